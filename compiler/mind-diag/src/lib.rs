@@ -1,0 +1,16 @@
+//! Spans, source files, diagnostics and their code catalogue.
+//!
+//! Parsers and the verifier collect [`Diagnostic`]s in a [`Diagnostics`]; tools render them against
+//! the [`SourceFile`] they came from, as text for people or as JSON for programs.
+
+mod code;
+mod diagnostic;
+mod render;
+mod source;
+mod span;
+
+pub use code::{CATALOGUE, Code, CodeInfo};
+pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use render::{render_json, render_text};
+pub use source::SourceFile;
+pub use span::Span;

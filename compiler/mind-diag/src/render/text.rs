@@ -1,0 +1,121 @@
+//! Diagnostics with the source line under them.
+
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
+
+use crate::{Diagnostic, Diagnostics, Severity, SourceFile, Span};
+
+/// Bytes of a line that are shown; of a longer one the diagnostic names the place alone.
+const SHOWN_LINE: usize = 400;
+
+/// Renders all findings in their order, with a closing line for those that were only counted.
+pub fn render_text(diagnostics: &Diagnostics, file: &SourceFile, colour: bool) -> String {
+    let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+    let mut out = String::new();
+    for found in diagnostics.iter() {
+        out.push_str(&renderer.render(&[group(found, file)]));
+        out.push_str("\n\n");
+    }
+    out.truncate(out.trim_end().len());
+    out.push('\n');
+    if diagnostics.dropped() > 0 {
+        out.push_str(&format!("\nand {} more\n", diagnostics.dropped()));
+    }
+    out
+}
+
+fn group<'a>(found: &'a Diagnostic, file: &'a SourceFile) -> Group<'a> {
+    let level = match found.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
+        Severity::Remark => Level::INFO.with_name("remark"),
+    };
+    let title = level.primary_title(found.message.as_str());
+    let title = match found.code {
+        Some(code) => title.id(code.to_string()),
+        None => title,
+    };
+    let mut group = Group::with_title(title);
+    for place in places(found, file) {
+        group = group.element(place);
+    }
+    for note in &found.notes {
+        group = group.element(Level::NOTE.message(note.as_str()));
+    }
+    if let Some(help) = &found.help {
+        group = group.element(Level::HELP.message(help.as_str()));
+    }
+    group
+}
+
+/// The marked line and the related ones; lines too long to show become a bare place.
+fn places<'a>(found: &'a Diagnostic, file: &'a SourceFile) -> Vec<Element<'a>> {
+    if found.span.is_file() {
+        return vec![Origin::path(file.name()).into()];
+    }
+    let primary = (found.span, AnnotationKind::Primary, found.label.as_deref());
+    let related = found.related.iter();
+    let related = related.map(|(span, text)| (*span, AnnotationKind::Context, Some(text.as_str())));
+    let mut elements = Vec::new();
+    for (span, kind, label) in std::iter::once(primary).chain(related) {
+        let line = file.line(span.start);
+        let range = file.line_range(line);
+        if range.len() > SHOWN_LINE {
+            let (line, column) = file.position(span);
+            elements.push(Origin::path(file.name()).line(line).char_column(column).into());
+            continue;
+        }
+        let mut annotation = kind.span(within(span, &range));
+        if let Some(label) = label {
+            annotation = annotation.label(label);
+        }
+        let text = &file.text()[range];
+        let snippet = Snippet::source(text).line_start(line).path(file.name()).annotation(annotation);
+        elements.push(snippet.into());
+    }
+    elements
+}
+
+/// `span` relative to the line at `range`, cut to it.
+fn within(span: Span, range: &Range<usize>) -> Range<usize> {
+    let start = (span.start as usize).clamp(range.start, range.end);
+    let end = (span.end as usize).clamp(start, range.end);
+    start - range.start..end - range.start
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Code;
+
+    #[test]
+    fn shows_place_label_note_and_help() {
+        let file = SourceFile::new("layer.mic", "mic@1\nN4 add N2 N3 T1\n");
+        let found = Diagnostic::error(Span::new(13, 18), "broadcasting failed at dimension 1")
+            .code(Code(3001))
+            .label("shapes [8, 6] and [8, 7]")
+            .note("N2 is f32 [8, 6]")
+            .help("make both extents equal");
+        let text = render_text(&found.into(), &file, false);
+        let expected = "\
+error[E3001]: broadcasting failed at dimension 1
+ --> layer.mic:2:8
+  |
+2 | N4 add N2 N3 T1
+  |        ^^^^^ shapes [8, 6] and [8, 7]
+  |
+  = note: N2 is f32 [8, 6]
+  = help: make both extents equal
+";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_huge_line_is_named_not_shown() {
+        let file = SourceFile::new("m", "(".repeat(100_000));
+        let text = render_text(&Diagnostic::error(Span::new(7, 8), "no").into(), &file, false);
+        assert_eq!(text, "error: no\n--> m:1:8\n");
+    }
+}

@@ -1,0 +1,76 @@
+//! A named text and its lines.
+
+use std::ops::Range;
+
+use crate::Span;
+
+/// A source text with its name, as spans and diagnostics refer to it.
+#[derive(Debug)]
+pub struct SourceFile {
+    name: String,
+    text: String,
+    line_starts: Vec<u32>,
+}
+
+impl SourceFile {
+    /// Takes `text` under `name`. Offsets past `u32::MAX` cannot be named by a [`Span`].
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> SourceFile {
+        let text = text.into();
+        let newlines = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
+        let line_starts = std::iter::once(0).chain(newlines.map(|(at, _)| at as u32 + 1)).collect();
+        SourceFile { name: name.into(), text, line_starts }
+    }
+
+    /// The name shown in diagnostics.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The 1-based line that holds `offset`.
+    pub fn line(&self, offset: u32) -> usize {
+        self.line_starts.partition_point(|&start| start <= offset)
+    }
+
+    /// The 1-based line and column (in characters) of the start of `span`; line 0 for the whole file.
+    pub fn position(&self, span: Span) -> (usize, usize) {
+        if span.is_file() {
+            return (0, 0);
+        }
+        let line = self.line(span.start);
+        let start = self.line_starts[line - 1] as usize;
+        let end = (span.start as usize).min(self.text.len());
+        let column = self.text.get(start..end).map_or(0, |before| before.chars().count());
+        (line, column + 1)
+    }
+
+    /// The byte range of a 1-based line, without its line end.
+    pub fn line_range(&self, line: usize) -> Range<usize> {
+        let start = self.line_starts[line - 1] as usize;
+        let end = match self.line_starts.get(line) {
+            Some(&next) => next as usize - 1,
+            None => self.text.len(),
+        };
+        let trimmed = self.text[start..end].trim_end_matches('\r').len();
+        start..start + trimmed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_lines_and_characters_from_one() {
+        let file = SourceFile::new("m", "ab\r\nåb\n");
+        assert_eq!(file.position(Span::new(1, 2)), (1, 2));
+        assert_eq!(file.position(Span::new(6, 7)), (2, 2));
+        assert_eq!(file.position(Span::FILE), (0, 0));
+        assert_eq!(&file.text()[file.line_range(1)], "ab");
+        assert_eq!(&file.text()[file.line_range(3)], "");
+    }
+}

@@ -1,0 +1,37 @@
+//! What a tool may touch of the world.
+//!
+//! Every tool is a function `run(args, host) -> exit code`. The binaries pass a host backed by the
+//! process; the lit runner passes one that captures, so that a whole suite runs in one process.
+
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+/// The streams, files and clock of a tool.
+pub trait Host {
+    /// Reads a file, giving up with an error once more than `limit` bytes have come.
+    ///
+    /// Errors: what the file system reports, and [`io::ErrorKind::FileTooLarge`] past the limit.
+    fn read(&mut self, path: &Path, limit: u64) -> io::Result<Vec<u8>>;
+
+    /// Reads standard input to its end, with the same limit.
+    fn read_stdin(&mut self, limit: u64) -> io::Result<Vec<u8>>;
+
+    /// Replaces a file's contents as a whole: a reader sees the old bytes or the new ones.
+    fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+
+    /// Standard output.
+    fn stdout(&mut self) -> &mut dyn io::Write;
+
+    /// Standard error.
+    fn stderr(&mut self) -> &mut dyn io::Write;
+
+    /// Time since some fixed moment, monotonic.
+    fn now(&self) -> Duration;
+
+    /// Whether standard error is a terminal, where colour and progress may be shown.
+    fn stderr_is_terminal(&self) -> bool;
+}
+
+/// A tool's entry point: arguments without the program's name in, exit code out.
+pub type Tool = fn(args: &[String], host: &mut dyn Host) -> u8;

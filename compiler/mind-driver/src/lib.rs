@@ -1,0 +1,3 @@
+//! Default registry, pipelines and the tools as functions.
+
+pub mod host;

@@ -1,0 +1,85 @@
+//! Creating checked and typed ops.
+
+use mind_diag::Span;
+
+use crate::attr::Attr;
+use crate::entity::{OpId, Ty, ValueId};
+use crate::graph::{Graph, InsertPoint, NewOp};
+use crate::opdef::{OpDef, Results, Trait};
+use crate::verify::{VerifyError, infer_op};
+
+/// Creates checked and typed ops at a place.
+pub struct Builder<'g> {
+    /// The graph that grows.
+    pub graph: &'g mut Graph,
+    at: InsertPoint,
+    span: Span,
+}
+
+impl<'g> Builder<'g> {
+    /// A builder that inserts at `at`; new ops carry `span`.
+    pub fn new(graph: &'g mut Graph, at: InsertPoint, span: Span) -> Builder<'g> {
+        Builder { graph, at, span }
+    }
+
+    /// A builder that inserts before `op` and whose ops stand where `op` stands in the source.
+    pub fn before(graph: &'g mut Graph, op: OpId) -> Builder<'g> {
+        let span = graph.span(op);
+        Builder::new(graph, InsertPoint::Before(op), span)
+    }
+
+    /// Creates an op with the types its own shape rule gives.
+    ///
+    /// Errors: the shape rule's; the graph is then as it was, but for unused ids.
+    pub fn create(
+        &mut self,
+        def: &'static OpDef,
+        operands: &[ValueId],
+        attrs: &[Attr<'_>],
+    ) -> Result<OpId, Box<VerifyError>> {
+        let results = match def.results {
+            Results::One => 1,
+            Results::None => 0,
+            Results::Many => panic!("{} is created with its region", def.name),
+        };
+        let op = self.push(def, operands, attrs, results);
+        match infer_op(self.graph, op) {
+            Ok(types) => {
+                self.graph.set_types(op, &types);
+                Ok(op)
+            }
+            Err(error) => {
+                self.graph.erase(op);
+                Err(error)
+            }
+        }
+    }
+
+    /// Creates an op whose results have the given types, as for inputs and constants.
+    pub fn create_typed(
+        &mut self,
+        def: &'static OpDef,
+        operands: &[ValueId],
+        attrs: &[Attr<'_>],
+        types: &[Ty],
+    ) -> OpId {
+        let op = self.push(def, operands, attrs, types.len());
+        self.graph.set_types(op, types);
+        if def.has(Trait::DeclaresType) {
+            for (value, &ty) in self.graph.results(op).into_iter().zip(types) {
+                self.graph.declare(value, ty);
+            }
+        }
+        op
+    }
+
+    fn push(
+        &mut self,
+        def: &'static OpDef,
+        operands: &[ValueId],
+        attrs: &[Attr<'_>],
+        results: usize,
+    ) -> OpId {
+        self.graph.insert(self.at, NewOp { def, operands, attrs, results, span: self.span })
+    }
+}

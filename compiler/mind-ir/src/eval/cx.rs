@@ -1,0 +1,96 @@
+//! The surroundings of an evaluation.
+
+use rustc_hash::FxHashMap;
+
+use super::EvalError;
+use crate::entity::Sym;
+use crate::graph::Graph;
+use crate::types::{DType, Dim};
+
+/// The extents of symbolic dimensions.
+#[derive(Clone, Debug, Default)]
+pub struct DimEnv {
+    extents: FxHashMap<Sym, usize>,
+}
+
+impl DimEnv {
+    /// Binds `sym` to `extent`. Errors: the extent it already has, if that is another.
+    pub fn bind(&mut self, sym: Sym, extent: usize) -> Result<(), usize> {
+        match *self.extents.entry(sym).or_insert(extent) {
+            bound if bound == extent => Ok(()),
+            bound => Err(bound),
+        }
+    }
+
+    /// The extent of `sym`.
+    pub fn get(&self, sym: Sym) -> Option<usize> {
+        self.extents.get(&sym).copied()
+    }
+}
+
+/// What happens when an integer result does not fit its dtype.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Overflow {
+    /// It wraps: execution.
+    Wrap,
+    /// It is an error: constant folding, which must not hide an overflow.
+    Refuse,
+}
+
+/// The surroundings of an evaluation.
+#[derive(Clone, Copy)]
+pub struct EvalCx<'a> {
+    /// The module.
+    pub graph: &'a Graph,
+    /// The extents of its symbolic dimensions.
+    pub dims: &'a DimEnv,
+    /// What integer overflow does.
+    pub overflow: Overflow,
+    /// The most bytes that one result may have.
+    pub tensor_limit: u64,
+}
+
+impl<'a> EvalCx<'a> {
+    /// The most bytes one tensor may have unless told otherwise: 4 GiB.
+    pub const TENSOR_LIMIT: u64 = 4 << 30;
+
+    /// Execution: integers wrap.
+    pub fn run(graph: &'a Graph, dims: &'a DimEnv) -> EvalCx<'a> {
+        EvalCx { graph, dims, overflow: Overflow::Wrap, tensor_limit: EvalCx::TENSOR_LIMIT }
+    }
+
+    /// Constant folding: integer overflow is refused, and so are results over `tensor_limit` bytes.
+    pub fn fold(graph: &'a Graph, dims: &'a DimEnv, tensor_limit: u64) -> EvalCx<'a> {
+        EvalCx { graph, dims, overflow: Overflow::Refuse, tensor_limit }
+    }
+
+    /// The number of elements of a result. Every `eval` asks before it allocates.
+    ///
+    /// Errors: [`EvalError::TooLarge`] past the limit.
+    pub fn count(&self, dtype: DType, shape: &[usize]) -> Result<usize, EvalError> {
+        let empty = shape.contains(&0);
+        let count = match empty {
+            true => Some(0),
+            false => shape.iter().try_fold(1usize, |count, &extent| count.checked_mul(extent)),
+        };
+        let bytes = count.and_then(|count| (count as u64).checked_mul(dtype.size() as u64));
+        match (count, bytes) {
+            (Some(count), Some(bytes)) if bytes <= self.tensor_limit => Ok(count),
+            _ => Err(EvalError::TooLarge { shape: shape.to_vec(), limit: self.tensor_limit }),
+        }
+    }
+
+    /// The extent that `dim` has in this run; none for one that is not known.
+    ///
+    /// Errors: [`EvalError::UnboundDim`] for a symbol without extent.
+    pub fn extent(&self, dim: Dim) -> Result<Option<i64>, EvalError> {
+        match dim {
+            Dim::Fixed(extent) => Ok(Some(extent)),
+            Dim::Dynamic => Ok(None),
+            Dim::Symbol(sym) => match self.dims.get(sym) {
+                Some(extent) => Ok(Some(extent as i64)),
+                None => Err(EvalError::UnboundDim(self.graph.name(sym).to_owned())),
+            },
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! What evaluation of an op needs and how it can fail.
+
+mod block;
+mod cx;
+mod error;
+
+pub use block::eval_block;
+pub use cx::{DimEnv, EvalCx, Overflow};
+pub use error::{EvalError, EvalManyResult};

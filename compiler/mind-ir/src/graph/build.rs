@@ -1,0 +1,138 @@
+//! Creating ops.
+
+use mind_diag::Span;
+use smallvec::SmallVec;
+
+use super::data::{BlockData, OpData, RegionData, ValueData};
+use super::{Graph, ValueDef, ValueRange};
+use crate::attr::{Attr, Padding};
+use crate::entity::{BlockId, OpId, RegionId, Ty, ValueId};
+use crate::opdef::OpDef;
+
+/// What a new op is made of. Attributes are one per row of the op's table entry.
+#[derive(Clone, Copy)]
+pub struct NewOp<'a> {
+    /// The op's table entry.
+    pub def: &'static OpDef,
+    /// The values it reads.
+    pub operands: &'a [ValueId],
+    /// Its attributes in the order of the table entry.
+    pub attrs: &'a [Attr<'a>],
+    /// How many results it defines.
+    pub results: usize,
+    /// Where it stands in the source.
+    pub span: Span,
+}
+
+/// Where new ops go.
+#[derive(Clone, Copy, Debug)]
+pub enum InsertPoint {
+    /// After the last op of a block.
+    End(BlockId),
+    /// Before an op.
+    Before(OpId),
+}
+
+impl Graph {
+    /// Creates an op, unchecked and untyped, with an empty block per region of its table entry.
+    ///
+    /// Results get the next labels. For checked creation use a [`Builder`].
+    pub fn insert(&mut self, at: InsertPoint, new: NewOp<'_>) -> OpId {
+        debug_assert_eq!(new.attrs.len(), new.def.attrs.len(), "{}: one attribute per row", new.def.name);
+        let op = OpId::new(self.ops.len());
+        let results = self.new_values(new.results, |index| ValueDef::Result(op, index));
+        let attrs = self.store_attrs(new.attrs);
+        let operands = self.arena.slice(new.operands);
+        let first_use = self.uses.len() as u32;
+        self.ops.push(OpData {
+            def: new.def,
+            operands,
+            attrs,
+            regions: &[],
+            results,
+            first_use,
+            span: new.span,
+            parent: None,
+            prev: None,
+            next: None,
+        });
+        self.add_uses(op);
+        if new.def.regions > 0 {
+            self.add_regions(op, new.def.regions);
+        }
+        match at {
+            InsertPoint::End(block) => self.attach_last(op, block),
+            InsertPoint::Before(anchor) => self.attach_before(op, anchor),
+        }
+        op
+    }
+
+    fn add_regions(&mut self, op: OpId, count: usize) {
+        let regions: SmallVec<[RegionId; 2]> = (0..count)
+            .map(|_| {
+                let block = BlockId::new(self.blocks.len());
+                self.blocks.push(BlockData { owner: Some(op), ..BlockData::default() });
+                self.regions.push(RegionData { block });
+                RegionId::new(self.regions.len() - 1)
+            })
+            .collect();
+        self.ops[op.index()].regions = self.arena.slice(&regions);
+    }
+
+    /// Gives an empty block its arguments. Panics on a block that has some.
+    pub fn add_arguments(&mut self, block: BlockId, count: usize) -> ValueRange {
+        assert!(self.arguments(block).is_empty(), "a block gets its arguments once");
+        let arguments = self.new_values(count, |index| ValueDef::Argument(block, index));
+        self.blocks[block.index()].arguments = arguments;
+        arguments
+    }
+
+    fn new_values(&mut self, count: usize, def: impl Fn(u32) -> ValueDef) -> ValueRange {
+        let start = self.values.len();
+        for index in 0..count {
+            let label = self.next_label;
+            self.next_label += 1;
+            let def = def(index as u32);
+            self.values.push(ValueData { label, def, ty: None, declared: None, first_use: None });
+        }
+        ValueRange::new(start, count)
+    }
+
+    pub(super) fn store_attrs(&mut self, attrs: &[Attr<'_>]) -> &'static [Attr<'static>] {
+        let stored: SmallVec<[Attr<'static>; 4]> =
+            attrs.iter().map(|&attr| self.store_attr(attr)).collect();
+        self.arena.slice(&stored)
+    }
+
+    /// Copies what an attribute borrows into the arena.
+    pub(super) fn store_attr(&mut self, attr: Attr<'_>) -> Attr<'static> {
+        match attr {
+            Attr::Int(value) => Attr::Int(value),
+            Attr::Bool(value) => Attr::Bool(value),
+            Attr::Float(bits) => Attr::Float(bits),
+            Attr::Str(sym) => Attr::Str(sym),
+            Attr::Ints(list) => Attr::Ints(self.arena.slice(list)),
+            Attr::Dims(list) => Attr::Dims(self.arena.slice(list)),
+            Attr::Literal(literal) => {
+                let bytes = self.arena.bytes(literal.bytes);
+                let literal = crate::attr::Literal { bytes, ..*literal };
+                Attr::Literal(self.arena.item(literal))
+            }
+            Attr::Padding(padding) => Attr::Padding(match padding {
+                Padding::Valid => Padding::Valid,
+                Padding::Same => Padding::Same,
+                Padding::Custom(pads) => Padding::Custom(self.arena.item(*pads)),
+            }),
+        }
+    }
+}
+
+impl Graph {
+    /// Gives an op's results their types, in order.
+    pub fn set_types(&mut self, op: OpId, types: &[Ty]) {
+        debug_assert_eq!(self.results(op).len(), types.len());
+        for (value, &ty) in self.results(op).into_iter().zip(types) {
+            self.set_type(value, ty);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The rows of a graph's tables.
+
+use mind_diag::Span;
+
+use super::ValueRange;
+use crate::attr::Attr;
+use crate::entity::{BlockId, OpId, RegionId, Sym, Ty, UseId, ValueId};
+use crate::opdef::OpDef;
+
+pub(super) struct OpData {
+    pub(super) def: &'static OpDef,
+    pub(super) operands: &'static mut [ValueId],
+    pub(super) attrs: &'static [Attr<'static>],
+    pub(super) regions: &'static [RegionId],
+    pub(super) results: ValueRange,
+    /// The slot of operand 0; the others follow it.
+    pub(super) first_use: u32,
+    pub(super) span: Span,
+    pub(super) parent: Option<BlockId>,
+    pub(super) prev: Option<OpId>,
+    pub(super) next: Option<OpId>,
+}
+
+#[derive(Clone)]
+pub(super) struct ValueData {
+    pub(super) label: u64,
+    pub(super) def: ValueDef,
+    pub(super) ty: Option<Ty>,
+    pub(super) declared: Option<Ty>,
+    pub(super) first_use: Option<UseId>,
+}
+
+/// An operand slot; those that read one value are doubly linked.
+#[derive(Clone)]
+pub(super) struct UseData {
+    pub(super) user: OpId,
+    pub(super) prev: Option<UseId>,
+    pub(super) next: Option<UseId>,
+}
+
+#[derive(Clone, Default)]
+pub(super) struct BlockData {
+    pub(super) arguments: ValueRange,
+    pub(super) owner: Option<OpId>,
+    pub(super) first: Option<OpId>,
+    pub(super) last: Option<OpId>,
+}
+
+#[derive(Clone)]
+pub(super) struct RegionData {
+    pub(super) block: BlockId,
+}
+
+/// Where a value is defined.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ValueDef {
+    /// The result of an op, by position.
+    Result(OpId, u32),
+    /// The argument of a block, by position.
+    Argument(BlockId, u32),
+}
+
+/// Declarations that stand before the values of a text and say nothing new about them: kept so that
+/// printing a module in the format it came from loses nothing.
+#[derive(Clone, Default, Debug)]
+pub struct Preamble {
+    /// Symbolic dimensions in the order of their declaration, repeats included.
+    pub symbols: Vec<Sym>,
+    /// Types in the order of their declaration, repeats and unused ones included.
+    pub types: Vec<Ty>,
+    /// Inputs that name a later one of several equal declarations, with its position.
+    pub repeated: Vec<(ValueId, u32)>,
+}

@@ -1,0 +1,139 @@
+//! Changing a graph in place.
+
+use super::Graph;
+use crate::entity::{BlockId, OpId, UseId, ValueId};
+
+impl Graph {
+    /// Makes operand `index` of `op` read `value`.
+    pub fn set_operand(&mut self, op: OpId, index: usize, value: ValueId) {
+        let slot = self.slot(op, index);
+        self.unlink(slot, self.operands(op)[index]);
+        self.ops[op.index()].operands[index] = value;
+        self.link(slot, value);
+    }
+
+    /// Exchanges two operands of `op`.
+    pub fn swap_operands(&mut self, op: OpId, a: usize, b: usize) {
+        let (x, y) = (self.operands(op)[a], self.operands(op)[b]);
+        self.set_operand(op, a, y);
+        self.set_operand(op, b, x);
+    }
+
+    /// Replaces all operands of `op`, also by fewer or more.
+    pub fn set_operands(&mut self, op: OpId, values: &[ValueId]) {
+        self.drop_uses(op);
+        self.ops[op.index()].operands = self.arena.slice(values);
+        self.add_uses(op);
+    }
+
+    /// Makes every reader of `old` read `new` instead.
+    pub fn replace_all_uses(&mut self, old: ValueId, new: ValueId) {
+        if old == new {
+            return;
+        }
+        while let Some((user, index)) = self.uses(old).next() {
+            self.set_operand(user, index, new);
+        }
+    }
+
+    /// Takes `op` and everything in its regions out of the module. Panics while a result is read.
+    pub fn erase(&mut self, op: OpId) {
+        for result in self.results(op) {
+            assert!(self.uses(result).is_empty(), "an erased op has no readers");
+        }
+        for index in 0..self.regions(op).len() {
+            let block = self.block(self.regions(op)[index]);
+            while let Some(inner) = self.ops(block).next_back() {
+                self.erase(inner);
+            }
+        }
+        self.drop_uses(op);
+        self.detach(op);
+    }
+
+    /// Moves `op` to stand before `anchor`.
+    pub fn move_before(&mut self, op: OpId, anchor: OpId) {
+        if op == anchor {
+            return;
+        }
+        self.detach(op);
+        self.attach_before(op, anchor);
+    }
+
+    /// Sets attribute `index` of `op`.
+    pub fn set_attr(&mut self, op: OpId, index: usize, value: crate::attr::Attr<'_>) {
+        let mut attrs = self.ops[op.index()].attrs.to_vec();
+        attrs[index] = self.store_attr(value);
+        self.ops[op.index()].attrs = self.arena.slice(&attrs);
+    }
+
+    pub(super) fn add_uses(&mut self, op: OpId) {
+        self.ops[op.index()].first_use = self.uses.len() as u32;
+        for index in 0..self.operands(op).len() {
+            let slot = UseId::new(self.uses.len());
+            self.uses.push(super::UseData { user: op, prev: None, next: None });
+            self.link(slot, self.operands(op)[index]);
+        }
+    }
+
+    fn drop_uses(&mut self, op: OpId) {
+        for index in 0..self.operands(op).len() {
+            self.unlink(self.slot(op, index), self.operands(op)[index]);
+        }
+    }
+
+    fn link(&mut self, slot: UseId, value: ValueId) {
+        let head = self.values[value.index()].first_use.replace(slot);
+        self.uses[slot.index()].prev = None;
+        self.uses[slot.index()].next = head;
+        if let Some(head) = head {
+            self.uses[head.index()].prev = Some(slot);
+        }
+    }
+
+    fn unlink(&mut self, slot: UseId, value: ValueId) {
+        let (prev, next) = (self.uses[slot.index()].prev, self.uses[slot.index()].next);
+        match prev {
+            Some(prev) => self.uses[prev.index()].next = next,
+            None => self.values[value.index()].first_use = next,
+        }
+        if let Some(next) = next {
+            self.uses[next.index()].prev = prev;
+        }
+    }
+
+    pub(super) fn attach_last(&mut self, op: OpId, block: BlockId) {
+        let last = self.blocks[block.index()].last.replace(op);
+        match last {
+            Some(last) => self.ops[last.index()].next = Some(op),
+            None => self.blocks[block.index()].first = Some(op),
+        }
+        let data = &mut self.ops[op.index()];
+        (data.parent, data.prev, data.next) = (Some(block), last, None);
+    }
+
+    pub(super) fn attach_before(&mut self, op: OpId, anchor: OpId) {
+        let block = self.parent(anchor).expect("an anchor stands in a block");
+        let prev = self.ops[anchor.index()].prev.replace(op);
+        match prev {
+            Some(prev) => self.ops[prev.index()].next = Some(op),
+            None => self.blocks[block.index()].first = Some(op),
+        }
+        let data = &mut self.ops[op.index()];
+        (data.parent, data.prev, data.next) = (Some(block), prev, Some(anchor));
+    }
+
+    fn detach(&mut self, op: OpId) {
+        let data = &mut self.ops[op.index()];
+        let Some(block) = data.parent.take() else { return };
+        let (prev, next) = (data.prev.take(), data.next.take());
+        match prev {
+            Some(prev) => self.ops[prev.index()].next = next,
+            None => self.blocks[block.index()].first = next,
+        }
+        match next {
+            Some(next) => self.ops[next.index()].prev = prev,
+            None => self.blocks[block.index()].last = prev,
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! The arena SSA graph: one module of ops in nested blocks.
+//!
+//! - Every op, value, block and region is a dense `Copy` id into tables of the [`Graph`].
+//! - A region holds exactly one block; control flow is structured.
+//! - Operand lists, attributes and literals are slices in the graph's arena, never freed singly.
+//! - Each value keeps the list of operand slots that read it, so that its users are at hand and
+//!   replacing it costs one step per use.
+
+mod build;
+mod data;
+mod edit;
+mod iter;
+
+pub use build::{InsertPoint, NewOp};
+pub use data::{Preamble, ValueDef};
+pub use iter::{Ops, Uses, ValueRange, Walk};
+
+use mind_diag::Span;
+
+use crate::arena::Arena;
+use crate::attr::Attr;
+use crate::entity::{BlockId, OpId, RegionId, Sym, Ty, UseId, ValueId};
+use crate::opdef::{Op, OpDef};
+use crate::symbol::Symbols;
+use crate::types::{TypeTable, TypeView};
+use data::{BlockData, OpData, RegionData, UseData, ValueData};
+
+/// One module.
+///
+/// The body is a block of ops that a [`Yield`](crate::builtin::Yield) may end, whose operands are the
+/// module's outputs. Text parses into an untyped graph; the [verifier](crate::verify) gives every
+/// value its type. The [`Builder`](crate::builder::Builder) types what it creates.
+#[derive(Default)]
+pub struct Graph {
+    arena: Arena,
+    ops: Vec<OpData>,
+    values: Vec<ValueData>,
+    uses: Vec<UseData>,
+    blocks: Vec<BlockData>,
+    regions: Vec<RegionData>,
+    types: TypeTable,
+    symbols: Symbols,
+    next_label: u64,
+    /// The declarations of the text this module was read from.
+    pub preamble: Preamble,
+}
+
+impl Graph {
+    /// An empty module.
+    pub fn new() -> Graph {
+        let mut graph = Graph::default();
+        graph.blocks.push(BlockData::default());
+        graph
+    }
+
+    /// Makes room for about `ops` more ops.
+    pub fn reserve(&mut self, ops: usize) {
+        self.ops.reserve(ops);
+        self.values.reserve(ops);
+        self.uses.reserve(ops + ops / 2);
+    }
+
+    /// The module's own block.
+    pub fn body(&self) -> BlockId {
+        BlockId::new(0)
+    }
+
+    /// The module's outputs, in order.
+    pub fn outputs(&self) -> &[ValueId] {
+        match self.terminator(self.body()) {
+            Some(end) => self.operands(end),
+            None => &[],
+        }
+    }
+
+    /// One more than the highest id that was ever given to an op: ids are below it.
+    pub fn op_bound(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// One more than the highest id that was ever given to a value.
+    pub fn value_bound(&self) -> usize {
+        self.values.len()
+    }
+}
+
+/// Ops.
+impl Graph {
+    /// The op's table entry.
+    pub fn def(&self, op: OpId) -> &'static OpDef {
+        self.ops[op.index()].def
+    }
+
+    /// The op as a `T`, if it is one.
+    pub fn view<T: Op>(&self, op: OpId) -> Option<T> {
+        std::ptr::eq(self.def(op), T::DEF).then(|| T::from_id(op))
+    }
+
+    /// Whether the op is a `T`.
+    pub fn is<T: Op>(&self, op: OpId) -> bool {
+        std::ptr::eq(self.def(op), T::DEF)
+    }
+
+    /// The values the op reads, in order.
+    pub fn operands(&self, op: OpId) -> &[ValueId] {
+        self.ops[op.index()].operands
+    }
+
+    /// The values the op defines, in order.
+    pub fn results(&self, op: OpId) -> ValueRange {
+        self.ops[op.index()].results
+    }
+
+    /// The only value the op defines. Panics on an op with none or several.
+    pub fn result(&self, op: OpId) -> ValueId {
+        let results = self.results(op);
+        assert_eq!(results.len(), 1, "{} has one result", self.def(op).name);
+        results.get(0)
+    }
+
+    /// The op's attributes, one per row of its table entry.
+    pub fn attrs(&self, op: OpId) -> &[Attr<'_>] {
+        self.ops[op.index()].attrs
+    }
+
+    /// The op's attribute at `index` of its table entry.
+    pub fn attr(&self, op: OpId, index: usize) -> Attr<'_> {
+        self.ops[op.index()].attrs[index]
+    }
+
+    /// The op's regions.
+    pub fn regions(&self, op: OpId) -> &[RegionId] {
+        self.ops[op.index()].regions
+    }
+
+    /// Where the op stands in the source.
+    pub fn span(&self, op: OpId) -> Span {
+        self.ops[op.index()].span
+    }
+
+    /// The block the op stands in; none once it was erased.
+    pub fn parent(&self, op: OpId) -> Option<BlockId> {
+        self.ops[op.index()].parent
+    }
+}
+
+/// Values.
+impl Graph {
+    /// Where the value is defined.
+    pub fn value_def(&self, value: ValueId) -> ValueDef {
+        self.values[value.index()].def
+    }
+
+    /// The op that defines the value; none for a block's argument.
+    pub fn defining_op(&self, value: ValueId) -> Option<OpId> {
+        match self.value_def(value) {
+            ValueDef::Result(op, _) => Some(op),
+            ValueDef::Argument(..) => None,
+        }
+    }
+
+    /// The value's type. Panics before verification has given it one.
+    pub fn ty(&self, value: ValueId) -> TypeView<'_> {
+        self.types.get(self.type_id(value).expect("a verified value has a type"))
+    }
+
+    /// The id of the value's type, once it has one.
+    pub fn type_id(&self, value: ValueId) -> Option<Ty> {
+        self.values[value.index()].ty
+    }
+
+    /// The type that was written at the value's definition.
+    pub fn declared(&self, value: ValueId) -> Option<Ty> {
+        self.values[value.index()].declared
+    }
+
+    /// The number the value goes by in text: `N5`, `%5`.
+    pub fn label(&self, value: ValueId) -> u64 {
+        self.values[value.index()].label
+    }
+
+    /// The operand slots that read the value, latest first.
+    pub fn uses(&self, value: ValueId) -> Uses<'_> {
+        Uses::new(self, self.values[value.index()].first_use)
+    }
+
+    /// Gives the value its type.
+    pub fn set_type(&mut self, value: ValueId, ty: Ty) {
+        self.values[value.index()].ty = Some(ty);
+    }
+
+    /// Declares the value's type in text.
+    pub fn declare(&mut self, value: ValueId, ty: Ty) {
+        self.values[value.index()].declared = Some(ty);
+    }
+
+    /// Gives the value the number it goes by in text. Numbers given to new values lie above.
+    pub fn set_label(&mut self, value: ValueId, label: u64) {
+        self.values[value.index()].label = label;
+        self.next_label = self.next_label.max(label.saturating_add(1));
+    }
+}
+
+/// Blocks and regions.
+impl Graph {
+    /// The block's ops in order.
+    pub fn ops(&self, block: BlockId) -> Ops<'_> {
+        let data = &self.blocks[block.index()];
+        Ops::new(self, data.first, data.last)
+    }
+
+    /// Every op of the module, each before the ops of its regions.
+    pub fn walk(&self) -> Walk<'_> {
+        Walk::new(self)
+    }
+
+    /// The block's arguments.
+    pub fn arguments(&self, block: BlockId) -> ValueRange {
+        self.blocks[block.index()].arguments
+    }
+
+    /// The block's last op, if it is a terminator.
+    pub fn terminator(&self, block: BlockId) -> Option<OpId> {
+        let last = self.blocks[block.index()].last?;
+        self.def(last).has(crate::opdef::Trait::Terminator).then_some(last)
+    }
+
+    /// The region's block.
+    pub fn block(&self, region: RegionId) -> BlockId {
+        self.regions[region.index()].block
+    }
+
+    /// The op whose region holds the block; none for the module's body.
+    pub fn block_owner(&self, block: BlockId) -> Option<OpId> {
+        self.blocks[block.index()].owner
+    }
+
+    pub(crate) fn next(&self, op: OpId) -> Option<OpId> {
+        self.ops[op.index()].next
+    }
+
+    pub(crate) fn prev(&self, op: OpId) -> Option<OpId> {
+        self.ops[op.index()].prev
+    }
+}
+
+/// Types and names.
+impl Graph {
+    /// The module's types.
+    pub fn types(&self) -> &TypeTable {
+        &self.types
+    }
+
+    /// The id for a type.
+    pub fn intern_type(&mut self, ty: TypeView<'_>) -> Ty {
+        self.types.intern(ty)
+    }
+
+    /// The module's names and dimension symbols.
+    pub fn symbols(&self) -> &Symbols {
+        &self.symbols
+    }
+
+    /// The symbol for a name.
+    pub fn intern(&mut self, name: &str) -> Sym {
+        self.symbols.intern(name)
+    }
+
+    /// The text of a symbol.
+    pub fn name(&self, sym: Sym) -> &str {
+        self.symbols.get(sym)
+    }
+
+    /// The value's type as text, `f32[3, B]`; `?` before it has one.
+    pub fn type_text(&self, value: ValueId) -> String {
+        match self.type_id(value) {
+            Some(ty) => self.types.get(ty).text(&self.symbols),
+            None => "?".to_owned(),
+        }
+    }
+}
+
+impl Clone for Graph {
+    /// A copy with the same ids.
+    fn clone(&self) -> Graph {
+        let mut copy = Graph {
+            arena: Arena::default(),
+            ops: Vec::with_capacity(self.ops.len()),
+            values: self.values.clone(),
+            uses: self.uses.clone(),
+            blocks: self.blocks.clone(),
+            regions: self.regions.clone(),
+            types: self.types.clone(),
+            symbols: self.symbols.clone(),
+            next_label: self.next_label,
+            preamble: self.preamble.clone(),
+        };
+        for op in &self.ops {
+            let attrs = copy.store_attrs(op.attrs);
+            let operands = copy.arena.slice(op.operands);
+            let regions = copy.arena.slice(op.regions);
+            copy.ops.push(OpData { operands, attrs, regions, ..*op });
+        }
+        copy
+    }
+}
+
+/// Operand slots, for the use lists.
+impl Graph {
+    fn slot(&self, op: OpId, index: usize) -> UseId {
+        UseId::new(self.ops[op.index()].first_use as usize + index)
+    }
+}

@@ -1,0 +1,237 @@
+//! The entry of an op in its dialect's table.
+
+use smallvec::SmallVec;
+
+use crate::attr::{Attr, AttrKind};
+use crate::entity::{OpId, Ty, ValueId};
+use crate::eval::{EvalCx, EvalError};
+use crate::graph::Graph;
+use crate::scalar::ScalarFn;
+use crate::tensor::Tensor;
+use crate::types::{DType, DTypeClass, TensorType};
+use crate::verify::VerifyError;
+
+/// Everything the compiler knows of one op. Compared by address; written with [`ops!`](crate::ops).
+#[derive(Debug)]
+pub struct OpDef {
+    /// Dialect and name: `core.sum`.
+    pub name: &'static str,
+    /// The documentation: one sentence, then shapes, order, errors, source.
+    pub doc: &'static str,
+    /// Operands in order.
+    pub operands: &'static [Operand],
+    /// What stands for any number of operands after those; at least one.
+    pub variadic: Option<Operand>,
+    /// Attributes in order.
+    pub attrs: &'static [AttrDef],
+    /// How many results.
+    pub results: Results,
+    /// How many regions.
+    pub regions: usize,
+    /// What generic passes may assume.
+    pub traits: &'static [Trait],
+    /// What the op is called in each text format.
+    pub names: Names,
+    /// The shape rule.
+    pub infer: Option<InferHook>,
+    /// The only meaning of the op.
+    pub eval: Option<EvalHook>,
+    /// The function that an elementwise op applies.
+    pub scalar: Option<ScalarFn>,
+    /// What the op equals without being evaluated.
+    pub fold: Option<FoldHook>,
+    /// Whether profile `core-v1` has this very op, where the table entry alone does not say.
+    pub core_v1: Option<fn(OpId, &Graph) -> bool>,
+}
+
+/// Result types, or the first rule that the op breaks. Operands have types when it is called.
+pub type InferHook = fn(OpId, &Graph) -> Result<SmallVec<[Inferred; 1]>, Box<VerifyError>>;
+
+/// Result tensors. Operands have the shapes and dtypes that verification found.
+pub type EvalHook =
+    fn(OpId, &EvalCx<'_>, &[&Tensor]) -> Result<SmallVec<[Tensor; 1]>, EvalError>;
+
+/// See [`Folded`].
+pub type FoldHook = fn(OpId, &Graph) -> Option<Folded>;
+
+/// What an op turned out to equal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Folded {
+    /// A value that is there already, of the same type.
+    Value(ValueId),
+}
+
+/// A result type from a shape rule.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Inferred {
+    /// A type that the graph holds.
+    Known(Ty),
+    /// Another type.
+    New(TensorType),
+    /// Whatever the definition declares.
+    Declared,
+}
+
+impl From<TensorType> for Inferred {
+    fn from(ty: TensorType) -> Inferred {
+        Inferred::New(ty)
+    }
+}
+
+/// An op as a type of its own, with accessors for its operands and attributes.
+pub trait Op: Copy {
+    /// The table entry.
+    const DEF: &'static OpDef;
+
+    /// The view of `op`. Call [`Graph::view`] where the op's kind is not known.
+    fn from_id(op: OpId) -> Self;
+
+    /// The op.
+    fn id(self) -> OpId;
+}
+
+/// An operand of a table entry.
+#[derive(Clone, Copy, Debug)]
+pub struct Operand {
+    /// Its name in messages and typed views.
+    pub name: &'static str,
+    /// The dtypes it may have.
+    pub class: OperandClass,
+}
+
+macro_rules! operand_classes {
+    ($($(#[$doc:meta])* $name:ident = $text:literal, $admits:expr;)*) => {
+        /// The dtypes an operand may have.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum OperandClass {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl OperandClass {
+            /// The class in words.
+            pub const fn text(self) -> &'static str {
+                match self { $(OperandClass::$name => $text,)* }
+            }
+
+            /// Whether a tensor of `dtype` may stand there.
+            pub fn admits(self, dtype: DType) -> bool {
+                let admits: fn(DType) -> bool = match self { $(OperandClass::$name => $admits,)* };
+                admits(dtype)
+            }
+        }
+    };
+}
+
+operand_classes! {
+    /// Every dtype.
+    Any = "any dtype", |_| true;
+    /// Everything but `bool`.
+    Num = "a numeric dtype", |dtype| dtype != DType::Bool;
+    /// Floats.
+    Float = "a float dtype", DType::is_float;
+    /// Floats and signed integers.
+    Signed = "a float or signed integer dtype",
+        |dtype| matches!(dtype.class(), DTypeClass::Float | DTypeClass::Signed);
+}
+
+/// An attribute of a table entry.
+#[derive(Debug)]
+pub struct AttrDef {
+    /// Its name in Core text, messages and typed views.
+    pub name: &'static str,
+    /// Its key in mic@1; none for the one list that stands without a key.
+    pub key: Option<&'static str>,
+    /// What it holds.
+    pub kind: AttrKind,
+    /// Its value where none is written; none when it must be written.
+    pub default: Option<Attr<'static>>,
+}
+
+/// How many results an op has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Results {
+    /// None: a terminator.
+    None,
+    /// One.
+    One,
+    /// As many as its region yields.
+    Many,
+}
+
+/// What an op is called in each text format; none where the format cannot say it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Names {
+    /// Core text.
+    pub core: Option<&'static str>,
+    /// mic@1.
+    pub mic1: Option<&'static str>,
+    /// mic@2.
+    pub mic2: Option<&'static str>,
+}
+
+/// What generic passes may assume of an op.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Trait {
+    /// Running it is not observable: unused, it may go; twice, it may be shared.
+    Pure,
+    /// Its two operands may change places.
+    Commutative,
+    /// All operands have one dtype.
+    SameDType,
+    /// Applies one scalar function at every position of the broadcast shape.
+    Elementwise,
+    /// Its value is known when compiling: `eval` without operands gives it.
+    Constant,
+    /// Part of the module's interface: an input. Never removed or merged.
+    Interface,
+    /// The type of its result is written, not inferred.
+    DeclaresType,
+    /// Ends its block.
+    Terminator,
+    /// Each region's block has one argument per operand, of its type.
+    BodyOverOperands,
+    /// Outside profile `core-v1`.
+    Extended,
+}
+
+impl OpDef {
+    /// Whether the op has a trait.
+    pub fn has(&self, wanted: Trait) -> bool {
+        self.traits.contains(&wanted)
+    }
+
+    /// The position of the attribute called `name`.
+    pub fn attr_index(&self, name: &str) -> Option<usize> {
+        self.attrs.iter().position(|attr| attr.name == name)
+    }
+
+    /// The operand at `index`, counting every repetition of the variadic one.
+    pub fn operand(&self, index: usize) -> Option<Operand> {
+        self.operands.get(index).copied().or(self.variadic)
+    }
+
+    /// Whether an op of this kind may have `count` operands.
+    pub fn admits_operands(&self, count: usize) -> bool {
+        match self.variadic {
+            Some(_) => count > self.operands.len(),
+            None => count == self.operands.len(),
+        }
+    }
+
+    /// The operand counts it may have, in words.
+    pub fn arity_text(&self) -> String {
+        let names = self.operands.iter().chain(&self.variadic).map(|operand| operand.name);
+        let names = names.collect::<Vec<_>>().join(", ");
+        match (self.variadic, self.operands.len()) {
+            (Some(_), fixed) => format!("at least {} operands ({names}, ...)", fixed + 1),
+            (None, 0) => "no operands".to_owned(),
+            (None, 1) => format!("1 operand ({names})"),
+            (None, count) => format!("{count} operands ({names})"),
+        }
+    }
+
+    /// The name without its dialect.
+    pub fn short_name(&self) -> &'static str {
+        self.name.split_once('.').map_or(self.name, |(_, short)| short)
+    }
+}

@@ -1,0 +1,11 @@
+//! Op tables: what an op is, declared once.
+
+mod def;
+mod registry;
+mod table;
+
+pub use def::{
+    AttrDef, EvalHook, FoldHook, Folded, InferHook, Inferred, Names, Op, OpDef, Operand,
+    OperandClass, Results, Trait,
+};
+pub use registry::{Dialect, Registry, nearest};

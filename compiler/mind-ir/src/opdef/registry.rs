@@ -1,0 +1,96 @@
+//! The dialects a tool knows.
+
+use rustc_hash::FxHashMap;
+
+use super::{Names, OpDef};
+
+/// A named table of ops.
+#[derive(Clone, Copy, Debug)]
+pub struct Dialect {
+    /// The prefix of its ops' names.
+    pub name: &'static str,
+    /// One sentence on what it is for.
+    pub doc: &'static str,
+    /// Its ops.
+    pub ops: &'static [&'static OpDef],
+}
+
+/// The dialects in use, listed explicitly.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    dialects: Vec<Dialect>,
+    by_name: FxHashMap<&'static str, &'static OpDef>,
+}
+
+impl Registry {
+    /// The registry of `dialects`. Panics when two ops share a name.
+    pub fn with(dialects: impl IntoIterator<Item = Dialect>) -> Registry {
+        let dialects: Vec<Dialect> = dialects.into_iter().collect();
+        let mut by_name = FxHashMap::default();
+        for def in dialects.iter().flat_map(|dialect| dialect.ops) {
+            let before = by_name.insert(def.name, *def);
+            assert!(before.is_none(), "{} is declared twice", def.name);
+        }
+        Registry { dialects, by_name }
+    }
+
+    /// The dialects, in order.
+    pub fn dialects(&self) -> &[Dialect] {
+        &self.dialects
+    }
+
+    /// Every op, dialect by dialect, in table order.
+    pub fn ops(&self) -> impl Iterator<Item = &'static OpDef> + '_ {
+        self.dialects.iter().flat_map(|dialect| dialect.ops).copied()
+    }
+
+    /// The op called `name`, as in `core.sum`.
+    pub fn get(&self, name: &str) -> Option<&'static OpDef> {
+        self.by_name.get(name).copied()
+    }
+
+    /// A table from what a text format calls each op to its entry.
+    pub fn names(
+        &self,
+        format: fn(&Names) -> Option<&'static str>,
+    ) -> FxHashMap<&'static str, &'static OpDef> {
+        self.ops().filter_map(|def| Some((format(&def.names)?, def))).collect()
+    }
+}
+
+/// The candidate most like `word`, if one is like enough to be meant.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = 1 + word.chars().count() / 3;
+    let scored = candidates.into_iter().map(|candidate| (distance(word, candidate), candidate));
+    scored.filter(|&(distance, _)| distance <= limit).min().map(|(_, candidate)| candidate)
+}
+
+/// Levenshtein distance, letters compared without case; cut off for absurdly long words.
+fn distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.chars().take(64).flat_map(char::to_lowercase).collect();
+    let b: Vec<char> = b.chars().take(64).flat_map(char::to_lowercase).collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearest_finds_typos_and_refuses_strangers() {
+        let ops = ["matmul", "relu", "transpose"];
+        assert_eq!(nearest("matmull", ops), Some("matmul"));
+        assert_eq!(nearest("Transpsoe", ops), Some("transpose"));
+        assert_eq!(nearest("xyz", ops), None);
+    }
+}

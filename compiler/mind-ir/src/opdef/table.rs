@@ -1,0 +1,198 @@
+//! The `ops!` form.
+
+/// Declares ops: for each a typed view and the table entry behind it, and `OPS`, the list of entries.
+///
+/// ```text
+/// ops! {
+///     /// One sentence.
+///     ///
+///     /// Shapes: ...
+///     /// Errors: ...
+///     /// Source: ...
+///     Sum = "core.sum" {
+///         operands: (input: Num),              // or  variadic: (inputs: Any)
+///         attrs: { axes: Ints = &[], keepdims "kd": Bool = false },
+///         results: One,                        // optional: One, None, Many
+///         regions: 1,                          // optional
+///         traits: [Pure],
+///         names: { core: "Sum", mic1: "sum", mic2: "sum" },
+///         infer: infer_sum,                    // fn(Sum, &Graph) -> InferResult
+///         eval: eval_sum,                      // fn(Sum, &EvalCx, &[&Tensor]) -> Result<Tensor, EvalError>
+///         scalar: Relu,                        // instead of infer and eval
+///         infer_many: f, eval_many: f,         // instead, for ops with several results
+///         fold: fold_sum,                      // fn(Sum, &Graph) -> Option<Folded>
+///         core_v1: is_core,                    // fn(Sum, &Graph) -> bool
+///     }
+/// }
+/// ```
+/// The keys stand in this order; those that do not apply are left out. A string behind an attribute's
+/// name is its key in mic@1. An attribute without a default must be written.
+#[macro_export]
+macro_rules! ops {
+    ($(
+        $(#[doc = $doc:literal])*
+        $view:ident = $name:literal {
+            $(operands: ($($operand:ident: $class:ident),* $(,)?),)?
+            $(variadic: ($variadic:ident: $vclass:ident),)?
+            $(attrs: { $($attr:ident $($key:literal)?: $kind:ident $(= $default:expr)?),* $(,)? },)?
+            $(results: $results:ident,)?
+            $(regions: $regions:literal,)?
+            traits: [$($trait:ident),* $(,)?],
+            names: { $($format:ident: $text:literal),* $(,)? },
+            $(infer: $infer:expr,)?
+            $(infer_many: $infer_many:expr,)?
+            $(eval: $eval:expr,)?
+            $(eval_many: $eval_many:expr,)?
+            $(scalar: $scalar:ident,)?
+            $(fold: $fold:expr,)?
+            $(core_v1: $core_v1:expr,)?
+        }
+    )*) => {
+        $(
+            $(#[doc = $doc])*
+            #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+            pub struct $view($crate::OpId);
+
+            impl $crate::opdef::Op for $view {
+                const DEF: &'static $crate::opdef::OpDef = {
+                    static DEF: $crate::opdef::OpDef = $crate::opdef::OpDef {
+                        name: $name,
+                        doc: concat!($($doc, "\n"),*),
+                        operands: &[$($($crate::opdef::Operand {
+                            name: stringify!($operand),
+                            class: $crate::opdef::OperandClass::$class,
+                        }),*)?],
+                        variadic: $crate::ops!(@option $($crate::opdef::Operand {
+                            name: stringify!($variadic),
+                            class: $crate::opdef::OperandClass::$vclass,
+                        })?),
+                        attrs: &[$($($crate::opdef::AttrDef {
+                            name: stringify!($attr),
+                            key: $crate::ops!(@option $($key)?),
+                            kind: <$crate::attr::$kind as $crate::attr::AttrType>::KIND,
+                            default: $crate::ops!(@option $($crate::attr::defaults::$kind($default))?),
+                        }),*)?],
+                        results: $crate::ops!(@or [$($crate::opdef::Results::$results)?]
+                            $crate::opdef::Results::One),
+                        regions: $crate::ops!(@or [$($regions)?] 0),
+                        traits: &[$($crate::opdef::Trait::$trait),*],
+                        names: $crate::opdef::Names {
+                            $($format: Some($text),)*
+                            ..$crate::opdef::Names { core: None, mic1: None, mic2: None }
+                        },
+                        infer: $crate::ops!(@option
+                            $(|op, g| {
+                                let hook: fn($view, &$crate::graph::Graph) -> $crate::verify::InferResult = $infer;
+                                Ok($crate::smallvec::smallvec![hook($view(op), g)?])
+                            })?
+                            $(|op, g| {
+                                let hook: fn($view, &$crate::graph::Graph) -> $crate::verify::InferManyResult
+                                    = $infer_many;
+                                hook($view(op), g)
+                            })?
+                            $($crate::scalar::infer_hook($crate::scalar::ScalarFn::$scalar))?
+                        ),
+                        eval: $crate::ops!(@option
+                            $(|op, cx, operands| {
+                                let hook: fn(
+                                    $view, &$crate::eval::EvalCx<'_>, &[&$crate::tensor::Tensor],
+                                ) -> Result<$crate::tensor::Tensor, $crate::eval::EvalError> = $eval;
+                                Ok($crate::smallvec::smallvec![hook($view(op), cx, operands)?])
+                            })?
+                            $(|op, cx, operands| {
+                                let hook: fn(
+                                    $view, &$crate::eval::EvalCx<'_>, &[&$crate::tensor::Tensor],
+                                ) -> $crate::eval::EvalManyResult = $eval_many;
+                                hook($view(op), cx, operands)
+                            })?
+                            $(|_, cx, operands| {
+                                let result = $crate::scalar::eval(
+                                    $crate::scalar::ScalarFn::$scalar, cx, operands)?;
+                                Ok($crate::smallvec::smallvec![result])
+                            })?
+                        ),
+                        scalar: $crate::ops!(@option $($crate::scalar::ScalarFn::$scalar)?),
+                        fold: $crate::ops!(@option $(|op, g| {
+                            let hook: fn($view, &$crate::graph::Graph) -> Option<$crate::opdef::Folded>
+                                = $fold;
+                            hook($view(op), g)
+                        })?),
+                        core_v1: $crate::ops!(@option $(|op, g| {
+                            let hook: fn($view, &$crate::graph::Graph) -> bool = $core_v1;
+                            hook($view(op), g)
+                        })?),
+                    };
+                    &DEF
+                };
+
+                fn from_id(op: $crate::OpId) -> Self {
+                    $view(op)
+                }
+
+                fn id(self) -> $crate::OpId {
+                    self.0
+                }
+            }
+
+            $crate::ops!(@accessors $view
+                { $($($operand)*)? } { $($variadic)? } { $($($attr: $kind,)*)? });
+        )*
+
+        /// The entries of this table, in order.
+        pub const OPS: &[&$crate::opdef::OpDef] = &[$(<$view as $crate::opdef::Op>::DEF),*];
+    };
+
+    (@option) => { None };
+    (@option $value:expr) => { Some($value) };
+    (@or [] $default:expr) => { $default };
+    (@or [$value:expr] $default:expr) => { $value };
+
+    (@accessors $view:ident { $($operand:ident)* } { $($variadic:ident)? }
+        { $($attr:ident: $kind:ident,)* }) => {
+        #[allow(dead_code)]
+        const _: () = {
+            #[allow(non_camel_case_types)]
+            enum OperandIndex { $($operand,)* $($variadic,)? }
+            #[allow(non_camel_case_types)]
+            enum AttrIndex { $($attr,)* }
+
+            impl $view {
+                $(
+                    #[doc = concat!("Operand `", stringify!($operand), "`.")]
+                    pub fn $operand(self, g: &$crate::graph::Graph) -> $crate::ValueId {
+                        g.operands(self.0)[OperandIndex::$operand as usize]
+                    }
+                )*
+                $(
+                    #[doc = concat!("Operands `", stringify!($variadic), "`.")]
+                    pub fn $variadic(self, g: &$crate::graph::Graph) -> &[$crate::ValueId] {
+                        &g.operands(self.0)[OperandIndex::$variadic as usize..]
+                    }
+                )?
+                $(
+                    #[doc = concat!("Attribute `", stringify!($attr), "`.")]
+                    pub fn $attr<'g>(
+                        self,
+                        g: &'g $crate::graph::Graph,
+                    ) -> <$crate::attr::$kind as $crate::attr::AttrType>::Value<'g> {
+                        let attr = g.attr(self.0, AttrIndex::$attr as usize);
+                        <$crate::attr::$kind as $crate::attr::AttrType>::get(attr)
+                    }
+                )*
+
+                /// The values of all attributes, in the order of the table entry.
+                #[allow(clippy::too_many_arguments)]
+                pub fn attrs<'a>(
+                    $($attr: <$crate::attr::$kind as $crate::attr::AttrType>::Value<'a>,)*
+                ) -> Vec<$crate::attr::Attr<'a>> {
+                    vec![$(<$crate::attr::$kind as $crate::attr::AttrType>::wrap($attr)),*]
+                }
+
+                /// The result. Panics on an op with none or several.
+                pub fn result(self, g: &$crate::graph::Graph) -> $crate::ValueId {
+                    g.result(self.0)
+                }
+            }
+        };
+    };
+}

@@ -1,0 +1,218 @@
+//! Elements of one dtype, and dispatch over dtypes.
+
+use half::{bf16, f16};
+
+use crate::types::DType;
+
+/// A Rust type that is the element type of tensors.
+pub trait Element: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static {
+    /// The dtype.
+    const DTYPE: DType;
+    /// Zero, or false.
+    const ZERO: Self;
+
+    /// Elements as a buffer.
+    fn wrap(elements: Vec<Self>) -> Buffer;
+    /// The elements of a buffer of this dtype.
+    fn peek(buffer: &Buffer) -> Option<&[Self]>;
+    /// Appends the native-order bytes.
+    fn write(self, bytes: &mut Vec<u8>);
+    /// The element at the start of native-order bytes. Panics on too few.
+    fn read(bytes: &[u8]) -> Self;
+    /// Equality of bits, any NaN equal to any NaN.
+    fn same_bits(self, other: Self) -> bool;
+}
+
+macro_rules! buffers {
+    ($($name:ident($element:ty, $zero:expr, |$a:ident, $b:ident| $same:expr);)*) => {
+        /// Elements of one dtype, in order.
+        #[derive(Clone, Debug)]
+        pub enum Buffer {
+            $(#[doc = concat!("Elements of dtype ", stringify!($name), ".")] $name(Vec<$element>),)*
+        }
+
+        $(
+            impl Element for $element {
+                const DTYPE: DType = DType::$name;
+                const ZERO: Self = $zero;
+
+                fn wrap(elements: Vec<Self>) -> Buffer {
+                    Buffer::$name(elements)
+                }
+
+                fn peek(buffer: &Buffer) -> Option<&[Self]> {
+                    match buffer {
+                        Buffer::$name(elements) => Some(elements),
+                        _ => None,
+                    }
+                }
+
+                fn write(self, bytes: &mut Vec<u8>) {
+                    Bytes::put(self, bytes);
+                }
+
+                fn read(bytes: &[u8]) -> Self {
+                    Bytes::take(bytes)
+                }
+
+                fn same_bits(self, other: Self) -> bool {
+                    let ($a, $b) = (self, other);
+                    $same
+                }
+            }
+        )*
+
+        /// Runs `$body` with `$elements` bound to the typed elements of a [`Buffer`].
+        #[macro_export]
+        macro_rules! with_buffer {
+            ($buffer:expr, |$elements:ident| $body:expr) => {
+                match $buffer { $($crate::tensor::Buffer::$name($elements) => $body,)* }
+            };
+        }
+
+        /// Runs `$body` with the type name `$element` bound to the Rust type of a dtype.
+        #[macro_export]
+        macro_rules! with_dtype {
+            ($dtype:expr, $T:ident => $body:expr) => {
+                match $dtype { $($crate::types::DType::$name => {
+                    type $T = $crate::tensor::rust_types::$name;
+                    $body
+                })* }
+            };
+        }
+
+        /// The Rust type of each dtype, under the dtype's name.
+        pub mod rust_types {
+            use super::*;
+            $(#[doc = concat!("Elements of dtype ", stringify!($name), ".")] pub type $name = $element;)*
+        }
+    };
+}
+
+buffers! {
+    F16(f16, f16::ZERO, |a, b| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan());
+    BF16(bf16, bf16::ZERO, |a, b| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan());
+    F32(f32, 0.0, |a, b| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan());
+    F64(f64, 0.0, |a, b| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan());
+    I8(i8, 0, |a, b| a == b);
+    I16(i16, 0, |a, b| a == b);
+    I32(i32, 0, |a, b| a == b);
+    I64(i64, 0, |a, b| a == b);
+    U8(u8, 0, |a, b| a == b);
+    U16(u16, 0, |a, b| a == b);
+    U32(u32, 0, |a, b| a == b);
+    U64(u64, 0, |a, b| a == b);
+    Bool(bool, false, |a, b| a == b);
+}
+
+/// Native-order bytes of an element.
+trait Bytes {
+    fn put(self, bytes: &mut Vec<u8>);
+    fn take(bytes: &[u8]) -> Self;
+}
+
+macro_rules! native_bytes {
+    ($($element:ty),*) => {$(
+        impl Bytes for $element {
+            fn put(self, bytes: &mut Vec<u8>) {
+                bytes.extend_from_slice(&self.to_ne_bytes());
+            }
+
+            fn take(bytes: &[u8]) -> Self {
+                let (first, _) = bytes.split_first_chunk().expect("bytes of a whole element");
+                Self::from_ne_bytes(*first)
+            }
+        }
+    )*};
+}
+
+native_bytes!(f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64);
+
+impl Bytes for bool {
+    fn put(self, bytes: &mut Vec<u8>) {
+        bytes.push(u8::from(self));
+    }
+
+    fn take(bytes: &[u8]) -> bool {
+        bytes[0] != 0
+    }
+}
+
+impl Buffer {
+    /// Element type.
+    pub fn dtype(&self) -> DType {
+        fn of<T: Element>(_: &[T]) -> DType {
+            T::DTYPE
+        }
+        with_buffer!(self, |elements| of(elements))
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        with_buffer!(self, |elements| elements.len())
+    }
+
+    /// Whether there is no element.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// `count` zeros of `dtype`.
+    pub fn zeros(dtype: DType, count: usize) -> Buffer {
+        with_dtype!(dtype, T => T::wrap(vec![T::ZERO; count]))
+    }
+
+    /// Whether both have the same dtype, length and bits, any NaN equal to any NaN.
+    pub fn same_bits(&self, other: &Buffer) -> bool {
+        fn same<T: Element>(a: &[T], b: &Buffer) -> bool {
+            let Some(b) = T::peek(b) else { return false };
+            a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x.same_bits(*y))
+        }
+        with_buffer!(self, |elements| same(elements, other))
+    }
+
+    /// The native-order bytes of all elements.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.len() * self.dtype().size());
+        with_buffer!(self, |elements| elements.iter().for_each(|x| x.write(&mut bytes)));
+        bytes
+    }
+
+    /// The elements in native-order `bytes`. Panics on a broken last element.
+    pub fn from_bytes(dtype: DType, bytes: &[u8]) -> Buffer {
+        fn read<T: Element>(bytes: &[u8]) -> Buffer {
+            T::wrap(bytes.chunks(T::DTYPE.size()).map(T::read).collect())
+        }
+        with_dtype!(dtype, T => read::<T>(bytes))
+    }
+
+    /// One element repeated `count` times. Panics on an empty buffer.
+    pub fn splat(&self, count: usize) -> Buffer {
+        fn repeat<T: Element>(elements: &[T], count: usize) -> Buffer {
+            T::wrap(vec![elements[0]; count])
+        }
+        with_buffer!(self, |elements| repeat(elements, count))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_survive_for_every_dtype() {
+        for &dtype in DType::ALL {
+            let zeros = Buffer::zeros(dtype, 3);
+            assert_eq!(zeros.to_bytes().len(), 3 * dtype.size());
+            assert!(Buffer::from_bytes(dtype, &zeros.to_bytes()).same_bits(&zeros));
+        }
+        let values = Buffer::F32(vec![1.5, -0.0, f32::INFINITY]);
+        assert!(Buffer::from_bytes(DType::F32, &values.to_bytes()).same_bits(&values));
+    }
+
+    #[test]
+    fn zeros_of_both_signs_differ_and_nans_agree() {
+        assert!(!0.0f32.same_bits(-0.0));
+        assert!(f32::NAN.same_bits(f32::from_bits(0xffc0_0001)));
+    }
+}

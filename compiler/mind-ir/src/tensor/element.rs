@@ -1,0 +1,344 @@
+//! Arithmetic of element types, as docs/numerics.md states it.
+
+use half::{bf16, f16};
+
+use super::Element;
+
+/// A numeric element type: everything but `bool`.
+///
+/// `Acc` is the type that sums and products accumulate in: `f32` for `f16`, `bf16` and `f32`, `f64`
+/// for `f64`, and the type itself for integers, which wrap.
+pub trait Num: Element + PartialOrd {
+    /// The accumulator.
+    type Acc: Num<Acc = Self::Acc>;
+    /// One.
+    const ONE: Self;
+    /// What a maximum over no elements gives: -inf, or the smallest integer.
+    const LOWEST: Self;
+    /// Whether this is a floating-point type.
+    const IS_FLOAT: bool;
+
+    /// To the accumulator, exactly.
+    fn widen(self) -> Self::Acc;
+    /// From the accumulator, rounding to nearest even once.
+    fn narrow(acc: Self::Acc) -> Self;
+    /// Sum, rounded once; wrapping for integers.
+    fn add(self, rhs: Self) -> Self;
+    /// Difference, rounded once; wrapping for integers.
+    fn sub(self, rhs: Self) -> Self;
+    /// Product, rounded once; wrapping for integers.
+    fn mul(self, rhs: Self) -> Self;
+    /// Quotient, rounded once; integers truncate toward zero and give none for a zero divisor and
+    /// for the smallest value over -1.
+    fn div(self, rhs: Self) -> Option<Self>;
+    /// `self * factor + addend` with one rounding; wrapping for integers.
+    fn fma(self, factor: Self, addend: Self) -> Self;
+    /// The negated value; wrapping for integers.
+    fn neg(self) -> Self;
+    /// The magnitude; wrapping for integers.
+    fn abs(self) -> Self;
+    /// The larger, with NaN if either is NaN and +0 above -0.
+    fn maximum(self, rhs: Self) -> Self;
+    /// The smaller, with NaN if either is NaN and -0 below +0.
+    fn minimum(self, rhs: Self) -> Self;
+    /// The integer `count` in this type, rounded to nearest.
+    fn from_count(count: usize) -> Self;
+    /// The exact value as an `i128`; none for floats.
+    fn to_i128(self) -> Option<i128>;
+}
+
+/// A floating-point element type.
+pub trait FloatNum: Num {
+    /// The value as an `f64`, exactly.
+    fn to_f64(self) -> f64;
+    /// From an `f64`, rounding to nearest even.
+    fn from_f64(value: f64) -> Self;
+    /// Applies a function given for `f32` and for `f64`: `f16` and `bf16` take the first on their
+    /// `f32` value and round once.
+    fn apply(self, on_f32: fn(f32) -> f32, on_f64: fn(f64) -> f64) -> Self;
+    /// The square root, rounded once.
+    fn sqrt(self) -> Self {
+        self.apply(f32::sqrt, f64::sqrt)
+    }
+    /// Whether this is neither NaN nor infinite.
+    fn is_finite(self) -> bool {
+        self.to_f64().is_finite()
+    }
+}
+
+macro_rules! float_extrema {
+    () => {
+        fn maximum(self, rhs: Self) -> Self {
+            if self.is_nan() || rhs.is_nan() {
+                Self::NAN
+            } else if self == rhs {
+                if self.is_sign_negative() { rhs } else { self }
+            } else if self > rhs {
+                self
+            } else {
+                rhs
+            }
+        }
+
+        fn minimum(self, rhs: Self) -> Self {
+            if self.is_nan() || rhs.is_nan() {
+                Self::NAN
+            } else if self == rhs {
+                if self.is_sign_negative() { self } else { rhs }
+            } else if self < rhs {
+                self
+            } else {
+                rhs
+            }
+        }
+
+        fn to_i128(self) -> Option<i128> {
+            None
+        }
+    };
+}
+
+macro_rules! wide_float {
+    ($($float:ty),*) => {$(
+        impl Num for $float {
+            type Acc = $float;
+            const ONE: Self = 1.0;
+            const LOWEST: Self = <$float>::NEG_INFINITY;
+            const IS_FLOAT: bool = true;
+
+            fn widen(self) -> $float {
+                self
+            }
+            fn narrow(acc: $float) -> $float {
+                acc
+            }
+            fn add(self, rhs: Self) -> Self {
+                self + rhs
+            }
+            fn sub(self, rhs: Self) -> Self {
+                self - rhs
+            }
+            fn mul(self, rhs: Self) -> Self {
+                self * rhs
+            }
+            fn div(self, rhs: Self) -> Option<Self> {
+                Some(self / rhs)
+            }
+            fn fma(self, factor: Self, addend: Self) -> Self {
+                self.mul_add(factor, addend)
+            }
+            fn neg(self) -> Self {
+                -self
+            }
+            fn abs(self) -> Self {
+                <$float>::abs(self)
+            }
+            fn from_count(count: usize) -> Self {
+                count as $float
+            }
+            float_extrema!();
+        }
+    )*};
+}
+
+wide_float!(f32, f64);
+
+macro_rules! narrow_float {
+    ($($float:ty),*) => {$(
+        impl Num for $float {
+            type Acc = f32;
+            const ONE: Self = <$float>::ONE;
+            const LOWEST: Self = <$float>::NEG_INFINITY;
+            const IS_FLOAT: bool = true;
+
+            fn widen(self) -> f32 {
+                self.to_f32()
+            }
+            fn narrow(acc: f32) -> Self {
+                <$float>::from_f32(acc)
+            }
+            fn add(self, rhs: Self) -> Self {
+                Self::narrow(self.widen() + rhs.widen())
+            }
+            fn sub(self, rhs: Self) -> Self {
+                Self::narrow(self.widen() - rhs.widen())
+            }
+            fn mul(self, rhs: Self) -> Self {
+                Self::narrow(self.widen() * rhs.widen())
+            }
+            fn div(self, rhs: Self) -> Option<Self> {
+                Some(Self::narrow(self.widen() / rhs.widen()))
+            }
+            fn fma(self, factor: Self, addend: Self) -> Self {
+                Self::narrow(self.widen().mul_add(factor.widen(), addend.widen()))
+            }
+            fn neg(self) -> Self {
+                -self
+            }
+            fn abs(self) -> Self {
+                Self::narrow(self.widen().abs())
+            }
+            fn from_count(count: usize) -> Self {
+                Self::narrow(count as f32)
+            }
+            float_extrema!();
+        }
+
+        impl FloatNum for $float {
+            fn to_f64(self) -> f64 {
+                f64::from(self.to_f32())
+            }
+            fn from_f64(value: f64) -> Self {
+                <$float>::from_f64(value)
+            }
+            fn apply(self, on_f32: fn(f32) -> f32, _: fn(f64) -> f64) -> Self {
+                Self::narrow(on_f32(self.widen()))
+            }
+        }
+    )*};
+}
+
+narrow_float!(f16, bf16);
+
+impl FloatNum for f32 {
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+    fn from_f64(value: f64) -> f32 {
+        value as f32
+    }
+    fn apply(self, on_f32: fn(f32) -> f32, _: fn(f64) -> f64) -> f32 {
+        on_f32(self)
+    }
+}
+
+impl FloatNum for f64 {
+    fn to_f64(self) -> f64 {
+        self
+    }
+    fn from_f64(value: f64) -> f64 {
+        value
+    }
+    fn apply(self, _: fn(f32) -> f32, on_f64: fn(f64) -> f64) -> f64 {
+        on_f64(self)
+    }
+}
+
+macro_rules! integers {
+    ($abs:expr, $($int:ty),*) => {$(
+        impl Num for $int {
+            type Acc = $int;
+            const ONE: Self = 1;
+            const LOWEST: Self = <$int>::MIN;
+            const IS_FLOAT: bool = false;
+
+            fn widen(self) -> Self {
+                self
+            }
+            fn narrow(acc: Self) -> Self {
+                acc
+            }
+            fn add(self, rhs: Self) -> Self {
+                self.wrapping_add(rhs)
+            }
+            fn sub(self, rhs: Self) -> Self {
+                self.wrapping_sub(rhs)
+            }
+            fn mul(self, rhs: Self) -> Self {
+                self.wrapping_mul(rhs)
+            }
+            fn div(self, rhs: Self) -> Option<Self> {
+                self.checked_div(rhs)
+            }
+            fn fma(self, factor: Self, addend: Self) -> Self {
+                self.wrapping_mul(factor).wrapping_add(addend)
+            }
+            fn neg(self) -> Self {
+                self.wrapping_neg()
+            }
+            fn abs(self) -> Self {
+                let abs: fn($int) -> $int = $abs;
+                abs(self)
+            }
+            fn maximum(self, rhs: Self) -> Self {
+                self.max(rhs)
+            }
+            fn minimum(self, rhs: Self) -> Self {
+                self.min(rhs)
+            }
+            fn from_count(count: usize) -> Self {
+                count as $int
+            }
+            fn to_i128(self) -> Option<i128> {
+                Some(self as i128)
+            }
+        }
+    )*};
+}
+
+integers!(|x| x.wrapping_abs(), i8, i16, i32, i64);
+integers!(|x| x, u8, u16, u32, u64);
+
+/// Runs `$body` with `$T` bound to the Rust type of a numeric dtype; `$otherwise` on `bool`.
+#[macro_export]
+macro_rules! with_num {
+    ($dtype:expr, $T:ident => $body:expr, else $otherwise:expr) => {
+        $crate::with_num!(@rows $dtype, $T => $body, $otherwise,
+            F16 BF16 F32 F64 I8 I16 I32 I64 U8 U16 U32 U64)
+    };
+    (@rows $dtype:expr, $T:ident => $body:expr, $otherwise:expr, $($name:ident)*) => {
+        match $dtype {
+            $($crate::types::DType::$name => {
+                type $T = $crate::tensor::rust_types::$name;
+                $body
+            })*
+            $crate::types::DType::Bool => $otherwise,
+        }
+    };
+}
+
+/// Runs `$body` with `$T` bound to the Rust type of a float dtype; `$otherwise` on any other.
+#[macro_export]
+macro_rules! with_float {
+    ($dtype:expr, $T:ident => $body:expr, else $otherwise:expr) => {
+        $crate::with_float!(@rows $dtype, $T => $body, $otherwise, F16 BF16 F32 F64)
+    };
+    (@rows $dtype:expr, $T:ident => $body:expr, $otherwise:expr, $($name:ident)*) => {
+        match $dtype {
+            $($crate::types::DType::$name => {
+                type $T = $crate::tensor::rust_types::$name;
+                $body
+            })*
+            _ => $otherwise,
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extrema_order_zeros_and_propagate_nan() {
+        assert!(Num::maximum(-0.0f32, 0.0).is_sign_positive());
+        assert!(Num::maximum(0.0f32, -0.0).is_sign_positive());
+        assert!(Num::minimum(0.0f32, -0.0).is_sign_negative());
+        assert!(Num::maximum(f32::NAN, 1.0).is_nan());
+        assert!(Num::minimum(1.0, f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn half_rounds_once_to_nearest_even() {
+        let (one, tiny) = (f16::from_f32(1.0), f16::from_f32(0.0004882812));
+        assert_eq!(one.add(tiny), one);
+        assert_eq!(f16::from_f32(2048.0).add(f16::from_f32(1.0)).to_f32(), 2048.0);
+    }
+
+    #[test]
+    fn integers_wrap_and_division_refuses_what_has_no_result() {
+        assert_eq!(Num::add(i8::MAX, 1), i8::MIN);
+        assert_eq!(Num::div(i32::MIN, -1), None);
+        assert_eq!(Num::div(7i32, -2), Some(-3));
+        assert_eq!(Num::div(7u8, 0), None);
+    }
+}

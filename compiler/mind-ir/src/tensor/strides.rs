@@ -1,0 +1,60 @@
+//! Row-major strides and walks over index space.
+
+use smallvec::SmallVec;
+
+/// One step in elements per dimension, outermost first.
+pub type Strides = SmallVec<[usize; 6]>;
+
+/// The strides of a dense row-major tensor.
+pub fn row_major(shape: &[usize]) -> Strides {
+    let mut strides: Strides = SmallVec::from_elem(1, shape.len());
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis] * shape[axis];
+    }
+    strides
+}
+
+/// The strides that read a tensor of `shape` as if it had been broadcast to `target`: 0 along every
+/// dimension that is repeated.
+pub fn broadcast_strides(shape: &[usize], target: &[usize]) -> Strides {
+    let missing = target.len() - shape.len();
+    let own = row_major(shape);
+    let at = |axis: usize| match axis.checked_sub(missing) {
+        Some(inner) if shape[inner] == target[axis] => own[inner],
+        _ => 0,
+    };
+    (0..target.len()).map(at).collect()
+}
+
+/// Moves `index` to the next position of `shape` in row-major order; false past the last one.
+pub fn advance(index: &mut [usize], shape: &[usize]) -> bool {
+    for axis in (0..shape.len()).rev() {
+        index[axis] += 1;
+        if index[axis] < shape[axis] {
+            return true;
+        }
+        index[axis] = 0;
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn broadcast_dimensions_have_stride_zero() {
+        assert_eq!(broadcast_strides(&[3, 1], &[2, 3, 4]).as_slice(), [0, 1, 0]);
+        assert_eq!(broadcast_strides(&[], &[2]).as_slice(), [0]);
+        assert_eq!(row_major(&[2, 3, 4]).as_slice(), [12, 4, 1]);
+    }
+
+    #[test]
+    fn advance_visits_every_position_once() {
+        let (shape, mut index, mut seen) = ([2, 3], [0, 0], 1);
+        while advance(&mut index, &shape) {
+            seen += 1;
+        }
+        assert_eq!((seen, index), (6, [0, 0]));
+    }
+}

@@ -1,0 +1,165 @@
+//! Tensor types, interned per graph.
+
+use std::hash::BuildHasher;
+
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
+
+use super::{DType, Dim, Shape};
+use crate::entity::Ty;
+use crate::symbol::Symbols;
+
+/// An owned tensor type.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct TensorType {
+    /// Element type.
+    pub dtype: DType,
+    /// Extents, outermost first.
+    pub shape: Shape,
+}
+
+impl TensorType {
+    /// The type of `dtype` elements in `shape`.
+    pub fn new(dtype: DType, shape: impl IntoIterator<Item = Dim>) -> TensorType {
+        TensorType { dtype, shape: shape.into_iter().collect() }
+    }
+
+    /// A type whose extents are all known.
+    pub fn fixed(dtype: DType, shape: &[i64]) -> TensorType {
+        TensorType::new(dtype, shape.iter().copied().map(Dim::Fixed))
+    }
+
+    /// The same type, borrowed.
+    pub fn view(&self) -> TypeView<'_> {
+        TypeView { dtype: self.dtype, shape: &self.shape }
+    }
+}
+
+/// A borrowed tensor type.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct TypeView<'a> {
+    /// Element type.
+    pub dtype: DType,
+    /// Extents, outermost first.
+    pub shape: &'a [Dim],
+}
+
+impl<'a> TypeView<'a> {
+    /// The number of dimensions.
+    pub fn rank(self) -> usize {
+        self.shape.len()
+    }
+
+    /// The extents if all are known.
+    pub fn static_shape(self) -> Option<Vec<i64>> {
+        self.shape.iter().map(|dim| dim.fixed()).collect()
+    }
+
+    /// The number of elements, if every extent is known and the product fits.
+    pub fn count(self) -> Option<i64> {
+        let extents = self.shape.iter().map(|dim| dim.fixed());
+        extents.into_iter().try_fold(1i64, |product, extent| product.checked_mul(extent?))
+    }
+
+    /// An owned type of the same elements in another shape.
+    pub fn with_shape(self, shape: impl IntoIterator<Item = Dim>) -> TensorType {
+        TensorType::new(self.dtype, shape)
+    }
+
+    /// An owned copy.
+    pub fn to_owned(self) -> TensorType {
+        self.with_shape(self.shape.iter().copied())
+    }
+
+    /// The type both describe: each dimension the more definite one; none where they contradict.
+    pub fn meet(self, other: TypeView<'_>) -> Option<TensorType> {
+        if self.dtype != other.dtype || self.rank() != other.rank() {
+            return None;
+        }
+        let pairs = self.shape.iter().zip(other.shape);
+        let shape: Option<Shape> = pairs.map(|(a, b)| a.meet(*b)).collect();
+        Some(TensorType { dtype: self.dtype, shape: shape? })
+    }
+
+    /// The text form in messages and Core text: `f32[3, B, ?]`.
+    pub fn text(self, symbols: &Symbols) -> String {
+        format!("{}{}", self.dtype, super::shape_text(self.shape, symbols))
+    }
+}
+
+/// The types of one graph; equal types have equal ids.
+#[derive(Clone, Default)]
+pub struct TypeTable {
+    dims: Vec<Dim>,
+    types: Vec<(DType, u32)>,
+    lookup: HashTable<Ty>,
+}
+
+impl TypeTable {
+    /// The id for `ty`, new or known.
+    pub fn intern(&mut self, ty: TypeView<'_>) -> Ty {
+        let hash = FxBuildHasher.hash_one(ty);
+        if let Some(&found) = self.lookup.find(hash, |&id| self.get(id) == ty) {
+            return found;
+        }
+        let id = Ty::new(self.types.len());
+        self.dims.extend_from_slice(ty.shape);
+        self.types.push((ty.dtype, self.dims.len() as u32));
+        let TypeTable { dims, types, lookup } = self;
+        lookup.insert_unique(hash, id, |&id| FxBuildHasher.hash_one(view(dims, types, id)));
+        id
+    }
+
+    /// The type with this id.
+    pub fn get(&self, id: Ty) -> TypeView<'_> {
+        view(&self.dims, &self.types, id)
+    }
+
+    /// How many different types are held.
+    pub fn len(&self) -> usize {
+        self.types.len()
+    }
+
+    /// Whether no type is held.
+    pub fn is_empty(&self) -> bool {
+        self.types.is_empty()
+    }
+}
+
+fn view<'a>(dims: &'a [Dim], types: &[(DType, u32)], id: Ty) -> TypeView<'a> {
+    let index = id.index();
+    let start = if index == 0 { 0 } else { types[index - 1].1 as usize };
+    let (dtype, end) = types[index];
+    TypeView { dtype, shape: &dims[start..end as usize] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_types_share_an_id_and_rank_zero_is_a_type() {
+        let mut table = TypeTable::default();
+        let scalar = table.intern(TensorType::fixed(DType::F32, &[]).view());
+        let row = table.intern(TensorType::fixed(DType::F32, &[4]).view());
+        let again = table.intern(TensorType::fixed(DType::F32, &[4]).view());
+        assert_eq!(row, again);
+        assert_ne!(scalar, row);
+        assert_eq!(table.get(scalar).rank(), 0);
+        assert_eq!(table.get(row).count(), Some(4));
+    }
+
+    #[test]
+    fn meet_takes_the_more_definite_extent() {
+        let open = TensorType::new(DType::F32, [Dim::Dynamic, Dim::Fixed(2)]);
+        let known = TensorType::fixed(DType::F32, &[3, 2]);
+        assert_eq!(open.view().meet(known.view()), Some(known.clone()));
+        let other = TensorType::fixed(DType::F32, &[4, 2]);
+        assert_eq!(known.view().meet(other.view()), None);
+    }
+
+    #[test]
+    fn count_refuses_to_wrap() {
+        assert_eq!(TensorType::fixed(DType::I8, &[i64::MAX, 2]).view().count(), None);
+    }
+}

@@ -1,0 +1,37 @@
+//! Axis lists.
+
+use mind_ir::verify::VerifyError;
+
+/// `axis` counted from the front, when it lies in `-rank..rank`.
+///
+/// Errors: E3004 outside of that.
+pub(crate) fn resolve(op: &'static str, axis: i64, rank: usize) -> Result<usize, VerifyError> {
+    let signed = rank as i64;
+    match axis {
+        axis if (0..signed).contains(&axis) => Ok(axis as usize),
+        axis if (-signed..0).contains(&axis) => Ok((axis + signed) as usize),
+        axis => Err(VerifyError::AxisRange { op, axis, rank }),
+    }
+}
+
+/// Which axes a list names; all of them when it is empty.
+///
+/// Errors: E3004 outside the rank, E3005 named twice, also when once from the front and once from the
+/// end.
+pub(crate) fn reduced(
+    op: &'static str,
+    axes: &[i64],
+    rank: usize,
+) -> Result<Vec<bool>, VerifyError> {
+    if axes.is_empty() {
+        return Ok(vec![true; rank]);
+    }
+    let resolved: Result<Vec<usize>, _> = axes.iter().map(|&axis| resolve(op, axis, rank)).collect();
+    let mut named = vec![false; rank];
+    for (&axis, index) in axes.iter().zip(resolved?) {
+        if std::mem::replace(&mut named[index], true) {
+            return Err(VerifyError::AxisTwice { op, axes: axes.to_vec(), axis });
+        }
+    }
+    Ok(named)
+}

@@ -1,0 +1,38 @@
+//! Constants from tensors.
+
+use mind_ir::ValueId;
+use mind_ir::attr::{Attr, Literal};
+use mind_ir::builder::Builder;
+use mind_ir::opdef::Op;
+use mind_ir::tensor::{Buffer, Tensor};
+use mind_ir::types::{Dim, TensorType};
+
+use crate::ops::constant::{ConstF32, ConstF64, ConstI64, ConstTensor};
+
+/// A constant with the contents of `tensor`: a scalar op where one exists, a splat where all elements
+/// have the same bits, else the elements.
+pub fn constant(b: &mut Builder<'_>, tensor: &Tensor) -> ValueId {
+    let scalar = match (tensor.rank(), tensor.buffer()) {
+        (0, Buffer::I64(elements)) => Some((ConstI64::DEF, Attr::Int(elements[0]))),
+        (0, Buffer::F32(elements)) => Some((ConstF32::DEF, Attr::float(f64::from(elements[0])))),
+        (0, Buffer::F64(elements)) => Some((ConstF64::DEF, Attr::float(elements[0]))),
+        _ => None,
+    };
+    let shape = tensor.shape().iter().map(|&extent| Dim::Fixed(extent as i64));
+    let ty = b.graph.intern_type(TensorType::new(tensor.dtype(), shape).view());
+    let op = match scalar {
+        Some((def, value)) => b.create_typed(def, &[], &[value], &[ty]),
+        None => {
+            let bytes = tensor.buffer().to_bytes();
+            let size = tensor.dtype().size();
+            let splat = bytes.len() > size && bytes.chunks(size).all(|x| x == &bytes[..size]);
+            let (count, bytes) = match splat {
+                true => (None, &bytes[..size]),
+                false => (Some(tensor.count()), &bytes[..]),
+            };
+            let literal = Literal { dtype: tensor.dtype(), count, bytes };
+            b.create_typed(ConstTensor::DEF, &[], &[Attr::Literal(&literal)], &[ty])
+        }
+    };
+    b.graph.result(op)
+}

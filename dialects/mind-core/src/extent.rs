@@ -1,0 +1,82 @@
+//! Extents that must agree, and products of extents.
+
+use mind_ir::Sym;
+use mind_ir::graph::Graph;
+use mind_ir::types::{Dim, shape_text};
+use mind_ir::verify::VerifyError;
+
+/// The extent that `expected` and `found` both describe.
+///
+/// Errors: E3003 where they are or may be different; `dimension` says in words which one it is.
+pub(crate) fn agree(
+    g: &Graph,
+    op: &'static str,
+    dimension: impl Into<String>,
+    expected: Dim,
+    found: Dim,
+) -> Result<Dim, VerifyError> {
+    expected.meet(found).ok_or_else(|| VerifyError::Extent {
+        op,
+        dimension: dimension.into(),
+        expected: expected.display(g.symbols()).to_string(),
+        found: found.display(g.symbols()).to_string(),
+    })
+}
+
+/// A number of elements: a known factor times symbolic extents.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Count {
+    /// The product of the known extents; none when it leaves `i128`.
+    pub(crate) known: Option<i128>,
+    /// The symbolic extents, sorted.
+    pub(crate) symbols: Vec<Sym>,
+    /// Whether some extent is not known at all.
+    pub(crate) open: bool,
+}
+
+impl Count {
+    /// The number of elements of `shape`.
+    pub(crate) fn of(shape: impl IntoIterator<Item = Dim>) -> Count {
+        let mut count = Count { known: Some(1), symbols: Vec::new(), open: false };
+        for dim in shape {
+            match dim {
+                Dim::Fixed(extent) => {
+                    count.known = count.known.and_then(|known| known.checked_mul(extent.into()));
+                }
+                Dim::Symbol(sym) => count.symbols.push(sym),
+                Dim::Dynamic => count.open = true,
+            }
+        }
+        count.symbols.sort_unstable();
+        count
+    }
+
+    /// The extent that completes `part` to `self`: a number, one symbol, or `?` where it cannot be
+    /// told. None when no extent does.
+    pub(crate) fn quotient(&self, part: &Count) -> Option<Dim> {
+        if self.open || part.open {
+            return Some(Dim::Dynamic);
+        }
+        let (Some(whole), Some(known)) = (self.known, part.known) else { return Some(Dim::Dynamic) };
+        let mut symbols = self.symbols.clone();
+        for sym in &part.symbols {
+            match symbols.iter().position(|own| own == sym) {
+                Some(at) => symbols.remove(at),
+                None => return Some(Dim::Dynamic),
+            };
+        }
+        if known == 0 || whole % known != 0 {
+            return symbols.is_empty().then_some(Dim::Dynamic).filter(|_| known == 0);
+        }
+        match (whole / known, symbols.as_slice()) {
+            (factor, []) => Some(i64::try_from(factor).map_or(Dim::Dynamic, Dim::Fixed)),
+            (1, [sym]) => Some(Dim::Symbol(*sym)),
+            _ => Some(Dim::Dynamic),
+        }
+    }
+}
+
+/// A shape as text, for messages.
+pub(crate) fn text(g: &Graph, shape: &[Dim]) -> String {
+    shape_text(shape, g.symbols())
+}

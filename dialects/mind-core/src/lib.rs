@@ -1,0 +1,17 @@
+//! The core dialect: the ops of MIND Core IR, with their shape rules and their meaning.
+//!
+//! One file per family under [`ops`]; the table entry says everything else there is to know of an op.
+
+mod axes;
+mod constant;
+mod eval;
+mod extent;
+pub mod ops;
+
+pub use constant::constant;
+
+use mind_ir::opdef::Dialect;
+
+/// The core dialect.
+pub const DIALECT: Dialect =
+    Dialect { name: "core", doc: "MIND Core IR: tensors in, tensors out, no control flow.", ops: ops::OPS };

@@ -1,0 +1,81 @@
+//! Constants.
+
+use mind_ir::graph::Graph;
+use mind_ir::opdef::Inferred;
+use mind_ir::ops;
+use mind_ir::types::{DType, TensorType};
+use mind_ir::verify::{InferResult, VerifyError};
+
+use crate::eval::constant::{eval_f32, eval_f64, eval_i64, eval_tensor};
+
+ops! {
+    /// A scalar `i64`.
+    ///
+    /// Shapes: `[]`.
+    /// Errors: E1005 literal outside `i64`.
+    /// Source: mind-spec v1.0 ir.md, "Constants".
+    ConstI64 = "core.const_i64" {
+        attrs: { value: Int },
+        traits: [Pure, Constant],
+        names: { core: "ConstI64", mic1: "const.i64" },
+        infer: |_, _| Ok(TensorType::fixed(DType::I64, &[]).into()),
+        eval: eval_i64,
+    }
+
+    /// A scalar `f32`.
+    ///
+    /// Shapes: `[]`.
+    /// Errors: E4005 finite literal that overflows `f32`.
+    /// Source: mind-spec v1.0 ir.md, "Constants".
+    ConstF32 = "core.const_f32" {
+        attrs: { value: Float },
+        traits: [Pure, Constant],
+        names: { core: "ConstF32", mic1: "const.f32" },
+        infer: |_, _| Ok(TensorType::fixed(DType::F32, &[]).into()),
+        eval: eval_f32,
+    }
+
+    /// A scalar `f64`.
+    ///
+    /// Shapes: `[]`.
+    /// Errors: E4005 finite literal that overflows `f64`.
+    /// Source: mind-spec v1.0 ir.md, "Constants".
+    ConstF64 = "core.const_f64" {
+        attrs: { value: Float },
+        traits: [Pure, Constant],
+        names: { core: "ConstF64", mic1: "const.f64" },
+        infer: |_, _| Ok(TensorType::fixed(DType::F64, &[]).into()),
+        eval: eval_f64,
+    }
+
+    /// A tensor of the declared type with the elements of `data`, or one element repeated.
+    ///
+    /// Shapes: as declared; every extent positive.
+    /// Errors: E3006 extent not positive, E3010 nesting of the data, E4004 no type, E4005 element count
+    /// or dtype.
+    /// Source: mind-spec v1.0 ir.md, "Constants".
+    ConstTensor = "core.const_tensor" {
+        attrs: { data: LiteralData },
+        traits: [Pure, Constant, DeclaresType],
+        names: { core: "ConstTensor", mic1: "const.tensor" },
+        infer: infer_tensor,
+        eval: eval_tensor,
+    }
+}
+
+fn infer_tensor(op: ConstTensor, g: &Graph) -> InferResult {
+    let result = op.result(g);
+    let Some(declared) = g.declared(result).or(g.type_id(result)) else {
+        return Ok(Inferred::Declared);
+    };
+    let (ty, data) = (g.types().get(declared), op.data(g));
+    let problem = match (data.count, ty.count()) {
+        _ if data.dtype != ty.dtype => format!("the elements are {}", data.dtype),
+        (Some(given), Some(expected)) if given as i64 != expected => {
+            format!("{given} elements are given, the shape holds {expected}")
+        }
+        (Some(_), None) => "listed elements need a shape that is known".to_owned(),
+        _ => return Ok(Inferred::Declared),
+    };
+    Err(Box::new(VerifyError::Constant { ty: ty.text(g.symbols()), problem }))
+}

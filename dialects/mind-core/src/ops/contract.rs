@@ -1,0 +1,77 @@
+//! Products of vectors and matrices.
+
+use mind_ir::graph::Graph;
+use mind_ir::ops;
+use mind_ir::types::{Dim, Shape, TypeView, broadcast};
+use mind_ir::verify::{InferResult, VerifyError};
+
+use crate::eval::contract::{eval_dot, eval_matmul};
+use crate::extent::agree;
+
+ops! {
+    /// The inner product of vectors and matrices.
+    ///
+    /// Shapes: `[n] [n] -> []`, `[m, n] [n] -> [m]`, `[m] [m, n] -> [n]`, rank 2 by rank 2 as `MatMul`.
+    /// Order: one chain of fused multiply-adds per element, see docs/numerics.md.
+    /// Errors: E2004 different dtypes, E2005 `bool`, E3002 other ranks, E3003 inner extents differ.
+    /// Source: mind-spec v1.0 ir.md, "Linear and tensor algebra".
+    Dot = "core.dot" {
+        operands: (lhs: Num, rhs: Num),
+        traits: [Pure, SameDType],
+        names: { core: "Dot", mic1: "dot" },
+        infer: infer_dot,
+        eval: eval_dot,
+    }
+
+    /// The product of matrices, or of stacks of them.
+    ///
+    /// Shapes: `[..batch, M, K] [..batch, K, N] -> [..batch, M, N]`, the batch dimensions broadcast.
+    /// Order: one chain of fused multiply-adds per element, see docs/numerics.md.
+    /// Errors: E2004 different dtypes, E2005 `bool`, E3001 batches do not broadcast, E3002 rank below 2,
+    /// E3003 K differs.
+    /// Source: mind-spec v1.0 ir.md, "Linear and tensor algebra".
+    MatMul = "core.matmul" {
+        operands: (lhs: Num, rhs: Num),
+        traits: [Pure, SameDType],
+        names: { core: "MatMul", mic1: "matmul", mic2: "m" },
+        infer: infer_matmul,
+        eval: eval_matmul,
+    }
+}
+
+fn infer_dot(op: Dot, g: &Graph) -> InferResult {
+    let (lhs, rhs) = (g.ty(op.lhs(g)), g.ty(op.rhs(g)));
+    for (operand, ty) in [("lhs", lhs), ("rhs", rhs)] {
+        if !(1..=2).contains(&ty.rank()) {
+            let (op, expected, found) = ("dot", "1 or 2".to_owned(), ty.rank());
+            return Err(Box::new(VerifyError::Rank { op, operand, expected, found }));
+        }
+    }
+    let inner = rhs.shape[0];
+    agree(g, "dot", "the inner extents", lhs.shape[lhs.rank() - 1], inner)?;
+    let outer = lhs.shape[..lhs.rank() - 1].iter().chain(&rhs.shape[1..]);
+    Ok(lhs.with_shape(outer.copied()).into())
+}
+
+fn infer_matmul(op: MatMul, g: &Graph) -> InferResult {
+    let (lhs, rhs) = (g.ty(op.lhs(g)), g.ty(op.rhs(g)));
+    for (operand, ty) in [("lhs", lhs), ("rhs", rhs)] {
+        if ty.rank() < 2 {
+            let (op, expected, found) = ("matmul", "2 or more".to_owned(), ty.rank());
+            return Err(Box::new(VerifyError::Rank { op, operand, expected, found }));
+        }
+    }
+    let ((lhs_batch, [m, k]), (rhs_batch, [inner, n])) = (matrix(lhs), matrix(rhs));
+    agree(g, "matmul", "the contracted extents K", k, inner)?;
+    let batch = broadcast(lhs_batch, rhs_batch);
+    let mut shape: Shape =
+        batch.map_err(|clash| VerifyError::broadcast(g, lhs_batch, rhs_batch, clash))?;
+    shape.extend([m, n]);
+    Ok(lhs.with_shape(shape).into())
+}
+
+/// The batch dimensions and the two of the matrix. The rank is at least 2.
+fn matrix(ty: TypeView<'_>) -> (&[Dim], [Dim; 2]) {
+    let (batch, matrix) = ty.shape.split_at(ty.rank() - 2);
+    (batch, [matrix[0], matrix[1]])
+}

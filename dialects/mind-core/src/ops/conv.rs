@@ -1,0 +1,105 @@
+//! Convolution.
+
+use mind_ir::attr::Padding;
+use mind_ir::graph::Graph;
+use mind_ir::ops;
+use mind_ir::types::{Dim, shape_text};
+use mind_ir::verify::{InferResult, VerifyError};
+
+use crate::eval::conv::eval_conv2d;
+
+ops! {
+    /// Two-dimensional convolution of NHWC `input` with HWCF `filter`.
+    ///
+    /// Shapes: `[N, H, W, C] [Kh, Kw, C, F] -> [N, Ho, Wo, F]`;
+    /// `Ho = floor((H + top + bottom - Kh) / stride) + 1`. `Valid` pads nothing; `Same` gives
+    /// `Ho = ceil(H / stride)`, the odd element of padding after; `Custom` gives the pads.
+    /// Order: one chain of fused multiply-adds over (kh, kw, c), a padded tap adding a product with +0.
+    /// Errors: E2004 different dtypes, E2005 `bool`, E3002 rank not 4, E3006 no output position, E4009
+    /// channels differ, E4010 strides or padding.
+    /// Source: mind-spec v1.0 ir.md, "Linear and tensor algebra".
+    Conv2d = "core.conv2d" {
+        operands: (input: Num, filter: Num),
+        attrs: { strides "s": Ints = &[1, 1], padding "p": Pad = Padding::Valid },
+        traits: [Pure, SameDType],
+        names: { core: "Conv2d", mic1: "conv2d" },
+        infer: infer_conv2d,
+        eval: eval_conv2d,
+    }
+}
+
+fn infer_conv2d(op: Conv2d, g: &Graph) -> InferResult {
+    let (input, filter) = (g.ty(op.input(g)), g.ty(op.filter(g)));
+    for (operand, ty) in [("input", input), ("filter", filter)] {
+        if ty.rank() != 4 {
+            let (op, expected, found) = ("conv2d", "4".to_owned(), ty.rank());
+            return Err(Box::new(VerifyError::Rank { op, operand, expected, found }));
+        }
+    }
+    if input.shape[3].meet(filter.shape[2]).is_none() {
+        let text = |dim: Dim| dim.display(g.symbols()).to_string();
+        let (input, filter) = (text(input.shape[3]), text(filter.shape[2]));
+        return Err(Box::new(VerifyError::Channels { input, filter }));
+    }
+    let strides = strides(op.strides(g))?;
+    let pads = custom_pads(op.padding(g))?;
+    let spatial = |axis: usize| {
+        window_positions(input.shape[1 + axis], filter.shape[axis], strides[axis], pads.map(|p| p[axis]), op.padding(g))
+    };
+    let shape = [input.shape[0], spatial(0), spatial(1), filter.shape[3]];
+    if let Some(dimension) = (1..3).find(|&at| matches!(shape[at], Dim::Fixed(..=0))) {
+        let value = shape[dimension].fixed().unwrap_or_default();
+        let shape = shape_text(&shape, g.symbols());
+        return Err(Box::new(VerifyError::NotPositive { shape, dimension, value }));
+    }
+    Ok(input.with_shape(shape).into())
+}
+
+fn strides(strides: &[i64]) -> Result<[i64; 2], VerifyError> {
+    match *strides {
+        [h, w] if h > 0 && w > 0 => Ok([h, w]),
+        _ => Err(VerifyError::Window {
+            what: "strides",
+            expected: "two positive integers",
+            found: format!("{strides:?}"),
+        }),
+    }
+}
+
+/// The (before, after) pads of both spatial axes, where they are written out.
+fn custom_pads(padding: Padding<'_>) -> Result<Option<[[i64; 2]; 2]>, VerifyError> {
+    match padding {
+        Padding::Valid | Padding::Same => Ok(None),
+        Padding::Custom(&[top, bottom, left, right]) => match [top, bottom, left, right] {
+            pads if pads.iter().any(|&pad| pad < 0) => Err(VerifyError::Window {
+                what: "padding",
+                expected: "two pairs of non-negative integers",
+                found: format!("{pads:?}"),
+            }),
+            _ => Ok(Some([[top, bottom], [left, right]])),
+        },
+    }
+}
+
+/// The number of window positions along one axis; not positive where the window does not fit.
+fn window_positions(
+    extent: Dim,
+    window: Dim,
+    stride: i64,
+    pads: Option<[i64; 2]>,
+    padding: Padding<'_>,
+) -> Dim {
+    let (Dim::Fixed(extent), Dim::Fixed(window)) = (extent, window) else {
+        return match (padding, extent) {
+            (Padding::Same, symbol) if stride == 1 => symbol,
+            _ => Dim::Dynamic,
+        };
+    };
+    let [before, after] = pads.unwrap_or_default().map(i128::from);
+    let (extent, window, stride) = (i128::from(extent), i128::from(window), i128::from(stride));
+    let positions = match padding {
+        Padding::Same => (extent + stride - 1).div_euclid(stride),
+        Padding::Valid | Padding::Custom(_) => (extent + before + after - window).div_euclid(stride) + 1,
+    };
+    i64::try_from(positions).map_or(Dim::Dynamic, Dim::Fixed)
+}

@@ -1,0 +1,40 @@
+//! Groups of ops that run as one.
+
+use mind_ir::graph::Graph;
+use mind_ir::opdef::Inferred;
+use mind_ir::ops;
+use mind_ir::verify::InferManyResult;
+
+use crate::eval::fused::eval_fused;
+
+ops! {
+    /// The ops of a body, to run as one kernel; `kind` names the shape of the group for readers.
+    ///
+    /// Shapes: the body has one argument per operand, of its type; the results are what it yields.
+    /// Order: as the ops of the body one after the other, each rounding where it stands.
+    /// Errors: those of the body's ops.
+    /// Source: this compiler.
+    Fused = "core.fused" {
+        variadic: (inputs: Any),
+        attrs: { kind: Str },
+        results: Many,
+        regions: 1,
+        traits: [Pure, Extended, BodyOverOperands],
+        names: { core: "Fused" },
+        infer_many: infer_fused,
+        eval_many: eval_fused,
+    }
+}
+
+impl Fused {
+    /// The block of the body.
+    pub fn body(self, g: &Graph) -> mind_ir::BlockId {
+        g.block(g.regions(self.0)[0])
+    }
+}
+
+fn infer_fused(op: Fused, g: &Graph) -> InferManyResult {
+    let Some(end) = g.terminator(op.body(g)) else { return Ok(Default::default()) };
+    let types = g.operands(end).iter().map(|&value| g.type_id(value).map(Inferred::Known));
+    Ok(types.map(|ty| ty.unwrap_or(Inferred::Declared)).collect())
+}

@@ -1,0 +1,121 @@
+//! Ops that read parts of a tensor.
+
+use mind_ir::attr::OPEN_END;
+use mind_ir::graph::Graph;
+use mind_ir::ops;
+use mind_ir::types::{DType, Dim, Shape};
+use mind_ir::verify::{InferResult, VerifyError};
+
+use crate::axes;
+use crate::eval::index::{eval_gather, eval_index, eval_slice};
+
+ops! {
+    /// The single element at `indices`.
+    ///
+    /// Shapes: `[]`.
+    /// Errors: E4006 not one index per axis; E6001 when run, out of bounds.
+    /// Source: mind-spec v1.0 ir.md, "Indexing and slicing".
+    Index = "core.index" {
+        operands: (input: Any),
+        attrs: { indices: Ints },
+        traits: [Pure],
+        names: { core: "Index", mic1: "index" },
+        infer: infer_index,
+        eval: eval_index,
+    }
+
+    /// The elements from `starts` up to but without `ends`, every `steps`-th, along each axis.
+    ///
+    /// Shapes: `ceil((end - start) / step)` per axis, 0 where the range is empty.
+    /// Errors: E3003 bound negative or past the extent, E4007 not one entry per axis, E4008 step not
+    /// positive.
+    /// Source: mind-spec v1.0 ir.md, "Indexing and slicing".
+    Slice = "core.slice" {
+        operands: (input: Any),
+        attrs: { starts: Ints, ends: Ints, steps: Ints },
+        traits: [Pure],
+        names: { core: "Slice", mic1: "slice" },
+        infer: infer_slice,
+        eval: eval_slice,
+    }
+
+    /// The slices of `data` along `axis` at `indices`.
+    ///
+    /// Shapes: `data[..axis] ++ indices ++ data[axis + 1..]`.
+    /// Errors: E3002 `data` of rank 0, E3004 axis out of range, E4011 indices not i32 or i64, E4012 an
+    /// axis other than 0 in profile `core-v1`; E6001 when run, index out of bounds.
+    /// Source: mind-spec v1.0 ir.md, "Indexing and slicing"; mic@2 `gth`.
+    Gather = "core.gather" {
+        operands: (data: Any, indices: Any),
+        attrs: { axis "ax": Int = 0 },
+        traits: [Pure],
+        names: { core: "Gather", mic1: "gather", mic2: "gth" },
+        infer: infer_gather,
+        eval: eval_gather,
+        core_v1: |op, g| op.axis(g) == 0,
+    }
+}
+
+fn infer_index(op: Index, g: &Graph) -> InferResult {
+    let (input, found) = (g.ty(op.input(g)), op.indices(g).len());
+    if found != input.rank() {
+        let rank = input.rank();
+        return Err(Box::new(VerifyError::IndexCount { op: "index", rank, found }));
+    }
+    Ok(input.with_shape([]).into())
+}
+
+fn infer_slice(op: Slice, g: &Graph) -> InferResult {
+    let input = g.ty(op.input(g));
+    let (starts, ends, steps) = (op.starts(g), op.ends(g), op.steps(g));
+    let rank = input.rank();
+    if [starts.len(), ends.len(), steps.len()] != [rank; 3] {
+        let (starts, ends, steps) = (starts.len(), ends.len(), steps.len());
+        return Err(Box::new(VerifyError::SliceLists { rank, starts, ends, steps }));
+    }
+    let mut shape = Shape::new();
+    for (dimension, &extent) in input.shape.iter().enumerate() {
+        let (start, end, step) = (starts[dimension], ends[dimension], steps[dimension]);
+        if step <= 0 {
+            return Err(Box::new(VerifyError::SliceStep { dimension, step }));
+        }
+        let beyond = extent.fixed().is_some_and(|extent| end != OPEN_END && end > extent);
+        if start < 0 || end < 0 || beyond {
+            let extent = extent.display(g.symbols()).to_string();
+            return Err(Box::new(VerifyError::SliceBounds { dimension, start, end, extent }));
+        }
+        shape.push(sliced_extent(extent, start, end, step));
+    }
+    Ok(input.with_shape(shape).into())
+}
+
+fn sliced_extent(extent: Dim, start: i64, end: i64, step: i64) -> Dim {
+    match (extent, end) {
+        (Dim::Fixed(extent), OPEN_END) => Dim::Fixed(range_len(start, extent, step)),
+        (symbol, OPEN_END) if start == 0 && step == 1 => symbol,
+        (_, OPEN_END) => Dim::Dynamic,
+        _ => Dim::Fixed(range_len(start, end, step)),
+    }
+}
+
+/// How many positions `start`, `start + step`, ... lie below `end`. `step` is positive.
+pub(crate) fn range_len(start: i64, end: i64, step: i64) -> i64 {
+    let span = i128::from(end) - i128::from(start);
+    let step = i128::from(step);
+    i64::try_from((span + step - 1).div_euclid(step).max(0)).unwrap_or(i64::MAX)
+}
+
+fn infer_gather(op: Gather, g: &Graph) -> InferResult {
+    let (data, indices) = (g.ty(op.data(g)), g.ty(op.indices(g)));
+    if !matches!(indices.dtype, DType::I32 | DType::I64) {
+        return Err(Box::new(VerifyError::GatherIndices { found: indices.dtype }));
+    }
+    if data.rank() == 0 {
+        let (op, operand, expected) = ("gather", "data", "1 or more".to_owned());
+        return Err(Box::new(VerifyError::Rank { op, operand, expected, found: 0 }));
+    }
+    let axis = axes::resolve("gather", op.axis(g), data.rank())?;
+    let (before, after) = (&data.shape[..axis], &data.shape[axis + 1..]);
+    let shape = before.iter().chain(indices.shape).chain(after).copied();
+    Ok(data.with_shape(shape).into())
+}

@@ -1,0 +1,103 @@
+//! Joining tensors and taking them apart.
+
+use mind_ir::graph::Graph;
+use mind_ir::ops;
+use mind_ir::types::{Dim, Shape};
+use mind_ir::verify::{InferResult, VerifyError};
+
+use crate::axes;
+use crate::eval::join::{eval_concat, eval_split};
+use crate::extent::agree;
+
+ops! {
+    /// The inputs one after the other along `axis`.
+    ///
+    /// Shapes: as the inputs, their extents along `axis` added up.
+    /// Errors: E2004 different dtypes, E3002 different ranks, E3003 other extents differ, E3004 axis out
+    /// of range.
+    /// Source: mic@2 `cat`.
+    Concat = "core.concat" {
+        variadic: (inputs: Any),
+        attrs: { axis "ax": Int },
+        traits: [Pure, SameDType, Extended],
+        names: { core: "Concat", mic1: "concat", mic2: "cat" },
+        infer: infer_concat,
+        eval: eval_concat,
+        fold: |op, g| match *op.inputs(g) {
+            [only] => Some(mind_ir::opdef::Folded::Value(only)),
+            _ => None,
+        },
+    }
+
+    /// The `part`-th of `count` equal pieces along `axis`, counted from 0.
+    ///
+    /// Shapes: as the input, the extent along `axis` divided by `count`.
+    /// Errors: E3003 extent not divisible, or no such part, E3004 axis out of range.
+    /// Source: mic@2 `split`.
+    Split = "core.split" {
+        operands: (input: Any),
+        attrs: { axis "ax": Int, count "n": Int, part "part": Int = 0 },
+        traits: [Pure, Extended],
+        names: { core: "Split", mic1: "split", mic2: "split" },
+        infer: infer_split,
+        eval: eval_split,
+        fold: |op, g| (op.count(g) == 1).then(|| mind_ir::opdef::Folded::Value(op.input(g))),
+    }
+}
+
+fn infer_concat(op: Concat, g: &Graph) -> InferResult {
+    let first = g.ty(op.inputs(g)[0]);
+    let axis = axes::resolve("concat", op.axis(g), first.rank())?;
+    let mut shape: Shape = first.shape.iter().copied().collect();
+    for &input in &op.inputs(g)[1..] {
+        let ty = g.ty(input);
+        if ty.rank() != first.rank() {
+            let (expected, found) = (first.rank().to_string(), ty.rank());
+            let (op, operand) = ("concat", "inputs");
+            return Err(Box::new(VerifyError::Rank { op, operand, expected, found }));
+        }
+        for (at, &dim) in ty.shape.iter().enumerate() {
+            shape[at] = match at == axis {
+                true => joined(shape[at], dim),
+                false => agree(g, "concat", format!("extents at dimension {at}"), shape[at], dim)?,
+            };
+        }
+    }
+    Ok(first.with_shape(shape).into())
+}
+
+fn joined(a: Dim, b: Dim) -> Dim {
+    match (a, b) {
+        (Dim::Fixed(a), Dim::Fixed(b)) => a.checked_add(b).map_or(Dim::Dynamic, Dim::Fixed),
+        _ => Dim::Dynamic,
+    }
+}
+
+fn infer_split(op: Split, g: &Graph) -> InferResult {
+    let input = g.ty(op.input(g));
+    let axis = axes::resolve("split", op.axis(g), input.rank())?;
+    let (count, part) = (op.count(g), op.part(g));
+    if count < 1 || !(0..count).contains(&part) {
+        return Err(Box::new(VerifyError::Extent {
+            op: "split",
+            dimension: "part and count".to_owned(),
+            expected: format!("a part from 0 to below {count}"),
+            found: part.to_string(),
+        }));
+    }
+    let mut shape: Shape = input.shape.iter().copied().collect();
+    shape[axis] = match shape[axis] {
+        Dim::Fixed(extent) if extent % count == 0 => Dim::Fixed(extent / count),
+        Dim::Fixed(extent) => {
+            return Err(Box::new(VerifyError::Extent {
+                op: "split",
+                dimension: format!("the extent at dimension {axis} and the count"),
+                expected: format!("a multiple of {count}"),
+                found: extent.to_string(),
+            }));
+        }
+        symbol if count == 1 => symbol,
+        Dim::Symbol(_) | Dim::Dynamic => Dim::Dynamic,
+    };
+    Ok(input.with_shape(shape).into())
+}

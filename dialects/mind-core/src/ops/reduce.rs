@@ -1,0 +1,80 @@
+//! Reductions along axes.
+
+use mind_ir::graph::Graph;
+use mind_ir::opdef::OpDef;
+use mind_ir::ops;
+use mind_ir::types::Dim;
+use mind_ir::verify::InferResult;
+use mind_ir::{OpId, ValueId};
+
+use crate::axes;
+use crate::eval::reduce::{eval_max, eval_mean, eval_sum};
+
+ops! {
+    /// Sum of the elements along `axes`.
+    ///
+    /// Shapes: each reduced axis is removed, or becomes 1 when `keepdims`; no `axes` means all, giving
+    /// `[]` whatever `keepdims` says.
+    /// Order: interleaved partial sums, see docs/numerics.md.
+    /// Errors: E2005 `bool`, E3004 axis out of range, E3005 duplicate axis.
+    /// Source: mind-spec v1.0 ir.md, "Reductions".
+    Sum = "core.sum" {
+        operands: (input: Num),
+        attrs: { axes: Ints = &[], keepdims "kd": Bool = false },
+        traits: [Pure],
+        names: { core: "Sum", mic1: "sum", mic2: "sum" },
+        infer: |op, g| infer_reduction(op.0, g, op.input(g), op.axes(g), op.keepdims(g)),
+        eval: eval_sum,
+    }
+
+    /// Arithmetic mean of the elements along `axes`: the sum divided by the number of elements reduced;
+    /// integers truncate toward zero.
+    ///
+    /// Shapes: as `Sum`.
+    /// Order: as `Sum`.
+    /// Errors: E2005 `bool`, E3004 axis out of range, E3005 duplicate axis.
+    /// Source: mind-spec v1.0 ir.md, "Reductions".
+    Mean = "core.mean" {
+        operands: (input: Num),
+        attrs: { axes: Ints = &[], keepdims "kd": Bool = false },
+        traits: [Pure],
+        names: { core: "Mean", mic1: "mean", mic2: "mean" },
+        infer: |op, g| infer_reduction(op.0, g, op.input(g), op.axes(g), op.keepdims(g)),
+        eval: eval_mean,
+    }
+
+    /// Largest element along `axes`; NaN if one is NaN, +0 above -0.
+    ///
+    /// Shapes: as `Sum`.
+    /// Errors: E2005 `bool`, E3004 axis out of range, E3005 duplicate axis.
+    /// Source: mic@2 `max`.
+    Max = "core.max" {
+        operands: (input: Num),
+        attrs: { axes: Ints = &[], keepdims "kd": Bool = false },
+        traits: [Pure, Extended],
+        names: { core: "Max", mic1: "max", mic2: "max" },
+        infer: |op, g| infer_reduction(op.0, g, op.input(g), op.axes(g), op.keepdims(g)),
+        eval: eval_max,
+    }
+}
+
+/// The shape rule of every reduction.
+fn infer_reduction(
+    op: OpId,
+    g: &Graph,
+    input: ValueId,
+    axes: &[i64],
+    keepdims: bool,
+) -> InferResult {
+    let def: &'static OpDef = g.def(op);
+    let ty = g.ty(input);
+    let reduced = axes::reduced(def.short_name(), axes, ty.rank())?;
+    if axes.is_empty() {
+        return Ok(ty.with_shape([]).into());
+    }
+    let kept = ty.shape.iter().zip(reduced).filter_map(|(&dim, reduced)| match reduced {
+        false => Some(dim),
+        true => keepdims.then_some(Dim::Fixed(1)),
+    });
+    Ok(ty.with_shape(kept).into())
+}

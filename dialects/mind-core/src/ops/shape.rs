@@ -1,0 +1,216 @@
+//! Ops that only rearrange or rename dimensions.
+
+use mind_ir::graph::Graph;
+use mind_ir::opdef::{Folded, Inferred};
+use mind_ir::ops;
+use mind_ir::types::{Dim, MAX_RANK, Shape};
+use mind_ir::verify::{InferResult, VerifyError};
+
+use crate::eval::shape::{eval_expand_dims, eval_reshape, eval_squeeze, eval_transpose};
+use crate::extent::{Count, text};
+
+ops! {
+    /// The same elements in the same order in another shape.
+    ///
+    /// Shapes: `new_shape`; one extent may be -1, for whatever is left.
+    /// Errors: E3006 extent not positive or several -1, E3007 element count changes.
+    /// Source: mind-spec v1.0 ir.md, "Shape manipulation".
+    Reshape = "core.reshape" {
+        operands: (input: Any),
+        attrs: { new_shape: Dims },
+        traits: [Pure],
+        names: { core: "Reshape", mic1: "reshape", mic2: "rshp" },
+        infer: infer_reshape,
+        eval: eval_reshape,
+        fold: |op, g| same_type(g, op.input(g), op.result(g)),
+    }
+
+    /// The dimensions in another order; no permutation means reversed.
+    ///
+    /// Shapes: `result[i] = input[permutation[i]]`.
+    /// Errors: E3008 not a permutation of the axes.
+    /// Source: mind-spec v1.0 ir.md, "Shape manipulation".
+    Transpose = "core.transpose" {
+        operands: (input: Any),
+        attrs: { permutation: Ints = &[] },
+        traits: [Pure],
+        names: { core: "Transpose", mic1: "transpose", mic2: "t" },
+        infer: infer_transpose,
+        eval: eval_transpose,
+        fold: fold_transpose,
+    }
+
+    /// New dimensions of extent 1, inserted axis by axis in ascending order.
+    ///
+    /// Shapes: 1 at each of `axes` of the result.
+    /// Errors: E3002 rank above 32, E3004 axis out of range, E3005 duplicate axis.
+    /// Source: mind-spec v1.0 ir.md, "Shape manipulation".
+    ExpandDims = "core.expand_dims" {
+        operands: (input: Any),
+        attrs: { axes: Ints },
+        traits: [Pure],
+        names: { core: "ExpandDims", mic1: "expand" },
+        infer: infer_expand_dims,
+        eval: eval_expand_dims,
+        fold: |op, g| same_type(g, op.input(g), op.result(g)),
+    }
+
+    /// Dimensions of extent 1 removed.
+    ///
+    /// Shapes: without `axes`.
+    /// Errors: E3004 axis out of range, E3005 duplicate axis, E3009 extent not 1.
+    /// Source: mind-spec v1.0 ir.md, "Shape manipulation".
+    Squeeze = "core.squeeze" {
+        operands: (input: Any),
+        attrs: { axes: Ints },
+        traits: [Pure],
+        names: { core: "Squeeze", mic1: "squeeze" },
+        infer: infer_squeeze,
+        eval: eval_squeeze,
+        fold: |op, g| same_type(g, op.input(g), op.result(g)),
+    }
+}
+
+/// Folds an op that keeps the elements' order when it keeps the shape too.
+fn same_type(g: &Graph, input: mind_ir::ValueId, result: mind_ir::ValueId) -> Option<Folded> {
+    let open = g.ty(input).shape.contains(&Dim::Dynamic);
+    (!open && g.type_id(input) == g.type_id(result)).then_some(Folded::Value(input))
+}
+
+fn infer_reshape(op: Reshape, g: &Graph) -> InferResult {
+    let (input, target) = (g.ty(op.input(g)), op.new_shape(g));
+    let mut open = None;
+    for (dimension, dim) in target.iter().enumerate() {
+        match *dim {
+            Dim::Fixed(-1) | Dim::Dynamic => {
+                if open.replace(dimension).is_some() {
+                    let shape = text(g, target);
+                    return Err(Box::new(VerifyError::SeveralOpen { shape, dimension }));
+                }
+            }
+            Dim::Fixed(value @ ..=0) => {
+                let shape = text(g, target);
+                return Err(Box::new(VerifyError::NotPositive { shape, dimension, value }));
+            }
+            Dim::Fixed(_) | Dim::Symbol(_) => {}
+        }
+    }
+    let whole = Count::of(input.shape.iter().copied());
+    let others = target.iter().enumerate().filter(|(at, _)| Some(*at) != open);
+    let part = Count::of(others.map(|(_, &dim)| dim));
+    let changed = || {
+        let count = |shape: &[Dim]| match Count::of(shape.iter().copied()) {
+            Count { known: Some(known), symbols, open: false } if symbols.is_empty() => {
+                known.to_string()
+            }
+            _ => text(g, shape),
+        };
+        Box::new(VerifyError::ElementCount {
+            from: text(g, input.shape),
+            to: text(g, target),
+            from_count: count(input.shape),
+            to_count: count(target),
+        })
+    };
+    let mut shape: Shape = target.iter().copied().collect();
+    match open {
+        Some(at) => shape[at] = whole.quotient(&part).ok_or_else(changed)?,
+        None if whole.open || whole == part => {}
+        None => return Err(changed()),
+    }
+    Ok(input.with_shape(shape).into())
+}
+
+/// The permutation that an op with none written stands for, or the one written.
+pub fn effective_permutation(written: &[i64], rank: usize) -> Vec<i64> {
+    match written {
+        [] => (0..rank as i64).rev().collect(),
+        written => written.to_vec(),
+    }
+}
+
+fn infer_transpose(op: Transpose, g: &Graph) -> InferResult {
+    let input = g.ty(op.input(g));
+    let permutation = effective_permutation(op.permutation(g), input.rank());
+    let rank = input.rank();
+    let refuse = |violation: String| {
+        let permutation = permutation.clone();
+        Box::new(VerifyError::Permutation { permutation, rank, violation })
+    };
+    if permutation.len() != rank {
+        return Err(refuse(format!("it has {} entries", permutation.len())));
+    }
+    let mut seen = vec![false; rank];
+    for &axis in &permutation {
+        let known = usize::try_from(axis).ok().filter(|&axis| axis < rank);
+        let Some(index) = known else {
+            return Err(refuse(format!("{axis} is out of range")));
+        };
+        if std::mem::replace(&mut seen[index], true) {
+            return Err(refuse(format!("{axis} stands twice")));
+        }
+    }
+    let shape = permutation.iter().map(|&axis| input.shape[axis as usize]);
+    Ok(input.with_shape(shape).into())
+}
+
+fn fold_transpose(op: Transpose, g: &Graph) -> Option<Folded> {
+    let input = op.input(g);
+    let permutation = effective_permutation(op.permutation(g), g.ty(input).rank());
+    let identity = permutation.iter().enumerate().all(|(at, &axis)| at as i64 == axis);
+    identity.then_some(Folded::Value(input))
+}
+
+fn infer_expand_dims(op: ExpandDims, g: &Graph) -> InferResult {
+    let (input, axes) = (g.ty(op.input(g)), op.axes(g));
+    let mut sorted = axes.to_vec();
+    sorted.sort_unstable();
+    let mut shape: Shape = input.shape.iter().copied().collect();
+    for &axis in &sorted {
+        let rank = shape.len();
+        if rank == MAX_RANK {
+            let (op, expected) = ("expand_dims", format!("at most {MAX_RANK}"));
+            let found = input.rank() + axes.len();
+            return Err(Box::new(VerifyError::Rank { op, operand: "a result", expected, found }));
+        }
+        let known = usize::try_from(axis).ok().filter(|&axis| axis <= rank);
+        let Some(at) = known else {
+            return Err(Box::new(VerifyError::AxisRange { op: "expand_dims", axis, rank: rank + 1 }));
+        };
+        shape.insert(at, Dim::Fixed(1));
+    }
+    if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        let (op, axes, axis) = ("expand_dims", axes.to_vec(), pair[0]);
+        return Err(Box::new(VerifyError::AxisTwice { op, axes, axis }));
+    }
+    Ok(input.with_shape(shape).into())
+}
+
+fn infer_squeeze(op: Squeeze, g: &Graph) -> InferResult {
+    let (input, axes) = (g.ty(op.input(g)), op.axes(g));
+    let rank = input.rank();
+    let mut removed = vec![false; rank];
+    for &axis in axes {
+        let known = usize::try_from(axis).ok().filter(|&axis| axis < rank);
+        let Some(index) = known else {
+            return Err(Box::new(VerifyError::AxisRange { op: "squeeze", axis, rank }));
+        };
+        if std::mem::replace(&mut removed[index], true) {
+            let axes = axes.to_vec();
+            return Err(Box::new(VerifyError::AxisTwice { op: "squeeze", axes, axis }));
+        }
+    }
+    for &axis in axes {
+        let extent = input.shape[axis as usize];
+        if extent != Dim::Fixed(1) {
+            let extent = extent.display(g.symbols()).to_string();
+            let shape = text(g, input.shape);
+            return Err(Box::new(VerifyError::Squeeze { axis, shape, extent }));
+        }
+    }
+    if axes.is_empty() {
+        return Ok(Inferred::Known(g.type_id(op.input(g)).expect("operands have types")));
+    }
+    let kept = input.shape.iter().zip(removed).filter(|(_, removed)| !removed);
+    Ok(input.with_shape(kept.map(|(&dim, _)| dim)).into())
+}

@@ -1,0 +1,35 @@
+//! What a run of the suite is told from outside.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mind_driver::host::Tool;
+
+use crate::semantics::Semantics;
+
+/// The settings of a run.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The folder of test files; test names are paths relative to it.
+    pub root: PathBuf,
+    /// Where each test gets a folder of its own.
+    pub scratch: PathBuf,
+    /// The tools that RUN lines may call, by command name.
+    pub tools: &'static [(&'static str, Tool)],
+    /// What `REQUIRES:`, `UNSUPPORTED:`, `XFAIL:` and `%if` see.
+    pub features: BTreeSet<String>,
+    /// How input and output of a transforming command are compared, if at all.
+    pub semantics: Option<Semantics>,
+    /// Whether stale generated blocks are rewritten instead of reported.
+    pub bless: bool,
+    /// How long one test may take.
+    pub time_limit: Duration,
+}
+
+impl Config {
+    /// The tool of that name.
+    pub fn tool(&self, name: &str) -> Option<Tool> {
+        self.tools.iter().find(|(known, _)| *known == name).map(|&(_, tool)| tool)
+    }
+}

@@ -1,0 +1,37 @@
+//! Differences between texts, line by line.
+
+use similar::TextDiff;
+
+/// The unified diff of two texts, with three lines of context.
+pub fn unified(old: &str, new: &str, old_name: &str, new_name: &str) -> String {
+    TextDiff::from_lines(old, new).unified_diff().header(old_name, new_name).to_string()
+}
+
+/// How blanks count in a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blanks {
+    /// As they are.
+    Count,
+    /// CR LF is LF.
+    StripReturn,
+    /// Every run is one blank, and none at a line's ends.
+    Squeeze,
+    /// Not at all.
+    Ignore,
+}
+
+impl Blanks {
+    /// The text with the blanks that don't count removed.
+    pub fn normalize(self, text: &str) -> String {
+        let words = |glue: &str| {
+            let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(glue) + "\n");
+            lines.collect()
+        };
+        match self {
+            Blanks::Count => text.to_owned(),
+            Blanks::StripReturn => text.replace("\r\n", "\n"),
+            Blanks::Squeeze => words(" "),
+            Blanks::Ignore => words(""),
+        }
+    }
+}

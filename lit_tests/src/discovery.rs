@@ -1,0 +1,80 @@
+//! Finding the test files.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What the file names of tests end in.
+pub const SUFFIXES: [&str; 5] = [".mic", ".mic2", ".core", ".mil", ".test"];
+
+/// Folders that hold no tests, at any depth: what tests read, and the runner's own.
+pub const EXCLUDED: [&str; 4] = ["inputs", "self", "src", "tests"];
+
+/// One test file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestFile {
+    /// Path relative to the root, with `/` between its parts.
+    pub name: String,
+    /// Where the file is.
+    pub path: PathBuf,
+}
+
+/// What lies in the suite's folder.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The tests, ordered by name.
+    pub tests: Vec<TestFile>,
+    /// Files below a test folder that nothing would ever run.
+    pub strays: Vec<TestFile>,
+}
+
+/// Lists the tests below `root`.
+///
+/// Files at the top that are no tests belong to the runner; below it, only tests, `inputs` folders and
+/// `README.md` have a place.
+pub fn find(root: &Path) -> io::Result<Found> {
+    let mut found = Found::default();
+    walk(root, "", &mut found)?;
+    found.tests.sort_by(|a, b| a.name.cmp(&b.name));
+    found.strays.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(found)
+}
+
+fn walk(dir: &Path, prefix: &str, found: &mut Found) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let file_name = entry.file_name().to_string_lossy().into_owned();
+        if file_name.starts_with('.') || EXCLUDED.contains(&file_name.as_str()) {
+            continue;
+        }
+        let (name, path) = (format!("{prefix}{file_name}"), entry.path());
+        if path.is_dir() {
+            walk(&path, &format!("{name}/"), found)?;
+        } else if SUFFIXES.iter().any(|suffix| file_name.ends_with(suffix)) {
+            found.tests.push(TestFile { name, path });
+        } else if !prefix.is_empty() && file_name != "README.md" {
+            found.strays.push(TestFile { name, path });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::selftest::scratch;
+
+    #[test]
+    fn inputs_are_no_tests_and_strays_are_seen() {
+        let root = scratch("discovery");
+        for path in ["a/x.mic", "a/inputs/y.mic", "a/b/z.core", "a/w.mlir", "a/README.md", "Cargo.toml"] {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let found = find(&root).unwrap();
+        let names = |files: &[TestFile]| files.iter().map(|file| file.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&found.tests), ["a/b/z.core", "a/x.mic"]);
+        assert_eq!(names(&found.strays), ["a/w.mlir"]);
+    }
+}

@@ -1,0 +1,64 @@
+//! What a failing test says.
+
+use crate::shell::CommandRun;
+use crate::substitution::Command;
+use crate::tool::Exit;
+
+/// Longest part of one command's standard error that is shown, in lines.
+const SHOWN: usize = 60;
+
+/// The report on a RUN line whose last pipeline failed.
+pub fn failed_command(test: &str, command: &Command, pipeline: &[CommandRun]) -> String {
+    let mut report = format!("RUN line {} failed: {}\n", command.line, blame(pipeline));
+    report.push_str(&format!("  {}\n", written(pipeline)));
+    for run in pipeline {
+        let stderr = String::from_utf8_lossy(&run.stderr);
+        if !stderr.trim().is_empty() {
+            report.push_str(&format!("{} says:\n{}", run.argv[0], shorten(&stderr)));
+        }
+    }
+    report + &replay(test)
+}
+
+/// How to run one test again.
+pub fn replay(test: &str) -> String {
+    format!("again: cargo test -p lit-tests --test lit -- --exact {}", quote(test))
+}
+
+/// The first command at fault and what it did.
+fn blame(pipeline: &[CommandRun]) -> String {
+    let Some(run) = pipeline.iter().find(|run| !run.success) else { return "no command ran".to_owned() };
+    let name = &run.argv[0];
+    match run.exit {
+        Exit::Crash => format!("`{name}` crashed"),
+        Exit::Code(0) => format!("`{name}` succeeded, expected otherwise"),
+        Exit::Code(code) if run.negated => format!("`{name}` exited with {code}, expected a crash"),
+        Exit::Code(code) => format!("`{name}` exited with {code}"),
+    }
+}
+
+fn written(pipeline: &[CommandRun]) -> String {
+    let commands = pipeline.iter().map(|run| {
+        let words: Vec<String> = run.written.iter().map(|word| quote(word)).collect();
+        words.join(" ")
+    });
+    commands.collect::<Vec<_>>().join(" | ")
+}
+
+/// A word as a shell wants it.
+fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+./,:@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+fn shorten(text: &str) -> String {
+    let count = text.lines().count();
+    let mut shown: String = text.lines().take(SHOWN).map(|line| format!("{line}\n")).collect();
+    if count > SHOWN {
+        shown.push_str(&format!("… and {} more lines\n", count - SHOWN));
+    }
+    shown
+}

@@ -1,0 +1,69 @@
+//! The folder that a test may write to.
+
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+/// One test's own folder; nothing is written elsewhere.
+#[derive(Debug, Clone)]
+pub struct Sandbox {
+    dir: PathBuf,
+}
+
+impl Sandbox {
+    /// An empty folder for the test of that name, below `scratch`.
+    pub fn create(scratch: &Path, test: &str) -> io::Result<Sandbox> {
+        let dir = lexically_normal(&scratch.join(test));
+        match fs::remove_dir_all(&dir) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        fs::create_dir_all(&dir)?;
+        Ok(Sandbox { dir })
+    }
+
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The path to write when `path` is meant from inside `cwd`; none if it leads outside.
+    pub fn writable(&self, cwd: &Path, path: &Path) -> Option<PathBuf> {
+        let path = lexically_normal(&cwd.join(path));
+        path.starts_with(&self.dir).then_some(path)
+    }
+}
+
+/// Removes `.` and `..` without asking the file system.
+fn lexically_normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                normal.pop();
+            }
+            _ => normal.push(component),
+        }
+    }
+    normal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::selftest::scratch;
+
+    #[test]
+    fn only_the_folder_is_writable() {
+        let scratch = scratch("sandbox");
+        let sandbox = Sandbox::create(&scratch, "a/b.mic").unwrap();
+        let writable = |path: &str| sandbox.writable(sandbox.dir(), Path::new(path));
+        assert_eq!(writable("x/../y"), Some(sandbox.dir().join("y")));
+        assert_eq!(writable("../c"), None);
+        assert_eq!(writable("/etc/passwd"), None);
+        fs::write(sandbox.dir().join("old"), "").unwrap();
+        let again = Sandbox::create(&scratch, "a/b.mic").unwrap();
+        assert!(!again.dir().join("old").exists());
+    }
+}

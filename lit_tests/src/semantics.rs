@@ -1,0 +1,118 @@
+//! Does a transformed module still compute the same?
+//!
+//! Every pipeline that begins with `mind-opt` reading the test file, runs a pass and succeeds has its
+//! input and output handed to a function from outside, which evaluates both.
+
+use std::fs;
+use std::path::Path;
+
+use crate::shell::CommandRun;
+
+/// How transforming commands are known and checked.
+#[derive(Debug, Clone, Copy)]
+pub struct Semantics {
+    /// Whether an argument of `mind-opt` asks for a pass.
+    pub is_pass: fn(&str) -> bool,
+    /// Evaluates both modules and says where they differ.
+    pub compare: fn(&Transformation<'_>) -> Result<(), String>,
+}
+
+impl Semantics {
+    /// Whether a command is `mind-opt` with a pass.
+    pub fn runs_pass(&self, run: &CommandRun) -> bool {
+        run.argv[0] == "mind-opt" && run.argv[1..].iter().any(|arg| (self.is_pass)(arg))
+    }
+}
+
+/// A module before and after `mind-opt`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transformation<'a> {
+    /// The test file, or one chunk of it.
+    pub input: &'a str,
+    /// What `mind-opt` printed for that.
+    pub output: &'a str,
+    /// The arguments, since `--fast-math` and `--from` change what is right.
+    pub args: &'a [String],
+}
+
+/// Compares for each first command of a pipeline that qualifies, and counts those.
+///
+/// Errors: the first difference, under the command that made it.
+pub fn check(semantics: Semantics, source: &Path, trace: &[Vec<CommandRun>]) -> Result<usize, String> {
+    let mut compared = 0;
+    for run in trace.iter().filter_map(|pipeline| pipeline.first()) {
+        if !transforms(semantics, source, run) {
+            continue;
+        }
+        let input = fs::read(source).map_err(|error| error.to_string())?;
+        let input = String::from_utf8_lossy(&input);
+        let output = String::from_utf8_lossy(&run.stdout);
+        compare(semantics, &input, &output, &run.argv[1..])
+            .map_err(|difference| format!("{}: {difference}", run.argv.join(" ")))?;
+        compared += 1;
+    }
+    Ok(compared)
+}
+
+/// Compares one pair of texts, chunk by chunk under `--split-input-file`.
+pub fn compare(semantics: Semantics, input: &str, output: &str, args: &[String]) -> Result<(), String> {
+    let split = args.iter().any(|arg| arg.trim_start_matches('-') == "split-input-file");
+    if !split {
+        return (semantics.compare)(&Transformation { input, output, args });
+    }
+    let (inputs, outputs) = (chunks(input), chunks(output));
+    if inputs.len() != outputs.len() {
+        return Err(format!("{} chunks came out of {}", outputs.len(), inputs.len()));
+    }
+    for (number, (input, output)) in inputs.iter().zip(&outputs).enumerate() {
+        (semantics.compare)(&Transformation { input, output, args })
+            .map_err(|difference| format!("chunk {}: {difference}", number + 1))?;
+    }
+    Ok(())
+}
+
+fn transforms(semantics: Semantics, source: &Path, run: &CommandRun) -> bool {
+    let names_source = run.argv[1..].iter().any(|arg| Path::new(arg) == source);
+    let reads_source = names_source || run.input.as_deref() == Some(source);
+    semantics.runs_pass(run) && reads_source && !run.negated && run.success
+}
+
+/// The texts between separator lines, `# -----` or `// -----` with an optional name behind.
+fn chunks(text: &str) -> Vec<String> {
+    let mut chunks = vec![String::new()];
+    for line in text.lines() {
+        let marker = line.strip_prefix("# -----").or_else(|| line.strip_prefix("// -----"));
+        match marker {
+            Some(name) if name.is_empty() || name.starts_with(' ') => chunks.push(String::new()),
+            _ => {
+                let chunk = chunks.last_mut().expect("never empty");
+                chunk.push_str(line);
+                chunk.push('\n');
+            }
+        }
+    }
+    chunks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_pair_up() {
+        let semantics = Semantics {
+            is_pass: |_| true,
+            compare: |pair| match pair.input == pair.output {
+                true => Ok(()),
+                false => Err(format!("{:?} against {:?}", pair.input, pair.output)),
+            },
+        };
+        let split = ["--split-input-file".to_owned()];
+        let check = |input, output| compare(semantics, input, output, &split);
+        assert_eq!(check("a\n# -----\nb\n", "a\n// ----- two\nb"), Ok(()));
+        assert_eq!(check("a\n# -----\nb\n", "a\n"), Err("1 chunks came out of 2".into()));
+        let difference = "chunk 2: \"b\\n\" against \"c\\n\"";
+        assert_eq!(check("a\n# -----\nb\n", "a\n# -----\nc\n"), Err(difference.into()));
+        assert_eq!(compare(semantics, "# -----\n", "# -----\n", &[]), Ok(()));
+    }
+}

@@ -1,0 +1,51 @@
+//! A shell as small as LLVM lit's internal one, and stricter.
+//!
+//! It runs every command in this process, knows pipes with pipefail, `&&`, `||`, `;`, redirections and
+//! a fixed set of commands, and refuses by name whatever else it meets.
+
+pub mod builtin;
+pub mod exec;
+pub mod lex;
+pub mod parse;
+pub mod redirect;
+
+use thiserror::Error;
+
+pub use exec::{CommandRun, Shell};
+pub use parse::{List, parse};
+
+/// Why a command can't be run at all; never something a test may expect.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[allow(missing_docs, reason = "each message says it")]
+pub enum ShellError {
+    #[error("missing quote `{0}`")]
+    Quote(char),
+    #[error("unquoted `{0}`: no file names are expanded here, quote the word")]
+    Glob(char),
+    #[error("a word begins with `\\`, which LLVM's lit takes literally: quote the word")]
+    LeadingEscape,
+    #[error("`\\` at the end of the command")]
+    TrailingEscape,
+    #[error("`{0}` is not supported")]
+    Operator(String),
+    #[error("expected a {expected} {place}")]
+    Syntax { expected: &'static str, place: String },
+    #[error("unknown command `{0}`; known are the tools, FileCheck, not, env and {known}", known = builtin::names())]
+    UnknownCommand(String),
+    #[error("`{0}` accepts a crash as a failure: use `not`")]
+    Bang(String),
+    #[error("`{prefix}` can't call `{command}`")]
+    Prefix { prefix: &'static str, command: String },
+    #[error("`{0}` can't be part of a pipeline")]
+    Piped(String),
+    #[error("`{0}` can't be redirected like that")]
+    Redirected(String),
+    #[error("`{command}` doesn't take `{argument}` here")]
+    Argument { command: String, argument: String },
+    #[error("`{command}` expects {expected}")]
+    Operands { command: String, expected: &'static str },
+    #[error("`{0}` lies outside the test's own folder, so it is not written: use `%t`")]
+    Outside(String),
+    #[error("{path}: {problem}")]
+    File { path: String, problem: String },
+}

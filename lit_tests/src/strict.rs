@@ -1,0 +1,232 @@
+//! Mistakes that LLVM's lit and FileCheck pass over in silence.
+//!
+//! A check that nothing reads and a keyword that nothing knows make a test pass for no reason, so both
+//! are errors here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::script::{Directive, KEYWORDS, keyword_on};
+use crate::shell::exec::is_filecheck;
+use crate::substitution::Command;
+
+/// Words in capitals that may begin a comment.
+const PROSE: [&str; 4] = ["COM", "FIXME", "NOTE", "TODO"];
+
+/// What may follow a check prefix.
+const SUFFIXES: [&str; 6] = ["NEXT", "SAME", "NOT", "DAG", "LABEL", "EMPTY"];
+
+/// Every mistake in a file's keyword and check lines, in line order.
+pub fn lint(text: &str, directives: &[Directive], commands: &[Command]) -> Vec<String> {
+    let uses = Uses::collect(directives, commands);
+    let mut problems: BTreeMap<usize, String> = BTreeMap::new();
+    if uses.filecheck {
+        let prefixes: Vec<&str> = uses.prefixes.iter().map(String::as_str).collect();
+        for problem in filecheck::lint(text, &prefixes) {
+            problems.entry(problem.line).or_insert(problem.message);
+        }
+    }
+    for (index, line) in text.lines().enumerate() {
+        if let Some(problem) = lint_line(line, &uses) {
+            problems.entry(index + 1).or_insert(problem);
+        }
+    }
+    problems.into_iter().map(|(line, problem)| format!("line {line}: {problem}")).collect()
+}
+
+/// What the RUN lines of a file read from it.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Uses {
+    filecheck: bool,
+    prefixes: BTreeSet<String>,
+}
+
+impl Uses {
+    /// Looks at the lines before substitution, where both branches of an `%if` stand, and after it, where
+    /// definitions are filled in.
+    fn collect(directives: &[Directive], commands: &[Command]) -> Uses {
+        let mut uses = Uses::default();
+        for directive in directives {
+            match directive {
+                Directive::Run { command: text, .. } | Directive::Define { value: text, .. } => uses.scan(text),
+            }
+        }
+        for command in commands {
+            uses.scan(&command.text);
+        }
+        uses
+    }
+
+    fn scan(&mut self, text: &str) {
+        for segment in text.split(['|', ';', '&']) {
+            let checks = segment.split([' ', '\t', '{']).any(is_filecheck);
+            let named = prefixes_in(segment);
+            self.filecheck |= checks;
+            if checks && (named.is_empty() || segment.contains("%if ")) {
+                self.prefixes.insert("CHECK".to_owned());
+            }
+            self.prefixes.extend(named);
+        }
+    }
+
+    /// Whether `word` is a prefix in use, with or without a suffix.
+    fn reads(&self, word: &str) -> bool {
+        self.prefixes.iter().any(|prefix| {
+            word.strip_prefix(prefix.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        })
+    }
+}
+
+/// The values of `--check-prefix` and `--check-prefixes`, except those that still hold a substitution.
+fn prefixes_in(segment: &str) -> Vec<String> {
+    let mut prefixes = vec![];
+    for (start, flag) in segment.match_indices("-check-prefix") {
+        let rest = &segment[start + flag.len()..];
+        let rest = rest.strip_prefix("es").unwrap_or(rest);
+        let Some(value) = rest.strip_prefix(['=', ' ']) else { continue };
+        let value = value.trim_start().trim_start_matches(['"', '\'']);
+        let end = value.find(|c: char| c.is_whitespace() || "'\"%".contains(c)).unwrap_or(value.len());
+        prefixes.extend(value[..end].split(',').filter(|name| !name.is_empty()).map(str::to_owned));
+    }
+    prefixes
+}
+
+fn lint_line(line: &str, uses: &Uses) -> Option<String> {
+    if let Some((keyword, rest)) = keyword_on(line) {
+        let before = &line[..line.rfind(rest)? - keyword.len()];
+        let glued: String = before.chars().rev().take_while(|&c| is_word(c)).collect();
+        let glued: String = glued.chars().rev().collect();
+        return (!glued.is_empty()).then(|| format!("`{glued}{keyword}` counts as `{keyword}`; put a blank between"));
+    }
+    for candidate in candidates(line) {
+        let Some((word, spaced)) = directive_word(candidate) else { continue };
+        if PROSE.contains(&word) || (uses.reads(word) && !spaced) {
+            return None;
+        }
+        if let Some(problem) = judge(word, spaced, uses) {
+            return Some(problem);
+        }
+    }
+    None
+}
+
+/// Where a directive could begin: at the line's first word and behind each comment sign.
+fn candidates(line: &str) -> impl Iterator<Item = &str> {
+    let first = line.trim_start();
+    let behind_sign = move |sign: &'static str| {
+        line.match_indices(sign).map(move |(at, sign)| line[at + sign.len()..].trim_start())
+    };
+    std::iter::once(first).chain(behind_sign("#")).chain(behind_sign("//"))
+}
+
+/// The word in front of a colon, and whether a blank separates them.
+fn directive_word(text: &str) -> Option<(&str, bool)> {
+    let end = text.find(|c: char| !is_word(c))?;
+    let (word, rest) = text.split_at(end);
+    if !word.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return None;
+    }
+    let rest = match rest.strip_prefix('{') {
+        Some(modifier) => modifier.split_once('}')?.1,
+        None => rest,
+    };
+    let colon = rest.trim_start();
+    colon.starts_with(':').then(|| (word, colon.len() != rest.len()))
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '-'
+}
+
+/// What is wrong with a word that is neither keyword nor check prefix.
+fn judge(word: &str, spaced: bool, uses: &Uses) -> Option<String> {
+    let capitals = !word.contains(|c: char| c.is_ascii_lowercase());
+    let upper = word.to_ascii_uppercase();
+    let known = || KEYWORDS.iter().map(|keyword| (&keyword[..keyword.len() - 1], *keyword));
+    if let Some((_, keyword)) = known().find(|(name, _)| *name == upper) {
+        return Some(format!("`{word}{}:` is no keyword; write `{keyword}`", if spaced { " " } else { "" }));
+    }
+    if uses.reads(&upper) || is_check(&upper) && (!capitals || spaced) {
+        return Some(format!("`{word}{}:` is no check; write `{upper}:`", if spaced { " " } else { "" }));
+    }
+    if !capitals || spaced || word.chars().filter(char::is_ascii_alphabetic).count() < 2 {
+        return None;
+    }
+    if is_check(word) {
+        return Some(match uses.filecheck {
+            true => format!("no RUN line checks `{word}:`; add `--check-prefix` or remove the line"),
+            false => format!("`{word}:` is checked by nothing: no RUN line calls FileCheck on this file"),
+        });
+    }
+    let near = known().find(|(name, _)| {
+        let extended = word.strip_prefix(name).is_some_and(|rest| rest.starts_with(['-', '_']));
+        extended || strsim::levenshtein(name, word) <= name.len() / 3
+    });
+    Some(match near {
+        Some((_, keyword)) => format!("unknown keyword `{word}:`; did you mean `{keyword}`?"),
+        None => format!("`{word}:` is neither a keyword nor a prefix that a RUN line checks; prose starts with `COM:`"),
+    })
+}
+
+/// Whether a word can be meant only as a check.
+fn is_check(word: &str) -> bool {
+    let suffixed = SUFFIXES.iter().any(|suffix| word.strip_suffix(suffix).is_some_and(|rest| rest.ends_with('-')));
+    suffixed || word == "CHECK" || word.starts_with("CHECK-") || word.contains("-COUNT-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::Script;
+
+    /// The mistake in the last line of a file, if any.
+    fn problem(text: &str) -> Option<String> {
+        let script = Script::parse(text).unwrap();
+        let mut problems = lint(text, &script.directives, &[]);
+        assert!(problems.len() <= 1, "{problems:?}");
+        problems.pop()
+    }
+
+    fn check(text: &str, expected: &str) {
+        let found = problem(text).expect(text);
+        assert!(found.contains(expected), "{found}");
+    }
+
+    const CHECKED: &str = "RUN: t %s | FileCheck %s\nCHECK: a\n";
+
+    #[test]
+    fn unknown_keywords() {
+        check("RUN: t\n# REQUIRE: x\n", "line 2: unknown keyword `REQUIRE:`; did you mean `REQUIRES:`?");
+        check("RUN: t\n# RUNS: x\n", "did you mean `RUN:`?");
+        check("RUN: t\n// XFAIL-IF: x\n", "did you mean `XFAIL:`?");
+        check("RUN: t\n# RUN : x\n", "`RUN :` is no keyword; write `RUN:`");
+        check("RUN: t\n# xfail: *\n", "write `XFAIL:`");
+        check("RUN: t\n# END:\n", "write `END.`");
+        check("RUN: t\n# MYRUN: x\n", "`MYRUN:` counts as `RUN:`");
+        check("RUN: t\n# ABCDEFG: x\n", "neither a keyword nor a prefix");
+    }
+
+    #[test]
+    fn checks_nothing_reads() {
+        check("RUN: t\n# CHECK: a\n", "no RUN line calls FileCheck");
+        check("RUN: t\n# OPT-NEXT: a\n", "no RUN line calls FileCheck");
+        check(&format!("{CHECKED}# OPT-NEXT: a\n"), "no RUN line checks `OPT-NEXT:`");
+        check(&format!("{CHECKED}%0 = x # OPT: a\n"), "`OPT:` is neither");
+        check("RUN: t | FileCheck %s --check-prefix=A\nA: x\nCHECK: a\n", "no RUN line checks `CHECK:`");
+        check(&format!("{CHECKED}# check-next: a\n"), "write `CHECK-NEXT:`");
+    }
+
+    #[test]
+    fn prefixes_in_use() {
+        let same = |lines: &str| assert_eq!(problem(lines), None, "{lines}");
+        same("RUN: t | FileCheck %s --check-prefixes=A,B-C -check-prefix D\nA: x\nB-C-NEXT: y\nD: z\n");
+        same("RUN: t | FileCheck %s %if x %{--check-prefix=A%}\nA: x\nCHECK: x\n");
+        same("DEFINE: %{c} = FileCheck %s --check-prefix=A\nRUN: t | %{c}\nA: x\n");
+    }
+
+    #[test]
+    fn prose_passes() {
+        for line in ["# COM: X-NEXT: y", "# NOTE: a", "# E1003: no quote", "# Source: b", "# http://x", "S0 \"a: B:\""] {
+            assert_eq!(problem(&format!("{CHECKED}{line}\n")), None, "{line}");
+        }
+    }
+}

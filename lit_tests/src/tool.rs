@@ -1,0 +1,151 @@
+//! Calling a tool in this process.
+
+use std::cell::RefCell;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use mind_driver::host::{Host, Tool};
+
+use crate::panics;
+use crate::sandbox::Sandbox;
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// With this exit code.
+    Code(u8),
+    /// By a panic.
+    Crash,
+}
+
+impl Exit {
+    /// The code a shell would show; a crash is that of an abort.
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Code(code) => code,
+            Exit::Crash => 134,
+        }
+    }
+}
+
+/// Bytes that several writers share, as two descriptors share a file.
+pub type Shared = Rc<RefCell<Vec<u8>>>;
+
+/// A writer into shared bytes that also remembers what went through it.
+#[derive(Debug, Default)]
+pub struct Sink {
+    target: Shared,
+    seen: Vec<u8>,
+}
+
+impl Sink {
+    /// A writer into `target`.
+    pub fn new(target: Shared) -> Sink {
+        Sink { target, seen: vec![] }
+    }
+
+    /// All that was written here, wherever it went.
+    pub fn into_seen(self) -> Vec<u8> {
+        self.seen
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.target.borrow_mut().extend_from_slice(bytes);
+        self.seen.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The world of one command.
+#[derive(Debug)]
+pub struct CommandHost<'a> {
+    /// Where relative paths begin.
+    pub cwd: PathBuf,
+    /// Where it may write.
+    pub sandbox: &'a Sandbox,
+    /// All of standard input.
+    pub stdin: Vec<u8>,
+    /// Standard output.
+    pub stdout: Sink,
+    /// Standard error.
+    pub stderr: Sink,
+}
+
+/// Runs a tool; a panic is its crash, and its text goes to standard error.
+pub fn call(tool: Tool, args: &[String], host: &mut CommandHost<'_>) -> Exit {
+    guard(host, |host| tool(args, host))
+}
+
+/// Runs FileCheck with the value of `FILECHECK_OPTS`.
+pub fn call_filecheck(args: &[String], options: &str, host: &mut CommandHost<'_>) -> Exit {
+    guard(host, |host| {
+        let stdin = std::mem::take(&mut host.stdin);
+        let invocation = filecheck::Invocation { args, env_opts: options, cwd: &host.cwd, stdin: &stdin };
+        filecheck::run(&invocation, &mut host.stdout, &mut host.stderr)
+    })
+}
+
+fn guard<'a>(host: &mut CommandHost<'a>, body: impl FnOnce(&mut CommandHost<'a>) -> u8) -> Exit {
+    match panics::catch(|| body(host)) {
+        Ok(code) => Exit::Code(code),
+        Err(text) => {
+            host.stderr.write_all(text.as_bytes()).expect("memory takes every byte");
+            Exit::Crash
+        }
+    }
+}
+
+impl Host for CommandHost<'_> {
+    fn read(&mut self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        read_limited(File::open(self.cwd.join(path))?, limit)
+    }
+
+    fn read_stdin(&mut self, limit: u64) -> io::Result<Vec<u8>> {
+        let stdin = std::mem::take(&mut self.stdin);
+        read_limited(&*stdin, limit)
+    }
+
+    fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let Some(path) = self.sandbox.writable(&self.cwd, path) else {
+            let message = "outside the test's own folder, so it is not written: use `%t`";
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+        };
+        fs::write(path, bytes)
+    }
+
+    fn stdout(&mut self) -> &mut dyn Write {
+        &mut self.stdout
+    }
+
+    fn stderr(&mut self) -> &mut dyn Write {
+        &mut self.stderr
+    }
+
+    fn now(&self) -> Duration {
+        static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+        START.elapsed()
+    }
+
+    fn stderr_is_terminal(&self) -> bool {
+        false
+    }
+}
+
+fn read_limited(source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![];
+    source.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    Ok(bytes)
+}

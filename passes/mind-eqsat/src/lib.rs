@@ -1,0 +1,1 @@
+//! E-graph folding and fusion over any op table.

@@ -1,0 +1,1 @@
+//! Passes, the pass manager and pipeline text.

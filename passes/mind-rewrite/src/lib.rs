@@ -1,0 +1,1 @@
+//! Rewrite patterns and the greedy driver.

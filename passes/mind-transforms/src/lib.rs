@@ -1,0 +1,1 @@
+//! The passes: canonicalize, cse, dce, fold, fuse, renumber.

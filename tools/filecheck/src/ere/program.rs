@@ -1,0 +1,228 @@
+//! Expressions laid out as instructions.
+
+use super::byte_set::ByteSet;
+use super::parse::{Assertion, Expression, Node, NodeKind, Sequence};
+use std::ops::Range;
+
+/// One instruction; targets are indices into the program.
+///
+/// The instructions of a sequence of nodes are contiguous and never jump out of it, except to its end. So any slice of
+/// a sequence is a program too.
+#[derive(Clone, Copy, Debug)]
+pub enum Instruction {
+    /// Takes this byte.
+    Byte(u8),
+    /// Takes a byte of a set.
+    Set(ByteSet),
+    /// Goes on only at such a place.
+    Assert(Assertion),
+    /// A group begins.
+    Open(usize),
+    /// A group ends.
+    Close(usize),
+    /// Goes on at both, the first preferred.
+    Split(usize, usize),
+    /// Goes on elsewhere.
+    Jump(usize),
+    /// A loop is entered. Loops whose body may match nothing have a `slot`.
+    LoopEnter { slot: Option<usize> },
+    /// A pass through a loop is done; goes on at `body` or behind.
+    LoopBack { body: usize, slot: Option<usize> },
+    /// Takes the text of a group and goes on at `resume`. What stands between is the group's shape.
+    Reference { group: usize, resume: usize },
+}
+
+/// An expression and its instructions.
+#[derive(Debug)]
+pub struct Program {
+    /// The instructions.
+    pub code: Vec<Instruction>,
+    /// The expression, its nodes pointing into `code`.
+    pub expression: Expression,
+    /// How many slots the loops have.
+    pub slots: usize,
+    /// Text every match starts with.
+    pub prefix: Vec<u8>,
+    /// Text every match contains.
+    pub required: Vec<u8>,
+}
+
+impl Program {
+    /// Lays out `expression`.
+    pub fn new(mut expression: Expression) -> Program {
+        let mut layout = Layout {
+            code: Vec::new(),
+            slots: 0,
+        };
+        let mut sequence = std::mem::take(&mut expression.sequence);
+        layout.sequence(&mut sequence);
+        let runs = literal_runs(&sequence);
+        let starts_literal = sequence
+            .iter()
+            .find(|node| !is_border(node))
+            .is_some_and(|node| byte(node).is_some());
+        let prefix = if starts_literal {
+            runs[0].clone()
+        } else {
+            Vec::new()
+        };
+        let required = runs.into_iter().max_by_key(Vec::len).unwrap_or_default();
+        expression.sequence = sequence;
+        Program {
+            code: layout.code,
+            expression,
+            slots: layout.slots,
+            prefix,
+            required,
+        }
+    }
+
+    /// The instructions of the whole expression.
+    pub fn whole(&self) -> Range<usize> {
+        0..self.code.len()
+    }
+}
+
+/// The instructions of consecutive nodes.
+pub fn code_of(nodes: &[Node]) -> Range<usize> {
+    match nodes {
+        [] => 0..0,
+        [first, .., last] => first.code.start..last.code.end,
+        [only] => only.code.clone(),
+    }
+}
+
+fn is_nullable(sequence: &[Node]) -> bool {
+    sequence.iter().all(|node| match &node.kind {
+        NodeKind::Byte(_) | NodeKind::Set(_) => false,
+        NodeKind::Either(branches) => branches.iter().any(|branch| is_nullable(branch)),
+        NodeKind::Plus(body) | NodeKind::Reference { shape: body, .. } => is_nullable(body),
+        NodeKind::Star(_) | NodeKind::Assert(_) | NodeKind::Open(_) | NodeKind::Close(_) => true,
+    })
+}
+
+fn is_border(node: &Node) -> bool {
+    matches!(node.kind, NodeKind::Open(_) | NodeKind::Close(_))
+}
+
+fn byte(node: &Node) -> Option<u8> {
+    match node.kind {
+        NodeKind::Byte(byte) => Some(byte),
+        _ => None,
+    }
+}
+
+/// The runs of plain bytes that stand on the outermost level, so that every match contains each of them.
+fn literal_runs(sequence: &[Node]) -> Vec<Vec<u8>> {
+    let mut runs = Vec::new();
+    let mut run = Vec::new();
+    for node in sequence.iter().filter(|node| !is_border(node)) {
+        match byte(node) {
+            Some(byte) => run.push(byte),
+            None if run.is_empty() => {}
+            None => runs.push(std::mem::take(&mut run)),
+        }
+    }
+    runs.push(run);
+    runs
+}
+
+struct Layout {
+    code: Vec<Instruction>,
+    slots: usize,
+}
+
+impl Layout {
+    fn sequence(&mut self, sequence: &mut Sequence) {
+        for node in sequence {
+            let start = self.code.len();
+            self.node(&mut node.kind);
+            node.code = start..self.code.len();
+        }
+    }
+
+    /// Emits an instruction to be replaced once its target is known.
+    fn reserve(&mut self) -> usize {
+        self.code.push(Instruction::Jump(0));
+        self.code.len() - 1
+    }
+
+    fn node(&mut self, kind: &mut NodeKind) {
+        match kind {
+            NodeKind::Byte(byte) => self.code.push(Instruction::Byte(*byte)),
+            NodeKind::Set(set) => self.code.push(Instruction::Set(*set)),
+            NodeKind::Assert(assertion) => self.code.push(Instruction::Assert(*assertion)),
+            NodeKind::Open(group) => self.code.push(Instruction::Open(*group)),
+            NodeKind::Close(group) => self.code.push(Instruction::Close(*group)),
+            NodeKind::Either(branches) => self.either(branches),
+            NodeKind::Plus(body) => self.plus(body),
+            NodeKind::Star(body) => {
+                let split = self.reserve();
+                self.plus(body);
+                self.code[split] = Instruction::Split(split + 1, self.code.len());
+            }
+            NodeKind::Reference { group, shape } => {
+                let reference = self.reserve();
+                self.sequence(shape);
+                self.code[reference] = Instruction::Reference {
+                    group: *group,
+                    resume: self.code.len(),
+                };
+            }
+        }
+    }
+
+    fn either(&mut self, branches: &mut [Sequence]) {
+        let mut jumps = Vec::new();
+        let last = branches.len() - 1;
+        for (i, branch) in branches.iter_mut().enumerate() {
+            if i == last {
+                self.sequence(branch);
+                continue;
+            }
+            let split = self.reserve();
+            self.sequence(branch);
+            jumps.push(self.reserve());
+            self.code[split] = Instruction::Split(split + 1, self.code.len());
+        }
+        for jump in jumps {
+            self.code[jump] = Instruction::Jump(self.code.len());
+        }
+    }
+
+    fn plus(&mut self, body: &mut Sequence) {
+        let slot = is_nullable(body).then_some(self.slots);
+        self.slots += usize::from(slot.is_some());
+        self.code.push(Instruction::LoopEnter { slot });
+        let body_start = self.code.len();
+        self.sequence(body);
+        self.code.push(Instruction::LoopBack {
+            body: body_start,
+            slot,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse::{Syntax, parse};
+    use super::*;
+
+    fn program(source: &str) -> Program {
+        Program::new(parse(source.as_bytes(), Syntax::default()).expect("valid"))
+    }
+
+    #[test]
+    fn literals_are_found() {
+        let program = program("ab(c)d.*(longer)x?y");
+        assert_eq!(program.prefix, b"abcd");
+        assert_eq!(program.required, b"longer");
+    }
+
+    #[test]
+    fn a_set_in_front_leaves_no_prefix() {
+        let program = program("[ab]cd");
+        assert_eq!(program.prefix, b"");
+        assert_eq!(program.required, b"cd");
+    }
+}

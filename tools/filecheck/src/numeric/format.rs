@@ -1,0 +1,154 @@
+//! How numbers are written in the input.
+
+use super::integer::Integer;
+
+/// Digits beyond which a precision is refused.
+const MAX_PRECISION: u32 = 10_000;
+
+/// The letter of a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notation {
+    /// `%u`
+    Unsigned,
+    /// `%d`
+    Signed,
+    /// `%x`
+    LowerHex,
+    /// `%X`
+    UpperHex,
+}
+
+impl Notation {
+    fn radix(self) -> u32 {
+        match self {
+            Notation::Unsigned | Notation::Signed => 10,
+            Notation::LowerHex | Notation::UpperHex => 16,
+        }
+    }
+}
+
+/// The format of a number, as in `%#.8x`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// The letter.
+    pub notation: Notation,
+    /// The least number of digits; 0 if not given.
+    pub precision: u32,
+    /// Whether `0x` stands in front.
+    pub alternate: bool,
+}
+
+impl Format {
+    /// What a number has if nothing is said.
+    pub const UNSIGNED: Format = Format {
+        notation: Notation::Unsigned,
+        precision: 0,
+        alternate: false,
+    };
+
+    fn prefix(&self) -> &'static str {
+        if self.alternate { "0x" } else { "" }
+    }
+
+    /// The regular expression for any number of this format.
+    pub fn wildcard(&self) -> String {
+        let sign = if self.notation == Notation::Signed {
+            "-?"
+        } else {
+            ""
+        };
+        let digits = match self.notation {
+            Notation::Unsigned | Notation::Signed => "0-9",
+            Notation::LowerHex => "0-9a-f",
+            Notation::UpperHex => "0-9A-F",
+        };
+        let prefix = self.prefix();
+        match self.precision {
+            0 => format!("{prefix}{sign}[{digits}]+"),
+            least => format!(
+                "{prefix}{sign}([1-9{}][{digits}]*)?[{digits}]{{{least}}}",
+                &digits[3..]
+            ),
+        }
+    }
+
+    /// `value` in this format, if it has one.
+    pub fn render(&self, value: &Integer) -> Option<String> {
+        if self.precision > MAX_PRECISION
+            || (value.is_negative() && self.notation != Notation::Signed)
+        {
+            return None;
+        }
+        let mut digits = value.digits(self.notation.radix());
+        if self.notation == Notation::UpperHex {
+            digits.make_ascii_uppercase();
+        }
+        let sign = if value.is_negative() { "-" } else { "" };
+        Some(format!(
+            "{sign}{}{digits:0>width$}",
+            self.prefix(),
+            width = self.precision as usize
+        ))
+    }
+
+    /// The number that `text`, a match of [`Format::wildcard`], stands for.
+    pub fn read(&self, text: &[u8]) -> Option<Integer> {
+        let unsigned = text.strip_prefix(b"-").unwrap_or(text);
+        let digits = unsigned.strip_prefix(self.prefix().as_bytes())?;
+        let value = Integer::from_digits(digits, self.notation.radix())?;
+        Some(if unsigned.len() < text.len() {
+            value.negated()
+        } else {
+            value
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn format(notation: Notation, precision: u32, alternate: bool) -> Format {
+        Format {
+            notation,
+            precision,
+            alternate,
+        }
+    }
+
+    #[test]
+    fn rendering() {
+        let cases = [
+            (Format::UNSIGNED, 255, "255"),
+            (format(Notation::LowerHex, 4, true), 255, "0x00ff"),
+            (format(Notation::UpperHex, 0, false), 255, "FF"),
+            (format(Notation::Signed, 2, false), 3, "03"),
+        ];
+        for (format, value, expected) in cases {
+            let value = Integer::from(value);
+            assert_eq!(format.render(&value).as_deref(), Some(expected));
+            assert_eq!(format.read(expected.as_bytes()), Some(value));
+        }
+        let minus_three = Integer::from(3).negated();
+        assert_eq!(
+            format(Notation::Signed, 2, false)
+                .render(&minus_three)
+                .as_deref(),
+            Some("-03")
+        );
+        assert_eq!(Format::UNSIGNED.render(&minus_three), None);
+    }
+
+    #[test]
+    fn wildcards() {
+        assert_eq!(Format::UNSIGNED.wildcard(), "[0-9]+");
+        assert_eq!(
+            format(Notation::LowerHex, 8, true).wildcard(),
+            "0x([1-9a-f][0-9a-f]*)?[0-9a-f]{8}"
+        );
+        assert_eq!(
+            format(Notation::Signed, 2, false).wildcard(),
+            "-?([1-9][0-9]*)?[0-9]{2}"
+        );
+    }
+}

@@ -1,0 +1,2 @@
+//! TOOL
+fn main() {}
