@@ -76,7 +76,11 @@ pub fn run(config: &Config, test: &TestFile) -> Outcome {
         blessed: None,
     };
     outcome.verdict = judge(config, test, &mut outcome).unwrap_or_else(|problem| {
-        Verdict::Invalid(format!("{problem}\n  {}\n{}", test.path.display(), report::replay(&test.name)))
+        Verdict::Invalid(format!(
+            "{problem}\n  {}\n{}",
+            test.path.display(),
+            report::replay(&test.name)
+        ))
     });
     outcome
 }
@@ -107,14 +111,19 @@ fn judge(config: &Config, test: &TestFile, outcome: &mut Outcome) -> Result<Verd
         (Some(_), true) => Ok(Verdict::ExpectedFailure),
         (None, true) => {
             let hint = "every command succeeded: remove `XFAIL:`";
-            Ok(Verdict::UnexpectedPass(format!("{hint}\n{}", report::replay(&test.name))))
+            Ok(Verdict::UnexpectedPass(format!(
+                "{hint}\n{}",
+                report::replay(&test.name)
+            )))
         }
         (Some(report), false) => Ok(Verdict::Fail(report)),
         (None, false) => {
             if let Some(difference) = case.compare(&attempt.trace, outcome) {
                 return Ok(Verdict::Fail(difference));
             }
-            Ok(case.stale()?.map_or(Verdict::Pass { attempts }, Verdict::Fail))
+            Ok(case
+                .stale()?
+                .map_or(Verdict::Pass { attempts }, Verdict::Fail))
         }
     }
 }
@@ -136,15 +145,29 @@ impl<'a> Case<'a> {
             // An `%if` may leave nothing to run.
             if !command.text.is_empty() {
                 let list = parse(&command.text);
-                let list = list.map_err(|error| Unusable::Shell { line: command.line, error })?;
+                let list = list.map_err(|error| Unusable::Shell {
+                    line: command.line,
+                    error,
+                })?;
                 commands.push((command, list));
             }
         }
-        Ok(Case { config, test, text, script, sandbox, substitutions, commands })
+        Ok(Case {
+            config,
+            test,
+            text,
+            script,
+            sandbox,
+            substitutions,
+            commands,
+        })
     }
 
     fn substituted(&self) -> Vec<Command> {
-        self.commands.iter().map(|(command, _)| command.clone()).collect()
+        self.commands
+            .iter()
+            .map(|(command, _)| command.clone())
+            .collect()
     }
 
     fn unsupported(&self) -> Result<Option<String>, FeatureError> {
@@ -174,17 +197,27 @@ impl<'a> Case<'a> {
         let mut shell = Shell::new(self.config, &self.sandbox);
         for (command, list) in &self.commands {
             let result = shell.run(list);
-            let success = result.map_err(|error| Unusable::Shell { line: command.line, error })?;
+            let success = result.map_err(|error| Unusable::Shell {
+                line: command.line,
+                error,
+            })?;
             if !success {
                 let pipeline = shell.trace.last().expect("a list runs a command");
                 let mut failure = report::failed_command(&self.test.name, command, pipeline);
                 if let Ok(Some(_)) = self.stale() {
-                    failure.push_str("\nnote: a generated block is stale; `MIND_BLESS=1` rewrites it");
+                    failure
+                        .push_str("\nnote: a generated block is stale; `MIND_BLESS=1` rewrites it");
                 }
-                return Ok(Attempt { failure: Some(failure), trace: shell.trace });
+                return Ok(Attempt {
+                    failure: Some(failure),
+                    trace: shell.trace,
+                });
             }
         }
-        Ok(Attempt { failure: None, trace: shell.trace })
+        Ok(Attempt {
+            failure: None,
+            trace: shell.trace,
+        })
     }
 
     /// Evaluates inputs and outputs of the commands that ran; the first difference is returned.
@@ -215,7 +248,10 @@ impl<'a> Case<'a> {
         let fresh = golden::refresh(self, false)?;
         Ok((fresh != self.text).then(|| {
             let change = golden::change(self, &fresh);
-            format!("a generated block is stale; `MIND_BLESS=1` rewrites it\n{change}{}", report::replay(&self.test.name))
+            format!(
+                "a generated block is stale; `MIND_BLESS=1` rewrites it\n{change}{}",
+                report::replay(&self.test.name)
+            )
         }))
     }
 

@@ -30,6 +30,9 @@ pub struct Config {
 impl Config {
     /// The tool of that name.
     pub fn tool(&self, name: &str) -> Option<Tool> {
-        self.tools.iter().find(|(known, _)| *known == name).map(|&(_, tool)| tool)
+        self.tools
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|&(_, tool)| tool)
     }
 }

@@ -4,7 +4,24 @@ use similar::TextDiff;
 
 /// The unified diff of two texts, with three lines of context.
 pub fn unified(old: &str, new: &str, old_name: &str, new_name: &str) -> String {
-    TextDiff::from_lines(old, new).unified_diff().header(old_name, new_name).to_string()
+    unified_with(3, old, new, old_name, new_name)
+}
+
+/// The unified diff of two texts, with as many lines of context; like Python's, it passes over a missing
+/// last newline.
+pub fn unified_with(
+    context: usize,
+    old: &str,
+    new: &str,
+    old_name: &str,
+    new_name: &str,
+) -> String {
+    TextDiff::from_lines(old, new)
+        .unified_diff()
+        .context_radius(context)
+        .missing_newline_hint(false)
+        .header(old_name, new_name)
+        .to_string()
 }
 
 /// How blanks count in a comparison.
@@ -24,7 +41,9 @@ impl Blanks {
     /// The text with the blanks that don't count removed.
     pub fn normalize(self, text: &str) -> String {
         let words = |glue: &str| {
-            let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(glue) + "\n");
+            let lines = text
+                .lines()
+                .map(|line| line.split_whitespace().collect::<Vec<_>>().join(glue) + "\n");
             lines.collect()
         };
         match self {

@@ -67,13 +67,25 @@ mod tests {
     #[test]
     fn inputs_are_no_tests_and_strays_are_seen() {
         let root = scratch("discovery");
-        for path in ["a/x.mic", "a/inputs/y.mic", "a/b/z.core", "a/w.mlir", "a/README.md", "Cargo.toml"] {
+        for path in [
+            "a/x.mic",
+            "a/inputs/y.mic",
+            "a/b/z.core",
+            "a/w.mlir",
+            "a/README.md",
+            "Cargo.toml",
+        ] {
             let path = root.join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "").unwrap();
         }
         let found = find(&root).unwrap();
-        let names = |files: &[TestFile]| files.iter().map(|file| file.name.clone()).collect::<Vec<_>>();
+        let names = |files: &[TestFile]| {
+            files
+                .iter()
+                .map(|file| file.name.clone())
+                .collect::<Vec<_>>()
+        };
         assert_eq!(names(&found.tests), ["a/b/z.core", "a/x.mic"]);
         assert_eq!(names(&found.strays), ["a/w.mlir"]);
     }

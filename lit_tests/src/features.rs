@@ -14,7 +14,9 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FeatureError {
     /// A character that begins no token.
-    #[error("`{text}` in feature expression `{expression}` is neither a feature, `!`, `&&`, `||` nor a bracket")]
+    #[error(
+        "`{text}` in feature expression `{expression}` is neither a feature, `!`, `&&`, `||` nor a bracket"
+    )]
     Text {
         /// The rest of the expression from there.
         text: String,
@@ -39,7 +41,11 @@ pub enum FeatureError {
 /// Whether `expression` holds when exactly `features` and `true` do.
 pub fn evaluate(expression: &str, features: &BTreeSet<String>) -> Result<bool, FeatureError> {
     let tokens = tokenize(expression)?;
-    let mut parser = Parser { expression, tokens: &tokens, features };
+    let mut parser = Parser {
+        expression,
+        tokens: &tokens,
+        features,
+    };
     let value = parser.or()?;
     match parser.tokens {
         [] => Ok(value),
@@ -59,10 +65,14 @@ fn tokenize(expression: &str) -> Result<Vec<&str>, FeatureError> {
         } else if rest.starts_with(['!', '(', ')']) {
             1
         } else {
-            rest.find(|c: char| !is_feature_char(c)).unwrap_or(rest.len())
+            rest.find(|c: char| !is_feature_char(c))
+                .unwrap_or(rest.len())
         };
         if length == 0 {
-            return Err(FeatureError::Text { text: rest.to_owned(), expression: expression.to_owned() });
+            return Err(FeatureError::Text {
+                text: rest.to_owned(),
+                expression: expression.to_owned(),
+            });
         }
         let (token, tail) = rest.split_at(length);
         tokens.push(token);
@@ -131,7 +141,11 @@ impl Parser<'_> {
 
     fn unexpected(&self, found: Option<&str>, expected: &'static str) -> FeatureError {
         let found = found.map_or("the end".to_owned(), |token| format!("`{token}`"));
-        FeatureError::Token { found, expected, expression: self.expression.to_owned() }
+        FeatureError::Token {
+            found,
+            expected,
+            expression: self.expression.to_owned(),
+        }
     }
 }
 
@@ -141,7 +155,11 @@ mod tests {
 
     fn check(expression: &str, expected: bool) {
         let features = ["x86", "a.b", "c++20"].map(str::to_owned).into();
-        assert_eq!(evaluate(expression, &features), Ok(expected), "{expression}");
+        assert_eq!(
+            evaluate(expression, &features),
+            Ok(expected),
+            "{expression}"
+        );
     }
 
     #[test]
@@ -158,8 +176,13 @@ mod tests {
 
     #[test]
     fn mistakes() {
-        for expression in ["", "x86 arm", "x86 &", "(x86", "x86)", "&& x86", "!", "*", "{{x.*}}"] {
-            assert!(evaluate(expression, &BTreeSet::new()).is_err(), "{expression}");
+        for expression in [
+            "", "x86 arm", "x86 &", "(x86", "x86)", "&& x86", "!", "*", "{{x.*}}",
+        ] {
+            assert!(
+                evaluate(expression, &BTreeSet::new()).is_err(),
+                "{expression}"
+            );
         }
     }
 }

@@ -11,6 +11,7 @@ use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use crate::case::{self, Outcome};
 use crate::config::Config;
 use crate::discovery::{self, TestFile};
+use crate::report;
 use crate::verdict::Verdict;
 
 /// The stack of a test's thread: what a main thread has, so that tools behave as in their own process.
@@ -30,7 +31,9 @@ pub fn main(config: Config) -> ExitCode {
     };
     let conclusion = libtest_mimic::run(&args, trials);
     if !args.list && args.format.is_none() {
-        let summary = summary.lock().expect("no test panics while it holds the lock");
+        let summary = summary
+            .lock()
+            .expect("no test panics while it holds the lock");
         summary.print().expect("standard output is writable");
     }
     // A test past its time limit is still running: only leaving the process ends it.
@@ -51,7 +54,10 @@ impl Summary {
         if let Some(reason) = &outcome.semantics_skip {
             self.skipped.push((name.to_owned(), reason.clone()));
         }
-        if let Verdict::Pass { attempts: attempts @ 2.. } = outcome.verdict {
+        if let Verdict::Pass {
+            attempts: attempts @ 2..,
+        } = outcome.verdict
+        {
             self.flaky.push((name.to_owned(), attempts));
         }
     }
@@ -60,12 +66,23 @@ impl Summary {
         let mut out = io::stdout().lock();
         let (compared, skipped) = (self.compared, self.skipped.len());
         if compared + skipped > 0 {
-            writeln!(out, "semantics: {compared} transformations evaluated, {skipped} tests skipped")?;
+            writeln!(
+                out,
+                "semantics: {compared} transformations evaluated, {skipped} tests skipped"
+            )?;
         }
         let mut lines: Vec<String> = vec![];
-        lines.extend(self.skipped.iter().map(|(name, reason)| format!("    {name}: {reason}")));
+        lines.extend(
+            self.skipped
+                .iter()
+                .map(|(name, reason)| format!("    {name}: {reason}")),
+        );
         lines.sort();
-        lines.extend(self.flaky.iter().map(|(name, attempts)| format!("    {name}: passed at attempt {attempts}")));
+        lines.extend(
+            self.flaky
+                .iter()
+                .map(|(name, attempts)| format!("    {name}: passed at attempt {attempts}")),
+        );
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))
     }
 }
@@ -76,7 +93,10 @@ fn trials(config: &Arc<Config>, summary: &Arc<Mutex<Summary>>) -> io::Result<Vec
         let (config, summary) = (Arc::clone(config), Arc::clone(summary));
         Trial::ignorable_test(test.name.clone(), move || {
             let outcome = run_limited(&config, &test)?;
-            summary.lock().expect("no test panics while it holds the lock").add(&test.name, &outcome);
+            summary
+                .lock()
+                .expect("no test panics while it holds the lock")
+                .add(&test.name, &outcome);
             if let Some(diff) = &outcome.blessed {
                 eprint!("blessed:\n{diff}");
             }
@@ -86,7 +106,9 @@ fn trials(config: &Arc<Config>, summary: &Arc<Mutex<Summary>>) -> io::Result<Vec
     let strays = found.strays.into_iter().map(|stray| {
         Trial::test(stray.name, || {
             let suffixes = discovery::SUFFIXES.join(" ");
-            Err(Failed::from(format!("no test: tests end in {suffixes}, what they read lies in `inputs`")))
+            Err(Failed::from(format!(
+                "no test: tests end in {suffixes}, what they read lies in `inputs`"
+            )))
         })
     });
     Ok(tests.chain(strays).collect())
@@ -96,7 +118,11 @@ fn completion(verdict: Verdict) -> Result<Completion, Failed> {
     match &verdict {
         Verdict::Pass { .. } | Verdict::ExpectedFailure => Ok(Completion::Completed),
         Verdict::Unsupported(reason) => Ok(Completion::ignored_with(reason)),
-        _ => Err(Failed::from(format!("{}: {}", verdict.code(), verdict.message()))),
+        _ => Err(Failed::from(format!(
+            "{}: {}",
+            verdict.code(),
+            verdict.message()
+        ))),
     }
 }
 
@@ -113,16 +139,26 @@ fn run_limited(config: &Arc<Config>, test: &TestFile) -> Result<Outcome, Failed>
         }
     };
     // A stack overflow ends the process with a message that has the thread's name.
-    let spawned = thread::Builder::new().name(test.name.clone()).stack_size(STACK).spawn(body);
+    let spawned = thread::Builder::new()
+        .name(test.name.clone())
+        .stack_size(STACK)
+        .spawn(body);
     spawned.map_err(|error| Failed::from(format!("no thread: {error}")))?;
-    receiver.recv_timeout(config.time_limit).map_err(|error| match error {
-        mpsc::RecvTimeoutError::Timeout => timeout(config.time_limit),
-        mpsc::RecvTimeoutError::Disconnected => Failed::from("the runner itself panicked, see standard error"),
-    })
+    receiver
+        .recv_timeout(config.time_limit)
+        .map_err(|error| match error {
+            mpsc::RecvTimeoutError::Timeout => timeout(config.time_limit, test),
+            mpsc::RecvTimeoutError::Disconnected => {
+                Failed::from("the runner itself panicked, see standard error")
+            }
+        })
 }
 
-fn timeout(limit: Duration) -> Failed {
-    Failed::from(format!("TIMEOUT: still running after {} s", limit.as_secs_f64()))
+fn timeout(limit: Duration, test: &TestFile) -> Failed {
+    let (seconds, replay) = (limit.as_secs_f64(), report::replay(&test.name));
+    Failed::from(format!(
+        "TIMEOUT: still running after {seconds} s\n{replay}"
+    ))
 }
 
 #[cfg(test)]
@@ -136,9 +172,19 @@ mod tests {
         let path = folder.join("a.test");
         std::fs::write(&path, "RUN: mind-opt --hang %s\n").unwrap();
         let limit = Duration::from_millis(50);
-        let config = Arc::new(Config { time_limit: limit, ..selftest::config(&folder) });
-        let test = TestFile { name: "a.test".to_owned(), path };
+        let config = Arc::new(Config {
+            time_limit: limit,
+            ..selftest::config(&folder)
+        });
+        let test = TestFile {
+            name: "a.test".to_owned(),
+            path,
+        };
         let failed = run_limited(&config, &test).unwrap_err();
-        assert_eq!(failed.message(), Some("TIMEOUT: still running after 0.05 s"));
+        let message = failed.message().unwrap_or_default();
+        assert!(
+            message.starts_with("TIMEOUT: still running after 0.05 s\n"),
+            "{message}"
+        );
     }
 }

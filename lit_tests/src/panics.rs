@@ -41,6 +41,9 @@ mod tests {
     fn text_and_place_are_kept() {
         assert_eq!(catch(|| 3), Ok(3));
         let text = catch(|| panic!("rank {}", 7)).unwrap_err();
-        assert!(text.contains("rank 7") && text.contains("panics.rs"), "{text}");
+        assert!(
+            text.contains("rank 7") && text.contains("panics.rs"),
+            "{text}"
+        );
     }
 }

@@ -22,12 +22,17 @@ pub fn failed_command(test: &str, command: &Command, pipeline: &[CommandRun]) ->
 
 /// How to run one test again.
 pub fn replay(test: &str) -> String {
-    format!("again: cargo test -p lit-tests --test lit -- --exact {}", quote(test))
+    format!(
+        "again: cargo test -p lit-tests --test lit -- --exact {}",
+        quote(test)
+    )
 }
 
 /// The first command at fault and what it did.
 fn blame(pipeline: &[CommandRun]) -> String {
-    let Some(run) = pipeline.iter().find(|run| !run.success) else { return "no command ran".to_owned() };
+    let Some(run) = pipeline.iter().find(|run| !run.success) else {
+        return "no command ran".to_owned();
+    };
     let name = &run.argv[0];
     match run.exit {
         Exit::Crash => format!("`{name}` crashed"),
@@ -56,7 +61,11 @@ fn quote(word: &str) -> String {
 
 fn shorten(text: &str) -> String {
     let count = text.lines().count();
-    let mut shown: String = text.lines().take(SHOWN).map(|line| format!("{line}\n")).collect();
+    let mut shown: String = text
+        .lines()
+        .take(SHOWN)
+        .map(|line| format!("{line}\n"))
+        .collect();
     if count > SHOWN {
         shown.push_str(&format!("… and {} more lines\n", count - SHOWN));
     }

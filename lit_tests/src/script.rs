@@ -98,7 +98,9 @@ impl Script {
         let mut retries = None;
         for (index, source) in text.lines().enumerate() {
             let line = index + 1;
-            let Some((keyword, rest)) = keyword_on(source) else { continue };
+            let Some((_, keyword, rest)) = keyword_on(source) else {
+                continue;
+            };
             let rest = match keyword {
                 "RUN:" | "DEFINE:" | "REDEFINE:" => with_line_numbers(rest, line),
                 _ => rest.to_owned(),
@@ -114,7 +116,11 @@ impl Script {
                 if let Some(done) = open.take() {
                     done.close(&mut script)?;
                 }
-                open = Some(Open { line, keyword, text: rest.trim_end().to_owned() });
+                open = Some(Open {
+                    line,
+                    keyword,
+                    text: rest.trim_end().to_owned(),
+                });
             }
             let current = open.as_ref().expect("opened above");
             if keyword == "END." && current.text.trim().is_empty() {
@@ -128,18 +134,31 @@ impl Script {
         if let Some(done) = open {
             done.close(&mut script)?;
         }
-        if !script.directives.iter().any(|directive| matches!(directive, Directive::Run { .. })) {
-            return Err(ScriptError { line: 1, problem: ScriptProblem::NoRun });
+        if !script
+            .directives
+            .iter()
+            .any(|directive| matches!(directive, Directive::Run { .. }))
+        {
+            return Err(ScriptError {
+                line: 1,
+                problem: ScriptProblem::NoRun,
+            });
         }
         Ok(script)
     }
 }
 
-/// The first keyword on a line and the text behind it.
-pub fn keyword_on(line: &str) -> Option<(&'static str, &str)> {
-    let found = KEYWORDS.iter().filter_map(|keyword| Some((line.find(keyword)?, *keyword)));
+/// The first keyword on a line: where it begins, the keyword, and the text behind it.
+pub fn keyword_on(line: &str) -> Option<(usize, &'static str, &str)> {
+    let found = KEYWORDS
+        .iter()
+        .filter_map(|keyword| Some((line.find(keyword)?, *keyword)));
     let (start, keyword) = found.min_by_key(|&(start, _)| start)?;
-    Some((keyword, line[start + keyword.len()..].trim_end_matches('\r')))
+    Some((
+        start,
+        keyword,
+        line[start + keyword.len()..].trim_end_matches('\r'),
+    ))
 }
 
 /// A keyword line that the next one may continue.
@@ -166,7 +185,10 @@ impl Open {
     }
 
     fn error(&self, problem: ScriptProblem) -> ScriptError {
-        ScriptError { line: self.line, problem }
+        ScriptError {
+            line: self.line,
+            problem,
+        }
     }
 
     fn close(self, script: &mut Script) -> Result<(), ScriptError> {
@@ -178,14 +200,20 @@ impl Open {
             return Err(self.error(ScriptProblem::Empty(self.keyword)));
         }
         match self.keyword {
-            "RUN:" => {
-                script.directives.push(Directive::Run { line: self.line, command: text.to_owned() })
-            }
+            "RUN:" => script.directives.push(Directive::Run {
+                line: self.line,
+                command: text.to_owned(),
+            }),
             "DEFINE:" | "REDEFINE:" => {
                 let (name, value) = definition(text)
                     .ok_or_else(|| self.error(ScriptProblem::Definition(self.keyword)))?;
                 let (line, redefine) = (self.line, self.keyword == "REDEFINE:");
-                script.directives.push(Directive::Define { line, redefine, name, value });
+                script.directives.push(Directive::Define {
+                    line,
+                    redefine,
+                    name,
+                    value,
+                });
             }
             "REQUIRES:" => script.requires.extend(expressions(text)),
             "UNSUPPORTED:" => script.unsupported.extend(expressions(text)),
@@ -196,7 +224,10 @@ impl Open {
                     number.map_err(|_| self.error(ScriptProblem::Retries(text.to_owned())))?;
             }
             "SEMANTICS:" => {
-                let reason = text.strip_prefix("skip,").map(str::trim).filter(|why| !why.is_empty());
+                let reason = text
+                    .strip_prefix("skip,")
+                    .map(str::trim)
+                    .filter(|why| !why.is_empty());
                 let reason =
                     reason.ok_or_else(|| self.error(ScriptProblem::Semantics(text.to_owned())))?;
                 if script.semantics_skip.replace(reason.to_owned()).is_some() {
@@ -210,7 +241,10 @@ impl Open {
 }
 
 fn expressions(text: &str) -> impl Iterator<Item = String> {
-    text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned)
+    text.split(',')
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .map(str::to_owned)
 }
 
 fn definition(text: &str) -> Option<(String, String)> {
@@ -219,7 +253,9 @@ fn definition(text: &str) -> Option<(String, String)> {
     let inner = name.strip_prefix("%{")?.strip_suffix('}')?;
     let first = inner.chars().next()?;
     let starts = first.is_ascii_alphabetic() || first == '_';
-    let well_formed = inner.chars().all(|c| c.is_ascii_alphanumeric() || "-_:".contains(c));
+    let well_formed = inner
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "-_:".contains(c));
     (starts && well_formed).then(|| (name.to_owned(), value.trim().to_owned()))
 }
 
@@ -229,7 +265,9 @@ fn with_line_numbers(text: &str, line: usize) -> String {
     let mut rest = text;
     while let Some(start) = rest.find("%(line") {
         let tail = &rest[start + "%(line".len()..];
-        let value = tail.find(')').and_then(|end| Some((offset(&tail[..end], line)?, &tail[end + 1..])));
+        let value = tail
+            .find(')')
+            .and_then(|end| Some((offset(&tail[..end], line)?, &tail[end + 1..])));
         out.push_str(&rest[..start]);
         match value {
             Some((number, tail)) => {
@@ -268,12 +306,20 @@ mod tests {
 
     fn commands(text: &str) -> Vec<String> {
         let script = Script::parse(text).unwrap();
-        let commands = script.directives.into_iter().map(|directive| match directive {
-            Directive::Run { line, command } => format!("{line} {command}"),
-            Directive::Define { line, redefine, name, value } => {
-                format!("{line} {name}{}{value}", if redefine { "<-" } else { "=" })
-            }
-        });
+        let commands = script
+            .directives
+            .into_iter()
+            .map(|directive| match directive {
+                Directive::Run { line, command } => format!("{line} {command}"),
+                Directive::Define {
+                    line,
+                    redefine,
+                    name,
+                    value,
+                } => {
+                    format!("{line} {name}{}{value}", if redefine { "<-" } else { "=" })
+                }
+            });
         commands.collect()
     }
 
@@ -294,7 +340,10 @@ mod tests {
     #[test]
     fn end_hides_the_rest() {
         assert_eq!(commands("RUN: a\n# END.\nRUN: b\n"), ["1 a"]);
-        assert_eq!(commands("RUN: a\n# END. Not yet.\nRUN: b\n"), ["1 a", "3 b"]);
+        assert_eq!(
+            commands("RUN: a\n# END. Not yet.\nRUN: b\n"),
+            ["1 a", "3 b"]
+        );
     }
 
     #[test]
@@ -314,7 +363,10 @@ mod tests {
         assert_eq!(problem("text\n"), "line 1: no `RUN:` line in the file");
         assert_eq!(problem("\nRUN:\n"), "line 2: `RUN:` has no text");
         let unterminated = "`RUN:` ends in `\\`, but the next keyword line doesn't continue it";
-        assert_eq!(problem("RUN: a \\\nXFAIL: *\n"), format!("line 1: {unterminated}"));
+        assert_eq!(
+            problem("RUN: a \\\nXFAIL: *\n"),
+            format!("line 1: {unterminated}")
+        );
         assert_eq!(problem("RUN: a \\\n"), format!("line 1: {unterminated}"));
         assert!(problem("RUN: a\nDEFINE: x = y\n").starts_with("line 2: `DEFINE:` expects"));
         assert!(problem("RUN: a\nALLOW_RETRIES: many\n").contains("found `many`"));

@@ -17,7 +17,10 @@ use crate::semantics::Semantics;
 /// An empty folder for one of the runner's own tests.
 pub(crate) fn scratch(name: &str) -> PathBuf {
     let binary = std::env::current_exe().expect("a running test has a binary");
-    let target = binary.ancestors().nth(3).expect("it lies in target/<profile>/deps");
+    let target = binary
+        .ancestors()
+        .nth(3)
+        .expect("it lies in target/<profile>/deps");
     let folder = target.join("lit-self").join(name);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).expect("the target folder is writable");
@@ -65,7 +68,9 @@ fn stand_in(args: &[String], host: &mut dyn Host) -> u8 {
                     return 2;
                 };
                 let text = String::from_utf8_lossy(&bytes).into_owned();
-                let lines = text.lines().filter(|line| !line.starts_with('#') || line.starts_with("# -----"));
+                let lines = text
+                    .lines()
+                    .filter(|line| !line.starts_with('#') || line.starts_with("# -----"));
                 output.extend(lines.map(|line| format!("{line}\n")));
             }
         }
@@ -85,15 +90,26 @@ fn run_text(name: &str, text: &str, adapt: impl FnOnce(&mut Config)) -> (Outcome
     fs::write(&path, text).expect("the folder was just made");
     let mut config = config(&folder);
     adapt(&mut config);
-    let test = TestFile { name: "a.test".to_owned(), path: path.clone() };
+    let test = TestFile {
+        name: "a.test".to_owned(),
+        path: path.clone(),
+    };
     (case::run(&config, &test), path)
 }
 
 const SEMANTICS: Semantics = Semantics {
     is_pass: |arg| arg == "--canonicalize",
     compare: |pair| {
-        let bare = |text: &str| text.lines().filter(|line| !line.starts_with('#')).collect::<String>();
-        if bare(pair.input) == bare(pair.output) { Ok(()) } else { Err("values differ".to_owned()) }
+        let bare = |text: &str| {
+            text.lines()
+                .filter(|line| !line.starts_with('#'))
+                .collect::<String>()
+        };
+        if bare(pair.input) == bare(pair.output) {
+            Ok(())
+        } else {
+            Err("values differ".to_owned())
+        }
     },
 };
 
@@ -101,7 +117,10 @@ const SEMANTICS: Semantics = Semantics {
 #[test]
 fn files_end_as_expected() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("self");
-    let config = Config { root: folder.clone(), ..config(&scratch("files")) };
+    let config = Config {
+        root: folder.clone(),
+        ..config(&scratch("files"))
+    };
     let mut wrong = vec![];
     let mut count = 0;
     for entry in fs::read_dir(&folder).expect("the folder is there") {
@@ -112,12 +131,28 @@ fn files_end_as_expected() {
         count += 1;
         let text = fs::read_to_string(&path).expect("the files are text");
         let first = text.lines().next().unwrap_or_default();
-        let (_, expected) = first.split_once("expect: ").unwrap_or_else(|| panic!("{path:?} says nothing"));
+        let (_, expected) = first
+            .split_once("expect: ")
+            .unwrap_or_else(|| panic!("{path:?} says nothing"));
         let (code, message) = expected.split_once(' ').unwrap_or((expected, ""));
-        let name = path.file_name().expect("a file has a name").to_string_lossy().into_owned();
-        let verdict = case::run(&config, &TestFile { name, path: path.clone() }).verdict;
+        let name = path
+            .file_name()
+            .expect("a file has a name")
+            .to_string_lossy()
+            .into_owned();
+        let verdict = case::run(
+            &config,
+            &TestFile {
+                name,
+                path: path.clone(),
+            },
+        )
+        .verdict;
         if verdict.code() != code || !verdict.message().contains(message) {
-            wrong.push(format!("{}: expected {expected}\n{verdict:?}", path.display()));
+            wrong.push(format!(
+                "{}: expected {expected}\n{verdict:?}",
+                path.display()
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
@@ -134,8 +169,14 @@ fn a_failure_is_short_and_names_command_and_replay() {
     assert_eq!(lines[0], "RUN line 1 failed: `mind-opt` crashed");
     assert_eq!(lines[1], "  cat FILE | not mind-opt --crash 'a b' | cat");
     assert_eq!(lines[2], "mind-opt says:");
-    assert!(lines[3].contains("panicked at") && lines[4] == "stand-in crashed", "{message}");
-    assert_eq!(lines[5], "again: cargo test -p lit-tests --test lit -- --exact a.test");
+    assert!(
+        lines[3].contains("panicked at") && lines[4] == "stand-in crashed",
+        "{message}"
+    );
+    assert_eq!(
+        lines[5],
+        "again: cargo test -p lit-tests --test lit -- --exact a.test"
+    );
     assert_eq!(lines.len(), 6);
 }
 
@@ -146,16 +187,38 @@ fn transformations_are_evaluated() {
     assert_eq!((outcome.verdict.code(), outcome.compared), ("PASS", 1));
     let (outcome, _) = run_text("stdin", "# RUN: mind-opt --canonicalize - < %s\n1\n", with);
     assert_eq!((outcome.verdict.code(), outcome.compared), ("PASS", 1));
-    let (outcome, _) = run_text("differs", "# RUN: mind-opt --canonicalize --wrong %s > %t\n1\n", with);
+    let (outcome, _) = run_text(
+        "differs",
+        "# RUN: mind-opt --canonicalize --wrong %s > %t\n1\n",
+        with,
+    );
     assert_eq!(outcome.verdict.code(), "FAIL");
     assert!(outcome.verdict.message().contains("values differ"));
-    let text = "# RUN: mind-opt --canonicalize --wrong %s\n# SEMANTICS: skip, shows a wrong answer\n1\n";
+    let text =
+        "# RUN: mind-opt --canonicalize --wrong %s\n# SEMANTICS: skip, shows a wrong answer\n1\n";
     let (outcome, _) = run_text("skip", text, with);
     assert_eq!(outcome.verdict.code(), "PASS");
-    assert_eq!(outcome.semantics_skip.as_deref(), Some("shows a wrong answer"));
-    for unchecked in ["mind-opt --wrong %s", "not mind-opt --canonicalize missing.%s", "cat %s | mind-opt --canonicalize -"] {
-        let (outcome, _) = run_text("unchecked", &format!("# RUN: {unchecked}\n1\n"), with);
-        assert_eq!((outcome.verdict.code(), outcome.compared), ("PASS", 0), "{unchecked}");
+    assert_eq!(
+        outcome.semantics_skip.as_deref(),
+        Some("shows a wrong answer")
+    );
+    for unchecked in [
+        "mind-opt --wrong %s",
+        "not mind-opt --canonicalize --wrong %s",
+        "mind-opt --canonicalize --wrong %s || true",
+        "echo 2 > %t && mind-opt --canonicalize %t",
+    ] {
+        let input = if unchecked.contains("--canonicalize --wrong") {
+            "reject"
+        } else {
+            "1"
+        };
+        let (outcome, _) = run_text("unchecked", &format!("# RUN: {unchecked}\n{input}\n"), with);
+        assert_eq!(
+            (outcome.verdict.code(), outcome.compared),
+            ("PASS", 0),
+            "{unchecked}"
+        );
     }
 }
 
@@ -172,16 +235,35 @@ fn blessing_rewrites_the_block_alone() {
     let block = "# CHECK: 1\n# CHECK-NEXT: 2\n";
     let (outcome, path) = run_text("stale", &golden("mind-opt %s", block), |_| {});
     assert_eq!(outcome.verdict.code(), "FAIL");
-    assert!(outcome.verdict.message().contains("MIND_BLESS=1"), "{:?}", outcome.verdict);
-    assert_eq!(fs::read_to_string(&path).unwrap(), golden("mind-opt %s", block), "no rewriting unasked");
+    assert!(
+        outcome.verdict.message().contains("MIND_BLESS=1"),
+        "{:?}",
+        outcome.verdict
+    );
+    assert_eq!(
+        fs::read_to_string(&path).unwrap(),
+        golden("mind-opt %s", block),
+        "no rewriting unasked"
+    );
 
     for block in [block, "", "# CHECK: nothing of that\n# CHECK-EMPTY:\n"] {
-        let (outcome, path) = run_text("bless", &golden("mind-opt %s", block), |config| config.bless = true);
+        let (outcome, path) = run_text("bless", &golden("mind-opt %s", block), |config| {
+            config.bless = true
+        });
         assert_eq!(outcome.verdict.code(), "PASS", "{:?}", outcome.verdict);
-        let generated = "# CHECK:      1\n# CHECK-NEXT: 2\n# CHECK-EMPTY:\n# CHECK-NEXT{LITERAL}: 3 [[x\n";
+        let generated =
+            "# CHECK:      1\n# CHECK-NEXT: 2\n# CHECK-EMPTY:\n# CHECK-NEXT{LITERAL}: 3 [[x\n";
         // The input begins with the empty line that ends the block.
-        assert_eq!(fs::read_to_string(&path).unwrap(), golden("mind-opt %s", generated));
-        assert!(outcome.blessed.unwrap().contains("+# CHECK-NEXT{LITERAL}: 3 [[x"));
+        assert_eq!(
+            fs::read_to_string(&path).unwrap(),
+            golden("mind-opt %s", generated)
+        );
+        assert!(
+            outcome
+                .blessed
+                .unwrap()
+                .contains("+# CHECK-NEXT{LITERAL}: 3 [[x")
+        );
     }
 }
 
@@ -192,14 +274,38 @@ fn blessing_is_refused_for_wrong_output() {
         let text = golden(command, "# CHECK: 1\n") + input;
         let (outcome, path) = run_text("refused", &text, bless);
         assert_eq!(outcome.verdict.code(), "UNRESOLVED");
-        assert!(outcome.verdict.message().contains(expected), "{:?}", outcome.verdict);
+        assert!(
+            outcome.verdict.message().contains(expected),
+            "{:?}",
+            outcome.verdict
+        );
         assert_eq!(fs::read_to_string(&path).unwrap(), text, "{command}");
     };
-    check("cat %s | mind-opt --canonicalize --wrong -", "", "give `%s` to `mind-opt` itself");
-    check("mind-opt --canonicalize --wrong %s", "", "computes something else: mind-opt");
-    check("echo reject", "", "`mind-opt --verify` rejects the output:\nerror: rejected");
-    check("mind-opt %s", "reject", "the banner's command failed:\nerror: rejected");
-    check("mind-opt %s | FileCheck %s", "", "a banner names the command without FileCheck");
+    check(
+        "cat %s | mind-opt --canonicalize --wrong -",
+        "",
+        "give `%s` to `mind-opt` itself",
+    );
+    check(
+        "mind-opt --canonicalize --wrong %s",
+        "",
+        "computes something else: mind-opt",
+    );
+    check(
+        "echo reject",
+        "",
+        "`mind-opt --verify` rejects the output:\nerror: rejected",
+    );
+    check(
+        "mind-opt %s",
+        "reject",
+        "the banner's command failed:\nerror: rejected",
+    );
+    check(
+        "mind-opt %s | FileCheck %s",
+        "",
+        "a banner names the command without FileCheck",
+    );
     check("echo RUN: x", "", "the output holds `RUN:`");
     check("true", "", "the output is empty");
 }

@@ -38,7 +38,11 @@ pub struct Transformation<'a> {
 /// Compares for each first command of a pipeline that qualifies, and counts those.
 ///
 /// Errors: the first difference, under the command that made it.
-pub fn check(semantics: Semantics, source: &Path, trace: &[Vec<CommandRun>]) -> Result<usize, String> {
+pub fn check(
+    semantics: Semantics,
+    source: &Path,
+    trace: &[Vec<CommandRun>],
+) -> Result<usize, String> {
     let mut compared = 0;
     for run in trace.iter().filter_map(|pipeline| pipeline.first()) {
         if !transforms(semantics, source, run) {
@@ -55,18 +59,37 @@ pub fn check(semantics: Semantics, source: &Path, trace: &[Vec<CommandRun>]) -> 
 }
 
 /// Compares one pair of texts, chunk by chunk under `--split-input-file`.
-pub fn compare(semantics: Semantics, input: &str, output: &str, args: &[String]) -> Result<(), String> {
-    let split = args.iter().any(|arg| arg.trim_start_matches('-') == "split-input-file");
+pub fn compare(
+    semantics: Semantics,
+    input: &str,
+    output: &str,
+    args: &[String],
+) -> Result<(), String> {
+    let split = args
+        .iter()
+        .any(|arg| arg.trim_start_matches('-') == "split-input-file");
     if !split {
-        return (semantics.compare)(&Transformation { input, output, args });
+        return (semantics.compare)(&Transformation {
+            input,
+            output,
+            args,
+        });
     }
     let (inputs, outputs) = (chunks(input), chunks(output));
     if inputs.len() != outputs.len() {
-        return Err(format!("{} chunks came out of {}", outputs.len(), inputs.len()));
+        return Err(format!(
+            "{} chunks came out of {}",
+            outputs.len(),
+            inputs.len()
+        ));
     }
     for (number, (input, output)) in inputs.iter().zip(&outputs).enumerate() {
-        (semantics.compare)(&Transformation { input, output, args })
-            .map_err(|difference| format!("chunk {}: {difference}", number + 1))?;
+        (semantics.compare)(&Transformation {
+            input,
+            output,
+            args,
+        })
+        .map_err(|difference| format!("chunk {}: {difference}", number + 1))?;
     }
     Ok(())
 }
@@ -81,7 +104,9 @@ fn transforms(semantics: Semantics, source: &Path, run: &CommandRun) -> bool {
 fn chunks(text: &str) -> Vec<String> {
     let mut chunks = vec![String::new()];
     for line in text.lines() {
-        let marker = line.strip_prefix("# -----").or_else(|| line.strip_prefix("// -----"));
+        let marker = line
+            .strip_prefix("# -----")
+            .or_else(|| line.strip_prefix("// -----"));
         match marker {
             Some(name) if name.is_empty() || name.starts_with(' ') => chunks.push(String::new()),
             _ => {
@@ -110,9 +135,15 @@ mod tests {
         let split = ["--split-input-file".to_owned()];
         let check = |input, output| compare(semantics, input, output, &split);
         assert_eq!(check("a\n# -----\nb\n", "a\n// ----- two\nb"), Ok(()));
-        assert_eq!(check("a\n# -----\nb\n", "a\n"), Err("1 chunks came out of 2".into()));
+        assert_eq!(
+            check("a\n# -----\nb\n", "a\n"),
+            Err("1 chunks came out of 2".into())
+        );
         let difference = "chunk 2: \"b\\n\" against \"c\\n\"";
-        assert_eq!(check("a\n# -----\nb\n", "a\n# -----\nc\n"), Err(difference.into()));
+        assert_eq!(
+            check("a\n# -----\nb\n", "a\n# -----\nc\n"),
+            Err(difference.into())
+        );
         assert_eq!(compare(semantics, "# -----\n", "# -----\n", &[]), Ok(()));
     }
 }

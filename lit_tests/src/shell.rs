@@ -29,21 +29,32 @@ pub enum ShellError {
     #[error("`{0}` is not supported")]
     Operator(String),
     #[error("expected a {expected} {place}")]
-    Syntax { expected: &'static str, place: String },
+    Syntax {
+        expected: &'static str,
+        place: String,
+    },
     #[error("unknown command `{0}`; known are the tools, FileCheck, not, env and {known}", known = builtin::names())]
     UnknownCommand(String),
     #[error("`{0}` accepts a crash as a failure: use `not`")]
     Bang(String),
     #[error("`{prefix}` can't call `{command}`")]
-    Prefix { prefix: &'static str, command: String },
+    Prefix {
+        prefix: &'static str,
+        command: String,
+    },
     #[error("`{0}` can't be part of a pipeline")]
     Piped(String),
     #[error("`{0}` can't be redirected like that")]
     Redirected(String),
+    #[error("`{0}` is used twice in one pipeline, whose commands may run at the same time")]
+    Conflict(String),
     #[error("`{command}` doesn't take `{argument}` here")]
     Argument { command: String, argument: String },
     #[error("`{command}` expects {expected}")]
-    Operands { command: String, expected: &'static str },
+    Operands {
+        command: String,
+        expected: &'static str,
+    },
     #[error("`{0}` lies outside the test's own folder, so it is not written: use `%t`")]
     Outside(String),
     #[error("{path}: {problem}")]

@@ -19,18 +19,21 @@ const SUFFIXES: [&str; 6] = ["NEXT", "SAME", "NOT", "DAG", "LABEL", "EMPTY"];
 pub fn lint(text: &str, directives: &[Directive], commands: &[Command]) -> Vec<String> {
     let uses = Uses::collect(directives, commands);
     let mut problems: BTreeMap<usize, String> = BTreeMap::new();
-    if uses.filecheck {
-        let prefixes: Vec<&str> = uses.prefixes.iter().map(String::as_str).collect();
-        for problem in filecheck::lint(text, &prefixes) {
-            problems.entry(problem.line).or_insert(problem.message);
-        }
-    }
     for (index, line) in text.lines().enumerate() {
         if let Some(problem) = lint_line(line, &uses) {
-            problems.entry(index + 1).or_insert(problem);
+            problems.insert(index + 1, problem);
         }
     }
-    problems.into_iter().map(|(line, problem)| format!("line {line}: {problem}")).collect()
+    if uses.filecheck {
+        let prefixes: Vec<String> = uses.prefixes.iter().cloned().collect();
+        for error in filecheck::lint(text, &prefixes) {
+            problems.entry(error.line).or_insert(error.message);
+        }
+    }
+    problems
+        .into_iter()
+        .map(|(line, problem)| format!("line {line}: {problem}"))
+        .collect()
 }
 
 /// What the RUN lines of a file read from it.
@@ -47,7 +50,9 @@ impl Uses {
         let mut uses = Uses::default();
         for directive in directives {
             match directive {
-                Directive::Run { command: text, .. } | Directive::Define { value: text, .. } => uses.scan(text),
+                Directive::Run { command: text, .. } | Directive::Define { value: text, .. } => {
+                    uses.scan(text)
+                }
             }
         }
         for command in commands {
@@ -71,7 +76,8 @@ impl Uses {
     /// Whether `word` is a prefix in use, with or without a suffix.
     fn reads(&self, word: &str) -> bool {
         self.prefixes.iter().any(|prefix| {
-            word.strip_prefix(prefix.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+            word.strip_prefix(prefix.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
         })
     }
 }
@@ -82,23 +88,33 @@ fn prefixes_in(segment: &str) -> Vec<String> {
     for (start, flag) in segment.match_indices("-check-prefix") {
         let rest = &segment[start + flag.len()..];
         let rest = rest.strip_prefix("es").unwrap_or(rest);
-        let Some(value) = rest.strip_prefix(['=', ' ']) else { continue };
+        let Some(value) = rest.strip_prefix(['=', ' ']) else {
+            continue;
+        };
         let value = value.trim_start().trim_start_matches(['"', '\'']);
-        let end = value.find(|c: char| c.is_whitespace() || "'\"%".contains(c)).unwrap_or(value.len());
-        prefixes.extend(value[..end].split(',').filter(|name| !name.is_empty()).map(str::to_owned));
+        let end = value
+            .find(|c: char| c.is_whitespace() || "'\"%".contains(c))
+            .unwrap_or(value.len());
+        prefixes.extend(
+            value[..end]
+                .split(',')
+                .filter(|name| !name.is_empty())
+                .map(str::to_owned),
+        );
     }
     prefixes
 }
 
 fn lint_line(line: &str, uses: &Uses) -> Option<String> {
-    if let Some((keyword, rest)) = keyword_on(line) {
-        let before = &line[..line.rfind(rest)? - keyword.len()];
-        let glued: String = before.chars().rev().take_while(|&c| is_word(c)).collect();
-        let glued: String = glued.chars().rev().collect();
-        return (!glued.is_empty()).then(|| format!("`{glued}{keyword}` counts as `{keyword}`; put a blank between"));
+    if let Some((start, keyword, _)) = keyword_on(line) {
+        let glued = &line[line[..start].trim_end_matches(is_word).len()..start];
+        return (!glued.is_empty())
+            .then(|| format!("`{glued}{keyword}` counts as `{keyword}`; put a blank between"));
     }
     for candidate in candidates(line) {
-        let Some((word, spaced)) = directive_word(candidate) else { continue };
+        let Some((word, spaced)) = directive_word(candidate) else {
+            continue;
+        };
         if PROSE.contains(&word) || (uses.reads(word) && !spaced) {
             return None;
         }
@@ -113,9 +129,12 @@ fn lint_line(line: &str, uses: &Uses) -> Option<String> {
 fn candidates(line: &str) -> impl Iterator<Item = &str> {
     let first = line.trim_start();
     let behind_sign = move |sign: &'static str| {
-        line.match_indices(sign).map(move |(at, sign)| line[at + sign.len()..].trim_start())
+        line.match_indices(sign)
+            .map(move |(at, sign)| line[at + sign.len()..].trim_start())
     };
-    std::iter::once(first).chain(behind_sign("#")).chain(behind_sign("//"))
+    std::iter::once(first)
+        .chain(behind_sign("#"))
+        .chain(behind_sign("//"))
 }
 
 /// The word in front of a colon, and whether a blank separates them.
@@ -130,7 +149,9 @@ fn directive_word(text: &str) -> Option<(&str, bool)> {
         None => rest,
     };
     let colon = rest.trim_start();
-    colon.starts_with(':').then(|| (word, colon.len() != rest.len()))
+    colon
+        .starts_with(':')
+        .then_some((word, colon.len() != rest.len()))
 }
 
 fn is_word(c: char) -> bool {
@@ -141,35 +162,56 @@ fn is_word(c: char) -> bool {
 fn judge(word: &str, spaced: bool, uses: &Uses) -> Option<String> {
     let capitals = !word.contains(|c: char| c.is_ascii_lowercase());
     let upper = word.to_ascii_uppercase();
-    let known = || KEYWORDS.iter().map(|keyword| (&keyword[..keyword.len() - 1], *keyword));
+    let known = || {
+        KEYWORDS
+            .iter()
+            .map(|keyword| (&keyword[..keyword.len() - 1], *keyword))
+    };
     if let Some((_, keyword)) = known().find(|(name, _)| *name == upper) {
-        return Some(format!("`{word}{}:` is no keyword; write `{keyword}`", if spaced { " " } else { "" }));
+        return Some(format!(
+            "`{word}{}:` is no keyword; write `{keyword}`",
+            if spaced { " " } else { "" }
+        ));
     }
     if uses.reads(&upper) || is_check(&upper) && (!capitals || spaced) {
-        return Some(format!("`{word}{}:` is no check; write `{upper}:`", if spaced { " " } else { "" }));
+        return Some(format!(
+            "`{word}{}:` is no check; write `{upper}:`",
+            if spaced { " " } else { "" }
+        ));
     }
     if !capitals || spaced || word.chars().filter(char::is_ascii_alphabetic).count() < 2 {
         return None;
     }
     if is_check(word) {
         return Some(match uses.filecheck {
-            true => format!("no RUN line checks `{word}:`; add `--check-prefix` or remove the line"),
-            false => format!("`{word}:` is checked by nothing: no RUN line calls FileCheck on this file"),
+            true => {
+                format!("no RUN line checks `{word}:`; add `--check-prefix` or remove the line")
+            }
+            false => {
+                format!("`{word}:` is checked by nothing: no RUN line calls FileCheck on this file")
+            }
         });
     }
     let near = known().find(|(name, _)| {
-        let extended = word.strip_prefix(name).is_some_and(|rest| rest.starts_with(['-', '_']));
+        let extended = word
+            .strip_prefix(name)
+            .is_some_and(|rest| rest.starts_with(['-', '_']));
         extended || strsim::levenshtein(name, word) <= name.len() / 3
     });
     Some(match near {
         Some((_, keyword)) => format!("unknown keyword `{word}:`; did you mean `{keyword}`?"),
-        None => format!("`{word}:` is neither a keyword nor a prefix that a RUN line checks; prose starts with `COM:`"),
+        None => format!(
+            "`{word}:` is neither a keyword nor a prefix that a RUN line checks; prose starts with `COM:`"
+        ),
     })
 }
 
 /// Whether a word can be meant only as a check.
 fn is_check(word: &str) -> bool {
-    let suffixed = SUFFIXES.iter().any(|suffix| word.strip_suffix(suffix).is_some_and(|rest| rest.ends_with('-')));
+    let suffixed = SUFFIXES.iter().any(|suffix| {
+        word.strip_suffix(suffix)
+            .is_some_and(|rest| rest.ends_with('-'))
+    });
     suffixed || word == "CHECK" || word.starts_with("CHECK-") || word.contains("-COUNT-")
 }
 
@@ -195,7 +237,10 @@ mod tests {
 
     #[test]
     fn unknown_keywords() {
-        check("RUN: t\n# REQUIRE: x\n", "line 2: unknown keyword `REQUIRE:`; did you mean `REQUIRES:`?");
+        check(
+            "RUN: t\n# REQUIRE: x\n",
+            "line 2: unknown keyword `REQUIRE:`; did you mean `REQUIRES:`?",
+        );
         check("RUN: t\n# RUNS: x\n", "did you mean `RUN:`?");
         check("RUN: t\n// XFAIL-IF: x\n", "did you mean `XFAIL:`?");
         check("RUN: t\n# RUN : x\n", "`RUN :` is no keyword; write `RUN:`");
@@ -209,23 +254,45 @@ mod tests {
     fn checks_nothing_reads() {
         check("RUN: t\n# CHECK: a\n", "no RUN line calls FileCheck");
         check("RUN: t\n# OPT-NEXT: a\n", "no RUN line calls FileCheck");
-        check(&format!("{CHECKED}# OPT-NEXT: a\n"), "no RUN line checks `OPT-NEXT:`");
+        check(
+            &format!("{CHECKED}# OPT-NEXT: a\n"),
+            "no RUN line checks `OPT-NEXT:`",
+        );
+        check(
+            &format!("{CHECKED}RUN: t\n# OPT-NEXT: a\n"),
+            "no RUN line checks `OPT-NEXT:`",
+        );
         check(&format!("{CHECKED}%0 = x # OPT: a\n"), "`OPT:` is neither");
-        check("RUN: t | FileCheck %s --check-prefix=A\nA: x\nCHECK: a\n", "no RUN line checks `CHECK:`");
-        check(&format!("{CHECKED}# check-next: a\n"), "write `CHECK-NEXT:`");
+        check(
+            "RUN: t | FileCheck %s --check-prefix=A\nA: x\nCHECK: a\n",
+            "no RUN line checks `CHECK:`",
+        );
+        check(
+            &format!("{CHECKED}# check-next: a\n"),
+            "write `CHECK-NEXT:`",
+        );
     }
 
     #[test]
     fn prefixes_in_use() {
         let same = |lines: &str| assert_eq!(problem(lines), None, "{lines}");
-        same("RUN: t | FileCheck %s --check-prefixes=A,B-C -check-prefix D\nA: x\nB-C-NEXT: y\nD: z\n");
+        same(
+            "RUN: t | FileCheck %s --check-prefixes=A,B-C -check-prefix D\nA: x\nB-C-NEXT: y\nD: z\n",
+        );
         same("RUN: t | FileCheck %s %if x %{--check-prefix=A%}\nA: x\nCHECK: x\n");
         same("DEFINE: %{c} = FileCheck %s --check-prefix=A\nRUN: t | %{c}\nA: x\n");
     }
 
     #[test]
     fn prose_passes() {
-        for line in ["# COM: X-NEXT: y", "# NOTE: a", "# E1003: no quote", "# Source: b", "# http://x", "S0 \"a: B:\""] {
+        for line in [
+            "# COM: X-NEXT: y",
+            "# NOTE: a",
+            "# E1003: no quote",
+            "# Source: b",
+            "# http://x",
+            "S0 \"a: B:\"",
+        ] {
             assert_eq!(problem(&format!("{CHECKED}{line}\n")), None, "{line}");
         }
     }

@@ -50,8 +50,12 @@ impl Substitutions {
     /// The table every test begins with.
     pub fn new(source: &Path, scratch: &Path, features: &BTreeSet<String>) -> Substitutions {
         let text = |path: &Path| path.to_string_lossy().into_owned();
-        let base = source.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        let stem = source.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let base = source
+            .file_name()
+            .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let stem = source
+            .file_stem()
+            .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let folder = source.parent().map_or_else(String::new, text);
         let temporary = text(&scratch.join(format!("{base}.tmp")));
         let rows = [
@@ -66,18 +70,32 @@ impl Substitutions {
             ("%T", &text(scratch)),
         ];
         let rows = rows.map(|(pattern, value)| (pattern.to_owned(), value.clone()));
-        Substitutions { rows: rows.into(), features: features.clone() }
+        Substitutions {
+            rows: rows.into(),
+            features: features.clone(),
+        }
     }
 
     /// Turns directives into commands, in file order.
-    pub fn commands(&mut self, directives: &[Directive]) -> Result<Vec<Command>, SubstitutionError> {
+    pub fn commands(
+        &mut self,
+        directives: &[Directive],
+    ) -> Result<Vec<Command>, SubstitutionError> {
         let mut commands = vec![];
         for directive in directives {
             match directive {
                 Directive::Run { line, command } => {
-                    commands.push(Command { line: *line, text: self.apply(*line, command)? });
+                    commands.push(Command {
+                        line: *line,
+                        text: self.apply(*line, command)?,
+                    });
                 }
-                Directive::Define { line, redefine, name, value } => {
+                Directive::Define {
+                    line,
+                    redefine,
+                    name,
+                    value,
+                } => {
                     self.define(*line, *redefine, name, value)?;
                 }
             }
@@ -88,18 +106,32 @@ impl Substitutions {
     /// Substitutes in one command, with the definitions made so far.
     pub fn apply(&self, line: usize, command: &str) -> Result<String, SubstitutionError> {
         let hide = |text: &str| text.replace("%%", PERCENT);
-        let mut text = Conditional { line, features: &self.features, rest: &hide(command) }.expand(false)?;
+        let mut text = Conditional {
+            line,
+            features: &self.features,
+            rest: &hide(command),
+        }
+        .expand(false)?;
         for (pattern, value) in &self.rows {
             text = hide(&text).replace(pattern, value);
         }
         let text = hide(&text);
         match unknown_name(&text) {
-            Some(name) => Err(SubstitutionError::Unknown { line, name: name.to_owned() }),
+            Some(name) => Err(SubstitutionError::Unknown {
+                line,
+                name: name.to_owned(),
+            }),
             None => Ok(text.replace(PERCENT, "%").trim().to_owned()),
         }
     }
 
-    fn define(&mut self, line: usize, redefine: bool, name: &str, value: &str) -> Result<(), SubstitutionError> {
+    fn define(
+        &mut self,
+        line: usize,
+        redefine: bool,
+        name: &str,
+        value: &str,
+    ) -> Result<(), SubstitutionError> {
         let name = name.to_owned();
         match self.rows.iter_mut().find(|(pattern, _)| *pattern == name) {
             Some(row) if redefine => row.1 = value.to_owned(),
@@ -132,7 +164,8 @@ impl Conditional<'_> {
     /// Expands up to the end, or inside a branch up to its `%}`.
     fn expand(&mut self, in_branch: bool) -> Result<String, SubstitutionError> {
         let mut out = String::new();
-        while !self.rest.is_empty() && !(in_branch && self.rest.starts_with("%}")) {
+        let ends = |rest: &str| rest.is_empty() || in_branch && rest.starts_with("%}");
+        while !ends(self.rest) {
             if self.accept("%if ") {
                 out.push_str(&self.choice()?);
                 continue;
@@ -172,7 +205,11 @@ impl Conditional<'_> {
 
     fn branch(&mut self) -> Result<String, SubstitutionError> {
         let text = self.expand(true)?;
-        if self.accept("%}") { Ok(text) } else { Err(self.missing("%}")) }
+        if self.accept("%}") {
+            Ok(text)
+        } else {
+            Err(self.missing("%}"))
+        }
     }
 
     fn accept(&mut self, token: &str) -> bool {
@@ -186,7 +223,10 @@ impl Conditional<'_> {
     }
 
     fn missing(&self, token: &'static str) -> SubstitutionError {
-        SubstitutionError::Conditional { line: self.line, token }
+        SubstitutionError::Conditional {
+            line: self.line,
+            token,
+        }
     }
 }
 
@@ -201,7 +241,11 @@ mod tests {
     }
 
     fn check(command: &str, expected: &str) {
-        assert_eq!(table().apply(1, command).as_deref(), Ok(expected), "{command}");
+        assert_eq!(
+            table().apply(1, command).as_deref(),
+            Ok(expected),
+            "{command}"
+        );
     }
 
     #[test]
@@ -217,9 +261,17 @@ mod tests {
         check("a %if x86 %{b%} %else %{c%} d", "a b d");
         check("a %if !x86 %{b%} %else %{c%} d", "a c d");
         check("%if arm %{b%}", "");
-        check("%if x86 %{a %if arm %{b%} %else %{c %s%} d%}", "a c /s/dir/a.mic d");
+        check(
+            "%if x86 %{a %if arm %{b%} %else %{c %s%} d%}",
+            "a c /s/dir/a.mic d",
+        );
         check("100%iffy %}", "100%iffy %}");
-        for bad in ["%if x86", "%if x86 %{a", "%if x86 %{a%} %else b", "%if x86 arm %{a%}"] {
+        for bad in [
+            "%if x86",
+            "%if x86 %{a",
+            "%if x86 %{a%} %else b",
+            "%if x86 arm %{a%}",
+        ] {
             assert!(table().apply(1, bad).is_err(), "{bad}");
         }
     }
@@ -228,8 +280,13 @@ mod tests {
     fn definitions_use_earlier_ones() {
         let text = "DEFINE: %{a} = x %s\nDEFINE: %{b} = %{a} y\nRUN: %{b}\n\
                     REDEFINE: %{a} = z\nRUN: %{b} %%{a}\n";
-        let commands = table().commands(&Script::parse(text).unwrap().directives).unwrap();
-        let texts: Vec<_> = commands.iter().map(|command| (command.line, &*command.text)).collect();
+        let commands = table()
+            .commands(&Script::parse(text).unwrap().directives)
+            .unwrap();
+        let texts: Vec<_> = commands
+            .iter()
+            .map(|command| (command.line, &*command.text))
+            .collect();
         assert_eq!(texts, [(3, "x /s/dir/a.mic y"), (5, "z y %{a}")]);
     }
 
@@ -237,10 +294,19 @@ mod tests {
     fn unknown_and_doubly_defined_names() {
         let problem = |text: &str| {
             let script = Script::parse(text).unwrap();
-            table().commands(&script.directives).unwrap_err().to_string()
+            table()
+                .commands(&script.directives)
+                .unwrap_err()
+                .to_string()
         };
-        assert_eq!(problem("RUN: a %{nope}\n"), "line 1: unknown substitution `%{nope}`");
-        assert!(problem("DEFINE: %{a}=1\nDEFINE: %{a}=2\nRUN: a\n").contains("line 2: `%{a}` is already"));
+        assert_eq!(
+            problem("RUN: a %{nope}\n"),
+            "line 1: unknown substitution `%{nope}`"
+        );
+        assert!(
+            problem("DEFINE: %{a}=1\nDEFINE: %{a}=2\nRUN: a\n")
+                .contains("line 2: `%{a}` is already")
+        );
         assert!(problem("REDEFINE: %{a}=2\nRUN: a\n").contains("line 1: `%{a}` is not defined"));
         // The value may not use a later name.
         assert!(problem("DEFINE: %{a}=%{b}\nDEFINE: %{b}=1\nRUN: %{a}\n").contains("unknown"));

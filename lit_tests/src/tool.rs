@@ -45,7 +45,10 @@ pub struct Sink {
 impl Sink {
     /// A writer into `target`.
     pub fn new(target: Shared) -> Sink {
-        Sink { target, seen: vec![] }
+        Sink {
+            target,
+            seen: vec![],
+        }
     }
 
     /// All that was written here, wherever it went.
@@ -90,7 +93,12 @@ pub fn call(tool: Tool, args: &[String], host: &mut CommandHost<'_>) -> Exit {
 pub fn call_filecheck(args: &[String], options: &str, host: &mut CommandHost<'_>) -> Exit {
     guard(host, |host| {
         let stdin = std::mem::take(&mut host.stdin);
-        let invocation = filecheck::Invocation { args, env_opts: options, cwd: &host.cwd, stdin: &stdin };
+        let invocation = filecheck::Invocation {
+            args,
+            env_opts: Some(options),
+            cwd: &host.cwd,
+            stdin: &stdin,
+        };
         filecheck::run(&invocation, &mut host.stdout, &mut host.stderr)
     })
 }
@@ -99,7 +107,9 @@ fn guard<'a>(host: &mut CommandHost<'a>, body: impl FnOnce(&mut CommandHost<'a>)
     match panics::catch(|| body(host)) {
         Ok(code) => Exit::Code(code),
         Err(text) => {
-            host.stderr.write_all(text.as_bytes()).expect("memory takes every byte");
+            host.stderr
+                .write_all(text.as_bytes())
+                .expect("memory takes every byte");
             Exit::Crash
         }
     }
@@ -143,7 +153,9 @@ impl Host for CommandHost<'_> {
 
 fn read_limited(source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![];
-    source.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    source
+        .take(limit.saturating_add(1))
+        .read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         return Err(io::ErrorKind::FileTooLarge.into());
     }

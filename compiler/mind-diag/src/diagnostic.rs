@@ -147,6 +147,11 @@ impl Diagnostics {
         self.errors > 0
     }
 
+    /// How many errors were found, kept or not.
+    pub fn error_count(&self) -> usize {
+        self.errors
+    }
+
     /// Whether nothing was found.
     pub fn is_empty(&self) -> bool {
         self.kept.is_empty()

@@ -1,3 +1,8 @@
 //! Default registry, pipelines and the tools as functions.
 
+pub mod emit;
 pub mod host;
+pub mod load;
+pub mod npz;
+pub mod session;
+pub mod tools;

@@ -1,1 +1,27 @@
-//! The reference interpreter.
+//! The reference interpreter: what a module means, op by op.
+//!
+//! [`bind`] checks arrays against a module's [`inputs`], [`run`] evaluates the module on them, and
+//! [`compare`] tells two results apart bit for bit. [`complete`] makes up the arrays that are not
+//! given, reproducibly. The interpreter names no op: it calls each op's own `eval`.
+
+mod bind;
+mod compare;
+mod error;
+mod extents;
+mod fingerprint;
+mod inputs;
+mod random;
+mod range;
+mod raw;
+mod run;
+mod sample;
+
+pub use bind::{Bound, bind, check};
+pub use compare::{Mismatch, compare};
+pub use error::{BindError, RunError, Unbound};
+pub use extents::{DYNAMIC_EXTENT, Extents, Origin, SYMBOL_EXTENTS};
+pub use fingerprint::fingerprint;
+pub use inputs::{Arrays, InputSpec, inputs};
+pub use random::{Random, Values, complete, random_inputs, special_inputs};
+pub use raw::Scalar;
+pub use run::{RunConfig, run};

@@ -1,6 +1,18 @@
-//! Axis lists.
+//! Axis lists and ranks.
 
+use mind_ir::types::MAX_RANK;
 use mind_ir::verify::VerifyError;
+
+/// Checks the rank of a result that has more dimensions than its operands.
+///
+/// Errors: E3002 above [`MAX_RANK`].
+pub(crate) fn check_rank(op: &'static str, found: usize) -> Result<(), VerifyError> {
+    if found <= MAX_RANK {
+        return Ok(());
+    }
+    let expected = format!("at most {MAX_RANK}");
+    Err(VerifyError::Rank { op, operand: "a result", expected, found })
+}
 
 /// `axis` counted from the front, when it lies in `-rank..rank`.
 ///
@@ -26,11 +38,16 @@ pub(crate) fn reduced(
     if axes.is_empty() {
         return Ok(vec![true; rank]);
     }
-    let resolved: Result<Vec<usize>, _> = axes.iter().map(|&axis| resolve(op, axis, rank)).collect();
+    let resolved: Result<Vec<usize>, _> =
+        axes.iter().map(|&axis| resolve(op, axis, rank)).collect();
     let mut named = vec![false; rank];
     for (&axis, index) in axes.iter().zip(resolved?) {
         if std::mem::replace(&mut named[index], true) {
-            return Err(VerifyError::AxisTwice { op, axes: axes.to_vec(), axis });
+            return Err(VerifyError::AxisTwice {
+                op,
+                axes: axes.to_vec(),
+                axis,
+            });
         }
     }
     Ok(named)

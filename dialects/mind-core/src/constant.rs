@@ -18,8 +18,13 @@ pub fn constant(b: &mut Builder<'_>, tensor: &Tensor) -> ValueId {
         (0, Buffer::F64(elements)) => Some((ConstF64::DEF, Attr::float(elements[0]))),
         _ => None,
     };
-    let shape = tensor.shape().iter().map(|&extent| Dim::Fixed(extent as i64));
-    let ty = b.graph.intern_type(TensorType::new(tensor.dtype(), shape).view());
+    let shape = tensor
+        .shape()
+        .iter()
+        .map(|&extent| Dim::Fixed(extent as i64));
+    let ty = b
+        .graph
+        .intern_type(TensorType::new(tensor.dtype(), shape).view());
     let op = match scalar {
         Some((def, value)) => b.create_typed(def, &[], &[value], &[ty]),
         None => {
@@ -30,7 +35,11 @@ pub fn constant(b: &mut Builder<'_>, tensor: &Tensor) -> ValueId {
                 true => (None, &bytes[..size]),
                 false => (Some(tensor.count()), &bytes[..]),
             };
-            let literal = Literal { dtype: tensor.dtype(), count, bytes };
+            let literal = Literal {
+                dtype: tensor.dtype(),
+                count,
+                bytes,
+            };
             b.create_typed(ConstTensor::DEF, &[], &[Attr::Literal(&literal)], &[ty])
         }
     };

@@ -37,11 +37,17 @@ pub(crate) struct Count {
 impl Count {
     /// The number of elements of `shape`.
     pub(crate) fn of(shape: impl IntoIterator<Item = Dim>) -> Count {
-        let mut count = Count { known: Some(1), symbols: Vec::new(), open: false };
+        let mut count = Count {
+            known: Some(1),
+            symbols: Vec::new(),
+            open: false,
+        };
         for dim in shape {
             match dim {
                 Dim::Fixed(extent) => {
-                    count.known = count.known.and_then(|known| known.checked_mul(extent.into()));
+                    count.known = count
+                        .known
+                        .and_then(|known| known.checked_mul(extent.into()));
                 }
                 Dim::Symbol(sym) => count.symbols.push(sym),
                 Dim::Dynamic => count.open = true,
@@ -57,7 +63,9 @@ impl Count {
         if self.open || part.open {
             return Some(Dim::Dynamic);
         }
-        let (Some(whole), Some(known)) = (self.known, part.known) else { return Some(Dim::Dynamic) };
+        let (Some(whole), Some(known)) = (self.known, part.known) else {
+            return Some(Dim::Dynamic);
+        };
         let mut symbols = self.symbols.clone();
         for sym in &part.symbols {
             match symbols.iter().position(|own| own == sym) {
@@ -66,7 +74,7 @@ impl Count {
             };
         }
         if known == 0 || whole % known != 0 {
-            return symbols.is_empty().then_some(Dim::Dynamic).filter(|_| known == 0);
+            return (known == 0 || !symbols.is_empty()).then_some(Dim::Dynamic);
         }
         match (whole / known, symbols.as_slice()) {
             (factor, []) => Some(i64::try_from(factor).map_or(Dim::Dynamic, Dim::Fixed)),

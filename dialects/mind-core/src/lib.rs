@@ -13,5 +13,8 @@ pub use constant::constant;
 use mind_ir::opdef::Dialect;
 
 /// The core dialect.
-pub const DIALECT: Dialect =
-    Dialect { name: "core", doc: "MIND Core IR: tensors in, tensors out, no control flow.", ops: ops::OPS };
+pub const DIALECT: Dialect = Dialect {
+    name: "core",
+    doc: "MIND Core IR: tensors in, tensors out, no control flow.",
+    ops: ops::OPS,
+};

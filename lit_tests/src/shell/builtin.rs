@@ -41,7 +41,10 @@ const TABLE: [(&str, Builtin); 9] = [
 
 /// The builtin of that name.
 pub fn find(name: &str) -> Option<Builtin> {
-    TABLE.iter().find(|(known, _)| *known == name).map(|&(_, builtin)| builtin)
+    TABLE
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|&(_, builtin)| builtin)
 }
 
 /// The builtins' names, for messages.
@@ -90,11 +93,20 @@ fn cat(args: &[String], host: &mut CommandHost<'_>) -> Result<u8, ShellError> {
     Ok(0)
 }
 
-fn cd(args: &[String], _: &mut CommandHost<'_>, shell: &mut Surroundings) -> Result<u8, ShellError> {
-    let [dir] = args else { return Err(operands("cd", "one folder")) };
+fn cd(
+    args: &[String],
+    _: &mut CommandHost<'_>,
+    shell: &mut Surroundings,
+) -> Result<u8, ShellError> {
+    let [dir] = args else {
+        return Err(operands("cd", "one folder"));
+    };
     let cwd = shell.cwd.join(dir);
     if !cwd.is_dir() {
-        return Err(ShellError::File { path: dir.clone(), problem: "no such folder".to_owned() });
+        return Err(ShellError::File {
+            path: dir.clone(),
+            problem: "no such folder".to_owned(),
+        });
     }
     shell.cwd = cwd;
     Ok(0)
@@ -102,12 +114,16 @@ fn cd(args: &[String], _: &mut CommandHost<'_>, shell: &mut Surroundings) -> Res
 
 fn compare(args: &[String], host: &mut CommandHost<'_>) -> Result<u8, ShellError> {
     let mut blanks = diff::Blanks::Count;
+    let mut context = 3;
     let mut names = vec![];
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "-u" => {}
-            "-U" if args.next().is_some_and(|lines| lines.parse::<u32>().is_ok()) => {}
+            "-U" => {
+                let lines = args.next().and_then(|lines| lines.parse().ok());
+                context = lines.ok_or_else(|| operands("diff", "a number behind `-U`"))?;
+            }
             "-w" => blanks = diff::Blanks::Ignore,
             "-b" => blanks = diff::Blanks::Squeeze,
             "--strip-trailing-cr" => blanks = diff::Blanks::StripReturn,
@@ -115,7 +131,9 @@ fn compare(args: &[String], host: &mut CommandHost<'_>) -> Result<u8, ShellError
             name => names.push(name),
         }
     }
-    let [old, new] = names[..] else { return Err(operands("diff", "two files")) };
+    let [old, new] = names[..] else {
+        return Err(operands("diff", "two files"));
+    };
     let mut texts = vec![];
     for name in [old, new] {
         let bytes = match name {
@@ -130,7 +148,10 @@ fn compare(args: &[String], host: &mut CommandHost<'_>) -> Result<u8, ShellError
     if texts[0] == texts[1] {
         return Ok(0);
     }
-    emit(&mut host.stdout, diff::unified(&texts[0], &texts[1], old, new).as_bytes());
+    emit(
+        &mut host.stdout,
+        diff::unified_with(context, &texts[0], &texts[1], old, new).as_bytes(),
+    );
     Ok(1)
 }
 
@@ -147,7 +168,11 @@ fn echo(args: &[String], host: &mut CommandHost<'_>) -> Result<u8, ShellError> {
     Ok(0)
 }
 
-fn export(args: &[String], _: &mut CommandHost<'_>, shell: &mut Surroundings) -> Result<u8, ShellError> {
+fn export(
+    args: &[String],
+    _: &mut CommandHost<'_>,
+    shell: &mut Surroundings,
+) -> Result<u8, ShellError> {
     match args {
         [one] if one.contains('=') => {
             assign(args, &mut shell.env);
@@ -157,7 +182,11 @@ fn export(args: &[String], _: &mut CommandHost<'_>, shell: &mut Surroundings) ->
     }
 }
 
-fn mkdir(args: &[String], host: &mut CommandHost<'_>, _: &mut Surroundings) -> Result<u8, ShellError> {
+fn mkdir(
+    args: &[String],
+    host: &mut CommandHost<'_>,
+    _: &mut Surroundings,
+) -> Result<u8, ShellError> {
     let (flags, names) = options("mkdir", args, &["-p"])?;
     for name in names {
         let path = writable(host, name)?;
@@ -179,7 +208,11 @@ fn rm(args: &[String], host: &mut CommandHost<'_>, _: &mut Surroundings) -> Resu
     let (force, recursive) = (has('f'), has('r') || has('R'));
     for name in names {
         let path = writable(host, name)?;
-        let removed = if path.is_dir() && recursive { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        let removed = if path.is_dir() && recursive {
+            fs::remove_dir_all(&path)
+        } else {
+            fs::remove_file(&path)
+        };
         match removed {
             Err(error) if force && error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Ok(report(host, "rm", name, &error)),
@@ -195,8 +228,10 @@ fn options<'a>(
     args: &'a [String],
     known: &[&str],
 ) -> Result<(Vec<&'a str>, Vec<&'a str>), ShellError> {
-    let (flags, names): (Vec<&str>, Vec<&str>) =
-        args.iter().map(String::as_str).partition(|arg| arg.starts_with('-'));
+    let (flags, names): (Vec<&str>, Vec<&str>) = args
+        .iter()
+        .map(String::as_str)
+        .partition(|arg| arg.starts_with('-'));
     if let Some(flag) = flags.iter().find(|flag| !known.contains(flag)) {
         return Err(refuse(command, flag));
     }
@@ -212,7 +247,10 @@ fn writable(host: &CommandHost<'_>, name: &str) -> Result<PathBuf, ShellError> {
 }
 
 fn report(host: &mut CommandHost<'_>, command: &str, name: &str, error: &io::Error) -> u8 {
-    emit(&mut host.stderr, format!("{command}: {name}: {error}\n").as_bytes());
+    emit(
+        &mut host.stderr,
+        format!("{command}: {name}: {error}\n").as_bytes(),
+    );
     1
 }
 
@@ -221,9 +259,15 @@ fn emit(sink: &mut impl Write, bytes: &[u8]) {
 }
 
 fn refuse(command: &str, argument: &str) -> ShellError {
-    ShellError::Argument { command: command.to_owned(), argument: argument.to_owned() }
+    ShellError::Argument {
+        command: command.to_owned(),
+        argument: argument.to_owned(),
+    }
 }
 
 fn operands(command: &str, expected: &'static str) -> ShellError {
-    ShellError::Operands { command: command.to_owned(), expected }
+    ShellError::Operands {
+        command: command.to_owned(),
+        expected,
+    }
 }

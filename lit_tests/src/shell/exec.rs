@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::ShellError;
 use super::builtin::{self, Builtin, Surroundings, assign};
 use super::parse::{Command, Join, List, Pipeline, Redirect};
-use super::redirect::Streams;
+use super::redirect::{Streams, check_conflicts};
 use crate::config::Config;
 use crate::sandbox::Sandbox;
 use crate::tool::{CommandHost, Exit, Sink, call, call_filecheck};
@@ -72,8 +72,16 @@ impl<'a> Shell<'a> {
     /// A shell in the test's own folder, with strict variable scopes in FileCheck.
     pub fn new(config: &'a Config, sandbox: &'a Sandbox) -> Shell<'a> {
         let env = [("FILECHECK_OPTS".to_owned(), "--enable-var-scope".to_owned())].into();
-        let surroundings = Surroundings { cwd: sandbox.dir().to_owned(), env };
-        Shell { config, sandbox, surroundings, trace: vec![] }
+        let surroundings = Surroundings {
+            cwd: sandbox.dir().to_owned(),
+            env,
+        };
+        Shell {
+            config,
+            sandbox,
+            surroundings,
+            trace: vec![],
+        }
     }
 
     /// Runs a list and says whether it succeeded.
@@ -96,6 +104,7 @@ impl<'a> Shell<'a> {
 
     /// Runs the commands one after the other; one failure fails the pipeline.
     fn pipeline(&mut self, pipeline: &Pipeline) -> Result<bool, ShellError> {
+        check_conflicts(pipeline)?;
         let mut piped = vec![];
         let mut success = true;
         self.trace.push(vec![]);
@@ -109,21 +118,39 @@ impl<'a> Shell<'a> {
     }
 
     /// Runs one command and returns what the next one reads.
-    fn command(&mut self, command: &Command, piped: Vec<u8>, in_pipe: bool) -> Result<(CommandRun, Vec<u8>), ShellError> {
+    fn command(
+        &mut self,
+        command: &Command,
+        piped: Vec<u8>,
+        in_pipe: bool,
+    ) -> Result<(CommandRun, Vec<u8>), ShellError> {
         let Prepared { argv, env, demand } = prepare(&command.words, &self.surroundings.env)?;
         let (name, args) = (argv[0].as_str(), &argv[1..]);
-        let filecheck_options =
-            env.as_ref().unwrap_or(&self.surroundings.env).get("FILECHECK_OPTS").cloned().unwrap_or_default();
+        let filecheck_options = env
+            .as_ref()
+            .unwrap_or(&self.surroundings.env)
+            .get("FILECHECK_OPTS")
+            .cloned()
+            .unwrap_or_default();
         let builtin = builtin::find(name);
         if let Some(builtin) = builtin {
             check_builtin(name, builtin, env.is_some(), demand, in_pipe)?;
             check_redirects(name, builtin, &command.redirects)?;
+            check_diff(&argv, in_pipe || !command.redirects.is_empty())?;
         }
         if name != "cd" && !self.surroundings.cwd.is_dir() {
             let path = self.surroundings.cwd.display().to_string();
-            return Err(ShellError::File { path, problem: "no such folder to run in".to_owned() });
+            return Err(ShellError::File {
+                path,
+                problem: "no such folder to run in".to_owned(),
+            });
         }
-        let mut streams = Streams::open(&command.redirects, piped, &self.surroundings.cwd, self.sandbox)?;
+        let mut streams = Streams::open(
+            &command.redirects,
+            piped,
+            &self.surroundings.cwd,
+            self.sandbox,
+        )?;
         let mut host = CommandHost {
             cwd: self.surroundings.cwd.clone(),
             sandbox: self.sandbox,
@@ -133,9 +160,13 @@ impl<'a> Shell<'a> {
         };
         let exit = match (builtin, self.config.tool(name)) {
             (Some(Builtin::Filter(run)), _) => Exit::Code(run(args, &mut host)?),
-            (Some(Builtin::Action(run)), _) => Exit::Code(run(args, &mut host, &mut self.surroundings)?),
+            (Some(Builtin::Action(run)), _) => {
+                Exit::Code(run(args, &mut host, &mut self.surroundings)?)
+            }
             (None, Some(tool)) => call(tool, args, &mut host),
-            (None, None) if is_filecheck(name) => call_filecheck(args, &filecheck_options, &mut host),
+            (None, None) if is_filecheck(name) => {
+                call_filecheck(args, &filecheck_options, &mut host)
+            }
             (None, None) => return Err(ShellError::UnknownCommand(name.to_owned())),
         };
         let (stdout, stderr) = (host.stdout.into_seen(), host.stderr.into_seen());
@@ -164,7 +195,10 @@ fn prepare(words: &[String], outer: &BTreeMap<String, String>) -> Result<Prepare
     let mut rest = words;
     let mut env = None;
     let mut demand = Demand::Success;
-    let missing = |name: &str| ShellError::Operands { command: name.to_owned(), expected: "a command" };
+    let missing = |name: &str| ShellError::Operands {
+        command: name.to_owned(),
+        expected: "a command",
+    };
     loop {
         match rest {
             [name, args @ ..] if name == "env" => {
@@ -179,7 +213,12 @@ fn prepare(words: &[String], outer: &BTreeMap<String, String>) -> Result<Prepare
                     (Demand::Success, true) => Demand::Crash,
                     (Demand::Success, false) => Demand::Failure,
                     (Demand::Failure, false) => Demand::Success,
-                    _ => return Err(ShellError::Prefix { prefix: "not", command: "not --crash".to_owned() }),
+                    _ => {
+                        return Err(ShellError::Prefix {
+                            prefix: "not",
+                            command: "not --crash".to_owned(),
+                        });
+                    }
                 };
                 rest = if crash { &args[1..] } else { args };
                 if rest.is_empty() {
@@ -187,14 +226,31 @@ fn prepare(words: &[String], outer: &BTreeMap<String, String>) -> Result<Prepare
                 }
             }
             [name, ..] if name == "!" => return Err(ShellError::Bang(name.clone())),
-            _ => return Ok(Prepared { argv: rest.to_vec(), env, demand }),
+            _ => {
+                return Ok(Prepared {
+                    argv: rest.to_vec(),
+                    env,
+                    demand,
+                });
+            }
         }
     }
 }
 
 /// What lit's shell doesn't let a builtin do.
-fn check_builtin(name: &str, builtin: Builtin, own_env: bool, demand: Demand, in_pipe: bool) -> Result<(), ShellError> {
-    let refuse = |prefix| Err(ShellError::Prefix { prefix, command: name.to_owned() });
+fn check_builtin(
+    name: &str,
+    builtin: Builtin,
+    own_env: bool,
+    demand: Demand,
+    in_pipe: bool,
+) -> Result<(), ShellError> {
+    let refuse = |prefix| {
+        Err(ShellError::Prefix {
+            prefix,
+            command: name.to_owned(),
+        })
+    };
     match builtin {
         _ if demand == Demand::Crash => refuse("not --crash"),
         _ if own_env => refuse("env"),
@@ -209,5 +265,22 @@ fn check_redirects(name: &str, builtin: Builtin, redirects: &[Redirect]) -> Resu
         Builtin::Action(_) => false,
         Builtin::Filter(_) => name != "echo" || matches!(redirect, Redirect::Stdout(_)),
     };
-    if redirects.iter().all(allowed) { Ok(()) } else { Err(ShellError::Redirected(name.to_owned())) }
+    if redirects.iter().all(allowed) {
+        Ok(())
+    } else {
+        Err(ShellError::Redirected(name.to_owned()))
+    }
+}
+
+/// What lit's `diff` prints without `-u` differs from what ours does.
+fn check_diff(argv: &[String], read_on: bool) -> Result<(), ShellError> {
+    let unified = argv.iter().any(|flag| flag == "-u" || flag == "-U");
+    if argv[0] == "diff" && read_on && !unified {
+        let expected = "`-u` in a pipeline or with a redirection";
+        return Err(ShellError::Operands {
+            command: "diff".to_owned(),
+            expected,
+        });
+    }
+    Ok(())
 }

@@ -29,8 +29,9 @@ pub fn lex(text: &str) -> Result<Vec<Token>, ShellError> {
 }
 
 /// The operators, longest first.
-const OPERATORS: [&str; 13] =
-    ["||", "&&", "&>", ">&", ">>", "<&", "<<", "<>", "|", "&", ";", ">", "<"];
+const OPERATORS: [&str; 13] = [
+    "||", "&&", "&>", ">&", ">>", "<&", "<<", "<>", "|", "&", ";", ">", "<",
+];
 
 struct Lexer<'a> {
     rest: &'a str,
@@ -46,7 +47,9 @@ impl Lexer<'_> {
     }
 
     fn operator(&mut self, descriptor: Option<u32>) -> Result<Token, ShellError> {
-        let operator = OPERATORS.into_iter().find(|operator| self.rest.starts_with(operator));
+        let operator = OPERATORS
+            .into_iter()
+            .find(|operator| self.rest.starts_with(operator));
         let operator = operator.expect("called in front of one");
         self.rest = &self.rest[operator.len()..];
         match operator {
@@ -68,14 +71,18 @@ impl Lexer<'_> {
                 _ if next.is_whitespace() => break,
                 '*' | '?' => return Err(ShellError::Glob(next)),
                 '\'' => {
-                    let (quoted, rest) =
-                        self.rest[1..].split_once('\'').ok_or(ShellError::Quote('\''))?;
+                    let (quoted, rest) = self.rest[1..]
+                        .split_once('\'')
+                        .ok_or(ShellError::Quote('\''))?;
                     word.push_str(quoted);
                     self.rest = rest;
                 }
                 '"' => self.double_quoted(&mut word)?,
                 '\\' => {
-                    let escaped = self.rest[1..].chars().next().ok_or(ShellError::TrailingEscape)?;
+                    let escaped = self.rest[1..]
+                        .chars()
+                        .next()
+                        .ok_or(ShellError::TrailingEscape)?;
                     word.push(escaped);
                     self.rest = &self.rest[1 + escaped.len_utf8()..];
                 }
@@ -127,18 +134,30 @@ mod tests {
     #[test]
     fn quotes() {
         assert_eq!(words(r#"a 'b "c' "d 'e""#), ["a", "b \"c", "d 'e"]);
-        assert_eq!(words(r#"x"\"\\\$\n" '\n' a\ b\""#), [r#"x"\$\n"#, r"\n", "a b\""]);
+        assert_eq!(
+            words(r#"x"\"\\\$\n" '\n' a\ b\""#),
+            [r#"x"\$\n"#, r"\n", "a b\""]
+        );
         assert_eq!(words("a '' 'p q'r\"s\""), ["a", "", "p qrs"]);
         assert_eq!(words("'*' \"?\" a\\*"), ["*", "?", "a*"]);
     }
 
     #[test]
     fn operators() {
-        assert_eq!(words("a|b||c;d&&e"), ["a", "[|]", "b", "[||]", "c", "[;]", "d", "[&&]", "e"]);
-        assert_eq!(words("a 2>&1 2>b >>c <d &>e"), [
-            "a", "[2>&]", "1", "[2>]", "b", "[>>]", "c", "[<]", "d", "[&>]", "e"
-        ]);
-        assert_eq!(words("a2>b --x=2 >c"), ["a2", "[>]", "b", "--x=2", "[>]", "c"]);
+        assert_eq!(
+            words("a|b||c;d&&e"),
+            ["a", "[|]", "b", "[||]", "c", "[;]", "d", "[&&]", "e"]
+        );
+        assert_eq!(
+            words("a 2>&1 2>b >>c <d &>e"),
+            [
+                "a", "[2>&]", "1", "[2>]", "b", "[>>]", "c", "[<]", "d", "[&>]", "e"
+            ]
+        );
+        assert_eq!(
+            words("a2>b --x=2 >c"),
+            ["a2", "[>]", "b", "--x=2", "[>]", "c"]
+        );
     }
 
     #[test]

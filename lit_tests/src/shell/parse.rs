@@ -66,7 +66,9 @@ pub struct Target {
 /// Parses one command line.
 pub fn parse(text: &str) -> Result<List, ShellError> {
     let mut tokens = lex(text)?.into_iter().peekable();
-    let mut parser = Parser { tokens: &mut tokens };
+    let mut parser = Parser {
+        tokens: &mut tokens,
+    };
     let first = parser.pipeline()?;
     let mut rest = vec![];
     while let Some(join) = parser.join() {
@@ -104,14 +106,22 @@ impl Parser<'_> {
         let place = match self.tokens.peek() {
             Some(Token::Word(word)) if !word.is_empty() => None,
             Some(Token::Word(_)) => Some("instead of `''`".to_owned()),
-            Some(Token::Control(operator) | Token::Redirect(operator, _)) => Some(format!("before `{operator}`")),
+            Some(Token::Control(operator) | Token::Redirect(operator, _)) => {
+                Some(format!("before `{operator}`"))
+            }
             None => Some("at the end".to_owned()),
         };
         if let Some(place) = place {
-            return Err(ShellError::Syntax { expected: "command", place });
+            return Err(ShellError::Syntax {
+                expected: "command",
+                place,
+            });
         }
         loop {
-            match self.tokens.next_if(|token| !matches!(token, Token::Control(_))) {
+            match self
+                .tokens
+                .next_if(|token| !matches!(token, Token::Control(_)))
+            {
                 None => return Ok(command),
                 Some(Token::Word(word)) => command.words.push(word),
                 Some(Token::Redirect(operator, descriptor)) => {
@@ -123,15 +133,25 @@ impl Parser<'_> {
         }
     }
 
-    fn redirect(&mut self, operator: &'static str, descriptor: Option<u32>) -> Result<Redirect, ShellError> {
+    fn redirect(
+        &mut self,
+        operator: &'static str,
+        descriptor: Option<u32>,
+    ) -> Result<Redirect, ShellError> {
         let path = match self.tokens.next() {
             Some(Token::Word(path)) if !path.is_empty() => path,
             _ => {
                 let place = format!("after `{operator}`");
-                return Err(ShellError::Syntax { expected: "file name", place });
+                return Err(ShellError::Syntax {
+                    expected: "file name",
+                    place,
+                });
             }
         };
-        let target = |append| Target { path: path.clone(), append };
+        let target = |append| Target {
+            path: path.clone(),
+            append,
+        };
         match (operator, descriptor) {
             ("<", None) => Ok(Redirect::Stdin(path)),
             (">", None) => Ok(Redirect::Stdout(target(false))),
@@ -142,7 +162,9 @@ impl Parser<'_> {
             ("&>", None) => Ok(Redirect::Both(path)),
             _ => {
                 let descriptor = descriptor.map_or_else(String::new, |number| number.to_string());
-                Err(ShellError::Operator(format!("{descriptor}{operator} {path}")))
+                Err(ShellError::Operator(format!(
+                    "{descriptor}{operator} {path}"
+                )))
             }
         }
     }
@@ -157,8 +179,19 @@ mod tests {
         let list = parse("a x | b && c ; d || e").unwrap();
         assert_eq!(list.first.commands[0].words, ["a", "x"]);
         assert_eq!(list.first.commands[1].words, ["b"]);
-        let rest: Vec<_> = list.rest.iter().map(|(join, next)| (*join, &*next.commands[0].words[0])).collect();
-        assert_eq!(rest, [(Join::Success, "c"), (Join::Always, "d"), (Join::Failure, "e")]);
+        let rest: Vec<_> = list
+            .rest
+            .iter()
+            .map(|(join, next)| (*join, &*next.commands[0].words[0]))
+            .collect();
+        assert_eq!(
+            rest,
+            [
+                (Join::Success, "c"),
+                (Join::Always, "d"),
+                (Join::Failure, "e")
+            ]
+        );
     }
 
     #[test]
@@ -166,18 +199,30 @@ mod tests {
         let list = parse("a <i 2>&1 >o 2>>e &>b x").unwrap();
         let command = &list.first.commands[0];
         assert_eq!(command.words, ["a", "x"]);
-        assert_eq!(command.redirects, [
-            Redirect::Stdin("i".into()),
-            Redirect::StderrToStdout,
-            Redirect::Stdout(Target { path: "o".into(), append: false }),
-            Redirect::Stderr(Target { path: "e".into(), append: true }),
-            Redirect::Both("b".into()),
-        ]);
+        assert_eq!(
+            command.redirects,
+            [
+                Redirect::Stdin("i".into()),
+                Redirect::StderrToStdout,
+                Redirect::Stdout(Target {
+                    path: "o".into(),
+                    append: false
+                }),
+                Redirect::Stderr(Target {
+                    path: "e".into(),
+                    append: true
+                }),
+                Redirect::Both("b".into()),
+            ]
+        );
     }
 
     #[test]
     fn mistakes() {
-        for text in ["", "| a", "a |", "a &&", "a ; ; b", "a >", "a > | b", "'' a", "a 3> b", "a >& 2", "a 1> b"] {
+        for text in [
+            "", "| a", "a |", "a &&", "a ; ; b", "a >", "a > | b", "'' a", "a 3> b", "a >& 2",
+            "a 1> b",
+        ] {
             assert!(parse(text).is_err(), "{text}");
         }
     }

@@ -1,12 +1,13 @@
 //! Where a command's descriptors lead.
 
+use std::collections::HashSet;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::ShellError;
-use super::parse::{Redirect, Target};
+use super::parse::{Pipeline, Redirect, Target};
 use crate::sandbox::Sandbox;
 use crate::tool::Shared;
 
@@ -54,7 +55,10 @@ impl Streams {
                 Redirect::Stderr(target) => (err, joined) = (Route::File(target.clone()), false),
                 Redirect::StderrToStdout => (err, joined) = (out.clone(), true),
                 Redirect::Both(path) => {
-                    out = Route::File(Target { path: path.clone(), append: false });
+                    out = Route::File(Target {
+                        path: path.clone(),
+                        append: false,
+                    });
                     (err, joined) = (out.clone(), true);
                 }
             }
@@ -68,7 +72,11 @@ impl Streams {
             files: vec![],
         };
         streams.stdout = streams.route(out, cwd, sandbox)?;
-        streams.stderr = if joined { Rc::clone(&streams.stdout) } else { streams.route(err, cwd, sandbox)? };
+        streams.stderr = if joined {
+            Rc::clone(&streams.stdout)
+        } else {
+            streams.route(err, cwd, sandbox)?
+        };
         if let Some(path) = &streams.input {
             streams.stdin = if path == Path::new(NULL) {
                 vec![]
@@ -111,8 +119,41 @@ impl Streams {
     }
 }
 
+/// Refuses a file that is opened twice in a pipeline, or written and named elsewhere in it: LLVM's lit
+/// starts all commands at once.
+pub fn check_conflicts(pipeline: &Pipeline) -> Result<(), ShellError> {
+    let redirects = pipeline
+        .commands
+        .iter()
+        .flat_map(|command| &command.redirects);
+    let mut opened = HashSet::new();
+    for (path, writes) in redirects
+        .filter_map(opened_file)
+        .filter(|(path, _)| *path != NULL)
+    {
+        let mut words = pipeline.commands.iter().flat_map(|command| &command.words);
+        if !opened.insert(path) || writes && words.any(|word| word.ends_with(path)) {
+            return Err(ShellError::Conflict(path.to_owned()));
+        }
+    }
+    Ok(())
+}
+
+/// The file a redirection opens, and whether to write it.
+fn opened_file(redirect: &Redirect) -> Option<(&str, bool)> {
+    match redirect {
+        Redirect::Stdin(path) => Some((path, false)),
+        Redirect::Stdout(target) | Redirect::Stderr(target) => Some((&target.path, true)),
+        Redirect::Both(path) => Some((path, true)),
+        Redirect::StderrToStdout => None,
+    }
+}
+
 const NULL: &str = "/dev/null";
 
 fn file_error(path: &Path, error: &std::io::Error) -> ShellError {
-    ShellError::File { path: path.display().to_string(), problem: error.to_string() }
+    ShellError::File {
+        path: path.display().to_string(),
+        problem: error.to_string(),
+    }
 }

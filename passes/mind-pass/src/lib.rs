@@ -1,1 +1,16 @@
 //! Passes, the pass manager and pipeline text.
+//!
+//! A pass is a [`PassInfo`] row: name, summary, options, and a function that makes a [`Pass`]. Flags,
+//! help, pipeline text and docs all come from the rows.
+
+mod manager;
+mod pass;
+mod pipeline;
+mod registry;
+mod statistics;
+
+pub use manager::{Failure, Instrument, Manager, Stage};
+pub use pass::{Changed, OptionInfo, OptionKind, Options, Pass, PassCx, PassError, PassInfo};
+pub use pipeline::{Pipeline, Step, parse_pipeline};
+pub use registry::PassRegistry;
+pub use statistics::Statistics;

@@ -1,1 +1,15 @@
 //! Rewrite patterns and the greedy driver.
+//!
+//! A [`RewritePattern`] looks at one op and either rewrites it through the [`Rewriter`] or says why
+//! not. [`apply`] runs a [`PatternSet`] until nothing changes.
+
+mod constants;
+mod greedy;
+mod pattern;
+mod rewriter;
+mod worklist;
+
+pub use constants::{ConstantLimit, constant_operands, constant_value, fold_to_constants};
+pub use greedy::{GreedyConfig, GreedyReport, NotConverged, apply, erase_dead};
+pub use pattern::{Miss, PatternSet, RewritePattern};
+pub use rewriter::Rewriter;

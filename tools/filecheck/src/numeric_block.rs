@@ -1,6 +1,7 @@
 //! The syntax of numeric blocks, the part of `[[#…]]` behind the `#`.
 
 use crate::bytes;
+use crate::cursor::Cursor;
 use crate::numeric::{Expression, Format, Integer, Notation, NumberId, Operation, Term};
 use crate::syntax_error::SyntaxError;
 use crate::variables::{LINE, Variables};
@@ -63,8 +64,10 @@ pub fn parse_block(
         .map(|colon| definition_start + colon);
 
     let mut parser = Parser {
-        text: bytes::trim_end(text),
-        at: colon.map_or(definition_start, |colon| colon + 1),
+        cursor: Cursor::new(
+            bytes::trim_end(text),
+            colon.map_or(definition_start, |colon| colon + 1),
+        ),
         dialect,
         line,
         variables,
@@ -184,8 +187,7 @@ fn parse_definition(
 }
 
 struct Parser<'a> {
-    text: &'a [u8],
-    at: usize,
+    cursor: Cursor<'a>,
     dialect: Dialect,
     line: Option<usize>,
     variables: &'a mut Variables,
@@ -193,34 +195,14 @@ struct Parser<'a> {
 
 impl Parser<'_> {
     fn error<T>(&self, message: impl Into<String>) -> Result<T, SyntaxError> {
-        Err(SyntaxError::new(self.at, message))
-    }
-
-    fn skip_blanks(&mut self) {
-        while self.peek().is_some_and(bytes::is_blank) {
-            self.at += 1;
-        }
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.text.get(self.at).copied()
-    }
-
-    fn eat(&mut self, byte: u8) -> bool {
-        let eaten = self.peek() == Some(byte);
-        self.at += usize::from(eaten);
-        eaten
+        Err(SyntaxError::new(self.cursor.at, message))
     }
 
     fn constraint(&mut self) -> Result<Option<Expression>, SyntaxError> {
-        self.skip_blanks();
-        let constrained = self
-            .text
-            .get(self.at..)
-            .is_some_and(|rest| rest.starts_with(b"=="));
-        self.at += if constrained { 2 } else { 0 };
-        self.skip_blanks();
-        if self.peek().is_none() {
+        self.cursor.skip_blanks();
+        let constrained = self.cursor.eat(b"==");
+        self.cursor.skip_blanks();
+        if self.cursor.peek().is_none() {
             return if constrained {
                 self.error("empty numeric expression should not have a constraint")
             } else {
@@ -230,10 +212,10 @@ impl Parser<'_> {
         let mut terms = Vec::new();
         if self.dialect == Dialect::Line {
             let name =
-                leading_name(&self.text[self.at..]).map_err(|error| error.behind(self.at))?;
-            self.at += name.len();
+                leading_name(self.cursor.rest()).map_err(|error| error.behind(self.cursor.at))?;
+            self.cursor.at += name.len();
             self.variable(name, &mut terms)?;
-            if self.operator_and_operand(0, &mut terms)? && self.peek().is_some() {
+            if self.operator_and_operand(0, &mut terms)? && self.cursor.peek().is_some() {
                 return self.error("unexpected characters at end of expression");
             }
         } else {
@@ -246,8 +228,8 @@ impl Parser<'_> {
     fn sum(&mut self, depth: usize, ends: &[u8], terms: &mut Vec<Term>) -> Result<(), SyntaxError> {
         self.operand(depth, terms)?;
         loop {
-            self.skip_blanks();
-            let ended = self.peek().is_none_or(|byte| ends.contains(&byte));
+            self.cursor.skip_blanks();
+            let ended = self.cursor.peek().is_none_or(|byte| ends.contains(&byte));
             if ended || !self.operator_and_operand(depth, terms)? {
                 return Ok(());
             }
@@ -260,8 +242,8 @@ impl Parser<'_> {
         depth: usize,
         terms: &mut Vec<Term>,
     ) -> Result<bool, SyntaxError> {
-        self.skip_blanks();
-        let operation = match self.peek() {
+        self.cursor.skip_blanks();
+        let operation = match self.cursor.peek() {
             None => return Ok(false),
             Some(b'+') => Operation::Add,
             Some(b'-') => Operation::Subtract,
@@ -269,9 +251,9 @@ impl Parser<'_> {
                 return self.error(format!("unsupported operation '{}'", char::from(other)));
             }
         };
-        self.at += 1;
-        self.skip_blanks();
-        if self.peek().is_none() {
+        self.cursor.take();
+        self.cursor.skip_blanks();
+        if self.cursor.peek().is_none() {
             return self.error("missing operand in expression");
         }
         match self.dialect {
@@ -286,27 +268,26 @@ impl Parser<'_> {
         if depth > MAX_DEPTH {
             return self.error("expression nested too deeply");
         }
-        if self.eat(b'(') {
-            self.skip_blanks();
+        if self.cursor.eat(b"(") {
+            self.cursor.skip_blanks();
             self.sum(depth + 1, b")", terms)?;
-            return if self.eat(b')') {
+            return if self.cursor.eat(b")") {
                 Ok(())
             } else {
                 self.error("missing ')' at end of nested expression")
             };
         }
-        let text = self.text;
-        let Ok(name) = leading_name(&text[self.at..]) else {
+        let Ok(name) = leading_name(self.cursor.rest()) else {
             return self.literal(terms);
         };
-        let name_start = self.at;
-        self.at += name.len();
-        let behind_name = self.at;
-        self.skip_blanks();
-        if self.eat(b'(') {
+        let name_start = self.cursor.at;
+        self.cursor.at += name.len();
+        let behind_name = self.cursor.at;
+        self.cursor.skip_blanks();
+        if self.cursor.eat(b"(") {
             return self.call(name, name_start, depth, terms);
         }
-        self.at = behind_name;
+        self.cursor.at = behind_name;
         self.variable(name, terms)
     }
 
@@ -337,10 +318,10 @@ impl Parser<'_> {
                 format!("call to undefined function '{name}'"),
             ));
         };
-        for end in [b',', b')'] {
-            self.skip_blanks();
+        for end in [b",", b")"] {
+            self.cursor.skip_blanks();
             self.sum(depth + 1, b",)", terms)?;
-            if !self.eat(end) {
+            if !self.cursor.eat(end) {
                 return self.error(format!(
                     "function '{name}' takes 2 arguments in parentheses"
                 ));
@@ -352,9 +333,9 @@ impl Parser<'_> {
 
     /// A literal: hexadecimal after `0x`, octal after `0`, and so on, but always decimal behind `@LINE`.
     fn literal(&mut self, terms: &mut Vec<Term>) -> Result<(), SyntaxError> {
-        let start = self.at;
-        let negative = self.eat(b'-');
-        let rest = &self.text[self.at..];
+        let start = self.cursor.at;
+        let negative = self.cursor.eat(b"-");
+        let rest = self.cursor.rest();
         let (radix, marker) = match rest {
             _ if self.dialect == Dialect::Line => (10, 0),
             [b'0', b'x' | b'X', ..] => (16, 2),
@@ -372,7 +353,7 @@ impl Parser<'_> {
         let Some(value) = value else {
             return Err(SyntaxError::new(start, "invalid operand format"));
         };
-        self.at += marker + digits.len();
+        self.cursor.at += marker + digits.len();
         terms.push(Term::Literal(if negative {
             value.negated()
         } else {

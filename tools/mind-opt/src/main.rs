@@ -1,2 +1,7 @@
-//! TOOL
-fn main() {}
+//! The `mind-opt` tool.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    mind_host::main(mind_driver::tools::opt::run)
+}

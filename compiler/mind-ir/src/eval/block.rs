@@ -1,53 +1,124 @@
 //! Evaluation of a block: its ops in order, each value dropped after its last use.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use super::{EvalCx, EvalError};
 use crate::entity::{BlockId, OpId, ValueId};
+use crate::graph::Graph;
 use crate::opdef::Trait;
 use crate::tensor::Tensor;
 
 /// The tensors that `block` yields, given one per argument; `leaf` gives the value of the ops that
 /// have no meaning of their own: the inputs.
 ///
+/// Arguments and borrowed leaves are read where they are, and copied only when the block yields them.
+/// Results are dropped after their last use; those alive at one time share the context's
+/// `tensor_limit`.
+///
 /// Errors: the first op that fails, with its error.
-pub fn eval_block(
+pub fn eval_block<'t>(
     cx: &EvalCx<'_>,
     block: BlockId,
-    arguments: &[&Tensor],
-    leaf: &mut dyn FnMut(OpId) -> Result<Tensor, EvalError>,
+    arguments: &[&'t Tensor],
+    leaf: &mut dyn FnMut(OpId) -> Result<Cow<'t, Tensor>, EvalError>,
 ) -> Result<Vec<Tensor>, (OpId, EvalError)> {
     let g = cx.graph;
-    let mut remaining: FxHashMap<ValueId, usize> = FxHashMap::default();
-    let reads = g.ops(block).flat_map(|op| g.operands(op));
-    reads.for_each(|&value| *remaining.entry(value).or_default() += 1);
-    let mut values: FxHashMap<ValueId, Tensor> = FxHashMap::default();
-    let given = g.arguments(block).into_iter().zip(arguments);
-    values.extend(given.map(|(value, tensor)| (value, Tensor::clone(tensor))));
+    let mut live = Live::new(g, block);
+    for (value, tensor) in g.arguments(block).into_iter().zip(arguments) {
+        live.define(value, Cow::Borrowed(tensor));
+    }
     for op in g.ops(block) {
         let def = g.def(op);
         if def.has(Trait::Terminator) {
-            let yielded = g.operands(op).iter().map(|value| values[value].clone());
-            return Ok(yielded.collect());
+            return Ok(g.operands(op).iter().map(|&value| live.take(value)).collect());
         }
-        let operands: SmallVec<[&Tensor; 4]> = g.operands(op).iter().map(|v| &values[v]).collect();
-        let results = match def.eval {
+        let cx = EvalCx { tensor_limit: cx.tensor_limit.saturating_sub(live.bytes), ..*cx };
+        let results: Result<SmallVec<[Cow<'t, Tensor>; 1]>, EvalError> = match def.eval {
             _ if def.has(Trait::Interface) => leaf(op).map(|tensor| smallvec![tensor]),
-            Some(eval) => eval(op, cx, &operands),
+            Some(eval) => {
+                let operands = g.operands(op).iter().map(|&value| live.get(value));
+                let operands: SmallVec<[&Tensor; 4]> = operands.collect();
+                eval(op, &cx, &operands).map(|all| all.into_iter().map(Cow::Owned).collect())
+            }
             None => Err(EvalError::NotEvaluable(def.name)),
         };
-        drop(operands);
         let results = results.map_err(|error| (op, error))?;
-        for value in g.operands(op) {
-            let left = remaining.get_mut(value).expect("every read was counted");
-            *left -= 1;
-            if *left == 0 {
-                values.remove(value);
-            }
+        for &value in g.operands(op) {
+            live.release(value);
         }
-        let read = g.results(op).into_iter().zip(results);
-        values.extend(read.filter(|(value, _)| remaining.contains_key(value)));
+        for (value, tensor) in g.results(op).into_iter().zip(results) {
+            live.define(value, tensor);
+        }
     }
     Ok(Vec::new())
+}
+
+/// The values of a block that are still to be read.
+struct Live<'t> {
+    values: FxHashMap<ValueId, Slot<'t>>,
+    /// What the owned tensors take.
+    bytes: u64,
+}
+
+#[derive(Default)]
+struct Slot<'t> {
+    /// How many reads are to come.
+    reads: usize,
+    tensor: Option<Cow<'t, Tensor>>,
+}
+
+impl<'t> Live<'t> {
+    /// Counts the reads of every value that an op of `block` reads.
+    fn new(g: &Graph, block: BlockId) -> Live<'t> {
+        let mut values: FxHashMap<ValueId, Slot<'t>> = FxHashMap::default();
+        for value in g.ops(block).flat_map(|op| g.operands(op)) {
+            values.entry(*value).or_default().reads += 1;
+        }
+        Live { values, bytes: 0 }
+    }
+
+    /// Keeps a tensor that will be read.
+    fn define(&mut self, value: ValueId, tensor: Cow<'t, Tensor>) {
+        if let Some(slot) = self.values.get_mut(&value) {
+            self.bytes += owned_bytes(&tensor);
+            slot.tensor = Some(tensor);
+        }
+    }
+
+    fn get(&self, value: ValueId) -> &Tensor {
+        let slot = &self.values[&value];
+        slot.tensor.as_ref().expect("a verified value is defined before it is read")
+    }
+
+    /// Counts one read and drops the tensor after the last.
+    fn release(&mut self, value: ValueId) {
+        let slot = self.values.get_mut(&value).expect("every read was counted");
+        slot.reads -= 1;
+        if slot.reads == 0
+            && let Some(tensor) = slot.tensor.take()
+        {
+            self.bytes -= owned_bytes(&tensor);
+        }
+    }
+
+    /// One read that keeps the tensor, without a copy if it is the last.
+    fn take(&mut self, value: ValueId) -> Tensor {
+        let slot = self.values.get_mut(&value).expect("every read was counted");
+        slot.reads -= 1;
+        let tensor = match slot.reads {
+            0 => slot.tensor.take(),
+            _ => slot.tensor.clone(),
+        };
+        tensor.expect("a verified value is defined before it is read").into_owned()
+    }
+}
+
+fn owned_bytes(tensor: &Cow<'_, Tensor>) -> u64 {
+    match tensor {
+        Cow::Borrowed(_) => 0,
+        Cow::Owned(tensor) => (tensor.count() * tensor.dtype().size()) as u64,
+    }
 }

@@ -46,7 +46,8 @@ pub struct EvalCx<'a> {
     pub dims: &'a DimEnv,
     /// What integer overflow does.
     pub overflow: Overflow,
-    /// The most bytes that one result may have.
+    /// The most bytes that one result may have. [`eval_block`](super::eval_block) takes off what
+    /// the results alive beside it have.
     pub tensor_limit: u64,
 }
 

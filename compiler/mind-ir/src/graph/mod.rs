@@ -235,7 +235,8 @@ impl Graph {
         self.blocks[block.index()].owner
     }
 
-    pub(crate) fn next(&self, op: OpId) -> Option<OpId> {
+    /// The op after `op` in its block.
+    pub fn next(&self, op: OpId) -> Option<OpId> {
         self.ops[op.index()].next
     }
 

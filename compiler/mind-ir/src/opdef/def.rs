@@ -169,6 +169,11 @@ pub struct Names {
     pub mic2: Option<&'static str>,
 }
 
+impl Names {
+    /// An op that no text format has a word for; it prints by its full name.
+    pub const NONE: Names = Names { core: None, mic1: None, mic2: None };
+}
+
 /// What generic passes may assume of an op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trait {

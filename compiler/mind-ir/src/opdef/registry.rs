@@ -65,21 +65,27 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     scored.filter(|&(distance, _)| distance <= limit).min().map(|(_, candidate)| candidate)
 }
 
-/// Levenshtein distance, letters compared without case; cut off for absurdly long words.
+/// Edit distance with letters compared without case and two neighbours exchanged counting once; cut
+/// off for absurdly long words.
 fn distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().take(64).flat_map(char::to_lowercase).collect();
     let b: Vec<char> = b.chars().take(64).flat_map(char::to_lowercase).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+    let mut rows = [Vec::new(), Vec::new(), (0..=b.len()).collect::<Vec<usize>>()];
+    for i in 1..=a.len() {
+        rows.rotate_left(1);
+        let [before, last, row] = &mut rows;
+        row.clear();
+        row.push(i);
+        for j in 1..=b.len() {
+            let replaced = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = replaced.min(last[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(before[j - 2] + 1);
+            }
+            row.push(best);
         }
     }
-    row[b.len()]
+    rows[2][b.len()]
 }
 
 #[cfg(test)]
@@ -91,6 +97,7 @@ mod tests {
         let ops = ["matmul", "relu", "transpose"];
         assert_eq!(nearest("matmull", ops), Some("matmul"));
         assert_eq!(nearest("Transpsoe", ops), Some("transpose"));
+        assert_eq!(nearest("rleu", ["gelu", "relu"]), Some("relu"));
         assert_eq!(nearest("xyz", ops), None);
     }
 }

@@ -55,6 +55,7 @@ macro_rules! ops {
 
             impl $crate::opdef::Op for $view {
                 const DEF: &'static $crate::opdef::OpDef = {
+                    #[allow(clippy::needless_update)]
                     static DEF: $crate::opdef::OpDef = $crate::opdef::OpDef {
                         name: $name,
                         doc: concat!($($doc, "\n"),*),
@@ -78,7 +79,7 @@ macro_rules! ops {
                         traits: &[$($crate::opdef::Trait::$trait),*],
                         names: $crate::opdef::Names {
                             $($format: Some($text),)*
-                            ..$crate::opdef::Names { core: None, mic1: None, mic2: None }
+                            ..$crate::opdef::Names::NONE
                         },
                         infer: $crate::ops!(@option
                             $(|op, g| {

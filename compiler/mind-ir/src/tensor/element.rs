@@ -45,12 +45,12 @@ pub trait Num: Element + PartialOrd {
     fn from_count(count: usize) -> Self;
     /// The exact value as an `i128`; none for floats.
     fn to_i128(self) -> Option<i128>;
+    /// The value as an `f64`: exact for floats, rounded for large integers.
+    fn to_f64(self) -> f64;
 }
 
 /// A floating-point element type.
 pub trait FloatNum: Num {
-    /// The value as an `f64`, exactly.
-    fn to_f64(self) -> f64;
     /// From an `f64`, rounding to nearest even.
     fn from_f64(value: f64) -> Self;
     /// Applies a function given for `f32` and for `f64`: `f16` and `bf16` take the first on their
@@ -68,6 +68,7 @@ pub trait FloatNum: Num {
 
 macro_rules! float_extrema {
     () => {
+        #[inline]
         fn maximum(self, rhs: Self) -> Self {
             if self.is_nan() || rhs.is_nan() {
                 Self::NAN
@@ -79,6 +80,8 @@ macro_rules! float_extrema {
                 rhs
             }
         }
+
+        #[inline]
 
         fn minimum(self, rhs: Self) -> Self {
             if self.is_nan() || rhs.is_nan() {
@@ -106,27 +109,35 @@ macro_rules! wide_float {
             const LOWEST: Self = <$float>::NEG_INFINITY;
             const IS_FLOAT: bool = true;
 
+            #[inline]
+
             fn widen(self) -> $float {
                 self
             }
+            #[inline]
             fn narrow(acc: $float) -> $float {
                 acc
             }
+            #[inline]
             fn add(self, rhs: Self) -> Self {
                 self + rhs
             }
+            #[inline]
             fn sub(self, rhs: Self) -> Self {
                 self - rhs
             }
+            #[inline]
             fn mul(self, rhs: Self) -> Self {
                 self * rhs
             }
             fn div(self, rhs: Self) -> Option<Self> {
                 Some(self / rhs)
             }
+            #[inline]
             fn fma(self, factor: Self, addend: Self) -> Self {
                 self.mul_add(factor, addend)
             }
+            #[inline]
             fn neg(self) -> Self {
                 -self
             }
@@ -135,6 +146,9 @@ macro_rules! wide_float {
             }
             fn from_count(count: usize) -> Self {
                 count as $float
+            }
+            fn to_f64(self) -> f64 {
+                self.into()
             }
             float_extrema!();
         }
@@ -151,27 +165,35 @@ macro_rules! narrow_float {
             const LOWEST: Self = <$float>::NEG_INFINITY;
             const IS_FLOAT: bool = true;
 
+            #[inline]
+
             fn widen(self) -> f32 {
                 self.to_f32()
             }
+            #[inline]
             fn narrow(acc: f32) -> Self {
                 <$float>::from_f32(acc)
             }
+            #[inline]
             fn add(self, rhs: Self) -> Self {
                 Self::narrow(self.widen() + rhs.widen())
             }
+            #[inline]
             fn sub(self, rhs: Self) -> Self {
                 Self::narrow(self.widen() - rhs.widen())
             }
+            #[inline]
             fn mul(self, rhs: Self) -> Self {
                 Self::narrow(self.widen() * rhs.widen())
             }
             fn div(self, rhs: Self) -> Option<Self> {
                 Some(Self::narrow(self.widen() / rhs.widen()))
             }
+            #[inline]
             fn fma(self, factor: Self, addend: Self) -> Self {
                 Self::narrow(self.widen().mul_add(factor.widen(), addend.widen()))
             }
+            #[inline]
             fn neg(self) -> Self {
                 -self
             }
@@ -181,13 +203,13 @@ macro_rules! narrow_float {
             fn from_count(count: usize) -> Self {
                 Self::narrow(count as f32)
             }
+            fn to_f64(self) -> f64 {
+                f64::from(self.to_f32())
+            }
             float_extrema!();
         }
 
         impl FloatNum for $float {
-            fn to_f64(self) -> f64 {
-                f64::from(self.to_f32())
-            }
             fn from_f64(value: f64) -> Self {
                 <$float>::from_f64(value)
             }
@@ -201,9 +223,6 @@ macro_rules! narrow_float {
 narrow_float!(f16, bf16);
 
 impl FloatNum for f32 {
-    fn to_f64(self) -> f64 {
-        f64::from(self)
-    }
     fn from_f64(value: f64) -> f32 {
         value as f32
     }
@@ -213,9 +232,6 @@ impl FloatNum for f32 {
 }
 
 impl FloatNum for f64 {
-    fn to_f64(self) -> f64 {
-        self
-    }
     fn from_f64(value: f64) -> f64 {
         value
     }
@@ -232,27 +248,35 @@ macro_rules! integers {
             const LOWEST: Self = <$int>::MIN;
             const IS_FLOAT: bool = false;
 
+            #[inline]
+
             fn widen(self) -> Self {
                 self
             }
+            #[inline]
             fn narrow(acc: Self) -> Self {
                 acc
             }
+            #[inline]
             fn add(self, rhs: Self) -> Self {
                 self.wrapping_add(rhs)
             }
+            #[inline]
             fn sub(self, rhs: Self) -> Self {
                 self.wrapping_sub(rhs)
             }
+            #[inline]
             fn mul(self, rhs: Self) -> Self {
                 self.wrapping_mul(rhs)
             }
             fn div(self, rhs: Self) -> Option<Self> {
                 self.checked_div(rhs)
             }
+            #[inline]
             fn fma(self, factor: Self, addend: Self) -> Self {
                 self.wrapping_mul(factor).wrapping_add(addend)
             }
+            #[inline]
             fn neg(self) -> Self {
                 self.wrapping_neg()
             }
@@ -260,9 +284,11 @@ macro_rules! integers {
                 let abs: fn($int) -> $int = $abs;
                 abs(self)
             }
+            #[inline]
             fn maximum(self, rhs: Self) -> Self {
                 self.max(rhs)
             }
+            #[inline]
             fn minimum(self, rhs: Self) -> Self {
                 self.min(rhs)
             }
@@ -271,6 +297,9 @@ macro_rules! integers {
             }
             fn to_i128(self) -> Option<i128> {
                 Some(self as i128)
+            }
+            fn to_f64(self) -> f64 {
+                self as f64
             }
         }
     )*};

@@ -5,11 +5,11 @@ use smallvec::SmallVec;
 /// One step in elements per dimension, outermost first.
 pub type Strides = SmallVec<[usize; 6]>;
 
-/// The strides of a dense row-major tensor.
+/// The strides of a dense row-major tensor; those of an empty one, which may not fit, lead nowhere.
 pub fn row_major(shape: &[usize]) -> Strides {
     let mut strides: Strides = SmallVec::from_elem(1, shape.len());
     for axis in (1..shape.len()).rev() {
-        strides[axis - 1] = strides[axis] * shape[axis];
+        strides[axis - 1] = strides[axis].wrapping_mul(shape[axis]);
     }
     strides
 }
@@ -47,6 +47,8 @@ mod tests {
         assert_eq!(broadcast_strides(&[3, 1], &[2, 3, 4]).as_slice(), [0, 1, 0]);
         assert_eq!(broadcast_strides(&[], &[2]).as_slice(), [0]);
         assert_eq!(row_major(&[2, 3, 4]).as_slice(), [12, 4, 1]);
+        assert_eq!(row_major(&[usize::MAX, usize::MAX, 0]).len(), 3);
+        assert_eq!(row_major(&[0, usize::MAX, usize::MAX]).len(), 3);
     }
 
     #[test]

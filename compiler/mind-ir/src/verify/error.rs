@@ -66,6 +66,8 @@ pub enum VerifyError {
     Profile { what: String, profile: &'static str, allowed: &'static str },
     #[error("input {name}: {problem}")]
     Input { name: String, problem: String },
+    #[error("{ty} has more than 2^63 - 1 bytes")]
+    TooLarge { ty: String },
     #[error("{problem}")]
     Structure { problem: String },
 }
@@ -111,6 +113,7 @@ impl VerifyError {
             Window { .. } => 4010,
             GatherIndices { .. } => 4011,
             Profile { .. } => 4012,
+            TooLarge { .. } => 6004,
             Structure { .. } => return None,
         }))
     }

@@ -5,7 +5,7 @@ use mind_diag::{Diagnostics, Span};
 use super::profile::check_core_v1;
 use super::{Profile, VerifyError, infer_op};
 use crate::entity::{BlockId, OpId, Ty, ValueId};
-use crate::graph::Graph;
+use crate::graph::{Graph, ValueRange};
 use crate::opdef::Trait;
 use crate::types::{Dim, TypeView, shape_text};
 
@@ -23,7 +23,14 @@ pub struct VerifyConfig {
 /// that then has none is left untyped, and the ops that read it are not checked, so that one mistake
 /// gives one error.
 pub fn verify(g: &mut Graph, config: &VerifyConfig) -> Diagnostics {
-    let mut verifier = Verifier { config, defined: vec![false; g.value_bound()], found: Diagnostics::new() };
+    let mut verifier = Verifier {
+        config,
+        defined: vec![0; g.value_bound()],
+        next: 1,
+        floor: 1,
+        counted: Vec::new(),
+        found: Diagnostics::new(),
+    };
     let body = g.body();
     verifier.block(g, body);
     if g.outputs().is_empty() {
@@ -35,24 +42,26 @@ pub fn verify(g: &mut Graph, config: &VerifyConfig) -> Diagnostics {
 
 struct Verifier<'c> {
     config: &'c VerifyConfig,
-    defined: Vec<bool>,
+    /// When each value was defined, counted from 1; 0 for those not in reach.
+    defined: Vec<u32>,
+    next: u32,
+    /// Values defined before this are outside of the closed body that is being checked.
+    floor: u32,
+    /// The types whose element count is known to fit.
+    counted: Vec<bool>,
     found: Diagnostics,
 }
 
 impl Verifier<'_> {
     fn block(&mut self, g: &mut Graph, block: BlockId) {
-        for argument in g.arguments(block) {
-            self.defined[argument.index()] = true;
-        }
+        self.define(g.arguments(block));
         let mut next = g.ops(block).next();
         while let Some(op) = next {
             if let Err(error) = self.op(g, op) {
                 self.found.push(error.at(g.span(op)));
                 assume_declared(g, op);
             }
-            for result in g.results(op) {
-                self.defined[result.index()] = true;
-            }
+            self.define(g.results(op));
             next = g.next(op);
             if next.is_some() && g.def(op).has(Trait::Terminator) {
                 let problem = "nothing may follow the end of a block".to_owned();
@@ -68,7 +77,7 @@ impl Verifier<'_> {
 
     fn op(&mut self, g: &mut Graph, op: OpId) -> Result<(), Box<VerifyError>> {
         for &operand in g.operands(op) {
-            if !self.defined[operand.index()] {
+            if self.defined[operand.index()] < self.floor {
                 let operand = format!("%{}", g.label(operand));
                 return Err(Box::new(VerifyError::UseBeforeDef { operand }));
             }
@@ -83,9 +92,9 @@ impl Verifier<'_> {
             if g.def(op).has(Trait::BodyOverOperands) {
                 type_arguments(g, op, block)?;
             }
-            let errors_before = self.found.has_errors();
-            self.block(g, block);
-            if !errors_before && self.found.has_errors() {
+            let before = self.found.error_count();
+            self.inner_block(g, op, block);
+            if self.found.error_count() > before {
                 assume_declared(g, op);
                 return Ok(());
             }
@@ -93,12 +102,49 @@ impl Verifier<'_> {
         let types = infer_op(g, op)?;
         for (value, inferred) in g.results(op).into_iter().zip(types) {
             self.result(g, value, inferred)?;
+            self.check_count(g, value)?;
         }
         if g.def(op).has(Trait::DeclaresType) {
             check_extents(g, op)?;
         }
         if self.config.profile == Profile::CoreV1 {
             check_core_v1(g, op)?;
+        }
+        Ok(())
+    }
+
+    fn define(&mut self, values: ValueRange) {
+        for value in values {
+            self.defined[value.index()] = self.next;
+            self.next += 1;
+        }
+    }
+
+    /// Checks the block of a region of `op`; what it defines is out of reach afterwards.
+    fn inner_block(&mut self, g: &mut Graph, op: OpId, block: BlockId) {
+        let floor = self.floor;
+        if g.def(op).has(Trait::BodyOverOperands) {
+            self.floor = self.next;
+        }
+        self.block(g, block);
+        self.floor = floor;
+        let inner = g.ops(block).map(|op| g.results(op));
+        for value in inner.chain([g.arguments(block)]).flatten() {
+            self.defined[value.index()] = 0;
+        }
+    }
+
+    /// The elements of a value can be counted.
+    fn check_count(&mut self, g: &Graph, value: ValueId) -> Result<(), Box<VerifyError>> {
+        let Some(ty) = g.type_id(value) else { return Ok(()) };
+        self.counted.resize(g.types().len().max(self.counted.len()), false);
+        if !std::mem::replace(&mut self.counted[ty.index()], true) {
+            let ty = g.types().get(ty);
+            let known = ty.shape.iter().all(|dim| dim.fixed().is_some());
+            let bytes = ty.count().and_then(|count| count.checked_mul(ty.dtype.size() as i64));
+            if known && bytes.is_none() {
+                return Err(Box::new(VerifyError::TooLarge { ty: ty.text(g.symbols()) }));
+            }
         }
         Ok(())
     }

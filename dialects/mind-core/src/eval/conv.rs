@@ -1,5 +1,153 @@
-//! Placeholder.
+//! Evaluation of convolution.
+
+use mind_ir::attr::Padding;
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::tensor::Tensor;
-use crate::ops::conv::*;
-pub(crate) fn eval_conv2d(_: Conv2d, _: &EvalCx<'_>, _: &[&Tensor]) -> Result<Tensor, EvalError> { Err(EvalError::NotEvaluable("eval_conv2d")) }
+
+use super::chain::{self, Accumulator};
+use super::contraction::{Contraction, evaluate};
+use crate::ops::conv::Conv2d;
+
+/// Convolution of NHWC by HWCF.
+pub(crate) fn eval_conv2d(
+    op: Conv2d,
+    cx: &EvalCx<'_>,
+    operands: &[&Tensor],
+) -> Result<Tensor, EvalError> {
+    let (input, filter) = (operands[0], operands[1]);
+    let ([batch, height, width, channels], [kernel_height, kernel_width, taken, filters]) =
+        (extents(input), extents(filter));
+    if channels != taken {
+        let text = format!("input has {channels} channels, filter has {taken}");
+        return Err(EvalError::Shape(text));
+    }
+    let (strides, padding) = (op.strides(cx.graph), op.padding(cx.graph));
+    let pads = |axis: usize| match padding {
+        Padding::Valid => Some([0, 0]),
+        Padding::Same => None,
+        Padding::Custom(pads) => Some([pads[2 * axis], pads[2 * axis + 1]]),
+    };
+    let rows = Axis::new(height, kernel_height, strides[0], pads(0))?;
+    let columns = Axis::new(width, kernel_width, strides[1], pads(1))?;
+    let shape = [batch, rows.positions, columns.positions, filters];
+    evaluate(
+        cx,
+        &Convolution {
+            shape,
+            rows,
+            columns,
+            channels,
+        },
+        input,
+        filter,
+    )
+}
+
+fn extents(tensor: &Tensor) -> [usize; 4] {
+    tensor
+        .shape()
+        .try_into()
+        .expect("verified operands have rank 4")
+}
+
+/// The sliding of a window along one spatial axis.
+struct Axis {
+    extent: usize,
+    window: usize,
+    stride: i128,
+    /// Padding before the first element.
+    before: i128,
+    positions: usize,
+}
+
+impl Axis {
+    /// `pads` are those before and after; none for as many as give ceil(extent / stride) positions.
+    ///
+    /// Errors: no position, or more than an extent may be.
+    fn new(
+        extent: usize,
+        window: usize,
+        stride: i64,
+        pads: Option<[i64; 2]>,
+    ) -> Result<Axis, EvalError> {
+        let [long, wide, stride] = [extent as i128, window as i128, i128::from(stride)];
+        let (before, positions) = match pads.map(|pads| pads.map(i128::from)) {
+            Some([before, after]) => (
+                before,
+                (long + before + after - wide).div_euclid(stride) + 1,
+            ),
+            None => {
+                let positions = (long + stride - 1) / stride;
+                let total = ((positions - 1) * stride + wide - long).max(0);
+                (total / 2, positions)
+            }
+        };
+        match i64::try_from(positions) {
+            Ok(positions @ 1..) => Ok(Axis {
+                extent,
+                window,
+                stride,
+                before,
+                positions: positions as usize,
+            }),
+            _ => Err(EvalError::Shape(format!(
+                "a window of {window} has {positions} positions along an extent of {extent}"
+            ))),
+        }
+    }
+
+    /// The element under tap `tap` of the window at `position`; none in the padding.
+    fn element(&self, position: usize, tap: usize) -> Option<usize> {
+        let at = position as i128 * self.stride - self.before + tap as i128;
+        usize::try_from(at).ok().filter(|&at| at < self.extent)
+    }
+}
+
+struct Convolution {
+    shape: [usize; 4],
+    rows: Axis,
+    columns: Axis,
+    channels: usize,
+}
+
+impl Contraction for Convolution {
+    fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    fn sums<A: Accumulator>(
+        &self,
+        input: &[A],
+        filter: &[A],
+        mut emit: impl FnMut(&[A]) -> Result<(), EvalError>,
+    ) -> Result<(), EvalError> {
+        let [batch, output_rows, output_columns, filters] = self.shape;
+        let (rows, columns, channels) = (&self.rows, &self.columns, self.channels);
+        let padding = vec![A::ZERO; channels];
+        let mut sums = vec![A::ZERO; filters];
+        // A filter without elements may have any number of taps.
+        let taps = match filter.len() {
+            0 => [0, 0],
+            _ => [rows.window, columns.window],
+        };
+        for image in 0..batch {
+            for (y, x) in (0..output_rows).flat_map(|y| (0..output_columns).map(move |x| (y, x))) {
+                sums.fill(A::ZERO);
+                let windows = (0..taps[0]).flat_map(|i| (0..taps[1]).map(move |j| (i, j)));
+                let weights = filter.chunks_exact((channels * filters).max(1));
+                for ((i, j), weights) in windows.zip(weights) {
+                    let pixel = match (rows.element(y, i), columns.element(x, j)) {
+                        (Some(row), Some(column)) => {
+                            let at = (image * rows.extent + row) * columns.extent + column;
+                            &input[at * channels..][..channels]
+                        }
+                        _ => &padding,
+                    };
+                    chain::extend(pixel, weights, &mut sums);
+                }
+                emit(&sums)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -9,5 +9,7 @@ use crate::ops::fused::Fused;
 pub(crate) fn eval_fused(op: Fused, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let mut no_inputs = |inner| Err(EvalError::NotEvaluable(cx.graph.def(inner).name));
     let results = eval_block(cx, op.body(cx.graph), operands, &mut no_inputs);
-    results.map(|tensors| tensors.into_iter().collect()).map_err(|(_, error)| error)
+    results
+        .map(|tensors| tensors.into_iter().collect())
+        .map_err(|(_, error)| error)
 }

@@ -1,7 +1,216 @@
-//! Placeholder.
-use mind_ir::eval::{EvalCx, EvalError};
-use mind_ir::tensor::Tensor;
-use crate::ops::reduce::*;
-pub(crate) fn eval_sum(_: Sum, _: &EvalCx<'_>, _: &[&Tensor]) -> Result<Tensor, EvalError> { Err(EvalError::NotEvaluable("eval_sum")) }
-pub(crate) fn eval_mean(_: Mean, _: &EvalCx<'_>, _: &[&Tensor]) -> Result<Tensor, EvalError> { Err(EvalError::NotEvaluable("eval_mean")) }
-pub(crate) fn eval_max(_: Max, _: &EvalCx<'_>, _: &[&Tensor]) -> Result<Tensor, EvalError> { Err(EvalError::NotEvaluable("eval_max")) }
+//! Evaluation of reductions.
+
+use mind_ir::eval::{EvalCx, EvalError, Overflow};
+use mind_ir::tensor::{Element, Num, Tensor};
+use mind_ir::with_num;
+
+use super::checked::Checked;
+use super::lanes::Lanes;
+use super::strided::{Axis, Space, strides_of};
+use crate::axes;
+use crate::ops::reduce::{Max, Mean, Sum};
+
+/// Sum of the elements along axes; 0 over none.
+pub(crate) fn eval_sum(
+    op: Sum,
+    cx: &EvalCx<'_>,
+    operands: &[&Tensor],
+) -> Result<Tensor, EvalError> {
+    let along = Along::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
+    sum(cx, operands[0], &along)
+}
+
+/// Mean of the elements along axes; NaN over none, E6005 for integers.
+pub(crate) fn eval_mean(
+    op: Mean,
+    cx: &EvalCx<'_>,
+    operands: &[&Tensor],
+) -> Result<Tensor, EvalError> {
+    let along = Along::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
+    mean(cx, operands[0], &along)
+}
+
+/// Largest element along axes; -inf or the smallest integer over none.
+pub(crate) fn eval_max(
+    op: Max,
+    cx: &EvalCx<'_>,
+    operands: &[&Tensor],
+) -> Result<Tensor, EvalError> {
+    let along = Along::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
+    max(cx, operands[0], &along)
+}
+
+/// The axes of a reduction.
+pub(super) struct Along {
+    reduced: Vec<bool>,
+    keepdims: bool,
+}
+
+impl Along {
+    /// The axes of a list, of which none means all, removed whatever `keepdims` says.
+    fn listed(axes: &[i64], keepdims: bool, rank: usize) -> Along {
+        let reduced =
+            axes::reduced("a reduction", axes, rank).expect("verified axes lie in the rank");
+        Along {
+            reduced,
+            keepdims: keepdims && !axes.is_empty(),
+        }
+    }
+
+    /// One axis, kept with extent 1.
+    pub(super) fn kept(axis: usize, rank: usize) -> Along {
+        Along {
+            reduced: (0..rank).map(|at| at == axis).collect(),
+            keepdims: true,
+        }
+    }
+
+    fn shape(&self, input: &[usize]) -> Vec<usize> {
+        let extents = input.iter().zip(&self.reduced);
+        let kept = extents.filter_map(|(&extent, &reduced)| match reduced {
+            false => Some(extent),
+            true => self.keepdims.then_some(1),
+        });
+        kept.collect()
+    }
+
+    /// The space of the dimensions that are reduced, or of those that are not.
+    fn space(&self, input: &Tensor, reduced: bool) -> Space {
+        let strides = strides_of(input);
+        let axes = input
+            .shape()
+            .iter()
+            .copied()
+            .zip(strides)
+            .zip(&self.reduced);
+        Space::new(
+            axes.filter(|&(_, &named)| named == reduced)
+                .map(|(axis, _)| -> Axis { axis }),
+        )
+    }
+}
+
+/// Sum along axes.
+pub(super) fn sum(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
+    with_num!(input.dtype(), T => sum_as::<T>(cx, input, along), else not_numeric())
+}
+
+/// Mean along axes: the sum divided before it is rounded to the dtype.
+pub(super) fn mean(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
+    with_num!(input.dtype(), T => mean_as::<T>(cx, input, along), else not_numeric())
+}
+
+/// Maximum along axes.
+pub(super) fn max(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
+    with_num!(input.dtype(), T => max_as::<T>(cx, input, along), else not_numeric())
+}
+
+fn not_numeric() -> Result<Tensor, EvalError> {
+    unreachable!("verified operands are numeric")
+}
+
+fn sum_as<T: Num>(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
+    let (shape, sums) = sums::<T>(cx, input, along)?;
+    Ok(Tensor::of(shape, sums.into_iter().map(T::narrow).collect()))
+}
+
+fn mean_as<T: Num>(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
+    let (shape, sums) = sums::<T>(cx, input, along)?;
+    let count = input.count().checked_div(sums.len()).unwrap_or(0);
+    let means: Result<Vec<T>, EvalError> = sums
+        .into_iter()
+        .map(|sum| Ok(T::narrow(quotient(sum, count)?)))
+        .collect();
+    Ok(Tensor::of(shape, means?))
+}
+
+fn max_as<T: Num>(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
+    let shape = along.shape(input.shape());
+    cx.count(T::DTYPE, &shape)?;
+    let largest = fold(input, along, T::LOWEST, |x: T| x, T::maximum);
+    Ok(Tensor::of(shape, largest))
+}
+
+/// The shape of a sum and its elements, not rounded to the dtype yet.
+fn sums<T: Num>(
+    cx: &EvalCx<'_>,
+    input: &Tensor,
+    along: &Along,
+) -> Result<(Vec<usize>, Vec<T::Acc>), EvalError> {
+    let shape = along.shape(input.shape());
+    cx.count(T::Acc::DTYPE, &shape)?;
+    if T::IS_FLOAT || cx.overflow == Overflow::Wrap {
+        return Ok((
+            shape,
+            fold(input, along, T::Acc::ZERO, T::widen, T::Acc::add),
+        ));
+    }
+    let checked = |x: T| Checked::of(x.widen());
+    let sums = fold(input, along, Checked::<T::Acc>::ZERO, checked, Checked::add);
+    let sums: Result<Vec<T::Acc>, EvalError> = sums.into_iter().map(Checked::settle).collect();
+    Ok((shape, sums?))
+}
+
+/// One result per position of the dimensions that are kept. The order is that of [`Lanes`] over the
+/// reduced dimensions, row-major.
+fn fold<T: Element, A: Copy>(
+    input: &Tensor,
+    along: &Along,
+    identity: A,
+    load: impl Fn(T) -> A + Copy,
+    combine: impl Fn(A, A) -> A + Copy,
+) -> Vec<A> {
+    let elements = input.elements::<T>();
+    let (kept, reduced) = (along.space(input, false), along.space(input, true));
+    let (len, stride) = reduced.inner;
+    let result = |base: usize| {
+        let mut lanes = Lanes::new(identity, combine);
+        for start in reduced.runs(base) {
+            match stride {
+                1 => lanes.extend(&elements[start..start + len], load),
+                _ => (0..len).for_each(|i| lanes.push(load(elements[start + i * stride]))),
+            }
+        }
+        lanes.total()
+    };
+    kept.offsets(0).map(result).collect()
+}
+
+/// `sum / count`; integers truncate toward zero, also where `count` does not fit the dtype.
+///
+/// Errors: E6005 no element, for integers.
+fn quotient<A: Num>(sum: A, count: usize) -> Result<A, EvalError> {
+    let divisor = A::from_count(count);
+    let (Some(exact), Some(represented)) = (sum.to_i128(), divisor.to_i128()) else {
+        return Ok(sum.div(divisor).expect("floats divide by anything"));
+    };
+    let count = count as i128;
+    if represented == count {
+        return sum.div(divisor).ok_or(EvalError::Division {
+            lhs: exact,
+            rhs: count,
+        });
+    }
+    Ok(if exact == -count {
+        A::ZERO.sub(A::ONE)
+    } else {
+        A::ZERO
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integer_means_divide_by_counts_that_their_dtype_lacks() {
+        assert_eq!(quotient(-128i8, 128), Ok(-1));
+        assert_eq!(quotient(-127i8, 128), Ok(0));
+        assert_eq!(quotient(100i8, 256), Ok(0));
+        assert_eq!(quotient(-7i8, 2), Ok(-3));
+        assert_eq!(
+            quotient(0u8, 0),
+            Err(EvalError::Division { lhs: 0, rhs: 0 })
+        );
+    }
+}

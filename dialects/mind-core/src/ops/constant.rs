@@ -3,7 +3,7 @@
 use mind_ir::graph::Graph;
 use mind_ir::opdef::Inferred;
 use mind_ir::ops;
-use mind_ir::types::{DType, TensorType};
+use mind_ir::types::{DType, Dim, TensorType};
 use mind_ir::verify::{InferResult, VerifyError};
 
 use crate::eval::constant::{eval_f32, eval_f64, eval_i64, eval_tensor};
@@ -31,7 +31,7 @@ ops! {
         attrs: { value: Float },
         traits: [Pure, Constant],
         names: { core: "ConstF32", mic1: "const.f32" },
-        infer: |_, _| Ok(TensorType::fixed(DType::F32, &[]).into()),
+        infer: infer_f32,
         eval: eval_f32,
     }
 
@@ -63,6 +63,15 @@ ops! {
     }
 }
 
+fn infer_f32(op: ConstF32, g: &Graph) -> InferResult {
+    let (ty, value) = (TensorType::fixed(DType::F32, &[]), op.value(g));
+    if value.is_finite() && (value as f32).is_infinite() {
+        let problem = format!("{value:e} overflows it");
+        return Err(Box::new(VerifyError::Constant { ty: ty.view().text(g.symbols()), problem }));
+    }
+    Ok(ty.into())
+}
+
 fn infer_tensor(op: ConstTensor, g: &Graph) -> InferResult {
     let result = op.result(g);
     let Some(declared) = g.declared(result).or(g.type_id(result)) else {
@@ -75,7 +84,11 @@ fn infer_tensor(op: ConstTensor, g: &Graph) -> InferResult {
             format!("{given} elements are given, the shape holds {expected}")
         }
         (Some(_), None) => "listed elements need a shape that is known".to_owned(),
+        _ if ty.shape.contains(&Dim::Dynamic) => "`?` leaves the element count open".to_owned(),
         _ => return Ok(Inferred::Declared),
     };
-    Err(Box::new(VerifyError::Constant { ty: ty.text(g.symbols()), problem }))
+    Err(Box::new(VerifyError::Constant {
+        ty: ty.text(g.symbols()),
+        problem,
+    }))
 }

@@ -44,11 +44,22 @@ fn infer_dot(op: Dot, g: &Graph) -> InferResult {
     for (operand, ty) in [("lhs", lhs), ("rhs", rhs)] {
         if !(1..=2).contains(&ty.rank()) {
             let (op, expected, found) = ("dot", "1 or 2".to_owned(), ty.rank());
-            return Err(Box::new(VerifyError::Rank { op, operand, expected, found }));
+            return Err(Box::new(VerifyError::Rank {
+                op,
+                operand,
+                expected,
+                found,
+            }));
         }
     }
     let inner = rhs.shape[0];
-    agree(g, "dot", "the inner extents", lhs.shape[lhs.rank() - 1], inner)?;
+    agree(
+        g,
+        "dot",
+        "the inner extents",
+        lhs.shape[lhs.rank() - 1],
+        inner,
+    )?;
     let outer = lhs.shape[..lhs.rank() - 1].iter().chain(&rhs.shape[1..]);
     Ok(lhs.with_shape(outer.copied()).into())
 }
@@ -58,7 +69,12 @@ fn infer_matmul(op: MatMul, g: &Graph) -> InferResult {
     for (operand, ty) in [("lhs", lhs), ("rhs", rhs)] {
         if ty.rank() < 2 {
             let (op, expected, found) = ("matmul", "2 or more".to_owned(), ty.rank());
-            return Err(Box::new(VerifyError::Rank { op, operand, expected, found }));
+            return Err(Box::new(VerifyError::Rank {
+                op,
+                operand,
+                expected,
+                found,
+            }));
         }
     }
     let ((lhs_batch, [m, k]), (rhs_batch, [inner, n])) = (matrix(lhs), matrix(rhs));

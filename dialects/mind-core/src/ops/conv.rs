@@ -33,7 +33,12 @@ fn infer_conv2d(op: Conv2d, g: &Graph) -> InferResult {
     for (operand, ty) in [("input", input), ("filter", filter)] {
         if ty.rank() != 4 {
             let (op, expected, found) = ("conv2d", "4".to_owned(), ty.rank());
-            return Err(Box::new(VerifyError::Rank { op, operand, expected, found }));
+            return Err(Box::new(VerifyError::Rank {
+                op,
+                operand,
+                expected,
+                found,
+            }));
         }
     }
     if input.shape[3].meet(filter.shape[2]).is_none() {
@@ -44,13 +49,23 @@ fn infer_conv2d(op: Conv2d, g: &Graph) -> InferResult {
     let strides = strides(op.strides(g))?;
     let pads = custom_pads(op.padding(g))?;
     let spatial = |axis: usize| {
-        window_positions(input.shape[1 + axis], filter.shape[axis], strides[axis], pads.map(|p| p[axis]), op.padding(g))
+        window_positions(
+            input.shape[1 + axis],
+            filter.shape[axis],
+            strides[axis],
+            pads.map(|p| p[axis]),
+            op.padding(g),
+        )
     };
     let shape = [input.shape[0], spatial(0), spatial(1), filter.shape[3]];
     if let Some(dimension) = (1..3).find(|&at| matches!(shape[at], Dim::Fixed(..=0))) {
         let value = shape[dimension].fixed().unwrap_or_default();
         let shape = shape_text(&shape, g.symbols());
-        return Err(Box::new(VerifyError::NotPositive { shape, dimension, value }));
+        return Err(Box::new(VerifyError::NotPositive {
+            shape,
+            dimension,
+            value,
+        }));
     }
     Ok(input.with_shape(shape).into())
 }
@@ -99,7 +114,9 @@ fn window_positions(
     let (extent, window, stride) = (i128::from(extent), i128::from(window), i128::from(stride));
     let positions = match padding {
         Padding::Same => (extent + stride - 1).div_euclid(stride),
-        Padding::Valid | Padding::Custom(_) => (extent + before + after - window).div_euclid(stride) + 1,
+        Padding::Valid | Padding::Custom(_) => {
+            (extent + before + after - window).div_euclid(stride) + 1
+        }
     };
     i64::try_from(positions).map_or(Dim::Dynamic, Dim::Fixed)
 }

@@ -34,7 +34,12 @@ impl Fused {
 }
 
 fn infer_fused(op: Fused, g: &Graph) -> InferManyResult {
-    let Some(end) = g.terminator(op.body(g)) else { return Ok(Default::default()) };
-    let types = g.operands(end).iter().map(|&value| g.type_id(value).map(Inferred::Known));
+    let Some(end) = g.terminator(op.body(g)) else {
+        return Ok(Default::default());
+    };
+    let types = g
+        .operands(end)
+        .iter()
+        .map(|&value| g.type_id(value).map(Inferred::Known));
     Ok(types.map(|ty| ty.unwrap_or(Inferred::Declared)).collect())
 }

@@ -42,7 +42,7 @@ ops! {
     /// The slices of `data` along `axis` at `indices`.
     ///
     /// Shapes: `data[..axis] ++ indices ++ data[axis + 1..]`.
-    /// Errors: E3002 `data` of rank 0, E3004 axis out of range, E4011 indices not i32 or i64, E4012 an
+    /// Errors: E3002 `data` of rank 0 or a result of rank above 32, E3004 axis out of range, E4011 indices not i32 or i64, E4012 an
     /// axis other than 0 in profile `core-v1`; E6001 when run, index out of bounds.
     /// Source: mind-spec v1.0 ir.md, "Indexing and slicing"; mic@2 `gth`.
     Gather = "core.gather" {
@@ -60,7 +60,11 @@ fn infer_index(op: Index, g: &Graph) -> InferResult {
     let (input, found) = (g.ty(op.input(g)), op.indices(g).len());
     if found != input.rank() {
         let rank = input.rank();
-        return Err(Box::new(VerifyError::IndexCount { op: "index", rank, found }));
+        return Err(Box::new(VerifyError::IndexCount {
+            op: "index",
+            rank,
+            found,
+        }));
     }
     Ok(input.with_shape([]).into())
 }
@@ -71,7 +75,12 @@ fn infer_slice(op: Slice, g: &Graph) -> InferResult {
     let rank = input.rank();
     if [starts.len(), ends.len(), steps.len()] != [rank; 3] {
         let (starts, ends, steps) = (starts.len(), ends.len(), steps.len());
-        return Err(Box::new(VerifyError::SliceLists { rank, starts, ends, steps }));
+        return Err(Box::new(VerifyError::SliceLists {
+            rank,
+            starts,
+            ends,
+            steps,
+        }));
     }
     let mut shape = Shape::new();
     for (dimension, &extent) in input.shape.iter().enumerate() {
@@ -79,10 +88,17 @@ fn infer_slice(op: Slice, g: &Graph) -> InferResult {
         if step <= 0 {
             return Err(Box::new(VerifyError::SliceStep { dimension, step }));
         }
-        let beyond = extent.fixed().is_some_and(|extent| end != OPEN_END && end > extent);
+        let beyond = extent
+            .fixed()
+            .is_some_and(|extent| end != OPEN_END && end > extent);
         if start < 0 || end < 0 || beyond {
             let extent = extent.display(g.symbols()).to_string();
-            return Err(Box::new(VerifyError::SliceBounds { dimension, start, end, extent }));
+            return Err(Box::new(VerifyError::SliceBounds {
+                dimension,
+                start,
+                end,
+                extent,
+            }));
         }
         shape.push(sliced_extent(extent, start, end, step));
     }
@@ -108,12 +124,20 @@ pub(crate) fn range_len(start: i64, end: i64, step: i64) -> i64 {
 fn infer_gather(op: Gather, g: &Graph) -> InferResult {
     let (data, indices) = (g.ty(op.data(g)), g.ty(op.indices(g)));
     if !matches!(indices.dtype, DType::I32 | DType::I64) {
-        return Err(Box::new(VerifyError::GatherIndices { found: indices.dtype }));
+        return Err(Box::new(VerifyError::GatherIndices {
+            found: indices.dtype,
+        }));
     }
     if data.rank() == 0 {
         let (op, operand, expected) = ("gather", "data", "1 or more".to_owned());
-        return Err(Box::new(VerifyError::Rank { op, operand, expected, found: 0 }));
+        return Err(Box::new(VerifyError::Rank {
+            op,
+            operand,
+            expected,
+            found: 0,
+        }));
     }
+    axes::check_rank("gather", data.rank() - 1 + indices.rank())?;
     let axis = axes::resolve("gather", op.axis(g), data.rank())?;
     let (before, after) = (&data.shape[..axis], &data.shape[axis + 1..]);
     let shape = before.iter().chain(indices.shape).chain(after).copied();

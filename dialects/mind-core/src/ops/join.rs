@@ -47,19 +47,24 @@ ops! {
 
 fn infer_concat(op: Concat, g: &Graph) -> InferResult {
     let first = g.ty(op.inputs(g)[0]);
+    let mut ranks = op.inputs(g).iter().map(|&input| g.ty(input).rank());
+    if let Some(found) = ranks.find(|&rank| rank != first.rank()) {
+        let (op, operand, expected) = ("concat", "inputs", first.rank().to_string());
+        return Err(Box::new(VerifyError::Rank { op, operand, expected, found }));
+    }
     let axis = axes::resolve("concat", op.axis(g), first.rank())?;
     let mut shape: Shape = first.shape.iter().copied().collect();
     for &input in &op.inputs(g)[1..] {
-        let ty = g.ty(input);
-        if ty.rank() != first.rank() {
-            let (expected, found) = (first.rank().to_string(), ty.rank());
-            let (op, operand) = ("concat", "inputs");
-            return Err(Box::new(VerifyError::Rank { op, operand, expected, found }));
-        }
-        for (at, &dim) in ty.shape.iter().enumerate() {
+        for (at, &dim) in g.ty(input).shape.iter().enumerate() {
             shape[at] = match at == axis {
                 true => joined(shape[at], dim),
-                false => agree(g, "concat", format!("extents at dimension {at}"), shape[at], dim)?,
+                false => agree(
+                    g,
+                    "concat",
+                    format!("extents at dimension {at}"),
+                    shape[at],
+                    dim,
+                )?,
             };
         }
     }

@@ -48,11 +48,18 @@ fn infer_softmax(op: Softmax, g: &Graph) -> InferResult {
 fn infer_layernorm(op: LayerNorm, g: &Graph) -> InferResult {
     if g.ty(op.input(g)).rank() == 0 {
         let (op, operand, expected) = ("layernorm", "input", "1 or more".to_owned());
-        return Err(Box::new(VerifyError::Rank { op, operand, expected, found: 0 }));
+        return Err(Box::new(VerifyError::Rank {
+            op,
+            operand,
+            expected,
+            found: 0,
+        }));
     }
     same_as(g, op.input(g))
 }
 
 fn same_as(g: &Graph, value: ValueId) -> InferResult {
-    Ok(Inferred::Known(g.type_id(value).expect("operands have types")))
+    Ok(Inferred::Known(
+        g.type_id(value).expect("operands have types"),
+    ))
 }

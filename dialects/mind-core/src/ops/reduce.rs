@@ -72,9 +72,13 @@ fn infer_reduction(
     if axes.is_empty() {
         return Ok(ty.with_shape([]).into());
     }
-    let kept = ty.shape.iter().zip(reduced).filter_map(|(&dim, reduced)| match reduced {
-        false => Some(dim),
-        true => keepdims.then_some(Dim::Fixed(1)),
-    });
+    let kept = ty
+        .shape
+        .iter()
+        .zip(reduced)
+        .filter_map(|(&dim, reduced)| match reduced {
+            false => Some(dim),
+            true => keepdims.then_some(Dim::Fixed(1)),
+        });
     Ok(ty.with_shape(kept).into())
 }

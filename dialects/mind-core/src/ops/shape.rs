@@ -3,9 +3,10 @@
 use mind_ir::graph::Graph;
 use mind_ir::opdef::{Folded, Inferred};
 use mind_ir::ops;
-use mind_ir::types::{Dim, MAX_RANK, Shape};
+use mind_ir::types::{Dim, Shape};
 use mind_ir::verify::{InferResult, VerifyError};
 
+use crate::axes::check_rank;
 use crate::eval::shape::{eval_expand_dims, eval_reshape, eval_squeeze, eval_transpose};
 use crate::extent::{Count, text};
 
@@ -13,7 +14,7 @@ ops! {
     /// The same elements in the same order in another shape.
     ///
     /// Shapes: `new_shape`; one extent may be -1, for whatever is left.
-    /// Errors: E3006 extent not positive or several -1, E3007 element count changes.
+    /// Errors: E3002 rank above 32, E3006 extent not positive or several -1, E3007 element count changes.
     /// Source: mind-spec v1.0 ir.md, "Shape manipulation".
     Reshape = "core.reshape" {
         operands: (input: Any),
@@ -79,6 +80,7 @@ fn same_type(g: &Graph, input: mind_ir::ValueId, result: mind_ir::ValueId) -> Op
 
 fn infer_reshape(op: Reshape, g: &Graph) -> InferResult {
     let (input, target) = (g.ty(op.input(g)), op.new_shape(g));
+    check_rank("reshape", target.len())?;
     let mut open = None;
     for (dimension, dim) in target.iter().enumerate() {
         match *dim {
@@ -90,19 +92,28 @@ fn infer_reshape(op: Reshape, g: &Graph) -> InferResult {
             }
             Dim::Fixed(value @ ..=0) => {
                 let shape = text(g, target);
-                return Err(Box::new(VerifyError::NotPositive { shape, dimension, value }));
+                return Err(Box::new(VerifyError::NotPositive {
+                    shape,
+                    dimension,
+                    value,
+                }));
             }
             Dim::Fixed(_) | Dim::Symbol(_) => {}
         }
     }
     let whole = Count::of(input.shape.iter().copied());
-    let others = target.iter().enumerate().filter(|(at, _)| Some(*at) != open);
+    let others = target
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| Some(*at) != open);
     let part = Count::of(others.map(|(_, &dim)| dim));
     let changed = || {
         let count = |shape: &[Dim]| match Count::of(shape.iter().copied()) {
-            Count { known: Some(known), symbols, open: false } if symbols.is_empty() => {
-                known.to_string()
-            }
+            Count {
+                known: Some(known),
+                symbols,
+                open: false,
+            } if symbols.is_empty() => known.to_string(),
             _ => text(g, shape),
         };
         Box::new(VerifyError::ElementCount {
@@ -135,7 +146,11 @@ fn infer_transpose(op: Transpose, g: &Graph) -> InferResult {
     let rank = input.rank();
     let refuse = |violation: String| {
         let permutation = permutation.clone();
-        Box::new(VerifyError::Permutation { permutation, rank, violation })
+        Box::new(VerifyError::Permutation {
+            permutation,
+            rank,
+            violation,
+        })
     };
     if permutation.len() != rank {
         return Err(refuse(format!("it has {} entries", permutation.len())));
@@ -157,25 +172,28 @@ fn infer_transpose(op: Transpose, g: &Graph) -> InferResult {
 fn fold_transpose(op: Transpose, g: &Graph) -> Option<Folded> {
     let input = op.input(g);
     let permutation = effective_permutation(op.permutation(g), g.ty(input).rank());
-    let identity = permutation.iter().enumerate().all(|(at, &axis)| at as i64 == axis);
+    let identity = permutation
+        .iter()
+        .enumerate()
+        .all(|(at, &axis)| at as i64 == axis);
     identity.then_some(Folded::Value(input))
 }
 
 fn infer_expand_dims(op: ExpandDims, g: &Graph) -> InferResult {
     let (input, axes) = (g.ty(op.input(g)), op.axes(g));
+    check_rank("expand_dims", input.rank() + axes.len())?;
     let mut sorted = axes.to_vec();
     sorted.sort_unstable();
     let mut shape: Shape = input.shape.iter().copied().collect();
     for &axis in &sorted {
         let rank = shape.len();
-        if rank == MAX_RANK {
-            let (op, expected) = ("expand_dims", format!("at most {MAX_RANK}"));
-            let found = input.rank() + axes.len();
-            return Err(Box::new(VerifyError::Rank { op, operand: "a result", expected, found }));
-        }
         let known = usize::try_from(axis).ok().filter(|&axis| axis <= rank);
         let Some(at) = known else {
-            return Err(Box::new(VerifyError::AxisRange { op: "expand_dims", axis, rank: rank + 1 }));
+            return Err(Box::new(VerifyError::AxisRange {
+                op: "expand_dims",
+                axis,
+                rank: rank + 1,
+            }));
         };
         shape.insert(at, Dim::Fixed(1));
     }
@@ -193,11 +211,19 @@ fn infer_squeeze(op: Squeeze, g: &Graph) -> InferResult {
     for &axis in axes {
         let known = usize::try_from(axis).ok().filter(|&axis| axis < rank);
         let Some(index) = known else {
-            return Err(Box::new(VerifyError::AxisRange { op: "squeeze", axis, rank }));
+            return Err(Box::new(VerifyError::AxisRange {
+                op: "squeeze",
+                axis,
+                rank,
+            }));
         };
         if std::mem::replace(&mut removed[index], true) {
             let axes = axes.to_vec();
-            return Err(Box::new(VerifyError::AxisTwice { op: "squeeze", axes, axis }));
+            return Err(Box::new(VerifyError::AxisTwice {
+                op: "squeeze",
+                axes,
+                axis,
+            }));
         }
     }
     for &axis in axes {
@@ -205,12 +231,22 @@ fn infer_squeeze(op: Squeeze, g: &Graph) -> InferResult {
         if extent != Dim::Fixed(1) {
             let extent = extent.display(g.symbols()).to_string();
             let shape = text(g, input.shape);
-            return Err(Box::new(VerifyError::Squeeze { axis, shape, extent }));
+            return Err(Box::new(VerifyError::Squeeze {
+                axis,
+                shape,
+                extent,
+            }));
         }
     }
     if axes.is_empty() {
-        return Ok(Inferred::Known(g.type_id(op.input(g)).expect("operands have types")));
+        return Ok(Inferred::Known(
+            g.type_id(op.input(g)).expect("operands have types"),
+        ));
     }
-    let kept = input.shape.iter().zip(removed).filter(|(_, removed)| !removed);
+    let kept = input
+        .shape
+        .iter()
+        .zip(removed)
+        .filter(|(_, removed)| !removed);
     Ok(input.with_shape(kept.map(|(&dim, _)| dim)).into())
 }

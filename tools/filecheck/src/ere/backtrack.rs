@@ -3,9 +3,10 @@
 //! What failed once is remembered, with the groups it may depend on, so paths that meet are walked once.
 
 use super::dissect::Groups;
-use super::parse::Assertion;
+use super::error::TooComplex;
+use super::node::Assertion;
 use super::program::Instruction;
-use super::simulate::{Simulation, TooComplex, holds};
+use super::simulate::{Simulation, holds};
 use std::collections::HashSet;
 use std::ops::Range;
 

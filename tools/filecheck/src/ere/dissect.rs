@@ -3,9 +3,10 @@
 //! From left to right, each part of a sequence takes as much as the parts behind it allow; of alternatives the first
 //! that fits is taken; a loop reports its last pass.
 
-use super::parse::{Node, NodeKind};
+use super::error::TooComplex;
+use super::node::{Node, NodeKind};
 use super::program::code_of;
-use super::simulate::{Simulation, TooComplex};
+use super::simulate::Simulation;
 use std::ops::Range;
 
 /// The text of each group, by number; 0 is the whole match.

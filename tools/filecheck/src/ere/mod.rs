@@ -4,15 +4,18 @@
 //! ordinary byte. Every search ends: see [`TooComplex`].
 
 mod backtrack;
+mod bracket;
 mod byte_set;
 mod dissect;
+mod error;
+mod node;
 mod parse;
 mod program;
 mod simulate;
 
 pub use dissect::Groups;
-pub use parse::{RegexError, Syntax};
-pub use simulate::TooComplex;
+pub use error::{RegexError, TooComplex};
+pub use parse::Syntax;
 
 use crate::bytes;
 use program::Program;

@@ -1,7 +1,10 @@
 //! The syntax of POSIX extended regular expressions.
 
+use super::bracket::parse_bracket;
 use super::byte_set::ByteSet;
-use std::ops::Range;
+use super::error::RegexError;
+use super::node::{Assertion, Expression, Node, NodeKind, Sequence};
+use crate::cursor::Cursor;
 
 /// Groups and alternatives may be nested this deep.
 const MAX_DEPTH: usize = 100;
@@ -19,128 +22,40 @@ pub struct Syntax {
     pub ignore_case: bool,
 }
 
-/// Why an expression is not valid.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RegexError(pub &'static str);
-
-/// A place between two bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Assertion {
-    /// `^`
-    LineStart,
-    /// `$`
-    LineEnd,
-    /// `[[:<:]]`
-    WordStart,
-    /// `[[:>:]]`
-    WordEnd,
-}
-
-/// One step of a sequence.
-#[derive(Clone, Debug)]
-pub struct Node {
-    /// What it matches.
-    pub kind: NodeKind,
-    /// Its instructions, once a program is laid out.
-    pub code: Range<usize>,
-}
-
-/// Nodes to be matched one after another.
-pub type Sequence = Vec<Node>;
-
-/// The kinds of [`Node`].
-///
-/// Group borders are nodes of the sequence they stand in, not a level of nesting: which part of a sequence takes how
-/// much text is settled from left to right through all groups.
-#[derive(Clone, Debug)]
-pub enum NodeKind {
-    /// This byte.
-    Byte(u8),
-    /// One byte of a set.
-    Set(ByteSet),
-    /// Nothing, at a certain place.
-    Assert(Assertion),
-    /// Start of a group, numbered from 1.
-    Open(usize),
-    /// End of a group.
-    Close(usize),
-    /// One of several sequences, in order of preference.
-    Either(Vec<Sequence>),
-    /// One or more times.
-    Plus(Sequence),
-    /// Zero or more times.
-    Star(Sequence),
-    /// The text a group matched. `shape` is what the group was made of: a bound on what it can match.
-    Reference { group: usize, shape: Sequence },
-}
-
-impl From<NodeKind> for Node {
-    fn from(kind: NodeKind) -> Node {
-        Node { kind, code: 0..0 }
-    }
-}
-
-/// A parsed expression.
-#[derive(Clone, Debug)]
-pub struct Expression {
-    /// The whole.
-    pub sequence: Sequence,
-    /// How many groups it has.
-    pub groups: usize,
-    /// The groups that back-references name, in ascending order.
-    pub referenced: Vec<usize>,
-}
-
 /// Reads `source` as an extended regular expression.
 pub fn parse(source: &[u8], syntax: Syntax) -> Result<Expression, RegexError> {
     let mut parser = Parser {
-        source,
-        at: 0,
+        cursor: Cursor::new(source, 0),
         syntax,
         nodes: 0,
         groups: 0,
         closed: [const { None }; REFERABLE + 1],
         referenced: Vec::new(),
+        line_starts: 0,
+        line_ends: 0,
     };
     let sequence = parser.alternatives(0, None)?;
     Ok(Expression {
         sequence,
         groups: parser.groups,
         referenced: parser.referenced,
+        line_starts: parser.line_starts,
+        line_ends: parser.line_ends,
     })
 }
 
 struct Parser<'a> {
-    source: &'a [u8],
-    at: usize,
+    cursor: Cursor<'a>,
     syntax: Syntax,
     nodes: usize,
     groups: usize,
     closed: [Option<Sequence>; REFERABLE + 1],
     referenced: Vec<usize>,
+    line_starts: usize,
+    line_ends: usize,
 }
 
 impl Parser<'_> {
-    fn peek(&self) -> Option<u8> {
-        self.source.get(self.at).copied()
-    }
-
-    fn eat(&mut self, byte: u8) -> bool {
-        let eaten = self.peek() == Some(byte);
-        self.at += usize::from(eaten);
-        eaten
-    }
-
-    fn sees(&self, text: &[u8]) -> bool {
-        self.source[self.at..].starts_with(text)
-    }
-
-    fn eat_all(&mut self, text: &[u8]) -> bool {
-        let eaten = self.sees(text);
-        self.at += if eaten { text.len() } else { 0 };
-        eaten
-    }
-
     /// Accounts for `count` new nodes.
     fn grow(&mut self, count: usize) -> Result<(), RegexError> {
         self.nodes = self.nodes.saturating_add(count);
@@ -159,6 +74,7 @@ impl Parser<'_> {
         loop {
             let mut branch = Vec::new();
             while self
+                .cursor
                 .peek()
                 .is_some_and(|byte| byte != b'|' && Some(byte) != stop)
             {
@@ -168,7 +84,7 @@ impl Parser<'_> {
                 return Err(RegexError("empty (sub)expression"));
             }
             branches.push(branch);
-            if !self.eat(b'|') {
+            if !self.cursor.eat(b"|") {
                 break;
             }
         }
@@ -179,7 +95,7 @@ impl Parser<'_> {
     }
 
     fn repeated_atom(&mut self, depth: usize, out: &mut Sequence) -> Result<(), RegexError> {
-        let is_caret = self.peek() == Some(b'^');
+        let is_caret = self.cursor.peek() == Some(b'^');
         let atom = self.atom(depth)?;
         self.grow(atom.len())?;
         if !self.sees_repetition() {
@@ -189,24 +105,27 @@ impl Parser<'_> {
         if is_caret {
             return Err(RegexError("repetition-operator operand invalid"));
         }
-        match self.peek() {
+        match self.cursor.peek() {
             Some(b'*') => out.push(NodeKind::Star(atom).into()),
             Some(b'+') => out.push(NodeKind::Plus(atom).into()),
             Some(b'?') => out.push(optional(atom)),
             _ => {
-                self.at += 1;
+                self.cursor.take();
                 return self.bounded(atom, out);
             }
         }
-        self.at += 1;
+        self.cursor.take();
         self.refuse_second_repetition()
     }
 
     /// `{` repeats only before a digit; otherwise it is an ordinary byte.
     fn sees_repetition(&self) -> bool {
-        match self.peek() {
+        match self.cursor.peek() {
             Some(b'*' | b'+' | b'?') => true,
-            Some(b'{') => self.source.get(self.at + 1).is_some_and(u8::is_ascii_digit),
+            Some(b'{') => self
+                .cursor
+                .peek_second()
+                .is_some_and(|byte| byte.is_ascii_digit()),
             _ => false,
         }
     }
@@ -221,15 +140,17 @@ impl Parser<'_> {
 
     fn bounded(&mut self, atom: Sequence, out: &mut Sequence) -> Result<(), RegexError> {
         let least = self.count()?;
-        let most = match self.eat(b',') {
+        let most = match self.cursor.eat(b",") {
             false => Some(least),
-            true if self.peek().is_some_and(|byte| byte.is_ascii_digit()) => Some(self.count()?),
+            true if self.cursor.peek().is_some_and(|byte| byte.is_ascii_digit()) => {
+                Some(self.count()?)
+            }
             true => None,
         };
         if most.is_some_and(|most| most < least) {
             return Err(RegexError("invalid repetition count(s)"));
         }
-        if !self.eat(b'}') {
+        if !self.cursor.eat(b"}") {
             return Err(RegexError("braces not balanced"));
         }
         self.grow(size(&atom).saturating_mul(most.unwrap_or(least) + 1))?;
@@ -242,38 +163,39 @@ impl Parser<'_> {
     }
 
     fn count(&mut self) -> Result<usize, RegexError> {
-        let mut count = 0;
-        while let Some(digit) = self.peek().filter(u8::is_ascii_digit) {
-            count = count * 10 + usize::from(digit - b'0');
-            self.at += 1;
-            if count > MAX_REPEAT {
-                return Err(RegexError("invalid repetition count(s)"));
-            }
-        }
-        Ok(count)
+        let digits = self.cursor.take_while(|byte| byte.is_ascii_digit());
+        let add = |count: usize, digit: &u8| count * 10 + usize::from(digit - b'0');
+        let count = digits.iter().try_fold(0, |count, digit| {
+            Some(add(count, digit)).filter(|&count| count <= MAX_REPEAT)
+        });
+        count.ok_or(RegexError("invalid repetition count(s)"))
     }
 
     fn atom(&mut self, depth: usize) -> Result<Sequence, RegexError> {
-        let Some(byte) = self.peek() else {
+        let Some(byte) = self.cursor.take() else {
             return Err(RegexError("empty (sub)expression"));
         };
-        self.at += 1;
         let kind = match byte {
             b'(' => return self.group(depth),
             b')' => return Err(RegexError("parentheses not balanced")),
             b'*' | b'+' | b'?' => return Err(RegexError("repetition-operator operand invalid")),
-            b'{' if self.peek().is_some_and(|byte| byte.is_ascii_digit()) => {
+            b'{' if self.cursor.peek().is_some_and(|byte| byte.is_ascii_digit()) => {
                 return Err(RegexError("repetition-operator operand invalid"));
             }
-            b'^' => NodeKind::Assert(Assertion::LineStart),
-            b'$' => NodeKind::Assert(Assertion::LineEnd),
+            b'^' => {
+                self.line_starts += 1;
+                NodeKind::Assert(Assertion::LineStart)
+            }
+            b'$' => {
+                self.line_ends += 1;
+                NodeKind::Assert(Assertion::LineEnd)
+            }
             b'.' => NodeKind::Set(ByteSet::any_in_line()),
-            b'[' => self.bracket()?,
+            b'[' => parse_bracket(&mut self.cursor, self.syntax.ignore_case)?,
             b'\\' => {
-                let Some(escaped) = self.peek() else {
+                let Some(escaped) = self.cursor.take() else {
                     return Err(RegexError("trailing backslash (\\)"));
                 };
-                self.at += 1;
                 match escaped {
                     b'1'..=b'9' => self.reference(usize::from(escaped - b'0'))?,
                     _ => self.ordinary(escaped),
@@ -296,12 +218,12 @@ impl Parser<'_> {
     fn group(&mut self, depth: usize) -> Result<Sequence, RegexError> {
         self.groups += 1;
         let number = self.groups;
-        let body = if self.peek() == Some(b')') {
+        let body = if self.cursor.peek() == Some(b')') {
             Vec::new()
         } else {
             self.alternatives(depth + 1, Some(b')'))?
         };
-        if !self.eat(b')') {
+        if !self.cursor.eat(b")") {
             return Err(RegexError("parentheses not balanced"));
         }
         if number <= REFERABLE {
@@ -323,106 +245,6 @@ impl Parser<'_> {
             self.referenced.insert(place, group);
         }
         Ok(NodeKind::Reference { group, shape })
-    }
-
-    fn bracket(&mut self) -> Result<NodeKind, RegexError> {
-        if self.eat_all(b"[:<:]]") {
-            return Ok(NodeKind::Assert(Assertion::WordStart));
-        }
-        if self.eat_all(b"[:>:]]") {
-            return Ok(NodeKind::Assert(Assertion::WordEnd));
-        }
-        let mut set = ByteSet::default();
-        let negated = self.eat(b'^');
-        if self.eat(b']') {
-            set.insert(b']');
-        } else if self.eat(b'-') {
-            set.insert(b'-');
-        }
-        while self.peek().is_some_and(|byte| byte != b']') && !self.sees(b"-]") {
-            self.bracket_item(&mut set)?;
-        }
-        if self.eat(b'-') {
-            set.insert(b'-');
-        }
-        if !self.eat(b']') {
-            return Err(RegexError("brackets ([ ]) not balanced"));
-        }
-        if self.syntax.ignore_case {
-            set = set.with_both_cases();
-        }
-        Ok(NodeKind::Set(if negated {
-            set.inverted_in_line()
-        } else {
-            set
-        }))
-    }
-
-    fn bracket_item(&mut self, set: &mut ByteSet) -> Result<(), RegexError> {
-        if self.eat_all(b"[:") {
-            let name_start = self.at;
-            while self.peek().is_some_and(|byte| byte.is_ascii_alphabetic()) {
-                self.at += 1;
-            }
-            let known = set.insert_class(&self.source[name_start..self.at]);
-            return if known && self.eat_all(b":]") {
-                Ok(())
-            } else {
-                Err(RegexError("invalid character class"))
-            };
-        }
-        if self.eat_all(b"[=") {
-            set.insert(self.collating_element(b"=]")?);
-            return Ok(());
-        }
-        if self.peek() == Some(b'-') {
-            return Err(RegexError("invalid character range"));
-        }
-        let first = self.bracket_symbol()?;
-        let is_range = self.peek() == Some(b'-')
-            && self
-                .source
-                .get(self.at + 1)
-                .is_some_and(|&byte| byte != b']');
-        if !is_range {
-            set.insert(first);
-            return Ok(());
-        }
-        self.at += 1;
-        let last = if self.eat(b'-') {
-            b'-'
-        } else {
-            self.bracket_symbol()?
-        };
-        if set.insert_range(first, last) {
-            Ok(())
-        } else {
-            Err(RegexError("invalid character range"))
-        }
-    }
-
-    fn bracket_symbol(&mut self) -> Result<u8, RegexError> {
-        if self.eat_all(b"[.") {
-            return self.collating_element(b".]");
-        }
-        let Some(byte) = self.peek() else {
-            return Err(RegexError("brackets ([ ]) not balanced"));
-        };
-        self.at += 1;
-        Ok(byte)
-    }
-
-    /// Only single characters: the named elements of POSIX (`[.hyphen.]`) are refused.
-    fn collating_element(&mut self, end: &[u8]) -> Result<u8, RegexError> {
-        let Some(byte) = self.peek() else {
-            return Err(RegexError("brackets ([ ]) not balanced"));
-        };
-        self.at += 1;
-        if self.eat_all(end) {
-            Ok(byte)
-        } else {
-            Err(RegexError("invalid collating element"))
-        }
     }
 }
 

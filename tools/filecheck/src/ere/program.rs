@@ -1,7 +1,7 @@
 //! Expressions laid out as instructions.
 
 use super::byte_set::ByteSet;
-use super::parse::{Assertion, Expression, Node, NodeKind, Sequence};
+use super::node::{Assertion, Expression, Node, NodeKind, Sequence};
 use std::ops::Range;
 
 /// One instruction; targets are indices into the program.
@@ -41,6 +41,8 @@ pub struct Program {
     pub expression: Expression,
     /// How many slots the loops have.
     pub slots: usize,
+    /// Whether the assertions that can hold at one place are limited, see [`super::simulate`].
+    pub limits_assertions: bool,
     /// Text every match starts with.
     pub prefix: Vec<u8>,
     /// Text every match contains.
@@ -67,11 +69,14 @@ impl Program {
             Vec::new()
         };
         let required = runs.into_iter().max_by_key(Vec::len).unwrap_or_default();
+        // Two more operators mark the ends.
+        let limits_assertions = operators(&sequence) + 2 <= SMALL;
         expression.sequence = sequence;
         Program {
             code: layout.code,
             expression,
             slots: layout.slots,
+            limits_assertions,
             prefix,
             required,
         }
@@ -81,6 +86,31 @@ impl Program {
     pub fn whole(&self) -> Range<usize> {
         0..self.code.len()
     }
+}
+
+/// LLVM's matcher treats expressions of up to this many of its operators in another way.
+const SMALL: usize = 64;
+
+/// The number of operators that LLVM's matcher has for `sequence`.
+fn operators(sequence: &[Node]) -> usize {
+    let count = |node: &Node| match &node.kind {
+        NodeKind::Either(branches) => {
+            2 * branches.len()
+                + branches
+                    .iter()
+                    .map(|branch| operators(branch))
+                    .sum::<usize>()
+        }
+        NodeKind::Plus(body) => operators(body) + 2,
+        NodeKind::Star(body) => operators(body) + 4,
+        NodeKind::Reference { shape, .. } => operators(shape) + 2,
+        NodeKind::Byte(_)
+        | NodeKind::Set(_)
+        | NodeKind::Assert(_)
+        | NodeKind::Open(_)
+        | NodeKind::Close(_) => 1,
+    };
+    sequence.iter().map(count).sum()
 }
 
 /// The instructions of consecutive nodes.

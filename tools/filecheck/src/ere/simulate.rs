@@ -1,15 +1,16 @@
 //! Running a program as a set of threads, in time proportional to program times text.
 //!
 //! Back-references count as their group's shape here, so with them a result is only a bound.
+//!
+//! Assertions are met as in LLVM's matcher: at one place those about lines come before those about words, so
+//! `[[:>:]]$` never holds; and in small expressions a thread passes no more of them than are written, so `${2}` does
+//! not hold either.
 
-use super::parse::Assertion;
+use super::error::TooComplex;
+use super::node::Assertion;
 use super::program::{Instruction, Program};
 use crate::bytes;
 use std::ops::Range;
-
-/// A search took more steps than allowed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooComplex;
 
 /// The steps one search may take.
 pub const MAX_STEPS: u64 = 400_000_000;
@@ -34,14 +35,27 @@ struct Thread {
     start: usize,
 }
 
-/// Which of the threads that meet at an instruction survives: the list is kept in that order.
+/// Which of the threads that meet at an instruction goes on.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Seed {
-    None,
-    /// A thread that starts here wins over older ones.
-    First,
-    /// Older threads win.
-    Last,
+enum Order {
+    EarliestStart,
+    LatestStart,
+}
+
+impl Order {
+    fn prefers(self, start: usize, other: usize) -> bool {
+        match self {
+            Order::EarliestStart => start < other,
+            Order::LatestStart => start > other,
+        }
+    }
+}
+
+/// What a search looks for.
+#[derive(Clone)]
+struct Goal {
+    code: Range<usize>,
+    order: Order,
 }
 
 /// The state of a search in one text.
@@ -51,8 +65,8 @@ pub struct Simulation<'a> {
     steps: u64,
     threads: Vec<Thread>,
     arrivals: Vec<Thread>,
-    /// The round in which an instruction was last reached.
-    reached: Vec<u64>,
+    /// The round in which an instruction was last reached, and by a thread from where.
+    reached: Vec<(u64, usize)>,
     round: u64,
     pending: Vec<usize>,
 }
@@ -60,7 +74,7 @@ pub struct Simulation<'a> {
 impl<'a> Simulation<'a> {
     /// A search for `program` in `text`, with all of [`MAX_STEPS`] left.
     pub fn new(program: &'a Program, text: &'a [u8]) -> Simulation<'a> {
-        let reached = vec![0; program.code.len() + 1];
+        let reached = vec![(0, 0); program.code.len() + 1];
         Simulation {
             program,
             text,
@@ -95,7 +109,10 @@ impl<'a> Simulation<'a> {
 
     /// The leftmost match of the whole program that starts at `from` or later, and of those the longest.
     pub fn leftmost_longest(&mut self, from: usize) -> Result<Option<Range<usize>>, TooComplex> {
-        let code = self.program.whole();
+        let goal = Goal {
+            code: self.program.whole(),
+            order: Order::EarliestStart,
+        };
         let mut best: Option<Range<usize>> = None;
         let mut at = from;
         self.threads.clear();
@@ -109,12 +126,7 @@ impl<'a> Simulation<'a> {
                     None => break,
                 }
             }
-            let seed = if best.is_none() {
-                Seed::Last
-            } else {
-                Seed::None
-            };
-            if let Some(start) = self.arrive(&code, at, seed)? {
+            if let Some(start) = self.arrive(&goal, at, best.is_none())? {
                 self.threads.retain(|thread| thread.start <= start);
                 best = Some(start..at);
             }
@@ -133,11 +145,14 @@ impl<'a> Simulation<'a> {
         from: usize,
         limit: usize,
     ) -> Result<Vec<usize>, TooComplex> {
+        let goal = Goal {
+            code,
+            order: Order::EarliestStart,
+        };
         let mut ends = Vec::new();
         self.threads.clear();
         for at in from..=limit {
-            let seed = if at == from { Seed::First } else { Seed::None };
-            if self.arrive(&code, at, seed)?.is_some() {
+            if self.arrive(&goal, at, at == from)?.is_some() {
                 ends.push(at);
             }
             if self.threads.is_empty() {
@@ -160,6 +175,10 @@ impl<'a> Simulation<'a> {
         else {
             return Ok(None);
         };
+        let goal = Goal {
+            code,
+            order: Order::LatestStart,
+        };
         let mut found = None;
         self.threads.clear();
         for at in first..=limit {
@@ -172,44 +191,20 @@ impl<'a> Simulation<'a> {
             if self.threads.is_empty() && !is_candidate {
                 continue;
             }
-            found = self.arrive(
-                &code,
-                at,
-                if is_candidate {
-                    Seed::First
-                } else {
-                    Seed::None
-                },
-            )?;
+            found = self.arrive(&goal, at, is_candidate)?;
         }
         Ok(found)
     }
 
-    /// Takes the byte before `at`, then all steps that take none.
+    /// Takes the byte before `at`, then all steps that take none; with `seed` a thread starts here.
     ///
-    /// Returns the start of the preferred thread that reached the end of `code`, if any did.
-    fn arrive(
-        &mut self,
-        code: &Range<usize>,
-        at: usize,
-        seed: Seed,
-    ) -> Result<Option<usize>, TooComplex> {
+    /// Returns the start of the preferred thread that reached the end of the code, if any did.
+    fn arrive(&mut self, goal: &Goal, at: usize, seed: bool) -> Result<Option<usize>, TooComplex> {
         self.round += 1;
         self.arrivals.clear();
         let threads = std::mem::take(&mut self.threads);
         self.spend(threads.len() as u64 + 1)?;
         let mut accepted = None;
-        if seed == Seed::First {
-            self.follow(
-                code,
-                Thread {
-                    pc: code.start,
-                    start: at,
-                },
-                at,
-                &mut accepted,
-            );
-        }
         for &thread in &threads {
             let byte = self.text[at - 1];
             let takes = match self.program.code[thread.pc] {
@@ -218,59 +213,108 @@ impl<'a> Simulation<'a> {
                 _ => false,
             };
             if takes {
-                self.follow(
-                    code,
-                    Thread {
-                        pc: thread.pc + 1,
-                        ..thread
-                    },
-                    at,
-                    &mut accepted,
-                );
+                let moved = Thread {
+                    pc: thread.pc + 1,
+                    ..thread
+                };
+                self.follow(goal, moved, &mut accepted);
             }
         }
-        if seed == Seed::Last {
-            self.follow(
-                code,
-                Thread {
-                    pc: code.start,
-                    start: at,
-                },
-                at,
-                &mut accepted,
-            );
+        if seed {
+            let started = Thread {
+                pc: goal.code.start,
+                start: at,
+            };
+            self.follow(goal, started, &mut accepted);
         }
+        self.pass_assertions(goal, at, &mut accepted);
         self.spend(self.arrivals.len() as u64)?;
         self.threads = std::mem::replace(&mut self.arrivals, threads);
         Ok(accepted)
     }
 
-    fn follow(
+    fn pass_assertions(&mut self, goal: &Goal, at: usize, accepted: &mut Option<usize>) {
+        let expression = &self.program.expression;
+        let text = self.text;
+        let here = |assertion| holds(assertion, text, at);
+        let mut limit = 0;
+        limit += if here(Assertion::LineStart) {
+            expression.line_starts
+        } else {
+            0
+        };
+        limit += if here(Assertion::LineEnd) {
+            expression.line_ends
+        } else {
+            0
+        };
+        let limited = self.program.limits_assertions;
+        let is_line = |assertion| matches!(assertion, Assertion::LineStart | Assertion::LineEnd);
+        self.pass(
+            goal,
+            if limited { limit } else { usize::MAX },
+            |it| is_line(it) && here(it),
+            accepted,
+        );
+        self.pass(
+            goal,
+            if limited { 1 } else { usize::MAX },
+            |it| !is_line(it) && here(it),
+            accepted,
+        );
+    }
+
+    /// Lets threads pass up to `limit` assertions that `hold`.
+    fn pass(
         &mut self,
-        code: &Range<usize>,
-        thread: Thread,
-        at: usize,
+        goal: &Goal,
+        limit: usize,
+        hold: impl Fn(Assertion) -> bool,
         accepted: &mut Option<usize>,
     ) {
+        let mut waiting = 0;
+        for _ in 0..limit {
+            let arrived = self.arrivals.len();
+            if waiting == arrived {
+                break;
+            }
+            for i in waiting..arrived {
+                let thread = self.arrivals[i];
+                if let Instruction::Assert(assertion) = self.program.code[thread.pc]
+                    && hold(assertion)
+                {
+                    let passed = Thread {
+                        pc: thread.pc + 1,
+                        ..thread
+                    };
+                    self.follow(goal, passed, accepted);
+                }
+            }
+            waiting = arrived;
+        }
+    }
+
+    /// Takes the steps that need neither a byte nor a certain place.
+    fn follow(&mut self, goal: &Goal, thread: Thread, accepted: &mut Option<usize>) {
         self.pending.push(thread.pc);
         while let Some(pc) = self.pending.pop() {
-            if std::mem::replace(&mut self.reached[pc], self.round) == self.round {
+            let (round, start) = self.reached[pc];
+            if round == self.round && !goal.order.prefers(thread.start, start) {
                 continue;
             }
-            if pc == code.end {
-                accepted.get_or_insert(thread.start);
+            self.reached[pc] = (self.round, thread.start);
+            if pc == goal.code.end {
+                *accepted = Some(thread.start);
                 continue;
             }
             match self.program.code[pc] {
-                Instruction::Byte(_) | Instruction::Set(_) => {
-                    self.arrivals.push(Thread { pc, ..thread })
+                Instruction::Byte(_) | Instruction::Set(_) | Instruction::Assert(_) => {
+                    self.arrivals.push(Thread { pc, ..thread });
                 }
-                Instruction::Assert(assertion) if !holds(assertion, self.text, at) => {}
                 Instruction::Split(first, second) => self.pending.extend([second, first]),
                 Instruction::Jump(target) => self.pending.push(target),
                 Instruction::LoopBack { body, .. } => self.pending.extend([pc + 1, body]),
-                Instruction::Assert(_)
-                | Instruction::Open(_)
+                Instruction::Open(_)
                 | Instruction::Close(_)
                 | Instruction::LoopEnter { .. }
                 | Instruction::Reference { .. } => self.pending.push(pc + 1),
@@ -299,6 +343,11 @@ mod tests {
             ("a.*b", "a\nb", None),
             ("a[[:space:]]b", "a\nb", Some(0..3)),
             ("[[:<:]]an[[:>:]]", "ban an", Some(4..6)),
+            ("^[[:<:]]an", "an", Some(0..2)),
+            ("an[[:>:]]$", "an", None),
+            ("a${2}", "a", None),
+            ("a$$", "a", Some(0..1)),
+            ("(a[[:space:]]^|)b", "a\nb", Some(0..3)),
         ];
         for (source, text, expected) in cases {
             let program = program(source);

@@ -1,0 +1,39 @@
+//! From a module to text, in the input's own format where that can say it.
+
+use mind_diag::{Diagnostic, Diagnostics, Severity};
+use mind_ir::Graph;
+use mind_text::{Format, Formats};
+
+/// A printed module.
+pub struct Emitted {
+    /// The text.
+    pub text: String,
+    /// Its format.
+    pub format: Format,
+    /// Why it is not the input's, where it is not.
+    pub note: Option<Diagnostic>,
+}
+
+/// Prints `g` as `wanted`; without that as `input`, or as Core text where `input` cannot say it.
+///
+/// Errors: an op that `wanted` cannot say.
+pub fn emit(
+    formats: &Formats,
+    g: &Graph,
+    input: Format,
+    wanted: Option<Format>,
+) -> Result<Emitted, Diagnostics> {
+    let format = wanted.unwrap_or(input);
+    match formats.print(format, g) {
+        Ok(text) => Ok(Emitted { text, format, note: None }),
+        Err(found) if wanted.is_some() || format == Format::Core => Err(found),
+        Err(found) => {
+            let text = formats.print(Format::Core, g)?;
+            let reason = found.first_error().map_or(String::new(), |first| first.message.clone());
+            let message = format!("printed as Core text: {reason}");
+            let span = found.first_error().map(|first| first.span).unwrap_or_default();
+            let note = Some(Diagnostic::new(Severity::Note, span, message));
+            Ok(Emitted { text, format: Format::Core, note })
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! From bytes to a verified module.
+
+use mind_diag::{Code, Diagnostic, Diagnostics, SourceFile, Span};
+use mind_ir::Graph;
+use mind_ir::verify::{Profile, VerifyConfig, verify};
+use mind_text::{Format, Formats, Limits, detect};
+
+/// How a module is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LoadOptions {
+    /// The format, where the content is not to tell.
+    pub from: Option<Format>,
+    /// What the text may take.
+    pub limits: Limits,
+    /// What the module may use.
+    pub profile: Profile,
+}
+
+/// A verified module and where it came from.
+pub struct Loaded {
+    /// Its text.
+    pub file: SourceFile,
+    /// The format of the text.
+    pub format: Format,
+    /// The module, every value typed.
+    pub graph: Graph,
+}
+
+/// A text that was refused.
+pub struct Rejected {
+    /// The text, as far as it can be shown.
+    pub file: SourceFile,
+    /// Why.
+    pub diagnostics: Diagnostics,
+}
+
+/// Reads and verifies a module.
+///
+/// Errors: bytes past the limit or not UTF-8, a format that cannot be told, syntax errors, broken
+/// rules.
+pub fn load_module(
+    formats: &Formats,
+    name: &str,
+    bytes: Vec<u8>,
+    options: &LoadOptions,
+) -> Result<Loaded, Box<Rejected>> {
+    let text = decode(name, bytes, &options.limits)?;
+    let file = SourceFile::new(name, text);
+    match parse_and_verify(formats, file.text(), 0, options) {
+        Ok((format, graph)) => Ok(Loaded { file, format, graph }),
+        Err(diagnostics) => Err(Box::new(Rejected { file, diagnostics })),
+    }
+}
+
+/// The text in `bytes`.
+///
+/// Errors: more bytes than the limit, E1001 not UTF-8.
+pub fn decode(name: &str, bytes: Vec<u8>, limits: &Limits) -> Result<String, Box<Rejected>> {
+    let rejected = |diagnostic: Diagnostic| {
+        let file = SourceFile::new(name, "");
+        Box::new(Rejected { file, diagnostics: diagnostic.into() })
+    };
+    if bytes.len() as u64 > limits.bytes {
+        let message = format!("{} bytes are more than the limit of {}", bytes.len(), limits.bytes);
+        let help = "`--no-input-limits` reads trusted input of any size";
+        return Err(rejected(Diagnostic::error(Span::FILE, message).help(help)));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let hex = error.as_bytes()[at..].iter().take(4).map(|byte| format!("{byte:02x}"));
+        let hex = hex.collect::<Vec<_>>().join(" ");
+        let message = format!("the bytes at offset {at} are not UTF-8: {hex}");
+        let found = Diagnostic::error(Span::FILE, message).code(Code(1001));
+        rejected(found.context("offset", at.to_string()).context("bytes", hex))
+    })
+}
+
+/// Parses and verifies a text that starts `base` bytes into its file.
+///
+/// Errors: as [`load_module`].
+pub fn parse_and_verify(
+    formats: &Formats,
+    text: &str,
+    base: u32,
+    options: &LoadOptions,
+) -> Result<(Format, Graph), Diagnostics> {
+    let Some(format) = options.from.or_else(|| detect(text)) else {
+        let help = "a module starts with `mic@1`, `mic@2` or an instruction of Core text, `%0 = ...`";
+        let found = Diagnostic::error(Span::FILE, "the format of this text cannot be told");
+        return Err(found.help(help).into());
+    };
+    let mut graph = formats.parse(format, text, base, &options.limits)?;
+    let found = verify(&mut graph, &VerifyConfig { profile: options.profile });
+    if found.has_errors() {
+        return Err(found);
+    }
+    Ok((format, graph))
+}

@@ -1,0 +1,88 @@
+//! Arrays in NumPy's `.npz` archives.
+//!
+//! Dtypes have their NumPy counterparts. `bf16` has none: it is written as `uint16`, bit for bit, and
+//! read from `uint16` or from the two-byte void type that other tools save.
+//! Source: NumPy's "A simple file format for NumPy arrays", versions 1.0 to 3.0.
+
+mod header;
+mod npy;
+
+use std::io::{Cursor, Write};
+
+use mind_interp::Arrays;
+use mind_ir::tensor::Tensor;
+use thiserror::Error;
+use zip::result::ZipError;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
+
+pub use npy::NpyError;
+
+/// Why an archive cannot be read or written.
+#[derive(Debug, Error)]
+pub enum NpzError {
+    /// It is not a zip archive, or a broken one.
+    #[error("not an npz archive: {0}")]
+    Archive(#[from] ZipError),
+    /// A member is not named as arrays are.
+    #[error("member `{0}` is not an array: its name does not end in `.npy`")]
+    NotAnArray(String),
+    /// Two members are for one array.
+    #[error("the archive holds two arrays or more of one name")]
+    Repeated,
+    /// An array is broken.
+    #[error("array `{name}`: {error}")]
+    Array {
+        /// The array's name.
+        name: String,
+        /// What is wrong with it.
+        error: NpyError,
+    },
+    /// Writing failed.
+    #[error("the archive cannot be written: {0}")]
+    Write(#[from] std::io::Error),
+}
+
+/// The arrays of an archive by name, `limit` bytes of elements at most.
+///
+/// Memory grows with what the archive really holds, whatever its headers say.
+///
+/// Errors: broken archives and arrays, dtypes without counterpart, more than `limit` bytes.
+pub fn read(archive: &[u8], limit: u64) -> Result<Arrays, NpzError> {
+    let mut archive = ZipArchive::new(Cursor::new(archive))?;
+    if archive.has_duplicate_names() {
+        return Err(NpzError::Repeated);
+    }
+    let (mut arrays, mut left) = (Arrays::new(), limit);
+    for index in 0..archive.len() {
+        let mut member = archive.by_index(index)?;
+        let member_name = member.name()?.into_owned();
+        let Some(name) = member_name.strip_suffix(".npy") else {
+            return Err(NpzError::NotAnArray(member_name));
+        };
+        let array = npy::read(&mut member, left)
+            .map_err(|error| NpzError::Array { name: name.to_owned(), error })?;
+        left -= (array.count() * array.dtype().size()) as u64;
+        arrays.insert(name.to_owned(), array);
+    }
+    Ok(arrays)
+}
+
+/// An archive of `arrays` in their order, not compressed; the same bytes for the same arrays.
+///
+/// Errors: two arrays of one name.
+pub fn write<'a>(
+    arrays: impl IntoIterator<Item = (String, &'a Tensor)>,
+) -> Result<Vec<u8>, NpzError> {
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, array) in arrays {
+        let bytes = npy::write(array);
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Stored)
+            .last_modified_time(DateTime::default())
+            .large_file(bytes.len() as u64 >= u64::from(u32::MAX));
+        archive.start_file(format!("{name}.npy"), options)?;
+        archive.write_all(&bytes)?;
+    }
+    Ok(archive.finish()?.into_inner())
+}

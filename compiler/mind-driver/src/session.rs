@@ -1,0 +1,60 @@
+//! The dialects, formats and passes that every tool knows.
+
+use mind_ir::opdef::Registry;
+use mind_pass::{PassInfo, PassRegistry};
+use mind_text::Formats;
+
+/// What the tools are made of, put together once per run.
+pub struct Session {
+    /// The ops of all dialects.
+    pub registry: Registry,
+    /// The text formats.
+    pub formats: Formats,
+    /// The passes.
+    pub passes: PassRegistry,
+}
+
+impl Default for Session {
+    fn default() -> Session {
+        let registry = registry();
+        let formats = Formats::new(&registry);
+        Session { registry, formats, passes: PASSES }
+    }
+}
+
+/// Every dialect.
+pub fn registry() -> Registry {
+    Registry::with([mind_ir::builtin::DIALECT, mind_core::DIALECT])
+}
+
+/// Every pass.
+pub const PASSES: PassRegistry = PassRegistry::new(PASS_GROUPS);
+
+const PASS_GROUPS: &[&[PassInfo]] = &[mind_transforms::PASSES];
+
+/// A named pipeline: `-O2`.
+#[derive(Debug)]
+pub struct Level {
+    /// The name behind `-O`.
+    pub name: &'static str,
+    /// What it runs.
+    pub pipeline: &'static str,
+    /// One sentence on what it is for.
+    pub summary: &'static str,
+}
+
+/// The named pipelines, in rising order. All keep every bit of the results.
+pub const LEVELS: &[Level] = &[
+    Level { name: "0", pipeline: "verify", summary: "verify only" },
+    Level { name: "1", pipeline: "canonicalize,cse,dce", summary: "cheap clean-up" },
+    Level {
+        name: "2",
+        pipeline: "canonicalize,cse,fold,canonicalize,cse,fuse,dce",
+        summary: "e-graph folding and fusion",
+    },
+    Level {
+        name: "3",
+        pipeline: "canonicalize,cse,fold,canonicalize,cse,fold,canonicalize,cse,fuse,dce",
+        summary: "as 2, folding twice",
+    },
+];

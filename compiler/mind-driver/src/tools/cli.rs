@@ -1,0 +1,171 @@
+//! What the command lines of all tools share: usage, reading, reporting.
+
+use std::path::Path;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use mind_diag::{Diagnostic, Diagnostics, SourceFile, render_json, render_text};
+use mind_ir::verify::Profile;
+use mind_text::{Format, Limits};
+
+use crate::host::Host;
+use crate::load::LoadOptions;
+
+/// Done.
+pub(crate) const DONE: u8 = 0;
+/// The input was rejected.
+pub(crate) const REJECTED: u8 = 1;
+/// The command line was not understood.
+pub(crate) const USAGE: u8 = 2;
+
+/// The matches of a command line, or the exit code after help or a usage error has been printed.
+pub(crate) fn parse(command: Command, args: &[String], host: &mut dyn Host) -> Result<ArgMatches, u8> {
+    command.no_binary_name(true).try_get_matches_from(args).map_err(|error| {
+        let text = error.render().to_string();
+        if error.use_stderr() {
+            print_error(host, &text);
+            USAGE
+        } else {
+            print(host, &text);
+            DONE
+        }
+    })
+}
+
+/// Writes to standard output. A closed pipe is the reader's choice, not an error.
+pub(crate) fn print(host: &mut dyn Host, text: &str) {
+    let _ = host.stdout().write_all(text.as_bytes());
+}
+
+/// Writes to standard error, which has nowhere to report its own failures to.
+pub(crate) fn print_error(host: &mut dyn Host, text: &str) {
+    let _ = host.stderr().write_all(text.as_bytes());
+}
+
+/// A usage error in one line, and its exit code.
+pub(crate) fn usage_error(host: &mut dyn Host, message: &str) -> u8 {
+    print_error(host, &format!("error: {message}\n"));
+    USAGE
+}
+
+/// How diagnostics are shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum DiagnosticFormat {
+    Text,
+    Json,
+}
+
+impl DiagnosticFormat {
+    pub(crate) fn of(matches: &ArgMatches) -> DiagnosticFormat {
+        match matches.get_one::<String>("diagnostic-format").map(String::as_str) {
+            Some("json") => DiagnosticFormat::Json,
+            _ => DiagnosticFormat::Text,
+        }
+    }
+}
+
+/// Writes diagnostics to standard error.
+pub(crate) fn report(
+    host: &mut dyn Host,
+    found: &Diagnostics,
+    file: &SourceFile,
+    format: DiagnosticFormat,
+) {
+    if found.is_empty() {
+        return;
+    }
+    let colour = host.stderr_is_terminal();
+    let text = match format {
+        DiagnosticFormat::Text => render_text(found, file, colour),
+        DiagnosticFormat::Json => render_json(found, file),
+    };
+    print_error(host, &text);
+}
+
+/// Writes one diagnostic to standard error.
+pub(crate) fn report_one(
+    host: &mut dyn Host,
+    found: Diagnostic,
+    file: &SourceFile,
+    format: DiagnosticFormat,
+) {
+    report(host, &found.into(), file, format);
+}
+
+/// The bytes of the input file, or the exit code after the failure has been printed.
+pub(crate) fn read_input(host: &mut dyn Host, path: &str, limit: u64) -> Result<Vec<u8>, u8> {
+    let bytes = match path {
+        "-" => host.read_stdin(limit),
+        path => host.read(Path::new(path), limit),
+    };
+    bytes.map_err(|error| {
+        let reason = match error.kind() {
+            std::io::ErrorKind::NotFound => "no such file".to_owned(),
+            std::io::ErrorKind::IsADirectory => "is a directory, not a module".to_owned(),
+            std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+            _ => error.to_string(),
+        };
+        print_error(host, &format!("error: {}: {reason}\n", input_name(path)));
+        REJECTED
+    })
+}
+
+/// What diagnostics call the input file.
+pub(crate) fn input_name(path: &str) -> &str {
+    if path == "-" { "<stdin>" } else { path }
+}
+
+/// Writes the result to the named file, or to standard output.
+pub(crate) fn write_output(host: &mut dyn Host, path: Option<&String>, text: &str) -> u8 {
+    let Some(path) = path else {
+        print(host, text);
+        return DONE;
+    };
+    match host.write(Path::new(path), text.as_bytes()) {
+        Ok(()) => DONE,
+        Err(error) => {
+            print_error(host, &format!("error: {path}: {error}\n"));
+            REJECTED
+        }
+    }
+}
+
+/// The arguments that say how a module is read.
+pub(crate) fn input_args() -> Vec<Arg> {
+    vec![
+        Arg::new("FILE").required(true).help("the module; `-` is standard input"),
+        Arg::new("from")
+            .long("from")
+            .value_name("FORMAT")
+            .value_parser(Format::NAMES)
+            .help("the input's format, instead of telling it from the content"),
+        Arg::new("profile")
+            .long("profile")
+            .value_name("PROFILE")
+            .value_parser(["core-v1", "extended"])
+            .default_value("extended")
+            .help("which ops, dtypes and dimensions the module may use"),
+        Arg::new("no-input-limits")
+            .long("no-input-limits")
+            .action(ArgAction::SetTrue)
+            .help("lift the limits on size, nodes and strings, for input you trust"),
+        Arg::new("diagnostic-format")
+            .long("diagnostic-format")
+            .value_name("FORM")
+            .value_parser(["text", "json"])
+            .default_value("text")
+            .help("how errors are shown"),
+    ]
+}
+
+/// The reading options that [`input_args`] were given.
+pub(crate) fn load_options(matches: &ArgMatches) -> LoadOptions {
+    let word = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    LoadOptions {
+        from: word("from").and_then(Format::parse),
+        limits: match matches.get_flag("no-input-limits") {
+            true => Limits::none(),
+            false => Limits::default(),
+        },
+        profile: word("profile").and_then(Profile::parse).unwrap_or_default(),
+    }
+}

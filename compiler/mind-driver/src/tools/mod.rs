@@ -1,0 +1,12 @@
+//! The tools as functions.
+
+mod cli;
+pub mod opt;
+pub mod run;
+pub mod translate;
+
+use crate::host::Tool;
+
+/// Every tool by the name of its binary.
+pub const ALL: &[(&str, Tool)] =
+    &[("mind-opt", opt::run), ("mind-run", run::run), ("mind-translate", translate::run)];

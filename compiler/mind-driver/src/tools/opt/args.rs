@@ -1,0 +1,212 @@
+//! The command line of `mind-opt`.
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use mind_pass::{PassInfo, Pipeline, parse_pipeline};
+use mind_text::Format;
+
+use crate::host::Host;
+use crate::session::{LEVELS, PASSES};
+use crate::tools::cli;
+
+const PASS_FLAGS: &str = "Passes, run in the order given";
+const WATCHING: &str = "Watching the passes";
+
+pub(super) fn command() -> Command {
+    Command::new("mind-opt")
+        .about("Verifies, optimises and prints a module")
+        .version(env!("CARGO_PKG_VERSION"))
+        .after_help("Exit status: 0 done, 1 the input was rejected, 2 usage.")
+        .args(cli::input_args().into_iter().map(|arg| match arg.get_id().as_str() {
+            "FILE" => arg.required(false).required_unless_present_any(LISTINGS),
+            _ => arg,
+        }))
+        .args(output_args())
+        .args(PASSES.iter().map(pass_flag))
+        .args(pipeline_args())
+        .args(watching_args())
+        .args(listing_args())
+}
+
+/// Arguments that print something and need no module.
+const LISTINGS: [&str; 3] = ["list-passes", "show-dialects", "lit-features"];
+
+fn output_args() -> [Arg; 4] {
+    [
+        Arg::new("to")
+            .long("to")
+            .value_name("FORMAT")
+            .value_parser(Format::NAMES)
+            .help("the output's format; the input's own, or Core text, where not given"),
+        Arg::new("output").short('o').value_name("OUT").help("write there, not to standard output"),
+        Arg::new("split-input-file")
+            .long("split-input-file")
+            .action(ArgAction::SetTrue)
+            .help("take the input apart at lines `# -----` and work on each part alone"),
+        Arg::new("verify-diagnostics")
+            .long("verify-diagnostics")
+            .action(ArgAction::SetTrue)
+            .help("print nothing and check the diagnostics against `expected-error {{...}}` comments"),
+    ]
+}
+
+fn pass_flag(info: &'static PassInfo) -> Arg {
+    let arg = Arg::new(info.name)
+        .long(info.name)
+        .help(info.summary)
+        .help_heading(PASS_FLAGS)
+        .action(ArgAction::Append)
+        .num_args(0..=1)
+        .require_equals(true)
+        .default_missing_value("");
+    let arg = match info.options.is_empty() {
+        true => arg.value_name("OPTIONS").hide_possible_values(true),
+        false => arg.value_name("NAME=VALUE ..."),
+    };
+    match info.alias {
+        Some(alias) => arg.visible_alias(alias),
+        None => arg,
+    }
+}
+
+fn pipeline_args() -> [Arg; 3] {
+    [
+        Arg::new("pass-pipeline")
+            .long("pass-pipeline")
+            .value_name("TEXT")
+            .conflicts_with("level")
+            .help("the passes as text: `canonicalize,cse`, options in braces")
+            .help_heading(PASS_FLAGS),
+        Arg::new("level")
+            .short('O')
+            .value_name("LEVEL")
+            .value_parser(LEVELS.iter().map(|level| level.name).collect::<Vec<_>>())
+            .help("a named pipeline; all keep every bit of the results")
+            .help_heading(PASS_FLAGS),
+        Arg::new("run-reproducer")
+            .long("run-reproducer")
+            .action(ArgAction::SetTrue)
+            .conflicts_with_all(["level", "pass-pipeline"])
+            .help("run the pipeline that stands in the file itself")
+            .help_heading(PASS_FLAGS),
+    ]
+}
+
+fn watching_args() -> Vec<Arg> {
+    let flag = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help).help_heading(WATCHING)
+    };
+    let passes = |name: &'static str, help: &'static str| {
+        let names = PASSES.iter().map(|info| info.name).collect::<Vec<_>>();
+        let arg = Arg::new(name).long(name).value_name("PASS,...").value_delimiter(',');
+        arg.value_parser(names).hide_possible_values(true).help(help).help_heading(WATCHING)
+    };
+    vec![
+        Arg::new("verify-each")
+            .long("verify-each")
+            .value_name("true|false")
+            .value_parser(["true", "false"])
+            .hide_possible_values(true)
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_value("true")
+            .default_missing_value("true")
+            .help("verify after every pass")
+            .help_heading(WATCHING),
+        Arg::new("timing")
+            .long("timing")
+            .value_name("FORM")
+            .value_parser(["tree", "json"])
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("tree")
+            .help("print how long everything took")
+            .help_heading(WATCHING),
+        Arg::new("stats")
+            .long("stats")
+            .value_name("FORM")
+            .value_parser(["text", "json"])
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("text")
+            .help("print what the passes counted")
+            .help_heading(WATCHING),
+        passes("print-ir-before", "print the module before these passes"),
+        passes("print-ir-after", "print the module after these passes"),
+        flag("print-ir-after-all", "print the module after every pass"),
+        flag("print-ir-after-change", "print what each pass changed, as a diff"),
+        Arg::new("print-ir-tree-dir")
+            .long("print-ir-tree-dir")
+            .value_name("DIR")
+            .help("write the module after every pass to a file of its own")
+            .help_heading(WATCHING),
+        Arg::new("pass-pipeline-crash-reproducer")
+            .long("pass-pipeline-crash-reproducer")
+            .value_name("FILE")
+            .help("when a pass fails, write the module before it and the passes left to run")
+            .help_heading(WATCHING),
+    ]
+}
+
+fn listing_args() -> [Arg; 3] {
+    [
+        Arg::new("list-passes")
+            .long("list-passes")
+            .value_name("NAME")
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("")
+            .help("describe all passes, or one"),
+        Arg::new("show-dialects")
+            .long("show-dialects")
+            .action(ArgAction::SetTrue)
+            .help("describe all dialects and their ops"),
+        Arg::new("lit-features")
+            .long("lit-features")
+            .action(ArgAction::SetTrue)
+            .help("name the features that tests may require"),
+    ]
+}
+
+/// The pipeline that the flags ask for, or the exit code after a usage error has been printed.
+pub(super) fn pipeline(matches: &ArgMatches, host: &mut dyn Host) -> Result<Pipeline, u8> {
+    let flags = pass_flags(matches);
+    let text = matches.get_one::<String>("pass-pipeline");
+    let level = matches.get_one::<String>("level");
+    let named = text.map(|_| "--pass-pipeline").or(level.map(|_| "-O"));
+    if let (Some(named), Some((_, flag, _))) = (named, flags.first()) {
+        let message = format!("`{named}` and `--{flag}` both say what to run; use one of them");
+        return Err(cli::usage_error(host, &message));
+    }
+    let level = level.and_then(|name| LEVELS.iter().find(|level| level.name == name));
+    let text = match (text, level) {
+        (Some(text), _) => text.clone(),
+        (None, Some(level)) => level.pipeline.to_owned(),
+        (None, None) if flags.is_empty() => return Ok(Pipeline::default()),
+        (None, None) => flags_as_text(&flags),
+    };
+    parse_pipeline(&text, &PASSES).map_err(|found| {
+        let file = mind_diag::SourceFile::new("<pass-pipeline>", text);
+        cli::report(host, &found, &file, cli::DiagnosticFormat::Text);
+        cli::USAGE
+    })
+}
+
+/// The pass flags as (position on the command line, name, options), in their order.
+fn pass_flags(matches: &ArgMatches) -> Vec<(usize, &'static str, String)> {
+    let mut flags = Vec::new();
+    for info in PASSES.iter() {
+        let indices = matches.indices_of(info.name).into_iter().flatten();
+        let values = matches.get_many::<String>(info.name).into_iter().flatten();
+        flags.extend(indices.zip(values).map(|(at, value)| (at, info.name, value.clone())));
+    }
+    flags.sort();
+    flags
+}
+
+fn flags_as_text(flags: &[(usize, &'static str, String)]) -> String {
+    let step = |(_, name, options): &(usize, &'static str, String)| match options.as_str() {
+        "" => (*name).to_owned(),
+        options => format!("{name}{{{options}}}"),
+    };
+    flags.iter().map(step).collect::<Vec<_>>().join(",")
+}

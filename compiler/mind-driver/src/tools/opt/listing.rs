@@ -1,0 +1,63 @@
+//! `--list-passes`, `--show-dialects`, `--lit-features`.
+
+use std::fmt::Write;
+
+use mind_ir::opdef::{Registry, Trait, nearest};
+use mind_pass::PassInfo;
+
+use crate::session::{LEVELS, PASSES};
+
+/// The description of every pass, or of the one called `name`.
+///
+/// Errors: no such pass.
+pub(super) fn passes(name: &str) -> Result<String, String> {
+    let mut out = String::new();
+    match name {
+        "" => {
+            PASSES.iter().for_each(|info| describe(&mut out, info));
+            out.push_str("named pipelines\n");
+            for level in LEVELS {
+                let _ = writeln!(out, "  -O{}  {}: {}", level.name, level.summary, level.pipeline);
+            }
+        }
+        name => match PASSES.get(name) {
+            Some(info) => describe(&mut out, info),
+            None => {
+                let near = nearest(name, PASSES.iter().map(|info| info.name));
+                let help = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                return Err(format!("no pass is called `{name}`{help}"));
+            }
+        },
+    }
+    Ok(out)
+}
+
+fn describe(out: &mut String, info: &PassInfo) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "{}\n  {}", info.name, info.summary);
+    for option in info.options {
+        let (name, kind, default) = (option.name, option.kind.text(), option.default);
+        let _ = writeln!(out, "  {name}={default}  {} ({kind})", option.summary);
+    }
+    let _ = writeln!(out, "  example: mind-opt {} in.mic\n", info.example);
+}
+
+/// Every dialect with its ops and the first sentence of each one's documentation.
+pub(super) fn dialects(registry: &Registry) -> String {
+    let mut out = String::new();
+    for dialect in registry.dialects() {
+        let _ = writeln!(out, "{}: {}", dialect.name, dialect.doc);
+        for def in dialect.ops {
+            let summary = def.doc.trim().lines().next().unwrap_or_default().trim();
+            let profile = if def.has(Trait::Extended) { " [extended]" } else { "" };
+            let _ = writeln!(out, "  {:<20} {summary}{profile}", def.name);
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// What lit tests may require of this build, one word a line.
+pub(super) fn lit_features() -> &'static str {
+    "core\nmic1\nmic2\ninterp\n"
+}

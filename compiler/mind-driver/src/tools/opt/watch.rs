@@ -1,0 +1,210 @@
+//! Timing and printing between passes.
+
+use std::time::Duration;
+
+use clap::ArgMatches;
+use mind_ir::Graph;
+use mind_pass::{Changed, Instrument, PassInfo, Stage};
+use mind_text::{Format, Formats};
+
+use crate::host::Host;
+
+/// Which modules are printed between passes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Printing {
+    before: Vec<String>,
+    after: Vec<String>,
+    after_all: bool,
+    after_change: bool,
+    tree_dir: Option<String>,
+}
+
+impl Printing {
+    pub(super) fn of(matches: &ArgMatches) -> Printing {
+        let names = |id: &str| -> Vec<String> {
+            matches.get_many(id).into_iter().flatten().cloned().collect()
+        };
+        Printing {
+            before: names("print-ir-before"),
+            after: names("print-ir-after"),
+            after_all: matches.get_flag("print-ir-after-all"),
+            after_change: matches.get_flag("print-ir-after-change"),
+            tree_dir: matches.get_one("print-ir-tree-dir").cloned(),
+        }
+    }
+}
+
+/// How long one step took.
+#[derive(Clone, Debug)]
+pub(super) struct Timed {
+    pub(super) name: String,
+    pub(super) time: Duration,
+}
+
+/// Times every stage and prints what was asked for.
+pub(super) struct Watch<'a> {
+    pub(super) host: &'a mut dyn Host,
+    formats: &'a Formats,
+    printing: &'a Printing,
+    /// Whether the module before each pass is kept, for a reproducer.
+    keep_input: bool,
+    /// The number of passes run, over all parts of the input.
+    pub(super) step: usize,
+    /// The passes run on this part of the input.
+    pub(super) done: usize,
+    /// The module before the pass that ran last, where kept.
+    pub(super) input: String,
+    before: String,
+    started: Duration,
+    /// What took how long, in order.
+    pub(super) times: Vec<Timed>,
+    /// The time spent on printing between passes, which is nobody else's.
+    pub(super) printing_time: Duration,
+}
+
+impl<'a> Watch<'a> {
+    pub(super) fn new(
+        host: &'a mut dyn Host,
+        formats: &'a Formats,
+        printing: &'a Printing,
+        keep_input: bool,
+        step: usize,
+    ) -> Watch<'a> {
+        let started = host.now();
+        Watch {
+            host,
+            formats,
+            printing,
+            keep_input,
+            step,
+            done: 0,
+            input: String::new(),
+            before: String::new(),
+            started,
+            times: Vec::new(),
+            printing_time: Duration::ZERO,
+        }
+    }
+
+    /// Takes the time since the last mark.
+    pub(super) fn mark(&mut self, name: impl Into<String>) {
+        let now = self.host.now();
+        self.times.push(Timed { name: name.into(), time: now.saturating_sub(self.started) });
+        self.started = now;
+    }
+
+    fn text(&self, g: &Graph) -> String {
+        self.formats.print(Format::Core, g).unwrap_or_else(|_| "# this cannot be printed".to_owned())
+    }
+
+    fn dump(&mut self, title: &str, text: &str) {
+        let text: String = text.lines().map(|line| elide(line) + "\n").collect();
+        crate::tools::cli::print_error(self.host, &format!("# ----- {title} -----\n{text}\n"));
+    }
+
+    fn before(&mut self, pass: &PassInfo, g: &Graph) {
+        let wanted = self.printing.before.iter().any(|name| name == pass.name);
+        if wanted || self.printing.after_change || self.keep_input {
+            self.before = self.text(g);
+        }
+        if self.keep_input {
+            self.input.clone_from(&self.before);
+        }
+        if wanted {
+            let text = self.before.clone();
+            self.dump(&format!("before {}", pass.name), &text);
+        }
+    }
+
+    fn after(&mut self, pass: &PassInfo, changed: Changed, g: &Graph) {
+        let wanted = self.printing.after_all || self.printing.after.iter().any(|n| n == pass.name);
+        if wanted {
+            let text = self.text(g);
+            self.dump(&format!("after {}", pass.name), &text);
+        }
+        if self.printing.after_change {
+            self.diff(pass, changed, g);
+        }
+        if let Some(dir) = &self.printing.tree_dir {
+            let path = std::path::Path::new(dir).join(format!("{:03}-{}.core", self.step, pass.name));
+            let text = self.text(g);
+            if let Err(error) = self.host.write(&path, text.as_bytes()) {
+                let message = format!("warning: {}: {error}\n", path.display());
+                crate::tools::cli::print_error(self.host, &message);
+            }
+        }
+    }
+
+    fn diff(&mut self, pass: &PassInfo, changed: Changed, g: &Graph) {
+        let text = self.text(g);
+        if text == self.before {
+            let what = match changed {
+                Changed::No => "no change",
+                Changed::Yes => "no change in the text",
+            };
+            return crate::tools::cli::print_error(self.host, &format!("# {}: {what}\n", pass.name));
+        }
+        let lines = |text: &str| text.lines().map(|line| elide(line) + "\n").collect::<String>();
+        let (old, new) = (lines(&self.before), lines(&text));
+        let diff = similar::TextDiff::from_lines(&old, &new);
+        let mut shown = diff.unified_diff();
+        let shown = shown.context_radius(2).header(&format!("before {}", pass.name), "after");
+        let shown = shown.to_string();
+        crate::tools::cli::print_error(self.host, &shown);
+    }
+}
+
+impl Instrument for Watch<'_> {
+    fn stage(&mut self, stage: Stage<'_>, g: &Graph) {
+        match stage {
+            Stage::Before(pass) => {
+                let entered = self.host.now();
+                self.before(pass, g);
+                self.started = self.host.now();
+                self.printing_time += self.started.saturating_sub(entered);
+            }
+            Stage::After(pass, changed) => {
+                self.mark(pass.name);
+                let entered = self.started;
+                self.after(pass, changed, g);
+                self.step += 1;
+                self.done += 1;
+                self.started = self.host.now();
+                self.printing_time += self.started.saturating_sub(entered);
+            }
+            Stage::Verified(pass) => self.mark(format!("verify after {}", pass.name)),
+        }
+    }
+}
+
+/// A line of a dump with the middle of a long one left out.
+fn elide(line: &str) -> String {
+    const SHOWN: usize = 240;
+    if line.chars().count() <= SHOWN {
+        return line.to_owned();
+    }
+    let head: String = line.chars().take(SHOWN / 2).collect();
+    let tail: String = line.chars().skip(line.chars().count() - SHOWN / 4).collect();
+    format!("{head} ... {tail}")
+}
+
+/// The times as a table or as one JSON object, in microseconds.
+pub(super) fn render_times(times: &[Timed], pipeline: &str, json: bool) -> String {
+    let micros = |time: Duration| time.as_nanos() as f64 / 1e3;
+    let total: f64 = times.iter().map(|timed| micros(timed.time)).sum();
+    if json {
+        let steps: Vec<_> = times
+            .iter()
+            .map(|timed| serde_json::json!({"name": timed.name, "wall_us": micros(timed.time)}))
+            .collect();
+        let object = serde_json::json!({"pipeline": pipeline, "total_us": total, "steps": steps});
+        return format!("{object}\n");
+    }
+    let mut out = format!("pipeline: {pipeline}\n");
+    for timed in times {
+        let (time, share) = (micros(timed.time), 100.0 * micros(timed.time) / total.max(1e-9));
+        out.push_str(&format!("{time:12.1} us  {share:5.1} %  {}\n", timed.name));
+    }
+    out.push_str(&format!("{total:12.1} us  100.0 %  total\n"));
+    out
+}

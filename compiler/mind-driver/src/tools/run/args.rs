@@ -1,0 +1,133 @@
+//! The command line.
+
+use clap::builder::{PossibleValuesParser, ValueParser};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use crate::load::LoadOptions;
+use crate::tools::cli::{self, DiagnosticFormat};
+
+/// How results and timings are printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Form {
+    /// For people.
+    Text,
+    /// One JSON object.
+    Json,
+}
+
+/// What the command line asks for.
+#[derive(Debug)]
+pub(super) struct Args {
+    /// The module; `-` for standard input.
+    pub(super) file: String,
+    /// How the module is read.
+    pub(super) load: LoadOptions,
+    /// How errors are shown.
+    pub(super) diagnostics: DiagnosticFormat,
+    /// The archive of arrays.
+    pub(super) inputs: Option<String>,
+    /// Seed for the arrays that are not given.
+    pub(super) random: Option<u64>,
+    /// Extents of symbolic dimensions.
+    pub(super) dims: Vec<(String, usize)>,
+    /// Where the results go, instead of being printed.
+    pub(super) outputs: Option<String>,
+    /// Whether to time the runs.
+    pub(super) bench: bool,
+    /// How results and timings are printed.
+    pub(super) form: Form,
+    /// Whether to print every element.
+    pub(super) full: bool,
+    /// The most bytes that inputs, and that values alive at one time, may have.
+    pub(super) memory_limit: u64,
+}
+
+impl Args {
+    pub(super) fn of(matches: &ArgMatches) -> Args {
+        let word = |name: &str| matches.get_one::<String>(name).cloned();
+        Args {
+            file: word("FILE").unwrap_or_else(|| "-".to_owned()),
+            load: cli::load_options(matches),
+            diagnostics: DiagnosticFormat::of(matches),
+            inputs: word("inputs"),
+            random: matches.get_one("random").copied(),
+            dims: matches.get_many("dim").into_iter().flatten().cloned().collect(),
+            outputs: word("outputs"),
+            bench: matches.get_flag("bench"),
+            form: match word("format").as_deref() {
+                Some("json") => Form::Json,
+                _ => Form::Text,
+            },
+            full: matches.get_flag("full"),
+            memory_limit: matches.get_one("memory-limit").copied().unwrap_or(4 << 30),
+        }
+    }
+}
+
+pub(super) fn command() -> Command {
+    let value = |name: &'static str, shown: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(shown).help(help)
+    };
+    let flag = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+    };
+    let one_of = |words: [&'static str; 2]| PossibleValuesParser::new(words);
+    Command::new("mind-run")
+        .about("Runs a module on arrays and prints its outputs")
+        .version(env!("CARGO_PKG_VERSION"))
+        .args(cli::input_args())
+        .arg(value("inputs", "IN.npz", "arrays for the inputs, by name; bf16 as uint16"))
+        .arg(
+            value("random", "SEED", "make up the arrays that are not given, reproducibly")
+                .value_parser(clap::value_parser!(u64)),
+        )
+        .arg(
+            value("dim", "NAME=EXTENT", "the extent of a symbolic dimension; `?` for all unnamed ones")
+                .action(ArgAction::Append)
+                .value_parser(ValueParser::new(parse_dim)),
+        )
+        .arg(
+            value("engine", "ENGINE", "what runs the module")
+                .value_parser(["interp"])
+                .default_value("interp"),
+        )
+        .arg(value(
+            "outputs",
+            "OUT.npz",
+            "write the outputs there as out0, out1, ..., instead of printing them; bf16 as uint16",
+        ))
+        .arg(flag("bench", "print compile and run times instead of the outputs"))
+        .arg(
+            value("format", "FORM", "how outputs and times are printed")
+                .value_parser(one_of(["text", "json"]))
+                .default_value("text"),
+        )
+        .arg(flag("full", "print every element of the outputs"))
+        .arg(
+            value(
+                "memory-limit",
+                "SIZE",
+                "bytes for the inputs, and for the values alive at one time; K, M, G for KiB, ...",
+            )
+            .default_value("4G")
+            .value_parser(ValueParser::new(parse_size)),
+        )
+}
+
+fn parse_dim(text: &str) -> Result<(String, usize), String> {
+    let Some((name, extent)) = text.split_once('=') else {
+        return Err("expected NAME=EXTENT, as in B=32".to_owned());
+    };
+    match extent.parse() {
+        Ok(extent @ 1..) => Ok((name.to_owned(), extent)),
+        _ => Err(format!("`{extent}` is not a positive extent")),
+    }
+}
+
+fn parse_size(text: &str) -> Result<u64, String> {
+    let units = [("K", 10), ("M", 20), ("G", 30), ("T", 40)];
+    let unit = units.iter().find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift)));
+    let (digits, shift) = unit.unwrap_or((text, 0));
+    let bytes = digits.parse::<u64>().ok().and_then(|count| count.checked_mul(1 << shift));
+    bytes.ok_or_else(|| "expected a number of bytes, as in 512M".to_owned())
+}

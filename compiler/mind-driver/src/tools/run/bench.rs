@@ -1,0 +1,101 @@
+//! Timing of runs.
+
+use std::time::Duration;
+
+use mind_interp::RunError;
+use serde_json::json;
+
+use crate::host::Host;
+
+/// Runs are repeated until they took this long together.
+const TARGET: Duration = Duration::from_secs(1);
+
+/// Runs at least, and at most.
+const RUNS: std::ops::Range<usize> = 5..1000;
+
+/// What a benchmark found. Times are in microseconds.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Times {
+    /// Parsing and verifying.
+    compile: f64,
+    /// Making the inputs ready.
+    bind: f64,
+    /// Fastest run.
+    min: f64,
+    /// Middle run.
+    median: f64,
+    /// The run that 90 % do not exceed.
+    p90: f64,
+    /// How many runs were measured.
+    runs: usize,
+    /// Bytes of the inputs and outputs.
+    interface: u64,
+}
+
+/// Times `once`, again and again. The caller has run it before, so that nothing is cold.
+///
+/// Errors: those of `once`.
+pub(super) fn measure(
+    host: &dyn Host,
+    compile: Duration,
+    bind: Duration,
+    interface: u64,
+    once: &mut dyn FnMut() -> Result<(), RunError>,
+) -> Result<Times, RunError> {
+    let (mut times, mut total) = (Vec::new(), Duration::ZERO);
+    while times.len() < RUNS.start || total < TARGET && times.len() < RUNS.end {
+        let started = host.now();
+        once()?;
+        let taken = host.now().saturating_sub(started);
+        times.push(taken);
+        total += taken;
+    }
+    times.sort_unstable();
+    let runs = times.len();
+    let at = |percent: usize| micros(times[(runs * percent).div_ceil(100).max(1) - 1]);
+    Ok(Times {
+        compile: micros(compile),
+        bind: micros(bind),
+        min: micros(times[0]),
+        median: at(50),
+        p90: at(90),
+        runs,
+        interface,
+    })
+}
+
+fn micros(time: Duration) -> f64 {
+    time.as_nanos() as f64 / 1000.0
+}
+
+impl Times {
+    /// Gigabytes of inputs and outputs per second at the median; none when that is not measurable.
+    fn gigabytes(&self) -> Option<f64> {
+        (self.median > 0.0).then(|| self.interface as f64 / self.median / 1000.0)
+    }
+
+    /// A few lines for people.
+    pub(super) fn text(&self) -> String {
+        let Times { compile, bind, min, median, p90, runs, .. } = self;
+        let mut text = format!("compile {compile:.1} us\nbind    {bind:.1} us\n");
+        text += &format!("run     {median:.1} us (min {min:.1}, p90 {p90:.1}, {runs} runs)\n");
+        if let Some(rate) = self.gigabytes() {
+            text += &format!("inputs and outputs {rate:.3} GB/s\n");
+        }
+        text
+    }
+
+    /// One JSON object on one line.
+    pub(super) fn json(&self) -> String {
+        let object = json!({
+            "compile_us": self.compile,
+            "bind_us": self.bind,
+            "run_us": { "min": self.min, "median": self.median, "p90": self.p90 },
+            "runs": self.runs,
+            "gb_per_s": self.gigabytes(),
+            "threads": 1,
+            "isa": "interp",
+        });
+        format!("{object}\n")
+    }
+}

@@ -1,0 +1,120 @@
+//! Outputs as text for people and JSON for programs.
+
+use std::fmt::Write;
+
+use mind_interp::{Scalar, fingerprint};
+use mind_ir::Graph;
+use mind_ir::tensor::Tensor;
+use serde_json::{Value, json};
+
+use super::array_name;
+
+/// Tensors of up to so many elements are printed whole.
+const WHOLE: usize = 64;
+
+/// So many positions at either end of an axis are printed of a larger one.
+const EDGE: usize = 3;
+
+/// No more elements than this are printed of any tensor, unless all are asked for.
+const BOUND: usize = 1000;
+
+/// Each output with its name, type, fingerprint and elements, large ones elided unless `full`.
+pub(super) fn text(g: &Graph, results: &[Tensor], full: bool) -> String {
+    let mut text = String::new();
+    for (&value, tensor) in g.outputs().iter().zip(results) {
+        let (label, dtype, shape) = (g.label(value), tensor.dtype(), tensor.shape());
+        let hash = fingerprint(tensor);
+        text += &format!("%{label}: {dtype}{shape:?} fnv1a:{hash:016x}\n");
+        let whole = full || tensor.count() <= WHOLE;
+        let edge = if whole { usize::MAX } else { EDGE };
+        let left = if full { usize::MAX } else { BOUND };
+        let mut elements = Elements { tensor, edge, left, text: &mut text };
+        elements.axis(0, 0, tensor.count());
+        text.push('\n');
+    }
+    text
+}
+
+/// Writes elements as nested lists.
+struct Elements<'a> {
+    tensor: &'a Tensor,
+    edge: usize,
+    left: usize,
+    text: &'a mut String,
+}
+
+impl Elements<'_> {
+    /// Writes the `count` elements from `start` on, which are one position of the axes before `axis`.
+    fn axis(&mut self, axis: usize, start: usize, count: usize) {
+        let Some(&extent) = self.tensor.shape().get(axis) else {
+            self.left = self.left.saturating_sub(1);
+            let element = Scalar::at(self.tensor, start);
+            write!(self.text, "{element}").expect("writing to a string succeeds");
+            return;
+        };
+        self.text.push('[');
+        let step = count.checked_div(extent).unwrap_or(0);
+        let innermost = axis + 1 == self.tensor.rank();
+        let mut index = 0;
+        while index < extent {
+            if index > 0 {
+                self.text.push(',');
+                self.separate(axis, innermost);
+            }
+            if self.left == 0 {
+                self.text.push_str("...");
+                break;
+            }
+            if index == self.edge && extent - index > self.edge {
+                self.text.push_str("...");
+                index = extent - self.edge;
+                continue;
+            }
+            self.axis(axis + 1, start + index * step, step);
+            index += 1;
+        }
+        self.text.push(']');
+    }
+
+    /// A space between elements; between rows a line end, and the depth of the brackets.
+    fn separate(&mut self, axis: usize, innermost: bool) {
+        match innermost {
+            true => self.text.push(' '),
+            false => {
+                self.text.push('\n');
+                self.text.extend(std::iter::repeat_n(' ', axis + 1));
+            }
+        }
+    }
+}
+
+/// One JSON object on one line: per output its name, dtype, shape, fingerprint and elements in
+/// row-major order, the first 1000 unless `full`. NaN and infinities are strings.
+pub(super) fn json(g: &Graph, results: &[Tensor], full: bool) -> String {
+    let outputs = g.outputs().iter().zip(results).enumerate();
+    let outputs: Vec<Value> = outputs
+        .map(|(index, (&value, tensor))| {
+            let shown = if full { tensor.count() } else { tensor.count().min(BOUND) };
+            let data: Vec<Value> = (0..shown).map(|at| element(Scalar::at(tensor, at))).collect();
+            json!({
+                "name": format!("%{}", g.label(value)),
+                "array": array_name(index),
+                "dtype": tensor.dtype().name(),
+                "shape": tensor.shape(),
+                "fnv1a": format!("{:016x}", fingerprint(tensor)),
+                "data": data,
+                "elided": tensor.count() - shown,
+            })
+        })
+        .collect();
+    format!("{}\n", json!({ "outputs": outputs }))
+}
+
+/// An element as JSON that reads back equal in its dtype.
+fn element(scalar: Scalar) -> Value {
+    let text = scalar.to_string();
+    match serde_json::from_str(&text) {
+        Ok(value) => value,
+        Err(_) => Value::String(text),
+    }
+}

@@ -1,0 +1,155 @@
+//! Checking arrays against the inputs they are for.
+
+use mind_ir::eval::DimEnv;
+use mind_ir::opdef::nearest;
+use mind_ir::tensor::Tensor;
+use mind_ir::types::Dim;
+use mind_ir::{Graph, OpId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::error::{BindError, Unbound};
+use crate::extents::{Extents, Origin};
+use crate::inputs::{Arrays, InputSpec, inputs};
+
+/// Arrays that fit a module's inputs, and the extents they give its symbolic dimensions.
+#[derive(Clone, Debug)]
+pub struct Bound<'t> {
+    tensors: FxHashMap<OpId, &'t Tensor>,
+    dims: DimEnv,
+}
+
+impl<'t> Bound<'t> {
+    /// The extents of the module's symbolic dimensions.
+    pub fn dims(&self) -> &DimEnv {
+        &self.dims
+    }
+
+    /// The array for the input that `op` declares; none for another op.
+    pub fn tensor(&self, op: OpId) -> Option<&'t Tensor> {
+        self.tensors.get(&op).copied()
+    }
+}
+
+/// Binds a verified module's inputs to the arrays of their names.
+///
+/// Errors: every input without an array, and everything [`check`] finds.
+pub fn bind<'t>(
+    g: &Graph,
+    arrays: &'t Arrays,
+    mut extents: Extents,
+) -> Result<Bound<'t>, Vec<Unbound>> {
+    let mut errors = check(g, arrays, &mut extents);
+    let mut tensors = FxHashMap::default();
+    for input in inputs(g) {
+        match arrays.get(input.name) {
+            Some(array) => {
+                tensors.insert(input.op, array);
+            }
+            None => {
+                let (name, ty) = (input.name.to_owned(), input.ty.text(g.symbols()));
+                errors.push(Unbound::at(input.op, BindError::Missing { name, ty }));
+            }
+        }
+    }
+    match errors.is_empty() {
+        true => Ok(Bound {
+            tensors,
+            dims: extents.env(),
+        }),
+        false => Err(errors),
+    }
+}
+
+/// Checks the arrays that are given, and learns from them the extents of symbolic dimensions.
+///
+/// Returns, in the order of the inputs: a dtype, rank or fixed extent that is not as declared, a
+/// symbolic dimension with two extents, an extent 0; then every array that no input is named after.
+pub fn check(g: &Graph, arrays: &Arrays, extents: &mut Extents) -> Vec<Unbound> {
+    let declared = inputs(g);
+    let mut errors = Vec::new();
+    for input in &declared {
+        let Some(array) = arrays.get(input.name) else {
+            continue;
+        };
+        if let Err(error) = check_array(g, input, array, extents) {
+            errors.push(Unbound::at(input.op, error));
+        }
+    }
+    let names: FxHashSet<&str> = declared.iter().map(|input| input.name).collect();
+    for name in arrays.keys().filter(|name| !names.contains(name.as_str())) {
+        let open = declared
+            .iter()
+            .map(|input| input.name)
+            .filter(|&name| !arrays.contains_key(name));
+        let nearest = nearest(name, open).map(str::to_owned);
+        errors.push(
+            BindError::Extra {
+                name: name.clone(),
+                nearest,
+            }
+            .into(),
+        );
+    }
+    errors
+}
+
+fn check_array(
+    g: &Graph,
+    input: &InputSpec<'_>,
+    array: &Tensor,
+    extents: &mut Extents,
+) -> Result<(), BindError> {
+    let name = || input.name.to_owned();
+    let ty = || input.ty.text(g.symbols());
+    if array.dtype() != input.ty.dtype {
+        let (expected, found) = (input.ty.dtype, array.dtype());
+        return Err(BindError::DType {
+            name: name(),
+            expected,
+            found,
+        });
+    }
+    if array.rank() != input.ty.rank() {
+        let (rank, found) = (input.ty.rank(), array.shape().to_vec());
+        return Err(BindError::Rank {
+            name: name(),
+            rank,
+            ty: ty(),
+            found,
+        });
+    }
+    for (dimension, (&dim, &found)) in input.ty.shape.iter().zip(array.shape()).enumerate() {
+        match dim {
+            Dim::Fixed(expected) if i64::try_from(found) == Ok(expected) => {}
+            Dim::Fixed(expected) => {
+                return Err(BindError::Extent {
+                    name: name(),
+                    dimension,
+                    expected,
+                    found,
+                    ty: ty(),
+                });
+            }
+            Dim::Symbol(_) | Dim::Dynamic if found == 0 => {
+                return Err(BindError::Empty {
+                    name: name(),
+                    dimension,
+                    ty: ty(),
+                });
+            }
+            Dim::Symbol(sym) => {
+                extents.bind(
+                    g,
+                    sym,
+                    found,
+                    Origin::Array {
+                        name: name(),
+                        dimension,
+                    },
+                )?;
+            }
+            Dim::Dynamic => {}
+        }
+    }
+    Ok(())
+}

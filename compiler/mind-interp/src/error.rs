@@ -1,0 +1,211 @@
+//! Why a module cannot be run on some arrays.
+
+use mind_diag::{Diagnostic, Span};
+use mind_ir::eval::EvalError;
+use mind_ir::types::{DType, Dim};
+use mind_ir::{Graph, OpId};
+use thiserror::Error;
+
+use crate::extents::Origin;
+
+/// Why arrays do not fit a module's inputs.
+#[derive(Clone, PartialEq, Debug, Error)]
+#[expect(
+    missing_docs,
+    reason = "the message of each variant says what its fields are"
+)]
+pub enum BindError {
+    #[error("no array is given for input `{name}` of type {ty}")]
+    Missing { name: String, ty: String },
+    #[error("array `{name}` is not an input of this module")]
+    Extra {
+        name: String,
+        nearest: Option<String>,
+    },
+    #[error("array `{name}` is {found}, input `{name}` expects {expected}")]
+    DType {
+        name: String,
+        expected: DType,
+        found: DType,
+    },
+    #[error("array `{name}` of shape {found:?} has rank {}, input `{name}` expects rank {rank}, {ty}", found.len())]
+    Rank {
+        name: String,
+        rank: usize,
+        ty: String,
+        found: Vec<usize>,
+    },
+    #[error(
+        "array `{name}` has extent {found} at dimension {dimension}, input `{name}` expects {expected}, {ty}"
+    )]
+    Extent {
+        name: String,
+        dimension: usize,
+        expected: i64,
+        found: usize,
+        ty: String,
+    },
+    #[error(
+        "array `{name}` has extent 0 at dimension {dimension}, where `{ty}` asks for a positive one"
+    )]
+    Empty {
+        name: String,
+        dimension: usize,
+        ty: String,
+    },
+    #[error(
+        "dimension {symbol} is {first} {}, but {second} {}",
+        origin(first_origin),
+        origin(second_origin)
+    )]
+    Symbol {
+        symbol: String,
+        first: usize,
+        first_origin: Origin,
+        second: usize,
+        second_origin: Origin,
+    },
+    #[error("the module has no dimension `{symbol}`")]
+    UnknownSymbol {
+        symbol: String,
+        nearest: Option<String>,
+    },
+    #[error("dimension {symbol} cannot have extent 0")]
+    ZeroExtent { symbol: String },
+    #[error(
+        "input `{name}` of shape {shape:?} needs more than the {left} bytes left of the memory limit"
+    )]
+    TooLarge {
+        name: String,
+        shape: Vec<usize>,
+        left: u64,
+    },
+}
+
+fn origin(origin: &Origin) -> String {
+    match origin {
+        Origin::Given => "as given".to_owned(),
+        Origin::Array { name, dimension } => format!("at dimension {dimension} of array `{name}`"),
+        Origin::Default => "by default".to_owned(),
+    }
+}
+
+/// A [`BindError`] with the input it is about; none where it is about no input in particular.
+#[derive(Clone, PartialEq, Debug, Error)]
+#[error("{error}")]
+pub struct Unbound {
+    /// The op that declares the input.
+    pub op: Option<OpId>,
+    /// What is wrong.
+    pub error: BindError,
+}
+
+impl Unbound {
+    pub(crate) fn at(op: OpId, error: BindError) -> Unbound {
+        Unbound {
+            op: Some(op),
+            error,
+        }
+    }
+
+    /// The diagnostic, at the input's declaration.
+    pub fn diagnostic(&self, g: &Graph) -> Diagnostic {
+        let span = self.op.map_or(Span::FILE, |op| g.span(op));
+        let diagnostic = Diagnostic::error(span, self.error.to_string());
+        match &self.error {
+            BindError::Extra {
+                nearest: Some(name),
+                ..
+            } => diagnostic.help(format!("an input `{name}` exists")),
+            BindError::UnknownSymbol {
+                nearest: Some(name),
+                ..
+            } => diagnostic.help(format!("a dimension `{name}` exists")),
+            _ => diagnostic,
+        }
+    }
+}
+
+impl From<BindError> for Unbound {
+    fn from(error: BindError) -> Unbound {
+        Unbound { op: None, error }
+    }
+}
+
+/// An op that has no result for the values it was given.
+#[derive(Clone, PartialEq, Debug, Error)]
+#[error("{error}")]
+pub struct RunError {
+    /// The op of the module's body that failed, or holds the op that did.
+    pub op: OpId,
+    /// Why.
+    pub error: EvalError,
+}
+
+impl RunError {
+    /// The diagnostic, at the op, with what the catalogue says must be shown.
+    pub fn diagnostic(&self, g: &Graph) -> Diagnostic {
+        let name = g.def(self.op).short_name();
+        let message = format!("`{name}` failed: {}", self.error);
+        let mut diagnostic = Diagnostic::error(g.span(self.op), message).context("op", name);
+        diagnostic.code = self.error.code();
+        for (index, &operand) in g.operands(self.op).iter().enumerate() {
+            let role = g
+                .def(self.op)
+                .operand(index)
+                .map_or("operand", |operand| operand.name);
+            let (label, ty) = (g.label(operand), g.type_text(operand));
+            diagnostic = diagnostic.note(format!("`{role}` is %{label}: {ty}"));
+        }
+        match &self.error {
+            EvalError::IndexOutOfBounds {
+                index,
+                axis,
+                extent,
+            } => diagnostic
+                .context("indices", index.to_string())
+                .context("axis", axis.to_string())
+                .context(
+                    "shape",
+                    self.indexed_shape(g).unwrap_or_else(|| extent.to_string()),
+                )
+                .help(help_bounds(*extent)),
+            EvalError::Division { lhs, rhs } => {
+                diagnostic.context("operands", format!("{lhs}, {rhs}"))
+            }
+            EvalError::TooLarge { shape, .. } => {
+                diagnostic.context("shape", format!("{shape:?}")).context(
+                    "dtype",
+                    self.dtype(g)
+                        .map_or(String::new(), |dtype| dtype.to_string()),
+                )
+            }
+            EvalError::UnboundDim(symbol) => {
+                diagnostic.help(format!("no input has dimension {symbol}: give its extent"))
+            }
+            EvalError::Overflow | EvalError::Shape(_) | EvalError::NotEvaluable(_) => diagnostic,
+        }
+    }
+
+    /// The shape of the op's first operand, which is what ops that can be out of bounds index.
+    fn indexed_shape(&self, g: &Graph) -> Option<String> {
+        let shape = g.ty(*g.operands(self.op).first()?).shape;
+        let texts: Vec<String> = shape
+            .iter()
+            .map(|dim: &Dim| dim.display(g.symbols()).to_string())
+            .collect();
+        Some(format!("[{}]", texts.join(", ")))
+    }
+
+    fn dtype(&self, g: &Graph) -> Option<DType> {
+        let value = g.results(self.op).into_iter().next()?;
+        Some(g.ty(value).dtype)
+    }
+}
+
+fn help_bounds(extent: usize) -> String {
+    match extent {
+        0 => "the axis is empty: no index is valid".to_owned(),
+        extent => format!("valid indices are 0 to {}", extent - 1),
+    }
+}

@@ -1,0 +1,48 @@
+//! The inputs that a module declares.
+
+use std::collections::BTreeMap;
+
+use mind_ir::attr::Attr;
+use mind_ir::opdef::Trait;
+use mind_ir::tensor::Tensor;
+use mind_ir::types::TypeView;
+use mind_ir::{Graph, OpId};
+
+/// Arrays by the name of the input they are for.
+pub type Arrays = BTreeMap<String, Tensor>;
+
+/// An input that a module declares.
+#[derive(Clone, Copy, Debug)]
+pub struct InputSpec<'g> {
+    /// The name that arrays are bound by. Inputs of one name are given the same array.
+    pub name: &'g str,
+    /// The declared type.
+    pub ty: TypeView<'g>,
+    /// Whether it is a weight, bound once, rather than an argument of every call.
+    pub param: bool,
+    /// The op that declares it.
+    pub op: OpId,
+}
+
+/// The inputs of a verified module, in order: its [`Trait::Interface`] ops that have an attribute
+/// `name`. An attribute `param` that is true marks a weight. Panics on a module without types.
+pub fn inputs(g: &Graph) -> Vec<InputSpec<'_>> {
+    g.ops(g.body()).filter_map(|op| input(g, op)).collect()
+}
+
+fn input(g: &Graph, op: OpId) -> Option<InputSpec<'_>> {
+    let def = g.def(op);
+    if !def.has(Trait::Interface) {
+        return None;
+    }
+    let Attr::Str(name) = g.attr(op, def.attr_index("name")?) else {
+        return None;
+    };
+    let param = def.attr_index("param").map(|index| g.attr(op, index));
+    Some(InputSpec {
+        name: g.name(name),
+        ty: g.ty(g.result(op)),
+        param: param == Some(Attr::Bool(true)),
+        op,
+    })
+}

@@ -1,0 +1,162 @@
+//! Made-up inputs, the same on every platform.
+
+use mind_ir::Graph;
+use mind_ir::tensor::{Buffer, Tensor};
+use mind_ir::types::DType;
+use mind_ir::with_dtype;
+
+use crate::bind::check;
+use crate::error::{BindError, Unbound};
+use crate::extents::Extents;
+use crate::fingerprint::{FNV_BASIS, fnv1a};
+use crate::inputs::{Arrays, InputSpec, inputs};
+use crate::range::{Range, ranges};
+use crate::sample::{Domain, Sample, mix};
+
+/// What made-up arrays hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Values {
+    /// Floats of magnitude below 2 with full fractions, integers from -8 or 0 to 7, either truth
+    /// value.
+    Ordinary,
+    /// The same, with a quarter of the elements replaced: by ±0, the subnormals and normals at the
+    /// edges, ±1, ±inf and NaN, or by 0, 1 and the extremes of an integer type.
+    Special,
+}
+
+/// How arrays are made up.
+///
+/// Element `i` of input `name` is drawn from
+/// `mix(mix(seed ^ mix(fnv1a(name))) + (i + 1) * 0x9e3779b97f4a7c15)`, where `mix` is the output
+/// function of SplitMix64 and `fnv1a` the 64-bit hash: every input has a stream of its own, which
+/// neither the order of the inputs nor the presence of others changes.
+///
+/// A weight (`param`) of rank 2 or more with `n` elements per position of its last axis is smaller by
+/// the power of two at or next below `1 / sqrt(n)`, so that deep networks stay in range. Integers
+/// that index an axis are valid indices of it, and integers that something is divided by are neither
+/// 0 nor -1.
+#[derive(Clone, Copy, Debug)]
+pub struct Random {
+    /// Picks the values.
+    pub seed: u64,
+    /// What they are like.
+    pub values: Values,
+    /// The most bytes that the made-up arrays may have together.
+    pub memory_limit: u64,
+}
+
+/// Arrays for all inputs of a verified module. Extents that `extents` does not give are as
+/// [`complete`] says.
+///
+/// Errors: arrays beyond 4 GiB.
+pub fn random_inputs(g: &Graph, seed: u64, extents: Extents) -> Result<Arrays, Vec<Unbound>> {
+    made_up(g, seed, Values::Ordinary, extents)
+}
+
+/// As [`random_inputs`], with special values among the others, for differential tests.
+pub fn special_inputs(g: &Graph, seed: u64, extents: Extents) -> Result<Arrays, Vec<Unbound>> {
+    made_up(g, seed, Values::Special, extents)
+}
+
+fn made_up(
+    g: &Graph,
+    seed: u64,
+    values: Values,
+    mut extents: Extents,
+) -> Result<Arrays, Vec<Unbound>> {
+    let mut arrays = Arrays::new();
+    let random = Random {
+        seed,
+        values,
+        memory_limit: 4 << 30,
+    };
+    complete(g, &mut arrays, &mut extents, &random)?;
+    Ok(arrays)
+}
+
+/// Makes up an array for every input that has none.
+///
+/// Symbolic dimensions that neither `extents` nor an array fixes get an extent of
+/// [`SYMBOL_EXTENTS`](crate::SYMBOL_EXTENTS), a `?` the one that `extents` has for it or
+/// [`DYNAMIC_EXTENT`](crate::DYNAMIC_EXTENT).
+///
+/// Errors: what [`check`] finds in the arrays that are given, and arrays beyond the memory limit.
+pub fn complete(
+    g: &Graph,
+    arrays: &mut Arrays,
+    extents: &mut Extents,
+    random: &Random,
+) -> Result<(), Vec<Unbound>> {
+    let errors = check(g, arrays, extents);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    extents.fill(g);
+    let ranges = ranges(g, extents);
+    let mut left = random.memory_limit;
+    for input in inputs(g) {
+        if arrays.contains_key(input.name) {
+            continue;
+        }
+        let shape: Option<Vec<usize>> = input
+            .ty
+            .shape
+            .iter()
+            .map(|&dim| extents.made_up(dim))
+            .collect();
+        let shape = shape.expect("every symbol has an extent and every fixed one is positive");
+        let Some(bytes) = bytes(input.ty.dtype, &shape).filter(|&bytes| bytes <= left) else {
+            let name = input.name.to_owned();
+            return Err(vec![Unbound::at(
+                input.op,
+                BindError::TooLarge { name, shape, left },
+            )]);
+        };
+        left -= bytes;
+        let range = ranges.get(&input.op).copied().unwrap_or(Range::Any);
+        let domain = Domain {
+            values: random.values,
+            range,
+            scale: scale(&input, &shape),
+        };
+        let array = array(random.seed, input.name, input.ty.dtype, shape, &domain);
+        arrays.insert(input.name.to_owned(), array);
+    }
+    Ok(())
+}
+
+fn bytes(dtype: DType, shape: &[usize]) -> Option<u64> {
+    let size = dtype.size() as u64;
+    shape.iter().try_fold(size, |bytes, &extent| {
+        bytes.checked_mul(u64::try_from(extent).ok()?)
+    })
+}
+
+/// The power of two that a weight of this shape is made smaller by.
+fn scale(input: &InputSpec<'_>, shape: &[usize]) -> u32 {
+    match shape {
+        [inner @ .., _] if input.param && !inner.is_empty() => {
+            let terms: u64 = inner.iter().map(|&extent| extent as u64).product();
+            terms.next_power_of_two().ilog2().div_ceil(2)
+        }
+        _ => 0,
+    }
+}
+
+fn array(seed: u64, name: &str, dtype: DType, shape: Vec<usize>, domain: &Domain) -> Tensor {
+    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+    fn fill<T: Sample>(count: usize, bits: impl Fn(u64) -> u64, domain: &Domain) -> Buffer {
+        T::wrap(
+            (0..count as u64)
+                .map(|index| T::sample(bits(index), domain))
+                .collect(),
+        )
+    }
+    let key = mix(seed ^ mix(fnv1a(FNV_BASIS, name.as_bytes())));
+    let bits = |index: u64| mix(key.wrapping_add((index + 1).wrapping_mul(GOLDEN)));
+    let count = shape.iter().product();
+    Tensor::new(
+        shape,
+        with_dtype!(dtype, T => fill::<T>(count, bits, domain)),
+    )
+}

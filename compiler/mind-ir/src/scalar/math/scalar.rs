@@ -1,0 +1,143 @@
+//! The steps on one number.
+
+use std::marker::PhantomData;
+
+use super::steps::{Lane, Steps};
+use super::{erf, exp, gelu, log, sigmoid, tanh};
+
+/// Computes each step at once on a single `f32` or `f64`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Scalar<T>(PhantomData<T>);
+
+macro_rules! scalar {
+    ($float:ident, $bits:ident, $constants:ident) => {
+        impl Lane for $float {
+            type Bits = $bits;
+
+            const MANTISSA: u32 = $float::MANTISSA_DIGITS - 1;
+            const SIGN: $bits = 1 << ($bits::BITS - 1);
+            const MAGNITUDE: $bits = $bits::MAX >> 1;
+            const ZERO: $float = 0.0;
+            const NEG_ZERO: $float = -0.0;
+            const HALF: $float = 0.5;
+            const NEG_HALF: $float = -0.5;
+            const ONE: $float = 1.0;
+            const NEG_ONE: $float = -1.0;
+            const TWO: $float = 2.0;
+            const INFINITY: $float = $float::INFINITY;
+            const NEG_INFINITY: $float = $float::NEG_INFINITY;
+            const NAN: $float = $float::NAN;
+            const EXP: exp::Constants<$float> = exp::$constants;
+            const LOG: log::Constants<$float> = log::$constants;
+            const TANH: tanh::Constants<$float> = tanh::$constants;
+            const ERF: erf::Constants<$float> = erf::$constants;
+            const SIGMOID: sigmoid::Constants<$float> = sigmoid::$constants;
+            const GELU: gelu::Constants<$float> = gelu::$constants;
+        }
+
+        impl Steps for Scalar<$float> {
+            type Lane = $float;
+            type Value = $float;
+            type Int = $bits;
+            type Mask = bool;
+
+            #[inline]
+            fn value(&mut self, c: $float) -> $float {
+                c
+            }
+
+            #[inline]
+            fn int(&mut self, c: $bits) -> $bits {
+                c
+            }
+
+            #[inline]
+            fn add(&mut self, a: $float, b: $float) -> $float {
+                a + b
+            }
+
+            #[inline]
+            fn sub(&mut self, a: $float, b: $float) -> $float {
+                a - b
+            }
+
+            #[inline]
+            fn neg(&mut self, a: $float) -> $float {
+                -a
+            }
+
+            #[inline]
+            fn mul(&mut self, a: $float, b: $float) -> $float {
+                a * b
+            }
+
+            #[inline]
+            fn div(&mut self, a: $float, b: $float) -> $float {
+                a / b
+            }
+
+            #[inline]
+            fn fma(&mut self, a: $float, b: $float, c: $float) -> $float {
+                a.mul_add(b, c)
+            }
+
+            #[inline]
+            fn lt(&mut self, a: $float, b: $float) -> bool {
+                a < b
+            }
+
+            #[inline]
+            fn eq(&mut self, a: $float, b: $float) -> bool {
+                a == b
+            }
+
+            #[inline]
+            fn select(&mut self, mask: bool, a: $float, b: $float) -> $float {
+                if mask { a } else { b }
+            }
+
+            #[inline]
+            fn bits(&mut self, a: $float) -> $bits {
+                a.to_bits()
+            }
+
+            #[inline]
+            fn float(&mut self, a: $bits) -> $float {
+                $float::from_bits(a)
+            }
+
+            #[inline]
+            fn iadd(&mut self, a: $bits, b: $bits) -> $bits {
+                a.wrapping_add(b)
+            }
+
+            #[inline]
+            fn isub(&mut self, a: $bits, b: $bits) -> $bits {
+                a.wrapping_sub(b)
+            }
+
+            #[inline]
+            fn and(&mut self, a: $bits, b: $bits) -> $bits {
+                a & b
+            }
+
+            #[inline]
+            fn or(&mut self, a: $bits, b: $bits) -> $bits {
+                a | b
+            }
+
+            #[inline]
+            fn shl(&mut self, a: $bits, n: u32) -> $bits {
+                a << n
+            }
+
+            #[inline]
+            fn shr(&mut self, a: $bits, n: u32) -> $bits {
+                a >> n
+            }
+        }
+    };
+}
+
+scalar!(f32, u32, F32);
+scalar!(f64, u64, F64);

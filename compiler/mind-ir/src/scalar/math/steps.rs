@@ -1,0 +1,152 @@
+//! The IEEE-exact steps that every math function is made of.
+
+/// A floating-point type that the functions are defined for.
+///
+/// The coefficients of each function hang on the type, so that one definition serves every width.
+pub trait Lane: Copy + 'static {
+    /// The unsigned integer with the width of the type.
+    type Bits: Copy;
+
+    /// Number of stored mantissa bits.
+    const MANTISSA: u32;
+    /// The mask of the sign bit.
+    const SIGN: Self::Bits;
+    /// The mask of all bits but the sign.
+    const MAGNITUDE: Self::Bits;
+
+    /// 0.
+    const ZERO: Self;
+    /// -0.
+    const NEG_ZERO: Self;
+    /// 1/2.
+    const HALF: Self;
+    /// -1/2.
+    const NEG_HALF: Self;
+    /// 1.
+    const ONE: Self;
+    /// -1.
+    const NEG_ONE: Self;
+    /// 2.
+    const TWO: Self;
+    /// Positive infinity.
+    const INFINITY: Self;
+    /// Negative infinity.
+    const NEG_INFINITY: Self;
+    /// Any NaN.
+    const NAN: Self;
+
+    /// Constants of the argument reduction and polynomial of `exp`.
+    const EXP: super::exp::Constants<Self>;
+    /// Constants of `log`.
+    const LOG: super::log::Constants<Self>;
+    /// Constants of `tanh`.
+    const TANH: super::tanh::Constants<Self>;
+    /// Constants of `erf`.
+    const ERF: super::erf::Constants<Self>;
+    /// Constants of `sigmoid`.
+    const SIGMOID: super::sigmoid::Constants<Self>;
+    /// Constants of `gelu`.
+    const GELU: super::gelu::Constants<Self>;
+}
+
+/// What carries out, or records, the steps of a math function.
+///
+/// [`Scalar`](super::Scalar) computes them; a lowering implements the trait on its builder and gets each function
+/// expanded into its own IR. Every step has one result in IEEE 754 (round to nearest even, subnormals kept), so all
+/// implementations give the same bits. There is no step that some vector ISA lacks: neither table lookups, nor 64-bit
+/// arithmetic shifts, nor conversions between integers and floats.
+pub trait Steps {
+    /// The type of one element.
+    type Lane: Lane;
+    /// One or more floating-point elements.
+    type Value: Copy;
+    /// One or more integers as wide as [`Self::Lane`](Steps::Lane).
+    type Int: Copy;
+    /// One or more truth values.
+    type Mask: Copy;
+
+    /// A floating-point constant.
+    fn value(&mut self, c: Self::Lane) -> Self::Value;
+    /// An integer constant.
+    fn int(&mut self, c: <Self::Lane as Lane>::Bits) -> Self::Int;
+
+    /// `a + b`.
+    fn add(&mut self, a: Self::Value, b: Self::Value) -> Self::Value;
+    /// `a - b`.
+    fn sub(&mut self, a: Self::Value, b: Self::Value) -> Self::Value;
+    /// `-a`, exact; meant to be folded into the multiply-add that uses it.
+    fn neg(&mut self, a: Self::Value) -> Self::Value;
+    /// `a * b`.
+    fn mul(&mut self, a: Self::Value, b: Self::Value) -> Self::Value;
+    /// `a / b`.
+    fn div(&mut self, a: Self::Value, b: Self::Value) -> Self::Value;
+    /// `a * b + c`, rounded once.
+    fn fma(&mut self, a: Self::Value, b: Self::Value, c: Self::Value) -> Self::Value;
+
+    /// `a < b`; false when either is NaN.
+    fn lt(&mut self, a: Self::Value, b: Self::Value) -> Self::Mask;
+    /// `a == b`; false when either is NaN, true for zeros of either sign.
+    fn eq(&mut self, a: Self::Value, b: Self::Value) -> Self::Mask;
+    /// `a` where `mask` holds, else `b`; the one not taken may be anything, NaN included.
+    fn select(&mut self, mask: Self::Mask, a: Self::Value, b: Self::Value) -> Self::Value;
+    /// `a < b ? a : b`, thus `b` when either is NaN or both are zeros: what `vminps` computes.
+    fn min(&mut self, a: Self::Value, b: Self::Value) -> Self::Value {
+        let less = self.lt(a, b);
+        self.select(less, a, b)
+    }
+    /// `b < a ? a : b`, thus `b` when either is NaN or both are zeros: what `vmaxps` computes.
+    fn max(&mut self, a: Self::Value, b: Self::Value) -> Self::Value {
+        let greater = self.lt(b, a);
+        self.select(greater, a, b)
+    }
+
+    /// The bit pattern of `a`.
+    fn bits(&mut self, a: Self::Value) -> Self::Int;
+    /// The float with the bit pattern `a`.
+    fn float(&mut self, a: Self::Int) -> Self::Value;
+    /// `a + b`, wrapping.
+    fn iadd(&mut self, a: Self::Int, b: Self::Int) -> Self::Int;
+    /// `a - b`, wrapping.
+    fn isub(&mut self, a: Self::Int, b: Self::Int) -> Self::Int;
+    /// Bitwise and.
+    fn and(&mut self, a: Self::Int, b: Self::Int) -> Self::Int;
+    /// Bitwise or.
+    fn or(&mut self, a: Self::Int, b: Self::Int) -> Self::Int;
+    /// `a` shifted left by `n`, less than the width.
+    fn shl(&mut self, a: Self::Int, n: u32) -> Self::Int;
+    /// `a` shifted right by `n`, less than the width, zeros shifted in.
+    fn shr(&mut self, a: Self::Int, n: u32) -> Self::Int;
+}
+
+/// The polynomial with these coefficients, constant term first, by Horner's rule.
+///
+/// # Panics
+///
+/// If there are no coefficients.
+#[inline]
+pub fn horner<B: Steps>(b: &mut B, x: B::Value, coefficients: &[B::Lane]) -> B::Value {
+    let (&last, rest) = coefficients.split_last().expect("a polynomial has a coefficient");
+    let mut sum = b.value(last);
+    for &c in rest.iter().rev() {
+        let c = b.value(c);
+        sum = b.fma(sum, x, c);
+    }
+    sum
+}
+
+/// The absolute value of `x` and the sign bit of `x`.
+#[inline]
+pub(super) fn split_sign<B: Steps>(b: &mut B, x: B::Value) -> (B::Value, B::Int) {
+    let (sign, magnitude) = (b.int(B::Lane::SIGN), b.int(B::Lane::MAGNITUDE));
+    let bits = b.bits(x);
+    let (sign, magnitude) = (b.and(bits, sign), b.and(bits, magnitude));
+    (b.float(magnitude), sign)
+}
+
+/// `x`, whose sign bit is clear, with the sign bit `sign`.
+#[inline]
+pub(super) fn join_sign<B: Steps>(b: &mut B, x: B::Value, sign: B::Int) -> B::Value {
+    let bits = b.bits(x);
+    let bits = b.or(bits, sign);
+    b.float(bits)
+}

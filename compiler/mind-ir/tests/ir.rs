@@ -1,0 +1,10 @@
+//! The graph, the op table and the verifier, on a dialect of the tests' own.
+
+#[path = "ir/edit.rs"]
+mod edit;
+#[path = "ir/table.rs"]
+mod table;
+#[path = "ir/toy.rs"]
+mod toy;
+#[path = "ir/verify.rs"]
+mod verify;

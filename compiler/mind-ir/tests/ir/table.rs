@@ -1,0 +1,43 @@
+//! What the op table derives.
+
+use mind_ir::Graph;
+use mind_ir::attr::{Attr, AttrKind};
+use mind_ir::builtin;
+use mind_ir::opdef::{Dialect, Op, Registry, Trait};
+
+use crate::toy::{self, Blend, Flip, Pack, push, source};
+
+#[test]
+fn rows_hold_what_was_written() {
+    let def = Blend::DEF;
+    assert_eq!((def.name, def.short_name(), def.doc.trim()), ("toy.blend", "blend", "Addition, scaled."));
+    assert_eq!(def.operands.iter().map(|operand| operand.name).collect::<Vec<_>>(), ["lhs", "rhs"]);
+    assert_eq!((def.names.core, def.names.mic1, def.names.mic2), (Some("Blend"), Some("blend"), None));
+    let [scale, axes] = def.attrs else { panic!("two attributes") };
+    assert_eq!((scale.name, scale.key, scale.kind, scale.default), ("scale", None, AttrKind::Int, Some(Attr::Int(1))));
+    assert_eq!((axes.name, axes.key, axes.default), ("axes", Some("ax"), None));
+    assert!(def.has(Trait::Commutative) && !def.has(Trait::Constant));
+    assert_eq!(def.arity_text(), "2 operands (lhs, rhs)");
+    assert_eq!(Pack::DEF.arity_text(), "at least 1 operands (inputs, ...)");
+}
+
+#[test]
+fn views_read_operands_and_attributes() {
+    let mut g = Graph::new();
+    let x = source(&mut g, 4);
+    let op = push(&mut g, Blend::DEF, &[x, x]);
+    g.set_attr(op, 1, Attr::Ints(&[2, 0]));
+    let blend = g.view::<Blend>(op).unwrap();
+    assert_eq!((blend.lhs(&g), blend.scale(&g), blend.axes(&g)), (x, 1, &[2, 0][..]));
+    assert_eq!(g.view::<Flip>(op), None);
+    assert_eq!(Blend::attrs(3, &[1]), [Attr::Int(3), Attr::Ints(&[1])]);
+}
+
+#[test]
+fn a_registry_finds_ops_by_name_and_by_format() {
+    let toy = Dialect { name: "toy", doc: "", ops: toy::OPS };
+    let registry = Registry::with([builtin::DIALECT, toy]);
+    assert!(std::ptr::eq(registry.get("toy.flip").unwrap(), Flip::DEF));
+    assert!(registry.names(|names| names.mic1).contains_key("blend"));
+    assert_eq!(registry.ops().count(), 1 + toy::OPS.len());
+}

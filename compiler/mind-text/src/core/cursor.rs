@@ -1,0 +1,286 @@
+//! The tokens of a line.
+
+use std::borrow::Cow;
+
+use super::error::{Parsed, SyntaxError};
+
+/// A place in a text, moving forward.
+///
+/// Past the end it sees line ends, so that the last line needs none.
+pub(super) struct Cursor<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+const BLANK: u8 = 1;
+const WORD: u8 = 2;
+const NUMBER: u8 = 4;
+const DELIMITER: u8 = 8;
+
+/// The classes of each byte.
+const CLASS: [u8; 256] = {
+    let mut class = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        class[byte] = match byte as u8 {
+            b' ' | b'\t' | b'\r' => BLANK | DELIMITER,
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => WORD | NUMBER,
+            b'.' | b'+' | b'-' => NUMBER,
+            b'\n' | b'(' | b')' | b'{' | b'}' | b'[' | b']' | b'<' | b'>' | b',' | b':' | b'='
+            | b'#' | b'"' | b'%' => DELIMITER,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    class
+};
+
+fn is(byte: u8, class: u8) -> bool {
+    CLASS[byte as usize] & class != 0
+}
+
+/// Whether `text` may stand bare where a name is expected.
+pub(super) fn is_identifier(text: &str) -> bool {
+    let starts = text.bytes().next().is_some_and(|byte| !byte.is_ascii_digit());
+    starts && text.bytes().all(|byte| is(byte, WORD))
+}
+
+impl<'t> Cursor<'t> {
+    /// The start of `text`, behind a byte order mark.
+    pub(super) fn new(text: &'t str) -> Cursor<'t> {
+        let at = text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len();
+        Cursor { text, at }
+    }
+
+    /// The whole text.
+    pub(super) fn text(&self) -> &'t str {
+        self.text
+    }
+
+    /// The offset of the next byte.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Moves to `at`, the offset of a character.
+    pub(super) fn seek(&mut self, at: usize) {
+        self.at = at;
+    }
+
+    /// Whether nothing is left.
+    pub(super) fn is_done(&self) -> bool {
+        self.at >= self.text.len()
+    }
+
+    fn byte(&self, at: usize) -> u8 {
+        self.text.as_bytes().get(at).copied().unwrap_or(b'\n')
+    }
+
+    /// The next byte behind blanks.
+    pub(super) fn peek(&mut self) -> u8 {
+        while is(self.byte(self.at), BLANK) {
+            self.at += 1;
+        }
+        self.byte(self.at)
+    }
+
+    /// Takes `byte` if it is next behind blanks.
+    pub(super) fn eat(&mut self, byte: u8) -> bool {
+        let found = self.peek() == byte;
+        self.at += usize::from(found);
+        found
+    }
+
+    /// Takes `byte`, described as `expected`.
+    pub(super) fn expect(&mut self, byte: u8, expected: &'static str) -> Parsed<()> {
+        match self.eat(byte) {
+            true => Ok(()),
+            false => Err(self.unexpected(expected)),
+        }
+    }
+
+    /// Whether only blanks and a comment are left of the line.
+    pub(super) fn at_line_end(&mut self) -> bool {
+        matches!(self.peek(), b'\n' | b'#')
+    }
+
+    /// Whether `{` is next and ends its line: the start of a body, not of attributes.
+    pub(super) fn opens_body(&mut self) -> bool {
+        if self.peek() != b'{' {
+            return false;
+        }
+        let mut at = self.at + 1;
+        while is(self.byte(at), BLANK) {
+            at += 1;
+        }
+        matches!(self.byte(at), b'\n' | b'#')
+    }
+
+    /// Moves to the start of the next line, whatever stands before it.
+    pub(super) fn next_line(&mut self) {
+        let rest = &self.text.as_bytes()[self.at.min(self.text.len())..];
+        self.at += rest.iter().position(|&byte| byte == b'\n').map_or(rest.len(), |end| end + 1);
+    }
+
+    /// Whether the line from here on ends in `{`, comments and strings aside.
+    pub(super) fn line_opens_body(&self) -> bool {
+        let (mut at, mut quoted, mut last) = (self.at, false, 0);
+        loop {
+            match self.byte(at) {
+                b'\n' => return last == b'{',
+                b'#' if !quoted => return last == b'{',
+                b'\\' if quoted && self.byte(at + 1) != b'\n' => at += 1,
+                b'"' => quoted = !quoted,
+                _ => {}
+            }
+            if !is(self.byte(at), BLANK) {
+                last = self.byte(at);
+            }
+            at += 1;
+        }
+    }
+
+    /// The identifier that is next, if one is.
+    pub(super) fn word(&mut self) -> Parsed<Option<&'t str>> {
+        self.name_of(WORD)
+    }
+
+    /// The op name that is next, if one is: identifiers joined by periods.
+    pub(super) fn op_name(&mut self) -> Parsed<Option<&'t str>> {
+        self.name_of(NUMBER)
+    }
+
+    fn name_of(&mut self, class: u8) -> Parsed<Option<&'t str>> {
+        let first = self.peek();
+        if !is(first, WORD) || first.is_ascii_digit() {
+            return Ok(None);
+        }
+        let start = self.at;
+        while is(self.byte(self.at), class) && !matches!(self.byte(self.at), b'+' | b'-') {
+            self.at += 1;
+        }
+        if self.at < self.text.len() && !is(self.byte(self.at), DELIMITER) {
+            let found = self.text[self.at..].chars().next().unwrap_or_default();
+            let end = self.at + found.len_utf8();
+            return Err(SyntaxError::IllegalCharacter(found).at(self.at, end));
+        }
+        Ok(Some(&self.text[start..self.at]))
+    }
+
+    /// The run of letters, digits, signs and periods that is next: a number, if it is one.
+    pub(super) fn number(&mut self) -> &'t str {
+        self.peek();
+        let start = self.at;
+        while is(self.byte(self.at), NUMBER) {
+            self.at += 1;
+        }
+        &self.text[start..self.at]
+    }
+
+    /// The id that is next, as `%5`, with its offset.
+    pub(super) fn label(&mut self) -> Parsed<(u64, usize)> {
+        const EXPECTED: &str = "an id such as `%0`";
+        if self.peek() != b'%' {
+            return Err(self.unexpected(EXPECTED));
+        }
+        let start = self.at;
+        let mut label = Some(0i64);
+        self.at += 1;
+        while let digit @ b'0'..=b'9' = self.byte(self.at) {
+            let digit = i64::from(digit - b'0');
+            label = label.and_then(|label| label.checked_mul(10)?.checked_add(digit));
+            self.at += 1;
+        }
+        if self.at == start + 1 || is(self.byte(self.at), NUMBER) {
+            self.at = start;
+            return Err(self.unexpected(EXPECTED));
+        }
+        match label {
+            Some(label) => Ok((label.cast_unsigned(), start)),
+            None => {
+                let literal = self.text[start..self.at].to_owned();
+                let expected = "an id of at most 9223372036854775807";
+                Err(SyntaxError::Number { literal, expected }.at(start, self.at))
+            }
+        }
+    }
+
+    /// The text of the quoted string that is next.
+    pub(super) fn string(&mut self) -> Parsed<Cow<'t, str>> {
+        self.expect(b'"', "a string")?;
+        let start = self.at;
+        let mut unescaped: Option<String> = None;
+        loop {
+            let at = self.at;
+            match self.byte(at) {
+                b'\n' => return Err(SyntaxError::OpenString.at(start - 1, start)),
+                b'"' => {
+                    self.at += 1;
+                    let raw = &self.text[start..at];
+                    return Ok(unescaped.map_or(Cow::Borrowed(raw), Cow::Owned));
+                }
+                b'\\' => {
+                    let text = unescaped.get_or_insert_with(|| self.text[start..at].to_owned());
+                    text.push(match self.byte(at + 1) {
+                        b'n' => '\n',
+                        b'r' => '\r',
+                        b't' => '\t',
+                        b'\\' => '\\',
+                        b'"' => '"',
+                        b'\n' => return Err(SyntaxError::OpenString.at(start - 1, start)),
+                        _ => {
+                            let escaped = self.text[at + 1..].chars().next();
+                            let escaped = escaped.map(String::from).unwrap_or_default();
+                            let end = at + 1 + escaped.len();
+                            return Err(SyntaxError::Escape(escaped).at(at, end));
+                        }
+                    });
+                    self.at += 2;
+                }
+                _ => {
+                    let run = self.text.as_bytes()[at..].iter();
+                    let len = run.take_while(|&&byte| !matches!(byte, b'\n' | b'"' | b'\\')).count();
+                    self.at += len;
+                    if let Some(text) = &mut unescaped {
+                        text.push_str(&self.text[at..self.at]);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The offsets of the token that is next: a word or number, or else one character.
+    pub(super) fn token(&mut self) -> (usize, usize) {
+        self.peek();
+        let start = self.at;
+        let run = self.text.as_bytes()[start.min(self.text.len())..].iter();
+        let len = run.take_while(|&&byte| is(byte, NUMBER)).count();
+        match (len, self.byte(start)) {
+            (0, b'\n') => (start, start),
+            (0, _) => {
+                let len = self.text[start..].chars().next().map_or(0, char::len_utf8);
+                (start, start + len)
+            }
+            _ => (start, start + len),
+        }
+    }
+
+    /// The error for finding something other than `expected` here.
+    pub(super) fn unexpected(&mut self, expected: &'static str) -> Box<super::error::Fault> {
+        let (start, end) = self.token();
+        let found = match start == end || self.byte(start) == b'#' {
+            true => "the end of the line".to_owned(),
+            false => format!("`{}`", excerpt(&self.text[start..end])),
+        };
+        SyntaxError::Expected { expected, found }.at(start, end)
+    }
+}
+
+/// The start of a text that may be long, for a message.
+pub(super) fn excerpt(text: &str) -> String {
+    const SHOWN: usize = 40;
+    match text.char_indices().nth(SHOWN) {
+        Some((cut, _)) => format!("{}...", &text[..cut]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,221 @@
+//! What can be wrong with Core text.
+
+use mind_diag::{Code, Diagnostic, Span};
+use mind_ir::types::DType;
+use thiserror::Error;
+
+/// An error and the bytes of the text that it is about.
+#[derive(Debug)]
+pub(super) struct Fault {
+    /// Offset of the first byte.
+    pub(super) start: usize,
+    /// Offset just past the last byte.
+    pub(super) end: usize,
+    /// The rule that was broken.
+    pub(super) error: SyntaxError,
+    /// Offsets of the definition it refers to.
+    pub(super) earlier: Option<(usize, usize)>,
+}
+
+impl Fault {
+    /// The same, referring to the definition at `start..end`.
+    pub(super) fn about(mut self: Box<Fault>, (start, end): (usize, usize)) -> Box<Fault> {
+        self.earlier = Some((start, end));
+        self
+    }
+}
+
+/// What a reading step returns.
+pub(super) type Parsed<T> = Result<T, Box<Fault>>;
+
+/// The most levels of nested bodies and of nested lists in constant data.
+pub(super) const MAX_NESTING: usize = 32;
+
+/// A rule of the text that a line breaks; the message of each says what its fields are. Ids and names
+/// are as the user wrote them.
+#[derive(Debug, Error)]
+pub(super) enum SyntaxError {
+    #[error("expected {expected}, found {found}")]
+    Expected { expected: &'static str, found: String },
+    #[error("illegal character `{0}` in an identifier")]
+    IllegalCharacter(char),
+    #[error("string without closing quote")]
+    OpenString,
+    #[error("unknown escape `\\{0}`")]
+    Escape(String),
+    #[error("`{literal}` is not {expected}")]
+    Number { literal: String, expected: &'static str },
+    #[error("`{literal}` does not fit {dtype}")]
+    Element { literal: String, dtype: DType },
+    #[error("unknown op `{name}`")]
+    UnknownOp { name: String, nearest: Option<&'static str> },
+    #[error("`{name}` is not an op of two operands")]
+    UnknownBinOp { name: String, nearest: Option<&'static str> },
+    #[error("unknown dtype `{name}`")]
+    UnknownDType { name: String, nearest: Option<&'static str> },
+    #[error("`{op}` has no attribute `{key}`")]
+    UnknownKey { op: &'static str, key: String, nearest: Option<&'static str>, keys: String },
+    #[error("attribute `{key}` is given twice")]
+    RepeatedKey { key: &'static str },
+    #[error("`{op}` needs the attribute `{key}`")]
+    MissingKey { op: &'static str, key: &'static str, interface: bool },
+    #[error("`{op}` takes {attributes} in parentheses besides its operands")]
+    SurplusArgument { op: &'static str, attributes: String, found: String },
+    #[error("operand %{label} stands behind an attribute")]
+    LateOperand { label: u64 },
+    #[error("`{op}` defines {expected}, but {found} stand before `=`")]
+    ResultCount { op: &'static str, expected: &'static str, found: usize },
+    #[error("{found} types are declared for {expected} values")]
+    TypeCount { expected: usize, found: usize },
+    #[error("{user} uses %{label}, which no line above defines")]
+    Undefined { user: String, label: u64 },
+    #[error("{user} uses %{label}, which is defined outside this body")]
+    Captured { user: String, label: u64 },
+    #[error("{user} uses %{label}, which is defined inside a body")]
+    Inner { user: String, label: u64 },
+    #[error("`{op}` takes {expected}, found {found}")]
+    Arity { op: &'static str, expected: String, found: usize },
+    #[error("%{label} is defined twice")]
+    DefinedTwice { label: u64 },
+    #[error("output {index} is %{label}, which no line above defines")]
+    UndefinedOutput { index: usize, label: u64 },
+    #[error("a constant needs a dtype")]
+    UntypedConstant,
+    #[error("attribute `{key}` says {found}, the declared type {declared}")]
+    ConstantType { key: &'static str, declared: String, found: String },
+    #[error("a constant has either `{data}` or `fill`, not both")]
+    DataAndFill { data: &'static str },
+    #[error("the data is ragged: {problem}")]
+    Ragged { problem: String, declared: String },
+    #[error("the data has shape {found}, the constant {declared}")]
+    Nesting { declared: String, found: String },
+    #[error("{what} are nested deeper than {MAX_NESTING} levels")]
+    Depth { what: &'static str },
+    #[error("a shape of {found} dimensions; at most {limit} are allowed")]
+    Rank { found: usize, limit: usize },
+    #[error("the text has more than {limit} {what}")]
+    Limit { limit: usize, what: &'static str },
+    #[error("`{op}` has {expected}, found {found}")]
+    Bodies { op: &'static str, expected: String, found: usize },
+    #[error("a body is not closed")]
+    OpenBody,
+    #[error("`}}` closes no body")]
+    StrayBrace,
+    #[error("`{keyword}:` {rule}")]
+    Misplaced { keyword: &'static str, rule: &'static str },
+    #[error("nothing may follow `{keyword}:`")]
+    AfterEnd { keyword: &'static str },
+}
+
+impl SyntaxError {
+    /// This error about the bytes `start..end`.
+    pub(super) fn at(self, start: usize, end: usize) -> Box<Fault> {
+        Box::new(Fault { start, end, error: self, earlier: None })
+    }
+
+    /// Whether nothing more is read after it.
+    pub(super) fn is_fatal(&self) -> bool {
+        matches!(self, SyntaxError::Limit { .. })
+    }
+
+    /// The catalogue code; none for plain errors of syntax.
+    fn code(&self) -> Option<Code> {
+        use SyntaxError::*;
+        Some(Code(match self {
+            IllegalCharacter(_) => 1002,
+            OpenString => 1003,
+            Escape(_) => 1004,
+            Number { .. } => 1005,
+            ConstantType { .. } => 2001,
+            Arity { .. } => 2007,
+            Ragged { .. } | Nesting { .. } => 3010,
+            Undefined { .. } | Captured { .. } | Inner { .. } => 4001,
+            DefinedTwice { .. } => 4002,
+            UndefinedOutput { .. } => 4003,
+            UntypedConstant | MissingKey { interface: true, .. } => 4004,
+            Element { .. } => 4005,
+            _ => return None,
+        }))
+    }
+
+    /// A way out.
+    fn help(&self) -> Option<String> {
+        use SyntaxError::*;
+        Some(match self {
+            Escape(_) => r#"the escapes are \n, \r, \t, \\ and \""#.into(),
+            UnknownOp { nearest: Some(name), .. }
+            | UnknownBinOp { nearest: Some(name), .. }
+            | UnknownDType { nearest: Some(name), .. }
+            | UnknownKey { nearest: Some(name), .. } => format!("did you mean `{name}`?"),
+            UnknownKey { keys, .. } if keys.is_empty() => "it has no attributes".into(),
+            UnknownKey { keys, .. } => format!("it has {keys}"),
+            SurplusArgument { found, .. } if found.starts_with(|c: char| c.is_ascii_digit()) => {
+                format!("operands are written with a percent sign, as in `%{found}`")
+            }
+            SurplusArgument { .. } => "named attributes stand in braces, as in `{axis=1}`".into(),
+            LateOperand { .. } => "operands come first".into(),
+            Undefined { .. } => "a value can be used only below the line that defines it".into(),
+            Captured { .. } => {
+                "a body reads only its own values; pass it as an operand and name it in `args:`"
+                    .into()
+            }
+            Inner { .. } => "a body gives out what its `yield:` names".into(),
+            UndefinedOutput { .. } => "an output is a value of the module's own lines".into(),
+            UntypedConstant => {
+                "write a type behind `:`, or `dtype=f32, shape=[2, 1]` in the braces".into()
+            }
+            Nesting { .. } => {
+                "nest the data as its shape says, or write all elements in one list".into()
+            }
+            Ragged { .. } => "lists at the same level have the same length".into(),
+            AfterEnd { .. } => "it is the last line of its block".into(),
+            OpenBody => "close it with `}` on a line of its own".into(),
+            Element { .. } => "write a value that the dtype holds, or declare another dtype".into(),
+            _ => return None,
+        })
+    }
+
+    /// What the catalogue says must be shown.
+    fn context(&self) -> Vec<(&'static str, String)> {
+        use SyntaxError::*;
+        match self {
+            IllegalCharacter(found) => vec![("character", found.to_string())],
+            Escape(found) => vec![("escape", found.clone())],
+            Number { literal, .. } => vec![("literal", literal.clone())],
+            Element { literal, dtype } => {
+                vec![("literal", literal.clone()), ("dtype", dtype.to_string())]
+            }
+            ConstantType { declared, found, .. } => {
+                vec![("expected", declared.clone()), ("found", found.clone())]
+            }
+            Ragged { problem, declared } => {
+                vec![("declared", declared.clone()), ("found", problem.clone())]
+            }
+            Nesting { declared, found } => {
+                vec![("declared", declared.clone()), ("found", found.clone())]
+            }
+            Arity { op, expected, found } => vec![
+                ("op", op.to_string()),
+                ("expected", expected.clone()),
+                ("found", found.to_string()),
+            ],
+            Undefined { user, label } | Captured { user, label } | Inner { user, label } => {
+                vec![("instruction", user.clone()), ("operand", format!("%{label}"))]
+            }
+            DefinedTwice { label } => vec![("id", format!("%{label}"))],
+            UndefinedOutput { index, label } => {
+                vec![("index", index.to_string()), ("id", format!("%{label}"))]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The diagnostic for this error at `span`.
+    pub(super) fn diagnostic(&self, span: Span) -> Diagnostic {
+        let mut diagnostic = Diagnostic::error(span, self.to_string());
+        diagnostic.code = self.code();
+        diagnostic.help = self.help();
+        diagnostic.context = self.context();
+        diagnostic
+    }
+}

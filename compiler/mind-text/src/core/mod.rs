@@ -1,0 +1,81 @@
+//! Core IR text.
+//!
+//! A module is a list of instructions, one per line, and the list of its outputs:
+//!
+//! ```text
+//! %0 = Input {name=x} : tensor<f32[4, 6]>
+//! %1 = Sum (%0) {axes=[1], keepdims=true} : tensor<f32[4, 1]>
+//! outputs: %1
+//! ```
+//!
+//! ```text
+//! module      = { instruction } [ "outputs:" ids ]
+//! instruction = [ ids "=" ] op [ "(" ids ")" ] [ "{" attributes "}" ] [ ":" types ] { body }
+//! attributes  = key "=" value { "," key "=" value }
+//! type        = "tensor<" dtype "[" dims "]" ">"            dim = integer | symbol | "?"
+//! body        = "{" newline [ "args:" ids newline ] { instruction } [ "yield:" ids newline ] "}"
+//! ```
+//!
+//! - An op goes by its name in Core text, or by its full name, as `loops.for`. Keys and the forms of
+//!   values follow from the op tables; what they do not say is listed in one place, `table.rs`.
+//! - Attributes are printed in the order of their keys and all of them, but: Gather's `axis` of 0, an
+//!   empty `permutation` of Transpose, and the `role` of an Input, printed only as `role=param`.
+//! - An open end of a slice is `_`: `ends=[_, 4]`. The padding of a window is `valid`, `same` or
+//!   `[[top, bottom], [left, right]]`.
+//! - A constant is `{data=[[1.0],[2.0]], dtype=f32, shape=[2, 1]}` or, all elements alike,
+//!   `{dtype=f32, fill=0.0, shape=[2, 1]}`. Data is nested as the shape says or one list. What the
+//!   braces leave out is taken from the type.
+//! - A value's type is printed as declared, else as inferred, else left out; `_` stands for the type of
+//!   a result that has none beside one that has.
+//! - Ids are unique in the whole module and count in their own body only: what a body reads, it takes
+//!   as an operand of its op and names in `args:`. Bodies and lists of data nest at most 32 deep.
+//! - The spelling of the specification is read too: attributes in parentheses in the order of the op's
+//!   table, `Sum(%0, [1], true)`, `Slice(%0, [0:4:2, 1:])`, `Conv2d(%0, %1, [1, 1], Custom([[1, 1],
+//!   [0, 0]]))`; `BinOp(Add, %0, %1)`; `Tensor<f32, [4, 6]>`; `:` for `=` in braces.
+//! - `#` starts a comment; blanks and blank lines are free; a comma may stand behind the last item.
+
+mod cursor;
+mod error;
+mod labels;
+mod parse;
+mod print;
+mod table;
+
+use mind_diag::Diagnostics;
+use mind_ir::graph::Graph;
+use mind_ir::opdef::Registry;
+
+use crate::limits::Limits;
+use table::OpTable;
+
+/// The Core text of the ops of a registry.
+#[derive(Debug)]
+pub struct Syntax {
+    table: OpTable,
+}
+
+impl Syntax {
+    /// The text forms of all ops of `registry`. Panics when an op has two attributes with one key.
+    pub fn new(registry: &Registry) -> Syntax {
+        Syntax { table: OpTable::new(registry) }
+    }
+
+    /// Reads a module whose first byte lies at offset `base` of its file.
+    ///
+    /// Values are untyped, with the types that the text declares; the
+    /// [verifier](mind_ir::verify::verify) types them.
+    ///
+    /// Errors: every line that is not as it should be, in text order. A line that only reads what a
+    /// rejected line defines adds none.
+    pub fn parse(&self, text: &str, base: u32, limits: &Limits) -> Result<Graph, Diagnostics> {
+        parse::parse(&self.table, text, base, limits)
+    }
+
+    /// Prints a module, without a line end behind the last line.
+    ///
+    /// Errors: an op outside the registry, an op behind the end of its block, bodies nested too deeply:
+    /// what could not be read back.
+    pub fn print(&self, g: &Graph) -> Result<String, Diagnostics> {
+        print::print(&self.table, g)
+    }
+}

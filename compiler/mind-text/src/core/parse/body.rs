@@ -1,0 +1,226 @@
+//! Bodies: their braces, arguments and last lines.
+
+use mind_ir::builtin::Yield;
+use mind_ir::graph::{Graph, InsertPoint, NewOp};
+use mind_ir::opdef::Op;
+use mind_ir::{BlockId, OpId, Ty};
+
+use super::Parser;
+use crate::core::error::{Fault, MAX_NESTING, Parsed, SyntaxError};
+use crate::core::labels::{Entry, Label, State};
+
+/// A body being read.
+pub(super) struct Body {
+    /// Its block; none in a rejected body, whose lines are checked but create nothing.
+    pub(super) block: Option<BlockId>,
+    /// What tells its ids from those of other bodies; 0 in the module's own.
+    pub(super) scope: u32,
+    pub(super) stage: Stage,
+    /// The op it belongs to, and which of the op's bodies it is.
+    owner: Option<(OpId, usize)>,
+    /// Where its brace stands.
+    opened: usize,
+}
+
+/// How far a body has been read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Stage {
+    /// Nothing yet: `args:` may come.
+    Start,
+    /// Some line.
+    Lines,
+    /// Its last line.
+    Ended,
+}
+
+impl Body {
+    /// The module's own.
+    pub(super) fn module(g: &Graph) -> Body {
+        Body { block: Some(g.body()), scope: 0, stage: Stage::Start, owner: None, opened: 0 }
+    }
+}
+
+/// The error for an op with `found` bodies instead of `expected`.
+pub(super) fn count_error(op: &'static str, expected: usize, found: usize) -> SyntaxError {
+    let expected = match expected {
+        0 => "no body".to_owned(),
+        1 => "one body in braces".to_owned(),
+        several => format!("{several} bodies in braces"),
+    };
+    SyntaxError::Bodies { op, expected, found }
+}
+
+impl Parser<'_> {
+    /// The innermost open body.
+    pub(super) fn body(&self) -> &Body {
+        self.bodies.last().expect("the module's own body stays open")
+    }
+
+    /// The innermost open body.
+    pub(super) fn body_mut(&mut self) -> &mut Body {
+        self.bodies.last_mut().expect("the module's own body stays open")
+    }
+
+    /// Opens the body number `index` of `op`, whose brace stands at `at`.
+    pub(super) fn open_body(&mut self, op: OpId, index: usize, at: usize) -> Parsed<()> {
+        if self.bodies.len() > MAX_NESTING {
+            self.open_rejected(at);
+            return Err(SyntaxError::Depth { what: "bodies" }.at(at, at + 1));
+        }
+        let block = self.src.graph.block(self.src.graph.regions(op)[index]);
+        self.push(Some(block), Some((op, index)), at);
+        Ok(())
+    }
+
+    /// Opens the body of an op that was rejected.
+    pub(super) fn open_rejected(&mut self, at: usize) {
+        self.push(None, None, at);
+    }
+
+    fn push(&mut self, block: Option<BlockId>, owner: Option<(OpId, usize)>, opened: usize) {
+        self.scopes += 1;
+        let scope = self.scopes;
+        self.bodies.push(Body { block, scope, stage: Stage::Start, owner, opened });
+    }
+
+    /// Reads `}`, or `} {` between two bodies of an op.
+    pub(super) fn close_body(&mut self) -> Parsed<()> {
+        let at = self.src.cursor.at();
+        self.src.cursor.eat(b'}');
+        if self.bodies.len() == 1 {
+            return Err(SyntaxError::StrayBrace.at(at, at + 1));
+        }
+        let closed = self.bodies.pop();
+        let again = self.src.cursor.opens_body();
+        let brace = self.src.cursor.at();
+        let Some((op, index)) = closed.and_then(|body| body.owner) else {
+            if again {
+                self.open_rejected(brace);
+                return Ok(());
+            }
+            return self.end_line();
+        };
+        let (expected, found) = (self.src.graph.regions(op).len(), index + 1 + usize::from(again));
+        match (again, expected > index + 1) {
+            (true, true) => self.open_body(op, index + 1, brace),
+            (false, false) => self.end_line(),
+            _ => {
+                let name = self.src.graph.def(op).short_name();
+                Err(count_error(name, expected, found).at(at, at + 1))
+            }
+        }
+    }
+
+    /// Reads `args: %4, %5`; a type may stand behind an id. The keyword, at `start`, is taken.
+    pub(super) fn arguments(&mut self, start: usize) -> Parsed<()> {
+        let end = self.src.cursor.at();
+        if self.bodies.len() == 1 || self.body().stage != Stage::Start {
+            let rule = "stands only on the first line of a body";
+            return Err(SyntaxError::Misplaced { keyword: "args", rule }.at(start, end));
+        }
+        self.body_mut().stage = Stage::Lines;
+        let read = self.read_arguments();
+        if read.is_err() || self.body().block.is_none() {
+            self.reject_results();
+        }
+        read
+    }
+
+    fn read_arguments(&mut self) -> Parsed<()> {
+        let start = self.src.cursor.at();
+        let mut types: Vec<Option<Ty>> = Vec::new();
+        self.header.results.clear();
+        while !self.src.cursor.at_line_end() {
+            let (id, at) = self.src.cursor.label()?;
+            self.header.results.push(Label { id, at });
+            types.push(if self.src.cursor.eat(b':') { Some(self.src.ty()?) } else { None });
+            if !self.src.cursor.eat(b',') {
+                self.end_line()?;
+            }
+        }
+        let count = types.len();
+        self.count_nodes(count, start)?;
+        self.announce()?;
+        let &Body { block: Some(block), scope, .. } = self.body() else { return Ok(()) };
+        let arguments = self.src.graph.add_arguments(block, count);
+        for ((value, ty), &label) in arguments.into_iter().zip(types).zip(&self.header.results) {
+            self.src.graph.set_label(value, label.id);
+            let entry = Entry { at: label.at as u32, scope, state: State::Value(value) };
+            self.labels.set(label.id, entry);
+            if let Some(ty) = ty {
+                self.src.graph.declare(value, ty);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads `yield: %8`. The keyword, at `start`, is taken.
+    pub(super) fn end_body(&mut self, start: usize) -> Parsed<()> {
+        let end = self.src.cursor.at();
+        if self.bodies.len() == 1 {
+            let rule = "ends a body; a module ends with `outputs:`";
+            return Err(SyntaxError::Misplaced { keyword: "yield", rule }.at(start, end));
+        }
+        self.body_mut().stage = Stage::Ended;
+        self.read_yielded(start, |parser, why, _, label| {
+            parser.unusable(why, label, "`yield`".to_owned())
+        })
+    }
+
+    /// Reads `outputs: %1, %2`. The keyword, at `start`, is taken.
+    pub(super) fn outputs(&mut self, start: usize) -> Parsed<()> {
+        if let Some(fault) = self.open_body_fault() {
+            self.report.add(&fault);
+            self.bodies.truncate(1);
+        }
+        self.body_mut().stage = Stage::Ended;
+        self.read_yielded(start, |_, _, index, label| SyntaxError::UndefinedOutput {
+            index,
+            label: label.id,
+        })
+    }
+
+    /// Reads the ids behind `outputs:` or `yield:` and ends the block with them.
+    fn read_yielded(
+        &mut self,
+        start: usize,
+        error: impl Fn(&Self, super::instruction::Unusable, usize, Label) -> SyntaxError,
+    ) -> Parsed<()> {
+        let mut known = true;
+        self.values.clear();
+        let mut index = 0;
+        while !self.src.cursor.at_line_end() {
+            let (id, at) = self.src.cursor.label()?;
+            let (label, end) = (Label { id, at }, self.src.cursor.at());
+            match self.value(label) {
+                Ok(Some(value)) => self.values.push(value),
+                Ok(None) => known = false,
+                Err(why) => return Err(error(self, why, index, label).at(at, end)),
+            }
+            index += 1;
+            if !self.src.cursor.eat(b',') {
+                self.end_line()?;
+            }
+        }
+        let (true, Some(block)) = (known, self.body().block) else { return Ok(()) };
+        let end = self.src.cursor.text()[start..self.src.cursor.at()].trim_end().len();
+        let span = self.report.span(start, start + end);
+        let new = NewOp { def: Yield::DEF, operands: &self.values, attrs: &[], results: 0, span };
+        self.src.graph.insert(InsertPoint::End(block), new);
+        Ok(())
+    }
+
+    /// The error for the innermost body that is still open, if one is.
+    pub(super) fn open_body_fault(&self) -> Option<Box<Fault>> {
+        let open = self.bodies.get(1..)?.last()?;
+        Some(SyntaxError::OpenBody.at(open.opened, open.opened + 1))
+    }
+
+    /// The error for a line behind the last one of the innermost body.
+    pub(super) fn after_end(&mut self) -> Box<Fault> {
+        let keyword = if self.bodies.len() == 1 { "outputs" } else { "yield" };
+        self.body_mut().stage = Stage::Lines;
+        let (start, end) = self.src.cursor.token();
+        SyntaxError::AfterEnd { keyword }.at(start, end)
+    }
+}

@@ -1,0 +1,167 @@
+//! The data of a constant.
+
+use mind_ir::types::{DType, Dim};
+use smallvec::SmallVec;
+
+use crate::core::cursor::{Cursor, excerpt};
+use crate::core::error::{MAX_NESTING, Parsed, SyntaxError};
+use crate::number::{NumberError, element_form, read_element};
+
+/// How the lists of a constant's data are nested.
+#[derive(Debug)]
+pub(super) struct Nesting {
+    /// The length of the lists at each level, outermost first; empty for a lone element.
+    pub(super) extents: SmallVec<[usize; 4]>,
+    /// How many elements there are.
+    pub(super) count: usize,
+}
+
+impl Nesting {
+    /// Whether data nested like this fills `shape`: by itself, or as one list of all elements, whose
+    /// length is compared elsewhere.
+    pub(super) fn fits(&self, shape: &[Dim]) -> bool {
+        let same = |(&extent, dim): (&usize, &Dim)| match *dim {
+            Dim::Fixed(expected) => usize::try_from(expected) == Ok(extent),
+            Dim::Symbol(_) | Dim::Dynamic => true,
+        };
+        match self.extents.len() {
+            1 => true,
+            rank => rank == shape.len() && self.extents.iter().zip(shape).all(same),
+        }
+    }
+
+    /// The extents as `[2, 1]`.
+    pub(super) fn text(&self) -> String {
+        format!("{:?}", self.extents.as_slice())
+    }
+}
+
+/// Moves past the data that is next, a lone element or nested lists, and gives its
+/// offset.
+///
+/// Errors: brackets that do not match on this line, or are nested too deeply.
+pub(super) fn skip_data(cursor: &mut Cursor<'_>) -> Parsed<usize> {
+    if cursor.peek() != b'[' {
+        return skip_element(cursor);
+    }
+    let start = cursor.at();
+    let mut depth = 0;
+    loop {
+        match cursor.peek() {
+            b'[' if depth == MAX_NESTING => {
+                let at = cursor.at();
+                return Err(SyntaxError::Depth { what: "lists" }.at(at, at + 1));
+            }
+            b'[' => depth += 1,
+            b']' => depth -= 1,
+            b',' => {}
+            _ => {
+                if cursor.number().is_empty() {
+                    return Err(cursor.unexpected("an element, `,` or `]`"));
+                }
+                continue;
+            }
+        }
+        cursor.seek(cursor.at() + 1);
+        if depth == 0 {
+            return Ok(start);
+        }
+    }
+}
+
+/// Moves past the element that is next and gives its offset.
+pub(super) fn skip_element(cursor: &mut Cursor<'_>) -> Parsed<usize> {
+    let element = cursor.number();
+    match element.is_empty() {
+        true => Err(cursor.unexpected("an element or `[`")),
+        false => Ok(cursor.at() - element.len()),
+    }
+}
+
+/// Reads elements of `dtype` at the cursor into `bytes`. [`skip_data`] has seen the brackets.
+///
+/// Errors: E1005 and E4005 for an element, E3010 for lists of unequal length or depth. `declared` is the
+/// shape shown with them.
+pub(super) fn read_data(
+    cursor: &mut Cursor<'_>,
+    dtype: DType,
+    declared: &dyn Fn() -> String,
+    bytes: &mut Vec<u8>,
+) -> Parsed<Nesting> {
+    let mut lengths: SmallVec<[Option<usize>; 4]> = SmallVec::new();
+    let mut open: SmallVec<[usize; 8]> = SmallVec::new();
+    let mut leaf: Option<usize> = None;
+    let mut count = 0;
+    let ragged = |start, end, problem: String| {
+        Err(SyntaxError::Ragged { problem, declared: declared() }.at(start, end))
+    };
+    loop {
+        let next = cursor.peek();
+        let at = cursor.at();
+        match next {
+            b'[' => {
+                if leaf.is_some_and(|leaf| open.len() >= leaf) {
+                    return ragged(at, at + 1, "a list stands among elements".to_owned());
+                }
+                cursor.eat(b'[');
+                open.push(0);
+                if lengths.len() < open.len() {
+                    lengths.push(None);
+                }
+            }
+            b']' if !open.is_empty() => {
+                cursor.eat(b']');
+                let length = open.pop().unwrap_or_default();
+                let expected = *lengths[open.len()].get_or_insert(length);
+                if expected != length {
+                    let problem = format!("a list of {length} beside one of {expected}");
+                    return ragged(at, at + 1, problem);
+                }
+                finish_item(cursor, &mut open)?;
+            }
+            _ => {
+                let depth = open.len();
+                if *leaf.get_or_insert(depth) != depth || depth < lengths.len() {
+                    return ragged(at, at + 1, "an element stands among lists".to_owned());
+                }
+                element(cursor, dtype, bytes)?;
+                count += 1;
+                finish_item(cursor, &mut open)?;
+            }
+        }
+        if open.is_empty() {
+            let extents = lengths.into_iter().map(|length| length.unwrap_or_default()).collect();
+            return Ok(Nesting { extents, count });
+        }
+    }
+}
+
+/// Counts an item of the innermost open list and takes the comma behind it.
+fn finish_item(cursor: &mut Cursor<'_>, open: &mut [usize]) -> Parsed<()> {
+    let Some(length) = open.last_mut() else { return Ok(()) };
+    *length += 1;
+    match cursor.eat(b',') || cursor.peek() == b']' {
+        true => Ok(()),
+        false => Err(cursor.unexpected("`,` or `]`")),
+    }
+}
+
+/// Reads one element of `dtype` and appends its bytes.
+pub(super) fn element(
+    cursor: &mut Cursor<'_>,
+    dtype: DType,
+    bytes: &mut Vec<u8>,
+) -> Parsed<()> {
+    let text = cursor.number();
+    if text.is_empty() {
+        return Err(cursor.unexpected(element_form(dtype)));
+    }
+    read_element(text, dtype, bytes).map_err(|error| {
+        let (start, end, literal) = (cursor.at() - text.len(), cursor.at(), excerpt(text));
+        match error {
+            NumberError::Malformed => SyntaxError::Number { literal, expected: element_form(dtype) },
+            NumberError::OutOfRange => SyntaxError::Element { literal, dtype },
+        }
+        .at(start, end)
+    })
+}

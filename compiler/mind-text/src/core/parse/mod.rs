@@ -1,0 +1,159 @@
+//! Reading a module.
+
+mod attrs;
+mod body;
+mod constant;
+mod header;
+mod instruction;
+mod literal;
+mod report;
+mod source;
+mod value;
+
+use mind_diag::{Diagnostics, Span};
+use mind_ir::ValueId;
+use mind_ir::graph::Graph;
+
+use super::cursor::Cursor;
+use super::error::{Parsed, SyntaxError};
+use super::labels::Labels;
+use super::table::OpTable;
+use crate::limits::Limits;
+use attrs::Attributes;
+use body::{Body, Stage};
+use header::Header;
+use report::Report;
+use source::Source;
+
+/// Reads a module whose first byte lies at `base`.
+pub(super) fn parse(
+    table: &OpTable,
+    text: &str,
+    base: u32,
+    limits: &Limits,
+) -> Result<Graph, Diagnostics> {
+    let limit = limits.bytes.min(u64::from(u32::MAX - base));
+    if text.len() as u64 > limit {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        return Err(SyntaxError::Limit { limit, what: "bytes" }.diagnostic(Span::FILE).into());
+    }
+    let mut graph = Graph::new();
+    graph.reserve((text.len() / 48).min(limits.nodes));
+    let module = Body::module(&graph);
+    let mut parser = Parser {
+        table,
+        src: Source { cursor: Cursor::new(text), graph, limits, suggest: true },
+        header: Header::default(),
+        attrs: Attributes::default(),
+        bytes: Vec::new(),
+        values: Vec::new(),
+        labels: Labels::default(),
+        report: Report::new(base),
+        bodies: vec![module],
+        scopes: 0,
+        nodes: 0,
+    };
+    parser.run();
+    match parser.report.is_empty() {
+        true => Ok(parser.src.graph),
+        false => Err(parser.report.finish(text, &parser.labels)),
+    }
+}
+
+/// A module being read.
+struct Parser<'t> {
+    table: &'t OpTable,
+    src: Source<'t>,
+    header: Header,
+    attrs: Attributes,
+    /// The elements of the constant being read.
+    bytes: Vec<u8>,
+    /// The operands of the line being read.
+    values: Vec<ValueId>,
+    labels: Labels,
+    report: Report,
+    /// The bodies that are open, the module's own first.
+    bodies: Vec<Body>,
+    /// How many bodies were opened.
+    scopes: u32,
+    nodes: usize,
+}
+
+impl Parser<'_> {
+    fn run(&mut self) {
+        let mut lines = 0;
+        while !self.src.cursor.is_done() {
+            lines += 1;
+            let start = self.src.cursor.at();
+            let limit = self.src.limits.lines;
+            let (ended, scopes) = (self.bodies.len() == 1 && self.bodies[0].stage == Stage::Ended, self.scopes);
+            let read = match self.src.cursor.at_line_end() {
+                _ if lines > limit => Err(SyntaxError::Limit { limit, what: "lines" }.at(start, start + 1)),
+                true => Ok(()),
+                false => self.line(),
+            };
+            if let Err(fault) = read {
+                self.report.add(&fault);
+                self.src.suggest = self.report.has_room();
+                if ended || fault.error.is_fatal() {
+                    return;
+                }
+                self.src.cursor.seek(start);
+                if self.scopes == scopes && self.src.cursor.line_opens_body() {
+                    self.open_rejected(start);
+                }
+            }
+            self.src.cursor.next_line();
+        }
+        if let Some(fault) = self.open_body_fault() {
+            self.report.add(&fault);
+        }
+    }
+
+    /// Reads a line that is not blank.
+    fn line(&mut self) -> Parsed<()> {
+        match self.src.cursor.peek() {
+            b'}' => self.close_body(),
+            _ if self.body().stage == Stage::Ended => Err(self.after_end()),
+            b'%' => self.instruction(),
+            _ => match self.keyword()? {
+                Some(("args", start)) => self.arguments(start),
+                Some(("yield", start)) => self.end_body(start),
+                Some((_, start)) => self.outputs(start),
+                None => self.instruction(),
+            },
+        }
+    }
+
+    /// Takes the word of a line such as `outputs: %1`, with its colon, and gives it with its offset.
+    fn keyword(&mut self) -> Parsed<Option<(&'static str, usize)>> {
+        self.src.cursor.peek();
+        let start = self.src.cursor.at();
+        let word = self.src.cursor.op_name()?;
+        let keyword = ["args", "yield", "outputs"].into_iter().find(|&known| Some(known) == word);
+        if let Some(keyword) = keyword
+            && self.src.cursor.eat(b':')
+        {
+            return Ok(Some((keyword, start)));
+        }
+        self.src.cursor.seek(start);
+        Ok(None)
+    }
+
+    fn end_line(&mut self) -> Parsed<()> {
+        match self.src.cursor.at_line_end() {
+            true => Ok(()),
+            false => Err(self.src.cursor.unexpected("the end of the line")),
+        }
+    }
+
+    /// Counts `count` more values, one for an op without.
+    fn count_nodes(&mut self, count: usize, start: usize) -> Parsed<()> {
+        self.nodes += count.max(1);
+        let limit = self.src.limits.nodes;
+        match self.nodes > limit {
+            true => Err(SyntaxError::Limit { limit, what: "values" }.at(start, self.src.cursor.at())),
+            false => Ok(()),
+        }
+    }
+}

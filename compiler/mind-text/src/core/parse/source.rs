@@ -1,0 +1,139 @@
+//! The text being read and the graph that takes its names and types.
+
+use mind_ir::graph::Graph;
+use mind_ir::opdef::nearest;
+use mind_ir::types::{DType, Dim, Shape, TypeView};
+use mind_ir::{Sym, Ty};
+
+use crate::core::cursor::{Cursor, excerpt};
+use crate::core::error::{Fault, Parsed, SyntaxError};
+use crate::limits::Limits;
+use crate::number::parse_int;
+
+/// The text being read and the graph that takes its names and types.
+pub(super) struct Source<'t> {
+    pub(super) cursor: Cursor<'t>,
+    pub(super) graph: Graph,
+    pub(super) limits: &'t Limits,
+    /// Whether errors still look for the name that was meant.
+    pub(super) suggest: bool,
+}
+
+impl Source<'_> {
+    /// Reads what stands between an opening bracket, already taken, and `close`: any number of items
+    /// with commas between them, one more allowed behind the last.
+    pub(super) fn list(
+        &mut self,
+        close: u8,
+        expected: &'static str,
+        mut item: impl FnMut(&mut Self) -> Parsed<()>,
+    ) -> Parsed<()> {
+        while !self.cursor.eat(close) {
+            item(self)?;
+            if !self.cursor.eat(b',') {
+                return self.cursor.expect(close, expected);
+            }
+        }
+        Ok(())
+    }
+
+    /// The symbol for `name`, which stands at `start`.
+    pub(super) fn intern(&mut self, name: &str, start: usize) -> Parsed<Sym> {
+        let sym = self.graph.intern(name);
+        let limit = self.limits.strings;
+        match self.graph.symbols().len() > limit {
+            true => Err(SyntaxError::Limit { limit, what: "different names and dimension symbols" }
+                .at(start, self.cursor.at())),
+            false => Ok(sym),
+        }
+    }
+
+    /// Reads an integer.
+    pub(super) fn int(&mut self) -> Parsed<i64> {
+        let literal = self.cursor.number();
+        if literal.is_empty() {
+            return Err(self.cursor.unexpected("an integer"));
+        }
+        parse_int(literal).ok_or_else(|| self.bad_number(literal, "an integer of 64 bits"))
+    }
+
+    /// The error for the number `literal` that was just read.
+    pub(super) fn bad_number(
+        &self,
+        literal: &str,
+        expected: &'static str,
+    ) -> Box<Fault> {
+        let end = self.cursor.at();
+        let start = end - literal.len();
+        let literal = excerpt(literal);
+        SyntaxError::Number { literal, expected }.at(start, end)
+    }
+
+    /// Reads a shape, `[4, B, ?]`, into `dims`.
+    pub(super) fn dims(&mut self, dims: &mut Shape) -> Parsed<()> {
+        self.cursor.expect(b'[', "`[` and a shape")?;
+        let start = self.cursor.at() - 1;
+        let limit = self.limits.dims;
+        let mut found = 0;
+        self.list(b']', "`,` or `]`", |source| {
+            let dim = source.dim()?;
+            found += 1;
+            if found <= limit {
+                dims.push(dim);
+            }
+            Ok(())
+        })?;
+        match found > limit {
+            true => Err(SyntaxError::Rank { found, limit }.at(start, self.cursor.at())),
+            false => Ok(()),
+        }
+    }
+
+    fn dim(&mut self) -> Parsed<Dim> {
+        match self.cursor.peek() {
+            b'?' => {
+                self.cursor.eat(b'?');
+                Ok(Dim::Dynamic)
+            }
+            b'0'..=b'9' | b'-' | b'+' | b'.' => Ok(Dim::Fixed(self.int()?)),
+            _ => match self.cursor.word()? {
+                Some(name) => {
+                    let start = self.cursor.at() - name.len();
+                    Ok(Dim::Symbol(self.intern(name, start)?))
+                }
+                None => Err(self.cursor.unexpected("an extent: an integer, a name or `?`")),
+            },
+        }
+    }
+
+    /// Reads a dtype.
+    pub(super) fn dtype(&mut self) -> Parsed<DType> {
+        let Some(name) = self.cursor.word()? else {
+            return Err(self.cursor.unexpected("a dtype such as `f32`"));
+        };
+        DType::parse(name).ok_or_else(|| {
+            let end = self.cursor.at();
+            let nearest = nearest(name, DType::ALL.iter().map(|dtype| dtype.name()));
+            let start = end - name.len();
+            let name = excerpt(name);
+            SyntaxError::UnknownDType { name, nearest }.at(start, end)
+        })
+    }
+
+    /// Reads a type: `tensor<f32[4, B]>` or `Tensor<f32, [4, B]>`.
+    pub(super) fn ty(&mut self) -> Parsed<Ty> {
+        const EXPECTED: &str = "a type such as `tensor<f32[4, 6]>`";
+        let start = self.cursor.at();
+        if !matches!(self.cursor.word()?, Some("tensor" | "Tensor")) {
+            self.cursor.seek(start);
+            return Err(self.cursor.unexpected(EXPECTED));
+        }
+        self.cursor.expect(b'<', "`<` and a dtype")?;
+        let dtype = self.dtype()?;
+        self.cursor.eat(b',');
+        let mut shape = Shape::new();
+        self.dims(&mut shape)?;
+        self.cursor.expect(b'>', "`>`")?;
+        Ok(self.graph.intern_type(TypeView { dtype, shape: &shape }))
+    }
+}

@@ -1,0 +1,57 @@
+//! The header line of the mic formats.
+
+use mind_diag::{Diagnostic, Span};
+
+use crate::scan::{Cursor, Parsed, shown};
+
+/// Steps to the first line that is neither blank nor a comment and over the header `expected` on it,
+/// leaving the cursor at that line's end.
+///
+/// Errors: no header, another version, text behind it.
+pub(crate) fn read_header(cursor: &mut Cursor<'_>, expected: &str) -> Parsed<()> {
+    loop {
+        cursor.blanks();
+        if !cursor.at_line_end() {
+            break;
+        }
+        if !cursor.next_line() {
+            let message = format!("expected the header '{expected}', found the end of the text");
+            return Err(Box::new(Diagnostic::error(Span::FILE, message)));
+        }
+    }
+    let start = cursor.at();
+    let word = cursor.word();
+    if word != expected {
+        return Err(Box::new(wrong_header(cursor, start, expected)));
+    }
+    end_of_line(cursor)
+}
+
+#[cold]
+fn wrong_header(cursor: &Cursor<'_>, start: usize, expected: &str) -> Diagnostic {
+    let word = shown(cursor.word_at(start));
+    if cursor.word_at(start).starts_with("mic@") {
+        let message = format!("unsupported version {word}, expected '{expected}'");
+        return cursor.error_at(start, message).help("the versions are mic@1 and mic@2");
+    }
+    let message = format!("expected the header '{expected}', found {word}");
+    cursor.error_at(start, message).help(format!("the first line is `{expected}`"))
+}
+
+/// Steps over blanks to the end of the line.
+///
+/// Errors: something else is left on it.
+#[inline]
+pub(crate) fn end_of_line(cursor: &mut Cursor<'_>) -> Parsed<()> {
+    cursor.blanks();
+    if cursor.at_line_end() { Ok(()) } else { Err(Box::new(surplus(cursor))) }
+}
+
+#[cold]
+fn surplus(cursor: &Cursor<'_>) -> Diagnostic {
+    let found = match cursor.word_at(cursor.at()) {
+        "" => "'\\r'".to_owned(),
+        word => shown(word),
+    };
+    cursor.error_at(cursor.at(), format!("expected the end of the line, found {found}"))
+}

@@ -1,0 +1,165 @@
+//! Node lines as the op tables say they are: inputs first, then one integer per parameter.
+
+use mind_diag::{Code, Diagnostic};
+use mind_ir::OpId;
+use mind_ir::attr::{Attr, AttrKind};
+use mind_ir::graph::Graph;
+use mind_ir::opdef::OpDef;
+use smallvec::SmallVec;
+
+use super::reader::{Inputs, Ints, Reader};
+use super::writer::{Refusal, Writer};
+use crate::scan::Parsed;
+
+/// Reads what stands behind the opcode of the line at `start`, and appends the op.
+pub(super) type ReadNode = fn(&mut Reader<'_>, &'static OpDef, usize) -> Parsed<()>;
+
+/// Writes the node line, or lines, of an op that goes by the given opcode.
+pub(super) type WriteNode = fn(&mut Writer<'_>, OpId, &str) -> Result<(), Refusal>;
+
+/// Whether every attribute of `def` can be written as integers, or left out.
+pub(super) fn is_regular(def: &OpDef) -> bool {
+    let trailing_list = |(index, kind)| match kind {
+        AttrKind::Int => true,
+        AttrKind::Ints => index + 1 == def.attrs.len(),
+        _ => false,
+    };
+    def.attrs.iter().map(|attr| attr.kind).enumerate().all(trailing_list)
+}
+
+/// Reads inputs and parameters.
+///
+/// Checks in order: arity, parameters, inputs defined.
+pub(super) fn read(r: &mut Reader<'_>, def: &'static OpDef, start: usize) -> Parsed<()> {
+    let ints = r.ints()?;
+    if def.attrs.is_empty() && def.operands.len() == ints.len() {
+        let operands = r.inputs(&ints, start)?;
+        r.push(def, &operands, &[], start);
+        return Ok(());
+    }
+    let (inputs, params) = split(r, def, &ints, start)?;
+    let attrs = attributes(def, params);
+    r.push(def, &inputs, &attrs, start);
+    Ok(())
+}
+
+/// The inputs and the parameters among the integers of a node line.
+///
+/// Errors: E2007 too few inputs; too few or too many parameters; E4001 an input not defined yet.
+pub(super) fn split<'i>(
+    r: &Reader<'_>,
+    def: &'static OpDef,
+    ints: &'i Ints,
+    start: usize,
+) -> Parsed<(Inputs, &'i [i64])> {
+    let arity = match def.variadic {
+        Some(_) => ints.len().saturating_sub(def.attrs.len()).max(def.operands.len() + 1),
+        None => def.operands.len(),
+    };
+    if ints.len() < arity + def.variadic.map_or(0, |_| def.attrs.len()) {
+        let found = ints.len() - def.variadic.map_or(0, |_| ints.len().min(def.attrs.len()));
+        return Err(Box::new(wrong_arity(r, def, found, start)));
+    }
+    let (ids, params) = ints.split_at(arity);
+    let (least, most) = param_counts(def);
+    if !(least..=most).contains(&params.len()) {
+        return Err(Box::new(wrong_params(r, def, params.len(), start)));
+    }
+    Ok((r.inputs(ids, start)?, params))
+}
+
+/// How many parameters an op takes at least and at most.
+fn param_counts(def: &OpDef) -> (usize, usize) {
+    let ints = || def.attrs.iter().filter(|attr| attr.kind == AttrKind::Int);
+    let least = ints().filter(|attr| attr.default.is_none() || def.variadic.is_some()).count();
+    let list = |kind| matches!(kind, AttrKind::Ints | AttrKind::Dims);
+    let open = def.attrs.iter().any(|attr| list(attr.kind));
+    (least, if open { usize::MAX } else { ints().count() })
+}
+
+#[cold]
+fn wrong_arity(r: &Reader<'_>, def: &OpDef, found: usize, start: usize) -> Diagnostic {
+    let opcode = r.cursor.word_at(start);
+    let (expected, help) = match def.variadic {
+        Some(_) => ("at least 1 input".to_owned(), "the last integer is the axis, as in `cat 0 1 -1`"),
+        None => (counted(def.operands.len(), "input"), "inputs are value ids, as in `+ 0 1`"),
+    };
+    let message = format!("'{opcode}' needs {expected}, found {found}");
+    Diagnostic::error(r.cursor.span(start), message)
+        .code(Code(2007))
+        .context("op", opcode)
+        .context("expected", expected)
+        .context("found", found.to_string())
+        .help(help)
+}
+
+#[cold]
+fn wrong_params(r: &Reader<'_>, def: &OpDef, found: usize, start: usize) -> Diagnostic {
+    let opcode = r.cursor.word_at(start);
+    let expected = match param_counts(def) {
+        (_, 0) => "takes no params".to_owned(),
+        (least, most) if least == most => format!("needs {}", counted(least, "param")),
+        (0, most) => format!("takes at most {}", counted(most, "param")),
+        (least, most) => format!("needs {least} or {}", counted(most, "param")),
+    };
+    let names: Vec<&str> = def.attrs.iter().map(|attr| attr.name).collect();
+    let error = Diagnostic::error(
+        r.cursor.span(start),
+        format!("'{opcode}' {expected}, found {found}"),
+    );
+    match names.is_empty() {
+        true => error.help(format!("it takes {} and nothing else", counted(def.operands.len(), "input"))),
+        false => error.help(format!("the params are: {}", names.join(", "))),
+    }
+}
+
+/// `2 inputs`, `1 input`.
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// The attributes that `params` stand for, defaults where they end. Their number has been checked.
+pub(super) fn attributes<'p>(def: &OpDef, params: &'p [i64]) -> SmallVec<[Attr<'p>; 4]> {
+    let mut left = params;
+    let attribute = |attr: &mind_ir::opdef::AttrDef| match (attr.kind, left) {
+        (AttrKind::Int, [first, rest @ ..]) => {
+            left = rest;
+            Attr::Int(*first)
+        }
+        (AttrKind::Ints, list) => {
+            left = &[];
+            Attr::Ints(list)
+        }
+        _ => attr.default.expect("an attribute that is no parameter has a default"),
+    };
+    def.attrs.iter().map(attribute).collect()
+}
+
+/// Writes inputs and parameters, without the trailing ones that equal their defaults.
+pub(super) fn write(w: &mut Writer<'_>, op: OpId, opcode: &str) -> Result<(), Refusal> {
+    let written = written_attrs(w.graph, op);
+    write_with(w, op, opcode, written);
+    Ok(())
+}
+
+/// Writes inputs and the first `written` attributes.
+pub(super) fn write_with(w: &mut Writer<'_>, op: OpId, opcode: &str, written: usize) {
+    let g = w.graph;
+    w.node(opcode, g.operands(op));
+    for attr in &g.attrs(op)[..written] {
+        match attr {
+            Attr::Int(value) => w.int(*value),
+            Attr::Ints(list) => list.iter().for_each(|&value| w.int(value)),
+            _ => {}
+        }
+    }
+    w.end();
+}
+
+fn written_attrs(g: &Graph, op: OpId) -> usize {
+    let (def, attrs) = (g.def(op), g.attrs(op));
+    let omitted = |index: &usize| {
+        def.variadic.is_none() && def.attrs[*index].default.is_some_and(|value| value == attrs[*index])
+    };
+    (0..attrs.len()).rev().take_while(omitted).last().unwrap_or(attrs.len())
+}

@@ -1,0 +1,87 @@
+//! The opcodes of mic@2, from the op tables.
+
+use mind_ir::opdef::{OpDef, Registry, Trait};
+use rustc_hash::FxHashMap;
+
+use super::node::{self, ReadNode, WriteNode};
+use super::special::SPECIALS;
+use crate::words::Words;
+
+/// How the node line of an opcode is read.
+#[derive(Clone, Copy)]
+pub(super) struct Opcode {
+    pub(super) def: &'static OpDef,
+    pub(super) read: ReadNode,
+}
+
+/// How an op is written.
+#[derive(Clone, Copy)]
+pub(super) struct Spelling {
+    pub(super) opcode: &'static str,
+    pub(super) write: WriteNode,
+}
+
+/// The op behind the `a` and `p` lines, with the positions of its attributes.
+#[derive(Clone, Copy)]
+pub(super) struct InputOp {
+    pub(super) def: &'static OpDef,
+    pub(super) name: usize,
+    pub(super) param: usize,
+}
+
+/// What mic@2 can say of the ops of a registry.
+pub(super) struct Opcodes {
+    pub(super) input: Option<InputOp>,
+    opcodes: Words<Opcode>,
+    spellings: FxHashMap<usize, Spelling>,
+}
+
+impl Opcodes {
+    pub(super) fn new(registry: &Registry) -> Opcodes {
+        let is_input = |def: &&'static OpDef| def.has(Trait::Interface) && def.names.mic2.is_some();
+        let special = |def: &OpDef| SPECIALS.iter().find(|special| special.op == def.name);
+        let named = |def: &'static OpDef| Some((def.names.mic2?, def)).filter(|_| !is_input(&def));
+        let opcode = |(word, def): (&'static str, &'static OpDef)| {
+            let regular = node::is_regular(def).then_some(node::read as ReadNode);
+            let read = special(def).and_then(|special| special.read).or(regular)?;
+            Some((word, Opcode { def, read }))
+        };
+        let spelling = |def: &'static OpDef| {
+            let opcode = def.names.mic2.unwrap_or_default();
+            let says = !opcode.is_empty() && node::is_regular(def) && !is_input(&def);
+            let regular = says.then_some(node::write as WriteNode);
+            let write = special(def).and_then(|special| special.write).or(regular)?;
+            Some((address(def), Spelling { opcode, write }))
+        };
+        Opcodes {
+            input: registry.ops().find(is_input).and_then(input_op),
+            opcodes: Words::new(registry.ops().filter_map(named).filter_map(opcode)),
+            spellings: registry.ops().filter_map(spelling).collect(),
+        }
+    }
+
+    /// The op that `word` names.
+    #[inline]
+    pub(super) fn get(&self, word: &str) -> Option<&Opcode> {
+        self.opcodes.get(word)
+    }
+
+    /// Every opcode.
+    pub(super) fn words(&self) -> impl Iterator<Item = &'static str> {
+        self.opcodes.words()
+    }
+
+    /// How `def` is written, if mic@2 can say it.
+    #[inline]
+    pub(super) fn spelling(&self, def: &'static OpDef) -> Option<Spelling> {
+        self.spellings.get(&address(def)).copied()
+    }
+}
+
+fn input_op(def: &'static OpDef) -> Option<InputOp> {
+    Some(InputOp { def, name: def.attr_index("name")?, param: def.attr_index("param")? })
+}
+
+fn address(def: &'static OpDef) -> usize {
+    std::ptr::from_ref(def).addr()
+}

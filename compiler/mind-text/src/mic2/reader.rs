@@ -1,0 +1,215 @@
+//! What has been read of a mic@2 text, and the pieces its lines are made of.
+
+use mind_diag::{Code, Diagnostic};
+use mind_ir::attr::Attr;
+use mind_ir::graph::{Graph, InsertPoint, NewOp};
+use mind_ir::opdef::OpDef;
+use mind_ir::types::{Dim, Shape};
+use mind_ir::{Sym, ValueId};
+use smallvec::SmallVec;
+
+use crate::limits::Limits;
+use crate::scan::{Cursor, Parsed, not_ident, shown};
+
+/// The integers of a node line.
+pub(super) type Ints = SmallVec<[i64; 8]>;
+
+/// The inputs of a node.
+pub(super) type Inputs = SmallVec<[ValueId; 6]>;
+
+/// What has been read of one text.
+pub(super) struct Reader<'t> {
+    pub(super) cursor: Cursor<'t>,
+    pub(super) limits: &'t Limits,
+    /// The module. It stops growing at the first error; until then its values are numbered as in the
+    /// text.
+    pub(super) graph: Graph,
+    /// Value ids given so far, those of lines with errors included.
+    pub(super) values: usize,
+    /// Whether a line had an error.
+    pub(super) broken: bool,
+    /// By symbol: whether an `S` line declared it.
+    declared: SmallVec<[bool; 32]>,
+}
+
+impl<'t> Reader<'t> {
+    pub(super) fn new(cursor: Cursor<'t>, limits: &'t Limits) -> Reader<'t> {
+        const BYTES_PER_LINE: usize = 14;
+        let mut graph = Graph::new();
+        graph.reserve((cursor.left() / BYTES_PER_LINE + 1).min(limits.nodes));
+        Reader { cursor, limits, graph, values: 0, broken: false, declared: SmallVec::new() }
+    }
+
+    /// Reads the integers up to the end of the line.
+    ///
+    /// Errors: a word that is no integer, or one outside `i64`.
+    #[inline]
+    pub(super) fn ints(&mut self) -> Parsed<Ints> {
+        let mut ints = Ints::new();
+        loop {
+            self.cursor.blanks();
+            if self.cursor.at_line_end() {
+                return Ok(ints);
+            }
+            ints.push(self.int("an integer")?);
+        }
+    }
+
+    /// Reads the integer at the cursor; `what` says what it is for.
+    #[inline]
+    pub(super) fn int(&mut self, what: &str) -> Parsed<i64> {
+        let start = self.cursor.at();
+        match self.cursor.int() {
+            Some(value) if self.cursor.at_delimiter() => Ok(value),
+            _ => Err(Box::new(self.not_int(start, what))),
+        }
+    }
+
+    #[cold]
+    fn not_int(&self, start: usize, what: &str) -> Diagnostic {
+        let word = self.cursor.word_at(start);
+        if word.is_empty() {
+            let message = format!("expected {what}, found the end of the line");
+            return self.cursor.error_at(start, message);
+        }
+        let error = self.cursor.error_at(start, format!("expected {what}, found {}", shown(word)));
+        match word.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
+            true => error.code(Code(1005)).context("literal", shown(word)),
+            false => error,
+        }
+    }
+
+    /// The values that the first words of the node line at `start` name.
+    ///
+    /// Errors: E4001 one that no line above defines.
+    #[inline]
+    pub(super) fn inputs(&self, ids: &[i64], start: usize) -> Parsed<Inputs> {
+        let mut inputs = Inputs::new();
+        for (index, &id) in ids.iter().enumerate() {
+            if id < 0 || id as usize >= self.values {
+                return Err(Box::new(self.undefined(id, self.word(start, index + 1))));
+            }
+            inputs.push(ValueId::new(id as usize));
+        }
+        Ok(inputs)
+    }
+
+    #[cold]
+    fn undefined(&self, id: i64, at: usize) -> Diagnostic {
+        let found = self.cursor.word_at(at).trim_start_matches('0');
+        let found = if found.is_empty() { "0".to_owned() } else { id.to_string() };
+        let message = format!("input {found} is not defined yet ({})", self.values_so_far());
+        self.cursor
+            .error_at(at, message)
+            .code(Code(4001))
+            .context("instruction", format!("value {}", self.values))
+            .context("operand", found)
+            .help("a value can be used only below the line that defines it")
+    }
+
+    /// The ids that can be named, for messages.
+    pub(super) fn values_so_far(&self) -> String {
+        match self.values {
+            0 => "values so far: none".to_owned(),
+            count => format!("values so far: 0..{count}"),
+        }
+    }
+
+    /// Where the `index`-th word of the line at `start` is.
+    pub(super) fn word(&self, start: usize, index: usize) -> usize {
+        let mut at = start;
+        for _ in 0..index {
+            at += self.cursor.word_at(at).len();
+            let rest = &self.cursor.slice(at, self.cursor.at().max(at));
+            at += rest.len() - rest.trim_start_matches([' ', '\t']).len();
+        }
+        at
+    }
+
+    /// Reads dimensions up to the end of the line; `open` says whether `?` may stand among them.
+    ///
+    /// Errors: too many, malformed, or a symbol that no line above declares.
+    pub(super) fn dims(&mut self, open: bool) -> Parsed<Shape> {
+        let mut dims = Shape::new();
+        loop {
+            self.cursor.blanks();
+            if self.cursor.at_line_end() {
+                return Ok(dims);
+            }
+            let start = self.cursor.at();
+            if dims.len() == self.limits.dims {
+                let message = format!("more than {} dimensions", self.limits.dims);
+                return Err(Box::new(self.cursor.error_at(start, message)));
+            }
+            dims.push(match self.cursor.peek() {
+                b'-' | b'0'..=b'9' => Dim::Fixed(self.int("a dimension")?),
+                b'?' if self.cursor.word() == "?" => match open {
+                    true => Dim::Dynamic,
+                    false => return Err(Box::new(self.open_target(start))),
+                },
+                _ => {
+                    self.cursor.go_to(start);
+                    Dim::Symbol(self.symbol()?)
+                }
+            });
+        }
+    }
+
+    #[cold]
+    fn open_target(&self, start: usize) -> Diagnostic {
+        self.cursor
+            .error_at(start, "a target dimension cannot be '?'")
+            .help("use -1 for the extent that is left")
+    }
+
+    fn symbol(&mut self) -> Parsed<Sym> {
+        let start = self.cursor.at();
+        let word = self.ident("a dimension")?;
+        if let Some(sym) = self.graph.symbols().find(word)
+            && self.declared.get(sym.index()).is_some_and(|&declared| declared)
+        {
+            return Ok(sym);
+        }
+        self.declare(word);
+        let error = self.cursor.error_at(start, format!("symbol {} is not declared", shown(word)));
+        Err(Box::new(error.help(format!("add `S {}` above", shown(word).trim_matches('\'')))))
+    }
+
+    /// Makes `name` a dimension symbol.
+    pub(super) fn declare(&mut self, name: &str) -> Sym {
+        let sym = self.graph.intern(name);
+        if self.declared.len() <= sym.index() {
+            self.declared.resize(sym.index() + 1, false);
+        }
+        self.declared[sym.index()] = true;
+        sym
+    }
+
+    /// Reads the identifier at the cursor; `what` says what it is, as in "a name".
+    pub(super) fn ident(&mut self, what: &str) -> Parsed<&'t str> {
+        let start = self.cursor.at();
+        let ident = self.cursor.ident();
+        if !ident.is_empty() && self.cursor.at_delimiter() {
+            return Ok(ident);
+        }
+        let (span, word) = (self.cursor.word_span(start), self.cursor.word_at(start));
+        Err(Box::new(not_ident(span, word, what)))
+    }
+
+    /// Appends the op of the node line at `start`, which ends at the cursor.
+    #[inline]
+    pub(super) fn push(
+        &mut self,
+        def: &'static OpDef,
+        operands: &[ValueId],
+        attrs: &[Attr<'_>],
+        start: usize,
+    ) {
+        if self.broken {
+            return;
+        }
+        let span = self.cursor.span(start);
+        let at = InsertPoint::End(self.graph.body());
+        self.graph.insert(at, NewOp { def, operands, attrs, results: 1, span });
+    }
+}

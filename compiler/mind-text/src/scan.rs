@@ -1,0 +1,338 @@
+//! A byte cursor over a text of lines, for the line-oriented formats.
+
+use mind_diag::{Code, Diagnostic, Span};
+
+use crate::limits::Limits;
+
+/// What reading a piece of a line gives: the piece, or the error of that line.
+pub(crate) type Parsed<T> = Result<T, Box<Diagnostic>>;
+
+/// Reads a text byte by byte and line by line.
+///
+/// The end of the text reads as a newline. `at` lies on a character boundary: only ASCII bytes and
+/// whole words are stepped over.
+pub(crate) struct Cursor<'t> {
+    text: &'t str,
+    at: usize,
+    line: usize,
+    base: u32,
+}
+
+const WORD: u8 = 0;
+const BLANK: u8 = 1;
+const END: u8 = 2;
+
+/// What each byte does to a word: stands in it, separates it from the next, or may end the line.
+const CLASS: [u8; 256] = {
+    let mut class = [WORD; 256];
+    class[b' ' as usize] = BLANK;
+    class[b'\t' as usize] = BLANK;
+    class[b'\n' as usize] = END;
+    class[b'\r' as usize] = END;
+    class[b'#' as usize] = END;
+    class
+};
+
+impl<'t> Cursor<'t> {
+    /// A cursor at the start of `text`, behind a byte order mark. `base` is added to every span.
+    ///
+    /// Errors: more bytes than `limits` admit.
+    pub(crate) fn new(text: &'t str, base: u32, limits: &Limits) -> Parsed<Cursor<'t>> {
+        let longest = u64::from(u32::MAX - base).min(limits.bytes);
+        if text.len() as u64 > longest {
+            let message = format!("the text has {} bytes, the limit is {longest}", text.len());
+            return Err(Box::new(Diagnostic::error(Span::FILE, message)));
+        }
+        let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        Ok(Cursor { text, at, line: 1, base })
+    }
+
+    /// Where the cursor is, in bytes from the start of the text.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The 1-based line that the cursor is on.
+    pub(crate) fn line(&self) -> usize {
+        self.line
+    }
+
+    /// Bytes from the cursor to the end.
+    pub(crate) fn left(&self) -> usize {
+        self.text.len() - self.at
+    }
+
+    /// The next byte.
+    #[inline]
+    pub(crate) fn peek(&self) -> u8 {
+        self.ahead(0)
+    }
+
+    /// The byte `count` bytes behind the next one.
+    #[inline]
+    pub(crate) fn ahead(&self, count: usize) -> u8 {
+        self.text.as_bytes().get(self.at + count).copied().unwrap_or(b'\n')
+    }
+
+    /// Steps over the next byte, which must be ASCII and not the end.
+    #[inline]
+    pub(crate) fn bump(&mut self) {
+        debug_assert!(self.at < self.text.len() && self.peek().is_ascii());
+        self.at += 1;
+    }
+
+    /// Steps over `byte` if it is next.
+    #[inline]
+    pub(crate) fn eat(&mut self, byte: u8) -> bool {
+        let found = self.peek() == byte && self.at < self.text.len();
+        self.at += usize::from(found);
+        found
+    }
+
+    /// Steps over spaces and tabs.
+    #[inline]
+    pub(crate) fn blanks(&mut self) {
+        while CLASS[self.peek() as usize] == BLANK {
+            self.at += 1;
+        }
+    }
+
+    /// Whether a word that ends here is complete.
+    #[inline]
+    pub(crate) fn at_delimiter(&self) -> bool {
+        CLASS[self.peek() as usize] != WORD
+    }
+
+    /// Whether nothing is left of the line but a comment.
+    #[inline]
+    pub(crate) fn at_line_end(&self) -> bool {
+        match self.peek() {
+            b'\n' | b'#' => true,
+            b'\r' => self.ahead(1) == b'\n',
+            _ => false,
+        }
+    }
+
+    /// Goes to the start of the next line; false at the end of the text.
+    #[inline]
+    pub(crate) fn next_line(&mut self) -> bool {
+        let rest = &self.text.as_bytes()[self.at..];
+        match rest.iter().position(|&byte| byte == b'\n') {
+            Some(newline) => {
+                self.at += newline + 1;
+                self.line += 1;
+                true
+            }
+            None => {
+                self.at = self.text.len();
+                false
+            }
+        }
+    }
+
+    /// The bytes up to the next blank or line end; empty at one.
+    #[inline]
+    pub(crate) fn word(&mut self) -> &'t str {
+        let start = self.at;
+        while CLASS[self.peek() as usize] == WORD {
+            self.at += 1;
+        }
+        &self.text[start..self.at]
+    }
+
+    /// The identifier at the cursor; empty where none starts.
+    pub(crate) fn ident(&mut self) -> &'t str {
+        let start = self.at;
+        if !self.peek().is_ascii_digit() {
+            while self.peek().is_ascii_alphanumeric() || self.peek() == b'_' {
+                self.at += 1;
+            }
+        }
+        &self.text[start..self.at]
+    }
+
+    /// The digits at the cursor as a number; none where no digit stands or it is past `i64::MAX`.
+    #[inline]
+    pub(crate) fn uint(&mut self) -> Option<u64> {
+        const SAFE_DIGITS: usize = 18;
+        let start = self.at;
+        let mut value = 0u64;
+        while self.peek().is_ascii_digit() {
+            value = value.wrapping_mul(10).wrapping_add(u64::from(self.peek() - b'0'));
+            self.at += 1;
+        }
+        match self.at - start {
+            0 => None,
+            1..=SAFE_DIGITS => Some(value),
+            _ => {
+                let value: u64 = self.text[start..self.at].parse().ok()?;
+                (value <= i64::MAX as u64).then_some(value)
+            }
+        }
+    }
+
+    /// The integer at the cursor; none where none stands or it is outside `i64`.
+    #[inline]
+    pub(crate) fn int(&mut self) -> Option<i64> {
+        if self.peek() != b'-' {
+            return self.uint().map(|value| value as i64);
+        }
+        let start = self.at;
+        self.at += 1;
+        while self.peek().is_ascii_digit() {
+            self.at += 1;
+        }
+        self.text[start..self.at].parse().ok()
+    }
+
+    /// The text from `start` to the cursor.
+    pub(crate) fn since(&self, start: usize) -> &'t str {
+        &self.text[start..self.at]
+    }
+
+    /// The text from `start` to `end`.
+    pub(crate) fn slice(&self, start: usize, end: usize) -> &'t str {
+        &self.text[start..end]
+    }
+
+    /// Goes back or forth to `at`, on the same line.
+    pub(crate) fn go_to(&mut self, at: usize) {
+        self.at = at;
+    }
+
+    /// The span from `start` to the cursor.
+    #[inline]
+    pub(crate) fn span(&self, start: usize) -> Span {
+        self.span_of(start, self.at)
+    }
+
+    /// The span from `start` to `end`.
+    #[inline]
+    pub(crate) fn span_of(&self, start: usize, end: usize) -> Span {
+        Span::new(self.base + start as u32, self.base + end as u32)
+    }
+
+    /// The span of the last line that is not empty, up to the cursor, for what is missing at the end.
+    pub(crate) fn last_line_span(&self) -> Span {
+        let read = self.text[..self.at].trim_end();
+        let start = read.rfind('\n').map_or(0, |newline| newline + 1);
+        self.span_of(start, read.len())
+    }
+
+    /// The span of the word at `start`, or of the one byte before it where the line ends there.
+    pub(crate) fn word_span(&self, start: usize) -> Span {
+        let rest = &self.text.as_bytes()[start..];
+        let len = rest.iter().position(|&byte| CLASS[byte as usize] != WORD).unwrap_or(rest.len());
+        match len {
+            0 => self.span_of(start.saturating_sub(1), start.max(1)),
+            len => self.span_of(start, start + len),
+        }
+    }
+
+    /// The word that stands at `start`.
+    pub(crate) fn word_at(&self, start: usize) -> &'t str {
+        let rest = &self.text.as_bytes()[start..];
+        let len = rest.iter().position(|&byte| CLASS[byte as usize] != WORD).unwrap_or(rest.len());
+        &self.text[start..start + len]
+    }
+
+    /// An error about the word at `start`.
+    #[cold]
+    pub(crate) fn error_at(&self, start: usize, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(self.word_span(start), message)
+    }
+}
+
+/// `token` in quotes for a message: cut where it is long, control characters escaped.
+pub(crate) fn shown(token: &str) -> String {
+    const SHOWN: usize = 40;
+    let mut text = String::from("'");
+    for (count, c) in token.chars().enumerate() {
+        if count == SHOWN {
+            text.push('…');
+            break;
+        }
+        if c.is_control() { text.extend(c.escape_default()) } else { text.push(c) }
+    }
+    text.push('\'');
+    text
+}
+
+/// Whether `name` is an identifier: `[A-Za-z_][A-Za-z0-9_]*`.
+pub(crate) fn is_ident(name: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    name.bytes().all(fits) && name.bytes().next().is_some_and(|byte| !byte.is_ascii_digit())
+}
+
+/// The error for a `word` at `span` that should be an identifier: `what` it names, as in "a name".
+#[cold]
+pub(crate) fn not_ident(span: Span, word: &str, what: &str) -> Diagnostic {
+    if word.is_empty() {
+        return Diagnostic::error(span, format!("expected {what}, found the end of the line"));
+    }
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let (place, message) = match word.char_indices().find(|&(_, c)| !fits(c)) {
+        Some((at, c)) => {
+            let start = span.start + at as u32;
+            let place = Span::new(start, start + c.len_utf8() as u32);
+            (place, format!("illegal character {} in {}", shown(c.encode_utf8(&mut [0; 4])), shown(word)))
+        }
+        None => {
+            let place = Span::new(span.start, span.start + 1);
+            (place, format!("{} is not {what}: it starts with a digit", shown(word)))
+        }
+    };
+    Diagnostic::error(place, message)
+        .code(Code(1002))
+        .help(format!("{what} is a letter or '_', then letters, digits and '_'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cursor(text: &str) -> Cursor<'_> {
+        Cursor::new(text, 0, &Limits::none()).unwrap()
+    }
+
+    #[test]
+    fn lines_end_at_newline_carriage_return_comment_or_end() {
+        for text in ["", "\n", "\r\n", "# x", "#\n"] {
+            assert!(cursor(text).at_line_end(), "{text:?}");
+        }
+        for text in ["\r", "x", "\0", "\rx\n"] {
+            assert!(!cursor(text).at_line_end(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn integers_of_any_length_end_in_a_number_or_none() {
+        assert_eq!(cursor("9223372036854775807").uint(), Some(i64::MAX as u64));
+        assert_eq!(cursor("000000000000000000000000000000000007 ").uint(), Some(7));
+        assert_eq!(cursor("-9223372036854775808").int(), Some(i64::MIN));
+        assert_eq!(cursor("9223372036854775808").int(), None);
+        assert_eq!(cursor("18446744073709551616").uint(), None);
+        assert_eq!(cursor("-").int(), None);
+        assert_eq!(cursor("x").int(), None);
+    }
+
+    #[test]
+    fn spans_never_leave_the_line_they_are_for() {
+        let mut cursor = Cursor::new("ab\n\n cd", 100, &Limits::none()).unwrap();
+        assert_eq!(cursor.word_span(0), Span::new(100, 102));
+        assert_eq!(cursor.word_span(2), Span::new(101, 102));
+        while cursor.next_line() {}
+        assert_eq!(cursor.last_line_span(), Span::new(104, 107));
+    }
+
+    #[test]
+    fn shown_words_are_short_and_printable() {
+        assert_eq!(shown("a\0b"), "'a\\u{0}b'");
+        assert_eq!(shown(&"(".repeat(1000)).chars().count(), 43);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_not_text() {
+        assert_eq!(cursor("\u{feff}mic@1").word(), "mic@1");
+    }
+}

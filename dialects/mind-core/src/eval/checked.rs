@@ -1,0 +1,80 @@
+//! Integer arithmetic that notices overflow.
+
+use mind_ir::eval::EvalError;
+use mind_ir::tensor::Num;
+
+/// An integer, and whether some step that led to it left its dtype.
+#[derive(Clone, Copy)]
+pub(super) struct Checked<T> {
+    value: T,
+    overflowed: bool,
+}
+
+impl<T: Num> Checked<T> {
+    /// Zero.
+    pub(super) const ZERO: Checked<T> = Checked {
+        value: T::ZERO,
+        overflowed: false,
+    };
+
+    /// A given integer.
+    pub(super) fn of(value: T) -> Checked<T> {
+        Checked {
+            value,
+            overflowed: false,
+        }
+    }
+
+    /// Sum.
+    pub(super) fn add(self, rhs: Checked<T>) -> Checked<T> {
+        let exact = self.exact().checked_add(rhs.exact());
+        self.step(rhs, self.value.add(rhs.value), exact)
+    }
+
+    /// Product.
+    pub(super) fn mul(self, rhs: Checked<T>) -> Checked<T> {
+        let exact = self.exact().checked_mul(rhs.exact());
+        self.step(rhs, self.value.mul(rhs.value), exact)
+    }
+
+    /// The integer.
+    ///
+    /// Errors: E6005 when a step overflowed.
+    pub(super) fn settle(self) -> Result<T, EvalError> {
+        match self.overflowed {
+            true => Err(EvalError::Overflow),
+            false => Ok(self.value),
+        }
+    }
+
+    fn exact(self) -> i128 {
+        self.value
+            .to_i128()
+            .expect("checked arithmetic is for integers")
+    }
+
+    fn step(self, rhs: Checked<T>, value: T, exact: Option<i128>) -> Checked<T> {
+        let overflowed = self.overflowed || rhs.overflowed || value.to_i128() != exact;
+        Checked { value, overflowed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overflow_sticks_although_the_wrapped_value_returns() {
+        let (big, one) = (Checked::of(i8::MAX), Checked::of(1));
+        let back = big.add(one).add(Checked::of(-1));
+        assert_eq!(back.settle(), Err(EvalError::Overflow));
+        assert_eq!(big.add(Checked::of(-1)).settle(), Ok(126));
+    }
+
+    #[test]
+    fn products_past_i128_overflow() {
+        let big = Checked::of(u64::MAX);
+        assert_eq!(big.mul(big).settle(), Err(EvalError::Overflow));
+        assert_eq!(big.mul(Checked::of(1)).settle(), Ok(u64::MAX));
+    }
+}

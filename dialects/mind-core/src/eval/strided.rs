@@ -1,0 +1,141 @@
+//! Strided walks over the elements of a tensor.
+
+use mind_ir::eval::{EvalCx, EvalError};
+use mind_ir::tensor::{Element, Strides, Tensor, advance, row_major};
+use mind_ir::with_dtype;
+use smallvec::SmallVec;
+
+/// A dimension of an index space: its extent, and the elements from one position to the next.
+pub(super) type Axis = (usize, usize);
+
+/// The row-major strides of a tensor; zeros for an empty one, whose strides need not fit.
+pub(super) fn strides_of(tensor: &Tensor) -> Strides {
+    match tensor.count() {
+        0 => SmallVec::from_elem(0, tensor.rank()),
+        _ => row_major(tensor.shape()),
+    }
+}
+
+/// The dense tensor of the elements of `input` that stand at `base` plus the offsets of `axes`.
+///
+/// Errors: E6004 a result too large.
+pub(super) fn copy(
+    cx: &EvalCx<'_>,
+    input: &Tensor,
+    base: usize,
+    axes: &[Axis],
+) -> Result<Tensor, EvalError> {
+    fn run<T: Element>(elements: &[T], base: usize, axes: &[Axis], count: usize) -> Vec<T> {
+        let mut copied = Vec::with_capacity(count);
+        let space = Space::new(axes.iter().copied());
+        let (len, stride) = space.inner;
+        for start in space.runs(base) {
+            match stride {
+                1 => copied.extend_from_slice(&elements[start..start + len]),
+                0 => copied.extend(std::iter::repeat_n(elements[start], len)),
+                _ => copied.extend(elements[start..].iter().step_by(stride).take(len)),
+            }
+        }
+        copied
+    }
+    let shape: Vec<usize> = axes.iter().map(|&(extent, _)| extent).collect();
+    let count = cx.count(input.dtype(), &shape)?;
+    with_dtype!(input.dtype(), T => {
+        let elements = run(input.elements::<T>(), base, axes, count);
+        Ok(Tensor::of(shape, elements))
+    })
+}
+
+/// An index space, row-major, seen as equally long runs along its innermost dimension.
+pub(super) struct Space {
+    /// The runs' own dimension.
+    pub(super) inner: Axis,
+    extents: SmallVec<[usize; 6]>,
+    strides: SmallVec<[usize; 6]>,
+}
+
+impl Space {
+    /// The space of `axes`, outermost first. Dimensions that continue each other become one; a space
+    /// without positions keeps none but an empty one, since extents beside a 0 need not fit.
+    pub(super) fn new(axes: impl IntoIterator<Item = Axis>) -> Space {
+        let mut merged: SmallVec<[Axis; 6]> = SmallVec::new();
+        for (extent, stride) in axes {
+            match merged.last_mut() {
+                _ if extent == 1 => {}
+                _ if extent == 0 => {
+                    return Space {
+                        inner: (0, 1),
+                        extents: SmallVec::new(),
+                        strides: SmallVec::new(),
+                    };
+                }
+                Some(outer) if outer.1 == stride * extent => {
+                    *outer = (outer.0 * extent, stride);
+                }
+                _ => merged.push((extent, stride)),
+            }
+        }
+        let inner = merged.pop().unwrap_or((1, 1));
+        let (extents, strides) = merged.into_iter().unzip();
+        Space {
+            inner,
+            extents,
+            strides,
+        }
+    }
+
+    /// The offset of the first element of each run, in order, counted from `base`.
+    pub(super) fn runs(&self, base: usize) -> impl Iterator<Item = usize> {
+        let mut index: SmallVec<[usize; 6]> = SmallVec::from_elem(0, self.extents.len());
+        let mut next = (self.inner.0 > 0).then_some(base);
+        std::iter::from_fn(move || {
+            let start = next?;
+            next = advance(&mut index, &self.extents).then(|| {
+                let steps = index.iter().zip(&self.strides);
+                base + steps.map(|(i, stride)| i * stride).sum::<usize>()
+            });
+            Some(start)
+        })
+    }
+
+    /// The offset of every position, in order, counted from `base`.
+    pub(super) fn offsets(&self, base: usize) -> impl Iterator<Item = usize> {
+        let (len, stride) = self.inner;
+        self.runs(base)
+            .flat_map(move |start| (0..len).map(move |i| start + i * stride))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offsets(axes: &[Axis]) -> Vec<usize> {
+        Space::new(axes.iter().copied()).offsets(0).collect()
+    }
+
+    #[test]
+    fn continuing_dimensions_are_one_run() {
+        let dense = Space::new([(2, 12), (3, 4), (1, 4), (4, 1)]);
+        assert_eq!(dense.inner, (24, 1));
+        assert_eq!(dense.runs(7).collect::<Vec<_>>(), [7]);
+        let rows = Space::new([(2, 12), (2, 4), (4, 1)]);
+        assert_eq!(rows.inner, (8, 1));
+        assert_eq!(rows.runs(0).collect::<Vec<_>>(), [0, 12]);
+    }
+
+    #[test]
+    fn offsets_are_row_major_whatever_the_strides() {
+        assert_eq!(offsets(&[(3, 1), (2, 3)]), [0, 3, 1, 4, 2, 5]);
+        assert_eq!(offsets(&[(2, 0), (2, 1)]), [0, 1, 0, 1]);
+        assert_eq!(offsets(&[(2, 5), (2, 0), (2, 1)]), [0, 1, 0, 1, 5, 6, 5, 6]);
+        assert_eq!(offsets(&[]), [0]);
+    }
+
+    #[test]
+    fn an_extent_of_zero_leaves_no_position() {
+        assert!(offsets(&[(0, 1)]).is_empty());
+        assert!(offsets(&[(3, 0), (0, 0), (2, 0)]).is_empty());
+        assert!(offsets(&[(usize::MAX, 0), (usize::MAX, 0), (0, 0)]).is_empty());
+    }
+}

@@ -1,0 +1,219 @@
+//! What ops cost: launch + max(bytes / bandwidth, flops / peak), in integer picoseconds.
+
+mod class;
+mod table;
+
+pub(crate) use class::CostTable;
+pub use class::{CostClass, Inner};
+pub use table::{CLASSES, HOST_CPU};
+
+use mind_ir::graph::Graph;
+use mind_ir::opdef::Trait;
+use mind_ir::scalar::ScalarFn;
+use mind_ir::types::{Dim, TypeView};
+use mind_ir::{BlockId, OpId};
+use smallvec::SmallVec;
+
+/// A machine, as far as choosing between equal programs needs to know it.
+#[derive(Clone, Copy, Debug)]
+pub struct CostModel {
+    /// What starting a kernel costs, in picoseconds.
+    pub launch: u64,
+    /// The memory levels, nearest first; the last one's capacity is not looked at.
+    pub levels: &'static [Level],
+    /// Scalar multiplications and additions per nanosecond in contractions.
+    pub contraction_peak: u64,
+    /// Simple scalar functions per nanosecond elsewhere.
+    pub scalar_peak: u64,
+    /// Where an extent is not known, it is taken to be this.
+    pub unknown_extent: u64,
+    /// What a reader must be able to tell apart though the machine does not: one op more.
+    pub op: u64,
+    /// The classes of ops that the op table does not tell.
+    pub classes: &'static [(&'static str, CostClass)],
+}
+
+/// A level of memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Level {
+    /// How many bytes it holds.
+    pub capacity: u64,
+    /// How many bytes per nanosecond move to and from it.
+    pub bandwidth: u64,
+}
+
+/// The work of one op or of a group that runs as one.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Work {
+    /// Scalar operations outside contractions, weighted.
+    pub(crate) scalar: u64,
+    /// Scalar operations in contractions.
+    pub(crate) contraction: u64,
+}
+
+impl Work {
+    /// The work of both.
+    pub(crate) fn plus(self, other: Work) -> Work {
+        Work {
+            scalar: self.scalar.saturating_add(other.scalar),
+            contraction: self.contraction.saturating_add(other.contraction),
+        }
+    }
+}
+
+impl CostModel {
+    /// The number of elements of `ty`.
+    fn count(&self, ty: TypeView<'_>) -> u64 {
+        ty.shape.iter().fold(1u64, |count, &dim| count.saturating_mul(self.extent(dim)))
+    }
+
+    fn extent(&self, dim: Dim) -> u64 {
+        dim.fixed().map_or(self.unknown_extent, |extent| extent.max(0) as u64)
+    }
+
+    /// The bytes of a tensor of type `ty`.
+    pub(crate) fn bytes(&self, ty: TypeView<'_>) -> u64 {
+        self.count(ty).saturating_mul(ty.dtype.size() as u64)
+    }
+
+    /// One kernel that moves `bytes` and does `work`.
+    pub(crate) fn kernel(&self, bytes: u64, work: Work) -> u64 {
+        let near = self.levels.iter().find(|level| bytes <= level.capacity);
+        let bandwidth = near.or(self.levels.last()).map_or(1, |level| level.bandwidth);
+        let per = |amount: u64, rate: u64| {
+            u64::try_from(u128::from(amount) * 1000 / u128::from(rate.max(1))).unwrap_or(u64::MAX)
+        };
+        let compute = per(work.scalar, self.scalar_peak)
+            .saturating_add(per(work.contraction, self.contraction_peak));
+        self.launch.saturating_add(per(bytes, bandwidth).max(compute)).saturating_add(self.op)
+    }
+
+    /// The work of an op of `class`.
+    pub(crate) fn work(
+        &self,
+        class: CostClass,
+        scalar: Option<ScalarFn>,
+        operands: &[TypeView<'_>],
+        result: TypeView<'_>,
+    ) -> Work {
+        let elements = self.count(result);
+        let read = || operands.iter().map(|&ty| self.count(ty)).max().unwrap_or(0);
+        match class {
+            CostClass::Free
+            | CostClass::View
+            | CostClass::Permute
+            | CostClass::Move
+            | CostClass::Lookup => Work::default(),
+            CostClass::Elementwise => {
+                let weight = scalar.map_or(1, weight);
+                Work { scalar: elements.saturating_mul(weight), contraction: 0 }
+            }
+            CostClass::Reduction => Work { scalar: read(), contraction: 0 },
+            CostClass::Normalisation => {
+                Work { scalar: elements.saturating_mul(NORMALISATION_WEIGHT), contraction: 0 }
+            }
+            CostClass::Contraction(inner) => {
+                let length = self.inner_length(inner, operands);
+                let flops = elements.saturating_mul(length).saturating_mul(2);
+                Work { scalar: 0, contraction: flops }
+            }
+        }
+    }
+
+    fn inner_length(&self, inner: Inner, operands: &[TypeView<'_>]) -> u64 {
+        match (inner, operands) {
+            (Inner::LastOfLhs, [lhs, ..]) => {
+                lhs.shape.last().map_or(1, |&dim| self.extent(dim))
+            }
+            (Inner::AllButLastOfRhs, [_, rhs, ..]) => {
+                let (_, inner) = rhs.shape.split_last().unwrap_or((&Dim::Fixed(1), &[]));
+                inner.iter().fold(1, |product, &dim| product.saturating_mul(self.extent(dim)))
+            }
+            _ => 1,
+        }
+    }
+
+    /// The cost of one op that runs by itself. `operands` are the types of its distinct operands.
+    pub(crate) fn op(
+        &self,
+        class: CostClass,
+        scalar: Option<ScalarFn>,
+        operands: &[TypeView<'_>],
+        result: TypeView<'_>,
+    ) -> u64 {
+        match class {
+            CostClass::Free => 0,
+            CostClass::View => self.op,
+            CostClass::Move | CostClass::Lookup => {
+                self.kernel(self.bytes(result).saturating_mul(2), Work::default())
+            }
+            _ => {
+                let read = operands.iter().map(|&ty| self.bytes(ty));
+                let bytes = read.fold(self.bytes(result), u64::saturating_add);
+                self.kernel(bytes, self.work(class, scalar, operands, result))
+            }
+        }
+    }
+}
+
+/// What a scalar function costs, in simple ones.
+fn weight(function: ScalarFn) -> u64 {
+    match function {
+        ScalarFn::Add | ScalarFn::Sub | ScalarFn::Mul => 1,
+        ScalarFn::Neg | ScalarFn::Abs | ScalarFn::Relu => 1,
+        ScalarFn::Maximum | ScalarFn::Minimum => 2,
+        ScalarFn::Div | ScalarFn::Sqrt => 4,
+        ScalarFn::Exp | ScalarFn::Log => 12,
+        ScalarFn::Sigmoid | ScalarFn::Tanh | ScalarFn::Erf | ScalarFn::Gelu => 20,
+    }
+}
+
+/// What a normalisation does per element, in simple scalar functions.
+const NORMALISATION_WEIGHT: u64 = 20;
+
+/// The cost of a module: the sum over the ops of its body, read or not.
+///
+/// An op with regions counts as one kernel that does the work of everything in them.
+pub(crate) fn module_cost(g: &Graph, table: &CostTable) -> u64 {
+    g.ops(g.body()).fold(0, |sum, op| sum.saturating_add(op_cost(g, table, op)))
+}
+
+/// The cost of `op` in the module.
+pub(crate) fn op_cost(g: &Graph, table: &CostTable, op: OpId) -> u64 {
+    let def = g.def(op);
+    if def.has(Trait::Terminator) {
+        return 0;
+    }
+    let operands = distinct(g, op);
+    let types: SmallVec<[TypeView<'_>; 4]> = operands.iter().map(|&value| g.ty(value)).collect();
+    if g.regions(op).is_empty() {
+        let class = table.class_of(def);
+        return match *g.results(op).iter().collect::<SmallVec<[_; 1]>>() {
+            [result] => table.model.op(class, def.scalar, &types, g.ty(result)),
+            _ => 0,
+        };
+    }
+    let results = g.results(op).into_iter().map(|value| g.ty(value));
+    let moved = types.iter().copied().chain(results);
+    let bytes = moved.fold(0u64, |sum, ty| sum.saturating_add(table.model.bytes(ty)));
+    let blocks = g.regions(op).iter().map(|&region| g.block(region));
+    let work = blocks.fold(Work::default(), |sum, block| sum.plus(block_work(g, table, block)));
+    table.model.kernel(bytes, work)
+}
+
+fn block_work(g: &Graph, table: &CostTable, block: BlockId) -> Work {
+    g.ops(block).fold(Work::default(), |sum, op| {
+        let def = g.def(op);
+        let [result] = *g.results(op).iter().collect::<SmallVec<[_; 1]>>() else { return sum };
+        let types: SmallVec<[TypeView<'_>; 4]> =
+            g.operands(op).iter().map(|&value| g.ty(value)).collect();
+        sum.plus(table.model.work(table.class_of(def), def.scalar, &types, g.ty(result)))
+    })
+}
+
+fn distinct(g: &Graph, op: OpId) -> SmallVec<[mind_ir::ValueId; 4]> {
+    let mut operands: SmallVec<[mind_ir::ValueId; 4]> = g.operands(op).into();
+    operands.sort_unstable();
+    operands.dedup();
+    operands
+}

@@ -1,0 +1,310 @@
+//! What an e-class knows: its type, its constant, facts about its elements.
+
+use std::fmt;
+
+use egg::{Analysis, DidMerge, EGraph, Id, Language};
+use mind_ir::opdef::Trait;
+use mind_ir::tensor::Tensor;
+use mind_ir::types::DTypeClass;
+use mind_ir::{Ty, with_float};
+use smallvec::SmallVec;
+
+use super::constants::{ConstId, Constant};
+use super::facts::Facts;
+use super::language::{Head, Node};
+use super::optable::OpIx;
+use super::payload::{AttrId, AttrIds};
+use super::store::Store;
+use crate::cost::CostClass;
+use crate::report::RuleIx;
+
+/// The e-graph of a region.
+pub(crate) type Eg<'r> = EGraph<Node, Knowledge<'r>>;
+
+/// A constant that is folded may have this many bytes more than its operands.
+const FOLD_MARGIN: u64 = 1024;
+
+/// Where an e-node comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Origin {
+    /// The input program.
+    Program,
+    /// Constant folding.
+    Folding,
+    /// A rule that matched at the e-class.
+    Rule(RuleIx, Id),
+}
+
+/// What an e-class knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Data {
+    pub(crate) ty: Ty,
+    pub(crate) constant: Option<ConstId>,
+    pub(crate) facts: Facts,
+}
+
+/// What is known of a leaf from outside the region.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LeafData {
+    pub(crate) ty: Ty,
+    pub(crate) facts: Facts,
+}
+
+/// The analysis of a region, and the tables that outlive it.
+pub(crate) struct Knowledge<'r> {
+    pub(crate) store: Store<'r>,
+    pub(crate) leaves: Vec<LeafData>,
+    /// Where each e-node comes from, by the id it was added under.
+    pub(crate) origins: Vec<Origin>,
+    /// What is now being added.
+    pub(crate) origin: Origin,
+    /// Classes whose type or constant contradicted each other: the region is given up.
+    pub(crate) contradiction: bool,
+}
+
+impl fmt::Debug for Knowledge<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Knowledge").field("leaves", &self.leaves.len()).finish_non_exhaustive()
+    }
+}
+
+impl<'r> Knowledge<'r> {
+    /// The analysis of a region that nothing is known of yet.
+    pub(crate) fn new(store: Store<'r>) -> Knowledge<'r> {
+        Knowledge {
+            store,
+            leaves: Vec::new(),
+            origins: Vec::new(),
+            origin: Origin::Program,
+            contradiction: false,
+        }
+    }
+}
+
+impl Analysis<Node> for Knowledge<'_> {
+    type Data = Data;
+
+    fn make(egraph: &mut EGraph<Node, Self>, node: &Node, id: Id) -> Data {
+        let known = &mut egraph.analysis;
+        if known.origins.len() <= usize::from(id) {
+            known.origins.resize(usize::from(id) + 1, known.origin);
+        }
+        knowledge_of(egraph, node)
+    }
+
+    fn remake(egraph: &mut EGraph<Node, Self>, node: &Node, _: Id) -> Data {
+        knowledge_of(egraph, node)
+    }
+
+    fn merge(&mut self, a: &mut Data, b: Data) -> DidMerge {
+        let before = *a;
+        if a.ty != b.ty || matches!((a.constant, b.constant), (Some(x), Some(y)) if x != y) {
+            debug_assert!(false, "merged classes contradict each other: {a:?} and {b:?}");
+            self.contradiction = true;
+        }
+        a.constant = a.constant.or(b.constant);
+        a.facts = a.facts.union(b.facts);
+        DidMerge(*a != before, *a != b)
+    }
+
+    fn modify(egraph: &mut EGraph<Node, Self>, id: Id) {
+        let Some(constant) = egraph[id].data.constant else { return };
+        let node = Node::nullary(Head::Const, constant);
+        if egraph.lookup(node.clone()) == Some(egraph.find(id)) {
+            return;
+        }
+        let origin = std::mem::replace(&mut egraph.analysis.origin, Origin::Folding);
+        let folded = egraph.add(node);
+        egraph.analysis.origin = origin;
+        egraph.union(id, folded);
+    }
+}
+
+fn knowledge_of(egraph: &mut Eg<'_>, node: &Node) -> Data {
+    match node.head {
+        Head::Leaf => {
+            let leaf = egraph.analysis.leaves[node.payload as usize];
+            let dtype = egraph.analysis.store.ty(leaf.ty).dtype;
+            Data { ty: leaf.ty, constant: None, facts: leaf.facts.union(Facts::of_dtype(dtype)) }
+        }
+        Head::Const => {
+            let constant = egraph.analysis.store.constants.get(node.payload);
+            let facts = Facts::of_tensor(&constant.data);
+            Data { ty: constant.ty, constant: Some(node.payload), facts }
+        }
+        Head::Op(op) => {
+            let ty = egraph.analysis.store.payload(node.payload).ty;
+            let operands: SmallVec<[Data; 4]> =
+                node.children.iter().map(|&child| egraph[child].data).collect();
+            let same = node.children.len() == 2
+                && egraph.find(node.children[0]) == egraph.find(node.children[1]);
+            let store = &mut egraph.analysis.store;
+            let constant = fold_constant(store, op, node.payload, ty, &operands);
+            let facts = match constant {
+                Some(constant) => Facts::of_tensor(&store.constants.get(constant).data),
+                None => facts_of(store, op, ty, &operands, same),
+            };
+            Data { ty, constant, facts }
+        }
+    }
+}
+
+fn facts_of(store: &Store<'_>, op: OpIx, ty: Ty, operands: &[Data], same: bool) -> Facts {
+    let dtype = store.ty(ty).dtype;
+    let own = Facts::of_dtype(dtype);
+    let facts: SmallVec<[Facts; 4]> = operands.iter().map(|operand| operand.facts).collect();
+    let more = match (store.ops.def(op).scalar, store.costs.class(op)) {
+        (Some(function), _) if dtype.is_float() => Facts::of_scalar(function, &facts, same),
+        (Some(mind_ir::scalar::ScalarFn::Relu), _) => Facts::NONNEG,
+        (None, CostClass::View | CostClass::Permute | CostClass::Move) => {
+            facts.into_iter().reduce(Facts::intersection).unwrap_or_default()
+        }
+        _ => Facts::NONE,
+    };
+    own.union(more)
+}
+
+/// The constant that `op` gives on constants, where folding is allowed.
+fn fold_constant(
+    store: &mut Store<'_>,
+    op: OpIx,
+    payload: u32,
+    ty: Ty,
+    operands: &[Data],
+) -> Option<ConstId> {
+    let ids: SmallVec<[ConstId; 4]> =
+        operands.iter().map(|operand| operand.constant).collect::<Option<_>>()?;
+    if ids.is_empty() {
+        return None;
+    }
+    let splats = ids.iter().all(|&id| store.constants.get(id).splat);
+    if splats {
+        return fold_splats(store, op, ty, &ids).or_else(|| fold_dense(store, op, payload, &ids));
+    }
+    fold_dense(store, op, payload, &ids)
+}
+
+/// Folds what gives one element everywhere when its operands do: elementwise ops, and ops that only
+/// move elements.
+fn fold_splats(store: &mut Store<'_>, op: OpIx, ty: Ty, ids: &[ConstId]) -> Option<ConstId> {
+    let def = store.ops.def(op);
+    store.ty(ty).count()?;
+    let elements: SmallVec<[Tensor; 4]> =
+        ids.iter().map(|&id| store.constants.get(id).data.clone()).collect();
+    if def.scalar.is_some() && def.has(Trait::Elementwise) {
+        let scalars: SmallVec<[Ty; 4]> = elements
+            .iter()
+            .map(|element| {
+                let ty = mind_ir::types::TensorType::fixed(element.dtype(), &[]);
+                store.scratch.intern(ty.view())
+            })
+            .collect();
+        let signature = store.signature(op, &[], &scalars);
+        let operands: SmallVec<[&Tensor; 4]> = elements.iter().collect();
+        let result = store.scratch.evaluate(signature, &operands, FOLD_MARGIN)?;
+        return foldable(&result).then(|| store.constants.splat(ty, result));
+    }
+    let moves = matches!(store.costs.class(op), CostClass::View | CostClass::Permute | CostClass::Move);
+    let one = ids.iter().all(|&id| {
+        let (own, first) = (store.constants.get(id), store.constants.get(ids[0]));
+        own.data.buffer().to_bytes() == first.data.buffer().to_bytes()
+    });
+    let alike = ids.len() == 1 || def.has(Trait::SameDType);
+    (moves && alike && one).then(|| store.constants.splat(ty, elements[0].clone()))
+}
+
+fn fold_dense(
+    store: &mut Store<'_>,
+    op: OpIx,
+    payload: u32,
+    ids: &[ConstId],
+) -> Option<ConstId> {
+    let bytes = |constant: &Constant| {
+        let ty = store.ty(constant.ty);
+        Some(ty.count()? as u64 * ty.dtype.size() as u64)
+    };
+    let mut limit = FOLD_MARGIN;
+    for &id in ids {
+        let constant = store.constants.get(id);
+        let bytes = bytes(constant)?;
+        // A splat is spelt out here, which must not cost more than the result may.
+        if constant.splat && bytes > FOLD_MARGIN {
+            return None;
+        }
+        limit += bytes;
+    }
+    let tensors: SmallVec<[Tensor; 4]> =
+        ids.iter().map(|&id| spelt_out(store, store.constants.get(id))).collect::<Option<_>>()?;
+    let types: SmallVec<[Ty; 4]> = ids.iter().map(|&id| store.constants.get(id).ty).collect();
+    let attrs: AttrIds = store.payload(payload).attrs.clone();
+    let ty = store.payload(payload).ty;
+    let signature = store.signature(op, &attrs as &[AttrId], &types);
+    if signature.ty != Some(ty) {
+        return None;
+    }
+    let operands: SmallVec<[&Tensor; 4]> = tensors.iter().collect();
+    let result = store.scratch.evaluate(signature, &operands, limit)?;
+    foldable(&result).then(|| store.constants.tensor(ty, result))
+}
+
+/// The constant with every element in place; none where its shape is not known.
+pub(crate) fn spelt_out(store: &Store<'_>, constant: &Constant) -> Option<Tensor> {
+    if !constant.splat {
+        return Some(constant.data.clone());
+    }
+    let shape = store.ty(constant.ty).static_shape()?;
+    let shape: Vec<usize> =
+        shape.into_iter().map(usize::try_from).collect::<Result<_, _>>().ok()?;
+    let count = shape.iter().product();
+    Some(Tensor::new(shape, constant.data.buffer().splat(count)))
+}
+
+/// Whether a result may stand as a constant: NaN and infinities stay where they arise.
+fn foldable(result: &Tensor) -> bool {
+    fn finite<T: mind_ir::tensor::FloatNum>(tensor: &Tensor) -> bool {
+        tensor.elements::<T>().iter().all(|element| element.is_finite())
+    }
+    match result.dtype().class() {
+        DTypeClass::Float => with_float!(result.dtype(), T => finite::<T>(result), else true),
+        DTypeClass::Signed | DTypeClass::Unsigned | DTypeClass::Bool => true,
+    }
+}
+
+/// Adds an e-node that applies `op`, or finds what it equals.
+///
+/// None where the op's shape rule refuses the operands, or gives another type than `expected`.
+pub(crate) fn add_op(
+    egraph: &mut Eg<'_>,
+    op: OpIx,
+    attrs: AttrIds,
+    children: &[Id],
+    expected: Option<Ty>,
+) -> Option<Id> {
+    let types: SmallVec<[Ty; 4]> = children.iter().map(|&child| egraph[child].data.ty).collect();
+    let signature = egraph.analysis.store.signature(op, &attrs, &types);
+    let ty = signature.ty?;
+    if expected.is_some_and(|expected| expected != ty) {
+        return None;
+    }
+    if let Some(operand) = signature.equals.filter(|&operand| types[operand] == ty) {
+        return Some(egraph.find(children[operand]));
+    }
+    Some(add_typed(egraph, op, attrs, children, ty))
+}
+
+/// Adds an e-node that applies `op` with a result of type `ty`.
+pub(crate) fn add_typed(
+    egraph: &mut Eg<'_>,
+    op: OpIx,
+    attrs: AttrIds,
+    children: &[Id],
+    ty: Ty,
+) -> Id {
+    let mut children: SmallVec<[Id; 2]> = children.iter().map(|&id| egraph.find(id)).collect();
+    let store = &mut egraph.analysis.store;
+    if store.ops.def(op).has(Trait::Commutative) {
+        children.sort_unstable();
+    }
+    let payload = store.intern_payload(attrs, ty);
+    egraph.add(Node { head: Head::Op(op), payload, children })
+}

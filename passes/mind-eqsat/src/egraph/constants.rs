@@ -1,0 +1,62 @@
+//! Constants known while compiling, interned by their bits.
+
+use mind_ir::Ty;
+use mind_ir::tensor::{Buffer, Tensor};
+use rustc_hash::FxHashMap;
+
+/// The number of a constant.
+pub(crate) type ConstId = u32;
+
+/// A constant: one element for all positions, or every element.
+#[derive(Clone, Debug)]
+pub(crate) struct Constant {
+    /// Its type, in the scratch graph's table.
+    pub(crate) ty: Ty,
+    /// Whether `data` is the one element, of rank 0, that stands at every position.
+    pub(crate) splat: bool,
+    /// The elements.
+    pub(crate) data: Tensor,
+}
+
+/// The constants of one run. Equal type and bits mean equal number; +0 and -0 are two constants.
+#[derive(Default, Debug)]
+pub(crate) struct Constants {
+    rows: Vec<Constant>,
+    numbers: FxHashMap<(Ty, bool, Box<[u8]>), ConstId>,
+}
+
+impl Constants {
+    /// The constant of type `ty` with `element`, of rank 0, at every position.
+    pub(crate) fn splat(&mut self, ty: Ty, element: Tensor) -> ConstId {
+        self.intern(Constant { ty, splat: true, data: element })
+    }
+
+    /// The constant with the elements of `tensor`; a splat where all have the same bits.
+    pub(crate) fn tensor(&mut self, ty: Ty, tensor: Tensor) -> ConstId {
+        let bytes = tensor.buffer().to_bytes();
+        let size = tensor.dtype().size();
+        let same = !bytes.is_empty() && bytes.chunks(size).all(|each| each == &bytes[..size]);
+        if same {
+            let element = Buffer::from_bytes(tensor.dtype(), &bytes[..size]);
+            return self.splat(ty, Tensor::new(Vec::new(), element));
+        }
+        self.intern(Constant { ty, splat: false, data: tensor })
+    }
+
+    fn intern(&mut self, constant: Constant) -> ConstId {
+        let bytes = constant.data.buffer().to_bytes().into_boxed_slice();
+        let key = (constant.ty, constant.splat, bytes);
+        if let Some(&known) = self.numbers.get(&key) {
+            return known;
+        }
+        let number = self.rows.len() as ConstId;
+        self.rows.push(constant);
+        self.numbers.insert(key, number);
+        number
+    }
+
+    /// The constant with this number.
+    pub(crate) fn get(&self, number: ConstId) -> &Constant {
+        &self.rows[number as usize]
+    }
+}

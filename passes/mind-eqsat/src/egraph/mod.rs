@@ -1,0 +1,10 @@
+//! E-graphs over any op table.
+
+pub(crate) mod analysis;
+pub(crate) mod constants;
+pub(crate) mod facts;
+pub(crate) mod language;
+pub(crate) mod optable;
+pub(crate) mod payload;
+pub(crate) mod scratch;
+pub(crate) mod store;

@@ -1,0 +1,179 @@
+//! A graph beside the module, in which ops are typed, folded and evaluated before they exist.
+//!
+//! A *signature* is an op with its attributes and operand types. Each gets one op in the scratch graph,
+//! over operands that nothing defines but their type, so that the table's own hooks answer for it.
+
+use mind_diag::Span;
+use mind_ir::attr::Attr;
+use mind_ir::eval::{DimEnv, EvalCx};
+use mind_ir::graph::{Graph, InsertPoint, NewOp};
+use mind_ir::opdef::{Folded, Op, OpDef, Results};
+use mind_ir::tensor::Tensor;
+use mind_ir::types::{TypeTable, TypeView};
+use mind_ir::verify::infer_op;
+use mind_ir::{OpId, Ty, ValueId, ops};
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+
+ops! {
+    /// A value of which only the type is known.
+    ///
+    /// Shapes: any.
+    /// Errors: none.
+    /// Source: this compiler.
+    Unknown = "eqsat.unknown" {
+        traits: [Interface],
+        names: {},
+    }
+}
+
+/// What the table says of an op over operands of given types.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Signature {
+    op: OpId,
+    /// The result's type; none where the shape rule refuses the operands.
+    pub(crate) ty: Option<Ty>,
+    /// The operand that the op always equals.
+    pub(crate) equals: Option<usize>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    /// The address of the op's row.
+    def: usize,
+    attrs: SmallVec<[u32; 4]>,
+    operands: SmallVec<[Ty; 4]>,
+}
+
+/// The scratch graph, with the module's types and symbols under the module's ids.
+pub(crate) struct Scratch {
+    graph: Graph,
+    operands: FxHashMap<(Ty, usize), ValueId>,
+    signatures: FxHashMap<Key, Signature>,
+    dims: DimEnv,
+    /// The scratch type of each of the module's types.
+    imported: Vec<Option<Ty>>,
+}
+
+impl Scratch {
+    /// A scratch graph for `module`.
+    pub(crate) fn new(module: &Graph) -> Scratch {
+        let mut graph = Graph::new();
+        let symbols = module.symbols();
+        for index in 0..symbols.len() {
+            graph.intern(symbols.get(mind_ir::Sym::new(index)));
+        }
+        Scratch {
+            graph,
+            operands: FxHashMap::default(),
+            signatures: FxHashMap::default(),
+            dims: DimEnv::default(),
+            imported: Vec::new(),
+        }
+    }
+
+    /// The scratch graph's types.
+    pub(crate) fn types(&self) -> &TypeTable {
+        self.graph.types()
+    }
+
+    /// The id for `ty` in the scratch graph.
+    pub(crate) fn intern(&mut self, ty: TypeView<'_>) -> Ty {
+        self.graph.intern_type(ty)
+    }
+
+    /// The scratch type equal to type `ty` of `module`.
+    pub(crate) fn import(&mut self, module: &Graph, ty: Ty) -> Ty {
+        if self.imported.len() <= ty.index() {
+            self.imported.resize(ty.index() + 1, None);
+        }
+        if let Some(known) = self.imported[ty.index()] {
+            return known;
+        }
+        let own = self.graph.intern_type(module.types().get(ty));
+        self.imported[ty.index()] = Some(own);
+        own
+    }
+
+    /// What the table says of `def` with these attributes over operands of these types. `key` is what
+    /// the attributes are interned as.
+    pub(crate) fn signature(
+        &mut self,
+        def: &'static OpDef,
+        key: &[u32],
+        attrs: &[Attr<'_>],
+        operands: &[Ty],
+    ) -> Signature {
+        let key = Key {
+            def: std::ptr::from_ref(def).addr(),
+            attrs: key.into(),
+            operands: operands.into(),
+        };
+        if let Some(&known) = self.signatures.get(&key) {
+            return known;
+        }
+        let values: SmallVec<[ValueId; 4]> = operands
+            .iter()
+            .enumerate()
+            .map(|(at, &ty)| self.operand(ty, operands[..at].iter().filter(|&&o| o == ty).count()))
+            .collect();
+        let signature = self.create(def, attrs, &values);
+        self.signatures.insert(key, signature);
+        signature
+    }
+
+    fn create(&mut self, def: &'static OpDef, attrs: &[Attr<'_>], values: &[ValueId]) -> Signature {
+        let results = usize::from(def.results == Results::One);
+        let new = NewOp { def, operands: values, attrs, results, span: Span::FILE };
+        let op = self.graph.insert(InsertPoint::End(self.graph.body()), new);
+        let typed = infer_op(&mut self.graph, op).ok().filter(|types| types.len() == 1);
+        let Some(types) = typed else { return Signature { op, ty: None, equals: None } };
+        self.graph.set_types(op, &types);
+        let equals = def.fold.and_then(|fold| fold(op, &self.graph)).and_then(|folded| {
+            let Folded::Value(value) = folded;
+            values.iter().position(|&operand| operand == value)
+        });
+        Signature { op, ty: Some(types[0]), equals }
+    }
+
+    /// The `nth` operand of type `ty`.
+    fn operand(&mut self, ty: Ty, nth: usize) -> ValueId {
+        if let Some(&known) = self.operands.get(&(ty, nth)) {
+            return known;
+        }
+        let new =
+            NewOp { def: Unknown::DEF, operands: &[], attrs: &[], results: 1, span: Span::FILE };
+        let op = self.graph.insert(InsertPoint::End(self.graph.body()), new);
+        self.graph.set_types(op, &[ty]);
+        let value = self.graph.result(op);
+        self.operands.insert((ty, nth), value);
+        value
+    }
+
+    /// The result of `signature`'s op on `operands`, if folding may give it: no integer overflow, no
+    /// division by zero, at most `limit` bytes, and shaped as its type says.
+    pub(crate) fn evaluate(
+        &self,
+        signature: Signature,
+        operands: &[&Tensor],
+        limit: u64,
+    ) -> Option<Tensor> {
+        let eval = self.graph.def(signature.op).eval?;
+        let cx = EvalCx::fold(&self.graph, &self.dims, limit);
+        let results: SmallVec<[Tensor; 1]> = eval(signature.op, &cx, operands).ok()?;
+        let [result]: [Tensor; 1] = results.into_inner().ok()?;
+        let ty = self.graph.types().get(signature.ty?);
+        let shape: SmallVec<[i64; 4]> = smallvec_of(ty)?;
+        let same = result.dtype() == ty.dtype
+            && result.shape().iter().map(|&extent| extent as i64).eq(shape.iter().copied());
+        same.then_some(result)
+    }
+}
+
+fn smallvec_of(ty: TypeView<'_>) -> Option<SmallVec<[i64; 4]>> {
+    let mut shape: SmallVec<[i64; 4]> = smallvec![];
+    for dim in ty.shape {
+        shape.push(dim.fixed()?);
+    }
+    Some(shape)
+}

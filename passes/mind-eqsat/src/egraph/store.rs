@@ -1,0 +1,82 @@
+//! What the e-graphs of one run share.
+
+use mind_ir::attr::Attr;
+use mind_ir::graph::Graph;
+use mind_ir::opdef::OpDef;
+use mind_ir::types::TypeView;
+use mind_ir::{OpId, Ty};
+use smallvec::SmallVec;
+
+use super::constants::Constants;
+use super::optable::{OpIx, OpTable};
+use super::payload::{AttrId, AttrIds, AttrValue, Interner, Payload};
+use super::scratch::{Scratch, Signature};
+use crate::cost::CostTable;
+
+/// The tables behind the numbers in e-nodes, alive for one run over one module.
+pub(crate) struct Store<'r> {
+    pub(crate) ops: &'r OpTable,
+    pub(crate) costs: &'r CostTable,
+    pub(crate) scratch: Scratch,
+    pub(crate) constants: Constants,
+    attrs: Interner<AttrValue>,
+    payloads: Interner<Payload>,
+}
+
+impl<'r> Store<'r> {
+    /// Empty tables for `module`.
+    pub(crate) fn new(ops: &'r OpTable, costs: &'r CostTable, module: &Graph) -> Store<'r> {
+        Store {
+            ops,
+            costs,
+            scratch: Scratch::new(module),
+            constants: Constants::default(),
+            attrs: Interner::default(),
+            payloads: Interner::default(),
+        }
+    }
+
+    /// The type with this id.
+    pub(crate) fn ty(&self, ty: Ty) -> TypeView<'_> {
+        self.scratch.types().get(ty)
+    }
+
+    /// The number of an attribute value.
+    pub(crate) fn intern_attr(&mut self, value: AttrValue) -> AttrId {
+        self.attrs.intern(value)
+    }
+
+    /// The attribute value with this number.
+    pub(crate) fn attr(&self, attr: AttrId) -> &AttrValue {
+        self.attrs.get(attr)
+    }
+
+    /// The number of a payload.
+    pub(crate) fn intern_payload(&mut self, attrs: AttrIds, ty: Ty) -> u32 {
+        self.payloads.intern(Payload { attrs, ty })
+    }
+
+    /// The payload of an e-node that applies an op.
+    pub(crate) fn payload(&self, payload: u32) -> &Payload {
+        self.payloads.get(payload)
+    }
+
+    /// The numbers of the attributes of `op`; none where one is a literal.
+    pub(crate) fn import_attrs(&mut self, module: &Graph, op: OpId) -> Option<AttrIds> {
+        let attrs = module.attrs(op).iter();
+        attrs.map(|&attr| AttrValue::of(attr).map(|value| self.attrs.intern(value))).collect()
+    }
+
+    /// The attributes with these numbers, as the IR borrows them.
+    pub(crate) fn borrow_attrs(&self, attrs: &[AttrId]) -> SmallVec<[Attr<'_>; 4]> {
+        attrs.iter().map(|&attr| self.attrs.get(attr).as_attr()).collect()
+    }
+
+    /// What the table says of `op` with these attributes over operands of these types.
+    pub(crate) fn signature(&mut self, op: OpIx, attrs: &[AttrId], operands: &[Ty]) -> Signature {
+        let def: &'static OpDef = self.ops.def(op);
+        let values: SmallVec<[Attr<'_>; 4]> =
+            attrs.iter().map(|&attr| self.attrs.get(attr).as_attr()).collect();
+        self.scratch.signature(def, attrs, &values, operands)
+    }
+}

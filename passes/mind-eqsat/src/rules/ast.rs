@@ -1,0 +1,143 @@
+//! Rule files as written.
+
+use mind_diag::Span;
+
+/// A name and its place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Name<'s> {
+    pub(crate) text: &'s str,
+    pub(crate) span: Span,
+}
+
+/// One rule.
+#[derive(Clone, Debug)]
+pub(crate) struct RuleAst<'s> {
+    pub(crate) name: Name<'s>,
+    /// The words of `class`, with the tolerance of `approx`.
+    pub(crate) class: Option<Vec<Name<'s>>>,
+    pub(crate) engine: Option<Name<'s>>,
+    pub(crate) phase: Option<Name<'s>>,
+    /// Of a fusion: what the group is called.
+    pub(crate) kind: Option<Name<'s>>,
+    /// The ops that `op` stands for, one rule for each.
+    pub(crate) ops: Vec<Name<'s>>,
+    pub(crate) condition: Option<CondAst<'s>>,
+    pub(crate) body: Body<'s>,
+}
+
+/// What a rule says.
+#[derive(Clone, Debug)]
+pub(crate) enum Body<'s> {
+    /// `lhs => rhs`, or `lhs <=> rhs` when `both`.
+    Rewrite {
+        lhs: Term<'s>,
+        rhs: Term<'s>,
+        both: bool,
+    },
+    /// A pattern whose ops run as one.
+    Fusion(Term<'s>),
+}
+
+/// A term of a pattern or of what replaces it.
+#[derive(Clone, Debug)]
+pub(crate) enum Term<'s> {
+    /// `?x` or `?x: 't[m, n]`.
+    Value {
+        name: Name<'s>,
+        ty: Option<TypeAst<'s>>,
+    },
+    /// `?x @ term`.
+    Named {
+        name: Name<'s>,
+        term: Box<Term<'s>>,
+    },
+    /// `core.add(?x, ?y) {attr = expression}`.
+    Op {
+        name: Name<'s>,
+        operands: Vec<Term<'s>>,
+        attrs: Vec<(Name<'s>, Expr<'s>)>,
+    },
+    /// `like(?x, 0)`: a constant of the type of `?x`.
+    Like {
+        span: Span,
+        value: Name<'s>,
+        number: Name<'s>,
+    },
+}
+
+impl Term<'_> {
+    /// Where the term starts.
+    pub(crate) fn span(&self) -> Span {
+        match self {
+            Term::Value { name, .. } | Term::Named { name, .. } | Term::Op { name, .. } => name.span,
+            Term::Like { span, .. } => *span,
+        }
+    }
+}
+
+/// `'t` or `'t[m, 1, ..s]`.
+#[derive(Clone, Debug)]
+pub(crate) struct TypeAst<'s> {
+    pub(crate) dtype: Option<Name<'s>>,
+    pub(crate) dims: Option<Vec<DimAst<'s>>>,
+}
+
+/// An extent in a type.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum DimAst<'s> {
+    /// Any extent, the same wherever the name stands.
+    Named(Name<'s>),
+    /// This extent.
+    Fixed(i64),
+    /// Any number of extents.
+    Rest(Name<'s>),
+}
+
+/// A condition.
+#[derive(Clone, Debug)]
+pub(crate) enum CondAst<'s> {
+    All(Vec<CondAst<'s>>),
+    Any(Vec<CondAst<'s>>),
+    Not(Box<CondAst<'s>>),
+    /// `rank(?x) == 2`.
+    Compare {
+        sign: Name<'s>,
+        lhs: Expr<'s>,
+        rhs: Expr<'s>,
+    },
+    /// `is_float('t)`.
+    Predicate {
+        name: Name<'s>,
+        arguments: Vec<Expr<'s>>,
+    },
+}
+
+/// An expression over attributes, shapes and extents.
+#[derive(Clone, Debug)]
+pub(crate) enum Expr<'s> {
+    Value(Name<'s>),
+    Attr(Name<'s>),
+    DType(Name<'s>),
+    Rest(Name<'s>),
+    /// An extent's name, `true` or `false`.
+    Word(Name<'s>),
+    Number(Name<'s>),
+    List(Span, Vec<Expr<'s>>),
+    Call { name: Name<'s>, arguments: Vec<Expr<'s>> },
+}
+
+impl Expr<'_> {
+    /// Where the expression starts.
+    pub(crate) fn span(&self) -> Span {
+        match self {
+            Expr::Value(name)
+            | Expr::Attr(name)
+            | Expr::DType(name)
+            | Expr::Rest(name)
+            | Expr::Word(name)
+            | Expr::Number(name)
+            | Expr::Call { name, .. } => name.span,
+            Expr::List(span, _) => *span,
+        }
+    }
+}

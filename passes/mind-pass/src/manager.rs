@@ -1,0 +1,86 @@
+//! Running a pipeline.
+
+use mind_diag::Diagnostics;
+use mind_ir::Graph;
+use mind_ir::opdef::Registry;
+use mind_ir::verify::{VerifyConfig, verify};
+
+use crate::{Changed, PassCx, PassError, PassInfo, Pipeline, Statistics, Step};
+
+/// What a pipeline is doing, for timing and printing.
+#[derive(Clone, Copy)]
+pub enum Stage<'a> {
+    /// A pass is about to run.
+    Before(&'a PassInfo),
+    /// A pass has run.
+    After(&'a PassInfo, Changed),
+    /// The module after a pass has been verified.
+    Verified(&'a PassInfo),
+}
+
+/// Watches a pipeline run.
+pub trait Instrument {
+    /// Called at every stage.
+    fn stage(&mut self, stage: Stage<'_>, g: &Graph);
+}
+
+/// Runs pipelines.
+pub struct Manager<'a> {
+    /// The ops of all dialects.
+    pub registry: &'a Registry,
+    /// Whether the verifier runs after every pass.
+    pub verify_each: bool,
+    /// What the verifier checks besides the op tables.
+    pub verify: VerifyConfig,
+}
+
+/// Why a pipeline stopped.
+#[derive(Debug)]
+pub enum Failure {
+    /// A pass gave up.
+    Pass {
+        /// Its name.
+        pass: &'static str,
+        /// Its reason.
+        error: PassError,
+    },
+    /// A pass left a module that breaks a rule: a bug of the pass.
+    Invalid {
+        /// Its name.
+        pass: &'static str,
+        /// What the verifier found.
+        found: Diagnostics,
+    },
+}
+
+impl Manager<'_> {
+    /// Runs the steps in order on a verified module.
+    ///
+    /// Errors: the first pass that gives up or leaves an invalid module; the module is then not to be
+    /// used.
+    pub fn run(
+        &self,
+        pipeline: &Pipeline,
+        g: &mut Graph,
+        statistics: &mut Statistics,
+        remarks: &mut Diagnostics,
+        watch: &mut dyn Instrument,
+    ) -> Result<(), Failure> {
+        for Step { pass, options } in &pipeline.steps {
+            watch.stage(Stage::Before(pass), g);
+            statistics.enter(pass.name);
+            let mut cx = PassCx { registry: self.registry, statistics, remarks };
+            let changed = (pass.make)(options).run(g, &mut cx);
+            let changed = changed.map_err(|error| Failure::Pass { pass: pass.name, error })?;
+            watch.stage(Stage::After(pass, changed), g);
+            if self.verify_each {
+                let found = verify(g, &self.verify);
+                if found.has_errors() {
+                    return Err(Failure::Invalid { pass: pass.name, found });
+                }
+                watch.stage(Stage::Verified(pass), g);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! What a pass is.
+
+use mind_diag::{Diagnostic, Diagnostics};
+use mind_ir::Graph;
+use mind_ir::opdef::Registry;
+use thiserror::Error;
+
+use crate::Statistics;
+
+/// A transformation or check of a whole module.
+pub trait Pass {
+    /// Runs on `g` and says whether it changed anything.
+    ///
+    /// Errors: what stopped it. The module is then not used any further.
+    fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError>;
+}
+
+/// Whether a pass changed the module.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Changed {
+    /// The module is as it was.
+    No,
+    /// Something is different.
+    Yes,
+}
+
+impl Changed {
+    /// `Yes` when `changed`.
+    pub fn when(changed: bool) -> Changed {
+        if changed { Changed::Yes } else { Changed::No }
+    }
+}
+
+/// What a pass may use besides the module.
+pub struct PassCx<'a> {
+    /// The ops of all dialects.
+    pub registry: &'a Registry,
+    /// Counters, named by the pass.
+    pub statistics: &'a mut Statistics,
+    /// What was done or declined, for the user to read.
+    pub remarks: &'a mut Diagnostics,
+}
+
+/// Why a pass gave up.
+#[derive(Debug, Error)]
+pub enum PassError {
+    /// Rewriting went on past its bound.
+    #[error("no fixpoint after {rewrites} rewrites; the last rules were {last}")]
+    NotConverged {
+        /// How many rewrites were made.
+        rewrites: usize,
+        /// The names of the last rules that acted.
+        last: String,
+    },
+    /// The input is not what the pass takes.
+    #[error("{}", .0.message)]
+    Rejected(Box<Diagnostic>),
+}
+
+/// The row of a pass.
+pub struct PassInfo {
+    /// The name in flags and pipeline text.
+    pub name: &'static str,
+    /// Another spelling of the name.
+    pub alias: Option<&'static str>,
+    /// One sentence on what it does.
+    pub summary: &'static str,
+    /// What to type, with options where it has some.
+    pub example: &'static str,
+    /// Its options.
+    pub options: &'static [OptionInfo],
+    /// Makes the pass. The options have been checked against the row.
+    pub make: fn(&Options) -> Box<dyn Pass>,
+}
+
+/// An option of a pass.
+#[derive(Debug)]
+pub struct OptionInfo {
+    /// The name in flags and pipeline text.
+    pub name: &'static str,
+    /// What it takes.
+    pub kind: OptionKind,
+    /// Its value where none is written, as text.
+    pub default: &'static str,
+    /// One sentence on what it does.
+    pub summary: &'static str,
+}
+
+/// What an option takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OptionKind {
+    /// A count from 0.
+    Count,
+    /// `true` or `false`; the name alone means `true`.
+    Flag,
+    /// One of the listed words.
+    Word(&'static [&'static str]),
+}
+
+impl OptionKind {
+    /// What it takes, in words.
+    pub fn text(self) -> String {
+        match self {
+            OptionKind::Count => "a count".to_owned(),
+            OptionKind::Flag => "true or false".to_owned(),
+            OptionKind::Word(words) => format!("one of {}", words.join(", ")),
+        }
+    }
+
+    /// Whether `value` is one of those.
+    pub fn admits(self, value: &str) -> bool {
+        match self {
+            OptionKind::Count => value.parse::<usize>().is_ok(),
+            OptionKind::Flag => matches!(value, "true" | "false"),
+            OptionKind::Word(words) => words.contains(&value),
+        }
+    }
+}
+
+/// The option values of one step, complete and checked against the pass's row.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    values: Vec<(&'static str, String)>,
+}
+
+impl Options {
+    /// The defaults of `info`, overridden by `written`. Panics on names or values the row refuses.
+    pub fn new(info: &PassInfo, written: &[(String, String)]) -> Options {
+        let value = |option: &OptionInfo| {
+            let given = written.iter().rev().find(|(name, _)| name == option.name);
+            let value = given.map_or(option.default, |(_, value)| value.as_str());
+            assert!(option.kind.admits(value), "{}: {value}", option.name);
+            (option.name, value.to_owned())
+        };
+        Options { values: info.options.iter().map(value).collect() }
+    }
+
+    /// The value of a `Count` option. Panics when the row has no such option.
+    pub fn count(&self, name: &str) -> usize {
+        self.text(name).parse().expect("a checked count")
+    }
+
+    /// The value of a `Flag` option. Panics when the row has no such option.
+    pub fn flag(&self, name: &str) -> bool {
+        self.text(name) == "true"
+    }
+
+    /// The value of a `Word` option. Panics when the row has no such option.
+    pub fn text(&self, name: &str) -> &str {
+        let found = self.values.iter().find(|(own, _)| *own == name);
+        &found.expect("an option of the pass's row").1
+    }
+
+    /// The options as pipeline text, defaults included: `{max-iters=8}`; empty without options.
+    pub fn pipeline_text(&self) -> String {
+        if self.values.is_empty() {
+            return String::new();
+        }
+        let pairs = self.values.iter().map(|(name, value)| format!("{name}={value}"));
+        format!("{{{}}}", pairs.collect::<Vec<_>>().join(" "))
+    }
+}

@@ -1,0 +1,113 @@
+//! The only way a pattern changes a graph.
+
+use std::ops::Deref;
+
+use mind_ir::attr::Attr;
+use mind_ir::builder::Builder;
+use mind_ir::opdef::OpDef;
+use mind_ir::tensor::Tensor;
+use mind_ir::{Graph, OpId, ValueId};
+
+use crate::Miss;
+use crate::worklist::Worklist;
+
+/// A graph under rewriting: read it like a [`Graph`], change it through the methods here, so that the
+/// driver learns what to look at again.
+pub struct Rewriter<'g> {
+    graph: &'g mut Graph,
+    worklist: &'g mut Worklist,
+    constant: fn(&mut Builder<'_>, &Tensor) -> ValueId,
+}
+
+impl Deref for Rewriter<'_> {
+    type Target = Graph;
+
+    fn deref(&self) -> &Graph {
+        self.graph
+    }
+}
+
+impl<'g> Rewriter<'g> {
+    pub(crate) fn new(
+        graph: &'g mut Graph,
+        worklist: &'g mut Worklist,
+        constant: fn(&mut Builder<'_>, &Tensor) -> ValueId,
+    ) -> Rewriter<'g> {
+        Rewriter { graph, worklist, constant }
+    }
+
+    /// Creates an op before `anchor`, with the types its shape rule gives.
+    ///
+    /// Errors: a miss when the op would break a rule; nothing is created then.
+    pub fn create(
+        &mut self,
+        anchor: OpId,
+        def: &'static OpDef,
+        operands: &[ValueId],
+        attrs: &[Attr<'_>],
+    ) -> Result<ValueId, Miss> {
+        let created = Builder::before(self.graph, anchor).create(def, operands, attrs);
+        let op = created.map_err(|_| Miss("the new op would not verify"))?;
+        self.worklist.push(op);
+        Ok(self.graph.result(op))
+    }
+
+    /// Creates a constant before `anchor`.
+    pub fn constant(&mut self, anchor: OpId, tensor: &Tensor) -> ValueId {
+        let value = (self.constant)(&mut Builder::before(self.graph, anchor), tensor);
+        self.worklist.extend(self.graph.defining_op(value));
+        value
+    }
+
+    /// Makes every reader of `op`'s result read `value` instead, and erases `op`.
+    ///
+    /// Errors: a miss when the types differ; nothing is changed then.
+    pub fn replace(&mut self, op: OpId, value: ValueId) -> Result<(), Miss> {
+        let old = self.graph.result(op);
+        if self.graph.type_id(old) != self.graph.type_id(value) {
+            return Err(Miss("the replacement has another type"));
+        }
+        for (user, _) in self.graph.uses(old) {
+            self.worklist.push(user);
+        }
+        self.graph.replace_all_uses(old, value);
+        self.erase(op);
+        Ok(())
+    }
+
+    /// Replaces `op` by a new op in its place.
+    ///
+    /// Errors: a miss when that op would break a rule or have another type; nothing is changed then.
+    pub fn replace_with(
+        &mut self,
+        op: OpId,
+        def: &'static OpDef,
+        operands: &[ValueId],
+        attrs: &[Attr<'_>],
+    ) -> Result<(), Miss> {
+        let value = self.create(op, def, operands, attrs)?;
+        let replaced = self.replace(op, value);
+        if replaced.is_err()
+            && let Some(created) = self.graph.defining_op(value)
+        {
+            self.graph.erase(created);
+        }
+        replaced
+    }
+
+    /// Sets attribute `index` of `op`.
+    pub fn set_attr(&mut self, op: OpId, index: usize, value: Attr<'_>) {
+        self.graph.set_attr(op, index, value);
+        self.worklist.push(op);
+    }
+
+    /// Erases `op`, whose results nobody reads, and has the ops that fed it looked at again.
+    pub(crate) fn erase(&mut self, op: OpId) {
+        for index in 0..self.graph.operands(op).len() {
+            if let Some(source) = self.graph.defining_op(self.graph.operands(op)[index]) {
+                self.worklist.push(source);
+            }
+        }
+        self.graph.erase(op);
+    }
+}

@@ -1,0 +1,98 @@
+//! One way to write attributes: axes counted from the front and sorted, defaults written out.
+
+use mind_core::ops::contract::{Dot, MatMul};
+use mind_core::ops::index::{Gather, Slice};
+use mind_core::ops::join::{Concat, Split};
+use mind_core::ops::normalize::Softmax;
+use mind_core::ops::reduce::{Max, Mean, Sum};
+use mind_core::ops::shape::{ExpandDims, Squeeze, Transpose, effective_permutation};
+use mind_ir::OpId;
+use mind_ir::attr::{Attr, OPEN_END};
+use mind_ir::opdef::{Op, OpDef};
+use mind_rewrite::{Miss, Rewriter};
+
+use super::patterns;
+
+patterns! {
+    /// Axis lists ascend and count from the front.
+    SortAxes = "sort-axes" on [Sum, Mean, Max, Squeeze, ExpandDims] => sort_axes;
+
+    /// A single axis counts from the front.
+    PositiveAxis = "positive-axis" on [Softmax, Gather, Concat, Split] => positive_axis;
+
+    /// A reversing transpose names its permutation.
+    ExplicitPermutation = "explicit-permutation" on [Transpose] => explicit_permutation;
+
+    /// A slice of a known extent names its ends.
+    ExplicitEnds = "explicit-ends" on [Slice] => explicit_ends;
+
+    /// The dot product of matrices is their matrix product.
+    DotToMatMul = "dot-to-matmul" on [Dot] => dot_to_matmul;
+}
+
+const CANONICAL: Miss = Miss("the attribute is canonical already");
+
+fn position(def: &OpDef, name: &str) -> Result<usize, Miss> {
+    def.attr_index(name).ok_or(Miss("the op has no such attribute"))
+}
+
+fn sort_axes(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+    let index = position(rw.def(op), "axes")?;
+    let Attr::Ints(axes) = rw.attr(op, index) else { return Err(CANONICAL) };
+    let rank = rw.ty(rw.operands(op)[0]).rank() as i64;
+    let from_front = |&axis: &i64| if axis < 0 { axis + rank } else { axis };
+    let mut sorted: Vec<i64> = axes.iter().map(from_front).collect();
+    sorted.sort_unstable();
+    if sorted == axes {
+        return Err(CANONICAL);
+    }
+    rw.set_attr(op, index, Attr::Ints(&sorted));
+    Ok(())
+}
+
+fn positive_axis(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+    let index = position(rw.def(op), "axis")?;
+    match rw.attr(op, index) {
+        Attr::Int(axis @ ..0) => {
+            let rank = rw.ty(rw.operands(op)[0]).rank() as i64;
+            rw.set_attr(op, index, Attr::Int(axis + rank));
+            Ok(())
+        }
+        _ => Err(CANONICAL),
+    }
+}
+
+fn explicit_permutation(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+    let transpose = Transpose::from_id(op);
+    let rank = rw.ty(transpose.input(rw)).rank();
+    if rank == 0 || !transpose.permutation(rw).is_empty() {
+        return Err(CANONICAL);
+    }
+    let permutation = effective_permutation(&[], rank);
+    rw.set_attr(op, position(Transpose::DEF, "permutation")?, Attr::Ints(&permutation));
+    Ok(())
+}
+
+fn explicit_ends(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+    let slice = Slice::from_id(op);
+    let (ends, shape) = (slice.ends(rw), rw.ty(slice.input(rw)).shape);
+    let named = ends.iter().zip(shape).map(|(&end, dim)| match (end, dim.fixed()) {
+        (OPEN_END, Some(extent)) => extent,
+        _ => end,
+    });
+    let named: Vec<i64> = named.collect();
+    if named == ends {
+        return Err(CANONICAL);
+    }
+    rw.set_attr(op, position(Slice::DEF, "ends")?, Attr::Ints(&named));
+    Ok(())
+}
+
+fn dot_to_matmul(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+    let dot = Dot::from_id(op);
+    let (lhs, rhs) = (dot.lhs(rw), dot.rhs(rw));
+    if rw.ty(lhs).rank() != 2 || rw.ty(rhs).rank() != 2 {
+        return Err(Miss("an operand is a vector"));
+    }
+    rw.replace_with(op, MatMul::DEF, &[lhs, rhs], &[])
+}

@@ -1,0 +1,72 @@
+//! The canonical form: one way to write a thing, where several mean the same.
+
+mod core;
+mod order;
+
+use mind_ir::Graph;
+use mind_pass::{
+    Changed, OptionInfo, OptionKind, Options, Pass, PassCx, PassError, PassInfo,
+};
+use mind_rewrite::{GreedyConfig, PatternSet, apply};
+
+pub(crate) const PASS: PassInfo = PassInfo {
+    name: "canonicalize",
+    alias: Some("canonicalise"),
+    summary: "Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, \
+              merges chains of transposes and reshapes, orders commutative operands, writes out \
+              defaults and types",
+    example: "--canonicalize, or in a pipeline canonicalize{fold-constants=false}",
+    options: &[OptionInfo {
+        name: "fold-constants",
+        kind: OptionKind::Flag,
+        default: "true",
+        summary: "evaluate ops whose operands are all constants",
+    }],
+    make: |options| Box::new(Canonicalize::new(options)),
+};
+
+struct Canonicalize {
+    patterns: PatternSet,
+    greedy: GreedyConfig,
+}
+
+impl Canonicalize {
+    fn new(options: &Options) -> Canonicalize {
+        let mut greedy = GreedyConfig::new(mind_core::constant);
+        greedy.evaluate = options.flag("fold-constants");
+        Canonicalize { patterns: core::all(), greedy }
+    }
+}
+
+impl Pass for Canonicalize {
+    fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
+        let report = apply(g, &self.patterns, &self.greedy, None).map_err(|stuck| {
+            PassError::NotConverged { rewrites: stuck.rewrites, last: stuck.last.join(", ") }
+        })?;
+        let swapped = order::order_operands(g);
+        let typed = declare_types(g);
+        cx.statistics.add("folded", report.folded as u64);
+        cx.statistics.add("evaluated", report.evaluated as u64);
+        cx.statistics.add("erased", report.erased as u64);
+        cx.statistics.add("operands-ordered", swapped as u64);
+        for &(name, count) in &report.applied {
+            cx.statistics.add(name, count as u64);
+        }
+        Ok(Changed::when(report.changed() || swapped + typed > 0))
+    }
+}
+
+/// Writes the type of every value that has none written; the count of those.
+fn declare_types(g: &mut Graph) -> usize {
+    let ops: Vec<_> = g.walk().collect();
+    let mut typed = 0;
+    for op in ops {
+        for value in g.results(op) {
+            if let (None, Some(ty)) = (g.declared(value), g.type_id(value)) {
+                g.declare(value, ty);
+                typed += 1;
+            }
+        }
+    }
+    typed
+}

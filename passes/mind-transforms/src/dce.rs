@@ -1,0 +1,24 @@
+//! Removal of ops that no output depends on.
+
+use mind_ir::Graph;
+use mind_pass::{Changed, Pass, PassCx, PassError, PassInfo};
+use mind_rewrite::erase_dead;
+
+pub(crate) const PASS: PassInfo = PassInfo {
+    name: "dce",
+    alias: None,
+    summary: "Removes ops that no output depends on; inputs stay, being the module's interface",
+    example: "--dce",
+    options: &[],
+    make: |_| Box::new(Dce),
+};
+
+struct Dce;
+
+impl Pass for Dce {
+    fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
+        let erased = erase_dead(g);
+        cx.statistics.add("erased", erased as u64);
+        Ok(Changed::when(erased > 0))
+    }
+}

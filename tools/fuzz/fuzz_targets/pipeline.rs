@@ -1,0 +1,28 @@
+#![no_main]
+
+//! Any module that verifies still does after every pass.
+
+use mind_diag::Diagnostics;
+use mind_driver::load::{LoadOptions, parse_and_verify};
+use mind_driver::session::{PASSES, Session};
+use mind_ir::Graph;
+use mind_ir::verify::VerifyConfig;
+use mind_pass::{Instrument, Manager, Stage, Statistics, parse_pipeline};
+
+struct Silent;
+
+impl Instrument for Silent {
+    fn stage(&mut self, _: Stage<'_>, _: &Graph) {}
+}
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let session = Session::default();
+    let Ok((_, mut g)) = parse_and_verify(&session.formats, text, 0, &LoadOptions::default()) else { return };
+    let manager =
+        Manager { registry: &session.registry, verify_each: true, verify: VerifyConfig::default() };
+    let pipeline = parse_pipeline("canonicalize,cse,fold,fuse,dce", &PASSES).ok().expect("a pipeline");
+    let (mut statistics, mut remarks) = (Statistics::default(), Diagnostics::new());
+    let run = manager.run(&pipeline, &mut g, &mut statistics, &mut remarks, &mut Silent);
+    assert!(run.is_ok(), "{:?}", run.err());
+});

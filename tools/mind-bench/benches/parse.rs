@@ -1,0 +1,50 @@
+//! Parsing: mic@1 and mic@2 against compact JSON, per module and in bytes per second.
+
+use std::hint::black_box;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use mind_bench::dense::{JSON, JsonModule, MIC1, MIC2};
+use mind_bench::generate::layered;
+use mind_driver::session::Session;
+use mind_text::{Format, Limits};
+
+fn small(c: &mut Criterion) {
+    let formats = Session::default().formats;
+    let limits = Limits::default();
+    let mut group = c.benchmark_group("dense layer");
+    group.bench_function("mic@1", |b| {
+        b.iter(|| formats.parse(Format::Mic1, black_box(MIC1), 0, &limits).unwrap());
+    });
+    group.bench_function("mic@2", |b| {
+        b.iter(|| formats.parse(Format::Mic2, black_box(MIC2), 0, &limits).unwrap());
+    });
+    group.bench_function("serde_json", |b| {
+        b.iter(|| serde_json::from_str::<JsonModule>(black_box(JSON)).unwrap());
+    });
+    group.finish();
+}
+
+fn large(c: &mut Criterion) {
+    let formats = Session::default().formats;
+    let limits = Limits::none();
+    let mic1 = layered(100_000);
+    let graph = formats.parse(Format::Mic1, &mic1, 0, &limits).unwrap();
+    let core = formats.print(Format::Core, &graph).unwrap();
+    let mut group = c.benchmark_group("100k ops");
+    group.sample_size(20);
+    for (name, format, text) in
+        [("mic@1", Format::Mic1, &mic1), ("core", Format::Core, &core)]
+    {
+        group.throughput(Throughput::Bytes(text.len() as u64));
+        group.bench_function(format!("parse {name}"), |b| {
+            b.iter(|| formats.parse(format, black_box(text), 0, &limits).unwrap());
+        });
+        group.bench_function(format!("print {name}"), |b| {
+            b.iter(|| formats.print(format, black_box(&graph)).unwrap());
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, small, large);
+criterion_main!(benches);

@@ -1,0 +1,75 @@
+//! Parse, verify, canonicalize, cse, dce and print, together and one by one, from 1,000 to 100,000 ops.
+
+use std::hint::black_box;
+
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use mind_bench::generate::layered;
+use mind_diag::Diagnostics;
+use mind_driver::session::{PASSES, Session};
+use mind_ir::Graph;
+use mind_ir::verify::{VerifyConfig, verify};
+use mind_pass::{Instrument, Manager, Stage, Statistics, parse_pipeline};
+use mind_text::{Format, Limits};
+
+struct Silent;
+
+impl Instrument for Silent {
+    fn stage(&mut self, _: Stage<'_>, _: &Graph) {}
+}
+
+fn passes(session: &Session, text: &str, g: &mut Graph) {
+    let manager =
+        Manager { registry: &session.registry, verify_each: false, verify: VerifyConfig::default() };
+    let pipeline = parse_pipeline(text, &PASSES).ok().unwrap();
+    let (mut statistics, mut remarks) = (Statistics::default(), Diagnostics::new());
+    manager.run(&pipeline, g, &mut statistics, &mut remarks, &mut Silent).ok().unwrap();
+}
+
+fn parsed(session: &Session, text: &str) -> Graph {
+    let mut g = session.formats.parse(Format::Mic1, text, 0, &Limits::none()).unwrap();
+    assert!(!verify(&mut g, &VerifyConfig::default()).has_errors());
+    g
+}
+
+fn whole(c: &mut Criterion) {
+    let session = Session::default();
+    let mut group = c.benchmark_group("parse to print");
+    group.sample_size(20);
+    for ops in [1_000, 10_000, 100_000] {
+        let text = layered(ops);
+        group.throughput(Throughput::Elements(ops as u64));
+        group.bench_function(format!("{ops}"), |b| {
+            b.iter(|| {
+                let mut g = parsed(&session, black_box(&text));
+                passes(&session, "canonicalize,cse,dce", &mut g);
+                session.formats.print(Format::Mic1, &g).unwrap()
+            });
+        });
+    }
+    group.finish();
+}
+
+fn stages(c: &mut Criterion) {
+    let session = Session::default();
+    let text = layered(100_000);
+    let mut group = c.benchmark_group("stages, 100k ops");
+    group.sample_size(20);
+    group.throughput(Throughput::Elements(100_000));
+    group.bench_function("verify", |b| {
+        let mut g = parsed(&session, &text);
+        b.iter(|| verify(&mut g, &VerifyConfig::default()));
+    });
+    for pass in ["canonicalize", "cse", "dce", "fold", "fuse"] {
+        if PASSES.get(pass).is_none() {
+            continue;
+        }
+        let g = parsed(&session, &text);
+        group.bench_function(pass, |b| {
+            b.iter_batched(|| g.clone(), |mut g| passes(&session, pass, &mut g), BatchSize::PerIteration);
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, whole, stages);
+criterion_main!(benches);

@@ -1,0 +1,86 @@
+//! Peak heap per op of parse, verify, canonicalize, cse, dce and print:
+//! `cargo run --release -p mind-bench --bin memory`.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use mind_bench::generate::layered;
+use mind_driver::host::Host;
+use mind_driver::tools::opt;
+
+struct Counting;
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call goes to the system allocator unchanged; only counters are kept beside it.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let live = LIVE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        PEAK.fetch_max(live, Ordering::Relaxed);
+        // SAFETY: the caller's promises are those of the system allocator.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: as above.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// A host that reads one text and drops all output.
+struct Sink {
+    input: Vec<u8>,
+    out: std::io::Sink,
+}
+
+impl Host for Sink {
+    fn read(&mut self, _: &Path, _: u64) -> std::io::Result<Vec<u8>> {
+        Ok(std::mem::take(&mut self.input))
+    }
+
+    fn read_stdin(&mut self, limit: u64) -> std::io::Result<Vec<u8>> {
+        self.read(Path::new("-"), limit)
+    }
+
+    fn write(&mut self, _: &Path, _: &[u8]) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn stdout(&mut self) -> &mut dyn std::io::Write {
+        &mut self.out
+    }
+
+    fn stderr(&mut self) -> &mut dyn std::io::Write {
+        &mut self.out
+    }
+
+    fn now(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn stderr_is_terminal(&self) -> bool {
+        false
+    }
+}
+
+fn main() {
+    println!("{:>8}  {:>10}  {:>12}", "ops", "peak bytes", "bytes per op");
+    for ops in [1_000, 10_000, 100_000] {
+        let input = layered(ops).into_bytes();
+        let mut host = Sink { input, out: std::io::sink() };
+        let before = LIVE.load(Ordering::Relaxed) - host.input.len();
+        PEAK.store(LIVE.load(Ordering::Relaxed), Ordering::Relaxed);
+        let args = ["--no-input-limits", "--canonicalize", "--cse", "--dce", "-"];
+        let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
+        assert_eq!(opt::run(&args, &mut host), 0);
+        let peak = PEAK.load(Ordering::Relaxed) - before;
+        println!("{ops:>8}  {peak:>10}  {:>12}", peak / ops);
+    }
+}

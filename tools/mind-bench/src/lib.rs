@@ -1,0 +1,4 @@
+//! Modules to measure on.
+
+pub mod dense;
+pub mod generate;

@@ -1,0 +1,101 @@
+//! The process as a tool's host: its streams, files and clock.
+
+use std::fs::{self, File};
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use mind_driver::host::{Host, Tool};
+
+/// Runs `tool` with the arguments and streams of this process.
+pub fn main(tool: Tool) -> ExitCode {
+    let args: Vec<String> =
+        std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let mut host = ProcessHost {
+        started: Instant::now(),
+        stdout: io::BufWriter::new(io::stdout()),
+        stderr: io::stderr(),
+    };
+    let code = tool(&args, &mut host);
+    match host.stdout.flush() {
+        Ok(()) => ExitCode::from(code),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("error: standard output: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+struct ProcessHost {
+    started: Instant,
+    stdout: io::BufWriter<io::Stdout>,
+    stderr: io::Stderr,
+}
+
+impl Host for ProcessHost {
+    fn read(&mut self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        let file = File::open(path)?;
+        if file.metadata()?.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::IsADirectory));
+        }
+        read_up_to(file, limit)
+    }
+
+    fn read_stdin(&mut self, limit: u64) -> io::Result<Vec<u8>> {
+        read_up_to(io::stdin().lock(), limit)
+    }
+
+    fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        if path.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::IsADirectory));
+        }
+        let special = fs::metadata(path).is_ok_and(|existing| !existing.is_file());
+        if special {
+            return fs::write(path, bytes);
+        }
+        let partial = partial_name(path);
+        let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
+        if written.is_err() {
+            // Best effort: the error that matters is the one already in hand.
+            let _ = fs::remove_file(&partial);
+        }
+        written
+    }
+
+    fn stdout(&mut self) -> &mut dyn Write {
+        &mut self.stdout
+    }
+
+    fn stderr(&mut self) -> &mut dyn Write {
+        &mut self.stderr
+    }
+
+    fn now(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    fn stderr_is_terminal(&self) -> bool {
+        self.stderr.is_terminal()
+    }
+}
+
+/// A name beside `path`, for the bytes that are not all there yet.
+fn partial_name(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".partial-{}", std::process::id()));
+    path.with_file_name(name)
+}
+
+fn read_up_to(source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("more than the limit of {limit} bytes"),
+        ));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,20 @@
+//! Generated documents.
+
+pub mod codes;
+pub mod ops;
+pub mod passes;
+
+use std::path::PathBuf;
+
+/// The root of the repository.
+pub fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Every generated document: its path below the root and what it holds.
+pub fn documents() -> Vec<(String, String)> {
+    let mut all = ops::documents();
+    all.push(("docs/passes.md".to_owned(), passes::document()));
+    all.push(("docs/diagnostics.md".to_owned(), codes::document()));
+    all
+}

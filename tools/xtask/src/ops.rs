@@ -1,0 +1,91 @@
+//! The op reference, one page a dialect, and the table of what supports what.
+
+use std::fmt::Write;
+
+use mind_driver::session::registry;
+use mind_ir::attr::{Attr, Padding};
+use mind_ir::opdef::{OpDef, Registry, Results, Trait};
+
+/// `docs/ops/<dialect>.md` for every dialect.
+pub fn documents() -> Vec<(String, String)> {
+    let registry: Registry = registry();
+    let page = |dialect: &mind_ir::opdef::Dialect| {
+        let mut text = format!("# The `{}` dialect\n\n{}\n\n", dialect.name, dialect.doc);
+        text.push_str("Generated from the op tables by `cargo run -p xtask`.\n\n");
+        text.push_str(&table(dialect.ops));
+        dialect.ops.iter().for_each(|def| describe(&mut text, def));
+        (format!("docs/ops/{}.md", dialect.name), text)
+    };
+    registry.dialects().iter().map(page).collect()
+}
+
+fn table(ops: &[&OpDef]) -> String {
+    let mut text = String::from("| op | Core text | mic@1 | mic@2 | profile |\n|---|---|---|---|---|\n");
+    for def in ops {
+        let name = |name: Option<&str>| name.map_or("–".to_owned(), |name| format!("`{name}`"));
+        let profile = if def.has(Trait::Extended) { "extended" } else { "core-v1" };
+        let names = [def.names.core, def.names.mic1, def.names.mic2].map(name).join(" | ");
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "| [`{}`](#{}) | {names} | {profile} |", def.name, anchor(def.name));
+    }
+    text
+}
+
+/// The anchor that a heading of this text gets.
+fn anchor(heading: &str) -> String {
+    heading.chars().filter(|c| c.is_alphanumeric() || *c == '_').collect()
+}
+
+fn describe(text: &mut String, def: &OpDef) {
+    let _ = write!(text, "\n## `{}`\n\n", def.name);
+    let lines: Vec<&str> = def.doc.lines().map(str::trim).collect();
+    for paragraph in lines.split(|line| line.is_empty()).filter(|lines| !lines.is_empty()) {
+        for line in paragraph {
+            let section = ["Shapes:", "Order:", "Errors:", "Source:"];
+            let item = section.iter().find(|start| line.starts_with(**start));
+            match item {
+                Some(start) => {
+                    let _ = writeln!(text, "- **{start}**{}", &line[start.len()..]);
+                }
+                None if paragraph.iter().any(|line| section.iter().any(|s| line.starts_with(s))) => {
+                    let _ = writeln!(text, "  {line}");
+                }
+                None => {
+                    let _ = writeln!(text, "{line}");
+                }
+            }
+        }
+        text.push('\n');
+    }
+    let operands = def.operands.iter().map(|operand| (operand, ""));
+    let operands = operands.chain(def.variadic.iter().map(|operand| (operand, ", one or more")));
+    for (operand, many) in operands {
+        let _ = writeln!(text, "- operand `{}`: {}{many}", operand.name, operand.class.text());
+    }
+    for attr in def.attrs {
+        let default = attr.default.map_or(String::new(), |value| format!(", `{}` if absent", literal(value)));
+        let _ = writeln!(text, "- attribute `{}`: {}{default}", attr.name, attr.kind.name());
+    }
+    let results = match def.results {
+        Results::None => "none",
+        Results::One => "one",
+        Results::Many => "as many as the body yields",
+    };
+    let _ = writeln!(text, "- results: {results}");
+    let traits: Vec<String> = def.traits.iter().map(|each| format!("{each:?}")).collect();
+    let _ = writeln!(text, "- traits: {}", traits.join(", "));
+}
+
+fn literal(value: Attr<'_>) -> String {
+    match value {
+        Attr::Int(value) => value.to_string(),
+        Attr::Bool(value) => value.to_string(),
+        Attr::Float(bits) => f64::from_bits(bits).to_string(),
+        Attr::Ints(list) => format!("{list:?}"),
+        Attr::Dims(list) => format!("{list:?}"),
+        Attr::Padding(Padding::Valid) => "valid".to_owned(),
+        Attr::Padding(Padding::Same) => "same".to_owned(),
+        Attr::Padding(Padding::Custom(pads)) => format!("{pads:?}"),
+        Attr::Str(_) | Attr::Literal(_) => "…".to_owned(),
+    }
+}

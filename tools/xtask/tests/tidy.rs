@@ -1,0 +1,29 @@
+//! What must hold over the whole tree.
+
+#[path = "tidy/arrows.rs"]
+mod arrows;
+#[path = "tidy/documents.rs"]
+mod documents;
+#[path = "tidy/sizes.rs"]
+mod sizes;
+
+use std::path::{Path, PathBuf};
+
+/// Every file below `dir` with this extension, but for build output.
+fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut pending = vec![dir.to_owned()];
+    while let Some(dir) = pending.pop() {
+        for entry in std::fs::read_dir(&dir).expect("a folder of the repository") {
+            let path = entry.expect("an entry of a folder").path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if path.is_dir() && !name.starts_with('.') && name != "target" && name != "corpus" {
+                pending.push(path);
+            } else if path.extension().is_some_and(|own| own == extension) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}

@@ -1,0 +1,101 @@
+//! The arrows between crates.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What each crate may depend on besides what those may.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("mind-diag", &[]),
+    ("mind-ir", &["mind-diag"]),
+    ("mind-core", &["mind-ir"]),
+    ("mind-text", &["mind-ir"]),
+    ("mind-interp", &["mind-ir"]),
+    ("mind-pass", &["mind-ir"]),
+    ("mind-rewrite", &["mind-ir"]),
+    ("mind-eqsat", &["mind-ir"]),
+    ("mind-transforms", &["mind-pass", "mind-rewrite", "mind-core", "mind-eqsat"]),
+    ("mind-driver", &["mind-transforms", "mind-text", "mind-interp"]),
+    ("mind", &["mind-driver"]),
+    ("mind-host", &["mind-driver"]),
+    ("mind-opt", &["mind-driver", "mind-host"]),
+    ("mind-run", &["mind-driver", "mind-host"]),
+    ("mind-translate", &["mind-driver", "mind-host"]),
+    ("mind-bench", &["mind-driver"]),
+    ("filecheck", &[]),
+    ("lit-tests", &["mind-driver", "filecheck"]),
+    ("xtask", &["mind-driver"]),
+];
+
+/// What only one crate may know.
+const SOLE_USERS: &[(&str, &str)] = &[("bumpalo", "mind-ir"), ("egg", "mind-eqsat")];
+
+/// Crates whose tests need more than text, interpreter and dialects.
+const TEST_ONLY: [&str; 3] = ["mind-text", "mind-interp", "mind-core"];
+
+struct Manifest {
+    name: String,
+    dependencies: BTreeSet<String>,
+    dev_dependencies: BTreeSet<String>,
+}
+
+fn manifests() -> Vec<Manifest> {
+    let paths = super::files(&xtask::root(), "toml");
+    let manifests = paths.iter().filter(|path| path.ends_with("Cargo.toml"));
+    let parsed = manifests.filter_map(|path| {
+        let text = std::fs::read_to_string(path).expect("a manifest");
+        let table: toml::Table = text.parse().expect("a manifest in TOML");
+        let name = table.get("package")?.get("name")?.as_str()?.to_owned();
+        if path.components().any(|part| part.as_os_str() == "fuzz") {
+            return None;
+        }
+        let folder = path.parent()?.file_name()?.to_string_lossy().replace('_', "-");
+        assert_eq!(folder, name, "a folder is called as its crate");
+        let names = |section: &str| -> BTreeSet<String> {
+            let rows = table.get(section).and_then(|rows| rows.as_table());
+            rows.into_iter().flat_map(|rows| rows.keys().cloned()).collect()
+        };
+        let (dependencies, dev_dependencies) = (names("dependencies"), names("dev-dependencies"));
+        Some(Manifest { name, dependencies, dev_dependencies })
+    });
+    parsed.collect()
+}
+
+/// Everything each crate may depend on.
+fn reachable() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
+    let mut all: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for &(name, direct) in ALLOWED {
+        let mut own: BTreeSet<&str> = direct.iter().copied().collect();
+        for below in direct {
+            own.extend(all.get(below).into_iter().flatten());
+        }
+        all.insert(name, own);
+    }
+    all
+}
+
+#[test]
+fn crates_depend_only_along_the_allowed_arrows() {
+    let (manifests, reachable) = (manifests(), reachable());
+    let own: BTreeSet<&str> = manifests.iter().map(|manifest| manifest.name.as_str()).collect();
+    for manifest in &manifests {
+        let name = manifest.name.as_str();
+        let allowed = reachable.get(name).unwrap_or_else(|| panic!("{name} has no row of arrows"));
+        for dependency in manifest.dependencies.iter().filter(|dep| own.contains(dep.as_str())) {
+            assert!(allowed.contains(dependency.as_str()), "{name} must not depend on {dependency}");
+        }
+        for dependency in manifest.dev_dependencies.iter().filter(|dep| own.contains(dep.as_str())) {
+            let fine = allowed.contains(dependency.as_str()) || TEST_ONLY.contains(&dependency.as_str());
+            assert!(fine, "tests of {name} must not depend on {dependency}");
+        }
+    }
+    assert_eq!(manifests.len(), ALLOWED.len(), "every row of arrows has its crate");
+}
+
+#[test]
+fn some_libraries_have_a_single_user() {
+    for manifest in manifests() {
+        for (library, user) in SOLE_USERS {
+            let uses = manifest.dependencies.contains(*library);
+            assert!(!uses || manifest.name == *user, "only {user} may use {library}");
+        }
+    }
+}
