@@ -1,12 +1,14 @@
 //! What a run of the suite is told from outside.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mind_driver::host::Tool;
 
+use crate::sandbox::Sandbox;
 use crate::semantics::Semantics;
+use crate::tool::capture;
 
 /// The settings of a run.
 #[derive(Debug, Clone)]
@@ -25,6 +27,20 @@ pub struct Config {
     pub bless: bool,
     /// How long one test may take.
     pub time_limit: Duration,
+}
+
+/// The features that `mind-opt --lit-features` prints, so that `REQUIRES:` means the same in LLVM's lit.
+pub fn features(tools: &[(&str, Tool)], scratch: &Path) -> BTreeSet<String> {
+    let mind_opt = tools.iter().find(|(name, _)| *name == "mind-opt");
+    let Some(&(_, mind_opt)) = mind_opt else {
+        return BTreeSet::new();
+    };
+    let printed = capture(mind_opt, &["--lit-features"], "", &Sandbox::absent(scratch));
+    printed
+        .stdout
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect()
 }
 
 impl Config {

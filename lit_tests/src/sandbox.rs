@@ -22,6 +22,13 @@ impl Sandbox {
         Ok(Sandbox { dir })
     }
 
+    /// A folder that is never made, for a tool that writes no files.
+    pub fn absent(scratch: &Path) -> Sandbox {
+        Sandbox {
+            dir: scratch.join(".absent"),
+        }
+    }
+
     /// The folder.
     pub fn dir(&self) -> &Path {
         &self.dir

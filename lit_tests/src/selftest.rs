@@ -46,6 +46,7 @@ fn stand_in(args: &[String], host: &mut dyn Host) -> u8 {
     for arg in args {
         match arg.as_str() {
             "--canonicalize" | "--split-input-file" => {}
+            "--lit-features" => output.push_str("x86 fast\n"),
             "--wrong" => output.push_str("wrong\n"),
             "--crash" => panic!("stand-in crashed"),
             "--hang" => loop {
@@ -157,6 +158,14 @@ fn files_end_as_expected() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     assert!(count > 30, "only {count} files found");
+}
+
+#[test]
+fn features_come_from_the_tool() {
+    let (tools, folder) = (config(Path::new("")).tools, scratch("features"));
+    let expected = ["fast", "x86"].map(str::to_owned).into();
+    assert_eq!(crate::config::features(tools, &folder), expected);
+    assert_eq!(crate::config::features(&[], &folder), [].into());
 }
 
 #[test]

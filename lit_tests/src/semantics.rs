@@ -103,17 +103,11 @@ fn transforms(semantics: Semantics, source: &Path, run: &CommandRun) -> bool {
 /// The texts between separator lines, `# -----` or `// -----` with an optional name behind.
 fn chunks(text: &str) -> Vec<String> {
     let mut chunks = vec![String::new()];
-    for line in text.lines() {
-        let marker = line
-            .strip_prefix("# -----")
-            .or_else(|| line.strip_prefix("// -----"));
-        match marker {
-            Some(name) if name.is_empty() || name.starts_with(' ') => chunks.push(String::new()),
-            _ => {
-                let chunk = chunks.last_mut().expect("never empty");
-                chunk.push_str(line);
-                chunk.push('\n');
-            }
+    for line in text.split_inclusive('\n') {
+        if line.starts_with("# -----") || line.starts_with("// -----") {
+            chunks.push(String::new());
+        } else {
+            chunks.last_mut().expect("never empty").push_str(line);
         }
     }
     chunks
@@ -134,7 +128,7 @@ mod tests {
         };
         let split = ["--split-input-file".to_owned()];
         let check = |input, output| compare(semantics, input, output, &split);
-        assert_eq!(check("a\n# -----\nb\n", "a\n// ----- two\nb"), Ok(()));
+        assert_eq!(check("a\n# -----\nb\n", "a\n// ----- two\nb\n"), Ok(()));
         assert_eq!(
             check("a\n# -----\nb\n", "a\n"),
             Err("1 chunks came out of 2".into())

@@ -103,6 +103,36 @@ pub fn call_filecheck(args: &[String], options: &str, host: &mut CommandHost<'_>
     })
 }
 
+/// What a tool did when called on its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Captured {
+    /// How it ended.
+    pub exit: Exit,
+    /// Its standard output.
+    pub stdout: String,
+    /// Its standard error.
+    pub stderr: String,
+}
+
+/// Runs a tool outside of any command line.
+pub fn capture(tool: Tool, args: &[&str], stdin: &str, sandbox: &Sandbox) -> Captured {
+    let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
+    let mut host = CommandHost {
+        cwd: sandbox.dir().to_owned(),
+        sandbox,
+        stdin: stdin.as_bytes().to_vec(),
+        stdout: Sink::default(),
+        stderr: Sink::default(),
+    };
+    let exit = call(tool, &args, &mut host);
+    let text = |sink: Sink| String::from_utf8_lossy(&sink.into_seen()).into_owned();
+    Captured {
+        exit,
+        stdout: text(host.stdout),
+        stderr: text(host.stderr),
+    }
+}
+
 fn guard<'a>(host: &mut CommandHost<'a>, body: impl FnOnce(&mut CommandHost<'a>) -> u8) -> Exit {
     match panics::catch(|| body(host)) {
         Ok(code) => Exit::Code(code),

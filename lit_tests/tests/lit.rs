@@ -4,16 +4,33 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use lit_tests::{Config, harness};
+use lit_tests::{Config, Semantics, Transformation, config, harness};
+use mind_driver::equivalence::same_results;
+use mind_driver::session::{PASSES, Session};
+use mind_driver::tools::ALL;
 
 fn main() -> ExitCode {
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lit");
     harness::main(Config {
         root: Path::new(env!("CARGO_MANIFEST_DIR")).to_owned(),
-        scratch: Path::new(env!("CARGO_TARGET_TMPDIR")).join("lit"),
-        tools: &[],
-        features: [].into(),
-        semantics: None,
+        tools: ALL,
+        features: config::features(ALL, &scratch),
+        scratch,
+        semantics: Some(Semantics { is_pass, compare }),
         bless: std::env::var_os("MIND_BLESS").is_some_and(|value| value == "1"),
         time_limit: Duration::from_secs(120),
     })
+}
+
+/// Whether an argument of `mind-opt` asks for a pass that may change the module.
+fn is_pass(arg: &str) -> bool {
+    let name = arg.trim_start_matches('-').split('=').next().unwrap_or_default();
+    arg.starts_with("-O") || name == "pass-pipeline" || (name != "verify" && PASSES.get(name).is_some())
+}
+
+/// Runs a module before and after in the interpreter.
+fn compare(transformation: &Transformation<'_>) -> Result<(), String> {
+    let Transformation { input, output, args } = *transformation;
+    let from = args.iter().find_map(|arg| arg.strip_prefix("--from="));
+    same_results(&Session::default(), input, from.and_then(mind_text::Format::parse), output)
 }

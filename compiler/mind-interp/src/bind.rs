@@ -7,8 +7,8 @@ use mind_ir::types::Dim;
 use mind_ir::{Graph, OpId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::error::{BindError, Unbound};
-use crate::extents::{Extents, Origin};
+use crate::error::{BindError, Origin, Unbound};
+use crate::extents::Extents;
 use crate::inputs::{Arrays, InputSpec, inputs};
 
 /// Arrays that fit a module's inputs, and the extents they give its symbolic dimensions.
@@ -60,6 +60,9 @@ pub fn bind<'t>(
     }
 }
 
+/// How many arrays that no input is named after are compared with the names of inputs.
+const SUGGESTIONS: usize = 20;
+
 /// Checks the arrays that are given, and learns from them the extents of symbolic dimensions.
 ///
 /// Returns, in the order of the inputs: a dtype, rank or fixed extent that is not as declared, a
@@ -76,11 +79,10 @@ pub fn check(g: &Graph, arrays: &Arrays, extents: &mut Extents) -> Vec<Unbound> 
         }
     }
     let names: FxHashSet<&str> = declared.iter().map(|input| input.name).collect();
-    for name in arrays.keys().filter(|name| !names.contains(name.as_str())) {
-        let open = declared
-            .iter()
-            .map(|input| input.name)
-            .filter(|&name| !arrays.contains_key(name));
+    let extra = arrays.keys().filter(|name| !names.contains(name.as_str()));
+    for (index, name) in extra.enumerate() {
+        let open = names.iter().filter(|_| index < SUGGESTIONS).copied();
+        let open = open.filter(|&open| !arrays.contains_key(open));
         let nearest = nearest(name, open).map(str::to_owned);
         errors.push(
             BindError::Extra {

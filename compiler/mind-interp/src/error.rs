@@ -2,11 +2,9 @@
 
 use mind_diag::{Diagnostic, Span};
 use mind_ir::eval::EvalError;
-use mind_ir::types::{DType, Dim};
+use mind_ir::types::{DType, shape_text};
 use mind_ir::{Graph, OpId};
 use thiserror::Error;
-
-use crate::extents::Origin;
 
 /// Why arrays do not fit a module's inputs.
 #[derive(Clone, PartialEq, Debug, Error)]
@@ -80,6 +78,22 @@ pub enum BindError {
         shape: Vec<usize>,
         left: u64,
     },
+}
+
+/// Where an extent comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// The caller.
+    Given,
+    /// A dimension of an array.
+    Array {
+        /// The array's name.
+        name: String,
+        /// The dimension.
+        dimension: usize,
+    },
+    /// [`SYMBOL_EXTENTS`](crate::SYMBOL_EXTENTS).
+    Default,
 }
 
 fn origin(origin: &Origin) -> String {
@@ -189,12 +203,8 @@ impl RunError {
 
     /// The shape of the op's first operand, which is what ops that can be out of bounds index.
     fn indexed_shape(&self, g: &Graph) -> Option<String> {
-        let shape = g.ty(*g.operands(self.op).first()?).shape;
-        let texts: Vec<String> = shape
-            .iter()
-            .map(|dim: &Dim| dim.display(g.symbols()).to_string())
-            .collect();
-        Some(format!("[{}]", texts.join(", ")))
+        let operand = g.operands(self.op).first()?;
+        Some(shape_text(g.ty(*operand).shape, g.symbols()))
     }
 
     fn dtype(&self, g: &Graph) -> Option<DType> {

@@ -7,7 +7,7 @@ use mind_ir::types::Dim;
 use mind_ir::{Graph, Sym};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::error::BindError;
+use crate::error::{BindError, Origin};
 use crate::inputs::inputs;
 
 /// Extents for symbolic dimensions that nothing fixes: by the symbol's position among the module's
@@ -16,22 +16,6 @@ pub const SYMBOL_EXTENTS: [usize; 8] = [3, 5, 7, 11, 13, 17, 19, 23];
 
 /// The extent for every `?` of an input that is made up.
 pub const DYNAMIC_EXTENT: usize = 2;
-
-/// Where an extent comes from.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Origin {
-    /// The caller.
-    Given,
-    /// A dimension of an array.
-    Array {
-        /// The array's name.
-        name: String,
-        /// The dimension.
-        dimension: usize,
-    },
-    /// [`SYMBOL_EXTENTS`].
-    Default,
-}
 
 /// The extents of symbolic dimensions, and where each comes from.
 #[derive(Clone, Debug, Default)]

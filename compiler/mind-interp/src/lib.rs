@@ -18,10 +18,11 @@ mod sample;
 
 pub use bind::{Bound, bind, check};
 pub use compare::{Mismatch, compare};
-pub use error::{BindError, RunError, Unbound};
-pub use extents::{DYNAMIC_EXTENT, Extents, Origin, SYMBOL_EXTENTS};
+pub use error::{BindError, Origin, RunError, Unbound};
+pub use extents::{DYNAMIC_EXTENT, Extents, SYMBOL_EXTENTS};
 pub use fingerprint::fingerprint;
 pub use inputs::{Arrays, InputSpec, inputs};
-pub use random::{Random, Values, complete, random_inputs, special_inputs};
+pub use random::{Random, complete, random_inputs, special_inputs};
 pub use raw::Scalar;
 pub use run::{RunConfig, run};
+pub use sample::Values;

@@ -11,18 +11,7 @@ use crate::extents::Extents;
 use crate::fingerprint::{FNV_BASIS, fnv1a};
 use crate::inputs::{Arrays, InputSpec, inputs};
 use crate::range::{Range, ranges};
-use crate::sample::{Domain, Sample, mix};
-
-/// What made-up arrays hold.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Values {
-    /// Floats of magnitude below 2 with full fractions, integers from -8 or 0 to 7, either truth
-    /// value.
-    Ordinary,
-    /// The same, with a quarter of the elements replaced: by ±0, the subnormals and normals at the
-    /// edges, ±1, ±inf and NaN, or by 0, 1 and the extremes of an integer type.
-    Special,
-}
+use crate::sample::{Domain, Sample, Values, mix};
 
 /// How arrays are made up.
 ///

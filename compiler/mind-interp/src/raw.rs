@@ -176,7 +176,7 @@ mod tests {
     fn text_is_the_shortest_that_reads_back() {
         assert_eq!(text(rust_types::F16::from_f32(0.1)), "0.1");
         assert_eq!(text(rust_types::F16::from_bits(1)), "6e-8");
-        assert_eq!(text(rust_types::BF16::from_f32(3.1415926)), "3.14");
+        assert_eq!(text(rust_types::BF16::from_f32(1.2345678)), "1.234");
         assert_eq!(text(rust_types::F16::NEG_INFINITY), "-inf");
         assert_eq!(text(-0.0f32), "-0.0");
         assert_eq!(text(1e-40f32), "1e-40");

@@ -2,9 +2,19 @@
 
 use mind_ir::tensor::rust_types;
 
-use crate::random::Values;
 use crate::range::Range;
 use crate::raw::Raw;
+
+/// What made-up arrays hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Values {
+    /// Floats of magnitude below 2 with full fractions, integers from -8 or 0 to 7, either truth
+    /// value.
+    Ordinary,
+    /// The same, with a quarter of the elements replaced: by ±0, the subnormals and normals at the
+    /// edges, ±1, ±inf and NaN, or by 0, 1 and the extremes of an integer type.
+    Special,
+}
 
 /// What the elements of one input are drawn from.
 #[derive(Clone, Copy, Debug)]

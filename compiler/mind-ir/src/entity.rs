@@ -11,12 +11,17 @@ macro_rules! entity {
 
         impl $name {
             /// The id of the `index`-th entity. Panics past `u32::MAX - 1` entities.
-            pub fn new(index: usize) -> $name {
-                let raw = u32::try_from(index + 1).expect("fewer than 2^32 entities");
-                $name(NonZeroU32::new(raw).expect("index + 1 is positive"))
+            #[inline]
+            pub const fn new(index: usize) -> $name {
+                assert!(index < u32::MAX as usize, "fewer than 2^32 entities");
+                match NonZeroU32::new(index as u32 + 1) {
+                    Some(raw) => $name(raw),
+                    None => unreachable!(),
+                }
             }
 
             /// This id's position in creation order.
+            #[inline]
             pub const fn index(self) -> usize {
                 self.0.get() as usize - 1
             }

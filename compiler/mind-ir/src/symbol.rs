@@ -2,6 +2,7 @@
 
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
 use std::hash::BuildHasher;
 
 use crate::entity::Sym;
@@ -10,30 +11,50 @@ use crate::entity::Sym;
 #[derive(Clone, Default)]
 pub struct Symbols {
     text: String,
-    ends: Vec<u32>,
+    ends: SmallVec<[u32; SCANNED]>,
+    /// Empty while there are at most [`SCANNED`] strings, which are found by comparing.
     lookup: HashTable<Sym>,
 }
+
+const SCANNED: usize = 8;
 
 impl Symbols {
     /// The symbol for `name`, new or known.
     pub fn intern(&mut self, name: &str) -> Sym {
-        let hash = FxBuildHasher.hash_one(name);
-        if let Some(&found) = self.lookup.find(hash, |&sym| self.get(sym) == name) {
+        if let Some(found) = self.find(name) {
             return found;
         }
         let sym = Sym::new(self.ends.len());
         self.text.push_str(name);
         self.ends.push(self.text.len() as u32);
         let Symbols { text, ends, lookup } = self;
-        let hasher = |&sym: &Sym| FxBuildHasher.hash_one(slice(text, ends, sym));
-        lookup.insert_unique(hash, sym, hasher);
+        if ends.len() > SCANNED {
+            let hash = |&sym: &Sym| FxBuildHasher.hash_one(slice(text, ends, sym));
+            for sym in (lookup.len()..ends.len()).map(Sym::new) {
+                lookup.insert_unique(hash(&sym), sym, hash);
+            }
+        }
         sym
     }
 
     /// The symbol for `name` if it was interned.
     pub fn find(&self, name: &str) -> Option<Sym> {
+        if self.ends.len() <= SCANNED {
+            return self.scan(name);
+        }
         let hash = FxBuildHasher.hash_one(name);
         self.lookup.find(hash, |&sym| self.get(sym) == name).copied()
+    }
+
+    fn scan(&self, name: &str) -> Option<Sym> {
+        let mut start = 0;
+        for (index, &end) in self.ends.iter().enumerate() {
+            if self.text.as_bytes()[start..end as usize] == *name.as_bytes() {
+                return Some(Sym::new(index));
+            }
+            start = end as usize;
+        }
+        None
     }
 
     /// The text of `sym`.
@@ -71,5 +92,16 @@ mod tests {
         assert_eq!(symbols.get(seq), "seq");
         assert_eq!(symbols.find("hidden"), None);
         assert_eq!(symbols.len(), 2);
+    }
+
+    #[test]
+    fn strings_past_the_scanned_ones_are_found_too() {
+        let mut symbols = Symbols::default();
+        let names: Vec<String> = (0..100).map(|index| format!("d{index}")).collect();
+        let first: Vec<Sym> = names.iter().map(|name| symbols.intern(name)).collect();
+        let again: Vec<Sym> = names.iter().map(|name| symbols.intern(name)).collect();
+        assert_eq!(again, first);
+        assert_eq!(symbols.find("d8"), Some(first[8]));
+        assert_eq!(symbols.find("d100"), None);
     }
 }

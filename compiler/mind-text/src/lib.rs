@@ -6,6 +6,8 @@
 pub mod limits;
 pub mod number;
 mod header;
+pub mod mic1;
 pub mod mic2;
+mod quoted;
 mod scan;
 mod words;

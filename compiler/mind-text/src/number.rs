@@ -44,7 +44,7 @@ pub fn write_uint(out: &mut String, mut value: u64) {
             break;
         }
     }
-    out.extend(digits[at..].iter().map(|&digit| char::from(digit)));
+    out.push_str(std::str::from_utf8(&digits[at..]).expect("digits are ASCII"));
 }
 
 /// Appends the shortest decimal that reads back as `value` in `dtype`, always with `.` or `e`; or

@@ -92,9 +92,12 @@ impl<'t> Cursor<'t> {
     /// Steps over spaces and tabs.
     #[inline]
     pub(crate) fn blanks(&mut self) {
-        while CLASS[self.peek() as usize] == BLANK {
-            self.at += 1;
+        let bytes = self.text.as_bytes();
+        let mut at = self.at;
+        while let Some(b' ' | b'\t') = bytes.get(at) {
+            at += 1;
         }
+        self.at = at;
     }
 
     /// Whether a word that ends here is complete.
@@ -116,28 +119,50 @@ impl<'t> Cursor<'t> {
     /// Goes to the start of the next line; false at the end of the text.
     #[inline]
     pub(crate) fn next_line(&mut self) -> bool {
-        let rest = &self.text.as_bytes()[self.at..];
-        match rest.iter().position(|&byte| byte == b'\n') {
-            Some(newline) => {
-                self.at += newline + 1;
+        let bytes = self.text.as_bytes();
+        let mut at = self.at;
+        while let Some(&byte) = bytes.get(at) {
+            at += 1;
+            if byte == b'\n' {
+                self.at = at;
                 self.line += 1;
-                true
-            }
-            None => {
-                self.at = self.text.len();
-                false
+                return true;
             }
         }
+        self.at = at;
+        false
     }
 
     /// The bytes up to the next blank or line end; empty at one.
     #[inline]
     pub(crate) fn word(&mut self) -> &'t str {
         let start = self.at;
-        while CLASS[self.peek() as usize] == WORD {
-            self.at += 1;
+        let bytes = self.text.as_bytes();
+        let mut at = start;
+        while bytes.get(at).is_some_and(|&byte| CLASS[byte as usize] == WORD) {
+            at += 1;
         }
-        &self.text[start..self.at]
+        self.at = at;
+        &self.text[start..at]
+    }
+
+    /// The bytes up to the next blank, bracket, comma, semicolon or line end; empty at one.
+    pub(crate) fn item(&mut self) -> &'t str {
+        let start = self.at;
+        self.skip_to(|byte| CLASS[byte as usize] != WORD || matches!(byte, b',' | b';' | b'[' | b']'));
+        self.since(start)
+    }
+
+    /// Steps over bytes up to one that is `wanted`, or to the end of the text. Every byte of a character
+    /// that is not ASCII must be wanted or not wanted alike.
+    pub(crate) fn skip_to(&mut self, wanted: impl Fn(u8) -> bool) {
+        let rest = &self.text.as_bytes()[self.at..];
+        self.at += rest.iter().position(|&byte| wanted(byte)).unwrap_or(rest.len());
+    }
+
+    /// The next character; none at the end.
+    pub(crate) fn char(&self) -> Option<char> {
+        self.text[self.at..].chars().next()
     }
 
     /// The identifier at the cursor; empty where none starts.
@@ -155,20 +180,27 @@ impl<'t> Cursor<'t> {
     #[inline]
     pub(crate) fn uint(&mut self) -> Option<u64> {
         const SAFE_DIGITS: usize = 18;
+        let bytes = self.text.as_bytes();
         let start = self.at;
-        let mut value = 0u64;
-        while self.peek().is_ascii_digit() {
-            value = value.wrapping_mul(10).wrapping_add(u64::from(self.peek() - b'0'));
-            self.at += 1;
+        let (mut at, mut value) = (start, 0u64);
+        while let Some(digit) = bytes.get(at).map(|byte| byte.wrapping_sub(b'0'))
+            && digit < 10
+        {
+            value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+            at += 1;
         }
-        match self.at - start {
+        self.at = at;
+        match at - start {
             0 => None,
             1..=SAFE_DIGITS => Some(value),
-            _ => {
-                let value: u64 = self.text[start..self.at].parse().ok()?;
-                (value <= i64::MAX as u64).then_some(value)
-            }
+            _ => self.long_uint(start),
         }
+    }
+
+    #[cold]
+    fn long_uint(&self, start: usize) -> Option<u64> {
+        let value: u64 = self.text[start..self.at].parse().ok()?;
+        (value <= i64::MAX as u64).then_some(value)
     }
 
     /// The integer at the cursor; none where none stands or it is outside `i64`.
@@ -204,6 +236,16 @@ impl<'t> Cursor<'t> {
     #[inline]
     pub(crate) fn span(&self, start: usize) -> Span {
         self.span_of(start, self.at)
+    }
+
+    /// The span from `start` to the cursor, without blanks before it.
+    #[inline]
+    pub(crate) fn span_of_line(&self, start: usize) -> Span {
+        let mut end = self.at;
+        while end > start && CLASS[self.text.as_bytes()[end - 1] as usize] == BLANK {
+            end -= 1;
+        }
+        self.span_of(start, end)
     }
 
     /// The span from `start` to `end`.

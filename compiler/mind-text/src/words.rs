@@ -6,8 +6,15 @@
 /// collide.
 #[derive(Debug)]
 pub(crate) struct Words<T> {
-    slots: Box<[Option<(&'static str, T)>]>,
+    slots: Box<[Option<Slot<T>>]>,
     shift: u32,
+}
+
+#[derive(Debug)]
+struct Slot<T> {
+    key: u64,
+    word: &'static str,
+    entry: T,
 }
 
 impl<T> Words<T> {
@@ -15,12 +22,12 @@ impl<T> Words<T> {
     pub(crate) fn new(entries: impl IntoIterator<Item = (&'static str, T)>) -> Words<T> {
         let entries: Vec<(&'static str, T)> = entries.into_iter().collect();
         let len = (entries.len() * 4).next_power_of_two().max(2);
-        let mut slots: Vec<Option<(&'static str, T)>> = Vec::new();
-        slots.resize_with(len, || None);
-        let mut words = Words { slots: slots.into(), shift: 64 - len.trailing_zeros() };
+        let slots = std::iter::repeat_with(|| None).take(len).collect();
+        let mut words = Words { slots, shift: 64 - len.trailing_zeros() };
         for (word, entry) in entries {
-            let at = words.slot(word);
-            words.slots[at].get_or_insert((word, entry));
+            let key = key(word);
+            let at = words.slot(key, word);
+            words.slots[at].get_or_insert(Slot { key, word, entry });
         }
         words
     }
@@ -28,37 +35,38 @@ impl<T> Words<T> {
     /// The entry for `word`.
     #[inline]
     pub(crate) fn get(&self, word: &str) -> Option<&T> {
-        self.slots[self.slot(word)].as_ref().map(|(_, entry)| entry)
+        self.slots[self.slot(key(word), word)].as_ref().map(|slot| &slot.entry)
     }
 
     /// Every word.
     pub(crate) fn words(&self) -> impl Iterator<Item = &'static str> {
-        self.slots.iter().flatten().map(|(word, _)| *word)
+        self.slots.iter().flatten().map(|slot| slot.word)
     }
 
     /// The slot that holds `word`, or the empty one where it would go: three of four are empty.
     #[inline]
-    fn slot(&self, word: &str) -> usize {
+    fn slot(&self, key: u64, word: &str) -> usize {
+        const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
         let mask = self.slots.len() - 1;
-        let mut at = (hash(word) >> self.shift) as usize;
-        loop {
-            match &self.slots[at & mask] {
-                Some((other, _)) if *other != word => at += 1,
-                _ => return at & mask,
+        let mut at = (key.wrapping_mul(MIX) >> self.shift) as usize;
+        while let Some(slot) = &self.slots[at & mask] {
+            if slot.key == key && (word.len() <= KEY_BYTES || slot.word == word) {
+                break;
             }
+            at += 1;
         }
+        at & mask
     }
 }
 
-/// Mixes the length and the first eight bytes.
+/// How much of a word its key holds.
+const KEY_BYTES: usize = 7;
+
+/// The length and the first bytes of a word: all there is to know of a short one.
 #[inline]
-fn hash(word: &str) -> u64 {
-    let bytes = word.as_bytes();
-    let mut key = bytes.len() as u64;
-    for &byte in bytes.iter().take(8) {
-        key = (key << 8 | key >> 56) ^ u64::from(byte);
-    }
-    key.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+fn key(word: &str) -> u64 {
+    let len = word.len().min(255) as u64;
+    word.bytes().take(KEY_BYTES).fold(len, |key, byte| key << 8 | u64::from(byte))
 }
 
 #[cfg(test)]

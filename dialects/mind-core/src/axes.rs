@@ -11,7 +11,12 @@ pub(crate) fn check_rank(op: &'static str, found: usize) -> Result<(), VerifyErr
         return Ok(());
     }
     let expected = format!("at most {MAX_RANK}");
-    Err(VerifyError::Rank { op, operand: "a result", expected, found })
+    Err(VerifyError::Rank {
+        op,
+        operand: "a result",
+        expected,
+        found,
+    })
 }
 
 /// `axis` counted from the front, when it lies in `-rank..rank`.

@@ -1,1 +1,36 @@
 //! E-graph folding and fusion over any op table.
+//!
+//! [`fold`] finds cheaper equal forms of a module, [`fuse`] gathers ops that run better as one. Both
+//! work on regions of a few hundred ops: each becomes an e-graph, rules from files act on it, and a
+//! choice of e-nodes that never costs more than the program's own goes back into the module.
+//!
+//! This crate names no op: rule files and the cost table do, and are resolved through a
+//! [`Registry`](mind_ir::opdef::Registry). Results depend on counts and contents alone, never on a
+//! clock or a hash map's order.
+
+mod apply;
+pub mod cost;
+mod driver;
+mod egraph;
+mod expr;
+mod extract;
+mod fast_math;
+mod fusion;
+mod limits;
+mod load;
+mod matcher;
+mod pattern;
+mod phases;
+mod region;
+mod report;
+mod rewrite;
+mod rules;
+mod ruleset;
+
+pub use driver::{Context, fold, fuse};
+pub use fast_math::FastMath;
+pub use limits::Limits;
+pub use report::{
+    Change, FusedGroup, Kept, KeptReason, Replacement, Report, RuleIx, RuleStats,
+};
+pub use ruleset::{RuleErrors, RuleSet, SHIPPED, SourceErrors};

@@ -6,7 +6,13 @@
 //! - `-LABEL` may not define numeric variables either, exit 2;
 //! - `--enable-var-scope` clears numeric variables at every label, not only at the first;
 //! - a pattern whose parts are valid alone but not together fails, exit 1, even in a `-NOT`;
+//! - in regular expressions, a collating element with a name (`[.hyphen.]`) and a reference to a group that `{0}` has
+//!   removed are errors, exit 2;
+//! - a flag can be repeated, but not run together with itself (`-vvv`), exit 1;
 //! - nesting, the size of numbers and of regular expressions, and the time a search may take are bounded.
+//!
+//! A match is always the leftmost. LLVM's matcher may miss it where an alternative that can be empty stands before
+//! others, as in `{{(x?|y)a}}`, which finds the `a` of `ya` there.
 //!
 //! What FileCheck ignores in silence is ignored here too; [`lint()`] lists it, for test suites that want to refuse it.
 

@@ -2,7 +2,7 @@
 
 use mind_ir::types::DType;
 
-use super::NpyError;
+use super::error::NpyError;
 
 /// What the header of an array says.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -70,17 +70,33 @@ impl Header {
         let (dtype, big_endian) = dtype(descr.ok_or_else(|| missing("descr"))?)?;
         let fortran_order = fortran_order.ok_or_else(|| missing("fortran_order"))?;
         let shape = shape.ok_or_else(|| missing("shape"))?;
-        Ok(Header { dtype, big_endian, fortran_order, shape })
+        Ok(Header {
+            dtype,
+            big_endian,
+            fortran_order,
+            shape,
+        })
     }
 
     /// The dict for row-major, little-endian elements.
     pub(super) fn text(dtype: DType, shape: &[usize]) -> String {
-        let stored = if dtype == DType::BF16 { DType::U16 } else { dtype };
-        let (kind, _) = TYPES.iter().find(|row| row.1 == stored).expect("every dtype has a row");
+        let stored = if dtype == DType::BF16 {
+            DType::U16
+        } else {
+            dtype
+        };
+        let (kind, _) = TYPES
+            .iter()
+            .find(|row| row.1 == stored)
+            .expect("every dtype has a row");
         let order = if dtype.size() == 1 { '|' } else { '<' };
         let extents: String = match shape {
             [only] => format!("{only},"),
-            shape => shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
+            shape => shape
+                .iter()
+                .map(usize::to_string)
+                .collect::<Vec<_>>()
+                .join(", "),
         };
         format!("{{'descr': '{order}{kind}', 'fortran_order': False, 'shape': ({extents}), }}")
     }
@@ -124,7 +140,10 @@ impl<'t> Dict<'t> {
     fn expect(&mut self, wanted: char) -> Result<(), NpyError> {
         match self.eat(wanted) {
             true => Ok(()),
-            false => Err(malformed(format!("expected `{wanted}`, found `{}`", self.next()))),
+            false => Err(malformed(format!(
+                "expected `{wanted}`, found `{}`",
+                self.next()
+            ))),
         }
     }
 
@@ -137,9 +156,17 @@ impl<'t> Dict<'t> {
         let quote = match (self.eat('\''), self.rest) {
             (true, _) => '\'',
             (false, _) if self.eat('"') => '"',
-            _ => return Err(malformed(format!("expected a string, found `{}`", self.next()))),
+            _ => {
+                return Err(malformed(format!(
+                    "expected a string, found `{}`",
+                    self.next()
+                )));
+            }
         };
-        let (text, rest) = self.rest.split_once(quote).ok_or_else(|| malformed("an open string"))?;
+        let (text, rest) = self
+            .rest
+            .split_once(quote)
+            .ok_or_else(|| malformed("an open string"))?;
         self.rest = rest;
         Ok(text)
     }
@@ -161,7 +188,10 @@ impl<'t> Dict<'t> {
                 return Ok(value);
             }
         }
-        Err(malformed(format!("expected True or False, found `{}`", self.next())))
+        Err(malformed(format!(
+            "expected True or False, found `{}`",
+            self.next()
+        )))
     }
 
     /// A tuple of integers.
@@ -170,7 +200,10 @@ impl<'t> Dict<'t> {
         let mut extents = Vec::new();
         while !self.eat(')') {
             self.rest = self.rest.trim_start();
-            let end = self.rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.rest.len());
+            let end = self
+                .rest
+                .find(|c: char| !c.is_ascii_digit())
+                .unwrap_or(self.rest.len());
             let (digits, rest) = self.rest.split_at(end);
             let extent = digits.parse();
             extents.push(extent.map_err(|_| malformed(format!("extent `{}`", self.next())))?);
@@ -194,11 +227,21 @@ mod tests {
         let text = "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }    ";
         let header = Header::parse(text).unwrap();
         let (dtype, shape) = (DType::F32, vec![3, 4]);
-        let expected = Header { dtype, big_endian: false, fortran_order: false, shape };
+        let expected = Header {
+            dtype,
+            big_endian: false,
+            fortran_order: false,
+            shape,
+        };
         assert_eq!(header, expected);
         let header = Header::parse("{\"shape\":(7L,),'fortran_order':True,'descr':'>u2'}").unwrap();
         let (dtype, shape) = (DType::U16, vec![7]);
-        let expected = Header { dtype, big_endian: true, fortran_order: true, shape };
+        let expected = Header {
+            dtype,
+            big_endian: true,
+            fortran_order: true,
+            shape,
+        };
         assert_eq!(header, expected);
     }
 
@@ -218,11 +261,23 @@ mod tests {
         let problem = |text: &str| Header::parse(text).unwrap_err().to_string();
         let cases = [
             ("", "malformed header: expected `{`, found ``"),
-            ("{'descr': '<f4'}", "malformed header: no key 'fortran_order'"),
-            ("{'descr': '<c8', 'fortran_order': False, 'shape': ()}", "dtype <c8 has no counterpart"),
-            ("{'descr': [('a', '<f4')]}", "dtype a structured dtype has no counterpart"),
+            (
+                "{'descr': '<f4'}",
+                "malformed header: no key 'fortran_order'",
+            ),
+            (
+                "{'descr': '<c8', 'fortran_order': False, 'shape': ()}",
+                "dtype <c8 has no counterpart",
+            ),
+            (
+                "{'descr': [('a', '<f4')]}",
+                "dtype a structured dtype has no counterpart",
+            ),
             ("{'shape': (-1,)}", "malformed header: extent `-1,)}`"),
-            ("{'shape': (99999999999999999999,)}", "malformed header: extent `9999999999999999`"),
+            (
+                "{'shape': (99999999999999999999,)}",
+                "malformed header: extent `9999999999999999`",
+            ),
             ("{'shape': (1", "malformed header: expected `)`, found ``"),
             ("{'descr", "malformed header: an open string"),
             ("{'a': 1}", "malformed header: unknown key 'a'"),

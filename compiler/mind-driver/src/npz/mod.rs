@@ -4,6 +4,7 @@
 //! read from `uint16` or from the two-byte void type that other tools save.
 //! Source: NumPy's "A simple file format for NumPy arrays", versions 1.0 to 3.0.
 
+mod error;
 mod header;
 mod npy;
 
@@ -11,37 +12,10 @@ use std::io::{Cursor, Write};
 
 use mind_interp::Arrays;
 use mind_ir::tensor::Tensor;
-use thiserror::Error;
-use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
-pub use npy::NpyError;
-
-/// Why an archive cannot be read or written.
-#[derive(Debug, Error)]
-pub enum NpzError {
-    /// It is not a zip archive, or a broken one.
-    #[error("not an npz archive: {0}")]
-    Archive(#[from] ZipError),
-    /// A member is not named as arrays are.
-    #[error("member `{0}` is not an array: its name does not end in `.npy`")]
-    NotAnArray(String),
-    /// Two members are for one array.
-    #[error("the archive holds two arrays or more of one name")]
-    Repeated,
-    /// An array is broken.
-    #[error("array `{name}`: {error}")]
-    Array {
-        /// The array's name.
-        name: String,
-        /// What is wrong with it.
-        error: NpyError,
-    },
-    /// Writing failed.
-    #[error("the archive cannot be written: {0}")]
-    Write(#[from] std::io::Error),
-}
+pub use error::{NpyError, NpzError};
 
 /// The arrays of an archive by name, `limit` bytes of elements at most.
 ///
@@ -60,8 +34,10 @@ pub fn read(archive: &[u8], limit: u64) -> Result<Arrays, NpzError> {
         let Some(name) = member_name.strip_suffix(".npy") else {
             return Err(NpzError::NotAnArray(member_name));
         };
-        let array = npy::read(&mut member, left)
-            .map_err(|error| NpzError::Array { name: name.to_owned(), error })?;
+        let array = npy::read(&mut member, left).map_err(|error| NpzError::Array {
+            name: name.to_owned(),
+            error,
+        })?;
         left -= (array.count() * array.dtype().size()) as u64;
         arrays.insert(name.to_owned(), array);
     }

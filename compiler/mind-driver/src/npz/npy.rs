@@ -5,8 +5,8 @@ use std::io::Read;
 use mind_ir::tensor::{Buffer, Element, Tensor, advance};
 use mind_ir::types::{DType, MAX_RANK};
 use mind_ir::with_buffer;
-use thiserror::Error;
 
+use super::error::NpyError;
 use super::header::Header;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -14,69 +14,37 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// The longest header that is read; NumPy itself trusts 10,000 bytes.
 const HEADER_LIMIT: usize = 1 << 16;
 
-/// Why an array cannot be read.
-#[derive(Debug, Error)]
-pub enum NpyError {
-    /// It does not start as arrays do.
-    #[error("not an .npy array")]
-    Magic,
-    /// It is of a later version of the format.
-    #[error("version {0}.{1} of the format is not supported")]
-    Version(u8, u8),
-    /// It ends inside its header.
-    #[error("the header is cut off")]
-    Truncated,
-    /// The header does not say what it must.
-    #[error("malformed header: {0}")]
-    Header(String),
-    /// The elements are of a type that tensors do not have.
-    #[error("dtype {0} has no counterpart")]
-    DType(String),
-    /// There are too many dimensions.
-    #[error("rank {0} is above {MAX_RANK}")]
-    Rank(usize),
-    /// It would take more memory than is allowed.
-    #[error("shape {shape:?} of {dtype} needs more than the {left} bytes left of the memory limit")]
-    TooLarge {
-        /// Extents.
-        shape: Vec<usize>,
-        /// Element type.
-        dtype: DType,
-        /// The bytes left.
-        left: u64,
-    },
-    /// There are more or fewer elements than the shape holds.
-    #[error("shape {shape:?} of {dtype} needs {expected} bytes, found {found}")]
-    Size {
-        /// Extents.
-        shape: Vec<usize>,
-        /// Element type.
-        dtype: DType,
-        /// The bytes that the shape needs.
-        expected: u64,
-        /// The bytes there are; one more than needed stands for any number above.
-        found: u64,
-    },
-    /// Decompression failed.
-    #[error("{0}")]
-    Read(#[from] std::io::Error),
-}
-
 /// The array that `source` holds, if its elements take at most `limit` bytes.
 pub(super) fn read(source: &mut impl Read, limit: u64) -> Result<Tensor, NpyError> {
     let header = Header::parse(&read_header(source)?)?;
-    let Header { dtype, big_endian, fortran_order, shape } = header;
+    let Header {
+        dtype,
+        big_endian,
+        fortran_order,
+        shape,
+    } = header;
     if shape.len() > MAX_RANK {
         return Err(NpyError::Rank(shape.len()));
     }
     let expected = match byte_count(dtype, &shape) {
         Some(expected) if expected <= limit => expected,
-        _ => return Err(NpyError::TooLarge { shape, dtype, left: limit }),
+        _ => {
+            return Err(NpyError::TooLarge {
+                shape,
+                dtype,
+                left: limit,
+            });
+        }
     };
     let mut bytes = Vec::new();
     source.take(expected + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 != expected {
-        return Err(NpyError::Size { shape, dtype, expected, found: bytes.len() as u64 });
+        return Err(NpyError::Size {
+            shape,
+            dtype,
+            expected,
+            found: bytes.len() as u64,
+        });
     }
     to_native(&mut bytes, dtype, big_endian);
     let buffer = Buffer::from_bytes(dtype, &bytes);
@@ -91,7 +59,9 @@ pub(super) fn read(source: &mut impl Read, limit: u64) -> Result<Tensor, NpyErro
 fn read_header(source: &mut impl Read) -> Result<String, NpyError> {
     let mut start = [0; 8];
     read_exact(source, &mut start)?;
-    let Some(version) = start.strip_prefix(MAGIC) else { return Err(NpyError::Magic) };
+    let Some(version) = start.strip_prefix(MAGIC) else {
+        return Err(NpyError::Magic);
+    };
     let length = match version {
         [1, 0] => {
             let mut length = [0; 2];
@@ -114,24 +84,30 @@ fn read_header(source: &mut impl Read) -> Result<String, NpyError> {
 }
 
 fn read_exact(source: &mut impl Read, bytes: &mut [u8]) -> Result<(), NpyError> {
-    source.read_exact(bytes).map_err(|error| match error.kind() {
-        std::io::ErrorKind::UnexpectedEof => NpyError::Truncated,
-        _ => NpyError::Read(error),
-    })
+    source
+        .read_exact(bytes)
+        .map_err(|error| match error.kind() {
+            std::io::ErrorKind::UnexpectedEof => NpyError::Truncated,
+            _ => NpyError::Read(error),
+        })
 }
 
 fn byte_count(dtype: DType, shape: &[usize]) -> Option<u64> {
     if shape.contains(&0) {
         return Some(0);
     }
-    let count = shape.iter().try_fold(1usize, |count, &extent| count.checked_mul(extent))?;
+    let count = shape
+        .iter()
+        .try_fold(1usize, |count, &extent| count.checked_mul(extent))?;
     (count as u64).checked_mul(dtype.size() as u64)
 }
 
 /// Brings the bytes of every element into this machine's order, from big- or little-endian.
 fn to_native(bytes: &mut [u8], dtype: DType, big_endian: bool) {
     if big_endian != cfg!(target_endian = "big") && dtype.size() > 1 {
-        bytes.chunks_exact_mut(dtype.size()).for_each(<[u8]>::reverse);
+        bytes
+            .chunks_exact_mut(dtype.size())
+            .for_each(<[u8]>::reverse);
     }
 }
 
@@ -143,7 +119,11 @@ fn row_major<T: Element>(elements: &[T], shape: &[usize]) -> Buffer {
     }
     let (mut ordered, mut index) = (Vec::with_capacity(elements.len()), vec![0; shape.len()]);
     while ordered.len() < elements.len() {
-        let at: usize = index.iter().zip(&strides).map(|(at, stride)| at * stride).sum();
+        let at: usize = index
+            .iter()
+            .zip(&strides)
+            .map(|(at, stride)| at * stride)
+            .sum();
         ordered.push(elements[at]);
         advance(&mut index, shape);
     }

@@ -1,0 +1,9 @@
+//! `mind-run` through a host in memory.
+
+mod benchmarks;
+mod hostile;
+mod memory_host;
+mod npz_files;
+mod outputs;
+mod rejections;
+mod usage;

@@ -1,6 +1,7 @@
 //! Running modules.
 
 use mind_core::ops::elementwise::{Add, Div, Mul, Relu};
+use mind_core::ops::shape::Reshape;
 use mind_diag::Code;
 use mind_interp::{Arrays, Bound, Extents, RunConfig, RunError, bind, run};
 use mind_ir::Graph;
@@ -8,7 +9,7 @@ use mind_ir::eval::EvalError;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 
-use crate::module::Module;
+use crate::module::{Module, dim};
 
 fn bound<'t>(g: &Graph, arrays: &'t Arrays) -> Bound<'t> {
     bind(g, arrays, Extents::default()).unwrap()
@@ -104,4 +105,19 @@ fn values_alive_together_share_the_memory_limit() {
 fn a_hundred_thousand_ops_run_without_recursion() {
     let given = arrays(&[("x", Tensor::of(vec![100], vec![1f32; 100]))]);
     assert!(run_all(&chain(100_000), &given, 800).is_ok());
+}
+
+#[test]
+fn a_symbol_that_no_input_has_must_be_given() {
+    let mut m = Module::new();
+    let x = m.arg("x", DType::F32, &["?"]);
+    let target = ["C", "2"].map(|text| dim(m.graph(), text));
+    let reshaped = m.op::<Reshape>(&[x], &Reshape::attrs(&target));
+    let g = m.yields(&[reshaped]);
+    let given = arrays(&[("x", Tensor::of(vec![6], vec![1f32; 6]))]);
+    let failed = run_all(&g, &given, u64::MAX).unwrap_err();
+    assert_eq!(failed.error, EvalError::UnboundDim("C".to_owned()));
+    let bound = bind(&g, &given, Extents::given(&g, [("C", 3)]).unwrap()).unwrap();
+    let found = run(&g, &bound, &RunConfig::default()).unwrap();
+    assert_eq!(found[0].shape(), [3, 2]);
 }

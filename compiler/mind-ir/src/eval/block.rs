@@ -33,9 +33,16 @@ pub fn eval_block<'t>(
     for op in g.ops(block) {
         let def = g.def(op);
         if def.has(Trait::Terminator) {
-            return Ok(g.operands(op).iter().map(|&value| live.take(value)).collect());
+            return Ok(g
+                .operands(op)
+                .iter()
+                .map(|&value| live.take(value))
+                .collect());
         }
-        let cx = EvalCx { tensor_limit: cx.tensor_limit.saturating_sub(live.bytes), ..*cx };
+        let cx = EvalCx {
+            tensor_limit: cx.tensor_limit.saturating_sub(live.bytes),
+            ..*cx
+        };
         let results: Result<SmallVec<[Cow<'t, Tensor>; 1]>, EvalError> = match def.eval {
             _ if def.has(Trait::Interface) => leaf(op).map(|tensor| smallvec![tensor]),
             Some(eval) => {
@@ -90,7 +97,9 @@ impl<'t> Live<'t> {
 
     fn get(&self, value: ValueId) -> &Tensor {
         let slot = &self.values[&value];
-        slot.tensor.as_ref().expect("a verified value is defined before it is read")
+        slot.tensor
+            .as_ref()
+            .expect("a verified value is defined before it is read")
     }
 
     /// Counts one read and drops the tensor after the last.
@@ -112,7 +121,9 @@ impl<'t> Live<'t> {
             0 => slot.tensor.take(),
             _ => slot.tensor.clone(),
         };
-        tensor.expect("a verified value is defined before it is read").into_owned()
+        tensor
+            .expect("a verified value is defined before it is read")
+            .into_owned()
     }
 }
 

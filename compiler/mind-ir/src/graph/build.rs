@@ -42,21 +42,19 @@ impl Graph {
         let op = OpId::new(self.ops.len());
         let results = self.new_values(new.results, |index| ValueDef::Result(op, index));
         let attrs = self.store_attrs(new.attrs);
-        let operands = self.arena.slice(new.operands);
-        let first_use = self.uses.len() as u32;
         self.ops.push(OpData {
             def: new.def,
-            operands,
             attrs,
             regions: &[],
             results,
-            first_use,
+            first_use: 0,
+            operand_count: 0,
             span: new.span,
             parent: None,
             prev: None,
             next: None,
         });
-        self.add_uses(op);
+        self.add_operands(op, new.operands);
         if new.def.regions > 0 {
             self.add_regions(op, new.def.regions);
         }
@@ -99,9 +97,14 @@ impl Graph {
     }
 
     pub(super) fn store_attrs(&mut self, attrs: &[Attr<'_>]) -> &'static [Attr<'static>] {
-        let stored: SmallVec<[Attr<'static>; 4]> =
-            attrs.iter().map(|&attr| self.store_attr(attr)).collect();
-        self.arena.slice(&stored)
+        if attrs.is_empty() {
+            return &[];
+        }
+        let stored = self.arena.filled(attrs.len(), Attr::Bool(false));
+        for (slot, &attr) in stored.iter_mut().zip(attrs) {
+            *slot = self.store_attr(attr);
+        }
+        stored
     }
 
     /// Copies what an attribute borrows into the arena.

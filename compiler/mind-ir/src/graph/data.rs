@@ -9,12 +9,12 @@ use crate::opdef::OpDef;
 
 pub(super) struct OpData {
     pub(super) def: &'static OpDef,
-    pub(super) operands: &'static mut [ValueId],
     pub(super) attrs: &'static [Attr<'static>],
     pub(super) regions: &'static [RegionId],
     pub(super) results: ValueRange,
     /// The slot of operand 0; the others follow it.
     pub(super) first_use: u32,
+    pub(super) operand_count: u32,
     pub(super) span: Span,
     pub(super) parent: Option<BlockId>,
     pub(super) prev: Option<OpId>,

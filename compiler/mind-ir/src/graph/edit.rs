@@ -8,7 +8,7 @@ impl Graph {
     pub fn set_operand(&mut self, op: OpId, index: usize, value: ValueId) {
         let slot = self.slot(op, index);
         self.unlink(slot, self.operands(op)[index]);
-        self.ops[op.index()].operands[index] = value;
+        self.operands[slot.index()] = value;
         self.link(slot, value);
     }
 
@@ -22,8 +22,7 @@ impl Graph {
     /// Replaces all operands of `op`, also by fewer or more.
     pub fn set_operands(&mut self, op: OpId, values: &[ValueId]) {
         self.drop_uses(op);
-        self.ops[op.index()].operands = self.arena.slice(values);
-        self.add_uses(op);
+        self.add_operands(op, values);
     }
 
     /// Makes every reader of `old` read `new` instead.
@@ -67,12 +66,18 @@ impl Graph {
         self.ops[op.index()].attrs = self.arena.slice(&attrs);
     }
 
-    pub(super) fn add_uses(&mut self, op: OpId) {
-        self.ops[op.index()].first_use = self.uses.len() as u32;
-        for index in 0..self.operands(op).len() {
+    /// Gives `op` fresh operand slots that read `values`.
+    pub(super) fn add_operands(&mut self, op: OpId, values: &[ValueId]) {
+        let data = &mut self.ops[op.index()];
+        (data.first_use, data.operand_count) = (self.uses.len() as u32, values.len() as u32);
+        for &value in values {
             let slot = UseId::new(self.uses.len());
-            self.uses.push(super::UseData { user: op, prev: None, next: None });
-            self.link(slot, self.operands(op)[index]);
+            let next = self.values[value.index()].first_use.replace(slot);
+            if let Some(next) = next {
+                self.uses[next.index()].prev = Some(slot);
+            }
+            self.operands.push(value);
+            self.uses.push(super::UseData { user: op, prev: None, next });
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! - Every op, value, block and region is a dense `Copy` id into tables of the [`Graph`].
 //! - A region holds exactly one block; control flow is structured.
-//! - Operand lists, attributes and literals are slices in the graph's arena, never freed singly.
+//! - Attributes and literals are slices in the graph's arena, never freed singly; operands are slots
+//!   of one table.
 //! - Each value keeps the list of operand slots that read it, so that its users are at hand and
 //!   replacing it costs one step per use.
 
@@ -16,6 +17,7 @@ pub use data::{Preamble, ValueDef};
 pub use iter::{Ops, Uses, ValueRange, Walk};
 
 use mind_diag::Span;
+use smallvec::SmallVec;
 
 use crate::arena::Arena;
 use crate::attr::Attr;
@@ -35,8 +37,11 @@ pub struct Graph {
     arena: Arena,
     ops: Vec<OpData>,
     values: Vec<ValueData>,
+    /// By operand slot: the value read.
+    operands: Vec<ValueId>,
+    /// By operand slot: its place in the use list of that value.
     uses: Vec<UseData>,
-    blocks: Vec<BlockData>,
+    blocks: SmallVec<[BlockData; 1]>,
     regions: Vec<RegionData>,
     types: TypeTable,
     symbols: Symbols,
@@ -57,6 +62,7 @@ impl Graph {
     pub fn reserve(&mut self, ops: usize) {
         self.ops.reserve(ops);
         self.values.reserve(ops);
+        self.operands.reserve(ops + ops / 2);
         self.uses.reserve(ops + ops / 2);
     }
 
@@ -103,7 +109,8 @@ impl Graph {
 
     /// The values the op reads, in order.
     pub fn operands(&self, op: OpId) -> &[ValueId] {
-        self.ops[op.index()].operands
+        let data = &self.ops[op.index()];
+        &self.operands[data.first_use as usize..][..data.operand_count as usize]
     }
 
     /// The values the op defines, in order.
@@ -288,6 +295,7 @@ impl Clone for Graph {
             arena: Arena::default(),
             ops: Vec::with_capacity(self.ops.len()),
             values: self.values.clone(),
+            operands: self.operands.clone(),
             uses: self.uses.clone(),
             blocks: self.blocks.clone(),
             regions: self.regions.clone(),
@@ -298,9 +306,8 @@ impl Clone for Graph {
         };
         for op in &self.ops {
             let attrs = copy.store_attrs(op.attrs);
-            let operands = copy.arena.slice(op.operands);
             let regions = copy.arena.slice(op.regions);
-            copy.ops.push(OpData { operands, attrs, regions, ..*op });
+            copy.ops.push(OpData { attrs, regions, ..*op });
         }
         copy
     }

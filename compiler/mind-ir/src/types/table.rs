@@ -4,6 +4,7 @@ use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
 
 use super::{DType, Dim, Shape};
 use crate::entity::Ty;
@@ -90,24 +91,39 @@ impl<'a> TypeView<'a> {
 /// The types of one graph; equal types have equal ids.
 #[derive(Clone, Default)]
 pub struct TypeTable {
-    dims: Vec<Dim>,
-    types: Vec<(DType, u32)>,
+    dims: SmallVec<[Dim; 8]>,
+    types: SmallVec<[(DType, u32); 4]>,
+    /// Empty while there are at most [`SCANNED`] types, which are found by comparing.
     lookup: HashTable<Ty>,
 }
+
+const SCANNED: usize = 8;
 
 impl TypeTable {
     /// The id for `ty`, new or known.
     pub fn intern(&mut self, ty: TypeView<'_>) -> Ty {
-        let hash = FxBuildHasher.hash_one(ty);
-        if let Some(&found) = self.lookup.find(hash, |&id| self.get(id) == ty) {
+        if let Some(found) = self.find(ty) {
             return found;
         }
         let id = Ty::new(self.types.len());
         self.dims.extend_from_slice(ty.shape);
         self.types.push((ty.dtype, self.dims.len() as u32));
         let TypeTable { dims, types, lookup } = self;
-        lookup.insert_unique(hash, id, |&id| FxBuildHasher.hash_one(view(dims, types, id)));
+        if types.len() > SCANNED {
+            let hash = |&id: &Ty| FxBuildHasher.hash_one(view(dims, types, id));
+            for id in (lookup.len()..types.len()).map(Ty::new) {
+                lookup.insert_unique(hash(&id), id, hash);
+            }
+        }
         id
+    }
+
+    fn find(&self, ty: TypeView<'_>) -> Option<Ty> {
+        if self.types.len() <= SCANNED {
+            return (0..self.types.len()).map(Ty::new).find(|&id| self.get(id) == ty);
+        }
+        let hash = FxBuildHasher.hash_one(ty);
+        self.lookup.find(hash, |&id| self.get(id) == ty).copied()
     }
 
     /// The type with this id.
@@ -147,6 +163,18 @@ mod tests {
         assert_ne!(scalar, row);
         assert_eq!(table.get(scalar).rank(), 0);
         assert_eq!(table.get(row).count(), Some(4));
+    }
+
+    #[test]
+    fn types_past_the_scanned_ones_are_found_too() {
+        let mut table = TypeTable::default();
+        let rows = |table: &mut TypeTable| -> Vec<Ty> {
+            let types = (0..100).map(|extent| TensorType::fixed(DType::F32, &[extent]));
+            types.map(|ty| table.intern(ty.view())).collect()
+        };
+        let first = rows(&mut table);
+        assert_eq!(rows(&mut table), first);
+        assert_eq!(table.len(), 100);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::error::{Parsed, SyntaxError};
+use super::error::{Fault, Parsed, SyntaxError};
 
 /// A place in a text, moving forward.
 ///
@@ -41,7 +41,10 @@ fn is(byte: u8, class: u8) -> bool {
 
 /// Whether `text` may stand bare where a name is expected.
 pub(super) fn is_identifier(text: &str) -> bool {
-    let starts = text.bytes().next().is_some_and(|byte| !byte.is_ascii_digit());
+    let starts = text
+        .bytes()
+        .next()
+        .is_some_and(|byte| !byte.is_ascii_digit());
     starts && text.bytes().all(|byte| is(byte, WORD))
 }
 
@@ -119,7 +122,10 @@ impl<'t> Cursor<'t> {
     /// Moves to the start of the next line, whatever stands before it.
     pub(super) fn next_line(&mut self) {
         let rest = &self.text.as_bytes()[self.at.min(self.text.len())..];
-        self.at += rest.iter().position(|&byte| byte == b'\n').map_or(rest.len(), |end| end + 1);
+        self.at += rest
+            .iter()
+            .position(|&byte| byte == b'\n')
+            .map_or(rest.len(), |end| end + 1);
     }
 
     /// Whether the line from here on ends in `{`, comments and strings aside.
@@ -239,7 +245,9 @@ impl<'t> Cursor<'t> {
                 }
                 _ => {
                     let run = self.text.as_bytes()[at..].iter();
-                    let len = run.take_while(|&&byte| !matches!(byte, b'\n' | b'"' | b'\\')).count();
+                    let len = run
+                        .take_while(|&&byte| !matches!(byte, b'\n' | b'"' | b'\\'))
+                        .count();
                     self.at += len;
                     if let Some(text) = &mut unescaped {
                         text.push_str(&self.text[at..self.at]);
@@ -249,24 +257,26 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// The offsets of the token that is next: a word or number, or else one character.
+    /// The offset behind the token at `start`: a word or number, else one character, else nothing.
+    pub(super) fn token_end(&self, start: usize) -> usize {
+        let rest = self.text.get(start..).unwrap_or_default();
+        let word = rest.bytes().take_while(|&byte| is(byte, NUMBER)).count();
+        let letter = rest
+            .chars()
+            .next()
+            .filter(|&letter| letter != '\n')
+            .map_or(0, char::len_utf8);
+        start + word.max(letter)
+    }
+
+    /// The offsets of the token that is next.
     pub(super) fn token(&mut self) -> (usize, usize) {
         self.peek();
-        let start = self.at;
-        let run = self.text.as_bytes()[start.min(self.text.len())..].iter();
-        let len = run.take_while(|&&byte| is(byte, NUMBER)).count();
-        match (len, self.byte(start)) {
-            (0, b'\n') => (start, start),
-            (0, _) => {
-                let len = self.text[start..].chars().next().map_or(0, char::len_utf8);
-                (start, start + len)
-            }
-            _ => (start, start + len),
-        }
+        (self.at, self.token_end(self.at))
     }
 
     /// The error for finding something other than `expected` here.
-    pub(super) fn unexpected(&mut self, expected: &'static str) -> Box<super::error::Fault> {
+    pub(super) fn unexpected(&mut self, expected: &'static str) -> Box<Fault> {
         let (start, end) = self.token();
         let found = match start == end || self.byte(start) == b'#' {
             true => "the end of the line".to_owned(),

@@ -36,7 +36,10 @@ pub(super) const MAX_NESTING: usize = 32;
 #[derive(Debug, Error)]
 pub(super) enum SyntaxError {
     #[error("expected {expected}, found {found}")]
-    Expected { expected: &'static str, found: String },
+    Expected {
+        expected: &'static str,
+        found: String,
+    },
     #[error("illegal character `{0}` in an identifier")]
     IllegalCharacter(char),
     #[error("string without closing quote")]
@@ -44,28 +47,57 @@ pub(super) enum SyntaxError {
     #[error("unknown escape `\\{0}`")]
     Escape(String),
     #[error("`{literal}` is not {expected}")]
-    Number { literal: String, expected: &'static str },
+    Number {
+        literal: String,
+        expected: &'static str,
+    },
     #[error("`{literal}` does not fit {dtype}")]
     Element { literal: String, dtype: DType },
     #[error("unknown op `{name}`")]
-    UnknownOp { name: String, nearest: Option<&'static str> },
+    UnknownOp {
+        name: String,
+        nearest: Option<&'static str>,
+    },
     #[error("`{name}` is not an op of two operands")]
-    UnknownBinOp { name: String, nearest: Option<&'static str> },
+    UnknownBinOp {
+        name: String,
+        nearest: Option<&'static str>,
+    },
     #[error("unknown dtype `{name}`")]
-    UnknownDType { name: String, nearest: Option<&'static str> },
+    UnknownDType {
+        name: String,
+        nearest: Option<&'static str>,
+    },
     #[error("`{op}` has no attribute `{key}`")]
-    UnknownKey { op: &'static str, key: String, nearest: Option<&'static str>, keys: String },
+    UnknownKey {
+        op: &'static str,
+        key: String,
+        nearest: Option<&'static str>,
+        keys: String,
+    },
     #[error("attribute `{key}` is given twice")]
     RepeatedKey { key: &'static str },
     #[error("`{op}` needs the attribute `{key}`")]
-    MissingKey { op: &'static str, key: &'static str, interface: bool },
+    MissingKey {
+        op: &'static str,
+        key: &'static str,
+        interface: bool,
+    },
     #[error("`{op}` takes {attributes} in parentheses besides its operands")]
-    SurplusArgument { op: &'static str, attributes: String, found: String },
+    SurplusArgument {
+        op: &'static str,
+        attributes: String,
+        found: String,
+    },
     #[error("operand %{label} stands behind an attribute")]
     LateOperand { label: u64 },
     #[error("`{op}` defines {expected}, but {found} stand before `=`")]
-    ResultCount { op: &'static str, expected: &'static str, found: usize },
-    #[error("{found} types are declared for {expected} values")]
+    ResultCount {
+        op: &'static str,
+        expected: &'static str,
+        found: usize,
+    },
+    #[error("types are declared for {found} values, but the line defines {expected}")]
     TypeCount { expected: usize, found: usize },
     #[error("{user} uses %{label}, which no line above defines")]
     Undefined { user: String, label: u64 },
@@ -74,7 +106,11 @@ pub(super) enum SyntaxError {
     #[error("{user} uses %{label}, which is defined inside a body")]
     Inner { user: String, label: u64 },
     #[error("`{op}` takes {expected}, found {found}")]
-    Arity { op: &'static str, expected: String, found: usize },
+    Arity {
+        op: &'static str,
+        expected: String,
+        found: usize,
+    },
     #[error("%{label} is defined twice")]
     DefinedTwice { label: u64 },
     #[error("output {index} is %{label}, which no line above defines")]
@@ -82,7 +118,11 @@ pub(super) enum SyntaxError {
     #[error("a constant needs a dtype")]
     UntypedConstant,
     #[error("attribute `{key}` says {found}, the declared type {declared}")]
-    ConstantType { key: &'static str, declared: String, found: String },
+    ConstantType {
+        key: &'static str,
+        declared: String,
+        found: String,
+    },
     #[error("a constant has either `{data}` or `fill`, not both")]
     DataAndFill { data: &'static str },
     #[error("the data is ragged: {problem}")]
@@ -96,13 +136,20 @@ pub(super) enum SyntaxError {
     #[error("the text has more than {limit} {what}")]
     Limit { limit: usize, what: &'static str },
     #[error("`{op}` has {expected}, found {found}")]
-    Bodies { op: &'static str, expected: String, found: usize },
+    Bodies {
+        op: &'static str,
+        expected: String,
+        found: usize,
+    },
     #[error("a body is not closed")]
     OpenBody,
     #[error("`}}` closes no body")]
     StrayBrace,
     #[error("`{keyword}:` {rule}")]
-    Misplaced { keyword: &'static str, rule: &'static str },
+    Misplaced {
+        keyword: &'static str,
+        rule: &'static str,
+    },
     #[error("nothing may follow `{keyword}:`")]
     AfterEnd { keyword: &'static str },
 }
@@ -110,7 +157,12 @@ pub(super) enum SyntaxError {
 impl SyntaxError {
     /// This error about the bytes `start..end`.
     pub(super) fn at(self, start: usize, end: usize) -> Box<Fault> {
-        Box::new(Fault { start, end, error: self, earlier: None })
+        Box::new(Fault {
+            start,
+            end,
+            error: self,
+            earlier: None,
+        })
     }
 
     /// Whether nothing more is read after it.
@@ -132,7 +184,10 @@ impl SyntaxError {
             Undefined { .. } | Captured { .. } | Inner { .. } => 4001,
             DefinedTwice { .. } => 4002,
             UndefinedOutput { .. } => 4003,
-            UntypedConstant | MissingKey { interface: true, .. } => 4004,
+            UntypedConstant
+            | MissingKey {
+                interface: true, ..
+            } => 4004,
             Element { .. } => 4005,
             _ => return None,
         }))
@@ -143,10 +198,22 @@ impl SyntaxError {
         use SyntaxError::*;
         Some(match self {
             Escape(_) => r#"the escapes are \n, \r, \t, \\ and \""#.into(),
-            UnknownOp { nearest: Some(name), .. }
-            | UnknownBinOp { nearest: Some(name), .. }
-            | UnknownDType { nearest: Some(name), .. }
-            | UnknownKey { nearest: Some(name), .. } => format!("did you mean `{name}`?"),
+            UnknownOp {
+                nearest: Some(name),
+                ..
+            }
+            | UnknownBinOp {
+                nearest: Some(name),
+                ..
+            }
+            | UnknownDType {
+                nearest: Some(name),
+                ..
+            }
+            | UnknownKey {
+                nearest: Some(name),
+                ..
+            } => format!("did you mean `{name}`?"),
             UnknownKey { keys, .. } if keys.is_empty() => "it has no attributes".into(),
             UnknownKey { keys, .. } => format!("it has {keys}"),
             SurplusArgument { found, .. } if found.starts_with(|c: char| c.is_ascii_digit()) => {
@@ -185,7 +252,9 @@ impl SyntaxError {
             Element { literal, dtype } => {
                 vec![("literal", literal.clone()), ("dtype", dtype.to_string())]
             }
-            ConstantType { declared, found, .. } => {
+            ConstantType {
+                declared, found, ..
+            } => {
                 vec![("expected", declared.clone()), ("found", found.clone())]
             }
             Ragged { problem, declared } => {
@@ -194,13 +263,20 @@ impl SyntaxError {
             Nesting { declared, found } => {
                 vec![("declared", declared.clone()), ("found", found.clone())]
             }
-            Arity { op, expected, found } => vec![
+            Arity {
+                op,
+                expected,
+                found,
+            } => vec![
                 ("op", op.to_string()),
                 ("expected", expected.clone()),
                 ("found", found.to_string()),
             ],
             Undefined { user, label } | Captured { user, label } | Inner { user, label } => {
-                vec![("instruction", user.clone()), ("operand", format!("%{label}"))]
+                vec![
+                    ("instruction", user.clone()),
+                    ("operand", format!("%{label}")),
+                ]
             }
             DefinedTwice { label } => vec![("id", format!("%{label}"))],
             UndefinedOutput { index, label } => {

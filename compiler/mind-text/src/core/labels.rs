@@ -32,7 +32,10 @@ pub(super) struct Entry {
 impl Entry {
     /// The id where it was first written; `id` is the key of this entry.
     pub(super) fn label(self, id: u64) -> Label {
-        Label { id, at: self.at as usize }
+        Label {
+            id,
+            at: self.at as usize,
+        }
     }
 }
 
@@ -61,7 +64,9 @@ pub(super) struct Labels {
 impl Labels {
     /// What is known of `label`.
     pub(super) fn get(&self, label: u64) -> Option<Entry> {
-        let dense = usize::try_from(label).ok().and_then(|index| self.dense.get(index).copied());
+        let dense = usize::try_from(label)
+            .ok()
+            .and_then(|index| self.dense.get(index).copied());
         match dense.flatten() {
             None if !self.sparse.is_empty() => self.sparse.get(&label).copied(),
             entry => entry,
@@ -93,7 +98,11 @@ mod tests {
     #[test]
     fn an_id_keeps_its_entry_when_the_table_grows_past_it() {
         let mut labels = Labels::default();
-        let entry = |at| Entry { at, scope: 0, state: State::Failed };
+        let entry = |at| Entry {
+            at,
+            scope: 0,
+            state: State::Failed,
+        };
         labels.set(3000, entry(7));
         labels.set(u64::MAX, entry(8));
         for label in 0..4000 {
@@ -103,7 +112,10 @@ mod tests {
         }
         labels.set(3000, entry(9));
         let place = |label| labels.get(label).map(|entry| entry.at);
-        assert_eq!((place(3000), place(u64::MAX), place(2999)), (Some(9), Some(8), Some(2999)));
+        assert_eq!(
+            (place(3000), place(u64::MAX), place(2999)),
+            (Some(9), Some(8), Some(2999))
+        );
         assert_eq!(place(4000), None);
         assert!(labels.dense.len() <= 4000);
     }

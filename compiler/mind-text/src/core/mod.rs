@@ -57,7 +57,9 @@ pub struct Syntax {
 impl Syntax {
     /// The text forms of all ops of `registry`. Panics when an op has two attributes with one key.
     pub fn new(registry: &Registry) -> Syntax {
-        Syntax { table: OpTable::new(registry) }
+        Syntax {
+            table: OpTable::new(registry),
+        }
     }
 
     /// Reads a module whose first byte lies at offset `base` of its file.

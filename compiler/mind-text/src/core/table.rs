@@ -78,14 +78,32 @@ const fn irregular(
     form: Form,
     elided: bool,
 ) -> Irregular {
-    Irregular { op, attr, key, form, elided }
+    Irregular {
+        op,
+        attr,
+        key,
+        form,
+        elided,
+    }
 }
 
 const IRREGULAR: &[Irregular] = &[
     irregular("core.input", "param", "role", Form::Role, true),
-    irregular("core.const_f32", "value", "value", Form::Float(DType::F32), false),
+    irregular(
+        "core.const_f32",
+        "value",
+        "value",
+        Form::Float(DType::F32),
+        false,
+    ),
     irregular("core.gather", "axis", "axis", Form::Int, true),
-    irregular("core.transpose", "permutation", "permutation", Form::Ints, true),
+    irregular(
+        "core.transpose",
+        "permutation",
+        "permutation",
+        Form::Ints,
+        true,
+    ),
     irregular("core.slice", "starts", "starts", Form::Starts, false),
     irregular("core.slice", "ends", "ends", Form::Ends, false),
 ];
@@ -94,11 +112,28 @@ impl OpSyntax {
     fn new(def: &'static OpDef, name: &'static str) -> OpSyntax {
         let mut keys = Vec::new();
         for (row, attr) in def.attrs.iter().enumerate() {
-            let key = |name, form| Key { name, form, row, elided: false };
-            let written =
-                IRREGULAR.iter().find(|entry| entry.op == def.name && entry.attr == attr.name);
-            if let Some(&Irregular { key: name, form, elided, .. }) = written {
-                keys.push(Key { name, form, row, elided });
+            let key = |name, form| Key {
+                name,
+                form,
+                row,
+                elided: false,
+            };
+            let written = IRREGULAR
+                .iter()
+                .find(|entry| entry.op == def.name && entry.attr == attr.name);
+            if let Some(&Irregular {
+                key: name,
+                form,
+                elided,
+                ..
+            }) = written
+            {
+                keys.push(Key {
+                    name,
+                    form,
+                    row,
+                    elided,
+                });
                 continue;
             }
             let form = match attr.kind {
@@ -120,9 +155,20 @@ impl OpSyntax {
         }
         let mut sorted: Vec<usize> = (0..keys.len()).collect();
         sorted.sort_by_key(|&at| keys[at].name);
-        let repeated = sorted.windows(2).find(|pair| keys[pair[0]].name == keys[pair[1]].name);
-        assert!(repeated.is_none(), "{}: two attributes have one key in Core text", def.name);
-        OpSyntax { def, name, keys, sorted }
+        let repeated = sorted
+            .windows(2)
+            .find(|pair| keys[pair[0]].name == keys[pair[1]].name);
+        assert!(
+            repeated.is_none(),
+            "{}: two attributes have one key in Core text",
+            def.name
+        );
+        OpSyntax {
+            def,
+            name,
+            keys,
+            sorted,
+        }
     }
 
     /// The position of the key called `name`.
@@ -150,15 +196,23 @@ impl OpTable {
     /// An op is printed by its name in Core text, or by its full name where it has none or an earlier op
     /// took it; either is read. Panics when two attributes of one op have the same key.
     pub(super) fn new(registry: &Registry) -> OpTable {
-        let mut table =
-            OpTable { ops: Vec::new(), by_name: FxHashMap::default(), by_address: FxHashMap::default() };
+        let mut table = OpTable {
+            ops: Vec::new(),
+            by_name: FxHashMap::default(),
+            by_address: FxHashMap::default(),
+        };
         let ops = registry.ops().filter(|&def| !std::ptr::eq(def, Yield::DEF));
         for (index, def) in (0u32..).zip(ops) {
             table.by_name.insert(def.name, index);
-            let free = def.names.core.filter(|name| !table.by_name.contains_key(name));
+            let free = def
+                .names
+                .core
+                .filter(|name| !table.by_name.contains_key(name));
             let name = free.unwrap_or(def.name);
             table.by_name.insert(name, index);
-            table.by_address.insert(std::ptr::from_ref(def).addr(), index);
+            table
+                .by_address
+                .insert(std::ptr::from_ref(def).addr(), index);
             table.ops.push(OpSyntax::new(def, name));
         }
         table
@@ -166,7 +220,9 @@ impl OpTable {
 
     /// The op called `name`.
     pub(super) fn named(&self, name: &str) -> Option<&OpSyntax> {
-        self.by_name.get(name).map(|&index| &self.ops[index as usize])
+        self.by_name
+            .get(name)
+            .map(|&index| &self.ops[index as usize])
     }
 
     /// How `def` looks, if the registry has it.
@@ -187,7 +243,13 @@ impl OpTable {
 
     /// The name most like `name` that may stand in `BinOp`.
     pub(super) fn nearest_binary(&self, name: &str) -> Option<&'static str> {
-        nearest(name, self.ops.iter().filter(|op| is_binary(op.def)).map(|op| op.name))
+        nearest(
+            name,
+            self.ops
+                .iter()
+                .filter(|op| is_binary(op.def))
+                .map(|op| op.name),
+        )
     }
 }
 

@@ -1,7 +1,7 @@
 //! Node lines as the op tables say they are: inputs first, then one integer per parameter.
 
 use mind_diag::{Code, Diagnostic};
-use mind_ir::OpId;
+use mind_ir::{OpId, ValueId};
 use mind_ir::attr::{Attr, AttrKind};
 use mind_ir::graph::Graph;
 use mind_ir::opdef::OpDef;
@@ -27,23 +27,56 @@ pub(super) fn is_regular(def: &OpDef) -> bool {
     def.attrs.iter().map(|attr| attr.kind).enumerate().all(trailing_list)
 }
 
+/// The number of inputs of an op that has at most two of them and nothing else.
+pub(super) fn plain_arity(def: &OpDef) -> Option<usize> {
+    let plain = def.attrs.is_empty() && def.variadic.is_none() && def.operands.len() <= 2;
+    plain.then_some(def.operands.len())
+}
+
+/// Reads the line of a plain op behind its opcode. Where the line is not sound, leaves the cursor
+/// there and returns false, for [`read`] to say what is wrong.
+#[inline]
+pub(super) fn read_plain(
+    r: &mut Reader<'_>,
+    def: &'static OpDef,
+    arity: usize,
+    start: usize,
+) -> bool {
+    let (params, mut operands) = (r.cursor.at(), [ValueId::new(0); 2]);
+    for operand in &mut operands[..arity] {
+        r.cursor.blanks();
+        match r.cursor.uint() {
+            Some(id) if id < r.values as u64 && r.cursor.at_delimiter() => {
+                *operand = ValueId::new(id as usize);
+            }
+            _ => {
+                r.cursor.go_to(params);
+                return false;
+            }
+        }
+    }
+    r.cursor.blanks();
+    if !r.cursor.at_line_end() {
+        r.cursor.go_to(params);
+        return false;
+    }
+    r.push(def, &operands[..arity], &[], start);
+    true
+}
+
 /// Reads inputs and parameters.
 ///
 /// Checks in order: arity, parameters, inputs defined.
 pub(super) fn read(r: &mut Reader<'_>, def: &'static OpDef, start: usize) -> Parsed<()> {
-    let ints = r.ints()?;
-    if def.attrs.is_empty() && def.operands.len() == ints.len() {
-        let operands = r.inputs(&ints, start)?;
-        r.push(def, &operands, &[], start);
-        return Ok(());
-    }
-    let (inputs, params) = split(r, def, &ints, start)?;
+    let (mut ints, mut inputs) = (Ints::new(), Inputs::new());
+    r.ints(&mut ints)?;
+    let params = split(r, def, &ints, start, &mut inputs)?;
     let attrs = attributes(def, params);
     r.push(def, &inputs, &attrs, start);
     Ok(())
 }
 
-/// The inputs and the parameters among the integers of a node line.
+/// Takes the inputs from the integers of a node line, and returns the parameters among them.
 ///
 /// Errors: E2007 too few inputs; too few or too many parameters; E4001 an input not defined yet.
 pub(super) fn split<'i>(
@@ -51,7 +84,8 @@ pub(super) fn split<'i>(
     def: &'static OpDef,
     ints: &'i Ints,
     start: usize,
-) -> Parsed<(Inputs, &'i [i64])> {
+    inputs: &mut Inputs,
+) -> Parsed<&'i [i64]> {
     let arity = match def.variadic {
         Some(_) => ints.len().saturating_sub(def.attrs.len()).max(def.operands.len() + 1),
         None => def.operands.len(),
@@ -65,7 +99,8 @@ pub(super) fn split<'i>(
     if !(least..=most).contains(&params.len()) {
         return Err(Box::new(wrong_params(r, def, params.len(), start)));
     }
-    Ok((r.inputs(ids, start)?, params))
+    r.inputs(ids, start, inputs)?;
+    Ok(params)
 }
 
 /// How many parameters an op takes at least and at most.
@@ -85,7 +120,7 @@ fn wrong_arity(r: &Reader<'_>, def: &OpDef, found: usize, start: usize) -> Diagn
         None => (counted(def.operands.len(), "input"), "inputs are value ids, as in `+ 0 1`"),
     };
     let message = format!("'{opcode}' needs {expected}, found {found}");
-    Diagnostic::error(r.cursor.span(start), message)
+    Diagnostic::error(r.cursor.span_of_line(start), message)
         .code(Code(2007))
         .context("op", opcode)
         .context("expected", expected)
@@ -104,7 +139,7 @@ fn wrong_params(r: &Reader<'_>, def: &OpDef, found: usize, start: usize) -> Diag
     };
     let names: Vec<&str> = def.attrs.iter().map(|attr| attr.name).collect();
     let error = Diagnostic::error(
-        r.cursor.span(start),
+        r.cursor.span_of_line(start),
         format!("'{opcode}' {expected}, found {found}"),
     );
     match names.is_empty() {

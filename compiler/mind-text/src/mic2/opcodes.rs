@@ -12,6 +12,8 @@ use crate::words::Words;
 pub(super) struct Opcode {
     pub(super) def: &'static OpDef,
     pub(super) read: ReadNode,
+    /// How many inputs are all that stands on the line; none where there may be more.
+    pub(super) plain: Option<usize>,
 }
 
 /// How an op is written.
@@ -44,7 +46,8 @@ impl Opcodes {
         let opcode = |(word, def): (&'static str, &'static OpDef)| {
             let regular = node::is_regular(def).then_some(node::read as ReadNode);
             let read = special(def).and_then(|special| special.read).or(regular)?;
-            Some((word, Opcode { def, read }))
+            let plain = node::plain_arity(def).filter(|_| special(def).is_none());
+            Some((word, Opcode { def, read, plain }))
         };
         let spelling = |def: &'static OpDef| {
             let opcode = def.names.mic2.unwrap_or_default();

@@ -10,7 +10,8 @@ use mind_ir::{Ty, ValueId};
 use smallvec::SmallVec;
 
 use super::HEADER;
-use super::opcodes::{InputOp, Opcodes};
+use super::node;
+use super::opcodes::{InputOp, Opcode, Opcodes};
 use super::reader::Reader;
 use crate::header::{end_of_line, read_header};
 use crate::limits::Limits;
@@ -69,12 +70,13 @@ impl Parser<'_> {
             if let Err(error) = self.line(start) {
                 self.found.push(*error);
                 self.reader.broken = true;
-                if self.found.iter().len() == Diagnostics::KEPT {
+                if self.reader.stopped || self.found.iter().len() == Diagnostics::KEPT {
                     return;
                 }
             }
-            if self.over_limits(start) {
-                return;
+            if self.reader.values > self.reader.limits.nodes {
+                let message = format!("more than {} values", self.reader.limits.nodes);
+                return self.found.push(self.reader.cursor.error_at(start, message));
             }
         }
         if !self.done {
@@ -111,28 +113,14 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the line at `start` went past a limit, which ends the reading.
-    #[inline]
-    fn over_limits(&mut self, start: usize) -> bool {
-        let (reader, limits) = (&self.reader, self.reader.limits);
-        let message = if reader.values > limits.nodes {
-            format!("more than {} values", limits.nodes)
-        } else if reader.graph.symbols().len() > limits.strings {
-            format!("more than {} names and symbols", limits.strings)
-        } else {
-            return false;
-        };
-        self.found.push(reader.cursor.error_at(start, message));
-        true
-    }
-
     /// `S <ident>`
     fn symbol_line(&mut self) -> Parsed<()> {
         let reader = &mut self.reader;
         reader.cursor.bump();
         reader.cursor.blanks();
+        let start = reader.cursor.at();
         let name = reader.ident("a symbol")?;
-        let sym = reader.declare(name);
+        let sym = reader.declare(name, start)?;
         reader.graph.preamble.symbols.push(sym);
         end_of_line(&mut reader.cursor)
     }
@@ -169,6 +157,7 @@ impl Parser<'_> {
         let reader = &mut self.reader;
         reader.cursor.bump();
         reader.cursor.blanks();
+        let name_at = reader.cursor.at();
         let name = reader.ident("a name")?;
         reader.cursor.blanks();
         let at = reader.cursor.at();
@@ -180,7 +169,7 @@ impl Parser<'_> {
             return Ok(());
         };
         let mut attrs = [Attr::Bool(false); 2];
-        attrs[op.name] = Attr::Str(reader.graph.intern(name));
+        attrs[op.name] = Attr::Str(reader.intern(name, name_at)?);
         attrs[op.param] = Attr::Bool(param);
         let value = ValueId::new(reader.values);
         reader.push(op.def, &[], &attrs, start);
@@ -225,6 +214,11 @@ impl Parser<'_> {
     fn node_line(&mut self, start: usize) -> Parsed<()> {
         let word = self.reader.cursor.word();
         match self.opcodes.get(word) {
+            Some(&Opcode { plain: Some(arity), def, .. })
+                if node::read_plain(&mut self.reader, def, arity, start) =>
+            {
+                Ok(())
+            }
             Some(opcode) => (opcode.read)(&mut self.reader, opcode.def, start),
             None => Err(Box::new(unknown_opcode(self.opcodes, &self.reader.cursor, start))),
         }
@@ -245,7 +239,7 @@ impl Parser<'_> {
             return Err(Box::new(error.context("output", "0").context("id", id.to_string())));
         }
         if !reader.broken {
-            let (operands, span) = ([ValueId::new(id as usize)], reader.cursor.span(start));
+            let (operands, span) = ([ValueId::new(id as usize)], reader.cursor.span_of_line(start));
             let new = NewOp { def: Yield::DEF, operands: &operands, attrs: &[], results: 0, span };
             reader.graph.insert(InsertPoint::End(reader.graph.body()), new);
         }

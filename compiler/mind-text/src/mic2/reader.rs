@@ -28,35 +28,50 @@ pub(super) struct Reader<'t> {
     pub(super) values: usize,
     /// Whether a line had an error.
     pub(super) broken: bool,
+    /// Whether a limit was passed, which ends the reading.
+    pub(super) stopped: bool,
     /// By symbol: whether an `S` line declared it.
     declared: SmallVec<[bool; 32]>,
 }
 
 impl<'t> Reader<'t> {
     pub(super) fn new(cursor: Cursor<'t>, limits: &'t Limits) -> Reader<'t> {
-        const BYTES_PER_LINE: usize = 14;
+        const BYTES_PER_LINE: usize = 8;
         let mut graph = Graph::new();
         graph.reserve((cursor.left() / BYTES_PER_LINE + 1).min(limits.nodes));
-        Reader { cursor, limits, graph, values: 0, broken: false, declared: SmallVec::new() }
+        Reader {
+            cursor,
+            limits,
+            graph,
+            values: 0,
+            broken: false,
+            stopped: false,
+            declared: SmallVec::new(),
+        }
     }
 
-    /// Reads the integers up to the end of the line.
+    /// Reads the integers up to the end of the line into `ints`.
     ///
     /// Errors: a word that is no integer, or one outside `i64`.
     #[inline]
-    pub(super) fn ints(&mut self) -> Parsed<Ints> {
-        let mut ints = Ints::new();
+    pub(super) fn ints(&mut self, ints: &mut Ints) -> Parsed<()> {
         loop {
             self.cursor.blanks();
-            if self.cursor.at_line_end() {
-                return Ok(ints);
+            let start = self.cursor.at();
+            match self.cursor.uint() {
+                Some(value) if self.cursor.at_delimiter() => ints.push(value as i64),
+                _ => {
+                    self.cursor.go_to(start);
+                    if self.cursor.at_line_end() {
+                        return Ok(());
+                    }
+                    ints.push(self.int("an integer")?);
+                }
             }
-            ints.push(self.int("an integer")?);
         }
     }
 
     /// Reads the integer at the cursor; `what` says what it is for.
-    #[inline]
     pub(super) fn int(&mut self, what: &str) -> Parsed<i64> {
         let start = self.cursor.at();
         match self.cursor.int() {
@@ -79,19 +94,19 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The values that the first words of the node line at `start` name.
+    /// Looks up the values that the first words of the node line at `start` name. A negative id counts
+    /// as a large one.
     ///
     /// Errors: E4001 one that no line above defines.
     #[inline]
-    pub(super) fn inputs(&self, ids: &[i64], start: usize) -> Parsed<Inputs> {
-        let mut inputs = Inputs::new();
+    pub(super) fn inputs(&self, ids: &[i64], start: usize, inputs: &mut Inputs) -> Parsed<()> {
         for (index, &id) in ids.iter().enumerate() {
-            if id < 0 || id as usize >= self.values {
+            if id as u64 >= self.values as u64 {
                 return Err(Box::new(self.undefined(id, self.word(start, index + 1))));
             }
             inputs.push(ValueId::new(id as usize));
         }
-        Ok(inputs)
+        Ok(())
     }
 
     #[cold]
@@ -170,19 +185,32 @@ impl<'t> Reader<'t> {
         {
             return Ok(sym);
         }
-        self.declare(word);
+        self.declare(word, start)?;
         let error = self.cursor.error_at(start, format!("symbol {} is not declared", shown(word)));
         Err(Box::new(error.help(format!("add `S {}` above", shown(word).trim_matches('\'')))))
     }
 
-    /// Makes `name` a dimension symbol.
-    pub(super) fn declare(&mut self, name: &str) -> Sym {
+    /// The symbol for the `name` at `start`.
+    ///
+    /// Errors: more names than the limit.
+    pub(super) fn intern(&mut self, name: &str, start: usize) -> Parsed<Sym> {
         let sym = self.graph.intern(name);
+        if self.graph.symbols().len() > self.limits.strings {
+            self.stopped = true;
+            let message = format!("more than {} names and symbols", self.limits.strings);
+            return Err(Box::new(self.cursor.error_at(start, message)));
+        }
+        Ok(sym)
+    }
+
+    /// Makes the `name` at `start` a dimension symbol.
+    pub(super) fn declare(&mut self, name: &str, start: usize) -> Parsed<Sym> {
+        let sym = self.intern(name, start)?;
         if self.declared.len() <= sym.index() {
             self.declared.resize(sym.index() + 1, false);
         }
         self.declared[sym.index()] = true;
-        sym
+        Ok(sym)
     }
 
     /// Reads the identifier at the cursor; `what` says what it is, as in "a name".
@@ -208,7 +236,7 @@ impl<'t> Reader<'t> {
         if self.broken {
             return;
         }
-        let span = self.cursor.span(start);
+        let span = self.cursor.span_of_line(start);
         let at = InsertPoint::End(self.graph.body());
         self.graph.insert(at, NewOp { def, operands, attrs, results: 1, span });
     }

@@ -6,7 +6,7 @@ use mind_ir::attr::{Attr, AttrKind};
 use mind_ir::opdef::OpDef;
 
 use super::node::{self, ReadNode, WriteNode};
-use super::reader::{Ints, Reader};
+use super::reader::{Inputs, Ints, Reader};
 use super::writer::{Refusal, Writer};
 use crate::scan::Parsed;
 
@@ -41,7 +41,8 @@ fn read_reshape(r: &mut Reader<'_>, def: &'static OpDef, start: usize) -> Parsed
         ids.push(r.int("an integer")?);
     }
     let dims = r.dims(false)?;
-    let (inputs, _) = node::split(r, def, &ids, start)?;
+    let mut inputs = Inputs::new();
+    node::split(r, def, &ids, start, &mut inputs)?;
     r.push(def, &inputs, &[Attr::Dims(&dims)], start);
     Ok(())
 }
@@ -56,8 +57,9 @@ fn write_reshape(w: &mut Writer<'_>, op: OpId, _: &str) -> Result<(), Refusal> {
 
 /// `split x axis count [part]`, with `count` and `part` checked.
 fn read_split(r: &mut Reader<'_>, def: &'static OpDef, start: usize) -> Parsed<()> {
-    let ints = r.ints()?;
-    let (inputs, params) = node::split(r, def, &ints, start)?;
+    let (mut ints, mut inputs) = (Ints::new(), Inputs::new());
+    r.ints(&mut ints)?;
+    let params = node::split(r, def, &ints, start, &mut inputs)?;
     let (count, part) = (params[1], params.get(2).copied().unwrap_or(0));
     if count < 1 {
         return Err(Box::new(bad_split(r, start, 3, format!("{count} is not a positive count"))));

@@ -126,8 +126,8 @@ fn mean_as<T: Num>(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Ten
 
 fn max_as<T: Num>(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
     let shape = along.shape(input.shape());
-    cx.count(T::DTYPE, &shape)?;
-    let largest = fold(input, along, T::LOWEST, |x: T| x, T::maximum);
+    let count = cx.count(T::DTYPE, &shape)?;
+    let largest = fold(input, along, count, T::LOWEST, |x: T| x, T::maximum);
     Ok(Tensor::of(shape, largest))
 }
 
@@ -138,29 +138,38 @@ fn sums<T: Num>(
     along: &Along,
 ) -> Result<(Vec<usize>, Vec<T::Acc>), EvalError> {
     let shape = along.shape(input.shape());
-    cx.count(T::Acc::DTYPE, &shape)?;
+    let count = cx.count(T::Acc::DTYPE, &shape)?;
     if T::IS_FLOAT || cx.overflow == Overflow::Wrap {
-        return Ok((
-            shape,
-            fold(input, along, T::Acc::ZERO, T::widen, T::Acc::add),
-        ));
+        let sums = fold(input, along, count, T::Acc::ZERO, T::widen, T::Acc::add);
+        return Ok((shape, sums));
     }
     let checked = |x: T| Checked::of(x.widen());
-    let sums = fold(input, along, Checked::<T::Acc>::ZERO, checked, Checked::add);
+    let sums = fold(
+        input,
+        along,
+        count,
+        Checked::<T::Acc>::ZERO,
+        checked,
+        Checked::add,
+    );
     let sums: Result<Vec<T::Acc>, EvalError> = sums.into_iter().map(Checked::settle).collect();
     Ok((shape, sums?))
 }
 
-/// One result per position of the dimensions that are kept. The order is that of [`Lanes`] over the
-/// reduced dimensions, row-major.
+/// One result for each of the `count` positions of the dimensions that are kept. The order is that of
+/// [`Lanes`] over the reduced dimensions, row-major.
 fn fold<T: Element, A: Copy>(
     input: &Tensor,
     along: &Along,
+    count: usize,
     identity: A,
     load: impl Fn(T) -> A + Copy,
     combine: impl Fn(A, A) -> A + Copy,
 ) -> Vec<A> {
     let elements = input.elements::<T>();
+    if elements.is_empty() {
+        return vec![identity; count];
+    }
     let (kept, reduced) = (along.space(input, false), along.space(input, true));
     let (len, stride) = reduced.inner;
     let result = |base: usize| {

@@ -58,21 +58,19 @@ impl Space {
     /// The space of `axes`, outermost first. Dimensions that continue each other become one; a space
     /// without positions keeps none but an empty one, since extents beside a 0 need not fit.
     pub(super) fn new(axes: impl IntoIterator<Item = Axis>) -> Space {
+        let axes: SmallVec<[Axis; 6]> = axes.into_iter().collect();
         let mut merged: SmallVec<[Axis; 6]> = SmallVec::new();
-        for (extent, stride) in axes {
-            match merged.last_mut() {
-                _ if extent == 1 => {}
-                _ if extent == 0 => {
-                    return Space {
-                        inner: (0, 1),
-                        extents: SmallVec::new(),
-                        strides: SmallVec::new(),
-                    };
+        if axes.iter().any(|&(extent, _)| extent == 0) {
+            merged.push((0, 1));
+        } else {
+            for (extent, stride) in axes {
+                match merged.last_mut() {
+                    _ if extent == 1 => {}
+                    Some(outer) if outer.1 == stride * extent => {
+                        *outer = (outer.0 * extent, stride);
+                    }
+                    _ => merged.push((extent, stride)),
                 }
-                Some(outer) if outer.1 == stride * extent => {
-                    *outer = (outer.0 * extent, stride);
-                }
-                _ => merged.push((extent, stride)),
             }
         }
         let inner = merged.pop().unwrap_or((1, 1));

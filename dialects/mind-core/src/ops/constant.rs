@@ -67,7 +67,10 @@ fn infer_f32(op: ConstF32, g: &Graph) -> InferResult {
     let (ty, value) = (TensorType::fixed(DType::F32, &[]), op.value(g));
     if value.is_finite() && (value as f32).is_infinite() {
         let problem = format!("{value:e} overflows it");
-        return Err(Box::new(VerifyError::Constant { ty: ty.view().text(g.symbols()), problem }));
+        return Err(Box::new(VerifyError::Constant {
+            ty: ty.view().text(g.symbols()),
+            problem,
+        }));
     }
     Ok(ty.into())
 }

@@ -42,8 +42,9 @@ ops! {
     /// The slices of `data` along `axis` at `indices`.
     ///
     /// Shapes: `data[..axis] ++ indices ++ data[axis + 1..]`.
-    /// Errors: E3002 `data` of rank 0 or a result of rank above 32, E3004 axis out of range, E4011 indices not i32 or i64, E4012 an
-    /// axis other than 0 in profile `core-v1`; E6001 when run, index out of bounds.
+    /// Errors: E3002 `data` of rank 0 or a result of rank above 32, E3004 axis out of range, E4011
+    /// indices not i32 or i64, E4012 an axis other than 0 in profile `core-v1`; E6001 when run, index
+    /// out of bounds.
     /// Source: mind-spec v1.0 ir.md, "Indexing and slicing"; mic@2 `gth`.
     Gather = "core.gather" {
         operands: (data: Any, indices: Any),

@@ -50,7 +50,12 @@ fn infer_concat(op: Concat, g: &Graph) -> InferResult {
     let mut ranks = op.inputs(g).iter().map(|&input| g.ty(input).rank());
     if let Some(found) = ranks.find(|&rank| rank != first.rank()) {
         let (op, operand, expected) = ("concat", "inputs", first.rank().to_string());
-        return Err(Box::new(VerifyError::Rank { op, operand, expected, found }));
+        return Err(Box::new(VerifyError::Rank {
+            op,
+            operand,
+            expected,
+            found,
+        }));
     }
     let axis = axes::resolve("concat", op.axis(g), first.rank())?;
     let mut shape: Shape = first.shape.iter().copied().collect();

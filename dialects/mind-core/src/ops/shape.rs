@@ -14,7 +14,8 @@ ops! {
     /// The same elements in the same order in another shape.
     ///
     /// Shapes: `new_shape`; one extent may be -1, for whatever is left.
-    /// Errors: E3002 rank above 32, E3006 extent not positive or several -1, E3007 element count changes.
+    /// Errors: E3002 rank above 32, E3006 extent not positive or several -1, E3007 element count
+    /// changes.
     /// Source: mind-spec v1.0 ir.md, "Shape manipulation".
     Reshape = "core.reshape" {
         operands: (input: Any),

@@ -1,4 +1,6 @@
 //! What ops cost: launch + max(bytes / bandwidth, flops / peak), in integer picoseconds.
+//!
+//! Only comparisons count. Extents that are not known are taken to be [`CostModel::unknown_extent`].
 
 mod class;
 mod table;
@@ -77,15 +79,20 @@ impl CostModel {
     }
 
     /// One kernel that moves `bytes` and does `work`.
+    ///
+    /// What fits into a level moves at its bandwidth and only the rest at the next one's, so that two
+    /// kernels never cost less than one that moves fewer bytes for a mere step between levels.
     pub(crate) fn kernel(&self, bytes: u64, work: Work) -> u64 {
-        let near = self.levels.iter().find(|level| bytes <= level.capacity);
-        let bandwidth = near.or(self.levels.last()).map_or(1, |level| level.bandwidth);
-        let per = |amount: u64, rate: u64| {
-            u64::try_from(u128::from(amount) * 1000 / u128::from(rate.max(1))).unwrap_or(u64::MAX)
-        };
-        let compute = per(work.scalar, self.scalar_peak)
-            .saturating_add(per(work.contraction, self.contraction_peak));
-        self.launch.saturating_add(per(bytes, bandwidth).max(compute)).saturating_add(self.op)
+        let (mut rest, mut within, mut moving) = (bytes, 0u64, 0u64);
+        for (at, level) in self.levels.iter().enumerate() {
+            let last = at + 1 == self.levels.len();
+            let part = if last { rest } else { rest.min(level.capacity.saturating_sub(within)) };
+            moving = moving.saturating_add(picoseconds(part, level.bandwidth));
+            (rest, within) = (rest - part, level.capacity);
+        }
+        let computing = picoseconds(work.scalar, self.scalar_peak)
+            .saturating_add(picoseconds(work.contraction, self.contraction_peak));
+        self.launch.saturating_add(moving.max(computing)).saturating_add(self.op)
     }
 
     /// The work of an op of `class`.
@@ -133,11 +140,12 @@ impl CostModel {
         }
     }
 
-    /// The cost of one op that runs by itself. `operands` are the types of its distinct operands.
-    pub(crate) fn op(
+    /// The cost of one op that runs by itself over operands that `values` tells apart.
+    pub(crate) fn op<V: PartialEq>(
         &self,
         class: CostClass,
         scalar: Option<ScalarFn>,
+        values: &[V],
         operands: &[TypeView<'_>],
         result: TypeView<'_>,
     ) -> u64 {
@@ -148,12 +156,18 @@ impl CostModel {
                 self.kernel(self.bytes(result).saturating_mul(2), Work::default())
             }
             _ => {
-                let read = operands.iter().map(|&ty| self.bytes(ty));
+                let first = |at: &usize| !values[..*at].contains(&values[*at]);
+                let read = (0..values.len()).filter(first).map(|at| self.bytes(operands[at]));
                 let bytes = read.fold(self.bytes(result), u64::saturating_add);
                 self.kernel(bytes, self.work(class, scalar, operands, result))
             }
         }
     }
+}
+
+/// How long `amount` takes at `rate` per nanosecond.
+fn picoseconds(amount: u64, rate: u64) -> u64 {
+    u64::try_from(u128::from(amount) * 1000 / u128::from(rate.max(1))).unwrap_or(u64::MAX)
 }
 
 /// What a scalar function costs, in simple ones.
@@ -184,12 +198,12 @@ pub(crate) fn op_cost(g: &Graph, table: &CostTable, op: OpId) -> u64 {
     if def.has(Trait::Terminator) {
         return 0;
     }
-    let operands = distinct(g, op);
+    let operands = g.operands(op);
     let types: SmallVec<[TypeView<'_>; 4]> = operands.iter().map(|&value| g.ty(value)).collect();
     if g.regions(op).is_empty() {
         let class = table.class_of(def);
         return match *g.results(op).iter().collect::<SmallVec<[_; 1]>>() {
-            [result] => table.model.op(class, def.scalar, &types, g.ty(result)),
+            [result] => table.model.op(class, def.scalar, operands, &types, g.ty(result)),
             _ => 0,
         };
     }
@@ -209,11 +223,4 @@ fn block_work(g: &Graph, table: &CostTable, block: BlockId) -> Work {
             g.operands(op).iter().map(|&value| g.ty(value)).collect();
         sum.plus(table.model.work(table.class_of(def), def.scalar, &types, g.ty(result)))
     })
-}
-
-fn distinct(g: &Graph, op: OpId) -> SmallVec<[mind_ir::ValueId; 4]> {
-    let mut operands: SmallVec<[mind_ir::ValueId; 4]> = g.operands(op).into();
-    operands.sort_unstable();
-    operands.dedup();
-    operands
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use egg::{Analysis, DidMerge, EGraph, Id, Language};
+use egg::{Analysis, DidMerge, EGraph, Id};
 use mind_ir::opdef::Trait;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DTypeClass;
@@ -58,6 +58,10 @@ pub(crate) struct Knowledge<'r> {
     pub(crate) origins: Vec<Origin>,
     /// What is now being added.
     pub(crate) origin: Origin,
+    /// The rules that made classes one, each with the class it matched at.
+    pub(crate) unions: Vec<(Id, RuleIx)>,
+    /// Whether only rules that keep every bit act. Others may make -0 and +0 one.
+    exact: bool,
     /// Classes whose type or constant contradicted each other: the region is given up.
     pub(crate) contradiction: bool,
 }
@@ -70,12 +74,14 @@ impl fmt::Debug for Knowledge<'_> {
 
 impl<'r> Knowledge<'r> {
     /// The analysis of a region that nothing is known of yet.
-    pub(crate) fn new(store: Store<'r>) -> Knowledge<'r> {
+    pub(crate) fn new(store: Store<'r>, exact: bool) -> Knowledge<'r> {
         Knowledge {
             store,
+            exact,
             leaves: Vec::new(),
             origins: Vec::new(),
             origin: Origin::Program,
+            unions: Vec::new(),
             contradiction: false,
         }
     }
@@ -98,7 +104,8 @@ impl Analysis<Node> for Knowledge<'_> {
 
     fn merge(&mut self, a: &mut Data, b: Data) -> DidMerge {
         let before = *a;
-        if a.ty != b.ty || matches!((a.constant, b.constant), (Some(x), Some(y)) if x != y) {
+        let differ = matches!((a.constant, b.constant), (Some(x), Some(y)) if x != y);
+        if a.ty != b.ty || differ && self.exact {
             debug_assert!(false, "merged classes contradict each other: {a:?} and {b:?}");
             self.contradiction = true;
         }
@@ -272,20 +279,16 @@ fn foldable(result: &Tensor) -> bool {
 
 /// Adds an e-node that applies `op`, or finds what it equals.
 ///
-/// None where the op's shape rule refuses the operands, or gives another type than `expected`.
+/// None where the op's shape rule refuses the operands.
 pub(crate) fn add_op(
     egraph: &mut Eg<'_>,
     op: OpIx,
     attrs: AttrIds,
     children: &[Id],
-    expected: Option<Ty>,
 ) -> Option<Id> {
     let types: SmallVec<[Ty; 4]> = children.iter().map(|&child| egraph[child].data.ty).collect();
     let signature = egraph.analysis.store.signature(op, &attrs, &types);
     let ty = signature.ty?;
-    if expected.is_some_and(|expected| expected != ty) {
-        return None;
-    }
     if let Some(operand) = signature.equals.filter(|&operand| types[operand] == ty) {
         return Some(egraph.find(children[operand]));
     }

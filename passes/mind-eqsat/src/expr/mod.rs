@@ -149,7 +149,7 @@ impl Comparison {
 
 impl Expression {
     /// What the expression is for this match; none where it cannot be told.
-    pub(crate) fn argument<'a>(&'a self, scope: &'a Scope<'a>) -> Option<Argument<'a>> {
+    pub(crate) fn argument<'a>(&self, scope: &Scope<'a, '_>) -> Option<Argument<'a>> {
         Some(match self {
             Expression::Literal(value) => Argument::Attr(value.clone()),
             Expression::Attr(slot) => Argument::Attr(scope.attr(*slot).clone()),
@@ -164,7 +164,7 @@ impl Expression {
     }
 
     /// The attribute value that the expression gives; none where it cannot be told.
-    pub(crate) fn attr(&self, scope: &Scope<'_>) -> Option<AttrValue> {
+    pub(crate) fn attr(&self, scope: &Scope<'_, '_>) -> Option<AttrValue> {
         match self.argument(scope)? {
             Argument::Attr(value) => Some(value),
             Argument::Dim(Dim::Fixed(extent)) => Some(AttrValue::Int(extent)),
@@ -175,8 +175,8 @@ impl Expression {
 }
 
 fn arguments_of<'a>(
-    arguments: &'a [Expression],
-    scope: &'a Scope<'a>,
+    arguments: &[Expression],
+    scope: &Scope<'a, '_>,
 ) -> Option<SmallVec<[Argument<'a>; 4]>> {
     arguments.iter().map(|argument| argument.argument(scope)).collect()
 }
@@ -184,7 +184,7 @@ fn arguments_of<'a>(
 impl Condition {
     /// Whether the condition holds for this match; none where it cannot be told, so that `not` of what
     /// is not known does not hold either.
-    pub(crate) fn holds(&self, scope: &Scope<'_>) -> Option<bool> {
+    pub(crate) fn holds(&self, scope: &Scope<'_, '_>) -> Option<bool> {
         match self {
             Condition::All(parts) => {
                 let mut known = Some(true);

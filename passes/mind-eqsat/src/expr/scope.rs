@@ -9,8 +9,8 @@ use crate::egraph::payload::AttrValue;
 use crate::pattern::{Reg, Slot, Slots};
 
 /// A match, and the e-graph it was found in.
-pub(crate) struct Scope<'a> {
-    pub(crate) egraph: &'a Eg<'a>,
+pub(crate) struct Scope<'a, 'r> {
+    pub(crate) egraph: &'a Eg<'r>,
     /// How many operand slots of the input program read each class, by id.
     pub(crate) uses: &'a [u32],
     pub(crate) registers: &'a [Id],
@@ -36,7 +36,7 @@ pub(crate) enum Argument<'a> {
     Shape(&'a [Dim]),
 }
 
-impl<'a> Scope<'a> {
+impl<'a> Scope<'a, '_> {
     /// The attribute in `slot`.
     pub(crate) fn attr(&self, slot: Slot) -> &'a AttrValue {
         self.egraph.analysis.store.attr(self.slots.attrs[usize::from(slot)])

@@ -79,8 +79,8 @@ fn compile(
         ops => ops.iter().copied().map(Some).collect(),
     };
     for op in choices {
-        // Without a place of its own, an error for one of several ops shows which one it was.
         let ops = Ops { op, ..ops };
+        let both = matches!(rule.body, Body::Rewrite { both: true, .. });
         let directions: Vec<(&Term<'_>, Option<&Term<'_>>)> = match &rule.body {
             Body::Rewrite { lhs, rhs, both: false } => vec![(lhs, Some(rhs))],
             Body::Rewrite { lhs, rhs, both: true } => vec![(lhs, Some(rhs)), (rhs, Some(lhs))],
@@ -93,7 +93,7 @@ fn compile(
                 None => None,
             };
             let effect = match rhs {
-                Some(rhs) => Effect::Rewrite(template::compile(rhs, &names, ops, found)?),
+                Some(rhs) => Effect::Rewrite(template::compile(rhs, &names, ops, both, found)?),
                 None => Effect::Group(kind(rule, found)?),
             };
             rules.push(Rule { name, phase, class, egraph, pattern, condition, effect });

@@ -12,14 +12,16 @@ use crate::pattern::{Number, Template, TemplateTerm};
 
 /// The template for `term` over the names that the left side binds.
 ///
-/// Errors: those of the names and ops it holds; attributes of the wrong kind.
+/// Errors: those of the names and ops it holds; attributes of the wrong kind; a written type, unless
+/// `both` sides are matched in turn.
 pub(super) fn compile(
     term: &Term<'_>,
     names: &Names<'_>,
     ops: Ops<'_>,
+    both: bool,
     found: &mut Diagnostics,
 ) -> Option<Template> {
-    let mut compiler = Compiler { names, ops, terms: Vec::new(), found };
+    let mut compiler = Compiler { names, ops, both, terms: Vec::new(), found };
     compiler.term(term)?;
     Some(Template { terms: compiler.terms })
 }
@@ -27,6 +29,7 @@ pub(super) fn compile(
 struct Compiler<'c> {
     names: &'c Names<'c>,
     ops: Ops<'c>,
+    both: bool,
     terms: Vec<TemplateTerm>,
     found: &'c mut Diagnostics,
 }
@@ -36,7 +39,7 @@ impl Compiler<'_> {
     fn term(&mut self, term: &Term<'_>) -> Option<usize> {
         let compiled = match term {
             Term::Value { name, ty } => {
-                if let Some(ty) = ty {
+                if let Some(ty) = ty.as_ref().filter(|_| !self.both) {
                     let span = ty.dtype.map_or(name.span, |dtype| dtype.span);
                     let message = "types are written on the left side only";
                     self.found.push(Diagnostic::error(span, message));

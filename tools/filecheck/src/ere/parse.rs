@@ -96,6 +96,7 @@ impl Parser<'_> {
 
     fn repeated_atom(&mut self, depth: usize, out: &mut Sequence) -> Result<(), RegexError> {
         let is_caret = self.cursor.peek() == Some(b'^');
+        let groups_before = self.groups;
         let atom = self.atom(depth)?;
         self.grow(atom.len())?;
         if !self.sees_repetition() {
@@ -111,7 +112,7 @@ impl Parser<'_> {
             Some(b'?') => out.push(optional(atom)),
             _ => {
                 self.cursor.take();
-                return self.bounded(atom, out);
+                return self.bounded(atom, groups_before, out);
             }
         }
         self.cursor.take();
@@ -138,7 +139,12 @@ impl Parser<'_> {
         }
     }
 
-    fn bounded(&mut self, atom: Sequence, out: &mut Sequence) -> Result<(), RegexError> {
+    fn bounded(
+        &mut self,
+        atom: Sequence,
+        groups_before: usize,
+        out: &mut Sequence,
+    ) -> Result<(), RegexError> {
         let least = self.count()?;
         let most = match self.cursor.eat(b",") {
             false => Some(least),
@@ -155,7 +161,11 @@ impl Parser<'_> {
         }
         self.grow(size(&atom).saturating_mul(most.unwrap_or(least) + 1))?;
         match (least, most) {
-            (0, Some(0)) => {}
+            (0, Some(0)) => {
+                // Nothing of the atom is left that could be referred to.
+                let dropped = (groups_before + 1).min(REFERABLE + 1);
+                self.closed[dropped..].fill(None);
+            }
             (0, most) => out.push(optional(write_out(atom, 1, most))),
             (least, most) => out.extend(write_out(atom, least, most)),
         }
@@ -346,6 +356,7 @@ mod tests {
             "[--/]",
             "[[.ab.]]",
             "(a{0})",
+            "(a){0}b\\1",
         ];
         for source in invalid {
             assert!(error(source).is_some(), "{source}");

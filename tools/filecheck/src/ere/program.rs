@@ -41,6 +41,8 @@ pub struct Program {
     pub expression: Expression,
     /// How many slots the loops have.
     pub slots: usize,
+    /// Whether there are assertions.
+    pub has_assertions: bool,
     /// Whether the assertions that can hold at one place are limited, see [`super::simulate`].
     pub limits_assertions: bool,
     /// Text every match starts with.
@@ -71,11 +73,15 @@ impl Program {
         let required = runs.into_iter().max_by_key(Vec::len).unwrap_or_default();
         // Two more operators mark the ends.
         let limits_assertions = operators(&sequence) + 2 <= SMALL;
+        let is_assertion =
+            |instruction: &Instruction| matches!(instruction, Instruction::Assert(_));
+        let has_assertions = layout.code.iter().any(is_assertion);
         expression.sequence = sequence;
         Program {
             code: layout.code,
             expression,
             slots: layout.slots,
+            has_assertions,
             limits_assertions,
             prefix,
             required,

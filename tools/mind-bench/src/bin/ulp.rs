@@ -1,23 +1,26 @@
 //! Measures the error of the math functions in units in the last place.
 //!
-//! f32 is measured on every bit pattern, against f64; f64 on random and edge points, against double-double arithmetic.
-//! The references share nothing with the functions measured: `exp`, `ln` and `tanh` of f64 are Rust's own, erf comes
-//! from its Taylor series and its continued fraction.
+//! f32 is measured on every bit pattern, against f64; f64 on random and edge points, against
+//! double-double arithmetic. The references share nothing with the functions measured: `exp`, `ln`
+//! and `tanh` of f64 are Rust's own, erf comes from its Taylor series and its continued fraction.
 //!
-//! Build with `-C target-cpu=native`; without a hardware fused multiply-add a run takes hours instead of minutes.
+//! Build with `-C target-cpu=native`; without a hardware fused multiply-add a run takes hours
+//! instead of minutes.
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2};
+use std::num::NonZeroUsize;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 use std::process::ExitCode;
 
 use mind_ir::scalar::math;
 
-const USAGE: &str = "usage: ulp [f32|f64] [FUNCTION] [--points=N]
+const USAGE: &str = "usage: ulp [f32|f64] [FUNCTION] [--points=N] [--stride=N]
 
 Prints the largest error of each math function, in ulp, and the input where it occurs.
   f32, f64    only this type; both without it
   FUNCTION    only this one of exp, log, tanh, erf, sigmoid, gelu
-  --points=N  random points of each function in f64 (default 20000000)";
+  --points=N  random points of each function in f64 (default 20000000)
+  --stride=N  only every Nth block of 4096 inputs in f32 (default 1)";
 
 /// One function in both types, with its references.
 struct Row {
@@ -51,7 +54,10 @@ const ROWS: [Row; 6] = [
         f32: block!(math::log_f32),
         f64: math::log_f64,
         f32_reference: |_, x| x.ln(),
-        f64_reference: |_, x| Scaled { value: log(x), exponent: 0 },
+        f64_reference: |_, x| Scaled {
+            value: log(x),
+            exponent: 0,
+        },
         domain: (0.0, 16.0),
     },
     Row {
@@ -59,7 +65,10 @@ const ROWS: [Row; 6] = [
         f32: block!(math::tanh_f32),
         f64: math::tanh_f64,
         f32_reference: |_, x| x.tanh(),
-        f64_reference: |_, x| Scaled { value: tanh(x), exponent: 0 },
+        f64_reference: |_, x| Scaled {
+            value: tanh(x),
+            exponent: 0,
+        },
         domain: (-20.0, 20.0),
     },
     Row {
@@ -67,14 +76,23 @@ const ROWS: [Row; 6] = [
         f32: block!(math::erf_f32),
         f64: math::erf_f64,
         f32_reference: erf_reference,
-        f64_reference: |tables, x| Scaled { value: tables.erf(x), exponent: 0 },
+        f64_reference: |tables, x| Scaled {
+            value: tables.erf(x),
+            exponent: 0,
+        },
         domain: (-6.0, 6.0),
     },
     Row {
         name: "sigmoid",
         f32: block!(math::sigmoid_f32),
         f64: math::sigmoid_f64,
-        f32_reference: |_, x| if x < 0.0 { x.exp() / (1.0 + x.exp()) } else { 1.0 / (1.0 + (-x).exp()) },
+        f32_reference: |_, x| {
+            if x < 0.0 {
+                x.exp() / (1.0 + x.exp())
+            } else {
+                1.0 / (1.0 + (-x).exp())
+            }
+        },
         f64_reference: |_, x| sigmoid(x),
         domain: (-746.0, 40.0),
     },
@@ -89,10 +107,19 @@ const ROWS: [Row; 6] = [
 ];
 
 fn main() -> ExitCode {
-    let (mut dtype, mut function, mut points) = (None, None, 20_000_000);
+    let (mut dtype, mut function, mut points, mut stride) =
+        (None, None, 20_000_000, NonZeroUsize::MIN);
     for arg in std::env::args().skip(1) {
-        if let Some(count) = arg.strip_prefix("--points=").and_then(|count| count.parse().ok()) {
+        if let Some(count) = arg
+            .strip_prefix("--points=")
+            .and_then(|count| count.parse().ok())
+        {
             points = count;
+        } else if let Some(count) = arg
+            .strip_prefix("--stride=")
+            .and_then(|count| count.parse().ok())
+        {
+            stride = count;
         } else if arg == "f32" || arg == "f64" {
             dtype = Some(arg);
         } else if ROWS.iter().any(|row| row.name == arg) {
@@ -102,23 +129,30 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     }
-    let wanted = |choice: &Option<String>, name: &str| choice.as_ref().is_none_or(|choice| choice == name);
+    let wanted =
+        |choice: &Option<String>, name: &str| choice.as_ref().is_none_or(|choice| choice == name);
 
     let tables = Tables::new();
     println!("| function | dtype | inputs tested | max ulp | at | monotone |");
     println!("|---|---|---|---|---|---|");
     for row in ROWS.iter().filter(|row| wanted(&function, row.name)) {
         if wanted(&dtype, "f32") {
-            let (worst, monotone) = measure_f32(row, &tables);
+            let (worst, monotone) = measure_f32(row, &tables, stride.get());
             let monotone = if monotone { "yes" } else { "no" };
             let Worst { count, ulp, input } = worst;
             let x = f32::from_bits(input as u32);
-            println!("| {} | f32 | {count} | {ulp:.4} | {input:#010x} ({x:e}) | {monotone} |", row.name);
+            println!(
+                "| {} | f32 | {count} | {ulp:.4} | {input:#010x} ({x:e}) | {monotone} |",
+                row.name
+            );
         }
         if wanted(&dtype, "f64") {
             let Worst { count, ulp, input } = measure_f64(row, &tables, points);
             let x = f64::from_bits(input);
-            println!("| {} | f64 | {count} | {ulp:.4} | {input:#018x} ({x:e}) | - |", row.name);
+            println!(
+                "| {} | f64 | {count} | {ulp:.4} | {input:#018x} ({x:e}) | - |",
+                row.name
+            );
         }
     }
     ExitCode::SUCCESS
@@ -142,13 +176,13 @@ impl Worst {
 }
 
 /// The error on all 2^32 inputs, and whether the function never decreases.
-fn measure_f32(row: &Row, tables: &Tables) -> (Worst, bool) {
+fn measure_f32(row: &Row, tables: &Tables, stride: usize) -> (Worst, bool) {
     const BLOCK: u32 = 1 << 12;
     let (mut worst, mut monotone) = (Worst::default(), true);
     let mut results = vec![0.0; BLOCK as usize];
     for sign in [0, 1_u32 << 31] {
         let mut last: Option<f32> = None;
-        for start in (0..1_u32 << 31).step_by(BLOCK as usize) {
+        for start in (0..1_u32 << 31).step_by(BLOCK as usize * stride) {
             for (result, bits) in results.iter_mut().zip(start..) {
                 *result = f32::from_bits(sign | bits);
             }
@@ -158,8 +192,14 @@ fn measure_f32(row: &Row, tables: &Tables) -> (Worst, bool) {
                 let reference = (row.f32_reference)(tables, f64::from(f32::from_bits(bits)));
                 worst.record(error_f32(result, reference), u64::from(bits));
                 // Negative inputs are visited downwards.
-                let (below, above) = if sign == 0 { (last, Some(result)) } else { (Some(result), last) };
-                monotone &= below.zip(above).is_none_or(|(below, above)| !(below > above));
+                let (below, above) = if sign == 0 {
+                    (last, Some(result))
+                } else {
+                    (Some(result), last)
+                };
+                monotone &= below.zip(above).is_none_or(|(below, above)| {
+                    below <= above || below.is_nan() || above.is_nan()
+                });
                 last = Some(result);
             }
         }
@@ -167,11 +207,16 @@ fn measure_f32(row: &Row, tables: &Tables) -> (Worst, bool) {
     (worst, monotone)
 }
 
-/// The distance from `result` to `reference` in ulps of f32; infinite for a wrong special value or sign.
+/// The distance from `result` to `reference` in ulps of f32; infinite for a wrong special value or
+/// sign.
 fn error_f32(result: f32, reference: f64) -> f64 {
     let rounded = reference as f32;
     if rounded.is_nan() || rounded.is_infinite() || !result.is_finite() {
-        return if rounded.to_bits() == result.to_bits() || rounded.is_nan() && result.is_nan() { 0.0 } else { f64::INFINITY };
+        return if rounded.to_bits() == result.to_bits() || rounded.is_nan() && result.is_nan() {
+            0.0
+        } else {
+            f64::INFINITY
+        };
     }
     if result.is_sign_negative() != reference.is_sign_negative() {
         return f64::INFINITY;
@@ -179,20 +224,48 @@ fn error_f32(result: f32, reference: f64) -> f64 {
     (f64::from(result) - reference).abs() / power_of_two(exponent(reference).max(-126) - 23)
 }
 
-/// The error on random points of the domain, random bit patterns, and the neighbourhoods of the points where one
-/// approximation or exponent gives way to the next.
+/// The error on random points of the domain, random bit patterns, and the neighbourhoods of the
+/// points where one approximation or exponent gives way to the next.
 fn measure_f64(row: &Row, tables: &Tables, points: u64) -> Worst {
     let mut worst = Worst::default();
     let mut check = |x: f64| {
         let reference = (row.f64_reference)(tables, x);
         worst.record(error_f64((row.f64)(x), reference), x.to_bits());
     };
-    let special = [0.0, f64::MIN_POSITIVE, f64::from_bits(1), f64::MAX, f64::INFINITY, f64::NAN];
-    let corners = [0.5, 2.0 / 3.0, 0.75, 1.0, 4.0 / 3.0, 1.5, 2.0, 6.0, 20.0, 37.5, 38.5, 708.4, 709.8, 745.2];
+    let special = [
+        0.0,
+        f64::MIN_POSITIVE,
+        f64::from_bits(1),
+        f64::MAX,
+        f64::INFINITY,
+        f64::NAN,
+    ];
+    let corners = [
+        0.5,
+        2.0 / 3.0,
+        0.75,
+        1.0,
+        4.0 / 3.0,
+        1.5,
+        2.0,
+        6.0,
+        20.0,
+        37.5,
+        38.5,
+        708.4,
+        709.8,
+        745.2,
+    ];
     let steps = (1..2200).map(|n| 0.25 * LN_2 * f64::from(n));
     let roots = (1..2200).map(|n| (0.5 * LN_2 * f64::from(n)).sqrt());
     let powers = (-1074..1024).map(|n| 2_f64.powi(n));
-    for x in special.into_iter().chain(corners).chain(steps).chain(roots).chain(powers) {
+    for x in special
+        .into_iter()
+        .chain(corners)
+        .chain(steps)
+        .chain(roots)
+        .chain(powers)
+    {
         for offset in -20..=20_i64 {
             let x = f64::from_bits(x.to_bits().saturating_add_signed(offset));
             check(x);
@@ -211,22 +284,33 @@ fn measure_f64(row: &Row, tables: &Tables, points: u64) -> Worst {
         let unit = (random() >> 11) as f64 * power_of_two(-53);
         check(low + unit * (high - low));
         // Magnitudes spread evenly over the binades near 1, where all approximations change.
-        check(f64::from_bits((random() >> 12) + ((1023 - 20 + random() % 26) << 52)) * if random() & 1 == 0 { 1.0 } else { -1.0 });
+        check(
+            f64::from_bits((random() >> 12) + ((1023 - 20 + random() % 26) << 52))
+                * if random() & 1 == 0 { 1.0 } else { -1.0 },
+        );
         check(1.5 * (2.0 * unit - 1.0));
         check(f64::from_bits(random()));
     }
     worst
 }
 
-/// The distance from `result` to `reference` in ulps of f64; infinite for a wrong special value or sign.
+/// The distance from `result` to `reference` in ulps of f64; infinite for a wrong special value or
+/// sign.
 fn error_f64(result: f64, reference: Scaled) -> f64 {
-    let Scaled { value, exponent: scale } = reference;
+    let Scaled {
+        value,
+        exponent: scale,
+    } = reference;
     if value.hi.is_nan() {
         return if result.is_nan() { 0.0 } else { f64::INFINITY };
     }
     let rounded = scale_by(value.hi, scale);
     if !rounded.is_finite() || !result.is_finite() {
-        return if rounded == result { 0.0 } else { f64::INFINITY };
+        return if rounded == result {
+            0.0
+        } else {
+            f64::INFINITY
+        };
     }
     if result.is_sign_negative() != value.hi.is_sign_negative() {
         return f64::INFINITY;
@@ -254,7 +338,9 @@ fn scale_by(x: f64, n: i32) -> f64 {
 /// erf in f64.
 fn erf_reference(tables: &Tables, x: f64) -> f64 {
     let a = x.abs();
-    if a < 0.5 {
+    if a == 0.0 {
+        x
+    } else if a < 0.5 {
         // x's factor is 2/sqrt(pi) (1 - x^2/3 + x^4/10 - ...).
         let mut term = FRAC_2_SQRT_PI * x;
         let mut sum = term;
@@ -307,18 +393,27 @@ impl Dd {
     fn sum(a: f64, b: f64) -> Dd {
         let hi = a + b;
         let rest = hi - a;
-        Dd { hi, lo: (a - (hi - rest)) + (b - rest) }
+        Dd {
+            hi,
+            lo: (a - (hi - rest)) + (b - rest),
+        }
     }
 
     /// The exact product of two numbers.
     fn product(a: f64, b: f64) -> Dd {
         let hi = a * b;
-        Dd { hi, lo: a.mul_add(b, -hi) }
+        Dd {
+            hi,
+            lo: a.mul_add(b, -hi),
+        }
     }
 
     /// `self` times 2^n, exact while no part is subnormal.
     fn scale(self, n: i32) -> Dd {
-        Dd { hi: scale_by(self.hi, n), lo: scale_by(self.lo, n) }
+        Dd {
+            hi: scale_by(self.hi, n),
+            lo: scale_by(self.lo, n),
+        }
     }
 }
 
@@ -326,7 +421,10 @@ impl Neg for Dd {
     type Output = Dd;
 
     fn neg(self) -> Dd {
-        Dd { hi: -self.hi, lo: -self.lo }
+        Dd {
+            hi: -self.hi,
+            lo: -self.lo,
+        }
     }
 }
 
@@ -353,7 +451,10 @@ impl Mul for Dd {
 
     fn mul(self, other: Dd) -> Dd {
         let high = Dd::product(self.hi, other.hi);
-        Dd::sum(high.hi, high.lo + self.hi.mul_add(other.lo, self.lo * other.hi))
+        Dd::sum(
+            high.hi,
+            high.lo + self.hi.mul_add(other.lo, self.lo * other.hi),
+        )
     }
 }
 
@@ -371,14 +472,24 @@ impl Div for Dd {
 
 const ONE: Dd = Dd { hi: 1.0, lo: 0.0 };
 /// 2/sqrt(pi).
-const TWO_OVER_SQRT_PI: Dd = Dd { hi: FRAC_2_SQRT_PI, lo: 1.533545961316588e-17 };
+const TWO_OVER_SQRT_PI: Dd = Dd {
+    hi: FRAC_2_SQRT_PI,
+    lo: 1.533545961316588e-17,
+};
 /// 1/sqrt(2).
-const SQRT_HALF: Dd = Dd { hi: FRAC_1_SQRT_2, lo: -4.833646656726457e-17 };
+const SQRT_HALF: Dd = Dd {
+    hi: FRAC_1_SQRT_2,
+    lo: -4.833646656726457e-17,
+};
 
 /// The integer n and e^x / 2^n - 1, for |x| <= 2000.
 fn expm1_scaled(x: Dd) -> (i32, Dd) {
     // ln(2) in parts; the product of the first with n is exact.
-    const LN2: [f64; 3] = [0.6931471805592082, 7.371002565167799e-13, 1.94704509238075e-31];
+    const LN2: [f64; 3] = [
+        0.6931471805592082,
+        7.371002565167799e-13,
+        1.94704509238075e-31,
+    ];
     const HALVINGS: i32 = 8;
     let n = (x.hi / LN_2).round();
     let reduced = LN2.iter().fold(x, |x, &part| x - Dd::product(n, part));
@@ -397,16 +508,26 @@ fn expm1_scaled(x: Dd) -> (i32, Dd) {
 /// e^x.
 fn exp(x: Dd) -> Scaled {
     if x.hi.is_nan() || x.hi.abs() > 1e3 {
-        return Scaled { value: Dd::from(x.hi.exp()), exponent: 0 };
+        return Scaled {
+            value: Dd::from(x.hi.exp()),
+            exponent: 0,
+        };
     }
     let (exponent, expm1) = expm1_scaled(x);
-    Scaled { value: ONE + expm1, exponent }
+    Scaled {
+        value: ONE + expm1,
+        exponent,
+    }
 }
 
 /// e^x - 1.
 fn expm1(x: Dd) -> Dd {
     let (n, expm1) = expm1_scaled(x);
-    if n == 0 { expm1 } else { (ONE + expm1).scale(n) - ONE }
+    if n == 0 {
+        expm1
+    } else {
+        (ONE + expm1).scale(n) - ONE
+    }
 }
 
 /// ln(x), one step of Halley's method from Rust's own.
@@ -439,11 +560,24 @@ fn tanh(x: f64) -> Dd {
 /// 1 / (1 + e^-x).
 fn sigmoid(x: f64) -> Scaled {
     if x.is_nan() || x.abs() > 1e3 {
-        return Scaled { value: Dd::from(1.0 / (1.0 + (-x).exp())), exponent: 0 };
+        return Scaled {
+            value: Dd::from(1.0 / (1.0 + (-x).exp())),
+            exponent: 0,
+        };
     }
     let Scaled { value, exponent } = exp(Dd::from(-x.abs()));
     let sum = ONE + value.scale(exponent);
-    if x < 0.0 { Scaled { value: value / sum, exponent } } else { Scaled { value: ONE / sum, exponent: 0 } }
+    if x < 0.0 {
+        Scaled {
+            value: value / sum,
+            exponent,
+        }
+    } else {
+        Scaled {
+            value: ONE / sum,
+            exponent: 0,
+        }
+    }
 }
 
 /// Taylor coefficients of erfcx(x) = e^(x^2) erfc(x) at the multiples of 1/8.
@@ -458,14 +592,22 @@ impl Tables {
 
     fn new() -> Tables {
         let count = (Self::LAST * Self::PER_UNIT) as u32;
-        Tables { nodes: (0..=count).map(|n| Self::node(f64::from(n) / Self::PER_UNIT)).collect() }
+        Tables {
+            nodes: (0..=count)
+                .map(|n| Self::node(f64::from(n) / Self::PER_UNIT))
+                .collect(),
+        }
     }
 
     /// From the differential equation y' = 2 x y - 2/sqrt(pi).
     fn node(x: f64) -> [Dd; Tables::TERMS] {
         let two_x = Dd::from(2.0 * x);
         let mut terms = [Dd::default(); Tables::TERMS];
-        terms[0] = if x < 2.0 { (ONE - erf_series(x)) * exp_square(x) } else { erfcx_fraction(x) };
+        terms[0] = if x < 2.0 {
+            (ONE - erf_series(x)) * exp_square(x)
+        } else {
+            erfcx_fraction(x)
+        };
         terms[1] = two_x * terms[0] - TWO_OVER_SQRT_PI;
         for k in 2..Tables::TERMS {
             terms[k] = (two_x * terms[k - 1] + terms[k - 2] + terms[k - 2]) / Dd::from(k as f64);
@@ -482,14 +624,20 @@ impl Tables {
     fn erfcx(&self, x: Dd) -> Dd {
         let (node, terms) = self.nearest(x.hi);
         let h = x - Dd::from(node);
-        terms.iter().rev().fold(Dd::default(), |sum, &term| sum * h + term)
+        terms
+            .iter()
+            .rev()
+            .fold(Dd::default(), |sum, &term| sum * h + term)
     }
 
     /// erfcx(x) for 0 <= x <= LAST, in f64.
     fn erfcx_f64(&self, x: f64) -> f64 {
         let (node, terms) = self.nearest(x);
         let h = x - node;
-        terms[..13].iter().rev().fold(0.0, |sum, term| h.mul_add(sum, term.hi))
+        terms[..13]
+            .iter()
+            .rev()
+            .fold(0.0, |sum, term| h.mul_add(sum, term.hi))
     }
 
     fn erf(&self, x: f64) -> Dd {
@@ -511,16 +659,25 @@ impl Tables {
     fn gelu(&self, x: f64) -> Scaled {
         let a = x.abs();
         if a.is_nan() || a == 0.0 || a > 39.0 {
-            return Scaled { value: Dd::from(if x < 0.0 { -0.0 } else { x }), exponent: 0 };
+            return Scaled {
+                value: Dd::from(if x < 0.0 { -0.0 } else { x }),
+                exponent: 0,
+            };
         }
         let Scaled { value, exponent } = exp(Dd::product(-0.5 * a, a));
         let tail = (value * self.erfcx(SQRT_HALF * Dd::from(a))).scale(-1);
         // Small x would lose its low part in the product, so it keeps an exponent of its own.
         let (x, shift) = (scale_by(x, 600), -600);
         if x < 0.0 {
-            Scaled { value: Dd::from(x) * tail, exponent: exponent + shift }
+            Scaled {
+                value: Dd::from(x) * tail,
+                exponent: exponent + shift,
+            }
         } else {
-            Scaled { value: Dd::from(x) * (ONE - tail.scale(exponent)), exponent: shift }
+            Scaled {
+                value: Dd::from(x) * (ONE - tail.scale(exponent)),
+                exponent: shift,
+            }
         }
     }
 }

@@ -51,7 +51,12 @@ impl Args {
             diagnostics: DiagnosticFormat::of(matches),
             inputs: word("inputs"),
             random: matches.get_one("random").copied(),
-            dims: matches.get_many("dim").into_iter().flatten().cloned().collect(),
+            dims: matches
+                .get_many("dim")
+                .into_iter()
+                .flatten()
+                .cloned()
+                .collect(),
             outputs: word("outputs"),
             bench: matches.get_flag("bench"),
             form: match word("format").as_deref() {
@@ -69,22 +74,37 @@ pub(super) fn command() -> Command {
         Arg::new(name).long(name).value_name(shown).help(help)
     };
     let flag = |name: &'static str, help: &'static str| {
-        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+        Arg::new(name)
+            .long(name)
+            .action(ArgAction::SetTrue)
+            .help(help)
     };
     let one_of = |words: [&'static str; 2]| PossibleValuesParser::new(words);
     Command::new("mind-run")
         .about("Runs a module on arrays and prints its outputs")
         .version(env!("CARGO_PKG_VERSION"))
         .args(cli::input_args())
-        .arg(value("inputs", "IN.npz", "arrays for the inputs, by name; bf16 as uint16"))
+        .arg(value(
+            "inputs",
+            "IN.npz",
+            "arrays for the inputs, by name; bf16 as uint16",
+        ))
         .arg(
-            value("random", "SEED", "make up the arrays that are not given, reproducibly")
-                .value_parser(clap::value_parser!(u64)),
+            value(
+                "random",
+                "SEED",
+                "make up the arrays that are not given, reproducibly",
+            )
+            .value_parser(clap::value_parser!(u64)),
         )
         .arg(
-            value("dim", "NAME=EXTENT", "the extent of a symbolic dimension; `?` for all unnamed ones")
-                .action(ArgAction::Append)
-                .value_parser(ValueParser::new(parse_dim)),
+            value(
+                "dim",
+                "NAME=EXTENT",
+                "the extent of a symbolic dimension; `?` for all unnamed ones",
+            )
+            .action(ArgAction::Append)
+            .value_parser(ValueParser::new(parse_dim)),
         )
         .arg(
             value("engine", "ENGINE", "what runs the module")
@@ -96,7 +116,10 @@ pub(super) fn command() -> Command {
             "OUT.npz",
             "write the outputs there as out0, out1, ..., instead of printing them; bf16 as uint16",
         ))
-        .arg(flag("bench", "print compile and run times instead of the outputs"))
+        .arg(flag(
+            "bench",
+            "print compile and run times instead of the outputs",
+        ))
         .arg(
             value("format", "FORM", "how outputs and times are printed")
                 .value_parser(one_of(["text", "json"]))
@@ -126,8 +149,13 @@ fn parse_dim(text: &str) -> Result<(String, usize), String> {
 
 fn parse_size(text: &str) -> Result<u64, String> {
     let units = [("K", 10), ("M", 20), ("G", 30), ("T", 40)];
-    let unit = units.iter().find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift)));
+    let unit = units
+        .iter()
+        .find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift)));
     let (digits, shift) = unit.unwrap_or((text, 0));
-    let bytes = digits.parse::<u64>().ok().and_then(|count| count.checked_mul(1 << shift));
+    let bytes = digits
+        .parse::<u64>()
+        .ok()
+        .and_then(|count| count.checked_mul(1 << shift));
     bytes.ok_or_else(|| "expected a number of bytes, as in 512M".to_owned())
 }

@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
-use mind_interp::{
-    Arrays, BindError, Extents, Random, Unbound, Values, complete, inputs,
-};
+use mind_interp::{Arrays, BindError, Extents, Random, Unbound, Values, complete, inputs};
 use mind_ir::Graph;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::DType;
@@ -22,7 +20,9 @@ const ARCHIVE_OVERHEAD: u64 = 64 << 20;
 ///
 /// Errors: the exit code, after the reason has been reported.
 pub(super) fn read(args: &Args, host: &mut dyn Host) -> Result<Arrays, u8> {
-    let Some(path) = &args.inputs else { return Ok(Arrays::new()) };
+    let Some(path) = &args.inputs else {
+        return Ok(Arrays::new());
+    };
     let limit = args.memory_limit.saturating_add(ARCHIVE_OVERHEAD);
     let reason = match host.read(Path::new(path), limit) {
         Ok(bytes) => match npz::read(&bytes, args.memory_limit) {
@@ -32,7 +32,12 @@ pub(super) fn read(args: &Args, host: &mut dyn Host) -> Result<Arrays, u8> {
         Err(error) => error.to_string(),
     };
     let file = SourceFile::new(path.as_str(), "");
-    cli::report_one(host, Diagnostic::error(Span::FILE, reason), &file, args.diagnostics);
+    cli::report_one(
+        host,
+        Diagnostic::error(Span::FILE, reason),
+        &file,
+        args.diagnostics,
+    );
     Err(REJECTED)
 }
 
@@ -46,13 +51,20 @@ pub(super) fn gather(
     g: &Graph,
     mut arrays: Arrays,
 ) -> Result<(Arrays, Extents), Diagnostics> {
-    let pairs = args.dims.iter().map(|(name, extent)| (name.as_str(), *extent));
+    let pairs = args
+        .dims
+        .iter()
+        .map(|(name, extent)| (name.as_str(), *extent));
     let extents = Extents::given(g, pairs);
     let mut extents = extents.map_err(|error| diagnostics(args, g, &[error.into()]))?;
     adopt_bf16(g, &mut arrays);
     if let Some(seed) = args.random {
         let memory_limit = args.memory_limit;
-        let random = Random { seed, values: Values::Ordinary, memory_limit };
+        let random = Random {
+            seed,
+            values: Values::Ordinary,
+            memory_limit,
+        };
         let completed = complete(g, &mut arrays, &mut extents, &random);
         completed.map_err(|errors| diagnostics(args, g, &errors))?;
     }
@@ -61,11 +73,19 @@ pub(super) fn gather(
 
 /// Takes `uint16` arrays as the bits of the `bf16` inputs they are for.
 fn adopt_bf16(g: &Graph, arrays: &mut Arrays) {
-    for input in inputs(g).iter().filter(|input| input.ty.dtype == DType::BF16) {
-        let Some(array) = arrays.get_mut(input.name) else { continue };
+    for input in inputs(g)
+        .iter()
+        .filter(|input| input.ty.dtype == DType::BF16)
+    {
+        let Some(array) = arrays.get_mut(input.name) else {
+            continue;
+        };
         if array.dtype() == DType::U16 {
             let bits = array.buffer().to_bytes();
-            *array = Tensor::new(array.shape().to_vec(), Buffer::from_bytes(DType::BF16, &bits));
+            *array = Tensor::new(
+                array.shape().to_vec(),
+                Buffer::from_bytes(DType::BF16, &bits),
+            );
         }
     }
 }

@@ -76,7 +76,15 @@ impl Times {
 
     /// A few lines for people.
     pub(super) fn text(&self) -> String {
-        let Times { compile, bind, min, median, p90, runs, .. } = self;
+        let Times {
+            compile,
+            bind,
+            min,
+            median,
+            p90,
+            runs,
+            ..
+        } = self;
         let mut text = format!("compile {compile:.1} us\nbind    {bind:.1} us\n");
         text += &format!("run     {median:.1} us (min {min:.1}, p90 {p90:.1}, {runs} runs)\n");
         if let Some(rate) = self.gigabytes() {

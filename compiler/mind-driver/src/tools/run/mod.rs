@@ -42,11 +42,12 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     let arrays = arrays::gather(args, graph, given);
     let (arrays, extents) = arrays.map_err(|found| reject(args, host, &found, file))?;
     let bound = bind(graph, &arrays, extents);
-    let bound = bound.map_err(|errors| {
-        reject(args, host, &arrays::diagnostics(args, graph, &errors), file)
-    })?;
+    let bound = bound
+        .map_err(|errors| reject(args, host, &arrays::diagnostics(args, graph, &errors), file))?;
     let binding = host.now().saturating_sub(started);
-    let config = RunConfig { memory_limit: args.memory_limit };
+    let config = RunConfig {
+        memory_limit: args.memory_limit,
+    };
     let results = interpret(graph, &bound, &config);
     let results =
         results.map_err(|error| reject(args, host, &run_diagnostic(graph, &error), file))?;
@@ -80,7 +81,12 @@ fn load(args: &Args, host: &mut dyn Host) -> Result<(Loaded, Duration), u8> {
     let bytes = cli::read_input(host, &args.file, args.load.limits.bytes)?;
     let started = host.now();
     let session = Session::default();
-    let loaded = load_module(&session.formats, cli::input_name(&args.file), bytes, &args.load);
+    let loaded = load_module(
+        &session.formats,
+        cli::input_name(&args.file),
+        bytes,
+        &args.load,
+    );
     let taken = host.now().saturating_sub(started);
     match loaded {
         Ok(loaded) => Ok((loaded, taken)),
@@ -97,9 +103,9 @@ fn reject(args: &Args, host: &mut dyn Host, found: &Diagnostics, file: &SourceFi
 fn run_diagnostic(g: &Graph, error: &RunError) -> Diagnostics {
     let diagnostic = error.diagnostic(g);
     let diagnostic = match &error.error {
-        EvalError::UnboundDim(symbol) => {
-            diagnostic.help(format!("no input has dimension {symbol}: `--dim {symbol}=8` gives it"))
-        }
+        EvalError::UnboundDim(symbol) => diagnostic.help(format!(
+            "no input has dimension {symbol}: `--dim {symbol}=8` gives it"
+        )),
         EvalError::TooLarge { .. } => diagnostic.help("`--memory-limit` allows more"),
         _ => diagnostic,
     };
@@ -107,20 +113,19 @@ fn run_diagnostic(g: &Graph, error: &RunError) -> Diagnostics {
 }
 
 fn save(host: &mut dyn Host, path: &str, results: &[Tensor]) -> Result<(), u8> {
-    let named = results.iter().enumerate().map(|(index, tensor)| (array_name(index), tensor));
+    let named = results
+        .iter()
+        .enumerate()
+        .map(|(index, tensor)| (show::array_name(index), tensor));
     let written = npz::write(named).map_err(|error| error.to_string());
     let written = written.and_then(|archive| {
-        host.write(Path::new(path), &archive).map_err(|error| error.to_string())
+        host.write(Path::new(path), &archive)
+            .map_err(|error| error.to_string())
     });
     written.map_err(|reason| {
         cli::print_error(host, &format!("error: {path}: {reason}\n"));
         REJECTED
     })
-}
-
-/// What the output at `index` is called in an archive.
-fn array_name(index: usize) -> String {
-    format!("out{index}")
 }
 
 fn bytes(tensor: &Tensor) -> u64 {

@@ -7,8 +7,6 @@ use mind_ir::Graph;
 use mind_ir::tensor::Tensor;
 use serde_json::{Value, json};
 
-use super::array_name;
-
 /// Tensors of up to so many elements are printed whole.
 const WHOLE: usize = 64;
 
@@ -18,21 +16,30 @@ const EDGE: usize = 3;
 /// No more elements than this are printed of any tensor, unless all are asked for.
 const BOUND: usize = 1000;
 
-/// Each output with its name, type, fingerprint and elements, large ones elided unless `full`.
+/// Each output with its name, type, checksum and elements, large ones elided unless `full`.
 pub(super) fn text(g: &Graph, results: &[Tensor], full: bool) -> String {
     let mut text = String::new();
     for (&value, tensor) in g.outputs().iter().zip(results) {
         let (label, dtype, shape) = (g.label(value), tensor.dtype(), tensor.shape());
-        let hash = fingerprint(tensor);
-        text += &format!("%{label}: {dtype}{shape:?} fnv1a:{hash:016x}\n");
+        text += &format!("%{label}: {dtype}{shape:?} {}\n", checksum(tensor));
         let whole = full || tensor.count() <= WHOLE;
         let edge = if whole { usize::MAX } else { EDGE };
         let left = if full { usize::MAX } else { BOUND };
-        let mut elements = Elements { tensor, edge, left, text: &mut text };
+        let mut elements = Elements {
+            tensor,
+            edge,
+            left,
+            text: &mut text,
+        };
         elements.axis(0, 0, tensor.count());
         text.push('\n');
     }
     text
+}
+
+/// The tensor's fingerprint, with the name of the hash.
+fn checksum(tensor: &Tensor) -> String {
+    format!("fnv1a:{:016x}", fingerprint(tensor))
 }
 
 /// Writes elements as nested lists.
@@ -88,26 +95,37 @@ impl Elements<'_> {
     }
 }
 
-/// One JSON object on one line: per output its name, dtype, shape, fingerprint and elements in
+/// One JSON object on one line: per output its name, dtype, shape, checksum and elements in
 /// row-major order, the first 1000 unless `full`. NaN and infinities are strings.
 pub(super) fn json(g: &Graph, results: &[Tensor], full: bool) -> String {
     let outputs = g.outputs().iter().zip(results).enumerate();
     let outputs: Vec<Value> = outputs
         .map(|(index, (&value, tensor))| {
-            let shown = if full { tensor.count() } else { tensor.count().min(BOUND) };
-            let data: Vec<Value> = (0..shown).map(|at| element(Scalar::at(tensor, at))).collect();
+            let shown = if full {
+                tensor.count()
+            } else {
+                tensor.count().min(BOUND)
+            };
+            let data: Vec<Value> = (0..shown)
+                .map(|at| element(Scalar::at(tensor, at)))
+                .collect();
             json!({
                 "name": format!("%{}", g.label(value)),
                 "array": array_name(index),
                 "dtype": tensor.dtype().name(),
                 "shape": tensor.shape(),
-                "fnv1a": format!("{:016x}", fingerprint(tensor)),
+                "checksum": checksum(tensor),
                 "data": data,
                 "elided": tensor.count() - shown,
             })
         })
         .collect();
     format!("{}\n", json!({ "outputs": outputs }))
+}
+
+/// What the output at `index` is called in an archive and in JSON.
+pub(super) fn array_name(index: usize) -> String {
+    format!("out{index}")
 }
 
 /// An element as JSON that reads back equal in its dtype.

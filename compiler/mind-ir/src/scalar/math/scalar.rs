@@ -19,7 +19,6 @@ macro_rules! scalar {
             const MAGNITUDE: $bits = $bits::MAX >> 1;
             const ZERO: $float = 0.0;
             const NEG_ZERO: $float = -0.0;
-            const HALF: $float = 0.5;
             const NEG_HALF: $float = -0.5;
             const ONE: $float = 1.0;
             const NEG_ONE: $float = -1.0;

@@ -18,8 +18,6 @@ pub trait Lane: Copy + 'static {
     const ZERO: Self;
     /// -0.
     const NEG_ZERO: Self;
-    /// 1/2.
-    const HALF: Self;
     /// -1/2.
     const NEG_HALF: Self;
     /// 1.
@@ -51,10 +49,11 @@ pub trait Lane: Copy + 'static {
 
 /// What carries out, or records, the steps of a math function.
 ///
-/// [`Scalar`](super::Scalar) computes them; a lowering implements the trait on its builder and gets each function
-/// expanded into its own IR. Every step has one result in IEEE 754 (round to nearest even, subnormals kept), so all
-/// implementations give the same bits. There is no step that some vector ISA lacks: neither table lookups, nor 64-bit
-/// arithmetic shifts, nor conversions between integers and floats.
+/// [`Scalar`](super::Scalar) computes them; a lowering implements the trait on its builder and
+/// gets each function expanded into its own IR. Every step has one result in IEEE 754 (round to
+/// nearest even, subnormals kept), so all implementations give the same bits. There is no step
+/// that some vector ISA lacks: neither table lookups, nor 64-bit arithmetic shifts, nor
+/// conversions between integers and floats.
 pub trait Steps {
     /// The type of one element.
     type Lane: Lane;
@@ -125,7 +124,9 @@ pub trait Steps {
 /// If there are no coefficients.
 #[inline]
 pub fn horner<B: Steps>(b: &mut B, x: B::Value, coefficients: &[B::Lane]) -> B::Value {
-    let (&last, rest) = coefficients.split_last().expect("a polynomial has a coefficient");
+    let (&last, rest) = coefficients
+        .split_last()
+        .expect("a polynomial has a coefficient");
     let mut sum = b.value(last);
     for &c in rest.iter().rev() {
         let c = b.value(c);

@@ -1,95 +1,166 @@
 //! `tanh`.
 
+use super::exp::{expm1_reduced, power_of_two};
 use super::steps::{Lane, Steps, horner, join_sign, split_sign};
 
 /// Constants of [`tanh`].
 #[derive(Clone, Copy, Debug)]
 pub struct Constants<T: 'static> {
+    /// Where the two approximations meet, ln(3)/2: the tail is at most 1/2 there.
+    pub middle: T,
     /// Above this the result rounds to 1.
     pub highest: T,
-    /// The largest number below 1/2: with 1/2 itself, tiny arguments would be rounded up to the even side.
-    pub below_half: T,
-    /// -2 log2(e).
-    pub neg_2_log2_e: T,
-    /// ln(2)/2.
-    pub half_ln2: T,
-    /// ((1 - e^(-2u))/2 - u) / u^2 for 0 <= u <= ln(2)/2.
+    /// (tanh(x) - x) / x^3 as a polynomial in x^2, below `middle`.
     pub poly: &'static [T],
 }
 
-/// ((1 - e^(-2u))/2 - u) / u^2 for 0 <= u <= 0.3468, relative error of (1 - e^(-2u))/2 below 2^-26.4.
-pub const POLY_F32: [f32; 5] = [
-    -0.9999987,   // bf7fffea
-    0.6666139,    // 3f2aa735
-    -0.33263546,  // beaa4f32
-    0.12924498,   // 3e0458cc
-    -0.033235162, // bd082198
+/// (tanh(x) - x) / x^3 in powers of x^2 for |x| <= 0.5501, relative error of tanh(x) below 2^-24.6.
+pub const POLY_F32: [f32; 4] = [
+    -0.33332947,  // beaaaa29
+    0.13320723,   // 3e08677a
+    -0.052671403, // bd57bdf8
+    0.01643643,   // 3c86a5b1
 ];
 
-/// ((1 - e^(-2u))/2 - u) / u^2 for 0 <= u <= 0.3468, relative error of (1 - e^(-2u))/2 below 2^-61.3.
-pub const POLY_F64: [f64; 11] = [
-    -0.9999999999999999,    // bfefffffffffffff
-    0.6666666666666484,     // 3fe55555555554b1
-    -0.33333333333228876,   // bfd5555555550bd4
-    0.13333333330343902,    // 3fc111111100a1d1
-    -0.0444444439461309,    // bfa6c16c12799e81
-    0.012698407460478359,   // 3f8a019f66084488
-    -0.0031745669818496187, // bf6a018cabb6513f
-    0.0007053003042349229,  // 3f471c7cdeca4592
-    -0.00014058167531194683, // bf226d236550c01f
-    2.4648166688231755e-5,  // 3ef9d8711e087c85
-    -3.1092653156555617e-6, // beca1518af27dbf2
+/// (tanh(x) - x) / x^3 in powers of x^2 for |x| <= 0.5501, relative error of tanh(x) below 2^-55.4.
+pub const POLY_F64: [f64; 10] = [
+    -0.3333333333333231,     // bfd555555555549d
+    0.1333333333316821,      // 3fc11111111028ad
+    -0.05396825387582632,    // bfaba1ba1ad679f8
+    0.021869485968611893,    // 3f9664f45c0fe434
+    -0.00886319441928056,    // bf8226ddd159e818
+    0.003591719001107075,    // 3f6d6c6174ad7ab5
+    -0.0014532132550985745,  // bf57cf37d9e79f39
+    0.0005791264587844259,   // 3f42fa1099b16f7c
+    -0.00021028488542773594, // bf2b8ffd6958bff8
+    0.00005100919013066216,  // 3f0abe566d6075e0
 ];
 
 /// The constants for f32.
 pub const F32: Constants<f32> = Constants {
+    middle: 0.55,
     highest: 10.0,
-    below_half: 0.499_999_97,
-    neg_2_log2_e: -2.0 * std::f32::consts::LOG2_E,
-    half_ln2: 0.5 * std::f32::consts::LN_2,
     poly: &POLY_F32,
 };
 
 /// The constants for f64.
 pub const F64: Constants<f64> = Constants {
+    middle: 0.55,
     highest: 20.0,
-    below_half: 0.499_999_999_999_999_94,
-    neg_2_log2_e: -2.0 * std::f64::consts::LOG2_E,
-    half_ln2: 0.5 * std::f64::consts::LN_2,
     poly: &POLY_F64,
 };
 
 /// tanh(x).
 ///
-/// With |x| = u + n ln(2)/2 and h = (1 - e^(-2|x|))/2, the result is h / (1 - h). h is 2^-n q + (1 - 2^-n)/2 with
-/// q = (1 - e^(-2u))/2: nothing cancels because n rounds down, and no sum is inexact for n = 0.
+/// Below `middle` an odd polynomial, from there on 1 - 2 / (e^(2|x|) + 1).
 #[inline]
 pub fn tanh<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let c = B::Lane::TANH;
-    let (x, sign) = split_sign(b, x);
+    let (a, sign) = split_sign(b, x);
     let highest = b.value(c.highest);
-    let x = b.min(highest, x);
+    let a = b.min(highest, a);
 
-    let (scale, below_half) = (b.value(c.neg_2_log2_e), b.value(c.below_half));
-    let round = b.value(B::Lane::EXP.round);
-    let k = b.fma(x, scale, below_half);
-    let k = b.add(k, round);
-    let neg_n = b.sub(k, round);
-    let half_ln2 = b.value(c.half_ln2);
-    let u = b.fma(neg_n, half_ln2, x);
+    let a2 = b.mul(a, a);
+    let a3 = b.mul(a2, a);
+    let small = horner(b, a2, c.poly);
+    let small = b.fma(small, a3, a);
 
-    let w = horner(b, u, c.poly);
-    let u2 = b.mul(u, u);
-    let q = b.fma(u2, w, u);
+    let twice = b.add(a, a);
+    let (log2_e, round) = (b.value(B::Lane::EXP.log2_e), b.value(B::Lane::EXP.round));
+    let k = b.fma(twice, log2_e, round);
+    let n = b.sub(k, round);
+    // One constant for ln(2) is enough: where n is large, the quotient is small.
+    let neg_ln2 = b.value(B::Lane::EXP.neg_ln2_hi);
+    let r = b.fma(n, neg_ln2, twice);
+    let q = expm1_reduced(b, r);
+    let power = power_of_two(b, k);
+    let (one, two) = (b.value(B::Lane::ONE), b.value(B::Lane::TWO));
+    let sum = b.add(power, one);
+    let sum = b.fma(q, power, sum);
+    let quotient = b.div(two, sum);
+    let large = b.sub(one, quotient);
 
-    let k = b.bits(k);
-    let power = b.shl(k, B::Lane::MANTISSA);
-    let power = b.float(power);
-    let (half, neg_half) = (b.value(B::Lane::HALF), b.value(B::Lane::NEG_HALF));
-    let rest = b.fma(power, neg_half, half);
-    let h = b.fma(q, power, rest);
-    let one = b.value(B::Lane::ONE);
-    let complement = b.sub(one, h);
-    let result = b.div(h, complement);
+    let middle = b.value(c.middle);
+    let is_small = b.lt(a, middle);
+    let result = b.select(is_small, small, large);
     join_sign(b, result, sign)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{check_f32, check_f64, check_odd, check_special};
+    use super::super::{tanh_f32, tanh_f64};
+
+    #[test]
+    fn special_values() {
+        let rows = [
+            (0.0, 0.0),
+            (-0.0, -0.0),
+            (f64::INFINITY, 1.0),
+            (f64::NEG_INFINITY, -1.0),
+            (30.0, 1.0),
+            (-30.0, -1.0),
+            (f64::NAN, f64::NAN),
+        ];
+        check_special(tanh_f32, tanh_f64, &rows);
+    }
+
+    #[test]
+    fn odd_and_bounded() {
+        check_odd(tanh_f32, tanh_f64);
+    }
+
+    #[test]
+    fn bits_in_f32() {
+        let rows = [
+            (0x0001_16c2, 0x0001_16c2, 0),
+            (0x3727_c5ac, 0x3727_c5ac, 0),
+            (0x3dcc_cccd, 0x3dcc_1ebc, 0),
+            (0x3e80_0000, 0x3e7a_cbf5, 0),
+            (0x3f00_0000, 0x3eec_9a9f, -1),
+            (0x3f40_0000, 0x3f22_991f, 0),
+            (0x3f66_6666, 0x3f37_5f4c, 0),
+            (0x3f80_0000, 0x3f42_f7d6, 0),
+            (0x3fc0_0000, 0x3f67_b7cc, 0),
+            (0x4000_0000, 0x3f76_ca83, 0),
+            (0x4040_0000, 0x3f7e_bbe9, 0),
+            (0x4090_0000, 0x3f7f_efd4, 0),
+            (0x3f0a_3d71, 0x3efc_68ec, 0),
+            (0x3f0f_5c29, 0x3f02_0acf, 0),
+            (0x40c0_0000, 0x3f7f_ff32, 0),
+            (0x4100_0000, 0x3f7f_fffc, 0),
+            (0x4110_0000, 0x3f7f_ffff, 0),
+            (0xbe99_999a, 0xbe95_26ee, -1),
+            (0xbf0c_cccd, 0xbf00_2218, 0),
+            (0xc0e0_0000, 0xbf7f_ffe4, 0),
+        ];
+        check_f32(tanh_f32, &rows);
+    }
+
+    #[test]
+    fn bits_in_f64() {
+        let rows = [
+            (0x0000_1268_8b70_e62b, 0x0000_1268_8b70_e62b, 0),
+            (0x3ee4_f8b5_88e3_68f1, 0x3ee4_f8b5_88e0_6854, 0),
+            (0x3fb9_9999_9999_999a, 0x3fb9_83d7_795f_413a, 0),
+            (0x3fd0_0000_0000_0000, 0x3fcf_597e_a69a_1c86, 0),
+            (0x3fe0_0000_0000_0000, 0x3fdd_9353_d756_8af3, 0),
+            (0x3fe8_0000_0000_0000, 0x3fe4_5323_e552_f228, 0),
+            (0x3fec_cccc_cccc_cccd, 0x3fe6_ebe9_82d6_605d, 0),
+            (0x3ff0_0000_0000_0000, 0x3fe8_5efa_b514_f394, 0),
+            (0x3ff8_0000_0000_0000, 0x3fec_f6f9_786d_f577, 0),
+            (0x4000_0000_0000_0000, 0x3fee_d950_5e1b_c3d4, 0),
+            (0x4008_0000_0000_0000, 0x3fef_d77d_111a_0b00, 0),
+            (0x4012_0000_0000_0000, 0x3fef_fdfa_7215_3983, 0),
+            (0x3fe1_47ae_147a_e148, 0x3fdf_8d1d_668c_4aa5, 0),
+            (0x3fe1_eb85_1eb8_51ec, 0x3fe0_4159_e3ac_e145, 0),
+            (0x4018_0000_0000_0000, 0x3fef_ffe6_3abe_253c, 0),
+            (0x4028_0000_0000_0000, 0x3fef_ffff_fff5_9f7c, 0),
+            (0x4032_8000_0000_0000, 0x3fef_ffff_ffff_fffe, 0),
+            (0xbfd3_3333_3333_3333, 0xbfd2_a4dd_a7d9_14fa, 0),
+            (0xbfe1_9999_9999_999a, 0xbfe0_0442_f641_9203, 1),
+            (0xc01c_0000_0000_0000, 0xbfef_fffc_8327_50f2, 0),
+        ];
+        check_f64(tanh_f64, &rows);
+    }
 }

@@ -31,7 +31,9 @@ impl Attributes {
     /// What is written for the op's first key of `form`, and where.
     pub(super) fn of_form(&self, op: &OpSyntax, form: Form) -> Option<(&Written, &Range<usize>)> {
         let at = op.keys.iter().position(|key| key.form == form)?;
-        self.written[at].as_ref().map(|(written, place)| (written, place))
+        self.written[at]
+            .as_ref()
+            .map(|(written, place)| (written, place))
     }
 
     /// The extents in `written`; none in anything but a list of extents.
@@ -80,7 +82,7 @@ impl Attributes {
             }
             return Ok(index + 3);
         }
-        let written = match matches!(src.cursor.peek(), b'a'..=b'z') && op_has_key_here(src, op) {
+        let written = match src.cursor.peek().is_ascii_lowercase() && op_has_key_here(src, op) {
             true => return Err(surplus(src, op)),
             false => self.lists.read(src, form)?,
         };
@@ -133,36 +135,60 @@ impl Attributes {
 fn default(op: &OpSyntax, key: &Key, name: &Range<usize>) -> Parsed<Attr<'static>> {
     op.def.attrs[key.row].default.ok_or_else(|| {
         let interface = op.def.has(mind_ir::opdef::Trait::Interface);
-        let missing = SyntaxError::MissingKey { op: op.name, key: key.name, interface };
+        let missing = SyntaxError::MissingKey {
+            op: op.name,
+            key: key.name,
+            interface,
+        };
         missing.at(name.start, name.end)
     })
 }
 
 fn unknown_key(op: &OpSyntax, name: &str, suggest: bool) -> SyntaxError {
     let names = || op.sorted.iter().map(|&at| op.keys[at].name);
-    let nearest = if suggest { mind_ir::opdef::nearest(name, names()) } else { None };
-    let keys = names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    SyntaxError::UnknownKey { op: op.name, key: excerpt(name), nearest, keys }
+    let nearest = if suggest {
+        mind_ir::opdef::nearest(name, names())
+    } else {
+        None
+    };
+    let keys = names()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    SyntaxError::UnknownKey {
+        op: op.name,
+        key: excerpt(name),
+        nearest,
+        keys,
+    }
 }
 
 /// The error for an argument in parentheses that no attribute takes.
 fn surplus(src: &mut Source<'_>, op: &OpSyntax) -> Box<Fault> {
     let (start, end) = src.cursor.token();
-    let names: Vec<_> = op.positional().map(|at| format!("`{}`", op.keys[at].name)).collect();
+    let names: Vec<_> = op
+        .positional()
+        .map(|at| format!("`{}`", op.keys[at].name))
+        .collect();
     let attributes = match names.is_empty() {
         true => "no attribute".to_owned(),
         false => names.join(", "),
     };
     let found = excerpt(&src.cursor.text()[start..end]);
-    SyntaxError::SurplusArgument { op: op.name, attributes, found }.at(start, end)
+    SyntaxError::SurplusArgument {
+        op: op.name,
+        attributes,
+        found,
+    }
+    .at(start, end)
 }
 
 /// Whether the next word is one of the op's keys with `=` or `:` behind it, which belongs in braces.
 fn op_has_key_here(src: &mut Source<'_>, op: &OpSyntax) -> bool {
     let start = src.cursor.at();
     let word = src.cursor.word().ok().flatten();
-    let named = word.is_some_and(|word| op.key(word).is_some())
-        && matches!(src.cursor.peek(), b'=' | b':');
+    let named =
+        word.is_some_and(|word| op.key(word).is_some()) && matches!(src.cursor.peek(), b'=' | b':');
     src.cursor.seek(start);
     named
 }
@@ -179,4 +205,3 @@ fn looks_like_ranges(src: &mut Source<'_>) -> bool {
     src.cursor.seek(start);
     opened && ranges
 }
-

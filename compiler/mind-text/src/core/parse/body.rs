@@ -36,7 +36,13 @@ pub(super) enum Stage {
 impl Body {
     /// The module's own.
     pub(super) fn module(g: &Graph) -> Body {
-        Body { block: Some(g.body()), scope: 0, stage: Stage::Start, owner: None, opened: 0 }
+        Body {
+            block: Some(g.body()),
+            scope: 0,
+            stage: Stage::Start,
+            owner: None,
+            opened: 0,
+        }
     }
 }
 
@@ -47,18 +53,26 @@ pub(super) fn count_error(op: &'static str, expected: usize, found: usize) -> Sy
         1 => "one body in braces".to_owned(),
         several => format!("{several} bodies in braces"),
     };
-    SyntaxError::Bodies { op, expected, found }
+    SyntaxError::Bodies {
+        op,
+        expected,
+        found,
+    }
 }
 
 impl Parser<'_> {
     /// The innermost open body.
     pub(super) fn body(&self) -> &Body {
-        self.bodies.last().expect("the module's own body stays open")
+        self.bodies
+            .last()
+            .expect("the module's own body stays open")
     }
 
     /// The innermost open body.
     pub(super) fn body_mut(&mut self) -> &mut Body {
-        self.bodies.last_mut().expect("the module's own body stays open")
+        self.bodies
+            .last_mut()
+            .expect("the module's own body stays open")
     }
 
     /// Opens the body number `index` of `op`, whose brace stands at `at`.
@@ -80,7 +94,13 @@ impl Parser<'_> {
     fn push(&mut self, block: Option<BlockId>, owner: Option<(OpId, usize)>, opened: usize) {
         self.scopes += 1;
         let scope = self.scopes;
-        self.bodies.push(Body { block, scope, stage: Stage::Start, owner, opened });
+        self.bodies.push(Body {
+            block,
+            scope,
+            stage: Stage::Start,
+            owner,
+            opened,
+        });
     }
 
     /// Reads `}`, or `} {` between two bodies of an op.
@@ -100,7 +120,10 @@ impl Parser<'_> {
             }
             return self.end_line();
         };
-        let (expected, found) = (self.src.graph.regions(op).len(), index + 1 + usize::from(again));
+        let (expected, found) = (
+            self.src.graph.regions(op).len(),
+            index + 1 + usize::from(again),
+        );
         match (again, expected > index + 1) {
             (true, true) => self.open_body(op, index + 1, brace),
             (false, false) => self.end_line(),
@@ -116,7 +139,11 @@ impl Parser<'_> {
         let end = self.src.cursor.at();
         if self.bodies.len() == 1 || self.body().stage != Stage::Start {
             let rule = "stands only on the first line of a body";
-            return Err(SyntaxError::Misplaced { keyword: "args", rule }.at(start, end));
+            return Err(SyntaxError::Misplaced {
+                keyword: "args",
+                rule,
+            }
+            .at(start, end));
         }
         self.body_mut().stage = Stage::Lines;
         let read = self.read_arguments();
@@ -133,7 +160,11 @@ impl Parser<'_> {
         while !self.src.cursor.at_line_end() {
             let (id, at) = self.src.cursor.label()?;
             self.header.results.push(Label { id, at });
-            types.push(if self.src.cursor.eat(b':') { Some(self.src.ty()?) } else { None });
+            types.push(if self.src.cursor.eat(b':') {
+                Some(self.src.ty()?)
+            } else {
+                None
+            });
             if !self.src.cursor.eat(b',') {
                 self.end_line()?;
             }
@@ -141,11 +172,22 @@ impl Parser<'_> {
         let count = types.len();
         self.count_nodes(count, start)?;
         self.announce()?;
-        let &Body { block: Some(block), scope, .. } = self.body() else { return Ok(()) };
+        let &Body {
+            block: Some(block),
+            scope,
+            ..
+        } = self.body()
+        else {
+            return Ok(());
+        };
         let arguments = self.src.graph.add_arguments(block, count);
         for ((value, ty), &label) in arguments.into_iter().zip(types).zip(&self.header.results) {
             self.src.graph.set_label(value, label.id);
-            let entry = Entry { at: label.at as u32, scope, state: State::Value(value) };
+            let entry = Entry {
+                at: label.at as u32,
+                scope,
+                state: State::Value(value),
+            };
             self.labels.set(label.id, entry);
             if let Some(ty) = ty {
                 self.src.graph.declare(value, ty);
@@ -159,7 +201,11 @@ impl Parser<'_> {
         let end = self.src.cursor.at();
         if self.bodies.len() == 1 {
             let rule = "ends a body; a module ends with `outputs:`";
-            return Err(SyntaxError::Misplaced { keyword: "yield", rule }.at(start, end));
+            return Err(SyntaxError::Misplaced {
+                keyword: "yield",
+                rule,
+            }
+            .at(start, end));
         }
         self.body_mut().stage = Stage::Ended;
         self.read_yielded(start, |parser, why, _, label| {
@@ -171,8 +217,8 @@ impl Parser<'_> {
     pub(super) fn outputs(&mut self, start: usize) -> Parsed<()> {
         if let Some(fault) = self.open_body_fault() {
             self.report.add(&fault);
-            self.bodies.truncate(1);
         }
+        self.bodies.truncate(1);
         self.body_mut().stage = Stage::Ended;
         self.read_yielded(start, |_, _, index, label| SyntaxError::UndefinedOutput {
             index,
@@ -202,25 +248,43 @@ impl Parser<'_> {
                 self.end_line()?;
             }
         }
-        let (true, Some(block)) = (known, self.body().block) else { return Ok(()) };
-        let end = self.src.cursor.text()[start..self.src.cursor.at()].trim_end().len();
+        let (true, Some(block)) = (known, self.body().block) else {
+            return Ok(());
+        };
+        let end = self.src.cursor.text()[start..self.src.cursor.at()]
+            .trim_end()
+            .len();
         let span = self.report.span(start, start + end);
-        let new = NewOp { def: Yield::DEF, operands: &self.values, attrs: &[], results: 0, span };
+        let new = NewOp {
+            def: Yield::DEF,
+            operands: &self.values,
+            attrs: &[],
+            results: 0,
+            span,
+        };
         self.src.graph.insert(InsertPoint::End(block), new);
         Ok(())
     }
 
-    /// The error for the innermost body that is still open, if one is.
+    /// The error for the innermost body that is still open, if one is whose op was not rejected.
     pub(super) fn open_body_fault(&self) -> Option<Box<Fault>> {
-        let open = self.bodies.get(1..)?.last()?;
+        let open = self.bodies.iter().rev().find(|body| body.owner.is_some())?;
         Some(SyntaxError::OpenBody.at(open.opened, open.opened + 1))
     }
 
-    /// The error for a line behind the last one of the innermost body.
-    pub(super) fn after_end(&mut self) -> Box<Fault> {
-        let keyword = if self.bodies.len() == 1 { "outputs" } else { "yield" };
-        self.body_mut().stage = Stage::Lines;
-        let (start, end) = self.src.cursor.token();
-        SyntaxError::AfterEnd { keyword }.at(start, end)
+    /// Reports a line behind the last one of the innermost body, which is rejected with it. The line
+    /// starts at `start`.
+    ///
+    /// Errors: behind the last line of the module, where reading ends.
+    pub(super) fn after_end(&mut self, start: usize) -> Parsed<()> {
+        let end = self.src.cursor.token_end(start);
+        if self.bodies.len() == 1 {
+            return Err(SyntaxError::AfterEnd { keyword: "outputs" }.at(start, end));
+        }
+        self.report
+            .add(&SyntaxError::AfterEnd { keyword: "yield" }.at(start, end));
+        let body = self.body_mut();
+        (body.block, body.stage) = (None, Stage::Lines);
+        Ok(())
     }
 }

@@ -36,15 +36,22 @@ impl Constant {
         declared: Option<Ty>,
         bytes: &mut Vec<u8>,
     ) -> Parsed<Option<Constant>> {
-        let Some(key) = op.keys.iter().find(|key| key.form == Form::Data) else { return Ok(None) };
-        let (start, is_splat) = match (attrs.of_form(op, Form::Data), attrs.of_form(op, Form::Fill)) {
+        let Some(key) = op.keys.iter().find(|key| key.form == Form::Data) else {
+            return Ok(None);
+        };
+        let (start, is_splat) = match (attrs.of_form(op, Form::Data), attrs.of_form(op, Form::Fill))
+        {
             (Some((&Written::Data(start), _)), None) => (start, false),
             (None, Some((&Written::Data(start), _))) => (start, true),
             (Some(_), Some((_, at))) => {
                 return Err(SyntaxError::DataAndFill { data: key.name }.at(at.start, at.end));
             }
             _ => {
-                let missing = SyntaxError::MissingKey { op: op.name, key: key.name, interface: false };
+                let missing = SyntaxError::MissingKey {
+                    op: op.name,
+                    key: key.name,
+                    interface: false,
+                };
                 return Err(missing.at(name.start, name.end));
             }
         };
@@ -60,8 +67,17 @@ impl Constant {
             }
             false => Some(elements(&mut cursor, src, dtype, shape.as_deref(), bytes)?),
         };
-        let intern = |shape: Shape| src.graph.intern_type(TypeView { dtype, shape: &shape });
-        Ok(Some(Constant { dtype, count, declared: declared.or_else(|| shape.map(intern)) }))
+        let intern = |shape: Shape| {
+            src.graph.intern_type(TypeView {
+                dtype,
+                shape: &shape,
+            })
+        };
+        Ok(Some(Constant {
+            dtype,
+            count,
+            declared: declared.or_else(|| shape.map(intern)),
+        }))
     }
 }
 
@@ -103,7 +119,12 @@ fn shape(
 }
 
 fn clash(key: &'static str, at: &Range<usize>, declared: String, found: String) -> Box<Fault> {
-    SyntaxError::ConstantType { key, declared, found }.at(at.start, at.end)
+    SyntaxError::ConstantType {
+        key,
+        declared,
+        found,
+    }
+    .at(at.start, at.end)
 }
 
 /// Reads the elements at `cursor` and compares their nesting with `shape`, if it is known.

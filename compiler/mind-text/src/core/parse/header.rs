@@ -95,7 +95,11 @@ impl Header {
             return self.read_binary(src, table, attrs);
         }
         let Some(op) = table.named(name) else {
-            let nearest = if src.suggest { table.nearest(name) } else { None };
+            let nearest = if src.suggest {
+                table.nearest(name)
+            } else {
+                None
+            };
             let name = excerpt(name);
             return Err(SyntaxError::UnknownOp { name, nearest }.at(self.name.start, self.name.end));
         };
@@ -113,13 +117,18 @@ impl Header {
         table: &'s OpTable,
         attrs: &mut Attributes,
     ) -> Parsed<&'s OpSyntax> {
-        src.cursor.expect(b'(', "`(` and the name of an op of two operands")?;
+        src.cursor
+            .expect(b'(', "`(` and the name of an op of two operands")?;
         let Some(name) = src.cursor.op_name()? else {
             return Err(src.cursor.unexpected("the name of an op of two operands"));
         };
         self.name = src.cursor.at() - name.len()..src.cursor.at();
         let Some(op) = table.binary(name) else {
-            let nearest = if src.suggest { table.nearest_binary(name) } else { None };
+            let nearest = if src.suggest {
+                table.nearest_binary(name)
+            } else {
+                None
+            };
             let name = excerpt(name);
             let error = SyntaxError::UnknownBinOp { name, nearest };
             return Err(error.at(self.name.start, self.name.end));

@@ -33,7 +33,9 @@ impl Parser<'_> {
     /// Reads an instruction and creates its op; none where an operand or the whole body was rejected
     /// before.
     fn create(&mut self) -> Parsed<Option<OpId>> {
-        let op = self.header.read(&mut self.src, self.table, &mut self.attrs)?;
+        let op = self
+            .header
+            .read(&mut self.src, self.table, &mut self.attrs)?;
         self.body_mut().stage = super::Stage::Lines;
         let (results, start) = (self.header.results.len(), self.header.span.start);
         self.count_nodes(results, start)?;
@@ -51,9 +53,18 @@ impl Parser<'_> {
                 bytes: &self.bytes,
             });
             let attrs = self.attrs.values(op, name, literal.as_ref())?;
-            let (true, Some(block)) = (known, self.bodies.last().and_then(|body| body.block)) else { return Ok(None) };
+            let (true, Some(block)) = (known, self.bodies.last().and_then(|body| body.block))
+            else {
+                return Ok(None);
+            };
             let span = self.report.span(start, self.header.span.end);
-            let new = NewOp { def: op.def, operands: &self.values, attrs: &attrs, results, span };
+            let new = NewOp {
+                def: op.def,
+                operands: &self.values,
+                attrs: &attrs,
+                results,
+                span,
+            };
             self.src.graph.insert(InsertPoint::End(block), new)
         };
         let declared = constant.and_then(|constant| constant.declared);
@@ -76,7 +87,11 @@ impl Parser<'_> {
                 let fault = error.at(label.at, label.end(text));
                 return Err(fault.about((earlier.at, earlier.end(text))));
             }
-            let entry = Entry { at: label.at as u32, scope, state: State::Pending };
+            let entry = Entry {
+                at: label.at as u32,
+                scope,
+                state: State::Pending,
+            };
             self.labels.set(label.id, entry);
         }
         Ok(())
@@ -88,7 +103,11 @@ impl Parser<'_> {
         for &label in &self.header.results {
             let known = self.labels.get(label.id).map(|entry| entry.state);
             if matches!(known, None | Some(State::Pending | State::Missing)) {
-                let entry = Entry { at: label.at as u32, scope, state: State::Failed };
+                let entry = Entry {
+                    at: label.at as u32,
+                    scope,
+                    state: State::Failed,
+                };
                 self.labels.set(label.id, entry);
             }
         }
@@ -106,11 +125,19 @@ impl Parser<'_> {
                 Ok(Some(value)) => self.values.push(value),
                 Ok(None) => known = false,
                 Err(error) => {
-                    let (end, found) = (label.end(self.src.cursor.text()), self.header.operands.len());
+                    let (end, found) = (
+                        label.end(self.src.cursor.text()),
+                        self.header.operands.len(),
+                    );
                     if !op.def.admits_operands(found) {
                         let (op, expected) = (op.name, op.def.arity_text());
                         let span = &self.header.span;
-                        return Err(SyntaxError::Arity { op, expected, found }.at(span.start, span.end));
+                        return Err(SyntaxError::Arity {
+                            op,
+                            expected,
+                            found,
+                        }
+                        .at(span.start, span.end));
                     }
                     let user = match self.header.results.first() {
                         Some(result) => format!("%{}", result.id),
@@ -123,20 +150,22 @@ impl Parser<'_> {
         Ok(known)
     }
 
-    /// The value that `label` stands for; none when its line was rejected or its absence reported.
+    /// The value that `label` stands for; none when its line was rejected or its absence reported. In a
+    /// rejected body, which may have opened by mistake, no value is out of reach.
     pub(super) fn value(&mut self, label: Label) -> Result<Option<ValueId>, Unusable> {
-        let scope = self.body().scope;
-        match self.labels.get(label.id) {
-            Some(Entry { state: State::Value(value), scope: own, .. }) if own == scope => Ok(Some(value)),
-            Some(Entry { state: State::Value(_), .. }) if scope == 0 => Err(Unusable::Inner),
-            Some(Entry { state: State::Value(_), .. }) => Err(Unusable::Captured),
-            Some(Entry { state: State::Failed | State::Missing, .. }) => Ok(None),
-            Some(Entry { state: State::Pending, .. }) => Err(Unusable::Undefined),
-            None => {
-                let entry = Entry { at: label.at as u32, scope, state: State::Missing };
-                self.labels.set(label.id, entry);
-                Err(Unusable::Undefined)
-            }
+        let (scope, rejected) = (self.body().scope, self.body().block.is_none());
+        let Some(known) = self.labels.get(label.id) else {
+            let (at, state) = (label.at as u32, State::Missing);
+            self.labels.set(label.id, Entry { at, scope, state });
+            return Err(Unusable::Undefined);
+        };
+        match known.state {
+            State::Value(value) if known.scope == scope => Ok(Some(value)),
+            State::Value(_) if rejected => Ok(None),
+            State::Value(_) if scope == 0 => Err(Unusable::Inner),
+            State::Value(_) => Err(Unusable::Captured),
+            State::Failed | State::Missing => Ok(None),
+            State::Pending => Err(Unusable::Undefined),
         }
     }
 
@@ -147,7 +176,11 @@ impl Parser<'_> {
         for (at, value) in self.src.graph.results(op).into_iter().enumerate() {
             let label = self.header.results[at];
             self.src.graph.set_label(value, label.id);
-            let entry = Entry { at: label.at as u32, scope, state: State::Value(value) };
+            let entry = Entry {
+                at: label.at as u32,
+                scope,
+                state: State::Value(value),
+            };
             self.labels.set(label.id, entry);
             if let Some(ty) = self.header.types.get(at).copied().flatten().or(constant) {
                 self.src.graph.declare(value, ty);
@@ -184,16 +217,25 @@ fn check_counts(op: &OpSyntax, header: &super::Header) -> Parsed<()> {
         _ => None,
     };
     if let Some(expected) = expected {
-        let error = SyntaxError::ResultCount { op: op.name, expected, found };
+        let error = SyntaxError::ResultCount {
+            op: op.name,
+            expected,
+            found,
+        };
         return Err(error.at(name.start, name.end));
     }
     if !header.types.is_empty() && header.types.len() != found {
-        let error = SyntaxError::TypeCount { expected: found, found: header.types.len() };
+        let error = SyntaxError::TypeCount {
+            expected: found,
+            found: header.types.len(),
+        };
         return Err(error.at(name.start, name.end));
     }
     let bodies = usize::from(header.body.is_some());
     if bodies != op.def.regions.min(1) {
-        return Err(super::body::count_error(op.name, op.def.regions, bodies).at(name.start, name.end));
+        return Err(
+            super::body::count_error(op.name, op.def.regions, bodies).at(name.start, name.end)
+        );
     }
     Ok(())
 }

@@ -93,7 +93,11 @@ pub(super) fn read_data(
     let mut leaf: Option<usize> = None;
     let mut count = 0;
     let ragged = |start, end, problem: String| {
-        Err(SyntaxError::Ragged { problem, declared: declared() }.at(start, end))
+        Err(SyntaxError::Ragged {
+            problem,
+            declared: declared(),
+        }
+        .at(start, end))
     };
     loop {
         let next = cursor.peek();
@@ -130,7 +134,10 @@ pub(super) fn read_data(
             }
         }
         if open.is_empty() {
-            let extents = lengths.into_iter().map(|length| length.unwrap_or_default()).collect();
+            let extents = lengths
+                .into_iter()
+                .map(|length| length.unwrap_or_default())
+                .collect();
             return Ok(Nesting { extents, count });
         }
     }
@@ -138,7 +145,9 @@ pub(super) fn read_data(
 
 /// Counts an item of the innermost open list and takes the comma behind it.
 fn finish_item(cursor: &mut Cursor<'_>, open: &mut [usize]) -> Parsed<()> {
-    let Some(length) = open.last_mut() else { return Ok(()) };
+    let Some(length) = open.last_mut() else {
+        return Ok(());
+    };
     *length += 1;
     match cursor.eat(b',') || cursor.peek() == b']' {
         true => Ok(()),
@@ -147,11 +156,7 @@ fn finish_item(cursor: &mut Cursor<'_>, open: &mut [usize]) -> Parsed<()> {
 }
 
 /// Reads one element of `dtype` and appends its bytes.
-pub(super) fn element(
-    cursor: &mut Cursor<'_>,
-    dtype: DType,
-    bytes: &mut Vec<u8>,
-) -> Parsed<()> {
+pub(super) fn element(cursor: &mut Cursor<'_>, dtype: DType, bytes: &mut Vec<u8>) -> Parsed<()> {
     let text = cursor.number();
     if text.is_empty() {
         return Err(cursor.unexpected(element_form(dtype)));
@@ -159,7 +164,10 @@ pub(super) fn element(
     read_element(text, dtype, bytes).map_err(|error| {
         let (start, end, literal) = (cursor.at() - text.len(), cursor.at(), excerpt(text));
         match error {
-            NumberError::Malformed => SyntaxError::Number { literal, expected: element_form(dtype) },
+            NumberError::Malformed => SyntaxError::Number {
+                literal,
+                expected: element_form(dtype),
+            },
             NumberError::OutOfRange => SyntaxError::Element { literal, dtype },
         }
         .at(start, end)

@@ -35,14 +35,24 @@ pub(super) fn parse(
     let limit = limits.bytes.min(u64::from(u32::MAX - base));
     if text.len() as u64 > limit {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        return Err(SyntaxError::Limit { limit, what: "bytes" }.diagnostic(Span::FILE).into());
+        return Err(SyntaxError::Limit {
+            limit,
+            what: "bytes",
+        }
+        .diagnostic(Span::FILE)
+        .into());
     }
     let mut graph = Graph::new();
     graph.reserve((text.len() / 48).min(limits.nodes));
     let module = Body::module(&graph);
     let mut parser = Parser {
         table,
-        src: Source { cursor: Cursor::new(text), graph, limits, suggest: true },
+        src: Source {
+            cursor: Cursor::new(text),
+            graph,
+            limits,
+            suggest: true,
+        },
         header: Header::default(),
         attrs: Attributes::default(),
         bytes: Vec::new(),
@@ -86,16 +96,20 @@ impl Parser<'_> {
             lines += 1;
             let start = self.src.cursor.at();
             let limit = self.src.limits.lines;
-            let (ended, scopes) = (self.bodies.len() == 1 && self.bodies[0].stage == Stage::Ended, self.scopes);
+            let (module_ended, scopes) = (self.module_ended(), self.scopes);
             let read = match self.src.cursor.at_line_end() {
-                _ if lines > limit => Err(SyntaxError::Limit { limit, what: "lines" }.at(start, start + 1)),
+                _ if lines > limit => Err(SyntaxError::Limit {
+                    limit,
+                    what: "lines",
+                }
+                .at(start, self.src.cursor.token_end(start))),
                 true => Ok(()),
                 false => self.line(),
             };
             if let Err(fault) = read {
                 self.report.add(&fault);
                 self.src.suggest = self.report.has_room();
-                if ended || fault.error.is_fatal() {
+                if module_ended || fault.error.is_fatal() {
                     return;
                 }
                 self.src.cursor.seek(start);
@@ -110,31 +124,42 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether the module's last line was read.
+    fn module_ended(&self) -> bool {
+        self.bodies.len() == 1 && self.bodies[0].stage == Stage::Ended
+    }
+
     /// Reads a line that is not blank.
     fn line(&mut self) -> Parsed<()> {
-        match self.src.cursor.peek() {
-            b'}' => self.close_body(),
-            _ if self.body().stage == Stage::Ended => Err(self.after_end()),
-            b'%' => self.instruction(),
-            _ => match self.keyword()? {
-                Some(("args", start)) => self.arguments(start),
-                Some(("yield", start)) => self.end_body(start),
-                Some((_, start)) => self.outputs(start),
-                None => self.instruction(),
-            },
+        let next = self.src.cursor.peek();
+        if next == b'}' {
+            return self.close_body();
+        }
+        let start = self.src.cursor.at();
+        let keyword = if next == b'%' { None } else { self.keyword()? };
+        if self.body().stage == Stage::Ended {
+            let unclosed = self.bodies.len() > 1 && matches!(keyword, Some("outputs"));
+            if !unclosed {
+                self.after_end(start)?;
+            }
+        }
+        match keyword {
+            Some("args") => self.arguments(start),
+            Some("yield") => self.end_body(start),
+            Some(_) => self.outputs(start),
+            None => self.instruction(),
         }
     }
 
-    /// Takes the word of a line such as `outputs: %1`, with its colon, and gives it with its offset.
-    fn keyword(&mut self) -> Parsed<Option<(&'static str, usize)>> {
-        self.src.cursor.peek();
+    /// Takes the word of a line such as `outputs: %1`, with its colon.
+    fn keyword(&mut self) -> Parsed<Option<&'static str>> {
         let start = self.src.cursor.at();
         let word = self.src.cursor.op_name()?;
-        let keyword = ["args", "yield", "outputs"].into_iter().find(|&known| Some(known) == word);
-        if let Some(keyword) = keyword
-            && self.src.cursor.eat(b':')
-        {
-            return Ok(Some((keyword, start)));
+        let keyword = ["args", "yield", "outputs"]
+            .into_iter()
+            .find(|&known| Some(known) == word);
+        if keyword.is_some() && self.src.cursor.eat(b':') {
+            return Ok(keyword);
         }
         self.src.cursor.seek(start);
         Ok(None)
@@ -152,7 +177,11 @@ impl Parser<'_> {
         self.nodes += count.max(1);
         let limit = self.src.limits.nodes;
         match self.nodes > limit {
-            true => Err(SyntaxError::Limit { limit, what: "values" }.at(start, self.src.cursor.at())),
+            true => Err(SyntaxError::Limit {
+                limit,
+                what: "values",
+            }
+            .at(start, self.src.cursor.at())),
             false => Ok(()),
         }
     }

@@ -18,7 +18,12 @@ pub(super) struct Report {
 impl Report {
     /// No errors yet, in a text whose first byte lies at `base`.
     pub(super) fn new(base: u32) -> Report {
-        Report { base, kept: Vec::new(), dropped: 0, forward: Vec::new() }
+        Report {
+            base,
+            kept: Vec::new(),
+            dropped: 0,
+            forward: Vec::new(),
+        }
     }
 
     /// The span of the bytes `start..end` of the text.
@@ -62,12 +67,16 @@ impl Report {
             {
                 let label = entry.label(id);
                 let span = self.span(label.at, label.end(text));
-                self.kept[at].related.push((span, "it is defined here".to_owned()));
+                self.kept[at]
+                    .related
+                    .push((span, "it is defined here".to_owned()));
             }
         }
         let mut all = Diagnostics::new();
         self.kept.sort_by_key(|found| found.span.start);
-        self.kept.into_iter().for_each(|diagnostic| all.push(diagnostic));
+        self.kept
+            .into_iter()
+            .for_each(|diagnostic| all.push(diagnostic));
         for _ in 0..self.dropped {
             all.push(Diagnostic::error(Span::FILE, String::new()));
         }

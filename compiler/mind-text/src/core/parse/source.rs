@@ -42,8 +42,11 @@ impl Source<'_> {
         let sym = self.graph.intern(name);
         let limit = self.limits.strings;
         match self.graph.symbols().len() > limit {
-            true => Err(SyntaxError::Limit { limit, what: "different names and dimension symbols" }
-                .at(start, self.cursor.at())),
+            true => Err(SyntaxError::Limit {
+                limit,
+                what: "different names and dimension symbols",
+            }
+            .at(start, self.cursor.at())),
             false => Ok(sym),
         }
     }
@@ -58,11 +61,7 @@ impl Source<'_> {
     }
 
     /// The error for the number `literal` that was just read.
-    pub(super) fn bad_number(
-        &self,
-        literal: &str,
-        expected: &'static str,
-    ) -> Box<Fault> {
+    pub(super) fn bad_number(&self, literal: &str, expected: &'static str) -> Box<Fault> {
         let end = self.cursor.at();
         let start = end - literal.len();
         let literal = excerpt(literal);
@@ -101,7 +100,9 @@ impl Source<'_> {
                     let start = self.cursor.at() - name.len();
                     Ok(Dim::Symbol(self.intern(name, start)?))
                 }
-                None => Err(self.cursor.unexpected("an extent: an integer, a name or `?`")),
+                None => Err(self
+                    .cursor
+                    .unexpected("an extent: an integer, a name or `?`")),
             },
         }
     }
@@ -134,6 +135,9 @@ impl Source<'_> {
         let mut shape = Shape::new();
         self.dims(&mut shape)?;
         self.cursor.expect(b'>', "`>`")?;
-        Ok(self.graph.intern_type(TypeView { dtype, shape: &shape }))
+        Ok(self.graph.intern_type(TypeView {
+            dtype,
+            shape: &shape,
+        }))
     }
 }

@@ -55,7 +55,9 @@ impl Lists {
         Ok(match form {
             Form::Int => Written::Int(src.int()?),
             Form::Bool => Written::Bool(read_choice(src, ["false", "true"], "`true` or `false`")?),
-            Form::Role => Written::Bool(read_choice(src, ["input", "param"], "`param` or `input`")?),
+            Form::Role => {
+                Written::Bool(read_choice(src, ["input", "param"], "`param` or `input`")?)
+            }
             Form::Float(dtype) => Written::Float(read_float(src, dtype)?),
             Form::Name => Written::Name(read_name(src)?),
             Form::Ints | Form::Starts => Written::Ints(self.read_ints(src, false)?),
@@ -115,7 +117,6 @@ impl Lists {
         }))
     }
 
-
     /// The attribute that `written` is by itself; none for a part of a constant.
     pub(super) fn attr<'a>(&'a self, written: &'a Written) -> Option<Attr<'a>> {
         Some(match written {
@@ -156,7 +157,10 @@ fn read_float(src: &mut Source<'_>, dtype: DType) -> Parsed<f64> {
         NumberError::Malformed => src.bad_number(literal, element_form(dtype)),
         NumberError::OutOfRange => {
             let end = src.cursor.at();
-            let error = SyntaxError::Element { literal: excerpt(literal), dtype };
+            let error = SyntaxError::Element {
+                literal: excerpt(literal),
+                dtype,
+            };
             error.at(end - literal.len(), end)
         }
     })
@@ -171,7 +175,9 @@ fn read_name(src: &mut Source<'_>) -> Parsed<Sym> {
     }
     match src.cursor.word()? {
         Some(name) => src.intern(name, start),
-        None => Err(src.cursor.unexpected("a name, in quotes unless it is an identifier")),
+        None => Err(src
+            .cursor
+            .unexpected("a name, in quotes unless it is an identifier")),
     }
 }
 

@@ -57,7 +57,9 @@ fn write_value(out: &mut String, g: &Graph, op: OpId, form: Form, attr: Attr<'_>
         (Form::Extents, _) => write_dims(out, g, constant_shape(g, op).unwrap_or_default()),
         (_, Attr::Int(value)) => write_int(out, value),
         (_, Attr::Bool(value)) => out.push_str(if value { "true" } else { "false" }),
-        (_, Attr::Float(bits)) => write_float(out, f64::from_bits(bits), mind_ir::types::DType::F64),
+        (_, Attr::Float(bits)) => {
+            write_float(out, f64::from_bits(bits), mind_ir::types::DType::F64)
+        }
         (_, Attr::Str(sym)) => write_name(out, g.name(sym)),
         (_, Attr::Ints(list)) => write_list(out, list, |out, &value| write_int(out, value)),
         (_, Attr::Dims(dims)) => write_dims(out, g, dims),
@@ -106,7 +108,9 @@ fn write_data(out: &mut String, literal: &Literal<'_>, shape: Option<&[Dim]>) {
         elements.for_each(|bytes| write_element(out, literal.dtype, bytes));
         return;
     }
-    let blocks = shape.and_then(|shape| block_sizes(shape, count)).unwrap_or_else(|| vec![count]);
+    let blocks = shape
+        .and_then(|shape| block_sizes(shape, count))
+        .unwrap_or_else(|| vec![count]);
     for (index, bytes) in elements.enumerate() {
         if index > 0 {
             out.push(',');
@@ -114,7 +118,10 @@ fn write_data(out: &mut String, literal: &Literal<'_>, shape: Option<&[Dim]>) {
         let starts = blocks.iter().filter(|&&block| index % block == 0).count();
         (0..starts).for_each(|_| out.push('['));
         write_element(out, literal.dtype, bytes);
-        let ends = blocks.iter().filter(|&&block| (index + 1) % block == 0).count();
+        let ends = blocks
+            .iter()
+            .filter(|&&block| (index + 1) % block == 0)
+            .count();
         (0..ends).for_each(|_| out.push(']'));
     }
     if count == 0 {

@@ -18,7 +18,12 @@ use crate::number::{write_int, write_uint};
 /// bodies nested too deeply.
 pub(super) fn print(table: &OpTable, g: &Graph) -> Result<String, Diagnostics> {
     let out = String::with_capacity(64 * g.op_bound());
-    let mut printer = Printer { table, g, out, found: Diagnostics::new() };
+    let mut printer = Printer {
+        table,
+        g,
+        out,
+        found: Diagnostics::new(),
+    };
     printer.block(g.body(), 0);
     match printer.found.is_empty() {
         true => Ok(printer.out),
@@ -58,7 +63,8 @@ impl Printer<'_> {
             }
             self.line(depth);
             if self.g.is::<Yield>(op) {
-                self.out.push_str(if depth == 0 { "outputs:" } else { "yield:" });
+                self.out
+                    .push_str(if depth == 0 { "outputs:" } else { "yield:" });
                 self.labels(" ", self.g.operands(op).iter().copied());
                 ended = true;
             } else {
@@ -99,7 +105,10 @@ impl Printer<'_> {
     /// Prints the result types, or nothing where no result has one.
     fn types(&mut self, op: OpId) {
         let results = self.g.results(op);
-        if results.iter().all(|value| shown_type(self.g, value).is_none()) {
+        if results
+            .iter()
+            .all(|value| shown_type(self.g, value).is_none())
+        {
             return;
         }
         for (index, value) in results.into_iter().enumerate() {
@@ -149,7 +158,10 @@ impl Printer<'_> {
     }
 
     fn refuse(&mut self, op: OpId, reason: &str) {
-        let message = format!("`{}` cannot be printed as Core text: {reason}", self.g.def(op).name);
+        let message = format!(
+            "`{}` cannot be printed as Core text: {reason}",
+            self.g.def(op).name
+        );
         let span: Span = self.g.span(op);
         self.found.push(Diagnostic::error(span, message));
     }

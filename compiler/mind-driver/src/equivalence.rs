@@ -1,0 +1,56 @@
+//! Whether two modules compute the same bits.
+
+use mind_diag::SourceFile;
+use mind_interp::{Arrays, Extents, RunConfig, bind, compare, random_inputs, run, special_inputs};
+use mind_ir::Graph;
+use mind_ir::tensor::Tensor;
+use mind_text::Format;
+
+use crate::load::{LoadOptions, parse_and_verify};
+use crate::session::Session;
+
+/// Runs both texts in the interpreter, on ordinary and on special values, and compares the results bit
+/// for bit, any NaN being equal to any NaN. `from` names the format of `input`, where it cannot be told.
+///
+/// Errors: where they differ, or why one of them cannot be run.
+pub fn same_results(
+    session: &Session,
+    input: &str,
+    from: Option<Format>,
+    output: &str,
+) -> Result<(), String> {
+    let before = load(session, "the input", input, from)?;
+    let after = load(session, "the output", output, None)?;
+    let ordinary = |g: &Graph, seed| random_inputs(g, seed, Extents::default());
+    let special = |g: &Graph, seed| special_inputs(g, seed, Extents::default());
+    for (seed, make) in [(1, &ordinary as &dyn Fn(&Graph, u64) -> _), (2, &ordinary), (3, &special)] {
+        let arrays = make(&before, seed).map_err(|errors| format!("inputs: {errors:?}"))?;
+        same_on(&before, &after, &arrays).map_err(|why| format!("with seed {seed}: {why}"))?;
+    }
+    Ok(())
+}
+
+fn same_on(before: &Graph, after: &Graph, arrays: &Arrays) -> Result<(), String> {
+    match (results(before, arrays), results(after, arrays)) {
+        (Ok(expected), Ok(found)) => compare(&expected, &found).map_err(|differ| differ.to_string()),
+        (Ok(_), Err(why)) => Err(format!("only the output fails: {why}")),
+        // What failed may have been dead, and dropped.
+        (Err(_), _) => Ok(()),
+    }
+}
+
+fn results(g: &Graph, arrays: &Arrays) -> Result<Vec<Tensor>, String> {
+    let bound = bind(g, arrays, Extents::default()).map_err(|errors| format!("{errors:?}"))?;
+    run(g, &bound, &RunConfig::default()).map_err(|error| error.error.to_string())
+}
+
+fn load(session: &Session, what: &str, text: &str, from: Option<Format>) -> Result<Graph, String> {
+    let options = LoadOptions { from, ..LoadOptions::default() };
+    match parse_and_verify(&session.formats, text, 0, &options) {
+        Ok((_, graph)) => Ok(graph),
+        Err(found) => {
+            let file = SourceFile::new(what, text);
+            Err(mind_diag::render_text(&found, &file, false))
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The ids of a mic@1 text and what they stand for.
+
+use std::collections::BTreeMap;
+
+use smallvec::SmallVec;
+
+/// What an id stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Entry {
+    /// The index of an entity of the graph.
+    Defined(usize),
+    /// What a line with an error would have defined: naming it is no error of its own.
+    Failed,
+}
+
+/// A map from ids to entries: a table for ids that count up, a tree for all others, so that no id
+/// costs more memory or time than another.
+#[derive(Default)]
+pub(super) struct Ids {
+    /// By distance from `first`: 0 for no entry, 1 for a failed one, else the index plus 2.
+    dense: SmallVec<[u32; 16]>,
+    first: u64,
+    sparse: BTreeMap<u64, u32>,
+    len: usize,
+}
+
+const FAILED: u32 = 1;
+const DEFINED: u32 = 2;
+
+impl Ids {
+    /// What `id` stands for.
+    #[inline]
+    pub(super) fn get(&self, id: u64) -> Option<Entry> {
+        let raw = match self.dense.get(id.wrapping_sub(self.first) as usize) {
+            Some(&raw) => raw,
+            None if self.sparse.is_empty() => 0,
+            None => self.sparse.get(&id).copied().unwrap_or(0),
+        };
+        match raw {
+            0 => None,
+            FAILED => Some(Entry::Failed),
+            raw => Some(Entry::Defined((raw - DEFINED) as usize)),
+        }
+    }
+
+    /// Makes `id` stand for `entry`, whatever it stood for.
+    #[inline]
+    pub(super) fn set(&mut self, id: u64, entry: Entry) {
+        const SLACK: usize = 16;
+        let raw = match entry {
+            Entry::Failed => FAILED,
+            Entry::Defined(index) => index as u32 + DEFINED,
+        };
+        if self.len == 0 {
+            self.first = id;
+        }
+        self.len += 1;
+        let at = id.wrapping_sub(self.first);
+        if at == self.dense.len() as u64 {
+            self.dense.push(raw);
+        } else if at < (2 * self.len + SLACK) as u64 {
+            if self.dense.len() as u64 <= at {
+                self.cover(at as usize + 1);
+            }
+            self.dense[at as usize] = raw;
+        } else {
+            self.sparse.insert(id, raw);
+        }
+    }
+
+    /// Makes the table cover `len` ids, taking over those of the tree that it now covers.
+    #[cold]
+    fn cover(&mut self, len: usize) {
+        let start = self.first + self.dense.len() as u64;
+        self.dense.resize(len, 0);
+        while let Some((&id, &raw)) = self.sparse.range(start..self.first + len as u64).next() {
+            self.sparse.remove(&id);
+            self.dense[(id - self.first) as usize] = raw;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(all: impl IntoIterator<Item = u64>) -> Ids {
+        let mut ids = Ids::default();
+        for (index, id) in all.into_iter().enumerate() {
+            ids.set(id, Entry::Defined(index));
+        }
+        ids
+    }
+
+    #[test]
+    fn every_id_finds_its_entry_in_any_order() {
+        let orders: [Vec<u64>; 5] = [
+            (0..1000).collect(),
+            (0..1000).rev().collect(),
+            (0..1000).map(|id| id * 37 % 1000).collect(),
+            (0..1000).map(|id| id * 1_000_003).collect(),
+            vec![7, 0, i64::MAX as u64, 8, 1, 9, 30, 100, 20, 31, 10],
+        ];
+        for order in orders {
+            let ids = ids(order.iter().copied());
+            for (index, &id) in order.iter().enumerate() {
+                assert_eq!(ids.get(id), Some(Entry::Defined(index)), "{id}");
+            }
+            assert_eq!(ids.get(1_000_000_007), None);
+        }
+    }
+
+    #[test]
+    fn large_ids_take_no_room() {
+        let ids = ids([0, 1, i64::MAX as u64, 1 << 40, 2]);
+        assert!(ids.dense.len() < 64);
+    }
+
+    #[test]
+    fn failed_ids_are_known_as_such() {
+        let mut ids = ids([3]);
+        ids.set(4, Entry::Failed);
+        assert_eq!(ids.get(4), Some(Entry::Failed));
+        assert_eq!(ids.get(5), None);
+    }
+}

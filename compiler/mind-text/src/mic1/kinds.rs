@@ -1,0 +1,82 @@
+//! The kinds of node of mic@1, from the op tables.
+
+use mind_ir::attr::AttrKind;
+use mind_ir::opdef::{OpDef, Registry, Results};
+use rustc_hash::FxHashMap;
+
+use super::node::{self, ReadNode, Spelling, WriteNode};
+use super::special::{SPECIALS, Special};
+use crate::words::Words;
+
+/// How the node line of a kind is read.
+#[derive(Clone, Copy)]
+pub(super) struct Kind {
+    pub(super) def: &'static OpDef,
+    pub(super) read: ReadNode,
+    /// How many operands are all that stands before the type; none where there may be more.
+    pub(super) plain: Option<usize>,
+}
+
+/// What mic@1 can say of the ops of a registry.
+pub(super) struct Kinds {
+    kinds: Words<Kind>,
+    spellings: FxHashMap<usize, Spelling>,
+}
+
+impl Kinds {
+    pub(super) fn new(registry: &Registry) -> Kinds {
+        let sayable = |def: &&'static OpDef| {
+            let regular = def.results == Results::One && def.regions == 0;
+            let literal = def.attrs.iter().any(|attr| attr.kind == AttrKind::LiteralData);
+            let own = special(def).is_some_and(|special| special.read.is_some());
+            def.names.mic1.is_some() && regular && (own || !literal)
+        };
+        let ops = || registry.ops().filter(sayable);
+        Kinds {
+            kinds: Words::new(ops().flat_map(kinds_of)),
+            spellings: ops().map(|def| (address(def), spelling(def))).collect(),
+        }
+    }
+
+    /// The kind that `word` names.
+    #[inline]
+    pub(super) fn get(&self, word: &str) -> Option<&Kind> {
+        self.kinds.get(word)
+    }
+
+    /// Every kind.
+    pub(super) fn words(&self) -> impl Iterator<Item = &'static str> {
+        self.kinds.words()
+    }
+
+    /// How `def` is written, if mic@1 can say it.
+    #[inline]
+    pub(super) fn spelling(&self, def: &'static OpDef) -> Option<&Spelling> {
+        self.spellings.get(&address(def))
+    }
+}
+
+fn special(def: &OpDef) -> Option<&'static Special> {
+    SPECIALS.iter().find(|special| special.op == def.name)
+}
+
+fn kinds_of(def: &'static OpDef) -> Vec<(&'static str, Kind)> {
+    let own = special(def).and_then(|special| special.read);
+    let plain = node::plain_arity(def).filter(|_| own.is_none());
+    let named = Kind { def, read: own.unwrap_or(node::read), plain };
+    let aliases = special(def).map_or(&[][..], |special| special.aliases).iter();
+    let aliases = aliases.map(|&(word, read)| (word, Kind { def, read, plain: None }));
+    def.names.mic1.map(|word| (word, named)).into_iter().chain(aliases).collect()
+}
+
+fn spelling(def: &'static OpDef) -> Spelling {
+    let mut attrs: Vec<usize> = (0..def.attrs.len()).collect();
+    attrs.sort_by_key(|&index| def.attrs[index].key);
+    let write = special(def).and_then(|special| special.write);
+    let write = write.unwrap_or(node::write as WriteNode);
+    Spelling { kind: def.names.mic1.unwrap_or_default(), write, attrs }
+}
+
+fn address(def: &'static OpDef) -> usize {
+    std::ptr::from_ref(def).addr()
+}

@@ -1,0 +1,299 @@
+//! Node lines as the op tables say they are: operands, the list without a key, attributes by key.
+
+use mind_diag::{Code, Diagnostic};
+use mind_ir::attr::{Attr, AttrKind, OPEN_END, Padding};
+use mind_ir::opdef::{AttrDef, OpDef, nearest};
+use mind_ir::types::{DType, Dim};
+use mind_ir::{OpId, Ty, ValueId};
+use smallvec::SmallVec;
+
+use super::ids::Entry;
+use super::reader::{Declared, Head, Operands, Reader};
+use super::value::{Value, read_value};
+use super::writer::{Refusal, Writer};
+use crate::number::{write_float, write_int};
+use crate::quoted::write_quoted;
+use crate::scan::{Parsed, shown};
+
+/// Reads what stands behind the kind of a node line, and defines the node.
+pub(super) type ReadNode = fn(&mut Reader<'_>, &'static OpDef, Head) -> Parsed<()>;
+
+/// Writes what stands behind the id and before the type of a node line.
+pub(super) type WriteNode = fn(&mut Writer<'_>, OpId, &Spelling) -> Result<(), Refusal>;
+
+/// How an op is written.
+pub(super) struct Spelling {
+    pub(super) kind: &'static str,
+    pub(super) write: WriteNode,
+    /// The attributes without a key, then those with one in the order of their keys.
+    pub(super) attrs: Vec<usize>,
+}
+
+/// The attribute values of a line, by position in the op's table.
+pub(super) type Slots = SmallVec<[Option<Value>; 4]>;
+
+/// The number of operands of an op that has at most two of them and nothing else.
+pub(super) fn plain_arity(def: &OpDef) -> Option<usize> {
+    let plain = def.attrs.is_empty() && def.variadic.is_none() && def.operands.len() <= 2;
+    plain.then_some(def.operands.len())
+}
+
+/// Reads the line of a plain op behind its kind. Where the line is not sound, leaves the cursor there
+/// and returns false, for [`read`] to say what is wrong.
+#[inline]
+pub(super) fn read_plain(
+    r: &mut Reader<'_>,
+    def: &'static OpDef,
+    arity: usize,
+    head: Head,
+) -> bool {
+    let (behind_kind, mut operands) = (r.cursor.at(), [ValueId::new(0); 2]);
+    let declared = plain_operands(r, &mut operands[..arity]).and_then(|()| plain_type(r));
+    match declared {
+        Some(declared) => {
+            r.define(head, def, &operands[..arity], &[], declared);
+            true
+        }
+        None => {
+            r.cursor.go_to(behind_kind);
+            false
+        }
+    }
+}
+
+#[inline]
+fn plain_operands(r: &mut Reader<'_>, operands: &mut [ValueId]) -> Option<()> {
+    for operand in operands {
+        r.cursor.blanks();
+        if !r.cursor.eat(b'N') {
+            return None;
+        }
+        let id = r.cursor.uint().filter(|_| r.cursor.at_delimiter())?;
+        let Some(Entry::Defined(index)) = r.nodes.get(id) else { return None };
+        *operand = ValueId::new(index);
+    }
+    Some(())
+}
+
+#[inline]
+fn plain_type(r: &mut Reader<'_>) -> Option<Declared> {
+    r.cursor.blanks();
+    let mut declared = Declared::No;
+    if r.cursor.eat(b'T') {
+        let id = r.cursor.uint().filter(|_| r.cursor.at_delimiter())?;
+        let Some(Entry::Defined(index)) = r.types.get(id) else { return None };
+        declared = Declared::Known(Ty::new(index));
+        r.cursor.blanks();
+    }
+    r.cursor.at_line_end().then_some(declared)
+}
+
+/// Reads operands, attributes and the type.
+pub(super) fn read(r: &mut Reader<'_>, def: &'static OpDef, head: Head) -> Parsed<()> {
+    let mut operands = Operands::new();
+    read_operands(r, def, head, &mut operands)?;
+    let mut slots: Slots = def.attrs.iter().map(|_| None).collect();
+    read_attributes(r, def, &mut slots)?;
+    let declared = r.declared()?;
+    finish(r, def, head, &operands, &slots, declared)
+}
+
+/// Defines the node of the line `head` from all that was read of it.
+///
+/// Errors: an attribute without default is missing.
+pub(super) fn finish(
+    r: &mut Reader<'_>,
+    def: &'static OpDef,
+    head: Head,
+    operands: &[ValueId],
+    slots: &Slots,
+    declared: Declared,
+) -> Parsed<()> {
+    let mut attrs: SmallVec<[Attr<'_>; 4]> = SmallVec::new();
+    for (slot, attr) in slots.iter().zip(def.attrs) {
+        match slot.as_ref().map(Value::attr).or(attr.default) {
+            Some(value) => attrs.push(value),
+            None => return Err(Box::new(missing(r, attr, head))),
+        }
+    }
+    r.define(head, def, operands, &attrs, declared);
+    Ok(())
+}
+
+/// Reads the operands of an op.
+///
+/// Errors: E2007 too few or too many, E4001 one that is not defined above.
+pub(super) fn read_operands(
+    r: &mut Reader<'_>,
+    def: &'static OpDef,
+    head: Head,
+    operands: &mut Operands,
+) -> Parsed<()> {
+    let found = r.operands(head, operands)?;
+    if def.admits_operands(found) { Ok(()) } else { Err(Box::new(wrong_arity(r, def, head, found))) }
+}
+
+#[cold]
+fn wrong_arity(r: &Reader<'_>, def: &OpDef, head: Head, found: usize) -> Diagnostic {
+    let kind = kind_of(r, head);
+    let expected = match (def.variadic, def.operands.len()) {
+        (Some(_), fixed) => format!("at least {} operands", fixed + 1),
+        (None, 0) => "no operands".to_owned(),
+        (None, 1) => "1 operand".to_owned(),
+        (None, count) => format!("{count} operands"),
+    };
+    let expected = expected.replace("least 1 operands", "least 1 operand");
+    let names = def.operands.iter().chain(&def.variadic).map(|operand| operand.name);
+    let names: Vec<&str> = names.collect();
+    let message = format!("'{kind}' needs {expected}, found {found}");
+    let error = Diagnostic::error(r.cursor.span_of_line(head.start), message)
+        .code(Code(2007))
+        .context("op", kind)
+        .context("expected", expected)
+        .context("found", found.to_string());
+    if names.is_empty() { error } else { error.help(format!("its operands are: {}", names.join(", "))) }
+}
+
+/// The kind written on the line `head`.
+fn kind_of<'t>(r: &Reader<'t>, head: Head) -> &'t str {
+    let line = r.cursor.slice(head.start, r.cursor.at().max(head.start));
+    line.split([' ', '\t']).filter(|word| !word.is_empty()).nth(1).unwrap_or_default()
+}
+
+/// Reads attributes, up to the type or the end of the line.
+pub(super) fn read_attributes(
+    r: &mut Reader<'_>,
+    def: &'static OpDef,
+    slots: &mut Slots,
+) -> Parsed<()> {
+    loop {
+        r.cursor.blanks();
+        if r.cursor.at_line_end() || r.cursor.peek() == b'T' {
+            return Ok(());
+        }
+        let start = r.cursor.at();
+        let index = match r.cursor.peek() {
+            b'[' | b'-' | b'0'..=b'9' => positional(r, def, slots, start)?,
+            _ => keyed(r, def, slots, start)?,
+        };
+        slots[index] = Some(read_value(r, def.attrs[index].kind)?);
+    }
+}
+
+/// The first attribute without a key that has no value yet.
+fn positional(r: &Reader<'_>, def: &OpDef, slots: &Slots, start: usize) -> Parsed<usize> {
+    let free = |&index: &usize| def.attrs[index].key.is_none() && slots[index].is_none();
+    (0..slots.len()).find(free).ok_or_else(|| Box::new(r.unexpected(start)))
+}
+
+/// Reads `key=`.
+fn keyed(r: &mut Reader<'_>, def: &OpDef, slots: &Slots, start: usize) -> Parsed<usize> {
+    let key = r.cursor.ident();
+    if key.is_empty() || !r.cursor.eat(b'=') {
+        return Err(Box::new(r.unexpected(start)));
+    }
+    let span = r.cursor.span_of(start, start + key.len());
+    let Some(index) = def.attrs.iter().position(|attr| attr.key == Some(key)) else {
+        let keys: Vec<&str> = def.attrs.iter().filter_map(|attr| attr.key).collect();
+        let error = Diagnostic::error(span, format!("unknown attribute {}", shown(key)));
+        return Err(Box::new(match nearest(key, keys.iter().copied()) {
+            Some(near) => error.help(format!("did you mean `{near}`?")),
+            None if keys.is_empty() => error.help("it has no attributes"),
+            None => error.help(format!("its attributes are: {}", keys.join(", "))),
+        }));
+    };
+    if slots[index].is_some() {
+        let message = format!("attribute '{key}' is given twice");
+        return Err(Box::new(Diagnostic::error(span, message)));
+    }
+    Ok(index)
+}
+
+#[cold]
+fn missing(r: &Reader<'_>, attr: &AttrDef, head: Head) -> Diagnostic {
+    let kind = kind_of(r, head);
+    let message = match (attr.key, attr.kind) {
+        (Some(key), _) => format!("'{kind}' needs the attribute '{key}'"),
+        (None, AttrKind::Int) => format!("'{kind}' needs a value"),
+        (None, _) => format!("'{kind}' needs a list of its {}", attr.name.replace('_', " ")),
+    };
+    let example = match (attr.key, attr.kind) {
+        (Some(key), _) => format!("as in `{kind} N0 {key}=1`"),
+        (None, AttrKind::Int) => format!("as in `{kind} 1`"),
+        (None, _) => format!("as in `{kind} N0 [0]`"),
+    };
+    Diagnostic::error(r.cursor.span_of_line(head.start), message).help(example)
+}
+
+/// Writes operands and attributes.
+pub(super) fn write(w: &mut Writer<'_>, op: OpId, spelling: &Spelling) -> Result<(), Refusal> {
+    write_operands(w, op, spelling.kind);
+    let def = w.graph.def(op);
+    for &index in &spelling.attrs {
+        write_attr(w, def.attrs[index].key, &w.graph.attrs(op)[index]);
+    }
+    Ok(())
+}
+
+/// Writes the kind and the operands.
+#[inline]
+pub(super) fn write_operands(w: &mut Writer<'_>, op: OpId, kind: &str) {
+    w.word(kind);
+    for &operand in w.graph.operands(op) {
+        w.node(operand);
+    }
+}
+
+/// Writes an attribute with the key it has, if any.
+pub(super) fn write_attr(w: &mut Writer<'_>, key: Option<&str>, attr: &Attr<'_>) {
+    let graph = w.graph;
+    let out = w.out();
+    out.push(' ');
+    if let Some(key) = key {
+        out.push_str(key);
+        out.push('=');
+    }
+    match attr {
+        Attr::Int(value) => write_int(out, *value),
+        Attr::Bool(value) => out.push(if *value { '1' } else { '0' }),
+        Attr::Float(bits) => write_float(out, f64::from_bits(*bits), DType::F64),
+        Attr::Str(sym) => write_quoted(out, graph.name(*sym)),
+        Attr::Ints(list) => write_list(out, list, |out, &value| write_int(out, value)),
+        Attr::Dims(list) => write_list(out, list, |out, &dim| match dim {
+            Dim::Fixed(extent) => write_int(out, extent),
+            Dim::Symbol(sym) => out.push_str(graph.name(sym)),
+            Dim::Dynamic => out.push_str("-1"),
+        }),
+        Attr::Padding(Padding::Valid) => out.push_str("valid"),
+        Attr::Padding(Padding::Same) => out.push_str("same"),
+        Attr::Padding(Padding::Custom(pads)) => {
+            write_list(out, &[&pads[..2], &pads[2..]], |out, pair| {
+                write_list(out, pair, |out, &pad| write_int(out, pad));
+            });
+        }
+        Attr::Literal(_) => {}
+    }
+}
+
+/// Writes a list in brackets, without blanks.
+pub(super) fn write_list<T>(out: &mut String, list: &[T], item: impl Fn(&mut String, &T)) {
+    out.push('[');
+    for (index, value) in list.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        item(out, value);
+    }
+    out.push(']');
+}
+
+/// Writes the range of one axis of a slice.
+pub(super) fn write_range(out: &mut String, [start, end, step]: [i64; 3]) {
+    write_int(out, start);
+    out.push(':');
+    if end != OPEN_END {
+        write_int(out, end);
+    }
+    out.push(':');
+    write_int(out, step);
+}

@@ -1,0 +1,362 @@
+//! Reading mic@1, line by line.
+
+use mind_diag::{Code, Diagnostic, Diagnostics, Span};
+use mind_ir::attr::Attr;
+use mind_ir::builtin::Yield;
+use mind_ir::graph::{Graph, InsertPoint, NewOp};
+use mind_ir::opdef::{Op, nearest};
+use mind_ir::types::{DType, Shape, TypeView};
+use mind_ir::{OpId, Ty, ValueId};
+use smallvec::SmallVec;
+
+use super::HEADER;
+use super::ids::Entry;
+use super::kinds::{Kind, Kinds};
+use super::node::read_plain;
+use super::reader::{Head, Late, Reader};
+use super::special::literal;
+use super::value::check_rank;
+use crate::header::{end_of_line, read_header};
+use crate::limits::Limits;
+use crate::quoted::read_quoted;
+use crate::scan::{Cursor, Parsed, shown};
+
+/// Reads a whole text.
+pub(super) fn parse(
+    kinds: &Kinds,
+    text: &str,
+    base: u32,
+    limits: &Limits,
+) -> Result<Graph, Diagnostics> {
+    let mut cursor = Cursor::new(text, base, limits).map_err(|error| Diagnostics::from(*error))?;
+    read_header(&mut cursor, HEADER).map_err(|error| Diagnostics::from(*error))?;
+    let mut parser = Parser {
+        kinds,
+        reader: Reader::new(cursor, limits),
+        nodes: 0,
+        outputs: SmallVec::new(),
+        found: Vec::new(),
+    };
+    parser.lines();
+    parser.resolve();
+    if parser.found.is_empty() { Ok(parser.reader.graph) } else { Err(parser.diagnostics()) }
+}
+
+struct Parser<'t> {
+    kinds: &'t Kinds,
+    reader: Reader<'t>,
+    /// Node lines so far.
+    nodes: usize,
+    /// Node ids of the outputs, with the place of each.
+    outputs: SmallVec<[(u64, usize); 4]>,
+    /// Errors, each with the node that it could not find.
+    found: Vec<(Box<Diagnostic>, Option<u64>)>,
+}
+
+impl Parser<'_> {
+    fn lines(&mut self) {
+        while self.reader.cursor.next_line() {
+            let cursor = &mut self.reader.cursor;
+            cursor.blanks();
+            if cursor.at_line_end() {
+                continue;
+            }
+            let start = cursor.at();
+            if cursor.line() > self.reader.limits.lines {
+                let message = format!("more than {} lines", self.reader.limits.lines);
+                let error = cursor.error_at(start, message);
+                return self.found.push((Box::new(error), None));
+            }
+            if let Err(error) = self.line(start) {
+                self.found.push((error, self.reader.undefined.take()));
+                if self.reader.stopped || self.found.len() == Diagnostics::KEPT {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Reads the line at `start`, which is the cursor.
+    #[inline]
+    fn line(&mut self, start: usize) -> Parsed<()> {
+        match self.reader.cursor.peek() {
+            b'N' => self.node_line(start),
+            b'S' => self.string_line(),
+            b'T' => self.type_line(),
+            b'O' => self.output_line(start),
+            _ => {
+                let word = self.reader.cursor.word_at(start);
+                let found = if word.is_empty() { "'\\r'".to_owned() } else { shown(word) };
+                let message = format!("expected a line of kind S, T, N or O, found {found}");
+                Err(Box::new(self.reader.cursor.error_at(start, message)))
+            }
+        }
+    }
+
+    /// `N<id> <kind> <operands> <attributes> [T<id>]`
+    #[inline]
+    fn node_line(&mut self, start: usize) -> Parsed<()> {
+        let reader = &mut self.reader;
+        let head = Head { id: reader.id("a node such as N3")?, start };
+        self.nodes += 1;
+        reader.poisoned = false;
+        if self.nodes > reader.limits.nodes {
+            reader.stopped = true;
+            let message = format!("more than {} nodes", reader.limits.nodes);
+            return Err(Box::new(reader.cursor.error_at(start, message)));
+        }
+        if let Some(first) = reader.nodes.get(head.id) {
+            return Err(Box::new(self.defined_twice(head, first)));
+        }
+        reader.cursor.blanks();
+        let kind_at = reader.cursor.at();
+        let word = reader.cursor.word();
+        let read = match self.kinds.get(word) {
+            Some(&Kind { plain: Some(arity), def, .. }) if read_plain(reader, def, arity, head) => {
+                return Ok(());
+            }
+            Some(kind) => (kind.read)(reader, kind.def, head),
+            None => Err(Box::new(unknown_kind(self.kinds, &reader.cursor, kind_at))),
+        };
+        if read.is_err() {
+            reader.nodes.set(head.id, Entry::Failed);
+        }
+        read
+    }
+
+    #[cold]
+    fn defined_twice(&self, head: Head, first: Entry) -> Diagnostic {
+        let message = format!("N{} is defined twice", head.id);
+        let error = self.reader.cursor.error_at(head.start, message).code(Code(4002));
+        let error = error.context("id", format!("N{}", head.id)).help("each node has its own id");
+        match first {
+            Entry::Defined(index) => {
+                let place = self.place_of(index).unwrap_or(Span::FILE);
+                error.related(place, format!("N{} is first defined here", head.id))
+            }
+            Entry::Failed => error,
+        }
+    }
+
+    /// Where the value with this index is defined.
+    fn place_of(&self, index: usize) -> Option<Span> {
+        let graph = &self.reader.graph;
+        graph.defining_op(ValueId::new(index)).map(|op| graph.span(op))
+    }
+
+    /// `S<id> "<text>"`
+    fn string_line(&mut self) -> Parsed<()> {
+        let reader = &mut self.reader;
+        let start = reader.cursor.at();
+        let id = reader.id("a name such as S0")?;
+        if reader.strings.get(id).is_some() {
+            return Err(Box::new(reader.cursor.error_at(start, format!("S{id} is declared twice"))));
+        }
+        let read = string(reader);
+        let entry = read.as_ref().map_or(Entry::Failed, |&index| Entry::Defined(index));
+        reader.strings.set(id, entry);
+        read.map(|_| ())
+    }
+
+    /// `T<id> <dtype>` or `T<id> [<dtype>;<dim>,<dim>...]`
+    fn type_line(&mut self) -> Parsed<()> {
+        let reader = &mut self.reader;
+        let start = reader.cursor.at();
+        let id = reader.id("a type such as T0")?;
+        if reader.types.get(id).is_some() {
+            return Err(Box::new(reader.cursor.error_at(start, format!("T{id} is declared twice"))));
+        }
+        let read = spec(reader);
+        let entry = read.as_ref().map_or(Entry::Failed, |ty| Entry::Defined(ty.index()));
+        reader.types.set(id, entry);
+        read.map(|_| ())
+    }
+
+    /// `O N<id>`
+    fn output_line(&mut self, start: usize) -> Parsed<()> {
+        let reader = &mut self.reader;
+        reader.cursor.bump();
+        if !reader.cursor.at_delimiter() {
+            let word = shown(reader.cursor.word_at(start));
+            let message = format!("expected a line of kind S, T, N or O, found {word}");
+            return Err(Box::new(reader.cursor.error_at(start, message).help("as in `O N3`")));
+        }
+        reader.cursor.blanks();
+        let at = reader.cursor.at();
+        if reader.cursor.peek() != b'N' {
+            let found = match reader.cursor.word_at(at) {
+                "" => "the end of the line".to_owned(),
+                word => shown(word),
+            };
+            let message = format!("expected a node such as N3, found {found}");
+            return Err(Box::new(reader.cursor.error_at(at, message).help("as in `O N3`")));
+        }
+        let id = reader.id("a node such as N3")?;
+        end_of_line(&mut reader.cursor)?;
+        self.outputs.push((id, at));
+        Ok(())
+    }
+
+    /// Settles what waited for lines below.
+    fn resolve(&mut self) {
+        for Late { target, id, at } in std::mem::take(&mut self.reader.late_types) {
+            if let Some(ty) = self.late_type(id, at) {
+                self.reader.graph.declare(target, ty);
+            }
+        }
+        for Late { target, id, at } in std::mem::take(&mut self.reader.late_names) {
+            self.name(target, id, at);
+        }
+        for Late { target: (op, data), id, .. } in std::mem::take(&mut self.reader.late_data) {
+            let Some(Entry::Defined(index)) = self.reader.types.get(id) else { continue };
+            let mut bytes = Vec::new();
+            let label = self.reader.graph.label(self.reader.graph.result(op));
+            match literal(&self.reader, Ty::new(index), data, label, &mut bytes) {
+                Ok(literal) => self.reader.graph.set_attr(op, 0, Attr::Literal(&literal)),
+                Err(error) => self.found.push((error, None)),
+            }
+        }
+        self.outputs();
+    }
+
+    fn late_type(&mut self, id: u64, at: usize) -> Option<Ty> {
+        match self.reader.types.get(id) {
+            Some(Entry::Defined(index)) => Some(Ty::new(index)),
+            Some(Entry::Failed) => None,
+            None => {
+                let error = self.reader.cursor.error_at(at, format!("type T{id} is not declared"));
+                let error = error.help(format!("add a line `T{id} [f32;2,3]`"));
+                self.found.push((Box::new(error), None));
+                None
+            }
+        }
+    }
+
+    /// Names an input by an `S` line below it, or after the id itself where there is none.
+    fn name(&mut self, input: OpId, id: u64, at: usize) {
+        let sym = match self.reader.strings.get(id) {
+            Some(Entry::Defined(index)) => mind_ir::Sym::new(index),
+            Some(Entry::Failed) => return,
+            None => match self.reader.intern(&format!("S{id}"), at) {
+                Ok(sym) => sym,
+                Err(error) => return self.found.push((error, None)),
+            },
+        };
+        let graph = &mut self.reader.graph;
+        if let Some(index) = graph.def(input).attr_index("name") {
+            graph.set_attr(input, index, Attr::Str(sym));
+        }
+    }
+
+    fn outputs(&mut self) {
+        let mut values: SmallVec<[ValueId; 4]> = SmallVec::new();
+        for (position, &(id, at)) in self.outputs.iter().enumerate() {
+            match self.reader.nodes.get(id) {
+                Some(Entry::Defined(index)) => values.push(ValueId::new(index)),
+                Some(Entry::Failed) => {}
+                None => {
+                    let message = format!("output N{id} is not defined");
+                    let error = self.reader.cursor.error_at(at, message).code(Code(4003));
+                    let error = error.context("output", position.to_string());
+                    let error = error.context("id", format!("N{id}"));
+                    self.found.push((Box::new(error), None));
+                }
+            }
+        }
+        let Some(&(_, at)) = self.outputs.first() else { return };
+        let span = self.reader.cursor.word_span(at);
+        let new = NewOp { def: Yield::DEF, operands: &values, attrs: &[], results: 0, span };
+        let graph = &mut self.reader.graph;
+        graph.insert(InsertPoint::End(graph.body()), new);
+    }
+
+    /// The errors in text order; those for a node that a line below defines say where.
+    fn diagnostics(mut self) -> Diagnostics {
+        let mut found = Diagnostics::new();
+        for (mut error, undefined) in std::mem::take(&mut self.found) {
+            if let Some(id) = undefined
+                && let Some(Entry::Defined(index)) = self.reader.nodes.get(id)
+                && let Some(place) = self.place_of(index)
+            {
+                *error = error.related(place, format!("N{id} is defined here"));
+            }
+            found.push(*error);
+        }
+        found.sort_by_place();
+        found
+    }
+}
+
+/// Reads the text of an `S` line, and gives the index of its symbol.
+fn string(r: &mut Reader<'_>) -> Parsed<usize> {
+    r.cursor.blanks();
+    let start = r.cursor.at();
+    if r.cursor.peek() != b'"' {
+        let error = r.cursor.error_at(start, "expected a text in quotes");
+        return Err(Box::new(error.help("as in `S0 \"weight\"`")));
+    }
+    let text = read_quoted(&mut r.cursor)?;
+    end_of_line(&mut r.cursor)?;
+    Ok(r.intern(&text, start)?.index())
+}
+
+/// Reads the type of a `T` line.
+fn spec(r: &mut Reader<'_>) -> Parsed<Ty> {
+    r.cursor.blanks();
+    let open = r.cursor.at();
+    let bracket = r.cursor.eat(b'[');
+    r.cursor.blanks();
+    let dtype = dtype(r)?;
+    let mut shape = Shape::new();
+    if bracket {
+        r.cursor.blanks();
+        dims(r, open, &mut shape)?;
+    }
+    end_of_line(&mut r.cursor)?;
+    Ok(r.graph.intern_type(TypeView { dtype, shape: &shape }))
+}
+
+fn dtype(r: &mut Reader<'_>) -> Parsed<DType> {
+    let start = r.cursor.at();
+    let word = r.cursor.item();
+    DType::parse(word).ok_or_else(|| {
+        if word.is_empty() {
+            return Box::new(r.cursor.error_at(start, "expected a type such as f32 or [f32;2,3]"));
+        }
+        let error = Diagnostic::error(r.cursor.span(start), format!("unknown dtype {}", shown(word)));
+        Box::new(match nearest(word, DType::ALL.iter().map(|dtype| dtype.name())) {
+            Some(name) => error.help(format!("did you mean `{name}`?")),
+            None => error.help("the dtypes are f16 bf16 f32 f64 i8 to i64, u8 to u64 and bool"),
+        })
+    })
+}
+
+/// Reads `;<dim>,<dim>...]`.
+fn dims(r: &mut Reader<'_>, open: usize, shape: &mut Shape) -> Parsed<()> {
+    if r.cursor.peek() != b';' {
+        if r.cursor.at_line_end() {
+            return Err(Box::new(r.open_bracket(open)));
+        }
+        let at = r.cursor.at();
+        let message = "expected ';' behind the dtype, as in [f32;2,3]";
+        return Err(Box::new(r.cursor.error_at(at, message)));
+    }
+    r.list_from(open, |r| {
+        check_rank(r, shape.len(), r.cursor.at())?;
+        shape.push(r.dim()?);
+        Ok(())
+    })
+}
+
+#[cold]
+fn unknown_kind(kinds: &Kinds, cursor: &Cursor<'_>, at: usize) -> Diagnostic {
+    let word = cursor.word_at(at);
+    if word.is_empty() {
+        return cursor.error_at(at, "expected a kind such as add");
+    }
+    let error = cursor.error_at(at, format!("unknown kind {}", shown(word)));
+    match nearest(word, kinds.words()) {
+        Some(kind) => error.help(format!("did you mean `{kind}`?")),
+        None => error,
+    }
+}

@@ -1,0 +1,327 @@
+//! What has been read of a mic@1 text, and the pieces its lines are made of.
+
+use mind_diag::{Code, Diagnostic};
+use mind_ir::attr::Attr;
+use mind_ir::graph::{Graph, InsertPoint, NewOp};
+use mind_ir::opdef::OpDef;
+use mind_ir::types::Dim;
+use mind_ir::{OpId, Sym, Ty, ValueId};
+use smallvec::SmallVec;
+
+use super::ids::{Entry, Ids};
+use crate::limits::Limits;
+use crate::scan::{Cursor, Parsed, is_ident, not_ident, shown};
+
+/// The operands of a node.
+pub(super) type Operands = SmallVec<[ValueId; 6]>;
+
+/// The beginning of a node line: its id and where it starts.
+#[derive(Clone, Copy)]
+pub(super) struct Head {
+    pub(super) id: u64,
+    pub(super) start: usize,
+}
+
+/// The type that ends a node line.
+#[derive(Clone, Copy)]
+pub(super) enum Declared {
+    /// None is written.
+    No,
+    /// A type that a line above defines.
+    Known(Ty),
+    /// An id without a line so far, and where it stands.
+    Late(u64, usize),
+    /// The id of a line with an error.
+    Failed,
+}
+
+/// A piece of a node that waits for a line below.
+pub(super) struct Late<T> {
+    pub(super) target: T,
+    pub(super) id: u64,
+    /// Where the id stands.
+    pub(super) at: usize,
+}
+
+/// What has been read of one text.
+pub(super) struct Reader<'t> {
+    pub(super) cursor: Cursor<'t>,
+    pub(super) limits: &'t Limits,
+    pub(super) graph: Graph,
+    pub(super) nodes: Ids,
+    pub(super) types: Ids,
+    pub(super) strings: Ids,
+    /// Values whose type a line below declares.
+    pub(super) late_types: Vec<Late<ValueId>>,
+    /// Inputs whose name no line above declares.
+    pub(super) late_names: Vec<Late<OpId>>,
+    /// Constants whose type a line below declares, with the place of their data.
+    pub(super) late_data: Vec<Late<(OpId, Data)>>,
+    /// Whether this line reads what a line with an error would have defined.
+    pub(super) poisoned: bool,
+    /// The operand of this line that no line above defines.
+    pub(super) undefined: Option<u64>,
+    /// Whether a limit was passed, which ends the reading.
+    pub(super) stopped: bool,
+}
+
+/// Where the elements of a constant stand.
+#[derive(Clone, Copy)]
+pub(super) enum Data {
+    /// Between two places, separated by commas.
+    List(usize, usize),
+    /// One element, between two places.
+    Fill(usize, usize),
+}
+
+impl<'t> Reader<'t> {
+    pub(super) fn new(cursor: Cursor<'t>, limits: &'t Limits) -> Reader<'t> {
+        const BYTES_PER_LINE: usize = 16;
+        let mut graph = Graph::new();
+        graph.reserve((cursor.left() / BYTES_PER_LINE + 1).min(limits.nodes));
+        Reader {
+            cursor,
+            limits,
+            graph,
+            nodes: Ids::default(),
+            types: Ids::default(),
+            strings: Ids::default(),
+            late_types: Vec::new(),
+            late_names: Vec::new(),
+            late_data: Vec::new(),
+            poisoned: false,
+            undefined: None,
+            stopped: false,
+        }
+    }
+
+    /// Reads the id behind the letter at the cursor, as in `N3`; `what` says what it is.
+    #[inline]
+    pub(super) fn id(&mut self, what: &str) -> Parsed<u64> {
+        let start = self.cursor.at();
+        self.cursor.bump();
+        match self.cursor.uint() {
+            Some(id) if self.cursor.at_delimiter() => Ok(id),
+            _ => Err(Box::new(self.bad_id(start, what))),
+        }
+    }
+
+    #[cold]
+    fn bad_id(&self, start: usize, what: &str) -> Diagnostic {
+        let word = self.cursor.word_at(start);
+        let error = self.cursor.error_at(start, format!("expected {what}, found {}", shown(word)));
+        let digits = word.get(1..).unwrap_or_default();
+        match !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            true => error.code(Code(1005)).help("the largest id is 9223372036854775807"),
+            false => error,
+        }
+    }
+
+    /// Reads operands as long as there are any.
+    ///
+    /// Errors: E4001 one that no line above defines.
+    pub(super) fn operands(&mut self, head: Head, operands: &mut Operands) -> Parsed<usize> {
+        let mut count = 0;
+        loop {
+            self.cursor.blanks();
+            if self.cursor.peek() != b'N' {
+                return Ok(count);
+            }
+            let start = self.cursor.at();
+            let id = self.id("a node such as N3")?;
+            count += 1;
+            match self.nodes.get(id) {
+                Some(Entry::Defined(index)) => operands.push(ValueId::new(index)),
+                Some(Entry::Failed) => self.poisoned = true,
+                None => return Err(Box::new(self.undefined_node(head, id, start))),
+            }
+        }
+    }
+
+    #[cold]
+    fn undefined_node(&mut self, head: Head, id: u64, start: usize) -> Diagnostic {
+        self.undefined = Some(id);
+        let message = format!("N{} uses N{id}, which is not defined on an earlier line", head.id);
+        self.cursor
+            .error_at(start, message)
+            .code(Code(4001))
+            .context("instruction", format!("N{}", head.id))
+            .context("operand", format!("N{id}"))
+            .help("a node can be used only below the line that defines it")
+    }
+
+    /// Reads the type at the cursor, if one stands there, and the end of the line behind it.
+    pub(super) fn declared(&mut self) -> Parsed<Declared> {
+        self.cursor.blanks();
+        if self.cursor.at_line_end() {
+            return Ok(Declared::No);
+        }
+        let start = self.cursor.at();
+        if self.cursor.peek() != b'T' {
+            return Err(Box::new(self.unexpected(start)));
+        }
+        let id = self.id("a type such as T0")?;
+        self.cursor.blanks();
+        if !self.cursor.at_line_end() {
+            let at = self.cursor.at();
+            let word = shown(self.cursor.word_at(at));
+            let error = self.cursor.error_at(at, format!("expected the end of the line, found {word}"));
+            return Err(Box::new(error.help("the type stands last")));
+        }
+        Ok(match self.types.get(id) {
+            Some(Entry::Defined(index)) => Declared::Known(Ty::new(index)),
+            Some(Entry::Failed) => Declared::Failed,
+            None => Declared::Late(id, start),
+        })
+    }
+
+    /// The error for a word that has no place on its line.
+    #[cold]
+    pub(super) fn unexpected(&self, start: usize) -> Diagnostic {
+        let word = shown(self.cursor.word_at(start));
+        self.cursor.error_at(start, format!("unexpected {word}"))
+    }
+
+    /// Reads the word at the cursor up to a comma or bracket as a dimension.
+    pub(super) fn dim(&mut self) -> Parsed<Dim> {
+        let start = self.cursor.at();
+        let first = self.cursor.peek();
+        if matches!(first, b'-' | b'0'..=b'9') {
+            return self.int().map(Dim::Fixed);
+        }
+        let word = self.cursor.item();
+        match word {
+            "?" => Ok(Dim::Dynamic),
+            word if is_ident(word) => Ok(Dim::Symbol(self.intern(word, start)?)),
+            "" => {
+                let message = "expected a dimension: an integer, a symbol or '?'";
+                Err(Box::new(self.cursor.error_at(start, message)))
+            }
+            word => Err(Box::new(not_ident(self.cursor.span(start), word, "a dimension"))),
+        }
+    }
+
+    /// Reads the integer at the cursor, up to a blank, comma or bracket.
+    ///
+    /// Errors: E1005 malformed or outside `i64`.
+    pub(super) fn int(&mut self) -> Parsed<i64> {
+        let start = self.cursor.at();
+        match self.cursor.int() {
+            Some(value) if self.at_item_end() => Ok(value),
+            _ => Err(Box::new(self.not_int(start))),
+        }
+    }
+
+    #[cold]
+    fn not_int(&mut self, start: usize) -> Diagnostic {
+        self.cursor.go_to(start);
+        let word = self.cursor.item();
+        if word.is_empty() {
+            return self.cursor.error_at(start, "expected an integer");
+        }
+        let span = self.cursor.span(start);
+        let error = Diagnostic::error(span, format!("expected an integer, found {}", shown(word)));
+        match word.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
+            true => error.code(Code(1005)).context("literal", shown(word)),
+            false => error,
+        }
+    }
+
+    pub(super) fn at_item_end(&self) -> bool {
+        self.cursor.at_delimiter() || matches!(self.cursor.peek(), b',' | b']')
+    }
+
+    /// Reads a list in brackets at the cursor, each of its items with `item`.
+    ///
+    /// Errors: the items'; no comma between them, no bracket behind them.
+    pub(super) fn list(&mut self, item: impl FnMut(&mut Reader<'t>) -> Parsed<()>) -> Parsed<()> {
+        self.list_from(self.cursor.at(), item)
+    }
+
+    /// Reads what stands behind the byte at the cursor, of a list whose bracket is at `open`.
+    pub(super) fn list_from(
+        &mut self,
+        open: usize,
+        mut item: impl FnMut(&mut Reader<'t>) -> Parsed<()>,
+    ) -> Parsed<()> {
+        self.cursor.bump();
+        self.cursor.blanks();
+        if self.cursor.eat(b']') {
+            return Ok(());
+        }
+        loop {
+            if self.cursor.at_line_end() {
+                return Err(Box::new(self.open_bracket(open)));
+            }
+            item(self)?;
+            self.cursor.blanks();
+            if self.cursor.eat(b']') {
+                return Ok(());
+            }
+            if !self.cursor.eat(b',') {
+                return Err(Box::new(self.no_comma(open)));
+            }
+            self.cursor.blanks();
+        }
+    }
+
+    #[cold]
+    pub(super) fn open_bracket(&self, open: usize) -> Diagnostic {
+        let span = self.cursor.span_of(open, open + 1);
+        Diagnostic::error(span, "'[' is not closed").help("a list ends with ']' on its line")
+    }
+
+    #[cold]
+    fn no_comma(&self, open: usize) -> Diagnostic {
+        if self.cursor.at_line_end() {
+            return self.open_bracket(open);
+        }
+        let at = self.cursor.at();
+        let found = self.cursor.char().unwrap_or_default();
+        let span = self.cursor.span_of(at, at + found.len_utf8());
+        let found = shown(found.encode_utf8(&mut [0; 4]));
+        Diagnostic::error(span, format!("expected ',' or ']', found {found}"))
+    }
+
+    /// The symbol for the `name` at `start`.
+    ///
+    /// Errors: more names than the limit.
+    pub(super) fn intern(&mut self, name: &str, start: usize) -> Parsed<Sym> {
+        let sym = self.graph.intern(name);
+        if self.graph.symbols().len() > self.limits.strings {
+            self.stopped = true;
+            let message = format!("more than {} names and symbols", self.limits.strings);
+            return Err(Box::new(self.cursor.error_at(start, message)));
+        }
+        Ok(sym)
+    }
+
+    /// Appends the op of the line `head`, which ends at the cursor; none where the line reads what a line
+    /// with an error would have defined.
+    #[inline]
+    pub(super) fn define(
+        &mut self,
+        head: Head,
+        def: &'static OpDef,
+        operands: &[ValueId],
+        attrs: &[Attr<'_>],
+        declared: Declared,
+    ) -> Option<OpId> {
+        if self.poisoned || matches!(declared, Declared::Failed) {
+            self.nodes.set(head.id, Entry::Failed);
+            return None;
+        }
+        let span = self.cursor.span_of_line(head.start);
+        let at = InsertPoint::End(self.graph.body());
+        let op = self.graph.insert(at, NewOp { def, operands, attrs, results: 1, span });
+        let value = self.graph.result(op);
+        self.graph.set_label(value, head.id);
+        match declared {
+            Declared::Known(ty) => self.graph.declare(value, ty),
+            Declared::Late(id, at) => self.late_types.push(Late { target: value, id, at }),
+            Declared::No | Declared::Failed => {}
+        }
+        self.nodes.set(head.id, Entry::Defined(value.index()));
+        Some(op)
+    }
+}

@@ -1,0 +1,327 @@
+//! Ops that mic@1 writes otherwise than their table entries say.
+
+use mind_diag::{Code, Diagnostic};
+use mind_ir::attr::{Attr, Literal};
+use mind_ir::opdef::OpDef;
+use mind_ir::types::DType;
+use mind_ir::{OpId, Ty};
+use smallvec::SmallVec;
+
+use super::ids::Entry;
+use super::node::{self, ReadNode, Slots, Spelling, WriteNode, write_range};
+use super::reader::{Data, Declared, Head, Late, Operands, Reader};
+use super::value::{Value, read_float, read_range};
+use super::writer::{Refusal, Writer};
+use crate::number::{NumberError, element_form, read_element, write_element, write_float};
+use crate::quoted::read_quoted;
+use crate::scan::{Parsed, shown};
+
+/// The functions and words of one op that differ from the rule.
+pub(super) struct Special {
+    /// The op's name in the tables.
+    pub(super) op: &'static str,
+    /// How it is read by the kind that the table gives; as the table says where this is none.
+    pub(super) read: Option<ReadNode>,
+    /// How it is written; as the table says where this is none.
+    pub(super) write: Option<WriteNode>,
+    /// Further kinds that are read as the same op.
+    pub(super) aliases: &'static [(&'static str, ReadNode)],
+}
+
+const RULE: Special = Special { op: "", read: None, write: None, aliases: &[] };
+
+/// Every op with a form of its own.
+pub(super) const SPECIALS: &[Special] = &[
+    Special {
+        op: "core.input",
+        read: Some(|r, def, head| read_input(r, def, head, false)),
+        write: Some(write_input),
+        aliases: &[("param", |r, def, head| read_input(r, def, head, true))],
+    },
+    Special {
+        op: "core.const_f32",
+        read: Some(|r, def, head| read_const(r, def, head, DType::F32)),
+        write: Some(write_const_f32),
+        ..RULE
+    },
+    Special {
+        op: "core.const_f64",
+        read: Some(|r, def, head| read_const(r, def, head, DType::F64)),
+        ..RULE
+    },
+    Special {
+        op: "core.const_tensor",
+        read: Some(read_const_tensor),
+        write: Some(write_const_tensor),
+        ..RULE
+    },
+    Special { op: "core.sum", aliases: &[("sum_all", read_over_all)], ..RULE },
+    Special { op: "core.mean", aliases: &[("mean_all", read_over_all)], ..RULE },
+    Special { op: "core.transpose", write: Some(write_transpose), ..RULE },
+    Special { op: "core.expand_dims", aliases: &[("expand_dims", node::read)], ..RULE },
+    Special { op: "core.slice", read: Some(read_slice), write: Some(write_slice), ..RULE },
+];
+
+/// `param S0 T0` or `input "x" T0`.
+fn read_input(r: &mut Reader<'_>, def: &'static OpDef, head: Head, param: bool) -> Parsed<()> {
+    r.cursor.blanks();
+    let start = r.cursor.at();
+    let (name, late) = match r.cursor.peek() {
+        b'"' => {
+            let text = read_quoted(&mut r.cursor)?;
+            (r.intern(&text, start)?, None)
+        }
+        b'S' => {
+            let id = r.id("a name such as S0")?;
+            match r.strings.get(id) {
+                Some(Entry::Defined(index)) => (mind_ir::Sym::new(index), None),
+                Some(Entry::Failed) => {
+                    r.poisoned = true;
+                    (r.graph.intern(""), None)
+                }
+                None => (r.graph.intern(""), Some(id)),
+            }
+        }
+        _ => {
+            let error = r.cursor.error_at(start, "expected a name such as S0 or \"x\"");
+            return Err(Box::new(error.code(Code(4004)).help("as in `N0 input S0 T0`")));
+        }
+    };
+    let declared = r.declared()?;
+    require_type(r, head, declared)?;
+    let attr = |name_of: &str| match name_of {
+        "name" => Attr::Str(name),
+        _ => Attr::Bool(param),
+    };
+    let attrs: SmallVec<[Attr<'_>; 2]> = def.attrs.iter().map(|row| attr(row.name)).collect();
+    let op = r.define(head, def, &[], &attrs, declared);
+    if let (Some(op), Some(id)) = (op, late) {
+        r.late_names.push(Late { target: op, id, at: start });
+    }
+    Ok(())
+}
+
+/// Errors: E4004 no type is written.
+fn require_type(r: &Reader<'_>, head: Head, declared: Declared) -> Parsed<()> {
+    if !matches!(declared, Declared::No) {
+        return Ok(());
+    }
+    let message = format!("the type of N{} must be declared", head.id);
+    let error = Diagnostic::error(r.cursor.span_of_line(head.start), message);
+    Err(Box::new(error.code(Code(4004)).help("write its type last, as in `N0 input S0 T0`")))
+}
+
+fn write_input(w: &mut Writer<'_>, op: OpId, _: &Spelling) -> Result<(), Refusal> {
+    let attrs = w.graph.attrs(op);
+    w.word(if attrs.contains(&Attr::Bool(true)) { "param" } else { "input" });
+    let name = attrs.iter().find_map(|attr| match attr {
+        Attr::Str(name) => Some(*name),
+        _ => None,
+    });
+    w.name(name.ok_or("has no name")?);
+    Ok(())
+}
+
+/// `const.f32 1.5`, in the op's own dtype.
+fn read_const(
+    r: &mut Reader<'_>,
+    def: &'static OpDef,
+    head: Head,
+    dtype: DType,
+) -> Parsed<()> {
+    r.cursor.blanks();
+    let value = read_float(r, dtype)?;
+    let declared = r.declared()?;
+    r.define(head, def, &[], &[Attr::float(value)], declared);
+    Ok(())
+}
+
+fn write_const_f32(w: &mut Writer<'_>, op: OpId, spelling: &Spelling) -> Result<(), Refusal> {
+    w.word(spelling.kind);
+    if let &[Attr::Float(bits)] = w.graph.attrs(op) {
+        w.out().push(' ');
+        write_float(w.out(), f64::from_bits(bits), DType::F32);
+    }
+    Ok(())
+}
+
+/// `const.tensor [v,v] T0` or `const.tensor fill=v T0`.
+fn read_const_tensor(r: &mut Reader<'_>, def: &'static OpDef, head: Head) -> Parsed<()> {
+    r.cursor.blanks();
+    let data = data(r)?;
+    let declared = r.declared()?;
+    require_type(r, head, declared)?;
+    match declared {
+        Declared::Known(ty) => {
+            let mut bytes = Vec::new();
+            let literal = literal(r, ty, data, head.id, &mut bytes)?;
+            r.define(head, def, &[], &[Attr::Literal(&literal)], declared);
+        }
+        _ => {
+            let none = Literal { dtype: DType::Bool, count: Some(0), bytes: &[] };
+            let op = r.define(head, def, &[], &[Attr::Literal(&none)], declared);
+            if let (Some(op), Declared::Late(id, at)) = (op, declared) {
+                r.late_data.push(Late { target: (op, data), id, at });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Finds where the elements stand.
+fn data(r: &mut Reader<'_>) -> Parsed<Data> {
+    let start = r.cursor.at();
+    if r.cursor.eat(b'[') {
+        let first = r.cursor.at();
+        r.cursor.skip_to(|byte| matches!(byte, b'[' | b']' | b'#' | b'\n'));
+        let end = r.cursor.at();
+        if r.cursor.eat(b']') {
+            return Ok(Data::List(first, end));
+        }
+        if r.cursor.peek() == b'[' {
+            let span = r.cursor.span_of(end, end + 1);
+            let error = Diagnostic::error(span, "the elements of a constant are one flat list");
+            return Err(Box::new(error.help("write them row by row, without inner brackets")));
+        }
+        return Err(Box::new(r.open_bracket(start)));
+    }
+    if r.cursor.ident() == "fill" && r.cursor.eat(b'=') {
+        let first = r.cursor.at();
+        r.cursor.item();
+        return Ok(Data::Fill(first, r.cursor.at()));
+    }
+    let error = r.cursor.error_at(start, "expected the elements of a constant");
+    Err(Box::new(error.help("as in `const.tensor [1.0,2.0] T0` or `const.tensor fill=0.0 T0`")))
+}
+
+/// Reads the elements of the constant `id`, of type `ty`, into `bytes`.
+///
+/// Errors: E1005 one that is malformed, E4005 one that its dtype cannot hold.
+pub(super) fn literal<'b>(
+    r: &Reader<'_>,
+    ty: Ty,
+    data: Data,
+    id: u64,
+    bytes: &'b mut Vec<u8>,
+) -> Parsed<Literal<'b>> {
+    let dtype = r.graph.types().get(ty).dtype;
+    let (count, first, end) = match data {
+        Data::Fill(first, end) => (None, first, end),
+        Data::List(first, end) if r.cursor.slice(first, end).trim_matches([' ', '\t']).is_empty() => {
+            (Some(0), end, end)
+        }
+        Data::List(first, end) => (Some(1), first, end),
+    };
+    if count == Some(0) {
+        return Ok(Literal { dtype, count, bytes: &[] });
+    }
+    let mut at = first;
+    for item in r.cursor.slice(first, end).split(',') {
+        let element = item.trim_matches([' ', '\t']);
+        read_element(element, dtype, bytes).map_err(|problem| {
+            let start = at + (item.len() - item.trim_start_matches([' ', '\t']).len());
+            Box::new(bad_element(r, start, element, ty, id, problem))
+        })?;
+        at += item.len() + 1;
+    }
+    let count = count.map(|_| bytes.len() / dtype.size());
+    Ok(Literal { dtype, count, bytes })
+}
+
+#[cold]
+fn bad_element(
+    r: &Reader<'_>,
+    start: usize,
+    element: &str,
+    ty: Ty,
+    id: u64,
+    problem: NumberError,
+) -> Diagnostic {
+    let ty = r.graph.types().get(ty);
+    let span = match element.len() {
+        0 => r.cursor.span_of(start.saturating_sub(1), start),
+        len => r.cursor.span_of(start, start + len),
+    };
+    let (element, form) = (shown(element), element_form(ty.dtype));
+    let (code, message) = match problem {
+        NumberError::Malformed => (1005, format!("{element} is not an element of {}", ty.dtype)),
+        NumberError::OutOfRange => (4005, format!("{element} does not fit {}", ty.dtype)),
+    };
+    Diagnostic::error(span, message)
+        .code(Code(code))
+        .context("id", format!("N{id}"))
+        .context("type", ty.text(r.graph.symbols()))
+        .context("literal", element)
+        .help(format!("an element of {} is {form}", ty.dtype))
+}
+
+fn write_const_tensor(w: &mut Writer<'_>, op: OpId, spelling: &Spelling) -> Result<(), Refusal> {
+    let &[Attr::Literal(literal)] = w.graph.attrs(op) else { return Err("has no data".to_owned()) };
+    w.word(spelling.kind);
+    let out = w.out();
+    let Literal { dtype, count, bytes } = *literal;
+    if count.is_none() {
+        out.push_str(" fill=");
+        write_element(out, dtype, bytes);
+        return Ok(());
+    }
+    let elements: Vec<&[u8]> = bytes.chunks_exact(dtype.size()).collect();
+    out.push(' ');
+    node::write_list(out, &elements, |out, element| write_element(out, dtype, element));
+    Ok(())
+}
+
+/// `sum_all N0`: a reduction of all axes, none kept.
+fn read_over_all(r: &mut Reader<'_>, def: &'static OpDef, head: Head) -> Parsed<()> {
+    let mut operands = Operands::new();
+    node::read_operands(r, def, head, &mut operands)?;
+    let slots: Slots = def.attrs.iter().map(|_| None).collect();
+    let declared = r.declared()?;
+    node::finish(r, def, head, &operands, &slots, declared)
+}
+
+/// `transpose N0` reverses all axes; any other permutation is written.
+fn write_transpose(w: &mut Writer<'_>, op: OpId, spelling: &Spelling) -> Result<(), Refusal> {
+    if w.graph.attrs(op) == [Attr::Ints(&[])] {
+        node::write_operands(w, op, spelling.kind);
+        return Ok(());
+    }
+    node::write(w, op, spelling)
+}
+
+/// `slice N0 0:4:1,2:8:2`, one range per axis.
+fn read_slice(r: &mut Reader<'_>, def: &'static OpDef, head: Head) -> Parsed<()> {
+    let mut operands = Operands::new();
+    node::read_operands(r, def, head, &mut operands)?;
+    let mut lists: [SmallVec<[i64; 6]>; 3] = Default::default();
+    r.cursor.blanks();
+    if !r.cursor.at_line_end() && r.cursor.peek() != b'T' {
+        loop {
+            let range = read_range(r)?;
+            for (list, bound) in lists.iter_mut().zip(range) {
+                list.push(bound);
+            }
+            if !r.cursor.eat(b',') {
+                break;
+            }
+        }
+    }
+    let slots: Slots = lists.into_iter().map(|list| Some(Value::Ints(list))).collect();
+    let declared = r.declared()?;
+    node::finish(r, def, head, &operands, &slots, declared)
+}
+
+fn write_slice(w: &mut Writer<'_>, op: OpId, spelling: &Spelling) -> Result<(), Refusal> {
+    let &[Attr::Ints(starts), Attr::Ints(ends), Attr::Ints(steps)] = w.graph.attrs(op) else {
+        return Err("has no bounds".to_owned());
+    };
+    if starts.len() != ends.len() || starts.len() != steps.len() {
+        return Err("has lists of different lengths".to_owned());
+    }
+    node::write_operands(w, op, spelling.kind);
+    for (axis, ((&start, &end), &step)) in starts.iter().zip(ends).zip(steps).enumerate() {
+        w.out().push(if axis == 0 { ' ' } else { ',' });
+        write_range(w.out(), [start, end, step]);
+    }
+    Ok(())
+}

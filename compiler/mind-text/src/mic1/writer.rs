@@ -1,0 +1,162 @@
+//! What has been written of a mic@1 text, and the pieces its lines are made of.
+
+use mind_ir::graph::Graph;
+use mind_ir::types::Dim;
+use mind_ir::{Sym, Ty, ValueId};
+
+use crate::number::{write_int, write_uint};
+use crate::quoted::write_quoted;
+use crate::scan::is_ident;
+
+/// Why an op cannot be said in mic@1, as the end of a sentence that names the op and its value.
+pub(super) type Refusal = String;
+
+/// What has been written of one text: the node lines, and the tables that they need.
+pub(super) struct Writer<'g> {
+    pub(super) graph: &'g Graph,
+    nodes: String,
+    names: Table<Sym>,
+    types: Table<Ty>,
+}
+
+/// Entities in the order of their first use.
+struct Table<T> {
+    order: Vec<T>,
+    /// By index of the entity: one more than its position, or 0.
+    positions: Vec<u32>,
+}
+
+impl<T: Copy> Table<T> {
+    fn new(bound: usize) -> Table<T> {
+        Table { order: Vec::new(), positions: vec![0; bound] }
+    }
+
+    /// The position of `entity`, which has `index`; whether it is new.
+    #[inline]
+    fn position(&mut self, entity: T, index: usize) -> (u32, bool) {
+        let new = self.positions[index] == 0;
+        if new {
+            self.order.push(entity);
+            self.positions[index] = self.order.len() as u32;
+        }
+        (self.positions[index] - 1, new)
+    }
+}
+
+impl<'g> Writer<'g> {
+    pub(super) fn new(graph: &'g Graph) -> Writer<'g> {
+        const BYTES_PER_LINE: usize = 24;
+        Writer {
+            graph,
+            nodes: String::with_capacity((graph.op_bound() + 1) * BYTES_PER_LINE),
+            names: Table::new(graph.symbols().len()),
+            types: Table::new(graph.types().len()),
+        }
+    }
+
+    /// The line being written.
+    #[inline]
+    pub(super) fn out(&mut self) -> &mut String {
+        &mut self.nodes
+    }
+
+    /// Begins the line that defines `value`.
+    #[inline]
+    pub(super) fn begin(&mut self, value: ValueId) {
+        self.nodes.push('N');
+        write_uint(&mut self.nodes, self.graph.label(value));
+    }
+
+    /// Writes a word.
+    #[inline]
+    pub(super) fn word(&mut self, word: &str) {
+        self.nodes.push(' ');
+        self.nodes.push_str(word);
+    }
+
+    /// Writes a node that is read.
+    #[inline]
+    pub(super) fn node(&mut self, value: ValueId) {
+        self.nodes.push_str(" N");
+        write_uint(&mut self.nodes, self.graph.label(value));
+    }
+
+    /// Writes a name by its place in the table.
+    pub(super) fn name(&mut self, name: Sym) {
+        let (position, _) = self.names.position(name, name.index());
+        self.nodes.push_str(" S");
+        write_uint(&mut self.nodes, position.into());
+    }
+
+    /// Writes a type by its place in the table.
+    #[inline]
+    pub(super) fn ty(&mut self, ty: Ty) -> Result<(), Refusal> {
+        let (position, new) = self.types.position(ty, ty.index());
+        if new {
+            check_symbols(self.graph, self.graph.types().get(ty).shape)?;
+        }
+        self.nodes.push_str(" T");
+        write_uint(&mut self.nodes, position.into());
+        Ok(())
+    }
+
+    /// The whole text, ending with the outputs.
+    pub(super) fn finish(self, header: &str) -> String {
+        const BYTES_PER_ROW: usize = 32;
+        let rows = self.names.order.len() + self.types.order.len() + self.graph.outputs().len() + 1;
+        let mut text = String::with_capacity(self.nodes.len() + rows * BYTES_PER_ROW);
+        text.push_str(header);
+        text.push('\n');
+        for (position, &name) in self.names.order.iter().enumerate() {
+            text.push('S');
+            write_uint(&mut text, position as u64);
+            text.push(' ');
+            write_quoted(&mut text, self.graph.name(name));
+            text.push('\n');
+        }
+        for (position, &ty) in self.types.order.iter().enumerate() {
+            text.push('T');
+            write_uint(&mut text, position as u64);
+            text.push(' ');
+            self.write_type(&mut text, ty);
+            text.push('\n');
+        }
+        text.push_str(&self.nodes);
+        for &output in self.graph.outputs() {
+            text.push_str("O N");
+            write_uint(&mut text, self.graph.label(output));
+            text.push('\n');
+        }
+        text
+    }
+
+    fn write_type(&self, text: &mut String, ty: Ty) {
+        let ty = self.graph.types().get(ty);
+        if ty.shape.is_empty() {
+            return text.push_str(ty.dtype.name());
+        }
+        text.push('[');
+        text.push_str(ty.dtype.name());
+        for (axis, &dim) in ty.shape.iter().enumerate() {
+            text.push(if axis == 0 { ';' } else { ',' });
+            match dim {
+                Dim::Fixed(extent) => write_int(text, extent),
+                Dim::Symbol(sym) => text.push_str(self.graph.name(sym)),
+                Dim::Dynamic => text.push('?'),
+            }
+        }
+        text.push(']');
+    }
+}
+
+/// Errors: a symbol that is no identifier.
+pub(super) fn check_symbols(g: &Graph, shape: &[Dim]) -> Result<(), Refusal> {
+    for dim in shape {
+        if let Dim::Symbol(sym) = *dim
+            && !is_ident(g.name(sym))
+        {
+            return Err(format!("has the dimension {:?}, which is not an identifier", g.name(sym)));
+        }
+    }
+    Ok(())
+}

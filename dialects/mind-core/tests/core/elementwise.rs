@@ -1,0 +1,134 @@
+//! Elementwise ops, as their rows in the table bind them to scalar functions.
+
+use mind_core::ops::elementwise::*;
+use mind_ir::eval::EvalError;
+use mind_ir::opdef::{Op, OpDef};
+use mind_ir::tensor::{Element, Tensor};
+
+use crate::elements::{assert_same, of};
+use crate::run::{FOLD, OPEN, RUN};
+
+fn check<T: Element>(def: &'static OpDef, operands: &[&[T]], expected: &[T]) {
+    let tensors: Vec<Tensor> = operands.iter().map(|x| of(&[x.len()], x)).collect();
+    let operands: Vec<&Tensor> = tensors.iter().collect();
+    assert_same(
+        &RUN.get(def, &[], &operands),
+        &of(&[expected.len()], expected),
+        def.name,
+    );
+}
+
+#[test]
+fn every_row_names_its_function() {
+    check(Add::DEF, &[&[1.5f32, -0.0], &[2.0, 0.0]], &[3.5, 0.0]);
+    check(Sub::DEF, &[&[1.5f32, -0.0], &[2.0, 0.0]], &[-0.5, -0.0]);
+    check(
+        Mul::DEF,
+        &[&[1.5f32, f32::INFINITY], &[2.0, 0.0]],
+        &[3.0, f32::NAN],
+    );
+    check(
+        Div::DEF,
+        &[&[1.0f32, -1.0, 0.0], &[4.0, 0.0, 0.0]],
+        &[0.25, f32::NEG_INFINITY, f32::NAN],
+    );
+    check(Div::DEF, &[&[7i32, -7], &[2, 2]], &[3, -3]);
+    check(
+        Maximum::DEF,
+        &[&[1.0f32, -0.0, f32::NAN], &[2.0, 0.0, 1.0]],
+        &[2.0, 0.0, f32::NAN],
+    );
+    check(
+        Minimum::DEF,
+        &[&[1.0f32, 0.0, 1.0], &[2.0, -0.0, f32::NAN]],
+        &[1.0, -0.0, f32::NAN],
+    );
+    check(
+        Relu::DEF,
+        &[&[2.0f32, -2.0, -0.0, f32::NAN]],
+        &[2.0, 0.0, 0.0, 0.0],
+    );
+    check(Neg::DEF, &[&[2.0f32, 0.0]], &[-2.0, -0.0]);
+    check(Abs::DEF, &[&[-2.0f32, -0.0]], &[2.0, 0.0]);
+    check(Sqrt::DEF, &[&[4.0f32, -0.0, -1.0]], &[2.0, -0.0, f32::NAN]);
+    check(
+        Exp::DEF,
+        &[&[0.0f32, f32::NEG_INFINITY, f32::INFINITY]],
+        &[1.0, 0.0, f32::INFINITY],
+    );
+    check(
+        Log::DEF,
+        &[&[1.0f32, 0.0, -1.0]],
+        &[0.0, f32::NEG_INFINITY, f32::NAN],
+    );
+    check(Erf::DEF, &[&[0.0f32, f32::INFINITY]], &[0.0, 1.0]);
+    check(
+        Sigmoid::DEF,
+        &[&[0.0f32, f32::INFINITY, f32::NEG_INFINITY]],
+        &[0.5, 1.0, 0.0],
+    );
+    check(Tanh::DEF, &[&[0.0f32, f32::INFINITY]], &[0.0, 1.0]);
+    check(
+        Gelu::DEF,
+        &[&[0.0f32, f32::INFINITY]],
+        &[0.0, f32::INFINITY],
+    );
+}
+
+#[test]
+fn operands_broadcast() {
+    let (column, row) = (of(&[2, 1], &[10i32, 20]), of(&[3], &[1i32, 2, 3]));
+    let sum = RUN.get(Add::DEF, &[], &[&column, &row]);
+    assert_same(
+        &sum,
+        &of(&[2, 3], &[11, 12, 13, 21, 22, 23]),
+        "a column and a row",
+    );
+    let scalar = of(&[], &[5i32]);
+    assert_same(
+        &RUN.get(Sub::DEF, &[], &[&scalar, &row]),
+        &of(&[3], &[4, 3, 2]),
+        "rank 0",
+    );
+    let none = of::<i32>(&[2, 0], &[]);
+    assert_same(
+        &RUN.get(Mul::DEF, &[], &[&column, &none]),
+        &none,
+        "an empty row",
+    );
+    let text = OPEN.mismatch(Add::DEF, &[], &[&of(&[2], &[1i32, 2]), &row]);
+    assert!(text.contains("dimension 0: extent 2 against 3"), "{text}");
+}
+
+#[test]
+fn integers_wrap_when_run_and_are_refused_when_folded() {
+    let (max, one) = (of(&[], &[i64::MAX]), of(&[], &[1i64]));
+    assert_same(
+        &RUN.get(Add::DEF, &[], &[&max, &one]),
+        &of(&[], &[i64::MIN]),
+        "wraps",
+    );
+    for def in [Add::DEF, Mul::DEF] {
+        let refused = FOLD.eval(def, &[], &[&max, &of(&[], &[2i64])]);
+        assert_eq!(refused.unwrap_err(), EvalError::Overflow, "{}", def.name);
+    }
+    let min = of(&[], &[i64::MIN]);
+    assert_eq!(
+        FOLD.eval(Sub::DEF, &[], &[&min, &one]).unwrap_err(),
+        EvalError::Overflow
+    );
+    assert_eq!(
+        FOLD.eval(Neg::DEF, &[], &[&min]).unwrap_err(),
+        EvalError::Overflow
+    );
+    let by_zero = RUN.eval(Div::DEF, &[], &[&one, &of(&[], &[0i64])]);
+    assert_eq!(by_zero.unwrap_err(), EvalError::Division { lhs: 1, rhs: 0 });
+    let least = RUN.eval(Div::DEF, &[], &[&min, &of(&[], &[-1i64])]);
+    assert_eq!(
+        least.unwrap_err(),
+        EvalError::Division {
+            lhs: i64::MIN.into(),
+            rhs: -1
+        }
+    );
+}

@@ -1,0 +1,16 @@
+//! The core dialect: the shape rule and the meaning of every op.
+
+mod coverage;
+mod elements;
+mod module;
+mod rules;
+mod run;
+
+mod constant;
+mod contract;
+mod conv;
+mod elementwise;
+mod limits;
+mod movement;
+mod normalize;
+mod reduce;

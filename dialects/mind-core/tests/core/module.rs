@@ -1,0 +1,193 @@
+//! Modules of one op.
+
+use mind_ir::attr::Attr;
+use mind_ir::builder::Builder;
+use mind_ir::graph::InsertPoint;
+use mind_ir::opdef::{Op, OpDef};
+use mind_ir::types::{DType, Dim, TensorType};
+use mind_ir::{Graph, Sym, Ty, ValueId};
+
+use mind_core::ops::input::Input;
+
+/// The symbol `B` of every module made here.
+pub fn b() -> Dim {
+    Dim::Symbol(Sym::new(0))
+}
+
+/// The symbol `C` of every module made here.
+pub fn c() -> Dim {
+    Dim::Symbol(Sym::new(1))
+}
+
+/// An empty module with the symbols `B` and `C`.
+pub fn empty() -> Graph {
+    let mut g = Graph::new();
+    assert_eq!([g.intern("B"), g.intern("C")], [Sym::new(0), Sym::new(1)]);
+    g
+}
+
+/// A type from its text form, as in `f32[2, B, ?]`.
+pub fn ty(g: &mut Graph, text: &str) -> Ty {
+    let (dtype, dims) = text.split_once('[').expect("a type has a shape");
+    let dims = dims.strip_suffix(']').expect("a shape is closed");
+    let shape: Vec<Dim> = match dims {
+        "" => Vec::new(),
+        dims => dims.split(", ").map(|text| dim(g, text)).collect(),
+    };
+    let dtype = DType::parse(dtype).expect("a known dtype");
+    g.intern_type(TensorType::new(dtype, shape).view())
+}
+
+fn dim(g: &mut Graph, text: &str) -> Dim {
+    match text.parse() {
+        Ok(extent) => Dim::Fixed(extent),
+        Err(_) if text == "?" => Dim::Dynamic,
+        Err(_) => Dim::Symbol(g.intern(text)),
+    }
+}
+
+/// A builder at the end of the module.
+pub fn build(g: &mut Graph) -> Builder<'_> {
+    let body = g.body();
+    Builder::new(g, InsertPoint::End(body), Default::default())
+}
+
+/// A new input of a type.
+pub fn input(g: &mut Graph, ty: Ty) -> ValueId {
+    let name = g.intern("x");
+    let op = build(g).create_typed(Input::DEF, &[], &Input::attrs(name, false), &[ty]);
+    g.result(op)
+}
+
+/// A valid example of an op: operand types, attributes and the result's type.
+pub struct Example {
+    /// The op.
+    pub def: &'static OpDef,
+    /// Operand types.
+    pub operands: &'static [&'static str],
+    /// Attributes.
+    pub attrs: Vec<Attr<'static>>,
+    /// The result's type.
+    pub result: &'static str,
+}
+
+/// One valid example of every op but `Input` and `Fused`, which need surroundings.
+pub fn examples() -> Vec<Example> {
+    use mind_core::ops::{
+        constant::*, contract::*, conv::*, elementwise::*, index::*, join::*, normalize::*,
+        reduce::*, shape::*,
+    };
+    use mind_ir::attr::{Literal, Padding};
+    static SPLAT: Literal<'_> = Literal {
+        dtype: DType::I8,
+        count: None,
+        bytes: &[7],
+    };
+    let row = |def, operands, attrs, result| Example {
+        def,
+        operands,
+        attrs,
+        result,
+    };
+    let mut examples = vec![
+        row(ConstI64::DEF, &[], ConstI64::attrs(7), "i64[]"),
+        row(ConstF32::DEF, &[], ConstF32::attrs(1.5), "f32[]"),
+        row(ConstF64::DEF, &[], ConstF64::attrs(1.5), "f64[]"),
+        row(
+            ConstTensor::DEF,
+            &[],
+            ConstTensor::attrs(&SPLAT),
+            "i8[2, 3]",
+        ),
+        row(Sum::DEF, &["f32[2, 3]"], Sum::attrs(&[1], false), "f32[2]"),
+        row(
+            Mean::DEF,
+            &["f32[2, 3]"],
+            Mean::attrs(&[1], false),
+            "f32[2]",
+        ),
+        row(Max::DEF, &["f32[2, 3]"], Max::attrs(&[1], false), "f32[2]"),
+        row(
+            Reshape::DEF,
+            &["f32[2, 3]"],
+            Reshape::attrs(&[Dim::Fixed(6)]),
+            "f32[6]",
+        ),
+        row(
+            Transpose::DEF,
+            &["f32[2, 3]"],
+            Transpose::attrs(&[]),
+            "f32[3, 2]",
+        ),
+        row(
+            ExpandDims::DEF,
+            &["f32[2]"],
+            ExpandDims::attrs(&[0]),
+            "f32[1, 2]",
+        ),
+        row(Squeeze::DEF, &["f32[1, 2]"], Squeeze::attrs(&[0]), "f32[2]"),
+        row(Index::DEF, &["f32[2, 3]"], Index::attrs(&[1, 2]), "f32[]"),
+        row(
+            Slice::DEF,
+            &["f32[5]"],
+            Slice::attrs(&[0], &[5], &[2]),
+            "f32[3]",
+        ),
+        row(
+            Gather::DEF,
+            &["f32[5]", "i64[2]"],
+            Gather::attrs(0),
+            "f32[2]",
+        ),
+        row(
+            Concat::DEF,
+            &["f32[2]", "f32[3]"],
+            Concat::attrs(0),
+            "f32[5]",
+        ),
+        row(Split::DEF, &["f32[6]"], Split::attrs(0, 3, 1), "f32[2]"),
+        row(Dot::DEF, &["f32[3]", "f32[3]"], Dot::attrs(), "f32[]"),
+        row(
+            MatMul::DEF,
+            &["f32[2, 3]", "f32[3, 4]"],
+            MatMul::attrs(),
+            "f32[2, 4]",
+        ),
+        row(
+            Conv2d::DEF,
+            &["f32[1, 4, 4, 2]", "f32[3, 3, 2, 5]"],
+            Conv2d::attrs(&[1, 1], Padding::Valid),
+            "f32[1, 2, 2, 5]",
+        ),
+        row(
+            Softmax::DEF,
+            &["f32[2, 3]"],
+            Softmax::attrs(-1),
+            "f32[2, 3]",
+        ),
+        row(
+            LayerNorm::DEF,
+            &["f32[2, 3]"],
+            LayerNorm::attrs(),
+            "f32[2, 3]",
+        ),
+    ];
+    for def in [
+        Add::DEF,
+        Sub::DEF,
+        Mul::DEF,
+        Div::DEF,
+        Maximum::DEF,
+        Minimum::DEF,
+    ] {
+        examples.push(row(def, &["f32[2, 1]", "f32[3]"], Vec::new(), "f32[2, 3]"));
+    }
+    let unary = [Relu::DEF, Neg::DEF, Exp::DEF, Log::DEF, Abs::DEF, Sqrt::DEF];
+    for def in unary
+        .into_iter()
+        .chain([Erf::DEF, Sigmoid::DEF, Tanh::DEF, Gelu::DEF])
+    {
+        examples.push(row(def, &["f32[2, 3]"], Vec::new(), "f32[2, 3]"));
+    }
+    examples
+}

@@ -1,0 +1,284 @@
+//! Rules of ops that compute.
+
+use mind_core::ops::{contract::*, conv::*, elementwise::*, normalize::*, reduce::*};
+use mind_ir::attr::{Attr, Padding};
+use mind_ir::opdef::Op;
+
+use super::{Case, case};
+
+/// Which dtypes every op takes, and that binary ones want two alike.
+pub fn elementwise() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let binary = [
+        Add::DEF,
+        Sub::DEF,
+        Mul::DEF,
+        Div::DEF,
+        Maximum::DEF,
+        Minimum::DEF,
+    ];
+    for def in binary {
+        cases.push(case(def, "f32[2]; f64[2]", vec![], "E2004"));
+        cases.push(case(def, "i32[2]; bool[2]", vec![], "E2004"));
+        cases.push(case(def, "bool[2]; bool[2]", vec![], "E2005"));
+        cases.push(case(def, "i8[2, 1]; i8[3]", vec![], "i8[2, 3]"));
+        cases.push(case(def, "f32[2]; f32[3]", vec![], "E3001"));
+    }
+    for def in [Relu::DEF, Abs::DEF] {
+        cases.push(case(def, "u8[B, 2]", vec![], "u8[B, 2]"));
+        cases.push(case(def, "bool[2]", vec![], "E2005"));
+    }
+    cases.push(case(Neg::DEF, "i8[?]", vec![], "i8[?]"));
+    cases.push(case(Neg::DEF, "u8[2]", vec![], "E2005"));
+    cases.push(case(Neg::DEF, "bool[2]", vec![], "E2005"));
+    let floats = [
+        Exp::DEF,
+        Log::DEF,
+        Sqrt::DEF,
+        Erf::DEF,
+        Sigmoid::DEF,
+        Tanh::DEF,
+        Gelu::DEF,
+    ];
+    for def in floats {
+        cases.push(case(def, "bf16[2, B]", vec![], "bf16[2, B]"));
+        cases.push(case(def, "f64[]", vec![], "f64[]"));
+        cases.push(case(def, "i32[2]", vec![], "E2005"));
+        cases.push(case(def, "bool[]", vec![], "E2005"));
+    }
+    cases
+}
+
+/// Every pair of extents, both ways round.
+pub fn broadcasts() -> Vec<Case> {
+    let pairs = [
+        ("f32[]; f32[2, 3]", "f32[2, 3]"),
+        ("f32[8, 1, 6]; f32[7, 1]", "f32[8, 7, 6]"),
+        ("f32[B]; f32[B]", "f32[B]"),
+        ("f32[B]; f32[1]", "f32[B]"),
+        ("f32[B]; f32[C]", "E3001"),
+        ("f32[B]; f32[6]", "E3001"),
+        ("f32[?]; f32[1]", "f32[?]"),
+        ("f32[?]; f32[6]", "f32[6]"),
+        ("f32[?]; f32[B]", "f32[?]"),
+        ("f32[?]; f32[?]", "f32[?]"),
+        ("f32[8, 6]; f32[8, 7]", "E3001"),
+    ];
+    let flipped = |text: &str| {
+        text.split("; ")
+            .collect::<Vec<_>>()
+            .into_iter()
+            .rev()
+            .collect::<Vec<_>>()
+            .join("; ")
+    };
+    let both = |(operands, expected): (&str, _)| {
+        [
+            case(Add::DEF, operands, vec![], expected),
+            case(Add::DEF, &flipped(operands), vec![], expected),
+        ]
+    };
+    pairs.into_iter().flat_map(both).collect()
+}
+
+/// Sum, mean and max alike.
+pub fn reductions() -> Vec<Case> {
+    let mut cases = Vec::new();
+    type Attrs = fn(&'static [i64], bool) -> Vec<Attr<'static>>;
+    let ops: [(_, Attrs); 3] = [
+        (Sum::DEF, Sum::attrs),
+        (Mean::DEF, Mean::attrs),
+        (Max::DEF, Max::attrs),
+    ];
+    for (def, attrs) in ops {
+        let mut row = |axes, keepdims, operand: &str, expected| {
+            cases.push(case(def, operand, attrs(axes, keepdims), expected));
+        };
+        row(&[1], false, "f32[3, 4, 5]", "f32[3, 5]");
+        row(&[1], true, "f32[3, 4, 5]", "f32[3, 1, 5]");
+        row(&[], false, "f32[3, 4, 5]", "f32[]");
+        row(&[], true, "f32[3, 4, 5]", "f32[]");
+        row(&[-1, 0], false, "u16[3, B, ?]", "u16[B]");
+        row(&[2, 0], true, "i64[3, B, ?]", "i64[1, B, 1]");
+        row(&[], false, "f32[]", "f32[]");
+        row(&[0], false, "f32[]", "E3004");
+        row(&[3], false, "f32[3, 4, 5]", "E3004");
+        row(&[-4], false, "f32[3, 4, 5]", "E3004");
+        row(&[1, 1], false, "f32[3, 4, 5]", "E3005");
+        row(&[0, -3], false, "f32[3, 4, 5]", "E3005");
+        row(&[1, 1, 9], false, "f32[3, 4, 5]", "E3004");
+        row(&[0], false, "bool[3]", "E2005");
+    }
+    cases
+}
+
+/// Dot, and matmul of single matrices.
+pub fn contractions() -> Vec<Case> {
+    let dot = |operands: &str, expected| case(Dot::DEF, operands, vec![], expected);
+    let matmul = |operands: &str, expected| case(MatMul::DEF, operands, vec![], expected);
+    vec![
+        dot("f32[4]; f32[4]", "f32[]"),
+        dot("i8[2, 4]; i8[4]", "i8[2]"),
+        dot("f32[4]; f32[4, 2]", "f32[2]"),
+        dot("f32[B, 4]; f32[4, ?]", "f32[B, ?]"),
+        dot("f32[B]; f32[?]", "f32[]"),
+        dot("f32[4]; f64[4]", "E2004"),
+        dot("bool[4]; bool[4]", "E2005"),
+        dot("f32[]; f32[4]", "E3002"),
+        dot("f32[4]; f32[2, 4, 4]", "E3002"),
+        dot("f32[4]; f32[5]", "E3003"),
+        dot("f32[B]; f32[1]", "E3003"),
+        dot("f32[B]; f32[C]", "E3003"),
+        matmul("f32[2, 3]; f32[3, 4]", "f32[2, 4]"),
+        matmul("u8[B, ?]; u8[3, C]", "u8[B, C]"),
+        matmul("f32[2, ?]; f32[?, 4]", "f32[2, 4]"),
+        matmul("f32[2, B]; f32[B, 4]", "f32[2, 4]"),
+        matmul("f32[2, 3]; f64[3, 4]", "E2004"),
+        matmul("bool[2, 3]; bool[3, 4]", "E2005"),
+        matmul("f32[3]; f32[3, 4]", "E3002"),
+        matmul("f32[2, 3]; f32[3]", "E3002"),
+        matmul("f32[2, 3]; f32[4, 2]", "E3003"),
+        matmul("f32[2, B]; f32[C, 4]", "E3003"),
+        matmul("f32[2, B]; f32[3, 4]", "E3003"),
+        matmul("f32[2, 1]; f32[3, 4]", "E3003"),
+    ]
+}
+
+/// Stacks of matrices.
+pub fn batches() -> Vec<Case> {
+    let matmul = |operands: &str, expected| case(MatMul::DEF, operands, vec![], expected);
+    vec![
+        matmul("f32[5, 2, 3]; f32[3, 4]", "f32[5, 2, 4]"),
+        matmul("f32[7, 1, 2, 3]; f32[5, 3, 4]", "f32[7, 5, 2, 4]"),
+        matmul("f32[B, 2, 3]; f32[1, 3, 4]", "f32[B, 2, 4]"),
+        matmul("f32[B, 2, 3]; f32[B, 3, 4]", "f32[B, 2, 4]"),
+        matmul("f32[?, 2, 3]; f32[5, 3, 4]", "f32[5, 2, 4]"),
+        matmul("f32[?, 2, 3]; f32[B, 3, 4]", "f32[?, 2, 4]"),
+        matmul("f32[5, 2, 3]; f32[6, 3, 4]", "E3001"),
+        matmul("f32[B, 2, 3]; f32[C, 3, 4]", "E3001"),
+        matmul("f32[B, 2, 3]; f32[6, 3, 4]", "E3001"),
+    ]
+}
+
+/// Conv2d.
+pub fn convolutions() -> Vec<Case> {
+    let conv = |operands: &str, strides, padding, expected| {
+        case(
+            Conv2d::DEF,
+            operands,
+            Conv2d::attrs(strides, padding),
+            expected,
+        )
+    };
+    let (valid, same) = (Padding::Valid, Padding::Same);
+    vec![
+        conv(
+            "f32[2, 5, 6, 3]; f32[3, 2, 3, 8]",
+            &[1, 1],
+            valid,
+            "f32[2, 3, 5, 8]",
+        ),
+        conv(
+            "i8[2, 5, 6, 3]; i8[3, 2, 3, 8]",
+            &[2, 3],
+            valid,
+            "i8[2, 2, 2, 8]",
+        ),
+        conv(
+            "f32[2, 5, 6, 3]; f32[3, 2, 3, 8]",
+            &[1, 1],
+            same,
+            "f32[2, 5, 6, 8]",
+        ),
+        conv(
+            "f32[2, 5, 6, 3]; f32[3, 2, 3, 8]",
+            &[2, 4],
+            same,
+            "f32[2, 3, 2, 8]",
+        ),
+        conv(
+            "f32[2, 5, 6, 3]; f32[3, 2, 3, 8]",
+            &[1, 1],
+            Padding::Custom(&[1, 2, 0, 3]),
+            "f32[2, 6, 8, 8]",
+        ),
+        conv(
+            "f32[B, 5, 5, 3]; f32[3, 3, 3, C]",
+            &[1, 1],
+            valid,
+            "f32[B, 3, 3, C]",
+        ),
+        conv(
+            "f32[1, B, 5, 3]; f32[3, 3, 3, 8]",
+            &[1, 1],
+            valid,
+            "f32[1, ?, 3, 8]",
+        ),
+        conv(
+            "f32[1, B, 5, 3]; f32[3, 3, 3, 8]",
+            &[1, 1],
+            same,
+            "f32[1, B, 5, 8]",
+        ),
+        conv(
+            "f32[1, B, 5, 3]; f32[3, 3, 3, 8]",
+            &[2, 1],
+            same,
+            "f32[1, ?, 5, 8]",
+        ),
+        conv(
+            "f32[1, 5, 5, ?]; f32[3, 3, 3, 8]",
+            &[1, 1],
+            valid,
+            "f32[1, 3, 3, 8]",
+        ),
+        conv(
+            "f32[1, 5, 5, B]; f32[3, 3, B, 8]",
+            &[1, 1],
+            valid,
+            "f32[1, 3, 3, 8]",
+        ),
+        conv("f32[1, 5, 5, 3]; f64[3, 3, 3, 8]", &[1, 1], valid, "E2004"),
+        conv(
+            "bool[1, 5, 5, 3]; bool[3, 3, 3, 8]",
+            &[1, 1],
+            valid,
+            "E2005",
+        ),
+        conv("f32[5, 5, 3]; f32[3, 3, 3, 8]", &[1, 1], valid, "E3002"),
+        conv("f32[1, 5, 5, 3]; f32[3, 3, 8]", &[1, 1], valid, "E3002"),
+        conv("f32[1, 2, 5, 3]; f32[3, 3, 3, 8]", &[1, 1], valid, "E3006"),
+        conv("f32[1, 5, 2, 3]; f32[3, 3, 3, 8]", &[1, 9], valid, "E3006"),
+        conv("f32[1, 5, 5, 3]; f32[3, 3, 4, 8]", &[1, 1], valid, "E4009"),
+        conv("f32[1, 5, 5, B]; f32[3, 3, C, 8]", &[1, 1], valid, "E4009"),
+        conv("f32[1, 5, 5, B]; f32[3, 3, 1, 8]", &[1, 1], valid, "E4009"),
+        conv("f32[1, 5, 5, 3]; f32[3, 3, 3, 8]", &[1], valid, "E4010"),
+        conv("f32[1, 5, 5, 3]; f32[3, 3, 3, 8]", &[1, 0], valid, "E4010"),
+        conv("f32[1, 5, 5, 3]; f32[3, 3, 3, 8]", &[-1, 1], valid, "E4010"),
+        conv(
+            "f32[1, 5, 5, 3]; f32[3, 3, 3, 8]",
+            &[1, 1],
+            Padding::Custom(&[0, -1, 0, 0]),
+            "E4010",
+        ),
+    ]
+}
+
+/// Softmax and layer normalisation.
+pub fn normalisations() -> Vec<Case> {
+    let softmax =
+        |operand: &str, axis, expected| case(Softmax::DEF, operand, Softmax::attrs(axis), expected);
+    let layernorm = |operand: &str, expected| case(LayerNorm::DEF, operand, vec![], expected);
+    vec![
+        softmax("f16[2, B]", -1, "f16[2, B]"),
+        softmax("f32[2, ?]", 0, "f32[2, ?]"),
+        softmax("i32[2]", -1, "E2005"),
+        softmax("bool[2]", -1, "E2005"),
+        softmax("f32[2]", 1, "E3004"),
+        softmax("f32[2]", -2, "E3004"),
+        softmax("f32[]", -1, "E3004"),
+        layernorm("bf16[2, B]", "bf16[2, B]"),
+        layernorm("i32[2]", "E2005"),
+        layernorm("f32[]", "E3002"),
+    ]
+}

@@ -1,0 +1,177 @@
+//! The shape rules: for every op a table of operand types and attributes, and the result's type or the
+//! code of the error, as the verifier finds them.
+
+mod arithmetic;
+mod movement;
+mod surroundings;
+
+use mind_ir::attr::Attr;
+use mind_ir::builtin::Yield;
+use mind_ir::graph::{Graph, InsertPoint, NewOp};
+use mind_ir::opdef::{Op, OpDef, Trait};
+use mind_ir::verify::{Profile, VerifyConfig, verify};
+use mind_ir::{OpId, ValueId};
+
+use crate::module::{empty, examples, input, ty};
+
+/// A module of one op, and what the verifier makes of it.
+pub struct Case {
+    /// The op.
+    pub def: &'static OpDef,
+    operands: Vec<String>,
+    attrs: Vec<Attr<'static>>,
+    declared: Option<&'static str>,
+    profile: Profile,
+    /// The result's type, or the code of the only error.
+    pub expected: &'static str,
+}
+
+impl Case {
+    fn declared(self, ty: &'static str) -> Case {
+        Case {
+            declared: Some(ty),
+            ..self
+        }
+    }
+
+    fn core_v1(self) -> Case {
+        Case {
+            profile: Profile::CoreV1,
+            ..self
+        }
+    }
+}
+
+/// A case from its operand types, separated by semicolons.
+fn case(
+    def: &'static OpDef,
+    operands: &str,
+    attrs: Vec<Attr<'static>>,
+    expected: &'static str,
+) -> Case {
+    let operands = operands
+        .split("; ")
+        .filter(|text| !text.is_empty())
+        .map(str::to_owned)
+        .collect();
+    Case {
+        def,
+        operands,
+        attrs,
+        declared: None,
+        profile: Profile::Extended,
+        expected,
+    }
+}
+
+fn insert(g: &mut Graph, def: &'static OpDef, operands: &[ValueId], attrs: &[Attr<'_>]) -> OpId {
+    let at = InsertPoint::End(g.body());
+    let results = usize::from(!def.has(Trait::Terminator));
+    g.insert(
+        at,
+        NewOp {
+            def,
+            operands,
+            attrs,
+            results,
+            span: Default::default(),
+        },
+    )
+}
+
+/// What the verifier says of the case: the result's type, or the codes of its errors.
+fn outcome(case: &Case) -> String {
+    let mut g = empty();
+    let mut operands = Vec::new();
+    for text in &case.operands {
+        let ty = ty(&mut g, text);
+        operands.push(input(&mut g, ty));
+    }
+    let op = insert(&mut g, case.def, &operands, &case.attrs);
+    let result = g.result(op);
+    if let Some(text) = case.declared {
+        let ty = ty(&mut g, text);
+        g.declare(result, ty);
+    }
+    insert(&mut g, Yield::DEF, &[result], &[]);
+    let found = verify(
+        &mut g,
+        &VerifyConfig {
+            profile: case.profile,
+        },
+    );
+    if found.has_errors() {
+        let codes = found
+            .iter()
+            .map(|error| error.code.map_or("none".into(), |code| code.to_string()));
+        return codes.collect::<Vec<String>>().join(" ");
+    }
+    g.type_text(result)
+}
+
+#[track_caller]
+fn check(cases: Vec<Case>) {
+    let wrong: Vec<String> = cases
+        .iter()
+        .filter(|case| outcome(case) != case.expected)
+        .map(|case| {
+            let (name, operands, attrs) = (case.def.name, &case.operands, &case.attrs);
+            format!(
+                "{name} {operands:?} {attrs:?}: {}, expected {}",
+                outcome(case),
+                case.expected
+            )
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+macro_rules! families {
+    ($($family:path => $test:ident;)*) => {$(
+        #[test]
+        fn $test() {
+            check($family());
+        }
+    )*
+
+    /// Every case.
+    pub fn all() -> Vec<Case> {
+        [$($family()),*].into_iter().flatten().collect()
+    }
+    };
+}
+
+families! {
+    surroundings::inputs_and_constants => the_rules_of_inputs_and_constants;
+    arithmetic::elementwise => the_rules_of_elementwise_ops;
+    arithmetic::broadcasts => the_rules_of_broadcasting;
+    arithmetic::reductions => the_rules_of_reductions;
+    movement::reshapes => the_rules_of_reshape;
+    movement::reorderings => the_rules_of_transpose_expand_dims_and_squeeze;
+    movement::parts => the_rules_of_index_slice_and_gather;
+    movement::joins => the_rules_of_concat_and_split;
+    arithmetic::contractions => the_rules_of_dot_and_matmul;
+    arithmetic::batches => the_rules_of_matmul_batches;
+    arithmetic::convolutions => the_rules_of_conv2d;
+    arithmetic::normalisations => the_rules_of_softmax_and_layernorm;
+    surroundings::arities => the_rules_of_operand_counts;
+    surroundings::profiles => the_rules_of_the_profiles;
+    surroundings::declarations => the_rules_of_declared_types;
+}
+
+#[test]
+fn the_examples_have_the_types_they_say() {
+    let cases = examples().into_iter().map(|example| {
+        let case = case(
+            example.def,
+            &example.operands.join("; "),
+            example.attrs,
+            example.result,
+        );
+        match example.def.has(Trait::DeclaresType) {
+            true => case.declared(example.result),
+            false => case,
+        }
+    });
+    check(cases.collect());
+}

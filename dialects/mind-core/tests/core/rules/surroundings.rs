@@ -1,0 +1,147 @@
+//! Rules of inputs and constants, and those that hold for every op.
+
+use mind_core::ops::{constant::*, elementwise::*, index::*, input::*, reduce::*};
+use mind_ir::attr::Literal;
+use mind_ir::opdef::{Op, Trait};
+use mind_ir::types::DType;
+
+use super::{Case, case};
+use crate::module::examples;
+
+/// Inputs and constants.
+pub fn inputs_and_constants() -> Vec<Case> {
+    static SIX: Literal<'_> = Literal {
+        dtype: DType::I8,
+        count: Some(6),
+        bytes: &[0; 6],
+    };
+    static SPLAT: Literal<'_> = Literal {
+        dtype: DType::I8,
+        count: None,
+        bytes: &[0],
+    };
+    let input = |ty| {
+        case(
+            Input::DEF,
+            "",
+            Input::attrs(mind_ir::Sym::new(0), false),
+            ty,
+        )
+    };
+    let listed = |expected| case(ConstTensor::DEF, "", ConstTensor::attrs(&SIX), expected);
+    let splat = |expected| case(ConstTensor::DEF, "", ConstTensor::attrs(&SPLAT), expected);
+    vec![
+        input("f32[2, B, ?]").declared("f32[2, B, ?]"),
+        input("bool[]").declared("bool[]"),
+        input("E4004"),
+        input("E3006").declared("f32[2, 0]"),
+        input("E3006").declared("f32[-1]"),
+        listed("i8[2, 3]").declared("i8[2, 3]"),
+        listed("E4005").declared("i8[2, 2]"),
+        listed("E4005").declared("u8[2, 3]"),
+        listed("E4005").declared("i8[B, 3]"),
+        listed("E4004"),
+        splat("i8[B, 3]").declared("i8[B, 3]"),
+        splat("i8[]").declared("i8[]"),
+        splat("E4005").declared("i8[?]"),
+        splat("E4005").declared("i16[2]"),
+        splat("E3006").declared("i8[2, 0]"),
+        splat("E3006").declared("i8[-2]"),
+        case(
+            ConstF32::DEF,
+            "",
+            ConstF32::attrs(f64::from(f32::MAX)),
+            "f32[]",
+        ),
+        case(ConstF32::DEF, "", ConstF32::attrs(f64::NAN), "f32[]"),
+        case(
+            ConstF32::DEF,
+            "",
+            ConstF32::attrs(f64::NEG_INFINITY),
+            "f32[]",
+        ),
+        case(ConstF32::DEF, "", ConstF32::attrs(1e39), "E4005"),
+        case(ConstF64::DEF, "", ConstF64::attrs(1e39), "f64[]"),
+    ]
+}
+
+/// Every op with one operand too many and, where it takes any, with none.
+pub fn arities() -> Vec<Case> {
+    let wrong = examples().into_iter().flat_map(|example| {
+        let counts = [0, example.def.operands.len() + 1];
+        let wrong = counts
+            .into_iter()
+            .filter(|&count| !example.def.admits_operands(count));
+        wrong.collect::<Vec<_>>().into_iter().map(move |count| {
+            let operands = vec!["f32[2, 3]"; count].join("; ");
+            case(example.def, &operands, example.attrs.clone(), "E2007")
+        })
+    });
+    wrong.collect()
+}
+
+/// What profile `core-v1` lets through.
+pub fn profiles() -> Vec<Case> {
+    let input = |ty| {
+        case(
+            Input::DEF,
+            "",
+            Input::attrs(mind_ir::Sym::new(0), false),
+            ty,
+        )
+    };
+    let gather = |axis, expected| {
+        case(
+            Gather::DEF,
+            "f32[5, 3]; i32[4]",
+            Gather::attrs(axis),
+            expected,
+        )
+    };
+    let mut cases = vec![
+        input("f32[2, 3]").declared("f32[2, 3]").core_v1(),
+        input("bool[2]").declared("bool[2]").core_v1(),
+        input("E4004").declared("f16[2]").core_v1(),
+        input("E4004").declared("f32[B]").core_v1(),
+        input("E4004").declared("f32[?]").core_v1(),
+        gather(0, "f32[4, 3]").core_v1(),
+        gather(1, "E4012").core_v1(),
+        gather(-2, "E4012").core_v1(),
+        case(Relu::DEF, "f32[2]", vec![], "f32[2]").core_v1(),
+        case(Relu::DEF, "i32[2]", vec![], "E4012").core_v1(),
+        case(Relu::DEF, "i32[2]", vec![], "i32[2]"),
+    ];
+    for example in examples()
+        .into_iter()
+        .filter(|example| !example.def.has(Trait::DeclaresType))
+    {
+        let expected = if example.def.has(Trait::Extended) {
+            "E4012"
+        } else {
+            example.result
+        };
+        cases.push(
+            case(
+                example.def,
+                &example.operands.join("; "),
+                example.attrs,
+                expected,
+            )
+            .core_v1(),
+        );
+    }
+    cases
+}
+
+/// Declared types beside inferred ones.
+pub fn declarations() -> Vec<Case> {
+    let sum = |expected| case(Sum::DEF, "f32[2, B, ?]", Sum::attrs(&[0], false), expected);
+    vec![
+        sum("f32[B, ?]").declared("f32[B, ?]"),
+        sum("f32[B, 7]").declared("f32[?, 7]"),
+        sum("E2001").declared("f64[B, ?]"),
+        sum("E2001").declared("f32[B]"),
+        sum("E2001").declared("f32[C, ?]"),
+        sum("E2001").declared("f32[3, ?]"),
+    ]
+}

@@ -1,0 +1,163 @@
+//! Applying rules: from a match to a union.
+
+use egg::Id;
+use mind_ir::Ty;
+use mind_ir::tensor::{Buffer, FloatNum, Tensor};
+use mind_ir::types::DType;
+use mind_ir::with_float;
+use smallvec::SmallVec;
+
+use crate::egraph::analysis::{Eg, Origin, add_op};
+use crate::egraph::constants::ConstId;
+use crate::egraph::language::{Head, Node};
+use crate::egraph::optable::OpIx;
+use crate::egraph::payload::AttrIds;
+use crate::expr::Scope;
+use crate::matcher::Match;
+use crate::pattern::{Number, Rule, Template, TemplateTerm};
+
+/// What came of a match.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Outcome {
+    /// Two classes became one.
+    Applied,
+    /// Both sides were one class already.
+    Known,
+    /// The right side has no type, or another one than the left.
+    Refused,
+}
+
+/// A constant that a rule makes may have this many bytes once it stands in the module.
+const LIKE_LIMIT: u64 = 1 << 20;
+
+/// A term of a template that is ready to be added.
+enum Ready {
+    Class(Id),
+    Const(ConstId),
+    Op(OpIx, AttrIds),
+}
+
+/// Makes the root of `found` equal to what the template of `rule` says.
+///
+/// Nothing is added unless the whole right side has a type and it is the root's.
+pub(crate) fn apply(
+    egraph: &mut Eg<'_>,
+    uses: &[u32],
+    rule: &Rule,
+    template: &Template,
+    found: &Match,
+) -> Outcome {
+    let root = egraph.find(found.registers[0]);
+    let expected = egraph[root].data.ty;
+    let Some(ready) = prepare(egraph, uses, template, found) else { return Outcome::Refused };
+    if ready.last().map(|&(ty, _)| ty) != Some(expected) {
+        return Outcome::Refused;
+    }
+    let before = std::mem::replace(&mut egraph.analysis.origin, Origin::Rule(rule.name, root));
+    let added = add(egraph, template, ready);
+    egraph.analysis.origin = before;
+    match added {
+        Some(id) if egraph.union(root, id) => {
+            egraph.analysis.unions.push((root, rule.name));
+            Outcome::Applied
+        }
+        Some(_) => Outcome::Known,
+        None => Outcome::Refused,
+    }
+}
+
+/// The type of every term, and what to add for it; none where one has no type.
+fn prepare(
+    egraph: &mut Eg<'_>,
+    uses: &[u32],
+    template: &Template,
+    found: &Match,
+) -> Option<Vec<(Ty, Ready)>> {
+    let mut ready: Vec<(Ty, Ready)> = Vec::with_capacity(template.terms.len());
+    for term in &template.terms {
+        let next = match term {
+            TemplateTerm::Register(reg) => {
+                let id = egraph.find(found.registers[usize::from(*reg)]);
+                (egraph[id].data.ty, Ready::Class(id))
+            }
+            TemplateTerm::Like { reg, number } => {
+                let id = egraph.find(found.registers[usize::from(*reg)]);
+                let ty = egraph[id].data.ty;
+                (ty, Ready::Const(like(egraph, ty, *number)?))
+            }
+            TemplateTerm::Op { op, attrs, operands } => {
+                let values: Vec<_> = {
+                    let scope = Scope {
+                        egraph,
+                        uses,
+                        registers: &found.registers,
+                        slots: &found.slots,
+                    };
+                    attrs.iter().map(|attr| attr.attr(&scope)).collect::<Option<_>>()?
+                };
+                let store = &mut egraph.analysis.store;
+                let attrs: AttrIds =
+                    values.into_iter().map(|value| store.intern_attr(value)).collect();
+                let types: SmallVec<[Ty; 4]> = operands.iter().map(|&at| ready[at].0).collect();
+                let ty = store.signature(*op, &attrs, &types).ty?;
+                (ty, Ready::Op(*op, attrs))
+            }
+        };
+        ready.push(next);
+    }
+    Some(ready)
+}
+
+fn add(egraph: &mut Eg<'_>, template: &Template, ready: Vec<(Ty, Ready)>) -> Option<Id> {
+    let mut ids: Vec<Id> = Vec::with_capacity(ready.len());
+    for ((_, ready), term) in ready.into_iter().zip(&template.terms) {
+        let id = match (ready, term) {
+            (Ready::Class(id), _) => id,
+            (Ready::Const(constant), _) => egraph.add(Node::nullary(Head::Const, constant)),
+            (Ready::Op(op, attrs), TemplateTerm::Op { operands, .. }) => {
+                let children: SmallVec<[Id; 4]> = operands.iter().map(|&at| ids[at]).collect();
+                add_op(egraph, op, attrs, &children)?
+            }
+            (Ready::Op(..), _) => return None,
+        };
+        ids.push(id);
+    }
+    ids.pop()
+}
+
+/// The constant of type `ty` with `number` everywhere; none where the dtype has no such number, or the
+/// constant would be too large.
+fn like(egraph: &mut Eg<'_>, ty: Ty, number: Number) -> Option<ConstId> {
+    let store = &mut egraph.analysis.store;
+    let view = store.ty(ty);
+    let bytes = (view.count()? as u64).checked_mul(view.dtype.size() as u64)?;
+    let element = element(view.dtype, number)?;
+    (bytes <= LIKE_LIMIT).then(|| store.constants.splat(ty, element))
+}
+
+fn element(dtype: DType, number: Number) -> Option<Tensor> {
+    fn float<T: FloatNum>(number: Number) -> Option<Buffer> {
+        let value = T::from_f64(number.to_f64());
+        let exact = value.to_f64().to_bits() == number.to_f64().to_bits();
+        exact.then(|| T::wrap(vec![value]))
+    }
+    let Number::Int(int) = number else {
+        let buffer = with_float!(dtype, T => float::<T>(number), else None)?;
+        return Some(Tensor::new(Vec::new(), buffer));
+    };
+    let buffer = match dtype {
+        DType::I8 => Buffer::I8(vec![int.try_into().ok()?]),
+        DType::I16 => Buffer::I16(vec![int.try_into().ok()?]),
+        DType::I32 => Buffer::I32(vec![int.try_into().ok()?]),
+        DType::I64 => Buffer::I64(vec![int]),
+        DType::U8 => Buffer::U8(vec![int.try_into().ok()?]),
+        DType::U16 => Buffer::U16(vec![int.try_into().ok()?]),
+        DType::U32 => Buffer::U32(vec![int.try_into().ok()?]),
+        DType::U64 => Buffer::U64(vec![int.try_into().ok()?]),
+        DType::Bool => return None,
+        DType::F16 | DType::BF16 | DType::F32 | DType::F64 => {
+            with_float!(dtype, T => float::<T>(number), else None)?
+        }
+    };
+    Some(Tensor::new(Vec::new(), buffer))
+}

@@ -1,0 +1,168 @@
+//! A saturated e-graph in arrays.
+
+use egg::{Id, Language};
+use mind_ir::Ty;
+use mind_ir::types::TypeView;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::stamps::{Rank, rank};
+use crate::egraph::analysis::Origin;
+use crate::egraph::language::{Head, Node};
+use crate::egraph::store::Store;
+use crate::load::Loaded;
+
+/// The number of a class in a [`Dense`] view.
+pub(crate) type ClassIx = u32;
+
+/// The number of an e-node in a [`Dense`] view.
+pub(crate) type NodeIx = u32;
+
+/// What an e-node of a dense view is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum What {
+    /// An e-node of the e-graph.
+    Node { head: Head, payload: u32 },
+    /// A group that runs as one, by its number.
+    Group(u32),
+}
+
+/// An e-node of a dense view.
+#[derive(Clone, Debug)]
+pub(crate) struct DenseNode {
+    pub(crate) class: ClassIx,
+    pub(crate) what: What,
+    pub(crate) children: SmallVec<[ClassIx; 3]>,
+    pub(crate) cost: u64,
+    pub(crate) origin: Origin,
+}
+
+/// A class of a dense view.
+#[derive(Clone, Debug)]
+pub(crate) struct DenseClass {
+    pub(crate) ty: Ty,
+    pub(crate) nodes: Vec<NodeIx>,
+    pub(crate) rank: Rank,
+    /// The first op of the program that computes it: an index into [`Loaded::ops`].
+    pub(crate) program: Option<u32>,
+}
+
+/// A saturated e-graph in arrays: classes and e-nodes numbered in the order they arose.
+pub(crate) struct Dense {
+    pub(crate) classes: Vec<DenseClass>,
+    pub(crate) nodes: Vec<DenseNode>,
+    /// The classes that are read outside the region, each once.
+    pub(crate) roots: Vec<ClassIx>,
+    /// The e-node that each op of the program is now, by its index in [`Loaded::ops`]; none where the
+    /// op equals an operand.
+    pub(crate) program: Vec<Option<NodeIx>>,
+    numbers: Vec<ClassIx>,
+}
+
+impl Dense {
+    /// The dense view of a region, costs and ranks included.
+    pub(crate) fn new(loaded: &Loaded<'_>) -> Dense {
+        let egraph = &loaded.egraph;
+        let bound = egraph.nodes().len();
+        let mut dense = Dense {
+            classes: Vec::new(),
+            nodes: Vec::new(),
+            roots: Vec::new(),
+            program: Vec::new(),
+            numbers: vec![ClassIx::MAX; bound],
+        };
+        for at in 0..bound {
+            let class = usize::from(egraph.find(Id::from(at)));
+            if dense.numbers[class] == ClassIx::MAX {
+                dense.numbers[class] = dense.classes.len() as ClassIx;
+                let ty = egraph[Id::from(class)].data.ty;
+                let class = DenseClass { ty, nodes: Vec::new(), rank: Rank::NEVER, program: None };
+                dense.classes.push(class);
+            }
+            dense.numbers[at] = dense.numbers[class];
+        }
+        let mut known: FxHashMap<Node, NodeIx> = FxHashMap::default();
+        let mut node_of: Vec<NodeIx> = Vec::with_capacity(bound);
+        for (at, node) in egraph.nodes().iter().enumerate() {
+            let node = node.clone().map_children(|child| egraph.find(child));
+            let number = match known.get(&node) {
+                Some(&number) => number,
+                None => {
+                    let number = dense.add(loaded, at, &node);
+                    known.insert(node, number);
+                    number
+                }
+            };
+            node_of.push(number);
+        }
+        dense.program =
+            loaded.ops.iter().map(|op| op.node.map(|id| node_of[usize::from(id)])).collect();
+        for (at, op) in loaded.ops.iter().enumerate() {
+            let class = dense.class_of(loaded.classes[&op.result]);
+            let class = &mut dense.classes[class as usize];
+            class.program = class.program.or(Some(at as u32));
+        }
+        let mut is_root = vec![false; dense.classes.len()];
+        for value in &loaded.roots {
+            let class = dense.class_of(loaded.classes[value]);
+            if !std::mem::replace(&mut is_root[class as usize], true) {
+                dense.roots.push(class);
+            }
+        }
+        rank(&mut dense, loaded);
+        dense
+    }
+
+    fn add(&mut self, loaded: &Loaded<'_>, at: usize, node: &Node) -> NodeIx {
+        let class = self.numbers[at];
+        let children: SmallVec<[ClassIx; 3]> =
+            node.children.iter().map(|&child| self.class_of(child)).collect();
+        let known = &loaded.egraph.analysis;
+        let cost = self.op_cost(&known.store, node.head, &children, self.classes[class as usize].ty);
+        let what = What::Node { head: node.head, payload: node.payload };
+        self.push(DenseNode { class, what, children, cost, origin: known.origins[at] })
+    }
+
+    /// Adds an e-node to its class.
+    pub(crate) fn push(&mut self, node: DenseNode) -> NodeIx {
+        let number = self.nodes.len() as NodeIx;
+        self.classes[node.class as usize].nodes.push(number);
+        self.nodes.push(node);
+        number
+    }
+
+    fn op_cost(&self, store: &Store<'_>, head: Head, children: &[ClassIx], ty: Ty) -> u64 {
+        let Head::Op(op) = head else { return 0 };
+        let operands: SmallVec<[TypeView<'_>; 4]> =
+            children.iter().map(|&child| store.ty(self.classes[child as usize].ty)).collect();
+        let scalar = store.ops.def(op).scalar;
+        store.costs.model.op(store.costs.class(op), scalar, children, &operands, store.ty(ty))
+    }
+
+    /// The number of the class that `id` is in.
+    pub(crate) fn class_of(&self, id: Id) -> ClassIx {
+        self.numbers[usize::from(id)]
+    }
+
+    /// The class with this number.
+    pub(crate) fn class(&self, class: ClassIx) -> &DenseClass {
+        &self.classes[class as usize]
+    }
+
+    /// The e-node with this number.
+    pub(crate) fn node(&self, node: NodeIx) -> &DenseNode {
+        &self.nodes[node as usize]
+    }
+
+    /// Whether a choice may use `node`: what it reads ranks below its class.
+    pub(crate) fn selectable(&self, loaded: &Loaded<'_>, node: NodeIx) -> bool {
+        let node = self.node(node);
+        let rank = self.class(node.class).rank;
+        match node.what {
+            What::Node { head: Head::Leaf, payload } => {
+                Rank::at(loaded.leaves[payload as usize].1) <= rank
+            }
+            _ => node.children.iter().all(|&child| self.class(child).rank < rank),
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! A choice of e-nodes, improved by maximum fanout-free cones.
+//!
+//! Replacing a class's e-node costs what the new one newly reaches and saves what the old one alone
+//! kept alive. Both are found by counting references, so that shared work is counted once.
+
+use super::dense::{ClassIx, Dense, NodeIx, What};
+use crate::egraph::language::Head;
+use crate::load::Loaded;
+
+/// The most passes over all classes.
+const PASSES: usize = 10;
+
+const NONE: NodeIx = NodeIx::MAX;
+
+/// One e-node per class that can be computed, and how often each class is read.
+pub(crate) struct Choice {
+    nodes: Vec<NodeIx>,
+    references: Vec<u32>,
+    /// The cost of everything that is read.
+    pub(crate) cost: u64,
+}
+
+impl Choice {
+    /// The cheapest choice found, starting from the program's own.
+    pub(crate) fn best(dense: &Dense, loaded: &Loaded<'_>) -> Choice {
+        let mut choice = Choice::program(dense, loaded);
+        choice.improve(dense, loaded);
+        choice
+    }
+
+    /// The e-node chosen for `class`; none for a class that cannot be computed.
+    pub(crate) fn node(&self, class: ClassIx) -> Option<NodeIx> {
+        let node = self.nodes[class as usize];
+        (node != NONE).then_some(node)
+    }
+
+    /// Whether the result of the region needs `class`.
+    pub(crate) fn needs(&self, class: ClassIx) -> bool {
+        self.references[class as usize] > 0
+    }
+
+    /// The program's own e-nodes, what is there already before them, and the cheapest for classes that
+    /// the program does not compute.
+    pub(crate) fn program(dense: &Dense, loaded: &Loaded<'_>) -> Choice {
+        let len = dense.classes.len();
+        let mut choice = Choice { nodes: vec![NONE; len], references: vec![0; len], cost: 0 };
+        let mut order: Vec<ClassIx> = (0..len as ClassIx).collect();
+        order.sort_by_key(|&class| (dense.class(class).rank, class));
+        let uses = program_uses(dense);
+        let mut tree: Vec<u64> = vec![0; len];
+        for class in order {
+            let row = dense.class(class);
+            let own = row.program.and_then(|op| dense.program[op as usize]);
+            let given = |&&node: &&NodeIx| {
+                let leaf = matches!(
+                    dense.node(node).what,
+                    What::Node { head: Head::Leaf | Head::Const, .. }
+                );
+                leaf && dense.selectable(loaded, node)
+            };
+            let estimate = |node: NodeIx| {
+                let node = dense.node(node);
+                let share = |&child: &ClassIx| tree[child as usize] / u64::from(uses[child as usize].max(1));
+                node.children.iter().map(share).fold(node.cost, u64::saturating_add)
+            };
+            let chosen = row.nodes.iter().find(given).copied().or(own).or_else(|| {
+                let nodes = row.nodes.iter().copied();
+                let possible = nodes.filter(|&node| dense.selectable(loaded, node));
+                possible.min_by_key(|&node| (estimate(node), node))
+            });
+            if let Some(node) = chosen {
+                tree[class as usize] = estimate(node);
+                choice.nodes[class as usize] = node;
+            }
+        }
+        for &root in &dense.roots {
+            choice.cost = choice.cost.saturating_add(choice.reach(dense, root));
+        }
+        choice
+    }
+
+    fn improve(&mut self, dense: &Dense, loaded: &Loaded<'_>) {
+        let several = |&class: &ClassIx| dense.class(class).nodes.len() > 1;
+        let mut order: Vec<ClassIx> =
+            (0..dense.classes.len() as ClassIx).filter(several).collect();
+        order.sort_by_key(|&class| std::cmp::Reverse((dense.class(class).rank, class)));
+        for _ in 0..PASSES {
+            let before = self.cost;
+            for &class in &order {
+                for &node in &dense.class(class).nodes {
+                    self.try_node(dense, loaded, class, node);
+                }
+            }
+            if self.cost == before {
+                break;
+            }
+        }
+    }
+
+    /// Chooses `node` for `class` if that is cheaper.
+    fn try_node(&mut self, dense: &Dense, loaded: &Loaded<'_>, class: ClassIx, node: NodeIx) {
+        let current = self.nodes[class as usize];
+        if self.references[class as usize] == 0
+            || node == current
+            || !dense.selectable(loaded, node)
+        {
+            return;
+        }
+        let computable = |&child: &ClassIx| self.nodes[child as usize] != NONE;
+        if !dense.node(node).children.iter().all(computable) {
+            return;
+        }
+        // The new e-node is referenced first: released first, everything below it would be walked.
+        let added = self.reference(dense, node);
+        let released = self.release(dense, current);
+        if added < released {
+            self.nodes[class as usize] = node;
+            self.cost = self.cost.saturating_sub(released).saturating_add(added);
+        } else {
+            self.reference(dense, current);
+            self.release(dense, node);
+        }
+    }
+
+    /// Counts a reference to `class`; gives the cost of what it newly needs.
+    fn reach(&mut self, dense: &Dense, class: ClassIx) -> u64 {
+        let count = &mut self.references[class as usize];
+        *count += 1;
+        match *count {
+            1 => self.reference(dense, self.nodes[class as usize]),
+            _ => 0,
+        }
+    }
+
+    /// Counts the references of `node`; gives its cost and that of all it newly needs.
+    fn reference(&mut self, dense: &Dense, node: NodeIx) -> u64 {
+        let mut cost = 0u64;
+        let mut work = vec![node];
+        while let Some(node) = work.pop() {
+            let row = dense.node(node);
+            cost = cost.saturating_add(row.cost);
+            for &child in &row.children {
+                let count = &mut self.references[child as usize];
+                *count += 1;
+                if *count == 1 {
+                    work.push(self.nodes[child as usize]);
+                }
+            }
+        }
+        cost
+    }
+
+    /// Takes the references of `node` back; gives its cost and that of all it alone needed.
+    fn release(&mut self, dense: &Dense, node: NodeIx) -> u64 {
+        let mut cost = 0u64;
+        let mut work = vec![node];
+        while let Some(node) = work.pop() {
+            let row = dense.node(node);
+            cost = cost.saturating_add(row.cost);
+            for &child in &row.children {
+                let count = &mut self.references[child as usize];
+                *count -= 1;
+                if *count == 0 {
+                    work.push(self.nodes[child as usize]);
+                }
+            }
+        }
+        cost
+    }
+}
+
+/// How many e-nodes of the program read each class.
+fn program_uses(dense: &Dense) -> Vec<u32> {
+    let mut uses = vec![0u32; dense.classes.len()];
+    for &node in dense.program.iter().flatten() {
+        for &child in &dense.node(node).children {
+            uses[child as usize] += 1;
+        }
+    }
+    uses
+}

@@ -1,0 +1,91 @@
+//! The ops of a group before it is in the module.
+
+use mind_ir::types::TypeView;
+use smallvec::SmallVec;
+
+use crate::cost::Work;
+use crate::egraph::language::Head;
+use crate::egraph::store::Store;
+use crate::extract::{ClassIx, Dense, DenseNode, NodeIx, What};
+
+/// A group: e-nodes that run as one, each after those it reads; the last one is the result.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    pub(crate) kind: &'static str,
+    pub(crate) members: Vec<Member>,
+}
+
+/// An e-node of a group.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    pub(crate) node: NodeIx,
+    pub(crate) operands: SmallVec<[Source; 2]>,
+}
+
+/// What a member reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Source {
+    /// An operand of the group.
+    Operand(usize),
+    /// An earlier member.
+    Member(usize),
+}
+
+impl Group {
+    /// The group of `nodes`, which stand for these classes, each after those it reads, and the classes
+    /// that it reads from outside, in the order it reads them.
+    pub(crate) fn new(
+        dense: &Dense,
+        kind: &'static str,
+        nodes: &[NodeIx],
+    ) -> (Group, SmallVec<[ClassIx; 3]>) {
+        let mut operands: SmallVec<[ClassIx; 3]> = SmallVec::new();
+        let mut members: Vec<Member> = Vec::with_capacity(nodes.len());
+        for (at, &node) in nodes.iter().enumerate() {
+            let sources = dense.node(node).children.iter().map(|&child| {
+                let member = nodes[..at].iter().position(|&n| dense.node(n).class == child);
+                member.map(Source::Member).unwrap_or_else(|| {
+                    let known = operands.iter().position(|&own| own == child);
+                    Source::Operand(known.unwrap_or_else(|| {
+                        operands.push(child);
+                        operands.len() - 1
+                    }))
+                })
+            });
+            let sources = sources.collect();
+            members.push(Member { node, operands: sources });
+        }
+        (Group { kind, members }, operands)
+    }
+
+    /// The group as an e-node of the class of its last member.
+    pub(crate) fn node(
+        &self,
+        dense: &Dense,
+        store: &Store<'_>,
+        number: u32,
+        operands: SmallVec<[ClassIx; 3]>,
+    ) -> Option<DenseNode> {
+        let last = dense.node(self.members.last()?.node);
+        let cost = self.cost(dense, store, &operands);
+        let what = What::Group(number);
+        Some(DenseNode { class: last.class, what, children: operands, cost, origin: last.origin })
+    }
+
+    fn cost(&self, dense: &Dense, store: &Store<'_>, operands: &[ClassIx]) -> u64 {
+        let ty = |class: ClassIx| store.ty(dense.class(class).ty);
+        let model = &store.costs.model;
+        let mut work = Work::default();
+        for member in &self.members {
+            let node = dense.node(member.node);
+            let What::Node { head: Head::Op(op), .. } = node.what else { continue };
+            let types: SmallVec<[TypeView<'_>; 4]> =
+                node.children.iter().map(|&child| ty(child)).collect();
+            let scalar = store.ops.def(op).scalar;
+            work = work.plus(model.work(store.costs.class(op), scalar, &types, ty(node.class)));
+        }
+        let result = self.members.last().map_or(0, |last| model.bytes(ty(dense.node(last.node).class)));
+        let bytes = operands.iter().map(|&operand| model.bytes(ty(operand)));
+        model.kernel(bytes.fold(result, u64::saturating_add), work)
+    }
+}

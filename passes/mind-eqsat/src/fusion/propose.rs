@@ -1,0 +1,268 @@
+//! Fusions proposed to the extraction, which chooses among them and the plain ops by cost.
+//!
+//! Around each contraction and each group that a rule file names: the transposes that a contraction can
+//! read through, and every elementwise op that can follow at the same positions.
+
+use std::collections::BTreeSet;
+
+use mind_ir::types::Dim;
+
+use super::body::Group;
+use crate::Context;
+use crate::cost::CostClass;
+use crate::egraph::language::{Head, Node};
+use crate::extract::{ClassIx, Dense, NodeIx, Rank, What};
+use crate::load::Loaded;
+use crate::matcher::{Match, search};
+use crate::pattern::{Effect, Phase, Rule};
+use crate::phases::{all_classes, roots_by_op};
+use crate::report::RuleStats;
+
+/// How far back a value is followed to see whether a group would read what it computes itself.
+const LOOK_BACK: usize = 64;
+
+/// The ops that a group starts from, each after those it reads.
+struct Seed {
+    kind: &'static str,
+    nodes: Vec<NodeIx>,
+}
+
+/// Adds groups to `dense` as e-nodes of the classes of their results. Gives the groups, by number.
+pub(crate) fn propose(
+    loaded: &Loaded<'_>,
+    dense: &mut Dense,
+    cx: &Context<'_>,
+    stats: &mut [RuleStats],
+) -> Vec<Group> {
+    let mut seeds = named(loaded, dense, cx, stats);
+    seeds.extend(contractions(loaded, dense));
+    seeds.sort_by_key(|seed| seed.nodes.last().map(|&node| (result_rank(dense, node), node)));
+    let mut readers: Vec<Vec<NodeIx>> = vec![Vec::new(); dense.classes.len()];
+    for (at, node) in dense.nodes.iter().enumerate() {
+        for (index, &child) in node.children.iter().enumerate() {
+            if !node.children[..index].contains(&child) {
+                readers[child as usize].push(at as NodeIx);
+            }
+        }
+    }
+    let mut proposals = Proposals { loaded, dense, cx, readers, groups: Vec::new() };
+    for seed in seeds {
+        proposals.grow(&seed);
+    }
+    proposals.groups
+}
+
+fn result_rank(dense: &Dense, node: NodeIx) -> Rank {
+    dense.class(dense.node(node).class).rank
+}
+
+/// The groups that the rule files name.
+fn named(
+    loaded: &Loaded<'_>,
+    dense: &Dense,
+    cx: &Context<'_>,
+    stats: &mut [RuleStats],
+) -> Vec<Seed> {
+    let acts = |rule: &&Rule| rule.phase == Phase::Fusion && cx.classes.allows(rule.class);
+    let roots = roots_by_op(&loaded.egraph, cx.rules, &all_classes(&loaded.egraph));
+    let uses = loaded.uses();
+    let limit = cx.limits.matches * loaded.ops.len().max(16);
+    let mut seeds = Vec::new();
+    for rule in cx.rules.rules.iter().filter(acts) {
+        let Effect::Group(kind) = rule.effect else { continue };
+        let roots = &roots[rule.pattern.root.index()];
+        for found in search(&loaded.egraph, &uses, rule, roots, limit) {
+            stats[rule.name.index()].matched += 1;
+            if let Some(nodes) = members(loaded, dense, &found) {
+                stats[rule.name.index()].applied += 1;
+                seeds.push(Seed { kind, nodes });
+            }
+        }
+    }
+    seeds
+}
+
+/// The e-nodes of a match, each once and after those it reads; none where one cannot be chosen.
+fn members(loaded: &Loaded<'_>, dense: &Dense, found: &Match) -> Option<Vec<NodeIx>> {
+    let mut nodes: Vec<NodeIx> = Vec::new();
+    for (id, node) in &found.nodes {
+        let class = dense.class_of(*id);
+        if nodes.iter().any(|&known| dense.node(known).class == class) {
+            continue;
+        }
+        let number = find(dense, class, node)?;
+        dense.selectable(loaded, number).then(|| nodes.push(number))?;
+    }
+    nodes.sort_by_key(|&node| result_rank(dense, node));
+    Some(nodes)
+}
+
+fn find(dense: &Dense, class: ClassIx, node: &Node) -> Option<NodeIx> {
+    let what = What::Node { head: node.head, payload: node.payload };
+    let same = |&number: &NodeIx| {
+        let own = dense.node(number);
+        let children = node.children.iter().map(|&child| dense.class_of(child));
+        own.what == what && own.children.iter().copied().eq(children)
+    };
+    dense.class(class).nodes.iter().copied().find(same)
+}
+
+/// Each contraction, with the transposes of its operands.
+fn contractions(loaded: &Loaded<'_>, dense: &Dense) -> Vec<Seed> {
+    let store = &loaded.egraph.analysis.store;
+    let class_of = |node: NodeIx| match dense.node(node).what {
+        What::Node { head: Head::Op(op), .. } => Some(store.costs.class(op)),
+        _ => None,
+    };
+    let mut seeds = Vec::new();
+    for number in 0..dense.nodes.len() as NodeIx {
+        let contracts = matches!(class_of(number), Some(CostClass::Contraction(_)));
+        if !contracts || !dense.selectable(loaded, number) {
+            continue;
+        }
+        let mut nodes: Vec<NodeIx> = Vec::new();
+        for &child in &dense.node(number).children {
+            let mut within = dense.class(child).nodes.iter().copied();
+            let permutes = within.find(|&node| {
+                class_of(node) == Some(CostClass::Permute) && dense.selectable(loaded, node)
+            });
+            nodes.extend(permutes.filter(|node| !nodes.contains(node)));
+        }
+        nodes.push(number);
+        seeds.push(Seed { kind: "contraction", nodes });
+    }
+    seeds
+}
+
+struct Proposals<'p, 'r> {
+    loaded: &'p Loaded<'r>,
+    dense: &'p mut Dense,
+    cx: &'p Context<'p>,
+    /// The e-nodes that read each class.
+    readers: Vec<Vec<NodeIx>>,
+    groups: Vec<Group>,
+}
+
+impl Proposals<'_, '_> {
+    /// Proposes the seed, and it with every run of elementwise ops behind it.
+    fn grow(&mut self, seed: &Seed) {
+        let Some(&result) = seed.nodes.last() else { return };
+        let start = self.dense.node(result).class;
+        if seed.nodes.len() > 1 {
+            self.propose(seed.kind, &seed.nodes);
+        }
+        let mut members = seed.nodes.clone();
+        let mut open: BTreeSet<(Rank, NodeIx)> = BTreeSet::new();
+        self.open(start, &mut open);
+        let mut proposed = 0;
+        while let Some((_, node)) = open.pop_first() {
+            if proposed == self.cx.limits.proposals || members.len() >= self.cx.limits.group_ops {
+                break;
+            }
+            if !self.follows(start, &members, node) {
+                continue;
+            }
+            members.push(node);
+            let slice = self.slice(&members);
+            self.propose(seed.kind, &slice);
+            proposed += 1;
+            self.open(self.dense.node(node).class, &mut open);
+        }
+    }
+
+    fn open(&self, class: ClassIx, open: &mut BTreeSet<(Rank, NodeIx)>) {
+        let readers = self.readers[class as usize].iter();
+        open.extend(readers.map(|&node| (result_rank(self.dense, node), node)));
+    }
+
+    /// Whether `node` is elementwise at the positions of `start` and reads nothing from outside that
+    /// is computed from what the group computes.
+    fn follows(&self, start: ClassIx, members: &[NodeIx], node: NodeIx) -> bool {
+        let row = self.dense.node(node);
+        let What::Node { head: Head::Op(op), .. } = row.what else { return false };
+        let store = &self.loaded.egraph.analysis.store;
+        let is_member =
+            |class: ClassIx| members.iter().any(|&member| self.dense.node(member).class == class);
+        if store.costs.class(op) != CostClass::Elementwise
+            || is_member(row.class)
+            || !self.dense.selectable(self.loaded, node)
+        {
+            return false;
+        }
+        let shape = |class: ClassIx| store.ty(self.dense.class(class).ty).shape;
+        if shape(row.class) != shape(start) || shape(start).contains(&Dim::Dynamic) {
+            return false;
+        }
+        let outside = row.children.iter().filter(|&&child| !is_member(child));
+        let mut outside = outside.copied();
+        outside.all(|child| self.independent(child, start, &is_member))
+    }
+
+    /// Whether `class` is surely computed without any member of the group.
+    fn independent(
+        &self,
+        class: ClassIx,
+        start: ClassIx,
+        is_member: &dyn Fn(ClassIx) -> bool,
+    ) -> bool {
+        let least = self.dense.class(start).rank;
+        let mut seen: Vec<ClassIx> = vec![class];
+        let mut at = 0;
+        while at < seen.len() {
+            let class = seen[at];
+            at += 1;
+            if self.dense.class(class).rank < least {
+                continue;
+            }
+            if is_member(class) || seen.len() > LOOK_BACK {
+                return false;
+            }
+            let row = self.dense.class(class);
+            let own = row.program.and_then(|op| self.dense.program[op as usize]);
+            let Some(node) = own.or(row.nodes.first().copied()) else { return false };
+            for &child in &self.dense.node(node).children {
+                if !seen.contains(&child) {
+                    seen.push(child);
+                }
+            }
+        }
+        true
+    }
+
+    /// The members that the last one is computed from, and itself.
+    fn slice(&self, members: &[NodeIx]) -> Vec<NodeIx> {
+        let mut needed = vec![false; members.len()];
+        if let Some(last) = needed.last_mut() {
+            *last = true;
+        }
+        for at in (0..members.len()).rev() {
+            if !needed[at] {
+                continue;
+            }
+            for &child in &self.dense.node(members[at]).children {
+                let producer = members[..at]
+                    .iter()
+                    .position(|&member| self.dense.node(member).class == child);
+                if let Some(producer) = producer {
+                    needed[producer] = true;
+                }
+            }
+        }
+        let kept = members.iter().zip(needed).filter(|(_, needed)| *needed);
+        kept.map(|(&member, _)| member).collect()
+    }
+
+    fn propose(&mut self, kind: &'static str, nodes: &[NodeIx]) {
+        let limits = &self.cx.limits;
+        let (group, operands) = Group::new(self.dense, kind, nodes);
+        if nodes.len() > limits.group_ops || operands.len() > limits.group_operands {
+            return;
+        }
+        let store = &self.loaded.egraph.analysis.store;
+        let number = self.groups.len() as u32;
+        if let Some(node) = group.node(self.dense, store, number, operands) {
+            self.dense.push(node);
+            self.groups.push(group);
+        }
+    }
+}

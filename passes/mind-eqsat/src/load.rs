@@ -1,0 +1,213 @@
+//! From a region of the module to an e-graph.
+
+use std::ops::Range;
+
+use egg::Id;
+use mind_ir::attr::Attr;
+use mind_ir::eval::{DimEnv, EvalCx};
+use mind_ir::graph::Graph;
+use mind_ir::opdef::Trait;
+use mind_ir::tensor::{Buffer, Tensor};
+use mind_ir::{OpId, Ty, ValueId};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::egraph::analysis::{Eg, Knowledge, LeafData, add_typed};
+use crate::egraph::constants::ConstId;
+use crate::egraph::facts::Facts;
+use crate::egraph::language::{Head, Node};
+use crate::egraph::optable::OpTable;
+use crate::egraph::store::Store;
+use crate::region::Program;
+
+/// The most bytes of a constant that is looked into element by element.
+const CONSTANT_LIMIT: u64 = 4096;
+
+/// A region as an e-graph. Positions count from 1 within the region; 0 is before it.
+pub(crate) struct Loaded<'r> {
+    pub(crate) egraph: Eg<'r>,
+    /// The class that each value was put into.
+    pub(crate) classes: FxHashMap<ValueId, Id>,
+    /// The value and position of each leaf.
+    pub(crate) leaves: Vec<(ValueId, u32)>,
+    /// The ops that are looked into: position, op, result, and the e-node's id where it has one of its
+    /// own.
+    pub(crate) ops: Vec<LoadedOp>,
+    /// The constant ops of the program that stand for each constant, the first of each.
+    pub(crate) constants: FxHashMap<ConstId, OpId>,
+    /// The values read outside the region or by ops that are not looked into, in program order.
+    pub(crate) roots: Vec<ValueId>,
+    /// How many operand slots of the program read each value, by the class it was put into.
+    uses: Vec<(Id, u32)>,
+}
+
+/// An op of the program that is looked into.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LoadedOp {
+    pub(crate) position: u32,
+    pub(crate) op: OpId,
+    pub(crate) result: ValueId,
+    /// The id of its e-node; none where the op equals one of its operands.
+    pub(crate) node: Option<Id>,
+}
+
+/// The region `range` of `program` as an e-graph over `store`; `exact` when only rules that keep every
+/// bit will act on it.
+pub(crate) fn load<'r>(
+    g: &Graph,
+    program: &Program,
+    table: &OpTable,
+    range: Range<usize>,
+    store: Store<'r>,
+    exact: bool,
+) -> Loaded<'r> {
+    let mut loaded = Loaded {
+        egraph: Eg::new(Knowledge::new(store, exact)),
+        classes: FxHashMap::default(),
+        leaves: Vec::new(),
+        ops: Vec::new(),
+        constants: FxHashMap::default(),
+        roots: Vec::new(),
+        uses: Vec::new(),
+    };
+    for (at, &op) in program.ops[range.clone()].iter().enumerate() {
+        let position = at as u32 + 1;
+        if g.def(op).has(Trait::Terminator) {
+            continue;
+        }
+        match table.transparent(g.def(op)) {
+            Some(number) => loaded.op(g, op, number, position),
+            None => {
+                for value in g.results(op) {
+                    loaded.outer(g, value, position);
+                }
+            }
+        }
+    }
+    loaded.egraph.rebuild();
+    let inside = |user: OpId| {
+        program.position(user).is_some_and(|position| range.contains(&position))
+            && table.transparent(g.def(user)).is_some()
+    };
+    for at in 0..loaded.ops.len() {
+        let result = loaded.ops[at].result;
+        let mut uses = 0;
+        let mut root = false;
+        for (user, _) in g.uses(result) {
+            uses += 1;
+            root |= !inside(user);
+        }
+        if root {
+            loaded.roots.push(result);
+        }
+        loaded.uses.push((loaded.classes[&result], uses));
+    }
+    loaded
+}
+
+impl Loaded<'_> {
+    /// How many operand slots of the program read each class, by its id now.
+    pub(crate) fn uses(&self) -> Vec<u32> {
+        let mut uses = vec![0; self.egraph.nodes().len()];
+        for &(class, count) in &self.uses {
+            uses[usize::from(self.egraph.find(class))] += count;
+        }
+        uses
+    }
+
+    fn op(&mut self, g: &Graph, op: OpId, number: crate::egraph::optable::OpIx, position: u32) {
+        let result = g.result(op);
+        let children: SmallVec<[Id; 4]> =
+            g.operands(op).iter().map(|&operand| self.class(g, operand)).collect();
+        let store = &mut self.egraph.analysis.store;
+        let ty = import_type(store, g, result);
+        let Some(attrs) = store.import_attrs(g, op) else {
+            self.outer(g, result, position);
+            return;
+        };
+        let equals = g.def(op).fold.and_then(|_| {
+            let types: SmallVec<[Ty; 4]> =
+                children.iter().map(|&child| self.egraph[child].data.ty).collect();
+            let signature = self.egraph.analysis.store.signature(number, &attrs, &types);
+            signature.equals.filter(|&at| signature.ty == Some(ty) && types[at] == ty)
+        });
+        let (class, node) = match equals {
+            Some(at) => (children[at], None),
+            None => {
+                let id = add_typed(&mut self.egraph, number, attrs, &children, ty);
+                (id, Some(id))
+            }
+        };
+        self.classes.insert(result, class);
+        self.ops.push(LoadedOp { position, op, result, node });
+    }
+
+    /// The class of an operand; a value from before the region becomes a leaf.
+    fn class(&mut self, g: &Graph, value: ValueId) -> Id {
+        match self.classes.get(&value) {
+            Some(&class) => class,
+            None => self.outer(g, value, 0),
+        }
+    }
+
+    /// Adds what is not looked into: a constant, or a leaf.
+    fn outer(&mut self, g: &Graph, value: ValueId, position: u32) -> Id {
+        let store = &mut self.egraph.analysis.store;
+        let ty = import_type(store, g, value);
+        let constant = g.defining_op(value).and_then(|op| {
+            let constant = import_constant(store, g, op, ty)?;
+            self.constants.entry(constant).or_insert(op);
+            Some(constant)
+        });
+        let node = match constant {
+            Some(constant) => Node::nullary(Head::Const, constant),
+            None => {
+                let facts = leaf_facts(g, value);
+                self.egraph.analysis.leaves.push(LeafData { ty, facts });
+                self.leaves.push((value, position));
+                Node::nullary(Head::Leaf, self.leaves.len() as u32 - 1)
+            }
+        };
+        let class = self.egraph.add(node);
+        self.classes.insert(value, class);
+        class
+    }
+}
+
+fn import_type(store: &mut Store<'_>, g: &Graph, value: ValueId) -> Ty {
+    let ty = g.type_id(value).expect("a verified value has a type");
+    store.scratch.import(g, ty)
+}
+
+/// What the op that defines a leaf says of it by itself.
+fn leaf_facts(g: &Graph, value: ValueId) -> Facts {
+    let scalar = g.defining_op(value).and_then(|op| g.def(op).scalar);
+    match scalar {
+        Some(function) if g.ty(value).dtype.is_float() => {
+            Facts::of_scalar(function, &[Facts::NONE; 2], false)
+        }
+        _ => Facts::NONE,
+    }
+}
+
+/// The constant that `op` defines, if it is one and small or a splat.
+fn import_constant(store: &mut Store<'_>, g: &Graph, op: OpId, ty: Ty) -> Option<ConstId> {
+    let def = g.def(op);
+    if !def.has(Trait::Constant) || !g.operands(op).is_empty() {
+        return None;
+    }
+    store.ty(ty).count()?;
+    if let [Attr::Literal(literal)] = g.attrs(op) {
+        if literal.bytes.len() as u64 > CONSTANT_LIMIT {
+            return None;
+        }
+        if literal.is_splat() {
+            let element = Buffer::from_bytes(literal.dtype, literal.bytes);
+            return Some(store.constants.splat(ty, Tensor::new(Vec::new(), element)));
+        }
+    }
+    let dims = DimEnv::default();
+    let results = (def.eval?)(op, &EvalCx::fold(g, &dims, CONSTANT_LIMIT), &[]).ok()?;
+    let [tensor]: [Tensor; 1] = results.into_inner().ok()?;
+    Some(store.constants.tensor(ty, tensor))
+}

@@ -1,0 +1,171 @@
+//! Rewriting a region: rounds of matching and applying, phase by phase.
+
+use egg::Id;
+
+use crate::apply::{Outcome, apply};
+use crate::egraph::analysis::{Data, Eg};
+use crate::egraph::language::Head;
+use crate::fast_math::FastMath;
+use crate::limits::Limits;
+use crate::load::Loaded;
+use crate::matcher::{Match, search};
+use crate::pattern::{Effect, Instruction, Phase, Rule};
+use crate::report::{KeptReason, RuleStats};
+use crate::ruleset::RuleSet;
+
+/// Rewrites the region until nothing changes or a limit is reached, which is returned.
+pub(crate) fn saturate(
+    loaded: &mut Loaded<'_>,
+    rules: &RuleSet,
+    classes: FastMath,
+    limits: &Limits,
+    stats: &mut [RuleStats],
+) -> Vec<KeptReason> {
+    let ops = loaded.ops.len().max(16);
+    let depth = rules.rules.iter().map(|rule| depth(rule)).max().unwrap_or(0);
+    let phases = [
+        (Phase::Simplify, limits.simplify_rounds),
+        (Phase::Layout, limits.layout_rounds),
+        (Phase::Reassociate, limits.reassociate_rounds),
+    ];
+    let mut reasons = Vec::new();
+    for (phase, rounds) in phases {
+        let acts = |rule: &&Rule| rule.egraph && rule.phase <= phase && classes.allows(rule.class);
+        let active: Vec<&Rule> = rules.rules.iter().filter(acts).collect();
+        if !active.iter().any(|rule| rule.phase == phase) {
+            continue;
+        }
+        let mut changed = Changed::everything(&loaded.egraph);
+        for _ in 0..rounds {
+            let uses = loaded.uses();
+            let roots = roots_by_op(&loaded.egraph, rules, &changed.classes);
+            let found =
+                matches(&loaded.egraph, &uses, &active, &roots, limits.matches * ops, &mut reasons);
+            for (rule, found) in found {
+                let Effect::Rewrite(template) = &rule.effect else { continue };
+                let stat = &mut stats[rule.name.index()];
+                stat.matched += 1;
+                match apply(&mut loaded.egraph, &uses, rule, template, &found) {
+                    Outcome::Applied => stat.applied += 1,
+                    Outcome::Refused => stat.refused += 1,
+                    Outcome::Known => {}
+                }
+            }
+            loaded.egraph.rebuild();
+            changed = changed.next(&loaded.egraph, depth);
+            if changed.classes.is_empty() || loaded.egraph.analysis.contradiction {
+                break;
+            }
+            let size = loaded.egraph.nodes().len();
+            if size > limits.growth * ops {
+                reasons.push(KeptReason::Nodes(size));
+                return reasons;
+            }
+        }
+    }
+    reasons
+}
+
+/// The matches of all rules, ordered by root and then by rule.
+fn matches<'a>(
+    egraph: &Eg<'_>,
+    uses: &[u32],
+    active: &[&'a Rule],
+    roots: &[Vec<Id>],
+    limit: usize,
+    reasons: &mut Vec<KeptReason>,
+) -> Vec<(&'a Rule, Match)> {
+    let mut all = Vec::new();
+    for &rule in active {
+        let roots = &roots[rule.pattern.root.index()];
+        if roots.is_empty() {
+            continue;
+        }
+        let found = search(egraph, uses, rule, roots, limit);
+        if found.len() >= limit {
+            let reason = KeptReason::Matches(rule.name);
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+        all.extend(found.into_iter().map(|found| (rule, found)));
+    }
+    all.sort_by_key(|(_, found)| found.registers[0]);
+    all
+}
+
+/// The classes of `classes` that hold an e-node of each op, ascending.
+pub(crate) fn roots_by_op(egraph: &Eg<'_>, rules: &RuleSet, classes: &[Id]) -> Vec<Vec<Id>> {
+    let mut roots = vec![Vec::new(); rules.ops.defs().len()];
+    for &class in classes {
+        for node in &egraph[class].nodes {
+            let Head::Op(op) = node.head else { continue };
+            let list: &mut Vec<Id> = &mut roots[op.index()];
+            if list.last() != Some(&class) {
+                list.push(class);
+            }
+        }
+    }
+    roots
+}
+
+/// Every class, ascending.
+pub(crate) fn all_classes(egraph: &Eg<'_>) -> Vec<Id> {
+    (0..egraph.nodes().len()).map(Id::from).filter(|&id| egraph.find(id) == id).collect()
+}
+
+/// How many ops lie on the longest way from the root of a pattern.
+fn depth(rule: &Rule) -> usize {
+    let opens = |each: &&Instruction| matches!(each, Instruction::Open { .. });
+    rule.pattern.instructions.iter().filter(opens).count()
+}
+
+/// The classes at which a rule may match that did not before.
+struct Changed {
+    classes: Vec<Id>,
+    /// What each id stood for and what its class knew.
+    seen: Vec<(Id, Data)>,
+}
+
+impl Changed {
+    fn everything(egraph: &Eg<'_>) -> Changed {
+        Changed { classes: all_classes(egraph), seen: Changed::look(egraph) }
+    }
+
+    fn look(egraph: &Eg<'_>) -> Vec<(Id, Data)> {
+        let known = |id: usize| {
+            let class = egraph.find(Id::from(id));
+            (class, egraph[class].data)
+        };
+        (0..egraph.nodes().len()).map(known).collect()
+    }
+
+    /// The classes that changed since, and those that read them over up to `depth` e-nodes.
+    fn next(self, egraph: &Eg<'_>, depth: usize) -> Changed {
+        let seen = Changed::look(egraph);
+        let mut marked = vec![false; seen.len()];
+        let mut frontier: Vec<Id> = Vec::new();
+        for (id, now) in seen.iter().enumerate() {
+            if self.seen.get(id) != Some(now) && !std::mem::replace(&mut marked[usize::from(now.0)], true)
+            {
+                frontier.push(now.0);
+            }
+        }
+        let mut classes = frontier.clone();
+        for _ in 1..depth {
+            let mut above = Vec::new();
+            for class in frontier {
+                for parent in egraph[class].parents() {
+                    let parent = egraph.find(parent);
+                    if !std::mem::replace(&mut marked[usize::from(parent)], true) {
+                        above.push(parent);
+                    }
+                }
+            }
+            classes.extend(&above);
+            frontier = above;
+        }
+        classes.sort_unstable();
+        Changed { classes, seen }
+    }
+}

@@ -1,0 +1,336 @@
+//! From a choice of e-nodes back to the module.
+
+use mind_diag::Span;
+use mind_ir::builder::Builder;
+use mind_ir::graph::{Graph, InsertPoint};
+use mind_ir::opdef::{OpDef, Trait};
+use mind_ir::tensor::Tensor;
+use mind_ir::types::TensorType;
+use mind_ir::{OpId, ValueId};
+use smallvec::SmallVec;
+
+use crate::Context;
+use crate::egraph::analysis::{Origin, spelt_out};
+use crate::egraph::language::Head;
+use crate::egraph::optable::OpIx;
+use crate::egraph::store::Store;
+use crate::extract::{Choice, ClassIx, Dense, DenseNode, What};
+use crate::fusion::body::{Group, Source};
+use crate::fusion::build::{finish, insert};
+use crate::load::Loaded;
+use crate::region::Program;
+use crate::report::{Change, FusedGroup, Replacement, Report, RuleIx};
+
+/// A constant up to this many bytes, once spelt out, stands inside a group that reads it.
+const INLINE_LIMIT: u64 = 1 << 16;
+
+/// No place yet.
+const NOWHERE: u32 = u32::MAX;
+
+/// Makes the region what `choice` says. `start` is the position of the region's first op.
+pub(crate) fn rewrite(
+    g: &mut Graph,
+    cx: &Context<'_>,
+    program: &Program,
+    start: usize,
+    loaded: &Loaded<'_>,
+    dense: &Dense,
+    choice: &Choice,
+    groups: &[Group],
+    report: &mut Report,
+) {
+    let anchors = anchors(dense, choice, loaded);
+    let mut order: Vec<ClassIx> = (0..dense.classes.len() as ClassIx)
+        .filter(|&class| choice.needs(class) && anchors[class as usize] != NOWHERE)
+        .collect();
+    order.sort_by_key(|&class| (anchors[class as usize], dense.class(class).rank, class));
+    let values = vec![None; dense.classes.len()];
+    let mut rules: Vec<SmallVec<[RuleIx; 2]>> = vec![SmallVec::new(); dense.classes.len()];
+    for &(id, rule) in &loaded.egraph.analysis.unions {
+        let list = &mut rules[dense.class_of(id) as usize];
+        if !list.contains(&rule) {
+            list.push(rule);
+        }
+    }
+    let mut rewriter =
+        Rewriter { g, cx, program, start, loaded, dense, choice, groups, values, rules, report };
+    for class in order {
+        let anchor = anchors[class as usize];
+        let value = rewriter.emit(class, anchor);
+        rewriter.values[class as usize] = value;
+    }
+    rewriter.replace();
+}
+
+/// Where each needed class is computed, as a position in the region: where the program does, else just
+/// before its first reader.
+fn anchors(dense: &Dense, choice: &Choice, loaded: &Loaded<'_>) -> Vec<u32> {
+    let mut anchors = vec![NOWHERE; dense.classes.len()];
+    for &root in &dense.roots {
+        if let Some(op) = dense.class(root).program {
+            anchors[root as usize] = loaded.ops[op as usize].position;
+        }
+    }
+    let mut order: Vec<ClassIx> =
+        (0..dense.classes.len() as ClassIx).filter(|&class| choice.needs(class)).collect();
+    order.sort_by_key(|&class| std::cmp::Reverse((dense.class(class).rank, class)));
+    for class in order {
+        let Some(node) = choice.node(class) else { continue };
+        let row = dense.class(class);
+        let node = dense.node(node);
+        let fixed = !matches!(node.what, What::Node { head: Head::Leaf | Head::Const, .. });
+        if let (true, Some(op)) = (fixed, row.program) {
+            anchors[class as usize] = loaded.ops[op as usize].position;
+        }
+        let own = anchors[class as usize];
+        let inlined = inlined(loaded, dense, choice, node);
+        for (&child, inlined) in node.children.iter().zip(inlined) {
+            if !inlined {
+                let anchor = &mut anchors[child as usize];
+                *anchor = (*anchor).min(own);
+            }
+        }
+    }
+    anchors
+}
+
+/// Which children of a group it holds as constants of its own. One child stays an operand.
+fn inlined(
+    loaded: &Loaded<'_>,
+    dense: &Dense,
+    choice: &Choice,
+    node: &DenseNode,
+) -> SmallVec<[bool; 4]> {
+    let store = &loaded.egraph.analysis.store;
+    let small_splat = |&class: &ClassIx| {
+        let Some(node) = choice.node(class) else { return false };
+        let What::Node { head: Head::Const, payload } = dense.node(node).what else { return false };
+        let constant = store.constants.get(payload);
+        let ty = store.ty(constant.ty);
+        let bytes = ty.count().map_or(u64::MAX, |count| count as u64 * ty.dtype.size() as u64);
+        constant.splat && bytes <= INLINE_LIMIT
+    };
+    let group = matches!(node.what, What::Group(_));
+    let mut inlined: SmallVec<[bool; 4]> =
+        node.children.iter().map(|child| group && small_splat(child)).collect();
+    if inlined.iter().all(|&inlined| inlined)
+        && let Some(first) = inlined.first_mut()
+    {
+        *first = false;
+    }
+    inlined
+}
+
+struct Rewriter<'a, 'r> {
+    g: &'a mut Graph,
+    cx: &'a Context<'a>,
+    program: &'a Program,
+    start: usize,
+    loaded: &'a Loaded<'r>,
+    dense: &'a Dense,
+    choice: &'a Choice,
+    groups: &'a [Group],
+    values: Vec<Option<ValueId>>,
+    /// The rules that each class became one by.
+    rules: Vec<SmallVec<[RuleIx; 2]>>,
+    report: &'a mut Report,
+}
+
+impl<'r> Rewriter<'_, 'r> {
+    fn store(&self) -> &Store<'r> {
+        &self.loaded.egraph.analysis.store
+    }
+
+    /// The op at a position of the region.
+    fn op_at(&self, position: u32) -> OpId {
+        self.program.ops[self.start + position as usize - 1]
+    }
+
+    /// Computes `class` before the op at `anchor`.
+    fn emit(&mut self, class: ClassIx, anchor: u32) -> Option<ValueId> {
+        let number = self.choice.node(class)?;
+        let node = self.dense.node(number);
+        let row = self.dense.class(class);
+        let before = self.op_at(anchor);
+        match node.what {
+            What::Node { head: Head::Leaf, payload } => {
+                Some(self.loaded.leaves[payload as usize].0)
+            }
+            What::Node { head: Head::Const, payload } => Some(self.constant(payload, before)),
+            What::Node { head: Head::Op(op), payload } => {
+                let own = row.program.filter(|&own| self.dense.program[own as usize] == Some(number));
+                if let Some(own) = own {
+                    return Some(self.loaded.ops[own as usize].result);
+                }
+                let operands: SmallVec<[ValueId; 4]> = self.operands(&node.children)?;
+                self.count(node);
+                let value = self.create(op, payload, &operands, InsertPoint::Before(before), before);
+                self.rename(class, value);
+                Some(value)
+            }
+            What::Group(group) => {
+                let value = self.fused(group, node, before)?;
+                self.rename(class, value);
+                Some(value)
+            }
+        }
+    }
+
+    fn operands(&self, classes: &[ClassIx]) -> Option<SmallVec<[ValueId; 4]>> {
+        classes.iter().map(|&class| self.values[class as usize]).collect()
+    }
+
+    fn count(&mut self, node: &DenseNode) {
+        if let Origin::Rule(rule, _) = node.origin {
+            self.report.rules[rule.index()].chosen += 1;
+        }
+    }
+
+    /// Gives a new value the label and declared type of the value it stands for, which goes.
+    fn rename(&mut self, class: ClassIx, value: ValueId) {
+        let Some(op) = self.dense.class(class).program else { return };
+        let old = self.loaded.ops[op as usize].result;
+        let label = self.g.label(old);
+        self.g.set_label(value, label);
+        if let Some(declared) = self.g.declared(old) {
+            self.g.declare(value, declared);
+        }
+    }
+
+    fn create(
+        &mut self,
+        op: OpIx,
+        payload: u32,
+        operands: &[ValueId],
+        at: InsertPoint,
+        replaced: OpId,
+    ) -> ValueId {
+        let store = &self.loaded.egraph.analysis.store;
+        let def: &'static OpDef = store.ops.def(op);
+        let payload = store.payload(payload);
+        let attrs = store.borrow_attrs(&payload.attrs);
+        let span = self.g.span(replaced);
+        let created = Builder::new(self.g, at, span).create(def, operands, &attrs);
+        let op = created.expect("the shape rule took these types in the scratch graph");
+        let value = self.g.result(op);
+        // A declared type may know more than the shape rule.
+        let ty: TensorType = store.ty(payload.ty).to_owned();
+        let ty = self.g.intern_type(ty.view());
+        self.g.set_type(value, ty);
+        value
+    }
+
+    /// The value of a constant, there before `before`.
+    fn constant(&mut self, number: u32, before: OpId) -> ValueId {
+        if let Some(&op) = self.loaded.constants.get(&number) {
+            let here = self.program.position(before);
+            if self.program.position(op) >= here && self.g.parent(op) == self.g.parent(before) {
+                self.g.move_before(op, before);
+            }
+            return self.g.result(op);
+        }
+        let span = self.g.span(before);
+        self.new_constant(number, InsertPoint::Before(before), span)
+    }
+
+    fn new_constant(&mut self, number: u32, at: InsertPoint, span: Span) -> ValueId {
+        let store = self.store();
+        let tensor: Tensor = spelt_out(store, store.constants.get(number))
+            .expect("a constant has a shape that is known");
+        (self.cx.constant)(&mut Builder::new(self.g, at, span), &tensor)
+    }
+
+    /// Builds a fused op with the group's ops as its body.
+    fn fused(&mut self, number: u32, node: &DenseNode, before: OpId) -> Option<ValueId> {
+        let group = &self.groups[number as usize];
+        let span = self.g.span(before);
+        let inlined = inlined(self.loaded, self.dense, self.choice, node);
+        let children = node.children.iter().zip(&inlined);
+        let outer: SmallVec<[ClassIx; 4]> =
+            children.filter(|(_, inlined)| !**inlined).map(|(&class, _)| class).collect();
+        let operands = self.operands(&outer)?;
+        let (op, block) = insert(self.g, self.cx, group.kind, &operands, 1, before);
+        let arguments = self.g.arguments(block);
+        let at = InsertPoint::End(block);
+        let sources: SmallVec<[ValueId; 4]> = node
+            .children
+            .iter()
+            .map(|&class| match outer.iter().position(|&own| own == class) {
+                Some(position) => arguments.get(position),
+                None => match self.choice.node(class).map(|node| self.dense.node(node).what) {
+                    Some(What::Node { payload, .. }) => self.new_constant(payload, at, span),
+                    _ => unreachable!("only constants are inlined"),
+                },
+            })
+            .collect();
+        let mut results: Vec<ValueId> = Vec::with_capacity(group.members.len());
+        for member in &group.members {
+            let inner = self.dense.node(member.node);
+            let What::Node { head: Head::Op(op), payload } = inner.what else { return None };
+            let operands: SmallVec<[ValueId; 4]> = member
+                .operands
+                .iter()
+                .map(|&source| match source {
+                    Source::Operand(operand) => sources[operand],
+                    Source::Member(earlier) => results[earlier],
+                })
+                .collect();
+            self.count(inner);
+            let program = self.dense.class(inner.class).program;
+            let replaced = program.map_or(before, |own| self.loaded.ops[own as usize].op);
+            results.push(self.create(op, payload, &operands, at, replaced));
+        }
+        let last = *results.last()?;
+        finish(self.g, op, block, &[last]);
+        self.report.fused.push(FusedGroup { span, kind: group.kind, ops: group.members.len() });
+        Some(self.g.result(op))
+    }
+
+    /// Makes every reader of the program's values read what stands for them now, and erases what nothing
+    /// reads any more.
+    fn replace(mut self) {
+        for at in 0..self.loaded.ops.len() {
+            let own = self.loaded.ops[at];
+            let class = self.dense.class_of(self.loaded.classes[&own.result]);
+            let Some(value) = self.values[class as usize] else { continue };
+            if value != own.result {
+                self.note(at, class, value);
+                self.g.replace_all_uses(own.result, value);
+            }
+        }
+        let mut constants: Vec<OpId> = Vec::new();
+        for own in self.loaded.ops.iter().rev() {
+            if !self.g.uses(own.result).is_empty() {
+                continue;
+            }
+            let read = self.g.operands(own.op).iter().filter_map(|&value| self.g.defining_op(value));
+            constants.extend(read.filter(|&op| self.g.def(op).has(Trait::Constant)));
+            self.g.erase(own.op);
+        }
+        for op in constants {
+            let unread = self.g.results(op).iter().all(|value| self.g.uses(value).is_empty());
+            if self.g.parent(op).is_some() && unread {
+                self.g.erase(op);
+            }
+        }
+    }
+
+    fn note(&mut self, at: usize, class: ClassIx, value: ValueId) {
+        let own = self.loaded.ops[at];
+        let first = self.dense.class(class).program == Some(at as u32);
+        let node = self.choice.node(class).map(|node| self.dense.node(node).what);
+        let to = match node {
+            Some(What::Group(group)) if first => {
+                Replacement::Fused(self.groups[group as usize].kind)
+            }
+            Some(What::Node { head: Head::Op(op), .. }) if first => {
+                Replacement::Op(self.store().ops.def(op).name)
+            }
+            Some(What::Node { head: Head::Const, .. }) => Replacement::Constant,
+            _ => Replacement::Value(self.g.label(value)),
+        };
+        let rules = self.rules[class as usize].to_vec();
+        let (span, from) = (self.g.span(own.op), self.g.def(own.op).name);
+        self.report.changes.push(Change { span, from, to, rules });
+    }
+}

@@ -1,0 +1,7 @@
+//! Tests of folding, fusion and rule files.
+
+mod fold;
+mod fuse;
+mod generate;
+mod random;
+mod support;

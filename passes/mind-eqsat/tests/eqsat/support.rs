@@ -1,0 +1,311 @@
+//! Building, running, comparing and dumping small modules.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use mind_core::ops::input::Input;
+use mind_diag::Span;
+use mind_eqsat::cost::HOST_CPU;
+use mind_eqsat::{Context, FastMath, Limits, Report, RuleSet, fold, fuse};
+use mind_ir::attr::Attr;
+use mind_ir::builder::Builder;
+use mind_ir::builtin;
+use mind_ir::eval::{DimEnv, EvalCx, eval_block};
+use mind_ir::graph::{Graph, InsertPoint, NewOp};
+use mind_ir::opdef::{Op, OpDef, Registry};
+use mind_ir::tensor::{Buffer, Tensor};
+use mind_ir::types::{DType, Dim, TensorType};
+use mind_ir::verify::{VerifyConfig, verify};
+use mind_ir::{BlockId, OpId, ValueId};
+
+pub fn registry() -> Registry {
+    Registry::with([builtin::DIALECT, mind_core::DIALECT])
+}
+
+pub fn shipped() -> RuleSet {
+    RuleSet::shipped(&registry()).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+pub fn def(name: &str) -> &'static OpDef {
+    registry().get(&format!("core.{name}")).unwrap_or_else(|| panic!("no op {name}"))
+}
+
+/// A module under construction.
+pub struct Module {
+    pub g: Graph,
+    inputs: usize,
+}
+
+impl Module {
+    pub fn new() -> Module {
+        Module { g: Graph::new(), inputs: 0 }
+    }
+
+    fn builder(&mut self) -> Builder<'_> {
+        let body = self.g.body();
+        Builder::new(&mut self.g, InsertPoint::End(body), Span::FILE)
+    }
+
+    pub fn input(&mut self, dtype: DType, shape: &[i64]) -> ValueId {
+        self.input_of(TensorType::fixed(dtype, shape))
+    }
+
+    pub fn input_of(&mut self, ty: TensorType) -> ValueId {
+        let name = format!("x{}", self.inputs);
+        self.inputs += 1;
+        let (name, ty) = (self.g.intern(&name), self.g.intern_type(ty.view()));
+        let attrs = [Attr::Str(name), Attr::Bool(false)];
+        let op = self.builder().create_typed(Input::DEF, &[], &attrs, &[ty]);
+        self.g.result(op)
+    }
+
+    pub fn f32(&mut self, shape: &[i64]) -> ValueId {
+        self.input(DType::F32, shape)
+    }
+
+    pub fn op_with(&mut self, name: &str, operands: &[ValueId], attrs: &[Attr<'_>]) -> ValueId {
+        let op = self.builder().create(def(name), operands, attrs);
+        let op = op.unwrap_or_else(|error| panic!("{name}: {error}"));
+        self.g.result(op)
+    }
+
+    /// An op with its default attributes.
+    pub fn op(&mut self, name: &str, operands: &[ValueId]) -> ValueId {
+        let defaults: Vec<Attr<'static>> =
+            def(name).attrs.iter().map(|attr| attr.default.expect("a default")).collect();
+        self.op_with(name, operands, &defaults)
+    }
+
+    pub fn constant(&mut self, tensor: &Tensor) -> ValueId {
+        mind_core::constant(&mut self.builder(), tensor)
+    }
+
+    pub fn scalar(&mut self, value: f32) -> ValueId {
+        self.constant(&Tensor::scalar(value))
+    }
+
+    pub fn splat(&mut self, dtype: DType, shape: &[i64], value: f64) -> ValueId {
+        let shape: Vec<usize> = shape.iter().map(|&extent| extent as usize).collect();
+        let count = shape.iter().product();
+        let element = number(dtype, value);
+        self.constant(&Tensor::new(shape, element.splat(count)))
+    }
+
+    pub fn transpose(&mut self, x: ValueId, permutation: &[i64]) -> ValueId {
+        self.op_with("transpose", &[x], &[Attr::Ints(permutation)])
+    }
+
+    pub fn reshape(&mut self, x: ValueId, shape: &[i64]) -> ValueId {
+        let dims: Vec<Dim> = shape.iter().copied().map(Dim::Fixed).collect();
+        self.op_with("reshape", &[x], &[Attr::Dims(&dims)])
+    }
+
+    pub fn reduce(&mut self, name: &str, x: ValueId, axes: &[i64], keepdims: bool) -> ValueId {
+        self.op_with(name, &[x], &[Attr::Ints(axes), Attr::Bool(keepdims)])
+    }
+
+    pub fn axes(&mut self, name: &str, x: ValueId, axes: &[i64]) -> ValueId {
+        self.op_with(name, &[x], &[Attr::Ints(axes)])
+    }
+
+    /// Ends the module with these outputs.
+    pub fn outputs(mut self, outputs: &[ValueId]) -> Graph {
+        let at = InsertPoint::End(self.g.body());
+        let def = builtin::Yield::DEF;
+        let end = NewOp { def, operands: outputs, attrs: &[], results: 0, span: Span::FILE };
+        self.g.insert(at, end);
+        check(&mut self.g);
+        self.g
+    }
+}
+
+/// One element of `dtype`.
+pub fn number(dtype: DType, value: f64) -> Buffer {
+    match dtype {
+        DType::F16 => Buffer::F16(vec![half::f16::from_f64(value)]),
+        DType::BF16 => Buffer::BF16(vec![half::bf16::from_f64(value)]),
+        DType::F32 => Buffer::F32(vec![value as f32]),
+        DType::F64 => Buffer::F64(vec![value]),
+        DType::I8 => Buffer::I8(vec![value as i8]),
+        DType::I16 => Buffer::I16(vec![value as i16]),
+        DType::I32 => Buffer::I32(vec![value as i32]),
+        DType::I64 => Buffer::I64(vec![value as i64]),
+        DType::U8 => Buffer::U8(vec![value as u8]),
+        DType::U16 => Buffer::U16(vec![value as u16]),
+        DType::U32 => Buffer::U32(vec![value as u32]),
+        DType::U64 => Buffer::U64(vec![value as u64]),
+        DType::Bool => Buffer::Bool(vec![value != 0.0]),
+    }
+}
+
+/// Verifies, and shows what is wrong.
+pub fn check(g: &mut Graph) {
+    let found = verify(g, &VerifyConfig::default());
+    let messages: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
+    assert!(messages.is_empty(), "{messages:?}\n{}", dump(g));
+}
+
+pub fn context(rules: &RuleSet) -> Context<'_> {
+    Context {
+        rules,
+        classes: FastMath::EXACT,
+        cost: &HOST_CPU,
+        limits: Limits::default(),
+        constant: mind_core::constant,
+        fused: mind_core::ops::fused::Fused::DEF,
+    }
+}
+
+/// Folds, verifies, and checks that the cost did not rise.
+pub fn folded(g: &mut Graph, cx: &Context<'_>) -> Report {
+    let report = fold(g, cx);
+    check(g);
+    assert!(report.cost_after <= report.cost_before, "{report:?}");
+    report
+}
+
+/// Fuses, verifies, and checks that the cost did not rise.
+pub fn fused(g: &mut Graph, cx: &Context<'_>) -> Report {
+    let report = fuse(g, cx);
+    check(g);
+    assert!(report.cost_after <= report.cost_before, "{report:?}");
+    report
+}
+
+/// Every op but inputs, as `name(operands){attributes}`, results numbered in order.
+pub fn dump(g: &Graph) -> String {
+    let mut out = String::new();
+    dump_block(g, g.body(), "", &mut out);
+    out
+}
+
+fn dump_block(g: &Graph, block: BlockId, indent: &str, out: &mut String) {
+    for op in g.ops(block) {
+        let labels = |values: &mut dyn Iterator<Item = ValueId>| -> String {
+            values.map(|value| format!("%{}", g.label(value))).collect::<Vec<_>>().join(", ")
+        };
+        let results = labels(&mut g.results(op).into_iter());
+        let operands = labels(&mut g.operands(op).iter().copied());
+        let types: Vec<String> = g.results(op).into_iter().map(|v| g.type_text(v)).collect();
+        let _ = write!(out, "{indent}{results} = {}({operands})", g.def(op).name);
+        for &attr in g.attrs(op) {
+            let _ = match attr {
+                Attr::Str(sym) => write!(out, " {}", g.name(sym)),
+                attr => write!(out, " {attr:?}"),
+            };
+        }
+        let _ = writeln!(out, " : {}", types.join(", "));
+        for &region in g.regions(op) {
+            let block = g.block(region);
+            let arguments = labels(&mut g.arguments(block).into_iter());
+            let _ = writeln!(out, "{indent}  ({arguments})");
+            dump_block(g, block, &format!("{indent}  "), out);
+        }
+    }
+}
+
+/// The names of the ops of the body, without inputs, constants and the end.
+pub fn ops(g: &Graph) -> Vec<&'static str> {
+    names(g, g.body())
+}
+
+pub fn names(g: &Graph, block: BlockId) -> Vec<&'static str> {
+    let shown = |op: &OpId| {
+        let name = g.def(*op).name;
+        !name.starts_with("core.const") && name != "core.input" && name != "builtin.yield"
+    };
+    g.ops(block).filter(shown).map(|op| g.def(op).short_name()).collect()
+}
+
+/// A small generator of random numbers: splitmix64.
+pub struct Rng(pub u64);
+
+impl Rng {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+
+    /// Specials, values of any exponent, and plain values, a third each.
+    pub fn value(&mut self, dtype: DType) -> Buffer {
+        const SPECIAL: [f64; 20] = [
+            0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 3.0, 0.1, 5e-324, 1e-45, 6e-8, 65504.0, -65504.0, 3.4e38,
+            1.7e308, 16777216.0, 16777217.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN,
+        ];
+        if !dtype.is_float() {
+            let extreme = [0, 1, -1, i64::MAX, i64::MIN, 127, -128, 2, 3][self.below(9)];
+            let bits = if self.below(2) == 0 { extreme } else { self.next() as i64 };
+            return match dtype {
+                DType::I32 => Buffer::I32(vec![bits as i32]),
+                DType::I8 => Buffer::I8(vec![bits as i8]),
+                DType::U8 => Buffer::U8(vec![bits as u8]),
+                DType::I64 => Buffer::I64(vec![bits]),
+                other => number(other, bits as f64),
+            };
+        }
+        let unit = || 0.0;
+        let _ = unit;
+        let value = match self.below(3) {
+            0 => SPECIAL[self.below(SPECIAL.len())],
+            1 => {
+                let mantissa = 1.0 + (self.next() >> 12) as f64 / (1u64 << 52) as f64;
+                let range = if dtype == DType::F16 { 30 } else { 250 };
+                let exponent = self.below(range) as i32 - range as i32 / 2;
+                let sign = if self.below(2) == 0 { 1.0 } else { -1.0 };
+                sign * mantissa * 2f64.powi(exponent)
+            }
+            _ => (self.next() >> 11) as f64 / (1u64 << 53) as f64 * 8.0 - 4.0,
+        };
+        number(dtype, value)
+    }
+
+    pub fn tensor(&mut self, dtype: DType, shape: &[usize]) -> Tensor {
+        let count: usize = shape.iter().product();
+        let bytes: Vec<u8> = (0..count).flat_map(|_| self.value(dtype).to_bytes()).collect();
+        Tensor::new(shape.to_vec(), Buffer::from_bytes(dtype, &bytes))
+    }
+}
+
+/// Runs the module on random inputs; a symbol's extent is 3.
+pub fn run(g: &Graph, seed: u64) -> Vec<Tensor> {
+    let mut rng = Rng(seed);
+    let mut dims = DimEnv::default();
+    for value in g.ops(g.body()).filter(|&op| g.is::<Input>(op)).map(|op| g.result(op)) {
+        for dim in g.ty(value).shape {
+            if let Dim::Symbol(sym) = dim {
+                let _ = dims.bind(*sym, 3);
+            }
+        }
+    }
+    let mut leaf = |op: OpId| {
+        let ty = g.ty(g.result(op));
+        let shape: Vec<usize> = ty.shape.iter().map(|d| d.fixed().unwrap_or(3) as usize).collect();
+        Ok(Cow::Owned(rng.tensor(ty.dtype, &shape)))
+    };
+    let cx = EvalCx::run(g, &dims);
+    eval_block(&cx, g.body(), &[], &mut leaf)
+        .unwrap_or_else(|(op, error)| panic!("{}: {error}\n{}", g.def(op).name, dump(g)))
+}
+
+/// Checks that both modules give the same bits on several random inputs.
+pub fn assert_same(before: &Graph, after: &Graph) {
+    for seed in 0..12 {
+        let (expected, found) = (run(before, seed), run(after, seed));
+        assert_eq!(expected.len(), found.len());
+        for (expected, found) in expected.iter().zip(&found) {
+            assert!(
+                expected.same_bits(found),
+                "seed {seed}: expected {expected:?}, found {found:?}\n{}\n{}",
+                dump(before),
+                dump(after)
+            );
+        }
+    }
+}
