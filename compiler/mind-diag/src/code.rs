@@ -31,43 +31,127 @@ impl Code {
 }
 
 const fn row(code: u16, title: &'static str, shows: &'static str) -> CodeInfo {
-    CodeInfo { code: Code(code), title, shows }
+    CodeInfo {
+        code: Code(code),
+        title,
+        shows,
+    }
 }
 
 /// Every code that this compiler reports, ascending. Codes are stable: added, never renumbered.
 pub const CATALOGUE: &[CodeInfo] = &[
-    row(1001, "bytes are not UTF-8", "byte offset, up to 4 bytes in hex"),
-    row(1002, "illegal character in an identifier", "place, character"),
+    row(
+        1001,
+        "bytes are not UTF-8",
+        "byte offset, up to 4 bytes in hex",
+    ),
+    row(
+        1002,
+        "illegal character in an identifier",
+        "place, character",
+    ),
     row(1003, "string without closing quote", "its start"),
     row(1004, "unknown escape", "place, escape"),
-    row(1005, "malformed or out-of-range number literal", "place, literal"),
-    row(2001, "type differs from the expected one", "place, expected, found"),
-    row(2004, "operands of different dtypes", "op, place, both dtypes"),
-    row(2005, "op not defined for this dtype", "op, found dtype, supported dtypes"),
-    row(2007, "wrong number of operands", "op, expected, found, place"),
-    row(3001, "shapes do not broadcast", "both shapes, dimension, both extents"),
+    row(
+        1005,
+        "malformed or out-of-range number literal",
+        "place, literal",
+    ),
+    row(
+        2001,
+        "type differs from the expected one",
+        "place, expected, found",
+    ),
+    row(
+        2004,
+        "operands of different dtypes",
+        "op, place, both dtypes",
+    ),
+    row(
+        2005,
+        "op not defined for this dtype",
+        "op, found dtype, supported dtypes",
+    ),
+    row(
+        2007,
+        "wrong number of operands",
+        "op, expected, found, place",
+    ),
+    row(
+        3001,
+        "shapes do not broadcast",
+        "both shapes, dimension, both extents",
+    ),
     row(3002, "rank not allowed", "op, expected rank, found, place"),
-    row(3003, "extents that must agree do not", "op, dimension, expected, found"),
+    row(
+        3003,
+        "extents that must agree do not",
+        "op, dimension, expected, found",
+    ),
     row(3004, "axis outside the rank", "op, axis, rank, place"),
     row(3005, "axis listed twice", "op, axis list, the axis"),
     row(3006, "extent not positive", "shape, dimension index, value"),
-    row(3007, "element count changes in a reshape", "both shapes, both counts"),
-    row(3008, "not a permutation", "permutation, rank, the violation"),
+    row(
+        3007,
+        "element count changes in a reshape",
+        "both shapes, both counts",
+    ),
+    row(
+        3008,
+        "not a permutation",
+        "permutation, rank, the violation",
+    ),
     row(3009, "squeezed extent is not 1", "axis, extent, shape"),
-    row(3010, "literal's nesting differs from the declared shape", "declared shape, shape of the data"),
-    row(4001, "value used before or without definition", "instruction, operand, its definition if any"),
+    row(
+        3010,
+        "literal's nesting differs from the declared shape",
+        "declared shape, shape of the data",
+    ),
+    row(
+        4001,
+        "value used before or without definition",
+        "instruction, operand, its definition if any",
+    ),
     row(4002, "value defined twice", "id, both places"),
-    row(4003, "output does not exist, or no output at all", "output index, id"),
+    row(
+        4003,
+        "output does not exist, or no output at all",
+        "output index, id",
+    ),
     row(4004, "bad input declaration", "input index, what is wrong"),
-    row(4005, "constant data does not fit its type", "id, dtype and shape, the problem"),
-    row(4006, "index list length differs from the rank", "id, rank, length"),
-    row(4007, "slice lists of wrong length", "id, rank, the three lengths"),
+    row(
+        4005,
+        "constant data does not fit its type",
+        "id, dtype and shape, the problem",
+    ),
+    row(
+        4006,
+        "index list length differs from the rank",
+        "id, rank, length",
+    ),
+    row(
+        4007,
+        "slice lists of wrong length",
+        "id, rank, the three lengths",
+    ),
     row(4008, "slice step zero or negative", "id, dimension, step"),
-    row(4009, "conv channels differ", "id, input channels, filter channels"),
+    row(
+        4009,
+        "conv channels differ",
+        "id, input channels, filter channels",
+    ),
     row(4010, "conv strides or padding invalid", "id, value"),
     row(4011, "gather indices not i32 or i64", "id, dtype"),
-    row(4012, "op or type outside the profile", "op or type, profile, profile that allows it"),
-    row(6001, "index out of bounds at run time", "op, indices, shape"),
+    row(
+        4012,
+        "op or type outside the profile",
+        "op or type, profile, profile that allows it",
+    ),
+    row(
+        6001,
+        "index out of bounds at run time",
+        "op, indices, shape",
+    ),
     row(6004, "allocation failed or too large", "shape, dtype"),
     row(6005, "integer division by zero or overflow", "op, operands"),
 ];

@@ -109,7 +109,11 @@ impl Diagnostic {
 
     /// The short form `mic@2:6: error: message` that the formats' APIs promise.
     pub fn one_line(&self, format: &str, line: usize) -> String {
-        format!("{format}:{line}: {}: {}", self.severity.word(), self.message)
+        format!(
+            "{format}:{line}: {}: {}",
+            self.severity.word(),
+            self.message
+        )
     }
 }
 
@@ -169,7 +173,9 @@ impl Diagnostics {
 
     /// The first error, if there is one.
     pub fn first_error(&self) -> Option<&Diagnostic> {
-        self.kept.iter().find(|found| found.severity == Severity::Error)
+        self.kept
+            .iter()
+            .find(|found| found.severity == Severity::Error)
     }
 
     /// Sorts the kept findings by place, keeping the order of those at one place.

@@ -17,8 +17,14 @@ impl SourceFile {
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> SourceFile {
         let text = text.into();
         let newlines = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
-        let line_starts = std::iter::once(0).chain(newlines.map(|(at, _)| at as u32 + 1)).collect();
-        SourceFile { name: name.into(), text, line_starts }
+        let line_starts = std::iter::once(0)
+            .chain(newlines.map(|(at, _)| at as u32 + 1))
+            .collect();
+        SourceFile {
+            name: name.into(),
+            text,
+            line_starts,
+        }
     }
 
     /// The name shown in diagnostics.
@@ -44,7 +50,10 @@ impl SourceFile {
         let line = self.line(span.start);
         let start = self.line_starts[line - 1] as usize;
         let end = (span.start as usize).min(self.text.len());
-        let column = self.text.get(start..end).map_or(0, |before| before.chars().count());
+        let column = self
+            .text
+            .get(start..end)
+            .map_or(0, |before| before.chars().count());
         (line, column + 1)
     }
 

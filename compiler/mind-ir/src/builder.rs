@@ -80,6 +80,15 @@ impl<'g> Builder<'g> {
         attrs: &[Attr<'_>],
         results: usize,
     ) -> OpId {
-        self.graph.insert(self.at, NewOp { def, operands, attrs, results, span: self.span })
+        self.graph.insert(
+            self.at,
+            NewOp {
+                def,
+                operands,
+                attrs,
+                results,
+                span: self.span,
+            },
+        )
     }
 }

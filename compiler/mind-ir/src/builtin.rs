@@ -17,5 +17,8 @@ crate::ops! {
 }
 
 /// The ops that every dialect's blocks need.
-pub const DIALECT: Dialect =
-    Dialect { name: "builtin", doc: "Ops that every dialect's blocks need.", ops: OPS };
+pub const DIALECT: Dialect = Dialect {
+    name: "builtin",
+    doc: "Ops that every dialect's blocks need.",
+    ops: OPS,
+};

@@ -38,14 +38,18 @@ impl Symbols {
     }
 
     /// The symbol for `name` if it was interned.
+    #[inline]
     pub fn find(&self, name: &str) -> Option<Sym> {
         if self.ends.len() <= SCANNED {
             return self.scan(name);
         }
         let hash = FxBuildHasher.hash_one(name);
-        self.lookup.find(hash, |&sym| self.get(sym) == name).copied()
+        self.lookup
+            .find(hash, |&sym| self.get(sym) == name)
+            .copied()
     }
 
+    #[inline]
     fn scan(&self, name: &str) -> Option<Sym> {
         let mut start = 0;
         for (index, &end) in self.ends.iter().enumerate() {
@@ -75,7 +79,11 @@ impl Symbols {
 
 fn slice<'a>(text: &'a str, ends: &[u32], sym: Sym) -> &'a str {
     let index = sym.index();
-    let start = if index == 0 { 0 } else { ends[index - 1] as usize };
+    let start = if index == 0 {
+        0
+    } else {
+        ends[index - 1] as usize
+    };
     &text[start..ends[index] as usize]
 }
 

@@ -3,11 +3,16 @@
 //! [`Formats`] reads and writes all of them. Parsing leaves values untyped and records the types that
 //! a text declares; [`mind_ir::verify::verify`] gives every value its type. No format knows another.
 
-pub mod limits;
-pub mod number;
+pub mod core;
+mod format;
 mod header;
+pub mod limits;
 pub mod mic1;
 pub mod mic2;
+pub mod number;
 mod quoted;
 mod scan;
 mod words;
+
+pub use format::{Format, Formats, LineError, detect, first_error};
+pub use limits::Limits;

@@ -18,13 +18,23 @@ pub(crate) struct Cursor<'t> {
     base: u32,
 }
 
-const WORD: u8 = 0;
+/// Separates a word from the next.
 const BLANK: u8 = 1;
+/// May end a line.
 const END: u8 = 2;
+/// Stands in an identifier.
+const IDENT: u8 = 4;
 
-/// What each byte does to a word: stands in it, separates it from the next, or may end the line.
+/// What each byte is; a byte that is neither blank nor end stands in a word.
 const CLASS: [u8; 256] = {
-    let mut class = [WORD; 256];
+    let mut class = [0; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        if (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_' {
+            class[byte] = IDENT;
+        }
+        byte += 1;
+    }
     class[b' ' as usize] = BLANK;
     class[b'\t' as usize] = BLANK;
     class[b'\n' as usize] = END;
@@ -32,6 +42,12 @@ const CLASS: [u8; 256] = {
     class[b'#' as usize] = END;
     class
 };
+
+/// Whether a word goes on at `byte`.
+#[inline]
+fn in_word(byte: u8) -> bool {
+    CLASS[byte as usize] & (BLANK | END) == 0
+}
 
 impl<'t> Cursor<'t> {
     /// A cursor at the start of `text`, behind a byte order mark. `base` is added to every span.
@@ -103,7 +119,7 @@ impl<'t> Cursor<'t> {
     /// Whether a word that ends here is complete.
     #[inline]
     pub(crate) fn at_delimiter(&self) -> bool {
-        CLASS[self.peek() as usize] != WORD
+        !in_word(self.peek())
     }
 
     /// Whether nothing is left of the line but a comment.
@@ -139,7 +155,7 @@ impl<'t> Cursor<'t> {
         let start = self.at;
         let bytes = self.text.as_bytes();
         let mut at = start;
-        while bytes.get(at).is_some_and(|&byte| CLASS[byte as usize] == WORD) {
+        while bytes.get(at).is_some_and(|&byte| in_word(byte)) {
             at += 1;
         }
         self.at = at;
@@ -149,7 +165,7 @@ impl<'t> Cursor<'t> {
     /// The bytes up to the next blank, bracket, comma, semicolon or line end; empty at one.
     pub(crate) fn item(&mut self) -> &'t str {
         let start = self.at;
-        self.skip_to(|byte| CLASS[byte as usize] != WORD || matches!(byte, b',' | b';' | b'[' | b']'));
+        self.skip_to(|byte| !in_word(byte) || matches!(byte, b',' | b';' | b'[' | b']'));
         self.since(start)
     }
 
@@ -166,14 +182,18 @@ impl<'t> Cursor<'t> {
     }
 
     /// The identifier at the cursor; empty where none starts.
+    #[inline]
     pub(crate) fn ident(&mut self) -> &'t str {
         let start = self.at;
+        let bytes = self.text.as_bytes();
+        let mut at = start;
         if !self.peek().is_ascii_digit() {
-            while self.peek().is_ascii_alphanumeric() || self.peek() == b'_' {
-                self.at += 1;
+            while bytes.get(at).is_some_and(|&byte| CLASS[byte as usize] == IDENT) {
+                at += 1;
             }
         }
-        &self.text[start..self.at]
+        self.at = at;
+        &self.text[start..at]
     }
 
     /// The digits at the cursor as a number; none where no digit stands or it is past `i64::MAX`.
@@ -264,7 +284,7 @@ impl<'t> Cursor<'t> {
     /// The span of the word at `start`, or of the one byte before it where the line ends there.
     pub(crate) fn word_span(&self, start: usize) -> Span {
         let rest = &self.text.as_bytes()[start..];
-        let len = rest.iter().position(|&byte| CLASS[byte as usize] != WORD).unwrap_or(rest.len());
+        let len = rest.iter().position(|&byte| !in_word(byte)).unwrap_or(rest.len());
         match len {
             0 => self.span_of(start.saturating_sub(1), start.max(1)),
             len => self.span_of(start, start + len),
@@ -274,8 +294,14 @@ impl<'t> Cursor<'t> {
     /// The word that stands at `start`.
     pub(crate) fn word_at(&self, start: usize) -> &'t str {
         let rest = &self.text.as_bytes()[start..];
-        let len = rest.iter().position(|&byte| CLASS[byte as usize] != WORD).unwrap_or(rest.len());
+        let len = rest.iter().position(|&byte| !in_word(byte)).unwrap_or(rest.len());
         &self.text[start..start + len]
+    }
+
+    /// The error for the word at `start`, which should be an identifier.
+    #[cold]
+    pub(crate) fn not_ident_at(&self, start: usize, what: &str) -> Diagnostic {
+        not_ident(self.word_span(start), self.word_at(start), what)
     }
 
     /// An error about the word at `start`.
@@ -339,10 +365,10 @@ mod tests {
 
     #[test]
     fn lines_end_at_newline_carriage_return_comment_or_end() {
-        for text in ["", "\n", "\r\n", "# x", "#\n"] {
+        for text in ["", "\n", "\r\n", "\r", "# x", "#\n"] {
             assert!(cursor(text).at_line_end(), "{text:?}");
         }
-        for text in ["\r", "x", "\0", "\rx\n"] {
+        for text in ["x", "\0", "\rx\n", "\r\r\n"] {
             assert!(!cursor(text).at_line_end(), "{text:?}");
         }
     }

@@ -49,7 +49,9 @@ pub(crate) fn apply(
 ) -> Outcome {
     let root = egraph.find(found.registers[0]);
     let expected = egraph[root].data.ty;
-    let Some(ready) = prepare(egraph, uses, template, found) else { return Outcome::Refused };
+    let Some(ready) = prepare(egraph, uses, template, found) else {
+        return Outcome::Refused;
+    };
     if ready.last().map(|&(ty, _)| ty) != Some(expected) {
         return Outcome::Refused;
     }
@@ -85,7 +87,11 @@ fn prepare(
                 let ty = egraph[id].data.ty;
                 (ty, Ready::Const(like(egraph, ty, *number)?))
             }
-            TemplateTerm::Op { op, attrs, operands } => {
+            TemplateTerm::Op {
+                op,
+                attrs,
+                operands,
+            } => {
                 let values: Vec<_> = {
                     let scope = Scope {
                         egraph,
@@ -93,11 +99,16 @@ fn prepare(
                         registers: &found.registers,
                         slots: &found.slots,
                     };
-                    attrs.iter().map(|attr| attr.attr(&scope)).collect::<Option<_>>()?
+                    attrs
+                        .iter()
+                        .map(|attr| attr.attr(&scope))
+                        .collect::<Option<_>>()?
                 };
                 let store = &mut egraph.analysis.store;
-                let attrs: AttrIds =
-                    values.into_iter().map(|value| store.intern_attr(value)).collect();
+                let attrs: AttrIds = values
+                    .into_iter()
+                    .map(|value| store.intern_attr(value))
+                    .collect();
                 let types: SmallVec<[Ty; 4]> = operands.iter().map(|&at| ready[at].0).collect();
                 let ty = store.signature(*op, &attrs, &types).ty?;
                 (ty, Ready::Op(*op, attrs))

@@ -4,42 +4,21 @@ use std::ops::Range;
 
 use mind_diag::{Diagnostic, Severity};
 use mind_ir::ValueId;
-use mind_ir::builder::Builder;
 use mind_ir::graph::Graph;
-use mind_ir::opdef::OpDef;
-use mind_ir::tensor::Tensor;
+use rustc_hash::FxHashSet;
 
-use crate::cost::{CostModel, CostTable, module_cost, op_cost};
+use crate::context::Context;
+use crate::cost::{CostTable, module_cost, op_cost};
 use crate::egraph::store::Store;
-use crate::extract::{Choice, Dense};
+use crate::extract::{Choice, dense_view};
 use crate::fast_math::FastMath;
 use crate::fusion::group::group;
 use crate::fusion::propose::propose;
-use crate::limits::Limits;
 use crate::load::{Loaded, load};
 use crate::phases::saturate;
 use crate::region::{Program, regions};
 use crate::report::{Kept, KeptReason, Report, RuleStats};
-use crate::rewrite::rewrite;
-use crate::ruleset::RuleSet;
-
-/// What a run works with.
-#[derive(Clone, Copy)]
-pub struct Context<'a> {
-    /// The rules, and with them the op table.
-    pub rules: &'a RuleSet,
-    /// The classes of rules that may act beyond the exact one.
-    pub classes: FastMath,
-    /// What ops cost.
-    pub cost: &'a CostModel,
-    /// How far the search goes.
-    pub limits: Limits,
-    /// Creates a constant with the contents of a tensor.
-    pub constant: fn(&mut Builder<'_>, &Tensor) -> ValueId,
-    /// The op that holds a fused group: any number of operands, one attribute naming the group, one
-    /// region whose block has an argument per operand.
-    pub fused: &'static OpDef,
-}
+use crate::rewrite::{Found, rewrite};
 
 /// Replaces values of the module by cheaper equal ones. The module is verified, and stays so.
 pub fn fold(g: &mut Graph, cx: &Context<'_>) -> Report {
@@ -108,34 +87,57 @@ fn optimise<'r>(
     if loaded.ops.is_empty() {
         return (loaded.egraph.analysis.store, false);
     }
-    let reasons = saturate(&mut loaded, cx.rules, cx.classes, &cx.limits, &mut report.rules);
-    report.kept.extend(reasons.into_iter().map(|reason| Kept { span, ops, reason }));
+    let reasons = saturate(
+        &mut loaded,
+        cx.rules,
+        cx.classes,
+        &cx.limits,
+        &mut report.rules,
+    );
+    report
+        .kept
+        .extend(reasons.into_iter().map(|reason| Kept { span, ops, reason }));
     if loaded.egraph.analysis.contradiction {
-        report.kept.push(Kept { span, ops, reason: KeptReason::Contradiction });
+        report.kept.push(Kept {
+            span,
+            ops,
+            reason: KeptReason::Contradiction,
+        });
         return (loaded.egraph.analysis.store, false);
     }
-    let mut dense = Dense::new(&loaded);
+    let mut dense = dense_view(&loaded);
     let groups = match goal {
         Goal::Fold => Vec::new(),
         Goal::Fuse => propose(&loaded, &mut dense, cx, &mut report.rules),
     };
     let choice = Choice::best(&dense, &loaded);
-    let before = region_cost(g, cx, &loaded);
+    let before = region_cost(g, &loaded);
     if choice.cost >= before {
         if choice.cost > before {
-            let reason = KeptReason::NotCheaper { before, after: choice.cost };
+            let reason = KeptReason::NotCheaper {
+                before,
+                after: choice.cost,
+            };
             report.kept.push(Kept { span, ops, reason });
         }
         return (loaded.egraph.analysis.store, false);
     }
-    rewrite(g, cx, program, range.start, &loaded, &dense, &choice, &groups, report);
+    let found = Found {
+        program,
+        start: range.start,
+        loaded: &loaded,
+        dense: &dense,
+        choice: &choice,
+        groups: &groups,
+    };
+    rewrite(g, cx, &found, report);
     (loaded.egraph.analysis.store, true)
 }
 
 /// The cost of the region's ops that its results need.
-fn region_cost(g: &Graph, _cx: &Context<'_>, loaded: &Loaded<'_>) -> u64 {
+fn region_cost(g: &Graph, loaded: &Loaded<'_>) -> u64 {
     let costs = loaded.egraph.analysis.store.costs;
-    let mut needed: rustc_hash::FxHashSet<ValueId> = loaded.roots.iter().copied().collect();
+    let mut needed: FxHashSet<ValueId> = loaded.roots.iter().copied().collect();
     let mut cost = 0u64;
     for own in loaded.ops.iter().rev() {
         if needed.contains(&own.result) {
@@ -151,7 +153,9 @@ fn remark(report: &mut Report, cx: &Context<'_>) {
         let ops = kept.ops;
         let message = match &kept.reason {
             KeptReason::NotCheaper { before, after } => {
-                format!("region of {ops} ops kept: the best form costs {after} ps, this one {before} ps")
+                format!(
+                    "region of {ops} ops kept: the best form costs {after} ps, this one {before} ps"
+                )
             }
             KeptReason::Contradiction => {
                 format!("region of {ops} ops kept: rules made unequal values equal")
@@ -164,6 +168,8 @@ fn remark(report: &mut Report, cx: &Context<'_>) {
                 format!("region of {ops} ops not searched to the end: too many matches of `{rule}`")
             }
         };
-        report.remarks.push(Diagnostic::new(Severity::Remark, kept.span, message));
+        report
+            .remarks
+            .push(Diagnostic::new(Severity::Remark, kept.span, message));
     }
 }

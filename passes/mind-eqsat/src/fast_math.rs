@@ -29,7 +29,10 @@ impl FastMath {
 
     /// The class called `name`.
     pub fn parse(name: &str) -> Option<FastMath> {
-        FastMath::NAMES.iter().find(|(own, _)| *own == name).map(|&(_, class)| class)
+        FastMath::NAMES
+            .iter()
+            .find(|(own, _)| *own == name)
+            .map(|&(_, class)| class)
     }
 
     /// The classes of both.

@@ -9,6 +9,7 @@
 //! clock or a hash map's order.
 
 mod apply;
+mod context;
 pub mod cost;
 mod driver;
 mod egraph;
@@ -21,16 +22,17 @@ mod load;
 mod matcher;
 mod pattern;
 mod phases;
+mod placement;
 mod region;
 mod report;
 mod rewrite;
 mod rules;
 mod ruleset;
+mod slots;
 
-pub use driver::{Context, fold, fuse};
+pub use context::Context;
+pub use driver::{fold, fuse};
 pub use fast_math::FastMath;
 pub use limits::Limits;
-pub use report::{
-    Change, FusedGroup, Kept, KeptReason, Replacement, Report, RuleIx, RuleStats,
-};
+pub use report::{Change, FusedGroup, Kept, KeptReason, Replacement, Report, RuleIx, RuleStats};
 pub use ruleset::{RuleErrors, RuleSet, SHIPPED, SourceErrors};

@@ -86,7 +86,9 @@ pub(crate) fn load<'r>(
     }
     loaded.egraph.rebuild();
     let inside = |user: OpId| {
-        program.position(user).is_some_and(|position| range.contains(&position))
+        program
+            .position(user)
+            .is_some_and(|position| range.contains(&position))
             && table.transparent(g.def(user)).is_some()
     };
     for at in 0..loaded.ops.len() {
@@ -117,8 +119,11 @@ impl Loaded<'_> {
 
     fn op(&mut self, g: &Graph, op: OpId, number: crate::egraph::optable::OpIx, position: u32) {
         let result = g.result(op);
-        let children: SmallVec<[Id; 4]> =
-            g.operands(op).iter().map(|&operand| self.class(g, operand)).collect();
+        let children: SmallVec<[Id; 4]> = g
+            .operands(op)
+            .iter()
+            .map(|&operand| self.class(g, operand))
+            .collect();
         let store = &mut self.egraph.analysis.store;
         let ty = import_type(store, g, result);
         let Some(attrs) = store.import_attrs(g, op) else {
@@ -126,10 +131,14 @@ impl Loaded<'_> {
             return;
         };
         let equals = g.def(op).fold.and_then(|_| {
-            let types: SmallVec<[Ty; 4]> =
-                children.iter().map(|&child| self.egraph[child].data.ty).collect();
+            let types: SmallVec<[Ty; 4]> = children
+                .iter()
+                .map(|&child| self.egraph[child].data.ty)
+                .collect();
             let signature = self.egraph.analysis.store.signature(number, &attrs, &types);
-            signature.equals.filter(|&at| signature.ty == Some(ty) && types[at] == ty)
+            signature
+                .equals
+                .filter(|&at| signature.ty == Some(ty) && types[at] == ty)
         });
         let (class, node) = match equals {
             Some(at) => (children[at], None),
@@ -139,7 +148,12 @@ impl Loaded<'_> {
             }
         };
         self.classes.insert(result, class);
-        self.ops.push(LoadedOp { position, op, result, node });
+        self.ops.push(LoadedOp {
+            position,
+            op,
+            result,
+            node,
+        });
     }
 
     /// The class of an operand; a value from before the region becomes a leaf.

@@ -8,9 +8,8 @@ use crate::egraph::analysis::Eg;
 use crate::egraph::language::{Head, Node};
 use crate::egraph::payload::AttrId;
 use crate::expr::Scope;
-use crate::pattern::{
-    AttrPattern, DimPattern, Instruction, Part, Rule, ShapePattern, Slots, TypePattern,
-};
+use crate::pattern::{AttrPattern, DimPattern, Instruction, Part, Rule, ShapePattern, TypePattern};
+use crate::slots::Slots;
 
 /// Where a rule's pattern was found.
 #[derive(Clone, Debug)]
@@ -88,11 +87,20 @@ impl<'m> Machine<'m, '_> {
                     self.run(at + 1);
                 }
             }
-            Some(Instruction::Open { reg, op, attrs, out, swap }) => {
+            Some(Instruction::Open {
+                reg,
+                op,
+                attrs,
+                out,
+                swap,
+            }) => {
                 let class = self.class(*reg);
                 let nodes: &'m [Node] = &self.egraph[class].nodes;
                 let from = nodes.partition_point(|node| node.head < Head::Op(*op));
-                for node in nodes[from..].iter().take_while(|node| node.head == Head::Op(*op)) {
+                for node in nodes[from..]
+                    .iter()
+                    .take_while(|node| node.head == Head::Op(*op))
+                {
                     if !self.matches_attrs(attrs, node) {
                         continue;
                     }
@@ -127,9 +135,17 @@ impl<'m> Machine<'m, '_> {
         });
         if holds {
             self.found.push(Match {
-                registers: self.registers.iter().map(|&id| self.egraph.find(id)).collect(),
+                registers: self
+                    .registers
+                    .iter()
+                    .map(|&id| self.egraph.find(id))
+                    .collect(),
                 slots: self.slots.clone(),
-                nodes: self.nodes.iter().map(|&(class, node)| (class, node.clone())).collect(),
+                nodes: self
+                    .nodes
+                    .iter()
+                    .map(|&(class, node)| (class, node.clone()))
+                    .collect(),
             });
         }
     }
@@ -137,14 +153,17 @@ impl<'m> Machine<'m, '_> {
     fn matches_attrs(&mut self, patterns: &[AttrPattern], node: &Node) -> bool {
         let store = &self.egraph.analysis.store;
         let attrs: &[AttrId] = &store.payload(node.payload).attrs;
-        patterns.iter().zip(attrs).all(|(pattern, &attr)| match pattern {
-            AttrPattern::Bind(slot) => {
-                self.slots.attrs[usize::from(*slot)] = attr;
-                true
-            }
-            AttrPattern::Same(slot) => self.slots.attrs[usize::from(*slot)] == attr,
-            AttrPattern::Equals(value) => store.attr(attr) == value,
-        })
+        patterns
+            .iter()
+            .zip(attrs)
+            .all(|(pattern, &attr)| match pattern {
+                AttrPattern::Bind(slot) => {
+                    self.slots.attrs[usize::from(*slot)] = attr;
+                    true
+                }
+                AttrPattern::Same(slot) => self.slots.attrs[usize::from(*slot)] == attr,
+                AttrPattern::Equals(value) => store.attr(attr) == value,
+            })
     }
 
     fn matches_type(&mut self, pattern: &TypePattern, ty: Ty) -> bool {
@@ -158,13 +177,18 @@ impl<'m> Machine<'m, '_> {
             Some(Part::Same(_)) | None => {}
         }
         let shape: &[Dim] = found.shape;
-        pattern.shape.as_ref().is_none_or(|pattern| matches_shape(&mut self.slots, pattern, shape))
+        pattern
+            .shape
+            .as_ref()
+            .is_none_or(|pattern| matches_shape(&mut self.slots, pattern, shape))
     }
 }
 
 fn matches_shape(slots: &mut Slots, pattern: &ShapePattern, shape: &[Dim]) -> bool {
     let (front, back) = (pattern.front.len(), pattern.back.len());
-    let Some(middle) = shape.len().checked_sub(front + back) else { return false };
+    let Some(middle) = shape.len().checked_sub(front + back) else {
+        return false;
+    };
     if pattern.rest.is_none() && middle > 0 {
         return false;
     }
@@ -177,7 +201,11 @@ fn matches_shape(slots: &mut Slots, pattern: &ShapePattern, shape: &[Dim]) -> bo
         DimPattern::Part(Part::Same(slot)) => slots.dims[usize::from(slot)].surely_equals(dim),
     };
     let ends = pattern.front.iter().zip(shape).all(|(p, &d)| dim(p, d))
-        && pattern.back.iter().zip(&shape[front + middle..]).all(|(p, &d)| dim(p, d));
+        && pattern
+            .back
+            .iter()
+            .zip(&shape[front + middle..])
+            .all(|(p, &d)| dim(p, d));
     let rest = &shape[front..front + middle];
     ends && match pattern.rest {
         None => true,

@@ -1,18 +1,11 @@
 //! Rules made ready for matching.
 
-use mind_ir::types::{DType, Dim};
-
 use crate::egraph::optable::OpIx;
 use crate::egraph::payload::AttrValue;
 use crate::expr::{Condition, Expression};
 use crate::fast_math::FastMath;
 use crate::report::RuleIx;
-
-/// A register of the matching machine: it holds an e-class. Register 0 is the root.
-pub(crate) type Reg = u8;
-
-/// The place of a bound attribute, dtype, extent or list of extents.
-pub(crate) type Slot = u8;
+use crate::slots::{Reg, Slot};
 
 /// When a rule acts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -68,7 +61,13 @@ pub(crate) struct Pattern {
 pub(crate) enum Instruction {
     /// For every e-node of `op` in the class in `reg` with such attributes: puts its children into the
     /// registers from `out` on. With `swap`, also the other way round.
-    Open { reg: Reg, op: OpIx, attrs: Box<[AttrPattern]>, out: Reg, swap: bool },
+    Open {
+        reg: Reg,
+        op: OpIx,
+        attrs: Box<[AttrPattern]>,
+        out: Reg,
+        swap: bool,
+    },
     /// Both registers hold one class.
     Same(Reg, Reg),
     /// The class in `reg` has such a type.
@@ -127,7 +126,11 @@ pub(crate) enum TemplateTerm {
     /// What a register holds.
     Register(Reg),
     /// An op over earlier terms; one attribute per row of its table entry.
-    Op { op: OpIx, attrs: Box<[Expression]>, operands: Box<[usize]> },
+    Op {
+        op: OpIx,
+        attrs: Box<[Expression]>,
+        operands: Box<[usize]>,
+    },
     /// `number` at every position of a value like the one in `reg`.
     Like { reg: Reg, number: Number },
 }
@@ -155,13 +158,4 @@ impl Number {
             Number::Float(value) => value,
         }
     }
-}
-
-/// What the slots of a match hold besides e-classes.
-#[derive(Clone, Default, Debug)]
-pub(crate) struct Slots {
-    pub(crate) attrs: Vec<crate::egraph::payload::AttrId>,
-    pub(crate) dtypes: Vec<Option<DType>>,
-    pub(crate) dims: Vec<Dim>,
-    pub(crate) shapes: Vec<Vec<Dim>>,
 }

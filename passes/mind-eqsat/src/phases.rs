@@ -22,7 +22,7 @@ pub(crate) fn saturate(
     stats: &mut [RuleStats],
 ) -> Vec<KeptReason> {
     let ops = loaded.ops.len().max(16);
-    let depth = rules.rules.iter().map(|rule| depth(rule)).max().unwrap_or(0);
+    let depth = rules.rules.iter().map(depth).max().unwrap_or(0);
     let phases = [
         (Phase::Simplify, limits.simplify_rounds),
         (Phase::Layout, limits.layout_rounds),
@@ -39,10 +39,18 @@ pub(crate) fn saturate(
         for _ in 0..rounds {
             let uses = loaded.uses();
             let roots = roots_by_op(&loaded.egraph, rules, &changed.classes);
-            let found =
-                matches(&loaded.egraph, &uses, &active, &roots, limits.matches * ops, &mut reasons);
+            let found = matches(
+                &loaded.egraph,
+                &uses,
+                &active,
+                &roots,
+                limits.matches * ops,
+                &mut reasons,
+            );
             for (rule, found) in found {
-                let Effect::Rewrite(template) = &rule.effect else { continue };
+                let Effect::Rewrite(template) = &rule.effect else {
+                    continue;
+                };
                 let stat = &mut stats[rule.name.index()];
                 stat.matched += 1;
                 match apply(&mut loaded.egraph, &uses, rule, template, &found) {
@@ -111,7 +119,10 @@ pub(crate) fn roots_by_op(egraph: &Eg<'_>, rules: &RuleSet, classes: &[Id]) -> V
 
 /// Every class, ascending.
 pub(crate) fn all_classes(egraph: &Eg<'_>) -> Vec<Id> {
-    (0..egraph.nodes().len()).map(Id::from).filter(|&id| egraph.find(id) == id).collect()
+    (0..egraph.nodes().len())
+        .map(Id::from)
+        .filter(|&id| egraph.find(id) == id)
+        .collect()
 }
 
 /// How many ops lie on the longest way from the root of a pattern.
@@ -129,7 +140,10 @@ struct Changed {
 
 impl Changed {
     fn everything(egraph: &Eg<'_>) -> Changed {
-        Changed { classes: all_classes(egraph), seen: Changed::look(egraph) }
+        Changed {
+            classes: all_classes(egraph),
+            seen: Changed::look(egraph),
+        }
     }
 
     fn look(egraph: &Eg<'_>) -> Vec<(Id, Data)> {
@@ -146,7 +160,8 @@ impl Changed {
         let mut marked = vec![false; seen.len()];
         let mut frontier: Vec<Id> = Vec::new();
         for (id, now) in seen.iter().enumerate() {
-            if self.seen.get(id) != Some(now) && !std::mem::replace(&mut marked[usize::from(now.0)], true)
+            if self.seen.get(id) != Some(now)
+                && !std::mem::replace(&mut marked[usize::from(now.0)], true)
             {
                 frontier.push(now.0);
             }

@@ -60,7 +60,14 @@ pub(crate) fn regions(
     let mut half = shifted;
     while start < program.ops.len() {
         let scale = |size: usize| if half { size / 2 } else { size }.max(1);
-        let end = cut(g, program, &live, start, scale(limits.region_least), scale(limits.region_most));
+        let end = cut(
+            g,
+            program,
+            &live,
+            start,
+            scale(limits.region_least),
+            scale(limits.region_most),
+        );
         regions.push(start..end);
         (start, half) = (end, false);
     }
@@ -84,7 +91,8 @@ fn cut(
         .find(|&at| live[at] <= 1 || content(at).is_multiple_of(CUT_EVERY));
     early.unwrap_or_else(|| {
         let last = start + most - most / 4..=start + most;
-        last.min_by_key(|&at| (live[at], content(at))).unwrap_or(start + most)
+        last.min_by_key(|&at| (live[at], content(at)))
+            .unwrap_or(start + most)
     })
 }
 
@@ -126,10 +134,14 @@ fn content_hash(g: &Graph, op: OpId) -> u64 {
         g.ty(value).hash(&mut hasher);
     }
     for &operand in g.operands(op) {
-        let Some(producer) = g.defining_op(operand) else { continue };
+        let Some(producer) = g.defining_op(operand) else {
+            continue;
+        };
         g.def(producer).name.hash(&mut hasher);
         for &inner in g.operands(producer) {
-            let Some(producer) = g.defining_op(inner) else { continue };
+            let Some(producer) = g.defining_op(inner) else {
+                continue;
+            };
             g.def(producer).name.hash(&mut hasher);
         }
     }

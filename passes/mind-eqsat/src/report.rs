@@ -13,7 +13,7 @@ impl RuleIx {
     }
 }
 
-/// How often a rule matched and what came of it.
+/// How often a rule matched and what came of it. What is found again in a later round counts again.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct RuleStats {
     /// Matches whose condition held.

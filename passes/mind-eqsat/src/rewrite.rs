@@ -9,7 +9,7 @@ use mind_ir::types::TensorType;
 use mind_ir::{OpId, ValueId};
 use smallvec::SmallVec;
 
-use crate::Context;
+use crate::context::Context;
 use crate::egraph::analysis::{Origin, spelt_out};
 use crate::egraph::language::Head;
 use crate::egraph::optable::OpIx;
@@ -18,27 +18,30 @@ use crate::extract::{Choice, ClassIx, Dense, DenseNode, What};
 use crate::fusion::body::{Group, Source};
 use crate::fusion::build::{finish, insert};
 use crate::load::Loaded;
+use crate::placement::{NOWHERE, anchors, inlined};
 use crate::region::Program;
 use crate::report::{Change, FusedGroup, Replacement, Report, RuleIx};
 
-/// A constant up to this many bytes, once spelt out, stands inside a group that reads it.
-const INLINE_LIMIT: u64 = 1 << 16;
+/// A region and what it is to become.
+#[derive(Clone, Copy)]
+pub(crate) struct Found<'a, 'r> {
+    pub(crate) program: &'a Program,
+    /// The position of the region's first op in the program.
+    pub(crate) start: usize,
+    pub(crate) loaded: &'a Loaded<'r>,
+    pub(crate) dense: &'a Dense,
+    pub(crate) choice: &'a Choice,
+    pub(crate) groups: &'a [Group],
+}
 
-/// No place yet.
-const NOWHERE: u32 = u32::MAX;
-
-/// Makes the region what `choice` says. `start` is the position of the region's first op.
-pub(crate) fn rewrite(
-    g: &mut Graph,
-    cx: &Context<'_>,
-    program: &Program,
-    start: usize,
-    loaded: &Loaded<'_>,
-    dense: &Dense,
-    choice: &Choice,
-    groups: &[Group],
-    report: &mut Report,
-) {
+/// Makes the region what was found.
+pub(crate) fn rewrite(g: &mut Graph, cx: &Context<'_>, found: &Found<'_, '_>, report: &mut Report) {
+    let Found {
+        loaded,
+        dense,
+        choice,
+        ..
+    } = *found;
     let anchors = anchors(dense, choice, loaded);
     let mut order: Vec<ClassIx> = (0..dense.classes.len() as ClassIx)
         .filter(|&class| choice.needs(class) && anchors[class as usize] != NOWHERE)
@@ -52,84 +55,25 @@ pub(crate) fn rewrite(
             list.push(rule);
         }
     }
-    let mut rewriter =
-        Rewriter { g, cx, program, start, loaded, dense, choice, groups, values, rules, report };
+    let mut rewriter = Rewriter {
+        g,
+        cx,
+        found,
+        values,
+        rules,
+        report,
+    };
     for class in order {
-        let anchor = anchors[class as usize];
-        let value = rewriter.emit(class, anchor);
+        let value = rewriter.emit(class, anchors[class as usize]);
         rewriter.values[class as usize] = value;
     }
     rewriter.replace();
 }
 
-/// Where each needed class is computed, as a position in the region: where the program does, else just
-/// before its first reader.
-fn anchors(dense: &Dense, choice: &Choice, loaded: &Loaded<'_>) -> Vec<u32> {
-    let mut anchors = vec![NOWHERE; dense.classes.len()];
-    for &root in &dense.roots {
-        if let Some(op) = dense.class(root).program {
-            anchors[root as usize] = loaded.ops[op as usize].position;
-        }
-    }
-    let mut order: Vec<ClassIx> =
-        (0..dense.classes.len() as ClassIx).filter(|&class| choice.needs(class)).collect();
-    order.sort_by_key(|&class| std::cmp::Reverse((dense.class(class).rank, class)));
-    for class in order {
-        let Some(node) = choice.node(class) else { continue };
-        let row = dense.class(class);
-        let node = dense.node(node);
-        let fixed = !matches!(node.what, What::Node { head: Head::Leaf | Head::Const, .. });
-        if let (true, Some(op)) = (fixed, row.program) {
-            anchors[class as usize] = loaded.ops[op as usize].position;
-        }
-        let own = anchors[class as usize];
-        let inlined = inlined(loaded, dense, choice, node);
-        for (&child, inlined) in node.children.iter().zip(inlined) {
-            if !inlined {
-                let anchor = &mut anchors[child as usize];
-                *anchor = (*anchor).min(own);
-            }
-        }
-    }
-    anchors
-}
-
-/// Which children of a group it holds as constants of its own. One child stays an operand.
-fn inlined(
-    loaded: &Loaded<'_>,
-    dense: &Dense,
-    choice: &Choice,
-    node: &DenseNode,
-) -> SmallVec<[bool; 4]> {
-    let store = &loaded.egraph.analysis.store;
-    let small_splat = |&class: &ClassIx| {
-        let Some(node) = choice.node(class) else { return false };
-        let What::Node { head: Head::Const, payload } = dense.node(node).what else { return false };
-        let constant = store.constants.get(payload);
-        let ty = store.ty(constant.ty);
-        let bytes = ty.count().map_or(u64::MAX, |count| count as u64 * ty.dtype.size() as u64);
-        constant.splat && bytes <= INLINE_LIMIT
-    };
-    let group = matches!(node.what, What::Group(_));
-    let mut inlined: SmallVec<[bool; 4]> =
-        node.children.iter().map(|child| group && small_splat(child)).collect();
-    if inlined.iter().all(|&inlined| inlined)
-        && let Some(first) = inlined.first_mut()
-    {
-        *first = false;
-    }
-    inlined
-}
-
 struct Rewriter<'a, 'r> {
     g: &'a mut Graph,
     cx: &'a Context<'a>,
-    program: &'a Program,
-    start: usize,
-    loaded: &'a Loaded<'r>,
-    dense: &'a Dense,
-    choice: &'a Choice,
-    groups: &'a [Group],
+    found: &'a Found<'a, 'r>,
     values: Vec<Option<ValueId>>,
     /// The rules that each class became one by.
     rules: Vec<SmallVec<[RuleIx; 2]>>,
@@ -138,33 +82,43 @@ struct Rewriter<'a, 'r> {
 
 impl<'r> Rewriter<'_, 'r> {
     fn store(&self) -> &Store<'r> {
-        &self.loaded.egraph.analysis.store
+        &self.found.loaded.egraph.analysis.store
     }
 
     /// The op at a position of the region.
     fn op_at(&self, position: u32) -> OpId {
-        self.program.ops[self.start + position as usize - 1]
+        self.found.program.ops[self.found.start + position as usize - 1]
     }
 
     /// Computes `class` before the op at `anchor`.
     fn emit(&mut self, class: ClassIx, anchor: u32) -> Option<ValueId> {
-        let number = self.choice.node(class)?;
-        let node = self.dense.node(number);
-        let row = self.dense.class(class);
+        let number = self.found.choice.node(class)?;
+        let node = self.found.dense.node(number);
+        let row = self.found.dense.class(class);
         let before = self.op_at(anchor);
         match node.what {
-            What::Node { head: Head::Leaf, payload } => {
-                Some(self.loaded.leaves[payload as usize].0)
-            }
-            What::Node { head: Head::Const, payload } => Some(self.constant(payload, before)),
-            What::Node { head: Head::Op(op), payload } => {
-                let own = row.program.filter(|&own| self.dense.program[own as usize] == Some(number));
+            What::Node {
+                head: Head::Leaf,
+                payload,
+            } => Some(self.found.loaded.leaves[payload as usize].0),
+            What::Node {
+                head: Head::Const,
+                payload,
+            } => Some(self.constant(payload, before)),
+            What::Node {
+                head: Head::Op(op),
+                payload,
+            } => {
+                let own = row
+                    .program
+                    .filter(|&own| self.found.dense.program[own as usize] == Some(number));
                 if let Some(own) = own {
-                    return Some(self.loaded.ops[own as usize].result);
+                    return Some(self.found.loaded.ops[own as usize].result);
                 }
                 let operands: SmallVec<[ValueId; 4]> = self.operands(&node.children)?;
                 self.count(node);
-                let value = self.create(op, payload, &operands, InsertPoint::Before(before), before);
+                let value =
+                    self.create(op, payload, &operands, InsertPoint::Before(before), before);
                 self.rename(class, value);
                 Some(value)
             }
@@ -177,7 +131,10 @@ impl<'r> Rewriter<'_, 'r> {
     }
 
     fn operands(&self, classes: &[ClassIx]) -> Option<SmallVec<[ValueId; 4]>> {
-        classes.iter().map(|&class| self.values[class as usize]).collect()
+        classes
+            .iter()
+            .map(|&class| self.values[class as usize])
+            .collect()
     }
 
     fn count(&mut self, node: &DenseNode) {
@@ -188,8 +145,10 @@ impl<'r> Rewriter<'_, 'r> {
 
     /// Gives a new value the label and declared type of the value it stands for, which goes.
     fn rename(&mut self, class: ClassIx, value: ValueId) {
-        let Some(op) = self.dense.class(class).program else { return };
-        let old = self.loaded.ops[op as usize].result;
+        let Some(op) = self.found.dense.class(class).program else {
+            return;
+        };
+        let old = self.found.loaded.ops[op as usize].result;
         let label = self.g.label(old);
         self.g.set_label(value, label);
         if let Some(declared) = self.g.declared(old) {
@@ -205,7 +164,7 @@ impl<'r> Rewriter<'_, 'r> {
         at: InsertPoint,
         replaced: OpId,
     ) -> ValueId {
-        let store = &self.loaded.egraph.analysis.store;
+        let store = &self.found.loaded.egraph.analysis.store;
         let def: &'static OpDef = store.ops.def(op);
         let payload = store.payload(payload);
         let attrs = store.borrow_attrs(&payload.attrs);
@@ -222,9 +181,10 @@ impl<'r> Rewriter<'_, 'r> {
 
     /// The value of a constant, there before `before`.
     fn constant(&mut self, number: u32, before: OpId) -> ValueId {
-        if let Some(&op) = self.loaded.constants.get(&number) {
-            let here = self.program.position(before);
-            if self.program.position(op) >= here && self.g.parent(op) == self.g.parent(before) {
+        if let Some(&op) = self.found.loaded.constants.get(&number) {
+            let here = self.found.program.position(before);
+            if self.found.program.position(op) >= here && self.g.parent(op) == self.g.parent(before)
+            {
                 self.g.move_before(op, before);
             }
             return self.g.result(op);
@@ -242,12 +202,14 @@ impl<'r> Rewriter<'_, 'r> {
 
     /// Builds a fused op with the group's ops as its body.
     fn fused(&mut self, number: u32, node: &DenseNode, before: OpId) -> Option<ValueId> {
-        let group = &self.groups[number as usize];
+        let group = &self.found.groups[number as usize];
         let span = self.g.span(before);
-        let inlined = inlined(self.loaded, self.dense, self.choice, node);
+        let inlined = inlined(self.found.loaded, self.found.dense, self.found.choice, node);
         let children = node.children.iter().zip(&inlined);
-        let outer: SmallVec<[ClassIx; 4]> =
-            children.filter(|(_, inlined)| !**inlined).map(|(&class, _)| class).collect();
+        let outer: SmallVec<[ClassIx; 4]> = children
+            .filter(|(_, inlined)| !**inlined)
+            .map(|(&class, _)| class)
+            .collect();
         let operands = self.operands(&outer)?;
         let (op, block) = insert(self.g, self.cx, group.kind, &operands, 1, before);
         let arguments = self.g.arguments(block);
@@ -257,7 +219,12 @@ impl<'r> Rewriter<'_, 'r> {
             .iter()
             .map(|&class| match outer.iter().position(|&own| own == class) {
                 Some(position) => arguments.get(position),
-                None => match self.choice.node(class).map(|node| self.dense.node(node).what) {
+                None => match self
+                    .found
+                    .choice
+                    .node(class)
+                    .map(|node| self.found.dense.node(node).what)
+                {
                     Some(What::Node { payload, .. }) => self.new_constant(payload, at, span),
                     _ => unreachable!("only constants are inlined"),
                 },
@@ -265,8 +232,14 @@ impl<'r> Rewriter<'_, 'r> {
             .collect();
         let mut results: Vec<ValueId> = Vec::with_capacity(group.members.len());
         for member in &group.members {
-            let inner = self.dense.node(member.node);
-            let What::Node { head: Head::Op(op), payload } = inner.what else { return None };
+            let inner = self.found.dense.node(member.node);
+            let What::Node {
+                head: Head::Op(op),
+                payload,
+            } = inner.what
+            else {
+                return None;
+            };
             let operands: SmallVec<[ValueId; 4]> = member
                 .operands
                 .iter()
@@ -276,39 +249,56 @@ impl<'r> Rewriter<'_, 'r> {
                 })
                 .collect();
             self.count(inner);
-            let program = self.dense.class(inner.class).program;
-            let replaced = program.map_or(before, |own| self.loaded.ops[own as usize].op);
+            let program = self.found.dense.class(inner.class).program;
+            let replaced = program.map_or(before, |own| self.found.loaded.ops[own as usize].op);
             results.push(self.create(op, payload, &operands, at, replaced));
         }
         let last = *results.last()?;
         finish(self.g, op, block, &[last]);
-        self.report.fused.push(FusedGroup { span, kind: group.kind, ops: group.members.len() });
+        self.report.fused.push(FusedGroup {
+            span,
+            kind: group.kind,
+            ops: group.members.len(),
+        });
         Some(self.g.result(op))
     }
 
     /// Makes every reader of the program's values read what stands for them now, and erases what nothing
     /// reads any more.
     fn replace(mut self) {
-        for at in 0..self.loaded.ops.len() {
-            let own = self.loaded.ops[at];
-            let class = self.dense.class_of(self.loaded.classes[&own.result]);
-            let Some(value) = self.values[class as usize] else { continue };
+        for at in 0..self.found.loaded.ops.len() {
+            let own = self.found.loaded.ops[at];
+            let class = self
+                .found
+                .dense
+                .class_of(self.found.loaded.classes[&own.result]);
+            let Some(value) = self.values[class as usize] else {
+                continue;
+            };
             if value != own.result {
                 self.note(at, class, value);
                 self.g.replace_all_uses(own.result, value);
             }
         }
         let mut constants: Vec<OpId> = Vec::new();
-        for own in self.loaded.ops.iter().rev() {
+        for own in self.found.loaded.ops.iter().rev() {
             if !self.g.uses(own.result).is_empty() {
                 continue;
             }
-            let read = self.g.operands(own.op).iter().filter_map(|&value| self.g.defining_op(value));
+            let read = self
+                .g
+                .operands(own.op)
+                .iter()
+                .filter_map(|&value| self.g.defining_op(value));
             constants.extend(read.filter(|&op| self.g.def(op).has(Trait::Constant)));
             self.g.erase(own.op);
         }
         for op in constants {
-            let unread = self.g.results(op).iter().all(|value| self.g.uses(value).is_empty());
+            let unread = self
+                .g
+                .results(op)
+                .iter()
+                .all(|value| self.g.uses(value).is_empty());
             if self.g.parent(op).is_some() && unread {
                 self.g.erase(op);
             }
@@ -316,21 +306,32 @@ impl<'r> Rewriter<'_, 'r> {
     }
 
     fn note(&mut self, at: usize, class: ClassIx, value: ValueId) {
-        let own = self.loaded.ops[at];
-        let first = self.dense.class(class).program == Some(at as u32);
-        let node = self.choice.node(class).map(|node| self.dense.node(node).what);
+        let own = self.found.loaded.ops[at];
+        let first = self.found.dense.class(class).program == Some(at as u32);
+        let node = self
+            .found
+            .choice
+            .node(class)
+            .map(|node| self.found.dense.node(node).what);
         let to = match node {
             Some(What::Group(group)) if first => {
-                Replacement::Fused(self.groups[group as usize].kind)
+                Replacement::Fused(self.found.groups[group as usize].kind)
             }
-            Some(What::Node { head: Head::Op(op), .. }) if first => {
-                Replacement::Op(self.store().ops.def(op).name)
-            }
-            Some(What::Node { head: Head::Const, .. }) => Replacement::Constant,
+            Some(What::Node {
+                head: Head::Op(op), ..
+            }) if first => Replacement::Op(self.store().ops.def(op).name),
+            Some(What::Node {
+                head: Head::Const, ..
+            }) => Replacement::Constant,
             _ => Replacement::Value(self.g.label(value)),
         };
         let rules = self.rules[class as usize].to_vec();
         let (span, from) = (self.g.span(own.op), self.g.def(own.op).name);
-        self.report.changes.push(Change { span, from, to, rules });
+        self.report.changes.push(Change {
+            span,
+            from,
+            to,
+            rules,
+        });
     }
 }

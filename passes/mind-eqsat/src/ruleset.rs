@@ -12,14 +12,29 @@ use crate::rules::load;
 
 /// The rule files that ship with the compiler, by name.
 pub const SHIPPED: &[(&str, &str)] = &[
-    ("identities.rules", include_str!("../rules/identities.rules")),
+    (
+        "identities.rules",
+        include_str!("../rules/identities.rules"),
+    ),
     ("signs.rules", include_str!("../rules/signs.rules")),
-    ("activations.rules", include_str!("../rules/activations.rules")),
+    (
+        "activations.rules",
+        include_str!("../rules/activations.rules"),
+    ),
     ("shapes.rules", include_str!("../rules/shapes.rules")),
-    ("transposes.rules", include_str!("../rules/transposes.rules")),
+    (
+        "transposes.rules",
+        include_str!("../rules/transposes.rules"),
+    ),
     ("joins.rules", include_str!("../rules/joins.rules")),
-    ("contractions.rules", include_str!("../rules/contractions.rules")),
-    ("reassociation.rules", include_str!("../rules/reassociation.rules")),
+    (
+        "contractions.rules",
+        include_str!("../rules/contractions.rules"),
+    ),
+    (
+        "reassociation.rules",
+        include_str!("../rules/reassociation.rules"),
+    ),
     ("fusions.rules", include_str!("../rules/fusions.rules")),
 ];
 
@@ -62,12 +77,19 @@ impl RuleSet {
     ///
     /// Errors: all that is wrong, file by file. No rule acts unless every file is right.
     pub fn load(registry: &Registry, sources: &[(&str, &str)]) -> Result<RuleSet, RuleErrors> {
-        let mut set = RuleSet { ops: OpTable::new(registry), rules: Vec::new(), names: Vec::new() };
+        let mut set = RuleSet {
+            ops: OpTable::new(registry),
+            rules: Vec::new(),
+            names: Vec::new(),
+        };
         let mut errors = Vec::new();
         for &(source, text) in sources {
             let found = load(registry, &set.ops, text, &mut set.names, &mut set.rules);
             if !found.is_empty() {
-                errors.push(SourceErrors { source: source.to_owned(), diagnostics: found });
+                errors.push(SourceErrors {
+                    source: source.to_owned(),
+                    diagnostics: found,
+                });
             }
         }
         match errors.is_empty() {

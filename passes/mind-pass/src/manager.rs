@@ -69,14 +69,24 @@ impl Manager<'_> {
         for Step { pass, options } in &pipeline.steps {
             watch.stage(Stage::Before(pass), g);
             statistics.enter(pass.name);
-            let mut cx = PassCx { registry: self.registry, statistics, remarks };
+            let mut cx = PassCx {
+                registry: self.registry,
+                statistics,
+                remarks,
+            };
             let changed = (pass.make)(options).run(g, &mut cx);
-            let changed = changed.map_err(|error| Failure::Pass { pass: pass.name, error })?;
+            let changed = changed.map_err(|error| Failure::Pass {
+                pass: pass.name,
+                error,
+            })?;
             watch.stage(Stage::After(pass, changed), g);
             if self.verify_each {
                 let found = verify(g, &self.verify);
                 if found.has_errors() {
-                    return Err(Failure::Invalid { pass: pass.name, found });
+                    return Err(Failure::Invalid {
+                        pass: pass.name,
+                        found,
+                    });
                 }
                 watch.stage(Stage::Verified(pass), g);
             }

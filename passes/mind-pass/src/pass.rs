@@ -132,7 +132,9 @@ impl Options {
             assert!(option.kind.admits(value), "{}: {value}", option.name);
             (option.name, value.to_owned())
         };
-        Options { values: info.options.iter().map(value).collect() }
+        Options {
+            values: info.options.iter().map(value).collect(),
+        }
     }
 
     /// The value of a `Count` option. Panics when the row has no such option.
@@ -156,7 +158,10 @@ impl Options {
         if self.values.is_empty() {
             return String::new();
         }
-        let pairs = self.values.iter().map(|(name, value)| format!("{name}={value}"));
+        let pairs = self
+            .values
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"));
         format!("{{{}}}", pairs.collect::<Vec<_>>().join(" "))
     }
 }

@@ -35,9 +35,18 @@ impl Pipeline {
 ///
 /// Errors: unknown passes and options, values of the wrong kind, broken syntax; all of them.
 pub fn parse_pipeline(text: &str, registry: &PassRegistry) -> Result<Pipeline, Diagnostics> {
-    let mut parser = Parser { text, at: 0, registry, found: Diagnostics::new() };
+    let mut parser = Parser {
+        text,
+        at: 0,
+        registry,
+        found: Diagnostics::new(),
+    };
     let pipeline = parser.pipeline();
-    if parser.found.has_errors() { Err(parser.found) } else { Ok(pipeline) }
+    if parser.found.has_errors() {
+        Err(parser.found)
+    } else {
+        Ok(pipeline)
+    }
 }
 
 struct Parser<'t> {
@@ -82,7 +91,10 @@ impl<'t> Parser<'t> {
             self.error_with_help(start..start + name.len(), message, help);
         }
         let written = self.options(pass);
-        pass.map(|pass| Step { pass, options: Options::new(pass, &written) })
+        pass.map(|pass| Step {
+            pass,
+            options: Options::new(pass, &written),
+        })
     }
 
     fn options(&mut self, pass: Option<&'static PassInfo>) -> Vec<(String, String)> {
@@ -150,7 +162,9 @@ impl<'t> Parser<'t> {
     fn word(&mut self) -> (usize, &'t str) {
         self.blanks();
         let (start, rest) = (self.at, &self.text[self.at..]);
-        let end = rest.find([',', '{', '}', '=', ' ', '\t', '\n']).unwrap_or(rest.len());
+        let end = rest
+            .find([',', '{', '}', '=', ' ', '\t', '\n'])
+            .unwrap_or(rest.len());
         self.at += end;
         (start, &rest[..end])
     }
@@ -171,7 +185,8 @@ impl<'t> Parser<'t> {
     }
 
     fn error_with_help(&mut self, place: std::ops::Range<usize>, message: String, help: String) {
-        self.found.push(Diagnostic::error(span(place), message).help(help));
+        self.found
+            .push(Diagnostic::error(span(place), message).help(help));
     }
 }
 
@@ -195,23 +210,38 @@ mod tests {
 
     const fn info(name: &'static str, options: &'static [OptionInfo]) -> PassInfo {
         let make: fn(&Options) -> Box<dyn Pass> = |_| Box::new(Nothing);
-        PassInfo { name, alias: None, summary: "", example: "", options, make }
+        PassInfo {
+            name,
+            alias: None,
+            summary: "",
+            example: "",
+            options,
+            make,
+        }
     }
 
-    static ITERS: OptionInfo =
-        OptionInfo { name: "max-iters", kind: OptionKind::Count, default: "8", summary: "" };
+    static ITERS: OptionInfo = OptionInfo {
+        name: "max-iters",
+        kind: OptionKind::Count,
+        default: "8",
+        summary: "",
+    };
     static PASSES: [PassInfo; 2] = [info("cse", &[]), info("fuse", std::slice::from_ref(&ITERS))];
     static REGISTRY: PassRegistry = PassRegistry::new(&[&PASSES]);
 
     fn messages(text: &str) -> Vec<(u32, String, Option<String>)> {
         let found = parse_pipeline(text, &REGISTRY).err().expect("an error");
-        let found = found.iter().map(|d| (d.span.start, d.message.clone(), d.help.clone()));
+        let found = found
+            .iter()
+            .map(|d| (d.span.start, d.message.clone(), d.help.clone()));
         found.collect()
     }
 
     #[test]
     fn parses_names_and_options_and_prints_them_back() {
-        let pipeline = parse_pipeline(" cse , fuse{ max-iters=3 },fuse", &REGISTRY).ok().unwrap();
+        let pipeline = parse_pipeline(" cse , fuse{ max-iters=3 },fuse", &REGISTRY)
+            .ok()
+            .unwrap();
         assert_eq!(pipeline.text(), "cse,fuse{max-iters=3},fuse{max-iters=8}");
         assert_eq!(pipeline.steps[1].options.count("max-iters"), 3);
     }
@@ -222,10 +252,26 @@ mod tests {
         assert_eq!(
             messages("fsue,cse{x=1},fuse{max-iter=1 max-iters=no}"),
             [
-                (0, "no pass is called `fsue`".into(), help("did you mean `fuse`?")),
-                (9, "`cse` has no option `x`".into(), help("`cse` has no options")),
-                (19, "`fuse` has no option `max-iter`".into(), help("did you mean `max-iters`?")),
-                (30, "`max-iters` of `fuse` takes a count".into(), help("its default is 8")),
+                (
+                    0,
+                    "no pass is called `fsue`".into(),
+                    help("did you mean `fuse`?")
+                ),
+                (
+                    9,
+                    "`cse` has no option `x`".into(),
+                    help("`cse` has no options")
+                ),
+                (
+                    19,
+                    "`fuse` has no option `max-iter`".into(),
+                    help("did you mean `max-iters`?")
+                ),
+                (
+                    30,
+                    "`max-iters` of `fuse` takes a count".into(),
+                    help("its default is 8")
+                ),
             ]
         );
     }
@@ -233,7 +279,10 @@ mod tests {
     #[test]
     fn broken_syntax_is_an_error() {
         assert_eq!(messages("cse,,cse")[0].1, "expected the name of a pass");
-        assert_eq!(messages("fuse{max-iters=1")[0].1, "expected an option or `}`");
+        assert_eq!(
+            messages("fuse{max-iters=1")[0].1,
+            "expected an option or `}`"
+        );
         assert_eq!(messages("cse}")[0].1, "expected `,` between passes");
         assert_eq!(messages("")[0].1, "expected the name of a pass");
     }

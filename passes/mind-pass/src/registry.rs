@@ -21,6 +21,7 @@ impl PassRegistry {
 
     /// The pass called `name`, or by its other spelling.
     pub fn get(&self, name: &str) -> Option<&'static PassInfo> {
-        self.iter().find(|info| info.name == name || info.alias == Some(name))
+        self.iter()
+            .find(|info| info.name == name || info.alias == Some(name))
     }
 }

@@ -15,7 +15,10 @@ impl Statistics {
 
     /// Adds `amount` to the counter `name` of the current pass.
     pub fn add(&mut self, name: &str, amount: u64) {
-        let row = self.rows.iter_mut().find(|(pass, own, _)| *pass == self.pass && own == name);
+        let row = self
+            .rows
+            .iter_mut()
+            .find(|(pass, own, _)| *pass == self.pass && own == name);
         match row {
             Some((_, _, count)) => *count += amount,
             None => self.rows.push((self.pass.clone(), name.to_owned(), amount)),
@@ -24,6 +27,8 @@ impl Statistics {
 
     /// The counters as (pass, name, count).
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str, u64)> {
-        self.rows.iter().map(|(pass, name, count)| (pass.as_str(), name.as_str(), *count))
+        self.rows
+            .iter()
+            .map(|(pass, name, count)| (pass.as_str(), name.as_str(), *count))
     }
 }

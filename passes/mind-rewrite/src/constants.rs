@@ -36,7 +36,8 @@ pub fn constant_value(g: &Graph, value: ValueId, limit: u64) -> Option<Tensor> {
 pub fn constant_operands(g: &Graph, op: OpId) -> bool {
     let operands = g.operands(op);
     let constant = |&value: &ValueId| {
-        g.defining_op(value).is_some_and(|source| g.def(source).has(Trait::Constant))
+        g.defining_op(value)
+            .is_some_and(|source| g.def(source).has(Trait::Constant))
     };
     !operands.is_empty() && operands.iter().all(constant)
 }
@@ -53,20 +54,32 @@ pub fn fold_to_constants(
     if !def.has(Trait::Pure) || !constant_operands(g, op) {
         return None;
     }
-    let bytes: u64 = g.operands(op).iter().map(|&value| stored_bytes(g, value)).sum();
+    let bytes: u64 = g
+        .operands(op)
+        .iter()
+        .map(|&value| stored_bytes(g, value))
+        .sum();
     let limit = bytes + limit.growth;
-    let operands: Option<SmallVec<[Tensor; 4]>> =
-        g.operands(op).iter().map(|&value| constant_value(g, value, limit)).collect();
+    let operands: Option<SmallVec<[Tensor; 4]>> = g
+        .operands(op)
+        .iter()
+        .map(|&value| constant_value(g, value, limit))
+        .collect();
     let operands = operands?;
     let borrowed: SmallVec<[&Tensor; 4]> = operands.iter().collect();
     let dims = DimEnv::default();
     let results = def.eval?(op, &EvalCx::fold(g, &dims, limit), &borrowed).ok()?;
-    results.iter().all(|tensor| is_finite(tensor.buffer())).then_some(results)
+    results
+        .iter()
+        .all(|tensor| is_finite(tensor.buffer()))
+        .then_some(results)
 }
 
 /// The bytes that a constant takes in the module; a splat counts one element.
 fn stored_bytes(g: &Graph, value: ValueId) -> u64 {
-    let Some(op) = g.defining_op(value) else { return 0 };
+    let Some(op) = g.defining_op(value) else {
+        return 0;
+    };
     let bytes = |attr: &Attr<'_>| match attr {
         Attr::Literal(literal) => literal.bytes.len() as u64,
         _ => 8,

@@ -98,7 +98,14 @@ pub fn apply(
             report.erased += 1;
             continue;
         }
-        let Some(name) = step(&mut rw, op, patterns, config, missed.as_deref_mut(), &mut report) else {
+        let Some(name) = step(
+            &mut rw,
+            op,
+            patterns,
+            config,
+            missed.as_deref_mut(),
+            &mut report,
+        ) else {
             continue;
         };
         rewrites += 1;
@@ -107,7 +114,10 @@ pub fn apply(
             last.pop_front();
         }
         if rewrites > bound {
-            return Err(NotConverged { rewrites, last: last.into() });
+            return Err(NotConverged {
+                rewrites,
+                last: last.into(),
+            });
         }
     }
     Ok(report)

@@ -47,7 +47,8 @@ impl PatternSet {
         let index = self.patterns.len() as u32;
         for &root in pattern.roots() {
             let bucket = self.by_root.entry(std::ptr::from_ref(root)).or_default();
-            let better = |&other: &u32| self.patterns[other as usize].benefit() >= pattern.benefit();
+            let better =
+                |&other: &u32| self.patterns[other as usize].benefit() >= pattern.benefit();
             let at = bucket.iter().take_while(|other| better(other)).count();
             bucket.insert(at, index);
         }
@@ -56,7 +57,9 @@ impl PatternSet {
 
     /// The patterns for an op of this kind, best first.
     pub(crate) fn of(&self, def: &'static OpDef) -> &[u32] {
-        self.by_root.get(&std::ptr::from_ref(def)).map_or(&[], Vec::as_slice)
+        self.by_root
+            .get(&std::ptr::from_ref(def))
+            .map_or(&[], Vec::as_slice)
     }
 
     pub(crate) fn get(&self, index: u32) -> &dyn RewritePattern {

@@ -33,7 +33,11 @@ impl<'g> Rewriter<'g> {
         worklist: &'g mut Worklist,
         constant: fn(&mut Builder<'_>, &Tensor) -> ValueId,
     ) -> Rewriter<'g> {
-        Rewriter { graph, worklist, constant }
+        Rewriter {
+            graph,
+            worklist,
+            constant,
+        }
     }
 
     /// Creates an op before `anchor`, with the types its shape rule gives.

@@ -33,7 +33,8 @@ impl Pass for Cse {
 ///
 /// Bodies are closed, so an op inside one is never the same as an op outside.
 fn merge_block(g: &mut Graph, block: BlockId) -> usize {
-    let mut seen: HashTable<OpId> = HashTable::new();
+    // The hash stands beside the op: a look into the table then seldom needs a look at an op.
+    let mut seen: HashTable<(u64, OpId)> = HashTable::new();
     let mut merged = 0;
     let mut next = g.ops(block).next();
     while let Some(op) = next {
@@ -46,15 +47,15 @@ fn merge_block(g: &mut Graph, block: BlockId) -> usize {
             continue;
         }
         let hash = hash(g, op);
-        match seen.find(hash, |&other| same(g, op, other)) {
-            Some(&first) => {
+        match seen.find(hash, |&(own, other)| own == hash && same(g, op, other)) {
+            Some(&(_, first)) => {
                 let pairs = g.results(op).into_iter().zip(g.results(first));
                 pairs.for_each(|(old, new)| g.replace_all_uses(old, new));
                 g.erase(op);
                 merged += 1;
             }
             None => {
-                seen.insert_unique(hash, op, |&op| self::hash(g, op));
+                seen.insert_unique(hash, (hash, op), |&(hash, _)| hash);
             }
         }
     }

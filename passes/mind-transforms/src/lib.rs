@@ -11,5 +11,10 @@ mod verify;
 use mind_pass::PassInfo;
 
 /// The rows of this crate's passes.
-pub const PASSES: &[PassInfo] =
-    &[verify::PASS, canonicalize::PASS, cse::PASS, dce::PASS, renumber::PASS];
+pub const PASSES: &[PassInfo] = &[
+    verify::PASS,
+    canonicalize::PASS,
+    cse::PASS,
+    dce::PASS,
+    renumber::PASS,
+];

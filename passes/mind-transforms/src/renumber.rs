@@ -28,7 +28,9 @@ impl Pass for Renumber {
 fn hoist_inputs(g: &mut Graph) -> bool {
     let is_input = |g: &Graph, op: OpId| g.def(op).has(Trait::Interface);
     let ops: Vec<OpId> = g.ops(g.body()).collect();
-    let Some(first_other) = ops.iter().position(|&op| !is_input(g, op)) else { return false };
+    let Some(first_other) = ops.iter().position(|&op| !is_input(g, op)) else {
+        return false;
+    };
     let (anchor, late) = (ops[first_other], &ops[first_other..]);
     let late: Vec<OpId> = late.iter().copied().filter(|&op| is_input(g, op)).collect();
     late.iter().for_each(|&op| g.move_before(op, anchor));
@@ -44,7 +46,9 @@ fn number(g: &mut Graph) -> bool {
         values.extend(g.results(op));
     }
     let labels = values.iter().enumerate();
-    let changed = labels.clone().any(|(label, &value)| g.label(value) != label as u64);
+    let changed = labels
+        .clone()
+        .any(|(label, &value)| g.label(value) != label as u64);
     labels.for_each(|(label, &value)| g.set_label(value, label as u64));
     changed
 }

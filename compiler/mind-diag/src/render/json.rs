@@ -10,10 +10,16 @@ pub fn render_json(diagnostics: &Diagnostics, file: &SourceFile) -> String {
     let mut out = String::new();
     for found in diagnostics.iter() {
         let (line, column) = file.position(found.span);
-        let context: Map<String, Value> =
-            found.context.iter().map(|(key, value)| (key.to_string(), json!(value))).collect();
-        let related: Vec<Value> =
-            found.related.iter().map(|(span, message)| place(file, *span, message)).collect();
+        let context: Map<String, Value> = found
+            .context
+            .iter()
+            .map(|(key, value)| (key.to_string(), json!(value)))
+            .collect();
+        let related: Vec<Value> = found
+            .related
+            .iter()
+            .map(|(span, message)| place(file, *span, message))
+            .collect();
         let object = json!({
             "code": found.code.map(|code| code.to_string()),
             "severity": found.severity.word(),

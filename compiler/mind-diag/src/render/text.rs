@@ -11,7 +11,11 @@ const SHOWN_LINE: usize = 400;
 
 /// Renders all findings in their order, with a closing line for those that were only counted.
 pub fn render_text(diagnostics: &Diagnostics, file: &SourceFile, colour: bool) -> String {
-    let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+    let renderer = if colour {
+        Renderer::styled()
+    } else {
+        Renderer::plain()
+    };
     let mut out = String::new();
     for found in diagnostics.iter() {
         out.push_str(&renderer.render(&[group(found, file)]));
@@ -64,7 +68,12 @@ fn places<'a>(found: &'a Diagnostic, file: &'a SourceFile) -> Vec<Element<'a>> {
         let range = file.line_range(line);
         if range.len() > SHOWN_LINE {
             let (line, column) = file.position(span);
-            elements.push(Origin::path(file.name()).line(line).char_column(column).into());
+            elements.push(
+                Origin::path(file.name())
+                    .line(line)
+                    .char_column(column)
+                    .into(),
+            );
             continue;
         }
         let mut annotation = kind.span(within(span, &range));
@@ -72,7 +81,10 @@ fn places<'a>(found: &'a Diagnostic, file: &'a SourceFile) -> Vec<Element<'a>> {
             annotation = annotation.label(label);
         }
         let text = &file.text()[range];
-        let snippet = Snippet::source(text).line_start(line).path(file.name()).annotation(annotation);
+        let snippet = Snippet::source(text)
+            .line_start(line)
+            .path(file.name())
+            .annotation(annotation);
         elements.push(snippet.into());
     }
     elements
@@ -115,7 +127,11 @@ error[E3001]: broadcasting failed at dimension 1
     #[test]
     fn a_huge_line_is_named_not_shown() {
         let file = SourceFile::new("m", "(".repeat(100_000));
-        let text = render_text(&Diagnostic::error(Span::new(7, 8), "no").into(), &file, false);
+        let text = render_text(
+            &Diagnostic::error(Span::new(7, 8), "no").into(),
+            &file,
+            false,
+        );
         assert_eq!(text, "error: no\n--> m:1:8\n");
     }
 }

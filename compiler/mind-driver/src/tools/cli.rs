@@ -136,7 +136,7 @@ pub(crate) fn input_args() -> Vec<Arg> {
         Arg::new("from")
             .long("from")
             .value_name("FORMAT")
-            .value_parser(Format::NAMES)
+            .value_parser(Format::ALL.map(Format::name))
             .help("the input's format, instead of telling it from the content"),
         Arg::new("profile")
             .long("profile")

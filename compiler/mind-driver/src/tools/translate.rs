@@ -18,7 +18,7 @@ fn command() -> Command {
             Arg::new("to")
                 .long("to")
                 .value_name("FORMAT")
-                .value_parser(Format::NAMES)
+                .value_parser(Format::ALL.map(Format::name))
                 .required(true)
                 .help("the output's format"),
         )

@@ -57,10 +57,31 @@ pub fn eval_block<'t>(
             live.release(value);
         }
         for (value, tensor) in g.results(op).into_iter().zip(results) {
+            check_extents(&cx, value, &tensor).map_err(|error| (op, error))?;
             live.define(value, tensor);
         }
     }
     Ok(Vec::new())
+}
+
+/// A result has the extents that its type promises, where a declared type knows more than could be
+/// inferred.
+fn check_extents(cx: &EvalCx<'_>, value: ValueId, tensor: &Tensor) -> Result<(), EvalError> {
+    let Some(ty) = cx.graph.type_id(value) else {
+        return Ok(());
+    };
+    let ty = cx.graph.types().get(ty);
+    for (dimension, (&dim, &extent)) in ty.shape.iter().zip(tensor.shape()).enumerate() {
+        if let Some(promised) = cx.extent(dim)?
+            && promised != extent as i64
+        {
+            let ty = ty.text(cx.graph.symbols());
+            let problem =
+                format!("extent {extent} at dimension {dimension}, where {ty} promises {promised}");
+            return Err(EvalError::Shape(problem));
+        }
+    }
+    Ok(())
 }
 
 /// The values of a block that are still to be read.
@@ -127,6 +148,7 @@ impl<'t> Live<'t> {
     }
 }
 
+#[expect(clippy::ptr_arg, reason = "what is asked is who owns the tensor")]
 fn owned_bytes(tensor: &Cow<'_, Tensor>) -> u64 {
     match tensor {
         Cow::Borrowed(_) => 0,

@@ -57,12 +57,22 @@ impl<'a> EvalCx<'a> {
 
     /// Execution: integers wrap.
     pub fn run(graph: &'a Graph, dims: &'a DimEnv) -> EvalCx<'a> {
-        EvalCx { graph, dims, overflow: Overflow::Wrap, tensor_limit: EvalCx::TENSOR_LIMIT }
+        EvalCx {
+            graph,
+            dims,
+            overflow: Overflow::Wrap,
+            tensor_limit: EvalCx::TENSOR_LIMIT,
+        }
     }
 
     /// Constant folding: integer overflow is refused, and so are results over `tensor_limit` bytes.
     pub fn fold(graph: &'a Graph, dims: &'a DimEnv, tensor_limit: u64) -> EvalCx<'a> {
-        EvalCx { graph, dims, overflow: Overflow::Refuse, tensor_limit }
+        EvalCx {
+            graph,
+            dims,
+            overflow: Overflow::Refuse,
+            tensor_limit,
+        }
     }
 
     /// The number of elements of a result. Every `eval` asks before it allocates.
@@ -72,12 +82,17 @@ impl<'a> EvalCx<'a> {
         let empty = shape.contains(&0);
         let count = match empty {
             true => Some(0),
-            false => shape.iter().try_fold(1usize, |count, &extent| count.checked_mul(extent)),
+            false => shape
+                .iter()
+                .try_fold(1usize, |count, &extent| count.checked_mul(extent)),
         };
         let bytes = count.and_then(|count| (count as u64).checked_mul(dtype.size() as u64));
         match (count, bytes) {
             (Some(count), Some(bytes)) if bytes <= self.tensor_limit => Ok(count),
-            _ => Err(EvalError::TooLarge { shape: shape.to_vec(), limit: self.tensor_limit }),
+            _ => Err(EvalError::TooLarge {
+                shape: shape.to_vec(),
+                limit: self.tensor_limit,
+            }),
         }
     }
 

@@ -38,8 +38,21 @@ impl Graph {
     ///
     /// Results get the next labels. For checked creation use a [`Builder`].
     pub fn insert(&mut self, at: InsertPoint, new: NewOp<'_>) -> OpId {
-        debug_assert_eq!(new.attrs.len(), new.def.attrs.len(), "{}: one attribute per row", new.def.name);
+        debug_assert_eq!(
+            new.attrs.len(),
+            new.def.attrs.len(),
+            "{}: one attribute per row",
+            new.def.name
+        );
         let op = OpId::new(self.ops.len());
+        let (parent, prev, next) = match at {
+            InsertPoint::End(block) => (block, self.blocks[block.index()].last, None),
+            InsertPoint::Before(anchor) => (
+                self.parent(anchor).expect("an anchor stands in a block"),
+                self.prev(anchor),
+                Some(anchor),
+            ),
+        };
         let results = self.new_values(new.results, |index| ValueDef::Result(op, index));
         let attrs = self.store_attrs(new.attrs);
         self.ops.push(OpData {
@@ -47,20 +60,17 @@ impl Graph {
             attrs,
             regions: &[],
             results,
-            first_use: 0,
-            operand_count: 0,
+            first_use: self.uses.len() as u32,
+            operand_count: new.operands.len() as u32,
             span: new.span,
-            parent: None,
-            prev: None,
-            next: None,
+            parent: Some(parent),
+            prev,
+            next,
         });
-        self.add_operands(op, new.operands);
+        self.link_neighbours(op, parent, prev, next);
+        self.push_operands(op, new.operands);
         if new.def.regions > 0 {
             self.add_regions(op, new.def.regions);
-        }
-        match at {
-            InsertPoint::End(block) => self.attach_last(op, block),
-            InsertPoint::Before(anchor) => self.attach_before(op, anchor),
         }
         op
     }
@@ -69,7 +79,10 @@ impl Graph {
         let regions: SmallVec<[RegionId; 2]> = (0..count)
             .map(|_| {
                 let block = BlockId::new(self.blocks.len());
-                self.blocks.push(BlockData { owner: Some(op), ..BlockData::default() });
+                self.blocks.push(BlockData {
+                    owner: Some(op),
+                    ..BlockData::default()
+                });
                 self.regions.push(RegionData { block });
                 RegionId::new(self.regions.len() - 1)
             })
@@ -79,23 +92,34 @@ impl Graph {
 
     /// Gives an empty block its arguments. Panics on a block that has some.
     pub fn add_arguments(&mut self, block: BlockId, count: usize) -> ValueRange {
-        assert!(self.arguments(block).is_empty(), "a block gets its arguments once");
+        assert!(
+            self.arguments(block).is_empty(),
+            "a block gets its arguments once"
+        );
         let arguments = self.new_values(count, |index| ValueDef::Argument(block, index));
         self.blocks[block.index()].arguments = arguments;
         arguments
     }
 
+    #[inline]
     fn new_values(&mut self, count: usize, def: impl Fn(u32) -> ValueDef) -> ValueRange {
         let start = self.values.len();
         for index in 0..count {
             let label = self.next_label;
             self.next_label += 1;
             let def = def(index as u32);
-            self.values.push(ValueData { label, def, ty: None, declared: None, first_use: None });
+            self.values.push(ValueData {
+                label,
+                def,
+                ty: None,
+                declared: None,
+                first_use: None,
+            });
         }
         ValueRange::new(start, count)
     }
 
+    #[inline]
     pub(super) fn store_attrs(&mut self, attrs: &[Attr<'_>]) -> &'static [Attr<'static>] {
         if attrs.is_empty() {
             return &[];

@@ -70,6 +70,12 @@ impl Graph {
     pub(super) fn add_operands(&mut self, op: OpId, values: &[ValueId]) {
         let data = &mut self.ops[op.index()];
         (data.first_use, data.operand_count) = (self.uses.len() as u32, values.len() as u32);
+        self.push_operands(op, values);
+    }
+
+    /// Appends the slots of `op`, which reads `values` and whose slots begin at the end of the table.
+    #[inline]
+    pub(super) fn push_operands(&mut self, op: OpId, values: &[ValueId]) {
         for &value in values {
             let slot = UseId::new(self.uses.len());
             let next = self.values[value.index()].first_use.replace(slot);
@@ -77,7 +83,11 @@ impl Graph {
                 self.uses[next.index()].prev = Some(slot);
             }
             self.operands.push(value);
-            self.uses.push(super::UseData { user: op, prev: None, next });
+            self.uses.push(super::UseData {
+                user: op,
+                prev: None,
+                next,
+            });
         }
     }
 
@@ -107,30 +117,38 @@ impl Graph {
         }
     }
 
-    pub(super) fn attach_last(&mut self, op: OpId, block: BlockId) {
-        let last = self.blocks[block.index()].last.replace(op);
-        match last {
-            Some(last) => self.ops[last.index()].next = Some(op),
-            None => self.blocks[block.index()].first = Some(op),
-        }
+    fn attach_before(&mut self, op: OpId, anchor: OpId) {
+        let block = self.parent(anchor).expect("an anchor stands in a block");
+        let prev = self.prev(anchor);
         let data = &mut self.ops[op.index()];
-        (data.parent, data.prev, data.next) = (Some(block), last, None);
+        (data.parent, data.prev, data.next) = (Some(block), prev, Some(anchor));
+        self.link_neighbours(op, block, prev, Some(anchor));
     }
 
-    pub(super) fn attach_before(&mut self, op: OpId, anchor: OpId) {
-        let block = self.parent(anchor).expect("an anchor stands in a block");
-        let prev = self.ops[anchor.index()].prev.replace(op);
+    /// Makes the ops before and after `op`, or the ends of `block`, point to it.
+    #[inline]
+    pub(super) fn link_neighbours(
+        &mut self,
+        op: OpId,
+        block: BlockId,
+        prev: Option<OpId>,
+        next: Option<OpId>,
+    ) {
         match prev {
             Some(prev) => self.ops[prev.index()].next = Some(op),
             None => self.blocks[block.index()].first = Some(op),
         }
-        let data = &mut self.ops[op.index()];
-        (data.parent, data.prev, data.next) = (Some(block), prev, Some(anchor));
+        match next {
+            Some(next) => self.ops[next.index()].prev = Some(op),
+            None => self.blocks[block.index()].last = Some(op),
+        }
     }
 
     fn detach(&mut self, op: OpId) {
         let data = &mut self.ops[op.index()];
-        let Some(block) = data.parent.take() else { return };
+        let Some(block) = data.parent.take() else {
+            return;
+        };
         let (prev, next) = (data.prev.take(), data.next.take());
         match prev {
             Some(prev) => self.ops[prev.index()].next = next,

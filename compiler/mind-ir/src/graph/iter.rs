@@ -12,7 +12,10 @@ pub struct ValueRange {
 
 impl ValueRange {
     pub(super) fn new(start: usize, len: usize) -> ValueRange {
-        ValueRange { start: start as u32, len: len as u32 }
+        ValueRange {
+            start: start as u32,
+            len: len as u32,
+        }
     }
 
     /// How many values there are.
@@ -57,7 +60,10 @@ pub struct Ops<'g> {
 
 impl<'g> Ops<'g> {
     pub(super) fn new(graph: &'g Graph, first: Option<OpId>, last: Option<OpId>) -> Ops<'g> {
-        Ops { graph, ends: first.zip(last) }
+        Ops {
+            graph,
+            ends: first.zip(last),
+        }
     }
 }
 
@@ -93,7 +99,10 @@ pub struct Walk<'g> {
 
 impl<'g> Walk<'g> {
     pub(super) fn new(graph: &'g Graph) -> Walk<'g> {
-        Walk { graph, stack: vec![graph.ops(graph.body())] }
+        Walk {
+            graph,
+            stack: vec![graph.ops(graph.body())],
+        }
     }
 }
 
@@ -105,7 +114,8 @@ impl Iterator for Walk<'_> {
             match self.stack.last_mut()?.next() {
                 Some(op) => {
                     let regions = self.graph.regions(op).iter().rev();
-                    self.stack.extend(regions.map(|&r| self.graph.ops(self.graph.block(r))));
+                    self.stack
+                        .extend(regions.map(|&r| self.graph.ops(self.graph.block(r))));
                     return Some(op);
                 }
                 None => self.stack.pop(),

@@ -58,6 +58,17 @@ impl Graph {
         graph
     }
 
+    /// An empty module with room for about `ops` ops.
+    pub fn with_capacity(ops: usize) -> Graph {
+        Graph {
+            ops: Vec::with_capacity(ops),
+            values: Vec::with_capacity(ops),
+            operands: Vec::with_capacity(ops + ops / 2),
+            uses: Vec::with_capacity(ops + ops / 2),
+            ..Graph::new()
+        }
+    }
+
     /// Makes room for about `ops` more ops.
     pub fn reserve(&mut self, ops: usize) {
         self.ops.reserve(ops);
@@ -168,7 +179,8 @@ impl Graph {
 
     /// The value's type. Panics before verification has given it one.
     pub fn ty(&self, value: ValueId) -> TypeView<'_> {
-        self.types.get(self.type_id(value).expect("a verified value has a type"))
+        self.types
+            .get(self.type_id(value).expect("a verified value has a type"))
     }
 
     /// The id of the value's type, once it has one.
@@ -229,7 +241,9 @@ impl Graph {
     /// The block's last op, if it is a terminator.
     pub fn terminator(&self, block: BlockId) -> Option<OpId> {
         let last = self.blocks[block.index()].last?;
-        self.def(last).has(crate::opdef::Trait::Terminator).then_some(last)
+        self.def(last)
+            .has(crate::opdef::Trait::Terminator)
+            .then_some(last)
     }
 
     /// The region's block.
@@ -307,7 +321,11 @@ impl Clone for Graph {
         for op in &self.ops {
             let attrs = copy.store_attrs(op.attrs);
             let regions = copy.arena.slice(op.regions);
-            copy.ops.push(OpData { attrs, regions, ..*op });
+            copy.ops.push(OpData {
+                attrs,
+                regions,
+                ..*op
+            });
         }
         copy
     }

@@ -48,8 +48,7 @@ pub struct OpDef {
 pub type InferHook = fn(OpId, &Graph) -> Result<SmallVec<[Inferred; 1]>, Box<VerifyError>>;
 
 /// Result tensors. Operands have the shapes and dtypes that verification found.
-pub type EvalHook =
-    fn(OpId, &EvalCx<'_>, &[&Tensor]) -> Result<SmallVec<[Tensor; 1]>, EvalError>;
+pub type EvalHook = fn(OpId, &EvalCx<'_>, &[&Tensor]) -> Result<SmallVec<[Tensor; 1]>, EvalError>;
 
 /// See [`Folded`].
 pub type FoldHook = fn(OpId, &Graph) -> Option<Folded>;
@@ -171,7 +170,11 @@ pub struct Names {
 
 impl Names {
     /// An op that no text format has a word for; it prints by its full name.
-    pub const NONE: Names = Names { core: None, mic1: None, mic2: None };
+    pub const NONE: Names = Names {
+        core: None,
+        mic1: None,
+        mic2: None,
+    };
 }
 
 /// What generic passes may assume of an op.
@@ -225,7 +228,11 @@ impl OpDef {
 
     /// The operand counts it may have, in words.
     pub fn arity_text(&self) -> String {
-        let names = self.operands.iter().chain(&self.variadic).map(|operand| operand.name);
+        let names = self
+            .operands
+            .iter()
+            .chain(&self.variadic)
+            .map(|operand| operand.name);
         let names = names.collect::<Vec<_>>().join(", ");
         match (self.variadic, self.operands.len()) {
             (Some(_), fixed) => format!("at least {} operands ({names}, ...)", fixed + 1),
@@ -237,6 +244,8 @@ impl OpDef {
 
     /// The name without its dialect.
     pub fn short_name(&self) -> &'static str {
-        self.name.split_once('.').map_or(self.name, |(_, short)| short)
+        self.name
+            .split_once('.')
+            .map_or(self.name, |(_, short)| short)
     }
 }

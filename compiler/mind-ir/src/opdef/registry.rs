@@ -41,7 +41,10 @@ impl Registry {
 
     /// Every op, dialect by dialect, in table order.
     pub fn ops(&self) -> impl Iterator<Item = &'static OpDef> + '_ {
-        self.dialects.iter().flat_map(|dialect| dialect.ops).copied()
+        self.dialects
+            .iter()
+            .flat_map(|dialect| dialect.ops)
+            .copied()
     }
 
     /// The op called `name`, as in `core.sum`.
@@ -54,15 +57,22 @@ impl Registry {
         &self,
         format: fn(&Names) -> Option<&'static str>,
     ) -> FxHashMap<&'static str, &'static OpDef> {
-        self.ops().filter_map(|def| Some((format(&def.names)?, def))).collect()
+        self.ops()
+            .filter_map(|def| Some((format(&def.names)?, def)))
+            .collect()
     }
 }
 
 /// The candidate most like `word`, if one is like enough to be meant.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = 1 + word.chars().count() / 3;
-    let scored = candidates.into_iter().map(|candidate| (distance(word, candidate), candidate));
-    scored.filter(|&(distance, _)| distance <= limit).min().map(|(_, candidate)| candidate)
+    let scored = candidates
+        .into_iter()
+        .map(|candidate| (distance(word, candidate), candidate));
+    scored
+        .filter(|&(distance, _)| distance <= limit)
+        .min()
+        .map(|(_, candidate)| candidate)
 }
 
 /// Edit distance with letters compared without case and two neighbours exchanged counting once; cut
@@ -70,7 +80,11 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 fn distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().take(64).flat_map(char::to_lowercase).collect();
     let b: Vec<char> = b.chars().take(64).flat_map(char::to_lowercase).collect();
-    let mut rows = [Vec::new(), Vec::new(), (0..=b.len()).collect::<Vec<usize>>()];
+    let mut rows = [
+        Vec::new(),
+        Vec::new(),
+        (0..=b.len()).collect::<Vec<usize>>(),
+    ];
     for i in 1..=a.len() {
         rows.rotate_left(1);
         let [before, last, row] = &mut rows;

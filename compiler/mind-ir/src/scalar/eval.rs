@@ -23,7 +23,9 @@ pub fn eval(
             with_float!(dtype, T => unary_float::<T>(function, cx, x), else unreachable!())
         }
         ([x], 1) => with_num!(dtype, T => unary_int::<T>(function, cx, x), else unsupported(dtype)),
-        ([x, y], 2) => with_num!(dtype, T => binary::<T>(function, cx, x, y), else unsupported(dtype)),
+        ([x, y], 2) => {
+            with_num!(dtype, T => binary::<T>(function, cx, x, y), else unsupported(dtype))
+        }
         _ => panic!("{function:?} takes {} operands", function.arity()),
     }
 }
@@ -124,7 +126,10 @@ fn binary<T: Num>(
 }
 
 fn divide<T: Num>(x: T, y: T) -> Result<T, EvalError> {
-    x.div(y).ok_or_else(|| EvalError::Division { lhs: exact(x), rhs: exact(y) })
+    x.div(y).ok_or_else(|| EvalError::Division {
+        lhs: exact(x),
+        rhs: exact(y),
+    })
 }
 
 fn zip<T: Element>(
@@ -141,8 +146,10 @@ fn zip<T: Element>(
             xs.iter().zip(ys).map(|(&x, &y)| f(x, y)).collect();
         return Ok(Tensor::of(shape, elements?));
     }
-    let (x_strides, y_strides) =
-        (broadcast_strides(x.shape(), &shape), broadcast_strides(y.shape(), &shape));
+    let (x_strides, y_strides) = (
+        broadcast_strides(x.shape(), &shape),
+        broadcast_strides(y.shape(), &shape),
+    );
     let mut elements = Vec::with_capacity(count);
     if count > 0 {
         let inner = shape.last().copied().unwrap_or(1);
@@ -167,7 +174,11 @@ fn last(strides: &[usize]) -> usize {
 }
 
 fn offset(index: &[usize], strides: &[usize]) -> usize {
-    index.iter().zip(strides).map(|(i, stride)| i * stride).sum()
+    index
+        .iter()
+        .zip(strides)
+        .map(|(i, stride)| i * stride)
+        .sum()
 }
 
 /// The extents two shapes broadcast to when they are run.

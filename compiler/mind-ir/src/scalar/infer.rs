@@ -33,6 +33,11 @@ fn infer_binary(op: OpId, g: &Graph) -> Result<Types, Box<VerifyError>> {
     }
     match broadcast(left.shape, right.shape) {
         Ok(shape) => Ok(smallvec![left.with_shape(shape).into()]),
-        Err(clash) => Err(Box::new(VerifyError::broadcast(g, left.shape, right.shape, clash))),
+        Err(clash) => Err(Box::new(VerifyError::broadcast(
+            g,
+            left.shape,
+            right.shape,
+            clash,
+        ))),
     }
 }

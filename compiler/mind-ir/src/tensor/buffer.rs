@@ -174,7 +174,9 @@ impl Buffer {
     /// The native-order bytes of all elements.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.len() * self.dtype().size());
-        with_buffer!(self, |elements| elements.iter().for_each(|x| x.write(&mut bytes)));
+        with_buffer!(self, |elements| elements
+            .iter()
+            .for_each(|x| x.write(&mut bytes)));
         bytes
     }
 

@@ -211,7 +211,7 @@ macro_rules! narrow_float {
 
         impl FloatNum for $float {
             fn from_f64(value: f64) -> Self {
-                <$float>::from_f64(value)
+                <$float>::from_f32(round_to_odd(value))
             }
             fn apply(self, on_f32: fn(f32) -> f32, _: fn(f64) -> f64) -> Self {
                 Self::narrow(on_f32(self.widen()))
@@ -221,6 +221,17 @@ macro_rules! narrow_float {
 }
 
 narrow_float!(f16, bf16);
+
+/// `value` cut to an `f32`, with the last bit set where something was cut off. Rounding the result to
+/// a type of at most 22 fraction bits gives the correctly rounded `value`.
+fn round_to_odd(value: f64) -> f32 {
+    let nearest = value as f32;
+    if value.is_nan() || f64::from(nearest) == value {
+        return nearest;
+    }
+    let above = f64::from(nearest).abs() > value.abs();
+    f32::from_bits((nearest.to_bits() - u32::from(above)) | 1)
+}
 
 impl FloatNum for f32 {
     fn from_f64(value: f64) -> f32 {
@@ -360,7 +371,28 @@ mod tests {
     fn half_rounds_once_to_nearest_even() {
         let (one, tiny) = (f16::from_f32(1.0), f16::from_f32(0.0004882812));
         assert_eq!(one.add(tiny), one);
-        assert_eq!(f16::from_f32(2048.0).add(f16::from_f32(1.0)).to_f32(), 2048.0);
+        assert_eq!(
+            f16::from_f32(2048.0).add(f16::from_f32(1.0)).to_f32(),
+            2048.0
+        );
+    }
+
+    #[test]
+    fn doubles_round_to_half_once() {
+        let exact = |fraction: i32| 1.0 + f64::powi(2.0, fraction);
+        let tiny = f64::powi(2.0, -40);
+        assert_eq!(
+            <f16 as FloatNum>::from_f64(exact(-11) + tiny).to_bits(),
+            0x3c01
+        );
+        assert_eq!(<f16 as FloatNum>::from_f64(exact(-11)).to_bits(), 0x3c00);
+        assert_eq!(
+            <bf16 as FloatNum>::from_f64(exact(-8) + tiny).to_bits(),
+            0x3f81
+        );
+        assert_eq!(<bf16 as FloatNum>::from_f64(-1e300), bf16::NEG_INFINITY);
+        assert_eq!(<f16 as FloatNum>::from_f64(65519.999).to_f32(), 65504.0);
+        assert!(<f16 as FloatNum>::from_f64(f64::NAN).is_nan());
     }
 
     #[test]

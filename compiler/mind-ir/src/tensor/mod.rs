@@ -21,7 +21,11 @@ impl Tensor {
     /// The tensor of `buffer`'s elements in `shape`. Panics when their counts differ.
     pub fn new(shape: Vec<usize>, buffer: Buffer) -> Tensor {
         // The extents beside a 0 may have a product that does not fit.
-        let count: usize = if shape.contains(&0) { 0 } else { shape.iter().product() };
+        let count: usize = if shape.contains(&0) {
+            0
+        } else {
+            shape.iter().product()
+        };
         assert_eq!(count, buffer.len(), "a buffer fills its shape");
         Tensor { shape, buffer }
     }

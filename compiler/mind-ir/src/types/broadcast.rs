@@ -25,7 +25,11 @@ pub fn broadcast(lhs: &[Dim], rhs: &[Dim]) -> Result<Shape, BroadcastClash> {
     };
     let pair = |at: usize| {
         let (l, r) = (aligned(lhs, at), aligned(rhs, at));
-        extent(l, r).ok_or(BroadcastClash { dimension: at, lhs: l, rhs: r })
+        extent(l, r).ok_or(BroadcastClash {
+            dimension: at,
+            lhs: l,
+            rhs: r,
+        })
     };
     (0..rank).map(pair).collect()
 }
@@ -49,7 +53,10 @@ mod tests {
     #[test]
     fn the_table_of_pairs() {
         let mut symbols = Symbols::default();
-        let (b, c) = (Dim::Symbol(symbols.intern("B")), Dim::Symbol(symbols.intern("C")));
+        let (b, c) = (
+            Dim::Symbol(symbols.intern("B")),
+            Dim::Symbol(symbols.intern("C")),
+        );
         let (one, six, open) = (Dim::Fixed(1), Dim::Fixed(6), Dim::Dynamic);
         let cases = [
             (b, b, Some(b)),
@@ -63,17 +70,29 @@ mod tests {
             (six, Dim::Fixed(7), None),
         ];
         for (lhs, rhs, expected) in cases {
-            assert_eq!(broadcast(&[lhs], &[rhs]).ok().map(|shape| shape[0]), expected);
-            assert_eq!(broadcast(&[rhs], &[lhs]).ok().map(|shape| shape[0]), expected);
+            assert_eq!(
+                broadcast(&[lhs], &[rhs]).ok().map(|shape| shape[0]),
+                expected
+            );
+            assert_eq!(
+                broadcast(&[rhs], &[lhs]).ok().map(|shape| shape[0]),
+                expected
+            );
         }
     }
 
     #[test]
     fn aligns_at_the_right_and_names_the_leftmost_clash() {
         let fixed = |dims: &[i64]| -> Shape { dims.iter().copied().map(Dim::Fixed).collect() };
-        assert_eq!(broadcast(&fixed(&[8, 1, 6]), &fixed(&[7, 1])), Ok(fixed(&[8, 7, 6])));
+        assert_eq!(
+            broadcast(&fixed(&[8, 1, 6]), &fixed(&[7, 1])),
+            Ok(fixed(&[8, 7, 6]))
+        );
         assert_eq!(broadcast(&fixed(&[]), &fixed(&[2])), Ok(fixed(&[2])));
         let clash = broadcast(&fixed(&[2, 3, 4]), &fixed(&[5, 6])).unwrap_err();
-        assert_eq!((clash.dimension, clash.lhs, clash.rhs), (1, Dim::Fixed(3), Dim::Fixed(5)));
+        assert_eq!(
+            (clash.dimension, clash.lhs, clash.rhs),
+            (1, Dim::Fixed(3), Dim::Fixed(5))
+        );
     }
 }

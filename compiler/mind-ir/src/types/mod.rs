@@ -15,6 +15,9 @@ pub const MAX_RANK: usize = 32;
 
 /// Writes a shape as `[3, B, ?]`.
 pub fn shape_text(shape: &[Dim], symbols: &crate::symbol::Symbols) -> String {
-    let dims: Vec<String> = shape.iter().map(|dim| dim.display(symbols).to_string()).collect();
+    let dims: Vec<String> = shape
+        .iter()
+        .map(|dim| dim.display(symbols).to_string())
+        .collect();
     format!("[{}]", dims.join(", "))
 }

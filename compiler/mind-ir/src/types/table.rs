@@ -22,7 +22,10 @@ pub struct TensorType {
 impl TensorType {
     /// The type of `dtype` elements in `shape`.
     pub fn new(dtype: DType, shape: impl IntoIterator<Item = Dim>) -> TensorType {
-        TensorType { dtype, shape: shape.into_iter().collect() }
+        TensorType {
+            dtype,
+            shape: shape.into_iter().collect(),
+        }
     }
 
     /// A type whose extents are all known.
@@ -32,7 +35,10 @@ impl TensorType {
 
     /// The same type, borrowed.
     pub fn view(&self) -> TypeView<'_> {
-        TypeView { dtype: self.dtype, shape: &self.shape }
+        TypeView {
+            dtype: self.dtype,
+            shape: &self.shape,
+        }
     }
 }
 
@@ -59,7 +65,9 @@ impl<'a> TypeView<'a> {
     /// The number of elements, if every extent is known and the product fits.
     pub fn count(self) -> Option<i64> {
         let extents = self.shape.iter().map(|dim| dim.fixed());
-        extents.into_iter().try_fold(1i64, |product, extent| product.checked_mul(extent?))
+        extents
+            .into_iter()
+            .try_fold(1i64, |product, extent| product.checked_mul(extent?))
     }
 
     /// An owned type of the same elements in another shape.
@@ -79,7 +87,10 @@ impl<'a> TypeView<'a> {
         }
         let pairs = self.shape.iter().zip(other.shape);
         let shape: Option<Shape> = pairs.map(|(a, b)| a.meet(*b)).collect();
-        Some(TensorType { dtype: self.dtype, shape: shape? })
+        Some(TensorType {
+            dtype: self.dtype,
+            shape: shape?,
+        })
     }
 
     /// The text form in messages and Core text: `f32[3, B, ?]`.
@@ -108,7 +119,11 @@ impl TypeTable {
         let id = Ty::new(self.types.len());
         self.dims.extend_from_slice(ty.shape);
         self.types.push((ty.dtype, self.dims.len() as u32));
-        let TypeTable { dims, types, lookup } = self;
+        let TypeTable {
+            dims,
+            types,
+            lookup,
+        } = self;
         if types.len() > SCANNED {
             let hash = |&id: &Ty| FxBuildHasher.hash_one(view(dims, types, id));
             for id in (lookup.len()..types.len()).map(Ty::new) {
@@ -120,7 +135,9 @@ impl TypeTable {
 
     fn find(&self, ty: TypeView<'_>) -> Option<Ty> {
         if self.types.len() <= SCANNED {
-            return (0..self.types.len()).map(Ty::new).find(|&id| self.get(id) == ty);
+            return (0..self.types.len())
+                .map(Ty::new)
+                .find(|&id| self.get(id) == ty);
         }
         let hash = FxBuildHasher.hash_one(ty);
         self.lookup.find(hash, |&id| self.get(id) == ty).copied()
@@ -144,9 +161,16 @@ impl TypeTable {
 
 fn view<'a>(dims: &'a [Dim], types: &[(DType, u32)], id: Ty) -> TypeView<'a> {
     let index = id.index();
-    let start = if index == 0 { 0 } else { types[index - 1].1 as usize };
+    let start = if index == 0 {
+        0
+    } else {
+        types[index - 1].1 as usize
+    };
     let (dtype, end) = types[index];
-    TypeView { dtype, shape: &dims[start..end as usize] }
+    TypeView {
+        dtype,
+        shape: &dims[start..end as usize],
+    }
 }
 
 #[cfg(test)]
@@ -188,6 +212,9 @@ mod tests {
 
     #[test]
     fn count_refuses_to_wrap() {
-        assert_eq!(TensorType::fixed(DType::I8, &[i64::MAX, 2]).view().count(), None);
+        assert_eq!(
+            TensorType::fixed(DType::I8, &[i64::MAX, 2]).view().count(),
+            None
+        );
     }
 }

@@ -8,40 +8,102 @@ use crate::types::{BroadcastClash, DType, Dim, shape_text};
 
 /// A rule that an op breaks. Places are kept outside; ids and shapes are as the user wrote them.
 #[derive(Clone, PartialEq, Debug, Error)]
-#[expect(missing_docs, reason = "the message of each variant says what its fields are")]
+#[expect(
+    missing_docs,
+    reason = "the message of each variant says what its fields are"
+)]
 pub enum VerifyError {
     #[error("declared type {declared} differs from the inferred type {inferred}")]
     DeclaredType { declared: String, inferred: String },
     #[error("the type of {value} must be declared")]
     MissingType { value: String },
     #[error("operands of `{op}` have different dtypes: {lhs} and {rhs}")]
-    DTypeClash { op: &'static str, lhs: DType, rhs: DType },
+    DTypeClash {
+        op: &'static str,
+        lhs: DType,
+        rhs: DType,
+    },
     #[error("`{op}` is not defined for {found}")]
-    DType { op: &'static str, operand: &'static str, found: DType, supported: &'static str },
+    DType {
+        op: &'static str,
+        operand: &'static str,
+        found: DType,
+        supported: &'static str,
+    },
     #[error("`{op}` takes {expected}, found {found}")]
-    Arity { op: &'static str, expected: String, found: usize },
+    Arity {
+        op: &'static str,
+        expected: String,
+        found: usize,
+    },
     #[error("broadcasting failed at dimension {dimension}: extent {lhs} against {rhs}")]
-    Broadcast { dimension: usize, lhs: String, rhs: String, lhs_shape: String, rhs_shape: String },
+    Broadcast {
+        dimension: usize,
+        lhs: String,
+        rhs: String,
+        lhs_shape: String,
+        rhs_shape: String,
+    },
     #[error("`{op}` expects {operand} of rank {expected}, found rank {found}")]
-    Rank { op: &'static str, operand: &'static str, expected: String, found: usize },
+    Rank {
+        op: &'static str,
+        operand: &'static str,
+        expected: String,
+        found: usize,
+    },
     #[error("{dimension} of `{op}` must agree: expected {expected}, found {found}")]
-    Extent { op: &'static str, dimension: String, expected: String, found: String },
+    Extent {
+        op: &'static str,
+        dimension: String,
+        expected: String,
+        found: String,
+    },
     #[error("slice bounds {start}:{end} do not fit dimension {dimension} of extent {extent}")]
-    SliceBounds { dimension: usize, start: i64, end: i64, extent: String },
+    SliceBounds {
+        dimension: usize,
+        start: i64,
+        end: i64,
+        extent: String,
+    },
     #[error("axis {axis} is outside rank {rank}")]
-    AxisRange { op: &'static str, axis: i64, rank: usize },
+    AxisRange {
+        op: &'static str,
+        axis: i64,
+        rank: usize,
+    },
     #[error("axis {axis} is listed twice in {axes:?}")]
-    AxisTwice { op: &'static str, axes: Vec<i64>, axis: i64 },
+    AxisTwice {
+        op: &'static str,
+        axes: Vec<i64>,
+        axis: i64,
+    },
     #[error("extent {value} at dimension {dimension} of {shape} is not positive")]
-    NotPositive { shape: String, dimension: usize, value: i64 },
+    NotPositive {
+        shape: String,
+        dimension: usize,
+        value: i64,
+    },
     #[error("shape {shape} leaves more than one extent open")]
     SeveralOpen { shape: String, dimension: usize },
     #[error("reshape changes the element count: {from} has {from_count}, {to} has {to_count}")]
-    ElementCount { from: String, to: String, from_count: String, to_count: String },
+    ElementCount {
+        from: String,
+        to: String,
+        from_count: String,
+        to_count: String,
+    },
     #[error("{permutation:?} is not a permutation of rank {rank}: {violation}")]
-    Permutation { permutation: Vec<i64>, rank: usize, violation: String },
+    Permutation {
+        permutation: Vec<i64>,
+        rank: usize,
+        violation: String,
+    },
     #[error("axis {axis} of {shape} cannot be squeezed: its extent is {extent}, not 1")]
-    Squeeze { axis: i64, shape: String, extent: String },
+    Squeeze {
+        axis: i64,
+        shape: String,
+        extent: String,
+    },
     #[error("{operand} is used before its definition")]
     UseBeforeDef { operand: String },
     #[error("the module has no output")]
@@ -49,21 +111,38 @@ pub enum VerifyError {
     #[error("constant data does not fit {ty}: {problem}")]
     Constant { ty: String, problem: String },
     #[error("`{op}` needs one index per axis: rank {rank}, found {found}")]
-    IndexCount { op: &'static str, rank: usize, found: usize },
+    IndexCount {
+        op: &'static str,
+        rank: usize,
+        found: usize,
+    },
     #[error(
         "slice lists need one entry per axis: rank {rank}, found {starts} starts, {ends} ends, {steps} steps"
     )]
-    SliceLists { rank: usize, starts: usize, ends: usize, steps: usize },
+    SliceLists {
+        rank: usize,
+        starts: usize,
+        ends: usize,
+        steps: usize,
+    },
     #[error("slice step {step} at dimension {dimension} is not positive")]
     SliceStep { dimension: usize, step: i64 },
     #[error("input has {input} channels, filter has {filter}")]
     Channels { input: String, filter: String },
     #[error("{what} of a convolution must be {expected}, found {found}")]
-    Window { what: &'static str, expected: &'static str, found: String },
+    Window {
+        what: &'static str,
+        expected: &'static str,
+        found: String,
+    },
     #[error("gather indices have dtype {found}")]
     GatherIndices { found: DType },
     #[error("{what} is outside profile {profile}")]
-    Profile { what: String, profile: &'static str, allowed: &'static str },
+    Profile {
+        what: String,
+        profile: &'static str,
+        allowed: &'static str,
+    },
     #[error("input {name}: {problem}")]
     Input { name: String, problem: String },
     #[error("{ty} has more than 2^63 - 1 bytes")]
@@ -122,7 +201,11 @@ impl VerifyError {
     fn label(&self) -> Option<String> {
         use VerifyError::*;
         Some(match self {
-            Broadcast { lhs_shape, rhs_shape, .. } => format!("shapes {lhs_shape} and {rhs_shape}"),
+            Broadcast {
+                lhs_shape,
+                rhs_shape,
+                ..
+            } => format!("shapes {lhs_shape} and {rhs_shape}"),
             DeclaredType { inferred, .. } => format!("this is {inferred}"),
             DType { operand, found, .. } => format!("`{operand}` is {found}"),
             _ => return None,
@@ -139,9 +222,8 @@ impl VerifyError {
             Broadcast { dimension, .. } => {
                 format!("make both extents equal at dimension {dimension}, or one of them 1")
             }
-            AxisRange { rank, .. } => {
-                format!("axes run from 0 to {}, or from -{rank}", *rank as i64 - 1)
-            }
+            AxisRange { rank: 0, .. } => "a scalar has no axes".into(),
+            AxisRange { rank, .. } => format!("axes run from 0 to {}", rank - 1),
             NotPositive { value: -1, .. } => "-1 stands only in the target of a reshape".into(),
             Squeeze { .. } => "only axes of extent 1 can be squeezed; use a reshape".into(),
             SliceBounds { start, end, .. } if *start < 0 || *end < 0 => {
@@ -165,31 +247,60 @@ impl VerifyError {
                 vec![("expected", inferred.clone()), ("found", declared.clone())]
             }
             DTypeClash { op, lhs, rhs } => {
-                vec![("op", op.to_string()), ("lhs", lhs.to_string()), ("rhs", rhs.to_string())]
+                vec![
+                    ("op", op.to_string()),
+                    ("lhs", lhs.to_string()),
+                    ("rhs", rhs.to_string()),
+                ]
             }
-            DType { op, found, supported, .. } => vec![
+            DType {
+                op,
+                found,
+                supported,
+                ..
+            } => vec![
                 ("op", op.to_string()),
                 ("found", found.to_string()),
                 ("supported", supported.to_string()),
             ],
-            Arity { op, expected, found } => vec![
+            Arity {
+                op,
+                expected,
+                found,
+            } => vec![
                 ("op", op.to_string()),
                 ("expected", expected.clone()),
                 ("found", found.to_string()),
             ],
-            Broadcast { dimension, lhs, rhs, lhs_shape, rhs_shape } => vec![
+            Broadcast {
+                dimension,
+                lhs,
+                rhs,
+                lhs_shape,
+                rhs_shape,
+            } => vec![
                 ("dimension", dimension.to_string()),
                 ("lhs_extent", lhs.clone()),
                 ("rhs_extent", rhs.clone()),
                 ("lhs", lhs_shape.clone()),
                 ("rhs", rhs_shape.clone()),
             ],
-            Rank { op, expected, found, .. } => vec![
+            Rank {
+                op,
+                expected,
+                found,
+                ..
+            } => vec![
                 ("op", op.to_string()),
                 ("expected", expected.clone()),
                 ("found", found.to_string()),
             ],
-            Extent { op, dimension, expected, found } => vec![
+            Extent {
+                op,
+                dimension,
+                expected,
+                found,
+            } => vec![
                 ("op", op.to_string()),
                 ("dimension", dimension.clone()),
                 ("expected", expected.clone()),
@@ -205,18 +316,31 @@ impl VerifyError {
                 ("axes", format!("{axes:?}")),
                 ("axis", axis.to_string()),
             ],
-            NotPositive { shape, dimension, value } => vec![
+            NotPositive {
+                shape,
+                dimension,
+                value,
+            } => vec![
                 ("shape", shape.clone()),
                 ("dimension", dimension.to_string()),
                 ("value", value.to_string()),
             ],
-            ElementCount { from, to, from_count, to_count } => vec![
+            ElementCount {
+                from,
+                to,
+                from_count,
+                to_count,
+            } => vec![
                 ("from", from.clone()),
                 ("to", to.clone()),
                 ("from_count", from_count.clone()),
                 ("to_count", to_count.clone()),
             ],
-            Profile { what, profile, allowed } => vec![
+            Profile {
+                what,
+                profile,
+                allowed,
+            } => vec![
                 ("what", what.clone()),
                 ("profile", profile.to_string()),
                 ("allowed", allowed.to_string()),

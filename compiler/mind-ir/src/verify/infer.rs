@@ -60,7 +60,11 @@ fn check_arity(g: &Graph, op: OpId, def: &'static OpDef) -> Result<(), Box<Verif
         return Ok(());
     }
     let op = def.short_name();
-    Err(Box::new(VerifyError::Arity { op, expected: def.arity_text(), found }))
+    Err(Box::new(VerifyError::Arity {
+        op,
+        expected: def.arity_text(),
+        found,
+    }))
 }
 
 fn check_dtypes(g: &Graph, op: OpId, def: &'static OpDef) -> Result<(), Box<VerifyError>> {
@@ -70,16 +74,27 @@ fn check_dtypes(g: &Graph, op: OpId, def: &'static OpDef) -> Result<(), Box<Veri
         let first = dtype(operands[0]);
         if let Some(&other) = operands.iter().find(|&&value| dtype(value) != first) {
             let (op, rhs) = (def.short_name(), dtype(other));
-            return Err(Box::new(VerifyError::DTypeClash { op, lhs: first, rhs }));
+            return Err(Box::new(VerifyError::DTypeClash {
+                op,
+                lhs: first,
+                rhs,
+            }));
         }
     }
     for (index, &value) in operands.iter().enumerate() {
-        let Some(operand) = def.operand(index) else { continue };
+        let Some(operand) = def.operand(index) else {
+            continue;
+        };
         let found = dtype(value);
         if !operand.class.admits(found) {
             let (op, supported) = (def.short_name(), operand.class.text());
             let operand = operand.name;
-            return Err(Box::new(VerifyError::DType { op, operand, found, supported }));
+            return Err(Box::new(VerifyError::DType {
+                op,
+                operand,
+                found,
+                supported,
+            }));
         }
     }
     Ok(())

@@ -65,13 +65,15 @@ impl Verifier<'_> {
             next = g.next(op);
             if next.is_some() && g.def(op).has(Trait::Terminator) {
                 let problem = "nothing may follow the end of a block".to_owned();
-                self.found.push(VerifyError::Structure { problem }.at(g.span(op)));
+                self.found
+                    .push(VerifyError::Structure { problem }.at(g.span(op)));
             }
         }
         if block != g.body() && g.terminator(block).is_none() {
             let owner = g.block_owner(block).expect("an inner block has an owner");
             let problem = "a body ends with `yield`".to_owned();
-            self.found.push(VerifyError::Structure { problem }.at(g.span(owner)));
+            self.found
+                .push(VerifyError::Structure { problem }.at(g.span(owner)));
         }
     }
 
@@ -136,14 +138,21 @@ impl Verifier<'_> {
 
     /// The elements of a value can be counted.
     fn check_count(&mut self, g: &Graph, value: ValueId) -> Result<(), Box<VerifyError>> {
-        let Some(ty) = g.type_id(value) else { return Ok(()) };
-        self.counted.resize(g.types().len().max(self.counted.len()), false);
+        let Some(ty) = g.type_id(value) else {
+            return Ok(());
+        };
+        self.counted
+            .resize(g.types().len().max(self.counted.len()), false);
         if !std::mem::replace(&mut self.counted[ty.index()], true) {
             let ty = g.types().get(ty);
             let known = ty.shape.iter().all(|dim| dim.fixed().is_some());
-            let bytes = ty.count().and_then(|count| count.checked_mul(ty.dtype.size() as i64));
+            let bytes = ty
+                .count()
+                .and_then(|count| count.checked_mul(ty.dtype.size() as i64));
             if known && bytes.is_none() {
-                return Err(Box::new(VerifyError::TooLarge { ty: ty.text(g.symbols()) }));
+                return Err(Box::new(VerifyError::TooLarge {
+                    ty: ty.text(g.symbols()),
+                }));
             }
         }
         Ok(())
@@ -168,7 +177,10 @@ impl Verifier<'_> {
 
 fn declared_type(g: &Graph, declared: TypeView<'_>, inferred: TypeView<'_>) -> VerifyError {
     let symbols = g.symbols();
-    VerifyError::DeclaredType { declared: declared.text(symbols), inferred: inferred.text(symbols) }
+    VerifyError::DeclaredType {
+        declared: declared.text(symbols),
+        inferred: inferred.text(symbols),
+    }
 }
 
 fn assume_declared(g: &mut Graph, op: OpId) {
@@ -189,7 +201,9 @@ fn type_arguments(g: &mut Graph, op: OpId, block: BlockId) -> Result<(), Box<Ver
     }
     for (index, argument) in arguments.into_iter().enumerate() {
         let operand = g.operands(op)[index];
-        let ty = g.type_id(operand).expect("operands were seen to have types");
+        let ty = g
+            .type_id(operand)
+            .expect("operands were seen to have types");
         g.set_type(argument, ty);
     }
     Ok(())
@@ -202,7 +216,11 @@ fn check_extents(g: &Graph, op: OpId) -> Result<(), Box<VerifyError>> {
         for (dimension, dim) in shape.iter().enumerate() {
             if let Dim::Fixed(value @ ..=0) = *dim {
                 let shape = shape_text(shape, g.symbols());
-                return Err(Box::new(VerifyError::NotPositive { shape, dimension, value }));
+                return Err(Box::new(VerifyError::NotPositive {
+                    shape,
+                    dimension,
+                    value,
+                }));
             }
         }
     }

@@ -27,7 +27,9 @@ impl Profile {
 
     /// The profile called `name`.
     pub fn parse(name: &str) -> Option<Profile> {
-        [Profile::CoreV1, Profile::Extended].into_iter().find(|profile| profile.name() == name)
+        [Profile::CoreV1, Profile::Extended]
+            .into_iter()
+            .find(|profile| profile.name() == name)
     }
 }
 
@@ -60,5 +62,9 @@ fn type_problem(g: &Graph, ty: TypeView<'_>) -> Option<String> {
 }
 
 fn outside(what: String) -> VerifyError {
-    VerifyError::Profile { what, profile: "core-v1", allowed: "extended" }
+    VerifyError::Profile {
+        what,
+        profile: "core-v1",
+        allowed: "extended",
+    }
 }

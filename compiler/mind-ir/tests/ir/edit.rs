@@ -25,7 +25,10 @@ fn uses_follow_every_change_of_operands() {
 fn replacing_a_value_moves_all_its_readers() {
     let mut g = Graph::new();
     let (x, y) = (source(&mut g, 4), source(&mut g, 4));
-    let (a, b) = (push(&mut g, Flip::DEF, &[x]), push(&mut g, Blend::DEF, &[x, y]));
+    let (a, b) = (
+        push(&mut g, Flip::DEF, &[x]),
+        push(&mut g, Blend::DEF, &[x, y]),
+    );
     g.replace_all_uses(x, y);
     assert_eq!((g.operands(a), g.operands(b)), (&[y][..], &[y, y][..]));
     assert!(g.uses(x).is_empty());
@@ -41,7 +44,10 @@ fn ops_come_and_go_at_both_ends_and_in_the_middle() {
     let body = g.body();
     let order = |g: &Graph| g.ops(body).skip(1).collect::<Vec<_>>();
     assert_eq!(order(&g), ops);
-    assert_eq!(g.ops(body).rev().take(3).collect::<Vec<_>>(), [ops[2], ops[1], ops[0]]);
+    assert_eq!(
+        g.ops(body).rev().take(3).collect::<Vec<_>>(),
+        [ops[2], ops[1], ops[0]]
+    );
     g.move_before(ops[2], ops[0]);
     assert_eq!(order(&g), [ops[2], ops[0], ops[1]]);
     g.erase(ops[0]);

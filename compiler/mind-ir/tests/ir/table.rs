@@ -10,12 +10,32 @@ use crate::toy::{self, Blend, Flip, Pack, push, source};
 #[test]
 fn rows_hold_what_was_written() {
     let def = Blend::DEF;
-    assert_eq!((def.name, def.short_name(), def.doc.trim()), ("toy.blend", "blend", "Addition, scaled."));
-    assert_eq!(def.operands.iter().map(|operand| operand.name).collect::<Vec<_>>(), ["lhs", "rhs"]);
-    assert_eq!((def.names.core, def.names.mic1, def.names.mic2), (Some("Blend"), Some("blend"), None));
-    let [scale, axes] = def.attrs else { panic!("two attributes") };
-    assert_eq!((scale.name, scale.key, scale.kind, scale.default), ("scale", None, AttrKind::Int, Some(Attr::Int(1))));
-    assert_eq!((axes.name, axes.key, axes.default), ("axes", Some("ax"), None));
+    assert_eq!(
+        (def.name, def.short_name(), def.doc.trim()),
+        ("toy.blend", "blend", "Addition, scaled.")
+    );
+    assert_eq!(
+        def.operands
+            .iter()
+            .map(|operand| operand.name)
+            .collect::<Vec<_>>(),
+        ["lhs", "rhs"]
+    );
+    assert_eq!(
+        (def.names.core, def.names.mic1, def.names.mic2),
+        (Some("Blend"), Some("blend"), None)
+    );
+    let [scale, axes] = def.attrs else {
+        panic!("two attributes")
+    };
+    assert_eq!(
+        (scale.name, scale.key, scale.kind, scale.default),
+        ("scale", None, AttrKind::Int, Some(Attr::Int(1)))
+    );
+    assert_eq!(
+        (axes.name, axes.key, axes.default),
+        ("axes", Some("ax"), None)
+    );
     assert!(def.has(Trait::Commutative) && !def.has(Trait::Constant));
     assert_eq!(def.arity_text(), "2 operands (lhs, rhs)");
     assert_eq!(Pack::DEF.arity_text(), "at least 1 operands (inputs, ...)");
@@ -28,14 +48,21 @@ fn views_read_operands_and_attributes() {
     let op = push(&mut g, Blend::DEF, &[x, x]);
     g.set_attr(op, 1, Attr::Ints(&[2, 0]));
     let blend = g.view::<Blend>(op).unwrap();
-    assert_eq!((blend.lhs(&g), blend.scale(&g), blend.axes(&g)), (x, 1, &[2, 0][..]));
+    assert_eq!(
+        (blend.lhs(&g), blend.scale(&g), blend.axes(&g)),
+        (x, 1, &[2, 0][..])
+    );
     assert_eq!(g.view::<Flip>(op), None);
     assert_eq!(Blend::attrs(3, &[1]), [Attr::Int(3), Attr::Ints(&[1])]);
 }
 
 #[test]
 fn a_registry_finds_ops_by_name_and_by_format() {
-    let toy = Dialect { name: "toy", doc: "", ops: toy::OPS };
+    let toy = Dialect {
+        name: "toy",
+        doc: "",
+        ops: toy::OPS,
+    };
     let registry = Registry::with([builtin::DIALECT, toy]);
     assert!(std::ptr::eq(registry.get("toy.flip").unwrap(), Flip::DEF));
     assert!(registry.names(|names| names.mic1).contains_key("blend"));

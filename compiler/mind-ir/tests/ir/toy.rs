@@ -60,8 +60,13 @@ fn infer_blend(op: Blend, g: &Graph) -> InferResult {
 }
 
 fn infer_group(op: Group, g: &Graph) -> InferManyResult {
-    let Some(end) = g.terminator(g.block(g.regions(op.id())[0])) else { return Ok(Default::default()) };
-    let types = g.operands(end).iter().map(|&value| g.type_id(value).map(Inferred::Known));
+    let Some(end) = g.terminator(g.block(g.regions(op.id())[0])) else {
+        return Ok(Default::default());
+    };
+    let types = g
+        .operands(end)
+        .iter()
+        .map(|&value| g.type_id(value).map(Inferred::Known));
     Ok(types.map(|ty| ty.unwrap_or(Inferred::Declared)).collect())
 }
 
@@ -81,13 +86,25 @@ pub fn push(g: &mut Graph, def: &'static mind_ir::opdef::OpDef, operands: &[Valu
         0 => &[],
         _ => &[Attr::Int(1), Attr::Ints(&[])],
     };
-    let new = NewOp { def, operands, attrs, results: 1, span: Span::new(5, 9) };
+    let new = NewOp {
+        def,
+        operands,
+        attrs,
+        results: 1,
+        span: Span::new(5, 9),
+    };
     let body = g.body();
     g.insert(InsertPoint::End(body), new)
 }
 
 /// Ends a block with these values.
 pub fn end(g: &mut Graph, block: mind_ir::BlockId, values: &[ValueId]) {
-    let new = NewOp { def: Yield::DEF, operands: values, attrs: &[], results: 0, span: Span::FILE };
+    let new = NewOp {
+        def: Yield::DEF,
+        operands: values,
+        attrs: &[],
+        results: 0,
+        span: Span::FILE,
+    };
     g.insert(InsertPoint::End(block), new);
 }

@@ -13,7 +13,10 @@ use crate::toy::{Blend, Flip, Group, Pack, end, push, source};
 /// The codes and messages found.
 fn found(g: &mut Graph) -> Vec<(Option<Code>, String)> {
     let found = verify(g, &VerifyConfig::default());
-    found.iter().map(|each| (each.code, each.message.clone())).collect()
+    found
+        .iter()
+        .map(|each| (each.code, each.message.clone()))
+        .collect()
 }
 
 fn error(code: u16, message: &str) -> (Option<Code>, String) {
@@ -52,7 +55,10 @@ fn operand_counts_follow_the_table() {
         found(&mut g),
         [
             error(2007, "`blend` takes 2 operands (lhs, rhs), found 1"),
-            error(2007, "`pack` takes at least 1 operands (inputs, ...), found 0"),
+            error(
+                2007,
+                "`pack` takes at least 1 operands (inputs, ...), found 0"
+            ),
         ]
     );
 }
@@ -66,7 +72,10 @@ fn a_value_is_defined_above_its_readers() {
     g.set_operand(a, 0, vb);
     let body = g.body();
     end(&mut g, body, &[va]);
-    assert_eq!(found(&mut g), [error(4001, "%2 is used before its definition")]);
+    assert_eq!(
+        found(&mut g),
+        [error(4001, "%2 is used before its definition")]
+    );
 }
 
 #[test]
@@ -96,7 +105,10 @@ fn a_declared_type_may_be_vaguer_but_not_other() {
     let body = g.body();
     end(&mut g, body, &[y]);
     assert_eq!(found(&mut g), []);
-    assert_eq!((g.type_text(y).as_str(), g.declared(y)), ("f32[4]", Some(open)));
+    assert_eq!(
+        (g.type_text(y).as_str(), g.declared(y)),
+        ("f32[4]", Some(open))
+    );
     let other = g.intern_type(TensorType::fixed(DType::F32, &[5]).view());
     g.declare(y, other);
     let message = "declared type f32[5] differs from the inferred type f32[4]";
@@ -109,7 +121,13 @@ fn extents_of_declared_types_are_positive() {
     let x = source(&mut g, 0);
     let body = g.body();
     end(&mut g, body, &[x]);
-    assert_eq!(found(&mut g), [error(3006, "extent 0 at dimension 0 of [0] is not positive")]);
+    assert_eq!(
+        found(&mut g),
+        [error(
+            3006,
+            "extent 0 at dimension 0 of [0] is not positive"
+        )]
+    );
 }
 
 #[test]
@@ -122,9 +140,15 @@ fn bodies_are_closed_and_end_with_yield() {
     let result = g.result(group);
     let body = g.body();
     end(&mut g, body, &[result]);
-    assert_eq!(found(&mut g), [(None, "a body ends with `yield`".to_owned())]);
+    assert_eq!(
+        found(&mut g),
+        [(None, "a body ends with `yield`".to_owned())]
+    );
     end(&mut g, block, &[x]);
-    assert_eq!(found(&mut g), [error(4001, "%0 is used before its definition")]);
+    assert_eq!(
+        found(&mut g),
+        [error(4001, "%0 is used before its definition")]
+    );
 }
 
 #[test]

@@ -75,10 +75,10 @@ pub(super) enum Data {
 }
 
 impl<'t> Reader<'t> {
+    #[inline]
     pub(super) fn new(cursor: Cursor<'t>, limits: &'t Limits) -> Reader<'t> {
         const BYTES_PER_LINE: usize = 16;
-        let mut graph = Graph::new();
-        graph.reserve((cursor.left() / BYTES_PER_LINE + 1).min(limits.nodes));
+        let graph = Graph::with_capacity((cursor.left() / BYTES_PER_LINE + 1).min(limits.nodes));
         Reader {
             cursor,
             limits,

@@ -5,7 +5,7 @@ use mind_ir::attr::Attr;
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
 use mind_ir::opdef::{Op, nearest};
-use mind_ir::types::{DType, TypeView};
+use mind_ir::types::{DType, Shape, TypeView};
 use mind_ir::{Ty, ValueId};
 use smallvec::SmallVec;
 
@@ -143,7 +143,8 @@ impl Parser<'_> {
         let Some(dtype) = DType::parse(word) else {
             return Err(Box::new(unknown_dtype(&reader.cursor, at)));
         };
-        let shape = reader.dims(true)?;
+        let mut shape = Shape::new();
+        reader.dims(true, &mut shape)?;
         let ty = reader.graph.intern_type(TypeView { dtype, shape: &shape });
         if ty.index() == self.first_of.len() {
             self.first_of.push(expected as u32);

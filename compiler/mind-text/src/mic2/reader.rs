@@ -9,7 +9,7 @@ use mind_ir::{Sym, ValueId};
 use smallvec::SmallVec;
 
 use crate::limits::Limits;
-use crate::scan::{Cursor, Parsed, not_ident, shown};
+use crate::scan::{Cursor, Parsed, shown};
 
 /// The integers of a node line.
 pub(super) type Ints = SmallVec<[i64; 8]>;
@@ -35,10 +35,11 @@ pub(super) struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
+    #[inline]
     pub(super) fn new(cursor: Cursor<'t>, limits: &'t Limits) -> Reader<'t> {
         const BYTES_PER_LINE: usize = 8;
-        let mut graph = Graph::new();
-        graph.reserve((cursor.left() / BYTES_PER_LINE + 1).min(limits.nodes));
+        let mut graph = Graph::with_capacity((cursor.left() / BYTES_PER_LINE + 1).min(limits.nodes));
+        graph.preamble.positional = true;
         Reader {
             cursor,
             limits,
@@ -141,32 +142,44 @@ impl<'t> Reader<'t> {
         at
     }
 
-    /// Reads dimensions up to the end of the line; `open` says whether `?` may stand among them.
+    /// Reads dimensions up to the end of the line into `dims`; `open` says whether `?` may stand among
+    /// them.
     ///
     /// Errors: too many, malformed, or a symbol that no line above declares.
-    pub(super) fn dims(&mut self, open: bool) -> Parsed<Shape> {
-        let mut dims = Shape::new();
+    pub(super) fn dims(&mut self, open: bool, dims: &mut Shape) -> Parsed<()> {
         loop {
             self.cursor.blanks();
             if self.cursor.at_line_end() {
-                return Ok(dims);
+                return Ok(());
             }
             let start = self.cursor.at();
             if dims.len() == self.limits.dims {
                 let message = format!("more than {} dimensions", self.limits.dims);
                 return Err(Box::new(self.cursor.error_at(start, message)));
             }
-            dims.push(match self.cursor.peek() {
-                b'-' | b'0'..=b'9' => Dim::Fixed(self.int("a dimension")?),
-                b'?' if self.cursor.word() == "?" => match open {
-                    true => Dim::Dynamic,
-                    false => return Err(Box::new(self.open_target(start))),
-                },
+            dims.push(match self.cursor.uint() {
+                Some(extent) if self.cursor.at_delimiter() => Dim::Fixed(extent as i64),
                 _ => {
                     self.cursor.go_to(start);
-                    Dim::Symbol(self.symbol()?)
+                    self.other_dim(open)?
                 }
             });
+        }
+    }
+
+    /// Reads a dimension that is not a plain number.
+    fn other_dim(&mut self, open: bool) -> Parsed<Dim> {
+        let start = self.cursor.at();
+        match self.cursor.peek() {
+            b'-' | b'0'..=b'9' => self.int("a dimension").map(Dim::Fixed),
+            b'?' if self.cursor.word() == "?" => match open {
+                true => Ok(Dim::Dynamic),
+                false => Err(Box::new(self.open_target(start))),
+            },
+            _ => {
+                self.cursor.go_to(start);
+                self.symbol().map(Dim::Symbol)
+            }
         }
     }
 
@@ -193,6 +206,7 @@ impl<'t> Reader<'t> {
     /// The symbol for the `name` at `start`.
     ///
     /// Errors: more names than the limit.
+    #[inline]
     pub(super) fn intern(&mut self, name: &str, start: usize) -> Parsed<Sym> {
         let sym = self.graph.intern(name);
         if self.graph.symbols().len() > self.limits.strings {
@@ -214,14 +228,14 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads the identifier at the cursor; `what` says what it is, as in "a name".
+    #[inline]
     pub(super) fn ident(&mut self, what: &str) -> Parsed<&'t str> {
         let start = self.cursor.at();
         let ident = self.cursor.ident();
         if !ident.is_empty() && self.cursor.at_delimiter() {
             return Ok(ident);
         }
-        let (span, word) = (self.cursor.word_span(start), self.cursor.word_at(start));
-        Err(Box::new(not_ident(span, word, what)))
+        Err(Box::new(self.cursor.not_ident_at(start, what)))
     }
 
     /// Appends the op of the node line at `start`, which ends at the cursor.

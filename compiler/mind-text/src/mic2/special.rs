@@ -4,6 +4,7 @@ use mind_diag::{Code, Diagnostic};
 use mind_ir::OpId;
 use mind_ir::attr::{Attr, AttrKind};
 use mind_ir::opdef::OpDef;
+use mind_ir::types::Shape;
 
 use super::node::{self, ReadNode, WriteNode};
 use super::reader::{Inputs, Ints, Reader};
@@ -40,7 +41,8 @@ fn read_reshape(r: &mut Reader<'_>, def: &'static OpDef, start: usize) -> Parsed
     if !r.cursor.at_line_end() {
         ids.push(r.int("an integer")?);
     }
-    let dims = r.dims(false)?;
+    let mut dims = Shape::new();
+    r.dims(false, &mut dims)?;
     let mut inputs = Inputs::new();
     node::split(r, def, &ids, start, &mut inputs)?;
     r.push(def, &inputs, &[Attr::Dims(&dims)], start);

@@ -1,16 +1,29 @@
 //! The checked-in cost table.
 
-use super::{CostClass, CostModel, Inner, Level};
+use super::class::{CostClass, Inner};
+use super::model::{CostModel, Level};
 
 /// One core of a current x86-64 server: rounded from measured elementwise chains, normalisations and
 /// matrix products of several sizes.
 pub const HOST_CPU: CostModel = CostModel {
     launch: 100_000,
     levels: &[
-        Level { capacity: 48 << 10, bandwidth: 110 },
-        Level { capacity: 2 << 20, bandwidth: 85 },
-        Level { capacity: 32 << 20, bandwidth: 45 },
-        Level { capacity: u64::MAX, bandwidth: 28 },
+        Level {
+            capacity: 48 << 10,
+            bandwidth: 110,
+        },
+        Level {
+            capacity: 2 << 20,
+            bandwidth: 85,
+        },
+        Level {
+            capacity: 32 << 20,
+            bandwidth: 45,
+        },
+        Level {
+            capacity: u64::MAX,
+            bandwidth: 28,
+        },
     ],
     contraction_peak: 180,
     scalar_peak: 60,
@@ -37,5 +50,8 @@ pub const CLASSES: &[(&str, CostClass)] = &[
     ("core.layernorm", CostClass::Normalisation),
     ("core.matmul", CostClass::Contraction(Inner::LastOfLhs)),
     ("core.dot", CostClass::Contraction(Inner::LastOfLhs)),
-    ("core.conv2d", CostClass::Contraction(Inner::AllButLastOfRhs)),
+    (
+        "core.conv2d",
+        CostClass::Contraction(Inner::AllButLastOfRhs),
+    ),
 ];

@@ -68,7 +68,9 @@ pub(crate) struct Knowledge<'r> {
 
 impl fmt::Debug for Knowledge<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Knowledge").field("leaves", &self.leaves.len()).finish_non_exhaustive()
+        f.debug_struct("Knowledge")
+            .field("leaves", &self.leaves.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -106,7 +108,10 @@ impl Analysis<Node> for Knowledge<'_> {
         let before = *a;
         let differ = matches!((a.constant, b.constant), (Some(x), Some(y)) if x != y);
         if a.ty != b.ty || differ && self.exact {
-            debug_assert!(false, "merged classes contradict each other: {a:?} and {b:?}");
+            debug_assert!(
+                false,
+                "merged classes contradict each other: {a:?} and {b:?}"
+            );
             self.contradiction = true;
         }
         a.constant = a.constant.or(b.constant);
@@ -115,7 +120,9 @@ impl Analysis<Node> for Knowledge<'_> {
     }
 
     fn modify(egraph: &mut EGraph<Node, Self>, id: Id) {
-        let Some(constant) = egraph[id].data.constant else { return };
+        let Some(constant) = egraph[id].data.constant else {
+            return;
+        };
         let node = Node::nullary(Head::Const, constant);
         if egraph.lookup(node.clone()) == Some(egraph.find(id)) {
             return;
@@ -132,17 +139,28 @@ fn knowledge_of(egraph: &mut Eg<'_>, node: &Node) -> Data {
         Head::Leaf => {
             let leaf = egraph.analysis.leaves[node.payload as usize];
             let dtype = egraph.analysis.store.ty(leaf.ty).dtype;
-            Data { ty: leaf.ty, constant: None, facts: leaf.facts.union(Facts::of_dtype(dtype)) }
+            Data {
+                ty: leaf.ty,
+                constant: None,
+                facts: leaf.facts.union(Facts::of_dtype(dtype)),
+            }
         }
         Head::Const => {
             let constant = egraph.analysis.store.constants.get(node.payload);
             let facts = Facts::of_tensor(&constant.data);
-            Data { ty: constant.ty, constant: Some(node.payload), facts }
+            Data {
+                ty: constant.ty,
+                constant: Some(node.payload),
+                facts,
+            }
         }
         Head::Op(op) => {
             let ty = egraph.analysis.store.payload(node.payload).ty;
-            let operands: SmallVec<[Data; 4]> =
-                node.children.iter().map(|&child| egraph[child].data).collect();
+            let operands: SmallVec<[Data; 4]> = node
+                .children
+                .iter()
+                .map(|&child| egraph[child].data)
+                .collect();
             let same = node.children.len() == 2
                 && egraph.find(node.children[0]) == egraph.find(node.children[1]);
             let store = &mut egraph.analysis.store;
@@ -151,7 +169,11 @@ fn knowledge_of(egraph: &mut Eg<'_>, node: &Node) -> Data {
                 Some(constant) => Facts::of_tensor(&store.constants.get(constant).data),
                 None => facts_of(store, op, ty, &operands, same),
             };
-            Data { ty, constant, facts }
+            Data {
+                ty,
+                constant,
+                facts,
+            }
         }
     }
 }
@@ -163,9 +185,10 @@ fn facts_of(store: &Store<'_>, op: OpIx, ty: Ty, operands: &[Data], same: bool) 
     let more = match (store.ops.def(op).scalar, store.costs.class(op)) {
         (Some(function), _) if dtype.is_float() => Facts::of_scalar(function, &facts, same),
         (Some(mind_ir::scalar::ScalarFn::Relu), _) => Facts::NONNEG,
-        (None, CostClass::View | CostClass::Permute | CostClass::Move) => {
-            facts.into_iter().reduce(Facts::intersection).unwrap_or_default()
-        }
+        (None, CostClass::View | CostClass::Permute | CostClass::Move) => facts
+            .into_iter()
+            .reduce(Facts::intersection)
+            .unwrap_or_default(),
         _ => Facts::NONE,
     };
     own.union(more)
@@ -179,8 +202,10 @@ fn fold_constant(
     ty: Ty,
     operands: &[Data],
 ) -> Option<ConstId> {
-    let ids: SmallVec<[ConstId; 4]> =
-        operands.iter().map(|operand| operand.constant).collect::<Option<_>>()?;
+    let ids: SmallVec<[ConstId; 4]> = operands
+        .iter()
+        .map(|operand| operand.constant)
+        .collect::<Option<_>>()?;
     if ids.is_empty() {
         return None;
     }
@@ -196,8 +221,10 @@ fn fold_constant(
 fn fold_splats(store: &mut Store<'_>, op: OpIx, ty: Ty, ids: &[ConstId]) -> Option<ConstId> {
     let def = store.ops.def(op);
     store.ty(ty).count()?;
-    let elements: SmallVec<[Tensor; 4]> =
-        ids.iter().map(|&id| store.constants.get(id).data.clone()).collect();
+    let elements: SmallVec<[Tensor; 4]> = ids
+        .iter()
+        .map(|&id| store.constants.get(id).data.clone())
+        .collect();
     if def.scalar.is_some() && def.has(Trait::Elementwise) {
         let scalars: SmallVec<[Ty; 4]> = elements
             .iter()
@@ -211,7 +238,10 @@ fn fold_splats(store: &mut Store<'_>, op: OpIx, ty: Ty, ids: &[ConstId]) -> Opti
         let result = store.scratch.evaluate(signature, &operands, FOLD_MARGIN)?;
         return foldable(&result).then(|| store.constants.splat(ty, result));
     }
-    let moves = matches!(store.costs.class(op), CostClass::View | CostClass::Permute | CostClass::Move);
+    let moves = matches!(
+        store.costs.class(op),
+        CostClass::View | CostClass::Permute | CostClass::Move
+    );
     let one = ids.iter().all(|&id| {
         let (own, first) = (store.constants.get(id), store.constants.get(ids[0]));
         own.data.buffer().to_bytes() == first.data.buffer().to_bytes()
@@ -220,12 +250,7 @@ fn fold_splats(store: &mut Store<'_>, op: OpIx, ty: Ty, ids: &[ConstId]) -> Opti
     (moves && alike && one).then(|| store.constants.splat(ty, elements[0].clone()))
 }
 
-fn fold_dense(
-    store: &mut Store<'_>,
-    op: OpIx,
-    payload: u32,
-    ids: &[ConstId],
-) -> Option<ConstId> {
+fn fold_dense(store: &mut Store<'_>, op: OpIx, payload: u32, ids: &[ConstId]) -> Option<ConstId> {
     let bytes = |constant: &Constant| {
         let ty = store.ty(constant.ty);
         Some(ty.count()? as u64 * ty.dtype.size() as u64)
@@ -240,8 +265,10 @@ fn fold_dense(
         }
         limit += bytes;
     }
-    let tensors: SmallVec<[Tensor; 4]> =
-        ids.iter().map(|&id| spelt_out(store, store.constants.get(id))).collect::<Option<_>>()?;
+    let tensors: SmallVec<[Tensor; 4]> = ids
+        .iter()
+        .map(|&id| spelt_out(store, store.constants.get(id)))
+        .collect::<Option<_>>()?;
     let types: SmallVec<[Ty; 4]> = ids.iter().map(|&id| store.constants.get(id).ty).collect();
     let attrs: AttrIds = store.payload(payload).attrs.clone();
     let ty = store.payload(payload).ty;
@@ -260,8 +287,11 @@ pub(crate) fn spelt_out(store: &Store<'_>, constant: &Constant) -> Option<Tensor
         return Some(constant.data.clone());
     }
     let shape = store.ty(constant.ty).static_shape()?;
-    let shape: Vec<usize> =
-        shape.into_iter().map(usize::try_from).collect::<Result<_, _>>().ok()?;
+    let shape: Vec<usize> = shape
+        .into_iter()
+        .map(usize::try_from)
+        .collect::<Result<_, _>>()
+        .ok()?;
     let count = shape.iter().product();
     Some(Tensor::new(shape, constant.data.buffer().splat(count)))
 }
@@ -269,7 +299,10 @@ pub(crate) fn spelt_out(store: &Store<'_>, constant: &Constant) -> Option<Tensor
 /// Whether a result may stand as a constant: NaN and infinities stay where they arise.
 fn foldable(result: &Tensor) -> bool {
     fn finite<T: mind_ir::tensor::FloatNum>(tensor: &Tensor) -> bool {
-        tensor.elements::<T>().iter().all(|element| element.is_finite())
+        tensor
+            .elements::<T>()
+            .iter()
+            .all(|element| element.is_finite())
     }
     match result.dtype().class() {
         DTypeClass::Float => with_float!(result.dtype(), T => finite::<T>(result), else true),
@@ -280,13 +313,11 @@ fn foldable(result: &Tensor) -> bool {
 /// Adds an e-node that applies `op`, or finds what it equals.
 ///
 /// None where the op's shape rule refuses the operands.
-pub(crate) fn add_op(
-    egraph: &mut Eg<'_>,
-    op: OpIx,
-    attrs: AttrIds,
-    children: &[Id],
-) -> Option<Id> {
-    let types: SmallVec<[Ty; 4]> = children.iter().map(|&child| egraph[child].data.ty).collect();
+pub(crate) fn add_op(egraph: &mut Eg<'_>, op: OpIx, attrs: AttrIds, children: &[Id]) -> Option<Id> {
+    let types: SmallVec<[Ty; 4]> = children
+        .iter()
+        .map(|&child| egraph[child].data.ty)
+        .collect();
     let signature = egraph.analysis.store.signature(op, &attrs, &types);
     let ty = signature.ty?;
     if let Some(operand) = signature.equals.filter(|&operand| types[operand] == ty) {
@@ -309,5 +340,9 @@ pub(crate) fn add_typed(
         children.sort_unstable();
     }
     let payload = store.intern_payload(attrs, ty);
-    egraph.add(Node { head: Head::Op(op), payload, children })
+    egraph.add(Node {
+        head: Head::Op(op),
+        payload,
+        children,
+    })
 }

@@ -28,7 +28,11 @@ pub(crate) struct Constants {
 impl Constants {
     /// The constant of type `ty` with `element`, of rank 0, at every position.
     pub(crate) fn splat(&mut self, ty: Ty, element: Tensor) -> ConstId {
-        self.intern(Constant { ty, splat: true, data: element })
+        self.intern(Constant {
+            ty,
+            splat: true,
+            data: element,
+        })
     }
 
     /// The constant with the elements of `tensor`; a splat where all have the same bits.
@@ -40,7 +44,11 @@ impl Constants {
             let element = Buffer::from_bytes(tensor.dtype(), &bytes[..size]);
             return self.splat(ty, Tensor::new(Vec::new(), element));
         }
-        self.intern(Constant { ty, splat: false, data: tensor })
+        self.intern(Constant {
+            ty,
+            splat: false,
+            data: tensor,
+        })
     }
 
     fn intern(&mut self, constant: Constant) -> ConstId {

@@ -43,7 +43,9 @@ impl Facts {
 
     /// What a dtype alone says.
     pub(crate) fn of_dtype(dtype: DType) -> Facts {
-        let integer = Facts::NEVER_NAN.union(Facts::FINITE).union(Facts::NO_NEG_ZERO);
+        let integer = Facts::NEVER_NAN
+            .union(Facts::FINITE)
+            .union(Facts::NO_NEG_ZERO);
         match dtype.class() {
             DTypeClass::Float => Facts::NONE,
             DTypeClass::Signed => integer,
@@ -55,7 +57,10 @@ impl Facts {
     pub(crate) fn of_tensor(tensor: &Tensor) -> Facts {
         fn float<T: FloatNum>(tensor: &Tensor) -> Facts {
             let all = |holds: fn(f64) -> bool| {
-                tensor.elements::<T>().iter().all(|element| holds(element.to_f64()))
+                tensor
+                    .elements::<T>()
+                    .iter()
+                    .all(|element| holds(element.to_f64()))
             };
             Facts::NEVER_NAN
                 .when(all(|x| !x.is_nan()))
@@ -64,7 +69,10 @@ impl Facts {
                 .union(Facts::NO_NEG_ZERO.when(all(|x| x != 0.0 || x.is_sign_positive())))
         }
         fn int<T: Num>(tensor: &Tensor) -> Facts {
-            let all = tensor.elements::<T>().iter().all(|&element| element >= T::ZERO);
+            let all = tensor
+                .elements::<T>()
+                .iter()
+                .all(|&element| element >= T::ZERO);
             Facts::NONNEG.when(all)
         }
         let own = with_float!(tensor.dtype(), T => float::<T>(tensor), else
@@ -94,16 +102,17 @@ impl Facts {
                 .union(kept(Facts::NEVER_NAN).when(x.has(Facts::NONNEG)))
                 .union(kept(Facts::FINITE).when(x.has(Facts::NONNEG))),
             ScalarFn::Neg => kept(Facts::NEVER_NAN.union(Facts::FINITE)),
-            ScalarFn::Erf | ScalarFn::Tanh => {
-                Facts::NEVER_NAN.union(Facts::FINITE).when(x.has(Facts::NEVER_NAN))
-            }
+            ScalarFn::Erf | ScalarFn::Tanh => Facts::NEVER_NAN
+                .union(Facts::FINITE)
+                .when(x.has(Facts::NEVER_NAN)),
             ScalarFn::Log | ScalarFn::Gelu => Facts::NONE,
             ScalarFn::Add => Facts::NO_NEG_ZERO
                 .when(either(Facts::NO_NEG_ZERO))
                 .union(Facts::NONNEG.when(both(Facts::NONNEG)))
-                .union(Facts::NEVER_NAN.when(
-                    both(Facts::FINITE) || both(Facts::NONNEG.union(Facts::NEVER_NAN)),
-                )),
+                .union(
+                    Facts::NEVER_NAN
+                        .when(both(Facts::FINITE) || both(Facts::NONNEG.union(Facts::NEVER_NAN))),
+                ),
             ScalarFn::Sub => Facts::NEVER_NAN.when(both(Facts::FINITE)),
             ScalarFn::Mul => positive
                 .when(same || both(positive))
@@ -113,7 +122,10 @@ impl Facts {
             ScalarFn::Maximum => Facts::NONNEG
                 .when(either(Facts::NONNEG))
                 .union(Facts::NO_NEG_ZERO.when(either(positive) || both(Facts::NO_NEG_ZERO)))
-                .union(x.intersection(y).intersection(Facts::NEVER_NAN.union(Facts::FINITE))),
+                .union(
+                    x.intersection(y)
+                        .intersection(Facts::NEVER_NAN.union(Facts::FINITE)),
+                ),
             ScalarFn::Minimum => x.intersection(y),
         }
     }

@@ -28,7 +28,11 @@ pub(crate) struct Node {
 impl Node {
     /// An e-node without children.
     pub(crate) fn nullary(head: Head, payload: u32) -> Node {
-        Node { head, payload, children: SmallVec::new() }
+        Node {
+            head,
+            payload,
+            children: SmallVec::new(),
+        }
     }
 }
 

@@ -27,8 +27,14 @@ impl OpTable {
     /// Numbers the ops of `registry`; those past 65,536 are not looked into.
     pub(crate) fn new(registry: &Registry) -> OpTable {
         let defs: Vec<&'static OpDef> = registry.ops().take(1 << 16).collect();
-        let numbers = defs.iter().enumerate().map(|(at, def)| (address(def), OpIx(at as u16)));
-        OpTable { numbers: numbers.collect(), defs }
+        let numbers = defs
+            .iter()
+            .enumerate()
+            .map(|(at, def)| (address(def), OpIx(at as u16)));
+        OpTable {
+            numbers: numbers.collect(),
+            defs,
+        }
     }
 
     /// The number of `def`, if the registry has it.
@@ -49,13 +55,21 @@ impl OpTable {
     /// The number of `def` if e-nodes may stand for it: pure, of one result whose type its shape rule
     /// gives, without regions.
     pub(crate) fn transparent(&self, def: &'static OpDef) -> Option<OpIx> {
-        let opaque = [Trait::Interface, Trait::DeclaresType, Trait::Terminator, Trait::Constant];
+        let opaque = [
+            Trait::Interface,
+            Trait::DeclaresType,
+            Trait::Terminator,
+            Trait::Constant,
+        ];
         let looked_into = def.has(Trait::Pure)
             && def.results == Results::One
             && def.regions == 0
             && def.infer.is_some()
             && !opaque.into_iter().any(|each| def.has(each))
-            && def.attrs.iter().all(|attr| attr.kind != AttrKind::LiteralData);
+            && def
+                .attrs
+                .iter()
+                .all(|attr| attr.kind != AttrKind::LiteralData);
         self.number(def).filter(|_| looked_into)
     }
 }

@@ -65,7 +65,10 @@ pub(crate) struct Interner<T> {
 
 impl<T> Default for Interner<T> {
     fn default() -> Interner<T> {
-        Interner { values: Vec::new(), numbers: FxHashMap::default() }
+        Interner {
+            values: Vec::new(),
+            numbers: FxHashMap::default(),
+        }
     }
 }
 

@@ -124,16 +124,37 @@ impl Scratch {
 
     fn create(&mut self, def: &'static OpDef, attrs: &[Attr<'_>], values: &[ValueId]) -> Signature {
         let results = usize::from(def.results == Results::One);
-        let new = NewOp { def, operands: values, attrs, results, span: Span::FILE };
+        let new = NewOp {
+            def,
+            operands: values,
+            attrs,
+            results,
+            span: Span::FILE,
+        };
         let op = self.graph.insert(InsertPoint::End(self.graph.body()), new);
-        let typed = infer_op(&mut self.graph, op).ok().filter(|types| types.len() == 1);
-        let Some(types) = typed else { return Signature { op, ty: None, equals: None } };
+        let typed = infer_op(&mut self.graph, op)
+            .ok()
+            .filter(|types| types.len() == 1);
+        let Some(types) = typed else {
+            return Signature {
+                op,
+                ty: None,
+                equals: None,
+            };
+        };
         self.graph.set_types(op, &types);
-        let equals = def.fold.and_then(|fold| fold(op, &self.graph)).and_then(|folded| {
-            let Folded::Value(value) = folded;
-            values.iter().position(|&operand| operand == value)
-        });
-        Signature { op, ty: Some(types[0]), equals }
+        let equals = def
+            .fold
+            .and_then(|fold| fold(op, &self.graph))
+            .and_then(|folded| {
+                let Folded::Value(value) = folded;
+                values.iter().position(|&operand| operand == value)
+            });
+        Signature {
+            op,
+            ty: Some(types[0]),
+            equals,
+        }
     }
 
     /// The `nth` operand of type `ty`.
@@ -141,8 +162,13 @@ impl Scratch {
         if let Some(&known) = self.operands.get(&(ty, nth)) {
             return known;
         }
-        let new =
-            NewOp { def: Unknown::DEF, operands: &[], attrs: &[], results: 1, span: Span::FILE };
+        let new = NewOp {
+            def: Unknown::DEF,
+            operands: &[],
+            attrs: &[],
+            results: 1,
+            span: Span::FILE,
+        };
         let op = self.graph.insert(InsertPoint::End(self.graph.body()), new);
         self.graph.set_types(op, &[ty]);
         let value = self.graph.result(op);
@@ -165,7 +191,11 @@ impl Scratch {
         let ty = self.graph.types().get(signature.ty?);
         let shape: SmallVec<[i64; 4]> = smallvec_of(ty)?;
         let same = result.dtype() == ty.dtype
-            && result.shape().iter().map(|&extent| extent as i64).eq(shape.iter().copied());
+            && result
+                .shape()
+                .iter()
+                .map(|&extent| extent as i64)
+                .eq(shape.iter().copied());
         same.then_some(result)
     }
 }

@@ -64,19 +64,26 @@ impl<'r> Store<'r> {
     /// The numbers of the attributes of `op`; none where one is a literal.
     pub(crate) fn import_attrs(&mut self, module: &Graph, op: OpId) -> Option<AttrIds> {
         let attrs = module.attrs(op).iter();
-        attrs.map(|&attr| AttrValue::of(attr).map(|value| self.attrs.intern(value))).collect()
+        attrs
+            .map(|&attr| AttrValue::of(attr).map(|value| self.attrs.intern(value)))
+            .collect()
     }
 
     /// The attributes with these numbers, as the IR borrows them.
     pub(crate) fn borrow_attrs(&self, attrs: &[AttrId]) -> SmallVec<[Attr<'_>; 4]> {
-        attrs.iter().map(|&attr| self.attrs.get(attr).as_attr()).collect()
+        attrs
+            .iter()
+            .map(|&attr| self.attrs.get(attr).as_attr())
+            .collect()
     }
 
     /// What the table says of `op` with these attributes over operands of these types.
     pub(crate) fn signature(&mut self, op: OpIx, attrs: &[AttrId], operands: &[Ty]) -> Signature {
         let def: &'static OpDef = self.ops.def(op);
-        let values: SmallVec<[Attr<'_>; 4]> =
-            attrs.iter().map(|&attr| self.attrs.get(attr).as_attr()).collect();
+        let values: SmallVec<[Attr<'_>; 4]> = attrs
+            .iter()
+            .map(|&attr| self.attrs.get(attr).as_attr())
+            .collect();
         self.scratch.signature(def, attrs, &values, operands)
     }
 }

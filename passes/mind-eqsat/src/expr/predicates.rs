@@ -5,7 +5,8 @@ use mind_ir::types::{DType, DTypeClass, Dim};
 use mind_ir::{with_float, with_num};
 
 use super::functions::{normalized_axes, permutation};
-use super::{Argument, Param};
+use super::kind::Param;
+use super::scope::Argument;
 use crate::egraph::facts::Facts;
 use crate::egraph::payload::AttrValue;
 
@@ -43,31 +44,55 @@ pub(crate) static PREDICATES: &[Predicate] = &[
     row("broadcasts_to", &[Param::Shaped, Param::Shaped], |a| {
         Some(broadcasts_to(a[0].shape()?, a[1].shape()?))
     }),
-    row("is_float", &[Param::Typed], |a| Some(a[0].dtype()?.is_float())),
+    row("is_float", &[Param::Typed], |a| {
+        Some(a[0].dtype()?.is_float())
+    }),
     row("is_int", &[Param::Typed], |a| Some(a[0].dtype()?.is_int())),
     row("is_signed", &[Param::Typed], |a| {
-        Some(matches!(a[0].dtype()?.class(), DTypeClass::Float | DTypeClass::Signed))
+        Some(matches!(
+            a[0].dtype()?.class(),
+            DTypeClass::Float | DTypeClass::Signed
+        ))
     }),
-    row("is_bool", &[Param::Typed], |a| Some(a[0].dtype()? == DType::Bool)),
-    row("is_const", &[Param::Value], |a| Some(a[0].value()?.constant.is_some())),
-    row("is_splat", &[Param::Value, Param::OptionalNumber], |a| is_splat(&a[0], a.get(1))),
+    row("is_bool", &[Param::Typed], |a| {
+        Some(a[0].dtype()? == DType::Bool)
+    }),
+    row("is_const", &[Param::Value], |a| {
+        Some(a[0].value()?.constant.is_some())
+    }),
+    row("is_splat", &[Param::Value, Param::OptionalNumber], |a| {
+        is_splat(&a[0], a.get(1))
+    }),
     row("is_power_of_two", &[Param::Value], |a| {
         let constant = a[0].value()?.constant.filter(|constant| constant.splat);
         Some(constant.is_some_and(|constant| is_power_of_two(&constant.data)))
     }),
-    row("one_use", &[Param::Value], |a| Some(a[0].value()?.uses <= 1)),
-    row("never_nan", &[Param::Value], |a| has(&a[0], Facts::NEVER_NAN)),
+    row("one_use", &[Param::Value], |a| {
+        Some(a[0].value()?.uses <= 1)
+    }),
+    row("never_nan", &[Param::Value], |a| {
+        has(&a[0], Facts::NEVER_NAN)
+    }),
     row("finite", &[Param::Value], |a| has(&a[0], Facts::FINITE)),
     row("nonneg", &[Param::Value], |a| has(&a[0], Facts::NONNEG)),
-    row("no_neg_zero", &[Param::Value], |a| has(&a[0], Facts::NO_NEG_ZERO)),
-    row("divides", &[Param::Int, Param::Int], |a| Some(a[1].int()?.checked_rem(a[0].int()?)? == 0)),
-    row("keeps_dims", &[Param::Value, Param::Value, Param::Ints], |a| {
-        let (result, input) = (a[0].shape()?, a[1].shape()?);
-        let axes = normalized_axes(a[2].ints()?, input)?;
-        let mut kept = input.to_vec();
-        axes.iter().for_each(|&axis| kept[axis as usize] = Dim::Fixed(1));
-        Some(surely_same(result, &kept))
+    row("no_neg_zero", &[Param::Value], |a| {
+        has(&a[0], Facts::NO_NEG_ZERO)
     }),
+    row("divides", &[Param::Int, Param::Int], |a| {
+        Some(a[1].int()?.checked_rem(a[0].int()?)? == 0)
+    }),
+    row(
+        "keeps_dims",
+        &[Param::Value, Param::Value, Param::Ints],
+        |a| {
+            let (result, input) = (a[0].shape()?, a[1].shape()?);
+            let axes = normalized_axes(a[2].ints()?, input)?;
+            let mut kept = input.to_vec();
+            axes.iter()
+                .for_each(|&axis| kept[axis as usize] = Dim::Fixed(1));
+            Some(surely_same(result, &kept))
+        },
+    ),
     row("swaps_last_two", &[Param::Ints, Param::Value], |a| {
         let shape = a[1].shape()?;
         let rank = shape.len() as i64;
@@ -98,16 +123,24 @@ fn surely_same(a: &[Dim], b: &[Dim]) -> bool {
 
 /// Whether `from` repeated gives exactly `to`.
 fn broadcasts_to(from: &[Dim], to: &[Dim]) -> bool {
-    let Some(missing) = to.len().checked_sub(from.len()) else { return false };
-    from.iter().zip(&to[missing..]).all(|(from, to)| *from == Dim::Fixed(1) || from.surely_equals(*to))
+    let Some(missing) = to.len().checked_sub(from.len()) else {
+        return false;
+    };
+    from.iter()
+        .zip(&to[missing..])
+        .all(|(from, to)| *from == Dim::Fixed(1) || from.surely_equals(*to))
 }
 
 fn is_splat(value: &Argument<'_>, wanted: Option<&Argument<'_>>) -> Option<bool> {
     let Some(constant) = value.value()?.constant.filter(|constant| constant.splat) else {
         return Some(false);
     };
-    let Some(wanted) = wanted else { return Some(true) };
-    let Argument::Attr(wanted) = wanted else { return None };
+    let Some(wanted) = wanted else {
+        return Some(true);
+    };
+    let Argument::Attr(wanted) = wanted else {
+        return None;
+    };
     Some(element_equals(&constant.data, wanted))
 }
 
@@ -117,7 +150,9 @@ fn element_equals(data: &Tensor, wanted: &AttrValue) -> bool {
         data.elements::<T>()[0].to_f64().to_bits() == wanted.to_bits()
     }
     fn int<T: Num>(data: &Tensor, wanted: &AttrValue) -> bool {
-        let AttrValue::Int(wanted) = wanted else { return false };
+        let AttrValue::Int(wanted) = wanted else {
+            return false;
+        };
         data.elements::<T>()[0].to_i128() == Some(i128::from(*wanted))
     }
     let number = match wanted {

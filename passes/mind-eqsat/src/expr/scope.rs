@@ -6,7 +6,7 @@ use mind_ir::types::{DType, Dim, TypeView};
 use crate::egraph::analysis::{Data, Eg};
 use crate::egraph::constants::Constant;
 use crate::egraph::payload::AttrValue;
-use crate::pattern::{Reg, Slot, Slots};
+use crate::slots::{Reg, Slot, Slots};
 
 /// A match, and the e-graph it was found in.
 pub(crate) struct Scope<'a, 'r> {
@@ -39,7 +39,10 @@ pub(crate) enum Argument<'a> {
 impl<'a> Scope<'a, '_> {
     /// The attribute in `slot`.
     pub(crate) fn attr(&self, slot: Slot) -> &'a AttrValue {
-        self.egraph.analysis.store.attr(self.slots.attrs[usize::from(slot)])
+        self.egraph
+            .analysis
+            .store
+            .attr(self.slots.attrs[usize::from(slot)])
     }
 
     /// The value in `reg`.
@@ -49,7 +52,12 @@ impl<'a> Scope<'a, '_> {
         let store = &self.egraph.analysis.store;
         let constant = data.constant.map(|constant| store.constants.get(constant));
         let uses = self.uses.get(usize::from(id)).copied().unwrap_or(0);
-        ValueInfo { ty: store.ty(data.ty), data, constant, uses }
+        ValueInfo {
+            ty: store.ty(data.ty),
+            data,
+            constant,
+            uses,
+        }
     }
 }
 

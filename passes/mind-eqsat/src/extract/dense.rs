@@ -6,7 +6,7 @@ use mind_ir::types::TypeView;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::stamps::{Rank, rank};
+use super::rank::Rank;
 use crate::egraph::analysis::Origin;
 use crate::egraph::language::{Head, Node};
 use crate::egraph::store::Store;
@@ -60,8 +60,8 @@ pub(crate) struct Dense {
 }
 
 impl Dense {
-    /// The dense view of a region, costs and ranks included.
-    pub(crate) fn new(loaded: &Loaded<'_>) -> Dense {
+    /// The dense view of a region, with costs; nothing is ranked yet.
+    pub(super) fn new(loaded: &Loaded<'_>) -> Dense {
         let egraph = &loaded.egraph;
         let bound = egraph.nodes().len();
         let mut dense = Dense {
@@ -76,7 +76,12 @@ impl Dense {
             if dense.numbers[class] == ClassIx::MAX {
                 dense.numbers[class] = dense.classes.len() as ClassIx;
                 let ty = egraph[Id::from(class)].data.ty;
-                let class = DenseClass { ty, nodes: Vec::new(), rank: Rank::NEVER, program: None };
+                let class = DenseClass {
+                    ty,
+                    nodes: Vec::new(),
+                    rank: Rank::NEVER,
+                    program: None,
+                };
                 dense.classes.push(class);
             }
             dense.numbers[at] = dense.numbers[class];
@@ -95,8 +100,11 @@ impl Dense {
             };
             node_of.push(number);
         }
-        dense.program =
-            loaded.ops.iter().map(|op| op.node.map(|id| node_of[usize::from(id)])).collect();
+        dense.program = loaded
+            .ops
+            .iter()
+            .map(|op| op.node.map(|id| node_of[usize::from(id)]))
+            .collect();
         for (at, op) in loaded.ops.iter().enumerate() {
             let class = dense.class_of(loaded.classes[&op.result]);
             let class = &mut dense.classes[class as usize];
@@ -109,18 +117,34 @@ impl Dense {
                 dense.roots.push(class);
             }
         }
-        rank(&mut dense, loaded);
         dense
     }
 
     fn add(&mut self, loaded: &Loaded<'_>, at: usize, node: &Node) -> NodeIx {
         let class = self.numbers[at];
-        let children: SmallVec<[ClassIx; 3]> =
-            node.children.iter().map(|&child| self.class_of(child)).collect();
+        let children: SmallVec<[ClassIx; 3]> = node
+            .children
+            .iter()
+            .map(|&child| self.class_of(child))
+            .collect();
         let known = &loaded.egraph.analysis;
-        let cost = self.op_cost(&known.store, node.head, &children, self.classes[class as usize].ty);
-        let what = What::Node { head: node.head, payload: node.payload };
-        self.push(DenseNode { class, what, children, cost, origin: known.origins[at] })
+        let cost = self.op_cost(
+            &known.store,
+            node.head,
+            &children,
+            self.classes[class as usize].ty,
+        );
+        let what = What::Node {
+            head: node.head,
+            payload: node.payload,
+        };
+        self.push(DenseNode {
+            class,
+            what,
+            children,
+            cost,
+            origin: known.origins[at],
+        })
     }
 
     /// Adds an e-node to its class.
@@ -133,10 +157,18 @@ impl Dense {
 
     fn op_cost(&self, store: &Store<'_>, head: Head, children: &[ClassIx], ty: Ty) -> u64 {
         let Head::Op(op) = head else { return 0 };
-        let operands: SmallVec<[TypeView<'_>; 4]> =
-            children.iter().map(|&child| store.ty(self.classes[child as usize].ty)).collect();
+        let operands: SmallVec<[TypeView<'_>; 4]> = children
+            .iter()
+            .map(|&child| store.ty(self.classes[child as usize].ty))
+            .collect();
         let scalar = store.ops.def(op).scalar;
-        store.costs.model.op(store.costs.class(op), scalar, children, &operands, store.ty(ty))
+        store.costs.model.op(
+            store.costs.class(op),
+            scalar,
+            children,
+            &operands,
+            store.ty(ty),
+        )
     }
 
     /// The number of the class that `id` is in.
@@ -159,10 +191,14 @@ impl Dense {
         let node = self.node(node);
         let rank = self.class(node.class).rank;
         match node.what {
-            What::Node { head: Head::Leaf, payload } => {
-                Rank::at(loaded.leaves[payload as usize].1) <= rank
-            }
-            _ => node.children.iter().all(|&child| self.class(child).rank < rank),
+            What::Node {
+                head: Head::Leaf,
+                payload,
+            } => Rank::at(loaded.leaves[payload as usize].1) <= rank,
+            _ => node
+                .children
+                .iter()
+                .all(|&child| self.class(child).rank < rank),
         }
     }
 }

@@ -43,7 +43,11 @@ impl Choice {
     /// the program does not compute.
     pub(crate) fn program(dense: &Dense, loaded: &Loaded<'_>) -> Choice {
         let len = dense.classes.len();
-        let mut choice = Choice { nodes: vec![NONE; len], references: vec![0; len], cost: 0 };
+        let mut choice = Choice {
+            nodes: vec![NONE; len],
+            references: vec![0; len],
+            cost: 0,
+        };
         let mut order: Vec<ClassIx> = (0..len as ClassIx).collect();
         order.sort_by_key(|&class| (dense.class(class).rank, class));
         let uses = program_uses(dense);
@@ -54,14 +58,22 @@ impl Choice {
             let given = |&&node: &&NodeIx| {
                 let leaf = matches!(
                     dense.node(node).what,
-                    What::Node { head: Head::Leaf | Head::Const, .. }
+                    What::Node {
+                        head: Head::Leaf | Head::Const,
+                        ..
+                    }
                 );
                 leaf && dense.selectable(loaded, node)
             };
             let estimate = |node: NodeIx| {
                 let node = dense.node(node);
-                let share = |&child: &ClassIx| tree[child as usize] / u64::from(uses[child as usize].max(1));
-                node.children.iter().map(share).fold(node.cost, u64::saturating_add)
+                let share = |&child: &ClassIx| {
+                    tree[child as usize] / u64::from(uses[child as usize].max(1))
+                };
+                node.children
+                    .iter()
+                    .map(share)
+                    .fold(node.cost, u64::saturating_add)
             };
             let chosen = row.nodes.iter().find(given).copied().or(own).or_else(|| {
                 let nodes = row.nodes.iter().copied();
@@ -81,8 +93,9 @@ impl Choice {
 
     fn improve(&mut self, dense: &Dense, loaded: &Loaded<'_>) {
         let several = |&class: &ClassIx| dense.class(class).nodes.len() > 1;
-        let mut order: Vec<ClassIx> =
-            (0..dense.classes.len() as ClassIx).filter(several).collect();
+        let mut order: Vec<ClassIx> = (0..dense.classes.len() as ClassIx)
+            .filter(several)
+            .collect();
         order.sort_by_key(|&class| std::cmp::Reverse((dense.class(class).rank, class)));
         for _ in 0..PASSES {
             let before = self.cost;

@@ -2,8 +2,18 @@
 
 mod dense;
 mod mffc;
+mod rank;
 mod stamps;
 
 pub(crate) use dense::{ClassIx, Dense, DenseNode, NodeIx, What};
 pub(crate) use mffc::Choice;
-pub(crate) use stamps::Rank;
+pub(crate) use rank::Rank;
+
+use crate::load::Loaded;
+
+/// The dense view of a region, with costs and ranks.
+pub(crate) fn dense_view(loaded: &Loaded<'_>) -> Dense {
+    let mut dense = Dense::new(loaded);
+    stamps::rank(&mut dense, loaded);
+    dense
+}

@@ -1,28 +1,9 @@
-//! Ranks of classes.
+//! Ranking the classes of a dense view.
 
 use super::dense::{ClassIx, Dense, NodeIx, What};
+use super::rank::Rank;
 use crate::egraph::language::Head;
 use crate::load::Loaded;
-
-/// When a class can be computed at the earliest: a position in the region, and steps after it.
-///
-/// The classes that the program computes have the position of their first op. What a class is computed
-/// from ranks below it, so that no choice of e-nodes has a cycle, and every choice can be put in place.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Rank {
-    pub(crate) position: u32,
-    pub(crate) steps: u32,
-}
-
-impl Rank {
-    /// The rank of what cannot be computed.
-    pub(super) const NEVER: Rank = Rank { position: u32::MAX, steps: u32::MAX };
-
-    /// The rank of what the program computes at `position`.
-    pub(super) fn at(position: u32) -> Rank {
-        Rank { position, steps: 0 }
-    }
-}
 
 /// Ranks every class: those of the program by their first op, leaves by where they are there, constants
 /// lowest, and every other by its earliest e-node.
@@ -30,8 +11,13 @@ pub(super) fn rank(dense: &mut Dense, loaded: &Loaded<'_>) {
     for at in 0..dense.nodes.len() {
         let node = &dense.nodes[at];
         let position = match node.what {
-            What::Node { head: Head::Leaf, payload } => loaded.leaves[payload as usize].1,
-            What::Node { head: Head::Const, .. } => 0,
+            What::Node {
+                head: Head::Leaf,
+                payload,
+            } => loaded.leaves[payload as usize].1,
+            What::Node {
+                head: Head::Const, ..
+            } => 0,
             _ => continue,
         };
         let rank = &mut dense.classes[node.class as usize].rank;
@@ -44,7 +30,9 @@ pub(super) fn rank(dense: &mut Dense, loaded: &Loaded<'_>) {
     }
     let mut readers: Vec<Vec<NodeIx>> = vec![Vec::new(); dense.classes.len()];
     for (at, node) in dense.nodes.iter().enumerate() {
-        node.children.iter().for_each(|&child| readers[child as usize].push(at as NodeIx));
+        node.children
+            .iter()
+            .for_each(|&child| readers[child as usize].push(at as NodeIx));
     }
     let known = |class: &ClassIx| dense.classes[*class as usize].rank != Rank::NEVER;
     let mut work: Vec<ClassIx> = (0..dense.classes.len() as ClassIx).filter(known).collect();
@@ -55,9 +43,17 @@ pub(super) fn rank(dense: &mut Dense, loaded: &Loaded<'_>) {
             if dense.classes[target as usize].program.is_some() {
                 continue;
             }
-            let ranks = node.children.iter().map(|&child| dense.classes[child as usize].rank);
-            let Some(last) = ranks.max().filter(|&last| last != Rank::NEVER) else { continue };
-            let rank = Rank { position: last.position, steps: last.steps + 1 };
+            let ranks = node
+                .children
+                .iter()
+                .map(|&child| dense.classes[child as usize].rank);
+            let Some(last) = ranks.max().filter(|&last| last != Rank::NEVER) else {
+                continue;
+            };
+            let rank = Rank {
+                position: last.position,
+                steps: last.steps + 1,
+            };
             if rank < dense.classes[target as usize].rank {
                 dense.classes[target as usize].rank = rank;
                 work.push(target);

@@ -43,7 +43,9 @@ impl Group {
         let mut members: Vec<Member> = Vec::with_capacity(nodes.len());
         for (at, &node) in nodes.iter().enumerate() {
             let sources = dense.node(node).children.iter().map(|&child| {
-                let member = nodes[..at].iter().position(|&n| dense.node(n).class == child);
+                let member = nodes[..at]
+                    .iter()
+                    .position(|&n| dense.node(n).class == child);
                 member.map(Source::Member).unwrap_or_else(|| {
                     let known = operands.iter().position(|&own| own == child);
                     Source::Operand(known.unwrap_or_else(|| {
@@ -53,7 +55,10 @@ impl Group {
                 })
             });
             let sources = sources.collect();
-            members.push(Member { node, operands: sources });
+            members.push(Member {
+                node,
+                operands: sources,
+            });
         }
         (Group { kind, members }, operands)
     }
@@ -69,7 +74,13 @@ impl Group {
         let last = dense.node(self.members.last()?.node);
         let cost = self.cost(dense, store, &operands);
         let what = What::Group(number);
-        Some(DenseNode { class: last.class, what, children: operands, cost, origin: last.origin })
+        Some(DenseNode {
+            class: last.class,
+            what,
+            children: operands,
+            cost,
+            origin: last.origin,
+        })
     }
 
     fn cost(&self, dense: &Dense, store: &Store<'_>, operands: &[ClassIx]) -> u64 {
@@ -78,13 +89,21 @@ impl Group {
         let mut work = Work::default();
         for member in &self.members {
             let node = dense.node(member.node);
-            let What::Node { head: Head::Op(op), .. } = node.what else { continue };
+            let What::Node {
+                head: Head::Op(op), ..
+            } = node.what
+            else {
+                continue;
+            };
             let types: SmallVec<[TypeView<'_>; 4]> =
                 node.children.iter().map(|&child| ty(child)).collect();
             let scalar = store.ops.def(op).scalar;
             work = work.plus(model.work(store.costs.class(op), scalar, &types, ty(node.class)));
         }
-        let result = self.members.last().map_or(0, |last| model.bytes(ty(dense.node(last.node).class)));
+        let result = self
+            .members
+            .last()
+            .map_or(0, |last| model.bytes(ty(dense.node(last.node).class)));
         let bytes = operands.iter().map(|&operand| model.bytes(ty(operand)));
         model.kernel(bytes.fold(result, u64::saturating_add), work)
     }

@@ -9,7 +9,7 @@ use mind_ir::{BlockId, OpId, Ty, ValueId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::Context;
+use crate::context::Context;
 
 /// What a fused op is to hold.
 pub(crate) struct Body<'a> {
@@ -32,7 +32,13 @@ pub(crate) fn insert(
     let kind = g.intern(kind);
     let attrs: SmallVec<[Attr<'_>; 1]> = cx.fused.attrs.iter().map(|_| Attr::Str(kind)).collect();
     let span: Span = g.span(before);
-    let new = NewOp { def: cx.fused, operands, attrs: &attrs, results, span };
+    let new = NewOp {
+        def: cx.fused,
+        operands,
+        attrs: &attrs,
+        results,
+        span,
+    };
     let op = g.insert(InsertPoint::Before(before), new);
     let block = g.block(g.regions(op)[0]);
     let arguments = g.add_arguments(block, operands.len());
@@ -46,10 +52,18 @@ pub(crate) fn insert(
 /// Ends the block of a fused op with these values, whose types its results have; gives the end.
 pub(crate) fn finish(g: &mut Graph, op: OpId, block: BlockId, yielded: &[ValueId]) -> OpId {
     let span = g.span(op);
-    let end = NewOp { def: Yield::DEF, operands: yielded, attrs: &[], results: 0, span };
+    let end = NewOp {
+        def: Yield::DEF,
+        operands: yielded,
+        attrs: &[],
+        results: 0,
+        span,
+    };
     let end = g.insert(InsertPoint::End(block), end);
-    let types: SmallVec<[Ty; 2]> =
-        yielded.iter().map(|&value| g.type_id(value).expect("a built value has a type")).collect();
+    let types: SmallVec<[Ty; 2]> = yielded
+        .iter()
+        .map(|&value| g.type_id(value).expect("a built value has a type"))
+        .collect();
     g.set_types(op, &types);
     end
 }
@@ -58,7 +72,8 @@ pub(crate) fn finish(g: &mut Graph, op: OpId, block: BlockId, yielded: &[ValueId
 /// labels; splat constants that nothing else reads move in too.
 pub(crate) fn build(g: &mut Graph, cx: &Context<'_>, kind: &str, body: &Body<'_>) {
     let member = |value: ValueId, g: &Graph| {
-        g.defining_op(value).is_some_and(|op| body.ops.contains(&op))
+        g.defining_op(value)
+            .is_some_and(|op| body.ops.contains(&op))
     };
     let mut operands: Vec<ValueId> = Vec::new();
     let mut constants: Vec<OpId> = Vec::new();
@@ -84,8 +99,10 @@ pub(crate) fn build(g: &mut Graph, cx: &Context<'_>, kind: &str, body: &Body<'_>
     let (fused, block) = insert(g, cx, kind, &operands, outputs.len(), body.before);
     let results = g.results(fused);
     for (&inner, outer) in outputs.iter().zip(results) {
-        let outside: SmallVec<[(OpId, usize); 4]> =
-            g.uses(inner).filter(|(user, _)| !body.ops.contains(user)).collect();
+        let outside: SmallVec<[(OpId, usize); 4]> = g
+            .uses(inner)
+            .filter(|(user, _)| !body.ops.contains(user))
+            .collect();
         for (user, index) in outside {
             g.set_operand(user, index, outer);
         }
@@ -117,5 +134,6 @@ fn moves_in(g: &Graph, op: OpId, readers: &[OpId]) -> bool {
     };
     g.def(op).has(Trait::Constant)
         && g.attrs(op).iter().all(scalar)
-        && g.uses(g.result(op)).all(|(user, _)| readers.contains(&user))
+        && g.uses(g.result(op))
+            .all(|(user, _)| readers.contains(&user))
 }

@@ -14,7 +14,7 @@ use mind_ir::types::{Dim, TypeView};
 use smallvec::SmallVec;
 
 use super::build::{Body, build};
-use crate::Context;
+use crate::context::Context;
 use crate::cost::{CostClass, CostTable, Work};
 use crate::region::Program;
 use crate::report::{FusedGroup, Report};
@@ -33,12 +33,20 @@ pub(crate) fn group(
     groups.retain(|group| group.members.len() > 1);
     groups.sort_by_key(|group| group.position);
     for group in &groups {
-        let kind = if group.reduction.is_some() { "reduction" } else { "elementwise" };
+        let kind = if group.reduction.is_some() {
+            "reduction"
+        } else {
+            "elementwise"
+        };
         let ops: Vec<_> = group.members.iter().map(|&at| program.ops[at]).collect();
         let before = program.ops[group.position];
         let span = g.span(before);
         build(g, cx, kind, &Body { ops: &ops, before });
-        report.fused.push(FusedGroup { span, kind, ops: ops.len() });
+        report.fused.push(FusedGroup {
+            span,
+            kind,
+            ops: ops.len(),
+        });
     }
     !groups.is_empty()
 }
@@ -87,7 +95,9 @@ impl<'a> Grouping<'a> {
         };
         for (at, &op) in program.ops.iter().enumerate() {
             for &operand in g.operands(op) {
-                let Some(producer) = program.definition(g, operand) else { continue };
+                let Some(producer) = program.definition(g, operand) else {
+                    continue;
+                };
                 if let Some(list) = &mut grouping.readers[producer]
                     && list.last() != Some(&(at as u32))
                 {
@@ -96,16 +106,23 @@ impl<'a> Grouping<'a> {
             }
         }
         for (at, &op) in program.ops.iter().enumerate() {
-            let inner = |value: ValueId| g.uses(value).any(|(user, _)| program.position(user).is_none());
+            let inner = |value: ValueId| {
+                g.uses(value)
+                    .any(|(user, _)| program.position(user).is_none())
+            };
             if g.results(op).into_iter().any(inner) {
                 grouping.readers[at] = None;
             }
         }
-        let live = grouping.live();
-        for at in 0..len {
-            if let Some(class) = grouping.groupable(at).filter(|_| live[at]) {
+        for (at, live) in grouping.live().into_iter().enumerate() {
+            if let Some(class) = grouping.groupable(at).filter(|_| live) {
                 let reduction = (class == CostClass::Reduction).then_some(at);
-                let mut own = Cluster { members: vec![at], position: at, reduction, cost: 0 };
+                let mut own = Cluster {
+                    members: vec![at],
+                    position: at,
+                    reduction,
+                    cost: 0,
+                };
                 own.cost = grouping.cost(&own.members);
                 grouping.clusters[at] = Some(own);
             }
@@ -176,8 +193,10 @@ impl<'a> Grouping<'a> {
             let few = |list: &SmallVec<[u32; 2]>| list.len() <= self.cx.limits.group_ops;
             self.clusters[producer].is_some() && self.readers[producer].as_ref().is_some_and(few)
         };
-        let mut edges: SmallVec<[(usize, usize); 2]> =
-            producers.filter(known).map(|producer| (producer, at)).collect();
+        let mut edges: SmallVec<[(usize, usize); 2]> = producers
+            .filter(known)
+            .map(|producer| (producer, at))
+            .collect();
         edges.dedup();
         edges
     }
@@ -185,9 +204,15 @@ impl<'a> Grouping<'a> {
     /// The bytes that merging the groups of `producer` and `reader` saves over this edge.
     fn saved(&self, producer: usize, reader: usize) -> u64 {
         let (a, b) = (self.leaders[producer], self.leaders[reader]);
-        let bytes = self.costs.model.bytes(self.g.ty(self.g.result(self.program.ops[producer])));
+        let bytes = self
+            .costs
+            .model
+            .bytes(self.g.ty(self.g.result(self.program.ops[producer])));
         let outside = |&user: &u32| ![a, b].contains(&self.leaders[user as usize]);
-        match self.readers[producer].as_ref().is_some_and(|list| list.iter().any(outside)) {
+        match self.readers[producer]
+            .as_ref()
+            .is_some_and(|list| list.iter().any(outside))
+        {
             true => bytes,
             false => bytes.saturating_mul(2),
         }
@@ -211,7 +236,12 @@ impl<'a> Grouping<'a> {
         let cost = self.cost(&members);
         let apart = first.cost.saturating_add(second.cost);
         let reduction = first.reduction.or(second.reduction);
-        (cost < apart).then_some(Cluster { members, position, reduction, cost })
+        (cost < apart).then_some(Cluster {
+            members,
+            position,
+            reduction,
+            cost,
+        })
     }
 
     /// Whether the ops of both run over the same positions: elementwise ops of one shape, before a
@@ -236,9 +266,7 @@ impl<'a> Grouping<'a> {
                 let shape = before(second);
                 shape == Some(from) && (reader == at || to == from) && shape != Some(result(at))
             }
-            (Some(at), None) => {
-                from == to && result(at) == from && before(first) != Some(from)
-            }
+            (Some(at), None) => from == to && result(at) == from && before(first) != Some(from),
             (Some(_), Some(_)) => false,
         }
     }
@@ -251,10 +279,18 @@ impl<'a> Grouping<'a> {
             leader == self.leaders[first.members[0]] || leader == self.leaders[second.members[0]]
         };
         let stands = |at: usize| {
-            self.clusters[self.leaders[at]].as_ref().map_or(at, |group| group.position)
+            self.clusters[self.leaders[at]]
+                .as_ref()
+                .map_or(at, |group| group.position)
         };
-        let readers = first.members.iter().filter_map(|&member| self.readers[member].as_ref());
-        let mut readers = readers.flatten().map(|&user| user as usize).filter(|&at| !inside(at));
+        let readers = first
+            .members
+            .iter()
+            .filter_map(|&member| self.readers[member].as_ref());
+        let mut readers = readers
+            .flatten()
+            .map(|&user| user as usize)
+            .filter(|&at| !inside(at));
         if readers.all(|user| stands(user) > second.position) {
             return Some(second.position);
         }
@@ -264,7 +300,9 @@ impl<'a> Grouping<'a> {
             .flat_map(|&member| self.g.operands(self.program.ops[member]))
             .filter_map(|&value| self.program.definition(self.g, value))
             .filter(|&at| !inside(at));
-        reads.all(|at| stands(at) < first.position).then_some(first.position)
+        reads
+            .all(|at| stands(at) < first.position)
+            .then_some(first.position)
     }
 
     /// The values that the ops at `members`, ascending, read from elsewhere.
@@ -294,12 +332,19 @@ impl<'a> Grouping<'a> {
             let op = self.program.ops[member];
             let result = self.g.ty(self.g.result(op));
             let inner = |&user: &u32| members.binary_search(&(user as usize)).is_ok();
-            if !self.readers[member].as_ref().is_some_and(|list| list.iter().all(inner)) {
+            if !self.readers[member]
+                .as_ref()
+                .is_some_and(|list| list.iter().all(inner))
+            {
                 bytes = bytes.saturating_add(model.bytes(result));
             }
             let def = self.g.def(op);
-            let types: SmallVec<[TypeView<'_>; 4]> =
-                self.g.operands(op).iter().map(|&value| self.g.ty(value)).collect();
+            let types: SmallVec<[TypeView<'_>; 4]> = self
+                .g
+                .operands(op)
+                .iter()
+                .map(|&value| self.g.ty(value))
+                .collect();
             work = work.plus(model.work(self.costs.class_of(def), def.scalar, &types, result));
         }
         model.kernel(bytes, work)

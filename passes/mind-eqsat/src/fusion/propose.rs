@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use mind_ir::types::Dim;
 
 use super::body::Group;
-use crate::Context;
+use crate::context::Context;
 use crate::cost::CostClass;
 use crate::egraph::language::{Head, Node};
 use crate::extract::{ClassIx, Dense, NodeIx, Rank, What};
@@ -36,7 +36,11 @@ pub(crate) fn propose(
 ) -> Vec<Group> {
     let mut seeds = named(loaded, dense, cx, stats);
     seeds.extend(contractions(loaded, dense));
-    seeds.sort_by_key(|seed| seed.nodes.last().map(|&node| (result_rank(dense, node), node)));
+    seeds.sort_by_key(|seed| {
+        seed.nodes
+            .last()
+            .map(|&node| (result_rank(dense, node), node))
+    });
     let mut readers: Vec<Vec<NodeIx>> = vec![Vec::new(); dense.classes.len()];
     for (at, node) in dense.nodes.iter().enumerate() {
         for (index, &child) in node.children.iter().enumerate() {
@@ -45,7 +49,13 @@ pub(crate) fn propose(
             }
         }
     }
-    let mut proposals = Proposals { loaded, dense, cx, readers, groups: Vec::new() };
+    let mut proposals = Proposals {
+        loaded,
+        dense,
+        cx,
+        readers,
+        groups: Vec::new(),
+    };
     for seed in seeds {
         proposals.grow(&seed);
     }
@@ -69,7 +79,9 @@ fn named(
     let limit = cx.limits.matches * loaded.ops.len().max(16);
     let mut seeds = Vec::new();
     for rule in cx.rules.rules.iter().filter(acts) {
-        let Effect::Group(kind) = rule.effect else { continue };
+        let Effect::Group(kind) = rule.effect else {
+            continue;
+        };
         let roots = &roots[rule.pattern.root.index()];
         for found in search(&loaded.egraph, &uses, rule, roots, limit) {
             stats[rule.name.index()].matched += 1;
@@ -91,14 +103,19 @@ fn members(loaded: &Loaded<'_>, dense: &Dense, found: &Match) -> Option<Vec<Node
             continue;
         }
         let number = find(dense, class, node)?;
-        dense.selectable(loaded, number).then(|| nodes.push(number))?;
+        dense
+            .selectable(loaded, number)
+            .then(|| nodes.push(number))?;
     }
     nodes.sort_by_key(|&node| result_rank(dense, node));
     Some(nodes)
 }
 
 fn find(dense: &Dense, class: ClassIx, node: &Node) -> Option<NodeIx> {
-    let what = What::Node { head: node.head, payload: node.payload };
+    let what = What::Node {
+        head: node.head,
+        payload: node.payload,
+    };
     let same = |&number: &NodeIx| {
         let own = dense.node(number);
         let children = node.children.iter().map(|&child| dense.class_of(child));
@@ -111,7 +128,9 @@ fn find(dense: &Dense, class: ClassIx, node: &Node) -> Option<NodeIx> {
 fn contractions(loaded: &Loaded<'_>, dense: &Dense) -> Vec<Seed> {
     let store = &loaded.egraph.analysis.store;
     let class_of = |node: NodeIx| match dense.node(node).what {
-        What::Node { head: Head::Op(op), .. } => Some(store.costs.class(op)),
+        What::Node {
+            head: Head::Op(op), ..
+        } => Some(store.costs.class(op)),
         _ => None,
     };
     let mut seeds = Vec::new();
@@ -129,7 +148,10 @@ fn contractions(loaded: &Loaded<'_>, dense: &Dense) -> Vec<Seed> {
             nodes.extend(permutes.filter(|node| !nodes.contains(node)));
         }
         nodes.push(number);
-        seeds.push(Seed { kind: "contraction", nodes });
+        seeds.push(Seed {
+            kind: "contraction",
+            nodes,
+        });
     }
     seeds
 }
@@ -146,7 +168,9 @@ struct Proposals<'p, 'r> {
 impl Proposals<'_, '_> {
     /// Proposes the seed, and it with every run of elementwise ops behind it.
     fn grow(&mut self, seed: &Seed) {
-        let Some(&result) = seed.nodes.last() else { return };
+        let Some(&result) = seed.nodes.last() else {
+            return;
+        };
         let start = self.dense.node(result).class;
         if seed.nodes.len() > 1 {
             self.propose(seed.kind, &seed.nodes);
@@ -179,10 +203,18 @@ impl Proposals<'_, '_> {
     /// is computed from what the group computes.
     fn follows(&self, start: ClassIx, members: &[NodeIx], node: NodeIx) -> bool {
         let row = self.dense.node(node);
-        let What::Node { head: Head::Op(op), .. } = row.what else { return false };
+        let What::Node {
+            head: Head::Op(op), ..
+        } = row.what
+        else {
+            return false;
+        };
         let store = &self.loaded.egraph.analysis.store;
-        let is_member =
-            |class: ClassIx| members.iter().any(|&member| self.dense.node(member).class == class);
+        let is_member = |class: ClassIx| {
+            members
+                .iter()
+                .any(|&member| self.dense.node(member).class == class)
+        };
         if store.costs.class(op) != CostClass::Elementwise
             || is_member(row.class)
             || !self.dense.selectable(self.loaded, node)
@@ -219,7 +251,9 @@ impl Proposals<'_, '_> {
             }
             let row = self.dense.class(class);
             let own = row.program.and_then(|op| self.dense.program[op as usize]);
-            let Some(node) = own.or(row.nodes.first().copied()) else { return false };
+            let Some(node) = own.or(row.nodes.first().copied()) else {
+                return false;
+            };
             for &child in &self.dense.node(node).children {
                 if !seen.contains(&child) {
                     seen.push(child);

@@ -47,10 +47,7 @@ pub(crate) enum Term<'s> {
         ty: Option<TypeAst<'s>>,
     },
     /// `?x @ term`.
-    Named {
-        name: Name<'s>,
-        term: Box<Term<'s>>,
-    },
+    Named { name: Name<'s>, term: Box<Term<'s>> },
     /// `core.add(?x, ?y) {attr = expression}`.
     Op {
         name: Name<'s>,
@@ -69,7 +66,9 @@ impl Term<'_> {
     /// Where the term starts.
     pub(crate) fn span(&self) -> Span {
         match self {
-            Term::Value { name, .. } | Term::Named { name, .. } | Term::Op { name, .. } => name.span,
+            Term::Value { name, .. } | Term::Named { name, .. } | Term::Op { name, .. } => {
+                name.span
+            }
             Term::Like { span, .. } => *span,
         }
     }
@@ -123,7 +122,10 @@ pub(crate) enum Expr<'s> {
     Word(Name<'s>),
     Number(Name<'s>),
     List(Span, Vec<Expr<'s>>),
-    Call { name: Name<'s>, arguments: Vec<Expr<'s>> },
+    Call {
+        name: Name<'s>,
+        arguments: Vec<Expr<'s>>,
+    },
 }
 
 impl Expr<'_> {

@@ -36,7 +36,10 @@ pub(crate) fn load(
 ) -> Diagnostics {
     let mut found = Diagnostics::new();
     if u32::try_from(text.len()).is_err() {
-        found.push(Diagnostic::error(mind_diag::Span::FILE, "a rule file is at most 4 GiB long"));
+        found.push(Diagnostic::error(
+            mind_diag::Span::FILE,
+            "a rule file is at most 4 GiB long",
+        ));
         return found;
     }
     let mut known: FxHashMap<String, Option<mind_diag::Span>> =
@@ -57,7 +60,11 @@ pub(crate) fn load(
             return found;
         };
         names.push(rule.name.text.to_owned());
-        let ops = Ops { registry, table, op: None };
+        let ops = Ops {
+            registry,
+            table,
+            op: None,
+        };
         compile(&rule, RuleIx(number), ops, rules, &mut found);
     }
     found.sort_by_place();
@@ -82,8 +89,16 @@ fn compile(
         let ops = Ops { op, ..ops };
         let both = matches!(rule.body, Body::Rewrite { both: true, .. });
         let directions: Vec<(&Term<'_>, Option<&Term<'_>>)> = match &rule.body {
-            Body::Rewrite { lhs, rhs, both: false } => vec![(lhs, Some(rhs))],
-            Body::Rewrite { lhs, rhs, both: true } => vec![(lhs, Some(rhs)), (rhs, Some(lhs))],
+            Body::Rewrite {
+                lhs,
+                rhs,
+                both: false,
+            } => vec![(lhs, Some(rhs))],
+            Body::Rewrite {
+                lhs,
+                rhs,
+                both: true,
+            } => vec![(lhs, Some(rhs)), (rhs, Some(lhs))],
             Body::Fusion(lhs) => vec![(lhs, None)],
         };
         for (lhs, rhs) in directions {
@@ -96,7 +111,15 @@ fn compile(
                 Some(rhs) => Effect::Rewrite(template::compile(rhs, &names, ops, both, found)?),
                 None => Effect::Group(kind(rule, found)?),
             };
-            rules.push(Rule { name, phase, class, egraph, pattern, condition, effect });
+            rules.push(Rule {
+                name,
+                phase,
+                class,
+                egraph,
+                pattern,
+                condition,
+                effect,
+            });
         }
     }
     Some(())
@@ -106,7 +129,8 @@ fn class(rule: &RuleAst<'_>, found: &mut Diagnostics) -> Option<FastMath> {
     let known = || FastMath::NAMES.iter().map(|(name, _)| *name);
     let Some(words) = &rule.class else {
         let message = format!("rule `{}` has no class", rule.name.text);
-        let help = "write `class exact` if it keeps every bit, else `nsz`, `nnan`, `reassoc` or `approx`";
+        let help =
+            "write `class exact` if it keeps every bit, else `nsz`, `nnan`, `reassoc` or `approx`";
         found.push(Diagnostic::error(rule.name.span, message).help(help));
         return None;
     };
@@ -130,7 +154,8 @@ fn engine(rule: &RuleAst<'_>, found: &mut Diagnostics) -> Option<bool> {
         None | Some("both" | "egraph") => Some(true),
         Some("greedy") => {
             if let Body::Rewrite { both: true, .. } = rule.body {
-                let message = "`<=>` is for the e-graph: the greedy engine would go round in circles";
+                let message =
+                    "`<=>` is for the e-graph: the greedy engine would go round in circles";
                 found.push(Diagnostic::error(rule.name.span, message).help("write `=>`"));
                 return None;
             }
@@ -153,7 +178,11 @@ fn phase(rule: &RuleAst<'_>, class: FastMath, found: &mut Diagnostics) -> Option
         (Some("reassociate"), _) => Some(Phase::Reassociate),
         (Some(_), _) => {
             let phase = rule.phase?;
-            found.push(unknown("phase", phase, ["simplify", "layout", "reassociate"]));
+            found.push(unknown(
+                "phase",
+                phase,
+                ["simplify", "layout", "reassociate"],
+            ));
             None
         }
     }
@@ -179,7 +208,10 @@ fn condition(
     found: &mut Diagnostics,
 ) -> Option<Condition> {
     let all = |parts: &[CondAst<'_>], found: &mut Diagnostics| -> Option<Vec<Condition>> {
-        parts.iter().map(|part| self::condition(part, names, found)).collect()
+        parts
+            .iter()
+            .map(|part| self::condition(part, names, found))
+            .collect()
     };
     Some(match condition {
         CondAst::All(parts) => Condition::All(all(parts, found)?),
@@ -203,7 +235,11 @@ fn condition(
         }
         CondAst::Predicate { name, arguments } => {
             let Some(predicate) = PREDICATES.iter().find(|own| own.name == name.text) else {
-                found.push(unknown("predicate", *name, PREDICATES.iter().map(|own| own.name)));
+                found.push(unknown(
+                    "predicate",
+                    *name,
+                    PREDICATES.iter().map(|own| own.name),
+                ));
                 return None;
             };
             let arguments = names.arguments(*name, arguments, predicate.params, found)?;

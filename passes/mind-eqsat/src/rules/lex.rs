@@ -36,8 +36,8 @@ pub(crate) struct Token<'s> {
 
 /// The signs of more than one character, longest first, then those of one.
 const SIGNS: [&str; 20] = [
-    "<=>", "=>", "==", "!=", "<=", ">=", "<", ">", "=", "(", ")", "{", "}", "[", "]", ",", ":", "@",
-    "+", "*",
+    "<=>", "=>", "==", "!=", "<=", ">=", "<", ">", "=", "(", ")", "{", "}", "[", "]", ",", ":",
+    "@", "+", "*",
 ];
 
 /// The tokens of `text`, the last one being the end; what is no token is reported and left out.
@@ -84,11 +84,19 @@ pub(crate) fn lex<'s>(text: &'s str, found: &mut Diagnostics) -> Vec<Token<'s>> 
             let message = format!("`{}` needs a name behind it", &rest[..len]);
             found.push(Diagnostic::error(span(at, len), message));
         } else {
-            tokens.push(Token { kind, text: &rest[mark..len], span: span(at, len) });
+            tokens.push(Token {
+                kind,
+                text: &rest[mark..len],
+                span: span(at, len),
+            });
         }
         at += len;
     }
-    tokens.push(Token { kind: Kind::End, text: "", span: span(text.len(), 0) });
+    tokens.push(Token {
+        kind: Kind::End,
+        text: "",
+        span: span(text.len(), 0),
+    });
     tokens
 }
 
@@ -97,7 +105,8 @@ fn span(at: usize, len: usize) -> Span {
 }
 
 fn name_len(text: &str) -> usize {
-    text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len())
+    text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .unwrap_or(text.len())
 }
 
 /// A word may hold `.` and `-` where a letter or digit follows.

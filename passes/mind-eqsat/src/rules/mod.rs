@@ -2,10 +2,12 @@
 
 mod ast;
 mod check;
+mod cursor;
 mod lex;
 mod names;
 mod parse;
 mod pattern;
 mod template;
+mod terms;
 
 pub(crate) use check::load;

@@ -8,7 +8,8 @@ use super::ast::{Expr, Name};
 use crate::egraph::optable::{OpIx, OpTable};
 use crate::egraph::payload::AttrValue;
 use crate::expr::{Expression, FUNCTIONS, Kind, Param};
-use crate::pattern::{Number, Part, Reg, Slot};
+use crate::pattern::{Number, Part};
+use crate::slots::{Reg, Slot};
 
 /// The ops that a rule file may name.
 #[derive(Clone, Copy)]
@@ -23,14 +24,23 @@ impl Ops<'_> {
     /// The op called `name`.
     ///
     /// Errors: an unknown op; one that the e-graph does not look into.
-    pub(super) fn resolve(&self, name: Name<'_>, found: &mut Diagnostics) -> Option<(OpIx, &'static OpDef)> {
-        let text = self.op.filter(|_| name.text == "op").map_or(name.text, |op| op.text);
+    pub(super) fn resolve(
+        &self,
+        name: Name<'_>,
+        found: &mut Diagnostics,
+    ) -> Option<(OpIx, &'static OpDef)> {
+        let text = self
+            .op
+            .filter(|_| name.text == "op")
+            .map_or(name.text, |op| op.text);
         let Some(def) = self.registry.get(text) else {
             let error = Diagnostic::error(name.span, format!("unknown op `{text}`"));
             let names = self.registry.ops().map(|def| def.name);
             found.push(match nearest(text, names) {
                 Some(near) => error.help(format!("did you mean `{near}`?")),
-                None if text == "op" => error.help("`op` needs a clause such as `for op in core.add`"),
+                None if text == "op" => {
+                    error.help("`op` needs a clause such as `for op in core.add`")
+                }
                 None => error,
             });
             return None;
@@ -38,7 +48,8 @@ impl Ops<'_> {
         let number = self.table.transparent(def);
         if number.is_none() {
             let message = format!("`{text}` cannot stand in a rule");
-            let help = "rules are about pure ops of one result, without regions, whose type is inferred";
+            let help =
+                "rules are about pure ops of one result, without regions, whose type is inferred";
             found.push(Diagnostic::error(name.span, message).help(help));
         }
         Some((number?, def))
@@ -81,7 +92,10 @@ pub(super) fn kind_of(kind: AttrKind) -> Option<Kind> {
 }
 
 fn place(names: &[&str], name: Name<'_>) -> Option<Slot> {
-    names.iter().position(|own| *own == name.text).map(|at| at as Slot)
+    names
+        .iter()
+        .position(|own| *own == name.text)
+        .map(|at| at as Slot)
 }
 
 /// The error for a name that the left side does not bind.
@@ -105,7 +119,11 @@ impl<'s> Names<'s> {
     pub(super) fn register(&self, name: Name<'_>, found: &mut Diagnostics) -> Option<Reg> {
         let bound = self.values.iter().find(|(own, _)| *own == name.text);
         if bound.is_none() {
-            found.push(unbound("?", name, self.values.iter().map(|&(own, _)| own).collect()));
+            found.push(unbound(
+                "?",
+                name,
+                self.values.iter().map(|&(own, _)| own).collect(),
+            ));
         }
         bound.map(|&(_, reg)| reg)
     }
@@ -119,7 +137,10 @@ impl<'s> Names<'s> {
         found: &mut Diagnostics,
     ) -> Option<(Expression, Kind)> {
         match expr {
-            Expr::Value(name) => Some((Expression::Register(self.register(*name, found)?), Kind::Value)),
+            Expr::Value(name) => Some((
+                Expression::Register(self.register(*name, found)?),
+                Kind::Value,
+            )),
             Expr::Attr(name) => {
                 let Some(at) = self.attrs.iter().position(|(own, _)| *own == name.text) else {
                     let known = self.attrs.iter().map(|&(own, _)| own).collect();
@@ -155,11 +176,18 @@ impl<'s> Names<'s> {
                     };
                     list.push(value);
                 }
-                Some((Expression::Literal(AttrValue::Ints(list.into())), Kind::Ints))
+                Some((
+                    Expression::Literal(AttrValue::Ints(list.into())),
+                    Kind::Ints,
+                ))
             }
             Expr::Call { name, arguments } => {
                 let Some(function) = FUNCTIONS.iter().find(|own| own.name == name.text) else {
-                    found.push(unknown("function", *name, FUNCTIONS.iter().map(|own| own.name)));
+                    found.push(unknown(
+                        "function",
+                        *name,
+                        FUNCTIONS.iter().map(|own| own.name),
+                    ));
                     return None;
                 };
                 let arguments = self.arguments(*name, arguments, function.params, found)?;
@@ -191,11 +219,17 @@ impl<'s> Names<'s> {
         params: &[Param],
         found: &mut Diagnostics,
     ) -> Option<Box<[Expression]>> {
-        let least = params.iter().filter(|param| **param != Param::OptionalNumber).count();
+        let least = params
+            .iter()
+            .filter(|param| **param != Param::OptionalNumber)
+            .count();
         if arguments.len() < least || arguments.len() > params.len() {
             let given = arguments.len();
             let plural = if least == 1 { "" } else { "s" };
-            let message = format!("`{}` takes {least} argument{plural}, found {given}", name.text);
+            let message = format!(
+                "`{}` takes {least} argument{plural}, found {given}",
+                name.text
+            );
             let wanted: Vec<&str> = params.iter().map(|param| param.text()).collect();
             found.push(Diagnostic::error(name.span, message).help(wanted.join(", ")));
             return None;
@@ -222,11 +256,15 @@ impl<'s> Names<'s> {
 fn number(name: Name<'_>, found: &mut Diagnostics) -> Option<(Expression, Kind)> {
     match Number::parse(name.text) {
         Some(Number::Int(value)) => Some((Expression::Literal(AttrValue::Int(value)), Kind::Int)),
-        Some(Number::Float(value)) => {
-            Some((Expression::Literal(AttrValue::Float(value.to_bits())), Kind::Float))
-        }
+        Some(Number::Float(value)) => Some((
+            Expression::Literal(AttrValue::Float(value.to_bits())),
+            Kind::Float,
+        )),
         None => {
-            found.push(Diagnostic::error(name.span, format!("`{}` is no number", name.text)));
+            found.push(Diagnostic::error(
+                name.span,
+                format!("`{}` is no number", name.text),
+            ));
             None
         }
     }

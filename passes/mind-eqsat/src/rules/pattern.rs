@@ -9,8 +9,9 @@ use super::names::{Names, Ops, bind, kind_of, unknown};
 use crate::egraph::payload::AttrValue;
 use crate::expr::Expression;
 use crate::pattern::{
-    AttrPattern, DimPattern, Instruction, Part, Pattern, Reg, ShapePattern, Slot, TypePattern,
+    AttrPattern, DimPattern, Instruction, Part, Pattern, ShapePattern, TypePattern,
 };
+use crate::slots::{Reg, Slot};
 
 /// The most values that a pattern may hold.
 const MAX_REGISTERS: usize = 64;
@@ -23,16 +24,28 @@ pub(super) fn compile<'s>(
     ops: Ops<'_>,
     found: &mut Diagnostics,
 ) -> Option<(Pattern, Names<'s>)> {
-    let mut compiler =
-        Compiler { ops, names: Names::default(), instructions: Vec::new(), registers: 1, found };
+    let mut compiler = Compiler {
+        ops,
+        names: Names::default(),
+        instructions: Vec::new(),
+        registers: 1,
+        found,
+    };
     compiler.term(term, 0)?;
     let Some(&Instruction::Open { op: root, .. }) = compiler.instructions.first() else {
         let message = "a lone value matches everything";
         let help = "the left side starts with an op; write `=>` where the right side does not";
-        compiler.found.push(Diagnostic::error(term.span(), message).help(help));
+        compiler
+            .found
+            .push(Diagnostic::error(term.span(), message).help(help));
         return None;
     };
-    let Compiler { names, instructions, registers, .. } = compiler;
+    let Compiler {
+        names,
+        instructions,
+        registers,
+        ..
+    } = compiler;
     let pattern = Pattern {
         root,
         instructions,
@@ -67,11 +80,16 @@ impl<'s> Compiler<'s, '_> {
                 self.value(*name, reg);
                 self.term(term, reg)
             }
-            Term::Op { name, operands, attrs } => self.op(*name, operands, attrs, reg),
+            Term::Op {
+                name,
+                operands,
+                attrs,
+            } => self.op(*name, operands, attrs, reg),
             Term::Like { span, .. } => {
                 let message = "`like` makes a constant and cannot be matched";
                 let help = "match a value and ask `is_splat(?c, v)` of it";
-                self.found.push(Diagnostic::error(*span, message).help(help));
+                self.found
+                    .push(Diagnostic::error(*span, message).help(help));
                 None
             }
         }
@@ -102,7 +120,13 @@ impl<'s> Compiler<'s, '_> {
             return None;
         }
         let swap = def.has(Trait::Commutative) && operands.len() == 2;
-        self.instructions.push(Instruction::Open { reg, op, attrs, out: out as Reg, swap });
+        self.instructions.push(Instruction::Open {
+            reg,
+            op,
+            attrs,
+            out: out as Reg,
+            swap,
+        });
         for (at, operand) in operands.iter().enumerate() {
             self.term(operand, (out + at) as Reg)?;
         }
@@ -128,7 +152,8 @@ impl<'s> Compiler<'s, '_> {
                     let Expression::Literal(value) = value else {
                         let message = format!("a computed `{}` cannot be matched", name.text);
                         let help = "bind it, as in `{perm=$p}`, and compare it under `where`";
-                        self.found.push(Diagnostic::error(expr.span(), message).help(help));
+                        self.found
+                            .push(Diagnostic::error(expr.span(), message).help(help));
                         return None;
                     };
                     check_kind(*name, row.kind, &value, kind.text(), expr, self.found)?;
@@ -136,9 +161,11 @@ impl<'s> Compiler<'s, '_> {
                 }
                 (None, Some(default)) => AttrPattern::Equals(default),
                 (None, None) => {
-                    let message = format!("attribute `{}` of `{}` is not written", row.name, def.name);
+                    let message =
+                        format!("attribute `{}` of `{}` is not written", row.name, def.name);
                     let help = format!("bind it, as in `{{{}=$a}}`", row.name);
-                    self.found.push(Diagnostic::error(op.span, message).help(help));
+                    self.found
+                        .push(Diagnostic::error(op.span, message).help(help));
                     return None;
                 }
             };
@@ -149,11 +176,20 @@ impl<'s> Compiler<'s, '_> {
 
     fn bind_attr(&mut self, name: Name<'s>, kind: AttrKind) -> Option<AttrPattern> {
         let kind = kind_of(kind)?;
-        match self.names.attrs.iter().position(|(own, _)| *own == name.text) {
+        match self
+            .names
+            .attrs
+            .iter()
+            .position(|(own, _)| *own == name.text)
+        {
             Some(at) if self.names.attrs[at].1 == kind => Some(AttrPattern::Same(at as Slot)),
             Some(at) => {
                 let before = self.names.attrs[at].1.text();
-                let message = format!("`${}` is {before} before and {} here", name.text, kind.text());
+                let message = format!(
+                    "`${}` is {before} before and {} here",
+                    name.text,
+                    kind.text()
+                );
                 self.found.push(Diagnostic::error(name.span, message));
                 None
             }
@@ -170,7 +206,10 @@ impl<'s> Compiler<'s, '_> {
             Some(dims) => Some(self.shape(dims)?),
             None => None,
         };
-        self.instructions.push(Instruction::Type { reg, ty: TypePattern { dtype, shape } });
+        self.instructions.push(Instruction::Type {
+            reg,
+            ty: TypePattern { dtype, shape },
+        });
         Some(())
     }
 
@@ -190,9 +229,17 @@ impl<'s> Compiler<'s, '_> {
                     continue;
                 }
             };
-            if rest.is_none() { front.push(part) } else { back.push(part) }
+            if rest.is_none() {
+                front.push(part)
+            } else {
+                back.push(part)
+            }
         }
-        Some(ShapePattern { front: front.into(), rest, back: back.into() })
+        Some(ShapePattern {
+            front: front.into(),
+            rest,
+            back: back.into(),
+        })
     }
 }
 
@@ -206,7 +253,11 @@ pub(super) fn check_arity(
     if def.admits_operands(operands) {
         return Some(());
     }
-    let message = format!("`{}` takes {}, found {operands}", def.name, def.arity_text());
+    let message = format!(
+        "`{}` takes {}, found {operands}",
+        def.name,
+        def.arity_text()
+    );
     found.push(Diagnostic::error(name.span, message));
     None
 }
@@ -224,7 +275,10 @@ pub(super) fn check_attrs(
             found.push(unknown_attr(&what, *name, known));
             return None;
         }
-        if written[..at].iter().any(|(before, _)| before.text == name.text) {
+        if written[..at]
+            .iter()
+            .any(|(before, _)| before.text == name.text)
+        {
             let message = format!("attribute `{}` is written twice", name.text);
             found.push(Diagnostic::error(name.span, message));
             return None;

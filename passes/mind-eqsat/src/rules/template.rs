@@ -21,9 +21,17 @@ pub(super) fn compile(
     both: bool,
     found: &mut Diagnostics,
 ) -> Option<Template> {
-    let mut compiler = Compiler { names, ops, both, terms: Vec::new(), found };
+    let mut compiler = Compiler {
+        names,
+        ops,
+        both,
+        terms: Vec::new(),
+        found,
+    };
     compiler.term(term)?;
-    Some(Template { terms: compiler.terms })
+    Some(Template {
+        terms: compiler.terms,
+    })
 }
 
 struct Compiler<'c> {
@@ -59,15 +67,28 @@ impl Compiler<'_> {
                     self.found.push(Diagnostic::error(number.span, message));
                     return None;
                 };
-                TemplateTerm::Like { reg, number: parsed }
+                TemplateTerm::Like {
+                    reg,
+                    number: parsed,
+                }
             }
-            Term::Op { name, operands, attrs } => {
+            Term::Op {
+                name,
+                operands,
+                attrs,
+            } => {
                 let (op, def) = self.ops.resolve(*name, self.found)?;
                 check_arity(*name, def, operands.len(), self.found)?;
                 let attrs = self.attrs(*name, def, attrs)?;
-                let operands: Vec<usize> =
-                    operands.iter().map(|operand| self.term(operand)).collect::<Option<_>>()?;
-                TemplateTerm::Op { op, attrs, operands: operands.into() }
+                let operands: Vec<usize> = operands
+                    .iter()
+                    .map(|operand| self.term(operand))
+                    .collect::<Option<_>>()?;
+                TemplateTerm::Op {
+                    op,
+                    attrs,
+                    operands: operands.into(),
+                }
             }
         };
         self.terms.push(compiled);
@@ -107,7 +128,8 @@ impl Compiler<'_> {
                 }
                 (None, Some(default)) => Expression::Literal(default),
                 (None, None) => {
-                    let message = format!("attribute `{}` of `{}` is not written", row.name, def.name);
+                    let message =
+                        format!("attribute `{}` of `{}` is not written", row.name, def.name);
                     self.found.push(Diagnostic::error(op.span, message));
                     return None;
                 }

@@ -39,7 +39,12 @@ fn residual_block_becomes_one_op() {
     let g = fuse_and_compare(&m.outputs(&[v6]));
     assert_eq!(ops(&g), ["fused"]);
     let expected = vec!["matmul", "add", "relu", "add"];
-    assert_eq!(groups(&g), [("contraction".to_owned(), 3, expected)], "{}", dump(&g));
+    assert_eq!(
+        groups(&g),
+        [("contraction".to_owned(), 3, expected)],
+        "{}",
+        dump(&g)
+    );
 }
 
 fn softmax_keepdims(m: &mut Module, x: ValueId) -> ValueId {
@@ -57,7 +62,12 @@ fn softmax_written_out_is_one_group() {
     let y = softmax_keepdims(&mut m, x);
     let g = fuse_and_compare(&m.outputs(&[y]));
     let expected = vec!["max", "sub", "exp", "sum", "div"];
-    assert_eq!(groups(&g), [("softmax".to_owned(), 1, expected)], "{}", dump(&g));
+    assert_eq!(
+        groups(&g),
+        [("softmax".to_owned(), 1, expected)],
+        "{}",
+        dump(&g)
+    );
 }
 
 #[test]
@@ -73,7 +83,12 @@ fn softmax_with_reshaped_reductions_is_one_group() {
     let y = m.op("div", &[e, sum]);
     let g = fuse_and_compare(&m.outputs(&[y]));
     let expected = vec!["max", "reshape", "sub", "exp", "sum", "reshape", "div"];
-    assert_eq!(groups(&g), [("softmax".to_owned(), 1, expected)], "{}", dump(&g));
+    assert_eq!(
+        groups(&g),
+        [("softmax".to_owned(), 1, expected)],
+        "{}",
+        dump(&g)
+    );
 }
 
 #[test]
@@ -86,7 +101,11 @@ fn softmax_over_another_axis_than_its_maximum_is_none() {
     let sum = m.reduce("sum", e, &[1], true);
     let y = m.op("div", &[e, sum]);
     let g = fuse_and_compare(&m.outputs(&[y]));
-    assert!(groups(&g).iter().all(|(kind, ..)| kind != "softmax"), "{}", dump(&g));
+    assert!(
+        groups(&g).iter().all(|(kind, ..)| kind != "softmax"),
+        "{}",
+        dump(&g)
+    );
 }
 
 fn layernorm(m: &mut Module, x: ValueId) -> ValueId {
@@ -108,8 +127,15 @@ fn layernorm_takes_gamma_and_beta_along() {
     let y = m.op("mul", &[y, gamma]);
     let y = m.op("add", &[y, beta]);
     let g = fuse_and_compare(&m.outputs(&[y]));
-    let expected = vec!["mean", "sub", "mul", "mean", "add", "sqrt", "div", "mul", "add"];
-    assert_eq!(groups(&g), [("layernorm".to_owned(), 3, expected)], "{}", dump(&g));
+    let expected = vec![
+        "mean", "sub", "mul", "mean", "add", "sqrt", "div", "mul", "add",
+    ];
+    assert_eq!(
+        groups(&g),
+        [("layernorm".to_owned(), 3, expected)],
+        "{}",
+        dump(&g)
+    );
 }
 
 #[test]
@@ -120,7 +146,12 @@ fn a_transposed_operand_is_read_through() {
     let y = m.op("matmul", &[x, t]);
     let g = fuse_and_compare(&m.outputs(&[y]));
     let expected = vec!["transpose", "matmul"];
-    assert_eq!(groups(&g), [("contraction".to_owned(), 2, expected)], "{}", dump(&g));
+    assert_eq!(
+        groups(&g),
+        [("contraction".to_owned(), 2, expected)],
+        "{}",
+        dump(&g)
+    );
 }
 
 #[test]
@@ -136,6 +167,24 @@ fn a_product_read_twice_is_computed_once() {
 }
 
 #[test]
+fn what_repeats_the_product_stays_outside() {
+    let mut m = Module::new();
+    let (x, w, stack) = (m.f32(&[32, 16]), m.f32(&[16, 8]), m.f32(&[5, 32, 8]));
+    let y = m.op("matmul", &[x, w]);
+    let y = m.op("relu", &[y]);
+    let z = m.op("add", &[y, stack]);
+    let g = fuse_and_compare(&m.outputs(&[z]));
+    assert_eq!(ops(&g), ["fused", "add"]);
+    let expected = vec!["matmul", "relu"];
+    assert_eq!(
+        groups(&g),
+        [("contraction".to_owned(), 2, expected)],
+        "{}",
+        dump(&g)
+    );
+}
+
+#[test]
 fn an_elementwise_dag_is_one_group() {
     let mut m = Module::new();
     let (x, y) = (m.f32(&[512, 512]), m.f32(&[512, 512]));
@@ -145,7 +194,12 @@ fn an_elementwise_dag_is_one_group() {
     let d = m.op("sub", &[b, c]);
     let g = fuse_and_compare(&m.outputs(&[d]));
     let expected = vec!["mul", "exp", "relu", "sub"];
-    assert_eq!(groups(&g), [("elementwise".to_owned(), 2, expected)], "{}", dump(&g));
+    assert_eq!(
+        groups(&g),
+        [("elementwise".to_owned(), 2, expected)],
+        "{}",
+        dump(&g)
+    );
 }
 
 #[test]
@@ -157,7 +211,12 @@ fn a_reduction_takes_its_producer_along() {
     let r = m.op("sqrt", &[s]);
     let g = fuse_and_compare(&m.outputs(&[r]));
     let expected = vec!["mul", "sum", "sqrt"];
-    assert_eq!(groups(&g), [("reduction".to_owned(), 1, expected)], "{}", dump(&g));
+    assert_eq!(
+        groups(&g),
+        [("reduction".to_owned(), 1, expected)],
+        "{}",
+        dump(&g)
+    );
 }
 
 #[test]

@@ -70,8 +70,9 @@ pub fn module(seed: u64, size: usize, dtype: DType) -> Graph {
             values.push(value);
         }
     }
-    let outputs: Vec<ValueId> =
-        (0..3).map(|_| values[values.len() - 1 - rng.below(8)]).collect();
+    let outputs: Vec<ValueId> = (0..3)
+        .map(|_| values[values.len() - 1 - rng.below(8)])
+        .collect();
     m.outputs(&outputs)
 }
 

@@ -4,4 +4,7 @@ mod fold;
 mod fuse;
 mod generate;
 mod random;
+mod rule_files;
+mod shipped;
 mod support;
+mod text;

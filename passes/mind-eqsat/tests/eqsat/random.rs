@@ -34,8 +34,15 @@ fn fusing_keeps_every_bit_and_never_costs_more() {
 #[test]
 fn small_regions_keep_every_bit() {
     let rules = shipped();
-    let limits = Limits { region_least: 5, region_most: 12, ..Limits::default() };
-    let cx = mind_eqsat::Context { limits, ..context(&rules) };
+    let limits = Limits {
+        region_least: 5,
+        region_most: 12,
+        ..Limits::default()
+    };
+    let cx = mind_eqsat::Context {
+        limits,
+        ..context(&rules)
+    };
     for seed in 2000..2060 {
         let before = module(seed, 60, DTYPES[seed as usize % DTYPES.len()]);
         let mut g = before.clone();
@@ -48,7 +55,10 @@ fn small_regions_keep_every_bit() {
 #[test]
 fn fast_math_terminates_and_never_costs_more() {
     let rules = shipped();
-    let cx = mind_eqsat::Context { classes: FastMath::ALL, ..context(&rules) };
+    let cx = mind_eqsat::Context {
+        classes: FastMath::ALL,
+        ..context(&rules)
+    };
     for seed in 3000..3030 {
         let mut g = module(seed, 60, DType::F32);
         folded(&mut g, &cx);

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use mind_core::ops::input::Input;
 use mind_diag::Span;
 use mind_eqsat::cost::HOST_CPU;
-use mind_eqsat::{Context, FastMath, Limits, Report, RuleSet, fold, fuse};
+use mind_eqsat::{Context, FastMath, Kept, KeptReason, Limits, Report, RuleSet, fold, fuse};
 use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
 use mind_ir::builtin;
@@ -27,7 +27,9 @@ pub fn shipped() -> RuleSet {
 }
 
 pub fn def(name: &str) -> &'static OpDef {
-    registry().get(&format!("core.{name}")).unwrap_or_else(|| panic!("no op {name}"))
+    registry()
+        .get(&format!("core.{name}"))
+        .unwrap_or_else(|| panic!("no op {name}"))
 }
 
 /// A module under construction.
@@ -38,7 +40,10 @@ pub struct Module {
 
 impl Module {
     pub fn new() -> Module {
-        Module { g: Graph::new(), inputs: 0 }
+        Module {
+            g: Graph::new(),
+            inputs: 0,
+        }
     }
 
     fn builder(&mut self) -> Builder<'_> {
@@ -63,6 +68,10 @@ impl Module {
         self.input(DType::F32, shape)
     }
 
+    pub fn i32_input(&mut self, shape: &[i64]) -> ValueId {
+        self.input(DType::I32, shape)
+    }
+
     pub fn op_with(&mut self, name: &str, operands: &[ValueId], attrs: &[Attr<'_>]) -> ValueId {
         let op = self.builder().create(def(name), operands, attrs);
         let op = op.unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -71,8 +80,11 @@ impl Module {
 
     /// An op with its default attributes.
     pub fn op(&mut self, name: &str, operands: &[ValueId]) -> ValueId {
-        let defaults: Vec<Attr<'static>> =
-            def(name).attrs.iter().map(|attr| attr.default.expect("a default")).collect();
+        let defaults: Vec<Attr<'static>> = def(name)
+            .attrs
+            .iter()
+            .map(|attr| attr.default.expect("a default"))
+            .collect();
         self.op_with(name, operands, &defaults)
     }
 
@@ -104,15 +116,17 @@ impl Module {
         self.op_with(name, &[x], &[Attr::Ints(axes), Attr::Bool(keepdims)])
     }
 
-    pub fn axes(&mut self, name: &str, x: ValueId, axes: &[i64]) -> ValueId {
-        self.op_with(name, &[x], &[Attr::Ints(axes)])
-    }
-
     /// Ends the module with these outputs.
     pub fn outputs(mut self, outputs: &[ValueId]) -> Graph {
         let at = InsertPoint::End(self.g.body());
         let def = builtin::Yield::DEF;
-        let end = NewOp { def, operands: outputs, attrs: &[], results: 0, span: Span::FILE };
+        let end = NewOp {
+            def,
+            operands: outputs,
+            attrs: &[],
+            results: 0,
+            span: Span::FILE,
+        };
         self.g.insert(at, end);
         check(&mut self.g);
         self.g
@@ -161,6 +175,12 @@ pub fn folded(g: &mut Graph, cx: &Context<'_>) -> Report {
     let report = fold(g, cx);
     check(g);
     assert!(report.cost_after <= report.cost_before, "{report:?}");
+    let worse = |kept: &&Kept| matches!(kept.reason, KeptReason::NotCheaper { .. });
+    assert_eq!(
+        report.kept.iter().find(worse),
+        None,
+        "the search starts from the program itself"
+    );
     report
 }
 
@@ -169,6 +189,12 @@ pub fn fused(g: &mut Graph, cx: &Context<'_>) -> Report {
     let report = fuse(g, cx);
     check(g);
     assert!(report.cost_after <= report.cost_before, "{report:?}");
+    let worse = |kept: &&Kept| matches!(kept.reason, KeptReason::NotCheaper { .. });
+    assert_eq!(
+        report.kept.iter().find(worse),
+        None,
+        "the search starts from the program itself"
+    );
     report
 }
 
@@ -182,7 +208,10 @@ pub fn dump(g: &Graph) -> String {
 fn dump_block(g: &Graph, block: BlockId, indent: &str, out: &mut String) {
     for op in g.ops(block) {
         let labels = |values: &mut dyn Iterator<Item = ValueId>| -> String {
-            values.map(|value| format!("%{}", g.label(value))).collect::<Vec<_>>().join(", ")
+            values
+                .map(|value| format!("%{}", g.label(value)))
+                .collect::<Vec<_>>()
+                .join(", ")
         };
         let results = labels(&mut g.results(op).into_iter());
         let operands = labels(&mut g.operands(op).iter().copied());
@@ -214,7 +243,10 @@ pub fn names(g: &Graph, block: BlockId) -> Vec<&'static str> {
         let name = g.def(*op).name;
         !name.starts_with("core.const") && name != "core.input" && name != "builtin.yield"
     };
-    g.ops(block).filter(shown).map(|op| g.def(op).short_name()).collect()
+    g.ops(block)
+        .filter(shown)
+        .map(|op| g.def(op).short_name())
+        .collect()
 }
 
 /// A small generator of random numbers: splitmix64.
@@ -236,12 +268,34 @@ impl Rng {
     /// Specials, values of any exponent, and plain values, a third each.
     pub fn value(&mut self, dtype: DType) -> Buffer {
         const SPECIAL: [f64; 20] = [
-            0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 3.0, 0.1, 5e-324, 1e-45, 6e-8, 65504.0, -65504.0, 3.4e38,
-            1.7e308, 16777216.0, 16777217.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN,
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            2.0,
+            0.5,
+            3.0,
+            0.1,
+            5e-324,
+            1e-45,
+            6e-8,
+            65504.0,
+            -65504.0,
+            3.4e38,
+            1.7e308,
+            16777216.0,
+            16777217.0,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
         ];
         if !dtype.is_float() {
             let extreme = [0, 1, -1, i64::MAX, i64::MIN, 127, -128, 2, 3][self.below(9)];
-            let bits = if self.below(2) == 0 { extreme } else { self.next() as i64 };
+            let bits = if self.below(2) == 0 {
+                extreme
+            } else {
+                self.next() as i64
+            };
             return match dtype {
                 DType::I32 => Buffer::I32(vec![bits as i32]),
                 DType::I8 => Buffer::I8(vec![bits as i8]),
@@ -250,8 +304,6 @@ impl Rng {
                 other => number(other, bits as f64),
             };
         }
-        let unit = || 0.0;
-        let _ = unit;
         let value = match self.below(3) {
             0 => SPECIAL[self.below(SPECIAL.len())],
             1 => {
@@ -268,7 +320,9 @@ impl Rng {
 
     pub fn tensor(&mut self, dtype: DType, shape: &[usize]) -> Tensor {
         let count: usize = shape.iter().product();
-        let bytes: Vec<u8> = (0..count).flat_map(|_| self.value(dtype).to_bytes()).collect();
+        let bytes: Vec<u8> = (0..count)
+            .flat_map(|_| self.value(dtype).to_bytes())
+            .collect();
         Tensor::new(shape.to_vec(), Buffer::from_bytes(dtype, &bytes))
     }
 }
@@ -277,7 +331,11 @@ impl Rng {
 pub fn run(g: &Graph, seed: u64) -> Vec<Tensor> {
     let mut rng = Rng(seed);
     let mut dims = DimEnv::default();
-    for value in g.ops(g.body()).filter(|&op| g.is::<Input>(op)).map(|op| g.result(op)) {
+    for value in g
+        .ops(g.body())
+        .filter(|&op| g.is::<Input>(op))
+        .map(|op| g.result(op))
+    {
         for dim in g.ty(value).shape {
             if let Dim::Symbol(sym) = dim {
                 let _ = dims.bind(*sym, 3);
@@ -286,7 +344,11 @@ pub fn run(g: &Graph, seed: u64) -> Vec<Tensor> {
     }
     let mut leaf = |op: OpId| {
         let ty = g.ty(g.result(op));
-        let shape: Vec<usize> = ty.shape.iter().map(|d| d.fixed().unwrap_or(3) as usize).collect();
+        let shape: Vec<usize> = ty
+            .shape
+            .iter()
+            .map(|d| d.fixed().unwrap_or(3) as usize)
+            .collect();
         Ok(Cow::Owned(rng.tensor(ty.dtype, &shape)))
     };
     let cx = EvalCx::run(g, &dims);

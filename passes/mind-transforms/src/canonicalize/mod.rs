@@ -4,9 +4,7 @@ mod core;
 mod order;
 
 use mind_ir::Graph;
-use mind_pass::{
-    Changed, OptionInfo, OptionKind, Options, Pass, PassCx, PassError, PassInfo,
-};
+use mind_pass::{Changed, OptionInfo, OptionKind, Options, Pass, PassCx, PassError, PassInfo};
 use mind_rewrite::{GreedyConfig, PatternSet, apply};
 
 pub(crate) const PASS: PassInfo = PassInfo {
@@ -34,14 +32,20 @@ impl Canonicalize {
     fn new(options: &Options) -> Canonicalize {
         let mut greedy = GreedyConfig::new(mind_core::constant);
         greedy.evaluate = options.flag("fold-constants");
-        Canonicalize { patterns: core::all(), greedy }
+        Canonicalize {
+            patterns: core::all(),
+            greedy,
+        }
     }
 }
 
 impl Pass for Canonicalize {
     fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
         let report = apply(g, &self.patterns, &self.greedy, None).map_err(|stuck| {
-            PassError::NotConverged { rewrites: stuck.rewrites, last: stuck.last.join(", ") }
+            PassError::NotConverged {
+                rewrites: stuck.rewrites,
+                last: stuck.last.join(", "),
+            }
         })?;
         let swapped = order::order_operands(g);
         let typed = declare_types(g);

@@ -35,7 +35,7 @@ fn output_args() -> [Arg; 4] {
         Arg::new("to")
             .long("to")
             .value_name("FORMAT")
-            .value_parser(Format::NAMES)
+            .value_parser(Format::ALL.map(Format::name))
             .help("the output's format; the input's own, or Core text, where not given"),
         Arg::new("output").short('o').value_name("OUT").help("write there, not to standard output"),
         Arg::new("split-input-file")

@@ -69,9 +69,9 @@ pub fn try_emit_mic(module: &IRModule) -> Result<String, String> {
 mod binding {
     use std::sync::OnceLock;
 
-    use mind_diag::{Diagnostics, SourceFile};
+    use mind_diag::Diagnostics;
     use mind_driver::session::Session;
-    use mind_text::{Format, Formats, Limits};
+    use mind_text::{Format, Formats, Limits, first_error};
 
     use crate::ir::IRModule;
 
@@ -91,11 +91,7 @@ mod binding {
 
     /// Line and message of the first error.
     fn first(found: &Diagnostics, text: &str) -> (usize, String) {
-        let Some(error) = found.first_error() else { return (0, String::new()) };
-        let line = match error.span.is_file() || text.is_empty() {
-            true => 0,
-            false => SourceFile::new("", text).position(error.span).0,
-        };
-        (line, error.message.clone())
+        let first = first_error(text, 0, found);
+        first.map_or((0, String::new()), |error| (error.line, error.message))
     }
 }

@@ -86,7 +86,9 @@ fn drop_neutral(
     if side == Side::Either && neutral(rw, lhs) {
         return rw.replace(op, rhs);
     }
-    Err(Miss("no operand is the neutral constant in the result's shape"))
+    Err(Miss(
+        "no operand is the neutral constant in the result's shape",
+    ))
 }
 
 fn multiply_by_zero(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
@@ -109,7 +111,9 @@ fn subtract_itself(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
         return Err(Miss("the operands are not the same integers"));
     }
     let count = ty.count().filter(|&count| count <= SMALL);
-    let (count, shape) = count.zip(ty.static_shape()).ok_or(Miss("the zeros are too many to write"))?;
+    let (count, shape) = count
+        .zip(ty.static_shape())
+        .ok_or(Miss("the zeros are too many to write"))?;
     let shape = shape.into_iter().map(|extent| extent as usize).collect();
     let zeros = Tensor::new(shape, Buffer::zeros(ty.dtype, count as usize));
     let zeros = rw.constant(op, &zeros);

@@ -33,12 +33,15 @@ patterns! {
 const CANONICAL: Miss = Miss("the attribute is canonical already");
 
 fn position(def: &OpDef, name: &str) -> Result<usize, Miss> {
-    def.attr_index(name).ok_or(Miss("the op has no such attribute"))
+    def.attr_index(name)
+        .ok_or(Miss("the op has no such attribute"))
 }
 
 fn sort_axes(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
     let index = position(rw.def(op), "axes")?;
-    let Attr::Ints(axes) = rw.attr(op, index) else { return Err(CANONICAL) };
+    let Attr::Ints(axes) = rw.attr(op, index) else {
+        return Err(CANONICAL);
+    };
     let rank = rw.ty(rw.operands(op)[0]).rank() as i64;
     let from_front = |&axis: &i64| if axis < 0 { axis + rank } else { axis };
     let mut sorted: Vec<i64> = axes.iter().map(from_front).collect();
@@ -69,17 +72,24 @@ fn explicit_permutation(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
         return Err(CANONICAL);
     }
     let permutation = effective_permutation(&[], rank);
-    rw.set_attr(op, position(Transpose::DEF, "permutation")?, Attr::Ints(&permutation));
+    rw.set_attr(
+        op,
+        position(Transpose::DEF, "permutation")?,
+        Attr::Ints(&permutation),
+    );
     Ok(())
 }
 
 fn explicit_ends(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
     let slice = Slice::from_id(op);
     let (ends, shape) = (slice.ends(rw), rw.ty(slice.input(rw)).shape);
-    let named = ends.iter().zip(shape).map(|(&end, dim)| match (end, dim.fixed()) {
-        (OPEN_END, Some(extent)) => extent,
-        _ => end,
-    });
+    let named = ends
+        .iter()
+        .zip(shape)
+        .map(|(&end, dim)| match (end, dim.fixed()) {
+            (OPEN_END, Some(extent)) => extent,
+            _ => end,
+        });
     let named: Vec<i64> = named.collect();
     if named == ends {
         return Err(CANONICAL);

@@ -44,7 +44,9 @@ fn transpose_to_reshape(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
     let input = transpose.input(rw);
     let shape = rw.ty(input).shape;
     let permutation = effective_permutation(transpose.permutation(rw), shape.len());
-    let moved = permutation.iter().filter(|&&axis| shape[axis as usize] != Dim::Fixed(1));
+    let moved = permutation
+        .iter()
+        .filter(|&&axis| shape[axis as usize] != Dim::Fixed(1));
     if !moved.is_sorted() {
         return Err(Miss("axes of extent above 1 change their order"));
     }
@@ -85,17 +87,25 @@ fn merge_slices(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
     let outer = Slice::from_id(op);
     let inner = defined_by::<Slice>(rw, outer.input(rw)).ok_or(Miss("no slice below"))?;
     let input = inner.input(rw);
-    let extents = rw.ty(rw.result(op)).static_shape().ok_or(Miss("an extent is not known"))?;
+    let extents = rw
+        .ty(rw.result(op))
+        .static_shape()
+        .ok_or(Miss("an extent is not known"))?;
     if extents.contains(&0) {
         return Err(Miss("the slice is empty"));
     }
     let (mut starts, mut ends, mut steps) = (Vec::new(), Vec::new(), Vec::new());
     for (axis, extent) in extents.into_iter().enumerate() {
         let (below, above) = (bounds(rw, inner, axis), bounds(rw, outer, axis));
-        let offset = above.0.checked_mul(below.1).and_then(|offset| offset.checked_add(below.0));
+        let offset = above
+            .0
+            .checked_mul(below.1)
+            .and_then(|offset| offset.checked_add(below.0));
         let step = above.1.checked_mul(below.1);
         let (start, step) = offset.zip(step).ok_or(Miss("the bounds overflow"))?;
-        let last = step.checked_mul(extent - 1).and_then(|reach| reach.checked_add(start + 1));
+        let last = step
+            .checked_mul(extent - 1)
+            .and_then(|reach| reach.checked_add(start + 1));
         starts.push(start);
         ends.push(last.ok_or(Miss("the bounds overflow"))?);
         steps.push(step);

@@ -1,0 +1,182 @@
+//! The formats together: telling them apart, reading and writing by name.
+
+use std::fmt;
+
+use mind_diag::{Diagnostics, Span};
+use mind_ir::Graph;
+use mind_ir::opdef::Registry;
+
+use crate::limits::Limits;
+use crate::{core, mic1, mic2};
+
+/// A text format.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Format {
+    /// mic@1.
+    Mic1,
+    /// mic@2.
+    Mic2,
+    /// Core text.
+    Core,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Format; 3] = [Format::Mic1, Format::Mic2, Format::Core];
+
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Format::Mic1 => "mic1",
+            Format::Mic2 => "mic2",
+            Format::Core => "core",
+        }
+    }
+
+    /// The format called `name`.
+    pub fn parse(name: &str) -> Option<Format> {
+        Format::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// What stands before the line in the one-line form of an error, as in `mic@2:6: error: ...`.
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            Format::Mic1 => "mic",
+            Format::Mic2 => "mic@2",
+            Format::Core => "core",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The format that `text` looks like, by its first line that is neither blank nor a comment.
+///
+/// A header of an unknown version counts as the format nearest to it, whose parser then says what is
+/// wrong with it.
+pub fn detect(text: &str) -> Option<Format> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let lines = text.lines().map(|line| line.trim_start_matches([' ', '\t']));
+    let first = lines.into_iter().find(|line| !line.trim_end().is_empty() && !line.starts_with('#'))?;
+    match first.strip_prefix("mic@") {
+        Some(version) if version.starts_with('1') => Some(Format::Mic1),
+        Some(_) => Some(Format::Mic2),
+        None if first.starts_with('%') || first.starts_with("outputs") => Some(Format::Core),
+        None => None,
+    }
+}
+
+/// All formats, prepared for the ops of a registry.
+pub struct Formats {
+    /// mic@1.
+    pub mic1: mic1::Syntax,
+    /// mic@2.
+    pub mic2: mic2::Syntax,
+    /// Core text.
+    pub core: core::Syntax,
+}
+
+impl Formats {
+    /// The formats for the ops of `registry`.
+    pub fn new(registry: &Registry) -> Formats {
+        Formats {
+            mic1: mic1::Syntax::new(registry),
+            mic2: mic2::Syntax::new(registry),
+            core: core::Syntax::new(registry),
+        }
+    }
+
+    /// Reads a module. `base` is added to every span, for a text that is part of a larger file.
+    ///
+    /// Errors: everything that is wrong with the text itself.
+    pub fn parse(
+        &self,
+        format: Format,
+        text: &str,
+        base: u32,
+        limits: &Limits,
+    ) -> Result<Graph, Diagnostics> {
+        match format {
+            Format::Mic1 => self.mic1.parse(text, base, limits),
+            Format::Mic2 => self.mic2.parse(text, base, limits),
+            Format::Core => self.core.parse(text, base, limits),
+        }
+    }
+
+    /// Writes a module.
+    ///
+    /// Errors: each op that the format cannot say.
+    pub fn print(&self, format: Format, g: &Graph) -> Result<String, Diagnostics> {
+        match format {
+            Format::Mic1 => self.mic1.print(g),
+            Format::Mic2 => self.mic2.print(g),
+            Format::Core => self.core.print(g),
+        }
+    }
+}
+
+/// The first error in a text, as the formats' APIs give it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LineError {
+    /// The 1-based line; 0 for the text as a whole.
+    pub line: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl LineError {
+    /// The short form that the formats promise: `mic@2:6: error: 'm' needs 2 inputs, found 1`.
+    pub fn one_line(&self, format: Format) -> String {
+        format!("{}:{}: error: {}", format.prefix(), self.line, self.message)
+    }
+}
+
+/// The first error among `found`, which parsing or verifying `text` at offset `base` gave.
+pub fn first_error(text: &str, base: u32, found: &Diagnostics) -> Option<LineError> {
+    let error = found.first_error()?;
+    let line = match error.span {
+        Span::FILE => 0,
+        span => {
+            let at = (span.start.saturating_sub(base) as usize).min(text.len());
+            1 + text.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count()
+        }
+    };
+    Some(LineError { line, message: error.message.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_read_back() {
+        for format in Format::ALL {
+            assert_eq!(Format::parse(format.name()), Some(format));
+        }
+        assert_eq!(Format::parse("mic@1"), None);
+    }
+
+    #[test]
+    fn formats_are_told_apart_by_their_first_line() {
+        let cases = [
+            ("mic@1\n", Some(Format::Mic1)),
+            ("\u{feff}mic@2", Some(Format::Mic2)),
+            ("# a comment\r\n\r\n  \t\n  mic@2 # more", Some(Format::Mic2)),
+            ("mic@21\n", Some(Format::Mic2)),
+            ("mic@3\n", Some(Format::Mic2)),
+            ("mic@1.5\n", Some(Format::Mic1)),
+            ("# %0\n%0 = Input() : Tensor<f32, [2]>", Some(Format::Core)),
+            ("outputs: %0", Some(Format::Core)),
+            ("T0 f32", None),
+            ("# only comments", None),
+            ("", None),
+        ];
+        for (text, format) in cases {
+            assert_eq!(detect(text), format, "{text:?}");
+        }
+    }
+}

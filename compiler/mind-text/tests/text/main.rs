@@ -1,0 +1,118 @@
+//! mic@1 and mic@2 through the crate's public interface.
+
+mod behaviours;
+mod conversion;
+mod errors_mic1;
+mod errors_mic2;
+mod forms;
+mod generated;
+mod hostile;
+mod published;
+
+use std::sync::LazyLock;
+
+use mind_diag::{Diagnostics, SourceFile};
+use mind_ir::Graph;
+use mind_ir::attr::Attr;
+use mind_ir::opdef::Registry;
+use mind_ir::types::Dim;
+use mind_ir::verify::{VerifyConfig, verify};
+use mind_text::{Format, Formats, Limits};
+
+/// The registry of every test.
+fn registry() -> Registry {
+    Registry::with([mind_ir::builtin::DIALECT, mind_core::DIALECT])
+}
+
+static FORMATS: LazyLock<Formats> = LazyLock::new(|| Formats::new(&registry()));
+
+/// Reads a text that is sound.
+#[track_caller]
+fn read(format: Format, text: &str) -> Graph {
+    match FORMATS.parse(format, text, 0, &Limits::default()) {
+        Ok(graph) => graph,
+        Err(found) => panic!("{text}\n{:#?}", lines(text, &found)),
+    }
+}
+
+/// Reads a text that is not sound, and gives its errors as `line:column code message`.
+#[track_caller]
+fn errors(format: Format, text: &str) -> Vec<String> {
+    match FORMATS.parse(format, text, 0, &Limits::default()) {
+        Ok(_) => panic!("{text}\nhas no error"),
+        Err(found) => lines(text, &found),
+    }
+}
+
+fn lines(text: &str, found: &Diagnostics) -> Vec<String> {
+    let file = SourceFile::new("text", text);
+    let line = |error: &mind_diag::Diagnostic| {
+        let (line, column) = file.position(error.span);
+        let code = error.code.map_or(String::new(), |code| format!("{code} "));
+        format!("{line}:{column} {code}{}", error.message)
+    };
+    found.iter().map(line).collect()
+}
+
+#[track_caller]
+fn print(format: Format, g: &Graph) -> String {
+    match FORMATS.print(format, g) {
+        Ok(text) => text,
+        Err(found) => panic!("{:#?}", found.iter().map(|error| &error.message).collect::<Vec<_>>()),
+    }
+}
+
+/// Reads and verifies a text that is sound.
+#[track_caller]
+fn verified(format: Format, text: &str) -> Graph {
+    let mut graph = read(format, text);
+    let found = verify(&mut graph, &VerifyConfig::default());
+    assert!(!found.has_errors(), "{text}\n{:#?}", lines(text, &found));
+    graph
+}
+
+/// The verifier's errors for a text that parses.
+fn verify_errors(format: Format, text: &str) -> Vec<String> {
+    let found = verify(&mut read(format, text), &VerifyConfig::default());
+    lines(text, &found)
+}
+
+/// Everything that a text says of its module, one line per op.
+fn dump(g: &Graph) -> String {
+    let shape = |shape: &[Dim]| mind_ir::types::shape_text(shape, g.symbols());
+    let attr = |attr: &Attr<'_>| match attr {
+        Attr::Str(name) => format!("{:?}", g.name(*name)),
+        Attr::Dims(dims) => shape(dims),
+        other => format!("{other:?}"),
+    };
+    let line = |op| {
+        let labels = |values: &[mind_ir::ValueId]| -> Vec<u64> {
+            values.iter().map(|&value| g.label(value)).collect()
+        };
+        let results: Vec<mind_ir::ValueId> = g.results(op).into_iter().collect();
+        let types: Vec<String> = results
+            .iter()
+            .map(|&value| match g.declared(value) {
+                Some(ty) => g.types().get(ty).text(g.symbols()),
+                None => "?".to_owned(),
+            })
+            .collect();
+        let attrs: Vec<String> = g.attrs(op).iter().map(attr).collect();
+        let (results, operands) = (labels(&results), labels(g.operands(op)));
+        format!("{results:?} = {} {operands:?} {attrs:?} : {types:?}\n", g.def(op).name)
+    };
+    g.ops(g.body()).map(line).collect()
+}
+
+/// Asserts that `text` is canonical: it prints as it was read.
+#[track_caller]
+fn canonical(format: Format, text: &str) {
+    assert_eq!(print(format, &read(format, text)), text);
+}
+
+/// Asserts that `text` prints as `expected`, and that this is canonical.
+#[track_caller]
+fn prints(format: Format, text: &str, expected: &str) {
+    assert_eq!(print(format, &read(format, text)), expected);
+    canonical(format, expected);
+}

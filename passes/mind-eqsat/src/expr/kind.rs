@@ -1,0 +1,75 @@
+//! What expressions are, and what functions and predicates take.
+
+/// What an expression is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Value,
+    DType,
+    Int,
+    Float,
+    Bool,
+    Str,
+    Ints,
+    Dims,
+    Padding,
+}
+
+impl Kind {
+    /// The kind in words.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Kind::Value => "a value",
+            Kind::DType => "a dtype",
+            Kind::Int => "an integer",
+            Kind::Float => "a float",
+            Kind::Bool => "true or false",
+            Kind::Str => "a name",
+            Kind::Ints => "a list of integers",
+            Kind::Dims => "a shape",
+            Kind::Padding => "a padding",
+        }
+    }
+}
+
+/// A parameter of a function or predicate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Param {
+    /// A value.
+    Value,
+    /// A value or a dtype.
+    Typed,
+    /// A value or a shape.
+    Shaped,
+    /// An integer or an extent.
+    Int,
+    /// A list of integers.
+    Ints,
+    /// An integer or a float; may be left out when it comes last.
+    OptionalNumber,
+}
+
+impl Param {
+    /// Whether an argument of `kind` may stand there.
+    pub(crate) fn admits(self, kind: Kind) -> bool {
+        match self {
+            Param::Value => kind == Kind::Value,
+            Param::Typed => matches!(kind, Kind::Value | Kind::DType),
+            Param::Shaped => matches!(kind, Kind::Value | Kind::Dims),
+            Param::Int => kind == Kind::Int,
+            Param::Ints => kind == Kind::Ints,
+            Param::OptionalNumber => matches!(kind, Kind::Int | Kind::Float),
+        }
+    }
+
+    /// What may stand there, in words.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Param::Value => "a value such as `?x`",
+            Param::Typed => "a value such as `?x` or a dtype such as `'t`",
+            Param::Shaped => "a value such as `?x` or extents such as `..s`",
+            Param::Int => "an integer",
+            Param::Ints => "a list of integers",
+            Param::OptionalNumber => "a number",
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Where the classes of a choice are computed.
+
+use smallvec::SmallVec;
+
+use crate::egraph::language::Head;
+use crate::extract::{Choice, ClassIx, Dense, DenseNode, What};
+use crate::load::Loaded;
+
+/// A constant up to this many bytes, once spelt out, stands inside a group that reads it.
+const INLINE_LIMIT: u64 = 1 << 16;
+
+/// The place of what is not computed at all.
+pub(crate) const NOWHERE: u32 = u32::MAX;
+
+/// Where each needed class is computed, as a position in the region: where the program does, else just
+/// before its first reader.
+pub(crate) fn anchors(dense: &Dense, choice: &Choice, loaded: &Loaded<'_>) -> Vec<u32> {
+    let mut anchors = vec![NOWHERE; dense.classes.len()];
+    for &root in &dense.roots {
+        if let Some(op) = dense.class(root).program {
+            anchors[root as usize] = loaded.ops[op as usize].position;
+        }
+    }
+    let mut order: Vec<ClassIx> = (0..dense.classes.len() as ClassIx)
+        .filter(|&class| choice.needs(class))
+        .collect();
+    order.sort_by_key(|&class| std::cmp::Reverse((dense.class(class).rank, class)));
+    for class in order {
+        let Some(node) = choice.node(class) else {
+            continue;
+        };
+        let row = dense.class(class);
+        let node = dense.node(node);
+        let fixed = !matches!(
+            node.what,
+            What::Node {
+                head: Head::Leaf | Head::Const,
+                ..
+            }
+        );
+        if let (true, Some(op)) = (fixed, row.program) {
+            anchors[class as usize] = loaded.ops[op as usize].position;
+        }
+        let own = anchors[class as usize];
+        let inlined = inlined(loaded, dense, choice, node);
+        for (&child, inlined) in node.children.iter().zip(inlined) {
+            if !inlined {
+                let anchor = &mut anchors[child as usize];
+                *anchor = (*anchor).min(own);
+            }
+        }
+    }
+    anchors
+}
+
+/// Which children of a group it holds as constants of its own. One child stays an operand.
+pub(crate) fn inlined(
+    loaded: &Loaded<'_>,
+    dense: &Dense,
+    choice: &Choice,
+    node: &DenseNode,
+) -> SmallVec<[bool; 4]> {
+    let store = &loaded.egraph.analysis.store;
+    let small_splat = |&class: &ClassIx| {
+        let Some(node) = choice.node(class) else {
+            return false;
+        };
+        let What::Node {
+            head: Head::Const,
+            payload,
+        } = dense.node(node).what
+        else {
+            return false;
+        };
+        let constant = store.constants.get(payload);
+        let ty = store.ty(constant.ty);
+        let bytes = ty
+            .count()
+            .map_or(u64::MAX, |count| count as u64 * ty.dtype.size() as u64);
+        constant.splat && bytes <= INLINE_LIMIT
+    };
+    let group = matches!(node.what, What::Group(_));
+    let mut inlined: SmallVec<[bool; 4]> = node
+        .children
+        .iter()
+        .map(|child| group && small_splat(child))
+        .collect();
+    if inlined.iter().all(|&inlined| inlined)
+        && let Some(first) = inlined.first_mut()
+    {
+        *first = false;
+    }
+    inlined
+}

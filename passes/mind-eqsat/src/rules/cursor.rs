@@ -1,0 +1,134 @@
+//! The parser's way through the tokens.
+
+use mind_diag::Diagnostic;
+
+use super::ast::Name;
+use super::lex::{Kind, Token};
+
+/// The deepest nesting of terms and conditions.
+const MAX_DEPTH: usize = 32;
+
+/// What was parsed, or what is wrong.
+pub(super) type Parsed<T> = Result<T, Box<Diagnostic>>;
+
+/// Reads tokens one after the other.
+pub(super) struct Parser<'t, 's> {
+    tokens: &'t [Token<'s>],
+    at: usize,
+    pub(super) depth: usize,
+}
+
+impl<'t, 's> Parser<'t, 's> {
+    /// A parser at the first of `tokens`, of which the last is the end.
+    pub(super) fn new(tokens: &'t [Token<'s>]) -> Parser<'t, 's> {
+        Parser {
+            tokens,
+            at: 0,
+            depth: 0,
+        }
+    }
+
+    /// The next token.
+    pub(super) fn peek(&self) -> Token<'s> {
+        self.tokens[self.at]
+    }
+
+    /// The next token, which is passed; the end never is.
+    pub(super) fn next(&mut self) -> Token<'s> {
+        let token = self.peek();
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+        token
+    }
+
+    /// Whether the next token is this sign or word.
+    pub(super) fn is(&self, text: &str) -> bool {
+        let token = self.peek();
+        matches!(token.kind, Kind::Sign | Kind::Word) && token.text == text
+    }
+
+    /// Passes the next token if it is this sign or word.
+    pub(super) fn eat(&mut self, text: &str) -> bool {
+        let found = self.is(text);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    /// Passes the next token, which must be this sign or word.
+    pub(super) fn expect(&mut self, text: &str) -> Parsed<Token<'s>> {
+        match self.is(text) {
+            true => Ok(self.next()),
+            false => Err(self.unexpected(&format!("`{text}`"))),
+        }
+    }
+
+    /// The error of a token that is not what was expected.
+    pub(super) fn unexpected(&self, expected: &str) -> Box<Diagnostic> {
+        let token = self.peek();
+        let message = match token.kind {
+            Kind::End => format!("expected {expected}, found the end of the file"),
+            _ => format!("expected {expected}, found `{}`", token.text),
+        };
+        Box::new(Diagnostic::error(token.span, message))
+    }
+
+    /// Passes a word.
+    pub(super) fn word(&mut self, expected: &str) -> Parsed<Name<'s>> {
+        match self.peek().kind {
+            Kind::Word => Ok(name(self.next())),
+            _ => Err(self.unexpected(expected)),
+        }
+    }
+
+    /// Whether the next rule starts here.
+    pub(super) fn at_rule(&self) -> bool {
+        let named = self
+            .tokens
+            .get(self.at + 1)
+            .is_some_and(|next| next.kind == Kind::Word);
+        named && (self.is("rule") || self.is("fusion"))
+    }
+
+    /// Passes everything up to the next rule.
+    pub(super) fn skip_to_rule(&mut self) {
+        while self.peek().kind != Kind::End && !self.at_rule() {
+            self.next();
+        }
+    }
+
+    /// Guards the stack against deep nesting.
+    pub(super) fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth == MAX_DEPTH {
+            let message = format!("nested more than {MAX_DEPTH} deep");
+            return Err(Box::new(Diagnostic::error(self.peek().span, message)));
+        }
+        self.depth += 1;
+        let parsed = parse(self);
+        self.depth -= 1;
+        parsed
+    }
+
+    /// A number, `inf` included.
+    pub(super) fn number(&mut self) -> Parsed<Name<'s>> {
+        match self.peek() {
+            Token {
+                kind: Kind::Number, ..
+            } => Ok(name(self.next())),
+            Token {
+                kind: Kind::Word,
+                text: "inf",
+                ..
+            } => Ok(name(self.next())),
+            _ => Err(self.unexpected("a number")),
+        }
+    }
+}
+
+/// The token as a name.
+pub(super) fn name<'s>(token: Token<'s>) -> Name<'s> {
+    Name {
+        text: token.text,
+        span: token.span,
+    }
+}

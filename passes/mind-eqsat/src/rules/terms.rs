@@ -1,0 +1,155 @@
+//! Parsing terms, types and expressions.
+
+use mind_diag::Diagnostic;
+
+use super::ast::{DimAst, Expr, Term, TypeAst};
+use super::cursor::{Parsed, Parser, name};
+use super::lex::Kind;
+
+impl<'s> Parser<'_, 's> {
+    /// An expression over attributes, shapes and extents.
+    pub(super) fn expr(&mut self) -> Parsed<Expr<'s>> {
+        let token = self.peek();
+        match token.kind {
+            Kind::Value => Ok(Expr::Value(name(self.next()))),
+            Kind::Attr => Ok(Expr::Attr(name(self.next()))),
+            Kind::DType => Ok(Expr::DType(name(self.next()))),
+            Kind::Rest => Ok(Expr::Rest(name(self.next()))),
+            Kind::Number => Ok(Expr::Number(name(self.next()))),
+            Kind::Word => {
+                let name = name(self.next());
+                match self.eat("(") {
+                    true => Ok(Expr::Call {
+                        name,
+                        arguments: self.list(")")?,
+                    }),
+                    false => Ok(Expr::Word(name)),
+                }
+            }
+            Kind::Sign if token.text == "[" => {
+                self.next();
+                Ok(Expr::List(token.span, self.list("]")?))
+            }
+            Kind::Sign | Kind::Text | Kind::End => Err(self.unexpected("an expression")),
+        }
+    }
+
+    /// Expressions up to `end`, which is eaten.
+    fn list(&mut self, end: &str) -> Parsed<Vec<Expr<'s>>> {
+        let mut items = Vec::new();
+        while !self.eat(end) {
+            if !items.is_empty() {
+                self.expect(",")?;
+            }
+            items.push(self.nested(Self::expr)?);
+        }
+        Ok(items)
+    }
+
+    /// A term of a pattern or of what replaces it.
+    pub(super) fn term(&mut self) -> Parsed<Term<'s>> {
+        let token = self.peek();
+        match token.kind {
+            Kind::Value => {
+                let name = name(self.next());
+                if self.eat("@") {
+                    let term = Box::new(self.nested(Self::term)?);
+                    return Ok(Term::Named { name, term });
+                }
+                let ty = match self.eat(":") {
+                    true => Some(self.ty()?),
+                    false => None,
+                };
+                Ok(Term::Value { name, ty })
+            }
+            Kind::Word if token.text == "like" => {
+                self.next();
+                self.expect("(")?;
+                let value = match self.peek().kind {
+                    Kind::Value => name(self.next()),
+                    _ => return Err(self.unexpected("a value such as `?x`")),
+                };
+                self.expect(",")?;
+                let number = self.number()?;
+                self.expect(")")?;
+                Ok(Term::Like {
+                    span: token.span,
+                    value,
+                    number,
+                })
+            }
+            Kind::Word if !self.at_rule() => self.op_term(),
+            Kind::Rest => {
+                let message = format!(
+                    "`..{}`: any number of operands cannot be matched",
+                    token.text
+                );
+                let help =
+                    "write one rule for each number of operands, as in `core.concat(?x, ?y)`";
+                Err(Box::new(Diagnostic::error(token.span, message).help(help)))
+            }
+            _ => Err(self.unexpected("a value such as `?x` or an op such as `core.add(...)`")),
+        }
+    }
+
+    fn op_term(&mut self) -> Parsed<Term<'s>> {
+        let name = name(self.next());
+        self.expect("(")?;
+        let mut operands = Vec::new();
+        while !self.eat(")") {
+            if !operands.is_empty() {
+                self.expect(",")?;
+            }
+            operands.push(self.nested(Self::term)?);
+        }
+        let mut attrs = Vec::new();
+        if self.eat("{") {
+            while !self.eat("}") {
+                if !attrs.is_empty() {
+                    self.expect(",")?;
+                }
+                let attr = self.word("an attribute's name")?;
+                self.expect("=")?;
+                attrs.push((attr, self.expr()?));
+            }
+        }
+        Ok(Term::Op {
+            name,
+            operands,
+            attrs,
+        })
+    }
+
+    fn ty(&mut self) -> Parsed<TypeAst<'s>> {
+        let dtype = match self.peek().kind {
+            Kind::DType => Some(name(self.next())),
+            _ if self.is("[") => None,
+            _ => return Err(self.unexpected("a type such as `'t` or `'t[m, n]`")),
+        };
+        if !self.eat("[") {
+            return Ok(TypeAst { dtype, dims: None });
+        }
+        let mut dims = Vec::new();
+        while !self.eat("]") {
+            if !dims.is_empty() {
+                self.expect(",")?;
+            }
+            dims.push(match self.peek().kind {
+                Kind::Word => DimAst::Named(name(self.next())),
+                Kind::Rest => DimAst::Rest(name(self.next())),
+                Kind::Number => match self.peek().text.parse() {
+                    Ok(extent) => {
+                        self.next();
+                        DimAst::Fixed(extent)
+                    }
+                    Err(_) => return Err(self.unexpected("an extent")),
+                },
+                _ => return Err(self.unexpected("an extent")),
+            });
+        }
+        Ok(TypeAst {
+            dtype,
+            dims: Some(dims),
+        })
+    }
+}

@@ -1,0 +1,260 @@
+//! Rule files: what is refused, where and in which words.
+
+use mind_diag::SourceFile;
+use mind_eqsat::{RuleSet, fold};
+
+use crate::support::{check, context, ops, registry};
+use crate::text::module;
+
+/// `line:column: message; help` of everything wrong with `text`.
+fn errors(text: &str) -> Vec<String> {
+    let Err(errors) = RuleSet::load(&registry(), &[("my.rules", text)]) else {
+        return Vec::new();
+    };
+    let file = SourceFile::new("my.rules", text);
+    let [source] = errors.0.as_slice() else {
+        panic!("one source")
+    };
+    assert_eq!(source.source, "my.rules");
+    let shown = source.diagnostics.iter().map(|found| {
+        let (line, column) = file.position(found.span);
+        match &found.help {
+            Some(help) => format!("{line}:{column}: {}; {help}", found.message),
+            None => format!("{line}:{column}: {}", found.message),
+        }
+    });
+    shown.collect()
+}
+
+/// The error of a rule whose line 3 is `line`.
+fn error(line: &str) -> String {
+    let found = errors(&format!("rule r\nclass exact\n{line}\n"));
+    let [error] = found.as_slice() else {
+        panic!("one error, found {found:?}")
+    };
+    error.clone()
+}
+
+#[test]
+fn ops_and_arity() {
+    assert_eq!(
+        error("core.matmull(?a, ?b) => ?a"),
+        "3:1: unknown op `core.matmull`; did you mean `core.matmul`?"
+    );
+    assert_eq!(error("xyz(?a) => ?a"), "3:1: unknown op `xyz`");
+    assert_eq!(
+        error("core.add(?a) => ?a"),
+        "3:1: `core.add` takes 2 operands (lhs, rhs), found 1"
+    );
+    assert_eq!(
+        error("core.neg(core.input()) => core.neg(core.neg(core.input()))"),
+        "3:10: `core.input` cannot stand in a rule; rules are about pure ops of one result, without \
+         regions, whose type is inferred"
+    );
+    assert_eq!(
+        error("core.concat(..xs) {axis=$a} => ?x"),
+        "3:13: `..xs`: any number of operands cannot be matched; write one rule for each number of \
+         operands, as in `core.concat(?x, ?y)`"
+    );
+}
+
+#[test]
+fn names() {
+    assert_eq!(
+        error("core.neg(?x) => core.neg(?y)"),
+        "3:26: `?y` is not bound by the left side; did you mean `?x`?"
+    );
+    assert_eq!(
+        error("core.neg(?input) => core.neg(?other)"),
+        "3:30: `?other` is not bound by the left side; it binds `?input`"
+    );
+    assert_eq!(
+        error("core.transpose(?x) {permutation=$p} => core.transpose(?x) {permutation=$q}"),
+        "3:72: `$q` is not bound by the left side; did you mean `$p`?"
+    );
+    assert_eq!(
+        error("where is_float('t) core.neg(?x) => ?x"),
+        "3:16: `'t` is not bound by the left side"
+    );
+    assert_eq!(
+        error("?x => ?x").as_str(),
+        "3:1: a lone value matches everything; the left side starts \
+        with an op; write `=>` where the right side does not"
+    );
+}
+
+#[test]
+fn attributes() {
+    assert_eq!(
+        error("core.transpose(?x) {perm=$p} => ?x"),
+        "3:21: unknown attribute of `core.transpose` `perm`; it has `permutation`"
+    );
+    assert_eq!(
+        error("core.transpose(?x) {permutatoin=$p} => ?x"),
+        "3:21: unknown attribute of `core.transpose` `permutatoin`; did you mean `permutation`?"
+    );
+    assert_eq!(
+        error("core.reshape(?x) => ?x"),
+        "3:1: attribute `new_shape` of `core.reshape` is not written; bind it, as in `{new_shape=$a}`"
+    );
+    assert_eq!(
+        error("core.sum(?x) {axes=true} => ?x"),
+        "3:20: attribute `axes` is a list of integers, found true or false"
+    );
+    assert_eq!(
+        error("core.sum(?x) {axes=$a, axes=$b} => ?x"),
+        "3:24: attribute `axes` is written twice"
+    );
+    assert_eq!(
+        error(
+            "core.neg(core.transpose(?x) {permutation=$p}) => core.transpose(?x) {permutation=rank(?x)}"
+        ),
+        "3:82: attribute `permutation` is a list of integers, found an integer"
+    );
+    assert_eq!(
+        error("core.neg(core.transpose(?x) {permutation=inverse([1, 0])}) => ?x"),
+        "3:42: a computed `permutation` cannot be matched; bind it, as in `{perm=$p}`, and compare it \
+         under `where`"
+    );
+}
+
+#[test]
+fn conditions() {
+    assert_eq!(
+        error("where is_flaot(?x) core.neg(?x) => ?x"),
+        "3:7: unknown predicate `is_flaot`; did you mean `is_float`?"
+    );
+    assert_eq!(
+        error("where is_float(?x, ?x) core.neg(?x) => ?x"),
+        "3:7: `is_float` takes 1 argument, found 2; a value such as `?x` or a dtype such as `'t`"
+    );
+    assert_eq!(
+        error("where rank(3) == 2 core.neg(?x) => ?x"),
+        "3:12: `rank` takes a value such as `?x` here, found an integer"
+    );
+    assert_eq!(
+        error("where runk(?x) == 2 core.neg(?x) => ?x"),
+        "3:7: unknown function `runk`; did you mean `rank`?"
+    );
+    assert_eq!(
+        error("where shape(?x) < shape(?x) core.neg(?x) => ?x"),
+        "3:17: `<` cannot compare a shape with a shape"
+    );
+    assert_eq!(
+        error("where rank(?x) core.neg(?x) => ?x"),
+        "3:7: unknown predicate `rank`"
+    );
+}
+
+#[test]
+fn rules_as_a_whole() {
+    assert_eq!(
+        errors("rule r\ncore.neg(?x) => ?x"),
+        [
+            "1:6: rule `r` has no class; write `class exact` if it keeps every bit, else `nsz`, `nnan`, \
+          `reassoc` or `approx`"
+        ]
+    );
+    assert_eq!(
+        errors("rule r\nclass exakt\ncore.neg(?x) => ?x"),
+        ["2:7: unknown class `exakt`; did you mean `exact`?"]
+    );
+    let twice = "rule r\nclass exact\ncore.abs(?x) => ?x\nrule r\nclass exact\ncore.neg(?x) => ?x";
+    assert_eq!(errors(twice), ["4:6: rule `r` is declared twice"]);
+    assert_eq!(
+        errors("fusion f\nclass exact\ncore.neg(?x)"),
+        [
+            "1:8: fusion `f` has no kind; write `kind` and one of contraction, softmax, layernorm, \
+          rmsnorm, gelu, attention, elementwise, reduction"
+        ]
+    );
+    assert_eq!(
+        errors("rule r\nclass exact\nengine greedy\ncore.neg(?x) <=> core.abs(?x)"),
+        ["1:6: `<=>` is for the e-graph: the greedy engine would go round in circles; write `=>`"]
+    );
+    assert_eq!(
+        errors("rule r\nclass exact\nphase late\ncore.neg(?x) => core.abs(?x)"),
+        ["3:7: unknown phase `late`"]
+    );
+}
+
+#[test]
+fn syntax() {
+    assert_eq!(error("core.neg(?x) ="), "3:14: expected `=>`, found `=`");
+    assert_eq!(error("core.neg(?x =>"), "3:13: expected `,`, found `=>`");
+    assert_eq!(
+        error("core.neg(?x) => ?x ?y"),
+        "3:20: expected the next `rule`, found `y`"
+    );
+    assert_eq!(
+        errors("hello"),
+        ["1:1: expected `rule` or `fusion`, found `hello`"]
+    );
+    assert_eq!(
+        errors("rule"),
+        ["1:5: expected the rule's name, found the end of the file"]
+    );
+    assert_eq!(errors("%"), ["1:1: `%` starts no token"]);
+    assert_eq!(
+        errors("rule r class exact core.neg(?x) => ?x source \"open"),
+        [
+            "1:46: string without closing quote",
+            "1:51: expected a string, found the end of the file"
+        ]
+    );
+    let deep = format!(
+        "rule r class exact {}?x{} => ?x",
+        "core.neg(".repeat(99),
+        ")".repeat(99)
+    );
+    assert_eq!(errors(&deep), ["1:317: nested more than 32 deep"]);
+}
+
+#[test]
+fn every_error_of_every_rule_is_reported() {
+    let text = "rule a\nclass exact\ncore.nag(?x) => ?x\nrule b\nclass exact\ncore.neg(?x) =>\n\
+                rule c\nclass exact\ncore.neg(?x) => ?z\n";
+    assert_eq!(
+        errors(text),
+        [
+            "3:1: unknown op `core.nag`; did you mean `core.neg`?",
+            "7:1: expected a value such as `?x` or an op such as `core.add(...)`, found `rule`",
+            "9:17: `?z` is not bound by the left side; did you mean `?x`?",
+        ]
+    );
+}
+
+#[test]
+fn a_name_is_unique_over_all_files() {
+    let rule = "rule r class exact core.abs(core.abs(?x)) => core.abs(?x)";
+    let errors = RuleSet::load(&registry(), &[("a", rule), ("b", rule)]).unwrap_err();
+    assert_eq!(errors.to_string(), "b: rule `r` is declared twice\n");
+}
+
+#[test]
+fn types_bind_dtypes_and_extents() {
+    let text = "rule r\nclass exact\nwhere is_float('t) and m == n and n >= 2\n\
+                core.abs(core.neg(?x: 't[..s, m, n])) => core.abs(?x)\n";
+    let rules = RuleSet::load(&registry(), &[("a", text)]).unwrap();
+    let folded = |text: &str| {
+        let mut g = module(text);
+        fold(&mut g, &context(&rules));
+        check(&mut g);
+        ops(&g)
+    };
+    assert_eq!(folded("abs(neg(x:f32[5, 3, 3]))"), ["abs"]);
+    assert_eq!(folded("abs(neg(x:f32[3, 4]))"), ["neg", "abs"]);
+    assert_eq!(folded("abs(neg(x:i32[3, 3]))"), ["neg", "abs"]);
+    assert_eq!(folded("abs(neg(x:f32[1, 1]))"), ["neg", "abs"]);
+    assert_eq!(folded("abs(neg(x:f32[4]))"), ["neg", "abs"]);
+}
+
+#[test]
+fn a_rule_whose_sides_differ_in_type_does_not_act() {
+    let text = "rule r class exact core.add(?x, ?y) => ?x";
+    let rules = RuleSet::load(&registry(), &[("a", text)]).unwrap();
+    let mut g = module("add(x:f32[1], y:f32[4])");
+    let report = fold(&mut g, &context(&rules));
+    assert!(report.rules[0].refused > 0, "`x` is smaller than the sum");
+    assert_eq!(report.rules[0].applied, 1, "`y` has the sum's type");
+}
