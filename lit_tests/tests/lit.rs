@@ -24,13 +24,28 @@ fn main() -> ExitCode {
 
 /// Whether an argument of `mind-opt` asks for a pass that may change the module.
 fn is_pass(arg: &str) -> bool {
-    let name = arg.trim_start_matches('-').split('=').next().unwrap_or_default();
-    arg.starts_with("-O") || name == "pass-pipeline" || (name != "verify" && PASSES.get(name).is_some())
+    let name = arg
+        .trim_start_matches('-')
+        .split('=')
+        .next()
+        .unwrap_or_default();
+    arg.starts_with("-O")
+        || name == "pass-pipeline"
+        || (name != "verify" && PASSES.get(name).is_some())
 }
 
 /// Runs a module before and after in the interpreter.
 fn compare(transformation: &Transformation<'_>) -> Result<(), String> {
-    let Transformation { input, output, args } = *transformation;
+    let Transformation {
+        input,
+        output,
+        args,
+    } = *transformation;
     let from = args.iter().find_map(|arg| arg.strip_prefix("--from="));
-    same_results(&Session::default(), input, from.and_then(mind_text::Format::parse), output)
+    same_results(
+        &Session::default(),
+        input,
+        from.and_then(mind_text::Format::parse),
+        output,
+    )
 }

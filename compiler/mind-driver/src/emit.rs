@@ -25,15 +25,28 @@ pub fn emit(
 ) -> Result<Emitted, Diagnostics> {
     let format = wanted.unwrap_or(input);
     match formats.print(format, g) {
-        Ok(text) => Ok(Emitted { text, format, note: None }),
+        Ok(text) => Ok(Emitted {
+            text,
+            format,
+            note: None,
+        }),
         Err(found) if wanted.is_some() || format == Format::Core => Err(found),
         Err(found) => {
             let text = formats.print(Format::Core, g)?;
-            let reason = found.first_error().map_or(String::new(), |first| first.message.clone());
+            let reason = found
+                .first_error()
+                .map_or(String::new(), |first| first.message.clone());
             let message = format!("printed as Core text: {reason}");
-            let span = found.first_error().map(|first| first.span).unwrap_or_default();
+            let span = found
+                .first_error()
+                .map(|first| first.span)
+                .unwrap_or_default();
             let note = Some(Diagnostic::new(Severity::Note, span, message));
-            Ok(Emitted { text, format: Format::Core, note })
+            Ok(Emitted {
+                text,
+                format: Format::Core,
+                note,
+            })
         }
     }
 }

@@ -23,7 +23,11 @@ pub fn same_results(
     let after = load(session, "the output", output, None)?;
     let ordinary = |g: &Graph, seed| random_inputs(g, seed, Extents::default());
     let special = |g: &Graph, seed| special_inputs(g, seed, Extents::default());
-    for (seed, make) in [(1, &ordinary as &dyn Fn(&Graph, u64) -> _), (2, &ordinary), (3, &special)] {
+    for (seed, make) in [
+        (1, &ordinary as &dyn Fn(&Graph, u64) -> _),
+        (2, &ordinary),
+        (3, &special),
+    ] {
         let arrays = make(&before, seed).map_err(|errors| format!("inputs: {errors:?}"))?;
         same_on(&before, &after, &arrays).map_err(|why| format!("with seed {seed}: {why}"))?;
     }
@@ -32,7 +36,9 @@ pub fn same_results(
 
 fn same_on(before: &Graph, after: &Graph, arrays: &Arrays) -> Result<(), String> {
     match (results(before, arrays), results(after, arrays)) {
-        (Ok(expected), Ok(found)) => compare(&expected, &found).map_err(|differ| differ.to_string()),
+        (Ok(expected), Ok(found)) => {
+            compare(&expected, &found).map_err(|differ| differ.to_string())
+        }
         (Ok(_), Err(why)) => Err(format!("only the output fails: {why}")),
         // What failed may have been dead, and dropped.
         (Err(_), _) => Ok(()),
@@ -45,7 +51,10 @@ fn results(g: &Graph, arrays: &Arrays) -> Result<Vec<Tensor>, String> {
 }
 
 fn load(session: &Session, what: &str, text: &str, from: Option<Format>) -> Result<Graph, String> {
-    let options = LoadOptions { from, ..LoadOptions::default() };
+    let options = LoadOptions {
+        from,
+        ..LoadOptions::default()
+    };
     match parse_and_verify(&session.formats, text, 0, &options) {
         Ok((_, graph)) => Ok(graph),
         Err(found) => {

@@ -47,7 +47,11 @@ pub fn load_module(
     let text = decode(name, bytes, &options.limits)?;
     let file = SourceFile::new(name, text);
     match parse_and_verify(formats, file.text(), 0, options) {
-        Ok((format, graph)) => Ok(Loaded { file, format, graph }),
+        Ok((format, graph)) => Ok(Loaded {
+            file,
+            format,
+            graph,
+        }),
         Err(diagnostics) => Err(Box::new(Rejected { file, diagnostics })),
     }
 }
@@ -58,20 +62,34 @@ pub fn load_module(
 pub fn decode(name: &str, bytes: Vec<u8>, limits: &Limits) -> Result<String, Box<Rejected>> {
     let rejected = |diagnostic: Diagnostic| {
         let file = SourceFile::new(name, "");
-        Box::new(Rejected { file, diagnostics: diagnostic.into() })
+        Box::new(Rejected {
+            file,
+            diagnostics: diagnostic.into(),
+        })
     };
     if bytes.len() as u64 > limits.bytes {
-        let message = format!("{} bytes are more than the limit of {}", bytes.len(), limits.bytes);
+        let message = format!(
+            "{} bytes are more than the limit of {}",
+            bytes.len(),
+            limits.bytes
+        );
         let help = "`--no-input-limits` reads trusted input of any size";
         return Err(rejected(Diagnostic::error(Span::FILE, message).help(help)));
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        let hex = error.as_bytes()[at..].iter().take(4).map(|byte| format!("{byte:02x}"));
+        let hex = error.as_bytes()[at..]
+            .iter()
+            .take(4)
+            .map(|byte| format!("{byte:02x}"));
         let hex = hex.collect::<Vec<_>>().join(" ");
         let message = format!("the bytes at offset {at} are not UTF-8: {hex}");
         let found = Diagnostic::error(Span::FILE, message).code(Code(1001));
-        rejected(found.context("offset", at.to_string()).context("bytes", hex))
+        rejected(
+            found
+                .context("offset", at.to_string())
+                .context("bytes", hex),
+        )
     })
 }
 
@@ -85,12 +103,18 @@ pub fn parse_and_verify(
     options: &LoadOptions,
 ) -> Result<(Format, Graph), Diagnostics> {
     let Some(format) = options.from.or_else(|| detect(text)) else {
-        let help = "a module starts with `mic@1`, `mic@2` or an instruction of Core text, `%0 = ...`";
+        let help =
+            "a module starts with `mic@1`, `mic@2` or an instruction of Core text, `%0 = ...`";
         let found = Diagnostic::error(Span::FILE, "the format of this text cannot be told");
         return Err(found.help(help).into());
     };
     let mut graph = formats.parse(format, text, base, &options.limits)?;
-    let found = verify(&mut graph, &VerifyConfig { profile: options.profile });
+    let found = verify(
+        &mut graph,
+        &VerifyConfig {
+            profile: options.profile,
+        },
+    );
     if found.has_errors() {
         return Err(found);
     }

@@ -18,7 +18,11 @@ impl Default for Session {
     fn default() -> Session {
         let registry = registry();
         let formats = Formats::new(&registry);
-        Session { registry, formats, passes: PASSES }
+        Session {
+            registry,
+            formats,
+            passes: PASSES,
+        }
     }
 }
 
@@ -45,8 +49,16 @@ pub struct Level {
 
 /// The named pipelines, in rising order. All keep every bit of the results.
 pub const LEVELS: &[Level] = &[
-    Level { name: "0", pipeline: "verify", summary: "verify only" },
-    Level { name: "1", pipeline: "canonicalize,cse,dce", summary: "cheap clean-up" },
+    Level {
+        name: "0",
+        pipeline: "verify",
+        summary: "verify only",
+    },
+    Level {
+        name: "1",
+        pipeline: "canonicalize,cse,dce",
+        summary: "cheap clean-up",
+    },
     Level {
         name: "2",
         pipeline: "canonicalize,cse,fold,canonicalize,cse,fuse,dce",

@@ -60,8 +60,12 @@ impl fmt::Display for Format {
 /// wrong with it.
 pub fn detect(text: &str) -> Option<Format> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let lines = text.lines().map(|line| line.trim_start_matches([' ', '\t']));
-    let first = lines.into_iter().find(|line| !line.trim_end().is_empty() && !line.starts_with('#'))?;
+    let lines = text
+        .lines()
+        .map(|line| line.trim_start_matches([' ', '\t']));
+    let first = lines
+        .into_iter()
+        .find(|line| !line.trim_end().is_empty() && !line.starts_with('#'))?;
     match first.strip_prefix("mic@") {
         Some(version) if version.starts_with('1') => Some(Format::Mic1),
         Some(_) => Some(Format::Mic2),
@@ -142,10 +146,16 @@ pub fn first_error(text: &str, base: u32, found: &Diagnostics) -> Option<LineErr
         Span::FILE => 0,
         span => {
             let at = (span.start.saturating_sub(base) as usize).min(text.len());
-            1 + text.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count()
+            1 + text.as_bytes()[..at]
+                .iter()
+                .filter(|&&byte| byte == b'\n')
+                .count()
         }
     };
-    Some(LineError { line, message: error.message.clone() })
+    Some(LineError {
+        line,
+        message: error.message.clone(),
+    })
 }
 
 #[cfg(test)]
@@ -165,7 +175,10 @@ mod tests {
         let cases = [
             ("mic@1\n", Some(Format::Mic1)),
             ("\u{feff}mic@2", Some(Format::Mic2)),
-            ("# a comment\r\n\r\n  \t\n  mic@2 # more", Some(Format::Mic2)),
+            (
+                "# a comment\r\n\r\n  \t\n  mic@2 # more",
+                Some(Format::Mic2),
+            ),
             ("mic@21\n", Some(Format::Mic2)),
             ("mic@3\n", Some(Format::Mic2)),
             ("mic@1.5\n", Some(Format::Mic1)),

@@ -2,7 +2,7 @@
 
 use mind_diag::{Diagnostic, Span};
 
-use crate::scan::{Cursor, Parsed, shown};
+use crate::scan::{Cursor, Parsed};
 
 /// Steps to the first line that is neither blank nor a comment and over the header `expected` on it,
 /// leaving the cursor at that line's end.
@@ -29,13 +29,17 @@ pub(crate) fn read_header(cursor: &mut Cursor<'_>, expected: &str) -> Parsed<()>
 
 #[cold]
 fn wrong_header(cursor: &Cursor<'_>, start: usize, expected: &str) -> Diagnostic {
-    let word = shown(cursor.word_at(start));
+    let word = cursor.found_at(start);
     if cursor.word_at(start).starts_with("mic@") {
         let message = format!("unsupported version {word}, expected '{expected}'");
-        return cursor.error_at(start, message).help("the versions are mic@1 and mic@2");
+        return cursor
+            .error_at(start, message)
+            .help("the versions are mic@1 and mic@2");
     }
     let message = format!("expected the header '{expected}', found {word}");
-    cursor.error_at(start, message).help(format!("the first line is `{expected}`"))
+    cursor
+        .error_at(start, message)
+        .help(format!("the first line is `{expected}`"))
 }
 
 /// Steps over blanks to the end of the line.
@@ -44,14 +48,18 @@ fn wrong_header(cursor: &Cursor<'_>, start: usize, expected: &str) -> Diagnostic
 #[inline]
 pub(crate) fn end_of_line(cursor: &mut Cursor<'_>) -> Parsed<()> {
     cursor.blanks();
-    if cursor.at_line_end() { Ok(()) } else { Err(Box::new(surplus(cursor))) }
+    if cursor.at_line_end() {
+        Ok(())
+    } else {
+        Err(Box::new(surplus(cursor)))
+    }
 }
 
 #[cold]
 fn surplus(cursor: &Cursor<'_>) -> Diagnostic {
-    let found = match cursor.word_at(cursor.at()) {
-        "" => "'\\r'".to_owned(),
-        word => shown(word),
-    };
-    cursor.error_at(cursor.at(), format!("expected the end of the line, found {found}"))
+    let found = cursor.found_at(cursor.at());
+    cursor.error_at(
+        cursor.at(),
+        format!("expected the end of the line, found {found}"),
+    )
 }

@@ -108,7 +108,11 @@ pub fn parse_float(text: &str, dtype: DType) -> Result<f64, NumberError> {
         DType::F32 => f64::from(text.parse::<f32>().map_err(malformed)?),
         _ => round(text.parse().map_err(malformed)?, dtype),
     };
-    if value.is_infinite() { Err(NumberError::OutOfRange) } else { Ok(value) }
+    if value.is_infinite() {
+        Err(NumberError::OutOfRange)
+    } else {
+        Ok(value)
+    }
 }
 
 /// Reads one element of `dtype` and appends its bytes in native order.
@@ -164,7 +168,11 @@ pub fn write_element(out: &mut String, dtype: DType, bytes: &[u8]) {
         DType::U16 => write_uint(out, u16::from_ne_bytes(element(bytes)).into()),
         DType::U32 => write_uint(out, u32::from_ne_bytes(element(bytes)).into()),
         DType::U64 => write_uint(out, u64::from_ne_bytes(element(bytes))),
-        DType::Bool => out.push_str(if element::<1>(bytes) == [0] { "false" } else { "true" }),
+        DType::Bool => out.push_str(if element::<1>(bytes) == [0] {
+            "false"
+        } else {
+            "true"
+        }),
     }
 }
 
@@ -209,7 +217,16 @@ mod tests {
     fn integers_have_digits_and_a_minus_at_most() {
         assert_eq!(parse_int("-007"), Some(-7));
         assert_eq!(parse_int("9223372036854775807"), Some(i64::MAX));
-        for text in ["", "-", "+1", "1.0", "0x1", " 1", "1_0", "9223372036854775808"] {
+        for text in [
+            "",
+            "-",
+            "+1",
+            "1.0",
+            "0x1",
+            " 1",
+            "1_0",
+            "9223372036854775808",
+        ] {
             assert_eq!(parse_int(text), None, "{text:?}");
         }
     }
@@ -244,13 +261,22 @@ mod tests {
     #[test]
     fn every_half_float_reads_back_from_at_most_five_digits() {
         for bits in 0..=u16::MAX {
-            let values =
-                [(f16::from_bits(bits).to_f64(), DType::F16), (bf16::from_bits(bits).to_f64(), DType::BF16)];
+            let values = [
+                (f16::from_bits(bits).to_f64(), DType::F16),
+                (bf16::from_bits(bits).to_f64(), DType::BF16),
+            ];
             for (value, dtype) in values {
                 let text = float(value, dtype);
                 let back = parse_float(&text, dtype).unwrap();
-                assert!(back.to_bits() == value.to_bits() || value.is_nan(), "{text} is not {value:?}");
-                let digits = text.split('e').next().unwrap_or_default().trim_matches(['-', '0', '.']);
+                assert!(
+                    back.to_bits() == value.to_bits() || value.is_nan(),
+                    "{text} is not {value:?}"
+                );
+                let digits = text
+                    .split('e')
+                    .next()
+                    .unwrap_or_default()
+                    .trim_matches(['-', '0', '.']);
                 let digits = digits.replace('.', "");
                 assert!(digits.trim_end_matches('0').len() <= 5, "{text}");
             }
@@ -271,17 +297,27 @@ mod tests {
         assert_eq!(read("7"), Ok(7.0));
         assert_eq!(read("1."), Ok(1.0));
         assert!(read("nan").unwrap().is_nan());
-        for text in ["", "-", ".", "+1", "infinity", "NaN", "-nan", "1e", "e5", "1.0f", "0x1p3"] {
+        for text in [
+            "", "-", ".", "+1", "infinity", "NaN", "-nan", "1e", "e5", "1.0f", "0x1p3",
+        ] {
             assert_eq!(read(text), Err(NumberError::Malformed), "{text:?}");
         }
     }
 
     #[test]
     fn finite_literals_that_overflow_are_out_of_range() {
-        let cases =
-            [("1e999", DType::F64), ("1e39", DType::F32), ("65520", DType::F16), ("1e39", DType::BF16)];
+        let cases = [
+            ("1e999", DType::F64),
+            ("1e39", DType::F32),
+            ("65520", DType::F16),
+            ("1e39", DType::BF16),
+        ];
         for (text, dtype) in cases {
-            assert_eq!(parse_float(text, dtype), Err(NumberError::OutOfRange), "{text} {dtype}");
+            assert_eq!(
+                parse_float(text, dtype),
+                Err(NumberError::OutOfRange),
+                "{text} {dtype}"
+            );
         }
         assert_eq!(parse_float("65519", DType::F16), Ok(65504.0));
     }
@@ -301,7 +337,10 @@ mod tests {
         for (dtype, inside, outside) in cases {
             assert_eq!(element_text(inside, dtype), Ok(inside.to_owned()));
             assert_eq!(element_text(outside, dtype), Err(NumberError::OutOfRange));
-            assert_eq!(element_text(&"9".repeat(60), dtype), Err(NumberError::OutOfRange));
+            assert_eq!(
+                element_text(&"9".repeat(60), dtype),
+                Err(NumberError::OutOfRange)
+            );
             assert_eq!(element_text("1.0", dtype), Err(NumberError::Malformed));
         }
         assert_eq!(element_text("true", DType::Bool), Ok("true".to_owned()));

@@ -24,8 +24,15 @@ pub(crate) fn read_quoted<'t>(cursor: &mut Cursor<'t>) -> Parsed<Cow<'t, str>> {
             return Ok(text);
         }
         if !cursor.eat(b'\\') {
-            let error = Diagnostic::error(cursor.span_of(open, open + 1), "string without closing quote");
-            return Err(Box::new(error.code(Code(1003)).help("a string ends with '\"' on its line")));
+            let error = Diagnostic::error(
+                cursor.span_of(open, open + 1),
+                "string without closing quote",
+            );
+            return Err(Box::new(
+                error
+                    .code(Code(1003))
+                    .help("a string ends with '\"' on its line"),
+            ));
         }
         text.to_mut().push(escaped(cursor)?);
     }
@@ -52,10 +59,13 @@ fn unknown_escape(cursor: &Cursor<'_>) -> Diagnostic {
         Some(c) if c != '\n' => (format!("\\{c}"), at + c.len_utf8()),
         _ => ("\\".to_owned(), at),
     };
-    Diagnostic::error(cursor.span_of(at - 1, end), format!("unknown escape {}", shown(&escape)))
-        .code(Code(1004))
-        .context("escape", escape)
-        .help("the escapes are \\\\ \\\" \\n \\t \\r")
+    Diagnostic::error(
+        cursor.span_of(at - 1, end),
+        format!("unknown escape {}", shown(&escape)),
+    )
+    .code(Code(1004))
+    .context("escape", escape)
+    .help("the escapes are \\\\ \\\" \\n \\t \\r")
 }
 
 /// Appends `text` in quotes, so that it reads back the same.
@@ -82,12 +92,20 @@ mod tests {
     fn read(text: &str) -> Result<String, (u16, String)> {
         let mut cursor = Cursor::new(text, 0, &Limits::none()).unwrap();
         let read = read_quoted(&mut cursor);
-        read.map(Cow::into_owned).map_err(|error| (error.code.unwrap().0, error.message))
+        read.map(Cow::into_owned)
+            .map_err(|error| (error.code.unwrap().0, error.message))
     }
 
     #[test]
     fn strings_of_any_characters_read_back() {
-        for text in ["", "x", "a\"b\\c\nd\te\rf", "\\", "# no comment", "日本\u{0}"] {
+        for text in [
+            "",
+            "x",
+            "a\"b\\c\nd\te\rf",
+            "\\",
+            "# no comment",
+            "日本\u{0}",
+        ] {
             let mut out = String::new();
             write_quoted(&mut out, text);
             assert_eq!(read(&out).as_deref(), Ok(text));
@@ -100,9 +118,18 @@ mod tests {
         for text in ["\"", "\"abc", "\"abc\n\"", "\"\\\\"] {
             assert_eq!(read(text), unclosed, "{text:?}");
         }
-        assert_eq!(read("\"a\\x\""), Err((1004, "unknown escape '\\x'".to_owned())));
-        assert_eq!(read("\"a\\é\""), Err((1004, "unknown escape '\\é'".to_owned())));
+        assert_eq!(
+            read("\"a\\x\""),
+            Err((1004, "unknown escape '\\x'".to_owned()))
+        );
+        assert_eq!(
+            read("\"a\\é\""),
+            Err((1004, "unknown escape '\\é'".to_owned()))
+        );
         assert_eq!(read("\"a\\"), Err((1004, "unknown escape '\\'".to_owned())));
-        assert_eq!(read("\"a\\\n"), Err((1004, "unknown escape '\\'".to_owned())));
+        assert_eq!(
+            read("\"a\\\n"),
+            Err((1004, "unknown escape '\\'".to_owned()))
+        );
     }
 }

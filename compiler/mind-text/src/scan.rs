@@ -59,8 +59,17 @@ impl<'t> Cursor<'t> {
             let message = format!("the text has {} bytes, the limit is {longest}", text.len());
             return Err(Box::new(Diagnostic::error(Span::FILE, message)));
         }
-        let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        Ok(Cursor { text, at, line: 1, base })
+        let at = if text.starts_with('\u{feff}') {
+            '\u{feff}'.len_utf8()
+        } else {
+            0
+        };
+        Ok(Cursor {
+            text,
+            at,
+            line: 1,
+            base,
+        })
     }
 
     /// Where the cursor is, in bytes from the start of the text.
@@ -87,7 +96,11 @@ impl<'t> Cursor<'t> {
     /// The byte `count` bytes behind the next one.
     #[inline]
     pub(crate) fn ahead(&self, count: usize) -> u8 {
-        self.text.as_bytes().get(self.at + count).copied().unwrap_or(b'\n')
+        self.text
+            .as_bytes()
+            .get(self.at + count)
+            .copied()
+            .unwrap_or(b'\n')
     }
 
     /// Steps over the next byte, which must be ASCII and not the end.
@@ -173,7 +186,10 @@ impl<'t> Cursor<'t> {
     /// that is not ASCII must be wanted or not wanted alike.
     pub(crate) fn skip_to(&mut self, wanted: impl Fn(u8) -> bool) {
         let rest = &self.text.as_bytes()[self.at..];
-        self.at += rest.iter().position(|&byte| wanted(byte)).unwrap_or(rest.len());
+        self.at += rest
+            .iter()
+            .position(|&byte| wanted(byte))
+            .unwrap_or(rest.len());
     }
 
     /// The next character; none at the end.
@@ -188,7 +204,10 @@ impl<'t> Cursor<'t> {
         let bytes = self.text.as_bytes();
         let mut at = start;
         if !self.peek().is_ascii_digit() {
-            while bytes.get(at).is_some_and(|&byte| CLASS[byte as usize] == IDENT) {
+            while bytes
+                .get(at)
+                .is_some_and(|&byte| CLASS[byte as usize] == IDENT)
+            {
                 at += 1;
             }
         }
@@ -281,20 +300,39 @@ impl<'t> Cursor<'t> {
         self.span_of(start, read.len())
     }
 
-    /// The span of the word at `start`, or of the one byte before it where the line ends there.
+    /// The span of the word at `start`; where there is none, of the character there, or of the one before
+    /// it at the end of a line.
     pub(crate) fn word_span(&self, start: usize) -> Span {
-        let rest = &self.text.as_bytes()[start..];
-        let len = rest.iter().position(|&byte| !in_word(byte)).unwrap_or(rest.len());
-        match len {
-            0 => self.span_of(start.saturating_sub(1), start.max(1)),
-            len => self.span_of(start, start + len),
+        let (before, rest) = self.text.split_at(start);
+        match (
+            self.word_at(start).len(),
+            rest.chars().next(),
+            before.chars().next_back(),
+        ) {
+            (0, Some('\r'), _) if !rest.starts_with("\r\n") => self.span_of(start, start + 1),
+            (0, _, None | Some('\n')) => self.span_of(start, start),
+            (0, _, Some(last)) => self.span_of(start - last.len_utf8(), start),
+            (len, _, _) => self.span_of(start, start + len),
+        }
+    }
+
+    /// What stands at `start`, for a message: the word there, or that the line ends.
+    #[cold]
+    pub(crate) fn found_at(&self, start: usize) -> String {
+        match self.word_at(start) {
+            "" if self.text[start..].starts_with('\r') => "'\\r'".to_owned(),
+            "" => "the end of the line".to_owned(),
+            word => shown(word),
         }
     }
 
     /// The word that stands at `start`.
     pub(crate) fn word_at(&self, start: usize) -> &'t str {
         let rest = &self.text.as_bytes()[start..];
-        let len = rest.iter().position(|&byte| !in_word(byte)).unwrap_or(rest.len());
+        let len = rest
+            .iter()
+            .position(|&byte| !in_word(byte))
+            .unwrap_or(rest.len());
         &self.text[start..start + len]
     }
 
@@ -320,7 +358,11 @@ pub(crate) fn shown(token: &str) -> String {
             text.push('…');
             break;
         }
-        if c.is_control() { text.extend(c.escape_default()) } else { text.push(c) }
+        if c.is_control() {
+            text.extend(c.escape_default())
+        } else {
+            text.push(c)
+        }
     }
     text.push('\'');
     text
@@ -329,7 +371,11 @@ pub(crate) fn shown(token: &str) -> String {
 /// Whether `name` is an identifier: `[A-Za-z_][A-Za-z0-9_]*`.
 pub(crate) fn is_ident(name: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    name.bytes().all(fits) && name.bytes().next().is_some_and(|byte| !byte.is_ascii_digit())
+    name.bytes().all(fits)
+        && name
+            .bytes()
+            .next()
+            .is_some_and(|byte| !byte.is_ascii_digit())
 }
 
 /// The error for a `word` at `span` that should be an identifier: `what` it names, as in "a name".
@@ -343,16 +389,28 @@ pub(crate) fn not_ident(span: Span, word: &str, what: &str) -> Diagnostic {
         Some((at, c)) => {
             let start = span.start + at as u32;
             let place = Span::new(start, start + c.len_utf8() as u32);
-            (place, format!("illegal character {} in {}", shown(c.encode_utf8(&mut [0; 4])), shown(word)))
+            (
+                place,
+                format!(
+                    "illegal character {} in {}",
+                    shown(c.encode_utf8(&mut [0; 4])),
+                    shown(word)
+                ),
+            )
         }
         None => {
             let place = Span::new(span.start, span.start + 1);
-            (place, format!("{} is not {what}: it starts with a digit", shown(word)))
+            (
+                place,
+                format!("{} is not {what}: it starts with a digit", shown(word)),
+            )
         }
     };
     Diagnostic::error(place, message)
         .code(Code(1002))
-        .help(format!("{what} is a letter or '_', then letters, digits and '_'"))
+        .help(format!(
+            "{what} is a letter or '_', then letters, digits and '_'"
+        ))
 }
 
 #[cfg(test)]
@@ -376,7 +434,10 @@ mod tests {
     #[test]
     fn integers_of_any_length_end_in_a_number_or_none() {
         assert_eq!(cursor("9223372036854775807").uint(), Some(i64::MAX as u64));
-        assert_eq!(cursor("000000000000000000000000000000000007 ").uint(), Some(7));
+        assert_eq!(
+            cursor("000000000000000000000000000000000007 ").uint(),
+            Some(7)
+        );
         assert_eq!(cursor("-9223372036854775808").int(), Some(i64::MIN));
         assert_eq!(cursor("9223372036854775808").int(), None);
         assert_eq!(cursor("18446744073709551616").uint(), None);

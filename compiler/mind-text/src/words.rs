@@ -23,7 +23,10 @@ impl<T> Words<T> {
         let entries: Vec<(&'static str, T)> = entries.into_iter().collect();
         let len = (entries.len() * 4).next_power_of_two().max(2);
         let slots = std::iter::repeat_with(|| None).take(len).collect();
-        let mut words = Words { slots, shift: 64 - len.trailing_zeros() };
+        let mut words = Words {
+            slots,
+            shift: 64 - len.trailing_zeros(),
+        };
         for (word, entry) in entries {
             let key = key(word);
             let at = words.slot(key, word);
@@ -35,7 +38,9 @@ impl<T> Words<T> {
     /// The entry for `word`.
     #[inline]
     pub(crate) fn get(&self, word: &str) -> Option<&T> {
-        self.slots[self.slot(key(word), word)].as_ref().map(|slot| &slot.entry)
+        self.slots[self.slot(key(word), word)]
+            .as_ref()
+            .map(|slot| &slot.entry)
     }
 
     /// Every word.
@@ -66,7 +71,9 @@ const KEY_BYTES: usize = 7;
 #[inline]
 fn key(word: &str) -> u64 {
     let len = word.len().min(255) as u64;
-    word.bytes().take(KEY_BYTES).fold(len, |key, byte| key << 8 | u64::from(byte))
+    word.bytes()
+        .take(KEY_BYTES)
+        .fold(len, |key, byte| key << 8 | u64::from(byte))
 }
 
 #[cfg(test)]
@@ -75,8 +82,21 @@ mod tests {
 
     #[test]
     fn finds_every_word_and_no_other() {
-        let all = ["m", "+", "sum", "softmax", "const.f32", "const.f64", "const.tensor", "transpose"];
-        let words = Words::new(all.into_iter().enumerate().map(|(index, word)| (word, index)));
+        let all = [
+            "m",
+            "+",
+            "sum",
+            "softmax",
+            "const.f32",
+            "const.f64",
+            "const.tensor",
+            "transpose",
+        ];
+        let words = Words::new(
+            all.into_iter()
+                .enumerate()
+                .map(|(index, word)| (word, index)),
+        );
         for (index, word) in all.into_iter().enumerate() {
             assert_eq!(words.get(word), Some(&index));
         }

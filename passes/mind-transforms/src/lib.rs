@@ -1,10 +1,12 @@
-//! The passes: verify, canonicalize, cse, dce, renumber.
+//! The passes: verify, canonicalize, cse, dce, fold, fuse,
+//! renumber.
 //!
 //! [`PASSES`] lists them; a new pass is a file with its row and a line there.
 
 mod canonicalize;
 mod cse;
 mod dce;
+mod eqsat;
 mod renumber;
 mod verify;
 
@@ -14,6 +16,8 @@ use mind_pass::PassInfo;
 pub const PASSES: &[PassInfo] = &[
     verify::PASS,
     canonicalize::PASS,
+    eqsat::FOLD,
+    eqsat::FUSE,
     cse::PASS,
     dce::PASS,
     renumber::PASS,

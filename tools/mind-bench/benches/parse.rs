@@ -13,10 +13,18 @@ fn small(c: &mut Criterion) {
     let limits = Limits::default();
     let mut group = c.benchmark_group("dense layer");
     group.bench_function("mic@1", |b| {
-        b.iter(|| formats.parse(Format::Mic1, black_box(MIC1), 0, &limits).unwrap());
+        b.iter(|| {
+            formats
+                .parse(Format::Mic1, black_box(MIC1), 0, &limits)
+                .unwrap()
+        });
     });
     group.bench_function("mic@2", |b| {
-        b.iter(|| formats.parse(Format::Mic2, black_box(MIC2), 0, &limits).unwrap());
+        b.iter(|| {
+            formats
+                .parse(Format::Mic2, black_box(MIC2), 0, &limits)
+                .unwrap()
+        });
     });
     group.bench_function("serde_json", |b| {
         b.iter(|| serde_json::from_str::<JsonModule>(black_box(JSON)).unwrap());
@@ -32,9 +40,10 @@ fn large(c: &mut Criterion) {
     let core = formats.print(Format::Core, &graph).unwrap();
     let mut group = c.benchmark_group("100k ops");
     group.sample_size(20);
-    for (name, format, text) in
-        [("mic@1", Format::Mic1, &mic1), ("core", Format::Core, &core)]
-    {
+    for (name, format, text) in [
+        ("mic@1", Format::Mic1, &mic1),
+        ("core", Format::Core, &core),
+    ] {
         group.throughput(Throughput::Bytes(text.len() as u64));
         group.bench_function(format!("parse {name}"), |b| {
             b.iter(|| formats.parse(format, black_box(text), 0, &limits).unwrap());

@@ -18,15 +18,24 @@ impl Instrument for Silent {
 }
 
 fn passes(session: &Session, text: &str, g: &mut Graph) {
-    let manager =
-        Manager { registry: &session.registry, verify_each: false, verify: VerifyConfig::default() };
+    let manager = Manager {
+        registry: &session.registry,
+        verify_each: false,
+        verify: VerifyConfig::default(),
+    };
     let pipeline = parse_pipeline(text, &PASSES).ok().unwrap();
     let (mut statistics, mut remarks) = (Statistics::default(), Diagnostics::new());
-    manager.run(&pipeline, g, &mut statistics, &mut remarks, &mut Silent).ok().unwrap();
+    manager
+        .run(&pipeline, g, &mut statistics, &mut remarks, &mut Silent)
+        .ok()
+        .unwrap();
 }
 
 fn parsed(session: &Session, text: &str) -> Graph {
-    let mut g = session.formats.parse(Format::Mic1, text, 0, &Limits::none()).unwrap();
+    let mut g = session
+        .formats
+        .parse(Format::Mic1, text, 0, &Limits::none())
+        .unwrap();
     assert!(!verify(&mut g, &VerifyConfig::default()).has_errors());
     g
 }
@@ -65,7 +74,11 @@ fn stages(c: &mut Criterion) {
         }
         let g = parsed(&session, &text);
         group.bench_function(pass, |b| {
-            b.iter_batched(|| g.clone(), |mut g| passes(&session, pass, &mut g), BatchSize::PerIteration);
+            b.iter_batched(
+                || g.clone(),
+                |mut g| passes(&session, pass, &mut g),
+                BatchSize::PerIteration,
+            );
         });
     }
     group.finish();

@@ -98,8 +98,12 @@ mod tests {
     #[test]
     fn all_notations_hold_the_same_six_nodes() {
         let formats = Session::default().formats;
-        let mic1 = formats.parse(Format::Mic1, MIC1, 0, &Limits::default()).unwrap();
-        let mic2 = formats.parse(Format::Mic2, MIC2, 0, &Limits::default()).unwrap();
+        let mic1 = formats
+            .parse(Format::Mic1, MIC1, 0, &Limits::default())
+            .unwrap();
+        let mic2 = formats
+            .parse(Format::Mic2, MIC2, 0, &Limits::default())
+            .unwrap();
         let json: JsonModule = serde_json::from_str(JSON).unwrap();
         assert_eq!(json.nodes.len(), 6);
         assert_eq!((mic1.value_bound(), mic2.value_bound()), (6, 6));

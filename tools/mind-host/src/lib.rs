@@ -10,8 +10,10 @@ use mind_driver::host::{Host, Tool};
 
 /// Runs `tool` with the arguments and streams of this process.
 pub fn main(tool: Tool) -> ExitCode {
-    let args: Vec<String> =
-        std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let args: Vec<String> = std::env::args_os()
+        .skip(1)
+        .map(|arg| arg.to_string_lossy().into_owned())
+        .collect();
     let mut host = ProcessHost {
         started: Instant::now(),
         stdout: io::BufWriter::new(io::stdout()),
@@ -90,7 +92,9 @@ fn partial_name(path: &Path) -> PathBuf {
 
 fn read_up_to(source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    source.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    source
+        .take(limit.saturating_add(1))
+        .read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         return Err(io::Error::new(
             io::ErrorKind::FileTooLarge,

@@ -20,26 +20,44 @@ pub fn documents() -> Vec<(String, String)> {
 }
 
 fn table(ops: &[&OpDef]) -> String {
-    let mut text = String::from("| op | Core text | mic@1 | mic@2 | profile |\n|---|---|---|---|---|\n");
+    let mut text =
+        String::from("| op | Core text | mic@1 | mic@2 | profile |\n|---|---|---|---|---|\n");
     for def in ops {
         let name = |name: Option<&str>| name.map_or("–".to_owned(), |name| format!("`{name}`"));
-        let profile = if def.has(Trait::Extended) { "extended" } else { "core-v1" };
-        let names = [def.names.core, def.names.mic1, def.names.mic2].map(name).join(" | ");
+        let profile = if def.has(Trait::Extended) {
+            "extended"
+        } else {
+            "core-v1"
+        };
+        let names = [def.names.core, def.names.mic1, def.names.mic2]
+            .map(name)
+            .join(" | ");
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "| [`{}`](#{}) | {names} | {profile} |", def.name, anchor(def.name));
+        let _ = writeln!(
+            text,
+            "| [`{}`](#{}) | {names} | {profile} |",
+            def.name,
+            anchor(def.name)
+        );
     }
     text
 }
 
 /// The anchor that a heading of this text gets.
 fn anchor(heading: &str) -> String {
-    heading.chars().filter(|c| c.is_alphanumeric() || *c == '_').collect()
+    heading
+        .chars()
+        .filter(|c| c.is_alphanumeric() || *c == '_')
+        .collect()
 }
 
 fn describe(text: &mut String, def: &OpDef) {
     let _ = write!(text, "\n## `{}`\n\n", def.name);
     let lines: Vec<&str> = def.doc.lines().map(str::trim).collect();
-    for paragraph in lines.split(|line| line.is_empty()).filter(|lines| !lines.is_empty()) {
+    for paragraph in lines
+        .split(|line| line.is_empty())
+        .filter(|lines| !lines.is_empty())
+    {
         for line in paragraph {
             let section = ["Shapes:", "Order:", "Errors:", "Source:"];
             let item = section.iter().find(|start| line.starts_with(**start));
@@ -47,7 +65,10 @@ fn describe(text: &mut String, def: &OpDef) {
                 Some(start) => {
                     let _ = writeln!(text, "- **{start}**{}", &line[start.len()..]);
                 }
-                None if paragraph.iter().any(|line| section.iter().any(|s| line.starts_with(s))) => {
+                None if paragraph
+                    .iter()
+                    .any(|line| section.iter().any(|s| line.starts_with(s))) =>
+                {
                     let _ = writeln!(text, "  {line}");
                 }
                 None => {
@@ -58,13 +79,29 @@ fn describe(text: &mut String, def: &OpDef) {
         text.push('\n');
     }
     let operands = def.operands.iter().map(|operand| (operand, ""));
-    let operands = operands.chain(def.variadic.iter().map(|operand| (operand, ", one or more")));
+    let operands = operands.chain(
+        def.variadic
+            .iter()
+            .map(|operand| (operand, ", one or more")),
+    );
     for (operand, many) in operands {
-        let _ = writeln!(text, "- operand `{}`: {}{many}", operand.name, operand.class.text());
+        let _ = writeln!(
+            text,
+            "- operand `{}`: {}{many}",
+            operand.name,
+            operand.class.text()
+        );
     }
     for attr in def.attrs {
-        let default = attr.default.map_or(String::new(), |value| format!(", `{}` if absent", literal(value)));
-        let _ = writeln!(text, "- attribute `{}`: {}{default}", attr.name, attr.kind.name());
+        let default = attr.default.map_or(String::new(), |value| {
+            format!(", `{}` if absent", literal(value))
+        });
+        let _ = writeln!(
+            text,
+            "- attribute `{}`: {}{default}",
+            attr.name,
+            attr.kind.name()
+        );
     }
     let results = match def.results {
         Results::None => "none",

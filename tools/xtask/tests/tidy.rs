@@ -16,7 +16,11 @@ fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
     while let Some(dir) = pending.pop() {
         for entry in std::fs::read_dir(&dir).expect("a folder of the repository") {
             let path = entry.expect("an entry of a folder").path();
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
             if path.is_dir() && !name.starts_with('.') && name != "target" && name != "corpus" {
                 pending.push(path);
             } else if path.extension().is_some_and(|own| own == extension) {

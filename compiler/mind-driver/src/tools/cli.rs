@@ -18,17 +18,24 @@ pub(crate) const REJECTED: u8 = 1;
 pub(crate) const USAGE: u8 = 2;
 
 /// The matches of a command line, or the exit code after help or a usage error has been printed.
-pub(crate) fn parse(command: Command, args: &[String], host: &mut dyn Host) -> Result<ArgMatches, u8> {
-    command.no_binary_name(true).try_get_matches_from(args).map_err(|error| {
-        let text = error.render().to_string();
-        if error.use_stderr() {
-            print_error(host, &text);
-            USAGE
-        } else {
-            print(host, &text);
-            DONE
-        }
-    })
+pub(crate) fn parse(
+    command: Command,
+    args: &[String],
+    host: &mut dyn Host,
+) -> Result<ArgMatches, u8> {
+    command
+        .no_binary_name(true)
+        .try_get_matches_from(args)
+        .map_err(|error| {
+            let text = error.render().to_string();
+            if error.use_stderr() {
+                print_error(host, &text);
+                USAGE
+            } else {
+                print(host, &text);
+                DONE
+            }
+        })
 }
 
 /// Writes to standard output. A closed pipe is the reader's choice, not an error.
@@ -56,7 +63,10 @@ pub(crate) enum DiagnosticFormat {
 
 impl DiagnosticFormat {
     pub(crate) fn of(matches: &ArgMatches) -> DiagnosticFormat {
-        match matches.get_one::<String>("diagnostic-format").map(String::as_str) {
+        match matches
+            .get_one::<String>("diagnostic-format")
+            .map(String::as_str)
+        {
             Some("json") => DiagnosticFormat::Json,
             _ => DiagnosticFormat::Text,
         }
@@ -132,7 +142,9 @@ pub(crate) fn write_output(host: &mut dyn Host, path: Option<&String>, text: &st
 /// The arguments that say how a module is read.
 pub(crate) fn input_args() -> Vec<Arg> {
     vec![
-        Arg::new("FILE").required(true).help("the module; `-` is standard input"),
+        Arg::new("FILE")
+            .required(true)
+            .help("the module; `-` is standard input"),
         Arg::new("from")
             .long("from")
             .value_name("FORMAT")

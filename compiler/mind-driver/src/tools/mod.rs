@@ -8,5 +8,8 @@ pub mod translate;
 use crate::host::Tool;
 
 /// Every tool by the name of its binary.
-pub const ALL: &[(&str, Tool)] =
-    &[("mind-opt", opt::run), ("mind-run", run::run), ("mind-translate", translate::run)];
+pub const ALL: &[(&str, Tool)] = &[
+    ("mind-opt", opt::run),
+    ("mind-run", run::run),
+    ("mind-translate", translate::run),
+];

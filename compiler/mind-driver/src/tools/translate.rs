@@ -23,7 +23,10 @@ fn command() -> Command {
                 .help("the output's format"),
         )
         .arg(
-            Arg::new("output").short('o').value_name("OUT").help("write there, not to standard output"),
+            Arg::new("output")
+                .short('o')
+                .value_name("OUT")
+                .help("write there, not to standard output"),
         )
 }
 
@@ -35,7 +38,9 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
     };
     let options = cli::load_options(&matches);
     let form = DiagnosticFormat::of(&matches);
-    let path = matches.get_one::<String>("FILE").map_or("-", String::as_str);
+    let path = matches
+        .get_one::<String>("FILE")
+        .map_or("-", String::as_str);
     let bytes = match cli::read_input(host, path, options.limits.bytes) {
         Ok(bytes) => bytes,
         Err(code) => return code,
@@ -48,7 +53,9 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
             return REJECTED;
         }
     };
-    let wanted = matches.get_one::<String>("to").and_then(|name| Format::parse(name));
+    let wanted = matches
+        .get_one::<String>("to")
+        .and_then(|name| Format::parse(name));
     match emit(&session.formats, &loaded.graph, loaded.format, wanted) {
         Ok(emitted) => cli::write_output(host, matches.get_one("output"), &emitted.text),
         Err(found) => {

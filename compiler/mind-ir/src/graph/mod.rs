@@ -214,8 +214,13 @@ impl Graph {
     }
 
     /// Gives the value the number it goes by in text. Numbers given to new values lie above.
+    ///
+    /// The number that it had is free again if it was the highest.
     pub fn set_label(&mut self, value: ValueId, label: u64) {
-        self.values[value.index()].label = label;
+        let old = std::mem::replace(&mut self.values[value.index()].label, label);
+        if old.wrapping_add(1) == self.next_label {
+            self.next_label = old;
+        }
         self.next_label = self.next_label.max(label.saturating_add(1));
     }
 }

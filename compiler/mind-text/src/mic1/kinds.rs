@@ -27,7 +27,10 @@ impl Kinds {
     pub(super) fn new(registry: &Registry) -> Kinds {
         let sayable = |def: &&'static OpDef| {
             let regular = def.results == Results::One && def.regions == 0;
-            let literal = def.attrs.iter().any(|attr| attr.kind == AttrKind::LiteralData);
+            let literal = def
+                .attrs
+                .iter()
+                .any(|attr| attr.kind == AttrKind::LiteralData);
             let own = special(def).is_some_and(|special| special.read.is_some());
             def.names.mic1.is_some() && regular && (own || !literal)
         };
@@ -63,10 +66,30 @@ fn special(def: &OpDef) -> Option<&'static Special> {
 fn kinds_of(def: &'static OpDef) -> Vec<(&'static str, Kind)> {
     let own = special(def).and_then(|special| special.read);
     let plain = node::plain_arity(def).filter(|_| own.is_none());
-    let named = Kind { def, read: own.unwrap_or(node::read), plain };
-    let aliases = special(def).map_or(&[][..], |special| special.aliases).iter();
-    let aliases = aliases.map(|&(word, read)| (word, Kind { def, read, plain: None }));
-    def.names.mic1.map(|word| (word, named)).into_iter().chain(aliases).collect()
+    let named = Kind {
+        def,
+        read: own.unwrap_or(node::read),
+        plain,
+    };
+    let aliases = special(def)
+        .map_or(&[][..], |special| special.aliases)
+        .iter();
+    let aliases = aliases.map(|&(word, read)| {
+        (
+            word,
+            Kind {
+                def,
+                read,
+                plain: None,
+            },
+        )
+    });
+    def.names
+        .mic1
+        .map(|word| (word, named))
+        .into_iter()
+        .chain(aliases)
+        .collect()
 }
 
 fn spelling(def: &'static OpDef) -> Spelling {
@@ -74,7 +97,11 @@ fn spelling(def: &'static OpDef) -> Spelling {
     attrs.sort_by_key(|&index| def.attrs[index].key);
     let write = special(def).and_then(|special| special.write);
     let write = write.unwrap_or(node::write as WriteNode);
-    Spelling { kind: def.names.mic1.unwrap_or_default(), write, attrs }
+    Spelling {
+        kind: def.names.mic1.unwrap_or_default(),
+        write,
+        attrs,
+    }
 }
 
 fn address(def: &'static OpDef) -> usize {

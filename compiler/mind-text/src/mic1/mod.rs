@@ -26,7 +26,9 @@ pub struct Syntax {
 impl Syntax {
     /// The format for the ops of `registry` that have a name in it.
     pub fn new(registry: &Registry) -> Syntax {
-        Syntax { kinds: kinds::Kinds::new(registry) }
+        Syntax {
+            kinds: kinds::Kinds::new(registry),
+        }
     }
 
     /// Reads a module. `base` is added to every span, for a text that is part of a larger file.

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::ids::Entry;
 use super::reader::{Declared, Head, Operands, Reader};
 use super::value::{Value, read_value};
-use super::writer::{Refusal, Writer};
+use super::writer::{Refusal, Writer, check_target};
 use crate::number::{write_float, write_int};
 use crate::quoted::write_quoted;
 use crate::scan::{Parsed, shown};
@@ -69,7 +69,9 @@ fn plain_operands(r: &mut Reader<'_>, operands: &mut [ValueId]) -> Option<()> {
             return None;
         }
         let id = r.cursor.uint().filter(|_| r.cursor.at_delimiter())?;
-        let Some(Entry::Defined(index)) = r.nodes.get(id) else { return None };
+        let Some(Entry::Defined(index)) = r.nodes.get(id) else {
+            return None;
+        };
         *operand = ValueId::new(index);
     }
     Some(())
@@ -81,7 +83,9 @@ fn plain_type(r: &mut Reader<'_>) -> Option<Declared> {
     let mut declared = Declared::No;
     if r.cursor.eat(b'T') {
         let id = r.cursor.uint().filter(|_| r.cursor.at_delimiter())?;
-        let Some(Entry::Defined(index)) = r.types.get(id) else { return None };
+        let Some(Entry::Defined(index)) = r.types.get(id) else {
+            return None;
+        };
         declared = Declared::Known(Ty::new(index));
         r.cursor.blanks();
     }
@@ -130,7 +134,11 @@ pub(super) fn read_operands(
     operands: &mut Operands,
 ) -> Parsed<()> {
     let found = r.operands(head, operands)?;
-    if def.admits_operands(found) { Ok(()) } else { Err(Box::new(wrong_arity(r, def, head, found))) }
+    if def.admits_operands(found) {
+        Ok(())
+    } else {
+        Err(Box::new(wrong_arity(r, def, head, found)))
+    }
 }
 
 #[cold]
@@ -143,7 +151,11 @@ fn wrong_arity(r: &Reader<'_>, def: &OpDef, head: Head, found: usize) -> Diagnos
         (None, count) => format!("{count} operands"),
     };
     let expected = expected.replace("least 1 operands", "least 1 operand");
-    let names = def.operands.iter().chain(&def.variadic).map(|operand| operand.name);
+    let names = def
+        .operands
+        .iter()
+        .chain(&def.variadic)
+        .map(|operand| operand.name);
     let names: Vec<&str> = names.collect();
     let message = format!("'{kind}' needs {expected}, found {found}");
     let error = Diagnostic::error(r.cursor.span_of_line(head.start), message)
@@ -151,13 +163,20 @@ fn wrong_arity(r: &Reader<'_>, def: &OpDef, head: Head, found: usize) -> Diagnos
         .context("op", kind)
         .context("expected", expected)
         .context("found", found.to_string());
-    if names.is_empty() { error } else { error.help(format!("its operands are: {}", names.join(", "))) }
+    if names.is_empty() {
+        error
+    } else {
+        error.help(format!("its operands are: {}", names.join(", ")))
+    }
 }
 
 /// The kind written on the line `head`.
 fn kind_of<'t>(r: &Reader<'t>, head: Head) -> &'t str {
     let line = r.cursor.slice(head.start, r.cursor.at().max(head.start));
-    line.split([' ', '\t']).filter(|word| !word.is_empty()).nth(1).unwrap_or_default()
+    line.split([' ', '\t'])
+        .filter(|word| !word.is_empty())
+        .nth(1)
+        .unwrap_or_default()
 }
 
 /// Reads attributes, up to the type or the end of the line.
@@ -183,7 +202,9 @@ pub(super) fn read_attributes(
 /// The first attribute without a key that has no value yet.
 fn positional(r: &Reader<'_>, def: &OpDef, slots: &Slots, start: usize) -> Parsed<usize> {
     let free = |&index: &usize| def.attrs[index].key.is_none() && slots[index].is_none();
-    (0..slots.len()).find(free).ok_or_else(|| Box::new(r.unexpected(start)))
+    (0..slots.len())
+        .find(free)
+        .ok_or_else(|| Box::new(r.unexpected(start)))
 }
 
 /// Reads `key=`.
@@ -215,7 +236,10 @@ fn missing(r: &Reader<'_>, attr: &AttrDef, head: Head) -> Diagnostic {
     let message = match (attr.key, attr.kind) {
         (Some(key), _) => format!("'{kind}' needs the attribute '{key}'"),
         (None, AttrKind::Int) => format!("'{kind}' needs a value"),
-        (None, _) => format!("'{kind}' needs a list of its {}", attr.name.replace('_', " ")),
+        (None, _) => format!(
+            "'{kind}' needs a list of its {}",
+            attr.name.replace('_', " ")
+        ),
     };
     let example = match (attr.key, attr.kind) {
         (Some(key), _) => format!("as in `{kind} N0 {key}=1`"),
@@ -230,7 +254,11 @@ pub(super) fn write(w: &mut Writer<'_>, op: OpId, spelling: &Spelling) -> Result
     write_operands(w, op, spelling.kind);
     let def = w.graph.def(op);
     for &index in &spelling.attrs {
-        write_attr(w, def.attrs[index].key, &w.graph.attrs(op)[index]);
+        let attr = &w.graph.attrs(op)[index];
+        if let Attr::Dims(shape) = attr {
+            check_target(w.graph, shape)?;
+        }
+        write_attr(w, def.attrs[index].key, attr);
     }
     Ok(())
 }

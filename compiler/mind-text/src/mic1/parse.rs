@@ -39,7 +39,11 @@ pub(super) fn parse(
     };
     parser.lines();
     parser.resolve();
-    if parser.found.is_empty() { Ok(parser.reader.graph) } else { Err(parser.diagnostics()) }
+    if parser.found.is_empty() {
+        Ok(parser.reader.graph)
+    } else {
+        Err(parser.diagnostics())
+    }
 }
 
 struct Parser<'t> {
@@ -85,8 +89,7 @@ impl Parser<'_> {
             b'T' => self.type_line(),
             b'O' => self.output_line(start),
             _ => {
-                let word = self.reader.cursor.word_at(start);
-                let found = if word.is_empty() { "'\\r'".to_owned() } else { shown(word) };
+                let found = self.reader.cursor.found_at(start);
                 let message = format!("expected a line of kind S, T, N or O, found {found}");
                 Err(Box::new(self.reader.cursor.error_at(start, message)))
             }
@@ -97,7 +100,10 @@ impl Parser<'_> {
     #[inline]
     fn node_line(&mut self, start: usize) -> Parsed<()> {
         let reader = &mut self.reader;
-        let head = Head { id: reader.id("a node such as N3")?, start };
+        let head = Head {
+            id: reader.id("a node such as N3")?,
+            start,
+        };
         self.nodes += 1;
         reader.poisoned = false;
         if self.nodes > reader.limits.nodes {
@@ -112,7 +118,11 @@ impl Parser<'_> {
         let kind_at = reader.cursor.at();
         let word = reader.cursor.word();
         let read = match self.kinds.get(word) {
-            Some(&Kind { plain: Some(arity), def, .. }) if read_plain(reader, def, arity, head) => {
+            Some(&Kind {
+                plain: Some(arity),
+                def,
+                ..
+            }) if read_plain(reader, def, arity, head) => {
                 return Ok(());
             }
             Some(kind) => (kind.read)(reader, kind.def, head),
@@ -127,8 +137,14 @@ impl Parser<'_> {
     #[cold]
     fn defined_twice(&self, head: Head, first: Entry) -> Diagnostic {
         let message = format!("N{} is defined twice", head.id);
-        let error = self.reader.cursor.error_at(head.start, message).code(Code(4002));
-        let error = error.context("id", format!("N{}", head.id)).help("each node has its own id");
+        let error = self
+            .reader
+            .cursor
+            .error_at(head.start, message)
+            .code(Code(4002));
+        let error = error
+            .context("id", format!("N{}", head.id))
+            .help("each node has its own id");
         match first {
             Entry::Defined(index) => {
                 let place = self.place_of(index).unwrap_or(Span::FILE);
@@ -141,7 +157,9 @@ impl Parser<'_> {
     /// Where the value with this index is defined.
     fn place_of(&self, index: usize) -> Option<Span> {
         let graph = &self.reader.graph;
-        graph.defining_op(ValueId::new(index)).map(|op| graph.span(op))
+        graph
+            .defining_op(ValueId::new(index))
+            .map(|op| graph.span(op))
     }
 
     /// `S<id> "<text>"`
@@ -150,10 +168,16 @@ impl Parser<'_> {
         let start = reader.cursor.at();
         let id = reader.id("a name such as S0")?;
         if reader.strings.get(id).is_some() {
-            return Err(Box::new(reader.cursor.error_at(start, format!("S{id} is declared twice"))));
+            return Err(Box::new(
+                reader
+                    .cursor
+                    .error_at(start, format!("S{id} is declared twice")),
+            ));
         }
         let read = string(reader);
-        let entry = read.as_ref().map_or(Entry::Failed, |&index| Entry::Defined(index));
+        let entry = read
+            .as_ref()
+            .map_or(Entry::Failed, |&index| Entry::Defined(index));
         reader.strings.set(id, entry);
         read.map(|_| ())
     }
@@ -164,10 +188,16 @@ impl Parser<'_> {
         let start = reader.cursor.at();
         let id = reader.id("a type such as T0")?;
         if reader.types.get(id).is_some() {
-            return Err(Box::new(reader.cursor.error_at(start, format!("T{id} is declared twice"))));
+            return Err(Box::new(
+                reader
+                    .cursor
+                    .error_at(start, format!("T{id} is declared twice")),
+            ));
         }
         let read = spec(reader);
-        let entry = read.as_ref().map_or(Entry::Failed, |ty| Entry::Defined(ty.index()));
+        let entry = read
+            .as_ref()
+            .map_or(Entry::Failed, |ty| Entry::Defined(ty.index()));
         reader.types.set(id, entry);
         read.map(|_| ())
     }
@@ -177,19 +207,20 @@ impl Parser<'_> {
         let reader = &mut self.reader;
         reader.cursor.bump();
         if !reader.cursor.at_delimiter() {
-            let word = shown(reader.cursor.word_at(start));
-            let message = format!("expected a line of kind S, T, N or O, found {word}");
-            return Err(Box::new(reader.cursor.error_at(start, message).help("as in `O N3`")));
+            let found = reader.cursor.found_at(start);
+            let message = format!("expected a line of kind S, T, N or O, found {found}");
+            return Err(Box::new(
+                reader.cursor.error_at(start, message).help("as in `O N3`"),
+            ));
         }
         reader.cursor.blanks();
         let at = reader.cursor.at();
         if reader.cursor.peek() != b'N' {
-            let found = match reader.cursor.word_at(at) {
-                "" => "the end of the line".to_owned(),
-                word => shown(word),
-            };
+            let found = reader.cursor.found_at(at);
             let message = format!("expected a node such as N3, found {found}");
-            return Err(Box::new(reader.cursor.error_at(at, message).help("as in `O N3`")));
+            return Err(Box::new(
+                reader.cursor.error_at(at, message).help("as in `O N3`"),
+            ));
         }
         let id = reader.id("a node such as N3")?;
         end_of_line(&mut reader.cursor)?;
@@ -207,8 +238,15 @@ impl Parser<'_> {
         for Late { target, id, at } in std::mem::take(&mut self.reader.late_names) {
             self.name(target, id, at);
         }
-        for Late { target: (op, data), id, .. } in std::mem::take(&mut self.reader.late_data) {
-            let Some(Entry::Defined(index)) = self.reader.types.get(id) else { continue };
+        for Late {
+            target: (op, data),
+            id,
+            ..
+        } in std::mem::take(&mut self.reader.late_data)
+        {
+            let Some(Entry::Defined(index)) = self.reader.types.get(id) else {
+                continue;
+            };
             let mut bytes = Vec::new();
             let label = self.reader.graph.label(self.reader.graph.result(op));
             match literal(&self.reader, Ty::new(index), data, label, &mut bytes) {
@@ -224,7 +262,10 @@ impl Parser<'_> {
             Some(Entry::Defined(index)) => Some(Ty::new(index)),
             Some(Entry::Failed) => None,
             None => {
-                let error = self.reader.cursor.error_at(at, format!("type T{id} is not declared"));
+                let error = self
+                    .reader
+                    .cursor
+                    .error_at(at, format!("type T{id} is not declared"));
                 let error = error.help(format!("add a line `T{id} [f32;2,3]`"));
                 self.found.push((Box::new(error), None));
                 None
@@ -263,9 +304,17 @@ impl Parser<'_> {
                 }
             }
         }
-        let Some(&(_, at)) = self.outputs.first() else { return };
+        let Some(&(_, at)) = self.outputs.first() else {
+            return;
+        };
         let span = self.reader.cursor.word_span(at);
-        let new = NewOp { def: Yield::DEF, operands: &values, attrs: &[], results: 0, span };
+        let new = NewOp {
+            def: Yield::DEF,
+            operands: &values,
+            attrs: &[],
+            results: 0,
+            span,
+        };
         let graph = &mut self.reader.graph;
         graph.insert(InsertPoint::End(graph.body()), new);
     }
@@ -313,7 +362,10 @@ fn spec(r: &mut Reader<'_>) -> Parsed<Ty> {
         dims(r, open, &mut shape)?;
     }
     end_of_line(&mut r.cursor)?;
-    Ok(r.graph.intern_type(TypeView { dtype, shape: &shape }))
+    Ok(r.graph.intern_type(TypeView {
+        dtype,
+        shape: &shape,
+    }))
 }
 
 fn dtype(r: &mut Reader<'_>) -> Parsed<DType> {
@@ -321,13 +373,21 @@ fn dtype(r: &mut Reader<'_>) -> Parsed<DType> {
     let word = r.cursor.item();
     DType::parse(word).ok_or_else(|| {
         if word.is_empty() {
-            return Box::new(r.cursor.error_at(start, "expected a type such as f32 or [f32;2,3]"));
+            return Box::new(
+                r.cursor
+                    .error_at(start, "expected a type such as f32 or [f32;2,3]"),
+            );
         }
-        let error = Diagnostic::error(r.cursor.span(start), format!("unknown dtype {}", shown(word)));
-        Box::new(match nearest(word, DType::ALL.iter().map(|dtype| dtype.name())) {
-            Some(name) => error.help(format!("did you mean `{name}`?")),
-            None => error.help("the dtypes are f16 bf16 f32 f64 i8 to i64, u8 to u64 and bool"),
-        })
+        let error = Diagnostic::error(
+            r.cursor.span(start),
+            format!("unknown dtype {}", shown(word)),
+        );
+        Box::new(
+            match nearest(word, DType::ALL.iter().map(|dtype| dtype.name())) {
+                Some(name) => error.help(format!("did you mean `{name}`?")),
+                None => error.help("the dtypes are f16 bf16 f32 f64 i8 to i64, u8 to u64 and bool"),
+            },
+        )
     })
 }
 

@@ -18,14 +18,22 @@ pub(super) fn print(kinds: &Kinds, g: &Graph) -> Result<String, Diagnostics> {
             found.push(refused(g, op, &refusal));
         }
     }
-    if found.has_errors() { Err(found) } else { Ok(writer.finish(HEADER)) }
+    if found.has_errors() {
+        Err(found)
+    } else {
+        Ok(writer.finish(HEADER))
+    }
 }
 
 #[inline]
 fn write_op(kinds: &Kinds, w: &mut Writer<'_>, op: OpId) -> Result<(), Refusal> {
     let (g, def) = (w.graph, w.graph.def(op));
     let Some(spelling) = kinds.spelling(def) else {
-        return if def.has(Trait::Terminator) { Ok(()) } else { Err("has no kind".to_owned()) };
+        return if def.has(Trait::Terminator) {
+            Ok(())
+        } else {
+            Err("has no kind".to_owned())
+        };
     };
     let value = g.result(op);
     w.begin(value);
@@ -44,8 +52,15 @@ fn write_op(kinds: &Kinds, w: &mut Writer<'_>, op: OpId) -> Result<(), Refusal> 
 #[cold]
 fn refused(g: &Graph, op: OpId, refusal: &str) -> Diagnostic {
     let name = g.def(op).short_name();
-    let value = g.results(op).iter().next().map(|value| format!(" (N{})", g.label(value)));
-    let message = format!("'{name}'{} cannot be written in mic@1: it {refusal}", value.unwrap_or_default());
+    let value = g
+        .results(op)
+        .iter()
+        .next()
+        .map(|value| format!(" (N{})", g.label(value)));
+    let message = format!(
+        "'{name}'{} cannot be written in mic@1: it {refusal}",
+        value.unwrap_or_default()
+    );
     Diagnostic::error(g.span(op), message)
         .context("op", name)
         .help("Core text can say every module")

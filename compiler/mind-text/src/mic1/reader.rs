@@ -109,10 +109,14 @@ impl<'t> Reader<'t> {
     #[cold]
     fn bad_id(&self, start: usize, what: &str) -> Diagnostic {
         let word = self.cursor.word_at(start);
-        let error = self.cursor.error_at(start, format!("expected {what}, found {}", shown(word)));
+        let error = self
+            .cursor
+            .error_at(start, format!("expected {what}, found {}", shown(word)));
         let digits = word.get(1..).unwrap_or_default();
         match !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            true => error.code(Code(1005)).help("the largest id is 9223372036854775807"),
+            true => error
+                .code(Code(1005))
+                .help("the largest id is 9223372036854775807"),
             false => error,
         }
     }
@@ -141,7 +145,10 @@ impl<'t> Reader<'t> {
     #[cold]
     fn undefined_node(&mut self, head: Head, id: u64, start: usize) -> Diagnostic {
         self.undefined = Some(id);
-        let message = format!("N{} uses N{id}, which is not defined on an earlier line", head.id);
+        let message = format!(
+            "N{} uses N{id}, which is not defined on an earlier line",
+            head.id
+        );
         self.cursor
             .error_at(start, message)
             .code(Code(4001))
@@ -164,8 +171,10 @@ impl<'t> Reader<'t> {
         self.cursor.blanks();
         if !self.cursor.at_line_end() {
             let at = self.cursor.at();
-            let word = shown(self.cursor.word_at(at));
-            let error = self.cursor.error_at(at, format!("expected the end of the line, found {word}"));
+            let found = self.cursor.found_at(at);
+            let error = self
+                .cursor
+                .error_at(at, format!("expected the end of the line, found {found}"));
             return Err(Box::new(error.help("the type stands last")));
         }
         Ok(match self.types.get(id) {
@@ -178,8 +187,8 @@ impl<'t> Reader<'t> {
     /// The error for a word that has no place on its line.
     #[cold]
     pub(super) fn unexpected(&self, start: usize) -> Diagnostic {
-        let word = shown(self.cursor.word_at(start));
-        self.cursor.error_at(start, format!("unexpected {word}"))
+        self.cursor
+            .error_at(start, format!("unexpected {}", self.cursor.found_at(start)))
     }
 
     /// Reads the word at the cursor up to a comma or bracket as a dimension.
@@ -197,7 +206,11 @@ impl<'t> Reader<'t> {
                 let message = "expected a dimension: an integer, a symbol or '?'";
                 Err(Box::new(self.cursor.error_at(start, message)))
             }
-            word => Err(Box::new(not_ident(self.cursor.span(start), word, "a dimension"))),
+            word => Err(Box::new(not_ident(
+                self.cursor.span(start),
+                word,
+                "a dimension",
+            ))),
         }
     }
 
@@ -313,12 +326,25 @@ impl<'t> Reader<'t> {
         }
         let span = self.cursor.span_of_line(head.start);
         let at = InsertPoint::End(self.graph.body());
-        let op = self.graph.insert(at, NewOp { def, operands, attrs, results: 1, span });
+        let op = self.graph.insert(
+            at,
+            NewOp {
+                def,
+                operands,
+                attrs,
+                results: 1,
+                span,
+            },
+        );
         let value = self.graph.result(op);
         self.graph.set_label(value, head.id);
         match declared {
             Declared::Known(ty) => self.graph.declare(value, ty),
-            Declared::Late(id, at) => self.late_types.push(Late { target: value, id, at }),
+            Declared::Late(id, at) => self.late_types.push(Late {
+                target: value,
+                id,
+                at,
+            }),
             Declared::No | Declared::Failed => {}
         }
         self.nodes.set(head.id, Entry::Defined(value.index()));

@@ -28,7 +28,12 @@ pub(super) struct Special {
     pub(super) aliases: &'static [(&'static str, ReadNode)],
 }
 
-const RULE: Special = Special { op: "", read: None, write: None, aliases: &[] };
+const RULE: Special = Special {
+    op: "",
+    read: None,
+    write: None,
+    aliases: &[],
+};
 
 /// Every op with a form of its own.
 pub(super) const SPECIALS: &[Special] = &[
@@ -55,11 +60,32 @@ pub(super) const SPECIALS: &[Special] = &[
         write: Some(write_const_tensor),
         ..RULE
     },
-    Special { op: "core.sum", aliases: &[("sum_all", read_over_all)], ..RULE },
-    Special { op: "core.mean", aliases: &[("mean_all", read_over_all)], ..RULE },
-    Special { op: "core.transpose", write: Some(write_transpose), ..RULE },
-    Special { op: "core.expand_dims", aliases: &[("expand_dims", node::read)], ..RULE },
-    Special { op: "core.slice", read: Some(read_slice), write: Some(write_slice), ..RULE },
+    Special {
+        op: "core.sum",
+        aliases: &[("sum_all", read_over_all)],
+        ..RULE
+    },
+    Special {
+        op: "core.mean",
+        aliases: &[("mean_all", read_over_all)],
+        ..RULE
+    },
+    Special {
+        op: "core.transpose",
+        write: Some(write_transpose),
+        ..RULE
+    },
+    Special {
+        op: "core.expand_dims",
+        aliases: &[("expand_dims", node::read)],
+        ..RULE
+    },
+    Special {
+        op: "core.slice",
+        read: Some(read_slice),
+        write: Some(write_slice),
+        ..RULE
+    },
 ];
 
 /// `param S0 T0` or `input "x" T0`.
@@ -83,8 +109,12 @@ fn read_input(r: &mut Reader<'_>, def: &'static OpDef, head: Head, param: bool) 
             }
         }
         _ => {
-            let error = r.cursor.error_at(start, "expected a name such as S0 or \"x\"");
-            return Err(Box::new(error.code(Code(4004)).help("as in `N0 input S0 T0`")));
+            let error = r
+                .cursor
+                .error_at(start, "expected a name such as S0 or \"x\"");
+            return Err(Box::new(
+                error.code(Code(4004)).help("as in `N0 input S0 T0`"),
+            ));
         }
     };
     let declared = r.declared()?;
@@ -96,7 +126,11 @@ fn read_input(r: &mut Reader<'_>, def: &'static OpDef, head: Head, param: bool) 
     let attrs: SmallVec<[Attr<'_>; 2]> = def.attrs.iter().map(|row| attr(row.name)).collect();
     let op = r.define(head, def, &[], &attrs, declared);
     if let (Some(op), Some(id)) = (op, late) {
-        r.late_names.push(Late { target: op, id, at: start });
+        r.late_names.push(Late {
+            target: op,
+            id,
+            at: start,
+        });
     }
     Ok(())
 }
@@ -108,12 +142,20 @@ fn require_type(r: &Reader<'_>, head: Head, declared: Declared) -> Parsed<()> {
     }
     let message = format!("the type of N{} must be declared", head.id);
     let error = Diagnostic::error(r.cursor.span_of_line(head.start), message);
-    Err(Box::new(error.code(Code(4004)).help("write its type last, as in `N0 input S0 T0`")))
+    Err(Box::new(
+        error
+            .code(Code(4004))
+            .help("write its type last, as in `N0 input S0 T0`"),
+    ))
 }
 
 fn write_input(w: &mut Writer<'_>, op: OpId, _: &Spelling) -> Result<(), Refusal> {
     let attrs = w.graph.attrs(op);
-    w.word(if attrs.contains(&Attr::Bool(true)) { "param" } else { "input" });
+    w.word(if attrs.contains(&Attr::Bool(true)) {
+        "param"
+    } else {
+        "input"
+    });
     let name = attrs.iter().find_map(|attr| match attr {
         Attr::Str(name) => Some(*name),
         _ => None,
@@ -123,12 +165,7 @@ fn write_input(w: &mut Writer<'_>, op: OpId, _: &Spelling) -> Result<(), Refusal
 }
 
 /// `const.f32 1.5`, in the op's own dtype.
-fn read_const(
-    r: &mut Reader<'_>,
-    def: &'static OpDef,
-    head: Head,
-    dtype: DType,
-) -> Parsed<()> {
+fn read_const(r: &mut Reader<'_>, def: &'static OpDef, head: Head, dtype: DType) -> Parsed<()> {
     r.cursor.blanks();
     let value = read_float(r, dtype)?;
     let declared = r.declared()?;
@@ -158,10 +195,18 @@ fn read_const_tensor(r: &mut Reader<'_>, def: &'static OpDef, head: Head) -> Par
             r.define(head, def, &[], &[Attr::Literal(&literal)], declared);
         }
         _ => {
-            let none = Literal { dtype: DType::Bool, count: Some(0), bytes: &[] };
+            let none = Literal {
+                dtype: DType::Bool,
+                count: Some(0),
+                bytes: &[],
+            };
             let op = r.define(head, def, &[], &[Attr::Literal(&none)], declared);
             if let (Some(op), Declared::Late(id, at)) = (op, declared) {
-                r.late_data.push(Late { target: (op, data), id, at });
+                r.late_data.push(Late {
+                    target: (op, data),
+                    id,
+                    at,
+                });
             }
         }
     }
@@ -173,7 +218,8 @@ fn data(r: &mut Reader<'_>) -> Parsed<Data> {
     let start = r.cursor.at();
     if r.cursor.eat(b'[') {
         let first = r.cursor.at();
-        r.cursor.skip_to(|byte| matches!(byte, b'[' | b']' | b'#' | b'\n'));
+        r.cursor
+            .skip_to(|byte| matches!(byte, b'[' | b']' | b'#' | b'\n'));
         let end = r.cursor.at();
         if r.cursor.eat(b']') {
             return Ok(Data::List(first, end));
@@ -181,7 +227,9 @@ fn data(r: &mut Reader<'_>) -> Parsed<Data> {
         if r.cursor.peek() == b'[' {
             let span = r.cursor.span_of(end, end + 1);
             let error = Diagnostic::error(span, "the elements of a constant are one flat list");
-            return Err(Box::new(error.help("write them row by row, without inner brackets")));
+            return Err(Box::new(
+                error.help("write them row by row, without inner brackets"),
+            ));
         }
         return Err(Box::new(r.open_bracket(start)));
     }
@@ -190,8 +238,12 @@ fn data(r: &mut Reader<'_>) -> Parsed<Data> {
         r.cursor.item();
         return Ok(Data::Fill(first, r.cursor.at()));
     }
-    let error = r.cursor.error_at(start, "expected the elements of a constant");
-    Err(Box::new(error.help("as in `const.tensor [1.0,2.0] T0` or `const.tensor fill=0.0 T0`")))
+    let error = r
+        .cursor
+        .error_at(start, "expected the elements of a constant");
+    Err(Box::new(error.help(
+        "as in `const.tensor [1.0,2.0] T0` or `const.tensor fill=0.0 T0`",
+    )))
 }
 
 /// Reads the elements of the constant `id`, of type `ty`, into `bytes`.
@@ -207,13 +259,22 @@ pub(super) fn literal<'b>(
     let dtype = r.graph.types().get(ty).dtype;
     let (count, first, end) = match data {
         Data::Fill(first, end) => (None, first, end),
-        Data::List(first, end) if r.cursor.slice(first, end).trim_matches([' ', '\t']).is_empty() => {
+        Data::List(first, end)
+            if r.cursor
+                .slice(first, end)
+                .trim_matches([' ', '\t'])
+                .is_empty() =>
+        {
             (Some(0), end, end)
         }
         Data::List(first, end) => (Some(1), first, end),
     };
     if count == Some(0) {
-        return Ok(Literal { dtype, count, bytes: &[] });
+        return Ok(Literal {
+            dtype,
+            count,
+            bytes: &[],
+        });
     }
     let mut at = first;
     for item in r.cursor.slice(first, end).split(',') {
@@ -225,7 +286,11 @@ pub(super) fn literal<'b>(
         at += item.len() + 1;
     }
     let count = count.map(|_| bytes.len() / dtype.size());
-    Ok(Literal { dtype, count, bytes })
+    Ok(Literal {
+        dtype,
+        count,
+        bytes,
+    })
 }
 
 #[cold]
@@ -256,10 +321,16 @@ fn bad_element(
 }
 
 fn write_const_tensor(w: &mut Writer<'_>, op: OpId, spelling: &Spelling) -> Result<(), Refusal> {
-    let &[Attr::Literal(literal)] = w.graph.attrs(op) else { return Err("has no data".to_owned()) };
+    let &[Attr::Literal(literal)] = w.graph.attrs(op) else {
+        return Err("has no data".to_owned());
+    };
     w.word(spelling.kind);
     let out = w.out();
-    let Literal { dtype, count, bytes } = *literal;
+    let Literal {
+        dtype,
+        count,
+        bytes,
+    } = *literal;
     if count.is_none() {
         out.push_str(" fill=");
         write_element(out, dtype, bytes);
@@ -267,7 +338,9 @@ fn write_const_tensor(w: &mut Writer<'_>, op: OpId, spelling: &Spelling) -> Resu
     }
     let elements: Vec<&[u8]> = bytes.chunks_exact(dtype.size()).collect();
     out.push(' ');
-    node::write_list(out, &elements, |out, element| write_element(out, dtype, element));
+    node::write_list(out, &elements, |out, element| {
+        write_element(out, dtype, element)
+    });
     Ok(())
 }
 
@@ -306,7 +379,10 @@ fn read_slice(r: &mut Reader<'_>, def: &'static OpDef, head: Head) -> Parsed<()>
             }
         }
     }
-    let slots: Slots = lists.into_iter().map(|list| Some(Value::Ints(list))).collect();
+    let slots: Slots = lists
+        .into_iter()
+        .map(|list| Some(Value::Ints(list)))
+        .collect();
     let declared = r.declared()?;
     node::finish(r, def, head, &operands, &slots, declared)
 }

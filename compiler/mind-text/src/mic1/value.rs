@@ -59,8 +59,7 @@ pub(super) fn read_value(r: &mut Reader<'_>, kind: AttrKind) -> Parsed<Value> {
     if r.cursor.at_delimiter() {
         return Ok(value);
     }
-    let at = r.cursor.at();
-    Err(Box::new(r.cursor.error_at(at, format!("unexpected {}", shown(r.cursor.word_at(at))))))
+    Err(Box::new(r.unexpected(r.cursor.at())))
 }
 
 fn read_bool(r: &mut Reader<'_>) -> Parsed<bool> {
@@ -69,9 +68,19 @@ fn read_bool(r: &mut Reader<'_>) -> Parsed<bool> {
         "1" | "true" => Ok(true),
         "0" | "false" => Ok(false),
         word => {
-            let message = format!("expected 0, 1, true or false, found {}", shown(word));
+            let found = found(r, start, word);
+            let message = format!("expected 0, 1, true or false, found {found}");
             Err(Box::new(r.cursor.error_at(start, message)))
         }
+    }
+}
+
+/// The `item` read at `start`, for a message; what stands there instead where it is empty.
+fn found(r: &Reader<'_>, start: usize, item: &str) -> String {
+    if item.is_empty() {
+        r.cursor.found_at(start)
+    } else {
+        shown(item)
     }
 }
 
@@ -82,8 +91,12 @@ pub(super) fn read_float(r: &mut Reader<'_>, dtype: DType) -> Parsed<f64> {
     let start = r.cursor.at();
     let word = r.cursor.item();
     parse_float(word, dtype).map_err(|problem| {
-        let span = if word.is_empty() { r.cursor.word_span(start) } else { r.cursor.span(start) };
-        let word = shown(word);
+        let span = if word.is_empty() {
+            r.cursor.word_span(start)
+        } else {
+            r.cursor.span(start)
+        };
+        let word = found(r, start, word);
         Box::new(match problem {
             NumberError::Malformed => {
                 Diagnostic::error(span, format!("expected a number, found {word}"))
@@ -91,12 +104,10 @@ pub(super) fn read_float(r: &mut Reader<'_>, dtype: DType) -> Parsed<f64> {
                     .context("literal", word)
                     .help("numbers look like 1.5, -2e-3, nan, inf or -inf")
             }
-            NumberError::OutOfRange => {
-                Diagnostic::error(span, format!("{word} overflows {dtype}"))
-                    .code(Code(4005))
-                    .context("literal", word)
-                    .context("dtype", dtype.name())
-            }
+            NumberError::OutOfRange => Diagnostic::error(span, format!("{word} overflows {dtype}"))
+                .code(Code(4005))
+                .context("literal", word)
+                .context("dtype", dtype.name()),
         })
     })
 }
@@ -104,7 +115,9 @@ pub(super) fn read_float(r: &mut Reader<'_>, dtype: DType) -> Parsed<f64> {
 fn read_str(r: &mut Reader<'_>) -> Parsed<Sym> {
     let start = r.cursor.at();
     if r.cursor.peek() != b'"' {
-        return Err(Box::new(r.cursor.error_at(start, "expected a string in quotes")));
+        return Err(Box::new(
+            r.cursor.error_at(start, "expected a string in quotes"),
+        ));
     }
     let text = read_quoted(&mut r.cursor)?;
     r.intern(&text, start)
@@ -145,7 +158,10 @@ pub(super) fn check_rank(r: &Reader<'_>, dims: usize, start: usize) -> Parsed<()
         return Ok(());
     }
     let message = format!("more than {} dimensions", r.limits.dims);
-    Err(Box::new(Diagnostic::error(r.cursor.span_of(start, start + 1), message)))
+    Err(Box::new(Diagnostic::error(
+        r.cursor.span_of(start, start + 1),
+        message,
+    )))
 }
 
 fn expect_list(r: &Reader<'_>, example: &str) -> Parsed<()> {
@@ -179,16 +195,20 @@ fn read_padding(r: &mut Reader<'_>) -> Parsed<Value> {
         let span = r.cursor.span(start);
         let error = Diagnostic::error(span, "expected two pairs of pads");
         return Err(Box::new(
-            error.code(Code(4010)).help("as in `p=[[top,bottom],[left,right]]`"),
+            error
+                .code(Code(4010))
+                .help("as in `p=[[top,bottom],[left,right]]`"),
         ));
     }
     match r.cursor.item() {
         "valid" => Ok(Value::Valid),
         "same" => Ok(Value::Same),
         word => {
-            let message = format!("unknown padding {}", shown(word));
-            let error = r.cursor.error_at(start, message);
-            Err(Box::new(error.help("the paddings are valid, same and [[t,b],[l,r]]")))
+            let found = found(r, start, word);
+            let error = r.cursor.error_at(start, format!("unknown padding {found}"));
+            Err(Box::new(
+                error.help("the paddings are valid, same and [[t,b],[l,r]]"),
+            ))
         }
     }
 }
@@ -202,16 +222,26 @@ pub(super) fn read_range(r: &mut Reader<'_>) -> Parsed<[i64; 3]> {
         b'-' | b'0'..=b'9' => r.cursor.int(),
         _ => Some(OPEN_END),
     };
-    let step = if r.cursor.eat(b':') { r.cursor.int() } else { Some(1) };
+    let step = if r.cursor.eat(b':') {
+        r.cursor.int()
+    } else {
+        Some(1)
+    };
     match (from, colon, to, step) {
         (Some(from), true, Some(to), Some(step)) if r.at_item_end() => Ok([from, to, step]),
         _ => {
             r.cursor.go_to(start);
             let word = r.cursor.item();
-            let span = if word.is_empty() { r.cursor.word_span(start) } else { r.cursor.span(start) };
-            let message = format!("expected start:end:step, found {}", shown(word));
+            let span = if word.is_empty() {
+                r.cursor.word_span(start)
+            } else {
+                r.cursor.span(start)
+            };
+            let message = format!("expected start:end:step, found {}", found(r, start, word));
             let error = Diagnostic::error(span, message);
-            Err(Box::new(error.help("one range per axis, as in `slice N0 0:4:1,2:8:1`")))
+            Err(Box::new(
+                error.help("one range per axis, as in `slice N0 0:4:1,2:8:1`"),
+            ))
         }
     }
 }

@@ -28,7 +28,10 @@ struct Table<T> {
 
 impl<T: Copy> Table<T> {
     fn new(bound: usize) -> Table<T> {
-        Table { order: Vec::new(), positions: vec![0; bound] }
+        Table {
+            order: Vec::new(),
+            positions: vec![0; bound],
+        }
     }
 
     /// The position of `entity`, which has `index`; whether it is new.
@@ -149,13 +152,25 @@ impl<'g> Writer<'g> {
     }
 }
 
+/// Errors: a target shape of a reshape that `-1` for its unknown extent would not say.
+pub(super) fn check_target(g: &Graph, shape: &[Dim]) -> Result<(), Refusal> {
+    let open = |dim: &&Dim| matches!(dim, Dim::Dynamic | Dim::Fixed(-1));
+    if shape.contains(&Dim::Dynamic) && shape.iter().filter(open).count() > 1 {
+        return Err("has a target shape with more than one unknown extent".to_owned());
+    }
+    check_symbols(g, shape)
+}
+
 /// Errors: a symbol that is no identifier.
 pub(super) fn check_symbols(g: &Graph, shape: &[Dim]) -> Result<(), Refusal> {
     for dim in shape {
         if let Dim::Symbol(sym) = *dim
             && !is_ident(g.name(sym))
         {
-            return Err(format!("has the dimension {:?}, which is not an identifier", g.name(sym)));
+            return Err(format!(
+                "has the dimension {:?}, which is not an identifier",
+                g.name(sym)
+            ));
         }
     }
     Ok(())

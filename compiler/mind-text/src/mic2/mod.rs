@@ -24,7 +24,9 @@ pub struct Syntax {
 impl Syntax {
     /// The format for the ops of `registry` that have a name in it.
     pub fn new(registry: &Registry) -> Syntax {
-        Syntax { opcodes: opcodes::Opcodes::new(registry) }
+        Syntax {
+            opcodes: opcodes::Opcodes::new(registry),
+        }
     }
 
     /// Reads a module. `base` is added to every span, for a text that is part of a larger file.

@@ -1,10 +1,10 @@
 //! Node lines as the op tables say they are: inputs first, then one integer per parameter.
 
 use mind_diag::{Code, Diagnostic};
-use mind_ir::{OpId, ValueId};
 use mind_ir::attr::{Attr, AttrKind};
 use mind_ir::graph::Graph;
 use mind_ir::opdef::OpDef;
+use mind_ir::{OpId, ValueId};
 use smallvec::SmallVec;
 
 use super::reader::{Inputs, Ints, Reader};
@@ -24,7 +24,11 @@ pub(super) fn is_regular(def: &OpDef) -> bool {
         AttrKind::Ints => index + 1 == def.attrs.len(),
         _ => false,
     };
-    def.attrs.iter().map(|attr| attr.kind).enumerate().all(trailing_list)
+    def.attrs
+        .iter()
+        .map(|attr| attr.kind)
+        .enumerate()
+        .all(trailing_list)
 }
 
 /// The number of inputs of an op that has at most two of them and nothing else.
@@ -87,7 +91,10 @@ pub(super) fn split<'i>(
     inputs: &mut Inputs,
 ) -> Parsed<&'i [i64]> {
     let arity = match def.variadic {
-        Some(_) => ints.len().saturating_sub(def.attrs.len()).max(def.operands.len() + 1),
+        Some(_) => ints
+            .len()
+            .saturating_sub(def.attrs.len())
+            .max(def.operands.len() + 1),
         None => def.operands.len(),
     };
     if ints.len() < arity + def.variadic.map_or(0, |_| def.attrs.len()) {
@@ -106,7 +113,9 @@ pub(super) fn split<'i>(
 /// How many parameters an op takes at least and at most.
 fn param_counts(def: &OpDef) -> (usize, usize) {
     let ints = || def.attrs.iter().filter(|attr| attr.kind == AttrKind::Int);
-    let least = ints().filter(|attr| attr.default.is_none() || def.variadic.is_some()).count();
+    let least = ints()
+        .filter(|attr| attr.default.is_none() || def.variadic.is_some())
+        .count();
     let list = |kind| matches!(kind, AttrKind::Ints | AttrKind::Dims);
     let open = def.attrs.iter().any(|attr| list(attr.kind));
     (least, if open { usize::MAX } else { ints().count() })
@@ -116,8 +125,14 @@ fn param_counts(def: &OpDef) -> (usize, usize) {
 fn wrong_arity(r: &Reader<'_>, def: &OpDef, found: usize, start: usize) -> Diagnostic {
     let opcode = r.cursor.word_at(start);
     let (expected, help) = match def.variadic {
-        Some(_) => ("at least 1 input".to_owned(), "the last integer is the axis, as in `cat 0 1 -1`"),
-        None => (counted(def.operands.len(), "input"), "inputs are value ids, as in `+ 0 1`"),
+        Some(_) => (
+            "at least 1 input".to_owned(),
+            "the last integer is the axis, as in `cat 0 1 -1`",
+        ),
+        None => (
+            counted(def.operands.len(), "input"),
+            "inputs are value ids, as in `+ 0 1`",
+        ),
     };
     let message = format!("'{opcode}' needs {expected}, found {found}");
     Diagnostic::error(r.cursor.span_of_line(start), message)
@@ -143,7 +158,10 @@ fn wrong_params(r: &Reader<'_>, def: &OpDef, found: usize, start: usize) -> Diag
         format!("'{opcode}' {expected}, found {found}"),
     );
     match names.is_empty() {
-        true => error.help(format!("it takes {} and nothing else", counted(def.operands.len(), "input"))),
+        true => error.help(format!(
+            "it takes {} and nothing else",
+            counted(def.operands.len(), "input")
+        )),
         false => error.help(format!("the params are: {}", names.join(", "))),
     }
 }
@@ -165,7 +183,9 @@ pub(super) fn attributes<'p>(def: &OpDef, params: &'p [i64]) -> SmallVec<[Attr<'
             left = &[];
             Attr::Ints(list)
         }
-        _ => attr.default.expect("an attribute that is no parameter has a default"),
+        _ => attr
+            .default
+            .expect("an attribute that is no parameter has a default"),
     };
     def.attrs.iter().map(attribute).collect()
 }
@@ -194,7 +214,14 @@ pub(super) fn write_with(w: &mut Writer<'_>, op: OpId, opcode: &str, written: us
 fn written_attrs(g: &Graph, op: OpId) -> usize {
     let (def, attrs) = (g.def(op), g.attrs(op));
     let omitted = |index: &usize| {
-        def.variadic.is_none() && def.attrs[*index].default.is_some_and(|value| value == attrs[*index])
+        def.variadic.is_none()
+            && def.attrs[*index]
+                .default
+                .is_some_and(|value| value == attrs[*index])
     };
-    (0..attrs.len()).rev().take_while(omitted).last().unwrap_or(attrs.len())
+    (0..attrs.len())
+        .rev()
+        .take_while(omitted)
+        .last()
+        .unwrap_or(attrs.len())
 }

@@ -82,7 +82,11 @@ impl Opcodes {
 }
 
 fn input_op(def: &'static OpDef) -> Option<InputOp> {
-    Some(InputOp { def, name: def.attr_index("name")?, param: def.attr_index("param")? })
+    Some(InputOp {
+        def,
+        name: def.attr_index("name")?,
+        param: def.attr_index("param")?,
+    })
 }
 
 fn address(def: &'static OpDef) -> usize {

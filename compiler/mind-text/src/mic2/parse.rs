@@ -35,7 +35,11 @@ pub(super) fn parse(
         found: Diagnostics::new(),
     };
     parser.lines();
-    if parser.found.has_errors() { Err(parser.found) } else { Ok(parser.reader.graph) }
+    if parser.found.has_errors() {
+        Err(parser.found)
+    } else {
+        Ok(parser.reader.graph)
+    }
 }
 
 struct Parser<'t> {
@@ -64,8 +68,12 @@ impl Parser<'_> {
                 return self.found.push(reader.cursor.error_at(start, message));
             }
             if self.done {
-                let error = reader.cursor.error_at(start, "nothing may follow the output");
-                return self.found.push(error.help("the line `O <id>` is the last one"));
+                let error = reader
+                    .cursor
+                    .error_at(start, "nothing may follow the output");
+                return self
+                    .found
+                    .push(error.help("the line `O <id>` is the last one"));
             }
             if let Err(error) = self.line(start) {
                 self.found.push(*error);
@@ -82,7 +90,8 @@ impl Parser<'_> {
         if !self.done {
             let span = self.reader.cursor.last_line_span();
             let error = Diagnostic::error(span, "the module has no output").code(Code(4003));
-            self.found.push(error.help("the last line is `O <id>`, with the id of a value"));
+            self.found
+                .push(error.help("the last line is `O <id>`, with the id of a value"));
         }
     }
 
@@ -132,10 +141,12 @@ impl Parser<'_> {
         let index = reader.cursor.uint();
         let expected = reader.graph.preamble.types.len() as u64;
         if !reader.cursor.at_delimiter() || (index != Some(expected) && !self.types_broken) {
-            let word = shown(reader.cursor.word_at(start));
-            let message = format!("expected type 'T{expected}', found {word}");
+            let found = reader.cursor.found_at(start);
+            let message = format!("expected type 'T{expected}', found {found}");
             let error = reader.cursor.error_at(start, message);
-            return Err(Box::new(error.help("types are numbered from 0 in the order of their lines")));
+            return Err(Box::new(
+                error.help("types are numbered from 0 in the order of their lines"),
+            ));
         }
         reader.cursor.blanks();
         let at = reader.cursor.at();
@@ -145,7 +156,10 @@ impl Parser<'_> {
         };
         let mut shape = Shape::new();
         reader.dims(true, &mut shape)?;
-        let ty = reader.graph.intern_type(TypeView { dtype, shape: &shape });
+        let ty = reader.graph.intern_type(TypeView {
+            dtype,
+            shape: &shape,
+        });
         if ty.index() == self.first_of.len() {
             self.first_of.push(expected as u32);
         }
@@ -186,13 +200,14 @@ impl Parser<'_> {
     /// The `T` line that the word at `at` names; none where that line may have had an error.
     fn type_reference(&mut self, at: usize) -> Parsed<Option<(u32, Ty)>> {
         let cursor = &mut self.reader.cursor;
-        let index = if cursor.eat(b'T') { cursor.uint() } else { None };
+        let index = if cursor.eat(b'T') {
+            cursor.uint()
+        } else {
+            None
+        };
         let types = &self.reader.graph.preamble.types;
         let Some(index) = index.filter(|_| cursor.at_delimiter()) else {
-            let found = match cursor.word_at(at) {
-                "" => "the end of the line".to_owned(),
-                word => shown(word),
-            };
+            let found = cursor.found_at(at);
             let error = cursor.error_at(at, format!("expected a type such as T0, found {found}"));
             return Err(Box::new(error.code(Code(4004)).help("as in `a x T0`")));
         };
@@ -215,13 +230,17 @@ impl Parser<'_> {
     fn node_line(&mut self, start: usize) -> Parsed<()> {
         let word = self.reader.cursor.word();
         match self.opcodes.get(word) {
-            Some(&Opcode { plain: Some(arity), def, .. })
-                if node::read_plain(&mut self.reader, def, arity, start) =>
-            {
-                Ok(())
-            }
+            Some(&Opcode {
+                plain: Some(arity),
+                def,
+                ..
+            }) if node::read_plain(&mut self.reader, def, arity, start) => Ok(()),
             Some(opcode) => (opcode.read)(&mut self.reader, opcode.def, start),
-            None => Err(Box::new(unknown_opcode(self.opcodes, &self.reader.cursor, start))),
+            None => Err(Box::new(unknown_opcode(
+                self.opcodes,
+                &self.reader.cursor,
+                start,
+            ))),
         }
     }
 
@@ -237,12 +256,25 @@ impl Parser<'_> {
         if id < 0 || id as usize >= reader.values {
             let message = format!("output {id} is not defined ({})", reader.values_so_far());
             let error = reader.cursor.error_at(at, message).code(Code(4003));
-            return Err(Box::new(error.context("output", "0").context("id", id.to_string())));
+            return Err(Box::new(
+                error.context("output", "0").context("id", id.to_string()),
+            ));
         }
         if !reader.broken {
-            let (operands, span) = ([ValueId::new(id as usize)], reader.cursor.span_of_line(start));
-            let new = NewOp { def: Yield::DEF, operands: &operands, attrs: &[], results: 0, span };
-            reader.graph.insert(InsertPoint::End(reader.graph.body()), new);
+            let (operands, span) = (
+                [ValueId::new(id as usize)],
+                reader.cursor.span_of_line(start),
+            );
+            let new = NewOp {
+                def: Yield::DEF,
+                operands: &operands,
+                attrs: &[],
+                results: 0,
+                span,
+            };
+            reader
+                .graph
+                .insert(InsertPoint::End(reader.graph.body()), new);
         }
         Ok(())
     }
@@ -251,8 +283,7 @@ impl Parser<'_> {
 #[cold]
 fn unknown_opcode(opcodes: &Opcodes, cursor: &Cursor<'_>, start: usize) -> Diagnostic {
     let word = cursor.word_at(start);
-    let found = if word.is_empty() { "'\\r'".to_owned() } else { shown(word) };
-    let error = cursor.error_at(start, format!("unknown opcode {found}"));
+    let error = cursor.error_at(start, format!("unknown opcode {}", cursor.found_at(start)));
     match nearest(word, opcodes.words()) {
         Some(opcode) => error.help(format!("did you mean `{opcode}`?")),
         None => error.help("a line starts with S, T, a, p, O or an opcode"),

@@ -22,10 +22,17 @@ pub(super) fn print(opcodes: &Opcodes, g: &Graph) -> Result<String, Diagnostics>
     let outputs = g.outputs();
     if outputs.len() != 1 {
         let span = g.terminator(g.body()).map_or(Span::FILE, |end| g.span(end));
-        let message = format!("mic@2 has exactly one output, the module has {}", outputs.len());
+        let message = format!(
+            "mic@2 has exactly one output, the module has {}",
+            outputs.len()
+        );
         found.push(Diagnostic::error(span, message));
     }
-    if found.has_errors() { Err(found) } else { Ok(writer.finish(HEADER, outputs[0])) }
+    if found.has_errors() {
+        Err(found)
+    } else {
+        Ok(writer.finish(HEADER, outputs[0]))
+    }
 }
 
 #[inline]
@@ -44,7 +51,11 @@ fn write_op(opcodes: &Opcodes, w: &mut Writer<'_>, op: OpId) -> Result<(), Refus
 }
 
 fn write_input(w: &mut Writer<'_>, op: OpId, input: InputOp) -> Result<(), Refusal> {
-    let letter = if w.graph.attr(op, input.param) == Attr::Bool(true) { "p" } else { "a" };
+    let letter = if w.graph.attr(op, input.param) == Attr::Bool(true) {
+        "p"
+    } else {
+        "a"
+    };
     match w.graph.attr(op, input.name) {
         Attr::Str(name) => w.input(w.graph.result(op), letter, name),
         _ => Err("has no name".to_owned()),
@@ -54,8 +65,15 @@ fn write_input(w: &mut Writer<'_>, op: OpId, input: InputOp) -> Result<(), Refus
 #[cold]
 fn refused(g: &Graph, op: OpId, refusal: &str) -> Diagnostic {
     let name = g.def(op).short_name();
-    let value = g.results(op).iter().next().map(|value| format!(" (value {})", g.label(value)));
-    let message = format!("'{name}'{} cannot be written in mic@2: it {refusal}", value.unwrap_or_default());
+    let value = g
+        .results(op)
+        .iter()
+        .next()
+        .map(|value| format!(" (value {})", g.label(value)));
+    let message = format!(
+        "'{name}'{} cannot be written in mic@2: it {refusal}",
+        value.unwrap_or_default()
+    );
     Diagnostic::error(g.span(op), message)
         .context("op", name)
         .help("Core text can say every module")

@@ -38,7 +38,8 @@ impl<'t> Reader<'t> {
     #[inline]
     pub(super) fn new(cursor: Cursor<'t>, limits: &'t Limits) -> Reader<'t> {
         const BYTES_PER_LINE: usize = 8;
-        let mut graph = Graph::with_capacity((cursor.left() / BYTES_PER_LINE + 1).min(limits.nodes));
+        let mut graph =
+            Graph::with_capacity((cursor.left() / BYTES_PER_LINE + 1).min(limits.nodes));
         graph.preamble.positional = true;
         Reader {
             cursor,
@@ -84,11 +85,10 @@ impl<'t> Reader<'t> {
     #[cold]
     fn not_int(&self, start: usize, what: &str) -> Diagnostic {
         let word = self.cursor.word_at(start);
-        if word.is_empty() {
-            let message = format!("expected {what}, found the end of the line");
-            return self.cursor.error_at(start, message);
-        }
-        let error = self.cursor.error_at(start, format!("expected {what}, found {}", shown(word)));
+        let found = self.cursor.found_at(start);
+        let error = self
+            .cursor
+            .error_at(start, format!("expected {what}, found {found}"));
         match word.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
             true => error.code(Code(1005)).context("literal", shown(word)),
             false => error,
@@ -113,8 +113,15 @@ impl<'t> Reader<'t> {
     #[cold]
     fn undefined(&self, id: i64, at: usize) -> Diagnostic {
         let found = self.cursor.word_at(at).trim_start_matches('0');
-        let found = if found.is_empty() { "0".to_owned() } else { id.to_string() };
-        let message = format!("input {found} is not defined yet ({})", self.values_so_far());
+        let found = if found.is_empty() {
+            "0".to_owned()
+        } else {
+            id.to_string()
+        };
+        let message = format!(
+            "input {found} is not defined yet ({})",
+            self.values_so_far()
+        );
         self.cursor
             .error_at(at, message)
             .code(Code(4001))
@@ -194,13 +201,21 @@ impl<'t> Reader<'t> {
         let start = self.cursor.at();
         let word = self.ident("a dimension")?;
         if let Some(sym) = self.graph.symbols().find(word)
-            && self.declared.get(sym.index()).is_some_and(|&declared| declared)
+            && self
+                .declared
+                .get(sym.index())
+                .is_some_and(|&declared| declared)
         {
             return Ok(sym);
         }
         self.declare(word, start)?;
-        let error = self.cursor.error_at(start, format!("symbol {} is not declared", shown(word)));
-        Err(Box::new(error.help(format!("add `S {}` above", shown(word).trim_matches('\'')))))
+        let error = self
+            .cursor
+            .error_at(start, format!("symbol {} is not declared", shown(word)));
+        Err(Box::new(error.help(format!(
+            "add `S {}` above",
+            shown(word).trim_matches('\'')
+        ))))
     }
 
     /// The symbol for the `name` at `start`.
@@ -252,6 +267,15 @@ impl<'t> Reader<'t> {
         }
         let span = self.cursor.span_of_line(start);
         let at = InsertPoint::End(self.graph.body());
-        self.graph.insert(at, NewOp { def, operands, attrs, results: 1, span });
+        self.graph.insert(
+            at,
+            NewOp {
+                def,
+                operands,
+                attrs,
+                results: 1,
+                span,
+            },
+        );
     }
 }

@@ -23,15 +23,51 @@ pub(super) struct Special {
 
 /// Every op with a form of its own.
 pub(super) const SPECIALS: &[Special] = &[
-    Special { op: "core.reshape", read: Some(read_reshape), write: Some(write_reshape) },
-    Special { op: "core.split", read: Some(read_split), write: None },
-    Special { op: "core.gather", read: None, write: Some(write_gather) },
-    Special { op: "core.sum", read: Some(node::read), write: Some(write_reduction) },
-    Special { op: "core.mean", read: Some(node::read), write: Some(write_reduction) },
-    Special { op: "core.max", read: Some(node::read), write: Some(write_reduction) },
-    Special { op: "core.expand_dims", read: None, write: Some(write_as_reshape) },
-    Special { op: "core.squeeze", read: None, write: Some(write_as_reshape) },
-    Special { op: "core.dot", read: None, write: Some(write_dot) },
+    Special {
+        op: "core.reshape",
+        read: Some(read_reshape),
+        write: Some(write_reshape),
+    },
+    Special {
+        op: "core.split",
+        read: Some(read_split),
+        write: None,
+    },
+    Special {
+        op: "core.gather",
+        read: None,
+        write: Some(write_gather),
+    },
+    Special {
+        op: "core.sum",
+        read: Some(node::read),
+        write: Some(write_reduction),
+    },
+    Special {
+        op: "core.mean",
+        read: Some(node::read),
+        write: Some(write_reduction),
+    },
+    Special {
+        op: "core.max",
+        read: Some(node::read),
+        write: Some(write_reduction),
+    },
+    Special {
+        op: "core.expand_dims",
+        read: None,
+        write: Some(write_as_reshape),
+    },
+    Special {
+        op: "core.squeeze",
+        read: None,
+        write: Some(write_as_reshape),
+    },
+    Special {
+        op: "core.dot",
+        read: None,
+        write: Some(write_dot),
+    },
 ];
 
 /// `rshp x d0 d1...`, where declared symbols may stand among the dimensions.
@@ -64,7 +100,12 @@ fn read_split(r: &mut Reader<'_>, def: &'static OpDef, start: usize) -> Parsed<(
     let params = node::split(r, def, &ints, start, &mut inputs)?;
     let (count, part) = (params[1], params.get(2).copied().unwrap_or(0));
     if count < 1 {
-        return Err(Box::new(bad_split(r, start, 3, format!("{count} is not a positive count"))));
+        return Err(Box::new(bad_split(
+            r,
+            start,
+            3,
+            format!("{count} is not a positive count"),
+        )));
     }
     if !(0..count).contains(&part) {
         let problem = format!("part {part} is outside the count of {count}");
@@ -95,8 +136,17 @@ fn write_gather(w: &mut Writer<'_>, op: OpId, opcode: &str) -> Result<(), Refusa
 fn write_reduction(w: &mut Writer<'_>, op: OpId, opcode: &str) -> Result<(), Refusal> {
     let g = w.graph;
     let keeps = g.attrs(op).contains(&Attr::Bool(true)) && !g.attrs(op).contains(&Attr::Ints(&[]));
-    let kept = if keeps { Some(w.known_type(g.result(op))?) } else { None };
-    let lists = g.def(op).attrs.iter().filter(|attr| attr.kind == AttrKind::Ints).count();
+    let kept = if keeps {
+        Some(w.known_type(g.result(op))?)
+    } else {
+        None
+    };
+    let lists = g
+        .def(op)
+        .attrs
+        .iter()
+        .filter(|attr| attr.kind == AttrKind::Ints)
+        .count();
     node::write_with(w, op, opcode, lists);
     match kept {
         Some(ty) => w.reshape(None, ty.shape),
@@ -115,7 +165,9 @@ fn write_dot(w: &mut Writer<'_>, op: OpId, _: &str) -> Result<(), Refusal> {
     for &operand in w.graph.operands(op) {
         let rank = w.known_type(operand)?.rank();
         if rank != 2 {
-            return Err(format!("has an operand of rank {rank}: only that of two matrices is 'm'"));
+            return Err(format!(
+                "has an operand of rank {rank}: only that of two matrices is 'm'"
+            ));
         }
     }
     w.node("m", w.graph.operands(op));

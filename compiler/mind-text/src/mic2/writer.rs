@@ -92,7 +92,9 @@ impl<'g> Writer<'g> {
         if !std::mem::replace(&mut self.declared[sym.index()], true) {
             let name = self.graph.name(sym);
             if !is_ident(name) {
-                return Err(format!("has the dimension {name:?}, which is not an identifier"));
+                return Err(format!(
+                    "has the dimension {name:?}, which is not an identifier"
+                ));
             }
             self.symbols.push(sym);
         }
@@ -117,11 +119,13 @@ impl<'g> Writer<'g> {
     /// Writes a reshape of `input`, or of the line before where that is none.
     pub(super) fn reshape(&mut self, input: Option<ValueId>, shape: &[Dim]) -> Result<(), Refusal> {
         let open = |dim: &&Dim| matches!(dim, Dim::Dynamic | Dim::Fixed(-1));
-        if shape.iter().filter(open).count() > 1 {
+        if shape.contains(&Dim::Dynamic) && shape.iter().filter(open).count() > 1 {
             return Err("has a target shape with more than one unknown extent".to_owned());
         }
         self.values.push_str("rshp ");
-        let id = input.map_or(self.next_id.wrapping_sub(1), |value| self.ids[value.index()]);
+        let id = input.map_or(self.next_id.wrapping_sub(1), |value| {
+            self.ids[value.index()]
+        });
         write_uint(&mut self.values, id.into());
         for &dim in shape {
             self.declare(dim)?;

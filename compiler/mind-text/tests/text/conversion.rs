@@ -5,7 +5,9 @@ use mind_text::Format;
 use crate::{FORMATS, canonical, errors, print, read, verified};
 
 fn refusals(format: Format, text: &str, to: Format) -> Vec<String> {
-    let found = FORMATS.print(to, &verified(format, text)).expect_err("it cannot be written");
+    let found = FORMATS
+        .print(to, &verified(format, text))
+        .expect_err("it cannot be written");
     found.iter().map(|error| error.message.clone()).collect()
 }
 
@@ -42,7 +44,14 @@ fn mic1_becomes_mic2_with_ids_by_position_and_roles_kept() {
 #[test]
 fn mic2_becomes_mic1_with_positions_as_ids() {
     let text = print(Format::Mic1, &read(Format::Mic2, MIC2));
-    assert_eq!(text, MIC1.replace("N5", "N0").replace("N2", "N3").replace("N1 ", "N2 ").replace(" N1\n", " N2\n").replace("N7", "N1"));
+    assert_eq!(
+        text,
+        MIC1.replace("N5", "N0")
+            .replace("N2", "N3")
+            .replace("N1 ", "N2 ")
+            .replace(" N1\n", " N2\n")
+            .replace("N7", "N1")
+    );
     canonical(Format::Mic1, &text);
 }
 
@@ -83,14 +92,18 @@ O 8";
 
 #[test]
 fn an_unknown_extent_becomes_minus_one_but_only_once() {
-    let text = |dims: &str| {
-        format!("mic@1\nT0 [f32;{dims}]\nN0 input \"x\" T0\nN1 expand N0 [0]\nO N1\n")
-    };
+    let text =
+        |dims: &str| format!("mic@1\nT0 [f32;{dims}]\nN0 input \"x\" T0\nN1 expand N0 [0]\nO N1\n");
     let graph = verified(Format::Mic1, &text("?,4"));
-    assert_eq!(print(Format::Mic2, &graph), "mic@2\nT0 f32 ? 4\na x T0\nrshp 0 1 -1 4\nO 1");
+    assert_eq!(
+        print(Format::Mic2, &graph),
+        "mic@2\nT0 f32 ? 4\na x T0\nrshp 0 1 -1 4\nO 1"
+    );
     assert_eq!(
         refusals(Format::Mic1, &text("?,?"), Format::Mic2),
-        ["'expand_dims' (value 1) cannot be written in mic@2: it has a target shape with more than one unknown extent"]
+        [
+            "'expand_dims' (value 1) cannot be written in mic@2: it has a target shape with more than one unknown extent"
+        ]
     );
 }
 
@@ -98,15 +111,42 @@ fn an_unknown_extent_becomes_minus_one_but_only_once() {
 fn what_mic2_cannot_say_is_refused_by_op_and_value() {
     let inputs = "mic@1\nT0 [f32;1,4,4,2]\nT1 [f32;2,2,2,3]\nT2 [f32;4]\nN0 input \"x\" T0\nN1 input \"y\" T1\nN2 input \"z\" T2\n";
     for (node, refusal) in [
-        ("N9 const.i64 1", "'const_i64' (value 9) cannot be written in mic@2: it has no opcode"),
-        ("N9 const.f32 1", "'const_f32' (value 9) cannot be written in mic@2: it has no opcode"),
-        ("N9 const.tensor fill=1 T2", "'const_tensor' (value 9) cannot be written in mic@2: it has no opcode"),
-        ("N9 conv2d N0 N1", "'conv2d' (value 9) cannot be written in mic@2: it has no opcode"),
-        ("N9 index N2 [0]", "'index' (value 9) cannot be written in mic@2: it has no opcode"),
-        ("N9 slice N2 0:1", "'slice' (value 9) cannot be written in mic@2: it has no opcode"),
-        ("N9 neg N2", "'neg' (value 9) cannot be written in mic@2: it has no opcode"),
-        ("N9 exp N2", "'exp' (value 9) cannot be written in mic@2: it has no opcode"),
-        ("N9 log N2", "'log' (value 9) cannot be written in mic@2: it has no opcode"),
+        (
+            "N9 const.i64 1",
+            "'const_i64' (value 9) cannot be written in mic@2: it has no opcode",
+        ),
+        (
+            "N9 const.f32 1",
+            "'const_f32' (value 9) cannot be written in mic@2: it has no opcode",
+        ),
+        (
+            "N9 const.tensor fill=1 T2",
+            "'const_tensor' (value 9) cannot be written in mic@2: it has no opcode",
+        ),
+        (
+            "N9 conv2d N0 N1",
+            "'conv2d' (value 9) cannot be written in mic@2: it has no opcode",
+        ),
+        (
+            "N9 index N2 [0]",
+            "'index' (value 9) cannot be written in mic@2: it has no opcode",
+        ),
+        (
+            "N9 slice N2 0:1",
+            "'slice' (value 9) cannot be written in mic@2: it has no opcode",
+        ),
+        (
+            "N9 neg N2",
+            "'neg' (value 9) cannot be written in mic@2: it has no opcode",
+        ),
+        (
+            "N9 exp N2",
+            "'exp' (value 9) cannot be written in mic@2: it has no opcode",
+        ),
+        (
+            "N9 log N2",
+            "'log' (value 9) cannot be written in mic@2: it has no opcode",
+        ),
         (
             "N9 dot N2 N2",
             "'dot' (value 9) cannot be written in mic@2: it has an operand of rank 1: only that of two matrices is 'm'",
@@ -124,7 +164,9 @@ fn what_mic2_cannot_say_is_refused_by_op_and_value() {
         refusals(Format::Mic1, &two, Format::Mic2),
         ["mic@2 has exactly one output, the module has 2"]
     );
-    let none = FORMATS.print(Format::Mic2, &read(Format::Mic1, inputs)).unwrap_err();
+    let none = FORMATS
+        .print(Format::Mic2, &read(Format::Mic1, inputs))
+        .unwrap_err();
     assert_eq!(
         none.first_error().unwrap().message,
         "mic@2 has exactly one output, the module has 0"
@@ -134,7 +176,9 @@ fn what_mic2_cannot_say_is_refused_by_op_and_value() {
 #[test]
 fn a_kept_reduction_needs_types_to_become_mic2() {
     let text = "mic@1\nT0 [f32;4]\nN0 input \"x\" T0\nN1 sum N0 [0] kd=1\nO N1\n";
-    let found = FORMATS.print(Format::Mic2, &read(Format::Mic1, text)).unwrap_err();
+    let found = FORMATS
+        .print(Format::Mic2, &read(Format::Mic1, text))
+        .unwrap_err();
     assert_eq!(
         found.first_error().unwrap().message,
         "'sum' (value 1) cannot be written in mic@2: it needs the type of a value that has none: verify the module first"
@@ -155,10 +199,16 @@ outputs: %1";
         Ok(graph) => graph,
         Err(_) => panic!("{:#?}", errors(Format::Core, text)),
     };
-    for (format, name) in [(Format::Mic1, "'fused' (N1)"), (Format::Mic2, "'fused' (value 1)")] {
+    for (format, name) in [
+        (Format::Mic1, "'fused' (N1)"),
+        (Format::Mic2, "'fused' (value 1)"),
+    ] {
         let found = FORMATS.print(format, &graph).unwrap_err();
         let message = &found.first_error().unwrap().message;
-        assert!(message.starts_with(&format!("{name} cannot be written in mic@")), "{message}");
+        assert!(
+            message.starts_with(&format!("{name} cannot be written in mic@")),
+            "{message}"
+        );
     }
 }
 

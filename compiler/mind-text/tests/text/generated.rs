@@ -46,7 +46,10 @@ impl Rng {
     fn ty(&mut self, g: &mut Graph) -> Ty {
         let dims: Shape = (0..self.below(4)).map(|_| self.dim(g, true)).collect();
         let dtype = *self.pick(DType::ALL);
-        g.intern_type(TypeView { dtype, shape: &dims })
+        g.intern_type(TypeView {
+            dtype,
+            shape: &dims,
+        })
     }
 
     fn ints(&mut self) -> Vec<i64> {
@@ -83,16 +86,27 @@ fn push(g: &mut Graph, rng: &mut Rng, def: &'static OpDef, format: Format) {
     let dtype = g.types().get(ty).dtype;
     let (lists, dims, pads) = (
         [rng.ints(), rng.ints(), rng.ints()],
-        (0..rng.below(4)).map(|_| rng.dim(g, false)).collect::<Shape>(),
+        (0..rng.below(4))
+            .map(|_| rng.dim(g, false))
+            .collect::<Shape>(),
         [1, 2, 3, rng.int()],
     );
     let length = lists.iter().map(Vec::len).min().unwrap_or(0);
     let splat = rng.below(2) == 0;
     let elements = if splat { 1 } else { rng.below(4) };
     let bytes = rng.elements(dtype, elements);
-    let literal = Literal { dtype, count: (!splat).then_some(elements), bytes: &bytes };
+    let literal = Literal {
+        dtype,
+        count: (!splat).then_some(elements),
+        bytes: &bytes,
+    };
     let name = g.intern(["x", "w1", "_b"][rng.below(3)]);
-    let several = def.attrs.iter().filter(|attr| attr.kind == AttrKind::Ints).count() > 1;
+    let several = def
+        .attrs
+        .iter()
+        .filter(|attr| attr.kind == AttrKind::Ints)
+        .count()
+        > 1;
     let mut attrs: Vec<Attr<'_>> = Vec::new();
     for (index, attr) in def.attrs.iter().enumerate() {
         attrs.push(match attr.kind {
@@ -119,7 +133,13 @@ fn push(g: &mut Graph, rng: &mut Rng, def: &'static OpDef, format: Format) {
         }
     }
     let at = InsertPoint::End(g.body());
-    let new = NewOp { def, operands: &operands, attrs: &attrs, results: 1, span: Span::FILE };
+    let new = NewOp {
+        def,
+        operands: &operands,
+        attrs: &attrs,
+        results: 1,
+        span: Span::FILE,
+    };
     let op = g.insert(at, new);
     let value = g.result(op);
     let needs_type = def.has(mind_ir::opdef::Trait::DeclaresType);
@@ -139,8 +159,11 @@ fn module(seed: u64, format: Format) -> Graph {
         Format::Mic1 => def.names.mic1.is_some(),
         _ => def.names.mic2.is_some(),
     };
-    let defs: Vec<&'static OpDef> =
-        registry.ops().filter(own).filter(|def| def.results == Results::One).collect();
+    let defs: Vec<&'static OpDef> = registry
+        .ops()
+        .filter(own)
+        .filter(|def| def.results == Results::One)
+        .collect();
     let input = registry.get("core.input").unwrap();
     let (mut g, mut rng) = (Graph::new(), Rng(seed));
     push(&mut g, &mut rng, input, format);
@@ -148,10 +171,20 @@ fn module(seed: u64, format: Format) -> Graph {
         let def = *rng.pick(&defs);
         push(&mut g, &mut rng, def, format);
     }
-    let outputs = if format == Format::Mic2 { 1 } else { 1 + rng.below(3) };
+    let outputs = if format == Format::Mic2 {
+        1
+    } else {
+        1 + rng.below(3)
+    };
     let values: Vec<ValueId> = (0..g.value_bound()).map(ValueId::new).collect();
     let outputs: Vec<ValueId> = (0..outputs).map(|_| *rng.pick(&values)).collect();
-    let new = NewOp { def: Yield::DEF, operands: &outputs, attrs: &[], results: 0, span: Span::FILE };
+    let new = NewOp {
+        def: Yield::DEF,
+        operands: &outputs,
+        attrs: &[],
+        results: 0,
+        span: Span::FILE,
+    };
     g.insert(InsertPoint::End(g.body()), new);
     g
 }
@@ -160,13 +193,18 @@ fn mutate(text: &str, rng: &mut Rng) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for _ in 0..1 + rng.below(4) {
         let at = rng.below(bytes.len());
-        let lines: Vec<&[u8]> = text.as_bytes().split_inclusive(|&byte| byte == b'\n').collect();
+        let lines: Vec<&[u8]> = text
+            .as_bytes()
+            .split_inclusive(|&byte| byte == b'\n')
+            .collect();
         match rng.below(5) {
             0 => bytes[at] = b" \t\r\n#\"[],;:=-?NTSO0192ae\xC3x\0"[rng.below(27)],
             1 => drop(bytes.remove(at)),
             2 => bytes.insert(at, b'0' + rng.below(75) as u8),
             3 => bytes.truncate(at.max(1)),
-            _ => bytes.splice(at..at, rng.pick(&lines).iter().copied()).for_each(drop),
+            _ => bytes
+                .splice(at..at, rng.pick(&lines).iter().copied())
+                .for_each(drop),
         }
         if bytes.is_empty() {
             bytes.push(b'm');
@@ -189,9 +227,17 @@ fn survive(text: &str) -> Result<(), TestCaseError> {
                 for error in found.iter() {
                     let (start, end) = (error.span.start as usize, error.span.end as usize);
                     let marked = text.get(start..end);
-                    prop_assert!(marked.is_some_and(|marked| !marked.contains('\n')), "{:?}", error);
+                    prop_assert!(
+                        marked.is_some_and(|marked| !marked.contains('\n')),
+                        "{:?}",
+                        error
+                    );
                     let message = &error.message;
-                    prop_assert!(!message.is_empty() && !message.ends_with('.'), "{}", message);
+                    prop_assert!(
+                        !message.is_empty() && !message.ends_with('.'),
+                        "{}",
+                        message
+                    );
                 }
             }
         }

@@ -58,7 +58,10 @@ fn lines(text: &str, found: &Diagnostics) -> Vec<String> {
 fn print(format: Format, g: &Graph) -> String {
     match FORMATS.print(format, g) {
         Ok(text) => text,
-        Err(found) => panic!("{:#?}", found.iter().map(|error| &error.message).collect::<Vec<_>>()),
+        Err(found) => panic!(
+            "{:#?}",
+            found.iter().map(|error| &error.message).collect::<Vec<_>>()
+        ),
     }
 }
 
@@ -99,7 +102,10 @@ fn dump(g: &Graph) -> String {
             .collect();
         let attrs: Vec<String> = g.attrs(op).iter().map(attr).collect();
         let (results, operands) = (labels(&results), labels(g.operands(op)));
-        format!("{results:?} = {} {operands:?} {attrs:?} : {types:?}\n", g.def(op).name)
+        format!(
+            "{results:?} = {} {operands:?} {attrs:?} : {types:?}\n",
+            g.def(op).name
+        )
     };
     g.ops(g.body()).map(line).collect()
 }

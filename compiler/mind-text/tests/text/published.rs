@@ -83,7 +83,11 @@ O 0";
 #[test]
 fn the_line_types_of_mic2() {
     let text = "mic@2\nS N\nT0 f16 128 128\na X T0\np W T0\nm 0 1\n# Layer 1\nO 2";
-    prints(Format::Mic2, text, "mic@2\nS N\nT0 f16 128 128\na X T0\np W T0\nm 0 1\nO 2");
+    prints(
+        Format::Mic2,
+        text,
+        "mic@2\nS N\nT0 f16 128 128\na X T0\np W T0\nm 0 1\nO 2",
+    );
 }
 
 #[test]
@@ -122,9 +126,16 @@ N1 const.i64 42 T0       # Node definitions
 N2 add N1 N1 T0          # Binary operation
 O N2                     # Output marker
 ";
-    prints(Format::Mic1, text, "mic@1\nT0 f32\nN1 const.i64 42 T0\nN2 add N1 N1 T0\nO N2\n");
+    prints(
+        Format::Mic1,
+        text,
+        "mic@1\nT0 f32\nN1 const.i64 42 T0\nN2 add N1 N1 T0\nO N2\n",
+    );
     let found = verify_errors(Format::Mic1, text);
-    assert_eq!(found, ["5:1 E2001 declared type f32[] differs from the inferred type i64[]"]);
+    assert_eq!(
+        found,
+        ["5:1 E2001 declared type f32[] differs from the inferred type i64[]"]
+    );
 }
 
 #[test]
@@ -152,8 +163,23 @@ O N0
     let types: Vec<String> = graph
         .ops(graph.body())
         .flat_map(|op| graph.results(op).into_iter().next())
-        .map(|value| graph.types().get(graph.declared(value).unwrap()).text(graph.symbols()))
+        .map(|value| {
+            graph
+                .types()
+                .get(graph.declared(value).unwrap())
+                .text(graph.symbols())
+        })
         .collect();
-    assert_eq!(types, ["f32[]", "i64[]", "bool[]", "f32[3, 4]", "f32[B, 128]", "f32[?, ?]"]);
+    assert_eq!(
+        types,
+        [
+            "f32[]",
+            "i64[]",
+            "bool[]",
+            "f32[3, 4]",
+            "f32[B, 128]",
+            "f32[?, ?]"
+        ]
+    );
     assert!(print(Format::Mic1, &graph).contains("T4 [f32;B,128]\nT5 [f32;?,?]\n"));
 }

@@ -73,7 +73,9 @@ impl CostModel {
     /// One kernel that moves `bytes` and does `work`.
     ///
     /// What fits into a level moves at its bandwidth and only the rest at the next one's, so that two
-    /// kernels never cost less than one that moves fewer bytes for a mere step between levels.
+    /// kernels never cost less than one that moves fewer bytes for a mere step between levels. Of what
+    /// hides behind the longer of moving and computing, a small share counts, to decide between forms
+    /// that are equal otherwise.
     pub(crate) fn kernel(&self, bytes: u64, work: Work) -> u64 {
         let (mut rest, mut within, mut moving) = (bytes, 0u64, 0u64);
         for (at, level) in self.levels.iter().enumerate() {
@@ -88,9 +90,9 @@ impl CostModel {
         }
         let computing = picoseconds(work.scalar, self.scalar_peak)
             .saturating_add(picoseconds(work.contraction, self.contraction_peak));
-        self.launch
-            .saturating_add(moving.max(computing))
-            .saturating_add(self.op)
+        let hidden = moving.min(computing) / HIDDEN_SHARE;
+        let visible = moving.max(computing).saturating_add(hidden);
+        self.launch.saturating_add(visible).saturating_add(self.op)
     }
 
     /// The work of an op of `class`.
@@ -191,6 +193,9 @@ fn weight(function: ScalarFn) -> u64 {
         ScalarFn::Sigmoid | ScalarFn::Tanh | ScalarFn::Erf | ScalarFn::Gelu => 20,
     }
 }
+
+/// One part in this many counts of what hides behind something longer.
+const HIDDEN_SHARE: u64 = 256;
 
 /// What a normalisation does per element, in simple scalar functions.
 const NORMALISATION_WEIGHT: u64 = 20;

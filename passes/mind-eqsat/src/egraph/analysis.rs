@@ -246,8 +246,7 @@ fn fold_splats(store: &mut Store<'_>, op: OpIx, ty: Ty, ids: &[ConstId]) -> Opti
         let (own, first) = (store.constants.get(id), store.constants.get(ids[0]));
         own.data.buffer().to_bytes() == first.data.buffer().to_bytes()
     });
-    let alike = ids.len() == 1 || def.has(Trait::SameDType);
-    (moves && alike && one).then(|| store.constants.splat(ty, elements[0].clone()))
+    (moves && one).then(|| store.constants.splat(ty, elements[0].clone()))
 }
 
 fn fold_dense(store: &mut Store<'_>, op: OpIx, payload: u32, ids: &[ConstId]) -> Option<ConstId> {

@@ -217,10 +217,10 @@ fn a_constant_used_earlier_than_it_stands_is_moved() {
 
 #[test]
 fn a_new_constant_stands_before_its_first_reader() {
-    let text = "div(z:f32[32, 64], 2:f32[]); \
-                transpose(add(div(transpose(x:f32[64, 32]), 2:f32[]), transpose(y:f32[64, 32])))";
+    let text = "neg(x:f32[64, 32]); neg(y:f32[64, 32]); div(z:f32[32, 64], 2:f32[]); \
+                transpose(add(div(transpose(x), 2:f32[]), transpose(y)))";
     let g = fold_and_compare(&module(text));
-    assert_eq!(ops(&g), ["mul", "mul", "add"], "{}", dump(&g));
+    assert_eq!(ops(&g), ["neg", "neg", "mul", "mul", "add"], "{}", dump(&g));
 }
 
 #[test]

@@ -74,7 +74,10 @@ fn main() {
     println!("{:>8}  {:>10}  {:>12}", "ops", "peak bytes", "bytes per op");
     for ops in [1_000, 10_000, 100_000] {
         let input = layered(ops).into_bytes();
-        let mut host = Sink { input, out: std::io::sink() };
+        let mut host = Sink {
+            input,
+            out: std::io::sink(),
+        };
         let before = LIVE.load(Ordering::Relaxed) - host.input.len();
         PEAK.store(LIVE.load(Ordering::Relaxed), Ordering::Relaxed);
         let args = ["--no-input-limits", "--canonicalize", "--cse", "--dce", "-"];

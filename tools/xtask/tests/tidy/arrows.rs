@@ -12,8 +12,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-pass", &["mind-ir"]),
     ("mind-rewrite", &["mind-ir"]),
     ("mind-eqsat", &["mind-ir"]),
-    ("mind-transforms", &["mind-pass", "mind-rewrite", "mind-core", "mind-eqsat"]),
-    ("mind-driver", &["mind-transforms", "mind-text", "mind-interp"]),
+    (
+        "mind-transforms",
+        &["mind-pass", "mind-rewrite", "mind-core", "mind-eqsat"],
+    ),
+    (
+        "mind-driver",
+        &["mind-transforms", "mind-text", "mind-interp"],
+    ),
     ("mind", &["mind-driver"]),
     ("mind-host", &["mind-driver"]),
     ("mind-opt", &["mind-driver", "mind-host"]),
@@ -47,14 +53,24 @@ fn manifests() -> Vec<Manifest> {
         if path.components().any(|part| part.as_os_str() == "fuzz") {
             return None;
         }
-        let folder = path.parent()?.file_name()?.to_string_lossy().replace('_', "-");
+        let folder = path
+            .parent()?
+            .file_name()?
+            .to_string_lossy()
+            .replace('_', "-");
         assert_eq!(folder, name, "a folder is called as its crate");
         let names = |section: &str| -> BTreeSet<String> {
             let rows = table.get(section).and_then(|rows| rows.as_table());
-            rows.into_iter().flat_map(|rows| rows.keys().cloned()).collect()
+            rows.into_iter()
+                .flat_map(|rows| rows.keys().cloned())
+                .collect()
         };
         let (dependencies, dev_dependencies) = (names("dependencies"), names("dev-dependencies"));
-        Some(Manifest { name, dependencies, dev_dependencies })
+        Some(Manifest {
+            name,
+            dependencies,
+            dev_dependencies,
+        })
     });
     parsed.collect()
 }
@@ -75,19 +91,40 @@ fn reachable() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
 #[test]
 fn crates_depend_only_along_the_allowed_arrows() {
     let (manifests, reachable) = (manifests(), reachable());
-    let own: BTreeSet<&str> = manifests.iter().map(|manifest| manifest.name.as_str()).collect();
+    let own: BTreeSet<&str> = manifests
+        .iter()
+        .map(|manifest| manifest.name.as_str())
+        .collect();
     for manifest in &manifests {
         let name = manifest.name.as_str();
-        let allowed = reachable.get(name).unwrap_or_else(|| panic!("{name} has no row of arrows"));
-        for dependency in manifest.dependencies.iter().filter(|dep| own.contains(dep.as_str())) {
-            assert!(allowed.contains(dependency.as_str()), "{name} must not depend on {dependency}");
+        let allowed = reachable
+            .get(name)
+            .unwrap_or_else(|| panic!("{name} has no row of arrows"));
+        for dependency in manifest
+            .dependencies
+            .iter()
+            .filter(|dep| own.contains(dep.as_str()))
+        {
+            assert!(
+                allowed.contains(dependency.as_str()),
+                "{name} must not depend on {dependency}"
+            );
         }
-        for dependency in manifest.dev_dependencies.iter().filter(|dep| own.contains(dep.as_str())) {
-            let fine = allowed.contains(dependency.as_str()) || TEST_ONLY.contains(&dependency.as_str());
+        for dependency in manifest
+            .dev_dependencies
+            .iter()
+            .filter(|dep| own.contains(dep.as_str()))
+        {
+            let fine =
+                allowed.contains(dependency.as_str()) || TEST_ONLY.contains(&dependency.as_str());
             assert!(fine, "tests of {name} must not depend on {dependency}");
         }
     }
-    assert_eq!(manifests.len(), ALLOWED.len(), "every row of arrows has its crate");
+    assert_eq!(
+        manifests.len(),
+        ALLOWED.len(),
+        "every row of arrows has its crate"
+    );
 }
 
 #[test]
@@ -95,7 +132,10 @@ fn some_libraries_have_a_single_user() {
     for manifest in manifests() {
         for (library, user) in SOLE_USERS {
             let uses = manifest.dependencies.contains(*library);
-            assert!(!uses || manifest.name == *user, "only {user} may use {library}");
+            assert!(
+                !uses || manifest.name == *user,
+                "only {user} may use {library}"
+            );
         }
     }
 }

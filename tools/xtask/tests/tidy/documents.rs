@@ -6,7 +6,10 @@ use mind_driver::session::{PASSES, registry};
 fn generated_documents_are_fresh() {
     for (path, expected) in xtask::documents() {
         let text = std::fs::read_to_string(xtask::root().join(&path)).unwrap_or_default();
-        assert!(text == expected, "{path} is stale; run `cargo run -p xtask`");
+        assert!(
+            text == expected,
+            "{path} is stale; run `cargo run -p xtask`"
+        );
     }
 }
 
@@ -24,6 +27,10 @@ fn every_op_says_its_shapes_errors_and_source() {
 #[test]
 fn every_pass_has_a_summary_and_an_example() {
     for info in PASSES.iter() {
-        assert!(!info.summary.is_empty() && !info.example.is_empty(), "{}", info.name);
+        assert!(
+            !info.summary.is_empty() && !info.example.is_empty(),
+            "{}",
+            info.name
+        );
     }
 }

@@ -16,10 +16,14 @@ pub(super) fn command() -> Command {
         .about("Verifies, optimises and prints a module")
         .version(env!("CARGO_PKG_VERSION"))
         .after_help("Exit status: 0 done, 1 the input was rejected, 2 usage.")
-        .args(cli::input_args().into_iter().map(|arg| match arg.get_id().as_str() {
-            "FILE" => arg.required(false).required_unless_present_any(LISTINGS),
-            _ => arg,
-        }))
+        .args(
+            cli::input_args()
+                .into_iter()
+                .map(|arg| match arg.get_id().as_str() {
+                    "FILE" => arg.required(false).required_unless_present_any(LISTINGS),
+                    _ => arg,
+                }),
+        )
         .args(output_args())
         .args(PASSES.iter().map(pass_flag))
         .args(pipeline_args())
@@ -37,7 +41,10 @@ fn output_args() -> [Arg; 4] {
             .value_name("FORMAT")
             .value_parser(Format::ALL.map(Format::name))
             .help("the output's format; the input's own, or Core text, where not given"),
-        Arg::new("output").short('o').value_name("OUT").help("write there, not to standard output"),
+        Arg::new("output")
+            .short('o')
+            .value_name("OUT")
+            .help("write there, not to standard output"),
         Arg::new("split-input-file")
             .long("split-input-file")
             .action(ArgAction::SetTrue)
@@ -45,7 +52,9 @@ fn output_args() -> [Arg; 4] {
         Arg::new("verify-diagnostics")
             .long("verify-diagnostics")
             .action(ArgAction::SetTrue)
-            .help("print nothing and check the diagnostics against `expected-error {{...}}` comments"),
+            .help(
+                "print nothing and check the diagnostics against `expected-error {{...}}` comments",
+            ),
     ]
 }
 
@@ -93,12 +102,22 @@ fn pipeline_args() -> [Arg; 3] {
 
 fn watching_args() -> Vec<Arg> {
     let flag = |name: &'static str, help: &'static str| {
-        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help).help_heading(WATCHING)
+        Arg::new(name)
+            .long(name)
+            .action(ArgAction::SetTrue)
+            .help(help)
+            .help_heading(WATCHING)
     };
     let passes = |name: &'static str, help: &'static str| {
         let names = PASSES.iter().map(|info| info.name).collect::<Vec<_>>();
-        let arg = Arg::new(name).long(name).value_name("PASS,...").value_delimiter(',');
-        arg.value_parser(names).hide_possible_values(true).help(help).help_heading(WATCHING)
+        let arg = Arg::new(name)
+            .long(name)
+            .value_name("PASS,...")
+            .value_delimiter(',');
+        arg.value_parser(names)
+            .hide_possible_values(true)
+            .help(help)
+            .help_heading(WATCHING)
     };
     vec![
         Arg::new("verify-each")
@@ -133,7 +152,10 @@ fn watching_args() -> Vec<Arg> {
         passes("print-ir-before", "print the module before these passes"),
         passes("print-ir-after", "print the module after these passes"),
         flag("print-ir-after-all", "print the module after every pass"),
-        flag("print-ir-after-change", "print what each pass changed, as a diff"),
+        flag(
+            "print-ir-after-change",
+            "print what each pass changed, as a diff",
+        ),
         Arg::new("print-ir-tree-dir")
             .long("print-ir-tree-dir")
             .value_name("DIR")
@@ -197,7 +219,11 @@ fn pass_flags(matches: &ArgMatches) -> Vec<(usize, &'static str, String)> {
     for info in PASSES.iter() {
         let indices = matches.indices_of(info.name).into_iter().flatten();
         let values = matches.get_many::<String>(info.name).into_iter().flatten();
-        flags.extend(indices.zip(values).map(|(at, value)| (at, info.name, value.clone())));
+        flags.extend(
+            indices
+                .zip(values)
+                .map(|(at, value)| (at, info.name, value.clone())),
+        );
     }
     flags.sort();
     flags

@@ -34,16 +34,25 @@ pub(super) fn check(file: &SourceFile, found: &Diagnostics) -> Result<(), Vec<St
             Some(expectation) => expectation.met = true,
             None => {
                 let word = diagnostic.severity.word();
-                differences.push(format!("{}:{line}: unexpected {word}: {shown}", file.name()));
+                differences.push(format!(
+                    "{}:{line}: unexpected {word}: {shown}",
+                    file.name()
+                ));
             }
         }
     }
     for expectation in expected.iter().filter(|expectation| !expectation.met) {
         let (word, line) = (expectation.severity.word(), expectation.line);
         let (name, written, text) = (file.name(), expectation.written, &expectation.text);
-        differences.push(format!("{name}:{written}: expected {word} at line {line} not found: {text}"));
+        differences.push(format!(
+            "{name}:{written}: expected {word} at line {line} not found: {text}"
+        ));
     }
-    if differences.is_empty() { Ok(()) } else { Err(differences) }
+    if differences.is_empty() {
+        Ok(())
+    } else {
+        Err(differences)
+    }
 }
 
 /// `E3001: message`, or the message alone.
@@ -61,10 +70,15 @@ fn expectations(file: &SourceFile, broken: &mut Vec<String>) -> Vec<Expectation>
         let mut rest = line;
         while let Some(at) = rest.find("expected-") {
             rest = &rest[at + "expected-".len()..];
-            let severities =
-                [Severity::Error, Severity::Warning, Severity::Note, Severity::Remark];
-            let Some(severity) =
-                severities.into_iter().find(|severity| rest.starts_with(severity.word()))
+            let severities = [
+                Severity::Error,
+                Severity::Warning,
+                Severity::Note,
+                Severity::Remark,
+            ];
+            let Some(severity) = severities
+                .into_iter()
+                .find(|severity| rest.starts_with(severity.word()))
             else {
                 continue;
             };
@@ -72,7 +86,13 @@ fn expectations(file: &SourceFile, broken: &mut Vec<String>) -> Vec<Expectation>
             match expectation(rest, written) {
                 Some((line, text, length)) => {
                     let text = text.to_owned();
-                    expected.push(Expectation { severity, line, text, written, met: false });
+                    expected.push(Expectation {
+                        severity,
+                        line,
+                        text,
+                        written,
+                        met: false,
+                    });
                     rest = &rest[length..];
                 }
                 None => broken.push(format!(
@@ -109,8 +129,12 @@ mod tests {
 
     fn differences(text: &str, found: Option<Diagnostic>) -> Vec<String> {
         let mut all = Diagnostics::new();
-        found.into_iter().for_each(|diagnostic| all.push(diagnostic));
-        check(&SourceFile::new("m", text), &all).err().unwrap_or_default()
+        found
+            .into_iter()
+            .for_each(|diagnostic| all.push(diagnostic));
+        check(&SourceFile::new("m", text), &all)
+            .err()
+            .unwrap_or_default()
     }
 
     fn error(start: u32) -> Option<Diagnostic> {

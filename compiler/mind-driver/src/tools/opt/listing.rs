@@ -17,7 +17,11 @@ pub(super) fn passes(name: &str) -> Result<String, String> {
             PASSES.iter().for_each(|info| describe(&mut out, info));
             out.push_str("named pipelines\n");
             for level in LEVELS {
-                let _ = writeln!(out, "  -O{}  {}: {}", level.name, level.summary, level.pipeline);
+                let _ = writeln!(
+                    out,
+                    "  -O{}  {}: {}",
+                    level.name, level.summary, level.pipeline
+                );
             }
         }
         name => match PASSES.get(name) {
@@ -49,7 +53,11 @@ pub(super) fn dialects(registry: &Registry) -> String {
         let _ = writeln!(out, "{}: {}", dialect.name, dialect.doc);
         for def in dialect.ops {
             let summary = def.doc.trim().lines().next().unwrap_or_default().trim();
-            let profile = if def.has(Trait::Extended) { " [extended]" } else { "" };
+            let profile = if def.has(Trait::Extended) {
+                " [extended]"
+            } else {
+                ""
+            };
             let _ = writeln!(out, "  {:<20} {summary}{profile}", def.name);
         }
         out.push('\n');

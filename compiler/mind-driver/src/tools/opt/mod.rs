@@ -38,7 +38,9 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
         Err(code) => return code,
     };
     let options = cli::load_options(&matches);
-    let path = matches.get_one::<String>("FILE").map_or("-", String::as_str);
+    let path = matches
+        .get_one::<String>("FILE")
+        .map_or("-", String::as_str);
     let name = cli::input_name(path);
     let bytes = match cli::read_input(host, path, options.limits.bytes) {
         Ok(bytes) => bytes,
@@ -47,7 +49,12 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
     let file = match decode(name, bytes, &options.limits) {
         Ok(text) => SourceFile::new(name, text),
         Err(rejected) => {
-            cli::report(host, &rejected.diagnostics, &rejected.file, DiagnosticFormat::of(&matches));
+            cli::report(
+                host,
+                &rejected.diagnostics,
+                &rejected.file,
+                DiagnosticFormat::of(&matches),
+            );
             return REJECTED;
         }
     };
@@ -58,7 +65,14 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
         },
         false => pipeline,
     };
-    Run { matches: &matches, session: &session, pipeline: &pipeline, options, file: &file }.all(host)
+    Run {
+        matches: &matches,
+        session: &session,
+        pipeline: &pipeline,
+        options,
+        file: &file,
+    }
+    .all(host)
 }
 
 /// Answers the arguments that need no module.
@@ -81,7 +95,10 @@ fn list(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Option<
 /// The pipeline inside a reproducer, or the exit code after the failure has been printed.
 fn reproduced(file: &SourceFile, host: &mut dyn Host) -> Result<Pipeline, u8> {
     let Some(text) = reproducer::pipeline_of(file.text()) else {
-        cli::print_error(host, &format!("error: {} is not a reproducer\n", file.name()));
+        cli::print_error(
+            host,
+            &format!("error: {} is not a reproducer\n", file.name()),
+        );
         return Err(REJECTED);
     };
     parse_pipeline(text, &PASSES).map_err(|found| {
@@ -124,7 +141,12 @@ impl Run<'_> {
         if self.matches.get_flag("verify-diagnostics") {
             return self.check_expected(&outcome.found, host);
         }
-        cli::report(host, &outcome.found, self.file, DiagnosticFormat::of(self.matches));
+        cli::report(
+            host,
+            &outcome.found,
+            self.file,
+            DiagnosticFormat::of(self.matches),
+        );
         if outcome.found.has_errors() {
             return REJECTED;
         }
@@ -149,16 +171,25 @@ impl Run<'_> {
         if let Err(found) = self.passes(&mut g, &mut watch, outcome) {
             return outcome.found.append(found);
         }
-        let wanted = self.matches.get_one::<String>("to").and_then(|name| Format::parse(name));
+        let wanted = self
+            .matches
+            .get_one::<String>("to")
+            .and_then(|name| Format::parse(name));
         match emit(formats, &g, format, wanted) {
             Ok(emitted) => {
                 outcome.printed.push(emitted.text);
-                emitted.note.into_iter().for_each(|note| outcome.found.push(note));
+                emitted
+                    .note
+                    .into_iter()
+                    .for_each(|note| outcome.found.push(note));
             }
             Err(found) => outcome.found.append(found),
         }
         watch.mark("print");
-        let printing = Timed { name: "print between passes".into(), time: watch.printing_time };
+        let printing = Timed {
+            name: "print between passes".into(),
+            time: watch.printing_time,
+        };
         outcome.steps = watch.step;
         outcome.times.append(&mut watch.times);
         outcome.times.push(printing);
@@ -173,10 +204,17 @@ impl Run<'_> {
     ) -> Result<(), Diagnostics> {
         let manager = Manager {
             registry: &self.session.registry,
-            verify_each: self.matches.get_one::<String>("verify-each").is_none_or(|on| on == "true"),
-            verify: VerifyConfig { profile: self.options.profile },
+            verify_each: self
+                .matches
+                .get_one::<String>("verify-each")
+                .is_none_or(|on| on == "true"),
+            verify: VerifyConfig {
+                profile: self.options.profile,
+            },
         };
-        let reproducer = self.matches.get_one::<String>("pass-pipeline-crash-reproducer");
+        let reproducer = self
+            .matches
+            .get_one::<String>("pass-pipeline-crash-reproducer");
         let (statistics, remarks) = (&mut outcome.statistics, &mut outcome.found);
         let result = match reproducer {
             None => manager.run(self.pipeline, g, statistics, remarks, watch),
@@ -190,7 +228,9 @@ impl Run<'_> {
             let left = self.pipeline.steps.get(watch.done..).unwrap_or_default();
             let version = env!("CARGO_PKG_VERSION");
             let text = reproducer::render(&watch.input, left, version, path);
-            let written = watch.host.write(std::path::Path::new(path), text.as_bytes());
+            let written = watch
+                .host
+                .write(std::path::Path::new(path), text.as_bytes());
             let message = match written {
                 Ok(()) => format!("note: replay with: mind-opt --run-reproducer {path}\n"),
                 Err(error) => format!("error: {path}: {error}\n"),
@@ -204,7 +244,9 @@ impl Run<'_> {
         match expected::check(self.file, found) {
             Ok(()) => DONE,
             Err(differences) => {
-                differences.iter().for_each(|line| cli::print_error(host, &format!("{line}\n")));
+                differences
+                    .iter()
+                    .for_each(|line| cli::print_error(host, &format!("{line}\n")));
                 REJECTED
             }
         }
@@ -217,21 +259,33 @@ impl Run<'_> {
             cli::print_error(host, &text);
         }
         if let Some(form) = self.matches.get_one::<String>("stats") {
-            cli::print_error(host, &render_statistics(&outcome.statistics, form == "json"));
+            cli::print_error(
+                host,
+                &render_statistics(&outcome.statistics, form == "json"),
+            );
         }
     }
 }
 
 /// The failure that stands for a panic inside a pass.
 fn crashed(pipeline: &Pipeline) -> Failure {
-    let pass = pipeline.steps.last().map_or("the pipeline", |step| step.pass.name);
+    let pass = pipeline
+        .steps
+        .last()
+        .map_or("the pipeline", |step| step.pass.name);
     let diagnostic = Diagnostic::error(Span::FILE, "a pass crashed; this is a bug of the compiler");
-    Failure::Pass { pass, error: PassError::Rejected(Box::new(diagnostic)) }
+    Failure::Pass {
+        pass,
+        error: PassError::Rejected(Box::new(diagnostic)),
+    }
 }
 
 fn failure_diagnostics(failure: Failure) -> Diagnostics {
     match failure {
-        Failure::Pass { pass: _, error: PassError::Rejected(diagnostic) } => (*diagnostic).into(),
+        Failure::Pass {
+            pass: _,
+            error: PassError::Rejected(diagnostic),
+        } => (*diagnostic).into(),
         Failure::Pass { pass, error } => {
             Diagnostic::error(Span::FILE, format!("`{pass}` failed: {error}")).into()
         }

@@ -7,7 +7,10 @@ const PIPELINE: &str = "# pipeline: ";
 
 /// A file that replays a failure: the module before the failing pass and the passes from there on.
 pub(super) fn render(module: &str, left: &[Step], version: &str, path: &str) -> String {
-    let pipeline = Pipeline { steps: left.to_vec() }.text();
+    let pipeline = Pipeline {
+        steps: left.to_vec(),
+    }
+    .text();
     format!(
         "{MARK}, version {version}\n{PIPELINE}{pipeline}\n# replay: mind-opt --run-reproducer {path}\n{module}\n"
     )
@@ -28,7 +31,10 @@ mod tests {
     fn the_pipeline_is_read_back() {
         let text = render("%0 = ...", &[], "1", "r.core");
         assert_eq!(pipeline_of(&text), Some(""));
-        assert_eq!(pipeline_of("# mind-opt reproducer\n# pipeline: cse,dce\nmic@1"), Some("cse,dce"));
+        assert_eq!(
+            pipeline_of("# mind-opt reproducer\n# pipeline: cse,dce\nmic@1"),
+            Some("cse,dce")
+        );
         assert_eq!(pipeline_of("# pipeline: cse\nmic@1"), None);
     }
 }

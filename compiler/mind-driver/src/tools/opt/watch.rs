@@ -22,7 +22,12 @@ pub(super) struct Printing {
 impl Printing {
     pub(super) fn of(matches: &ArgMatches) -> Printing {
         let names = |id: &str| -> Vec<String> {
-            matches.get_many(id).into_iter().flatten().cloned().collect()
+            matches
+                .get_many(id)
+                .into_iter()
+                .flatten()
+                .cloned()
+                .collect()
         };
         Printing {
             before: names("print-ir-before"),
@@ -89,12 +94,17 @@ impl<'a> Watch<'a> {
     /// Takes the time since the last mark.
     pub(super) fn mark(&mut self, name: impl Into<String>) {
         let now = self.host.now();
-        self.times.push(Timed { name: name.into(), time: now.saturating_sub(self.started) });
+        self.times.push(Timed {
+            name: name.into(),
+            time: now.saturating_sub(self.started),
+        });
         self.started = now;
     }
 
     fn text(&self, g: &Graph) -> String {
-        self.formats.print(Format::Core, g).unwrap_or_else(|_| "# this cannot be printed".to_owned())
+        self.formats
+            .print(Format::Core, g)
+            .unwrap_or_else(|_| "# this cannot be printed".to_owned())
     }
 
     fn dump(&mut self, title: &str, text: &str) {
@@ -126,7 +136,8 @@ impl<'a> Watch<'a> {
             self.diff(pass, changed, g);
         }
         if let Some(dir) = &self.printing.tree_dir {
-            let path = std::path::Path::new(dir).join(format!("{:03}-{}.core", self.step, pass.name));
+            let path =
+                std::path::Path::new(dir).join(format!("{:03}-{}.core", self.step, pass.name));
             let text = self.text(g);
             if let Err(error) = self.host.write(&path, text.as_bytes()) {
                 let message = format!("warning: {}: {error}\n", path.display());
@@ -142,13 +153,22 @@ impl<'a> Watch<'a> {
                 Changed::No => "no change",
                 Changed::Yes => "no change in the text",
             };
-            return crate::tools::cli::print_error(self.host, &format!("# {}: {what}\n", pass.name));
+            return crate::tools::cli::print_error(
+                self.host,
+                &format!("# {}: {what}\n", pass.name),
+            );
         }
-        let lines = |text: &str| text.lines().map(|line| elide(line) + "\n").collect::<String>();
+        let lines = |text: &str| {
+            text.lines()
+                .map(|line| elide(line) + "\n")
+                .collect::<String>()
+        };
         let (old, new) = (lines(&self.before), lines(&text));
         let diff = similar::TextDiff::from_lines(&old, &new);
         let mut shown = diff.unified_diff();
-        let shown = shown.context_radius(2).header(&format!("before {}", pass.name), "after");
+        let shown = shown
+            .context_radius(2)
+            .header(&format!("before {}", pass.name), "after");
         let shown = shown.to_string();
         crate::tools::cli::print_error(self.host, &shown);
     }
@@ -184,7 +204,10 @@ fn elide(line: &str) -> String {
         return line.to_owned();
     }
     let head: String = line.chars().take(SHOWN / 2).collect();
-    let tail: String = line.chars().skip(line.chars().count() - SHOWN / 4).collect();
+    let tail: String = line
+        .chars()
+        .skip(line.chars().count() - SHOWN / 4)
+        .collect();
     format!("{head} ... {tail}")
 }
 
@@ -202,7 +225,10 @@ pub(super) fn render_times(times: &[Timed], pipeline: &str, json: bool) -> Strin
     }
     let mut out = format!("pipeline: {pipeline}\n");
     for timed in times {
-        let (time, share) = (micros(timed.time), 100.0 * micros(timed.time) / total.max(1e-9));
+        let (time, share) = (
+            micros(timed.time),
+            100.0 * micros(timed.time) / total.max(1e-9),
+        );
         out.push_str(&format!("{time:12.1} us  {share:5.1} %  {}\n", timed.name));
     }
     out.push_str(&format!("{total:12.1} us  100.0 %  total\n"));

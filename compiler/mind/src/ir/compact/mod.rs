@@ -86,7 +86,9 @@ mod binding {
     }
 
     pub(super) fn print(format: Format, module: &IRModule) -> Result<String, String> {
-        formats().print(format, module).map_err(|found| first(&found, "").1)
+        formats()
+            .print(format, module)
+            .map_err(|found| first(&found, "").1)
     }
 
     /// Line and message of the first error.

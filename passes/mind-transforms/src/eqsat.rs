@@ -1,0 +1,93 @@
+//! Folding and fusing with an e-graph.
+
+use mind_core::ops::fused::Fused;
+use mind_diag::{Diagnostic, Span};
+use mind_eqsat::cost::HOST_CPU;
+use mind_eqsat::{Context, FastMath, Limits, Report, RuleSet, fold, fuse};
+use mind_ir::Graph;
+use mind_ir::opdef::Op;
+use mind_pass::{Changed, OptionInfo, OptionKind, Options, Pass, PassCx, PassError, PassInfo};
+
+pub(crate) const FOLD: PassInfo = PassInfo {
+    name: "fold",
+    alias: None,
+    summary: "Replaces values by cheaper equal ones, found by rules in an e-graph and chosen by cost",
+    example: "--fold, or in a pipeline fold{max-iters=4}",
+    options: OPTIONS,
+    make: |options| {
+        Box::new(Eqsat {
+            goal: fold,
+            limits: limits(options),
+        })
+    },
+};
+
+pub(crate) const FUSE: PassInfo = PassInfo {
+    name: "fuse",
+    alias: None,
+    summary: "Gathers ops into fused ones with a body, where that saves launches or memory traffic",
+    example: "--fuse, or in a pipeline fuse{max-iters=4}",
+    options: OPTIONS,
+    make: |options| {
+        Box::new(Eqsat {
+            goal: fuse,
+            limits: limits(options),
+        })
+    },
+};
+
+const OPTIONS: &[OptionInfo] = &[OptionInfo {
+    name: "max-iters",
+    kind: OptionKind::Count,
+    default: "8",
+    summary: "rounds of simplification per region; half as many of moving layouts",
+}];
+
+fn limits(options: &Options) -> Limits {
+    let rounds = options.count("max-iters");
+    Limits {
+        simplify_rounds: rounds,
+        layout_rounds: rounds.div_ceil(2),
+        ..Limits::default()
+    }
+}
+
+struct Eqsat {
+    goal: fn(&mut Graph, &Context<'_>) -> Report,
+    limits: Limits,
+}
+
+impl Pass for Eqsat {
+    fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
+        let rules = RuleSet::shipped(cx.registry).map_err(|errors| {
+            let message = format!("the shipped rules are broken: {errors}");
+            PassError::Rejected(Box::new(Diagnostic::error(Span::FILE, message)))
+        })?;
+        let context = Context {
+            rules: &rules,
+            classes: FastMath::EXACT,
+            cost: &HOST_CPU,
+            limits: self.limits,
+            constant: mind_core::constant,
+            fused: Fused::DEF,
+        };
+        let report = (self.goal)(g, &context);
+        count(&report, &rules, cx);
+        Ok(Changed::when(report.changed))
+    }
+}
+
+fn count(report: &Report, rules: &RuleSet, cx: &mut PassCx<'_>) {
+    let statistics = &mut *cx.statistics;
+    statistics.add("cost-before-ns", report.cost_before / 1000);
+    statistics.add("cost-after-ns", report.cost_after / 1000);
+    statistics.add("regions", report.regions as u64);
+    statistics.add("regions-kept", report.kept.len() as u64);
+    statistics.add("values-replaced", report.changes.len() as u64);
+    statistics.add("groups-fused", report.fused.len() as u64);
+    for (name, rule) in rules.names().zip(&report.rules) {
+        if rule.chosen > 0 {
+            statistics.add(name, rule.chosen as u64);
+        }
+    }
+}
