@@ -1,5 +1,7 @@
 //! Parsing: mic@1 and mic@2 against compact JSON, per module and in bytes per second.
 
+#![expect(missing_docs, reason = "criterion makes functions of its own")]
+
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

@@ -1,5 +1,7 @@
 //! Parse, verify, canonicalize, cse, dce and print, together and one by one, from 1,000 to 100,000 ops.
 
+#![expect(missing_docs, reason = "criterion makes functions of its own")]
+
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
