@@ -34,13 +34,17 @@ fn is_pass(arg: &str) -> bool {
         || (name != "verify" && PASSES.get(name).is_some())
 }
 
-/// Runs a module before and after in the interpreter.
+/// Runs a module before and after in the interpreter; what went to a file is for the test to compare.
 fn compare(transformation: &Transformation<'_>) -> Result<(), String> {
     let Transformation {
         input,
         output,
         args,
     } = *transformation;
+    let printed_elsewhere = |arg: &String| arg == "-o" || arg == "--verify-diagnostics";
+    if output.is_empty() && args.iter().any(printed_elsewhere) {
+        return Ok(());
+    }
     let from = args.iter().find_map(|arg| arg.strip_prefix("--from="));
     same_results(
         &Session::default(),

@@ -9,6 +9,10 @@ use crate::scan::{Cursor, Parsed};
 ///
 /// Errors: no header, another version, text behind it.
 pub(crate) fn read_header(cursor: &mut Cursor<'_>, expected: &str) -> Parsed<()> {
+    if cursor.eat_line(expected) {
+        return Ok(());
+    }
+
     loop {
         cursor.blanks();
         if !cursor.at_line_end() {
@@ -21,7 +25,7 @@ pub(crate) fn read_header(cursor: &mut Cursor<'_>, expected: &str) -> Parsed<()>
     }
     let start = cursor.at();
     let word = cursor.word();
-    if word != expected {
+    if word != expected.as_bytes() {
         return Err(Box::new(wrong_header(cursor, start, expected)));
     }
     end_of_line(cursor)

@@ -12,6 +12,9 @@ use crate::scan::{Cursor, Parsed, shown};
 pub(crate) fn read_quoted<'t>(cursor: &mut Cursor<'t>) -> Parsed<Cow<'t, str>> {
     let open = cursor.at();
     cursor.bump();
+    if let Some(plain) = cursor.plain_until(b'"') {
+        return Ok(Cow::Borrowed(plain));
+    }
     let mut text = Cow::Borrowed("");
     loop {
         let start = cursor.at();

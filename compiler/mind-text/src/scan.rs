@@ -11,6 +11,7 @@ pub(crate) type Parsed<T> = Result<T, Box<Diagnostic>>;
 ///
 /// The end of the text reads as a newline. `at` lies on a character boundary: only ASCII bytes and
 /// whole words are stepped over.
+#[derive(Clone, Copy)]
 pub(crate) struct Cursor<'t> {
     text: &'t str,
     at: usize,
@@ -113,8 +114,17 @@ impl<'t> Cursor<'t> {
     /// Steps over `byte` if it is next.
     #[inline]
     pub(crate) fn eat(&mut self, byte: u8) -> bool {
-        let found = self.peek() == byte && self.at < self.text.len();
+        let found = self.text.as_bytes().get(self.at) == Some(&byte);
         self.at += usize::from(found);
+        found
+    }
+
+    /// Steps over `text` if that is all that is left of the line, and ends with its newline.
+    #[inline]
+    pub(crate) fn eat_line(&mut self, text: &str) -> bool {
+        let rest = &self.text.as_bytes()[self.at..];
+        let found = rest.get(text.len()) == Some(&b'\n') && rest.starts_with(text.as_bytes());
+        self.at += if found { text.len() } else { 0 };
         found
     }
 
@@ -162,9 +172,15 @@ impl<'t> Cursor<'t> {
         false
     }
 
-    /// The bytes up to the next blank or line end; empty at one.
+    /// The text from the cursor on.
     #[inline]
-    pub(crate) fn word(&mut self) -> &'t str {
+    pub(crate) fn rest(&self) -> &'t [u8] {
+        &self.text.as_bytes()[self.at..]
+    }
+
+    /// Steps over the bytes up to the next blank or line end, and gives them; none at one.
+    #[inline]
+    pub(crate) fn word(&mut self) -> &'t [u8] {
         let start = self.at;
         let bytes = self.text.as_bytes();
         let mut at = start;
@@ -172,7 +188,7 @@ impl<'t> Cursor<'t> {
             at += 1;
         }
         self.at = at;
-        &self.text[start..at]
+        &bytes[start..at]
     }
 
     /// The bytes up to the next blank, bracket, comma, semicolon or line end; empty at one.
@@ -190,6 +206,22 @@ impl<'t> Cursor<'t> {
             .iter()
             .position(|&byte| wanted(byte))
             .unwrap_or(rest.len());
+    }
+
+    /// Steps over the bytes up to `end` and over `end` itself, and gives them; none, and no step, where a
+    /// backslash, a line end or the end of the text comes first.
+    #[inline]
+    pub(crate) fn plain_until(&mut self, end: u8) -> Option<&'t str> {
+        let (bytes, start) = (self.text.as_bytes(), self.at);
+        let mut at = start;
+        while !matches!(*bytes.get(at)?, b'\\' | b'\n') {
+            if bytes[at] == end {
+                self.at = at + 1;
+                return Some(&self.text[start..at]);
+            }
+            at += 1;
+        }
+        None
     }
 
     /// The next character; none at the end.
@@ -462,6 +494,6 @@ mod tests {
 
     #[test]
     fn a_byte_order_mark_is_not_text() {
-        assert_eq!(cursor("\u{feff}mic@1").word(), "mic@1");
+        assert_eq!(cursor("\u{feff}mic@1").word(), b"mic@1");
     }
 }

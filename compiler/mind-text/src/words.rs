@@ -28,8 +28,8 @@ impl<T> Words<T> {
             shift: 64 - len.trailing_zeros(),
         };
         for (word, entry) in entries {
-            let key = key(word);
-            let at = words.slot(key, word);
+            let key = key(word.as_bytes(), word.len());
+            let at = words.slot(key, word.as_bytes());
             words.slots[at].get_or_insert(Slot { key, word, entry });
         }
         words
@@ -37,10 +37,15 @@ impl<T> Words<T> {
 
     /// The entry for `word`.
     #[inline]
-    pub(crate) fn get(&self, word: &str) -> Option<&T> {
-        self.slots[self.slot(key(word), word)]
-            .as_ref()
-            .map(|slot| &slot.entry)
+    pub(crate) fn get(&self, word: &[u8]) -> Option<&T> {
+        self.get_prefix(word, word.len())
+    }
+
+    /// The entry for the first `len` bytes of `text`; faster where `text` goes on behind them.
+    #[inline]
+    pub(crate) fn get_prefix(&self, text: &[u8], len: usize) -> Option<&T> {
+        let slot = self.slot(key(text, len), &text[..len]);
+        self.slots[slot].as_ref().map(|slot| &slot.entry)
     }
 
     /// Every word.
@@ -50,12 +55,12 @@ impl<T> Words<T> {
 
     /// The slot that holds `word`, or the empty one where it would go: three of four are empty.
     #[inline]
-    fn slot(&self, key: u64, word: &str) -> usize {
+    fn slot(&self, key: u64, word: &[u8]) -> usize {
         const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
         let mask = self.slots.len() - 1;
         let mut at = (key.wrapping_mul(MIX) >> self.shift) as usize;
         while let Some(slot) = &self.slots[at & mask] {
-            if slot.key == key && (word.len() <= KEY_BYTES || slot.word == word) {
+            if slot.key == key && (word.len() <= KEY_BYTES || slot.word.as_bytes() == word) {
                 break;
             }
             at += 1;
@@ -67,13 +72,20 @@ impl<T> Words<T> {
 /// How much of a word its key holds.
 const KEY_BYTES: usize = 7;
 
-/// The length and the first bytes of a word: all there is to know of a short one.
+/// The length and the first bytes of the word that is the first `len` bytes of `text`: all there is to
+/// know of a short one.
 #[inline]
-fn key(word: &str) -> u64 {
-    let len = word.len().min(255) as u64;
-    word.bytes()
-        .take(KEY_BYTES)
-        .fold(len, |key, byte| key << 8 | u64::from(byte))
+fn key(text: &[u8], len: usize) -> u64 {
+    let first = match text.first_chunk() {
+        Some(chunk) => u64::from_le_bytes(*chunk),
+        None => {
+            let mut chunk = [0; 8];
+            chunk[..text.len()].copy_from_slice(text);
+            u64::from_le_bytes(chunk)
+        }
+    };
+    let kept = len.min(KEY_BYTES) * 8;
+    first & ((1 << kept) - 1) | (len.min(255) as u64) << (KEY_BYTES * 8)
 }
 
 #[cfg(test)]
@@ -98,16 +110,16 @@ mod tests {
                 .map(|(index, word)| (word, index)),
         );
         for (index, word) in all.into_iter().enumerate() {
-            assert_eq!(words.get(word), Some(&index));
+            assert_eq!(words.get(word.as_bytes()), Some(&index));
         }
         for word in ["", "su", "sums", "const.f3", "const.tensors", "transposf"] {
-            assert_eq!(words.get(word), None);
+            assert_eq!(words.get(word.as_bytes()), None);
         }
         assert_eq!(words.words().count(), all.len());
     }
 
     #[test]
     fn an_empty_table_finds_nothing() {
-        assert_eq!(Words::<u8>::new([]).get("m"), None);
+        assert_eq!(Words::<u8>::new([]).get(b"m"), None);
     }
 }

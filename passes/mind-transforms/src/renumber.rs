@@ -40,10 +40,10 @@ fn hoist_inputs(g: &mut Graph) -> bool {
 fn number(g: &mut Graph) -> bool {
     let mut values: Vec<ValueId> = Vec::new();
     for op in g.walk() {
+        values.extend(g.results(op));
         for &region in g.regions(op) {
             values.extend(g.arguments(g.block(region)));
         }
-        values.extend(g.results(op));
     }
     let labels = values.iter().enumerate();
     let changed = labels

@@ -1,7 +1,6 @@
 //! Creating ops.
 
 use mind_diag::Span;
-use smallvec::SmallVec;
 
 use super::data::{BlockData, OpData, RegionData, ValueData};
 use super::{Graph, ValueDef, ValueRange};
@@ -36,7 +35,7 @@ pub enum InsertPoint {
 impl Graph {
     /// Creates an op, unchecked and untyped, with an empty block per region of its table entry.
     ///
-    /// Results get the next labels. For checked creation use a [`Builder`].
+    /// Results get the next labels. For checked creation use a [`Builder`](crate::builder::Builder).
     pub fn insert(&mut self, at: InsertPoint, new: NewOp<'_>) -> OpId {
         debug_assert_eq!(
             new.attrs.len(),
@@ -58,10 +57,10 @@ impl Graph {
         self.ops.push(OpData {
             def: new.def,
             attrs,
-            regions: &[],
             results,
             first_use: self.uses.len() as u32,
             operand_count: new.operands.len() as u32,
+            first_region: self.regions.len() as u32,
             span: new.span,
             parent: Some(parent),
             prev,
@@ -75,19 +74,17 @@ impl Graph {
         op
     }
 
+    #[cold]
     fn add_regions(&mut self, op: OpId, count: usize) {
-        let regions: SmallVec<[RegionId; 2]> = (0..count)
-            .map(|_| {
-                let block = BlockId::new(self.blocks.len());
-                self.blocks.push(BlockData {
-                    owner: Some(op),
-                    ..BlockData::default()
-                });
-                self.regions.push(RegionData { block });
-                RegionId::new(self.regions.len() - 1)
-            })
-            .collect();
-        self.ops[op.index()].regions = self.arena.slice(&regions);
+        for _ in 0..count {
+            let block = BlockId::new(self.blocks.len());
+            self.blocks.push(BlockData {
+                owner: Some(op),
+                ..BlockData::default()
+            });
+            self.region_ids.push(RegionId::new(self.regions.len()));
+            self.regions.push(RegionData { block });
+        }
     }
 
     /// Gives an empty block its arguments. Panics on a block that has some.
@@ -122,8 +119,14 @@ impl Graph {
     #[inline]
     pub(super) fn store_attrs(&mut self, attrs: &[Attr<'_>]) -> &'static [Attr<'static>] {
         if attrs.is_empty() {
-            return &[];
+            &[]
+        } else {
+            self.copy_attrs(attrs)
         }
+    }
+
+    #[inline(never)]
+    fn copy_attrs(&mut self, attrs: &[Attr<'_>]) -> &'static [Attr<'static>] {
         let stored = self.arena.filled(attrs.len(), Attr::Bool(false));
         for (slot, &attr) in stored.iter_mut().zip(attrs) {
             *slot = self.store_attr(attr);

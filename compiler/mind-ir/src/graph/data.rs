@@ -1,20 +1,22 @@
 //! The rows of a graph's tables.
 
 use mind_diag::Span;
+use smallvec::SmallVec;
 
 use super::ValueRange;
 use crate::attr::Attr;
-use crate::entity::{BlockId, OpId, RegionId, Sym, Ty, UseId, ValueId};
+use crate::entity::{BlockId, OpId, Sym, Ty, UseId, ValueId};
 use crate::opdef::OpDef;
 
 pub(super) struct OpData {
     pub(super) def: &'static OpDef,
     pub(super) attrs: &'static [Attr<'static>],
-    pub(super) regions: &'static [RegionId],
     pub(super) results: ValueRange,
     /// The slot of operand 0; the others follow it.
     pub(super) first_use: u32,
     pub(super) operand_count: u32,
+    /// The first of its regions; the others follow it.
+    pub(super) first_region: u32,
     pub(super) span: Span,
     pub(super) parent: Option<BlockId>,
     pub(super) prev: Option<OpId>,
@@ -67,7 +69,7 @@ pub struct Preamble {
     /// Symbolic dimensions in the order of their declaration, repeats included.
     pub symbols: Vec<Sym>,
     /// Types in the order of their declaration, repeats and unused ones included.
-    pub types: Vec<Ty>,
+    pub types: SmallVec<[Ty; 4]>,
     /// Whether a value's number is its position in the text, not written there.
     pub positional: bool,
     /// Inputs that name a later one of several equal declarations, with its position.

@@ -43,6 +43,8 @@ pub struct Graph {
     uses: Vec<UseData>,
     blocks: SmallVec<[BlockData; 1]>,
     regions: Vec<RegionData>,
+    /// All regions, for slices of them.
+    region_ids: Vec<RegionId>,
     types: TypeTable,
     symbols: Symbols,
     next_label: u64,
@@ -63,8 +65,8 @@ impl Graph {
         Graph {
             ops: Vec::with_capacity(ops),
             values: Vec::with_capacity(ops),
-            operands: Vec::with_capacity(ops + ops / 2),
-            uses: Vec::with_capacity(ops + ops / 2),
+            operands: Vec::with_capacity(ops * 2),
+            uses: Vec::with_capacity(ops * 2),
             ..Graph::new()
         }
     }
@@ -73,8 +75,8 @@ impl Graph {
     pub fn reserve(&mut self, ops: usize) {
         self.ops.reserve(ops);
         self.values.reserve(ops);
-        self.operands.reserve(ops + ops / 2);
-        self.uses.reserve(ops + ops / 2);
+        self.operands.reserve(ops * 2);
+        self.uses.reserve(ops * 2);
     }
 
     /// The module's own block.
@@ -148,7 +150,8 @@ impl Graph {
 
     /// The op's regions.
     pub fn regions(&self, op: OpId) -> &[RegionId] {
-        self.ops[op.index()].regions
+        let data = &self.ops[op.index()];
+        &self.region_ids[data.first_region as usize..][..data.def.regions]
     }
 
     /// Where the op stands in the source.
@@ -318,6 +321,7 @@ impl Clone for Graph {
             uses: self.uses.clone(),
             blocks: self.blocks.clone(),
             regions: self.regions.clone(),
+            region_ids: self.region_ids.clone(),
             types: self.types.clone(),
             symbols: self.symbols.clone(),
             next_label: self.next_label,
@@ -325,12 +329,7 @@ impl Clone for Graph {
         };
         for op in &self.ops {
             let attrs = copy.store_attrs(op.attrs);
-            let regions = copy.arena.slice(op.regions);
-            copy.ops.push(OpData {
-                attrs,
-                regions,
-                ..*op
-            });
+            copy.ops.push(OpData { attrs, ..*op });
         }
         copy
     }

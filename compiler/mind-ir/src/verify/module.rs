@@ -78,6 +78,10 @@ impl Verifier<'_> {
     }
 
     fn op(&mut self, g: &mut Graph, op: OpId) -> Result<(), Box<VerifyError>> {
+        if g.def(op).has(Trait::Interface) && g.parent(op) != Some(g.body()) {
+            let problem = "an input stands in the module's own block".to_owned();
+            return Err(Box::new(VerifyError::Structure { problem }));
+        }
         for &operand in g.operands(op) {
             if self.defined[operand.index()] < self.floor {
                 let operand = format!("%{}", g.label(operand));
@@ -204,6 +208,12 @@ fn type_arguments(g: &mut Graph, op: OpId, block: BlockId) -> Result<(), Box<Ver
         let ty = g
             .type_id(operand)
             .expect("operands were seen to have types");
+        if let Some(declared) = g.declared(argument) {
+            let (written, found) = (g.types().get(declared), g.types().get(ty));
+            if found.meet(written).is_none() {
+                return Err(Box::new(declared_type(g, written, found)));
+            }
+        }
         g.set_type(argument, ty);
     }
     Ok(())

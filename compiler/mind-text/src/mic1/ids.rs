@@ -46,7 +46,6 @@ impl Ids {
     /// Makes `id` stand for `entry`, whatever it stood for.
     #[inline]
     pub(super) fn set(&mut self, id: u64, entry: Entry) {
-        const SLACK: usize = 16;
         let raw = match entry {
             Entry::Failed => FAILED,
             Entry::Defined(index) => index as u32 + DEFINED,
@@ -58,7 +57,16 @@ impl Ids {
         let at = id.wrapping_sub(self.first);
         if at == self.dense.len() as u64 {
             self.dense.push(raw);
-        } else if at < (2 * self.len + SLACK) as u64 {
+        } else {
+            self.set_apart(id, at, raw);
+        }
+    }
+
+    /// Sets an id that does not follow the highest one.
+    #[cold]
+    fn set_apart(&mut self, id: u64, at: u64, raw: u32) {
+        const SLACK: usize = 16;
+        if at < (2 * self.len + SLACK) as u64 {
             if self.dense.len() as u64 <= at {
                 self.cover(at as usize + 1);
             }

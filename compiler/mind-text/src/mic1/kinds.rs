@@ -5,6 +5,7 @@ use mind_ir::opdef::{OpDef, Registry, Results};
 use rustc_hash::FxHashMap;
 
 use super::node::{self, ReadNode, Spelling, WriteNode};
+use super::plain::Plain;
 use super::special::{SPECIALS, Special};
 use crate::words::Words;
 
@@ -13,8 +14,8 @@ use crate::words::Words;
 pub(super) struct Kind {
     pub(super) def: &'static OpDef,
     pub(super) read: ReadNode,
-    /// How many operands are all that stands before the type; none where there may be more.
-    pub(super) plain: Option<usize>,
+    /// What the plain line of the kind holds.
+    pub(super) plain: Plain,
 }
 
 /// What mic@1 can say of the ops of a registry.
@@ -43,8 +44,14 @@ impl Kinds {
 
     /// The kind that `word` names.
     #[inline]
-    pub(super) fn get(&self, word: &str) -> Option<&Kind> {
+    pub(super) fn get(&self, word: &[u8]) -> Option<&Kind> {
         self.kinds.get(word)
+    }
+
+    /// The kind that the first `len` bytes of `text` name.
+    #[inline]
+    pub(super) fn get_prefix(&self, text: &[u8], len: usize) -> Option<&Kind> {
+        self.kinds.get_prefix(text, len)
     }
 
     /// Every kind.
@@ -65,7 +72,10 @@ fn special(def: &OpDef) -> Option<&'static Special> {
 
 fn kinds_of(def: &'static OpDef) -> Vec<(&'static str, Kind)> {
     let own = special(def).and_then(|special| special.read);
-    let plain = node::plain_arity(def).filter(|_| own.is_none());
+    let [plain, plain_alias] = match special(def) {
+        Some(special) => special.plain.map(|plain| plain.for_op(def)),
+        None => [Plain::of(def), Plain::No],
+    };
     let named = Kind {
         def,
         read: own.unwrap_or(node::read),
@@ -80,7 +90,7 @@ fn kinds_of(def: &'static OpDef) -> Vec<(&'static str, Kind)> {
             Kind {
                 def,
                 read,
-                plain: None,
+                plain: plain_alias,
             },
         )
     });

@@ -4,6 +4,7 @@ mod ids;
 mod kinds;
 mod node;
 mod parse;
+mod plain;
 mod print;
 mod reader;
 mod special;

@@ -4,10 +4,9 @@ use mind_diag::{Code, Diagnostic};
 use mind_ir::attr::{Attr, AttrKind, OPEN_END, Padding};
 use mind_ir::opdef::{AttrDef, OpDef, nearest};
 use mind_ir::types::{DType, Dim};
-use mind_ir::{OpId, Ty, ValueId};
+use mind_ir::{OpId, ValueId};
 use smallvec::SmallVec;
 
-use super::ids::Entry;
 use super::reader::{Declared, Head, Operands, Reader};
 use super::value::{Value, read_value};
 use super::writer::{Refusal, Writer, check_target};
@@ -31,66 +30,6 @@ pub(super) struct Spelling {
 
 /// The attribute values of a line, by position in the op's table.
 pub(super) type Slots = SmallVec<[Option<Value>; 4]>;
-
-/// The number of operands of an op that has at most two of them and nothing else.
-pub(super) fn plain_arity(def: &OpDef) -> Option<usize> {
-    let plain = def.attrs.is_empty() && def.variadic.is_none() && def.operands.len() <= 2;
-    plain.then_some(def.operands.len())
-}
-
-/// Reads the line of a plain op behind its kind. Where the line is not sound, leaves the cursor there
-/// and returns false, for [`read`] to say what is wrong.
-#[inline]
-pub(super) fn read_plain(
-    r: &mut Reader<'_>,
-    def: &'static OpDef,
-    arity: usize,
-    head: Head,
-) -> bool {
-    let (behind_kind, mut operands) = (r.cursor.at(), [ValueId::new(0); 2]);
-    let declared = plain_operands(r, &mut operands[..arity]).and_then(|()| plain_type(r));
-    match declared {
-        Some(declared) => {
-            r.define(head, def, &operands[..arity], &[], declared);
-            true
-        }
-        None => {
-            r.cursor.go_to(behind_kind);
-            false
-        }
-    }
-}
-
-#[inline]
-fn plain_operands(r: &mut Reader<'_>, operands: &mut [ValueId]) -> Option<()> {
-    for operand in operands {
-        r.cursor.blanks();
-        if !r.cursor.eat(b'N') {
-            return None;
-        }
-        let id = r.cursor.uint().filter(|_| r.cursor.at_delimiter())?;
-        let Some(Entry::Defined(index)) = r.nodes.get(id) else {
-            return None;
-        };
-        *operand = ValueId::new(index);
-    }
-    Some(())
-}
-
-#[inline]
-fn plain_type(r: &mut Reader<'_>) -> Option<Declared> {
-    r.cursor.blanks();
-    let mut declared = Declared::No;
-    if r.cursor.eat(b'T') {
-        let id = r.cursor.uint().filter(|_| r.cursor.at_delimiter())?;
-        let Some(Entry::Defined(index)) = r.types.get(id) else {
-            return None;
-        };
-        declared = Declared::Known(Ty::new(index));
-        r.cursor.blanks();
-    }
-    r.cursor.at_line_end().then_some(declared)
-}
 
 /// Reads operands, attributes and the type.
 pub(super) fn read(r: &mut Reader<'_>, def: &'static OpDef, head: Head) -> Parsed<()> {

@@ -11,8 +11,9 @@ use smallvec::SmallVec;
 
 use super::HEADER;
 use super::ids::Entry;
-use super::kinds::{Kind, Kinds};
-use super::node::read_plain;
+use super::kinds::Kinds;
+use super::plain;
+
 use super::reader::{Head, Late, Reader};
 use super::special::literal;
 use super::value::check_rank;
@@ -52,7 +53,7 @@ struct Parser<'t> {
     /// Node lines so far.
     nodes: usize,
     /// Node ids of the outputs, with the place of each.
-    outputs: SmallVec<[(u64, usize); 4]>,
+    outputs: SmallVec<[(u64, Span); 4]>,
     /// Errors, each with the node that it could not find.
     found: Vec<(Box<Diagnostic>, Option<u64>)>,
 }
@@ -85,7 +86,9 @@ impl Parser<'_> {
     fn line(&mut self, start: usize) -> Parsed<()> {
         match self.reader.cursor.peek() {
             b'N' => self.node_line(start),
+            b'S' if plain::string(&mut self.reader) => Ok(()),
             b'S' => self.string_line(),
+            b'T' if plain::ty(&mut self.reader) => Ok(()),
             b'T' => self.type_line(),
             b'O' => self.output_line(start),
             _ => {
@@ -100,17 +103,20 @@ impl Parser<'_> {
     #[inline]
     fn node_line(&mut self, start: usize) -> Parsed<()> {
         let reader = &mut self.reader;
-        let head = Head {
-            id: reader.id("a node such as N3")?,
-            start,
-        };
         self.nodes += 1;
-        reader.poisoned = false;
         if self.nodes > reader.limits.nodes {
             reader.stopped = true;
             let message = format!("more than {} nodes", reader.limits.nodes);
             return Err(Box::new(reader.cursor.error_at(start, message)));
         }
+        reader.poisoned = false;
+        if plain::node(reader, self.kinds) {
+            return Ok(());
+        }
+        let head = Head {
+            id: reader.id("a node such as N3")?,
+            start,
+        };
         if let Some(first) = reader.nodes.get(head.id) {
             return Err(Box::new(self.defined_twice(head, first)));
         }
@@ -118,13 +124,6 @@ impl Parser<'_> {
         let kind_at = reader.cursor.at();
         let word = reader.cursor.word();
         let read = match self.kinds.get(word) {
-            Some(&Kind {
-                plain: Some(arity),
-                def,
-                ..
-            }) if read_plain(reader, def, arity, head) => {
-                return Ok(());
-            }
             Some(kind) => (kind.read)(reader, kind.def, head),
             None => Err(Box::new(unknown_kind(self.kinds, &reader.cursor, kind_at))),
         };
@@ -223,8 +222,10 @@ impl Parser<'_> {
             ));
         }
         let id = reader.id("a node such as N3")?;
+        let span = reader.cursor.span(at);
         end_of_line(&mut reader.cursor)?;
-        self.outputs.push((id, at));
+        self.outputs.push((id, span));
+
         Ok(())
     }
 
@@ -291,23 +292,24 @@ impl Parser<'_> {
 
     fn outputs(&mut self) {
         let mut values: SmallVec<[ValueId; 4]> = SmallVec::new();
-        for (position, &(id, at)) in self.outputs.iter().enumerate() {
+        for (position, &(id, span)) in self.outputs.iter().enumerate() {
             match self.reader.nodes.get(id) {
                 Some(Entry::Defined(index)) => values.push(ValueId::new(index)),
                 Some(Entry::Failed) => {}
                 None => {
                     let message = format!("output N{id} is not defined");
-                    let error = self.reader.cursor.error_at(at, message).code(Code(4003));
+                    let error = Diagnostic::error(span, message).code(Code(4003));
+
                     let error = error.context("output", position.to_string());
                     let error = error.context("id", format!("N{id}"));
                     self.found.push((Box::new(error), None));
                 }
             }
         }
-        let Some(&(_, at)) = self.outputs.first() else {
+        let Some(&(_, span)) = self.outputs.first() else {
             return;
         };
-        let span = self.reader.cursor.word_span(at);
+
         let new = NewOp {
             def: Yield::DEF,
             operands: &values,
@@ -401,6 +403,7 @@ fn dims(r: &mut Reader<'_>, open: usize, shape: &mut Shape) -> Parsed<()> {
         let message = "expected ';' behind the dtype, as in [f32;2,3]";
         return Err(Box::new(r.cursor.error_at(at, message)));
     }
+
     r.list_from(open, |r| {
         check_rank(r, shape.len(), r.cursor.at())?;
         shape.push(r.dim()?);

@@ -1,6 +1,6 @@
 //! What has been read of a mic@1 text, and the pieces its lines are made of.
 
-use mind_diag::{Code, Diagnostic};
+use mind_diag::{Code, Diagnostic, Span};
 use mind_ir::attr::Attr;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
 use mind_ir::opdef::OpDef;
@@ -9,7 +9,9 @@ use mind_ir::{OpId, Sym, Ty, ValueId};
 use smallvec::SmallVec;
 
 use super::ids::{Entry, Ids};
+use crate::header::end_of_line;
 use crate::limits::Limits;
+
 use crate::scan::{Cursor, Parsed, is_ident, not_ident, shown};
 
 /// The operands of a node.
@@ -96,7 +98,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads the id behind the letter at the cursor, as in `N3`; `what` says what it is.
-    #[inline]
+    #[inline(always)]
     pub(super) fn id(&mut self, what: &str) -> Parsed<u64> {
         let start = self.cursor.at();
         self.cursor.bump();
@@ -168,15 +170,7 @@ impl<'t> Reader<'t> {
             return Err(Box::new(self.unexpected(start)));
         }
         let id = self.id("a type such as T0")?;
-        self.cursor.blanks();
-        if !self.cursor.at_line_end() {
-            let at = self.cursor.at();
-            let found = self.cursor.found_at(at);
-            let error = self
-                .cursor
-                .error_at(at, format!("expected the end of the line, found {found}"));
-            return Err(Box::new(error.help("the type stands last")));
-        }
+        end_of_line(&mut self.cursor)?;
         Ok(match self.types.get(id) {
             Some(Entry::Defined(index)) => Declared::Known(Ty::new(index)),
             Some(Entry::Failed) => Declared::Failed,
@@ -195,9 +189,17 @@ impl<'t> Reader<'t> {
     pub(super) fn dim(&mut self) -> Parsed<Dim> {
         let start = self.cursor.at();
         let first = self.cursor.peek();
-        if matches!(first, b'-' | b'0'..=b'9') {
+        if first.is_ascii_digit()
+            && let Some(extent) = self.cursor.uint()
+            && self.at_item_end()
+        {
+            return Ok(Dim::Fixed(extent as i64));
+        }
+        if first == b'-' || first.is_ascii_digit() {
+            self.cursor.go_to(start);
             return self.int().map(Dim::Fixed);
         }
+
         let word = self.cursor.item();
         match word {
             "?" => Ok(Dim::Dynamic),
@@ -240,6 +242,7 @@ impl<'t> Reader<'t> {
         }
     }
 
+    #[inline]
     pub(super) fn at_item_end(&self) -> bool {
         self.cursor.at_delimiter() || matches!(self.cursor.peek(), b',' | b']')
     }
@@ -296,6 +299,12 @@ impl<'t> Reader<'t> {
         Diagnostic::error(span, format!("expected ',' or ']', found {found}"))
     }
 
+    /// Whether another name may be one too many.
+    #[inline]
+    pub(super) fn strings_full(&self) -> bool {
+        self.graph.symbols().len() >= self.limits.strings
+    }
+
     /// The symbol for the `name` at `start`.
     ///
     /// Errors: more names than the limit.
@@ -320,12 +329,28 @@ impl<'t> Reader<'t> {
         attrs: &[Attr<'_>],
         declared: Declared,
     ) -> Option<OpId> {
+        let span = self.cursor.span_of_line(head.start);
+        self.define_at(head, def, operands, attrs, declared, span)
+    }
+
+    /// As `define`, for an op that stands at `span`.
+    #[inline]
+    pub(super) fn define_at(
+        &mut self,
+        head: Head,
+        def: &'static OpDef,
+        operands: &[ValueId],
+        attrs: &[Attr<'_>],
+        declared: Declared,
+        span: Span,
+    ) -> Option<OpId> {
         if self.poisoned || matches!(declared, Declared::Failed) {
             self.nodes.set(head.id, Entry::Failed);
             return None;
         }
-        let span = self.cursor.span_of_line(head.start);
+
         let at = InsertPoint::End(self.graph.body());
+        let value = ValueId::new(self.graph.value_bound());
         let op = self.graph.insert(
             at,
             NewOp {
@@ -336,7 +361,7 @@ impl<'t> Reader<'t> {
                 span,
             },
         );
-        let value = self.graph.result(op);
+
         self.graph.set_label(value, head.id);
         match declared {
             Declared::Known(ty) => self.graph.declare(value, ty),

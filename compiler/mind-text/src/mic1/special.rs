@@ -1,7 +1,7 @@
 //! Ops that mic@1 writes otherwise than their table entries say.
 
 use mind_diag::{Code, Diagnostic};
-use mind_ir::attr::{Attr, Literal};
+use mind_ir::attr::{Attr, AttrKind, Literal};
 use mind_ir::opdef::OpDef;
 use mind_ir::types::DType;
 use mind_ir::{OpId, Ty};
@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use super::ids::Entry;
 use super::node::{self, ReadNode, Slots, Spelling, WriteNode, write_range};
+use super::plain::Plain;
 use super::reader::{Data, Declared, Head, Late, Operands, Reader};
 use super::value::{Value, read_float, read_range};
 use super::writer::{Refusal, Writer};
@@ -26,6 +27,8 @@ pub(super) struct Special {
     pub(super) write: Option<WriteNode>,
     /// Further kinds that are read as the same op.
     pub(super) aliases: &'static [(&'static str, ReadNode)],
+    /// Its plain line, and that of its aliases, where it has one of its own.
+    pub(super) plain: [Plain; 2],
 }
 
 const RULE: Special = Special {
@@ -33,6 +36,7 @@ const RULE: Special = Special {
     read: None,
     write: None,
     aliases: &[],
+    plain: [Plain::No; 2],
 };
 
 /// Every op with a form of its own.
@@ -42,6 +46,7 @@ pub(super) const SPECIALS: &[Special] = &[
         read: Some(|r, def, head| read_input(r, def, head, false)),
         write: Some(write_input),
         aliases: &[("param", |r, def, head| read_input(r, def, head, true))],
+        plain: [Plain::name(false), Plain::name(true)],
     },
     Special {
         op: "core.const_f32",
@@ -119,12 +124,15 @@ fn read_input(r: &mut Reader<'_>, def: &'static OpDef, head: Head, param: bool) 
     };
     let declared = r.declared()?;
     require_type(r, head, declared)?;
-    let attr = |name_of: &str| match name_of {
-        "name" => Attr::Str(name),
-        _ => Attr::Bool(param),
-    };
-    let attrs: SmallVec<[Attr<'_>; 2]> = def.attrs.iter().map(|row| attr(row.name)).collect();
+    let mut attrs: SmallVec<[Attr<'_>; 2]> = SmallVec::new();
+    for row in def.attrs {
+        attrs.push(match row.kind {
+            AttrKind::Str => Attr::Str(name),
+            _ => Attr::Bool(param),
+        });
+    }
     let op = r.define(head, def, &[], &attrs, declared);
+
     if let (Some(op), Some(id)) = (op, late) {
         r.late_names.push(Late {
             target: op,

@@ -3,6 +3,7 @@
 mod node;
 mod opcodes;
 mod parse;
+mod plain;
 mod print;
 mod reader;
 mod special;

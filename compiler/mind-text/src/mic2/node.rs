@@ -1,10 +1,10 @@
 //! Node lines as the op tables say they are: inputs first, then one integer per parameter.
 
 use mind_diag::{Code, Diagnostic};
+use mind_ir::OpId;
 use mind_ir::attr::{Attr, AttrKind};
 use mind_ir::graph::Graph;
 use mind_ir::opdef::OpDef;
-use mind_ir::{OpId, ValueId};
 use smallvec::SmallVec;
 
 use super::reader::{Inputs, Ints, Reader};
@@ -35,37 +35,6 @@ pub(super) fn is_regular(def: &OpDef) -> bool {
 pub(super) fn plain_arity(def: &OpDef) -> Option<usize> {
     let plain = def.attrs.is_empty() && def.variadic.is_none() && def.operands.len() <= 2;
     plain.then_some(def.operands.len())
-}
-
-/// Reads the line of a plain op behind its opcode. Where the line is not sound, leaves the cursor
-/// there and returns false, for [`read`] to say what is wrong.
-#[inline]
-pub(super) fn read_plain(
-    r: &mut Reader<'_>,
-    def: &'static OpDef,
-    arity: usize,
-    start: usize,
-) -> bool {
-    let (params, mut operands) = (r.cursor.at(), [ValueId::new(0); 2]);
-    for operand in &mut operands[..arity] {
-        r.cursor.blanks();
-        match r.cursor.uint() {
-            Some(id) if id < r.values as u64 && r.cursor.at_delimiter() => {
-                *operand = ValueId::new(id as usize);
-            }
-            _ => {
-                r.cursor.go_to(params);
-                return false;
-            }
-        }
-    }
-    r.cursor.blanks();
-    if !r.cursor.at_line_end() {
-        r.cursor.go_to(params);
-        return false;
-    }
-    r.push(def, &operands[..arity], &[], start);
-    true
 }
 
 /// Reads inputs and parameters.

@@ -65,8 +65,14 @@ impl Opcodes {
 
     /// The op that `word` names.
     #[inline]
-    pub(super) fn get(&self, word: &str) -> Option<&Opcode> {
+    pub(super) fn get(&self, word: &[u8]) -> Option<&Opcode> {
         self.opcodes.get(word)
+    }
+
+    /// The op that the first `len` bytes of `text` name.
+    #[inline]
+    pub(super) fn get_prefix(&self, text: &[u8], len: usize) -> Option<&Opcode> {
+        self.opcodes.get_prefix(text, len)
     }
 
     /// Every opcode.

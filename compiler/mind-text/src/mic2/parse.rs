@@ -6,12 +6,12 @@ use mind_ir::builtin::Yield;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
 use mind_ir::opdef::{Op, nearest};
 use mind_ir::types::{DType, Shape, TypeView};
-use mind_ir::{Ty, ValueId};
+use mind_ir::{Sym, Ty, ValueId};
 use smallvec::SmallVec;
 
 use super::HEADER;
-use super::node;
-use super::opcodes::{InputOp, Opcode, Opcodes};
+use super::opcodes::{InputOp, Opcodes};
+use super::plain;
 use super::reader::Reader;
 use crate::header::{end_of_line, read_header};
 use crate::limits::Limits;
@@ -99,16 +99,22 @@ impl Parser<'_> {
     #[inline]
     fn line(&mut self, start: usize) -> Parsed<()> {
         let second = self.reader.cursor.ahead(1);
-        let alone = matches!(second, b' ' | b'\t' | b'\r' | b'\n' | b'#');
+        let alone = || matches!(second, b' ' | b'\t' | b'\r' | b'\n' | b'#');
         match self.reader.cursor.peek() {
-            b'T' if alone || second.is_ascii_digit() => {
-                let read = self.type_line(start);
+            b'T' if second.is_ascii_digit() || alone() => {
+                let read = match plain::ty(&mut self.reader) {
+                    Some(ty) => {
+                        self.declare(ty);
+                        Ok(())
+                    }
+                    None => self.type_line(start),
+                };
                 self.types_broken |= read.is_err();
                 read
             }
-            b'S' if alone => self.symbol_line(),
-            b'O' if alone => self.output_line(start),
-            letter @ (b'a' | b'p') if alone && self.opcodes.input.is_some() => {
+            b'S' if alone() => self.symbol_line(),
+            b'O' if alone() => self.output_line(start),
+            letter @ (b'a' | b'p') if alone() && self.opcodes.input.is_some() => {
                 let input = self.opcodes.input;
                 let read = input.map_or(Ok(()), |op| self.input_line(op, letter == b'p', start));
                 self.reader.values += 1;
@@ -150,8 +156,8 @@ impl Parser<'_> {
         }
         reader.cursor.blanks();
         let at = reader.cursor.at();
-        let word = reader.cursor.word();
-        let Some(dtype) = DType::parse(word) else {
+        reader.cursor.word();
+        let Some(dtype) = DType::parse(reader.cursor.since(at)) else {
             return Err(Box::new(unknown_dtype(&reader.cursor, at)));
         };
         let mut shape = Shape::new();
@@ -160,15 +166,27 @@ impl Parser<'_> {
             dtype,
             shape: &shape,
         });
-        if ty.index() == self.first_of.len() {
-            self.first_of.push(expected as u32);
-        }
-        reader.graph.preamble.types.push(ty);
+        self.declare(ty);
         Ok(())
+    }
+
+    /// Takes the type of the next `T` line.
+    #[inline]
+    fn declare(&mut self, ty: Ty) {
+        let types = &mut self.reader.graph.preamble.types;
+        if ty.index() == self.first_of.len() {
+            self.first_of.push(types.len() as u32);
+        }
+        types.push(ty);
     }
 
     /// `a <ident> T<i>` or `p <ident> T<i>`
     fn input_line(&mut self, op: InputOp, param: bool, start: usize) -> Parsed<()> {
+        if let Some((name, position, ty)) = plain::input(&mut self.reader) {
+            let name = self.reader.intern(name, start + 2)?;
+            self.input(op, param, name, (position, ty), start);
+            return Ok(());
+        }
         let reader = &mut self.reader;
         reader.cursor.bump();
         reader.cursor.blanks();
@@ -179,13 +197,21 @@ impl Parser<'_> {
         let declared = self.type_reference(at)?;
         let reader = &mut self.reader;
         end_of_line(&mut reader.cursor)?;
-        let Some((position, ty)) = declared else {
+        let Some(ty) = declared else {
             reader.broken = true;
             return Ok(());
         };
-        let mut attrs = [Attr::Bool(false); 2];
-        attrs[op.name] = Attr::Str(reader.intern(name, name_at)?);
-        attrs[op.param] = Attr::Bool(param);
+        let name = reader.intern(name, name_at)?;
+        self.input(op, param, name, ty, start);
+        Ok(())
+    }
+
+    /// Appends the input of the line at `start`, whose type stands on the `T` line of that position.
+    #[inline]
+    fn input(&mut self, op: InputOp, param: bool, name: Sym, ty: (u32, Ty), start: usize) {
+        let (reader, (position, ty)) = (&mut self.reader, ty);
+        let mut attrs = [Attr::Bool(param); 2];
+        attrs[op.name] = Attr::Str(name);
         let value = ValueId::new(reader.values);
         reader.push(op.def, &[], &attrs, start);
         if !reader.broken {
@@ -194,7 +220,6 @@ impl Parser<'_> {
                 reader.graph.preamble.repeated.push((value, position));
             }
         }
-        Ok(())
     }
 
     /// The `T` line that the word at `at` names; none where that line may have had an error.
@@ -228,13 +253,11 @@ impl Parser<'_> {
     /// `<opcode> <inputs> <params>`
     #[inline]
     fn node_line(&mut self, start: usize) -> Parsed<()> {
+        if plain::node(&mut self.reader, self.opcodes) {
+            return Ok(());
+        }
         let word = self.reader.cursor.word();
         match self.opcodes.get(word) {
-            Some(&Opcode {
-                plain: Some(arity),
-                def,
-                ..
-            }) if node::read_plain(&mut self.reader, def, arity, start) => Ok(()),
             Some(opcode) => (opcode.read)(&mut self.reader, opcode.def, start),
             None => Err(Box::new(unknown_opcode(
                 self.opcodes,

@@ -1,6 +1,6 @@
 //! What has been read of a mic@2 text, and the pieces its lines are made of.
 
-use mind_diag::{Code, Diagnostic};
+use mind_diag::{Code, Diagnostic, Span};
 use mind_ir::attr::Attr;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
 use mind_ir::opdef::OpDef;
@@ -179,7 +179,7 @@ impl<'t> Reader<'t> {
         let start = self.cursor.at();
         match self.cursor.peek() {
             b'-' | b'0'..=b'9' => self.int("a dimension").map(Dim::Fixed),
-            b'?' if self.cursor.word() == "?" => match open {
+            b'?' if self.cursor.word() == b"?" => match open {
                 true => Ok(Dim::Dynamic),
                 false => Err(Box::new(self.open_target(start))),
             },
@@ -262,11 +262,23 @@ impl<'t> Reader<'t> {
         attrs: &[Attr<'_>],
         start: usize,
     ) {
+        self.push_at(def, operands, attrs, self.cursor.span_of_line(start));
+    }
+
+    /// Appends an op that stands at `span`.
+    #[inline]
+    pub(super) fn push_at(
+        &mut self,
+        def: &'static OpDef,
+        operands: &[ValueId],
+        attrs: &[Attr<'_>],
+        span: Span,
+    ) {
         if self.broken {
             return;
         }
-        let span = self.cursor.span_of_line(start);
         let at = InsertPoint::End(self.graph.body());
+
         self.graph.insert(
             at,
             NewOp {

@@ -3,6 +3,7 @@
 use mind_ir::graph::Graph;
 use mind_ir::types::{Dim, TypeView};
 use mind_ir::{Sym, Ty, ValueId};
+use smallvec::SmallVec;
 
 use crate::number::{write_int, write_uint};
 use crate::scan::is_ident;
@@ -20,7 +21,7 @@ pub(super) struct Writer<'g> {
     symbols: Vec<Sym>,
     /// By symbol: whether it is among `symbols`.
     declared: Vec<bool>,
-    types: Vec<Ty>,
+    types: SmallVec<[Ty; 4]>,
     /// By type: one more than its position among `types`, or 0.
     positions: Vec<u32>,
 }

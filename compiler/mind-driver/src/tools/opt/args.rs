@@ -194,7 +194,13 @@ pub(super) fn pipeline(matches: &ArgMatches, host: &mut dyn Host) -> Result<Pipe
     let flags = pass_flags(matches);
     let text = matches.get_one::<String>("pass-pipeline");
     let level = matches.get_one::<String>("level");
-    let named = text.map(|_| "--pass-pipeline").or(level.map(|_| "-O"));
+    let reproducer = matches
+        .get_flag("run-reproducer")
+        .then_some("--run-reproducer");
+    let named = text
+        .map(|_| "--pass-pipeline")
+        .or(level.map(|_| "-O"))
+        .or(reproducer);
     if let (Some(named), Some((_, flag, _))) = (named, flags.first()) {
         let message = format!("`{named}` and `--{flag}` both say what to run; use one of them");
         return Err(cli::usage_error(host, &message));

@@ -45,7 +45,7 @@ mod tests {
         let text = "a\n# -----\nb\nc\n# ----- name\n";
         let parts: Vec<&str> = chunks(text).into_iter().map(|range| &text[range]).collect();
         assert_eq!(parts, ["a\n", "b\nc\n", ""]);
-        assert_eq!(chunks("a"), [0..1]);
+        assert_eq!(chunks("a"), vec![0..1; 1]);
     }
 
     #[test]

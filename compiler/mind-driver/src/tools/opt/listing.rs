@@ -52,7 +52,7 @@ pub(super) fn dialects(registry: &Registry) -> String {
     for dialect in registry.dialects() {
         let _ = writeln!(out, "{}: {}", dialect.name, dialect.doc);
         for def in dialect.ops {
-            let summary = def.doc.trim().lines().next().unwrap_or_default().trim();
+            let summary = first_sentence(def.doc);
             let profile = if def.has(Trait::Extended) {
                 " [extended]"
             } else {
@@ -63,6 +63,19 @@ pub(super) fn dialects(registry: &Registry) -> String {
         out.push('\n');
     }
     out
+}
+
+/// The first sentence of a documentation comment, on one line.
+fn first_sentence(doc: &str) -> String {
+    let lines = doc.trim().lines().map(str::trim);
+    let paragraph = lines
+        .take_while(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ");
+    match paragraph.find(". ") {
+        Some(end) => paragraph[..=end].to_owned(),
+        None => paragraph,
+    }
 }
 
 /// What lit tests may require of this build, one word a line.
