@@ -43,7 +43,7 @@ pub fn constant_operands(g: &Graph, op: OpId) -> bool {
 }
 
 /// What an op with constant operands computes, where it is safe to know that when compiling: no
-/// integer overflow, no division without result, no index out of bounds, no NaN or infinity, and no
+/// integer overflow, no division without result, no index out of bounds, no NaN or infinity, nothing empty, and no
 /// result larger than the stored operands and `limit` allow.
 pub fn fold_to_constants(
     g: &Graph,
@@ -71,7 +71,7 @@ pub fn fold_to_constants(
     let results = def.eval?(op, &EvalCx::fold(g, &dims, limit), &borrowed).ok()?;
     results
         .iter()
-        .all(|tensor| is_finite(tensor.buffer()))
+        .all(|tensor| tensor.count() > 0 && is_finite(tensor.buffer()))
         .then_some(results)
 }
 

@@ -6,7 +6,7 @@ use mind_ir::builtin::Yield;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
 use mind_ir::opdef::{Op, nearest};
 use mind_ir::types::{DType, Shape, TypeView};
-use mind_ir::{OpId, Ty, ValueId};
+use mind_ir::{OpId, Sym, Ty, ValueId};
 use smallvec::SmallVec;
 
 use super::HEADER;
@@ -277,7 +277,7 @@ impl Parser<'_> {
     /// Names an input by an `S` line below it, or after the id itself where there is none.
     fn name(&mut self, input: OpId, id: u64, at: usize) {
         let sym = match self.reader.strings.get(id) {
-            Some(Entry::Defined(index)) => mind_ir::Sym::new(index),
+            Some(Entry::Defined(index)) => Sym::new(index),
             Some(Entry::Failed) => return,
             None => match self.reader.intern(&format!("S{id}"), at) {
                 Ok(sym) => sym,
@@ -299,7 +299,6 @@ impl Parser<'_> {
                 None => {
                     let message = format!("output N{id} is not defined");
                     let error = Diagnostic::error(span, message).code(Code(4003));
-
                     let error = error.context("output", position.to_string());
                     let error = error.context("id", format!("N{id}"));
                     self.found.push((Box::new(error), None));
@@ -309,7 +308,6 @@ impl Parser<'_> {
         let Some(&(_, span)) = self.outputs.first() else {
             return;
         };
-
         let new = NewOp {
             def: Yield::DEF,
             operands: &values,
@@ -403,7 +401,6 @@ fn dims(r: &mut Reader<'_>, open: usize, shape: &mut Shape) -> Parsed<()> {
         let message = "expected ';' behind the dtype, as in [f32;2,3]";
         return Err(Box::new(r.cursor.error_at(at, message)));
     }
-
     r.list_from(open, |r| {
         check_rank(r, shape.len(), r.cursor.at())?;
         shape.push(r.dim()?);

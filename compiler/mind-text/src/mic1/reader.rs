@@ -11,7 +11,6 @@ use smallvec::SmallVec;
 use super::ids::{Entry, Ids};
 use crate::header::end_of_line;
 use crate::limits::Limits;
-
 use crate::scan::{Cursor, Parsed, is_ident, not_ident, shown};
 
 /// The operands of a node.
@@ -189,17 +188,9 @@ impl<'t> Reader<'t> {
     pub(super) fn dim(&mut self) -> Parsed<Dim> {
         let start = self.cursor.at();
         let first = self.cursor.peek();
-        if first.is_ascii_digit()
-            && let Some(extent) = self.cursor.uint()
-            && self.at_item_end()
-        {
-            return Ok(Dim::Fixed(extent as i64));
-        }
         if first == b'-' || first.is_ascii_digit() {
-            self.cursor.go_to(start);
             return self.int().map(Dim::Fixed);
         }
-
         let word = self.cursor.item();
         match word {
             "?" => Ok(Dim::Dynamic),
@@ -348,7 +339,6 @@ impl<'t> Reader<'t> {
             self.nodes.set(head.id, Entry::Failed);
             return None;
         }
-
         let at = InsertPoint::End(self.graph.body());
         let value = ValueId::new(self.graph.value_bound());
         let op = self.graph.insert(
@@ -361,7 +351,6 @@ impl<'t> Reader<'t> {
                 span,
             },
         );
-
         self.graph.set_label(value, head.id);
         match declared {
             Declared::Known(ty) => self.graph.declare(value, ty),

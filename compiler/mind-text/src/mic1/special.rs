@@ -4,7 +4,7 @@ use mind_diag::{Code, Diagnostic};
 use mind_ir::attr::{Attr, AttrKind, Literal};
 use mind_ir::opdef::OpDef;
 use mind_ir::types::DType;
-use mind_ir::{OpId, Ty};
+use mind_ir::{OpId, Sym, Ty};
 use smallvec::SmallVec;
 
 use super::ids::Entry;
@@ -93,6 +93,9 @@ pub(super) const SPECIALS: &[Special] = &[
     },
 ];
 
+/// Stands for a name that a line below gives.
+const UNNAMED: Sym = Sym::new(0);
+
 /// `param S0 T0` or `input "x" T0`.
 fn read_input(r: &mut Reader<'_>, def: &'static OpDef, head: Head, param: bool) -> Parsed<()> {
     r.cursor.blanks();
@@ -105,12 +108,12 @@ fn read_input(r: &mut Reader<'_>, def: &'static OpDef, head: Head, param: bool) 
         b'S' => {
             let id = r.id("a name such as S0")?;
             match r.strings.get(id) {
-                Some(Entry::Defined(index)) => (mind_ir::Sym::new(index), None),
+                Some(Entry::Defined(index)) => (Sym::new(index), None),
                 Some(Entry::Failed) => {
                     r.poisoned = true;
-                    (r.graph.intern(""), None)
+                    (UNNAMED, None)
                 }
-                None => (r.graph.intern(""), Some(id)),
+                None => (UNNAMED, Some(id)),
             }
         }
         _ => {
@@ -132,7 +135,6 @@ fn read_input(r: &mut Reader<'_>, def: &'static OpDef, head: Head, param: bool) 
         });
     }
     let op = r.define(head, def, &[], &attrs, declared);
-
     if let (Some(op), Some(id)) = (op, late) {
         r.late_names.push(Late {
             target: op,

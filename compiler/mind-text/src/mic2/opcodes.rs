@@ -1,6 +1,6 @@
 //! The opcodes of mic@2, from the op tables.
 
-use mind_ir::opdef::{OpDef, Registry, Trait};
+use mind_ir::opdef::{OpDef, Registry, Results, Trait};
 use rustc_hash::FxHashMap;
 
 use super::node::{self, ReadNode, WriteNode};
@@ -40,6 +40,8 @@ pub(super) struct Opcodes {
 
 impl Opcodes {
     pub(super) fn new(registry: &Registry) -> Opcodes {
+        let single = |def: &&'static OpDef| def.results == Results::One && def.regions == 0;
+        let ops = || registry.ops().filter(single);
         let is_input = |def: &&'static OpDef| def.has(Trait::Interface) && def.names.mic2.is_some();
         let special = |def: &OpDef| SPECIALS.iter().find(|special| special.op == def.name);
         let named = |def: &'static OpDef| Some((def.names.mic2?, def)).filter(|_| !is_input(&def));
@@ -57,9 +59,9 @@ impl Opcodes {
             Some((address(def), Spelling { opcode, write }))
         };
         Opcodes {
-            input: registry.ops().find(is_input).and_then(input_op),
-            opcodes: Words::new(registry.ops().filter_map(named).filter_map(opcode)),
-            spellings: registry.ops().filter_map(spelling).collect(),
+            input: ops().find(is_input).and_then(input_op),
+            opcodes: Words::new(ops().filter_map(named).filter_map(opcode)),
+            spellings: ops().filter_map(spelling).collect(),
         }
     }
 

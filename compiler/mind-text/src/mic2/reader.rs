@@ -278,7 +278,6 @@ impl<'t> Reader<'t> {
             return;
         }
         let at = InsertPoint::End(self.graph.body());
-
         self.graph.insert(
             at,
             NewOp {

@@ -295,13 +295,17 @@ pub(crate) fn spelt_out(store: &Store<'_>, constant: &Constant) -> Option<Tensor
     Some(Tensor::new(shape, constant.data.buffer().splat(count)))
 }
 
-/// Whether a result may stand as a constant: NaN and infinities stay where they arise.
+/// Whether a result may stand as a constant: NaN and infinities stay where they arise, and no constant is
+/// empty.
 fn foldable(result: &Tensor) -> bool {
     fn finite<T: mind_ir::tensor::FloatNum>(tensor: &Tensor) -> bool {
         tensor
             .elements::<T>()
             .iter()
             .all(|element| element.is_finite())
+    }
+    if result.count() == 0 {
+        return false;
     }
     match result.dtype().class() {
         DTypeClass::Float => with_float!(result.dtype(), T => finite::<T>(result), else true),
