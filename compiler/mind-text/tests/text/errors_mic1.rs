@@ -111,6 +111,11 @@ fn types() {
         "6:11 expected the end of the line, found 'x'",
     );
     line("T1 f32 4", "6:8 expected the end of the line, found '4'");
+    let shape = vec!["1"; 32].join(",");
+    crate::canonical(
+        Format::Mic1,
+        &format!("mic@1\nS0 \"x\"\nT0 [f32;{shape}]\nN0 input S0 T0\nO N0\n"),
+    );
     line(
         &format!("T1 [f32;1{}]", ",1".repeat(32)),
         "6:73 more than 32 dimensions",

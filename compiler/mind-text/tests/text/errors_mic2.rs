@@ -173,6 +173,9 @@ fn dimensions() {
         ],
     );
     node(&format!("rshp 0 {dims}"), "6:72 more than 32 dimensions");
+    let type_of_rank = |rank: usize| format!("mic@2\nT0 f32{}\na x T0\nO 0", " 1".repeat(rank));
+    crate::canonical(Format::Mic2, &type_of_rank(32));
+    check(&type_of_rank(33), &["2:72 more than 32 dimensions"]);
     check(
         "mic@2\nT0 f32 3x\na x T0\nO 0",
         &["2:8 E1005 expected a dimension, found '3x'"],
