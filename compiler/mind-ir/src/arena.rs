@@ -29,13 +29,6 @@ impl Arena {
         unsafe { &mut *slice }
     }
 
-    /// A slice of `len` times `item`.
-    pub(crate) fn filled<T: Copy>(&mut self, len: usize, item: T) -> &'static mut [T] {
-        let slice: *mut [T] = self.bump.alloc_slice_fill_copy(len, item);
-        // SAFETY: as in `slice`.
-        unsafe { &mut *slice }
-    }
-
     /// Copies `bytes` into the arena at an address that suits every element type.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> &'static [u8] {
         let layout = Layout::from_size_align(bytes.len(), 16).expect("the size of a slice");

@@ -24,6 +24,9 @@ impl Symbols {
         if let Some(found) = self.find(name) {
             return found;
         }
+        if self.text.capacity() == 0 {
+            self.text = String::with_capacity(64);
+        }
         let sym = Sym::new(self.ends.len());
         self.text.push_str(name);
         self.ends.push(self.text.len() as u32);

@@ -128,6 +128,14 @@ impl<'t> Cursor<'t> {
         found
     }
 
+    /// Steps over a newline, to the start of the next line; false where none stands here.
+    #[inline]
+    pub(crate) fn newline(&mut self) -> bool {
+        let found = self.eat(b'\n');
+        self.line += usize::from(found);
+        found
+    }
+
     /// Steps over spaces and tabs.
     #[inline]
     pub(crate) fn blanks(&mut self) {

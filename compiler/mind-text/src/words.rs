@@ -28,7 +28,7 @@ impl<T> Words<T> {
             shift: 64 - len.trailing_zeros(),
         };
         for (word, entry) in entries {
-            let key = key(word.as_bytes(), word.len());
+            let key = key(word.as_bytes());
             let at = words.slot(key, word.as_bytes());
             words.slots[at].get_or_insert(Slot { key, word, entry });
         }
@@ -38,14 +38,27 @@ impl<T> Words<T> {
     /// The entry for `word`.
     #[inline]
     pub(crate) fn get(&self, word: &[u8]) -> Option<&T> {
-        self.get_prefix(word, word.len())
+        let slot = self.slot(key(word), word);
+        self.slots[slot].as_ref().map(|slot| &slot.entry)
     }
 
-    /// The entry for the first `len` bytes of `text`; faster where `text` goes on behind them.
+    /// The entry for the bytes of `text` before its first blank, and their number; only for short words
+    /// that the text goes on behind, where it is faster.
     #[inline]
-    pub(crate) fn get_prefix(&self, text: &[u8], len: usize) -> Option<&T> {
-        let slot = self.slot(key(text, len), &text[..len]);
-        self.slots[slot].as_ref().map(|slot| &slot.entry)
+    pub(crate) fn first_word(&self, text: &[u8]) -> Option<(&T, usize)> {
+        const EACH: u64 = 0x0101_0101_0101_0101;
+        const BLANKS: u64 = EACH * b' ' as u64;
+        let chunk = u64::from_le_bytes(*text.first_chunk()?);
+        let rest = chunk ^ BLANKS;
+        // The lowest bit set marks the first byte that is a blank.
+        let blank = rest.wrapping_sub(EACH) & !rest & (EACH << 7);
+        let len = (blank.trailing_zeros() / 8) as usize;
+        if len > KEY_BYTES {
+            return None;
+        }
+        let key = chunk & ((1 << (8 * len)) - 1) | (len as u64) << (8 * KEY_BYTES);
+        let entry = &self.slots[self.slot(key, &text[..len])];
+        entry.as_ref().map(|slot| (&slot.entry, len))
     }
 
     /// Every word.
@@ -72,20 +85,13 @@ impl<T> Words<T> {
 /// How much of a word its key holds.
 const KEY_BYTES: usize = 7;
 
-/// The length and the first bytes of the word that is the first `len` bytes of `text`: all there is to
-/// know of a short one.
+/// The length, in the last byte, and the first bytes of a word: all there is to know of a short one.
 #[inline]
-fn key(text: &[u8], len: usize) -> u64 {
-    let first = match text.first_chunk() {
-        Some(chunk) => u64::from_le_bytes(*chunk),
-        None => {
-            let mut chunk = [0; 8];
-            chunk[..text.len()].copy_from_slice(text);
-            u64::from_le_bytes(chunk)
-        }
-    };
-    let kept = len.min(KEY_BYTES) * 8;
-    first & ((1 << kept) - 1) | (len.min(255) as u64) << (KEY_BYTES * 8)
+fn key(word: &[u8]) -> u64 {
+    let len = word.len().min(255) as u64;
+    let first = word.iter().take(KEY_BYTES).rev();
+    let bytes = first.fold(0, |key, &byte| key << 8 | u64::from(byte));
+    bytes | len << (8 * KEY_BYTES)
 }
 
 #[cfg(test)]
@@ -116,6 +122,22 @@ mod tests {
             assert_eq!(words.get(word.as_bytes()), None);
         }
         assert_eq!(words.words().count(), all.len());
+    }
+
+    #[test]
+    fn finds_short_words_at_the_start_of_a_text() {
+        let words = Words::new([("m", 0), ("softmax", 1), ("transpose", 2)]);
+        assert_eq!(words.first_word(b"m 0 1\nr 2"), Some((&0, 1)));
+        assert_eq!(words.first_word(b"softmax N1"), Some((&1, 7)));
+        for text in [
+            "m 0 1",
+            "mm 0 1 2 3",
+            "transpose 0 1",
+            "m\t0 1 2 3 4",
+            " m 0 1 2 3",
+        ] {
+            assert_eq!(words.first_word(text.as_bytes()), None, "{text:?}");
+        }
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl Graph {
     ///
     /// Results get the next labels. For checked creation use a [`Builder`](crate::builder::Builder).
     pub fn insert(&mut self, at: InsertPoint, new: NewOp<'_>) -> OpId {
-        debug_assert_eq!(
+        assert_eq!(
             new.attrs.len(),
             new.def.attrs.len(),
             "{}: one attribute per row",
@@ -53,10 +53,14 @@ impl Graph {
             ),
         };
         let results = self.new_values(new.results, |index| ValueDef::Result(op, index));
-        let attrs = self.store_attrs(new.attrs);
+        let first_attr = self.attrs.len() as u32;
+        for &attr in new.attrs {
+            let attr = self.store_attr(attr);
+            self.attrs.push(attr);
+        }
         self.ops.push(OpData {
             def: new.def,
-            attrs,
+            first_attr,
             results,
             first_use: self.uses.len() as u32,
             operand_count: new.operands.len() as u32,
@@ -114,24 +118,6 @@ impl Graph {
             });
         }
         ValueRange::new(start, count)
-    }
-
-    #[inline]
-    pub(super) fn store_attrs(&mut self, attrs: &[Attr<'_>]) -> &'static [Attr<'static>] {
-        if attrs.is_empty() {
-            &[]
-        } else {
-            self.copy_attrs(attrs)
-        }
-    }
-
-    #[inline(never)]
-    fn copy_attrs(&mut self, attrs: &[Attr<'_>]) -> &'static [Attr<'static>] {
-        let stored = self.arena.filled(attrs.len(), Attr::Bool(false));
-        for (slot, &attr) in stored.iter_mut().zip(attrs) {
-            *slot = self.store_attr(attr);
-        }
-        stored
     }
 
     /// Copies what an attribute borrows into the arena.

@@ -4,13 +4,15 @@ use mind_diag::Span;
 use smallvec::SmallVec;
 
 use super::ValueRange;
-use crate::attr::Attr;
+
 use crate::entity::{BlockId, OpId, Sym, Ty, UseId, ValueId};
 use crate::opdef::OpDef;
 
+#[derive(Clone)]
 pub(super) struct OpData {
     pub(super) def: &'static OpDef,
-    pub(super) attrs: &'static [Attr<'static>],
+    /// The first of its attributes; the others follow it.
+    pub(super) first_attr: u32,
     pub(super) results: ValueRange,
     /// The slot of operand 0; the others follow it.
     pub(super) first_use: u32,

@@ -61,9 +61,9 @@ impl Graph {
 
     /// Sets attribute `index` of `op`.
     pub fn set_attr(&mut self, op: OpId, index: usize, value: crate::attr::Attr<'_>) {
-        let mut attrs = self.ops[op.index()].attrs.to_vec();
-        attrs[index] = self.store_attr(value);
-        self.ops[op.index()].attrs = self.arena.slice(&attrs);
+        assert!(index < self.attrs(op).len());
+        let slot = self.ops[op.index()].first_attr as usize + index;
+        self.attrs[slot] = self.store_attr(value);
     }
 
     /// Gives `op` fresh operand slots that read `values`.

@@ -2,8 +2,8 @@
 //!
 //! - Every op, value, block and region is a dense `Copy` id into tables of the [`Graph`].
 //! - A region holds exactly one block; control flow is structured.
-//! - Attributes and literals are slices in the graph's arena, never freed singly; operands are slots
-//!   of one table.
+//! - Attributes and operands are slots of one table each; what attributes borrow is in the graph's
+//!   arena, never freed singly.
 //! - Each value keeps the list of operand slots that read it, so that its users are at hand and
 //!   replacing it costs one step per use.
 
@@ -32,10 +32,11 @@ use data::{BlockData, OpData, RegionData, UseData, ValueData};
 /// The body is a block of ops that a [`Yield`](crate::builtin::Yield) may end, whose operands are the
 /// module's outputs. Text parses into an untyped graph; the [verifier](crate::verify) gives every
 /// value its type. The [`Builder`](crate::builder::Builder) types what it creates.
-#[derive(Default)]
 pub struct Graph {
     arena: Arena,
     ops: Vec<OpData>,
+    /// The attributes of all ops; what they borrow is in the arena.
+    attrs: Vec<Attr<'static>>,
     values: Vec<ValueData>,
     /// By operand slot: the value read.
     operands: Vec<ValueId>,
@@ -55,25 +56,32 @@ pub struct Graph {
 impl Graph {
     /// An empty module.
     pub fn new() -> Graph {
-        let mut graph = Graph::default();
-        graph.blocks.push(BlockData::default());
-        graph
+        Graph::with_capacity(0)
     }
 
     /// An empty module with room for about `ops` ops.
     pub fn with_capacity(ops: usize) -> Graph {
         Graph {
+            arena: Arena::default(),
             ops: Vec::with_capacity(ops),
+            attrs: Vec::with_capacity(ops),
             values: Vec::with_capacity(ops),
             operands: Vec::with_capacity(ops * 2),
             uses: Vec::with_capacity(ops * 2),
-            ..Graph::new()
+            blocks: SmallVec::from_buf([BlockData::default()]),
+            regions: Vec::new(),
+            region_ids: Vec::new(),
+            types: TypeTable::default(),
+            symbols: Symbols::default(),
+            next_label: 0,
+            preamble: Preamble::default(),
         }
     }
 
     /// Makes room for about `ops` more ops.
     pub fn reserve(&mut self, ops: usize) {
         self.ops.reserve(ops);
+        self.attrs.reserve(ops);
         self.values.reserve(ops);
         self.operands.reserve(ops * 2);
         self.uses.reserve(ops * 2);
@@ -140,12 +148,13 @@ impl Graph {
 
     /// The op's attributes, one per row of its table entry.
     pub fn attrs(&self, op: OpId) -> &[Attr<'_>] {
-        self.ops[op.index()].attrs
+        let data = &self.ops[op.index()];
+        &self.attrs[data.first_attr as usize..][..data.def.attrs.len()]
     }
 
     /// The op's attribute at `index` of its table entry.
     pub fn attr(&self, op: OpId, index: usize) -> Attr<'_> {
-        self.ops[op.index()].attrs[index]
+        self.attrs(op)[index]
     }
 
     /// The op's regions.
@@ -310,12 +319,20 @@ impl Graph {
     }
 }
 
+impl Default for Graph {
+    /// An empty module.
+    fn default() -> Graph {
+        Graph::new()
+    }
+}
+
 impl Clone for Graph {
     /// A copy with the same ids.
     fn clone(&self) -> Graph {
         let mut copy = Graph {
             arena: Arena::default(),
-            ops: Vec::with_capacity(self.ops.len()),
+            ops: self.ops.clone(),
+            attrs: Vec::with_capacity(self.attrs.len()),
             values: self.values.clone(),
             operands: self.operands.clone(),
             uses: self.uses.clone(),
@@ -327,9 +344,9 @@ impl Clone for Graph {
             next_label: self.next_label,
             preamble: self.preamble.clone(),
         };
-        for op in &self.ops {
-            let attrs = copy.store_attrs(op.attrs);
-            copy.ops.push(OpData { attrs, ..*op });
+        for &attr in &self.attrs {
+            let attr = copy.store_attr(attr);
+            copy.attrs.push(attr);
         }
         copy
     }

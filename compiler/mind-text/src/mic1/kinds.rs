@@ -48,10 +48,11 @@ impl Kinds {
         self.kinds.get(word)
     }
 
-    /// The kind that the first `len` bytes of `text` name.
+    /// The kind that the first word of `text` names, with the length of that word. Finds short words
+    /// only.
     #[inline]
-    pub(super) fn get_prefix(&self, text: &[u8], len: usize) -> Option<&Kind> {
-        self.kinds.get_prefix(text, len)
+    pub(super) fn first_word(&self, text: &[u8]) -> Option<(&Kind, usize)> {
+        self.kinds.first_word(text)
     }
 
     /// Every kind.

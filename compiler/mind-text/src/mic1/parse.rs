@@ -34,7 +34,6 @@ pub(super) fn parse(
     let mut parser = Parser {
         kinds,
         reader: Reader::new(cursor, limits),
-        nodes: 0,
         outputs: SmallVec::new(),
         found: Vec::new(),
     };
@@ -50,8 +49,6 @@ pub(super) fn parse(
 struct Parser<'t> {
     kinds: &'t Kinds,
     reader: Reader<'t>,
-    /// Node lines so far.
-    nodes: usize,
     /// Node ids of the outputs, with the place of each.
     outputs: SmallVec<[(u64, Span); 4]>,
     /// Errors, each with the node that it could not find.
@@ -60,8 +57,12 @@ struct Parser<'t> {
 
 impl Parser<'_> {
     fn lines(&mut self) {
-        while self.reader.cursor.next_line() {
+        loop {
+            plain::lines(&mut self.reader, self.kinds);
             let cursor = &mut self.reader.cursor;
+            if !cursor.next_line() {
+                return;
+            }
             cursor.blanks();
             if cursor.at_line_end() {
                 continue;
@@ -86,9 +87,7 @@ impl Parser<'_> {
     fn line(&mut self, start: usize) -> Parsed<()> {
         match self.reader.cursor.peek() {
             b'N' => self.node_line(start),
-            b'S' if plain::string(&mut self.reader) => Ok(()),
             b'S' => self.string_line(),
-            b'T' if plain::ty(&mut self.reader) => Ok(()),
             b'T' => self.type_line(),
             b'O' => self.output_line(start),
             _ => {
@@ -103,16 +102,13 @@ impl Parser<'_> {
     #[inline]
     fn node_line(&mut self, start: usize) -> Parsed<()> {
         let reader = &mut self.reader;
-        self.nodes += 1;
-        if self.nodes > reader.limits.nodes {
+        reader.node_lines += 1;
+        if reader.node_lines > reader.limits.nodes {
             reader.stopped = true;
             let message = format!("more than {} nodes", reader.limits.nodes);
             return Err(Box::new(reader.cursor.error_at(start, message)));
         }
         reader.poisoned = false;
-        if plain::node(reader, self.kinds) {
-            return Ok(());
-        }
         let head = Head {
             id: reader.id("a node such as N3")?,
             start,

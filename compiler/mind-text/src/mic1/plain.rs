@@ -1,7 +1,6 @@
 //! Lines in the form in which they are printed, read in one go.
 //!
-//! Each function reads the whole line at the cursor. It reads nothing and returns false where the line
-//! has another form or an error; the general reader of such lines then reads it from its start.
+//! What has another form, or an error, is left to the general reader of such lines.
 
 use mind_ir::attr::Attr;
 use mind_ir::opdef::OpDef;
@@ -18,7 +17,7 @@ use crate::scan::Cursor;
 pub(super) enum Plain {
     /// Operands only, at most two.
     Operands(usize),
-    /// The name of an input, with its role.
+    /// The name of an input.
     Name {
         /// Whether it is a weight.
         param: bool,
@@ -52,52 +51,67 @@ impl Plain {
     }
 }
 
-/// `N<id> <kind> <operands> [T<id>]` or `N<id> <kind> S<id> T<id>`.
+/// Reads plain lines as long as there are any. The cursor is at the end of a line, before and after.
+pub(super) fn lines(r: &mut Reader<'_>, kinds: &Kinds) {
+    r.poisoned = false;
+    let mut end = r.cursor;
+    loop {
+        let mut c = end;
+        if !c.newline() || c.line() > r.limits.lines {
+            break;
+        }
+        let read = match c.peek() {
+            b'N' if r.node_lines < r.limits.nodes => node(&mut c, r, kinds),
+            b'T' => ty(&mut c, r),
+            b'S' => string(&mut c, r),
+            _ => None,
+        };
+        if read.is_none() {
+            break;
+        }
+        end = c;
+    }
+    r.cursor = end;
+}
+
+/// `N<id> <kind> <operands> [T<id>]` or `N<id> <kind> S<id> T<id>`
 #[inline]
-pub(super) fn node(r: &mut Reader<'_>, kinds: &Kinds) -> bool {
-    let mut c = r.cursor;
+fn node(c: &mut Cursor<'_>, r: &mut Reader<'_>, kinds: &Kinds) -> Option<()> {
     let start = c.at();
-    c.bump();
-    let Some(id) = c.uint() else { return false };
-    if !c.eat(b' ') || r.nodes.get(id).is_some() {
-        return false;
+    let id = declaration(c)?;
+    if r.nodes.get(id).is_some() {
+        return None;
     }
     let head = Head { id, start };
-    let rest = c.rest();
-    let Some(&Kind { def, plain, .. }) = kinds.get_prefix(rest, c.word().len()) else {
-        return false;
-    };
+    let (&Kind { def, plain, .. }, len) = kinds.first_word(c.rest())?;
+    c.go_to(c.at() + len);
     match plain {
         Plain::Operands(arity) => {
             let mut operands = [ValueId::new(0); 2];
             for operand in &mut operands[..arity] {
-                match reference(&mut c, b'N').map(|id| r.nodes.get(id)) {
-                    Some(Some(Entry::Defined(index))) => *operand = ValueId::new(index),
-                    _ => return false,
-                }
+                let Entry::Defined(index) = r.nodes.get(reference(c, b'N')?)? else {
+                    return None;
+                };
+                *operand = ValueId::new(index);
             }
-            let Some(declared) = declared(&mut c, r) else {
-                return false;
-            };
-            r.cursor.go_to(c.at());
+            let declared = declared(c, r)?;
             r.define_at(head, def, &operands[..arity], &[], declared, c.span(start));
-            true
         }
         Plain::Name { param, attr } => {
-            let name = reference(&mut c, b'S').map(|id| r.strings.get(id));
-            let declared = declared(&mut c, r);
-            let (Some(Some(Entry::Defined(name))), Some(Declared::Known(ty))) = (name, declared)
-            else {
-                return false;
+            let Entry::Defined(name) = r.strings.get(reference(c, b'S')?)? else {
+                return None;
             };
-            r.cursor.go_to(c.at());
+            let declared @ Declared::Known(_) = declared(c, r)? else {
+                return None;
+            };
             let mut attrs = [Attr::Bool(param); 2];
             attrs[attr] = Attr::Str(Sym::new(name));
-            r.define_at(head, def, &[], &attrs, Declared::Known(ty), c.span(start));
-            true
+            r.define_at(head, def, &[], &attrs, declared, c.span(start));
         }
-        Plain::No => false,
+        Plain::No => return None,
     }
+    r.node_lines += 1;
+    Some(())
 }
 
 /// A blank and the id behind `letter`.
@@ -125,64 +139,55 @@ fn declared(c: &mut Cursor<'_>, r: &Reader<'_>) -> Option<Declared> {
 
 /// `T<id> <dtype>` or `T<id> [<dtype>;<dim>,<dim>...]` with known extents.
 #[inline]
-pub(super) fn ty(r: &mut Reader<'_>) -> bool {
-    let mut c = r.cursor;
-    let Some(id) = declaration(&mut c) else {
-        return false;
-    };
+fn ty(c: &mut Cursor<'_>, r: &mut Reader<'_>) -> Option<()> {
+    let id = declaration(c)?;
     let mut shape = Shape::new();
     let bracket = c.eat(b'[');
-    let Some(dtype) = DType::parse(c.ident()) else {
-        return false;
-    };
-    if bracket && !dims(&mut c, &mut shape, r.limits.dims) {
-        return false;
+    let dtype = DType::parse(c.ident())?;
+    if bracket {
+        dims(c, &mut shape, r.limits.dims)?;
     }
     if c.peek() != b'\n' || r.types.get(id).is_some() {
-        return false;
+        return None;
     }
-    r.cursor.go_to(c.at());
     let ty = r.graph.intern_type(TypeView {
         dtype,
         shape: &shape,
     });
     r.types.set(id, Entry::Defined(ty.index()));
-    true
+    Some(())
 }
 
 /// `;<dim>,<dim>]`
 #[inline]
-fn dims(c: &mut Cursor<'_>, shape: &mut Shape, limit: usize) -> bool {
+fn dims(c: &mut Cursor<'_>, shape: &mut Shape, limit: usize) -> Option<()> {
     let mut separator = b';';
     while c.eat(separator) && shape.len() < limit {
-        let Some(extent) = c.uint() else { return false };
-        shape.push(Dim::Fixed(extent as i64));
+        shape.push(Dim::Fixed(c.uint()? as i64));
         separator = b',';
     }
-    separator == b',' && c.eat(b']')
+    (separator == b',' && c.eat(b']')).then_some(())
 }
 
 /// `S<id> "<text>"`
 #[inline]
-pub(super) fn string(r: &mut Reader<'_>) -> bool {
-    let mut c = r.cursor;
-    let (Some(id), true) = (declaration(&mut c), c.eat(b'"')) else {
-        return false;
-    };
-    let Some(text) = c.plain_until(b'"') else {
-        return false;
-    };
-    if c.peek() != b'\n' || r.strings.get(id).is_some() || r.strings_full() {
-        return false;
+fn string(c: &mut Cursor<'_>, r: &mut Reader<'_>) -> Option<()> {
+    let id = declaration(c)?;
+    if !c.eat(b'"') {
+        return None;
     }
-    r.cursor.go_to(c.at());
+    let text = c.plain_until(b'"')?;
+    let full = r.graph.symbols().len() >= r.limits.strings;
+    if c.peek() != b'\n' || r.strings.get(id).is_some() || full {
+        return None;
+    }
     let sym = r.graph.intern(text);
     r.strings.set(id, Entry::Defined(sym.index()));
-    true
+    Some(())
 }
 
 /// The letter, the id and the blank at the start of a line.
-#[inline]
+#[inline(always)]
 fn declaration(c: &mut Cursor<'_>) -> Option<u64> {
     c.bump();
     let id = c.uint()?;

@@ -49,6 +49,8 @@ pub(super) struct Reader<'t> {
     pub(super) cursor: Cursor<'t>,
     pub(super) limits: &'t Limits,
     pub(super) graph: Graph,
+    /// Node lines so far.
+    pub(super) node_lines: usize,
     pub(super) nodes: Ids,
     pub(super) types: Ids,
     pub(super) strings: Ids,
@@ -84,6 +86,7 @@ impl<'t> Reader<'t> {
             cursor,
             limits,
             graph,
+            node_lines: 0,
             nodes: Ids::default(),
             types: Ids::default(),
             strings: Ids::default(),
@@ -290,12 +293,6 @@ impl<'t> Reader<'t> {
         Diagnostic::error(span, format!("expected ',' or ']', found {found}"))
     }
 
-    /// Whether another name may be one too many.
-    #[inline]
-    pub(super) fn strings_full(&self) -> bool {
-        self.graph.symbols().len() >= self.limits.strings
-    }
-
     /// The symbol for the `name` at `start`.
     ///
     /// Errors: more names than the limit.
@@ -351,7 +348,9 @@ impl<'t> Reader<'t> {
                 span,
             },
         );
-        self.graph.set_label(value, head.id);
+        if self.graph.label(value) != head.id {
+            self.graph.set_label(value, head.id);
+        }
         match declared {
             Declared::Known(ty) => self.graph.declare(value, ty),
             Declared::Late(id, at) => self.late_types.push(Late {

@@ -4,6 +4,7 @@ use mind_ir::opdef::{OpDef, Registry, Results, Trait};
 use rustc_hash::FxHashMap;
 
 use super::node::{self, ReadNode, WriteNode};
+use super::reader::InputOp;
 use super::special::SPECIALS;
 use crate::words::Words;
 
@@ -21,14 +22,6 @@ pub(super) struct Opcode {
 pub(super) struct Spelling {
     pub(super) opcode: &'static str,
     pub(super) write: WriteNode,
-}
-
-/// The op behind the `a` and `p` lines, with the positions of its attributes.
-#[derive(Clone, Copy)]
-pub(super) struct InputOp {
-    pub(super) def: &'static OpDef,
-    pub(super) name: usize,
-    pub(super) param: usize,
 }
 
 /// What mic@2 can say of the ops of a registry.
@@ -71,10 +64,11 @@ impl Opcodes {
         self.opcodes.get(word)
     }
 
-    /// The op that the first `len` bytes of `text` name.
+    /// The op that the first word of `text` names, with the length of that word. Finds short words
+    /// only.
     #[inline]
-    pub(super) fn get_prefix(&self, text: &[u8], len: usize) -> Option<&Opcode> {
-        self.opcodes.get_prefix(text, len)
+    pub(super) fn first_word(&self, text: &[u8]) -> Option<(&Opcode, usize)> {
+        self.opcodes.first_word(text)
     }
 
     /// Every opcode.
@@ -90,11 +84,9 @@ impl Opcodes {
 }
 
 fn input_op(def: &'static OpDef) -> Option<InputOp> {
-    Some(InputOp {
-        def,
-        name: def.attr_index("name")?,
-        param: def.attr_index("param")?,
-    })
+    let name = def.attr_index("name")?;
+    let param = def.attr_index("param")?;
+    Some(InputOp { def, name, param }).filter(|_| def.attrs.len() == 2)
 }
 
 fn address(def: &'static OpDef) -> usize {

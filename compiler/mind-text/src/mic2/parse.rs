@@ -1,18 +1,16 @@
 //! Reading mic@2, line by line.
 
 use mind_diag::{Code, Diagnostic, Diagnostics};
-use mind_ir::attr::Attr;
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
 use mind_ir::opdef::{Op, nearest};
 use mind_ir::types::{DType, Shape, TypeView};
-use mind_ir::{Sym, Ty, ValueId};
-use smallvec::SmallVec;
+use mind_ir::{Ty, ValueId};
 
 use super::HEADER;
-use super::opcodes::{InputOp, Opcodes};
+use super::opcodes::Opcodes;
 use super::plain;
-use super::reader::Reader;
+use super::reader::{InputOp, Reader};
 use crate::header::{end_of_line, read_header};
 use crate::limits::Limits;
 use crate::scan::{Cursor, Parsed, shown};
@@ -29,7 +27,6 @@ pub(super) fn parse(
     let mut parser = Parser {
         opcodes,
         reader: Reader::new(cursor, limits),
-        first_of: SmallVec::new(),
         types_broken: false,
         done: false,
         found: Diagnostics::new(),
@@ -45,8 +42,6 @@ pub(super) fn parse(
 struct Parser<'t> {
     opcodes: &'t Opcodes,
     reader: Reader<'t>,
-    /// By type: the position of the first `T` line that declares it.
-    first_of: SmallVec<[u32; 16]>,
     /// Whether a `T` line had an error, so that a type may be missing for that reason.
     types_broken: bool,
     /// Whether the output was read.
@@ -56,8 +51,14 @@ struct Parser<'t> {
 
 impl Parser<'_> {
     fn lines(&mut self) {
-        while self.reader.cursor.next_line() {
+        loop {
+            if !self.done {
+                plain::lines(&mut self.reader, self.opcodes);
+            }
             let reader = &mut self.reader;
+            if !reader.cursor.next_line() {
+                break;
+            }
             reader.cursor.blanks();
             if reader.cursor.at_line_end() {
                 continue;
@@ -102,13 +103,7 @@ impl Parser<'_> {
         let alone = || matches!(second, b' ' | b'\t' | b'\r' | b'\n' | b'#');
         match self.reader.cursor.peek() {
             b'T' if second.is_ascii_digit() || alone() => {
-                let read = match plain::ty(&mut self.reader) {
-                    Some(ty) => {
-                        self.declare(ty);
-                        Ok(())
-                    }
-                    None => self.type_line(start),
-                };
+                let read = self.type_line(start);
                 self.types_broken |= read.is_err();
                 read
             }
@@ -166,27 +161,12 @@ impl Parser<'_> {
             dtype,
             shape: &shape,
         });
-        self.declare(ty);
+        reader.declare_type(ty);
         Ok(())
-    }
-
-    /// Takes the type of the next `T` line.
-    #[inline]
-    fn declare(&mut self, ty: Ty) {
-        let types = &mut self.reader.graph.preamble.types;
-        if ty.index() == self.first_of.len() {
-            self.first_of.push(types.len() as u32);
-        }
-        types.push(ty);
     }
 
     /// `a <ident> T<i>` or `p <ident> T<i>`
     fn input_line(&mut self, op: InputOp, param: bool, start: usize) -> Parsed<()> {
-        if let Some((name, position, ty)) = plain::input(&mut self.reader) {
-            let name = self.reader.intern(name, start + 2)?;
-            self.input(op, param, name, (position, ty), start);
-            return Ok(());
-        }
         let reader = &mut self.reader;
         reader.cursor.bump();
         reader.cursor.blanks();
@@ -202,24 +182,9 @@ impl Parser<'_> {
             return Ok(());
         };
         let name = reader.intern(name, name_at)?;
-        self.input(op, param, name, ty, start);
+        let span = reader.cursor.span_of_line(start);
+        reader.push_input(op, param, name, ty, span);
         Ok(())
-    }
-
-    /// Appends the input of the line at `start`, whose type stands on the `T` line of that position.
-    #[inline]
-    fn input(&mut self, op: InputOp, param: bool, name: Sym, ty: (u32, Ty), start: usize) {
-        let (reader, (position, ty)) = (&mut self.reader, ty);
-        let mut attrs = [Attr::Bool(param); 2];
-        attrs[op.name] = Attr::Str(name);
-        let value = ValueId::new(reader.values);
-        reader.push(op.def, &[], &attrs, start);
-        if !reader.broken {
-            reader.graph.declare(value, ty);
-            if self.first_of[ty.index()] != position {
-                reader.graph.preamble.repeated.push((value, position));
-            }
-        }
     }
 
     /// The `T` line that the word at `at` names; none where that line may have had an error.
@@ -253,9 +218,6 @@ impl Parser<'_> {
     /// `<opcode> <inputs> <params>`
     #[inline]
     fn node_line(&mut self, start: usize) -> Parsed<()> {
-        if plain::node(&mut self.reader, self.opcodes) {
-            return Ok(());
-        }
         let word = self.reader.cursor.word();
         match self.opcodes.get(word) {
             Some(opcode) => (opcode.read)(&mut self.reader, opcode.def, start),

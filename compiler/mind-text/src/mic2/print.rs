@@ -7,7 +7,8 @@ use mind_ir::graph::Graph;
 use mind_ir::opdef::Trait;
 
 use super::HEADER;
-use super::opcodes::{InputOp, Opcodes};
+use super::opcodes::Opcodes;
+use super::reader::InputOp;
 use super::writer::{Refusal, Writer};
 
 /// Writes a whole module, or says of each op that mic@2 lacks why it cannot be written.

@@ -5,7 +5,7 @@ use mind_ir::attr::Attr;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
 use mind_ir::opdef::OpDef;
 use mind_ir::types::{Dim, Shape};
-use mind_ir::{Sym, ValueId};
+use mind_ir::{Sym, Ty, ValueId};
 use smallvec::SmallVec;
 
 use crate::limits::Limits;
@@ -16,6 +16,14 @@ pub(super) type Ints = SmallVec<[i64; 8]>;
 
 /// The inputs of a node.
 pub(super) type Inputs = SmallVec<[ValueId; 6]>;
+
+/// The op behind the `a` and `p` lines, with the positions of its attributes.
+#[derive(Clone, Copy)]
+pub(super) struct InputOp {
+    pub(super) def: &'static OpDef,
+    pub(super) name: usize,
+    pub(super) param: usize,
+}
 
 /// What has been read of one text.
 pub(super) struct Reader<'t> {
@@ -32,6 +40,8 @@ pub(super) struct Reader<'t> {
     pub(super) stopped: bool,
     /// By symbol: whether an `S` line declared it.
     declared: SmallVec<[bool; 32]>,
+    /// By type: the position of the first `T` line that declares it.
+    first_of: SmallVec<[u32; 16]>,
 }
 
 impl<'t> Reader<'t> {
@@ -49,6 +59,7 @@ impl<'t> Reader<'t> {
             broken: false,
             stopped: false,
             declared: SmallVec::new(),
+            first_of: SmallVec::new(),
         }
     }
 
@@ -251,6 +262,38 @@ impl<'t> Reader<'t> {
             return Ok(ident);
         }
         Err(Box::new(self.cursor.not_ident_at(start, what)))
+    }
+
+    /// Takes the type of the next `T` line.
+    #[inline]
+    pub(super) fn declare_type(&mut self, ty: Ty) {
+        let types = &mut self.graph.preamble.types;
+        if ty.index() == self.first_of.len() {
+            self.first_of.push(types.len() as u32);
+        }
+        types.push(ty);
+    }
+
+    /// Appends an input that stands at `span`, whose type is that of the `T` line of that position.
+    #[inline]
+    pub(super) fn push_input(
+        &mut self,
+        op: InputOp,
+        param: bool,
+        name: Sym,
+        ty: (u32, Ty),
+        span: Span,
+    ) {
+        let (value, (position, ty)) = (ValueId::new(self.values), ty);
+        let mut attrs = [Attr::Bool(param); 2];
+        attrs[op.name] = Attr::Str(name);
+        self.push_at(op.def, &[], &attrs, span);
+        if !self.broken {
+            self.graph.declare(value, ty);
+            if self.first_of[ty.index()] != position {
+                self.graph.preamble.repeated.push((value, position));
+            }
+        }
     }
 
     /// Appends the op of the node line at `start`, which ends at the cursor.
