@@ -1,6 +1,7 @@
 //! Numbers as text: integers, floats and the elements of constants.
 
 use half::{bf16, f16};
+use mind_ir::tensor::FloatNum;
 use mind_ir::types::{DType, DTypeClass};
 use thiserror::Error;
 
@@ -78,8 +79,8 @@ fn shortest(value: f64, dtype: DType) -> f64 {
 /// `value` rounded to the float type `dtype`, as an `f64`.
 fn round(value: f64, dtype: DType) -> f64 {
     match dtype {
-        DType::F16 => f16::from_f64(value).to_f64(),
-        DType::BF16 => bf16::from_f64(value).to_f64(),
+        DType::F16 => <f16 as FloatNum>::from_f64(value).to_f64(),
+        DType::BF16 => <bf16 as FloatNum>::from_f64(value).to_f64(),
         DType::F32 => f64::from(value as f32),
         _ => value,
     }
@@ -121,8 +122,8 @@ pub fn parse_float(text: &str, dtype: DType) -> Result<f64, NumberError> {
 /// cannot hold it. `bytes` is then as it was.
 pub fn read_element(text: &str, dtype: DType, bytes: &mut Vec<u8>) -> Result<(), NumberError> {
     match dtype {
-        DType::F16 => bytes.extend(f16::from_f64(parse_float(text, dtype)?).to_ne_bytes()),
-        DType::BF16 => bytes.extend(bf16::from_f64(parse_float(text, dtype)?).to_ne_bytes()),
+        DType::F16 => bytes.extend(<f16 as FloatNum>::from_f64(parse_float(text, dtype)?).to_ne_bytes()),
+        DType::BF16 => bytes.extend(<bf16 as FloatNum>::from_f64(parse_float(text, dtype)?).to_ne_bytes()),
         DType::F32 => bytes.extend((parse_float(text, dtype)? as f32).to_ne_bytes()),
         DType::F64 => bytes.extend(parse_float(text, dtype)?.to_ne_bytes()),
         DType::I8 => bytes.extend(integer::<i8>(text)?.to_ne_bytes()),

@@ -14,7 +14,9 @@ use crate::tensor::Tensor;
 /// The tensors that `block` yields, given one per argument; `leaf` gives the value of the ops that
 /// have no meaning of their own: the inputs.
 ///
-/// Arguments and borrowed leaves are read where they are, and copied only when the block yields them.
+/// What no yielded value needs is not run, unless it is not pure: dropping dead ops changes nothing, not
+/// even whether a run fails. Arguments and borrowed leaves are read where they are, and copied only when
+/// the block yields them.
 /// Results are dropped after their last use; those alive at one time share the context's
 /// `tensor_limit`.
 ///
@@ -38,6 +40,9 @@ pub fn eval_block<'t>(
                 .iter()
                 .map(|&value| live.take(value))
                 .collect());
+        }
+        if !live.needs(g, op) {
+            continue;
         }
         let cx = EvalCx {
             tensor_limit: cx.tensor_limit.saturating_sub(live.bytes),
@@ -99,13 +104,26 @@ struct Slot<'t> {
 }
 
 impl<'t> Live<'t> {
-    /// Counts the reads of every value that an op of `block` reads.
+    /// Counts the reads of every value by ops of `block` that are needed.
     fn new(g: &Graph, block: BlockId) -> Live<'t> {
-        let mut values: FxHashMap<ValueId, Slot<'t>> = FxHashMap::default();
-        for value in g.ops(block).flat_map(|op| g.operands(op)) {
-            values.entry(*value).or_default().reads += 1;
+        let mut live = Live {
+            values: FxHashMap::default(),
+            bytes: 0,
+        };
+        for op in g.ops(block).rev() {
+            if live.needs(g, op) {
+                for &value in g.operands(op) {
+                    live.values.entry(value).or_default().reads += 1;
+                }
+            }
         }
-        Live { values, bytes: 0 }
+        live
+    }
+
+    /// Whether `op` has an effect or a result that is read.
+    fn needs(&self, g: &Graph, op: OpId) -> bool {
+        let mut results = g.results(op).into_iter();
+        !g.def(op).has(Trait::Pure) || results.any(|value| self.values.contains_key(&value))
     }
 
     /// Keeps a tensor that will be read.

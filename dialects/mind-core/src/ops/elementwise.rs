@@ -39,7 +39,8 @@ ops! {
         scalar: Mul,
     }
 
-    /// `lhs / rhs` at every position; integers truncate toward zero.
+    /// `lhs / rhs` at every position; integers truncate toward zero, and the least one divided by -1 wraps
+    /// to itself.
     ///
     /// Shapes: the operands' shapes broadcast.
     /// Errors: E2004 different dtypes, E2005 `bool`, E3001 shapes do not broadcast; E6005 when run, on

@@ -2,17 +2,31 @@
 //!
 //! `# expected-error {{text}}` expects an error on its own line whose message, code included, contains
 //! `text`. `@+1`, `@-2`, `@above`, `@below` behind the word move the line; `@unknown` expects one for
-//! the file as a whole. The words are `expected-error`, `-warning`, `-note`, `-remark`.
+//! the file as a whole. The words are `expected-error`, `-warning`, `-note`, `-remark`. With `-re` behind
+//! the word, as in `expected-error-re {{found {{[0-9]+}} operands}}`, the inner braces hold regular
+//! expressions.
 
 use mind_diag::{Diagnostic, Diagnostics, Severity, SourceFile};
+use regex::Regex;
 
 struct Expectation {
     severity: Severity,
     /// 0 for the file as a whole.
     line: usize,
     text: String,
+    /// What `text` stands for where it holds regular expressions.
+    pattern: Option<Regex>,
     written: usize,
     met: bool,
+}
+
+impl Expectation {
+    fn is_met_by(&self, shown: &str) -> bool {
+        match &self.pattern {
+            Some(pattern) => pattern.is_match(shown),
+            None => shown.contains(&self.text),
+        }
+    }
 }
 
 /// Compares what was found with what the file's comments expect: one line per difference.
@@ -28,7 +42,7 @@ pub(super) fn check(file: &SourceFile, found: &Diagnostics) -> Result<(), Vec<St
             !expectation.met
                 && expectation.severity == diagnostic.severity
                 && expectation.line == line
-                && shown.contains(&expectation.text)
+                && expectation.is_met_by(&shown)
         });
         match matching {
             Some(expectation) => expectation.met = true,
@@ -83,16 +97,9 @@ fn expectations(file: &SourceFile, broken: &mut Vec<String>) -> Vec<Expectation>
                 continue;
             };
             rest = &rest[severity.word().len()..];
-            match expectation(rest, written) {
-                Some((line, text, length)) => {
-                    let text = text.to_owned();
-                    expected.push(Expectation {
-                        severity,
-                        line,
-                        text,
-                        written,
-                        met: false,
-                    });
+            match expectation(rest, severity, written) {
+                Some((expectation, length)) => {
+                    expected.push(expectation);
                     rest = &rest[length..];
                 }
                 None => broken.push(format!(
@@ -105,21 +112,60 @@ fn expectations(file: &SourceFile, broken: &mut Vec<String>) -> Vec<Expectation>
     expected
 }
 
-/// The line and text that `rest`, behind the severity, asks for, and how many bytes it takes.
-fn expectation(rest: &str, written: usize) -> Option<(usize, &str, usize)> {
+/// The expectation that `rest`, behind the severity, says, and how many bytes it takes.
+fn expectation(rest: &str, severity: Severity, written: usize) -> Option<(Expectation, usize)> {
     let open = rest.find("{{")?;
-    let close = open + rest[open..].find("}}")?;
-    let line = match rest[..open].trim() {
-        "" => written,
-        "@above" => written - 1,
-        "@below" => written + 1,
-        "@unknown" => 0,
+    let place = rest[..open].trim_end();
+    let (regular, place) = match place.strip_prefix("-re") {
+        Some(place) => (true, place),
+        None => (false, place),
+    };
+    let start = open + 2;
+    let (length, pattern) = match regular {
+        true => pattern(&rest[start..])?,
+        false => (rest[start..].find("}}")?, None),
+    };
+    let expectation = Expectation {
+        severity,
+        line: line(place.trim(), written)?,
+        text: rest[start..start + length].to_owned(),
+        pattern,
+        written,
+        met: false,
+    };
+    Some((expectation, start + length + 2))
+}
+
+/// The line that `place` names, seen from line `written`.
+fn line(place: &str, written: usize) -> Option<usize> {
+    match place {
+        "" => Some(written),
+        "@above" => Some(written - 1),
+        "@below" => Some(written + 1),
+        "@unknown" => Some(0),
         offset => {
             let offset: isize = offset.strip_prefix('@')?.parse().ok()?;
-            written.checked_add_signed(offset)?
+            written.checked_add_signed(offset)
         }
-    };
-    Some((line, &rest[open + 2..close], close + 2))
+    }
+}
+
+/// The text up to the `}}` that no `{{` inside opened: its length, and what it matches.
+fn pattern(text: &str) -> Option<(usize, Option<Regex>)> {
+    let (mut at, mut pattern) = (0, String::new());
+    loop {
+        let close = at + text[at..].find("}}")?;
+        let Some(open) = text[at..close].find("{{") else {
+            pattern.push_str(&regex::escape(&text[at..close]));
+            return Some((close, Some(Regex::new(&pattern).ok()?)));
+        };
+        let open = at + open;
+        pattern.push_str(&regex::escape(&text[at..open]));
+        pattern.push_str("(?:");
+        pattern.push_str(&text[open + 2..close]);
+        pattern.push(')');
+        at = close + 2;
+    }
 }
 
 #[cfg(test)]
@@ -146,6 +192,17 @@ mod tests {
         assert!(differences("x # expected-error {{no such}}", error(0)).is_empty());
         assert!(differences("# expected-error@+1 {{E2007: no}}\nx", error(34)).is_empty());
         assert!(differences("x\n# expected-error@above {{op}}", error(0)).is_empty());
+    }
+
+    #[test]
+    fn inner_braces_hold_regular_expressions() {
+        let found = |text: &str| differences(&format!("x # expected-error{text}"), error(0));
+        assert!(found("-re {{E{{[0-9]+}}: no {{such|much}} op}}").is_empty());
+        assert_eq!(found("-re {{E{{[a-z]+}}: no}}").len(), 2);
+        assert_eq!(found("-re {{no.such}}").len(), 2);
+        assert_eq!(found("-re {{E{{(}}}}").len(), 2);
+        assert_eq!(found("-re {{open {{x}}").len(), 2);
+        assert_eq!(found(" {{E{{[0-9]+}}").len(), 2);
     }
 
     #[test]
