@@ -10,16 +10,20 @@ use mind_driver::session::{PASSES, Session};
 use mind_driver::tools::ALL;
 
 fn main() -> ExitCode {
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lit");
-    harness::main(Config {
+    let scratch =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("lit-{}", std::process::id()));
+    let outcome = harness::main(Config {
         root: Path::new(env!("CARGO_MANIFEST_DIR")).to_owned(),
         tools: ALL,
         features: config::features(ALL, &scratch),
-        scratch,
+        scratch: scratch.clone(),
         semantics: Some(Semantics { is_pass, compare }),
         bless: std::env::var_os("MIND_BLESS").is_some_and(|value| value == "1"),
         time_limit: Duration::from_secs(120),
-    })
+    });
+    // What is left behind is no failure of a test.
+    let _ = std::fs::remove_dir_all(scratch);
+    outcome
 }
 
 /// Whether an argument of `mind-opt` asks for a pass that may change the module.

@@ -122,8 +122,12 @@ pub fn parse_float(text: &str, dtype: DType) -> Result<f64, NumberError> {
 /// cannot hold it. `bytes` is then as it was.
 pub fn read_element(text: &str, dtype: DType, bytes: &mut Vec<u8>) -> Result<(), NumberError> {
     match dtype {
-        DType::F16 => bytes.extend(<f16 as FloatNum>::from_f64(parse_float(text, dtype)?).to_ne_bytes()),
-        DType::BF16 => bytes.extend(<bf16 as FloatNum>::from_f64(parse_float(text, dtype)?).to_ne_bytes()),
+        DType::F16 => {
+            bytes.extend(<f16 as FloatNum>::from_f64(parse_float(text, dtype)?).to_ne_bytes())
+        }
+        DType::BF16 => {
+            bytes.extend(<bf16 as FloatNum>::from_f64(parse_float(text, dtype)?).to_ne_bytes())
+        }
         DType::F32 => bytes.extend((parse_float(text, dtype)? as f32).to_ne_bytes()),
         DType::F64 => bytes.extend(parse_float(text, dtype)?.to_ne_bytes()),
         DType::I8 => bytes.extend(integer::<i8>(text)?.to_ne_bytes()),
