@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
-use crate::case::{self, Outcome};
 use crate::config::Config;
 use crate::discovery::{self, TestFile};
 use crate::report;
+use crate::trial::{self, Outcome};
 use crate::verdict::Verdict;
 
 /// The stack of a test's thread: what a main thread has, so that tools behave as in their own process.
@@ -135,7 +135,7 @@ fn run_limited(config: &Arc<Config>, test: &TestFile) -> Result<Outcome, Failed>
         let (config, test) = (Arc::clone(config), test.clone());
         move || {
             // The receiver is gone once the time is up.
-            let _ = sender.send(case::run(&config, &test));
+            let _ = sender.send(trial::run(&config, &test));
         }
     };
     // A stack overflow ends the process with a message that has the thread's name.

@@ -7,8 +7,8 @@
 //! outputs that compute something else than their input, and stale generated blocks.
 //!
 //! ```text
-//! discovery -> harness -> case -> script -> substitution -> shell -> tool
-//!                           `--> strict, golden, semantics, report
+//! discovery -> harness -> trial -> case -> script -> substitution -> shell -> tool
+//!                            `--> strict, golden, semantics, report
 //! ```
 
 pub mod case;
@@ -27,6 +27,7 @@ pub mod shell;
 pub mod strict;
 pub mod substitution;
 pub mod tool;
+pub mod trial;
 pub mod verdict;
 
 #[cfg(test)]

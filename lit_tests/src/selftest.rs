@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use mind_driver::host::Host;
 
-use crate::case::{self, Outcome};
 use crate::config::Config;
 use crate::discovery::TestFile;
 use crate::semantics::Semantics;
+use crate::trial::{self, Outcome};
 
 /// An empty folder for one of the runner's own tests.
 pub(crate) fn scratch(name: &str) -> PathBuf {
@@ -95,7 +95,7 @@ fn run_text(name: &str, text: &str, adapt: impl FnOnce(&mut Config)) -> (Outcome
         name: "a.test".to_owned(),
         path: path.clone(),
     };
-    (case::run(&config, &test), path)
+    (trial::run(&config, &test), path)
 }
 
 const SEMANTICS: Semantics = Semantics {
@@ -141,7 +141,7 @@ fn files_end_as_expected() {
             .expect("a file has a name")
             .to_string_lossy()
             .into_owned();
-        let verdict = case::run(
+        let verdict = trial::run(
             &config,
             &TestFile {
                 name,

@@ -155,6 +155,20 @@ pub(super) enum SyntaxError {
 }
 
 impl SyntaxError {
+    /// The error for an op with `found` bodies instead of `expected`.
+    pub(super) fn bodies(op: &'static str, expected: usize, found: usize) -> SyntaxError {
+        let expected = match expected {
+            0 => "no body".to_owned(),
+            1 => "one body in braces".to_owned(),
+            several => format!("{several} bodies in braces"),
+        };
+        SyntaxError::Bodies {
+            op,
+            expected,
+            found,
+        }
+    }
+
     /// This error about the bytes `start..end`.
     pub(super) fn at(self, start: usize, end: usize) -> Box<Fault> {
         Box::new(Fault {

@@ -5,7 +5,7 @@ use mind_ir::tensor::Num;
 use super::checked::Checked;
 
 /// What a chain accumulates in.
-pub(super) trait Accumulator: Copy {
+pub(crate) trait Accumulator: Copy {
     /// What every chain starts from.
     const ZERO: Self;
 
@@ -33,7 +33,7 @@ impl<T: Num> Accumulator for Checked<T> {
 /// Continues the chain of every sum: `sums[j] = factors[i] * rows[i][j] + sums[j]` for ascending i.
 ///
 /// `rows` holds one row per factor, each as long as `sums`, which is not empty.
-pub(super) fn extend<A: Accumulator>(factors: &[A], rows: &[A], sums: &mut [A]) {
+pub(crate) fn extend<A: Accumulator>(factors: &[A], rows: &[A], sums: &mut [A]) {
     debug_assert_eq!(rows.len(), factors.len() * sums.len());
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {

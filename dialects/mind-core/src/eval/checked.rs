@@ -5,20 +5,20 @@ use mind_ir::tensor::Num;
 
 /// An integer, and whether some step that led to it left its dtype.
 #[derive(Clone, Copy)]
-pub(super) struct Checked<T> {
+pub(crate) struct Checked<T> {
     value: T,
     overflowed: bool,
 }
 
 impl<T: Num> Checked<T> {
     /// Zero.
-    pub(super) const ZERO: Checked<T> = Checked {
+    pub(crate) const ZERO: Checked<T> = Checked {
         value: T::ZERO,
         overflowed: false,
     };
 
     /// A given integer.
-    pub(super) fn of(value: T) -> Checked<T> {
+    pub(crate) fn of(value: T) -> Checked<T> {
         Checked {
             value,
             overflowed: false,
@@ -26,13 +26,13 @@ impl<T: Num> Checked<T> {
     }
 
     /// Sum.
-    pub(super) fn add(self, rhs: Checked<T>) -> Checked<T> {
+    pub(crate) fn add(self, rhs: Checked<T>) -> Checked<T> {
         let exact = self.exact().checked_add(rhs.exact());
         self.step(rhs, self.value.add(rhs.value), exact)
     }
 
     /// Product.
-    pub(super) fn mul(self, rhs: Checked<T>) -> Checked<T> {
+    pub(crate) fn mul(self, rhs: Checked<T>) -> Checked<T> {
         let exact = self.exact().checked_mul(rhs.exact());
         self.step(rhs, self.value.mul(rhs.value), exact)
     }
@@ -40,7 +40,7 @@ impl<T: Num> Checked<T> {
     /// The integer.
     ///
     /// Errors: E6005 when a step overflowed.
-    pub(super) fn settle(self) -> Result<T, EvalError> {
+    pub(crate) fn settle(self) -> Result<T, EvalError> {
         match self.overflowed {
             true => Err(EvalError::Overflow),
             false => Ok(self.value),

@@ -10,7 +10,7 @@ use super::chain::Accumulator;
 use super::checked::Checked;
 
 /// A contraction of two tensors whose extents are settled.
-pub(super) trait Contraction {
+pub(crate) trait Contraction {
     /// The shape of the result, which is not empty when [`Self::sums`] is called.
     fn shape(&self) -> &[usize];
 
@@ -26,7 +26,7 @@ pub(super) trait Contraction {
 /// The result of a contraction: accumulated in the dtype's accumulator, rounded once at the end.
 ///
 /// Errors: E6004 too large, E6005 integer overflow where that is refused.
-pub(super) fn evaluate(
+pub(crate) fn evaluate(
     cx: &EvalCx<'_>,
     contraction: &impl Contraction,
     lhs: &Tensor,

@@ -1,70 +1,24 @@
-//! Evaluation of convolution.
-
-use mind_ir::attr::Padding;
-use mind_ir::eval::{EvalCx, EvalError};
-use mind_ir::tensor::Tensor;
+//! Sliding windows.
 
 use super::chain::{self, Accumulator};
-use super::contraction::{Contraction, evaluate};
-use crate::ops::conv::Conv2d;
-
-/// Convolution of NHWC by HWCF.
-pub(crate) fn eval_conv2d(
-    op: Conv2d,
-    cx: &EvalCx<'_>,
-    operands: &[&Tensor],
-) -> Result<Tensor, EvalError> {
-    let (input, filter) = (operands[0], operands[1]);
-    let ([batch, height, width, channels], [kernel_height, kernel_width, taken, filters]) =
-        (extents(input), extents(filter));
-    if channels != taken {
-        let text = format!("input has {channels} channels, filter has {taken}");
-        return Err(EvalError::Shape(text));
-    }
-    let (strides, padding) = (op.strides(cx.graph), op.padding(cx.graph));
-    let pads = |axis: usize| match padding {
-        Padding::Valid => Some([0, 0]),
-        Padding::Same => None,
-        Padding::Custom(pads) => Some([pads[2 * axis], pads[2 * axis + 1]]),
-    };
-    let rows = Axis::new(height, kernel_height, strides[0], pads(0))?;
-    let columns = Axis::new(width, kernel_width, strides[1], pads(1))?;
-    let shape = [batch, rows.positions, columns.positions, filters];
-    evaluate(
-        cx,
-        &Convolution {
-            shape,
-            rows,
-            columns,
-            channels,
-        },
-        input,
-        filter,
-    )
-}
-
-fn extents(tensor: &Tensor) -> [usize; 4] {
-    tensor
-        .shape()
-        .try_into()
-        .expect("verified operands have rank 4")
-}
+use super::contraction::Contraction;
+use mind_ir::eval::EvalError;
 
 /// The sliding of a window along one spatial axis.
-struct Axis {
+pub(crate) struct Axis {
     extent: usize,
     window: usize,
     stride: i128,
     /// Padding before the first element.
     before: i128,
-    positions: usize,
+    pub(crate) positions: usize,
 }
 
 impl Axis {
     /// `pads` are those before and after; none for as many as give ceil(extent / stride) positions.
     ///
     /// Errors: no position, or more than an extent may be.
-    fn new(
+    pub(crate) fn new(
         extent: usize,
         window: usize,
         stride: i64,
@@ -103,11 +57,13 @@ impl Axis {
     }
 }
 
-struct Convolution {
-    shape: [usize; 4],
-    rows: Axis,
-    columns: Axis,
-    channels: usize,
+/// The sliding of a filter over a stack of images.
+pub(crate) struct Convolution {
+    /// Images, rows, columns and filters of the result.
+    pub(crate) shape: [usize; 4],
+    pub(crate) rows: Axis,
+    pub(crate) columns: Axis,
+    pub(crate) channels: usize,
 }
 
 impl Contraction for Convolution {

@@ -4,7 +4,7 @@
 const LANES: usize = 64;
 
 /// A reduction in progress: the i-th element it takes goes to partial result `i mod 64`.
-pub(super) struct Lanes<A, F> {
+pub(crate) struct Lanes<A, F> {
     partial: [A; LANES],
     next: usize,
     combine: F,
@@ -12,7 +12,7 @@ pub(super) struct Lanes<A, F> {
 
 impl<A: Copy, F: Fn(A, A) -> A> Lanes<A, F> {
     /// A reduction by `combine` whose partial results start from `identity`.
-    pub(super) fn new(identity: A, combine: F) -> Lanes<A, F> {
+    pub(crate) fn new(identity: A, combine: F) -> Lanes<A, F> {
         Lanes {
             partial: [identity; LANES],
             next: 0,
@@ -21,14 +21,14 @@ impl<A: Copy, F: Fn(A, A) -> A> Lanes<A, F> {
     }
 
     /// Takes one element.
-    pub(super) fn push(&mut self, x: A) {
+    pub(crate) fn push(&mut self, x: A) {
         let lane = &mut self.partial[self.next];
         *lane = (self.combine)(*lane, x);
         self.next = (self.next + 1) % LANES;
     }
 
     /// Takes the elements of `run` in order, each as `load` gives it.
-    pub(super) fn extend<T: Copy>(&mut self, run: &[T], load: impl Fn(T) -> A) {
+    pub(crate) fn extend<T: Copy>(&mut self, run: &[T], load: impl Fn(T) -> A) {
         let head = run.len().min((LANES - self.next) % LANES);
         let (head, body) = run.split_at(head);
         head.iter().for_each(|&x| self.push(load(x)));
@@ -43,7 +43,7 @@ impl<A: Copy, F: Fn(A, A) -> A> Lanes<A, F> {
     }
 
     /// The result: lane j takes lane j + 32 for each j below 32, then likewise 16, 8, 4, 2 and 1.
-    pub(super) fn total(mut self) -> A {
+    pub(crate) fn total(mut self) -> A {
         let mut half = LANES / 2;
         while half > 0 {
             let (low, high) = self.partial.split_at_mut(half);

@@ -1,54 +1,22 @@
-//! Evaluation of reductions.
-
-use mind_ir::eval::{EvalCx, EvalError, Overflow};
-use mind_ir::tensor::{Element, Num, Tensor};
-use mind_ir::with_num;
+//! Reductions in the order of docs/numerics.md.
 
 use super::checked::Checked;
 use super::lanes::Lanes;
 use super::strided::{Axis, Space, strides_of};
 use crate::axes;
-use crate::ops::reduce::{Max, Mean, Sum};
-
-/// Sum of the elements along axes; 0 over none.
-pub(crate) fn eval_sum(
-    op: Sum,
-    cx: &EvalCx<'_>,
-    operands: &[&Tensor],
-) -> Result<Tensor, EvalError> {
-    let along = Along::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
-    sum(cx, operands[0], &along)
-}
-
-/// Mean of the elements along axes; NaN over none, E6005 for integers.
-pub(crate) fn eval_mean(
-    op: Mean,
-    cx: &EvalCx<'_>,
-    operands: &[&Tensor],
-) -> Result<Tensor, EvalError> {
-    let along = Along::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
-    mean(cx, operands[0], &along)
-}
-
-/// Largest element along axes; -inf or the smallest integer over none.
-pub(crate) fn eval_max(
-    op: Max,
-    cx: &EvalCx<'_>,
-    operands: &[&Tensor],
-) -> Result<Tensor, EvalError> {
-    let along = Along::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
-    max(cx, operands[0], &along)
-}
+use mind_ir::eval::{EvalCx, EvalError, Overflow};
+use mind_ir::tensor::{Element, Num, Tensor};
+use mind_ir::with_num;
 
 /// The axes of a reduction.
-pub(super) struct Along {
+pub(crate) struct Along {
     reduced: Vec<bool>,
     keepdims: bool,
 }
 
 impl Along {
     /// The axes of a list, of which none means all, removed whatever `keepdims` says.
-    fn listed(axes: &[i64], keepdims: bool, rank: usize) -> Along {
+    pub(crate) fn listed(axes: &[i64], keepdims: bool, rank: usize) -> Along {
         let reduced =
             axes::reduced("a reduction", axes, rank).expect("verified axes lie in the rank");
         Along {
@@ -58,7 +26,7 @@ impl Along {
     }
 
     /// One axis, kept with extent 1.
-    pub(super) fn kept(axis: usize, rank: usize) -> Along {
+    pub(crate) fn kept(axis: usize, rank: usize) -> Along {
         Along {
             reduced: (0..rank).map(|at| at == axis).collect(),
             keepdims: true,
@@ -91,17 +59,17 @@ impl Along {
 }
 
 /// Sum along axes.
-pub(super) fn sum(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
+pub(crate) fn sum(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
     with_num!(input.dtype(), T => sum_as::<T>(cx, input, along), else not_numeric())
 }
 
 /// Mean along axes: the sum divided before it is rounded to the dtype.
-pub(super) fn mean(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
+pub(crate) fn mean(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
     with_num!(input.dtype(), T => mean_as::<T>(cx, input, along), else not_numeric())
 }
 
 /// Maximum along axes.
-pub(super) fn max(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
+pub(crate) fn max(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
     with_num!(input.dtype(), T => max_as::<T>(cx, input, along), else not_numeric())
 }
 

@@ -6,10 +6,10 @@ use mind_ir::with_dtype;
 use smallvec::SmallVec;
 
 /// A dimension of an index space: its extent, and the elements from one position to the next.
-pub(super) type Axis = (usize, usize);
+pub(crate) type Axis = (usize, usize);
 
 /// The row-major strides of a tensor; zeros for an empty one, whose strides need not fit.
-pub(super) fn strides_of(tensor: &Tensor) -> Strides {
+pub(crate) fn strides_of(tensor: &Tensor) -> Strides {
     match tensor.count() {
         0 => SmallVec::from_elem(0, tensor.rank()),
         _ => row_major(tensor.shape()),
@@ -19,7 +19,7 @@ pub(super) fn strides_of(tensor: &Tensor) -> Strides {
 /// The dense tensor of the elements of `input` that stand at `base` plus the offsets of `axes`.
 ///
 /// Errors: E6004 a result too large.
-pub(super) fn copy(
+pub(crate) fn copy(
     cx: &EvalCx<'_>,
     input: &Tensor,
     base: usize,
@@ -47,9 +47,9 @@ pub(super) fn copy(
 }
 
 /// An index space, row-major, seen as equally long runs along its innermost dimension.
-pub(super) struct Space {
+pub(crate) struct Space {
     /// The runs' own dimension.
-    pub(super) inner: Axis,
+    pub(crate) inner: Axis,
     extents: SmallVec<[usize; 6]>,
     strides: SmallVec<[usize; 6]>,
 }
@@ -57,7 +57,7 @@ pub(super) struct Space {
 impl Space {
     /// The space of `axes`, outermost first. Dimensions that continue each other become one; a space
     /// without positions keeps none but an empty one, since extents beside a 0 need not fit.
-    pub(super) fn new(axes: impl IntoIterator<Item = Axis>) -> Space {
+    pub(crate) fn new(axes: impl IntoIterator<Item = Axis>) -> Space {
         let axes: SmallVec<[Axis; 6]> = axes.into_iter().collect();
         let mut merged: SmallVec<[Axis; 6]> = SmallVec::new();
         if axes.iter().any(|&(extent, _)| extent == 0) {
@@ -83,7 +83,7 @@ impl Space {
     }
 
     /// The offset of the first element of each run, in order, counted from `base`.
-    pub(super) fn runs(&self, base: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn runs(&self, base: usize) -> impl Iterator<Item = usize> {
         let mut index: SmallVec<[usize; 6]> = SmallVec::from_elem(0, self.extents.len());
         let mut next = (self.inner.0 > 0).then_some(base);
         std::iter::from_fn(move || {
@@ -97,7 +97,7 @@ impl Space {
     }
 
     /// The offset of every position, in order, counted from `base`.
-    pub(super) fn offsets(&self, base: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn offsets(&self, base: usize) -> impl Iterator<Item = usize> {
         let (len, stride) = self.inner;
         self.runs(base)
             .flat_map(move |start| (0..len).map(move |i| start + i * stride))

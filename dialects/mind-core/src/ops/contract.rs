@@ -1,11 +1,15 @@
 //! Products of vectors and matrices.
 
+use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
 use mind_ir::ops;
+use mind_ir::scalar::broadcast_extents;
+use mind_ir::tensor::Tensor;
 use mind_ir::types::{Dim, Shape, TypeView, broadcast};
 use mind_ir::verify::{InferResult, VerifyError};
 
-use crate::eval::contract::{eval_dot, eval_matmul};
+use crate::eval::contract::Product;
+use crate::eval::contraction::evaluate;
 use crate::extent::agree;
 
 ops! {
@@ -90,4 +94,60 @@ fn infer_matmul(op: MatMul, g: &Graph) -> InferResult {
 fn matrix(ty: TypeView<'_>) -> (&[Dim], [Dim; 2]) {
     let (batch, matrix) = ty.shape.split_at(ty.rank() - 2);
     (batch, [matrix[0], matrix[1]])
+}
+
+/// The inner product of vectors and matrices.
+fn eval_dot(_: Dot, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
+    let (lhs, rhs) = (operands[0], operands[1]);
+    let (rows, k) = lhs.shape().split_at(lhs.rank() - 1);
+    let (inner, columns) = rhs.shape().split_at(1);
+    agree_in_run("dot", lhs, rhs, k[0], inner[0])?;
+    let product = Product {
+        shape: [rows, columns].concat(),
+        batch: Vec::new(),
+        lhs_batch: Vec::new(),
+        rhs_batch: Vec::new(),
+        matrix: [
+            rows.first().copied().unwrap_or(1),
+            k[0],
+            columns.first().copied().unwrap_or(1),
+        ],
+    };
+    evaluate(cx, &product, lhs, rhs)
+}
+
+/// The product of matrices, or of stacks of them.
+fn eval_matmul(_: MatMul, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
+    let (lhs, rhs) = (operands[0], operands[1]);
+    let (lhs_batch, left) = lhs.shape().split_at(lhs.rank() - 2);
+    let (rhs_batch, right) = rhs.shape().split_at(rhs.rank() - 2);
+    let (m, k, n) = (left[0], left[1], right[1]);
+    agree_in_run("matmul", lhs, rhs, k, right[0])?;
+    let batch = broadcast_extents(lhs_batch, rhs_batch)?;
+    let product = Product {
+        shape: [&batch[..], &[m, n]].concat(),
+        batch,
+        lhs_batch: lhs_batch.to_vec(),
+        rhs_batch: rhs_batch.to_vec(),
+        matrix: [m, k, n],
+    };
+    evaluate(cx, &product, lhs, rhs)
+}
+
+/// The contracted extents of a run agree.
+fn agree_in_run(
+    op: &str,
+    lhs: &Tensor,
+    rhs: &Tensor,
+    k: usize,
+    inner: usize,
+) -> Result<(), EvalError> {
+    if k == inner {
+        return Ok(());
+    }
+    let (lhs, rhs) = (lhs.shape(), rhs.shape());
+    let text = format!(
+        "the contracted extents of `{op}` must agree: {k} against {inner}, shapes {lhs:?} and {rhs:?}"
+    );
+    Err(EvalError::Shape(text))
 }

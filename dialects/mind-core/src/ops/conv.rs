@@ -1,12 +1,15 @@
 //! Convolution.
 
 use mind_ir::attr::Padding;
+use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
 use mind_ir::ops;
+use mind_ir::tensor::Tensor;
 use mind_ir::types::{Dim, shape_text};
 use mind_ir::verify::{InferResult, VerifyError};
 
-use crate::eval::conv::eval_conv2d;
+use crate::eval::contraction::evaluate;
+use crate::eval::conv::{Axis, Convolution};
 
 ops! {
     /// Two-dimensional convolution of NHWC `input` with HWCF `filter`.
@@ -119,4 +122,42 @@ fn window_positions(
         }
     };
     i64::try_from(positions).map_or(Dim::Dynamic, Dim::Fixed)
+}
+
+/// Convolution of NHWC by HWCF.
+fn eval_conv2d(op: Conv2d, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
+    let (input, filter) = (operands[0], operands[1]);
+    let ([batch, height, width, channels], [kernel_height, kernel_width, taken, filters]) =
+        (extents(input), extents(filter));
+    if channels != taken {
+        let text = format!("input has {channels} channels, filter has {taken}");
+        return Err(EvalError::Shape(text));
+    }
+    let (strides, padding) = (op.strides(cx.graph), op.padding(cx.graph));
+    let pads = |axis: usize| match padding {
+        Padding::Valid => Some([0, 0]),
+        Padding::Same => None,
+        Padding::Custom(pads) => Some([pads[2 * axis], pads[2 * axis + 1]]),
+    };
+    let rows = Axis::new(height, kernel_height, strides[0], pads(0))?;
+    let columns = Axis::new(width, kernel_width, strides[1], pads(1))?;
+    let shape = [batch, rows.positions, columns.positions, filters];
+    evaluate(
+        cx,
+        &Convolution {
+            shape,
+            rows,
+            columns,
+            channels,
+        },
+        input,
+        filter,
+    )
+}
+
+fn extents(tensor: &Tensor) -> [usize; 4] {
+    tensor
+        .shape()
+        .try_into()
+        .expect("verified operands have rank 4")
 }

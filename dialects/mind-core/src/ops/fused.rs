@@ -1,11 +1,11 @@
 //! Groups of ops that run as one.
 
+use mind_ir::eval::{EvalCx, EvalError, EvalManyResult, eval_block};
 use mind_ir::graph::Graph;
 use mind_ir::opdef::Inferred;
 use mind_ir::ops;
+use mind_ir::tensor::Tensor;
 use mind_ir::verify::InferManyResult;
-
-use crate::eval::fused::eval_fused;
 
 ops! {
     /// The ops of a body, to run as one kernel; `kind` names the shape of the group for readers.
@@ -42,4 +42,13 @@ fn infer_fused(op: Fused, g: &Graph) -> InferManyResult {
         .iter()
         .map(|&value| g.type_id(value).map(Inferred::Known));
     Ok(types.map(|ty| ty.unwrap_or(Inferred::Declared)).collect())
+}
+
+/// What the body yields.
+fn eval_fused(op: Fused, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let mut no_inputs = |inner| Err(EvalError::NotEvaluable(cx.graph.def(inner).name));
+    let results = eval_block(cx, op.body(cx.graph), operands, &mut no_inputs);
+    results
+        .map(|tensors| tensors.into_iter().collect())
+        .map_err(|(_, error)| error)
 }

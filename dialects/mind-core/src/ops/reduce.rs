@@ -1,14 +1,16 @@
 //! Reductions along axes.
 
+use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
 use mind_ir::opdef::OpDef;
 use mind_ir::ops;
+use mind_ir::tensor::Tensor;
 use mind_ir::types::Dim;
 use mind_ir::verify::InferResult;
 use mind_ir::{OpId, ValueId};
 
 use crate::axes;
-use crate::eval::reduce::{eval_max, eval_mean, eval_sum};
+use crate::eval::reduce::{Along, max, mean, sum};
 
 ops! {
     /// Sum of the elements along `axes`.
@@ -81,4 +83,22 @@ fn infer_reduction(
             true => keepdims.then_some(Dim::Fixed(1)),
         });
     Ok(ty.with_shape(kept).into())
+}
+
+/// Sum of the elements along axes; 0 over none.
+fn eval_sum(op: Sum, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
+    let along = Along::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
+    sum(cx, operands[0], &along)
+}
+
+/// Mean of the elements along axes; NaN over none, E6005 for integers.
+fn eval_mean(op: Mean, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
+    let along = Along::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
+    mean(cx, operands[0], &along)
+}
+
+/// Largest element along axes; -inf or the smallest integer over none.
+fn eval_max(op: Max, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
+    let along = Along::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
+    max(cx, operands[0], &along)
 }

@@ -9,6 +9,7 @@
 //! Any NaN gives NaN. f32 is computed in f32 throughout, so that vectors keep their full width.
 //! The method, its measured error and the special values of each function are in docs/numerics.md.
 
+pub mod constants;
 pub mod erf;
 pub mod exp;
 pub mod gelu;

@@ -2,8 +2,8 @@
 
 use std::marker::PhantomData;
 
+use super::constants::{erf, exp, gelu, log, sigmoid, tanh};
 use super::steps::{Lane, Steps};
-use super::{erf, exp, gelu, log, sigmoid, tanh};
 
 /// Computes each step at once on a single `f32` or `f64`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,10 +27,10 @@ macro_rules! scalar {
             const NEG_INFINITY: $float = $float::NEG_INFINITY;
             const NAN: $float = $float::NAN;
             const EXP: exp::Constants<$float> = exp::$constants;
-            const LOG: log::Constants<$float> = log::$constants;
+            const LOG: log::Constants<$float, $bits> = log::$constants;
             const TANH: tanh::Constants<$float> = tanh::$constants;
             const ERF: erf::Constants<$float> = erf::$constants;
-            const SIGMOID: sigmoid::Constants<$float> = sigmoid::$constants;
+            const SIGMOID: sigmoid::Constants<$float, $bits> = sigmoid::$constants;
             const GELU: gelu::Constants<$float> = gelu::$constants;
         }
 

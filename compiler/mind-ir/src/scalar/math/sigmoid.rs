@@ -3,35 +3,6 @@
 use super::exp::{clamp, exp_parts};
 use super::steps::{Lane, Steps};
 
-/// Constants of [`sigmoid`].
-#[derive(Clone, Copy, Debug)]
-pub struct Constants<T: Lane> {
-    /// Below this the result rounds to 0.
-    pub lowest: T,
-    /// Above this the result rounds to 1.
-    pub highest: T,
-    /// Below this, e^-x outweighs 1 so far that their sum as powers of two may be inexact.
-    pub far: T,
-    /// Twice the exponent bias, in the place of the exponent.
-    pub twice_bias: T::Bits,
-}
-
-/// The constants for f32.
-pub const F32: Constants<f32> = Constants {
-    lowest: -104.0,
-    highest: 104.0,
-    far: -8.0,
-    twice_bias: 254 << 23,
-};
-
-/// The constants for f64.
-pub const F64: Constants<f64> = Constants {
-    lowest: -746.0,
-    highest: 746.0,
-    far: -8.0,
-    twice_bias: 2046 << 52,
-};
-
 /// 1 / (1 + e^-x).
 ///
 /// With e^-x = first * second * (1 + q), both sides of the quotient are divided by `second`, so

@@ -1,5 +1,7 @@
 //! The IEEE-exact steps that every math function is made of.
 
+use super::constants;
+
 /// A floating-point type that the functions are defined for.
 ///
 /// The coefficients of each function hang on the type, so that one definition serves every width.
@@ -34,17 +36,17 @@ pub trait Lane: Copy + 'static {
     const NAN: Self;
 
     /// Constants of the argument reduction and polynomial of `exp`.
-    const EXP: super::exp::Constants<Self>;
+    const EXP: constants::exp::Constants<Self>;
     /// Constants of `log`.
-    const LOG: super::log::Constants<Self>;
+    const LOG: constants::log::Constants<Self, Self::Bits>;
     /// Constants of `tanh`.
-    const TANH: super::tanh::Constants<Self>;
+    const TANH: constants::tanh::Constants<Self>;
     /// Constants of `erf`.
-    const ERF: super::erf::Constants<Self>;
+    const ERF: constants::erf::Constants<Self>;
     /// Constants of `sigmoid`.
-    const SIGMOID: super::sigmoid::Constants<Self>;
+    const SIGMOID: constants::sigmoid::Constants<Self, Self::Bits>;
     /// Constants of `gelu`.
-    const GELU: super::gelu::Constants<Self>;
+    const GELU: constants::gelu::Constants<Self>;
 }
 
 /// What carries out, or records, the steps of a math function.

@@ -46,20 +46,6 @@ impl Body {
     }
 }
 
-/// The error for an op with `found` bodies instead of `expected`.
-pub(super) fn count_error(op: &'static str, expected: usize, found: usize) -> SyntaxError {
-    let expected = match expected {
-        0 => "no body".to_owned(),
-        1 => "one body in braces".to_owned(),
-        several => format!("{several} bodies in braces"),
-    };
-    SyntaxError::Bodies {
-        op,
-        expected,
-        found,
-    }
-}
-
 impl Parser<'_> {
     /// The innermost open body.
     pub(super) fn body(&self) -> &Body {
@@ -129,7 +115,7 @@ impl Parser<'_> {
             (false, false) => self.end_line(),
             _ => {
                 let name = self.src.graph.def(op).short_name();
-                Err(count_error(name, expected, found).at(at, at + 1))
+                Err(SyntaxError::bodies(name, expected, found).at(at, at + 1))
             }
         }
     }

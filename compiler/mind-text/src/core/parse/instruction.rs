@@ -233,9 +233,7 @@ fn check_counts(op: &OpSyntax, header: &super::Header) -> Parsed<()> {
     }
     let bodies = usize::from(header.body.is_some());
     if bodies != op.def.regions.min(1) {
-        return Err(
-            super::body::count_error(op.name, op.def.regions, bodies).at(name.start, name.end)
-        );
+        return Err(SyntaxError::bodies(op.name, op.def.regions, bodies).at(name.start, name.end));
     }
     Ok(())
 }
