@@ -212,6 +212,9 @@ impl SyntaxError {
         use SyntaxError::*;
         Some(match self {
             Escape(_) => r#"the escapes are \n, \r, \t, \\ and \""#.into(),
+            UnknownOp { name, .. } if ["outputs", "yield", "args"].contains(&name.as_str()) => {
+                format!("a colon follows it, as in `{name}: %0`")
+            }
             UnknownOp {
                 nearest: Some(name),
                 ..

@@ -231,7 +231,10 @@ impl<'t> Reader<'t> {
         let span = self.cursor.span(start);
         let error = Diagnostic::error(span, format!("expected an integer, found {}", shown(word)));
         match word.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
-            true => error.code(Code(1005)).context("literal", shown(word)),
+            true => error
+                .code(Code(1005))
+                .context("literal", shown(word))
+                .help("an integer has digits alone, and lies in the range of i64"),
             false => error,
         }
     }
