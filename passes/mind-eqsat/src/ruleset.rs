@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use mind_diag::Diagnostics;
+use mind_diag::{Diagnostics, SourceFile};
 use mind_ir::opdef::Registry;
 
 use crate::egraph::optable::OpTable;
@@ -46,25 +46,30 @@ pub struct RuleSet {
     names: Vec<String>,
 }
 
-/// What is wrong with one rule file. Spans are places in that file.
-#[derive(Clone, PartialEq, Debug)]
+/// What is wrong with one rule file.
+#[derive(Debug)]
 pub struct SourceErrors {
-    /// The file's name.
-    pub source: String,
+    /// The file, which the spans are places in.
+    pub file: SourceFile,
     /// What is wrong, in text order.
     pub diagnostics: Diagnostics,
 }
 
 /// What is wrong with rule files: one entry for each that has errors.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Debug)]
 pub struct RuleErrors(pub Vec<SourceErrors>);
 
 impl fmt::Display for RuleErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for each in &self.0 {
-            for diagnostic in each.diagnostics.iter() {
-                writeln!(f, "{}: {}", each.source, diagnostic.message)?;
-            }
+        self.0.iter().try_for_each(|each| each.fmt(f))
+    }
+}
+
+impl fmt::Display for SourceErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for found in self.diagnostics.iter() {
+            let (line, column) = self.file.position(found.span);
+            writeln!(f, "{}:{line}:{column}: {}", self.file.name(), found.message)?;
         }
         Ok(())
     }
@@ -87,7 +92,7 @@ impl RuleSet {
             let found = load(registry, &set.ops, text, &mut set.names, &mut set.rules);
             if !found.is_empty() {
                 errors.push(SourceErrors {
-                    source: source.to_owned(),
+                    file: SourceFile::new(source, text),
                     diagnostics: found,
                 });
             }
@@ -103,6 +108,12 @@ impl RuleSet {
     /// Errors: `registry` lacks an op that they name.
     pub fn shipped(registry: &Registry) -> Result<RuleSet, RuleErrors> {
         RuleSet::load(registry, SHIPPED)
+    }
+
+    /// Lets only the rules act whose names `keep` accepts; all keep their numbers.
+    pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
+        let Self { rules, names, .. } = self;
+        rules.retain(|rule| keep(&names[rule.name.index()]));
     }
 
     /// The name of a rule.

@@ -7,10 +7,14 @@ mod manager;
 mod pass;
 mod pipeline;
 mod registry;
+mod rewriting;
+mod shared;
 mod statistics;
 
 pub use manager::{Failure, Instrument, Manager, Stage};
 pub use pass::{Changed, OptionInfo, OptionKind, Options, Pass, PassCx, PassError, PassInfo};
 pub use pipeline::{Pipeline, Step, parse_pipeline};
 pub use registry::PassRegistry;
+pub use rewriting::{Rewriting, RuleSource};
+pub use shared::Shared;
 pub use statistics::Statistics;

@@ -5,7 +5,7 @@ use mind_ir::Graph;
 use mind_ir::opdef::Registry;
 use mind_ir::verify::{VerifyConfig, verify};
 
-use crate::{Changed, PassCx, PassError, PassInfo, Pipeline, Statistics, Step};
+use crate::{Changed, PassCx, PassError, PassInfo, Pipeline, Rewriting, Shared, Statistics, Step};
 
 /// What a pipeline is doing, for timing and printing.
 #[derive(Clone, Copy)]
@@ -32,6 +32,10 @@ pub struct Manager<'a> {
     pub verify_each: bool,
     /// What the verifier checks besides the op tables.
     pub verify: VerifyConfig,
+    /// What the user asked of rewriting.
+    pub rewriting: &'a Rewriting,
+    /// What passes share, over all runs with this registry and these rules.
+    pub shared: &'a Shared,
 }
 
 /// Why a pipeline stopped.
@@ -71,6 +75,8 @@ impl Manager<'_> {
             statistics.enter(pass.name);
             let mut cx = PassCx {
                 registry: self.registry,
+                rewriting: self.rewriting,
+                shared: self.shared,
                 statistics,
                 remarks,
             };

@@ -5,7 +5,7 @@ use mind_ir::Graph;
 use mind_ir::opdef::Registry;
 use thiserror::Error;
 
-use crate::Statistics;
+use crate::{Rewriting, Shared, Statistics};
 
 /// A transformation or check of a whole module.
 pub trait Pass {
@@ -35,6 +35,10 @@ impl Changed {
 pub struct PassCx<'a> {
     /// The ops of all dialects.
     pub registry: &'a Registry,
+    /// What the user asked of rewriting.
+    pub rewriting: &'a Rewriting,
+    /// What passes share.
+    pub shared: &'a Shared,
     /// Counters, named by the pass.
     pub statistics: &'a mut Statistics,
     /// What was done or declined, for the user to read.

@@ -55,6 +55,13 @@ impl PatternSet {
         self.patterns.push(Box::new(pattern));
     }
 
+    /// Keeps only the patterns whose names `keep` accepts.
+    pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
+        let Self { patterns, by_root } = self;
+        let kept = |index: &u32| keep(patterns[*index as usize].name());
+        by_root.values_mut().for_each(|bucket| bucket.retain(kept));
+    }
+
     /// The patterns for an op of this kind, best first.
     pub(crate) fn of(&self, def: &'static OpDef) -> &[u32] {
         self.by_root

@@ -1,12 +1,13 @@
 //! Folding and fusing with an e-graph.
 
 use mind_core::ops::fused::Fused;
-use mind_diag::{Diagnostic, Span};
 use mind_eqsat::cost::HOST_CPU;
-use mind_eqsat::{Context, FastMath, Limits, Report, RuleSet, fold, fuse};
+use mind_eqsat::{Context, Limits, Report, RuleSet, fold, fuse};
 use mind_ir::Graph;
 use mind_ir::opdef::Op;
 use mind_pass::{Changed, OptionInfo, OptionKind, Options, Pass, PassCx, PassError, PassInfo};
+
+use crate::rules;
 
 pub(crate) const FOLD: PassInfo = PassInfo {
     name: "fold",
@@ -59,13 +60,10 @@ struct Eqsat {
 
 impl Pass for Eqsat {
     fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
-        let rules = RuleSet::shipped(cx.registry).map_err(|errors| {
-            let message = format!("the shipped rules are broken: {errors}");
-            PassError::Rejected(Box::new(Diagnostic::error(Span::FILE, message)))
-        })?;
+        let rules = rules::in_force(cx)?;
         let context = Context {
             rules: &rules,
-            classes: FastMath::EXACT,
+            classes: rules::classes(cx.rewriting),
             cost: &HOST_CPU,
             limits: self.limits,
             constant: mind_core::constant,

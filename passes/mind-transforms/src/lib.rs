@@ -8,9 +8,12 @@ mod cse;
 mod dce;
 mod eqsat;
 mod renumber;
+mod rules;
 mod verify;
 
 use mind_pass::PassInfo;
+
+pub use rules::{pattern_names, rules};
 
 /// The rows of this crate's passes.
 pub const PASSES: &[PassInfo] = &[

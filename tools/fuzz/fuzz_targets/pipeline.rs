@@ -7,7 +7,7 @@ use mind_driver::load::{LoadOptions, parse_and_verify};
 use mind_driver::session::{PASSES, Session};
 use mind_ir::Graph;
 use mind_ir::verify::VerifyConfig;
-use mind_pass::{Instrument, Manager, Stage, Statistics, parse_pipeline};
+use mind_pass::{Instrument, Manager, Rewriting, Shared, Stage, Statistics, parse_pipeline};
 
 struct Silent;
 
@@ -19,8 +19,13 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let session = Session::default();
     let Ok((_, mut g)) = parse_and_verify(&session.formats, text, 0, &LoadOptions::default()) else { return };
-    let manager =
-        Manager { registry: &session.registry, verify_each: true, verify: VerifyConfig::default() };
+    let manager = Manager {
+        registry: &session.registry,
+        verify_each: true,
+        verify: VerifyConfig::default(),
+        rewriting: &Rewriting::default(),
+        shared: &Shared::default(),
+    };
     let pipeline = parse_pipeline("canonicalize,cse,fold,fuse,dce", &PASSES).ok().expect("a pipeline");
     let (mut statistics, mut remarks) = (Statistics::default(), Diagnostics::new());
     let run = manager.run(&pipeline, &mut g, &mut statistics, &mut remarks, &mut Silent);

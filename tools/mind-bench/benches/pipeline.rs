@@ -10,7 +10,7 @@ use mind_diag::Diagnostics;
 use mind_driver::session::{PASSES, Session};
 use mind_ir::Graph;
 use mind_ir::verify::{VerifyConfig, verify};
-use mind_pass::{Instrument, Manager, Stage, Statistics, parse_pipeline};
+use mind_pass::{Instrument, Manager, Rewriting, Shared, Stage, Statistics, parse_pipeline};
 use mind_text::{Format, Limits};
 
 struct Silent;
@@ -24,6 +24,8 @@ fn passes(session: &Session, text: &str, g: &mut Graph) {
         registry: &session.registry,
         verify_each: false,
         verify: VerifyConfig::default(),
+        rewriting: &Rewriting::default(),
+        shared: &Shared::default(),
     };
     let pipeline = parse_pipeline(text, &PASSES).ok().unwrap();
     let (mut statistics, mut remarks) = (Statistics::default(), Diagnostics::new());

@@ -1,6 +1,5 @@
 //! Rule files: what is refused, where and in which words.
 
-use mind_diag::SourceFile;
 use mind_eqsat::{RuleSet, fold};
 
 use crate::support::{check, context, ops, registry};
@@ -11,11 +10,11 @@ fn errors(text: &str) -> Vec<String> {
     let Err(errors) = RuleSet::load(&registry(), &[("my.rules", text)]) else {
         return Vec::new();
     };
-    let file = SourceFile::new("my.rules", text);
     let [source] = errors.0.as_slice() else {
         panic!("one source")
     };
-    assert_eq!(source.source, "my.rules");
+    let file = &source.file;
+    assert_eq!(file.name(), "my.rules");
     let shown = source.diagnostics.iter().map(|found| {
         let (line, column) = file.position(found.span);
         match &found.help {
@@ -228,7 +227,7 @@ fn every_error_of_every_rule_is_reported() {
 fn a_name_is_unique_over_all_files() {
     let rule = "rule r class exact core.abs(core.abs(?x)) => core.abs(?x)";
     let errors = RuleSet::load(&registry(), &[("a", rule), ("b", rule)]).unwrap_err();
-    assert_eq!(errors.to_string(), "b: rule `r` is declared twice\n");
+    assert_eq!(errors.to_string(), "b:1:6: rule `r` is declared twice\n");
 }
 
 #[test]

@@ -24,7 +24,6 @@ pub(crate) const PASS: PassInfo = PassInfo {
 };
 
 struct Canonicalize {
-    patterns: PatternSet,
     greedy: GreedyConfig,
 }
 
@@ -32,21 +31,24 @@ impl Canonicalize {
     fn new(options: &Options) -> Canonicalize {
         let mut greedy = GreedyConfig::new(mind_core::constant);
         greedy.evaluate = options.flag("fold-constants");
-        Canonicalize {
-            patterns: core::all(),
-            greedy,
-        }
+        Canonicalize { greedy }
     }
+}
+
+/// The patterns written in Rust.
+pub(crate) fn patterns() -> PatternSet {
+    core::all()
 }
 
 impl Pass for Canonicalize {
     fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
-        let report = apply(g, &self.patterns, &self.greedy, None).map_err(|stuck| {
-            PassError::NotConverged {
+        let mut patterns = patterns();
+        patterns.retain(|name| cx.rewriting.enables(name));
+        let report =
+            apply(g, &patterns, &self.greedy, None).map_err(|stuck| PassError::NotConverged {
                 rewrites: stuck.rewrites,
                 last: stuck.last.join(", "),
-            }
-        })?;
+            })?;
         let swapped = order::order_operands(g);
         let typed = declare_types(g);
         cx.statistics.add("folded", report.folded as u64);

@@ -4,6 +4,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_pass::{PassInfo, Pipeline, parse_pipeline};
 use mind_text::Format;
 
+use super::rules;
 use crate::host::Host;
 use crate::session::{LEVELS, PASSES};
 use crate::tools::cli;
@@ -27,6 +28,7 @@ pub(super) fn command() -> Command {
         .args(output_args())
         .args(PASSES.iter().map(pass_flag))
         .args(pipeline_args())
+        .args(rules::args())
         .args(watching_args())
         .args(listing_args())
 }

@@ -5,6 +5,7 @@ mod chunks;
 mod expected;
 mod listing;
 mod reproducer;
+mod rules;
 mod watch;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,7 +14,9 @@ use clap::ArgMatches;
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_ir::Graph;
 use mind_ir::verify::VerifyConfig;
-use mind_pass::{Failure, Manager, PassError, Pipeline, Statistics, parse_pipeline};
+use mind_pass::{
+    Failure, Manager, PassError, Pipeline, Rewriting, Shared, Statistics, parse_pipeline,
+};
 use mind_text::Format;
 
 use super::cli::{self, DONE, DiagnosticFormat, REJECTED, USAGE};
@@ -33,46 +36,44 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
     if let Some(code) = list(&matches, &session, host) {
         return code;
     }
-    let pipeline = match args::pipeline(&matches, host) {
-        Ok(pipeline) => pipeline,
-        Err(code) => return code,
-    };
-    let options = cli::load_options(&matches);
+    match optimise(&matches, &session, host) {
+        Ok(code) | Err(code) => code,
+    }
+}
+
+/// Does what the command line asks for with a module, and gives the exit code. Errors too are printed.
+fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Result<u8, u8> {
+    let mut pipeline = args::pipeline(matches, host)?;
+    let options = cli::load_options(matches);
+    let asked = rules::read(matches, host, &options.limits)?;
     let path = matches
         .get_one::<String>("FILE")
         .map_or("-", String::as_str);
     let name = cli::input_name(path);
-    let bytes = match cli::read_input(host, path, options.limits.bytes) {
-        Ok(bytes) => bytes,
-        Err(code) => return code,
-    };
-    let file = match decode(name, bytes, &options.limits) {
-        Ok(text) => SourceFile::new(name, text),
-        Err(rejected) => {
-            cli::report(
-                host,
-                &rejected.diagnostics,
-                &rejected.file,
-                DiagnosticFormat::of(&matches),
-            );
-            return REJECTED;
-        }
-    };
-    let pipeline = match matches.get_flag("run-reproducer") {
-        true => match reproduced(&file, host) {
-            Ok(pipeline) => pipeline,
-            Err(code) => return code,
-        },
-        false => pipeline,
-    };
-    Run {
-        matches: &matches,
-        session: &session,
+    let format = DiagnosticFormat::of(matches);
+    let bytes = cli::read_input(host, path, options.limits.bytes)?;
+    let text = decode(name, bytes, &options.limits).map_err(|rejected| {
+        cli::report(host, &rejected.diagnostics, &rejected.file, format);
+        REJECTED
+    })?;
+    let file = SourceFile::new(name, text);
+    let mut rewriting = Rewriting::default();
+    if matches.get_flag("run-reproducer") {
+        (pipeline, rewriting) = reproduced(&file, host)?;
+    }
+    rewriting.append(asked);
+    let shared = Shared::default();
+    rules::prepare(&rewriting, &session.registry, &shared, format, host)?;
+    let run = Run {
+        matches,
+        session,
         pipeline: &pipeline,
+        rewriting: &rewriting,
+        shared: &shared,
         options,
         file: &file,
-    }
-    .all(host)
+    };
+    Ok(run.all(host))
 }
 
 /// Answers the arguments that need no module.
@@ -92,20 +93,24 @@ fn list(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Option<
     Some(DONE)
 }
 
-/// The pipeline inside a reproducer, or the exit code after the failure has been printed.
-fn reproduced(file: &SourceFile, host: &mut dyn Host) -> Result<Pipeline, u8> {
-    let Some(text) = reproducer::pipeline_of(file.text()) else {
+/// The pipeline inside a reproducer and what was asked of rewriting, or the exit code after the failure
+/// has been printed.
+fn reproduced(file: &SourceFile, host: &mut dyn Host) -> Result<(Pipeline, Rewriting), u8> {
+    let Some(read) = reproducer::read(file.text()) else {
         cli::print_error(
             host,
             &format!("error: {} is not a reproducer\n", file.name()),
         );
         return Err(REJECTED);
     };
-    parse_pipeline(text, &PASSES).map_err(|found| {
-        let file = SourceFile::new("<pipeline of the reproducer>", text);
-        cli::report(host, &found, &file, DiagnosticFormat::Text);
-        USAGE
-    })
+    match parse_pipeline(read.pipeline, &PASSES) {
+        Ok(pipeline) => Ok((pipeline, read.rewriting)),
+        Err(found) => {
+            let file = SourceFile::new("<pipeline of the reproducer>", read.pipeline);
+            cli::report(host, &found, &file, DiagnosticFormat::Text);
+            Err(USAGE)
+        }
+    }
 }
 
 /// One call of the tool on a file.
@@ -113,6 +118,8 @@ struct Run<'a> {
     matches: &'a ArgMatches,
     session: &'a Session,
     pipeline: &'a Pipeline,
+    rewriting: &'a Rewriting,
+    shared: &'a Shared,
     options: LoadOptions,
     file: &'a SourceFile,
 }
@@ -211,6 +218,8 @@ impl Run<'_> {
             verify: VerifyConfig {
                 profile: self.options.profile,
             },
+            rewriting: self.rewriting,
+            shared: self.shared,
         };
         let reproducer = self
             .matches
@@ -227,7 +236,7 @@ impl Run<'_> {
         if let Some(path) = reproducer {
             let left = self.pipeline.steps.get(watch.done..).unwrap_or_default();
             let version = env!("CARGO_PKG_VERSION");
-            let text = reproducer::render(&watch.input, left, version, path);
+            let text = reproducer::render(&watch.input, left, self.rewriting, version, path);
             let written = watch
                 .host
                 .write(std::path::Path::new(path), text.as_bytes());

@@ -1,26 +1,94 @@
-//! Reproducers: a module with the passes that fail on it.
+//! Reproducers: a module with the passes that fail on it and the rules in force.
+//!
+//! What is not the module stands in comments at the top of the file, a line each: a rule file as
+//! `# rules: NAME` and its lines behind `# |`.
 
-use mind_pass::{Pipeline, Step};
+use std::fmt::Write;
+
+use mind_pass::{Pipeline, Rewriting, RuleSource, Step};
 
 const MARK: &str = "# mind-opt reproducer";
 const PIPELINE: &str = "# pipeline: ";
+const RULES: &str = "# rules: ";
+const RULE_LINE: &str = "# |";
 
-/// A file that replays a failure: the module before the failing pass and the passes from there on.
-pub(super) fn render(module: &str, left: &[Step], version: &str, path: &str) -> String {
+/// The lists of names in a reproducer, each with the words in front of it.
+const LISTS: [(&str, fn(&mut Rewriting) -> &mut Vec<String>); 4] = [
+    ("# fast-math: ", |rewriting| &mut rewriting.fast_math),
+    ("# only-rule: ", |rewriting| &mut rewriting.only),
+    ("# disable-rule: ", |rewriting| &mut rewriting.disabled),
+    ("# allow-unchecked-rule: ", |rewriting| {
+        &mut rewriting.unchecked
+    }),
+];
+
+/// What a reproducer says besides its module.
+#[derive(Debug)]
+pub(super) struct Reproduced<'t> {
+    /// The passes to run, as pipeline text.
+    pub(super) pipeline: &'t str,
+    /// What was asked of rewriting.
+    pub(super) rewriting: Rewriting,
+}
+
+/// A file that replays a failure: the module before the failing pass, the passes from there on, the
+/// rules in force.
+pub(super) fn render(
+    module: &str,
+    left: &[Step],
+    rewriting: &Rewriting,
+    version: &str,
+    path: &str,
+) -> String {
     let pipeline = Pipeline {
         steps: left.to_vec(),
     }
     .text();
-    format!(
-        "{MARK}, version {version}\n{PIPELINE}{pipeline}\n# replay: mind-opt --run-reproducer {path}\n{module}\n"
-    )
+    let mut text = format!("{MARK}, version {version}\n{PIPELINE}{pipeline}\n");
+    let mut rewriting = rewriting.clone();
+    // Writing to a string cannot fail.
+    for (mark, list) in LISTS {
+        let names = list(&mut rewriting).join(",");
+        if !names.is_empty() {
+            let _ = writeln!(text, "{mark}{names}");
+        }
+    }
+    for source in &rewriting.rules {
+        let _ = writeln!(text, "{RULES}{}", source.name);
+        for line in source.text.lines() {
+            let _ = writeln!(text, "{RULE_LINE}{line}");
+        }
+    }
+    let _ = writeln!(text, "# replay: mind-opt --run-reproducer {path}\n{module}");
+    text
 }
 
-/// The pipeline that stands in a reproducer.
-pub(super) fn pipeline_of(text: &str) -> Option<&str> {
-    let mut head = text.lines().take_while(|line| line.starts_with('#'));
+/// What stands at the top of a reproducer; none where `text` is none.
+pub(super) fn read(text: &str) -> Option<Reproduced<'_>> {
+    let head = text.lines().take_while(|line| line.starts_with('#'));
     head.clone().find(|line| line.starts_with(MARK))?;
-    head.find_map(|line| line.strip_prefix(PIPELINE))
+    let pipeline = head.clone().find_map(|line| line.strip_prefix(PIPELINE))?;
+    let mut rewriting = Rewriting::default();
+    for line in head {
+        if let Some(name) = line.strip_prefix(RULES) {
+            let (name, text) = (name.to_owned(), String::new());
+            rewriting.rules.push(RuleSource { name, text });
+        } else if let (Some(line), Some(source)) =
+            (line.strip_prefix(RULE_LINE), rewriting.rules.last_mut())
+        {
+            source.text.push_str(line);
+            source.text.push('\n');
+        }
+        for (mark, list) in LISTS {
+            if let Some(names) = line.strip_prefix(mark) {
+                list(&mut rewriting).extend(names.split(',').map(str::to_owned));
+            }
+        }
+    }
+    Some(Reproduced {
+        pipeline,
+        rewriting,
+    })
 }
 
 #[cfg(test)]
@@ -28,13 +96,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_pipeline_is_read_back() {
-        let text = render("%0 = ...", &[], "1", "r.core");
-        assert_eq!(pipeline_of(&text), Some(""));
+    fn what_was_in_force_is_read_back() {
+        let rewriting = Rewriting {
+            rules: vec![RuleSource {
+                name: "my.rules".into(),
+                text: "rule a\n# pipeline: none\n\nrule b\n".into(),
+            }],
+            fast_math: vec!["nsz".into(), "approx".into()],
+            disabled: vec!["a".into()],
+            ..Rewriting::default()
+        };
+        let text = render("%0 = ...", &[], &rewriting, "1", "r.core");
+        let read = read(&text).expect("a reproducer");
+        assert_eq!(read.pipeline, "");
+        assert_eq!(read.rewriting, rewriting);
+    }
+
+    #[test]
+    fn only_a_marked_file_is_a_reproducer() {
+        let pipeline = |text| read(text).map(|read| read.pipeline);
         assert_eq!(
-            pipeline_of("# mind-opt reproducer\n# pipeline: cse,dce\nmic@1"),
+            pipeline("# mind-opt reproducer\n# pipeline: cse,dce\nmic@1"),
             Some("cse,dce")
         );
-        assert_eq!(pipeline_of("# pipeline: cse\nmic@1"), None);
+        assert_eq!(pipeline("# pipeline: cse\nmic@1"), None);
     }
 }
