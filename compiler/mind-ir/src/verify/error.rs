@@ -242,109 +242,67 @@ impl VerifyError {
     /// What the catalogue says must be shown.
     fn context(&self) -> Vec<(&'static str, String)> {
         use VerifyError::*;
+        /// Fields under their own names.
+        macro_rules! fields {
+            ($($field:ident),+) => { vec![$((stringify!($field), $field.to_string())),+] };
+        }
         match self {
-            DeclaredType { declared, inferred } => {
-                vec![("expected", inferred.clone()), ("found", declared.clone())]
-            }
-            DTypeClash { op, lhs, rhs } => {
-                vec![
-                    ("op", op.to_string()),
-                    ("lhs", lhs.to_string()),
-                    ("rhs", rhs.to_string()),
-                ]
-            }
+            DeclaredType {
+                declared: found,
+                inferred: expected,
+            } => fields![expected, found],
+            DTypeClash { op, lhs, rhs } => fields![op, lhs, rhs],
             DType {
                 op,
                 found,
                 supported,
                 ..
-            } => vec![
-                ("op", op.to_string()),
-                ("found", found.to_string()),
-                ("supported", supported.to_string()),
-            ],
+            } => fields![op, found, supported],
             Arity {
                 op,
                 expected,
                 found,
-            } => vec![
-                ("op", op.to_string()),
-                ("expected", expected.clone()),
-                ("found", found.to_string()),
-            ],
+            } => fields![op, expected, found],
             Broadcast {
                 dimension,
-                lhs,
-                rhs,
-                lhs_shape,
-                rhs_shape,
-            } => vec![
-                ("dimension", dimension.to_string()),
-                ("lhs_extent", lhs.clone()),
-                ("rhs_extent", rhs.clone()),
-                ("lhs", lhs_shape.clone()),
-                ("rhs", rhs_shape.clone()),
-            ],
+                lhs: lhs_extent,
+                rhs: rhs_extent,
+                lhs_shape: lhs,
+                rhs_shape: rhs,
+            } => fields![dimension, lhs_extent, rhs_extent, lhs, rhs],
             Rank {
                 op,
                 expected,
                 found,
                 ..
-            } => vec![
-                ("op", op.to_string()),
-                ("expected", expected.clone()),
-                ("found", found.to_string()),
-            ],
+            } => fields![op, expected, found],
             Extent {
                 op,
                 dimension,
                 expected,
                 found,
-            } => vec![
-                ("op", op.to_string()),
-                ("dimension", dimension.clone()),
-                ("expected", expected.clone()),
-                ("found", found.clone()),
-            ],
-            AxisRange { op, axis, rank } => vec![
-                ("op", op.to_string()),
-                ("axis", axis.to_string()),
-                ("rank", rank.to_string()),
-            ],
-            AxisTwice { op, axes, axis } => vec![
-                ("op", op.to_string()),
-                ("axes", format!("{axes:?}")),
-                ("axis", axis.to_string()),
-            ],
+            } => fields![op, dimension, expected, found],
+            AxisRange { op, axis, rank } => fields![op, axis, rank],
+            AxisTwice { op, axes, axis } => {
+                let axes = format!("{axes:?}");
+                fields![op, axes, axis]
+            }
             NotPositive {
                 shape,
                 dimension,
                 value,
-            } => vec![
-                ("shape", shape.clone()),
-                ("dimension", dimension.to_string()),
-                ("value", value.to_string()),
-            ],
+            } => fields![shape, dimension, value],
             ElementCount {
                 from,
                 to,
                 from_count,
                 to_count,
-            } => vec![
-                ("from", from.clone()),
-                ("to", to.clone()),
-                ("from_count", from_count.clone()),
-                ("to_count", to_count.clone()),
-            ],
+            } => fields![from, to, from_count, to_count],
             Profile {
                 what,
                 profile,
                 allowed,
-            } => vec![
-                ("what", what.clone()),
-                ("profile", profile.to_string()),
-                ("allowed", allowed.to_string()),
-            ],
+            } => fields![what, profile, allowed],
             _ => Vec::new(),
         }
     }
