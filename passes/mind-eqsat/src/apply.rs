@@ -3,7 +3,7 @@
 use egg::Id;
 use mind_ir::Ty;
 use mind_ir::tensor::{Buffer, FloatNum, Tensor};
-use mind_ir::types::DType;
+use mind_ir::types::{DType, TensorType};
 use mind_ir::with_float;
 use smallvec::SmallVec;
 
@@ -82,9 +82,20 @@ fn prepare(
                 let id = egraph.find(found.registers[usize::from(*reg)]);
                 (egraph[id].data.ty, Ready::Class(id))
             }
-            TemplateTerm::Like { reg, number } => {
+            TemplateTerm::Like {
+                reg,
+                scalar,
+                number,
+            } => {
                 let id = egraph.find(found.registers[usize::from(*reg)]);
-                let ty = egraph[id].data.ty;
+                let ty = match (egraph[id].data.ty, *scalar) {
+                    (ty, false) => ty,
+                    (ty, true) => {
+                        let store = &mut egraph.analysis.store;
+                        let scalar = TensorType::fixed(store.ty(ty).dtype, &[]);
+                        store.scratch.intern(scalar.view())
+                    }
+                };
                 (ty, Ready::Const(like(egraph, ty, *number)?))
             }
             TemplateTerm::Op {

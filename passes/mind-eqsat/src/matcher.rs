@@ -91,6 +91,7 @@ impl<'m> Machine<'m, '_> {
                 reg,
                 op,
                 attrs,
+                arity,
                 out,
                 swap,
             }) => {
@@ -101,7 +102,7 @@ impl<'m> Machine<'m, '_> {
                     .iter()
                     .take_while(|node| node.head == Head::Op(*op))
                 {
-                    if !self.matches_attrs(attrs, node) {
+                    if node.children.len() != *arity || !self.matches_attrs(attrs, node) {
                         continue;
                     }
                     let out = usize::from(*out);

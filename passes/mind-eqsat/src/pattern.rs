@@ -59,12 +59,13 @@ pub(crate) struct Pattern {
 /// One step of matching. Each either fails or goes on to the next.
 #[derive(Debug)]
 pub(crate) enum Instruction {
-    /// For every e-node of `op` in the class in `reg` with such attributes: puts its children into the
-    /// registers from `out` on. With `swap`, also the other way round.
+    /// For every e-node of `op` in the class in `reg` with such attributes and `arity` children: puts
+    /// these into the registers from `out` on. With `swap`, also the other way round.
     Open {
         reg: Reg,
         op: OpIx,
         attrs: Box<[AttrPattern]>,
+        arity: usize,
         out: Reg,
         swap: bool,
     },
@@ -131,8 +132,12 @@ pub(crate) enum TemplateTerm {
         attrs: Box<[Expression]>,
         operands: Box<[usize]>,
     },
-    /// `number` at every position of a value like the one in `reg`.
-    Like { reg: Reg, number: Number },
+    /// `number` at every position of a value like the one in `reg`, or once, in its dtype.
+    Like {
+        reg: Reg,
+        scalar: bool,
+        number: Number,
+    },
 }
 
 /// A number of a rule file, as exact as it can be kept.

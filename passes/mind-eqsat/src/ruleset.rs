@@ -26,14 +26,28 @@ pub const SHIPPED: &[(&str, &str)] = &[
         "transposes.rules",
         include_str!("../rules/transposes.rules"),
     ),
+    ("slices.rules", include_str!("../rules/slices.rules")),
     ("joins.rules", include_str!("../rules/joins.rules")),
+    ("gathers.rules", include_str!("../rules/gathers.rules")),
     (
         "contractions.rules",
         include_str!("../rules/contractions.rules"),
     ),
     (
+        "convolutions.rules",
+        include_str!("../rules/convolutions.rules"),
+    ),
+    (
+        "reductions.rules",
+        include_str!("../rules/reductions.rules"),
+    ),
+    (
         "reassociation.rules",
         include_str!("../rules/reassociation.rules"),
+    ),
+    (
+        "approximations.rules",
+        include_str!("../rules/approximations.rules"),
     ),
     ("fusions.rules", include_str!("../rules/fusions.rules")),
 ];

@@ -5,6 +5,8 @@ use mind_ir::types::Dim;
 
 use super::kind::{Kind, Param};
 use super::scope::Argument;
+use super::shapes::{normalized_axes, permutation, resolve};
+use super::{contents, lists, shapes};
 use crate::egraph::payload::AttrValue;
 
 /// A function of rule files. Pure and total: none where it has no result.
@@ -28,7 +30,19 @@ impl std::fmt::Debug for Function {
 ///   ascending, all axes for an empty list.
 /// - `perm(p, ?x)`: the permutation `p` stands for: itself, or the axes of `?x` reversed when empty.
 /// - `compose(p, q)`: `r[i] = p[q[i]]`; `inverse(p)`: `r[p[i]] = i`.
-/// - `at(list, i)`, `take(list, n)`, `drop(list, n)`, `concat(a, b)`: of lists.
+/// - `flatten(?x, from, to)`: the shape of `?x` with the extents `from..to` as one; `pad_front(?x, n)`:
+///   that with 1 in front up to rank `n`.
+/// - `kept_axes(axes, ?x)`: the axes of `?x` that a list of such does not name; `ranking(list)`: where
+///   each entry would stand if they were sorted.
+/// - `at(list, i)`, `take(list, n)`, `drop(list, n)`, `concat(a, b)`, `repeat(v, n)`: of lists;
+///   `len(list)`; `position(list, v)`: where `v` stands; `union(a, b)`: what stands in either, ascending.
+/// - `replace(list, i, v)`: `list` with `v` at entry `i`, counted from the end where negative;
+///   `spread(list, axes, v)`: `list` with `v` inserted so that it stands at `axes`.
+/// - `add_each(a, b)`, `mul_each(a, b)`: entry by entry.
+/// - `open_ends(n)`: the ends of a slice that cuts nothing off; `slice_ends(starts, steps, ?r)`: those of
+///   a slice from `starts` by `steps` that gives the extents of `?r`.
+/// - `pad_along(padding, axis, before, after)`: a padding with more zeros along axis 1 or 2.
+/// - `first(?i)`, `step(?i)`: of a constant list of integers at equal distances.
 /// - `shift(list, i, n)`: `list` with `n` taken from entry `i`; an open end stays open.
 /// - `add`, `sub`, `mul`, `div_exact`, `min`, `max`: of integers.
 pub(crate) static FUNCTIONS: &[Function] = &[
@@ -96,6 +110,89 @@ pub(crate) static FUNCTIONS: &[Function] = &[
             ints(list)
         },
     ),
+    row(
+        "flatten",
+        &[Param::Value, Param::Int, Param::Int],
+        Kind::Dims,
+        |a| {
+            dims(shapes::flatten(
+                a[0].shape()?,
+                index(&a[1])?,
+                index(&a[2])?,
+            )?)
+        },
+    ),
+    row("pad_front", &[Param::Value, Param::Int], Kind::Dims, |a| {
+        dims(shapes::pad_front(a[0].shape()?, index(&a[1])?)?)
+    }),
+    row("kept_axes", &[Param::Ints, Param::Value], Kind::Ints, |a| {
+        ints(shapes::kept_axes(a[0].ints()?, a[1].shape()?)?)
+    }),
+    row("ranking", &[Param::Ints], Kind::Ints, |a| {
+        ints(lists::ranking(a[0].ints()?))
+    }),
+    row("repeat", INTS, Kind::Ints, |a| {
+        ints(lists::repeat(a[0].int()?, index(&a[1])?)?)
+    }),
+    row("len", &[Param::Ints], Kind::Int, |a| {
+        int(a[0].ints()?.len() as i64)
+    }),
+    row("union", &[Param::Ints, Param::Ints], Kind::Ints, |a| {
+        ints(lists::union(a[0].ints()?, a[1].ints()?))
+    }),
+    row("position", &[Param::Ints, Param::Int], Kind::Int, |a| {
+        let (list, wanted) = (a[0].ints()?, a[1].int()?);
+        int(list.iter().position(|&entry| entry == wanted)? as i64)
+    }),
+    row(
+        "replace",
+        &[Param::Ints, Param::Int, Param::Int],
+        Kind::Ints,
+        |a| ints(lists::replace(a[0].ints()?, a[1].int()?, a[2].int()?)?),
+    ),
+    row(
+        "spread",
+        &[Param::Ints, Param::Ints, Param::Int],
+        Kind::Ints,
+        |a| ints(lists::spread(a[0].ints()?, a[1].ints()?, a[2].int()?)?),
+    ),
+    row("add_each", &[Param::Ints, Param::Ints], Kind::Ints, |a| {
+        ints(lists::each(a[0].ints()?, a[1].ints()?, i64::checked_add)?)
+    }),
+    row("mul_each", &[Param::Ints, Param::Ints], Kind::Ints, |a| {
+        ints(lists::each(a[0].ints()?, a[1].ints()?, i64::checked_mul)?)
+    }),
+    row("open_ends", &[Param::Int], Kind::Ints, |a| {
+        ints(lists::repeat(OPEN_END, index(&a[0])?)?)
+    }),
+    row(
+        "slice_ends",
+        &[Param::Ints, Param::Ints, Param::Value],
+        Kind::Ints,
+        |a| {
+            ints(shapes::slice_ends(
+                a[0].ints()?,
+                a[1].ints()?,
+                a[2].shape()?,
+            )?)
+        },
+    ),
+    row(
+        "pad_along",
+        &[Param::Padding, Param::Int, Param::Int, Param::Int],
+        Kind::Padding,
+        |a| {
+            let more = [a[2].int()?, a[3].int()?];
+            let pads = shapes::pad_along(a[0].pads()?, a[1].int()?, more)?;
+            Some(Argument::Attr(AttrValue::Pads(pads)))
+        },
+    ),
+    row("first", &[Param::Value], Kind::Int, |a| {
+        int(progression(&a[0])?.first)
+    }),
+    row("step", &[Param::Value], Kind::Int, |a| {
+        int(progression(&a[0])?.step)
+    }),
     row("add", INTS, Kind::Int, |a| {
         int(a[0].int()?.checked_add(a[1].int()?)?)
     }),
@@ -141,40 +238,16 @@ fn ints(list: Vec<i64>) -> Option<Argument<'static>> {
     Some(Argument::Attr(AttrValue::Ints(list.into())))
 }
 
+fn dims(shape: Vec<Dim>) -> Option<Argument<'static>> {
+    Some(Argument::Attr(AttrValue::Dims(shape.into())))
+}
+
+/// The list of integers that a value is.
+pub(super) fn progression(argument: &Argument<'_>) -> Option<contents::Progression> {
+    let value = argument.value()?;
+    contents::progression(value.constant?, value.ty.count())
+}
+
 fn index(argument: &Argument<'_>) -> Option<usize> {
     usize::try_from(argument.int()?).ok()
-}
-
-/// `axis` counted from the front, when it lies in `-rank..rank`.
-fn resolve(axis: i64, shape: &[Dim]) -> Option<usize> {
-    let rank = shape.len() as i64;
-    let front = if axis < 0 {
-        axis.checked_add(rank)?
-    } else {
-        axis
-    };
-    usize::try_from(front)
-        .ok()
-        .filter(|&front| front < shape.len())
-}
-
-/// The axes that a list names, ascending; all of them when it is empty.
-pub(super) fn normalized_axes(axes: &[i64], shape: &[Dim]) -> Option<Vec<i64>> {
-    if axes.is_empty() {
-        return Some((0..shape.len() as i64).collect());
-    }
-    let mut axes: Vec<i64> = axes
-        .iter()
-        .map(|&axis| Some(resolve(axis, shape)? as i64))
-        .collect::<Option<_>>()?;
-    axes.sort_unstable();
-    Some(axes)
-}
-
-/// The permutation that `written` stands for over `shape`.
-pub(super) fn permutation(written: &[i64], shape: &[Dim]) -> Vec<i64> {
-    match written {
-        [] => (0..shape.len() as i64).rev().collect(),
-        written => written.to_vec(),
-    }
 }

@@ -44,6 +44,8 @@ pub(crate) enum Param {
     Int,
     /// A list of integers.
     Ints,
+    /// A padding.
+    Padding,
     /// An integer or a float; may be left out when it comes last.
     OptionalNumber,
 }
@@ -57,6 +59,7 @@ impl Param {
             Param::Shaped => matches!(kind, Kind::Value | Kind::Dims),
             Param::Int => kind == Kind::Int,
             Param::Ints => kind == Kind::Ints,
+            Param::Padding => kind == Kind::Padding,
             Param::OptionalNumber => matches!(kind, Kind::Int | Kind::Float),
         }
     }
@@ -69,6 +72,7 @@ impl Param {
             Param::Shaped => "a value such as `?x` or extents such as `..s`",
             Param::Int => "an integer",
             Param::Ints => "a list of integers",
+            Param::Padding => "a padding",
             Param::OptionalNumber => "a number",
         }
     }

@@ -1,10 +1,13 @@
 //! Conditions and computed attributes of rules.
 
 mod condition;
+mod contents;
 mod functions;
 mod kind;
+mod lists;
 mod predicates;
 mod scope;
+mod shapes;
 
 pub(crate) use condition::{Comparison, Condition, Expression};
 pub(crate) use functions::FUNCTIONS;

@@ -1,14 +1,14 @@
 //! The predicates of rule files, closed.
 
-use mind_ir::tensor::{FloatNum, Num, Tensor};
 use mind_ir::types::{DType, DTypeClass, Dim};
-use mind_ir::{with_float, with_num};
 
-use super::functions::{normalized_axes, permutation};
+use super::contents::{self, element_equals, is_power_of_two};
+use super::functions::progression;
 use super::kind::Param;
+use super::lists;
 use super::scope::Argument;
+use super::shapes::{self, normalized_axes, permutation};
 use crate::egraph::facts::Facts;
-use crate::egraph::payload::AttrValue;
 
 /// A predicate of rule files. Pure and total: none where it cannot be told.
 pub(crate) struct Predicate {
@@ -25,10 +25,20 @@ impl std::fmt::Debug for Predicate {
 
 /// Every predicate.
 ///
-/// - `same_shape`, `static_shape`, `broadcasts_to`: of shapes; a `?` equals nothing.
+/// - `same_shape`, `static_shape`, `broadcasts_to`: of shapes; a `?` equals nothing; `same_batch(?a, ?b)`:
+///   equal ranks, and equal extents but for the last two.
 /// - `is_float`, `is_int`, `is_signed`, `is_bool`: of dtypes.
 /// - `is_const(?x)`; `is_splat(?x)` or `is_splat(?x, v)`: one element everywhere, with the bits of `v`;
 ///   `is_power_of_two(?x)`: a splat of 2^k, the reciprocal of which the dtype has too.
+///   `all_positive(?c)`: every element of the constant is above 0 and finite;
+///   `scales_exactly(?c, ?d)`: two splats, of which the second may be multiplied by the first beforehand
+///   without another rounding; `is_identity(?c)`: an identity matrix.
+/// - `is_narrow`: `f16` or `bf16`.
+/// - `is_range(?i, n)`: a constant list of integers from 0 to below `n` that ascends by equal steps;
+///   `in_bounds(?i, n)`: constant integers from 0 to below `n`, in any order.
+/// - `ascends(list)`: in strict order; `is_run(list)`: consecutive integers; `equal_but(a, b, i)`: equal
+///   lists but for entry `i`.
+/// - `keeps_order(p, ?x)`: over `?x`, `p` moves axes of extent 1 alone.
 /// - `one_use(?x)`: one operand of the input program reads it, or none.
 /// - `never_nan`, `finite`, `nonneg`, `no_neg_zero`: facts that the analysis proved.
 /// - `divides(a, b)`: `b` is a multiple of `a`.
@@ -43,6 +53,12 @@ pub(crate) static PREDICATES: &[Predicate] = &[
     }),
     row("broadcasts_to", &[Param::Shaped, Param::Shaped], |a| {
         Some(broadcasts_to(a[0].shape()?, a[1].shape()?))
+    }),
+    row("same_batch", &[Param::Shaped, Param::Shaped], |a| {
+        let (a, b) = (a[0].shape()?, a[1].shape()?);
+        let batch = |shape: &'_ [Dim]| shape.len().checked_sub(2);
+        let agree = a.len() == b.len() && batch(a).is_some_and(|n| surely_same(&a[..n], &b[..n]));
+        Some(agree)
     }),
     row("is_float", &[Param::Typed], |a| {
         Some(a[0].dtype()?.is_float())
@@ -66,6 +82,47 @@ pub(crate) static PREDICATES: &[Predicate] = &[
     row("is_power_of_two", &[Param::Value], |a| {
         let constant = a[0].value()?.constant.filter(|constant| constant.splat);
         Some(constant.is_some_and(|constant| is_power_of_two(&constant.data)))
+    }),
+    row("all_positive", &[Param::Value], |a| {
+        let constant = a[0].value()?.constant;
+        Some(constant.is_some_and(|constant| contents::all_positive(&constant.data)))
+    }),
+    row("scales_exactly", &[Param::Value, Param::Value], |a| {
+        let splat = |a: &Argument<'_>| {
+            let constant = a.value()?.constant.filter(|constant| constant.splat)?;
+            Some(constant.data.clone())
+        };
+        let pair = splat(&a[0]).zip(splat(&a[1]));
+        Some(pair.is_some_and(|(first, then)| contents::scales_exactly(&first, &then)))
+    }),
+    row("is_identity", &[Param::Value], |a| {
+        Some(a[0].value()?.constant.is_some_and(contents::is_identity))
+    }),
+    row("is_narrow", &[Param::Typed], |a| {
+        Some(matches!(a[0].dtype()?, DType::F16 | DType::BF16))
+    }),
+    row("is_range", &[Param::Value, Param::Int], |a| {
+        let extent = a[1].int()?;
+        Some(progression(&a[0]).is_some_and(|range| range.last < extent))
+    }),
+    row("in_bounds", &[Param::Value, Param::Int], |a| {
+        let integers = a[0].value()?.constant.and_then(contents::integers);
+        let bounds = 0..a[1].int()?;
+        Some(integers.is_some_and(|list| list.iter().all(|index| bounds.contains(index))))
+    }),
+    row("ascends", &[Param::Ints], |a| {
+        Some(lists::ascends(a[0].ints()?))
+    }),
+    row("is_run", &[Param::Ints], |a| {
+        Some(lists::is_run(a[0].ints()?))
+    }),
+    row("equal_but", &[Param::Ints, Param::Ints, Param::Int], |a| {
+        let at = usize::try_from(a[2].int()?).ok()?;
+        Some(lists::equal_but(a[0].ints()?, a[1].ints()?, at))
+    }),
+    row("keeps_order", &[Param::Ints, Param::Value], |a| {
+        let shape = a[1].shape()?;
+        shapes::keeps_order(&permutation(a[0].ints()?, shape), shape)
     }),
     row("one_use", &[Param::Value], |a| {
         Some(a[0].value()?.uses <= 1)
@@ -142,46 +199,4 @@ fn is_splat(value: &Argument<'_>, wanted: Option<&Argument<'_>>) -> Option<bool>
         return None;
     };
     Some(element_equals(&constant.data, wanted))
-}
-
-/// Whether the one element of `data` has the bits of `wanted` in its dtype.
-fn element_equals(data: &Tensor, wanted: &AttrValue) -> bool {
-    fn float<T: FloatNum>(data: &Tensor, wanted: f64) -> bool {
-        data.elements::<T>()[0].to_f64().to_bits() == wanted.to_bits()
-    }
-    fn int<T: Num>(data: &Tensor, wanted: &AttrValue) -> bool {
-        let AttrValue::Int(wanted) = wanted else {
-            return false;
-        };
-        data.elements::<T>()[0].to_i128() == Some(i128::from(*wanted))
-    }
-    let number = match wanted {
-        AttrValue::Int(value) => *value as f64,
-        AttrValue::Float(bits) => f64::from_bits(*bits),
-        _ => return false,
-    };
-    with_float!(data.dtype(), T => float::<T>(data, number), else
-        with_num!(data.dtype(), T => int::<T>(data, wanted), else false))
-}
-
-/// Whether the one element is 2^k or -2^k, normal, and so is its reciprocal.
-fn is_power_of_two(data: &Tensor) -> bool {
-    fn float<T: FloatNum>(data: &Tensor) -> bool {
-        let value = data.elements::<T>()[0].to_f64();
-        let mantissa = value.to_bits() & ((1 << 52) - 1);
-        let reciprocal = T::from_f64(1.0 / value).to_f64();
-        let smallest = match T::DTYPE {
-            DType::F16 => f64::from(half_min_positive()),
-            DType::F64 => f64::MIN_POSITIVE,
-            _ => f64::from(f32::MIN_POSITIVE),
-        };
-        let normal = |x: f64| x.is_finite() && x.abs() >= smallest;
-        value.is_normal() && mantissa == 0 && normal(value) && normal(reciprocal)
-    }
-    with_float!(data.dtype(), T => float::<T>(data), else false)
-}
-
-/// The smallest normal binary16.
-const fn half_min_positive() -> f32 {
-    6.103_515_6e-5
 }

@@ -79,6 +79,15 @@ impl<'a> Argument<'a> {
         }
     }
 
+    /// The pads, where it is a padding that writes them out or is `valid`.
+    pub(crate) fn pads(&self) -> Option<[i64; 4]> {
+        match self {
+            Argument::Attr(AttrValue::Pads(pads)) => Some(*pads),
+            Argument::Attr(AttrValue::Valid) => Some([0; 4]),
+            _ => None,
+        }
+    }
+
     /// The value, where it is one.
     pub(crate) fn value(&self) -> Option<ValueInfo<'a>> {
         match self {

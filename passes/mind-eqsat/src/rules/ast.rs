@@ -54,9 +54,10 @@ pub(crate) enum Term<'s> {
         operands: Vec<Term<'s>>,
         attrs: Vec<(Name<'s>, Expr<'s>)>,
     },
-    /// `like(?x, 0)`: a constant of the type of `?x`.
+    /// `like(?x, 0)`: a constant of the type of `?x`; `scalar(?x, 0)`: one of rank 0 and its dtype.
     Like {
         span: Span,
+        scalar: bool,
         value: Name<'s>,
         number: Name<'s>,
     },

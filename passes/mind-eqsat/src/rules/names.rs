@@ -203,6 +203,8 @@ impl<'s> Names<'s> {
                 let value = AttrValue::Bool(name.text == "true");
                 Some((Expression::Literal(value), Kind::Bool))
             }
+            ("valid", None) => Some((Expression::Literal(AttrValue::Valid), Kind::Padding)),
+            ("same", None) => Some((Expression::Literal(AttrValue::Same), Kind::Padding)),
             ("inf", None) => number(name, found),
             (_, None) => {
                 found.push(unbound("", name, self.dims.clone()));

@@ -124,6 +124,7 @@ impl<'s> Compiler<'s, '_> {
             reg,
             op,
             attrs,
+            arity: operands.len(),
             out: out as Reg,
             swap,
         });

@@ -60,7 +60,12 @@ impl Compiler<'_> {
                 self.found.push(Diagnostic::error(name.span, message));
                 return None;
             }
-            Term::Like { value, number, .. } => {
+            Term::Like {
+                value,
+                number,
+                scalar,
+                ..
+            } => {
                 let reg = self.names.register(*value, self.found)?;
                 let Some(parsed) = Number::parse(number.text) else {
                     let message = format!("`{}` is no number", number.text);
@@ -69,6 +74,7 @@ impl Compiler<'_> {
                 };
                 TemplateTerm::Like {
                     reg,
+                    scalar: *scalar,
                     number: parsed,
                 }
             }

@@ -62,7 +62,7 @@ impl<'s> Parser<'_, 's> {
                 };
                 Ok(Term::Value { name, ty })
             }
-            Kind::Word if token.text == "like" => {
+            Kind::Word if matches!(token.text, "like" | "scalar") => {
                 self.next();
                 self.expect("(")?;
                 let value = match self.peek().kind {
@@ -74,6 +74,7 @@ impl<'s> Parser<'_, 's> {
                 self.expect(")")?;
                 Ok(Term::Like {
                     span: token.span,
+                    scalar: token.text == "scalar",
                     value,
                     number,
                 })

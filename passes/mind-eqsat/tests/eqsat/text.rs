@@ -1,16 +1,17 @@
 //! Modules from one line of text, for tables of cases.
 //!
 //! `add(x:f32[2, 3], -0.0:f32[])`: an op over operands, `key=value` for attributes; an input with its
-//! type where it stands first; a splat constant with its type.
+//! type where it stands first; a splat constant with its type; `data[1, 2]:i32[2]` a constant.
 
 use std::collections::HashMap;
 
 use mind_ir::ValueId;
-use mind_ir::attr::{Attr, AttrKind};
+use mind_ir::attr::{Attr, AttrKind, Padding};
 use mind_ir::graph::Graph;
+use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::{DType, Dim};
 
-use crate::support::{Module, def};
+use crate::support::{Module, def, number};
 
 /// The module that yields the expressions of `text`, separated by `;`.
 pub fn module(text: &str) -> Graph {
@@ -36,6 +37,7 @@ struct Parser<'t> {
 }
 
 enum Value {
+    Word(String),
     Int(i64),
     Bool(bool),
     Ints(Vec<i64>),
@@ -88,6 +90,9 @@ impl<'t> Parser<'t> {
         if self.eat('(') {
             return self.op(word);
         }
+        if word == "data" {
+            return self.data();
+        }
         if self.eat(':') {
             let (dtype, shape) = self.ty();
             if let Ok(number) = word.parse() {
@@ -101,6 +106,24 @@ impl<'t> Parser<'t> {
             .inputs
             .get(word)
             .unwrap_or_else(|| panic!("{}: {word} has no type", self.text))
+    }
+
+    fn data(&mut self) -> ValueId {
+        let mut elements: Vec<f64> = Vec::new();
+        assert!(self.eat('['), "a list at {}", &self.text[self.at..]);
+        while !self.eat(']') {
+            elements.push(self.word().parse().expect("a number"));
+            self.eat(',');
+        }
+        assert!(self.eat(':'), "a type at {}", &self.text[self.at..]);
+        let (dtype, shape) = self.ty();
+        let bytes: Vec<u8> = elements
+            .into_iter()
+            .flat_map(|element| number(dtype, element).to_bytes())
+            .collect();
+        let shape = shape.into_iter().map(|extent| extent as usize).collect();
+        let tensor = Tensor::new(shape, Buffer::from_bytes(dtype, &bytes));
+        self.module.constant(&tensor)
     }
 
     fn op(&mut self, name: &'t str) -> ValueId {
@@ -134,6 +157,14 @@ impl<'t> Parser<'t> {
                 };
                 match (&written[given].1, row.kind) {
                     (Value::Ints(_), AttrKind::Dims) => Attr::Dims(&dims[given]),
+                    (Value::Ints(pads), AttrKind::Pad) => {
+                        let pads = pads.as_slice().try_into().expect("four pads");
+                        Attr::Padding(Padding::Custom(pads))
+                    }
+                    (Value::Word(word), _) => Attr::Padding(match word.as_str() {
+                        "same" => Padding::Same,
+                        other => panic!("no padding {other}"),
+                    }),
                     (Value::Ints(list), _) => Attr::Ints(list),
                     (Value::Int(value), _) => Attr::Int(*value),
                     (Value::Bool(value), _) => Attr::Bool(*value),
@@ -150,7 +181,10 @@ impl<'t> Parser<'t> {
         match self.word() {
             "true" => Value::Bool(true),
             "false" => Value::Bool(false),
-            number => Value::Int(number.parse().expect("an integer")),
+            word => match word.parse() {
+                Ok(number) => Value::Int(number),
+                Err(_) => Value::Word(word.to_owned()),
+            },
         }
     }
 }

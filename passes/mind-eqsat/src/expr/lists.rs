@@ -1,0 +1,94 @@
+//! Lists of integers.
+
+/// The longest list that a rule may make.
+const MAX_LEN: usize = 64;
+
+/// `value`, `len` times.
+pub(super) fn repeat(value: i64, len: usize) -> Option<Vec<i64>> {
+    (len <= MAX_LEN).then(|| vec![value; len])
+}
+
+/// `list` with `value` at entry `at`, counted from the end where negative.
+pub(super) fn replace(list: &[i64], at: i64, value: i64) -> Option<Vec<i64>> {
+    let front = match at {
+        0.. => at,
+        _ => at.checked_add(list.len() as i64)?,
+    };
+    let mut list = list.to_vec();
+    *list.get_mut(usize::try_from(front).ok()?)? = value;
+    Some(list)
+}
+
+/// `list` with `value` inserted so that it stands at the entries `at`, which ascend.
+pub(super) fn spread(list: &[i64], at: &[i64], value: i64) -> Option<Vec<i64>> {
+    let mut spread = list.to_vec();
+    for &entry in at {
+        let entry = usize::try_from(entry).ok()?;
+        if entry > spread.len() || spread.len() >= MAX_LEN {
+            return None;
+        }
+        spread.insert(entry, value);
+    }
+    Some(spread)
+}
+
+/// `combine` of the entries of both, which are equally long.
+pub(super) fn each(a: &[i64], b: &[i64], combine: fn(i64, i64) -> Option<i64>) -> Option<Vec<i64>> {
+    if a.len() != b.len() {
+        return None;
+    }
+    a.iter().zip(b).map(|(&a, &b)| combine(a, b)).collect()
+}
+
+/// What stands in either list, ascending.
+pub(super) fn union(a: &[i64], b: &[i64]) -> Vec<i64> {
+    let mut all = [a, b].concat();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Where each entry would stand if the entries were sorted.
+pub(super) fn ranking(list: &[i64]) -> Vec<i64> {
+    let below = |entry: i64| list.iter().filter(|&&other| other < entry).count();
+    list.iter().map(|&entry| below(entry) as i64).collect()
+}
+
+/// Whether each entry is above the one before it.
+pub(super) fn ascends(list: &[i64]) -> bool {
+    list.windows(2).all(|pair| pair[0] < pair[1])
+}
+
+/// Whether each entry is one above the one before it.
+pub(super) fn is_run(list: &[i64]) -> bool {
+    list.windows(2)
+        .all(|pair| pair[0].checked_add(1) == Some(pair[1]))
+}
+
+/// Whether both lists are equal but for entry `at`.
+pub(super) fn equal_but(a: &[i64], b: &[i64], at: usize) -> bool {
+    let differs = |entry: usize| entry != at && a[entry] != b[entry];
+    a.len() == b.len() && !(0..a.len()).any(differs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_spread_to_where_they_are_to_stand() {
+        assert_eq!(spread(&[7, 8], &[0, 2], 0), Some(vec![0, 7, 0, 8]));
+        assert_eq!(spread(&[], &[1], 0), None);
+    }
+
+    #[test]
+    fn rankings_are_the_positions_after_sorting() {
+        assert_eq!(ranking(&[5, 1, 3]), [2, 0, 1]);
+    }
+
+    #[test]
+    fn entries_count_from_the_end_where_negative() {
+        assert_eq!(replace(&[1, 2], -1, 9), Some(vec![1, 9]));
+        assert_eq!(replace(&[1, 2], -3, 9), None);
+    }
+}

@@ -1,0 +1,131 @@
+//! Shapes, and the axes and paddings that go with them.
+
+use mind_ir::types::Dim;
+
+/// `axis` counted from the front, when it lies in `-rank..rank`.
+pub(super) fn resolve(axis: i64, shape: &[Dim]) -> Option<usize> {
+    let rank = shape.len() as i64;
+    let front = if axis < 0 {
+        axis.checked_add(rank)?
+    } else {
+        axis
+    };
+    usize::try_from(front)
+        .ok()
+        .filter(|&front| front < shape.len())
+}
+
+/// The axes that a list names, ascending; all of them when it is empty.
+pub(super) fn normalized_axes(axes: &[i64], shape: &[Dim]) -> Option<Vec<i64>> {
+    if axes.is_empty() {
+        return Some((0..shape.len() as i64).collect());
+    }
+    let mut axes: Vec<i64> = axes
+        .iter()
+        .map(|&axis| Some(resolve(axis, shape)? as i64))
+        .collect::<Option<_>>()?;
+    axes.sort_unstable();
+    Some(axes)
+}
+
+/// The axes that `axes` does not name, ascending; none where that is empty.
+pub(super) fn kept_axes(axes: &[i64], shape: &[Dim]) -> Option<Vec<i64>> {
+    let named = normalized_axes(axes, shape)?;
+    let kept = |axis: &i64| !named.contains(axis);
+    Some((0..shape.len() as i64).filter(kept).collect())
+}
+
+/// The permutation that `written` stands for over `shape`.
+pub(super) fn permutation(written: &[i64], shape: &[Dim]) -> Vec<i64> {
+    match written {
+        [] => (0..shape.len() as i64).rev().collect(),
+        written => written.to_vec(),
+    }
+}
+
+/// Whether elements keep their row-major order under `permutation`: of the axes whose extent is not 1,
+/// none passes another.
+pub(super) fn keeps_order(permutation: &[i64], shape: &[Dim]) -> Option<bool> {
+    let mut last = -1;
+    for &axis in permutation {
+        if *shape.get(usize::try_from(axis).ok()?)? == Dim::Fixed(1) {
+            continue;
+        }
+        if axis < last {
+            return Some(false);
+        }
+        last = axis;
+    }
+    Some(true)
+}
+
+/// `shape` with the extents `from..to`, at least one and all known, as one.
+pub(super) fn flatten(shape: &[Dim], from: usize, to: usize) -> Option<Vec<Dim>> {
+    let merged = shape.get(from..to).filter(|merged| !merged.is_empty())?;
+    let extent = merged
+        .iter()
+        .try_fold(1i64, |product, dim| product.checked_mul(dim.fixed()?))?;
+    let (before, after) = (&shape[..from], &shape[to..]);
+    Some([before, &[Dim::Fixed(extent)], after].concat())
+}
+
+/// `shape` with 1 in front up to `rank`, which is at most 32.
+pub(super) fn pad_front(shape: &[Dim], rank: usize) -> Option<Vec<Dim>> {
+    let missing = rank.checked_sub(shape.len()).filter(|_| rank <= 32)?;
+    Some([&vec![Dim::Fixed(1); missing], shape].concat())
+}
+
+/// The ends of a slice from `starts` by `steps` that gives the extents `shape`, none of them 0.
+pub(super) fn slice_ends(starts: &[i64], steps: &[i64], shape: &[Dim]) -> Option<Vec<i64>> {
+    if starts.len() != shape.len() || steps.len() != shape.len() {
+        return None;
+    }
+    let end = |at: usize| {
+        let last = shape[at].fixed().filter(|&extent| extent > 0)? - 1;
+        let span = last.checked_mul(steps[at])?;
+        starts[at].checked_add(span)?.checked_add(1)
+    };
+    (0..shape.len()).map(end).collect()
+}
+
+/// `pads` with `more` before and after along axis 1 or 2 of an image.
+pub(super) fn pad_along(pads: [i64; 4], axis: i64, more: [i64; 2]) -> Option<[i64; 4]> {
+    let first = match axis {
+        1 => 0,
+        2 => 2,
+        _ => return None,
+    };
+    let mut pads = pads;
+    for (pad, more) in pads[first..].iter_mut().zip(more) {
+        *pad = pad.checked_add(more)?;
+    }
+    Some(pads)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fixed(extents: &[i64]) -> Vec<Dim> {
+        extents.iter().copied().map(Dim::Fixed).collect()
+    }
+
+    #[test]
+    fn extents_flatten_only_where_they_are_known() {
+        assert_eq!(flatten(&fixed(&[2, 3, 4]), 1, 3), Some(fixed(&[2, 12])));
+        assert_eq!(flatten(&fixed(&[2, 3]), 1, 1), None);
+        assert_eq!(flatten(&[Dim::Dynamic, Dim::Fixed(2)], 0, 2), None);
+    }
+
+    #[test]
+    fn unit_axes_may_go_anywhere() {
+        assert_eq!(keeps_order(&[1, 0, 2], &fixed(&[4, 1, 3])), Some(true));
+        assert_eq!(keeps_order(&[2, 0, 1], &fixed(&[4, 1, 3])), Some(false));
+    }
+
+    #[test]
+    fn ends_lie_just_past_the_last_element() {
+        assert_eq!(slice_ends(&[1], &[3], &fixed(&[2])), Some(vec![5]));
+        assert_eq!(slice_ends(&[1], &[3], &fixed(&[0])), None);
+    }
+}
