@@ -37,6 +37,14 @@ enum Ready {
     Op(OpIx, AttrIds),
 }
 
+/// What one op of a template is given in place of its operands.
+#[derive(Clone, Copy)]
+pub(crate) struct Joined<'a> {
+    /// The position of the op among the terms.
+    pub(crate) term: usize,
+    pub(crate) operands: &'a [Id],
+}
+
 /// Makes the root of `found` equal to what the template of `rule` says.
 ///
 /// Nothing is added unless the whole right side has a type and it is the root's.
@@ -47,24 +55,37 @@ pub(crate) fn apply(
     template: &Template,
     found: &Match,
 ) -> Outcome {
+    apply_joined(egraph, uses, rule, template, found, None).0
+}
+
+/// As [`apply`], with what one op is given; also gives the class of every term, where they were added.
+pub(crate) fn apply_joined(
+    egraph: &mut Eg<'_>,
+    uses: &[u32],
+    rule: &Rule,
+    template: &Template,
+    found: &Match,
+    joined: Option<Joined<'_>>,
+) -> (Outcome, Vec<Id>) {
     let root = egraph.find(found.registers[0]);
     let expected = egraph[root].data.ty;
-    let Some(ready) = prepare(egraph, uses, template, found) else {
-        return Outcome::Refused;
+    let ready = prepare(egraph, uses, template, found, joined);
+    let Some(ready) = ready.filter(|ready| ready.last().map(|&(ty, _)| ty) == Some(expected))
+    else {
+        return (Outcome::Refused, Vec::new());
     };
-    if ready.last().map(|&(ty, _)| ty) != Some(expected) {
-        return Outcome::Refused;
-    }
     let before = std::mem::replace(&mut egraph.analysis.origin, Origin::Rule(rule.name, root));
-    let added = add(egraph, template, ready);
+    let added = add(egraph, template, ready, joined);
     egraph.analysis.origin = before;
-    match added {
-        Some(id) if egraph.union(root, id) => {
+    let Some(ids) = added else {
+        return (Outcome::Refused, Vec::new());
+    };
+    match ids.last() {
+        Some(&id) if egraph.union(root, id) => {
             egraph.analysis.unions.push((root, rule.name));
-            Outcome::Applied
+            (Outcome::Applied, ids)
         }
-        Some(_) => Outcome::Known,
-        None => Outcome::Refused,
+        _ => (Outcome::Known, ids),
     }
 }
 
@@ -74,9 +95,10 @@ fn prepare(
     uses: &[u32],
     template: &Template,
     found: &Match,
+    joined: Option<Joined<'_>>,
 ) -> Option<Vec<(Ty, Ready)>> {
     let mut ready: Vec<(Ty, Ready)> = Vec::with_capacity(template.terms.len());
-    for term in &template.terms {
+    for (at, term) in template.terms.iter().enumerate() {
         let next = match term {
             TemplateTerm::Register(reg) => {
                 let id = egraph.find(found.registers[usize::from(*reg)]);
@@ -115,12 +137,19 @@ fn prepare(
                         .map(|attr| attr.attr(&scope))
                         .collect::<Option<_>>()?
                 };
+                let types: SmallVec<[Ty; 4]> = match joined.filter(|joined| joined.term == at) {
+                    Some(joined) => joined
+                        .operands
+                        .iter()
+                        .map(|&id| egraph[id].data.ty)
+                        .collect(),
+                    None => operands.iter().map(|&at| ready[at].0).collect(),
+                };
                 let store = &mut egraph.analysis.store;
                 let attrs: AttrIds = values
                     .into_iter()
                     .map(|value| store.intern_attr(value))
                     .collect();
-                let types: SmallVec<[Ty; 4]> = operands.iter().map(|&at| ready[at].0).collect();
                 let ty = store.signature(*op, &attrs, &types).ty?;
                 (ty, Ready::Op(*op, attrs))
             }
@@ -130,21 +159,30 @@ fn prepare(
     Some(ready)
 }
 
-fn add(egraph: &mut Eg<'_>, template: &Template, ready: Vec<(Ty, Ready)>) -> Option<Id> {
+/// The class of every term.
+fn add(
+    egraph: &mut Eg<'_>,
+    template: &Template,
+    ready: Vec<(Ty, Ready)>,
+    joined: Option<Joined<'_>>,
+) -> Option<Vec<Id>> {
     let mut ids: Vec<Id> = Vec::with_capacity(ready.len());
-    for ((_, ready), term) in ready.into_iter().zip(&template.terms) {
+    for (at, ((_, ready), term)) in ready.into_iter().zip(&template.terms).enumerate() {
         let id = match (ready, term) {
             (Ready::Class(id), _) => id,
             (Ready::Const(constant), _) => egraph.add(Node::nullary(Head::Const, constant)),
             (Ready::Op(op, attrs), TemplateTerm::Op { operands, .. }) => {
-                let children: SmallVec<[Id; 4]> = operands.iter().map(|&at| ids[at]).collect();
+                let children: SmallVec<[Id; 4]> = match joined.filter(|joined| joined.term == at) {
+                    Some(joined) => joined.operands.into(),
+                    None => operands.iter().map(|&at| ids[at]).collect(),
+                };
                 add_op(egraph, op, attrs, &children)?
             }
             (Ready::Op(..), _) => return None,
         };
         ids.push(id);
     }
-    ids.pop()
+    Some(ids)
 }
 
 /// The constant of type `ty` with `number` everywhere; none where the dtype has no such number, or the

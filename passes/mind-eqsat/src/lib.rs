@@ -20,6 +20,7 @@ mod fusion;
 mod limits;
 mod load;
 mod matcher;
+mod merge;
 mod pattern;
 mod phases;
 mod placement;

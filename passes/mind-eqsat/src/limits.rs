@@ -11,6 +11,8 @@ pub struct Limits {
     pub simplify_rounds: usize,
     /// Rounds of moving layouts.
     pub layout_rounds: usize,
+    /// Rounds of simplification and of moving layouts after ops were merged.
+    pub merge_rounds: usize,
     /// Rounds of regrouping sums and products, where that is allowed.
     pub reassociate_rounds: usize,
     /// E-nodes per op of a region, beyond which no rule acts on it any more.
@@ -32,6 +34,7 @@ impl Default for Limits {
             region_most: 800,
             simplify_rounds: 8,
             layout_rounds: 4,
+            merge_rounds: 2,
             reassociate_rounds: 2,
             growth: 8,
             matches: 4,

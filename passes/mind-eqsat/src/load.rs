@@ -18,6 +18,7 @@ use crate::egraph::facts::Facts;
 use crate::egraph::language::{Head, Node};
 use crate::egraph::optable::OpTable;
 use crate::egraph::store::Store;
+use crate::merge::Part;
 use crate::region::Program;
 
 /// The most bytes of a constant that is looked into element by element.
@@ -28,7 +29,7 @@ pub(crate) struct Loaded<'r> {
     pub(crate) egraph: Eg<'r>,
     /// The class that each value was put into.
     pub(crate) classes: FxHashMap<ValueId, Id>,
-    /// The value and position of each leaf.
+    /// The value and position of each leaf; inputs of the module may stand anywhere, and have 0.
     pub(crate) leaves: Vec<(ValueId, u32)>,
     /// The ops that are looked into: position, op, result, and the e-node's id where it has one of its
     /// own.
@@ -37,6 +38,8 @@ pub(crate) struct Loaded<'r> {
     pub(crate) constants: FxHashMap<ConstId, OpId>,
     /// The values read outside the region or by ops that are not looked into, in program order.
     pub(crate) roots: Vec<ValueId>,
+    /// What was merged: each list is the parts of one op.
+    pub(crate) merges: Vec<Vec<Part>>,
     /// How many operand slots of the program read each value, by the class it was put into.
     uses: Vec<(Id, u32)>,
 }
@@ -68,6 +71,7 @@ pub(crate) fn load<'r>(
         ops: Vec::new(),
         constants: FxHashMap::default(),
         roots: Vec::new(),
+        merges: Vec::new(),
         uses: Vec::new(),
     };
     for (at, &op) in program.ops[range.clone()].iter().enumerate() {
@@ -166,6 +170,11 @@ impl Loaded<'_> {
 
     /// Adds what is not looked into: a constant, or a leaf.
     fn outer(&mut self, g: &Graph, value: ValueId, position: u32) -> Id {
+        let movable = |op: OpId| g.def(op).has(Trait::Interface);
+        let position = match g.defining_op(value).is_some_and(movable) {
+            true => 0,
+            false => position,
+        };
         let store = &mut self.egraph.analysis.store;
         let ty = import_type(store, g, value);
         let constant = g.defining_op(value).and_then(|op| {

@@ -1,6 +1,8 @@
 //! Rules made ready for matching.
 
-use crate::egraph::optable::OpIx;
+use mind_ir::attr::AttrKind;
+
+use crate::egraph::optable::{OpIx, OpTable};
 use crate::egraph::payload::AttrValue;
 use crate::expr::{Condition, Expression};
 use crate::fast_math::FastMath;
@@ -14,6 +16,8 @@ pub(crate) enum Phase {
     Simplify,
     /// Moves layouts about.
     Layout,
+    /// Makes one op of several that share an operand.
+    Merge,
     /// Regroups sums and products; opt-in.
     Reassociate,
     /// Names groups.
@@ -39,6 +43,8 @@ pub(crate) struct Rule {
 pub(crate) enum Effect {
     /// The root equals this.
     Rewrite(Template),
+    /// All matches that differ in one value alone are parts of this, over that value joined.
+    Merge(Template, Join),
     /// The matched ops may run as one group of this kind.
     Group(&'static str),
 }
@@ -119,6 +125,39 @@ pub(crate) enum DimPattern {
 #[derive(Debug)]
 pub(crate) struct Template {
     pub(crate) terms: Vec<TemplateTerm>,
+}
+
+/// The value that a template joins over several matches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Join {
+    /// The position of the joining op among the terms.
+    pub(crate) term: usize,
+    /// The register of what is joined.
+    pub(crate) reg: Reg,
+}
+
+impl Template {
+    /// The first op that takes any number of operands, along the axis that is its one attribute, and is
+    /// given one value.
+    pub(crate) fn join(&self, ops: &OpTable) -> Option<Join> {
+        let joins = |term: usize| match &self.terms[term] {
+            TemplateTerm::Op { op, operands, .. } => {
+                let def = ops.def(*op);
+                let axis = matches!(def.attrs, [axis] if axis.kind == AttrKind::Int);
+                let &[operand] = operands.as_ref() else {
+                    return None;
+                };
+                match self.terms[operand] {
+                    TemplateTerm::Register(reg) if axis && def.variadic.is_some() => {
+                        Some(Join { term, reg })
+                    }
+                    _ => None,
+                }
+            }
+            TemplateTerm::Register(_) | TemplateTerm::Like { .. } => None,
+        };
+        (0..self.terms.len()).find_map(joins)
+    }
 }
 
 /// A term of a template.

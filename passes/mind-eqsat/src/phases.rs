@@ -9,6 +9,7 @@ use crate::fast_math::FastMath;
 use crate::limits::Limits;
 use crate::load::Loaded;
 use crate::matcher::{Match, search};
+use crate::merge::merge;
 use crate::pattern::{Effect, Instruction, Phase, Rule};
 use crate::report::{KeptReason, RuleStats};
 use crate::ruleset::RuleSet;
@@ -21,37 +22,69 @@ pub(crate) fn saturate(
     limits: &Limits,
     stats: &mut [RuleStats],
 ) -> Vec<KeptReason> {
-    let ops = loaded.ops.len().max(16);
     let depth = rules.rules.iter().map(depth).max().unwrap_or(0);
+    let mut search = Search {
+        rules,
+        limits,
+        depth,
+        stats,
+        reasons: Vec::new(),
+    };
     let phases = [
         (Phase::Simplify, limits.simplify_rounds),
         (Phase::Layout, limits.layout_rounds),
+        (Phase::Merge, limits.merge_rounds),
         (Phase::Reassociate, limits.reassociate_rounds),
     ];
-    let mut reasons = Vec::new();
     for (phase, rounds) in phases {
-        let acts = |rule: &&Rule| rule.egraph && rule.phase <= phase && classes.allows(rule.class);
+        let acts = |rule: &&Rule| rule.egraph && classes.allows(rule.class);
         let active: Vec<&Rule> = rules.rules.iter().filter(acts).collect();
-        if !active.iter().any(|rule| rule.phase == phase) {
+        let own = active.iter().any(|rule| rule.phase == phase);
+        if !own || phase == Phase::Merge && !search.merge(loaded, &active) {
             continue;
         }
+        let earlier =
+            |rule: &&Rule| rule.phase <= phase && matches!(rule.effect, Effect::Rewrite(_));
+        let active: Vec<&Rule> = active.into_iter().filter(earlier).collect();
+        if !search.rounds(loaded, &active, rounds) {
+            break;
+        }
+    }
+    search.reasons
+}
+
+/// A search over one region.
+struct Search<'s> {
+    rules: &'s RuleSet,
+    limits: &'s Limits,
+    /// How many ops lie on the longest way from the root of a pattern.
+    depth: usize,
+    stats: &'s mut [RuleStats],
+    reasons: Vec<KeptReason>,
+}
+
+impl Search<'_> {
+    /// Applies `active` until nothing changes, at most `rounds` times; false where the search is to end.
+    fn rounds(&mut self, loaded: &mut Loaded<'_>, active: &[&Rule], rounds: usize) -> bool {
+        let ops = loaded.ops.len().max(16);
         let mut changed = Changed::everything(&loaded.egraph);
         for _ in 0..rounds {
             let uses = loaded.uses();
-            let roots = roots_by_op(&loaded.egraph, rules, &changed.classes);
+            let roots = roots_by_op(&loaded.egraph, self.rules, &changed.classes);
+            let limit = self.limits.matches * ops;
             let found = matches(
                 &loaded.egraph,
                 &uses,
-                &active,
+                active,
                 &roots,
-                limits.matches * ops,
-                &mut reasons,
+                limit,
+                &mut self.reasons,
             );
             for (rule, found) in found {
                 let Effect::Rewrite(template) = &rule.effect else {
                     continue;
                 };
-                let stat = &mut stats[rule.name.index()];
+                let stat = &mut self.stats[rule.name.index()];
                 stat.matched += 1;
                 match apply(&mut loaded.egraph, &uses, rule, template, &found) {
                     Outcome::Applied => stat.applied += 1,
@@ -60,18 +93,39 @@ pub(crate) fn saturate(
                 }
             }
             loaded.egraph.rebuild();
-            changed = changed.next(&loaded.egraph, depth);
-            if changed.classes.is_empty() || loaded.egraph.analysis.contradiction {
+            changed = changed.next(&loaded.egraph, self.depth);
+            if loaded.egraph.analysis.contradiction {
+                return false;
+            }
+            if changed.classes.is_empty() {
                 break;
             }
             let size = loaded.egraph.nodes().len();
-            if size > limits.growth * ops {
-                reasons.push(KeptReason::Nodes(size));
-                return reasons;
+            if size > self.limits.growth * ops {
+                self.reasons.push(KeptReason::Nodes(size));
+                return false;
             }
         }
+        true
     }
-    reasons
+
+    /// Merges the matches of the rules that do so; whether there was something to merge.
+    fn merge(&mut self, loaded: &mut Loaded<'_>, active: &[&Rule]) -> bool {
+        let uses = loaded.uses();
+        let roots = roots_by_op(&loaded.egraph, self.rules, &all_classes(&loaded.egraph));
+        let limit = self.limits.matches * loaded.ops.len().max(16);
+        for &rule in active {
+            let Effect::Merge(template, join) = &rule.effect else {
+                continue;
+            };
+            let roots = &roots[rule.pattern.root.index()];
+            let found = search(&loaded.egraph, &uses, rule, roots, limit);
+            let stats = &mut self.stats[rule.name.index()];
+            merge(loaded, &uses, rule, (template, *join), found, stats);
+        }
+        loaded.egraph.rebuild();
+        !loaded.merges.is_empty()
+    }
 }
 
 /// The matches of all rules, ordered by root and then by rule.

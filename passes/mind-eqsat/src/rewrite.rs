@@ -60,6 +60,7 @@ pub(crate) fn rewrite(g: &mut Graph, cx: &Context<'_>, found: &Found<'_, '_>, re
         cx,
         found,
         values,
+        hoisted: 0,
         rules,
         report,
     };
@@ -75,6 +76,8 @@ struct Rewriter<'a, 'r> {
     cx: &'a Context<'a>,
     found: &'a Found<'a, 'r>,
     values: Vec<Option<ValueId>>,
+    /// The inputs of the module before this position of the program stand where they are to.
+    hoisted: usize,
     /// The rules that each class became one by.
     rules: Vec<SmallVec<[RuleIx; 2]>>,
     report: &'a mut Report,
@@ -100,7 +103,11 @@ impl<'r> Rewriter<'_, 'r> {
             What::Node {
                 head: Head::Leaf,
                 payload,
-            } => Some(self.found.loaded.leaves[payload as usize].0),
+            } => {
+                let value = self.found.loaded.leaves[payload as usize].0;
+                self.hoist(value, anchor);
+                Some(value)
+            }
             What::Node {
                 head: Head::Const,
                 payload,
@@ -128,6 +135,24 @@ impl<'r> Rewriter<'_, 'r> {
                 Some(value)
             }
         }
+    }
+
+    /// Makes an input of the module stand before the op at `anchor`, and in front of it all inputs between,
+    /// so that their order stays. Anchors do not descend from call to call.
+    fn hoist(&mut self, value: ValueId, anchor: u32) {
+        let defined = self.found.program.definition(self.g, value);
+        let start = self.found.start + anchor as usize - 1;
+        let Some(end) = defined.filter(|&end| end >= start) else {
+            return;
+        };
+        let before = self.op_at(anchor);
+        for at in start.max(self.hoisted)..=end {
+            let op = self.found.program.ops[at];
+            if self.g.def(op).has(Trait::Interface) {
+                self.g.move_before(op, before);
+            }
+        }
+        self.hoisted = self.hoisted.max(end + 1);
     }
 
     fn operands(&self, classes: &[ClassIx]) -> Option<SmallVec<[ValueId; 4]>> {

@@ -33,6 +33,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
         "contractions.rules",
         include_str!("../rules/contractions.rules"),
     ),
+    ("merges.rules", include_str!("../rules/merges.rules")),
     (
         "convolutions.rules",
         include_str!("../rules/convolutions.rules"),

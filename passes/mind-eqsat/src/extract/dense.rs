@@ -11,6 +11,7 @@ use crate::egraph::analysis::Origin;
 use crate::egraph::language::{Head, Node};
 use crate::egraph::store::Store;
 use crate::load::Loaded;
+use crate::merge::Part;
 
 /// The number of a class in a [`Dense`] view.
 pub(crate) type ClassIx = u32;
@@ -53,6 +54,8 @@ pub(crate) struct Dense {
     pub(crate) nodes: Vec<DenseNode>,
     /// The classes that are read outside the region, each once.
     pub(crate) roots: Vec<ClassIx>,
+    /// Choices that pay only when all are made: each list is the parts of one merged op.
+    pub(crate) together: Vec<Vec<NodeIx>>,
     /// The e-node that each op of the program is now, by its index in [`Loaded::ops`]; none where the
     /// op equals an operand.
     pub(crate) program: Vec<Option<NodeIx>>,
@@ -68,6 +71,7 @@ impl Dense {
             classes: Vec::new(),
             nodes: Vec::new(),
             roots: Vec::new(),
+            together: Vec::new(),
             program: Vec::new(),
             numbers: vec![ClassIx::MAX; bound],
         };
@@ -110,6 +114,11 @@ impl Dense {
             let class = &mut dense.classes[class as usize];
             class.program = class.program.or(Some(at as u32));
         }
+        dense.together = loaded
+            .merges
+            .iter()
+            .map(|parts| parts.iter().filter_map(|part| dense.part(part)).collect())
+            .collect();
         let mut is_root = vec![false; dense.classes.len()];
         for value in &loaded.roots {
             let class = dense.class_of(loaded.classes[value]);
@@ -145,6 +154,14 @@ impl Dense {
             cost,
             origin: known.origins[at],
         })
+    }
+
+    /// The e-node of a class that reads what a merged part reads.
+    fn part(&self, part: &Part) -> Option<NodeIx> {
+        let class = self.class_of(part.class);
+        let children = || part.children.iter().map(|&child| self.class_of(child));
+        let reads = |&&node: &&NodeIx| self.node(node).children.iter().copied().eq(children());
+        self.class(class).nodes.iter().find(reads).copied()
     }
 
     /// Adds an e-node to its class.

@@ -104,6 +104,9 @@ impl Choice {
                     self.try_node(dense, loaded, class, node);
                 }
             }
+            for parts in &dense.together {
+                self.try_together(dense, loaded, parts);
+            }
             if self.cost == before {
                 break;
             }
@@ -113,14 +116,7 @@ impl Choice {
     /// Chooses `node` for `class` if that is cheaper.
     fn try_node(&mut self, dense: &Dense, loaded: &Loaded<'_>, class: ClassIx, node: NodeIx) {
         let current = self.nodes[class as usize];
-        if self.references[class as usize] == 0
-            || node == current
-            || !dense.selectable(loaded, node)
-        {
-            return;
-        }
-        let computable = |&child: &ClassIx| self.nodes[child as usize] != NONE;
-        if !dense.node(node).children.iter().all(computable) {
+        if !self.possible(dense, loaded, class, node) {
             return;
         }
         // The new e-node is referenced first: released first, everything below it would be walked.
@@ -131,6 +127,47 @@ impl Choice {
             self.cost = self.cost.saturating_sub(released).saturating_add(added);
         } else {
             self.reference(dense, current);
+            self.release(dense, node);
+        }
+    }
+
+    /// Whether `node` could be chosen for `class` in place of what is.
+    fn possible(&self, dense: &Dense, loaded: &Loaded<'_>, class: ClassIx, node: NodeIx) -> bool {
+        let computable = |&child: &ClassIx| self.nodes[child as usize] != NONE;
+        self.references[class as usize] > 0
+            && node != self.nodes[class as usize]
+            && dense.selectable(loaded, node)
+            && dense.node(node).children.iter().all(computable)
+    }
+
+    /// Chooses all of `nodes`, each for its class, if that is cheaper.
+    fn try_together(&mut self, dense: &Dense, loaded: &Loaded<'_>, nodes: &[NodeIx]) {
+        let mut order: Vec<NodeIx> = nodes.to_vec();
+        order.sort_by_key(|&node| {
+            let class = dense.node(node).class;
+            std::cmp::Reverse((dense.class(class).rank, class))
+        });
+        let (mut added, mut released) = (0u64, 0u64);
+        let mut replaced: Vec<(ClassIx, NodeIx)> = Vec::new();
+        // Below a class only lower ranks are walked: from the highest on, no choice undoes another.
+        for node in order {
+            let class = dense.node(node).class;
+            if !self.possible(dense, loaded, class, node) {
+                continue;
+            }
+            let current = self.nodes[class as usize];
+            added = added.saturating_add(self.reference(dense, node));
+            released = released.saturating_add(self.release(dense, current));
+            self.nodes[class as usize] = node;
+            replaced.push((class, current));
+        }
+        if added < released {
+            self.cost = self.cost.saturating_sub(released).saturating_add(added);
+            return;
+        }
+        for (class, before) in replaced.into_iter().rev() {
+            let node = std::mem::replace(&mut self.nodes[class as usize], before);
+            self.reference(dense, before);
             self.release(dense, node);
         }
     }

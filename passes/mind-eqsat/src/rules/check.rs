@@ -102,12 +102,28 @@ fn compile(
             Body::Fusion(lhs) => vec![(lhs, None)],
         };
         for (lhs, rhs) in directions {
-            let (pattern, names) = pattern::compile(lhs, ops, found)?;
+            let (mut pattern, mut names) = pattern::compile(lhs, ops, found)?;
+            if phase == Phase::Merge {
+                // Where the match's own part lies in what is joined.
+                names.attrs.extend([("from", Kind::Int), ("to", Kind::Int)]);
+                pattern.attrs += 2;
+            }
             let condition = match &rule.condition {
                 Some(condition) => Some(self::condition(condition, &names, found)?),
                 None => None,
             };
             let effect = match rhs {
+                Some(rhs) if phase == Phase::Merge => {
+                    let template = template::compile(rhs, &names, ops, both, found)?;
+                    let join = template.join(ops.table);
+                    if join.is_none() {
+                        let message = "nothing is joined";
+                        let help =
+                            "join a value of the left side, as in `core.concat(?x) {axis=0}`";
+                        found.push(Diagnostic::error(rhs.span(), message).help(help));
+                    }
+                    Effect::Merge(template, join?)
+                }
                 Some(rhs) => Effect::Rewrite(template::compile(rhs, &names, ops, both, found)?),
                 None => Effect::Group(kind(rule, found)?),
             };
@@ -175,13 +191,14 @@ fn phase(rule: &RuleAst<'_>, class: FastMath, found: &mut Diagnostics) -> Option
         (None, _) if class.allows(FastMath::REASSOC) => Some(Phase::Reassociate),
         (None | Some("simplify"), _) => Some(Phase::Simplify),
         (Some("layout"), _) => Some(Phase::Layout),
+        (Some("merge"), _) => Some(Phase::Merge),
         (Some("reassociate"), _) => Some(Phase::Reassociate),
         (Some(_), _) => {
             let phase = rule.phase?;
             found.push(unknown(
                 "phase",
                 phase,
-                ["simplify", "layout", "reassociate"],
+                ["simplify", "layout", "merge", "reassociate"],
             ));
             None
         }

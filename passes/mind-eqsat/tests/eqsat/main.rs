@@ -3,6 +3,7 @@
 mod fold;
 mod fuse;
 mod generate;
+mod merge;
 mod random;
 mod rule_files;
 mod shipped;

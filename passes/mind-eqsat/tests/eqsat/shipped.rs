@@ -8,6 +8,7 @@ mod fusions;
 mod gathers;
 mod identities;
 mod joins;
+mod merges;
 mod reassociation;
 mod reductions;
 mod shapes;
@@ -36,6 +37,7 @@ fn cases() -> impl Iterator<Item = Case> {
         joins::CASES,
         gathers::CASES,
         contractions::CASES,
+        merges::CASES,
         convolutions::CASES,
         reductions::CASES,
         reassociation::CASES,

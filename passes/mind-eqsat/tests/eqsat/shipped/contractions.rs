@@ -6,12 +6,12 @@ pub const CASES: &[Case] = &[
     (
         "matmul-concat-columns",
         "concat(matmul(x:f32[2, 3], y:f32[3, 4]), matmul(x, z:f32[3, 5]), axis=1)",
-        "concat(matmul(x:f32[2, 3], y:f32[3, 4]), matmul(x, z:f32[3, 4]), axis=0)",
+        "concat(matmul(x:f32[2, 3], y:f32[3, 4]), matmul(w:f32[2, 3], z:f32[3, 4]), axis=1)",
     ),
     (
         "matmul-concat-rows",
         "concat(matmul(y:f32[4, 3], x:f32[3, 2]), matmul(z:f32[5, 3], x), axis=0)",
-        "concat(matmul(y:f32[4, 3], x:f32[3, 2]), matmul(z:f32[4, 3], x), axis=1)",
+        "concat(matmul(y:f32[4, 3], x:f32[3, 2]), matmul(z:f32[4, 3], w:f32[3, 2]), axis=0)",
     ),
     (
         "dot-of-matrices",
@@ -21,7 +21,7 @@ pub const CASES: &[Case] = &[
     (
         "matmul-concat-columns",
         "concat(matmul(x:f32[5, 2, 3], y:f32[5, 3, 4]), matmul(x, z:f32[5, 3, 2]), axis=-1)",
-        "concat(matmul(x:f32[2, 3], y:f32[3, 4]), matmul(x, z:f32[3, 4]), axis=0)",
+        "concat(matmul(x:f32[2, 3], y:f32[3, 4]), matmul(w:f32[2, 3], z:f32[3, 4]), axis=1)",
     ),
     (
         "matmul-concat-batches",

@@ -16,7 +16,7 @@ pub const CASES: &[Case] = &[
     (
         "conv-concat-filters",
         "concat(conv2d(x:f32[1, 4, 4, 2], v:f32[3, 3, 2, 3]), conv2d(x, w:f32[3, 3, 2, 1]), axis=3)",
-        "concat(conv2d(x:f32[1, 4, 4, 2], v:f32[3, 3, 2, 3]), conv2d(x, w:f32[3, 3, 2, 3]), axis=1)",
+        "concat(conv2d(x:f32[1, 4, 4, 2], v:f32[3, 3, 2, 3]), conv2d(y:f32[1, 4, 4, 2], w:f32[3, 3, 2, 3]), axis=3)",
     ),
     (
         "conv-of-concat-filters",
@@ -26,7 +26,7 @@ pub const CASES: &[Case] = &[
     (
         "conv-concat-images",
         "concat(conv2d(x:f32[1, 4, 4, 2], w:f32[3, 3, 2, 3]), conv2d(y:f32[2, 4, 4, 2], w), axis=0)",
-        "concat(conv2d(x:f32[1, 4, 4, 2], w:f32[3, 3, 2, 3]), conv2d(y:f32[1, 4, 4, 2], w), axis=1)",
+        "concat(conv2d(x:f32[1, 4, 4, 2], w:f32[3, 3, 2, 3]), conv2d(y:f32[1, 4, 4, 2], v:f32[3, 3, 2, 3]), axis=0)",
     ),
     (
         "conv-of-concat-images",
