@@ -22,7 +22,7 @@ use crate::merge::Part;
 use crate::region::Program;
 
 /// The most bytes of a constant that is looked into element by element.
-const CONSTANT_LIMIT: u64 = 4096;
+const CONSTANT_LIMIT: u64 = 1 << 20;
 
 /// A region as an e-graph. Positions count from 1 within the region; 0 is before it.
 pub(crate) struct Loaded<'r> {

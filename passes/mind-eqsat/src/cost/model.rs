@@ -43,6 +43,11 @@ pub(crate) struct Work {
 }
 
 impl Work {
+    /// All scalar operations.
+    pub(crate) fn total(self) -> u64 {
+        self.scalar.saturating_add(self.contraction)
+    }
+
     /// The work of both.
     pub(crate) fn plus(self, other: Work) -> Work {
         Work {

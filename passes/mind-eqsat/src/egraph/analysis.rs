@@ -147,7 +147,7 @@ fn knowledge_of(egraph: &mut Eg<'_>, node: &Node) -> Data {
         }
         Head::Const => {
             let constant = egraph.analysis.store.constants.get(node.payload);
-            let facts = Facts::of_tensor(&constant.data);
+            let facts = egraph.analysis.store.constants.facts(node.payload);
             Data {
                 ty: constant.ty,
                 constant: Some(node.payload),
@@ -166,7 +166,7 @@ fn knowledge_of(egraph: &mut Eg<'_>, node: &Node) -> Data {
             let store = &mut egraph.analysis.store;
             let constant = fold_constant(store, op, node.payload, ty, &operands);
             let facts = match constant {
-                Some(constant) => Facts::of_tensor(&store.constants.get(constant).data),
+                Some(constant) => store.constants.facts(constant),
                 None => facts_of(store, op, ty, &operands, same),
             };
             Data {
@@ -264,13 +264,20 @@ fn fold_dense(store: &mut Store<'_>, op: OpIx, payload: u32, ids: &[ConstId]) ->
         }
         limit += bytes;
     }
+    let types: SmallVec<[Ty; 4]> = ids.iter().map(|&id| store.constants.get(id).ty).collect();
+    let ty = store.payload(payload).ty;
+    let work = {
+        let operands: SmallVec<[_; 4]> = types.iter().map(|&ty| store.ty(ty)).collect();
+        let (class, scalar) = (store.costs.class(op), store.ops.def(op).scalar);
+        let model = &store.costs.model;
+        model.work(class, scalar, &operands, store.ty(ty)).total()
+    };
+    store.fold_work = store.fold_work.checked_sub(work)?;
     let tensors: SmallVec<[Tensor; 4]> = ids
         .iter()
         .map(|&id| spelt_out(store, store.constants.get(id)))
         .collect::<Option<_>>()?;
-    let types: SmallVec<[Ty; 4]> = ids.iter().map(|&id| store.constants.get(id).ty).collect();
     let attrs: AttrIds = store.payload(payload).attrs.clone();
-    let ty = store.payload(payload).ty;
     let signature = store.signature(op, &attrs as &[AttrId], &types);
     if signature.ty != Some(ty) {
         return None;

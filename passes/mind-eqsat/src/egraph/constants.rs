@@ -4,6 +4,8 @@ use mind_ir::Ty;
 use mind_ir::tensor::{Buffer, Tensor};
 use rustc_hash::FxHashMap;
 
+use super::facts::Facts;
+
 /// The number of a constant.
 pub(crate) type ConstId = u32;
 
@@ -22,6 +24,7 @@ pub(crate) struct Constant {
 #[derive(Default, Debug)]
 pub(crate) struct Constants {
     rows: Vec<Constant>,
+    facts: Vec<Facts>,
     numbers: FxHashMap<(Ty, bool, Box<[u8]>), ConstId>,
 }
 
@@ -58,9 +61,15 @@ impl Constants {
             return known;
         }
         let number = self.rows.len() as ConstId;
+        self.facts.push(Facts::of_tensor(&constant.data));
         self.rows.push(constant);
         self.numbers.insert(key, number);
         number
+    }
+
+    /// What holds for every element of the constant with this number.
+    pub(crate) fn facts(&self, number: ConstId) -> Facts {
+        self.facts[number as usize]
     }
 
     /// The constant with this number.

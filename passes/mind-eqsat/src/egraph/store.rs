@@ -13,12 +13,17 @@ use super::payload::{AttrId, AttrIds, AttrValue, Interner, Payload};
 use super::scratch::{Scratch, Signature};
 use crate::cost::CostTable;
 
+/// How many scalar operations folding may do in a run, so that a module of constants takes bounded time.
+const FOLD_WORK: u64 = 1 << 27;
+
 /// The tables behind the numbers in e-nodes, alive for one run over one module.
 pub(crate) struct Store<'r> {
     pub(crate) ops: &'r OpTable,
     pub(crate) costs: &'r CostTable,
     pub(crate) scratch: Scratch,
     pub(crate) constants: Constants,
+    /// How many scalar operations folding may still do in this run.
+    pub(crate) fold_work: u64,
     attrs: Interner<AttrValue>,
     payloads: Interner<Payload>,
 }
@@ -31,6 +36,7 @@ impl<'r> Store<'r> {
             costs,
             scratch: Scratch::new(module),
             constants: Constants::default(),
+            fold_work: FOLD_WORK,
             attrs: Interner::default(),
             payloads: Interner::default(),
         }

@@ -1,5 +1,6 @@
 //! Tests of folding, fusion and rule files.
 
+mod constants;
 mod fold;
 mod fuse;
 mod generate;

@@ -1,0 +1,170 @@
+//! Every op of the core dialect folds over constants, or says why not.
+
+use mind_ir::tensor::{Buffer, Tensor};
+use mind_ir::types::DType;
+
+use crate::support::{Module, context, dump, folded, ops, run, shipped};
+use crate::text::module;
+
+/// Expressions over constants that fold, one for each op at least.
+const FOLDS: &[(&str, &str)] = &[
+    ("add", "add(data[1, 2, 3]:f16[3], 0.1:f16[])"),
+    ("sub", "sub(data[1, 2, 3]:i8[3], data[4, 5, 6]:i8[3])"),
+    ("mul", "mul(data[1, 2, 3]:bf16[3], 0.1:bf16[])"),
+    ("div", "div(data[1, -7, 3]:i32[3], 2:i32[])"),
+    ("maximum", "maximum(data[1, -0.0]:f32[2], 0:f32[])"),
+    ("minimum", "minimum(data[1, -0.0]:f32[2], 0:f32[])"),
+    ("relu", "relu(data[1, -1]:f64[2])"),
+    ("neg", "neg(data[1, 0]:f32[2])"),
+    ("abs", "abs(data[1, -2]:i16[2])"),
+    ("exp", "exp(data[1, -2]:f32[2])"),
+    ("log", "log(data[1, 2]:f16[2])"),
+    ("sqrt", "sqrt(data[1, 2]:f32[2])"),
+    ("erf", "erf(data[1, 2]:f32[2])"),
+    ("tanh", "tanh(data[1, 2]:f64[2])"),
+    ("sigmoid", "sigmoid(data[1, 2]:bf16[2])"),
+    ("gelu", "gelu(data[1, 2]:f32[2])"),
+    ("sum", "sum(data[16777216, 1, 1, 1]:f32[2, 2], axes=[1])"),
+    (
+        "mean",
+        "mean(data[1, 2, 4, 4]:f16[2, 2], axes=[0], keepdims=true)",
+    ),
+    ("max", "max(data[1, 2, -4, 4]:u8[2, 2])"),
+    (
+        "reshape",
+        "reshape(data[1, 2, 3, 4]:i64[2, 2], new_shape=[4])",
+    ),
+    ("transpose", "transpose(data[1, 2, 3, 4]:f32[2, 2])"),
+    ("expand_dims", "expand_dims(data[1, 2]:f32[2], axes=[0])"),
+    ("squeeze", "squeeze(data[1, 2]:f32[1, 2], axes=[0])"),
+    ("index", "index(data[1, 2, 3, 4]:f32[2, 2], indices=[1, 0])"),
+    (
+        "slice",
+        "slice(data[1, 2, 3, 4]:f32[4], starts=[1], ends=[4], steps=[2])",
+    ),
+    (
+        "gather",
+        "gather(data[1, 2, 3, 4]:f32[2, 2], data[1, 0, 1]:i32[3])",
+    ),
+    (
+        "gather",
+        "gather(data[1, 2, 3, 4]:f32[2, 2], data[1, 0]:i64[2], axis=1)",
+    ),
+    (
+        "concat",
+        "concat(data[1, 2]:f32[2], data[3, 4]:f32[2], 5:f32[1], axis=0)",
+    ),
+    (
+        "split",
+        "split(data[1, 2, 3, 4]:f32[4], axis=0, count=2, part=1)",
+    ),
+    ("dot", "dot(data[1, 2]:f32[2], data[3, 4]:f32[2])"),
+    (
+        "matmul",
+        "matmul(data[1, 2, 3, 4]:f16[2, 2], data[0.1, 0.2, 0.3, 0.4]:f16[2, 2])",
+    ),
+    (
+        "matmul",
+        "matmul(data[1, 2, 3, 4]:i8[2, 2], data[1, 2, 3, 4]:i8[2, 2])",
+    ),
+    (
+        "conv2d",
+        "conv2d(data[1, 2, 3, 4]:f32[1, 2, 2, 1], data[0.1, 0.2]:f32[1, 2, 1, 1], padding=same)",
+    ),
+    ("softmax", "softmax(data[1, 2, 3, 4]:f32[2, 2])"),
+    ("layernorm", "layernorm(data[1, 2, 3, 4]:f32[2, 2])"),
+];
+
+/// Ops that no expression over constants folds, and why.
+const EXCUSED: &[(&str, &str)] = &[
+    ("input", "known only when the module runs"),
+    ("const_i64", "a constant already"),
+    ("const_f32", "a constant already"),
+    ("const_f64", "a constant already"),
+    ("const_tensor", "a constant already"),
+    ("fused", "a promise of one kernel, made after folding"),
+];
+
+#[test]
+fn every_op_folds_or_says_why_not() {
+    let rules = shipped();
+    for (op, text) in FOLDS {
+        let before = module(text);
+        let mut g = before.clone();
+        folded(&mut g, &context(&rules));
+        assert!(ops(&g).is_empty(), "{op}: {text}\n{}", dump(&g));
+        let (expected, found) = (run(&before, 0), run(&g, 0));
+        assert!(
+            expected[0].same_bits(&found[0]),
+            "{text}: {expected:?}, {found:?}"
+        );
+    }
+    let named = |name: &str| {
+        FOLDS.iter().any(|(op, _)| *op == name) != EXCUSED.iter().any(|(op, _)| *op == name)
+    };
+    let missing: Vec<&str> = mind_core::ops::OPS
+        .iter()
+        .map(|def| def.short_name())
+        .filter(|name| !named(name))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    assert!(EXCUSED.iter().all(|(_, reason)| !reason.is_empty()));
+}
+
+/// What folding must leave to the run: it fails there, wraps, is no number, or is large.
+const STAYS: &[&str] = &[
+    "div(data[1, 2]:i32[2], data[1, 0]:i32[2])",
+    "div(-128:i8[2], data[1, -1]:i8[2])",
+    "gather(data[1, 2]:f32[2], data[0, 2]:i32[2])",
+    "gather(data[1, 2]:f32[2], data[0, -1]:i32[2])",
+    "index(data[1, 2]:f32[2], indices=[2])",
+    "sum(data[100, 100]:i8[2])",
+    "mean(data[100, 100]:i8[2])",
+    "matmul(data[100, 2]:i8[1, 2], data[1, 100]:i8[2, 1])",
+    "conv2d(data[100, 2]:i8[1, 1, 2, 1], data[1, 100]:i8[1, 2, 1, 1])",
+    "dot(data[100, 2]:i8[2], data[1, 100]:i8[2])",
+    "sum(data[60000, 60000]:f16[2])",
+    "matmul(data[3e38, 3e38]:f32[1, 2], data[1, 1]:f32[2, 1])",
+    "softmax(data[inf, 1]:f32[2])",
+    "layernorm(data[inf, 1]:f32[2])",
+    "max(data[nan, 1]:f32[2])",
+    "matmul(1:f32[32, 1], 2:f32[1, 32])",
+    "add(data[1, 2, 3]:f32[3, 1], 1:f32[1, 300])",
+];
+
+#[test]
+fn what_must_be_left_to_the_run_stays() {
+    let rules = shipped();
+    for text in STAYS {
+        let mut g = module(text);
+        folded(&mut g, &context(&rules));
+        assert_eq!(ops(&g).len(), 1, "{text}\n{}", dump(&g));
+    }
+}
+
+#[test]
+fn large_constants_fold_within_a_bound_of_work() {
+    let matrix = |m: &mut Module, extent: usize| {
+        let elements = (0..extent * extent).map(|at| (at % 7) as f32).collect();
+        m.constant(&Tensor::new(vec![extent, extent], Buffer::F32(elements)))
+    };
+    let rules = shipped();
+    let folds = |products: usize, extent: usize| {
+        let mut m = Module::new();
+        let x = m.input(DType::F32, &[extent as i64, extent as i64]);
+        let w = matrix(&mut m, extent);
+        let mut product = w;
+        for _ in 0..products {
+            product = m.op("matmul", &[product, w]);
+            let sixteenth = m.splat(DType::F32, &[], 0.001);
+            product = m.op("mul", &[product, sixteenth]);
+        }
+        let y = m.op("sub", &[x, product]);
+        let mut g = m.outputs(&[y]);
+        folded(&mut g, &context(&rules));
+        ops(&g).iter().filter(|op| **op == "matmul").count()
+    };
+    assert_eq!(folds(2, 128), 0);
+    let left = folds(40, 128);
+    assert!((1..40).contains(&left), "{left}");
+}
