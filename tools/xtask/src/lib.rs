@@ -3,6 +3,7 @@
 pub mod codes;
 pub mod ops;
 pub mod passes;
+pub mod rules;
 
 use std::path::PathBuf;
 
@@ -15,6 +16,7 @@ pub fn root() -> PathBuf {
 pub fn documents() -> Vec<(String, String)> {
     let mut all = ops::documents();
     all.push(("docs/passes.md".to_owned(), passes::document()));
+    all.push(("docs/rules.md".to_owned(), rules::document()));
     all.push(("docs/diagnostics.md".to_owned(), codes::document()));
     all
 }

@@ -135,6 +135,22 @@ fn rules_that_change_bits_wait_for_their_class() {
 }
 
 #[test]
+fn every_rule_says_why_it_holds() {
+    for (file, text) in SHIPPED {
+        let mut entries: Vec<(&str, bool)> = Vec::new();
+        for line in text.lines() {
+            match (line.strip_prefix("rule "), entries.last_mut()) {
+                (Some(name), _) => entries.push((name, false)),
+                (None, Some(entry)) => entry.1 |= line.trim().starts_with("source \""),
+                (None, None) => {}
+            }
+        }
+        let silent: Vec<_> = entries.iter().filter(|(_, said)| !said).collect();
+        assert!(silent.is_empty(), "{file}: {silent:?}");
+    }
+}
+
+#[test]
 fn every_rule_has_a_case() {
     let rules = shipped();
     let missing: Vec<&str> = rules

@@ -1,0 +1,74 @@
+//! The rule reference.
+
+use std::fmt::Write;
+
+use mind_eqsat::SHIPPED;
+
+/// An entry of a rule file.
+struct Entry<'t> {
+    name: &'t str,
+    class: &'t str,
+    source: &'t str,
+}
+
+/// `docs/rules.md`.
+pub fn document() -> String {
+    let mut text = String::from(
+        "# Rules\n\nGenerated from the rule files by `cargo run -p xtask`. The classes are those of \
+         [numerics.md](numerics.md#what-may-be-rewritten): `exact` rules keep every bit and always act, the \
+         others wait for `--fast-math`. What a rule says stands in `passes/mind-eqsat/rules/`; how to write \
+         one, in [add-a-rule.md](add-a-rule.md).\n",
+    );
+    for (file, rules) in SHIPPED {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n## `{file}`\n\n{}\n\n", intro(rules));
+        text.push_str("| rule | class | why it holds |\n|---|---|---|\n");
+        for entry in entries(rules) {
+            let Entry {
+                name,
+                class,
+                source,
+            } = entry;
+            let _ = writeln!(text, "| `{name}` | {class} | {source} |");
+        }
+    }
+    text
+}
+
+/// The comment that a file starts with.
+fn intro(rules: &str) -> String {
+    let lines = rules.lines().map_while(|line| line.strip_prefix('#'));
+    lines
+        .map(str::trim)
+        .collect::<Vec<_>>()
+        .join("\n")
+        .trim()
+        .to_owned()
+}
+
+fn entries(rules: &str) -> Vec<Entry<'_>> {
+    let mut entries: Vec<Entry<'_>> = Vec::new();
+    for line in rules.lines() {
+        let head = ["rule ", "fusion "]
+            .iter()
+            .find_map(|word| line.strip_prefix(word));
+        match (head, entries.last_mut()) {
+            (Some(name), _) => entries.push(Entry {
+                name,
+                class: "",
+                source: "",
+            }),
+            (None, Some(entry)) => {
+                let line = line.trim();
+                if let Some(class) = line.strip_prefix("class ") {
+                    entry.class = class;
+                }
+                if let Some(source) = line.strip_prefix("source ") {
+                    entry.source = source.trim_matches('"');
+                }
+            }
+            (None, None) => {}
+        }
+    }
+    entries
+}
