@@ -27,7 +27,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-translate", &["mind-driver", "mind-host"]),
     ("mind-bench", &["mind-driver"]),
     ("filecheck", &[]),
-    ("lit-tests", &["mind-driver", "filecheck"]),
+    ("mind-generate", &["mind-core", "mind-text"]),
+    ("lit-tests", &["mind-driver", "filecheck", "mind-generate"]),
     ("xtask", &["mind-driver"]),
 ];
 

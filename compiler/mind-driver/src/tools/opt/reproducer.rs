@@ -12,8 +12,11 @@ const PIPELINE: &str = "# pipeline: ";
 const RULES: &str = "# rules: ";
 const RULE_LINE: &str = "# |";
 
+/// One of the lists of names that a user may give.
+type Names = fn(&mut Rewriting) -> &mut Vec<String>;
+
 /// The lists of names in a reproducer, each with the words in front of it.
-const LISTS: [(&str, fn(&mut Rewriting) -> &mut Vec<String>); 4] = [
+const LISTS: [(&str, Names); 4] = [
     ("# fast-math: ", |rewriting| &mut rewriting.fast_math),
     ("# only-rule: ", |rewriting| &mut rewriting.only),
     ("# disable-rule: ", |rewriting| &mut rewriting.disabled),

@@ -1,0 +1,200 @@
+//! Optimised modules compute what they computed before: drawn modules through every pipeline.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use mind_diag::Diagnostics;
+use mind_driver::equivalence::same_graphs;
+use mind_driver::session::{LEVELS, PASSES, Session};
+use mind_generate::{Config, module, shrink};
+use mind_ir::Graph;
+use mind_ir::verify::{VerifyConfig, verify};
+use mind_pass::{
+    Instrument, Manager, Pipeline, Rewriting, Shared, Stage, Statistics, parse_pipeline,
+};
+use mind_text::{Format, Limits};
+
+/// How many modules each test draws; `MIND_MODULES` asks for another number.
+const MODULES: u64 = 1500;
+
+fn seeds() -> std::ops::Range<u64> {
+    let asked = std::env::var("MIND_MODULES").ok();
+    0..asked.map_or(MODULES, |count| {
+        count.parse().expect("MIND_MODULES is a number")
+    })
+}
+
+fn draw(seed: u64) -> Graph {
+    let mut g = module(seed, &Config::default());
+    let found = verify(&mut g, &VerifyConfig::default());
+    assert!(!found.has_errors(), "module {seed} is not valid: {found:?}");
+    g
+}
+
+struct Silent;
+
+impl Instrument for Silent {
+    fn stage(&mut self, _: Stage<'_>, _: &Graph) {}
+}
+
+/// A pipeline and what it needs.
+struct Optimiser<'s> {
+    session: &'s Session,
+    shared: Shared,
+    text: &'static str,
+    pipeline: Pipeline,
+}
+
+impl<'s> Optimiser<'s> {
+    fn new(session: &'s Session, text: &'static str) -> Optimiser<'s> {
+        let pipeline = parse_pipeline(text, &PASSES).ok().expect("a pipeline");
+        let shared = Shared::default();
+        Optimiser {
+            session,
+            shared,
+            text,
+            pipeline,
+        }
+    }
+
+    /// The module after the passes, each of which leaves a valid one, and what they counted.
+    fn run(&self, g: &Graph) -> Result<(Graph, Statistics), String> {
+        let manager = Manager {
+            registry: &self.session.registry,
+            verify_each: true,
+            verify: VerifyConfig::default(),
+            rewriting: &Rewriting::default(),
+            shared: &self.shared,
+        };
+        let (mut g, mut statistics) = (g.clone(), Statistics::default());
+        let mut remarks = Diagnostics::new();
+        let (pipeline, watch) = (&self.pipeline, &mut Silent);
+        let run = || manager.run(pipeline, &mut g, &mut statistics, &mut remarks, watch);
+        let ran = catch_unwind(AssertUnwindSafe(run));
+        let ran = ran.map_err(|_| "a pass panicked".to_owned())?;
+        ran.map_err(|failure| format!("{failure:?}"))?;
+        Ok((g, statistics))
+    }
+
+    fn keeps_the_bits(&self, g: &Graph) -> Result<(), String> {
+        let (optimised, _) = self.run(g)?;
+        same_graphs(g, &optimised)
+    }
+
+    /// Reports a module for which `check` fails, as small as it gets.
+    fn require(&self, seed: u64, g: &Graph, check: impl Fn(&Graph) -> Result<(), String>) {
+        if check(g).is_ok() {
+            return;
+        }
+        let small = shrink(g, &mut |g| check(g).is_err());
+        let text = print(self.session, &small);
+        let why = check(&small).expect_err("a shrunk module still fails");
+        panic!("seed {seed}, {}: {why}\n{text}", self.text);
+    }
+}
+
+fn print(session: &Session, g: &Graph) -> String {
+    let printed = session.formats.print(Format::Core, g);
+    printed.ok().expect("Core text says everything")
+}
+
+#[test]
+fn every_level_keeps_the_bits() {
+    let session = Session::default();
+    let optimisers: Vec<Optimiser<'_>> = LEVELS
+        .iter()
+        .map(|level| Optimiser::new(&session, level.pipeline))
+        .collect();
+    for seed in seeds() {
+        let g = draw(seed);
+        for optimiser in &optimisers {
+            optimiser.require(seed, &g, |g| optimiser.keeps_the_bits(g));
+        }
+    }
+}
+
+#[test]
+fn every_pass_keeps_the_bits() {
+    let session = Session::default();
+    let passes = ["canonicalize", "fold", "fuse", "cse", "fuse,fold,fuse"];
+    let optimisers = passes.map(|pass| Optimiser::new(&session, pass));
+    for seed in seeds() {
+        let g = draw(seed);
+        for optimiser in &optimisers {
+            optimiser.require(seed, &g, |g| optimiser.keeps_the_bits(g));
+        }
+    }
+}
+
+#[test]
+fn folding_and_fusing_never_raise_the_cost() {
+    let session = Session::default();
+    for pass in ["fold", "fuse"] {
+        let optimiser = Optimiser::new(&session, pass);
+        let mut fell = 0;
+        for seed in seeds() {
+            let g = draw(seed);
+            optimiser.require(seed, &g, |g| {
+                let (_, statistics) = optimiser.run(g)?;
+                let (before, after) = costs(&statistics);
+                (after <= before)
+                    .then_some(())
+                    .ok_or(format!("cost {before} became {after}"))
+            });
+            let (_, statistics) = optimiser.run(&g).expect("checked above");
+            let (before, after) = costs(&statistics);
+            fell += usize::from(after < before);
+        }
+        assert!(fell > 100, "{pass} improves few modules: {fell}");
+    }
+}
+
+fn costs(statistics: &Statistics) -> (u64, u64) {
+    let named = |name: &str| {
+        let mut rows = statistics.iter();
+        rows.find(|row| row.1 == name).map_or(0, |row| row.2)
+    };
+    (named("cost-before-ns"), named("cost-after-ns"))
+}
+
+#[test]
+fn canonical_modules_stay_as_they_are() {
+    let session = Session::default();
+    let optimiser = Optimiser::new(&session, "canonicalize");
+    for seed in seeds() {
+        let g = draw(seed);
+        optimiser.require(seed, &g, |g| {
+            let (once, _) = optimiser.run(g)?;
+            let (twice, _) = optimiser.run(&once)?;
+            let (once, twice) = (print(&session, &once), print(&session, &twice));
+            (once == twice)
+                .then_some(())
+                .ok_or(format!("{once}\n{twice}"))
+        });
+    }
+}
+
+#[test]
+fn text_says_all_of_a_module() {
+    let session = Session::default();
+    for seed in seeds() {
+        let g = draw(seed);
+        let text = print(&session, &g);
+        for format in Format::ALL {
+            // What a format cannot say it refuses.
+            let Ok(printed) = session.formats.print(format, &g) else {
+                assert_ne!(format, Format::Core);
+                continue;
+            };
+            let parsed = session
+                .formats
+                .parse(format, &printed, 0, &Limits::default());
+            let mut parsed = parsed.unwrap_or_else(|found| panic!("{found:?}\n{printed}"));
+            assert!(!verify(&mut parsed, &VerifyConfig::default()).has_errors());
+            let again = session.formats.print(format, &parsed);
+            assert_eq!(again.as_ref().ok(), Some(&printed), "seed {seed}");
+            if let Err(why) = same_graphs(&g, &parsed) {
+                panic!("seed {seed}, {}: {why}\n{text}\n{printed}", format.name());
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+#![no_main]
+
+//! Drawn modules compute the same bits after the highest level.
+
+use mind_diag::Diagnostics;
+use mind_driver::equivalence::same_graphs;
+use mind_driver::session::{LEVELS, PASSES, Session};
+use mind_generate::{Config, module};
+use mind_ir::Graph;
+use mind_ir::verify::{VerifyConfig, verify};
+use mind_pass::{Instrument, Manager, Rewriting, Shared, Stage, Statistics, parse_pipeline};
+
+struct Silent;
+
+impl Instrument for Silent {
+    fn stage(&mut self, _: Stage<'_>, _: &Graph) {}
+}
+
+libfuzzer_sys::fuzz_target!(|draw: (u64, u8)| {
+    let (seed, ops) = draw;
+    let config = Config { ops: usize::from(ops % 64), ..Config::default() };
+    let mut g = module(seed, &config);
+    assert!(!verify(&mut g, &VerifyConfig::default()).has_errors());
+    let session = Session::default();
+    let manager = Manager {
+        registry: &session.registry,
+        verify_each: true,
+        verify: VerifyConfig::default(),
+        rewriting: &Rewriting::default(),
+        shared: &Shared::default(),
+    };
+    let highest = LEVELS.last().expect("there are levels").pipeline;
+    let pipeline = parse_pipeline(highest, &PASSES).ok().expect("a pipeline");
+    let mut optimised = g.clone();
+    let (mut statistics, mut remarks) = (Statistics::default(), Diagnostics::new());
+    let run = manager.run(&pipeline, &mut optimised, &mut statistics, &mut remarks, &mut Silent);
+    assert!(run.is_ok(), "{:?}", run.err());
+    assert_eq!(same_graphs(&g, &optimised), Ok(()));
+});

@@ -1,0 +1,200 @@
+//! Drawing a module, op by op.
+
+use mind_core::constant;
+use mind_core::ops::input::Input;
+use mind_diag::Span;
+use mind_ir::ValueId;
+use mind_ir::attr::Attr;
+use mind_ir::builder::Builder;
+use mind_ir::builtin::Yield;
+use mind_ir::graph::{Graph, InsertPoint, NewOp};
+use mind_ir::opdef::{Op, OpDef, OperandClass};
+use mind_ir::tensor::{Buffer, Tensor};
+use mind_ir::types::{DType, Dim, TensorType};
+
+use crate::Config;
+use crate::rng::Rng;
+use crate::shape::{self, MAX_ELEMENTS};
+use crate::{element, recipe};
+
+/// The module of that seed: verified, with one to three outputs.
+///
+/// # Panics
+///
+/// If the configuration names no dtype.
+pub fn module(seed: u64, config: &Config) -> Graph {
+    let mut draw = Generator {
+        graph: Graph::new(),
+        rng: Rng::new(seed),
+        config,
+        values: Vec::new(),
+        inputs: 0,
+    };
+    let mut made = 0;
+    // Not every draw fits what is there.
+    for _ in 0..config.ops * 8 {
+        made += usize::from(recipe::draw(&mut draw));
+        if made == config.ops {
+            break;
+        }
+    }
+    draw.finish()
+}
+
+/// A module that grows.
+pub(crate) struct Generator<'c> {
+    pub(crate) graph: Graph,
+    pub(crate) rng: Rng,
+    config: &'c Config,
+    values: Vec<ValueId>,
+    inputs: usize,
+}
+
+impl Generator<'_> {
+    /// Appends an op; none where its shape rule objects or its result is large.
+    pub(crate) fn op(
+        &mut self,
+        def: &'static OpDef,
+        operands: &[ValueId],
+        attrs: &[Attr<'_>],
+    ) -> Option<ValueId> {
+        let at = InsertPoint::End(self.graph.body());
+        let mut builder = Builder::new(&mut self.graph, at, Span::FILE);
+        let op = builder.create(def, operands, attrs).ok()?;
+        let value = self.graph.result(op);
+        let too_large = |count| count > MAX_ELEMENTS;
+        if self.graph.ty(value).count().is_some_and(too_large) {
+            self.graph.erase(op);
+            return None;
+        }
+        self.values.push(value);
+        Some(value)
+    }
+
+    /// A value of a dtype that `class` admits, recent ones more often.
+    pub(crate) fn value(&mut self, class: OperandClass) -> ValueId {
+        let fits = |&value: &ValueId| class.admits(self.graph.ty(value).dtype);
+        let all: Vec<ValueId> = self.values.iter().copied().filter(fits).collect();
+        if all.is_empty() || self.rng.once_in(6) {
+            let dtypes = self.config.dtypes.iter().copied();
+            let dtypes: Vec<DType> = dtypes.filter(|&dtype| class.admits(dtype)).collect();
+            let dtype = match dtypes.is_empty() {
+                true => DType::F32,
+                false => self.rng.pick(&dtypes),
+            };
+            let mut shape = shape::draw(&mut self.rng);
+            if self.config.symbols && !shape.is_empty() && self.rng.once_in(8) {
+                let name = self.rng.pick(&["B", "S"]);
+                shape[0] = Dim::Symbol(self.graph.intern(name));
+            }
+            return self.leaf(&TensorType::new(dtype, shape));
+        }
+        let recent = all.len().min(3);
+        match self.rng.once_in(3) {
+            true => self.rng.pick(&all),
+            false => self.rng.pick(&all[all.len() - recent..]),
+        }
+    }
+
+    /// A value of that type: one that is there, or a new leaf.
+    pub(crate) fn value_of(&mut self, ty: &TensorType) -> ValueId {
+        let same = |&value: &ValueId| self.graph.ty(value) == ty.view();
+        let known: Vec<ValueId> = self.values.iter().copied().filter(same).collect();
+        match known.is_empty() || self.rng.once_in(3) {
+            true => self.leaf(ty),
+            false => self.rng.pick(&known),
+        }
+    }
+
+    /// A new input or constant.
+    pub(crate) fn leaf(&mut self, ty: &TensorType) -> ValueId {
+        match self.rng.once_in(3) && ty.view().count().is_some() {
+            true => self.constant(ty, false),
+            false => self.input(ty),
+        }
+    }
+
+    fn input(&mut self, ty: &TensorType) -> ValueId {
+        let name = self.graph.intern(&format!("x{}", self.inputs));
+        self.inputs += 1;
+        let attrs = Input::attrs(name, self.rng.once_in(4));
+        let ty = self.graph.intern_type(ty.view());
+        let at = InsertPoint::End(self.graph.body());
+        let mut builder = Builder::new(&mut self.graph, at, Span::FILE);
+        let op = builder.create_typed(Input::DEF, &[], &attrs, &[ty]);
+        let value = self.graph.result(op);
+        self.values.push(value);
+        value
+    }
+
+    /// A new constant whose extents are known; no element is 0 or -1 if it is to divide integers.
+    pub(crate) fn constant(&mut self, ty: &TensorType, divisor: bool) -> ValueId {
+        let extents = ty.view().static_shape().unwrap_or_default();
+        let shape: Vec<usize> = extents.iter().map(|&extent| extent as usize).collect();
+        let count: usize = shape.iter().product();
+        let splat = self.rng.once_in(2);
+        let mut bytes = Vec::new();
+        for _ in 0..if splat { 1 } else { count } {
+            element::draw(&mut self.rng, ty.dtype, divisor, &mut bytes);
+        }
+        let elements = Buffer::from_bytes(ty.dtype, &bytes);
+        let elements = if splat {
+            elements.splat(count)
+        } else {
+            elements
+        };
+        self.tensor(&Tensor::new(shape, elements))
+    }
+
+    /// A constant list of indices below `extent`.
+    pub(crate) fn indices(&mut self, shape: &[usize], extent: i64) -> ValueId {
+        let count = shape.iter().product();
+        let mut index = || self.rng.below(extent as usize);
+        let indices: Vec<usize> = std::iter::repeat_with(&mut index).take(count).collect();
+        let tensor = match self.rng.once_in(2) {
+            true => Tensor::of(
+                shape.to_vec(),
+                indices.iter().map(|&at| at as i64).collect(),
+            ),
+            false => Tensor::of(
+                shape.to_vec(),
+                indices.iter().map(|&at| at as i32).collect(),
+            ),
+        };
+        self.tensor(&tensor)
+    }
+
+    fn tensor(&mut self, tensor: &Tensor) -> ValueId {
+        let at = InsertPoint::End(self.graph.body());
+        let value = constant(&mut Builder::new(&mut self.graph, at, Span::FILE), tensor);
+        self.values.push(value);
+        value
+    }
+
+    /// Makes what nothing reads an output, and sometimes another value.
+    fn finish(mut self) -> Graph {
+        const MOST: usize = 3;
+        let unread = |&value: &ValueId| self.graph.uses(value).is_empty();
+        let mut outputs: Vec<ValueId> = self.values.iter().copied().filter(unread).collect();
+        if outputs.is_empty() {
+            outputs.push(self.value(OperandClass::Any));
+        }
+        outputs.reverse();
+        outputs.truncate(MOST);
+        if outputs.len() < MOST && self.rng.once_in(3) {
+            outputs.push(self.rng.pick(&self.values));
+        }
+        let body = self.graph.body();
+        self.graph.insert(
+            InsertPoint::End(body),
+            NewOp {
+                def: Yield::DEF,
+                operands: &outputs,
+                attrs: &[],
+                results: 0,
+                span: Span::FILE,
+            },
+        );
+        self.graph
+    }
+}

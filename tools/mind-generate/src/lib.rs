@@ -1,0 +1,39 @@
+//! Random well-typed modules, and making them smaller while they still show a fault.
+//!
+//! [`module`] draws a module of core ops: every op of the table, every dtype, broadcasting, shared
+//! values, constants that rewrites look for, several outputs. The same seed gives the same module on
+//! every machine. [`shrink`] removes what a fault does not need.
+
+mod element;
+mod generator;
+mod recipe;
+mod rng;
+mod shape;
+mod shrink;
+
+use mind_ir::types::DType;
+
+pub use generator::module;
+pub use recipe::covered;
+pub use shrink::shrink;
+
+/// What modules are drawn.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// How many ops are drawn besides inputs and constants.
+    pub ops: usize,
+    /// The dtypes of inputs and constants; at least one.
+    pub dtypes: Vec<DType>,
+    /// Whether inputs may have symbolic dimensions.
+    pub symbols: bool,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            ops: 12,
+            dtypes: DType::ALL.to_vec(),
+            symbols: true,
+        }
+    }
+}

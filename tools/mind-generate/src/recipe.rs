@@ -1,0 +1,299 @@
+//! How an op of each kind gets operands and attributes that suit it.
+
+use mind_core::ops::constant;
+use mind_core::ops::contract::{Dot, MatMul};
+use mind_core::ops::conv::Conv2d;
+use mind_core::ops::elementwise::Div;
+use mind_core::ops::index::{Gather, Index, Slice};
+use mind_core::ops::input::Input;
+use mind_core::ops::join::{Concat, Split};
+use mind_core::ops::normalize::{LayerNorm, Softmax};
+use mind_core::ops::reduce::{Max, Mean, Sum};
+use mind_core::ops::shape::{ExpandDims, Reshape, Squeeze, Transpose};
+use mind_ir::ValueId;
+use mind_ir::attr::{OPEN_END, Padding};
+use mind_ir::opdef::{Op, OpDef, OperandClass, Trait};
+use mind_ir::types::{Dim, TensorType};
+
+use crate::generator::Generator;
+use crate::shape::{axes, partner, regrouped, small};
+
+type Recipe = fn(&mut Generator<'_>) -> Option<ValueId>;
+
+/// The ops that are not elementwise.
+static RECIPES: &[(&OpDef, Recipe)] = &[
+    (Sum::DEF, |draw| reduction(draw, Sum::DEF)),
+    (Mean::DEF, |draw| reduction(draw, Mean::DEF)),
+    (Max::DEF, |draw| reduction(draw, Max::DEF)),
+    (Transpose::DEF, transpose),
+    (Reshape::DEF, reshape),
+    (ExpandDims::DEF, expand_dims),
+    (Squeeze::DEF, squeeze),
+    (Slice::DEF, slice),
+    (Index::DEF, index),
+    (Gather::DEF, gather),
+    (Concat::DEF, concat),
+    (Split::DEF, split),
+    (MatMul::DEF, matmul),
+    (Dot::DEF, dot),
+    (Conv2d::DEF, conv2d),
+    (Softmax::DEF, softmax),
+    (LayerNorm::DEF, |draw| {
+        let input = draw.value(OperandClass::Float);
+        draw.op(LayerNorm::DEF, &[input], &LayerNorm::attrs())
+    }),
+];
+
+/// Whether modules may hold `def`.
+pub fn covered(def: &OpDef) -> bool {
+    let is = |own: &&OpDef| std::ptr::eq(*own, def);
+    let leaf = is(&Input::DEF) || constant::OPS.iter().any(|own| is(&&**own));
+    leaf || def.has(Trait::Elementwise) || RECIPES.iter().any(|(own, _)| is(own))
+}
+
+/// Appends one op; false where what was drawn does not fit.
+pub(crate) fn draw(draw: &mut Generator<'_>) -> bool {
+    let elementwise = || {
+        mind_core::ops::OPS
+            .iter()
+            .filter(|def| def.has(Trait::Elementwise))
+    };
+    let made = match draw.rng.once_in(2) {
+        true => {
+            let all: Vec<&'static OpDef> = elementwise().copied().collect();
+            let def = draw.rng.pick(&all);
+            pointwise(draw, def)
+        }
+        false => {
+            let (_, recipe) = draw.rng.pick(RECIPES);
+            recipe(draw)
+        }
+    };
+    made.is_some()
+}
+
+fn pointwise(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
+    let first = draw.value(def.operands[0].class);
+    if def.operands.len() == 1 {
+        return draw.op(def, &[first], &[]);
+    }
+    let ty = draw.graph.ty(first).to_owned();
+    let second = TensorType::new(ty.dtype, partner(&mut draw.rng, &ty.shape));
+    let second = match (std::ptr::eq(def, Div::DEF), ty.dtype.is_float()) {
+        // A divisor of integers that is computed may be 0.
+        (true, false) if second.view().count().is_none() => return None,
+        (true, false) => draw.constant(&second, true),
+        _ if draw.rng.once_in(8) => first,
+        _ => draw.value_of(&second),
+    };
+    match draw.rng.once_in(3) && !std::ptr::eq(def, Div::DEF) {
+        true => draw.op(def, &[second, first], &[]),
+        false => draw.op(def, &[first, second], &[]),
+    }
+}
+
+fn reduction(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Num);
+    let axes = axes(&mut draw.rng, draw.graph.ty(input).rank());
+    let keepdims = draw.rng.once_in(2);
+    draw.op(def, &[input], &Sum::attrs(&axes, keepdims))
+}
+
+fn transpose(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Any);
+    let mut permutation: Vec<i64> = (0..draw.graph.ty(input).rank() as i64).collect();
+    draw.rng.shuffle(&mut permutation);
+    if draw.rng.once_in(4) {
+        permutation.clear();
+    }
+    draw.op(Transpose::DEF, &[input], &Transpose::attrs(&permutation))
+}
+
+fn reshape(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Any);
+    let extents = small(draw.graph.ty(input))?;
+    let target = regrouped(&mut draw.rng, &extents);
+    let mut target: Vec<Dim> = target.into_iter().map(Dim::Fixed).collect();
+    if !target.is_empty() && draw.rng.once_in(4) {
+        let open = draw.rng.below(target.len());
+        target[open] = Dim::Dynamic;
+    }
+    draw.op(Reshape::DEF, &[input], &Reshape::attrs(&target))
+}
+
+fn expand_dims(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Any);
+    let rank = draw.graph.ty(input).rank();
+    let axis = draw.rng.below(rank + 1) as i64;
+    draw.op(ExpandDims::DEF, &[input], &ExpandDims::attrs(&[axis]))
+}
+
+fn squeeze(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Any);
+    let shape = draw.graph.ty(input).shape.iter().enumerate();
+    let ones = shape.filter(|(_, dim)| dim.fixed() == Some(1));
+    let ones: Vec<i64> = ones.map(|(axis, _)| axis as i64).collect();
+    let axes: &[i64] = match ones.len() {
+        0 => return None,
+        _ if draw.rng.once_in(2) => &ones,
+        _ => &ones[..1],
+    };
+    draw.op(Squeeze::DEF, &[input], &Squeeze::attrs(axes))
+}
+
+fn slice(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Any);
+    let extents = small(draw.graph.ty(input))?;
+    let (mut starts, mut ends, mut steps) = (Vec::new(), Vec::new(), Vec::new());
+    for extent in extents {
+        let start = draw.rng.below(extent as usize) as i64;
+        let end = start + 1 + draw.rng.below((extent - start) as usize) as i64;
+        let open = draw.rng.once_in(3);
+        starts.push(if draw.rng.once_in(2) { 0 } else { start });
+        ends.push(if open { OPEN_END } else { end });
+        steps.push(draw.rng.pick(&[1, 1, 2]));
+    }
+    let attrs = Slice::attrs(&starts, &ends, &steps);
+    draw.op(Slice::DEF, &[input], &attrs)
+}
+
+fn index(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Any);
+    let extents = small(draw.graph.ty(input))?;
+    let at = extents
+        .iter()
+        .map(|&extent| draw.rng.below(extent as usize) as i64);
+    let at: Vec<i64> = at.collect();
+    draw.op(Index::DEF, &[input], &Index::attrs(&at))
+}
+
+fn gather(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let data = draw.value(OperandClass::Any);
+    let extents = small(draw.graph.ty(data)).filter(|extents| !extents.is_empty())?;
+    let axis = draw.rng.below(extents.len());
+    let shape = draw.rng.pick(&[&[][..], &[1usize], &[3], &[2, 2]]);
+    let indices = draw.indices(shape, extents[axis]);
+    draw.op(Gather::DEF, &[data, indices], &Gather::attrs(axis as i64))
+}
+
+fn concat(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let first = draw.value(OperandClass::Any);
+    let ty = draw.graph.ty(first).to_owned();
+    let extents = small(ty.view()).filter(|extents| !extents.is_empty())?;
+    let axis = draw.rng.below(extents.len());
+    let mut operands = vec![first];
+    for _ in 0..draw.rng.below(3) {
+        let mut extents = extents.clone();
+        if draw.rng.once_in(2) {
+            extents[axis] = draw.rng.pick(&[1, 2, 3]);
+        }
+        operands.push(draw.value_of(&TensorType::fixed(ty.dtype, &extents)));
+    }
+    draw.rng.shuffle(&mut operands);
+    draw.op(Concat::DEF, &operands, &Concat::attrs(axis as i64))
+}
+
+fn split(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Any);
+    let extents = small(draw.graph.ty(input)).filter(|extents| !extents.is_empty())?;
+    let axis = draw.rng.below(extents.len());
+    let divides = |&count: &i64| extents[axis] % count == 0;
+    let counts: Vec<i64> = (1..=extents[axis]).filter(divides).collect();
+    let count = draw.rng.pick(&counts);
+    let part = draw.rng.below(count as usize) as i64;
+    draw.op(
+        Split::DEF,
+        &[input],
+        &Split::attrs(axis as i64, count, part),
+    )
+}
+
+fn matmul(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let lhs = draw.value(OperandClass::Num);
+    let ty = draw.graph.ty(lhs).to_owned();
+    let (batch, matrix) = ty.shape.split_at(ty.shape.len().checked_sub(2)?);
+    let columns = Dim::Fixed(draw.rng.pick(&[1, 2, 5, 8]));
+    let mut shape = partner(&mut draw.rng, batch);
+    shape.extend([matrix[1], columns]);
+    let rhs = draw.value_of(&TensorType::new(ty.dtype, shape));
+    draw.op(MatMul::DEF, &[lhs, rhs], &MatMul::attrs())
+}
+
+fn dot(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let lhs = draw.value(OperandClass::Num);
+    let ty = draw.graph.ty(lhs).to_owned();
+    let inner = *ty.shape.last().filter(|_| ty.shape.len() <= 2)?;
+    let shape = match draw.rng.once_in(2) {
+        true => vec![inner],
+        false => vec![inner, Dim::Fixed(draw.rng.pick(&[1, 3, 4]))],
+    };
+    let rhs = draw.value_of(&TensorType::new(ty.dtype, shape));
+    draw.op(Dot::DEF, &[lhs, rhs], &Dot::attrs())
+}
+
+fn conv2d(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let given = draw.value(OperandClass::Num);
+    let dtype = draw.graph.ty(given).dtype;
+    let images = match small(draw.graph.ty(given)) {
+        Some(extents) if extents.len() == 4 => extents,
+        _ => (0..4).map(|_| draw.rng.pick(&[1, 2, 3, 4])).collect(),
+    };
+    let input = match draw.graph.ty(given).static_shape().as_ref() == Some(&images) {
+        true => given,
+        false => draw.value_of(&TensorType::fixed(dtype, &images)),
+    };
+    let [tall, wide] = [draw.rng.pick(&[1, 2, 3]), draw.rng.pick(&[1, 2, 3])];
+    let filter = [tall, wide, images[3], draw.rng.pick(&[1, 2, 3])];
+    let filter = draw.value_of(&TensorType::fixed(dtype, &filter));
+    let strides = [draw.rng.pick(&[1, 2]), draw.rng.pick(&[1, 2])];
+    let pads: [i64; 4] = std::array::from_fn(|_| draw.rng.below(3) as i64);
+    let padding = match draw.rng.below(3) {
+        0 => Padding::Valid,
+        1 => Padding::Same,
+        _ => Padding::Custom(&pads),
+    };
+    draw.op(
+        Conv2d::DEF,
+        &[input, filter],
+        &Conv2d::attrs(&strides, padding),
+    )
+}
+
+fn softmax(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Float);
+    let rank = draw.graph.ty(input).rank();
+    if rank == 0 {
+        return None;
+    }
+    let axis = draw.rng.below(rank) as i64;
+    draw.op(Softmax::DEF, &[input], &Softmax::attrs(axis))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::{Config, module};
+
+    #[test]
+    fn every_op_and_dtype_is_drawn() {
+        let (mut ops, mut dtypes) = (BTreeSet::new(), BTreeSet::new());
+        for seed in 0..1500 {
+            let g = module(seed, &Config::default());
+            for op in g.ops(g.body()) {
+                ops.insert(g.def(op).name);
+                dtypes.extend(g.results(op).into_iter().map(|value| g.ty(value).dtype));
+            }
+        }
+        // `fuse` makes groups.
+        let missing = mind_core::ops::OPS
+            .iter()
+            .filter(|def| !ops.contains(def.name));
+        let missing: Vec<&str> = missing.map(|def| def.name).collect();
+        assert_eq!(missing, ["core.fused"]);
+        let undrawn = mind_core::ops::OPS.iter().filter(|def| !covered(def));
+        assert_eq!(undrawn.map(|def| def.name).collect::<Vec<_>>(), missing);
+        assert_eq!(dtypes.len(), 13);
+    }
+}
