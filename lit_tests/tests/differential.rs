@@ -46,7 +46,7 @@ struct Optimiser<'s> {
 
 impl<'s> Optimiser<'s> {
     fn new(session: &'s Session, text: &'static str) -> Optimiser<'s> {
-        let pipeline = parse_pipeline(text, &PASSES).ok().expect("a pipeline");
+        let pipeline = parse_pipeline(text, &PASSES).expect("a pipeline");
         let shared = Shared::default();
         Optimiser {
             session,
@@ -94,7 +94,7 @@ impl<'s> Optimiser<'s> {
 
 fn print(session: &Session, g: &Graph) -> String {
     let printed = session.formats.print(Format::Core, g);
-    printed.ok().expect("Core text says everything")
+    printed.expect("Core text says everything")
 }
 
 #[test]
