@@ -1,4 +1,4 @@
-//! The bump arena behind a graph's slices, and the only unsafe code of the crate.
+//! The bump arena behind a graph's slices, whose unsafe code says how long they live.
 
 use std::alloc::Layout;
 

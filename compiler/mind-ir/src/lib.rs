@@ -13,6 +13,7 @@ pub mod graph;
 pub mod opdef;
 pub mod scalar;
 mod symbol;
+mod table;
 pub mod tensor;
 pub mod types;
 pub mod verify;

@@ -2,33 +2,43 @@
 
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
-use smallvec::SmallVec;
 use std::hash::BuildHasher;
 
 use crate::entity::Sym;
+use crate::table::{Slab, Table, Text};
 
 /// The names and dimension symbols of one graph, each stored once.
 #[derive(Clone, Default)]
 pub struct Symbols {
-    text: String,
-    ends: SmallVec<[u32; SCANNED]>,
+    text: Text,
+    ends: Table<u32>,
     /// Empty while there are at most [`SCANNED`] strings, which are found by comparing.
     lookup: HashTable<Sym>,
 }
 
 const SCANNED: usize = 8;
+const BYTES: usize = 64;
 
 impl Symbols {
+    /// What an empty table takes of a slab.
+    pub(crate) const UNITS: usize = Slab::units::<u8>(BYTES) + Slab::units::<u32>(SCANNED);
+
+    /// An empty table that begins in `slab`.
+    pub(crate) fn in_slab(slab: &mut Slab) -> Symbols {
+        Symbols {
+            text: Text::new(slab.table(BYTES)),
+            ends: slab.table(SCANNED),
+            lookup: HashTable::new(),
+        }
+    }
+
     /// The symbol for `name`, new or known.
     pub fn intern(&mut self, name: &str) -> Sym {
         if let Some(found) = self.find(name) {
             return found;
         }
-        if self.text.capacity() == 0 {
-            self.text = String::with_capacity(64);
-        }
         let sym = Sym::new(self.ends.len());
-        self.text.push_str(name);
+        self.text.push(name);
         self.ends.push(self.text.len() as u32);
         let Symbols { text, ends, lookup } = self;
         if ends.len() > SCANNED {
@@ -56,10 +66,11 @@ impl Symbols {
     fn scan(&self, name: &str) -> Option<Sym> {
         let mut start = 0;
         for (index, &end) in self.ends.iter().enumerate() {
-            if self.text.as_bytes()[start..end as usize] == *name.as_bytes() {
+            let end = end as usize;
+            if end - start == name.len() && &self.text[start..end] == name {
                 return Some(Sym::new(index));
             }
-            start = end as usize;
+            start = end;
         }
         None
     }

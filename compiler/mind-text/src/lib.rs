@@ -7,6 +7,7 @@ pub mod core;
 mod format;
 mod header;
 pub mod limits;
+mod line;
 pub mod mic1;
 pub mod mic2;
 pub mod number;

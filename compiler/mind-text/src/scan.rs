@@ -3,6 +3,7 @@
 use mind_diag::{Code, Diagnostic, Span};
 
 use crate::limits::Limits;
+use crate::line::Line;
 
 /// What reading a piece of a line gives: the piece, or the error of that line.
 pub(crate) type Parsed<T> = Result<T, Box<Diagnostic>>;
@@ -50,6 +51,12 @@ fn in_word(byte: u8) -> bool {
     CLASS[byte as usize] & (BLANK | END) == 0
 }
 
+/// Whether `byte` stands in an identifier.
+#[inline]
+pub(crate) fn in_ident(byte: u8) -> bool {
+    CLASS[byte as usize] == IDENT
+}
+
 impl<'t> Cursor<'t> {
     /// A cursor at the start of `text`, behind a byte order mark. `base` is added to every span.
     ///
@@ -86,6 +93,16 @@ impl<'t> Cursor<'t> {
     /// Bytes from the cursor to the end.
     pub(crate) fn left(&self) -> usize {
         self.text.len() - self.at
+    }
+
+    /// The text.
+    pub(crate) fn text(&self) -> &'t str {
+        self.text
+    }
+
+    /// The same cursor at another place, which is on this line.
+    pub(crate) fn at_line(self, at: usize, line: usize) -> Cursor<'t> {
+        Cursor { at, line, ..self }
     }
 
     /// The next byte.
@@ -125,14 +142,6 @@ impl<'t> Cursor<'t> {
         let rest = &self.text.as_bytes()[self.at..];
         let found = rest.get(text.len()) == Some(&b'\n') && rest.starts_with(text.as_bytes());
         self.at += if found { text.len() } else { 0 };
-        found
-    }
-
-    /// Steps over a newline, to the start of the next line; false where none stands here.
-    #[inline]
-    pub(crate) fn newline(&mut self) -> bool {
-        let found = self.eat(b'\n');
-        self.line += usize::from(found);
         found
     }
 
@@ -180,12 +189,6 @@ impl<'t> Cursor<'t> {
         false
     }
 
-    /// The text from the cursor on.
-    #[inline]
-    pub(crate) fn rest(&self) -> &'t [u8] {
-        &self.text.as_bytes()[self.at..]
-    }
-
     /// Steps over the bytes up to the next blank or line end, and gives them; none at one.
     #[inline]
     pub(crate) fn word(&mut self) -> &'t [u8] {
@@ -220,16 +223,10 @@ impl<'t> Cursor<'t> {
     /// backslash, a line end or the end of the text comes first.
     #[inline]
     pub(crate) fn plain_until(&mut self, end: u8) -> Option<&'t str> {
-        let (bytes, start) = (self.text.as_bytes(), self.at);
-        let mut at = start;
-        while !matches!(*bytes.get(at)?, b'\\' | b'\n') {
-            if bytes[at] == end {
-                self.at = at + 1;
-                return Some(&self.text[start..at]);
-            }
-            at += 1;
-        }
-        None
+        let mut line = Line::at_cursor(self);
+        let text = line.until(end)?;
+        self.at = line.at();
+        Some(text)
     }
 
     /// The next character; none at the end.
@@ -244,10 +241,7 @@ impl<'t> Cursor<'t> {
         let bytes = self.text.as_bytes();
         let mut at = start;
         if !self.peek().is_ascii_digit() {
-            while bytes
-                .get(at)
-                .is_some_and(|&byte| CLASS[byte as usize] == IDENT)
-            {
+            while bytes.get(at).is_some_and(|&byte| in_ident(byte)) {
                 at += 1;
             }
         }

@@ -29,8 +29,13 @@ impl<T> Words<T> {
         };
         for (word, entry) in entries {
             let key = key(word.as_bytes());
-            let at = words.slot(key, word.as_bytes());
-            words.slots[at].get_or_insert(Slot { key, word, entry });
+            if words.find(key, word.as_bytes()).is_none() {
+                let mut at = words.first_slot(key);
+                while words.slots[at].is_some() {
+                    at = words.next_slot(at);
+                }
+                words.slots[at] = Some(Slot { key, word, entry });
+            }
         }
         words
     }
@@ -38,17 +43,19 @@ impl<T> Words<T> {
     /// The entry for `word`.
     #[inline]
     pub(crate) fn get(&self, word: &[u8]) -> Option<&T> {
-        let slot = self.slot(key(word), word);
-        self.slots[slot].as_ref().map(|slot| &slot.entry)
+        self.find(key(word), word)
     }
 
-    /// The entry for the bytes of `text` before its first blank, and their number; only for short words
-    /// that the text goes on behind, where it is faster.
+    /// The entry for the bytes of `text` before its first blank, and their number; only for short words,
+    /// where it is faster.
     #[inline]
     pub(crate) fn first_word(&self, text: &[u8]) -> Option<(&T, usize)> {
         const EACH: u64 = 0x0101_0101_0101_0101;
         const BLANKS: u64 = EACH * b' ' as u64;
-        let chunk = u64::from_le_bytes(*text.first_chunk()?);
+        let chunk = u64::from_le_bytes(match text.first_chunk() {
+            Some(&chunk) => chunk,
+            None => padded(text),
+        });
         let rest = chunk ^ BLANKS;
         // The lowest bit set marks the first byte that is a blank.
         let blank = rest.wrapping_sub(EACH) & !rest & (EACH << 7);
@@ -57,8 +64,7 @@ impl<T> Words<T> {
             return None;
         }
         let key = chunk & ((1 << (8 * len)) - 1) | (len as u64) << (8 * KEY_BYTES);
-        let entry = &self.slots[self.slot(key, &text[..len])];
-        entry.as_ref().map(|slot| (&slot.entry, len))
+        self.find(key, &[]).map(|entry| (entry, len))
     }
 
     /// Every word.
@@ -66,19 +72,29 @@ impl<T> Words<T> {
         self.slots.iter().flatten().map(|slot| slot.word)
     }
 
-    /// The slot that holds `word`, or the empty one where it would go: three of four are empty.
+    /// The entry for `word`, which only a long word needs besides its key.
     #[inline]
-    fn slot(&self, key: u64, word: &[u8]) -> usize {
-        const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
-        let mask = self.slots.len() - 1;
-        let mut at = (key.wrapping_mul(MIX) >> self.shift) as usize;
-        while let Some(slot) = &self.slots[at & mask] {
-            if slot.key == key && (word.len() <= KEY_BYTES || slot.word.as_bytes() == word) {
-                break;
+    fn find(&self, key: u64, word: &[u8]) -> Option<&T> {
+        let mut at = self.first_slot(key);
+        loop {
+            let slot = self.slots[at].as_ref()?;
+            if slot.key == key && (is_whole(key) || slot.word.as_bytes() == word) {
+                return Some(&slot.entry);
             }
-            at += 1;
+            at = self.next_slot(at);
         }
-        at & mask
+    }
+
+    /// The slot where the search for a key starts; it ends at an empty one, which three of four are.
+    #[inline]
+    fn first_slot(&self, key: u64) -> usize {
+        const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+        (key.wrapping_mul(MIX) >> self.shift) as usize & (self.slots.len() - 1)
+    }
+
+    #[inline]
+    fn next_slot(&self, at: usize) -> usize {
+        (at + 1) & (self.slots.len() - 1)
     }
 }
 
@@ -92,6 +108,20 @@ fn key(word: &[u8]) -> u64 {
     let first = word.iter().take(KEY_BYTES).rev();
     let bytes = first.fold(0, |key, &byte| key << 8 | u64::from(byte));
     bytes | len << (8 * KEY_BYTES)
+}
+
+/// The bytes of a text of less than eight, and zeros.
+#[cold]
+fn padded(text: &[u8]) -> [u8; 8] {
+    let mut chunk = [0; 8];
+    chunk[..text.len()].copy_from_slice(text);
+    chunk
+}
+
+/// Whether the key says all of its word.
+#[inline]
+fn is_whole(key: u64) -> bool {
+    key >> (8 * KEY_BYTES) <= KEY_BYTES as u64
 }
 
 #[cfg(test)]
@@ -129,8 +159,10 @@ mod tests {
         let words = Words::new([("m", 0), ("softmax", 1), ("transpose", 2)]);
         assert_eq!(words.first_word(b"m 0 1\nr 2"), Some((&0, 1)));
         assert_eq!(words.first_word(b"softmax N1"), Some((&1, 7)));
+        assert_eq!(words.first_word(b"m 0"), Some((&0, 1)));
         for text in [
-            "m 0 1",
+            "m",
+            "",
             "mm 0 1 2 3",
             "transpose 0 1",
             "m\t0 1 2 3 4",

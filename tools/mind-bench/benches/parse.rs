@@ -40,18 +40,25 @@ fn large(c: &mut Criterion) {
     let mic1 = layered(100_000);
     let graph = formats.parse(Format::Mic1, &mic1, 0, &limits).unwrap();
     let core = formats.print(Format::Core, &graph).unwrap();
+    // mic@2 has neither constants nor `exp`.
+    let other = mic1
+        .replace("const.f32 1.0", "param \"one\"")
+        .replace(" exp ", " relu ");
+    let other = formats.parse(Format::Mic1, &other, 0, &limits).unwrap();
+    let mic2 = formats.print(Format::Mic2, &other).unwrap();
     let mut group = c.benchmark_group("100k ops");
     group.sample_size(20);
-    for (name, format, text) in [
-        ("mic@1", Format::Mic1, &mic1),
-        ("core", Format::Core, &core),
+    for (name, format, text, graph) in [
+        ("mic@1", Format::Mic1, &mic1, &graph),
+        ("mic@2", Format::Mic2, &mic2, &other),
+        ("core", Format::Core, &core, &graph),
     ] {
         group.throughput(Throughput::Bytes(text.len() as u64));
         group.bench_function(format!("parse {name}"), |b| {
             b.iter(|| formats.parse(format, black_box(text), 0, &limits).unwrap());
         });
         group.bench_function(format!("print {name}"), |b| {
-            b.iter(|| formats.print(format, black_box(&graph)).unwrap());
+            b.iter(|| formats.print(format, black_box(graph)).unwrap());
         });
     }
     group.finish();

@@ -37,13 +37,6 @@ impl Graph {
     ///
     /// Results get the next labels. For checked creation use a [`Builder`](crate::builder::Builder).
     pub fn insert(&mut self, at: InsertPoint, new: NewOp<'_>) -> OpId {
-        assert_eq!(
-            new.attrs.len(),
-            new.def.attrs.len(),
-            "{}: one attribute per row",
-            new.def.name
-        );
-        let op = OpId::new(self.ops.len());
         let (parent, prev, next) = match at {
             InsertPoint::End(block) => (block, self.blocks[block.index()].last, None),
             InsertPoint::Before(anchor) => (
@@ -52,6 +45,31 @@ impl Graph {
                 Some(anchor),
             ),
         };
+        self.create(new, parent, prev, next)
+    }
+
+    /// Creates an op as [`Graph::insert`] does, at the end of the module's body: faster, for parsers.
+    #[inline(always)]
+    pub fn append(&mut self, new: NewOp<'_>) -> OpId {
+        let body = self.body();
+        self.create(new, body, self.blocks[body.index()].last, None)
+    }
+
+    #[inline(always)]
+    fn create(
+        &mut self,
+        new: NewOp<'_>,
+        parent: BlockId,
+        prev: Option<OpId>,
+        next: Option<OpId>,
+    ) -> OpId {
+        assert_eq!(
+            new.attrs.len(),
+            new.def.attrs.len(),
+            "{}: one attribute per row",
+            new.def.name
+        );
+        let op = OpId::new(self.ops.len());
         let results = self.new_values(new.results, |index| ValueDef::Result(op, index));
         let first_attr = self.attrs.len() as u32;
         for &attr in new.attrs {
@@ -102,7 +120,7 @@ impl Graph {
         arguments
     }
 
-    #[inline]
+    #[inline(always)]
     fn new_values(&mut self, count: usize, def: impl Fn(u32) -> ValueDef) -> ValueRange {
         let start = self.values.len();
         for index in 0..count {
@@ -120,8 +138,17 @@ impl Graph {
         ValueRange::new(start, count)
     }
 
-    /// Copies what an attribute borrows into the arena.
+    /// The attribute, with what it borrows copied into the arena.
+    #[inline]
     pub(super) fn store_attr(&mut self, attr: Attr<'_>) -> Attr<'static> {
+        match attr {
+            Attr::Bool(value) => Attr::Bool(value),
+            Attr::Str(sym) => Attr::Str(sym),
+            attr => self.store_other_attr(attr),
+        }
+    }
+
+    fn store_other_attr(&mut self, attr: Attr<'_>) -> Attr<'static> {
         match attr {
             Attr::Int(value) => Attr::Int(value),
             Attr::Bool(value) => Attr::Bool(value),

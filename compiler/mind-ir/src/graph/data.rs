@@ -8,7 +8,7 @@ use super::ValueRange;
 use crate::entity::{BlockId, OpId, Sym, Ty, UseId, ValueId};
 use crate::opdef::OpDef;
 
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(super) struct OpData {
     pub(super) def: &'static OpDef,
     /// The first of its attributes; the others follow it.
@@ -25,7 +25,7 @@ pub(super) struct OpData {
     pub(super) next: Option<OpId>,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(super) struct ValueData {
     pub(super) label: u64,
     pub(super) def: ValueDef,
@@ -35,14 +35,14 @@ pub(super) struct ValueData {
 }
 
 /// An operand slot; those that read one value are doubly linked.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(super) struct UseData {
     pub(super) user: OpId,
     pub(super) prev: Option<UseId>,
     pub(super) next: Option<UseId>,
 }
 
-#[derive(Clone, Default)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct BlockData {
     pub(super) arguments: ValueRange,
     pub(super) owner: Option<OpId>,
@@ -50,7 +50,7 @@ pub(super) struct BlockData {
     pub(super) last: Option<OpId>,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(super) struct RegionData {
     pub(super) block: BlockId,
 }

@@ -74,7 +74,7 @@ impl Graph {
     }
 
     /// Appends the slots of `op`, which reads `values` and whose slots begin at the end of the table.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push_operands(&mut self, op: OpId, values: &[ValueId]) {
         for &value in values {
             let slot = UseId::new(self.uses.len());
@@ -126,7 +126,7 @@ impl Graph {
     }
 
     /// Makes the ops before and after `op`, or the ends of `block`, point to it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn link_neighbours(
         &mut self,
         op: OpId,

@@ -17,13 +17,13 @@ pub use data::{Preamble, ValueDef};
 pub use iter::{Ops, Uses, ValueRange, Walk};
 
 use mind_diag::Span;
-use smallvec::SmallVec;
 
 use crate::arena::Arena;
 use crate::attr::Attr;
 use crate::entity::{BlockId, OpId, RegionId, Sym, Ty, UseId, ValueId};
 use crate::opdef::{Op, OpDef};
 use crate::symbol::Symbols;
+use crate::table::{Slab, Table};
 use crate::types::{TypeTable, TypeView};
 use data::{BlockData, OpData, RegionData, UseData, ValueData};
 
@@ -34,15 +34,15 @@ use data::{BlockData, OpData, RegionData, UseData, ValueData};
 /// value its type. The [`Builder`](crate::builder::Builder) types what it creates.
 pub struct Graph {
     arena: Arena,
-    ops: Vec<OpData>,
+    ops: Table<OpData>,
     /// The attributes of all ops; what they borrow is in the arena.
-    attrs: Vec<Attr<'static>>,
-    values: Vec<ValueData>,
+    attrs: Table<Attr<'static>>,
+    values: Table<ValueData>,
     /// By operand slot: the value read.
-    operands: Vec<ValueId>,
+    operands: Table<ValueId>,
     /// By operand slot: its place in the use list of that value.
-    uses: Vec<UseData>,
-    blocks: SmallVec<[BlockData; 1]>,
+    uses: Table<UseData>,
+    blocks: Table<BlockData>,
     regions: Vec<RegionData>,
     /// All regions, for slices of them.
     region_ids: Vec<RegionId>,
@@ -51,6 +51,8 @@ pub struct Graph {
     next_label: u64,
     /// The declarations of the text this module was read from.
     pub preamble: Preamble,
+    /// Where the tables begin; dropped after them.
+    _slab: Slab,
 }
 
 impl Graph {
@@ -61,33 +63,48 @@ impl Graph {
 
     /// An empty module with room for about `ops` ops.
     pub fn with_capacity(ops: usize) -> Graph {
+        const BLOCKS: usize = 1;
+        let (attrs, operands) = (ops.div_ceil(2), ops * 2);
+        let units = Slab::units::<OpData>(ops)
+            + Slab::units::<Attr<'static>>(attrs)
+            + Slab::units::<ValueData>(ops)
+            + Slab::units::<ValueId>(operands)
+            + Slab::units::<UseData>(operands)
+            + Slab::units::<BlockData>(BLOCKS)
+            + TypeTable::UNITS
+            + Symbols::UNITS;
+        let mut slab = Slab::new(units);
+        let mut blocks = slab.table(BLOCKS);
+        blocks.push(BlockData::default());
         Graph {
             arena: Arena::default(),
-            ops: Vec::with_capacity(ops),
-            attrs: Vec::with_capacity(ops),
-            values: Vec::with_capacity(ops),
-            operands: Vec::with_capacity(ops * 2),
-            uses: Vec::with_capacity(ops * 2),
-            blocks: SmallVec::from_buf([BlockData::default()]),
+            ops: slab.table(ops),
+            attrs: slab.table(attrs),
+            values: slab.table(ops),
+            operands: slab.table(operands),
+            uses: slab.table(operands),
+            blocks,
             regions: Vec::new(),
             region_ids: Vec::new(),
-            types: TypeTable::default(),
-            symbols: Symbols::default(),
+            types: TypeTable::in_slab(&mut slab),
+            symbols: Symbols::in_slab(&mut slab),
             next_label: 0,
             preamble: Preamble::default(),
+            _slab: slab,
         }
     }
 
     /// Makes room for about `ops` more ops.
     pub fn reserve(&mut self, ops: usize) {
         self.ops.reserve(ops);
-        self.attrs.reserve(ops);
+        self.attrs.reserve(ops.div_ceil(2));
         self.values.reserve(ops);
         self.operands.reserve(ops * 2);
         self.uses.reserve(ops * 2);
     }
 
     /// The module's own block.
+    #[inline]
     pub fn body(&self) -> BlockId {
         BlockId::new(0)
     }
@@ -106,6 +123,7 @@ impl Graph {
     }
 
     /// One more than the highest id that was ever given to a value.
+    #[inline]
     pub fn value_bound(&self) -> usize {
         self.values.len()
     }
@@ -206,6 +224,7 @@ impl Graph {
     }
 
     /// The number the value goes by in text: `N5`, `%5`.
+    #[inline]
     pub fn label(&self, value: ValueId) -> u64 {
         self.values[value.index()].label
     }
@@ -221,6 +240,7 @@ impl Graph {
     }
 
     /// Declares the value's type in text.
+    #[inline]
     pub fn declare(&mut self, value: ValueId, ty: Ty) {
         self.values[value.index()].declared = Some(ty);
     }
@@ -291,16 +311,19 @@ impl Graph {
     }
 
     /// The id for a type.
+    #[inline]
     pub fn intern_type(&mut self, ty: TypeView<'_>) -> Ty {
         self.types.intern(ty)
     }
 
     /// The module's names and dimension symbols.
+    #[inline]
     pub fn symbols(&self) -> &Symbols {
         &self.symbols
     }
 
     /// The symbol for a name.
+    #[inline]
     pub fn intern(&mut self, name: &str) -> Sym {
         self.symbols.intern(name)
     }
@@ -332,7 +355,7 @@ impl Clone for Graph {
         let mut copy = Graph {
             arena: Arena::default(),
             ops: self.ops.clone(),
-            attrs: Vec::with_capacity(self.attrs.len()),
+            attrs: Table::from(Vec::with_capacity(self.attrs.len())),
             values: self.values.clone(),
             operands: self.operands.clone(),
             uses: self.uses.clone(),
@@ -343,8 +366,9 @@ impl Clone for Graph {
             symbols: self.symbols.clone(),
             next_label: self.next_label,
             preamble: self.preamble.clone(),
+            _slab: Slab::new(0),
         };
-        for &attr in &self.attrs {
+        for &attr in self.attrs.iter() {
             let attr = copy.store_attr(attr);
             copy.attrs.push(attr);
         }

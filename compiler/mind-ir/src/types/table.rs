@@ -4,11 +4,11 @@ use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
-use smallvec::SmallVec;
 
 use super::{DType, Dim, Shape};
 use crate::entity::Ty;
 use crate::symbol::Symbols;
+use crate::table::{Slab, Table};
 
 /// An owned tensor type.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -102,22 +102,39 @@ impl<'a> TypeView<'a> {
 /// The types of one graph; equal types have equal ids.
 #[derive(Clone, Default)]
 pub struct TypeTable {
-    dims: SmallVec<[Dim; 8]>,
-    types: SmallVec<[(DType, u32); 4]>,
+    dims: Table<Dim>,
+    /// Of each type its dtype and where its dimensions end.
+    types: Table<(DType, u32)>,
     /// Empty while there are at most [`SCANNED`] types, which are found by comparing.
     lookup: HashTable<Ty>,
 }
 
 const SCANNED: usize = 8;
+const DIMS: usize = 8;
+const TYPES: usize = 4;
 
 impl TypeTable {
+    /// What an empty table takes of a slab.
+    pub(crate) const UNITS: usize = Slab::units::<Dim>(DIMS) + Slab::units::<(DType, u32)>(TYPES);
+
+    /// An empty table that begins in `slab`.
+    pub(crate) fn in_slab(slab: &mut Slab) -> TypeTable {
+        TypeTable {
+            dims: slab.table(DIMS),
+            types: slab.table(TYPES),
+            lookup: HashTable::new(),
+        }
+    }
+
     /// The id for `ty`, new or known.
     pub fn intern(&mut self, ty: TypeView<'_>) -> Ty {
         if let Some(found) = self.find(ty) {
             return found;
         }
         let id = Ty::new(self.types.len());
-        self.dims.extend_from_slice(ty.shape);
+        for &dim in ty.shape {
+            self.dims.push(dim);
+        }
         self.types.push((ty.dtype, self.dims.len() as u32));
         let TypeTable {
             dims,
@@ -135,12 +152,23 @@ impl TypeTable {
 
     fn find(&self, ty: TypeView<'_>) -> Option<Ty> {
         if self.types.len() <= SCANNED {
-            return (0..self.types.len())
-                .map(Ty::new)
-                .find(|&id| self.get(id) == ty);
+            return self.scan(ty);
         }
         let hash = FxBuildHasher.hash_one(ty);
         self.lookup.find(hash, |&id| self.get(id) == ty).copied()
+    }
+
+    #[inline]
+    fn scan(&self, ty: TypeView<'_>) -> Option<Ty> {
+        let (dims, mut start) = (&self.dims[..], 0);
+        for (index, &(dtype, end)) in self.types.iter().enumerate() {
+            let end = end as usize;
+            if dtype == ty.dtype && end - start == ty.shape.len() && dims[start..end] == *ty.shape {
+                return Some(Ty::new(index));
+            }
+            start = end;
+        }
+        None
     }
 
     /// The type with this id.

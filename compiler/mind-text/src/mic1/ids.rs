@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use smallvec::SmallVec;
-
 /// What an id stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Entry {
@@ -13,12 +11,23 @@ pub(super) enum Entry {
     Failed,
 }
 
-/// A map from ids to entries: a table for ids that count up, a tree for all others, so that no id
-/// costs more memory or time than another.
+/// A map from ids to entries: a run for ids that count up together with what they stand for, a table for
+/// others that count up, a tree for all others, so that no id costs more memory or time than another.
 #[derive(Default)]
 pub(super) struct Ids {
+    /// How many ids from `first` on stand for the indices from `index` on.
+    run: u64,
+    first: u64,
+    index: u64,
+    /// None while there is nothing in it.
+    apart: Option<Box<Apart>>,
+}
+
+/// The ids that do not continue the run.
+#[derive(Default)]
+struct Apart {
     /// By distance from `first`: 0 for no entry, 1 for a failed one, else the index plus 2.
-    dense: SmallVec<[u32; 16]>,
+    dense: Vec<u32>,
     first: u64,
     sparse: BTreeMap<u64, u32>,
     len: usize,
@@ -31,6 +40,32 @@ impl Ids {
     /// What `id` stands for.
     #[inline]
     pub(super) fn get(&self, id: u64) -> Option<Entry> {
+        let at = id.wrapping_sub(self.first);
+        if at < self.run {
+            return Some(Entry::Defined((self.index + at) as usize));
+        }
+        self.apart.as_ref()?.get(id)
+    }
+
+    /// Makes `id`, which stood for nothing, stand for `entry`.
+    #[inline(always)]
+    pub(super) fn set(&mut self, id: u64, entry: Entry) {
+        if let Entry::Defined(index) = entry {
+            if self.run == 0 {
+                (self.first, self.index) = (id, index as u64);
+            }
+            let at = id.wrapping_sub(self.first);
+            if at == self.run && index as u64 == self.index + at {
+                self.run += 1;
+                return;
+            }
+        }
+        self.apart.get_or_insert_default().set(id, entry);
+    }
+}
+
+impl Apart {
+    fn get(&self, id: u64) -> Option<Entry> {
         let raw = match self.dense.get(id.wrapping_sub(self.first) as usize) {
             Some(&raw) => raw,
             None if self.sparse.is_empty() => 0,
@@ -43,9 +78,7 @@ impl Ids {
         }
     }
 
-    /// Makes `id` stand for `entry`, whatever it stood for.
-    #[inline]
-    pub(super) fn set(&mut self, id: u64, entry: Entry) {
+    fn set(&mut self, id: u64, entry: Entry) {
         let raw = match entry {
             Entry::Failed => FAILED,
             Entry::Defined(index) => index as u32 + DEFINED,
@@ -58,13 +91,13 @@ impl Ids {
         if at == self.dense.len() as u64 {
             self.dense.push(raw);
         } else {
-            self.set_apart(id, at, raw);
+            self.set_out_of_order(id, at, raw);
         }
     }
 
     /// Sets an id that does not follow the highest one.
     #[cold]
-    fn set_apart(&mut self, id: u64, at: u64, raw: u32) {
+    fn set_out_of_order(&mut self, id: u64, at: u64, raw: u32) {
         const SLACK: usize = 16;
         if at < (2 * self.len + SLACK) as u64 {
             if self.dense.len() as u64 <= at {
@@ -121,7 +154,7 @@ mod tests {
     #[test]
     fn large_ids_take_no_room() {
         let ids = ids([0, 1, i64::MAX as u64, 1 << 40, 2]);
-        assert!(ids.dense.len() < 64);
+        assert!(ids.apart.unwrap().dense.len() < 64);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use mind_diag::{Code, Diagnostic, Diagnostics, Span};
 use mind_ir::attr::Attr;
 use mind_ir::builtin::Yield;
-use mind_ir::graph::{Graph, InsertPoint, NewOp};
+use mind_ir::graph::{Graph, NewOp};
 use mind_ir::opdef::{Op, nearest};
 use mind_ir::types::{DType, Shape, TypeView};
 use mind_ir::{OpId, Sym, Ty, ValueId};
@@ -14,7 +14,7 @@ use super::ids::Entry;
 use super::kinds::Kinds;
 use super::plain;
 
-use super::reader::{Head, Late, Reader};
+use super::reader::{Data, Head, Late, Reader, Target};
 use super::special::literal;
 use super::value::check_rank;
 use crate::header::{end_of_line, read_header};
@@ -31,16 +31,18 @@ pub(super) fn parse(
 ) -> Result<Graph, Diagnostics> {
     let mut cursor = Cursor::new(text, base, limits).map_err(|error| Diagnostics::from(*error))?;
     read_header(&mut cursor, HEADER).map_err(|error| Diagnostics::from(*error))?;
+    const BYTES_PER_LINE: usize = 16;
+    let mut graph = Graph::with_capacity((cursor.left() / BYTES_PER_LINE + 1).min(limits.nodes));
     let mut parser = Parser {
         kinds,
-        reader: Reader::new(cursor, limits),
+        reader: Reader::new(cursor, limits, &mut graph),
         outputs: SmallVec::new(),
         found: Vec::new(),
     };
     parser.lines();
     parser.resolve();
     if parser.found.is_empty() {
-        Ok(parser.reader.graph)
+        Ok(graph)
     } else {
         Err(parser.diagnostics())
     }
@@ -227,28 +229,15 @@ impl Parser<'_> {
 
     /// Settles what waited for lines below.
     fn resolve(&mut self) {
-        for Late { target, id, at } in std::mem::take(&mut self.reader.late_types) {
-            if let Some(ty) = self.late_type(id, at) {
-                self.reader.graph.declare(target, ty);
-            }
-        }
-        for Late { target, id, at } in std::mem::take(&mut self.reader.late_names) {
-            self.name(target, id, at);
-        }
-        for Late {
-            target: (op, data),
-            id,
-            ..
-        } in std::mem::take(&mut self.reader.late_data)
-        {
-            let Some(Entry::Defined(index)) = self.reader.types.get(id) else {
-                continue;
-            };
-            let mut bytes = Vec::new();
-            let label = self.reader.graph.label(self.reader.graph.result(op));
-            match literal(&self.reader, Ty::new(index), data, label, &mut bytes) {
-                Ok(literal) => self.reader.graph.set_attr(op, 0, Attr::Literal(&literal)),
-                Err(error) => self.found.push((error, None)),
+        for Late { target, id, at } in std::mem::take(&mut self.reader.late) {
+            match target {
+                Target::Type(value) => {
+                    if let Some(ty) = self.late_type(id, at) {
+                        self.reader.graph.declare(value, ty);
+                    }
+                }
+                Target::Name(input) => self.name(input, id, at),
+                Target::Data(op, data) => self.data(op, data, id),
             }
         }
         self.outputs();
@@ -286,6 +275,23 @@ impl Parser<'_> {
         }
     }
 
+    /// Reads the elements of a constant, whose type is that of the line `T<id>`.
+    fn data(&mut self, constant: OpId, data: Data, id: u64) {
+        let Some(Entry::Defined(index)) = self.reader.types.get(id) else {
+            return;
+        };
+        let mut bytes = Vec::new();
+        let graph = &self.reader.graph;
+        let label = graph.label(graph.result(constant));
+        match literal(&self.reader, Ty::new(index), data, label, &mut bytes) {
+            Ok(literal) => {
+                let graph = &mut self.reader.graph;
+                graph.set_attr(constant, 0, Attr::Literal(&literal));
+            }
+            Err(error) => self.found.push((error, None)),
+        }
+    }
+
     fn outputs(&mut self) {
         let mut values: SmallVec<[ValueId; 4]> = SmallVec::new();
         for (position, &(id, span)) in self.outputs.iter().enumerate() {
@@ -311,8 +317,7 @@ impl Parser<'_> {
             results: 0,
             span,
         };
-        let graph = &mut self.reader.graph;
-        graph.insert(InsertPoint::End(graph.body()), new);
+        self.reader.graph.append(new);
     }
 
     /// The errors in text order; those for a node that a line below defines say where.

@@ -4,13 +4,13 @@
 
 use mind_ir::attr::Attr;
 use mind_ir::opdef::OpDef;
-use mind_ir::types::{DType, Dim, Shape, TypeView};
+use mind_ir::types::TypeView;
 use mind_ir::{Sym, Ty, ValueId};
 
-use super::ids::Entry;
+use super::ids::{Entry, Ids};
 use super::kinds::{Kind, Kinds};
-use super::reader::{Declared, Head, Reader};
-use crate::scan::Cursor;
+use super::reader::Reader;
+use crate::line::{Extents, Line, read_lines};
 
 /// What the plain line of a kind holds.
 #[derive(Clone, Copy)]
@@ -53,60 +53,47 @@ impl Plain {
 
 /// Reads plain lines as long as there are any. The cursor is at the end of a line, before and after.
 pub(super) fn lines(r: &mut Reader<'_>, kinds: &Kinds) {
-    r.poisoned = false;
-    let mut end = r.cursor;
-    loop {
-        let mut c = end;
-        if !c.newline() || c.line() > r.limits.lines {
-            break;
-        }
-        let read = match c.peek() {
-            b'N' if r.node_lines < r.limits.nodes => node(&mut c, r, kinds),
-            b'T' => ty(&mut c, r),
-            b'S' => string(&mut c, r),
-            _ => None,
-        };
-        if read.is_none() {
-            break;
-        }
-        end = c;
-    }
-    r.cursor = end;
+    r.cursor = read_lines(r.cursor, r.limits.lines, |line| match line.peek()? {
+        b'N' => node(line, r, kinds),
+        b'T' => ty(line, r),
+        b'S' => string(line, r),
+        _ => None,
+    });
 }
 
 /// `N<id> <kind> <operands> [T<id>]` or `N<id> <kind> S<id> T<id>`
-#[inline]
-fn node(c: &mut Cursor<'_>, r: &mut Reader<'_>, kinds: &Kinds) -> Option<()> {
-    let start = c.at();
-    let id = declaration(c)?;
-    if r.nodes.get(id).is_some() {
+#[inline(always)]
+fn node(line: &mut Line<'_>, r: &mut Reader<'_>, kinds: &Kinds) -> Option<()> {
+    let start = line.at();
+    let id = new_id(line, &r.nodes)?;
+    if r.node_lines >= r.limits.nodes {
         return None;
     }
-    let head = Head { id, start };
-    let (&Kind { def, plain, .. }, len) = kinds.first_word(c.rest())?;
-    c.go_to(c.at() + len);
+    let (&Kind { def, plain, .. }, len) = kinds.first_word(line.rest()?)?;
+    line.skip(len);
     match plain {
         Plain::Operands(arity) => {
             let mut operands = [ValueId::new(0); 2];
             for operand in &mut operands[..arity] {
-                let Entry::Defined(index) = r.nodes.get(reference(c, b'N')?)? else {
-                    return None;
-                };
-                *operand = ValueId::new(index);
+                *operand = ValueId::new(known(line, b'N', &r.nodes)?);
             }
-            let declared = declared(c, r)?;
-            r.define_at(head, def, &operands[..arity], &[], declared, c.span(start));
+            let ty = if line.ends() {
+                None
+            } else {
+                Some(ty_of(line, r)?)
+            };
+            let span = r.cursor.span_of(start, line.at());
+            r.append(id, def, &operands[..arity], &[], ty, span);
         }
         Plain::Name { param, attr } => {
-            let Entry::Defined(name) = r.strings.get(reference(c, b'S')?)? else {
-                return None;
+            let name = Attr::Str(Sym::new(known(line, b'S', &r.strings)?));
+            let attrs = match attr {
+                0 => [name, Attr::Bool(param)],
+                _ => [Attr::Bool(param), name],
             };
-            let declared @ Declared::Known(_) = declared(c, r)? else {
-                return None;
-            };
-            let mut attrs = [Attr::Bool(param); 2];
-            attrs[attr] = Attr::Str(Sym::new(name));
-            r.define_at(head, def, &[], &attrs, declared, c.span(start));
+            let ty = ty_of(line, r)?;
+            let span = r.cursor.span_of(start, line.at());
+            r.append(id, def, &[], &attrs, Some(ty), span);
         }
         Plain::No => return None,
     }
@@ -114,71 +101,42 @@ fn node(c: &mut Cursor<'_>, r: &mut Reader<'_>, kinds: &Kinds) -> Option<()> {
     Some(())
 }
 
-/// A blank and the id behind `letter`.
+/// A blank, the type, and the end of the line.
 #[inline(always)]
-fn reference(c: &mut Cursor<'_>, letter: u8) -> Option<u64> {
-    if c.eat(b' ') && c.eat(letter) {
-        c.uint()
-    } else {
-        None
-    }
-}
-
-/// The type and the end of the line.
-#[inline(always)]
-fn declared(c: &mut Cursor<'_>, r: &Reader<'_>) -> Option<Declared> {
-    let mut declared = Declared::No;
-    if c.peek() == b' ' {
-        let Entry::Defined(index) = r.types.get(reference(c, b'T')?)? else {
-            return None;
-        };
-        declared = Declared::Known(Ty::new(index));
-    }
-    (c.peek() == b'\n').then_some(declared)
+fn ty_of(line: &mut Line<'_>, r: &Reader<'_>) -> Option<Ty> {
+    let index = known(line, b'T', &r.types)?;
+    line.ends().then(|| Ty::new(index))
 }
 
 /// `T<id> <dtype>` or `T<id> [<dtype>;<dim>,<dim>...]` with known extents.
-#[inline]
-fn ty(c: &mut Cursor<'_>, r: &mut Reader<'_>) -> Option<()> {
-    let id = declaration(c)?;
-    let mut shape = Shape::new();
-    let bracket = c.eat(b'[');
-    let dtype = DType::parse(c.ident())?;
+#[inline(always)]
+fn ty(line: &mut Line<'_>, r: &mut Reader<'_>) -> Option<()> {
+    let id = new_id(line, &r.types)?;
+    let mut extents = Extents::new();
+    let bracket = line.eat(b'[').is_some();
+    let dtype = line.dtype()?;
     if bracket {
-        dims(c, &mut shape, r.limits.dims)?;
+        line.extent(b';', &mut extents)?;
+        while line.eat(b']').is_none() {
+            line.extent(b',', &mut extents)?;
+        }
     }
-    if c.peek() != b'\n' || r.types.get(id).is_some() {
+    if !line.ends() {
         return None;
     }
-    let ty = r.graph.intern_type(TypeView {
-        dtype,
-        shape: &shape,
-    });
+    let shape = extents.shape(r.limits.dims)?;
+    let ty = r.graph.intern_type(TypeView { dtype, shape });
     r.types.set(id, Entry::Defined(ty.index()));
     Some(())
 }
 
-/// `;<dim>,<dim>]`
-#[inline]
-fn dims(c: &mut Cursor<'_>, shape: &mut Shape, limit: usize) -> Option<()> {
-    let mut separator = b';';
-    while c.eat(separator) && shape.len() < limit {
-        shape.push(Dim::Fixed(c.uint()? as i64));
-        separator = b',';
-    }
-    (separator == b',' && c.eat(b']')).then_some(())
-}
-
 /// `S<id> "<text>"`
-#[inline]
-fn string(c: &mut Cursor<'_>, r: &mut Reader<'_>) -> Option<()> {
-    let id = declaration(c)?;
-    if !c.eat(b'"') {
-        return None;
-    }
-    let text = c.plain_until(b'"')?;
-    let full = r.graph.symbols().len() >= r.limits.strings;
-    if c.peek() != b'\n' || r.strings.get(id).is_some() || full {
+#[inline(always)]
+fn string(line: &mut Line<'_>, r: &mut Reader<'_>) -> Option<()> {
+    let id = new_id(line, &r.strings)?;
+    line.eat(b'"')?;
+    let text = line.until(b'"')?;
+    if !line.ends() || r.graph.symbols().len() >= r.limits.strings {
         return None;
     }
     let sym = r.graph.intern(text);
@@ -186,10 +144,20 @@ fn string(c: &mut Cursor<'_>, r: &mut Reader<'_>) -> Option<()> {
     Some(())
 }
 
-/// The letter, the id and the blank at the start of a line.
+/// The letter and the id at the start of a line, which no line above has, and the blank behind them.
 #[inline(always)]
-fn declaration(c: &mut Cursor<'_>) -> Option<u64> {
-    c.bump();
-    let id = c.uint()?;
-    c.eat(b' ').then_some(id)
+fn new_id(line: &mut Line<'_>, ids: &Ids) -> Option<u64> {
+    line.skip(1);
+    let id = line.uint()?;
+    line.eat(b' ')?;
+    ids.get(id).is_none().then_some(id)
+}
+
+/// A blank, `letter`, and an id: the index of what it stands for.
+#[inline(always)]
+fn known(line: &mut Line<'_>, letter: u8, ids: &Ids) -> Option<usize> {
+    match ids.get(line.id(letter)?) {
+        Some(Entry::Defined(index)) => Some(index),
+        _ => None,
+    }
 }

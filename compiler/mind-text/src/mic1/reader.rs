@@ -2,7 +2,7 @@
 
 use mind_diag::{Code, Diagnostic, Span};
 use mind_ir::attr::Attr;
-use mind_ir::graph::{Graph, InsertPoint, NewOp};
+use mind_ir::graph::{Graph, NewOp};
 use mind_ir::opdef::OpDef;
 use mind_ir::types::Dim;
 use mind_ir::{OpId, Sym, Ty, ValueId};
@@ -37,29 +37,35 @@ pub(super) enum Declared {
 }
 
 /// A piece of a node that waits for a line below.
-pub(super) struct Late<T> {
-    pub(super) target: T,
+pub(super) struct Late {
+    pub(super) target: Target,
     pub(super) id: u64,
     /// Where the id stands.
     pub(super) at: usize,
+}
+
+/// What waits for a line below.
+pub(super) enum Target {
+    /// The declared type of a value.
+    Type(ValueId),
+    /// The name of an input.
+    Name(OpId),
+    /// The elements of a constant, which stand in the text, and whose type is not known.
+    Data(OpId, Data),
 }
 
 /// What has been read of one text.
 pub(super) struct Reader<'t> {
     pub(super) cursor: Cursor<'t>,
     pub(super) limits: &'t Limits,
-    pub(super) graph: Graph,
+    pub(super) graph: &'t mut Graph,
     /// Node lines so far.
     pub(super) node_lines: usize,
     pub(super) nodes: Ids,
     pub(super) types: Ids,
     pub(super) strings: Ids,
-    /// Values whose type a line below declares.
-    pub(super) late_types: Vec<Late<ValueId>>,
-    /// Inputs whose name no line above declares.
-    pub(super) late_names: Vec<Late<OpId>>,
-    /// Constants whose type a line below declares, with the place of their data.
-    pub(super) late_data: Vec<Late<(OpId, Data)>>,
+    /// What names a line that is not above.
+    pub(super) late: Vec<Late>,
     /// Whether this line reads what a line with an error would have defined.
     pub(super) poisoned: bool,
     /// The operand of this line that no line above defines.
@@ -79,9 +85,7 @@ pub(super) enum Data {
 
 impl<'t> Reader<'t> {
     #[inline]
-    pub(super) fn new(cursor: Cursor<'t>, limits: &'t Limits) -> Reader<'t> {
-        const BYTES_PER_LINE: usize = 16;
-        let graph = Graph::with_capacity((cursor.left() / BYTES_PER_LINE + 1).min(limits.nodes));
+    pub(super) fn new(cursor: Cursor<'t>, limits: &'t Limits, graph: &'t mut Graph) -> Reader<'t> {
         Reader {
             cursor,
             limits,
@@ -90,9 +94,7 @@ impl<'t> Reader<'t> {
             nodes: Ids::default(),
             types: Ids::default(),
             strings: Ids::default(),
-            late_types: Vec::new(),
-            late_names: Vec::new(),
-            late_data: Vec::new(),
+            late: Vec::new(),
             poisoned: false,
             undefined: None,
             stopped: false,
@@ -311,7 +313,6 @@ impl<'t> Reader<'t> {
 
     /// Appends the op of the line `head`, which ends at the cursor; none where the line reads what a line
     /// with an error would have defined.
-    #[inline]
     pub(super) fn define(
         &mut self,
         head: Head,
@@ -320,50 +321,50 @@ impl<'t> Reader<'t> {
         attrs: &[Attr<'_>],
         declared: Declared,
     ) -> Option<OpId> {
-        let span = self.cursor.span_of_line(head.start);
-        self.define_at(head, def, operands, attrs, declared, span)
-    }
-
-    /// As `define`, for an op that stands at `span`.
-    #[inline]
-    pub(super) fn define_at(
-        &mut self,
-        head: Head,
-        def: &'static OpDef,
-        operands: &[ValueId],
-        attrs: &[Attr<'_>],
-        declared: Declared,
-        span: Span,
-    ) -> Option<OpId> {
         if self.poisoned || matches!(declared, Declared::Failed) {
             self.nodes.set(head.id, Entry::Failed);
             return None;
         }
-        let at = InsertPoint::End(self.graph.body());
         let value = ValueId::new(self.graph.value_bound());
-        let op = self.graph.insert(
-            at,
-            NewOp {
-                def,
-                operands,
-                attrs,
-                results: 1,
-                span,
-            },
-        );
-        if self.graph.label(value) != head.id {
-            self.graph.set_label(value, head.id);
+        let ty = match declared {
+            Declared::Known(ty) => Some(ty),
+            Declared::Late(id, at) => {
+                let target = Target::Type(value);
+                self.late.push(Late { target, id, at });
+                None
+            }
+            Declared::No | Declared::Failed => None,
+        };
+        let span = self.cursor.span_of_line(head.start);
+        Some(self.append(head.id, def, operands, attrs, ty, span))
+    }
+
+    /// Appends the op of the node `id`.
+    #[inline(always)]
+    pub(super) fn append(
+        &mut self,
+        id: u64,
+        def: &'static OpDef,
+        operands: &[ValueId],
+        attrs: &[Attr<'_>],
+        declared: Option<Ty>,
+        span: Span,
+    ) -> OpId {
+        let value = ValueId::new(self.graph.value_bound());
+        let op = self.graph.append(NewOp {
+            def,
+            operands,
+            attrs,
+            results: 1,
+            span,
+        });
+        if self.graph.label(value) != id {
+            self.graph.set_label(value, id);
         }
-        match declared {
-            Declared::Known(ty) => self.graph.declare(value, ty),
-            Declared::Late(id, at) => self.late_types.push(Late {
-                target: value,
-                id,
-                at,
-            }),
-            Declared::No | Declared::Failed => {}
+        if let Some(ty) = declared {
+            self.graph.declare(value, ty);
         }
-        self.nodes.set(head.id, Entry::Defined(value.index()));
-        Some(op)
+        self.nodes.set(id, Entry::Defined(value.index()));
+        op
     }
 }

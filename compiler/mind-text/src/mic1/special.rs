@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::ids::Entry;
 use super::node::{self, ReadNode, Slots, Spelling, WriteNode, write_range};
 use super::plain::Plain;
-use super::reader::{Data, Declared, Head, Late, Operands, Reader};
+use super::reader::{Data, Declared, Head, Late, Operands, Reader, Target};
 use super::value::{Value, read_float, read_range};
 use super::writer::{Refusal, Writer};
 use crate::number::{NumberError, element_form, read_element, write_element, write_float};
@@ -136,8 +136,8 @@ fn read_input(r: &mut Reader<'_>, def: &'static OpDef, head: Head, param: bool) 
     }
     let op = r.define(head, def, &[], &attrs, declared);
     if let (Some(op), Some(id)) = (op, late) {
-        r.late_names.push(Late {
-            target: op,
+        r.late.push(Late {
+            target: Target::Name(op),
             id,
             at: start,
         });
@@ -212,11 +212,8 @@ fn read_const_tensor(r: &mut Reader<'_>, def: &'static OpDef, head: Head) -> Par
             };
             let op = r.define(head, def, &[], &[Attr::Literal(&none)], declared);
             if let (Some(op), Declared::Late(id, at)) = (op, declared) {
-                r.late_data.push(Late {
-                    target: (op, data),
-                    id,
-                    at,
-                });
+                let target = Target::Data(op, data);
+                r.late.push(Late { target, id, at });
             }
         }
     }

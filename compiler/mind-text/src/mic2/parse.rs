@@ -2,7 +2,7 @@
 
 use mind_diag::{Code, Diagnostic, Diagnostics};
 use mind_ir::builtin::Yield;
-use mind_ir::graph::{Graph, InsertPoint, NewOp};
+use mind_ir::graph::{Graph, NewOp};
 use mind_ir::opdef::{Op, nearest};
 use mind_ir::types::{DType, Shape, TypeView};
 use mind_ir::{Ty, ValueId};
@@ -24,9 +24,11 @@ pub(super) fn parse(
 ) -> Result<Graph, Diagnostics> {
     let mut cursor = Cursor::new(text, base, limits).map_err(|error| Diagnostics::from(*error))?;
     read_header(&mut cursor, HEADER).map_err(|error| Diagnostics::from(*error))?;
+    const BYTES_PER_LINE: usize = 8;
+    let mut graph = Graph::with_capacity((cursor.left() / BYTES_PER_LINE + 1).min(limits.nodes));
     let mut parser = Parser {
         opcodes,
-        reader: Reader::new(cursor, limits),
+        reader: Reader::new(cursor, limits, &mut graph),
         types_broken: false,
         done: false,
         found: Diagnostics::new(),
@@ -35,7 +37,7 @@ pub(super) fn parse(
     if parser.found.has_errors() {
         Err(parser.found)
     } else {
-        Ok(parser.reader.graph)
+        Ok(graph)
     }
 }
 
@@ -257,9 +259,7 @@ impl Parser<'_> {
                 results: 0,
                 span,
             };
-            reader
-                .graph
-                .insert(InsertPoint::End(reader.graph.body()), new);
+            reader.graph.append(new);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use mind_diag::{Code, Diagnostic, Span};
 use mind_ir::attr::Attr;
-use mind_ir::graph::{Graph, InsertPoint, NewOp};
+use mind_ir::graph::{Graph, NewOp};
 use mind_ir::opdef::OpDef;
 use mind_ir::types::{Dim, Shape};
 use mind_ir::{Sym, Ty, ValueId};
@@ -31,7 +31,7 @@ pub(super) struct Reader<'t> {
     pub(super) limits: &'t Limits,
     /// The module. It stops growing at the first error; until then its values are numbered as in the
     /// text.
-    pub(super) graph: Graph,
+    pub(super) graph: &'t mut Graph,
     /// Value ids given so far, those of lines with errors included.
     pub(super) values: usize,
     /// Whether a line had an error.
@@ -46,10 +46,7 @@ pub(super) struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     #[inline]
-    pub(super) fn new(cursor: Cursor<'t>, limits: &'t Limits) -> Reader<'t> {
-        const BYTES_PER_LINE: usize = 8;
-        let mut graph =
-            Graph::with_capacity((cursor.left() / BYTES_PER_LINE + 1).min(limits.nodes));
+    pub(super) fn new(cursor: Cursor<'t>, limits: &'t Limits, graph: &'t mut Graph) -> Reader<'t> {
         graph.preamble.positional = true;
         Reader {
             cursor,
@@ -297,7 +294,6 @@ impl<'t> Reader<'t> {
     }
 
     /// Appends the op of the node line at `start`, which ends at the cursor.
-    #[inline]
     pub(super) fn push(
         &mut self,
         def: &'static OpDef,
@@ -309,7 +305,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Appends an op that stands at `span`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push_at(
         &mut self,
         def: &'static OpDef,
@@ -320,16 +316,12 @@ impl<'t> Reader<'t> {
         if self.broken {
             return;
         }
-        let at = InsertPoint::End(self.graph.body());
-        self.graph.insert(
-            at,
-            NewOp {
-                def,
-                operands,
-                attrs,
-                results: 1,
-                span,
-            },
-        );
+        self.graph.append(NewOp {
+            def,
+            operands,
+            attrs,
+            results: 1,
+            span,
+        });
     }
 }

@@ -1,0 +1,204 @@
+//! Reading lines in the form in which they are printed.
+
+use mind_ir::types::{DType, Dim};
+
+use crate::scan::{Cursor, in_ident};
+
+/// Reads the bytes of a line one after the other, each piece as it is asked for or not at all.
+///
+/// Small enough to stay in registers, as long as everything is inlined into the loop over the lines. What
+/// is read in part leaves it anywhere: who reads on goes back to a copy.
+#[derive(Clone, Copy)]
+pub(crate) struct Line<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Line<'t> {
+    /// Reads from where `cursor` is.
+    pub(crate) fn at_cursor(cursor: &Cursor<'t>) -> Line<'t> {
+        Line {
+            text: cursor.text(),
+            at: cursor.at(),
+        }
+    }
+
+    /// Where the next byte is, in bytes from the start of the text.
+    #[inline(always)]
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The next byte.
+    #[inline(always)]
+    pub(crate) fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// The byte behind the next one.
+    #[inline(always)]
+    pub(crate) fn second(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at + 1).copied()
+    }
+
+    /// The bytes from the next one on.
+    #[inline(always)]
+    pub(crate) fn rest(&self) -> Option<&'t [u8]> {
+        self.text.as_bytes().get(self.at..)
+    }
+
+    /// Steps over `count` bytes, which are ASCII.
+    #[inline(always)]
+    pub(crate) fn skip(&mut self, count: usize) {
+        self.at += count;
+    }
+
+    /// Steps over `byte`.
+    #[inline(always)]
+    pub(crate) fn eat(&mut self, byte: u8) -> Option<()> {
+        if self.peek()? != byte {
+            return None;
+        }
+        self.at += 1;
+        Some(())
+    }
+
+    /// A blank, `letter`, and a number.
+    #[inline(always)]
+    pub(crate) fn id(&mut self, letter: u8) -> Option<u64> {
+        let &[blank, first, digit, next] = self.rest()?.first_chunk()?;
+        if blank != b' ' || first != letter {
+            return None;
+        }
+        self.at += 2;
+        if digit.is_ascii_digit() && !next.is_ascii_digit() {
+            self.at += 1;
+            return Some(u64::from(digit - b'0'));
+        }
+        self.uint()
+    }
+
+    /// Whether the line ends here.
+    #[inline(always)]
+    pub(crate) fn ends(&self) -> bool {
+        self.peek() == Some(b'\n')
+    }
+
+    /// A number of at most 18 digits.
+    #[inline(always)]
+    pub(crate) fn uint(&mut self) -> Option<u64> {
+        const DIGITS: usize = 18;
+        let start = self.at;
+        let mut value = self.digit()?;
+        let Some(second) = self.digit() else {
+            return Some(value);
+        };
+        value = value * 10 + second;
+        while let Some(digit) = self.digit() {
+            value = value.wrapping_mul(10).wrapping_add(digit);
+        }
+        (self.at - start <= DIGITS).then_some(value)
+    }
+
+    #[inline(always)]
+    fn digit(&mut self) -> Option<u64> {
+        let digit = self.peek()?.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        self.at += 1;
+        Some(u64::from(digit))
+    }
+
+    /// An identifier.
+    #[inline(always)]
+    pub(crate) fn ident(&mut self) -> Option<&'t str> {
+        let start = self.at;
+        if self.peek()?.is_ascii_digit() {
+            return None;
+        }
+        while in_ident(self.peek()?) {
+            self.at += 1;
+        }
+        (self.at > start).then(|| &self.text[start..self.at])
+    }
+
+    /// A dtype.
+    #[inline(always)]
+    pub(crate) fn dtype(&mut self) -> Option<DType> {
+        DType::parse(self.ident()?)
+    }
+
+    /// `separator` and a known extent, onto `extents`.
+    #[inline(always)]
+    pub(crate) fn extent(&mut self, separator: u8, extents: &mut Extents) -> Option<()> {
+        self.eat(separator)?;
+        *extents.dims.get_mut(extents.len)? = Dim::Fixed(self.uint()? as i64);
+        extents.len += 1;
+        Some(())
+    }
+
+    /// The bytes up to `end`, and `end` itself, where neither a backslash nor the end of the line comes first.
+    #[inline(always)]
+    pub(crate) fn until(&mut self, end: u8) -> Option<&'t str> {
+        let start = self.at;
+        while in_ident(self.peek()?) {
+            self.at += 1;
+        }
+        loop {
+            match self.peek()? {
+                byte if byte == end => break,
+                b'\\' | b'\n' => return None,
+                _ => self.at += 1,
+            }
+        }
+        self.at += 1;
+        Some(&self.text[start..self.at - 1])
+    }
+}
+
+/// The extents on a line, of which there is room for as many as most types have.
+pub(crate) struct Extents {
+    dims: [Dim; 6],
+    len: usize,
+}
+
+impl Extents {
+    /// No extents.
+    #[inline(always)]
+    pub(crate) fn new() -> Extents {
+        Extents {
+            dims: [Dim::Dynamic; 6],
+            len: 0,
+        }
+    }
+
+    /// The extents, where they are at most `limit`.
+    #[inline(always)]
+    pub(crate) fn shape(&self, limit: usize) -> Option<&[Dim]> {
+        let shape = self.dims.get(..self.len)?;
+        (shape.len() <= limit).then_some(shape)
+    }
+}
+
+/// Reads lines with `read` as long as it reads them to their end, at most up to line `limit`, from `cursor`
+/// on, which is at the end of a line; gives a cursor at the end of the last one.
+#[inline(always)]
+pub(crate) fn read_lines<'t>(
+    cursor: Cursor<'t>,
+    limit: usize,
+    mut read: impl FnMut(&mut Line<'t>) -> Option<()>,
+) -> Cursor<'t> {
+    let mut end = Line::at_cursor(&cursor);
+    let mut number = cursor.line();
+    while number < limit {
+        let mut line = end;
+        if line.eat(b'\n').and_then(|()| read(&mut line)).is_none() {
+            break;
+        }
+        debug_assert!(line.ends());
+        end = line;
+        number += 1;
+    }
+    cursor.at_line(end.at, number)
+}
