@@ -29,6 +29,8 @@ pub(crate) enum Phase {
 pub(crate) struct Rule {
     pub(crate) name: RuleIx,
     pub(crate) phase: Phase,
+    /// Whether this is `<=>` read from right to left.
+    pub(crate) reversed: bool,
     /// What must be allowed for the rule to act.
     pub(crate) class: FastMath,
     /// Whether the e-graph uses it.

@@ -101,6 +101,7 @@ fn compile(
             } => vec![(lhs, Some(rhs)), (rhs, Some(lhs))],
             Body::Fusion(lhs) => vec![(lhs, None)],
         };
+<<<<<<< HEAD
         for (lhs, rhs) in directions {
             let (mut pattern, mut names) = pattern::compile(lhs, ops, found)?;
             if phase == Phase::Merge {
@@ -108,6 +109,10 @@ fn compile(
                 names.attrs.extend([("from", Kind::Int), ("to", Kind::Int)]);
                 pattern.attrs += 2;
             }
+=======
+        for (direction, (lhs, rhs)) in directions.into_iter().enumerate() {
+            let (pattern, names) = pattern::compile(lhs, ops, found)?;
+>>>>>>> b53330c (One form of a rule can be looked at and applied alone)
             let condition = match &rule.condition {
                 Some(condition) => Some(self::condition(condition, &names, found)?),
                 None => None,
@@ -130,6 +135,7 @@ fn compile(
             rules.push(Rule {
                 name,
                 phase,
+                reversed: direction == 1,
                 class,
                 egraph,
                 pattern,

@@ -1,0 +1,188 @@
+//! Applying one form of a rule to one value of a module.
+
+use egg::Id;
+use mind_diag::Span;
+use mind_ir::builder::Builder;
+use mind_ir::builtin::Yield;
+use mind_ir::graph::{Graph, InsertPoint, NewOp};
+use mind_ir::opdef::Op;
+use mind_ir::{OpId, Ty, ValueId};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::{claims, parts};
+use crate::apply::{Ready, ready};
+use crate::context::Context;
+use crate::cost::CostTable;
+use crate::egraph::analysis::spelt_out;
+use crate::egraph::store::Store;
+use crate::expr::Scope;
+use crate::fusion::build::{Body, build};
+use crate::load::{Loaded, load};
+use crate::matcher::{Match, search_if};
+use crate::pattern::{Effect, Rule, Template, TemplateTerm};
+use crate::region::Program;
+
+/// The most matches at one value that are applied.
+const MATCHES: usize = 4;
+
+/// What a rule puts in place of a value.
+#[derive(Clone, Debug)]
+pub struct Application {
+    /// Whether each part of the condition holds; none where it cannot be told.
+    pub conditions: Vec<Option<bool>>,
+    /// Whether each alternative of an `or` of the condition holds.
+    pub alternatives: Vec<bool>,
+    /// The right side.
+    pub right: ValueId,
+}
+
+impl Application {
+    /// Whether the rule acts here.
+    pub fn acts(&self) -> bool {
+        self.conditions.iter().all(|part| *part == Some(true))
+    }
+}
+
+/// See [`Forms::apply`](super::Forms::apply).
+pub(super) fn apply(
+    cx: &Context<'_>,
+    costs: &CostTable,
+    rule: &Rule,
+    g: &mut Graph,
+    root: ValueId,
+) -> Vec<Application> {
+    let program = Program::of(g);
+    let store = Store::new(&cx.rules.ops, costs, g);
+    let range = 0..program.ops.len();
+    let mut loaded = load(g, &program, &cx.rules.ops, range, store, true);
+    let Some(&class) = loaded.classes.get(&root) else {
+        return Vec::new();
+    };
+    let class = loaded.egraph.find(class);
+    let uses = loaded.uses();
+    let found = search_if(&loaded.egraph, &uses, rule, &[class], MATCHES, |_| true);
+    let values = values(g, &program, &loaded);
+    let mut applied = Vec::new();
+    for found in found {
+        let scope = Scope {
+            egraph: &loaded.egraph,
+            uses: &uses,
+            registers: &found.registers,
+            slots: &found.slots,
+        };
+        let conditions = parts(rule).iter().map(|part| part.holds(&scope)).collect();
+        let condition = rule.condition.as_ref();
+        let alternatives = condition.map(|all| claims::taken(all, &scope));
+        let right = match &rule.effect {
+            Effect::Rewrite(template) => ready(&mut loaded.egraph, &uses, template, &found, None)
+                .and_then(|ready| instantiate(cx, g, &loaded, &values, template, ready)),
+            Effect::Group(kind) => grouped(cx, g, &loaded, kind, &found, root),
+        };
+        applied.extend(right.map(|right| Application {
+            conditions,
+            alternatives: alternatives.unwrap_or_default(),
+            right,
+        }));
+    }
+    applied
+}
+
+/// A value of the program for each class, the first one.
+fn values(g: &Graph, program: &Program, loaded: &Loaded<'_>) -> FxHashMap<Id, ValueId> {
+    let mut values = FxHashMap::default();
+    for value in program.ops.iter().flat_map(|&op| g.results(op)) {
+        if let Some(&class) = loaded.classes.get(&value) {
+            values.entry(loaded.egraph.find(class)).or_insert(value);
+        }
+    }
+    values
+}
+
+/// Appends the right side to the body.
+fn instantiate(
+    cx: &Context<'_>,
+    g: &mut Graph,
+    loaded: &Loaded<'_>,
+    values: &FxHashMap<Id, ValueId>,
+    template: &Template,
+    ready: Vec<(Ty, Ready)>,
+) -> Option<ValueId> {
+    let store = &loaded.egraph.analysis.store;
+    let mut terms: Vec<ValueId> = Vec::with_capacity(ready.len());
+    for ((_, ready), term) in ready.into_iter().zip(&template.terms) {
+        let at = InsertPoint::End(g.body());
+        let mut builder = Builder::new(g, at, Span::FILE);
+        let value = match (ready, term) {
+            (Ready::Class(id), _) => *values.get(&loaded.egraph.find(id))?,
+            (Ready::Const(constant), _) => {
+                let tensor = spelt_out(store, store.constants.get(constant))?;
+                (cx.constant)(&mut builder, &tensor)
+            }
+            (Ready::Op(op, attrs), TemplateTerm::Op { operands, .. }) => {
+                let operands: SmallVec<[ValueId; 4]> =
+                    operands.iter().map(|&operand| terms[operand]).collect();
+                let attrs = store.borrow_attrs(&attrs);
+                let created = builder.create(store.ops.def(op), &operands, &attrs).ok()?;
+                g.result(created)
+            }
+            (Ready::Op(..), _) => return None,
+        };
+        terms.push(value);
+    }
+    terms.pop()
+}
+
+/// Appends a copy of the matched ops, gathered in a fused op.
+fn grouped(
+    cx: &Context<'_>,
+    g: &mut Graph,
+    loaded: &Loaded<'_>,
+    kind: &str,
+    found: &Match,
+    root: ValueId,
+) -> Option<ValueId> {
+    let matched = |class: Id| {
+        let same = |id: Id| loaded.egraph.find(id) == class;
+        found.nodes.iter().any(|(id, _)| same(*id))
+    };
+    let members: Vec<OpId> = loaded
+        .ops
+        .iter()
+        .filter(|own| own.node.is_some() && matched(loaded.egraph.find(loaded.classes[&own.result])))
+        .map(|own| own.op)
+        .collect();
+    let mut copies: FxHashMap<ValueId, ValueId> = FxHashMap::default();
+    let mut ops: Vec<OpId> = Vec::new();
+    let store = &loaded.egraph.analysis.store;
+    for &op in &members {
+        let (def, result) = (g.def(op), g.result(op));
+        let own = loaded.ops.iter().find(|own| own.op == op)?;
+        let node = &loaded.egraph.nodes()[usize::from(own.node?)];
+        let operands: SmallVec<[ValueId; 4]> = g
+            .operands(op)
+            .iter()
+            .map(|value| *copies.get(value).unwrap_or(value))
+            .collect();
+        let attrs = store.borrow_attrs(&store.payload(node.payload).attrs);
+        let at = InsertPoint::End(g.body());
+        let copy = Builder::new(g, at, Span::FILE)
+            .create(def, &operands, &attrs)
+            .ok()?;
+        copies.insert(result, g.result(copy));
+        ops.push(copy);
+    }
+    let reader = NewOp {
+        def: Yield::DEF,
+        operands: &[*copies.get(&root)?],
+        attrs: &[],
+        results: 0,
+        span: Span::FILE,
+    };
+    let reader = g.insert(InsertPoint::End(g.body()), reader);
+    let before = *ops.last()?;
+    build(g, cx, kind, &Body { ops: &ops, before });
+    let right = g.operands(reader)[0];
+    g.erase(reader);
+    Some(right)
+}
