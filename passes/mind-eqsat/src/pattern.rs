@@ -33,6 +33,8 @@ pub(crate) struct Rule {
     pub(crate) reversed: bool,
     /// What must be allowed for the rule to act.
     pub(crate) class: FastMath,
+    /// The relative error that `approx` allows.
+    pub(crate) tolerance: f64,
     /// Whether the e-graph uses it.
     pub(crate) egraph: bool,
     pub(crate) pattern: Pattern,

@@ -76,6 +76,11 @@ impl<'a> Form<'a> {
         self.rule.class
     }
 
+    /// The relative error that the class `approx` allows; 0 where none is written.
+    pub fn tolerance(self) -> f64 {
+        self.rule.tolerance
+    }
+
     /// Whether this is `<=>` read from right to left.
     pub fn reversed(self) -> bool {
         self.rule.reversed

@@ -137,6 +137,7 @@ fn compile(
                 phase,
                 reversed: direction == 1,
                 class,
+                tolerance: tolerance(rule),
                 egraph,
                 pattern,
                 condition,
@@ -169,6 +170,13 @@ fn class(rule: &RuleAst<'_>, found: &mut Diagnostics) -> Option<FastMath> {
         }
     }
     Some(class)
+}
+
+/// The number behind `approx`, or 0.
+fn tolerance(rule: &RuleAst<'_>) -> f64 {
+    let words = rule.class.iter().flatten();
+    let numbers = words.filter_map(|word| word.text.parse::<f64>().ok());
+    numbers.fold(0.0, f64::max)
 }
 
 fn engine(rule: &RuleAst<'_>, found: &mut Diagnostics) -> Option<bool> {

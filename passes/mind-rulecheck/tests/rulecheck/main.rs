@@ -1,0 +1,3 @@
+//! Tests of the rule checker.
+
+mod shipped;
