@@ -196,7 +196,7 @@ impl<'c, 'r> Checker<'c, 'r> {
             DType::F32 | DType::I32 => self.config.draws,
             _ => self.config.draws.div_ceil(3),
         };
-        let mut acted = 0;
+        let (mut acted, mut untyped) = (0, false);
         for attempt in 0..wanted * PATIENCE {
             if acted == wanted {
                 break;
@@ -205,12 +205,13 @@ impl<'c, 'r> Checker<'c, 'r> {
                 continue;
             };
             if trial.acting().next().is_none() {
+                untyped |= trial.untyped();
                 if attempt % 4 == 0 {
                     trial.run_without(&self.promise, rng, &mut self.tally);
                 }
                 continue;
             }
-            for application in trial.acting() {
+            for (application, _) in trial.acting() {
                 let taken = self.tally.taken.iter_mut().zip(&application.alternatives);
                 taken.for_each(|(own, taken)| *own |= taken);
             }
@@ -221,7 +222,11 @@ impl<'c, 'r> Checker<'c, 'r> {
             acted += 1;
         }
         self.tally.draws += acted;
-        self.tally.dtypes.push((dtype, acted));
+        self.tally.untyped |= untyped;
+        // Where the right side has no type the rule never acts, whatever the condition says.
+        if acted > 0 || !untyped {
+            self.tally.dtypes.push((dtype, acted));
+        }
     }
 
     /// A few modules of a dtype that the condition keeps out.
@@ -260,8 +265,8 @@ impl<'c, 'r> Checker<'c, 'r> {
                 let shape = vec![grid.count()];
                 let input = |at| Tensor::new(shape.clone(), grid.input(dtype, at));
                 let values: Vec<Tensor> = (0..trial.instance.inputs.len()).map(input).collect();
-                for application in trial.acting() {
-                    let sides = trial.sides(application);
+                for (_, right) in trial.acting() {
+                    let sides = trial.sides(right);
                     let (mode, promise) = (Mode::Special, &self.promise);
                     trial.case(&sides, values.clone(), mode, promise, &mut self.tally);
                 }
@@ -346,6 +351,10 @@ fn summary<'r>(forms: &Forms<'r>, found: Vec<(Form<'r>, Outcome<'r>)>) -> RuleCh
 
 /// Why a form counts as not tested, if it does.
 fn untested(form: Form<'_>, tally: &Tally) -> Option<String> {
+    if tally.draws == 0 && tally.untyped {
+        let reason = "where it matches, the right side has no type, or not that of the left side";
+        return Some(reason.to_owned());
+    }
     if tally.draws == 0 {
         return Some("no module was found on which it acts".to_owned());
     }
@@ -387,7 +396,8 @@ fn untested(form: Form<'_>, tally: &Tally) -> Option<String> {
 
 fn notes(form: Form<'_>, tally: &Tally, notes: &mut Vec<String>) {
     for (part, without) in form.conditions().iter().zip(&tally.without) {
-        if without.cases >= NEEDLESS_CASES && !without.differs && !part.contains("one_use") {
+        let other = part.contains("one_use") || part.starts_with("is_float") && form.class() != FastMath::EXACT;
+        if without.cases >= NEEDLESS_CASES && !without.differs && !other && form.group().is_none() {
             let note = format!("`{part}` is not needed in anything that was tried");
             if !notes.contains(&note) {
                 notes.push(note);

@@ -8,7 +8,7 @@ use mind_ir::graph::{Graph, InsertPoint};
 use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim};
 use mind_ir::verify::{VerifyConfig, infer_op, verify};
-use mind_ir::OpId;
+use mind_ir::{OpId, ValueId};
 
 use crate::check::promise;
 use crate::evaluate::{Ran, finish, prune};
@@ -64,15 +64,15 @@ pub(crate) fn counterexample<'r>(
     failure: &Failure,
 ) -> Option<Counterexample> {
     let trial = Trial::new(forms, form, replay(plan, &failure.draw)?);
-    let broken = |application: &&mind_eqsat::Application| {
+    let broken = |right: &ValueId| {
         let mut seen = Tally::default();
-        let sides = trial.sides(application);
+        let sides = trial.sides(*right);
         let values = failure.values.clone();
         trial.case(&sides, values, failure.mode, &promise(form), &mut seen);
         seen.failure.is_some()
     };
-    let application = trial.acting().find(broken)?;
-    let (left, right, index) = match trial.sides(application).run(&failure.values) {
+    let value = trial.acting().map(|(_, right)| right).find(broken)?;
+    let (left, right, index) = match trial.sides(value).run(&failure.values) {
         Ran::Done(outputs) => {
             let [left, right] = &outputs[..] else {
                 return None;
@@ -92,7 +92,7 @@ pub(crate) fn counterexample<'r>(
         Ran::LeftFails => return None,
     };
     let mut module = trial.instance.graph.clone();
-    finish(&mut module, &[trial.instance.left, application.right]);
+    finish(&mut module, &[trial.instance.left, value]);
     inline(&mut module, &trial, &failure.values);
     prune(&mut module);
     settle(&mut module, failure.draw.symbol)?;

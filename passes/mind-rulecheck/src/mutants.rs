@@ -1,10 +1,11 @@
 //! Wrong right sides, to see whether the check would notice.
 
+use mind_core::ops::index::Slice;
 use mind_diag::Span;
 use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
 use mind_ir::graph::{Graph, InsertPoint};
-use mind_ir::opdef::Trait;
+use mind_ir::opdef::{Op, OpDef, Trait};
 use mind_ir::{OpId, ValueId};
 
 /// The most mutants of one right side.
@@ -26,6 +27,8 @@ enum Change {
     Swap,
     /// The attribute of this number is another one.
     Attr(usize),
+    /// Another op stands there.
+    Op(&'static OpDef),
 }
 
 /// Appends mutants of the right side to `g`. The ops from the id `start` on compute `right`; `left` is what
@@ -38,6 +41,8 @@ pub(crate) fn mutants(g: &mut Graph, start: usize, left: ValueId, right: ValueId
         if g.operands(*op).len() >= 2 && !g.def(*op).has(Trait::Commutative) {
             changes.push((at, Change::Swap));
         }
+        let siblings = siblings(g.def(*op)).map(|sibling| (at, Change::Op(sibling)));
+        changes.extend(siblings);
         changes.extend((0..g.attrs(*op).len()).map(|attr| (at, Change::Attr(attr))));
     }
     let mut found: Vec<Mutant> = Vec::new();
@@ -51,6 +56,7 @@ pub(crate) fn mutants(g: &mut Graph, start: usize, left: ValueId, right: ValueId
             let what = match change {
                 Change::Drop => format!("without `{name}`"),
                 Change::Swap => format!("operands of `{name}` exchanged"),
+                Change::Op(other) => format!("`{}` instead of `{name}`", other.name),
                 Change::Attr(attr) => {
                     let attr = g.def(ops[at]).attrs[attr].name;
                     format!("another `{attr}` of `{name}`")
@@ -64,6 +70,21 @@ pub(crate) fn mutants(g: &mut Graph, start: usize, left: ValueId, right: ValueId
         found.extend(others(g, start, left, right));
     }
     found
+}
+
+/// Two other ops of the same operands and attributes.
+fn siblings(def: &'static OpDef) -> impl Iterator<Item = &'static OpDef> {
+    let attrs = |def: &'static OpDef| def.attrs.iter().map(|attr| (attr.name, attr.kind));
+    let fits = move |other: &&'static OpDef| {
+        !std::ptr::eq(*other, def)
+            && other.has(Trait::Pure)
+            && !other.has(Trait::Constant)
+            && other.variadic.is_none()
+            && other.results == def.results
+            && other.operands.len() == def.operands.len()
+            && attrs(other).eq(attrs(def))
+    };
+    mind_core::DIALECT.ops.iter().copied().filter(fits).take(2)
 }
 
 /// Whether changing `op` may change what the rule means.
@@ -102,6 +123,9 @@ fn changed(
         let mut operands: Vec<ValueId> = g.operands(op).iter().map(copy).collect();
         let result = g.result(op);
         if number == at && matches!(change, Change::Drop) {
+            if keeps(g, op) {
+                return None;
+            }
             let first = *operands.first()?;
             (g.type_id(first) == g.type_id(result)).then(|| copies.push((result, first)))?;
             continue;
@@ -109,6 +133,7 @@ fn changed(
         if !g.regions(op).is_empty() || g.def(op).has(Trait::Constant) {
             continue;
         }
+        let mut def = g.def(op);
         let mut attrs: Vec<mind_eqsat::AttrValue> = g
             .attrs(op)
             .iter()
@@ -120,18 +145,24 @@ fn changed(
                     (operands[0] != operands[1]).then(|| operands.swap(0, 1))?;
                 }
                 Change::Attr(attr) => attrs[attr] = other(&attrs[attr])?,
+                Change::Op(other) => def = other,
                 Change::Drop => {}
             }
         } else if operands == g.operands(op) {
             continue;
         }
         let borrowed: Vec<Attr<'_>> = attrs.iter().map(|attr| attr.as_attr()).collect();
-        let def = g.def(op);
         let end = InsertPoint::End(g.body());
         let created = Builder::new(g, end, Span::FILE).create(def, &operands, &borrowed);
         copies.push((result, g.result(created.ok()?)));
     }
     copies.iter().find(|(own, _)| *own == right).map(|&(_, copy)| copy)
+}
+
+/// Whether `op` gives its operand whenever both have one type.
+fn keeps(g: &Graph, op: OpId) -> bool {
+    let folds = g.def(op).fold.is_some_and(|fold| fold(op, g).is_some());
+    folds || crate::plan::is_any(g.def(op), &[Slice::DEF])
 }
 
 /// A value of the same kind.
@@ -143,6 +174,11 @@ fn other(attr: &mind_eqsat::AttrValue) -> Option<mind_eqsat::AttrValue> {
         AttrValue::Ints(list) if list.len() > 1 && list.first() != list.last() => {
             let mut list = list.clone();
             list.rotate_left(1);
+            AttrValue::Ints(list)
+        }
+        AttrValue::Ints(list) if !list.is_empty() => {
+            let mut list = list.clone();
+            list[0] += if list[0] == mind_ir::attr::OPEN_END { -1 } else { 1 };
             AttrValue::Ints(list)
         }
         AttrValue::Ints(_)

@@ -61,9 +61,9 @@ impl Shrinker<'_, '_> {
             return false;
         }
         self.fuel -= 1;
-        for application in trial.acting() {
+        for (_, right) in trial.acting() {
             let mut seen = Tally::default();
-            let sides = trial.sides(application);
+            let sides = trial.sides(right);
             trial.case(&sides, values.to_vec(), mode, &promise(self.form), &mut seen);
             if let Some(failure) = seen.failure {
                 self.best = failure;

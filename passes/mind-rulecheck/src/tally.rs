@@ -41,6 +41,8 @@ pub(crate) struct Tally {
     /// For each dtype that the rule claims, how many modules it acted on.
     pub(crate) dtypes: Vec<(DType, usize)>,
     pub(crate) draws: usize,
+    /// Whether the right side had no fitting type somewhere where the condition held.
+    pub(crate) untyped: bool,
     /// Elements compared, and those of them that were not NaN.
     pub(crate) cases: usize,
     pub(crate) numbers: usize,

@@ -1,6 +1,7 @@
 //! One instance of a rule, and the cases it is evaluated on.
 
 use mind_eqsat::{Application, FastMath, Form, Forms};
+use mind_ir::ValueId;
 use mind_ir::opdef::Trait;
 use mind_ir::tensor::Tensor;
 
@@ -36,14 +37,22 @@ impl Trial {
         }
     }
 
-    /// The applications at which the rule acts.
-    pub(crate) fn acting(&self) -> impl Iterator<Item = &Application> {
-        self.applications.iter().filter(|each| each.acts())
+    /// The applications at which the rule acts, and the right side of each.
+    pub(crate) fn acting(&self) -> impl Iterator<Item = (&Application, ValueId)> {
+        let holding = self.applications.iter().filter(|each| each.holds());
+        holding.filter_map(|each| Some((each, each.right?)))
     }
 
-    /// Both sides of one application.
-    pub(crate) fn sides(&self, application: &Application) -> Sides {
-        let outputs = [self.instance.left, application.right];
+    /// Whether the condition holds somewhere, and the right side has no fitting type wherever it does.
+    pub(crate) fn untyped(&self) -> bool {
+        let mut holding = self.applications.iter().filter(|each| each.holds());
+        let any = holding.clone().next().is_some();
+        any && holding.all(|each| each.right.is_none())
+    }
+
+    /// Both sides, this being the right one.
+    pub(crate) fn sides(&self, right: ValueId) -> Sides {
+        let outputs = [self.instance.left, right];
         Sides::new(&self.instance, &outputs, self.right)
     }
 
@@ -68,8 +77,8 @@ impl Trial {
         let g = &self.instance.graph;
         let count = g.ty(self.instance.left).count().unwrap_or(8).max(1) as usize;
         let rounds = (64 / count).clamp(1, ROUNDS);
-        for application in self.acting() {
-            let sides = self.sides(application);
+        for (_, right) in self.acting() {
+            let sides = self.sides(right);
             for mode in MODES {
                 for _ in 0..rounds {
                     let values = values(&self.instance, rng, mode);
@@ -153,7 +162,10 @@ impl Trial {
             if parts[part + 1..].iter().any(refused) || parts[part].is_none() {
                 continue;
             }
-            let sides = self.sides(application);
+            let Some(right) = application.right else {
+                continue;
+            };
+            let sides = self.sides(right);
             let mut seen = Tally::default();
             for mode in MODES {
                 let values = values(&self.instance, rng, mode);
@@ -167,7 +179,7 @@ impl Trial {
 
     /// Evaluates wrong right sides and notes which were told apart.
     pub(crate) fn run_mutants(&self, promise: &Promise, rng: &mut Rng, tally: &mut Tally) {
-        let Some(application) = self.acting().next() else {
+        let Some((_, right)) = self.acting().next() else {
             return;
         };
         let mut instance = Instance {
@@ -177,7 +189,7 @@ impl Trial {
             below: self.instance.below.clone(),
             ..self.instance
         };
-        let (left, right) = (instance.left, application.right);
+        let left = instance.left;
         for mutant in mutants(&mut instance.graph, self.right, left, right) {
             let sides = Sides::new(&instance, &[left, mutant.value], self.right);
             let mut seen = Tally::default();

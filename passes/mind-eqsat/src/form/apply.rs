@@ -33,13 +33,14 @@ pub struct Application {
     pub conditions: Vec<Option<bool>>,
     /// Whether each alternative of an `or` of the condition holds.
     pub alternatives: Vec<bool>,
-    /// The right side.
-    pub right: ValueId,
+    /// The right side; none where it has no type, or not that of the left side: the rule does not act
+    /// there.
+    pub right: Option<ValueId>,
 }
 
 impl Application {
-    /// Whether the rule acts here.
-    pub fn acts(&self) -> bool {
+    /// Whether the condition holds.
+    pub fn holds(&self) -> bool {
         self.conditions.iter().all(|part| *part == Some(true))
     }
 }
@@ -79,11 +80,11 @@ pub(super) fn apply(
                 .and_then(|ready| instantiate(cx, g, &loaded, &values, template, ready)),
             Effect::Group(kind) => grouped(cx, g, &loaded, kind, &found, root),
         };
-        applied.extend(right.map(|right| Application {
+        applied.push(Application {
             conditions,
             alternatives: alternatives.unwrap_or_default(),
             right,
-        }));
+        });
     }
     applied
 }

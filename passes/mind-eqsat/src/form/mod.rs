@@ -47,7 +47,7 @@ impl<'a> Forms<'a> {
     /// body: one application per match.
     ///
     /// The condition is evaluated and reported, not enforced, so that a caller can also see what it
-    /// keeps out. Only matches whose right side has the type of `root` are listed.
+    /// keeps out.
     pub fn apply(&self, form: Form<'a>, g: &mut Graph, root: ValueId) -> Vec<Application> {
         apply::apply(&self.cx, &self.costs, form.rule, g, root)
     }
