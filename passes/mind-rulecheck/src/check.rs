@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mind_core::ops::fused::Fused;
 use mind_eqsat::cost::HOST_CPU;
-use mind_eqsat::{Context, FastMath, Form, Forms, Limits, RuleSet};
+use mind_eqsat::{Context, FastMath, Form, Forms, Hint, Limits, RuleSet};
 use mind_ir::opdef::Op;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
@@ -68,7 +68,9 @@ pub fn check(rules: &RuleSet, config: &Config) -> Vec<RuleCheck> {
     let tallies = in_parallel(all.len(), config.threads, |at| {
         let form = all[at];
         Plan::new(form).map(|plan| {
-            let tally = Checker::new(&forms, form, &plan, config).run();
+            let same = |other: &&Form<'_>| other.rule() == form.rule() && other.reversed() == form.reversed();
+            let share = all.iter().filter(same).count();
+            let tally = Checker::new(&forms, form, &plan, config, share).run();
             (plan, tally)
         })
     });
@@ -145,6 +147,8 @@ struct Checker<'c, 'r> {
     form: Form<'r>,
     plan: &'c Plan<'r>,
     config: &'c Config,
+    /// How many ops the rule is written for, which share what is tried.
+    share: usize,
     promise: Promise,
     tally: Tally,
 }
@@ -155,8 +159,10 @@ impl<'c, 'r> Checker<'c, 'r> {
         form: Form<'r>,
         plan: &'c Plan<'r>,
         config: &'c Config,
+        share: usize,
     ) -> Checker<'c, 'r> {
         Checker {
+            share,
             forms,
             form,
             plan,
@@ -192,9 +198,10 @@ impl<'c, 'r> Checker<'c, 'r> {
 
     /// Random modules of one dtype.
     fn draws(&mut self, dtype: DType, rng: &mut Rng) {
+        let draws = self.config.draws.div_ceil(self.share.min(4));
         let wanted = match dtype {
-            DType::F32 | DType::I32 => self.config.draws,
-            _ => self.config.draws.div_ceil(3),
+            DType::F32 | DType::I32 => draws,
+            _ => draws.div_ceil(3),
         };
         let (mut acted, mut untyped) = (0, false);
         for attempt in 0..wanted * PATIENCE {
@@ -216,7 +223,7 @@ impl<'c, 'r> Checker<'c, 'r> {
                 taken.for_each(|(own, taken)| *own |= taken);
             }
             trial.run(&self.promise, rng, &mut self.tally);
-            if acted % 3 == 0 {
+            if acted % 4 == 0 {
                 trial.run_mutants(&self.promise, rng, &mut self.tally);
             }
             acted += 1;
@@ -250,7 +257,9 @@ impl<'c, 'r> Checker<'c, 'r> {
         if !self.plan.elementwise {
             return;
         }
-        for _ in 0..3 {
+        let fixed = |hint: &Hint| matches!(hint, Hint::Rank(..) | Hint::SameShape(..));
+        let repeats = if self.plan.hints.iter().all(fixed) { 1 } else { 3 };
+        for _ in 0..repeats {
             let mut chooser = Chooser::flat(self.plan, rng, dtype, 2);
             let Some(small) = build(self.plan, dtype, None, &mut chooser) else {
                 return;
@@ -308,6 +317,7 @@ fn summary<'r>(forms: &Forms<'r>, found: Vec<(Form<'r>, Outcome<'r>)>) -> RuleCh
         cases: 0,
         notes: Vec::new(),
     };
+    let share = found.len();
     for (form, outcome) in found {
         let (plan, tally) = match outcome {
             Ok(done) => done,
@@ -334,7 +344,7 @@ fn summary<'r>(forms: &Forms<'r>, found: Vec<(Form<'r>, Outcome<'r>)>) -> RuleCh
                 continue;
             }
         }
-        if let Some(reason) = untested(form, &tally) {
+        if let Some(reason) = untested(&tally, share) {
             check.verdict = Verdict::Unchecked(reason);
         }
         notes(form, &tally, &mut check.notes);
@@ -350,7 +360,7 @@ fn summary<'r>(forms: &Forms<'r>, found: Vec<(Form<'r>, Outcome<'r>)>) -> RuleCh
 }
 
 /// Why a form counts as not tested, if it does.
-fn untested(form: Form<'_>, tally: &Tally) -> Option<String> {
+fn untested(tally: &Tally, share: usize) -> Option<String> {
     if tally.draws == 0 && tally.untyped {
         let reason = "where it matches, the right side has no type, or not that of the left side";
         return Some(reason.to_owned());
@@ -377,7 +387,7 @@ fn untested(form: Form<'_>, tally: &Tally) -> Option<String> {
         ));
     }
     let (draws, cases) = (tally.draws, tally.judged);
-    if draws < LEAST_DRAWS || cases < LEAST_CASES {
+    if draws * share < LEAST_DRAWS || cases < LEAST_CASES {
         return Some(format!(
             "only {draws} modules and {cases} elements to compare, of {LEAST_DRAWS} and {LEAST_CASES} \
              at least"
@@ -387,7 +397,6 @@ fn untested(form: Form<'_>, tally: &Tally) -> Option<String> {
         return Some("nearly every result is NaN".to_owned());
     }
     let weak = !tally.mutants.is_empty() && tally.mutants.iter().all(|(_, killed)| !killed);
-    let _ = form;
     weak.then(|| {
         let (first, _) = &tally.mutants[0];
         format!("too weak a check: the rule passes as well {first}")

@@ -84,17 +84,19 @@ pub(crate) fn draw(
     }
     let bits: Vec<u64> = match FloatFormat::of(dtype) {
         Some(format) => floats(rng, dtype, format, count, mode),
-        None => (0..count).map(|_| integer(rng, dtype, mode)).collect(),
+        None => {
+            let all = specials(dtype);
+            (0..count).map(|_| integer(rng, &all, mode)).collect()
+        }
     };
     from_bits(dtype, &bits)
 }
 
-fn integer(rng: &mut Rng, dtype: DType, mode: Mode) -> u64 {
-    let special = |rng: &mut Rng| *rng.pick(&specials(dtype));
+fn integer(rng: &mut Rng, specials: &[u64], mode: Mode) -> u64 {
     match mode {
-        Mode::Special => special(rng),
+        Mode::Special => *rng.pick(specials),
         Mode::Bits | Mode::Window => rng.next(),
-        Mode::Sprinkled if rng.chance(12) => special(rng),
+        Mode::Sprinkled if rng.chance(12) => *rng.pick(specials),
         Mode::Sprinkled | Mode::Cancelling => rng.within(-3, 3) as u64,
         // Even and not 0: neither 0 nor -1 is among them.
         Mode::Finite => (rng.next() | 2) & !1,
@@ -117,6 +119,7 @@ fn floats(rng: &mut Rng, dtype: DType, format: FloatFormat, count: usize, mode: 
     };
     let base = [windowed(centre, rng), windowed(centre, rng), windowed(centre, rng)];
     let sign = 1 << (format.fraction + format.exponent);
+    let small = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, 3.0].map(|number| bits_of(dtype, number));
     let one = |rng: &mut Rng| match mode {
         Mode::Special => *rng.pick(&all),
         Mode::Bits => rng.next(),
@@ -127,7 +130,7 @@ fn floats(rng: &mut Rng, dtype: DType, format: FloatFormat, count: usize, mode: 
             if rng.chance(50) { bits ^ sign } else { bits }
         }
         Mode::Finite => match rng.chance(40) {
-            true => bits_of(dtype, *rng.pick(&[0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, 3.0])),
+            true => *rng.pick(&small),
             false => {
                 let exponent = rng.within((bias - near) as i64, (bias + near) as i64);
                 format.bits(rng.chance(50), exponent as u64, rng.next())
