@@ -30,6 +30,9 @@ const LEAST_CASES: usize = 1000;
 /// How many modules may be built in vain for each one wanted.
 const PATIENCE: usize = 60;
 
+/// How many modules that the condition keeps out are looked at in each dtype.
+const KEPT_OUT: usize = 6;
+
 /// Cases that a part of the condition keeps out before it is called needless.
 const NEEDLESS_CASES: usize = 400;
 
@@ -68,7 +71,9 @@ pub fn check(rules: &RuleSet, config: &Config) -> Vec<RuleCheck> {
     let tallies = in_parallel(all.len(), config.threads, |at| {
         let form = all[at];
         Plan::new(form).map(|plan| {
-            let same = |other: &&Form<'_>| other.rule() == form.rule() && other.reversed() == form.reversed();
+            let same = |other: &&Form<'_>| {
+                other.rule() == form.rule() && other.reversed() == form.reversed()
+            };
             let share = all.iter().filter(same).count();
             let tally = Checker::new(&forms, form, &plan, config, share).run();
             (plan, tally)
@@ -95,11 +100,7 @@ pub fn check(rules: &RuleSet, config: &Config) -> Vec<RuleCheck> {
 }
 
 /// The results of `work` on 0 to below `count`, in order.
-fn in_parallel<T: Send>(
-    count: usize,
-    threads: usize,
-    work: impl Fn(usize) -> T + Sync,
-) -> Vec<T> {
+fn in_parallel<T: Send>(count: usize, threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<(usize, T)>> = Mutex::new(Vec::with_capacity(count));
     let worker = || {
@@ -120,7 +121,9 @@ fn in_parallel<T: Send>(
         }
         worker();
     });
-    let mut done = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut done = done
+        .into_inner()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
     done.sort_by_key(|&(at, _)| at);
     done.into_iter().map(|(_, result)| result).collect()
 }
@@ -203,8 +206,8 @@ impl<'c, 'r> Checker<'c, 'r> {
             DType::F32 | DType::I32 => draws,
             _ => draws.div_ceil(3),
         };
-        let (mut acted, mut untyped) = (0, false);
-        for attempt in 0..wanted * PATIENCE {
+        let (mut acted, mut kept_out, mut untyped) = (0, 0, false);
+        for _ in 0..wanted * PATIENCE {
             if acted == wanted {
                 break;
             }
@@ -213,9 +216,10 @@ impl<'c, 'r> Checker<'c, 'r> {
             };
             if trial.acting().next().is_none() {
                 untyped |= trial.untyped();
-                if attempt % 4 == 0 {
+                if kept_out < KEPT_OUT {
                     trial.run_without(&self.promise, rng, &mut self.tally);
                 }
+                kept_out += 1;
                 continue;
             }
             for (application, _) in trial.acting() {
@@ -238,7 +242,7 @@ impl<'c, 'r> Checker<'c, 'r> {
 
     /// A few modules of a dtype that the condition keeps out.
     fn refused(&mut self, dtype: DType, rng: &mut Rng) {
-        for _ in 0..6 {
+        for _ in 0..KEPT_OUT {
             if let Some(trial) = self.random(dtype, rng) {
                 trial.run_without(&self.promise, rng, &mut self.tally);
             }
@@ -258,7 +262,11 @@ impl<'c, 'r> Checker<'c, 'r> {
             return;
         }
         let fixed = |hint: &Hint| matches!(hint, Hint::Rank(..) | Hint::SameShape(..));
-        let repeats = if self.plan.hints.iter().all(fixed) { 1 } else { 3 };
+        let repeats = if self.plan.hints.iter().all(fixed) {
+            1
+        } else {
+            3
+        };
         for _ in 0..repeats {
             let mut chooser = Chooser::flat(self.plan, rng, dtype, 2);
             let Some(small) = build(self.plan, dtype, None, &mut chooser) else {
@@ -266,7 +274,9 @@ impl<'c, 'r> Checker<'c, 'r> {
             };
             for grid in Grid::all(dtype, small.inputs.len()) {
                 let mut draw = small.draw.clone();
-                draw.leaves.iter_mut().for_each(|leaf| widen(leaf, grid.count()));
+                draw.leaves
+                    .iter_mut()
+                    .for_each(|leaf| widen(leaf, grid.count()));
                 let Some(instance) = replay(self.plan, &draw) else {
                     continue;
                 };
@@ -339,10 +349,13 @@ fn summary<'r>(forms: &Forms<'r>, found: Vec<(Form<'r>, Outcome<'r>)>) -> RuleCh
         }
         if let Some(failure) = &tally.failure {
             let smaller = shrink(forms, form, &plan, failure);
-            if let Some(shown) = counterexample(forms, form, &plan, &smaller) {
-                check.verdict = Verdict::Rejected(Box::new(shown));
-                continue;
-            }
+            let shown = counterexample(forms, form, &plan, &smaller)
+                .or_else(|| counterexample(forms, form, &plan, failure));
+            check.verdict = match shown {
+                Some(shown) => Verdict::Rejected(Box::new(shown)),
+                None => Verdict::Unchecked("it failed on a module that cannot be shown".to_owned()),
+            };
+            continue;
         }
         if let Some(reason) = untested(&tally, share) {
             check.verdict = Verdict::Unchecked(reason);
@@ -351,10 +364,14 @@ fn summary<'r>(forms: &Forms<'r>, found: Vec<(Form<'r>, Outcome<'r>)>) -> RuleCh
     }
     check.dtypes.sort_unstable();
     check.dtypes.dedup();
-    let stronger = check.holds.filter(|holds| check.class != *holds && check.class.allows(*holds));
+    let stronger = check
+        .holds
+        .filter(|holds| check.class != *holds && check.class.allows(*holds));
     if let (Some(holds), Verdict::Holds) = (stronger, &check.verdict) {
         let (declared, holds) = (class_text(check.class), class_text(holds));
-        check.notes.push(format!("declared `{declared}`, and `{holds}` in all that was tried"));
+        check.notes.push(format!(
+            "declared `{declared}`, and `{holds}` in all that was tried"
+        ));
     }
     check
 }
@@ -405,7 +422,8 @@ fn untested(tally: &Tally, share: usize) -> Option<String> {
 
 fn notes(form: Form<'_>, tally: &Tally, notes: &mut Vec<String>) {
     for (part, without) in form.conditions().iter().zip(&tally.without) {
-        let other = part.contains("one_use") || part.starts_with("is_float") && form.class() != FastMath::EXACT;
+        let other = part.contains("one_use")
+            || part.starts_with("is_float") && form.class() != FastMath::EXACT;
         if without.cases >= NEEDLESS_CASES && !without.differs && !other && form.group().is_none() {
             let note = format!("`{part}` is not needed in anything that was tried");
             if !notes.contains(&note) {

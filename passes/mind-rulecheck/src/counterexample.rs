@@ -11,7 +11,7 @@ use mind_ir::verify::{VerifyConfig, infer_op, verify};
 use mind_ir::{OpId, ValueId};
 
 use crate::check::promise;
-use crate::evaluate::{Ran, finish, prune};
+use crate::evaluate::{Ran, Sides, finish, prune};
 use crate::instance::replay;
 use crate::plan::Plan;
 use crate::tally::{Failure, Tally};
@@ -52,7 +52,11 @@ impl std::fmt::Display for Found {
 
 impl std::fmt::Debug for Counterexample {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} at {:?}: {} and {}", self.dtype, self.index, self.left, self.right)
+        write!(
+            f,
+            "{} at {:?}: {} and {}",
+            self.dtype, self.index, self.left, self.right
+        )
     }
 }
 
@@ -78,10 +82,14 @@ pub(crate) fn counterexample<'r>(
                 return None;
             };
             let found = |tensor: &Tensor| Found::Element(Scalar::at(tensor, failure.at));
-            (found(left), found(right), position(failure.at, left.shape()))
+            (
+                found(left),
+                found(right),
+                position(failure.at, left.shape()),
+            )
         }
         Ran::RightFails(error) => {
-            let left = crate::evaluate::Sides::new(&trial.instance, &[trial.instance.left], 0);
+            let left = Sides::left(&trial.instance);
             let Ran::Done(outputs) = left.run(&failure.values) else {
                 return None;
             };
@@ -121,7 +129,9 @@ fn inline(module: &mut Graph, trial: &Trial, values: &[Tensor]) {
 
 /// Puts the extent in place of the symbol and types every op anew.
 fn settle(module: &mut Graph, symbol: Option<i64>) -> Option<()> {
-    let Some(extent) = symbol else { return Some(()) };
+    let Some(extent) = symbol else {
+        return Some(());
+    };
     let ops: Vec<OpId> = module.ops(module.body()).collect();
     for op in ops {
         for at in 0..module.attrs(op).len() {

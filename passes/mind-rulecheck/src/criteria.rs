@@ -42,6 +42,10 @@ pub(crate) fn judge(class: FastMath, tolerance: f64, case: &Evidence<'_>) -> Jud
     if left.dtype() != right.dtype() || left.shape() != right.shape() {
         return Judgement::Broken(0);
     }
+    if !left.dtype().is_float() {
+        // No class changes an integer.
+        return first_difference(left, right).map_or(Judgement::Kept, Judgement::Broken);
+    }
     let regroups = class.allows(FastMath::REASSOC);
     let approximates = class.allows(FastMath::APPROX);
     let finite = |tensor: &Tensor| to_f64(tensor.buffer()).iter().all(|x| x.is_finite());
@@ -52,16 +56,20 @@ pub(crate) fn judge(class: FastMath, tolerance: f64, case: &Evidence<'_>) -> Jud
     if assumes && !case.everything.iter().all(finite) {
         return Judgement::Excused;
     }
-    let inexact = (regroups || approximates) && left.dtype().is_float();
+    let inexact = regroups || approximates;
     let slack = Slack::new(left.dtype(), class, tolerance, case);
     let (lefts, rights) = (to_f64(left.buffer()), to_f64(right.buffer()));
     let broken = (0..left.count()).find(|&at| {
         let same = Scalar::at(left, at).same_bits(Scalar::at(right, at));
-        let zeros = lefts[at] == 0.0 && rights[at] == 0.0 && left.dtype().is_float();
+        let zeros = lefts[at] == 0.0 && rights[at] == 0.0;
         let signless = class.allows(FastMath::NSZ) && zeros;
         !same && !signless && !(inexact && slack.covers(lefts[at], rights[at]))
     });
     broken.map_or(Judgement::Kept, Judgement::Broken)
+}
+
+fn first_difference(left: &Tensor, right: &Tensor) -> Option<usize> {
+    (0..left.count()).find(|&at| !Scalar::at(left, at).same_bits(Scalar::at(right, at)))
 }
 
 /// How far results may be apart.
@@ -84,7 +92,10 @@ impl Slack {
             slack.absolute = format.least_normal();
         }
         if class.allows(FastMath::REASSOC) {
-            let magnitudes = case.everything.iter().flat_map(|tensor| to_f64(tensor.buffer()));
+            let magnitudes = case
+                .everything
+                .iter()
+                .flat_map(|tensor| to_f64(tensor.buffer()));
             let largest = magnitudes.fold(0.0f64, |largest, x| largest.max(x.abs()));
             let steps = (case.steps + 2) as f64;
             slack.absolute += SLACK * format.rounding() * steps * largest;
@@ -131,6 +142,9 @@ mod tests {
         assert!(kept(FastMath::APPROX, 1.0, 1.0005) && !kept(FastMath::APPROX, 1.0, 1.01));
         let nnan = judged(FastMath::NNAN, f32::INFINITY, 1.0, Mode::Special);
         assert_eq!(nnan, Judgement::Excused);
-        assert_eq!(judged(FastMath::NNAN, 0.0, -0.0, Mode::Special), Judgement::Broken(0));
+        assert_eq!(
+            judged(FastMath::NNAN, 0.0, -0.0, Mode::Special),
+            Judgement::Broken(0)
+        );
     }
 }

@@ -57,6 +57,13 @@ impl Sides {
         }
     }
 
+    /// The left side alone.
+    pub(crate) fn left(instance: &Instance) -> Sides {
+        let mut sides = Sides::new(instance, &[instance.left], 0);
+        prune(&mut sides.graph);
+        sides
+    }
+
     /// The outputs on these values, one per input.
     pub(crate) fn run(&self, values: &[Tensor]) -> Ran {
         let g = &self.graph;
@@ -123,7 +130,10 @@ pub(crate) fn values(instance: &Instance, rng: &mut Rng, mode: Mode) -> Vec<Tens
 pub(crate) fn prune(graph: &mut Graph) {
     let ops: Vec<OpId> = graph.ops(graph.body()).collect();
     for op in ops.into_iter().rev() {
-        let unread = graph.results(op).iter().all(|value| graph.uses(value).is_empty());
+        let unread = graph
+            .results(op)
+            .iter()
+            .all(|value| graph.uses(value).is_empty());
         if unread && !graph.def(op).has(Trait::Terminator) {
             graph.erase(op);
         }

@@ -143,6 +143,9 @@ mod tests {
             let least = format.bits(false, 1, 0);
             assert_eq!(to_f64(&from_bits(dtype, &[least])), [format.least_normal()]);
         }
-        assert_eq!(to_f64(&from_bits(DType::I8, &[bits_of(DType::I8, -1.0)])), [-1.0]);
+        assert_eq!(
+            to_f64(&from_bits(DType::I8, &[bits_of(DType::I8, -1.0)])),
+            [-1.0]
+        );
     }
 }

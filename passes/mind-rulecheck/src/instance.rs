@@ -273,9 +273,7 @@ impl Assembler {
             return None;
         }
         let value = match &leaf.kind {
-            LeafKind::Constant(tensor) => {
-                mind_core::constant(&mut self.builder(), tensor)
-            }
+            LeafKind::Constant(tensor) => mind_core::constant(&mut self.builder(), tensor),
             LeafKind::Input => self.input(&leaf),
             LeafKind::Through(def) => {
                 let input = self.input(&leaf);

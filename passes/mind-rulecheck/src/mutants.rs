@@ -96,14 +96,18 @@ fn mutable(g: &Graph, op: OpId) -> bool {
 fn others(g: &Graph, start: usize, left: ValueId, right: ValueId) -> Vec<Mutant> {
     let ops = g.ops(g.body()).filter(|op| op.index() < start);
     let values = ops.flat_map(|op| g.results(op));
-    let fits = |value: &ValueId| {
-        *value != right && *value != left && g.type_id(*value) == g.type_id(left)
-    };
+    let fits =
+        |value: &ValueId| *value != right && *value != left && g.type_id(*value) == g.type_id(left);
     let mutant = |(at, value): (usize, ValueId)| Mutant {
         label: format!("value {} of the left side instead", at + 1),
         value,
     };
-    values.filter(fits).enumerate().take(3).map(mutant).collect()
+    values
+        .filter(fits)
+        .enumerate()
+        .take(3)
+        .map(mutant)
+        .collect()
 }
 
 /// `right` computed anew with `change` at the op number `at`; none where the shape rules refuse it.
@@ -156,7 +160,10 @@ fn changed(
         let created = Builder::new(g, end, Span::FILE).create(def, &operands, &borrowed);
         copies.push((result, g.result(created.ok()?)));
     }
-    copies.iter().find(|(own, _)| *own == right).map(|&(_, copy)| copy)
+    copies
+        .iter()
+        .find(|(own, _)| *own == right)
+        .map(|&(_, copy)| copy)
 }
 
 /// Whether `op` gives its operand whenever both have one type.
@@ -178,7 +185,11 @@ fn other(attr: &mind_eqsat::AttrValue) -> Option<mind_eqsat::AttrValue> {
         }
         AttrValue::Ints(list) if !list.is_empty() => {
             let mut list = list.clone();
-            list[0] += if list[0] == mind_ir::attr::OPEN_END { -1 } else { 1 };
+            list[0] += if list[0] == mind_ir::attr::OPEN_END {
+                -1
+            } else {
+                1
+            };
             AttrValue::Ints(list)
         }
         AttrValue::Ints(_)

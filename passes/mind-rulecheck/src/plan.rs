@@ -100,7 +100,11 @@ impl<'r> Plan<'r> {
             values: left.values,
             hints: form.hints().iter().map(|hint| moved(hint, &one)).collect(),
             types: types.map(|(value, ty)| (one[*value], ty.clone())).collect(),
-            attrs: ops.iter().filter_map(named).max().map_or(0, |most| most + 1),
+            attrs: ops
+                .iter()
+                .filter_map(named)
+                .max()
+                .map_or(0, |most| most + 1),
             elementwise: ops.iter().all(elementwise),
             reduces: ops.iter().any(|op| is_any(op.left.def, &REDUCING)),
             ops,
@@ -139,7 +143,9 @@ fn representatives(left: &Left<'_>) -> Vec<usize> {
     let mut one: Vec<usize> = (0..left.values).collect();
     for &(a, b) in &left.same {
         let (a, b) = (one[a].min(one[b]), one[a].max(one[b]));
-        one.iter_mut().filter(|own| **own == b).for_each(|own| *own = a);
+        one.iter_mut()
+            .filter(|own| **own == b)
+            .for_each(|own| *own = a);
     }
     one
 }

@@ -48,9 +48,9 @@ impl RuleCheck {
 
 /// The words of a class: `exact`, or its parts with commas.
 pub fn class_text(class: FastMath) -> String {
-    let parts = FastMath::NAMES.iter().filter(|(_, part)| {
-        *part != FastMath::EXACT && class.allows(*part)
-    });
+    let parts = FastMath::NAMES
+        .iter()
+        .filter(|(_, part)| *part != FastMath::EXACT && class.allows(*part));
     let words: Vec<&str> = parts.map(|(name, _)| *name).collect();
     match words.is_empty() {
         true => "exact".to_owned(),

@@ -64,7 +64,13 @@ impl Shrinker<'_, '_> {
         for (_, right) in trial.acting() {
             let mut seen = Tally::default();
             let sides = trial.sides(right);
-            trial.case(&sides, values.to_vec(), mode, &promise(self.form), &mut seen);
+            trial.case(
+                &sides,
+                values.to_vec(),
+                mode,
+                &promise(self.form),
+                &mut seen,
+            );
             if let Some(failure) = seen.failure {
                 self.best = failure;
                 return true;
@@ -88,8 +94,19 @@ impl Shrinker<'_, '_> {
         if !self.plan.elementwise {
             return;
         }
-        let Failure { draw, values, at, mode, .. } = self.best.clone();
-        let rank = draw.leaves.iter().map(|leaf| leaf.shape.len()).max().unwrap_or(0);
+        let Failure {
+            draw,
+            values,
+            at,
+            mode,
+            ..
+        } = self.best.clone();
+        let rank = draw
+            .leaves
+            .iter()
+            .map(|leaf| leaf.shape.len())
+            .max()
+            .unwrap_or(0);
         let mut whole = vec![1i64; rank];
         for leaf in &draw.leaves {
             let missing = rank - leaf.shape.len();
@@ -116,7 +133,11 @@ impl Shrinker<'_, '_> {
     /// One extent less; false when none can be.
     fn smaller_extents(&mut self) -> bool {
         let draw = self.best.draw.clone();
-        let mut extents: Vec<i64> = draw.leaves.iter().flat_map(|leaf| leaf.shape.clone()).collect();
+        let mut extents: Vec<i64> = draw
+            .leaves
+            .iter()
+            .flat_map(|leaf| leaf.shape.clone())
+            .collect();
         extents.sort_unstable();
         extents.dedup();
         for &extent in extents.iter().rev().filter(|&&extent| extent > 1) {
@@ -154,9 +175,7 @@ impl Shrinker<'_, '_> {
         let kept: Vec<Tensor> = inputs
             .iter()
             .zip(&self.best.values)
-            .map(|(&(_, leaf), tensor)| {
-                cropped(tensor, tensor.shape(), &small.leaves[leaf].shape)
-            })
+            .map(|(&(_, leaf), tensor)| cropped(tensor, tensor.shape(), &small.leaves[leaf].shape))
             .collect();
         let mode = self.best.mode;
         if self.try_values(&trial, &kept, mode) {
@@ -185,7 +204,10 @@ impl Shrinker<'_, '_> {
             };
             let simple = [bits_of(dtype, 1.0), 0];
             let whole = simple.map(|bits| from_bits(dtype, &vec![bits; count]));
-            if whole.into_iter().any(|buffer| self.with(&trial, input, buffer)) {
+            if whole
+                .into_iter()
+                .any(|buffer| self.with(&trial, input, buffer))
+            {
                 continue;
             }
             for at in (0..count).filter(|_| count <= ONE_BY_ONE) {
@@ -213,7 +235,10 @@ impl Shrinker<'_, '_> {
 }
 
 fn replace(shape: &mut [i64], from: i64, to: i64) {
-    shape.iter_mut().filter(|own| **own == from).for_each(|own| *own = to);
+    shape
+        .iter_mut()
+        .filter(|own| **own == from)
+        .for_each(|own| *own = to);
 }
 
 /// An attribute of shapes and bounds with one extent replaced.
@@ -226,8 +251,16 @@ fn with_extent(attr: &AttrValue, from: i64, to: i64) -> AttrValue {
             };
             AttrValue::Dims(dims.iter().map(dim).collect())
         }
-        AttrValue::Ints(list) if list.iter().any(|&entry| entry >= to && entry <= from) && from > 4 => {
-            let cut = |&entry: &i64| if entry > to && entry <= from { to } else { entry };
+        AttrValue::Ints(list)
+            if list.iter().any(|&entry| entry >= to && entry <= from) && from > 4 =>
+        {
+            let cut = |&entry: &i64| {
+                if entry > to && entry <= from {
+                    to
+                } else {
+                    entry
+                }
+            };
             AttrValue::Ints(list.iter().map(cut).collect())
         }
         attr => attr.clone(),
@@ -242,7 +275,10 @@ fn position(mut flat: usize, whole: &[i64], shape: &[i64]) -> usize {
         let extent = whole[dimension].max(1) as usize;
         let index = flat % extent;
         flat /= extent;
-        if let Some(&own) = dimension.checked_sub(missing).and_then(|own| shape.get(own)) {
+        if let Some(&own) = dimension
+            .checked_sub(missing)
+            .and_then(|own| shape.get(own))
+        {
             at += if own == 1 { 0 } else { index * stride };
             stride *= own as usize;
         }
@@ -254,7 +290,9 @@ fn position(mut flat: usize, whole: &[i64], shape: &[i64]) -> usize {
 fn slice(tensor: &Tensor, positions: &[usize]) -> Buffer {
     let size = tensor.dtype().size();
     let bytes = tensor.buffer().to_bytes();
-    let picked = positions.iter().flat_map(|&at| &bytes[at * size..(at + 1) * size]);
+    let picked = positions
+        .iter()
+        .flat_map(|&at| &bytes[at * size..(at + 1) * size]);
     Buffer::from_bytes(tensor.dtype(), &picked.copied().collect::<Vec<u8>>())
 }
 

@@ -24,8 +24,6 @@ pub(crate) struct Failure {
     pub(crate) mode: Mode,
     /// The first element that differs, in row-major order.
     pub(crate) at: usize,
-    /// Why the right side has no result, where it has none.
-    pub(crate) error: Option<String>,
 }
 
 /// What was seen of one part of a condition being the only one that does not hold.

@@ -62,10 +62,12 @@ impl Trial {
         let most = leaves.map(|leaf| leaf.count()).max().unwrap_or(1);
         let longest = leaves_extents(self).max().unwrap_or(1);
         let g = &self.instance.graph;
-        let ops = g.ops(g.body()).filter(|&op| !g.def(op).has(Trait::Constant));
-        let elementwise = ops.clone().all(|op| {
-            g.def(op).has(Trait::Elementwise) || g.def(op).has(Trait::Interface)
-        });
+        let ops = g
+            .ops(g.body())
+            .filter(|&op| !g.def(op).has(Trait::Constant));
+        let elementwise = ops
+            .clone()
+            .all(|op| g.def(op).has(Trait::Elementwise) || g.def(op).has(Trait::Interface));
         match elementwise {
             true => ops.count(),
             false => ops.count() + most.min(longest * longest),
@@ -100,9 +102,9 @@ impl Trial {
         let outputs = match sides.run(&values) {
             Ran::Done(outputs) => outputs,
             Ran::LeftFails => return,
-            Ran::RightFails(error) => {
+            Ran::RightFails(_) => {
                 tally.broken = [true; CLASSES.len()];
-                self.fail(values, mode, 0, Some(error), tally);
+                self.fail(values, mode, 0, tally);
                 return;
             }
         };
@@ -130,24 +132,16 @@ impl Trial {
         match judge(promise.class, promise.tolerance, &case) {
             Judgement::Kept => tally.judged += left.count(),
             Judgement::Excused => {}
-            Judgement::Broken(at) => self.fail(values, mode, at, None, tally),
+            Judgement::Broken(at) => self.fail(values, mode, at, tally),
         }
     }
 
-    fn fail(
-        &self,
-        values: Vec<Tensor>,
-        mode: Mode,
-        at: usize,
-        error: Option<String>,
-        tally: &mut Tally,
-    ) {
+    fn fail(&self, values: Vec<Tensor>, mode: Mode, at: usize, tally: &mut Tally) {
         tally.failure.get_or_insert_with(|| Failure {
             draw: self.instance.draw.clone(),
             values,
             mode,
             at,
-            error,
         });
     }
 

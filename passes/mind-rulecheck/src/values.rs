@@ -62,7 +62,9 @@ pub(crate) fn specials(dtype: DType) -> Vec<u64> {
             format.bits(negative, top, 0),
         ]);
     }
-    all.extend(numbers(&[0.5, 3.0, 0.1, 1.5, 65504.0, 16777216.0, 16777217.0]));
+    all.extend(numbers(&[
+        0.5, 3.0, 0.1, 1.5, 65504.0, 16777216.0, 16777217.0,
+    ]));
     all.push(format.bits(false, top, 1 << (format.fraction - 1)));
     if dtype.size() > 2 {
         all.extend(numbers(&[1e20, -1e-20]));
@@ -79,7 +81,9 @@ pub(crate) fn draw(
     below: Option<i64>,
 ) -> Buffer {
     if let Some(below) = below {
-        let bits: Vec<u64> = (0..count).map(|_| rng.below(below as usize) as u64).collect();
+        let bits: Vec<u64> = (0..count)
+            .map(|_| rng.below(below as usize) as u64)
+            .collect();
         return from_bits(dtype, &bits);
     }
     let bits: Vec<u64> = match FloatFormat::of(dtype) {
@@ -117,7 +121,11 @@ fn floats(rng: &mut Rng, dtype: DType, format: FloatFormat, count: usize, mode: 
         let exponent = (centre + rng.below(7) as u64).saturating_sub(3);
         format.bits(rng.chance(50), exponent.min(top - 1), rng.next())
     };
-    let base = [windowed(centre, rng), windowed(centre, rng), windowed(centre, rng)];
+    let base = [
+        windowed(centre, rng),
+        windowed(centre, rng),
+        windowed(centre, rng),
+    ];
     let sign = 1 << (format.fraction + format.exponent);
     let small = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, 3.0].map(|number| bits_of(dtype, number));
     let one = |rng: &mut Rng| match mode {

@@ -66,9 +66,7 @@ impl Chooser<'_, '_> {
                 1 => AttrValue::Same,
                 _ => AttrValue::Pads([0; 4].map(|_: i64| self.rng.within(0, 2))),
             },
-            AttrKind::Str | AttrKind::LiteralData => {
-                AttrValue::of(request.row.default?)?
-            }
+            AttrKind::Str | AttrKind::LiteralData => AttrValue::of(request.row.default?)?,
         })
     }
 
@@ -77,8 +75,7 @@ impl Chooser<'_, '_> {
         let like = |value: &&AttrValue| request.row.kind.admits(&value.as_attr());
         let list = matches!(request.row.kind, AttrKind::Ints | AttrKind::Dims);
         let known: Vec<&AttrValue> = request.named.iter().flatten().filter(like).collect();
-        (list && !known.is_empty() && self.rng.chance(30))
-            .then(|| (*self.rng.pick(&known)).clone())
+        (list && !known.is_empty() && self.rng.chance(30)).then(|| (*self.rng.pick(&known)).clone())
     }
 
     fn int(&mut self, request: &Request<'_>, shape: &[i64]) -> i64 {
@@ -89,7 +86,11 @@ impl Chooser<'_, '_> {
                     Some(axis) if axis < rank => axis,
                     _ => self.rng.within(0, (rank - 1).max(0)),
                 };
-                if self.rng.chance(20) { axis - rank } else { axis }
+                if self.rng.chance(20) {
+                    axis - rank
+                } else {
+                    axis
+                }
             }
             "count" => {
                 let extent = request.axis(shape).unwrap_or(1);
@@ -257,7 +258,11 @@ impl Request<'_> {
     /// The extent along the axis that an attribute before this one names.
     fn axis(&self, shape: &[i64]) -> Option<i64> {
         let axis = self.before.iter().find_map(int_of)?;
-        let axis = if axis < 0 { axis + shape.len() as i64 } else { axis };
+        let axis = if axis < 0 {
+            axis + shape.len() as i64
+        } else {
+            axis
+        };
         shape.get(usize::try_from(axis).ok()?).copied()
     }
 }

@@ -36,7 +36,9 @@ impl Chooser<'_, '_> {
             Hint::Splat(..) | Hint::PowerOfTwo(_) => self.any_splat(dtype, shape),
             Hint::Constant(_) => match self.flat.is_none() && self.rng.chance(35) {
                 true => {
-                    let mode = *self.rng.pick(&[Mode::Special, Mode::Moderate, Mode::Finite]);
+                    let mode = *self
+                        .rng
+                        .pick(&[Mode::Special, Mode::Moderate, Mode::Finite]);
                     let count = shape.iter().product::<i64>() as usize;
                     let buffer = draw(self.rng, dtype, count, mode, None);
                     let shape = shape.iter().map(|&extent| extent as usize).collect();

@@ -28,6 +28,8 @@ pub(crate) struct Chooser<'c, 'r> {
     plan: &'c Plan<'r>,
     rng: &'c mut Rng,
     dtype: DType,
+    /// Whether ranks are as the condition asks for: it is also to be seen what it keeps out.
+    obedient: bool,
     /// The shape that most values have.
     base: Vec<i64>,
     /// Every leaf is a vector of this extent.
@@ -46,10 +48,12 @@ pub(crate) struct Chooser<'c, 'r> {
 impl<'c, 'r> Chooser<'c, 'r> {
     /// Choices for an instance of `plan` with values of `dtype`.
     pub(crate) fn new(plan: &'c Plan<'r>, rng: &'c mut Rng, dtype: DType) -> Chooser<'c, 'r> {
+        let obedient = rng.chance(85);
         let mut chooser = Chooser {
             plan,
             rng,
             dtype,
+            obedient,
             base: Vec::new(),
             flat: None,
             symbol: None,
@@ -116,7 +120,11 @@ impl Choices for Chooser<'_, '_> {
         for &value in open {
             let at = op.operands.iter().position(|own| *own == value)?;
             let index = is_index(op.left.def, at);
-            let dtype = if index { self.index_dtype() } else { self.dtype };
+            let dtype = if index {
+                self.index_dtype()
+            } else {
+                self.dtype
+            };
             let shape = match self.flat {
                 Some(_) => drawn[at].clone(),
                 None => self.hinted(value, drawn[at].clone()),

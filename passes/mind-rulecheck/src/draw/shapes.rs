@@ -18,13 +18,19 @@ impl Chooser<'_, '_> {
             _ => None,
         });
         let rank = match hinted {
-            Some(rank) if self.rng.chance(85) => rank,
+            Some(rank) if self.obedient => rank,
             _ => *self.rng.pick(&[0, 1, 1, 2, 2, 2, 3, 3, 4]),
         };
         let square = *self.rng.pick(&EXTENTS);
         let alike = self.rng.chance(25);
         let mut shape: Vec<i64> = (0..rank)
-            .map(|_| if alike { square } else { *self.rng.pick(&EXTENTS) })
+            .map(|_| {
+                if alike {
+                    square
+                } else {
+                    *self.rng.pick(&EXTENTS)
+                }
+            })
             .collect();
         if rank > 0 && self.rng.chance(10) {
             let large = if self.rng.chance(50) { 0 } else { rank - 1 };
@@ -82,7 +88,11 @@ impl Chooser<'_, '_> {
                 1 => vec![*self.rng.pick(&EXTENTS)],
                 _ => vec![2, 3],
             };
-            let data = if self.base.is_empty() { vec![3] } else { self.base.clone() };
+            let data = if self.base.is_empty() {
+                vec![3]
+            } else {
+                self.base.clone()
+            };
             return vec![data, indices];
         }
         let first = known.iter().flatten().next().cloned();
@@ -178,8 +188,16 @@ impl Chooser<'_, '_> {
             Some(rank) => rank == 2,
             None => self.rng.chance(50),
         };
-        let lhs = if matrix(op.operands[0]) { vec![outer[0], k] } else { vec![k] };
-        let rhs = if matrix(op.operands[1]) { vec![k, outer[1]] } else { vec![k] };
+        let lhs = if matrix(op.operands[0]) {
+            vec![outer[0], k]
+        } else {
+            vec![k]
+        };
+        let rhs = if matrix(op.operands[1]) {
+            vec![k, outer[1]]
+        } else {
+            vec![k]
+        };
         vec![lhs, rhs]
     }
 
@@ -252,7 +270,7 @@ impl Chooser<'_, '_> {
             }
         }
         let mut shape = drawn;
-        if let Some(rank) = plan.rank(value).filter(|_| self.rng.chance(85)) {
+        if let Some(rank) = plan.rank(value).filter(|_| self.obedient) {
             while (shape.len() as i64) < rank {
                 shape.insert(0, *self.rng.pick(&EXTENTS));
             }
