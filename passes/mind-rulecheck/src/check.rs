@@ -30,6 +30,9 @@ const LEAST_CASES: usize = 1000;
 /// How many modules may be built in vain for each one wanted.
 const PATIENCE: usize = 60;
 
+/// How many times the modules wanted may be tried where their results are small.
+const MORE: usize = 4;
+
 /// How many modules that the condition keeps out are looked at in each dtype.
 const KEPT_OUT: usize = 6;
 
@@ -208,7 +211,9 @@ impl<'c, 'r> Checker<'c, 'r> {
         };
         let (mut acted, mut kept_out, mut untyped) = (0, 0, false);
         for _ in 0..wanted * PATIENCE {
-            if acted == wanted {
+            // Results of a few elements take more modules.
+            let enough = self.tally.judged >= LEAST_CASES || acted >= MORE * wanted;
+            if acted >= wanted && enough {
                 break;
             }
             let Some(trial) = self.random(dtype, rng) else {

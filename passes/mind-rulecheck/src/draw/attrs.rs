@@ -113,15 +113,13 @@ impl Chooser<'_, '_> {
             "permutation" => self.permutation(shape.len()),
             "axes" => self.axes(request.def, shape),
             "starts" if request.whole => vec![0; shape.len()],
-            "starts" => per_axis(self, |own, extent| match own.rng.chance(40) {
-                true => 0,
-                false => own.rng.within(0, extent),
+            "starts" => per_axis(self, |own, extent| match own.rng.below(20) {
+                0 => own.rng.within(0, extent),
+                1..9 => 0,
+                _ => own.rng.within(0, (extent - 1).max(0)),
             }),
             "ends" if request.whole => shape.to_vec(),
-            "ends" => per_axis(self, |own, extent| match own.rng.chance(35) {
-                true => OPEN_END,
-                false => own.rng.within(0, extent),
-            }),
+            "ends" => self.ends(request, shape),
             "steps" if request.whole => vec![1; shape.len()],
             "steps" => per_axis(self, |own, _| match own.rng.chance(60) {
                 true => 1,
@@ -134,6 +132,22 @@ impl Chooser<'_, '_> {
                 (0..length).map(|_| self.rng.within(0, 2)).collect()
             }
         }
+    }
+
+    /// Where slices end: mostly behind where they start.
+    fn ends(&mut self, request: &Request<'_>, shape: &[i64]) -> Vec<i64> {
+        let starts = match request.before.first() {
+            Some(AttrValue::Ints(starts)) => starts.to_vec(),
+            _ => vec![0; shape.len()],
+        };
+        let pairs = shape.iter().zip(&starts);
+        pairs
+            .map(|(&extent, &start)| match self.rng.below(20) {
+                0 => self.rng.within(0, extent),
+                1..7 => OPEN_END,
+                _ => self.rng.within((start + 1).min(extent), extent),
+            })
+            .collect()
     }
 
     fn permutation(&mut self, rank: usize) -> Vec<i64> {
