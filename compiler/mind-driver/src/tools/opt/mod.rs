@@ -1,6 +1,7 @@
 //! `mind-opt`: verify, optimise, print.
 
 mod args;
+mod check_rules;
 mod chunks;
 mod expected;
 mod listing;
@@ -34,6 +35,9 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
     };
     let session = Session::default();
     if let Some(code) = list(&matches, &session, host) {
+        return code;
+    }
+    if let Some(code) = check_rules::run(&matches, &session, host) {
         return code;
     }
     match optimise(&matches, &session, host) {
