@@ -82,6 +82,8 @@ pub(crate) struct Instance {
     pub(crate) below: Vec<Option<i64>>,
     /// The left side.
     pub(crate) left: ValueId,
+    /// What a rule that joins values over several matches joins its own with.
+    pub(crate) twin: Option<ValueId>,
     pub(crate) draw: Draw,
 }
 
@@ -172,6 +174,7 @@ pub(crate) fn build(
     let mut assembler = Assembler {
         instance: Instance {
             left: ValueId::new(0),
+            twin: None,
             graph,
             symbol: name,
             inputs: Vec::new(),
@@ -183,6 +186,9 @@ pub(crate) fn build(
     };
     for op in &plan.ops {
         assembler.op(op, choices)?;
+    }
+    if let Some(value) = plan.joined {
+        assembler.twin(value);
     }
     let mut instance = assembler.instance;
     instance.left = assembler.values[plan.root]?;
@@ -290,6 +296,18 @@ impl Assembler {
         self.instance.draw.leaves.push(leaf);
         self.instance.below.push(None);
         Some(())
+    }
+
+    /// An input like the leaf `value`.
+    fn twin(&mut self, value: usize) {
+        let leaves = &self.instance.draw.leaves;
+        let Some(mut leaf) = leaves.iter().find(|leaf| leaf.value == value).cloned() else {
+            return;
+        };
+        leaf.kind = LeafKind::Input;
+        self.instance.twin = Some(self.input(&leaf));
+        self.instance.draw.leaves.push(leaf);
+        self.instance.below.push(None);
     }
 
     fn input(&mut self, leaf: &Leaf) -> ValueId {

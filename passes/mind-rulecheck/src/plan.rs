@@ -22,6 +22,8 @@ pub(crate) struct Plan<'r> {
     pub(crate) hints: Vec<Hint>,
     /// The types written for values, likewise.
     pub(crate) types: Vec<(usize, LeftType)>,
+    /// The value that the rule joins with that of another match.
+    pub(crate) joined: Option<usize>,
     /// How many attributes have numbers.
     pub(crate) attrs: usize,
     /// Whether every op works position by position.
@@ -97,6 +99,7 @@ impl<'r> Plan<'r> {
         let types = left.types.iter();
         Ok(Plan {
             root: one[0],
+            joined: form.joined().map(|value| one[value]),
             values: left.values,
             hints: form.hints().iter().map(|hint| moved(hint, &one)).collect(),
             types: types.map(|(value, ty)| (one[*value], ty.clone())).collect(),

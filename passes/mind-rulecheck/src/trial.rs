@@ -29,7 +29,7 @@ impl Trial {
     /// Applies `form` to `instance`.
     pub(crate) fn new<'r>(forms: &Forms<'r>, form: Form<'r>, mut instance: Instance) -> Trial {
         let right = instance.graph.op_bound();
-        let applications = forms.apply(form, &mut instance.graph, instance.left);
+        let applications = forms.apply(form, &mut instance.graph, instance.left, instance.twin);
         Trial {
             instance,
             applications,

@@ -6,12 +6,12 @@ use mind_ir::builder::Builder;
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
 use mind_ir::opdef::Op;
-use mind_ir::{OpId, Ty, ValueId};
+use mind_ir::{OpId, ValueId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::{claims, parts};
-use crate::apply::{Ready, ready};
+use crate::apply::{Joined, Ready, ready};
 use crate::context::Context;
 use crate::cost::CostTable;
 use crate::egraph::analysis::spelt_out;
@@ -20,7 +20,8 @@ use crate::expr::Scope;
 use crate::fusion::build::{Body, build};
 use crate::load::{Loaded, load};
 use crate::matcher::{Match, search_if};
-use crate::pattern::{Effect, Rule, Template, TemplateTerm};
+use crate::merge::{joined_extent, placed};
+use crate::pattern::{Effect, Join, Rule, Template, TemplateTerm};
 use crate::region::Program;
 
 /// The most matches at one value that are applied.
@@ -52,6 +53,7 @@ pub(super) fn apply(
     rule: &Rule,
     g: &mut Graph,
     root: ValueId,
+    twin: Option<ValueId>,
 ) -> Vec<Application> {
     let program = Program::of(g);
     let store = Store::new(&cx.rules.ops, costs, g);
@@ -72,19 +74,27 @@ pub(super) fn apply(
             registers: &found.registers,
             slots: &found.slots,
         };
-        let conditions = parts(rule).iter().map(|part| part.holds(&scope)).collect();
+        let conditions: Vec<Option<bool>> =
+            parts(rule).iter().map(|part| part.holds(&scope)).collect();
         let condition = rule.condition.as_ref();
         let alternatives = condition.map(|all| claims::taken(all, &scope));
-        let right = match &rule.effect {
-            Effect::Rewrite(template) => ready(&mut loaded.egraph, &uses, template, &found, None)
-                .and_then(|ready| instantiate(cx, g, &loaded, &values, template, ready)),
-            Effect::Group(kind) => grouped(cx, g, &loaded, kind, &found, root),
+        let mut instantiator = Instantiator {
+            cx,
+            g: &mut *g,
+            loaded: &mut loaded,
+            values: &values,
+            uses: &uses,
         };
-        applied.push(Application {
-            conditions,
-            alternatives: alternatives.unwrap_or_default(),
+        let rights = match &rule.effect {
+            Effect::Rewrite(template) => vec![instantiator.rewritten(template, &found, None)],
+            Effect::Merge(template, join) => instantiator.merged(template, *join, &found, twin),
+            Effect::Group(kind) => vec![grouped(cx, g, &loaded, kind, &found, root)],
+        };
+        applied.extend(rights.into_iter().map(|right| Application {
+            conditions: conditions.clone(),
+            alternatives: alternatives.clone().unwrap_or_default(),
             right,
-        });
+        }));
     }
     applied
 }
@@ -100,38 +110,90 @@ fn values(g: &Graph, program: &Program, loaded: &Loaded<'_>) -> FxHashMap<Id, Va
     values
 }
 
-/// Appends the right side to the body.
-fn instantiate(
-    cx: &Context<'_>,
-    g: &mut Graph,
-    loaded: &Loaded<'_>,
-    values: &FxHashMap<Id, ValueId>,
-    template: &Template,
-    ready: Vec<(Ty, Ready)>,
-) -> Option<ValueId> {
-    let store = &loaded.egraph.analysis.store;
-    let mut terms: Vec<ValueId> = Vec::with_capacity(ready.len());
-    for ((_, ready), term) in ready.into_iter().zip(&template.terms) {
-        let at = InsertPoint::End(g.body());
-        let mut builder = Builder::new(g, at, Span::FILE);
-        let value = match (ready, term) {
-            (Ready::Class(id), _) => *values.get(&loaded.egraph.find(id))?,
-            (Ready::Const(constant), _) => {
-                let tensor = spelt_out(store, store.constants.get(constant))?;
-                (cx.constant)(&mut builder, &tensor)
-            }
-            (Ready::Op(op, attrs), TemplateTerm::Op { operands, .. }) => {
-                let operands: SmallVec<[ValueId; 4]> =
-                    operands.iter().map(|&operand| terms[operand]).collect();
-                let attrs = store.borrow_attrs(&attrs);
-                let created = builder.create(store.ops.def(op), &operands, &attrs).ok()?;
-                g.result(created)
-            }
-            (Ready::Op(..), _) => return None,
-        };
-        terms.push(value);
+/// Appends right sides to the body.
+struct Instantiator<'i, 'r> {
+    cx: &'i Context<'i>,
+    g: &'i mut Graph,
+    loaded: &'i mut Loaded<'r>,
+    values: &'i FxHashMap<Id, ValueId>,
+    uses: &'i [u32],
+}
+
+impl Instantiator<'_, '_> {
+    /// The right side for a match, with what one op is given in place of its operands.
+    fn rewritten(
+        &mut self,
+        template: &Template,
+        found: &Match,
+        joined: Option<Joined<'_>>,
+    ) -> Option<ValueId> {
+        let ready = ready(&mut self.loaded.egraph, self.uses, template, found, joined)?;
+        let store = &self.loaded.egraph.analysis.store;
+        let value = |id: Id| self.values.get(&self.loaded.egraph.find(id)).copied();
+        let mut terms: Vec<ValueId> = Vec::with_capacity(ready.len());
+        for (at, ((_, ready), term)) in ready.into_iter().zip(&template.terms).enumerate() {
+            let end = InsertPoint::End(self.g.body());
+            let mut builder = Builder::new(self.g, end, Span::FILE);
+            let term = match (ready, term) {
+                (Ready::Class(id), _) => value(id)?,
+                (Ready::Const(constant), _) => {
+                    let tensor = spelt_out(store, store.constants.get(constant))?;
+                    (self.cx.constant)(&mut builder, &tensor)
+                }
+                (Ready::Op(op, attrs), TemplateTerm::Op { operands, .. }) => {
+                    let operands: SmallVec<[ValueId; 4]> =
+                        match joined.filter(|joined| joined.term == at) {
+                            Some(joined) => {
+                                let ids = joined.operands.iter();
+                                ids.map(|&id| value(id)).collect::<Option<_>>()?
+                            }
+                            None => operands.iter().map(|&operand| terms[operand]).collect(),
+                        };
+                    let attrs = store.borrow_attrs(&attrs);
+                    let def = store.ops.def(op);
+                    let created = builder.create(def, &operands, &attrs).ok()?;
+                    self.g.result(created)
+                }
+                (Ready::Op(..), _) => return None,
+            };
+            terms.push(term);
+        }
+        terms.pop()
     }
-    terms.pop()
+
+    /// The right sides for a match whose value is joined with `twin`, before it and behind it.
+    fn merged(
+        &mut self,
+        template: &Template,
+        join: Join,
+        found: &Match,
+        twin: Option<ValueId>,
+    ) -> Vec<Option<ValueId>> {
+        let class = |value| self.loaded.classes.get(&value).copied();
+        let Some(twin) = twin.and_then(class) else {
+            return Vec::new();
+        };
+        let own = found.registers[usize::from(join.reg)];
+        let (Some(mine), Some(other)) = (
+            joined_extent(self.loaded, template, join, own),
+            joined_extent(self.loaded, template, join, twin),
+        ) else {
+            return Vec::new();
+        };
+        let orders = [
+            ([own, twin], [0, mine]),
+            ([twin, own], [other, other + mine]),
+        ];
+        let right = |(operands, bounds): ([Id; 2], [i64; 2])| {
+            let found = placed(&mut self.loaded.egraph, found, bounds);
+            let joined = Joined {
+                term: join.term,
+                operands: &operands,
+            };
+            self.rewritten(template, &found, Some(joined))
+        };
+        orders.map(right).into()
+    }
 }
 
 /// Appends a copy of the matched ops, gathered in a fused op.

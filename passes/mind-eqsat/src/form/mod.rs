@@ -47,9 +47,16 @@ impl<'a> Forms<'a> {
     /// body: one application per match.
     ///
     /// The condition is evaluated and reported, not enforced, so that a caller can also see what it
-    /// keeps out.
-    pub fn apply(&self, form: Form<'a>, g: &mut Graph, root: ValueId) -> Vec<Application> {
-        apply::apply(&self.cx, &self.costs, form.rule, g, root)
+    /// keeps out. A rule that joins values over several matches joins its own with `twin`, in both
+    /// orders, as if another match had that one; without it there is no application.
+    pub fn apply(
+        &self,
+        form: Form<'a>,
+        g: &mut Graph,
+        root: ValueId,
+        twin: Option<ValueId>,
+    ) -> Vec<Application> {
+        apply::apply(&self.cx, &self.costs, form.rule, g, root, twin)
     }
 }
 
@@ -90,7 +97,15 @@ impl<'a> Form<'a> {
     pub fn group(self) -> Option<&'static str> {
         match self.rule.effect {
             Effect::Group(kind) => Some(kind),
-            Effect::Rewrite(_) => None,
+            Effect::Rewrite(_) | Effect::Merge(..) => None,
+        }
+    }
+
+    /// The value that is joined over several matches, as a number of [`Left`], if the rule joins one.
+    pub fn joined(self) -> Option<usize> {
+        match self.rule.effect {
+            Effect::Merge(_, join) => Some(usize::from(join.reg)),
+            Effect::Rewrite(_) | Effect::Group(_) => None,
         }
     }
 

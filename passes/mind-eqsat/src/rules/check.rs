@@ -101,18 +101,13 @@ fn compile(
             } => vec![(lhs, Some(rhs)), (rhs, Some(lhs))],
             Body::Fusion(lhs) => vec![(lhs, None)],
         };
-<<<<<<< HEAD
-        for (lhs, rhs) in directions {
+        for (direction, (lhs, rhs)) in directions.into_iter().enumerate() {
             let (mut pattern, mut names) = pattern::compile(lhs, ops, found)?;
             if phase == Phase::Merge {
                 // Where the match's own part lies in what is joined.
                 names.attrs.extend([("from", Kind::Int), ("to", Kind::Int)]);
                 pattern.attrs += 2;
             }
-=======
-        for (direction, (lhs, rhs)) in directions.into_iter().enumerate() {
-            let (pattern, names) = pattern::compile(lhs, ops, found)?;
->>>>>>> b53330c (One form of a rule can be looked at and applied alone)
             let condition = match &rule.condition {
                 Some(condition) => Some(self::condition(condition, &names, found)?),
                 None => None,
