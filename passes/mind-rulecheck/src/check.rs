@@ -28,16 +28,16 @@ const LEAST_DRAWS: usize = 20;
 const LEAST_CASES: usize = 1000;
 
 /// How many modules may be built in vain for each one wanted.
-const PATIENCE: usize = 60;
+const PATIENCE: usize = 120;
 
 /// How many times the modules wanted may be tried where their results are small.
 const MORE: usize = 4;
 
 /// How many modules that the condition keeps out are looked at in each dtype.
-const KEPT_OUT: usize = 6;
+const KEPT_OUT: usize = 4;
 
 /// Cases that a part of the condition keeps out before it is called needless.
-const NEEDLESS_CASES: usize = 400;
+const NEEDLESS_CASES: usize = 250;
 
 /// How thorough a check is.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Config {
         Config {
-            draws: 24,
+            draws: 16,
             seed: 1,
             threads: 1,
         }
@@ -364,6 +364,7 @@ fn summary<'r>(forms: &Forms<'r>, found: Vec<(Form<'r>, Outcome<'r>)>) -> RuleCh
         }
         if let Some(reason) = untested(&tally, share) {
             check.verdict = Verdict::Unchecked(reason);
+            continue;
         }
         notes(form, &tally, &mut check.notes);
     }

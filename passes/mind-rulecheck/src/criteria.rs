@@ -49,7 +49,7 @@ pub(crate) fn judge(class: FastMath, tolerance: f64, case: &Evidence<'_>) -> Jud
     let regroups = class.allows(FastMath::REASSOC);
     let approximates = class.allows(FastMath::APPROX);
     let finite = |tensor: &Tensor| to_f64(tensor.buffer()).iter().all(|x| x.is_finite());
-    if (regroups || approximates) && case.mode != Mode::Moderate {
+    if (regroups || approximates) && !matches!(case.mode, Mode::Moderate | Mode::Positive) {
         return Judgement::Excused;
     }
     let assumes = class.allows(FastMath::NNAN) || regroups || approximates;

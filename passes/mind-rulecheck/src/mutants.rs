@@ -11,6 +11,9 @@ use mind_ir::{OpId, ValueId};
 /// The most mutants of one right side.
 const MOST: usize = 12;
 
+/// Attributes that have one value for a given type, or several that mean the same.
+const BOUNDS: [&str; 4] = ["starts", "ends", "steps", "strides"];
+
 /// A right side with one thing changed.
 pub(crate) struct Mutant {
     /// What was changed: the same words for the same place of the rule.
@@ -43,7 +46,9 @@ pub(crate) fn mutants(g: &mut Graph, start: usize, left: ValueId, right: ValueId
         }
         let siblings = siblings(g.def(*op)).map(|sibling| (at, Change::Op(sibling)));
         changes.extend(siblings);
-        changes.extend((0..g.attrs(*op).len()).map(|attr| (at, Change::Attr(attr))));
+        let telling = |attr: &usize| !BOUNDS.contains(&g.def(*op).attrs[*attr].name);
+        let attrs = (0..g.attrs(*op).len()).filter(telling);
+        changes.extend(attrs.map(|attr| (at, Change::Attr(attr))));
     }
     let mut found: Vec<Mutant> = Vec::new();
     for (at, change) in changes {
@@ -176,20 +181,12 @@ fn keeps(g: &Graph, op: OpId) -> bool {
 fn other(attr: &mind_eqsat::AttrValue) -> Option<mind_eqsat::AttrValue> {
     use mind_eqsat::AttrValue;
     Some(match attr {
-        AttrValue::Int(value) => AttrValue::Int(if *value == 0 { 1 } else { value - 1 }),
+        AttrValue::Int(0) => AttrValue::Int(1),
+        AttrValue::Int(value) => AttrValue::Int(value.wrapping_sub(1)),
         AttrValue::Bool(value) => AttrValue::Bool(!value),
         AttrValue::Ints(list) if list.len() > 1 && list.first() != list.last() => {
             let mut list = list.clone();
             list.rotate_left(1);
-            AttrValue::Ints(list)
-        }
-        AttrValue::Ints(list) if !list.is_empty() => {
-            let mut list = list.clone();
-            list[0] += if list[0] == mind_ir::attr::OPEN_END {
-                -1
-            } else {
-                1
-            };
             AttrValue::Ints(list)
         }
         AttrValue::Ints(_)

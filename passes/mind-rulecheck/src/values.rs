@@ -24,15 +24,18 @@ pub(crate) enum Mode {
     Finite,
     /// Full fractions with exponents near that of 1; small integers.
     Moderate,
+    /// As [`Moderate`](Mode::Moderate), above 0.
+    Positive,
 }
 
 /// Every mode, in the order they are tried.
-pub(crate) const MODES: [Mode; 7] = [
+pub(crate) const MODES: [Mode; 8] = [
     Mode::Special,
     Mode::Window,
     Mode::Finite,
     Mode::Sprinkled,
     Mode::Moderate,
+    Mode::Positive,
     Mode::Cancelling,
     Mode::Bits,
 ];
@@ -104,7 +107,7 @@ fn integer(rng: &mut Rng, specials: &[u64], mode: Mode) -> u64 {
         Mode::Sprinkled | Mode::Cancelling => rng.within(-3, 3) as u64,
         // Even and not 0: neither 0 nor -1 is among them.
         Mode::Finite => (rng.next() | 2) & !1,
-        Mode::Moderate => rng.within(1, 9) as u64,
+        Mode::Moderate | Mode::Positive => rng.within(1, 9) as u64,
     }
 }
 
@@ -145,6 +148,7 @@ fn floats(rng: &mut Rng, dtype: DType, format: FloatFormat, count: usize, mode: 
             }
         },
         Mode::Moderate => windowed(bias, rng),
+        Mode::Positive => windowed(bias, rng) & !sign,
     };
     (0..count).map(|_| one(rng)).collect()
 }

@@ -35,8 +35,9 @@ fn asked(predicate: &str, arguments: &[Expression], dtype: DType) -> Option<bool
         "is_float" => Some(dtype.is_float()),
         "is_int" => Some(dtype.is_int()),
         "is_signed" => Some(signed),
+        "is_narrow" => Some(matches!(dtype, DType::F16 | DType::BF16)),
         "is_bool" => Some(dtype == DType::Bool),
-        "is_power_of_two" if !dtype.is_float() => Some(false),
+        "is_power_of_two" | "scales_exactly" if !dtype.is_float() => Some(false),
         "is_splat" => {
             let wanted = number(arguments.get(1))?;
             let negative_zero = wanted == 0.0 && wanted.is_sign_negative();

@@ -13,6 +13,14 @@ pub enum Hint {
     Splat(usize, Option<f64>),
     /// The value is a power of two everywhere.
     PowerOfTwo(usize),
+    /// The value is a constant above 0.
+    Positive(usize),
+    /// The value is an identity matrix.
+    Identity(usize),
+    /// The value is a constant list of positions at equal distances.
+    Positions(usize),
+    /// The value is a constant list of positions.
+    Indices(usize),
     /// These facts hold of every element.
     Fact(usize, Facts),
     /// The value has this rank.
@@ -34,6 +42,11 @@ pub(super) fn hints(condition: &Condition, found: &mut Vec<Hint>) {
         Condition::Compare(..) => {}
         Condition::Predicate(predicate, arguments) => {
             found.extend(asked(predicate.name, arguments));
+            if let ("scales_exactly", Some(Expression::Register(reg))) =
+                (predicate.name, arguments.get(1))
+            {
+                found.push(Hint::Splat(usize::from(*reg), None));
+            }
         }
     }
 }
@@ -60,6 +73,11 @@ fn asked(predicate: &str, arguments: &[Expression]) -> Option<Hint> {
         "is_const" => Hint::Constant(first),
         "is_splat" => Hint::Splat(first, number(arguments.get(1))),
         "is_power_of_two" => Hint::PowerOfTwo(first),
+        "all_positive" => Hint::Positive(first),
+        "is_identity" => Hint::Identity(first),
+        "is_range" => Hint::Positions(first),
+        "in_bounds" => Hint::Indices(first),
+        "scales_exactly" => Hint::PowerOfTwo(first),
         "never_nan" => Hint::Fact(first, Facts::NEVER_NAN),
         "finite" => Hint::Fact(first, Facts::FINITE),
         "nonneg" => Hint::Fact(first, Facts::NONNEG),

@@ -145,7 +145,7 @@ impl Chooser<'_, '_> {
             .map(|(&extent, &start)| match self.rng.below(20) {
                 0 => self.rng.within(0, extent),
                 1..7 => OPEN_END,
-                _ => self.rng.within((start + 1).min(extent), extent),
+                _ => self.rng.within(start.saturating_add(1).min(extent), extent),
             })
             .collect()
     }

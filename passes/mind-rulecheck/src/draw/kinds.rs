@@ -33,6 +33,33 @@ impl Chooser<'_, '_> {
                 let bits = self.power_of_two(dtype);
                 splat(dtype, shape, bits)
             }
+            Hint::Positive(_) => {
+                let number = *self.rng.pick(&[1.0, 2.0, 3.0, 0.5, 0.1, 7.0]);
+                splat(dtype, shape, bits_of(dtype, number))
+            }
+            Hint::Identity(_) => {
+                let columns = shape.last().copied().unwrap_or(1).max(1) as usize;
+                let count = shape.iter().product::<i64>() as usize;
+                let one = |at: usize| at % columns == at / columns;
+                let number = |at| if one(at) { 1.0 } else { 0.0 };
+                listed(
+                    dtype,
+                    shape,
+                    (0..count).map(|at| bits_of(dtype, number(at))),
+                )
+            }
+            Hint::Positions(_) => {
+                let count = shape.iter().product::<i64>();
+                let (first, step) = (self.rng.within(0, 1), self.rng.within(1, 2));
+                let at = |at: i64| (first + step * at) as u64;
+                listed(dtype, shape, (0..count).map(at))
+            }
+            Hint::Indices(_) => {
+                let count = shape.iter().product::<i64>();
+                let below = self.rng.within(1, 3) as usize;
+                let bits: Vec<u64> = (0..count).map(|_| self.rng.below(below) as u64).collect();
+                listed(dtype, shape, bits.into_iter())
+            }
             Hint::Splat(..) | Hint::PowerOfTwo(_) => self.any_splat(dtype, shape),
             Hint::Constant(_) => match self.flat.is_none() && self.rng.chance(35) {
                 true => {
@@ -95,9 +122,20 @@ fn subject(hint: &Hint) -> Option<usize> {
         Hint::Constant(value)
         | Hint::Splat(value, _)
         | Hint::PowerOfTwo(value)
+        | Hint::Positive(value)
+        | Hint::Identity(value)
+        | Hint::Positions(value)
+        | Hint::Indices(value)
         | Hint::Fact(value, _) => Some(value),
         Hint::Rank(..) | Hint::SameShape(..) => None,
     }
+}
+
+/// A constant with these elements.
+fn listed(dtype: DType, shape: &[i64], bits: impl Iterator<Item = u64>) -> LeafKind {
+    let bits: Vec<u64> = bits.collect();
+    let shape = shape.iter().map(|&extent| extent as usize).collect();
+    LeafKind::Constant(Tensor::new(shape, from_bits(dtype, &bits)))
 }
 
 /// A constant with one element everywhere.

@@ -36,6 +36,9 @@ pub(crate) struct Chooser<'c, 'r> {
     flat: Option<i64>,
     /// The extent written as a symbol.
     pub(crate) symbol: Option<i64>,
+    /// The extents of the matrices drawn last, and of the image and filter.
+    matrix: Option<[i64; 3]>,
+    image: Option<[i64; 6]>,
     /// The axis along which the operands drawn last differ.
     axis: Option<i64>,
     /// The shapes of leaves so far.
@@ -57,6 +60,8 @@ impl<'c, 'r> Chooser<'c, 'r> {
             base: Vec::new(),
             flat: None,
             symbol: None,
+            matrix: None,
+            image: None,
             axis: None,
             shapes: vec![None; plan.values],
             dims: Vec::new(),
@@ -133,10 +138,7 @@ impl Choices for Chooser<'_, '_> {
                 return None;
             }
             self.shapes[value] = Some(shape.clone());
-            let kind = match index {
-                true => crate::instance::LeafKind::Input,
-                false => self.kind(value, dtype, &shape),
-            };
+            let kind = self.kind(value, dtype, &shape);
             leaves.push(Leaf {
                 value,
                 dtype,

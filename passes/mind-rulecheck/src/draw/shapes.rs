@@ -13,12 +13,13 @@ use crate::plan::{PlanOp, is_any, is_index};
 impl Chooser<'_, '_> {
     /// A shape for most values of the instance.
     pub(super) fn base_shape(&mut self) -> Vec<i64> {
-        let hinted = self.plan.hints.iter().find_map(|hint| match hint {
-            Hint::Rank(_, rank) if *rank > 0 => Some(*rank as usize),
+        let ranks = self.plan.hints.iter().filter_map(|hint| match hint {
+            Hint::Rank(_, rank) => usize::try_from(*rank).ok(),
             _ => None,
         });
-        let rank = match hinted {
-            Some(rank) if self.obedient => rank,
+        // What is asked of a vector says little of the others.
+        let rank = match ranks.max() {
+            Some(rank @ 2..) if self.obedient => rank,
             _ => *self.rng.pick(&[0, 1, 1, 2, 2, 2, 3, 3, 4]),
         };
         let square = *self.rng.pick(&EXTENTS);
@@ -96,6 +97,8 @@ impl Chooser<'_, '_> {
             return vec![data, indices];
         }
         let first = known.iter().flatten().next().cloned();
+        // Beside a scalar or a vector anything may stand.
+        let first = first.filter(|shape| shape.len() > 1 || self.rng.chance(30));
         let first = first.unwrap_or_else(|| match self.rng.chance(15) {
             true => self.base_shape(),
             false => self.base.clone(),
@@ -158,8 +161,15 @@ impl Chooser<'_, '_> {
         let flat = |rank: Option<i64>| rank == Some(2);
         let k = end(&known[0], 1).or(end(&known[1], 2));
         let k = k.unwrap_or_else(|| self.extent());
-        let m = end(&known[0], 2).unwrap_or_else(|| *self.rng.pick(&EXTENTS));
-        let n = end(&known[1], 1).unwrap_or_else(|| *self.rng.pick(&EXTENTS));
+        let last = self.matrix.filter(|_| self.rng.chance(70));
+        let (last_m, last_n) = (last.map(|last| last[0]), last.map(|last| last[2]));
+        let m = end(&known[0], 2)
+            .or(last_m)
+            .unwrap_or_else(|| *self.rng.pick(&EXTENTS));
+        let n = end(&known[1], 1)
+            .or(last_n)
+            .unwrap_or_else(|| *self.rng.pick(&EXTENTS));
+        self.matrix = Some([m, k, n]);
         let batch: Vec<i64> = match known.iter().flatten().next() {
             Some(shape) => shape[..shape.len().saturating_sub(2)].to_vec(),
             None => self.base[..self.base.len().saturating_sub(2)].to_vec(),
@@ -206,9 +216,15 @@ impl Chooser<'_, '_> {
         let small = |rng: &mut crate::rng::Rng, list: &[i64]| *rng.pick(list);
         let image = |at: usize| known[0].as_ref().and_then(|shape| shape.get(at).copied());
         let filter = |at: usize| known[1].as_ref().and_then(|shape| shape.get(at).copied());
+        let last = self.image.filter(|_| self.rng.chance(80));
+        let before = |at: usize| last.map(|last| last[at]);
         let (h, w) = (
-            image(1).unwrap_or_else(|| small(self.rng, &[1, 2, 3, 5])),
-            image(2).unwrap_or_else(|| small(self.rng, &[1, 2, 3, 5])),
+            image(1)
+                .or(before(1))
+                .unwrap_or_else(|| small(self.rng, &[1, 2, 3, 5])),
+            image(2)
+                .or(before(2))
+                .unwrap_or_else(|| small(self.rng, &[1, 2, 3, 5])),
         );
         let channels = image(3).or(filter(2));
         let channels = channels.unwrap_or_else(|| small(self.rng, &[1, 2, 3, 17]));
@@ -217,8 +233,14 @@ impl Chooser<'_, '_> {
             1 => [h, w],
             _ => [small(self.rng, &[1, 2, 3]), small(self.rng, &[1, 2, 3])],
         };
-        let batch = small(self.rng, &[1, 2, 3]);
-        let features = small(self.rng, &[1, 2, 3, 5]);
+        let (batch, window, features) = match last {
+            Some([batch, _, _, kh, kw, features]) => (batch, [kh, kw], features),
+            None => {
+                let batch = small(self.rng, &[1, 2, 3]);
+                (batch, window, small(self.rng, &[1, 2, 3, 5]))
+            }
+        };
+        self.image = Some([batch, h, w, window[0], window[1], features]);
         vec![
             vec![batch, h, w, channels],
             vec![window[0], window[1], channels, features],

@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use clap::{Arg, ArgAction, ArgMatches};
+use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_eqsat::{RuleErrors, RuleSet, SHIPPED};
-use mind_pass::RuleSource;
+use mind_pass::{Rewriting, RuleSource};
 use mind_rulecheck::{Config, Counterexample, RuleCheck, Verdict, check, class_text};
 use mind_text::{Format, Formats};
 use serde_json::json;
@@ -106,13 +107,99 @@ fn checked(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Resu
     })
 }
 
+/// Checks the user's rules before they act.
+///
+/// Errors: the exit code after the rules that are unsound, or unchecked and not allowed by name, have
+/// been printed.
+pub(super) fn admit(
+    rewriting: &Rewriting,
+    session: &Session,
+    format: DiagnosticFormat,
+    host: &mut dyn Host,
+) -> Result<(), u8> {
+    let mut refused = false;
+    for source in &rewriting.rules {
+        // What is wrong with the files was told when the rules in force were made.
+        let Ok(mut set) = RuleSet::load(&session.registry, &[text(source)]) else {
+            continue;
+        };
+        set.retain(|name| rewriting.enables(name));
+        let mut found = Diagnostics::new();
+        for check in check(&set, &config()) {
+            let refusal = refusal(&check, source, rewriting, &session.formats);
+            refusal.into_iter().for_each(|error| found.push(error));
+        }
+        refused |= !found.is_empty();
+        let file = SourceFile::new(&source.name, &source.text);
+        cli::report(host, &found, &file, format);
+    }
+    if refused { Err(REJECTED) } else { Ok(()) }
+}
+
+/// Why a rule may not act, if it may not.
+fn refusal(
+    check: &RuleCheck,
+    source: &RuleSource,
+    rewriting: &Rewriting,
+    formats: &Formats,
+) -> Option<Diagnostic> {
+    let (name, span) = (&check.name, place(&source.text, &check.name));
+    match &check.verdict {
+        Verdict::Holds => None,
+        Verdict::Rejected(shown) => {
+            let class = class_text(check.class);
+            let message = format!("rule `{name}` is not `{class}`: {}", difference(shown));
+            let error = Diagnostic::error(span, message);
+            let error = match check.holds {
+                Some(holds) => error.help(format!(
+                    "nothing that was tried breaks the promise of class `{}`",
+                    class_text(holds)
+                )),
+                None => error.help("no class covers the difference"),
+            };
+            Some(match module_text(shown, formats) {
+                Some(module) => error.note(format!("the outputs of this module differ:\n{module}")),
+                None => error,
+            })
+        }
+        Verdict::Unchecked(_) if rewriting.unchecked.contains(name) => None,
+        Verdict::Unchecked(reason) => {
+            let message = format!("rule `{name}` could not be checked: {reason}");
+            let help = format!("`--allow-unchecked-rule={name}` lets it act all the same");
+            Some(Diagnostic::error(span, message).help(help))
+        }
+    }
+}
+
+/// Where the rule called `name` is declared.
+fn place(text: &str, name: &str) -> Span {
+    let mut words = text.split_whitespace();
+    let offset = |word: &str| word.as_ptr().addr() - text.as_ptr().addr();
+    while let Some(word) = words.next() {
+        if matches!(word, "rule" | "fusion")
+            && let Some(own) = words.clone().next().filter(|own| *own == name)
+        {
+            let start = offset(own) as u32;
+            return Span::new(start, start + name.len() as u32);
+        }
+    }
+    Span::FILE
+}
+
+fn difference(shown: &Counterexample) -> String {
+    format!(
+        "in {}, at {:?}, the left side gives {}, the right side {}",
+        shown.dtype, shown.index, shown.left, shown.right
+    )
+}
+
 fn text(source: &RuleSource) -> (&str, &str) {
     (&source.name, &source.text)
 }
 
 /// The usual check, shared by as many threads as the machine runs at once. The result is the same for
 /// any number of them.
-pub(super) fn config() -> Config {
+fn config() -> Config {
     Config {
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         ..Config::default()
@@ -180,15 +267,12 @@ fn dtypes(check: &RuleCheck) -> String {
 }
 
 /// What is wrong with a rejected rule, and the command that shows it.
-pub(super) fn rejection(check: &RuleCheck, shown: &Counterexample, formats: &Formats) -> String {
-    let mut out = format!(
-        "  in {}, at {:?}: the left side gives {}, the right side {}\n",
-        shown.dtype, shown.index, shown.left, shown.right
-    );
+fn rejection(check: &RuleCheck, shown: &Counterexample, formats: &Formats) -> String {
+    let mut out = format!("  {}\n", difference(shown));
     if let Some(class) = check.holds {
         let _ = writeln!(
             out,
-            "  what was tried breaks no promise of class `{}`",
+            "  nothing that was tried breaks the promise of class `{}`",
             class_text(class)
         );
     }

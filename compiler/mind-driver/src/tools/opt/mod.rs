@@ -68,6 +68,7 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     rewriting.append(asked);
     let shared = Shared::default();
     rules::prepare(&rewriting, &session.registry, &shared, format, host)?;
+    check_rules::admit(&rewriting, session, format, host)?;
     let run = Run {
         matches,
         session,
