@@ -31,7 +31,7 @@ pub(crate) enum Outcome {
 const LIKE_LIMIT: u64 = 1 << 20;
 
 /// A term of a template that is ready to be added.
-enum Ready {
+pub(crate) enum Ready {
     Class(Id),
     Const(ConstId),
     Op(OpIx, AttrIds),
@@ -68,10 +68,7 @@ pub(crate) fn apply_joined(
     joined: Option<Joined<'_>>,
 ) -> (Outcome, Vec<Id>) {
     let root = egraph.find(found.registers[0]);
-    let expected = egraph[root].data.ty;
-    let ready = prepare(egraph, uses, template, found, joined);
-    let Some(ready) = ready.filter(|ready| ready.last().map(|&(ty, _)| ty) == Some(expected))
-    else {
+    let Some(ready) = ready(egraph, uses, template, found, joined) else {
         return (Outcome::Refused, Vec::new());
     };
     let before = std::mem::replace(&mut egraph.analysis.origin, Origin::Rule(rule.name, root));
@@ -89,7 +86,20 @@ pub(crate) fn apply_joined(
     }
 }
 
-/// The type of every term, and what to add for it; none where one has no type.
+/// The type of every term, and what to add for it; none where one has no type or the whole has not that
+/// of the root of `found`.
+pub(crate) fn ready(
+    egraph: &mut Eg<'_>,
+    uses: &[u32],
+    template: &Template,
+    found: &Match,
+    joined: Option<Joined<'_>>,
+) -> Option<Vec<(Ty, Ready)>> {
+    let expected = egraph[egraph.find(found.registers[0])].data.ty;
+    let ready = prepare(egraph, uses, template, found, joined)?;
+    (ready.last()?.0 == expected).then_some(ready)
+}
+
 fn prepare(
     egraph: &mut Eg<'_>,
     uses: &[u32],

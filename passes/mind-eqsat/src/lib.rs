@@ -16,6 +16,7 @@ mod egraph;
 mod expr;
 mod extract;
 mod fast_math;
+mod form;
 mod fusion;
 mod limits;
 mod load;
@@ -33,7 +34,10 @@ mod slots;
 
 pub use context::Context;
 pub use driver::{fold, fuse};
+pub use egraph::facts::Facts;
+pub use egraph::payload::AttrValue;
 pub use fast_math::FastMath;
+pub use form::{Application, Form, Forms, Hint, Left, LeftAttr, LeftDim, LeftOp, LeftType};
 pub use limits::Limits;
 pub use report::{Change, FusedGroup, Kept, KeptReason, Replacement, Report, RuleIx, RuleStats};
 pub use ruleset::{RuleErrors, RuleSet, SHIPPED, SourceErrors};

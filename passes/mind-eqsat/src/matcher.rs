@@ -30,11 +30,27 @@ pub(crate) fn search(
     roots: &[Id],
     limit: usize,
 ) -> Vec<Match> {
+    let condition = rule.condition.as_ref();
+    search_if(egraph, uses, rule, roots, limit, |scope| {
+        condition.is_none_or(|condition| condition.holds(scope) == Some(true))
+    })
+}
+
+/// As [`search`], with `accepts` in place of the rule's condition.
+pub(crate) fn search_if(
+    egraph: &Eg<'_>,
+    uses: &[u32],
+    rule: &Rule,
+    roots: &[Id],
+    limit: usize,
+    accepts: impl Fn(&Scope<'_, '_>) -> bool,
+) -> Vec<Match> {
     let pattern = &rule.pattern;
     let mut machine = Machine {
         egraph,
         uses,
         rule,
+        accepts: &accepts,
         registers: vec![Id::from(0); pattern.registers],
         slots: Slots {
             attrs: vec![0; pattern.attrs],
@@ -60,6 +76,7 @@ struct Machine<'m, 'r> {
     egraph: &'m Eg<'r>,
     uses: &'m [u32],
     rule: &'m Rule,
+    accepts: &'m dyn Fn(&Scope<'_, '_>) -> bool,
     registers: Vec<Id>,
     slots: Slots,
     nodes: Vec<(Id, &'m Node)>,
@@ -125,16 +142,13 @@ impl<'m> Machine<'m, '_> {
     }
 
     fn accept(&mut self) {
-        let holds = self.rule.condition.as_ref().is_none_or(|condition| {
-            let scope = Scope {
-                egraph: self.egraph,
-                uses: self.uses,
-                registers: &self.registers,
-                slots: &self.slots,
-            };
-            condition.holds(&scope) == Some(true)
-        });
-        if holds {
+        let scope = Scope {
+            egraph: self.egraph,
+            uses: self.uses,
+            registers: &self.registers,
+            slots: &self.slots,
+        };
+        if (self.accepts)(&scope) {
             self.found.push(Match {
                 registers: self
                     .registers

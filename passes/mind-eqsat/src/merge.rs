@@ -114,15 +114,8 @@ fn member(
         None => *positions.get(&joined)?,
     };
     let position = *positions.get(&egraph.find(found.registers[0]))?;
-    let TemplateTerm::Op { attrs, .. } = &template.terms[join.term] else {
-        return None;
-    };
-    let crate::expr::Expression::Literal(AttrValue::Int(axis)) = attrs[0] else {
-        return None;
-    };
     let ty = egraph.analysis.store.ty(data.ty);
-    let rank = ty.shape.len() as i64;
-    let axis = usize::try_from(if axis < 0 { axis + rank } else { axis }).ok()?;
+    let axis = joined_axis(template, join, ty.shape)?;
     let extent = ty.shape.get(axis)?.fixed()?;
     let mut shape: SmallVec<[Dim; 4]> = ty.shape.into();
     shape.remove(axis);
@@ -144,6 +137,40 @@ fn member(
     Some((key, member))
 }
 
+/// The axis along which values of `shape` are joined.
+fn joined_axis(template: &Template, join: Join, shape: &[Dim]) -> Option<usize> {
+    let TemplateTerm::Op { attrs, .. } = &template.terms[join.term] else {
+        return None;
+    };
+    let crate::expr::Expression::Literal(AttrValue::Int(axis)) = attrs[0] else {
+        return None;
+    };
+    let rank = shape.len() as i64;
+    usize::try_from(if axis < 0 { axis + rank } else { axis }).ok()
+}
+
+/// The extent of a class along the axis it is joined along.
+pub(crate) fn joined_extent(
+    loaded: &Loaded<'_>,
+    template: &Template,
+    join: Join,
+    class: Id,
+) -> Option<i64> {
+    let ty = loaded.egraph[class].data.ty;
+    let shape = loaded.egraph.analysis.store.ty(ty).shape;
+    shape.get(joined_axis(template, join, shape)?)?.fixed()
+}
+
+/// The match with the bounds of its part of the join.
+pub(crate) fn placed(egraph: &mut Eg<'_>, found: &Match, bounds: [i64; 2]) -> Match {
+    let mut found = found.clone();
+    let slots = found.slots.attrs.len() - bounds.len()..;
+    for (slot, bound) in found.slots.attrs[slots].iter_mut().zip(bounds) {
+        *slot = egraph.analysis.store.intern_attr(AttrValue::Int(bound));
+    }
+    found
+}
+
 fn apply(
     loaded: &mut Loaded<'_>,
     uses: &[u32],
@@ -163,12 +190,7 @@ fn apply(
         let Some(to) = from.checked_add(member.extent) else {
             return;
         };
-        let mut found = member.found.clone();
-        let bounds = [from, to].map(AttrValue::Int);
-        let slots = found.slots.attrs.len() - bounds.len()..;
-        for (slot, bound) in found.slots.attrs[slots].iter_mut().zip(bounds) {
-            *slot = loaded.egraph.analysis.store.intern_attr(bound);
-        }
+        let found = placed(&mut loaded.egraph, &member.found, [from, to]);
         from = to;
         let egraph = &mut loaded.egraph;
         let (outcome, ids) = apply_joined(egraph, uses, rule, template, &found, Some(joined));

@@ -29,8 +29,12 @@ pub(crate) enum Phase {
 pub(crate) struct Rule {
     pub(crate) name: RuleIx,
     pub(crate) phase: Phase,
+    /// Whether this is `<=>` read from right to left.
+    pub(crate) reversed: bool,
     /// What must be allowed for the rule to act.
     pub(crate) class: FastMath,
+    /// The relative error that `approx` allows.
+    pub(crate) tolerance: f64,
     /// Whether the e-graph uses it.
     pub(crate) egraph: bool,
     pub(crate) pattern: Pattern,

@@ -10,22 +10,30 @@ use smallvec::SmallVec;
 
 /// An attribute value that borrows nothing. Literals have none: ops that hold them are opaque.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum AttrValue {
+pub enum AttrValue {
+    /// An integer.
     Int(i64),
+    /// A truth value.
     Bool(bool),
     /// The bits of an `f64`.
     Float(u64),
+    /// A name.
     Str(Sym),
+    /// A list of integers.
     Ints(Box<[i64]>),
+    /// A list of extents.
     Dims(Box<[Dim]>),
+    /// A window that is not padded.
     Valid,
+    /// A window padded for ceil(input / stride) positions.
     Same,
+    /// A window's pads: top, bottom, left, right.
     Pads([i64; 4]),
 }
 
 impl AttrValue {
     /// A copy of `attr`; none for a literal.
-    pub(crate) fn of(attr: Attr<'_>) -> Option<AttrValue> {
+    pub fn of(attr: Attr<'_>) -> Option<AttrValue> {
         Some(match attr {
             Attr::Int(value) => AttrValue::Int(value),
             Attr::Bool(value) => AttrValue::Bool(value),
@@ -41,7 +49,7 @@ impl AttrValue {
     }
 
     /// The value as the IR borrows it.
-    pub(crate) fn as_attr(&self) -> Attr<'_> {
+    pub fn as_attr(&self) -> Attr<'_> {
         match self {
             AttrValue::Int(value) => Attr::Int(*value),
             AttrValue::Bool(value) => Attr::Bool(*value),

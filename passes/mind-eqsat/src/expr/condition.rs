@@ -56,6 +56,18 @@ impl Comparison {
         })
     }
 
+    /// The sign that stands for the comparison.
+    pub(crate) fn sign(self) -> &'static str {
+        match self {
+            Comparison::Equal => "==",
+            Comparison::NotEqual => "!=",
+            Comparison::Less => "<",
+            Comparison::LessEqual => "<=",
+            Comparison::Greater => ">",
+            Comparison::GreaterEqual => ">=",
+        }
+    }
+
     fn holds(self, order: std::cmp::Ordering) -> bool {
         match self {
             Comparison::Equal => order.is_eq(),

@@ -101,7 +101,7 @@ fn compile(
             } => vec![(lhs, Some(rhs)), (rhs, Some(lhs))],
             Body::Fusion(lhs) => vec![(lhs, None)],
         };
-        for (lhs, rhs) in directions {
+        for (direction, (lhs, rhs)) in directions.into_iter().enumerate() {
             let (mut pattern, mut names) = pattern::compile(lhs, ops, found)?;
             if phase == Phase::Merge {
                 // Where the match's own part lies in what is joined.
@@ -130,7 +130,9 @@ fn compile(
             rules.push(Rule {
                 name,
                 phase,
+                reversed: direction == 1,
                 class,
+                tolerance: tolerance(rule),
                 egraph,
                 pattern,
                 condition,
@@ -163,6 +165,13 @@ fn class(rule: &RuleAst<'_>, found: &mut Diagnostics) -> Option<FastMath> {
         }
     }
     Some(class)
+}
+
+/// The number behind `approx`, or 0.
+fn tolerance(rule: &RuleAst<'_>) -> f64 {
+    let words = rule.class.iter().flatten();
+    let numbers = words.filter_map(|word| word.text.parse::<f64>().ok());
+    numbers.fold(0.0, f64::max)
 }
 
 fn engine(rule: &RuleAst<'_>, found: &mut Diagnostics) -> Option<bool> {

@@ -17,8 +17,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &["mind-pass", "mind-rewrite", "mind-core", "mind-eqsat"],
     ),
     (
+        "mind-rulecheck",
+        &["mind-core", "mind-eqsat", "mind-interp"],
+    ),
+    (
         "mind-driver",
-        &["mind-transforms", "mind-text", "mind-interp"],
+        &["mind-transforms", "mind-rulecheck", "mind-text"],
     ),
     ("mind", &["mind-driver"]),
     ("mind-host", &["mind-driver"]),

@@ -4,7 +4,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_pass::{PassInfo, Pipeline, parse_pipeline};
 use mind_text::Format;
 
-use super::rules;
+use super::{check_rules, rules};
 use crate::host::Host;
 use crate::session::{LEVELS, PASSES};
 use crate::tools::cli;
@@ -29,12 +29,18 @@ pub(super) fn command() -> Command {
         .args(PASSES.iter().map(pass_flag))
         .args(pipeline_args())
         .args(rules::args())
+        .args(check_rules::args())
         .args(watching_args())
         .args(listing_args())
 }
 
 /// Arguments that print something and need no module.
-const LISTINGS: [&str; 3] = ["list-passes", "show-dialects", "lit-features"];
+const LISTINGS: [&str; 4] = [
+    "list-passes",
+    "show-dialects",
+    "lit-features",
+    "check-rules",
+];
 
 fn output_args() -> [Arg; 4] {
     [

@@ -1,6 +1,7 @@
 //! `mind-opt`: verify, optimise, print.
 
 mod args;
+mod check_rules;
 mod chunks;
 mod expected;
 mod listing;
@@ -36,6 +37,9 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
     if let Some(code) = list(&matches, &session, host) {
         return code;
     }
+    if let Some(code) = check_rules::run(&matches, &session, host) {
+        return code;
+    }
     match optimise(&matches, &session, host) {
         Ok(code) | Err(code) => code,
     }
@@ -64,6 +68,7 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     rewriting.append(asked);
     let shared = Shared::default();
     rules::prepare(&rewriting, &session.registry, &shared, format, host)?;
+    check_rules::admit(&rewriting, session, format, host)?;
     let run = Run {
         matches,
         session,

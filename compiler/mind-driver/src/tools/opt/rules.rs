@@ -75,16 +75,7 @@ pub(super) fn read(
     };
     let mut rules = Vec::new();
     for path in list("rules") {
-        let bytes = cli::read_input(host, &path, limits.bytes)?;
-        let name = cli::input_name(&path).to_owned();
-        match decode(&name, bytes, limits) {
-            Ok(text) => rules.push(RuleSource { name, text }),
-            Err(rejected) => {
-                let format = DiagnosticFormat::of(matches);
-                cli::report(host, &rejected.diagnostics, &rejected.file, format);
-                return Err(REJECTED);
-            }
-        }
+        rules.push(source(&path, DiagnosticFormat::of(matches), host, limits)?);
     }
     Ok(Rewriting {
         rules,
@@ -93,6 +84,24 @@ pub(super) fn read(
         disabled: list("disable-rule"),
         unchecked: list("allow-unchecked-rule"),
     })
+}
+
+/// The rule file at `path`, or the exit code after a failure has been printed.
+pub(super) fn source(
+    path: &str,
+    format: DiagnosticFormat,
+    host: &mut dyn Host,
+    limits: &Limits,
+) -> Result<RuleSource, u8> {
+    let bytes = cli::read_input(host, path, limits.bytes)?;
+    let name = cli::input_name(path).to_owned();
+    match decode(&name, bytes, limits) {
+        Ok(text) => Ok(RuleSource { name, text }),
+        Err(rejected) => {
+            cli::report(host, &rejected.diagnostics, &rejected.file, format);
+            Err(REJECTED)
+        }
+    }
 }
 
 /// Makes the rules in force where the user asked for any, for the passes to share; else the first pass

@@ -1,0 +1,440 @@
+//! Checking the rules of a rule set.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use mind_core::ops::fused::Fused;
+use mind_eqsat::cost::HOST_CPU;
+use mind_eqsat::{Context, FastMath, Form, Forms, Hint, Limits, RuleSet};
+use mind_ir::opdef::Op;
+use mind_ir::tensor::Tensor;
+use mind_ir::types::DType;
+
+use crate::counterexample::counterexample;
+use crate::draw::Chooser;
+use crate::instance::{Leaf, LeafKind, build, replay};
+use crate::plan::Plan;
+use crate::report::{RuleCheck, Verdict, class_text};
+use crate::rng::Rng;
+use crate::shrink::shrink;
+use crate::tally::{Tally, Without};
+use crate::trial::{Promise, Trial};
+use crate::values::{Grid, Mode};
+
+/// Fewer modules than this put no rule to the test.
+const LEAST_DRAWS: usize = 20;
+
+/// Fewer compared elements than this put no rule to the test.
+const LEAST_CASES: usize = 1000;
+
+/// How many modules may be built in vain for each one wanted.
+const PATIENCE: usize = 120;
+
+/// How many times the modules wanted may be tried where their results are small.
+const MORE: usize = 4;
+
+/// How many modules that the condition keeps out are looked at in each dtype.
+const KEPT_OUT: usize = 4;
+
+/// Cases that a part of the condition keeps out before it is called needless.
+const NEEDLESS_CASES: usize = 250;
+
+/// How thorough a check is.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// How many modules to try for each rule in `f32` and in `i32`; in other dtypes a third of them.
+    pub draws: usize,
+    /// Picks what is drawn.
+    pub seed: u64,
+    /// How many threads share the work. The result does not depend on it.
+    pub threads: usize,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            draws: 16,
+            seed: 1,
+            threads: 1,
+        }
+    }
+}
+
+/// Checks every rule of `rules`: one entry per rule and direction, in the order of the files.
+pub fn check(rules: &RuleSet, config: &Config) -> Vec<RuleCheck> {
+    let forms = Forms::new(Context {
+        rules,
+        classes: FastMath::ALL,
+        cost: &HOST_CPU,
+        limits: Limits::default(),
+        constant: mind_core::constant,
+        fused: Fused::DEF,
+    });
+    let all: Vec<Form<'_>> = forms.iter().collect();
+    let tallies = in_parallel(all.len(), config.threads, |at| {
+        let form = all[at];
+        Plan::new(form).map(|plan| {
+            let same = |other: &&Form<'_>| {
+                other.rule() == form.rule() && other.reversed() == form.reversed()
+            };
+            let share = all.iter().filter(same).count();
+            let tally = Checker::new(&forms, form, &plan, config, share).run();
+            (plan, tally)
+        })
+    });
+    let mut checks = Vec::new();
+    let mut tallies: Vec<Option<_>> = tallies.into_iter().map(Some).collect();
+    for first in 0..all.len() {
+        let same = |at: &usize| {
+            all[*at].rule() == all[first].rule() && all[*at].reversed() == all[first].reversed()
+        };
+        let group: Vec<usize> = (first..all.len()).filter(same).collect();
+        let mut found = Vec::new();
+        for at in group {
+            if let Some(tally) = tallies[at].take() {
+                found.push((all[at], tally));
+            }
+        }
+        if !found.is_empty() {
+            checks.push(summary(&forms, found));
+        }
+    }
+    checks
+}
+
+/// The results of `work` on 0 to below `count`, in order.
+fn in_parallel<T: Send>(count: usize, threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, T)>> = Mutex::new(Vec::with_capacity(count));
+    let worker = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            if at >= count {
+                break;
+            }
+            let result = work(at);
+            if let Ok(mut done) = done.lock() {
+                done.push((at, result));
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(count) {
+            scope.spawn(worker);
+        }
+        worker();
+    });
+    let mut done = done
+        .into_inner()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    done.sort_by_key(|&(at, _)| at);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// The order in which dtypes are tried: a counterexample is shown in the first that has one.
+const DTYPES: [DType; 13] = [
+    DType::F32,
+    DType::I32,
+    DType::F64,
+    DType::F16,
+    DType::BF16,
+    DType::I64,
+    DType::I16,
+    DType::I8,
+    DType::U32,
+    DType::U64,
+    DType::U16,
+    DType::U8,
+    DType::Bool,
+];
+
+struct Checker<'c, 'r> {
+    forms: &'c Forms<'r>,
+    form: Form<'r>,
+    plan: &'c Plan<'r>,
+    config: &'c Config,
+    /// How many ops the rule is written for, which share what is tried.
+    share: usize,
+    promise: Promise,
+    tally: Tally,
+}
+
+impl<'c, 'r> Checker<'c, 'r> {
+    fn new(
+        forms: &'c Forms<'r>,
+        form: Form<'r>,
+        plan: &'c Plan<'r>,
+        config: &'c Config,
+        share: usize,
+    ) -> Checker<'c, 'r> {
+        Checker {
+            share,
+            forms,
+            form,
+            plan,
+            config,
+            promise: promise(form),
+            tally: Tally {
+                without: vec![Without::default(); form.conditions().len()],
+                taken: vec![false; form.alternatives()],
+                ..Tally::default()
+            },
+        }
+    }
+
+    fn run(mut self) -> Tally {
+        let ops: Vec<&str> = self.plan.ops.iter().map(|op| op.left.def.name).collect();
+        let direction = if self.form.reversed() { "<=" } else { "=>" };
+        for dtype in DTYPES {
+            if !self.plan.admits(dtype) {
+                continue;
+            }
+            let mut words = vec![self.form.name(), direction, dtype.name()];
+            words.extend(&ops);
+            let mut rng = Rng::new(self.config.seed, &words);
+            if self.form.claims(dtype) {
+                self.grids(dtype, &mut rng);
+                self.draws(dtype, &mut rng);
+            } else {
+                self.refused(dtype, &mut rng);
+            }
+        }
+        self.tally
+    }
+
+    /// Random modules of one dtype.
+    fn draws(&mut self, dtype: DType, rng: &mut Rng) {
+        let draws = self.config.draws.div_ceil(self.share.min(4));
+        let wanted = match dtype {
+            DType::F32 | DType::I32 => draws,
+            _ => draws.div_ceil(3),
+        };
+        let (mut acted, mut kept_out, mut untyped) = (0, 0, false);
+        for _ in 0..wanted * PATIENCE {
+            // Results of a few elements take more modules.
+            let enough = self.tally.judged >= LEAST_CASES || acted >= MORE * wanted;
+            if acted >= wanted && enough {
+                break;
+            }
+            let Some(trial) = self.random(dtype, rng) else {
+                continue;
+            };
+            if trial.acting().next().is_none() {
+                untyped |= trial.untyped();
+                if kept_out < KEPT_OUT {
+                    trial.run_without(&self.promise, rng, &mut self.tally);
+                }
+                kept_out += 1;
+                continue;
+            }
+            for (application, _) in trial.acting() {
+                let taken = self.tally.taken.iter_mut().zip(&application.alternatives);
+                taken.for_each(|(own, taken)| *own |= taken);
+            }
+            trial.run(&self.promise, rng, &mut self.tally);
+            if acted % 4 == 0 {
+                trial.run_mutants(&self.promise, rng, &mut self.tally);
+            }
+            acted += 1;
+        }
+        self.tally.draws += acted;
+        self.tally.untyped |= untyped;
+        // Where the right side has no type the rule never acts, whatever the condition says.
+        if acted > 0 || !untyped {
+            self.tally.dtypes.push((dtype, acted));
+        }
+    }
+
+    /// A few modules of a dtype that the condition keeps out.
+    fn refused(&mut self, dtype: DType, rng: &mut Rng) {
+        for _ in 0..KEPT_OUT {
+            if let Some(trial) = self.random(dtype, rng) {
+                trial.run_without(&self.promise, rng, &mut self.tally);
+            }
+        }
+    }
+
+    fn random(&self, dtype: DType, rng: &mut Rng) -> Option<Trial> {
+        let mut chooser = Chooser::new(self.plan, rng, dtype);
+        let symbol = chooser.symbol;
+        let instance = build(self.plan, dtype, symbol, &mut chooser)?;
+        Some(Trial::new(self.forms, self.form, instance))
+    }
+
+    /// Modules whose inputs hold every combination of some values, where ops work position by position.
+    fn grids(&mut self, dtype: DType, rng: &mut Rng) {
+        if !self.plan.elementwise {
+            return;
+        }
+        let fixed = |hint: &Hint| matches!(hint, Hint::Rank(..) | Hint::SameShape(..));
+        let repeats = if self.plan.hints.iter().all(fixed) {
+            1
+        } else {
+            3
+        };
+        for _ in 0..repeats {
+            let mut chooser = Chooser::flat(self.plan, rng, dtype, 2);
+            let Some(small) = build(self.plan, dtype, None, &mut chooser) else {
+                return;
+            };
+            for grid in Grid::all(dtype, small.inputs.len()) {
+                let mut draw = small.draw.clone();
+                draw.leaves
+                    .iter_mut()
+                    .for_each(|leaf| widen(leaf, grid.count()));
+                let Some(instance) = replay(self.plan, &draw) else {
+                    continue;
+                };
+                let trial = Trial::new(self.forms, self.form, instance);
+                let shape = vec![grid.count()];
+                let input = |at| Tensor::new(shape.clone(), grid.input(dtype, at));
+                let values: Vec<Tensor> = (0..trial.instance.inputs.len()).map(input).collect();
+                for (_, right) in trial.acting() {
+                    let sides = trial.sides(right);
+                    let (mode, promise) = (Mode::Special, &self.promise);
+                    trial.case(&sides, values.clone(), mode, promise, &mut self.tally);
+                }
+            }
+        }
+    }
+}
+
+/// Makes a vector of 2 one of `count`.
+fn widen(leaf: &mut Leaf, count: usize) {
+    leaf.shape = vec![count as i64];
+    if let LeafKind::Constant(tensor) = &leaf.kind {
+        let buffer = tensor.buffer().splat(count);
+        leaf.kind = LeafKind::Constant(Tensor::new(vec![count], buffer));
+    }
+}
+
+/// What a form promises.
+pub(crate) fn promise(form: Form<'_>) -> Promise {
+    Promise {
+        class: form.class(),
+        tolerance: form.tolerance(),
+    }
+}
+
+type Outcome<'r> = Result<(Plan<'r>, Tally), String>;
+
+/// What was found of one direction of a rule, over all ops that it is written for.
+fn summary<'r>(forms: &Forms<'r>, found: Vec<(Form<'r>, Outcome<'r>)>) -> RuleCheck {
+    let (form, _) = found[0];
+    let mut check = RuleCheck {
+        name: form.name().to_owned(),
+        reversed: form.reversed(),
+        class: form.class(),
+        verdict: Verdict::Holds,
+        holds: Some(FastMath::EXACT),
+        dtypes: Vec::new(),
+        draws: 0,
+        cases: 0,
+        notes: Vec::new(),
+    };
+    let share = found.len();
+    for (form, outcome) in found {
+        let (plan, tally) = match outcome {
+            Ok(done) => done,
+            Err(reason) => {
+                check.verdict = Verdict::Unchecked(reason);
+                continue;
+            }
+        };
+        check.draws += tally.draws;
+        check.cases += tally.cases;
+        let tried = tally.dtypes.iter().filter(|(_, draws)| *draws > 0);
+        check.dtypes.extend(tried.map(|(dtype, _)| *dtype));
+        check.holds = match (check.holds, tally.holds()) {
+            (Some(a), Some(b)) => Some(a.union(b)),
+            _ => None,
+        };
+        if matches!(check.verdict, Verdict::Rejected(_)) {
+            continue;
+        }
+        if let Some(failure) = &tally.failure {
+            let smaller = shrink(forms, form, &plan, failure);
+            let shown = counterexample(forms, form, &plan, &smaller)
+                .or_else(|| counterexample(forms, form, &plan, failure));
+            check.verdict = match shown {
+                Some(shown) => Verdict::Rejected(Box::new(shown)),
+                None => Verdict::Unchecked("it failed on a module that cannot be shown".to_owned()),
+            };
+            continue;
+        }
+        if let Some(reason) = untested(&tally, share) {
+            check.verdict = Verdict::Unchecked(reason);
+            continue;
+        }
+        notes(form, &tally, &mut check.notes);
+    }
+    check.dtypes.sort_unstable();
+    check.dtypes.dedup();
+    let stronger = check
+        .holds
+        .filter(|holds| check.class != *holds && check.class.allows(*holds));
+    if let (Some(holds), Verdict::Holds) = (stronger, &check.verdict) {
+        let (declared, holds) = (class_text(check.class), class_text(holds));
+        check.notes.push(format!(
+            "declared `{declared}`, and `{holds}` in all that was tried"
+        ));
+    }
+    check
+}
+
+/// Why a form counts as not tested, if it does.
+fn untested(tally: &Tally, share: usize) -> Option<String> {
+    if tally.draws == 0 && tally.untyped {
+        let reason = "where it matches, the right side has no type, or not that of the left side";
+        return Some(reason.to_owned());
+    }
+    if tally.draws == 0 {
+        return Some("no module was found on which it acts".to_owned());
+    }
+    let missing: Vec<&str> = tally
+        .dtypes
+        .iter()
+        .filter(|(_, draws)| *draws == 0)
+        .map(|(dtype, _)| dtype.name())
+        .collect();
+    if !missing.is_empty() {
+        let missing = missing.join(", ");
+        return Some(format!(
+            "no module was found on which it acts in {missing}, which its condition lets in"
+        ));
+    }
+    if let Some(alternative) = tally.taken.iter().position(|taken| !taken) {
+        return Some(format!(
+            "alternative {} of its condition never held",
+            alternative + 1
+        ));
+    }
+    let (draws, cases) = (tally.draws, tally.judged);
+    if draws * share < LEAST_DRAWS || cases < LEAST_CASES {
+        return Some(format!(
+            "only {draws} modules and {cases} elements to compare, of {LEAST_DRAWS} and {LEAST_CASES} \
+             at least"
+        ));
+    }
+    if tally.numbers * 20 < tally.cases {
+        return Some("nearly every result is NaN".to_owned());
+    }
+    let weak = !tally.mutants.is_empty() && tally.mutants.iter().all(|(_, killed)| !killed);
+    weak.then(|| {
+        let (first, _) = &tally.mutants[0];
+        format!("too weak a check: the rule passes as well {first}")
+    })
+}
+
+fn notes(form: Form<'_>, tally: &Tally, notes: &mut Vec<String>) {
+    for (part, without) in form.conditions().iter().zip(&tally.without) {
+        let other = part.contains("one_use")
+            || part.starts_with("is_float") && form.class() != FastMath::EXACT;
+        if without.cases >= NEEDLESS_CASES && !without.differs && !other && form.group().is_none() {
+            let note = format!("`{part}` is not needed in anything that was tried");
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Failing cases as modules of their own.
+
+use mind_diag::Span;
+use mind_eqsat::{AttrValue, Form, Forms};
+use mind_interp::Scalar;
+use mind_ir::builder::Builder;
+use mind_ir::graph::{Graph, InsertPoint};
+use mind_ir::tensor::Tensor;
+use mind_ir::types::{DType, Dim};
+use mind_ir::verify::{VerifyConfig, infer_op, verify};
+use mind_ir::{OpId, ValueId};
+
+use crate::check::promise;
+use crate::evaluate::{Ran, Sides, finish, prune};
+use crate::instance::replay;
+use crate::plan::Plan;
+use crate::tally::{Failure, Tally};
+use crate::trial::Trial;
+
+/// A module whose two outputs, the left and the right side of a rule, should agree and do not.
+pub struct Counterexample {
+    /// The module: no inputs, the left side and the right side as outputs.
+    pub module: Graph,
+    /// The dtype of its values.
+    pub dtype: DType,
+    /// The position of the first element that differs.
+    pub index: Vec<usize>,
+    /// What the left side gives there.
+    pub left: Found,
+    /// What the right side gives there.
+    pub right: Found,
+}
+
+/// What one side gives.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Found {
+    /// An element.
+    Element(Scalar),
+    /// No result, for this reason.
+    Error(String),
+}
+
+impl std::fmt::Display for Found {
+    /// The element and its bits, as in `-0.0 (0x80000000)`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Found::Element(scalar) => write!(f, "{scalar} ({:#x})", scalar.bits()),
+            Found::Error(reason) => write!(f, "an error: {reason}"),
+        }
+    }
+}
+
+impl std::fmt::Debug for Counterexample {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{} at {:?}: {} and {}",
+            self.dtype, self.index, self.left, self.right
+        )
+    }
+}
+
+/// The module for a failing case; none where the case does not fail again.
+pub(crate) fn counterexample<'r>(
+    forms: &Forms<'r>,
+    form: Form<'r>,
+    plan: &Plan<'r>,
+    failure: &Failure,
+) -> Option<Counterexample> {
+    let trial = Trial::new(forms, form, replay(plan, &failure.draw)?);
+    let broken = |right: &ValueId| {
+        let mut seen = Tally::default();
+        let sides = trial.sides(*right);
+        let values = failure.values.clone();
+        trial.case(&sides, values, failure.mode, &promise(form), &mut seen);
+        seen.failure.is_some()
+    };
+    let value = trial.acting().map(|(_, right)| right).find(broken)?;
+    let (left, right, index) = match trial.sides(value).run(&failure.values) {
+        Ran::Done(outputs) => {
+            let [left, right] = &outputs[..] else {
+                return None;
+            };
+            let found = |tensor: &Tensor| Found::Element(Scalar::at(tensor, failure.at));
+            (
+                found(left),
+                found(right),
+                position(failure.at, left.shape()),
+            )
+        }
+        Ran::RightFails(error) => {
+            let left = Sides::left(&trial.instance);
+            let Ran::Done(outputs) = left.run(&failure.values) else {
+                return None;
+            };
+            let left = outputs.first().filter(|left| left.count() > 0)?;
+            let element = Found::Element(Scalar::at(left, 0));
+            (element, Found::Error(error), position(0, left.shape()))
+        }
+        Ran::LeftFails => return None,
+    };
+    let mut module = trial.instance.graph.clone();
+    finish(&mut module, &[trial.instance.left, value]);
+    inline(&mut module, &trial, &failure.values);
+    prune(&mut module);
+    settle(&mut module, failure.draw.symbol)?;
+    let found = verify(&mut module, &VerifyConfig::default());
+    (!found.has_errors()).then_some(Counterexample {
+        module,
+        dtype: failure.draw.dtype,
+        index,
+        left,
+        right,
+    })
+}
+
+/// Puts constants in place of the inputs.
+fn inline(module: &mut Graph, trial: &Trial, values: &[Tensor]) {
+    for (&(op, _), tensor) in trial.instance.inputs.iter().zip(values) {
+        let at = InsertPoint::Before(op);
+        let constant = mind_core::constant(&mut Builder::new(module, at, Span::FILE), tensor);
+        let input = module.result(op);
+        let label = module.label(input);
+        module.replace_all_uses(input, constant);
+        module.erase(op);
+        module.set_label(constant, label);
+    }
+}
+
+/// Puts the extent in place of the symbol and types every op anew.
+fn settle(module: &mut Graph, symbol: Option<i64>) -> Option<()> {
+    let Some(extent) = symbol else {
+        return Some(());
+    };
+    let ops: Vec<OpId> = module.ops(module.body()).collect();
+    for op in ops {
+        for at in 0..module.attrs(op).len() {
+            if let Some(AttrValue::Dims(dims)) = AttrValue::of(module.attr(op, at)) {
+                let fixed = |dim: &Dim| match dim {
+                    Dim::Symbol(_) => Dim::Fixed(extent),
+                    dim => *dim,
+                };
+                let dims = AttrValue::Dims(dims.iter().map(fixed).collect());
+                module.set_attr(op, at, dims.as_attr());
+            }
+        }
+        let types = infer_op(module, op).ok()?;
+        module.set_types(op, &types);
+    }
+    Some(())
+}
+
+/// The position of the `flat`-th element in row-major order.
+fn position(mut flat: usize, shape: &[usize]) -> Vec<usize> {
+    let mut index = vec![0; shape.len()];
+    for (at, &extent) in index.iter_mut().zip(shape).rev() {
+        (*at, flat) = (flat % extent.max(1), flat / extent.max(1));
+    }
+    index
+}

@@ -1,0 +1,146 @@
+//! Drawing what leaves are: inputs, constants, ops that prove something.
+
+use mind_core::ops::elementwise::{Abs, Exp, Mul, Relu, Sigmoid};
+use mind_eqsat::Hint;
+use mind_ir::opdef::{Op, OpDef};
+use mind_ir::tensor::Tensor;
+use mind_ir::types::DType;
+
+use super::Chooser;
+use crate::format::{FloatFormat, bits_of, from_bits};
+use crate::instance::LeafKind;
+use crate::values::{Mode, draw, specials};
+
+impl Chooser<'_, '_> {
+    /// What the leaf `value` is.
+    pub(super) fn kind(&mut self, value: usize, dtype: DType, shape: &[i64]) -> LeafKind {
+        let asked: Vec<Hint> = self
+            .plan
+            .hints
+            .iter()
+            .copied()
+            .filter(|hint| subject(hint) == Some(value))
+            .collect();
+        if asked.is_empty() {
+            return LeafKind::Input;
+        }
+        let hint = *self.rng.pick(&asked);
+        match hint {
+            Hint::Splat(_, Some(number)) if self.rng.chance(85) => {
+                splat(dtype, shape, bits_of(dtype, number))
+            }
+            Hint::PowerOfTwo(_) if self.rng.chance(90) => {
+                let bits = self.power_of_two(dtype);
+                splat(dtype, shape, bits)
+            }
+            Hint::Positive(_) => {
+                let number = *self.rng.pick(&[1.0, 2.0, 3.0, 0.5, 0.1, 7.0]);
+                splat(dtype, shape, bits_of(dtype, number))
+            }
+            Hint::Identity(_) => {
+                let columns = shape.last().copied().unwrap_or(1).max(1) as usize;
+                let count = shape.iter().product::<i64>() as usize;
+                let one = |at: usize| at % columns == at / columns;
+                let number = |at| if one(at) { 1.0 } else { 0.0 };
+                listed(
+                    dtype,
+                    shape,
+                    (0..count).map(|at| bits_of(dtype, number(at))),
+                )
+            }
+            Hint::Positions(_) => {
+                let count = shape.iter().product::<i64>();
+                let (first, step) = (self.rng.within(0, 1), self.rng.within(1, 2));
+                let at = |at: i64| (first + step * at) as u64;
+                listed(dtype, shape, (0..count).map(at))
+            }
+            Hint::Indices(_) => {
+                let count = shape.iter().product::<i64>();
+                let below = self.rng.within(1, 3) as usize;
+                let bits: Vec<u64> = (0..count).map(|_| self.rng.below(below) as u64).collect();
+                listed(dtype, shape, bits.into_iter())
+            }
+            Hint::Splat(..) | Hint::PowerOfTwo(_) => self.any_splat(dtype, shape),
+            Hint::Constant(_) => match self.flat.is_none() && self.rng.chance(35) {
+                true => {
+                    let mode = *self
+                        .rng
+                        .pick(&[Mode::Special, Mode::Moderate, Mode::Finite]);
+                    let count = shape.iter().product::<i64>() as usize;
+                    let buffer = draw(self.rng, dtype, count, mode, None);
+                    let shape = shape.iter().map(|&extent| extent as usize).collect();
+                    LeafKind::Constant(Tensor::new(shape, buffer))
+                }
+                false => self.any_splat(dtype, shape),
+            },
+            Hint::Fact(..) => match self.rng.below(10) {
+                0 => LeafKind::Input,
+                1..4 => self.any_splat(dtype, shape),
+                _ => self.proof(dtype),
+            },
+            Hint::Rank(..) | Hint::SameShape(..) => LeafKind::Input,
+        }
+    }
+
+    fn any_splat(&mut self, dtype: DType, shape: &[i64]) -> LeafKind {
+        let bits = match self.rng.chance(50) {
+            true => *self.rng.pick(&specials(dtype)),
+            false => {
+                let number = self.rng.within(-4, 9) as f64;
+                bits_of(dtype, number.max(if dtype.is_float() { -4.0 } else { 0.0 }))
+            }
+        };
+        splat(dtype, shape, bits)
+    }
+
+    fn power_of_two(&mut self, dtype: DType) -> u64 {
+        let Some(format) = FloatFormat::of(dtype) else {
+            return 1 << self.rng.below(8 * dtype.size() - 1);
+        };
+        let exponent = match self.rng.chance(50) {
+            true => self.rng.within(1, format.top() as i64 - 1),
+            false => self.rng.within(-3, 3) + format.bias() as i64,
+        };
+        format.bits(self.rng.chance(30), exponent as u64, 0)
+    }
+
+    /// An op that proves something of its result.
+    fn proof(&mut self, dtype: DType) -> LeafKind {
+        let ops: &[&'static OpDef] = match dtype.is_float() {
+            true => &[Relu::DEF, Exp::DEF, Sigmoid::DEF, Abs::DEF],
+            false => &[Relu::DEF],
+        };
+        match dtype.is_float() && self.rng.chance(15) {
+            true => LeafKind::Twice(Mul::DEF),
+            false => LeafKind::Through(*self.rng.pick::<&OpDef>(ops)),
+        }
+    }
+}
+
+fn subject(hint: &Hint) -> Option<usize> {
+    match *hint {
+        Hint::Constant(value)
+        | Hint::Splat(value, _)
+        | Hint::PowerOfTwo(value)
+        | Hint::Positive(value)
+        | Hint::Identity(value)
+        | Hint::Positions(value)
+        | Hint::Indices(value)
+        | Hint::Fact(value, _) => Some(value),
+        Hint::Rank(..) | Hint::SameShape(..) => None,
+    }
+}
+
+/// A constant with these elements.
+fn listed(dtype: DType, shape: &[i64], bits: impl Iterator<Item = u64>) -> LeafKind {
+    let bits: Vec<u64> = bits.collect();
+    let shape = shape.iter().map(|&extent| extent as usize).collect();
+    LeafKind::Constant(Tensor::new(shape, from_bits(dtype, &bits)))
+}
+
+/// A constant with one element everywhere.
+fn splat(dtype: DType, shape: &[i64], bits: u64) -> LeafKind {
+    let count = shape.iter().product::<i64>() as usize;
+    let shape = shape.iter().map(|&extent| extent as usize).collect();
+    LeafKind::Constant(Tensor::new(shape, from_bits(dtype, &vec![bits; count])))
+}

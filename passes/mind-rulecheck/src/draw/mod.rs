@@ -1,0 +1,168 @@
+//! Random choices, guided by what the left side and the condition ask for.
+
+mod attrs;
+mod kinds;
+mod shapes;
+
+use mind_eqsat::AttrValue;
+use mind_ir::types::{DType, Dim, TensorType};
+
+use crate::instance::{Choices, Leaf};
+use crate::plan::{Plan, PlanOp, is_index};
+use crate::rng::Rng;
+
+/// How often the attributes of one op are drawn before the whole instance is given up.
+const ATTEMPTS: usize = 6;
+
+/// Extents that are drawn: 1, which broadcasts, and small primes and their neighbours.
+const EXTENTS: [i64; 8] = [1, 2, 3, 5, 8, 17, 2, 3];
+
+/// Extents around the number of partial sums of a reduction.
+const LONG: [i64; 6] = [63, 64, 65, 127, 129, 200];
+
+/// The most elements of a leaf.
+const ELEMENTS: i64 = 6000;
+
+/// Random choices for one instance.
+pub(crate) struct Chooser<'c, 'r> {
+    plan: &'c Plan<'r>,
+    rng: &'c mut Rng,
+    dtype: DType,
+    /// Whether ranks are as the condition asks for: it is also to be seen what it keeps out.
+    obedient: bool,
+    /// The shape that most values have.
+    base: Vec<i64>,
+    /// Every leaf is a vector of this extent.
+    flat: Option<i64>,
+    /// The extent written as a symbol.
+    pub(crate) symbol: Option<i64>,
+    /// The extents of the matrices drawn last, and of the image and filter.
+    matrix: Option<[i64; 3]>,
+    image: Option<[i64; 6]>,
+    /// The axis along which the operands drawn last differ.
+    axis: Option<i64>,
+    /// The shapes of leaves so far.
+    shapes: Vec<Option<Vec<i64>>>,
+    /// The extents that written types name, and the lists of extents.
+    dims: Vec<(usize, i64)>,
+    rests: Vec<(usize, Vec<i64>)>,
+}
+
+impl<'c, 'r> Chooser<'c, 'r> {
+    /// Choices for an instance of `plan` with values of `dtype`.
+    pub(crate) fn new(plan: &'c Plan<'r>, rng: &'c mut Rng, dtype: DType) -> Chooser<'c, 'r> {
+        let obedient = rng.chance(85);
+        let mut chooser = Chooser {
+            plan,
+            rng,
+            dtype,
+            obedient,
+            base: Vec::new(),
+            flat: None,
+            symbol: None,
+            matrix: None,
+            image: None,
+            axis: None,
+            shapes: vec![None; plan.values],
+            dims: Vec::new(),
+            rests: Vec::new(),
+        };
+        chooser.base = chooser.base_shape();
+        if chooser.rng.chance(15) {
+            let large = chooser.base.iter().copied().filter(|&extent| extent > 1);
+            chooser.symbol = large.max();
+        }
+        chooser
+    }
+
+    /// As [`new`](Chooser::new), with vectors of `extent` elements for leaves.
+    pub(crate) fn flat(
+        plan: &'c Plan<'r>,
+        rng: &'c mut Rng,
+        dtype: DType,
+        extent: i64,
+    ) -> Chooser<'c, 'r> {
+        Chooser {
+            flat: Some(extent),
+            symbol: None,
+            ..Chooser::new(plan, rng, dtype)
+        }
+    }
+
+    fn extents(&self, ty: &TensorType) -> Option<Vec<i64>> {
+        let extent = |dim: &Dim| match *dim {
+            Dim::Fixed(extent) => Some(extent),
+            Dim::Symbol(_) => self.symbol,
+            Dim::Dynamic => None,
+        };
+        ty.shape.iter().map(extent).collect()
+    }
+
+    fn index_dtype(&mut self) -> DType {
+        *self.rng.pick(&[DType::I32, DType::I64])
+    }
+}
+
+impl Choices for Chooser<'_, '_> {
+    fn leaves(
+        &mut self,
+        op: &PlanOp<'_>,
+        open: &[usize],
+        known: &[Option<TensorType>],
+    ) -> Option<Vec<Leaf>> {
+        let mut shapes: Vec<Option<Vec<i64>>> = Vec::new();
+        for ty in known {
+            shapes.push(match ty {
+                Some(ty) => Some(self.extents(ty)?),
+                None => None,
+            });
+        }
+        let drawn = match self.flat {
+            Some(extent) => vec![vec![extent]; op.operands.len()],
+            None => self.operand_shapes(op, &shapes),
+        };
+        let mut leaves = Vec::new();
+        for &value in open {
+            let at = op.operands.iter().position(|own| *own == value)?;
+            let index = is_index(op.left.def, at);
+            let dtype = if index {
+                self.index_dtype()
+            } else {
+                self.dtype
+            };
+            let shape = match self.flat {
+                Some(_) => drawn[at].clone(),
+                None => self.hinted(value, drawn[at].clone()),
+            };
+            if shape.iter().product::<i64>() > ELEMENTS.max(self.flat.unwrap_or(0)) {
+                return None;
+            }
+            self.shapes[value] = Some(shape.clone());
+            let kind = self.kind(value, dtype, &shape);
+            leaves.push(Leaf {
+                value,
+                dtype,
+                shape,
+                kind,
+            });
+        }
+        Some(leaves)
+    }
+
+    fn attrs(
+        &mut self,
+        op: &PlanOp<'_>,
+        named: &[Option<AttrValue>],
+        operands: &[TensorType],
+    ) -> Option<Vec<AttrValue>> {
+        let shapes: Vec<Vec<i64>> = operands
+            .iter()
+            .map(|ty| self.extents(ty))
+            .collect::<Option<_>>()?;
+        self.drawn_attrs(op, named, operands, &shapes)
+    }
+
+    fn attempts(&self) -> usize {
+        ATTEMPTS
+    }
+}

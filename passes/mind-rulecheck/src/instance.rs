@@ -1,0 +1,334 @@
+//! Modules that a rule's left side matches.
+
+use mind_core::ops::input::Input;
+use mind_diag::Span;
+use mind_eqsat::AttrValue;
+use mind_ir::attr::Attr;
+use mind_ir::builder::Builder;
+use mind_ir::graph::{Graph, InsertPoint};
+use mind_ir::opdef::{Op, OpDef};
+use mind_ir::tensor::Tensor;
+use mind_ir::types::{DType, Dim, TensorType};
+use mind_ir::{OpId, Sym, ValueId};
+
+use crate::plan::{Plan, PlanOp};
+
+/// The name of the dimension that stands for an extent.
+const SYMBOL: &str = "B";
+
+/// Everything that was chosen for an instance: building it again gives the same module.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Draw {
+    /// The dtype of what is not an index.
+    pub(crate) dtype: DType,
+    /// The extent that is written as a symbol wherever it stands, if any.
+    pub(crate) symbol: Option<i64>,
+    /// The values that no op of the left side computes, in the order they are needed.
+    pub(crate) leaves: Vec<Leaf>,
+    /// The attributes of each op of the plan.
+    pub(crate) attrs: Vec<Vec<AttrValue>>,
+}
+
+/// A value that no op of the left side computes.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Leaf {
+    /// Its number in the plan.
+    pub(crate) value: usize,
+    pub(crate) dtype: DType,
+    pub(crate) shape: Vec<i64>,
+    pub(crate) kind: LeafKind,
+}
+
+/// Where a leaf comes from.
+#[derive(Clone, Debug)]
+pub(crate) enum LeafKind {
+    /// An input.
+    Input,
+    /// A constant.
+    Constant(Tensor),
+    /// An op over an input, which proves something of its result.
+    Through(&'static OpDef),
+    /// An op over an input and itself.
+    Twice(&'static OpDef),
+}
+
+impl PartialEq for LeafKind {
+    fn eq(&self, other: &LeafKind) -> bool {
+        match (self, other) {
+            (LeafKind::Input, LeafKind::Input) => true,
+            (LeafKind::Constant(a), LeafKind::Constant(b)) => a.same_bits(b),
+            (LeafKind::Through(a), LeafKind::Through(b))
+            | (LeafKind::Twice(a), LeafKind::Twice(b)) => std::ptr::eq(*a, *b),
+            _ => false,
+        }
+    }
+}
+
+impl Leaf {
+    /// How many elements it has.
+    pub(crate) fn count(&self) -> usize {
+        self.shape.iter().product::<i64>() as usize
+    }
+}
+
+/// A module in the making.
+pub(crate) struct Instance {
+    pub(crate) graph: Graph,
+    /// The symbol that stands for the extent of [`Draw::symbol`].
+    pub(crate) symbol: Sym,
+    /// The input op behind each leaf that has one.
+    pub(crate) inputs: Vec<(OpId, usize)>,
+    /// What is below a leaf's elements, where they index an axis.
+    pub(crate) below: Vec<Option<i64>>,
+    /// The left side.
+    pub(crate) left: ValueId,
+    /// What a rule that joins values over several matches joins its own with.
+    pub(crate) twin: Option<ValueId>,
+    pub(crate) draw: Draw,
+}
+
+/// Who chooses leaves and attributes while an instance is built.
+pub(crate) trait Choices {
+    /// The leaves among the operands of `op`, one for each of `open`; `known` has the types of the
+    /// other operands.
+    fn leaves(
+        &mut self,
+        op: &PlanOp<'_>,
+        open: &[usize],
+        known: &[Option<TensorType>],
+    ) -> Option<Vec<Leaf>>;
+
+    /// The attributes of `op` over operands of these types; `named` has those with numbers that are
+    /// settled.
+    fn attrs(
+        &mut self,
+        op: &PlanOp<'_>,
+        named: &[Option<AttrValue>],
+        operands: &[TensorType],
+    ) -> Option<Vec<AttrValue>>;
+
+    /// How often to choose attributes before giving up.
+    fn attempts(&self) -> usize;
+}
+
+/// Choices as they were made before.
+pub(crate) struct Replay<'d> {
+    draw: &'d Draw,
+    leaf: usize,
+    op: usize,
+}
+
+impl Choices for Replay<'_> {
+    fn leaves(
+        &mut self,
+        _: &PlanOp<'_>,
+        open: &[usize],
+        _: &[Option<TensorType>],
+    ) -> Option<Vec<Leaf>> {
+        let end = self.leaf + open.len();
+        let leaves = self.draw.leaves.get(self.leaf..end)?.to_vec();
+        self.leaf = end;
+        Some(leaves)
+    }
+
+    fn attrs(
+        &mut self,
+        _: &PlanOp<'_>,
+        _: &[Option<AttrValue>],
+        _: &[TensorType],
+    ) -> Option<Vec<AttrValue>> {
+        self.op += 1;
+        self.draw.attrs.get(self.op - 1).cloned()
+    }
+
+    fn attempts(&self) -> usize {
+        1
+    }
+}
+
+/// Builds the instance that `draw` describes; none where the shape rules refuse it.
+pub(crate) fn replay(plan: &Plan<'_>, draw: &Draw) -> Option<Instance> {
+    let mut choices = Replay {
+        draw,
+        leaf: 0,
+        op: 0,
+    };
+    build(plan, draw.dtype, draw.symbol, &mut choices)
+}
+
+/// Builds an instance from choices; none where no choice pleases the shape rules.
+pub(crate) fn build(
+    plan: &Plan<'_>,
+    dtype: DType,
+    symbol: Option<i64>,
+    choices: &mut dyn Choices,
+) -> Option<Instance> {
+    let mut graph = Graph::new();
+    let name = graph.intern(SYMBOL);
+    let draw = Draw {
+        dtype,
+        symbol,
+        leaves: Vec::new(),
+        attrs: Vec::new(),
+    };
+    let mut assembler = Assembler {
+        instance: Instance {
+            left: ValueId::new(0),
+            twin: None,
+            graph,
+            symbol: name,
+            inputs: Vec::new(),
+            below: Vec::new(),
+            draw,
+        },
+        values: vec![None; plan.values],
+        named: vec![None; plan.attrs],
+    };
+    for op in &plan.ops {
+        assembler.op(op, choices)?;
+    }
+    if let Some(value) = plan.joined {
+        assembler.twin(value);
+    }
+    let mut instance = assembler.instance;
+    instance.left = assembler.values[plan.root]?;
+    Some(instance)
+}
+
+struct Assembler {
+    instance: Instance,
+    values: Vec<Option<ValueId>>,
+    named: Vec<Option<AttrValue>>,
+}
+
+impl Assembler {
+    fn op(&mut self, op: &PlanOp<'_>, choices: &mut dyn Choices) -> Option<()> {
+        let mut open: Vec<usize> = Vec::new();
+        for &value in &op.operands {
+            if self.values[value].is_none() && !open.contains(&value) {
+                open.push(value);
+            }
+        }
+        if !open.is_empty() {
+            let known: Vec<Option<TensorType>> = op
+                .operands
+                .iter()
+                .map(|&value| Some(self.instance.graph.ty(self.values[value]?).to_owned()))
+                .collect();
+            for leaf in choices.leaves(op, &open, &known)? {
+                self.leaf(leaf)?;
+            }
+        }
+        let operands: Vec<ValueId> = op
+            .operands
+            .iter()
+            .map(|&value| self.values[value])
+            .collect::<Option<_>>()?;
+        let ty = |&value: &ValueId| self.instance.graph.ty(value).to_owned();
+        let types: Vec<TensorType> = operands.iter().map(ty).collect();
+        for _ in 0..choices.attempts() {
+            let attrs = choices.attrs(op, &self.named, &types)?;
+            let borrowed: Vec<Attr<'_>> = attrs.iter().map(AttrValue::as_attr).collect();
+            let Ok(created) = self.builder().create(op.left.def, &operands, &borrowed) else {
+                continue;
+            };
+            self.values[op.result] = Some(self.instance.graph.result(created));
+            for (attr, value) in op.left.attrs.iter().zip(&attrs) {
+                if let mind_eqsat::LeftAttr::Named(number) = attr {
+                    self.named[*number] = Some(value.clone());
+                }
+            }
+            self.bound_indices(op, &attrs, &types);
+            self.instance.draw.attrs.push(attrs);
+            return Some(());
+        }
+        None
+    }
+
+    /// Notes what operands that index an axis have to stay below.
+    fn bound_indices(&mut self, op: &PlanOp<'_>, attrs: &[AttrValue], types: &[TensorType]) {
+        for (at, value) in op.operands.iter().enumerate() {
+            if !crate::plan::is_index(op.left.def, at) {
+                continue;
+            }
+            let Some(AttrValue::Int(axis)) = attrs.first() else {
+                continue;
+            };
+            let rank = types[0].shape.len() as i64;
+            let axis = if *axis < 0 { *axis + rank } else { *axis };
+            let dim = types[0].shape.get(axis as usize).copied();
+            let extent = dim.and_then(|dim| self.extent(dim));
+            let leaves = &self.instance.draw.leaves;
+            if let Some(leaf) = leaves.iter().position(|leaf| leaf.value == *value) {
+                let below = &mut self.instance.below[leaf];
+                *below = (*below).into_iter().chain(extent).min();
+            }
+        }
+    }
+
+    fn extent(&self, dim: Dim) -> Option<i64> {
+        match dim {
+            Dim::Fixed(extent) => Some(extent),
+            Dim::Symbol(_) => self.instance.draw.symbol,
+            Dim::Dynamic => None,
+        }
+    }
+
+    fn leaf(&mut self, leaf: Leaf) -> Option<()> {
+        if leaf.shape.iter().any(|&extent| extent < 1) {
+            return None;
+        }
+        let value = match &leaf.kind {
+            LeafKind::Constant(tensor) => mind_core::constant(&mut self.builder(), tensor),
+            LeafKind::Input => self.input(&leaf),
+            LeafKind::Through(def) => {
+                let input = self.input(&leaf);
+                let op = self.builder().create(def, &[input], &[]).ok()?;
+                self.instance.graph.result(op)
+            }
+            LeafKind::Twice(def) => {
+                let input = self.input(&leaf);
+                let op = self.builder().create(def, &[input, input], &[]).ok()?;
+                self.instance.graph.result(op)
+            }
+        };
+        self.values[leaf.value] = Some(value);
+        self.instance.draw.leaves.push(leaf);
+        self.instance.below.push(None);
+        Some(())
+    }
+
+    /// An input like the leaf `value`.
+    fn twin(&mut self, value: usize) {
+        let leaves = &self.instance.draw.leaves;
+        let Some(mut leaf) = leaves.iter().find(|leaf| leaf.value == value).cloned() else {
+            return;
+        };
+        leaf.kind = LeafKind::Input;
+        self.instance.twin = Some(self.input(&leaf));
+        self.instance.draw.leaves.push(leaf);
+        self.instance.below.push(None);
+    }
+
+    fn input(&mut self, leaf: &Leaf) -> ValueId {
+        let at = self.instance.draw.leaves.len();
+        let (symbol, sym) = (self.instance.draw.symbol, self.instance.symbol);
+        let g = &mut self.instance.graph;
+        let name = g.intern(&format!("x{at}"));
+        let dim = |&extent: &i64| match Some(extent) == symbol {
+            true => Dim::Symbol(sym),
+            false => Dim::Fixed(extent),
+        };
+        let ty = TensorType::new(leaf.dtype, leaf.shape.iter().map(dim));
+        let ty = g.intern_type(ty.view());
+        let attrs = [Attr::Str(name), Attr::Bool(false)];
+        let op = self.builder().create_typed(Input::DEF, &[], &attrs, &[ty]);
+        self.instance.inputs.push((op, at));
+        self.instance.graph.result(op)
+    }
+
+    fn builder(&mut self) -> Builder<'_> {
+        let at = InsertPoint::End(self.instance.graph.body());
+        Builder::new(&mut self.instance.graph, at, Span::FILE)
+    }
+}

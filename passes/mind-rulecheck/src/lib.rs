@@ -1,0 +1,29 @@
+//! Mechanical soundness check of rewrite rules.
+//!
+//! [`check`] builds instances of each rule's left side, lets the e-graph engine put the right side
+//! beside it, evaluates both on chosen values and compares what comes out with what the rule's class
+//! promises. A rule that breaks its promise is rejected with a [`Counterexample`]; one that was never
+//! put to the test is unchecked, which is no better.
+//!
+//! The method is described in docs/rule-checking.md. Everything is drawn from a fixed seed, and what
+//! is drawn for one rule does not depend on the others.
+
+mod check;
+mod counterexample;
+mod criteria;
+mod draw;
+mod evaluate;
+mod format;
+mod instance;
+mod mutants;
+mod plan;
+mod report;
+mod rng;
+mod shrink;
+mod tally;
+mod trial;
+mod values;
+
+pub use check::{Config, check};
+pub use counterexample::{Counterexample, Found};
+pub use report::{RuleCheck, Verdict, class_text};

@@ -1,0 +1,200 @@
+//! Wrong right sides, to see whether the check would notice.
+
+use mind_core::ops::index::Slice;
+use mind_diag::Span;
+use mind_ir::attr::Attr;
+use mind_ir::builder::Builder;
+use mind_ir::graph::{Graph, InsertPoint};
+use mind_ir::opdef::{Op, OpDef, Trait};
+use mind_ir::{OpId, ValueId};
+
+/// The most mutants of one right side.
+const MOST: usize = 12;
+
+/// Attributes that have one value for a given type, or several that mean the same.
+const BOUNDS: [&str; 4] = ["starts", "ends", "steps", "strides"];
+
+/// A right side with one thing changed.
+pub(crate) struct Mutant {
+    /// What was changed: the same words for the same place of the rule.
+    pub(crate) label: String,
+    pub(crate) value: ValueId,
+}
+
+/// One change.
+#[derive(Clone, Copy)]
+enum Change {
+    /// The op gives its first operand.
+    Drop,
+    /// The first two operands are exchanged.
+    Swap,
+    /// The attribute of this number is another one.
+    Attr(usize),
+    /// Another op stands there.
+    Op(&'static OpDef),
+}
+
+/// Appends mutants of the right side to `g`. The ops from the id `start` on compute `right`; `left` is what
+/// it should equal.
+pub(crate) fn mutants(g: &mut Graph, start: usize, left: ValueId, right: ValueId) -> Vec<Mutant> {
+    let ops: Vec<OpId> = g.ops(g.body()).filter(|op| op.index() >= start).collect();
+    let mut changes: Vec<(usize, Change)> = Vec::new();
+    for (at, op) in ops.iter().enumerate().filter(|(_, op)| mutable(g, **op)) {
+        changes.push((at, Change::Drop));
+        if g.operands(*op).len() >= 2 && !g.def(*op).has(Trait::Commutative) {
+            changes.push((at, Change::Swap));
+        }
+        let siblings = siblings(g.def(*op)).map(|sibling| (at, Change::Op(sibling)));
+        changes.extend(siblings);
+        let telling = |attr: &usize| !BOUNDS.contains(&g.def(*op).attrs[*attr].name);
+        let attrs = (0..g.attrs(*op).len()).filter(telling);
+        changes.extend(attrs.map(|attr| (at, Change::Attr(attr))));
+    }
+    let mut found: Vec<Mutant> = Vec::new();
+    for (at, change) in changes {
+        if found.len() < MOST
+            && let Some(value) = changed(g, &ops, at, change, right)
+            && g.type_id(value) == g.type_id(left)
+            && value != right
+        {
+            let name = g.def(ops[at]).name;
+            let what = match change {
+                Change::Drop => format!("without `{name}`"),
+                Change::Swap => format!("operands of `{name}` exchanged"),
+                Change::Op(other) => format!("`{}` instead of `{name}`", other.name),
+                Change::Attr(attr) => {
+                    let attr = g.def(ops[at]).attrs[attr].name;
+                    format!("another `{attr}` of `{name}`")
+                }
+            };
+            let label = format!("{what} (op {} of the right side)", at + 1);
+            found.push(Mutant { label, value });
+        }
+    }
+    if !ops.iter().any(|op| mutable(g, *op)) {
+        found.extend(others(g, start, left, right));
+    }
+    found
+}
+
+/// Two other ops of the same operands and attributes.
+fn siblings(def: &'static OpDef) -> impl Iterator<Item = &'static OpDef> {
+    let attrs = |def: &'static OpDef| def.attrs.iter().map(|attr| (attr.name, attr.kind));
+    let fits = move |other: &&'static OpDef| {
+        !std::ptr::eq(*other, def)
+            && other.has(Trait::Pure)
+            && !other.has(Trait::Constant)
+            && other.variadic.is_none()
+            && other.results == def.results
+            && other.operands.len() == def.operands.len()
+            && attrs(other).eq(attrs(def))
+    };
+    mind_core::DIALECT.ops.iter().copied().filter(fits).take(2)
+}
+
+/// Whether changing `op` may change what the rule means.
+fn mutable(g: &Graph, op: OpId) -> bool {
+    g.regions(op).is_empty() && !g.def(op).has(Trait::Constant)
+}
+
+/// Other values of the left side that have its type, for a right side that is one of them.
+fn others(g: &Graph, start: usize, left: ValueId, right: ValueId) -> Vec<Mutant> {
+    let ops = g.ops(g.body()).filter(|op| op.index() < start);
+    let values = ops.flat_map(|op| g.results(op));
+    let fits =
+        |value: &ValueId| *value != right && *value != left && g.type_id(*value) == g.type_id(left);
+    let mutant = |(at, value): (usize, ValueId)| Mutant {
+        label: format!("value {} of the left side instead", at + 1),
+        value,
+    };
+    values
+        .filter(fits)
+        .enumerate()
+        .take(3)
+        .map(mutant)
+        .collect()
+}
+
+/// `right` computed anew with `change` at the op number `at`; none where the shape rules refuse it.
+fn changed(
+    g: &mut Graph,
+    ops: &[OpId],
+    at: usize,
+    change: Change,
+    right: ValueId,
+) -> Option<ValueId> {
+    let mut copies: Vec<(ValueId, ValueId)> = Vec::new();
+    for (number, &op) in ops.iter().enumerate() {
+        let copy = |value: &ValueId| {
+            let known = copies.iter().find(|(own, _)| own == value);
+            known.map_or(*value, |&(_, copy)| copy)
+        };
+        let mut operands: Vec<ValueId> = g.operands(op).iter().map(copy).collect();
+        let result = g.result(op);
+        if number == at && matches!(change, Change::Drop) {
+            if keeps(g, op) {
+                return None;
+            }
+            let first = *operands.first()?;
+            (g.type_id(first) == g.type_id(result)).then(|| copies.push((result, first)))?;
+            continue;
+        }
+        if !g.regions(op).is_empty() || g.def(op).has(Trait::Constant) {
+            continue;
+        }
+        let mut def = g.def(op);
+        let mut attrs: Vec<mind_eqsat::AttrValue> = g
+            .attrs(op)
+            .iter()
+            .map(|&attr| mind_eqsat::AttrValue::of(attr))
+            .collect::<Option<_>>()?;
+        if number == at {
+            match change {
+                Change::Swap => {
+                    (operands[0] != operands[1]).then(|| operands.swap(0, 1))?;
+                }
+                Change::Attr(attr) => attrs[attr] = other(&attrs[attr])?,
+                Change::Op(other) => def = other,
+                Change::Drop => {}
+            }
+        } else if operands == g.operands(op) {
+            continue;
+        }
+        let borrowed: Vec<Attr<'_>> = attrs.iter().map(|attr| attr.as_attr()).collect();
+        let end = InsertPoint::End(g.body());
+        let created = Builder::new(g, end, Span::FILE).create(def, &operands, &borrowed);
+        copies.push((result, g.result(created.ok()?)));
+    }
+    copies
+        .iter()
+        .find(|(own, _)| *own == right)
+        .map(|&(_, copy)| copy)
+}
+
+/// Whether `op` gives its operand whenever both have one type.
+fn keeps(g: &Graph, op: OpId) -> bool {
+    let folds = g.def(op).fold.is_some_and(|fold| fold(op, g).is_some());
+    folds || crate::plan::is_any(g.def(op), &[Slice::DEF])
+}
+
+/// A value of the same kind.
+fn other(attr: &mind_eqsat::AttrValue) -> Option<mind_eqsat::AttrValue> {
+    use mind_eqsat::AttrValue;
+    Some(match attr {
+        AttrValue::Int(0) => AttrValue::Int(1),
+        AttrValue::Int(value) => AttrValue::Int(value.wrapping_sub(1)),
+        AttrValue::Bool(value) => AttrValue::Bool(!value),
+        AttrValue::Ints(list) if list.len() > 1 && list.first() != list.last() => {
+            let mut list = list.clone();
+            list.rotate_left(1);
+            AttrValue::Ints(list)
+        }
+        AttrValue::Ints(_)
+        | AttrValue::Dims(_)
+        | AttrValue::Float(_)
+        | AttrValue::Str(_)
+        | AttrValue::Valid
+        | AttrValue::Same
+        | AttrValue::Pads(_) => return None,
+    })
+}

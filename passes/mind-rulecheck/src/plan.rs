@@ -1,0 +1,204 @@
+//! How to build instances of a rule's left side: which values are one, which op comes when.
+
+use mind_core::ops::contract::{Dot, MatMul};
+use mind_core::ops::conv::Conv2d;
+use mind_core::ops::index::Gather;
+use mind_core::ops::normalize::{LayerNorm, Softmax};
+use mind_core::ops::reduce::{Max, Mean, Sum};
+use mind_eqsat::{Form, Hint, Left, LeftOp, LeftType};
+use mind_ir::opdef::{Op, OpDef, Trait};
+use mind_ir::types::DType;
+
+/// A left side made ready for building.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan<'r> {
+    /// The ops, each after those that compute its operands.
+    pub(crate) ops: Vec<PlanOp<'r>>,
+    /// The value that is rewritten.
+    pub(crate) root: usize,
+    /// How many values there are.
+    pub(crate) values: usize,
+    /// What the condition asks for, over values that stand for those they equal.
+    pub(crate) hints: Vec<Hint>,
+    /// The types written for values, likewise.
+    pub(crate) types: Vec<(usize, LeftType)>,
+    /// The value that the rule joins with that of another match.
+    pub(crate) joined: Option<usize>,
+    /// How many attributes have numbers.
+    pub(crate) attrs: usize,
+    /// Whether every op works position by position.
+    pub(crate) elementwise: bool,
+    /// Whether an op sums up many elements, so that their order can be seen.
+    pub(crate) reduces: bool,
+}
+
+/// An op of a plan.
+#[derive(Clone, Debug)]
+pub(crate) struct PlanOp<'r> {
+    /// The op as the left side has it.
+    pub(crate) left: LeftOp<'r>,
+    /// The value it computes.
+    pub(crate) result: usize,
+    /// The values it reads.
+    pub(crate) operands: Vec<usize>,
+}
+
+/// Whether `def` is one of `ops`.
+pub(crate) fn is_any(def: &'static OpDef, ops: &[&'static OpDef]) -> bool {
+    ops.iter().any(|own| std::ptr::eq(*own, def))
+}
+
+/// Whether the operand at `index` of `def` holds positions along an axis of operand 0.
+pub(crate) fn is_index(def: &'static OpDef, index: usize) -> bool {
+    index == 1 && is_any(def, &[Gather::DEF])
+}
+
+const REDUCING: [&OpDef; 8] = [
+    Sum::DEF,
+    Mean::DEF,
+    Max::DEF,
+    MatMul::DEF,
+    Dot::DEF,
+    Conv2d::DEF,
+    Softmax::DEF,
+    LayerNorm::DEF,
+];
+
+impl<'r> Plan<'r> {
+    /// The plan for a form's left side.
+    ///
+    /// Errors: a left side that no module has: a value computed by two ops or from itself.
+    pub(crate) fn new(form: Form<'r>) -> Result<Plan<'r>, String> {
+        let left = form.left();
+        let one = representatives(&left);
+        let mut producers: Vec<Option<usize>> = vec![None; left.values];
+        for (at, op) in left.ops.iter().enumerate() {
+            if producers[one[op.result]].replace(at).is_some() {
+                return Err("two ops compute one value".to_owned());
+            }
+        }
+        let mut order = Order {
+            left: &left,
+            one: &one,
+            producers: &producers,
+            state: vec![State::New; left.ops.len()],
+            ops: Vec::new(),
+        };
+        order.visit(one[0])?;
+        let ops: Vec<PlanOp<'r>> = order
+            .ops
+            .iter()
+            .map(|&at| PlanOp {
+                left: left.ops[at].clone(),
+                result: one[left.ops[at].result],
+                operands: left.ops[at].operands.clone().map(|v| one[v]).collect(),
+            })
+            .collect();
+        let named = |op: &PlanOp<'_>| op.left.attrs.iter().filter_map(number).max();
+        let elementwise = |op: &PlanOp<'_>| op.left.def.has(Trait::Elementwise);
+        let types = left.types.iter();
+        Ok(Plan {
+            root: one[0],
+            joined: form.joined().map(|value| one[value]),
+            values: left.values,
+            hints: form.hints().iter().map(|hint| moved(hint, &one)).collect(),
+            types: types.map(|(value, ty)| (one[*value], ty.clone())).collect(),
+            attrs: ops
+                .iter()
+                .filter_map(named)
+                .max()
+                .map_or(0, |most| most + 1),
+            elementwise: ops.iter().all(elementwise),
+            reduces: ops.iter().any(|op| is_any(op.left.def, &REDUCING)),
+            ops,
+        })
+    }
+
+    /// Whether the ops take inputs of `dtype`.
+    pub(crate) fn admits(&self, dtype: DType) -> bool {
+        self.ops.iter().all(|op| {
+            (0..op.operands.len()).all(|at| {
+                let operand = op.left.def.operand(at);
+                is_index(op.left.def, at)
+                    || operand.is_none_or(|operand| operand.class.admits(dtype))
+            })
+        })
+    }
+
+    /// The rank that the condition gives a value.
+    pub(crate) fn rank(&self, value: usize) -> Option<i64> {
+        self.hints.iter().find_map(|hint| match *hint {
+            Hint::Rank(own, rank) if own == value => Some(rank),
+            _ => None,
+        })
+    }
+}
+
+fn number(attr: &mind_eqsat::LeftAttr<'_>) -> Option<usize> {
+    match attr {
+        mind_eqsat::LeftAttr::Named(number) => Some(*number),
+        mind_eqsat::LeftAttr::Fixed(_) => None,
+    }
+}
+
+/// For every value, the first of those it equals.
+fn representatives(left: &Left<'_>) -> Vec<usize> {
+    let mut one: Vec<usize> = (0..left.values).collect();
+    for &(a, b) in &left.same {
+        let (a, b) = (one[a].min(one[b]), one[a].max(one[b]));
+        one.iter_mut()
+            .filter(|own| **own == b)
+            .for_each(|own| *own = a);
+    }
+    one
+}
+
+fn moved(hint: &Hint, one: &[usize]) -> Hint {
+    match *hint {
+        Hint::Constant(value) => Hint::Constant(one[value]),
+        Hint::Splat(value, number) => Hint::Splat(one[value], number),
+        Hint::PowerOfTwo(value) => Hint::PowerOfTwo(one[value]),
+        Hint::Positive(value) => Hint::Positive(one[value]),
+        Hint::Identity(value) => Hint::Identity(one[value]),
+        Hint::Positions(value) => Hint::Positions(one[value]),
+        Hint::Indices(value) => Hint::Indices(one[value]),
+        Hint::Fact(value, facts) => Hint::Fact(one[value], facts),
+        Hint::Rank(value, rank) => Hint::Rank(one[value], rank),
+        Hint::SameShape(a, b) => Hint::SameShape(one[a], one[b]),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    New,
+    Open,
+    Done,
+}
+
+struct Order<'p, 'r> {
+    left: &'p Left<'r>,
+    one: &'p [usize],
+    producers: &'p [Option<usize>],
+    state: Vec<State>,
+    ops: Vec<usize>,
+}
+
+impl Order<'_, '_> {
+    /// The depth is that of the pattern, which its parser bounds.
+    fn visit(&mut self, value: usize) -> Result<(), String> {
+        let Some(at) = self.producers[value] else {
+            return Ok(());
+        };
+        match self.state[at] {
+            State::Done => return Ok(()),
+            State::Open => return Err("a value is computed from itself".to_owned()),
+            State::New => self.state[at] = State::Open,
+        }
+        for operand in self.left.ops[at].operands.clone() {
+            self.visit(self.one[operand])?;
+        }
+        self.state[at] = State::Done;
+        self.ops.push(at);
+        Ok(())
+    }
+}

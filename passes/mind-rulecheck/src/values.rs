@@ -1,0 +1,233 @@
+//! Values to evaluate both sides of a rule on.
+
+use mind_ir::tensor::Buffer;
+use mind_ir::types::DType;
+
+use crate::format::{FloatFormat, bits_of, from_bits};
+use crate::rng::Rng;
+
+/// What the values of one case are like.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mode {
+    /// Zeros, infinities, NaN, subnormals, extremes and small numbers.
+    Special,
+    /// Full fractions with exponents in a window somewhere in the range, so that sums round.
+    Window,
+    /// Any bits.
+    Bits,
+    /// As [`Window`](Mode::Window), with one special value in eight.
+    Sprinkled,
+    /// A few magnitudes, both signs of each and their neighbours, so that sums cancel.
+    Cancelling,
+    /// As [`Special`](Mode::Special), without what is or soon gets infinite or NaN; for integers
+    /// numbers that every number can be divided by.
+    Finite,
+    /// Full fractions with exponents near that of 1; small integers.
+    Moderate,
+    /// As [`Moderate`](Mode::Moderate), above 0.
+    Positive,
+}
+
+/// Every mode, in the order they are tried.
+pub(crate) const MODES: [Mode; 8] = [
+    Mode::Special,
+    Mode::Window,
+    Mode::Finite,
+    Mode::Sprinkled,
+    Mode::Moderate,
+    Mode::Positive,
+    Mode::Cancelling,
+    Mode::Bits,
+];
+
+/// The special values of a dtype, as bits.
+pub(crate) fn specials(dtype: DType) -> Vec<u64> {
+    let numbers = |list: &[f64]| -> Vec<u64> { list.iter().map(|&n| bits_of(dtype, n)).collect() };
+    let Some(format) = FloatFormat::of(dtype) else {
+        if dtype == DType::Bool {
+            return vec![0, 1];
+        }
+        let top = 1u64 << (8 * dtype.size() - 1);
+        let mut all = numbers(&[0.0, 1.0, -1.0, 2.0, -2.0, 3.0, 5.0]);
+        all.extend([top, top - 1, top + 1, u64::MAX, u64::MAX - 1]);
+        return all;
+    };
+    let (top, bias) = (format.top(), format.bias());
+    let mut all = Vec::new();
+    for negative in [false, true] {
+        all.extend([
+            format.bits(negative, 0, 0),
+            format.bits(negative, 0, 1),
+            format.bits(negative, 1, 0),
+            format.bits(negative, bias, 0),
+            format.bits(negative, bias + 1, 0),
+            format.bits(negative, top - 1, u64::MAX),
+            format.bits(negative, top, 0),
+        ]);
+    }
+    all.extend(numbers(&[
+        0.5, 3.0, 0.1, 1.5, 65504.0, 16777216.0, 16777217.0,
+    ]));
+    all.push(format.bits(false, top, 1 << (format.fraction - 1)));
+    if dtype.size() > 2 {
+        all.extend(numbers(&[1e20, -1e-20]));
+    }
+    all
+}
+
+/// `count` elements of `dtype`; `below` bounds what indexes an axis.
+pub(crate) fn draw(
+    rng: &mut Rng,
+    dtype: DType,
+    count: usize,
+    mode: Mode,
+    below: Option<i64>,
+) -> Buffer {
+    if let Some(below) = below {
+        let bits: Vec<u64> = (0..count)
+            .map(|_| rng.below(below as usize) as u64)
+            .collect();
+        return from_bits(dtype, &bits);
+    }
+    let bits: Vec<u64> = match FloatFormat::of(dtype) {
+        Some(format) => floats(rng, dtype, format, count, mode),
+        None => {
+            let all = specials(dtype);
+            (0..count).map(|_| integer(rng, &all, mode)).collect()
+        }
+    };
+    from_bits(dtype, &bits)
+}
+
+fn integer(rng: &mut Rng, specials: &[u64], mode: Mode) -> u64 {
+    match mode {
+        Mode::Special => *rng.pick(specials),
+        Mode::Bits | Mode::Window => rng.next(),
+        Mode::Sprinkled if rng.chance(12) => *rng.pick(specials),
+        Mode::Sprinkled | Mode::Cancelling => rng.within(-3, 3) as u64,
+        // Even and not 0: neither 0 nor -1 is among them.
+        Mode::Finite => (rng.next() | 2) & !1,
+        Mode::Moderate | Mode::Positive => rng.within(1, 9) as u64,
+    }
+}
+
+fn floats(rng: &mut Rng, dtype: DType, format: FloatFormat, count: usize, mode: Mode) -> Vec<u64> {
+    let (top, bias) = (format.top(), format.bias());
+    let all = specials(dtype);
+    // Exponents this far from that of 1 survive a few products.
+    let near = (format.bias() / 8).max(1);
+    let centre = match rng.chance(50) {
+        true => rng.within(4, top as i64 - 4) as u64,
+        false => bias,
+    };
+    let windowed = |centre: u64, rng: &mut Rng| {
+        let exponent = (centre + rng.below(7) as u64).saturating_sub(3);
+        format.bits(rng.chance(50), exponent.min(top - 1), rng.next())
+    };
+    let base = [
+        windowed(centre, rng),
+        windowed(centre, rng),
+        windowed(centre, rng),
+    ];
+    let sign = 1 << (format.fraction + format.exponent);
+    let small = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, 3.0].map(|number| bits_of(dtype, number));
+    let one = |rng: &mut Rng| match mode {
+        Mode::Special => *rng.pick(&all),
+        Mode::Bits => rng.next(),
+        Mode::Sprinkled if rng.chance(12) => *rng.pick(&all),
+        Mode::Window | Mode::Sprinkled => windowed(centre, rng),
+        Mode::Cancelling => {
+            let bits = *rng.pick(&base) + rng.below(2) as u64;
+            if rng.chance(50) { bits ^ sign } else { bits }
+        }
+        Mode::Finite => match rng.chance(40) {
+            true => *rng.pick(&small),
+            false => {
+                let exponent = rng.within((bias - near) as i64, (bias + near) as i64);
+                format.bits(rng.chance(50), exponent as u64, rng.next())
+            }
+        },
+        Mode::Moderate => windowed(bias, rng),
+        Mode::Positive => windowed(bias, rng) & !sign,
+    };
+    (0..count).map(|_| one(rng)).collect()
+}
+
+/// Values that together hold every combination, for inputs that are combined position by position.
+#[derive(Clone, Debug)]
+pub(crate) struct Grid {
+    values: Vec<u64>,
+    inputs: usize,
+}
+
+impl Grid {
+    /// The grids for `inputs` inputs of `dtype`: all combinations of special values for up to three
+    /// floats, all values of one 16-bit float, all of up to two 8-bit integers.
+    pub(crate) fn all(dtype: DType, inputs: usize) -> Vec<Grid> {
+        let every = |bits: u32| Grid {
+            values: (0..1u64 << bits).collect(),
+            inputs,
+        };
+        let mut grids = Vec::new();
+        if dtype.is_float() && (1..=3).contains(&inputs) {
+            grids.push(Grid {
+                values: specials(dtype),
+                inputs,
+            });
+        }
+        match (dtype.size(), inputs) {
+            (1, 1 | 2) if dtype != DType::Bool => grids.push(every(8)),
+            (2, 1) if dtype.is_float() => grids.push(every(16)),
+            _ => {}
+        }
+        grids
+    }
+
+    /// How many combinations there are.
+    pub(crate) fn count(&self) -> usize {
+        self.values.len().pow(self.inputs as u32)
+    }
+
+    /// The values of one input, one per combination.
+    pub(crate) fn input(&self, dtype: DType, input: usize) -> Buffer {
+        let every = self.values.len().pow(input as u32);
+        let bits: Vec<u64> = (0..self.count())
+            .map(|at| self.values[at / every % self.values.len()])
+            .collect();
+        from_bits(dtype, &bits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::to_f64;
+
+    #[test]
+    fn specials_hold_both_zeros_nan_and_infinities_of_every_float() {
+        for dtype in [DType::F16, DType::BF16, DType::F32, DType::F64] {
+            let all = to_f64(&from_bits(dtype, &specials(dtype)));
+            assert!(all.iter().any(|x| x.is_nan()));
+            assert!(all.contains(&f64::INFINITY) && all.contains(&f64::NEG_INFINITY));
+            let zero = |sign: bool| move |x: &f64| *x == 0.0 && x.is_sign_negative() == sign;
+            assert!(all.iter().any(zero(true)) && all.iter().any(zero(false)));
+        }
+    }
+
+    #[test]
+    fn a_grid_holds_every_pair_once() {
+        let [grid] = Grid::all(DType::I8, 2).try_into().expect("one grid");
+        let (a, b) = (grid.input(DType::I8, 0), grid.input(DType::I8, 1));
+        let mut pairs: Vec<(u8, u8)> = a.to_bytes().into_iter().zip(b.to_bytes()).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        assert_eq!(pairs.len(), 1 << 16);
+    }
+
+    #[test]
+    fn finite_integers_divide_everything() {
+        let mut rng = Rng::new(1, &[]);
+        let values = to_f64(&draw(&mut rng, DType::U8, 500, Mode::Finite, None));
+        assert!(!values.contains(&0.0));
+    }
+}

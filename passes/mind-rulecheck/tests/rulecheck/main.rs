@@ -1,0 +1,6 @@
+//! Tests of the rule checker.
+
+mod planted;
+mod shipped;
+mod support;
+mod unchecked;

@@ -1,0 +1,31 @@
+//! Checking rules given as text.
+
+use mind_eqsat::RuleSet;
+use mind_ir::builtin;
+use mind_ir::opdef::Registry;
+use mind_rulecheck::{Config, RuleCheck, check};
+
+pub fn registry() -> Registry {
+    Registry::with([builtin::DIALECT, mind_core::DIALECT])
+}
+
+pub fn config() -> Config {
+    Config {
+        threads: 2,
+        ..Config::default()
+    }
+}
+
+/// The checks of the rules in `text`.
+pub fn checks(text: &str) -> Vec<RuleCheck> {
+    let rules = RuleSet::load(&registry(), &[("test.rules", text)]);
+    let rules = rules.unwrap_or_else(|errors| panic!("{errors}{text}"));
+    check(&rules, &config())
+}
+
+/// The check of the only rule, whose lines behind its name are `body`.
+pub fn checked(body: &str) -> RuleCheck {
+    let mut checks = checks(&format!("rule r\n{body}\n"));
+    assert_eq!(checks.len(), 1);
+    checks.remove(0)
+}

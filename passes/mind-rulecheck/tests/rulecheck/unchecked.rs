@@ -1,0 +1,147 @@
+//! Rules that could not be put to the test are not passed.
+
+use mind_eqsat::RuleSet;
+use mind_rulecheck::{Config, Verdict, check, class_text};
+
+use crate::support::{checked, checks, registry};
+
+fn reason(body: &str) -> String {
+    match checked(body).verdict {
+        Verdict::Unchecked(reason) => reason,
+        verdict => panic!("{body}: {verdict:?}"),
+    }
+}
+
+#[test]
+fn a_condition_that_never_holds() {
+    let never = "no module was found on which it acts";
+    assert_eq!(
+        reason("class exact where dim(?x, 0) == 1000003 core.neg(core.neg(?x)) => ?x"),
+        never
+    );
+    assert_eq!(
+        reason("class exact where rank(?x) == 1 and rank(?x) == 2 core.neg(core.neg(?x)) => ?x"),
+        never
+    );
+    assert_eq!(
+        reason("class exact where is_int(?x) and is_float(?x) core.neg(core.neg(?x)) => ?x"),
+        never
+    );
+}
+
+#[test]
+fn an_alternative_that_never_holds() {
+    assert_eq!(
+        reason(
+            "class exact where rank(?x) <= 4 or dim(?x, 0) == 1000003 core.neg(core.neg(?x)) => ?x"
+        ),
+        "alternative 2 of its condition never held"
+    );
+}
+
+#[test]
+fn a_dtype_that_is_never_met() {
+    assert_eq!(
+        reason(
+            "class exact where is_int(?x) or dim(?x, 0) == 1000003 core.neg(core.neg(?x)) => ?x"
+        ),
+        "no module was found on which it acts in f32, f64, f16, bf16, which its condition lets in"
+    );
+}
+
+#[test]
+fn a_right_side_of_another_type() {
+    assert_eq!(
+        reason("class exact where rank(?x) == 2 core.neg(?x) => core.sum(?x)"),
+        "where it matches, the right side has no type, or not that of the left side"
+    );
+}
+
+#[test]
+fn a_left_side_that_no_module_has() {
+    assert_eq!(
+        reason("class exact core.add(?y @ core.neg(?x), ?y @ core.abs(?x)) => ?x"),
+        "two ops compute one value"
+    );
+    assert_eq!(
+        reason("class exact ?x @ core.neg(?x) => ?x"),
+        "a value is computed from itself"
+    );
+}
+
+#[test]
+fn results_that_are_all_nan() {
+    assert_eq!(
+        reason(
+            "class exact core.log(core.sub(core.neg(core.exp(?x)), core.exp(?y))) \
+             => core.log(core.sub(core.neg(core.exp(?y)), core.exp(?x)))"
+        ),
+        "nearly every result is NaN"
+    );
+}
+
+#[test]
+fn too_few_cases() {
+    let text = "rule r\nclass exact\ncore.neg(core.neg(?x)) => ?x\n";
+    let rules = RuleSet::load(&registry(), &[("a", text)]).expect("a rule file");
+    let config = Config {
+        draws: 1,
+        ..Config::default()
+    };
+    let checks = check(&rules, &config);
+    assert!(matches!(&checks[0].verdict, Verdict::Unchecked(why) if why.starts_with("only ")));
+}
+
+#[test]
+fn shapes_on_which_nothing_wrong_can_be_seen() {
+    let reason = reason(
+        "class exact where numel(?x) == 1
+         core.transpose(?x) {permutation=$p} => core.transpose(?x) {permutation=inverse(perm($p, ?x))}",
+    );
+    assert!(reason.starts_with("too weak a check"), "{reason}");
+}
+
+#[test]
+fn a_class_weaker_than_what_holds_is_noted() {
+    let check = checked("class reassoc core.neg(core.neg(?x)) => ?x");
+    assert!(check.passed());
+    assert_eq!(check.holds.map(class_text).as_deref(), Some("exact"));
+    assert_eq!(
+        check.notes,
+        ["declared `reassoc`, and `exact` in all that was tried"]
+    );
+}
+
+#[test]
+fn a_needless_condition_is_noted() {
+    let check = checked("class exact where rank(?x) == 2 core.neg(core.neg(?x)) => ?x");
+    assert!(check.passed(), "{:?}", check.verdict);
+    assert_eq!(
+        check.notes,
+        ["`rank(..) == 2` is not needed in anything that was tried"]
+    );
+    let needed = checked("class exact where is_splat(?z, -0.0) core.add(?x, ?z) => ?x");
+    assert!(
+        needed.passed() && needed.notes.is_empty(),
+        "{:?}",
+        needed.notes
+    );
+}
+
+#[test]
+fn the_result_depends_neither_on_threads_nor_on_other_rules() {
+    let text = "rule a\nclass exact\ncore.neg(core.neg(?x)) => ?x\n\
+                rule b\nclass exact\nwhere is_float(?x)\ncore.sub(?x, ?x) => like(?x, 0)\n";
+    let rules = RuleSet::load(&registry(), &[("a", text)]).expect("a rule file");
+    let one = |threads| {
+        let config = Config {
+            threads,
+            ..Config::default()
+        };
+        format!("{:?}", check(&rules, &config))
+    };
+    assert_eq!(one(1), one(4));
+    let alone =
+        checks("rule b\nclass exact\nwhere is_float(?x)\ncore.sub(?x, ?x) => like(?x, 0)\n");
+    assert!(one(1).contains(&format!("{:?}", alone[0])));
+}
