@@ -8,12 +8,13 @@ use mind_ir::graph::Graph;
 use rustc_hash::FxHashSet;
 
 use crate::context::Context;
-use crate::cost::{CostTable, module_cost, op_cost};
+use crate::cost::{CostTable, Price, module_price, op_price};
 use crate::egraph::store::Store;
 use crate::extract::{Choice, dense_view};
 use crate::fast_math::FastMath;
 use crate::fusion::group::group;
 use crate::fusion::propose::propose;
+use crate::fusion::record::records;
 use crate::load::{Loaded, load};
 use crate::phases::saturate;
 use crate::region::{Program, regions};
@@ -39,9 +40,12 @@ enum Goal {
 
 fn run(g: &mut Graph, cx: &Context<'_>, goal: Goal) -> Report {
     let costs = CostTable::new(&cx.rules.ops, cx.cost);
+    let before = module_price(g, &costs);
+    let since = g.op_bound();
     let mut report = Report {
         rules: vec![RuleStats::default(); cx.rules.names().len()],
-        cost_before: module_cost(g, &costs),
+        cost_before: before.cost,
+        bytes_before: before.bytes,
         ..Report::default()
     };
     let mut store = Some(Store::new(&cx.rules.ops, &costs, g));
@@ -63,8 +67,10 @@ fn run(g: &mut Graph, cx: &Context<'_>, goal: Goal) -> Report {
     }
     if goal == Goal::Fuse {
         report.changed |= group(g, cx, &costs, &mut report);
+        report.fused = records(g, &costs, cx.fused, since);
     }
-    report.cost_after = module_cost(g, &costs);
+    let after = module_price(g, &costs);
+    (report.cost_after, report.bytes_after) = (after.cost, after.bytes);
     remark(&mut report, cx);
     report
 }
@@ -105,21 +111,35 @@ fn optimise<'r>(
         });
         return (loaded.egraph.analysis.store, false);
     }
+    let before = region_price(g, &loaded);
     let mut dense = dense_view(&loaded);
     let groups = match goal {
         Goal::Fold => Vec::new(),
         Goal::Fuse => propose(&loaded, &mut dense, cx, &mut report.rules),
     };
     let choice = Choice::best(&dense, &loaded);
-    let before = region_cost(g, &loaded);
-    if choice.cost >= before {
-        if choice.cost > before {
-            let reason = KeptReason::NotCheaper {
-                before,
-                after: choice.cost,
-            };
-            report.kept.push(Kept { span, ops, reason });
+    let after = Price {
+        cost: choice.cost,
+        bytes: choice.bytes(&dense),
+    };
+    let refused = match goal {
+        _ if after.cost > before.cost => Some(KeptReason::NotCheaper {
+            before: before.cost,
+            after: after.cost,
+        }),
+        Goal::Fuse if after.cost < before.cost && after.bytes > before.bytes => {
+            Some(KeptReason::MoreBytes {
+                before: before.bytes,
+                after: after.bytes,
+            })
         }
+        Goal::Fold | Goal::Fuse => None,
+    };
+    let kept = refused.is_some() || after.cost == before.cost;
+    if let Some(reason) = refused {
+        report.kept.push(Kept { span, ops, reason });
+    }
+    if kept {
         return (loaded.egraph.analysis.store, false);
     }
     let found = Found {
@@ -134,18 +154,18 @@ fn optimise<'r>(
     (loaded.egraph.analysis.store, true)
 }
 
-/// The cost of the region's ops that its results need.
-fn region_cost(g: &Graph, loaded: &Loaded<'_>) -> u64 {
+/// The price of the region's ops that its results need.
+fn region_price(g: &Graph, loaded: &Loaded<'_>) -> Price {
     let costs = loaded.egraph.analysis.store.costs;
     let mut needed: FxHashSet<ValueId> = loaded.roots.iter().copied().collect();
-    let mut cost = 0u64;
+    let mut price = Price::default();
     for own in loaded.ops.iter().rev() {
         if needed.contains(&own.result) {
-            cost = cost.saturating_add(op_cost(g, costs, own.op));
+            price = price.plus(op_price(g, costs, own.op));
             needed.extend(g.operands(own.op));
         }
     }
-    cost
+    price
 }
 
 fn remark(report: &mut Report, cx: &Context<'_>) {
@@ -155,6 +175,11 @@ fn remark(report: &mut Report, cx: &Context<'_>) {
             KeptReason::NotCheaper { before, after } => {
                 format!(
                     "region of {ops} ops kept: the best form costs {after} ps, this one {before} ps"
+                )
+            }
+            KeptReason::MoreBytes { before, after } => {
+                format!(
+                    "region of {ops} ops kept: the best form moves {after} bytes, this one {before}"
                 )
             }
             KeptReason::Contradiction => {

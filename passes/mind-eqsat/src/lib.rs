@@ -35,5 +35,9 @@ pub use context::Context;
 pub use driver::{fold, fuse};
 pub use fast_math::FastMath;
 pub use limits::Limits;
-pub use report::{Change, FusedGroup, Kept, KeptReason, Replacement, Report, RuleIx, RuleStats};
+pub use fusion::inline::unfuse;
+pub use report::{
+    Change, FusedGroup, FusedMember, Kept, KeptReason, MissedFusion, MissedReason, Replacement,
+    Report, RuleIx, RuleStats,
+};
 pub use ruleset::{RuleErrors, RuleSet, SHIPPED, SourceErrors};
