@@ -38,6 +38,14 @@ enum Goal {
     Fuse,
 }
 
+/// How often the module is cut into regions, and these are looked at.
+fn passes(goal: Goal) -> usize {
+    match goal {
+        Goal::Fold => 2,
+        Goal::Fuse => 8,
+    }
+}
+
 fn run(g: &mut Graph, cx: &Context<'_>, goal: Goal) -> Report {
     let costs = CostTable::new(&cx.rules.ops, cx.cost);
     let before = module_price(g, &costs);
@@ -49,8 +57,10 @@ fn run(g: &mut Graph, cx: &Context<'_>, goal: Goal) -> Report {
         ..Report::default()
     };
     let mut store = Some(Store::new(&cx.rules.ops, &costs, g));
-    for shifted in [false, true] {
+    let mut settled = 0;
+    for pass in 0..passes(goal) {
         let program = Program::of(g);
+        let shifted = pass % 2 == 1;
         let regions = regions(g, &program, &cx.rules.ops, &cx.limits, shifted);
         let several = regions.len() > 1;
         let mut changed = false;
@@ -60,13 +70,18 @@ fn run(g: &mut Graph, cx: &Context<'_>, goal: Goal) -> Report {
             store = Some(own);
             changed |= region;
         }
+        if goal == Goal::Fuse {
+            changed |= group(g, cx, &costs, &mut report);
+        }
         report.changed |= changed;
-        if !changed || !several {
+        settled = if changed { 0 } else { settled + 1 };
+        // Both ways of cutting are to find nothing more; a module in one region has no cuts.
+        if settled > usize::from(several && goal == Goal::Fuse) || (goal == Goal::Fold && !several)
+        {
             break;
         }
     }
     if goal == Goal::Fuse {
-        report.changed |= group(g, cx, &costs, &mut report);
         report.fused = records(g, &costs, cx.fused, since);
     }
     let after = module_price(g, &costs);

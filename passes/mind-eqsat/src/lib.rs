@@ -34,8 +34,8 @@ mod slots;
 pub use context::Context;
 pub use driver::{fold, fuse};
 pub use fast_math::FastMath;
-pub use limits::Limits;
 pub use fusion::inline::unfuse;
+pub use limits::Limits;
 pub use report::{
     Change, FusedGroup, FusedMember, Kept, KeptReason, MissedFusion, MissedReason, Replacement,
     Report, RuleIx, RuleStats,

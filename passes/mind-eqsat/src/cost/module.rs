@@ -13,9 +13,8 @@ use super::work::{Price, Work};
 ///
 /// An op with regions counts as one kernel that does the work of everything in them.
 pub(crate) fn module_price(g: &Graph, table: &CostTable) -> Price {
-    g.ops(g.body()).fold(Price::default(), |sum, op| {
-        sum.plus(op_price(g, table, op))
-    })
+    g.ops(g.body())
+        .fold(Price::default(), |sum, op| sum.plus(op_price(g, table, op)))
 }
 
 /// The price of `op` in the module.
@@ -61,7 +60,6 @@ pub(crate) fn op_work(g: &Graph, table: &CostTable, op: OpId) -> Work {
 }
 
 fn block_work(g: &Graph, table: &CostTable, block: BlockId) -> Work {
-    g.ops(block).fold(Work::default(), |sum, op| {
-        sum.plus(op_work(g, table, op))
-    })
+    g.ops(block)
+        .fold(Work::default(), |sum, op| sum.plus(op_work(g, table, op)))
 }

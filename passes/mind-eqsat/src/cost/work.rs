@@ -118,7 +118,8 @@ impl CostModel {
                     true => 0,
                     false => {
                         let rows = result.shape.iter().rev().nth(1);
-                        let blocks = rows.map_or(1, |&dim| self.extent(dim).div_ceil(self.row_block));
+                        let blocks =
+                            rows.map_or(1, |&dim| self.extent(dim).div_ceil(self.row_block));
                         let batch = extents(&result.shape[..result.rank().saturating_sub(2)]);
                         let times = blocks.saturating_sub(1).saturating_mul(batch);
                         matrix.saturating_mul(times)
@@ -132,7 +133,10 @@ impl CostModel {
                 }
             }
             Inner::AllButLastOfRhs => {
-                let window = rhs.shape.split_last().map_or(1, |(_, window)| extents(window));
+                let window = rhs
+                    .shape
+                    .split_last()
+                    .map_or(1, |(_, window)| extents(window));
                 Work {
                     convolution: flops(window),
                     contractions,
@@ -144,7 +148,10 @@ impl CostModel {
 
     /// Whether `bytes` stay in a cache from one block of rows to the next.
     fn stays_cached(&self, bytes: u64) -> bool {
-        let caches = self.levels.split_last().map_or(&[][..], |(_, caches)| caches);
+        let caches = self
+            .levels
+            .split_last()
+            .map_or(&[][..], |(_, caches)| caches);
         caches.iter().any(|level| bytes <= level.capacity)
     }
 

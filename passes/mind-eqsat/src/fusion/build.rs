@@ -94,12 +94,11 @@ pub(crate) fn build(g: &mut Graph, cx: &Context<'_>, kind: &str, body: &Body<'_>
     }
     let leaves = |(user, _): (OpId, usize)| !body.ops.contains(&user);
     let defined = body.ops.iter().flat_map(|&op| g.results(op));
-    let mut outputs: Vec<ValueId> = defined
-        .filter(|&value| g.uses(value).any(leaves))
-        .collect();
+    let mut outputs: Vec<ValueId> = defined.filter(|&value| g.uses(value).any(leaves)).collect();
     let (fused, block) = insert(g, cx, kind, &operands, outputs.len(), body.before);
     for (&inner, outer) in outputs.iter().zip(g.results(fused)) {
-        let outside: SmallVec<[(OpId, usize); 4]> = g.uses(inner).filter(|&at| leaves(at)).collect();
+        let outside: SmallVec<[(OpId, usize); 4]> =
+            g.uses(inner).filter(|&at| leaves(at)).collect();
         for (user, index) in outside {
             g.set_operand(user, index, outer);
         }

@@ -111,9 +111,7 @@ impl<'a> Field<'a> {
         }
         let kind = self.g.attrs(op).first().filter(|_| self.is_fused(op));
         match kind {
-            Some(Attr::Str(kind)) => {
-                Some(self.g.name(*kind)).filter(|kind| !PLAIN.contains(kind))
-            }
+            Some(Attr::Str(kind)) => Some(self.g.name(*kind)).filter(|kind| !PLAIN.contains(kind)),
             _ => None,
         }
     }
@@ -153,6 +151,15 @@ impl<'a> Field<'a> {
             }
         }
         operands
+    }
+
+    /// The positions of the ops that read `value`, as often as they do, in no order.
+    pub(crate) fn readers_of(&self, value: ValueId) -> impl Iterator<Item = u32> {
+        let positions = self
+            .g
+            .uses(value)
+            .map(|(user, _)| self.program.position(user));
+        positions.flatten().map(|at| at as u32)
     }
 
     /// The positions that read results at each position, ascending; none where a region reads one.

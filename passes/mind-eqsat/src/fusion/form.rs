@@ -259,9 +259,8 @@ fn attention(steps: &[Step<'_>], first: usize, second: usize) -> Result<(), Clas
             _ => return Err("the ops run over other positions than the second product"),
         }
     }
-    let feeds = |class: CostClass| {
-        matches!(class, CostClass::Reduction | CostClass::Normalisation(_))
-    };
+    let feeds =
+        |class: CostClass| matches!(class, CostClass::Reduction | CostClass::Normalisation(_));
     let normalised = (0..steps.len()).any(|at| feeds(steps[at].class) && !behind[at]);
     match normalised && reaches(steps, first, second) {
         true => Ok(()),

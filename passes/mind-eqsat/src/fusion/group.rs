@@ -10,7 +10,7 @@ use mind_ir::ValueId;
 use mind_ir::graph::Graph;
 use smallvec::{SmallVec, smallvec};
 
-use super::build::{Body, build};
+use super::build::{Body, build, comes_along};
 use super::cluster::{Cluster, Field};
 use super::flat::Flattener;
 use super::form::{Form, form};
@@ -35,7 +35,7 @@ pub(crate) fn group(
     };
     let mut grouping = Grouping::new(field);
     grouping.run();
-    report.missed.extend(grouping.missed());
+    report.missed = grouping.missed();
     let clusters = grouping.clusters.into_iter().flatten();
     let several = clusters.filter(|cluster| cluster.members.len() > 1);
     let mut groups: Vec<(u32, String, Vec<u32>)> = several
@@ -94,11 +94,19 @@ impl<'a> Grouping<'a> {
         }
     }
 
+    /// Merges until no two groups may.
     fn run(&mut self) {
+        while self.round() {}
+    }
+
+    /// Looks at every edge once; false if no groups merged.
+    fn round(&mut self) -> bool {
+        self.refused.clear();
         let mut queue: BinaryHeap<Edge> = BinaryHeap::new();
         for at in 0..self.leaders.len() as u32 {
             self.edges(at, &mut queue);
         }
+        let mut changed = false;
         while let Some(edge) = queue.pop() {
             let (Reverse(earlier), Reverse(later)) = (edge.earlier, edge.later);
             let (a, b) = (self.leader(earlier), self.leader(later));
@@ -112,7 +120,10 @@ impl<'a> Grouping<'a> {
             }
             let parts = self.parts(a, b);
             match self.merged(&parts) {
-                Ok(merged) => self.merge(&parts, merged),
+                Ok(merged) => {
+                    self.merge(&parts, merged);
+                    changed = true;
+                }
                 Err(reason) => {
                     if self.reads(later, earlier) {
                         self.refused.push((earlier, later, reason));
@@ -120,6 +131,7 @@ impl<'a> Grouping<'a> {
                 }
             }
         }
+        changed
     }
 
     fn merge(&mut self, parts: &[u32], merged: Cluster<'a>) {
@@ -147,25 +159,44 @@ impl<'a> Grouping<'a> {
         readers.is_some_and(|list| list.binary_search(&reader).is_ok())
     }
 
-    /// Queues the op at `at` with those that it reads, and its readers with each other, neighbour by
-    /// neighbour.
+    /// Queues the op at `at` with its readers in other groups, and the readers of each of its values with
+    /// each other, neighbour by neighbour.
     fn edges(&self, at: u32, queue: &mut BinaryHeap<Edge>) {
         let mut push = |earlier: u32, later: u32| {
-            queue.push(Edge {
-                saved: self.saved(earlier, later),
-                later: Reverse(later),
-                earlier: Reverse(earlier),
-            });
+            if self.leader(earlier) != self.leader(later) {
+                queue.push(Edge {
+                    saved: self.saved(earlier, later),
+                    later: Reverse(later),
+                    earlier: Reverse(earlier),
+                });
+            }
         };
         let Some(readers) = &self.readers[at as usize] else {
             return;
         };
-        let groupable = |at: &u32| self.clusters[*at as usize].is_some();
-        let grouped: SmallVec<[u32; 4]> = readers.iter().copied().filter(groupable).collect();
-        if groupable(&at) && readers.len() <= self.field.cx.limits.group_ops {
-            grouped.iter().for_each(|&reader| push(at, reader));
+        let grouped = |at: &u32| self.cluster(self.leader(*at)).is_some();
+        if grouped(&at) && readers.len() <= self.field.cx.limits.group_ops {
+            let readers = readers.iter().copied().filter(grouped);
+            readers.for_each(|reader| push(at, reader));
         }
-        grouped.windows(2).for_each(|pair| push(pair[0], pair[1]));
+        if readers.len() < 2 {
+            return;
+        }
+        for value in self.field.g.results(self.field.op(at)) {
+            let positions = self.field.readers_of(value);
+            let mut neighbours: SmallVec<[u32; 4]> = positions.filter(grouped).collect();
+            neighbours.sort_unstable_by_key(|&reader| (self.stands(reader), reader));
+            neighbours.dedup_by_key(|reader| self.leader(*reader));
+            neighbours.windows(2).for_each(|pair| {
+                push(pair[0].min(pair[1]), pair[0].max(pair[1]));
+            });
+        }
+    }
+
+    /// Where the op at `at` stands now: where its group does.
+    fn stands(&self, at: u32) -> u32 {
+        let cluster = self.cluster(self.leader(at));
+        cluster.map_or(at, |cluster| cluster.position)
     }
 
     /// The bytes that merging the groups of both saves over this edge.
@@ -220,8 +251,10 @@ impl<'a> Grouping<'a> {
 
     /// The group of all `parts`, if it may run as one, costs less and moves no more bytes.
     fn merged(&mut self, parts: &[u32]) -> Result<Cluster<'a>, MissedReason> {
-        let clusters: SmallVec<[&Cluster<'a>; 3]> =
-            parts.iter().filter_map(|&part| self.clusters[part as usize].as_ref()).collect();
+        let clusters: SmallVec<[&Cluster<'a>; 3]> = parts
+            .iter()
+            .filter_map(|&part| self.clusters[part as usize].as_ref())
+            .collect();
         let limits = &self.field.cx.limits;
         let ops = clusters.iter().map(|cluster| cluster.ops).sum();
         if ops > limits.group_ops {
@@ -270,26 +303,23 @@ impl<'a> Grouping<'a> {
     /// earlier, else at the first one's if they read nothing later.
     fn place(&self, parts: &[u32], clusters: &[&Cluster<'a>]) -> Option<u32> {
         let inside = |at: u32| parts.contains(&self.leader(at));
-        let stands = |at: u32| {
-            let cluster = self.cluster(self.leader(at));
-            cluster.map_or(at, |cluster| cluster.position)
-        };
         let members = || clusters.iter().flat_map(|cluster| &cluster.members);
         let last = clusters.iter().map(|cluster| cluster.position).max()?;
         let mut readers = members()
             .filter_map(|&member| self.readers[member as usize].as_ref())
             .flatten();
-        if readers.all(|&user| inside(user) || stands(user) > last) {
+        if readers.all(|&user| inside(user) || self.stands(user) > last) {
             return Some(last);
         }
         let first = clusters.iter().map(|cluster| cluster.position).min()?;
         let field = &self.field;
         let mut reads = members()
             .flat_map(|&member| field.g.operands(field.op(member)))
+            .filter(|&&value| !comes_along(field.g, value))
             .filter_map(|&value| field.program.definition(field.g, value))
             .map(|at| at as u32);
         reads
-            .all(|at| inside(at) || stands(at) < first)
+            .all(|at| inside(at) || self.stands(at) < first)
             .then_some(first)
     }
 
@@ -302,11 +332,14 @@ impl<'a> Grouping<'a> {
             .filter(|(producer, reader, _)| self.leader(*producer) != self.leader(*reader))
             .collect();
         refused.sort_by_key(|(producer, reader, _)| (*reader, *producer));
-        let missed = refused.into_iter().map(|(producer, consumer, reason)| MissedFusion {
-            producer: span(*producer),
-            consumer: span(*consumer),
-            reason: reason.clone(),
-        });
+        refused.dedup_by_key(|(producer, reader, _)| (*reader, *producer));
+        let missed = refused
+            .into_iter()
+            .map(|(producer, consumer, reason)| MissedFusion {
+                producer: span(*producer),
+                consumer: span(*consumer),
+                reason: reason.clone(),
+            });
         missed.collect()
     }
 }

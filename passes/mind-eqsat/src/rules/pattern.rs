@@ -1,6 +1,6 @@
 //! Compiling the left side of a rule to instructions.
 
-use mind_diag::{Diagnostic, Diagnostics};
+use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_ir::attr::AttrKind;
 use mind_ir::opdef::{OpDef, Trait};
 
@@ -9,7 +9,7 @@ use super::names::{Names, Ops, bind, kind_of, unknown};
 use crate::egraph::payload::AttrValue;
 use crate::expr::Expression;
 use crate::pattern::{
-    AttrPattern, DimPattern, Instruction, Part, Pattern, ShapePattern, TypePattern,
+    AttrPattern, DimPattern, Instruction, Number, Part, Pattern, ShapePattern, TypePattern,
 };
 use crate::slots::{Reg, Slot};
 
@@ -85,6 +85,20 @@ impl<'s> Compiler<'s, '_> {
                 operands,
                 attrs,
             } => self.op(*name, operands, attrs, reg),
+            Term::Near { number, .. } => {
+                let parsed = Number::parse(number.text);
+                let Some(value) = parsed.map(Number::to_f64) else {
+                    let message = format!("`{}` is no number", number.text);
+                    self.found.push(Diagnostic::error(number.span, message));
+                    return None;
+                };
+                self.instructions.push(Instruction::Near { reg, value });
+                Some(())
+            }
+            Term::Any { span, .. } => {
+                self.found.push(only_in_fusions("any", *span));
+                None
+            }
             Term::Like { span, .. } => {
                 let message = "`like` makes a constant and cannot be matched";
                 let help = "match a value and ask `is_splat(?c, v)` of it";
@@ -242,6 +256,12 @@ impl<'s> Compiler<'s, '_> {
             back: back.into(),
         })
     }
+}
+
+/// The error about a term that only fusions may hold.
+pub(super) fn only_in_fusions(term: &str, span: Span) -> Diagnostic {
+    let message = format!("`{term}` stands in the patterns of fusions only");
+    Diagnostic::error(span, message).help("write one rule for each case")
 }
 
 /// Checks the number of operands written for `def`.

@@ -5,7 +5,7 @@ use mind_ir::opdef::OpDef;
 
 use super::ast::{Expr, Name, Term};
 use super::names::{Names, Ops, kind_of};
-use super::pattern::{check_arity, check_attrs, coerce};
+use super::pattern::{check_arity, check_attrs, coerce, only_in_fusions};
 use crate::egraph::payload::AttrValue;
 use crate::expr::Expression;
 use crate::pattern::{Number, Template, TemplateTerm};
@@ -58,6 +58,14 @@ impl Compiler<'_> {
             Term::Named { name, .. } => {
                 let message = format!("`?{} @` names what is matched: left side only", name.text);
                 self.found.push(Diagnostic::error(name.span, message));
+                return None;
+            }
+            Term::Any { span, .. } => {
+                self.found.push(only_in_fusions("any", *span));
+                return None;
+            }
+            Term::Near { span, .. } => {
+                self.found.push(only_in_fusions("near", *span));
                 return None;
             }
             Term::Like {

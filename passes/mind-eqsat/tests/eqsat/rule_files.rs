@@ -164,7 +164,7 @@ fn rules_as_a_whole() {
         errors("fusion f\nclass exact\ncore.neg(?x)"),
         [
             "1:8: fusion `f` has no kind; write `kind` and one of contraction, softmax, layernorm, \
-          rmsnorm, gelu, attention, elementwise, reduction"
+          rmsnorm, gelu_erf, gelu_tanh, silu, swiglu, attention, elementwise, reduction"
         ]
     );
     assert_eq!(
