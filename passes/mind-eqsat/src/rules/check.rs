@@ -5,7 +5,7 @@ use mind_ir::opdef::Registry;
 use rustc_hash::FxHashMap;
 
 use super::ast::{Body, CondAst, Name, RuleAst, Term};
-use super::expand::expand;
+use super::expand::{expand, no_alternatives};
 use super::names::{Names, Ops, unknown};
 use super::parse::parse;
 use super::{pattern, template};
@@ -93,7 +93,7 @@ fn compile(
         let ops = Ops { op, ..ops };
         let patterns = match &rule.body {
             Body::Fusion(term) => expand(rule, term, found)?,
-            Body::Rewrite { .. } => no_lets(rule, found)?,
+            Body::Rewrite { lhs, .. } => no_alternatives(rule, lhs, found)?,
         };
         let both = matches!(rule.body, Body::Rewrite { both: true, .. });
         let directions: Vec<(&Term<'_>, Option<&Term<'_>>)> = match &rule.body {
@@ -147,17 +147,6 @@ fn compile(
         }
     }
     Some(())
-}
-
-/// No patterns of their own for a rule, which has no `let`.
-fn no_lets<'s>(rule: &RuleAst<'s>, found: &mut Diagnostics) -> Option<Vec<Term<'s>>> {
-    match rule.lets.first() {
-        None => Some(Vec::new()),
-        Some((name, _)) => {
-            found.push(pattern::only_in_fusions("let", name.span));
-            None
-        }
-    }
 }
 
 fn class(rule: &RuleAst<'_>, found: &mut Diagnostics) -> Option<FastMath> {

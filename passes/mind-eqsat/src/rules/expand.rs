@@ -3,7 +3,7 @@
 //! `any(a, b)` stands for either term, `let ?x = term` for the term wherever `?x` first stands. Each
 //! combination becomes a pattern of its own.
 
-use mind_diag::{Diagnostic, Diagnostics};
+use mind_diag::{Diagnostic, Diagnostics, Span};
 
 use super::ast::{Name, RuleAst, Term};
 
@@ -56,6 +56,39 @@ pub(super) fn expand<'s>(
         return None;
     }
     Some(written.into_iter().map(|(term, _)| term).collect())
+}
+
+/// No patterns of their own for `rule` with this left side, which has nothing that only fusions have.
+pub(super) fn no_alternatives<'s>(
+    rule: &RuleAst<'s>,
+    lhs: &Term<'s>,
+    found: &mut Diagnostics,
+) -> Option<Vec<Term<'s>>> {
+    let defined = rule.lets.first().map(|(name, _)| ("let", name.span));
+    match defined.or_else(|| inexact(lhs)) {
+        None => Some(Vec::new()),
+        Some((what, span)) => {
+            found.push(only_in_fusions(what, span));
+            None
+        }
+    }
+}
+
+/// The first `any` or `near` of `term`.
+fn inexact(term: &Term<'_>) -> Option<(&'static str, Span)> {
+    match term {
+        Term::Any { span, .. } => Some(("any", *span)),
+        Term::Near { span, .. } => Some(("near", *span)),
+        Term::Value { .. } | Term::Like { .. } => None,
+        Term::Named { term, .. } => inexact(term),
+        Term::Op { operands, .. } => operands.iter().find_map(inexact),
+    }
+}
+
+/// The error about what only fusions may hold: matched ops are their meaning, whatever matched.
+pub(super) fn only_in_fusions(what: &str, span: Span) -> Diagnostic {
+    let message = format!("`{what}` stands in the patterns of fusions only");
+    Diagnostic::error(span, message).help("write one rule for each case")
 }
 
 /// The terms that `term` stands for where the names in `opened` are open; none where there are too many.

@@ -1,10 +1,11 @@
 //! Compiling the left side of a rule to instructions.
 
-use mind_diag::{Diagnostic, Diagnostics, Span};
+use mind_diag::{Diagnostic, Diagnostics};
 use mind_ir::attr::AttrKind;
 use mind_ir::opdef::{OpDef, Trait};
 
 use super::ast::{DimAst, Expr, Name, Term, TypeAst};
+use super::expand::only_in_fusions;
 use super::names::{Names, Ops, bind, kind_of, unknown};
 use crate::egraph::payload::AttrValue;
 use crate::expr::Expression;
@@ -256,12 +257,6 @@ impl<'s> Compiler<'s, '_> {
             back: back.into(),
         })
     }
-}
-
-/// The error about a term that only fusions may hold.
-pub(super) fn only_in_fusions(term: &str, span: Span) -> Diagnostic {
-    let message = format!("`{term}` stands in the patterns of fusions only");
-    Diagnostic::error(span, message).help("write one rule for each case")
 }
 
 /// Checks the number of operands written for `def`.

@@ -4,8 +4,9 @@ use mind_diag::{Diagnostic, Diagnostics};
 use mind_ir::opdef::OpDef;
 
 use super::ast::{Expr, Name, Term};
+use super::expand::only_in_fusions;
 use super::names::{Names, Ops, kind_of};
-use super::pattern::{check_arity, check_attrs, coerce, only_in_fusions};
+use super::pattern::{check_arity, check_attrs, coerce};
 use crate::egraph::payload::AttrValue;
 use crate::expr::Expression;
 use crate::pattern::{Number, Template, TemplateTerm};
