@@ -10,8 +10,9 @@ use rustc_hash::FxHashSet;
 use crate::context::Context;
 use crate::cost::{CostTable, Price, module_price, op_price};
 use crate::egraph::store::Store;
-use crate::extract::{Choice, dense_view};
+use crate::extract::{Choice, Dense, dense_view};
 use crate::fast_math::FastMath;
+use crate::fusion::body::Group;
 use crate::fusion::group::group;
 use crate::fusion::propose::propose;
 use crate::fusion::record::records;
@@ -70,7 +71,8 @@ fn run(g: &mut Graph, cx: &Context<'_>, goal: Goal) -> Report {
             store = Some(own);
             changed |= region;
         }
-        if goal == Goal::Fuse {
+        // What grouping left apart stays so while nothing else changes.
+        if goal == Goal::Fuse && (changed || pass == 0) {
             changed |= group(g, cx, &costs, &mut report);
         }
         report.changed |= changed;
@@ -127,46 +129,86 @@ fn optimise<'r>(
         return (loaded.egraph.analysis.store, false);
     }
     let before = region_price(g, &loaded);
-    let mut dense = dense_view(&loaded);
-    let groups = match goal {
-        Goal::Fold => Vec::new(),
-        Goal::Fuse => propose(&loaded, &mut dense, cx, &mut report.rules),
-    };
-    let choice = Choice::best(&dense, &loaded);
-    let after = Price {
-        cost: choice.cost,
-        bytes: choice.bytes(&dense),
-    };
-    let refused = match goal {
-        _ if after.cost > before.cost => Some(KeptReason::NotCheaper {
-            before: before.cost,
-            after: after.cost,
-        }),
-        Goal::Fuse if after.cost < before.cost && after.bytes > before.bytes => {
-            Some(KeptReason::MoreBytes {
-                before: before.bytes,
-                after: after.bytes,
-            })
+    let best = match Best::find(&loaded, cx, goal, before, &mut report.rules) {
+        Ok(best) => best,
+        Err(reason) => {
+            report.kept.push(Kept { span, ops, reason });
+            None
         }
-        Goal::Fold | Goal::Fuse => None,
     };
-    let kept = refused.is_some() || after.cost == before.cost;
-    if let Some(reason) = refused {
-        report.kept.push(Kept { span, ops, reason });
-    }
-    if kept {
+    let Some(best) = best else {
         return (loaded.egraph.analysis.store, false);
-    }
+    };
     let found = Found {
         program,
         start: range.start,
         loaded: &loaded,
-        dense: &dense,
-        choice: &choice,
-        groups: &groups,
+        dense: &best.dense,
+        choice: &best.choice,
+        groups: &best.groups,
     };
     rewrite(g, cx, &found, report);
     (loaded.egraph.analysis.store, true)
+}
+
+/// The best form of a region.
+struct Best {
+    dense: Dense,
+    choice: Choice,
+    groups: Vec<Group>,
+}
+
+impl Best {
+    /// The best form found where it is cheaper than the region is, `before`; for fusing one that moves no
+    /// more bytes, if need be without groups.
+    ///
+    /// Errors: why the region stays as it is though there are other forms.
+    fn find(
+        loaded: &Loaded<'_>,
+        cx: &Context<'_>,
+        goal: Goal,
+        before: Price,
+        stats: &mut [RuleStats],
+    ) -> Result<Option<Best>, KeptReason> {
+        let mut dense = dense_view(loaded);
+        let groups = match goal {
+            Goal::Fold => Vec::new(),
+            Goal::Fuse => propose(loaded, &mut dense, cx, stats),
+        };
+        let best = Best::of(loaded, dense, groups);
+        let after = best.price();
+        if after.cost > before.cost {
+            let (before, after) = (before.cost, after.cost);
+            return Err(KeptReason::NotCheaper { before, after });
+        }
+        let cheaper = |after: Price| after.cost < before.cost;
+        if goal == Goal::Fold || !cheaper(after) || after.bytes <= before.bytes {
+            return Ok(cheaper(after).then_some(best));
+        }
+        let plain = Best::of(loaded, dense_view(loaded), Vec::new());
+        match cheaper(plain.price()) && plain.price().bytes <= before.bytes {
+            true => Ok(Some(plain)),
+            false => {
+                let (before, after) = (before.bytes, after.bytes);
+                Err(KeptReason::MoreBytes { before, after })
+            }
+        }
+    }
+
+    fn of(loaded: &Loaded<'_>, dense: Dense, groups: Vec<Group>) -> Best {
+        Best {
+            choice: Choice::best(&dense, loaded),
+            dense,
+            groups,
+        }
+    }
+
+    fn price(&self) -> Price {
+        Price {
+            cost: self.choice.cost,
+            bytes: self.choice.bytes(&self.dense),
+        }
+    }
 }
 
 /// The price of the region's ops that its results need.

@@ -12,13 +12,13 @@ use super::work::{Price, Work};
 /// The price of a module: the sum over the ops of its body, read or not.
 ///
 /// An op with regions counts as one kernel that does the work of everything in them.
-pub(crate) fn module_price(g: &Graph, table: &CostTable) -> Price {
+pub(crate) fn module_price(g: &Graph, table: &CostTable<'_>) -> Price {
     g.ops(g.body())
         .fold(Price::default(), |sum, op| sum.plus(op_price(g, table, op)))
 }
 
 /// The price of `op` in the module.
-pub(crate) fn op_price(g: &Graph, table: &CostTable, op: OpId) -> Price {
+pub(crate) fn op_price(g: &Graph, table: &CostTable<'_>, op: OpId) -> Price {
     let def = g.def(op);
     if def.has(Trait::Terminator) {
         return Price::default();
@@ -42,7 +42,7 @@ pub(crate) fn op_price(g: &Graph, table: &CostTable, op: OpId) -> Price {
 }
 
 /// The work of `op`, or of everything in its regions.
-pub(crate) fn op_work(g: &Graph, table: &CostTable, op: OpId) -> Work {
+pub(crate) fn op_work(g: &Graph, table: &CostTable<'_>, op: OpId) -> Work {
     if !g.regions(op).is_empty() {
         let blocks = g.regions(op).iter().map(|&region| g.block(region));
         return blocks.fold(Work::default(), |sum, block| {
@@ -59,7 +59,7 @@ pub(crate) fn op_work(g: &Graph, table: &CostTable, op: OpId) -> Work {
     table.model.work(class, def.scalar, &types, g.ty(result))
 }
 
-fn block_work(g: &Graph, table: &CostTable, block: BlockId) -> Work {
+fn block_work(g: &Graph, table: &CostTable<'_>, block: BlockId) -> Work {
     g.ops(block)
         .fold(Work::default(), |sum, op| sum.plus(op_work(g, table, op)))
 }

@@ -3,6 +3,7 @@
 use mind_ir::attr::Attr;
 use mind_ir::graph::Graph;
 use mind_ir::opdef::Trait;
+use mind_ir::types::Dim;
 use mind_ir::{OpId, ValueId};
 use smallvec::SmallVec;
 
@@ -26,6 +27,8 @@ pub(crate) struct Cluster<'g> {
     pub(crate) form: Option<Form>,
     /// What a recogniser or a normalisation called it.
     pub(crate) name: Option<&'g str>,
+    /// The shape of its last op's result; that of all elementwise ops but in rows.
+    pub(crate) space: &'g [Dim],
     pub(crate) work: Work,
     pub(crate) price: Price,
 }
@@ -50,7 +53,7 @@ impl Cluster<'_> {
 pub(crate) struct Field<'a> {
     pub(crate) g: &'a Graph,
     pub(crate) cx: &'a Context<'a>,
-    pub(crate) costs: &'a CostTable,
+    pub(crate) costs: &'a CostTable<'a>,
     pub(crate) program: &'a Program,
 }
 
@@ -92,6 +95,7 @@ impl<'a> Field<'a> {
             ops: steps.len(),
             form,
             name: self.name(op, class),
+            space: steps.last().map_or(&[][..], |step| step.result),
             work: op_work(g, self.costs, op),
             price: Price::default(),
         };

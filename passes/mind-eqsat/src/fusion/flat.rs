@@ -18,7 +18,7 @@ const OUTSIDE: u32 = u32::MAX;
 /// Looks into ops of one module; keeps its tables from one look to the next.
 pub(crate) struct Flattener<'a> {
     g: &'a Graph,
-    costs: &'a CostTable,
+    costs: &'a CostTable<'a>,
     /// By value: the step that defines it.
     steps: Vec<u32>,
     touched: Vec<ValueId>,
@@ -26,7 +26,7 @@ pub(crate) struct Flattener<'a> {
 
 impl<'a> Flattener<'a> {
     /// For the ops of `g`.
-    pub(crate) fn new(g: &'a Graph, costs: &'a CostTable) -> Flattener<'a> {
+    pub(crate) fn new(g: &'a Graph, costs: &'a CostTable<'a>) -> Flattener<'a> {
         Flattener {
             g,
             costs,

@@ -44,6 +44,9 @@ pub(crate) struct Read<'g> {
     pub(crate) shape: &'g [Dim],
 }
 
+pub(crate) const PRODUCT_AND_ROWS: Clash = "a product and a reduction run at different positions";
+pub(crate) const TWO_PRODUCTS: Clash = "two products run at different positions";
+
 /// The form of `steps`, each after those it reads.
 ///
 /// Errors: why they have none.
@@ -64,9 +67,9 @@ pub(crate) fn form(steps: &[Step<'_>]) -> Result<Form, Clash> {
         ([], false) => elementwise(steps).map(|()| Form::Elementwise),
         ([], true) => rowwise(steps).map(|()| Form::Rows),
         (&[product], false) => contraction(steps, product).map(|()| Form::Contraction),
-        ([_], true) => Err("a product and a reduction run at different positions"),
+        ([_], true) => Err(PRODUCT_AND_ROWS),
         (&[first, second], true) => attention(steps, first, second).map(|()| Form::Attention),
-        _ => Err("two products run at different positions"),
+        _ => Err(TWO_PRODUCTS),
     }
 }
 

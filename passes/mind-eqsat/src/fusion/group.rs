@@ -8,12 +8,14 @@ use std::collections::BinaryHeap;
 
 use mind_ir::ValueId;
 use mind_ir::graph::Graph;
+use mind_ir::types::Dim;
+use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
 
 use super::build::{Body, build, comes_along};
 use super::cluster::{Cluster, Field};
 use super::flat::Flattener;
-use super::form::{Form, form};
+use super::form::{Form, PRODUCT_AND_ROWS, TWO_PRODUCTS, form};
 use crate::context::Context;
 use crate::cost::{CostTable, Price};
 use crate::region::Program;
@@ -23,7 +25,7 @@ use crate::report::{MissedFusion, MissedReason, Report};
 pub(crate) fn group(
     g: &mut Graph,
     cx: &Context<'_>,
-    costs: &CostTable,
+    costs: &CostTable<'_>,
     report: &mut Report,
 ) -> bool {
     let program = Program::of(g);
@@ -71,6 +73,8 @@ struct Grouping<'a> {
     leaders: Vec<u32>,
     readers: Vec<Option<SmallVec<[u32; 2]>>>,
     refused: Vec<(u32, u32, MissedReason)>,
+    /// The pairs that were refused for what they hold, whatever stands between them.
+    settled: FxHashSet<((u32, u32), (u32, u32))>,
 }
 
 impl<'a> Grouping<'a> {
@@ -91,6 +95,7 @@ impl<'a> Grouping<'a> {
             leaders: (0..len).collect(),
             readers,
             refused: Vec::new(),
+            settled: FxHashSet::default(),
         }
     }
 
@@ -101,7 +106,6 @@ impl<'a> Grouping<'a> {
 
     /// Looks at every edge once; false if no groups merged.
     fn round(&mut self) -> bool {
-        self.refused.clear();
         let mut queue: BinaryHeap<Edge> = BinaryHeap::new();
         for at in 0..self.leaders.len() as u32 {
             self.edges(at, &mut queue);
@@ -119,12 +123,19 @@ impl<'a> Grouping<'a> {
                 continue;
             }
             let parts = self.parts(a, b);
+            let content = (self.content(a), self.content(b));
+            if parts.len() == 2 && self.settled.contains(&content) {
+                continue;
+            }
             match self.merged(&parts) {
                 Ok(merged) => {
                     self.merge(&parts, merged);
                     changed = true;
                 }
                 Err(reason) => {
+                    if parts.len() == 2 && reason != MissedReason::Cycle {
+                        self.settled.insert(content);
+                    }
                     if self.reads(later, earlier) {
                         self.refused.push((earlier, later, reason));
                     }
@@ -143,6 +154,14 @@ impl<'a> Grouping<'a> {
             self.clusters[part as usize] = None;
         }
         self.clusters[leader as usize] = Some(merged);
+    }
+
+    /// What tells the contents of the group led by `leader` apart: groups only grow.
+    fn content(&self, leader: u32) -> (u32, u32) {
+        let members = self
+            .cluster(leader)
+            .map_or(0, |cluster| cluster.members.len());
+        (leader, members as u32)
     }
 
     fn leader(&self, at: u32) -> u32 {
@@ -225,15 +244,16 @@ impl<'a> Grouping<'a> {
         saved
     }
 
-    /// The groups to merge over an edge between `a` and `b`: these two, and before rows that a product
-    /// reads, the product that they are of.
+    /// The groups to merge over an edge between `a` and `b`: these two, and before a softmax that a
+    /// product reads, the product of which it is.
     fn parts(&self, a: u32, b: u32) -> SmallVec<[u32; 3]> {
         let form = |leader: u32| self.cluster(leader).and_then(|cluster| cluster.form);
         let pair = smallvec![a, b];
         if (form(a), form(b)) != (Some(Form::Rows), Some(Form::Contraction)) {
             return pair;
         }
-        let Some(rows) = self.cluster(a) else {
+        let softmax = |cluster: &&Cluster<'a>| cluster.name == Some("softmax");
+        let Some(rows) = self.cluster(a).filter(softmax) else {
             return pair;
         };
         let operands = self.field.operands(&rows.members);
@@ -265,10 +285,16 @@ impl<'a> Grouping<'a> {
             .flat_map(|cluster| cluster.members.iter().copied())
             .collect();
         members.sort_unstable();
-        let steps = members.iter().map(|&at| self.field.op(at));
-        let steps = self.flattener.steps(steps);
-        let steps = steps.ok_or(MissedReason::Form("an extent that is not known"))?;
-        let form = form(&steps).map_err(MissedReason::Form)?;
+        let (form, space) = match known_form(&clusters) {
+            Some(known) => known?,
+            None => {
+                let steps = members.iter().map(|&at| self.field.op(at));
+                let steps = self.flattener.steps(steps);
+                let steps = steps.ok_or(MissedReason::Form("an extent that is not known"))?;
+                let form = form(&steps).map_err(MissedReason::Form)?;
+                (form, steps.last().map_or(&[][..], |step| step.result))
+            }
+        };
         let name = name(form, &clusters)?;
         let operands = self.field.operands(&members).len();
         if operands > limits.group_operands {
@@ -294,6 +320,7 @@ impl<'a> Grouping<'a> {
             ops,
             form: Some(form),
             name,
+            space,
             work,
             price,
         })
@@ -331,6 +358,8 @@ impl<'a> Grouping<'a> {
             .iter()
             .filter(|(producer, reader, _)| self.leader(*producer) != self.leader(*reader))
             .collect();
+        // The last reason counts: groups were still growing before.
+        refused.reverse();
         refused.sort_by_key(|(producer, reader, _)| (*reader, *producer));
         refused.dedup_by_key(|(producer, reader, _)| (*reader, *producer));
         let missed = refused
@@ -341,6 +370,32 @@ impl<'a> Grouping<'a> {
                 reason: reason.clone(),
             });
         missed.collect()
+    }
+}
+
+/// The form and space of two clusters together where their own ones tell, else none.
+///
+/// Errors: the two have no form together.
+fn known_form<'g>(clusters: &[&Cluster<'g>]) -> Option<Result<(Form, &'g [Dim]), MissedReason>> {
+    let [a, b] = *clusters else { return None };
+    let (first, second) = match a.position < b.position {
+        true => (a, b),
+        false => (b, a),
+    };
+    let clash = |clash| Some(Err(MissedReason::Form(clash)));
+    let products = |form| matches!(form, Form::Contraction | Form::Attention);
+    match (first.form?, second.form?) {
+        // The product stands first and therefore reads nothing of the other.
+        (form @ (Form::Elementwise | Form::Contraction), Form::Elementwise) => {
+            match first.space == second.space {
+                true => Some(Ok((form, first.space))),
+                false => clash("the ops run over different positions"),
+            }
+        }
+        (first, second) if products(first) && products(second) => clash(TWO_PRODUCTS),
+        (Form::Rows, second) if products(second) => clash(PRODUCT_AND_ROWS),
+        (first, Form::Rows) if products(first) => clash(PRODUCT_AND_ROWS),
+        _ => None,
     }
 }
 

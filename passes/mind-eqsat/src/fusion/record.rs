@@ -12,7 +12,7 @@ use crate::report::{FusedGroup, FusedMember};
 /// this id or a higher one.
 pub(crate) fn records(
     g: &Graph,
-    costs: &CostTable,
+    costs: &CostTable<'_>,
     fused: &'static OpDef,
     since: usize,
 ) -> Vec<FusedGroup> {
@@ -23,7 +23,7 @@ pub(crate) fn records(
         .collect()
 }
 
-fn record(g: &Graph, costs: &CostTable, op: OpId) -> FusedGroup {
+fn record(g: &Graph, costs: &CostTable<'_>, op: OpId) -> FusedGroup {
     let kind = match g.attrs(op).first() {
         Some(Attr::Str(kind)) => g.name(*kind).to_owned(),
         _ => String::new(),
