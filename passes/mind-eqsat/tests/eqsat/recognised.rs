@@ -67,7 +67,7 @@ pub const RECOGNISED: &[(&str, &str, &str)] = &[
         "x:f32[8, 9]; v = mul(sum(mul(x, x), axes=[1], keepdims=true), 0.111:f32[]) \
          -> mul(x, div(g:f32[9], sqrt(add(1e-5:f32[], v))))",
         "x:f32[8, 9]; v = mul(sum(mul(x, x), axes=[0], keepdims=true), 0.111:f32[]) \
-         -> mul(x, div(g:f32[9], sqrt(sub(v, 1e-5:f32[]))))",
+         -> mul(x, div(g:f32[9], sqrt(mul(v, 1e-5:f32[]))))",
     ),
     (
         "gelu-erf",
