@@ -8,12 +8,14 @@ use mind_ir::graph::Graph;
 use rustc_hash::FxHashSet;
 
 use crate::context::Context;
-use crate::cost::{CostTable, module_cost, op_cost};
+use crate::cost::{CostTable, Price, module_price, op_price};
 use crate::egraph::store::Store;
-use crate::extract::{Choice, dense_view};
+use crate::extract::{Choice, Dense, dense_view};
 use crate::fast_math::FastMath;
+use crate::fusion::body::Group;
 use crate::fusion::group::group;
 use crate::fusion::propose::propose;
+use crate::fusion::record::records;
 use crate::load::{Loaded, load};
 use crate::phases::saturate;
 use crate::region::{Program, regions};
@@ -37,16 +39,29 @@ enum Goal {
     Fuse,
 }
 
+/// How often the module is cut into regions, and these are looked at.
+fn passes(goal: Goal) -> usize {
+    match goal {
+        Goal::Fold => 2,
+        Goal::Fuse => 8,
+    }
+}
+
 fn run(g: &mut Graph, cx: &Context<'_>, goal: Goal) -> Report {
     let costs = CostTable::new(&cx.rules.ops, cx.cost);
+    let before = module_price(g, &costs);
+    let since = g.op_bound();
     let mut report = Report {
         rules: vec![RuleStats::default(); cx.rules.names().len()],
-        cost_before: module_cost(g, &costs),
+        cost_before: before.cost,
+        bytes_before: before.bytes,
         ..Report::default()
     };
     let mut store = Some(Store::new(&cx.rules.ops, &costs, g));
-    for shifted in [false, true] {
+    let mut settled = 0;
+    for pass in 0..passes(goal) {
         let program = Program::of(g);
+        let shifted = pass % 2 == 1;
         let regions = regions(g, &program, &cx.rules.ops, &cx.limits, shifted);
         let several = regions.len() > 1;
         let mut changed = false;
@@ -56,15 +71,23 @@ fn run(g: &mut Graph, cx: &Context<'_>, goal: Goal) -> Report {
             store = Some(own);
             changed |= region;
         }
+        // What grouping left apart stays so while nothing else changes.
+        if goal == Goal::Fuse && (changed || pass == 0) {
+            changed |= group(g, cx, &costs, &mut report);
+        }
         report.changed |= changed;
-        if !changed || !several {
+        settled = if changed { 0 } else { settled + 1 };
+        // Both ways of cutting are to find nothing more; a module in one region has no cuts.
+        if settled > usize::from(several && goal == Goal::Fuse) || (goal == Goal::Fold && !several)
+        {
             break;
         }
     }
     if goal == Goal::Fuse {
-        report.changed |= group(g, cx, &costs, &mut report);
+        report.fused = records(g, &costs, cx.fused, since);
     }
-    report.cost_after = module_cost(g, &costs);
+    let after = module_price(g, &costs);
+    (report.cost_after, report.bytes_after) = (after.cost, after.bytes);
     remark(&mut report, cx);
     report
 }
@@ -105,47 +128,101 @@ fn optimise<'r>(
         });
         return (loaded.egraph.analysis.store, false);
     }
-    let mut dense = dense_view(&loaded);
-    let groups = match goal {
-        Goal::Fold => Vec::new(),
-        Goal::Fuse => propose(&loaded, &mut dense, cx, &mut report.rules),
-    };
-    let choice = Choice::best(&dense, &loaded);
-    let before = region_cost(g, &loaded);
-    if choice.cost >= before {
-        if choice.cost > before {
-            let reason = KeptReason::NotCheaper {
-                before,
-                after: choice.cost,
-            };
+    let before = region_price(g, &loaded);
+    let best = match Best::find(&loaded, cx, goal, before, &mut report.rules) {
+        Ok(best) => best,
+        Err(reason) => {
             report.kept.push(Kept { span, ops, reason });
+            None
         }
+    };
+    let Some(best) = best else {
         return (loaded.egraph.analysis.store, false);
-    }
+    };
     let found = Found {
         program,
         start: range.start,
         loaded: &loaded,
-        dense: &dense,
-        choice: &choice,
-        groups: &groups,
+        dense: &best.dense,
+        choice: &best.choice,
+        groups: &best.groups,
     };
     rewrite(g, cx, &found, report);
     (loaded.egraph.analysis.store, true)
 }
 
-/// The cost of the region's ops that its results need.
-fn region_cost(g: &Graph, loaded: &Loaded<'_>) -> u64 {
+/// The best form of a region.
+struct Best {
+    dense: Dense,
+    choice: Choice,
+    groups: Vec<Group>,
+}
+
+impl Best {
+    /// The best form found where it is cheaper than the region is, `before`; for fusing one that moves no
+    /// more bytes, if need be without groups.
+    ///
+    /// Errors: why the region stays as it is though there are other forms.
+    fn find(
+        loaded: &Loaded<'_>,
+        cx: &Context<'_>,
+        goal: Goal,
+        before: Price,
+        stats: &mut [RuleStats],
+    ) -> Result<Option<Best>, KeptReason> {
+        let mut dense = dense_view(loaded);
+        let groups = match goal {
+            Goal::Fold => Vec::new(),
+            Goal::Fuse => propose(loaded, &mut dense, cx, stats),
+        };
+        let best = Best::of(loaded, dense, groups);
+        let after = best.price();
+        if after.cost > before.cost {
+            let (before, after) = (before.cost, after.cost);
+            return Err(KeptReason::NotCheaper { before, after });
+        }
+        let cheaper = |after: Price| after.cost < before.cost;
+        if goal == Goal::Fold || !cheaper(after) || after.bytes <= before.bytes {
+            return Ok(cheaper(after).then_some(best));
+        }
+        let plain = Best::of(loaded, dense_view(loaded), Vec::new());
+        match cheaper(plain.price()) && plain.price().bytes <= before.bytes {
+            true => Ok(Some(plain)),
+            false => {
+                let (before, after) = (before.bytes, after.bytes);
+                Err(KeptReason::MoreBytes { before, after })
+            }
+        }
+    }
+
+    fn of(loaded: &Loaded<'_>, dense: Dense, groups: Vec<Group>) -> Best {
+        Best {
+            choice: Choice::best(&dense, loaded),
+            dense,
+            groups,
+        }
+    }
+
+    fn price(&self) -> Price {
+        Price {
+            cost: self.choice.cost,
+            bytes: self.choice.bytes(&self.dense),
+        }
+    }
+}
+
+/// The price of the region's ops that its results need.
+fn region_price(g: &Graph, loaded: &Loaded<'_>) -> Price {
     let costs = loaded.egraph.analysis.store.costs;
     let mut needed: FxHashSet<ValueId> = loaded.roots.iter().copied().collect();
-    let mut cost = 0u64;
+    let mut price = Price::default();
     for own in loaded.ops.iter().rev() {
         if needed.contains(&own.result) {
-            cost = cost.saturating_add(op_cost(g, costs, own.op));
+            price = price.plus(op_price(g, costs, own.op));
             needed.extend(g.operands(own.op));
         }
     }
-    cost
+    price
 }
 
 fn remark(report: &mut Report, cx: &Context<'_>) {
@@ -155,6 +232,11 @@ fn remark(report: &mut Report, cx: &Context<'_>) {
             KeptReason::NotCheaper { before, after } => {
                 format!(
                     "region of {ops} ops kept: the best form costs {after} ps, this one {before} ps"
+                )
+            }
+            KeptReason::MoreBytes { before, after } => {
+                format!(
+                    "region of {ops} ops kept: the best form moves {after} bytes, this one {before}"
                 )
             }
             KeptReason::Contradiction => {

@@ -38,6 +38,10 @@ pub use egraph::facts::Facts;
 pub use egraph::payload::AttrValue;
 pub use fast_math::FastMath;
 pub use form::{Application, Form, Forms, Hint, Left, LeftAttr, LeftDim, LeftOp, LeftType};
+pub use fusion::inline::unfuse;
 pub use limits::Limits;
-pub use report::{Change, FusedGroup, Kept, KeptReason, Replacement, Report, RuleIx, RuleStats};
+pub use report::{
+    Change, FusedGroup, FusedMember, Kept, KeptReason, MissedFusion, MissedReason, Replacement,
+    Report, RuleIx, RuleStats,
+};
 pub use ruleset::{RuleErrors, RuleSet, SHIPPED, SourceErrors};

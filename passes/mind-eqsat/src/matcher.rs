@@ -7,7 +7,7 @@ use mind_ir::types::{DType, Dim};
 use crate::egraph::analysis::Eg;
 use crate::egraph::language::{Head, Node};
 use crate::egraph::payload::AttrId;
-use crate::expr::Scope;
+use crate::expr::{Scope, is_near};
 use crate::pattern::{AttrPattern, DimPattern, Instruction, Part, Rule, ShapePattern, TypePattern};
 use crate::slots::Slots;
 
@@ -95,6 +95,13 @@ impl<'m> Machine<'m, '_> {
             None => self.accept(),
             Some(Instruction::Same(a, b)) => {
                 if self.class(*a) == self.class(*b) {
+                    self.run(at + 1);
+                }
+            }
+            Some(Instruction::Near { reg, value }) => {
+                let constants = &self.egraph.analysis.store.constants;
+                let constant = self.egraph[self.class(*reg)].data.constant;
+                if constant.is_some_and(|constant| is_near(constants.get(constant), *value)) {
                     self.run(at + 1);
                 }
             }

@@ -79,6 +79,8 @@ pub(crate) enum Instruction {
         out: Reg,
         swap: bool,
     },
+    /// The class in `reg` is a splat of this value, within its dtype.
+    Near { reg: Reg, value: f64 },
     /// Both registers hold one class.
     Same(Reg, Reg),
     /// The class in `reg` has such a type.

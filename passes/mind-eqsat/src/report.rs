@@ -1,5 +1,7 @@
 //! What a run did.
 
+use std::fmt;
+
 use mind_diag::{Diagnostics, Span};
 
 /// The number of a named rule in its [`RuleSet`](crate::RuleSet).
@@ -73,6 +75,13 @@ pub enum KeptReason {
         /// The cost of the best form found.
         after: u64,
     },
+    /// The best form found moves this many bytes, the input fewer.
+    MoreBytes {
+        /// The bytes that the region moves as it is.
+        before: u64,
+        /// The bytes that the best form found moves.
+        after: u64,
+    },
     /// Two classes with different types or constants became one: a rule in force is unsound.
     Contradiction,
     /// The e-graph reached its limit of e-nodes; what was found until then counts.
@@ -81,15 +90,85 @@ pub enum KeptReason {
     Matches(RuleIx),
 }
 
-/// A group of ops that now run as one.
+/// A group of ops that now run as one. Before is each of its ops by itself, after is the group.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FusedGroup {
-    /// The place of the group's last op.
+    /// The place of the op before which it stands.
     pub span: Span,
     /// What the group is called.
-    pub kind: &'static str,
-    /// How many ops it has.
+    pub kind: String,
+    /// How many ops it has, constants not counted.
     pub ops: usize,
+    /// How many values it gives to others.
+    pub results: usize,
+    /// Its ops in order.
+    pub members: Vec<FusedMember>,
+    /// How many kernels less run.
+    pub launches_saved: usize,
+    /// What its ops cost one by one, in picoseconds.
+    pub cost_before: u64,
+    /// What the group costs, in picoseconds.
+    pub cost_after: u64,
+    /// The bytes that its ops move one by one.
+    pub bytes_before: u64,
+    /// The bytes that the group moves.
+    pub bytes_after: u64,
+}
+
+/// An op of a group.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FusedMember {
+    /// Its name.
+    pub op: &'static str,
+    /// Where it stood.
+    pub span: Span,
+}
+
+/// An op that does not run together with one that reads it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MissedFusion {
+    /// The place of the op that is read.
+    pub producer: Span,
+    /// The place of the op that reads it.
+    pub consumer: Span,
+    /// Why.
+    pub reason: MissedReason,
+}
+
+/// Why groups stay apart.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum MissedReason {
+    /// Together they have more ops than this.
+    Ops(usize),
+    /// Together they read more values than this.
+    Operands(usize),
+    /// Something between them reads the one and is read by the other.
+    Cycle,
+    /// No loop nest runs both.
+    Form(&'static str),
+    /// Together they are not cheaper, or move more bytes.
+    Cost {
+        /// The cost of both apart, in picoseconds.
+        apart: u64,
+        /// The cost of both together.
+        fused: u64,
+    },
+}
+
+impl fmt::Display for MissedReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MissedReason::Ops(most) => write!(f, "a group has at most {most} ops"),
+            MissedReason::Operands(most) => write!(f, "a group reads at most {most} values"),
+            MissedReason::Cycle => {
+                f.write_str("an op between them reads the one and is read by the other")
+            }
+            MissedReason::Form(clash) => f.write_str(clash),
+            MissedReason::Cost { apart, fused } => {
+                write!(f, "together they cost {fused} ps, apart {apart} ps")
+            }
+        }
+    }
 }
 
 /// What a run did. Costs are in picoseconds, by the cost model alone.
@@ -101,14 +180,20 @@ pub struct Report {
     pub cost_before: u64,
     /// The cost of the module after; never more than before.
     pub cost_after: u64,
+    /// The bytes that the module moves before: what every kernel reads and writes, each value once.
+    pub bytes_before: u64,
+    /// The bytes that the module moves after; after fusing never more than before.
+    pub bytes_after: u64,
     /// How many regions were looked at, those of a second pass included.
     pub regions: usize,
     /// One entry per rule of the set.
     pub rules: Vec<RuleStats>,
     /// Every value that another op now computes, in program order.
     pub changes: Vec<Change>,
-    /// Every group made.
+    /// Every group made, in program order.
     pub fused: Vec<FusedGroup>,
+    /// Every op that could not join one that reads it, in program order.
+    pub missed: Vec<MissedFusion>,
     /// Regions that stayed as they were, or were not searched to the end.
     pub kept: Vec<Kept>,
     /// The same and more, for people.

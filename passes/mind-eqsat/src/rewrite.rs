@@ -20,7 +20,7 @@ use crate::fusion::build::{finish, insert};
 use crate::load::Loaded;
 use crate::placement::{NOWHERE, anchors, inlined};
 use crate::region::Program;
-use crate::report::{Change, FusedGroup, Replacement, Report, RuleIx};
+use crate::report::{Change, Replacement, Report, RuleIx};
 
 /// A region and what it is to become.
 #[derive(Clone, Copy)]
@@ -280,11 +280,6 @@ impl<'r> Rewriter<'_, 'r> {
         }
         let last = *results.last()?;
         finish(self.g, op, block, &[last]);
-        self.report.fused.push(FusedGroup {
-            span,
-            kind: group.kind,
-            ops: group.members.len(),
-        });
         Some(self.g.result(op))
     }
 

@@ -79,10 +79,29 @@ fn count(report: &Report, rules: &RuleSet, cx: &mut PassCx<'_>) {
     let statistics = &mut *cx.statistics;
     statistics.add("cost-before-ns", report.cost_before / 1000);
     statistics.add("cost-after-ns", report.cost_after / 1000);
+    statistics.add("bytes-before", report.bytes_before);
+    statistics.add("bytes-after", report.bytes_after);
     statistics.add("regions", report.regions as u64);
     statistics.add("regions-kept", report.kept.len() as u64);
     statistics.add("values-replaced", report.changes.len() as u64);
     statistics.add("groups-fused", report.fused.len() as u64);
+    let mut kinds: Vec<&str> = report
+        .fused
+        .iter()
+        .map(|group| group.kind.as_str())
+        .collect();
+    kinds.sort_unstable();
+    for group in kinds.chunk_by(|a, b| a == b) {
+        statistics.add(&format!("fused-{}", group[0]), group.len() as u64);
+    }
+    if !report.fused.is_empty() {
+        let launches = report
+            .fused
+            .iter()
+            .map(|group| group.launches_saved)
+            .sum::<usize>();
+        statistics.add("launches-saved", launches as u64);
+    }
     for (name, rule) in rules.names().zip(&report.rules) {
         if rule.chosen > 0 {
             statistics.add(name, rule.chosen as u64);

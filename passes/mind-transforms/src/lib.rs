@@ -1,5 +1,5 @@
 //! The passes: verify, canonicalize, cse, dce, fold, fuse,
-//! renumber.
+//! unfuse, renumber.
 //!
 //! [`PASSES`] lists them; a new pass is a file with its row and a line there.
 
@@ -9,6 +9,7 @@ mod dce;
 mod eqsat;
 mod renumber;
 mod rules;
+mod unfuse;
 mod verify;
 
 use mind_pass::PassInfo;
@@ -21,6 +22,7 @@ pub const PASSES: &[PassInfo] = &[
     canonicalize::PASS,
     eqsat::FOLD,
     eqsat::FUSE,
+    unfuse::PASS,
     cse::PASS,
     dce::PASS,
     renumber::PASS,

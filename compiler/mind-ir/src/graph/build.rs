@@ -1,6 +1,7 @@
 //! Creating ops.
 
 use mind_diag::Span;
+use smallvec::SmallVec;
 
 use super::data::{BlockData, OpData, RegionData, ValueData};
 use super::{Graph, ValueDef, ValueRange};
@@ -94,6 +95,32 @@ impl Graph {
             self.add_regions(op, new.def.regions);
         }
         op
+    }
+
+    /// Creates an op like `op`, which has no regions: it reads the same values and has the same types.
+    ///
+    /// Results get the next labels.
+    pub fn insert_copy(&mut self, at: InsertPoint, op: OpId) -> OpId {
+        let data = &self.ops[op.index()];
+        let (def, span, old) = (data.def, data.span, data.results);
+        assert_eq!(def.regions, 0, "{} has regions", def.name);
+        let attrs = &self.attrs[data.first_attr as usize..][..def.attrs.len()];
+        let attrs: SmallVec<[Attr<'static>; 4]> = attrs.iter().copied().collect();
+        let operands: SmallVec<[ValueId; 4]> = self.operands(op).iter().copied().collect();
+        let new = NewOp {
+            def,
+            operands: &operands,
+            attrs: &attrs,
+            results: old.len(),
+            span,
+        };
+        let copy = self.insert(at, new);
+        for (old, new) in old.into_iter().zip(self.results(copy)) {
+            let (ty, declared) = (self.type_id(old), self.declared(old));
+            let data = &mut self.values[new.index()];
+            (data.ty, data.declared) = (ty, declared);
+        }
+        copy
     }
 
     #[cold]

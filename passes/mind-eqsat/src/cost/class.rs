@@ -15,10 +15,11 @@ pub enum CostClass {
     Lookup,
     /// One scalar function at every position.
     Elementwise,
-    /// Fewer elements, each from many.
+    /// Fewer elements, each from many: those along its attribute `axes`, or all where that is empty.
     Reduction,
-    /// Several passes along one axis.
-    Normalisation,
+    /// Several passes along one axis: that of its attribute `axis`, else the last one. Holds what it does
+    /// per element, in simple scalar functions.
+    Normalisation(u64),
     /// Chains of multiply-adds.
     Contraction(Inner),
 }
@@ -26,8 +27,8 @@ pub enum CostClass {
 /// How many products one element of a contraction's result sums up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Inner {
-    /// The last extent of operand 0.
+    /// The last extent of operand 0: a product of matrices.
     LastOfLhs,
-    /// The product of all extents of operand 1 but the last.
+    /// The product of all extents of operand 1 but the last: a convolution.
     AllButLastOfRhs,
 }

@@ -7,10 +7,11 @@ mod model;
 mod module;
 mod resolved;
 mod table;
+mod work;
 
 pub use class::{CostClass, Inner};
-pub(crate) use model::Work;
 pub use model::{CostModel, Level};
-pub(crate) use module::{module_cost, op_cost};
+pub(crate) use module::{module_price, op_price, op_work};
 pub(crate) use resolved::CostTable;
 pub use table::{CLASSES, HOST_CPU};
+pub(crate) use work::{Price, Work};

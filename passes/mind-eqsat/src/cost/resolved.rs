@@ -9,23 +9,23 @@ use crate::egraph::optable::{OpIx, OpTable};
 
 /// The classes of a registry's ops under one cost model.
 #[derive(Debug)]
-pub(crate) struct CostTable {
+pub(crate) struct CostTable<'r> {
     pub(crate) model: CostModel,
+    numbers: &'r OpTable,
     classes: Vec<CostClass>,
     named: FxHashMap<&'static str, CostClass>,
 }
 
-impl CostTable {
+impl<'r> CostTable<'r> {
     /// The table for `ops` under `model`.
-    pub(crate) fn new(ops: &OpTable, model: &CostModel) -> CostTable {
-        let named = model.classes.iter().copied().collect();
-        let mut table = CostTable {
+    pub(crate) fn new(ops: &'r OpTable, model: &CostModel) -> CostTable<'r> {
+        let named: FxHashMap<&'static str, CostClass> = model.classes.iter().copied().collect();
+        CostTable {
             model: *model,
-            classes: Vec::new(),
+            numbers: ops,
+            classes: ops.defs().iter().map(|def| classify(&named, def)).collect(),
             named,
-        };
-        table.classes = ops.defs().iter().map(|def| table.class_of(def)).collect();
-        table
+        }
     }
 
     /// The class of an op of the table.
@@ -33,19 +33,27 @@ impl CostTable {
         self.classes[op.index()]
     }
 
-    /// The class of any op: what its row in the cost table says, else what its traits say, else a copy.
-    pub(crate) fn class_of(&self, def: &OpDef) -> CostClass {
-        let free = [
-            Trait::Constant,
-            Trait::Interface,
-            Trait::DeclaresType,
-            Trait::Terminator,
-        ];
-        match self.named.get(def.name) {
-            Some(&class) => class,
-            None if def.scalar.is_some() => CostClass::Elementwise,
-            None if free.into_iter().any(|each| def.has(each)) => CostClass::Free,
-            None => CostClass::Move,
+    /// The class of any op.
+    pub(crate) fn class_of(&self, def: &'static OpDef) -> CostClass {
+        match self.numbers.number(def) {
+            Some(op) => self.class(op),
+            None => classify(&self.named, def),
         }
+    }
+}
+
+/// What the op's row in the cost table says, else what its traits say, else a copy.
+fn classify(named: &FxHashMap<&'static str, CostClass>, def: &OpDef) -> CostClass {
+    let free = [
+        Trait::Constant,
+        Trait::Interface,
+        Trait::DeclaresType,
+        Trait::Terminator,
+    ];
+    match named.get(def.name) {
+        Some(&class) => class,
+        None if def.scalar.is_some() => CostClass::Elementwise,
+        None if free.into_iter().any(|each| def.has(each)) => CostClass::Free,
+        None => CostClass::Move,
     }
 }

@@ -19,7 +19,7 @@ const FOLD_WORK: u64 = 1 << 27;
 /// The tables behind the numbers in e-nodes, alive for one run over one module.
 pub(crate) struct Store<'r> {
     pub(crate) ops: &'r OpTable,
-    pub(crate) costs: &'r CostTable,
+    pub(crate) costs: &'r CostTable<'r>,
     pub(crate) scratch: Scratch,
     pub(crate) constants: Constants,
     /// How many scalar operations folding may still do in this run.
@@ -30,7 +30,7 @@ pub(crate) struct Store<'r> {
 
 impl<'r> Store<'r> {
     /// Empty tables for `module`.
-    pub(crate) fn new(ops: &'r OpTable, costs: &'r CostTable, module: &Graph) -> Store<'r> {
+    pub(crate) fn new(ops: &'r OpTable, costs: &'r CostTable<'r>, module: &Graph) -> Store<'r> {
         Store {
             ops,
             costs,

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::rank::Rank;
+use crate::cost::Price;
 use crate::egraph::analysis::Origin;
 use crate::egraph::language::{Head, Node};
 use crate::egraph::store::Store;
@@ -34,7 +35,7 @@ pub(crate) struct DenseNode {
     pub(crate) class: ClassIx,
     pub(crate) what: What,
     pub(crate) children: SmallVec<[ClassIx; 3]>,
-    pub(crate) cost: u64,
+    pub(crate) price: Price,
     pub(crate) origin: Origin,
 }
 
@@ -137,7 +138,7 @@ impl Dense {
             .map(|&child| self.class_of(child))
             .collect();
         let known = &loaded.egraph.analysis;
-        let cost = self.op_cost(
+        let price = self.op_price(
             &known.store,
             node.head,
             &children,
@@ -151,7 +152,7 @@ impl Dense {
             class,
             what,
             children,
-            cost,
+            price,
             origin: known.origins[at],
         })
     }
@@ -172,8 +173,10 @@ impl Dense {
         number
     }
 
-    fn op_cost(&self, store: &Store<'_>, head: Head, children: &[ClassIx], ty: Ty) -> u64 {
-        let Head::Op(op) = head else { return 0 };
+    fn op_price(&self, store: &Store<'_>, head: Head, children: &[ClassIx], ty: Ty) -> Price {
+        let Head::Op(op) = head else {
+            return Price::default();
+        };
         let operands: SmallVec<[TypeView<'_>; 4]> = children
             .iter()
             .map(|&child| store.ty(self.classes[child as usize].ty))

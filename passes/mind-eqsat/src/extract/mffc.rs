@@ -39,6 +39,15 @@ impl Choice {
         self.references[class as usize] > 0
     }
 
+    /// The bytes that everything read moves.
+    pub(crate) fn bytes(&self, dense: &Dense) -> u64 {
+        let needed = (0..self.nodes.len() as ClassIx).filter(|&class| self.needs(class));
+        let nodes = needed.filter_map(|class| self.node(class));
+        nodes.fold(0, |sum, node| {
+            sum.saturating_add(dense.node(node).price.bytes)
+        })
+    }
+
     /// The program's own e-nodes, what is there already before them, and the cheapest for classes that
     /// the program does not compute.
     pub(crate) fn program(dense: &Dense, loaded: &Loaded<'_>) -> Choice {
@@ -73,7 +82,7 @@ impl Choice {
                 node.children
                     .iter()
                     .map(share)
-                    .fold(node.cost, u64::saturating_add)
+                    .fold(node.price.cost, u64::saturating_add)
             };
             let chosen = row.nodes.iter().find(given).copied().or(own).or_else(|| {
                 let nodes = row.nodes.iter().copied();
@@ -188,7 +197,7 @@ impl Choice {
         let mut work = vec![node];
         while let Some(node) = work.pop() {
             let row = dense.node(node);
-            cost = cost.saturating_add(row.cost);
+            cost = cost.saturating_add(row.price.cost);
             for &child in &row.children {
                 let count = &mut self.references[child as usize];
                 *count += 1;
@@ -206,7 +215,7 @@ impl Choice {
         let mut work = vec![node];
         while let Some(node) = work.pop() {
             let row = dense.node(node);
-            cost = cost.saturating_add(row.cost);
+            cost = cost.saturating_add(row.price.cost);
             for &child in &row.children {
                 let count = &mut self.references[child as usize];
                 *count -= 1;

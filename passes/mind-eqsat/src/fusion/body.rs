@@ -3,7 +3,7 @@
 use mind_ir::types::TypeView;
 use smallvec::SmallVec;
 
-use crate::cost::Work;
+use crate::cost::{Price, Work};
 use crate::egraph::language::Head;
 use crate::egraph::store::Store;
 use crate::extract::{ClassIx, Dense, DenseNode, NodeIx, What};
@@ -72,18 +72,18 @@ impl Group {
         operands: SmallVec<[ClassIx; 3]>,
     ) -> Option<DenseNode> {
         let last = dense.node(self.members.last()?.node);
-        let cost = self.cost(dense, store, &operands);
+        let price = self.price(dense, store, &operands);
         let what = What::Group(number);
         Some(DenseNode {
             class: last.class,
             what,
             children: operands,
-            cost,
+            price,
             origin: last.origin,
         })
     }
 
-    fn cost(&self, dense: &Dense, store: &Store<'_>, operands: &[ClassIx]) -> u64 {
+    fn price(&self, dense: &Dense, store: &Store<'_>, operands: &[ClassIx]) -> Price {
         let ty = |class: ClassIx| store.ty(dense.class(class).ty);
         let model = &store.costs.model;
         let mut work = Work::default();

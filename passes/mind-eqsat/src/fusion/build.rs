@@ -9,13 +9,14 @@ use mind_ir::{BlockId, OpId, Ty, ValueId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::inline::inline;
 use crate::context::Context;
 
 /// What a fused op is to hold.
 pub(crate) struct Body<'a> {
     /// Ops of the module, each after those it reads.
     pub(crate) ops: &'a [OpId],
-    /// The op before which the fused one is to stand.
+    /// The one of them before which the fused one is to stand.
     pub(crate) before: OpId,
 }
 
@@ -68,41 +69,36 @@ pub(crate) fn finish(g: &mut Graph, op: OpId, block: BlockId, yielded: &[ValueId
     end
 }
 
-/// Moves the body's ops into a fused op of `kind`. Values read elsewhere become its results, under their
-/// labels; splat constants that nothing else reads move in too.
+/// Moves the body's ops into a fused op of `kind`, and what fused ones among them hold. Values read
+/// elsewhere become its results, under their labels; splat constants come along.
 pub(crate) fn build(g: &mut Graph, cx: &Context<'_>, kind: &str, body: &Body<'_>) {
-    let member = |value: ValueId, g: &Graph| {
-        g.defining_op(value)
-            .is_some_and(|op| body.ops.contains(&op))
+    let inside = |g: &Graph, value: ValueId| {
+        let op = g.defining_op(value);
+        op.is_some_and(|op| body.ops.contains(&op))
     };
     let mut operands: Vec<ValueId> = Vec::new();
-    let mut constants: Vec<OpId> = Vec::new();
+    let mut constants: Vec<ValueId> = Vec::new();
     for &op in body.ops {
         for &value in g.operands(op) {
-            match g.defining_op(value).filter(|&op| moves_in(g, op, body.ops)) {
-                Some(constant) if !constants.contains(&constant) => constants.push(constant),
-                Some(_) => {}
-                None if member(value, g) || operands.contains(&value) => {}
-                None => operands.push(value),
+            let list = match comes_along(g, value) {
+                true => &mut constants,
+                false => &mut operands,
+            };
+            if !inside(g, value) && !list.contains(&value) {
+                list.push(value);
             }
         }
     }
     if operands.is_empty() && !constants.is_empty() {
-        operands.push(g.result(constants.remove(0)));
+        operands.push(constants.remove(0));
     }
-    let outputs: Vec<ValueId> = body
-        .ops
-        .iter()
-        .map(|&op| g.result(op))
-        .filter(|&value| g.uses(value).any(|(user, _)| !body.ops.contains(&user)))
-        .collect();
+    let leaves = |(user, _): (OpId, usize)| !body.ops.contains(&user);
+    let defined = body.ops.iter().flat_map(|&op| g.results(op));
+    let mut outputs: Vec<ValueId> = defined.filter(|&value| g.uses(value).any(leaves)).collect();
     let (fused, block) = insert(g, cx, kind, &operands, outputs.len(), body.before);
-    let results = g.results(fused);
-    for (&inner, outer) in outputs.iter().zip(results) {
-        let outside: SmallVec<[(OpId, usize); 4]> = g
-            .uses(inner)
-            .filter(|(user, _)| !body.ops.contains(user))
-            .collect();
+    for (&inner, outer) in outputs.iter().zip(g.results(fused)) {
+        let outside: SmallVec<[(OpId, usize); 4]> =
+            g.uses(inner).filter(|&at| leaves(at)).collect();
         for (user, index) in outside {
             g.set_operand(user, index, outer);
         }
@@ -113,27 +109,58 @@ pub(crate) fn build(g: &mut Graph, cx: &Context<'_>, kind: &str, body: &Body<'_>
             g.declare(outer, declared);
         }
     }
-    let end = finish(g, fused, block, &outputs);
-    let arguments: FxHashMap<ValueId, ValueId> =
+    let mut within: FxHashMap<ValueId, ValueId> =
         operands.iter().copied().zip(g.arguments(block)).collect();
-    for &op in constants.iter().chain(body.ops) {
+    let mut ops: Vec<OpId> = Vec::new();
+    for &value in &constants {
+        let (op, inner) = constant(g, value, body.ops, fused);
+        within.insert(value, inner);
+        ops.push(op);
+    }
+    for &op in body.ops {
+        if !std::ptr::eq(g.def(op), cx.fused) {
+            ops.push(op);
+            continue;
+        }
+        let results = g.results(op);
+        let (held, now) = inline(g, op);
+        ops.extend(held);
+        for output in &mut outputs {
+            if let Some(index) = results.iter().position(|result| result == *output) {
+                *output = now[index];
+            }
+        }
+    }
+    let end = finish(g, fused, block, &outputs);
+    for &op in &ops {
         g.move_before(op, end);
+    }
+    for &op in ops.iter().chain(&[end]) {
         for index in 0..g.operands(op).len() {
-            if let Some(&argument) = arguments.get(&g.operands(op)[index]) {
-                g.set_operand(op, index, argument);
+            if let Some(&inner) = within.get(&g.operands(op)[index]) {
+                g.set_operand(op, index, inner);
             }
         }
     }
 }
 
-/// Whether `op` is a splat or scalar constant that only `readers` read.
-fn moves_in(g: &Graph, op: OpId, readers: &[OpId]) -> bool {
+/// Whether `value` is a splat or scalar constant: a group that reads it has one of its own.
+pub(crate) fn comes_along(g: &Graph, value: ValueId) -> bool {
     let scalar = |attr: &Attr<'_>| match attr {
         Attr::Literal(literal) => literal.is_splat() || literal.count == Some(1),
         _ => true,
     };
-    g.def(op).has(Trait::Constant)
-        && g.attrs(op).iter().all(scalar)
-        && g.uses(g.result(op))
-            .all(|(user, _)| readers.contains(&user))
+    g.defining_op(value)
+        .is_some_and(|op| g.def(op).has(Trait::Constant) && g.attrs(op).iter().all(scalar))
+}
+
+/// A constant like `value` for the group of `readers`: its own op where nothing else reads it, else a
+/// copy before `at`.
+fn constant(g: &mut Graph, value: ValueId, readers: &[OpId], at: OpId) -> (OpId, ValueId) {
+    let op = g.defining_op(value).expect("a constant has an op");
+    if g.uses(value).all(|(user, _)| readers.contains(&user)) {
+        return (op, value);
+    }
+    let copy = g.insert_copy(InsertPoint::Before(at), op);
+    (copy, g.result(copy))
 }

@@ -1,352 +1,414 @@
-//! Plain grouping: elementwise ops and reductions that share positions run as one.
+//! Grouping by cost: pairs of groups merge, the pair that saves most bytes first.
 //!
-//! Pairs of groups merge, the pair that saves most bytes first. Every group stands at the position of
-//! one of its ops, every value is defined by a group before those that read it, and a merge keeps that
-//! so: groups stay convex, and no cycle between groups can arise.
+//! Every group stands at the position of one of its ops, every value is defined by a group before those
+//! that read it, and a merge keeps that so: groups stay convex, and no cycle between groups can arise.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use mind_ir::ValueId;
 use mind_ir::graph::Graph;
-use mind_ir::opdef::Trait;
-use mind_ir::types::{Dim, TypeView};
-use smallvec::SmallVec;
+use mind_ir::types::Dim;
+use rustc_hash::FxHashSet;
+use smallvec::{SmallVec, smallvec};
 
-use super::build::{Body, build};
+use super::build::{Body, build, comes_along};
+use super::cluster::{Cluster, Field};
+use super::flat::Flattener;
+use super::form::{Form, PRODUCT_AND_ROWS, TWO_PRODUCTS, form};
 use crate::context::Context;
-use crate::cost::{CostClass, CostTable, Work};
+use crate::cost::{CostTable, Price};
 use crate::region::Program;
-use crate::report::{FusedGroup, Report};
+use crate::report::{MissedFusion, MissedReason, Report};
 
-/// Groups the ops of the module's body. Returns whether any group was made.
+/// Groups the ops of the module's body, fused ones included. Returns whether any group was made.
 pub(crate) fn group(
     g: &mut Graph,
     cx: &Context<'_>,
-    costs: &CostTable,
+    costs: &CostTable<'_>,
     report: &mut Report,
 ) -> bool {
     let program = Program::of(g);
-    let mut grouping = Grouping::new(g, cx, costs, &program);
+    let field = Field {
+        g,
+        cx,
+        costs,
+        program: &program,
+    };
+    let mut grouping = Grouping::new(field);
     grouping.run();
-    let mut groups: Vec<Cluster> = grouping.clusters.into_iter().flatten().collect();
-    groups.retain(|group| group.members.len() > 1);
-    groups.sort_by_key(|group| group.position);
-    for group in &groups {
-        let kind = if group.reduction.is_some() {
-            "reduction"
-        } else {
-            "elementwise"
-        };
-        let ops: Vec<_> = group.members.iter().map(|&at| program.ops[at]).collect();
-        let before = program.ops[group.position];
-        let span = g.span(before);
+    report.missed = grouping.missed();
+    let clusters = grouping.clusters.into_iter().flatten();
+    let several = clusters.filter(|cluster| cluster.members.len() > 1);
+    let mut groups: Vec<(u32, String, Vec<u32>)> = several
+        .map(|cluster| {
+            let kind = cluster.kind().to_owned();
+            (cluster.position, kind, cluster.members)
+        })
+        .collect();
+    groups.sort_unstable_by_key(|(position, ..)| *position);
+    for (position, kind, members) in &groups {
+        let ops: Vec<_> = members.iter().map(|&at| program.ops[at as usize]).collect();
+        let before = program.ops[*position as usize];
         build(g, cx, kind, &Body { ops: &ops, before });
-        report.fused.push(FusedGroup {
-            span,
-            kind,
-            ops: ops.len(),
-        });
     }
     !groups.is_empty()
 }
 
-/// Ops that run as one.
-#[derive(Clone, Debug)]
-struct Cluster {
-    /// The positions of its ops in the program, ascending.
-    members: Vec<usize>,
-    /// Where it stands: the position of one of them.
-    position: usize,
-    /// The position of its reduction.
-    reduction: Option<usize>,
-    cost: u64,
+/// Two ops whose groups may merge, by position: one reads the other, or both read the same.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Edge {
+    /// The bytes it saves at least, with those of later ops last.
+    saved: u64,
+    later: Reverse<u32>,
+    earlier: Reverse<u32>,
 }
 
 struct Grouping<'a> {
-    g: &'a Graph,
-    cx: &'a Context<'a>,
-    costs: &'a CostTable,
-    program: &'a Program,
+    field: Field<'a>,
+    flattener: Flattener<'a>,
     /// The group of each position; none once it merged into another, and for ops that stay alone.
-    clusters: Vec<Option<Cluster>>,
+    clusters: Vec<Option<Cluster<'a>>>,
     /// Which group each position is in.
-    leaders: Vec<usize>,
-    /// The positions that read the result at each position, ascending; none where a region reads it.
+    leaders: Vec<u32>,
     readers: Vec<Option<SmallVec<[u32; 2]>>>,
+    refused: Vec<(u32, u32, MissedReason)>,
+    /// The pairs that were refused for what they hold, whatever stands between them.
+    settled: FxHashSet<((u32, u32), (u32, u32))>,
 }
 
 impl<'a> Grouping<'a> {
-    fn new(
-        g: &'a Graph,
-        cx: &'a Context<'a>,
-        costs: &'a CostTable,
-        program: &'a Program,
-    ) -> Grouping<'a> {
-        let len = program.ops.len();
-        let mut grouping = Grouping {
-            g,
-            cx,
-            costs,
-            program,
-            clusters: vec![None; len],
-            leaders: (0..len).collect(),
-            readers: vec![Some(SmallVec::new()); len],
+    fn new(field: Field<'a>) -> Grouping<'a> {
+        let len = field.program.ops.len() as u32;
+        let mut flattener = Flattener::new(field.g, field.costs);
+        let readers = field.readers();
+        let live = field.live(&readers);
+        let single = |at: u32| {
+            let groupable = live[at as usize] && readers[at as usize].is_some();
+            field.single(at, &mut flattener).filter(|_| groupable)
         };
-        for (at, &op) in program.ops.iter().enumerate() {
-            for &operand in g.operands(op) {
-                let Some(producer) = program.definition(g, operand) else {
-                    continue;
-                };
-                if let Some(list) = &mut grouping.readers[producer]
-                    && list.last() != Some(&(at as u32))
-                {
-                    list.push(at as u32);
-                }
-            }
+        let clusters = (0..len).map(single).collect();
+        Grouping {
+            field,
+            flattener,
+            clusters,
+            leaders: (0..len).collect(),
+            readers,
+            refused: Vec::new(),
+            settled: FxHashSet::default(),
         }
-        for (at, &op) in program.ops.iter().enumerate() {
-            let inner = |value: ValueId| {
-                g.uses(value)
-                    .any(|(user, _)| program.position(user).is_none())
-            };
-            if g.results(op).into_iter().any(inner) {
-                grouping.readers[at] = None;
-            }
-        }
-        for (at, live) in grouping.live().into_iter().enumerate() {
-            if let Some(class) = grouping.groupable(at).filter(|_| live) {
-                let reduction = (class == CostClass::Reduction).then_some(at);
-                let mut own = Cluster {
-                    members: vec![at],
-                    position: at,
-                    reduction,
-                    cost: 0,
-                };
-                own.cost = grouping.cost(&own.members);
-                grouping.clusters[at] = Some(own);
-            }
-        }
-        grouping
     }
 
-    /// Which ops something reads, in the end.
-    fn live(&self) -> Vec<bool> {
-        let mut live = vec![false; self.program.ops.len()];
-        for at in (0..live.len()).rev() {
-            let pure = self.g.def(self.program.ops[at]).has(Trait::Pure);
-            let read = |list: &SmallVec<[u32; 2]>| list.iter().any(|&user| live[user as usize]);
-            live[at] = !pure || self.readers[at].as_ref().is_none_or(read);
-        }
-        live
-    }
-
-    /// The class of the op at `at` if it may be in a group.
-    fn groupable(&self, at: usize) -> Option<CostClass> {
-        let op = self.program.ops[at];
-        self.cx.rules.ops.transparent(self.g.def(op))?;
-        self.readers[at].as_ref()?;
-        let open = |value: ValueId| self.g.ty(value).shape.contains(&Dim::Dynamic);
-        if open(self.g.result(op)) || self.g.operands(op).iter().copied().any(open) {
-            return None;
-        }
-        let class = self.costs.class_of(self.g.def(op));
-        matches!(class, CostClass::Elementwise | CostClass::Reduction).then_some(class)
-    }
-
+    /// Merges until no two groups may.
     fn run(&mut self) {
-        let mut queue: BinaryHeap<(u64, Reverse<usize>, Reverse<usize>)> = BinaryHeap::new();
-        for at in 0..self.program.ops.len() {
-            for (producer, reader) in self.edges(at) {
-                let saved = self.saved(producer, reader);
-                queue.push((saved, Reverse(reader), Reverse(producer)));
-            }
+        while self.round() {}
+    }
+
+    /// Looks at every edge once; false if no groups merged.
+    fn round(&mut self) -> bool {
+        let mut queue: BinaryHeap<Edge> = BinaryHeap::new();
+        for at in 0..self.leaders.len() as u32 {
+            self.edges(at, &mut queue);
         }
-        while let Some((saved, Reverse(reader), Reverse(producer))) = queue.pop() {
-            let (a, b) = (self.leaders[producer], self.leaders[reader]);
+        let mut changed = false;
+        while let Some(edge) = queue.pop() {
+            let (Reverse(earlier), Reverse(later)) = (edge.earlier, edge.later);
+            let (a, b) = (self.leader(earlier), self.leader(later));
             if a == b {
                 continue;
             }
-            let now = self.saved(producer, reader);
-            if now < saved {
-                queue.push((now, Reverse(reader), Reverse(producer)));
+            let saved = self.saved(earlier, later);
+            if saved < edge.saved {
+                queue.push(Edge { saved, ..edge });
                 continue;
             }
-            if let Some(merged) = self.merged(producer, reader, a, b) {
-                for &member in &merged.members {
-                    self.leaders[member] = b;
+            let parts = self.parts(a, b);
+            let content = (self.content(a), self.content(b));
+            if parts.len() == 2 && self.settled.contains(&content) {
+                continue;
+            }
+            match self.merged(&parts) {
+                Ok(merged) => {
+                    self.merge(&parts, merged);
+                    changed = true;
                 }
-                self.clusters[a] = None;
-                self.clusters[b] = Some(merged);
+                Err(reason) => {
+                    if parts.len() == 2 && reason != MissedReason::Cycle {
+                        self.settled.insert(content);
+                    }
+                    if self.reads(later, earlier) {
+                        self.refused.push((earlier, later, reason));
+                    }
+                }
             }
         }
+        changed
     }
 
-    /// The pairs of groupable ops of which the second, at `at`, reads the first.
-    fn edges(&self, at: usize) -> SmallVec<[(usize, usize); 2]> {
-        if self.clusters[at].is_none() {
-            return SmallVec::new();
+    fn merge(&mut self, parts: &[u32], merged: Cluster<'a>) {
+        let leader = parts[parts.len() - 1];
+        for &member in &merged.members {
+            self.leaders[member as usize] = leader;
         }
-        let operands = self.g.operands(self.program.ops[at]).iter();
-        let producers = operands.filter_map(|&value| self.program.definition(self.g, value));
-        let known = |&producer: &usize| {
-            let few = |list: &SmallVec<[u32; 2]>| list.len() <= self.cx.limits.group_ops;
-            self.clusters[producer].is_some() && self.readers[producer].as_ref().is_some_and(few)
+        for &part in parts {
+            self.clusters[part as usize] = None;
+        }
+        self.clusters[leader as usize] = Some(merged);
+    }
+
+    /// What tells the contents of the group led by `leader` apart: groups only grow.
+    fn content(&self, leader: u32) -> (u32, u32) {
+        let members = self
+            .cluster(leader)
+            .map_or(0, |cluster| cluster.members.len());
+        (leader, members as u32)
+    }
+
+    fn leader(&self, at: u32) -> u32 {
+        self.leaders[at as usize]
+    }
+
+    fn cluster(&self, leader: u32) -> Option<&Cluster<'a>> {
+        self.clusters[leader as usize].as_ref()
+    }
+
+    /// Whether the op at `reader` reads a result of that at `producer`.
+    fn reads(&self, reader: u32, producer: u32) -> bool {
+        let readers = self.readers[producer as usize].as_ref();
+        readers.is_some_and(|list| list.binary_search(&reader).is_ok())
+    }
+
+    /// Queues the op at `at` with its readers in other groups, and the readers of each of its values with
+    /// each other, neighbour by neighbour.
+    fn edges(&self, at: u32, queue: &mut BinaryHeap<Edge>) {
+        let mut push = |earlier: u32, later: u32| {
+            if self.leader(earlier) != self.leader(later) {
+                queue.push(Edge {
+                    saved: self.saved(earlier, later),
+                    later: Reverse(later),
+                    earlier: Reverse(earlier),
+                });
+            }
         };
-        let mut edges: SmallVec<[(usize, usize); 2]> = producers
-            .filter(known)
-            .map(|producer| (producer, at))
+        let Some(readers) = &self.readers[at as usize] else {
+            return;
+        };
+        let grouped = |at: &u32| self.cluster(self.leader(*at)).is_some();
+        if grouped(&at) && readers.len() <= self.field.cx.limits.group_ops {
+            let readers = readers.iter().copied().filter(grouped);
+            readers.for_each(|reader| push(at, reader));
+        }
+        if readers.len() < 2 {
+            return;
+        }
+        for value in self.field.g.results(self.field.op(at)) {
+            let positions = self.field.readers_of(value);
+            let mut neighbours: SmallVec<[u32; 4]> = positions.filter(grouped).collect();
+            neighbours.sort_unstable_by_key(|&reader| (self.stands(reader), reader));
+            neighbours.dedup_by_key(|reader| self.leader(*reader));
+            neighbours.windows(2).for_each(|pair| {
+                push(pair[0].min(pair[1]), pair[0].max(pair[1]));
+            });
+        }
+    }
+
+    /// Where the op at `at` stands now: where its group does.
+    fn stands(&self, at: u32) -> u32 {
+        let cluster = self.cluster(self.leader(at));
+        cluster.map_or(at, |cluster| cluster.position)
+    }
+
+    /// The bytes that merging the groups of both saves over this edge.
+    fn saved(&self, earlier: u32, later: u32) -> u64 {
+        let (a, b) = (self.leader(earlier), self.leader(later));
+        let field = &self.field;
+        let model = &field.costs.model;
+        let bytes = |value: ValueId| model.bytes(field.g.ty(value));
+        let reads = field.g.operands(field.op(later));
+        let results = field.g.results(field.op(earlier)).into_iter();
+        let mut saved = 0u64;
+        for value in results.filter(|value| reads.contains(value)) {
+            let outside = |user| {
+                let position = field.program.position(user);
+                position.is_none_or(|at| ![a, b].contains(&self.leaders[at]))
+            };
+            let stays = field.g.uses(value).any(|(user, _)| outside(user));
+            let times = if stays { 1 } else { 2 };
+            saved = saved.saturating_add(bytes(value).saturating_mul(times));
+        }
+        if saved == 0 {
+            let shared = field.g.operands(field.op(earlier)).iter();
+            let shared = shared.filter(|value| reads.contains(value));
+            saved = shared.fold(0, |sum, &value| sum.saturating_add(bytes(value)));
+        }
+        saved
+    }
+
+    /// The groups to merge over an edge between `a` and `b`: these two, and before a softmax that a
+    /// product reads, the product of which it is.
+    fn parts(&self, a: u32, b: u32) -> SmallVec<[u32; 3]> {
+        let form = |leader: u32| self.cluster(leader).and_then(|cluster| cluster.form);
+        let pair = smallvec![a, b];
+        if (form(a), form(b)) != (Some(Form::Rows), Some(Form::Contraction)) {
+            return pair;
+        }
+        let softmax = |cluster: &&Cluster<'a>| cluster.name == Some("softmax");
+        let Some(rows) = self.cluster(a).filter(softmax) else {
+            return pair;
+        };
+        let operands = self.field.operands(&rows.members);
+        let definitions = operands
+            .iter()
+            .filter_map(|&value| self.field.program.definition(self.field.g, value));
+        let mut products = definitions
+            .map(|at| self.leaders[at])
+            .filter(|&leader| leader != b && form(leader) == Some(Form::Contraction));
+        match products.next() {
+            Some(scores) => smallvec![scores, a, b],
+            None => pair,
+        }
+    }
+
+    /// The group of all `parts`, if it may run as one, costs less and moves no more bytes.
+    fn merged(&mut self, parts: &[u32]) -> Result<Cluster<'a>, MissedReason> {
+        let clusters: SmallVec<[&Cluster<'a>; 3]> = parts
+            .iter()
+            .filter_map(|&part| self.clusters[part as usize].as_ref())
             .collect();
-        edges.dedup();
-        edges
-    }
-
-    /// The bytes that merging the groups of `producer` and `reader` saves over this edge.
-    fn saved(&self, producer: usize, reader: usize) -> u64 {
-        let (a, b) = (self.leaders[producer], self.leaders[reader]);
-        let bytes = self
-            .costs
-            .model
-            .bytes(self.g.ty(self.g.result(self.program.ops[producer])));
-        let outside = |&user: &u32| ![a, b].contains(&self.leaders[user as usize]);
-        match self.readers[producer]
-            .as_ref()
-            .is_some_and(|list| list.iter().any(outside))
-        {
-            true => bytes,
-            false => bytes.saturating_mul(2),
+        let limits = &self.field.cx.limits;
+        let ops = clusters.iter().map(|cluster| cluster.ops).sum();
+        if ops > limits.group_ops {
+            return Err(MissedReason::Ops(limits.group_ops));
         }
-    }
-
-    /// The group of both, if it may run as one and costs no more.
-    fn merged(&self, producer: usize, reader: usize, a: usize, b: usize) -> Option<Cluster> {
-        let (first, second) = (self.clusters[a].as_ref()?, self.clusters[b].as_ref()?);
-        if first.members.len() + second.members.len() > self.cx.limits.group_ops {
-            return None;
-        }
-        if !self.same_positions(producer, reader, first, second) {
-            return None;
-        }
-        let position = self.place(first, second)?;
-        let mut members: Vec<usize> = [first.members.as_slice(), &second.members].concat();
+        let mut members: Vec<u32> = clusters
+            .iter()
+            .flat_map(|cluster| cluster.members.iter().copied())
+            .collect();
         members.sort_unstable();
-        if self.operands(&members).len() > self.cx.limits.group_operands {
-            return None;
+        let (form, space) = match known_form(&clusters) {
+            Some(known) => known?,
+            None => {
+                let steps = members.iter().map(|&at| self.field.op(at));
+                let steps = self.flattener.steps(steps);
+                let steps = steps.ok_or(MissedReason::Form("an extent that is not known"))?;
+                let form = form(&steps).map_err(MissedReason::Form)?;
+                (form, steps.last().map_or(&[][..], |step| step.result))
+            }
+        };
+        let name = name(form, &clusters)?;
+        let operands = self.field.operands(&members).len();
+        if operands > limits.group_operands {
+            return Err(MissedReason::Operands(limits.group_operands));
         }
-        let cost = self.cost(&members);
-        let apart = first.cost.saturating_add(second.cost);
-        let reduction = first.reduction.or(second.reduction);
-        (cost < apart).then_some(Cluster {
+        let position = self.place(parts, &clusters).ok_or(MissedReason::Cycle)?;
+        let work = clusters
+            .iter()
+            .map(|cluster| cluster.work)
+            .reduce(|sum, work| sum.plus(work))
+            .unwrap_or_default();
+        let price = self.field.price(&members, work);
+        let apart = clusters
+            .iter()
+            .fold(Price::default(), |sum, cluster| sum.plus(cluster.price));
+        if price.cost >= apart.cost || price.bytes > apart.bytes {
+            let (fused, apart) = (price.cost, apart.cost);
+            return Err(MissedReason::Cost { apart, fused });
+        }
+        Ok(Cluster {
             members,
             position,
-            reduction,
-            cost,
+            ops,
+            form: Some(form),
+            name,
+            space,
+            work,
+            price,
         })
     }
 
-    /// Whether the ops of both run over the same positions: elementwise ops of one shape, before a
-    /// reduction of that shape or behind one that gives it.
-    fn same_positions(
-        &self,
-        producer: usize,
-        reader: usize,
-        first: &Cluster,
-        second: &Cluster,
-    ) -> bool {
-        let result = |at: usize| self.g.ty(self.g.result(self.program.ops[at])).shape;
-        let (from, to) = (result(producer), result(reader));
-        let before = |group: &Cluster| {
-            let at = group.reduction?;
-            let operand = self.g.operands(self.program.ops[at]).first()?;
-            Some(self.g.ty(*operand).shape)
-        };
-        match (first.reduction, second.reduction) {
-            (None, None) => from == to,
-            (None, Some(at)) => {
-                let shape = before(second);
-                shape == Some(from) && (reader == at || to == from) && shape != Some(result(at))
-            }
-            (Some(at), None) => from == to && result(at) == from && before(first) != Some(from),
-            (Some(_), Some(_)) => false,
+    /// Where the group of all parts can stand: at the last one's position if nothing reads the others
+    /// earlier, else at the first one's if they read nothing later.
+    fn place(&self, parts: &[u32], clusters: &[&Cluster<'a>]) -> Option<u32> {
+        let inside = |at: u32| parts.contains(&self.leader(at));
+        let members = || clusters.iter().flat_map(|cluster| &cluster.members);
+        let last = clusters.iter().map(|cluster| cluster.position).max()?;
+        let mut readers = members()
+            .filter_map(|&member| self.readers[member as usize].as_ref())
+            .flatten();
+        if readers.all(|&user| inside(user) || self.stands(user) > last) {
+            return Some(last);
         }
-    }
-
-    /// Where the group of both can stand: at the second's position if nothing reads the first earlier,
-    /// else at the first's if the second reads nothing later.
-    fn place(&self, first: &Cluster, second: &Cluster) -> Option<usize> {
-        let inside = |at: usize| {
-            let leader = self.leaders[at];
-            leader == self.leaders[first.members[0]] || leader == self.leaders[second.members[0]]
-        };
-        let stands = |at: usize| {
-            self.clusters[self.leaders[at]]
-                .as_ref()
-                .map_or(at, |group| group.position)
-        };
-        let readers = first
-            .members
-            .iter()
-            .filter_map(|&member| self.readers[member].as_ref());
-        let mut readers = readers
-            .flatten()
-            .map(|&user| user as usize)
-            .filter(|&at| !inside(at));
-        if readers.all(|user| stands(user) > second.position) {
-            return Some(second.position);
-        }
-        let mut reads = second
-            .members
-            .iter()
-            .flat_map(|&member| self.g.operands(self.program.ops[member]))
-            .filter_map(|&value| self.program.definition(self.g, value))
-            .filter(|&at| !inside(at));
+        let first = clusters.iter().map(|cluster| cluster.position).min()?;
+        let field = &self.field;
+        let mut reads = members()
+            .flat_map(|&member| field.g.operands(field.op(member)))
+            .filter(|&&value| !comes_along(field.g, value))
+            .filter_map(|&value| field.program.definition(field.g, value))
+            .map(|at| at as u32);
         reads
-            .all(|at| stands(at) < first.position)
-            .then_some(first.position)
+            .all(|at| inside(at) || self.stands(at) < first)
+            .then_some(first)
     }
 
-    /// The values that the ops at `members`, ascending, read from elsewhere.
-    fn operands(&self, members: &[usize]) -> SmallVec<[ValueId; 8]> {
-        let mut operands: SmallVec<[ValueId; 8]> = SmallVec::new();
-        for &member in members {
-            for &value in self.g.operands(self.program.ops[member]) {
-                let inner = self.program.definition(self.g, value);
-                let inner = inner.is_some_and(|at| members.binary_search(&at).is_ok());
-                if !inner && !operands.contains(&value) {
-                    operands.push(value);
-                }
-            }
-        }
-        operands
+    /// The merges that were refused over edges between groups, in program order.
+    fn missed(&self) -> Vec<MissedFusion> {
+        let span = |at: u32| self.field.g.span(self.field.op(at));
+        let mut refused: Vec<&(u32, u32, MissedReason)> = self
+            .refused
+            .iter()
+            .filter(|(producer, reader, _)| self.leader(*producer) != self.leader(*reader))
+            .collect();
+        // The last reason counts: groups were still growing before.
+        refused.reverse();
+        refused.sort_by_key(|(producer, reader, _)| (*reader, *producer));
+        refused.dedup_by_key(|(producer, reader, _)| (*reader, *producer));
+        let missed = refused
+            .into_iter()
+            .map(|(producer, consumer, reason)| MissedFusion {
+                producer: span(*producer),
+                consumer: span(*consumer),
+                reason: reason.clone(),
+            });
+        missed.collect()
     }
+}
 
-    /// The cost of the ops at `members`, ascending, as one kernel.
-    fn cost(&self, members: &[usize]) -> u64 {
-        let model = &self.costs.model;
-        let mut bytes = 0u64;
-        for value in self.operands(members) {
-            bytes = bytes.saturating_add(model.bytes(self.g.ty(value)));
-        }
-        let mut work = Work::default();
-        for &member in members {
-            let op = self.program.ops[member];
-            let result = self.g.ty(self.g.result(op));
-            let inner = |&user: &u32| members.binary_search(&(user as usize)).is_ok();
-            if !self.readers[member]
-                .as_ref()
-                .is_some_and(|list| list.iter().all(inner))
-            {
-                bytes = bytes.saturating_add(model.bytes(result));
+/// The form and space of two clusters together where their own ones tell, else none.
+///
+/// Errors: the two have no form together.
+fn known_form<'g>(clusters: &[&Cluster<'g>]) -> Option<Result<(Form, &'g [Dim]), MissedReason>> {
+    let [a, b] = *clusters else { return None };
+    let (first, second) = match a.position < b.position {
+        true => (a, b),
+        false => (b, a),
+    };
+    let clash = |clash| Some(Err(MissedReason::Form(clash)));
+    let products = |form| matches!(form, Form::Contraction | Form::Attention);
+    match (first.form?, second.form?) {
+        // The product stands first and therefore reads nothing of the other.
+        (form @ (Form::Elementwise | Form::Contraction), Form::Elementwise) => {
+            match first.space == second.space {
+                true => Some(Ok((form, first.space))),
+                false => clash("the ops run over different positions"),
             }
-            let def = self.g.def(op);
-            let types: SmallVec<[TypeView<'_>; 4]> = self
-                .g
-                .operands(op)
-                .iter()
-                .map(|&value| self.g.ty(value))
-                .collect();
-            work = work.plus(model.work(self.costs.class_of(def), def.scalar, &types, result));
         }
-        model.kernel(bytes, work)
+        (first, second) if products(first) && products(second) => clash(TWO_PRODUCTS),
+        (Form::Rows, second) if products(second) => clash(PRODUCT_AND_ROWS),
+        (first, Form::Rows) if products(first) => clash(PRODUCT_AND_ROWS),
+        _ => None,
+    }
+}
+
+/// What the group of `clusters` is called: as those of its form are.
+///
+/// Errors: two normalisations, which would lose their names.
+fn name<'g>(form: Form, clusters: &[&Cluster<'g>]) -> Result<Option<&'g str>, MissedReason> {
+    let same = clusters.iter().filter(|cluster| cluster.form == Some(form));
+    let mut names = same.filter_map(|cluster| cluster.name);
+    let first = names.next();
+    match (names.find(|name| Some(*name) != first), form) {
+        (Some(_), Form::Rows) => Err(MissedReason::Form("two normalisations keep their names")),
+        (Some(_), _) => Ok(None),
+        (None, _) => Ok(first),
     }
 }

@@ -22,6 +22,7 @@ use crate::report::RuleStats;
 const LOOK_BACK: usize = 64;
 
 /// The ops that a group starts from, each after those it reads.
+#[derive(PartialEq, Eq)]
 struct Seed {
     kind: &'static str,
     nodes: Vec<NodeIx>,
@@ -56,8 +57,12 @@ pub(crate) fn propose(
         readers,
         groups: Vec::new(),
     };
-    for seed in seeds {
-        proposals.grow(&seed);
+    // Of groups that cost the same the first one stays: what a rule names, before what grew to it.
+    for seed in seeds.iter().filter(|seed| seed.nodes.len() > 1) {
+        proposals.propose(seed.kind, &seed.nodes);
+    }
+    for seed in &seeds {
+        proposals.grow(seed);
     }
     proposals.groups
 }
@@ -87,7 +92,10 @@ fn named(
             stats[rule.name.index()].matched += 1;
             if let Some(nodes) = members(loaded, dense, &found) {
                 stats[rule.name.index()].applied += 1;
-                seeds.push(Seed { kind, nodes });
+                let seed = Seed { kind, nodes };
+                if seeds.last() != Some(&seed) {
+                    seeds.push(seed);
+                }
             }
         }
     }
@@ -166,15 +174,12 @@ struct Proposals<'p, 'r> {
 }
 
 impl Proposals<'_, '_> {
-    /// Proposes the seed, and it with every run of elementwise ops behind it.
+    /// Proposes the seed with every run of elementwise ops behind it.
     fn grow(&mut self, seed: &Seed) {
         let Some(&result) = seed.nodes.last() else {
             return;
         };
         let start = self.dense.node(result).class;
-        if seed.nodes.len() > 1 {
-            self.propose(seed.kind, &seed.nodes);
-        }
         let mut members = seed.nodes.clone();
         let mut open: BTreeSet<(Rank, NodeIx)> = BTreeSet::new();
         self.open(start, &mut open);

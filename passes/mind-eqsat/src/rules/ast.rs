@@ -19,6 +19,8 @@ pub(crate) struct RuleAst<'s> {
     pub(crate) phase: Option<Name<'s>>,
     /// Of a fusion: what the group is called.
     pub(crate) kind: Option<Name<'s>>,
+    /// Of a fusion: what values stand for.
+    pub(crate) lets: Vec<(Name<'s>, Term<'s>)>,
     /// The ops that `op` stands for, one rule for each.
     pub(crate) ops: Vec<Name<'s>>,
     pub(crate) condition: Option<CondAst<'s>>,
@@ -54,6 +56,10 @@ pub(crate) enum Term<'s> {
         operands: Vec<Term<'s>>,
         attrs: Vec<(Name<'s>, Expr<'s>)>,
     },
+    /// `any(a, b)`: either, in a fusion.
+    Any { span: Span, terms: Vec<Term<'s>> },
+    /// `near(0.5)`: a constant of this value within its dtype, in a fusion.
+    Near { span: Span, number: Name<'s> },
     /// `like(?x, 0)`: a constant of the type of `?x`; `scalar(?x, 0)`: one of rank 0 and its dtype.
     Like {
         span: Span,
@@ -70,7 +76,7 @@ impl Term<'_> {
             Term::Value { name, .. } | Term::Named { name, .. } | Term::Op { name, .. } => {
                 name.span
             }
-            Term::Like { span, .. } => *span,
+            Term::Like { span, .. } | Term::Any { span, .. } | Term::Near { span, .. } => *span,
         }
     }
 }

@@ -5,6 +5,7 @@ use mind_ir::opdef::Registry;
 use rustc_hash::FxHashMap;
 
 use super::ast::{Body, CondAst, Name, RuleAst, Term};
+use super::expand::{expand, no_alternatives};
 use super::names::{Names, Ops, unknown};
 use super::parse::parse;
 use super::{pattern, template};
@@ -15,12 +16,15 @@ use crate::pattern::{Effect, Phase, Rule};
 use crate::report::RuleIx;
 
 /// The kinds of group that a fusion may name.
-pub(crate) const KINDS: [&str; 8] = [
+pub(crate) const KINDS: [&str; 11] = [
     "contraction",
     "softmax",
     "layernorm",
     "rmsnorm",
-    "gelu",
+    "gelu_erf",
+    "gelu_tanh",
+    "silu",
+    "swiglu",
     "attention",
     "elementwise",
     "reduction",
@@ -87,6 +91,10 @@ fn compile(
     };
     for op in choices {
         let ops = Ops { op, ..ops };
+        let patterns = match &rule.body {
+            Body::Fusion(term) => expand(rule, term, found)?,
+            Body::Rewrite { lhs, .. } => no_alternatives(rule, lhs, found)?,
+        };
         let both = matches!(rule.body, Body::Rewrite { both: true, .. });
         let directions: Vec<(&Term<'_>, Option<&Term<'_>>)> = match &rule.body {
             Body::Rewrite {
@@ -99,7 +107,7 @@ fn compile(
                 rhs,
                 both: true,
             } => vec![(lhs, Some(rhs)), (rhs, Some(lhs))],
-            Body::Fusion(lhs) => vec![(lhs, None)],
+            Body::Fusion(_) => patterns.iter().map(|lhs| (lhs, None)).collect(),
         };
         for (direction, (lhs, rhs)) in directions.into_iter().enumerate() {
             let (mut pattern, mut names) = pattern::compile(lhs, ops, found)?;

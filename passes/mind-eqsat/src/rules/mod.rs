@@ -3,6 +3,7 @@
 mod ast;
 mod check;
 mod cursor;
+mod expand;
 mod lex;
 mod names;
 mod parse;

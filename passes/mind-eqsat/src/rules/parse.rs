@@ -39,6 +39,7 @@ impl<'s> Parser<'_, 's> {
             engine: None,
             phase: None,
             kind: None,
+            lets: Vec::new(),
             ops: Vec::new(),
             condition: None,
             body: Body::Fusion(Term::Value {
@@ -107,6 +108,15 @@ impl<'s> Parser<'_, 's> {
             "kind" => {
                 self.next();
                 rule.kind = Some(self.word("what the group is called")?);
+            }
+            "let" => {
+                self.next();
+                let value = match self.peek().kind {
+                    Kind::Value => name(self.next()),
+                    _ => return Err(self.unexpected("a value such as `?x`")),
+                };
+                self.expect("=")?;
+                rule.lets.push((value, self.term()?));
             }
             "for" => {
                 self.next();

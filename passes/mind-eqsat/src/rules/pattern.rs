@@ -5,11 +5,12 @@ use mind_ir::attr::AttrKind;
 use mind_ir::opdef::{OpDef, Trait};
 
 use super::ast::{DimAst, Expr, Name, Term, TypeAst};
+use super::expand::only_in_fusions;
 use super::names::{Names, Ops, bind, kind_of, unknown};
 use crate::egraph::payload::AttrValue;
 use crate::expr::Expression;
 use crate::pattern::{
-    AttrPattern, DimPattern, Instruction, Part, Pattern, ShapePattern, TypePattern,
+    AttrPattern, DimPattern, Instruction, Number, Part, Pattern, ShapePattern, TypePattern,
 };
 use crate::slots::{Reg, Slot};
 
@@ -85,6 +86,20 @@ impl<'s> Compiler<'s, '_> {
                 operands,
                 attrs,
             } => self.op(*name, operands, attrs, reg),
+            Term::Near { number, .. } => {
+                let parsed = Number::parse(number.text);
+                let Some(value) = parsed.map(Number::to_f64) else {
+                    let message = format!("`{}` is no number", number.text);
+                    self.found.push(Diagnostic::error(number.span, message));
+                    return None;
+                };
+                self.instructions.push(Instruction::Near { reg, value });
+                Some(())
+            }
+            Term::Any { span, .. } => {
+                self.found.push(only_in_fusions("any", *span));
+                None
+            }
             Term::Like { span, .. } => {
                 let message = "`like` makes a constant and cannot be matched";
                 let help = "match a value and ask `is_splat(?c, v)` of it";

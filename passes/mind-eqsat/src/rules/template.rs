@@ -4,6 +4,7 @@ use mind_diag::{Diagnostic, Diagnostics};
 use mind_ir::opdef::OpDef;
 
 use super::ast::{Expr, Name, Term};
+use super::expand::only_in_fusions;
 use super::names::{Names, Ops, kind_of};
 use super::pattern::{check_arity, check_attrs, coerce};
 use crate::egraph::payload::AttrValue;
@@ -58,6 +59,14 @@ impl Compiler<'_> {
             Term::Named { name, .. } => {
                 let message = format!("`?{} @` names what is matched: left side only", name.text);
                 self.found.push(Diagnostic::error(name.span, message));
+                return None;
+            }
+            Term::Any { span, .. } => {
+                self.found.push(only_in_fusions("any", *span));
+                return None;
+            }
+            Term::Near { span, .. } => {
+                self.found.push(only_in_fusions("near", *span));
                 return None;
             }
             Term::Like {

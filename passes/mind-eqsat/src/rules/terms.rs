@@ -79,6 +79,29 @@ impl<'s> Parser<'_, 's> {
                     number,
                 })
             }
+            Kind::Word if token.text == "any" => {
+                self.next();
+                self.expect("(")?;
+                let mut terms = vec![self.nested(Self::term)?];
+                while !self.eat(")") {
+                    self.expect(",")?;
+                    terms.push(self.nested(Self::term)?);
+                }
+                Ok(Term::Any {
+                    span: token.span,
+                    terms,
+                })
+            }
+            Kind::Word if token.text == "near" => {
+                self.next();
+                self.expect("(")?;
+                let number = self.number()?;
+                self.expect(")")?;
+                Ok(Term::Near {
+                    span: token.span,
+                    number,
+                })
+            }
             Kind::Word if !self.at_rule() => self.op_term(),
             Kind::Rest => {
                 let message = format!(

@@ -8,7 +8,7 @@ use mind_ir::{OpId, ValueId};
 use crate::support::{Module, assert_same, context, dump, fused, names, ops, shipped};
 
 /// The fused ops of the body: kind, operands and the names of the ops inside.
-fn groups(g: &Graph) -> Vec<(String, usize, Vec<&'static str>)> {
+pub fn groups(g: &Graph) -> Vec<(String, usize, Vec<&'static str>)> {
     let fused = |op: OpId| g.view::<Fused>(op);
     let shown = |op: Fused| {
         let kind = g.name(op.kind(g)).to_owned();
@@ -17,7 +17,7 @@ fn groups(g: &Graph) -> Vec<(String, usize, Vec<&'static str>)> {
     g.ops(g.body()).filter_map(fused).map(shown).collect()
 }
 
-fn fuse_and_compare(before: &Graph) -> Graph {
+pub fn fuse_and_compare(before: &Graph) -> Graph {
     let rules = shipped();
     let mut g = before.clone();
     let report = fused(&mut g, &context(&rules));

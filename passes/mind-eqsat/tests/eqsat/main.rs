@@ -3,9 +3,11 @@
 mod constants;
 mod fold;
 mod fuse;
+mod fuse_groups;
 mod generate;
 mod merge;
 mod random;
+mod recognised;
 mod rule_files;
 mod shipped;
 mod support;

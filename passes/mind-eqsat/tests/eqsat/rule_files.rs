@@ -164,7 +164,7 @@ fn rules_as_a_whole() {
         errors("fusion f\nclass exact\ncore.neg(?x)"),
         [
             "1:8: fusion `f` has no kind; write `kind` and one of contraction, softmax, layernorm, \
-          rmsnorm, gelu, attention, elementwise, reduction"
+          rmsnorm, gelu_erf, gelu_tanh, silu, swiglu, attention, elementwise, reduction"
         ]
     );
     assert_eq!(
@@ -256,4 +256,46 @@ fn a_rule_whose_sides_differ_in_type_does_not_act() {
     let report = fold(&mut g, &context(&rules));
     assert!(report.rules[0].refused > 0, "`x` is smaller than the sum");
     assert_eq!(report.rules[0].applied, 1, "`y` has the sum's type");
+}
+
+#[test]
+fn alternatives_of_fusions() {
+    let fusion = |body: &str| format!("fusion f\nclass exact\nkind silu\n{body}");
+    assert_eq!(
+        errors(&fusion("let ?t = core.exp(?x)\ncore.neg(?x)")),
+        ["4:5: `?t` is defined and stands nowhere below; use it, or drop the line"]
+    );
+    assert_eq!(
+        errors(&fusion(
+            "let ?t = core.exp(?x)\nlet ?t = core.neg(?x)\ncore.neg(?t)"
+        )),
+        ["5:5: `?t` is defined twice"]
+    );
+    assert_eq!(
+        errors("rule r\nclass exact\ncore.mul(?x, near(2)) => core.add(?x, ?x)"),
+        ["3:14: `near` stands in the patterns of fusions only; write one rule for each case"]
+    );
+    assert_eq!(
+        errors("rule r\nclass exact\ncore.neg(any(core.exp(?x), core.abs(?x))) => ?x"),
+        ["3:10: `any` stands in the patterns of fusions only; write one rule for each case"]
+    );
+    assert_eq!(
+        errors("rule r\nclass exact\nlet ?t = core.exp(?x)\ncore.neg(?t) => ?t"),
+        ["3:5: `let` stands in the patterns of fusions only; write one rule for each case"]
+    );
+    assert_eq!(
+        errors("rule r\nclass exact\ncore.neg(?x) => core.mul(?x, near(2))"),
+        ["3:30: `near` stands in the patterns of fusions only; write one rule for each case"]
+    );
+    let either = "any(core.exp(?x), core.abs(?x))";
+    let deep = (0..10).fold("?y".to_owned(), |term, _| {
+        format!("core.add({either}, {term})")
+    });
+    assert_eq!(
+        errors(&fusion(&deep)),
+        [
+            "1:8: fusion `f` stands for more than 512 patterns; write several fusions of one kind, each with \
+          fewer alternatives"
+        ]
+    );
 }

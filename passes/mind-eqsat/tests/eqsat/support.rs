@@ -184,11 +184,12 @@ pub fn folded(g: &mut Graph, cx: &Context<'_>) -> Report {
     report
 }
 
-/// Fuses, verifies, and checks that the cost did not rise.
+/// Fuses, verifies, and checks that neither cost nor bytes rose.
 pub fn fused(g: &mut Graph, cx: &Context<'_>) -> Report {
     let report = fuse(g, cx);
     check(g);
     assert!(report.cost_after <= report.cost_before, "{report:?}");
+    assert!(report.bytes_after <= report.bytes_before, "{report:?}");
     let worse = |kept: &&Kept| matches!(kept.reason, KeptReason::NotCheaper { .. });
     assert_eq!(
         report.kept.iter().find(worse),

@@ -2,6 +2,7 @@
 //!
 //! `add(x:f32[2, 3], -0.0:f32[])`: an op over operands, `key=value` for attributes; an input with its
 //! type where it stands first; a splat constant with its type; `data[1, 2]:i32[2]` a constant.
+//! `a = neg(x:f32[2]); b = abs(a) -> add(a, b)` names values first.
 
 use std::collections::HashMap;
 
@@ -21,6 +22,12 @@ pub fn module(text: &str) -> Graph {
         module: Module::new(),
         inputs: HashMap::new(),
     };
+    if text.contains("->") {
+        while !text[parser.at..].starts_with("->") {
+            parser.definition();
+        }
+        parser.at += 2;
+    }
     let mut outputs = vec![parser.expr()];
     while parser.eat(';') {
         outputs.push(parser.expr());
@@ -55,6 +62,21 @@ impl<'t> Parser<'t> {
         self.at += usize::from(found);
         self.skip();
         found
+    }
+
+    /// `x = expression;` or `x:f32[2];`
+    fn definition(&mut self) {
+        let start = self.at;
+        let name = self.word();
+        let value = match self.eat('=') {
+            true => self.expr(),
+            false => {
+                self.at = start;
+                self.expr()
+            }
+        };
+        self.inputs.insert(name, value);
+        self.eat(';');
     }
 
     fn word(&mut self) -> &'t str {

@@ -1,0 +1,236 @@
+//! What ops do, and what running them as one kernel costs.
+
+use mind_ir::scalar::ScalarFn;
+use mind_ir::types::{DType, Dim, TypeView};
+
+use super::class::{CostClass, Inner};
+use super::model::CostModel;
+
+/// The work of one op or of a group that runs as one. Adds up over the ops of a group.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Work {
+    /// Scalar functions outside contractions, in simple ones.
+    scalar: u64,
+    /// Multiplications and additions in products of matrices, those of `f64` twice.
+    product: u64,
+    /// The same in convolutions.
+    convolution: u64,
+    /// How many contractions there are.
+    contractions: u64,
+    /// The bytes of right-hand sides that one block of rows after the other reads again from memory, if
+    /// the contractions run block by block.
+    again: u64,
+}
+
+/// What running something takes, by the model.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Price {
+    /// Time in picoseconds.
+    pub(crate) cost: u64,
+    /// Bytes moved to and from memory.
+    pub(crate) bytes: u64,
+}
+
+impl Price {
+    /// The price of both, one after the other.
+    pub(crate) fn plus(self, other: Price) -> Price {
+        Price {
+            cost: self.cost.saturating_add(other.cost),
+            bytes: self.bytes.saturating_add(other.bytes),
+        }
+    }
+}
+
+impl Work {
+    /// All scalar operations.
+    pub(crate) fn total(self) -> u64 {
+        let contractions = self.product.saturating_add(self.convolution);
+        self.scalar.saturating_add(contractions)
+    }
+
+    /// The work of both.
+    pub(crate) fn plus(self, other: Work) -> Work {
+        Work {
+            scalar: self.scalar.saturating_add(other.scalar),
+            product: self.product.saturating_add(other.product),
+            convolution: self.convolution.saturating_add(other.convolution),
+            contractions: self.contractions.saturating_add(other.contractions),
+            again: self.again.saturating_add(other.again),
+        }
+    }
+
+    fn scalar(count: u64) -> Work {
+        Work {
+            scalar: count,
+            ..Work::default()
+        }
+    }
+}
+
+impl CostModel {
+    /// The work of an op of `class`.
+    pub(crate) fn work(
+        &self,
+        class: CostClass,
+        scalar: Option<ScalarFn>,
+        operands: &[TypeView<'_>],
+        result: TypeView<'_>,
+    ) -> Work {
+        let elements = self.count(result);
+        match class {
+            CostClass::Free
+            | CostClass::View
+            | CostClass::Permute
+            | CostClass::Move
+            | CostClass::Lookup => Work::default(),
+            CostClass::Elementwise => {
+                Work::scalar(elements.saturating_mul(scalar.map_or(1, weight)))
+            }
+            CostClass::Reduction => {
+                Work::scalar(operands.iter().map(|&ty| self.count(ty)).max().unwrap_or(0))
+            }
+            CostClass::Normalisation(weight) => Work::scalar(elements.saturating_mul(weight)),
+            CostClass::Contraction(inner) => self.contraction(inner, operands, result),
+        }
+    }
+
+    fn contraction(&self, inner: Inner, operands: &[TypeView<'_>], result: TypeView<'_>) -> Work {
+        let [lhs, rhs, ..] = operands else {
+            return Work::default();
+        };
+        let extents = |dims: &[Dim]| {
+            let extents = dims.iter().map(|&dim| self.extent(dim));
+            extents.fold(1, u64::saturating_mul)
+        };
+        let flops = |length: u64| {
+            let wide = if result.dtype == DType::F64 { 4 } else { 2 };
+            self.count(result)
+                .saturating_mul(length)
+                .saturating_mul(wide)
+        };
+        let contractions = 1;
+        match inner {
+            Inner::LastOfLhs => {
+                let product = flops(lhs.shape.last().map_or(1, |&dim| self.extent(dim)));
+                let matrix = extents(&rhs.shape[rhs.rank().saturating_sub(2)..]);
+                let matrix = matrix.saturating_mul(rhs.dtype.size() as u64);
+                let again = match self.stays_cached(matrix) {
+                    true => 0,
+                    false => {
+                        let rows = result.shape.iter().rev().nth(1);
+                        let blocks =
+                            rows.map_or(1, |&dim| self.extent(dim).div_ceil(self.row_block));
+                        let batch = extents(&result.shape[..result.rank().saturating_sub(2)]);
+                        let times = blocks.saturating_sub(1).saturating_mul(batch);
+                        matrix.saturating_mul(times)
+                    }
+                };
+                Work {
+                    product,
+                    contractions,
+                    again,
+                    ..Work::default()
+                }
+            }
+            Inner::AllButLastOfRhs => {
+                let window = rhs
+                    .shape
+                    .split_last()
+                    .map_or(1, |(_, window)| extents(window));
+                Work {
+                    convolution: flops(window),
+                    contractions,
+                    ..Work::default()
+                }
+            }
+        }
+    }
+
+    /// Whether `bytes` stay in a cache from one block of rows to the next.
+    fn stays_cached(&self, bytes: u64) -> bool {
+        let caches = self
+            .levels
+            .split_last()
+            .map_or(&[][..], |(_, caches)| caches);
+        caches.iter().any(|level| bytes <= level.capacity)
+    }
+
+    /// One kernel that reads and writes tensors of `bytes` in all, each once, and does `work`.
+    ///
+    /// What fits into a level moves at its bandwidth and only the rest at the next one's, so that two
+    /// kernels never cost less than one that moves fewer bytes for a mere step between levels. Of what
+    /// hides behind the longer of moving and computing, a small share counts, to decide between forms
+    /// that are equal otherwise. Contractions behind each other run by blocks of rows; right-hand sides
+    /// that no cache holds are then read once per block.
+    pub(crate) fn kernel(&self, bytes: u64, work: Work) -> Price {
+        let again = if work.contractions > 1 { work.again } else { 0 };
+        let bytes = bytes.saturating_add(again);
+        let (mut rest, mut within, mut moving) = (bytes, 0u64, 0u64);
+        for (at, level) in self.levels.iter().enumerate() {
+            let last = at + 1 == self.levels.len();
+            let part = if last {
+                rest
+            } else {
+                rest.min(level.capacity.saturating_sub(within))
+            };
+            moving = moving.saturating_add(picoseconds(part, level.bandwidth));
+            (rest, within) = (rest - part, level.capacity);
+        }
+        let computing = picoseconds(work.scalar, self.scalar_peak)
+            .saturating_add(picoseconds(work.product, self.product_peak))
+            .saturating_add(picoseconds(work.convolution, self.convolution_peak));
+        let hidden = moving.min(computing) / HIDDEN_SHARE;
+        let visible = moving.max(computing).saturating_add(hidden);
+        let cost = self.launch.saturating_add(visible).saturating_add(self.op);
+        Price { cost, bytes }
+    }
+
+    /// The price of one op that runs by itself over operands that `values` tells apart.
+    pub(crate) fn op<V: PartialEq>(
+        &self,
+        class: CostClass,
+        scalar: Option<ScalarFn>,
+        values: &[V],
+        operands: &[TypeView<'_>],
+        result: TypeView<'_>,
+    ) -> Price {
+        match class {
+            CostClass::Free => Price::default(),
+            CostClass::View => Price {
+                cost: self.op,
+                bytes: 0,
+            },
+            CostClass::Move | CostClass::Lookup => {
+                self.kernel(self.bytes(result).saturating_mul(2), Work::default())
+            }
+            _ => {
+                let first = |at: &usize| !values[..*at].contains(&values[*at]);
+                let read = (0..values.len())
+                    .filter(first)
+                    .map(|at| self.bytes(operands[at]));
+                let bytes = read.fold(self.bytes(result), u64::saturating_add);
+                self.kernel(bytes, self.work(class, scalar, operands, result))
+            }
+        }
+    }
+}
+
+/// How long `amount` takes at `rate` per nanosecond.
+fn picoseconds(amount: u64, rate: u64) -> u64 {
+    u64::try_from(u128::from(amount) * 1000 / u128::from(rate.max(1))).unwrap_or(u64::MAX)
+}
+
+/// What a scalar function costs, in simple ones: the length of its polynomial where it has one.
+fn weight(function: ScalarFn) -> u64 {
+    match function {
+        ScalarFn::Add | ScalarFn::Sub | ScalarFn::Mul => 1,
+        ScalarFn::Neg | ScalarFn::Abs | ScalarFn::Relu => 1,
+        ScalarFn::Maximum | ScalarFn::Minimum => 2,
+        ScalarFn::Div | ScalarFn::Sqrt => 4,
+        ScalarFn::Exp | ScalarFn::Log => 12,
+        ScalarFn::Sigmoid | ScalarFn::Tanh | ScalarFn::Erf | ScalarFn::Gelu => 20,
+    }
+}
+
+/// One part in this many counts of what hides behind something longer.
+const HIDDEN_SHARE: u64 = 256;

@@ -1,0 +1,206 @@
+//! Ops of the module that run as one, before they are built into an op.
+
+use mind_ir::attr::Attr;
+use mind_ir::graph::Graph;
+use mind_ir::opdef::Trait;
+use mind_ir::types::Dim;
+use mind_ir::{OpId, ValueId};
+use smallvec::SmallVec;
+
+use super::build::comes_along;
+use super::flat::Flattener;
+use super::form::{Form, form};
+use crate::context::Context;
+use crate::cost::{CostClass, CostTable, Price, Work, op_work};
+use crate::region::Program;
+
+/// Ops that run as one.
+#[derive(Clone, Debug)]
+pub(crate) struct Cluster<'g> {
+    /// The positions of its ops in the program, ascending.
+    pub(crate) members: Vec<u32>,
+    /// Where it stands: the position of one of them.
+    pub(crate) position: u32,
+    /// How many ops it holds, those of fused members counted one by one.
+    pub(crate) ops: usize,
+    /// None for an op that has no form by itself.
+    pub(crate) form: Option<Form>,
+    /// What a recogniser or a normalisation called it.
+    pub(crate) name: Option<&'g str>,
+    /// The shape of its last op's result; that of all elementwise ops but in rows.
+    pub(crate) space: &'g [Dim],
+    pub(crate) work: Work,
+    pub(crate) price: Price,
+}
+
+/// The kinds of groups that nothing named.
+const PLAIN: [&str; 4] = ["elementwise", "reduction", "contraction", "attention"];
+
+impl Cluster<'_> {
+    /// What the group is called.
+    pub(crate) fn kind(&self) -> &str {
+        let plain = match self.form {
+            Some(Form::Rows) => "reduction",
+            Some(Form::Contraction) => "contraction",
+            Some(Form::Attention) => "attention",
+            Some(Form::Elementwise) | None => "elementwise",
+        };
+        self.name.unwrap_or(plain)
+    }
+}
+
+/// The module that clusters are of.
+pub(crate) struct Field<'a> {
+    pub(crate) g: &'a Graph,
+    pub(crate) cx: &'a Context<'a>,
+    pub(crate) costs: &'a CostTable<'a>,
+    pub(crate) program: &'a Program,
+}
+
+impl<'a> Field<'a> {
+    /// The op at `at`.
+    pub(crate) fn op(&self, at: u32) -> OpId {
+        self.program.ops[at as usize]
+    }
+
+    /// Whether `op` is a fused one.
+    pub(crate) fn is_fused(&self, op: OpId) -> bool {
+        std::ptr::eq(self.g.def(op), self.cx.fused)
+    }
+
+    /// The op at `at` by itself, if it may be in a group.
+    pub(crate) fn single(&self, at: u32, flattener: &mut Flattener<'a>) -> Option<Cluster<'a>> {
+        let (g, op) = (self.g, self.op(at));
+        let class = self.costs.class_of(g.def(op));
+        let fused = self.is_fused(op);
+        let groupable = matches!(
+            class,
+            CostClass::Elementwise
+                | CostClass::Reduction
+                | CostClass::Normalisation(_)
+                | CostClass::Contraction(_)
+                | CostClass::View
+        );
+        if !fused && (!groupable || self.cx.rules.ops.transparent(g.def(op)).is_none()) {
+            return None;
+        }
+        let steps = flattener.steps(std::iter::once(op))?;
+        let form = form(&steps).ok();
+        if form.is_none() && class != CostClass::View {
+            return None;
+        }
+        let mut cluster = Cluster {
+            members: vec![at],
+            position: at,
+            ops: steps.len(),
+            form,
+            name: self.name(op, class),
+            space: steps.last().map_or(&[][..], |step| step.result),
+            work: op_work(g, self.costs, op),
+            price: Price::default(),
+        };
+        cluster.price = match class {
+            CostClass::View => Price {
+                cost: self.costs.model.op,
+                bytes: 0,
+            },
+            _ => self.price(&cluster.members, cluster.work),
+        };
+        Some(cluster)
+    }
+
+    fn name(&self, op: OpId, class: CostClass) -> Option<&'a str> {
+        if let CostClass::Normalisation(_) = class {
+            return Some(self.g.def(op).short_name());
+        }
+        let kind = self.g.attrs(op).first().filter(|_| self.is_fused(op));
+        match kind {
+            Some(Attr::Str(kind)) => Some(self.g.name(*kind)).filter(|kind| !PLAIN.contains(kind)),
+            _ => None,
+        }
+    }
+
+    /// What the ops at `members`, ascending, which do `work`, cost as one kernel.
+    pub(crate) fn price(&self, members: &[u32], work: Work) -> Price {
+        let g = self.g;
+        let mut bytes = 0u64;
+        for value in self.operands(members) {
+            bytes = bytes.saturating_add(self.costs.model.bytes(g.ty(value)));
+        }
+        let inside = |user: OpId| {
+            let position = self.program.position(user);
+            position.is_some_and(|at| members.binary_search(&(at as u32)).is_ok())
+        };
+        for &member in members {
+            for result in g.results(self.op(member)) {
+                if !g.uses(result).all(|(user, _)| inside(user)) {
+                    bytes = bytes.saturating_add(self.costs.model.bytes(g.ty(result)));
+                }
+            }
+        }
+        self.costs.model.kernel(bytes, work)
+    }
+
+    /// The values that the ops at `members`, ascending, read from elsewhere, but for constants that
+    /// come along.
+    pub(crate) fn operands(&self, members: &[u32]) -> SmallVec<[ValueId; 16]> {
+        let mut operands: SmallVec<[ValueId; 16]> = SmallVec::new();
+        for &member in members {
+            for &value in self.g.operands(self.op(member)) {
+                let inner = self.program.definition(self.g, value);
+                let inner = inner.is_some_and(|at| members.binary_search(&(at as u32)).is_ok());
+                if !inner && !operands.contains(&value) && !comes_along(self.g, value) {
+                    operands.push(value);
+                }
+            }
+        }
+        operands
+    }
+
+    /// The positions of the ops that read `value`, as often as they do, in no order.
+    pub(crate) fn readers_of(&self, value: ValueId) -> impl Iterator<Item = u32> {
+        let positions = self
+            .g
+            .uses(value)
+            .map(|(user, _)| self.program.position(user));
+        positions.flatten().map(|at| at as u32)
+    }
+
+    /// The positions that read results at each position, ascending; none where a region reads one.
+    pub(crate) fn readers(&self) -> Vec<Option<SmallVec<[u32; 2]>>> {
+        let mut readers = vec![Some(SmallVec::<[u32; 2]>::new()); self.program.ops.len()];
+        for (at, &op) in self.program.ops.iter().enumerate() {
+            for &operand in self.g.operands(op) {
+                let Some(producer) = self.program.definition(self.g, operand) else {
+                    continue;
+                };
+                if let Some(list) = &mut readers[producer]
+                    && list.last() != Some(&(at as u32))
+                {
+                    list.push(at as u32);
+                }
+            }
+        }
+        for (at, &op) in self.program.ops.iter().enumerate() {
+            let inner = |value: ValueId| {
+                let mut uses = self.g.uses(value);
+                uses.any(|(user, _)| self.program.position(user).is_none())
+            };
+            if self.g.results(op).into_iter().any(inner) {
+                readers[at] = None;
+            }
+        }
+        readers
+    }
+
+    /// Which ops something reads, in the end.
+    pub(crate) fn live(&self, readers: &[Option<SmallVec<[u32; 2]>>]) -> Vec<bool> {
+        let mut live = vec![false; self.program.ops.len()];
+        for at in (0..live.len()).rev() {
+            let pure = self.g.def(self.program.ops[at]).has(Trait::Pure);
+            let read = |list: &SmallVec<[u32; 2]>| list.iter().any(|&user| live[user as usize]);
+            live[at] = !pure || readers[at].as_ref().is_none_or(read);
+        }
+        live
+    }
+}

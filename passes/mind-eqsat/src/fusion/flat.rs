@@ -1,0 +1,147 @@
+//! Ops of the module as steps of a group, fused ones opened.
+
+use mind_ir::attr::Attr;
+use mind_ir::graph::Graph;
+use mind_ir::opdef::Trait;
+use mind_ir::types::Dim;
+use mind_ir::{OpId, ValueId};
+
+use super::form::{Read, Step};
+use crate::cost::{CostClass, CostTable};
+
+/// The most axes of a value in a group.
+const MAX_RANK: usize = 32;
+
+/// What no step defines.
+const OUTSIDE: u32 = u32::MAX;
+
+/// Looks into ops of one module; keeps its tables from one look to the next.
+pub(crate) struct Flattener<'a> {
+    g: &'a Graph,
+    costs: &'a CostTable<'a>,
+    /// By value: the step that defines it.
+    steps: Vec<u32>,
+    touched: Vec<ValueId>,
+}
+
+impl<'a> Flattener<'a> {
+    /// For the ops of `g`.
+    pub(crate) fn new(g: &'a Graph, costs: &'a CostTable<'a>) -> Flattener<'a> {
+        Flattener {
+            g,
+            costs,
+            steps: vec![OUTSIDE; g.value_bound()],
+            touched: Vec::new(),
+        }
+    }
+
+    /// The steps of `ops`, which stand in this order; constants in bodies are no steps. None where an
+    /// op has an extent that differs from run to run without a name, or more axes than groups take.
+    pub(crate) fn steps(&mut self, ops: impl Iterator<Item = OpId>) -> Option<Vec<Step<'a>>> {
+        let mut steps = Vec::new();
+        let complete = ops.into_iter().all(|op| self.add(op, &mut steps));
+        for value in self.touched.drain(..) {
+            self.steps[value.index()] = OUTSIDE;
+        }
+        complete.then_some(steps)
+    }
+
+    fn add(&mut self, op: OpId, steps: &mut Vec<Step<'a>>) -> bool {
+        let g = self.g;
+        let [region] = *g.regions(op) else {
+            return self.step(op, steps);
+        };
+        let block = g.block(region);
+        for (argument, &operand) in g.arguments(block).into_iter().zip(g.operands(op)) {
+            self.define(argument, self.steps[operand.index()]);
+        }
+        for inner in g.ops(block) {
+            let def = g.def(inner);
+            if def.has(Trait::Terminator) {
+                for (result, &value) in g.results(op).into_iter().zip(g.operands(inner)) {
+                    self.define(result, self.steps[value.index()]);
+                }
+            } else if !def.has(Trait::Constant) && !self.step(inner, steps) {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn define(&mut self, value: ValueId, step: u32) {
+        if step != OUTSIDE {
+            self.steps[value.index()] = step;
+            self.touched.push(value);
+        }
+    }
+
+    fn step(&mut self, op: OpId, steps: &mut Vec<Step<'a>>) -> bool {
+        let g = self.g;
+        let mut results = g.results(op).into_iter();
+        let (Some(result), None) = (results.next(), results.next()) else {
+            return false;
+        };
+        let values = std::iter::once(result).chain(g.operands(op).iter().copied());
+        let mut shapes = values.map(|value| g.ty(value).shape);
+        if !g.regions(op).is_empty() || !shapes.all(is_groupable) {
+            return false;
+        }
+        let class = self.costs.class_of(g.def(op));
+        let Some(axes) = axes(g, op, class) else {
+            return false;
+        };
+        let reads = g.operands(op).iter().map(|&operand| {
+            let from = self.steps[operand.index()];
+            Read {
+                from: (from != OUTSIDE).then_some(from as usize),
+                shape: g.ty(operand).shape,
+            }
+        });
+        let step = Step {
+            class,
+            axes,
+            result: g.ty(result).shape,
+            reads: reads.collect(),
+        };
+        self.define(result, steps.len() as u32);
+        steps.push(step);
+        true
+    }
+}
+
+fn is_groupable(shape: &[Dim]) -> bool {
+    shape.len() <= MAX_RANK && !shape.contains(&Dim::Dynamic)
+}
+
+/// The axes that an op runs over, a bit each; no bit for ops that are no reductions. None where its
+/// attributes say nothing that is understood.
+fn axes(g: &Graph, op: OpId, class: CostClass) -> Option<u64> {
+    let operand = || g.operands(op).first().map(|&value| g.ty(value).rank());
+    let attr = |name: &str| Some(g.attr(op, g.def(op).attr_index(name)?));
+    let bit = |axis: i64, rank: usize| {
+        let axis = if axis < 0 { axis + rank as i64 } else { axis };
+        let known = (0..rank as i64).contains(&axis);
+        known.then(|| 1u64 << axis)
+    };
+    match class {
+        CostClass::Reduction => {
+            let rank = operand()?;
+            let Some(Attr::Ints(axes)) = attr("axes") else {
+                return None;
+            };
+            if axes.is_empty() {
+                return Some((1 << rank) - 1);
+            }
+            axes.iter()
+                .try_fold(0, |all, &axis| Some(all | bit(axis, rank)?))
+        }
+        CostClass::Normalisation(_) => {
+            let rank = operand()?;
+            match attr("axis") {
+                Some(Attr::Int(axis)) => bit(axis, rank),
+                _ => bit(-1, rank),
+            }
+        }
+        _ => Some(0),
+    }
+}

@@ -1,0 +1,161 @@
+//! Alternatives of a fusion, written out.
+//!
+//! `any(a, b)` stands for either term, `let ?x = term` for the term wherever `?x` first stands. Each
+//! combination becomes a pattern of its own.
+
+use mind_diag::{Diagnostic, Diagnostics, Span};
+
+use super::ast::{Name, RuleAst, Term};
+
+/// The most patterns that one fusion may stand for.
+const MAX_PATTERNS: usize = 512;
+
+/// The most names that one fusion may define.
+const MAX_LETS: usize = 16;
+
+/// A term without alternatives, and the names of `let` that it has opened.
+type Written<'s> = (Term<'s>, Vec<&'s str>);
+
+/// The patterns that `term`, the body of the fusion `rule`, stands for.
+///
+/// Errors: more than [`MAX_PATTERNS`] patterns or [`MAX_LETS`] names; a name that is defined twice, or
+/// not used.
+pub(super) fn expand<'s>(
+    rule: &RuleAst<'s>,
+    term: &Term<'s>,
+    found: &mut Diagnostics,
+) -> Option<Vec<Term<'s>>> {
+    for (at, (name, _)) in rule.lets.iter().enumerate() {
+        let twice = rule.lets[..at].iter().any(|(own, _)| own.text == name.text);
+        let message = match (twice, at < MAX_LETS) {
+            (true, _) => format!("`?{}` is defined twice", name.text),
+            (false, false) => format!("a fusion defines at most {MAX_LETS} names"),
+            (false, true) => continue,
+        };
+        found.push(Diagnostic::error(name.span, message));
+        return None;
+    }
+    let written = alternatives(&rule.lets, term, Vec::new());
+    let Some(written) = written else {
+        let message = format!(
+            "fusion `{}` stands for more than {MAX_PATTERNS} patterns",
+            rule.name.text
+        );
+        let help = "write several fusions of one kind, each with fewer alternatives";
+        found.push(Diagnostic::error(rule.name.span, message).help(help));
+        return None;
+    };
+    let used = |name: &Name<'s>| {
+        written
+            .iter()
+            .any(|(_, opened)| opened.contains(&name.text))
+    };
+    for (name, _) in rule.lets.iter().filter(|(name, _)| !used(name)) {
+        let message = format!("`?{}` is defined and stands nowhere below", name.text);
+        found.push(Diagnostic::error(name.span, message).help("use it, or drop the line"));
+        return None;
+    }
+    Some(written.into_iter().map(|(term, _)| term).collect())
+}
+
+/// No patterns of their own for `rule` with this left side, which has nothing that only fusions have.
+pub(super) fn no_alternatives<'s>(
+    rule: &RuleAst<'s>,
+    lhs: &Term<'s>,
+    found: &mut Diagnostics,
+) -> Option<Vec<Term<'s>>> {
+    let defined = rule.lets.first().map(|(name, _)| ("let", name.span));
+    match defined.or_else(|| inexact(lhs)) {
+        None => Some(Vec::new()),
+        Some((what, span)) => {
+            found.push(only_in_fusions(what, span));
+            None
+        }
+    }
+}
+
+/// The first `any` or `near` of `term`.
+fn inexact(term: &Term<'_>) -> Option<(&'static str, Span)> {
+    match term {
+        Term::Any { span, .. } => Some(("any", *span)),
+        Term::Near { span, .. } => Some(("near", *span)),
+        Term::Value { .. } | Term::Like { .. } => None,
+        Term::Named { term, .. } => inexact(term),
+        Term::Op { operands, .. } => operands.iter().find_map(inexact),
+    }
+}
+
+/// The error about what only fusions may hold: matched ops are their meaning, whatever matched.
+pub(super) fn only_in_fusions(what: &str, span: Span) -> Diagnostic {
+    let message = format!("`{what}` stands in the patterns of fusions only");
+    Diagnostic::error(span, message).help("write one rule for each case")
+}
+
+/// The terms that `term` stands for where the names in `opened` are open; none where there are too many.
+fn alternatives<'s>(
+    lets: &[(Name<'s>, Term<'s>)],
+    term: &Term<'s>,
+    opened: Vec<&'s str>,
+) -> Option<Vec<Written<'s>>> {
+    match term {
+        Term::Value { name, .. } => {
+            let definition = lets.iter().find(|(own, _)| own.text == name.text);
+            match definition.filter(|_| !opened.contains(&name.text)) {
+                None => Some(vec![(term.clone(), opened)]),
+                Some((_, definition)) => {
+                    let opened = [opened.as_slice(), &[name.text]].concat();
+                    let inner = alternatives(lets, definition, opened)?;
+                    Some(named(*name, inner))
+                }
+            }
+        }
+        Term::Named { name, term } => Some(named(*name, alternatives(lets, term, opened)?)),
+        Term::Like { .. } | Term::Near { .. } => Some(vec![(term.clone(), opened)]),
+        Term::Any { terms, .. } => {
+            let mut all = Vec::new();
+            for term in terms {
+                all.extend(alternatives(lets, term, opened.clone())?);
+            }
+            (all.len() <= MAX_PATTERNS).then_some(all)
+        }
+        Term::Op {
+            name,
+            operands,
+            attrs,
+        } => {
+            let mut all: Vec<(Vec<Term<'s>>, Vec<&'s str>)> = vec![(Vec::new(), opened)];
+            for operand in operands {
+                let mut longer = Vec::new();
+                for (before, opened) in all {
+                    for (term, opened) in alternatives(lets, operand, opened)? {
+                        let mut operands = before.clone();
+                        operands.push(term);
+                        longer.push((operands, opened));
+                    }
+                    if longer.len() > MAX_PATTERNS {
+                        return None;
+                    }
+                }
+                all = longer;
+            }
+            let op = |operands| Term::Op {
+                name: *name,
+                operands,
+                attrs: attrs.clone(),
+            };
+            Some(
+                all.into_iter()
+                    .map(|(operands, opened)| (op(operands), opened))
+                    .collect(),
+            )
+        }
+    }
+}
+
+fn named<'s>(name: Name<'s>, terms: Vec<Written<'s>>) -> Vec<Written<'s>> {
+    let wrap = |(term, opened)| {
+        let term = Box::new(term);
+        (Term::Named { name, term }, opened)
+    };
+    terms.into_iter().map(wrap).collect()
+}

@@ -1,0 +1,277 @@
+//! Groups by form and cost: what joins, what stays apart and why.
+
+use mind_core::ops::fused::Fused;
+use mind_eqsat::{MissedReason, unfuse};
+use mind_ir::opdef::Op;
+
+use crate::fuse::{fuse_and_compare, groups};
+use crate::generate;
+use crate::support::{assert_same, check, context, dump, fused, ops, shipped};
+use crate::text::module;
+
+/// Module, kinds of the groups made, names of the ops that stay in the body.
+const CASES: &[(&str, &[&str], &[&str])] = &[
+    // Several outputs.
+    (
+        "y = matmul(x:f32[64, 64], w:f32[64, 64]) -> relu(y); neg(y)",
+        &["contraction"],
+        &["fused"],
+    ),
+    (
+        "y = exp(x:f32[64, 64]); z = add(y, x) -> y; tanh(z)",
+        &["elementwise"],
+        &["fused"],
+    ),
+    (
+        "x:f32[64, 64] -> relu(x); neg(x); abs(x)",
+        &["elementwise"],
+        &["fused"],
+    ),
+    (
+        "x:f32[64, 64]; s = mul(x, x) -> s; sum(s, axes=[1])",
+        &["reduction"],
+        &["fused"],
+    ),
+    // Contractions: bias, computed residual, a convolution.
+    (
+        "add(add(matmul(x:f32[64, 32], w:f32[32, 48]), b:f32[48]), relu(z:f32[64, 48]))",
+        &["contraction"],
+        &["fused"],
+    ),
+    (
+        "relu(add(mul(conv2d(x:f32[1, 9, 9, 3], w:f32[3, 3, 3, 8]), s:f32[8]), b:f32[8]))",
+        &["contraction"],
+        &["fused"],
+    ),
+    (
+        "x:f32[64, 64]; y = relu(x) -> add(matmul(y, w:f32[64, 64]), y)",
+        &["contraction"],
+        &["relu", "fused"],
+    ),
+    (
+        "x:f32[64, 64] -> matmul(relu(x), w:f32[64, 64])",
+        &[],
+        &["relu", "matmul"],
+    ),
+    (
+        "matmul(matmul(x:f32[64, 64], w:f32[64, 64]), v:f32[64, 64])",
+        &[],
+        &["matmul", "matmul"],
+    ),
+    // Rows.
+    (
+        "x:f32[8, 64] -> sub(mean(mul(x, x), axes=[1]), mul(mean(x, axes=[1]), mean(x, axes=[1])))",
+        &["reduction"],
+        &["fused"],
+    ),
+    (
+        "x:f32[8, 64] -> sub(x, expand_dims(mean(x, axes=[1]), axes=[1]))",
+        &["reduction"],
+        &["fused"],
+    ),
+    (
+        "x:f32[8, 64] -> sub(x, mean(x, axes=[0]))",
+        &["reduction"],
+        &["fused"],
+    ),
+    (
+        "x:f32[8, 8] -> sub(x, mean(x, axes=[1]))",
+        &[],
+        &["mean", "sub"],
+    ),
+    (
+        "x:f32[8, 64] -> add(sum(x, axes=[1], keepdims=true), sum(x, axes=[0], keepdims=true))",
+        &["reduction"],
+        &["sum", "fused"],
+    ),
+    (
+        "add(softmax(add(x:f32[8, 64], y:f32[8, 64])), x)",
+        &["softmax"],
+        &["fused"],
+    ),
+    (
+        "layernorm(add(x:f32[8, 64], y:f32[8, 64]))",
+        &["layernorm"],
+        &["fused"],
+    ),
+    (
+        "layernorm(softmax(x:f32[8, 64]))",
+        &[],
+        &["softmax", "layernorm"],
+    ),
+    (
+        "softmax(matmul(x:f32[64, 64], w:f32[64, 64]))",
+        &[],
+        &["matmul", "softmax"],
+    ),
+    // Attention.
+    (
+        "matmul(softmax(matmul(q:f32[16, 8], k:f32[8, 24])), v:f32[24, 8])",
+        &["attention"],
+        &["fused"],
+    ),
+    (
+        "matmul(softmax(mul(matmul(q:f32[2, 16, 8], transpose(k:f32[2, 24, 8], permutation=[0, 2, 1])), 0.35:f32[])), \
+         v:f32[2, 24, 8])",
+        &["attention"],
+        &["fused"],
+    ),
+    (
+        "s = div(matmul(q:f32[2, 3, 16, 8], k:f32[2, 3, 8, 24]), 2.83:f32[]) \
+         -> matmul(softmax(add(m:f32[16, 24], s)), v:f32[2, 3, 24, 8])",
+        &["attention"],
+        &["fused"],
+    ),
+    (
+        "s = add(mul(0.35:f32[], matmul(q:f32[16, 8], k:f32[8, 24])), m:f32[16, 24]); \
+         e = exp(sub(s, reshape(max(s, axes=[1]), new_shape=[16, 1]))); \
+         p = div(e, reshape(sum(e, axes=[1]), new_shape=[16, 1])) -> matmul(p, v:f32[24, 8])",
+        &["attention"],
+        &["fused"],
+    ),
+    (
+        "p = softmax(matmul(q:f32[16, 8], k:f32[8, 24])) -> p; add(matmul(p, v:f32[24, 8]), r:f32[16, 8])",
+        &["attention"],
+        &["fused"],
+    ),
+    // Rows along another axis, or read as the right side, are not those of the product.
+    (
+        "matmul(softmax(matmul(q:f32[16, 8], k:f32[8, 24]), axis=0), v:f32[24, 8])",
+        &[],
+        &["matmul", "softmax", "matmul"],
+    ),
+    (
+        "matmul(v:f32[8, 16], softmax(matmul(q:f32[16, 8], k:f32[8, 24])))",
+        &[],
+        &["matmul", "softmax", "matmul"],
+    ),
+];
+
+#[test]
+fn groups_have_the_forms_that_one_loop_nest_runs() {
+    for (text, kinds, left) in CASES {
+        let g = fuse_and_compare(&module(text));
+        let found: Vec<String> = groups(&g).into_iter().map(|(kind, ..)| kind).collect();
+        assert_eq!(found, *kinds, "{text}\n{}", dump(&g));
+        assert_eq!(ops(&g), *left, "{text}\n{}", dump(&g));
+    }
+}
+
+#[test]
+fn records_say_what_a_group_saves() {
+    let rules = shipped();
+    let mut g =
+        module("y = matmul(x:f32[64, 64], w:f32[64, 64]) -> relu(y); exp(add(y, b:f32[64]))");
+    let report = fused(&mut g, &context(&rules));
+    let [group] = report.fused.as_slice() else {
+        panic!("{report:?}");
+    };
+    assert_eq!((group.kind.as_str(), group.results), ("contraction", 2));
+    let members: Vec<&str> = group.members.iter().map(|member| member.op).collect();
+    assert_eq!(
+        members,
+        ["core.matmul", "core.relu", "core.add", "core.exp"]
+    );
+    assert_eq!((group.ops, group.launches_saved), (4, 3));
+    let square = 64 * 64 * 4;
+    assert_eq!(group.bytes_before, (3 + 2 + 2 + 2) * square + 64 * 4);
+    assert_eq!(group.bytes_after, 4 * square + 64 * 4);
+    assert!(group.cost_after < group.cost_before);
+    assert_eq!(
+        report.cost_before - report.cost_after,
+        group.cost_before - group.cost_after
+    );
+}
+
+#[test]
+fn a_refused_merge_has_its_places_and_a_reason() {
+    let rules = shipped();
+    let reason = |text: &str| {
+        let mut g = module(text);
+        let report = fused(&mut g, &context(&rules));
+        let reasons: Vec<String> = report.missed.iter().map(|m| m.reason.to_string()).collect();
+        assert_eq!(reasons.len(), 1, "{text}: {reasons:?}");
+        report.missed[0].reason.clone()
+    };
+    let form = |text: &str| match reason(text) {
+        MissedReason::Form(clash) => clash,
+        other => panic!("{other}"),
+    };
+    assert_eq!(
+        form("softmax(matmul(x:f32[64, 64], w:f32[64, 64]))"),
+        "a product and a reduction run at different positions"
+    );
+    assert_eq!(
+        form("matmul(relu(x:f32[64, 64]), w:f32[64, 64])"),
+        "a product reads what it would have to compute anew for every tile"
+    );
+    assert_eq!(
+        form("x:f32[8, 8] -> sub(x, mean(x, axes=[1]))"),
+        "an op reads what belongs to other rows"
+    );
+    assert_eq!(
+        form("layernorm(softmax(x:f32[8, 64]))"),
+        "two normalisations keep their names"
+    );
+}
+
+#[test]
+fn caps_on_ops_and_operands_hold() {
+    let rules = shipped();
+    let mut g = module("exp(tanh(exp(tanh(exp(tanh(exp(x:f32[64])))))))");
+    let mut cx = context(&rules);
+    cx.limits.group_ops = 3;
+    cx.limits.proposals = 1;
+    let report = fused(&mut g, &cx);
+    assert!(
+        report.fused.iter().all(|group| group.ops <= 3),
+        "{}",
+        dump(&g)
+    );
+    assert!(
+        report
+            .missed
+            .iter()
+            .any(|missed| missed.reason == MissedReason::Ops(3))
+    );
+
+    let mut g = module("add(add(a:f32[64], b:f32[64]), add(c:f32[64], d:f32[64]))");
+    let mut cx = context(&rules);
+    cx.limits.group_operands = 3;
+    let report = fused(&mut g, &cx);
+    assert_eq!(report.fused.len(), 1, "{}", dump(&g));
+    assert!(
+        report
+            .missed
+            .iter()
+            .any(|missed| missed.reason == MissedReason::Operands(3))
+    );
+}
+
+#[test]
+fn unfusing_is_the_inverse_of_fusing() {
+    let rules = shipped();
+    for seed in 5000..5060 {
+        let before = generate::module(seed, 40, mind_ir::types::DType::F32);
+        let mut g = before.clone();
+        let report = fused(&mut g, &context(&rules));
+        assert_eq!(unfuse(&mut g, Fused::DEF), report.fused.len());
+        check(&mut g);
+        assert_eq!(groups(&g), []);
+        assert_same(&before, &g);
+        assert_eq!(unfuse(&mut g, Fused::DEF), 0);
+    }
+}
+
+#[test]
+fn fusing_random_modules_twice_changes_nothing_more() {
+    let rules = shipped();
+    for seed in 6000..6120 {
+        let mut g = generate::module(seed, 40, mind_ir::types::DType::F32);
+        fused(&mut g, &context(&rules));
+        let once = dump(&g);
+        let report = fused(&mut g, &context(&rules));
+        assert!(!report.changed, "seed {seed}\n{once}\n{}", dump(&g));
+        assert_eq!(once, dump(&g));
+    }
+}

@@ -1,0 +1,25 @@
+//! Fused ops back in line.
+
+use mind_core::ops::fused::Fused;
+use mind_ir::Graph;
+use mind_ir::opdef::Op;
+use mind_pass::{Changed, Pass, PassCx, PassError, PassInfo};
+
+pub(crate) const PASS: PassInfo = PassInfo {
+    name: "unfuse",
+    alias: None,
+    summary: "Puts the bodies of fused ops back in line, the inverse of fuse",
+    example: "--unfuse, or to see groups anew: fuse,unfuse,fuse",
+    options: &[],
+    make: |_| Box::new(Unfuse),
+};
+
+struct Unfuse;
+
+impl Pass for Unfuse {
+    fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
+        let inlined = mind_eqsat::unfuse(g, Fused::DEF);
+        cx.statistics.add("groups-inlined", inlined as u64);
+        Ok(Changed::when(inlined > 0))
+    }
+}
