@@ -53,11 +53,14 @@ pub(crate) fn merge(
     found: Vec<Match>,
     stats: &mut RuleStats,
 ) {
+    stats.matched += found.len();
+    if found.len() < 2 {
+        return;
+    }
     let positions = positions(loaded);
     let mut buckets: Vec<Vec<Member>> = Vec::new();
     let mut numbers: FxHashMap<Key, usize> = FxHashMap::default();
     for found in found {
-        stats.matched += 1;
         let Some((key, member)) = member(&loaded.egraph, &positions, template, join, found) else {
             continue;
         };
@@ -85,15 +88,13 @@ pub(crate) fn merge(
     }
 }
 
-/// Where the program computes each class; none for what it does not compute.
-fn positions(loaded: &Loaded<'_>) -> FxHashMap<Id, u32> {
-    let mut positions = FxHashMap::default();
-    let values = loaded.classes.iter().map(|(value, &class)| (*value, class));
-    let known: FxHashMap<_, _> = values.collect();
+/// Where the program computes each class, by id; `u32::MAX` for what it does not compute.
+fn positions(loaded: &Loaded<'_>) -> Vec<u32> {
+    let mut positions = vec![u32::MAX; loaded.egraph.nodes().len()];
     let ops = loaded.ops.iter().map(|op| (op.result, op.position));
     for (value, position) in loaded.leaves.iter().copied().chain(ops) {
-        let class = loaded.egraph.find(known[&value]);
-        let earliest = positions.entry(class).or_insert(position);
+        let class = loaded.egraph.find(loaded.classes[&value]);
+        let earliest = &mut positions[usize::from(class)];
         *earliest = position.min(*earliest);
     }
     positions
@@ -102,18 +103,20 @@ fn positions(loaded: &Loaded<'_>) -> FxHashMap<Id, u32> {
 /// The match as a member of its bucket; none where it cannot be merged.
 fn member(
     egraph: &Eg<'_>,
-    positions: &FxHashMap<Id, u32>,
+    positions: &[u32],
     template: &Template,
     join: Join,
     found: Match,
 ) -> Option<(Key, Member)> {
     let joined = egraph.find(found.registers[usize::from(join.reg)]);
     let data = egraph[joined].data;
+    let known = |id: Id| positions.get(usize::from(id)).copied();
+    let computed = |id: Id| known(id).filter(|&position| position != u32::MAX);
     let since = match data.constant {
         Some(_) => 0,
-        None => *positions.get(&joined)?,
+        None => computed(joined)?,
     };
-    let position = *positions.get(&egraph.find(found.registers[0]))?;
+    let position = computed(egraph.find(found.registers[0]))?;
     let ty = egraph.analysis.store.ty(data.ty);
     let axis = joined_axis(template, join, ty.shape)?;
     let extent = ty.shape.get(axis)?.fixed()?;

@@ -66,6 +66,16 @@ pub(crate) struct Pattern {
     pub(crate) shapes: usize,
 }
 
+impl Pattern {
+    /// The op of every term.
+    pub(crate) fn ops(&self) -> impl Iterator<Item = OpIx> {
+        self.instructions.iter().filter_map(|each| match each {
+            Instruction::Open { op, .. } => Some(*op),
+            Instruction::Near { .. } | Instruction::Same(..) | Instruction::Type { .. } => None,
+        })
+    }
+}
+
 /// One step of matching. Each either fails or goes on to the next.
 #[derive(Debug)]
 pub(crate) enum Instruction {

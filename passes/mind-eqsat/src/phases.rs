@@ -137,10 +137,16 @@ fn matches<'a>(
     limit: usize,
     reasons: &mut Vec<KeptReason>,
 ) -> Vec<(&'a Rule, Match)> {
+    let mut present = vec![false; roots.len()];
+    for node in egraph.nodes() {
+        if let Head::Op(op) = node.head {
+            present[op.index()] = true;
+        }
+    }
     let mut all = Vec::new();
     for &rule in active {
         let roots = &roots[rule.pattern.root.index()];
-        if roots.is_empty() {
+        if roots.is_empty() || !rule.pattern.ops().all(|op| present[op.index()]) {
             continue;
         }
         let found = search(egraph, uses, rule, roots, limit);

@@ -49,7 +49,7 @@ impl Application {
 /// See [`Forms::apply`](super::Forms::apply).
 pub(super) fn apply(
     cx: &Context<'_>,
-    costs: &CostTable,
+    costs: &CostTable<'_>,
     rule: &Rule,
     g: &mut Graph,
     root: ValueId,

@@ -1,10 +1,11 @@
-//! What a condition says directly of values, for whoever makes values that meet it.
+//! What a rule says directly of values, for whoever makes values that meet it.
 
 use crate::egraph::facts::Facts;
 use crate::egraph::payload::AttrValue;
 use crate::expr::{Comparison, Condition, Expression};
+use crate::pattern::{Instruction, Pattern};
 
-/// Something that a condition asks for directly. Values are numbered as in [`Left`](super::Left).
+/// Something that a rule asks for directly. Values are numbered as in [`Left`](super::Left).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Hint {
     /// The value is a constant.
@@ -27,6 +28,15 @@ pub enum Hint {
     Rank(usize, i64),
     /// Both values have one shape.
     SameShape(usize, usize),
+}
+
+/// What `pattern` asks of values besides their ops and types.
+pub(super) fn of_pattern(pattern: &Pattern) -> Vec<Hint> {
+    let near = pattern.instructions.iter().filter_map(|each| match each {
+        Instruction::Near { reg, value } => Some(Hint::Splat(usize::from(*reg), Some(*value))),
+        _ => None,
+    });
+    near.collect()
 }
 
 /// Adds what `condition` asks for, alternatives included, to `found`.

@@ -92,6 +92,7 @@ pub(super) fn left<'r>(pattern: &'r Pattern, table: &OpTable) -> Left<'r> {
                     attrs: attrs.iter().map(attr).collect(),
                 });
             }
+            Instruction::Near { .. } => {}
             Instruction::Same(a, b) => left.same.push((usize::from(*a), usize::from(*b))),
             Instruction::Type { reg, ty } => {
                 let ty = LeftType {

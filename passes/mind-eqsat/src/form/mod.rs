@@ -25,7 +25,7 @@ use crate::ruleset::RuleSet;
 /// A form is one direction of a rule for one of the ops that it is written for.
 pub struct Forms<'a> {
     cx: Context<'a>,
-    costs: CostTable,
+    costs: CostTable<'a>,
 }
 
 impl<'a> Forms<'a> {
@@ -114,9 +114,9 @@ impl<'a> Form<'a> {
         left::left(&self.rule.pattern, &self.set.ops)
     }
 
-    /// What values and types make the condition hold, as far as it says so directly.
+    /// What values and types the rule asks for, as far as it says so directly.
     pub fn hints(self) -> Vec<Hint> {
-        let mut found = Vec::new();
+        let mut found = hints::of_pattern(&self.rule.pattern);
         if let Some(condition) = &self.rule.condition {
             hints::hints(condition, &mut found);
         }
