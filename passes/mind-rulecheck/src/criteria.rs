@@ -63,7 +63,7 @@ pub(crate) fn judge(class: FastMath, tolerance: f64, case: &Evidence<'_>) -> Jud
         let same = Scalar::at(left, at).same_bits(Scalar::at(right, at));
         let zeros = lefts[at] == 0.0 && rights[at] == 0.0;
         let signless = class.allows(FastMath::NSZ) && zeros;
-        !same && !signless && !(inexact && slack.covers(lefts[at], rights[at]))
+        !(same || signless || inexact && slack.covers(lefts[at], rights[at]))
     });
     broken.map_or(Judgement::Kept, Judgement::Broken)
 }

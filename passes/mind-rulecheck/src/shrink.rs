@@ -35,7 +35,7 @@ pub(crate) fn shrink<'r>(
         fuel: FUEL,
     };
     shrinker.fix_symbol();
-    shrinker.to_scalars();
+    shrinker.reduce_to_scalars();
     while shrinker.smaller_extents() {}
     shrinker.simpler_values();
     shrinker.best
@@ -90,7 +90,7 @@ impl Shrinker<'_, '_> {
     }
 
     /// Only the element that differs, where ops work position by position.
-    fn to_scalars(&mut self) {
+    fn reduce_to_scalars(&mut self) {
         if !self.plan.elementwise {
             return;
         }

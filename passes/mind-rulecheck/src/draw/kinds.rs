@@ -112,7 +112,7 @@ impl Chooser<'_, '_> {
         };
         match dtype.is_float() && self.rng.chance(15) {
             true => LeafKind::Twice(Mul::DEF),
-            false => LeafKind::Through(*self.rng.pick::<&OpDef>(ops)),
+            false => LeafKind::Through(self.rng.pick::<&OpDef>(ops)),
         }
     }
 }
