@@ -12,9 +12,10 @@ use crate::egraph::constants::ConstId;
 use crate::egraph::language::{Head, Node};
 use crate::egraph::optable::OpIx;
 use crate::egraph::payload::AttrIds;
-use crate::expr::Scope;
-use crate::matcher::Match;
-use crate::pattern::{Number, Rule, Template, TemplateTerm};
+use crate::expr::{Number, Scope};
+use crate::pattern::{Rule, Template};
+use crate::plan::{Planned, plan};
+use crate::search::{InEgraph, Match};
 
 /// What came of a match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,16 +29,17 @@ pub(crate) enum Outcome {
 }
 
 /// A constant that a rule makes may have this many bytes once it stands in the module.
-const LIKE_LIMIT: u64 = 1 << 20;
+pub(crate) const LIKE_LIMIT: u64 = 1 << 20;
 
-/// A term of a template that is ready to be added.
+/// A term of the right side that is ready to be added.
 pub(crate) enum Ready {
     Class(Id),
     Const(ConstId),
-    Op(OpIx, AttrIds),
+    /// An op over earlier terms.
+    Op(OpIx, AttrIds, SmallVec<[usize; 4]>),
 }
 
-/// What one op of a template is given in place of its operands.
+/// What one op of a template is given in place of its operands. The template has no lists.
 #[derive(Clone, Copy)]
 pub(crate) struct Joined<'a> {
     /// The position of the op among the terms.
@@ -72,7 +74,7 @@ pub(crate) fn apply_joined(
         return (Outcome::Refused, Vec::new());
     };
     let before = std::mem::replace(&mut egraph.analysis.origin, Origin::Rule(rule.name, root));
-    let added = add(egraph, template, ready, joined);
+    let added = add(egraph, ready, joined);
     egraph.analysis.origin = before;
     let Some(ids) = added else {
         return (Outcome::Refused, Vec::new());
@@ -107,61 +109,58 @@ fn prepare(
     found: &Match,
     joined: Option<Joined<'_>>,
 ) -> Option<Vec<(Ty, Ready)>> {
-    let mut ready: Vec<(Ty, Ready)> = Vec::with_capacity(template.terms.len());
-    for (at, term) in template.terms.iter().enumerate() {
+    let scope = Scope {
+        subject: &InEgraph { egraph, uses },
+        registers: &found.registers,
+        slots: &found.slots,
+    };
+    let planned = plan(template, &scope)?;
+    let mut ready: Vec<(Ty, Ready)> = Vec::with_capacity(planned.len());
+    for term in planned {
         let next = match term {
-            TemplateTerm::Register(reg) => {
-                let id = egraph.find(found.registers[usize::from(*reg)]);
+            Planned::Value(value) => {
+                let id = egraph.find(value);
                 (egraph[id].data.ty, Ready::Class(id))
             }
-            TemplateTerm::Like {
-                reg,
+            Planned::Like {
+                value,
                 scalar,
                 number,
             } => {
-                let id = egraph.find(found.registers[usize::from(*reg)]);
-                let ty = match (egraph[id].data.ty, *scalar) {
-                    (ty, false) => ty,
-                    (ty, true) => {
-                        let store = &mut egraph.analysis.store;
+                let ty = egraph[egraph.find(value)].data.ty;
+                let store = &mut egraph.analysis.store;
+                let ty = match scalar {
+                    false => ty,
+                    true => {
                         let scalar = TensorType::fixed(store.ty(ty).dtype, &[]);
                         store.scratch.intern(scalar.view())
                     }
                 };
-                (ty, Ready::Const(like(egraph, ty, *number)?))
+                (ty, Ready::Const(like(egraph, ty, number)?))
             }
-            TemplateTerm::Op {
+            Planned::Op {
                 op,
                 attrs,
                 operands,
             } => {
-                let values: Vec<_> = {
-                    let scope = Scope {
-                        egraph,
-                        uses,
-                        registers: &found.registers,
-                        slots: &found.slots,
-                    };
-                    attrs
-                        .iter()
-                        .map(|attr| attr.attr(&scope))
-                        .collect::<Option<_>>()?
-                };
-                let types: SmallVec<[Ty; 4]> = match joined.filter(|joined| joined.term == at) {
-                    Some(joined) => joined
-                        .operands
-                        .iter()
-                        .map(|&id| egraph[id].data.ty)
-                        .collect(),
-                    None => operands.iter().map(|&at| ready[at].0).collect(),
-                };
                 let store = &mut egraph.analysis.store;
-                let attrs: AttrIds = values
+                let attrs: AttrIds = attrs
                     .into_iter()
                     .map(|value| store.intern_attr(value))
                     .collect();
-                let ty = store.signature(*op, &attrs, &types).ty?;
-                (ty, Ready::Op(*op, attrs))
+                let def = store.ops.def(op);
+                let joined = joined.filter(|joined| joined.term == ready.len());
+                let types: SmallVec<[Ty; 4]> = match joined {
+                    Some(joined) => {
+                        let operands = joined.operands.iter();
+                        operands.map(|&id| egraph[id].data.ty).collect()
+                    }
+                    None => operands.iter().map(|&at| ready[at].0).collect(),
+                };
+                def.admits_operands(types.len()).then_some(())?;
+                let store = &mut egraph.analysis.store;
+                let ty = store.signature(op, &attrs, &types).ty?;
+                (ty, Ready::Op(op, attrs, operands))
             }
         };
         ready.push(next);
@@ -172,23 +171,21 @@ fn prepare(
 /// The class of every term.
 fn add(
     egraph: &mut Eg<'_>,
-    template: &Template,
     ready: Vec<(Ty, Ready)>,
     joined: Option<Joined<'_>>,
 ) -> Option<Vec<Id>> {
     let mut ids: Vec<Id> = Vec::with_capacity(ready.len());
-    for (at, ((_, ready), term)) in ready.into_iter().zip(&template.terms).enumerate() {
-        let id = match (ready, term) {
-            (Ready::Class(id), _) => id,
-            (Ready::Const(constant), _) => egraph.add(Node::nullary(Head::Const, constant)),
-            (Ready::Op(op, attrs), TemplateTerm::Op { operands, .. }) => {
+    for (at, (_, ready)) in ready.into_iter().enumerate() {
+        let id = match ready {
+            Ready::Class(id) => id,
+            Ready::Const(constant) => egraph.add(Node::nullary(Head::Const, constant)),
+            Ready::Op(op, attrs, operands) => {
                 let children: SmallVec<[Id; 4]> = match joined.filter(|joined| joined.term == at) {
                     Some(joined) => joined.operands.into(),
                     None => operands.iter().map(|&at| ids[at]).collect(),
                 };
                 add_op(egraph, op, attrs, &children)?
             }
-            (Ready::Op(..), _) => return None,
         };
         ids.push(id);
     }
@@ -205,7 +202,7 @@ fn like(egraph: &mut Eg<'_>, ty: Ty, number: Number) -> Option<ConstId> {
     (bytes <= LIKE_LIMIT).then(|| store.constants.splat(ty, element))
 }
 
-fn element(dtype: DType, number: Number) -> Option<Tensor> {
+pub(crate) fn element(dtype: DType, number: Number) -> Option<Tensor> {
     fn float<T: FloatNum>(number: Number) -> Option<Buffer> {
         let value = T::from_f64(number.to_f64());
         let exact = value.to_f64().to_bits() == number.to_f64().to_bits();

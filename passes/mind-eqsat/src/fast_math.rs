@@ -35,6 +35,18 @@ impl FastMath {
             .map(|&(_, class)| class)
     }
 
+    /// The names of these classes; `exact` where there are none.
+    pub fn names(self) -> Vec<&'static str> {
+        let beyond = FastMath::NAMES
+            .iter()
+            .filter(|(_, class)| class.0 & self.0 != 0);
+        let names: Vec<&str> = beyond.map(|(name, _)| *name).collect();
+        match names.is_empty() {
+            true => vec!["exact"],
+            false => names,
+        }
+    }
+
     /// The classes of both.
     pub const fn union(self, other: FastMath) -> FastMath {
         FastMath(self.0 | other.0)

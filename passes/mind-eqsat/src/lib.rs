@@ -18,6 +18,7 @@ mod extract;
 mod fast_math;
 mod form;
 mod fusion;
+mod greedy;
 mod limits;
 mod load;
 mod matcher;
@@ -25,23 +26,63 @@ mod merge;
 mod pattern;
 mod phases;
 mod placement;
+mod plan;
 mod region;
+mod replacement;
 mod report;
 mod rewrite;
+mod rule_info;
 mod rules;
 mod ruleset;
+mod search;
 mod slots;
+mod subject;
+mod vet;
 
 pub use context::Context;
 pub use driver::{fold, fuse};
 pub use egraph::facts::Facts;
 pub use egraph::payload::AttrValue;
+pub use expr::{
+    Argument, Kind, Param, ValueInfo, Vocabulary, built_in_functions, built_in_predicates,
+};
 pub use fast_math::FastMath;
 pub use form::{Application, Form, Forms, Hint, Left, LeftAttr, LeftDim, LeftOp, LeftType};
 pub use fusion::inline::unfuse;
+pub use greedy::GreedyRule;
 pub use limits::Limits;
+pub use replacement::{NewTerm, NoMatch};
 pub use report::{
     Change, FusedGroup, FusedMember, Kept, KeptReason, MissedFusion, MissedReason, Replacement,
     Report, RuleIx, RuleStats,
 };
+pub use rule_info::{Direction, Engine, Phase, RuleInfo};
 pub use ruleset::{RuleErrors, RuleSet, SHIPPED, SourceErrors};
+
+/// The rules of a text that stands in a program, with closures as predicates of its own.
+///
+/// Takes the registry, the text, and a predicate as `name(Kinds) => closure` each; gives what
+/// [`RuleSet::load_with`] gives. Errors in the rules name the program's file as their source, with lines
+/// counted in the text.
+///
+/// ```
+/// let registry = mind_ir::opdef::Registry::with([mind_ir::builtin::DIALECT, mind_core::DIALECT]);
+/// let rules = mind_eqsat::rules!(
+///     &registry,
+///     "rule halves
+///        class exact
+///        where is_even(dim(?x, $a))
+///        core.split(core.concat(?x, ?x) {axis=$a}) {axis=$a, count=2, part=0} => ?x",
+///     is_even(Int) => |a| Some(a[0].int()? % 2 == 0),
+/// )?;
+/// assert_eq!(rules.names().next(), Some("halves"));
+/// # Ok::<(), mind_eqsat::RuleErrors>(())
+/// ```
+#[macro_export]
+macro_rules! rules {
+    ($registry:expr, $text:expr $(, $name:ident($($param:ident),*) => $eval:expr)* $(,)?) => {{
+        let vocabulary = $crate::Vocabulary::new()
+            $(.predicate(stringify!($name), &[$($crate::Param::$param),*], $eval))*;
+        $crate::RuleSet::load_with($registry, &[(file!(), $text)], &vocabulary)
+    }};
+}

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::egraph::analysis::{Eg, Knowledge, LeafData, add_typed};
-use crate::egraph::constants::ConstId;
+use crate::egraph::constants::{ConstId, Constant};
 use crate::egraph::facts::Facts;
 use crate::egraph::language::{Head, Node};
 use crate::egraph::optable::OpTable;
@@ -213,24 +213,29 @@ fn leaf_facts(g: &Graph, value: ValueId) -> Facts {
     }
 }
 
-/// The constant that `op` defines, if it is one and small or a splat.
+/// The number of the constant that `op` defines, if it is one and small or a splat.
 fn import_constant(store: &mut Store<'_>, g: &Graph, op: OpId, ty: Ty) -> Option<ConstId> {
+    constant_of(g, op, ty, CONSTANT_LIMIT).map(|constant| store.constants.intern(constant))
+}
+
+/// The constant that `op` defines, if it is one of at most `limit` bytes or a splat; `ty` is its type.
+pub(crate) fn constant_of(g: &Graph, op: OpId, ty: Ty, limit: u64) -> Option<Constant> {
     let def = g.def(op);
     if !def.has(Trait::Constant) || !g.operands(op).is_empty() {
         return None;
     }
-    store.ty(ty).count()?;
+    g.ty(g.result(op)).count()?;
     if let [Attr::Literal(literal)] = g.attrs(op) {
-        if literal.bytes.len() as u64 > CONSTANT_LIMIT {
+        if literal.bytes.len() as u64 > limit {
             return None;
         }
         if literal.is_splat() {
             let element = Buffer::from_bytes(literal.dtype, literal.bytes);
-            return Some(store.constants.splat(ty, Tensor::new(Vec::new(), element)));
+            return Some(Constant::splat(ty, Tensor::new(Vec::new(), element)));
         }
     }
     let dims = DimEnv::default();
-    let results = (def.eval?)(op, &EvalCx::fold(g, &dims, CONSTANT_LIMIT), &[]).ok()?;
+    let results = (def.eval?)(op, &EvalCx::fold(g, &dims, limit), &[]).ok()?;
     let [tensor]: [Tensor; 1] = results.into_inner().ok()?;
-    Some(store.constants.tensor(ty, tensor))
+    Some(Constant::of(ty, tensor))
 }

@@ -1,212 +1,301 @@
-//! The matching machine: runs a pattern's instructions over an e-graph.
+//! The matching machine: runs a pattern's instructions over an e-graph or a module.
 
-use egg::Id;
-use mind_ir::Ty;
-use mind_ir::types::{DType, Dim};
+use mind_ir::types::Dim;
 
-use crate::egraph::analysis::Eg;
-use crate::egraph::language::{Head, Node};
-use crate::egraph::payload::AttrId;
-use crate::expr::{Scope, is_near};
-use crate::pattern::{AttrPattern, DimPattern, Instruction, Part, Rule, ShapePattern, TypePattern};
-use crate::slots::Slots;
+use crate::expr::is_near;
+use crate::pattern::{
+    AttrPattern, DimPattern, Each, Instruction, Item, Part, Pattern, ShapePattern, TypePattern,
+};
+use crate::slots::{Reg, Slot, Slots};
+use crate::subject::Subject;
 
-/// Where a rule's pattern was found.
-#[derive(Clone, Debug)]
-pub(crate) struct Match {
-    /// The register file: e-classes, the root first.
-    pub(crate) registers: Box<[Id]>,
-    /// Bound attributes, dtypes, extents.
-    pub(crate) slots: Slots,
-    /// The e-nodes matched, each with its class, in the order of the pattern's terms.
-    pub(crate) nodes: Box<[(Id, Node)]>,
+/// The most operands of an op that are matched one by one, or taken apart in several ways.
+const MAX_OPERANDS: usize = 128;
+
+/// Where a pattern was found.
+pub(crate) struct Found<'f, S: Subject> {
+    /// The register file, the root first.
+    pub(crate) registers: &'f [S::Value],
+    /// Bound attributes, dtypes, extents, lists of values.
+    pub(crate) slots: &'f Slots<S::Value, S::Attr>,
+    /// The ops matched, each with its value, in the order of the pattern's terms.
+    pub(crate) ops: &'f [(S::Value, S::Op)],
 }
 
-/// Finds the matches of `rule` at the classes `roots`, in their order, up to `limit` of them.
-pub(crate) fn search(
-    egraph: &Eg<'_>,
-    uses: &[u32],
-    rule: &Rule,
-    roots: &[Id],
-    limit: usize,
-) -> Vec<Match> {
-    let condition = rule.condition.as_ref();
-    search_if(egraph, uses, rule, roots, limit, |scope| {
-        condition.is_none_or(|condition| condition.holds(scope) == Some(true))
-    })
-}
+/// What is done with a match. Matching goes on while it says so.
+pub(crate) type Accept<'a, S> = dyn FnMut(Found<'_, S>) -> bool + 'a;
 
-/// As [`search`], with `accepts` in place of the rule's condition.
-pub(crate) fn search_if(
-    egraph: &Eg<'_>,
-    uses: &[u32],
-    rule: &Rule,
-    roots: &[Id],
-    limit: usize,
-    accepts: impl Fn(&Scope<'_, '_>) -> bool,
-) -> Vec<Match> {
-    let pattern = &rule.pattern;
+/// Hands the matches of `pattern` at the value `root` to `accept`. False where that wanted no more.
+pub(crate) fn search<S: Subject>(
+    subject: &S,
+    pattern: &Pattern,
+    root: S::Value,
+    accept: &mut Accept<'_, S>,
+) -> bool {
+    let root = subject.canonical(root);
     let mut machine = Machine {
-        egraph,
-        uses,
-        rule,
-        accepts: &accepts,
-        registers: vec![Id::from(0); pattern.registers],
+        subject,
+        registers: vec![root; pattern.registers],
         slots: Slots {
-            attrs: vec![0; pattern.attrs],
+            attrs: vec![None; pattern.attrs],
             dtypes: vec![None; pattern.dtypes],
             dims: vec![Dim::Dynamic; pattern.dims],
             shapes: vec![Vec::new(); pattern.shapes],
+            lists: vec![Vec::new(); pattern.lists],
         },
-        nodes: Vec::new(),
-        limit,
-        found: Vec::new(),
+        ops: Vec::new(),
+        accept,
+        done: false,
     };
-    for &root in roots {
-        machine.registers[0] = egraph.find(root);
-        machine.run(0);
-        if machine.found.len() >= limit {
-            break;
-        }
-    }
-    machine.found
+    machine.run(&pattern.instructions, &Then::Accept);
+    !machine.done
 }
 
-struct Machine<'m, 'r> {
-    egraph: &'m Eg<'r>,
-    uses: &'m [u32],
-    rule: &'m Rule,
-    accepts: &'m dyn Fn(&Scope<'_, '_>) -> bool,
-    registers: Vec<Id>,
-    slots: Slots,
-    nodes: Vec<(Id, &'m Node)>,
-    limit: usize,
-    found: Vec<Match>,
+struct Machine<'m, 'a, S: Subject> {
+    subject: &'m S,
+    registers: Vec<S::Value>,
+    slots: Slots<S::Value, S::Attr>,
+    ops: Vec<(S::Value, S::Op)>,
+    accept: &'m mut Accept<'a, S>,
+    done: bool,
 }
 
-impl<'m> Machine<'m, '_> {
-    /// Runs from instruction `at` on. The depth is that of the instruction list, which is bounded.
-    fn run(&mut self, at: usize) {
-        if self.found.len() >= self.limit {
+/// What follows the instructions at hand.
+enum Then<'t> {
+    Accept,
+    /// The next value of a list, and `rest` behind the last one.
+    Next {
+        each: &'t Each,
+        at: usize,
+        rest: &'t [Instruction],
+        then: &'t Then<'t>,
+    },
+}
+
+impl<S: Subject> Machine<'_, '_, S> {
+    /// Runs the instructions and what follows. The depth is bounded by the pattern's length and
+    /// [`MAX_OPERANDS`].
+    fn run(&mut self, instructions: &[Instruction], then: &Then<'_>) {
+        if self.done {
             return;
         }
-        let rule = self.rule;
-        match rule.pattern.instructions.get(at) {
-            None => self.accept(),
-            Some(Instruction::Same(a, b)) => {
-                if self.class(*a) == self.class(*b) {
-                    self.run(at + 1);
-                }
+        let Some((first, rest)) = instructions.split_first() else {
+            return self.end(then);
+        };
+        let goes_on = match first {
+            Instruction::Same(a, b) => self.value(*a) == self.value(*b),
+            Instruction::Near { reg, value } => {
+                let constant = self.subject.constant(self.value(*reg));
+                constant.is_some_and(|constant| is_near(constant, *value))
             }
-            Some(Instruction::Near { reg, value }) => {
-                let constants = &self.egraph.analysis.store.constants;
-                let constant = self.egraph[self.class(*reg)].data.constant;
-                if constant.is_some_and(|constant| is_near(constants.get(constant), *value)) {
-                    self.run(at + 1);
+            Instruction::SameList(a, b) => self.list(*a) == self.list(*b),
+            Instruction::Type { reg, ty } => self.matches_type(ty, self.value(*reg)),
+            Instruction::First { list, reg } => match self.list(*list).first() {
+                Some(&value) => {
+                    self.set(*reg, value);
+                    self.list(*list).len() <= MAX_OPERANDS
                 }
+                None => false,
+            },
+            Instruction::Start { reg, list } => {
+                let value = self.value(*reg);
+                self.slots.lists[usize::from(*list)] = vec![value];
+                true
             }
-            Some(Instruction::Type { reg, ty }) => {
-                let found = self.egraph[self.class(*reg)].data.ty;
-                if self.matches_type(ty, found) {
-                    self.run(at + 1);
-                }
-            }
-            Some(Instruction::Open {
+            Instruction::Each(each) => return self.each(each, 1, rest, then),
+            Instruction::Open {
                 reg,
                 op,
                 attrs,
-                arity,
                 out,
+                operands,
                 swap,
-            }) => {
-                let class = self.class(*reg);
-                let nodes: &'m [Node] = &self.egraph[class].nodes;
-                let from = nodes.partition_point(|node| node.head < Head::Op(*op));
-                for node in nodes[from..]
-                    .iter()
-                    .take_while(|node| node.head == Head::Op(*op))
-                {
-                    if node.children.len() != *arity || !self.matches_attrs(attrs, node) {
+            } => {
+                let value = self.value(*reg);
+                let mut nth = 0;
+                while let Some(op) = self.subject.op(value, *op, nth) {
+                    nth += 1;
+                    let found = self.subject.operands(op);
+                    if found.len() != usize::from(*operands) || !self.matches_attrs(attrs, op) {
                         continue;
                     }
-                    let out = usize::from(*out);
-                    self.nodes.push((class, node));
-                    self.registers[out..out + node.children.len()].copy_from_slice(&node.children);
-                    self.run(at + 1);
-                    if *swap && node.children[0] != node.children[1] {
-                        self.registers[out] = node.children[1];
-                        self.registers[out + 1] = node.children[0];
-                        self.run(at + 1);
+                    self.ops.push((value, op));
+                    self.open(*out, found);
+                    self.run(rest, then);
+                    if *swap && found[0] != found[1] {
+                        self.open(*out, &[found[1], found[0]]);
+                        self.run(rest, then);
                     }
-                    self.nodes.pop();
+                    self.ops.pop();
+                }
+                false
+            }
+            Instruction::OpenList {
+                reg,
+                op,
+                attrs,
+                items,
+            } => {
+                let value = self.value(*reg);
+                let mut nth = 0;
+                while let Some(op) = self.subject.op(value, *op, nth) {
+                    nth += 1;
+                    if self.matches_attrs(attrs, op) {
+                        self.ops.push((value, op));
+                        self.take_apart(items, self.subject.operands(op), rest, then);
+                        self.ops.pop();
+                    }
+                }
+                false
+            }
+        };
+        if goes_on {
+            self.run(rest, then);
+        }
+    }
+
+    /// Goes on behind the last instruction of a pattern, or of what each value of a list must be.
+    fn end(&mut self, then: &Then<'_>) {
+        match *then {
+            Then::Accept => {
+                let found = Found {
+                    registers: &self.registers,
+                    slots: &self.slots,
+                    ops: &self.ops,
+                };
+                self.done |= !(self.accept)(found);
+            }
+            Then::Next {
+                each,
+                at,
+                rest,
+                then,
+            } => {
+                for &(reg, list) in &each.collect {
+                    let value = self.value(reg);
+                    self.slots.lists[usize::from(list)].push(value);
+                }
+                // The values that follow use the same registers.
+                let registers = self.registers.clone();
+                self.each(each, at + 1, rest, then);
+                self.registers = registers;
+                for &(_, list) in &each.collect {
+                    self.slots.lists[usize::from(list)].pop();
                 }
             }
         }
     }
 
-    fn class(&self, reg: u8) -> Id {
-        self.egraph.find(self.registers[usize::from(reg)])
-    }
-
-    fn accept(&mut self) {
-        let scope = Scope {
-            egraph: self.egraph,
-            uses: self.uses,
-            registers: &self.registers,
-            slots: &self.slots,
-        };
-        if (self.accepts)(&scope) {
-            self.found.push(Match {
-                registers: self
-                    .registers
-                    .iter()
-                    .map(|&id| self.egraph.find(id))
-                    .collect(),
-                slots: self.slots.clone(),
-                nodes: self
-                    .nodes
-                    .iter()
-                    .map(|&(class, node)| (class, node.clone()))
-                    .collect(),
-            });
+    /// Matches the values of a list from `at` on.
+    fn each(&mut self, each: &Each, at: usize, rest: &[Instruction], then: &Then<'_>) {
+        match self.list(each.list).get(at).copied() {
+            None => self.run(rest, then),
+            Some(value) => {
+                self.set(each.reg, value);
+                let next = Then::Next {
+                    each,
+                    at,
+                    rest,
+                    then,
+                };
+                self.run(&each.body, &next);
+            }
         }
     }
 
-    fn matches_attrs(&mut self, patterns: &[AttrPattern], node: &Node) -> bool {
-        let store = &self.egraph.analysis.store;
-        let attrs: &[AttrId] = &store.payload(node.payload).attrs;
-        patterns
-            .iter()
-            .zip(attrs)
-            .all(|(pattern, &attr)| match pattern {
-                AttrPattern::Bind(slot) => {
-                    self.slots.attrs[usize::from(*slot)] = attr;
-                    true
+    /// Gives operands to the items of a pattern, in every way there is.
+    fn take_apart(
+        &mut self,
+        items: &[Item],
+        operands: &[S::Value],
+        rest: &[Instruction],
+        then: &Then<'_>,
+    ) {
+        let single = |items: &[Item]| {
+            let one = |item: &&Item| matches!(item, Item::One(_));
+            items.iter().filter(one).count()
+        };
+        match items.split_first() {
+            None if operands.is_empty() => self.run(rest, then),
+            None => {}
+            Some((Item::One(reg), items)) => {
+                if let Some((&first, operands)) = operands.split_first() {
+                    self.set(*reg, first);
+                    self.take_apart(items, operands, rest, then);
                 }
-                AttrPattern::Same(slot) => self.slots.attrs[usize::from(*slot)] == attr,
-                AttrPattern::Equals(value) => store.attr(attr) == value,
-            })
+            }
+            Some((Item::Many(list), items)) => {
+                let Some(most) = operands.len().checked_sub(single(items)) else {
+                    return;
+                };
+                let last = items.len() == single(items);
+                if !last && operands.len() > MAX_OPERANDS {
+                    return;
+                }
+                let least = if last { most } else { 0 };
+                for taken in least..=most {
+                    let taken = operands.split_at(taken);
+                    self.slots.lists[usize::from(*list)] = taken.0.to_vec();
+                    self.take_apart(items, taken.1, rest, then);
+                }
+            }
+        }
     }
 
-    fn matches_type(&mut self, pattern: &TypePattern, ty: Ty) -> bool {
-        let found = self.egraph.analysis.store.ty(ty);
-        let dtype: DType = found.dtype;
+    fn value(&self, reg: Reg) -> S::Value {
+        self.subject.canonical(self.registers[usize::from(reg)])
+    }
+
+    fn set(&mut self, reg: Reg, value: S::Value) {
+        self.registers[usize::from(reg)] = self.subject.canonical(value);
+    }
+
+    fn open(&mut self, out: Reg, values: &[S::Value]) {
+        for (reg, &value) in (out..).zip(values) {
+            self.set(reg, value);
+        }
+    }
+
+    fn list(&self, list: Slot) -> &[S::Value] {
+        &self.slots.lists[usize::from(list)]
+    }
+
+    fn matches_attrs(&mut self, patterns: &[AttrPattern], op: S::Op) -> bool {
+        let subject = self.subject;
+        let slots = &mut self.slots.attrs;
+        patterns.iter().enumerate().all(|(index, pattern)| {
+            let attr = subject.op_attr(op, index);
+            match pattern {
+                AttrPattern::Bind(slot) => {
+                    slots[usize::from(*slot)] = Some(attr);
+                    true
+                }
+                AttrPattern::Same(slot) => {
+                    slots[usize::from(*slot)].is_some_and(|bound| subject.same_attr(bound, attr))
+                }
+                AttrPattern::Equals(value) => subject.attr_is(attr, value),
+            }
+        })
+    }
+
+    fn matches_type(&mut self, pattern: &TypePattern, value: S::Value) -> bool {
+        let found = self.subject.ty(value);
+        let slots = &mut self.slots;
         match pattern.dtype {
-            Some(Part::Bind(slot)) => self.slots.dtypes[usize::from(slot)] = Some(dtype),
-            Some(Part::Same(slot)) if self.slots.dtypes[usize::from(slot)] != Some(dtype) => {
+            Some(Part::Bind(slot)) => slots.dtypes[usize::from(slot)] = Some(found.dtype),
+            Some(Part::Same(slot)) if slots.dtypes[usize::from(slot)] != Some(found.dtype) => {
                 return false;
             }
             Some(Part::Same(_)) | None => {}
         }
-        let shape: &[Dim] = found.shape;
         pattern
             .shape
             .as_ref()
-            .is_none_or(|pattern| matches_shape(&mut self.slots, pattern, shape))
+            .is_none_or(|pattern| matches_shape(slots, pattern, found.shape))
     }
 }
 
-fn matches_shape(slots: &mut Slots, pattern: &ShapePattern, shape: &[Dim]) -> bool {
+fn matches_shape<V, A>(slots: &mut Slots<V, A>, pattern: &ShapePattern, shape: &[Dim]) -> bool {
     let (front, back) = (pattern.front.len(), pattern.back.len());
     let Some(middle) = shape.len().checked_sub(front + back) else {
         return false;

@@ -13,9 +13,9 @@ use crate::apply::{Joined, Outcome, apply_joined};
 use crate::egraph::analysis::Eg;
 use crate::egraph::payload::{AttrId, AttrValue};
 use crate::load::Loaded;
-use crate::matcher::Match;
-use crate::pattern::{Join, Rule, Template, TemplateTerm};
+use crate::pattern::{Join, Rule, Template, TemplateOperand, TemplateTerm};
 use crate::report::RuleStats;
+use crate::search::Match;
 
 /// A class that became a part of a merged op, and the classes that its new e-node reads.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ pub(crate) struct Part {
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     registers: SmallVec<[Id; 4]>,
-    attrs: SmallVec<[AttrId; 4]>,
+    attrs: SmallVec<[Option<AttrId>; 4]>,
     dtype: DType,
     /// The shape of what is joined, but for the axis it is joined along.
     shape: SmallVec<[Dim; 4]>,
@@ -169,7 +169,7 @@ pub(crate) fn placed(egraph: &mut Eg<'_>, found: &Match, bounds: [i64; 2]) -> Ma
     let mut found = found.clone();
     let slots = found.slots.attrs.len() - bounds.len()..;
     for (slot, bound) in found.slots.attrs[slots].iter_mut().zip(bounds) {
-        *slot = egraph.analysis.store.intern_attr(AttrValue::Int(bound));
+        *slot = Some(egraph.analysis.store.intern_attr(AttrValue::Int(bound)));
     }
     found
 }
@@ -207,7 +207,13 @@ fn apply(
         {
             parts.push(Part {
                 class: found.registers[0],
-                children: operands.iter().map(|&at| ids[at]).collect(),
+                children: operands
+                    .iter()
+                    .filter_map(|operand| match operand {
+                        TemplateOperand::Term(at) => Some(ids[*at]),
+                        TemplateOperand::List(_) | TemplateOperand::Each(_) => None,
+                    })
+                    .collect(),
             });
         }
     }

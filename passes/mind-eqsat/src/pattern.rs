@@ -7,22 +7,8 @@ use crate::egraph::payload::AttrValue;
 use crate::expr::{Condition, Expression};
 use crate::fast_math::FastMath;
 use crate::report::RuleIx;
+use crate::rule_info::{Engine, Phase};
 use crate::slots::{Reg, Slot};
-
-/// When a rule acts.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Phase {
-    /// Makes the region smaller.
-    Simplify,
-    /// Moves layouts about.
-    Layout,
-    /// Makes one op of several that share an operand.
-    Merge,
-    /// Regroups sums and products; opt-in.
-    Reassociate,
-    /// Names groups.
-    Fusion,
-}
 
 /// One direction of a rule for one op.
 #[derive(Debug)]
@@ -35,8 +21,7 @@ pub(crate) struct Rule {
     pub(crate) class: FastMath,
     /// The relative error that `approx` allows.
     pub(crate) tolerance: f64,
-    /// Whether the e-graph uses it.
-    pub(crate) egraph: bool,
+    pub(crate) engine: Engine,
     pub(crate) pattern: Pattern,
     pub(crate) condition: Option<Condition>,
     pub(crate) effect: Effect,
@@ -64,37 +49,88 @@ pub(crate) struct Pattern {
     pub(crate) dtypes: usize,
     pub(crate) dims: usize,
     pub(crate) shapes: usize,
+    pub(crate) lists: usize,
 }
 
 impl Pattern {
     /// The op of every term.
     pub(crate) fn ops(&self) -> impl Iterator<Item = OpIx> {
+        // What each value of a list must be, the first one must be too.
         self.instructions.iter().filter_map(|each| match each {
-            Instruction::Open { op, .. } => Some(*op),
-            Instruction::Near { .. } | Instruction::Same(..) | Instruction::Type { .. } => None,
+            Instruction::Open { op, .. } | Instruction::OpenList { op, .. } => Some(*op),
+            _ => None,
         })
+    }
+
+    /// How many ops it matches at most on the way from its root.
+    pub(crate) fn depth(&self) -> usize {
+        fn depth(instructions: &[Instruction]) -> usize {
+            let each = instructions.iter().map(|each| match each {
+                Instruction::Open { .. } | Instruction::OpenList { .. } => 1,
+                Instruction::Each(each) => depth(&each.body),
+                _ => 0,
+            });
+            each.sum()
+        }
+        depth(&self.instructions)
     }
 }
 
 /// One step of matching. Each either fails or goes on to the next.
 #[derive(Debug)]
 pub(crate) enum Instruction {
-    /// For every e-node of `op` in the class in `reg` with such attributes and `arity` children: puts
-    /// these into the registers from `out` on. With `swap`, also the other way round.
+    /// For every op of this kind with `operands` operands that computes the value in `reg`, and has such
+    /// attributes: puts its operands into the registers from `out` on. With `swap`, also the other way
+    /// round.
     Open {
         reg: Reg,
         op: OpIx,
         attrs: Box<[AttrPattern]>,
-        arity: usize,
         out: Reg,
+        operands: Reg,
         swap: bool,
     },
-    /// The class in `reg` is a splat of this value, within its dtype.
+    /// The same for any number of operands, taken apart in every way that `items` allow.
+    OpenList {
+        reg: Reg,
+        op: OpIx,
+        attrs: Box<[AttrPattern]>,
+        items: Box<[Item]>,
+    },
+    /// The value in `reg` is a splat of this one, within its dtype.
     Near { reg: Reg, value: f64 },
-    /// Both registers hold one class.
+    /// Both registers hold one value.
     Same(Reg, Reg),
-    /// The class in `reg` has such a type.
+    /// Both lists hold the same values.
+    SameList(Slot, Slot),
+    /// The value in `reg` has such a type.
     Type { reg: Reg, ty: TypePattern },
+    /// Puts the first value of a list into `reg`; an empty list fails.
+    First { list: Slot, reg: Reg },
+    /// Makes the list in `list` the one value in `reg`.
+    Start { reg: Reg, list: Slot },
+    /// Matches every value of a list but the first.
+    Each(Each),
+}
+
+/// What every value of a list but the first must be.
+#[derive(Debug)]
+pub(crate) struct Each {
+    pub(crate) list: Slot,
+    /// Where each value is put for `body`.
+    pub(crate) reg: Reg,
+    pub(crate) body: Box<[Instruction]>,
+    /// What is added to a list when the body has matched.
+    pub(crate) collect: Box<[(Reg, Slot)]>,
+}
+
+/// An operand of a pattern for any number of operands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Item {
+    /// One operand.
+    One(Reg),
+    /// Any number of them.
+    Many(Slot),
 }
 
 /// What an attribute must be.
@@ -160,10 +196,10 @@ impl Template {
             TemplateTerm::Op { op, operands, .. } => {
                 let def = ops.def(*op);
                 let axis = matches!(def.attrs, [axis] if axis.kind == AttrKind::Int);
-                let &[operand] = operands.as_ref() else {
+                let [TemplateOperand::Term(operand)] = operands.as_ref() else {
                     return None;
                 };
-                match self.terms[operand] {
+                match self.terms[*operand] {
                     TemplateTerm::Register(reg) if axis && def.variadic.is_some() => {
                         Some(Join { term, reg })
                     }
@@ -173,6 +209,17 @@ impl Template {
             TemplateTerm::Register(_) | TemplateTerm::Like { .. } => None,
         };
         (0..self.terms.len()).find_map(joins)
+    }
+
+    /// Whether it is of one length for every match.
+    pub(crate) fn is_fixed(&self) -> bool {
+        let fixed = |term: &TemplateTerm| match term {
+            TemplateTerm::Op { operands, .. } => operands
+                .iter()
+                .all(|operand| matches!(operand, TemplateOperand::Term(_))),
+            TemplateTerm::Register(_) | TemplateTerm::Like { .. } => true,
+        };
+        self.terms.iter().all(fixed)
     }
 }
 
@@ -185,37 +232,31 @@ pub(crate) enum TemplateTerm {
     Op {
         op: OpIx,
         attrs: Box<[Expression]>,
-        operands: Box<[usize]>,
+        operands: Box<[TemplateOperand]>,
     },
     /// `number` at every position of a value like the one in `reg`, or once, in its dtype.
     Like {
         reg: Reg,
         scalar: bool,
-        number: Number,
+        number: Expression,
     },
 }
 
-/// A number of a rule file, as exact as it can be kept.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum Number {
-    Int(i64),
-    Float(f64),
+/// An operand of a template's op.
+#[derive(Debug)]
+pub(crate) enum TemplateOperand {
+    /// An earlier term of the same template.
+    Term(usize),
+    /// Every value of a list.
+    List(Slot),
+    /// One term per value of some lists of one length.
+    Each(Box<Repeated>),
 }
 
-impl Number {
-    /// The number that `text` spells.
-    pub(crate) fn parse(text: &str) -> Option<Number> {
-        match text.parse() {
-            Ok(value) => Some(Number::Int(value)),
-            Err(_) => text.parse().ok().map(Number::Float),
-        }
-    }
-
-    /// The number as a float.
-    pub(crate) fn to_f64(self) -> f64 {
-        match self {
-            Number::Int(value) => value as f64,
-            Number::Float(value) => value,
-        }
-    }
+/// A template for each value of some lists.
+#[derive(Debug)]
+pub(crate) struct Repeated {
+    /// The lists, each with the register that holds its value in turn.
+    pub(crate) lists: Box<[(Slot, Reg)]>,
+    pub(crate) template: Template,
 }

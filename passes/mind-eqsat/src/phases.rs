@@ -8,11 +8,12 @@ use crate::egraph::language::Head;
 use crate::fast_math::FastMath;
 use crate::limits::Limits;
 use crate::load::Loaded;
-use crate::matcher::{Match, search};
 use crate::merge::merge;
-use crate::pattern::{Effect, Instruction, Phase, Rule};
+use crate::pattern::{Effect, Rule};
 use crate::report::{KeptReason, RuleStats};
+use crate::rule_info::Phase;
 use crate::ruleset::RuleSet;
+use crate::search::{InEgraph, Match, search};
 
 /// Rewrites the region until nothing changes or a limit is reached, which is returned.
 pub(crate) fn saturate(
@@ -22,7 +23,12 @@ pub(crate) fn saturate(
     limits: &Limits,
     stats: &mut [RuleStats],
 ) -> Vec<KeptReason> {
-    let depth = rules.rules.iter().map(depth).max().unwrap_or(0);
+    let depth = rules
+        .rules
+        .iter()
+        .map(|rule| rule.pattern.depth())
+        .max()
+        .unwrap_or(0);
     let mut search = Search {
         rules,
         limits,
@@ -37,7 +43,7 @@ pub(crate) fn saturate(
         (Phase::Reassociate, limits.reassociate_rounds),
     ];
     for (phase, rounds) in phases {
-        let acts = |rule: &&Rule| rule.egraph && classes.allows(rule.class);
+        let acts = |rule: &&Rule| rule.engine.in_egraph() && classes.allows(rule.class);
         let active: Vec<&Rule> = rules.rules.iter().filter(acts).collect();
         let own = active.iter().any(|rule| rule.phase == phase);
         if !own || phase == Phase::Merge && !search.merge(loaded, &active) {
@@ -119,7 +125,11 @@ impl Search<'_> {
                 continue;
             };
             let roots = &roots[rule.pattern.root.index()];
-            let found = search(&loaded.egraph, &uses, rule, roots, limit);
+            let subject = InEgraph {
+                egraph: &loaded.egraph,
+                uses: &uses,
+            };
+            let found = search(subject, rule, roots, limit);
             let stats = &mut self.stats[rule.name.index()];
             merge(loaded, &uses, rule, (template, *join), found, stats);
         }
@@ -149,7 +159,7 @@ fn matches<'a>(
         if roots.is_empty() || !rule.pattern.ops().all(|op| present[op.index()]) {
             continue;
         }
-        let found = search(egraph, uses, rule, roots, limit);
+        let found = search(InEgraph { egraph, uses }, rule, roots, limit);
         if found.len() >= limit {
             let reason = KeptReason::Matches(rule.name);
             if !reasons.contains(&reason) {
@@ -183,12 +193,6 @@ pub(crate) fn all_classes(egraph: &Eg<'_>) -> Vec<Id> {
         .map(Id::from)
         .filter(|&id| egraph.find(id) == id)
         .collect()
-}
-
-/// How many ops lie on the longest way from the root of a pattern.
-fn depth(rule: &Rule) -> usize {
-    let opens = |each: &&Instruction| matches!(each, Instruction::Open { .. });
-    rule.pattern.instructions.iter().filter(opens).count()
 }
 
 /// The classes at which a rule may match that did not before.

@@ -6,9 +6,11 @@ use mind_diag::{Diagnostics, SourceFile};
 use mind_ir::opdef::Registry;
 
 use crate::egraph::optable::OpTable;
+use crate::expr::Vocabulary;
 use crate::pattern::Rule;
 use crate::report::RuleIx;
-use crate::rules::load;
+use crate::rule_info::RuleInfo;
+use crate::rules::{LoadCx, load};
 
 /// The rule files that ship with the compiler, by name.
 pub const SHIPPED: &[(&str, &str)] = &[
@@ -58,15 +60,16 @@ pub const SHIPPED: &[(&str, &str)] = &[
 pub struct RuleSet {
     pub(crate) ops: OpTable,
     pub(crate) rules: Vec<Rule>,
-    names: Vec<String>,
+    infos: Vec<RuleInfo>,
+    warnings: Vec<SourceErrors>,
 }
 
-/// What is wrong with one rule file.
+/// What is wrong or doubtful in one rule file.
 #[derive(Debug)]
 pub struct SourceErrors {
     /// The file, which the spans are places in.
     pub file: SourceFile,
-    /// What is wrong, in text order.
+    /// What was found, in text order.
     pub diagnostics: Diagnostics,
 }
 
@@ -97,24 +100,48 @@ impl RuleSet {
     ///
     /// Errors: all that is wrong, file by file. No rule acts unless every file is right.
     pub fn load(registry: &Registry, sources: &[(&str, &str)]) -> Result<RuleSet, RuleErrors> {
-        let mut set = RuleSet {
-            ops: OpTable::new(registry),
-            rules: Vec::new(),
-            names: Vec::new(),
-        };
-        let mut errors = Vec::new();
-        for &(source, text) in sources {
-            let found = load(registry, &set.ops, text, &mut set.names, &mut set.rules);
-            if !found.is_empty() {
-                errors.push(SourceErrors {
-                    file: SourceFile::new(source, text),
-                    diagnostics: found,
-                });
-            }
+        RuleSet::load_with(registry, sources, &Vocabulary::new())
+    }
+
+    /// The same, with words of the program's own.
+    ///
+    /// Errors: as [`RuleSet::load`].
+    pub fn load_with(
+        registry: &Registry,
+        sources: &[(&str, &str)],
+        vocabulary: &Vocabulary,
+    ) -> Result<RuleSet, RuleErrors> {
+        let ops = OpTable::new(registry);
+        let files = sources
+            .iter()
+            .map(|&(name, text)| SourceFile::new(name, text));
+        let files: Vec<SourceFile> = files.collect();
+        let (mut written, mut infos, mut rules) = (Vec::new(), Vec::new(), Vec::new());
+        let mut found: Vec<Diagnostics> = Vec::new();
+        for (file, &(_, text)) in files.iter().zip(sources) {
+            let cx = LoadCx {
+                registry,
+                table: &ops,
+                vocabulary,
+                vet: !SHIPPED.iter().any(|(_, own)| std::ptr::eq(*own, text)),
+            };
+            found.push(load(cx, file, &mut written, &mut infos, &mut rules));
         }
-        match errors.is_empty() {
-            true => Ok(set),
-            false => Err(RuleErrors(errors)),
+        drop(written);
+        let refused = found.iter().any(Diagnostics::has_errors);
+        let found = files.into_iter().zip(found);
+        let findings: Vec<SourceErrors> = found
+            .filter(|(_, diagnostics)| !diagnostics.is_empty())
+            .map(|(file, diagnostics)| SourceErrors { file, diagnostics })
+            .collect();
+        match refused {
+            true => Err(RuleErrors(findings)),
+            false => Ok(RuleSet {
+                ops,
+                rules,
+                infos,
+                warnings: findings,
+            }),
         }
     }
 
@@ -125,19 +152,34 @@ impl RuleSet {
         RuleSet::load(registry, SHIPPED)
     }
 
+    /// What is doubtful in the files, though no mistake: rules that an earlier one leaves nothing to do.
+    pub fn warnings(&self) -> &[SourceErrors] {
+        &self.warnings
+    }
+
     /// Lets only the rules act whose names `keep` accepts; all keep their numbers.
     pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
-        let Self { rules, names, .. } = self;
-        rules.retain(|rule| keep(&names[rule.name.index()]));
+        let Self { rules, infos, .. } = self;
+        rules.retain(|rule| keep(&infos[rule.name.index()].name));
+    }
+
+    /// What a rule says of itself.
+    pub fn rule(&self, rule: RuleIx) -> &RuleInfo {
+        &self.infos[rule.index()]
+    }
+
+    /// What all rules say of themselves, in the order of [`Report::rules`](crate::Report::rules).
+    pub fn infos(&self) -> &[RuleInfo] {
+        &self.infos
     }
 
     /// The name of a rule.
     pub fn name(&self, rule: RuleIx) -> &str {
-        &self.names[rule.index()]
+        &self.rule(rule).name
     }
 
     /// The names of all rules, in the order of [`Report::rules`](crate::Report::rules).
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.names.iter().map(String::as_str)
+        self.infos.iter().map(|info| info.name.as_str())
     }
 }

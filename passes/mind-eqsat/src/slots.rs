@@ -2,19 +2,18 @@
 
 use mind_ir::types::{DType, Dim};
 
-use crate::egraph::payload::AttrId;
-
-/// A register of the matching machine: it holds an e-class. Register 0 is the root.
+/// A register of the matching machine: it holds a value. Register 0 is the root.
 pub(crate) type Reg = u8;
 
-/// The place of a bound attribute, dtype, extent or list of extents.
+/// The place of a bound attribute, dtype, extent, list of extents or list of values.
 pub(crate) type Slot = u8;
 
-/// What the slots of a match hold besides e-classes.
-#[derive(Clone, Default, Debug)]
-pub(crate) struct Slots {
-    pub(crate) attrs: Vec<AttrId>,
+/// What a match holds besides its registers: attributes as `A`, lists of values as `V`.
+#[derive(Clone, Debug)]
+pub(crate) struct Slots<V, A> {
+    pub(crate) attrs: Vec<Option<A>>,
     pub(crate) dtypes: Vec<Option<DType>>,
     pub(crate) dims: Vec<Dim>,
     pub(crate) shapes: Vec<Vec<Dim>>,
+    pub(crate) lists: Vec<Vec<V>>,
 }

@@ -46,7 +46,7 @@ pub struct GreedyReport {
     /// Dead ops dropped.
     pub erased: usize,
     /// How often each pattern acted, by name, in the order in which they first did.
-    pub applied: Vec<(&'static str, usize)>,
+    pub applied: Vec<(String, usize)>,
 }
 
 impl GreedyReport {
@@ -55,10 +55,10 @@ impl GreedyReport {
         self.folded + self.evaluated + self.erased > 0 || !self.applied.is_empty()
     }
 
-    fn count(&mut self, name: &'static str) {
-        match self.applied.iter_mut().find(|(own, _)| *own == name) {
+    fn count(&mut self, name: &str) {
+        match self.applied.iter_mut().find(|(own, _)| own == name) {
             Some((_, count)) => *count += 1,
-            None => self.applied.push((name, 1)),
+            None => self.applied.push((name.to_owned(), 1)),
         }
     }
 }
@@ -69,7 +69,7 @@ pub struct NotConverged {
     /// How many rewrites were made.
     pub rewrites: usize,
     /// The last patterns that acted, latest last.
-    pub last: Vec<&'static str>,
+    pub last: Vec<String>,
 }
 
 /// Rewrites every op of `g`, in every block, until no pattern acts; ops with constant operands are
@@ -116,7 +116,7 @@ pub fn apply(
         if rewrites > bound {
             return Err(NotConverged {
                 rewrites,
-                last: last.into(),
+                last: last.into_iter().map(str::to_owned).collect(),
             });
         }
     }
@@ -124,14 +124,14 @@ pub fn apply(
 }
 
 /// The name of what changed `op`, if anything did.
-fn step(
+fn step<'p>(
     rw: &mut Rewriter<'_>,
     op: OpId,
-    patterns: &PatternSet,
+    patterns: &'p PatternSet,
     config: &GreedyConfig,
     mut missed: Option<&mut Diagnostics>,
     report: &mut GreedyReport,
-) -> Option<&'static str> {
+) -> Option<&'p str> {
     let def = rw.def(op);
     if let Some(Folded::Value(value)) = def.fold.and_then(|fold| fold(op, rw))
         && rw.replace(op, value).is_ok()

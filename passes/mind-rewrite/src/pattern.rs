@@ -9,10 +9,10 @@ use crate::Rewriter;
 /// A rewrite of one op.
 pub trait RewritePattern {
     /// A short stable name, shown in remarks and statistics.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
     /// The ops it may act on.
-    fn roots(&self) -> &'static [&'static OpDef];
+    fn roots(&self) -> &[&'static OpDef];
 
     /// Patterns of greater benefit are tried first; equal ones in the order they were added.
     fn benefit(&self) -> u16 {
@@ -74,7 +74,7 @@ impl PatternSet {
     }
 
     /// The names of all patterns, in the order they were added.
-    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+    pub fn names(&self) -> impl Iterator<Item = &str> {
         self.patterns.iter().map(|pattern| pattern.name())
     }
 }

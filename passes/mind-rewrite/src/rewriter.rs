@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
-use mind_ir::opdef::OpDef;
+use mind_ir::opdef::{OpDef, Trait};
 use mind_ir::tensor::Tensor;
 use mind_ir::{Graph, OpId, ValueId};
 
@@ -103,6 +103,21 @@ impl<'g> Rewriter<'g> {
     pub fn set_attr(&mut self, op: OpId, index: usize, value: Attr<'_>) {
         self.graph.set_attr(op, index, value);
         self.worklist.push(op);
+    }
+
+    /// Erases the op that computes `value`, if that is pure and nothing reads it: what was created for a
+    /// rewrite that failed.
+    pub fn discard(&mut self, value: ValueId) {
+        let unread = |op: &OpId| {
+            let results = self.graph.results(*op);
+            results
+                .into_iter()
+                .all(|value| self.graph.uses(value).is_empty())
+        };
+        let op = self.graph.defining_op(value).filter(unread);
+        if let Some(op) = op.filter(|&op| self.graph.def(op).has(Trait::Pure)) {
+            self.graph.erase(op);
+        }
     }
 
     /// Erases `op`, whose results nobody reads, and has the ops that fed it looked at again.

@@ -20,6 +20,33 @@ pub(crate) struct Constant {
     pub(crate) data: Tensor,
 }
 
+impl Constant {
+    /// `element`, of rank 0, at every position.
+    pub(crate) fn splat(ty: Ty, element: Tensor) -> Constant {
+        Constant {
+            ty,
+            splat: true,
+            data: element,
+        }
+    }
+
+    /// The elements of `tensor`; a splat where all have the same bits.
+    pub(crate) fn of(ty: Ty, tensor: Tensor) -> Constant {
+        let bytes = tensor.buffer().to_bytes();
+        let size = tensor.dtype().size();
+        let same = !bytes.is_empty() && bytes.chunks(size).all(|each| each == &bytes[..size]);
+        if same {
+            let element = Buffer::from_bytes(tensor.dtype(), &bytes[..size]);
+            return Constant::splat(ty, Tensor::new(Vec::new(), element));
+        }
+        Constant {
+            ty,
+            splat: false,
+            data: tensor,
+        }
+    }
+}
+
 /// The constants of one run. Equal type and bits mean equal number; +0 and -0 are two constants.
 #[derive(Default, Debug)]
 pub(crate) struct Constants {
@@ -31,30 +58,16 @@ pub(crate) struct Constants {
 impl Constants {
     /// The constant of type `ty` with `element`, of rank 0, at every position.
     pub(crate) fn splat(&mut self, ty: Ty, element: Tensor) -> ConstId {
-        self.intern(Constant {
-            ty,
-            splat: true,
-            data: element,
-        })
+        self.intern(Constant::splat(ty, element))
     }
 
     /// The constant with the elements of `tensor`; a splat where all have the same bits.
     pub(crate) fn tensor(&mut self, ty: Ty, tensor: Tensor) -> ConstId {
-        let bytes = tensor.buffer().to_bytes();
-        let size = tensor.dtype().size();
-        let same = !bytes.is_empty() && bytes.chunks(size).all(|each| each == &bytes[..size]);
-        if same {
-            let element = Buffer::from_bytes(tensor.dtype(), &bytes[..size]);
-            return self.splat(ty, Tensor::new(Vec::new(), element));
-        }
-        self.intern(Constant {
-            ty,
-            splat: false,
-            data: tensor,
-        })
+        self.intern(Constant::of(ty, tensor))
     }
 
-    fn intern(&mut self, constant: Constant) -> ConstId {
+    /// The number of `constant`, whose type is of the scratch graph's table.
+    pub(crate) fn intern(&mut self, constant: Constant) -> ConstId {
         let bytes = constant.data.buffer().to_bytes().into_boxed_slice();
         let key = (constant.ty, constant.splat, bytes);
         if let Some(&known) = self.numbers.get(&key) {

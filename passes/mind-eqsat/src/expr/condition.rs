@@ -1,13 +1,18 @@
 //! Evaluating conditions and expressions for a match.
 
+use std::sync::Arc;
+
 use mind_ir::types::Dim;
 use smallvec::SmallVec;
 
 use super::functions::Function;
+use super::number::Number;
 use super::predicates::Predicate;
 use super::scope::{Argument, Scope};
+use super::vocabulary::{OwnFunction, OwnPredicate};
 use crate::egraph::payload::AttrValue;
 use crate::slots::{Reg, Slot};
+use crate::subject::Subject;
 
 /// An expression with its names resolved.
 #[derive(Debug)]
@@ -18,7 +23,14 @@ pub(crate) enum Expression {
     DType(Slot),
     Dim(Slot),
     Shape(Slot),
+    /// How many values a list holds.
+    Count(Slot),
+    /// Integers, each an item, and lists of extents in between.
+    List(Box<[Expression]>),
+    /// The same as a shape.
+    Dims(Box<[Expression]>),
     Call(&'static Function, Box<[Expression]>),
+    Own(Arc<OwnFunction>, Box<[Expression]>),
 }
 
 /// A condition with its names resolved.
@@ -29,6 +41,9 @@ pub(crate) enum Condition {
     Not(Box<Condition>),
     Compare(Comparison, Expression, Expression),
     Predicate(&'static Predicate, Box<[Expression]>),
+    Own(Arc<OwnPredicate>, Box<[Expression]>),
+    /// The condition holds for every value of some lists of one length, put into registers in turn.
+    Each(Box<[(Slot, Reg)]>, Box<Condition>),
 }
 
 /// How two things are compared.
@@ -82,22 +97,39 @@ impl Comparison {
 
 impl Expression {
     /// What the expression is for this match; none where it cannot be told.
-    pub(crate) fn argument<'a>(&self, scope: &Scope<'a, '_>) -> Option<Argument<'a>> {
+    pub(crate) fn argument<'a, S: Subject>(&self, scope: &Scope<'a, S>) -> Option<Argument<'a>> {
         Some(match self {
             Expression::Literal(value) => Argument::Attr(value.clone()),
-            Expression::Attr(slot) => Argument::Attr(scope.attr(*slot).clone()),
+            Expression::Attr(slot) => Argument::Attr(scope.attr(*slot)?),
             Expression::Register(reg) => Argument::Value(scope.value(*reg)),
             Expression::DType(slot) => Argument::DType(scope.slots.dtypes[usize::from(*slot)]?),
             Expression::Dim(slot) => Argument::Dim(scope.slots.dims[usize::from(*slot)]),
             Expression::Shape(slot) => Argument::Shape(&scope.slots.shapes[usize::from(*slot)]),
+            Expression::Count(list) => {
+                let count = scope.slots.lists[usize::from(*list)].len();
+                Argument::Attr(AttrValue::Int(count as i64))
+            }
+            Expression::List(items) => {
+                let dims = dims(items, scope)?;
+                let ints: Option<Box<[i64]>> = dims.into_iter().map(Dim::fixed).collect();
+                Argument::Attr(AttrValue::Ints(ints?))
+            }
+            Expression::Dims(items) => {
+                let dims = dims(items, scope)?;
+                (!dims.contains(&Dim::Dynamic)).then_some(())?;
+                Argument::Attr(AttrValue::Dims(dims.into()))
+            }
             Expression::Call(function, arguments) => {
+                (function.eval)(&arguments_of(arguments, scope)?)?
+            }
+            Expression::Own(function, arguments) => {
                 (function.eval)(&arguments_of(arguments, scope)?)?
             }
         })
     }
 
     /// The attribute value that the expression gives; none where it cannot be told.
-    pub(crate) fn attr(&self, scope: &Scope<'_, '_>) -> Option<AttrValue> {
+    pub(crate) fn attr<S: Subject>(&self, scope: &Scope<'_, S>) -> Option<AttrValue> {
         match self.argument(scope)? {
             Argument::Attr(value) => Some(value),
             Argument::Dim(Dim::Fixed(extent)) => Some(AttrValue::Int(extent)),
@@ -107,9 +139,36 @@ impl Expression {
     }
 }
 
-fn arguments_of<'a>(
+/// The extents that the items of a list stand for.
+fn dims<S: Subject>(items: &[Expression], scope: &Scope<'_, S>) -> Option<Vec<Dim>> {
+    let mut dims = Vec::new();
+    for item in items {
+        match item.argument(scope)? {
+            Argument::Dim(dim) => dims.push(dim),
+            Argument::Shape(shape) => dims.extend(shape),
+            Argument::Attr(AttrValue::Dims(shape)) => dims.extend(&shape),
+            Argument::Attr(AttrValue::Ints(list)) => {
+                dims.extend(list.iter().map(|&i| Dim::Fixed(i)))
+            }
+            other => dims.push(Dim::Fixed(other.int()?)),
+        }
+    }
+    Some(dims)
+}
+
+impl Expression {
+    /// The number that the expression gives; none where it cannot be told.
+    pub(crate) fn number<S: Subject>(&self, scope: &Scope<'_, S>) -> Option<Number> {
+        match self.argument(scope)? {
+            Argument::Attr(AttrValue::Float(bits)) => Some(Number::Float(f64::from_bits(bits))),
+            other => Some(Number::Int(other.int()?)),
+        }
+    }
+}
+
+fn arguments_of<'a, S: Subject>(
     arguments: &[Expression],
-    scope: &Scope<'a, '_>,
+    scope: &Scope<'a, S>,
 ) -> Option<SmallVec<[Argument<'a>; 4]>> {
     arguments
         .iter()
@@ -120,7 +179,7 @@ fn arguments_of<'a>(
 impl Condition {
     /// Whether the condition holds for this match; none where it cannot be told, so that `not` of what
     /// is not known does not hold either.
-    pub(crate) fn holds(&self, scope: &Scope<'_, '_>) -> Option<bool> {
+    pub(crate) fn holds<S: Subject>(&self, scope: &Scope<'_, S>) -> Option<bool> {
         match self {
             Condition::All(parts) => {
                 let mut known = Some(true);
@@ -151,6 +210,24 @@ impl Condition {
             Condition::Predicate(predicate, arguments) => {
                 (predicate.eval)(&arguments_of(arguments, scope)?)
             }
+            Condition::Own(predicate, arguments) => {
+                (predicate.eval)(&arguments_of(arguments, scope)?)
+            }
+            Condition::Each(lists, condition) => {
+                let mut known = Some(true);
+                for registers in scope.each(lists)? {
+                    let scope = Scope {
+                        registers: &registers,
+                        ..*scope
+                    };
+                    match condition.holds(&scope) {
+                        Some(true) => {}
+                        Some(false) => return Some(false),
+                        None => known = None,
+                    }
+                }
+                known
+            }
         }
     }
 }
@@ -159,10 +236,19 @@ fn compare(comparison: Comparison, lhs: &Argument<'_>, rhs: &Argument<'_>) -> Op
     if let (Some(lhs), Some(rhs)) = (lhs.int(), rhs.int()) {
         return Some(comparison.holds(lhs.cmp(&rhs)));
     }
+    if let (Some(lhs), Some(rhs)) = (lhs.float(), rhs.float()) {
+        return Some(comparison.holds(lhs.partial_cmp(&rhs)?));
+    }
     let equal = match (lhs, rhs) {
         // Two symbols may still have one extent: only their equality can be told.
         (Argument::Dim(lhs), Argument::Dim(rhs)) => lhs.surely_equals(*rhs).then_some(true)?,
         (Argument::Attr(lhs), Argument::Attr(rhs)) => lhs == rhs,
+        (Argument::DType(lhs), Argument::DType(rhs)) => lhs == rhs,
+        (Argument::Shape(lhs), Argument::Shape(rhs)) => {
+            let same = |(lhs, rhs): (&Dim, &Dim)| lhs.surely_equals(*rhs);
+            let equal = lhs.len() == rhs.len() && lhs.iter().zip(*rhs).all(same);
+            equal.then_some(true)?
+        }
         _ => return None,
     };
     match comparison {

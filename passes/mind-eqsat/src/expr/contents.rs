@@ -148,6 +148,20 @@ const fn half_min_positive() -> f32 {
     6.103_515_6e-5
 }
 
+/// The one element of `data` as an attribute; none for an integer past 64 bits.
+pub(super) fn number(data: &Tensor) -> Option<AttrValue> {
+    fn float<T: FloatNum>(data: &Tensor) -> Option<AttrValue> {
+        let element = data.elements::<T>().first()?;
+        Some(AttrValue::Float(element.to_f64().to_bits()))
+    }
+    fn int<T: Num>(data: &Tensor) -> Option<AttrValue> {
+        let element = data.elements::<T>().first()?.to_i128()?;
+        i64::try_from(element).ok().map(AttrValue::Int)
+    }
+    with_float!(data.dtype(), T => float::<T>(data), else
+        with_num!(data.dtype(), T => int::<T>(data), else None))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -44,6 +44,8 @@ impl std::fmt::Debug for Function {
 /// - `pad_along(padding, axis, before, after)`: a padding with more zeros along axis 1 or 2.
 /// - `first(?i)`, `step(?i)`: of a constant list of integers at equal distances.
 /// - `shift(list, i, n)`: `list` with `n` taken from entry `i`; an open end stays open.
+/// - `broadcast(?x, ?y)`: the shape that both broadcast to; `splat(?c)`: the number at every position of
+///   a constant.
 /// - `add`, `sub`, `mul`, `div_exact`, `min`, `max`: of integers.
 pub(crate) static FUNCTIONS: &[Function] = &[
     row("rank", &[Param::Value], Kind::Int, |a| {
@@ -192,6 +194,15 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     }),
     row("step", &[Param::Value], Kind::Int, |a| {
         int(progression(&a[0])?.step)
+    }),
+    row(
+        "broadcast",
+        &[Param::Shaped, Param::Shaped],
+        Kind::Dims,
+        |a| dims(shapes::broadcast(a[0].shape()?, a[1].shape()?)?),
+    ),
+    row("splat", &[Param::Value], Kind::Float, |a| {
+        contents::number(a[0].value()?.splat()?).map(Argument::Attr)
     }),
     row("add", INTS, Kind::Int, |a| {
         int(a[0].int()?.checked_add(a[1].int()?)?)

@@ -2,21 +2,30 @@
 
 /// What an expression is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// A value of the match: `?x`.
     Value,
+    /// A dtype: `'t`.
     DType,
+    /// An integer or an extent.
     Int,
+    /// A float.
     Float,
+    /// A truth value.
     Bool,
+    /// A name.
     Str,
+    /// A list of integers.
     Ints,
+    /// A list of extents.
     Dims,
+    /// A window's padding.
     Padding,
 }
 
 impl Kind {
     /// The kind in words.
-    pub(crate) fn text(self) -> &'static str {
+    pub fn text(self) -> &'static str {
         match self {
             Kind::Value => "a value",
             Kind::DType => "a dtype",
@@ -33,7 +42,7 @@ impl Kind {
 
 /// A parameter of a function or predicate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Param {
+pub enum Param {
     /// A value.
     Value,
     /// A value or a dtype.
@@ -52,7 +61,7 @@ pub(crate) enum Param {
 
 impl Param {
     /// Whether an argument of `kind` may stand there.
-    pub(crate) fn admits(self, kind: Kind) -> bool {
+    pub fn admits(self, kind: Kind) -> bool {
         match self {
             Param::Value => kind == Kind::Value,
             Param::Typed => matches!(kind, Kind::Value | Kind::DType),
@@ -65,7 +74,7 @@ impl Param {
     }
 
     /// What may stand there, in words.
-    pub(crate) fn text(self) -> &'static str {
+    pub fn text(self) -> &'static str {
         match self {
             Param::Value => "a value such as `?x`",
             Param::Typed => "a value such as `?x` or a dtype such as `'t`",

@@ -171,7 +171,7 @@ const fn row(
 }
 
 fn has(argument: &Argument<'_>, facts: Facts) -> Option<bool> {
-    Some(argument.value()?.data.facts.has(facts))
+    Some(argument.value()?.facts.has(facts))
 }
 
 fn surely_same(a: &[Dim], b: &[Dim]) -> bool {

@@ -1,69 +1,111 @@
 //! What the names of a rule stand for in one match.
 
-use egg::Id;
+use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim, TypeView};
 
-use crate::egraph::analysis::{Data, Eg};
 use crate::egraph::constants::Constant;
+use crate::egraph::facts::Facts;
 use crate::egraph::payload::AttrValue;
 use crate::slots::{Reg, Slot, Slots};
+use crate::subject::Subject;
 
-/// A match, and the e-graph it was found in.
-pub(crate) struct Scope<'a, 'r> {
-    pub(crate) egraph: &'a Eg<'r>,
-    /// How many operand slots of the input program read each class, by id.
-    pub(crate) uses: &'a [u32],
-    pub(crate) registers: &'a [Id],
-    pub(crate) slots: &'a Slots,
+/// A match, and what it was found in.
+pub(crate) struct Scope<'a, S: Subject> {
+    pub(crate) subject: &'a S,
+    pub(crate) registers: &'a [S::Value],
+    pub(crate) slots: &'a Slots<S::Value, S::Attr>,
 }
 
 /// A value in a match.
-#[derive(Clone, Copy)]
-pub(crate) struct ValueInfo<'a> {
+#[derive(Clone, Copy, Debug)]
+pub struct ValueInfo<'a> {
     pub(crate) ty: TypeView<'a>,
-    pub(crate) data: Data,
+    pub(crate) facts: Facts,
     pub(crate) constant: Option<&'a Constant>,
     pub(crate) uses: u32,
 }
 
 /// What a function or predicate is given.
-#[derive(Clone)]
-pub(crate) enum Argument<'a> {
+#[derive(Clone, Debug)]
+pub enum Argument<'a> {
+    /// A value of the match.
     Value(ValueInfo<'a>),
+    /// A dtype.
     DType(DType),
+    /// What an attribute holds, or another function gave.
     Attr(AttrValue),
+    /// An extent.
     Dim(Dim),
+    /// A list of extents.
     Shape(&'a [Dim]),
 }
 
-impl<'a> Scope<'a, '_> {
+impl<'a, S: Subject> Scope<'a, S> {
     /// The attribute in `slot`.
-    pub(crate) fn attr(&self, slot: Slot) -> &'a AttrValue {
-        self.egraph
-            .analysis
-            .store
-            .attr(self.slots.attrs[usize::from(slot)])
+    pub(crate) fn attr(&self, slot: Slot) -> Option<AttrValue> {
+        self.subject.attr(self.slots.attrs[usize::from(slot)]?)
+    }
+
+    /// The register file for each value of `lists`, each list with its register; none where their
+    /// lengths differ.
+    pub(crate) fn each(
+        &self,
+        lists: &[(Slot, Reg)],
+    ) -> Option<impl Iterator<Item = Vec<S::Value>> + use<'a, S>> {
+        let slots: &'a Slots<S::Value, S::Attr> = self.slots;
+        let list = |slot: Slot| slots.lists[usize::from(slot)].as_slice();
+        let count = lists.first().map_or(0, |&(slot, _)| list(slot).len());
+        let lists: Vec<(&'a [S::Value], usize)> = lists
+            .iter()
+            .map(|&(slot, reg)| (list(slot), usize::from(reg)))
+            .collect();
+        let one_length = lists.iter().all(|(list, _)| list.len() == count);
+        let mut registers = self.registers.to_vec();
+        let each = move |at: usize| {
+            for &(list, reg) in &lists {
+                if registers.len() <= reg {
+                    registers.resize(reg + 1, list[at]);
+                }
+                registers[reg] = list[at];
+            }
+            registers.clone()
+        };
+        one_length.then(|| (0..count).map(each))
     }
 
     /// The value in `reg`.
     pub(crate) fn value(&self, reg: Reg) -> ValueInfo<'a> {
-        let id = self.egraph.find(self.registers[usize::from(reg)]);
-        let data = self.egraph[id].data;
-        let store = &self.egraph.analysis.store;
-        let constant = data.constant.map(|constant| store.constants.get(constant));
-        let uses = self.uses.get(usize::from(id)).copied().unwrap_or(0);
+        let value = self.registers[usize::from(reg)];
         ValueInfo {
-            ty: store.ty(data.ty),
-            data,
-            constant,
-            uses,
+            ty: self.subject.ty(value),
+            facts: self.subject.facts(value),
+            constant: self.subject.constant(value),
+            uses: self.subject.uses(value),
         }
+    }
+}
+
+impl<'a> ValueInfo<'a> {
+    /// The type.
+    pub fn ty(&self) -> TypeView<'a> {
+        self.ty
+    }
+
+    /// The one element that is known to stand at every position, of rank 0.
+    pub fn splat(&self) -> Option<&'a Tensor> {
+        let constant = self.constant.filter(|constant| constant.splat)?;
+        Some(&constant.data)
+    }
+
+    /// How many operands of the program are this value.
+    pub fn uses(&self) -> u32 {
+        self.uses
     }
 }
 
 impl<'a> Argument<'a> {
     /// The integer, where it is one.
-    pub(crate) fn int(&self) -> Option<i64> {
+    pub fn int(&self) -> Option<i64> {
         match self {
             Argument::Attr(AttrValue::Int(value)) => Some(*value),
             Argument::Dim(dim) => dim.fixed(),
@@ -71,8 +113,16 @@ impl<'a> Argument<'a> {
         }
     }
 
+    /// The number as a float, where it is one.
+    pub fn float(&self) -> Option<f64> {
+        match self {
+            Argument::Attr(AttrValue::Float(bits)) => Some(f64::from_bits(*bits)),
+            other => other.int().map(|value| value as f64),
+        }
+    }
+
     /// The list of integers, where it is one.
-    pub(crate) fn ints(&self) -> Option<&[i64]> {
+    pub fn ints(&self) -> Option<&[i64]> {
         match self {
             Argument::Attr(AttrValue::Ints(list)) => Some(list),
             _ => None,
@@ -89,7 +139,7 @@ impl<'a> Argument<'a> {
     }
 
     /// The value, where it is one.
-    pub(crate) fn value(&self) -> Option<ValueInfo<'a>> {
+    pub fn value(&self) -> Option<ValueInfo<'a>> {
         match self {
             Argument::Value(value) => Some(*value),
             _ => None,
@@ -97,7 +147,7 @@ impl<'a> Argument<'a> {
     }
 
     /// The shape of a value, or a list of extents.
-    pub(crate) fn shape(&self) -> Option<&'a [Dim]> {
+    pub fn shape(&self) -> Option<&'a [Dim]> {
         match self {
             Argument::Value(value) => Some(value.ty.shape),
             Argument::Shape(shape) => Some(shape),
@@ -106,7 +156,7 @@ impl<'a> Argument<'a> {
     }
 
     /// The dtype of a value, or a dtype.
-    pub(crate) fn dtype(&self) -> Option<DType> {
+    pub fn dtype(&self) -> Option<DType> {
         match self {
             Argument::Value(value) => Some(value.ty.dtype),
             Argument::DType(dtype) => Some(*dtype),

@@ -102,6 +102,12 @@ pub(super) fn pad_along(pads: [i64; 4], axis: i64, more: [i64; 2]) -> Option<[i6
     Some(pads)
 }
 
+/// The shape that two shapes broadcast to; none where that cannot be told.
+pub(super) fn broadcast(a: &[Dim], b: &[Dim]) -> Option<Vec<Dim>> {
+    let shape = mind_ir::types::broadcast(a, b).ok()?;
+    (!shape.contains(&Dim::Dynamic)).then(|| shape.to_vec())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

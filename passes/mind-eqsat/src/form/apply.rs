@@ -19,10 +19,10 @@ use crate::egraph::store::Store;
 use crate::expr::Scope;
 use crate::fusion::build::{Body, build};
 use crate::load::{Loaded, load};
-use crate::matcher::{Match, search_if};
 use crate::merge::{joined_extent, placed};
-use crate::pattern::{Effect, Join, Rule, Template, TemplateTerm};
+use crate::pattern::{Effect, Join, Rule, Template};
 use crate::region::Program;
+use crate::search::{InEgraph, Match, search_if};
 
 /// The most matches at one value that are applied.
 const MATCHES: usize = 4;
@@ -64,13 +64,20 @@ pub(super) fn apply(
     };
     let class = loaded.egraph.find(class);
     let uses = loaded.uses();
-    let found = search_if(&loaded.egraph, &uses, rule, &[class], MATCHES, |_| true);
+    let subject = InEgraph {
+        egraph: &loaded.egraph,
+        uses: &uses,
+    };
+    let found = search_if(subject, rule, &[class], MATCHES, |_| true);
     let values = values(g, &program, &loaded);
     let mut applied = Vec::new();
     for found in found {
-        let scope = Scope {
+        let subject = InEgraph {
             egraph: &loaded.egraph,
             uses: &uses,
+        };
+        let scope = Scope {
+            subject: &subject,
             registers: &found.registers,
             slots: &found.slots,
         };
@@ -131,16 +138,16 @@ impl Instantiator<'_, '_> {
         let store = &self.loaded.egraph.analysis.store;
         let value = |id: Id| self.values.get(&self.loaded.egraph.find(id)).copied();
         let mut terms: Vec<ValueId> = Vec::with_capacity(ready.len());
-        for (at, ((_, ready), term)) in ready.into_iter().zip(&template.terms).enumerate() {
+        for (at, (_, ready)) in ready.into_iter().enumerate() {
             let end = InsertPoint::End(self.g.body());
             let mut builder = Builder::new(self.g, end, Span::FILE);
-            let term = match (ready, term) {
-                (Ready::Class(id), _) => value(id)?,
-                (Ready::Const(constant), _) => {
+            let term = match ready {
+                Ready::Class(id) => value(id)?,
+                Ready::Const(constant) => {
                     let tensor = spelt_out(store, store.constants.get(constant))?;
                     (self.cx.constant)(&mut builder, &tensor)
                 }
-                (Ready::Op(op, attrs), TemplateTerm::Op { operands, .. }) => {
+                Ready::Op(op, attrs, operands) => {
                     let operands: SmallVec<[ValueId; 4]> =
                         match joined.filter(|joined| joined.term == at) {
                             Some(joined) => {
@@ -154,7 +161,6 @@ impl Instantiator<'_, '_> {
                     let created = builder.create(def, &operands, &attrs).ok()?;
                     self.g.result(created)
                 }
-                (Ready::Op(..), _) => return None,
             };
             terms.push(term);
         }

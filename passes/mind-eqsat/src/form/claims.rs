@@ -4,6 +4,7 @@ use mind_ir::types::{DType, DTypeClass};
 
 use super::hints::number;
 use crate::expr::{Condition, Expression, Scope};
+use crate::subject::Subject;
 
 /// Whether the condition holds where every value is of `dtype`; none where that alone does not tell.
 pub(super) fn holds(condition: &Condition, dtype: DType) -> Option<bool> {
@@ -24,7 +25,8 @@ pub(super) fn holds(condition: &Condition, dtype: DType) -> Option<bool> {
             none.then_some(false)
         }
         Condition::Not(inner) => holds(inner, dtype).map(|held| !held),
-        Condition::Compare(..) => None,
+        Condition::Compare(..) | Condition::Own(..) => None,
+        Condition::Each(_, inner) => holds(inner, dtype),
         Condition::Predicate(predicate, arguments) => asked(predicate.name, arguments, dtype),
     }
 }
@@ -62,12 +64,16 @@ pub(super) fn alternatives(condition: &Condition) -> Vec<&Condition> {
             let nested = |part| std::iter::once(part).chain(alternatives(part));
             parts.iter().flat_map(nested).collect()
         }
-        Condition::Not(_) | Condition::Compare(..) | Condition::Predicate(..) => Vec::new(),
+        Condition::Not(_)
+        | Condition::Compare(..)
+        | Condition::Predicate(..)
+        | Condition::Own(..)
+        | Condition::Each(..) => Vec::new(),
     }
 }
 
 /// Which alternatives hold for a match.
-pub(super) fn taken(condition: &Condition, scope: &Scope<'_, '_>) -> Vec<bool> {
+pub(super) fn taken<S: Subject>(condition: &Condition, scope: &Scope<'_, S>) -> Vec<bool> {
     let holds = |part: &&Condition| part.holds(scope) == Some(true);
     alternatives(condition).iter().map(holds).collect()
 }

@@ -30,6 +30,24 @@ pub enum Hint {
     SameShape(usize, usize),
 }
 
+impl Hint {
+    /// The hint about other values; none where `value` has none for one.
+    fn renumbered(self, value: impl Fn(usize) -> Option<usize>) -> Option<Hint> {
+        Some(match self {
+            Hint::Constant(own) => Hint::Constant(value(own)?),
+            Hint::Splat(own, number) => Hint::Splat(value(own)?, number),
+            Hint::PowerOfTwo(own) => Hint::PowerOfTwo(value(own)?),
+            Hint::Positive(own) => Hint::Positive(value(own)?),
+            Hint::Identity(own) => Hint::Identity(value(own)?),
+            Hint::Positions(own) => Hint::Positions(value(own)?),
+            Hint::Indices(own) => Hint::Indices(value(own)?),
+            Hint::Fact(own, facts) => Hint::Fact(value(own)?, facts),
+            Hint::Rank(own, rank) => Hint::Rank(value(own)?, rank),
+            Hint::SameShape(a, b) => Hint::SameShape(value(a)?, value(b)?),
+        })
+    }
+}
+
 /// What `pattern` asks of values besides their ops and types.
 pub(super) fn of_pattern(pattern: &Pattern) -> Vec<Hint> {
     let near = pattern.instructions.iter().filter_map(|each| match each {
@@ -39,13 +57,29 @@ pub(super) fn of_pattern(pattern: &Pattern) -> Vec<Hint> {
     near.collect()
 }
 
-/// Adds what `condition` asks for, alternatives included, to `found`.
-pub(super) fn hints(condition: &Condition, found: &mut Vec<Hint>) {
+/// Adds what `condition` asks for, alternatives included, to `found`; `lists` are the values that stand
+/// for each list.
+pub(super) fn hints(condition: &Condition, lists: &[Vec<usize>], found: &mut Vec<Hint>) {
     match condition {
         Condition::All(parts) | Condition::Any(parts) => {
-            parts.iter().for_each(|part| hints(part, found));
+            parts.iter().for_each(|part| hints(part, lists, found));
         }
-        Condition::Not(_) => {}
+        Condition::Not(_) | Condition::Own(..) => {}
+        Condition::Each(each, inner) => {
+            let mut asked = Vec::new();
+            hints(inner, lists, &mut asked);
+            for at in 0..each
+                .first()
+                .map_or(0, |(list, _)| lists[usize::from(*list)].len())
+            {
+                let value = |number: usize| {
+                    let own = each.iter().find(|(_, reg)| usize::from(*reg) == number);
+                    let listed = |(list, _): &(u8, u8)| lists[usize::from(*list)].get(at).copied();
+                    own.map_or(Some(number), listed)
+                };
+                found.extend(asked.iter().filter_map(|hint| hint.renumbered(value)));
+            }
+        }
         Condition::Compare(Comparison::Equal, lhs, rhs) => {
             found.extend(rank(lhs, rhs).or(rank(rhs, lhs)));
         }
@@ -120,6 +154,8 @@ pub(super) fn text(condition: &Condition) -> String {
             let sign = comparison.sign();
             format!("{} {sign} {}", operand(lhs), operand(rhs))
         }
+        Condition::Own(predicate, _) => format!("{}(..)", predicate.name),
+        Condition::Each(_, inner) => format!("{} of each", text(inner)),
         Condition::Predicate(predicate, arguments) => match number(arguments.last()) {
             Some(number) => format!("{}(.., {number})", predicate.name),
             None => format!("{}(..)", predicate.name),

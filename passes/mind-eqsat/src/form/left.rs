@@ -4,9 +4,12 @@ use std::ops::Range;
 
 use mind_ir::opdef::OpDef;
 
-use crate::egraph::optable::OpTable;
+use crate::egraph::optable::{OpIx, OpTable};
 use crate::egraph::payload::AttrValue;
-use crate::pattern::{AttrPattern, DimPattern, Instruction, Part, Pattern, ShapePattern};
+use crate::pattern::{
+    AttrPattern, DimPattern, Each, Instruction, Item, Part, Pattern, ShapePattern,
+};
+use crate::slots::Reg;
 
 /// What a rule looks for: ops over values, which are numbered; the root is value 0.
 #[derive(Clone, Debug)]
@@ -63,47 +66,146 @@ pub enum LeftDim {
     Rest(usize),
 }
 
-/// The tree behind the instructions of `pattern`.
-pub(super) fn left<'r>(pattern: &'r Pattern, table: &OpTable) -> Left<'r> {
-    let mut left = Left {
-        values: pattern.registers,
-        ops: Vec::new(),
-        same: Vec::new(),
-        types: Vec::new(),
+/// How many values stand for a list: enough to tell a list from one value.
+const LISTED: usize = 2;
+
+/// The tree behind the instructions of `pattern`, and the values that stand for each of its lists.
+pub(super) fn left<'r>(pattern: &'r Pattern, table: &OpTable) -> (Left<'r>, Vec<Vec<usize>>) {
+    let mut builder = LeftBuilder {
+        table,
+        left: Left {
+            values: pattern.registers,
+            ops: Vec::new(),
+            same: Vec::new(),
+            types: Vec::new(),
+        },
+        lists: vec![Vec::new(); pattern.lists],
+        registers: (0..pattern.registers).collect(),
     };
-    for instruction in &pattern.instructions {
-        match instruction {
-            Instruction::Open {
-                reg,
-                op,
-                attrs,
-                out,
-                ..
-            } => {
-                let first = usize::from(*out);
-                // The registers of the operands end where those of the next op begin.
-                if let Some(before) = left.ops.last_mut() {
-                    before.operands.end = first;
+    builder.code(&pattern.instructions);
+    (builder.left, builder.lists)
+}
+
+struct LeftBuilder<'r, 't> {
+    table: &'t OpTable,
+    left: Left<'r>,
+    lists: Vec<Vec<usize>>,
+    /// The value in each register. What each value of a list must be uses its registers anew.
+    registers: Vec<usize>,
+}
+
+impl<'r> LeftBuilder<'r, '_> {
+    fn code(&mut self, code: &'r [Instruction]) {
+        for instruction in code {
+            match instruction {
+                Instruction::Open {
+                    reg,
+                    op,
+                    attrs,
+                    out,
+                    operands,
+                    ..
+                } => {
+                    let outs = usize::from(*out)..usize::from(*out) + usize::from(*operands);
+                    // Operands are numbered in a row, also where their registers are used again.
+                    let first = self.registers.get(outs.start).copied();
+                    let first = first.unwrap_or(self.left.values);
+                    let row = outs.clone().zip(first..);
+                    let in_a_row = row.clone().all(|(reg, value)| self.registers[reg] == value);
+                    debug_assert!(in_a_row, "an op opens registers in a row");
+                    self.op(*reg, *op, attrs, first..first + outs.len());
                 }
-                left.ops.push(LeftOp {
-                    def: table.def(*op),
-                    result: usize::from(*reg),
-                    operands: first..pattern.registers,
-                    attrs: attrs.iter().map(attr).collect(),
-                });
-            }
-            Instruction::Near { .. } => {}
-            Instruction::Same(a, b) => left.same.push((usize::from(*a), usize::from(*b))),
-            Instruction::Type { reg, ty } => {
-                let ty = LeftType {
-                    dtype: ty.dtype.map(slot),
-                    shape: ty.shape.as_ref().map(shape),
-                };
-                left.types.push((usize::from(*reg), ty));
+                Instruction::OpenList {
+                    reg,
+                    op,
+                    attrs,
+                    items,
+                } => {
+                    let first = self.left.values;
+                    for item in items {
+                        match item {
+                            Item::One(reg) => {
+                                let value = self.new_values(1).start;
+                                self.left.same.push((self.value(*reg), value));
+                            }
+                            Item::Many(list) => {
+                                self.lists[usize::from(*list)] = self.new_values(LISTED).collect();
+                            }
+                        }
+                    }
+                    self.op(*reg, *op, attrs, first..self.left.values);
+                }
+                Instruction::Near { .. } => {}
+                Instruction::Same(a, b) => {
+                    self.left.same.push((self.value(*a), self.value(*b)));
+                }
+                Instruction::SameList(a, b) => {
+                    let (a, b) = (&self.lists[usize::from(*a)], &self.lists[usize::from(*b)]);
+                    let pairs = a.iter().copied().zip(b.iter().copied());
+                    self.left.same.extend(pairs);
+                }
+                Instruction::First { list, reg } => {
+                    let first = self.lists[usize::from(*list)].first().copied();
+                    let own = self.value(*reg);
+                    self.left.same.extend(first.map(|first| (own, first)));
+                }
+                Instruction::Start { reg, list } => {
+                    self.lists[usize::from(*list)] = vec![self.value(*reg)];
+                }
+                Instruction::Each(each) => self.each(each),
+                Instruction::Type { reg, ty } => {
+                    let ty = LeftType {
+                        dtype: ty.dtype.map(slot),
+                        shape: ty.shape.as_ref().map(shape),
+                    };
+                    self.left.types.push((self.value(*reg), ty));
+                }
             }
         }
     }
-    left
+
+    /// What each value of a list but the first must be.
+    fn each(&mut self, each: &'r Each) {
+        let values = self.lists[usize::from(each.list)].clone();
+        for value in values.into_iter().skip(1) {
+            let own = self.new_values(1).start;
+            self.registers[usize::from(each.reg)] = own;
+            self.left.same.push((own, value));
+            for instruction in &each.body {
+                if let Instruction::Open { out, operands, .. } = instruction {
+                    let out = usize::from(*out);
+                    let fresh = self.new_values(usize::from(*operands));
+                    for (reg, value) in (out..).zip(fresh) {
+                        self.registers[reg] = value;
+                    }
+                }
+            }
+            self.code(&each.body);
+            for &(reg, list) in &each.collect {
+                let value = self.value(reg);
+                self.lists[usize::from(list)].push(value);
+            }
+        }
+    }
+
+    fn op(&mut self, reg: Reg, op: OpIx, attrs: &'r [AttrPattern], operands: Range<usize>) {
+        self.left.ops.push(LeftOp {
+            def: self.table.def(op),
+            result: self.value(reg),
+            operands,
+            attrs: attrs.iter().map(attr).collect(),
+        });
+    }
+
+    fn value(&self, reg: Reg) -> usize {
+        self.registers[usize::from(reg)]
+    }
+
+    fn new_values(&mut self, count: usize) -> Range<usize> {
+        let first = self.left.values;
+        self.left.values += count;
+        first..self.left.values
+    }
 }
 
 fn attr(pattern: &AttrPattern) -> LeftAttr<'_> {

@@ -109,16 +109,17 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// What the rule looks for.
+    /// What the rule looks for, each list of operands as a list of two.
     pub fn left(self) -> Left<'a> {
-        left::left(&self.rule.pattern, &self.set.ops)
+        left::left(&self.rule.pattern, &self.set.ops).0
     }
 
     /// What values and types the rule asks for, as far as it says so directly.
     pub fn hints(self) -> Vec<Hint> {
         let mut found = hints::of_pattern(&self.rule.pattern);
         if let Some(condition) = &self.rule.condition {
-            hints::hints(condition, &mut found);
+            let (_, lists) = left::left(&self.rule.pattern, &self.set.ops);
+            hints::hints(condition, &lists, &mut found);
         }
         found
     }

@@ -13,10 +13,11 @@ use crate::cost::CostClass;
 use crate::egraph::language::{Head, Node};
 use crate::extract::{ClassIx, Dense, NodeIx, Rank, What};
 use crate::load::Loaded;
-use crate::matcher::{Match, search};
-use crate::pattern::{Effect, Phase, Rule};
+use crate::pattern::{Effect, Rule};
 use crate::phases::{all_classes, roots_by_op};
 use crate::report::RuleStats;
+use crate::rule_info::Phase;
+use crate::search::{InEgraph, Match, search};
 
 /// How far back a value is followed to see whether a group would read what it computes itself.
 const LOOK_BACK: usize = 64;
@@ -88,7 +89,11 @@ fn named(
             continue;
         };
         let roots = &roots[rule.pattern.root.index()];
-        for found in search(&loaded.egraph, &uses, rule, roots, limit) {
+        let subject = InEgraph {
+            egraph: &loaded.egraph,
+            uses: &uses,
+        };
+        for found in search(subject, rule, roots, limit) {
             stats[rule.name.index()].matched += 1;
             if let Some(nodes) = members(loaded, dense, &found) {
                 stats[rule.name.index()].applied += 1;

@@ -12,6 +12,8 @@ pub(crate) struct Name<'s> {
 /// One rule.
 #[derive(Clone, Debug)]
 pub(crate) struct RuleAst<'s> {
+    /// The whole rule.
+    pub(crate) span: Span,
     pub(crate) name: Name<'s>,
     /// The words of `class`, with the tolerance of `approx`.
     pub(crate) class: Option<Vec<Name<'s>>>,
@@ -24,7 +26,13 @@ pub(crate) struct RuleAst<'s> {
     /// The ops that `op` stands for, one rule for each.
     pub(crate) ops: Vec<Name<'s>>,
     pub(crate) condition: Option<CondAst<'s>>,
+    /// The place of the condition.
+    pub(crate) condition_span: Span,
+    /// The place of both sides.
+    pub(crate) sides: Span,
     pub(crate) body: Body<'s>,
+    /// Why it holds, without the quotes.
+    pub(crate) source: Option<Name<'s>>,
 }
 
 /// What a rule says.
@@ -53,7 +61,7 @@ pub(crate) enum Term<'s> {
     /// `core.add(?x, ?y) {attr = expression}`.
     Op {
         name: Name<'s>,
-        operands: Vec<Term<'s>>,
+        operands: Vec<Operand<'s>>,
         attrs: Vec<(Name<'s>, Expr<'s>)>,
     },
     /// `any(a, b)`: either, in a fusion.
@@ -65,8 +73,19 @@ pub(crate) enum Term<'s> {
         span: Span,
         scalar: bool,
         value: Name<'s>,
-        number: Name<'s>,
+        number: Expr<'s>,
     },
+}
+
+/// An operand of a term.
+#[derive(Clone, Debug)]
+pub(crate) enum Operand<'s> {
+    /// `?x`, `core.add(?x, ?y)`.
+    One(Term<'s>),
+    /// `?xs..`: any number of values; within [`Operand::Each`] one of them at a time.
+    List(Name<'s>),
+    /// `core.neg(?xs..) ..`: this term for each value of its lists.
+    Each(Term<'s>),
 }
 
 impl Term<'_> {
@@ -125,6 +144,8 @@ pub(crate) enum Expr<'s> {
     Attr(Name<'s>),
     DType(Name<'s>),
     Rest(Name<'s>),
+    /// `?xs..`.
+    Values(Name<'s>),
     /// An extent's name, `true` or `false`.
     Word(Name<'s>),
     Number(Name<'s>),
@@ -143,6 +164,7 @@ impl Expr<'_> {
             | Expr::Attr(name)
             | Expr::DType(name)
             | Expr::Rest(name)
+            | Expr::Values(name)
             | Expr::Word(name)
             | Expr::Number(name)
             | Expr::Call { name, .. } => name.span,

@@ -81,6 +81,12 @@ impl<'t, 's> Parser<'t, 's> {
         }
     }
 
+    /// Just past the token before the next one.
+    pub(super) fn end(&self) -> u32 {
+        let before = self.at.checked_sub(1).map(|at| self.tokens[at]);
+        before.map_or(0, |token| token.span.end)
+    }
+
     /// Whether the next rule starts here.
     pub(super) fn at_rule(&self) -> bool {
         let named = self

@@ -5,7 +5,7 @@
 
 use mind_diag::{Diagnostic, Diagnostics, Span};
 
-use super::ast::{Name, RuleAst, Term};
+use super::ast::{Name, Operand, RuleAst, Term};
 
 /// The most patterns that one fusion may stand for.
 const MAX_PATTERNS: usize = 512;
@@ -81,7 +81,10 @@ fn inexact(term: &Term<'_>) -> Option<(&'static str, Span)> {
         Term::Near { span, .. } => Some(("near", *span)),
         Term::Value { .. } | Term::Like { .. } => None,
         Term::Named { term, .. } => inexact(term),
-        Term::Op { operands, .. } => operands.iter().find_map(inexact),
+        Term::Op { operands, .. } => operands.iter().find_map(|operand| match operand {
+            Operand::One(term) | Operand::Each(term) => inexact(term),
+            Operand::List(_) => None,
+        }),
     }
 }
 
@@ -123,13 +126,21 @@ fn alternatives<'s>(
             operands,
             attrs,
         } => {
-            let mut all: Vec<(Vec<Term<'s>>, Vec<&'s str>)> = vec![(Vec::new(), opened)];
+            let mut all: Vec<(Vec<Operand<'s>>, Vec<&'s str>)> = vec![(Vec::new(), opened)];
             for operand in operands {
                 let mut longer = Vec::new();
                 for (before, opened) in all {
-                    for (term, opened) in alternatives(lets, operand, opened)? {
+                    let (term, wrap): (_, fn(Term<'s>) -> Operand<'s>) = match operand {
+                        Operand::One(term) => (term, Operand::One),
+                        Operand::Each(term) => (term, Operand::Each),
+                        Operand::List(name) => {
+                            longer.push(([before, vec![Operand::List(*name)]].concat(), opened));
+                            continue;
+                        }
+                    };
+                    for (term, opened) in alternatives(lets, term, opened)? {
                         let mut operands = before.clone();
-                        operands.push(term);
+                        operands.push(wrap(term));
                         longer.push((operands, opened));
                     }
                     if longer.len() > MAX_PATTERNS {

@@ -58,7 +58,10 @@ pub(crate) fn lex<'s>(text: &'s str, found: &mut Diagnostics) -> Vec<Token<'s>> 
             '?' => (Kind::Value, 1, 1 + name_len(&rest[1..])),
             '$' => (Kind::Attr, 1, 1 + name_len(&rest[1..])),
             '\'' => (Kind::DType, 1, 1 + name_len(&rest[1..])),
-            '.' if rest.starts_with("..") => (Kind::Rest, 2, 2 + name_len(&rest[2..])),
+            '.' if rest.starts_with("..") => match name_len(&rest[2..]) {
+                0 => (Kind::Sign, 0, 2),
+                len => (Kind::Rest, 2, 2 + len),
+            },
             '"' => match rest[1..].find(['"', '\n']).map(|end| end + 1) {
                 Some(end) if rest.as_bytes()[end] == b'"' => (Kind::Text, 0, end + 1),
                 _ => {

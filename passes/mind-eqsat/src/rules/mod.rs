@@ -1,14 +1,16 @@
 //! Rule files: reading, checking, compiling.
 
-mod ast;
+pub(crate) mod ast;
 mod check;
+mod condition;
 mod cursor;
 mod expand;
+mod header;
 mod lex;
-mod names;
+pub(crate) mod names;
 mod parse;
 mod pattern;
 mod template;
 mod terms;
 
-pub(crate) use check::load;
+pub(crate) use check::{LoadCx, load};

@@ -1,5 +1,7 @@
 //! What the names of one rule stand for while it is compiled.
 
+use std::sync::Arc;
+
 use mind_diag::{Diagnostic, Diagnostics};
 use mind_ir::attr::AttrKind;
 use mind_ir::opdef::{OpDef, Registry, nearest};
@@ -7,17 +9,22 @@ use mind_ir::opdef::{OpDef, Registry, nearest};
 use super::ast::{Expr, Name};
 use crate::egraph::optable::{OpIx, OpTable};
 use crate::egraph::payload::AttrValue;
-use crate::expr::{Expression, FUNCTIONS, Kind, Param};
-use crate::pattern::{Number, Part};
+use crate::expr::{Expression, FUNCTIONS, Kind, Number, Param, Vocabulary};
+use crate::pattern::Part;
 use crate::slots::{Reg, Slot};
 
-/// The ops that a rule file may name.
+/// The most values that a rule may hold.
+const MAX_REGISTERS: usize = 64;
+
+/// What a rule file may name.
 #[derive(Clone, Copy)]
-pub(super) struct Ops<'a> {
-    pub(super) registry: &'a Registry,
-    pub(super) table: &'a OpTable,
+pub(crate) struct Ops<'a> {
+    pub(crate) registry: &'a Registry,
+    pub(crate) table: &'a OpTable,
+    /// Functions and predicates besides the built-in ones.
+    pub(super) vocabulary: &'a Vocabulary,
     /// What `op` stands for in a rule written `for` several.
-    pub(super) op: Option<Name<'a>>,
+    pub(crate) op: Option<Name<'a>>,
 }
 
 impl Ops<'_> {
@@ -60,6 +67,14 @@ impl Ops<'_> {
 #[derive(Default)]
 pub(super) struct Names<'s> {
     pub(super) values: Vec<(&'s str, Reg)>,
+    /// Lists of values.
+    pub(super) lists: Vec<(&'s str, Slot)>,
+    /// How many registers are in use.
+    pub(super) registers: usize,
+    /// The lists of which the expression at hand names each value, with the registers for it.
+    pub(super) each: Vec<(Slot, Reg)>,
+    /// Whether the left side holds an error, so that names may be missing for that alone.
+    pub(super) broken: bool,
     pub(super) attrs: Vec<(&'s str, Kind)>,
     pub(super) dtypes: Vec<&'s str>,
     pub(super) dims: Vec<&'s str>,
@@ -99,7 +114,7 @@ fn place(names: &[&str], name: Name<'_>) -> Option<Slot> {
 }
 
 /// The error for a name that the left side does not bind.
-fn unbound(mark: &str, name: Name<'_>, known: Vec<&str>) -> Diagnostic {
+fn unbound(mark: &str, name: Name<'_>, known: &[&str]) -> Diagnostic {
     let message = format!("`{mark}{}` is not bound by the left side", name.text);
     let error = Diagnostic::error(name.span, message);
     match nearest(name.text, known.iter().copied()) {
@@ -118,22 +133,65 @@ impl<'s> Names<'s> {
     /// Errors: a name that is not bound.
     pub(super) fn register(&self, name: Name<'_>, found: &mut Diagnostics) -> Option<Reg> {
         let bound = self.values.iter().find(|(own, _)| *own == name.text);
-        if bound.is_none() {
-            found.push(unbound(
-                "?",
-                name,
-                self.values.iter().map(|&(own, _)| own).collect(),
-            ));
+        if bound.is_none() && self.list(name.text).is_some() {
+            let message = format!("`?{}` is a list of values", name.text);
+            let help = format!("write `?{}..` among the operands of an op", name.text);
+            found.push(Diagnostic::error(name.span, message).help(help));
+        } else if bound.is_none() {
+            let known: Vec<&str> = self.values.iter().map(|&(own, _)| own).collect();
+            self.report_unbound("?", name, &known, found);
         }
         bound.map(|&(_, reg)| reg)
     }
 
-    /// The expression with its names resolved, and what it is.
+    /// The slot of the list `?name..`, if the left side binds one.
+    pub(super) fn list(&self, name: &str) -> Option<Slot> {
+        let bound = self.lists.iter().find(|(own, _)| *own == name);
+        bound.map(|&(_, slot)| slot)
+    }
+
+    /// The slot of the list `?name..`.
+    ///
+    /// Errors: a name that is not bound.
+    pub(super) fn list_slot(&self, name: Name<'_>, found: &mut Diagnostics) -> Option<Slot> {
+        let bound = self.list(name.text);
+        if bound.is_none() && self.values.iter().any(|(own, _)| *own == name.text) {
+            let message = format!("`?{}` is one value, not a list", name.text);
+            found.push(Diagnostic::error(name.span, message));
+        } else if bound.is_none() {
+            let known: Vec<&str> = self.lists.iter().map(|&(own, _)| own).collect();
+            self.report_unbound("?", name, &known, found);
+        }
+        bound
+    }
+
+    fn report_unbound(&self, mark: &str, name: Name<'_>, known: &[&str], found: &mut Diagnostics) {
+        if !self.broken {
+            found.push(unbound(mark, name, known));
+        }
+    }
+
+    /// The next free register.
+    ///
+    /// Errors: a rule of too many values, at `place`.
+    pub(super) fn new_register(&mut self, place: Name<'_>, found: &mut Diagnostics) -> Option<Reg> {
+        if self.registers == MAX_REGISTERS {
+            let message = format!("a rule of more than {MAX_REGISTERS} values");
+            found.push(Diagnostic::error(place.span, message));
+            return None;
+        }
+        self.registers += 1;
+        Some((self.registers - 1) as Reg)
+    }
+
+    /// The expression with its names resolved, and what it is. Lists that it names each value of are added
+    /// to [`each`](Names::each).
     ///
     /// Errors: names that are not bound, unknown functions, arguments of the wrong number or kind.
     pub(super) fn expression(
-        &self,
+        &mut self,
         expr: &Expr<'_>,
+        cx: &Vocabulary,
         found: &mut Diagnostics,
     ) -> Option<(Expression, Kind)> {
         match expr {
@@ -143,8 +201,8 @@ impl<'s> Names<'s> {
             )),
             Expr::Attr(name) => {
                 let Some(at) = self.attrs.iter().position(|(own, _)| *own == name.text) else {
-                    let known = self.attrs.iter().map(|&(own, _)| own).collect();
-                    found.push(unbound("$", *name, known));
+                    let known: Vec<&str> = self.attrs.iter().map(|&(own, _)| own).collect();
+                    self.report_unbound("$", *name, &known, found);
                     return None;
                 };
                 Some((Expression::Attr(at as Slot), self.attrs[at].1))
@@ -152,48 +210,90 @@ impl<'s> Names<'s> {
             Expr::DType(name) => match place(&self.dtypes, *name) {
                 Some(slot) => Some((Expression::DType(slot), Kind::DType)),
                 None => {
-                    found.push(unbound("'", *name, self.dtypes.clone()));
+                    self.report_unbound("'", *name, &self.dtypes, found);
                     None
                 }
             },
             Expr::Rest(name) => match place(&self.shapes, *name) {
                 Some(slot) => Some((Expression::Shape(slot), Kind::Dims)),
                 None => {
-                    found.push(unbound("..", *name, self.shapes.clone()));
+                    self.report_unbound("..", *name, &self.shapes, found);
                     None
                 }
             },
             Expr::Word(name) => self.word(*name, found),
             Expr::Number(name) => number(*name, found),
-            Expr::List(_, items) => {
-                let mut list = Vec::new();
-                for item in items {
-                    let value = self.expression(item, found)?;
-                    let (Expression::Literal(AttrValue::Int(value)), _) = value else {
-                        let message = "a list holds integers only";
-                        found.push(Diagnostic::error(item.span(), message));
-                        return None;
-                    };
-                    list.push(value);
-                }
-                Some((
-                    Expression::Literal(AttrValue::Ints(list.into())),
-                    Kind::Ints,
-                ))
+            Expr::Values(name) => {
+                let list = self.list_slot(*name, found)?;
+                let known = self.each.iter().find(|(own, _)| *own == list);
+                let reg = match known {
+                    Some(&(_, reg)) => reg,
+                    None => {
+                        let reg = self.new_register(*name, found)?;
+                        self.each.push((list, reg));
+                        reg
+                    }
+                };
+                Some((Expression::Register(reg), Kind::Value))
             }
+            Expr::List(_, items) => self.list_of(items, cx, found),
+            Expr::Call { name, arguments } if name.text == "count" => match arguments.as_slice() {
+                [Expr::Values(list)] => {
+                    Some((Expression::Count(self.list_slot(*list, found)?), Kind::Int))
+                }
+                _ => {
+                    let message = "`count` takes a list such as `?xs..`";
+                    found.push(Diagnostic::error(name.span, message));
+                    None
+                }
+            },
             Expr::Call { name, arguments } => {
+                let own = cx.functions.iter().rfind(|own| own.name == name.text);
+                if let Some(own) = own {
+                    let arguments = self.arguments(*name, arguments, &own.params, cx, found)?;
+                    return Some((Expression::Own(Arc::clone(own), arguments), own.result));
+                }
                 let Some(function) = FUNCTIONS.iter().find(|own| own.name == name.text) else {
-                    found.push(unknown(
-                        "function",
-                        *name,
-                        FUNCTIONS.iter().map(|own| own.name),
-                    ));
+                    let own = cx.functions.iter().map(|own| own.name.as_str());
+                    let known = FUNCTIONS.iter().map(|own| own.name).chain(["count"]);
+                    found.push(unknown("function", *name, known.chain(own)));
+                    for argument in arguments {
+                        self.expression(argument, cx, found);
+                    }
                     return None;
                 };
-                let arguments = self.arguments(*name, arguments, function.params, found)?;
+                let arguments = self.arguments(*name, arguments, function.params, cx, found)?;
                 Some((Expression::Call(function, arguments), function.result))
             }
         }
+    }
+
+    /// A list, of which the items may be lists of extents too. It is a literal where all items are.
+    fn list_of(
+        &mut self,
+        items: &[Expr<'_>],
+        cx: &Vocabulary,
+        found: &mut Diagnostics,
+    ) -> Option<(Expression, Kind)> {
+        let mut resolved = Vec::new();
+        for item in items {
+            let (expression, kind) = self.expression(item, cx, found)?;
+            if !matches!(kind, Kind::Int | Kind::Dims) {
+                let message = format!("a list holds integers and extents, found {}", kind.text());
+                found.push(Diagnostic::error(item.span(), message));
+                return None;
+            }
+            resolved.push(expression);
+        }
+        let literal = |item: &Expression| match item {
+            Expression::Literal(AttrValue::Int(value)) => Some(*value),
+            _ => None,
+        };
+        let literals: Option<Box<[i64]>> = resolved.iter().map(literal).collect();
+        Some(match literals {
+            Some(list) => (Expression::Literal(AttrValue::Ints(list)), Kind::Ints),
+            None => (Expression::List(resolved.into()), Kind::Ints),
+        })
     }
 
     fn word(&self, name: Name<'_>, found: &mut Diagnostics) -> Option<(Expression, Kind)> {
@@ -207,7 +307,7 @@ impl<'s> Names<'s> {
             ("same", None) => Some((Expression::Literal(AttrValue::Same), Kind::Padding)),
             ("inf", None) => number(name, found),
             (_, None) => {
-                found.push(unbound("", name, self.dims.clone()));
+                self.report_unbound("", name, &self.dims, found);
                 None
             }
         }
@@ -215,10 +315,11 @@ impl<'s> Names<'s> {
 
     /// The arguments of a call of `name`, resolved and checked against `params`.
     pub(super) fn arguments(
-        &self,
+        &mut self,
         name: Name<'_>,
         arguments: &[Expr<'_>],
         params: &[Param],
+        cx: &Vocabulary,
         found: &mut Diagnostics,
     ) -> Option<Box<[Expression]>> {
         let least = params
@@ -238,7 +339,7 @@ impl<'s> Names<'s> {
         }
         let mut resolved = Vec::new();
         for (argument, param) in arguments.iter().zip(params) {
-            let (expression, kind) = self.expression(argument, found)?;
+            let (expression, kind) = self.expression(argument, cx, found)?;
             if !param.admits(kind) {
                 let message = format!(
                     "`{}` takes {} here, found {}",

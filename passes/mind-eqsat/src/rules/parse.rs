@@ -32,8 +32,9 @@ impl<'s> Parser<'_, 's> {
             self.next();
             return Err(error);
         }
-        self.next();
+        let start = self.next().span.start;
         let mut rule = RuleAst {
+            span: Span::FILE,
             name: self.word("the rule's name")?,
             class: None,
             engine: None,
@@ -42,6 +43,8 @@ impl<'s> Parser<'_, 's> {
             lets: Vec::new(),
             ops: Vec::new(),
             condition: None,
+            condition_span: Span::FILE,
+            sides: Span::FILE,
             body: Body::Fusion(Term::Value {
                 name: Name {
                     text: "",
@@ -49,8 +52,10 @@ impl<'s> Parser<'_, 's> {
                 },
                 ty: None,
             }),
+            source: None,
         };
         while self.clause(&mut rule)? {}
+        let sides = self.peek().span.start;
         let lhs = self.term()?;
         rule.body = match fusion {
             true => Body::Fusion(lhs),
@@ -66,12 +71,14 @@ impl<'s> Parser<'_, 's> {
                 }
             }
         };
+        rule.sides = Span::new(sides, self.end());
         if self.eat("source") {
-            match self.peek().kind {
-                Kind::Text => self.next(),
+            rule.source = match self.peek().kind {
+                Kind::Text => Some(name(self.next())),
                 _ => return Err(self.unexpected("a string")),
             };
         }
+        rule.span = Span::new(start, self.end());
         match self.peek().kind == Kind::End || self.at_rule() {
             true => Ok(rule),
             false => Err(self.unexpected("the next `rule`")),
@@ -129,7 +136,9 @@ impl<'s> Parser<'_, 's> {
             }
             "where" => {
                 self.next();
+                let start = self.peek().span.start;
                 rule.condition = Some(self.any()?);
+                rule.condition_span = Span::new(start, self.end());
             }
             _ => return Ok(false),
         }

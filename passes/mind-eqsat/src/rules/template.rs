@@ -3,13 +3,14 @@
 use mind_diag::{Diagnostic, Diagnostics};
 use mind_ir::opdef::OpDef;
 
-use super::ast::{Expr, Name, Term};
+use super::ast::{Expr, Name, Operand, Term};
 use super::expand::only_in_fusions;
 use super::names::{Names, Ops, kind_of};
 use super::pattern::{check_arity, check_attrs, coerce};
 use crate::egraph::payload::AttrValue;
-use crate::expr::Expression;
-use crate::pattern::{Number, Template, TemplateTerm};
+use crate::expr::{Expression, Kind};
+use crate::pattern::{Repeated, Template, TemplateOperand, TemplateTerm};
+use crate::slots::{Reg, Slot};
 
 /// The template for `term` over the names that the left side binds.
 ///
@@ -17,7 +18,7 @@ use crate::pattern::{Number, Template, TemplateTerm};
 /// `both` sides are matched in turn.
 pub(super) fn compile(
     term: &Term<'_>,
-    names: &Names<'_>,
+    names: &mut Names<'_>,
     ops: Ops<'_>,
     both: bool,
     found: &mut Diagnostics,
@@ -27,6 +28,7 @@ pub(super) fn compile(
         ops,
         both,
         terms: Vec::new(),
+        lists: None,
         found,
     };
     compiler.term(term)?;
@@ -35,15 +37,17 @@ pub(super) fn compile(
     })
 }
 
-struct Compiler<'c> {
-    names: &'c Names<'c>,
+struct Compiler<'c, 's> {
+    names: &'c mut Names<'s>,
     ops: Ops<'c>,
     both: bool,
     terms: Vec<TemplateTerm>,
+    /// Within a term for each value of lists: those lists, each with the register of its value.
+    lists: Option<Vec<(Slot, Reg)>>,
     found: &'c mut Diagnostics,
 }
 
-impl Compiler<'_> {
+impl Compiler<'_, '_> {
     /// The position of the term's template.
     fn term(&mut self, term: &Term<'_>) -> Option<usize> {
         let compiled = match term {
@@ -75,16 +79,19 @@ impl Compiler<'_> {
                 scalar,
                 ..
             } => {
-                let reg = self.names.register(*value, self.found)?;
-                let Some(parsed) = Number::parse(number.text) else {
-                    let message = format!("`{}` is no number", number.text);
-                    self.found.push(Diagnostic::error(number.span, message));
+                let reg = self.names.register(*value, self.found);
+                let vocabulary = self.ops.vocabulary;
+                let (expression, kind) = self.names.expression(number, vocabulary, self.found)?;
+                self.values_of_lists(number)?;
+                if !matches!(kind, Kind::Int | Kind::Float) {
+                    let message = format!("a constant holds a number, found {}", kind.text());
+                    self.found.push(Diagnostic::error(number.span(), message));
                     return None;
-                };
+                }
                 TemplateTerm::Like {
-                    reg,
+                    reg: reg?,
                     scalar: *scalar,
-                    number: parsed,
+                    number: expression,
                 }
             }
             Term::Op {
@@ -92,22 +99,79 @@ impl Compiler<'_> {
                 operands,
                 attrs,
             } => {
-                let (op, def) = self.ops.resolve(*name, self.found)?;
-                check_arity(*name, def, operands.len(), self.found)?;
-                let attrs = self.attrs(*name, def, attrs)?;
-                let operands: Vec<usize> = operands
+                let resolved = self.ops.resolve(*name, self.found);
+                let attrs = resolved.and_then(|(_, def)| {
+                    let attrs = self.attrs(*name, def, attrs);
+                    check_arity(*name, def, operands, self.found).and(attrs)
+                });
+                let variadic = resolved.is_some_and(|(_, def)| def.variadic.is_some());
+                let operands: Vec<Option<TemplateOperand>> = operands
                     .iter()
-                    .map(|operand| self.term(operand))
-                    .collect::<Option<_>>()?;
+                    .map(|operand| self.operand(operand, variadic))
+                    .collect();
                 TemplateTerm::Op {
-                    op,
-                    attrs,
-                    operands: operands.into(),
+                    op: resolved?.0,
+                    attrs: attrs?,
+                    operands: operands.into_iter().collect::<Option<_>>()?,
                 }
             }
         };
         self.terms.push(compiled);
         Some(self.terms.len() - 1)
+    }
+
+    fn operand(&mut self, operand: &Operand<'_>, variadic: bool) -> Option<TemplateOperand> {
+        let (place, term) = match operand {
+            Operand::One(term) => return Some(TemplateOperand::Term(self.term(term)?)),
+            Operand::List(name) => {
+                let list = self.names.list_slot(*name, self.found)?;
+                if self.lists.is_some() {
+                    let reg = self.element(*name, list)?;
+                    self.terms.push(TemplateTerm::Register(reg));
+                    return Some(TemplateOperand::Term(self.terms.len() - 1));
+                }
+                if variadic {
+                    return Some(TemplateOperand::List(list));
+                }
+                let message = format!("`?{}..` stands for any number of operands", name.text);
+                self.found.push(Diagnostic::error(name.span, message));
+                return None;
+            }
+            Operand::Each(term) => (term.span(), term),
+        };
+        if self.lists.is_some() {
+            let message = "a list of lists of operands cannot be made";
+            self.found.push(Diagnostic::error(place, message));
+            return None;
+        }
+        let outer = std::mem::take(&mut self.terms);
+        self.lists = Some(Vec::new());
+        let compiled = self.term(term);
+        let terms = std::mem::replace(&mut self.terms, outer);
+        let lists = self.lists.take().unwrap_or_default();
+        compiled?;
+        if lists.is_empty() {
+            let message = "this term for each value of which list?";
+            let help = "a term before `..` holds a list, as in `core.neg(?xs..) ..`";
+            self.found
+                .push(Diagnostic::error(place, message).help(help));
+            return None;
+        }
+        Some(TemplateOperand::Each(Box::new(Repeated {
+            lists: lists.into(),
+            template: Template { terms },
+        })))
+    }
+
+    /// The register that holds the value of `list` in turn.
+    fn element(&mut self, name: Name<'_>, list: Slot) -> Option<Reg> {
+        let known = self.lists.iter().flatten().find(|(own, _)| *own == list);
+        if let Some(&(_, reg)) = known {
+            return Some(reg);
+        }
+        let reg = self.names.new_register(name, self.found)?;
+        self.lists.as_mut()?.push((list, reg));
+        Some(reg)
     }
 
     /// One expression per row of the table entry; an attribute that is not written has its default.
@@ -123,10 +187,14 @@ impl Compiler<'_> {
             let given = written.iter().find(|(name, _)| name.text == row.name);
             let expression = match (given, row.default.and_then(AttrValue::of)) {
                 (Some((name, expr)), _) => {
-                    let (expression, kind) = self.names.expression(expr, self.found)?;
+                    let (expression, kind) =
+                        self.names
+                            .expression(expr, self.ops.vocabulary, self.found)?;
+                    self.values_of_lists(expr)?;
                     let literal = coerce(expression, row.kind);
                     let fits = match &literal {
                         Expression::Literal(value) => row.kind.admits(&value.as_attr()),
+                        Expression::Dims(_) => true,
                         _ => kind_of(row.kind) == Some(kind),
                     };
                     if !fits {
@@ -152,5 +220,22 @@ impl Compiler<'_> {
             attrs.push(expression);
         }
         Some(attrs.into())
+    }
+
+    /// Takes the values of lists that the expression just resolved names among those of the term.
+    fn values_of_lists(&mut self, expr: &Expr<'_>) -> Option<()> {
+        let each = std::mem::take(&mut self.names.each);
+        match &mut self.lists {
+            _ if each.is_empty() => Some(()),
+            Some(lists) => {
+                lists.extend(each);
+                Some(())
+            }
+            None => {
+                let message = "an attribute of one op cannot depend on each value of a list";
+                self.found.push(Diagnostic::error(expr.span(), message));
+                None
+            }
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use mind_diag::Diagnostic;
 
-use super::ast::{DimAst, Expr, Term, TypeAst};
+use super::ast::{DimAst, Expr, Operand, Term, TypeAst};
 use super::cursor::{Parsed, Parser, name};
 use super::lex::Kind;
 
@@ -11,7 +11,13 @@ impl<'s> Parser<'_, 's> {
     pub(super) fn expr(&mut self) -> Parsed<Expr<'s>> {
         let token = self.peek();
         match token.kind {
-            Kind::Value => Ok(Expr::Value(name(self.next()))),
+            Kind::Value => {
+                let name = name(self.next());
+                Ok(match self.eat("..") {
+                    true => Expr::Values(name),
+                    false => Expr::Value(name),
+                })
+            }
             Kind::Attr => Ok(Expr::Attr(name(self.next()))),
             Kind::DType => Ok(Expr::DType(name(self.next()))),
             Kind::Rest => Ok(Expr::Rest(name(self.next()))),
@@ -70,7 +76,7 @@ impl<'s> Parser<'_, 's> {
                     _ => return Err(self.unexpected("a value such as `?x`")),
                 };
                 self.expect(",")?;
-                let number = self.number()?;
+                let number = self.nested(Self::expr)?;
                 self.expect(")")?;
                 Ok(Term::Like {
                     span: token.span,
@@ -104,16 +110,21 @@ impl<'s> Parser<'_, 's> {
             }
             Kind::Word if !self.at_rule() => self.op_term(),
             Kind::Rest => {
-                let message = format!(
-                    "`..{}`: any number of operands cannot be matched",
-                    token.text
-                );
-                let help =
-                    "write one rule for each number of operands, as in `core.concat(?x, ?y)`";
+                let message = format!("`..{}` is a list of extents, not of values", token.text);
+                let help = format!("any number of operands are written `?{}..`", token.text);
                 Err(Box::new(Diagnostic::error(token.span, message).help(help)))
             }
             _ => Err(self.unexpected("a value such as `?x` or an op such as `core.add(...)`")),
         }
+    }
+
+    fn operand(&mut self) -> Parsed<Operand<'s>> {
+        let term = self.term()?;
+        Ok(match (self.eat(".."), term) {
+            (false, term) => Operand::One(term),
+            (true, Term::Value { name, ty: None }) => Operand::List(name),
+            (true, term) => Operand::Each(term),
+        })
     }
 
     fn op_term(&mut self) -> Parsed<Term<'s>> {
@@ -124,7 +135,7 @@ impl<'s> Parser<'_, 's> {
             if !operands.is_empty() {
                 self.expect(",")?;
             }
-            operands.push(self.nested(Self::term)?);
+            operands.push(self.nested(Self::operand)?);
         }
         let mut attrs = Vec::new();
         if self.eat("{") {

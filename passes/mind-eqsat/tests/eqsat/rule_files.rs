@@ -46,14 +46,13 @@ fn ops_and_arity() {
         "3:1: `core.add` takes 2 operands (lhs, rhs), found 1"
     );
     assert_eq!(
-        error("core.neg(core.input()) => core.neg(core.neg(core.input()))"),
+        error("core.neg(core.input()) => core.neg(?x)"),
         "3:10: `core.input` cannot stand in a rule; rules are about pure ops of one result, without \
          regions, whose type is inferred"
     );
     assert_eq!(
         error("core.concat(..xs) {axis=$a} => ?x"),
-        "3:13: `..xs`: any number of operands cannot be matched; write one rule for each number of \
-         operands, as in `core.concat(?x, ?y)`"
+        "3:13: `..xs` is a list of extents, not of values; any number of operands are written `?xs..`"
     );
 }
 
@@ -169,11 +168,90 @@ fn rules_as_a_whole() {
     );
     assert_eq!(
         errors("rule r\nclass exact\nengine greedy\ncore.neg(?x) <=> core.abs(?x)"),
-        ["1:6: `<=>` is for the e-graph: the greedy engine would go round in circles; write `=>`"]
+        [
+            "3:8: `<=>` is for the e-graph: the greedy engine would go round in circles; write `=>`, or \
+          `engine egraph`"
+        ]
     );
     assert_eq!(
         errors("rule r\nclass exact\nphase late\ncore.neg(?x) => core.abs(?x)"),
         ["3:7: unknown phase `late`"]
+    );
+}
+
+#[test]
+fn lists_of_operands() {
+    assert_eq!(
+        error("core.add(?xs..) => ?x"),
+        "3:1: `core.add` takes 2 operands (lhs, rhs), found 1"
+    );
+    assert_eq!(
+        error("core.neg(?xs..) => core.neg(?x)"),
+        "3:10: `?xs..` stands for any number of operands; this op takes a fixed number; write one name \
+         for each"
+    );
+    assert_eq!(
+        error("core.concat(?xs..) {axis=$a} => core.neg(?xs)"),
+        "3:42: `?xs` is a list of values; write `?xs..` among the operands of an op"
+    );
+    assert_eq!(
+        error("core.concat(?xs..) {axis=$a} => core.neg(?xs..)"),
+        "3:42: `?xs..` stands for any number of operands"
+    );
+    assert_eq!(
+        error("core.concat(?x, ?xs..) {axis=$a} => core.concat(?x..) {axis=$a}"),
+        "3:49: `?x` is one value, not a list"
+    );
+    assert_eq!(
+        error("core.concat(?xs.., ?xs) {axis=$a} => core.concat(?xs..) {axis=$a}"),
+        "3:20: `?xs` cannot be a value and a list of values"
+    );
+    assert_eq!(
+        error("core.concat(?xs.., ?ys.., ?zs..) {axis=$a} => core.concat(?xs..) {axis=$a}"),
+        "3:1: at most two lists of operands in one op"
+    );
+    assert_eq!(
+        error(
+            "core.concat(core.concat(?xs..) {axis=$a} ..) {axis=$a} => core.concat(?xs..) {axis=$a}"
+        ),
+        "3:13: a list of lists of operands cannot be matched"
+    );
+    assert_eq!(
+        error("core.concat(?xs..) {axis=$a} => core.concat(core.neg(?x) ..) {axis=$a}"),
+        "3:54: `?x` is not bound by the left side"
+    );
+    assert_eq!(
+        error("core.concat(?x, ?xs..) {axis=$a} => core.concat(core.neg(?x) ..) {axis=$a}"),
+        "3:49: this term for each value of which list?; a term before `..` holds a list, as in \
+         `core.neg(?xs..) ..`"
+    );
+    assert_eq!(
+        error("where count(?x) == 2 core.concat(?x, ?xs..) {axis=$a} => ?x"),
+        "3:7: `count` takes a list such as `?xs..`"
+    );
+    assert_eq!(
+        error("core.concat(?xs..) {axis=$a} => core.concat(?xs..) {axis=rank(?xs..)}"),
+        "3:58: an attribute of one op cannot depend on each value of a list"
+    );
+}
+
+#[test]
+fn all_that_is_wrong_with_one_rule_is_reported() {
+    let text = "rule r\nphase late\nwhere is_flat(?x) and rang(?y) == 2\n\
+                core.nag(core.nig(?x)) => core.adds(?z, core.neg(?x, ?x))\n";
+    assert_eq!(
+        errors(text),
+        [
+            "1:6: rule `r` has no class; write `class exact` if it keeps every bit, else `nsz`, `nnan`, \
+             `reassoc` or `approx`",
+            "2:7: unknown phase `late`",
+            "3:7: unknown predicate `is_flat`; did you mean `is_float`?",
+            "3:23: unknown function `rang`; did you mean `rank`?",
+            "4:1: unknown op `core.nag`; did you mean `core.neg`?",
+            "4:10: unknown op `core.nig`; did you mean `core.neg`?",
+            "4:27: unknown op `core.adds`; did you mean `core.add`?",
+            "4:41: `core.neg` takes 1 operand (input), found 2",
+        ]
     );
 }
 

@@ -2,6 +2,7 @@
 
 mod core;
 mod order;
+mod rules;
 
 use mind_ir::Graph;
 use mind_pass::{Changed, OptionInfo, OptionKind, Options, Pass, PassCx, PassError, PassInfo};
@@ -44,6 +45,7 @@ impl Pass for Canonicalize {
     fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
         let mut patterns = patterns();
         patterns.retain(|name| cx.rewriting.enables(name));
+        rules::add(&mut patterns, cx)?;
         let report =
             apply(g, &patterns, &self.greedy, None).map_err(|stuck| PassError::NotConverged {
                 rewrites: stuck.rewrites,
@@ -55,8 +57,8 @@ impl Pass for Canonicalize {
         cx.statistics.add("evaluated", report.evaluated as u64);
         cx.statistics.add("erased", report.erased as u64);
         cx.statistics.add("operands-ordered", swapped as u64);
-        for &(name, count) in &report.applied {
-            cx.statistics.add(name, count as u64);
+        for (name, count) in &report.applied {
+            cx.statistics.add(name, *count as u64);
         }
         Ok(Changed::when(report.changed() || swapped + typed > 0))
     }

@@ -35,8 +35,9 @@ pub(super) fn command() -> Command {
 }
 
 /// Arguments that print something and need no module.
-const LISTINGS: [&str; 4] = [
+const LISTINGS: [&str; 5] = [
     "list-passes",
+    "list-rules",
     "show-dialects",
     "lit-features",
     "check-rules",
@@ -177,7 +178,7 @@ fn watching_args() -> Vec<Arg> {
     ]
 }
 
-fn listing_args() -> [Arg; 3] {
+fn listing_args() -> [Arg; 4] {
     [
         Arg::new("list-passes")
             .long("list-passes")
@@ -186,6 +187,13 @@ fn listing_args() -> [Arg; 3] {
             .require_equals(true)
             .default_missing_value("")
             .help("describe all passes, or one"),
+        Arg::new("list-rules")
+            .long("list-rules")
+            .value_name("NAME|TOPIC")
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("")
+            .help("describe all rules, one, or those of a topic"),
         Arg::new("show-dialects")
             .long("show-dialects")
             .action(ArgAction::SetTrue)

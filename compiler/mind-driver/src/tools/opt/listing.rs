@@ -1,7 +1,8 @@
-//! `--list-passes`, `--show-dialects`, `--lit-features`.
+//! `--list-passes`, `--list-rules`, `--show-dialects`, `--lit-features`.
 
 use std::fmt::Write;
 
+use mind_eqsat::{Engine, RuleInfo, RuleSet};
 use mind_ir::opdef::{Registry, Trait, nearest};
 use mind_pass::PassInfo;
 
@@ -44,6 +45,62 @@ fn describe(out: &mut String, info: &PassInfo) {
         let _ = writeln!(out, "  {name}={default}  {} ({kind})", option.summary);
     }
     let _ = writeln!(out, "  example: mind-opt {} in.mic\n", info.example);
+}
+
+/// The description of every rule and pattern, of the one called `wanted`, or of those of that topic.
+///
+/// Errors: no such rule or topic.
+pub(super) fn rules(rules: &RuleSet, patterns: &[String], wanted: &str) -> Result<String, String> {
+    let listed =
+        |info: &&RuleInfo| wanted.is_empty() || info.name == wanted || info.topic() == wanted;
+    let mut out = String::new();
+    let infos = rules.infos().iter().filter(listed);
+    infos.for_each(|info| describe_rule(&mut out, info));
+    for name in patterns
+        .iter()
+        .filter(|name| wanted.is_empty() || *name == wanted)
+    {
+        let _ = writeln!(
+            out,
+            "{name}\n  a pattern of canonicalize, written in Rust\n"
+        );
+    }
+    if !out.is_empty() {
+        return Ok(out);
+    }
+    let names = rules
+        .infos()
+        .iter()
+        .flat_map(|info| [info.name.as_str(), info.topic()]);
+    let near = nearest(wanted, names.chain(patterns.iter().map(String::as_str)));
+    let help = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    Err(format!("no rule or topic is called `{wanted}`{help}"))
+}
+
+fn describe_rule(out: &mut String, info: &RuleInfo) {
+    let class = info.class.names().join(", ");
+    let tolerance = info
+        .tolerance
+        .map_or(String::new(), |bound| format!(" within {bound:e}"));
+    let engine = match info.engine {
+        Engine::Egraph => "",
+        Engine::Greedy => ", greedy",
+        Engine::Both => ", e-graph and greedy",
+    };
+    let (name, file, line) = (&info.name, &info.file, info.line);
+    let _ = writeln!(out, "{name}\n  {class}{tolerance}{engine}, {file}:{line}");
+    if let Some(condition) = &info.condition {
+        let _ = writeln!(out, "  where {}", one_line(condition));
+    }
+    let _ = writeln!(out, "  {}", one_line(&info.sides));
+    if let Some(source) = &info.source {
+        let _ = writeln!(out, "  source: {source}");
+    }
+    out.push('\n');
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Every dialect with its ops and the first sentence of each one's documentation.

@@ -91,11 +91,20 @@ fn list(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Option<
         cli::print(host, &listing::dialects(&session.registry));
         return Some(DONE);
     }
-    match listing::passes(matches.get_one::<String>("list-passes")?) {
-        Ok(text) => cli::print(host, &text),
-        Err(message) => return Some(cli::usage_error(host, &message)),
-    }
-    Some(DONE)
+    let listed = match matches.get_one::<String>("list-rules") {
+        Some(wanted) => match rules::listed(matches, session, wanted, host) {
+            Ok(listed) => listed,
+            Err(code) => return Some(code),
+        },
+        None => listing::passes(matches.get_one::<String>("list-passes")?),
+    };
+    Some(match listed {
+        Ok(text) => {
+            cli::print(host, &text);
+            DONE
+        }
+        Err(message) => cli::usage_error(host, &message),
+    })
 }
 
 /// The pipeline inside a reproducer and what was asked of rewriting, or the exit code after the failure

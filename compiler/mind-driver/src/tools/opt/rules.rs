@@ -3,13 +3,15 @@
 use std::rc::Rc;
 
 use clap::{Arg, ArgAction, ArgMatches};
-use mind_eqsat::{FastMath, RuleErrors, RuleSet};
+use mind_eqsat::{FastMath, RuleErrors, RuleSet, SourceErrors};
 use mind_ir::opdef::{Registry, nearest};
 use mind_pass::{Rewriting, RuleSource, Shared};
 use mind_text::Limits;
 
+use super::listing;
 use crate::host::Host;
 use crate::load::decode;
+use crate::session::Session;
 use crate::tools::cli::{self, DiagnosticFormat, REJECTED};
 
 const HEADING: &str = "Rules";
@@ -128,6 +130,24 @@ pub(super) fn prepare(
         .map_err(|message| cli::usage_error(host, &message))
 }
 
+/// The answer to `--list-rules`, which may be that there is no such rule.
+///
+/// Errors: the exit code after what is wrong with a rule file has been printed.
+pub(super) fn listed(
+    matches: &ArgMatches,
+    session: &Session,
+    wanted: &str,
+    host: &mut dyn Host,
+) -> Result<Result<String, String>, u8> {
+    let limits = cli::load_options(matches).limits;
+    let rewriting = read(matches, host, &limits)?;
+    let format = DiagnosticFormat::of(matches);
+    let shared = Shared::default();
+    let rules = in_force(&rewriting, &session.registry, &shared, format, host)?;
+    let patterns = mind_transforms::pattern_names();
+    Ok(listing::rules(&rules, &patterns, wanted))
+}
+
 /// The rules in force.
 ///
 /// Errors: the exit code after what is wrong with a rule file has been printed.
@@ -138,13 +158,22 @@ fn in_force(
     format: DiagnosticFormat,
     host: &mut dyn Host,
 ) -> Result<Rc<RuleSet>, u8> {
-    let made = shared.get_or_make(|| mind_transforms::rules(registry, rewriting));
-    made.map_err(|RuleErrors(sources)| {
-        for source in &sources {
+    let mut report = |sources: &[SourceErrors]| {
+        for source in sources {
             cli::report(host, &source.diagnostics, &source.file, format);
         }
-        REJECTED
-    })
+    };
+    let made = shared.get_or_make(|| mind_transforms::rules(registry, rewriting));
+    match made {
+        Ok(rules) => {
+            report(rules.warnings());
+            Ok(rules)
+        }
+        Err(RuleErrors(sources)) => {
+            report(&sources);
+            Err(REJECTED)
+        }
+    }
 }
 
 /// Errors: the first of `words` that is no class. Those of a reproducer may be anything.

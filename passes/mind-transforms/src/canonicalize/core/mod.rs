@@ -17,11 +17,11 @@ macro_rules! patterns {
             struct $view;
 
             impl mind_rewrite::RewritePattern for $view {
-                fn name(&self) -> &'static str {
+                fn name(&self) -> &str {
                     $name
                 }
 
-                fn roots(&self) -> &'static [&'static mind_ir::opdef::OpDef] {
+                fn roots(&self) -> &[&'static mind_ir::opdef::OpDef] {
                     &[$(<$root as mind_ir::opdef::Op>::DEF),+]
                 }
 

@@ -1,0 +1,47 @@
+//! Rules in a driver that replaces at once.
+
+use mind_ir::opdef::OpDef;
+use mind_ir::{Graph, OpId};
+
+use crate::fast_math::FastMath;
+use crate::replacement::{Asked, NewTerm, NoMatch, replacement};
+use crate::report::RuleIx;
+use crate::ruleset::RuleSet;
+
+/// One form of a rule, of one direction and with one op for `op`, by its number in the rule set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GreedyRule(usize);
+
+impl RuleSet {
+    /// The rules for the greedy driver, of the exact class and of `classes`, in text order.
+    pub fn greedy(&self, classes: FastMath) -> impl Iterator<Item = GreedyRule> {
+        let acts = move |index: &usize| {
+            let rule = &self.rules[*index];
+            rule.engine.in_greedy() && classes.allows(rule.class)
+        };
+        (0..self.rules.len()).filter(acts).map(GreedyRule)
+    }
+
+    /// The rule that `form` is a form of.
+    pub fn rule_of(&self, form: GreedyRule) -> RuleIx {
+        self.rules[form.0].name
+    }
+
+    /// The kind of op that `form` acts on.
+    pub fn root_of(&self, form: GreedyRule) -> &'static OpDef {
+        self.ops.def(self.rules[form.0].pattern.root)
+    }
+
+    /// What `form` puts in place of `op`: terms, each after those it reads, the last one for the result.
+    /// Their types are not looked at.
+    ///
+    /// Errors: how far the best match came.
+    pub fn replacement(
+        &self,
+        form: GreedyRule,
+        g: &Graph,
+        op: OpId,
+    ) -> Result<Vec<NewTerm>, NoMatch> {
+        replacement(&self.rules[form.0], &self.ops, g, op, Asked::Condition)
+    }
+}

@@ -1,0 +1,108 @@
+//! What stands above the terms of a rule: class, engine, phase.
+
+use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
+
+use super::ast::{Body, RuleAst};
+use super::names::unknown;
+use crate::fast_math::FastMath;
+use crate::rule_info::{Direction, Engine, Phase, RuleInfo};
+
+/// What a rule says of itself. What is wrong is reported, and something put in its place.
+pub(super) fn info(rule: &RuleAst<'_>, file: &SourceFile, found: &mut Diagnostics) -> RuleInfo {
+    let direction = match rule.body {
+        Body::Rewrite { both: false, .. } => Direction::Forward,
+        Body::Rewrite { both: true, .. } => Direction::Both,
+        Body::Fusion(_) => Direction::Group,
+    };
+    let (class, tolerance) = class(rule, found);
+    let text = |span: Span| file.text()[span.start as usize..span.end as usize].to_owned();
+    RuleInfo {
+        name: rule.name.text.to_owned(),
+        file: file.name().to_owned(),
+        line: file.position(rule.name.span).0,
+        class,
+        tolerance,
+        source: rule
+            .source
+            .map(|source| source.text.trim_matches('"').to_owned()),
+        direction,
+        phase: phase(rule, class, found),
+        engine: engine(rule, direction, found),
+        sides: text(rule.sides),
+        condition: rule.condition.as_ref().map(|_| text(rule.condition_span)),
+        text: text(rule.span),
+    }
+}
+
+fn class(rule: &RuleAst<'_>, found: &mut Diagnostics) -> (FastMath, Option<f64>) {
+    let Some(words) = &rule.class else {
+        let message = format!("rule `{}` has no class", rule.name.text);
+        let help =
+            "write `class exact` if it keeps every bit, else `nsz`, `nnan`, `reassoc` or `approx`";
+        found.push(Diagnostic::error(rule.name.span, message).help(help));
+        return (FastMath::EXACT, None);
+    };
+    let (mut class, mut tolerance) = (FastMath::EXACT, None);
+    for word in words {
+        match (FastMath::parse(word.text), word.text.parse::<f64>()) {
+            (Some(more), _) => class = class.union(more),
+            (None, Ok(bound)) if words[0].text == "approx" => {
+                if !(bound.is_finite() && bound > 0.0) {
+                    let message = "a relative error is above 0 and finite";
+                    found.push(Diagnostic::error(word.span, message));
+                }
+                tolerance = Some(bound);
+            }
+            (None, _) => {
+                let known = FastMath::NAMES.iter().map(|(name, _)| *name);
+                found.push(unknown("class", *word, known));
+            }
+        }
+    }
+    (class, tolerance)
+}
+
+fn engine(rule: &RuleAst<'_>, direction: Direction, found: &mut Diagnostics) -> Engine {
+    let Some(word) = rule.engine else {
+        return Engine::Egraph;
+    };
+    let known = Engine::NAMES.iter().find(|(name, _)| *name == word.text);
+    let Some(&(_, engine)) = known else {
+        let known = Engine::NAMES.iter().map(|(name, _)| *name);
+        found.push(unknown("engine", word, known));
+        return Engine::Egraph;
+    };
+    let refused = match direction {
+        Direction::Forward => return engine,
+        Direction::Both if engine.in_greedy() => {
+            Some("`<=>` is for the e-graph: the greedy engine would go round in circles")
+        }
+        Direction::Group if engine.in_greedy() => Some("a fusion is for the e-graph"),
+        Direction::Both | Direction::Group => None,
+    };
+    if let Some(message) = refused {
+        let help = match direction {
+            Direction::Both => "write `=>`, or `engine egraph`",
+            Direction::Forward | Direction::Group => "leave `engine` out",
+        };
+        found.push(Diagnostic::error(word.span, message).help(help));
+    }
+    Engine::Egraph
+}
+
+fn phase(rule: &RuleAst<'_>, class: FastMath, found: &mut Diagnostics) -> Phase {
+    match (rule.phase.map(|phase| phase.text), &rule.body) {
+        (_, Body::Fusion(_)) => Phase::Fusion,
+        (None, _) if class.allows(FastMath::REASSOC) => Phase::Reassociate,
+        (None | Some("simplify"), _) => Phase::Simplify,
+        (Some("layout"), _) => Phase::Layout,
+        (Some("merge"), _) => Phase::Merge,
+        (Some("reassociate"), _) => Phase::Reassociate,
+        (Some(_), _) => {
+            let known = ["simplify", "layout", "merge", "reassociate"];
+            let word = rule.phase.unwrap_or(rule.name);
+            found.push(unknown("phase", word, known));
+            Phase::Simplify
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Matching in an e-graph.
+
+use egg::Id;
+use mind_ir::types::TypeView;
+
+use crate::egraph::analysis::Eg;
+use crate::egraph::constants::Constant;
+use crate::egraph::facts::Facts;
+use crate::egraph::language::{Head, Node};
+use crate::egraph::optable::OpIx;
+use crate::egraph::payload::{AttrId, AttrValue};
+use crate::expr::Scope;
+use crate::matcher;
+use crate::pattern::Rule;
+use crate::slots::Slots;
+use crate::subject::Subject;
+
+/// An e-graph, with the input program's readers of each class.
+#[derive(Clone, Copy)]
+pub(crate) struct InEgraph<'a, 'r> {
+    pub(crate) egraph: &'a Eg<'r>,
+    /// How many operands of the input program are each class, by id.
+    pub(crate) uses: &'a [u32],
+}
+
+/// Where a rule's pattern was found.
+#[derive(Clone, Debug)]
+pub(crate) struct Match {
+    /// The register file: e-classes, the root first.
+    pub(crate) registers: Box<[Id]>,
+    /// Bound attributes, dtypes, extents, lists of e-classes.
+    pub(crate) slots: Slots<Id, AttrId>,
+    /// The e-nodes matched, each with its class, in the order of the pattern's terms.
+    pub(crate) nodes: Box<[(Id, Node)]>,
+}
+
+/// Finds the matches of `rule` at the classes `roots`, in their order, up to `limit` of them.
+pub(crate) fn search(
+    subject: InEgraph<'_, '_>,
+    rule: &Rule,
+    roots: &[Id],
+    limit: usize,
+) -> Vec<Match> {
+    let condition = rule.condition.as_ref();
+    search_if(subject, rule, roots, limit, |scope| {
+        condition.is_none_or(|condition| condition.holds(scope) == Some(true))
+    })
+}
+
+/// As [`search`], with `accepts` in place of the rule's condition.
+pub(crate) fn search_if<'a, 'r>(
+    subject: InEgraph<'a, 'r>,
+    rule: &Rule,
+    roots: &[Id],
+    limit: usize,
+    accepts: impl Fn(&Scope<'_, InEgraph<'a, 'r>>) -> bool,
+) -> Vec<Match> {
+    let mut all: Vec<Match> = Vec::new();
+    let mut accept = |found: matcher::Found<'_, InEgraph<'a, 'r>>| {
+        let scope = Scope {
+            subject: &subject,
+            registers: found.registers,
+            slots: found.slots,
+        };
+        if accepts(&scope) {
+            let nodes = found.ops.iter();
+            all.push(Match {
+                registers: found.registers.into(),
+                slots: found.slots.clone(),
+                nodes: nodes.map(|&(class, node)| (class, node.clone())).collect(),
+            });
+        }
+        all.len() < limit
+    };
+    for &root in roots {
+        if !matcher::search(&subject, &rule.pattern, root, &mut accept) {
+            break;
+        }
+    }
+    all
+}
+
+impl<'a> Subject for InEgraph<'a, '_> {
+    type Value = Id;
+    type Attr = AttrId;
+    type Op = &'a Node;
+
+    fn canonical(&self, value: Id) -> Id {
+        self.egraph.find(value)
+    }
+
+    fn op(&self, value: Id, op: OpIx, nth: usize) -> Option<&'a Node> {
+        let nodes = &self.egraph[value].nodes;
+        let from = nodes.partition_point(|node| node.head < Head::Op(op));
+        nodes
+            .get(from + nth)
+            .filter(|node| node.head == Head::Op(op))
+    }
+
+    fn operands(&self, op: &'a Node) -> &[Id] {
+        &op.children
+    }
+
+    fn op_attr(&self, op: &'a Node, index: usize) -> AttrId {
+        self.egraph.analysis.store.payload(op.payload).attrs[index]
+    }
+
+    fn attr(&self, attr: AttrId) -> Option<AttrValue> {
+        Some(self.egraph.analysis.store.attr(attr).clone())
+    }
+
+    fn same_attr(&self, a: AttrId, b: AttrId) -> bool {
+        a == b
+    }
+
+    fn attr_is(&self, attr: AttrId, value: &AttrValue) -> bool {
+        self.egraph.analysis.store.attr(attr) == value
+    }
+
+    fn ty(&self, value: Id) -> TypeView<'_> {
+        self.egraph
+            .analysis
+            .store
+            .ty(self.egraph[self.egraph.find(value)].data.ty)
+    }
+
+    fn facts(&self, value: Id) -> Facts {
+        self.egraph[self.egraph.find(value)].data.facts
+    }
+
+    fn constant(&self, value: Id) -> Option<&Constant> {
+        let constant = self.egraph[self.egraph.find(value)].data.constant?;
+        Some(self.egraph.analysis.store.constants.get(constant))
+    }
+
+    fn uses(&self, value: Id) -> u32 {
+        let class = usize::from(self.egraph.find(value));
+        self.uses.get(class).copied().unwrap_or(0)
+    }
+}

@@ -1,0 +1,123 @@
+//! Rules that are well formed and still cannot be right or of use.
+
+use mind_eqsat::{RuleSet, SHIPPED, SourceErrors};
+
+use crate::support::registry;
+
+/// What is found in each source, warnings and errors, each with its notes and its help.
+fn found(sources: &[(&str, &str)]) -> Vec<String> {
+    let show = |source: &SourceErrors| -> Vec<String> {
+        let shown = source.diagnostics.iter().map(|each| {
+            let (line, column) = source.file.position(each.span);
+            let word = each.severity.word();
+            let notes: String = each.notes.iter().map(|note| format!("; {note}")).collect();
+            format!("{line}:{column}: {word}: {}{notes}", each.message)
+        });
+        shown.collect()
+    };
+    match RuleSet::load(&registry(), sources) {
+        Ok(rules) => rules.warnings().iter().flat_map(show).collect(),
+        Err(errors) => errors.0.iter().flat_map(show).collect(),
+    }
+}
+
+fn one(text: &str) -> Vec<String> {
+    found(&[("my.rules", text)])
+}
+
+#[test]
+fn sides_that_are_never_of_one_type() {
+    assert_eq!(
+        one("rule r\nclass exact\ncore.neg(?x: 't[m]) => core.expand_dims(?x) {axes=[0]}"),
+        [
+            "3:1: error: the sides of rule `r` are never of one type; the left one is f32[1] where the \
+             right one is f32[1, 1]"
+        ]
+    );
+    let sum = "rule r class exact core.sum(?x: 't[m, n]) {axes=[0]} => ?x";
+    assert!(one(sum)[0].contains("never of one type"), "{:?}", one(sum));
+    let list = "rule r class exact core.concat(?x: 't[m], ?xs..) {axis=0} => ?x";
+    assert!(
+        one(list)[0].contains("never of one type"),
+        "{:?}",
+        one(list)
+    );
+    let sometimes = "rule r class exact core.sum(?x) {axes=[0], keepdims=true} => ?x";
+    assert_eq!(one(sometimes), [""; 0]);
+    let computed = "rule r class exact core.transpose(core.transpose(?x) {permutation=$p}) {permutation=$q} \
+                    => core.transpose(?x) {permutation=compose(perm($p, ?x), perm($q, ?x))}";
+    assert_eq!(one(computed), [""; 0]);
+}
+
+#[test]
+fn rules_that_act_on_their_own_results() {
+    let greedy = |rule: &str| one(&format!("rule r\nclass exact\nengine greedy\n{rule}"));
+    let forever = ["4:1: error: rule `r` acts on its own results for ever"];
+    assert_eq!(
+        greedy("core.sub(?x, core.neg(?y)) => core.sub(?y, core.neg(?x))"),
+        forever
+    );
+    assert_eq!(greedy("core.add(?x, ?y) => core.add(?y, ?x)"), forever);
+    assert_eq!(
+        greedy("core.neg(?x) => core.neg(core.neg(core.neg(?x)))"),
+        forever
+    );
+    assert_eq!(greedy("core.neg(core.neg(?x)) => ?x"), [""; 0]);
+    let ends = "core.concat(?xs.., core.concat(?ys..) {axis=$a}, ?zs..) {axis=$a} => \
+                core.concat(?xs.., ?ys.., ?zs..) {axis=$a}";
+    assert_eq!(greedy(ends), [""; 0]);
+    assert_eq!(
+        one("rule r class exact core.add(?x, ?y) => core.add(?y, ?x)"),
+        [""; 0]
+    );
+}
+
+#[test]
+fn rules_that_an_earlier_one_leaves_nothing_to_do() {
+    let first = "rule a class exact core.abs(core.neg(?x)) => core.abs(?x)\n";
+    let after = |rule: &str| one(&format!("{first}rule b\n{rule}"));
+    assert_eq!(
+        after("class exact core.abs(core.neg(core.exp(?y))) => core.abs(core.exp(?y))"),
+        [
+            "2:6: warning: rule `b` never has anything left to do after `a`; `a` at my.rules:1 is as \
+             general and does the same"
+        ]
+    );
+    let other_result = "class exact core.abs(core.neg(core.exp(?y))) => core.exp(?y)";
+    assert_eq!(after(other_result), [""; 0]);
+    assert_eq!(
+        after("class nsz core.abs(core.neg(?y)) => core.abs(?y)").len(),
+        1
+    );
+    assert_eq!(
+        after("class exact engine both core.abs(core.neg(?y)) => core.abs(?y)"),
+        [""; 0]
+    );
+    let nsz = "rule a class nsz core.abs(core.neg(?x)) => core.abs(?x)\n\
+               rule b class exact core.abs(core.neg(?x)) => core.abs(?x)";
+    assert_eq!(one(nsz), [""; 0]);
+    let shipped: Vec<(&str, &str)> = SHIPPED.to_vec();
+    let own = (
+        "my.rules",
+        "rule mine class exact core.neg(core.neg(?value)) => ?value",
+    );
+    let all: Vec<(&str, &str)> = shipped.into_iter().chain([own]).collect();
+    let warnings = found(&all);
+    assert!(
+        warnings[0].contains("after `neg-neg`; `neg-neg` at signs.rules:"),
+        "{warnings:?}"
+    );
+}
+
+#[test]
+fn nothing_speaks_against_the_shipped_rules() {
+    let copies: Vec<(&str, String)> = SHIPPED
+        .iter()
+        .map(|(name, text)| (*name, (*text).to_owned()))
+        .collect();
+    let sources: Vec<(&str, &str)> = copies
+        .iter()
+        .map(|(name, text)| (*name, text.as_str()))
+        .collect();
+    assert_eq!(found(&sources), [""; 0]);
+}

@@ -1,0 +1,99 @@
+//! Rules from files as patterns.
+
+use std::rc::Rc;
+
+use mind_eqsat::{GreedyRule, NewTerm, RuleSet};
+use mind_ir::attr::Attr;
+use mind_ir::opdef::OpDef;
+use mind_ir::{OpId, ValueId};
+use mind_pass::{PassCx, PassError};
+use mind_rewrite::{Miss, PatternSet, RewritePattern, Rewriter};
+use smallvec::SmallVec;
+
+use crate::rules::{classes, in_force};
+
+/// Adds the rules of the user's files that are meant for the greedy driver. The shipped rules leave it to
+/// the patterns written in Rust, and are not even read where the user has none.
+///
+/// Errors: what is wrong with a rule file.
+pub(super) fn add(patterns: &mut PatternSet, cx: &PassCx<'_>) -> Result<(), PassError> {
+    if cx.rewriting.rules.is_empty() {
+        return Ok(());
+    }
+    let rules = in_force(cx)?;
+    for form in rules.greedy(classes(cx.rewriting)) {
+        patterns.add(Rule {
+            root: [rules.root_of(form)],
+            rules: Rc::clone(&rules),
+            form,
+        });
+    }
+    Ok(())
+}
+
+/// One form of a rule.
+struct Rule {
+    root: [&'static OpDef; 1],
+    rules: Rc<RuleSet>,
+    form: GreedyRule,
+}
+
+impl RewritePattern for Rule {
+    fn name(&self) -> &str {
+        self.rules.name(self.rules.rule_of(self.form))
+    }
+
+    fn roots(&self) -> &[&'static OpDef] {
+        &self.root
+    }
+
+    fn rewrite(&self, op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+        let terms = self.rules.replacement(self.form, rw, op);
+        let terms = terms.map_err(|reason| Miss(reason.text()))?;
+        let mut values: SmallVec<[ValueId; 4]> = SmallVec::new();
+        let mut created: SmallVec<[ValueId; 4]> = SmallVec::new();
+        let replaced = terms
+            .into_iter()
+            .try_for_each(|term| {
+                let there = matches!(term, NewTerm::Value(_));
+                let value = create(term, &values, op, rw)?;
+                values.push(value);
+                if !there {
+                    created.push(value);
+                }
+                Ok(())
+            })
+            .and_then(|()| {
+                let result = values.last().copied();
+                rw.replace(op, result.ok_or(Miss("the right side is empty"))?)
+            });
+        if replaced.is_err() {
+            created
+                .into_iter()
+                .rev()
+                .for_each(|value| rw.discard(value));
+        }
+        replaced
+    }
+}
+
+fn create(
+    term: NewTerm,
+    values: &[ValueId],
+    op: OpId,
+    rw: &mut Rewriter<'_>,
+) -> Result<ValueId, Miss> {
+    match term {
+        NewTerm::Value(value) => Ok(value),
+        NewTerm::Constant(tensor) => Ok(rw.constant(op, &tensor)),
+        NewTerm::Op {
+            def,
+            attrs,
+            operands,
+        } => {
+            let operands: SmallVec<[ValueId; 4]> = operands.iter().map(|&at| values[at]).collect();
+            let attrs: SmallVec<[Attr<'_>; 4]> = attrs.iter().map(|attr| attr.as_attr()).collect();
+            rw.create(op, def, &operands, &attrs)
+        }
+    }
+}
