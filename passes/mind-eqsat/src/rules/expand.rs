@@ -50,7 +50,7 @@ pub(super) fn expand<'s>(
             .iter()
             .any(|(_, opened)| opened.contains(&name.text))
     };
-    for (name, _) in rule.lets.iter().filter(|(name, _)| !used(name)) {
+    if let Some((name, _)) = rule.lets.iter().find(|(name, _)| !used(name)) {
         let message = format!("`?{}` is defined and stands nowhere below", name.text);
         found.push(Diagnostic::error(name.span, message).help("use it, or drop the line"));
         return None;
