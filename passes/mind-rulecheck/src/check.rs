@@ -30,8 +30,8 @@ const LEAST_CASES: usize = 1000;
 /// How many modules may be built in vain for each one wanted.
 const PATIENCE: usize = 120;
 
-/// How many times the modules wanted may be tried where their results are small.
-const MORE: usize = 4;
+/// How many times the modules wanted may be tried where their results are small, or NaN.
+const MORE: usize = 10;
 
 /// How many modules that the condition keeps out are looked at in each dtype.
 const KEPT_OUT: usize = 4;
@@ -212,7 +212,8 @@ impl<'c, 'r> Checker<'c, 'r> {
         let (mut acted, mut kept_out, mut untyped) = (0, 0, false);
         for _ in 0..wanted * PATIENCE {
             // Results of a few elements take more modules.
-            let enough = self.tally.judged >= LEAST_CASES || acted >= MORE * wanted;
+            let least = self.tally.judged.min(self.tally.numbers);
+            let enough = least >= LEAST_CASES || acted >= MORE * wanted;
             if acted >= wanted && enough {
                 break;
             }
@@ -416,7 +417,7 @@ fn untested(tally: &Tally, share: usize) -> Option<String> {
              at least"
         ));
     }
-    if tally.numbers * 20 < tally.cases {
+    if tally.numbers < LEAST_CASES {
         return Some("nearly every result is NaN".to_owned());
     }
     let weak = !tally.mutants.is_empty() && tally.mutants.iter().all(|(_, killed)| !killed);
