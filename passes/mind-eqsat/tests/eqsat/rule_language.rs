@@ -85,6 +85,17 @@ fn what_is_no_list_is_the_same_for_every_operand() {
 }
 
 #[test]
+fn a_list_named_twice_is_one_list() {
+    let rules = rules(
+        "core.add(core.concat(?xs..) {axis=$a}, core.concat(?xs..) {axis=$a}) => \
+         core.concat(core.add(?xs.., ?xs..) ..) {axis=$a}",
+    );
+    let sum = |rhs: &str| format!("add(concat(a:f32[2], b:f32[3], axis=0), concat({rhs}, axis=0))");
+    assert!(folded(&rules, &sum("a, b")).0 > 0);
+    assert_eq!(folded(&rules, &sum("a, c:f32[3]")).0, 0);
+}
+
+#[test]
 fn a_list_can_be_mapped() {
     let rules = rules(
         "where same_shape(?xs.., ?ys..)\n\
