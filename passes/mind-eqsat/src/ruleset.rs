@@ -12,8 +12,8 @@ use crate::report::RuleIx;
 use crate::rule_info::RuleInfo;
 use crate::rules::{LoadCx, load};
 
-/// The rule files that ship with the compiler, by name.
-pub const SHIPPED: &[(&str, &str)] = &[
+/// The rule files that ship with the compiler, by name. One place in memory, which tells them from copies.
+pub static SHIPPED: &[(&str, &str)] = &[
     (
         "identities.rules",
         include_str!("../rules/identities.rules"),
