@@ -163,6 +163,14 @@ impl Host for CommandHost<'_> {
         fs::write(path, bytes)
     }
 
+    fn create_dir(&mut self, path: &Path) -> io::Result<()> {
+        let Some(path) = self.sandbox.writable(&self.cwd, path) else {
+            let message = "outside the test's own folder, so it is not made: use `%t`";
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+        };
+        fs::create_dir_all(path)
+    }
+
     fn stdout(&mut self) -> &mut dyn Write {
         &mut self.stdout
     }

@@ -20,6 +20,9 @@ pub trait Host {
     /// Replaces a file's contents as a whole: a reader sees the old bytes or the new ones.
     fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 
+    /// Creates a folder and those above it; one that is there stays as it is.
+    fn create_dir(&mut self, path: &Path) -> io::Result<()>;
+
     /// Standard output.
     fn stdout(&mut self) -> &mut dyn io::Write;
 

@@ -7,12 +7,14 @@ use mind_ir::types::{DType, TensorType};
 use mind_ir::with_float;
 use smallvec::SmallVec;
 
-use crate::egraph::analysis::{Eg, Origin, add_op};
+use crate::egraph::analysis::{Eg, add_op};
 use crate::egraph::constants::ConstId;
 use crate::egraph::language::{Head, Node};
 use crate::egraph::optable::OpIx;
 use crate::egraph::payload::AttrIds;
+use crate::egraph::provenance::Union;
 use crate::expr::{Number, Scope};
+use crate::members::Members;
 use crate::pattern::{Rule, Template};
 use crate::plan::{Planned, plan};
 use crate::search::{InEgraph, Match};
@@ -47,45 +49,101 @@ pub(crate) struct Joined<'a> {
     pub(crate) operands: &'a [Id],
 }
 
-/// Makes the root of `found` equal to what the template of `rule` says.
+/// A rule, and the e-graph as it was when its matches were found.
+#[derive(Clone, Copy)]
+pub(crate) struct Site<'a> {
+    pub(crate) rule: &'a Rule,
+    pub(crate) uses: &'a [u32],
+    pub(crate) members: &'a Members,
+}
+
+/// Makes the root of `found` equal to what the template of the rule says.
 ///
 /// Nothing is added unless the whole right side has a type and it is the root's.
 pub(crate) fn apply(
     egraph: &mut Eg<'_>,
-    uses: &[u32],
-    rule: &Rule,
+    site: Site<'_>,
     template: &Template,
     found: &Match,
 ) -> Outcome {
-    apply_joined(egraph, uses, rule, template, found, None).0
+    apply_joined(egraph, site, template, found, None).0
 }
 
-/// As [`apply`], with what one op is given; also gives the class of every term, where they were added.
+/// As [`apply`], with what one op is given; also gives the e-node of every term, where they were added.
 pub(crate) fn apply_joined(
     egraph: &mut Eg<'_>,
-    uses: &[u32],
-    rule: &Rule,
+    site: Site<'_>,
     template: &Template,
     found: &Match,
     joined: Option<Joined<'_>>,
 ) -> (Outcome, Vec<Id>) {
+    let Site {
+        rule,
+        uses,
+        members,
+    } = site;
     let root = egraph.find(found.registers[0]);
     let Some(ready) = ready(egraph, uses, template, found, joined) else {
         return (Outcome::Refused, Vec::new());
     };
-    let before = std::mem::replace(&mut egraph.analysis.origin, Origin::Rule(rule.name, root));
+    let stands_for_class = matches!(ready.last(), Some((_, Ready::Class(_))));
+    let before = egraph.nodes().len();
+    let provenance = &mut egraph.analysis.provenance;
+    let origin = provenance.begin(rule.name, rule.reversed);
     let added = add(egraph, ready, joined);
-    egraph.analysis.origin = before;
-    let Some(ids) = added else {
-        return (Outcome::Refused, Vec::new());
+    let last = added.as_ref().and_then(|ids| ids.last().copied());
+    let united = last.is_some_and(|id| egraph.union(root, id));
+    let outcome = match (last, united) {
+        (Some(_), true) => Outcome::Applied,
+        (Some(_), false) => Outcome::Known,
+        (None, _) => Outcome::Refused,
     };
-    match ids.last() {
-        Some(&id) if egraph.union(root, id) => {
-            egraph.analysis.unions.push((root, rule.name));
-            (Outcome::Applied, ids)
-        }
-        _ => (Outcome::Known, ids),
+    let ids = added.unwrap_or_default();
+    if !united && egraph.nodes().len() == before {
+        egraph.analysis.provenance.forget();
+        return (outcome, ids);
     }
+    let mut matched = members.nodes(egraph, found);
+    if let (Some(id), true, Some(&at)) = (last, united, matched.first()) {
+        // A value stands for its whole class, whose oldest e-node the others come from.
+        let side = match stands_for_class {
+            true => members.oldest(id).unwrap_or(id),
+            false => id,
+        };
+        let sides = [at, side];
+        let provenance = &mut egraph.analysis.provenance;
+        provenance.unions.push(Union { sides, origin });
+    }
+    matched.extend(members.constants(egraph, found));
+    egraph.analysis.provenance.end(matched);
+    (outcome, ids)
+}
+
+/// What the right side of `rule` would be refused for at this match.
+pub(crate) fn refusal(
+    egraph: &mut Eg<'_>,
+    uses: &[u32],
+    template: &Template,
+    found: &Match,
+) -> Option<Refusal> {
+    let expected = egraph[egraph.find(found.registers[0])].data.ty;
+    let Some(ready) = prepare(egraph, uses, template, found, None) else {
+        return Some(Refusal::NoType);
+    };
+    let ty = ready.last().map(|&(ty, _)| ty)?;
+    (ty != expected).then_some(Refusal::OtherType {
+        found: ty,
+        expected,
+    })
+}
+
+/// Why a right side is refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Refusal {
+    /// An op on it does not take its operands, or a constant would be too large.
+    NoType,
+    /// It has another type than the left side.
+    OtherType { found: Ty, expected: Ty },
 }
 
 /// The type of every term, and what to add for it; none where one has no type or the whole has not that
@@ -178,7 +236,7 @@ fn add(
     for (at, (_, ready)) in ready.into_iter().enumerate() {
         let id = match ready {
             Ready::Class(id) => id,
-            Ready::Const(constant) => egraph.add(Node::nullary(Head::Const, constant)),
+            Ready::Const(constant) => egraph.add_uncanonical(Node::nullary(Head::Const, constant)),
             Ready::Op(op, attrs, operands) => {
                 let children: SmallVec<[Id; 4]> = match joined.filter(|joined| joined.term == at) {
                     Some(joined) => joined.operands.into(),

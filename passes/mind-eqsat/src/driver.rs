@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use mind_diag::{Diagnostic, Severity};
-use mind_ir::ValueId;
 use mind_ir::graph::Graph;
-use rustc_hash::FxHashSet;
+use mind_ir::listener::{Listener, RuleTime, Silent};
 
+use crate::changes::{Found, live_values};
 use crate::context::Context;
 use crate::cost::{CostTable, Price, module_price, op_price};
+use crate::draw::picture;
 use crate::egraph::store::Store;
 use crate::extract::{Choice, Dense, dense_view};
 use crate::fast_math::FastMath;
@@ -17,20 +18,43 @@ use crate::fusion::group::group;
 use crate::fusion::propose::propose;
 use crate::fusion::record::records;
 use crate::load::{Loaded, load};
+use crate::missed::tell_missed;
 use crate::phases::saturate;
 use crate::region::{Program, regions};
 use crate::report::{Kept, KeptReason, Report, RuleStats};
-use crate::rewrite::{Found, rewrite};
+use crate::rewrite::rewrite;
 
 /// Replaces values of the module by cheaper equal ones. The module is verified, and stays so.
 pub fn fold(g: &mut Graph, cx: &Context<'_>) -> Report {
-    run(g, cx, Goal::Fold)
+    fold_with(g, cx, &mut Silent, None)
+}
+
+/// As [`fold`], with a listener that admits each change and hears of it; `draw` is the number of the
+/// region to draw.
+pub fn fold_with(
+    g: &mut Graph,
+    cx: &Context<'_>,
+    listener: &mut dyn Listener,
+    draw: Option<usize>,
+) -> Report {
+    run(g, cx, Goal::Fold, listener, draw)
 }
 
 /// Gathers ops of the module into fused ones where that is cheaper, also through equal forms that fuse
 /// better. The module is verified, and stays so.
 pub fn fuse(g: &mut Graph, cx: &Context<'_>) -> Report {
-    run(g, cx, Goal::Fuse)
+    fuse_with(g, cx, &mut Silent, None)
+}
+
+/// As [`fuse`], with a listener that admits each change and group, and hears of it; `draw` is the
+/// number of the region to draw.
+pub fn fuse_with(
+    g: &mut Graph,
+    cx: &Context<'_>,
+    listener: &mut dyn Listener,
+    draw: Option<usize>,
+) -> Report {
+    run(g, cx, Goal::Fuse, listener, draw)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,7 +71,13 @@ fn passes(goal: Goal) -> usize {
     }
 }
 
-fn run(g: &mut Graph, cx: &Context<'_>, goal: Goal) -> Report {
+fn run(
+    g: &mut Graph,
+    cx: &Context<'_>,
+    goal: Goal,
+    listener: &mut dyn Listener,
+    draw: Option<usize>,
+) -> Report {
     let costs = CostTable::new(&cx.rules.ops, cx.cost);
     let before = module_price(g, &costs);
     let since = g.op_bound();
@@ -67,13 +97,20 @@ fn run(g: &mut Graph, cx: &Context<'_>, goal: Goal) -> Report {
         let mut changed = false;
         for range in regions {
             let Some(own) = store.take() else { break };
-            let (own, region) = optimise(g, cx, &program, range, own, goal, &mut report);
+            listener.visit(g.span(program.ops[range.start]));
+            let region = Region {
+                program: &program,
+                range,
+                goal,
+                draw: draw == Some(report.regions),
+            };
+            let (own, region) = optimise(g, cx, region, own, &mut report, listener);
             store = Some(own);
             changed |= region;
         }
         // What grouping left apart stays so while nothing else changes.
         if goal == Goal::Fuse && (changed || pass == 0) {
-            changed |= group(g, cx, &costs, &mut report);
+            changed |= group(g, cx, &costs, &mut report, listener);
         }
         report.changed |= changed;
         settled = if changed { 0 } else { settled + 1 };
@@ -89,19 +126,37 @@ fn run(g: &mut Graph, cx: &Context<'_>, goal: Goal) -> Report {
     let after = module_price(g, &costs);
     (report.cost_after, report.bytes_after) = (after.cost, after.bytes);
     remark(&mut report, cx);
+    for (name, rule) in cx.rules.names().zip(&report.rules) {
+        if rule.time != RuleTime::default() {
+            listener.spent(name, rule.time);
+        }
+    }
     report
+}
+
+/// A region to rewrite.
+struct Region<'a> {
+    program: &'a Program,
+    range: Range<usize>,
+    goal: Goal,
+    draw: bool,
 }
 
 /// Rewrites one region; gives the tables back, and whether it changed.
 fn optimise<'r>(
     g: &mut Graph,
     cx: &Context<'_>,
-    program: &Program,
-    range: Range<usize>,
+    region: Region<'_>,
     store: Store<'r>,
-    goal: Goal,
     report: &mut Report,
+    listener: &mut dyn Listener,
 ) -> (Store<'r>, bool) {
+    let Region {
+        program,
+        range,
+        goal,
+        draw,
+    } = region;
     report.regions += 1;
     let span = g.span(program.ops[range.start]);
     let ops = range.len();
@@ -116,6 +171,7 @@ fn optimise<'r>(
         cx.classes,
         &cx.limits,
         &mut report.rules,
+        listener,
     );
     report
         .kept
@@ -128,8 +184,14 @@ fn optimise<'r>(
         });
         return (loaded.egraph.analysis.store, false);
     }
+    if draw {
+        let mut rules = report.rules.clone();
+        let best = Best::search(&loaded, cx, goal, &mut rules, listener);
+        let drawing = picture(g, cx, &loaded, &best.dense, &best.choice, &best.groups);
+        report.drawing = Some(drawing);
+    }
     let before = region_price(g, &loaded);
-    let best = match Best::find(&loaded, cx, goal, before, &mut report.rules) {
+    let best = match Best::find(&loaded, cx, goal, before, &mut report.rules, listener) {
         Ok(best) => best,
         Err(reason) => {
             report.kept.push(Kept { span, ops, reason });
@@ -137,6 +199,7 @@ fn optimise<'r>(
         }
     };
     let Some(best) = best else {
+        tell_missed(g, cx, &mut loaded, &[], listener);
         return (loaded.egraph.analysis.store, false);
     };
     let found = Found {
@@ -147,8 +210,10 @@ fn optimise<'r>(
         choice: &best.choice,
         groups: &best.groups,
     };
-    rewrite(g, cx, &found, report);
-    (loaded.egraph.analysis.store, true)
+    let known = report.changes.len();
+    let changed = rewrite(g, cx, &found, before.cost, report, listener);
+    tell_missed(g, cx, &mut loaded, &report.changes[known..], listener);
+    (loaded.egraph.analysis.store, changed)
 }
 
 /// The best form of a region.
@@ -169,13 +234,9 @@ impl Best {
         goal: Goal,
         before: Price,
         stats: &mut [RuleStats],
+        listener: &dyn Listener,
     ) -> Result<Option<Best>, KeptReason> {
-        let mut dense = dense_view(loaded);
-        let groups = match goal {
-            Goal::Fold => Vec::new(),
-            Goal::Fuse => propose(loaded, &mut dense, cx, stats),
-        };
-        let best = Best::of(loaded, dense, groups);
+        let best = Best::search(loaded, cx, goal, stats, listener);
         let after = best.price();
         if after.cost > before.cost {
             let (before, after) = (before.cost, after.cost);
@@ -193,6 +254,22 @@ impl Best {
                 Err(KeptReason::MoreBytes { before, after })
             }
         }
+    }
+
+    /// The cheapest form found.
+    fn search(
+        loaded: &Loaded<'_>,
+        cx: &Context<'_>,
+        goal: Goal,
+        stats: &mut [RuleStats],
+        listener: &dyn Listener,
+    ) -> Best {
+        let mut dense = dense_view(loaded);
+        let groups = match goal {
+            Goal::Fold => Vec::new(),
+            Goal::Fuse => propose(loaded, &mut dense, cx, stats, listener),
+        };
+        Best::of(loaded, dense, groups)
     }
 
     fn of(loaded: &Loaded<'_>, dense: Dense, groups: Vec<Group>) -> Best {
@@ -214,15 +291,11 @@ impl Best {
 /// The price of the region's ops that its results need.
 fn region_price(g: &Graph, loaded: &Loaded<'_>) -> Price {
     let costs = loaded.egraph.analysis.store.costs;
-    let mut needed: FxHashSet<ValueId> = loaded.roots.iter().copied().collect();
-    let mut price = Price::default();
-    for own in loaded.ops.iter().rev() {
-        if needed.contains(&own.result) {
-            price = price.plus(op_price(g, costs, own.op));
-            needed.extend(g.operands(own.op));
-        }
-    }
-    price
+    let live = live_values(g, loaded);
+    let needed = loaded.ops.iter().filter(|own| live.contains(&own.result));
+    needed.fold(Price::default(), |price, own| {
+        price.plus(op_price(g, costs, own.op))
+    })
 }
 
 fn remark(report: &mut Report, cx: &Context<'_>) {

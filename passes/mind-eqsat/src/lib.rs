@@ -9,8 +9,10 @@
 //! clock or a hash map's order.
 
 mod apply;
+mod changes;
 mod context;
 pub mod cost;
+mod draw;
 mod driver;
 mod egraph;
 mod expr;
@@ -20,9 +22,13 @@ mod form;
 mod fusion;
 mod greedy;
 mod limits;
+mod lineage;
 mod load;
 mod matcher;
+mod members;
 mod merge;
+mod mismatch;
+mod missed;
 mod pattern;
 mod phases;
 mod placement;
@@ -40,7 +46,8 @@ mod subject;
 mod vet;
 
 pub use context::Context;
-pub use driver::{fold, fuse};
+pub use draw::Picture;
+pub use driver::{fold, fold_with, fuse, fuse_with};
 pub use egraph::facts::Facts;
 pub use egraph::payload::AttrValue;
 pub use expr::{
@@ -53,8 +60,8 @@ pub use greedy::GreedyRule;
 pub use limits::Limits;
 pub use replacement::{NewTerm, NoMatch};
 pub use report::{
-    Change, FusedGroup, FusedMember, Kept, KeptReason, MissedFusion, MissedReason, Replacement,
-    Report, RuleIx, RuleStats,
+    Change, FOLDING, FUSION, FusedGroup, FusedMember, Kept, KeptReason, MissedFusion, MissedReason,
+    Replacement, Report, RuleIx, RuleStats, RuleStep,
 };
 pub use rule_info::{Direction, Engine, Phase, RuleInfo};
 pub use ruleset::{RuleErrors, RuleSet, SHIPPED, SourceErrors};

@@ -22,6 +22,28 @@ pub(crate) struct Found<'f, S: Subject> {
     pub(crate) ops: &'f [(S::Value, S::Op)],
 }
 
+/// Where a match failed.
+pub(crate) struct Failure<'f, S: Subject> {
+    /// How many steps of the pattern it had passed.
+    pub(crate) depth: usize,
+    pub(crate) step: Failed<'f, S::Op>,
+    /// The register file, as far as it is filled.
+    pub(crate) registers: &'f [S::Value],
+    pub(crate) slots: &'f Slots<S::Value, S::Attr>,
+}
+
+/// The step at which a match failed.
+#[derive(Clone, Copy)]
+pub(crate) enum Failed<'f, O> {
+    /// An instruction that no op and no value satisfied.
+    Instruction(&'f Instruction),
+    /// An op of the right kind whose attributes or number of operands differ.
+    Op(&'f Instruction, O),
+}
+
+/// What hears of failures.
+pub(crate) type Hear<'a, S> = dyn FnMut(Failure<'_, S>) + 'a;
+
 /// What is done with a match. Matching goes on while it says so.
 pub(crate) type Accept<'a, S> = dyn FnMut(Found<'_, S>) -> bool + 'a;
 
@@ -32,23 +54,63 @@ pub(crate) fn search<S: Subject>(
     root: S::Value,
     accept: &mut Accept<'_, S>,
 ) -> bool {
-    let root = subject.canonical(root);
-    let mut machine = Machine {
-        subject,
-        registers: vec![root; pattern.registers],
-        slots: Slots {
-            attrs: vec![None; pattern.attrs],
-            dtypes: vec![None; pattern.dtypes],
-            dims: vec![Dim::Dynamic; pattern.dims],
-            shapes: vec![Vec::new(); pattern.shapes],
-            lists: vec![Vec::new(); pattern.lists],
-        },
-        ops: Vec::new(),
-        accept,
-        done: false,
-    };
+    let mut machine = Machine::new(subject, pattern, root, accept);
     machine.run(&pattern.instructions, &Then::Accept);
     !machine.done
+}
+
+/// As [`search`], with the pattern's first op being `op` alone; `hear` is told where matches fail.
+pub(crate) fn attempt<S: Subject>(
+    subject: &S,
+    pattern: &Pattern,
+    (root, op): (S::Value, S::Op),
+    accept: &mut Accept<'_, S>,
+    hear: &mut Hear<'_, S>,
+) {
+    let mut machine = Machine::new(subject, pattern, root, accept);
+    machine.first = Some(op);
+    machine.hear = Some(hear);
+    machine.run(&pattern.instructions, &Then::Accept);
+}
+
+impl<'m, 'a, S: Subject> Machine<'m, 'a, S> {
+    fn new(
+        subject: &'m S,
+        pattern: &Pattern,
+        root: S::Value,
+        accept: &'m mut Accept<'a, S>,
+    ) -> Machine<'m, 'a, S> {
+        let root = subject.canonical(root);
+        Machine {
+            subject,
+            registers: vec![root; pattern.registers],
+            slots: Slots {
+                attrs: vec![None; pattern.attrs],
+                dtypes: vec![None; pattern.dtypes],
+                dims: vec![Dim::Dynamic; pattern.dims],
+                shapes: vec![Vec::new(); pattern.shapes],
+                lists: vec![Vec::new(); pattern.lists],
+            },
+            ops: Vec::new(),
+            accept,
+            done: false,
+            depth: 0,
+            first: None,
+            hear: None,
+        }
+    }
+
+    /// Tells where the match fails, if that is asked for.
+    fn fails(&mut self, step: Failed<'_, S::Op>) {
+        if let Some(hear) = &mut self.hear {
+            hear(Failure {
+                depth: self.depth,
+                step,
+                registers: &self.registers,
+                slots: &self.slots,
+            });
+        }
+    }
 }
 
 struct Machine<'m, 'a, S: Subject> {
@@ -58,6 +120,11 @@ struct Machine<'m, 'a, S: Subject> {
     ops: Vec<(S::Value, S::Op)>,
     accept: &'m mut Accept<'a, S>,
     done: bool,
+    /// How many steps of the pattern lie behind.
+    depth: usize,
+    /// The only op that counts as the first one, where that is asked for.
+    first: Option<S::Op>,
+    hear: Option<&'m mut Hear<'a, S>>,
 }
 
 /// What follows the instructions at hand.
@@ -82,6 +149,12 @@ impl<S: Subject> Machine<'_, '_, S> {
         let Some((first, rest)) = instructions.split_first() else {
             return self.end(then);
         };
+        self.depth += 1;
+        self.step(first, rest, then);
+        self.depth -= 1;
+    }
+
+    fn step(&mut self, first: &Instruction, rest: &[Instruction], then: &Then<'_>) {
         let goes_on = match first {
             Instruction::Same(a, b) => self.value(*a) == self.value(*b),
             Instruction::Near { reg, value } => {
@@ -115,8 +188,12 @@ impl<S: Subject> Machine<'_, '_, S> {
                 let mut nth = 0;
                 while let Some(op) = self.subject.op(value, *op, nth) {
                     nth += 1;
+                    if self.depth == 1 && self.first.is_some_and(|first| first != op) {
+                        continue;
+                    }
                     let found = self.subject.operands(op);
                     if found.len() != usize::from(*operands) || !self.matches_attrs(attrs, op) {
+                        self.fails(Failed::Op(first, op));
                         continue;
                     }
                     self.ops.push((value, op));
@@ -128,7 +205,7 @@ impl<S: Subject> Machine<'_, '_, S> {
                     }
                     self.ops.pop();
                 }
-                false
+                nth > 0
             }
             Instruction::OpenList {
                 reg,
@@ -140,17 +217,28 @@ impl<S: Subject> Machine<'_, '_, S> {
                 let mut nth = 0;
                 while let Some(op) = self.subject.op(value, *op, nth) {
                     nth += 1;
-                    if self.matches_attrs(attrs, op) {
-                        self.ops.push((value, op));
-                        self.take_apart(items, self.subject.operands(op), rest, then);
-                        self.ops.pop();
+                    if self.depth == 1 && self.first.is_some_and(|first| first != op) {
+                        continue;
                     }
+                    if !self.matches_attrs(attrs, op) {
+                        self.fails(Failed::Op(first, op));
+                        continue;
+                    }
+                    self.ops.push((value, op));
+                    self.take_apart(items, self.subject.operands(op), rest, then);
+                    self.ops.pop();
                 }
-                false
+                nth > 0
             }
         };
-        if goes_on {
-            self.run(rest, then);
+        let opens = matches!(
+            first,
+            Instruction::Open { .. } | Instruction::OpenList { .. }
+        );
+        match (goes_on, opens) {
+            (true, false) => self.run(rest, then),
+            (true, true) => {}
+            (false, _) => self.fails(Failed::Instruction(first)),
         }
     }
 

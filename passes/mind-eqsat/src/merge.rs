@@ -9,11 +9,11 @@ use mind_ir::types::{DType, Dim};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::apply::{Joined, Outcome, apply_joined};
+use crate::apply::{Joined, Outcome, Site, apply_joined};
 use crate::egraph::analysis::Eg;
 use crate::egraph::payload::{AttrId, AttrValue};
 use crate::load::Loaded;
-use crate::pattern::{Join, Rule, Template, TemplateOperand, TemplateTerm};
+use crate::pattern::{Join, Template, TemplateOperand, TemplateTerm};
 use crate::report::RuleStats;
 use crate::search::Match;
 
@@ -44,11 +44,10 @@ struct Member {
     since: u32,
 }
 
-/// Applies `rule` to the buckets of its matches.
+/// Applies the rule of `site` to the buckets of its matches.
 pub(crate) fn merge(
     loaded: &mut Loaded<'_>,
-    uses: &[u32],
-    rule: &Rule,
+    site: Site<'_>,
     (template, join): (&Template, Join),
     found: Vec<Match>,
     stats: &mut RuleStats,
@@ -82,7 +81,7 @@ pub(crate) fn merge(
             let (together, later) = rest.split_at(len);
             rest = later;
             if together.len() > 1 {
-                apply(loaded, uses, rule, (template, join), together, stats);
+                apply(loaded, site, (template, join), together, stats);
             }
         }
     }
@@ -176,8 +175,7 @@ pub(crate) fn placed(egraph: &mut Eg<'_>, found: &Match, bounds: [i64; 2]) -> Ma
 
 fn apply(
     loaded: &mut Loaded<'_>,
-    uses: &[u32],
-    rule: &Rule,
+    site: Site<'_>,
     (template, join): (&Template, Join),
     members: &[Member],
     stats: &mut RuleStats,
@@ -196,7 +194,7 @@ fn apply(
         let found = placed(&mut loaded.egraph, &member.found, [from, to]);
         from = to;
         let egraph = &mut loaded.egraph;
-        let (outcome, ids) = apply_joined(egraph, uses, rule, template, &found, Some(joined));
+        let (outcome, ids) = apply_joined(egraph, site, template, &found, Some(joined));
         match outcome {
             Outcome::Applied => stats.applied += 1,
             Outcome::Refused => stats.refused += 1,

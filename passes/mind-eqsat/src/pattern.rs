@@ -8,7 +8,7 @@ use crate::expr::{Condition, Expression};
 use crate::fast_math::FastMath;
 use crate::report::RuleIx;
 use crate::rule_info::{Engine, Phase};
-use crate::slots::{Reg, Slot};
+use crate::slots::{Reg, RuleNames, Slot};
 
 /// One direction of a rule for one op.
 #[derive(Debug)]
@@ -25,6 +25,7 @@ pub(crate) struct Rule {
     pub(crate) pattern: Pattern,
     pub(crate) condition: Option<Condition>,
     pub(crate) effect: Effect,
+    pub(crate) names: RuleNames,
 }
 
 /// What a match leads to.

@@ -1,19 +1,23 @@
 //! Rewriting a region: rounds of matching and applying, phase by phase.
 
-use egg::Id;
+use std::time::Duration;
 
-use crate::apply::{Outcome, apply};
+use egg::Id;
+use mind_ir::listener::Listener;
+
+use crate::apply::{Outcome, Site, apply};
 use crate::egraph::analysis::{Data, Eg};
 use crate::egraph::language::Head;
 use crate::fast_math::FastMath;
 use crate::limits::Limits;
 use crate::load::Loaded;
+use crate::members::Members;
 use crate::merge::merge;
 use crate::pattern::{Effect, Rule};
 use crate::report::{KeptReason, RuleStats};
 use crate::rule_info::Phase;
 use crate::ruleset::RuleSet;
-use crate::search::{InEgraph, Match, search};
+use crate::search::{InEgraph, search};
 
 /// Rewrites the region until nothing changes or a limit is reached, which is returned.
 pub(crate) fn saturate(
@@ -22,6 +26,7 @@ pub(crate) fn saturate(
     classes: FastMath,
     limits: &Limits,
     stats: &mut [RuleStats],
+    listener: &dyn Listener,
 ) -> Vec<KeptReason> {
     let depth = rules
         .rules
@@ -34,6 +39,7 @@ pub(crate) fn saturate(
         limits,
         depth,
         stats,
+        listener,
         reasons: Vec::new(),
     };
     let phases = [
@@ -66,6 +72,7 @@ struct Search<'s> {
     /// How many ops lie on the longest way from the root of a pattern.
     depth: usize,
     stats: &'s mut [RuleStats],
+    listener: &'s dyn Listener,
     reasons: Vec<KeptReason>,
 }
 
@@ -76,23 +83,47 @@ impl Search<'_> {
         let mut changed = Changed::everything(&loaded.egraph);
         for _ in 0..rounds {
             let uses = loaded.uses();
+            let members = Members::of(&loaded.egraph);
             let roots = roots_by_op(&loaded.egraph, self.rules, &changed.classes);
             let limit = self.limits.matches * ops;
-            let found = matches(
-                &loaded.egraph,
-                &uses,
-                active,
-                &roots,
-                limit,
-                &mut self.reasons,
-            );
-            for (rule, found) in found {
+            let present = present(&loaded.egraph, roots.len());
+            let mut all = Vec::new();
+            for &rule in active {
+                let roots = &roots[rule.pattern.root.index()];
+                if roots.is_empty() || !rule.pattern.ops().all(|op| present[op.index()]) {
+                    continue;
+                }
+                let started = self.listener.now();
+                let subject = InEgraph {
+                    egraph: &loaded.egraph,
+                    uses: &uses,
+                };
+                let found = search(subject, rule, roots, limit);
+                self.stats[rule.name.index()].time.matching += since(started, self.listener);
+                let reason = KeptReason::Matches(rule.name);
+                if found.len() >= limit && !self.reasons.contains(&reason) {
+                    self.reasons.push(reason);
+                }
+                all.extend(found.into_iter().map(|found| (rule, found)));
+            }
+            all.sort_by_key(|(_, found)| found.registers[0]);
+            for (rule, found) in all {
                 let Effect::Rewrite(template) = &rule.effect else {
                     continue;
                 };
                 let stat = &mut self.stats[rule.name.index()];
                 stat.matched += 1;
-                match apply(&mut loaded.egraph, &uses, rule, template, &found) {
+                let started = self.listener.now();
+                let outcome = {
+                    let site = Site {
+                        rule,
+                        uses: &uses,
+                        members: &members,
+                    };
+                    apply(&mut loaded.egraph, site, template, &found)
+                };
+                stat.time.applying += since(started, self.listener);
+                match outcome {
                     Outcome::Applied => stat.applied += 1,
                     Outcome::Refused => stat.refused += 1,
                     Outcome::Known => {}
@@ -118,6 +149,7 @@ impl Search<'_> {
     /// Merges the matches of the rules that do so; whether there was something to merge.
     fn merge(&mut self, loaded: &mut Loaded<'_>, active: &[&Rule]) -> bool {
         let uses = loaded.uses();
+        let members = Members::of(&loaded.egraph);
         let roots = roots_by_op(&loaded.egraph, self.rules, &all_classes(&loaded.egraph));
         let limit = self.limits.matches * loaded.ops.len().max(16);
         for &rule in active {
@@ -129,47 +161,41 @@ impl Search<'_> {
                 egraph: &loaded.egraph,
                 uses: &uses,
             };
+            let started = self.listener.now();
             let found = search(subject, rule, roots, limit);
+            let searched = self.listener.now();
             let stats = &mut self.stats[rule.name.index()];
-            merge(loaded, &uses, rule, (template, *join), found, stats);
+            stats.time.matching += since(started, self.listener);
+            let site = Site {
+                rule,
+                uses: &uses,
+                members: &members,
+            };
+            merge(loaded, site, (template, *join), found, stats);
+            stats.time.applying += since(searched, self.listener);
         }
         loaded.egraph.rebuild();
         !loaded.merges.is_empty()
     }
 }
 
-/// The matches of all rules, ordered by root and then by rule.
-fn matches<'a>(
-    egraph: &Eg<'_>,
-    uses: &[u32],
-    active: &[&'a Rule],
-    roots: &[Vec<Id>],
-    limit: usize,
-    reasons: &mut Vec<KeptReason>,
-) -> Vec<(&'a Rule, Match)> {
-    let mut present = vec![false; roots.len()];
+/// Which of the `ops` ops stand in the e-graph.
+fn present(egraph: &Eg<'_>, ops: usize) -> Vec<bool> {
+    let mut present = vec![false; ops];
     for node in egraph.nodes() {
         if let Head::Op(op) = node.head {
             present[op.index()] = true;
         }
     }
-    let mut all = Vec::new();
-    for &rule in active {
-        let roots = &roots[rule.pattern.root.index()];
-        if roots.is_empty() || !rule.pattern.ops().all(|op| present[op.index()]) {
-            continue;
-        }
-        let found = search(InEgraph { egraph, uses }, rule, roots, limit);
-        if found.len() >= limit {
-            let reason = KeptReason::Matches(rule.name);
-            if !reasons.contains(&reason) {
-                reasons.push(reason);
-            }
-        }
-        all.extend(found.into_iter().map(|found| (rule, found)));
-    }
-    all.sort_by_key(|(_, found)| found.registers[0]);
-    all
+    present
+}
+
+/// The time since `started`; zero where rules are not timed.
+pub(crate) fn since(started: Option<Duration>, listener: &dyn Listener) -> Duration {
+    let passed = started
+        .zip(listener.now())
+        .map(|(started, now)| now.saturating_sub(started));
+    passed.unwrap_or_default()
 }
 
 /// The classes of `classes` that hold an e-node of each op, ascending.

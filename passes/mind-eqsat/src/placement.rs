@@ -12,8 +12,8 @@ const INLINE_LIMIT: u64 = 1 << 16;
 /// The place of what is not computed at all.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
-/// Where each needed class is computed, as a position in the region: where the program does, else just
-/// before its first reader.
+/// Where each needed class is computed, as a position in the region: where the program first does, so that
+/// every reader of the program's value finds it, else just before its first reader.
 pub(crate) fn anchors(dense: &Dense, choice: &Choice, loaded: &Loaded<'_>) -> Vec<u32> {
     let mut anchors = vec![NOWHERE; dense.classes.len()];
     for &root in &dense.roots {
@@ -31,15 +31,9 @@ pub(crate) fn anchors(dense: &Dense, choice: &Choice, loaded: &Loaded<'_>) -> Ve
         };
         let row = dense.class(class);
         let node = dense.node(node);
-        let fixed = !matches!(
-            node.what,
-            What::Node {
-                head: Head::Leaf | Head::Const,
-                ..
-            }
-        );
-        if let (true, Some(op)) = (fixed, row.program) {
-            anchors[class as usize] = loaded.ops[op as usize].position;
+        if let Some(op) = row.program {
+            let anchor = &mut anchors[class as usize];
+            *anchor = (*anchor).min(loaded.ops[op as usize].position);
         }
         let own = anchors[class as usize];
         let inlined = inlined(loaded, dense, choice, node);

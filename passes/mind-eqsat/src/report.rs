@@ -3,6 +3,9 @@
 use std::fmt;
 
 use mind_diag::{Diagnostics, Span};
+use mind_ir::listener::{CostChange, RuleTime};
+
+use crate::draw::Picture;
 
 /// The number of a named rule in its [`RuleSet`](crate::RuleSet).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -15,6 +18,12 @@ impl RuleIx {
     }
 }
 
+/// What folding constants is called among the rules.
+pub const FOLDING: &str = "fold-constants";
+
+/// What plain grouping is called among the rules.
+pub const FUSION: &str = "fusion";
+
 /// How often a rule matched and what came of it. What is found again in a later round counts again.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct RuleStats {
@@ -24,8 +33,12 @@ pub struct RuleStats {
     pub applied: usize,
     /// Matches whose right side has no type or another one.
     pub refused: usize,
-    /// Values of the result whose op the rule made.
+    /// Changes of the result that it led to.
     pub chosen: usize,
+    /// What the changes saved that it led to as the last one, in picoseconds.
+    pub saved: i64,
+    /// How long it took, where rules are timed.
+    pub time: RuleTime,
 }
 
 /// A value that another op now computes.
@@ -37,8 +50,21 @@ pub struct Change {
     pub from: &'static str,
     /// What computes it now: an op's name, or the value with this label.
     pub to: Replacement,
-    /// The rules that led there, the last one first; none where only equal operands made it equal.
-    pub rules: Vec<RuleIx>,
+    /// What led there, in order; empty where only equal operands made it equal.
+    pub rules: Vec<RuleStep>,
+    /// The cost of the region before and after, changes being made one after the other.
+    pub cost: CostChange,
+}
+
+/// A rule that led to a change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RuleStep {
+    /// The rule; none for constant folding.
+    pub rule: Option<RuleIx>,
+    /// Whether it was read from right to left.
+    pub reversed: bool,
+    /// The place of the op at which it matched.
+    pub span: Span,
 }
 
 /// What a value was replaced with.
@@ -52,6 +78,23 @@ pub enum Replacement {
     Constant,
     /// A fused op of this kind.
     Fused(&'static str),
+}
+
+impl Report {
+    /// Counts a change for the rules that led to it.
+    pub(crate) fn count_change(&mut self, steps: &[RuleStep], cost: CostChange) {
+        let rules: Vec<RuleIx> = steps.iter().filter_map(|step| step.rule).collect();
+        for (at, rule) in rules.iter().enumerate() {
+            if !rules[..at].contains(rule) {
+                self.rules[rule.index()].chosen += 1;
+            }
+        }
+        if let Some(last) = rules.last() {
+            let saved = i128::from(cost.before) - i128::from(cost.after);
+            let own = &mut self.rules[last.index()].saved;
+            *own = own.saturating_add(saved.clamp(i64::MIN.into(), i64::MAX.into()) as i64);
+        }
+    }
 }
 
 /// A region that stayed as it was, or was not searched to the end.
@@ -196,6 +239,8 @@ pub struct Report {
     pub missed: Vec<MissedFusion>,
     /// Regions that stayed as they were, or were not searched to the end.
     pub kept: Vec<Kept>,
+    /// The drawing of the region that was asked for.
+    pub drawing: Option<Picture>,
     /// The same and more, for people.
     pub remarks: Diagnostics,
 }

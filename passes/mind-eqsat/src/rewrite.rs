@@ -3,83 +3,76 @@
 use mind_diag::Span;
 use mind_ir::builder::Builder;
 use mind_ir::graph::{Graph, InsertPoint};
+use mind_ir::listener::{Listener, Rewrite, Step};
 use mind_ir::opdef::{OpDef, Trait};
 use mind_ir::tensor::Tensor;
 use mind_ir::types::TensorType;
 use mind_ir::{OpId, ValueId};
 use smallvec::SmallVec;
 
+use crate::changes::{Found, Plan, PlannedChange, class_text, plan, resolve};
 use crate::context::Context;
-use crate::egraph::analysis::{Origin, spelt_out};
+use crate::egraph::analysis::spelt_out;
 use crate::egraph::language::Head;
 use crate::egraph::optable::OpIx;
 use crate::egraph::store::Store;
-use crate::extract::{Choice, ClassIx, Dense, DenseNode, What};
-use crate::fusion::body::{Group, Source};
+use crate::extract::{ClassIx, DenseNode, What};
+use crate::fusion::body::Source;
 use crate::fusion::build::{finish, insert};
-use crate::load::Loaded;
 use crate::placement::{NOWHERE, anchors, inlined};
-use crate::region::Program;
-use crate::report::{Change, Replacement, Report, RuleIx};
+use crate::report::{Change, Replacement, Report};
 
-/// A region and what it is to become.
-#[derive(Clone, Copy)]
-pub(crate) struct Found<'a, 'r> {
-    pub(crate) program: &'a Program,
-    /// The position of the region's first op in the program.
-    pub(crate) start: usize,
-    pub(crate) loaded: &'a Loaded<'r>,
-    pub(crate) dense: &'a Dense,
-    pub(crate) choice: &'a Choice,
-    pub(crate) groups: &'a [Group],
-}
-
-/// Makes the region what was found.
-pub(crate) fn rewrite(g: &mut Graph, cx: &Context<'_>, found: &Found<'_, '_>, report: &mut Report) {
+/// Makes those changes of what was found that `listener` admits; gives whether there were any. `cost` is
+/// that of the region as it is.
+pub(crate) fn rewrite(
+    g: &mut Graph,
+    cx: &Context<'_>,
+    found: &Found<'_, '_>,
+    cost: u64,
+    report: &mut Report,
+    listener: &mut dyn Listener,
+) -> bool {
     let Found {
         loaded,
         dense,
         choice,
         ..
     } = *found;
+    let plan = plan(g, cx, found, cost, listener);
+    if plan.changes.is_empty() {
+        return false;
+    }
     let anchors = anchors(dense, choice, loaded);
     let mut order: Vec<ClassIx> = (0..dense.classes.len() as ClassIx)
         .filter(|&class| choice.needs(class) && anchors[class as usize] != NOWHERE)
         .collect();
     order.sort_by_key(|&class| (anchors[class as usize], dense.class(class).rank, class));
     let values = vec![None; dense.classes.len()];
-    let mut rules: Vec<SmallVec<[RuleIx; 2]>> = vec![SmallVec::new(); dense.classes.len()];
-    for &(id, rule) in &loaded.egraph.analysis.unions {
-        let list = &mut rules[dense.class_of(id) as usize];
-        if !list.contains(&rule) {
-            list.push(rule);
-        }
-    }
     let mut rewriter = Rewriter {
         g,
         cx,
         found,
+        plan: &plan,
         values,
         hoisted: 0,
-        rules,
         report,
     };
     for class in order {
-        let value = rewriter.emit(class, anchors[class as usize]);
+        let value = rewriter.value(class, anchors[class as usize]);
         rewriter.values[class as usize] = value;
     }
-    rewriter.replace();
+    rewriter.replace(listener);
+    true
 }
 
 struct Rewriter<'a, 'r> {
     g: &'a mut Graph,
     cx: &'a Context<'a>,
     found: &'a Found<'a, 'r>,
+    plan: &'a Plan,
     values: Vec<Option<ValueId>>,
     /// The inputs of the module before this position of the program stand where they are to.
     hoisted: usize,
-    /// The rules that each class became one by.
-    rules: Vec<SmallVec<[RuleIx; 2]>>,
     report: &'a mut Report,
 }
 
@@ -93,11 +86,20 @@ impl<'r> Rewriter<'_, 'r> {
         self.found.program.ops[self.found.start + position as usize - 1]
     }
 
+    /// The value of `class`: computed before the op at `anchor` where a change needs it, else the
+    /// program's own.
+    fn value(&mut self, class: ClassIx, anchor: u32) -> Option<ValueId> {
+        if self.plan.emitted[class as usize] {
+            return self.emit(class, anchor);
+        }
+        let own = self.found.dense.class(class).program?;
+        Some(self.found.loaded.ops[own as usize].result)
+    }
+
     /// Computes `class` before the op at `anchor`.
     fn emit(&mut self, class: ClassIx, anchor: u32) -> Option<ValueId> {
         let number = self.found.choice.node(class)?;
         let node = self.found.dense.node(number);
-        let row = self.found.dense.class(class);
         let before = self.op_at(anchor);
         match node.what {
             What::Node {
@@ -116,14 +118,7 @@ impl<'r> Rewriter<'_, 'r> {
                 head: Head::Op(op),
                 payload,
             } => {
-                let own = row
-                    .program
-                    .filter(|&own| self.found.dense.program[own as usize] == Some(number));
-                if let Some(own) = own {
-                    return Some(self.found.loaded.ops[own as usize].result);
-                }
                 let operands: SmallVec<[ValueId; 4]> = self.operands(&node.children)?;
-                self.count(node);
                 let value =
                     self.create(op, payload, &operands, InsertPoint::Before(before), before);
                 self.rename(class, value);
@@ -160,12 +155,6 @@ impl<'r> Rewriter<'_, 'r> {
             .iter()
             .map(|&class| self.values[class as usize])
             .collect()
-    }
-
-    fn count(&mut self, node: &DenseNode) {
-        if let Origin::Rule(rule, _) = node.origin {
-            self.report.rules[rule.index()].chosen += 1;
-        }
     }
 
     /// Gives a new value the label and declared type of the value it stands for, which goes.
@@ -273,7 +262,6 @@ impl<'r> Rewriter<'_, 'r> {
                     Source::Member(earlier) => results[earlier],
                 })
                 .collect();
-            self.count(inner);
             let program = self.found.dense.class(inner.class).program;
             let replaced = program.map_or(before, |own| self.found.loaded.ops[own as usize].op);
             results.push(self.create(op, payload, &operands, at, replaced));
@@ -283,22 +271,17 @@ impl<'r> Rewriter<'_, 'r> {
         Some(self.g.result(op))
     }
 
-    /// Makes every reader of the program's values read what stands for them now, and erases what nothing
+    /// Makes every reader of the changed values read what stands for them now, and erases what nothing
     /// reads any more.
-    fn replace(mut self) {
-        for at in 0..self.found.loaded.ops.len() {
-            let own = self.found.loaded.ops[at];
-            let class = self
-                .found
-                .dense
-                .class_of(self.found.loaded.classes[&own.result]);
-            let Some(value) = self.values[class as usize] else {
+    fn replace(mut self, listener: &mut dyn Listener) {
+        for change in &self.plan.changes {
+            let own = self.found.loaded.ops[change.at];
+            let Some(value) = self.values[change.class as usize] else {
                 continue;
             };
-            if value != own.result {
-                self.note(at, class, value);
-                self.g.replace_all_uses(own.result, value);
-            }
+            self.note(change, value);
+            self.g.replace_all_uses(own.result, value);
+            self.tell(change, value, listener);
         }
         let mut constants: Vec<OpId> = Vec::new();
         for own in self.found.loaded.ops.iter().rev() {
@@ -325,13 +308,34 @@ impl<'r> Rewriter<'_, 'r> {
         }
     }
 
-    fn note(&mut self, at: usize, class: ClassIx, value: ValueId) {
-        let own = self.found.loaded.ops[at];
-        let first = self.found.dense.class(class).program == Some(at as u32);
+    fn tell(&self, change: &PlannedChange, value: ValueId, listener: &mut dyn Listener) {
+        let rules = self.cx.rules;
+        let classes = change.steps.iter().map(|&step| class_text(rules, step));
+        let classes: SmallVec<[String; 4]> = classes.collect();
+        let steps = change.steps.iter().zip(&classes);
+        let steps: SmallVec<[Step<'_>; 4]> = steps
+            .map(|(&step, class)| resolve(rules, step, class))
+            .collect();
+        let made = change.made.iter();
+        let made = made.filter_map(|&class| self.values[class as usize]);
+        let helpers: SmallVec<[ValueId; 4]> = made.filter(|&made| made != value).collect();
+        let rewrite = Rewrite {
+            op: self.found.loaded.ops[change.at].op,
+            values: &[value],
+            helpers: &helpers,
+            steps: &steps,
+            cost: Some(change.cost),
+        };
+        listener.applied(self.g, &rewrite);
+    }
+
+    fn note(&mut self, change: &PlannedChange, value: ValueId) {
+        let own = self.found.loaded.ops[change.at];
+        let first = self.found.dense.class(change.class).program == Some(change.at as u32);
         let node = self
             .found
             .choice
-            .node(class)
+            .node(change.class)
             .map(|node| self.found.dense.node(node).what);
         let to = match node {
             Some(What::Group(group)) if first => {
@@ -345,13 +349,14 @@ impl<'r> Rewriter<'_, 'r> {
             }) => Replacement::Constant,
             _ => Replacement::Value(self.g.label(value)),
         };
-        let rules = self.rules[class as usize].to_vec();
+        self.report.count_change(&change.steps, change.cost);
         let (span, from) = (self.g.span(own.op), self.g.def(own.op).name);
         self.report.changes.push(Change {
             span,
             from,
             to,
-            rules,
+            rules: change.steps.clone(),
+            cost: change.cost,
         });
     }
 }

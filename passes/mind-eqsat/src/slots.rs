@@ -17,3 +17,22 @@ pub(crate) struct Slots<V, A> {
     pub(crate) shapes: Vec<Vec<Dim>>,
     pub(crate) lists: Vec<Vec<V>>,
 }
+
+/// What a rule calls the things that it binds, by register or slot.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct RuleNames {
+    pub(crate) values: Vec<(Reg, String)>,
+    pub(crate) attrs: Vec<String>,
+    pub(crate) dtypes: Vec<String>,
+    pub(crate) dims: Vec<String>,
+    pub(crate) shapes: Vec<String>,
+    pub(crate) lists: Vec<String>,
+}
+
+impl RuleNames {
+    /// What the rule calls the value in `reg`.
+    pub(crate) fn value(&self, reg: Reg) -> Option<String> {
+        let named = self.values.iter().find(|(own, _)| *own == reg);
+        named.map(|(_, name)| format!("?{name}"))
+    }
+}

@@ -14,7 +14,7 @@ pub(crate) trait Subject {
     /// The attribute of an op.
     type Attr: Copy;
     /// An op: an e-node, or an op of a module.
-    type Op: Copy;
+    type Op: Copy + PartialEq;
 
     /// What stands for `value` now.
     fn canonical(&self, value: Self::Value) -> Self::Value;

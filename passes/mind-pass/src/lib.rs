@@ -3,6 +3,7 @@
 //! A pass is a [`PassInfo`] row: name, summary, options, and a function that makes a [`Pass`]. Flags,
 //! help, pipeline text and docs all come from the rows.
 
+mod drawing;
 mod manager;
 mod pass;
 mod pipeline;
@@ -11,10 +12,11 @@ mod rewriting;
 mod shared;
 mod statistics;
 
+pub use drawing::{Drawing, DrawingForm};
 pub use manager::{Failure, Instrument, Manager, Stage};
 pub use pass::{Changed, OptionInfo, OptionKind, Options, Pass, PassCx, PassError, PassInfo};
 pub use pipeline::{Pipeline, Step, parse_pipeline};
 pub use registry::PassRegistry;
 pub use rewriting::{Rewriting, RuleSource};
 pub use shared::Shared;
-pub use statistics::Statistics;
+pub use statistics::{RuleCounts, Statistics};

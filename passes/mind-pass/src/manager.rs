@@ -2,10 +2,13 @@
 
 use mind_diag::Diagnostics;
 use mind_ir::Graph;
+use mind_ir::listener::{Listener, Silent};
 use mind_ir::opdef::Registry;
 use mind_ir::verify::{VerifyConfig, verify};
 
-use crate::{Changed, PassCx, PassError, PassInfo, Pipeline, Rewriting, Shared, Statistics, Step};
+use crate::{
+    Changed, Drawing, PassCx, PassError, PassInfo, Pipeline, Rewriting, Shared, Statistics, Step,
+};
 
 /// What a pipeline is doing, for timing and printing.
 #[derive(Clone, Copy)]
@@ -18,10 +21,19 @@ pub enum Stage<'a> {
     Verified(&'a PassInfo),
 }
 
-/// Watches a pipeline run.
-pub trait Instrument {
+/// Watches a pipeline run, and the rewrites that its passes make.
+pub trait Instrument: Listener {
     /// Called at every stage.
     fn stage(&mut self, stage: Stage<'_>, g: &Graph);
+
+    /// The drawing that is wanted of an e-graph and still to be made.
+    fn drawing(&mut self) -> Option<&mut Drawing> {
+        None
+    }
+}
+
+impl Instrument for Silent {
+    fn stage(&mut self, _: Stage<'_>, _: &Graph) {}
 }
 
 /// Runs pipelines.
@@ -67,7 +79,6 @@ impl Manager<'_> {
         pipeline: &Pipeline,
         g: &mut Graph,
         statistics: &mut Statistics,
-        remarks: &mut Diagnostics,
         watch: &mut dyn Instrument,
     ) -> Result<(), Failure> {
         for Step { pass, options } in &pipeline.steps {
@@ -77,8 +88,9 @@ impl Manager<'_> {
                 registry: self.registry,
                 rewriting: self.rewriting,
                 shared: self.shared,
+                verify: &self.verify,
                 statistics,
-                remarks,
+                watch: &mut *watch,
             };
             let changed = (pass.make)(options).run(g, &mut cx);
             let changed = changed.map_err(|error| Failure::Pass {

@@ -3,9 +3,10 @@
 use mind_diag::{Diagnostic, Diagnostics};
 use mind_ir::Graph;
 use mind_ir::opdef::Registry;
+use mind_ir::verify::VerifyConfig;
 use thiserror::Error;
 
-use crate::{Rewriting, Shared, Statistics};
+use crate::{Instrument, Rewriting, Shared, Statistics};
 
 /// A transformation or check of a whole module.
 pub trait Pass {
@@ -39,10 +40,12 @@ pub struct PassCx<'a> {
     pub rewriting: &'a Rewriting,
     /// What passes share.
     pub shared: &'a Shared,
+    /// What the verifier checks besides the op tables.
+    pub verify: &'a VerifyConfig,
     /// Counters, named by the pass.
     pub statistics: &'a mut Statistics,
-    /// What was done or declined, for the user to read.
-    pub remarks: &'a mut Diagnostics,
+    /// What is asked before rewrites and hears of them.
+    pub watch: &'a mut dyn Instrument,
 }
 
 /// Why a pass gave up.
@@ -59,6 +62,9 @@ pub enum PassError {
     /// The input is not what the pass takes.
     #[error("{}", .0.message)]
     Rejected(Box<Diagnostic>),
+    /// The module breaks rules of its ops.
+    #[error("the module breaks {} rules", .0.error_count())]
+    Invalid(Diagnostics),
 }
 
 /// The row of a pass.
@@ -69,7 +75,7 @@ pub struct PassInfo {
     pub alias: Option<&'static str>,
     /// One sentence on what it does.
     pub summary: &'static str,
-    /// What to type, with options where it has some.
+    /// The flags to type, with an option where it has some.
     pub example: &'static str,
     /// Its options.
     pub options: &'static [OptionInfo],

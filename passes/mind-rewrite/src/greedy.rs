@@ -1,15 +1,22 @@
 //! The greedy driver: fold, drop and rewrite until nothing changes.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
-use mind_diag::{Diagnostic, Diagnostics, Severity};
 use mind_ir::builder::Builder;
+use mind_ir::listener::{Listener, Rewrite, RuleTime, Step};
 use mind_ir::opdef::{Folded, Trait};
 use mind_ir::tensor::Tensor;
 use mind_ir::{Graph, OpId, ValueId};
 
 use crate::worklist::Worklist;
 use crate::{ConstantLimit, PatternSet, Rewriter, fold_to_constants};
+
+/// The name of replacing an op by what its own fold rule says.
+pub const FOLD: &str = "fold-op";
+
+/// The name of evaluating an op with constant operands.
+pub const EVALUATE: &str = "evaluate";
 
 /// How the greedy driver works.
 #[derive(Clone, Copy)]
@@ -73,14 +80,15 @@ pub struct NotConverged {
 }
 
 /// Rewrites every op of `g`, in every block, until no pattern acts; ops with constant operands are
-/// evaluated, ops that fold are replaced, dead ones dropped. What a pattern declined goes to `missed`.
+/// evaluated, ops that fold are replaced, dead ones dropped. `listener` hears of each rewrite and of
+/// what a pattern declined; dropping a dead op is no rewrite.
 ///
 /// Errors: more rewrites than the configuration allows.
 pub fn apply(
     g: &mut Graph,
     patterns: &PatternSet,
     config: &GreedyConfig,
-    mut missed: Option<&mut Diagnostics>,
+    listener: &mut dyn Listener,
 ) -> Result<GreedyReport, NotConverged> {
     let mut worklist = Worklist::default();
     let ops: Vec<OpId> = g.walk().collect();
@@ -88,28 +96,32 @@ pub fn apply(
     let bound = config.rewrites_per_op * ops.len() + 1024;
     let mut report = GreedyReport::default();
     let (mut rewrites, mut last) = (0, VecDeque::new());
+    let mut times = Times::default();
     while let Some(op) = worklist.pop() {
         if g.parent(op).is_none() {
             continue;
         }
+        listener.visit(g.span(op));
         let mut rw = Rewriter::new(g, &mut worklist, config.constant);
         if is_dead(&rw, op) {
             rw.erase(op);
             report.erased += 1;
             continue;
         }
-        let Some(name) = step(
+        let step = step(
             &mut rw,
             op,
             patterns,
             config,
-            missed.as_deref_mut(),
+            listener,
+            &mut times,
             &mut report,
-        ) else {
-            continue;
-        };
+        );
+        let Some(acted) = step else { continue };
+        let (values, helpers) = rw.into_made(op);
+        tell(g, op, &acted, &values, &helpers, listener);
         rewrites += 1;
-        last.push_back(name);
+        last.push_back(acted.name);
         if last.len() > 8 {
             last.pop_front();
         }
@@ -120,51 +132,133 @@ pub fn apply(
             });
         }
     }
+    times.report(listener);
     Ok(report)
 }
 
-/// The name of what changed `op`, if anything did.
+/// What changed an op.
+struct Acted<'p> {
+    name: &'p str,
+    /// Where it is written, if in a file.
+    place: Option<(&'p str, usize)>,
+    class: String,
+}
+
+impl<'p> Acted<'p> {
+    fn built_in(name: &'p str) -> Acted<'p> {
+        Acted {
+            name,
+            place: None,
+            class: "exact".to_owned(),
+        }
+    }
+}
+
+fn tell(
+    g: &Graph,
+    op: OpId,
+    acted: &Acted<'_>,
+    values: &[ValueId],
+    helpers: &[ValueId],
+    listener: &mut dyn Listener,
+) {
+    let admitted = listener.admit(&[acted.name]);
+    debug_assert!(admitted, "only what is admitted was tried");
+    let step = Step {
+        rule: acted.name,
+        place: acted.place,
+        class: &acted.class,
+        reversed: false,
+        span: g.span(op),
+    };
+    let rewrite = Rewrite {
+        op,
+        values,
+        helpers,
+        steps: &[step],
+        cost: None,
+    };
+    listener.applied(g, &rewrite);
+}
+
+/// What changed `op`, if anything did.
 fn step<'p>(
     rw: &mut Rewriter<'_>,
     op: OpId,
     patterns: &'p PatternSet,
     config: &GreedyConfig,
-    mut missed: Option<&mut Diagnostics>,
+    listener: &mut dyn Listener,
+    times: &mut Times<'p>,
     report: &mut GreedyReport,
-) -> Option<&'p str> {
+) -> Option<Acted<'p>> {
     let def = rw.def(op);
-    if let Some(Folded::Value(value)) = def.fold.and_then(|fold| fold(op, rw))
+    if let Some(fold) = def.fold
+        && listener.admits(&[FOLD])
+        && let Some(Folded::Value(value)) = fold(op, rw)
         && rw.replace(op, value).is_ok()
     {
         report.folded += 1;
-        return Some("fold");
+        return Some(Acted::built_in(FOLD));
     }
     if config.evaluate
+        && listener.admits(&[EVALUATE])
         && let Some(tensors) = fold_to_constants(rw, op, config.constant_limit)
         && let [tensor] = tensors.as_slice()
     {
         let value = rw.constant(op, tensor);
         if rw.replace(op, value).is_ok() {
             report.evaluated += 1;
-            return Some("evaluate");
+            return Some(Acted::built_in(EVALUATE));
         }
     }
     for &index in patterns.of(def) {
         let pattern = patterns.get(index);
-        match pattern.rewrite(op, rw) {
+        let name = pattern.name();
+        if !listener.admits(&[name]) {
+            continue;
+        }
+        let started = listener.now();
+        let result = pattern.rewrite(op, rw);
+        times.add(name, started, listener);
+        match result {
             Ok(()) => {
-                report.count(pattern.name());
-                return Some(pattern.name());
+                report.count(name);
+                return Some(Acted {
+                    name,
+                    place: pattern.place(),
+                    class: pattern.class(),
+                });
             }
-            Err(miss) => {
-                if let Some(missed) = missed.as_deref_mut() {
-                    let message = format!("{} did not act: {}", pattern.name(), miss.0);
-                    missed.push(Diagnostic::new(Severity::Remark, rw.span(op), message));
-                }
-            }
+            Err(miss) if listener.hears_missed(name) => listener.missed(rw.span(op), name, miss.0),
+            Err(_) => {}
         }
     }
     None
+}
+
+/// How long each pattern took, in the order in which they first ran.
+#[derive(Default)]
+struct Times<'p>(Vec<(&'p str, RuleTime)>);
+
+impl<'p> Times<'p> {
+    /// Adds the time since `started` to that of `name`. Matching and acting are one in a pattern.
+    fn add(&mut self, name: &'p str, started: Option<Duration>, listener: &dyn Listener) {
+        let (Some(started), Some(now)) = (started, listener.now()) else {
+            return;
+        };
+        let at = self.0.iter().position(|(own, _)| *own == name);
+        let at = at.unwrap_or_else(|| {
+            self.0.push((name, RuleTime::default()));
+            self.0.len() - 1
+        });
+        self.0[at].1.matching += now.saturating_sub(started);
+    }
+
+    fn report(self, listener: &mut dyn Listener) {
+        for (name, time) in self.0 {
+            listener.spent(name, time);
+        }
+    }
 }
 
 /// Whether running `op` is not observable and nothing reads its results.

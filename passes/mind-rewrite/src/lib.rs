@@ -10,6 +10,6 @@ mod rewriter;
 mod worklist;
 
 pub use constants::{ConstantLimit, constant_operands, constant_value, fold_to_constants};
-pub use greedy::{GreedyConfig, GreedyReport, NotConverged, apply, erase_dead};
+pub use greedy::{EVALUATE, FOLD, GreedyConfig, GreedyReport, NotConverged, apply, erase_dead};
 pub use pattern::{Miss, PatternSet, RewritePattern};
 pub use rewriter::Rewriter;

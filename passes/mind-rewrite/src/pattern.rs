@@ -11,6 +11,16 @@ pub trait RewritePattern {
     /// A short stable name, shown in remarks and statistics.
     fn name(&self) -> &str;
 
+    /// Where it is written, a rule file and the line there; none for one that is compiled in.
+    fn place(&self) -> Option<(&str, usize)> {
+        None
+    }
+
+    /// What it assumes, as the words of a rule's class.
+    fn class(&self) -> String {
+        "exact".to_owned()
+    }
+
     /// The ops it may act on.
     fn roots(&self) -> &[&'static OpDef];
 

@@ -7,6 +7,7 @@ use mind_ir::builder::Builder;
 use mind_ir::opdef::{OpDef, Trait};
 use mind_ir::tensor::Tensor;
 use mind_ir::{Graph, OpId, ValueId};
+use smallvec::SmallVec;
 
 use crate::Miss;
 use crate::worklist::Worklist;
@@ -17,6 +18,10 @@ pub struct Rewriter<'g> {
     graph: &'g mut Graph,
     worklist: &'g mut Worklist,
     constant: fn(&mut Builder<'_>, &Tensor) -> ValueId,
+    /// What readers of the op read now.
+    replacement: Option<ValueId>,
+    /// The values made since the rewriter was.
+    made: SmallVec<[ValueId; 2]>,
 }
 
 impl Deref for Rewriter<'_> {
@@ -37,7 +42,24 @@ impl<'g> Rewriter<'g> {
             graph,
             worklist,
             constant,
+            replacement: None,
+            made: SmallVec::new(),
         }
+    }
+
+    /// What the results of `op` became, and the other values that were made and still stand.
+    pub(crate) fn into_made(self, op: OpId) -> (SmallVec<[ValueId; 2]>, SmallVec<[ValueId; 2]>) {
+        let values = match self.replacement {
+            Some(value) => SmallVec::from_slice(&[value]),
+            None => self.graph.results(op).into_iter().collect(),
+        };
+        let stands = |&value: &ValueId| {
+            let op = self.graph.defining_op(value);
+            op.is_some_and(|op| self.graph.parent(op).is_some())
+        };
+        let mut helpers = self.made;
+        helpers.retain(|value| !values.contains(value) && stands(value));
+        (values, helpers)
     }
 
     /// Creates an op before `anchor`, with the types its shape rule gives.
@@ -53,13 +75,16 @@ impl<'g> Rewriter<'g> {
         let created = Builder::before(self.graph, anchor).create(def, operands, attrs);
         let op = created.map_err(|_| Miss("the new op would not verify"))?;
         self.worklist.push(op);
-        Ok(self.graph.result(op))
+        let value = self.graph.result(op);
+        self.made.push(value);
+        Ok(value)
     }
 
     /// Creates a constant before `anchor`.
     pub fn constant(&mut self, anchor: OpId, tensor: &Tensor) -> ValueId {
         let value = (self.constant)(&mut Builder::before(self.graph, anchor), tensor);
         self.worklist.extend(self.graph.defining_op(value));
+        self.made.push(value);
         value
     }
 
@@ -75,6 +100,7 @@ impl<'g> Rewriter<'g> {
             self.worklist.push(user);
         }
         self.graph.replace_all_uses(old, value);
+        self.replacement = Some(value);
         self.erase(op);
         Ok(())
     }

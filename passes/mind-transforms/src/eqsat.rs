@@ -2,10 +2,14 @@
 
 use mind_core::ops::fused::Fused;
 use mind_eqsat::cost::HOST_CPU;
-use mind_eqsat::{Context, Limits, Report, RuleSet, fold, fuse};
+use mind_eqsat::{Context, FUSION, Limits, Report, RuleSet, fold_with, fuse_with};
 use mind_ir::Graph;
+use mind_ir::listener::Listener;
 use mind_ir::opdef::Op;
-use mind_pass::{Changed, OptionInfo, OptionKind, Options, Pass, PassCx, PassError, PassInfo};
+use mind_pass::{
+    Changed, DrawingForm, OptionInfo, OptionKind, Options, Pass, PassCx, PassError, PassInfo,
+    RuleCounts,
+};
 
 use crate::rules;
 
@@ -13,11 +17,11 @@ pub(crate) const FOLD: PassInfo = PassInfo {
     name: "fold",
     alias: None,
     summary: "Replaces values by cheaper equal ones, found by rules in an e-graph and chosen by cost",
-    example: "--fold, or in a pipeline fold{max-iters=4}",
+    example: "--fold=max-iters=4",
     options: OPTIONS,
     make: |options| {
         Box::new(Eqsat {
-            goal: fold,
+            goal: fold_with,
             limits: limits(options),
         })
     },
@@ -27,11 +31,11 @@ pub(crate) const FUSE: PassInfo = PassInfo {
     name: "fuse",
     alias: None,
     summary: "Gathers ops into fused ones with a body, where that saves launches or memory traffic",
-    example: "--fuse, or in a pipeline fuse{max-iters=4}",
+    example: "--fuse=max-iters=4",
     options: OPTIONS,
     make: |options| {
         Box::new(Eqsat {
-            goal: fuse,
+            goal: fuse_with,
             limits: limits(options),
         })
     },
@@ -54,7 +58,7 @@ fn limits(options: &Options) -> Limits {
 }
 
 struct Eqsat {
-    goal: fn(&mut Graph, &Context<'_>) -> Report,
+    goal: fn(&mut Graph, &Context<'_>, &mut dyn Listener, Option<usize>) -> Report,
     limits: Limits,
 }
 
@@ -69,7 +73,22 @@ impl Pass for Eqsat {
             constant: mind_core::constant,
             fused: Fused::DEF,
         };
-        let report = (self.goal)(g, &context);
+        let draw = cx.watch.drawing().map(|drawing| drawing.skip);
+        let report = (self.goal)(g, &context, &mut *cx.watch, draw);
+        if let Some(drawing) = cx.watch.drawing() {
+            drawing.skip = drawing.skip.saturating_sub(report.regions);
+            let drawn = report.drawing.as_ref();
+            drawing.text = drawn.map(|picture| match drawing.form {
+                DrawingForm::Dot => picture.to_dot(),
+                DrawingForm::Svg => picture.to_svg(),
+            });
+        }
+        if cx.watch.hears_missed(FUSION) {
+            for missed in &report.missed {
+                let reason = format!("it stays apart from an op that reads it: {}", missed.reason);
+                cx.watch.missed(missed.producer, FUSION, &reason);
+            }
+        }
         count(&report, &rules, cx);
         Ok(Changed::when(report.changed))
     }
@@ -103,8 +122,15 @@ fn count(report: &Report, rules: &RuleSet, cx: &mut PassCx<'_>) {
         statistics.add("launches-saved", launches as u64);
     }
     for (name, rule) in rules.names().zip(&report.rules) {
-        if rule.chosen > 0 {
-            statistics.add(name, rule.chosen as u64);
+        if rule.matched > 0 {
+            let counts = RuleCounts {
+                matched: rule.matched as u64,
+                applied: rule.applied as u64,
+                refused: rule.refused as u64,
+                chosen: rule.chosen as u64,
+                saved: rule.saved,
+            };
+            statistics.add_rule(name, counts);
         }
     }
 }

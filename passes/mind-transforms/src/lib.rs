@@ -14,7 +14,7 @@ mod verify;
 
 use mind_pass::PassInfo;
 
-pub use rules::{pattern_names, rules};
+pub use rules::{pattern_names, rewrite_names, rules};
 
 /// The rows of this crate's passes.
 pub const PASSES: &[PassInfo] = &[

@@ -3,11 +3,12 @@
 use std::rc::Rc;
 
 use mind_diag::{Diagnostic, Span};
-use mind_eqsat::{FastMath, RuleErrors, RuleSet, SHIPPED};
+use mind_eqsat::{FOLDING, FUSION, FastMath, RuleErrors, RuleSet, SHIPPED};
 use mind_ir::opdef::Registry;
 use mind_pass::{PassCx, PassError, Rewriting};
+use mind_rewrite::{EVALUATE, FOLD};
 
-use crate::canonicalize;
+use crate::{canonicalize, cse};
 
 /// The shipped rules and those of the user's files, without those that the user has switched off.
 ///
@@ -29,6 +30,13 @@ pub fn pattern_names() -> Vec<String> {
         .names()
         .map(str::to_owned)
         .collect()
+}
+
+/// The names of everything that rewrites besides the rules: patterns, and what passes do by themselves.
+pub fn rewrite_names() -> Vec<String> {
+    let own = [FOLD, EVALUATE, FOLDING, FUSION, cse::PASS.name];
+    let own = own.into_iter().map(str::to_owned);
+    pattern_names().into_iter().chain(own).collect()
 }
 
 /// The rules in force, made once for all passes of a run.

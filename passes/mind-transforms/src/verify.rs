@@ -1,6 +1,7 @@
 //! Verification as a pass.
 
 use mind_ir::Graph;
+use mind_ir::verify::verify;
 use mind_pass::{Changed, Pass, PassCx, PassError, PassInfo};
 
 pub(crate) const PASS: PassInfo = PassInfo {
@@ -12,11 +13,14 @@ pub(crate) const PASS: PassInfo = PassInfo {
     make: |_| Box::new(Verify),
 };
 
-/// Does nothing itself: a module is verified on reading and after each pass.
 struct Verify;
 
 impl Pass for Verify {
-    fn run(&self, _: &mut Graph, _: &mut PassCx<'_>) -> Result<Changed, PassError> {
-        Ok(Changed::No)
+    fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
+        let found = verify(g, cx.verify);
+        match found.has_errors() {
+            true => Err(PassError::Invalid(found)),
+            false => Ok(Changed::No),
+        }
     }
 }

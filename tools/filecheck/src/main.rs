@@ -1,7 +1,7 @@
 //! The `filecheck` tool.
 
 use filecheck::{Invocation, reads_stdin, run};
-use std::io::Read;
+use std::io::{Read, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -15,7 +15,9 @@ fn main() -> ExitCode {
     if reads_stdin(&args, env_opts.as_deref())
         && let Err(error) = std::io::stdin().read_to_end(&mut stdin)
     {
-        eprintln!("filecheck: could not read standard input: {error}");
+        // Standard error has nowhere to report its own failures to.
+        let message = format!("filecheck: could not read standard input: {error}\n");
+        let _ = std::io::stderr().write_all(message.as_bytes());
         return ExitCode::from(2);
     }
     let invocation = Invocation {

@@ -2,18 +2,11 @@
 
 //! Any module that verifies still does after every pass.
 
-use mind_diag::Diagnostics;
 use mind_driver::load::{LoadOptions, parse_and_verify};
 use mind_driver::session::{PASSES, Session};
-use mind_ir::Graph;
+use mind_ir::listener::Silent;
 use mind_ir::verify::VerifyConfig;
-use mind_pass::{Instrument, Manager, Rewriting, Shared, Stage, Statistics, parse_pipeline};
-
-struct Silent;
-
-impl Instrument for Silent {
-    fn stage(&mut self, _: Stage<'_>, _: &Graph) {}
-}
+use mind_pass::{Manager, Rewriting, Shared, Statistics, parse_pipeline};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
@@ -27,7 +20,7 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
         shared: &Shared::default(),
     };
     let pipeline = parse_pipeline("canonicalize,cse,fold,fuse,dce", &PASSES).ok().expect("a pipeline");
-    let (mut statistics, mut remarks) = (Statistics::default(), Diagnostics::new());
-    let run = manager.run(&pipeline, &mut g, &mut statistics, &mut remarks, &mut Silent);
+    let mut statistics = Statistics::default();
+    let run = manager.run(&pipeline, &mut g, &mut statistics, &mut Silent);
     assert!(run.is_ok(), "{:?}", run.err());
 });

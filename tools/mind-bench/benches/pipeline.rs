@@ -6,18 +6,12 @@ use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use mind_bench::generate::layered;
-use mind_diag::Diagnostics;
 use mind_driver::session::{PASSES, Session};
 use mind_ir::Graph;
+use mind_ir::listener::Silent;
 use mind_ir::verify::{VerifyConfig, verify};
-use mind_pass::{Instrument, Manager, Rewriting, Shared, Stage, Statistics, parse_pipeline};
+use mind_pass::{Manager, Rewriting, Shared, Statistics, parse_pipeline};
 use mind_text::{Format, Limits};
-
-struct Silent;
-
-impl Instrument for Silent {
-    fn stage(&mut self, _: Stage<'_>, _: &Graph) {}
-}
 
 fn passes(session: &Session, text: &str, g: &mut Graph) {
     let manager = Manager {
@@ -28,9 +22,9 @@ fn passes(session: &Session, text: &str, g: &mut Graph) {
         shared: &Shared::default(),
     };
     let pipeline = parse_pipeline(text, &PASSES).ok().unwrap();
-    let (mut statistics, mut remarks) = (Statistics::default(), Diagnostics::new());
+    let mut statistics = Statistics::default();
     manager
-        .run(&pipeline, g, &mut statistics, &mut remarks, &mut Silent)
+        .run(&pipeline, g, &mut statistics, &mut Silent)
         .ok()
         .unwrap();
 }

@@ -24,7 +24,8 @@ pub fn main(tool: Tool) -> ExitCode {
         Ok(()) => ExitCode::from(code),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(code),
         Err(error) => {
-            eprintln!("error: standard output: {error}");
+            // Standard error has nowhere to report its own failures to.
+            let _ = writeln!(host.stderr, "error: standard output: {error}");
             ExitCode::FAILURE
         }
     }
@@ -64,6 +65,10 @@ impl Host for ProcessHost {
             let _ = fs::remove_file(&partial);
         }
         written
+    }
+
+    fn create_dir(&mut self, path: &Path) -> io::Result<()> {
+        fs::create_dir_all(path)
     }
 
     fn stdout(&mut self) -> &mut dyn Write {

@@ -1,5 +1,6 @@
 //! `cargo run -p xtask`: writes the generated documents.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -7,10 +8,11 @@ fn main() -> ExitCode {
         let full = xtask::root().join(&path);
         let written = full.parent().map_or(Ok(()), std::fs::create_dir_all);
         if let Err(error) = written.and_then(|()| std::fs::write(&full, text)) {
-            eprintln!("error: {path}: {error}");
+            let _ = writeln!(std::io::stderr(), "error: {path}: {error}");
             return ExitCode::FAILURE;
         }
-        println!("{path}");
+        // Nobody needs to read the list.
+        let _ = writeln!(std::io::stdout(), "{path}");
     }
     ExitCode::SUCCESS
 }

@@ -43,6 +43,10 @@ impl Host for MemoryHost {
         Ok(())
     }
 
+    fn create_dir(&mut self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
     fn stdout(&mut self) -> &mut dyn io::Write {
         &mut self.stdout
     }

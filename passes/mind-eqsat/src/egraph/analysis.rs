@@ -14,26 +14,15 @@ use super::facts::Facts;
 use super::language::{Head, Node};
 use super::optable::OpIx;
 use super::payload::{AttrId, AttrIds};
+use super::provenance::{Origin, Provenance, Union};
 use super::store::Store;
 use crate::cost::CostClass;
-use crate::report::RuleIx;
 
 /// The e-graph of a region.
 pub(crate) type Eg<'r> = EGraph<Node, Knowledge<'r>>;
 
 /// A constant that is folded may have this many bytes more than its operands.
 const FOLD_MARGIN: u64 = 1024;
-
-/// Where an e-node comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Origin {
-    /// The input program.
-    Program,
-    /// Constant folding.
-    Folding,
-    /// A rule that matched at the e-class.
-    Rule(RuleIx, Id),
-}
 
 /// What an e-class knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,12 +43,7 @@ pub(crate) struct LeafData {
 pub(crate) struct Knowledge<'r> {
     pub(crate) store: Store<'r>,
     pub(crate) leaves: Vec<LeafData>,
-    /// Where each e-node comes from, by the id it was added under.
-    pub(crate) origins: Vec<Origin>,
-    /// What is now being added.
-    pub(crate) origin: Origin,
-    /// The rules that made classes one, each with the class it matched at.
-    pub(crate) unions: Vec<(Id, RuleIx)>,
+    pub(crate) provenance: Provenance,
     /// Whether only rules that keep every bit act. Others may make -0 and +0 one.
     exact: bool,
     /// Classes whose type or constant contradicted each other: the region is given up.
@@ -81,9 +65,7 @@ impl<'r> Knowledge<'r> {
             store,
             exact,
             leaves: Vec::new(),
-            origins: Vec::new(),
-            origin: Origin::Program,
-            unions: Vec::new(),
+            provenance: Provenance::default(),
             contradiction: false,
         }
     }
@@ -93,10 +75,7 @@ impl Analysis<Node> for Knowledge<'_> {
     type Data = Data;
 
     fn make(egraph: &mut EGraph<Node, Self>, node: &Node, id: Id) -> Data {
-        let known = &mut egraph.analysis;
-        if known.origins.len() <= usize::from(id) {
-            known.origins.resize(usize::from(id) + 1, known.origin);
-        }
+        egraph.analysis.provenance.added(id);
         knowledge_of(egraph, node)
     }
 
@@ -127,9 +106,15 @@ impl Analysis<Node> for Knowledge<'_> {
         if egraph.lookup(node.clone()) == Some(egraph.find(id)) {
             return;
         }
-        let origin = std::mem::replace(&mut egraph.analysis.origin, Origin::Folding);
-        let folded = egraph.add(node);
-        egraph.analysis.origin = origin;
+        let provenance = &mut egraph.analysis.provenance;
+        let current = std::mem::replace(&mut provenance.current, Origin::Folding);
+        let folded = egraph.add_uncanonical(node);
+        let provenance = &mut egraph.analysis.provenance;
+        provenance.current = current;
+        provenance.unions.push(Union {
+            sides: [id, folded],
+            origin: Origin::Folding,
+        });
         egraph.union(id, folded);
     }
 }
@@ -322,7 +307,8 @@ fn foldable(result: &Tensor) -> bool {
 
 /// Adds an e-node that applies `op`, or finds what it equals.
 ///
-/// None where the op's shape rule refuses the operands.
+/// None where the op's shape rule refuses the operands. The id is that of the e-node itself, where it
+/// has one of its own.
 pub(crate) fn add_op(egraph: &mut Eg<'_>, op: OpIx, attrs: AttrIds, children: &[Id]) -> Option<Id> {
     let types: SmallVec<[Ty; 4]> = children
         .iter()
@@ -336,7 +322,7 @@ pub(crate) fn add_op(egraph: &mut Eg<'_>, op: OpIx, attrs: AttrIds, children: &[
     Some(add_typed(egraph, op, attrs, children, ty))
 }
 
-/// Adds an e-node that applies `op` with a result of type `ty`.
+/// Adds an e-node that applies `op` with a result of type `ty`; gives the id of the e-node itself.
 pub(crate) fn add_typed(
     egraph: &mut Eg<'_>,
     op: OpIx,
@@ -350,7 +336,7 @@ pub(crate) fn add_typed(
         children.sort_unstable();
     }
     let payload = store.intern_payload(attrs, ty);
-    egraph.add(Node {
+    egraph.add_uncanonical(Node {
         head: Head::Op(op),
         payload,
         children,

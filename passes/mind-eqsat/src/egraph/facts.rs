@@ -10,6 +10,14 @@ use mind_ir::{with_float, with_num};
 pub struct Facts(u8);
 
 impl Facts {
+    /// Every fact with its name in rule files.
+    pub(crate) const NAMES: [(&'static str, Facts); 4] = [
+        ("never_nan", Facts::NEVER_NAN),
+        ("finite", Facts::FINITE),
+        ("nonneg", Facts::NONNEG),
+        ("no_neg_zero", Facts::NO_NEG_ZERO),
+    ];
+
     /// No element is NaN.
     pub const NEVER_NAN: Facts = Facts(1);
     /// No element is NaN or infinite.

@@ -6,5 +6,6 @@ pub(crate) mod facts;
 pub(crate) mod language;
 pub(crate) mod optable;
 pub(crate) mod payload;
+pub(crate) mod provenance;
 pub(crate) mod scratch;
 pub(crate) mod store;

@@ -11,7 +11,7 @@ use mind_ir::opdef::{Folded, Op, OpDef, Results};
 use mind_ir::tensor::Tensor;
 use mind_ir::types::{TypeTable, TypeView};
 use mind_ir::verify::infer_op;
-use mind_ir::{OpId, Ty, ValueId, ops};
+use mind_ir::{OpId, Symbols, Ty, ValueId, ops};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
@@ -75,6 +75,11 @@ impl Scratch {
     /// The scratch graph's types.
     pub(crate) fn types(&self) -> &TypeTable {
         self.graph.types()
+    }
+
+    /// The names of the module's symbols.
+    pub(crate) fn symbols(&self) -> &Symbols {
+        self.graph.symbols()
     }
 
     /// The id for `ty` in the scratch graph.

@@ -47,6 +47,11 @@ impl<'r> Store<'r> {
         self.scratch.types().get(ty)
     }
 
+    /// The type with this id as text.
+    pub(crate) fn type_text(&self, ty: Ty) -> String {
+        self.ty(ty).text(self.scratch.symbols())
+    }
+
     /// The number of an attribute value.
     pub(crate) fn intern_attr(&mut self, value: AttrValue) -> AttrId {
         self.attrs.intern(value)

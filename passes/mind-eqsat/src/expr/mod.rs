@@ -10,6 +10,7 @@ mod number;
 mod predicates;
 mod scope;
 mod shapes;
+mod show;
 mod vocabulary;
 
 pub(crate) use condition::{Comparison, Condition, Expression};
@@ -20,4 +21,5 @@ pub(crate) use number::Number;
 pub(crate) use predicates::PREDICATES;
 pub(crate) use scope::Scope;
 pub use scope::{Argument, ValueInfo};
+pub(crate) use show::{Shown, attr_text, constant_text};
 pub use vocabulary::{Vocabulary, built_in_functions, built_in_predicates};

@@ -8,7 +8,6 @@ use smallvec::SmallVec;
 
 use super::rank::Rank;
 use crate::cost::Price;
-use crate::egraph::analysis::Origin;
 use crate::egraph::language::{Head, Node};
 use crate::egraph::store::Store;
 use crate::load::Loaded;
@@ -36,7 +35,8 @@ pub(crate) struct DenseNode {
     pub(crate) what: What,
     pub(crate) children: SmallVec<[ClassIx; 3]>,
     pub(crate) price: Price,
-    pub(crate) origin: Origin,
+    /// The id that it was added under first; none for a group.
+    pub(crate) id: Option<Id>,
 }
 
 /// A class of a dense view.
@@ -61,6 +61,8 @@ pub(crate) struct Dense {
     /// op equals an operand.
     pub(crate) program: Vec<Option<NodeIx>>,
     numbers: Vec<ClassIx>,
+    /// The e-node that each id of the e-graph is now.
+    node_of: Vec<NodeIx>,
 }
 
 impl Dense {
@@ -75,6 +77,7 @@ impl Dense {
             together: Vec::new(),
             program: Vec::new(),
             numbers: vec![ClassIx::MAX; bound],
+            node_of: Vec::with_capacity(bound),
         };
         for at in 0..bound {
             let class = usize::from(egraph.find(Id::from(at)));
@@ -92,7 +95,6 @@ impl Dense {
             dense.numbers[at] = dense.numbers[class];
         }
         let mut known: FxHashMap<Node, NodeIx> = FxHashMap::default();
-        let mut node_of: Vec<NodeIx> = Vec::with_capacity(bound);
         for (at, node) in egraph.nodes().iter().enumerate() {
             let node = node.clone().map_children(|child| egraph.find(child));
             let number = match known.get(&node) {
@@ -103,12 +105,12 @@ impl Dense {
                     number
                 }
             };
-            node_of.push(number);
+            dense.node_of.push(number);
         }
         dense.program = loaded
             .ops
             .iter()
-            .map(|op| op.node.map(|id| node_of[usize::from(id)]))
+            .map(|op| op.node.map(|id| dense.node_of[usize::from(id)]))
             .collect();
         for (at, op) in loaded.ops.iter().enumerate() {
             let class = dense.class_of(loaded.classes[&op.result]);
@@ -153,7 +155,7 @@ impl Dense {
             what,
             children,
             price,
-            origin: known.origins[at],
+            id: Some(Id::from(at)),
         })
     }
 
@@ -194,6 +196,11 @@ impl Dense {
     /// The number of the class that `id` is in.
     pub(crate) fn class_of(&self, id: Id) -> ClassIx {
         self.numbers[usize::from(id)]
+    }
+
+    /// The e-node that was added under `id`.
+    pub(crate) fn node_of(&self, id: Id) -> NodeIx {
+        self.node_of[usize::from(id)]
     }
 
     /// The class with this number.

@@ -3,7 +3,7 @@
 //! Replacing a class's e-node costs what the new one newly reaches and saves what the old one alone
 //! kept alive. Both are found by counting references, so that shared work is counted once.
 
-use super::dense::{ClassIx, Dense, NodeIx, What};
+use super::dense::{ClassIx, Dense, DenseClass, NodeIx, What};
 use crate::egraph::language::Head;
 use crate::load::Loaded;
 
@@ -34,6 +34,18 @@ impl Choice {
         (node != NONE).then_some(node)
     }
 
+    /// Whether `class` is chosen to be a constant, or a value from before.
+    pub(crate) fn is_given(&self, dense: &Dense, class: ClassIx) -> bool {
+        let node = self.node(class).map(|node| dense.node(node).what);
+        matches!(
+            node,
+            Some(What::Node {
+                head: Head::Leaf | Head::Const,
+                ..
+            })
+        )
+    }
+
     /// Whether the result of the region needs `class`.
     pub(crate) fn needs(&self, class: ClassIx) -> bool {
         self.references[class as usize] > 0
@@ -46,6 +58,32 @@ impl Choice {
         nodes.fold(0, |sum, node| {
             sum.saturating_add(dense.node(node).price.bytes)
         })
+    }
+
+    /// The program's own e-nodes; for classes that it does not compute, those of `changed`.
+    pub(crate) fn unchanged(dense: &Dense, changed: &Choice) -> Choice {
+        let own = |class: &DenseClass| class.program.and_then(|op| dense.program[op as usize]);
+        let nodes = dense.classes.iter().zip(&changed.nodes);
+        let nodes = nodes.map(|(class, &node)| own(class).unwrap_or(node));
+        let mut choice = Choice {
+            nodes: nodes.collect(),
+            references: vec![0; dense.classes.len()],
+            cost: 0,
+        };
+        for &root in &dense.roots {
+            choice.cost = choice.cost.saturating_add(choice.reach(dense, root));
+        }
+        choice
+    }
+
+    /// Chooses `node` for `class`; gives what is newly needed costs, and what no longer is did.
+    pub(crate) fn switch(&mut self, dense: &Dense, class: ClassIx, node: NodeIx) -> (u64, u64) {
+        let current = std::mem::replace(&mut self.nodes[class as usize], node);
+        if self.references[class as usize] == 0 {
+            return (0, 0);
+        }
+        let added = self.reference(dense, node);
+        (added, self.release(dense, current))
     }
 
     /// The program's own e-nodes, what is there already before them, and the cheapest for classes that

@@ -7,11 +7,14 @@ use crate::cost::{Price, Work};
 use crate::egraph::language::Head;
 use crate::egraph::store::Store;
 use crate::extract::{ClassIx, Dense, DenseNode, NodeIx, What};
+use crate::report::RuleIx;
 
 /// A group: e-nodes that run as one, each after those it reads; the last one is the result.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     pub(crate) kind: &'static str,
+    /// The rule that named it.
+    pub(crate) rule: Option<RuleIx>,
     pub(crate) members: Vec<Member>,
 }
 
@@ -37,6 +40,7 @@ impl Group {
     pub(crate) fn new(
         dense: &Dense,
         kind: &'static str,
+        rule: Option<RuleIx>,
         nodes: &[NodeIx],
     ) -> (Group, SmallVec<[ClassIx; 3]>) {
         let mut operands: SmallVec<[ClassIx; 3]> = SmallVec::new();
@@ -60,7 +64,12 @@ impl Group {
                 operands: sources,
             });
         }
-        (Group { kind, members }, operands)
+        let group = Group {
+            kind,
+            rule,
+            members,
+        };
+        (group, operands)
     }
 
     /// The group as an e-node of the class of its last member.
@@ -79,7 +88,7 @@ impl Group {
             what,
             children: operands,
             price,
-            origin: last.origin,
+            id: None,
         })
     }
 

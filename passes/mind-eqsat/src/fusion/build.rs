@@ -70,8 +70,8 @@ pub(crate) fn finish(g: &mut Graph, op: OpId, block: BlockId, yielded: &[ValueId
 }
 
 /// Moves the body's ops into a fused op of `kind`, and what fused ones among them hold. Values read
-/// elsewhere become its results, under their labels; splat constants come along.
-pub(crate) fn build(g: &mut Graph, cx: &Context<'_>, kind: &str, body: &Body<'_>) {
+/// elsewhere become its results, under their labels; splat constants come along. Gives the fused op.
+pub(crate) fn build(g: &mut Graph, cx: &Context<'_>, kind: &str, body: &Body<'_>) -> OpId {
     let inside = |g: &Graph, value: ValueId| {
         let op = g.defining_op(value);
         op.is_some_and(|op| body.ops.contains(&op))
@@ -142,6 +142,7 @@ pub(crate) fn build(g: &mut Graph, cx: &Context<'_>, kind: &str, body: &Body<'_>
             }
         }
     }
+    fused
 }
 
 /// Whether `value` is a splat or scalar constant: a group that reads it has one of its own.

@@ -8,6 +8,7 @@ use std::collections::BinaryHeap;
 
 use mind_ir::ValueId;
 use mind_ir::graph::Graph;
+use mind_ir::listener::{CostChange, Listener, Rewrite, Step};
 use mind_ir::types::Dim;
 use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
@@ -17,9 +18,9 @@ use super::cluster::{Cluster, Field};
 use super::flat::Flattener;
 use super::form::{Form, PRODUCT_AND_ROWS, TWO_PRODUCTS, form};
 use crate::context::Context;
-use crate::cost::{CostTable, Price};
+use crate::cost::{CostTable, Price, op_price};
 use crate::region::Program;
-use crate::report::{MissedFusion, MissedReason, Report};
+use crate::report::{FUSION, MissedFusion, MissedReason, Report};
 
 /// Groups the ops of the module's body, fused ones included. Returns whether any group was made.
 pub(crate) fn group(
@@ -27,6 +28,7 @@ pub(crate) fn group(
     cx: &Context<'_>,
     costs: &CostTable<'_>,
     report: &mut Report,
+    listener: &mut dyn Listener,
 ) -> bool {
     let program = Program::of(g);
     let field = Field {
@@ -47,12 +49,32 @@ pub(crate) fn group(
         })
         .collect();
     groups.sort_unstable_by_key(|(position, ..)| *position);
+    let mut made = false;
     for (position, kind, members) in &groups {
+        if !listener.admit(&[FUSION]) {
+            continue;
+        }
+        made = true;
         let ops: Vec<_> = members.iter().map(|&at| program.ops[at as usize]).collect();
         let before = program.ops[*position as usize];
-        build(g, cx, kind, &Body { ops: &ops, before });
+        let apart = ops.iter().fold(Price::default(), |price, &op| {
+            price.plus(op_price(g, costs, op))
+        });
+        let fused = build(g, cx, kind, &Body { ops: &ops, before });
+        let values: SmallVec<[ValueId; 2]> = g.results(fused).into_iter().collect();
+        let rewrite = Rewrite {
+            op: before,
+            values: &values,
+            helpers: &[],
+            steps: &[Step::built_in(FUSION, g.span(before))],
+            cost: Some(CostChange {
+                before: apart.cost,
+                after: op_price(g, costs, fused).cost,
+            }),
+        };
+        listener.applied(g, &rewrite);
     }
-    !groups.is_empty()
+    made
 }
 
 /// Two ops whose groups may merge, by position: one reads the other, or both read the same.

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use mind_ir::listener::Listener;
 use mind_ir::types::Dim;
 
 use super::body::Group;
@@ -14,8 +15,8 @@ use crate::egraph::language::{Head, Node};
 use crate::extract::{ClassIx, Dense, NodeIx, Rank, What};
 use crate::load::Loaded;
 use crate::pattern::{Effect, Rule};
-use crate::phases::{all_classes, roots_by_op};
-use crate::report::RuleStats;
+use crate::phases::{all_classes, roots_by_op, since};
+use crate::report::{RuleIx, RuleStats};
 use crate::rule_info::Phase;
 use crate::search::{InEgraph, Match, search};
 
@@ -26,6 +27,8 @@ const LOOK_BACK: usize = 64;
 #[derive(PartialEq, Eq)]
 struct Seed {
     kind: &'static str,
+    /// The rule that names it.
+    rule: Option<RuleIx>,
     nodes: Vec<NodeIx>,
 }
 
@@ -35,8 +38,9 @@ pub(crate) fn propose(
     dense: &mut Dense,
     cx: &Context<'_>,
     stats: &mut [RuleStats],
+    listener: &dyn Listener,
 ) -> Vec<Group> {
-    let mut seeds = named(loaded, dense, cx, stats);
+    let mut seeds = named(loaded, dense, cx, stats, listener);
     seeds.extend(contractions(loaded, dense));
     seeds.sort_by_key(|seed| {
         seed.nodes
@@ -60,7 +64,7 @@ pub(crate) fn propose(
     };
     // Of groups that cost the same the first one stays: what a rule names, before what grew to it.
     for seed in seeds.iter().filter(|seed| seed.nodes.len() > 1) {
-        proposals.propose(seed.kind, &seed.nodes);
+        proposals.propose(seed, &seed.nodes);
     }
     for seed in &seeds {
         proposals.grow(seed);
@@ -78,6 +82,7 @@ fn named(
     dense: &Dense,
     cx: &Context<'_>,
     stats: &mut [RuleStats],
+    listener: &dyn Listener,
 ) -> Vec<Seed> {
     let acts = |rule: &&Rule| rule.phase == Phase::Fusion && cx.classes.allows(rule.class);
     let roots = roots_by_op(&loaded.egraph, cx.rules, &all_classes(&loaded.egraph));
@@ -93,11 +98,18 @@ fn named(
             egraph: &loaded.egraph,
             uses: &uses,
         };
-        for found in search(subject, rule, roots, limit) {
+        let started = listener.now();
+        let found = search(subject, rule, roots, limit);
+        stats[rule.name.index()].time.matching += since(started, listener);
+        for found in found {
             stats[rule.name.index()].matched += 1;
             if let Some(nodes) = members(loaded, dense, &found) {
                 stats[rule.name.index()].applied += 1;
-                let seed = Seed { kind, nodes };
+                let seed = Seed {
+                    kind,
+                    rule: Some(rule.name),
+                    nodes,
+                };
                 if seeds.last() != Some(&seed) {
                     seeds.push(seed);
                 }
@@ -163,6 +175,7 @@ fn contractions(loaded: &Loaded<'_>, dense: &Dense) -> Vec<Seed> {
         nodes.push(number);
         seeds.push(Seed {
             kind: "contraction",
+            rule: None,
             nodes,
         });
     }
@@ -198,7 +211,7 @@ impl Proposals<'_, '_> {
             }
             members.push(node);
             let slice = self.slice(&members);
-            self.propose(seed.kind, &slice);
+            self.propose(seed, &slice);
             proposed += 1;
             self.open(self.dense.node(node).class, &mut open);
         }
@@ -296,9 +309,9 @@ impl Proposals<'_, '_> {
         kept.map(|(&member, _)| member).collect()
     }
 
-    fn propose(&mut self, kind: &'static str, nodes: &[NodeIx]) {
+    fn propose(&mut self, seed: &Seed, nodes: &[NodeIx]) {
         let limits = &self.cx.limits;
-        let (group, operands) = Group::new(self.dense, kind, nodes);
+        let (group, operands) = Group::new(self.dense, seed.kind, seed.rule, nodes);
         if nodes.len() > limits.group_ops || operands.len() > limits.group_operands {
             return;
         }

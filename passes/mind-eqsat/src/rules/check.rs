@@ -157,6 +157,7 @@ fn compile(
                     pattern,
                     condition,
                     effect,
+                    names: names.owned(),
                 });
             }
             if found.error_count() > before {

@@ -11,7 +11,7 @@ use crate::egraph::optable::{OpIx, OpTable};
 use crate::egraph::payload::AttrValue;
 use crate::expr::{Expression, FUNCTIONS, Kind, Number, Param, Vocabulary};
 use crate::pattern::Part;
-use crate::slots::{Reg, Slot};
+use crate::slots::{Reg, RuleNames, Slot};
 
 /// The most values that a rule may hold.
 const MAX_REGISTERS: usize = 64;
@@ -128,6 +128,25 @@ fn unbound(mark: &str, name: Name<'_>, known: &[&str]) -> Diagnostic {
 }
 
 impl<'s> Names<'s> {
+    /// The names, for messages.
+    pub(super) fn owned(&self) -> RuleNames {
+        let own = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        let values = self.values.iter();
+        let attrs = self.attrs.iter();
+        RuleNames {
+            values: values.map(|&(name, reg)| (reg, name.to_owned())).collect(),
+            attrs: attrs.map(|&(name, _)| name.to_owned()).collect(),
+            dtypes: own(&self.dtypes),
+            dims: own(&self.dims),
+            shapes: own(&self.shapes),
+            lists: self
+                .lists
+                .iter()
+                .map(|&(name, _)| name.to_owned())
+                .collect(),
+        }
+    }
+
     /// The register of `?name`.
     ///
     /// Errors: a name that is not bound.

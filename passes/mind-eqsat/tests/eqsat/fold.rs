@@ -256,7 +256,12 @@ fn the_report_says_what_led_where() {
         .changes
         .iter()
         .map(|change| {
-            let rules = change.rules.iter().map(|&rule| rules.name(rule)).collect();
+            let rules = change
+                .rules
+                .iter()
+                .filter_map(|step| step.rule)
+                .map(|rule| rules.name(rule))
+                .collect();
             (change.from, &change.to, rules)
         })
         .collect();

@@ -5,6 +5,7 @@ mod fold;
 mod fuse;
 mod fuse_groups;
 mod generate;
+mod listening;
 mod merge;
 mod random;
 mod recognised;

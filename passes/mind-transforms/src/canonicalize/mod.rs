@@ -5,7 +5,9 @@ mod order;
 mod rules;
 
 use mind_ir::Graph;
-use mind_pass::{Changed, OptionInfo, OptionKind, Options, Pass, PassCx, PassError, PassInfo};
+use mind_pass::{
+    Changed, OptionInfo, OptionKind, Options, Pass, PassCx, PassError, PassInfo, RuleCounts,
+};
 use mind_rewrite::{GreedyConfig, PatternSet, apply};
 
 pub(crate) const PASS: PassInfo = PassInfo {
@@ -14,7 +16,7 @@ pub(crate) const PASS: PassInfo = PassInfo {
     summary: "Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, \
               merges chains of transposes and reshapes, orders commutative operands, writes out \
               defaults and types",
-    example: "--canonicalize, or in a pipeline canonicalize{fold-constants=false}",
+    example: "--canonicalize=fold-constants=false",
     options: &[OptionInfo {
         name: "fold-constants",
         kind: OptionKind::Flag,
@@ -46,35 +48,33 @@ impl Pass for Canonicalize {
         let mut patterns = patterns();
         patterns.retain(|name| cx.rewriting.enables(name));
         rules::add(&mut patterns, cx)?;
-        let report =
-            apply(g, &patterns, &self.greedy, None).map_err(|stuck| PassError::NotConverged {
-                rewrites: stuck.rewrites,
-                last: stuck.last.join(", "),
-            })?;
+        let applied = apply(g, &patterns, &self.greedy, &mut *cx.watch);
+        let report = applied.map_err(|stuck| PassError::NotConverged {
+            rewrites: stuck.rewrites,
+            last: stuck.last.join(", "),
+        })?;
         let swapped = order::order_operands(g);
-        let typed = declare_types(g);
+        declare_types(g);
         cx.statistics.add("folded", report.folded as u64);
         cx.statistics.add("evaluated", report.evaluated as u64);
         cx.statistics.add("erased", report.erased as u64);
         cx.statistics.add("operands-ordered", swapped as u64);
         for (name, count) in &report.applied {
-            cx.statistics.add(name, *count as u64);
+            cx.statistics
+                .add_rule(name, RuleCounts::acted(*count as u64));
         }
-        Ok(Changed::when(report.changed() || swapped + typed > 0))
+        Ok(Changed::when(report.changed() || swapped > 0))
     }
 }
 
-/// Writes the type of every value that has none written; the count of those.
-fn declare_types(g: &mut Graph) -> usize {
+/// Writes the type of every value that has none written, which changes no op.
+fn declare_types(g: &mut Graph) {
     let ops: Vec<_> = g.walk().collect();
-    let mut typed = 0;
     for op in ops {
         for value in g.results(op) {
             if let (None, Some(ty)) = (g.declared(value), g.type_id(value)) {
                 g.declare(value, ty);
-                typed += 1;
             }
         }
     }
-    typed
 }

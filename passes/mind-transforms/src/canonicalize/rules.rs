@@ -43,6 +43,16 @@ impl RewritePattern for Rule {
         self.rules.name(self.rules.rule_of(self.form))
     }
 
+    fn place(&self) -> Option<(&str, usize)> {
+        let info = self.rules.rule(self.rules.rule_of(self.form));
+        Some((&info.file, info.line))
+    }
+
+    fn class(&self) -> String {
+        let info = self.rules.rule(self.rules.rule_of(self.form));
+        info.class.names().join(",")
+    }
+
     fn roots(&self) -> &[&'static OpDef] {
         &self.root
     }

@@ -8,6 +8,7 @@
 //! instead of minutes.
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2};
+use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 use std::process::ExitCode;
@@ -125,7 +126,7 @@ fn main() -> ExitCode {
         } else if ROWS.iter().any(|row| row.name == arg) {
             function = Some(arg);
         } else {
-            eprintln!("{USAGE}");
+            let _ = writeln!(io::stderr(), "{USAGE}");
             return ExitCode::from(2);
         }
     }
@@ -133,15 +134,20 @@ fn main() -> ExitCode {
         |choice: &Option<String>, name: &str| choice.as_ref().is_none_or(|choice| choice == name);
 
     let tables = Tables::new();
-    println!("| function | dtype | inputs tested | max ulp | at | monotone |");
-    println!("|---|---|---|---|---|---|");
+    // A reader that closes the pipe has seen enough.
+    let mut table = io::stdout();
+    let _ = writeln!(
+        table,
+        "| function | dtype | inputs tested | max ulp | at | monotone |\n|---|---|---|---|---|---|"
+    );
     for row in ROWS.iter().filter(|row| wanted(&function, row.name)) {
         if wanted(&dtype, "f32") {
             let (worst, monotone) = measure_f32(row, &tables, stride.get());
             let monotone = if monotone { "yes" } else { "no" };
             let Worst { count, ulp, input } = worst;
             let x = f32::from_bits(input as u32);
-            println!(
+            let _ = writeln!(
+                table,
                 "| {} | f32 | {count} | {ulp:.4} | {input:#010x} ({x:e}) | {monotone} |",
                 row.name
             );
@@ -149,7 +155,8 @@ fn main() -> ExitCode {
         if wanted(&dtype, "f64") {
             let Worst { count, ulp, input } = measure_f64(row, &tables, points);
             let x = f64::from_bits(input);
-            println!(
+            let _ = writeln!(
+                table,
                 "| {} | f64 | {count} | {ulp:.4} | {input:#018x} ({x:e}) | - |",
                 row.name
             );

@@ -11,6 +11,7 @@ use crate::tools::cli;
 
 const PASS_FLAGS: &str = "Passes, run in the order given";
 const WATCHING: &str = "Watching the passes";
+const REWRITES: &str = "Asking about rewrites";
 
 pub(super) fn command() -> Command {
     Command::new("mind-opt")
@@ -31,6 +32,7 @@ pub(super) fn command() -> Command {
         .args(rules::args())
         .args(check_rules::args())
         .args(watching_args())
+        .args(asking_args())
         .args(listing_args())
 }
 
@@ -175,6 +177,52 @@ fn watching_args() -> Vec<Arg> {
             .value_name("FILE")
             .help("when a pass fails, write the module before it and the passes left to run")
             .help_heading(WATCHING),
+    ]
+}
+
+/// Arguments about rewrites.
+fn asking_args() -> [Arg; 5] {
+    let arg = |name: &'static str, value: &'static str, help: &'static str| {
+        let arg = Arg::new(name).long(name).value_name(value).help(help);
+        arg.require_equals(true).help_heading(REWRITES)
+    };
+    [
+        arg(
+            "remarks",
+            "KIND[:REGEX],...",
+            "say what rules did (`passed`) and why they did not act (`missed`), of all rules or of those \
+             whose names match",
+        )
+        .num_args(1),
+        arg(
+            "explain",
+            "VALUE|RULE@LINE",
+            "say which rules led to a value of the output (`%7`, `out:0`), to all of them, or how a rule \
+             fared on a line of the input",
+        )
+        .num_args(0..=1)
+        .default_missing_value(""),
+        arg(
+            "opt-bisect-limit",
+            "[RULE:]N",
+            "make N rewrites, or N of one rule, and no more; -1 makes all and lists them numbered",
+        )
+        .num_args(1)
+        .allow_hyphen_values(true),
+        arg(
+            "dump-egraph",
+            "FILE",
+            "draw the e-graph of a region of `fold` or `fuse`, as `.dot` or `.svg`",
+        )
+        .num_args(1),
+        arg(
+            "dump-egraph-region",
+            "N",
+            "draw region N instead of the first, which is 0; those of all passes count",
+        )
+        .num_args(1)
+        .value_parser(clap::value_parser!(usize))
+        .requires("dump-egraph"),
     ]
 }
 

@@ -1,22 +1,28 @@
 //! `mind-opt`: verify, optimise, print.
 
 mod args;
+mod bisect;
 mod check_rules;
 mod chunks;
 mod expected;
+mod explain;
+mod history;
 mod listing;
+mod remarks;
 mod reproducer;
+mod rewrites;
 mod rules;
 mod watch;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use clap::ArgMatches;
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_ir::Graph;
 use mind_ir::verify::VerifyConfig;
 use mind_pass::{
-    Failure, Manager, PassError, Pipeline, Rewriting, Shared, Statistics, parse_pipeline,
+    Failure, Manager, PassError, Pipeline, Rewriting, RuleCounts, Shared, Statistics,
+    parse_pipeline,
 };
 use mind_text::Format;
 
@@ -25,6 +31,7 @@ use crate::emit::emit;
 use crate::host::Host;
 use crate::load::{LoadOptions, decode, parse_and_verify};
 use crate::session::{PASSES, Session};
+use rewrites::Rewrites;
 use watch::{Printing, Timed, Watch};
 
 /// Runs the tool; see `--help`.
@@ -67,7 +74,10 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     }
     rewriting.append(asked);
     let shared = Shared::default();
-    rules::prepare(&rewriting, &session.registry, &shared, format, host)?;
+    let rewrites = Rewrites::asked(matches, &file, &rewriting);
+    let rewrites = rewrites.map_err(|message| cli::usage_error(host, &message))?;
+    let named = rewrites.named();
+    rules::prepare(&rewriting, &named, &session.registry, &shared, format, host)?;
     check_rules::admit(&rewriting, session, format, host)?;
     let run = Run {
         matches,
@@ -78,7 +88,7 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
         options,
         file: &file,
     };
-    Ok(run.all(host))
+    Ok(run.all(rewrites, host))
 }
 
 /// Answers the arguments that need no module.
@@ -139,18 +149,28 @@ struct Run<'a> {
 }
 
 /// What the parts of a file came to.
-#[derive(Default)]
-struct Outcome {
+struct Outcome<'a> {
     printed: Vec<String>,
     found: Diagnostics,
     statistics: Statistics,
     times: Vec<Timed>,
     steps: usize,
+    rewrites: Rewrites<'a>,
+    /// What `--explain` asked for.
+    explained: String,
 }
 
-impl Run<'_> {
-    fn all(&self, host: &mut dyn Host) -> u8 {
-        let mut outcome = Outcome::default();
+impl<'a> Run<'a> {
+    fn all(&self, rewrites: Rewrites<'a>, host: &mut dyn Host) -> u8 {
+        let mut outcome = Outcome {
+            printed: Vec::new(),
+            found: Diagnostics::new(),
+            statistics: Statistics::default(),
+            times: Vec::new(),
+            steps: 0,
+            rewrites,
+            explained: String::new(),
+        };
         let text = self.file.text();
         let parts = match self.matches.get_flag("split-input-file") {
             true => chunks::chunks(text),
@@ -159,6 +179,7 @@ impl Run<'_> {
         for part in parts {
             self.part(part, &mut outcome, host);
         }
+        outcome.rewrites.remarks.take(&mut outcome.found);
         if self.matches.get_flag("verify-diagnostics") {
             return self.check_expected(&outcome.found, host);
         }
@@ -168,8 +189,13 @@ impl Run<'_> {
             self.file,
             DiagnosticFormat::of(self.matches),
         );
+        cli::print_error(host, &outcome.rewrites.listing);
         if outcome.found.has_errors() {
             return REJECTED;
+        }
+        cli::print_error(host, &outcome.explained);
+        if let Err(code) = self.draw(&outcome.rewrites, host) {
+            return code;
         }
         let text = chunks::join(&outcome.printed);
         let code = cli::write_output(host, self.matches.get_one("output"), &text);
@@ -177,11 +203,36 @@ impl Run<'_> {
         code
     }
 
-    fn part(&self, part: std::ops::Range<usize>, outcome: &mut Outcome, host: &mut dyn Host) {
+    /// Writes the drawing that was asked for.
+    ///
+    /// Errors: the exit code where no region was drawn, or the file cannot be written.
+    fn draw(&self, rewrites: &Rewrites<'_>, host: &mut dyn Host) -> Result<(), u8> {
+        let Some(path) = self.matches.get_one::<String>("dump-egraph") else {
+            return Ok(());
+        };
+        let drawn = rewrites.drawing.as_ref();
+        let Some(text) = drawn.and_then(|drawing| drawing.text.as_ref()) else {
+            let help =
+                "only `fold` and `fuse` make e-graphs, one for each region of some hundred ops";
+            cli::print_error(
+                host,
+                &format!("error: there is no such region to draw: {help}\n"),
+            );
+            return Err(REJECTED);
+        };
+        match cli::write_output(host, Some(path), text) {
+            DONE => Ok(()),
+            code => Err(code),
+        }
+    }
+
+    fn part(&self, part: std::ops::Range<usize>, outcome: &mut Outcome<'a>, host: &mut dyn Host) {
         let printing = Printing::of(self.matches);
         let keep = self.matches.contains_id("pass-pipeline-crash-reproducer");
         let formats = &self.session.formats;
-        let mut watch = Watch::new(host, formats, &printing, keep, outcome.steps);
+        outcome.rewrites.history.clear();
+        let rewrites = &mut outcome.rewrites;
+        let mut watch = Watch::new(host, rewrites, formats, &printing, keep, outcome.steps);
         let text = &self.file.text()[part.clone()];
         let parsed = parse_and_verify(formats, text, part.start as u32, &self.options);
         watch.mark("parse and verify");
@@ -189,7 +240,7 @@ impl Run<'_> {
             Ok(parsed) => parsed,
             Err(found) => return outcome.found.append(found),
         };
-        if let Err(found) = self.passes(&mut g, &mut watch, outcome) {
+        if let Err(found) = self.passes(&mut g, &mut watch, &mut outcome.statistics) {
             return outcome.found.append(found);
         }
         let wanted = self
@@ -198,6 +249,10 @@ impl Run<'_> {
             .and_then(|name| Format::parse(name));
         match emit(formats, &g, format, wanted) {
             Ok(emitted) => {
+                match watch.rewrites.explanation(&g, emitted.format) {
+                    Ok(text) => outcome.explained.push_str(&text),
+                    Err(message) => outcome.found.push(Diagnostic::error(Span::FILE, message)),
+                }
                 outcome.printed.push(emitted.text);
                 emitted
                     .note
@@ -220,8 +275,8 @@ impl Run<'_> {
     fn passes(
         &self,
         g: &mut Graph,
-        watch: &mut Watch<'_>,
-        outcome: &mut Outcome,
+        watch: &mut Watch<'_, '_>,
+        statistics: &mut Statistics,
     ) -> Result<(), Diagnostics> {
         let manager = Manager {
             registry: &self.session.registry,
@@ -238,14 +293,15 @@ impl Run<'_> {
         let reproducer = self
             .matches
             .get_one::<String>("pass-pipeline-crash-reproducer");
-        let (statistics, remarks) = (&mut outcome.statistics, &mut outcome.found);
-        let result = match reproducer {
-            None => manager.run(self.pipeline, g, statistics, remarks, watch),
-            Some(_) => {
-                let run = || manager.run(self.pipeline, g, statistics, remarks, watch);
-                catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(crashed(self.pipeline)))
+        let run = || manager.run(self.pipeline, g, statistics, watch);
+        let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+            let failure = self.crashed(watch);
+            if reproducer.is_none() {
+                cli::print_error(watch.host, &internal_error(watch.rewrites, self.file));
+                resume_unwind(panic);
             }
-        };
+            Err(failure)
+        });
         let Err(failure) = result else { return Ok(()) };
         if let Some(path) = reproducer {
             let left = self.pipeline.steps.get(watch.done..).unwrap_or_default();
@@ -263,6 +319,17 @@ impl Run<'_> {
         Err(failure_diagnostics(failure))
     }
 
+    /// The failure that stands for a panic inside a pass.
+    fn crashed(&self, watch: &Watch<'_, '_>) -> Failure {
+        let step = self.pipeline.steps.get(watch.done);
+        let pass = step.map_or("the pipeline", |step| step.pass.name);
+        let message = "it crashed; this is a bug of the compiler";
+        Failure::Pass {
+            pass,
+            error: PassError::Rejected(Box::new(Diagnostic::error(watch.rewrites.at, message))),
+        }
+    }
+
     fn check_expected(&self, found: &Diagnostics, host: &mut dyn Host) -> u8 {
         match expected::check(self.file, found) {
             Ok(()) => DONE,
@@ -275,10 +342,11 @@ impl Run<'_> {
         }
     }
 
-    fn report_numbers(&self, outcome: &Outcome, host: &mut dyn Host) {
+    fn report_numbers(&self, outcome: &Outcome<'_>, host: &mut dyn Host) {
         if let Some(form) = self.matches.get_one::<String>("timing") {
             let pipeline = self.pipeline.text();
-            let text = watch::render_times(&outcome.times, &pipeline, form == "json");
+            let rules = &outcome.rewrites.times;
+            let text = watch::render_times(&outcome.times, rules, &pipeline, form == "json");
             cli::print_error(host, &text);
         }
         if let Some(form) = self.matches.get_one::<String>("stats") {
@@ -290,25 +358,29 @@ impl Run<'_> {
     }
 }
 
-/// The failure that stands for a panic inside a pass.
-fn crashed(pipeline: &Pipeline) -> Failure {
-    let pass = pipeline
-        .steps
-        .last()
-        .map_or("the pipeline", |step| step.pass.name);
-    let diagnostic = Diagnostic::error(Span::FILE, "a pass crashed; this is a bug of the compiler");
-    Failure::Pass {
-        pass,
-        error: PassError::Rejected(Box::new(diagnostic)),
-    }
+/// What is printed when a pass panics and nobody asked for a reproducer.
+fn internal_error(rewrites: &Rewrites<'_>, file: &SourceFile) -> String {
+    let place = history::place_text(file, rewrites.at);
+    format!(
+        "internal error: `{}` crashed near {place}; this is a bug of the compiler\n\
+         note: `--pass-pipeline-crash-reproducer=FILE` writes a file that replays it; please report it\n",
+        rewrites.pass
+    )
 }
 
 fn failure_diagnostics(failure: Failure) -> Diagnostics {
     match failure {
         Failure::Pass {
+            pass,
+            error: PassError::Rejected(mut diagnostic),
+        } => {
+            diagnostic.message = format!("`{pass}` failed: {}", diagnostic.message);
+            (*diagnostic).into()
+        }
+        Failure::Pass {
             pass: _,
-            error: PassError::Rejected(diagnostic),
-        } => (*diagnostic).into(),
+            error: PassError::Invalid(found),
+        } => found,
         Failure::Pass { pass, error } => {
             Diagnostic::error(Span::FILE, format!("`{pass}` failed: {error}")).into()
         }
@@ -324,12 +396,168 @@ fn failure_diagnostics(failure: Failure) -> Diagnostics {
 
 fn render_statistics(statistics: &Statistics, json: bool) -> String {
     if json {
-        let rows: Vec<_> = statistics
-            .iter()
-            .map(|(pass, name, count)| serde_json::json!({"pass": pass, "name": name, "count": count}))
-            .collect();
+        let counts = statistics.iter().map(
+            |(pass, name, count)| serde_json::json!({"pass": pass, "name": name, "count": count}),
+        );
+        let rules = statistics.rules().map(|(pass, rule, counts)| {
+            serde_json::json!({
+                "pass": pass,
+                "rule": rule,
+                "matched": counts.matched,
+                "applied": counts.applied,
+                "refused": counts.refused,
+                "chosen": counts.chosen,
+                "saved_ps": counts.saved,
+            })
+        });
+        let rows: Vec<_> = counts.chain(rules).collect();
         return format!("{}\n", serde_json::Value::from(rows));
     }
     let row = |(pass, name, count)| format!("{count:>10}  {pass}  {name}\n");
-    statistics.iter().map(row).collect()
+    let mut out: String = statistics.iter().map(row).collect();
+    if statistics.rules().next().is_some() {
+        out.push_str("   matched   applied   refused    chosen      saved ps\n");
+    }
+    for (pass, rule, counts) in statistics.rules() {
+        let RuleCounts {
+            matched,
+            applied,
+            refused,
+            chosen,
+            saved,
+        } = counts;
+        out.push_str(&format!(
+            "{matched:>10}{applied:>10}{refused:>10}{chosen:>10}{saved:>14}  {pass}  {rule}\n"
+        ));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::Duration;
+
+    use mind_pass::{Changed, Options, Pass, PassCx, PassInfo, Step};
+
+    use super::*;
+
+    struct Crash;
+
+    impl Pass for Crash {
+        fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
+            let last = g.ops(g.body()).next_back();
+            cx.watch.visit(last.map_or(Span::FILE, |op| g.span(op)));
+            panic!("a planted crash");
+        }
+    }
+
+    static CRASH: PassInfo = PassInfo {
+        name: "crash",
+        alias: None,
+        summary: "Panics",
+        example: "--crash",
+        options: &[],
+        make: |_| Box::new(Crash),
+    };
+
+    #[derive(Default)]
+    struct Memory {
+        stdout: Vec<u8>,
+        stderr: Vec<u8>,
+        written: Vec<u8>,
+    }
+
+    impl Host for Memory {
+        fn read(&mut self, _: &Path, _: u64) -> std::io::Result<Vec<u8>> {
+            Err(std::io::ErrorKind::NotFound.into())
+        }
+
+        fn read_stdin(&mut self, _: u64) -> std::io::Result<Vec<u8>> {
+            Ok(Vec::new())
+        }
+
+        fn write(&mut self, _: &Path, bytes: &[u8]) -> std::io::Result<()> {
+            self.written = bytes.to_owned();
+            Ok(())
+        }
+
+        fn create_dir(&mut self, _: &Path) -> std::io::Result<()> {
+            Ok(())
+        }
+
+        fn stdout(&mut self) -> &mut dyn std::io::Write {
+            &mut self.stdout
+        }
+
+        fn stderr(&mut self) -> &mut dyn std::io::Write {
+            &mut self.stderr
+        }
+
+        fn now(&self) -> Duration {
+            Duration::ZERO
+        }
+
+        fn stderr_is_terminal(&self) -> bool {
+            false
+        }
+    }
+
+    /// Runs `cse`, a crash and `dce` on a small module; gives whether it panicked, and the host.
+    fn crash(args: &[&str]) -> (Option<u8>, Memory) {
+        let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
+        let mut host = Memory::default();
+        let matches = cli::parse(args::command(), &args, &mut host).expect("arguments");
+        let text = "%0 = Input {name=x} : tensor<f32[4]>\n%1 = Neg (%0)\noutputs: %1\n";
+        let file = SourceFile::new("m.core", text);
+        let mut pipeline = parse_pipeline("cse,dce", &PASSES).ok().expect("a pipeline");
+        let options = Options::new(&CRASH, &[]);
+        pipeline.steps.insert(
+            1,
+            Step {
+                pass: &CRASH,
+                options,
+            },
+        );
+        let session = Session::default();
+        let (rewriting, shared) = (Rewriting::default(), Shared::default());
+        let rewrites = Rewrites::asked(&matches, &file, &rewriting).expect("arguments");
+        let run = Run {
+            matches: &matches,
+            session: &session,
+            pipeline: &pipeline,
+            rewriting: &rewriting,
+            shared: &shared,
+            options: cli::load_options(&matches),
+            file: &file,
+        };
+        let code = catch_unwind(AssertUnwindSafe(|| run.all(rewrites, &mut host)));
+        (code.ok(), host)
+    }
+
+    #[test]
+    fn a_crash_names_pass_and_place_and_goes_on() {
+        let (code, host) = crash(&["-"]);
+        assert_eq!(code, None, "the panic goes on");
+        let stderr = String::from_utf8(host.stderr).unwrap();
+        assert!(
+            stderr.contains("internal error: `crash` crashed near m.core:3"),
+            "{stderr}"
+        );
+        assert!(
+            stderr.contains("--pass-pipeline-crash-reproducer=FILE"),
+            "{stderr}"
+        );
+        assert!(host.stdout.is_empty());
+    }
+
+    #[test]
+    fn a_reproducer_holds_the_pass_that_crashed_and_those_after_it() {
+        let (code, host) = crash(&["--pass-pipeline-crash-reproducer=r.core", "-"]);
+        assert_eq!(code, Some(REJECTED));
+        let stderr = String::from_utf8(host.stderr).unwrap();
+        assert!(stderr.contains("`crash` failed: it crashed"), "{stderr}");
+        let written = String::from_utf8(host.written).unwrap();
+        assert!(written.contains("# pipeline: crash,dce\n"), "{written}");
+    }
 }

@@ -109,21 +109,29 @@ pub(super) fn source(
 /// Makes the rules in force where the user asked for any, for the passes to share; else the first pass
 /// that needs them does.
 ///
+/// `asked` holds what is asked about by name, each with the flag that names it.
+///
 /// Errors: the exit code after what is wrong with a rule file, or with a name, has been printed.
 pub(super) fn prepare(
     rewriting: &Rewriting,
+    asked: &[(&str, String)],
     registry: &Registry,
     shared: &Shared,
     format: DiagnosticFormat,
     host: &mut dyn Host,
 ) -> Result<(), u8> {
-    if *rewriting == Rewriting::default() {
+    if *rewriting == Rewriting::default() && asked.is_empty() {
         return Ok(());
     }
     let rules = in_force(rewriting, registry, shared, format, host)?;
     let patterns = mind_transforms::pattern_names();
-    let named = |list, flag, patterns| names_known(list, flag, &rules, patterns);
+    let named = |list: &[String], flag, patterns| names_known(list, flag, &rules, patterns);
+    let all = mind_transforms::rewrite_names();
+    let mut asked = asked.iter();
     classes_known(&rewriting.fast_math)
+        .and_then(|()| {
+            asked.try_for_each(|(flag, name)| named(std::slice::from_ref(name), flag, &all))
+        })
         .and_then(|()| named(&rewriting.only, "--only-rule", patterns.as_slice()))
         .and_then(|()| named(&rewriting.disabled, "--disable-rule", &patterns))
         .and_then(|()| named(&rewriting.unchecked, "--allow-unchecked-rule", &[]))

@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use clap::ArgMatches;
+use mind_diag::Span;
 use mind_ir::Graph;
-use mind_pass::{Changed, Instrument, PassInfo, Stage};
+use mind_ir::listener::{Listener, Rewrite, RuleTime};
+use mind_pass::{Changed, Drawing, Instrument, PassInfo, Stage};
 use mind_text::{Format, Formats};
 
+use super::rewrites::{Rewrites, TimedRule};
 use crate::host::Host;
 
 /// Which modules are printed between passes.
@@ -46,9 +49,10 @@ pub(super) struct Timed {
     pub(super) time: Duration,
 }
 
-/// Times every stage and prints what was asked for.
-pub(super) struct Watch<'a> {
+/// Times every stage, prints what was asked for, and hears of rewrites.
+pub(super) struct Watch<'a, 'f> {
     pub(super) host: &'a mut dyn Host,
+    pub(super) rewrites: &'a mut Rewrites<'f>,
     formats: &'a Formats,
     printing: &'a Printing,
     /// Whether the module before each pass is kept, for a reproducer.
@@ -67,17 +71,19 @@ pub(super) struct Watch<'a> {
     pub(super) printing_time: Duration,
 }
 
-impl<'a> Watch<'a> {
+impl<'a, 'f> Watch<'a, 'f> {
     pub(super) fn new(
         host: &'a mut dyn Host,
+        rewrites: &'a mut Rewrites<'f>,
         formats: &'a Formats,
         printing: &'a Printing,
         keep_input: bool,
         step: usize,
-    ) -> Watch<'a> {
+    ) -> Watch<'a, 'f> {
         let started = host.now();
         Watch {
             host,
+            rewrites,
             formats,
             printing,
             keep_input,
@@ -139,7 +145,8 @@ impl<'a> Watch<'a> {
             let path =
                 std::path::Path::new(dir).join(format!("{:03}-{}.core", self.step, pass.name));
             let text = self.text(g);
-            if let Err(error) = self.host.write(&path, text.as_bytes()) {
+            let made = self.host.create_dir(std::path::Path::new(dir));
+            if let Err(error) = made.and_then(|()| self.host.write(&path, text.as_bytes())) {
                 let message = format!("warning: {}: {error}\n", path.display());
                 crate::tools::cli::print_error(self.host, &message);
             }
@@ -174,10 +181,50 @@ impl<'a> Watch<'a> {
     }
 }
 
-impl Instrument for Watch<'_> {
+impl Listener for Watch<'_, '_> {
+    fn admits(&self, rules: &[&str]) -> bool {
+        self.rewrites.bisect.admits(rules)
+    }
+
+    fn admit(&mut self, rules: &[&str]) -> bool {
+        self.rewrites.bisect.admit(rules)
+    }
+
+    fn applied(&mut self, g: &Graph, rewrite: &Rewrite<'_>) {
+        self.rewrites.applied(g, rewrite);
+    }
+
+    fn hears_missed(&self, rule: &str) -> bool {
+        self.rewrites.hears_missed(rule)
+    }
+
+    fn missed(&mut self, span: Span, rule: &str, reason: &str) {
+        self.rewrites.missed(span, rule, reason);
+    }
+
+    fn visit(&mut self, span: Span) {
+        self.rewrites.at = span;
+    }
+
+    fn now(&self) -> Option<Duration> {
+        self.rewrites.timed.then(|| self.host.now())
+    }
+
+    fn spent(&mut self, rule: &str, time: RuleTime) {
+        self.rewrites.spent(rule, time);
+    }
+}
+
+impl Instrument for Watch<'_, '_> {
+    fn drawing(&mut self) -> Option<&mut Drawing> {
+        let wanted = |drawing: &&mut Drawing| drawing.text.is_none();
+        self.rewrites.drawing.as_mut().filter(wanted)
+    }
+
     fn stage(&mut self, stage: Stage<'_>, g: &Graph) {
         match stage {
             Stage::Before(pass) => {
+                self.rewrites.enter(pass.name);
                 let entered = self.host.now();
                 self.before(pass, g);
                 self.started = self.host.now();
@@ -212,7 +259,12 @@ fn elide(line: &str) -> String {
 }
 
 /// The times as a table or as one JSON object, in microseconds.
-pub(super) fn render_times(times: &[Timed], pipeline: &str, json: bool) -> String {
+pub(super) fn render_times(
+    times: &[Timed],
+    rules: &[TimedRule],
+    pipeline: &str,
+    json: bool,
+) -> String {
     let micros = |time: Duration| time.as_nanos() as f64 / 1e3;
     let total: f64 = times.iter().map(|timed| micros(timed.time)).sum();
     if json {
@@ -220,7 +272,24 @@ pub(super) fn render_times(times: &[Timed], pipeline: &str, json: bool) -> Strin
             .iter()
             .map(|timed| serde_json::json!({"name": timed.name, "wall_us": micros(timed.time)}))
             .collect();
-        let object = serde_json::json!({"pipeline": pipeline, "total_us": total, "steps": steps});
+        let nanos = |time: Duration| time.as_nanos() as u64;
+        let rules: Vec<_> = rules
+            .iter()
+            .map(|timed| {
+                serde_json::json!({
+                    "pass": timed.pass,
+                    "rule": timed.rule,
+                    "match_ns": nanos(timed.time.matching),
+                    "apply_ns": nanos(timed.time.applying),
+                })
+            })
+            .collect();
+        let object = serde_json::json!({
+            "pipeline": pipeline,
+            "total_us": total,
+            "steps": steps,
+            "rules": rules,
+        });
         return format!("{object}\n");
     }
     let mut out = format!("pipeline: {pipeline}\n");
@@ -232,5 +301,15 @@ pub(super) fn render_times(times: &[Timed], pipeline: &str, json: bool) -> Strin
         out.push_str(&format!("{time:12.1} us  {share:5.1} %  {}\n", timed.name));
     }
     out.push_str(&format!("{total:12.1} us  100.0 %  total\n"));
+    if !rules.is_empty() {
+        out.push_str("rules, matching and applying:\n");
+    }
+    for timed in rules {
+        let (matching, applying) = (micros(timed.time.matching), micros(timed.time.applying));
+        let (pass, rule) = (timed.pass, &timed.rule);
+        out.push_str(&format!(
+            "{matching:12.1} us  {applying:12.1} us  {pass}  {rule}\n"
+        ));
+    }
     out
 }

@@ -1,0 +1,123 @@
+//! Why rules did not act on the ops of a region.
+
+use egg::Language;
+use mind_diag::Span;
+use mind_ir::graph::Graph;
+use mind_ir::listener::Listener;
+use rustc_hash::FxHashSet;
+
+use crate::apply::{Refusal, refusal};
+use crate::context::Context;
+use crate::egraph::language::{Head, Node};
+use crate::load::{Loaded, LoadedOp};
+use crate::pattern::{Effect, Rule};
+use crate::report::{Change, RuleIx};
+use crate::search::InEgraph;
+use crate::search::explain::attempt;
+
+/// Tells `listener` why each rule that it asks about did not act on the ops of the region which are of the
+/// kind that the rule starts from. `changes` are those that were made.
+pub(crate) fn tell_missed(
+    g: &Graph,
+    cx: &Context<'_>,
+    loaded: &mut Loaded<'_>,
+    changes: &[Change],
+    listener: &mut dyn Listener,
+) {
+    let heard: Vec<&Rule> = cx
+        .rules
+        .rules
+        .iter()
+        .filter(|rule| listener.hears_missed(cx.rules.name(rule.name)))
+        .collect();
+    if heard.is_empty() {
+        return;
+    }
+    let steps = changes.iter().flat_map(|change| &change.rules);
+    let acted: FxHashSet<(RuleIx, u32)> = steps
+        .filter_map(|step| Some((step.rule?, step.span.start)))
+        .collect();
+    let uses = loaded.uses();
+    for at in 0..loaded.ops.len() {
+        let own = loaded.ops[at];
+        let Some(node) = canonical(loaded, own) else {
+            continue;
+        };
+        let span: Span = g.span(own.op);
+        let mut told: Vec<RuleIx> = Vec::new();
+        for rule in &heard {
+            let starts = node.head == Head::Op(rule.pattern.root);
+            if !starts || told.contains(&rule.name) || acted.contains(&(rule.name, span.start)) {
+                continue;
+            }
+            told.push(rule.name);
+            let forms = heard
+                .iter()
+                .filter(|form| form.name == rule.name && node.head == Head::Op(form.pattern.root));
+            let reasons: Vec<String> = forms
+                .map(|form| reason(cx, loaded, &uses, form, own, &node))
+                .collect();
+            listener.missed(span, cx.rules.name(rule.name), &joined(reasons));
+        }
+    }
+}
+
+/// The reasons of the forms of a rule, equal ones once.
+fn joined(mut reasons: Vec<String>) -> String {
+    let mut seen = FxHashSet::default();
+    reasons.retain(|reason| seen.insert(reason.clone()));
+    reasons.join("; as another form of it, ")
+}
+
+/// The e-node of an op as it is now.
+fn canonical(loaded: &Loaded<'_>, own: LoadedOp) -> Option<Node> {
+    let node = loaded.egraph.id_to_node(own.node?).clone();
+    Some(node.map_children(|child| loaded.egraph.find(child)))
+}
+
+fn reason(
+    cx: &Context<'_>,
+    loaded: &mut Loaded<'_>,
+    uses: &[u32],
+    rule: &Rule,
+    own: LoadedOp,
+    node: &Node,
+) -> String {
+    let root = loaded.classes[&own.result];
+    let subject = InEgraph {
+        egraph: &loaded.egraph,
+        uses,
+    };
+    let found = match attempt(subject, rule, root, node) {
+        Ok(found) => found,
+        Err(reason) => return reason,
+    };
+    if !cx.classes.allows(rule.class) {
+        let class = rule.class.names().join(",");
+        return format!("its class is `{class}`, which `--fast-math={class}` allows");
+    }
+    if !rule.engine.in_egraph() {
+        return "it is for the greedy engine alone".to_owned();
+    }
+    let template = match &rule.effect {
+        Effect::Rewrite(template) => template,
+        Effect::Merge(..) => {
+            return "it matches, but there is nothing to merge with, or merging is not cheaper"
+                .to_owned();
+        }
+        Effect::Group(_) => {
+            return "it matches, but running these ops as one is not cheaper".to_owned();
+        }
+    };
+    match refusal(&mut loaded.egraph, uses, template, &found) {
+        Some(Refusal::NoType) => {
+            "its result has no type: an op in it does not take these operands".to_owned()
+        }
+        Some(Refusal::OtherType { found, expected }) => {
+            let store = &loaded.egraph.analysis.store;
+            let (found, expected) = (store.type_text(found), store.type_text(expected));
+            format!("its result has type {found}, not {expected}")
+        }
+        None => "it matches, but what it gives is not cheaper".to_owned(),
+    }
+}
