@@ -2,15 +2,13 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use mind_diag::Diagnostics;
 use mind_driver::equivalence::same_graphs;
 use mind_driver::session::{LEVELS, PASSES, Session};
 use mind_generate::{Config, module, shrink};
 use mind_ir::Graph;
+use mind_ir::listener::Silent;
 use mind_ir::verify::{VerifyConfig, verify};
-use mind_pass::{
-    Instrument, Manager, Pipeline, Rewriting, Shared, Stage, Statistics, parse_pipeline,
-};
+use mind_pass::{Manager, Pipeline, Rewriting, Shared, Statistics, parse_pipeline};
 use mind_text::{Format, Limits};
 
 /// How many modules each test draws; `MIND_MODULES` asks for another number.
@@ -28,12 +26,6 @@ fn draw(seed: u64) -> Graph {
     let found = verify(&mut g, &VerifyConfig::default());
     assert!(!found.has_errors(), "module {seed} is not valid: {found:?}");
     g
-}
-
-struct Silent;
-
-impl Instrument for Silent {
-    fn stage(&mut self, _: Stage<'_>, _: &Graph) {}
 }
 
 /// A pipeline and what it needs.
@@ -66,9 +58,8 @@ impl<'s> Optimiser<'s> {
             shared: &self.shared,
         };
         let (mut g, mut statistics) = (g.clone(), Statistics::default());
-        let mut remarks = Diagnostics::new();
         let (pipeline, watch) = (&self.pipeline, &mut Silent);
-        let run = || manager.run(pipeline, &mut g, &mut statistics, &mut remarks, watch);
+        let run = || manager.run(pipeline, &mut g, &mut statistics, watch);
         let ran = catch_unwind(AssertUnwindSafe(run));
         let ran = ran.map_err(|_| "a pass panicked".to_owned())?;
         ran.map_err(|failure| format!("{failure:?}"))?;

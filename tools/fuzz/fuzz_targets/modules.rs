@@ -2,19 +2,12 @@
 
 //! Drawn modules compute the same bits after the highest level.
 
-use mind_diag::Diagnostics;
 use mind_driver::equivalence::same_graphs;
 use mind_driver::session::{LEVELS, PASSES, Session};
 use mind_generate::{Config, module};
-use mind_ir::Graph;
+use mind_ir::listener::Silent;
 use mind_ir::verify::{VerifyConfig, verify};
-use mind_pass::{Instrument, Manager, Rewriting, Shared, Stage, Statistics, parse_pipeline};
-
-struct Silent;
-
-impl Instrument for Silent {
-    fn stage(&mut self, _: Stage<'_>, _: &Graph) {}
-}
+use mind_pass::{Manager, Rewriting, Shared, Statistics, parse_pipeline};
 
 libfuzzer_sys::fuzz_target!(|draw: (u64, u8)| {
     let (seed, ops) = draw;
@@ -32,8 +25,8 @@ libfuzzer_sys::fuzz_target!(|draw: (u64, u8)| {
     let highest = LEVELS.last().expect("there are levels").pipeline;
     let pipeline = parse_pipeline(highest, &PASSES).ok().expect("a pipeline");
     let mut optimised = g.clone();
-    let (mut statistics, mut remarks) = (Statistics::default(), Diagnostics::new());
-    let run = manager.run(&pipeline, &mut optimised, &mut statistics, &mut remarks, &mut Silent);
+    let mut statistics = Statistics::default();
+    let run = manager.run(&pipeline, &mut optimised, &mut statistics, &mut Silent);
     assert!(run.is_ok(), "{:?}", run.err());
     assert_eq!(same_graphs(&g, &optimised), Ok(()));
 });
