@@ -176,6 +176,11 @@ impl Builder {
         self.op(Op::Compare(predicate, a, b))
     }
 
+    /// The lanes below `count`, as a mask for lanes of type `lane`.
+    pub fn below(&mut self, lane: Lane, count: Value) -> Value {
+        self.op(Op::Below(lane, count))
+    }
+
     /// A combination of masks.
     pub fn mask_op(&mut self, op: MaskOp, a: Value, b: Value) -> Value {
         self.op(Op::MaskOp(op, a, b))

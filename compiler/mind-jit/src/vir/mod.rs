@@ -19,9 +19,7 @@ mod verify;
 
 pub use builder::{Builder, Round};
 pub use function::{Block, Carried, Constant, Function, Loop, LoopKind, Statement};
-pub use op::{
-    Addr, BinaryOp, ConvertOp, IndexOp, MaskOp, Op, Predicate, ShiftOp, UnaryOp, Value,
-};
+pub use op::{Addr, BinaryOp, ConvertOp, IndexOp, MaskOp, Op, Predicate, ShiftOp, UnaryOp, Value};
 pub use status::Status;
 pub use types::{Lane, Type};
 pub use verify::{VerifyError, verify};

@@ -284,6 +284,8 @@ pub enum Op {
         /// Lanes that take part.
         count: Option<Value>,
     },
+    /// The lanes below a count, as a mask for lanes of this type.
+    Below(Lane, Value),
     /// A comparison, as a mask.
     Compare(Predicate, Value, Value),
     /// A combination of masks.
@@ -301,7 +303,7 @@ pub enum Op {
 impl Op {
     /// Calls `f` on every operand, in the order of the text form.
     pub fn for_each_operand(&self, mut f: impl FnMut(Value)) {
-        let mut addr = |addr: &Addr, f: &mut dyn FnMut(Value)| {
+        let addr = |addr: &Addr, f: &mut dyn FnMut(Value)| {
             f(addr.base);
             addr.index.into_iter().for_each(f);
         };
@@ -334,9 +336,11 @@ impl Op {
                 f(*places);
                 count.iter().copied().for_each(f);
             }
-            Op::Unary(_, a) | Op::Shift(_, a, _) | Op::Convert(_, _, a) | Op::LanesDown(a, _) => {
-                f(*a);
-            }
+            Op::Unary(_, a)
+            | Op::Below(_, a)
+            | Op::Shift(_, a, _)
+            | Op::Convert(_, _, a)
+            | Op::LanesDown(a, _) => f(*a),
             Op::IndexOp(_, a, b)
             | Op::Binary(_, a, b)
             | Op::Compare(_, a, b)
@@ -413,13 +417,12 @@ impl Op {
                 let lane = same(lhs, rhs)?;
                 vector(!lane.is_float() && index(&count), lane)
             }
+            Op::Below(lane, count) => is(count, Type::Index).then_some(Type::Mask(lane.int())),
             Op::Compare(predicate, a, b) => {
                 let lane = same(a, b)?;
                 predicate.takes(lane).then_some(Type::Mask(lane.int()))
             }
-            Op::MaskOp(_, a, b) => {
-                (matches!(ty(a), Type::Mask(_)) && is(b, ty(a))).then(|| ty(a))
-            }
+            Op::MaskOp(_, a, b) => (matches!(ty(a), Type::Mask(_)) && is(b, ty(a))).then(|| ty(a)),
             Op::Select(mask, a, b) => {
                 let lane = same(a, b)?;
                 vector(is(mask, Type::Mask(lane.int())), lane)

@@ -66,7 +66,11 @@ fn block(function: &Function, body: &Block, depth: usize, f: &mut Formatter<'_>)
                     write!(f, ", {}", carried.result)?;
                 }
                 let (index, lower, upper) = (node.index, node.lower, node.upper);
-                write!(f, " = {kind} {index} in {lower}..{upper} step {}", node.step)?;
+                write!(
+                    f,
+                    " = {kind} {index} in {lower}..{upper} step {}",
+                    node.step
+                )?;
                 for carried in &node.carried {
                     write!(f, ", {} = {}", carried.param, carried.init)?;
                 }
@@ -132,6 +136,7 @@ fn operation(op: &Op, f: &mut Formatter<'_>) -> fmt::Result {
             write!(f, "int-div.{sign} {lhs}, {rhs}")?;
             first(*count, f)
         }
+        Op::Below(_, count) => write!(f, "below {count}"),
         Op::Compare(predicate, a, b) => write!(f, "compare.{} {a}, {b}", Lower(predicate)),
         Op::MaskOp(op, a, b) => write!(f, "mask.{} {a}, {b}", Lower(op)),
         Op::Select(mask, a, b) => write!(f, "select {mask}, {a}, {b}"),

@@ -22,7 +22,9 @@ pub enum VerifyError {
     #[error("{0} is defined twice")]
     Redefined(Value),
     /// Operands have types that the operation does not take.
-    #[error("{value} = {op:?}: the operands have types {found:?}, which the operation does not take")]
+    #[error(
+        "{value} = {op:?}: the operands have types {found:?}, which the operation does not take"
+    )]
     Types {
         /// The result.
         value: Value,
@@ -265,7 +267,12 @@ impl Check<'_> {
             | Op::LoadStrided { addr, .. } => self.addr(&addr),
             Op::Shift(_, a, n) => {
                 let bits = self.function.lane(a).bits();
-                self.number(n < bits, "the shift", n.into(), "less than the lane has bits");
+                self.number(
+                    n < bits,
+                    "the shift",
+                    n.into(),
+                    "less than the lane has bits",
+                );
             }
             Op::LanesDown(_, n) => {
                 let fits = n.is_power_of_two() && n < self.function.lanes;
@@ -274,7 +281,12 @@ impl Check<'_> {
             }
             Op::Gather { .. } if self.function.lanes * Lane::I32.bits() > 512 => {
                 let lanes = self.function.lanes.into();
-                self.number(false, "the number of lanes of a gather", lanes, "16 at most");
+                self.number(
+                    false,
+                    "the number of lanes of a gather",
+                    lanes,
+                    "16 at most",
+                );
             }
             _ => {}
         }

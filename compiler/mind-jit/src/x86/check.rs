@@ -29,18 +29,26 @@ pub(super) fn check(code: &[u8], constants: std::ops::Range<usize>) -> Result<()
         }
         last = Some(instruction.flow_control());
     }
-    if !matches!(last, Some(FlowControl::Return | FlowControl::UnconditionalBranch)) {
+    if !matches!(
+        last,
+        Some(FlowControl::Return | FlowControl::UnconditionalBranch)
+    ) {
         return Err("the end of the code can be run over".to_owned());
     }
     match targets.iter().find(|target| !starts.contains(target)) {
-        Some(target) => Err(format!("a jump to {target:#x}, where no instruction starts")),
+        Some(target) => Err(format!(
+            "a jump to {target:#x}, where no instruction starts"
+        )),
         None => Ok(()),
     }
 }
 
 fn memory(instruction: &Instruction, constants: &std::ops::Range<usize>) -> Result<(), String> {
     let operands = 0..instruction.op_count();
-    if !operands.into_iter().any(|place| instruction.op_kind(place) == OpKind::Memory) {
+    if !operands
+        .into_iter()
+        .any(|place| instruction.op_kind(place) == OpKind::Memory)
+    {
         return Ok(());
     }
     let base = instruction.memory_base();
@@ -50,8 +58,14 @@ fn memory(instruction: &Instruction, constants: &std::ops::Range<usize>) -> Resu
         return if constants.contains(&target) {
             Ok(())
         } else {
-            Err(format!("a constant at {target:#x} used at {at:#x}, outside {constants:x?}"))
+            Err(format!(
+                "a constant at {target:#x} used at {at:#x}, outside {constants:x?}"
+            ))
         };
     }
-    if base.is_gpr64() { Ok(()) } else { Err(format!("memory from {base:?} at {at:#x}")) }
+    if base.is_gpr64() {
+        Ok(())
+    } else {
+        Err(format!("memory from {base:?} at {at:#x}"))
+    }
 }

@@ -41,56 +41,164 @@ pub(super) fn binary(op: BinaryOp, lane: Lane) -> Option<Row> {
         (And, _) => AND,
         (Or, _) => OR,
         (Xor, _) => XOR,
-        (Add, F32) => Row::both(VEX_Vaddps_ymm_ymm_ymmm256, EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er),
-        (Add, F64) => Row::both(VEX_Vaddpd_ymm_ymm_ymmm256, EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er),
-        (Sub, F32) => Row::both(VEX_Vsubps_ymm_ymm_ymmm256, EVEX_Vsubps_zmm_k1z_zmm_zmmm512b32_er),
-        (Sub, F64) => Row::both(VEX_Vsubpd_ymm_ymm_ymmm256, EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er),
-        (Mul, F32) => Row::both(VEX_Vmulps_ymm_ymm_ymmm256, EVEX_Vmulps_zmm_k1z_zmm_zmmm512b32_er),
-        (Mul, F64) => Row::both(VEX_Vmulpd_ymm_ymm_ymmm256, EVEX_Vmulpd_zmm_k1z_zmm_zmmm512b64_er),
-        (Div, F32) => Row::both(VEX_Vdivps_ymm_ymm_ymmm256, EVEX_Vdivps_zmm_k1z_zmm_zmmm512b32_er),
-        (Div, F64) => Row::both(VEX_Vdivpd_ymm_ymm_ymmm256, EVEX_Vdivpd_zmm_k1z_zmm_zmmm512b64_er),
-        (Min, F32) => Row::both(VEX_Vminps_ymm_ymm_ymmm256, EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae),
-        (Min, F64) => Row::both(VEX_Vminpd_ymm_ymm_ymmm256, EVEX_Vminpd_zmm_k1z_zmm_zmmm512b64_sae),
-        (Max, F32) => Row::both(VEX_Vmaxps_ymm_ymm_ymmm256, EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae),
-        (Max, F64) => Row::both(VEX_Vmaxpd_ymm_ymm_ymmm256, EVEX_Vmaxpd_zmm_k1z_zmm_zmmm512b64_sae),
+        (Add, F32) => Row::both(
+            VEX_Vaddps_ymm_ymm_ymmm256,
+            EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er,
+        ),
+        (Add, F64) => Row::both(
+            VEX_Vaddpd_ymm_ymm_ymmm256,
+            EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er,
+        ),
+        (Sub, F32) => Row::both(
+            VEX_Vsubps_ymm_ymm_ymmm256,
+            EVEX_Vsubps_zmm_k1z_zmm_zmmm512b32_er,
+        ),
+        (Sub, F64) => Row::both(
+            VEX_Vsubpd_ymm_ymm_ymmm256,
+            EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er,
+        ),
+        (Mul, F32) => Row::both(
+            VEX_Vmulps_ymm_ymm_ymmm256,
+            EVEX_Vmulps_zmm_k1z_zmm_zmmm512b32_er,
+        ),
+        (Mul, F64) => Row::both(
+            VEX_Vmulpd_ymm_ymm_ymmm256,
+            EVEX_Vmulpd_zmm_k1z_zmm_zmmm512b64_er,
+        ),
+        (Div, F32) => Row::both(
+            VEX_Vdivps_ymm_ymm_ymmm256,
+            EVEX_Vdivps_zmm_k1z_zmm_zmmm512b32_er,
+        ),
+        (Div, F64) => Row::both(
+            VEX_Vdivpd_ymm_ymm_ymmm256,
+            EVEX_Vdivpd_zmm_k1z_zmm_zmmm512b64_er,
+        ),
+        (Min, F32) => Row::both(
+            VEX_Vminps_ymm_ymm_ymmm256,
+            EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae,
+        ),
+        (Min, F64) => Row::both(
+            VEX_Vminpd_ymm_ymm_ymmm256,
+            EVEX_Vminpd_zmm_k1z_zmm_zmmm512b64_sae,
+        ),
+        (Max, F32) => Row::both(
+            VEX_Vmaxps_ymm_ymm_ymmm256,
+            EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae,
+        ),
+        (Max, F64) => Row::both(
+            VEX_Vmaxpd_ymm_ymm_ymmm256,
+            EVEX_Vmaxpd_zmm_k1z_zmm_zmmm512b64_sae,
+        ),
         (Add, I8) => Row::both(VEX_Vpaddb_ymm_ymm_ymmm256, EVEX_Vpaddb_zmm_k1z_zmm_zmmm512),
         (Add, I16) => Row::both(VEX_Vpaddw_ymm_ymm_ymmm256, EVEX_Vpaddw_zmm_k1z_zmm_zmmm512),
-        (Add, I32) => Row::both(VEX_Vpaddd_ymm_ymm_ymmm256, EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32),
-        (Add, I64) => Row::both(VEX_Vpaddq_ymm_ymm_ymmm256, EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64),
+        (Add, I32) => Row::both(
+            VEX_Vpaddd_ymm_ymm_ymmm256,
+            EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32,
+        ),
+        (Add, I64) => Row::both(
+            VEX_Vpaddq_ymm_ymm_ymmm256,
+            EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64,
+        ),
         (Sub, I8) => Row::both(VEX_Vpsubb_ymm_ymm_ymmm256, EVEX_Vpsubb_zmm_k1z_zmm_zmmm512),
         (Sub, I16) => Row::both(VEX_Vpsubw_ymm_ymm_ymmm256, EVEX_Vpsubw_zmm_k1z_zmm_zmmm512),
-        (Sub, I32) => Row::both(VEX_Vpsubd_ymm_ymm_ymmm256, EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32),
-        (Sub, I64) => Row::both(VEX_Vpsubq_ymm_ymm_ymmm256, EVEX_Vpsubq_zmm_k1z_zmm_zmmm512b64),
-        (Mul, I16) => Row::both(VEX_Vpmullw_ymm_ymm_ymmm256, EVEX_Vpmullw_zmm_k1z_zmm_zmmm512),
-        (Mul, I32) => Row::both(VEX_Vpmulld_ymm_ymm_ymmm256, EVEX_Vpmulld_zmm_k1z_zmm_zmmm512b32),
+        (Sub, I32) => Row::both(
+            VEX_Vpsubd_ymm_ymm_ymmm256,
+            EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32,
+        ),
+        (Sub, I64) => Row::both(
+            VEX_Vpsubq_ymm_ymm_ymmm256,
+            EVEX_Vpsubq_zmm_k1z_zmm_zmmm512b64,
+        ),
+        (Mul, I16) => Row::both(
+            VEX_Vpmullw_ymm_ymm_ymmm256,
+            EVEX_Vpmullw_zmm_k1z_zmm_zmmm512,
+        ),
+        (Mul, I32) => Row::both(
+            VEX_Vpmulld_ymm_ymm_ymmm256,
+            EVEX_Vpmulld_zmm_k1z_zmm_zmmm512b32,
+        ),
         (Mul, I64) => Row::wide(EVEX_Vpmullq_zmm_k1z_zmm_zmmm512b64),
-        (Min, I8) => Row::both(VEX_Vpminsb_ymm_ymm_ymmm256, EVEX_Vpminsb_zmm_k1z_zmm_zmmm512),
-        (Min, I16) => Row::both(VEX_Vpminsw_ymm_ymm_ymmm256, EVEX_Vpminsw_zmm_k1z_zmm_zmmm512),
-        (Min, I32) => Row::both(VEX_Vpminsd_ymm_ymm_ymmm256, EVEX_Vpminsd_zmm_k1z_zmm_zmmm512b32),
+        (Min, I8) => Row::both(
+            VEX_Vpminsb_ymm_ymm_ymmm256,
+            EVEX_Vpminsb_zmm_k1z_zmm_zmmm512,
+        ),
+        (Min, I16) => Row::both(
+            VEX_Vpminsw_ymm_ymm_ymmm256,
+            EVEX_Vpminsw_zmm_k1z_zmm_zmmm512,
+        ),
+        (Min, I32) => Row::both(
+            VEX_Vpminsd_ymm_ymm_ymmm256,
+            EVEX_Vpminsd_zmm_k1z_zmm_zmmm512b32,
+        ),
         (Min, I64) => Row::wide(EVEX_Vpminsq_zmm_k1z_zmm_zmmm512b64),
-        (Max, I8) => Row::both(VEX_Vpmaxsb_ymm_ymm_ymmm256, EVEX_Vpmaxsb_zmm_k1z_zmm_zmmm512),
-        (Max, I16) => Row::both(VEX_Vpmaxsw_ymm_ymm_ymmm256, EVEX_Vpmaxsw_zmm_k1z_zmm_zmmm512),
-        (Max, I32) => Row::both(VEX_Vpmaxsd_ymm_ymm_ymmm256, EVEX_Vpmaxsd_zmm_k1z_zmm_zmmm512b32),
+        (Max, I8) => Row::both(
+            VEX_Vpmaxsb_ymm_ymm_ymmm256,
+            EVEX_Vpmaxsb_zmm_k1z_zmm_zmmm512,
+        ),
+        (Max, I16) => Row::both(
+            VEX_Vpmaxsw_ymm_ymm_ymmm256,
+            EVEX_Vpmaxsw_zmm_k1z_zmm_zmmm512,
+        ),
+        (Max, I32) => Row::both(
+            VEX_Vpmaxsd_ymm_ymm_ymmm256,
+            EVEX_Vpmaxsd_zmm_k1z_zmm_zmmm512b32,
+        ),
         (Max, I64) => Row::wide(EVEX_Vpmaxsq_zmm_k1z_zmm_zmmm512b64),
-        (UMin, I8) => Row::both(VEX_Vpminub_ymm_ymm_ymmm256, EVEX_Vpminub_zmm_k1z_zmm_zmmm512),
-        (UMin, I16) => Row::both(VEX_Vpminuw_ymm_ymm_ymmm256, EVEX_Vpminuw_zmm_k1z_zmm_zmmm512),
-        (UMin, I32) => Row::both(VEX_Vpminud_ymm_ymm_ymmm256, EVEX_Vpminud_zmm_k1z_zmm_zmmm512b32),
+        (UMin, I8) => Row::both(
+            VEX_Vpminub_ymm_ymm_ymmm256,
+            EVEX_Vpminub_zmm_k1z_zmm_zmmm512,
+        ),
+        (UMin, I16) => Row::both(
+            VEX_Vpminuw_ymm_ymm_ymmm256,
+            EVEX_Vpminuw_zmm_k1z_zmm_zmmm512,
+        ),
+        (UMin, I32) => Row::both(
+            VEX_Vpminud_ymm_ymm_ymmm256,
+            EVEX_Vpminud_zmm_k1z_zmm_zmmm512b32,
+        ),
         (UMin, I64) => Row::wide(EVEX_Vpminuq_zmm_k1z_zmm_zmmm512b64),
-        (UMax, I8) => Row::both(VEX_Vpmaxub_ymm_ymm_ymmm256, EVEX_Vpmaxub_zmm_k1z_zmm_zmmm512),
-        (UMax, I16) => Row::both(VEX_Vpmaxuw_ymm_ymm_ymmm256, EVEX_Vpmaxuw_zmm_k1z_zmm_zmmm512),
-        (UMax, I32) => Row::both(VEX_Vpmaxud_ymm_ymm_ymmm256, EVEX_Vpmaxud_zmm_k1z_zmm_zmmm512b32),
+        (UMax, I8) => Row::both(
+            VEX_Vpmaxub_ymm_ymm_ymmm256,
+            EVEX_Vpmaxub_zmm_k1z_zmm_zmmm512,
+        ),
+        (UMax, I16) => Row::both(
+            VEX_Vpmaxuw_ymm_ymm_ymmm256,
+            EVEX_Vpmaxuw_zmm_k1z_zmm_zmmm512,
+        ),
+        (UMax, I32) => Row::both(
+            VEX_Vpmaxud_ymm_ymm_ymmm256,
+            EVEX_Vpmaxud_zmm_k1z_zmm_zmmm512b32,
+        ),
         (UMax, I64) => Row::wide(EVEX_Vpmaxuq_zmm_k1z_zmm_zmmm512b64),
         (Mul, I8) | (Div, _) | (UMin | UMax, F32 | F64) => return None,
     })
 }
 
-pub(super) const AND: Row = Row::both(VEX_Vpand_ymm_ymm_ymmm256, EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32);
+pub(super) const AND: Row = Row::both(
+    VEX_Vpand_ymm_ymm_ymmm256,
+    EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32,
+);
 pub(super) const OR: Row = Row::both(VEX_Vpor_ymm_ymm_ymmm256, EVEX_Vpord_zmm_k1z_zmm_zmmm512b32);
-pub(super) const XOR: Row = Row::both(VEX_Vpxor_ymm_ymm_ymmm256, EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32);
-pub(super) const MULTIPLY_LOW_HALVES: Row = Row::both(VEX_Vpmuludq_ymm_ymm_ymmm256, EVEX_Vpmuludq_zmm_k1z_zmm_zmmm512b64);
-pub(super) const PACK_I32: Row = Row::both(VEX_Vpackusdw_ymm_ymm_ymmm256, EVEX_Vpackusdw_zmm_k1z_zmm_zmmm512b32);
-pub(super) const PACK_I16: Row = Row::both(VEX_Vpackuswb_ymm_ymm_ymmm256, EVEX_Vpackuswb_zmm_k1z_zmm_zmmm512);
-pub(super) const PERMUTE_I32: Row = Row::both(VEX_Vpermd_ymm_ymm_ymmm256, EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32);
+pub(super) const XOR: Row = Row::both(
+    VEX_Vpxor_ymm_ymm_ymmm256,
+    EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32,
+);
+pub(super) const MULTIPLY_LOW_HALVES: Row = Row::both(
+    VEX_Vpmuludq_ymm_ymm_ymmm256,
+    EVEX_Vpmuludq_zmm_k1z_zmm_zmmm512b64,
+);
+pub(super) const PACK_I32: Row = Row::both(
+    VEX_Vpackusdw_ymm_ymm_ymmm256,
+    EVEX_Vpackusdw_zmm_k1z_zmm_zmmm512b32,
+);
+pub(super) const PACK_I16: Row = Row::both(
+    VEX_Vpackuswb_ymm_ymm_ymmm256,
+    EVEX_Vpackuswb_zmm_k1z_zmm_zmmm512,
+);
+pub(super) const PERMUTE_I32: Row = Row::both(
+    VEX_Vpermd_ymm_ymm_ymmm256,
+    EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32,
+);
 
 /// `±(a * b) ± c`: which signs, and which operand the result replaces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -104,23 +212,76 @@ pub(super) struct FmaForm {
 /// The instruction for a fused multiply-add.
 pub(super) fn fma(form: FmaForm, lane: Lane) -> Row {
     let double = lane == Lane::F64;
-    match (form.negate_product, form.subtract, form.replaces_addend, double) {
-        (false, false, false, false) => Row::both(VEX_Vfmadd213ps_ymm_ymm_ymmm256, EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er),
-        (false, false, false, true) => Row::both(VEX_Vfmadd213pd_ymm_ymm_ymmm256, EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er),
-        (false, false, true, false) => Row::both(VEX_Vfmadd231ps_ymm_ymm_ymmm256, EVEX_Vfmadd231ps_zmm_k1z_zmm_zmmm512b32_er),
-        (false, false, true, true) => Row::both(VEX_Vfmadd231pd_ymm_ymm_ymmm256, EVEX_Vfmadd231pd_zmm_k1z_zmm_zmmm512b64_er),
-        (false, true, false, false) => Row::both(VEX_Vfmsub213ps_ymm_ymm_ymmm256, EVEX_Vfmsub213ps_zmm_k1z_zmm_zmmm512b32_er),
-        (false, true, false, true) => Row::both(VEX_Vfmsub213pd_ymm_ymm_ymmm256, EVEX_Vfmsub213pd_zmm_k1z_zmm_zmmm512b64_er),
-        (false, true, true, false) => Row::both(VEX_Vfmsub231ps_ymm_ymm_ymmm256, EVEX_Vfmsub231ps_zmm_k1z_zmm_zmmm512b32_er),
-        (false, true, true, true) => Row::both(VEX_Vfmsub231pd_ymm_ymm_ymmm256, EVEX_Vfmsub231pd_zmm_k1z_zmm_zmmm512b64_er),
-        (true, false, false, false) => Row::both(VEX_Vfnmadd213ps_ymm_ymm_ymmm256, EVEX_Vfnmadd213ps_zmm_k1z_zmm_zmmm512b32_er),
-        (true, false, false, true) => Row::both(VEX_Vfnmadd213pd_ymm_ymm_ymmm256, EVEX_Vfnmadd213pd_zmm_k1z_zmm_zmmm512b64_er),
-        (true, false, true, false) => Row::both(VEX_Vfnmadd231ps_ymm_ymm_ymmm256, EVEX_Vfnmadd231ps_zmm_k1z_zmm_zmmm512b32_er),
-        (true, false, true, true) => Row::both(VEX_Vfnmadd231pd_ymm_ymm_ymmm256, EVEX_Vfnmadd231pd_zmm_k1z_zmm_zmmm512b64_er),
-        (true, true, false, false) => Row::both(VEX_Vfnmsub213ps_ymm_ymm_ymmm256, EVEX_Vfnmsub213ps_zmm_k1z_zmm_zmmm512b32_er),
-        (true, true, false, true) => Row::both(VEX_Vfnmsub213pd_ymm_ymm_ymmm256, EVEX_Vfnmsub213pd_zmm_k1z_zmm_zmmm512b64_er),
-        (true, true, true, false) => Row::both(VEX_Vfnmsub231ps_ymm_ymm_ymmm256, EVEX_Vfnmsub231ps_zmm_k1z_zmm_zmmm512b32_er),
-        (true, true, true, true) => Row::both(VEX_Vfnmsub231pd_ymm_ymm_ymmm256, EVEX_Vfnmsub231pd_zmm_k1z_zmm_zmmm512b64_er),
+    match (
+        form.negate_product,
+        form.subtract,
+        form.replaces_addend,
+        double,
+    ) {
+        (false, false, false, false) => Row::both(
+            VEX_Vfmadd213ps_ymm_ymm_ymmm256,
+            EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
+        ),
+        (false, false, false, true) => Row::both(
+            VEX_Vfmadd213pd_ymm_ymm_ymmm256,
+            EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er,
+        ),
+        (false, false, true, false) => Row::both(
+            VEX_Vfmadd231ps_ymm_ymm_ymmm256,
+            EVEX_Vfmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
+        ),
+        (false, false, true, true) => Row::both(
+            VEX_Vfmadd231pd_ymm_ymm_ymmm256,
+            EVEX_Vfmadd231pd_zmm_k1z_zmm_zmmm512b64_er,
+        ),
+        (false, true, false, false) => Row::both(
+            VEX_Vfmsub213ps_ymm_ymm_ymmm256,
+            EVEX_Vfmsub213ps_zmm_k1z_zmm_zmmm512b32_er,
+        ),
+        (false, true, false, true) => Row::both(
+            VEX_Vfmsub213pd_ymm_ymm_ymmm256,
+            EVEX_Vfmsub213pd_zmm_k1z_zmm_zmmm512b64_er,
+        ),
+        (false, true, true, false) => Row::both(
+            VEX_Vfmsub231ps_ymm_ymm_ymmm256,
+            EVEX_Vfmsub231ps_zmm_k1z_zmm_zmmm512b32_er,
+        ),
+        (false, true, true, true) => Row::both(
+            VEX_Vfmsub231pd_ymm_ymm_ymmm256,
+            EVEX_Vfmsub231pd_zmm_k1z_zmm_zmmm512b64_er,
+        ),
+        (true, false, false, false) => Row::both(
+            VEX_Vfnmadd213ps_ymm_ymm_ymmm256,
+            EVEX_Vfnmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
+        ),
+        (true, false, false, true) => Row::both(
+            VEX_Vfnmadd213pd_ymm_ymm_ymmm256,
+            EVEX_Vfnmadd213pd_zmm_k1z_zmm_zmmm512b64_er,
+        ),
+        (true, false, true, false) => Row::both(
+            VEX_Vfnmadd231ps_ymm_ymm_ymmm256,
+            EVEX_Vfnmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
+        ),
+        (true, false, true, true) => Row::both(
+            VEX_Vfnmadd231pd_ymm_ymm_ymmm256,
+            EVEX_Vfnmadd231pd_zmm_k1z_zmm_zmmm512b64_er,
+        ),
+        (true, true, false, false) => Row::both(
+            VEX_Vfnmsub213ps_ymm_ymm_ymmm256,
+            EVEX_Vfnmsub213ps_zmm_k1z_zmm_zmmm512b32_er,
+        ),
+        (true, true, false, true) => Row::both(
+            VEX_Vfnmsub213pd_ymm_ymm_ymmm256,
+            EVEX_Vfnmsub213pd_zmm_k1z_zmm_zmmm512b64_er,
+        ),
+        (true, true, true, false) => Row::both(
+            VEX_Vfnmsub231ps_ymm_ymm_ymmm256,
+            EVEX_Vfnmsub231ps_zmm_k1z_zmm_zmmm512b32_er,
+        ),
+        (true, true, true, true) => Row::both(
+            VEX_Vfnmsub231pd_ymm_ymm_ymmm256,
+            EVEX_Vfnmsub231pd_zmm_k1z_zmm_zmmm512b64_er,
+        ),
     }
 }
 
@@ -154,23 +315,58 @@ pub(super) fn convert(op: ConvertOp, from: Lane, to: Lane) -> Option<Row> {
     use ConvertOp::*;
     use Lane::*;
     Some(match (op, from, to) {
-        (HalfToF32, ..) => Row::both(VEX_Vcvtph2ps_ymm_xmmm128, EVEX_Vcvtph2ps_zmm_k1z_ymmm256_sae),
-        (Float, _, F64) => Row::both(VEX_Vcvtps2pd_ymm_xmmm128, EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae),
-        (Float, ..) => Row::both(VEX_Vcvtpd2ps_xmm_ymmm256, EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er),
-        (IntToFloat, _, F64) => Row::both(VEX_Vcvtdq2pd_ymm_xmmm128, EVEX_Vcvtdq2pd_zmm_k1z_ymmm256b32_er),
-        (IntToFloat, ..) => Row::both(VEX_Vcvtdq2ps_ymm_ymmm256, EVEX_Vcvtdq2ps_zmm_k1z_zmmm512b32_er),
-        (SignExtend, I8, I16) => Row::both(VEX_Vpmovsxbw_ymm_xmmm128, EVEX_Vpmovsxbw_zmm_k1z_ymmm256),
-        (SignExtend, I8, I32) => Row::both(VEX_Vpmovsxbd_ymm_xmmm64, EVEX_Vpmovsxbd_zmm_k1z_xmmm128),
+        (HalfToF32, ..) => Row::both(
+            VEX_Vcvtph2ps_ymm_xmmm128,
+            EVEX_Vcvtph2ps_zmm_k1z_ymmm256_sae,
+        ),
+        (Float, _, F64) => Row::both(
+            VEX_Vcvtps2pd_ymm_xmmm128,
+            EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae,
+        ),
+        (Float, ..) => Row::both(
+            VEX_Vcvtpd2ps_xmm_ymmm256,
+            EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er,
+        ),
+        (IntToFloat, _, F64) => Row::both(
+            VEX_Vcvtdq2pd_ymm_xmmm128,
+            EVEX_Vcvtdq2pd_zmm_k1z_ymmm256b32_er,
+        ),
+        (IntToFloat, ..) => Row::both(
+            VEX_Vcvtdq2ps_ymm_ymmm256,
+            EVEX_Vcvtdq2ps_zmm_k1z_zmmm512b32_er,
+        ),
+        (SignExtend, I8, I16) => {
+            Row::both(VEX_Vpmovsxbw_ymm_xmmm128, EVEX_Vpmovsxbw_zmm_k1z_ymmm256)
+        }
+        (SignExtend, I8, I32) => {
+            Row::both(VEX_Vpmovsxbd_ymm_xmmm64, EVEX_Vpmovsxbd_zmm_k1z_xmmm128)
+        }
         (SignExtend, I8, I64) => Row::both(VEX_Vpmovsxbq_ymm_xmmm32, EVEX_Vpmovsxbq_zmm_k1z_xmmm64),
-        (SignExtend, I16, I32) => Row::both(VEX_Vpmovsxwd_ymm_xmmm128, EVEX_Vpmovsxwd_zmm_k1z_ymmm256),
-        (SignExtend, I16, I64) => Row::both(VEX_Vpmovsxwq_ymm_xmmm64, EVEX_Vpmovsxwq_zmm_k1z_xmmm128),
-        (SignExtend, I32, I64) => Row::both(VEX_Vpmovsxdq_ymm_xmmm128, EVEX_Vpmovsxdq_zmm_k1z_ymmm256),
-        (ZeroExtend, I8, I16) => Row::both(VEX_Vpmovzxbw_ymm_xmmm128, EVEX_Vpmovzxbw_zmm_k1z_ymmm256),
-        (ZeroExtend, I8, I32) => Row::both(VEX_Vpmovzxbd_ymm_xmmm64, EVEX_Vpmovzxbd_zmm_k1z_xmmm128),
+        (SignExtend, I16, I32) => {
+            Row::both(VEX_Vpmovsxwd_ymm_xmmm128, EVEX_Vpmovsxwd_zmm_k1z_ymmm256)
+        }
+        (SignExtend, I16, I64) => {
+            Row::both(VEX_Vpmovsxwq_ymm_xmmm64, EVEX_Vpmovsxwq_zmm_k1z_xmmm128)
+        }
+        (SignExtend, I32, I64) => {
+            Row::both(VEX_Vpmovsxdq_ymm_xmmm128, EVEX_Vpmovsxdq_zmm_k1z_ymmm256)
+        }
+        (ZeroExtend, I8, I16) => {
+            Row::both(VEX_Vpmovzxbw_ymm_xmmm128, EVEX_Vpmovzxbw_zmm_k1z_ymmm256)
+        }
+        (ZeroExtend, I8, I32) => {
+            Row::both(VEX_Vpmovzxbd_ymm_xmmm64, EVEX_Vpmovzxbd_zmm_k1z_xmmm128)
+        }
         (ZeroExtend, I8, I64) => Row::both(VEX_Vpmovzxbq_ymm_xmmm32, EVEX_Vpmovzxbq_zmm_k1z_xmmm64),
-        (ZeroExtend, I16, I32) => Row::both(VEX_Vpmovzxwd_ymm_xmmm128, EVEX_Vpmovzxwd_zmm_k1z_ymmm256),
-        (ZeroExtend, I16, I64) => Row::both(VEX_Vpmovzxwq_ymm_xmmm64, EVEX_Vpmovzxwq_zmm_k1z_xmmm128),
-        (ZeroExtend, I32, I64) => Row::both(VEX_Vpmovzxdq_ymm_xmmm128, EVEX_Vpmovzxdq_zmm_k1z_ymmm256),
+        (ZeroExtend, I16, I32) => {
+            Row::both(VEX_Vpmovzxwd_ymm_xmmm128, EVEX_Vpmovzxwd_zmm_k1z_ymmm256)
+        }
+        (ZeroExtend, I16, I64) => {
+            Row::both(VEX_Vpmovzxwq_ymm_xmmm64, EVEX_Vpmovzxwq_zmm_k1z_xmmm128)
+        }
+        (ZeroExtend, I32, I64) => {
+            Row::both(VEX_Vpmovzxdq_ymm_xmmm128, EVEX_Vpmovzxdq_zmm_k1z_ymmm256)
+        }
         (Truncate, I16, I8) => Row::wide(EVEX_Vpmovwb_ymmm256_k1z_zmm),
         (Truncate, I32, I8) => Row::wide(EVEX_Vpmovdb_xmmm128_k1z_zmm),
         (Truncate, I64, I8) => Row::wide(EVEX_Vpmovqb_xmmm64_k1z_zmm),
@@ -265,9 +461,18 @@ pub(super) fn moves(bytes: u32, is_wide: bool) -> (Code, Code) {
 pub(super) fn masked_moves(lane: Lane) -> (Code, Code) {
     match lane.bits() {
         8 => (EVEX_Vmovdqu8_zmm_k1z_zmmm512, EVEX_Vmovdqu8_zmmm512_k1z_zmm),
-        16 => (EVEX_Vmovdqu16_zmm_k1z_zmmm512, EVEX_Vmovdqu16_zmmm512_k1z_zmm),
-        32 => (EVEX_Vmovdqu32_zmm_k1z_zmmm512, EVEX_Vmovdqu32_zmmm512_k1z_zmm),
-        _ => (EVEX_Vmovdqu64_zmm_k1z_zmmm512, EVEX_Vmovdqu64_zmmm512_k1z_zmm),
+        16 => (
+            EVEX_Vmovdqu16_zmm_k1z_zmmm512,
+            EVEX_Vmovdqu16_zmmm512_k1z_zmm,
+        ),
+        32 => (
+            EVEX_Vmovdqu32_zmm_k1z_zmmm512,
+            EVEX_Vmovdqu32_zmmm512_k1z_zmm,
+        ),
+        _ => (
+            EVEX_Vmovdqu64_zmm_k1z_zmmm512,
+            EVEX_Vmovdqu64_zmmm512_k1z_zmm,
+        ),
     }
 }
 

@@ -19,7 +19,9 @@ pub(super) fn emit(
     is_wide: bool,
 ) -> Result<(Vec<u8>, usize), CompileError> {
     let mut encoder = Encoder::new();
-    let labels = (0..machine.num_blocks()).map(|_| encoder.new_label()).collect();
+    let labels = (0..machine.num_blocks())
+        .map(|_| encoder.new_label())
+        .collect();
     let mut emit = Emit {
         machine,
         output,
@@ -66,7 +68,11 @@ impl Frame {
     }
 
     fn bytes(&self) -> u32 {
-        let lanewise = if self.has_lanewise { lanewise::FRAME_BYTES } else { 0 };
+        let lanewise = if self.has_lanewise {
+            lanewise::FRAME_BYTES
+        } else {
+            0
+        };
         self.spill_bytes + lanewise
     }
 }
@@ -150,7 +156,8 @@ impl Emit<'_> {
             Node::Jump => self.go(machine.block_succs(block)[0], next),
             Node::Branch(condition) => {
                 let [a, b] = [0, 1].map(|place| registers::named(pregs[place], View::Gpr64));
-                self.encoder.put(&Instruction::with2(Code::Cmp_r64_rm64, a, b)?);
+                self.encoder
+                    .put(&Instruction::with2(Code::Cmp_r64_rm64, a, b)?);
                 let code = match condition {
                     Condition::Less => Code::Jl_rel32_64,
                     Condition::LessOrEqual => Code::Jle_rel32_64,
@@ -169,7 +176,8 @@ impl Emit<'_> {
     fn go(&mut self, to: Block, next: Option<Block>) {
         let to = self.target(to);
         if Some(to) != next {
-            self.encoder.jump(Code::Jmp_rel32_64, self.labels[to.index()]);
+            self.encoder
+                .jump(Code::Jmp_rel32_64, self.labels[to.index()]);
         }
     }
 
@@ -228,7 +236,10 @@ impl Emit<'_> {
 
     /// A move that the allocator asks for: between registers, or to and from the stack.
     fn relocate(&mut self, from: Allocation, to: Allocation) -> Encoded {
-        let preg = from.as_reg().or(to.as_reg()).expect("no move from stack to stack");
+        let preg = from
+            .as_reg()
+            .or(to.as_reg())
+            .expect("no move from stack to stack");
         let view = match (preg.class(), self.is_wide) {
             (RegClass::Int, _) => View::Gpr64,
             (RegClass::Vector, _) => View::Mask,
@@ -241,7 +252,8 @@ impl Emit<'_> {
             View::Zmm => codes::moves(64, true),
             _ => codes::moves(32, false),
         };
-        let name = |allocation: Allocation| allocation.as_reg().map(|preg| registers::named(preg, view));
+        let name =
+            |allocation: Allocation| allocation.as_reg().map(|preg| registers::named(preg, view));
         let instruction = match (name(from), name(to)) {
             (Some(from), Some(to)) => Instruction::with2(register_move(view), to, from)?,
             (Some(from), None) => {
@@ -262,11 +274,13 @@ impl Emit<'_> {
     fn prologue(&mut self) -> Encoded {
         let saved = self.frame.saved.clone();
         if self.frame.bytes() > 0 || !saved.is_empty() {
-            self.encoder.put(&Instruction::with1(Code::Push_r64, Register::RBP)?);
+            self.encoder
+                .put(&Instruction::with1(Code::Push_r64, Register::RBP)?);
         }
         for preg in saved {
             let register = registers::named(preg, View::Gpr64);
-            self.encoder.put(&Instruction::with1(Code::Push_r64, register)?);
+            self.encoder
+                .put(&Instruction::with1(Code::Push_r64, register)?);
         }
         let bytes = self.frame.bytes() as i32;
         if bytes == 0 {
@@ -281,7 +295,8 @@ impl Emit<'_> {
         }
         if self.frame.sets_status {
             let status = self.status();
-            self.encoder.put(&Instruction::with2(Code::Mov_rm32_imm32, status, 0)?);
+            self.encoder
+                .put(&Instruction::with2(Code::Mov_rm32_imm32, status, 0)?);
         }
         Ok(())
     }
@@ -305,10 +320,12 @@ impl Emit<'_> {
         }
         for preg in self.frame.saved.clone().into_iter().rev() {
             let register = registers::named(preg, View::Gpr64);
-            self.encoder.put(&Instruction::with1(Code::Pop_r64, register)?);
+            self.encoder
+                .put(&Instruction::with1(Code::Pop_r64, register)?);
         }
         if self.frame.bytes() > 0 || !self.frame.saved.is_empty() {
-            self.encoder.put(&Instruction::with1(Code::Pop_r64, Register::RBP)?);
+            self.encoder
+                .put(&Instruction::with1(Code::Pop_r64, Register::RBP)?);
         }
         self.encoder.put(&Instruction::with(Code::VEX_Vzeroupper));
         self.encoder.put(&Instruction::with(Code::Retnq));

@@ -70,18 +70,16 @@ impl Lanewise {
     }
 
     /// Encodes the loop. `frame` is the distance from the stack pointer to its part of the frame.
-    pub fn emit(
-        &self,
-        encoder: &mut Encoder,
-        regs: &[PReg],
-        frame: i64,
-    ) -> Result<(), IcedError> {
+    pub fn emit(&self, encoder: &mut Encoder, regs: &[PReg], frame: i64) -> Result<(), IcedError> {
         let mut body = Body {
             node: self,
             encoder,
             regs,
             frame,
-            counter: registers::named(regs[self.inputs() + usize::from(self.has_count)], View::Gpr64),
+            counter: registers::named(
+                regs[self.inputs() + usize::from(self.has_count)],
+                View::Gpr64,
+            ),
         };
         body.prepare()?;
         body.counted(|body| body.one_lane())?;
@@ -129,7 +127,11 @@ impl Body<'_, '_> {
     }
 
     fn vector(&self, operand: usize) -> Register {
-        let view = if self.node.is_wide { View::Zmm } else { View::Ymm };
+        let view = if self.node.is_wide {
+            View::Zmm
+        } else {
+            View::Ymm
+        };
         registers::named(self.regs[operand], view)
     }
 
@@ -225,7 +227,11 @@ impl Body<'_, '_> {
             4 => Code::Mov_rm32_r32,
             _ => Code::Mov_rm64_r64,
         };
-        self.put(Instruction::with2(code, to, registers::sized(register, bytes)))
+        self.put(Instruction::with2(
+            code,
+            to,
+            registers::sized(register, bytes),
+        ))
     }
 
     fn one_lane(&mut self) -> Result<(), IcedError> {
@@ -272,7 +278,11 @@ impl Body<'_, '_> {
             self.encoder.put(&Instruction::with(Code::Cqo));
             self.put(Instruction::with1(Code::Idiv_rm64, divisor))?;
         } else {
-            self.put(Instruction::with2(Code::Xor_r32_rm32, Register::EDX, Register::EDX))?;
+            self.put(Instruction::with2(
+                Code::Xor_r32_rm32,
+                Register::EDX,
+                Register::EDX,
+            ))?;
             self.put(Instruction::with1(Code::Div_rm64, divisor))?;
         }
         self.encoder.jump(Code::Jmp_rel32_64, put);
@@ -280,8 +290,16 @@ impl Body<'_, '_> {
             // The quotient of the smallest number overflows; `idiv` would trap on 64 bits.
             self.encoder.bind(minus_one);
             let smallest = i64::MIN >> (64 - lane.bits());
-            self.put(Instruction::with2(Code::Mov_r64_imm64, Register::RDX, smallest))?;
-            self.put(Instruction::with2(Code::Cmp_r64_rm64, Register::RAX, Register::RDX))?;
+            self.put(Instruction::with2(
+                Code::Mov_r64_imm64,
+                Register::RDX,
+                smallest,
+            ))?;
+            self.put(Instruction::with2(
+                Code::Cmp_r64_rm64,
+                Register::RAX,
+                Register::RDX,
+            ))?;
             self.encoder.jump(Code::Jne_rel32_64, negate);
             self.report(Status::QUOTIENT_OVERFLOW)?;
             self.encoder.bind(negate);
@@ -293,14 +311,22 @@ impl Body<'_, '_> {
         }
         self.encoder.bind(zero);
         self.report(Status::ZERO_DIVISOR)?;
-        self.put(Instruction::with2(Code::Xor_r32_rm32, Register::EAX, Register::EAX))?;
+        self.put(Instruction::with2(
+            Code::Xor_r32_rm32,
+            Register::EAX,
+            Register::EAX,
+        ))?;
         self.encoder.bind(put);
         self.store(Register::RAX, self.lane_slot(RESULT, lane))
     }
 
     fn report(&mut self, status: Status) -> Result<(), IcedError> {
         let slot = self.slot(STATUS);
-        self.put(Instruction::with2(Code::Or_rm32_imm8, slot, status.0 as i32))
+        self.put(Instruction::with2(
+            Code::Or_rm32_imm8,
+            slot,
+            status.0 as i32,
+        ))
     }
 
     /// Takes the result from the frame.

@@ -89,7 +89,11 @@ pub(super) fn named(preg: PReg, view: View) -> Register {
 pub(super) fn sized(register: Register, bytes: u32) -> Register {
     let low = |base: Register, high: Register| {
         let number = register.number();
-        if number < 4 { base + number as u32 } else { high + (number as u32 - 4) }
+        if number < 4 {
+            base + number as u32
+        } else {
+            high + (number as u32 - 4)
+        }
     };
     match bytes {
         1 => low(Register::AL, Register::SPL),

@@ -85,7 +85,10 @@ impl Uses {
                 Statement::Store { value, addr, count } => {
                     self.read(*value);
                     self.read(addr.base);
-                    addr.index.iter().chain(count).for_each(|&value| self.read(value));
+                    addr.index
+                        .iter()
+                        .chain(count)
+                        .for_each(|&value| self.read(value));
                 }
                 Statement::StoreFirst { value, addr } => {
                     self.read(*value);

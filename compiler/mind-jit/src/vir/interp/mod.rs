@@ -21,7 +21,11 @@ pub use memory::{Arg, Fault, Memory, Pointer};
 ///
 /// If `args` does not fit the parameters, or the function is not valid.
 pub fn run(function: &Function, args: &[Arg], memory: &mut Memory<'_>) -> Result<Status, Fault> {
-    assert_eq!(args.len(), function.params().len(), "one for each parameter");
+    assert_eq!(
+        args.len(),
+        function.params().len(),
+        "one for each parameter"
+    );
     let mut frame = Frame {
         function,
         memory,
@@ -79,7 +83,8 @@ impl Frame<'_, '_> {
             panic!("{} is a pointer in a valid function", addr.base);
         };
         let index = addr.index.map_or(0, |index| self.index(index));
-        base.plus(index.wrapping_mul(addr.scale.into())).plus(addr.offset.into())
+        base.plus(index.wrapping_mul(addr.scale.into()))
+            .plus(addr.offset.into())
     }
 
     /// How many lanes take part.
@@ -226,7 +231,11 @@ impl Frame<'_, '_> {
                 let products = self.lanes(a).iter().zip(self.lanes(b));
                 let terms = products.zip(self.lanes(c));
                 let lane = lane_of(a);
-                Datum::Lanes(terms.map(|((&a, &b), &c)| lanes::fma(lane, a, b, c)).collect())
+                Datum::Lanes(
+                    terms
+                        .map(|((&a, &b), &c)| lanes::fma(lane, a, b, c))
+                        .collect(),
+                )
             }
             Op::IntDiv {
                 signed,
@@ -245,6 +254,11 @@ impl Frame<'_, '_> {
                 }
                 self.status = status;
                 Datum::Lanes(quotients)
+            }
+            Op::Below(_, count) => {
+                let count = self.count(Some(count))?;
+                let lanes = 0..self.function.lanes() as usize;
+                Datum::Lanes(lanes.map(|lane| u64::from(lane < count)).collect())
             }
             Op::Compare(predicate, a, b) => self.zip(a, b, |x, y| {
                 lanes::compare(predicate, lane_of(a), x, y).into()

@@ -28,7 +28,11 @@ impl Select<'_> {
 
     pub(super) fn coded(&mut self, code: Code, a: VReg, b: Rm) -> VReg {
         let (result, view) = (self.new_vector(), self.full());
-        self.emit(code).def(result, view).reg(a, view).rm(b, view).done();
+        self.emit(code)
+            .def(result, view)
+            .reg(a, view)
+            .rm(b, view)
+            .done();
         result
     }
 
@@ -37,7 +41,11 @@ impl Select<'_> {
         let row = codes::shift(op, lane).and_then(|row| row.code(self.is_wide));
         let (code, view) = (row.expect("a form for the target"), self.full());
         let result = self.new_vector();
-        self.emit(code).def(result, view).reg(a, view).imm8(n as u8).done();
+        self.emit(code)
+            .def(result, view)
+            .reg(a, view)
+            .imm8(n as u8)
+            .done();
         result
     }
 
@@ -60,7 +68,9 @@ impl Select<'_> {
                 self.two(codes::AND, x, magnitude)
             }
             UnaryOp::Sqrt => {
-                let code = codes::sqrt(lane).code(self.is_wide).expect("a form for each target");
+                let code = codes::sqrt(lane)
+                    .code(self.is_wide)
+                    .expect("a form for each target");
                 let (result, view) = (self.new_vector(), self.full());
                 self.emit(code).def(result, view).reg(x, view).done();
                 result
@@ -166,7 +176,10 @@ impl Select<'_> {
     fn blend(&mut self, lane: Lane, mask: VReg, a: VReg, b: VReg) -> VReg {
         let result = self.new_vector();
         let blend = self.emit(codes::select(lane, false)).def(result, View::Ymm);
-        let blend = blend.reg(b, View::Ymm).reg(a, View::Ymm).reg(mask, View::Ymm);
+        let blend = blend
+            .reg(b, View::Ymm)
+            .reg(a, View::Ymm)
+            .reg(mask, View::Ymm);
         blend.done();
         result
     }
@@ -182,14 +195,15 @@ impl Select<'_> {
             (a, b) = (b, a);
         }
         let either_dies = a_dies || b_dies;
-        let replaces_addend =
-            !self.is_pooled(c) && (c_dies || !either_dies || self.is_pooled(b));
+        let replaces_addend = !self.is_pooled(c) && (c_dies || !either_dies || self.is_pooled(b));
         let form = FmaForm {
             negate_product: fused.negate_product,
             subtract: fused.subtract,
             replaces_addend,
         };
-        let code = codes::fma(form, lane).code(self.is_wide).expect("a form for each target");
+        let code = codes::fma(form, lane)
+            .code(self.is_wide)
+            .expect("a form for each target");
         let view = self.full();
         let x = self.reg(a);
         let (target, middle, last) = if replaces_addend {
@@ -199,7 +213,11 @@ impl Select<'_> {
             (x, y, self.rm(c))
         };
         let result = self.new_vector();
-        self.emit(code).replace(result, target, view).reg(middle, view).rm(last, view).done();
+        self.emit(code)
+            .replace(result, target, view)
+            .reg(middle, view)
+            .rm(last, view)
+            .done();
         self.bind(value, result);
     }
 
@@ -283,7 +301,12 @@ impl Select<'_> {
             RegClass::Vector => (self.full(), View::Mask),
             _ => (self.full(), self.full()),
         };
-        self.emit(code).def(result, view).reg(x, full).rm(y, full).imm8(how).done();
+        self.emit(code)
+            .def(result, view)
+            .reg(x, full)
+            .rm(y, full)
+            .imm8(how)
+            .done();
     }
 
     pub(super) fn mask_op(&mut self, value: Value, op: MaskOp, a: Value, b: Value) {
@@ -296,15 +319,25 @@ impl Select<'_> {
         // The instruction takes the complement of its first operand.
         let (x, y) = if op == MaskOp::AndNot { (y, x) } else { (x, y) };
         let result = self.define(value);
-        let (code, view) = if self.is_wide { (wide, View::Mask) } else { (narrow, View::Ymm) };
-        self.emit(code).def(result, view).reg(x, view).reg(y, view).done();
+        let (code, view) = if self.is_wide {
+            (wide, View::Mask)
+        } else {
+            (narrow, View::Ymm)
+        };
+        self.emit(code)
+            .def(result, view)
+            .reg(x, view)
+            .reg(y, view)
+            .done();
     }
 
     pub(super) fn choose(&mut self, value: Value, mask: Value, a: Value, b: Value) {
         let lane = self.function.lane(a);
         let (mask, x, y) = (self.reg(mask), self.rm(a), self.reg(b));
         let (result, view) = (self.define(value), self.full());
-        let blend = self.emit(codes::select(lane, self.is_wide)).def(result, view);
+        let blend = self
+            .emit(codes::select(lane, self.is_wide))
+            .def(result, view);
         let blend = blend.reg(y, view).rm(x, view);
         if mask.class() == RegClass::Vector {
             blend.masked(mask).done();

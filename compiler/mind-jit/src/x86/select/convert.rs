@@ -62,7 +62,11 @@ impl Select<'_> {
         };
         let (result, full) = (self.new_vector(), self.full());
         const TO_NEAREST_EVEN: u8 = 0;
-        self.emit(code).def(result, half).reg(x, full).imm8(TO_NEAREST_EVEN).done();
+        self.emit(code)
+            .def(result, half)
+            .reg(x, full)
+            .imm8(TO_NEAREST_EVEN)
+            .done();
         result
     }
 
@@ -81,12 +85,19 @@ impl Select<'_> {
                 (Lane::I8, self.packed(codes::PACK_I16, low))
             }
         };
-        if half == to { packed } else { self.truncate(half, to, packed) }
+        if half == to {
+            packed
+        } else {
+            self.truncate(half, to, packed)
+        }
     }
 
     /// The low 32 bits of each 64, one after the other.
     fn even_quarters(&mut self, x: VReg) -> VReg {
-        let order: Vec<u8> = [0u32, 2, 4, 6].iter().flat_map(|place| place.to_le_bytes()).collect();
+        let order: Vec<u8> = [0u32, 2, 4, 6]
+            .iter()
+            .flat_map(|place| place.to_le_bytes())
+            .collect();
         let order = self.pool.vector(order);
         let places = self.new_vector();
         self.load_constant(places, order);
@@ -98,7 +109,9 @@ impl Select<'_> {
         let packed = self.two(pack, x, Rm::Reg(x));
         let result = self.new_vector();
         const EVEN_QUARTERS: u8 = 0b00_00_10_00;
-        let permute = self.emit(Code::VEX_Vpermq_ymm_ymmm256_imm8).def(result, View::Ymm);
+        let permute = self
+            .emit(Code::VEX_Vpermq_ymm_ymmm256_imm8)
+            .def(result, View::Ymm);
         permute.reg(packed, View::Ymm).imm8(EVEN_QUARTERS).done();
         result
     }
@@ -112,7 +125,11 @@ impl Select<'_> {
             let inside = self.pool.vector(vec![0xff; size as usize]);
             x = self.two(codes::AND, x, Rm::Mem(Mem::pool(inside)));
         }
-        let result = if self.is_wide { self.down_512(x, distance) } else { self.down_256(x, distance) };
+        let result = if self.is_wide {
+            self.down_512(x, distance)
+        } else {
+            self.down_256(x, distance)
+        };
         self.bind(value, result);
     }
 
@@ -121,14 +138,24 @@ impl Select<'_> {
         /// The high half in the low one, zero in the high one.
         const HIGH_HALF: u8 = 0x81;
         let high = self.new_vector();
-        let swap = self.emit(Code::VEX_Vperm2i128_ymm_ymm_ymmm256_imm8).def(high, View::Ymm);
-        swap.reg(x, View::Ymm).reg(x, View::Ymm).imm8(HIGH_HALF).done();
+        let swap = self
+            .emit(Code::VEX_Vperm2i128_ymm_ymm_ymmm256_imm8)
+            .def(high, View::Ymm);
+        swap.reg(x, View::Ymm)
+            .reg(x, View::Ymm)
+            .imm8(HIGH_HALF)
+            .done();
         if distance == 16 {
             return high;
         }
         let result = self.new_vector();
-        let join = self.emit(Code::VEX_Vpalignr_ymm_ymm_ymmm256_imm8).def(result, View::Ymm);
-        join.reg(high, View::Ymm).reg(x, View::Ymm).imm8(distance as u8).done();
+        let join = self
+            .emit(Code::VEX_Vpalignr_ymm_ymm_ymmm256_imm8)
+            .def(result, View::Ymm);
+        join.reg(high, View::Ymm)
+            .reg(x, View::Ymm)
+            .imm8(distance as u8)
+            .done();
         result
     }
 

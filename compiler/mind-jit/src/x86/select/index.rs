@@ -14,9 +14,16 @@ impl Select<'_> {
         match u32::try_from(n) {
             Ok(small) => {
                 let small = small as i32;
-                self.emit(Code::Mov_r32_imm32).def(result, View::Gpr32).imm32(small).done();
+                self.emit(Code::Mov_r32_imm32)
+                    .def(result, View::Gpr32)
+                    .imm32(small)
+                    .done();
             }
-            Err(_) => self.emit(Code::Mov_r64_imm64).def(result, View::Gpr64).imm64(n).done(),
+            Err(_) => self
+                .emit(Code::Mov_r64_imm64)
+                .def(result, View::Gpr64)
+                .imm64(n)
+                .done(),
         }
     }
 
@@ -31,14 +38,20 @@ impl Select<'_> {
                     scale: 1,
                     disp: 0,
                 };
-                self.emit(Code::Lea_r64_m).def(result, View::Gpr64).mem(sum).done();
+                self.emit(Code::Lea_r64_m)
+                    .def(result, View::Gpr64)
+                    .mem(sum)
+                    .done();
             }
             IndexOp::Sub | IndexOp::Mul => {
                 let code = match op {
                     IndexOp::Sub => Code::Sub_r64_rm64,
                     _ => Code::Imul_r64_rm64,
                 };
-                self.emit(code).replace(result, x, View::Gpr64).reg(y, View::Gpr64).done();
+                self.emit(code)
+                    .replace(result, x, View::Gpr64)
+                    .reg(y, View::Gpr64)
+                    .done();
             }
             IndexOp::Min | IndexOp::Max => {
                 let code = match op {
@@ -46,8 +59,14 @@ impl Select<'_> {
                     _ => Code::Cmovl_r64_rm64,
                 };
                 // Moves, which the allocator may put between the two, leave the flags alone.
-                self.emit(Code::Cmp_r64_rm64).reg(x, View::Gpr64).reg(y, View::Gpr64).done();
-                self.emit(code).replace(result, x, View::Gpr64).reg(y, View::Gpr64).done();
+                self.emit(Code::Cmp_r64_rm64)
+                    .reg(x, View::Gpr64)
+                    .reg(y, View::Gpr64)
+                    .done();
+                self.emit(code)
+                    .replace(result, x, View::Gpr64)
+                    .reg(y, View::Gpr64)
+                    .done();
             }
         }
     }
@@ -55,7 +74,10 @@ impl Select<'_> {
     pub(super) fn address(&mut self, value: Value, addr: &Addr) {
         let mem = self.memory(addr);
         let result = self.define(value);
-        self.emit(Code::Lea_r64_m).def(result, View::Gpr64).mem(mem).done();
+        self.emit(Code::Lea_r64_m)
+            .def(result, View::Gpr64)
+            .mem(mem)
+            .done();
     }
 
     /// `a + n`.
@@ -63,7 +85,10 @@ impl Select<'_> {
         let result = self.new_gpr();
         // Steps of loops fit 32 bits.
         let n = n as i32;
-        self.emit(Code::Add_rm64_imm32).replace(result, a, View::Gpr64).imm32(n).done();
+        self.emit(Code::Add_rm64_imm32)
+            .replace(result, a, View::Gpr64)
+            .imm32(n)
+            .done();
         result
     }
 
@@ -81,7 +106,10 @@ impl Select<'_> {
     pub(super) fn pointer(&mut self, addr: &Addr) -> VReg {
         let mem = self.memory(addr);
         let result = self.new_gpr();
-        self.emit(Code::Lea_r64_m).def(result, View::Gpr64).mem(mem).done();
+        self.emit(Code::Lea_r64_m)
+            .def(result, View::Gpr64)
+            .mem(mem)
+            .done();
         result
     }
 }

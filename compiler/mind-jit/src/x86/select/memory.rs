@@ -29,26 +29,36 @@ impl Select<'_> {
         }
     }
 
-    /// Which lanes are below `count`: as a mask register, or as a vector for lanes of 32 or 64 bits.
-    fn tail(&mut self, count: Value, lane: Lane) -> VReg {
+    /// Which lanes are below `count`: as a mask register, or as a vector for lanes as wide as `lane`.
+    pub(super) fn tail(&mut self, count: Value, lane: Lane) -> VReg {
         let bits = if self.is_wide { 0 } else { lane.bits() };
         let key = TailKey { count, bits };
         if let Some(&(_, vreg)) = self.tails.iter().find(|(known, _)| *known == key) {
             return vreg;
         }
         let count = self.reg(count);
-        let mask = if self.is_wide { self.mask_below(count) } else { self.vector_below(count, lane) };
+        let mask = if self.is_wide {
+            self.mask_below(count)
+        } else {
+            self.vector_below(count, lane)
+        };
         self.tails.push((key, mask));
         mask
     }
 
     fn mask_below(&mut self, count: VReg) -> VReg {
         let (ones, low) = (self.new_gpr(), self.new_gpr());
-        self.emit(Code::Mov_r64_imm64).def(ones, View::Gpr64).imm64(-1).done();
+        self.emit(Code::Mov_r64_imm64)
+            .def(ones, View::Gpr64)
+            .imm64(-1)
+            .done();
         let bzhi = self.emit(Code::VEX_Bzhi_r64_rm64_r64).def(low, View::Gpr64);
         bzhi.reg(ones, View::Gpr64).reg(count, View::Gpr64).done();
         let mask = self.machine.new_vreg(RegClass::Vector);
-        self.emit(Code::VEX_Kmovq_kr_r64).def(mask, View::Mask).reg(low, View::Gpr64).done();
+        self.emit(Code::VEX_Kmovq_kr_r64)
+            .def(mask, View::Mask)
+            .reg(low, View::Gpr64)
+            .done();
         mask
     }
 
@@ -59,12 +69,21 @@ impl Select<'_> {
         });
         let numbers = self.pool.vector(numbers.collect());
         let (low, all, mask) = (self.new_vector(), self.new_vector(), self.new_vector());
-        let (spread, compare) = match lane.bits() {
-            32 => (Code::VEX_Vpbroadcastd_ymm_xmmm32, Code::VEX_Vpcmpgtd_ymm_ymm_ymmm256),
-            _ => (Code::VEX_Vpbroadcastq_ymm_xmmm64, Code::VEX_Vpcmpgtq_ymm_ymm_ymmm256),
+        let spread = match lane.bits() {
+            8 => Code::VEX_Vpbroadcastb_ymm_xmmm8,
+            16 => Code::VEX_Vpbroadcastw_ymm_xmmm16,
+            32 => Code::VEX_Vpbroadcastd_ymm_xmmm32,
+            _ => Code::VEX_Vpbroadcastq_ymm_xmmm64,
         };
-        self.emit(Code::VEX_Vmovq_xmm_rm64).def(low, View::Xmm).reg(count, View::Gpr64).done();
-        self.emit(spread).def(all, View::Ymm).reg(low, View::Xmm).done();
+        let compare = codes::compare_vex(lane, false);
+        self.emit(Code::VEX_Vmovq_xmm_rm64)
+            .def(low, View::Xmm)
+            .reg(count, View::Gpr64)
+            .done();
+        self.emit(spread)
+            .def(all, View::Ymm)
+            .reg(low, View::Xmm)
+            .done();
         let compare = self.emit(compare).def(mask, View::Ymm).reg(all, View::Ymm);
         compare.mem(Mem::pool(numbers)).done();
         mask
@@ -82,13 +101,23 @@ impl Select<'_> {
             let (mask, mem) = (self.tail(count, lane), self.memory(addr));
             let (load, _) = codes::masked_moves(lane);
             let result = self.define(value);
-            return self.emit(load).def(result, View::Zmm).mem(mem).zeroed(mask).done();
+            return self
+                .emit(load)
+                .def(result, View::Zmm)
+                .mem(mem)
+                .zeroed(mask)
+                .done();
         }
         if lane.bits() >= 32 {
             let (mask, mem) = (self.tail(count, lane), self.memory(addr));
             let (load, _) = codes::vector_masked_moves(lane, size);
             let (result, view) = (self.define(value), self.view(size));
-            return self.emit(load).def(result, view).reg(mask, view).mem(mem).done();
+            return self
+                .emit(load)
+                .def(result, view)
+                .reg(mask, view)
+                .mem(mem)
+                .done();
         }
         let (pointer, number) = (self.pointer(addr), self.reg(count));
         let operands = [
@@ -113,12 +142,22 @@ impl Select<'_> {
         if self.is_wide {
             let (mask, mem) = (self.tail(count, lane), self.memory(addr));
             let (_, store) = codes::masked_moves(lane);
-            return self.emit(store).mem(mem).reg(vector, View::Zmm).masked(mask).done();
+            return self
+                .emit(store)
+                .mem(mem)
+                .reg(vector, View::Zmm)
+                .masked(mask)
+                .done();
         }
         if lane.bits() >= 32 {
             let (mask, mem) = (self.tail(count, lane), self.memory(addr));
             let (_, store) = codes::vector_masked_moves(lane, size);
-            return self.emit(store).mem(mem).reg(mask, view).reg(vector, view).done();
+            return self
+                .emit(store)
+                .mem(mem)
+                .reg(mask, view)
+                .reg(vector, view)
+                .done();
         }
         let (pointer, number) = (self.pointer(addr), self.reg(count));
         let operands = [vector, pointer, number].map(Operand::reg_use_at_end);
@@ -131,13 +170,20 @@ impl Select<'_> {
         self.uses.spend(value);
         let (code, takes_lane) = codes::store_first(lane, self.is_wide);
         let store = self.emit(code).mem(mem).reg(vector, View::Xmm);
-        if takes_lane { store.imm8(0).done() } else { store.done() }
+        if takes_lane {
+            store.imm8(0).done()
+        } else {
+            store.done()
+        }
     }
 
     pub(super) fn load_splat(&mut self, value: Value, lane: Lane, addr: &Addr) {
         let mem = self.memory(addr);
         let (result, view) = (self.define(value), self.full());
-        self.emit(codes::splat(lane, self.is_wide)).def(result, view).mem(mem).done();
+        self.emit(codes::splat(lane, self.is_wide))
+            .def(result, view)
+            .mem(mem)
+            .done();
     }
 
     pub(super) fn load_strided(
@@ -151,7 +197,9 @@ impl Select<'_> {
         let (pointer, stride) = (self.pointer(addr), self.reg(stride));
         let distance = self.new_gpr();
         let size = lane.bytes() as i32;
-        let scale = self.emit(Code::Imul_r64_rm64_imm32).def(distance, View::Gpr64);
+        let scale = self
+            .emit(Code::Imul_r64_rm64_imm32)
+            .def(distance, View::Gpr64);
         scale.reg(stride, View::Gpr64).imm32(size).done();
         let mut operands = vec![
             Operand::reg_def(self.define(value)),

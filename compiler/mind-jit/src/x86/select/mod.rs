@@ -95,7 +95,10 @@ impl<'f> Select<'f> {
                 scale: 1,
                 disp: 8 * position as i32,
             };
-            self.emit(Code::Mov_r64_rm64).def(value, View::Gpr64).mem(from).done();
+            self.emit(Code::Mov_r64_rm64)
+                .def(value, View::Gpr64)
+                .mem(from)
+                .done();
         }
         self.place_constants();
         let function = self.function;
@@ -135,7 +138,10 @@ impl<'f> Select<'f> {
     fn load_constant(&mut self, vreg: VReg, offset: u32) {
         let (load, _) = codes::moves(if self.is_wide { 64 } else { 32 }, self.is_wide);
         let view = self.full();
-        self.emit(load).def(vreg, view).mem(Mem::pool(offset)).done();
+        self.emit(load)
+            .def(vreg, view)
+            .mem(Mem::pool(offset))
+            .done();
     }
 
     /// The whole of a vector register.
@@ -275,6 +281,10 @@ impl<'f> Select<'f> {
                 rhs,
                 count,
             } => self.divide(value, signed, lhs, rhs, count),
+            Op::Below(lane, count) => {
+                let mask = self.tail(count, lane);
+                self.bind(value, mask);
+            }
             Op::Compare(predicate, a, b) => self.compare(value, predicate, a, b),
             Op::MaskOp(op, a, b) => self.mask_op(value, op, a, b),
             Op::Select(mask, a, b) => self.choose(value, mask, a, b),
@@ -295,20 +305,29 @@ impl<'f> Select<'f> {
             LoopKind::Whole => (self.plus(upper, -node.step), Condition::LessOrEqual),
             LoopKind::Rest => (upper, Condition::Less),
         };
-        let inits: Vec<VReg> = node.carried.iter().map(|carried| self.reg(carried.init)).collect();
+        let inits: Vec<VReg> = node
+            .carried
+            .iter()
+            .map(|carried| self.reg(carried.init))
+            .collect();
         let with = |index: VReg, values: Vec<VReg>| [vec![index], values].concat();
         let tails = self.tails.len();
 
         self.depth += 1;
         let index = self.define(node.index);
-        let params: Vec<VReg> = node.carried.iter().map(|carried| self.define(carried.param)).collect();
+        let params: Vec<VReg> = node
+            .carried
+            .iter()
+            .map(|carried| self.define(carried.param))
+            .collect();
         let compare = |a: VReg, b: VReg| [Operand::reg_use(a), Operand::reg_use(b)];
 
         let guard = self.block;
         let enter = self.machine.new_block(Vec::new());
         let body = self.machine.new_block(with(index, params));
         self.machine.is_header[body.index()] = true;
-        self.machine.push(Node::Branch(condition), &compare(lower, bound));
+        self.machine
+            .push(Node::Branch(condition), &compare(lower, bound));
         self.machine.open(enter);
         let succs = vec![(body, with(lower, inits.clone()))];
         self.machine.end(enter, Node::Jump, &[], succs);
@@ -317,7 +336,11 @@ impl<'f> Select<'f> {
         self.block = body;
         self.statements(&node.body);
         let next = self.plus(index, node.step);
-        let nexts: Vec<VReg> = node.carried.iter().map(|carried| self.reg(carried.next)).collect();
+        let nexts: Vec<VReg> = node
+            .carried
+            .iter()
+            .map(|carried| self.reg(carried.next))
+            .collect();
         self.depth -= 1;
         self.tails.truncate(tails);
 
@@ -325,11 +348,21 @@ impl<'f> Select<'f> {
         let done = self.machine.new_block(Vec::new());
         let skip = self.machine.new_block(Vec::new());
         let last = self.define(node.last);
-        let results: Vec<VReg> = node.carried.iter().map(|carried| self.define(carried.result)).collect();
+        let results: Vec<VReg> = node
+            .carried
+            .iter()
+            .map(|carried| self.define(carried.result))
+            .collect();
         let exit = self.machine.new_block(with(last, results));
         let succs = vec![(latch, Vec::new()), (done, Vec::new())];
-        self.machine.end(self.block, Node::Branch(condition), &compare(next, bound), succs);
-        self.machine.link(guard, vec![(enter, Vec::new()), (skip, Vec::new())]);
+        self.machine.end(
+            self.block,
+            Node::Branch(condition),
+            &compare(next, bound),
+            succs,
+        );
+        self.machine
+            .link(guard, vec![(enter, Vec::new()), (skip, Vec::new())]);
         for (block, to, args) in [
             (latch, body, with(next, nexts.clone())),
             (done, exit, with(next, nexts)),

@@ -1,0 +1,1 @@
+//! Random functions of vector IR.
