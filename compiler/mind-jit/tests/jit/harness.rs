@@ -90,7 +90,7 @@ pub fn targets() -> Vec<TargetInfo> {
     for isa in Isa::ALL.into_iter().filter(|isa| !isa.is_available()) {
         eprintln!("note: {isa} code is encoded and decoded, not run: this machine lacks it");
     }
-    [Isa::Avx2, Isa::Avx512].map(TargetInfo::of).to_vec()
+    Isa::ALL.map(TargetInfo::of).to_vec()
 }
 
 /// The compiled function, unless this machine cannot run it; then it is only assembled.

@@ -30,7 +30,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-opt", &["mind-driver", "mind-host"]),
     ("mind-run", &["mind-driver", "mind-host"]),
     ("mind-translate", &["mind-driver", "mind-host"]),
-    ("mind-bench", &["mind-driver"]),
+    ("mind-bench", &["mind-driver", "mind-jit"]),
     ("filecheck", &[]),
     ("mind-generate", &["mind-core", "mind-text"]),
     ("lit-tests", &["mind-driver", "filecheck", "mind-generate"]),
