@@ -154,3 +154,35 @@ impl<T: fmt::Debug> Display for Lower<'_, T> {
         f.write_str(&format!("{:?}", self.0).to_lowercase())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::op::{Addr, BinaryOp};
+    use super::super::{Builder, Lane, LoopKind};
+
+    #[test]
+    fn the_text_shows_types_bounds_and_carried_values() {
+        let mut b = Builder::new("sum", 8);
+        let (base, extent) = (b.ptr_param(), b.index_param());
+        let (start, zero) = (b.index(0), b.f32(0.0));
+        let bounds = (start, extent);
+        let (last, sums) = b.repeat(LoopKind::Whole, bounds, 8, &[zero], |b, round| {
+            let x = b.load(Lane::F32, Addr::element(base, round.index, Lane::F32), None);
+            vec![b.binary(BinaryOp::Add, round.carried[0], x)]
+        });
+        b.store(sums[0], Addr::at(base).plus(-32), Some(last));
+        let expected = "\
+func sum<8>(v0: ptr, v1: index) {
+  v3: f32 = const 0x0
+  v2: index = index 0
+  v8, v9 = whole v4 in v2..v1 step 8, v5 = v3 {
+    v6: f32 = load [v0 + v4*4]
+    v7: f32 = add v5, v6
+    next v7
+  }
+  store v9, [v0 + -32], first v8
+}
+";
+        assert_eq!(b.finish().to_string(), expected);
+    }
+}

@@ -292,3 +292,70 @@ impl Check<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::op::{BinaryOp, ShiftOp};
+    use super::super::{Builder, LoopKind};
+    use super::*;
+
+    fn errors(function: &Function) -> Vec<String> {
+        let errors = verify(function).expect_err("an invalid function");
+        errors.iter().map(VerifyError::to_string).collect()
+    }
+
+    #[test]
+    fn a_value_of_a_loop_is_gone_behind_it() {
+        let mut b = Builder::new("leak", 4);
+        let (base, extent) = (b.ptr_param(), b.index_param());
+        let start = b.index(0);
+        let mut leaked = None;
+        b.repeat(LoopKind::Rest, (start, extent), 4, &[], |b, round| {
+            let addr = Addr::element(base, round.index, Lane::F32);
+            leaked = Some(b.load(Lane::F32, addr, None));
+            Vec::new()
+        });
+        let leaked = leaked.expect("the body was built");
+        b.store(leaked, Addr::at(base), None);
+        let function = b.finish();
+        let expected = format!("store uses {leaked}, which is not defined there");
+        assert_eq!(errors(&function), [expected]);
+    }
+
+    #[test]
+    fn every_number_out_of_range_is_reported() {
+        let mut b = Builder::new("numbers", 3);
+        let (base, extent) = (b.ptr_param(), b.index_param());
+        let addr = Addr {
+            scale: 3,
+            ..Addr::element(base, extent, Lane::I32)
+        };
+        let x = b.load(Lane::I32, addr, None);
+        b.shift(ShiftOp::Shl, x, 32);
+        b.op(Op::LanesDown(x, 4));
+        b.repeat(LoopKind::Whole, (extent, extent), 0, &[], |_, _| Vec::new());
+        let expected = [
+            "a function has 3 lanes; expected a power of two up to 64",
+            "the scale of an address is 3; expected 1, 2, 4 or 8",
+            "the shift is 32; expected less than the lane has bits",
+            "the distance of lanes-down is 4; expected a power of two below the number of lanes",
+            "the step of a loop is 0; expected 1 to 2147483647",
+        ];
+        assert_eq!(errors(&b.finish()), expected);
+    }
+
+    #[test]
+    fn types_and_double_definitions_are_reported_together() {
+        let mut b = Builder::new("types", 4);
+        let (x, y) = (b.f32(1.0), b.f32(2.0));
+        let sum = b.binary(BinaryOp::Add, x, y);
+        let mut function = b.finish();
+        let again = function.body.statements[0].clone();
+        function.body.statements.push(again);
+        function.types[y.index()] = Type::Vector(Lane::F64);
+        let found = errors(&function);
+        assert_eq!(found.len(), 3, "{found:?}");
+        assert!(found[0].contains("the operands have types [Vector(F32), Vector(F64)]"));
+        assert_eq!(found[2], format!("{sum} is defined twice"));
+    }
+}
