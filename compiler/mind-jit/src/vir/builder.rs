@@ -1,6 +1,6 @@
 //! Building functions.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::function::{Block, Carried, Constant, Function, Loop, LoopKind, Statement};
 use super::op::{
@@ -17,7 +17,7 @@ pub struct Builder {
     function: Function,
     /// Where statements go.
     current: Vec<Statement>,
-    constants: HashMap<(Lane, u64), Value>,
+    constants: FxHashMap<(Lane, u64), Value>,
 }
 
 /// What one round of a loop has to work with.
@@ -42,7 +42,7 @@ impl Builder {
                 body: Block::default(),
             },
             current: Vec::new(),
-            constants: HashMap::new(),
+            constants: FxHashMap::default(),
         }
     }
 

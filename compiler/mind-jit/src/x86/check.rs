@@ -81,15 +81,24 @@ mod tests {
             (&[0x90], "run over"),
             (&[0x06, 0xc3], "no instruction"),
             (&[0xe8, 0, 0, 0, 0, 0xc3], "Call"),
-            (&[0xeb, 0x01, 0x66, 0x90, 0xc3], "where no instruction starts"),
+            (
+                &[0xeb, 0x01, 0x66, 0x90, 0xc3],
+                "where no instruction starts",
+            ),
             // vmovups ymm0, [rip + 16]
-            (&[0xc5, 0xfc, 0x10, 0x05, 16, 0, 0, 0, 0xc3], "a constant at 0x18"),
+            (
+                &[0xc5, 0xfc, 0x10, 0x05, 16, 0, 0, 0, 0xc3],
+                "a constant at 0x18",
+            ),
         ];
         for (code, expected) in cases {
             let found = check(code, 64..96);
             match expected {
                 "" => assert_eq!(found, Ok(())),
-                _ => assert!(found.is_err_and(|message| message.contains(expected)), "{code:x?}"),
+                _ => assert!(
+                    found.is_err_and(|message| message.contains(expected)),
+                    "{code:x?}"
+                ),
             }
         }
     }

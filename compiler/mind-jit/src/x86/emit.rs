@@ -2,6 +2,7 @@
 
 use iced_x86::{Code, Instruction, MemoryOperand, OpKind, Register};
 use regalloc2::{Allocation, Block, Edit, Function as _, Inst, InstOrEdit, Output, PReg, RegClass};
+use smallvec::SmallVec;
 
 use super::CompileError;
 use super::codes;
@@ -19,14 +20,17 @@ pub(super) fn emit(
     is_wide: bool,
 ) -> Result<(Vec<u8>, usize), CompileError> {
     let mut encoder = Encoder::new();
-    let labels = (0..machine.num_blocks())
-        .map(|_| encoder.new_label())
+    let blocks = || (0..machine.num_blocks()).map(Block::new);
+    let labels = blocks().map(|_| encoder.new_label()).collect();
+    let passing = blocks()
+        .map(|block| passes_on(machine, output, block))
         .collect();
     let mut emit = Emit {
         machine,
         output,
         encoder,
         labels,
+        passing,
         frame: Frame::of(machine, output),
         is_wide,
     };
@@ -82,6 +86,8 @@ struct Emit<'a> {
     output: &'a Output,
     encoder: Encoder,
     labels: Vec<Label>,
+    /// Where each block goes that does nothing but go there.
+    passing: Vec<Option<Block>>,
     frame: Frame,
     is_wide: bool,
 }
@@ -93,7 +99,7 @@ impl Emit<'_> {
         self.prologue()?;
         let blocks: Vec<Block> = (0..self.machine.num_blocks())
             .map(Block::new)
-            .filter(|&block| self.passes_on(block).is_none())
+            .filter(|&block| self.passing[block.index()].is_none())
             .collect();
         for (position, &block) in blocks.iter().enumerate() {
             if self.machine.is_header[block.index()] {
@@ -104,27 +110,15 @@ impl Emit<'_> {
         }
         // A block that only passes on stands nowhere; jumps go past it, but each label needs a place.
         for block in (0..self.machine.num_blocks()).map(Block::new) {
-            if self.passes_on(block).is_some() {
+            if self.passing[block.index()].is_some() {
                 self.encoder.bind(self.labels[block.index()]);
             }
         }
         Ok(())
     }
 
-    /// Where a block goes that does nothing but go there.
-    fn passes_on(&self, block: Block) -> Option<Block> {
-        let range = self.machine.block_insns(block);
-        let is_jump = matches!(self.machine.nodes[range.first().index()], Node::Jump);
-        if range.len() != 1 || !is_jump {
-            return None;
-        }
-        let mut steps = self.output.block_insts_and_edits(self.machine, block);
-        let has_edit = steps.any(|step| matches!(step, InstOrEdit::Edit(_)));
-        (!has_edit).then(|| self.machine.block_succs(block)[0])
-    }
-
     fn target(&self, mut block: Block) -> Block {
-        while let Some(next) = self.passes_on(block) {
+        while let Some(next) = self.passing[block.index()] {
             block = next;
         }
         block
@@ -143,7 +137,7 @@ impl Emit<'_> {
 
     fn node(&mut self, inst: Inst, block: Block, next: Option<Block>) -> Encoded {
         let machine = self.machine;
-        let pregs: Vec<PReg> = (self.output.inst_allocs(inst).iter())
+        let pregs: SmallVec<[PReg; 8]> = (self.output.inst_allocs(inst).iter())
             .map(|allocation| allocation.as_reg().expect("operands are in registers"))
             .collect();
         match &machine.nodes[inst.index()] {
@@ -331,6 +325,18 @@ impl Emit<'_> {
         self.encoder.put(&Instruction::with(Code::Retnq));
         Ok(())
     }
+}
+
+/// Where a block goes that does nothing but go there.
+fn passes_on(machine: &Machine, output: &Output, block: Block) -> Option<Block> {
+    let range = machine.block_insns(block);
+    let is_jump = matches!(machine.nodes[range.first().index()], Node::Jump);
+    if range.len() != 1 || !is_jump {
+        return None;
+    }
+    let mut steps = output.block_insts_and_edits(machine, block);
+    let has_edit = steps.any(|step| matches!(step, InstOrEdit::Edit(_)));
+    (!has_edit).then(|| machine.block_succs(block)[0])
 }
 
 /// Sets the memory operand, and gives the offset of the constant if it is one.

@@ -1,13 +1,14 @@
 //! Constants that lie behind the instructions of a function.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Vectors of constants, each as wide as a register.
 #[derive(Debug)]
 pub(super) struct Pool {
     width: usize,
     bytes: Vec<u8>,
-    offsets: HashMap<Vec<u8>, u32>,
+    /// Vectors that repeat 8 bytes.
+    repeated: FxHashMap<[u8; 8], u32>,
 }
 
 impl Pool {
@@ -16,23 +17,30 @@ impl Pool {
         Pool {
             width,
             bytes: Vec::new(),
-            offsets: HashMap::new(),
+            repeated: FxHashMap::default(),
         }
     }
 
-    /// The offset of the vector that repeats `pattern`, whose length divides the width.
+    /// The offset of the vector that repeats `pattern`, which has 1, 2, 4 or 8 bytes.
     pub fn repeated(&mut self, pattern: &[u8]) -> u32 {
-        self.vector(pattern.repeat(self.width / pattern.len()))
-    }
-
-    /// The offset of a vector, cut or filled with zeros to the width.
-    pub fn vector(&mut self, mut bytes: Vec<u8>) -> u32 {
-        bytes.resize(self.width, 0);
+        let word = std::array::from_fn(|place| pattern[place % pattern.len()]);
         let next = self.bytes.len() as u32;
-        *self.offsets.entry(bytes).or_insert_with_key(|bytes| {
-            self.bytes.extend_from_slice(bytes);
+        *self.repeated.entry(word).or_insert_with(|| {
+            let words = (0..self.width).map(|place| word[place % 8]);
+            self.bytes.extend(words);
             next
         })
+    }
+
+    /// The offset of a vector, filled with zeros to the width.
+    pub fn vector(&mut self, mut bytes: Vec<u8>) -> u32 {
+        bytes.resize(self.width, 0);
+        let mut known = self.bytes.chunks_exact(self.width);
+        if let Some(place) = known.position(|vector| vector == bytes) {
+            return (place * self.width) as u32;
+        }
+        self.bytes.extend_from_slice(&bytes);
+        (self.bytes.len() - self.width) as u32
     }
 
     /// All vectors, one after the other.

@@ -1,6 +1,6 @@
 //! Elements that tell implementations apart.
 
-use mind_ir::tensor::{Buffer, Element, Num};
+use mind_ir::tensor::{Buffer, FloatNum, Num};
 use mind_ir::types::DType;
 use mind_ir::with_num;
 
@@ -97,10 +97,7 @@ fn float(dtype: DType, random: &mut Random) -> u64 {
         2 => (random.bits() as i32 as f64) / 1e8,
         _ => (random.bits() as i32 as f64) / 2e9,
     };
-    fn bits<T: Num + Element>(value: f64) -> u64
-    where
-        T: mind_ir::tensor::FloatNum,
-    {
+    fn bits<T: FloatNum>(value: f64) -> u64 {
         let mut bytes = Vec::new();
         T::from_f64(value).write(&mut bytes);
         bytes.resize(8, 0);

@@ -24,7 +24,7 @@ impl Select<'_> {
                 self.emit(code).def(result, target).reg(x, source).done();
                 result
             }
-            None if op == ConvertOp::F32ToHalf => self.to_half(x),
+            None if op == ConvertOp::F32ToHalf => self.halves(x),
             None => self.truncate(from, to, x),
         };
         self.bind(value, result);
@@ -54,7 +54,7 @@ impl Select<'_> {
         }
     }
 
-    fn to_half(&mut self, x: VReg) -> VReg {
+    fn halves(&mut self, x: VReg) -> VReg {
         let (code, half) = if self.is_wide {
             (Code::EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae, View::Ymm)
         } else {

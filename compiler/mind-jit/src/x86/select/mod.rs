@@ -5,10 +5,9 @@ mod convert;
 mod index;
 mod memory;
 
-use std::collections::HashMap;
-
 use iced_x86::Code;
 use regalloc2::{Block, Operand, RegClass, VReg};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::target::{Isa, TargetInfo};
@@ -53,7 +52,7 @@ struct Select<'f> {
     values: Vec<Option<VReg>>,
     uses: Uses,
     /// Constants by their offset in the pool.
-    constants: HashMap<Value, u32>,
+    constants: FxHashMap<Value, u32>,
     tails: Vec<(TailKey, VReg)>,
     /// How many loops are open, and how many were where each value was defined.
     depth: u32,
@@ -74,7 +73,7 @@ impl<'f> Select<'f> {
             block,
             values: vec![None; function.value_count()],
             uses: Uses::of(function),
-            constants: HashMap::new(),
+            constants: FxHashMap::default(),
             tails: Vec::new(),
             depth: 0,
             depths: vec![0; function.value_count()],
