@@ -152,14 +152,18 @@ impl Emit<'_> {
                 let [a, b] = [0, 1].map(|place| registers::named(pregs[place], View::Gpr64));
                 self.encoder
                     .put(&Instruction::with2(Code::Cmp_r64_rm64, a, b)?);
-                let code = match condition {
-                    Condition::Less => Code::Jl_rel32_64,
-                    Condition::LessOrEqual => Code::Jle_rel32_64,
+                let (holds, fails) = match condition {
+                    Condition::Less => (Code::Jl_rel32_64, Code::Jge_rel32_64),
+                    Condition::LessOrEqual => (Code::Jle_rel32_64, Code::Jg_rel32_64),
                 };
                 let succs = machine.block_succs(block);
-                let taken = self.target(succs[0]);
-                self.encoder.jump(code, self.labels[taken.index()]);
-                self.go(succs[1], next);
+                let [taken, other] = [0, 1].map(|place| self.target(succs[place]));
+                if Some(taken) == next {
+                    self.encoder.jump(fails, self.labels[other.index()]);
+                } else {
+                    self.encoder.jump(holds, self.labels[taken.index()]);
+                    self.go(other, next);
+                }
             }
             Node::Return => self.epilogue()?,
         }
