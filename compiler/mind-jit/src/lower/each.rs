@@ -1,0 +1,76 @@
+//! Loops over a range by vectors.
+
+use crate::vir::{Addr, Builder, IndexOp, Lane, LoopKind, Value};
+
+/// The elements that one vector stands for.
+#[derive(Clone, Copy, Debug)]
+pub struct At {
+    /// The index of a round.
+    pub index: Value,
+    /// Elements between that index and the first lane.
+    pub ahead: u32,
+    /// How many lanes hold elements, where not all do.
+    pub count: Option<Value>,
+}
+
+impl At {
+    /// Where these elements are, of those of type `lane` at `base`.
+    pub fn addr(&self, base: Value, lane: Lane) -> Addr {
+        let ahead = self.ahead * lane.bytes();
+        Addr::element(base, self.index, lane).plus(ahead as i32)
+    }
+}
+
+/// Appends `body` so that it runs for the elements `0..extent`, each once.
+///
+/// `unroll` vectors make a round; then come single vectors; then the rest, with a count. `body` is called for
+/// each place that code is needed for.
+///
+/// # Panics
+///
+/// If `unroll` is 0.
+pub fn for_each(
+    b: &mut Builder,
+    extent: Value,
+    unroll: u32,
+    mut body: impl FnMut(&mut Builder, At),
+) {
+    assert!(unroll > 0, "at least one vector in a round");
+    let lanes = b.lanes();
+    let mut start = b.index(0);
+    let mut whole = |b: &mut Builder, start: Value, vectors: u32| {
+        let step = i64::from(vectors * lanes);
+        let (last, _) = b.repeat(LoopKind::Whole, (start, extent), step, &[], |b, round| {
+            for vector in 0..vectors {
+                let at = At {
+                    index: round.index,
+                    ahead: vector * lanes,
+                    count: None,
+                };
+                body(b, at);
+            }
+            Vec::new()
+        });
+        last
+    };
+    if unroll > 1 {
+        start = whole(b, start, unroll);
+    }
+    start = whole(b, start, 1);
+    b.repeat(
+        LoopKind::Rest,
+        (start, extent),
+        lanes.into(),
+        &[],
+        |b, round| {
+            let count = b.index_op(IndexOp::Sub, extent, round.index);
+            let at = At {
+                index: round.index,
+                ahead: 0,
+                count: Some(count),
+            };
+            body(b, at);
+            Vec::new()
+        },
+    );
+}

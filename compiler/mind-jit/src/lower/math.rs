@@ -1,0 +1,102 @@
+//! The steps of the elementary functions as operations on vectors.
+
+use std::marker::PhantomData;
+
+use mind_ir::scalar::math::Steps;
+
+use crate::vir::{BinaryOp, Builder, ConvertOp, Lane, Predicate, ShiftOp, UnaryOp, Value};
+
+/// Appends each step to a function of vector IR, over lanes of `f32` or `f64`.
+#[derive(Debug)]
+pub struct VectorSteps<'b, T> {
+    builder: &'b mut Builder,
+    lane: PhantomData<T>,
+}
+
+impl<'b, T> VectorSteps<'b, T> {
+    /// Steps that go to `builder`.
+    pub fn new(builder: &'b mut Builder) -> VectorSteps<'b, T> {
+        VectorSteps {
+            builder,
+            lane: PhantomData,
+        }
+    }
+}
+
+macro_rules! vector_steps {
+    ($float:ident, $lane:ident, $int:ident) => {
+        impl Steps for VectorSteps<'_, $float> {
+            type Lane = $float;
+            type Value = Value;
+            type Int = Value;
+            type Mask = Value;
+
+            fn value(&mut self, c: $float) -> Value {
+                self.builder.constant(Lane::$lane, c.to_bits().into())
+            }
+            fn int(&mut self, c: <$float as mind_ir::scalar::math::Lane>::Bits) -> Value {
+                self.builder.constant(Lane::$int, c.into())
+            }
+            fn add(&mut self, a: Value, b: Value) -> Value {
+                self.builder.binary(BinaryOp::Add, a, b)
+            }
+            fn sub(&mut self, a: Value, b: Value) -> Value {
+                self.builder.binary(BinaryOp::Sub, a, b)
+            }
+            fn neg(&mut self, a: Value) -> Value {
+                self.builder.unary(UnaryOp::Neg, a)
+            }
+            fn mul(&mut self, a: Value, b: Value) -> Value {
+                self.builder.binary(BinaryOp::Mul, a, b)
+            }
+            fn div(&mut self, a: Value, b: Value) -> Value {
+                self.builder.binary(BinaryOp::Div, a, b)
+            }
+            fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
+                self.builder.fma(a, b, c)
+            }
+            fn lt(&mut self, a: Value, b: Value) -> Value {
+                self.builder.compare(Predicate::Lt, a, b)
+            }
+            fn eq(&mut self, a: Value, b: Value) -> Value {
+                self.builder.compare(Predicate::Eq, a, b)
+            }
+            fn select(&mut self, mask: Value, a: Value, b: Value) -> Value {
+                self.builder.select(mask, a, b)
+            }
+            fn min(&mut self, a: Value, b: Value) -> Value {
+                self.builder.binary(BinaryOp::Min, a, b)
+            }
+            fn max(&mut self, a: Value, b: Value) -> Value {
+                self.builder.binary(BinaryOp::Max, a, b)
+            }
+            fn bits(&mut self, a: Value) -> Value {
+                self.builder.convert(ConvertOp::Bits, Lane::$int, a)
+            }
+            fn float(&mut self, a: Value) -> Value {
+                self.builder.convert(ConvertOp::Bits, Lane::$lane, a)
+            }
+            fn iadd(&mut self, a: Value, b: Value) -> Value {
+                self.builder.binary(BinaryOp::Add, a, b)
+            }
+            fn isub(&mut self, a: Value, b: Value) -> Value {
+                self.builder.binary(BinaryOp::Sub, a, b)
+            }
+            fn and(&mut self, a: Value, b: Value) -> Value {
+                self.builder.binary(BinaryOp::And, a, b)
+            }
+            fn or(&mut self, a: Value, b: Value) -> Value {
+                self.builder.binary(BinaryOp::Or, a, b)
+            }
+            fn shl(&mut self, a: Value, n: u32) -> Value {
+                self.builder.shift(ShiftOp::Shl, a, n)
+            }
+            fn shr(&mut self, a: Value, n: u32) -> Value {
+                self.builder.shift(ShiftOp::Shr, a, n)
+            }
+        }
+    };
+}
+
+vector_steps!(f32, F32, I32);
+vector_steps!(f64, F64, I64);

@@ -1,0 +1,15 @@
+//! From the scalar functions of ops to vector IR.
+//!
+//! - [`apply`]: any scalar function on any dtype.
+//! - [`for_each`]: loops over a range by vectors, with the rest at the end.
+//! - [`reduce`]: reductions in the order that docs/numerics.md states.
+
+mod each;
+mod math;
+mod reduce;
+mod scalar;
+
+pub use each::{At, for_each};
+pub use math::VectorSteps;
+pub use reduce::{Reduction, combine, identity, reduce};
+pub use scalar::{apply, compute_lane, load, narrow, storage_lane, store, widen};

@@ -1,0 +1,121 @@
+//! Reductions in the order of docs/numerics.md: 64 partial results, then halves.
+
+use mind_ir::types::DType;
+
+use mind_ir::scalar::ScalarFn;
+
+use crate::vir::{BinaryOp, Builder, IndexOp, Lane, LoopKind, Value};
+
+use super::each::At;
+use super::scalar::{apply, compute_lane};
+
+/// Partial results of a reduction.
+const PARTIALS: u32 = 64;
+
+/// How elements are combined.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Reduction {
+    /// Added, in the accumulator of the dtype.
+    Sum,
+    /// The largest; NaN if any is.
+    Max,
+}
+
+/// The value that combining does not change, in the lanes that `dtype` is worked on in.
+pub fn identity(b: &mut Builder, reduction: Reduction, dtype: DType) -> Value {
+    let lane = compute_lane(dtype);
+    let bits = match (reduction, lane) {
+        (Reduction::Sum, _) => 0,
+        (Reduction::Max, Lane::F32) => f32::NEG_INFINITY.to_bits().into(),
+        (Reduction::Max, Lane::F64) => f64::NEG_INFINITY.to_bits(),
+        (Reduction::Max, _) if is_signed(dtype) => lane.sign(),
+        (Reduction::Max, _) => 0,
+    };
+    b.constant(lane, bits)
+}
+
+fn is_signed(dtype: DType) -> bool {
+    dtype.class() == mind_ir::types::DTypeClass::Signed
+}
+
+/// Two partial results, or one and an element, combined; nothing is rounded to a 16-bit dtype.
+pub fn combine(b: &mut Builder, reduction: Reduction, dtype: DType, x: Value, y: Value) -> Value {
+    match reduction {
+        Reduction::Sum => b.binary(BinaryOp::Add, x, y),
+        Reduction::Max => apply(b, ScalarFn::Maximum, dtype, &[x, y], None),
+    }
+}
+
+/// Appends the reduction of the elements `0..extent` that `element` gives; the result is in the first lane.
+///
+/// `element` is called for each place that code is needed for, and gives elements in the lanes that the
+/// dtype is worked on in. What it gives in lanes beyond its count is not used.
+///
+/// # Panics
+///
+/// If vectors have more than 64 lanes.
+pub fn reduce(
+    b: &mut Builder,
+    reduction: Reduction,
+    dtype: DType,
+    extent: Value,
+    mut element: impl FnMut(&mut Builder, At) -> Value,
+) -> Value {
+    let lanes = b.lanes();
+    assert!(lanes <= PARTIALS, "vectors of at most {PARTIALS} lanes");
+    let start = b.index(0);
+    let neutral = identity(b, reduction, dtype);
+    let inits = vec![neutral; (PARTIALS / lanes) as usize];
+    let bounds = (start, extent);
+    let step = i64::from(PARTIALS);
+    let (rest, partials) = b.repeat(LoopKind::Whole, bounds, step, &inits, |b, round| {
+        let partials = (0..).step_by(lanes as usize).zip(round.carried);
+        let combined = partials.map(|(ahead, &partial)| {
+            let at = At {
+                index: round.index,
+                ahead,
+                count: None,
+            };
+            let x = element(b, at);
+            combine(b, reduction, dtype, partial, x)
+        });
+        combined.collect()
+    });
+    let bounds = (rest, extent);
+    let (_, mut partials) = b.repeat(LoopKind::Rest, bounds, step, &partials, |b, round| {
+        let left = b.index_op(IndexOp::Sub, extent, round.index);
+        let (none, all) = (b.index(0), b.index(lanes.into()));
+        let partials = (0..).step_by(lanes as usize).zip(round.carried);
+        let combined = partials.map(|(ahead, &partial)| {
+            let before = b.index(ahead.into());
+            let count = b.index_op(IndexOp::Sub, left, before);
+            let count = b.index_op(IndexOp::Max, count, none);
+            let count = b.index_op(IndexOp::Min, count, all);
+            let at = At {
+                index: round.index,
+                ahead,
+                count: Some(count),
+            };
+            let x = element(b, at);
+            let mask = b.below(compute_lane(dtype), count);
+            let x = b.select(mask, x, neutral);
+            combine(b, reduction, dtype, partial, x)
+        });
+        combined.collect()
+    });
+    while partials.len() > 1 {
+        let upper = partials.split_off(partials.len() / 2);
+        let pairs = partials.iter().zip(upper);
+        partials = pairs
+            .map(|(&x, y)| combine(b, reduction, dtype, x, y))
+            .collect();
+    }
+    let mut result = partials[0];
+    let mut half = lanes / 2;
+    while half > 0 {
+        let upper = b.op(crate::vir::Op::LanesDown(result, half));
+        result = combine(b, reduction, dtype, result, upper);
+        half /= 2;
+    }
+    result
+}

@@ -1,0 +1,256 @@
+//! Scalar functions on vectors of a dtype.
+//!
+//! A vector of `f16` or `bf16` is worked on as `F32` whose values the dtype can hold: widened when loaded,
+//! rounded after each function, narrowed without loss when stored.
+
+use mind_ir::scalar::ScalarFn;
+use mind_ir::scalar::math::{self, Steps};
+use mind_ir::types::{DType, DTypeClass};
+
+use crate::vir::{
+    Addr, BinaryOp, Builder, ConvertOp, Lane, Op, Predicate, ShiftOp, UnaryOp, Value,
+};
+
+use super::math::VectorSteps;
+
+/// The lanes that elements of `dtype` are in memory.
+pub const fn storage_lane(dtype: DType) -> Lane {
+    match dtype {
+        DType::F32 => Lane::F32,
+        DType::F64 => Lane::F64,
+        DType::Bool | DType::I8 | DType::U8 => Lane::I8,
+        DType::F16 | DType::BF16 | DType::I16 | DType::U16 => Lane::I16,
+        DType::I32 | DType::U32 => Lane::I32,
+        DType::I64 | DType::U64 => Lane::I64,
+    }
+}
+
+/// The lanes that functions on `dtype` work on.
+pub const fn compute_lane(dtype: DType) -> Lane {
+    match dtype {
+        DType::F16 | DType::BF16 => Lane::F32,
+        other => storage_lane(other),
+    }
+}
+
+/// Elements of `dtype`, widened.
+pub fn load(b: &mut Builder, dtype: DType, addr: Addr, count: Option<Value>) -> Value {
+    let elements = b.load(storage_lane(dtype), addr, count);
+    widen(b, dtype, elements)
+}
+
+/// Writes elements of `dtype`, narrowed.
+pub fn store(b: &mut Builder, dtype: DType, value: Value, addr: Addr, count: Option<Value>) {
+    let elements = narrow(b, dtype, value);
+    b.store(elements, addr, count);
+}
+
+/// From the lanes in memory to the lanes to work on, exactly.
+pub fn widen(b: &mut Builder, dtype: DType, elements: Value) -> Value {
+    match dtype {
+        DType::F16 => b.convert(ConvertOp::HalfToF32, Lane::F32, elements),
+        DType::BF16 => {
+            let wide = b.convert(ConvertOp::ZeroExtend, Lane::I32, elements);
+            let bits = b.shift(ShiftOp::Shl, wide, 16);
+            b.convert(ConvertOp::Bits, Lane::F32, bits)
+        }
+        _ => elements,
+    }
+}
+
+/// From the lanes to work on to the lanes in memory, rounded to nearest even.
+pub fn narrow(b: &mut Builder, dtype: DType, value: Value) -> Value {
+    match dtype {
+        DType::F16 => b.convert(ConvertOp::F32ToHalf, Lane::I16, value),
+        DType::BF16 => {
+            let rounded = round_to_bf16(b, value);
+            let bits = b.shift(ShiftOp::Shr, rounded, 16);
+            b.convert(ConvertOp::Truncate, Lane::I16, bits)
+        }
+        _ => value,
+    }
+}
+
+/// The bits of the nearest `bf16` in the upper half of an `I32`; the lower half is anything.
+///
+/// Adding half a unit, less one unless the last bit kept is set, carries into it just when the value is to be
+/// rounded up. A NaN could carry into infinity and is replaced.
+fn round_to_bf16(b: &mut Builder, value: Value) -> Value {
+    let bits = b.convert(ConvertOp::Bits, Lane::I32, value);
+    let one = b.constant(Lane::I32, 1);
+    let nearly_half = b.constant(Lane::I32, 0x7fff);
+    let last = b.shift(ShiftOp::Shr, bits, 16);
+    let last = b.binary(BinaryOp::And, last, one);
+    let up = b.binary(BinaryOp::Add, last, nearly_half);
+    let rounded = b.binary(BinaryOp::Add, bits, up);
+    let is_nan = b.compare(Predicate::Unordered, value, value);
+    let nan = b.constant(Lane::I32, f32::NAN.to_bits().into());
+    b.select(is_nan, nan, rounded)
+}
+
+/// The value that `dtype` rounds `value` to, still as `F32`.
+fn round(b: &mut Builder, dtype: DType, value: Value) -> Value {
+    match dtype {
+        DType::F16 => {
+            let half = narrow(b, dtype, value);
+            widen(b, dtype, half)
+        }
+        DType::BF16 => {
+            let rounded = round_to_bf16(b, value);
+            let kept = b.constant(Lane::I32, 0xffff_0000);
+            let bits = b.binary(BinaryOp::And, rounded, kept);
+            b.convert(ConvertOp::Bits, Lane::F32, bits)
+        }
+        _ => value,
+    }
+}
+
+/// Appends `function` on vectors of `dtype`, in the lanes to work on.
+///
+/// `count` says how many lanes hold elements where not all do, so that what stands in the others is not
+/// reported: it matters for the division of integers alone.
+///
+/// # Panics
+///
+/// If the function is not defined on the dtype, or takes another number of operands.
+pub fn apply(
+    b: &mut Builder,
+    function: ScalarFn,
+    dtype: DType,
+    operands: &[Value],
+    count: Option<Value>,
+) -> Value {
+    match (dtype.class(), operands) {
+        (DTypeClass::Float, _) => {
+            let result = apply_float(b, function, operands);
+            if is_exact(function) {
+                result
+            } else {
+                round(b, dtype, result)
+            }
+        }
+        (DTypeClass::Signed | DTypeClass::Unsigned, _) => apply_int(
+            b,
+            function,
+            dtype.class() == DTypeClass::Signed,
+            operands,
+            count,
+        ),
+        (DTypeClass::Bool, _) => panic!("{function:?} is not defined on bool"),
+    }
+}
+
+/// Whether the result is an operand, its negation, a zero or a NaN, so that no dtype rounds it.
+const fn is_exact(function: ScalarFn) -> bool {
+    use ScalarFn::*;
+    matches!(function, Maximum | Minimum | Neg | Abs | Relu)
+}
+
+fn apply_float(b: &mut Builder, function: ScalarFn, operands: &[Value]) -> Value {
+    match *operands {
+        [x] => match b.lane(x) {
+            Lane::F64 => unary_float(&mut VectorSteps::<f64>::new(b), function, x)
+                .unwrap_or_else(|| unary_float_op(b, function, x)),
+            _ => unary_float(&mut VectorSteps::<f32>::new(b), function, x)
+                .unwrap_or_else(|| unary_float_op(b, function, x)),
+        },
+        [x, y] => match function {
+            ScalarFn::Add => b.binary(BinaryOp::Add, x, y),
+            ScalarFn::Sub => b.binary(BinaryOp::Sub, x, y),
+            ScalarFn::Mul => b.binary(BinaryOp::Mul, x, y),
+            ScalarFn::Div => b.binary(BinaryOp::Div, x, y),
+            ScalarFn::Maximum => maximum(b, x, y),
+            ScalarFn::Minimum => minimum(b, x, y),
+            _ => panic!("{function:?} takes one operand"),
+        },
+        _ => panic!("{function:?} takes {} operands", function.arity()),
+    }
+}
+
+/// The functions that are made of steps.
+fn unary_float<S: Steps<Value = Value>>(s: &mut S, function: ScalarFn, x: Value) -> Option<Value> {
+    Some(match function {
+        ScalarFn::Exp => math::exp::exp(s, x),
+        ScalarFn::Log => math::log::log(s, x),
+        ScalarFn::Tanh => math::tanh::tanh(s, x),
+        ScalarFn::Erf => math::erf::erf(s, x),
+        ScalarFn::Sigmoid => math::sigmoid::sigmoid(s, x),
+        ScalarFn::Gelu => math::gelu::gelu(s, x),
+        _ => return None,
+    })
+}
+
+/// The functions that are single operations.
+fn unary_float_op(b: &mut Builder, function: ScalarFn, x: Value) -> Value {
+    match function {
+        ScalarFn::Neg => b.unary(UnaryOp::Neg, x),
+        ScalarFn::Abs => b.unary(UnaryOp::Abs, x),
+        ScalarFn::Sqrt => b.unary(UnaryOp::Sqrt, x),
+        ScalarFn::Relu => {
+            let lane = b.lane(x);
+            let zero = b.constant(lane, 0);
+            b.binary(BinaryOp::Max, x, zero)
+        }
+        _ => panic!("{function:?} takes two operands"),
+    }
+}
+
+/// The smaller, NaN if either is, -0 below +0.
+///
+/// Both orders of `min` agree but on a NaN, where each gives its second operand, and on zeros; the bits of
+/// both together are a NaN, and -0 if either is.
+fn minimum(b: &mut Builder, x: Value, y: Value) -> Value {
+    let first = b.binary(BinaryOp::Min, x, y);
+    let second = b.binary(BinaryOp::Min, y, x);
+    b.binary(BinaryOp::Or, first, second)
+}
+
+/// The larger, NaN if either is, +0 above -0.
+fn maximum(b: &mut Builder, x: Value, y: Value) -> Value {
+    let lane = b.lane(x);
+    let first = b.binary(BinaryOp::Max, x, y);
+    let second = b.binary(BinaryOp::Max, y, x);
+    let larger = b.binary(BinaryOp::And, first, second);
+    let is_nan = b.compare(Predicate::Unordered, x, y);
+    let nan = match lane {
+        Lane::F64 => b.f64(f64::NAN),
+        _ => b.f32(f32::NAN),
+    };
+    b.select(is_nan, nan, larger)
+}
+
+fn apply_int(
+    b: &mut Builder,
+    function: ScalarFn,
+    is_signed: bool,
+    operands: &[Value],
+    count: Option<Value>,
+) -> Value {
+    let zero = {
+        let lane = b.lane(operands[0]);
+        b.constant(lane, 0)
+    };
+    match (function, operands) {
+        (ScalarFn::Add, &[x, y]) => b.binary(BinaryOp::Add, x, y),
+        (ScalarFn::Sub, &[x, y]) => b.binary(BinaryOp::Sub, x, y),
+        (ScalarFn::Mul, &[x, y]) => b.binary(BinaryOp::Mul, x, y),
+        (ScalarFn::Div, &[lhs, rhs]) => b.op(Op::IntDiv {
+            signed: is_signed,
+            lhs,
+            rhs,
+            count,
+        }),
+        (ScalarFn::Maximum, &[x, y]) if is_signed => b.binary(BinaryOp::Max, x, y),
+        (ScalarFn::Maximum, &[x, y]) => b.binary(BinaryOp::UMax, x, y),
+        (ScalarFn::Minimum, &[x, y]) if is_signed => b.binary(BinaryOp::Min, x, y),
+        (ScalarFn::Minimum, &[x, y]) => b.binary(BinaryOp::UMin, x, y),
+        (ScalarFn::Neg, &[x]) => b.binary(BinaryOp::Sub, zero, x),
+        (ScalarFn::Abs, &[x]) if is_signed => {
+            let negated = b.binary(BinaryOp::Sub, zero, x);
+            b.binary(BinaryOp::Max, x, negated)
+        }
+        (ScalarFn::Relu, &[x]) if is_signed => b.binary(BinaryOp::Max, x, zero),
+        (ScalarFn::Abs | ScalarFn::Relu, &[x]) => x,
+        _ => panic!("{function:?} is not defined on integers, or takes other operands"),
+    }
+}

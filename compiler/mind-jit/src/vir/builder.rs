@@ -1,0 +1,257 @@
+//! Building functions.
+
+use rustc_hash::FxHashMap;
+
+use super::function::{Block, Carried, Constant, Function, Loop, LoopKind, Statement};
+use super::op::{
+    Addr, BinaryOp, ConvertOp, IndexOp, MaskOp, Op, Predicate, ShiftOp, UnaryOp, Value,
+};
+use super::types::{Lane, Type};
+
+/// Appends statements to a function.
+///
+/// Constants are shared. Methods panic where types do not fit, which is an error of the lowering and
+/// never of its input.
+#[derive(Debug)]
+pub struct Builder {
+    function: Function,
+    /// Where statements go.
+    current: Vec<Statement>,
+    constants: FxHashMap<(Lane, u64), Value>,
+}
+
+/// What one round of a loop has to work with.
+#[derive(Clone, Copy, Debug)]
+pub struct Round<'a> {
+    /// The index of this round.
+    pub index: Value,
+    /// What the round before left, or the initial values.
+    pub carried: &'a [Value],
+}
+
+impl Builder {
+    /// A function called `name` over vectors of `lanes` lanes.
+    pub fn new(name: &str, lanes: u32) -> Builder {
+        Builder {
+            function: Function {
+                name: name.to_owned(),
+                lanes,
+                types: Vec::new(),
+                params: Vec::new(),
+                constants: Vec::new(),
+                body: Block::default(),
+            },
+            current: Vec::new(),
+            constants: FxHashMap::default(),
+        }
+    }
+
+    /// Lanes of every vector.
+    pub fn lanes(&self) -> u32 {
+        self.function.lanes
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, value: Value) -> Type {
+        self.function.ty(value)
+    }
+
+    /// The lane type of a vector.
+    pub fn lane(&self, value: Value) -> Lane {
+        self.function.lane(value)
+    }
+
+    /// The function, complete.
+    pub fn finish(mut self) -> Function {
+        self.function.body.statements = self.current;
+        self.function
+    }
+
+    fn new_value(&mut self, ty: Type) -> Value {
+        self.function.types.push(ty);
+        Value(self.function.types.len() as u32 - 1)
+    }
+
+    /// The next parameter, a pointer.
+    pub fn ptr_param(&mut self) -> Value {
+        let value = self.new_value(Type::Ptr);
+        self.function.params.push(value);
+        value
+    }
+
+    /// The next parameter, an index.
+    pub fn index_param(&mut self) -> Value {
+        let value = self.new_value(Type::Index);
+        self.function.params.push(value);
+        value
+    }
+
+    /// A vector with `bits` in every lane.
+    pub fn constant(&mut self, lane: Lane, bits: u64) -> Value {
+        let bits = bits & lane.mask();
+        if let Some(&value) = self.constants.get(&(lane, bits)) {
+            return value;
+        }
+        let value = self.new_value(Type::Vector(lane));
+        self.function.constants.push(Constant { value, bits });
+        self.constants.insert((lane, bits), value);
+        value
+    }
+
+    /// A vector with `x` in every lane.
+    pub fn f32(&mut self, x: f32) -> Value {
+        self.constant(Lane::F32, x.to_bits().into())
+    }
+
+    /// A vector with `x` in every lane.
+    pub fn f64(&mut self, x: f64) -> Value {
+        self.constant(Lane::F64, x.to_bits())
+    }
+
+    /// Appends an operation.
+    ///
+    /// # Panics
+    ///
+    /// If the types of its operands do not fit.
+    pub fn op(&mut self, op: Op) -> Value {
+        let ty = op.result_type(|value| self.function.ty(value));
+        let ty = ty.unwrap_or_else(|| panic!("the operands of {op:?} do not fit"));
+        let value = self.new_value(ty);
+        self.current.push(Statement::Let(value, op));
+        value
+    }
+
+    /// A constant index.
+    pub fn index(&mut self, n: i64) -> Value {
+        self.op(Op::Index(n))
+    }
+
+    /// Arithmetic on indices.
+    pub fn index_op(&mut self, op: IndexOp, a: Value, b: Value) -> Value {
+        self.op(Op::IndexOp(op, a, b))
+    }
+
+    /// `addr` as a pointer.
+    pub fn address(&mut self, addr: Addr) -> Value {
+        self.op(Op::Address(addr))
+    }
+
+    /// Consecutive elements, the first `count` of them if there is a count.
+    pub fn load(&mut self, lane: Lane, addr: Addr, count: Option<Value>) -> Value {
+        self.op(Op::Load { lane, addr, count })
+    }
+
+    /// One element in every lane.
+    pub fn load_splat(&mut self, lane: Lane, addr: Addr) -> Value {
+        self.op(Op::LoadSplat { lane, addr })
+    }
+
+    /// Writes consecutive elements, the first `count` of them if there is a count.
+    pub fn store(&mut self, value: Value, addr: Addr, count: Option<Value>) {
+        self.current.push(Statement::Store { value, addr, count });
+    }
+
+    /// Writes the first lane.
+    pub fn store_first(&mut self, value: Value, addr: Addr) {
+        self.current.push(Statement::StoreFirst { value, addr });
+    }
+
+    /// A function of one vector of floats.
+    pub fn unary(&mut self, op: UnaryOp, a: Value) -> Value {
+        self.op(Op::Unary(op, a))
+    }
+
+    /// A function of two vectors.
+    pub fn binary(&mut self, op: BinaryOp, a: Value, b: Value) -> Value {
+        self.op(Op::Binary(op, a, b))
+    }
+
+    /// `a * b + c`, rounded once.
+    pub fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
+        self.op(Op::Fma(a, b, c))
+    }
+
+    /// A comparison.
+    pub fn compare(&mut self, predicate: Predicate, a: Value, b: Value) -> Value {
+        self.op(Op::Compare(predicate, a, b))
+    }
+
+    /// The lanes below `count`, as a mask for lanes of type `lane`.
+    pub fn below(&mut self, lane: Lane, count: Value) -> Value {
+        self.op(Op::Below(lane, count))
+    }
+
+    /// A combination of masks.
+    pub fn mask_op(&mut self, op: MaskOp, a: Value, b: Value) -> Value {
+        self.op(Op::MaskOp(op, a, b))
+    }
+
+    /// `a` where `mask` holds, else `b`.
+    pub fn select(&mut self, mask: Value, a: Value, b: Value) -> Value {
+        self.op(Op::Select(mask, a, b))
+    }
+
+    /// A shift by `n` bits.
+    pub fn shift(&mut self, op: ShiftOp, a: Value, n: u32) -> Value {
+        self.op(Op::Shift(op, a, n))
+    }
+
+    /// A conversion; none is needed where `a` has the type `to` already and `op` keeps the bits.
+    pub fn convert(&mut self, op: ConvertOp, to: Lane, a: Value) -> Value {
+        if op == ConvertOp::Bits && self.lane(a) == to {
+            return a;
+        }
+        self.op(Op::Convert(op, to, a))
+    }
+
+    /// Repeats what `body` appends while `kind` says so.
+    ///
+    /// `body` gives the values for the next round, as many and of the same types as `inits`. The results are
+    /// the index at the end, and the values that the last round left.
+    ///
+    /// # Panics
+    ///
+    /// If `body` gives another number of values.
+    pub fn repeat(
+        &mut self,
+        kind: LoopKind,
+        (lower, upper): (Value, Value),
+        step: i64,
+        inits: &[Value],
+        body: impl FnOnce(&mut Builder, Round<'_>) -> Vec<Value>,
+    ) -> (Value, Vec<Value>) {
+        let index = self.new_value(Type::Index);
+        let params: Vec<Value> = (inits.iter())
+            .map(|&init| self.new_value(self.function.ty(init)))
+            .collect();
+        let outer = std::mem::take(&mut self.current);
+        let round = Round {
+            index,
+            carried: &params,
+        };
+        let nexts = body(self, round);
+        assert_eq!(nexts.len(), inits.len(), "a value for each that is carried");
+        let statements = std::mem::replace(&mut self.current, outer);
+        let last = self.new_value(Type::Index);
+        let carried: Vec<Carried> = (0..inits.len())
+            .map(|slot| Carried {
+                param: params[slot],
+                init: inits[slot],
+                next: nexts[slot],
+                result: self.new_value(self.function.ty(inits[slot])),
+            })
+            .collect();
+        let results = carried.iter().map(|carried| carried.result).collect();
+        self.current.push(Statement::Loop(Box::new(Loop {
+            kind,
+            index,
+            lower,
+            upper,
+            step,
+            last,
+            carried,
+            body: Block { statements },
+        })));
+        (last, results)
+    }
+}

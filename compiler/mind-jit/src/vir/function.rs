@@ -1,0 +1,160 @@
+//! Functions of vector IR: structured loops over statements.
+
+use super::op::{Addr, Op, Value};
+use super::types::{Lane, Type};
+
+/// A function over vectors of one number of lanes.
+#[derive(Clone, Debug)]
+pub struct Function {
+    pub(crate) name: String,
+    pub(crate) lanes: u32,
+    pub(crate) types: Vec<Type>,
+    pub(crate) params: Vec<Value>,
+    pub(crate) constants: Vec<Constant>,
+    pub(crate) body: Block,
+}
+
+impl Function {
+    /// The name in the text form.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Lanes of every vector.
+    pub fn lanes(&self) -> u32 {
+        self.lanes
+    }
+
+    /// The parameters: pointers and indices.
+    pub fn params(&self) -> &[Value] {
+        &self.params
+    }
+
+    /// The vectors that are the same in every call.
+    pub fn constants(&self) -> &[Constant] {
+        &self.constants
+    }
+
+    /// The statements.
+    pub fn body(&self) -> &Block {
+        &self.body
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, value: Value) -> Type {
+        self.types[value.index()]
+    }
+
+    /// How many values there are; their indices are dense.
+    pub fn value_count(&self) -> usize {
+        self.types.len()
+    }
+
+    /// The widest lane type of any vector; the narrowest there is if there are none.
+    pub fn widest_lane(&self) -> Lane {
+        let lanes = self.types.iter().filter_map(|ty| match ty {
+            Type::Vector(lane) => Some(*lane),
+            Type::Mask(_) | Type::Index | Type::Ptr => None,
+        });
+        lanes.max_by_key(|lane| lane.bits()).unwrap_or(Lane::I8)
+    }
+
+    /// The lane type of a vector.
+    ///
+    /// # Panics
+    ///
+    /// If the value is no vector.
+    pub fn lane(&self, value: Value) -> Lane {
+        match self.ty(value) {
+            Type::Vector(lane) => lane,
+            other => panic!("a verified function has a vector here, found {other}"),
+        }
+    }
+}
+
+/// A vector with the same bits in every lane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Constant {
+    /// The value it is known by.
+    pub value: Value,
+    /// The bits of a lane.
+    pub bits: u64,
+}
+
+/// Statements, one after the other.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    /// In the order they run.
+    pub statements: Vec<Statement>,
+}
+
+/// What a block is made of.
+#[derive(Clone, Debug)]
+pub enum Statement {
+    /// Computes a value.
+    Let(Value, Op),
+    /// Writes consecutive elements; lanes beyond `count` touch no memory.
+    Store {
+        /// The vector.
+        value: Value,
+        /// Where the first element goes.
+        addr: Addr,
+        /// Lanes that take part, in `0..=lanes`; all where there is none.
+        count: Option<Value>,
+    },
+    /// Writes the first lane.
+    StoreFirst {
+        /// The vector.
+        value: Value,
+        /// Where the element goes.
+        addr: Addr,
+    },
+    /// Repeats statements.
+    Loop(Box<Loop>),
+}
+
+/// When a loop goes round again.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum LoopKind {
+    /// While a whole step fits below the upper bound: `index + step <= upper`.
+    Whole,
+    /// While the index is below the upper bound: `index < upper`.
+    Rest,
+}
+
+/// A counted loop.
+///
+/// `index` starts at `lower` and grows by `step`. `last` is its value when the loop ends, `lower` if it
+/// never ran.
+#[derive(Clone, Debug)]
+pub struct Loop {
+    /// When it goes round.
+    pub kind: LoopKind,
+    /// The index, defined inside.
+    pub index: Value,
+    /// The first index.
+    pub lower: Value,
+    /// The bound.
+    pub upper: Value,
+    /// What the index grows by, above 0.
+    pub step: i64,
+    /// The index at the end, defined after the loop.
+    pub last: Value,
+    /// Values that go from one round to the next.
+    pub carried: Vec<Carried>,
+    /// What is repeated.
+    pub body: Block,
+}
+
+/// A value that goes from one round of a loop to the next.
+#[derive(Clone, Copy, Debug)]
+pub struct Carried {
+    /// The value inside, defined at the start of a round.
+    pub param: Value,
+    /// What it is in the first round.
+    pub init: Value,
+    /// What it is in the next one.
+    pub next: Value,
+    /// What it is after the loop: `next` of the last round, or `init`.
+    pub result: Value,
+}

@@ -1,0 +1,131 @@
+//! The operations on one lane, on its bits.
+
+use half::f16;
+
+use super::super::op::{BinaryOp, ConvertOp, Predicate, ShiftOp, UnaryOp};
+use super::super::status::Status;
+use super::super::types::Lane;
+
+/// The bits of a lane as a signed number.
+fn signed(lane: Lane, x: u64) -> i64 {
+    let unused = 64 - lane.bits();
+    (x << unused) as i64 >> unused
+}
+
+/// Applies `$f`, on numbers of the type that `$lane` is, to bits, and gives bits.
+macro_rules! on_float {
+    ($lane:expr, |$($x:ident),*| $f:expr) => {
+        match $lane {
+            Lane::F32 => {
+                $(let $x = f32::from_bits($x as u32);)*
+                u64::from(f32::to_bits($f))
+            }
+            Lane::F64 => {
+                $(let $x = f64::from_bits($x);)*
+                f64::to_bits($f)
+            }
+            other => unreachable!("verified lanes are floats, found {other}"),
+        }
+    };
+}
+
+pub(super) fn unary(op: UnaryOp, lane: Lane, x: u64) -> u64 {
+    match op {
+        UnaryOp::Neg => x ^ lane.sign(),
+        UnaryOp::Abs => x & !lane.sign(),
+        UnaryOp::Sqrt => on_float!(lane, |x| x.sqrt()),
+    }
+}
+
+pub(super) fn binary(op: BinaryOp, lane: Lane, x: u64, y: u64) -> u64 {
+    match op {
+        BinaryOp::And => x & y,
+        BinaryOp::Or => x | y,
+        BinaryOp::Xor => x ^ y,
+        _ if lane.is_float() => match op {
+            BinaryOp::Add => on_float!(lane, |x, y| x + y),
+            BinaryOp::Sub => on_float!(lane, |x, y| x - y),
+            BinaryOp::Mul => on_float!(lane, |x, y| x * y),
+            BinaryOp::Div => on_float!(lane, |x, y| x / y),
+            BinaryOp::Min => on_float!(lane, |x, y| if x < y { x } else { y }),
+            BinaryOp::Max => on_float!(lane, |x, y| if y < x { x } else { y }),
+            _ => unreachable!("verified lanes of {op:?} are integers"),
+        },
+        BinaryOp::Add => x.wrapping_add(y) & lane.mask(),
+        BinaryOp::Sub => x.wrapping_sub(y) & lane.mask(),
+        BinaryOp::Mul => x.wrapping_mul(y) & lane.mask(),
+        BinaryOp::Min => signed(lane, x).min(signed(lane, y)) as u64 & lane.mask(),
+        BinaryOp::Max => signed(lane, x).max(signed(lane, y)) as u64 & lane.mask(),
+        BinaryOp::UMin => x.min(y),
+        BinaryOp::UMax => x.max(y),
+        BinaryOp::Div => unreachable!("verified lanes of {op:?} are floats"),
+    }
+}
+
+pub(super) fn fma(lane: Lane, x: u64, y: u64, z: u64) -> u64 {
+    on_float!(lane, |x, y, z| x.mul_add(y, z))
+}
+
+/// The quotient, and what is wrong with it.
+pub(super) fn divide(is_signed: bool, lane: Lane, x: u64, y: u64) -> (u64, Status) {
+    if y == 0 {
+        return (0, Status::ZERO_DIVISOR);
+    }
+    if !is_signed {
+        return (x / y, Status::OK);
+    }
+    if x == lane.sign() && y == lane.mask() {
+        return (x, Status::QUOTIENT_OVERFLOW);
+    }
+    let quotient = signed(lane, x) / signed(lane, y);
+    (quotient as u64 & lane.mask(), Status::OK)
+}
+
+pub(super) fn compare(predicate: Predicate, lane: Lane, x: u64, y: u64) -> bool {
+    if lane.is_float() {
+        // Every f32 is an f64, in the same order.
+        let float = |x: u64| match lane {
+            Lane::F32 => f64::from(f32::from_bits(x as u32)),
+            _ => f64::from_bits(x),
+        };
+        let (x, y) = (float(x), float(y));
+        return match predicate {
+            Predicate::Eq => x == y,
+            Predicate::Lt => x < y,
+            Predicate::Le => x <= y,
+            Predicate::Unordered => x.is_nan() || y.is_nan(),
+            Predicate::ULt => unreachable!("verified lanes of {predicate:?} are integers"),
+        };
+    }
+    let (a, b) = (signed(lane, x), signed(lane, y));
+    match predicate {
+        Predicate::Eq => a == b,
+        Predicate::Lt => a < b,
+        Predicate::Le => a <= b,
+        Predicate::ULt => x < y,
+        Predicate::Unordered => unreachable!("verified lanes of {predicate:?} are floats"),
+    }
+}
+
+pub(super) fn shift(op: ShiftOp, lane: Lane, x: u64, n: u32) -> u64 {
+    match op {
+        ShiftOp::Shl => x << n & lane.mask(),
+        ShiftOp::Shr => x >> n,
+        ShiftOp::Sra => (signed(lane, x) >> n) as u64 & lane.mask(),
+    }
+}
+
+pub(super) fn convert(op: ConvertOp, from: Lane, to: Lane, x: u64) -> u64 {
+    let f32_bits = |x: f32| u64::from(x.to_bits());
+    match op {
+        ConvertOp::Bits | ConvertOp::ZeroExtend => x,
+        ConvertOp::SignExtend => signed(from, x) as u64 & to.mask(),
+        ConvertOp::Truncate => x & to.mask(),
+        ConvertOp::HalfToF32 => f32_bits(f16::from_bits(x as u16).to_f32()),
+        ConvertOp::F32ToHalf => f16::from_f32(f32::from_bits(x as u32)).to_bits().into(),
+        ConvertOp::Float if to == Lane::F64 => f64::from(f32::from_bits(x as u32)).to_bits(),
+        ConvertOp::Float => f32_bits(f64::from_bits(x) as f32),
+        ConvertOp::IntToFloat if to == Lane::F64 => f64::from(x as i32).to_bits(),
+        ConvertOp::IntToFloat => f32_bits(x as i32 as f32),
+    }
+}

@@ -1,0 +1,25 @@
+//! Vector IR: loops over vectors of a fixed number of lanes.
+//!
+//! A function has pointers and indices for parameters and one number of lanes, W, for all its vectors: as
+//! many as fit a register of the target at the widest lane. A vector of narrower lanes fills a part of a
+//! register. Loops are structured; all else is straight code in SSA form.
+//!
+//! Every operation has exactly one result, bit for bit ([`interp`] defines it), on every target. There are
+//! no range checks: whoever lowers to vector IR has made them.
+
+pub mod interp;
+
+mod builder;
+mod function;
+mod op;
+mod print;
+mod status;
+mod types;
+mod verify;
+
+pub use builder::{Builder, Round};
+pub use function::{Block, Carried, Constant, Function, Loop, LoopKind, Statement};
+pub use op::{Addr, BinaryOp, ConvertOp, IndexOp, MaskOp, Op, Predicate, ShiftOp, UnaryOp, Value};
+pub use status::Status;
+pub use types::{Lane, Type};
+pub use verify::{VerifyError, verify};

@@ -1,0 +1,444 @@
+//! The operations of vector IR.
+
+use super::types::{Lane, Type};
+
+/// A value of a function: one result of one statement, or a parameter.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Value(pub(crate) u32);
+
+impl Value {
+    /// The place of the value in the tables of its function.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// An address: `base + index * scale + offset`, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Addr {
+    /// A pointer.
+    pub base: Value,
+    /// An index, if the address has one.
+    pub index: Option<Value>,
+    /// Bytes that the index counts: 1, 2, 4 or 8.
+    pub scale: u8,
+    /// Bytes added.
+    pub offset: i32,
+}
+
+impl Addr {
+    /// The address `base`.
+    pub const fn at(base: Value) -> Addr {
+        Addr {
+            base,
+            index: None,
+            scale: 1,
+            offset: 0,
+        }
+    }
+
+    /// Element `index` of the elements of type `lane` at `base`.
+    pub const fn element(base: Value, index: Value, lane: Lane) -> Addr {
+        Addr {
+            base,
+            index: Some(index),
+            scale: lane.bytes() as u8,
+            offset: 0,
+        }
+    }
+
+    /// The address `bytes` further on.
+    pub const fn plus(self, bytes: i32) -> Addr {
+        Addr {
+            offset: self.offset + bytes,
+            ..self
+        }
+    }
+}
+
+/// Arithmetic on indices, wrapping.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum IndexOp {
+    /// `a + b`.
+    Add,
+    /// `a - b`.
+    Sub,
+    /// `a * b`.
+    Mul,
+    /// The smaller, as signed numbers.
+    Min,
+    /// The larger, as signed numbers.
+    Max,
+}
+
+/// Functions of one vector of floats.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum UnaryOp {
+    /// The sign bit flipped.
+    Neg,
+    /// The sign bit cleared.
+    Abs,
+    /// The square root, correctly rounded.
+    Sqrt,
+}
+
+/// Functions of two vectors of one type.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum BinaryOp {
+    /// `a + b`; integers wrap.
+    Add,
+    /// `a - b`; integers wrap.
+    Sub,
+    /// `a * b`; integers wrap.
+    Mul,
+    /// `a / b`, of floats.
+    Div,
+    /// `a < b ? a : b`: of floats `b` when either is NaN or both are zeros, of integers as signed numbers.
+    Min,
+    /// `b < a ? a : b`: of floats `b` when either is NaN or both are zeros, of integers as signed numbers.
+    Max,
+    /// The smaller of integers as unsigned numbers.
+    UMin,
+    /// The larger of integers as unsigned numbers.
+    UMax,
+    /// Bitwise and, of any lanes.
+    And,
+    /// Bitwise or, of any lanes.
+    Or,
+    /// Bitwise exclusive or, of any lanes.
+    Xor,
+}
+
+impl BinaryOp {
+    /// Whether the operation is defined on `lane`.
+    pub const fn takes(self, lane: Lane) -> bool {
+        match self {
+            BinaryOp::Div => lane.is_float(),
+            BinaryOp::UMin | BinaryOp::UMax => !lane.is_float(),
+            _ => true,
+        }
+    }
+
+    /// Whether the operands may be exchanged.
+    pub const fn is_commutative(self, lane: Lane) -> bool {
+        match self {
+            BinaryOp::Sub | BinaryOp::Div => false,
+            BinaryOp::Min | BinaryOp::Max => !lane.is_float(),
+            _ => true,
+        }
+    }
+}
+
+/// Comparisons of two vectors of one type.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Predicate {
+    /// `a == b`; false when either is NaN.
+    Eq,
+    /// `a < b`, of integers as signed numbers; false when either is NaN.
+    Lt,
+    /// `a <= b`, of integers as signed numbers; false when either is NaN.
+    Le,
+    /// `a < b`, of integers as unsigned numbers.
+    ULt,
+    /// Whether either is NaN.
+    Unordered,
+}
+
+impl Predicate {
+    /// Whether the comparison is defined on `lane`.
+    pub const fn takes(self, lane: Lane) -> bool {
+        match self {
+            Predicate::Eq | Predicate::Lt | Predicate::Le => true,
+            Predicate::ULt => !lane.is_float(),
+            Predicate::Unordered => lane.is_float(),
+        }
+    }
+}
+
+/// Shifts by a number of bits less than the width of a lane.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ShiftOp {
+    /// To the left, zeros shifted in.
+    Shl,
+    /// To the right, zeros shifted in.
+    Shr,
+    /// To the right, copies of the sign bit shifted in.
+    Sra,
+}
+
+/// Conversions, lane by lane. Roundings are to nearest even.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ConvertOp {
+    /// The same bits as another type of the same size.
+    Bits,
+    /// `f16` in an `I16` to `F32`, exact.
+    HalfToF32,
+    /// `F32` to `f16` in an `I16`, rounded.
+    F32ToHalf,
+    /// `F32` to `F64` exactly, `F64` to `F32` rounded.
+    Float,
+    /// An integer as a signed number to a wider one.
+    SignExtend,
+    /// An integer as an unsigned number to a wider one.
+    ZeroExtend,
+    /// The low bits of an integer.
+    Truncate,
+    /// `I32` as a signed number to `F32`, rounded, or to `F64`, exact.
+    IntToFloat,
+}
+
+impl ConvertOp {
+    /// Whether the conversion is defined from `from` to `to`.
+    pub fn takes(self, from: Lane, to: Lane) -> bool {
+        let ints = !from.is_float() && !to.is_float();
+        match self {
+            ConvertOp::Bits => from.bits() == to.bits(),
+            ConvertOp::HalfToF32 => (from, to) == (Lane::I16, Lane::F32),
+            ConvertOp::F32ToHalf => (from, to) == (Lane::F32, Lane::I16),
+            ConvertOp::Float => from.is_float() && to.is_float() && from != to,
+            ConvertOp::SignExtend | ConvertOp::ZeroExtend => ints && from.bits() < to.bits(),
+            ConvertOp::Truncate => ints && from.bits() > to.bits(),
+            ConvertOp::IntToFloat => from == Lane::I32 && to.is_float(),
+        }
+    }
+}
+
+/// Combinations of two masks of one type.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum MaskOp {
+    /// Both.
+    And,
+    /// Either.
+    Or,
+    /// The first but not the second.
+    AndNot,
+}
+
+/// An operation with one result.
+///
+/// A `count` switches lanes off: lanes `0..count` take part, and it must lie in `0..=lanes`. Without one,
+/// all do. Lanes that take no part touch no memory and hold zero.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Op {
+    /// A constant index.
+    Index(i64),
+    /// Arithmetic on indices.
+    IndexOp(IndexOp, Value, Value),
+    /// An address as a pointer of its own.
+    Address(Addr),
+    /// Consecutive elements.
+    Load {
+        /// Type of an element.
+        lane: Lane,
+        /// Where the first one is.
+        addr: Addr,
+        /// Lanes that take part.
+        count: Option<Value>,
+    },
+    /// One element in every lane.
+    LoadSplat {
+        /// Type of the element.
+        lane: Lane,
+        /// Where it is.
+        addr: Addr,
+    },
+    /// Elements at equal distances.
+    LoadStrided {
+        /// Type of an element.
+        lane: Lane,
+        /// Where the first one is.
+        addr: Addr,
+        /// Distance as an index, in elements.
+        stride: Value,
+        /// Lanes that take part.
+        count: Option<Value>,
+    },
+    /// Elements whose places stand in a vector.
+    Gather {
+        /// Type of an element.
+        lane: Lane,
+        /// The pointer that places count from.
+        base: Value,
+        /// A vector of `I32`: places as signed numbers, in elements. The caller has checked them.
+        places: Value,
+        /// Lanes that take part.
+        count: Option<Value>,
+    },
+    /// A function of one vector of floats.
+    Unary(UnaryOp, Value),
+    /// A function of two vectors.
+    Binary(BinaryOp, Value, Value),
+    /// `a * b + c` of floats, rounded once.
+    Fma(Value, Value, Value),
+    /// The quotient of integers, truncated toward zero.
+    ///
+    /// A lane without quotient sets a bit of the [`Status`](super::Status) of the call and goes on: a zero
+    /// divisor gives 0, the smallest number over -1 gives that number.
+    IntDiv {
+        /// Whether the lanes are signed numbers.
+        signed: bool,
+        /// The dividend.
+        lhs: Value,
+        /// The divisor.
+        rhs: Value,
+        /// Lanes that take part.
+        count: Option<Value>,
+    },
+    /// The lanes below a count, as a mask for lanes of this type.
+    Below(Lane, Value),
+    /// A comparison, as a mask.
+    Compare(Predicate, Value, Value),
+    /// A combination of masks.
+    MaskOp(MaskOp, Value, Value),
+    /// The first vector where the mask holds, else the second.
+    Select(Value, Value, Value),
+    /// A shift of integers by a constant.
+    Shift(ShiftOp, Value, u32),
+    /// A conversion of every lane.
+    Convert(ConvertOp, Lane, Value),
+    /// Lane `j + n` in lane `j`, and zero past the end.
+    LanesDown(Value, u32),
+}
+
+impl Op {
+    /// Calls `f` on every operand, in the order of the text form.
+    pub fn for_each_operand(&self, mut f: impl FnMut(Value)) {
+        let addr = |addr: &Addr, f: &mut dyn FnMut(Value)| {
+            f(addr.base);
+            addr.index.into_iter().for_each(f);
+        };
+        match self {
+            Op::Index(_) => {}
+            Op::Address(at) | Op::LoadSplat { addr: at, .. } => addr(at, &mut f),
+            Op::Load {
+                addr: at, count, ..
+            } => {
+                addr(at, &mut f);
+                count.iter().copied().for_each(f);
+            }
+            Op::LoadStrided {
+                addr: at,
+                stride,
+                count,
+                ..
+            } => {
+                addr(at, &mut f);
+                f(*stride);
+                count.iter().copied().for_each(f);
+            }
+            Op::Gather {
+                base,
+                places,
+                count,
+                ..
+            } => {
+                f(*base);
+                f(*places);
+                count.iter().copied().for_each(f);
+            }
+            Op::Unary(_, a)
+            | Op::Below(_, a)
+            | Op::Shift(_, a, _)
+            | Op::Convert(_, _, a)
+            | Op::LanesDown(a, _) => f(*a),
+            Op::IndexOp(_, a, b)
+            | Op::Binary(_, a, b)
+            | Op::Compare(_, a, b)
+            | Op::MaskOp(_, a, b) => {
+                f(*a);
+                f(*b);
+            }
+            Op::Fma(a, b, c) | Op::Select(a, b, c) => {
+                f(*a);
+                f(*b);
+                f(*c);
+            }
+            Op::IntDiv {
+                lhs, rhs, count, ..
+            } => {
+                f(*lhs);
+                f(*rhs);
+                count.iter().copied().for_each(f);
+            }
+        }
+    }
+
+    /// The type of the result, given the types of the operands; none where these do not fit.
+    ///
+    /// Limits that depend on more than types are the verifier's.
+    pub fn result_type(&self, ty: impl Fn(Value) -> Type) -> Option<Type> {
+        let is = |value: Value, expected: Type| ty(value) == expected;
+        let index = |value: &Option<Value>| value.is_none_or(|value| is(value, Type::Index));
+        let addr = |at: &Addr| is(at.base, Type::Ptr) && index(&at.index);
+        let same = |a: Value, b: Value| match (ty(a), ty(b)) {
+            (Type::Vector(a), Type::Vector(b)) if a == b => Some(a),
+            _ => None,
+        };
+        let vector = |fits: bool, lane: Lane| fits.then_some(Type::Vector(lane));
+        match *self {
+            Op::Index(_) => Some(Type::Index),
+            Op::IndexOp(_, a, b) => {
+                (is(a, Type::Index) && is(b, Type::Index)).then_some(Type::Index)
+            }
+            Op::Address(at) => addr(&at).then_some(Type::Ptr),
+            Op::Load {
+                lane,
+                addr: at,
+                count,
+            } => vector(addr(&at) && index(&count), lane),
+            Op::LoadSplat { lane, addr: at } => vector(addr(&at), lane),
+            Op::LoadStrided {
+                lane,
+                addr: at,
+                stride,
+                count,
+            } => vector(addr(&at) && is(stride, Type::Index) && index(&count), lane),
+            Op::Gather {
+                lane,
+                base,
+                places,
+                count,
+            } => {
+                let placed = is(base, Type::Ptr) && is(places, Type::Vector(Lane::I32));
+                vector(placed && index(&count), lane)
+            }
+            Op::Unary(_, a) => match ty(a) {
+                Type::Vector(lane) => vector(lane.is_float(), lane),
+                _ => None,
+            },
+            Op::Binary(op, a, b) => same(a, b).and_then(|lane| vector(op.takes(lane), lane)),
+            Op::Fma(a, b, c) => {
+                let lane = same(a, b)?;
+                vector(lane.is_float() && is(c, Type::Vector(lane)), lane)
+            }
+            Op::IntDiv {
+                lhs, rhs, count, ..
+            } => {
+                let lane = same(lhs, rhs)?;
+                vector(!lane.is_float() && index(&count), lane)
+            }
+            Op::Below(lane, count) => is(count, Type::Index).then_some(Type::Mask(lane.int())),
+            Op::Compare(predicate, a, b) => {
+                let lane = same(a, b)?;
+                predicate.takes(lane).then_some(Type::Mask(lane.int()))
+            }
+            Op::MaskOp(_, a, b) => (matches!(ty(a), Type::Mask(_)) && is(b, ty(a))).then(|| ty(a)),
+            Op::Select(mask, a, b) => {
+                let lane = same(a, b)?;
+                vector(is(mask, Type::Mask(lane.int())), lane)
+            }
+            Op::Shift(_, a, _) => match ty(a) {
+                Type::Vector(lane) => vector(!lane.is_float(), lane),
+                _ => None,
+            },
+            Op::Convert(op, to, a) => match ty(a) {
+                Type::Vector(from) => vector(op.takes(from, to), to),
+                _ => None,
+            },
+            Op::LanesDown(a, _) => match ty(a) {
+                Type::Vector(lane) => vector(true, lane),
+                _ => None,
+            },
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The text form, for reading.
+
+use std::fmt::{self, Display, Formatter};
+
+use super::function::{Block, Function, LoopKind, Statement};
+use super::op::{Addr, Op, Value};
+
+impl Display for Value {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "v{}", self.index())
+    }
+}
+
+impl Display for Addr {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}", self.base)?;
+        if let Some(index) = self.index {
+            write!(f, " + {index}*{}", self.scale)?;
+        }
+        if self.offset != 0 {
+            write!(f, " + {}", self.offset)?;
+        }
+        f.write_str("]")
+    }
+}
+
+impl Display for Function {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "func {}<{}>(", self.name, self.lanes)?;
+        for (position, &param) in self.params.iter().enumerate() {
+            let comma = if position == 0 { "" } else { ", " };
+            write!(f, "{comma}{param}: {}", self.ty(param))?;
+        }
+        writeln!(f, ") {{")?;
+        for constant in &self.constants {
+            let ty = self.ty(constant.value);
+            writeln!(f, "  {}: {ty} = const {:#x}", constant.value, constant.bits)?;
+        }
+        block(self, &self.body, 1, f)?;
+        writeln!(f, "}}")
+    }
+}
+
+fn block(function: &Function, body: &Block, depth: usize, f: &mut Formatter<'_>) -> fmt::Result {
+    for statement in &body.statements {
+        write!(f, "{:1$}", "", 2 * depth)?;
+        match statement {
+            Statement::Let(value, op) => {
+                write!(f, "{value}: {} = ", function.ty(*value))?;
+                operation(op, f)?;
+                writeln!(f)?;
+            }
+            Statement::Store { value, addr, count } => {
+                write!(f, "store {value}, {addr}")?;
+                first(*count, f)?;
+                writeln!(f)?;
+            }
+            Statement::StoreFirst { value, addr } => writeln!(f, "store-first {value}, {addr}")?,
+            Statement::Loop(node) => {
+                let kind = match node.kind {
+                    LoopKind::Whole => "whole",
+                    LoopKind::Rest => "rest",
+                };
+                write!(f, "{}", node.last)?;
+                for carried in &node.carried {
+                    write!(f, ", {}", carried.result)?;
+                }
+                let (index, lower, upper) = (node.index, node.lower, node.upper);
+                write!(
+                    f,
+                    " = {kind} {index} in {lower}..{upper} step {}",
+                    node.step
+                )?;
+                for carried in &node.carried {
+                    write!(f, ", {} = {}", carried.param, carried.init)?;
+                }
+                writeln!(f, " {{")?;
+                block(function, &node.body, depth + 1, f)?;
+                if !node.carried.is_empty() {
+                    write!(f, "{:1$}next", "", 2 * depth + 2)?;
+                    for (position, carried) in node.carried.iter().enumerate() {
+                        let comma = if position == 0 { " " } else { ", " };
+                        write!(f, "{comma}{}", carried.next)?;
+                    }
+                    writeln!(f)?;
+                }
+                writeln!(f, "{:1$}}}", "", 2 * depth)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn first(count: Option<Value>, f: &mut Formatter<'_>) -> fmt::Result {
+    count.map_or(Ok(()), |count| write!(f, ", first {count}"))
+}
+
+fn operation(op: &Op, f: &mut Formatter<'_>) -> fmt::Result {
+    match op {
+        Op::Index(n) => write!(f, "index {n}"),
+        Op::IndexOp(op, a, b) => write!(f, "index.{} {a}, {b}", Lower(op)),
+        Op::Address(addr) => write!(f, "address {addr}"),
+        Op::Load { addr, count, .. } => {
+            write!(f, "load {addr}")?;
+            first(*count, f)
+        }
+        Op::LoadSplat { addr, .. } => write!(f, "load-splat {addr}"),
+        Op::LoadStrided {
+            addr,
+            stride,
+            count,
+            ..
+        } => {
+            write!(f, "load-strided {addr}, by {stride}")?;
+            first(*count, f)
+        }
+        Op::Gather {
+            base,
+            places,
+            count,
+            ..
+        } => {
+            write!(f, "gather [{base}], at {places}")?;
+            first(*count, f)
+        }
+        Op::Unary(op, a) => write!(f, "{} {a}", Lower(op)),
+        Op::Binary(op, a, b) => write!(f, "{} {a}, {b}", Lower(op)),
+        Op::Fma(a, b, c) => write!(f, "fma {a}, {b}, {c}"),
+        Op::IntDiv {
+            signed,
+            lhs,
+            rhs,
+            count,
+        } => {
+            let sign = if *signed { 's' } else { 'u' };
+            write!(f, "int-div.{sign} {lhs}, {rhs}")?;
+            first(*count, f)
+        }
+        Op::Below(_, count) => write!(f, "below {count}"),
+        Op::Compare(predicate, a, b) => write!(f, "compare.{} {a}, {b}", Lower(predicate)),
+        Op::MaskOp(op, a, b) => write!(f, "mask.{} {a}, {b}", Lower(op)),
+        Op::Select(mask, a, b) => write!(f, "select {mask}, {a}, {b}"),
+        Op::Shift(op, a, n) => write!(f, "{} {a}, {n}", Lower(op)),
+        Op::Convert(op, _, a) => write!(f, "convert.{} {a}", Lower(op)),
+        Op::LanesDown(a, n) => write!(f, "lanes-down {a}, {n}"),
+    }
+}
+
+/// The name of a variant in lower case.
+struct Lower<'a, T>(&'a T);
+
+impl<T: fmt::Debug> Display for Lower<'_, T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&format!("{:?}", self.0).to_lowercase())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::op::{Addr, BinaryOp};
+    use super::super::{Builder, Lane, LoopKind};
+
+    #[test]
+    fn the_text_shows_types_bounds_and_carried_values() {
+        let mut b = Builder::new("sum", 8);
+        let (base, extent) = (b.ptr_param(), b.index_param());
+        let (start, zero) = (b.index(0), b.f32(0.0));
+        let bounds = (start, extent);
+        let (last, sums) = b.repeat(LoopKind::Whole, bounds, 8, &[zero], |b, round| {
+            let x = b.load(Lane::F32, Addr::element(base, round.index, Lane::F32), None);
+            vec![b.binary(BinaryOp::Add, round.carried[0], x)]
+        });
+        b.store(sums[0], Addr::at(base).plus(-32), Some(last));
+        let expected = "\
+func sum<8>(v0: ptr, v1: index) {
+  v3: f32 = const 0x0
+  v2: index = index 0
+  v8, v9 = whole v4 in v2..v1 step 8, v5 = v3 {
+    v6: f32 = load [v0 + v4*4]
+    v7: f32 = add v5, v6
+    next v7
+  }
+  store v9, [v0 + -32], first v8
+}
+";
+        assert_eq!(b.finish().to_string(), expected);
+    }
+}

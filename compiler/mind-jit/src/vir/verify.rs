@@ -1,0 +1,361 @@
+//! The verifier of vector IR.
+
+use super::function::{Block, Function, Loop, Statement};
+use super::op::{Addr, Op, Value};
+use super::types::{Lane, Type};
+
+/// What makes a function invalid.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum VerifyError {
+    /// The number of lanes is none that a target has.
+    #[error("a function has {0} lanes; expected a power of two up to 64")]
+    Lanes(u32),
+    /// A value is used where it is not defined.
+    #[error("{user} uses {value}, which is not defined there")]
+    Undefined {
+        /// The value.
+        value: Value,
+        /// The statement, as text.
+        user: String,
+    },
+    /// A value is defined twice.
+    #[error("{0} is defined twice")]
+    Redefined(Value),
+    /// Operands have types that the operation does not take.
+    #[error(
+        "{value} = {op:?}: the operands have types {found:?}, which the operation does not take"
+    )]
+    Types {
+        /// The result.
+        value: Value,
+        /// The operation.
+        op: Op,
+        /// The types of the operands.
+        found: Vec<Type>,
+    },
+    /// A value has another type than expected.
+    #[error("{user}: {value} has type {found}; expected {expected}")]
+    Expected {
+        /// The value.
+        value: Value,
+        /// Its type.
+        found: Type,
+        /// What is expected, in words.
+        expected: &'static str,
+        /// The statement, as text.
+        user: &'static str,
+    },
+    /// A number in a statement is out of range.
+    #[error("{what} is {found}; expected {expected}")]
+    Number {
+        /// What the number is.
+        what: &'static str,
+        /// The number.
+        found: i64,
+        /// What is expected, in words.
+        expected: &'static str,
+    },
+}
+
+/// Checks types, definitions before uses, and the numbers in statements; reports everything.
+pub fn verify(function: &Function) -> Result<(), Vec<VerifyError>> {
+    let mut check = Check {
+        function,
+        scopes: vec![Scope::Ahead; function.value_count()],
+        errors: Vec::new(),
+    };
+    let lanes = function.lanes;
+    if !lanes.is_power_of_two() || lanes > 64 {
+        check.errors.push(VerifyError::Lanes(lanes));
+    }
+    for &param in &function.params {
+        check.define(param);
+        if !matches!(function.ty(param), Type::Ptr | Type::Index) {
+            check.expected(param, "a pointer or an index", "parameter");
+        }
+    }
+    for constant in &function.constants {
+        check.define(constant.value);
+        if !matches!(function.ty(constant.value), Type::Vector(_)) {
+            check.expected(constant.value, "a vector", "constant");
+        }
+    }
+    check.block(&function.body, &[]);
+    if check.errors.is_empty() {
+        Ok(())
+    } else {
+        Err(check.errors)
+    }
+}
+
+/// Where the definition of a value stands, seen from the statement being checked.
+#[derive(Clone, Copy, PartialEq)]
+enum Scope {
+    /// It has not come yet.
+    Ahead,
+    /// The value may be used.
+    Open,
+    /// It was in a loop that has ended.
+    Left,
+}
+
+struct Check<'a> {
+    function: &'a Function,
+    scopes: Vec<Scope>,
+    errors: Vec<VerifyError>,
+}
+
+impl Check<'_> {
+    fn define(&mut self, value: Value) {
+        let before = std::mem::replace(&mut self.scopes[value.index()], Scope::Open);
+        if before != Scope::Ahead {
+            self.errors.push(VerifyError::Redefined(value));
+        }
+    }
+
+    fn uses(&mut self, value: Value, user: impl FnOnce() -> String) {
+        if self.scopes[value.index()] != Scope::Open {
+            let user = user();
+            self.errors.push(VerifyError::Undefined { value, user });
+        }
+    }
+
+    fn expected(&mut self, value: Value, expected: &'static str, user: &'static str) {
+        self.errors.push(VerifyError::Expected {
+            value,
+            found: self.function.ty(value),
+            expected,
+            user,
+        });
+    }
+
+    fn index(&mut self, value: Value, user: &'static str) {
+        self.uses(value, || user.to_owned());
+        if self.function.ty(value) != Type::Index {
+            self.expected(value, "an index", user);
+        }
+    }
+
+    fn number(&mut self, fits: bool, what: &'static str, found: i64, expected: &'static str) {
+        if !fits {
+            self.errors.push(VerifyError::Number {
+                what,
+                found,
+                expected,
+            });
+        }
+    }
+
+    /// Checks a block and the values that leave it at its end.
+    fn block(&mut self, block: &Block, nexts: &[Value]) {
+        let mut inside = Vec::new();
+        for statement in &block.statements {
+            match statement {
+                Statement::Let(value, op) => {
+                    self.operation(*value, op);
+                    inside.push(*value);
+                }
+                Statement::Store { value, addr, count } => {
+                    self.store(*value, addr, "store");
+                    if let Some(count) = count {
+                        self.index(*count, "store");
+                    }
+                }
+                Statement::StoreFirst { value, addr } => self.store(*value, addr, "store-first"),
+                Statement::Loop(node) => {
+                    self.repeat(node);
+                    inside.push(node.last);
+                    inside.extend(node.carried.iter().map(|carried| carried.result));
+                }
+            }
+            let known = inside.len();
+            let fresh = match statement {
+                Statement::Let(..) => 1,
+                Statement::Loop(node) => 1 + node.carried.len(),
+                Statement::Store { .. } | Statement::StoreFirst { .. } => 0,
+            };
+            for &value in &inside[known - fresh..] {
+                self.define(value);
+            }
+        }
+        for &next in nexts {
+            self.uses(next, || "next".to_owned());
+        }
+        for value in inside {
+            self.scopes[value.index()] = Scope::Left;
+        }
+    }
+
+    fn repeat(&mut self, node: &Loop) {
+        self.index(node.lower, "loop");
+        self.index(node.upper, "loop");
+        self.number(
+            node.step > 0 && node.step <= i64::from(i32::MAX),
+            "the step of a loop",
+            node.step,
+            "1 to 2147483647",
+        );
+        let function = self.function;
+        for carried in &node.carried {
+            self.uses(carried.init, || "loop".to_owned());
+            for value in [carried.param, carried.next, carried.result] {
+                if function.ty(value) != function.ty(carried.init) {
+                    self.expected(value, "the type of the initial value", "loop");
+                }
+            }
+        }
+        let params = node.carried.iter().map(|carried| carried.param);
+        let params: Vec<Value> = params.chain([node.index]).collect();
+        params.iter().for_each(|&param| self.define(param));
+        let nexts: Vec<Value> = node.carried.iter().map(|carried| carried.next).collect();
+        self.block(&node.body, &nexts);
+        for param in params {
+            self.scopes[param.index()] = Scope::Left;
+        }
+    }
+
+    fn store(&mut self, value: Value, addr: &Addr, user: &'static str) {
+        self.uses(value, || user.to_owned());
+        if !matches!(self.function.ty(value), Type::Vector(_)) {
+            self.expected(value, "a vector", user);
+        }
+        self.addr(addr);
+        self.uses(addr.base, || user.to_owned());
+        if self.function.ty(addr.base) != Type::Ptr {
+            self.expected(addr.base, "a pointer", user);
+        }
+        if let Some(index) = addr.index {
+            self.index(index, user);
+        }
+    }
+
+    fn addr(&mut self, addr: &Addr) {
+        self.number(
+            matches!(addr.scale, 1 | 2 | 4 | 8),
+            "the scale of an address",
+            addr.scale.into(),
+            "1, 2, 4 or 8",
+        );
+    }
+
+    fn operation(&mut self, value: Value, op: &Op) {
+        let mut operands = Vec::new();
+        op.for_each_operand(|operand| operands.push(operand));
+        for &operand in &operands {
+            self.uses(operand, || format!("{value} = {op:?}"));
+        }
+        let function = self.function;
+        match op.result_type(|operand| function.ty(operand)) {
+            None => self.errors.push(VerifyError::Types {
+                value,
+                op: *op,
+                found: operands.iter().map(|&value| function.ty(value)).collect(),
+            }),
+            Some(ty) if ty != function.ty(value) => {
+                self.expected(value, "the type that its operation gives", "let");
+            }
+            Some(_) => self.numbers(op),
+        }
+    }
+
+    /// Checks the numbers of an operation whose types fit.
+    fn numbers(&mut self, op: &Op) {
+        match *op {
+            Op::Address(addr)
+            | Op::Load { addr, .. }
+            | Op::LoadSplat { addr, .. }
+            | Op::LoadStrided { addr, .. } => self.addr(&addr),
+            Op::Shift(_, a, n) => {
+                let bits = self.function.lane(a).bits();
+                self.number(
+                    n < bits,
+                    "the shift",
+                    n.into(),
+                    "less than the lane has bits",
+                );
+            }
+            Op::LanesDown(_, n) => {
+                let fits = n.is_power_of_two() && n < self.function.lanes;
+                let expected = "a power of two below the number of lanes";
+                self.number(fits, "the distance of lanes-down", n.into(), expected);
+            }
+            Op::Gather { .. } if self.function.lanes * Lane::I32.bits() > 512 => {
+                let lanes = self.function.lanes.into();
+                self.number(
+                    false,
+                    "the number of lanes of a gather",
+                    lanes,
+                    "16 at most",
+                );
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::op::{BinaryOp, ShiftOp};
+    use super::super::{Builder, LoopKind};
+    use super::*;
+
+    fn errors(function: &Function) -> Vec<String> {
+        let errors = verify(function).expect_err("an invalid function");
+        errors.iter().map(VerifyError::to_string).collect()
+    }
+
+    #[test]
+    fn a_value_of_a_loop_is_gone_behind_it() {
+        let mut b = Builder::new("leak", 4);
+        let (base, extent) = (b.ptr_param(), b.index_param());
+        let start = b.index(0);
+        let mut leaked = None;
+        b.repeat(LoopKind::Rest, (start, extent), 4, &[], |b, round| {
+            let addr = Addr::element(base, round.index, Lane::F32);
+            leaked = Some(b.load(Lane::F32, addr, None));
+            Vec::new()
+        });
+        let leaked = leaked.expect("the body was built");
+        b.store(leaked, Addr::at(base), None);
+        let function = b.finish();
+        let expected = format!("store uses {leaked}, which is not defined there");
+        assert_eq!(errors(&function), [expected]);
+    }
+
+    #[test]
+    fn every_number_out_of_range_is_reported() {
+        let mut b = Builder::new("numbers", 3);
+        let (base, extent) = (b.ptr_param(), b.index_param());
+        let addr = Addr {
+            scale: 3,
+            ..Addr::element(base, extent, Lane::I32)
+        };
+        let x = b.load(Lane::I32, addr, None);
+        b.shift(ShiftOp::Shl, x, 32);
+        b.op(Op::LanesDown(x, 4));
+        b.repeat(LoopKind::Whole, (extent, extent), 0, &[], |_, _| Vec::new());
+        let expected = [
+            "a function has 3 lanes; expected a power of two up to 64",
+            "the scale of an address is 3; expected 1, 2, 4 or 8",
+            "the shift is 32; expected less than the lane has bits",
+            "the distance of lanes-down is 4; expected a power of two below the number of lanes",
+            "the step of a loop is 0; expected 1 to 2147483647",
+        ];
+        assert_eq!(errors(&b.finish()), expected);
+    }
+
+    #[test]
+    fn types_and_double_definitions_are_reported_together() {
+        let mut b = Builder::new("types", 4);
+        let (x, y) = (b.f32(1.0), b.f32(2.0));
+        let sum = b.binary(BinaryOp::Add, x, y);
+        let mut function = b.finish();
+        let again = function.body.statements[0].clone();
+        function.body.statements.push(again);
+        function.types[y.index()] = Type::Vector(Lane::F64);
+        let found = errors(&function);
+        assert_eq!(found.len(), 3, "{found:?}");
+        assert!(found[0].contains("the operands have types [Vector(F32), Vector(F64)]"));
+        assert_eq!(found[2], format!("{sum} is defined twice"));
+    }
+}

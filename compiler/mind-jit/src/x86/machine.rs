@@ -1,0 +1,244 @@
+//! Machine code before registers are assigned.
+
+use iced_x86::Code;
+use regalloc2::{
+    Block, Function, Inst, InstRange, Operand, OperandConstraint, OperandKind, OperandPos, PReg,
+    PRegSet, RegClass, VReg,
+};
+
+use super::lanewise::Lanewise;
+
+/// What part of a register an instruction names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum View {
+    Xmm,
+    Ymm,
+    Zmm,
+    Mask,
+    Gpr32,
+    Gpr64,
+}
+
+/// An operand of an instruction, in the order of its encoding.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Arg {
+    /// A register: the place among the operands of the allocator.
+    Reg(u8, View),
+    /// The memory operand.
+    Mem,
+    Imm8(u8),
+    Imm32(i32),
+    Imm64(i64),
+}
+
+/// What an address starts from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Base<R> {
+    Reg(R),
+    /// A constant, by its offset in the pool.
+    Pool(u32),
+}
+
+/// A memory operand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mem<R> {
+    pub base: Base<R>,
+    pub index: Option<R>,
+    pub scale: u8,
+    pub disp: i32,
+}
+
+impl<R> Mem<R> {
+    /// A constant of the pool.
+    pub fn pool(offset: u32) -> Mem<R> {
+        Mem {
+            base: Base::Pool(offset),
+            index: None,
+            scale: 1,
+            disp: 0,
+        }
+    }
+}
+
+/// A single instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plain {
+    pub code: Code,
+    pub args: [Option<Arg>; 5],
+    pub mem: Option<Mem<u8>>,
+    /// The mask register that switches lanes off.
+    pub mask: Option<u8>,
+    /// Whether lanes of the result that are off become zero.
+    pub is_zeroing: bool,
+}
+
+/// When a branch is taken, after a comparison of two general registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Condition {
+    /// Signed less.
+    Less,
+    /// Signed less or equal.
+    LessOrEqual,
+}
+
+/// An instruction, or a few that the allocator sees as one.
+#[derive(Clone, Debug)]
+pub(super) enum Node {
+    /// Defines the pointer to the arguments.
+    Entry,
+    Plain(Plain),
+    Lanewise(Lanewise),
+    /// Goes to the only successor.
+    Jump,
+    /// Goes to the first successor if the condition holds, else to the second.
+    Branch(Condition),
+    Return,
+}
+
+/// A function of machine code over virtual registers, as the allocator takes it.
+#[derive(Debug, Default)]
+pub(super) struct Machine {
+    pub nodes: Vec<Node>,
+    /// Where the operands of each node end.
+    operand_ends: Vec<u32>,
+    operands: Vec<Operand>,
+    /// Where each block starts; the last one ends with the nodes.
+    starts: Vec<u32>,
+    params: Vec<Vec<VReg>>,
+    /// Successors, and what each gives to the parameters.
+    succs: Vec<Vec<Block>>,
+    args: Vec<Vec<Vec<VReg>>>,
+    preds: Vec<Vec<Block>>,
+    /// Blocks that a loop comes back to.
+    pub is_header: Vec<bool>,
+    vregs: usize,
+}
+
+impl Machine {
+    pub fn new_vreg(&mut self, class: RegClass) -> VReg {
+        self.vregs += 1;
+        VReg::new(self.vregs - 1, class)
+    }
+
+    /// Promises a block, to be opened later.
+    pub fn new_block(&mut self, params: Vec<VReg>) -> Block {
+        self.starts.push(u32::MAX);
+        self.params.push(params);
+        self.succs.push(Vec::new());
+        self.args.push(Vec::new());
+        self.preds.push(Vec::new());
+        self.is_header.push(false);
+        Block::new(self.starts.len() - 1)
+    }
+
+    /// Starts a block; nodes go there from now on. Blocks start in the order of their numbers.
+    pub fn open(&mut self, block: Block) {
+        self.starts[block.index()] = self.nodes.len() as u32;
+    }
+
+    pub fn push(&mut self, node: Node, operands: &[Operand]) {
+        self.nodes.push(node);
+        self.operands.extend_from_slice(operands);
+        self.operand_ends.push(self.operands.len() as u32);
+    }
+
+    /// Ends `block`, which goes to `succs` with these arguments.
+    pub fn end(
+        &mut self,
+        block: Block,
+        node: Node,
+        operands: &[Operand],
+        succs: Vec<(Block, Vec<VReg>)>,
+    ) {
+        self.push(node, operands);
+        self.link(block, succs);
+    }
+
+    /// Says where `block` goes, which has ended.
+    pub fn link(&mut self, block: Block, succs: Vec<(Block, Vec<VReg>)>) {
+        for (succ, args) in succs {
+            self.succs[block.index()].push(succ);
+            self.args[block.index()].push(args);
+            self.preds[succ.index()].push(block);
+        }
+    }
+}
+
+impl Function for Machine {
+    fn num_insts(&self) -> usize {
+        self.nodes.len()
+    }
+
+    fn num_blocks(&self) -> usize {
+        self.starts.len()
+    }
+
+    fn entry_block(&self) -> Block {
+        Block::new(0)
+    }
+
+    fn block_insns(&self, block: Block) -> InstRange {
+        let start = self.starts[block.index()];
+        let end = self.starts.get(block.index() + 1);
+        let end = end.copied().unwrap_or(self.nodes.len() as u32);
+        InstRange::new(Inst::new(start as usize), Inst::new(end as usize))
+    }
+
+    fn block_succs(&self, block: Block) -> &[Block] {
+        &self.succs[block.index()]
+    }
+
+    fn block_preds(&self, block: Block) -> &[Block] {
+        &self.preds[block.index()]
+    }
+
+    fn block_params(&self, block: Block) -> &[VReg] {
+        &self.params[block.index()]
+    }
+
+    fn is_ret(&self, inst: Inst) -> bool {
+        matches!(self.nodes[inst.index()], Node::Return)
+    }
+
+    fn is_branch(&self, inst: Inst) -> bool {
+        matches!(self.nodes[inst.index()], Node::Jump | Node::Branch(_))
+    }
+
+    fn branch_blockparams(&self, block: Block, _: Inst, succ: usize) -> &[VReg] {
+        &self.args[block.index()][succ]
+    }
+
+    fn inst_operands(&self, inst: Inst) -> &[Operand] {
+        let end = self.operand_ends[inst.index()] as usize;
+        let start = match inst.index() {
+            0 => 0,
+            index => self.operand_ends[index - 1] as usize,
+        };
+        &self.operands[start..end]
+    }
+
+    fn inst_clobbers(&self, inst: Inst) -> PRegSet {
+        match &self.nodes[inst.index()] {
+            Node::Lanewise(node) => node.clobbers(),
+            _ => PRegSet::empty(),
+        }
+    }
+
+    fn num_vregs(&self) -> usize {
+        self.vregs
+    }
+
+    fn spillslot_size(&self, class: RegClass) -> usize {
+        super::registers::spill_words(class)
+    }
+}
+
+/// An operand that must be in `preg` when the function starts.
+pub(super) fn fixed_def(vreg: VReg, preg: PReg) -> Operand {
+    Operand::new(
+        vreg,
+        OperandConstraint::FixedReg(preg),
+        OperandKind::Def,
+        OperandPos::Late,
+    )
+}

@@ -1,0 +1,104 @@
+//! The registers of x86-64 as the allocator knows them.
+
+use iced_x86::Register;
+use regalloc2::{MachineEnv, PReg, PRegSet, RegClass};
+
+use super::machine::View;
+
+/// General registers, by their number in instructions.
+const GPR64: [Register; 16] = [
+    Register::RAX,
+    Register::RCX,
+    Register::RDX,
+    Register::RBX,
+    Register::RSP,
+    Register::RBP,
+    Register::RSI,
+    Register::RDI,
+    Register::R8,
+    Register::R9,
+    Register::R10,
+    Register::R11,
+    Register::R12,
+    Register::R13,
+    Register::R14,
+    Register::R15,
+];
+
+pub(super) const RAX: PReg = PReg::new(0, RegClass::Int);
+pub(super) const RDX: PReg = PReg::new(2, RegClass::Int);
+pub(super) const RDI: PReg = PReg::new(7, RegClass::Int);
+
+/// What a call may change; the stack pointer and rbp, which frames use, are in neither list.
+const CALLER_SAVED: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
+const CALLEE_SAVED: [usize; 5] = [3, 12, 13, 14, 15];
+
+/// Words of 8 bytes that a spilled register takes.
+pub(super) const fn spill_words(class: RegClass) -> usize {
+    match class {
+        RegClass::Int | RegClass::Vector => 1,
+        RegClass::Float => 8,
+    }
+}
+
+fn set(class: RegClass, numbers: impl IntoIterator<Item = usize>) -> PRegSet {
+    let pregs = numbers.into_iter().map(|number| PReg::new(number, class));
+    pregs.fold(PRegSet::empty(), PRegSet::with)
+}
+
+/// The registers to assign: vectors are of class `Float`, masks of class `Vector`.
+///
+/// The mask register k0 cannot switch lanes off and is left out.
+pub(super) fn environment(vectors: usize, has_masks: bool) -> MachineEnv {
+    let masks = if has_masks { 1..8 } else { 0..0 };
+    MachineEnv {
+        preferred_regs_by_class: [
+            set(RegClass::Int, CALLER_SAVED),
+            set(RegClass::Float, 0..vectors),
+            set(RegClass::Vector, masks),
+        ],
+        non_preferred_regs_by_class: [
+            set(RegClass::Int, CALLEE_SAVED),
+            PRegSet::empty(),
+            PRegSet::empty(),
+        ],
+        scratch_by_class: [None; 3],
+        fixed_stack_slots: Vec::new(),
+    }
+}
+
+/// Whether a function that changes `preg` must restore it.
+pub(super) fn is_callee_saved(preg: PReg) -> bool {
+    preg.class() == RegClass::Int && CALLEE_SAVED.contains(&preg.hw_enc())
+}
+
+/// The register as an instruction names it.
+pub(super) fn named(preg: PReg, view: View) -> Register {
+    let number = preg.hw_enc() as u32;
+    match view {
+        View::Gpr64 => GPR64[preg.hw_enc()],
+        View::Gpr32 => GPR64[preg.hw_enc()].full_register32(),
+        View::Xmm => Register::XMM0 + number,
+        View::Ymm => Register::YMM0 + number,
+        View::Zmm => Register::ZMM0 + number,
+        View::Mask => Register::K0 + number,
+    }
+}
+
+/// A general register of `bytes` bytes.
+pub(super) fn sized(register: Register, bytes: u32) -> Register {
+    let low = |base: Register, high: Register| {
+        let number = register.number();
+        if number < 4 {
+            base + number as u32
+        } else {
+            high + (number as u32 - 4)
+        }
+    };
+    match bytes {
+        1 => low(Register::AL, Register::SPL),
+        2 => Register::AX + register.number() as u32,
+        4 => register.full_register32(),
+        _ => register,
+    }
+}

@@ -1,0 +1,180 @@
+//! Every scalar function on every dtype it is defined on.
+
+use mind_core::ops::OPS;
+use mind_ir::Graph;
+use mind_ir::eval::{DimEnv, EvalCx, EvalError};
+use mind_ir::opdef::Trait;
+use mind_ir::scalar::{self, ScalarFn};
+use mind_ir::tensor::{Buffer, Tensor};
+use mind_ir::types::DType;
+use mind_jit::lower;
+use mind_jit::target::TargetInfo;
+use mind_jit::vir::{Builder, Function, Status};
+
+use crate::harness::{self, Input};
+use crate::samples::{Random, divisors, elements};
+
+/// `out[i] = function(in[i]...)`.
+fn kernel(function: ScalarFn, dtype: DType, target: &TargetInfo, unroll: u32) -> Function {
+    let lane = lower::compute_lane(dtype);
+    let mut b = Builder::new("apply", target.lanes(lane.bits()));
+    let ins: Vec<_> = (0..function.arity()).map(|_| b.ptr_param()).collect();
+    let (out, extent) = (b.ptr_param(), b.index_param());
+    lower::for_each(&mut b, extent, unroll, |b, at| {
+        let storage = lower::storage_lane(dtype);
+        let xs: Vec<_> = (ins.iter())
+            .map(|&base| lower::load(b, dtype, at.addr(base, storage), at.count))
+            .collect();
+        let y = lower::apply(b, function, dtype, &xs, at.count);
+        lower::store(b, dtype, y, at.addr(out, storage), at.count);
+    });
+    b.finish()
+}
+
+/// Every function with every dtype that an op of the table has it on.
+fn cases() -> Vec<(ScalarFn, DType)> {
+    let mut cases = Vec::new();
+    for op in OPS {
+        let Some(function) = op.scalar else {
+            assert!(
+                !op.traits.contains(&Trait::Elementwise),
+                "{} names no function",
+                op.name
+            );
+            continue;
+        };
+        let dtypes = DType::ALL
+            .iter()
+            .filter(|&&dtype| op.operands[0].class.admits(dtype));
+        cases.extend(dtypes.map(|&dtype| (function, dtype)));
+    }
+    cases
+}
+
+fn reference(function: ScalarFn, operands: &[&Buffer]) -> Result<Buffer, EvalError> {
+    let (graph, dims) = (Graph::new(), DimEnv::default());
+    let cx = EvalCx::run(&graph, &dims);
+    let tensors: Vec<Tensor> = (operands.iter())
+        .map(|buffer| Tensor::new(vec![buffer.len()], (*buffer).clone()))
+        .collect();
+    let views: Vec<&Tensor> = tensors.iter().collect();
+    Ok(scalar::eval(function, &cx, &views)?.buffer().clone())
+}
+
+fn operands(function: ScalarFn, dtype: DType, count: usize, random: &mut Random) -> Vec<Buffer> {
+    let mut operands: Vec<Buffer> = (0..function.arity())
+        .map(|_| elements(dtype, count, random))
+        .collect();
+    if function == ScalarFn::Div && dtype.is_int() {
+        operands[1] = divisors(dtype, count);
+    }
+    operands
+}
+
+#[test]
+fn every_function_of_the_table_is_covered() {
+    let functions: Vec<ScalarFn> = cases().into_iter().map(|(function, _)| function).collect();
+    for function in ScalarFn::ALL {
+        assert!(
+            functions.contains(function),
+            "no op of the table applies {function:?}"
+        );
+    }
+    assert!(cases().len() > 100);
+}
+
+#[test]
+fn kernels_give_the_bits_of_the_interpreter_at_every_length() {
+    let mut random = Random::new(1);
+    for target in harness::targets() {
+        for (function, dtype) in cases() {
+            let code = kernel(function, dtype, &target, 1);
+            let Some(compiled) = harness::compiled(&code, target.isa) else {
+                continue;
+            };
+            for count in 0..=2 * code.lanes() as usize + 1 {
+                let xs = operands(function, dtype, count, &mut random);
+                let mut inputs: Vec<Input> = xs.iter().map(Input::elements).collect();
+                inputs.extend([Input::room(dtype, count), Input::Index(count as i64)]);
+                let (status, buffers) = harness::check(&code, &compiled, &inputs);
+                assert_eq!(status, Status::OK);
+                let expected =
+                    reference(function, &xs.iter().collect::<Vec<_>>()).expect("defined");
+                let found = buffers.last().expect("the result");
+                assert!(
+                    expected.same_bits(found),
+                    "{function:?} {dtype} on {}: expected {expected:?}\nfound {found:?}\nof {xs:?}",
+                    target.isa
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn unrolled_kernels_give_the_same_bits_on_many_elements() {
+    let mut random = Random::new(2);
+    for target in harness::targets() {
+        for (function, dtype) in cases() {
+            let code = kernel(function, dtype, &target, 4);
+            let Some(compiled) = harness::compiled(&code, target.isa) else {
+                continue;
+            };
+            let count = 1237;
+            let xs = operands(function, dtype, count, &mut random);
+            let mut inputs: Vec<Input> = xs.iter().map(Input::elements).collect();
+            inputs.extend([Input::room(dtype, count), Input::Index(count as i64)]);
+            let found = harness::execute(&compiled, &inputs, crate::guarded::Place::End);
+            let expected = reference(function, &xs.iter().collect::<Vec<_>>()).expect("defined");
+            let found = found.1.last().expect("the result");
+            assert!(
+                expected.same_bits(found),
+                "{function:?} {dtype} on {}",
+                target.isa
+            );
+        }
+    }
+}
+
+#[test]
+fn quotients_that_do_not_exist_are_reported_and_trap_nowhere() {
+    let smallest = i64::MIN.to_ne_bytes();
+    for target in harness::targets() {
+        for (dtype, lhs, rhs, expected) in [
+            (
+                DType::I64,
+                smallest,
+                (-1i64).to_ne_bytes(),
+                Status::QUOTIENT_OVERFLOW,
+            ),
+            (
+                DType::I64,
+                smallest,
+                0i64.to_ne_bytes(),
+                Status::ZERO_DIVISOR,
+            ),
+            (
+                DType::U64,
+                smallest,
+                0i64.to_ne_bytes(),
+                Status::ZERO_DIVISOR,
+            ),
+            (DType::U64, smallest, (-1i64).to_ne_bytes(), Status::OK),
+        ] {
+            let code = kernel(ScalarFn::Div, dtype, &target, 1);
+            let Some(compiled) = harness::compiled(&code, target.isa) else {
+                continue;
+            };
+            for count in [1, 9] {
+                let inputs = [
+                    Input::Elements(dtype, lhs.repeat(count)),
+                    Input::Elements(dtype, rhs.repeat(count)),
+                    Input::room(dtype, count),
+                    Input::Index(count as i64),
+                ];
+                let (status, _) = harness::check(&code, &compiled, &inputs);
+                assert_eq!(status, expected, "{dtype} on {}", target.isa);
+            }
+        }
+    }
+}

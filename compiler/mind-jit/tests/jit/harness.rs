@@ -1,0 +1,122 @@
+//! Running one function in the interpreter and as code.
+
+use mind_ir::tensor::Buffer;
+use mind_ir::types::DType;
+use mind_jit::kernel::{Kernel, assemble};
+use mind_jit::target::{Isa, TargetInfo};
+use mind_jit::vir::interp::{self, Arg, Memory};
+use mind_jit::vir::{Function, Status};
+
+use crate::guarded::{Guarded, Place};
+
+/// An argument of a test call.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// Elements, which the function may also write.
+    Elements(DType, Vec<u8>),
+    Index(i64),
+}
+
+impl Input {
+    pub fn elements(buffer: &Buffer) -> Input {
+        Input::Elements(buffer.dtype(), buffer.to_bytes())
+    }
+
+    /// Room for results.
+    pub fn room(dtype: DType, count: usize) -> Input {
+        Input::Elements(dtype, vec![0xa5; count * dtype.size()])
+    }
+}
+
+/// What a call leaves: its status, and all elements.
+pub type Outcome = (Status, Vec<Buffer>);
+
+/// What the function means.
+pub fn interpret(function: &Function, inputs: &[Input]) -> Outcome {
+    let mut buffers: Vec<(DType, Vec<u8>)> = Vec::new();
+    for input in inputs {
+        if let Input::Elements(dtype, bytes) = input {
+            buffers.push((*dtype, bytes.clone()));
+        }
+    }
+    let mut memory = Memory::default();
+    let mut pointers = buffers
+        .iter_mut()
+        .map(|(_, bytes)| memory.add(bytes))
+        .collect::<Vec<_>>()
+        .into_iter();
+    let args: Vec<Arg> = (inputs.iter())
+        .map(|input| match input {
+            Input::Elements(..) => Arg::Ptr(pointers.next().expect("a pointer for each")),
+            Input::Index(index) => Arg::Index(*index),
+        })
+        .collect();
+    let status = interp::run(function, &args, &mut memory)
+        .unwrap_or_else(|fault| panic!("{fault} in\n{function}"));
+    let left = buffers
+        .iter()
+        .map(|(dtype, bytes)| Buffer::from_bytes(*dtype, bytes));
+    (status, left.collect())
+}
+
+/// What the code does, with the elements at `place`.
+pub fn execute(kernel: &Kernel, inputs: &[Input], place: Place) -> Outcome {
+    let mut buffers = Vec::new();
+    let args: Vec<u64> = (inputs.iter())
+        .map(|input| match input {
+            Input::Elements(dtype, bytes) => {
+                buffers.push((*dtype, Guarded::new(bytes, place)));
+                buffers.last().map_or(0, |(_, bytes)| bytes.address())
+            }
+            Input::Index(index) => *index as u64,
+        })
+        .collect();
+    // SAFETY: the interpreter has found that the function stays inside its buffers; forbidden pages around
+    // them catch code that does not.
+    let status = unsafe { kernel.call(&args) };
+    let left = buffers
+        .iter()
+        .map(|(dtype, bytes)| Buffer::from_bytes(*dtype, bytes.bytes()));
+    (status, left.collect())
+}
+
+/// Whether two outcomes are the same, any NaN being equal to any other.
+pub fn same(a: &Outcome, b: &Outcome) -> bool {
+    a.0 == b.0 && a.1.iter().zip(&b.1).all(|(a, b)| a.same_bits(b))
+}
+
+/// The targets to compile for: all of them. Those that cannot run here are counted on stderr.
+pub fn targets() -> Vec<TargetInfo> {
+    for isa in Isa::ALL.into_iter().filter(|isa| !isa.is_available()) {
+        eprintln!("note: {isa} code is encoded and decoded, not run: this machine lacks it");
+    }
+    Isa::ALL.map(TargetInfo::of).to_vec()
+}
+
+/// The compiled function, unless this machine cannot run it; then it is only assembled.
+pub fn compiled(function: &Function, isa: Isa) -> Option<Kernel> {
+    if isa.is_available() {
+        let kernel = Kernel::compile(function, isa);
+        return Some(kernel.unwrap_or_else(|error| panic!("{error} in\n{function}")));
+    }
+    let code = assemble(function, isa);
+    assert!(
+        !code
+            .unwrap_or_else(|error| panic!("{error} in\n{function}"))
+            .is_empty()
+    );
+    None
+}
+
+/// Checks that the code does what the function means, on elements at both places.
+pub fn check(function: &Function, kernel: &Kernel, inputs: &[Input]) -> Outcome {
+    let expected = interpret(function, inputs);
+    for place in [Place::Start, Place::End] {
+        let found = execute(kernel, inputs, place);
+        assert!(
+            same(&expected, &found),
+            "expected {expected:?}\nfound {found:?}\nwith {place:?}, {inputs:?}\nin\n{function}"
+        );
+    }
+    expected
+}

@@ -1,0 +1,8 @@
+//! Compiled kernels against the interpreters, bit for bit.
+
+mod elementwise;
+mod guarded;
+mod harness;
+mod programs;
+mod reductions;
+mod samples;

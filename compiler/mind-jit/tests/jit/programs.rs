@@ -1,0 +1,441 @@
+//! Random functions of vector IR, on every target, against the interpreter of vector IR.
+
+use mind_ir::types::DType;
+use mind_jit::lower;
+use mind_jit::target::TargetInfo;
+use mind_jit::vir::{
+    Addr, BinaryOp, Builder, ConvertOp, Function, IndexOp, Lane, LoopKind, MaskOp, Op, Predicate,
+    ShiftOp, Type, UnaryOp, Value,
+};
+
+use crate::harness::{self, Input};
+use crate::samples::{Random, elements};
+
+/// Elements between neighbours of a strided load.
+const STRIDE: usize = 3;
+/// Elements that gathers read from.
+const TABLE: usize = 50;
+/// Results that a program stores.
+const RESULTS: usize = 6;
+
+fn dtype(lane: Lane) -> DType {
+    match lane {
+        Lane::I8 => DType::U8,
+        Lane::I16 => DType::U16,
+        Lane::I32 => DType::U32,
+        Lane::I64 => DType::U64,
+        Lane::F32 => DType::F32,
+        Lane::F64 => DType::F64,
+    }
+}
+
+/// What a random program is made from.
+#[derive(Clone, Copy)]
+struct Recipe {
+    seed: u64,
+    /// Bits of the widest lane.
+    widest: u32,
+    steps: usize,
+    unroll: u32,
+}
+
+impl Recipe {
+    fn new(seed: u64) -> Recipe {
+        let mut random = Random::new(seed);
+        Recipe {
+            seed,
+            widest: random.pick(&[8, 16, 32, 32, 64, 64]),
+            steps: random.pick(&[3, 10, 25, 60]),
+            unroll: random.pick(&[1, 1, 3]),
+        }
+    }
+
+    fn lanes(&self) -> Vec<Lane> {
+        Lane::ALL
+            .into_iter()
+            .filter(|lane| lane.bits() <= self.widest)
+            .collect()
+    }
+}
+
+/// A function, and the types of what it stores.
+struct Program {
+    function: Function,
+    results: Vec<Lane>,
+    /// Whether lanes see each other, so that results depend on how many there are.
+    mixes_lanes: bool,
+}
+
+/// The values that the next step can use.
+struct Steps<'b> {
+    b: &'b mut Builder,
+    random: Random,
+    lanes: Vec<Lane>,
+    values: Vec<Value>,
+    count: Option<Value>,
+    mixes_lanes: bool,
+}
+
+impl Steps<'_> {
+    fn pick(&mut self, fits: impl Fn(Type) -> bool) -> Option<Value> {
+        let fitting: Vec<Value> = self
+            .values
+            .iter()
+            .copied()
+            .filter(|&value| fits(self.b.ty(value)))
+            .collect();
+        // The newest are taken more often, so that chains grow.
+        let recent = fitting.len().saturating_sub(self.random.pick(&[3, 8, 100]));
+        (!fitting.is_empty()).then(|| fitting[recent + self.random.below(fitting.len() - recent)])
+    }
+
+    fn vector(&mut self, lane: Lane) -> Value {
+        self.pick(|ty| ty == Type::Vector(lane))
+            .unwrap_or_else(|| self.constant(lane))
+    }
+
+    fn constant(&mut self, lane: Lane) -> Value {
+        let bits = match (lane, self.random.below(2)) {
+            (Lane::F32, 0) => 0x3fc0_0000,
+            (Lane::F64, 0) => 0x3ff8_0000_0000_0000,
+            (Lane::F32 | Lane::F64, _) => lane.sign(),
+            _ => self.random.bits(),
+        };
+        self.b.constant(lane, bits)
+    }
+
+    /// A vector whose bits are those of the interpreter even where it was NaN.
+    fn clean(&mut self, x: Value) -> Value {
+        let lane = self.b.lane(x);
+        if !lane.is_float() {
+            return x;
+        }
+        let is_nan = self.b.compare(Predicate::Unordered, x, x);
+        let other = self.b.constant(lane, 0);
+        self.b.select(is_nan, other, x)
+    }
+
+    fn step(&mut self) {
+        let lanes = self.lanes.clone();
+        let lane = self.random.pick(&lanes);
+        let value = match self.random.below(12) {
+            0..=2 => self.binary(lane),
+            3 => self.unary(lane),
+            4 => self.compare(lane),
+            5 => self.select(lane),
+            6 => self.shift(lane),
+            7 | 8 => self.convert(lane),
+            9 => self.divide(lane),
+            10 => self.mask(),
+            _ => Some(self.constant(lane)),
+        };
+        self.values.extend(value);
+    }
+
+    fn binary(&mut self, lane: Lane) -> Option<Value> {
+        use BinaryOp::*;
+        let ops = [Add, Sub, Mul, Div, Min, Max, UMin, UMax, And, Or, Xor].into_iter();
+        let ops: Vec<BinaryOp> = ops.filter(|op| op.takes(lane)).collect();
+        let op = self.random.pick(&ops);
+        let (mut x, mut y) = (self.vector(lane), self.vector(lane));
+        if matches!(op, And | Or | Xor) {
+            (x, y) = (self.clean(x), self.clean(y));
+        }
+        if lane.is_float() && self.random.below(3) == 0 {
+            let mut z = self.vector(lane);
+            if self.random.below(2) == 0 {
+                z = self.b.unary(UnaryOp::Neg, z);
+            }
+            if self.random.below(2) == 0 {
+                x = self.b.unary(UnaryOp::Neg, x);
+            }
+            return Some(self.b.fma(x, y, z));
+        }
+        Some(self.b.binary(op, x, y))
+    }
+
+    fn unary(&mut self, lane: Lane) -> Option<Value> {
+        let x = self.vector(lane);
+        if lane.is_float() {
+            let op = self
+                .random
+                .pick(&[UnaryOp::Neg, UnaryOp::Abs, UnaryOp::Sqrt]);
+            return Some(self.b.unary(op, x));
+        }
+        if self.random.below(4) == 0 && self.b.lanes() > 1 {
+            self.mixes_lanes = true;
+            let distance = 1 << self.random.below(self.b.lanes().ilog2() as usize);
+            return Some(self.b.op(Op::LanesDown(x, distance)));
+        }
+        None
+    }
+
+    fn compare(&mut self, lane: Lane) -> Option<Value> {
+        use Predicate::*;
+        let predicates = [Eq, Lt, Le, ULt, Unordered].into_iter();
+        let predicates: Vec<Predicate> = predicates.filter(|how| how.takes(lane)).collect();
+        let how = self.random.pick(&predicates);
+        let (x, y) = (self.vector(lane), self.vector(lane));
+        Some(self.b.compare(how, x, y))
+    }
+
+    fn mask(&mut self) -> Option<Value> {
+        let a = self.pick(|ty| matches!(ty, Type::Mask(_)))?;
+        let ty = self.b.ty(a);
+        let b = self.pick(|other| other == ty)?;
+        let op = self.random.pick(&[MaskOp::And, MaskOp::Or, MaskOp::AndNot]);
+        Some(self.b.mask_op(op, a, b))
+    }
+
+    fn select(&mut self, lane: Lane) -> Option<Value> {
+        let mask = self.pick(|ty| ty == Type::Mask(lane.int()))?;
+        let (x, y) = (self.vector(lane), self.vector(lane));
+        Some(self.b.select(mask, x, y))
+    }
+
+    fn shift(&mut self, lane: Lane) -> Option<Value> {
+        let x = self.vector(lane.int());
+        let op = self
+            .random
+            .pick(&[ShiftOp::Shl, ShiftOp::Shr, ShiftOp::Sra]);
+        let n = self.random.below(lane.bits() as usize) as u32;
+        Some(self.b.shift(op, x, n))
+    }
+
+    fn convert(&mut self, from: Lane) -> Option<Value> {
+        use ConvertOp::*;
+        let ops = [
+            Bits, HalfToF32, F32ToHalf, Float, SignExtend, ZeroExtend, Truncate, IntToFloat,
+        ];
+        let mut choices = Vec::new();
+        for op in ops {
+            let targets = self
+                .lanes
+                .iter()
+                .filter(|&&to| op.takes(from, to) && to != from);
+            choices.extend(targets.map(|&to| (op, to)));
+        }
+        if choices.is_empty() {
+            return None;
+        }
+        let (op, to) = self.random.pick(&choices);
+        let x = self.vector(from);
+        let x = if matches!(op, Bits | F32ToHalf) {
+            self.clean(x)
+        } else {
+            x
+        };
+        Some(self.b.convert(op, to, x))
+    }
+
+    fn divide(&mut self, lane: Lane) -> Option<Value> {
+        let (lhs, rhs) = (self.vector(lane.int()), self.vector(lane.int()));
+        let signed = self.random.below(2) == 0;
+        let count = self.count;
+        Some(self.b.op(Op::IntDiv {
+            signed,
+            lhs,
+            rhs,
+            count,
+        }))
+    }
+}
+
+/// The pointers of a program, in the order of its parameters.
+struct Params {
+    /// One input for each lane type.
+    inputs: Vec<(Lane, Value)>,
+    /// An input whose elements are apart.
+    strided: Value,
+    stride: Value,
+    table: Value,
+    places: Value,
+    outputs: Vec<Value>,
+    extent: Value,
+}
+
+fn params(b: &mut Builder, recipe: &Recipe) -> Params {
+    Params {
+        inputs: recipe
+            .lanes()
+            .into_iter()
+            .map(|lane| (lane, b.ptr_param()))
+            .collect(),
+        strided: b.ptr_param(),
+        stride: b.index_param(),
+        table: b.ptr_param(),
+        places: b.ptr_param(),
+        outputs: (0..RESULTS).map(|_| b.ptr_param()).collect(),
+        extent: b.index_param(),
+    }
+}
+
+/// `outputs[k][i] = f_k(inputs[..][i])` for random `f_k`, the same for every number of lanes.
+fn program(recipe: Recipe, target: &TargetInfo) -> Program {
+    let mut b = Builder::new("random", target.lanes(recipe.widest));
+    let params = params(&mut b, &recipe);
+    let (mut results, mut mixes_lanes) = (Vec::new(), false);
+    lower::for_each(&mut b, params.extent, recipe.unroll, |b, at| {
+        let mut values: Vec<Value> = (params.inputs.iter())
+            .map(|&(lane, base)| b.load(lane, at.addr(base, lane), at.count))
+            .collect();
+        values.extend(placed(b, &recipe, &params, at));
+        let mut steps = Steps {
+            b,
+            random: Random::new(recipe.seed ^ 0x5eed),
+            lanes: recipe.lanes(),
+            values,
+            count: at.count,
+            mixes_lanes: false,
+        };
+        for _ in 0..recipe.steps {
+            steps.step();
+        }
+        mixes_lanes |= steps.mixes_lanes;
+        results.clear();
+        for &output in &params.outputs {
+            let value = steps
+                .pick(|ty| matches!(ty, Type::Vector(_)))
+                .expect("the inputs at least");
+            let lane = steps.b.lane(value);
+            steps.b.store(value, at.addr(output, lane), at.count);
+            results.push(lane);
+        }
+    });
+    Program {
+        function: b.finish(),
+        results,
+        mixes_lanes,
+    }
+}
+
+/// A broadcast, a strided load and a gather.
+fn placed(b: &mut Builder, recipe: &Recipe, params: &Params, at: lower::At) -> Vec<Value> {
+    let lane = recipe.lanes().pop().expect("a lane");
+    let mut values = vec![b.load_splat(lane, Addr::at(params.table))];
+    let ahead = b.index(at.ahead.into());
+    let index = b.index_op(IndexOp::Add, at.index, ahead);
+    let index = b.index_op(IndexOp::Mul, index, params.stride);
+    values.push(b.op(Op::LoadStrided {
+        lane,
+        addr: Addr::element(params.strided, index, lane),
+        stride: params.stride,
+        count: at.count,
+    }));
+    if recipe.widest >= 32 {
+        let places = b.load(Lane::I32, at.addr(params.places, Lane::I32), at.count);
+        values.push(b.op(Op::Gather {
+            lane,
+            base: params.table,
+            places,
+            count: at.count,
+        }));
+    }
+    values
+}
+
+fn inputs(recipe: &Recipe, results: &[Lane], count: usize, random: &mut Random) -> Vec<Input> {
+    let lane = recipe.lanes().pop().expect("a lane");
+    let buffer = |lane: Lane, count: usize, random: &mut Random| {
+        Input::elements(&elements(dtype(lane), count, random))
+    };
+    let mut inputs: Vec<Input> = recipe
+        .lanes()
+        .into_iter()
+        .map(|lane| buffer(lane, count, random))
+        .collect();
+    let places = (0..count)
+        .flat_map(|_| (random.below(TABLE) as i32).to_le_bytes())
+        .collect();
+    inputs.push(buffer(lane, count * STRIDE, random));
+    inputs.push(Input::Index(STRIDE as i64));
+    inputs.push(buffer(lane, TABLE, random));
+    inputs.push(Input::Elements(DType::I32, places));
+    inputs.extend(results.iter().map(|&lane| Input::room(dtype(lane), count)));
+    inputs.push(Input::Index(count as i64));
+    inputs
+}
+
+#[test]
+fn random_programs_give_the_same_bits_on_every_target_and_stay_in_their_buffers() {
+    let targets = harness::targets();
+    for seed in 0..100 {
+        let recipe = Recipe::new(seed);
+        let mut outcomes = Vec::new();
+        for target in &targets {
+            let program = program(recipe, target);
+            let Some(compiled) = harness::compiled(&program.function, target.isa) else {
+                continue;
+            };
+            let lanes = program.function.lanes() as usize;
+            let mut random = Random::new(seed);
+            for count in (0..=2 * lanes + 1).rev() {
+                let inputs = inputs(&recipe, &program.results, count, &mut random);
+                harness::check(&program.function, &compiled, &inputs);
+            }
+            let inputs = inputs(&recipe, &program.results, 201, &mut Random::new(seed));
+            let outcome = harness::check(&program.function, &compiled, &inputs);
+            if !program.mixes_lanes {
+                outcomes.push((target.isa, outcome));
+            }
+        }
+        for pair in outcomes.windows(2) {
+            let message = format!("seed {seed}: {} and {}", pair[0].0, pair[1].0);
+            assert!(harness::same(&pair[0].1, &pair[1].1), "{message}");
+        }
+    }
+}
+
+/// `accumulators` sums that live through a loop, more than there are registers.
+fn accumulating(lane: Lane, accumulators: i32, target: &TargetInfo) -> Function {
+    let mut b = Builder::new("accumulate", target.lanes(lane.bits()));
+    let (input, output, extent) = (b.ptr_param(), b.ptr_param(), b.index_param());
+    let (start, neutral) = (b.index(0), b.constant(lane, 0));
+    let inits = vec![neutral; accumulators as usize];
+    let (lanes, bytes) = (b.lanes(), lane.bytes() as i32);
+    let (_, sums) = b.repeat(
+        LoopKind::Whole,
+        (start, extent),
+        lanes.into(),
+        &inits,
+        |b, round| {
+            let x = b.load(lane, Addr::element(input, round.index, lane), None);
+            let mut previous = x;
+            let sums = round.carried.iter().map(|&sum| {
+                previous = b.binary(BinaryOp::Sub, sum, previous);
+                previous
+            });
+            sums.collect()
+        },
+    );
+    for (place, sum) in (0..).zip(sums) {
+        b.store(
+            sum,
+            Addr::at(output).plus(place * lanes as i32 * bytes),
+            None,
+        );
+    }
+    b.finish()
+}
+
+#[test]
+fn values_that_do_not_fit_the_registers_survive_loops() {
+    let mut random = Random::new(4);
+    for target in harness::targets() {
+        for lane in [Lane::F32, Lane::I64] {
+            for accumulators in [1, 15, 16, 17, 40] {
+                let function = accumulating(lane, accumulators, &target);
+                let Some(compiled) = harness::compiled(&function, target.isa) else {
+                    continue;
+                };
+                let lanes = function.lanes() as usize;
+                let inputs = [
+                    Input::elements(&elements(dtype(lane), 3 * lanes, &mut random)),
+                    Input::room(dtype(lane), accumulators as usize * lanes),
+                    Input::Index(3 * lanes as i64),
+                ];
+                harness::check(&function, &compiled, &inputs);
+            }
+        }
+    }
+}
