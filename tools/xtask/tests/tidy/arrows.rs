@@ -7,6 +7,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-diag", &[]),
     ("mind-ir", &["mind-diag"]),
     ("mind-core", &["mind-ir"]),
+    ("mind-tensor", &["mind-core"]),
     ("mind-text", &["mind-ir"]),
     ("mind-interp", &["mind-ir"]),
     ("mind-pass", &["mind-ir"]),
@@ -21,8 +22,17 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &["mind-core", "mind-eqsat", "mind-interp"],
     ),
     (
+        "mind-to-tensor",
+        &["mind-pass", "mind-rewrite", "mind-tensor"],
+    ),
+    (
         "mind-driver",
-        &["mind-transforms", "mind-rulecheck", "mind-text"],
+        &[
+            "mind-transforms",
+            "mind-to-tensor",
+            "mind-rulecheck",
+            "mind-text",
+        ],
     ),
     ("mind", &["mind-driver"]),
     ("mind-host", &["mind-driver"]),
@@ -40,7 +50,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
 const SOLE_USERS: &[(&str, &str)] = &[("bumpalo", "mind-ir"), ("egg", "mind-eqsat")];
 
 /// Crates whose tests need more than text, interpreter and dialects.
-const TEST_ONLY: [&str; 3] = ["mind-text", "mind-interp", "mind-core"];
+const TEST_ONLY: [&str; 4] = ["mind-text", "mind-interp", "mind-core", "mind-tensor"];
 
 struct Manifest {
     name: String,
