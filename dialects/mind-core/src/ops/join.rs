@@ -1,7 +1,7 @@
 //! Joining tensors and taking them apart.
 
-use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::ValueId;
+use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
 use mind_ir::ops;
 use mind_ir::tensor::{Element, Tensor};

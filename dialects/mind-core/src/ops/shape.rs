@@ -314,11 +314,7 @@ fn eval_transpose(
 /// The dimensions of `input` in the order of a verified permutation.
 ///
 /// Errors: E6004 too large.
-pub fn permuted(
-    cx: &EvalCx<'_>,
-    input: &Tensor,
-    permutation: &[i64],
-) -> Result<Tensor, EvalError> {
+pub fn permuted(cx: &EvalCx<'_>, input: &Tensor, permutation: &[i64]) -> Result<Tensor, EvalError> {
     let (shape, strides) = (input.shape(), strides_of(input));
     let axes: Vec<strided::Axis> = permutation
         .iter()

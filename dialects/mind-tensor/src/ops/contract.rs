@@ -1,8 +1,8 @@
 //! Sums of products.
 
+use mind_core::extent::agree;
 use mind_core::ops::contract::stacked_product;
 use mind_core::ops::shape::permuted;
-use mind_core::extent::agree;
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
 use mind_ir::ops;
