@@ -121,6 +121,11 @@ impl<'g> Builder<'g> {
         }
     }
 
+    /// Creates a copy of an op without regions over other operands of the same types.
+    pub fn copy(&mut self, op: OpId, operands: &[ValueId]) -> OpId {
+        self.graph.copy(self.at, op, operands)
+    }
+
     fn push(
         &mut self,
         def: &'static OpDef,

@@ -62,7 +62,7 @@ impl<'g> Rewriter<'g> {
     /// body yields.
     ///
     /// Errors: a miss when the op would break a rule; nothing is created then.
-    pub fn create_with_body(
+    fn create_with_body(
         &mut self,
         anchor: OpId,
         def: &'static OpDef,
@@ -86,6 +86,26 @@ impl<'g> Rewriter<'g> {
         let value = (self.constant)(&mut Builder::before(self.graph, anchor), tensor);
         self.worklist.extend(self.graph.defining_op(value));
         value
+    }
+
+    /// Replaces `op` by a new op with a closed body and as many results in its place.
+    ///
+    /// Errors: a miss when that op would break a rule or have other types; nothing is changed then.
+    pub fn replace_with_body(
+        &mut self,
+        op: OpId,
+        def: &'static OpDef,
+        operands: &[ValueId],
+        fill: impl FnOnce(&mut Builder<'_>, &[ValueId]) -> Result<Vec<ValueId>, Box<VerifyError>>,
+    ) -> Result<(), Miss> {
+        let results = self.graph.results(op).len();
+        let created = self.create_with_body(op, def, operands, results, fill)?;
+        let values: Vec<ValueId> = self.graph.results(created).into_iter().collect();
+        let replaced = self.replace_all(op, &values);
+        if replaced.is_err() {
+            self.graph.erase(created);
+        }
+        replaced
     }
 
     /// Makes every reader of `op`'s result read `value` instead, and erases `op`.

@@ -199,6 +199,32 @@ impl Graph {
 }
 
 impl Graph {
+    /// Creates a copy of `op`, which has no regions, over other operands of the same types.
+    pub fn copy(&mut self, at: InsertPoint, op: OpId, operands: &[ValueId]) -> OpId {
+        let data = &self.ops[op.index()];
+        let (def, results, span) = (data.def, data.results, data.span);
+        assert_eq!(def.regions, 0, "{} has a body", def.name);
+        let first = data.first_attr as usize;
+        let attrs: SmallVec<[Attr<'static>; 4]> = self.attrs[first..][..def.attrs.len()].into();
+        let new = NewOp {
+            def,
+            operands,
+            attrs: &attrs,
+            results: results.len(),
+            span,
+        };
+        let copy = self.insert(at, new);
+        for (old, new) in results.into_iter().zip(self.results(copy)) {
+            if let Some(ty) = self.type_id(old) {
+                self.set_type(new, ty);
+            }
+            if let Some(declared) = self.declared(old) {
+                self.declare(new, declared);
+            }
+        }
+        copy
+    }
+
     /// The type of argument `index` of the blocks of `op`, whose operands have types and whose body is
     /// closed: that of the operand, or a scalar of its dtype.
     pub(crate) fn argument_type(&mut self, op: OpId, index: usize) -> Ty {

@@ -15,7 +15,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-eqsat", &["mind-ir"]),
     (
         "mind-transforms",
-        &["mind-pass", "mind-rewrite", "mind-core", "mind-eqsat"],
+        &["mind-pass", "mind-rewrite", "mind-tensor", "mind-eqsat"],
     ),
     (
         "mind-rulecheck",
