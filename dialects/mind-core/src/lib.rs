@@ -8,7 +8,7 @@ pub mod eval;
 pub mod extent;
 pub mod ops;
 
-pub use constant::constant;
+pub use constant::{constant, scalar_of};
 
 use mind_ir::opdef::Dialect;
 

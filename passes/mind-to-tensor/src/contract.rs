@@ -11,9 +11,8 @@ use mind_ir::{ValueId, attr::Padding};
 use mind_tensor::ops::contract::Contract;
 use mind_tensor::ops::window::Window;
 
-use crate::conversion::{Lower, Lowered};
-use crate::emit::{one, shape};
-use crate::stretch::{Stretch, stretch};
+use crate::broadcast::{Stretch, stretch};
+use crate::emit::{Lower, Lowered, one, shape};
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Dot::DEF, lower_dot),

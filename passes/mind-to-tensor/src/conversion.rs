@@ -4,17 +4,12 @@ use mind_core::ops::fused::Fused;
 use mind_diag::Diagnostic;
 use mind_ir::builder::Builder;
 use mind_ir::opdef::{OpDef, Trait};
-use mind_ir::verify::VerifyError;
-use mind_ir::{BlockId, Graph, OpId, ValueId};
+use mind_ir::{BlockId, Graph};
 use mind_tensor::ops::group::Group;
 
+use crate::emit::Lower;
+use crate::replace::replace;
 use crate::{contract, elementwise, fused, join, movement, normalize, reduce, reshape};
-
-/// The value that an op becomes; what the emitted ops' shape rules refuse is a fault of the lowering.
-pub(crate) type Lowered = Result<ValueId, Box<VerifyError>>;
-
-/// Emits before an op what it becomes.
-pub(crate) type Lower = fn(OpId, &mut Builder<'_>) -> Lowered;
 
 /// What each op becomes that does not just apply a scalar function.
 const FAMILIES: [&[(&OpDef, Lower)]; 6] = [
@@ -75,38 +70,4 @@ fn lower_block(g: &mut Graph, block: BlockId) -> Result<usize, Diagnostic> {
         }
     }
     Ok(lowered)
-}
-
-/// Puts `value` in the place of what `op` computes and erases `op`, and the constants that only it read.
-/// A fresh value takes over type and label.
-fn replace(g: &mut Graph, op: OpId, value: ValueId, fresh: bool) {
-    let old = g.result(op);
-    let ty = g.type_id(old).expect("a verified value has a type");
-    if fresh {
-        let declared = g.declared(old);
-        if let Some(declared) = declared.or((g.type_id(value) != Some(ty)).then_some(ty)) {
-            g.declare(value, declared);
-        }
-        g.set_type(value, ty);
-        take_label(g, old, value);
-    }
-    g.replace_all_uses(old, value);
-    let operands = g.operands(op).to_vec();
-    g.erase(op);
-    for operand in operands {
-        let unread = g.uses(operand).is_empty();
-        if let Some(source) = g.defining_op(operand).filter(|_| unread)
-            && g.parent(source).is_some()
-            && g.def(source).has(Trait::Constant)
-        {
-            g.erase(source);
-        }
-    }
-}
-
-/// Gives `new` the label of `old`, which gets that of `new`.
-pub(crate) fn take_label(g: &mut Graph, old: ValueId, new: ValueId) {
-    let (own, fresh) = (g.label(old), g.label(new));
-    g.set_label(new, own);
-    g.set_label(old, fresh);
 }

@@ -3,7 +3,7 @@
 use mind_ir::attr::{Attr, OPEN_END};
 use mind_ir::builder::Builder;
 use mind_ir::opdef::{Op, OpDef};
-use mind_ir::types::{Dim, Shape, broadcast};
+use mind_ir::types::{Dim, Shape};
 use mind_ir::verify::VerifyError;
 use mind_ir::{OpId, ValueId};
 use mind_tensor::ops::index::Slice;
@@ -11,8 +11,11 @@ use mind_tensor::ops::map::Map;
 use mind_tensor::ops::reduce::{Reduce, Reduction};
 use mind_tensor::ops::reshape::Reshape;
 
-use crate::conversion::Lowered;
-use crate::stretch::{Stretch, stretch};
+/// The value that an op becomes; what the shape rules of emitted ops refuse is a fault of the lowering.
+pub(crate) type Lowered = Result<ValueId, Box<VerifyError>>;
+
+/// Emits before an op what it becomes.
+pub(crate) type Lower = fn(OpId, &mut Builder<'_>) -> Lowered;
 
 /// The shape of a value.
 pub(crate) fn shape(b: &Builder<'_>, value: ValueId) -> Shape {
@@ -57,34 +60,6 @@ pub(crate) fn map(
 /// `def` at every position of `x`.
 pub(crate) fn unary(b: &mut Builder<'_>, def: &'static OpDef, x: ValueId) -> Lowered {
     map(b, &[x], |b, scalars| one(b, def, scalars, &[]))
-}
-
-/// `def` at every position of `x` and of `y`, which broadcasts to the shape of `x`.
-pub(crate) fn binary(b: &mut Builder<'_>, def: &'static OpDef, x: ValueId, y: ValueId) -> Lowered {
-    let y = match x == y {
-        true => y,
-        false => broadcast_with(b, y, x)?,
-    };
-    map(b, &[x, y], |b, scalars| one(b, def, scalars, &[]))
-}
-
-/// `value` in the shape that it and `other` broadcast to.
-pub(crate) fn broadcast_with(b: &mut Builder<'_>, value: ValueId, other: ValueId) -> Lowered {
-    let (own, others) = (b.graph.ty(value).shape, b.graph.ty(other).shape);
-    let target = broadcast(own, others)
-        .map_err(|clash| VerifyError::broadcast(b.graph, own, others, clash))?;
-    let aligned = |rank: usize| -> Vec<Option<usize>> {
-        (target.len() - rank..target.len()).map(Some).collect()
-    };
-    let (dims, other_dims) = (aligned(own.len()), aligned(others.len()));
-    let operand = Stretch {
-        value,
-        dims: &dims,
-        other,
-        other_dims: &other_dims,
-        shape: &target,
-    };
-    stretch(b, &operand)
 }
 
 /// A reduction along `axes`.

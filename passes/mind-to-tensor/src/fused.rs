@@ -7,7 +7,7 @@ use mind_ir::opdef::Op;
 use mind_ir::{OpId, ValueId};
 use mind_tensor::ops::group::Group;
 
-use crate::conversion::take_label;
+use crate::replace::take_label;
 
 /// A group in the place of `fused`, with its body as it is.
 pub(crate) fn regroup(g: &mut Graph, fused: Fused) -> Group {

@@ -9,8 +9,7 @@ use mind_ir::opdef::{Op, OpDef};
 use mind_ir::types::{Dim, Shape};
 use mind_tensor::ops::join::Concat as TensorConcat;
 
-use crate::conversion::{Lower, Lowered};
-use crate::emit::{one, part, reshape, shape, stands_for};
+use crate::emit::{Lower, Lowered, one, part, reshape, shape, stands_for};
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] =
     &[(Concat::DEF, lower_concat), (Split::DEF, lower_split)];

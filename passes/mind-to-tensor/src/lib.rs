@@ -4,6 +4,7 @@
 //! are written out, arithmetic becomes `tensor.map`, fused ops become `tensor.group`; constants, inputs
 //! and outputs stay.
 
+mod broadcast;
 mod contract;
 mod conversion;
 mod elementwise;
@@ -14,8 +15,8 @@ mod movement;
 mod normalize;
 mod pass;
 mod reduce;
+mod replace;
 mod reshape;
-mod stretch;
 
 pub use conversion::{lower, lowers};
 

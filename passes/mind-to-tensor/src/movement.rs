@@ -7,8 +7,7 @@ use mind_ir::builder::Builder;
 use mind_ir::opdef::{Op, OpDef};
 use mind_tensor::ops::index as tensor;
 
-use crate::conversion::{Lower, Lowered};
-use crate::emit::one;
+use crate::emit::{Lower, Lowered, one};
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Index::DEF, lower_index),

@@ -9,8 +9,8 @@ use mind_ir::{OpId, ValueId};
 use mind_tensor::ops::group::Group;
 use mind_tensor::ops::reduce::Reduction;
 
-use crate::conversion::{Lower, Lowered};
-use crate::emit::{binary, map, one, reduce, unary};
+use crate::broadcast::binary;
+use crate::emit::{Lower, Lowered, map, one, reduce, unary};
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Softmax::DEF, lower_softmax),

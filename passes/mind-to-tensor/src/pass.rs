@@ -3,7 +3,7 @@
 use mind_ir::Graph;
 use mind_pass::{Changed, Pass, PassCx, PassError, PassInfo};
 
-use crate::lower;
+use crate::conversion::lower;
 
 pub(crate) const PASS: PassInfo = PassInfo {
     name: "lower-to-tensor",

@@ -8,8 +8,7 @@ use mind_ir::opdef::{Op, OpDef};
 use mind_ir::verify::VerifyError;
 use mind_tensor::ops::reduce::Reduction;
 
-use crate::conversion::{Lower, Lowered};
-use crate::emit::reduce;
+use crate::emit::{Lower, Lowered, reduce};
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Sum::DEF, |op, b| {

@@ -8,8 +8,7 @@ use mind_ir::types::{Dim, Shape};
 use mind_tensor::ops::reshape::Reshape as TensorReshape;
 use mind_tensor::ops::transpose::Transpose as TensorTranspose;
 
-use crate::conversion::{Lower, Lowered};
-use crate::emit::{one, reshape, shape, stands_for};
+use crate::emit::{Lower, Lowered, one, reshape, shape, stands_for};
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Reshape::DEF, lower_reshape),

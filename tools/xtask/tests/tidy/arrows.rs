@@ -21,10 +21,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "mind-rulecheck",
         &["mind-core", "mind-eqsat", "mind-interp"],
     ),
-    (
-        "mind-to-tensor",
-        &["mind-pass", "mind-rewrite", "mind-tensor"],
-    ),
+    ("mind-to-tensor", &["mind-pass", "mind-tensor"]),
     (
         "mind-driver",
         &[

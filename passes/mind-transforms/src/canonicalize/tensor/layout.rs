@@ -10,7 +10,8 @@ use mind_tensor::ops::convert::{Convert, holds};
 use mind_tensor::ops::reshape::Reshape;
 use mind_tensor::ops::transpose::Transpose;
 
-use super::{defined_by, is_open, patterns};
+use super::query::{defined_by, is_open};
+use crate::canonicalize::declare::patterns;
 
 patterns! {
     /// A broadcast of a broadcast is one broadcast.

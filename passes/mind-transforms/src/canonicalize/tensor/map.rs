@@ -1,17 +1,18 @@
 //! Maps whose operands or body say too much.
 
-use mind_core::ops::constant::ConstTensor;
+use mind_core::scalar_of;
 use mind_ir::builder::Builder;
 use mind_ir::graph::{Graph, ValueDef};
 use mind_ir::opdef::Op;
-use mind_ir::tensor::{Buffer, Tensor};
+use mind_ir::tensor::Tensor;
 use mind_ir::{OpId, ValueId};
-use mind_rewrite::{Miss, Rewriter, constant_value};
+use mind_rewrite::{Miss, Rewriter};
 use mind_tensor::ops::broadcast::Broadcast;
 use mind_tensor::ops::map::Map;
 
 use super::body::copy_body;
-use super::{defined_by, is_open, patterns};
+use super::query::{defined_by, is_open};
+use crate::canonicalize::declare::patterns;
 
 patterns! {
     /// A map that yields its arguments is its operands.
@@ -98,16 +99,7 @@ fn everywhere(g: &Graph, value: ValueId) -> Option<Tensor> {
         Some(broadcast) => broadcast.inputs(g)[0],
         None => value,
     };
-    let Some(constant) = defined_by::<ConstTensor>(g, source) else {
-        return constant_value(g, source, 8).filter(|tensor| tensor.rank() == 0);
-    };
-    let data = constant.data(g);
-    let single = data.is_splat() || data.count == Some(1);
-    let first = data.bytes.get(..data.dtype.size()).filter(|_| single)?;
-    Some(Tensor::new(
-        Vec::new(),
-        Buffer::from_bytes(data.dtype, first),
-    ))
+    scalar_of(g, source)
 }
 
 /// The same map over other operands.

@@ -7,7 +7,8 @@ use mind_tensor::ops::group::Group;
 use mind_tensor::ops::map::Map;
 
 use super::body::copy_body;
-use super::{defined_by, patterns};
+use super::query::defined_by;
+use crate::canonicalize::declare::patterns;
 
 patterns! {
     /// In a group, a map moves into the only one that reads it.

@@ -2,12 +2,40 @@
 
 use mind_ir::ValueId;
 use mind_ir::builder::Builder;
-use mind_ir::opdef::Op;
-use mind_ir::types::Dim;
+use mind_ir::opdef::{Op, OpDef};
+use mind_ir::types::{Dim, broadcast};
+use mind_ir::verify::VerifyError;
 use mind_tensor::ops::broadcast::Broadcast;
 
-use crate::conversion::Lowered;
-use crate::emit::one;
+use crate::emit::{Lowered, map, one};
+
+/// `def` at every position of `x` and of `y`, which broadcasts to the shape of `x`.
+pub(crate) fn binary(b: &mut Builder<'_>, def: &'static OpDef, x: ValueId, y: ValueId) -> Lowered {
+    let y = match x == y {
+        true => y,
+        false => broadcast_with(b, y, x)?,
+    };
+    map(b, &[x, y], |b, scalars| one(b, def, scalars, &[]))
+}
+
+/// `value` in the shape that it and `other` broadcast to.
+pub(crate) fn broadcast_with(b: &mut Builder<'_>, value: ValueId, other: ValueId) -> Lowered {
+    let (own, others) = (b.graph.ty(value).shape, b.graph.ty(other).shape);
+    let target = broadcast(own, others)
+        .map_err(|clash| VerifyError::broadcast(b.graph, own, others, clash))?;
+    let aligned = |rank: usize| -> Vec<Option<usize>> {
+        (target.len() - rank..target.len()).map(Some).collect()
+    };
+    let (dims, other_dims) = (aligned(own.len()), aligned(others.len()));
+    let operand = Stretch {
+        value,
+        dims: &dims,
+        other,
+        other_dims: &other_dims,
+        shape: &target,
+    };
+    stretch(b, &operand)
+}
 
 /// One of two values that broadcast together.
 pub(crate) struct Stretch<'a> {
