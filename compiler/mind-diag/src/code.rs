@@ -107,6 +107,7 @@ pub const CATALOGUE: &[CodeInfo] = &[
         "literal's nesting differs from the declared shape",
         "declared shape, shape of the data",
     ),
+    row(3011, "open extent without a source", "shape, dimension"),
     row(
         4001,
         "value used before or without definition",
@@ -146,6 +147,16 @@ pub const CATALOGUE: &[CodeInfo] = &[
         4012,
         "op or type outside the profile",
         "op or type, profile, profile that allows it",
+    ),
+    row(
+        4021,
+        "op that its surrounding body cannot hold",
+        "both ops, what the body may hold",
+    ),
+    row(
+        4022,
+        "attribute is none of its words",
+        "op, attribute, found, the words",
     ),
     row(
         6001,

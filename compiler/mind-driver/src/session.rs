@@ -28,13 +28,17 @@ impl Default for Session {
 
 /// Every dialect.
 pub fn registry() -> Registry {
-    Registry::with([mind_ir::builtin::DIALECT, mind_core::DIALECT])
+    Registry::with([
+        mind_ir::builtin::DIALECT,
+        mind_core::DIALECT,
+        mind_tensor::DIALECT,
+    ])
 }
 
 /// Every pass.
 pub const PASSES: PassRegistry = PassRegistry::new(PASS_GROUPS);
 
-const PASS_GROUPS: &[&[PassInfo]] = &[mind_transforms::PASSES];
+const PASS_GROUPS: &[&[PassInfo]] = &[mind_transforms::PASSES, mind_to_tensor::PASSES];
 
 /// A named pipeline: `-O2`.
 #[derive(Debug)]

@@ -76,7 +76,7 @@ pub(crate) fn ranges(g: &Graph, extents: &Extents) -> FxHashMap<OpId, Range> {
 
 /// The values whose elements `value` consists of, where the op that defines it computes nothing.
 fn sources(g: &Graph, value: ValueId) -> Vec<ValueId> {
-    let over_operands = |op: &OpId| g.def(*op).has(Trait::BodyOverOperands);
+    let over_operands = |op: &OpId| g.def(*op).has_closed_body();
     match g.value_def(value) {
         ValueDef::Result(op, index) if over_operands(&op) => {
             let ends = g

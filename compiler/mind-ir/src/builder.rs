@@ -3,9 +3,10 @@
 use mind_diag::Span;
 
 use crate::attr::Attr;
+use crate::builtin::Yield;
 use crate::entity::{OpId, Ty, ValueId};
 use crate::graph::{Graph, InsertPoint, NewOp};
-use crate::opdef::{OpDef, Results, Trait};
+use crate::opdef::{Op, OpDef, Results, Trait};
 use crate::verify::{VerifyError, infer_op};
 
 /// Creates checked and typed ops at a place.
@@ -71,6 +72,58 @@ impl<'g> Builder<'g> {
             }
         }
         op
+    }
+
+    /// Creates an op with a closed body and `results` results, with the types its own shape rule gives.
+    ///
+    /// `fill` gets a builder at the end of the op's block and the block's arguments, and gives what the
+    /// block yields.
+    ///
+    /// Errors: those of `fill` and of the shape rule; the graph is then as it was, but for unused ids.
+    pub fn create_with_body(
+        &mut self,
+        def: &'static OpDef,
+        operands: &[ValueId],
+        attrs: &[Attr<'_>],
+        results: usize,
+        fill: impl FnOnce(&mut Builder<'_>, &[ValueId]) -> Result<Vec<ValueId>, Box<VerifyError>>,
+    ) -> Result<OpId, Box<VerifyError>> {
+        assert!(
+            def.has_closed_body() && def.regions == 1,
+            "{} has one closed body",
+            def.name
+        );
+        let op = self.push(def, operands, attrs, results);
+        let block = self.graph.block(self.graph.regions(op)[0]);
+        let arguments: Vec<ValueId> = self
+            .graph
+            .add_arguments(block, operands.len())
+            .into_iter()
+            .collect();
+        for (index, &argument) in arguments.iter().enumerate() {
+            let ty = self.graph.argument_type(op, index);
+            self.graph.set_type(argument, ty);
+        }
+        let mut inner = Builder::new(self.graph, InsertPoint::End(block), self.span);
+        let typed = fill(&mut inner, &arguments).and_then(|yielded| {
+            inner.push(Yield::DEF, &yielded, &[], 0);
+            infer_op(inner.graph, op)
+        });
+        match typed {
+            Ok(types) => {
+                self.graph.set_types(op, &types);
+                Ok(op)
+            }
+            Err(error) => {
+                self.graph.erase(op);
+                Err(error)
+            }
+        }
+    }
+
+    /// Creates a copy of an op without regions over other operands of the same types.
+    pub fn copy(&mut self, op: OpId, operands: &[ValueId]) -> OpId {
+        self.graph.copy(self.at, op, operands)
     }
 
     fn push(

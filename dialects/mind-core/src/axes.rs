@@ -6,7 +6,7 @@ use mind_ir::verify::VerifyError;
 /// Checks the rank of a result that has more dimensions than its operands.
 ///
 /// Errors: E3002 above [`MAX_RANK`].
-pub(crate) fn check_rank(op: &'static str, found: usize) -> Result<(), VerifyError> {
+pub fn check_rank(op: &'static str, found: usize) -> Result<(), VerifyError> {
     if found <= MAX_RANK {
         return Ok(());
     }
@@ -22,7 +22,7 @@ pub(crate) fn check_rank(op: &'static str, found: usize) -> Result<(), VerifyErr
 /// `axis` counted from the front, when it lies in `-rank..rank`.
 ///
 /// Errors: E3004 outside of that.
-pub(crate) fn resolve(op: &'static str, axis: i64, rank: usize) -> Result<usize, VerifyError> {
+pub fn resolve(op: &'static str, axis: i64, rank: usize) -> Result<usize, VerifyError> {
     let signed = rank as i64;
     match axis {
         axis if (0..signed).contains(&axis) => Ok(axis as usize),

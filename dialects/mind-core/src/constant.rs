@@ -1,8 +1,9 @@
-//! Constants from tensors.
+//! Constants from tensors, and back.
 
 use mind_ir::ValueId;
 use mind_ir::attr::{Attr, Literal};
 use mind_ir::builder::Builder;
+use mind_ir::graph::Graph;
 use mind_ir::opdef::Op;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::{Dim, TensorType};
@@ -44,4 +45,26 @@ pub fn constant(b: &mut Builder<'_>, tensor: &Tensor) -> ValueId {
         }
     };
     b.graph.result(op)
+}
+
+/// The scalar that `value` is at every position, if it is such a constant. Elements are looked at only
+/// where they are stored once.
+pub fn scalar_of(g: &Graph, value: ValueId) -> Option<Tensor> {
+    let op = g.defining_op(value)?;
+    if let Some(constant) = g.view::<ConstI64>(op) {
+        return Some(Tensor::scalar(constant.value(g)));
+    }
+    if let Some(constant) = g.view::<ConstF32>(op) {
+        return Some(Tensor::scalar(constant.value(g) as f32));
+    }
+    if let Some(constant) = g.view::<ConstF64>(op) {
+        return Some(Tensor::scalar(constant.value(g)));
+    }
+    let data = g.view::<ConstTensor>(op)?.data(g);
+    let single = data.is_splat() || data.count == Some(1);
+    let first = data.bytes.get(..data.dtype.size()).filter(|_| single)?;
+    Some(Tensor::new(
+        Vec::new(),
+        Buffer::from_bytes(data.dtype, first),
+    ))
 }

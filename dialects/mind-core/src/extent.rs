@@ -8,7 +8,7 @@ use mind_ir::verify::VerifyError;
 /// The extent that `expected` and `found` both describe.
 ///
 /// Errors: E3003 where they are or may be different; `dimension` says in words which one it is.
-pub(crate) fn agree(
+pub fn agree(
     g: &Graph,
     op: &'static str,
     dimension: impl Into<String>,
@@ -25,18 +25,18 @@ pub(crate) fn agree(
 
 /// A number of elements: a known factor times symbolic extents.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Count {
+pub struct Count {
     /// The product of the known extents; none when it leaves `i128`.
-    pub(crate) known: Option<i128>,
+    pub known: Option<i128>,
     /// The symbolic extents, sorted.
-    pub(crate) symbols: Vec<Sym>,
+    pub symbols: Vec<Sym>,
     /// Whether some extent is not known at all.
-    pub(crate) open: bool,
+    pub open: bool,
 }
 
 impl Count {
     /// The number of elements of `shape`.
-    pub(crate) fn of(shape: impl IntoIterator<Item = Dim>) -> Count {
+    pub fn of(shape: impl IntoIterator<Item = Dim>) -> Count {
         let mut count = Count {
             known: Some(1),
             symbols: Vec::new(),
@@ -59,7 +59,7 @@ impl Count {
 
     /// The extent that completes `part` to `self`: a number, one symbol, or `?` where it cannot be
     /// told. None when no extent does.
-    pub(crate) fn quotient(&self, part: &Count) -> Option<Dim> {
+    pub fn quotient(&self, part: &Count) -> Option<Dim> {
         if self.open || part.open {
             return Some(Dim::Dynamic);
         }
@@ -85,6 +85,6 @@ impl Count {
 }
 
 /// A shape as text, for messages.
-pub(crate) fn text(g: &Graph, shape: &[Dim]) -> String {
+pub fn text(g: &Graph, shape: &[Dim]) -> String {
     shape_text(shape, g.symbols())
 }

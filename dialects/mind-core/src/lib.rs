@@ -2,13 +2,13 @@
 //!
 //! One file per family under [`ops`]; the table entry says everything else there is to know of an op.
 
-mod axes;
+pub mod axes;
 mod constant;
-mod eval;
-mod extent;
+pub mod eval;
+pub mod extent;
 pub mod ops;
 
-pub use constant::constant;
+pub use constant::{constant, scalar_of};
 
 use mind_ir::opdef::Dialect;
 

@@ -6,6 +6,7 @@ use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
 use mind_ir::opdef::{OpDef, Trait};
 use mind_ir::tensor::Tensor;
+use mind_ir::verify::VerifyError;
 use mind_ir::{Graph, OpId, ValueId};
 use smallvec::SmallVec;
 
@@ -80,6 +81,31 @@ impl<'g> Rewriter<'g> {
         Ok(value)
     }
 
+    /// Creates an op with a closed body and `results` results before `anchor`, with the types its shape rule
+    /// gives. `fill` gets a builder at the end of the body and the body's arguments, and gives what the
+    /// body yields.
+    ///
+    /// Errors: a miss when the op would break a rule; nothing is created then.
+    fn create_with_body(
+        &mut self,
+        anchor: OpId,
+        def: &'static OpDef,
+        operands: &[ValueId],
+        results: usize,
+        fill: impl FnOnce(&mut Builder<'_>, &[ValueId]) -> Result<Vec<ValueId>, Box<VerifyError>>,
+    ) -> Result<OpId, Miss> {
+        let mut builder = Builder::before(self.graph, anchor);
+        let created = builder.create_with_body(def, operands, &[], results, fill);
+        let op = created.map_err(|_| Miss("the new op would not verify"))?;
+        for index in 0..self.graph.regions(op).len() {
+            let block = self.graph.block(self.graph.regions(op)[index]);
+            self.worklist.extend(self.graph.ops(block));
+        }
+        self.worklist.push(op);
+        self.made.extend(self.graph.results(op));
+        Ok(op)
+    }
+
     /// Creates a constant before `anchor`.
     pub fn constant(&mut self, anchor: OpId, tensor: &Tensor) -> ValueId {
         let value = (self.constant)(&mut Builder::before(self.graph, anchor), tensor);
@@ -88,19 +114,52 @@ impl<'g> Rewriter<'g> {
         value
     }
 
+    /// Replaces `op` by a new op with a closed body and as many results in its place.
+    ///
+    /// Errors: a miss when that op would break a rule or have other types; nothing is changed then.
+    pub fn replace_with_body(
+        &mut self,
+        op: OpId,
+        def: &'static OpDef,
+        operands: &[ValueId],
+        fill: impl FnOnce(&mut Builder<'_>, &[ValueId]) -> Result<Vec<ValueId>, Box<VerifyError>>,
+    ) -> Result<(), Miss> {
+        let results = self.graph.results(op).len();
+        let created = self.create_with_body(op, def, operands, results, fill)?;
+        let values: Vec<ValueId> = self.graph.results(created).into_iter().collect();
+        let replaced = self.replace_all(op, &values);
+        if replaced.is_err() {
+            self.graph.erase(created);
+        }
+        replaced
+    }
+
     /// Makes every reader of `op`'s result read `value` instead, and erases `op`.
     ///
     /// Errors: a miss when the types differ; nothing is changed then.
     pub fn replace(&mut self, op: OpId, value: ValueId) -> Result<(), Miss> {
-        let old = self.graph.result(op);
-        if self.graph.type_id(old) != self.graph.type_id(value) {
+        self.replace_all(op, &[value])
+    }
+
+    /// Makes every reader of `op`'s results read `values` instead, in order, and erases `op`. Panics unless
+    /// there is one value per result.
+    ///
+    /// Errors: a miss when the types differ; nothing is changed then.
+    pub fn replace_all(&mut self, op: OpId, values: &[ValueId]) -> Result<(), Miss> {
+        let results = self.graph.results(op);
+        assert_eq!(results.len(), values.len(), "one value per result");
+        let same_type =
+            |(old, &new): (ValueId, &ValueId)| self.graph.type_id(old) == self.graph.type_id(new);
+        if !results.into_iter().zip(values).all(same_type) {
             return Err(Miss("the replacement has another type"));
         }
-        for (user, _) in self.graph.uses(old) {
-            self.worklist.push(user);
+        for (old, &new) in results.into_iter().zip(values) {
+            for (user, _) in self.graph.uses(old) {
+                self.worklist.push(user);
+            }
+            self.graph.replace_all_uses(old, new);
         }
-        self.graph.replace_all_uses(old, value);
-        self.replacement = Some(value);
+        self.replacement = values.first().copied();
         self.erase(op);
         Ok(())
     }

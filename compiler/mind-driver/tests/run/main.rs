@@ -1,7 +1,8 @@
-//! `mind-run` through a host in memory.
+//! The tools through a host in memory.
 
 mod benchmarks;
 mod hostile;
+mod lowering;
 mod memory_host;
 mod npz_files;
 mod outputs;

@@ -7,7 +7,8 @@ use super::data::{BlockData, OpData, RegionData, ValueData};
 use super::{Graph, ValueDef, ValueRange};
 use crate::attr::{Attr, Padding};
 use crate::entity::{BlockId, OpId, RegionId, Ty, ValueId};
-use crate::opdef::OpDef;
+use crate::opdef::{OpDef, Trait};
+use crate::types::TensorType;
 
 /// What a new op is made of. Attributes are one per row of the op's table entry.
 #[derive(Clone, Copy)]
@@ -198,6 +199,46 @@ impl Graph {
 }
 
 impl Graph {
+    /// Creates a copy of `op`, which has no regions, over other operands of the same types.
+    pub fn copy(&mut self, at: InsertPoint, op: OpId, operands: &[ValueId]) -> OpId {
+        let data = &self.ops[op.index()];
+        let (def, results, span) = (data.def, data.results, data.span);
+        assert_eq!(def.regions, 0, "{} has a body", def.name);
+        let first = data.first_attr as usize;
+        let attrs: SmallVec<[Attr<'static>; 4]> = self.attrs[first..][..def.attrs.len()].into();
+        let new = NewOp {
+            def,
+            operands,
+            attrs: &attrs,
+            results: results.len(),
+            span,
+        };
+        let copy = self.insert(at, new);
+        for (old, new) in results.into_iter().zip(self.results(copy)) {
+            if let Some(ty) = self.type_id(old) {
+                self.set_type(new, ty);
+            }
+            if let Some(declared) = self.declared(old) {
+                self.declare(new, declared);
+            }
+        }
+        copy
+    }
+
+    /// The type of argument `index` of the blocks of `op`, whose operands have types and whose body is
+    /// closed: that of the operand, or a scalar of its dtype.
+    pub(crate) fn argument_type(&mut self, op: OpId, index: usize) -> Ty {
+        let operand = self.operands(op)[index];
+        let ty = self.type_id(operand).expect("an operand has a type");
+        match self.def(op).has(Trait::BodyOverElements) {
+            true => {
+                let scalar = TensorType::fixed(self.types().get(ty).dtype, &[]);
+                self.intern_type(scalar.view())
+            }
+            false => ty,
+        }
+    }
+
     /// Gives an op's results their types, in order.
     pub fn set_types(&mut self, op: OpId, types: &[Ty]) {
         debug_assert_eq!(self.results(op).len(), types.len());

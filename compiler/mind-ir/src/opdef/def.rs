@@ -198,6 +198,9 @@ pub enum Trait {
     Terminator,
     /// Each region's block has one argument per operand, of its type.
     BodyOverOperands,
+    /// Each region's block has one argument per operand: a rank-0 tensor of its dtype. The body runs at
+    /// every position.
+    BodyOverElements,
     /// Outside profile `core-v1`.
     Extended,
 }
@@ -206,6 +209,11 @@ impl OpDef {
     /// Whether the op has a trait.
     pub fn has(&self, wanted: Trait) -> bool {
         self.traits.contains(&wanted)
+    }
+
+    /// Whether each region's block has one argument per operand, and reads nothing else from outside.
+    pub fn has_closed_body(&self) -> bool {
+        self.has(Trait::BodyOverOperands) || self.has(Trait::BodyOverElements)
     }
 
     /// The position of the attribute called `name`.

@@ -1,6 +1,7 @@
 //! Op tables: what an op is, declared once.
 
 mod def;
+pub mod families;
 mod registry;
 mod table;
 

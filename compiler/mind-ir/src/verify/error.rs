@@ -145,6 +145,21 @@ pub enum VerifyError {
     },
     #[error("input {name}: {problem}")]
     Input { name: String, problem: String },
+    #[error("the extent at dimension {dimension} of {shape} has no source")]
+    NoSource { shape: String, dimension: usize },
+    #[error("`{found}` cannot stand in the body of `{op}`")]
+    Body {
+        op: &'static str,
+        found: &'static str,
+        allowed: &'static str,
+    },
+    #[error("attribute `{attr}` of `{op}` is `{found}`")]
+    Word {
+        op: &'static str,
+        attr: &'static str,
+        found: String,
+        words: String,
+    },
     #[error("{ty} has more than 2^63 - 1 bytes")]
     TooLarge { ty: String },
     #[error("{problem}")]
@@ -181,6 +196,7 @@ impl VerifyError {
             ElementCount { .. } => 3007,
             Permutation { .. } => 3008,
             Squeeze { .. } => 3009,
+            NoSource { .. } => 3011,
             UseBeforeDef { .. } => 4001,
             NoOutput => 4003,
             Input { .. } | MissingType { .. } => 4004,
@@ -192,6 +208,8 @@ impl VerifyError {
             Window { .. } => 4010,
             GatherIndices { .. } => 4011,
             Profile { .. } => 4012,
+            Body { .. } => 4021,
+            Word { .. } => 4022,
             TooLarge { .. } => 6004,
             Structure { .. } => return None,
         }))
@@ -234,6 +252,11 @@ impl VerifyError {
             NoOutput => "name at least one value as the output".into(),
             Profile { allowed, .. } => format!("profile {allowed} allows it"),
             GatherIndices { .. } => "indices are i32 or i64".into(),
+            NoSource { .. } => {
+                "map a dimension of an operand to it, or write the extent".into()
+            }
+            Body { allowed, .. } => format!("it holds {allowed}"),
+            Word { words, .. } => format!("it is one of {words}"),
             MissingType { .. } => "an input and a constant tensor declare their type".into(),
             _ => return None,
         })

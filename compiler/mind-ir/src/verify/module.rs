@@ -95,7 +95,7 @@ impl Verifier<'_> {
         }
         for index in 0..g.regions(op).len() {
             let block = g.block(g.regions(op)[index]);
-            if g.def(op).has(Trait::BodyOverOperands) {
+            if g.def(op).has_closed_body() {
                 type_arguments(g, op, block)?;
             }
             let before = self.found.error_count();
@@ -129,7 +129,7 @@ impl Verifier<'_> {
     /// Checks the block of a region of `op`; what it defines is out of reach afterwards.
     fn inner_block(&mut self, g: &mut Graph, op: OpId, block: BlockId) {
         let floor = self.floor;
-        if g.def(op).has(Trait::BodyOverOperands) {
+        if g.def(op).has_closed_body() {
             self.floor = self.next;
         }
         self.block(g, block);
@@ -204,10 +204,7 @@ fn type_arguments(g: &mut Graph, op: OpId, block: BlockId) -> Result<(), Box<Ver
         return Err(Box::new(VerifyError::Structure { problem }));
     }
     for (index, argument) in arguments.into_iter().enumerate() {
-        let operand = g.operands(op)[index];
-        let ty = g
-            .type_id(operand)
-            .expect("operands were seen to have types");
+        let ty = g.argument_type(op, index);
         if let Some(declared) = g.declared(argument) {
             let (written, found) = (g.types().get(declared), g.types().get(ty));
             if found.meet(written).is_none() {

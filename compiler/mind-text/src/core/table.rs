@@ -106,6 +106,24 @@ const IRREGULAR: &[Irregular] = &[
     ),
     irregular("core.slice", "starts", "starts", Form::Starts, false),
     irregular("core.slice", "ends", "ends", Form::Ends, false),
+    irregular("tensor.slice", "starts", "starts", Form::Starts, false),
+    irregular("tensor.slice", "ends", "ends", Form::Ends, false),
+    irregular("tensor.broadcast", "like", "like", Form::Ints, true),
+    irregular("tensor.reshape", "carry", "carry", Form::Ints, true),
+    irregular(
+        "tensor.contract",
+        "lhs_batch",
+        "lhs_batch",
+        Form::Ints,
+        true,
+    ),
+    irregular(
+        "tensor.contract",
+        "rhs_batch",
+        "rhs_batch",
+        Form::Ints,
+        true,
+    ),
 ];
 
 impl OpSyntax {

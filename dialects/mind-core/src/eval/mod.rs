@@ -1,5 +1,7 @@
 //! Kernels behind the evaluation of the ops, as docs/numerics.md states their order and rounding.
 //!
+//! What is public is for dialects that core is lowered to, so that an order of rounding stands once.
+//!
 //! Extents are always those of the operand tensors: a static type may claim more than a run keeps,
 //! where an extent was open and its declaration a guess. Ranks and dtypes are as verified.
 
@@ -9,5 +11,5 @@ pub(crate) mod contract;
 pub(crate) mod contraction;
 pub(crate) mod conv;
 mod lanes;
-pub(crate) mod reduce;
-pub(crate) mod strided;
+pub mod reduce;
+pub mod strided;

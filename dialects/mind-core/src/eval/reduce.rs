@@ -9,12 +9,17 @@ use mind_ir::tensor::{Element, Num, Tensor};
 use mind_ir::with_num;
 
 /// The axes of a reduction.
-pub(crate) struct Along {
+pub struct Along {
     reduced: Vec<bool>,
     keepdims: bool,
 }
 
 impl Along {
+    /// The axes marked in `reduced`, one entry per dimension, kept with extent 1 or removed.
+    pub fn new(reduced: Vec<bool>, keepdims: bool) -> Along {
+        Along { reduced, keepdims }
+    }
+
     /// The axes of a list, of which none means all, removed whatever `keepdims` says.
     pub(crate) fn listed(axes: &[i64], keepdims: bool, rank: usize) -> Along {
         let reduced =
@@ -59,17 +64,23 @@ impl Along {
 }
 
 /// Sum along axes.
-pub(crate) fn sum(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
+///
+/// Errors: E6004 too large, E6005 integer overflow where that is refused.
+pub fn sum(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
     with_num!(input.dtype(), T => sum_as::<T>(cx, input, along), else not_numeric())
 }
 
 /// Mean along axes: the sum divided before it is rounded to the dtype.
-pub(crate) fn mean(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
+///
+/// Errors: as [`sum`]; E6005 over no element, for integers.
+pub fn mean(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
     with_num!(input.dtype(), T => mean_as::<T>(cx, input, along), else not_numeric())
 }
 
 /// Maximum along axes.
-pub(crate) fn max(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
+///
+/// Errors: E6004 too large.
+pub fn max(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
     with_num!(input.dtype(), T => max_as::<T>(cx, input, along), else not_numeric())
 }
 

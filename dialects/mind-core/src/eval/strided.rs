@@ -6,10 +6,10 @@ use mind_ir::with_dtype;
 use smallvec::SmallVec;
 
 /// A dimension of an index space: its extent, and the elements from one position to the next.
-pub(crate) type Axis = (usize, usize);
+pub type Axis = (usize, usize);
 
 /// The row-major strides of a tensor; zeros for an empty one, whose strides need not fit.
-pub(crate) fn strides_of(tensor: &Tensor) -> Strides {
+pub fn strides_of(tensor: &Tensor) -> Strides {
     match tensor.count() {
         0 => SmallVec::from_elem(0, tensor.rank()),
         _ => row_major(tensor.shape()),
@@ -19,7 +19,7 @@ pub(crate) fn strides_of(tensor: &Tensor) -> Strides {
 /// The dense tensor of the elements of `input` that stand at `base` plus the offsets of `axes`.
 ///
 /// Errors: E6004 a result too large.
-pub(crate) fn copy(
+pub fn copy(
     cx: &EvalCx<'_>,
     input: &Tensor,
     base: usize,

@@ -134,6 +134,26 @@ fn eval_matmul(_: MatMul, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tenso
     evaluate(cx, &product, lhs, rhs)
 }
 
+/// `batch` products of dense `[m, k]` by `[k, n]` matrices, in a shape of `batch * m * n` elements.
+///
+/// Errors: E6004 too large, E6005 integer overflow where that is refused.
+pub fn stacked_product(
+    cx: &EvalCx<'_>,
+    lhs: &Tensor,
+    rhs: &Tensor,
+    shape: Vec<usize>,
+    [batch, m, k, n]: [usize; 4],
+) -> Result<Tensor, EvalError> {
+    let product = Product {
+        shape,
+        batch: vec![batch],
+        lhs_batch: vec![batch],
+        rhs_batch: vec![batch],
+        matrix: [m, k, n],
+    };
+    evaluate(cx, &product, lhs, rhs)
+}
+
 /// The contracted extents of a run agree.
 fn agree_in_run(
     op: &str,

@@ -5,7 +5,7 @@ use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
 use mind_ir::ops;
 use mind_ir::tensor::Tensor;
-use mind_ir::types::{Dim, shape_text};
+use mind_ir::types::{Dim, TypeView, shape_text};
 use mind_ir::verify::{InferResult, VerifyError};
 
 use crate::eval::contraction::evaluate;
@@ -33,9 +33,23 @@ ops! {
 
 fn infer_conv2d(op: Conv2d, g: &Graph) -> InferResult {
     let (input, filter) = (g.ty(op.input(g)), g.ty(op.filter(g)));
+    convolved_type(g, "conv2d", input, filter, op.strides(g), op.padding(g))
+}
+
+/// The type of a convolution, by an op called `name`.
+///
+/// Errors: E3002 rank not 4, E3006 no output position, E4009 channels differ, E4010 strides or padding.
+pub fn convolved_type(
+    g: &Graph,
+    name: &'static str,
+    input: TypeView<'_>,
+    filter: TypeView<'_>,
+    written: &[i64],
+    padding: Padding<'_>,
+) -> InferResult {
     for (operand, ty) in [("input", input), ("filter", filter)] {
         if ty.rank() != 4 {
-            let (op, expected, found) = ("conv2d", "4".to_owned(), ty.rank());
+            let (op, expected, found) = (name, "4".to_owned(), ty.rank());
             return Err(Box::new(VerifyError::Rank {
                 op,
                 operand,
@@ -49,15 +63,15 @@ fn infer_conv2d(op: Conv2d, g: &Graph) -> InferResult {
         let (input, filter) = (text(input.shape[3]), text(filter.shape[2]));
         return Err(Box::new(VerifyError::Channels { input, filter }));
     }
-    let strides = strides(op.strides(g))?;
-    let pads = custom_pads(op.padding(g))?;
+    let strides = strides(written)?;
+    let pads = custom_pads(padding)?;
     let spatial = |axis: usize| {
         window_positions(
             input.shape[1 + axis],
             filter.shape[axis],
             strides[axis],
             pads.map(|p| p[axis]),
-            op.padding(g),
+            padding,
         )
     };
     let shape = [input.shape[0], spatial(0), spatial(1), filter.shape[3]];
@@ -126,14 +140,27 @@ fn window_positions(
 
 /// Convolution of NHWC by HWCF.
 fn eval_conv2d(op: Conv2d, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
-    let (input, filter) = (operands[0], operands[1]);
+    let (strides, padding) = (op.strides(cx.graph), op.padding(cx.graph));
+    convolution(cx, operands[0], operands[1], strides, padding)
+}
+
+/// Convolution of NHWC by HWCF; `strides` are those of the rows and of the columns.
+///
+/// Errors: channels that differ, no output position, E6004 too large, E6005 integer overflow where that
+/// is refused.
+pub fn convolution(
+    cx: &EvalCx<'_>,
+    input: &Tensor,
+    filter: &Tensor,
+    strides: &[i64],
+    padding: Padding<'_>,
+) -> Result<Tensor, EvalError> {
     let ([batch, height, width, channels], [kernel_height, kernel_width, taken, filters]) =
         (extents(input), extents(filter));
     if channels != taken {
         let text = format!("input has {channels} channels, filter has {taken}");
         return Err(EvalError::Shape(text));
     }
-    let (strides, padding) = (op.strides(cx.graph), op.padding(cx.graph));
     let pads = |axis: usize| match padding {
         Padding::Valid => Some([0, 0]),
         Padding::Same => None,

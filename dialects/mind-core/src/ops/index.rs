@@ -5,7 +5,7 @@ use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
 use mind_ir::ops;
 use mind_ir::tensor::{Buffer, Element, Tensor};
-use mind_ir::types::{DType, Dim, Shape};
+use mind_ir::types::{DType, Dim, Shape, TypeView};
 use mind_ir::verify::{InferResult, VerifyError};
 use mind_ir::with_dtype;
 
@@ -75,7 +75,20 @@ fn infer_index(op: Index, g: &Graph) -> InferResult {
 
 fn infer_slice(op: Slice, g: &Graph) -> InferResult {
     let input = g.ty(op.input(g));
-    let (starts, ends, steps) = (op.starts(g), op.ends(g), op.steps(g));
+    sliced_type(g, input, op.starts(g), op.ends(g), op.steps(g))
+}
+
+/// The type of a slice of `input`.
+///
+/// Errors: E3003 bound negative or past the extent, E4007 not one entry per axis, E4008 step not
+/// positive.
+pub fn sliced_type(
+    g: &Graph,
+    input: TypeView<'_>,
+    starts: &[i64],
+    ends: &[i64],
+    steps: &[i64],
+) -> InferResult {
     let rank = input.rank();
     if [starts.len(), ends.len(), steps.len()] != [rank; 3] {
         let (starts, ends, steps) = (starts.len(), ends.len(), steps.len());
@@ -126,7 +139,14 @@ pub(crate) fn range_len(start: i64, end: i64, step: i64) -> i64 {
 }
 
 fn infer_gather(op: Gather, g: &Graph) -> InferResult {
-    let (data, indices) = (g.ty(op.data(g)), g.ty(op.indices(g)));
+    gathered_type(g.ty(op.data(g)), g.ty(op.indices(g)), op.axis(g))
+}
+
+/// The type of the slices of `data` along `axis` at `indices`.
+///
+/// Errors: E3002 `data` of rank 0 or a result of rank above 32, E3004 axis out of range, E4011 indices
+/// not i32 or i64.
+pub fn gathered_type(data: TypeView<'_>, indices: TypeView<'_>, axis: i64) -> InferResult {
     if !matches!(indices.dtype, DType::I32 | DType::I64) {
         return Err(Box::new(VerifyError::GatherIndices {
             found: indices.dtype,
@@ -142,7 +162,7 @@ fn infer_gather(op: Gather, g: &Graph) -> InferResult {
         }));
     }
     axes::check_rank("gather", data.rank() - 1 + indices.rank())?;
-    let axis = axes::resolve("gather", op.axis(g), data.rank())?;
+    let axis = axes::resolve("gather", axis, data.rank())?;
     let (before, after) = (&data.shape[..axis], &data.shape[axis + 1..]);
     let shape = before.iter().chain(indices.shape).chain(after).copied();
     Ok(data.with_shape(shape).into())
@@ -150,7 +170,13 @@ fn infer_gather(op: Gather, g: &Graph) -> InferResult {
 
 /// The single element at the indices.
 fn eval_index(op: Index, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
-    let (input, indices) = (operands[0], op.indices(cx.graph));
+    element(cx, operands[0], op.indices(cx.graph))
+}
+
+/// The single element at `indices`, one per axis.
+///
+/// Errors: E6001 out of bounds.
+pub fn element(cx: &EvalCx<'_>, input: &Tensor, indices: &[i64]) -> Result<Tensor, EvalError> {
     let pairs = indices.iter().zip(input.shape()).enumerate();
     let positions: Result<Vec<usize>, EvalError> = pairs
         .map(|(axis, (&index, &extent))| position(index, axis, extent))
@@ -165,8 +191,20 @@ fn eval_index(op: Index, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor
 
 /// The elements in a range of every axis.
 fn eval_slice(op: Slice, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
-    let (input, g) = (operands[0], cx.graph);
-    let (starts, ends, steps) = (op.starts(g), op.ends(g), op.steps(g));
+    let g = cx.graph;
+    sliced(cx, operands[0], op.starts(g), op.ends(g), op.steps(g))
+}
+
+/// The elements in a verified range of every axis.
+///
+/// Errors: a bound past the extent, E6004 too large.
+pub fn sliced(
+    cx: &EvalCx<'_>,
+    input: &Tensor,
+    starts: &[i64],
+    ends: &[i64],
+    steps: &[i64],
+) -> Result<Tensor, EvalError> {
     let strides = strides_of(input);
     let (mut base, mut parts) = (0, Vec::with_capacity(input.rank()));
     for (axis, &extent) in input.shape().iter().enumerate() {
@@ -202,9 +240,20 @@ fn eval_slice(op: Slice, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor
 
 /// The slices along an axis at indices.
 fn eval_gather(op: Gather, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
-    let (data, indices) = (operands[0], operands[1]);
-    let axis = axes::resolve("gather", op.axis(cx.graph), data.rank());
+    let axis = axes::resolve("gather", op.axis(cx.graph), operands[0].rank());
     let axis = axis.expect("a verified axis lies in the rank");
+    gathered(cx, operands[0], operands[1], axis)
+}
+
+/// The slices of `data` along `axis` at `indices`, which are `i32` or `i64`.
+///
+/// Errors: E6001 out of bounds, E6004 too large.
+pub fn gathered(
+    cx: &EvalCx<'_>,
+    data: &Tensor,
+    indices: &Tensor,
+    axis: usize,
+) -> Result<Tensor, EvalError> {
     let (before, extent, after) = (
         &data.shape()[..axis],
         data.shape()[axis],
@@ -221,14 +270,14 @@ fn eval_gather(op: Gather, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tens
     with_dtype!(data.dtype(), T => {
         let elements = match count {
             0 => Vec::new(),
-            _ => gathered(data.elements::<T>(), extent, after.iter().product(), &positions, count),
+            _ => picked(data.elements::<T>(), extent, after.iter().product(), &positions, count),
         };
         Ok(Tensor::of(shape, elements))
     })
 }
 
 /// From every stack of `extent` slices of `size` elements, the slices at `positions`.
-fn gathered<T: Element>(
+fn picked<T: Element>(
     data: &[T],
     extent: usize,
     size: usize,

@@ -1,5 +1,6 @@
 //! Joining tensors and taking them apart.
 
+use mind_ir::ValueId;
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
 use mind_ir::ops;
@@ -49,8 +50,15 @@ ops! {
 }
 
 fn infer_concat(op: Concat, g: &Graph) -> InferResult {
-    let first = g.ty(op.inputs(g)[0]);
-    let mut ranks = op.inputs(g).iter().map(|&input| g.ty(input).rank());
+    joined_type(g, op.inputs(g), op.axis(g))
+}
+
+/// The type of `inputs`, at least one, one after the other along `axis`.
+///
+/// Errors: E3002 different ranks, E3003 other extents differ, E3004 axis out of range.
+pub fn joined_type(g: &Graph, inputs: &[ValueId], axis: i64) -> InferResult {
+    let first = g.ty(inputs[0]);
+    let mut ranks = inputs.iter().map(|&input| g.ty(input).rank());
     if let Some(found) = ranks.find(|&rank| rank != first.rank()) {
         let (op, operand, expected) = ("concat", "inputs", first.rank().to_string());
         return Err(Box::new(VerifyError::Rank {
@@ -60,9 +68,9 @@ fn infer_concat(op: Concat, g: &Graph) -> InferResult {
             found,
         }));
     }
-    let axis = axes::resolve("concat", op.axis(g), first.rank())?;
+    let axis = axes::resolve("concat", axis, first.rank())?;
     let mut shape: Shape = first.shape.iter().copied().collect();
-    for &input in &op.inputs(g)[1..] {
+    for &input in &inputs[1..] {
         for (at, &dim) in g.ty(input).shape.iter().enumerate() {
             shape[at] = match at == axis {
                 true => joined(shape[at], dim),
@@ -117,9 +125,20 @@ fn infer_split(op: Split, g: &Graph) -> InferResult {
 
 /// The inputs one after the other along an axis.
 fn eval_concat(op: Concat, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
-    let mut shape = operands[0].shape().to_vec();
-    let axis = axes::resolve("concat", op.axis(cx.graph), shape.len());
+    let axis = axes::resolve("concat", op.axis(cx.graph), operands[0].rank());
     let axis = axis.expect("a verified axis lies in the rank");
+    concatenated(cx, operands, axis)
+}
+
+/// Tensors of one dtype and rank one after the other along `axis`; at least one.
+///
+/// Errors: other extents that differ, E6004 too large.
+pub fn concatenated(
+    cx: &EvalCx<'_>,
+    operands: &[&Tensor],
+    axis: usize,
+) -> Result<Tensor, EvalError> {
+    let mut shape = operands[0].shape().to_vec();
     for input in &operands[1..] {
         for (at, &extent) in input.shape().iter().enumerate() {
             if at == axis {
@@ -145,14 +164,14 @@ fn eval_concat(op: Concat, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tens
     with_dtype!(operands[0].dtype(), T => {
         let elements = match count {
             0 => Vec::new(),
-            _ => concatenated::<T>(operands, axis, count),
+            _ => strung::<T>(operands, axis, count),
         };
         Ok(Tensor::of(shape, elements))
     })
 }
 
 /// The elements of `inputs`, joined along `axis`.
-fn concatenated<T: Element>(inputs: &[&Tensor], axis: usize, count: usize) -> Vec<T> {
+fn strung<T: Element>(inputs: &[&Tensor], axis: usize, count: usize) -> Vec<T> {
     let stacks: usize = inputs[0].shape()[..axis].iter().product();
     let mut elements = Vec::with_capacity(count);
     for stack in 0..stacks {

@@ -13,6 +13,7 @@ pub mod reduce;
 pub mod shape;
 
 use mind_ir::opdef::OpDef;
+use mind_ir::opdef::families::{count, join};
 
 const FAMILIES: [&[&OpDef]; 11] = [
     input::OPS,
@@ -28,26 +29,5 @@ const FAMILIES: [&[&OpDef]; 11] = [
     fused::OPS,
 ];
 
-const COUNT: usize = {
-    let (mut count, mut family) = (0, 0);
-    while family < FAMILIES.len() {
-        count += FAMILIES[family].len();
-        family += 1;
-    }
-    count
-};
-
 /// Every op of the dialect, family by family.
-pub const OPS: &[&OpDef] = &{
-    let mut all = [FAMILIES[0][0]; COUNT];
-    let (mut at, mut family) = (0, 0);
-    while family < FAMILIES.len() {
-        let mut row = 0;
-        while row < FAMILIES[family].len() {
-            all[at] = FAMILIES[family][row];
-            (at, row) = (at + 1, row + 1);
-        }
-        family += 1;
-    }
-    all
-};
+pub const OPS: &[&OpDef] = &join::<{ count(&FAMILIES) }>(&FAMILIES);

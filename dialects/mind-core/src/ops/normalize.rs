@@ -7,6 +7,7 @@ use mind_ir::opdef::Inferred;
 use mind_ir::ops;
 use mind_ir::scalar::{ScalarFn, eval as elementwise};
 use mind_ir::tensor::{FloatNum, Tensor};
+use mind_ir::types::DType;
 use mind_ir::verify::{InferResult, VerifyError};
 use mind_ir::with_float;
 
@@ -68,8 +69,13 @@ fn same_as(g: &Graph, value: ValueId) -> InferResult {
     ))
 }
 
-/// What layer normalisation adds to the variance, rounded to the dtype.
-const EPSILON: f64 = 1e-5;
+/// What layer normalisation adds to the variance: 1e-5, rounded to the dtype. Panics on a dtype that is no
+/// float.
+pub fn epsilon(dtype: DType) -> Tensor {
+    with_float!(dtype, T => Tensor::scalar(T::from_f64(1e-5)), else {
+        panic!("layer normalisation is not defined for {dtype}")
+    })
+}
 
 /// `e / sum(e)` along an axis, with `e = exp(input - max(input))`.
 fn eval_softmax(op: Softmax, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
@@ -91,9 +97,7 @@ fn eval_layernorm(
 ) -> Result<Tensor, EvalError> {
     let (input, rank) = (operands[0], operands[0].rank());
     let along = Along::kept(rank - 1, rank);
-    let epsilon = with_float!(input.dtype(), T => Tensor::scalar(T::from_f64(EPSILON)), else {
-        unreachable!("verified operands are floats")
-    });
+    let epsilon = epsilon(input.dtype());
     let center = mean(cx, input, &along)?;
     let deviation = elementwise(ScalarFn::Sub, cx, &[input, &center])?;
     let squares = elementwise(ScalarFn::Mul, cx, &[&deviation, &deviation])?;

@@ -5,7 +5,7 @@ use mind_ir::graph::Graph;
 use mind_ir::opdef::{Folded, Inferred};
 use mind_ir::ops;
 use mind_ir::tensor::Tensor;
-use mind_ir::types::{Dim, Shape};
+use mind_ir::types::{Dim, Shape, TypeView};
 use mind_ir::verify::{InferResult, VerifyError};
 
 use crate::axes::check_rank;
@@ -146,9 +146,16 @@ pub fn effective_permutation(written: &[i64], rank: usize) -> Vec<i64> {
 fn infer_transpose(op: Transpose, g: &Graph) -> InferResult {
     let input = g.ty(op.input(g));
     let permutation = effective_permutation(op.permutation(g), input.rank());
+    permuted_type(input, &permutation)
+}
+
+/// The type of `input` with its dimensions in another order.
+///
+/// Errors: E3008 not a permutation of the axes.
+pub fn permuted_type(input: TypeView<'_>, permutation: &[i64]) -> InferResult {
     let rank = input.rank();
     let refuse = |violation: String| {
-        let permutation = permutation.clone();
+        let permutation = permutation.to_vec();
         Box::new(VerifyError::Permutation {
             permutation,
             rank,
@@ -159,7 +166,7 @@ fn infer_transpose(op: Transpose, g: &Graph) -> InferResult {
         return Err(refuse(format!("it has {} entries", permutation.len())));
     }
     let mut seen = vec![false; rank];
-    for &axis in &permutation {
+    for &axis in permutation {
         let known = usize::try_from(axis).ok().filter(|&axis| axis < rank);
         let Some(index) = known else {
             return Err(refuse(format!("{axis} is out of range")));
@@ -300,8 +307,15 @@ fn eval_transpose(
     operands: &[&Tensor],
 ) -> Result<Tensor, EvalError> {
     let input = operands[0];
-    let (shape, strides) = (input.shape(), strides_of(input));
     let permutation = effective_permutation(op.permutation(cx.graph), input.rank());
+    permuted(cx, input, &permutation)
+}
+
+/// The dimensions of `input` in the order of a verified permutation.
+///
+/// Errors: E6004 too large.
+pub fn permuted(cx: &EvalCx<'_>, input: &Tensor, permutation: &[i64]) -> Result<Tensor, EvalError> {
+    let (shape, strides) = (input.shape(), strides_of(input));
     let axes: Vec<strided::Axis> = permutation
         .iter()
         .map(|&axis| (shape[axis as usize], strides[axis as usize]))
@@ -349,7 +363,9 @@ fn eval_squeeze(op: Squeeze, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Te
 }
 
 /// A copy of `input` in a shape of as many elements.
-fn renamed(cx: &EvalCx<'_>, input: &Tensor, shape: Vec<usize>) -> Result<Tensor, EvalError> {
+///
+/// Errors: E6004 too large.
+pub fn renamed(cx: &EvalCx<'_>, input: &Tensor, shape: Vec<usize>) -> Result<Tensor, EvalError> {
     cx.count(input.dtype(), &shape)?;
     Ok(input.clone().with_shape(shape))
 }

@@ -42,7 +42,8 @@ impl<'r> CostTable<'r> {
     }
 }
 
-/// What the op's row in the cost table says, else what its traits say, else a copy.
+/// What the op's row in the cost table says, else what its traits say, else a
+/// look-up, which costs a copy.
 fn classify(named: &FxHashMap<&'static str, CostClass>, def: &OpDef) -> CostClass {
     let free = [
         Trait::Constant,
@@ -54,6 +55,7 @@ fn classify(named: &FxHashMap<&'static str, CostClass>, def: &OpDef) -> CostClas
         Some(&class) => class,
         None if def.scalar.is_some() => CostClass::Elementwise,
         None if free.into_iter().any(|each| def.has(each)) => CostClass::Free,
-        None => CostClass::Move,
+        // Nothing is known of its elements: they need not be those of its operands.
+        None => CostClass::Lookup,
     }
 }

@@ -1,8 +1,10 @@
 //! The canonical form: one way to write a thing, where several mean the same.
 
 mod core;
+mod declare;
 mod order;
 mod rules;
+mod tensor;
 
 use mind_ir::Graph;
 use mind_pass::{
@@ -40,7 +42,10 @@ impl Canonicalize {
 
 /// The patterns written in Rust.
 pub(crate) fn patterns() -> PatternSet {
-    core::all()
+    let mut set = PatternSet::new();
+    core::add(&mut set);
+    tensor::add(&mut set);
+    set
 }
 
 impl Pass for Canonicalize {

@@ -7,6 +7,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-diag", &[]),
     ("mind-ir", &["mind-diag"]),
     ("mind-core", &["mind-ir"]),
+    ("mind-tensor", &["mind-core"]),
     ("mind-text", &["mind-ir"]),
     ("mind-interp", &["mind-ir"]),
     ("mind-jit", &["mind-ir"]),
@@ -15,15 +16,21 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-eqsat", &["mind-ir"]),
     (
         "mind-transforms",
-        &["mind-pass", "mind-rewrite", "mind-core", "mind-eqsat"],
+        &["mind-pass", "mind-rewrite", "mind-tensor", "mind-eqsat"],
     ),
     (
         "mind-rulecheck",
         &["mind-core", "mind-eqsat", "mind-interp"],
     ),
+    ("mind-to-tensor", &["mind-pass", "mind-tensor"]),
     (
         "mind-driver",
-        &["mind-transforms", "mind-rulecheck", "mind-text"],
+        &[
+            "mind-transforms",
+            "mind-to-tensor",
+            "mind-rulecheck",
+            "mind-text",
+        ],
     ),
     ("mind", &["mind-driver"]),
     ("mind-host", &["mind-driver"]),
@@ -49,7 +56,7 @@ const SOLE_USERS: &[(&str, &str)] = &[
 ];
 
 /// Crates whose tests need more than text, interpreter and dialects.
-const TEST_ONLY: [&str; 3] = ["mind-text", "mind-interp", "mind-core"];
+const TEST_ONLY: [&str; 4] = ["mind-text", "mind-interp", "mind-core", "mind-tensor"];
 
 struct Manifest {
     name: String,

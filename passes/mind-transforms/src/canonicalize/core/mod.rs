@@ -9,49 +9,11 @@ mod splat;
 
 use mind_rewrite::PatternSet;
 
-/// Declares patterns: a type for each, and `add`, which puts them into a set.
-macro_rules! patterns {
-    ($($(#[doc = $doc:literal])* $view:ident = $name:literal on [$($root:ty),+] => $rewrite:expr;)*) => {
-        $(
-            $(#[doc = $doc])*
-            struct $view;
-
-            impl mind_rewrite::RewritePattern for $view {
-                fn name(&self) -> &str {
-                    $name
-                }
-
-                fn roots(&self) -> &[&'static mind_ir::opdef::OpDef] {
-                    &[$(<$root as mind_ir::opdef::Op>::DEF),+]
-                }
-
-                fn rewrite(
-                    &self,
-                    op: mind_ir::OpId,
-                    rw: &mut mind_rewrite::Rewriter<'_>,
-                ) -> Result<(), mind_rewrite::Miss> {
-                    let rewrite: fn(
-                        mind_ir::OpId,
-                        &mut mind_rewrite::Rewriter<'_>,
-                    ) -> Result<(), mind_rewrite::Miss> = $rewrite;
-                    rewrite(op, rw)
-                }
-            }
-        )*
-
-        /// Adds the patterns of this file.
-        pub(super) fn add(set: &mut mind_rewrite::PatternSet) {
-            $(set.add($view);)*
-        }
-    };
-}
-use patterns;
+use super::declare::patterns;
 
 /// The canonicalisation patterns of the core dialect.
-pub(super) fn all() -> PatternSet {
-    let mut set = PatternSet::new();
-    attrs::add(&mut set);
-    arith::add(&mut set);
-    layout::add(&mut set);
-    set
+pub(super) fn add(set: &mut PatternSet) {
+    attrs::add(set);
+    arith::add(set);
+    layout::add(set);
 }

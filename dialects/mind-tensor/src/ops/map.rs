@@ -1,0 +1,136 @@
+//! Arithmetic at every position.
+
+use mind_core::eval::strided;
+use mind_core::extent::agree;
+use mind_ir::eval::{EvalCx, EvalError, EvalManyResult, eval_block};
+use mind_ir::graph::Graph;
+use mind_ir::opdef::{Inferred, OpDef, Trait};
+use mind_ir::tensor::Tensor;
+use mind_ir::types::Shape;
+use mind_ir::verify::{InferManyResult, VerifyError};
+use mind_ir::{BlockId, OpId, ops};
+
+use super::convert::Convert;
+
+ops! {
+    /// What the body computes from the elements at each position.
+    ///
+    /// Shapes: all operands have one shape; each result has it too. The body has one scalar argument per
+    /// operand, of its dtype, and yields one scalar per result; it holds constants, `tensor.convert` and
+    /// core's elementwise ops.
+    /// Order: as the ops of the body one after the other, each rounding where it stands.
+    /// Errors: E3002 ranks differ, or a body op that is no scalar, E3003 extents differ, E4021 another op
+    /// in the body; those of the body's ops.
+    /// Source: this compiler, after MLIR's `linalg.map`.
+    Map = "tensor.map" {
+        variadic: (inputs: Any),
+        results: Many,
+        regions: 1,
+        traits: [Pure, Extended, BodyOverElements],
+        names: {},
+        infer_many: infer_map,
+        eval_many: eval_map,
+    }
+}
+
+impl Map {
+    /// The block of the body.
+    pub fn body(self, g: &Graph) -> BlockId {
+        g.block(g.regions(self.0)[0])
+    }
+}
+
+/// Whether an op of this kind computes scalars from scalars.
+pub fn is_scalar_op(def: &'static OpDef) -> bool {
+    let convert: &'static OpDef = <Convert as mind_ir::opdef::Op>::DEF;
+    def.has(Trait::Elementwise) || def.has(Trait::Constant) || std::ptr::eq(def, convert)
+}
+
+fn infer_map(op: Map, g: &Graph) -> InferManyResult {
+    let shape = common_shape(op, g)?;
+    let body = op.body(g);
+    for inner in g.ops(body) {
+        check_scalar(g, inner)?;
+    }
+    let Some(end) = g.terminator(body) else {
+        return Ok(Default::default());
+    };
+    let types = g.operands(end).iter().map(|&value| match g.type_id(value) {
+        Some(_) => g.ty(value).with_shape(shape.iter().copied()).into(),
+        None => Inferred::Declared,
+    });
+    Ok(types.collect())
+}
+
+/// The shape that all operands have.
+fn common_shape(op: Map, g: &Graph) -> Result<Shape, VerifyError> {
+    let first = g.ty(op.inputs(g)[0]);
+    let mut shape: Shape = first.shape.iter().copied().collect();
+    for &input in &op.inputs(g)[1..] {
+        let other = g.ty(input);
+        if other.rank() != first.rank() {
+            return Err(VerifyError::Rank {
+                op: "map",
+                operand: "inputs",
+                expected: first.rank().to_string(),
+                found: other.rank(),
+            });
+        }
+        for (at, &dim) in other.shape.iter().enumerate() {
+            let name = format!("extents at dimension {at}");
+            shape[at] = agree(g, "map", name, shape[at], dim)?;
+        }
+    }
+    Ok(shape)
+}
+
+fn check_scalar(g: &Graph, inner: OpId) -> Result<(), VerifyError> {
+    let def = g.def(inner);
+    if def.has(Trait::Terminator) {
+        return Ok(());
+    }
+    if !is_scalar_op(def) {
+        return Err(VerifyError::Body {
+            op: "map",
+            found: def.name,
+            allowed: "constants, `tensor.convert` and elementwise ops",
+        });
+    }
+    let mut results = g.results(inner).into_iter();
+    match results.find(|&value| g.type_id(value).is_some() && g.ty(value).rank() > 0) {
+        Some(value) => Err(VerifyError::Rank {
+            op: def.short_name(),
+            operand: "a result in the body of `map`",
+            expected: "0".to_owned(),
+            found: g.ty(value).rank(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Runs the body once on whole tensors: its ops act at each position alone, so the elements are those of
+/// running it at each position.
+fn eval_map(op: Map, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let shape = operands[0].shape();
+    if let Some(other) = operands.iter().find(|other| other.shape() != shape) {
+        let text = format!(
+            "the operands of `map` must have one shape: {shape:?} and {:?}",
+            other.shape()
+        );
+        return Err(EvalError::Shape(text));
+    }
+    let mut no_inputs = |inner| Err(EvalError::NotEvaluable(cx.graph.def(inner).name));
+    let yielded = eval_block(cx, op.body(cx.graph), operands, &mut no_inputs);
+    let yielded = yielded.map_err(|(_, error)| error)?;
+    let results = yielded.into_iter().map(|tensor| filled(cx, tensor, shape));
+    results.collect()
+}
+
+/// `tensor`, or its only element at every position of `shape` when only constants led to it.
+fn filled(cx: &EvalCx<'_>, tensor: Tensor, shape: &[usize]) -> Result<Tensor, EvalError> {
+    if tensor.shape() == shape {
+        return Ok(tensor);
+    }
+    let axes: Vec<strided::Axis> = shape.iter().map(|&extent| (extent, 0)).collect();
+    strided::copy(cx, &tensor, 0, &axes)
+}

@@ -1,0 +1,33 @@
+//! The op tables, by family.
+
+pub mod broadcast;
+pub mod contract;
+pub mod convert;
+pub mod group;
+pub mod index;
+pub mod join;
+pub mod map;
+pub mod reduce;
+pub mod reshape;
+pub mod transpose;
+pub mod window;
+
+use mind_ir::opdef::OpDef;
+use mind_ir::opdef::families::{count, join as joined};
+
+const FAMILIES: [&[&OpDef]; 11] = [
+    map::OPS,
+    broadcast::OPS,
+    contract::OPS,
+    window::OPS,
+    reduce::OPS,
+    transpose::OPS,
+    reshape::OPS,
+    index::OPS,
+    join::OPS,
+    convert::OPS,
+    group::OPS,
+];
+
+/// Every op of the dialect, family by family.
+pub const OPS: &[&OpDef] = &joined::<{ count(&FAMILIES) }>(&FAMILIES);

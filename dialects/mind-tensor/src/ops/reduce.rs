@@ -1,0 +1,97 @@
+//! Reductions along axes.
+
+use mind_core::eval::reduce::{Along, max, mean, sum};
+use mind_ir::eval::{EvalCx, EvalError};
+use mind_ir::graph::Graph;
+use mind_ir::ops;
+use mind_ir::tensor::Tensor;
+use mind_ir::types::Dim;
+use mind_ir::verify::{InferResult, VerifyError};
+
+use crate::axes::listed;
+
+ops! {
+    /// The sum, mean or maximum along `axes`.
+    ///
+    /// Shapes: each of `axes` is removed, or becomes 1 when `keepdims`; no `axes` means none, and every
+    /// result is then made from one element.
+    /// Order: 64 interleaved partial results, see docs/numerics.md, `Sum`, `Mean` and `Max`.
+    /// Errors: E2005 `bool`, E3004 axis out of range, E3005 duplicate axis, E4022 another `kind`; E6005
+    /// when run, on the mean of no integer.
+    /// Source: mind-spec v1.0 ir.md, "Reductions".
+    Reduce = "tensor.reduce" {
+        operands: (input: Num),
+        attrs: { kind: Str, axes: Ints, keepdims: Bool = false },
+        traits: [Pure, Extended],
+        names: {},
+        infer: infer_reduce,
+        eval: eval_reduce,
+    }
+}
+
+/// What a reduction makes of the elements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reduction {
+    /// Their sum.
+    Sum,
+    /// Their sum, divided by their number.
+    Mean,
+    /// The largest.
+    Max,
+}
+
+impl Reduction {
+    /// Every kind.
+    pub const ALL: [Reduction; 3] = [Reduction::Sum, Reduction::Mean, Reduction::Max];
+
+    /// The word for it in the attribute `kind`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Reduction::Sum => "sum",
+            Reduction::Mean => "mean",
+            Reduction::Max => "max",
+        }
+    }
+}
+
+impl Reduce {
+    /// What the op makes of the elements; none for a word that verification refuses.
+    pub fn reduction(self, g: &Graph) -> Option<Reduction> {
+        let word = g.name(self.kind(g));
+        Reduction::ALL.into_iter().find(|kind| kind.name() == word)
+    }
+}
+
+fn infer_reduce(op: Reduce, g: &Graph) -> InferResult {
+    if op.reduction(g).is_none() {
+        return Err(Box::new(VerifyError::Word {
+            op: "reduce",
+            attr: "kind",
+            found: g.name(op.kind(g)).to_owned(),
+            words: Reduction::ALL.map(Reduction::name).join(", "),
+        }));
+    }
+    let ty = g.ty(op.input(g));
+    let reduced = listed("reduce", op.axes(g), ty.rank())?;
+    let dims = ty.shape.iter().enumerate();
+    let kept = dims.filter_map(|(axis, &dim)| match reduced.contains(&axis) {
+        false => Some(dim),
+        true => op.keepdims(g).then_some(Dim::Fixed(1)),
+    });
+    Ok(ty.with_shape(kept).into())
+}
+
+fn eval_reduce(op: Reduce, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
+    let (g, input) = (cx.graph, operands[0]);
+    let axes = 0..input.rank() as i64;
+    let reduced = axes.map(|axis| op.axes(g).contains(&axis)).collect();
+    let along = Along::new(reduced, op.keepdims(g));
+    let reduction = op
+        .reduction(g)
+        .expect("a verified kind is one of the words");
+    match reduction {
+        Reduction::Sum => sum(cx, input, &along),
+        Reduction::Mean => mean(cx, input, &along),
+        Reduction::Max => max(cx, input, &along),
+    }
+}

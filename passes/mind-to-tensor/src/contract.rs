@@ -1,0 +1,104 @@
+//! Products and convolution.
+
+use mind_core::ops::contract::{Dot, MatMul};
+use mind_core::ops::conv::Conv2d;
+use mind_ir::OpId;
+use mind_ir::builder::Builder;
+use mind_ir::opdef::{Op, OpDef};
+use mind_ir::types::{Dim, Shape, broadcast};
+use mind_ir::verify::VerifyError;
+use mind_ir::{ValueId, attr::Padding};
+use mind_tensor::ops::contract::Contract;
+use mind_tensor::ops::window::Window;
+
+use crate::broadcast::{Stretch, stretch};
+use crate::emit::{Lower, Lowered, one, shape};
+
+pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
+    (Dot::DEF, lower_dot),
+    (MatMul::DEF, lower_matmul),
+    (Conv2d::DEF, lower_conv2d),
+];
+
+/// The last dimension of `lhs` with the first of `rhs`.
+fn lower_dot(op: OpId, b: &mut Builder<'_>) -> Lowered {
+    let dot = Dot::from_id(op);
+    contract_inner(b, dot.lhs(b.graph), dot.rhs(b.graph))
+}
+
+/// The last dimension of `lhs` contracted with the first of `rhs`.
+fn contract_inner(b: &mut Builder<'_>, lhs: ValueId, rhs: ValueId) -> Lowered {
+    let last = [b.graph.ty(lhs).rank() as i64 - 1];
+    let attrs = Contract::attrs(&[], &[], &last, &[0]);
+    one(b, Contract::DEF, &[lhs, rhs], &attrs)
+}
+
+/// A single matrix on the right multiplies the rows of a whole stack; stacks on the right are paired with
+/// those on the left.
+fn lower_matmul(op: OpId, b: &mut Builder<'_>) -> Lowered {
+    let matmul = MatMul::from_id(op);
+    let (lhs, rhs) = (matmul.lhs(b.graph), matmul.rhs(b.graph));
+    if b.graph.ty(rhs).rank() == 2 {
+        return contract_inner(b, lhs, rhs);
+    }
+    let (left, right) = (shape(b, lhs), shape(b, rhs));
+    let (left_batch, left_matrix) = left.split_at(left.len() - 2);
+    let (right_batch, right_matrix) = right.split_at(right.len() - 2);
+    let batch = broadcast(left_batch, right_batch).map_err(|clash| {
+        Box::new(VerifyError::broadcast(
+            b.graph,
+            left_batch,
+            right_batch,
+            clash,
+        ))
+    })?;
+    let lhs_stack = stack(b, [lhs, rhs], &batch, left_matrix)?;
+    let rhs_stack = stack(b, [rhs, lhs], &batch, right_matrix)?;
+    let rank = batch.len() as i64;
+    let paired: Vec<i64> = (0..rank).collect();
+    let contracted = ([rank + 1], [rank]);
+    let attrs = Contract::attrs(&paired, &paired, &contracted.0, &contracted.1);
+    one(b, Contract::DEF, &[lhs_stack, rhs_stack], &attrs)
+}
+
+/// The first value with the batch dimensions that both broadcast to.
+fn stack(
+    b: &mut Builder<'_>,
+    [value, other]: [ValueId; 2],
+    batch: &[Dim],
+    matrix: &[Dim],
+) -> Lowered {
+    let target: Shape = batch.iter().chain(matrix).copied().collect();
+    let batch_dims = |b: &Builder<'_>, value: ValueId| -> Vec<Option<usize>> {
+        let own = b.graph.ty(value).rank() - 2;
+        (batch.len() - own..batch.len()).map(Some).collect()
+    };
+    let mut dims = batch_dims(b, value);
+    dims.extend([Some(batch.len()), Some(batch.len() + 1)]);
+    let mut other_dims = batch_dims(b, other);
+    other_dims.extend([None, None]);
+    let operand = Stretch {
+        value,
+        dims: &dims,
+        other,
+        other_dims: &other_dims,
+        shape: &target,
+    };
+    stretch(b, &operand)
+}
+
+fn lower_conv2d(op: OpId, b: &mut Builder<'_>) -> Lowered {
+    let conv = Conv2d::from_id(op);
+    let strides = conv.strides(b.graph).to_vec();
+    let pads = match conv.padding(b.graph) {
+        Padding::Custom(pads) => Some(*pads),
+        _ => None,
+    };
+    let padding = match (conv.padding(b.graph), &pads) {
+        (_, Some(pads)) => Padding::Custom(pads),
+        (Padding::Same, _) => Padding::Same,
+        (Padding::Valid | Padding::Custom(_), _) => Padding::Valid,
+    };
+    let operands = [conv.input(b.graph), conv.filter(b.graph)];
+    one(b, Window::DEF, &operands, &Window::attrs(&strides, padding))
+}

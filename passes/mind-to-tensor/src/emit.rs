@@ -1,0 +1,112 @@
+//! Short forms for the ops that lowerings emit.
+
+use mind_ir::attr::{Attr, OPEN_END};
+use mind_ir::builder::Builder;
+use mind_ir::opdef::{Op, OpDef};
+use mind_ir::types::{Dim, Shape};
+use mind_ir::verify::VerifyError;
+use mind_ir::{OpId, ValueId};
+use mind_tensor::ops::index::Slice;
+use mind_tensor::ops::map::Map;
+use mind_tensor::ops::reduce::{Reduce, Reduction};
+use mind_tensor::ops::reshape::Reshape;
+
+/// The value that an op becomes; what the shape rules of emitted ops refuse is a fault of the lowering.
+pub(crate) type Lowered = Result<ValueId, Box<VerifyError>>;
+
+/// Emits before an op what it becomes.
+pub(crate) type Lower = fn(OpId, &mut Builder<'_>) -> Lowered;
+
+/// The shape of a value.
+pub(crate) fn shape(b: &Builder<'_>, value: ValueId) -> Shape {
+    b.graph.ty(value).shape.iter().copied().collect()
+}
+
+/// An op of one result.
+pub(crate) fn one(
+    b: &mut Builder<'_>,
+    def: &'static OpDef,
+    operands: &[ValueId],
+    attrs: &[Attr<'_>],
+) -> Lowered {
+    let op = b.create(def, operands, attrs)?;
+    Ok(b.graph.result(op))
+}
+
+/// A map of one result over `operands`, each distinct one once; `body` gets a scalar for each of them.
+pub(crate) fn map(
+    b: &mut Builder<'_>,
+    operands: &[ValueId],
+    body: impl FnOnce(&mut Builder<'_>, &[ValueId]) -> Lowered,
+) -> Lowered {
+    let mut distinct: Vec<ValueId> = Vec::with_capacity(operands.len());
+    let places: Vec<usize> = operands
+        .iter()
+        .map(|operand| {
+            let known = distinct.iter().position(|own| own == operand);
+            known.unwrap_or_else(|| {
+                distinct.push(*operand);
+                distinct.len() - 1
+            })
+        })
+        .collect();
+    let op = b.create_with_body(Map::DEF, &distinct, &[], 1, |b, arguments| {
+        let scalars: Vec<ValueId> = places.iter().map(|&place| arguments[place]).collect();
+        Ok(vec![body(b, &scalars)?])
+    })?;
+    Ok(b.graph.result(op))
+}
+
+/// `def` at every position of `x`.
+pub(crate) fn unary(b: &mut Builder<'_>, def: &'static OpDef, x: ValueId) -> Lowered {
+    map(b, &[x], |b, scalars| one(b, def, scalars, &[]))
+}
+
+/// A reduction along `axes`.
+pub(crate) fn reduce(
+    b: &mut Builder<'_>,
+    kind: Reduction,
+    input: ValueId,
+    axes: &[i64],
+    keepdims: bool,
+) -> Lowered {
+    let kind = b.graph.intern(kind.name());
+    let attrs = Reduce::attrs(kind, axes, keepdims);
+    one(b, Reduce::DEF, &[input], &attrs)
+}
+
+/// A reshape; `carry` is left out where every extent is known, so that counting is enough.
+pub(crate) fn reshape(
+    b: &mut Builder<'_>,
+    input: ValueId,
+    shape: &[Dim],
+    carry: &[i64],
+) -> Lowered {
+    let carry = match shape.contains(&Dim::Dynamic) {
+        true => carry,
+        false => &[],
+    };
+    one(b, Reshape::DEF, &[input], &Reshape::attrs(shape, carry))
+}
+
+/// The positions from `start` up to but without `end` along `axis`, and all of the other axes.
+pub(crate) fn part(
+    b: &mut Builder<'_>,
+    input: ValueId,
+    axis: usize,
+    start: i64,
+    end: i64,
+) -> Lowered {
+    let rank = b.graph.ty(input).rank();
+    let (mut starts, mut ends) = (vec![0; rank], vec![OPEN_END; rank]);
+    (starts[axis], ends[axis]) = (start, end);
+    let steps = vec![1; rank];
+    let attrs = Slice::attrs(&starts, &ends, &steps);
+    one(b, Slice::DEF, &[input], &attrs)
+}
+
+/// Whether `input` may stand for the result of `op`, whose elements are those of `input` in order.
+pub(crate) fn stands_for(b: &Builder<'_>, input: ValueId, op: OpId) -> bool {
+    let open = b.graph.ty(input).shape.contains(&Dim::Dynamic);
+    !open && b.graph.type_id(input) == b.graph.type_id(b.graph.result(op))
+}

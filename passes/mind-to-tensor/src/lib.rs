@@ -1,0 +1,26 @@
+//! The lowering of the core dialect to the tensor dialect.
+//!
+//! One file per family of ops; [`lower`] replaces op by op and keeps types, labels and bits. Broadcasts
+//! are written out, arithmetic becomes `tensor.map`, fused ops become `tensor.group`; constants, inputs
+//! and outputs stay.
+
+mod broadcast;
+mod contract;
+mod conversion;
+mod elementwise;
+mod emit;
+mod fused;
+mod join;
+mod movement;
+mod normalize;
+mod pass;
+mod reduce;
+mod replace;
+mod reshape;
+
+pub use conversion::{lower, lowers};
+
+use mind_pass::PassInfo;
+
+/// The rows of this crate's passes.
+pub const PASSES: &[PassInfo] = &[pass::PASS];

@@ -1,0 +1,44 @@
+//! Ops that read parts of a tensor.
+
+use mind_core::axes::resolve;
+use mind_core::ops::index::{Gather, Index, Slice};
+use mind_ir::OpId;
+use mind_ir::builder::Builder;
+use mind_ir::opdef::{Op, OpDef};
+use mind_tensor::ops::index as tensor;
+
+use crate::emit::{Lower, Lowered, one};
+
+pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
+    (Index::DEF, lower_index),
+    (Slice::DEF, lower_slice),
+    (Gather::DEF, lower_gather),
+];
+
+fn lower_index(op: OpId, b: &mut Builder<'_>) -> Lowered {
+    let view = Index::from_id(op);
+    let (input, indices) = (view.input(b.graph), view.indices(b.graph).to_vec());
+    let attrs = tensor::Index::attrs(&indices);
+    one(b, tensor::Index::DEF, &[input], &attrs)
+}
+
+fn lower_slice(op: OpId, b: &mut Builder<'_>) -> Lowered {
+    let view = Slice::from_id(op);
+    let input = view.input(b.graph);
+    let [starts, ends, steps] = [
+        view.starts(b.graph),
+        view.ends(b.graph),
+        view.steps(b.graph),
+    ]
+    .map(<[i64]>::to_vec);
+    let attrs = tensor::Slice::attrs(&starts, &ends, &steps);
+    one(b, tensor::Slice::DEF, &[input], &attrs)
+}
+
+fn lower_gather(op: OpId, b: &mut Builder<'_>) -> Lowered {
+    let view = Gather::from_id(op);
+    let (data, indices) = (view.data(b.graph), view.indices(b.graph));
+    let axis = resolve("gather", view.axis(b.graph), b.graph.ty(data).rank())?;
+    let attrs = tensor::Gather::attrs(axis as i64);
+    one(b, tensor::Gather::DEF, &[data, indices], &attrs)
+}

@@ -1,0 +1,69 @@
+//! Normalisation: the ops that define it, one after the other, as one group.
+
+use mind_core::axes::resolve;
+use mind_core::ops::elementwise::{Add, Div, Exp, Mul, Sqrt, Sub};
+use mind_core::ops::normalize::{LayerNorm, Softmax, epsilon};
+use mind_ir::builder::Builder;
+use mind_ir::opdef::{Op, OpDef};
+use mind_ir::{OpId, ValueId};
+use mind_tensor::ops::group::Group;
+use mind_tensor::ops::reduce::Reduction;
+
+use crate::broadcast::binary;
+use crate::emit::{Lower, Lowered, map, one, reduce, unary};
+
+pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
+    (Softmax::DEF, lower_softmax),
+    (LayerNorm::DEF, lower_layernorm),
+];
+
+fn lower_softmax(op: OpId, b: &mut Builder<'_>) -> Lowered {
+    let view = Softmax::from_id(op);
+    let input = view.input(b.graph);
+    let axis = resolve("softmax", view.axis(b.graph), b.graph.ty(input).rank())?;
+    let axis = [axis as i64];
+    grouped(op, b, "softmax", input, |b, x| {
+        let largest = reduce(b, Reduction::Max, x, &axis, true)?;
+        let shifted = binary(b, Sub::DEF, x, largest)?;
+        let powers = unary(b, Exp::DEF, shifted)?;
+        let total = reduce(b, Reduction::Sum, powers, &axis, true)?;
+        binary(b, Div::DEF, powers, total)
+    })
+}
+
+fn lower_layernorm(op: OpId, b: &mut Builder<'_>) -> Lowered {
+    let input = LayerNorm::from_id(op).input(b.graph);
+    let ty = b.graph.ty(input);
+    let (axis, epsilon) = ([ty.rank() as i64 - 1], epsilon(ty.dtype));
+    grouped(op, b, "layernorm", input, |b, x| {
+        let center = reduce(b, Reduction::Mean, x, &axis, true)?;
+        let deviation = binary(b, Sub::DEF, x, center)?;
+        let squares = binary(b, Mul::DEF, deviation, deviation)?;
+        let variance = reduce(b, Reduction::Mean, squares, &axis, true)?;
+        let scale = map(b, &[variance], |b, scalars| {
+            let epsilon = mind_core::constant(b, &epsilon);
+            let shifted = one(b, Add::DEF, &[scalars[0], epsilon], &[])?;
+            one(b, Sqrt::DEF, &[shifted], &[])
+        })?;
+        binary(b, Div::DEF, deviation, scale)
+    })
+}
+
+/// What `body` makes of `input`, in a group of its own unless `op` stands in one.
+fn grouped(
+    op: OpId,
+    b: &mut Builder<'_>,
+    kind: &str,
+    input: ValueId,
+    body: impl FnOnce(&mut Builder<'_>, ValueId) -> Lowered,
+) -> Lowered {
+    let block = b.graph.parent(op);
+    if block.is_some_and(|block| b.graph.block_owner(block).is_some()) {
+        return body(b, input);
+    }
+    let attrs = Group::attrs(b.graph.intern(kind));
+    let group = b.create_with_body(Group::DEF, &[input], &attrs, 1, |b, arguments| {
+        Ok(vec![body(b, arguments[0])?])
+    })?;
+    Ok(b.graph.result(group))
+}

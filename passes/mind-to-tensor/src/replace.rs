@@ -1,0 +1,38 @@
+//! Values that take the place of others.
+
+use mind_ir::opdef::Trait;
+use mind_ir::{Graph, OpId, ValueId};
+
+/// Puts `value` in the place of what `op` computes and erases `op`, and the constants that only it read.
+/// A fresh value takes over type and label.
+pub(crate) fn replace(g: &mut Graph, op: OpId, value: ValueId, fresh: bool) {
+    let old = g.result(op);
+    let ty = g.type_id(old).expect("a verified value has a type");
+    if fresh {
+        let declared = g.declared(old);
+        if let Some(declared) = declared.or((g.type_id(value) != Some(ty)).then_some(ty)) {
+            g.declare(value, declared);
+        }
+        g.set_type(value, ty);
+        take_label(g, old, value);
+    }
+    g.replace_all_uses(old, value);
+    let operands = g.operands(op).to_vec();
+    g.erase(op);
+    for operand in operands {
+        let unread = g.uses(operand).is_empty();
+        if let Some(source) = g.defining_op(operand).filter(|_| unread)
+            && g.parent(source).is_some()
+            && g.def(source).has(Trait::Constant)
+        {
+            g.erase(source);
+        }
+    }
+}
+
+/// Gives `new` the label of `old`, which gets that of `new`.
+pub(crate) fn take_label(g: &mut Graph, old: ValueId, new: ValueId) {
+    let (own, fresh) = (g.label(old), g.label(new));
+    g.set_label(new, own);
+    g.set_label(old, fresh);
+}

@@ -1,0 +1,173 @@
+//! One op over inputs of known shapes.
+
+/// An op as Core text over `%0`, `%1`, …, and the shapes of those. An `int` dtype is for indices.
+pub struct Case {
+    pub op: String,
+    pub shapes: Vec<Vec<usize>>,
+}
+
+fn case(op: impl Into<String>, shapes: &[&[usize]]) -> Case {
+    Case {
+        op: op.into(),
+        shapes: shapes.iter().map(|shape| shape.to_vec()).collect(),
+    }
+}
+
+const UNARY: [&str; 10] = [
+    "Relu", "Neg", "Exp", "Log", "Abs", "Sqrt", "Erf", "Sigmoid", "Tanh", "Gelu",
+];
+
+const BINARY: [&str; 6] = ["Add", "Sub", "Mul", "Div", "Maximum", "Minimum"];
+
+fn elementwise() -> Vec<Case> {
+    let shapes: [&[usize]; 6] = [&[], &[1], &[7], &[1, 1, 1], &[3, 5], &[2, 1, 67]];
+    let pairs: [[&[usize]; 2]; 11] = [
+        [&[], &[]],
+        [&[5], &[]],
+        [&[], &[3, 1]],
+        [&[1], &[7]],
+        [&[1], &[1]],
+        [&[7], &[7]],
+        [&[2, 3], &[3]],
+        [&[2, 1], &[1, 3]],
+        [&[7, 1], &[3, 1, 5]],
+        [&[2, 2, 2], &[2, 2, 2]],
+        [&[1, 5], &[3, 5]],
+    ];
+    let unary = UNARY.iter();
+    let unary = unary.flat_map(|name| shapes.map(|shape| case(format!("{name} (%0)"), &[shape])));
+    let binary = BINARY.iter();
+    let binary = binary.flat_map(|name| pairs.map(|pair| case(format!("{name} (%0, %1)"), &pair)));
+    let squares = BINARY
+        .iter()
+        .map(|name| case(format!("{name} (%0, %0)"), &[&[3, 2]]));
+    unary.chain(binary).chain(squares).collect()
+}
+
+fn reductions() -> Vec<Case> {
+    let mut all = Vec::new();
+    for name in ["Sum", "Mean", "Max"] {
+        let mut add = |shape: &[usize], axes: &str, keepdims: bool| {
+            let op = format!("{name} (%0) {{axes={axes}, keepdims={keepdims}}}");
+            all.push(case(op, &[shape]));
+        };
+        for keepdims in [false, true] {
+            add(&[], "[]", keepdims);
+            add(&[130], "[]", keepdims);
+            add(&[1, 1], "[1]", keepdims);
+            add(&[3, 67, 2], "[1]", keepdims);
+            add(&[3, 7, 2], "[-1, 0]", keepdims);
+            add(&[2, 3, 5], "[2, 1, 0]", keepdims);
+        }
+    }
+    all
+}
+
+fn products() -> Vec<Case> {
+    let dot: [[&[usize]; 2]; 5] = [
+        [&[1], &[1]],
+        [&[13], &[13]],
+        [&[3, 5], &[5]],
+        [&[5], &[5, 2]],
+        [&[2, 7], &[7, 3]],
+    ];
+    let matmul: [[&[usize]; 2]; 8] = [
+        [&[1, 1], &[1, 1]],
+        [&[3, 7], &[7, 5]],
+        [&[2, 3, 5], &[5, 2]],
+        [&[3, 5], &[2, 5, 3]],
+        [&[2, 3, 5], &[2, 5, 7]],
+        [&[1, 3, 5], &[2, 5, 7]],
+        [&[3, 1, 2, 2], &[2, 2, 3]],
+        [&[2, 1, 1, 3], &[1, 5, 3, 1]],
+    ];
+    let dot = dot.map(|pair| case("Dot (%0, %1)", &pair));
+    let matmul = matmul.map(|pair| case("MatMul (%0, %1)", &pair));
+    let paddings = ["valid", "same", "[[1, 0], [2, 1]]"];
+    let conv = paddings.into_iter().flat_map(|padding| {
+        ["[1, 1]", "[2, 1]"].map(|strides| {
+            let op = format!("Conv2d (%0, %1) {{padding={padding}, strides={strides}}}");
+            case(op, &[&[2, 5, 4, 3], &[3, 2, 3, 2]])
+        })
+    });
+    dot.into_iter().chain(matmul).chain(conv).collect()
+}
+
+fn shapes() -> Vec<Case> {
+    vec![
+        case("Reshape (%0) {new_shape=[3, 2]}", &[&[2, 3]]),
+        case("Reshape (%0) {new_shape=[-1]}", &[&[2, 3, 5]]),
+        case("Reshape (%0) {new_shape=[1, 1]}", &[&[]]),
+        case("Reshape (%0) {new_shape=[]}", &[&[1, 1]]),
+        case("Reshape (%0) {new_shape=[2, -1]}", &[&[2, 3]]),
+        case("Transpose (%0)", &[&[]]),
+        case("Transpose (%0)", &[&[2, 3, 5]]),
+        case("Transpose (%0) {permutation=[0, 2, 1]}", &[&[2, 3, 5]]),
+        case("Transpose (%0) {permutation=[0, 1]}", &[&[2, 3]]),
+        case("ExpandDims (%0) {axes=[0]}", &[&[]]),
+        case("ExpandDims (%0) {axes=[2, 0]}", &[&[2, 3]]),
+        case("Squeeze (%0) {axes=[1]}", &[&[2, 1, 3]]),
+        case("Squeeze (%0) {axes=[2, 0]}", &[&[1, 5, 1]]),
+        case("Squeeze (%0) {axes=[]}", &[&[1, 5]]),
+    ]
+}
+
+fn movement() -> Vec<Case> {
+    let slice = |ranges: [&str; 3], shape: &[usize]| {
+        let [starts, ends, steps] = ranges;
+        let op = format!("Slice (%0) {{ends={ends}, starts={starts}, steps={steps}}}");
+        case(op, &[shape])
+    };
+    let mut all = vec![
+        slice(["[]", "[]", "[]"], &[]),
+        slice(["[0, 1]", "[_, 3]", "[1, 1]"], &[2, 5]),
+        slice(["[1, 0]", "[_, 5]", "[2, 3]"], &[7, 5]),
+        slice(["[0, 2]", "[2, 2]", "[1, 1]"], &[2, 3]),
+        case("Index (%0) {indices=[]}", &[&[]]),
+        case("Index (%0) {indices=[1, 2]}", &[&[2, 3]]),
+        case("Index (%0) {indices=[2, 0]}", &[&[2, 3]]),
+        case("Index (%0) {indices=[-1]}", &[&[3]]),
+        case("Concat (%0) {axis=0}", &[&[3]]),
+        case("Concat (%0, %1) {axis=-1}", &[&[2, 3], &[2, 5]]),
+        case("Concat (%0, %1, %0) {axis=0}", &[&[1, 3], &[2, 3]]),
+    ];
+    for (axis, count, part) in [(0, 1, 0), (0, 2, 1), (-1, 3, 2), (1, 3, 0)] {
+        let op = format!("Split (%0) {{axis={axis}, count={count}, part={part}}}");
+        all.push(case(op, &[&[4, 6, 3]]));
+    }
+    all
+}
+
+/// Gathers, whose operand `%1` holds indices.
+pub fn gathers() -> Vec<Case> {
+    vec![
+        case("Gather (%0, %1)", &[&[5], &[]]),
+        case("Gather (%0, %1) {axis=1}", &[&[2, 3, 2], &[2, 3]]),
+        case("Gather (%0, %1) {axis=-1}", &[&[3, 7], &[1]]),
+    ]
+}
+
+fn normalisations() -> Vec<Case> {
+    vec![
+        case("Softmax (%0) {axis=-1}", &[&[3, 67]]),
+        case("Softmax (%0) {axis=0}", &[&[5, 2, 3]]),
+        case("Softmax (%0) {axis=1}", &[&[2, 130]]),
+        case("Softmax (%0) {axis=0}", &[&[1]]),
+        case("LayerNorm (%0)", &[&[1]]),
+        case("LayerNorm (%0)", &[&[3, 67]]),
+        case("LayerNorm (%0)", &[&[2, 3, 5]]),
+    ]
+}
+
+/// Every op but gathers, in the shapes that matter to it.
+pub fn all() -> Vec<Case> {
+    let families = [
+        elementwise(),
+        reductions(),
+        products(),
+        shapes(),
+        movement(),
+        normalisations(),
+    ];
+    families.into_iter().flatten().collect()
+}

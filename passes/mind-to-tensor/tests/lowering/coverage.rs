@@ -1,0 +1,41 @@
+//! Every row of core's table lowers, or says why not.
+
+use mind_core::ops::constant::{ConstF32, ConstF64, ConstI64, ConstTensor};
+use mind_core::ops::fused::Fused;
+use mind_core::ops::input::Input;
+use mind_ir::opdef::{Op, OpDef};
+
+const STAYS: [(&OpDef, &str); 5] = [
+    (Input::DEF, "the module's interface"),
+    (ConstI64::DEF, "constants are the same in every dialect"),
+    (ConstF32::DEF, "constants are the same in every dialect"),
+    (ConstF64::DEF, "constants are the same in every dialect"),
+    (ConstTensor::DEF, "constants are the same in every dialect"),
+];
+
+fn stays(def: &OpDef) -> bool {
+    STAYS.iter().any(|(own, _)| std::ptr::eq(*own, def))
+}
+
+/// The ops that compute something without a body.
+pub fn computing() -> impl Iterator<Item = &'static OpDef> {
+    let ops = mind_core::ops::OPS.iter().copied();
+    ops.filter(|def| !stays(def) && !std::ptr::eq(*def, Fused::DEF))
+}
+
+#[test]
+fn every_core_op_lowers_or_stays_for_a_reason() {
+    for &def in mind_core::ops::OPS {
+        let lowers = mind_to_tensor::lowers(def);
+        assert_eq!(lowers, !stays(def), "{}", def.name);
+    }
+    assert!(STAYS.iter().all(|(_, reason)| !reason.is_empty()));
+}
+
+#[test]
+fn no_op_of_another_dialect_is_lowered() {
+    let others = mind_tensor::ops::OPS.iter().chain(mind_ir::builtin::OPS);
+    for &def in others {
+        assert!(!mind_to_tensor::lowers(def), "{}", def.name);
+    }
+}

@@ -1,0 +1,111 @@
+//! Every op, dtype and shape; known extents, symbols and `?`.
+
+use std::collections::BTreeMap;
+
+use mind_interp::{Arrays, Extents, random_inputs, special_inputs};
+use mind_ir::types::DType;
+
+use crate::cases::{Case, all, gathers};
+use crate::module::{assert_same, lowered, read};
+
+/// How the extents of inputs are declared.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Declared {
+    /// As numbers.
+    Known,
+    /// A symbol for every extent above 1.
+    Symbols,
+    /// `?` for every extent above 1.
+    Open,
+    /// `?` for every extent.
+    AllOpen,
+    /// `?` for every other extent.
+    SomeOpen,
+}
+
+const DECLARED: [Declared; 5] = [
+    Declared::Known,
+    Declared::Symbols,
+    Declared::Open,
+    Declared::AllOpen,
+    Declared::SomeOpen,
+];
+
+fn dims(shape: &[usize], declared: Declared, input: usize) -> String {
+    let dim = |(at, &extent): (usize, &usize)| match declared {
+        Declared::Symbols if extent > 1 => format!("S{extent}"),
+        Declared::Open if extent > 1 => "?".to_owned(),
+        Declared::AllOpen => "?".to_owned(),
+        Declared::SomeOpen if (at + input).is_multiple_of(2) => "?".to_owned(),
+        _ => extent.to_string(),
+    };
+    let dims: Vec<String> = shape.iter().enumerate().map(dim).collect();
+    dims.join(", ")
+}
+
+/// The module of one op. `indices` is the dtype of `%1`, if another.
+fn text(case: &Case, dtype: DType, indices: DType, declared: Declared) -> String {
+    let mut text = String::new();
+    for (at, shape) in case.shapes.iter().enumerate() {
+        let dtype = if at == 1 { indices } else { dtype };
+        let dims = dims(shape, declared, at);
+        text += &format!("%{at} = Input {{name=x{at}}} : tensor<{dtype}[{dims}]>\n");
+    }
+    text + &format!("%9 = {}\noutputs: %9\n", case.op)
+}
+
+/// Arrays for the module, with special values among them for odd seeds.
+fn arrays(text: &str, seed: u64) -> Arrays {
+    let g = read(text).expect("a module that was read before");
+    let make = match seed % 2 {
+        0 => random_inputs,
+        _ => special_inputs,
+    };
+    make(&g, seed, Extents::default()).expect("small arrays")
+}
+
+/// Lowers and runs one op, its extents declared in every way that it admits; how often it could.
+fn check(case: &Case, dtype: DType, indices: DType) -> BTreeMap<Declared, usize> {
+    let mut ran = BTreeMap::new();
+    let known = text(case, dtype, indices, Declared::Known);
+    if read(&known).is_err() {
+        return ran;
+    }
+    let sets: Vec<Arrays> = (0..4).map(|seed| arrays(&known, seed)).collect();
+    for declared in DECLARED {
+        let text = text(case, dtype, indices, declared);
+        let Ok(g) = read(&text) else { continue };
+        let low = lowered(&g, &text);
+        sets.iter()
+            .for_each(|set| assert_same(&g, &low, set, &text));
+        *ran.entry(declared).or_default() += 1;
+    }
+    ran
+}
+
+#[test]
+fn every_op_keeps_its_bits() {
+    let mut ran: BTreeMap<(String, Declared), usize> = BTreeMap::new();
+    let mut count = |case: &Case, dtype: DType, indices: DType| {
+        let name = case.op.split(' ').next().unwrap_or_default();
+        for (declared, times) in check(case, dtype, indices) {
+            *ran.entry((name.to_owned(), declared)).or_default() += times;
+        }
+    };
+    for &dtype in DType::ALL {
+        all().iter().for_each(|case| count(case, dtype, dtype));
+        for case in gathers() {
+            count(&case, dtype, DType::I32);
+            count(&case, dtype, DType::I64);
+        }
+    }
+    let names: Vec<&String> = ran.keys().map(|(name, _)| name).collect();
+    for op in crate::coverage::computing() {
+        let name = op.names.core.unwrap_or(op.name).to_owned();
+        assert!(names.contains(&&name), "{name} never ran");
+        for declared in DECLARED {
+            let expected = ran.contains_key(&(name.clone(), declared));
+            assert!(expected, "{name} never ran with extents {declared:?}");
+        }
+    }
+}
