@@ -510,7 +510,7 @@ mod tests {
         let matches = cli::parse(args::command(), &args, &mut host).expect("arguments");
         let text = "%0 = Input {name=x} : tensor<f32[4]>\n%1 = Neg (%0)\noutputs: %1\n";
         let file = SourceFile::new("m.core", text);
-        let mut pipeline = parse_pipeline("cse,dce", &PASSES).ok().expect("a pipeline");
+        let mut pipeline = parse_pipeline("cse,dce", &PASSES).expect("a pipeline");
         let options = Options::new(&CRASH, &[]);
         pipeline.steps.insert(
             1,
