@@ -12,7 +12,7 @@ pub enum CompileError {
     Invalid(Vec<VerifyError>),
     /// Vectors do not fit the registers of the target.
     #[error(
-        "{lanes} lanes of {widest} bits do not fit {isa}; build the function with {most} lanes"
+        "{lanes} lanes of up to {widest} bits do not fit {isa}; expected {least} to {most} lanes"
     )]
     Lanes {
         /// The instruction set.
@@ -21,7 +21,9 @@ pub enum CompileError {
         lanes: u32,
         /// Bits of its widest lane.
         widest: u32,
-        /// Lanes that fit.
+        /// The fewest lanes that can be moved.
+        least: u32,
+        /// The most lanes that fit.
         most: u32,
     },
     /// The machine has not got the instruction set.

@@ -2,19 +2,19 @@
 //!
 //! - [`vir`]: the vector IR, its verifier and its interpreter.
 //! - [`lower`]: the scalar functions of ops, and loops over vectors, in that IR.
-//! - [`x86`] and [`portable`]: the IR as machine code.
-//! - [`kernel`]: machine code that can be called.
+//! - [`kernel`]: the IR as machine code that can be called; `x86` makes that of AVX2 and AVX-512, `portable`
+//!   that of everything else.
 //! - [`code`]: executable memory.
 //! - [`target`]: instruction sets, and what a lowering asks of one.
 
 pub mod code;
 pub mod kernel;
 pub mod lower;
-pub mod portable;
 pub mod target;
 pub mod vir;
-pub mod x86;
 
 mod error;
+mod portable;
+mod x86;
 
 pub use error::CompileError;

@@ -16,15 +16,12 @@ use cranelift_codegen::isa::{self, TargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 
 use crate::error::CompileError;
-use crate::target::{Isa, TargetInfo};
 use crate::vir::Function;
 
-/// The machine code of a valid `function` for the machine this runs on.
+/// The machine code of a valid `function` for the machine this runs on, whose vectors fit 128 bits.
 ///
-/// Errors: vectors wider than 128 bits; a processor that Cranelift does not know, or without fused
-/// multiply-add.
-pub fn compile(function: &Function) -> Result<Vec<u8>, CompileError> {
-    fits(function)?;
+/// Errors: a processor that Cranelift does not know, or without fused multiply-add.
+pub(crate) fn compile(function: &Function) -> Result<Vec<u8>, CompileError> {
     let isa = host()?;
     let mut context = Context::for_function(translate::translate(function, isa.as_ref()));
     let compiled = context.compile(isa.as_ref(), &mut ControlPlane::default());
@@ -34,21 +31,6 @@ pub fn compile(function: &Function) -> Result<Vec<u8>, CompileError> {
         Some(reloc) => Err(CompileError::Portable(format!("it needs {reloc:?}"))),
         None => Ok(compiled.code_buffer().to_vec()),
     }
-}
-
-fn fits(function: &Function) -> Result<(), CompileError> {
-    let target = TargetInfo::of(Isa::Portable);
-    let widest = function.widest_lane().bits();
-    let lanes = function.lanes();
-    if lanes < 2 || lanes * widest > target.vector_bits {
-        return Err(CompileError::Lanes {
-            isa: Isa::Portable,
-            lanes,
-            widest,
-            most: target.lanes(widest),
-        });
-    }
-    Ok(())
 }
 
 /// Cranelift's description of this machine.

@@ -23,13 +23,11 @@ use crate::vir::Function;
 
 use crate::error::CompileError;
 
-/// The machine code of a valid `function` for AVX2 or AVX-512.
+/// The machine code of a valid `function` for AVX2 or AVX-512, whose vectors fit.
 ///
 /// The code can lie anywhere that is aligned to 64 bytes. Debug builds decode it again and check it.
-/// Errors: the function has vectors that do not fit the target.
-pub fn compile(function: &Function, isa: Isa) -> Result<Vec<u8>, CompileError> {
+pub(crate) fn compile(function: &Function, isa: Isa) -> Result<Vec<u8>, CompileError> {
     let target = TargetInfo::of(isa);
-    fits(function, &target)?;
     let (machine, pool) = select::select(function, isa);
     let is_wide = isa == Isa::Avx512;
     let env = registers::environment(target.vector_registers as usize, is_wide);
@@ -47,19 +45,4 @@ pub fn compile(function: &Function, isa: Isa) -> Result<Vec<u8>, CompileError> {
         }
     }
     Ok(bytes)
-}
-
-/// Whether every vector has at least 4 lanes and fits a register.
-fn fits(function: &Function, target: &TargetInfo) -> Result<(), CompileError> {
-    let widest = function.widest_lane().bits();
-    let lanes = function.lanes();
-    if lanes < 4 || lanes * widest > target.vector_bits {
-        return Err(CompileError::Lanes {
-            isa: target.isa,
-            lanes,
-            widest,
-            most: target.lanes(widest),
-        });
-    }
-    Ok(())
 }
