@@ -40,12 +40,12 @@ fn conversion(def: &'static OpDef) -> Option<Lower> {
 /// inputs stay.
 ///
 /// Errors: an op whose lowering does not verify, with its place. The module is then not to be used.
-pub fn lower(g: &mut Graph) -> Result<usize, Diagnostic> {
+pub fn lower(g: &mut Graph) -> Result<usize, Box<Diagnostic>> {
     let body = g.body();
     lower_block(g, body)
 }
 
-fn lower_block(g: &mut Graph, block: BlockId) -> Result<usize, Diagnostic> {
+fn lower_block(g: &mut Graph, block: BlockId) -> Result<usize, Box<Diagnostic>> {
     let mut lowered = 0;
     let mut next = g.ops(block).next();
     while let Some(op) = next {
@@ -63,7 +63,7 @@ fn lower_block(g: &mut Graph, block: BlockId) -> Result<usize, Diagnostic> {
                 let mut found = why.at(g.span(op));
                 let name = g.def(op).name;
                 found.message = format!("lowering `{name}` failed: {}", found.message);
-                found
+                Box::new(found)
             })?;
             replace(g, op, value, value.index() >= bound);
             lowered += 1;

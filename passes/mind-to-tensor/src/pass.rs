@@ -19,7 +19,7 @@ struct LowerToTensor;
 
 impl Pass for LowerToTensor {
     fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
-        let lowered = lower(g).map_err(|why| PassError::Rejected(Box::new(why)))?;
+        let lowered = lower(g).map_err(PassError::Rejected)?;
         cx.statistics.add("lowered", lowered as u64);
         Ok(Changed::when(lowered > 0))
     }
