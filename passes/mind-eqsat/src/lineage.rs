@@ -8,12 +8,14 @@ use mind_ir::graph::Graph;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use crate::egraph::language::Head;
 use crate::egraph::provenance::{ApplicationIx, Origin};
 use crate::extract::{Choice, ClassIx, Dense, NodeIx, What};
 use crate::fusion::body::Group;
 use crate::load::Loaded;
 use crate::report::RuleStep;
+
+/// How many equalities are looked into for one change.
+const FUEL: usize = 4096;
 
 /// The unions of a region, between the e-nodes that they joined.
 pub(crate) struct Lineage<'a, 'r> {
@@ -21,7 +23,8 @@ pub(crate) struct Lineage<'a, 'r> {
     dense: &'a Dense,
     choice: &'a Choice,
     groups: &'a [Group],
-    edges: Vec<SmallVec<[(NodeIx, Origin); 2]>>,
+    /// By e-node: the e-nodes it was joined with, each with the number of the union.
+    edges: Vec<SmallVec<[(NodeIx, u32); 2]>>,
     /// The first op of the program that each e-node is.
     program: FxHashMap<NodeIx, usize>,
 }
@@ -32,6 +35,8 @@ struct Steps {
     list: Vec<Origin>,
     seen: FxHashSet<ApplicationIx>,
     helpers: FxHashSet<ClassIx>,
+    /// The pairs of ids whose equality has been looked into.
+    equal: FxHashSet<(Id, Id)>,
 }
 
 impl<'a, 'r> Lineage<'a, 'r> {
@@ -43,10 +48,11 @@ impl<'a, 'r> Lineage<'a, 'r> {
         groups: &'a [Group],
     ) -> Lineage<'a, 'r> {
         let mut edges = vec![SmallVec::new(); dense.nodes.len()];
-        for union in &loaded.egraph.analysis.provenance.unions {
+        let unions = loaded.egraph.analysis.provenance.unions.iter();
+        for (number, union) in unions.enumerate() {
             let [a, b] = union.sides.map(|side| dense.node_of(side));
-            edges[a as usize].push((b, union.origin));
-            edges[b as usize].push((a, union.origin));
+            edges[a as usize].push((b, number as u32));
+            edges[b as usize].push((a, number as u32));
         }
         let mut program = FxHashMap::default();
         for (at, node) in dense.program.iter().enumerate() {
@@ -68,92 +74,134 @@ impl<'a, 'r> Lineage<'a, 'r> {
     /// chosen for its class, or to the op of the program that computes the class first, which may
     /// change by itself.
     ///
-    /// Empty where only operands changed. What proved the facts that conditions asked for is not followed.
+    /// Empty where both were one from the start. What proved the facts that conditions asked for is not
+    /// followed.
     pub(crate) fn steps(&self, g: &Graph, at: usize) -> Vec<RuleStep> {
         let own = &self.loaded.ops[at];
         let class = self.dense.class_of(self.loaded.classes[&own.result]);
         let mut steps = Steps::default();
-        let from = self.start(class, self.dense.program[at]);
+        let from = own.node.or_else(|| self.oldest(class));
         let first = self.dense.class(class).program.map(|first| first as usize);
         let known = first.filter(|&first| first != at && !self.choice.is_given(self.dense, class));
-        let to = match known {
-            Some(first) => self.dense.program[first],
-            None => self.choice.node(class),
+        let chosen = self.choice.node(class);
+        let what = chosen.map(|node| self.dense.node(node).what);
+        let group = match (known, what) {
+            (None, Some(What::Group(group))) => Some(&self.groups[group as usize]),
+            _ => None,
         };
-        if let (Some(from), Some(to)) = (from, to) {
-            self.follow(from, to, &mut steps);
+        match (known, group) {
+            (Some(first), _) => {
+                let to = self.loaded.ops[first].node.or_else(|| self.oldest(class));
+                self.equal(from, to, &mut steps);
+            }
+            (None, Some(group)) => self.follow_group(group, &mut steps),
+            (None, None) => {
+                if let Some(node) = chosen {
+                    self.follow(from, node, &mut steps);
+                }
+            }
         }
         let span = g.span(own.op);
         let mut list: Vec<RuleStep> = Vec::with_capacity(steps.list.len() + 1);
         list.extend(steps.list.iter().map(|&origin| self.step(g, origin, span)));
-        if let Some(What::Group(group)) = to.map(|to| self.dense.node(to).what) {
-            let rule = self.groups[group as usize].rule;
-            list.extend(rule.map(|rule| RuleStep {
-                rule: Some(rule),
-                reversed: false,
-                span,
-            }));
-        }
+        let rule = group.and_then(|group| group.rule);
+        list.extend(rule.map(|rule| RuleStep {
+            rule: Some(rule),
+            reversed: false,
+            span,
+        }));
         list
     }
 
-    /// The e-node of an op of the program; where it has none, the oldest of its class.
-    fn start(&self, class: ClassIx, own: Option<NodeIx>) -> Option<NodeIx> {
-        own.or_else(|| self.dense.class(class).nodes.first().copied())
+    /// The oldest e-node of a class.
+    fn oldest(&self, class: ClassIx) -> Option<Id> {
+        let node = *self.dense.class(class).nodes.first()?;
+        self.dense.node(node).id
     }
 
-    fn follow(&self, from: NodeIx, to: NodeIx, steps: &mut Steps) {
-        let members = match self.dense.node(to).what {
-            What::Node { .. } => return self.follow_node(from, to, steps),
-            What::Group(group) => &self.groups[group as usize].members,
-        };
-        for member in members {
+    fn follow_group(&self, group: &Group, steps: &mut Steps) {
+        for member in &group.members {
             let class = self.dense.node(member.node).class;
             let program = self.dense.class(class).program;
-            let own = program.and_then(|op| self.dense.program[op as usize]);
-            if let Some(start) = self.start(class, own) {
-                self.follow_node(start, member.node, steps);
-            }
+            let own = program.and_then(|op| self.loaded.ops[op as usize].node);
+            self.follow(own.or_else(|| self.oldest(class)), member.node, steps);
         }
     }
 
-    fn follow_node(&self, from: NodeIx, to: NodeIx, steps: &mut Steps) {
-        for origin in self.path(from, to) {
-            self.include(origin, steps);
+    fn follow(&self, from: Option<Id>, to: NodeIx, steps: &mut Steps) {
+        let id = self.dense.node(to).id;
+        self.equal(from, id, steps);
+        if let Some(id) = id {
+            self.include_made(id, steps);
         }
-        self.include_maker(to, steps);
         for &child in &self.dense.node(to).children {
             self.include_helper(child, steps);
         }
     }
 
-    /// The unions on the shortest way between two e-nodes of a class.
-    fn path(&self, from: NodeIx, to: NodeIx) -> Vec<Origin> {
-        let mut came: FxHashMap<NodeIx, (NodeIx, Origin)> = FxHashMap::default();
+    /// Adds what made two e-nodes of a class equal.
+    fn equal(&self, from: Option<Id>, to: Option<Id>, steps: &mut Steps) {
+        let (Some(from), Some(to)) = (from, to) else {
+            return;
+        };
+        if from == to || steps.equal.len() >= FUEL || !steps.equal.insert((from, to)) {
+            return;
+        }
+        let mut at = from;
+        for (number, forward) in self.path(self.dense.node_of(from), self.dense.node_of(to)) {
+            let union = self.loaded.egraph.analysis.provenance.unions[number as usize];
+            let [a, b] = union.sides;
+            let (near, far) = if forward { (a, b) } else { (b, a) };
+            self.congruent(at, near, steps);
+            self.include(union.origin, steps);
+            at = far;
+        }
+        self.congruent(at, to, steps);
+    }
+
+    /// Adds what made the operands of two ids equal that are one e-node now.
+    fn congruent(&self, a: Id, b: Id, steps: &mut Steps) {
+        if a == b || self.dense.node_of(a) != self.dense.node_of(b) {
+            return;
+        }
+        let operands = |id: Id| &self.loaded.egraph.id_to_node(id).children;
+        for (&x, &y) in operands(a).iter().zip(operands(b)) {
+            // Operands of a commutative op may have been ordered otherwise.
+            if self.dense.class_of(x) == self.dense.class_of(y) {
+                self.equal(Some(x), Some(y), steps);
+            }
+        }
+    }
+
+    /// The unions on the shortest way between two e-nodes of a class, each with whether it is gone
+    /// through from its first side to its second.
+    fn path(&self, from: NodeIx, to: NodeIx) -> Vec<(u32, bool)> {
+        let mut came: FxHashMap<NodeIx, (NodeIx, u32)> = FxHashMap::default();
         let mut queue = VecDeque::from([from]);
         while let Some(node) = queue.pop_front() {
             if node == to {
                 break;
             }
-            for &(next, origin) in &self.edges[node as usize] {
+            for &(next, number) in &self.edges[node as usize] {
                 if next != from && !came.contains_key(&next) {
-                    came.insert(next, (node, origin));
+                    came.insert(next, (node, number));
                     queue.push_back(next);
                 }
             }
         }
+        let unions = &self.loaded.egraph.analysis.provenance.unions;
         let mut path = Vec::new();
         let mut at = to;
-        while let Some(&(before, origin)) = came.get(&at) {
-            path.push(origin);
+        while let Some(&(before, number)) = came.get(&at) {
+            let first = self.dense.node_of(unions[number as usize].sides[0]);
+            path.push((number, first == before));
             at = before;
         }
         path.reverse();
         path
     }
 
-    /// Adds an application, after those that made what it matched. Each matched only what was there
-    /// before its round, so the depth is bounded by the number of rounds.
+    /// Adds an application, after those that made what it matched and made it match.
     fn include(&self, origin: Origin, steps: &mut Steps) {
         match origin {
             Origin::Program => {}
@@ -163,40 +211,37 @@ impl<'a, 'r> Lineage<'a, 'r> {
                 if !steps.seen.insert(number) {
                     return;
                 }
-                for &id in self.loaded.egraph.analysis.provenance.matched(number) {
+                let matched = self.loaded.egraph.analysis.provenance.matched(number);
+                for &id in matched {
                     self.include_made(id, steps);
                 }
+                self.include_links(matched, steps);
                 steps.list.push(origin);
             }
         }
     }
 
+    /// Adds what made the operands of matched e-nodes equal to each other, and to the e-nodes that were
+    /// matched for them.
+    fn include_links(&self, matched: &[Id], steps: &mut Steps) {
+        let mut known: FxHashMap<ClassIx, Id> = FxHashMap::default();
+        for &id in matched.iter().skip(1) {
+            known.entry(self.dense.class_of(id)).or_insert(id);
+        }
+        for &id in matched {
+            for &child in &self.loaded.egraph.id_to_node(id).children {
+                match known.get(&self.dense.class_of(child)) {
+                    Some(&other) => self.equal(Some(child), Some(other), steps),
+                    None => {
+                        known.insert(self.dense.class_of(child), child);
+                    }
+                }
+            }
+        }
+    }
+
     fn include_made(&self, id: Id, steps: &mut Steps) {
-        let node = self.dense.node_of(id);
-        let class = self.dense.node(node).class;
-        if let (true, Some(oldest)) = (self.is_constant(node), self.start(class, None)) {
-            for origin in self.path(oldest, node) {
-                self.include(origin, steps);
-            }
-        }
         self.include(self.loaded.egraph.analysis.provenance.origin(id), steps);
-    }
-
-    fn is_constant(&self, node: NodeIx) -> bool {
-        let what = self.dense.node(node).what;
-        matches!(
-            what,
-            What::Node {
-                head: Head::Const,
-                ..
-            }
-        )
-    }
-
-    fn include_maker(&self, node: NodeIx, steps: &mut Steps) {
-        if let Some(id) = self.dense.node(node).id {
-            self.include_made(id, steps);
-        }
     }
 
     /// Adds what made the chosen form of a class that the program does not compute.
@@ -208,7 +253,9 @@ impl<'a, 'r> Lineage<'a, 'r> {
         let Some(node) = self.choice.node(class) else {
             return;
         };
-        self.include_maker(node, steps);
+        if let Some(id) = self.dense.node(node).id {
+            self.include_made(id, steps);
+        }
         for &child in &self.dense.node(node).children {
             self.include_helper(child, steps);
         }

@@ -161,6 +161,30 @@ fn the_chain_is_what_led_there_and_no_more() {
 }
 
 #[test]
+fn a_chain_names_what_made_operands_equal() {
+    let rules = rules(
+        "rule cancel\n  class exact\n  core.sub(core.add(?x, ?y), ?y) => ?x\n\
+         rule square\n  class exact\n  core.mul(?x, ?x) => ?x\n",
+    );
+    let chains = |text: &str| {
+        let mut listener = Limited::default();
+        fold_with(&mut module(text), &context(&rules), &mut listener, None);
+        listener.chains
+    };
+    assert_eq!(
+        chains("mul(x:f32[64], sub(add(x, y:f32[64]), y))"),
+        [
+            "sub: cancel my.rules:1",
+            "mul: cancel my.rules:1, square my.rules:4"
+        ]
+    );
+    assert_eq!(
+        chains("exp(x:f32[64]); exp(sub(add(x, y:f32[64]), y))"),
+        ["sub: cancel my.rules:1", "exp: cancel my.rules:1"]
+    );
+}
+
+#[test]
 fn the_step_where_a_match_fails_has_a_reason() {
     let rules = rules(
         "rule r\n  class exact\n  where rank(?x) == 3 and is_float(?x)\n  \
