@@ -32,13 +32,18 @@ pub fn registry() -> Registry {
         mind_ir::builtin::DIALECT,
         mind_core::DIALECT,
         mind_tensor::DIALECT,
+        mind_loops::DIALECT,
     ])
 }
 
 /// Every pass.
 pub const PASSES: PassRegistry = PassRegistry::new(PASS_GROUPS);
 
-const PASS_GROUPS: &[&[PassInfo]] = &[mind_transforms::PASSES, mind_to_tensor::PASSES];
+const PASS_GROUPS: &[&[PassInfo]] = &[
+    mind_transforms::PASSES,
+    mind_to_tensor::PASSES,
+    mind_to_loops::PASSES,
+];
 
 /// A named pipeline: `-O2`.
 #[derive(Debug)]

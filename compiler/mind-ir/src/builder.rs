@@ -29,6 +29,11 @@ impl<'g> Builder<'g> {
         Builder::new(graph, InsertPoint::Before(op), span)
     }
 
+    /// A builder at the same place, which borrows this one.
+    pub fn reborrow(&mut self) -> Builder<'_> {
+        Builder::new(self.graph, self.at, self.span)
+    }
+
     /// Creates an op with the types its own shape rule gives.
     ///
     /// Errors: the shape rule's; the graph is then as it was, but for unused ids.

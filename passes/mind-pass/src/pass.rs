@@ -105,6 +105,8 @@ pub enum OptionKind {
     Flag,
     /// One of the listed words.
     Word(&'static [&'static str]),
+    /// Extents by name, joined by `+`: `B:32+S:128`; nothing for none.
+    Extents,
 }
 
 impl OptionKind {
@@ -114,6 +116,7 @@ impl OptionKind {
             OptionKind::Count => "a count".to_owned(),
             OptionKind::Flag => "true or false".to_owned(),
             OptionKind::Word(words) => format!("one of {}", words.join(", ")),
+            OptionKind::Extents => "extents by name, as in B:32+S:128".to_owned(),
         }
     }
 
@@ -123,6 +126,7 @@ impl OptionKind {
             OptionKind::Count => value.parse::<usize>().is_ok(),
             OptionKind::Flag => matches!(value, "true" | "false"),
             OptionKind::Word(words) => words.contains(&value),
+            OptionKind::Extents => parse_extents(value).is_some(),
         }
     }
 }
@@ -157,6 +161,11 @@ impl Options {
         self.text(name) == "true"
     }
 
+    /// The value of an `Extents` option, in the order written. Panics when the row has no such option.
+    pub fn extents(&self, name: &str) -> Vec<(String, i64)> {
+        parse_extents(self.text(name)).expect("checked extents")
+    }
+
     /// The value of a `Word` option. Panics when the row has no such option.
     pub fn text(&self, name: &str) -> &str {
         let found = self.values.iter().find(|(own, _)| *own == name);
@@ -174,4 +183,17 @@ impl Options {
             .map(|(name, value)| format!("{name}={value}"));
         format!("{{{}}}", pairs.collect::<Vec<_>>().join(" "))
     }
+}
+
+/// The names and extents of `B:32+S:128`; none for another text.
+fn parse_extents(text: &str) -> Option<Vec<(String, i64)>> {
+    if text.is_empty() {
+        return Some(Vec::new());
+    }
+    let pair = |part: &str| {
+        let (name, extent) = part.split_once(':')?;
+        let extent = extent.parse().ok().filter(|&extent: &i64| extent > 0)?;
+        (!name.is_empty()).then(|| (name.to_owned(), extent))
+    };
+    text.split('+').map(pair).collect()
 }

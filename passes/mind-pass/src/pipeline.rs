@@ -149,6 +149,7 @@ impl<'t> Parser<'t> {
         }
         let message = format!("`{name}` of `{}` takes {}", pass.name, option.kind.text());
         let help = match option.kind {
+            OptionKind::Extents => "an extent is a number above 0".to_owned(),
             OptionKind::Count | OptionKind::Flag => format!("its default is {}", option.default),
             OptionKind::Word(words) => match nearest(value, words.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),

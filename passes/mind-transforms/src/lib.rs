@@ -1,5 +1,5 @@
 //! The passes: verify, canonicalize, cse, dce, fold, fuse,
-//! unfuse, renumber.
+//! unfuse, renumber, specialize.
 //!
 //! [`PASSES`] lists them; a new pass is a file with its row and a line there.
 
@@ -9,12 +9,14 @@ mod dce;
 mod eqsat;
 mod renumber;
 mod rules;
+mod specialize;
 mod unfuse;
 mod verify;
 
 use mind_pass::PassInfo;
 
 pub use rules::{pattern_names, rewrite_names, rules};
+pub use specialize::{Known, specialize};
 
 /// The rows of this crate's passes.
 pub const PASSES: &[PassInfo] = &[
@@ -26,4 +28,5 @@ pub const PASSES: &[PassInfo] = &[
     cse::PASS,
     dce::PASS,
     renumber::PASS,
+    specialize::PASS,
 ];

@@ -10,6 +10,7 @@ mod checked;
 pub(crate) mod contract;
 pub(crate) mod contraction;
 pub(crate) mod conv;
+pub mod convert;
 mod lanes;
 pub mod reduce;
 pub mod strided;

@@ -1,0 +1,43 @@
+//! Numbers in another float dtype.
+
+use mind_ir::Sym;
+use mind_ir::eval::{EvalCx, EvalError};
+use mind_ir::graph::Graph;
+use mind_ir::tensor::{FloatNum, Num, Tensor};
+use mind_ir::types::{DType, TensorType, TypeView};
+use mind_ir::verify::{InferResult, VerifyError};
+use mind_ir::with_float;
+
+/// The float dtype that `word` names; none for another word.
+pub fn float_dtype(g: &Graph, word: Sym) -> Option<DType> {
+    DType::parse(g.name(word)).filter(|dtype| dtype.is_float())
+}
+
+/// The type of `input` in the float dtype that the attribute `to` names.
+///
+/// Errors: E4022 another word.
+pub fn converted_type(g: &Graph, input: TypeView<'_>, to: Sym) -> InferResult {
+    if let Some(dtype) = float_dtype(g, to) {
+        return Ok(TensorType::new(dtype, input.shape.iter().copied()).into());
+    }
+    let floats = DType::ALL.iter().filter(|dtype| dtype.is_float());
+    let words: Vec<&str> = floats.map(|dtype| dtype.name()).collect();
+    Err(Box::new(VerifyError::Word {
+        op: "convert",
+        attr: "to",
+        found: g.name(to).to_owned(),
+        words: words.join(", "),
+    }))
+}
+
+/// The elements of `input`, floats, rounded once to the float dtype `to`.
+///
+/// Errors: E6004 a result too large.
+pub fn converted(cx: &EvalCx<'_>, input: &Tensor, to: DType) -> Result<Tensor, EvalError> {
+    cx.count(to, input.shape())?;
+    with_float!(to, To => with_float!(input.dtype(), From => {
+        let elements = input.elements::<From>().iter();
+        let converted = elements.map(|x| <To as FloatNum>::from_f64(Num::to_f64(*x)));
+        Ok(Tensor::of(input.shape().to_vec(), converted.collect::<Vec<To>>()))
+    }, else unreachable!("verified operands are floats")), else unreachable!("a verified dtype is a float"))
+}

@@ -1,0 +1,160 @@
+//! Where results stand in the workspace of a run.
+//!
+//! A kernel's attribute `at` gives the byte at which each of its results begins, -1 for a buffer of the
+//! caller. A place is a result's own until its last reader has run; an elementwise result may begin where
+//! an operand that it is the last to read begins.
+
+use std::collections::BTreeMap;
+
+use mind_diag::Diagnostic;
+use mind_ir::graph::Graph;
+use mind_ir::opdef::{Op, Trait};
+use mind_ir::verify::VerifyError;
+use mind_ir::{OpId, ValueId};
+use rustc_hash::FxHashMap;
+
+use crate::extents::known;
+use crate::ops::movement::Pack;
+use crate::ops::nest::Nest;
+use crate::ops::view::View;
+
+/// Every result begins at a multiple of this many bytes.
+pub const ALIGNMENT: u64 = 64;
+
+/// Columns of a panel, at most: packed columns are filled up to a multiple of this.
+pub const PANEL: usize = 64;
+
+/// The bytes that a value takes in memory. What `loops.pack` makes takes those of whole panels, in what
+/// products accumulate in.
+pub fn bytes(g: &Graph, value: ValueId) -> u64 {
+    let (ty, extents) = (g.ty(value), known(g, value));
+    let packed = g.defining_op(value).is_some_and(|op| g.is::<Pack>(op));
+    let count = |extents: &[usize]| extents.iter().map(|&extent| extent as u64).product::<u64>();
+    if !packed {
+        return count(&extents) * ty.dtype.size() as u64;
+    }
+    let (columns, rest) = extents
+        .split_last()
+        .expect("a packed value has two dimensions");
+    let size = ty.dtype.size().max(4) as u64;
+    count(rest) * columns.next_multiple_of(PANEL) as u64 * size
+}
+
+/// The value whose memory `value` stands in: what a view looks at, or itself.
+pub fn buffer(g: &Graph, value: ValueId) -> ValueId {
+    let view = g.defining_op(value).and_then(|op| g.view::<View>(op));
+    view.map_or(value, |view| view.input(g))
+}
+
+/// The attribute `at` of a kernel; none for an op that is none.
+pub fn places(g: &Graph, op: OpId) -> Option<&[i64]> {
+    let index = g.def(op).attr_index("at")?;
+    match g.attr(op, index) {
+        mind_ir::attr::Attr::Ints(places) => Some(places),
+        _ => None,
+    }
+}
+
+/// Whether result `result` of `op` may stand where operand `operand` stands, once nothing else reads that:
+/// every element is read before the one in its place is written.
+pub fn may_replace(g: &Graph, op: OpId, operand: usize, result: usize) -> bool {
+    let Some(nest) = g.view::<Nest>(op) else {
+        return false;
+    };
+    let (input, result) = (nest.inputs(g)[operand], g.results(op).get(result));
+    let view = g
+        .defining_op(input)
+        .and_then(|source| g.view::<View>(source));
+    let whole = view.is_none_or(|view| view.is_whole(g));
+    let same_type = g.ty(input).dtype.size() == g.ty(result).dtype.size();
+    let same_shape = known(g, input) == known(g, result);
+    let columns = nest
+        .reduced(g)
+        .is_some_and(|axis| axis + 1 < nest.dims(g).len());
+    let once = nest.inputs(g).iter().enumerate();
+    let alone = once
+        .filter(|&(index, &other)| index != operand && buffer(g, other) == buffer(g, input))
+        .count()
+        == 0;
+    whole && same_type && same_shape && alone && !columns
+}
+
+/// The last op of the body that reads the memory of each value, by views too, as its number in the body.
+pub fn last_reads(g: &Graph) -> FxHashMap<ValueId, usize> {
+    let mut last = FxHashMap::default();
+    for (number, op) in g.ops(g.body()).enumerate() {
+        if !g.is::<View>(op) {
+            for &operand in g.operands(op) {
+                last.insert(buffer(g, operand), number);
+            }
+        }
+    }
+    last
+}
+
+/// The bytes that the places of all results span.
+pub fn workspace(g: &Graph) -> u64 {
+    let results = g.ops(g.body()).flat_map(|op| {
+        let places = places(g, op).unwrap_or(&[]);
+        g.results(op).into_iter().zip(places.iter().copied())
+    });
+    let ends = results.filter_map(|(value, at)| Some(u64::try_from(at).ok()? + bytes(g, value)));
+    ends.max().unwrap_or(0)
+}
+
+/// Checks that every result of a kernel has a place, and that no two that are needed at one time overlap.
+///
+/// Errors: the first result whose place is missing or taken.
+pub fn check(g: &Graph) -> Result<(), Box<Diagnostic>> {
+    let last = last_reads(g);
+    let mut taken: BTreeMap<u64, (u64, ValueId)> = BTreeMap::new();
+    for (number, op) in g.ops(g.body()).enumerate() {
+        let kernel = places(g, op);
+        if kernel.is_none() || g.def(op).has(Trait::Terminator) {
+            continue;
+        }
+        let places = kernel.unwrap_or(&[]);
+        let fail = |problem: String| {
+            let error = VerifyError::Structure { problem };
+            Err(Box::new(error.at(g.span(op))))
+        };
+        let results: Vec<ValueId> = g.results(op).into_iter().collect();
+        if places.len() != results.len() {
+            return fail(format!("`{}` has no place in memory", g.def(op).name));
+        }
+        for (index, (&value, &at)) in results.iter().zip(places).enumerate() {
+            let Ok(start) = u64::try_from(at) else {
+                continue;
+            };
+            let end = start + bytes(g, value);
+            let replaced = |held: ValueId| {
+                let mut operands = g.operands(op).iter().enumerate();
+                last.get(&held) == Some(&number)
+                    && operands.any(|(operand, &input)| {
+                        buffer(g, input) == held && may_replace(g, op, operand, index)
+                    })
+            };
+            let before = taken
+                .range(..end)
+                .rev()
+                .take_while(|(_, (upto, _))| *upto > start);
+            if let Some((_, &(_, held))) = before
+                .filter(|(from, (_, held))| !(**from == start && replaced(*held)))
+                .find(|(from, (upto, _))| **from < end && *upto > start)
+            {
+                let (own, other) = (g.label(value), g.label(held));
+                return fail(format!("%{own} stands where %{other} is still needed"));
+            }
+            if last.get(&value).is_some_and(|&read| read > number) && end > start {
+                taken.insert(start, (end, value));
+            }
+        }
+        taken.retain(|_, (_, held)| last.get(held).is_some_and(|&read| read > number));
+    }
+    Ok(())
+}
+
+/// Whether an op of this kind is a kernel: it has results in memory and a place for each.
+pub fn is_kernel(g: &Graph, op: OpId) -> bool {
+    places(g, op).is_some() && !std::ptr::eq(g.def(op), View::DEF)
+}

@@ -1,0 +1,25 @@
+//! The op tables, by family.
+
+pub mod block;
+pub mod contract;
+pub mod convert;
+pub mod movement;
+pub mod nest;
+pub mod view;
+pub mod window;
+
+use mind_ir::opdef::OpDef;
+use mind_ir::opdef::families::{count, join};
+
+const FAMILIES: [&[&OpDef]; 7] = [
+    view::OPS,
+    nest::OPS,
+    contract::OPS,
+    window::OPS,
+    block::OPS,
+    movement::OPS,
+    convert::OPS,
+];
+
+/// Every op of the dialect, family by family.
+pub const OPS: &[&OpDef] = &join::<{ count(&FAMILIES) }>(&FAMILIES);

@@ -1,0 +1,274 @@
+//! Nests of loops.
+
+use mind_core::eval::reduce as core_reduce;
+use mind_ir::eval::{EvalCx, EvalError, EvalManyResult, eval_block};
+use mind_ir::graph::Graph;
+use mind_ir::opdef::{Inferred, Op};
+use mind_ir::tensor::Tensor;
+use mind_ir::verify::{InferManyResult, InferResult, VerifyError};
+use mind_ir::{BlockId, ops};
+
+use crate::body;
+use crate::extents::{dims, extents, filled, same_extents};
+
+ops! {
+    /// What the body computes from the elements at each position of a nest of loops.
+    ///
+    /// Shapes: the nest has the extents `dims`. An operand has these too, or those without the dimension
+    /// `along`; a result likewise, when it does not vary along that. The body has one scalar argument per
+    /// operand and yields one scalar per result; it holds constants, `loops.convert`, core's elementwise
+    /// ops, and `loops.along`, which reduces over the dimension `along` and is the same all along it.
+    /// Schedule: `parallel` lists the dimensions that threads may share; `tile` has the extents of a task
+    /// for each of `dims`; `vector` is the dimension of vectors and `unroll` their number in a round;
+    /// 0 and left-out entries are chosen for the target. `at` has the byte of the workspace where each
+    /// result begins, -1 for an output of the module.
+    /// Order: as the ops of the body one after the other, each rounding where it stands.
+    /// Errors: E3002, E3003 operands of another shape, E3004 axis out of range, E4006 not one entry per
+    /// dimension, E4021 another op in the body, or a result that varies along a reduced dimension that is
+    /// not the last.
+    /// Source: this compiler, after MLIR's `linalg.generic`.
+    Nest = "loops.nest" {
+        variadic: (inputs: Any),
+        attrs: {
+            dims: Ints, along: Int = -1, parallel: Ints = &[], tile: Ints = &[], vector: Int = -1,
+            unroll: Int = 0, at: Ints = &[],
+        },
+        results: Many,
+        regions: 1,
+        traits: [Pure, Extended, BodyOverElements],
+        names: {},
+        infer_many: infer_nest,
+        eval_many: eval_nest,
+    }
+
+    /// The sum, mean or maximum along the reduced dimension of the nest around.
+    ///
+    /// Shapes: as the operand.
+    /// Order: 64 interleaved partial results, see docs/numerics.md, `Sum`, `Mean` and `Max`.
+    /// Errors: E2005 `bool`, E4022 another `kind`; E6005 when run, on the mean of no integer.
+    /// Source: this compiler.
+    Along = "loops.along" {
+        operands: (input: Num),
+        attrs: { kind: Str },
+        traits: [Pure, Extended],
+        names: {},
+        infer: infer_along,
+        eval: eval_along,
+    }
+}
+
+/// What a reduction makes of the elements.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Reduction {
+    /// Their sum.
+    Sum,
+    /// Their sum, divided by their number.
+    Mean,
+    /// The largest.
+    Max,
+}
+
+impl Reduction {
+    /// Every kind.
+    pub const ALL: [Reduction; 3] = [Reduction::Sum, Reduction::Mean, Reduction::Max];
+
+    /// The word for it in the attribute `kind`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Reduction::Sum => "sum",
+            Reduction::Mean => "mean",
+            Reduction::Max => "max",
+        }
+    }
+}
+
+impl Along {
+    /// What the op makes of the elements; none for a word that verification refuses.
+    pub fn reduction(self, g: &Graph) -> Option<Reduction> {
+        let word = g.name(self.kind(g));
+        Reduction::ALL.into_iter().find(|kind| kind.name() == word)
+    }
+}
+
+impl Nest {
+    /// The block of the body.
+    pub fn body(self, g: &Graph) -> BlockId {
+        g.block(g.regions(self.0)[0])
+    }
+
+    /// The dimension that is reduced.
+    pub fn reduced(self, g: &Graph) -> Option<usize> {
+        usize::try_from(self.along(g)).ok()
+    }
+
+    /// Whether the operand at `index` lacks the reduced dimension.
+    pub fn is_row(self, g: &Graph, index: usize) -> bool {
+        g.ty(self.inputs(g)[index]).rank() < self.dims(g).len()
+    }
+
+    /// The extents without the reduced dimension.
+    fn kept(self, g: &Graph) -> Vec<i64> {
+        let mut kept = self.dims(g).to_vec();
+        if let Some(axis) = self.reduced(g) {
+            kept.remove(axis);
+        }
+        kept
+    }
+}
+
+fn infer_nest(op: Nest, g: &Graph) -> InferManyResult {
+    let rank = op.dims(g).len();
+    mind_core::axes::check_rank("nest", rank)?;
+    for axis in [op.along(g), op.vector(g)]
+        .into_iter()
+        .filter(|&axis| axis != -1)
+    {
+        if !(0..rank as i64).contains(&axis) {
+            return Err(VerifyError::AxisRange {
+                op: "nest",
+                axis,
+                rank,
+            }
+            .into());
+        }
+    }
+    check_schedule(
+        "nest",
+        g.results(op.0).len(),
+        rank,
+        op.parallel(g),
+        op.tile(g),
+        op.at(g),
+    )?;
+    let kept = op.kept(g);
+    for &input in op.inputs(g) {
+        let found = extents(g, "nest", input)?;
+        let expected = match op.reduced(g) {
+            Some(_) if found.len() < rank => &kept[..],
+            _ => op.dims(g),
+        };
+        same_extents("nest", "inputs", expected, &found)?;
+    }
+    let body = op.body(g);
+    let allowed = "constants, `loops.convert`, `loops.along` and elementwise ops";
+    body::check(g, "nest", body, Along::DEF, allowed)?;
+    let Some(end) = g.terminator(body) else {
+        return Ok(Default::default());
+    };
+    let uniform = body::uniform(g, body, |index| op.is_row(g, index));
+    let mut types: smallvec::SmallVec<[Inferred; 1]> = Default::default();
+    for &value in g.operands(end) {
+        let is_uniform = op.reduced(g).is_some() && uniform.contains(&value);
+        if op.reduced(g).is_some_and(|axis| axis + 1 < rank) && !is_uniform {
+            return Err(VerifyError::Body {
+                op: "nest",
+                found: "a result that varies along a reduced dimension",
+                allowed: "reductions over a dimension that is not the last, and what follows from them",
+            }
+            .into());
+        }
+        let shape = if is_uniform { &kept[..] } else { op.dims(g) };
+        types.push(match g.type_id(value) {
+            Some(_) => g.ty(value).with_shape(dims(shape)).into(),
+            None => Inferred::Declared,
+        });
+    }
+    Ok(types)
+}
+
+/// Checks the attributes that every kernel has.
+///
+/// Errors: E3004 a parallel dimension out of range, E4006 a tile or a place too many or too few.
+pub(crate) fn check_schedule(
+    op: &'static str,
+    results: usize,
+    rank: usize,
+    parallel: &[i64],
+    tile: &[i64],
+    at: &[i64],
+) -> Result<(), VerifyError> {
+    let outside = |axis: &&i64| !(0..rank as i64).contains(*axis);
+    if let Some(&axis) = parallel.iter().find(outside) {
+        return Err(VerifyError::AxisRange { op, axis, rank });
+    }
+    for (list, expected) in [(tile, rank), (at, results)] {
+        if !list.is_empty() && list.len() != expected {
+            let found = list.len();
+            return Err(VerifyError::IndexCount {
+                op,
+                rank: expected,
+                found,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn infer_along(op: Along, g: &Graph) -> InferResult {
+    match op.reduction(g) {
+        Some(_) => Ok(g.ty(op.input(g)).to_owned().into()),
+        None => Err(Box::new(VerifyError::Word {
+            op: "along",
+            attr: "kind",
+            found: g.name(op.kind(g)).to_owned(),
+            words: Reduction::ALL.map(Reduction::name).join(", "),
+        })),
+    }
+}
+
+/// Runs the body once on whole tensors, in which what is uniform has extent 1 along the reduced dimension.
+fn eval_nest(op: Nest, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let g = cx.graph;
+    let shape: Vec<usize> = op.dims(g).iter().map(|&extent| extent as usize).collect();
+    let stretched: Vec<Option<Tensor>> = (operands.iter().enumerate())
+        .map(|(index, operand)| {
+            let axis = op.reduced(g).filter(|_| op.is_row(g, index))?;
+            let mut shape = operand.shape().to_vec();
+            shape.insert(axis, 1);
+            Some((*operand).clone().with_shape(shape))
+        })
+        .collect();
+    let arguments: Vec<&Tensor> = (operands.iter().zip(&stretched))
+        .map(|(operand, stretched)| stretched.as_ref().unwrap_or(operand))
+        .collect();
+    let mut no_inputs = |inner| Err(EvalError::NotEvaluable(g.def(inner).name));
+    let yielded = eval_block(cx, op.body(g), &arguments, &mut no_inputs);
+    let yielded = yielded.map_err(|(_, error)| error)?;
+    let results = yielded.into_iter().zip(g.results(op.0));
+    let results = results.map(|(tensor, result)| {
+        if g.ty(result).rank() == shape.len() {
+            return filled(cx, &tensor, &shape);
+        }
+        let mut kept = shape.clone();
+        let axis = op
+            .reduced(g)
+            .expect("a uniform result lacks a reduced dimension");
+        kept[axis] = 1;
+        let tensor = filled(cx, &tensor, &kept)?;
+        kept.remove(axis);
+        Ok(tensor.with_shape(kept))
+    });
+    results.collect()
+}
+
+fn eval_along(op: Along, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
+    let g = cx.graph;
+    let around = g.parent(op.id()).and_then(|block| g.block_owner(block));
+    let nest = around.and_then(|owner| g.view::<Nest>(owner));
+    let axis = nest.and_then(|nest| Some((nest, nest.reduced(g)?)));
+    let Some((nest, axis)) = axis else {
+        return Err(EvalError::NotEvaluable(Along::DEF.name));
+    };
+    let shape: Vec<usize> = nest.dims(g).iter().map(|&extent| extent as usize).collect();
+    let whole = filled(cx, operands[0], &shape)?;
+    let reduced = (0..shape.len()).map(|at| at == axis).collect();
+    let along = core_reduce::Along::new(reduced, true);
+    match op
+        .reduction(g)
+        .expect("a verified kind is one of the words")
+    {
+        Reduction::Sum => core_reduce::sum(cx, &whole, &along),
+        Reduction::Mean => core_reduce::mean(cx, &whole, &along),
+        Reduction::Max => core_reduce::max(cx, &whole, &along),
+    }
+}

@@ -1,0 +1,237 @@
+//! The walk over a module.
+
+use mind_core::ops::input::Input;
+use mind_diag::{Code, Diagnostic};
+use mind_ir::builder::Builder;
+use mind_ir::opdef::Trait;
+use mind_ir::types::Dim;
+use mind_ir::{Graph, OpId, ValueId};
+use mind_loops::extents::known;
+use mind_loops::memory::buffer;
+use mind_tensor::ops::group::Group;
+use rustc_hash::FxHashSet;
+
+use crate::emit::Emitter;
+use crate::options::Options;
+use crate::place::{Place, Source};
+use crate::unit::{Places, Problem, Unit, Unlowered};
+use crate::{block, merge, plan};
+
+/// Lowers a verified module of the tensor dialect; the count of its kernels. Inputs and constants stay.
+///
+/// Errors: an extent that is not known, an op of another dialect, an index out of bounds. The module is then
+/// not to be used.
+pub(crate) fn lower(g: &mut Graph, options: &Options) -> Result<usize, Box<Diagnostic>> {
+    check_extents(g)?;
+    let mut places = Places::default();
+    let (body, mut kernels) = (g.body(), 0);
+    let ops: Vec<OpId> = g.ops(body).collect();
+    for &op in &ops {
+        if g.def(op).has(Trait::Terminator) {
+            let outputs: Vec<ValueId> = g.operands(op).to_vec();
+            let values = outputs_of(g, op, &outputs, &places, options)?;
+            g.set_operands(op, &values);
+        } else if g.def(op).has(Trait::Constant) || g.is::<Input>(op) {
+            let result = g.result(op);
+            let place = Place::whole(Source::Value(result), known(g, result));
+            places.insert(result, place);
+        } else {
+            kernels += lower_op(g, op, &mut places, options)?;
+        }
+    }
+    for &op in ops.iter().rev() {
+        let constant = g.def(op).has(Trait::Constant);
+        let unread = || {
+            g.results(op)
+                .into_iter()
+                .all(|value| g.uses(value).is_empty())
+        };
+        if !g.def(op).has(Trait::Terminator) && !g.is::<Input>(op) && (!constant || unread()) {
+            g.erase(op);
+        }
+    }
+    plan::plan(g);
+    Ok(kernels)
+}
+
+/// Errors: the first value with an extent that is not known.
+fn check_extents(g: &Graph) -> Result<(), Box<Diagnostic>> {
+    for op in g.ops(g.body()) {
+        for value in g.results(op) {
+            let open = g
+                .ty(value)
+                .shape
+                .iter()
+                .find(|dim| !matches!(dim, Dim::Fixed(_)));
+            if let Some(dim) = open {
+                let name = dim.display(g.symbols()).to_string();
+                let text = format!(
+                    "`{}` has an extent that is not known: {name}",
+                    g.def(op).name
+                );
+                let mut found = Diagnostic::error(g.span(op), text);
+                found.code = Some(Code(3011));
+                return Err(Box::new(found.help(format!(
+                    "loops are made for extents that are numbers: run `specialize` first, as in \
+                     `--pass-pipeline='specialize{{dims={name}:32}},lower-to-loops'`"
+                ))));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Lowers an op or a group; the count of its kernels.
+fn lower_op(
+    g: &mut Graph,
+    op: OpId,
+    places: &mut Places,
+    options: &Options,
+) -> Result<usize, Box<Diagnostic>> {
+    let mut unit = Unit::default();
+    for &operand in g.operands(op) {
+        unit.places.insert(operand, places[&operand].clone());
+    }
+    let group = g.view::<Group>(op);
+    let lowered = match group {
+        Some(group) => {
+            let body = group.body(g);
+            for (argument, operand) in g.arguments(body).into_iter().zip(g.operands(op)) {
+                unit.places.insert(argument, places[operand].clone());
+            }
+            unit.lower_block(g, body)
+        }
+        None => unit.lower(g, op).map(|()| {
+            let results = g.results(op).into_iter();
+            results.map(|value| unit.place(value)).collect()
+        }),
+    };
+    let mut yielded = lowered.map_err(|why| Box::new(explain(g, &why)))?;
+    hoist_constants(g, op, &mut unit, &mut yielded);
+    merge::merge(&mut unit, &mut yielded);
+    block::form(&mut unit, &mut yielded);
+    let mut emitter = Emitter::new(Builder::before(g, op), options);
+    for kernel in &unit.kernels {
+        let emitted = emitter.kernel(kernel);
+        emitted.map_err(|why| fault(&emitter, op, &why))?;
+    }
+    for place in &mut yielded {
+        place.source = Source::Value(emitter.source(place.source));
+    }
+    let results: Vec<ValueId> = g.results(op).into_iter().collect();
+    places.extend(results.into_iter().zip(yielded));
+    Ok(unit.kernels.len())
+}
+
+fn fault(
+    emitter: &Emitter<'_, '_>,
+    op: OpId,
+    why: &mind_ir::verify::VerifyError,
+) -> Box<Diagnostic> {
+    let g = emitter.graph();
+    let mut found = why.at(g.span(op));
+    found.message = format!("lowering `{}` failed: {}", g.def(op).name, found.message);
+    Box::new(found)
+}
+
+fn explain(g: &Graph, why: &Unlowered) -> Diagnostic {
+    let (name, span) = (g.def(why.op).name, g.span(why.op));
+    match why.problem {
+        Problem::Foreign => {
+            let found = Diagnostic::error(span, format!("`{name}` has no loops"));
+            found.help(
+                "`lower-to-loops` reads the tensor dialect; `lower-to-tensor` makes it of core ops",
+            )
+        }
+        Problem::Outside {
+            axis,
+            index,
+            extent,
+        } => {
+            let text =
+                format!("index {index} is outside axis {axis} of extent {extent} in `{name}`");
+            let mut found = Diagnostic::error(span, text);
+            found.code = Some(Code(6001));
+            found
+        }
+    }
+}
+
+/// Puts copies of the constants in the body of a group before it.
+fn hoist_constants(g: &mut Graph, group: OpId, unit: &mut Unit, yielded: &mut [Place]) {
+    let body = g.body();
+    let mut moved: Vec<(ValueId, ValueId)> = Vec::new();
+    let operands = unit.kernels.iter().flat_map(|kernel| &kernel.operands);
+    let all = operands.map(|operand| &operand.place).chain(yielded.iter());
+    let sources: FxHashSet<Source> = all.map(|place| place.source).collect();
+    let mut values: Vec<ValueId> = sources
+        .into_iter()
+        .filter_map(|source| match source {
+            Source::Value(value) => Some(value),
+            Source::Kernel { .. } => None,
+        })
+        .collect();
+    values.sort_unstable();
+    for value in values {
+        let inside = g
+            .defining_op(value)
+            .filter(|&op| g.parent(op) != Some(body));
+        if let Some(op) = inside {
+            let copy = Builder::before(g, group).copy(op, &[]);
+            moved.push((value, g.result(copy)));
+        }
+    }
+    let replace = |place: &mut Place| {
+        if let Source::Value(value) = &mut place.source
+            && let Some((_, copy)) = moved.iter().find(|(own, _)| own == value)
+        {
+            *value = *copy;
+        }
+    };
+    let operands = unit
+        .kernels
+        .iter_mut()
+        .flat_map(|kernel| &mut kernel.operands);
+    operands.for_each(|operand| replace(&mut operand.place));
+    yielded.iter_mut().for_each(replace);
+}
+
+/// The values that the module yields: each the whole of what one kernel writes, and no two in one buffer.
+fn outputs_of(
+    g: &mut Graph,
+    end: OpId,
+    outputs: &[ValueId],
+    places: &Places,
+    options: &Options,
+) -> Result<Vec<ValueId>, Box<Diagnostic>> {
+    let mut taken: FxHashSet<ValueId> = FxHashSet::default();
+    let mut values = Vec::with_capacity(outputs.len());
+    for output in outputs {
+        let place = places[output].clone();
+        let declared = g.declared(*output);
+        let mut emitter = Emitter::new(Builder::before(g, end), options);
+        let source = emitter.source(place.source);
+        let graph = emitter.graph();
+        let own = graph
+            .defining_op(source)
+            .is_some_and(|op| mind_loops::memory::is_kernel(graph, op));
+        let whole = place.is_dense() && graph.ty(source).count() == Some(place.count() as i64);
+        let place = match own && whole && !taken.contains(&source) {
+            true => place,
+            false => emitter
+                .copy(&place, end)
+                .map_err(|why| fault(&emitter, end, &why))?,
+        };
+        let value = emitter.value(&place);
+        taken.insert(buffer(g, value));
+        let label = g.label(*output);
+        let fresh = g.label(value);
+        g.set_label(*output, fresh);
+        g.set_label(value, label);
+        if let Some(declared) = declared {
+            g.declare(value, declared);
+        }
+        values.push(value);
+    }
+    Ok(values)
+}

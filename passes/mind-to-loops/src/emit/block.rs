@@ -1,0 +1,95 @@
+//! Kernels in a row.
+
+use mind_ir::builder::Builder;
+use mind_ir::opdef::Op;
+use mind_ir::{OpId, ValueId};
+use mind_loops::ops::block::Block;
+
+use super::{Emitted, Emitter};
+use crate::block::INNER;
+use crate::kernel::{Kernel, Kind};
+use crate::options::{Options, Packing};
+use crate::place::{Place, Source};
+
+impl Emitter<'_, '_> {
+    /// A block whose body holds the kernels of `chain`.
+    pub(super) fn block(&mut self, kernel: &Kernel, chain: &[Kernel]) -> Emitted<OpId> {
+        let mut chain = chain.to_vec();
+        self.pack_outside(&mut chain)?;
+        let mut operands: Vec<ValueId> = Vec::new();
+        for operand in chain.iter().flat_map(|kernel| &kernel.operands) {
+            if is_inner(operand.place.source) {
+                continue;
+            }
+            let value = self.source(operand.place.source);
+            if !operands.contains(&value) {
+                operands.push(value);
+            }
+        }
+        let rank = kernel.dims.len() as i64;
+        let parallel: Vec<i64> = (0..rank - 1).collect();
+        let attrs = Block::attrs(self.options.rows as i64, &parallel, &[]);
+        let options = Options {
+            pack: Packing::Never,
+            ..self.options.clone()
+        };
+        let results = &self.results;
+        let outputs = kernel.outputs.len();
+        self.b
+            .create_with_body(Block::DEF, &operands, &attrs, outputs, |b, arguments| {
+                let moved = |source: Source| {
+                    let outer = match source {
+                        Source::Kernel { kernel, result } if kernel >= INNER => {
+                            let kernel = kernel - INNER;
+                            return Source::Kernel { kernel, result };
+                        }
+                        Source::Kernel { kernel, result } => results[kernel][result],
+                        Source::Value(value) => value,
+                    };
+                    let at = operands.iter().position(|&own| own == outer);
+                    Source::Value(at.map_or(outer, |at| arguments[at]))
+                };
+                inner(b, &chain, &options, &moved)
+            })
+    }
+
+    /// Packs the right sides that pay outside of the block, once for all of its rows.
+    fn pack_outside(&mut self, chain: &mut [Kernel]) -> Emitted<()> {
+        for kernel in chain {
+            let Kind::Contract(matrix) = kernel.kind else {
+                continue;
+            };
+            let rows = kernel.dims[matrix.batch];
+            let place = kernel.operands[1].place.clone();
+            if is_inner(place.source) || !self.packs(&place, rows) {
+                continue;
+            }
+            let rhs = self.value(&place);
+            let packed = Source::Value(self.pack(rhs, matrix.batch as i64)?);
+            kernel.operands[1].place = Place::whole(packed, place.extents);
+        }
+        Ok(())
+    }
+}
+
+fn is_inner(source: Source) -> bool {
+    matches!(source, Source::Kernel { kernel, .. } if kernel >= INNER)
+}
+
+/// Emits the kernels of a block over its arguments; the results of the last.
+fn inner(
+    b: &mut Builder<'_>,
+    chain: &[Kernel],
+    options: &Options,
+    moved: &dyn Fn(Source) -> Source,
+) -> Emitted<Vec<ValueId>> {
+    let mut emitter = Emitter::new(b.reborrow(), options);
+    for kernel in chain {
+        let mut kernel = kernel.clone();
+        for operand in &mut kernel.operands {
+            operand.place.source = moved(operand.place.source);
+        }
+        emitter.kernel(&kernel)?;
+    }
+    Ok(emitter.results.pop().unwrap_or_default())
+}

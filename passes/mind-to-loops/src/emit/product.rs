@@ -1,0 +1,234 @@
+//! Products and convolutions.
+
+use mind_ir::attr::Padding;
+use mind_ir::opdef::Op;
+use mind_ir::{OpId, ValueId};
+use mind_loops::ops::contract::{Contract, Product};
+use mind_loops::ops::movement::Pack;
+use mind_loops::ops::window::{Taps, Window};
+use mind_tensor::ops::window::Window as TensorWindow;
+
+use super::{Emitted, Emitter, body};
+use crate::kernel::{Kernel, Matrix};
+use crate::options::{Options, Packing};
+use crate::place::Place;
+
+/// The operands of a product: `[batch.., m, k]`, `[batch.., k, n]` and `[batch.., m, n]` each.
+struct Sides {
+    batch: usize,
+    lhs: Place,
+    rhs: Place,
+    rest: Vec<Place>,
+}
+
+impl Sides {
+    fn all(&self) -> impl Iterator<Item = &Place> {
+        [&self.lhs, &self.rhs].into_iter().chain(&self.rest)
+    }
+
+    fn update(&mut self, change: impl Fn(&Place) -> Place) {
+        self.lhs = change(&self.lhs);
+        self.rhs = change(&self.rhs);
+        self.rest
+            .iter_mut()
+            .for_each(|place| *place = change(place));
+    }
+
+    /// One dimension for the rows, the others that the left side has alone going to the stack.
+    fn join_rows(&mut self, rows: usize) {
+        let first = self.batch;
+        if rows == 0 {
+            self.lhs = self.lhs.with_unit(first);
+            self.rest
+                .iter_mut()
+                .for_each(|place| *place = place.with_unit(first));
+        }
+        for at in (first..(first + rows).saturating_sub(1)).rev() {
+            let own = |place: &Place| place.continues(at);
+            if own(&self.lhs) && self.rest.iter().all(own) {
+                self.lhs = self.lhs.joined(at);
+                self.rest
+                    .iter_mut()
+                    .for_each(|place| *place = place.joined(at));
+            } else {
+                self.batch += at + 1 - first;
+                for axis in first..=at {
+                    self.rhs = self.rhs.with_unit(axis);
+                    self.rhs.extents[axis] = self.lhs.extents[axis];
+                }
+                return;
+            }
+        }
+    }
+
+    /// Neighbouring dimensions of the stack as one where every operand allows.
+    fn join_batch(&mut self) {
+        for at in (0..self.batch.saturating_sub(1)).rev() {
+            if self.all().all(|place| place.continues(at)) {
+                self.update(|place| place.joined(at));
+                self.batch -= 1;
+            }
+        }
+    }
+
+    /// A column of results becomes a row: the vectors then go along it.
+    fn lay_column_down(&mut self) {
+        let (m, n) = (self.batch, self.batch + 1);
+        if self.rhs.extents[n] != 1 || self.lhs.extents[m] == 1 {
+            return;
+        }
+        let order: Vec<usize> = (0..self.batch).chain([n, m]).collect();
+        self.update(|place| place.permuted(&order));
+        std::mem::swap(&mut self.lhs, &mut self.rhs);
+    }
+}
+
+impl Emitter<'_, '_> {
+    /// A product.
+    pub(super) fn contract(&mut self, kernel: &Kernel, matrix: Matrix) -> Emitted<OpId> {
+        let mut sides = self.sides(kernel, matrix)?;
+        sides.join_rows(matrix.rows);
+        sides.join_batch();
+        sides.lay_column_down();
+        let lhs = self.value(&sides.lhs);
+        let shared = sides.rhs.strides[..sides.batch]
+            .iter()
+            .all(|&stride| stride == 0);
+        if shared && sides.batch > 0 {
+            sides.rhs.extents.drain(..sides.batch);
+            sides.rhs.strides.drain(..sides.batch);
+        }
+        let rhs = self.value(&sides.rhs);
+        let batch = sides.rhs.extents.len() - 2;
+        let rows = sides.lhs.extents[sides.batch];
+        let rhs = match self.packs(&sides.rhs, rows) {
+            true => self.pack(rhs, batch as i64)?,
+            false => rhs,
+        };
+        let mut operands = vec![lhs, rhs];
+        operands.extend(sides.rest.iter().map(|place| self.value(place)));
+        let parallel: Vec<i64> = (0..sides.batch as i64 + 2).collect();
+        let Options { micro, block, .. } = self.options;
+        let attrs = Contract::attrs(sides.batch as i64, &parallel, micro, block, &[]);
+        let outputs = kernel.outputs.len();
+        self.b
+            .create_with_body(Contract::DEF, &operands, &attrs, outputs, |b, arguments| {
+                let sides = [arguments[0], arguments[1]];
+                body(
+                    b,
+                    kernel,
+                    arguments,
+                    Some(&|b| {
+                        let op = b.create(Product::DEF, &sides, &[])?;
+                        Ok(b.graph.result(op))
+                    }),
+                )
+            })
+    }
+
+    /// The operands with one dimension for the columns; what has several that are not one is copied.
+    fn sides(&mut self, kernel: &Kernel, matrix: Matrix) -> Emitted<Sides> {
+        let mut places: Vec<Place> = kernel
+            .operands
+            .iter()
+            .map(|operand| operand.place.clone())
+            .collect();
+        for (index, place) in places.iter_mut().enumerate().skip(1) {
+            let end = place.extents.len();
+            *place = match matrix.columns {
+                0 => place.with_unit(end),
+                columns => match place.collapsed(end - columns..end) {
+                    Some(place) => place,
+                    None => {
+                        let dense = self.copy(place, kernel.origin)?;
+                        dense
+                            .collapsed(end - columns..end)
+                            .expect("a dense buffer collapses")
+                    }
+                },
+            };
+            debug_assert!(index > 0);
+        }
+        let mut places = places.into_iter();
+        let (lhs, rhs) = (places.next(), places.next());
+        let (Some(lhs), Some(rhs)) = (lhs, rhs) else {
+            unreachable!("a product has two sides");
+        };
+        Ok(Sides {
+            batch: matrix.batch,
+            lhs,
+            rhs,
+            rest: places.collect(),
+        })
+    }
+
+    /// Whether the right side of a product of `rows` rows is read from panels.
+    pub(super) fn packs(&self, rhs: &Place, rows: usize) -> bool {
+        let (&[.., k, n], &[.., column]) = (&rhs.extents[..], &rhs.strides[..]) else {
+            return false;
+        };
+        match self.options.pack {
+            Packing::Always => true,
+            Packing::Never => false,
+            Packing::Auto if self.is_fixed(rhs.source) => k * n > 1,
+            Packing::Auto => {
+                let size = self.b.graph.ty(self.source(rhs.source)).dtype.size();
+                let large = k * n * size > CACHE;
+                rows >= REUSED && (large || column != 1)
+            }
+        }
+    }
+
+    /// The right sides of a stack of `batch` dimensions in panels.
+    pub(super) fn pack(&mut self, rhs: ValueId, batch: i64) -> Emitted<ValueId> {
+        let op = self.b.create(Pack::DEF, &[rhs], &Pack::attrs(batch, &[]))?;
+        Ok(self.b.graph.result(op))
+    }
+
+    /// A convolution.
+    pub(super) fn window(&mut self, kernel: &Kernel, origin: OpId) -> Emitted<OpId> {
+        let mut operands: Vec<ValueId> = kernel
+            .operands
+            .iter()
+            .map(|operand| self.value(&operand.place))
+            .collect();
+        let fixed = self.is_fixed(kernel.operands[1].place.source);
+        if self.options.pack == Packing::Always || fixed && self.options.pack == Packing::Auto {
+            operands[1] = self.pack(operands[1], 0)?;
+        }
+        let g = &*self.b.graph;
+        let view = TensorWindow::from_id(origin);
+        let strides = view.strides(g).to_vec();
+        let pads = match view.padding(g) {
+            Padding::Custom(pads) => Some(*pads),
+            _ => None,
+        };
+        let padding = match (view.padding(g), &pads) {
+            (_, Some(pads)) => Padding::Custom(pads),
+            (Padding::Same, _) => Padding::Same,
+            _ => Padding::Valid,
+        };
+        let Options { micro, block, .. } = self.options;
+        let attrs = Window::attrs(&strides, padding, &[0, 1, 2, 3], micro, block, &[]);
+        let outputs = kernel.outputs.len();
+        self.b
+            .create_with_body(Window::DEF, &operands, &attrs, outputs, |b, arguments| {
+                let sides = [arguments[0], arguments[1]];
+                body(
+                    b,
+                    kernel,
+                    arguments,
+                    Some(&|b| {
+                        let op = b.create(Taps::DEF, &sides, &[])?;
+                        Ok(b.graph.result(op))
+                    }),
+                )
+            })
+    }
+}
+
+/// Bytes of a right side that are read again from cache without being packed.
+const CACHE: usize = 256 << 10;
+
+/// Rows from which on packing a right side that changes in every run pays.
+const REUSED: usize = 12;

@@ -1,0 +1,143 @@
+//! Kernels before they are ops.
+
+use mind_ir::types::DType;
+use mind_ir::{OpId, Sym};
+use mind_loops::ops::nest::Reduction;
+use smallvec::SmallVec;
+
+use crate::place::Place;
+
+/// What an element is computed from.
+#[derive(Clone, Debug)]
+pub(crate) enum Node {
+    /// The element of an operand.
+    Operand(usize),
+    /// A scalar op, or a constant: a copy of `source` over other nodes.
+    Op {
+        source: OpId,
+        args: SmallVec<[usize; 2]>,
+    },
+    /// In another float dtype.
+    Convert { to: Sym, arg: usize },
+    /// A reduction along the reduced dimension.
+    Along { reduction: Reduction, arg: usize },
+    /// The element of the product, or of the convolution, of the first two operands.
+    Product,
+}
+
+impl Node {
+    /// The nodes that it reads.
+    pub(crate) fn args(&self) -> &[usize] {
+        match self {
+            Node::Operand(_) | Node::Product => &[],
+            Node::Op { args, .. } => args,
+            Node::Convert { arg, .. } | Node::Along { arg, .. } => std::slice::from_ref(arg),
+        }
+    }
+
+    /// The same over the nodes that `map` gives.
+    pub(crate) fn mapped(&self, map: impl Fn(usize) -> usize) -> Node {
+        let mut node = self.clone();
+        match &mut node {
+            Node::Operand(_) | Node::Product => {}
+            Node::Op { args, .. } => args.iter_mut().for_each(|arg| *arg = map(*arg)),
+            Node::Convert { arg, .. } | Node::Along { arg, .. } => *arg = map(*arg),
+        }
+        node
+    }
+}
+
+/// What a kernel reads.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Operand {
+    /// The elements: over the kernel's dimensions, or over those without the reduced one for a row.
+    pub(crate) place: Place,
+    /// Whether it lacks the reduced dimension.
+    pub(crate) is_row: bool,
+}
+
+/// What a kernel writes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Output {
+    /// What is written.
+    pub(crate) node: usize,
+    /// Its dtype.
+    pub(crate) dtype: DType,
+}
+
+/// The dimensions of a product.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Matrix {
+    /// Dimensions that both sides have, in front.
+    pub(crate) batch: usize,
+    /// Dimensions of the left side alone.
+    pub(crate) rows: usize,
+    /// Dimensions of the right side alone.
+    pub(crate) columns: usize,
+}
+
+/// What a kernel does besides its body.
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    /// Runs its body at every position; the dimension that its reductions run over.
+    Nest { along: Option<usize> },
+    /// Multiplies stacks of matrices: `[batch.., rows.., k]` by `[batch.., k, columns..]`.
+    Contract(Matrix),
+    /// Convolves; the op says with which strides and padding.
+    Window(OpId),
+    /// Takes slices along an axis.
+    Gather { axis: i64 },
+    /// Puts operands one after the other along an axis.
+    Join { axis: i64 },
+    /// Kernels in a row, a few rows at a time. Their places count the kernels here.
+    Block(Vec<Kernel>),
+}
+
+/// A kernel before it is an op.
+#[derive(Clone, Debug)]
+pub(crate) struct Kernel {
+    pub(crate) kind: Kind,
+    /// The extents of the positions that the body runs at.
+    pub(crate) dims: Vec<usize>,
+    pub(crate) operands: Vec<Operand>,
+    pub(crate) body: Vec<Node>,
+    pub(crate) outputs: Vec<Output>,
+    /// The op that it comes from.
+    pub(crate) origin: OpId,
+}
+
+impl Kernel {
+    /// The reduced dimension.
+    pub(crate) fn along(&self) -> Option<usize> {
+        match self.kind {
+            Kind::Nest { along } => along,
+            _ => None,
+        }
+    }
+
+    /// Whether each node is the same all along the reduced dimension.
+    pub(crate) fn uniform(&self) -> Vec<bool> {
+        let mut uniform: Vec<bool> = Vec::with_capacity(self.body.len());
+        for node in &self.body {
+            let is = match node {
+                Node::Operand(index) => self.operands[*index].is_row,
+                Node::Along { .. } => true,
+                Node::Product => false,
+                _ => node.args().iter().all(|&arg| uniform[arg]),
+            };
+            uniform.push(is && self.along().is_some());
+        }
+        uniform
+    }
+
+    /// The extents of an output.
+    pub(crate) fn extents(&self, output: usize) -> Vec<usize> {
+        let mut extents = self.dims.clone();
+        if let Some(axis) = self.along()
+            && self.uniform()[self.outputs[output].node]
+        {
+            extents.remove(axis);
+        }
+        extents
+    }
+}

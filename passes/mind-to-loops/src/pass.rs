@@ -1,0 +1,102 @@
+//! The pass.
+
+use mind_ir::Graph;
+use mind_pass::{Changed, OptionInfo, OptionKind, Pass, PassCx, PassError, PassInfo};
+
+use crate::conversion::lower;
+use crate::options::{Options, Packing};
+
+/// A count as an option; 0 leaves it to the target.
+const fn count(name: &'static str, default: &'static str, summary: &'static str) -> OptionInfo {
+    OptionInfo {
+        name,
+        kind: OptionKind::Count,
+        default,
+        summary,
+    }
+}
+
+pub(crate) const PASS: PassInfo = PassInfo {
+    name: "lower-to-loops",
+    alias: None,
+    summary: "Lowers to kernels over tiled loops: groups become one kernel where they can, views move \
+              nothing, results get places in memory; core ops go by way of the tensor dialect",
+    example: "--pass-pipeline='lower-to-loops{tile=4096}'",
+    options: &[
+        count("tile", "8192", "positions of a nest in a task"),
+        count(
+            "unroll",
+            "0",
+            "vectors of a nest in a round; 0 for the target's choice",
+        ),
+        count(
+            "micro-rows",
+            "0",
+            "rows of a product held in registers; 0 for the target's choice",
+        ),
+        count(
+            "micro-vectors",
+            "0",
+            "vectors of a row held in registers; 0 for the target's choice",
+        ),
+        count(
+            "block-rows",
+            "0",
+            "rows of a product done at a time; 0 for the target's choice",
+        ),
+        count(
+            "block-columns",
+            "0",
+            "columns of a product done at a time; 0 for the target's choice",
+        ),
+        count(
+            "block-depth",
+            "0",
+            "products of a chain done at a time; 0 for the target's choice",
+        ),
+        OptionInfo {
+            name: "pack",
+            kind: OptionKind::Word(&["auto", "always", "never"]),
+            default: "auto",
+            summary: "when the right sides of products are put into panels",
+        },
+        count(
+            "rows",
+            "0",
+            "rows of a block of kernels done at a time; 0 for the target's choice",
+        ),
+    ],
+    make: |options| {
+        let list = |names: &[&str]| -> Vec<i64> {
+            let counts = names.iter().map(|name| options.count(name) as i64);
+            let counts: Vec<i64> = counts.collect();
+            match counts.iter().all(|&count| count == 0) {
+                true => Vec::new(),
+                false => counts,
+            }
+        };
+        Box::new(LowerToLoops(Options {
+            tile: options.count("tile").max(1),
+            unroll: options.count("unroll"),
+            micro: list(&["micro-rows", "micro-vectors"]),
+            block: list(&["block-rows", "block-columns", "block-depth"]),
+            pack: match options.text("pack") {
+                "always" => Packing::Always,
+                "never" => Packing::Never,
+                _ => Packing::Auto,
+            },
+            rows: options.count("rows"),
+        }))
+    },
+};
+
+struct LowerToLoops(Options);
+
+impl Pass for LowerToLoops {
+    fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
+        mind_to_tensor::lower(g).map_err(PassError::Rejected)?;
+        let kernels = lower(g, &self.0).map_err(PassError::Rejected)?;
+        cx.statistics.add("kernels", kernels as u64);
+        Ok(Changed::when(kernels > 0))
+    }
+}

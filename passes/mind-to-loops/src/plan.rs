@@ -1,0 +1,146 @@
+//! Places in the workspace for the results of kernels.
+//!
+//! In program order, each result takes the first gap that is wide enough; an elementwise result begins where
+//! an operand that it is the last to read begins. Outputs of the module stand in buffers of the caller.
+
+use std::collections::BTreeMap;
+
+use mind_ir::attr::Attr;
+use mind_ir::{Graph, OpId, ValueId};
+use mind_loops::memory::{ALIGNMENT, buffer, bytes, is_kernel, last_reads, may_replace};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Writes the place of each result into the kernels of a module.
+pub(crate) fn plan(g: &mut Graph) {
+    let last = last_reads(g);
+    let outputs: FxHashSet<ValueId> = g.outputs().iter().map(|&value| buffer(g, value)).collect();
+    let ops: Vec<OpId> = g.ops(g.body()).collect();
+    let mut gaps = Gaps::default();
+    let mut held: FxHashMap<ValueId, (u64, u64)> = FxHashMap::default();
+    for (number, &op) in ops.iter().enumerate() {
+        if is_kernel(g, op) {
+            let results: Vec<ValueId> = g.results(op).into_iter().collect();
+            let mut places = Vec::with_capacity(results.len());
+            for (index, &result) in results.iter().enumerate() {
+                if outputs.contains(&result) {
+                    places.push(-1);
+                    continue;
+                }
+                let size = bytes(g, result).next_multiple_of(ALIGNMENT);
+                let replaced = replaceable(g, op, index, number, &last)
+                    .filter(|value| held.get(value).is_some_and(|&(_, own)| own >= size));
+                let place = match replaced.and_then(|value| held.remove(&value)) {
+                    Some(place) => place,
+                    None => (gaps.take(size), size),
+                };
+                places.push(place.0 as i64);
+                held.insert(result, place);
+            }
+            let at = g.def(op).attr_index("at").expect("a kernel has places");
+            g.set_attr(op, at, Attr::Ints(&places));
+        }
+        let read = g.operands(op).iter().map(|&value| buffer(g, value));
+        let unread = g
+            .results(op)
+            .into_iter()
+            .filter(|value| !last.contains_key(value));
+        let ended = read
+            .filter(|value| last.get(value) == Some(&number))
+            .chain(unread);
+        for value in ended.collect::<Vec<_>>() {
+            if let Some((start, size)) = held.remove(&value) {
+                gaps.give(start, size);
+            }
+        }
+    }
+}
+
+/// An operand of `op` that result `result` may stand on, since nothing reads it later.
+fn replaceable(
+    g: &Graph,
+    op: OpId,
+    result: usize,
+    number: usize,
+    last: &FxHashMap<ValueId, usize>,
+) -> Option<ValueId> {
+    let operands = g.operands(op).iter().enumerate();
+    let mut dying = operands.filter(|&(_, &value)| last.get(&buffer(g, value)) == Some(&number));
+    dying
+        .find(|&(operand, _)| may_replace(g, op, operand, result))
+        .map(|(_, &value)| buffer(g, value))
+}
+
+/// The unused ranges of the workspace, which has no end.
+#[derive(Default)]
+struct Gaps {
+    /// Sizes by start, none touching another.
+    free: BTreeMap<u64, u64>,
+    /// Where the used part ends.
+    end: u64,
+}
+
+impl Gaps {
+    /// The start of a range of `size` bytes that is used from now on.
+    fn take(&mut self, size: u64) -> u64 {
+        if size == 0 {
+            return 0;
+        }
+        let found = self.free.iter().find(|(_, room)| **room >= size);
+        if let Some((start, room)) = found.map(|(&start, &room)| (start, room)) {
+            self.free.remove(&start);
+            if room > size {
+                self.free.insert(start + size, room - size);
+            }
+            return start;
+        }
+        let last = self
+            .free
+            .last_key_value()
+            .map(|(&start, &room)| (start, room));
+        let start = match last {
+            Some((start, room)) if start + room == self.end => {
+                self.free.remove(&start);
+                start
+            }
+            _ => self.end,
+        };
+        self.end = start + size;
+        start
+    }
+
+    /// Makes a range unused.
+    fn give(&mut self, mut start: u64, mut size: u64) {
+        if size == 0 {
+            return;
+        }
+        if let Some((&before, &room)) = self.free.range(..start).next_back()
+            && before + room == start
+        {
+            self.free.remove(&before);
+            (start, size) = (before, room + size);
+        }
+        if let Some(room) = self.free.remove(&(start + size)) {
+            size += room;
+        }
+        self.free.insert(start, size);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_reused_joined_and_grown() {
+        let mut gaps = Gaps::default();
+        let [a, b, c] = [64, 128, 64].map(|size| gaps.take(size));
+        assert_eq!([a, b, c], [0, 64, 192]);
+        gaps.give(b, 128);
+        assert_eq!(gaps.take(64), 64);
+        gaps.give(a, 64);
+        gaps.give(64, 64);
+        assert_eq!(gaps.take(192), 0);
+        gaps.give(c, 64);
+        assert_eq!((gaps.take(256), gaps.end), (192, 448));
+    }
+}
