@@ -5,11 +5,13 @@
 //! - [`kernel`]: the IR as machine code that can be called; `x86` makes that of AVX2 and AVX-512, `portable`
 //!   that of everything else.
 //! - [`code`]: executable memory.
+//! - [`pool`]: threads that share the work of a kernel.
 //! - [`target`]: instruction sets, and what a lowering asks of one.
 
 pub mod code;
 pub mod kernel;
 pub mod lower;
+pub mod pool;
 pub mod target;
 pub mod vir;
 

@@ -3,6 +3,7 @@
 mod elementwise;
 mod guarded;
 mod harness;
+mod pool;
 mod programs;
 mod reductions;
 mod samples;
