@@ -3,6 +3,7 @@
 mod elementwise;
 mod guarded;
 mod harness;
+mod products;
 mod programs;
 mod reductions;
 mod samples;
