@@ -2,7 +2,10 @@
 //!
 //! - [`apply`]: any scalar function on any dtype.
 //! - [`for_each`]: loops over a range by vectors, with the rest at the end.
+//! - [`product`]: matrix products in tiles of registers.
 //! - [`reduce`]: reductions in the order that docs/numerics.md states.
+
+pub mod product;
 
 mod each;
 mod math;

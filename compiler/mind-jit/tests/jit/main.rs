@@ -4,6 +4,7 @@ mod elementwise;
 mod guarded;
 mod harness;
 mod pool;
+mod products;
 mod programs;
 mod reductions;
 mod samples;

@@ -39,6 +39,19 @@ pub fn elements(dtype: DType, count: usize, random: &mut Random) -> Buffer {
     Buffer::from_bytes(dtype, &bytes.collect::<Vec<u8>>())
 }
 
+/// `count` elements of `dtype` that chains of sums and products end in numbers on, but for a few.
+pub fn mild(dtype: DType, count: usize, random: &mut Random) -> Buffer {
+    fn of<T: FloatNum>(count: usize, random: &mut Random) -> Buffer {
+        let special = [0.0, -0.0, f64::NAN, f64::INFINITY, 1e-40, -6e-8];
+        let values = (0..count).map(|_| match random.below(100) {
+            0 => random.pick(&special),
+            _ => (random.bits() as i32 as f64) / 2e9,
+        });
+        T::wrap(values.map(T::from_f64).collect())
+    }
+    mind_ir::with_float!(dtype, T => of::<T>(count, random), else elements(dtype, count, random))
+}
+
 fn element(dtype: DType, random: &mut Random) -> u64 {
     match dtype {
         DType::Bool => random.bits() & 1,

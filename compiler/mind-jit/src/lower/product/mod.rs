@@ -1,0 +1,16 @@
+//! Matrix products in vector IR.
+//!
+//! A product is cut into tiles whose accumulators stay in registers: each element of the result is one chain
+//! of multiply-adds, in the order of docs/numerics.md, whatever the tiles are. What is done with a complete
+//! vector of the result is the caller's, while it is in its register.
+
+mod blocks;
+mod operands;
+mod pack;
+mod schedule;
+mod tile;
+
+pub use blocks::product;
+pub use operands::{Lhs, Operands, Panels, Product, Region, Rhs, Spot};
+pub use pack::{Packing, pack};
+pub use schedule::{Schedule, ScheduleError};

@@ -1,0 +1,153 @@
+//! How the work of a product is cut into tiles.
+
+use mind_ir::types::DType;
+
+use crate::lower::scalar::compute_lane;
+use crate::target::TargetInfo;
+
+use super::operands::{Panels, Rhs};
+
+/// How a product is cut into tiles. Any value that [`check`](Schedule::check) lets pass gives the same bits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Schedule {
+    /// Rows of a tile, whose accumulators stay in registers.
+    pub rows: u32,
+    /// Vectors in a row of a tile.
+    pub vectors: u32,
+    /// Terms of a chain in one round of its loop.
+    pub unroll: u32,
+    /// How the second operand is to be packed before the product runs, if it is.
+    pub packed: Option<Panels>,
+}
+
+/// A schedule that no product can follow.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ScheduleError {
+    /// A number is out of range.
+    #[error("`{field}` of a product is {found}; expected {expected}")]
+    Range {
+        /// The field of the schedule.
+        field: &'static str,
+        /// Its value.
+        found: usize,
+        /// What is expected, in words.
+        expected: &'static str,
+    },
+    /// A tile is no whole number of panels.
+    #[error("a tile has {columns} columns, which are no multiple of the {width} of a panel")]
+    Width {
+        /// Columns of a tile.
+        columns: usize,
+        /// Columns of a panel.
+        width: usize,
+    },
+}
+
+impl Schedule {
+    /// The schedule for a product of `m × k` by `k × n` elements of `dtype` whose second operand lies as
+    /// `rhs` says, and is the same in every run if `is_constant`.
+    pub fn choose(
+        target: &TargetInfo,
+        dtype: DType,
+        (m, n, k): (usize, usize, usize),
+        rhs: Rhs,
+        is_constant: bool,
+    ) -> Schedule {
+        let lanes = target.lanes(compute_lane(dtype).bits()) as usize;
+        let step = match rhs {
+            Rhs::Panels(panels) => panels.width.div_ceil(lanes),
+            Rhs::Rows { .. } | Rhs::Columns { .. } => 1,
+        };
+        let (rows, vectors) = best_tile(target, (m, n.div_ceil(lanes), k), step);
+        let is_packed = !matches!(rhs, Rhs::Panels(_)) && is_constant;
+        Schedule {
+            rows,
+            vectors,
+            unroll: 4,
+            packed: is_packed.then_some(Panels {
+                width: vectors as usize * lanes,
+                dtype,
+            }),
+        }
+    }
+
+    /// Whether a product in vectors of `lanes` lanes can follow the schedule.
+    ///
+    /// Errors: a number out of range, tiles that are no whole number of panels.
+    pub fn check(&self, lanes: u32, rhs: &Rhs) -> Result<(), ScheduleError> {
+        const MOST: u32 = 64;
+        for (field, found) in [
+            ("rows", self.rows),
+            ("vectors", self.vectors),
+            ("unroll", self.unroll),
+        ] {
+            if !(1..=MOST).contains(&found) {
+                return Err(ScheduleError::Range {
+                    field,
+                    found: found as usize,
+                    expected: "1 to 64",
+                });
+            }
+        }
+        let columns = (self.vectors * lanes) as usize;
+        match rhs {
+            Rhs::Panels(panels) if panels.width == 0 || !columns.is_multiple_of(panels.width) => {
+                let width = panels.width;
+                Err(ScheduleError::Width { columns, width })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Rows and vectors of the tile that takes the fewest cycles for `m` rows of `vectors` vectors.
+///
+/// Vectors come in multiples of `step`. Among equals the tile with fewer loads is taken.
+fn best_tile(
+    target: &TargetInfo,
+    (m, vectors, k): (usize, usize, usize),
+    step: usize,
+) -> (u32, u32) {
+    let (m, vectors) = (m.max(1), vectors.max(1));
+    let registers = target.vector_registers as usize;
+    let widths = (step..=vectors.next_multiple_of(step)).step_by(step);
+    let tiles = widths
+        .take_while(|&width| width == step || width < registers)
+        .flat_map(|width| {
+            let heights = 1..=m.min(registers);
+            heights
+                .take_while(move |&height| height == 1 || registers_of(height, width) <= registers)
+                .map(move |height| (height, width))
+        });
+    let best = tiles.min_by_key(|&(height, width)| {
+        let costs = [(height, m / height), (m % height, 1)].map(|(height, count)| {
+            let whole = tile_cost(target, height, width, k) * (vectors / width);
+            let rest = tile_cost(target, height, vectors % width, k);
+            count * (whole + rest)
+        });
+        (costs[0] + costs[1], height + width)
+    });
+    let (height, width) = best.unwrap_or((1, step));
+    (height as u32, width as u32)
+}
+
+/// Registers that a tile lives in: accumulators, the operand that is kept, and one that passes by.
+const fn registers_of(rows: usize, vectors: usize) -> usize {
+    let kept = if rows < vectors { rows } else { vectors };
+    rows * vectors + kept + 1
+}
+
+/// Half cycles that a tile of chains of `k` terms takes: of multiply-adds, of loads, or of waiting for the one
+/// before; and what it costs to begin and end.
+fn tile_cost(target: &TargetInfo, rows: usize, vectors: usize, k: usize) -> usize {
+    const LATENCY: usize = 4;
+    const LOAD_PORTS: usize = 2;
+    const ENDS: usize = 24;
+    if rows == 0 || vectors == 0 {
+        return 0;
+    }
+    let ports = target.fma_ports as usize;
+    let work = (2 * rows * vectors).div_ceil(ports);
+    let loads = (2 * (rows + vectors)).div_ceil(LOAD_PORTS);
+    work.max(loads).max(2 * LATENCY) * k + ENDS
+}

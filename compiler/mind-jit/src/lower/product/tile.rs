@@ -1,0 +1,215 @@
+//! The micro-kernel: a tile of accumulators that stay in registers.
+
+use mind_ir::types::DType;
+
+use crate::lower::scalar::{compute_lane, storage_lane, widen};
+use crate::vir::{BinaryOp, Builder, LoopKind, Op, Value};
+
+use super::operands::{accumulator, beyond};
+
+/// A walk through an operand: bytes from one place to the next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Walk {
+    /// Type of an element.
+    pub dtype: DType,
+    /// From one row of the tile to the next, of the first operand.
+    pub row: i64,
+    /// From one term to the next.
+    pub k: i64,
+    /// From one segment to the next, of the first operand. The second one goes straight on.
+    pub segment: i64,
+}
+
+/// Where a vector of the second operand is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Strip {
+    /// Consecutive elements, these bytes behind the term.
+    Load { offset: i64, count: Option<u32> },
+    /// Elements of as many columns, `stride` elements apart.
+    Gather {
+        offset: i64,
+        count: u32,
+        stride: i64,
+    },
+}
+
+/// What a tile multiplies: `segments` times `length` terms.
+#[derive(Clone, Debug)]
+pub(super) struct Tile {
+    /// Type of an accumulator, which also says how to multiply and add.
+    pub dtype: DType,
+    pub rows: u32,
+    pub strips: Vec<Strip>,
+    pub segments: usize,
+    pub length: usize,
+    pub unroll: u32,
+    pub lhs: Walk,
+    pub rhs: Walk,
+}
+
+/// Appends the chains of a tile, on from `sums`, and gives the accumulators, row by row.
+///
+/// `lhs` points to the first term of the first row, `rhs` to the first term of the first column.
+pub(super) fn chains(
+    b: &mut Builder,
+    tile: &Tile,
+    lhs: Value,
+    rhs: Value,
+    sums: Vec<Value>,
+) -> Vec<Value> {
+    if tile.segments == 1 {
+        return segment(b, tile, lhs, rhs, sums).1;
+    }
+    let bounds = (b.index(0), b.index(tile.segments as i64));
+    let inits = [vec![lhs, rhs], sums].concat();
+    let (_, left) = b.repeat(LoopKind::Whole, bounds, 1, &inits, |b, round| {
+        let (lhs, rhs) = (round.carried[0], round.carried[1]);
+        let (rhs, sums) = segment(b, tile, lhs, rhs, round.carried[2..].to_vec());
+        let next = beyond(b, lhs, tile.lhs.segment);
+        let next = b.address(next);
+        [vec![next, rhs], sums].concat()
+    });
+    left[2..].to_vec()
+}
+
+/// Appends the terms of one segment; gives where the second operand goes on, and the accumulators.
+fn segment(
+    b: &mut Builder,
+    tile: &Tile,
+    mut lhs: Value,
+    mut rhs: Value,
+    mut sums: Vec<Value>,
+) -> (Value, Vec<Value>) {
+    let unroll = tile.unroll as usize;
+    let (rounds, rest) = (tile.length / unroll, tile.length % unroll);
+    if rounds > 1 {
+        let bounds = (b.index(0), b.index((rounds * unroll) as i64));
+        let inits = [vec![lhs, rhs], sums].concat();
+        let (_, left) = b.repeat(
+            LoopKind::Whole,
+            bounds,
+            unroll as i64,
+            &inits,
+            |b, round| {
+                let (lhs, rhs) = (round.carried[0], round.carried[1]);
+                let sums = terms(b, tile, unroll, lhs, rhs, round.carried[2..].to_vec());
+                let (lhs, rhs) = advance(b, tile, unroll, lhs, rhs);
+                [vec![lhs, rhs], sums].concat()
+            },
+        );
+        (lhs, rhs) = (left[0], left[1]);
+        sums = left[2..].to_vec();
+    }
+    let straight = if rounds > 1 { rest } else { tile.length };
+    sums = terms(b, tile, straight, lhs, rhs, sums);
+    if tile.segments > 1 {
+        (_, rhs) = advance(b, tile, straight, lhs, rhs);
+    }
+    (rhs, sums)
+}
+
+/// The operands' pointers `count` terms further on.
+fn advance(b: &mut Builder, tile: &Tile, count: usize, lhs: Value, rhs: Value) -> (Value, Value) {
+    let count = count as i64;
+    let [lhs, rhs] = [(lhs, tile.lhs.k), (rhs, tile.rhs.k)].map(|(from, step)| {
+        let next = beyond(b, from, count * step);
+        b.address(next)
+    });
+    (lhs, rhs)
+}
+
+/// Appends `count` terms of every chain.
+fn terms(
+    b: &mut Builder,
+    tile: &Tile,
+    count: usize,
+    lhs: Value,
+    rhs: Value,
+    mut sums: Vec<Value>,
+) -> Vec<Value> {
+    let vectors = tile.strips.len();
+    for term in 0..count as i64 {
+        // The operand with fewer registers is kept; the other one passes by.
+        if vectors <= tile.rows as usize {
+            let strips: Vec<Value> = (0..vectors)
+                .map(|at| strip(b, tile, rhs, term, at))
+                .collect();
+            for (row, sums) in (0..).zip(sums.chunks_mut(vectors)) {
+                let x = factor(b, tile, lhs, term, row);
+                for (sum, &y) in sums.iter_mut().zip(&strips) {
+                    *sum = multiply_add(b, tile.dtype, x, y, *sum);
+                }
+            }
+        } else {
+            let factors: Vec<Value> = (0..tile.rows)
+                .map(|row| factor(b, tile, lhs, term, row))
+                .collect();
+            for at in 0..vectors {
+                let y = strip(b, tile, rhs, term, at);
+                for (row, &x) in factors.iter().enumerate() {
+                    let sum = &mut sums[row * vectors + at];
+                    *sum = multiply_add(b, tile.dtype, x, y, *sum);
+                }
+            }
+        }
+    }
+    sums
+}
+
+/// An element of the first operand, in every lane.
+fn factor(b: &mut Builder, tile: &Tile, lhs: Value, term: i64, row: u32) -> Value {
+    let walk = &tile.lhs;
+    let addr = beyond(b, lhs, i64::from(row) * walk.row + term * walk.k);
+    let x = b.load_splat(storage_lane(walk.dtype), addr);
+    widened(b, walk.dtype, tile.dtype, x)
+}
+
+/// A vector of the second operand.
+fn strip(b: &mut Builder, tile: &Tile, rhs: Value, term: i64, at: usize) -> Value {
+    let walk = &tile.rhs;
+    let lane = storage_lane(walk.dtype);
+    let y = match tile.strips[at] {
+        Strip::Load { offset, count } => {
+            let addr = beyond(b, rhs, offset + term * walk.k);
+            match count {
+                // One element costs less in every lane than in one.
+                Some(1) => b.load_splat(lane, addr),
+                Some(count) => {
+                    let count = b.index(count.into());
+                    b.load(lane, addr, Some(count))
+                }
+                None => b.load(lane, addr, None),
+            }
+        }
+        Strip::Gather {
+            offset,
+            count,
+            stride,
+        } => {
+            let addr = beyond(b, rhs, offset + term * walk.k);
+            let (stride, count) = (b.index(stride), b.index(count.into()));
+            b.op(Op::LoadStrided {
+                lane,
+                addr,
+                stride,
+                count: Some(count),
+            })
+        }
+    };
+    widened(b, walk.dtype, tile.dtype, y)
+}
+
+/// Elements of `dtype` as accumulators of `sum`, which they may be already.
+fn widened(b: &mut Builder, dtype: DType, sum: DType, x: Value) -> Value {
+    debug_assert_eq!(compute_lane(dtype), compute_lane(sum), "one accumulator");
+    widen(b, dtype, x)
+}
+
+/// `x * y + sum` in the accumulator of `dtype`: floats fused, integers wrapping.
+pub(super) fn multiply_add(b: &mut Builder, dtype: DType, x: Value, y: Value, sum: Value) -> Value {
+    if accumulator(dtype).is_float() {
+        return b.fma(x, y, sum);
+    }
+    let product = b.binary(BinaryOp::Mul, x, y);
+    b.binary(BinaryOp::Add, sum, product)
+}

@@ -1,0 +1,349 @@
+//! Matrix products against their definition in docs/numerics.md.
+
+use mind_ir::tensor::{Buffer, Element, Num};
+use mind_ir::types::DType;
+use mind_ir::with_num;
+use mind_jit::lower;
+use mind_jit::lower::product::{
+    Lhs, Operands, Packing, Panels, Product, Region, Rhs, Schedule, pack, product,
+};
+use mind_jit::target::TargetInfo;
+use mind_jit::vir::{Builder, Function, Value};
+
+use crate::harness::{self, Input};
+use crate::samples::{Random, mild};
+
+const DTYPES: [DType; 12] = [
+    DType::F32,
+    DType::F64,
+    DType::F16,
+    DType::BF16,
+    DType::I8,
+    DType::I16,
+    DType::I32,
+    DType::I64,
+    DType::U8,
+    DType::U16,
+    DType::U32,
+    DType::U64,
+];
+
+/// Where the second operand of a test lies, and what the product is given.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Lie {
+    Rows,
+    Columns,
+    /// Packed from rows.
+    Panels,
+    /// Packed from columns, and widened.
+    WidePanels,
+}
+
+/// A product to test: its extents, its layout, and the schedule if it is not to be chosen.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    dtype: DType,
+    extents: (usize, usize, usize),
+    lie: Lie,
+    /// Whether the first operand is transposed.
+    is_turned: bool,
+    schedule: Option<Schedule>,
+}
+
+/// Elements between the end of a row of an operand and the next one.
+const GAP: usize = 3;
+
+impl Case {
+    fn lanes(&self, target: &TargetInfo) -> u32 {
+        target.lanes(lower::compute_lane(self.dtype).bits())
+    }
+
+    fn lhs(&self) -> Lhs {
+        let (m, _, k) = self.extents;
+        let (row_stride, k_stride) = if self.is_turned {
+            (1, m + GAP)
+        } else {
+            (k + GAP, 1)
+        };
+        Lhs {
+            row_stride,
+            k_stride,
+        }
+    }
+
+    /// Strides of the second operand before it is packed: of columns, and of terms.
+    fn strides(&self) -> (usize, usize) {
+        let (_, n, k) = self.extents;
+        match self.lie {
+            Lie::Rows | Lie::Panels => (1, n + GAP),
+            Lie::Columns | Lie::WidePanels => (k + GAP, 1),
+        }
+    }
+
+    fn product(&self, target: &TargetInfo) -> Product {
+        let (m, n, k) = self.extents;
+        let (n_stride, k_stride) = self.strides();
+        let rhs = match self.lie {
+            Lie::Rows | Lie::Panels => Rhs::Rows { k_stride },
+            Lie::Columns | Lie::WidePanels => Rhs::Columns { n_stride },
+        };
+        let is_packed = matches!(self.lie, Lie::Panels | Lie::WidePanels);
+        let schedule = self
+            .schedule
+            .unwrap_or_else(|| Schedule::choose(target, self.dtype, (m, n, k), rhs, is_packed));
+        let mut panels = schedule.packed;
+        if self.lie == Lie::WidePanels && self.dtype.size() == 2 && self.dtype.is_float() {
+            panels = panels.map(|panels| Panels {
+                dtype: DType::F32,
+                ..panels
+            });
+        }
+        Product {
+            dtype: self.dtype,
+            m,
+            n,
+            k,
+            lhs: self.lhs(),
+            rhs: panels.filter(|_| is_packed).map_or(rhs, Rhs::Panels),
+            schedule,
+        }
+    }
+}
+
+/// `out = round(lhs * rhs)`, for a range of rows and one of columns.
+fn kernel(p: &Product, lanes: u32) -> Function {
+    let mut b = Builder::new("product", lanes);
+    let [lhs, rhs, out, scratch] = std::array::from_fn(|_| b.ptr_param());
+    let bounds: [Value; 4] = std::array::from_fn(|_| b.index_param());
+    let region = Region {
+        rows: (bounds[0], bounds[1]),
+        columns: (bounds[2], bounds[3]),
+    };
+    let at = Operands { lhs, rhs, scratch };
+    product(&mut b, p, at, region, &mut |b, spot, sum| {
+        let addr = spot.addr(b, out, p.n, lower::storage_lane(p.dtype));
+        lower::store(b, p.dtype, sum, addr, spot.column.count);
+    });
+    b.finish()
+}
+
+/// The panels of the second operand.
+fn packing_kernel(packing: &Packing, lanes: u32) -> Function {
+    let mut b = Builder::new("pack", lanes);
+    let (from, to) = (b.ptr_param(), b.ptr_param());
+    let panels = (b.index_param(), b.index_param());
+    pack(&mut b, packing, from, to, panels);
+    b.finish()
+}
+
+/// The definition, word for word.
+fn reference(case: &Case, lhs: &Buffer, rhs: &Buffer) -> Buffer {
+    fn of<T: Num>(case: &Case, lhs: &[T], rhs: &[T]) -> Buffer {
+        let ((m, n, k), strides) = (case.extents, case.lhs());
+        let (n_stride, k_stride) = case.strides();
+        let mut results = Vec::new();
+        for row in 0..m {
+            for column in 0..n {
+                let mut sum = T::Acc::ZERO;
+                for term in 0..k {
+                    let x = lhs[row * strides.row_stride + term * strides.k_stride];
+                    let y = rhs[column * n_stride + term * k_stride];
+                    sum = x.widen().fma(y.widen(), sum);
+                }
+                results.push(T::narrow(sum));
+            }
+        }
+        T::wrap(results)
+    }
+    let peek = "its dtype";
+    with_num!(
+        case.dtype,
+        T => of::<T>(case, T::peek(lhs).expect(peek), T::peek(rhs).expect(peek)),
+        else unreachable!("no products of bool")
+    )
+}
+
+/// Elements of a matrix of these extents and strides, and nothing behind them.
+fn matrix(dtype: DType, dims: [(usize, usize); 2], random: &mut Random) -> Buffer {
+    let reach = dims.iter().map(|&(extent, stride)| match extent {
+        0 => None,
+        _ => Some((extent - 1) * stride),
+    });
+    let reach: Option<usize> = reach.sum();
+    mild(dtype, reach.map_or(0, |reach| reach + 1), random)
+}
+
+/// Runs a case in parts, and compares every bit.
+fn check(case: &Case, target: &TargetInfo, random: &mut Random) {
+    let (m, n, k) = case.extents;
+    let (lanes, p) = (case.lanes(target), case.product(target));
+    let code = kernel(&p, lanes);
+    let Some(compiled) = harness::compiled(&code, target.isa) else {
+        return;
+    };
+    let (n_stride, k_stride) = case.strides();
+    let lhs_dims = [(m, p.lhs.row_stride), (k, p.lhs.k_stride)];
+    let lhs = matrix(case.dtype, lhs_dims, random);
+    let rhs = matrix(case.dtype, [(n, n_stride), (k, k_stride)], random);
+    let mut given = Input::elements(&rhs);
+    if let Rhs::Panels(panels) = p.rhs {
+        let packing = Packing {
+            dtype: case.dtype,
+            n,
+            k,
+            n_stride,
+            k_stride,
+            panels,
+        };
+        let code = packing_kernel(&packing, lanes);
+        let compiled = harness::compiled(&code, target.isa).expect("it can run here");
+        let count = panels.bytes(n, k) / panels.dtype.size();
+        let inputs = [
+            given,
+            Input::room(panels.dtype, count),
+            Input::Index(0),
+            Input::Index(packing.count() as i64),
+        ];
+        let (_, buffers) = harness::check(&code, &compiled, &inputs);
+        given = Input::elements(&buffers[1]);
+    }
+    let scratch = p.scratch_bytes();
+    let (height, width) = p.grain(lanes);
+    // Two parts each way, where there are two.
+    let cut = |extent: usize, grain: usize| {
+        let middle = (extent / grain).div_ceil(2) * grain;
+        [(0, middle), (middle, extent)]
+    };
+    let mut out = Input::room(case.dtype, m * n);
+    for (top, bottom) in cut(m, height) {
+        for (left, right) in cut(n, width) {
+            let mut inputs = vec![
+                Input::elements(&lhs),
+                given.clone(),
+                out,
+                Input::room(DType::U8, scratch),
+            ];
+            let bounds = [top, bottom, left, right];
+            inputs.extend(bounds.map(|bound| Input::Index(bound as i64)));
+            let (_, buffers) = harness::check(&code, &compiled, &inputs);
+            out = Input::elements(&buffers[2]);
+        }
+    }
+    let expected = Input::elements(&reference(case, &lhs, &rhs));
+    let (Input::Elements(_, found), Input::Elements(_, wanted)) = (out, expected) else {
+        unreachable!("elements");
+    };
+    let [found, wanted] = [found, wanted].map(|bytes| Buffer::from_bytes(case.dtype, &bytes));
+    assert!(
+        wanted.same_bits(&found),
+        "{case:?} on {}: expected {wanted:?}, found {found:?}",
+        target.isa
+    );
+}
+
+#[test]
+fn every_dtype_in_every_layout_follows_the_stated_order() {
+    let mut random = Random::new(7);
+    for target in harness::targets() {
+        for dtype in DTYPES {
+            for lie in [Lie::Rows, Lie::Columns, Lie::Panels, Lie::WidePanels] {
+                for (extents, is_turned) in [((7, 13, 5), false), ((5, 37, 11), true)] {
+                    let case = Case {
+                        dtype,
+                        extents,
+                        lie,
+                        is_turned,
+                        schedule: None,
+                    };
+                    check(&case, &target, &mut random);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_shape_follows_the_stated_order() {
+    let mut random = Random::new(8);
+    let shapes = [
+        (0, 5, 3),
+        (5, 0, 3),
+        (4, 9, 0),
+        (1, 1, 1),
+        (1, 1, 29),
+        (1, 97, 17),
+        (2, 64, 8),
+        (3, 8, 16),
+        (8, 24, 7),
+        (13, 17, 19),
+        (31, 33, 4),
+    ];
+    for target in harness::targets() {
+        for extents in shapes {
+            for lie in [Lie::Rows, Lie::Columns, Lie::Panels] {
+                let case = Case {
+                    dtype: DType::F32,
+                    extents,
+                    lie,
+                    is_turned: false,
+                    schedule: None,
+                };
+                check(&case, &target, &mut random);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_schedule_changes_a_bit() {
+    let mut random = Random::new(9);
+    for target in harness::targets() {
+        for dtype in [DType::F32, DType::F16, DType::I32] {
+            for (rows, vectors, unroll) in [(1, 1, 1), (6, 2, 3), (9, 4, 7)] {
+                let mut case = Case {
+                    dtype,
+                    extents: (11, 45, 23),
+                    lie: random.pick(&[Lie::Rows, Lie::Columns, Lie::Panels, Lie::WidePanels]),
+                    is_turned: random.below(2) == 0,
+                    schedule: None,
+                };
+                let width = case.lanes(&target) as usize;
+                case.schedule = Some(Schedule {
+                    rows,
+                    vectors,
+                    unroll,
+                    packed: Some(Panels { width, dtype }),
+                });
+                check(&case, &target, &mut random);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_schedule_that_cannot_be_followed_is_refused_with_what_could() {
+    let panels = Panels {
+        width: 24,
+        dtype: DType::F32,
+    };
+    let schedule = Schedule {
+        rows: 4,
+        vectors: 2,
+        unroll: 4,
+        packed: None,
+    };
+    let error = schedule.check(8, &Rhs::Panels(panels));
+    assert_eq!(
+        error.expect_err("16 is no multiple of 24").to_string(),
+        "a tile has 16 columns, which are no multiple of the 24 of a panel"
+    );
+    let error = Schedule {
+        rows: 0,
+        ..schedule
+    };
+    let error = error.check(8, &Rhs::Rows { k_stride: 1 });
+    assert_eq!(
+        error.expect_err("no rows").to_string(),
+        "`rows` of a product is 0; expected 1 to 64"
+    );
+}
