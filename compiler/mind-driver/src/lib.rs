@@ -1,6 +1,7 @@
 //! Default registry, pipelines and the tools as functions.
 
 pub mod emit;
+pub mod engine;
 pub mod equivalence;
 pub mod host;
 pub mod load;

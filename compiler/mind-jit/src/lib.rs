@@ -6,12 +6,14 @@
 //!   that of everything else.
 //! - [`code`]: executable memory.
 //! - [`pool`]: threads that share the work of a kernel.
+//! - [`program`]: modules of the loops dialect as kernels and the steps that call them.
 //! - [`target`]: instruction sets, and what a lowering asks of one.
 
 pub mod code;
 pub mod kernel;
 pub mod lower;
 pub mod pool;
+pub mod program;
 pub mod target;
 pub mod vir;
 

@@ -15,8 +15,6 @@ pub trait Element: Copy + PartialEq + std::fmt::Debug + Send + Sync + 'static {
     fn wrap(elements: Vec<Self>) -> Buffer;
     /// The elements of a buffer of this dtype.
     fn peek(buffer: &Buffer) -> Option<&[Self]>;
-    /// Appends the native-order bytes.
-    fn write(self, bytes: &mut Vec<u8>);
     /// The element at the start of native-order bytes. Panics on too few.
     fn read(bytes: &[u8]) -> Self;
     /// Equality of bits, any NaN equal to any NaN.
@@ -45,10 +43,6 @@ macro_rules! buffers {
                         Buffer::$name(elements) => Some(elements),
                         _ => None,
                     }
-                }
-
-                fn write(self, bytes: &mut Vec<u8>) {
-                    Bytes::put(self, bytes);
                 }
 
                 fn read(bytes: &[u8]) -> Self {
@@ -107,17 +101,12 @@ buffers! {
 
 /// Native-order bytes of an element.
 trait Bytes {
-    fn put(self, bytes: &mut Vec<u8>);
     fn take(bytes: &[u8]) -> Self;
 }
 
 macro_rules! native_bytes {
     ($($element:ty),*) => {$(
         impl Bytes for $element {
-            fn put(self, bytes: &mut Vec<u8>) {
-                bytes.extend_from_slice(&self.to_ne_bytes());
-            }
-
             fn take(bytes: &[u8]) -> Self {
                 let (first, _) = bytes.split_first_chunk().expect("bytes of a whole element");
                 Self::from_ne_bytes(*first)
@@ -129,10 +118,6 @@ macro_rules! native_bytes {
 native_bytes!(f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64);
 
 impl Bytes for bool {
-    fn put(self, bytes: &mut Vec<u8>) {
-        bytes.push(u8::from(self));
-    }
-
     fn take(bytes: &[u8]) -> bool {
         bytes[0] != 0
     }
@@ -171,13 +156,14 @@ impl Buffer {
         with_buffer!(self, |elements| same(elements, other))
     }
 
+    /// The elements as native-order bytes, where they are.
+    pub fn as_bytes(&self) -> &[u8] {
+        with_buffer!(self, |elements| bytemuck::must_cast_slice(elements.as_slice()))
+    }
+
     /// The native-order bytes of all elements.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.len() * self.dtype().size());
-        with_buffer!(self, |elements| elements
-            .iter()
-            .for_each(|x| x.write(&mut bytes)));
-        bytes
+        self.as_bytes().to_vec()
     }
 
     /// The elements in native-order `bytes`. Panics on a broken last element.

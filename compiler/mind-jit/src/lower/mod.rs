@@ -15,4 +15,4 @@ mod scalar;
 pub use each::{At, for_each};
 pub use math::VectorSteps;
 pub use reduce::{Reduction, combine, identity, reduce};
-pub use scalar::{apply, compute_lane, load, narrow, storage_lane, store, widen};
+pub use scalar::{apply, compute_lane, load, narrow, round, storage_lane, store, widen};

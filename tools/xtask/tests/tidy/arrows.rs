@@ -30,6 +30,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "mind-transforms",
             "mind-to-loops",
+            "mind-jit",
             "mind-rulecheck",
             "mind-text",
         ],

@@ -1,8 +1,11 @@
 //! The command line.
 
+use std::num::NonZero;
+
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
+use crate::engine::Config;
 use crate::load::LoadOptions;
 use crate::tools::cli::{self, DiagnosticFormat};
 
@@ -13,6 +16,15 @@ pub(super) enum Form {
     Text,
     /// One JSON object.
     Json,
+}
+
+/// What runs a module.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum EngineKind {
+    /// Machine code.
+    Jit,
+    /// The reference interpreter.
+    Interp,
 }
 
 /// What the command line asks for.
@@ -30,6 +42,10 @@ pub(super) struct Args {
     pub(super) random: Option<u64>,
     /// Extents of symbolic dimensions.
     pub(super) dims: Vec<(String, usize)>,
+    /// What runs the module.
+    pub(super) engine: EngineKind,
+    /// What is compiled for.
+    pub(super) config: Config,
     /// Where the results go, instead of being printed.
     pub(super) outputs: Option<String>,
     /// Whether to time the runs.
@@ -57,6 +73,14 @@ impl Args {
                 .flatten()
                 .cloned()
                 .collect(),
+            engine: match word("engine").as_deref() {
+                Some("interp") => EngineKind::Interp,
+                _ => EngineKind::Jit,
+            },
+            config: Config {
+                isa: word("isa").and_then(|isa| isa.parse().ok()),
+                threads: matches.get_one("threads").copied(),
+            },
             outputs: word("outputs"),
             bench: matches.get_flag("bench"),
             form: match word("format").as_deref() {
@@ -108,8 +132,16 @@ pub(super) fn command() -> Command {
         )
         .arg(
             value("engine", "ENGINE", "what runs the module")
-                .value_parser(["interp"])
-                .default_value("interp"),
+                .value_parser(["jit", "interp"])
+                .default_value("jit"),
+        )
+        .arg(
+            value("isa", "ISA", "the instruction set to compile for; this machine's widest unless given")
+                .value_parser(["avx512", "avx2", "portable"]),
+        )
+        .arg(
+            value("threads", "N", "threads; as many as the machine has unless given")
+                .value_parser(clap::value_parser!(NonZero<usize>)),
         )
         .arg(value(
             "outputs",

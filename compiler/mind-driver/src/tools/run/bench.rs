@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mind_interp::RunError;
+use mind_diag::Diagnostics;
 use serde_json::json;
 
 use crate::host::Host;
@@ -16,7 +16,7 @@ const RUNS: std::ops::Range<usize> = 5..1000;
 /// What a benchmark found. Times are in microseconds.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Times {
-    /// Parsing and verifying.
+    /// Parsing, verifying, and making code.
     compile: f64,
     /// Making the inputs ready.
     bind: f64,
@@ -30,6 +30,25 @@ pub(super) struct Times {
     runs: usize,
     /// Bytes of the inputs and outputs.
     interface: u64,
+    /// Threads.
+    threads: usize,
+    /// The instruction set, or what else runs it.
+    isa: &'static str,
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Subject {
+    /// The time of parsing, verifying and making code.
+    pub(super) compile: Duration,
+    /// The time of making inputs ready and binding weights.
+    pub(super) bind: Duration,
+    /// Bytes of the inputs and outputs.
+    pub(super) interface: u64,
+    /// Threads.
+    pub(super) threads: usize,
+    /// The instruction set, or what else runs it.
+    pub(super) isa: &'static str,
 }
 
 /// Times `once`, again and again. The caller has run it before, so that nothing is cold.
@@ -37,11 +56,9 @@ pub(super) struct Times {
 /// Errors: those of `once`.
 pub(super) fn measure(
     host: &dyn Host,
-    compile: Duration,
-    bind: Duration,
-    interface: u64,
-    once: &mut dyn FnMut() -> Result<(), RunError>,
-) -> Result<Times, RunError> {
+    subject: Subject,
+    once: &mut dyn FnMut() -> Result<(), Diagnostics>,
+) -> Result<Times, Diagnostics> {
     let (mut times, mut total) = (Vec::new(), Duration::ZERO);
     while times.len() < RUNS.start || total < TARGET && times.len() < RUNS.end {
         let started = host.now();
@@ -54,13 +71,15 @@ pub(super) fn measure(
     let runs = times.len();
     let at = |percent: usize| micros(times[(runs * percent).div_ceil(100).max(1) - 1]);
     Ok(Times {
-        compile: micros(compile),
-        bind: micros(bind),
+        compile: micros(subject.compile),
+        bind: micros(subject.bind),
         min: micros(times[0]),
         median: at(50),
         p90: at(90),
         runs,
-        interface,
+        interface: subject.interface,
+        threads: subject.threads,
+        isa: subject.isa,
     })
 }
 
@@ -101,8 +120,8 @@ impl Times {
             "run_us": { "min": self.min, "median": self.median, "p90": self.p90 },
             "runs": self.runs,
             "gb_per_s": self.gigabytes(),
-            "threads": 1,
-            "isa": "interp",
+            "threads": self.threads,
+            "isa": self.isa,
         });
         format!("{object}\n")
     }

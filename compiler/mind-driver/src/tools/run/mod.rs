@@ -3,19 +3,23 @@
 mod args;
 mod arrays;
 mod bench;
+mod compiled;
 mod show;
 
 use std::path::Path;
 use std::time::Duration;
 
-use mind_diag::{Diagnostics, SourceFile};
+use mind_diag::{Code, Diagnostic, Diagnostics, SourceFile, Span};
 use mind_interp::{RunConfig, RunError, bind, run as interpret};
 use mind_ir::Graph;
 use mind_ir::eval::EvalError;
 use mind_ir::tensor::Tensor;
+use mind_jit::program::{Port, Program};
 
-use self::args::{Args, Form};
+use self::args::{Args, EngineKind, Form};
+use self::compiled::Compiled;
 use super::cli::{self, DONE, REJECTED};
+use crate::engine::Engine;
 use crate::host::Host;
 use crate::load::{Loaded, load_module};
 use crate::npz;
@@ -35,7 +39,7 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
 
 /// Errors: the exit code, after the reason has been reported.
 fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
-    let (loaded, compile) = load(args, host)?;
+    let (loaded, mut compile) = load(args, host)?;
     let Loaded { file, graph, .. } = &loaded;
     let given = arrays::read(args, host)?;
     let started = host.now();
@@ -44,20 +48,53 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     let bound = bind(graph, &arrays, extents);
     let bound = bound
         .map_err(|errors| reject(args, host, &arrays::diagnostics(args, graph, &errors), file))?;
-    let binding = host.now().saturating_sub(started);
+    let mut binding = host.now().saturating_sub(started);
     let config = RunConfig {
         memory_limit: args.memory_limit,
     };
-    let results = interpret(graph, &bound, &config);
-    let results =
-        results.map_err(|error| reject(args, host, &run_diagnostic(graph, &error), file))?;
+    let interpreted = || interpret(graph, &bound, &config).map_err(|error| run_diagnostic(graph, &error));
+    let mut runner = match args.engine {
+        EngineKind::Interp => Runner::Interpreter,
+        EngineKind::Jit => {
+            let started = host.now();
+            let engine = Engine::new(&args.config).map_err(|found| reject(args, host, &found, file))?;
+            let program = engine.compile_for(graph, &bound);
+            let program = program.map_err(|found| reject(args, host, &found, file))?;
+            compile += host.now().saturating_sub(started);
+            let started = host.now();
+            let compiled = fits(args, &program).and_then(|()| {
+                Compiled::new(&program, &arrays).map_err(|why| failed(&why, &interpreted))
+            });
+            let compiled = compiled.map_err(|found| reject(args, host, &found, file))?;
+            binding += host.now().saturating_sub(started);
+            Runner::Code(Box::new(compiled), engine)
+        }
+    };
+    let results = match &mut runner {
+        Runner::Interpreter => interpreted(),
+        Runner::Code(compiled, _) => match compiled.run(&arrays) {
+            Ok(()) => Ok(compiled.results()),
+            Err(why) => Err(failed(&why, &interpreted)),
+        },
+    };
+    let results = results.map_err(|found| reject(args, host, &found, file))?;
     let printed = match (args.bench, args.outputs.is_some()) {
         (true, _) => {
-            let interface: u64 = arrays.values().chain(&results).map(bytes).sum();
-            let mut once = || interpret(graph, &bound, &config).map(drop);
-            let times = bench::measure(host, compile, binding, interface, &mut once);
-            let times =
-                times.map_err(|error| reject(args, host, &run_diagnostic(graph, &error), file))?;
+            let subject = bench::Subject {
+                compile,
+                bind: binding,
+                interface: arrays.values().chain(&results).map(bytes).sum(),
+                threads: runner.threads(),
+                isa: runner.name(),
+            };
+            let mut once = || match &mut runner {
+                Runner::Interpreter => interpreted().map(drop),
+                Runner::Code(compiled, _) => {
+                    compiled.run(&arrays).map_err(|why| failed(&why, &interpreted))
+                }
+            };
+            let times = bench::measure(host, subject, &mut once);
+            let times = times.map_err(|found| reject(args, host, &found, file))?;
             match args.form {
                 Form::Text => times.text(),
                 Form::Json => times.json(),
@@ -74,6 +111,53 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     }
     cli::print(host, &printed);
     Ok(())
+}
+
+/// What runs the module.
+enum Runner {
+    Interpreter,
+    Code(Box<Compiled>, Engine),
+}
+
+impl Runner {
+    fn threads(&self) -> usize {
+        match self {
+            Runner::Interpreter => 1,
+            Runner::Code(_, engine) => engine.pool().threads(),
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Runner::Interpreter => "interp",
+            Runner::Code(_, engine) => engine.target().isa.name(),
+        }
+    }
+}
+
+/// Errors: results that take more memory than is allowed.
+fn fits(args: &Args, program: &Program) -> Result<(), Diagnostics> {
+    let outputs: usize = program.outputs().iter().map(Port::bytes).sum();
+    let needed = program.workspace_bytes().saturating_add(outputs as u64);
+    if needed <= args.memory_limit {
+        return Ok(());
+    }
+    let limit = args.memory_limit;
+    let text = format!("a run needs {needed} bytes for its values, more than the allowed {limit}");
+    let mut error = Diagnostic::error(Span::FILE, text);
+    error.code = Some(Code(6004));
+    Err(error.help("`--memory-limit` allows more").into())
+}
+
+/// What stopped compiled code, in the words of the interpreter, which knows the op.
+fn failed(
+    why: &mind_jit::program::RunError,
+    interpreted: &dyn Fn() -> Result<Vec<Tensor>, Diagnostics>,
+) -> Diagnostics {
+    match interpreted() {
+        Err(found) => found,
+        Ok(_) => compiled::refused(why),
+    }
 }
 
 /// The verified module, and the time that parsing and verifying took.

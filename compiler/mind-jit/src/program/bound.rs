@@ -1,0 +1,139 @@
+//! A program with its weights.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use smallvec::SmallVec;
+
+use super::Program;
+use super::error::RunError;
+use super::memory::Block;
+use super::port::Port;
+use super::run::{Memory, run};
+
+/// A program with its weights, ready to run. It can be run from any thread, and from several at once.
+#[derive(Debug)]
+pub struct BoundProgram {
+    program: Arc<Program>,
+    /// Packed and derived weights, and copies of those that are read as they are.
+    bound: Block,
+    /// Workspaces that no run uses.
+    idle: Mutex<Vec<Block>>,
+}
+
+impl BoundProgram {
+    /// Binds weights: they are packed, and what follows from them alone is computed.
+    ///
+    /// Errors: another number of weights or bytes, no memory, an integer division without result.
+    pub(super) fn new(program: Arc<Program>, params: &[&[u8]]) -> Result<BoundProgram, RunError> {
+        check("weights", &program.params, params.iter().map(|param| param.len()))?;
+        let bound = Block::new(program.bound_bytes as usize)?;
+        for &(param, offset) in &program.kept {
+            let contents = params[param];
+            // SAFETY: the block has room for the weight at this offset, as the layout says.
+            unsafe {
+                let to = bound.start().add(offset as usize);
+                std::ptr::copy_nonoverlapping(contents.as_ptr(), to, contents.len());
+            }
+        }
+        let new = BoundProgram {
+            idle: Mutex::new(Vec::new()),
+            bound,
+            program,
+        };
+        let workspace = new.workspace()?;
+        let params: SmallVec<[*const u8; 8]> = params.iter().map(|param| param.as_ptr()).collect();
+        let memory = Memory {
+            params: &params,
+            ..new.memory(&workspace)
+        };
+        // SAFETY: sizes were checked; nobody else knows the memory yet.
+        unsafe { run(&new.program.bind_steps, &new.program.kernels, &new.program.pool, memory)? };
+        new.give_back(workspace);
+        Ok(new)
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// Runs the program on `inputs` into `outputs`, each an array of elements row-major without gaps.
+    ///
+    /// Errors: another number of arrays or bytes, no memory, an integer division without result, an index out
+    /// of bounds. After an error outputs hold anything.
+    pub fn run(&self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), RunError> {
+        let program = &*self.program;
+        check("inputs", &program.inputs, inputs.iter().map(|input| input.len()))?;
+        check("outputs", &program.outputs, outputs.iter().map(|output| output.len()))?;
+        let workspace = self.workspace()?;
+        let inputs: SmallVec<[*const u8; 8]> = inputs.iter().map(|input| input.as_ptr()).collect();
+        let outputs: SmallVec<[*mut u8; 8]> =
+            outputs.iter_mut().map(|output| output.as_mut_ptr()).collect();
+        let memory = Memory {
+            inputs: &inputs,
+            outputs: &outputs,
+            ..self.memory(&workspace)
+        };
+        // SAFETY: sizes were checked; borrows keep others from outputs, and the workspace is this run's own.
+        let done = unsafe { run(&program.steps, &program.kernels, &program.pool, memory) };
+        self.give_back(workspace);
+        done
+    }
+
+    fn memory<'m>(&self, workspace: &Block) -> Memory<'m> {
+        let program = &self.program;
+        let scratch = program.workspace_bytes.next_multiple_of(64) as usize;
+        Memory {
+            inputs: &[],
+            outputs: &[],
+            params: &[],
+            constants: program.constants.start(),
+            bound: self.bound.start(),
+            workspace: workspace.start(),
+            scratch: workspace.start().wrapping_add(scratch),
+            scratch_stride: program.scratch_bytes,
+        }
+    }
+
+    fn workspace(&self) -> Result<Block, RunError> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        match idle {
+            Some(block) => Ok(block),
+            None => {
+                let program = &self.program;
+                let scratch = program.scratch_bytes * program.pool.threads();
+                Block::new(program.workspace_bytes.next_multiple_of(64) as usize + scratch)
+            }
+        }
+    }
+
+    fn give_back(&self, block: Block) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(block);
+    }
+}
+
+/// Errors: another number of arrays, or one of another size.
+fn check(
+    what: &'static str,
+    ports: &[Port],
+    found: impl ExactSizeIterator<Item = usize>,
+) -> Result<(), RunError> {
+    if ports.len() != found.len() {
+        return Err(RunError::Count {
+            what,
+            expected: ports.len(),
+            found: found.len(),
+        });
+    }
+    let mut pairs = ports.iter().zip(found);
+    match pairs.find(|(port, found)| port.bytes() != *found) {
+        None => Ok(()),
+        Some((port, found)) => Err(RunError::Size {
+            name: port.name.clone(),
+            shape: port.shape.clone(),
+            dtype: port.dtype,
+            expected: port.bytes(),
+            found,
+        }),
+    }
+}

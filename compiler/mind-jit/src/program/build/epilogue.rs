@@ -1,0 +1,139 @@
+//! What is made of a sum of products while it is in its register.
+
+use mind_ir::types::DType;
+
+use crate::lower::nest::Node;
+use crate::lower::product::Spot;
+use crate::lower::{apply, compute_lane, load, round, storage_lane, store, widen};
+use crate::vir::{Addr, Builder, ConvertOp, IndexOp, Lane, Op, Value};
+
+/// How an operand or a result of the epilogue lies: strides in elements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Extra {
+    pub(super) dtype: DType,
+    pub(super) row: i64,
+    pub(super) column: i64,
+}
+
+/// A body after the product: the first two nodes are its sides, of which the first stands for the product.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Epilogue {
+    pub(super) dtype: DType,
+    pub(super) nodes: Vec<Node>,
+    pub(super) extras: Vec<Extra>,
+    pub(super) outputs: Vec<(usize, Extra)>,
+}
+
+impl Epilogue {
+    /// Appends the body for the elements at `spot`, whose sums are `sum`; `pointers` are those of the extra
+    /// operands and of the results.
+    pub(super) fn finish(&self, b: &mut Builder, pointers: &[Value], spot: Spot, sum: Value) {
+        let rounded = round(b, self.dtype, sum);
+        let mut values: Vec<Option<Value>> = vec![None; self.nodes.len()];
+        values[0] = Some(rounded);
+        for (at, node) in self.nodes.iter().enumerate() {
+            let value = match node {
+                Node::Input(0 | 1) => continue,
+                Node::Input(index) => self.extras[index - 2].load(b, pointers[index - 2], spot),
+                Node::Constant { dtype, bits } => constant(b, *dtype, *bits),
+                Node::Apply { function, dtype, args } => {
+                    let args: Vec<Value> = args.iter().filter_map(|&arg| values[arg]).collect();
+                    apply(b, *function, *dtype, &args, spot.column.count)
+                }
+                Node::Convert { to, arg, .. } => match values[*arg] {
+                    Some(value) => converted(b, *to, value),
+                    None => continue,
+                },
+                Node::Reduce { .. } => continue,
+            };
+            values[at] = Some(value);
+        }
+        let results = &pointers[self.extras.len()..];
+        for ((node, extra), &pointer) in self.outputs.iter().zip(results) {
+            if let Some(value) = values[*node] {
+                extra.store(b, pointer, spot, value);
+            }
+        }
+    }
+}
+
+/// A constant in the lanes that its dtype is worked on in.
+fn constant(b: &mut Builder, dtype: DType, bits: u64) -> Value {
+    let elements = b.constant(storage_lane(dtype), bits);
+    match dtype {
+        DType::F16 => {
+            let wide = half::f16::from_bits(bits as u16).to_f32();
+            b.f32(wide)
+        }
+        DType::BF16 => b.constant(Lane::F32, bits << 16),
+        _ => elements,
+    }
+}
+
+/// A float in another float dtype, in the lanes to work on.
+fn converted(b: &mut Builder, to: DType, value: Value) -> Value {
+    let lane = compute_lane(to);
+    let moved = match b.lane(value) == lane {
+        true => value,
+        false => b.convert(ConvertOp::Float, lane, value),
+    };
+    round(b, to, moved)
+}
+
+impl Extra {
+    fn load(&self, b: &mut Builder, base: Value, spot: Spot) -> Value {
+        let lane = storage_lane(self.dtype);
+        let addr = self.addr(b, base, spot);
+        let count = spot.column.count;
+        match self.column {
+            1 => load(b, self.dtype, addr, count),
+            0 => {
+                let element = b.load_splat(lane, addr);
+                widen(b, self.dtype, element)
+            }
+            stride => {
+                let stride = b.index(stride);
+                let elements = b.op(Op::LoadStrided { lane, addr, stride, count });
+                widen(b, self.dtype, elements)
+            }
+        }
+    }
+
+    /// Stores a row of results, which is always dense.
+    fn store(&self, b: &mut Builder, base: Value, spot: Spot, value: Value) {
+        let addr = self.addr(b, base, spot);
+        store(b, self.dtype, value, addr, spot.column.count);
+    }
+
+    /// Where the first element of `spot` is.
+    fn addr(&self, b: &mut Builder, base: Value, spot: Spot) -> Addr {
+        let lane = storage_lane(self.dtype);
+        if self.column == 1 && self.row > 0 {
+            return spot.addr(b, base, self.row as usize, lane);
+        }
+        let mut index = None;
+        let mut add = |b: &mut Builder, value: Value, stride: i64| {
+            if stride == 0 {
+                return;
+            }
+            let step = match stride {
+                1 => value,
+                stride => {
+                    let stride = b.index(stride);
+                    b.index_op(IndexOp::Mul, value, stride)
+                }
+            };
+            index = Some(match index {
+                Some(index) => b.index_op(IndexOp::Add, index, step),
+                None => step,
+            });
+        };
+        add(b, spot.row, self.row);
+        add(b, spot.column.index, self.column);
+        let ahead = i64::from(spot.below) * self.row + i64::from(spot.column.ahead) * self.column;
+        let ahead = b.index(ahead);
+        add(b, ahead, 1);
+        let index = index.unwrap_or(ahead);
+        Addr::element(base, index, lane)
+    }
+}

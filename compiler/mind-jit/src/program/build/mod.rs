@@ -1,0 +1,152 @@
+//! From ops of the loops dialect to kernels and steps.
+
+mod body;
+mod epilogue;
+mod grid;
+mod movement;
+mod nest;
+mod product;
+
+use mind_ir::graph::Graph;
+use mind_ir::{OpId, ValueId};
+use mind_loops::extents::{dense, known};
+use mind_loops::memory::is_kernel;
+use mind_loops::ops::block::Block;
+use mind_loops::ops::contract::Contract;
+use mind_loops::ops::movement::{Gather, Join, Pack};
+use mind_loops::ops::nest::Nest;
+use mind_loops::ops::view::View;
+use mind_loops::ops::window::Window;
+use rustc_hash::FxHashMap;
+
+use super::error::ProgramError;
+use super::layout::{Layout, Place};
+use super::step::Step;
+use crate::lower::product::Panels;
+use crate::target::TargetInfo;
+use crate::vir::Function;
+
+/// Where the elements of a value stand: strides in elements over its dimensions.
+#[derive(Clone, Debug)]
+pub(super) struct Strided {
+    pub(super) place: Place,
+    pub(super) extents: Vec<usize>,
+    pub(super) strides: Vec<i64>,
+    /// The first element.
+    pub(super) offset: i64,
+}
+
+/// The kernels and steps of a module.
+pub(super) struct Unit<'g> {
+    pub(super) g: &'g Graph,
+    pub(super) target: &'g TargetInfo,
+    pub(super) layout: Layout,
+    /// The kernels, each with the op that it was made for first.
+    pub(super) functions: Vec<(Function, &'static str)>,
+    pub(super) bind_steps: Vec<Step>,
+    pub(super) steps: Vec<Step>,
+    pub(super) scratch_bytes: usize,
+    /// Kernels by what they do.
+    known: FxHashMap<String, usize>,
+    /// How the values that `loops.pack` makes lie.
+    panels: FxHashMap<ValueId, Panels>,
+}
+
+/// Builds the kernels and steps of a verified module.
+///
+/// Errors: an op without a kernel.
+pub(super) fn build<'g>(g: &'g Graph, target: &'g TargetInfo) -> Result<Unit<'g>, ProgramError> {
+    let mut unit = Unit {
+        g,
+        target,
+        layout: Layout::of(g),
+        functions: Vec::new(),
+        bind_steps: Vec::new(),
+        steps: Vec::new(),
+        scratch_bytes: 0,
+        known: FxHashMap::default(),
+        panels: FxHashMap::default(),
+    };
+    for op in g.ops(g.body()) {
+        if is_kernel(g, op) {
+            unit.kernel(op)?;
+        }
+    }
+    Ok(unit)
+}
+
+impl Unit<'_> {
+    fn kernel(&mut self, op: OpId) -> Result<(), ProgramError> {
+        let g = self.g;
+        if let Some(nest) = g.view::<Nest>(op) {
+            self.nest(nest)
+        } else if let Some(contract) = g.view::<Contract>(op) {
+            self.contract(contract)
+        } else if let Some(window) = g.view::<Window>(op) {
+            self.window(window)
+        } else if let Some(pack) = g.view::<Pack>(op) {
+            self.pack(pack)
+        } else if let Some(gather) = g.view::<Gather>(op) {
+            self.gather(gather)
+        } else if let Some(join) = g.view::<Join>(op) {
+            self.join(join)
+        } else if let Some(block) = g.view::<Block>(op) {
+            self.block(block)
+        } else {
+            let reason = "it is no op of the loops dialect".to_owned();
+            Err(ProgramError::Op { op: g.def(op).name, reason })
+        }
+    }
+
+    /// Where the elements of `value` stand.
+    pub(super) fn strided(&self, value: ValueId) -> Strided {
+        let (g, extents) = (self.g, known(self.g, value));
+        let place = self.layout.place(g, value);
+        let view = g.defining_op(value).and_then(|op| g.view::<View>(op));
+        match view {
+            Some(view) => Strided {
+                place,
+                extents,
+                strides: view.strides(g).to_vec(),
+                offset: view.offset(g),
+            },
+            None => Strided {
+                place,
+                strides: dense(&extents),
+                extents,
+                offset: 0,
+            },
+        }
+    }
+
+    /// Adds a step of an op.
+    pub(super) fn push(&mut self, op: OpId, step: Step) {
+        match self.layout.is_fixed(op) {
+            true => self.bind_steps.push(step),
+            false => self.steps.push(step),
+        }
+    }
+
+    /// The number of the kernel that `key` describes, made where it is new.
+    pub(super) fn function(
+        &mut self,
+        key: String,
+        op: &'static str,
+        make: impl FnOnce() -> Function,
+    ) -> usize {
+        if let Some(&known) = self.known.get(&key) {
+            return known;
+        }
+        let number = self.functions.len();
+        self.functions.push((make(), op));
+        self.known.insert(key, number);
+        number
+    }
+
+    pub(super) fn refuse<T>(&self, op: OpId, reason: &str) -> Result<T, ProgramError> {
+        Err(ProgramError::Op {
+            op: self.g.def(op).name,
+            reason: reason.to_owned(),
+        })
+    }
+}

@@ -1,0 +1,88 @@
+//! Why a module has no program, and why a run of one stopped.
+
+use crate::error::CompileError;
+use crate::vir::Status;
+
+/// Why a module could not be compiled.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramError {
+    /// An op has no kernel.
+    #[error("`{op}` has no kernel: {reason}")]
+    Op {
+        /// The op.
+        op: &'static str,
+        /// What is missing.
+        reason: String,
+    },
+    /// A kernel could not be compiled.
+    #[error("the kernel of `{op}` could not be compiled: {source}")]
+    Kernel {
+        /// The op.
+        op: &'static str,
+        /// The reason.
+        source: CompileError,
+    },
+    /// Results have no place, or places clash.
+    #[error("{0}")]
+    Memory(String),
+}
+
+/// Why a run stopped. Outputs then hold anything.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum RunError {
+    /// Another number of arrays than the program takes.
+    #[error("{found} {what} are given, the program takes {expected}")]
+    Count {
+        /// Inputs, weights or outputs.
+        what: &'static str,
+        /// How many it takes.
+        expected: usize,
+        /// How many are given.
+        found: usize,
+    },
+    /// An array of another size.
+    #[error("`{name}` has {found} bytes, {expected} are expected for {shape:?} of {dtype}")]
+    Size {
+        /// The array.
+        name: String,
+        /// Its extents.
+        shape: Vec<usize>,
+        /// Its dtype.
+        dtype: mind_ir::types::DType,
+        /// The bytes of these.
+        expected: usize,
+        /// The bytes given.
+        found: usize,
+    },
+    /// An integer division without result.
+    #[error("{} in `{op}`", division(*.status))]
+    Division {
+        /// The kernel's op.
+        op: &'static str,
+        /// What went wrong.
+        status: Status,
+    },
+    /// An index lies outside its axis.
+    #[error("index {index} is out of bounds for axis {axis} of extent {extent}")]
+    IndexOutOfBounds {
+        /// The index.
+        index: i64,
+        /// The axis it indexes.
+        axis: usize,
+        /// The extent of that axis.
+        extent: usize,
+    },
+    /// The system gives no memory.
+    #[error("{bytes} bytes of memory could not be had")]
+    OutOfMemory {
+        /// How many were asked for.
+        bytes: usize,
+    },
+}
+
+fn division(status: Status) -> &'static str {
+    match status.contains(Status::ZERO_DIVISOR) {
+        true => "an integer was divided by zero",
+        false => "the smallest integer was divided by -1",
+    }
+}

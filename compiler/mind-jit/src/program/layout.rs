@@ -1,0 +1,188 @@
+//! Where values stand while a program runs.
+
+use mind_core::ops::input::Input;
+use mind_ir::graph::Graph;
+use mind_ir::opdef::Trait;
+use mind_ir::{OpId, ValueId};
+use mind_loops::extents::known;
+use mind_loops::memory::{ALIGNMENT, buffer, bytes, is_kernel, places, workspace};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::port::Port;
+
+/// The memory that an argument of a kernel points into.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Base {
+    /// An array of the caller's, for each call.
+    Input(u32),
+    /// An array of the caller's that is written.
+    Output(u32),
+    /// A weight, while it is bound.
+    Param(u32),
+    /// The constants of the program.
+    Constants,
+    /// What is made once when weights are bound.
+    Bound,
+    /// The results of one call.
+    Workspace,
+}
+
+/// A place: bytes from the start of some memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Place {
+    /// The memory.
+    pub base: Base,
+    /// Bytes from its start.
+    pub offset: u64,
+}
+
+/// Where each value of a module stands, and what memory there is.
+#[derive(Debug, Default)]
+pub(super) struct Layout {
+    places: FxHashMap<ValueId, Place>,
+    /// Ops that run once, when weights are bound.
+    fixed: FxHashSet<OpId>,
+    pub(super) inputs: Vec<Port>,
+    pub(super) params: Vec<Port>,
+    pub(super) outputs: Vec<Port>,
+    /// Weights that calls read as they are: the weight, and where its copy stands.
+    pub(super) kept: Vec<(usize, u64)>,
+    pub(super) constants: Vec<u8>,
+    pub(super) bound_bytes: u64,
+    pub(super) workspace_bytes: u64,
+}
+
+impl Layout {
+    /// The layout of a verified module at loops level.
+    pub(super) fn of(g: &Graph) -> Layout {
+        let mut layout = Layout {
+            workspace_bytes: workspace(g),
+            ..Layout::default()
+        };
+        layout.place_outputs(g);
+        for op in g.ops(g.body()) {
+            if let Some(input) = g.view::<Input>(op) {
+                layout.place_input(g, input);
+            } else if g.def(op).has(Trait::Constant) {
+                layout.place_constant(g, op);
+            } else if is_kernel(g, op) {
+                layout.place_results(g, op);
+            }
+        }
+        layout.keep_weights(g);
+        layout
+    }
+
+    /// Where the elements of `value`, or of what it is a view of, begin.
+    pub(super) fn place(&self, g: &Graph, value: ValueId) -> Place {
+        self.places[&buffer(g, value)]
+    }
+
+    /// Whether an op runs once, when weights are bound.
+    pub(super) fn is_fixed(&self, op: OpId) -> bool {
+        self.fixed.contains(&op)
+    }
+
+    fn place_outputs(&mut self, g: &Graph) {
+        for (index, &output) in g.outputs().iter().enumerate() {
+            let place = Place {
+                base: Base::Output(index as u32),
+                offset: 0,
+            };
+            self.places.insert(buffer(g, output), place);
+            self.outputs.push(Port {
+                name: format!("%{}", g.label(output)),
+                dtype: g.ty(output).dtype,
+                shape: known(g, output),
+            });
+        }
+    }
+
+    fn place_input(&mut self, g: &Graph, input: Input) {
+        let value = input.result(g);
+        let ports = match input.param(g) {
+            true => &mut self.params,
+            false => &mut self.inputs,
+        };
+        let index = ports.len() as u32;
+        ports.push(Port {
+            name: g.name(input.name(g)).to_owned(),
+            dtype: g.ty(value).dtype,
+            shape: known(g, value),
+        });
+        let base = match input.param(g) {
+            true => Base::Param(index),
+            false => Base::Input(index),
+        };
+        self.places.insert(value, Place { base, offset: 0 });
+    }
+
+    fn place_constant(&mut self, g: &Graph, op: OpId) {
+        let eval = g.def(op).eval.expect("a constant has a value");
+        let dims = mind_ir::eval::DimEnv::default();
+        let cx = mind_ir::eval::EvalCx::run(g, &dims);
+        let tensors = eval(op, &cx, &[]).expect("a verified constant has a value");
+        let start = self.constants.len().next_multiple_of(ALIGNMENT as usize);
+        self.constants.resize(start, 0);
+        for tensor in &tensors {
+            self.constants.extend(tensor.buffer().to_bytes());
+        }
+        let place = Place {
+            base: Base::Constants,
+            offset: start as u64,
+        };
+        self.places.insert(g.result(op), place);
+    }
+
+    /// A kernel that reads nothing but constants and weights runs once.
+    fn place_results(&mut self, g: &Graph, op: OpId) {
+        let stays = |value: &ValueId| {
+            let place = self.place(g, *value);
+            matches!(place.base, Base::Constants | Base::Param(_) | Base::Bound)
+        };
+        let is_output = |value: ValueId| self.places.contains_key(&value);
+        let fixed = g.operands(op).iter().all(stays)
+            && !g.results(op).into_iter().any(is_output);
+        if fixed {
+            self.fixed.insert(op);
+        }
+        let ats = places(g, op).unwrap_or(&[]);
+        for (value, &at) in g.results(op).into_iter().zip(ats) {
+            let place = match fixed {
+                true => self.reserve(bytes(g, value)),
+                false => Place {
+                    base: Base::Workspace,
+                    offset: at.max(0) as u64,
+                },
+            };
+            self.places.entry(value).or_insert(place);
+        }
+    }
+
+    /// So many bytes of what is made once.
+    fn reserve(&mut self, bytes: u64) -> Place {
+        let offset = self.bound_bytes.next_multiple_of(ALIGNMENT);
+        self.bound_bytes = offset + bytes;
+        Place {
+            base: Base::Bound,
+            offset,
+        }
+    }
+
+    /// Gives the weights that calls read as they are a place that outlives their binding.
+    fn keep_weights(&mut self, g: &Graph) {
+        for op in g.ops(g.body()) {
+            if !is_kernel(g, op) || self.is_fixed(op) {
+                continue;
+            }
+            for &operand in g.operands(op) {
+                let value = buffer(g, operand);
+                if let Base::Param(index) = self.places[&value].base {
+                    let place = self.reserve(bytes(g, value));
+                    self.kept.push((index as usize, place.offset));
+                    self.places.insert(value, place);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Running the steps of a program.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use mind_ir::types::DType;
+use smallvec::SmallVec;
+
+use super::error::RunError;
+use super::layout::{Base, Place};
+use super::schedule::Division;
+use super::step::{Call, Gather, Step};
+use crate::kernel::Kernel;
+use crate::pool::{Pool, share};
+use crate::vir::Status;
+
+/// From this work on, in about nanoseconds of one thread, a call is divided among threads.
+const WORTH_DIVIDING: u64 = 4_000;
+
+/// The memory of one run.
+#[derive(Clone, Copy)]
+pub(super) struct Memory<'m> {
+    pub(super) inputs: &'m [*const u8],
+    pub(super) outputs: &'m [*mut u8],
+    pub(super) params: &'m [*const u8],
+    pub(super) constants: *const u8,
+    pub(super) bound: *mut u8,
+    pub(super) workspace: *mut u8,
+    /// The scratch memory of the first thread.
+    pub(super) scratch: *mut u8,
+    /// Bytes from that of one thread to that of the next.
+    pub(super) scratch_stride: usize,
+}
+
+// SAFETY: tasks of one step write disjoint parts of the memory and read what no other task writes.
+unsafe impl Sync for Memory<'_> {}
+
+impl Memory<'_> {
+    fn address(&self, place: Place) -> *mut u8 {
+        let base = match place.base {
+            Base::Input(index) => self.inputs[index as usize].cast_mut(),
+            Base::Output(index) => self.outputs[index as usize],
+            Base::Param(index) => self.params[index as usize].cast_mut(),
+            Base::Constants => self.constants.cast_mut(),
+            Base::Bound => self.bound,
+            Base::Workspace => self.workspace,
+        };
+        base.wrapping_add(place.offset as usize)
+    }
+}
+
+/// Runs `steps` in order.
+///
+/// Errors: the first step that finds an integer division without result, or an index out of bounds.
+///
+/// # Safety
+///
+/// The memory must be as large as the program that the steps belong to says, and nothing else may write it,
+/// or read what the steps write, before this returns.
+pub(super) unsafe fn run(
+    steps: &[Step],
+    kernels: &[Kernel],
+    pool: &Pool,
+    memory: Memory<'_>,
+) -> Result<(), RunError> {
+    for step in steps {
+        // SAFETY: the caller answers for the memory.
+        unsafe {
+            match step {
+                Step::Call(call) => run_call(call, &kernels[call.kernel], pool, memory)?,
+                Step::Gather(gather) => run_gather(gather, memory)?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// # Safety
+///
+/// As for [`run`].
+unsafe fn run_call(
+    call: &Call,
+    kernel: &Kernel,
+    pool: &Pool,
+    memory: Memory<'_>,
+) -> Result<(), RunError> {
+    let threads = match call.cost >= WORTH_DIVIDING {
+        true => pool.threads(),
+        false => 1,
+    };
+    let division = Division::new(&call.grid, threads);
+    let tasks = division.tasks();
+    let mut pointers: SmallVec<[u64; 24]> = SmallVec::new();
+    pointers.extend(call.args.iter().map(|&place| memory.address(place) as u64));
+    let run_share = |thread: usize, tasks: std::ops::Range<usize>| {
+        let mut args = pointers.clone();
+        args.push(memory.scratch.wrapping_add(thread * memory.scratch_stride) as u64);
+        let fixed = args.len();
+        let mut status = Status::OK;
+        for task in tasks {
+            args.truncate(fixed);
+            division.push(task, &mut args);
+            // SAFETY: the program was compiled for memory of this layout, and tasks do not meet.
+            status = status.with(unsafe { kernel.call(&args) });
+        }
+        status
+    };
+    let status = if threads <= 1 || tasks <= 1 {
+        run_share(0, 0..tasks)
+    } else {
+        let parts = threads.min(tasks);
+        let status = AtomicU64::new(0);
+        pool.run(parts, &|part| {
+            let found = run_share(part, share(tasks, parts, part));
+            status.fetch_or(found.0, Ordering::Relaxed);
+        });
+        Status(status.into_inner())
+    };
+    match status {
+        Status::OK => Ok(()),
+        status => Err(RunError::Division { op: call.op, status }),
+    }
+}
+
+/// # Safety
+///
+/// As for [`run`].
+unsafe fn run_gather(gather: &Gather, memory: Memory<'_>) -> Result<(), RunError> {
+    let indices = memory.address(gather.indices).cast_const();
+    let [data, result] = [gather.data, gather.result].map(|place| memory.address(place));
+    let index = |at: usize| match gather.index_dtype {
+        // SAFETY: there are `count` indices of this dtype, at any alignment.
+        DType::I32 => i64::from(unsafe { indices.cast::<i32>().add(at).read_unaligned() }),
+        // SAFETY: as above.
+        _ => unsafe { indices.cast::<i64>().add(at).read_unaligned() },
+    };
+    let outside = (0..gather.count).map(index).find(|index| !(0..gather.extent as i64).contains(index));
+    if let Some(index) = outside {
+        let (axis, extent) = (gather.axis, gather.extent);
+        return Err(RunError::IndexOutOfBounds { index, axis, extent });
+    }
+    for group in 0..gather.outer {
+        for at in 0..gather.count {
+            let from = (group * gather.extent + index(at) as usize) * gather.slice;
+            let to = (group * gather.count + at) * gather.slice;
+            // SAFETY: the index was checked; both ranges lie in their arrays, which do not overlap.
+            unsafe { std::ptr::copy_nonoverlapping(data.add(from), result.add(to), gather.slice) };
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! What a program does, step by step.
+
+use mind_ir::types::DType;
+use smallvec::SmallVec;
+
+use super::layout::Place;
+
+/// A step of a program.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Runs a kernel over its grid.
+    Call(Call),
+    /// Copies slices that indices name.
+    Gather(Gather),
+}
+
+/// A call of a kernel, for each task of a grid.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The kernel's number in the program.
+    pub kernel: usize,
+    /// What its pointers point to. After them come the scratch memory of the thread and the task.
+    pub args: SmallVec<[Place; 6]>,
+    /// The tasks.
+    pub grid: SmallVec<[Axis; 4]>,
+    /// The work, in about nanoseconds of one thread.
+    pub cost: u64,
+    /// The op, for messages.
+    pub op: &'static str,
+}
+
+/// A dimension of a grid.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Axis {
+    /// The kernel gets one index.
+    Each(usize),
+    /// The kernel gets a range, which begins at a multiple of `grain` and ends at one or at the extent.
+    Range {
+        /// Where the last range ends.
+        extent: usize,
+        /// What ranges begin at multiples of.
+        grain: usize,
+    },
+}
+
+/// A copy of the slices of `data` along an axis that `indices` names.
+#[derive(Clone, Debug)]
+pub struct Gather {
+    /// Where the slices are.
+    pub data: Place,
+    /// Which ones are wanted.
+    pub indices: Place,
+    /// Where they go.
+    pub result: Place,
+    /// Type of an index.
+    pub index_dtype: DType,
+    /// Groups of slices.
+    pub outer: usize,
+    /// Slices of a group.
+    pub extent: usize,
+    /// Slices wanted of each group.
+    pub count: usize,
+    /// Bytes of a slice.
+    pub slice: usize,
+    /// The axis, for messages.
+    pub axis: usize,
+}
