@@ -89,7 +89,7 @@ fn round_to_bf16(b: &mut Builder, value: Value) -> Value {
 }
 
 /// The value that `dtype` rounds `value` to, still as `F32`.
-fn round(b: &mut Builder, dtype: DType, value: Value) -> Value {
+pub(super) fn round(b: &mut Builder, dtype: DType, value: Value) -> Value {
     match dtype {
         DType::F16 => {
             let half = narrow(b, dtype, value);
