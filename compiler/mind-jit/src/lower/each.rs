@@ -19,6 +19,18 @@ impl At {
         let ahead = self.ahead * lane.bytes();
         Addr::element(base, self.index, lane).plus(ahead as i32)
     }
+
+    /// Where the first of them is, of elements of type `lane` that lie `stride` apart from `base` on.
+    pub fn strided(&self, b: &mut Builder, base: Value, lane: Lane, stride: i64) -> Addr {
+        let mut place = self.index;
+        if self.ahead > 0 {
+            let ahead = b.index(self.ahead.into());
+            place = b.index_op(IndexOp::Add, place, ahead);
+        }
+        let stride = b.index(stride);
+        let place = b.index_op(IndexOp::Mul, place, stride);
+        Addr::element(base, place, lane)
+    }
 }
 
 /// Appends `body` so that it runs for the elements `0..extent`, each once.

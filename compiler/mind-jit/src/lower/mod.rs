@@ -1,17 +1,22 @@
 //! From the scalar functions of ops to vector IR.
 //!
 //! - [`apply`]: any scalar function on any dtype.
+//! - [`convert`]: floats in other float dtypes.
 //! - [`for_each`]: loops over a range by vectors, with the rest at the end.
+//! - [`nest`]: rows of elementwise functions and reductions.
 //! - [`product`]: matrix products in tiles of registers.
 //! - [`reduce`]: reductions in the order that docs/numerics.md states.
 
+pub mod nest;
 pub mod product;
 
+mod convert;
 mod each;
 mod math;
 mod reduce;
 mod scalar;
 
+pub use convert::convert;
 pub use each::{At, for_each};
 pub use math::VectorSteps;
 pub use reduce::{Reduction, combine, identity, reduce};

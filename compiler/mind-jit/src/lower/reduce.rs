@@ -4,13 +4,13 @@ use mind_ir::types::DType;
 
 use mind_ir::scalar::ScalarFn;
 
-use crate::vir::{BinaryOp, Builder, IndexOp, Lane, LoopKind, Value};
+use crate::vir::{BinaryOp, Builder, IndexOp, Lane, LoopKind, Op, Value};
 
 use super::each::At;
 use super::scalar::{apply, compute_lane};
 
 /// Partial results of a reduction.
-const PARTIALS: u32 = 64;
+pub(super) const PARTIALS: u32 = 64;
 
 /// How elements are combined.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -34,7 +34,7 @@ pub fn identity(b: &mut Builder, reduction: Reduction, dtype: DType) -> Value {
     b.constant(lane, bits)
 }
 
-fn is_signed(dtype: DType) -> bool {
+pub(super) fn is_signed(dtype: DType) -> bool {
     dtype.class() == mind_ir::types::DTypeClass::Signed
 }
 
@@ -82,7 +82,7 @@ pub fn reduce(
         combined.collect()
     });
     let bounds = (rest, extent);
-    let (_, mut partials) = b.repeat(LoopKind::Rest, bounds, step, &partials, |b, round| {
+    let (_, partials) = b.repeat(LoopKind::Rest, bounds, step, &partials, |b, round| {
         let left = b.index_op(IndexOp::Sub, extent, round.index);
         let (none, all) = (b.index(0), b.index(lanes.into()));
         let partials = (0..).step_by(lanes as usize).zip(round.carried);
@@ -103,6 +103,16 @@ pub fn reduce(
         });
         combined.collect()
     });
+    fold(b, reduction, dtype, partials)
+}
+
+/// Appends the folding of the 64 partial results, by halves; the result is in the first lane.
+pub(super) fn fold(
+    b: &mut Builder,
+    reduction: Reduction,
+    dtype: DType,
+    mut partials: Vec<Value>,
+) -> Value {
     while partials.len() > 1 {
         let upper = partials.split_off(partials.len() / 2);
         let pairs = partials.iter().zip(upper);
@@ -111,9 +121,9 @@ pub fn reduce(
             .collect();
     }
     let mut result = partials[0];
-    let mut half = lanes / 2;
+    let mut half = b.lanes() / 2;
     while half > 0 {
-        let upper = b.op(crate::vir::Op::LanesDown(result, half));
+        let upper = b.op(Op::LanesDown(result, half));
         result = combine(b, reduction, dtype, result, upper);
         half /= 2;
     }

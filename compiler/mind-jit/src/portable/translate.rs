@@ -257,6 +257,10 @@ impl Translate<'_, '_> {
                 let (from, x) = (lane_of(a), self.get(a));
                 self.convert(op, from, to, x)
             }
+            Op::Splat(a) => {
+                let (lane, x) = (self.function.lane(a), self.get(a));
+                self.splat(lane, x)
+            }
             Op::LanesDown(a, n) => {
                 let (lane, x) = (lane_of(a), self.get(a));
                 self.lanes_down(lane, x, n)

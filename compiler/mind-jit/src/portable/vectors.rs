@@ -326,6 +326,12 @@ impl Translate<'_, '_> {
         self.cast(to, bytes)
     }
 
+    /// The first lane in every lane.
+    pub(super) fn splat(&mut self, lane: Lane, x: ir::Value) -> ir::Value {
+        let first = self.builder.ins().extractlane(x, 0);
+        self.builder.ins().splat(vector(lane), first)
+    }
+
     pub(super) fn lanes_down(&mut self, lane: Lane, x: ir::Value, n: u32) -> ir::Value {
         let (end, distance) = (self.bytes(lane) as usize, (n * lane.bytes()) as usize);
         let bytes = self.bytes_from(x, |place| {

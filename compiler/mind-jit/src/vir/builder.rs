@@ -196,6 +196,11 @@ impl Builder {
         self.op(Op::Shift(op, a, n))
     }
 
+    /// The first lane of `a` in every lane.
+    pub fn splat(&mut self, a: Value) -> Value {
+        self.op(Op::Splat(a))
+    }
+
     /// A conversion; none is needed where `a` has the type `to` already and `op` keeps the bits.
     pub fn convert(&mut self, op: ConvertOp, to: Lane, a: Value) -> Value {
         if op == ConvertOp::Bits && self.lane(a) == to {

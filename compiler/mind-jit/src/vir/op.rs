@@ -298,6 +298,8 @@ pub enum Op {
     Convert(ConvertOp, Lane, Value),
     /// Lane `j + n` in lane `j`, and zero past the end.
     LanesDown(Value, u32),
+    /// The first lane in every lane.
+    Splat(Value),
 }
 
 impl Op {
@@ -340,7 +342,8 @@ impl Op {
             | Op::Below(_, a)
             | Op::Shift(_, a, _)
             | Op::Convert(_, _, a)
-            | Op::LanesDown(a, _) => f(*a),
+            | Op::LanesDown(a, _)
+            | Op::Splat(a) => f(*a),
             Op::IndexOp(_, a, b)
             | Op::Binary(_, a, b)
             | Op::Compare(_, a, b)
@@ -435,7 +438,7 @@ impl Op {
                 Type::Vector(from) => vector(op.takes(from, to), to),
                 _ => None,
             },
-            Op::LanesDown(a, _) => match ty(a) {
+            Op::LanesDown(a, _) | Op::Splat(a) => match ty(a) {
                 Type::Vector(lane) => vector(true, lane),
                 _ => None,
             },

@@ -143,6 +143,7 @@ fn operation(op: &Op, f: &mut Formatter<'_>) -> fmt::Result {
         Op::Shift(op, a, n) => write!(f, "{} {a}, {n}", Lower(op)),
         Op::Convert(op, _, a) => write!(f, "convert.{} {a}", Lower(op)),
         Op::LanesDown(a, n) => write!(f, "lanes-down {a}, {n}"),
+        Op::Splat(a) => write!(f, "splat {a}"),
     }
 }
 

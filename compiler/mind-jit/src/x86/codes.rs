@@ -428,6 +428,15 @@ pub(super) fn select(lane: Lane, is_wide: bool) -> Code {
     }
 }
 
+/// Repeats the first element of a register.
+pub(super) fn splat_register(lane: Lane, is_wide: bool) -> Code {
+    match (lane.bits(), is_wide) {
+        (32, false) => VEX_Vbroadcastss_ymm_xmm,
+        (64, false) => VEX_Vbroadcastsd_ymm_xmm,
+        _ => splat(lane, is_wide),
+    }
+}
+
 /// A load of one element into every lane.
 pub(super) fn splat(lane: Lane, is_wide: bool) -> Code {
     match (lane.bits(), is_wide) {

@@ -3,8 +3,10 @@
 mod elementwise;
 mod guarded;
 mod harness;
+mod nests;
 mod pool;
 mod products;
 mod programs;
 mod reductions;
+mod reference;
 mod samples;

@@ -164,6 +164,9 @@ impl Steps<'_> {
         }
         if self.random.below(4) == 0 && self.b.lanes() > 1 {
             self.mixes_lanes = true;
+            if self.random.below(3) == 0 {
+                return Some(self.b.splat(x));
+            }
             let distance = 1 << self.random.below(self.b.lanes().ilog2() as usize);
             return Some(self.b.op(Op::LanesDown(x, distance)));
         }

@@ -281,6 +281,7 @@ impl Frame<'_, '_> {
                 lanes.resize(self.function.lanes() as usize, 0);
                 Datum::Lanes(lanes)
             }
+            Op::Splat(a) => Datum::Lanes(vec![self.lanes(a)[0]; self.function.lanes() as usize]),
         })
     }
 }

@@ -116,6 +116,14 @@ impl Select<'_> {
         result
     }
 
+    /// The first lane in every lane.
+    pub(super) fn splat(&mut self, value: Value, a: Value) {
+        let code = codes::splat_register(self.function.lane(a), self.is_wide);
+        let (x, full) = (self.reg(a), self.full());
+        let result = self.define(value);
+        self.emit(code).def(result, full).reg(x, View::Xmm).done();
+    }
+
     /// Moves the whole register down, once what lies beyond the lanes is zero.
     pub(super) fn lanes_down(&mut self, value: Value, a: Value, n: u32) {
         let lane = self.function.lane(a);

@@ -290,6 +290,7 @@ impl<'f> Select<'f> {
             Op::Shift(op, a, n) => self.shift(value, op, a, n),
             Op::Convert(op, to, a) => self.convert(value, op, to, a),
             Op::LanesDown(a, n) => self.lanes_down(value, a, n),
+            Op::Splat(a) => self.splat(value, a),
         }
     }
 

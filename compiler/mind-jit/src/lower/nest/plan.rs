@@ -1,0 +1,296 @@
+//! What each pass over a row computes, and what it keeps for the next.
+
+use mind_ir::scalar::ScalarFn;
+use mind_ir::types::DType;
+
+use crate::lower::storage_lane;
+
+use super::program::{Nest, Node, Output};
+
+/// Scratch memory that kept values may fill before output rows serve instead.
+const KEPT_BYTES: usize = 256 << 10;
+/// The most that is computed again in a later pass rather than kept, in operations on `f32`.
+const CHEAP: usize = 8;
+
+/// Where a value of one pass waits for a later one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    /// In scratch memory, from this byte on.
+    Scratch(usize),
+    /// In the row of an output.
+    Output(usize),
+}
+
+/// A value that later passes read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept {
+    pub node: usize,
+    /// The pass that computes it.
+    pub pass: usize,
+    pub place: Place,
+}
+
+/// One walk along the row.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pass {
+    /// Reductions that end with it.
+    pub reduces: Vec<usize>,
+    /// Values that it keeps.
+    pub keeps: Vec<Kept>,
+    /// Outputs that it writes, those of one value for a row before it.
+    pub outputs: Vec<usize>,
+}
+
+/// How the nodes of a nest are spread over passes.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub passes: Vec<Pass>,
+    /// Whether the value of a node varies along the row.
+    pub varies: Vec<bool>,
+    pub kept: Vec<Option<Kept>>,
+    /// Bytes of scratch memory.
+    pub scratch_bytes: usize,
+    /// Where in scratch memory a vector can be taken apart.
+    pub spread_offset: usize,
+}
+
+impl Plan {
+    pub fn of(n: &Nest) -> Plan {
+        let shape = Shape::of(n);
+        let mut written: Vec<usize> = (n.outputs.iter())
+            .map(|output| shape.levels[output.node])
+            .collect();
+        // Each round moves an output to a later pass, of which there are as many as levels.
+        loop {
+            let demand = Demand::of(n, &shape, &written);
+            let late = |(place, output): (usize, &Output)| {
+                let last = demand.last_read[output.replaces?]?;
+                (last > written[place]).then_some((place, last))
+            };
+            let Some((place, last)) = n.outputs.iter().enumerate().find_map(late) else {
+                return demand.place(n, shape, &written);
+            };
+            written[place] = last;
+        }
+    }
+}
+
+/// Properties of nodes that do not depend on the passes chosen.
+struct Shape {
+    levels: Vec<usize>,
+    varies: Vec<bool>,
+    live: Vec<bool>,
+}
+
+impl Shape {
+    fn of(n: &Nest) -> Shape {
+        let (mut levels, mut varies) = (Vec::new(), Vec::new());
+        for node in &n.nodes {
+            let (mut level, mut varied) = (0, false);
+            node.for_each_arg(|arg| {
+                level = level.max(levels[arg]);
+                varied |= varies[arg];
+            });
+            match node {
+                Node::Reduce { .. } => (level, varied) = (level + 1, false),
+                Node::Input(input) => varied = n.inputs[*input].inner != 0,
+                _ => {}
+            }
+            levels.push(level);
+            varies.push(varied);
+        }
+        let mut live = vec![false; n.nodes.len()];
+        for output in &n.outputs {
+            live[output.node] = true;
+        }
+        for node in (0..n.nodes.len()).rev() {
+            if live[node] {
+                n.nodes[node].for_each_arg(|arg| live[arg] = true);
+            }
+        }
+        Shape {
+            levels,
+            varies,
+            live,
+        }
+    }
+}
+
+/// What passes need of each other, for outputs written in given passes.
+struct Demand {
+    /// The first pass that computes each node.
+    first: Vec<Option<usize>>,
+    /// The last pass that reads what an earlier one has kept.
+    last_load: Vec<Option<usize>>,
+    /// The last pass that reads each input.
+    last_read: Vec<Option<usize>>,
+    passes: usize,
+}
+
+impl Demand {
+    fn of(n: &Nest, shape: &Shape, written: &[usize]) -> Demand {
+        let reduced = |pass: usize| {
+            let reduces = (0..n.nodes.len()).filter(move |&node| {
+                matches!(n.nodes[node], Node::Reduce { .. })
+                    && shape.live[node]
+                    && shape.levels[node] == pass + 1
+            });
+            reduces.map(|node| match n.nodes[node] {
+                Node::Reduce { arg, .. } => arg,
+                _ => node,
+            })
+        };
+        let mut demand = Demand {
+            first: vec![None; n.nodes.len()],
+            last_load: vec![None; n.nodes.len()],
+            last_read: vec![None; n.inputs.len()],
+            passes: 1 + written.iter().copied().max().unwrap_or(0),
+        };
+        for pass in 0..demand.passes {
+            let results = n.outputs.iter().zip(written);
+            let results = results.filter(|&(_, &at)| at == pass);
+            let roots: Vec<usize> = (reduced(pass))
+                .chain(results.map(|(output, _)| output.node))
+                .collect();
+            for root in roots {
+                demand.need(n, shape, root, pass);
+            }
+        }
+        demand
+    }
+
+    fn need(&mut self, n: &Nest, shape: &Shape, node: usize, pass: usize) {
+        if !shape.varies[node] {
+            return;
+        }
+        if let Node::Input(input) = n.nodes[node] {
+            self.last_read[input] = Some(pass);
+            return;
+        }
+        match self.first[node] {
+            Some(first) if first == pass => return,
+            Some(_) if self.cost(n, shape, node) > CHEAP => {
+                self.last_load[node] = Some(pass);
+                return;
+            }
+            Some(_) => {}
+            None => self.first[node] = Some(pass),
+        }
+        n.nodes[node].for_each_arg(|arg| self.need(n, shape, arg, pass));
+    }
+
+    /// What it takes to compute `node` again from what varies and is read or kept anyway, up to some more
+    /// than is cheap.
+    fn cost(&self, n: &Nest, shape: &Shape, node: usize) -> usize {
+        if !shape.varies[node] || matches!(n.nodes[node], Node::Input(_)) {
+            return 0;
+        }
+        let mut cost = weight(&n.nodes[node]);
+        n.nodes[node].for_each_arg(|arg| {
+            if cost <= CHEAP && self.last_load[arg].is_none() {
+                cost += self.cost(n, shape, arg);
+            }
+        });
+        cost
+    }
+
+    fn place(self, n: &Nest, shape: Shape, written: &[usize]) -> Plan {
+        let mut passes = vec![Pass::default(); self.passes];
+        for (place, &pass) in written.iter().enumerate() {
+            passes[pass].outputs.push(place);
+        }
+        for (node, kind) in n.nodes.iter().enumerate() {
+            if matches!(kind, Node::Reduce { .. }) && shape.live[node] {
+                passes[shape.levels[node] - 1].reduces.push(node);
+            }
+        }
+        let mut kept = vec![None; n.nodes.len()];
+        let mut rows_taken = vec![false; n.outputs.len()];
+        let mut scratch_bytes = 0;
+        for node in 0..n.nodes.len() {
+            let (Some(pass), Some(last)) = (self.first[node], self.last_load[node]) else {
+                continue;
+            };
+            let bytes = n.inner * n.dtype(node).size();
+            let row = (scratch_bytes + bytes > KEPT_BYTES)
+                .then(|| self.free_row(n, node, (pass, last), written, &rows_taken))
+                .flatten();
+            let place = match row {
+                Some(row) => {
+                    rows_taken[row] = true;
+                    Place::Output(row)
+                }
+                None => {
+                    scratch_bytes += bytes.next_multiple_of(64);
+                    Place::Scratch(scratch_bytes - bytes.next_multiple_of(64))
+                }
+            };
+            let value = Kept { node, pass, place };
+            passes[pass].keeps.push(value);
+            kept[node] = Some(value);
+        }
+        let is_spread = n
+            .outputs
+            .iter()
+            .any(|output| shape.varies[output.node] && output.access.inner != 1);
+        /// The widest vector there is.
+        const SPREAD_BYTES: usize = 64;
+        Plan {
+            passes,
+            varies: shape.varies,
+            kept,
+            spread_offset: scratch_bytes,
+            scratch_bytes: scratch_bytes + if is_spread { SPREAD_BYTES } else { 0 },
+        }
+    }
+
+    /// An output whose row can hold `node` from the first of these passes to the last.
+    fn free_row(
+        &self,
+        n: &Nest,
+        node: usize,
+        (first, last): (usize, usize),
+        written: &[usize],
+        taken: &[bool],
+    ) -> Option<usize> {
+        let lane = storage_lane(n.dtype(node));
+        (0..n.outputs.len()).find(|&place| {
+            let output = &n.outputs[place];
+            let is_read_later = |input: usize| self.last_read[input].is_some_and(|at| at > first);
+            output.access.inner == 1
+                && storage_lane(output.access.dtype) == lane
+                && !taken[place]
+                && written[place] >= last
+                && !output.replaces.is_some_and(is_read_later)
+        })
+    }
+}
+
+/// What a node costs, in operations on `f32`.
+pub(super) fn weight(node: &Node) -> usize {
+    let rounding = |dtype: DType| match dtype {
+        DType::F16 => 2,
+        DType::BF16 => 7,
+        _ => 0,
+    };
+    match node {
+        Node::Input(_) | Node::Constant { .. } | Node::Reduce { .. } => 0,
+        Node::Convert { from, to, .. } if *from == DType::F64 => 1 + 2 * rounding(*to),
+        Node::Convert { to, .. } => 1 + rounding(*to),
+        Node::Apply {
+            function, dtype, ..
+        } => {
+            use ScalarFn::*;
+            let operations = match function {
+                Add | Sub | Mul | Neg | Abs | Relu => 1,
+                Maximum | Minimum => 4,
+                Div | Sqrt if dtype.is_float() => 10,
+                Div | Sqrt => 40,
+                Exp => 16,
+                Log | Sigmoid | Tanh => 24,
+                Erf | Gelu => 40,
+            };
+            operations + rounding(*dtype)
+        }
+    }
+}

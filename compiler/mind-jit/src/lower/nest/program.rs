@@ -1,0 +1,151 @@
+//! What a nest computes.
+
+use mind_ir::scalar::ScalarFn;
+use mind_ir::types::DType;
+
+use crate::lower::{Reduction, compute_lane};
+use crate::vir::Lane;
+
+/// Where the elements of an operand are, over the dimensions of a nest.
+///
+/// Strides and the offset count elements from the pointer of the operand. A stride of 0 is the same element
+/// for every index; strides may be negative.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// Type of an element.
+    pub dtype: DType,
+    /// The element at index 0 of every dimension.
+    pub offset: i64,
+    /// The stride of each outer dimension, outermost first.
+    pub outer: Vec<i64>,
+    /// The stride of the inner dimension.
+    pub inner: i64,
+}
+
+/// How the elements of a row become one value, in the order of docs/numerics.md.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ReduceKind {
+    /// Their sum.
+    Sum,
+    /// Their sum over their number.
+    Mean,
+    /// The largest; NaN if any is.
+    Max,
+}
+
+impl ReduceKind {
+    /// How two of them are combined.
+    pub(super) fn combines(self) -> Reduction {
+        match self {
+            ReduceKind::Sum | ReduceKind::Mean => Reduction::Sum,
+            ReduceKind::Max => Reduction::Max,
+        }
+    }
+}
+
+/// One value of a program: an element at each position, or one for a whole row.
+///
+/// Arguments are places in the list of nodes, before the node itself. Each node is rounded to its dtype.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Node {
+    /// The element of an operand.
+    Input(usize),
+    /// The same element everywhere.
+    Constant {
+        /// Its type.
+        dtype: DType,
+        /// Its bits, in the low ones.
+        bits: u64,
+    },
+    /// A scalar function of values of its dtype, which is not `bool`.
+    Apply {
+        /// The function.
+        function: ScalarFn,
+        /// Type of the arguments and of the result.
+        dtype: DType,
+        /// As many as the function takes.
+        args: Vec<usize>,
+    },
+    /// A float in another float dtype, rounded once.
+    Convert {
+        /// Type of the argument.
+        from: DType,
+        /// Type of the result.
+        to: DType,
+        /// The argument.
+        arg: usize,
+    },
+    /// The elements of a row as one value.
+    Reduce {
+        /// How they are combined.
+        kind: ReduceKind,
+        /// Type of the argument and of the result; not `bool`.
+        dtype: DType,
+        /// The argument.
+        arg: usize,
+    },
+}
+
+impl Node {
+    /// Calls `f` on each argument.
+    pub(super) fn for_each_arg(&self, mut f: impl FnMut(usize)) {
+        match self {
+            Node::Input(_) | Node::Constant { .. } => {}
+            Node::Apply { args, .. } => args.iter().copied().for_each(f),
+            Node::Convert { arg, .. } | Node::Reduce { arg, .. } => f(*arg),
+        }
+    }
+}
+
+/// Where a value goes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Output {
+    /// The node whose value it is.
+    pub node: usize,
+    /// Where its elements go; of the dtype of the node.
+    pub access: Access,
+    /// An input that may lie in the same memory, with the same access: an element is not read any more once
+    /// it has been written over.
+    pub replaces: Option<usize>,
+}
+
+/// A program that runs at every position of a nest of loops.
+///
+/// It is well formed if arguments come before the nodes that take them, dtypes fit, accesses have a stride
+/// for each outer dimension, an output with an inner stride of 0 is one value for a row, outputs do not
+/// overlap each other or any input but the one they replace, and `total` comes with one outer dimension and
+/// without reductions.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Nest {
+    /// Extents of the outer dimensions, outermost first.
+    pub outer: Vec<usize>,
+    /// Extent of the inner dimension: the one of vectors, and the one that reductions run over.
+    pub inner: usize,
+    /// The number of positions of a flat range cut into rows: row `r` has `min(inner, total - r * inner)`.
+    pub total: Option<usize>,
+    /// The operands.
+    pub inputs: Vec<Access>,
+    /// The values, arguments first.
+    pub nodes: Vec<Node>,
+    /// Where values go.
+    pub outputs: Vec<Output>,
+}
+
+impl Nest {
+    /// The dtype of a node.
+    pub fn dtype(&self, node: usize) -> DType {
+        match self.nodes[node] {
+            Node::Input(input) => self.inputs[input].dtype,
+            Node::Constant { dtype, .. }
+            | Node::Apply { dtype, .. }
+            | Node::Reduce { dtype, .. }
+            | Node::Convert { to: dtype, .. } => dtype,
+        }
+    }
+
+    /// The widest lanes that anything is computed in.
+    pub(super) fn widest_lane(&self) -> Lane {
+        let lanes = (0..self.nodes.len()).map(|node| compute_lane(self.dtype(node)));
+        lanes.max_by_key(|lane| lane.bits()).unwrap_or(Lane::I8)
+    }
+}

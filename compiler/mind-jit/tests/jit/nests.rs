@@ -1,0 +1,516 @@
+//! Nests of rows against what they mean.
+
+use mind_ir::scalar::ScalarFn;
+use mind_ir::tensor::Buffer;
+use mind_ir::types::DType;
+use mind_jit::lower::nest::{self, Access, Nest, Node, Output, ReduceKind};
+use mind_jit::target::TargetInfo;
+use mind_jit::vir::{Builder, Function, Status};
+
+use crate::guarded::Place;
+use crate::harness::{self, Input};
+use crate::reference;
+use crate::samples::{Random, elements};
+
+/// A function of the operands that are not replaced, scratch memory, and a range of rows.
+fn function(n: &Nest, target: &TargetInfo) -> Function {
+    let mut b = Builder::new("nest", nest::lanes(n, target));
+    let inputs: Vec<_> = n.inputs.iter().map(|_| b.ptr_param()).collect();
+    let outputs: Vec<_> = (n.outputs.iter())
+        .map(|output| match output.replaces {
+            Some(input) => inputs[input],
+            None => b.ptr_param(),
+        })
+        .collect();
+    let (scratch, begin, end) = (b.ptr_param(), b.index_param(), b.index_param());
+    nest::nest(&mut b, n, &inputs, &outputs, scratch, (begin, end));
+    b.finish()
+}
+
+/// Elements that a buffer needs for `access`.
+fn extent(n: &Nest, access: &Access) -> usize {
+    let rows = reference::indices(&n.outer);
+    let places = rows
+        .iter()
+        .flat_map(|row| reference::places(access, row, reference::inner(n, row)));
+    places.max().map_or(0, |last| last + 1)
+}
+
+/// Runs `n` on every target over `rows`, and compares every output with its meaning.
+fn check_rows(n: &Nest, inputs: &[Buffer], rows: std::ops::Range<usize>) {
+    for target in harness::targets() {
+        let code = function(n, &target);
+        let Some(kernel) = harness::compiled(&code, target.isa) else {
+            continue;
+        };
+        let mut args: Vec<Input> = inputs.iter().map(Input::elements).collect();
+        let mut places = Vec::new();
+        let mut starts = Vec::new();
+        for output in &n.outputs {
+            let dtype = output.access.dtype;
+            let start = match output.replaces {
+                Some(input) => Input::elements(&inputs[input]),
+                None => Input::room(dtype, extent(n, &output.access)),
+            };
+            places.push(output.replaces.unwrap_or(args.len()));
+            let Input::Elements(_, bytes) = &start else {
+                continue;
+            };
+            starts.push(bytes.clone());
+            if output.replaces.is_none() {
+                args.push(start);
+            }
+        }
+        let scratch = nest::scratch_bytes(n, &target);
+        args.push(Input::room(DType::U8, scratch));
+        args.extend([rows.start, rows.end].map(|row| Input::Index(row as i64)));
+        let expected = reference::run(n, inputs, &starts, rows.clone());
+        let outcomes = [
+            harness::interpret(&code, &args),
+            harness::execute(&kernel, &args, Place::Start),
+            harness::execute(&kernel, &args, Place::End),
+        ];
+        for (how, (status, buffers)) in outcomes.iter().enumerate() {
+            assert_eq!(*status, Status::OK);
+            for ((output, &place), expected) in n.outputs.iter().zip(&places).zip(&expected) {
+                let expected = Buffer::from_bytes(output.access.dtype, expected);
+                assert!(
+                    expected.same_bits(&buffers[place]),
+                    "outcome {how}: {n:?} on {}\nof {inputs:?}\nexpected {expected:?}\nfound {:?}\nin\n{code}",
+                    target.isa,
+                    buffers[place]
+                );
+            }
+        }
+    }
+}
+
+fn check(n: &Nest, random: &mut Random) {
+    let inputs: Vec<Buffer> = (n.inputs.iter())
+        .map(|access| elements(access.dtype, extent(n, access), random))
+        .collect();
+    check_rows(n, &inputs, 0..n.outer.first().copied().unwrap_or(1));
+}
+
+/// Rows one after the other without gaps.
+fn dense(dtype: DType, outer: &[usize], inner: usize) -> Access {
+    let mut strides = Vec::new();
+    let mut stride = inner as i64;
+    for &extent in outer.iter().rev() {
+        strides.insert(0, stride);
+        stride *= extent as i64;
+    }
+    Access {
+        dtype,
+        offset: 0,
+        outer: strides,
+        inner: 1,
+    }
+}
+
+/// One element for each row, or for all of them.
+fn per_row(dtype: DType, stride: i64) -> Access {
+    Access {
+        dtype,
+        offset: 0,
+        outer: vec![stride],
+        inner: 0,
+    }
+}
+
+fn output(node: usize, access: Access) -> Output {
+    Output {
+        node,
+        access,
+        replaces: None,
+    }
+}
+
+fn apply(function: ScalarFn, dtype: DType, args: &[usize]) -> Node {
+    Node::Apply {
+        function,
+        dtype,
+        args: args.to_vec(),
+    }
+}
+
+fn sum(dtype: DType, arg: usize) -> Node {
+    let kind = ReduceKind::Sum;
+    Node::Reduce { kind, dtype, arg }
+}
+
+fn constant(dtype: DType, bits: u64) -> Node {
+    Node::Constant { dtype, bits }
+}
+
+/// The bits of 1 in `dtype`.
+fn one(dtype: DType) -> u64 {
+    match dtype {
+        DType::F16 => 0x3c00,
+        DType::BF16 => 0x3f80,
+        DType::F32 => 0x3f80_0000,
+        DType::F64 => 0x3ff0_0000_0000_0000,
+        _ => 1,
+    }
+}
+
+/// The program of `Softmax`, as docs/numerics.md lists it.
+fn softmax(dtype: DType, outer: &[usize], inner: usize) -> Nest {
+    use ScalarFn::*;
+    let kind = ReduceKind::Max;
+    let access = dense(dtype, outer, inner);
+    Nest {
+        outer: outer.to_vec(),
+        inner,
+        total: None,
+        inputs: vec![access.clone()],
+        nodes: vec![
+            Node::Input(0),
+            Node::Reduce {
+                kind,
+                dtype,
+                arg: 0,
+            },
+            apply(Sub, dtype, &[0, 1]),
+            apply(Exp, dtype, &[2]),
+            sum(dtype, 3),
+            apply(Div, dtype, &[3, 4]),
+        ],
+        outputs: vec![output(5, access)],
+    }
+}
+
+/// The program of `LayerNorm`, then a scale and a shift along the row.
+fn layer_norm(dtype: DType, outer: &[usize], inner: usize) -> Nest {
+    use ScalarFn::*;
+    let access = dense(dtype, outer, inner);
+    let along = Access {
+        outer: vec![0; outer.len()],
+        ..access.clone()
+    };
+    let mean = |arg| Node::Reduce {
+        kind: ReduceKind::Mean,
+        dtype,
+        arg,
+    };
+    Nest {
+        outer: outer.to_vec(),
+        inner,
+        total: None,
+        inputs: vec![access.clone(), along.clone(), along],
+        nodes: vec![
+            Node::Input(0),
+            mean(0),
+            apply(Sub, dtype, &[0, 1]),
+            apply(Mul, dtype, &[2, 2]),
+            mean(3),
+            constant(dtype, one(dtype)),
+            apply(Add, dtype, &[4, 5]),
+            apply(Sqrt, dtype, &[6]),
+            apply(Div, dtype, &[2, 7]),
+            Node::Input(1),
+            Node::Input(2),
+            apply(Mul, dtype, &[8, 9]),
+            apply(Add, dtype, &[11, 10]),
+        ],
+        outputs: vec![output(12, access)],
+    }
+}
+
+const FLOATS: [DType; 4] = [DType::F16, DType::BF16, DType::F32, DType::F64];
+const INNER: [usize; 11] = [0, 1, 3, 8, 31, 63, 64, 65, 131, 512, 1031];
+
+#[test]
+fn row_programs_give_the_bits_of_their_ops() {
+    let mut random = Random::new(10);
+    for dtype in FLOATS {
+        for inner in INNER {
+            check(&softmax(dtype, &[2], inner), &mut random);
+            check(&layer_norm(dtype, &[2], inner), &mut random);
+        }
+    }
+}
+
+#[test]
+fn reductions_of_every_dtype_give_the_bits_of_their_definition() {
+    let mut random = Random::new(11);
+    let dtypes = DType::ALL
+        .iter()
+        .copied()
+        .filter(|&dtype| dtype != DType::Bool);
+    for dtype in dtypes {
+        for inner in [1, 7, 64, 127, 128, 200, 255, 256, 1031] {
+            let reduce = |kind| Node::Reduce {
+                kind,
+                dtype,
+                arg: 0,
+            };
+            let n = Nest {
+                outer: vec![3],
+                inner,
+                total: None,
+                inputs: vec![dense(dtype, &[3], inner)],
+                nodes: vec![
+                    Node::Input(0),
+                    reduce(ReduceKind::Sum),
+                    reduce(ReduceKind::Mean),
+                    reduce(ReduceKind::Max),
+                ],
+                outputs: (1..4).map(|node| output(node, per_row(dtype, 1))).collect(),
+            };
+            check(&n, &mut random);
+        }
+    }
+}
+
+#[test]
+fn rows_longer_than_any_cache_line_of_partials_keep_their_order() {
+    let mut random = Random::new(12);
+    check(&softmax(DType::F32, &[1], 4099), &mut random);
+    check(&layer_norm(DType::BF16, &[1], 9000), &mut random);
+}
+
+/// `x * y + z` over two rows of 37, with operands read in these ways.
+fn mixed(dtype: DType, inners: [i64; 3]) -> Nest {
+    use ScalarFn::*;
+    let inner = 37;
+    let access = |stride: i64| Access {
+        dtype,
+        offset: if stride < 0 { -stride * 36 + 2 } else { 3 },
+        outer: vec![if stride < 0 { 5 } else { 41 }],
+        inner: stride,
+    };
+    Nest {
+        outer: vec![2],
+        inner,
+        total: None,
+        inputs: inners.map(access).to_vec(),
+        nodes: vec![
+            Node::Input(0),
+            Node::Input(1),
+            Node::Input(2),
+            apply(Mul, dtype, &[0, 1]),
+            apply(Add, dtype, &[3, 2]),
+        ],
+        outputs: vec![output(4, dense(dtype, &[2], inner))],
+    }
+}
+
+#[test]
+fn operands_are_read_at_any_stride() {
+    let mut random = Random::new(13);
+    let dtypes = DType::ALL
+        .iter()
+        .copied()
+        .filter(|&dtype| dtype != DType::Bool);
+    for dtype in dtypes {
+        for strides in [[1, 1, 0], [0, 2, 1], [-1, 3, 40], [0, 0, 0], [1, -7, 1]] {
+            check(&mixed(dtype, strides), &mut random);
+        }
+    }
+}
+
+#[test]
+fn outputs_are_written_at_any_stride() {
+    let mut random = Random::new(14);
+    for dtype in [DType::Bool, DType::F16, DType::F32, DType::I64] {
+        for stride in [2, -1, 3] {
+            let n = Nest {
+                outer: vec![2, 3],
+                inner: 21,
+                total: None,
+                inputs: vec![dense(dtype, &[2, 3], 21)],
+                nodes: vec![Node::Input(0)],
+                outputs: vec![output(
+                    0,
+                    Access {
+                        dtype,
+                        offset: if stride < 0 { 40 } else { 1 },
+                        outer: vec![300, 70],
+                        inner: stride,
+                    },
+                )],
+            };
+            check(&n, &mut random);
+        }
+    }
+}
+
+#[test]
+fn floats_are_rounded_once_from_any_dtype_to_any() {
+    let mut random = Random::new(15);
+    for from in FLOATS {
+        for to in FLOATS {
+            let n = Nest {
+                outer: vec![],
+                inner: 2005,
+                total: None,
+                inputs: vec![dense(from, &[], 2005)],
+                nodes: vec![Node::Input(0), Node::Convert { from, to, arg: 0 }],
+                outputs: vec![output(1, dense(to, &[], 2005))],
+            };
+            check(&n, &mut random);
+        }
+    }
+}
+
+/// `relu(x * a + b) + x` with the bits of ops, `x` replaced by the result.
+fn chain(dtype: DType, outer: &[usize], inner: usize) -> Nest {
+    use ScalarFn::*;
+    let access = dense(dtype, outer, inner);
+    Nest {
+        outer: outer.to_vec(),
+        inner,
+        total: None,
+        inputs: vec![access.clone(); 3],
+        nodes: vec![
+            Node::Input(0),
+            Node::Input(1),
+            Node::Input(2),
+            apply(Mul, dtype, &[0, 1]),
+            apply(Add, dtype, &[3, 2]),
+            apply(Relu, dtype, &[4]),
+            apply(Add, dtype, &[5, 0]),
+        ],
+        outputs: vec![Output {
+            node: 6,
+            access,
+            replaces: Some(0),
+        }],
+    }
+}
+
+#[test]
+fn flat_ranges_cut_into_rows_end_where_they_should() {
+    let mut random = Random::new(16);
+    for dtype in [DType::F16, DType::F32] {
+        for total in [1, 100, 101, 199, 200, 260] {
+            let n = Nest {
+                total: Some(total),
+                ..chain(dtype, &[total.div_ceil(100)], 100)
+            };
+            check(&n, &mut random);
+        }
+    }
+}
+
+#[test]
+fn a_range_of_rows_leaves_the_others_alone() {
+    let mut random = Random::new(17);
+    let n = softmax(DType::F32, &[5, 2], 70);
+    let inputs = [elements(DType::F32, 700, &mut random)];
+    for rows in [0..0, 1..4, 4..5] {
+        check_rows(&n, &inputs, rows);
+    }
+}
+
+#[test]
+fn results_may_replace_operands() {
+    let mut random = Random::new(18);
+    for inner in INNER {
+        check(&chain(DType::F32, &[2], inner), &mut random);
+        let mut n = softmax(DType::F32, &[2], inner);
+        n.outputs[0].replaces = Some(0);
+        check(&n, &mut random);
+        let mut n = layer_norm(DType::F16, &[2], inner);
+        n.outputs[0].replaces = Some(0);
+        check(&n, &mut random);
+    }
+}
+
+/// An early output over an input that later passes read, and one value for each row over another.
+#[test]
+fn what_is_written_early_waits_for_the_last_read() {
+    use ScalarFn::*;
+    let mut random = Random::new(19);
+    let dtype = DType::F32;
+    for inner in [5, 64, 300] {
+        let access = dense(dtype, &[3], inner);
+        let in_place = |node, access: &Access, input| Output {
+            node,
+            access: access.clone(),
+            replaces: Some(input),
+        };
+        let n = Nest {
+            outer: vec![3],
+            inner,
+            total: None,
+            inputs: vec![access.clone(), per_row(dtype, 1), access.clone()],
+            nodes: vec![
+                Node::Input(0),
+                Node::Input(1),
+                Node::Input(2),
+                apply(Exp, dtype, &[0]),
+                sum(dtype, 3),
+                apply(Add, dtype, &[4, 1]),
+                apply(Mul, dtype, &[0, 5]),
+                sum(dtype, 6),
+                apply(Sub, dtype, &[3, 2]),
+                apply(Add, dtype, &[8, 7]),
+            ],
+            outputs: vec![
+                in_place(3, &access, 0),
+                in_place(4, &per_row(dtype, 1), 1),
+                in_place(6, &access, 2),
+                output(9, access.clone()),
+            ],
+        };
+        check(&n, &mut random);
+    }
+}
+
+#[test]
+fn values_of_a_row_can_be_spread_over_it() {
+    let mut random = Random::new(20);
+    let dtype = DType::F16;
+    let access = dense(dtype, &[2, 2], 45);
+    let n = Nest {
+        outer: vec![2, 2],
+        inner: 45,
+        total: None,
+        inputs: vec![access.clone()],
+        nodes: vec![Node::Input(0), sum(dtype, 0), constant(dtype, one(dtype))],
+        outputs: vec![output(1, access.clone()), output(2, access)],
+    };
+    check(&n, &mut random);
+}
+
+#[test]
+fn integer_quotients_without_result_are_reported() {
+    let dtype = DType::I32;
+    let n = Nest {
+        outer: vec![1],
+        inner: 21,
+        total: None,
+        inputs: vec![dense(dtype, &[1], 21), per_row(dtype, 1)],
+        nodes: vec![
+            Node::Input(0),
+            Node::Input(1),
+            apply(ScalarFn::Div, dtype, &[0, 1]),
+        ],
+        outputs: vec![output(2, dense(dtype, &[1], 21))],
+    };
+    for target in harness::targets() {
+        let code = function(&n, &target);
+        let Some(kernel) = harness::compiled(&code, target.isa) else {
+            continue;
+        };
+        let bytes = |x: i32| x.to_ne_bytes();
+        for (divisor, expected) in [
+            (0, Status::ZERO_DIVISOR),
+            (-1, Status::QUOTIENT_OVERFLOW),
+            (3, Status::OK),
+        ] {
+            let args = [
+                Input::Elements(dtype, bytes(i32::MIN).repeat(21)),
+                Input::Elements(dtype, bytes(divisor).to_vec()),
+                Input::room(dtype, 21),
+                Input::room(DType::U8, nest::scratch_bytes(&n, &target)),
+                Input::Index(0),
+                Input::Index(1),
+            ];
+            let (status, _) = harness::check(&code, &kernel, &args);
+            assert_eq!(status, expected);
+        }
+    }
+}
