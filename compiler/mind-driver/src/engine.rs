@@ -11,7 +11,9 @@ use mind_ir::verify::VerifyConfig;
 use mind_jit::pool::Pool;
 use mind_jit::program::{Options, Program};
 use mind_jit::target::{Isa, TargetInfo};
-use mind_pass::{Failure, Manager, PassError, Pipeline, Rewriting, Shared, Statistics, parse_pipeline};
+use mind_pass::{
+    Failure, Manager, PassError, Pipeline, Rewriting, Shared, Statistics, parse_pipeline,
+};
 use mind_transforms::{Known, specialize};
 
 use crate::session::{PASSES, Session};
@@ -47,7 +49,9 @@ impl Engine {
             let best = Isa::detect();
             let text = format!("this machine cannot run {isa}");
             let error = Diagnostic::error(Span::FILE, text);
-            return Err(error.help(format!("the widest that it can is {best}")).into());
+            return Err(error
+                .help(format!("the widest that it can is {best}"))
+                .into());
         }
         let threads = config.threads.map_or_else(available_threads, NonZero::get);
         Ok(Engine {
@@ -86,20 +90,38 @@ impl Engine {
         let mut statistics = Statistics::default();
         let done = manager.run(&self.pipeline, g, &mut statistics, &mut Silent);
         done.map_err(|failure| match failure {
-            Failure::Pass { error: PassError::Rejected(found), .. } => (*found).into(),
-            Failure::Pass { error: PassError::Invalid(found), .. } | Failure::Invalid { found, .. } => found,
+            Failure::Pass {
+                error: PassError::Rejected(found),
+                ..
+            } => (*found).into(),
+            Failure::Pass {
+                error: PassError::Invalid(found),
+                ..
+            }
+            | Failure::Invalid { found, .. } => found,
             Failure::Pass { pass, error } => {
                 Diagnostic::error(Span::FILE, format!("{pass}: {error}")).into()
             }
         })
     }
 
-    /// Compiles a verified module whose extents are known.
+    /// Lowers a verified module to kernels for the extents of the arrays that are bound to it.
     ///
-    /// Errors: those of [`lower`](Engine::lower), and kernels that cannot be made.
-    pub fn compile(&self, mut g: Graph) -> Result<Arc<Program>, Diagnostics> {
-        self.lower(&mut g)?;
-        let program = Program::compile(&g, &self.options);
+    /// Errors: extents that contradict each other, and those of [`lower`](Engine::lower).
+    pub fn lower_for(&self, g: &mut Graph, bound: &Bound<'_>) -> Result<(), Diagnostics> {
+        let known = Known {
+            symbol: &|sym| bound.dims().get(sym).map(|extent| extent as i64),
+            input: &|op, axis| bound.tensor(op).map(|tensor| tensor.shape()[axis] as i64),
+        };
+        specialize(g, &known, &VerifyConfig::default())?;
+        self.lower(g)
+    }
+
+    /// Makes the code of a module of kernels.
+    ///
+    /// Errors: kernels that cannot be made.
+    pub fn program(&self, lowered: &Graph) -> Result<Arc<Program>, Diagnostics> {
+        let program = Program::compile(lowered, &self.options);
         program
             .map(Arc::new)
             .map_err(|why| Diagnostic::error(Span::FILE, why.to_string()).into())
@@ -107,15 +129,11 @@ impl Engine {
 
     /// Compiles a verified module for the extents of the arrays that are bound to it.
     ///
-    /// Errors: extents that contradict each other, and those of [`compile`](Engine::compile).
+    /// Errors: those of [`lower_for`](Engine::lower_for) and [`program`](Engine::program).
     pub fn compile_for(&self, g: &Graph, bound: &Bound<'_>) -> Result<Arc<Program>, Diagnostics> {
         let mut g = g.clone();
-        let known = Known {
-            symbol: &|sym| bound.dims().get(sym).map(|extent| extent as i64),
-            input: &|op, axis| bound.tensor(op).map(|tensor| tensor.shape()[axis] as i64),
-        };
-        specialize(&mut g, &known, &VerifyConfig::default())?;
-        self.compile(g)
+        self.lower_for(&mut g, bound)?;
+        self.program(&g)
     }
 }
 

@@ -4,6 +4,7 @@
 //! values, constants that rewrites look for, several outputs. The same seed gives the same module on
 //! every machine. [`shrink`] removes what a fault does not need.
 
+pub mod cases;
 mod element;
 mod generator;
 mod recipe;

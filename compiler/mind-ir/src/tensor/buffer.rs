@@ -158,7 +158,9 @@ impl Buffer {
 
     /// The elements as native-order bytes, where they are.
     pub fn as_bytes(&self) -> &[u8] {
-        with_buffer!(self, |elements| bytemuck::must_cast_slice(elements.as_slice()))
+        with_buffer!(self, |elements| bytemuck::must_cast_slice(
+            elements.as_slice()
+        ))
     }
 
     /// The native-order bytes of all elements.

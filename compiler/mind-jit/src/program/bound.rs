@@ -25,7 +25,11 @@ impl BoundProgram {
     ///
     /// Errors: another number of weights or bytes, no memory, an integer division without result.
     pub(super) fn new(program: Arc<Program>, params: &[&[u8]]) -> Result<BoundProgram, RunError> {
-        check("weights", &program.params, params.iter().map(|param| param.len()))?;
+        check(
+            "weights",
+            &program.params,
+            params.iter().map(|param| param.len()),
+        )?;
         let bound = Block::new(program.bound_bytes as usize)?;
         for &(param, offset) in &program.kept {
             let contents = params[param];
@@ -47,7 +51,14 @@ impl BoundProgram {
             ..new.memory(&workspace)
         };
         // SAFETY: sizes were checked; nobody else knows the memory yet.
-        unsafe { run(&new.program.bind_steps, &new.program.kernels, &new.program.pool, memory)? };
+        unsafe {
+            run(
+                &new.program.bind_steps,
+                &new.program.kernels,
+                &new.program.pool,
+                memory,
+            )?
+        };
         new.give_back(workspace);
         Ok(new)
     }
@@ -63,12 +74,22 @@ impl BoundProgram {
     /// of bounds. After an error outputs hold anything.
     pub fn run(&self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), RunError> {
         let program = &*self.program;
-        check("inputs", &program.inputs, inputs.iter().map(|input| input.len()))?;
-        check("outputs", &program.outputs, outputs.iter().map(|output| output.len()))?;
+        check(
+            "inputs",
+            &program.inputs,
+            inputs.iter().map(|input| input.len()),
+        )?;
+        check(
+            "outputs",
+            &program.outputs,
+            outputs.iter().map(|output| output.len()),
+        )?;
         let workspace = self.workspace()?;
         let inputs: SmallVec<[*const u8; 8]> = inputs.iter().map(|input| input.as_ptr()).collect();
-        let outputs: SmallVec<[*mut u8; 8]> =
-            outputs.iter_mut().map(|output| output.as_mut_ptr()).collect();
+        let outputs: SmallVec<[*mut u8; 8]> = outputs
+            .iter_mut()
+            .map(|output| output.as_mut_ptr())
+            .collect();
         let memory = Memory {
             inputs: &inputs,
             outputs: &outputs,
@@ -96,7 +117,11 @@ impl BoundProgram {
     }
 
     fn workspace(&self) -> Result<Block, RunError> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = self
+            .idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
         match idle {
             Some(block) => Ok(block),
             None => {
@@ -108,7 +133,10 @@ impl BoundProgram {
     }
 
     fn give_back(&self, block: Block) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(block);
+        self.idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(block);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Where values stand while a program runs.
 
+use std::collections::hash_map::Entry;
+
 use mind_core::ops::input::Input;
 use mind_ir::graph::Graph;
 use mind_ir::opdef::Trait;
@@ -78,6 +80,25 @@ impl Layout {
         self.places[&buffer(g, value)]
     }
 
+    /// Puts `value` where `other` stands.
+    pub(super) fn alias(&mut self, g: &Graph, value: ValueId, other: ValueId) {
+        let place = self.place(g, other);
+        self.places.insert(buffer(g, value), place);
+    }
+
+    /// Gives a value that has no place yet one in the workspace, behind all others.
+    pub(super) fn reserve_workspace(&mut self, value: ValueId, bytes: u64) {
+        let offset = self.workspace_bytes.next_multiple_of(ALIGNMENT);
+        let place = Place {
+            base: Base::Workspace,
+            offset,
+        };
+        if let Entry::Vacant(vacant) = self.places.entry(value) {
+            vacant.insert(place);
+            self.workspace_bytes = offset + bytes;
+        }
+    }
+
     /// Whether an op runs once, when weights are bound.
     pub(super) fn is_fixed(&self, op: OpId) -> bool {
         self.fixed.contains(&op)
@@ -141,8 +162,7 @@ impl Layout {
             matches!(place.base, Base::Constants | Base::Param(_) | Base::Bound)
         };
         let is_output = |value: ValueId| self.places.contains_key(&value);
-        let fixed = g.operands(op).iter().all(stays)
-            && !g.results(op).into_iter().any(is_output);
+        let fixed = g.operands(op).iter().all(stays) && !g.results(op).into_iter().any(is_output);
         if fixed {
             self.fixed.insert(op);
         }

@@ -35,6 +35,11 @@ pub(super) struct Memory<'m> {
 unsafe impl Sync for Memory<'_> {}
 
 impl Memory<'_> {
+    /// The scratch memory of a thread.
+    fn scratch(&self, thread: usize) -> u64 {
+        self.scratch.wrapping_add(thread * self.scratch_stride) as u64
+    }
+
     fn address(&self, place: Place) -> *mut u8 {
         let base = match place.base {
             Base::Input(index) => self.inputs[index as usize].cast_mut(),
@@ -93,7 +98,7 @@ unsafe fn run_call(
     pointers.extend(call.args.iter().map(|&place| memory.address(place) as u64));
     let run_share = |thread: usize, tasks: std::ops::Range<usize>| {
         let mut args = pointers.clone();
-        args.push(memory.scratch.wrapping_add(thread * memory.scratch_stride) as u64);
+        args.push(memory.scratch(thread));
         let fixed = args.len();
         let mut status = Status::OK;
         for task in tasks {
@@ -117,7 +122,10 @@ unsafe fn run_call(
     };
     match status {
         Status::OK => Ok(()),
-        status => Err(RunError::Division { op: call.op, status }),
+        status => Err(RunError::Division {
+            op: call.op,
+            status,
+        }),
     }
 }
 
@@ -133,10 +141,16 @@ unsafe fn run_gather(gather: &Gather, memory: Memory<'_>) -> Result<(), RunError
         // SAFETY: as above.
         _ => unsafe { indices.cast::<i64>().add(at).read_unaligned() },
     };
-    let outside = (0..gather.count).map(index).find(|index| !(0..gather.extent as i64).contains(index));
+    let outside = (0..gather.count)
+        .map(index)
+        .find(|index| !(0..gather.extent as i64).contains(index));
     if let Some(index) = outside {
         let (axis, extent) = (gather.axis, gather.extent);
-        return Err(RunError::IndexOutOfBounds { index, axis, extent });
+        return Err(RunError::IndexOutOfBounds {
+            index,
+            axis,
+            extent,
+        });
     }
     for group in 0..gather.outer {
         for at in 0..gather.count {

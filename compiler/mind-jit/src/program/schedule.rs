@@ -27,7 +27,9 @@ impl Division<'_> {
                 Axis::Range { extent, grain } => extent.div_ceil(grain),
                 Axis::Each(_) => 0,
             });
-            let widest = units.enumerate().max_by_key(|&(at, units)| (units.min(2 * threads), usize::MAX - at));
+            let widest = units
+                .enumerate()
+                .max_by_key(|&(at, units)| (units.min(2 * threads), usize::MAX - at));
             if let Some((at, units)) = widest
                 && units > 1
             {
@@ -77,7 +79,10 @@ mod tests {
 
     #[test]
     fn one_thread_has_one_task_for_each_index() {
-        let range = Axis::Range { extent: 10, grain: 4 };
+        let range = Axis::Range {
+            extent: 10,
+            grain: 4,
+        };
         assert_eq!(tasks(&[range], 1), [[0, 10]]);
         assert_eq!(tasks(&[Axis::Each(2), range], 1), [[0, 0, 10], [1, 0, 10]]);
         assert_eq!(tasks(&[], 1), [Vec::<u64>::new()]);
@@ -86,17 +91,29 @@ mod tests {
 
     #[test]
     fn ranges_are_cut_at_multiples_of_their_grain() {
-        let range = Axis::Range { extent: 10, grain: 4 };
+        let range = Axis::Range {
+            extent: 10,
+            grain: 4,
+        };
         assert_eq!(tasks(&[range], 2), [[0, 4], [4, 10]]);
         assert_eq!(tasks(&[range], 8), [[0, 4], [4, 8], [8, 10]]);
-        let rows = Axis::Range { extent: 3, grain: 6 };
-        let columns = Axis::Range { extent: 64, grain: 16 };
+        let rows = Axis::Range {
+            extent: 3,
+            grain: 6,
+        };
+        let columns = Axis::Range {
+            extent: 64,
+            grain: 16,
+        };
         assert_eq!(tasks(&[rows, columns], 2), [[0, 3, 0, 32], [0, 3, 32, 64]]);
     }
 
     #[test]
     fn enough_indices_are_not_cut_further() {
-        let range = Axis::Range { extent: 100, grain: 1 };
+        let range = Axis::Range {
+            extent: 100,
+            grain: 1,
+        };
         assert_eq!(tasks(&[Axis::Each(4), range], 2).len(), 4);
         assert_eq!(tasks(&[Axis::Each(3), range], 2).len(), 6);
     }

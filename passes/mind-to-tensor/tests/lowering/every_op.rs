@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use mind_interp::{Arrays, Extents, random_inputs, special_inputs};
 use mind_ir::types::DType;
 
-use crate::cases::{Case, all, gathers};
 use crate::module::{assert_same, lowered, read};
+use mind_generate::cases::{Case, all, gathers};
 
 /// How the extents of inputs are declared.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

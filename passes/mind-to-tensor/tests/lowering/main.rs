@@ -1,6 +1,5 @@
 //! The lowering keeps every bit: of every op, dtype and way to declare its shapes, and of random modules.
 
-mod cases;
 mod coverage;
 mod every_op;
 mod module;

@@ -59,7 +59,13 @@ const SOLE_USERS: &[(&str, &str)] = &[
 ];
 
 /// Crates whose tests need more than text, interpreter and dialects.
-const TEST_ONLY: [&str; 4] = ["mind-text", "mind-interp", "mind-core", "mind-tensor"];
+const TEST_ONLY: [&str; 5] = [
+    "mind-text",
+    "mind-interp",
+    "mind-core",
+    "mind-tensor",
+    "mind-generate",
+];
 
 struct Manifest {
     name: String,

@@ -136,12 +136,20 @@ pub(super) fn command() -> Command {
                 .default_value("jit"),
         )
         .arg(
-            value("isa", "ISA", "the instruction set to compile for; this machine's widest unless given")
-                .value_parser(["avx512", "avx2", "portable"]),
+            value(
+                "isa",
+                "ISA",
+                "the instruction set to compile for; this machine's widest unless given",
+            )
+            .value_parser(["avx512", "avx2", "portable"]),
         )
         .arg(
-            value("threads", "N", "threads; as many as the machine has unless given")
-                .value_parser(clap::value_parser!(NonZero<usize>)),
+            value(
+                "threads",
+                "N",
+                "threads; as many as the machine has unless given",
+            )
+            .value_parser(clap::value_parser!(NonZero<usize>)),
         )
         .arg(value(
             "outputs",

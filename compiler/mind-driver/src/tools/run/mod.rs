@@ -52,12 +52,14 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     let config = RunConfig {
         memory_limit: args.memory_limit,
     };
-    let interpreted = || interpret(graph, &bound, &config).map_err(|error| run_diagnostic(graph, &error));
+    let interpreted =
+        || interpret(graph, &bound, &config).map_err(|error| run_diagnostic(graph, &error));
     let mut runner = match args.engine {
         EngineKind::Interp => Runner::Interpreter,
         EngineKind::Jit => {
             let started = host.now();
-            let engine = Engine::new(&args.config).map_err(|found| reject(args, host, &found, file))?;
+            let engine =
+                Engine::new(&args.config).map_err(|found| reject(args, host, &found, file))?;
             let program = engine.compile_for(graph, &bound);
             let program = program.map_err(|found| reject(args, host, &found, file))?;
             compile += host.now().saturating_sub(started);
@@ -89,9 +91,9 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
             };
             let mut once = || match &mut runner {
                 Runner::Interpreter => interpreted().map(drop),
-                Runner::Code(compiled, _) => {
-                    compiled.run(&arrays).map_err(|why| failed(&why, &interpreted))
-                }
+                Runner::Code(compiled, _) => compiled
+                    .run(&arrays)
+                    .map_err(|why| failed(&why, &interpreted)),
             };
             let times = bench::measure(host, subject, &mut once);
             let times = times.map_err(|found| reject(args, host, &found, file))?;

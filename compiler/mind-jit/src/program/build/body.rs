@@ -18,7 +18,12 @@ pub(super) fn nodes(g: &Graph, body: BlockId) -> (Vec<Node>, Vec<usize>) {
     let mut places: FxHashMap<ValueId, usize> = arguments.into_iter().zip(0..).collect();
     for op in g.ops(body) {
         let def = g.def(op);
-        let args = || g.operands(op).iter().map(|value| places[value]).collect::<Vec<usize>>();
+        let args = || {
+            g.operands(op)
+                .iter()
+                .map(|value| places[value])
+                .collect::<Vec<usize>>()
+        };
         if def.has(Trait::Terminator) {
             return (nodes, args());
         }
@@ -31,19 +36,34 @@ pub(super) fn nodes(g: &Graph, body: BlockId) -> (Vec<Node>, Vec<usize>) {
             let mut bits = [0; 8];
             let bytes = value[0].buffer().to_bytes();
             bits[..bytes.len()].copy_from_slice(&bytes);
-            Node::Constant { dtype, bits: u64::from_le_bytes(bits) }
+            Node::Constant {
+                dtype,
+                bits: u64::from_le_bytes(bits),
+            }
         } else if let Some(convert) = g.view::<Convert>(op) {
             let from = g.ty(convert.input(g)).dtype;
-            Node::Convert { from, to: dtype, arg: args()[0] }
+            Node::Convert {
+                from,
+                to: dtype,
+                arg: args()[0],
+            }
         } else if let Some(along) = g.view::<Along>(op) {
             let kind = match along.reduction(g) {
                 Some(Reduction::Max) => ReduceKind::Max,
                 Some(Reduction::Mean) => ReduceKind::Mean,
                 _ => ReduceKind::Sum,
             };
-            Node::Reduce { kind, dtype, arg: args()[0] }
+            Node::Reduce {
+                kind,
+                dtype,
+                arg: args()[0],
+            }
         } else if let Some(function) = def.scalar {
-            Node::Apply { function, dtype, args: args() }
+            Node::Apply {
+                function,
+                dtype,
+                args: args(),
+            }
         } else {
             // The product of the first two arguments stands in the place of the first.
             places.insert(result, 0);
@@ -54,4 +74,3 @@ pub(super) fn nodes(g: &Graph, body: BlockId) -> (Vec<Node>, Vec<usize>) {
     }
     (nodes, Vec::new())
 }
-

@@ -36,7 +36,11 @@ impl Epilogue {
                 Node::Input(0 | 1) => continue,
                 Node::Input(index) => self.extras[index - 2].load(b, pointers[index - 2], spot),
                 Node::Constant { dtype, bits } => constant(b, *dtype, *bits),
-                Node::Apply { function, dtype, args } => {
+                Node::Apply {
+                    function,
+                    dtype,
+                    args,
+                } => {
                     let args: Vec<Value> = args.iter().filter_map(|&arg| values[arg]).collect();
                     apply(b, *function, *dtype, &args, spot.column.count)
                 }
@@ -93,7 +97,12 @@ impl Extra {
             }
             stride => {
                 let stride = b.index(stride);
-                let elements = b.op(Op::LoadStrided { lane, addr, stride, count });
+                let elements = b.op(Op::LoadStrided {
+                    lane,
+                    addr,
+                    stride,
+                    count,
+                });
                 widen(b, self.dtype, elements)
             }
         }

@@ -1,5 +1,6 @@
 //! From ops of the loops dialect to kernels and steps.
 
+mod block;
 mod body;
 mod epilogue;
 mod grid;
@@ -50,6 +51,8 @@ pub(super) struct Unit<'g> {
     known: FxHashMap<String, usize>,
     /// How the values that `loops.pack` makes lie.
     panels: FxHashMap<ValueId, Panels>,
+    /// The block whose kernels are built.
+    owner: Option<OpId>,
 }
 
 /// Builds the kernels and steps of a verified module.
@@ -66,6 +69,7 @@ pub(super) fn build<'g>(g: &'g Graph, target: &'g TargetInfo) -> Result<Unit<'g>
         scratch_bytes: 0,
         known: FxHashMap::default(),
         panels: FxHashMap::default(),
+        owner: None,
     };
     for op in g.ops(g.body()) {
         if is_kernel(g, op) {
@@ -94,7 +98,10 @@ impl Unit<'_> {
             self.block(block)
         } else {
             let reason = "it is no op of the loops dialect".to_owned();
-            Err(ProgramError::Op { op: g.def(op).name, reason })
+            Err(ProgramError::Op {
+                op: g.def(op).name,
+                reason,
+            })
         }
     }
 
@@ -121,7 +128,7 @@ impl Unit<'_> {
 
     /// Adds a step of an op.
     pub(super) fn push(&mut self, op: OpId, step: Step) {
-        match self.layout.is_fixed(op) {
+        match self.layout.is_fixed(self.owner.unwrap_or(op)) {
             true => self.bind_steps.push(step),
             false => self.steps.push(step),
         }

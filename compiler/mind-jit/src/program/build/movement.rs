@@ -71,12 +71,21 @@ impl Unit<'_> {
             }
         }
         let inner = dims.pop().unwrap_or((1, 1, 1));
-        let access = |offset, strides: Vec<i64>, inner| Access { dtype, offset, outer: strides, inner };
+        let access = |offset, strides: Vec<i64>, inner| Access {
+            dtype,
+            offset,
+            outer: strides,
+            inner,
+        };
         let whole = Nest {
             outer: dims.iter().map(|dim| dim.0).collect(),
             inner: inner.0,
             total: None,
-            inputs: vec![access(from.offset, dims.iter().map(|dim| dim.1).collect(), inner.1)],
+            inputs: vec![access(
+                from.offset,
+                dims.iter().map(|dim| dim.1).collect(),
+                inner.1,
+            )],
             nodes: vec![Node::Input(0)],
             outputs: vec![Output {
                 node: 0,
@@ -97,7 +106,10 @@ impl Unit<'_> {
             nest(&mut b, &whole, read, written, params.scratch, rows);
             b.finish()
         });
-        let rows = whole.outer.first().map(|&extent| Axis::Range { extent, grain: 1 });
+        let rows = whole
+            .outer
+            .first()
+            .map(|&extent| Axis::Range { extent, grain: 1 });
         let call = Call {
             kernel,
             args: [from.place, to.place].into_iter().collect(),

@@ -1,5 +1,6 @@
 //! Nests.
 
+use mind_ir::opdef::Op;
 use mind_ir::scalar::ScalarFn;
 use mind_loops::memory::may_replace;
 use mind_loops::ops::nest::Nest as NestOp;
@@ -18,13 +19,27 @@ impl Unit<'_> {
         let g = self.g;
         let dims: Vec<usize> = op.dims(g).iter().map(|&extent| extent as usize).collect();
         let inner = op.reduced(g).or(dims.len().checked_sub(1));
-        let operands: Vec<Strided> = op.inputs(g).iter().map(|&value| self.strided(value)).collect();
-        let results: Vec<Strided> = g.results(op.id()).into_iter().map(|value| self.strided(value)).collect();
+        let operands: Vec<Strided> = op
+            .inputs(g)
+            .iter()
+            .map(|&value| self.strided(value))
+            .collect();
+        let results: Vec<Strided> = g
+            .results(op.id())
+            .into_iter()
+            .map(|value| self.strided(value))
+            .collect();
         let (nodes, yielded) = nodes(g, op.body(g));
         let access = |strided: &Strided, dtype| access(strided, dtype, dims.len(), inner);
         let inputs = operands.iter().zip(op.inputs(g));
-        let inputs: Vec<Access> = inputs.map(|(strided, &value)| access(strided, g.ty(value).dtype)).collect();
-        let outputs = results.iter().zip(g.results(op.id())).zip(yielded).enumerate();
+        let inputs: Vec<Access> = inputs
+            .map(|(strided, &value)| access(strided, g.ty(value).dtype))
+            .collect();
+        let outputs = results
+            .iter()
+            .zip(g.results(op.id()))
+            .zip(yielded)
+            .enumerate();
         let outputs = outputs.map(|(result, ((strided, value), node))| Output {
             node,
             access: access(strided, g.ty(value).dtype),
@@ -33,7 +48,12 @@ impl Unit<'_> {
             }),
         });
         let mut whole = Nest {
-            outer: dims.iter().enumerate().filter(|&(axis, _)| Some(axis) != inner).map(|(_, &extent)| extent).collect(),
+            outer: dims
+                .iter()
+                .enumerate()
+                .filter(|&(axis, _)| Some(axis) != inner)
+                .map(|(_, &extent)| extent)
+                .collect(),
             inner: inner.map_or(1, |axis| dims[axis]),
             total: None,
             inputs,
@@ -41,7 +61,10 @@ impl Unit<'_> {
             outputs: outputs.collect(),
         };
         if whole.outer.is_empty() && op.reduced(g).is_none() {
-            let tile = op.tile(g).first().map_or(whole.inner, |&extent| extent as usize);
+            let tile = op
+                .tile(g)
+                .first()
+                .map_or(whole.inner, |&extent| extent as usize);
             cut(&mut whole, tile.max(1));
         }
         let grain = match (op.reduced(g).is_none() && dims.len() == 1, op.tile(g)) {
@@ -50,8 +73,15 @@ impl Unit<'_> {
         };
         let work: usize = whole.nodes.iter().map(weight).sum();
         let points: usize = dims.iter().product();
-        let pointers = operands.iter().chain(&results).map(|strided| strided.place).collect();
-        let grid = whole.outer.first().map(|&extent| Axis::Range { extent, grain: grain.min(extent.max(1)) });
+        let pointers = operands
+            .iter()
+            .chain(&results)
+            .map(|strided| strided.place)
+            .collect();
+        let grid = whole.outer.first().map(|&extent| Axis::Range {
+            extent,
+            grain: grain.min(extent.max(1)),
+        });
         self.scratch_bytes = self.scratch_bytes.max(scratch_bytes(&whole, self.target));
         let width = lanes(&whole, self.target);
         let name = g.def(op.id()).name;
@@ -73,7 +103,9 @@ pub(super) fn weight(node: &Node) -> usize {
     match node {
         Node::Input(_) | Node::Constant { .. } => 0,
         Node::Apply { function, .. } => match function {
-            ScalarFn::Exp | ScalarFn::Log | ScalarFn::Tanh | ScalarFn::Erf | ScalarFn::Sigmoid => 16,
+            ScalarFn::Exp | ScalarFn::Log | ScalarFn::Tanh | ScalarFn::Erf | ScalarFn::Sigmoid => {
+                16
+            }
             ScalarFn::Gelu => 32,
             ScalarFn::Div | ScalarFn::Sqrt => 6,
             _ => 1,
@@ -85,14 +117,24 @@ pub(super) fn weight(node: &Node) -> usize {
 
 /// The strides of an operand over the outer dimensions and the inner one. One that has fewer dimensions than
 /// the nest lacks the inner one.
-fn access(strided: &Strided, dtype: mind_ir::types::DType, rank: usize, inner: Option<usize>) -> Access {
+fn access(
+    strided: &Strided,
+    dtype: mind_ir::types::DType,
+    rank: usize,
+    inner: Option<usize>,
+) -> Access {
     let mut outer = strided.strides.clone();
     let lacks = strided.strides.len() < rank;
     let inner = match inner {
         Some(axis) if !lacks => outer.remove(axis),
         _ => 0,
     };
-    Access { dtype, offset: strided.offset, outer, inner }
+    Access {
+        dtype,
+        offset: strided.offset,
+        outer,
+        inner,
+    }
 }
 
 /// Cuts a flat nest into rows of `tile` positions.

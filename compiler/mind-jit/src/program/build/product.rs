@@ -4,7 +4,6 @@ use mind_ir::OpId;
 use mind_ir::opdef::Op;
 use mind_ir::types::DType;
 use mind_loops::extents::known;
-use mind_loops::ops::block::Block;
 use mind_loops::ops::contract::Contract;
 use mind_loops::ops::movement::Pack;
 use mind_loops::ops::window::Window;
@@ -15,7 +14,9 @@ use super::epilogue::{Epilogue, Extra};
 use super::grid::{cost, params, range};
 use super::nest::weight;
 use super::{Strided, Unit};
-use crate::lower::product::{Lhs, Operands, Packing, Panels, Product, Region, Rhs, Schedule, pack, product};
+use crate::lower::product::{
+    Lhs, Operands, Packing, Panels, Product, Region, Rhs, Schedule, pack, product,
+};
 use crate::lower::{compute_lane, storage_lane};
 use crate::program::error::ProgramError;
 use crate::program::step::{Axis, Call, Step};
@@ -39,15 +40,22 @@ impl Unit<'_> {
         let g = self.g;
         let inputs = op.inputs(g);
         let operands: Vec<Strided> = inputs.iter().map(|&value| self.strided(value)).collect();
-        let results: Vec<Strided> = g.results(op.id()).into_iter().map(|value| self.strided(value)).collect();
+        let results: Vec<Strided> = g
+            .results(op.id())
+            .into_iter()
+            .map(|value| self.strided(value))
+            .collect();
         let batch = op.batch(g) as usize;
         let (lhs, rhs) = (&operands[0], &operands[1]);
         let (m, k) = (lhs.extents[batch], lhs.extents[batch + 1]);
         let n = rhs.extents[rhs.extents.len() - 1];
         let dtype = g.ty(inputs[0]).dtype;
-        let panels = g.defining_op(inputs[1]).and_then(|def| self.panels.get(&g.result(def)).copied());
+        let panels = self.panels.get(&inputs[1]).copied();
         let Some(right) = side(rhs, panels) else {
-            return self.refuse(op.id(), "neither rows nor columns of the right side are dense");
+            return self.refuse(
+                op.id(),
+                "neither rows nor columns of the right side are dense",
+            );
         };
         let schedule = self.schedule(dtype, (m, n, k), right, op.micro(g));
         let product = Product {
@@ -75,40 +83,88 @@ impl Unit<'_> {
         let all = operands.iter().chain(&results);
         let stacked = Stacked {
             product,
-            stack: all.clone().enumerate().map(|(index, strided)| stack(strided, batch, (index == 1).then_some(panels).flatten(), [k, n])).collect(),
+            stack: all
+                .clone()
+                .enumerate()
+                .map(|(index, strided)| {
+                    stack(
+                        strided,
+                        batch,
+                        (index == 1).then_some(panels).flatten(),
+                        [k, n],
+                    )
+                })
+                .collect(),
             offsets: all.clone().map(|strided| strided.offset).collect(),
-            dtypes: inputs.iter().map(|&value| dtype_of(value)).chain(g.results(op.id()).into_iter().map(dtype_of)).collect(),
+            dtypes: inputs
+                .iter()
+                .map(|&value| dtype_of(value))
+                .chain(g.results(op.id()).into_iter().map(dtype_of))
+                .collect(),
             epilogue: Epilogue {
                 dtype,
                 nodes,
-                extras: extras.map(|(strided, &value)| extra(strided, dtype_of(value))).collect(),
-                outputs: stored.zip(yielded).map(|((strided, value), node)| (node, extra(strided, dtype_of(value)))).collect(),
+                extras: extras
+                    .map(|(strided, &value)| extra(strided, dtype_of(value)))
+                    .collect(),
+                outputs: stored
+                    .zip(yielded)
+                    .map(|((strided, value), node)| (node, extra(strided, dtype_of(value))))
+                    .collect(),
             },
         };
         let lanes = self.target.lanes(compute_lane(dtype).bits());
         let (rows, columns) = product.grain(lanes);
-        let mut grid: SmallVec<[Axis; 4]> = lhs.extents[..batch].iter().map(|&extent| Axis::Each(extent)).collect();
-        grid.push(Axis::Range { extent: m, grain: rows });
-        grid.push(Axis::Range { extent: n, grain: columns });
+        let mut grid: SmallVec<[Axis; 4]> = lhs.extents[..batch]
+            .iter()
+            .map(|&extent| Axis::Each(extent))
+            .collect();
+        grid.push(Axis::Range {
+            extent: m,
+            grain: rows,
+        });
+        grid.push(Axis::Range {
+            extent: n,
+            grain: columns,
+        });
         let tall: usize = lhs.extents[..batch].iter().product::<usize>() * m * n;
         self.scratch_bytes = self.scratch_bytes.max(product.scratch_bytes());
         let args = all.map(|strided| strided.place).collect();
         let name = g.def(op.id()).name;
-        let kernel = self.function(format!("{stacked:?}"), name, || function(&stacked, batch, lanes));
+        let kernel = self.function(format!("{stacked:?}"), name, || {
+            function(&stacked, batch, lanes)
+        });
         let cost = cost(tall, work) + cost(tall.saturating_mul(k), 0);
-        let call = Call { kernel, args, grid, cost, op: name };
+        let call = Call {
+            kernel,
+            args,
+            grid,
+            cost,
+            op: name,
+        };
         self.push(op.id(), Step::Call(call));
         Ok(())
     }
 
     /// The schedule that the op asks for, completed for the target.
-    fn schedule(&self, dtype: DType, sizes: (usize, usize, usize), rhs: Rhs, micro: &[i64]) -> Schedule {
+    fn schedule(
+        &self,
+        dtype: DType,
+        sizes: (usize, usize, usize),
+        rhs: Rhs,
+        micro: &[i64],
+    ) -> Schedule {
         let chosen = Schedule::choose(self.target, dtype, sizes, rhs, false);
         let lanes = self.target.lanes(compute_lane(dtype).bits());
         let &[rows, vectors] = micro else {
             return chosen;
         };
-        let pick = |asked: i64, own: u32| u32::try_from(asked).ok().filter(|&asked| asked > 0).unwrap_or(own);
+        let pick = |asked: i64, own: u32| {
+            u32::try_from(asked)
+                .ok()
+                .filter(|&asked| asked > 0)
+                .unwrap_or(own)
+        };
         let asked = Schedule {
             rows: pick(rows, chosen.rows),
             vectors: pick(vectors, chosen.vectors),
@@ -137,7 +193,10 @@ impl Unit<'_> {
         let whole = Rhs::Rows { k_stride: n };
         let chosen = Schedule::choose(self.target, dtype, (rows, n, k), whole, true);
         let lanes = self.target.lanes(compute_lane(dtype).bits()) as usize;
-        let panels = chosen.packed.unwrap_or(Panels { width: chosen.vectors as usize * lanes, dtype });
+        let panels = chosen.packed.unwrap_or(Panels {
+            width: chosen.vectors as usize * lanes,
+            dtype,
+        });
         self.panels.insert(result, panels);
         let packing = Packing {
             dtype,
@@ -147,7 +206,10 @@ impl Unit<'_> {
             k_stride: k_stride as usize,
             panels,
         };
-        let stacks = [from.strides[..batch].to_vec(), panel_stack(&from.extents[..batch], panels, [k, n])];
+        let stacks = [
+            from.strides[..batch].to_vec(),
+            panel_stack(&from.extents[..batch], panels, [k, n]),
+        ];
         let offset = from.offset;
         let name = g.def(op.id()).name;
         let key = format!("{packing:?} {stacks:?} {offset}");
@@ -158,15 +220,36 @@ impl Unit<'_> {
             let task: Vec<Value> = (0..batch).map(|_| b.index_param()).collect();
             let range = range(&mut b);
             let source = moved(&mut b, params.pointers[0], dtype, offset, &stacks[0], &task);
-            let target = moved(&mut b, params.pointers[1], panels.dtype, 0, &stacks[1], &task);
+            let target = moved(
+                &mut b,
+                params.pointers[1],
+                panels.dtype,
+                0,
+                &stacks[1],
+                &task,
+            );
             pack(&mut b, &packing, source, target, range);
             b.finish()
         });
-        let mut grid: SmallVec<[Axis; 4]> = from.extents[..batch].iter().map(|&extent| Axis::Each(extent)).collect();
-        grid.push(Axis::Range { extent: packing.count(), grain: 1 });
+        let mut grid: SmallVec<[Axis; 4]> = from.extents[..batch]
+            .iter()
+            .map(|&extent| Axis::Each(extent))
+            .collect();
+        grid.push(Axis::Range {
+            extent: packing.count(),
+            grain: 1,
+        });
         let all: usize = from.extents.iter().product();
-        let args = [from.place, self.layout.place(g, result)].into_iter().collect();
-        let call = Call { kernel, args, grid, cost: cost(all, 2), op: name };
+        let args = [from.place, self.layout.place(g, result)]
+            .into_iter()
+            .collect();
+        let call = Call {
+            kernel,
+            args,
+            grid,
+            cost: cost(all, 2),
+            op: name,
+        };
         self.push(op.id(), Step::Call(call));
         Ok(())
     }
@@ -179,17 +262,13 @@ impl Unit<'_> {
             let lhs = known(g, contract.inputs(g)[0]);
             Some(lhs[lhs.len() - 2])
         };
-        let mut uses = g.uses(packed).iter();
-        uses.find_map(|(op, _)| rows(op)).unwrap_or(usize::MAX >> 16)
+        let mut uses = g.uses(packed);
+        uses.find_map(|(op, _)| rows(op))
+            .unwrap_or(usize::MAX >> 16)
     }
 
     /// A convolution.
     pub(super) fn window(&mut self, op: Window) -> Result<(), ProgramError> {
-        self.refuse(op.id(), "not yet")
-    }
-
-    /// Kernels in a row.
-    pub(super) fn block(&mut self, op: Block) -> Result<(), ProgramError> {
         self.refuse(op.id(), "not yet")
     }
 }
@@ -203,9 +282,13 @@ fn side(rhs: &Strided, panels: Option<Panels>) -> Option<Rhs> {
         return Some(Rhs::Panels(panels));
     }
     if n_stride == 1 || n <= 1 {
-        return Some(Rhs::Rows { k_stride: k_stride as usize });
+        return Some(Rhs::Rows {
+            k_stride: k_stride as usize,
+        });
     }
-    (k_stride == 1 || k <= 1).then_some(Rhs::Columns { n_stride: n_stride as usize })
+    (k_stride == 1 || k <= 1).then_some(Rhs::Columns {
+        n_stride: n_stride as usize,
+    })
 }
 
 /// The strides of an operand over the stack; of panels those of whole packed matrices.
@@ -233,7 +316,11 @@ fn panel_stack(extents: &[usize], panels: Panels, [k, n]: [usize; 2]) -> Vec<i64
 
 /// The stride of several dimensions as one; none where they do not continue each other.
 fn collapsed(extents: &[usize], strides: &[i64]) -> Option<i64> {
-    let mut dims = extents.iter().zip(strides).rev().filter(|(extent, _)| **extent != 1);
+    let mut dims = extents
+        .iter()
+        .zip(strides)
+        .rev()
+        .filter(|(extent, _)| **extent != 1);
     let Some((&extent, &inner)) = dims.next() else {
         return Some(1);
     };
@@ -286,10 +373,20 @@ fn function(stacked: &Stacked, batch: usize, lanes: u32) -> Function {
         let (offset, stack) = (stacked.offsets[at], &stacked.stack[at]);
         pointers.push(moved(&mut b, pointer, dtype, offset, stack, &task));
     }
-    let operands = Operands { lhs: pointers[0], rhs: pointers[1], scratch: params.scratch };
+    let operands = Operands {
+        lhs: pointers[0],
+        rhs: pointers[1],
+        scratch: params.scratch,
+    };
     let epilogue = &stacked.epilogue;
-    product(&mut b, &stacked.product, operands, Region { rows, columns }, &mut |b, spot, sum| {
-        epilogue.finish(b, &pointers[2..], spot, sum);
-    });
+    product(
+        &mut b,
+        &stacked.product,
+        operands,
+        Region { rows, columns },
+        &mut |b, spot, sum| {
+            epilogue.finish(b, &pointers[2..], spot, sum);
+        },
+    );
     b.finish()
 }

@@ -1,8 +1,11 @@
-//! One op over inputs of known shapes.
+//! Every op over inputs of the shapes that matter to it.
 
-/// An op as Core text over `%0`, `%1`, …, and the shapes of those. An `int` dtype is for indices.
+/// An op over inputs of known shapes.
+#[derive(Clone, Debug)]
 pub struct Case {
+    /// The op as Core text over `%0`, `%1`, …
     pub op: String,
+    /// The shapes of those.
     pub shapes: Vec<Vec<usize>>,
 }
 
