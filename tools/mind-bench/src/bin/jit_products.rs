@@ -263,12 +263,16 @@ impl Bench {
         };
         let s = call.product.schedule;
         println!(
-            "{:44} {:9.1} us {:5.1} % of peak{read}  [{}x{}; code {:5.0} us, {} bytes]",
+            "{:44} {:9.1} us {:5.1} % of peak{read}  [{}x{} mc {} nc {} kc {}{}; code {:.0} us, {} bytes]",
             row.name(),
             1e6 * median(times),
             scale * median(compute),
             s.rows,
             s.vectors,
+            s.mc,
+            s.nc,
+            s.kc,
+            if s.is_staged { " staged" } else { "" },
             call.compile_us,
             call.code_bytes,
         );
@@ -419,7 +423,7 @@ impl Call {
                 lhs: Aligned::elements(row.dtype, m * k),
                 rhs: Aligned::elements(row.dtype, n * k),
                 panels: Aligned::new(panel_bytes),
-                scratch: Aligned::new(product.scratch_bytes()),
+                scratch: Aligned::new(product.scratch_bytes(lanes)),
                 out: Aligned::elements(row.dtype, m * n),
                 bias: Aligned::elements(row.dtype, n),
                 residual: Aligned::elements(row.dtype, m * n),
