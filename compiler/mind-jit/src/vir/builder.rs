@@ -10,7 +10,8 @@ use super::types::{Lane, Type};
 
 /// Appends statements to a function.
 ///
-/// Constants are shared. Methods panic where types do not fit, which is an error of the lowering and
+/// Constants are shared, and so is arithmetic on indices and addresses where it is known from before; on
+/// constant indices it is done at once. Methods panic where types do not fit, which is an error of the lowering and
 /// never of its input.
 #[derive(Debug)]
 pub struct Builder {
@@ -18,6 +19,10 @@ pub struct Builder {
     /// Where statements go.
     current: Vec<Statement>,
     constants: FxHashMap<(Lane, u64), Value>,
+    /// Indices and addresses that may be used here, and the order they came in.
+    known: FxHashMap<Op, Value>,
+    known_order: Vec<Op>,
+    index_constants: FxHashMap<Value, i64>,
 }
 
 /// What one round of a loop has to work with.
@@ -43,6 +48,9 @@ impl Builder {
             },
             current: Vec::new(),
             constants: FxHashMap::default(),
+            known: FxHashMap::default(),
+            known_order: Vec::new(),
+            index_constants: FxHashMap::default(),
         }
     }
 
@@ -121,19 +129,48 @@ impl Builder {
         value
     }
 
+    /// An operation that may stand here already.
+    fn shared(&mut self, op: Op) -> Value {
+        if let Some(&value) = self.known.get(&op) {
+            return value;
+        }
+        let value = self.op(op);
+        self.known.insert(op, value);
+        self.known_order.push(op);
+        value
+    }
+
     /// A constant index.
     pub fn index(&mut self, n: i64) -> Value {
-        self.op(Op::Index(n))
+        let value = self.shared(Op::Index(n));
+        self.index_constants.insert(value, n);
+        value
+    }
+
+    /// The number that an index is known to be.
+    pub fn index_constant(&self, index: Value) -> Option<i64> {
+        self.index_constants.get(&index).copied()
     }
 
     /// Arithmetic on indices.
     pub fn index_op(&mut self, op: IndexOp, a: Value, b: Value) -> Value {
-        self.op(Op::IndexOp(op, a, b))
+        use IndexOp::*;
+        let (first, second) = (self.index_constant(a), self.index_constant(b));
+        match (op, first, second) {
+            (_, Some(x), Some(y)) => self.index(op.apply(x, y)),
+            (_, Some(_), None) if op.is_commutative() => self.index_op(op, b, a),
+            (Add | Sub, None, Some(0)) | (Mul, None, Some(1)) => a,
+            (Mul, None, Some(0)) => self.index(0),
+            _ => self.shared(Op::IndexOp(op, a, b)),
+        }
     }
 
     /// `addr` as a pointer.
     pub fn address(&mut self, addr: Addr) -> Value {
-        self.op(Op::Address(addr))
+        if addr == Addr::at(addr.base) {
+            return addr.base;
+        }
+        self.shared(Op::Address(addr))
     }
 
     /// Consecutive elements, the first `count` of them if there is a count.
@@ -230,6 +267,7 @@ impl Builder {
             .map(|&init| self.new_value(self.function.ty(init)))
             .collect();
         let outer = std::mem::take(&mut self.current);
+        let known = self.known_order.len();
         let round = Round {
             index,
             carried: &params,
@@ -237,6 +275,9 @@ impl Builder {
         let nexts = body(self, round);
         assert_eq!(nexts.len(), inits.len(), "a value for each that is carried");
         let statements = std::mem::replace(&mut self.current, outer);
+        for op in self.known_order.drain(known..) {
+            self.known.remove(&op);
+        }
         let last = self.new_value(Type::Index);
         let carried: Vec<Carried> = (0..inits.len())
             .map(|slot| Carried {

@@ -14,7 +14,7 @@ impl Value {
 }
 
 /// An address: `base + index * scale + offset`, in bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Addr {
     /// A pointer.
     pub base: Value,
@@ -69,6 +69,24 @@ pub enum IndexOp {
     Min,
     /// The larger, as signed numbers.
     Max,
+}
+
+impl IndexOp {
+    /// The result.
+    pub fn apply(self, a: i64, b: i64) -> i64 {
+        match self {
+            IndexOp::Add => a.wrapping_add(b),
+            IndexOp::Sub => a.wrapping_sub(b),
+            IndexOp::Mul => a.wrapping_mul(b),
+            IndexOp::Min => a.min(b),
+            IndexOp::Max => a.max(b),
+        }
+    }
+
+    /// Whether the operands may be exchanged.
+    pub const fn is_commutative(self) -> bool {
+        !matches!(self, IndexOp::Sub)
+    }
 }
 
 /// Functions of one vector of floats.
@@ -218,7 +236,7 @@ pub enum MaskOp {
 ///
 /// A `count` switches lanes off: lanes `0..count` take part, and it must lie in `0..=lanes`. Without one,
 /// all do. Lanes that take no part touch no memory and hold zero.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Op {
     /// A constant index.
     Index(i64),

@@ -148,10 +148,13 @@ impl Emit<'_> {
                 node.emit(&mut self.encoder, &pregs, frame)?;
             }
             Node::Jump => self.go(machine.block_succs(block)[0], next),
-            Node::Branch(condition) => {
-                let [a, b] = [0, 1].map(|place| registers::named(pregs[place], View::Gpr64));
-                self.encoder
-                    .put(&Instruction::with2(Code::Cmp_r64_rm64, a, b)?);
+            Node::Branch(condition, number) => {
+                let name = |place: usize| registers::named(pregs[place], View::Gpr64);
+                let compare = match number {
+                    Some(number) => Instruction::with2(Code::Cmp_rm64_imm32, name(0), *number)?,
+                    None => Instruction::with2(Code::Cmp_r64_rm64, name(0), name(1))?,
+                };
+                self.encoder.put(&compare);
                 let (holds, fails) = match condition {
                     Condition::Less => (Code::Jl_rel32_64, Code::Jge_rel32_64),
                     Condition::LessOrEqual => (Code::Jle_rel32_64, Code::Jg_rel32_64),

@@ -90,8 +90,9 @@ pub(super) enum Node {
     Lanewise(Lanewise),
     /// Goes to the only successor.
     Jump,
-    /// Goes to the first successor if the condition holds, else to the second.
-    Branch(Condition),
+    /// Goes to the first successor if the condition holds of two general registers, or of one and a number,
+    /// else to the second.
+    Branch(Condition, Option<i32>),
     Return,
 }
 
@@ -201,7 +202,7 @@ impl Function for Machine {
     }
 
     fn is_branch(&self, inst: Inst) -> bool {
-        matches!(self.nodes[inst.index()], Node::Jump | Node::Branch(_))
+        matches!(self.nodes[inst.index()], Node::Jump | Node::Branch(..))
     }
 
     fn branch_blockparams(&self, block: Block, _: Inst, succ: usize) -> &[VReg] {

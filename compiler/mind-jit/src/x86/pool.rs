@@ -43,6 +43,14 @@ impl Pool {
         (self.bytes.len() - self.width) as u32
     }
 
+    /// Whether the vector at `offset` is all zeros.
+    pub fn is_zero(&self, offset: u32) -> bool {
+        let start = offset as usize;
+        self.bytes[start..start + self.width]
+            .iter()
+            .all(|&byte| byte == 0)
+    }
+
     /// All vectors, one after the other.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes

@@ -207,7 +207,7 @@ fn check(case: &Case, target: &TargetInfo, random: &mut Random) {
         let (_, buffers) = harness::check(&code, &compiled, &inputs);
         given = Input::elements(&buffers[1]);
     }
-    let scratch = p.scratch_bytes();
+    let scratch = p.scratch_bytes(lanes);
     let (height, width) = p.grain(lanes);
     // Two parts each way, where there are two.
     let cut = |extent: usize, grain: usize| {
@@ -299,7 +299,10 @@ fn no_schedule_changes_a_bit() {
     let mut random = Random::new(9);
     for target in harness::targets() {
         for dtype in [DType::F32, DType::F16, DType::I32] {
-            for (rows, vectors, unroll) in [(1, 1, 1), (6, 2, 3), (9, 4, 7)] {
+            let tiles = [(1, 1, 1), (6, 2, 3), (9, 4, 7)];
+            let blocks = [(1, 1, 1), (4, 100, 5), (100, 9, 8), (2, 3, 100)];
+            for (at, (mc, nc, kc)) in blocks.into_iter().enumerate() {
+                let (rows, vectors, unroll) = tiles[at % 3];
                 let mut case = Case {
                     dtype,
                     extents: (11, 45, 23),
@@ -312,6 +315,10 @@ fn no_schedule_changes_a_bit() {
                     rows,
                     vectors,
                     unroll,
+                    mc,
+                    nc,
+                    kc,
+                    is_staged: random.below(2) == 0,
                     packed: Some(Panels { width, dtype }),
                 });
                 check(&case, &target, &mut random);
@@ -330,6 +337,10 @@ fn a_schedule_that_cannot_be_followed_is_refused_with_what_could() {
         rows: 4,
         vectors: 2,
         unroll: 4,
+        mc: 8,
+        nc: 64,
+        kc: 256,
+        is_staged: false,
         packed: None,
     };
     let error = schedule.check(8, &Rhs::Panels(panels));

@@ -1,26 +1,20 @@
 //! The loops around the micro-kernel.
+//!
+//! From outside in: blocks of rows, blocks of columns, blocks of terms, tiles side by side, tiles one below
+//! the other. A block of the first operand stays in the second-level cache while tiles go over the columns,
+//! a strip of the second one in the first level while they go down.
 
 use crate::lower::each::At;
 use crate::lower::scalar::compute_lane;
-use crate::vir::{Builder, LoopKind, Value};
+use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
 
 use super::operands::{Operands, Product, Region, Rhs, Spot, accumulator, element_pointer};
-use super::schedule::Schedule;
+use super::scratch::Scratch;
+use super::stage;
 use super::tile::{self, Strip, Tile, Walk};
 
-impl Product {
-    /// Where ranges of rows and columns may begin and end, in vectors of `lanes` lanes: at multiples of these
-    /// numbers, and at the end.
-    pub fn grain(&self, lanes: u32) -> (usize, usize) {
-        let Schedule { rows, vectors, .. } = self.schedule;
-        (rows as usize, (vectors * lanes) as usize)
-    }
-
-    /// Bytes of scratch memory that a call needs, aligned to 64.
-    pub fn scratch_bytes(&self) -> usize {
-        0
-    }
-}
+/// What is done with a complete vector of the result.
+pub type Finish<'f> = dyn FnMut(&mut Builder, Spot, Value) + 'f;
 
 /// Appends a region of the product of the operands at `at`.
 ///
@@ -30,77 +24,202 @@ impl Product {
 ///
 /// # Panics
 ///
-/// If the schedule does not pass its [`check`](Schedule::check).
+/// If the schedule does not pass its [`check`](super::Schedule::check).
 pub fn product(
     b: &mut Builder,
     p: &Product,
     at: Operands,
     region: Region,
-    finish: &mut dyn FnMut(&mut Builder, Spot, Value),
+    finish: &mut Finish<'_>,
 ) {
     if let Err(error) = p.schedule.check(b.lanes(), &p.rhs) {
         panic!("{error}");
     }
-    let (_, wide) = p.grain(b.lanes());
-    let columns = region.columns;
-    let (rest, _) = b.repeat(LoopKind::Whole, columns, wide as i64, &[], |b, round| {
-        strip_of_tiles(b, p, at, region.rows, (round.index, wide), finish);
-        Vec::new()
+    let scratch = Scratch::of(p, b.lanes());
+    let context = Context { p, at, scratch };
+    in_blocks(b, region.rows, scratch.rows, |b, rows| {
+        in_blocks(b, region.columns, scratch.columns, |b, columns| {
+            context.block(b, Region { rows, columns }, finish);
+        });
     });
-    let tail = p.n % wide;
-    if tail > 0 {
-        b.repeat(
-            LoopKind::Rest,
-            (rest, columns.1),
-            wide as i64,
-            &[],
-            |b, round| {
-                strip_of_tiles(b, p, at, region.rows, (round.index, tail), finish);
-                Vec::new()
-            },
-        );
-    }
 }
 
-/// Tiles one below the other, of `width` columns from `column` on.
-fn strip_of_tiles(
+/// Calls `body` with ranges of `size` indices, the last one shorter, that make up `range`.
+fn in_blocks(
     b: &mut Builder,
-    p: &Product,
-    at: Operands,
-    rows: (Value, Value),
-    (column, width): (Value, usize),
-    finish: &mut dyn FnMut(&mut Builder, Spot, Value),
+    range: (Value, Value),
+    size: usize,
+    body: impl FnOnce(&mut Builder, (Value, Value)),
 ) {
-    let rhs = match p.rhs {
-        Rhs::Rows { .. } => element_pointer(b, p.dtype, at.rhs, column, 1),
-        Rhs::Columns { n_stride } => element_pointer(b, p.dtype, at.rhs, column, n_stride),
-        Rhs::Panels(panels) => element_pointer(b, panels.dtype, at.rhs, column, p.k),
-    };
-    let height = p.schedule.rows;
-    let mut tile = |b: &mut Builder, row: Value, rows: u32| {
-        let tile = tile(p, b.lanes(), rows, width);
-        let lhs = element_pointer(b, p.dtype, at.lhs, row, p.lhs.row_stride);
-        let zero = b.constant(compute_lane(p.dtype), 0);
-        let sums = vec![zero; rows as usize * tile.strips.len()];
-        let sums = tile::chains(b, &tile, lhs, rhs, sums);
-        finish_tile(b, (row, column), width, &sums, finish);
-    };
-    let (rest, _) = b.repeat(LoopKind::Whole, rows, height.into(), &[], |b, round| {
-        tile(b, round.index, height);
+    b.repeat(LoopKind::Rest, range, size as i64, &[], |b, round| {
+        let size = b.index(size as i64);
+        let end = b.index_op(IndexOp::Add, round.index, size);
+        let end = b.index_op(IndexOp::Min, end, range.1);
+        body(b, (round.index, end));
         Vec::new()
     });
-    let tail = (p.m % height as usize) as u32;
-    if tail > 0 {
-        b.repeat(
-            LoopKind::Rest,
-            (rest, rows.1),
+}
+
+/// Terms of the chains of a block: from an index on, as many.
+#[derive(Clone, Copy)]
+struct Terms {
+    first: Value,
+    count: usize,
+    /// Whether chains go on from partial results.
+    goes_on: bool,
+    /// Whether chains are complete behind these terms.
+    completes: bool,
+}
+
+struct Context<'p> {
+    p: &'p Product,
+    at: Operands,
+    scratch: Scratch,
+}
+
+impl Context<'_> {
+    /// All terms of a block of the result.
+    fn block(&self, b: &mut Builder, block: Region, finish: &mut Finish<'_>) {
+        let (k, size) = (self.p.k, self.scratch.terms);
+        let start = b.index(0);
+        if size >= k {
+            let terms = Terms {
+                first: start,
+                count: k,
+                goes_on: false,
+                completes: true,
+            };
+            return self.terms(b, block, terms, finish);
+        }
+        self.scratch.clear_partials(b, self.at.scratch, block);
+        let before_last = (k - 1) / size * size;
+        let bounds = (start, b.index(before_last as i64));
+        b.repeat(LoopKind::Whole, bounds, size as i64, &[], |b, round| {
+            let terms = Terms {
+                first: round.index,
+                count: size,
+                goes_on: true,
+                completes: false,
+            };
+            self.terms(b, block, terms, finish);
+            Vec::new()
+        });
+        let terms = Terms {
+            first: bounds.1,
+            count: k - before_last,
+            goes_on: true,
+            completes: true,
+        };
+        self.terms(b, block, terms, finish);
+    }
+
+    /// Some terms of a block: tiles side by side.
+    fn terms(&self, b: &mut Builder, block: Region, terms: Terms, finish: &mut Finish<'_>) {
+        let p = self.p;
+        if self.scratch.is_staged {
+            let range = stage::Range {
+                rows: block.rows,
+                first: terms.first,
+                count: terms.count,
+            };
+            stage::stage(b, p, &self.scratch, self.at, range);
+        }
+        let wide = self.scratch.tile_columns;
+        let step = wide as i64;
+        let columns = block.columns;
+        let (rest, _) = b.repeat(LoopKind::Whole, columns, step, &[], |b, round| {
+            self.strip(b, block, (round.index, wide), terms, finish);
+            Vec::new()
+        });
+        let tail = p.n % wide;
+        if tail > 0 {
+            b.repeat(LoopKind::Rest, (rest, columns.1), step, &[], |b, round| {
+                self.strip(b, block, (round.index, tail), terms, finish);
+                Vec::new()
+            });
+        }
+    }
+
+    /// Tiles one below the other, of `width` columns from `column` on.
+    fn strip(
+        &self,
+        b: &mut Builder,
+        block: Region,
+        (column, width): (Value, usize),
+        terms: Terms,
+        finish: &mut Finish<'_>,
+    ) {
+        let p = self.p;
+        let rhs = self.rhs_pointer(b, column, terms.first);
+        let height = p.schedule.rows;
+        let mut tile = |b: &mut Builder, row: Value, rows: u32| {
+            let tile = tile_of(p, &self.scratch, b.lanes(), (rows, width), terms.count);
+            let lhs = self.lhs_pointer(b, block, row, terms.first);
+            let vectors = tile.strips.len();
+            let count = rows as usize * vectors;
+            let partials = |b: &mut Builder| {
+                (self.scratch).partials(b, self.at.scratch, block, (row, column), vectors)
+            };
+            let lane = compute_lane(p.dtype);
+            let sums: Vec<Value> = if terms.goes_on {
+                let from = partials(b);
+                (from.addrs(rows).into_iter())
+                    .map(|addr| b.load(lane, addr, None))
+                    .collect()
+            } else {
+                vec![b.constant(lane, 0); count]
+            };
+            let sums = tile::chains(b, &tile, lhs, rhs, sums);
+            if terms.completes {
+                return finish_tile(b, (row, column), width, &sums, finish);
+            }
+            let to = partials(b);
+            let addrs: Vec<Addr> = to.addrs(rows);
+            for (sum, addr) in sums.into_iter().zip(addrs) {
+                b.store(sum, addr, None);
+            }
+        };
+        let (rest, _) = b.repeat(
+            LoopKind::Whole,
+            block.rows,
             height.into(),
             &[],
             |b, round| {
-                tile(b, round.index, tail);
+                tile(b, round.index, height);
                 Vec::new()
             },
         );
+        let tail = (p.m % height as usize) as u32;
+        if tail > 0 {
+            let bounds = (rest, block.rows.1);
+            b.repeat(LoopKind::Rest, bounds, height.into(), &[], |b, round| {
+                tile(b, round.index, tail);
+                Vec::new()
+            });
+        }
+    }
+
+    fn lhs_pointer(&self, b: &mut Builder, block: Region, row: Value, term: Value) -> Value {
+        let (p, scratch) = (self.p, &self.scratch);
+        if scratch.is_staged {
+            let staged = scratch.staged_at(b, self.at.scratch);
+            let row = b.index_op(IndexOp::Sub, row, block.rows.0);
+            let lies = scratch.staged;
+            return element_pointer(b, accumulator(p.dtype), staged, row, lies.row_stride);
+        }
+        let lhs = element_pointer(b, p.dtype, self.at.lhs, term, p.lhs.k_stride);
+        element_pointer(b, p.dtype, lhs, row, p.lhs.row_stride)
+    }
+
+    fn rhs_pointer(&self, b: &mut Builder, column: Value, term: Value) -> Value {
+        let p = self.p;
+        let (dtype, of_column, of_term) = match p.rhs {
+            Rhs::Rows { k_stride } => (p.dtype, 1, k_stride),
+            Rhs::Columns { n_stride } => (p.dtype, n_stride, 1),
+            Rhs::Panels(panels) => (panels.dtype, p.k, panels.width),
+        };
+        let rhs = element_pointer(b, dtype, self.at.rhs, column, of_column);
+        element_pointer(b, dtype, rhs, term, of_term)
     }
 }
 
@@ -110,7 +229,7 @@ fn finish_tile(
     (row, column): (Value, Value),
     width: usize,
     sums: &[Value],
-    finish: &mut dyn FnMut(&mut Builder, Spot, Value),
+    finish: &mut Finish<'_>,
 ) {
     let lanes = b.lanes() as usize;
     let vectors = width.div_ceil(lanes);
@@ -129,9 +248,14 @@ fn finish_tile(
     }
 }
 
-/// A tile of `rows` rows and `width` columns.
-fn tile(p: &Product, lanes: u32, rows: u32, width: usize) -> Tile {
-    let lanes = lanes as usize;
+/// A tile of `rows` rows and `width` columns, and `length` terms.
+fn tile_of(
+    p: &Product,
+    scratch: &Scratch,
+    lanes: u32,
+    (rows, width): (u32, usize),
+    length: usize,
+) -> Tile {
     let element = p.dtype.size() as i64;
     let (rhs, k) = match p.rhs {
         Rhs::Rows { k_stride } => (p.dtype, k_stride as i64 * element),
@@ -141,6 +265,37 @@ fn tile(p: &Product, lanes: u32, rows: u32, width: usize) -> Tile {
             (panels.dtype, (panels.width * size) as i64)
         }
     };
+    let (lhs_dtype, lhs) = if scratch.is_staged {
+        (accumulator(p.dtype), scratch.staged)
+    } else {
+        (p.dtype, p.lhs)
+    };
+    let size = lhs_dtype.size() as i64;
+    Tile {
+        dtype: accumulator(p.dtype),
+        rows,
+        strips: strips(p, lanes as usize, width),
+        segments: 1,
+        length,
+        unroll: p.schedule.unroll,
+        lhs: Walk {
+            dtype: lhs_dtype,
+            row: lhs.row_stride as i64 * size,
+            k: lhs.k_stride as i64 * size,
+            segment: 0,
+        },
+        rhs: Walk {
+            dtype: rhs,
+            row: 0,
+            k,
+            segment: 0,
+        },
+    }
+}
+
+/// The vectors of `width` columns of the second operand.
+fn strips(p: &Product, lanes: usize, width: usize) -> Vec<Strip> {
+    let element = p.dtype.size() as i64;
     let strips = (0..width).step_by(lanes).map(|column| {
         let left = (width - column).min(lanes) as u32;
         let count = (left < lanes as u32).then_some(left);
@@ -164,24 +319,5 @@ fn tile(p: &Product, lanes: u32, rows: u32, width: usize) -> Tile {
             }
         }
     });
-    Tile {
-        dtype: accumulator(p.dtype),
-        rows,
-        strips: strips.collect(),
-        segments: 1,
-        length: p.k,
-        unroll: p.schedule.unroll,
-        lhs: Walk {
-            dtype: p.dtype,
-            row: p.lhs.row_stride as i64 * element,
-            k: p.lhs.k_stride as i64 * element,
-            segment: 0,
-        },
-        rhs: Walk {
-            dtype: rhs,
-            row: 0,
-            k,
-            segment: 0,
-        },
-    }
+    strips.collect()
 }

@@ -8,9 +8,11 @@ mod blocks;
 mod operands;
 mod pack;
 mod schedule;
+mod scratch;
+mod stage;
 mod tile;
 
-pub use blocks::product;
+pub use blocks::{Finish, product};
 pub use operands::{Lhs, Operands, Panels, Product, Region, Rhs, Spot};
 pub use pack::{Packing, pack};
 pub use schedule::{Schedule, ScheduleError};

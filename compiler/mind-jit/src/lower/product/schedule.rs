@@ -16,6 +16,14 @@ pub struct Schedule {
     pub vectors: u32,
     /// Terms of a chain in one round of its loop.
     pub unroll: u32,
+    /// Rows of a block, whose part of the first operand stays in the second-level cache.
+    pub mc: usize,
+    /// Columns of a block.
+    pub nc: usize,
+    /// Terms of a block; chains go on from partial results in scratch memory where it has not all.
+    pub kc: usize,
+    /// Whether blocks of the first operand are copied to scratch memory, as accumulators.
+    pub is_staged: bool,
     /// How the second operand is to be packed before the product runs, if it is.
     pub packed: Option<Panels>,
 }
@@ -53,21 +61,31 @@ impl Schedule {
         rhs: Rhs,
         is_constant: bool,
     ) -> Schedule {
-        let lanes = target.lanes(compute_lane(dtype).bits()) as usize;
+        let lane = compute_lane(dtype);
+        let lanes = target.lanes(lane.bits()) as usize;
         let step = match rhs {
             Rhs::Panels(panels) => panels.width.div_ceil(lanes),
             Rhs::Rows { .. } | Rhs::Columns { .. } => 1,
         };
         let (rows, vectors) = best_tile(target, (m, n.div_ceil(lanes), k), step);
+        let width = vectors as usize * lanes;
         let is_packed = !matches!(rhs, Rhs::Panels(_)) && is_constant;
+        let blocks = Blocks::choose(
+            target,
+            (m, n, k),
+            (rows as usize, width),
+            lane.bytes() as usize,
+        );
+        let is_narrow = dtype.is_float() && dtype.size() == 2;
         Schedule {
             rows,
             vectors,
             unroll: 4,
-            packed: is_packed.then_some(Panels {
-                width: vectors as usize * lanes,
-                dtype,
-            }),
+            mc: blocks.mc,
+            nc: blocks.nc,
+            kc: blocks.kc,
+            is_staged: is_narrow || (blocks.kc < k && m > rows as usize && n > 2 * width),
+            packed: is_packed.then_some(Panels { width, dtype }),
         }
     }
 
@@ -89,6 +107,15 @@ impl Schedule {
                 });
             }
         }
+        for (field, found) in [("mc", self.mc), ("nc", self.nc), ("kc", self.kc)] {
+            if found == 0 {
+                return Err(ScheduleError::Range {
+                    field,
+                    found,
+                    expected: "1 or more",
+                });
+            }
+        }
         let columns = (self.vectors * lanes) as usize;
         match rhs {
             Rhs::Panels(panels) if panels.width == 0 || !columns.is_multiple_of(panels.width) => {
@@ -96,6 +123,52 @@ impl Schedule {
                 Err(ScheduleError::Width { columns, width })
             }
             _ => Ok(()),
+        }
+    }
+}
+
+/// Rows, columns and terms of a block.
+struct Blocks {
+    mc: usize,
+    nc: usize,
+    kc: usize,
+}
+
+impl Blocks {
+    /// Blocks for tiles of `height` rows and `width` columns of accumulators of `size` bytes.
+    fn choose(
+        target: &TargetInfo,
+        (m, n, k): (usize, usize, usize),
+        (height, width): (usize, usize),
+        size: usize,
+    ) -> Blocks {
+        // A strip of the second operand fills half of the first level.
+        let most = (target.l1_bytes / 2 / (width * size)).max(16);
+        let kc = if k <= most + most / 2 {
+            k.max(1)
+        } else {
+            let blocks = k.div_ceil(most);
+            k.div_ceil(blocks).next_multiple_of(8)
+        };
+        // A block of the first operand fills a third of the second level.
+        let most = (target.l2_bytes / 3 / (kc * size)).max(height);
+        let mc = if m <= most {
+            m.max(1)
+        } else {
+            let blocks = m.div_ceil(most);
+            m.div_ceil(blocks).next_multiple_of(height)
+        };
+        // Strips are read from end to end where few rows share them.
+        let nc = if m <= 4 * height {
+            width
+        } else {
+            const PARTIALS: usize = 1 << 20;
+            (PARTIALS / (mc * size)).max(width)
+        };
+        Blocks {
+            mc,
+            nc: nc.min(n.max(1)),
+            kc,
         }
     }
 }

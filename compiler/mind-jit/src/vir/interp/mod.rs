@@ -7,7 +7,7 @@ mod lanes;
 mod memory;
 
 use super::function::{Block, Function, Loop, LoopKind, Statement};
-use super::op::{Addr, IndexOp, MaskOp, Op, Value};
+use super::op::{Addr, MaskOp, Op, Value};
 use super::status::Status;
 use super::types::Lane;
 
@@ -184,13 +184,7 @@ impl Frame<'_, '_> {
             Op::Index(n) => Datum::Index(n),
             Op::IndexOp(op, a, b) => {
                 let (a, b) = (self.index(a), self.index(b));
-                Datum::Index(match op {
-                    IndexOp::Add => a.wrapping_add(b),
-                    IndexOp::Sub => a.wrapping_sub(b),
-                    IndexOp::Mul => a.wrapping_mul(b),
-                    IndexOp::Min => a.min(b),
-                    IndexOp::Max => a.max(b),
-                })
+                Datum::Index(op.apply(a, b))
             }
             Op::Address(addr) => Datum::Ptr(self.addr(&addr)),
             Op::Load { lane, addr, count } => {

@@ -9,8 +9,15 @@ use super::super::machine::{Base, Mem, View};
 use super::Select;
 
 impl Select<'_> {
-    pub(super) fn index_constant(&mut self, value: Value, n: i64) {
-        let result = self.define(value);
+    /// The number that an index is, if it fits an instruction.
+    pub(super) fn immediate(&self, value: Value) -> Option<i32> {
+        let n = self.indices.get(&value)?;
+        i32::try_from(*n).ok()
+    }
+
+    /// A constant index in a register.
+    pub(super) fn index_constant(&mut self, n: i64) -> VReg {
+        let result = self.new_gpr();
         match u32::try_from(n) {
             Ok(small) => {
                 let small = small as i32;
@@ -25,9 +32,43 @@ impl Select<'_> {
                 .imm64(n)
                 .done(),
         }
+        result
+    }
+
+    /// Arithmetic on an index and a number that fits the instruction.
+    fn index_op_immediate(&mut self, value: Value, op: IndexOp, a: Value, n: i32) -> bool {
+        let disp = match op {
+            IndexOp::Add => n,
+            IndexOp::Sub if n != i32::MIN => -n,
+            IndexOp::Mul => {
+                let x = self.reg(a);
+                let result = self.define(value);
+                let multiply = self.emit(Code::Imul_r64_rm64_imm32);
+                let multiply = multiply.def(result, View::Gpr64).reg(x, View::Gpr64);
+                multiply.imm32(n).done();
+                return true;
+            }
+            _ => return false,
+        };
+        let x = self.reg(a);
+        let result = self.define(value);
+        let sum = Mem {
+            base: Base::Reg(x),
+            index: None,
+            scale: 1,
+            disp,
+        };
+        let add = self.emit(Code::Lea_r64_m).def(result, View::Gpr64);
+        add.mem(sum).done();
+        true
     }
 
     pub(super) fn index_op(&mut self, value: Value, op: IndexOp, a: Value, b: Value) {
+        if let Some(n) = self.immediate(b)
+            && self.index_op_immediate(value, op, a, n)
+        {
+            return;
+        }
         let (x, y) = (self.reg(a), self.reg(b));
         let result = self.define(value);
         match op {

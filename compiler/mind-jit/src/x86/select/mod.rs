@@ -8,7 +8,7 @@ mod memory;
 use iced_x86::Code;
 use regalloc2::{Block, Operand, RegClass, VReg};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::target::{Isa, TargetInfo};
 use crate::vir::{self, Function, Lane, Loop, LoopKind, Op, Statement, Type, Value};
@@ -35,6 +35,13 @@ enum Rm {
     Mem(Mem<VReg>),
 }
 
+/// What the index of a loop is compared with.
+#[derive(Clone, Copy, Debug)]
+enum Bound {
+    Reg(VReg),
+    Number(i32),
+}
+
 /// The switch for the lanes below a count, kept while its block lasts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct TailKey {
@@ -53,6 +60,8 @@ struct Select<'f> {
     uses: Uses,
     /// Constants by their offset in the pool.
     constants: FxHashMap<Value, u32>,
+    /// Indices that are constants, which get a register where they need one.
+    indices: FxHashMap<Value, i64>,
     tails: Vec<(TailKey, VReg)>,
     /// How many loops are open, and how many were where each value was defined.
     depth: u32,
@@ -74,6 +83,7 @@ impl<'f> Select<'f> {
             values: vec![None; function.value_count()],
             uses: Uses::of(function),
             constants: FxHashMap::default(),
+            indices: FxHashMap::default(),
             tails: Vec::new(),
             depth: 0,
             depths: vec![0; function.value_count()],
@@ -135,6 +145,14 @@ impl<'f> Select<'f> {
     }
 
     fn load_constant(&mut self, vreg: VReg, offset: u32) {
+        if self.pool.is_zero(offset) {
+            let view = self.full();
+            let code = codes::XOR
+                .code(self.is_wide)
+                .expect("a form for each target");
+            let zero = self.emit(code).def(vreg, view);
+            return zero.again(0, view).again(0, view).done();
+        }
         let (load, _) = codes::moves(if self.is_wide { 64 } else { 32 }, self.is_wide);
         let view = self.full();
         self.emit(load)
@@ -182,6 +200,9 @@ impl<'f> Select<'f> {
     fn reg(&mut self, value: Value) -> VReg {
         if let Some(vreg) = self.values[value.index()] {
             return vreg;
+        }
+        if let Some(&n) = self.indices.get(&value) {
+            return self.index_constant(n);
         }
         let offset = self.constants[&value];
         let vreg = self.new_vector();
@@ -254,7 +275,9 @@ impl<'f> Select<'f> {
 
     fn select(&mut self, value: Value, op: &Op) {
         match *op {
-            Op::Index(n) => self.index_constant(value, n),
+            Op::Index(n) => {
+                self.indices.insert(value, n);
+            }
             Op::IndexOp(op, a, b) => self.index_op(value, op, a, b),
             Op::Address(addr) => self.address(value, &addr),
             Op::Load { lane, addr, count } => self.load(value, lane, &addr, count),
@@ -294,17 +317,45 @@ impl<'f> Select<'f> {
         }
     }
 
+    /// What the index of a loop is compared with, and how, for another round.
+    fn bound(&mut self, node: &Loop) -> (Bound, Condition) {
+        let (ahead, condition) = match node.kind {
+            LoopKind::Whole => (node.step, Condition::LessOrEqual),
+            LoopKind::Rest => (0, Condition::Less),
+        };
+        let upper = self.indices.get(&node.upper);
+        let number = upper.and_then(|upper| upper.checked_sub(ahead));
+        let number = number.and_then(|number| i32::try_from(number).ok());
+        if let Some(number) = number {
+            return (Bound::Number(number), condition);
+        }
+        let upper = self.reg(node.upper);
+        let bound = match node.kind {
+            LoopKind::Whole => self.plus(upper, -ahead),
+            LoopKind::Rest => upper,
+        };
+        (Bound::Reg(bound), condition)
+    }
+
+    /// Whether a loop is known to go round at least once.
+    fn surely_runs(&self, node: &Loop, bound: Bound, condition: Condition) -> bool {
+        match (bound, self.indices.get(&node.lower)) {
+            (Bound::Number(bound), Some(&lower)) => match condition {
+                Condition::Less => lower < bound.into(),
+                Condition::LessOrEqual => lower <= bound.into(),
+            },
+            _ => false,
+        }
+    }
+
     /// A loop that tests at its end, behind a test whether it runs at all.
     ///
     /// Every edge from a block with two successors goes to a block with one predecessor, where the allocator
     /// puts its moves.
     fn repeat(&mut self, node: &Loop) {
         let lower = self.reg(node.lower);
-        let upper = self.reg(node.upper);
-        let (bound, condition) = match node.kind {
-            LoopKind::Whole => (self.plus(upper, -node.step), Condition::LessOrEqual),
-            LoopKind::Rest => (upper, Condition::Less),
-        };
+        let (bound, condition) = self.bound(node);
+        let runs = self.surely_runs(node, bound, condition);
         let inits: Vec<VReg> = node
             .carried
             .iter()
@@ -320,14 +371,28 @@ impl<'f> Select<'f> {
             .iter()
             .map(|carried| self.define(carried.param))
             .collect();
-        let compare = |a: VReg, b: VReg| [Operand::reg_use(a), Operand::reg_use(b)];
+        let compare = |a: VReg| -> (Node, SmallVec<[Operand; 2]>) {
+            let mut operands: SmallVec<[Operand; 2]> = smallvec![Operand::reg_use(a)];
+            let number = match bound {
+                Bound::Number(number) => Some(number),
+                Bound::Reg(reg) => {
+                    operands.push(Operand::reg_use(reg));
+                    None
+                }
+            };
+            (Node::Branch(condition, number), operands)
+        };
 
         let guard = self.block;
         let enter = self.machine.new_block(Vec::new());
         let body = self.machine.new_block(with(index, params));
         self.machine.is_header[body.index()] = true;
-        self.machine
-            .push(Node::Branch(condition), &compare(lower, bound));
+        let (entry, operands) = if runs {
+            (Node::Jump, SmallVec::new())
+        } else {
+            compare(lower)
+        };
+        self.machine.push(entry, &operands);
         self.machine.open(enter);
         let succs = vec![(body, with(lower, inits.clone()))];
         self.machine.end(enter, Node::Jump, &[], succs);
@@ -346,7 +411,7 @@ impl<'f> Select<'f> {
 
         let latch = self.machine.new_block(Vec::new());
         let done = self.machine.new_block(Vec::new());
-        let skip = self.machine.new_block(Vec::new());
+        let skip = (!runs).then(|| self.machine.new_block(Vec::new()));
         let last = self.define(node.last);
         let results: Vec<VReg> = node
             .carried
@@ -355,19 +420,17 @@ impl<'f> Select<'f> {
             .collect();
         let exit = self.machine.new_block(with(last, results));
         let succs = vec![(latch, Vec::new()), (done, Vec::new())];
-        self.machine.end(
-            self.block,
-            Node::Branch(condition),
-            &compare(next, bound),
-            succs,
-        );
-        self.machine
-            .link(guard, vec![(enter, Vec::new()), (skip, Vec::new())]);
-        for (block, to, args) in [
-            (latch, body, with(next, nexts.clone())),
-            (done, exit, with(next, nexts)),
-            (skip, exit, with(lower, inits)),
-        ] {
+        let (branch, operands) = compare(next);
+        self.machine.end(self.block, branch, &operands, succs);
+        let entries = [Some(enter), skip].into_iter().flatten();
+        let entries = entries.map(|block| (block, Vec::new())).collect();
+        self.machine.link(guard, entries);
+        let ends = [
+            Some((latch, body, with(next, nexts.clone()))),
+            Some((done, exit, with(next, nexts))),
+            skip.map(|skip| (skip, exit, with(lower, inits))),
+        ];
+        for (block, to, args) in ends.into_iter().flatten() {
             self.machine.open(block);
             self.machine.end(block, Node::Jump, &[], vec![(to, args)]);
         }
@@ -404,6 +467,11 @@ impl Emit<'_> {
     fn replace(mut self, vreg: VReg, input: VReg, view: View) -> Self {
         let input = self.operand(Operand::reg_use(input));
         let place = self.operand(Operand::reg_reuse_def(vreg, input as usize));
+        self.arg(Arg::Reg(place, view))
+    }
+
+    /// A register that was named before, by its place.
+    fn again(self, place: u8, view: View) -> Self {
         self.arg(Arg::Reg(place, view))
     }
 

@@ -1,0 +1,173 @@
+//! The scratch memory of a product: a block of the first operand, and partial results.
+
+use crate::lower::scalar::compute_lane;
+use crate::vir::{Addr, Builder, IndexOp, Lane, LoopKind, Value};
+
+use super::operands::{Lhs, Product, Region, beyond};
+use super::schedule::Schedule;
+
+/// What lies where, and how large blocks are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scratch {
+    /// Rows, columns and terms of a block.
+    pub rows: usize,
+    pub columns: usize,
+    pub terms: usize,
+    /// Columns of a tile.
+    pub tile_columns: usize,
+    /// Whether blocks of the first operand are copied here, as accumulators.
+    pub is_staged: bool,
+    /// How such a copy lies.
+    pub staged: Lhs,
+    /// Bytes of it.
+    staged_bytes: usize,
+    /// Type of an accumulator.
+    lane: Lane,
+}
+
+/// Bytes that rows of a copy are apart beyond their length, so that they share no set of a cache.
+const GAP: usize = 64;
+
+impl Product {
+    /// Where ranges of rows and columns may begin and end, in vectors of `lanes` lanes: at multiples of these
+    /// numbers, and at the end.
+    pub fn grain(&self, lanes: u32) -> (usize, usize) {
+        let Schedule { rows, vectors, .. } = self.schedule;
+        (rows as usize, (vectors * lanes) as usize)
+    }
+
+    /// Bytes of scratch memory that a call needs, in vectors of `lanes` lanes.
+    pub fn scratch_bytes(&self, lanes: u32) -> usize {
+        Scratch::of(self, lanes).bytes(self)
+    }
+}
+
+impl Scratch {
+    pub fn of(p: &Product, lanes: u32) -> Scratch {
+        let s = &p.schedule;
+        let lane = compute_lane(p.dtype);
+        let gap = GAP / lane.bytes() as usize;
+        let height = s.rows as usize;
+        let rows = s.mc.min(p.m).max(1).next_multiple_of(height);
+        let tile_columns = (s.vectors * lanes) as usize;
+        let columns = s.nc.min(p.n).max(1).next_multiple_of(tile_columns);
+        let terms = s.kc.min(p.k).max(1);
+        let staged = if p.lhs.k_stride == 1 || p.lhs.row_stride != 1 {
+            Lhs {
+                row_stride: (terms + gap).next_multiple_of(gap),
+                k_stride: 1,
+            }
+        } else {
+            Lhs {
+                row_stride: 1,
+                k_stride: (rows + gap).next_multiple_of(gap),
+            }
+        };
+        let elements = rows * staged.row_stride.max(1) + terms * staged.k_stride;
+        let staged_bytes = if s.is_staged {
+            (elements * lane.bytes() as usize).next_multiple_of(64)
+        } else {
+            0
+        };
+        Scratch {
+            rows,
+            columns,
+            terms,
+            tile_columns,
+            is_staged: s.is_staged,
+            staged,
+            staged_bytes,
+            lane,
+        }
+    }
+
+    /// Bytes of the whole.
+    pub fn bytes(&self, p: &Product) -> usize {
+        let partials = if self.terms < p.k {
+            self.rows * self.columns * self.lane.bytes() as usize
+        } else {
+            0
+        };
+        self.staged_bytes + partials
+    }
+
+    /// Where the copy of a block is.
+    pub fn staged_at(&self, _: &mut Builder, scratch: Value) -> Value {
+        scratch
+    }
+
+    /// Sets the partial results of a block to zero.
+    pub fn clear_partials(&self, b: &mut Builder, scratch: Value, block: Region) {
+        let lanes = i64::from(b.lanes());
+        let zero = b.constant(self.lane, 0);
+        let step = self.tile_columns as i64;
+        b.repeat(LoopKind::Rest, block.columns, step, &[], |b, round| {
+            let start = self.partials_at(b, scratch, block, (block.rows.0, round.index));
+            let height = b.index_op(IndexOp::Sub, block.rows.1, block.rows.0);
+            let width = b.index(step);
+            let count = b.index_op(IndexOp::Mul, height, width);
+            let bounds = (b.index(0), count);
+            b.repeat(LoopKind::Rest, bounds, lanes, &[], |b, round| {
+                b.store(zero, Addr::element(start, round.index, self.lane), None);
+                Vec::new()
+            });
+            Vec::new()
+        });
+    }
+
+    /// Where the partial results of the tile at a row and a column are: tiles one below the other.
+    fn partials_at(
+        &self,
+        b: &mut Builder,
+        scratch: Value,
+        block: Region,
+        (row, column): (Value, Value),
+    ) -> Value {
+        let row = b.index_op(IndexOp::Sub, row, block.rows.0);
+        let column = b.index_op(IndexOp::Sub, column, block.columns.0);
+        let (height, width) = (b.index(self.rows as i64), b.index(self.tile_columns as i64));
+        let column = b.index_op(IndexOp::Mul, column, height);
+        let row = b.index_op(IndexOp::Mul, row, width);
+        let index = b.index_op(IndexOp::Add, column, row);
+        let base = beyond(b, scratch, self.staged_bytes as i64);
+        let base = b.address(base);
+        b.address(Addr::element(base, index, self.lane))
+    }
+
+    /// The partial results of a tile of `vectors` vectors in a row.
+    pub fn partials(
+        &self,
+        b: &mut Builder,
+        scratch: Value,
+        block: Region,
+        place: (Value, Value),
+        vectors: usize,
+    ) -> Partials {
+        Partials {
+            base: self.partials_at(b, scratch, block, place),
+            vectors: vectors as u32,
+            row_bytes: self.tile_columns as u32 * self.lane.bytes(),
+            vector_bytes: b.lanes() * self.lane.bytes(),
+        }
+    }
+}
+
+/// The partial results of a tile.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Partials {
+    base: Value,
+    vectors: u32,
+    row_bytes: u32,
+    vector_bytes: u32,
+}
+
+impl Partials {
+    /// Where each vector is, row by row.
+    pub fn addrs(&self, rows: u32) -> Vec<Addr> {
+        let places = (0..rows).flat_map(|row| (0..self.vectors).map(move |vector| (row, vector)));
+        let offsets = places.map(|(row, vector)| row * self.row_bytes + vector * self.vector_bytes);
+        offsets
+            .map(|offset| Addr::at(self.base).plus(offset as i32))
+            .collect()
+    }
+}

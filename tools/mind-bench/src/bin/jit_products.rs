@@ -1,0 +1,470 @@
+//! Speed of compiled products beside what the machine can do.
+//!
+//! ```text
+//! cargo run --release -p mind-bench --bin jit_products [FILTER]
+//! ```
+//!
+//! Each row runs in turn with a kernel that does nothing but multiply-adds, or one that does nothing but read,
+//! and is given in per cent of it. Figures are medians of one thread. Rows of `FILTER` run alone.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use mind_ir::types::DType;
+use mind_jit::kernel::{Kernel, assemble};
+use mind_jit::lower::product::{
+    Lhs, Operands, Packing, Product, Region, Rhs, Schedule, Spot, pack, product,
+};
+use mind_jit::lower::{self, compute_lane};
+use mind_jit::target::{Isa, TargetInfo};
+use mind_jit::vir::{Addr, BinaryOp, Builder, Function, Lane, LoopKind, Value};
+
+/// Independent chains of the kernel that measures the peak.
+const CHAINS: usize = 12;
+/// Multiply-adds of each chain in a call.
+const STEPS: i64 = 20_000;
+/// Times that a row and its yardstick run.
+const ROUNDS: usize = 15;
+
+fn main() {
+    let filter = std::env::args().nth(1).unwrap_or_default();
+    let bench = Bench::new();
+    println!("{}; one thread; medians", bench.target.isa);
+    for row in rows() {
+        if row.name().contains(&filter) {
+            bench.run(&row);
+        }
+    }
+}
+
+/// What is done with a complete vector.
+#[derive(Clone, Copy, PartialEq)]
+enum Epilogue {
+    Plain,
+    /// `max(x + bias, 0) + residual`.
+    Fused,
+}
+
+/// How the second operand is given.
+#[derive(Clone, Copy, PartialEq)]
+enum Weights {
+    /// Packed before the clock starts.
+    Constant,
+    /// As rows, packed within the time if the schedule says so.
+    Rows,
+    /// Transposed, packed within the time if the schedule says so.
+    Columns,
+}
+
+/// A product to time.
+#[derive(Clone, Copy)]
+struct Row {
+    dtype: DType,
+    extents: (usize, usize, usize),
+    weights: Weights,
+    epilogue: Epilogue,
+}
+
+impl Row {
+    fn name(&self) -> String {
+        let (m, n, k) = self.extents;
+        let weights = match self.weights {
+            Weights::Constant => "packed",
+            Weights::Rows => "rows",
+            Weights::Columns => "columns",
+        };
+        let epilogue = match self.epilogue {
+            Epilogue::Plain => "",
+            Epilogue::Fused => " bias relu residual",
+        };
+        format!("{m}x{n}x{k} {} {weights}{epilogue}", self.dtype)
+    }
+}
+
+fn rows() -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut add = |dtype, extents, weights, epilogue| {
+        rows.push(Row {
+            dtype,
+            extents,
+            weights,
+            epilogue,
+        });
+    };
+    for n in [64, 128, 256, 512, 1024, 2048] {
+        add(DType::F32, (n, n, n), Weights::Constant, Epilogue::Plain);
+    }
+    for n in [64, 128, 256, 512, 1024] {
+        add(DType::F32, (n, n, n), Weights::Rows, Epilogue::Plain);
+    }
+    for n in [64, 128, 512] {
+        add(DType::F32, (n, n, n), Weights::Columns, Epilogue::Plain);
+    }
+    for n in [64, 128, 1024] {
+        add(DType::F32, (n, n, n), Weights::Constant, Epilogue::Fused);
+    }
+    for dtype in [DType::F16, DType::BF16] {
+        for n in [128, 1024] {
+            add(dtype, (n, n, n), Weights::Constant, Epilogue::Plain);
+        }
+    }
+    add(
+        DType::F64,
+        (512, 512, 512),
+        Weights::Constant,
+        Epilogue::Plain,
+    );
+    for dtype in [DType::F32, DType::F16, DType::BF16] {
+        for m in [1, 8] {
+            let extents = (m, 4096, 4096);
+            add(dtype, extents, Weights::Constant, Epilogue::Plain);
+        }
+    }
+    for weights in [Weights::Rows, Weights::Columns] {
+        add(DType::F32, (1, 4096, 4096), weights, Epilogue::Plain);
+    }
+    add(
+        DType::F32,
+        (1, 256, 784),
+        Weights::Constant,
+        Epilogue::Plain,
+    );
+    rows
+}
+
+/// The yardsticks of this machine.
+struct Bench {
+    target: TargetInfo,
+    peak: Kernel,
+    read: Kernel,
+    /// Larger than every cache.
+    far: Vec<f32>,
+}
+
+fn peak_kernel(lanes: u32) -> Function {
+    let mut b = Builder::new("peak", lanes);
+    let (values, steps) = (b.ptr_param(), b.index_param());
+    let start = b.index(0);
+    let [x, y] = [0, 4].map(|at| b.load_splat(Lane::F32, Addr::at(values).plus(at)));
+    let inits = vec![x; CHAINS];
+    let (_, sums) = b.repeat(LoopKind::Whole, (start, steps), 4, &inits, |b, round| {
+        let mut sums = round.carried.to_vec();
+        for _ in 0..4 {
+            sums.iter_mut().for_each(|sum| *sum = b.fma(x, y, *sum));
+        }
+        sums
+    });
+    let total = sums
+        .into_iter()
+        .reduce(|x, y| b.binary(BinaryOp::Add, x, y));
+    b.store_first(total.expect("there are chains"), Addr::at(values));
+    b.finish()
+}
+
+fn read_kernel(lanes: u32) -> Function {
+    let mut b = Builder::new("read", lanes);
+    let (from, to, extent) = (b.ptr_param(), b.ptr_param(), b.index_param());
+    let (start, zero) = (b.index(0), b.constant(Lane::I32, 0));
+    let bounds = (start, extent);
+    let step = i64::from(8 * lanes);
+    let (_, sums) = b.repeat(LoopKind::Whole, bounds, step, &[zero; 8], |b, round| {
+        let sums = round.carried.iter().zip(0..).map(|(&sum, at)| {
+            let addr = Addr::element(from, round.index, Lane::I32).plus(at * 4 * lanes as i32);
+            let x = b.load(Lane::I32, addr, None);
+            b.binary(BinaryOp::Or, sum, x)
+        });
+        sums.collect()
+    });
+    let all = sums.into_iter().reduce(|x, y| b.binary(BinaryOp::Or, x, y));
+    b.store_first(all.expect("there are sums"), Addr::at(to));
+    b.finish()
+}
+
+/// Seconds of one call, in batches long enough for the clock.
+fn time(calls: usize, mut call: impl FnMut()) -> f64 {
+    let start = Instant::now();
+    for _ in 0..calls {
+        call();
+    }
+    start.elapsed().as_secs_f64() / calls as f64
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let target = TargetInfo::with_detected_caches(Isa::detect());
+        let lanes = target.lanes(32);
+        let compile = |function: &Function| {
+            Kernel::compile(function, target.isa).expect("the kernel compiles")
+        };
+        Bench {
+            target,
+            peak: compile(&peak_kernel(lanes)),
+            read: compile(&read_kernel(lanes)),
+            far: vec![1.0; 4 * target.l3_bytes.max(8 << 20) / 4],
+        }
+    }
+
+    /// Multiply-adds of `f32` in a second.
+    fn measured_peak(&self) -> f64 {
+        let mut values = [1e-3f32; 16];
+        let seconds = time(1, || {
+            // SAFETY: the kernel reads two elements and writes one.
+            unsafe { self.peak.call(&[values.as_mut_ptr() as u64, STEPS as u64]) };
+        });
+        let lanes = f64::from(self.target.lanes(32));
+        CHAINS as f64 * lanes * STEPS as f64 / seconds
+    }
+
+    /// Bytes that are read from memory in a second.
+    fn measured_read(&self) -> f64 {
+        let mut sink = [0f32; 16];
+        let count = self.far.len().min(16 << 20);
+        let seconds = time(1, || {
+            let args = [
+                self.far.as_ptr() as u64,
+                sink.as_mut_ptr() as u64,
+                count as u64,
+            ];
+            // SAFETY: the kernel reads `count` elements and writes one.
+            unsafe { self.read.call(&args) };
+        });
+        black_box(sink);
+        4.0 * count as f64 / seconds
+    }
+
+    fn run(&self, row: &Row) {
+        let (m, n, k) = row.extents;
+        let mut call = Call::new(row, &self.target);
+        let work = (m * n * k) as f64;
+        let weight_bytes = (n * k * row.dtype.size()) as f64;
+        let is_far = m <= 8 && weight_bytes > self.target.l2_bytes as f64;
+        let calls = (3e7 / work).clamp(1.0, 2000.0) as usize;
+        call.run();
+        let (mut compute, mut memory, mut times) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            let peak = self.measured_peak();
+            let seconds = time(calls, || call.run());
+            compute.push(100.0 * work / seconds / peak);
+            if is_far {
+                memory.push(100.0 * weight_bytes / seconds / self.measured_read());
+            }
+            times.push(seconds);
+        }
+        let scale = if row.dtype == DType::F64 { 2.0 } else { 1.0 };
+        let read = if is_far {
+            format!(", {:5.1} % of read speed", median(memory))
+        } else {
+            String::new()
+        };
+        let s = call.product.schedule;
+        println!(
+            "{:44} {:9.1} us {:5.1} % of peak{read}  [{}x{} mc {} nc {} kc {}{}; code {:.0} us, {} bytes]",
+            row.name(),
+            1e6 * median(times),
+            scale * median(compute),
+            s.rows,
+            s.vectors,
+            s.mc,
+            s.nc,
+            s.kc,
+            if s.is_staged { " staged" } else { "" },
+            call.compile_us,
+            call.code_bytes,
+        );
+    }
+}
+
+/// A product with its operands.
+struct Call {
+    product: Product,
+    kernel: Kernel,
+    packing: Option<(Kernel, u64)>,
+    /// Whether packing is part of a run.
+    packs_each_time: bool,
+    buffers: Buffers,
+    compile_us: f64,
+    code_bytes: usize,
+}
+
+/// Elements as bytes, aligned to 64.
+struct Aligned {
+    bytes: Vec<u8>,
+    start: usize,
+}
+
+impl Aligned {
+    fn new(length: usize) -> Aligned {
+        let bytes = vec![0; length + 4096];
+        let start = bytes.as_ptr().align_offset(4096);
+        Aligned { bytes, start }
+    }
+
+    fn elements(dtype: DType, count: usize) -> Aligned {
+        let mut aligned = Aligned::new(count * dtype.size());
+        let one: &[u8] = match dtype {
+            DType::F16 => &0x3400u16.to_le_bytes(),
+            DType::BF16 => &0x3e80u16.to_le_bytes(),
+            DType::F64 => &0.25f64.to_le_bytes(),
+            _ => &0.25f32.to_le_bytes(),
+        };
+        let start = aligned.start;
+        let room = &mut aligned.bytes[start..start + count * dtype.size()];
+        room.chunks_exact_mut(one.len())
+            .for_each(|element| element.copy_from_slice(one));
+        aligned
+    }
+
+    fn address(&self) -> u64 {
+        self.bytes[self.start..].as_ptr() as u64
+    }
+}
+
+struct Buffers {
+    lhs: Aligned,
+    rhs: Aligned,
+    panels: Aligned,
+    scratch: Aligned,
+    out: Aligned,
+    bias: Aligned,
+    residual: Aligned,
+}
+
+fn kernel(p: &Product, epilogue: Epilogue, lanes: u32) -> Function {
+    let mut b = Builder::new("product", lanes);
+    let [lhs, rhs, out, scratch, bias, residual] = std::array::from_fn(|_| b.ptr_param());
+    let bounds: [Value; 4] = std::array::from_fn(|_| b.index_param());
+    let region = Region {
+        rows: (bounds[0], bounds[1]),
+        columns: (bounds[2], bounds[3]),
+    };
+    let at = Operands { lhs, rhs, scratch };
+    let lane = lower::storage_lane(p.dtype);
+    product(
+        &mut b,
+        p,
+        at,
+        region,
+        &mut |b: &mut Builder, spot: Spot, mut sum| {
+            let addr = spot.addr(b, out, p.n, lane);
+            if epilogue == Epilogue::Fused {
+                let zero = b.constant(compute_lane(p.dtype), 0);
+                let bias = lower::load(b, p.dtype, spot.column.addr(bias, lane), spot.column.count);
+                sum = b.binary(BinaryOp::Add, sum, bias);
+                sum = b.binary(BinaryOp::Max, sum, zero);
+                let residual = spot.addr(b, residual, p.n, lane);
+                let residual = lower::load(b, p.dtype, residual, spot.column.count);
+                sum = b.binary(BinaryOp::Add, sum, residual);
+            }
+            lower::store(b, p.dtype, sum, addr, spot.column.count);
+        },
+    );
+    b.finish()
+}
+
+impl Call {
+    fn new(row: &Row, target: &TargetInfo) -> Call {
+        let (m, n, k) = row.extents;
+        let (n_stride, k_stride, lie) = match row.weights {
+            Weights::Constant | Weights::Rows => (1, n, Rhs::Rows { k_stride: n }),
+            Weights::Columns => (k, 1, Rhs::Columns { n_stride: k }),
+        };
+        let is_constant = row.weights == Weights::Constant;
+        let schedule = Schedule::choose(target, row.dtype, row.extents, lie, is_constant);
+        let product = Product {
+            dtype: row.dtype,
+            m,
+            n,
+            k,
+            lhs: Lhs {
+                row_stride: k,
+                k_stride: 1,
+            },
+            rhs: schedule.packed.map_or(lie, Rhs::Panels),
+            schedule,
+        };
+        let lanes = target.lanes(compute_lane(row.dtype).bits());
+        let function = kernel(&product, row.epilogue, lanes);
+        let mut times = Vec::new();
+        for _ in 0..21 {
+            times.push(time(1, || drop(black_box(assemble(&function, target.isa)))));
+        }
+        let code = assemble(&function, target.isa).expect("it assembles");
+        if let Some(path) = std::env::var_os("MIND_DUMP") {
+            std::fs::write(path, &code).expect("a file for the code");
+        }
+        let packing = schedule.packed.map(|panels| {
+            let packing = Packing {
+                dtype: row.dtype,
+                n,
+                k,
+                n_stride,
+                k_stride,
+                panels,
+            };
+            let mut b = Builder::new("pack", lanes);
+            let (from, to) = (b.ptr_param(), b.ptr_param());
+            let range = (b.index_param(), b.index_param());
+            pack(&mut b, &packing, from, to, range);
+            let kernel = Kernel::compile(&b.finish(), target.isa).expect("packing compiles");
+            (kernel, packing.count() as u64)
+        });
+        let panel_bytes = schedule.packed.map_or(0, |panels| panels.bytes(n, k));
+        let call = Call {
+            product,
+            kernel: Kernel::compile(&function, target.isa).expect("the product compiles"),
+            packing,
+            packs_each_time: !is_constant,
+            buffers: Buffers {
+                lhs: Aligned::elements(row.dtype, m * k),
+                rhs: Aligned::elements(row.dtype, n * k),
+                panels: Aligned::new(panel_bytes),
+                scratch: Aligned::new(product.scratch_bytes(lanes)),
+                out: Aligned::elements(row.dtype, m * n),
+                bias: Aligned::elements(row.dtype, n),
+                residual: Aligned::elements(row.dtype, m * n),
+            },
+            compile_us: 1e6 * median(times),
+            code_bytes: code.len(),
+        };
+        call.pack();
+        call
+    }
+
+    fn pack(&self) {
+        if let Some((kernel, count)) = &self.packing {
+            let (from, to) = (self.buffers.rhs.address(), self.buffers.panels.address());
+            // SAFETY: the panels have room for all columns.
+            unsafe { kernel.call(&[from, to, 0, *count]) };
+        }
+    }
+
+    fn run(&mut self) {
+        if self.packs_each_time {
+            self.pack();
+        }
+        let (buffers, p) = (&self.buffers, &self.product);
+        let rhs = match p.rhs {
+            Rhs::Panels(_) => &buffers.panels,
+            Rhs::Rows { .. } | Rhs::Columns { .. } => &buffers.rhs,
+        };
+        let args = [
+            buffers.lhs.address(),
+            rhs.address(),
+            buffers.out.address(),
+            buffers.scratch.address(),
+            buffers.bias.address(),
+            buffers.residual.address(),
+            0,
+            p.m as u64,
+            0,
+            p.n as u64,
+        ];
+        // SAFETY: the buffers have the extents that the kernel was made for.
+        unsafe { self.kernel.call(&args) };
+    }
+}
