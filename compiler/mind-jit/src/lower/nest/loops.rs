@@ -3,9 +3,9 @@
 use crate::lower::storage_lane;
 use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
 
-use super::emit::Row;
 use super::plan::Plan;
 use super::program::{Access, Nest};
+use super::row::{Places, Row};
 use super::sweep::Extent;
 
 /// Appends loops over the outer dimensions, and the program inside.
@@ -65,8 +65,12 @@ impl Outer<'_> {
     ) {
         if depth == self.n.outer.len() {
             let (inputs, outputs) = bases.split_at(self.n.inputs.len());
-            let mut row = Row::new(self.n, self.plan, inputs, outputs, self.scratch);
-            return row.passes(b, extent);
+            let places = Places {
+                inputs,
+                outputs,
+                scratch: self.scratch,
+            };
+            return Row::new(self.n, self.plan, places).passes(b, extent);
         }
         b.repeat(LoopKind::Rest, range, 1, &[], |b, round| {
             let bases = self.at(b, depth, &bases, round.index);

@@ -4,11 +4,12 @@
 //! The innermost dimension is the one that vectors lie along and the one that reductions run over. A row
 //! program, such as a softmax, is computed row by row in as many passes as its reductions follow each other.
 
-mod emit;
+mod body;
 mod loops;
 mod mean;
 mod plan;
 mod program;
+mod row;
 mod sweep;
 
 pub use program::{Access, Nest, Node, Output, ReduceKind};

@@ -169,7 +169,7 @@ impl Demand {
         }
         match self.first[node] {
             Some(first) if first == pass => return,
-            Some(_) if self.cost(n, shape, node) > CHEAP => {
+            Some(_) if self.last_load[node].is_some() || self.cost(n, shape, node) > CHEAP => {
                 self.last_load[node] = Some(pass);
                 return;
             }
@@ -207,7 +207,7 @@ impl Demand {
         let mut kept = vec![None; n.nodes.len()];
         let mut rows_taken = vec![false; n.outputs.len()];
         let mut scratch_bytes = 0;
-        for node in 0..n.nodes.len() {
+        for (node, slot) in kept.iter_mut().enumerate() {
             let (Some(pass), Some(last)) = (self.first[node], self.last_load[node]) else {
                 continue;
             };
@@ -227,7 +227,7 @@ impl Demand {
             };
             let value = Kept { node, pass, place };
             passes[pass].keeps.push(value);
-            kept[node] = Some(value);
+            *slot = Some(value);
         }
         let is_spread = n
             .outputs
