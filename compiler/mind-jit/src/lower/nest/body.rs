@@ -20,8 +20,8 @@ pub(super) struct Body<'a> {
 pub(super) trait Operands {
     /// Elements of an input, widened.
     fn input(&self, b: &mut Builder, input: usize) -> Value;
-    /// Elements that an earlier pass has kept of `node`, widened.
-    fn kept(&self, b: &mut Builder, node: usize, place: Place) -> Value;
+    /// Elements of `dtype` that an earlier pass has kept, widened.
+    fn kept(&self, b: &mut Builder, dtype: DType, place: Place) -> Value;
     /// How many lanes hold elements, where not all do.
     fn count(&self) -> Option<Value>;
 }
@@ -45,9 +45,11 @@ impl Body<'_> {
             return value;
         }
         let value = match (self.kept_before(node, pass), &self.nodes[node]) {
-            (Some(place), _) => from.kept(b, node, place),
-            (None, &Node::Input(input)) => from.input(b, input),
-            (None, &Node::Constant { dtype, bits }) => constant(b, dtype, bits),
+            (_, &Node::Input(input)) => from.input(b, input),
+            (_, &Node::Constant { dtype, bits }) => constant(b, dtype, bits),
+            (Some(place), &(Node::Apply { dtype, .. } | Node::Convert { to: dtype, .. })) => {
+                from.kept(b, dtype, place)
+            }
             (
                 None,
                 Node::Apply {
@@ -73,7 +75,7 @@ impl Body<'_> {
                 let arg = self.value(b, pass, known, from, arg);
                 convert(b, dtype, to, arg)
             }
-            (None, Node::Reduce { .. }) => panic!("a reduction ends before its result is used"),
+            (_, Node::Reduce { .. }) => panic!("a reduction ends before its result is used"),
         };
         known[node] = Some(value);
         value

@@ -1,13 +1,14 @@
 //! The passes over one row.
 
 use crate::lower::reduce::{PARTIALS, fold};
-use crate::lower::{At, combine, compute_lane, identity, load, narrow, storage_lane, store, widen};
-use crate::vir::{Addr, Builder, IndexOp, Lane, LoopKind, Op, Value};
+use crate::lower::{At, combine, compute_lane, identity, narrow, storage_lane, store};
+use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
 
-use super::body::{Body, Operands};
+use super::body::Body;
 use super::mean;
-use super::plan::{Pass, Place, Plan, weight};
-use super::program::{Access, Nest, Node};
+use super::operands::{Along, Places};
+use super::plan::{Pass, Plan, weight};
+use super::program::{Access, Nest, Node, dtype};
 use super::sweep::{self, Extent};
 
 /// One row of a nest, while the code for it is appended.
@@ -17,30 +18,6 @@ pub(super) struct Row<'a> {
     places: Places<'a>,
     /// The values that are the same for the whole row, in every lane.
     uniform: Vec<Option<Value>>,
-}
-
-/// Where the elements of one row are.
-#[derive(Clone, Copy)]
-pub(super) struct Places<'a> {
-    /// The first element of each input.
-    pub inputs: &'a [Value],
-    /// The first element of each output.
-    pub outputs: &'a [Value],
-    /// The start of scratch memory.
-    pub scratch: Value,
-}
-
-impl Places<'_> {
-    fn kept(&self, b: &mut Builder, place: Place) -> Value {
-        match place {
-            Place::Output(output) => self.outputs[output],
-            Place::Scratch(0) => self.scratch,
-            Place::Scratch(offset) => {
-                let offset = b.index(offset as i64);
-                b.address(Addr::element(self.scratch, offset, Lane::I8))
-            }
-        }
-    }
 }
 
 impl<'a> Row<'a> {
@@ -81,10 +58,12 @@ impl<'a> Row<'a> {
 
     /// A value that is the same for the whole row.
     fn uniform(&mut self, b: &mut Builder, node: usize) -> Value {
-        let from = Once {
-            n: self.n,
-            places: self.places,
+        let at = At {
+            index: b.index(0),
+            ahead: 0,
+            count: None,
         };
+        let from = self.along(at);
         self.body.value(b, 0, &mut self.uniform, &from, node)
     }
 
@@ -122,6 +101,14 @@ impl<'a> Row<'a> {
             let mut vector = Vector::new(row, number, at);
             vector.write(b, pass, &streamed);
         });
+    }
+
+    fn along(&self, at: At) -> Along<'a> {
+        Along {
+            inputs: &self.n.inputs,
+            places: self.places,
+            at,
+        }
     }
 
     fn arg(&self, reduce: usize) -> usize {
@@ -175,68 +162,9 @@ impl<'a> Row<'a> {
     }
 }
 
-/// What is the same for a whole row.
-struct Once<'a> {
-    n: &'a Nest,
-    places: Places<'a>,
-}
-
-impl Operands for Once<'_> {
-    fn input(&self, b: &mut Builder, input: usize) -> Value {
-        let dtype = self.n.inputs[input].dtype;
-        let addr = Addr::at(self.places.inputs[input]);
-        let element = b.load_splat(storage_lane(dtype), addr);
-        widen(b, dtype, element)
-    }
-
-    fn kept(&self, _: &mut Builder, node: usize, _: Place) -> Value {
-        panic!("node {node} is the same for the whole row, which is not kept in memory")
-    }
-
-    fn count(&self) -> Option<Value> {
-        None
-    }
-}
-
-/// The elements at the lanes of one vector along the row.
-struct Along<'a> {
-    n: &'a Nest,
-    places: Places<'a>,
-    at: At,
-}
-
-impl Operands for Along<'_> {
-    fn input(&self, b: &mut Builder, input: usize) -> Value {
-        let (access, base) = (&self.n.inputs[input], self.places.inputs[input]);
-        let (lane, at) = (storage_lane(access.dtype), self.at);
-        if access.inner == 1 {
-            return load(b, access.dtype, at.addr(base, lane), at.count);
-        }
-        let addr = at.strided(b, base, lane, access.inner);
-        let stride = b.index(access.inner);
-        let elements = b.op(Op::LoadStrided {
-            lane,
-            addr,
-            stride,
-            count: at.count,
-        });
-        widen(b, access.dtype, elements)
-    }
-
-    fn kept(&self, b: &mut Builder, node: usize, place: Place) -> Value {
-        let dtype = self.n.dtype(node);
-        let base = self.places.kept(b, place);
-        let addr = self.at.addr(base, storage_lane(dtype));
-        load(b, dtype, addr, self.at.count)
-    }
-
-    fn count(&self) -> Option<Value> {
-        self.at.count
-    }
-}
-
 /// One vector along the row in one pass, and what is known of it.
 struct Vector<'a> {
+    n: &'a Nest,
     body: Body<'a>,
     pass: usize,
     from: Along<'a>,
@@ -248,11 +176,8 @@ impl<'a> Vector<'a> {
         Vector {
             body: row.body,
             pass,
-            from: Along {
-                n: row.n,
-                places: row.places,
-                at,
-            },
+            from: row.along(at),
+            n: row.n,
             known: row.uniform.clone(),
         }
     }
@@ -263,13 +188,16 @@ impl<'a> Vector<'a> {
 
     /// Writes what the pass keeps and puts out, everything read before.
     fn write(&mut self, b: &mut Builder, pass: &Pass, streamed: &[usize]) {
-        let Along { n, places, at } = self.from;
+        let (n, Along { places, at, .. }) = (self.n, self.from);
         let outputs = streamed.iter().map(|&place| n.outputs[place].node);
         let nodes = pass.keeps.iter().map(|kept| kept.node).chain(outputs);
         let values: Vec<Value> = nodes.map(|node| self.value(b, node)).collect();
         let (keeps, outputs) = values.split_at(pass.keeps.len());
         for (kept, &value) in pass.keeps.iter().zip(keeps) {
-            let (dtype, base) = (n.dtype(kept.node), places.kept(b, kept.place));
+            let (dtype, base) = (
+                dtype(&n.nodes, &n.inputs, kept.node),
+                places.kept(b, kept.place),
+            );
             let addr = at.addr(base, storage_lane(dtype));
             store(b, dtype, value, addr, at.count);
         }
@@ -279,7 +207,7 @@ impl<'a> Vector<'a> {
                 let addr = at.addr(base, storage_lane(access.dtype));
                 store(b, access.dtype, value, addr, at.count);
             } else {
-                let room = places.kept(b, Place::Scratch(self.body.plan.spread_offset));
+                let room = places.scratch(b, self.body.plan.spread_offset);
                 spread(b, at, access, base, room, value);
             }
         }
