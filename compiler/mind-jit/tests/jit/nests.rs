@@ -28,7 +28,7 @@ fn function(n: &Nest, target: &TargetInfo) -> Function {
 }
 
 /// Elements that a buffer needs for `access`.
-fn extent(n: &Nest, access: &Access) -> usize {
+pub fn extent(n: &Nest, access: &Access) -> usize {
     let rows = reference::indices(&n.outer);
     let places = rows
         .iter()
@@ -93,7 +93,7 @@ fn check(n: &Nest, random: &mut Random) {
 }
 
 /// Rows one after the other without gaps.
-fn dense(dtype: DType, outer: &[usize], inner: usize) -> Access {
+pub fn dense(dtype: DType, outer: &[usize], inner: usize) -> Access {
     let mut strides = Vec::new();
     let mut stride = inner as i64;
     for &extent in outer.iter().rev() {
@@ -109,7 +109,7 @@ fn dense(dtype: DType, outer: &[usize], inner: usize) -> Access {
 }
 
 /// One element for each row, or for all of them.
-fn per_row(dtype: DType, stride: i64) -> Access {
+pub fn per_row(dtype: DType, stride: i64) -> Access {
     Access {
         dtype,
         offset: 0,
@@ -118,7 +118,7 @@ fn per_row(dtype: DType, stride: i64) -> Access {
     }
 }
 
-fn output(node: usize, access: Access) -> Output {
+pub fn output(node: usize, access: Access) -> Output {
     Output {
         node,
         access,
@@ -126,7 +126,7 @@ fn output(node: usize, access: Access) -> Output {
     }
 }
 
-fn apply(function: ScalarFn, dtype: DType, args: &[usize]) -> Node {
+pub fn apply(function: ScalarFn, dtype: DType, args: &[usize]) -> Node {
     Node::Apply {
         function,
         dtype,
@@ -139,12 +139,12 @@ fn sum(dtype: DType, arg: usize) -> Node {
     Node::Reduce { kind, dtype, arg }
 }
 
-fn constant(dtype: DType, bits: u64) -> Node {
+pub fn constant(dtype: DType, bits: u64) -> Node {
     Node::Constant { dtype, bits }
 }
 
 /// The bits of 1 in `dtype`.
-fn one(dtype: DType) -> u64 {
+pub fn one(dtype: DType) -> u64 {
     match dtype {
         DType::F16 => 0x3c00,
         DType::BF16 => 0x3f80,

@@ -40,7 +40,7 @@ pub fn pick(buffer: &Buffer, places: &[usize]) -> Buffer {
 }
 
 /// Puts elements of `row` at `places` of `buffer`, as far as there are places.
-pub fn put(buffer: &mut Vec<u8>, places: &[usize], row: &Buffer) {
+pub fn put(buffer: &mut [u8], places: &[usize], row: &Buffer) {
     let (bytes, size) = (row.to_bytes(), row.dtype().size());
     for (element, &place) in bytes.chunks_exact(size).zip(places) {
         buffer[place * size..][..size].copy_from_slice(element);
@@ -129,9 +129,13 @@ fn convert(buffer: &Buffer, to: DType) -> Buffer {
 
 /// The definition of docs/numerics.md, word for word.
 fn reduce<T: Num>(kind: ReduceKind, xs: &[T]) -> Buffer {
-    let (identity, combine): (T::Acc, fn(T::Acc, T::Acc) -> T::Acc) = match kind {
-        ReduceKind::Max => (T::Acc::LOWEST, T::Acc::maximum),
-        ReduceKind::Sum | ReduceKind::Mean => (T::Acc::ZERO, T::Acc::add),
+    let identity = match kind {
+        ReduceKind::Max => T::Acc::LOWEST,
+        ReduceKind::Sum | ReduceKind::Mean => T::Acc::ZERO,
+    };
+    let combine = |x: T::Acc, y: T::Acc| match kind {
+        ReduceKind::Max => x.maximum(y),
+        ReduceKind::Sum | ReduceKind::Mean => x.add(y),
     };
     let mut partials = [identity; 64];
     for (at, x) in xs.iter().enumerate() {

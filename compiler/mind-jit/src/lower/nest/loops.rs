@@ -1,117 +1,100 @@
-//! The outer loops of a nest, and where the rows of its operands start.
+//! Loops over the outer dimensions, and where the elements of operands are inside.
 
 use crate::lower::storage_lane;
 use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
 
-use super::emit::Row;
-use super::plan::Plan;
-use super::program::{Access, Nest};
-use super::sweep::Extent;
+use super::program::{Access, Output};
 
-/// Appends loops over the outer dimensions, and the program inside.
-pub(super) fn rows(
-    b: &mut Builder,
-    n: &Nest,
-    plan: &Plan,
-    inputs: &[Value],
-    outputs: &[Value],
-    scratch: Value,
-    range: (Value, Value),
-) {
-    assert_eq!(inputs.len(), n.inputs.len(), "a pointer for each input");
-    assert_eq!(outputs.len(), n.outputs.len(), "a pointer for each output");
-    let results = n.outputs.iter().map(|output| &output.access);
-    let accesses: Vec<&Access> = n.inputs.iter().chain(results).collect();
-    let bases: Vec<Value> = (accesses.iter())
-        .zip(inputs.iter().chain(outputs))
-        .map(|(access, &base)| moved(b, base, access, access.offset))
-        .collect();
-    let nest = Outer {
-        n,
-        plan,
-        accesses,
-        scratch,
-    };
-    nest.dimension(b, 0, bases, range, Extent::Known(n.inner));
-}
+/// What is appended inside the loops: see [`Outer::repeat`].
+type Inside<'f> = dyn FnMut(&mut Builder, &[Value], Option<Value>) + 'f;
 
-/// `base` moved by a constant number of elements.
-fn moved(b: &mut Builder, base: Value, access: &Access, elements: i64) -> Value {
-    if elements == 0 {
-        return base;
-    }
-    let lane = storage_lane(access.dtype);
-    let elements = b.index(elements);
-    b.address(Addr::element(base, elements, lane))
-}
-
-struct Outer<'a> {
-    n: &'a Nest,
-    plan: &'a Plan,
+/// The outer dimensions of a nest.
+pub(super) struct Outer<'a> {
+    /// Outermost first.
+    extents: &'a [usize],
     /// Of the inputs, then of the outputs.
     accesses: Vec<&'a Access>,
-    scratch: Value,
 }
 
-impl Outer<'_> {
-    /// The loop over dimension `depth` and all inside; `bases` are where the elements at index 0 of it are.
+impl<'a> Outer<'a> {
+    pub fn new(extents: &'a [usize], inputs: &'a [Access], outputs: &'a [Output]) -> Outer<'a> {
+        let outputs = outputs.iter().map(|output| &output.access);
+        Outer {
+            extents,
+            accesses: inputs.iter().chain(outputs).collect(),
+        }
+    }
+
+    /// Appends the loops, over `range` of the outermost dimension, and `body` inside.
+    ///
+    /// `body` gets where the elements of each access are that have the indices of the loops and 0 for all
+    /// dimensions inside, and the index of the outermost loop if there is one.
+    pub fn repeat(
+        &self,
+        b: &mut Builder,
+        bases: impl Iterator<Item = Value>,
+        range: (Value, Value),
+        mut body: impl FnMut(&mut Builder, &[Value], Option<Value>),
+    ) {
+        let moved = self.accesses.iter().zip(bases).map(|(access, base)| {
+            if access.offset == 0 {
+                return base;
+            }
+            let offset = b.index(access.offset);
+            b.address(Addr::element(base, offset, storage_lane(access.dtype)))
+        });
+        let bases = moved.collect();
+        self.dimension(b, 0, bases, range, None, &mut body);
+    }
+
     fn dimension(
         &self,
         b: &mut Builder,
         depth: usize,
         bases: Vec<Value>,
         range: (Value, Value),
-        extent: Extent,
+        outermost: Option<Value>,
+        body: &mut Inside<'_>,
     ) {
-        if depth == self.n.outer.len() {
-            let (inputs, outputs) = bases.split_at(self.n.inputs.len());
-            let mut row = Row::new(self.n, self.plan, inputs, outputs, self.scratch);
-            return row.passes(b, extent);
+        if depth == self.extents.len() {
+            return body(b, &bases, outermost);
         }
         b.repeat(LoopKind::Rest, range, 1, &[], |b, round| {
-            let bases = self.at(b, depth, &bases, round.index);
-            let extent = self.extent(b, round.index);
-            let start = b.index(0);
-            let next = self.n.outer.get(depth + 1).copied().unwrap_or(0);
-            let end = b.index(next as i64);
-            self.dimension(b, depth + 1, bases, (start, end), extent);
+            let bases = at(b, &self.accesses, depth, &bases, round.index);
+            let outermost = outermost.or(Some(round.index));
+            let next = self.extents.get(depth + 1).copied().unwrap_or(0);
+            let range = (b.index(0), b.index(next as i64));
+            self.dimension(b, depth + 1, bases, range, outermost, body);
             Vec::new()
         });
     }
+}
 
-    /// Where elements are at `index` of a dimension.
-    fn at(&self, b: &mut Builder, depth: usize, bases: &[Value], index: Value) -> Vec<Value> {
-        let mut places: Vec<(i64, Value)> = vec![(1, index)];
-        let mut place = |b: &mut Builder, stride: i64| {
-            if let Some(&(_, known)) = places.iter().find(|(known, _)| *known == stride) {
-                return known;
-            }
-            let factor = b.index(stride);
-            let place = b.index_op(IndexOp::Mul, index, factor);
-            places.push((stride, place));
-            place
-        };
-        let operands = self.accesses.iter().zip(bases);
-        let moved = operands.map(|(access, &base)| match access.outer[depth] {
-            0 => base,
-            stride => {
-                let place = place(b, stride);
-                let lane = storage_lane(access.dtype);
-                b.address(Addr::element(base, place, lane))
-            }
-        });
-        moved.collect()
-    }
-
-    /// How many elements a row has.
-    fn extent(&self, b: &mut Builder, row: Value) -> Extent {
-        let Nest { inner, total, .. } = *self.n;
-        let Some(total) = total else {
-            return Extent::Known(inner);
-        };
-        let (length, total) = (b.index(inner as i64), b.index(total as i64));
-        let before = b.index_op(IndexOp::Mul, row, length);
-        let left = b.index_op(IndexOp::Sub, total, before);
-        Extent::Given(b.index_op(IndexOp::Min, left, length))
-    }
+/// Where elements are at `index` of an outer dimension, of those at `bases` for index 0.
+pub(super) fn at(
+    b: &mut Builder,
+    accesses: &[&Access],
+    dimension: usize,
+    bases: &[Value],
+    index: Value,
+) -> Vec<Value> {
+    let mut places: Vec<(i64, Value)> = vec![(1, index)];
+    let mut place = |b: &mut Builder, stride: i64| {
+        if let Some(&(_, known)) = places.iter().find(|(known, _)| *known == stride) {
+            return known;
+        }
+        let factor = b.index(stride);
+        let place = b.index_op(IndexOp::Mul, index, factor);
+        places.push((stride, place));
+        place
+    };
+    let operands = accesses.iter().zip(bases);
+    let moved = operands.map(|(access, &base)| match access.outer[dimension] {
+        0 => base,
+        stride => {
+            let place = place(b, stride);
+            b.address(Addr::element(base, place, storage_lane(access.dtype)))
+        }
+    });
+    moved.collect()
 }

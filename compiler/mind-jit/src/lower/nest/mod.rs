@@ -3,20 +3,30 @@
 //! A [`Nest`] says what is computed at each position of its dimensions; [`nest`] appends the loops that do it.
 //! The innermost dimension is the one that vectors lie along and the one that reductions run over. A row
 //! program, such as a softmax, is computed row by row in as many passes as its reductions follow each other.
+//! [`Columns`] reduce over another dimension than the innermost one.
 
-mod emit;
+mod body;
+mod columns;
 mod loops;
 mod mean;
+mod operands;
 mod plan;
 mod program;
+mod row;
+mod strip;
 mod sweep;
+mod tree;
 
-pub use program::{Access, Nest, Node, Output, ReduceKind};
+pub use program::{Access, Columns, Nest, Node, Output, ReduceKind};
 
 use crate::target::TargetInfo;
-use crate::vir::{Builder, Value};
+use crate::vir::{Builder, IndexOp, Value};
 
+use loops::Outer;
+use operands::Places;
 use plan::Plan;
+use row::Row;
+use sweep::Extent;
 
 /// Appends the loops of `n` for the rows whose outermost index lies in `rows`, the end excluded.
 ///
@@ -36,7 +46,29 @@ pub fn nest(
     rows: (Value, Value),
 ) {
     let plan = Plan::of(n);
-    loops::rows(b, n, &plan, inputs, outputs, scratch, rows);
+    let outer = Outer::new(&n.outer, &n.inputs, &n.outputs);
+    let bases = inputs.iter().chain(outputs).copied();
+    outer.repeat(b, bases, rows, |b, bases, row| {
+        let (inputs, outputs) = bases.split_at(n.inputs.len());
+        let places = Places {
+            inputs,
+            outputs,
+            scratch,
+        };
+        let extent = extent(b, n, row);
+        Row::new(n, &plan, places).passes(b, extent);
+    });
+}
+
+/// How many elements a row has.
+fn extent(b: &mut Builder, n: &Nest, row: Option<Value>) -> Extent {
+    let (Some(total), Some(row)) = (n.total, row) else {
+        return Extent::Known(n.inner);
+    };
+    let (length, total) = (b.index(n.inner as i64), b.index(total as i64));
+    let before = b.index_op(IndexOp::Mul, row, length);
+    let left = b.index_op(IndexOp::Sub, total, before);
+    Extent::Given(b.index_op(IndexOp::Min, left, length))
 }
 
 /// Bytes of scratch memory that the loops of `n` need, of each thread its own.
@@ -46,5 +78,34 @@ pub fn scratch_bytes(n: &Nest, _: &TargetInfo) -> usize {
 
 /// Lanes of the vectors of `n` on `target`: as many as fit a register at the widest type it computes in.
 pub fn lanes(n: &Nest, target: &TargetInfo) -> u32 {
-    target.lanes(n.widest_lane().bits())
+    target.lanes(program::widest_lane(&n.nodes, &n.inputs).bits())
+}
+
+/// Appends the loops of `c` for the outermost indices that lie in `rows`, the end excluded.
+///
+/// Pointers, scratch memory and lanes are as for [`nest`](nest()), of [`columns_scratch_bytes`] and
+/// [`columns_lanes`].
+///
+/// # Panics
+///
+/// If the nest is not well formed, as [`Columns`] says it.
+pub fn columns(
+    b: &mut Builder,
+    c: &Columns,
+    inputs: &[Value],
+    outputs: &[Value],
+    scratch: Value,
+    rows: (Value, Value),
+) {
+    columns::repeat(b, c, inputs, outputs, scratch, rows);
+}
+
+/// Bytes of scratch memory that the loops of `c` need, of each thread its own.
+pub fn columns_scratch_bytes(c: &Columns, target: &TargetInfo) -> usize {
+    columns::scratch_bytes(c, columns_lanes(c, target))
+}
+
+/// Lanes of the vectors of `c` on `target`: as many as fit a register at the widest type it computes in.
+pub fn columns_lanes(c: &Columns, target: &TargetInfo) -> u32 {
+    target.lanes(program::widest_lane(&c.nodes, &c.inputs).bits())
 }

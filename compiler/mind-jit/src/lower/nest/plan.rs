@@ -5,7 +5,7 @@ use mind_ir::types::DType;
 
 use crate::lower::storage_lane;
 
-use super::program::{Nest, Node, Output};
+use super::program::{Access, Nest, Node, Output, dtype};
 
 /// Scratch memory that kept values may fill before output rows serve instead.
 const KEPT_BYTES: usize = 256 << 10;
@@ -56,7 +56,7 @@ pub(super) struct Plan {
 
 impl Plan {
     pub fn of(n: &Nest) -> Plan {
-        let shape = Shape::of(n);
+        let shape = Shape::of(&n.nodes, &n.inputs, &n.outputs, |access| access.inner != 0);
         let mut written: Vec<usize> = (n.outputs.iter())
             .map(|output| shape.levels[output.node])
             .collect();
@@ -75,6 +75,28 @@ impl Plan {
     }
 }
 
+/// Passes for results that come after all reductions, with everything computed again that is needed again.
+///
+/// `reads_many` says whether an operand has more than one element along the reduced dimension.
+pub(super) fn by_levels(
+    nodes: &[Node],
+    inputs: &[Access],
+    outputs: &[Output],
+    reads_many: impl Fn(&Access) -> bool,
+) -> Plan {
+    let shape = Shape::of(nodes, inputs, outputs, reads_many);
+    let last = outputs.iter().map(|output| shape.levels[output.node]).max();
+    let mut passes = vec![Pass::default(); last.unwrap_or(0)];
+    shape.spread_reductions(nodes, &mut passes);
+    Plan {
+        passes,
+        varies: shape.varies,
+        kept: vec![None; nodes.len()],
+        scratch_bytes: 0,
+        spread_offset: 0,
+    }
+}
+
 /// Properties of nodes that do not depend on the passes chosen.
 struct Shape {
     levels: Vec<usize>,
@@ -83,9 +105,15 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(n: &Nest) -> Shape {
+    /// `reads_many` says whether an operand has more than one element along the reduced dimension.
+    fn of(
+        nodes: &[Node],
+        inputs: &[Access],
+        outputs: &[Output],
+        reads_many: impl Fn(&Access) -> bool,
+    ) -> Shape {
         let (mut levels, mut varies) = (Vec::new(), Vec::new());
-        for node in &n.nodes {
+        for node in nodes {
             let (mut level, mut varied) = (0, false);
             node.for_each_arg(|arg| {
                 level = level.max(levels[arg]);
@@ -93,25 +121,34 @@ impl Shape {
             });
             match node {
                 Node::Reduce { .. } => (level, varied) = (level + 1, false),
-                Node::Input(input) => varied = n.inputs[*input].inner != 0,
+                Node::Input(input) => varied = reads_many(&inputs[*input]),
                 _ => {}
             }
             levels.push(level);
             varies.push(varied);
         }
-        let mut live = vec![false; n.nodes.len()];
-        for output in &n.outputs {
+        let mut live = vec![false; nodes.len()];
+        for output in outputs {
             live[output.node] = true;
         }
-        for node in (0..n.nodes.len()).rev() {
+        for node in (0..nodes.len()).rev() {
             if live[node] {
-                n.nodes[node].for_each_arg(|arg| live[arg] = true);
+                nodes[node].for_each_arg(|arg| live[arg] = true);
             }
         }
         Shape {
             levels,
             varies,
             live,
+        }
+    }
+
+    /// Gives each reduction to the pass that it ends with.
+    fn spread_reductions(&self, nodes: &[Node], passes: &mut [Pass]) {
+        for (node, kind) in nodes.iter().enumerate() {
+            if matches!(kind, Node::Reduce { .. }) && self.live[node] {
+                passes[self.levels[node] - 1].reduces.push(node);
+            }
         }
     }
 }
@@ -169,7 +206,7 @@ impl Demand {
         }
         match self.first[node] {
             Some(first) if first == pass => return,
-            Some(_) if self.cost(n, shape, node) > CHEAP => {
+            Some(_) if self.last_load[node].is_some() || self.cost(n, shape, node) > CHEAP => {
                 self.last_load[node] = Some(pass);
                 return;
             }
@@ -199,19 +236,15 @@ impl Demand {
         for (place, &pass) in written.iter().enumerate() {
             passes[pass].outputs.push(place);
         }
-        for (node, kind) in n.nodes.iter().enumerate() {
-            if matches!(kind, Node::Reduce { .. }) && shape.live[node] {
-                passes[shape.levels[node] - 1].reduces.push(node);
-            }
-        }
+        shape.spread_reductions(&n.nodes, &mut passes);
         let mut kept = vec![None; n.nodes.len()];
         let mut rows_taken = vec![false; n.outputs.len()];
         let mut scratch_bytes = 0;
-        for node in 0..n.nodes.len() {
+        for (node, slot) in kept.iter_mut().enumerate() {
             let (Some(pass), Some(last)) = (self.first[node], self.last_load[node]) else {
                 continue;
             };
-            let bytes = n.inner * n.dtype(node).size();
+            let bytes = n.inner * dtype(&n.nodes, &n.inputs, node).size();
             let row = (scratch_bytes + bytes > KEPT_BYTES)
                 .then(|| self.free_row(n, node, (pass, last), written, &rows_taken))
                 .flatten();
@@ -227,7 +260,7 @@ impl Demand {
             };
             let value = Kept { node, pass, place };
             passes[pass].keeps.push(value);
-            kept[node] = Some(value);
+            *slot = Some(value);
         }
         let is_spread = n
             .outputs
@@ -253,7 +286,7 @@ impl Demand {
         written: &[usize],
         taken: &[bool],
     ) -> Option<usize> {
-        let lane = storage_lane(n.dtype(node));
+        let lane = storage_lane(dtype(&n.nodes, &n.inputs, node));
         (0..n.outputs.len()).find(|&place| {
             let output = &n.outputs[place];
             let is_read_later = |input: usize| self.last_read[input].is_some_and(|at| at > first);

@@ -131,21 +131,40 @@ pub struct Nest {
     pub outputs: Vec<Output>,
 }
 
-impl Nest {
-    /// The dtype of a node.
-    pub fn dtype(&self, node: usize) -> DType {
-        match self.nodes[node] {
-            Node::Input(input) => self.inputs[input].dtype,
-            Node::Constant { dtype, .. }
-            | Node::Apply { dtype, .. }
-            | Node::Reduce { dtype, .. }
-            | Node::Convert { to: dtype, .. } => dtype,
-        }
-    }
+/// A program of reductions over a dimension `depth`, for vectors of columns side by side.
+///
+/// It is as a [`Nest`] whose reductions run over `depth` rather than over the inner dimension, and
+/// whose outputs all have one value for each column. Accesses have a stride for each outer dimension and then
+/// one for `depth`, of which that of an output is 0; the inner stride of an output is 1.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Columns {
+    /// Extents of the outer dimensions, outermost first.
+    pub outer: Vec<usize>,
+    /// How many elements of a column are reduced.
+    pub depth: usize,
+    /// How many columns lie side by side.
+    pub inner: usize,
+    /// The operands.
+    pub inputs: Vec<Access>,
+    /// The values, arguments first.
+    pub nodes: Vec<Node>,
+    /// Where values go.
+    pub outputs: Vec<Output>,
+}
 
-    /// The widest lanes that anything is computed in.
-    pub(super) fn widest_lane(&self) -> Lane {
-        let lanes = (0..self.nodes.len()).map(|node| compute_lane(self.dtype(node)));
-        lanes.max_by_key(|lane| lane.bits()).unwrap_or(Lane::I8)
+/// The dtype of a node.
+pub(super) fn dtype(nodes: &[Node], inputs: &[Access], node: usize) -> DType {
+    match nodes[node] {
+        Node::Input(input) => inputs[input].dtype,
+        Node::Constant { dtype, .. }
+        | Node::Apply { dtype, .. }
+        | Node::Reduce { dtype, .. }
+        | Node::Convert { to: dtype, .. } => dtype,
     }
+}
+
+/// The widest lanes that anything is computed in.
+pub(super) fn widest_lane(nodes: &[Node], inputs: &[Access]) -> Lane {
+    let lanes = (0..nodes.len()).map(|node| compute_lane(dtype(nodes, inputs, node)));
+    lanes.max_by_key(|lane| lane.bits()).unwrap_or(Lane::I8)
 }

@@ -1,0 +1,126 @@
+//! The values of a program at the lanes of one vector.
+
+use half::{bf16, f16};
+use mind_ir::types::DType;
+
+use crate::lower::{apply, compute_lane, convert};
+use crate::vir::{Builder, Value};
+
+use super::plan::{Place, Plan};
+use super::program::Node;
+
+/// The nodes of a program, and how they are spread over passes.
+#[derive(Clone, Copy)]
+pub(super) struct Body<'a> {
+    pub nodes: &'a [Node],
+    pub plan: &'a Plan,
+}
+
+/// Where a vector gets what it does not compute.
+pub(super) trait Operands {
+    /// Elements of an input, widened.
+    fn input(&self, b: &mut Builder, input: usize) -> Value;
+    /// Elements of `dtype` that an earlier pass has kept, widened.
+    fn kept(&self, b: &mut Builder, dtype: DType, place: Place) -> Value;
+    /// How many lanes hold elements, where not all do.
+    fn count(&self) -> Option<Value>;
+}
+
+impl Body<'_> {
+    /// The value of `node` in a pass; `known` has those that are there already, and gets those that are
+    /// computed on the way.
+    ///
+    /// # Panics
+    ///
+    /// If the result of a reduction is needed and not known.
+    pub fn value(
+        &self,
+        b: &mut Builder,
+        pass: usize,
+        known: &mut [Option<Value>],
+        from: &impl Operands,
+        node: usize,
+    ) -> Value {
+        if let Some(value) = known[node] {
+            return value;
+        }
+        let value = match (self.kept_before(node, pass), &self.nodes[node]) {
+            (_, &Node::Input(input)) => from.input(b, input),
+            (_, &Node::Constant { dtype, bits }) => constant(b, dtype, bits),
+            (Some(place), &(Node::Apply { dtype, .. } | Node::Convert { to: dtype, .. })) => {
+                from.kept(b, dtype, place)
+            }
+            (
+                None,
+                Node::Apply {
+                    function,
+                    dtype,
+                    args,
+                },
+            ) => {
+                let args = args
+                    .iter()
+                    .map(|&arg| self.value(b, pass, known, from, arg));
+                let args: Vec<Value> = args.collect();
+                apply(b, *function, *dtype, &args, from.count())
+            }
+            (
+                None,
+                &Node::Convert {
+                    from: dtype,
+                    to,
+                    arg,
+                },
+            ) => {
+                let arg = self.value(b, pass, known, from, arg);
+                convert(b, dtype, to, arg)
+            }
+            (_, Node::Reduce { .. }) => panic!("a reduction ends before its result is used"),
+        };
+        known[node] = Some(value);
+        value
+    }
+
+    /// Where an earlier pass has kept the values of `node`, if one has.
+    fn kept_before(&self, node: usize, pass: usize) -> Option<Place> {
+        let kept = self.plan.kept[node]?;
+        (kept.pass < pass).then_some(kept.place)
+    }
+
+    /// What a pass computes itself for `roots`: nodes that vary, and those that do not and are read by them.
+    pub fn needs(&self, pass: usize, roots: &[usize]) -> Needs {
+        let (mut seen, mut pending) = (vec![false; self.nodes.len()], roots.to_vec());
+        let mut needs = Needs::default();
+        while let Some(node) = pending.pop() {
+            if std::mem::replace(&mut seen[node], true) {
+                continue;
+            }
+            if !self.plan.varies[node] {
+                needs.uniform.push(node);
+            } else if self.kept_before(node, pass).is_none() {
+                needs.varying.push(node);
+                self.nodes[node].for_each_arg(|arg| pending.push(arg));
+            }
+        }
+        needs
+    }
+}
+
+/// What a pass needs of the nodes of a program.
+#[derive(Debug, Default)]
+pub(super) struct Needs {
+    /// Nodes that it computes at each position.
+    pub varying: Vec<usize>,
+    /// Nodes that it takes from outside.
+    pub uniform: Vec<usize>,
+}
+
+/// An element of a dtype in the lanes that it is worked on in.
+fn constant(b: &mut Builder, dtype: DType, bits: u64) -> Value {
+    let bits = match dtype {
+        DType::F16 => f16::from_bits(bits as u16).to_f32().to_bits().into(),
+        DType::BF16 => bf16::from_bits(bits as u16).to_f32().to_bits().into(),
+        _ => bits,
+    };
+    b.constant(compute_lane(dtype), bits)
+}

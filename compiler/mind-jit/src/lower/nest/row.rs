@@ -1,0 +1,246 @@
+//! The passes over one row.
+
+use crate::lower::reduce::{PARTIALS, fold};
+use crate::lower::{At, combine, compute_lane, identity, narrow, storage_lane, store};
+use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
+
+use super::body::Body;
+use super::mean;
+use super::operands::{Along, Places};
+use super::plan::{Pass, Plan, weight};
+use super::program::{Access, Nest, Node, dtype};
+use super::sweep::{self, Extent};
+
+/// One row of a nest, while the code for it is appended.
+pub(super) struct Row<'a> {
+    n: &'a Nest,
+    body: Body<'a>,
+    places: Places<'a>,
+    /// The values that are the same for the whole row, in every lane.
+    uniform: Vec<Option<Value>>,
+}
+
+impl<'a> Row<'a> {
+    pub fn new(n: &'a Nest, plan: &'a Plan, places: Places<'a>) -> Row<'a> {
+        Row {
+            n,
+            body: Body {
+                nodes: &n.nodes,
+                plan,
+            },
+            places,
+            uniform: vec![None; n.nodes.len()],
+        }
+    }
+
+    /// Appends all passes.
+    pub fn passes(&mut self, b: &mut Builder, extent: Extent) {
+        self.load_replaced(b);
+        let plan = self.body.plan;
+        for (number, pass) in plan.passes.iter().enumerate() {
+            self.pass(b, number, pass, extent);
+        }
+    }
+
+    /// Reads what an output of one value for a row may write over.
+    fn load_replaced(&mut self, b: &mut Builder) {
+        for (node, kind) in self.n.nodes.iter().enumerate() {
+            let Node::Input(input) = *kind else {
+                continue;
+            };
+            let outputs = &self.n.outputs;
+            let is_replaced = outputs.iter().any(|output| output.replaces == Some(input));
+            if is_replaced && !self.body.plan.varies[node] {
+                self.uniform(b, node);
+            }
+        }
+    }
+
+    /// A value that is the same for the whole row.
+    fn uniform(&mut self, b: &mut Builder, node: usize) -> Value {
+        let at = At {
+            index: b.index(0),
+            ahead: 0,
+            count: None,
+        };
+        let from = self.along(at);
+        self.body.value(b, 0, &mut self.uniform, &from, node)
+    }
+
+    fn pass(&mut self, b: &mut Builder, number: usize, pass: &Pass, extent: Extent) {
+        let mut streamed: Vec<usize> = Vec::new();
+        for &place in &pass.outputs {
+            let output = &self.n.outputs[place];
+            if output.access.inner != 0 {
+                streamed.push(place);
+                continue;
+            }
+            let value = self.uniform(b, output.node);
+            let elements = narrow(b, output.access.dtype, value);
+            b.store_first(elements, Addr::at(self.places.outputs[place]));
+        }
+        if pass.reduces.is_empty() && streamed.is_empty() && pass.keeps.is_empty() {
+            return;
+        }
+        let args = pass.reduces.iter().map(|&node| self.arg(node));
+        let stored = streamed.iter().map(|&place| self.n.outputs[place].node);
+        let kept = pass.keeps.iter().map(|kept| kept.node);
+        let roots: Vec<usize> = args.chain(stored).chain(kept).collect();
+        let needs = self.body.needs(number, &roots);
+        for &node in &needs.uniform {
+            self.uniform(b, node);
+        }
+        if !pass.reduces.is_empty() {
+            let Extent::Known(inner) = extent else {
+                panic!("rows that are reduced have one extent");
+            };
+            return self.reduce(b, number, pass, inner, &streamed);
+        }
+        let row = &*self;
+        sweep::map(b, extent, unroll(self.n, &needs.varying), |b, at| {
+            let mut vector = Vector::new(row, number, at);
+            vector.write(b, pass, &streamed);
+        });
+    }
+
+    fn along(&self, at: At) -> Along<'a> {
+        Along {
+            inputs: &self.n.inputs,
+            places: self.places,
+            at,
+        }
+    }
+
+    fn arg(&self, reduce: usize) -> usize {
+        match self.n.nodes[reduce] {
+            Node::Reduce { arg, .. } => arg,
+            ref other => panic!("a reduction, found {other:?}"),
+        }
+    }
+
+    /// Appends the walk that reduces, and what follows for each result.
+    fn reduce(
+        &mut self,
+        b: &mut Builder,
+        number: usize,
+        pass: &Pass,
+        inner: usize,
+        streamed: &[usize],
+    ) {
+        let vectors = PARTIALS / b.lanes();
+        let mut kinds = Vec::new();
+        let mut inits = Vec::new();
+        for &node in &pass.reduces {
+            let Node::Reduce { kind, dtype, arg } = self.n.nodes[node] else {
+                continue;
+            };
+            let neutral = identity(b, kind.combines(), dtype);
+            inits.extend(std::iter::repeat_n(neutral, vectors as usize));
+            kinds.push((node, kind, dtype, arg, neutral));
+        }
+        let row = &*self;
+        let partials = sweep::carry(b, inner, vectors, &inits, |b, at, which, carried| {
+            let mut vector = Vector::new(row, number, at);
+            for (place, &(_, kind, dtype, arg, neutral)) in kinds.iter().enumerate() {
+                let mut x = vector.value(b, arg);
+                if let Some(count) = at.count {
+                    let inside = b.below(compute_lane(dtype), count);
+                    x = b.select(inside, x, neutral);
+                }
+                let partial = &mut carried[place * vectors as usize + which as usize];
+                *partial = combine(b, kind.combines(), dtype, *partial, x);
+            }
+            vector.write(b, pass, streamed);
+        });
+        for (&(node, kind, dtype, ..), partials) in
+            kinds.iter().zip(partials.chunks_exact(vectors as usize))
+        {
+            let total = fold(b, kind.combines(), dtype, partials.to_vec());
+            let total = b.splat(total);
+            self.uniform[node] = Some(mean::finish(b, kind, dtype, total, inner));
+        }
+    }
+}
+
+/// One vector along the row in one pass, and what is known of it.
+struct Vector<'a> {
+    n: &'a Nest,
+    body: Body<'a>,
+    pass: usize,
+    from: Along<'a>,
+    known: Vec<Option<Value>>,
+}
+
+impl<'a> Vector<'a> {
+    fn new(row: &Row<'a>, pass: usize, at: At) -> Vector<'a> {
+        Vector {
+            body: row.body,
+            pass,
+            from: row.along(at),
+            n: row.n,
+            known: row.uniform.clone(),
+        }
+    }
+
+    fn value(&mut self, b: &mut Builder, node: usize) -> Value {
+        (self.body).value(b, self.pass, &mut self.known, &self.from, node)
+    }
+
+    /// Writes what the pass keeps and puts out, everything read before.
+    fn write(&mut self, b: &mut Builder, pass: &Pass, streamed: &[usize]) {
+        let (n, Along { places, at, .. }) = (self.n, self.from);
+        let outputs = streamed.iter().map(|&place| n.outputs[place].node);
+        let nodes = pass.keeps.iter().map(|kept| kept.node).chain(outputs);
+        let values: Vec<Value> = nodes.map(|node| self.value(b, node)).collect();
+        let (keeps, outputs) = values.split_at(pass.keeps.len());
+        for (kept, &value) in pass.keeps.iter().zip(keeps) {
+            let (dtype, base) = (
+                dtype(&n.nodes, &n.inputs, kept.node),
+                places.kept(b, kept.place),
+            );
+            let addr = at.addr(base, storage_lane(dtype));
+            store(b, dtype, value, addr, at.count);
+        }
+        for (&place, &value) in streamed.iter().zip(outputs) {
+            let (access, base) = (&n.outputs[place].access, places.outputs[place]);
+            if access.inner == 1 {
+                let addr = at.addr(base, storage_lane(access.dtype));
+                store(b, access.dtype, value, addr, at.count);
+            } else {
+                let room = places.scratch(b, self.body.plan.spread_offset);
+                spread(b, at, access, base, room, value);
+            }
+        }
+    }
+}
+
+/// Writes elements that do not lie side by side, one by one, by way of `room` for a vector.
+fn spread(b: &mut Builder, at: At, access: &Access, base: Value, room: Value, value: Value) {
+    let lane = storage_lane(access.dtype);
+    let elements = narrow(b, access.dtype, value);
+    b.store(elements, Addr::at(room), None);
+    let to = at.strided(b, base, lane, access.inner);
+    let to = b.address(to);
+    let start = b.index(0);
+    let end = at.count.unwrap_or_else(|| {
+        let lanes = b.lanes();
+        b.index(lanes.into())
+    });
+    b.repeat(LoopKind::Rest, (start, end), 1, &[], |b, round| {
+        let element = b.load_splat(lane, Addr::element(room, round.index, lane));
+        let stride = b.index(access.inner);
+        let place = b.index_op(IndexOp::Mul, round.index, stride);
+        b.store_first(element, Addr::element(to, place, lane));
+        Vec::new()
+    });
+}
+
+/// Vectors in a round of a loop that computes these nodes: the more the less each of them takes.
+fn unroll(n: &Nest, computed: &[usize]) -> u32 {
+    let total: usize = computed.iter().map(|&node| weight(&n.nodes[node])).sum();
+    match total {
+        0..=12 => 4,
+        13..=30 => 2,
+        _ => 1,
+    }
+}

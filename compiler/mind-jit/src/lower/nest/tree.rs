@@ -1,0 +1,124 @@
+//! The partial results of columns, and the tree that folds them.
+
+use mind_ir::types::DType;
+
+use crate::lower::reduce::PARTIALS;
+use crate::lower::{Reduction, combine, compute_lane, identity};
+use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
+
+use super::program::ReduceKind;
+
+/// A reduction that a pass ends with.
+#[derive(Clone, Copy)]
+pub(super) struct Reduce {
+    pub node: usize,
+    pub arg: usize,
+    pub kind: ReduceKind,
+    pub dtype: DType,
+}
+
+impl Reduce {
+    pub fn combine(&self, b: &mut Builder, x: Value, y: Value) -> Value {
+        combine(b, self.kind.combines(), self.dtype, x, y)
+    }
+}
+
+/// Where partial results are: a row for each, in it a vector for each slot.
+pub(super) struct Rows {
+    base: Value,
+    /// Bytes of a row.
+    bytes: usize,
+    /// Bytes of a vector.
+    vector: usize,
+}
+
+impl Rows {
+    pub fn new(b: &Builder, base: Value, slots: &[Reduce]) -> Rows {
+        let widest = slots
+            .iter()
+            .map(|slot| compute_lane(slot.dtype).bytes())
+            .max();
+        let vector = (b.lanes() * widest.unwrap_or(1)) as usize;
+        Rows {
+            base,
+            bytes: vector * slots.len(),
+            vector,
+        }
+    }
+
+    pub fn addr(&self, b: &mut Builder, row: Value, slot: usize) -> Addr {
+        let bytes = b.index(self.bytes as i64);
+        let place = b.index_op(IndexOp::Mul, row, bytes);
+        self.at(place, 0, slot)
+    }
+
+    /// The vector of `slot` in a row whose number is known, and `ahead` bytes further on.
+    fn at(&self, ahead: Value, row: usize, slot: usize) -> Addr {
+        Addr {
+            base: self.base,
+            index: Some(ahead),
+            scale: 1,
+            offset: (row * self.bytes + slot * self.vector) as i32,
+        }
+    }
+
+    /// Folds `partials` rows into the first one, and gives where each slot is there.
+    ///
+    /// The code for a reduction serves all of its vectors.
+    pub fn fold(
+        &self,
+        b: &mut Builder,
+        partials: usize,
+        vectors: usize,
+        reduces: &[Reduce],
+    ) -> Vec<Addr> {
+        let start = b.index(0);
+        let (end, step) = ((vectors * self.vector) as i64, self.vector as i64);
+        for (place, reduce) in reduces.iter().enumerate() {
+            let (lane, slot) = (compute_lane(reduce.dtype), place * vectors);
+            let bounds = (start, b.index(end));
+            b.repeat(LoopKind::Rest, bounds, step, &[], |b, round| {
+                let leaf = |b: &mut Builder, partial: usize| {
+                    vec![b.load(lane, self.at(round.index, partial, slot), None)]
+                };
+                let total = tree(b, &[*reduce], partials, (0, 1), &leaf)[0];
+                b.store(total, self.at(round.index, 0, slot), None);
+                Vec::new()
+            });
+        }
+        let slots = 0..vectors * reduces.len();
+        slots.map(|slot| self.at(start, 0, slot)).collect()
+    }
+}
+
+/// Adds the zero that the first partial result of a sum starts from.
+///
+/// The others need none: a zero changes a sum only where all of it is -0, and the first one is not.
+pub(super) fn from_zero(b: &mut Builder, slots: &[Reduce], values: &mut [Value]) {
+    for (slot, value) in slots.iter().zip(values) {
+        if slot.kind.combines() == Reduction::Sum && slot.dtype.is_float() {
+            let zero = identity(b, Reduction::Sum, slot.dtype);
+            *value = slot.combine(b, zero, *value);
+        }
+    }
+}
+
+/// The partial results `first`, `first + step`, ... below `count`, combined by halves as docs/numerics.md says.
+pub(super) fn tree(
+    b: &mut Builder,
+    slots: &[Reduce],
+    count: usize,
+    (first, step): (usize, usize),
+    leaf: &dyn Fn(&mut Builder, usize) -> Vec<Value>,
+) -> Vec<Value> {
+    if step == PARTIALS as usize {
+        return leaf(b, first);
+    }
+    let lower = tree(b, slots, count, (first, 2 * step), leaf);
+    if first + step >= count {
+        return lower;
+    }
+    let upper = tree(b, slots, count, (first + step, 2 * step), leaf);
+    let pairs = slots.iter().zip(lower.into_iter().zip(upper));
+    pairs.map(|(slot, (x, y))| slot.combine(b, x, y)).collect()
+}

@@ -1,0 +1,233 @@
+//! Reductions of columns against what they mean.
+
+use mind_ir::scalar::ScalarFn;
+use mind_ir::tensor::Buffer;
+use mind_ir::types::DType;
+use mind_jit::lower::nest::{self, Access, Columns, Nest, Node, Output, ReduceKind};
+use mind_jit::target::TargetInfo;
+use mind_jit::vir::{Builder, Function, Status};
+
+use crate::guarded::Place;
+use crate::harness::{self, Input};
+use crate::nests::{apply, constant, extent, one, output};
+use crate::reference;
+use crate::samples::{Random, elements};
+
+fn function(c: &Columns, target: &TargetInfo) -> Function {
+    let mut b = Builder::new("columns", nest::columns_lanes(c, target));
+    let inputs: Vec<_> = c.inputs.iter().map(|_| b.ptr_param()).collect();
+    let outputs: Vec<_> = c.outputs.iter().map(|_| b.ptr_param()).collect();
+    let (scratch, begin, end) = (b.ptr_param(), b.index_param(), b.index_param());
+    nest::columns(&mut b, c, &inputs, &outputs, scratch, (begin, end));
+    b.finish()
+}
+
+/// The same with a row for each column.
+fn as_rows(c: &Columns) -> Nest {
+    let turned = |access: &Access| {
+        let mut outer = access.outer.clone();
+        let inner = outer.pop().expect("a stride along the columns");
+        outer.push(access.inner);
+        Access {
+            outer,
+            inner,
+            ..access.clone()
+        }
+    };
+    Nest {
+        outer: c.outer.iter().copied().chain([c.inner]).collect(),
+        inner: c.depth,
+        total: None,
+        inputs: c.inputs.iter().map(turned).collect(),
+        nodes: c.nodes.clone(),
+        outputs: (c.outputs.iter())
+            .map(|output| Output {
+                access: turned(&output.access),
+                ..output.clone()
+            })
+            .collect(),
+    }
+}
+
+fn check(c: &Columns, random: &mut Random) {
+    let rows = as_rows(c);
+    let inputs: Vec<Buffer> = (rows.inputs.iter())
+        .map(|access| elements(access.dtype, extent(&rows, access).max(1), random))
+        .collect();
+    let rooms: Vec<Input> = (rows.outputs.iter())
+        .map(|output| {
+            Input::room(
+                output.access.dtype,
+                c.outer.iter().product::<usize>() * c.inner,
+            )
+        })
+        .collect();
+    let starts: Vec<Vec<u8>> = (rooms.iter())
+        .map(|room| match room {
+            Input::Elements(_, bytes) => bytes.clone(),
+            Input::Index(_) => Vec::new(),
+        })
+        .collect();
+    let count = c.outer.first().copied().unwrap_or(1);
+    let range = 0..rows.outer[0];
+    let expected = reference::run(&rows, &inputs, &starts, range);
+    for target in harness::targets() {
+        let code = function(c, &target);
+        let Some(kernel) = harness::compiled(&code, target.isa) else {
+            continue;
+        };
+        let mut args: Vec<Input> = inputs.iter().map(Input::elements).collect();
+        args.extend(rooms.clone());
+        args.push(Input::room(
+            DType::U8,
+            nest::columns_scratch_bytes(c, &target),
+        ));
+        args.extend([0, count].map(|row| Input::Index(row as i64)));
+        let outcomes = [
+            harness::interpret(&code, &args),
+            harness::execute(&kernel, &args, Place::Start),
+            harness::execute(&kernel, &args, Place::End),
+        ];
+        for (status, buffers) in &outcomes {
+            assert_eq!(*status, Status::OK);
+            let found = &buffers[inputs.len()..];
+            for ((output, expected), found) in c.outputs.iter().zip(&expected).zip(found) {
+                let expected = Buffer::from_bytes(output.access.dtype, expected);
+                assert!(
+                    expected.same_bits(found),
+                    "{c:?} on {}\nexpected {expected:?}\nfound {found:?}",
+                    target.isa
+                );
+            }
+        }
+    }
+}
+
+/// Stacks of matrices without gaps, `depth` rows in each.
+fn matrices(dtype: DType, outer: &[usize], depth: usize, inner: usize) -> Access {
+    let mut access = crate::nests::dense(dtype, outer, depth * inner);
+    access.outer.push(inner as i64);
+    access
+}
+
+/// One value for each column.
+fn results(node: usize, dtype: DType, outer: &[usize], inner: usize) -> Output {
+    let mut access = crate::nests::dense(dtype, outer, inner);
+    access.outer.push(0);
+    output(node, access)
+}
+
+fn reduce(kind: ReduceKind, dtype: DType, arg: usize) -> Node {
+    Node::Reduce { kind, dtype, arg }
+}
+
+#[test]
+fn columns_of_every_dtype_have_the_order_of_rows() {
+    let mut random = Random::new(30);
+    for dtype in DType::ALL
+        .iter()
+        .copied()
+        .filter(|&dtype| dtype != DType::Bool)
+    {
+        for (depth, inner) in [
+            (1, 9),
+            (7, 20),
+            (64, 33),
+            (65, 5),
+            (129, 70),
+            (200, 16),
+            (256, 1),
+        ] {
+            let c = Columns {
+                outer: vec![2],
+                depth,
+                inner,
+                inputs: vec![matrices(dtype, &[2], depth, inner)],
+                nodes: vec![
+                    Node::Input(0),
+                    reduce(ReduceKind::Sum, dtype, 0),
+                    reduce(ReduceKind::Mean, dtype, 0),
+                    reduce(ReduceKind::Max, dtype, 0),
+                ],
+                outputs: (1..4)
+                    .map(|node| results(node, dtype, &[2], inner))
+                    .collect(),
+            };
+            check(&c, &mut random);
+            let single = Columns {
+                nodes: c.nodes[..2].to_vec(),
+                outputs: c.outputs[..1].to_vec(),
+                ..c
+            };
+            check(&single, &mut random);
+        }
+    }
+}
+
+#[test]
+fn sums_of_minus_zero_start_from_zero() {
+    for depth in [0, 1, 3, 64, 70] {
+        let c = Columns {
+            outer: vec![],
+            depth,
+            inner: 5,
+            inputs: vec![Access {
+                dtype: DType::F32,
+                offset: 0,
+                outer: vec![0],
+                inner: 0,
+            }],
+            nodes: vec![Node::Input(0), reduce(ReduceKind::Sum, DType::F32, 0)],
+            outputs: vec![results(1, DType::F32, &[], 5)],
+        };
+        for target in harness::targets() {
+            let code = function(&c, &target);
+            let Some(kernel) = harness::compiled(&code, target.isa) else {
+                continue;
+            };
+            let args = [
+                Input::Elements(DType::F32, (-0f32).to_ne_bytes().to_vec()),
+                Input::room(DType::F32, 5),
+                Input::room(DType::U8, nest::columns_scratch_bytes(&c, &target)),
+                Input::Index(0),
+                Input::Index(1),
+            ];
+            let (_, buffers) = harness::execute(&kernel, &args, Place::Start);
+            assert_eq!(buffers[1].to_bytes(), [0; 20], "depth {depth}");
+        }
+    }
+}
+
+/// The variance of each column of `exp(x + shift)`, a shift for each column.
+#[test]
+fn programs_over_columns_reduce_more_than_once() {
+    use ScalarFn::*;
+    let mut random = Random::new(31);
+    for dtype in [DType::F16, DType::BF16, DType::F32, DType::F64] {
+        for (depth, inner) in [(1, 3), (5, 40), (100, 21)] {
+            let mut shift = matrices(dtype, &[3], depth, inner);
+            shift.outer = vec![0, 0];
+            let c = Columns {
+                outer: vec![3],
+                depth,
+                inner,
+                inputs: vec![matrices(dtype, &[3], depth, inner), shift],
+                nodes: vec![
+                    Node::Input(0),
+                    Node::Input(1),
+                    apply(Add, dtype, &[0, 1]),
+                    apply(Exp, dtype, &[2]),
+                    reduce(ReduceKind::Mean, dtype, 3),
+                    apply(Sub, dtype, &[3, 4]),
+                    apply(Mul, dtype, &[5, 5]),
+                    reduce(ReduceKind::Mean, dtype, 6),
+                    constant(dtype, one(dtype)),
+                    apply(Add, dtype, &[7, 8]),
+                    apply(Mul, dtype, &[9, 1]),
+                ],
+                outputs: vec![results(10, dtype, &[3], inner)],
+            };
+            check(&c, &mut random);
+        }
+    }
+}
