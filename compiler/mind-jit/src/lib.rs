@@ -4,10 +4,12 @@
 //! - [`lower`]: the scalar functions of ops, and loops over vectors, in that IR.
 //! - [`kernel`]: the IR as machine code that can be called; `x86` makes that of AVX2 and AVX-512, `portable`
 //!   that of everything else.
+//! - [`c`]: the IR as C.
 //! - [`code`]: executable memory.
 //! - [`pool`]: threads that share the work of a kernel.
 //! - [`target`]: instruction sets, and what a lowering asks of one.
 
+pub mod c;
 pub mod code;
 pub mod kernel;
 pub mod lower;
