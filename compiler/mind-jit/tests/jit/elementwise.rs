@@ -15,7 +15,7 @@ use crate::harness::{self, Input};
 use crate::samples::{Random, divisors, elements};
 
 /// `out[i] = function(in[i]...)`.
-fn kernel(function: ScalarFn, dtype: DType, target: &TargetInfo, unroll: u32) -> Function {
+pub fn kernel(function: ScalarFn, dtype: DType, target: &TargetInfo, unroll: u32) -> Function {
     let lane = lower::compute_lane(dtype);
     let mut b = Builder::new("apply", target.lanes(lane.bits()));
     let ins: Vec<_> = (0..function.arity()).map(|_| b.ptr_param()).collect();
@@ -32,7 +32,7 @@ fn kernel(function: ScalarFn, dtype: DType, target: &TargetInfo, unroll: u32) ->
 }
 
 /// Every function with every dtype that an op of the table has it on.
-fn cases() -> Vec<(ScalarFn, DType)> {
+pub fn cases() -> Vec<(ScalarFn, DType)> {
     let mut cases = Vec::new();
     for op in OPS {
         let Some(function) = op.scalar else {
@@ -61,7 +61,12 @@ fn reference(function: ScalarFn, operands: &[&Buffer]) -> Result<Buffer, EvalErr
     Ok(scalar::eval(function, &cx, &views)?.buffer().clone())
 }
 
-fn operands(function: ScalarFn, dtype: DType, count: usize, random: &mut Random) -> Vec<Buffer> {
+pub fn operands(
+    function: ScalarFn,
+    dtype: DType,
+    count: usize,
+    random: &mut Random,
+) -> Vec<Buffer> {
     let mut operands: Vec<Buffer> = (0..function.arity())
         .map(|_| elements(dtype, count, random))
         .collect();

@@ -1,5 +1,6 @@
 //! Compiled kernels against the interpreters, bit for bit.
 
+mod c;
 mod columns;
 mod elementwise;
 mod guarded;

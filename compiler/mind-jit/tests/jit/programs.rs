@@ -31,16 +31,16 @@ fn dtype(lane: Lane) -> DType {
 
 /// What a random program is made from.
 #[derive(Clone, Copy)]
-struct Recipe {
+pub struct Recipe {
     seed: u64,
     /// Bits of the widest lane.
-    widest: u32,
+    pub widest: u32,
     steps: usize,
     unroll: u32,
 }
 
 impl Recipe {
-    fn new(seed: u64) -> Recipe {
+    pub fn new(seed: u64) -> Recipe {
         let mut random = Random::new(seed);
         Recipe {
             seed,
@@ -59,9 +59,9 @@ impl Recipe {
 }
 
 /// A function, and the types of what it stores.
-struct Program {
-    function: Function,
-    results: Vec<Lane>,
+pub struct Program {
+    pub function: Function,
+    pub results: Vec<Lane>,
     /// Whether lanes see each other, so that results depend on how many there are.
     mixes_lanes: bool,
 }
@@ -274,8 +274,8 @@ fn params(b: &mut Builder, recipe: &Recipe) -> Params {
 }
 
 /// `outputs[k][i] = f_k(inputs[..][i])` for random `f_k`, the same for every number of lanes.
-fn program(recipe: Recipe, target: &TargetInfo) -> Program {
-    let mut b = Builder::new("random", target.lanes(recipe.widest));
+pub fn program(recipe: Recipe, lanes: u32) -> Program {
+    let mut b = Builder::new("random", lanes);
     let params = params(&mut b, &recipe);
     let (mut results, mut mixes_lanes) = (Vec::new(), false);
     lower::for_each(&mut b, params.extent, recipe.unroll, |b, at| {
@@ -337,7 +337,7 @@ fn placed(b: &mut Builder, recipe: &Recipe, params: &Params, at: lower::At) -> V
     values
 }
 
-fn inputs(recipe: &Recipe, results: &[Lane], count: usize, random: &mut Random) -> Vec<Input> {
+pub fn inputs(recipe: &Recipe, results: &[Lane], count: usize, random: &mut Random) -> Vec<Input> {
     let lane = recipe.lanes().pop().expect("a lane");
     let buffer = |lane: Lane, count: usize, random: &mut Random| {
         Input::elements(&elements(dtype(lane), count, random))
@@ -366,7 +366,7 @@ fn random_programs_give_the_same_bits_on_every_target_and_stay_in_their_buffers(
         let recipe = Recipe::new(seed);
         let mut outcomes = Vec::new();
         for target in &targets {
-            let program = program(recipe, target);
+            let program = program(recipe, target.lanes(recipe.widest));
             let Some(compiled) = harness::compiled(&program.function, target.isa) else {
                 continue;
             };

@@ -11,7 +11,7 @@ use crate::harness::{self, Input};
 use crate::samples::{Random, elements};
 
 /// `out[0] = reduction of in[0..extent]`.
-fn kernel(reduction: Reduction, dtype: DType, target: &TargetInfo) -> Function {
+pub fn kernel(reduction: Reduction, dtype: DType, target: &TargetInfo) -> Function {
     let lane = lower::compute_lane(dtype);
     let mut b = Builder::new("reduce", target.lanes(lane.bits()));
     let (input, out, extent) = (b.ptr_param(), b.ptr_param(), b.index_param());

@@ -1,39 +1,127 @@
 //! Nests.
 
+use mind_ir::ValueId;
 use mind_ir::opdef::Op;
 use mind_ir::scalar::ScalarFn;
+use mind_ir::types::DType;
 use mind_loops::memory::may_replace;
 use mind_loops::ops::nest::Nest as NestOp;
 
 use super::body::nodes;
 use super::grid::{cost, params, range};
 use super::{Strided, Unit};
-use crate::lower::nest::{Access, Nest, Node, Output, lanes, nest, scratch_bytes};
+use crate::lower::nest::{
+    Access, Columns, Nest, Node, Output, columns, columns_lanes, columns_scratch_bytes, lanes,
+    nest, scratch_bytes,
+};
 use crate::program::error::ProgramError;
 use crate::program::step::{Axis, Call, Step};
+use crate::target::TargetInfo;
 use crate::vir::{Builder, Function};
 
+/// The loops of a nest.
+#[derive(Debug)]
+enum Shape {
+    /// Its last dimension, or the reduced one, inside.
+    Rows(Nest),
+    /// The reduced dimension is the last but one; vectors lie along the last.
+    Columns(Columns),
+}
+
+impl Shape {
+    fn outer(&self) -> &[usize] {
+        match self {
+            Shape::Rows(nest) => &nest.outer,
+            Shape::Columns(columns) => &columns.outer,
+        }
+    }
+
+    fn scratch_bytes(&self, target: &TargetInfo) -> usize {
+        match self {
+            Shape::Rows(nest) => scratch_bytes(nest, target),
+            Shape::Columns(columns) => columns_scratch_bytes(columns, target),
+        }
+    }
+
+    fn lanes(&self, target: &TargetInfo) -> u32 {
+        match self {
+            Shape::Rows(nest) => lanes(nest, target),
+            Shape::Columns(columns) => columns_lanes(columns, target),
+        }
+    }
+}
+
 impl Unit<'_> {
-    /// A nest: its last dimension, or the reduced one, inside; the others around it.
+    /// A nest: the grid has the ranges of its first dimension.
     pub(super) fn nest(&mut self, op: NestOp) -> Result<(), ProgramError> {
-        let g = self.g;
+        let (g, id) = (self.g, op.id());
         let dims: Vec<usize> = op.dims(g).iter().map(|&extent| extent as usize).collect();
-        let inner = op.reduced(g).or(dims.len().checked_sub(1));
         let operands: Vec<Strided> = op
             .inputs(g)
             .iter()
             .map(|&value| self.strided(value))
             .collect();
-        let results: Vec<Strided> = g
-            .results(op.id())
-            .into_iter()
-            .map(|value| self.strided(value))
-            .collect();
+        let results = g.results(id).into_iter();
+        let results: Vec<Strided> = results.map(|value| self.strided(value)).collect();
+        let shape = self.shape(op, &dims, &operands, &results);
+        let is_flat = matches!(&shape, Shape::Rows(nest) if nest.total.is_some());
+        let grain = match op.tile(g) {
+            &[first, ..] if !is_flat => first.max(1) as usize,
+            _ => 1,
+        };
+        let grid = shape.outer().first().map(|&extent| Axis::Range {
+            extent,
+            grain: grain.min(extent.max(1)),
+        });
+        let nodes = match &shape {
+            Shape::Rows(nest) => &nest.nodes,
+            Shape::Columns(columns) => &columns.nodes,
+        };
+        let work = nodes.iter().map(weight).sum();
+        self.scratch_bytes = self.scratch_bytes.max(shape.scratch_bytes(self.target));
+        let width = shape.lanes(self.target);
+        let name = g.def(id).name;
+        let kernel = self.function(format!("{shape:?}"), name, || function(&shape, width));
+        let call = Call {
+            kernel,
+            args: operands
+                .iter()
+                .chain(&results)
+                .map(|strided| strided.place)
+                .collect(),
+            grid: grid.into_iter().collect(),
+            cost: cost(dims.iter().product(), work),
+            op: name,
+        };
+        self.push(id, Step::Call(call));
+        Ok(())
+    }
+
+    fn shape(
+        &self,
+        op: NestOp,
+        dims: &[usize],
+        operands: &[Strided],
+        results: &[Strided],
+    ) -> Shape {
+        let (g, rank) = (self.g, dims.len());
         let (nodes, yielded) = nodes(g, op.body(g));
-        let access = |strided: &Strided, dtype| access(strided, dtype, dims.len(), inner);
+        let reduced = op.reduced(g);
+        let is_columns = reduced.is_some_and(|axis| axis + 2 == rank && lies_along_last(operands));
+        let inner = match is_columns {
+            true => rank.checked_sub(1),
+            false => reduced.or(rank.checked_sub(1)),
+        };
+        let access = |strided: &Strided, value: ValueId| {
+            let dtype = g.ty(value).dtype;
+            match is_columns {
+                true => column_access(strided, dtype, rank),
+                false => access(strided, dtype, rank, inner),
+            }
+        };
         let inputs = operands.iter().zip(op.inputs(g));
-        let inputs: Vec<Access> = inputs
-            .map(|(strided, &value)| access(strided, g.ty(value).dtype))
+        let inputs = inputs
+            .map(|(strided, &value)| access(strided, value))
             .collect();
         let outputs = results
             .iter()
@@ -42,59 +130,63 @@ impl Unit<'_> {
             .enumerate();
         let outputs = outputs.map(|(result, ((strided, value), node))| Output {
             node,
-            access: access(strided, g.ty(value).dtype),
+            access: access(strided, value),
             replaces: (0..operands.len()).find(|&operand| {
                 operands[operand].place == strided.place && may_replace(g, op.id(), operand, result)
             }),
         });
+        let outputs = outputs.collect();
+        if is_columns {
+            return Shape::Columns(Columns {
+                outer: dims[..rank - 2].to_vec(),
+                depth: dims[rank - 2],
+                inner: dims[rank - 1],
+                inputs,
+                nodes,
+                outputs,
+            });
+        }
+        let outer = dims
+            .iter()
+            .enumerate()
+            .filter(|&(axis, _)| Some(axis) != inner);
         let mut whole = Nest {
-            outer: dims
-                .iter()
-                .enumerate()
-                .filter(|&(axis, _)| Some(axis) != inner)
-                .map(|(_, &extent)| extent)
-                .collect(),
+            outer: outer.map(|(_, &extent)| extent).collect(),
             inner: inner.map_or(1, |axis| dims[axis]),
             total: None,
             inputs,
             nodes,
-            outputs: outputs.collect(),
+            outputs,
         };
-        if whole.outer.is_empty() && op.reduced(g).is_none() {
+        if whole.outer.is_empty() && reduced.is_none() {
             let tile = op
                 .tile(g)
                 .first()
                 .map_or(whole.inner, |&extent| extent as usize);
             cut(&mut whole, tile.max(1));
         }
-        let grain = match (op.reduced(g).is_none() && dims.len() == 1, op.tile(g)) {
-            (false, &[first, ..]) => first.max(1) as usize,
-            _ => 1,
-        };
-        let work: usize = whole.nodes.iter().map(weight).sum();
-        let points: usize = dims.iter().product();
-        let pointers = operands
-            .iter()
-            .chain(&results)
-            .map(|strided| strided.place)
-            .collect();
-        let grid = whole.outer.first().map(|&extent| Axis::Range {
-            extent,
-            grain: grain.min(extent.max(1)),
-        });
-        self.scratch_bytes = self.scratch_bytes.max(scratch_bytes(&whole, self.target));
-        let width = lanes(&whole, self.target);
-        let name = g.def(op.id()).name;
-        let kernel = self.function(format!("{whole:?}"), name, || function(&whole, width));
-        let call = Call {
-            kernel,
-            args: pointers,
-            grid: grid.into_iter().collect(),
-            cost: cost(points, work),
-            op: name,
-        };
-        self.push(op.id(), Step::Call(call));
-        Ok(())
+        Shape::Rows(whole)
+    }
+}
+
+/// Whether every operand lies along the last dimension of the nest, or does not change there.
+fn lies_along_last(operands: &[Strided]) -> bool {
+    let mut last = operands.iter().filter_map(|operand| operand.strides.last());
+    last.all(|stride| matches!(stride, 0 | 1))
+}
+
+/// The strides of an operand over the outer dimensions, the reduced one and the last.
+fn column_access(strided: &Strided, dtype: DType, rank: usize) -> Access {
+    let mut outer = strided.strides.clone();
+    let inner = outer.pop().unwrap_or(0);
+    if strided.strides.len() < rank {
+        outer.push(0);
+    }
+    Access {
+        dtype,
+        offset: strided.offset,
+        outer,
+        inner,
     }
 }
 
@@ -117,12 +209,7 @@ pub(super) fn weight(node: &Node) -> usize {
 
 /// The strides of an operand over the outer dimensions and the inner one. One that has fewer dimensions than
 /// the nest lacks the inner one.
-fn access(
-    strided: &Strided,
-    dtype: mind_ir::types::DType,
-    rank: usize,
-    inner: Option<usize>,
-) -> Access {
+fn access(strided: &Strided, dtype: DType, rank: usize, inner: Option<usize>) -> Access {
     let mut outer = strided.strides.clone();
     let lacks = strided.strides.len() < rank;
     let inner = match inner {
@@ -150,14 +237,21 @@ fn cut(nest: &mut Nest, tile: usize) {
     }
 }
 
-fn function(whole: &Nest, width: u32) -> Function {
+fn function(shape: &Shape, width: u32) -> Function {
     let mut b = Builder::new("nest", width);
-    let params = params(&mut b, whole.inputs.len() + whole.outputs.len());
-    let (inputs, outputs) = params.pointers.split_at(whole.inputs.len());
-    let rows = match whole.outer.is_empty() {
+    let [inputs, outputs] = match shape {
+        Shape::Rows(nest) => [nest.inputs.len(), nest.outputs.len()],
+        Shape::Columns(columns) => [columns.inputs.len(), columns.outputs.len()],
+    };
+    let params = params(&mut b, inputs + outputs);
+    let (inputs, outputs) = params.pointers.split_at(inputs);
+    let rows = match shape.outer().is_empty() {
         true => (b.index(0), b.index(1)),
         false => range(&mut b),
     };
-    nest(&mut b, whole, inputs, outputs, params.scratch, rows);
+    match shape {
+        Shape::Rows(whole) => nest(&mut b, whole, inputs, outputs, params.scratch, rows),
+        Shape::Columns(whole) => columns(&mut b, whole, inputs, outputs, params.scratch, rows),
+    }
     b.finish()
 }

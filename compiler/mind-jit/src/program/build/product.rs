@@ -128,7 +128,7 @@ impl Unit<'_> {
             grain: columns,
         });
         let tall: usize = lhs.extents[..batch].iter().product::<usize>() * m * n;
-        self.scratch_bytes = self.scratch_bytes.max(product.scratch_bytes());
+        self.scratch_bytes = self.scratch_bytes.max(product.scratch_bytes(lanes));
         let args = all.map(|strided| strided.place).collect();
         let name = g.def(op.id()).name;
         let kernel = self.function(format!("{stacked:?}"), name, || {

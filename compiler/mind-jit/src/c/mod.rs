@@ -1,0 +1,26 @@
+//! Vector IR as C.
+//!
+//! - [`function`]: one function as the text of one C function.
+//! - [`prelude`]: what such text needs before it.
+//! - [`Module`]: functions, constant data and calls as one file with one public function.
+//!
+//! The text is C11 and includes `float.h`, `stdint.h` and `string.h` alone. It has no undefined behaviour,
+//! compiles without warnings, and computes the bits that the interpreter of vector IR does. Vectors become
+//! loops over lanes, which compilers turn into vector code; docs/formats/c.md says how.
+
+mod check;
+mod facts;
+mod file;
+mod function;
+mod lane;
+mod loops;
+mod module;
+mod plan;
+mod prelude;
+mod symbol;
+mod writer;
+
+pub use function::function;
+pub use module::{Arg, Buffer, Call, Data, EmitError, Module, Place, Port, Step};
+pub use prelude::prelude;
+pub use symbol::{Symbol, SymbolError};

@@ -1,0 +1,434 @@
+MIND_HELPER int64_t mind_add(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+
+MIND_HELPER int64_t mind_sub(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+
+MIND_HELPER int64_t mind_mul(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
+
+/* The byte at which element `index` of elements of `size` bytes starts, and `offset` bytes more. */
+MIND_HELPER int64_t mind_at(int64_t index, int64_t size, int64_t offset)
+{
+    return (int64_t)((uint64_t)index * (uint64_t)size + (uint64_t)offset);
+}
+
+
+/* The first index from which a step does not fit below `upper`. */
+MIND_HELPER int64_t mind_bound(int64_t upper, int64_t step)
+{
+    return upper < INT64_MIN + (step - 1) ? INT64_MIN : upper - (step - 1);
+}
+
+
+MIND_HELPER float mind_f32(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+
+MIND_HELPER double mind_f64(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+
+MIND_HELPER uint32_t mind_bits_f32(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+
+MIND_HELPER uint64_t mind_bits_f64(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+
+MIND_HELPER float mind_abs_f32(float x)
+{
+    return mind_f32(mind_bits_f32(x) & 0x7fffffffu);
+}
+
+
+MIND_HELPER double mind_abs_f64(double x)
+{
+    return mind_f64(mind_bits_f64(x) & UINT64_C(0x7fffffffffffffff));
+}
+
+
+MIND_HELPER uint8_t mind_load_u8(const unsigned char *at)
+{
+    return *at;
+}
+
+
+MIND_HELPER uint16_t mind_load_u16(const unsigned char *at)
+{
+    uint16_t x;
+    memcpy(&x, at, sizeof x);
+    return x;
+}
+
+
+MIND_HELPER uint32_t mind_load_u32(const unsigned char *at)
+{
+    uint32_t x;
+    memcpy(&x, at, sizeof x);
+    return x;
+}
+
+
+MIND_HELPER uint64_t mind_load_u64(const unsigned char *at)
+{
+    uint64_t x;
+    memcpy(&x, at, sizeof x);
+    return x;
+}
+
+
+MIND_HELPER float mind_load_f32(const unsigned char *at)
+{
+    float x;
+    memcpy(&x, at, sizeof x);
+    return x;
+}
+
+
+MIND_HELPER double mind_load_f64(const unsigned char *at)
+{
+    double x;
+    memcpy(&x, at, sizeof x);
+    return x;
+}
+
+
+MIND_HELPER void mind_store_u8(unsigned char *at, uint8_t x)
+{
+    *at = x;
+}
+
+
+MIND_HELPER void mind_store_u16(unsigned char *at, uint16_t x)
+{
+    memcpy(at, &x, sizeof x);
+}
+
+
+MIND_HELPER void mind_store_u32(unsigned char *at, uint32_t x)
+{
+    memcpy(at, &x, sizeof x);
+}
+
+
+MIND_HELPER void mind_store_u64(unsigned char *at, uint64_t x)
+{
+    memcpy(at, &x, sizeof x);
+}
+
+
+MIND_HELPER void mind_store_f32(unsigned char *at, float x)
+{
+    memcpy(at, &x, sizeof x);
+}
+
+
+MIND_HELPER void mind_store_f64(unsigned char *at, double x)
+{
+    memcpy(at, &x, sizeof x);
+}
+
+
+/* The quotient, truncated; 0 and bit 1 of the status for a zero divisor. */
+MIND_HELPER uint64_t mind_div_unsigned(uint64_t a, uint64_t b, uint64_t *status)
+{
+    if (b == 0) {
+        *status |= 1;
+        return 0;
+    }
+    return a / b;
+}
+
+
+/* The quotient, truncated; `least` itself and bit 2 of the status for `least` over -1. */
+MIND_HELPER uint64_t mind_div_signed(int64_t a, int64_t b, int64_t least, uint64_t *status)
+{
+    if (b == 0) {
+        *status |= 1;
+        return 0;
+    }
+    if (b == -1) {
+        *status |= a == least ? 2 : 0;
+        return 0 - (uint64_t)a;
+    }
+    return (uint64_t)(a / b);
+}
+
+
+/* With its fraction in place, an f16 is off by a power of two, subnormal or not. */
+MIND_HELPER float mind_half_to_f32(uint16_t half)
+{
+    const uint32_t magnitude = half & 0x7fffu;
+    const uint32_t scaled = mind_bits_f32(mind_f32(magnitude << 13) * 0x1p112f);
+    const uint32_t special = magnitude > 0x7bffu ? 0x7f800000u : 0u;
+    return mind_f32(scaled | special | (half & 0x8000u) << 16);
+}
+
+
+/* To nearest, ties to even. Subnormal results come from adding a number whose unit is the least f16. */
+MIND_HELPER uint16_t mind_f32_to_half(float x)
+{
+    const uint32_t bits = mind_bits_f32(x);
+    const uint32_t magnitude = bits & 0x7fffffffu;
+    const uint32_t normal = (magnitude + 0xc8000fffu + (magnitude >> 13 & 1u)) >> 13;
+    const uint32_t small = mind_bits_f32(mind_f32(magnitude) + 0.5f) - 0x3f000000u;
+    const uint32_t finite = magnitude < 0x38800000u ? small : normal;
+    const uint32_t special = magnitude > 0x7f800000u ? 0x7e00u : 0x7c00u;
+    return (uint16_t)((magnitude < 0x47800000u ? finite : special) | (bits >> 16 & 0x8000u));
+}
+
+
+#if defined(__FP_FAST_FMAF) || (defined(__clang__) && (defined(__FMA__) || defined(__aarch64__)))
+MIND_HELPER float mind_fma_f32(float a, float b, float c)
+{
+    return __builtin_fmaf(a, b, c);
+}
+#else
+/* The product is exact in double. The sum, rounded to odd there, rounds to float as the exact sum would. */
+MIND_HELPER float mind_fma_f32(float a, float b, float c)
+{
+    const double product = (double)a * (double)b;
+    const double addend = (double)c;
+    const double sum = product + addend;
+    const double rest = sum - product;
+    const double error = (product - (sum - rest)) + (addend - rest);
+    const uint64_t bits = mind_bits_f64(sum);
+    const uint64_t outward = (error > 0) == (sum > 0);
+    const uint64_t inexact = (uint64_t)((error > 0) | (error < 0)) & ~bits & 1u;
+    return (float)mind_f64(bits + (inexact & outward) - (inexact & ~outward));
+}
+#endif
+
+
+#if defined(__FP_FAST_FMA) || (defined(__clang__) && (defined(__FMA__) || defined(__aarch64__)))
+MIND_HELPER double mind_fma_f64(double a, double b, double c)
+{
+    return __builtin_fma(a, b, c);
+}
+#else
+/* Of a finite number that is not 0: a fraction of 53 bits, and the exponent of its last bit. */
+MIND_HELPER uint64_t mind_fraction_f64(double x, int *exponent)
+{
+    uint64_t fraction = mind_bits_f64(x) & UINT64_C(0x000fffffffffffff);
+    int biased = (int)(mind_bits_f64(x) >> 52 & 0x7ffu);
+    if (biased == 0) {
+        biased = 1;
+        while (fraction >> 52 == 0) {
+            fraction <<= 1;
+            --biased;
+        }
+    }
+    *exponent = biased - 1075;
+    return fraction | UINT64_C(1) << 52;
+}
+
+/* Two words shifted to the right; a bit that falls out stays as the last bit. */
+MIND_HELPER void mind_shift_sticky(uint64_t *high, uint64_t *low, int by)
+{
+    uint64_t lost = 0;
+    if (by >= 64) {
+        lost = *low != 0;
+        *low = *high;
+        *high = 0;
+        by = by - 64 > 63 ? 63 : by - 64;
+    }
+    if (by > 0) {
+        lost |= *low << (64 - by) != 0;
+        *low = *low >> by | *high << (64 - by);
+        *high >>= by;
+    }
+    *low |= lost;
+}
+
+/* Product and addend as integers of 128 bits at one exponent, added, and rounded once. */
+MIND_HELPER double mind_fma_f64(double a, double b, double c)
+{
+    const uint64_t special = UINT64_C(0x7ff0000000000000);
+    const uint64_t sign = UINT64_C(1) << 63;
+    if ((mind_bits_f64(a) & special) == special || (mind_bits_f64(b) & special) == special) {
+        return a * b + c;
+    }
+    if ((mind_bits_f64(c) & special) == special) {
+        return c + c;
+    }
+    if (a == 0 || b == 0) {
+        return a * b + c;
+    }
+    if (c == 0) {
+        return a * b;
+    }
+    int a_exponent, b_exponent, c_exponent;
+    const uint64_t a_fraction = mind_fraction_f64(a, &a_exponent);
+    const uint64_t b_fraction = mind_fraction_f64(b, &b_exponent);
+    const uint64_t c_fraction = mind_fraction_f64(c, &c_exponent);
+    const uint64_t product_sign = (mind_bits_f64(a) ^ mind_bits_f64(b)) & sign;
+    const uint64_t c_sign = mind_bits_f64(c) & sign;
+
+    /* The product has 105 or 106 bits, the addend 53: both are placed with their top at bit 124 or 125. */
+    const uint64_t a_low = a_fraction & 0xffffffffu, a_high = a_fraction >> 32;
+    const uint64_t b_low = b_fraction & 0xffffffffu, b_high = b_fraction >> 32;
+    const uint64_t middle = a_low * b_high + (a_low * b_low >> 32) + (a_high * b_low & 0xffffffffu);
+    uint64_t high = a_high * b_high + (a_high * b_low >> 32) + (middle >> 32);
+    uint64_t low = middle << 32 | (a_low * b_low & 0xffffffffu);
+    high = high << 20 | low >> 44;
+    low <<= 20;
+    uint64_t c_high = c_fraction << 8, c_low = 0;
+    int exponent = a_exponent + b_exponent - 20;
+    c_exponent -= 72;
+    if (exponent >= c_exponent) {
+        mind_shift_sticky(&c_high, &c_low, exponent - c_exponent);
+    } else {
+        mind_shift_sticky(&high, &low, c_exponent - exponent);
+        exponent = c_exponent;
+    }
+
+    uint64_t result_sign = product_sign;
+    if (product_sign == c_sign) {
+        low += c_low;
+        high += c_high + (low < c_low);
+    } else {
+        if (high < c_high || (high == c_high && low < c_low)) {
+            const uint64_t old_high = high, old_low = low;
+            high = c_high;
+            low = c_low;
+            c_high = old_high;
+            c_low = old_low;
+            result_sign = c_sign;
+        }
+        high -= c_high + (low < c_low);
+        low -= c_low;
+        if ((high | low) == 0) {
+            return 0.0;
+        }
+    }
+
+    int top = 127;
+    while (top > 0 && ((top >= 64 ? high >> (top - 64) : low >> top) & 1u) == 0) {
+        --top;
+    }
+    int drop = top - 52;
+    if (exponent + drop < -1074) {
+        drop = -1074 - exponent;
+    }
+    const int last = exponent + drop;
+    uint64_t fraction;
+    if (drop <= 0) {
+        fraction = low << -drop;
+    } else if (drop > 127) {
+        fraction = 0;
+    } else {
+        /* Two more bits than are kept, the second of them sticky, say how to round. */
+        if (drop >= 2) {
+            mind_shift_sticky(&high, &low, drop - 2);
+        } else {
+            low <<= 1;
+        }
+        fraction = (low >> 2) + ((low & 3u) > 2 || (low & 7u) == 6);
+    }
+    if (last > 971) {
+        return mind_f64(result_sign | special);
+    }
+    return mind_f64(result_sign | (((uint64_t)(last + 1074) << 52) + fraction));
+}
+#endif
+
+
+/* The builtin is the instruction alone only where the compiler need not set errno; otherwise it calls a library. */
+#if defined(__GNUC__) && defined(__NO_MATH_ERRNO__) && (defined(__SSE2__) || defined(__aarch64__))
+#define MIND_ROOT_F32(x) __builtin_sqrtf(x)
+#define MIND_ROOT_F64(x) __builtin_sqrt(x)
+#elif defined(__clang__) && (defined(__SSE2__) || defined(__aarch64__))
+#if __has_builtin(__builtin_elementwise_sqrt)
+#define MIND_ROOT_F32(x) __builtin_elementwise_sqrt(x)
+#define MIND_ROOT_F64(x) __builtin_elementwise_sqrt(x)
+#endif
+#elif defined(__GNUC__) && defined(__SSE2__)
+typedef float mind_v4sf __attribute__((vector_size(16)));
+typedef double mind_v2df __attribute__((vector_size(16)));
+#define MIND_ROOT_F32(x) __builtin_ia32_sqrtss((mind_v4sf){x, 0, 0, 0})[0]
+#define MIND_ROOT_F64(x) __builtin_ia32_sqrtsd((mind_v2df){x, 0})[0]
+#endif
+#if !defined(MIND_ROOT_F32)
+#define MIND_ROOT_F32(x) (float)mind_digit_root((double)(x))
+#define MIND_ROOT_F64(x) mind_digit_root(x)
+/* Digit by digit. A root is never halfway between two numbers, so one bit more than is kept rounds it; one
+   that is rounded to double first and then to float is that of float. */
+MIND_HELPER double mind_digit_root(double x)
+{
+    uint64_t bits = mind_bits_f64(x);
+    if (x == 0 || x != x || bits == UINT64_C(0x7ff0000000000000)) {
+        return x;
+    }
+    if (bits >> 63 != 0) {
+        return mind_f64(UINT64_C(0x7ff8000000000000));
+    }
+    /* x is fraction * 2^exponent, the first digit of the fraction in its first two bits, the exponent even. */
+    uint64_t fraction = (bits & UINT64_C(0x000fffffffffffff)) << 11;
+    int exponent = (int)(bits >> 52) - 1075 - 11;
+    if (bits >> 52 != 0) {
+        fraction |= UINT64_C(1) << 63;
+    } else {
+        ++exponent;
+        while (fraction >> 63 == 0) {
+            fraction <<= 1;
+            --exponent;
+        }
+    }
+    if (exponent % 2 != 0) {
+        fraction >>= 1;
+        ++exponent;
+    }
+    uint64_t root = 0, rest = 0;
+    for (int digit = 0; digit < 54; ++digit) {
+        rest = rest << 2 | fraction >> 62;
+        fraction <<= 2;
+        const uint64_t trial = root << 2 | 1u;
+        root <<= 1;
+        if (rest >= trial) {
+            rest -= trial;
+            root |= 1u;
+        }
+    }
+    const uint64_t rounded = (root >> 1) + (root & 1u);
+    return mind_f64(((uint64_t)(exponent / 2 - 21 + 1074) << 52) + rounded);
+}
+#endif
+
+
+MIND_HELPER float mind_sqrt_f32(float x)
+{
+    return MIND_ROOT_F32(x);
+}
+
+
+MIND_HELPER double mind_sqrt_f64(double x)
+{
+    return MIND_ROOT_F64(x);
+}

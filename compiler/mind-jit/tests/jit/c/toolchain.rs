@@ -1,0 +1,163 @@
+//! C compilers, and what they make.
+
+use std::ffi::CString;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use mind_jit::c::{self, Symbol};
+use mind_jit::vir::{Function, Status, Type};
+
+use crate::guarded::{Guarded, Place};
+use crate::harness::{Input, Outcome};
+use mind_ir::tensor::Buffer;
+
+/// Options under which the same bits must come out.
+pub const OPTIONS: &[&[&str]] = &[
+    &["-O0"],
+    &["-O2", "-std=c11"],
+    &["-O3"],
+    &["-O3", "-march=native"],
+    &[
+        "-O1",
+        "-fsanitize=undefined",
+        "-fsanitize-undefined-trap-on-error",
+    ],
+];
+
+const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
+
+/// `cc`, which is there wherever Rust links, and other compilers if they are installed.
+pub fn compilers() -> Vec<&'static str> {
+    let is_there = |name: &str| Command::new(name).arg("--version").output().is_ok();
+    assert!(
+        is_there("cc"),
+        "these tests need a C compiler called `cc`, which linking Rust programs does too"
+    );
+    let others = ["clang"].into_iter().filter(|name| is_there(name));
+    ["cc"].into_iter().chain(others).collect()
+}
+
+/// A path in the folder that cargo gives to integration tests.
+pub fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+/// Compiles `text`; panics with what the compiler said if it says anything.
+pub fn compile(compiler: &str, text: &str, source: &Path, output: &Path, options: &[&str]) {
+    std::fs::write(source, text).expect("a file in the folder for tests");
+    // Nothing may be left to a library of mathematics.
+    let closed: &[&str] = if cfg!(target_os = "linux") {
+        &["-Wl,-z,defs"]
+    } else {
+        &[]
+    };
+    let run = Command::new(compiler)
+        .args(WARNINGS)
+        .args(options)
+        .args(closed)
+        .arg("-o")
+        .args([output, source])
+        .output()
+        .expect("the compiler starts");
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert!(
+        run.status.success(),
+        "{compiler} {options:?} {}:\n{said}",
+        source.display()
+    );
+}
+
+/// Functions compiled as one shared library.
+pub struct Library {
+    handle: *mut libc::c_void,
+    entries: Vec<Entry>,
+}
+
+/// What each function is made callable as.
+type Entry = unsafe extern "C" fn(*const u64) -> u64;
+
+impl Library {
+    pub fn compile(
+        name: &str,
+        functions: &[&Function],
+        compiler: &str,
+        options: &[&str],
+    ) -> Library {
+        let mut body = String::new();
+        for (number, function) in functions.iter().enumerate() {
+            let symbol = Symbol::new(&format!("case{number}")).expect("a name");
+            body.push('\n');
+            c::function(function, &symbol, &mut body).expect("a valid function");
+            let args = function.params().iter().enumerate();
+            let args: Vec<String> = args
+                .map(|(at, &param)| match function.ty(param) {
+                    Type::Ptr => format!("(unsigned char *)(uintptr_t)args[{at}]"),
+                    _ => format!("(int64_t)args[{at}]"),
+                })
+                .collect();
+            write!(
+                body,
+                "\nextern uint64_t run{number}(const uint64_t *args);\n\
+                 uint64_t run{number}(const uint64_t *args)\n{{\n    return {symbol}({});\n}}\n",
+                args.join(", ")
+            )
+            .expect("writing to a string");
+        }
+        let text = c::prelude(&body) + &body;
+        let tag: String = options.concat().replace(['-', '='], "_");
+        let (source, output) = (
+            path(&format!("{name}_{compiler}{tag}.c")),
+            path(&format!("{name}_{compiler}{tag}.so")),
+        );
+        let options: Vec<&str> = options
+            .iter()
+            .copied()
+            .chain(["-shared", "-fPIC"])
+            .collect();
+        compile(compiler, &text, &source, &output, &options);
+        Library::open(&output, functions.len())
+    }
+
+    fn open(path: &Path, functions: usize) -> Library {
+        let file = CString::new(path.to_str().expect("a path in UTF-8")).expect("no zero in it");
+        // SAFETY: the library was written just now and has no constructors.
+        let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        assert!(!handle.is_null(), "{} does not load", path.display());
+        let entries = (0..functions).map(|number| {
+            let symbol = CString::new(format!("run{number}")).expect("no zero in it");
+            // SAFETY: the handle is open.
+            let entry = unsafe { libc::dlsym(handle, symbol.as_ptr()) };
+            assert!(!entry.is_null(), "run{number} is not in the library");
+            // SAFETY: the function was written with this type.
+            unsafe { std::mem::transmute::<*mut libc::c_void, Entry>(entry) }
+        });
+        let entries = entries.collect();
+        Library { handle, entries }
+    }
+
+    /// Calls function `number` with the elements at `place`.
+    pub fn execute(&self, number: usize, inputs: &[Input], place: Place) -> Outcome {
+        let mut buffers = Vec::new();
+        let args: Vec<u64> = (inputs.iter())
+            .map(|input| match input {
+                Input::Elements(dtype, bytes) => {
+                    buffers.push((*dtype, Guarded::new(bytes, place)));
+                    buffers.last().map_or(0, |(_, bytes)| bytes.address())
+                }
+                Input::Index(index) => *index as u64,
+            })
+            .collect();
+        // SAFETY: the interpreter has found that the function stays inside its buffers.
+        let status = unsafe { self.entries[number](args.as_ptr()) };
+        let left = (buffers.iter()).map(|(dtype, bytes)| Buffer::from_bytes(*dtype, bytes.bytes()));
+        (Status(status), left.collect())
+    }
+}
+
+impl Drop for Library {
+    fn drop(&mut self) {
+        // SAFETY: nothing of the library is used after this.
+        unsafe { libc::dlclose(self.handle) };
+    }
+}
