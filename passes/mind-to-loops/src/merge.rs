@@ -233,13 +233,21 @@ fn take_in(
     true
 }
 
-/// Whether each output has as many elements as before, given its number in the merged kernel.
+/// Whether each output has as many elements as before, given its number in the merged kernel, and none varies
+/// along a reduced dimension that is not the last.
 fn keeps_extents(
     merged: &Kernel,
     [first, second]: [&Kernel; 2],
     kept: &[Option<usize>],
     results: &[usize],
 ) -> bool {
+    let uniform = merged.uniform();
+    let last = merged
+        .along()
+        .is_none_or(|axis| axis + 1 == merged.dims.len());
+    if !last && merged.outputs.iter().any(|output| !uniform[output.node]) {
+        return false;
+    }
     let count = |kernel: &Kernel, output: usize| kernel.extents(output).iter().product::<usize>();
     let same = |kernel: &Kernel, own: usize, new: usize| count(kernel, own) == count(merged, new);
     let mut olds = kept.iter().enumerate();

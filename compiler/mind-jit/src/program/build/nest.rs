@@ -128,9 +128,18 @@ impl Unit<'_> {
             .zip(g.results(op.id()))
             .zip(yielded)
             .enumerate();
+        let stored = |strided: &Strided, value| {
+            let mut access = access(strided, value);
+            let is_full = strided.extents.len() == rank && rank > 0;
+            if is_full && inner == rank.checked_sub(1) {
+                // Strides of a tensor without elements are zeros, which would say one element for a row.
+                access.inner = 1;
+            }
+            access
+        };
         let outputs = outputs.map(|(result, ((strided, value), node))| Output {
             node,
-            access: access(strided, value),
+            access: stored(strided, value),
             replaces: (0..operands.len()).find(|&operand| {
                 operands[operand].place == strided.place && may_replace(g, op.id(), operand, result)
             }),
