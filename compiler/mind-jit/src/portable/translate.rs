@@ -257,6 +257,16 @@ impl Translate<'_, '_> {
                 let (from, x) = (lane_of(a), self.get(a));
                 self.convert(op, from, to, x)
             }
+            Op::Transpose {
+                odd,
+                block,
+                first,
+                second,
+            } => {
+                let lane = self.function.lane(first);
+                let (x, y) = (self.get(first), self.get(second));
+                self.transpose(lane, odd, block, x, y)
+            }
             Op::LanesDown(a, n) => {
                 let (lane, x) = (lane_of(a), self.get(a));
                 self.lanes_down(lane, x, n)

@@ -316,6 +316,20 @@ pub enum Op {
     Convert(ConvertOp, Lane, Value),
     /// Lane `j + n` in lane `j`, and zero past the end.
     LanesDown(Value, u32),
+    /// Every other block of `block` lanes of the first vector, in their places or from one block further on,
+    /// and between them those of the second.
+    ///
+    /// Of two vectors as rows of a matrix of blocks, these are the columns of its 2 by 2 parts.
+    Transpose {
+        /// Whether the blocks taken are the second of each pair, rather than the first.
+        odd: bool,
+        /// Lanes of a block: a power of two, less than there are.
+        block: u32,
+        /// What fills the first block of each pair.
+        first: Value,
+        /// What fills the second.
+        second: Value,
+    },
 }
 
 impl Op {
@@ -365,6 +379,10 @@ impl Op {
             | Op::MaskOp(_, a, b) => {
                 f(*a);
                 f(*b);
+            }
+            Op::Transpose { first, second, .. } => {
+                f(*first);
+                f(*second);
             }
             Op::Fma(a, b, c) | Op::Select(a, b, c) => {
                 f(*a);
@@ -457,6 +475,9 @@ impl Op {
                 Type::Vector(lane) => vector(true, lane),
                 _ => None,
             },
+            Op::Transpose { first, second, .. } => {
+                same(first, second).and_then(|lane| vector(true, lane))
+            }
         }
     }
 }

@@ -143,6 +143,15 @@ fn operation(op: &Op, f: &mut Formatter<'_>) -> fmt::Result {
         Op::Shift(op, a, n) => write!(f, "{} {a}, {n}", Lower(op)),
         Op::Convert(op, _, a) => write!(f, "convert.{} {a}", Lower(op)),
         Op::LanesDown(a, n) => write!(f, "lanes-down {a}, {n}"),
+        Op::Transpose {
+            odd,
+            block,
+            first,
+            second,
+        } => {
+            let which = if *odd { "odd" } else { "even" };
+            write!(f, "transpose.{which} {first}, {second}, by {block}")
+        }
     }
 }
 

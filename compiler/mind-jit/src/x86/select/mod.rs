@@ -4,6 +4,7 @@ mod arith;
 mod convert;
 mod index;
 mod memory;
+mod transpose;
 
 use iced_x86::Code;
 use regalloc2::{Block, Operand, RegClass, VReg};
@@ -313,6 +314,12 @@ impl<'f> Select<'f> {
             Op::Shift(op, a, n) => self.shift(value, op, a, n),
             Op::Convert(op, to, a) => self.convert(value, op, to, a),
             Op::LanesDown(a, n) => self.lanes_down(value, a, n),
+            Op::Transpose {
+                odd,
+                block,
+                first,
+                second,
+            } => self.transpose(value, odd, block, first, second),
         }
     }
 
