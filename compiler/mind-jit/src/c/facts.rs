@@ -213,7 +213,8 @@ fn is_lanewise(op: &Op) -> bool {
         | Op::IntDiv { .. }
         | Op::Below(..)
         | Op::LanesDown(..)
-        | Op::Splat(_) => false,
+        | Op::Splat(_)
+        | Op::Transpose { .. } => false,
     }
 }
 

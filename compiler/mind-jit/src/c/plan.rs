@@ -193,18 +193,17 @@ impl<'f> Planner<'f, '_> {
             pieces.push(Piece::Scalar(value, op));
             return;
         }
-        let other_lanes = match op {
-            Op::LanesDown(operand, _) | Op::Splat(operand) => Some(*operand),
-            _ => None,
+        let other_lanes: &[Value] = match op {
+            Op::LanesDown(operand, _) | Op::Splat(operand) => &[*operand],
+            Op::Transpose { first, second, .. } => &[*first, *second],
+            _ => &[],
         };
-        if let Some(operand) = other_lanes
-            && self.current.is_some()
-            && self.defined_in[operand.index()] == self.current
-        {
+        let is_here = |operand: &Value| self.defined_in[operand.index()] == self.current;
+        if self.current.is_some() && other_lanes.iter().any(is_here) {
             self.close(open, pieces);
         }
         let place = self.open_place();
-        op.for_each_operand(|operand| self.uses(operand, place, other_lanes.is_none()));
+        op.for_each_operand(|operand| self.uses(operand, place, other_lanes.is_empty()));
         self.defined_in[value.index()] = Some(place);
         open.ops.push((value, op));
     }

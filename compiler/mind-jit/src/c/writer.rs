@@ -181,6 +181,17 @@ impl<'f> Writer<'f, '_> {
                 format!("l + {n} < {lanes} ? {ahead} : 0")
             }
             Op::Splat(a) => self.element(a, "0"),
+            Op::Transpose {
+                odd,
+                block,
+                first,
+                second,
+            } => {
+                let (pair, ahead) = (2 * block, if odd { block } else { 0 });
+                let from = format!("l / {pair} * {pair} + l % {block} + {ahead}");
+                let (first, second) = (self.element(first, &from), self.element(second, &from));
+                format!("l % {pair} < {block} ? {first} : {second}")
+            }
             Op::Index(_) | Op::IndexOp(..) | Op::Address(_) | Op::LoadSplat { .. } => {
                 unreachable!("{op:?} has no lanes of its own")
             }

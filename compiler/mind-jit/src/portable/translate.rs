@@ -261,6 +261,16 @@ impl Translate<'_, '_> {
                 let (lane, x) = (self.function.lane(a), self.get(a));
                 self.splat(lane, x)
             }
+            Op::Transpose {
+                odd,
+                block,
+                first,
+                second,
+            } => {
+                let lane = self.function.lane(first);
+                let (x, y) = (self.get(first), self.get(second));
+                self.transpose(lane, odd, block, x, y)
+            }
             Op::LanesDown(a, n) => {
                 let (lane, x) = (lane_of(a), self.get(a));
                 self.lanes_down(lane, x, n)

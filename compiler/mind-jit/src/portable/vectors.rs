@@ -332,6 +332,30 @@ impl Translate<'_, '_> {
         self.builder.ins().splat(vector(lane), first)
     }
 
+    /// Every other block of both, in turn.
+    pub(super) fn transpose(
+        &mut self,
+        lane: Lane,
+        odd: bool,
+        block: u32,
+        x: ir::Value,
+        y: ir::Value,
+    ) -> ir::Value {
+        const BYTES: u32 = 16;
+        let block = block * lane.bytes();
+        let order = (0..BYTES).map(|place| {
+            let pair = place / (2 * block) * (2 * block);
+            let inside = pair + place % block + if odd { block } else { 0 };
+            let of_second = place - pair >= block;
+            (inside + if of_second { BYTES } else { 0 }) as u8
+        });
+        let order = ConstantData::from(order.collect::<Vec<u8>>().as_slice());
+        let order = self.builder.func.dfg.immediates.push(order);
+        let (x, y) = (self.cast(Lane::I8, x), self.cast(Lane::I8, y));
+        let mixed = self.builder.ins().shuffle(x, y, order);
+        self.cast(lane, mixed)
+    }
+
     pub(super) fn lanes_down(&mut self, lane: Lane, x: ir::Value, n: u32) -> ir::Value {
         let (end, distance) = (self.bytes(lane) as usize, (n * lane.bytes()) as usize);
         let bytes = self.bytes_from(x, |place| {

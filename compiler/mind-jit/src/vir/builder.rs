@@ -228,6 +228,16 @@ impl Builder {
         self.op(Op::Select(mask, a, b))
     }
 
+    /// The blocks of `block` lanes of two vectors that a transposition puts into one.
+    pub fn transpose(&mut self, odd: bool, block: u32, first: Value, second: Value) -> Value {
+        self.op(Op::Transpose {
+            odd,
+            block,
+            first,
+            second,
+        })
+    }
+
     /// A shift by `n` bits.
     pub fn shift(&mut self, op: ShiftOp, a: Value, n: u32) -> Value {
         self.op(Op::Shift(op, a, n))

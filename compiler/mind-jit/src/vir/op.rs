@@ -318,6 +318,20 @@ pub enum Op {
     LanesDown(Value, u32),
     /// The first lane in every lane.
     Splat(Value),
+    /// Every other block of `block` lanes of the first vector, in their places or from one block further on,
+    /// and between them those of the second.
+    ///
+    /// Of two vectors as rows of a matrix of blocks, these are the columns of its 2 by 2 parts.
+    Transpose {
+        /// Whether the blocks taken are the second of each pair, rather than the first.
+        odd: bool,
+        /// Lanes of a block: a power of two, less than there are.
+        block: u32,
+        /// What fills the first block of each pair.
+        first: Value,
+        /// What fills the second.
+        second: Value,
+    },
 }
 
 impl Op {
@@ -368,6 +382,10 @@ impl Op {
             | Op::MaskOp(_, a, b) => {
                 f(*a);
                 f(*b);
+            }
+            Op::Transpose { first, second, .. } => {
+                f(*first);
+                f(*second);
             }
             Op::Fma(a, b, c) | Op::Select(a, b, c) => {
                 f(*a);
@@ -460,6 +478,9 @@ impl Op {
                 Type::Vector(lane) => vector(true, lane),
                 _ => None,
             },
+            Op::Transpose { first, second, .. } => {
+                same(first, second).and_then(|lane| vector(true, lane))
+            }
         }
     }
 }

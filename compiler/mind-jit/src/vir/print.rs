@@ -144,6 +144,15 @@ fn operation(op: &Op, f: &mut Formatter<'_>) -> fmt::Result {
         Op::Convert(op, _, a) => write!(f, "convert.{} {a}", Lower(op)),
         Op::LanesDown(a, n) => write!(f, "lanes-down {a}, {n}"),
         Op::Splat(a) => write!(f, "splat {a}"),
+        Op::Transpose {
+            odd,
+            block,
+            first,
+            second,
+        } => {
+            let which = if *odd { "odd" } else { "even" };
+            write!(f, "transpose.{which} {first}, {second}, by {block}")
+        }
     }
 }
 

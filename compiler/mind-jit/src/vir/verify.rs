@@ -279,6 +279,11 @@ impl Check<'_> {
                 let expected = "a power of two below the number of lanes";
                 self.number(fits, "the distance of lanes-down", n.into(), expected);
             }
+            Op::Transpose { block, .. } => {
+                let fits = block.is_power_of_two() && block < self.function.lanes;
+                let expected = "a power of two below the number of lanes";
+                self.number(fits, "the block of a transposition", block.into(), expected);
+            }
             Op::Gather { .. } if self.function.lanes * Lane::I32.bits() > 512 => {
                 let lanes = self.function.lanes.into();
                 self.number(

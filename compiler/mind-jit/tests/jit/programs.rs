@@ -162,13 +162,17 @@ impl Steps<'_> {
                 .pick(&[UnaryOp::Neg, UnaryOp::Abs, UnaryOp::Sqrt]);
             return Some(self.b.unary(op, x));
         }
-        if self.random.below(4) == 0 && self.b.lanes() > 1 {
+        if self.random.below(3) == 0 && self.b.lanes() > 1 {
             self.mixes_lanes = true;
             if self.random.below(3) == 0 {
                 return Some(self.b.splat(x));
             }
             let distance = 1 << self.random.below(self.b.lanes().ilog2() as usize);
-            return Some(self.b.op(Op::LanesDown(x, distance)));
+            if self.random.below(2) == 0 {
+                return Some(self.b.op(Op::LanesDown(x, distance)));
+            }
+            let (odd, y) = (self.random.below(2) == 0, self.vector(lane));
+            return Some(self.b.transpose(odd, distance, x, y));
         }
         None
     }

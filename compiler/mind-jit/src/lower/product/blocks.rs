@@ -277,7 +277,10 @@ fn tile_of(
         strips: strips(p, lanes as usize, width),
         segments: 1,
         length,
-        unroll: p.schedule.unroll,
+        unroll: match p.rhs {
+            Rhs::Columns { .. } => p.schedule.unroll.next_multiple_of(lanes),
+            Rhs::Rows { .. } | Rhs::Panels(_) => p.schedule.unroll,
+        },
         lhs: Walk {
             dtype: lhs_dtype,
             row: lhs.row_stride as i64 * size,
@@ -304,10 +307,10 @@ fn strips(p: &Product, lanes: usize, width: usize) -> Vec<Strip> {
                 offset: column as i64 * element,
                 count,
             },
-            Rhs::Columns { n_stride } => Strip::Gather {
+            Rhs::Columns { n_stride } => Strip::Turned {
                 offset: (column * n_stride) as i64 * element,
                 count: left,
-                stride: n_stride as i64,
+                stride: n_stride as i64 * element,
             },
             Rhs::Panels(panels) => {
                 let (panel, inside) = (column / panels.width, column % panels.width);

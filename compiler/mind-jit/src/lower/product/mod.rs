@@ -11,6 +11,7 @@ mod schedule;
 mod scratch;
 mod stage;
 mod tile;
+mod turn;
 
 pub use blocks::{Finish, product};
 pub use operands::{Lhs, Operands, Panels, Product, Region, Rhs, Spot};

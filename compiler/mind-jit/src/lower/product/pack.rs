@@ -5,7 +5,8 @@ use mind_ir::types::DType;
 use crate::lower::scalar::{storage_lane, widen};
 use crate::vir::{Addr, Builder, IndexOp, LoopKind, Op, Value};
 
-use super::operands::{Panels, element_pointer};
+use super::operands::{Panels, beyond, element_pointer};
+use super::turn::columns_of;
 
 /// What is packed, with every extent and stride known; strides are in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -56,6 +57,9 @@ fn panel(b: &mut Builder, p: &Packing, from: Value, to: Value, index: Value, col
     let width = p.panels.width;
     let from = element_pointer(b, p.dtype, from, index, width * p.n_stride);
     let to = element_pointer(b, p.panels.dtype, to, index, width * p.k);
+    if p.k_stride == 1 && p.n_stride > 1 {
+        return turned_panel(b, p, from, to, columns);
+    }
     let bounds = (b.index(0), b.index(p.k as i64));
     b.repeat(LoopKind::Whole, bounds, 1, &[], |b, round| {
         let from = element_pointer(b, p.dtype, from, round.index, p.k_stride);
@@ -65,10 +69,67 @@ fn panel(b: &mut Builder, p: &Packing, from: Value, to: Value, index: Value, col
     });
 }
 
+/// A panel of columns whose terms lie side by side: squares of columns and terms are turned in registers.
+fn turned_panel(b: &mut Builder, p: &Packing, from: Value, to: Value, columns: usize) {
+    let lanes = b.lanes() as usize;
+    let whole = p.k / lanes * lanes;
+    let squares = |b: &mut Builder, first: Value, terms: usize| {
+        let from = element_pointer(b, p.dtype, from, first, 1);
+        let to = element_pointer(b, p.panels.dtype, to, first, p.panels.width);
+        for column in (0..p.panels.width).step_by(lanes) {
+            let here = columns.saturating_sub(column).min(lanes);
+            square(b, p, (from, column), to, (here, terms));
+        }
+    };
+    let bounds = (b.index(0), b.index(whole as i64));
+    b.repeat(LoopKind::Whole, bounds, lanes as i64, &[], |b, round| {
+        squares(b, round.index, lanes);
+        Vec::new()
+    });
+    if whole < p.k {
+        squares(b, bounds.1, p.k - whole);
+    }
+}
+
+/// Some terms of a vector of columns, of which `columns` are there.
+fn square(
+    b: &mut Builder,
+    p: &Packing,
+    (from, column): (Value, usize),
+    to: Value,
+    (columns, terms): (usize, usize),
+) {
+    let (lanes, lane) = (b.lanes() as usize, storage_lane(p.dtype));
+    let count = (terms < lanes).then(|| b.index(terms as i64));
+    let square = (0..lanes).map(|at| {
+        if at >= columns {
+            return b.constant(lane, 0);
+        }
+        let addr = element_offset(b, p.dtype, from, (column + at) * p.n_stride);
+        b.load(lane, addr, count)
+    });
+    let square = square.collect();
+    let turned = columns_of(b, square);
+    for (term, &elements) in turned[..terms].iter().enumerate() {
+        let addr = element_offset(b, p.panels.dtype, to, term * p.panels.width + column);
+        store(b, p, elements, addr);
+    }
+}
+
+/// Puts elements into a panel, widened if it holds accumulators.
+fn store(b: &mut Builder, p: &Packing, elements: Value, addr: Addr) {
+    let elements = if p.panels.dtype == p.dtype {
+        elements
+    } else {
+        widen(b, p.dtype, elements)
+    };
+    b.store(elements, addr, None);
+}
+
 /// One term of the columns of a panel.
 fn row(b: &mut Builder, p: &Packing, from: Value, to: Value, columns: usize) {
     let lanes = b.lanes() as usize;
-    let target = storage_lane(p.panels.dtype);
+
     for column in (0..p.panels.width).step_by(lanes) {
         let left = columns.saturating_sub(column).min(lanes);
         let count = (left < lanes).then(|| b.index(left as i64));
@@ -87,21 +148,11 @@ fn row(b: &mut Builder, p: &Packing, from: Value, to: Value, columns: usize) {
                 })
             }
         };
-        let elements = if p.panels.dtype == p.dtype {
-            elements
-        } else {
-            widen(b, p.dtype, elements)
-        };
         let addr = element_offset(b, p.panels.dtype, to, column);
-        debug_assert_eq!(
-            b.lane(elements),
-            target,
-            "panels hold elements or accumulators"
-        );
-        b.store(elements, addr, None);
+        store(b, p, elements, addr);
     }
 }
 
 fn element_offset(b: &mut Builder, dtype: DType, base: Value, elements: usize) -> Addr {
-    super::operands::beyond(b, base, (elements * dtype.size()) as i64)
+    beyond(b, base, (elements * dtype.size()) as i64)
 }

@@ -5,7 +5,7 @@ use mind_ir::types::DType;
 use crate::lower::scalar::compute_lane;
 use crate::target::TargetInfo;
 
-use super::operands::{Panels, Rhs};
+use super::operands::{Panels, Rhs, accumulator};
 
 /// How a product is cut into tiles. Any value that [`check`](Schedule::check) lets pass gives the same bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -67,16 +67,16 @@ impl Schedule {
             Rhs::Panels(panels) => panels.width.div_ceil(lanes),
             Rhs::Rows { .. } | Rhs::Columns { .. } => 1,
         };
-        let (rows, vectors) = best_tile(target, (m, n.div_ceil(lanes), k), step);
+        let policy = Policy::of(target, dtype, (m, n, k), rhs, is_constant);
+        let (rows, vectors) = if policy.is_turned {
+            // Half the registers hold a square of columns and terms while it is turned.
+            (m.clamp(1, 4) as u32, n.div_ceil(lanes).clamp(1, 2) as u32)
+        } else {
+            best_tile(target, (m, n.div_ceil(lanes), k), step)
+        };
         let width = vectors as usize * lanes;
-        let is_packed = !matches!(rhs, Rhs::Panels(_)) && is_constant;
-        let blocks = Blocks::choose(
-            target,
-            (m, n, k),
-            (rows as usize, width),
-            lane.bytes() as usize,
-        );
-        let is_narrow = dtype.is_float() && dtype.size() == 2;
+        let tile = (rows as usize, width);
+        let blocks = Blocks::choose(target, (m, n, k), tile, lane.bytes() as usize);
         Schedule {
             rows,
             vectors,
@@ -84,8 +84,8 @@ impl Schedule {
             mc: blocks.mc,
             nc: blocks.nc,
             kc: blocks.kc,
-            is_staged: is_narrow || (blocks.kc < k && m > rows as usize && n > 2 * width),
-            packed: is_packed.then_some(Panels { width, dtype }),
+            is_staged: is_narrow(dtype) || (blocks.kc < k && m > rows as usize && n > 2 * width),
+            packed: policy.packed.map(|dtype| Panels { width, dtype }),
         }
     }
 
@@ -123,6 +123,50 @@ impl Schedule {
                 Err(ScheduleError::Width { columns, width })
             }
             _ => Ok(()),
+        }
+    }
+}
+
+/// Whether elements are widened for arithmetic.
+fn is_narrow(dtype: DType) -> bool {
+    accumulator(dtype) != dtype
+}
+
+/// What is done with the second operand before the product.
+struct Policy {
+    /// Type of the elements of panels, if it is packed.
+    packed: Option<DType>,
+    /// Whether its columns are turned by every tile that reads them.
+    is_turned: bool,
+}
+
+impl Policy {
+    fn of(
+        target: &TargetInfo,
+        dtype: DType,
+        (m, n, k): (usize, usize, usize),
+        rhs: Rhs,
+        is_constant: bool,
+    ) -> Policy {
+        /// Rows that read an element often enough to make up for a copy of it.
+        const MANY: usize = 8;
+        const PAGE: usize = 4096;
+        let size = dtype.size();
+        let pays = match rhs {
+            Rhs::Panels(_) => false,
+            _ if is_constant => true,
+            Rhs::Columns { .. } => m >= MANY,
+            Rhs::Rows { .. } if is_narrow(dtype) => m >= MANY,
+            Rhs::Rows { k_stride } => {
+                let shares_sets =
+                    (k_stride * size).is_multiple_of(PAGE) && k * 64 > target.l1_bytes / 2;
+                m >= 4 * MANY && (shares_sets || n * k * size > target.l2_bytes / 2)
+            }
+        };
+        let of_panels = if m >= MANY { accumulator(dtype) } else { dtype };
+        Policy {
+            packed: pays.then_some(of_panels),
+            is_turned: matches!(rhs, Rhs::Columns { .. }) && !pays,
         }
     }
 }

@@ -3,9 +3,10 @@
 use mind_ir::types::DType;
 
 use crate::lower::scalar::{compute_lane, storage_lane, widen};
-use crate::vir::{BinaryOp, Builder, LoopKind, Op, Value};
+use crate::vir::{BinaryOp, Builder, LoopKind, Value};
 
 use super::operands::{accumulator, beyond};
+use super::turn::columns_of;
 
 /// A walk through an operand: bytes from one place to the next.
 #[derive(Clone, Copy, Debug)]
@@ -25,8 +26,8 @@ pub(super) struct Walk {
 pub(super) enum Strip {
     /// Consecutive elements, these bytes behind the term.
     Load { offset: i64, count: Option<u32> },
-    /// Elements of as many columns, `stride` elements apart.
-    Gather {
+    /// Elements of as many columns, `stride` bytes apart; the terms of each lie side by side.
+    Turned {
         offset: i64,
         count: u32,
         stride: i64,
@@ -128,6 +129,9 @@ fn terms(
     mut sums: Vec<Value>,
 ) -> Vec<Value> {
     let vectors = tile.strips.len();
+    if matches!(tile.strips[0], Strip::Turned { .. }) {
+        return turned_terms(b, tile, count, lhs, rhs, sums);
+    }
     for term in 0..count as i64 {
         // The operand with fewer registers is kept; the other one passes by.
         if vectors <= tile.rows as usize {
@@ -156,6 +160,65 @@ fn terms(
     sums
 }
 
+/// Appends `count` terms of every chain, from columns whose terms lie side by side.
+///
+/// Squares of columns and terms are loaded along the terms and turned in registers.
+fn turned_terms(
+    b: &mut Builder,
+    tile: &Tile,
+    count: usize,
+    lhs: Value,
+    rhs: Value,
+    mut sums: Vec<Value>,
+) -> Vec<Value> {
+    let (vectors, lanes) = (tile.strips.len(), b.lanes() as usize);
+    for first in (0..count).step_by(lanes) {
+        let terms = (count - first).min(lanes);
+        for (at, strip) in tile.strips.iter().enumerate() {
+            let square = columns(b, tile, strip, rhs, (first as i64, terms));
+            let turned = columns_of(b, square);
+            for (term, &y) in (first as i64..).zip(&turned[..terms]) {
+                let y = widened(b, tile.rhs.dtype, tile.dtype, y);
+                for row in 0..tile.rows {
+                    let x = factor(b, tile, lhs, term, row);
+                    let sum = &mut sums[row as usize * vectors + at];
+                    *sum = multiply_add(b, tile.dtype, x, y, *sum);
+                }
+            }
+        }
+    }
+    sums
+}
+
+/// Consecutive terms of the columns of a strip, a vector each, and zeros where there is no column.
+fn columns(
+    b: &mut Builder,
+    tile: &Tile,
+    strip: &Strip,
+    rhs: Value,
+    (first, terms): (i64, usize),
+) -> Vec<Value> {
+    let Strip::Turned {
+        offset,
+        count,
+        stride,
+    } = *strip
+    else {
+        unreachable!("strips of a tile are all of a kind");
+    };
+    let (walk, lanes) = (&tile.rhs, b.lanes());
+    let lane = storage_lane(walk.dtype);
+    let present = (terms < lanes as usize).then(|| b.index(terms as i64));
+    let columns = (0..lanes).map(|column| {
+        if column >= count {
+            return b.constant(lane, 0);
+        }
+        let addr = beyond(b, rhs, offset + i64::from(column) * stride + first * walk.k);
+        b.load(lane, addr, present)
+    });
+    columns.collect()
+}
+
 /// An element of the first operand, in every lane.
 fn factor(b: &mut Builder, tile: &Tile, lhs: Value, term: i64, row: u32) -> Value {
     let walk = &tile.lhs;
@@ -181,20 +244,7 @@ fn strip(b: &mut Builder, tile: &Tile, rhs: Value, term: i64, at: usize) -> Valu
                 None => b.load(lane, addr, None),
             }
         }
-        Strip::Gather {
-            offset,
-            count,
-            stride,
-        } => {
-            let addr = beyond(b, rhs, offset + term * walk.k);
-            let (stride, count) = (b.index(stride), b.index(count.into()));
-            b.op(Op::LoadStrided {
-                lane,
-                addr,
-                stride,
-                count: Some(count),
-            })
-        }
+        Strip::Turned { .. } => unreachable!("squares of columns are turned as a whole"),
     };
     widened(b, walk.dtype, tile.dtype, y)
 }

@@ -270,6 +270,22 @@ impl Frame<'_, '_> {
             }
             Op::Shift(op, a, n) => self.map(a, |x| lanes::shift(op, lane_of(a), x, n)),
             Op::Convert(op, to, a) => self.map(a, |x| lanes::convert(op, lane_of(a), to, x)),
+            Op::Transpose {
+                odd,
+                block,
+                first,
+                second,
+            } => {
+                let (first, second) = (self.lanes(first), self.lanes(second));
+                let block = block as usize;
+                let lanes = (0..first.len()).map(|lane| {
+                    let pair = lane / (2 * block) * (2 * block);
+                    let from = pair + lane % block + if odd { block } else { 0 };
+                    let of_first = lane - pair < block;
+                    if of_first { first[from] } else { second[from] }
+                });
+                Datum::Lanes(lanes.collect())
+            }
             Op::LanesDown(a, n) => {
                 let mut lanes = self.lanes(a)[n as usize..].to_vec();
                 lanes.resize(self.function.lanes() as usize, 0);

@@ -4,6 +4,7 @@ mod arith;
 mod convert;
 mod index;
 mod memory;
+mod transpose;
 
 use iced_x86::Code;
 use regalloc2::{Block, Operand, RegClass, VReg};
@@ -314,6 +315,12 @@ impl<'f> Select<'f> {
             Op::Convert(op, to, a) => self.convert(value, op, to, a),
             Op::LanesDown(a, n) => self.lanes_down(value, a, n),
             Op::Splat(a) => self.splat(value, a),
+            Op::Transpose {
+                odd,
+                block,
+                first,
+                second,
+            } => self.transpose(value, odd, block, first, second),
         }
     }
 

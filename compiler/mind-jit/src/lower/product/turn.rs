@@ -1,0 +1,22 @@
+//! Transposition in registers.
+
+use crate::vir::{Builder, Value};
+
+/// The columns of a square of vectors: as many as they have lanes.
+///
+/// Each step exchanges blocks twice as large as the one before within squares of two by two blocks.
+pub(super) fn columns_of(b: &mut Builder, mut square: Vec<Value>) -> Vec<Value> {
+    let lanes = b.lanes() as usize;
+    assert_eq!(square.len(), lanes, "as many vectors as lanes");
+    let mut block = 1;
+    while block < lanes {
+        for row in (0..lanes).filter(|row| row & block == 0) {
+            let (first, second) = (square[row], square[row + block]);
+            let [even, odd] =
+                [false, true].map(|odd| b.transpose(odd, block as u32, first, second));
+            (square[row], square[row + block]) = (even, odd);
+        }
+        block *= 2;
+    }
+    square
+}
