@@ -83,6 +83,8 @@ pub(super) fn binary(op: BinaryOp, lane: Lane, x: &str, y: &str) -> String {
         _ => format!("({}){x}", signed(lane)),
     };
     match op {
+        // Compilers warn of comparisons of a number with itself.
+        BinaryOp::Min | BinaryOp::Max | BinaryOp::UMin | BinaryOp::UMax if x == y => x.to_owned(),
         BinaryOp::Add => arithmetic('+'),
         BinaryOp::Sub => arithmetic('-'),
         BinaryOp::Mul => arithmetic('*'),
@@ -103,6 +105,8 @@ pub(super) fn compare(predicate: Predicate, lane: Lane, x: &str, y: &str) -> Str
         _ => format!("({}){x}", signed(lane)),
     };
     match predicate {
+        Predicate::Eq | Predicate::Le if x == y && !lane.is_float() => format!("!({x} - {x})"),
+        Predicate::Lt | Predicate::ULt if x == y && !lane.is_float() => format!("({x} - {x}) != 0"),
         Predicate::Eq => format!("{x} == {y}"),
         Predicate::Lt => format!("{} < {}", signed(x), signed(y)),
         Predicate::Le => format!("{} <= {}", signed(x), signed(y)),

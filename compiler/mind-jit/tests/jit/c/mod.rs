@@ -60,7 +60,7 @@ fn check(name: &str, cases: &[Case], options: &[&[&str]]) {
 
 #[test]
 fn random_programs_give_the_same_bits_in_c_and_stay_in_their_buffers() {
-    let cases = (0..24).map(|seed| {
+    let cases = (0..12).map(|seed| {
         let recipe = Recipe::new(seed);
         // A gather takes 16 lanes at most.
         let lanes = Random::new(seed).pick(&[1, 2, 4, 8, 8, 16]);
@@ -99,5 +99,5 @@ fn scalar_functions_and_reductions_give_the_same_bits_in_c() {
             cases.push(Case::new(function, inputs));
         }
     }
-    check("scalars", &cases, &[&["-O1"], &["-O3", "-march=native"]]);
+    check("scalars", &cases, &[&["-O3", "-march=native"]]);
 }
