@@ -23,6 +23,7 @@ use crate::phases::saturate;
 use crate::region::{Program, regions};
 use crate::report::{Kept, KeptReason, Report, RuleStats};
 use crate::rewrite::rewrite;
+use crate::search::RuleIndex;
 
 /// Replaces values of the module by cheaper equal ones. The module is verified, and stays so.
 pub fn fold(g: &mut Graph, cx: &Context<'_>) -> Report {
@@ -87,6 +88,7 @@ fn run(
         bytes_before: before.bytes,
         ..Report::default()
     };
+    let index = RuleIndex::new(cx.rules, cx.classes);
     let mut store = Some(Store::new(&cx.rules.ops, &costs, g));
     let mut settled = 0;
     for pass in 0..passes(goal) {
@@ -104,7 +106,7 @@ fn run(
                 goal,
                 draw: draw == Some(report.regions),
             };
-            let (own, region) = optimise(g, cx, region, own, &mut report, listener);
+            let (own, region) = optimise(g, cx, &index, region, own, &mut report, listener);
             store = Some(own);
             changed |= region;
         }
@@ -146,6 +148,7 @@ struct Region<'a> {
 fn optimise<'r>(
     g: &mut Graph,
     cx: &Context<'_>,
+    index: &RuleIndex<'_>,
     region: Region<'_>,
     store: Store<'r>,
     report: &mut Report,
@@ -165,14 +168,7 @@ fn optimise<'r>(
     if loaded.ops.is_empty() {
         return (loaded.egraph.analysis.store, false);
     }
-    let reasons = saturate(
-        &mut loaded,
-        cx.rules,
-        cx.classes,
-        &cx.limits,
-        &mut report.rules,
-        listener,
-    );
+    let reasons = saturate(&mut loaded, index, &cx.limits, &mut report.rules, listener);
     report
         .kept
         .extend(reasons.into_iter().map(|reason| Kept { span, ops, reason }));
@@ -186,12 +182,20 @@ fn optimise<'r>(
     }
     if draw {
         let mut rules = report.rules.clone();
-        let best = Best::search(&loaded, cx, goal, &mut rules, listener);
+        let best = Best::search(&loaded, cx, index, goal, &mut rules, listener);
         let drawing = picture(g, cx, &loaded, &best.dense, &best.choice, &best.groups);
         report.drawing = Some(drawing);
     }
     let before = region_price(g, &loaded);
-    let best = match Best::find(&loaded, cx, goal, before, &mut report.rules, listener) {
+    let best = match Best::find(
+        &loaded,
+        cx,
+        index,
+        goal,
+        before,
+        &mut report.rules,
+        listener,
+    ) {
         Ok(best) => best,
         Err(reason) => {
             report.kept.push(Kept { span, ops, reason });
@@ -231,12 +235,13 @@ impl Best {
     fn find(
         loaded: &Loaded<'_>,
         cx: &Context<'_>,
+        index: &RuleIndex<'_>,
         goal: Goal,
         before: Price,
         stats: &mut [RuleStats],
         listener: &dyn Listener,
     ) -> Result<Option<Best>, KeptReason> {
-        let best = Best::search(loaded, cx, goal, stats, listener);
+        let best = Best::search(loaded, cx, index, goal, stats, listener);
         let after = best.price();
         if after.cost > before.cost {
             let (before, after) = (before.cost, after.cost);
@@ -260,6 +265,7 @@ impl Best {
     fn search(
         loaded: &Loaded<'_>,
         cx: &Context<'_>,
+        index: &RuleIndex<'_>,
         goal: Goal,
         stats: &mut [RuleStats],
         listener: &dyn Listener,
@@ -267,7 +273,7 @@ impl Best {
         let mut dense = dense_view(loaded);
         let groups = match goal {
             Goal::Fold => Vec::new(),
-            Goal::Fuse => propose(loaded, &mut dense, cx, stats, listener),
+            Goal::Fuse => propose(loaded, &mut dense, cx, index, stats, listener),
         };
         Best::of(loaded, dense, groups)
     }

@@ -29,6 +29,7 @@ mod members;
 mod merge;
 mod mismatch;
 mod missed;
+mod news;
 mod pattern;
 mod phases;
 mod placement;

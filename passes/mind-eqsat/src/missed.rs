@@ -87,6 +87,7 @@ fn reason(
     let subject = InEgraph {
         egraph: &loaded.egraph,
         uses,
+        view: None,
     };
     let found = match attempt(subject, rule, root, node) {
         Ok(found) => found,

@@ -54,15 +54,6 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// The op of every term.
-    pub(crate) fn ops(&self) -> impl Iterator<Item = OpIx> {
-        // What each value of a list must be, the first one must be too.
-        self.instructions.iter().filter_map(|each| match each {
-            Instruction::Open { op, .. } | Instruction::OpenList { op, .. } => Some(*op),
-            _ => None,
-        })
-    }
-
     /// How many ops it matches at most on the way from its root.
     pub(crate) fn depth(&self) -> usize {
         fn depth(instructions: &[Instruction]) -> usize {
