@@ -26,6 +26,7 @@ mod lineage;
 mod load;
 mod matcher;
 mod members;
+mod memo;
 mod merge;
 mod mismatch;
 mod missed;
@@ -43,6 +44,7 @@ mod rules;
 mod ruleset;
 mod search;
 mod slots;
+mod solve;
 mod subject;
 mod vet;
 

@@ -83,7 +83,7 @@ fn reason(
     own: LoadedOp,
     node: &Node,
 ) -> String {
-    let root = loaded.classes[&own.result];
+    let root = own.class;
     let subject = InEgraph {
         egraph: &loaded.egraph,
         uses,

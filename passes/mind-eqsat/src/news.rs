@@ -45,7 +45,7 @@ impl News {
             }
         }
         let mut frontier = 0..classes.len();
-        for _ in 1..depth {
+        for _ in 0..depth {
             for at in frontier.clone() {
                 let parents = view.class(classes[at]).into_iter();
                 for parent in parents.flat_map(|class| class.parents()) {

@@ -8,10 +8,18 @@ use crate::load::Loaded;
 use crate::members::Members;
 use crate::merge::merge;
 use crate::news::News;
-use crate::pattern::{Effect, Rule};
+use crate::pattern::Effect;
 use crate::report::{KeptReason, RuleStats};
 use crate::rule_info::Phase;
 use crate::search::{Hit, InEgraph, Query, RuleIndex, since};
+
+/// The phases of rewriting, in order, each with its limit of rounds. Fusions come after.
+const PHASES: [(Phase, fn(&Limits) -> usize); 4] = [
+    (Phase::Simplify, |limits| limits.simplify_rounds),
+    (Phase::Layout, |limits| limits.layout_rounds),
+    (Phase::Merge, |limits| limits.merge_rounds),
+    (Phase::Reassociate, |limits| limits.reassociate_rounds),
+];
 
 /// Rewrites the region until nothing changes or a limit is reached, which is returned.
 pub(crate) fn saturate(
@@ -30,17 +38,11 @@ pub(crate) fn saturate(
         left_out: false,
         reasons: Vec::new(),
     };
-    let phases = [
-        (Phase::Simplify, limits.simplify_rounds),
-        (Phase::Layout, limits.layout_rounds),
-        (Phase::Merge, limits.merge_rounds),
-        (Phase::Reassociate, limits.reassociate_rounds),
-    ];
-    for (phase, rounds) in phases {
+    for (phase, rounds) in PHASES {
         if !index.has(phase) || phase == Phase::Merge && !search.merge(loaded) {
             continue;
         }
-        if !search.rounds(loaded, phase, rounds) {
+        if !search.rounds(loaded, phase, rounds(limits)) {
             break;
         }
     }
@@ -111,18 +113,15 @@ impl<'s> Search<'s> {
             view: None,
         };
         let limit = self.limits.matches * loaded.ops.len().max(16);
-        let rewrites = |rule: &Rule| matches!(rule.effect, Effect::Rewrite(_));
         let all = if everywhere { view.ids() } else { Vec::new() };
-        let own: &dyn Fn(&Rule) -> bool = &|rule| rule.phase == phase && rewrites(rule);
-        let earlier: &dyn Fn(&Rule) -> bool = &|rule| match everywhere {
-            true => rule.phase < phase && rewrites(rule),
-            false => rule.phase <= phase && rewrites(rule),
-        };
+        let own = PHASES.partition_point(|&(each, _)| each < phase);
+        let phases = PHASES.map(|(phase, _)| phase);
+        let earlier = &phases[..if everywhere { own } else { own + 1 }];
         let mut hits = Vec::new();
-        for (roots, wanted) in [(&all, own), (&new, earlier)] {
+        for (roots, phases) in [(&all, &phases[own..=own]), (&new, earlier)] {
             let query = Query {
                 roots,
-                wanted,
+                phases,
                 limit,
             };
             let stats = &mut *self.stats;
@@ -203,7 +202,7 @@ impl<'s> Search<'s> {
             };
             let query = Query {
                 roots: &view.ids(),
-                wanted: &|rule| matches!(rule.effect, Effect::Merge(..)),
+                phases: &[Phase::Merge],
                 limit: self.limits.matches * loaded.ops.len().max(16),
             };
             let stats = &mut *self.stats;

@@ -228,9 +228,7 @@ fn grouped(
     let members: Vec<OpId> = loaded
         .ops
         .iter()
-        .filter(|own| {
-            own.node.is_some() && matched(loaded.egraph.find(loaded.classes[&own.result]))
-        })
+        .filter(|own| own.node.is_some() && matched(loaded.egraph.find(own.class)))
         .map(|own| own.op)
         .collect();
     let mut copies: FxHashMap<ValueId, ValueId> = FxHashMap::default();

@@ -16,6 +16,7 @@ use crate::extract::{ClassIx, Dense, NodeIx, Rank, What};
 use crate::load::Loaded;
 use crate::pattern::Effect;
 use crate::report::{RuleIx, RuleStats};
+use crate::rule_info::Phase;
 use crate::search::{Hit, InEgraph, Match, Query, RuleIndex};
 
 /// How far back a value is followed to see whether a group would read what it computes itself.
@@ -93,7 +94,7 @@ fn named(
     };
     let query = Query {
         roots: &view.ids(),
-        wanted: &|rule| matches!(rule.effect, Effect::Group(_)),
+        phases: &[Phase::Fusion],
         limit: cx.limits.matches * loaded.ops.len().max(16),
     };
     let mut hits = index.matches(subject, &view, &query, stats, listener);

@@ -20,13 +20,21 @@ use crate::ruleset::RuleSet;
 
 /// The forms of rules that act in a run, by the op of their root.
 pub(crate) struct RuleIndex<'s> {
-    /// In the order of the rule files.
-    rules: Vec<&'s Rule>,
-    /// By root: numbers in `rules`, each with what tells early that it does not match.
-    by_root: Vec<Vec<(usize, Screen)>>,
+    /// In the order of the rule files, each with what tells early that it does not match.
+    rules: Vec<(&'s Rule, Screen)>,
+    by_root: Vec<Vec<Start>>,
     bits: OpBits,
-    /// How many ops lie on the longest way from the root of a pattern.
+    /// How many ops lie on the longest way from the root of a rewrite to a value of it.
     pub(crate) depth: usize,
+}
+
+/// What tells first whether a form of a rule is worth a look at a class.
+struct Start {
+    /// What the class must read; see [`Sketch::below`](super::sketch::Sketch::below).
+    below: u64,
+    phase: Phase,
+    /// Its number in the index.
+    form: usize,
 }
 
 /// A match of a rule, with the number of its form.
@@ -40,8 +48,8 @@ pub(crate) struct Hit<'s> {
 pub(crate) struct Query<'q> {
     /// Canonical classes, ascending.
     pub(crate) roots: &'q [Id],
-    /// The rules to look for.
-    pub(crate) wanted: &'q dyn Fn(&Rule) -> bool,
+    /// The phases of the rules to look for.
+    pub(crate) phases: &'q [Phase],
     /// The most matches of one form.
     pub(crate) limit: usize,
 }
@@ -50,17 +58,23 @@ impl<'s> RuleIndex<'s> {
     /// The forms of `set` of these classes that act in the e-graph.
     pub(crate) fn new(set: &'s RuleSet, classes: FastMath) -> RuleIndex<'s> {
         let acts = |rule: &&Rule| rule.engine.in_egraph() && classes.allows(rule.class);
-        let rules: Vec<&Rule> = set.rules.iter().filter(acts).collect();
         let mut bits = OpBits::new(&set.ops);
-        let mut by_root: Vec<Vec<(usize, Screen)>> = Vec::new();
+        let mut by_root: Vec<Vec<Start>> = Vec::new();
         by_root.resize_with(set.ops.defs().len(), Vec::new);
-        for (form, rule) in rules.iter().enumerate() {
+        let mut rules: Vec<(&Rule, Screen)> = Vec::new();
+        for rule in set.rules.iter().filter(acts) {
             let screen = Screen::of(rule, &mut bits);
-            by_root[rule.pattern.root.index()].push((form, screen));
+            by_root[rule.pattern.root.index()].push(Start {
+                below: screen.below(),
+                phase: rule.phase,
+                form: rules.len(),
+            });
+            rules.push((rule, screen));
         }
-        let depth = rules.iter().map(|rule| rule.pattern.depth());
+        let rewrite = rules.iter().filter(|(rule, _)| rule.phase != Phase::Fusion);
+        let depth = rewrite.map(|(rule, _)| rule.pattern.depth()).max();
         RuleIndex {
-            depth: depth.max().unwrap_or(0),
+            depth: depth.unwrap_or(0),
             rules,
             by_root,
             bits,
@@ -69,7 +83,7 @@ impl<'s> RuleIndex<'s> {
 
     /// Whether a rule of `phase` acts.
     pub(crate) fn has(&self, phase: Phase) -> bool {
-        self.rules.iter().any(|rule| rule.phase == phase)
+        self.rules.iter().any(|(rule, _)| rule.phase == phase)
     }
 
     /// The classes of `egraph` as it is now.
@@ -77,7 +91,7 @@ impl<'s> RuleIndex<'s> {
         View::new(egraph, &self.bits)
     }
 
-    /// The matches of the rules that `query` wants, by root and then by form. A form that has as many as
+    /// The matches of the rules that `query` asks for, by root and then by form. A form that has as many as
     /// the limit may have more. `stats` takes the time of each rule.
     pub(crate) fn matches(
         &self,
@@ -104,18 +118,21 @@ impl<'s> RuleIndex<'s> {
                 let Head::Op(op) = nodes[0].head else {
                     continue;
                 };
-                for (form, screen) in &self.by_root[op.index()] {
-                    let rule = self.rules[*form];
+                let starts = self.by_root[op.index()].iter();
+                let starts = starts.filter(|start| {
+                    sketch.below & start.below == start.below && query.phases.contains(&start.phase)
+                });
+                for &Start { form, .. } in starts {
+                    let (rule, screen) = &self.rules[form];
                     let admits = nodes.iter().any(|node| screen.admits(view, sketch, node));
-                    if !admits || left[*form] == 0 || !(query.wanted)(rule) {
+                    if !admits || left[form] == 0 {
                         continue;
                     }
                     let started = listener.now();
-                    let found = search_at(subject, rule, root, left[*form], &mut workspace);
+                    let found = search_at(subject, rule, root, left[form], &mut workspace);
                     let time = &mut stats[rule.name.index()].time;
                     time.matching += since(started, listener);
-                    left[*form] -= found.len();
-                    let form = *form;
+                    left[form] -= found.len();
                     hits.extend(found.into_iter().map(|found| Hit { form, rule, found }));
                 }
             }

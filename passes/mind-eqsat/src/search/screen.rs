@@ -81,6 +81,11 @@ impl Screen {
         }
     }
 
+    /// What the class of the root must read.
+    pub(crate) fn below(&self) -> u64 {
+        self.root.below
+    }
+
     /// Whether the pattern may match at `node`, an e-node of a class with this sketch.
     pub(crate) fn admits(&self, view: &View<'_>, class: Sketch, node: &Node) -> bool {
         if !self.root.met(class) {
