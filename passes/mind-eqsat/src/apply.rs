@@ -168,7 +168,11 @@ fn prepare(
     joined: Option<Joined<'_>>,
 ) -> Option<Vec<(Ty, Ready)>> {
     let scope = Scope {
-        subject: &InEgraph { egraph, uses },
+        subject: &InEgraph {
+            egraph,
+            uses,
+            view: None,
+        },
         registers: &found.registers,
         slots: &found.slots,
     };

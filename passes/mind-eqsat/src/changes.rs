@@ -79,7 +79,7 @@ pub(crate) fn plan(
     };
     let mut cost = cost;
     for (at, own) in loaded.ops.iter().enumerate() {
-        let class = dense.class_of(loaded.classes[&own.result]);
+        let class = dense.class_of(own.class);
         let Some(chosen) = choice.node(class).filter(|_| choice.needs(class)) else {
             continue;
         };

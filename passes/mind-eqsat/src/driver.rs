@@ -6,23 +6,22 @@ use mind_diag::{Diagnostic, Severity};
 use mind_ir::graph::Graph;
 use mind_ir::listener::{Listener, RuleTime, Silent};
 
-use crate::changes::{Found, live_values};
+use crate::changes::Found;
 use crate::context::Context;
-use crate::cost::{CostTable, Price, module_price, op_price};
+use crate::cost::{CostTable, module_price};
 use crate::draw::picture;
 use crate::egraph::store::Store;
-use crate::extract::{Choice, Dense, dense_view};
 use crate::fast_math::FastMath;
-use crate::fusion::body::Group;
 use crate::fusion::group::group;
-use crate::fusion::propose::propose;
 use crate::fusion::record::records;
 use crate::load::{Loaded, load};
+use crate::memo::{Memo, Outline, Solved};
 use crate::missed::tell_missed;
-use crate::phases::saturate;
 use crate::region::{Program, regions};
 use crate::report::{Kept, KeptReason, Report, RuleStats};
 use crate::rewrite::rewrite;
+use crate::search::RuleIndex;
+use crate::solve::{Best, Goal, Solution, solve};
 
 /// Replaces values of the module by cheaper equal ones. The module is verified, and stays so.
 pub fn fold(g: &mut Graph, cx: &Context<'_>) -> Report {
@@ -57,12 +56,6 @@ pub fn fuse_with(
     run(g, cx, Goal::Fuse, listener, draw)
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Goal {
-    Fold,
-    Fuse,
-}
-
 /// How often the module is cut into regions, and these are looked at.
 fn passes(goal: Goal) -> usize {
     match goal {
@@ -87,6 +80,11 @@ fn run(
         bytes_before: before.bytes,
         ..Report::default()
     };
+    let heard = cx.rules.names().any(|rule| listener.hears_missed(rule));
+    let mut shared = Run {
+        index: RuleIndex::new(cx.rules, cx.classes),
+        memo: (!heard).then(Memo::default),
+    };
     let mut store = Some(Store::new(&cx.rules.ops, &costs, g));
     let mut settled = 0;
     for pass in 0..passes(goal) {
@@ -104,7 +102,7 @@ fn run(
                 goal,
                 draw: draw == Some(report.regions),
             };
-            let (own, region) = optimise(g, cx, region, own, &mut report, listener);
+            let (own, region) = optimise(g, cx, &mut shared, region, own, &mut report, listener);
             store = Some(own);
             changed |= region;
         }
@@ -142,10 +140,18 @@ struct Region<'a> {
     draw: bool,
 }
 
+/// What the regions of a run share.
+struct Run<'r> {
+    index: RuleIndex<'r>,
+    /// What was found before; none where what is refused is told too, which takes every e-graph.
+    memo: Option<Memo<'r>>,
+}
+
 /// Rewrites one region; gives the tables back, and whether it changed.
 fn optimise<'r>(
     g: &mut Graph,
     cx: &Context<'_>,
+    run: &mut Run<'r>,
     region: Region<'_>,
     store: Store<'r>,
     report: &mut Report,
@@ -158,144 +164,112 @@ fn optimise<'r>(
         draw,
     } = region;
     report.regions += 1;
-    let span = g.span(program.ops[range.start]);
-    let ops = range.len();
     let exact = cx.classes == FastMath::EXACT;
+    let start = range.start;
     let mut loaded = load(g, program, &cx.rules.ops, range.clone(), store, exact);
     if loaded.ops.is_empty() {
         return (loaded.egraph.analysis.store, false);
     }
-    let reasons = saturate(
-        &mut loaded,
-        cx.rules,
-        cx.classes,
-        &cx.limits,
-        &mut report.rules,
-        listener,
-    );
-    report
-        .kept
-        .extend(reasons.into_iter().map(|reason| Kept { span, ops, reason }));
-    if loaded.egraph.analysis.contradiction {
-        report.kept.push(Kept {
-            span,
-            ops,
-            reason: KeptReason::Contradiction,
-        });
-        return (loaded.egraph.analysis.store, false);
-    }
-    if draw {
+    let memo = run.memo.as_mut().filter(|_| !draw);
+    let memo = memo.map(|memo| (Outline::of(&loaded), memo));
+    let kept = |report: &mut Report, solution: &Solution| {
+        let (span, ops) = (g.span(program.ops[start]), range.len());
+        let reasons = solution.reasons.iter().cloned();
+        report
+            .kept
+            .extend(reasons.map(|reason| Kept { span, ops, reason }));
+    };
+    let memo = match memo {
+        Some((outline, memo)) => match memo.get(&outline) {
+            Some(solved) => {
+                kept(report, &solved.solution);
+                return again(g, cx, (program, start), loaded, solved, report, listener);
+            }
+            None => Some((outline, memo)),
+        },
+        None => None,
+    };
+    let solution = solve(g, cx, &run.index, goal, &mut loaded, listener);
+    kept(report, &solution);
+    report.count_search(&solution.stats, true);
+    if draw && !loaded.egraph.analysis.contradiction {
         let mut rules = report.rules.clone();
-        let best = Best::search(&loaded, cx, goal, &mut rules, listener);
+        let best = Best::search(&loaded, cx, &run.index, goal, &mut rules, listener);
         let drawing = picture(g, cx, &loaded, &best.dense, &best.choice, &best.groups);
         report.drawing = Some(drawing);
     }
-    let before = region_price(g, &loaded);
-    let best = match Best::find(&loaded, cx, goal, before, &mut report.rules, listener) {
-        Ok(best) => best,
-        Err(reason) => {
-            report.kept.push(Kept { span, ops, reason });
-            None
+    let known = report.changes.len();
+    let changed = act(
+        g,
+        cx,
+        (program, start),
+        &loaded,
+        &solution,
+        report,
+        listener,
+    );
+    match memo {
+        Some((outline, memo)) => (memo.keep(outline, loaded, solution), changed),
+        None => {
+            if !loaded.egraph.analysis.contradiction {
+                tell_missed(g, cx, &mut loaded, &report.changes[known..], listener);
+            }
+            (loaded.egraph.analysis.store, changed)
         }
-    };
-    let Some(best) = best else {
-        tell_missed(g, cx, &mut loaded, &[], listener);
+    }
+}
+
+/// Does to a region, whose e-graph no rule has acted on, what was found for another one of its outline;
+/// gives the tables back, and whether it changed.
+fn again<'r>(
+    g: &mut Graph,
+    cx: &Context<'_>,
+    place: (&Program, usize),
+    mut loaded: Loaded<'r>,
+    solved: &mut Solved<'r>,
+    report: &mut Report,
+    listener: &mut dyn Listener,
+) -> (Store<'r>, bool) {
+    report.count_search(&solved.solution.stats, false);
+    let Some(egraph) = &mut solved.egraph else {
         return (loaded.egraph.analysis.store, false);
+    };
+    std::mem::swap(&mut loaded.egraph, egraph);
+    std::mem::swap(
+        &mut loaded.egraph.analysis.store,
+        &mut egraph.analysis.store,
+    );
+    let changed = act(g, cx, place, &loaded, &solved.solution, report, listener);
+    std::mem::swap(&mut loaded.egraph, egraph);
+    std::mem::swap(
+        &mut loaded.egraph.analysis.store,
+        &mut egraph.analysis.store,
+    );
+    (loaded.egraph.analysis.store, changed)
+}
+
+/// Puts the best form of a region into the module; whether that changed anything.
+fn act(
+    g: &mut Graph,
+    cx: &Context<'_>,
+    (program, start): (&Program, usize),
+    loaded: &Loaded<'_>,
+    solution: &Solution,
+    report: &mut Report,
+    listener: &mut dyn Listener,
+) -> bool {
+    let Some(best) = &solution.best else {
+        return false;
     };
     let found = Found {
         program,
-        start: range.start,
-        loaded: &loaded,
+        start,
+        loaded,
         dense: &best.dense,
         choice: &best.choice,
         groups: &best.groups,
     };
-    let known = report.changes.len();
-    let changed = rewrite(g, cx, &found, before.cost, report, listener);
-    tell_missed(g, cx, &mut loaded, &report.changes[known..], listener);
-    (loaded.egraph.analysis.store, changed)
-}
-
-/// The best form of a region.
-struct Best {
-    dense: Dense,
-    choice: Choice,
-    groups: Vec<Group>,
-}
-
-impl Best {
-    /// The best form found where it is cheaper than the region is, `before`; for fusing one that moves no
-    /// more bytes, if need be without groups.
-    ///
-    /// Errors: why the region stays as it is though there are other forms.
-    fn find(
-        loaded: &Loaded<'_>,
-        cx: &Context<'_>,
-        goal: Goal,
-        before: Price,
-        stats: &mut [RuleStats],
-        listener: &dyn Listener,
-    ) -> Result<Option<Best>, KeptReason> {
-        let best = Best::search(loaded, cx, goal, stats, listener);
-        let after = best.price();
-        if after.cost > before.cost {
-            let (before, after) = (before.cost, after.cost);
-            return Err(KeptReason::NotCheaper { before, after });
-        }
-        let cheaper = |after: Price| after.cost < before.cost;
-        if goal == Goal::Fold || !cheaper(after) || after.bytes <= before.bytes {
-            return Ok(cheaper(after).then_some(best));
-        }
-        let plain = Best::of(loaded, dense_view(loaded), Vec::new());
-        match cheaper(plain.price()) && plain.price().bytes <= before.bytes {
-            true => Ok(Some(plain)),
-            false => {
-                let (before, after) = (before.bytes, after.bytes);
-                Err(KeptReason::MoreBytes { before, after })
-            }
-        }
-    }
-
-    /// The cheapest form found.
-    fn search(
-        loaded: &Loaded<'_>,
-        cx: &Context<'_>,
-        goal: Goal,
-        stats: &mut [RuleStats],
-        listener: &dyn Listener,
-    ) -> Best {
-        let mut dense = dense_view(loaded);
-        let groups = match goal {
-            Goal::Fold => Vec::new(),
-            Goal::Fuse => propose(loaded, &mut dense, cx, stats, listener),
-        };
-        Best::of(loaded, dense, groups)
-    }
-
-    fn of(loaded: &Loaded<'_>, dense: Dense, groups: Vec<Group>) -> Best {
-        Best {
-            choice: Choice::best(&dense, loaded),
-            dense,
-            groups,
-        }
-    }
-
-    fn price(&self) -> Price {
-        Price {
-            cost: self.choice.cost,
-            bytes: self.choice.bytes(&self.dense),
-        }
-    }
-}
-
-/// The price of the region's ops that its results need.
-fn region_price(g: &Graph, loaded: &Loaded<'_>) -> Price {
-    let costs = loaded.egraph.analysis.store.costs;
-    let live = live_values(g, loaded);
-    let needed = loaded.ops.iter().filter(|own| live.contains(&own.result));
-    needed.fold(Price::default(), |price, own| {
-        price.plus(op_price(g, costs, own.op))
-    })
+    rewrite(g, cx, &found, solution.before.cost, report, listener)
 }
 
 fn remark(report: &mut Report, cx: &Context<'_>) {

@@ -78,7 +78,7 @@ impl<'a, 'r> Lineage<'a, 'r> {
     /// followed.
     pub(crate) fn steps(&self, g: &Graph, at: usize) -> Vec<RuleStep> {
         let own = &self.loaded.ops[at];
-        let class = self.dense.class_of(self.loaded.classes[&own.result]);
+        let class = self.dense.class_of(own.class);
         let mut steps = Steps::default();
         let from = own.node.or_else(|| self.oldest(class));
         let first = self.dense.class(class).program.map(|first| first as usize);

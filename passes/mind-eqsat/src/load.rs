@@ -40,8 +40,9 @@ pub(crate) struct Loaded<'r> {
     pub(crate) roots: Vec<ValueId>,
     /// What was merged: each list is the parts of one op.
     pub(crate) merges: Vec<Vec<Part>>,
-    /// How many operand slots of the program read each value, by the class it was put into.
-    uses: Vec<(Id, u32)>,
+    /// How many operand slots of the program read the result of each op, and whether one of them stands
+    /// outside the region or in an op that is not looked into.
+    pub(crate) readers: Vec<(u32, bool)>,
 }
 
 /// An op of the program that is looked into.
@@ -50,6 +51,8 @@ pub(crate) struct LoadedOp {
     pub(crate) position: u32,
     pub(crate) op: OpId,
     pub(crate) result: ValueId,
+    /// The class that its result was put into.
+    pub(crate) class: Id,
     /// The id of its e-node; none where the op equals one of its operands.
     pub(crate) node: Option<Id>,
 }
@@ -72,7 +75,7 @@ pub(crate) fn load<'r>(
         constants: FxHashMap::default(),
         roots: Vec::new(),
         merges: Vec::new(),
-        uses: Vec::new(),
+        readers: Vec::new(),
     };
     for (at, &op) in program.ops[range.clone()].iter().enumerate() {
         let position = at as u32 + 1;
@@ -106,7 +109,7 @@ pub(crate) fn load<'r>(
         if root {
             loaded.roots.push(result);
         }
-        loaded.uses.push((loaded.classes[&result], uses));
+        loaded.readers.push((uses, root));
     }
     loaded
 }
@@ -115,8 +118,8 @@ impl Loaded<'_> {
     /// How many operand slots of the program read each class, by its id now.
     pub(crate) fn uses(&self) -> Vec<u32> {
         let mut uses = vec![0; self.egraph.nodes().len()];
-        for &(class, count) in &self.uses {
-            uses[usize::from(self.egraph.find(class))] += count;
+        for (own, &(count, _)) in self.ops.iter().zip(&self.readers) {
+            uses[usize::from(self.egraph.find(own.class))] += count;
         }
         uses
     }
@@ -156,6 +159,7 @@ impl Loaded<'_> {
             position,
             op,
             result,
+            class,
             node,
         });
     }

@@ -47,15 +47,59 @@ pub(crate) type Hear<'a, S> = dyn FnMut(Failure<'_, S>) + 'a;
 /// What is done with a match. Matching goes on while it says so.
 pub(crate) type Accept<'a, S> = dyn FnMut(Found<'_, S>) -> bool + 'a;
 
+/// The memory of the machine, for one search after another.
+pub(crate) struct Workspace<S: Subject> {
+    registers: Vec<S::Value>,
+    slots: Slots<S::Value, S::Attr>,
+    ops: Vec<(S::Value, S::Op)>,
+}
+
+impl<S: Subject> Default for Workspace<S> {
+    fn default() -> Workspace<S> {
+        Workspace {
+            registers: Vec::new(),
+            slots: Slots::default(),
+            ops: Vec::new(),
+        }
+    }
+}
+
+impl<S: Subject> Workspace<S> {
+    /// The memory for `pattern`, every register holding `root`.
+    fn prepared(mut self, pattern: &Pattern, root: S::Value) -> Workspace<S> {
+        self.registers.clear();
+        self.registers.resize(pattern.registers, root);
+        self.ops.clear();
+        let slots = &mut self.slots;
+        slots.attrs.clear();
+        slots.attrs.resize(pattern.attrs, None);
+        slots.dtypes.clear();
+        slots.dtypes.resize(pattern.dtypes, None);
+        slots.dims.clear();
+        slots.dims.resize(pattern.dims, Dim::Dynamic);
+        slots.shapes.iter_mut().for_each(Vec::clear);
+        slots.shapes.resize(pattern.shapes, Vec::new());
+        slots.lists.iter_mut().for_each(Vec::clear);
+        slots.lists.resize(pattern.lists, Vec::new());
+        self
+    }
+}
+
 /// Hands the matches of `pattern` at the value `root` to `accept`. False where that wanted no more.
 pub(crate) fn search<S: Subject>(
     subject: &S,
     pattern: &Pattern,
     root: S::Value,
+    workspace: &mut Workspace<S>,
     accept: &mut Accept<'_, S>,
 ) -> bool {
-    let mut machine = Machine::new(subject, pattern, root, accept);
+    let mut machine = Machine::new(subject, pattern, root, std::mem::take(workspace), accept);
     machine.run(&pattern.instructions, &Then::Accept);
+    *workspace = Workspace {
+        registers: machine.registers,
+        slots: machine.slots,
+        ops: machine.ops,
+    };
     !machine.done
 }
 
@@ -67,7 +111,8 @@ pub(crate) fn attempt<S: Subject>(
     accept: &mut Accept<'_, S>,
     hear: &mut Hear<'_, S>,
 ) {
-    let mut machine = Machine::new(subject, pattern, root, accept);
+    let workspace = Workspace::default();
+    let mut machine = Machine::new(subject, pattern, root, workspace, accept);
     machine.first = Some(op);
     machine.hear = Some(hear);
     machine.run(&pattern.instructions, &Then::Accept);
@@ -78,20 +123,19 @@ impl<'m, 'a, S: Subject> Machine<'m, 'a, S> {
         subject: &'m S,
         pattern: &Pattern,
         root: S::Value,
+        workspace: Workspace<S>,
         accept: &'m mut Accept<'a, S>,
     ) -> Machine<'m, 'a, S> {
-        let root = subject.canonical(root);
+        let Workspace {
+            registers,
+            slots,
+            ops,
+        } = workspace.prepared(pattern, subject.canonical(root));
         Machine {
             subject,
-            registers: vec![root; pattern.registers],
-            slots: Slots {
-                attrs: vec![None; pattern.attrs],
-                dtypes: vec![None; pattern.dtypes],
-                dims: vec![Dim::Dynamic; pattern.dims],
-                shapes: vec![Vec::new(); pattern.shapes],
-                lists: vec![Vec::new(); pattern.lists],
-            },
-            ops: Vec::new(),
+            registers,
+            slots,
+            ops,
             accept,
             done: false,
             depth: 0,
@@ -172,7 +216,9 @@ impl<S: Subject> Machine<'_, '_, S> {
             },
             Instruction::Start { reg, list } => {
                 let value = self.value(*reg);
-                self.slots.lists[usize::from(*list)] = vec![value];
+                let slot = &mut self.slots.lists[usize::from(*list)];
+                slot.clear();
+                slot.push(value);
                 true
             }
             Instruction::Each(each) => return self.each(each, 1, rest, then),
@@ -323,7 +369,9 @@ impl<S: Subject> Machine<'_, '_, S> {
                 let least = if last { most } else { 0 };
                 for taken in least..=most {
                     let taken = operands.split_at(taken);
-                    self.slots.lists[usize::from(*list)] = taken.0.to_vec();
+                    let slot = &mut self.slots.lists[usize::from(*list)];
+                    slot.clear();
+                    slot.extend_from_slice(taken.0);
                     self.take_apart(items, taken.1, rest, then);
                 }
             }

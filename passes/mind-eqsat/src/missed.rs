@@ -83,10 +83,11 @@ fn reason(
     own: LoadedOp,
     node: &Node,
 ) -> String {
-    let root = loaded.classes[&own.result];
+    let root = own.class;
     let subject = InEgraph {
         egraph: &loaded.egraph,
         uses,
+        view: None,
     };
     let found = match attempt(subject, rule, root, node) {
         Ok(found) => found,

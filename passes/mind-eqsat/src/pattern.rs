@@ -54,26 +54,72 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// The op of every term.
-    pub(crate) fn ops(&self) -> impl Iterator<Item = OpIx> {
-        // What each value of a list must be, the first one must be too.
-        self.instructions.iter().filter_map(|each| match each {
-            Instruction::Open { op, .. } | Instruction::OpenList { op, .. } => Some(*op),
-            _ => None,
-        })
+    /// How many ops lie on the longest way from its root to a value.
+    pub(crate) fn depth(&self) -> usize {
+        fn depths(instructions: &[Instruction], of: &mut Depths) {
+            for each in instructions {
+                match each {
+                    Instruction::Open {
+                        reg, out, operands, ..
+                    } => {
+                        let below = of.register(*reg) + 1;
+                        (*out..*out + *operands).for_each(|reg| of.registers.push((reg, below)));
+                    }
+                    Instruction::OpenList { reg, items, .. } => {
+                        let below = of.register(*reg) + 1;
+                        for item in items {
+                            match *item {
+                                Item::One(reg) => of.registers.push((reg, below)),
+                                Item::Many(list) => of.lists.push((list, below)),
+                            }
+                        }
+                    }
+                    Instruction::First { list, reg } => {
+                        let depth = of.list(*list);
+                        of.registers.push((*reg, depth));
+                    }
+                    Instruction::Start { reg, list } => {
+                        let depth = of.register(*reg);
+                        of.lists.push((*list, depth));
+                    }
+                    Instruction::Each(each) => {
+                        let depth = of.list(each.list);
+                        of.registers.push((each.reg, depth));
+                        depths(&each.body, of);
+                    }
+                    Instruction::Near { .. }
+                    | Instruction::Same(..)
+                    | Instruction::SameList(..)
+                    | Instruction::Type { .. } => {}
+                }
+            }
+        }
+        let mut of = Depths::default();
+        depths(&self.instructions, &mut of);
+        let all = of.registers.iter().chain(&of.lists);
+        all.map(|&(_, depth)| depth).max().unwrap_or(0)
+    }
+}
+
+/// How many ops lie above what registers and lists hold; those not named are the root.
+#[derive(Default)]
+struct Depths {
+    registers: Vec<(Reg, usize)>,
+    lists: Vec<(Slot, usize)>,
+}
+
+impl Depths {
+    fn register(&self, reg: Reg) -> usize {
+        Depths::deepest(&self.registers, reg)
     }
 
-    /// How many ops it matches at most on the way from its root.
-    pub(crate) fn depth(&self) -> usize {
-        fn depth(instructions: &[Instruction]) -> usize {
-            let each = instructions.iter().map(|each| match each {
-                Instruction::Open { .. } | Instruction::OpenList { .. } => 1,
-                Instruction::Each(each) => depth(&each.body),
-                _ => 0,
-            });
-            each.sum()
-        }
-        depth(&self.instructions)
+    fn list(&self, list: Slot) -> usize {
+        Depths::deepest(&self.lists, list)
+    }
+
+    fn deepest(all: &[(u8, usize)], wanted: u8) -> usize {
+        let own = all.iter().filter(|(each, _)| *each == wanted);
+        own.map(|&(_, depth)| depth).max().unwrap_or(0)
     }
 }
 

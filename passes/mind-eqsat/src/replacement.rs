@@ -9,7 +9,7 @@ use crate::apply::{LIKE_LIMIT, element};
 use crate::egraph::optable::OpTable;
 use crate::egraph::payload::AttrValue;
 use crate::expr::{Number, Scope};
-use crate::matcher::{Found, search};
+use crate::matcher::{Found, Workspace, search};
 use crate::pattern::{Effect, Rule};
 use crate::plan::{Planned, plan};
 use crate::search::module::InModule;
@@ -99,7 +99,14 @@ pub(crate) fn replacement(
         }
         made.is_none()
     };
-    search(&subject, &rule.pattern, g.result(op), &mut accept);
+    let mut workspace = Workspace::default();
+    search(
+        &subject,
+        &rule.pattern,
+        g.result(op),
+        &mut workspace,
+        &mut accept,
+    );
     made.ok_or(best)
 }
 

@@ -81,6 +81,19 @@ pub enum Replacement {
 }
 
 impl Report {
+    /// Counts what rules did in the search over a region; their time where it was spent.
+    pub(crate) fn count_search(&mut self, stats: &[RuleStats], timed: bool) {
+        for (all, own) in self.rules.iter_mut().zip(stats) {
+            all.matched += own.matched;
+            all.applied += own.applied;
+            all.refused += own.refused;
+            if timed {
+                all.time.matching += own.time.matching;
+                all.time.applying += own.time.applying;
+            }
+        }
+    }
+
     /// Counts a change for the rules that led to it.
     pub(crate) fn count_change(&mut self, steps: &[RuleStep], cost: CostChange) {
         let rules: Vec<RuleIx> = steps.iter().filter_map(|step| step.rule).collect();

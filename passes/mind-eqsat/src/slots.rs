@@ -18,6 +18,18 @@ pub(crate) struct Slots<V, A> {
     pub(crate) lists: Vec<Vec<V>>,
 }
 
+impl<V, A> Default for Slots<V, A> {
+    fn default() -> Slots<V, A> {
+        Slots {
+            attrs: Vec::new(),
+            dtypes: Vec::new(),
+            dims: Vec::new(),
+            shapes: Vec::new(),
+            lists: Vec::new(),
+        }
+    }
+}
+
 /// What a rule calls the things that it binds, by register or slot.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct RuleNames {

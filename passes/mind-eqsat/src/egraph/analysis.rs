@@ -33,7 +33,7 @@ pub(crate) struct Data {
 }
 
 /// What is known of a leaf from outside the region.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct LeafData {
     pub(crate) ty: Ty,
     pub(crate) facts: Facts,

@@ -42,6 +42,11 @@ impl<'r> Store<'r> {
         }
     }
 
+    /// Tables that stand where others were taken away.
+    pub(crate) fn vacant(ops: &'r OpTable, costs: &'r CostTable<'r>) -> Store<'r> {
+        Store::new(ops, costs, &Graph::new())
+    }
+
     /// The type with this id.
     pub(crate) fn ty(&self, ty: Ty) -> TypeView<'_> {
         self.scratch.types().get(ty)

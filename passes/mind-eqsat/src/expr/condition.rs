@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use mind_ir::types::Dim;
-use smallvec::SmallVec;
 
 use super::functions::Function;
 use super::number::Number;
@@ -119,11 +118,9 @@ impl Expression {
                 (!dims.contains(&Dim::Dynamic)).then_some(())?;
                 Argument::Attr(AttrValue::Dims(dims.into()))
             }
-            Expression::Call(function, arguments) => {
-                (function.eval)(&arguments_of(arguments, scope)?)?
-            }
+            Expression::Call(function, arguments) => apply(function.eval, arguments, scope)?,
             Expression::Own(function, arguments) => {
-                (function.eval)(&arguments_of(arguments, scope)?)?
+                apply(|all| (function.eval)(all), arguments, scope)?
             }
         })
     }
@@ -166,14 +163,21 @@ impl Expression {
     }
 }
 
-fn arguments_of<'a, S: Subject>(
+/// What `f` gives for the arguments; none where one cannot be told.
+fn apply<'a, S: Subject, T>(
+    f: impl FnOnce(&[Argument<'a>]) -> Option<T>,
     arguments: &[Expression],
     scope: &Scope<'a, S>,
-) -> Option<SmallVec<[Argument<'a>; 4]>> {
-    arguments
-        .iter()
-        .map(|argument| argument.argument(scope))
-        .collect()
+) -> Option<T> {
+    match arguments {
+        // Arguments are large: the usual numbers of them are not moved about.
+        [a] => f(&[a.argument(scope)?]),
+        [a, b] => f(&[a.argument(scope)?, b.argument(scope)?]),
+        _ => {
+            let all = arguments.iter().map(|argument| argument.argument(scope));
+            f(&all.collect::<Option<Vec<_>>>()?)
+        }
+    }
 }
 
 impl Condition {
@@ -207,11 +211,9 @@ impl Condition {
             Condition::Compare(comparison, lhs, rhs) => {
                 compare(*comparison, &lhs.argument(scope)?, &rhs.argument(scope)?)
             }
-            Condition::Predicate(predicate, arguments) => {
-                (predicate.eval)(&arguments_of(arguments, scope)?)
-            }
+            Condition::Predicate(predicate, arguments) => apply(predicate.eval, arguments, scope),
             Condition::Own(predicate, arguments) => {
-                (predicate.eval)(&arguments_of(arguments, scope)?)
+                apply(|all| (predicate.eval)(all), arguments, scope)
             }
             Condition::Each(lists, condition) => {
                 let mut known = Some(true);

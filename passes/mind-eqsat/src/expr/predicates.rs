@@ -15,6 +15,8 @@ pub(crate) struct Predicate {
     pub(crate) name: &'static str,
     pub(crate) params: &'static [Param],
     pub(crate) eval: fn(&[Argument<'_>]) -> Option<bool>,
+    /// How many of the first arguments are constants wherever it holds.
+    pub(crate) constants: usize,
 }
 
 impl std::fmt::Debug for Predicate {
@@ -73,43 +75,67 @@ pub(crate) static PREDICATES: &[Predicate] = &[
     row("is_bool", &[Param::Typed], |a| {
         Some(a[0].dtype()? == DType::Bool)
     }),
-    row("is_const", &[Param::Value], |a| {
-        Some(a[0].value()?.constant.is_some())
-    }),
-    row("is_splat", &[Param::Value, Param::OptionalNumber], |a| {
-        is_splat(&a[0], a.get(1))
-    }),
-    row("is_power_of_two", &[Param::Value], |a| {
-        let constant = a[0].value()?.constant.filter(|constant| constant.splat);
-        Some(constant.is_some_and(|constant| is_power_of_two(&constant.data)))
-    }),
-    row("all_positive", &[Param::Value], |a| {
-        let constant = a[0].value()?.constant;
-        Some(constant.is_some_and(|constant| contents::all_positive(&constant.data)))
-    }),
-    row("scales_exactly", &[Param::Value, Param::Value], |a| {
-        let splat = |a: &Argument<'_>| {
-            let constant = a.value()?.constant.filter(|constant| constant.splat)?;
-            Some(constant.data.clone())
-        };
-        let pair = splat(&a[0]).zip(splat(&a[1]));
-        Some(pair.is_some_and(|(first, then)| contents::scales_exactly(&first, &then)))
-    }),
-    row("is_identity", &[Param::Value], |a| {
-        Some(a[0].value()?.constant.is_some_and(contents::is_identity))
-    }),
+    of_constants(
+        1,
+        row("is_const", &[Param::Value], |a| {
+            Some(a[0].value()?.constant.is_some())
+        }),
+    ),
+    of_constants(
+        1,
+        row("is_splat", &[Param::Value, Param::OptionalNumber], |a| {
+            is_splat(&a[0], a.get(1))
+        }),
+    ),
+    of_constants(
+        1,
+        row("is_power_of_two", &[Param::Value], |a| {
+            let constant = a[0].value()?.constant.filter(|constant| constant.splat);
+            Some(constant.is_some_and(|constant| is_power_of_two(&constant.data)))
+        }),
+    ),
+    of_constants(
+        1,
+        row("all_positive", &[Param::Value], |a| {
+            let constant = a[0].value()?.constant;
+            Some(constant.is_some_and(|constant| contents::all_positive(&constant.data)))
+        }),
+    ),
+    of_constants(
+        2,
+        row("scales_exactly", &[Param::Value, Param::Value], |a| {
+            let splat = |a: &Argument<'_>| {
+                let constant = a.value()?.constant.filter(|constant| constant.splat)?;
+                Some(constant.data.clone())
+            };
+            let pair = splat(&a[0]).zip(splat(&a[1]));
+            Some(pair.is_some_and(|(first, then)| contents::scales_exactly(&first, &then)))
+        }),
+    ),
+    of_constants(
+        1,
+        row("is_identity", &[Param::Value], |a| {
+            Some(a[0].value()?.constant.is_some_and(contents::is_identity))
+        }),
+    ),
     row("is_narrow", &[Param::Typed], |a| {
         Some(matches!(a[0].dtype()?, DType::F16 | DType::BF16))
     }),
-    row("is_range", &[Param::Value, Param::Int], |a| {
-        let extent = a[1].int()?;
-        Some(progression(&a[0]).is_some_and(|range| range.last < extent))
-    }),
-    row("in_bounds", &[Param::Value, Param::Int], |a| {
-        let integers = a[0].value()?.constant.and_then(contents::integers);
-        let bounds = 0..a[1].int()?;
-        Some(integers.is_some_and(|list| list.iter().all(|index| bounds.contains(index))))
-    }),
+    of_constants(
+        1,
+        row("is_range", &[Param::Value, Param::Int], |a| {
+            let extent = a[1].int()?;
+            Some(progression(&a[0]).is_some_and(|range| range.last < extent))
+        }),
+    ),
+    of_constants(
+        1,
+        row("in_bounds", &[Param::Value, Param::Int], |a| {
+            let integers = a[0].value()?.constant.and_then(contents::integers);
+            let bounds = 0..a[1].int()?;
+            Some(integers.is_some_and(|list| list.iter().all(|index| bounds.contains(index))))
+        }),
+    ),
     row("ascends", &[Param::Ints], |a| {
         Some(lists::ascends(a[0].ints()?))
     }),
@@ -167,7 +193,20 @@ const fn row(
     params: &'static [Param],
     eval: fn(&[Argument<'_>]) -> Option<bool>,
 ) -> Predicate {
-    Predicate { name, params, eval }
+    Predicate {
+        name,
+        params,
+        eval,
+        constants: 0,
+    }
+}
+
+/// A predicate that holds of a constant alone, or of `constants` of them, its first arguments.
+const fn of_constants(constants: usize, predicate: Predicate) -> Predicate {
+    Predicate {
+        constants,
+        ..predicate
+    }
 }
 
 fn has(argument: &Argument<'_>, facts: Facts) -> Option<bool> {

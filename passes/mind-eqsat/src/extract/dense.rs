@@ -113,7 +113,7 @@ impl Dense {
             .map(|op| op.node.map(|id| dense.node_of[usize::from(id)]))
             .collect();
         for (at, op) in loaded.ops.iter().enumerate() {
-            let class = dense.class_of(loaded.classes[&op.result]);
+            let class = dense.class_of(op.class);
             let class = &mut dense.classes[class as usize];
             class.program = class.program.or(Some(at as u32));
         }

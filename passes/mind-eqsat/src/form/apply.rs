@@ -19,6 +19,7 @@ use crate::egraph::store::Store;
 use crate::expr::Scope;
 use crate::fusion::build::{Body, build};
 use crate::load::{Loaded, load};
+use crate::matcher::Workspace;
 use crate::merge::{joined_extent, placed};
 use crate::pattern::{Effect, Join, Rule, Template};
 use crate::region::Program;
@@ -67,14 +68,23 @@ pub(super) fn apply(
     let subject = InEgraph {
         egraph: &loaded.egraph,
         uses: &uses,
+        view: None,
     };
-    let found = search_if(subject, rule, &[class], MATCHES, |_| true);
+    let found = search_if(
+        subject,
+        rule,
+        class,
+        MATCHES,
+        &mut Workspace::default(),
+        |_| true,
+    );
     let values = values(g, &program, &loaded);
     let mut applied = Vec::new();
     for found in found {
         let subject = InEgraph {
             egraph: &loaded.egraph,
             uses: &uses,
+            view: None,
         };
         let scope = Scope {
             subject: &subject,
@@ -218,9 +228,7 @@ fn grouped(
     let members: Vec<OpId> = loaded
         .ops
         .iter()
-        .filter(|own| {
-            own.node.is_some() && matched(loaded.egraph.find(loaded.classes[&own.result]))
-        })
+        .filter(|own| own.node.is_some() && matched(loaded.egraph.find(own.class)))
         .map(|own| own.op)
         .collect();
     let mut copies: FxHashMap<ValueId, ValueId> = FxHashMap::default();

@@ -14,11 +14,10 @@ use crate::cost::CostClass;
 use crate::egraph::language::{Head, Node};
 use crate::extract::{ClassIx, Dense, NodeIx, Rank, What};
 use crate::load::Loaded;
-use crate::pattern::{Effect, Rule};
-use crate::phases::{all_classes, roots_by_op, since};
+use crate::pattern::Effect;
 use crate::report::{RuleIx, RuleStats};
 use crate::rule_info::Phase;
-use crate::search::{InEgraph, Match, search};
+use crate::search::{Hit, InEgraph, Match, Query, RuleIndex};
 
 /// How far back a value is followed to see whether a group would read what it computes itself.
 const LOOK_BACK: usize = 64;
@@ -37,10 +36,11 @@ pub(crate) fn propose(
     loaded: &Loaded<'_>,
     dense: &mut Dense,
     cx: &Context<'_>,
+    index: &RuleIndex<'_>,
     stats: &mut [RuleStats],
     listener: &dyn Listener,
 ) -> Vec<Group> {
-    let mut seeds = named(loaded, dense, cx, stats, listener);
+    let mut seeds = named(loaded, dense, cx, index, stats, listener);
     seeds.extend(contractions(loaded, dense));
     seeds.sort_by_key(|seed| {
         seed.nodes
@@ -81,38 +81,39 @@ fn named(
     loaded: &Loaded<'_>,
     dense: &Dense,
     cx: &Context<'_>,
+    index: &RuleIndex<'_>,
     stats: &mut [RuleStats],
     listener: &dyn Listener,
 ) -> Vec<Seed> {
-    let acts = |rule: &&Rule| rule.phase == Phase::Fusion && cx.classes.allows(rule.class);
-    let roots = roots_by_op(&loaded.egraph, cx.rules, &all_classes(&loaded.egraph));
     let uses = loaded.uses();
-    let limit = cx.limits.matches * loaded.ops.len().max(16);
+    let view = index.view(&loaded.egraph);
+    let subject = InEgraph {
+        egraph: &loaded.egraph,
+        uses: &uses,
+        view: None,
+    };
+    let query = Query {
+        roots: &view.ids(),
+        phases: &[Phase::Fusion],
+        limit: cx.limits.matches * loaded.ops.len().max(16),
+    };
+    let mut hits = index.matches(subject, &view, &query, stats, listener);
+    hits.sort_by_key(|hit| hit.form);
     let mut seeds = Vec::new();
-    for rule in cx.rules.rules.iter().filter(acts) {
+    for Hit { rule, found, .. } in hits {
         let Effect::Group(kind) = rule.effect else {
             continue;
         };
-        let roots = &roots[rule.pattern.root.index()];
-        let subject = InEgraph {
-            egraph: &loaded.egraph,
-            uses: &uses,
-        };
-        let started = listener.now();
-        let found = search(subject, rule, roots, limit);
-        stats[rule.name.index()].time.matching += since(started, listener);
-        for found in found {
-            stats[rule.name.index()].matched += 1;
-            if let Some(nodes) = members(loaded, dense, &found) {
-                stats[rule.name.index()].applied += 1;
-                let seed = Seed {
-                    kind,
-                    rule: Some(rule.name),
-                    nodes,
-                };
-                if seeds.last() != Some(&seed) {
-                    seeds.push(seed);
-                }
+        stats[rule.name.index()].matched += 1;
+        if let Some(nodes) = members(loaded, dense, &found) {
+            stats[rule.name.index()].applied += 1;
+            let seed = Seed {
+                kind,
+                rule: Some(rule.name),
+                nodes,
+            };
+            if seeds.last() != Some(&seed) {
+                seeds.push(seed);
             }
         }
     }

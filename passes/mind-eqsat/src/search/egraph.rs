@@ -3,6 +3,7 @@
 use egg::Id;
 use mind_ir::types::TypeView;
 
+use super::view::{Class, View};
 use crate::egraph::analysis::Eg;
 use crate::egraph::constants::Constant;
 use crate::egraph::facts::Facts;
@@ -10,7 +11,7 @@ use crate::egraph::language::{Head, Node};
 use crate::egraph::optable::OpIx;
 use crate::egraph::payload::{AttrId, AttrValue};
 use crate::expr::Scope;
-use crate::matcher;
+use crate::matcher::{self, Workspace};
 use crate::pattern::Rule;
 use crate::slots::Slots;
 use crate::subject::Subject;
@@ -21,6 +22,8 @@ pub(crate) struct InEgraph<'a, 'r> {
     pub(crate) egraph: &'a Eg<'r>,
     /// How many operands of the input program are each class, by id.
     pub(crate) uses: &'a [u32],
+    /// The classes as they are, where something has them at hand.
+    pub(crate) view: Option<&'a View<'a>>,
 }
 
 /// Where a rule's pattern was found.
@@ -34,25 +37,27 @@ pub(crate) struct Match {
     pub(crate) nodes: Box<[(Id, Node)]>,
 }
 
-/// Finds the matches of `rule` at the classes `roots`, in their order, up to `limit` of them.
-pub(crate) fn search(
-    subject: InEgraph<'_, '_>,
+/// Finds the matches of `rule` at the class `root`, up to `limit` of them.
+pub(crate) fn search_at<'a, 'r>(
+    subject: InEgraph<'a, 'r>,
     rule: &Rule,
-    roots: &[Id],
+    root: Id,
     limit: usize,
+    workspace: &mut Workspace<InEgraph<'a, 'r>>,
 ) -> Vec<Match> {
     let condition = rule.condition.as_ref();
-    search_if(subject, rule, roots, limit, |scope| {
+    search_if(subject, rule, root, limit, workspace, |scope| {
         condition.is_none_or(|condition| condition.holds(scope) == Some(true))
     })
 }
 
-/// As [`search`], with `accepts` in place of the rule's condition.
+/// As [`search_at`], with `accepts` in place of the rule's condition.
 pub(crate) fn search_if<'a, 'r>(
     subject: InEgraph<'a, 'r>,
     rule: &Rule,
-    roots: &[Id],
+    root: Id,
     limit: usize,
+    workspace: &mut Workspace<InEgraph<'a, 'r>>,
     accepts: impl Fn(&Scope<'_, InEgraph<'a, 'r>>) -> bool,
 ) -> Vec<Match> {
     let mut all: Vec<Match> = Vec::new();
@@ -72,12 +77,17 @@ pub(crate) fn search_if<'a, 'r>(
         }
         all.len() < limit
     };
-    for &root in roots {
-        if !matcher::search(&subject, &rule.pattern, root, &mut accept) {
-            break;
-        }
-    }
+    matcher::search(&subject, &rule.pattern, root, workspace, &mut accept);
     all
+}
+
+impl<'a> InEgraph<'a, '_> {
+    /// The class that `value` is in.
+    fn class(&self, value: Id) -> &'a Class {
+        let class = self.egraph.find(value);
+        let known = self.view.and_then(|view| view.class(class));
+        known.unwrap_or_else(|| &self.egraph[class])
+    }
 }
 
 impl<'a> Subject for InEgraph<'a, '_> {
@@ -90,7 +100,7 @@ impl<'a> Subject for InEgraph<'a, '_> {
     }
 
     fn op(&self, value: Id, op: OpIx, nth: usize) -> Option<&'a Node> {
-        let nodes = &self.egraph[value].nodes;
+        let nodes = &self.class(value).nodes;
         let from = nodes.partition_point(|node| node.head < Head::Op(op));
         nodes
             .get(from + nth)
@@ -118,18 +128,15 @@ impl<'a> Subject for InEgraph<'a, '_> {
     }
 
     fn ty(&self, value: Id) -> TypeView<'_> {
-        self.egraph
-            .analysis
-            .store
-            .ty(self.egraph[self.egraph.find(value)].data.ty)
+        self.egraph.analysis.store.ty(self.class(value).data.ty)
     }
 
     fn facts(&self, value: Id) -> Facts {
-        self.egraph[self.egraph.find(value)].data.facts
+        self.class(value).data.facts
     }
 
     fn constant(&self, value: Id) -> Option<&Constant> {
-        let constant = self.egraph[self.egraph.find(value)].data.constant?;
+        let constant = self.class(value).data.constant?;
         Some(self.egraph.analysis.store.constants.get(constant))
     }
 

@@ -2,6 +2,12 @@
 
 pub(crate) mod egraph;
 pub(crate) mod explain;
+pub(crate) mod index;
 pub(crate) mod module;
+mod screen;
+mod sketch;
+mod view;
 
-pub(crate) use egraph::{InEgraph, Match, search, search_if};
+pub(crate) use egraph::{InEgraph, Match, search_if};
+pub(crate) use index::{Hit, Query, RuleIndex, since};
+pub(crate) use view::View;

@@ -1,0 +1,151 @@
+//! The rules of a run, by the op that they start from.
+
+use std::time::Duration;
+
+use egg::Id;
+use mind_ir::listener::Listener;
+
+use super::egraph::{InEgraph, Match, search_at};
+use super::screen::Screen;
+use super::sketch::OpBits;
+use super::view::View;
+use crate::egraph::analysis::Eg;
+use crate::egraph::language::Head;
+use crate::fast_math::FastMath;
+use crate::matcher::Workspace;
+use crate::pattern::Rule;
+use crate::report::RuleStats;
+use crate::rule_info::Phase;
+use crate::ruleset::RuleSet;
+
+/// The forms of rules that act in a run, by the op of their root.
+pub(crate) struct RuleIndex<'s> {
+    /// In the order of the rule files, each with what tells early that it does not match.
+    rules: Vec<(&'s Rule, Screen)>,
+    by_root: Vec<Vec<Start>>,
+    bits: OpBits,
+    /// How many ops lie on the longest way from the root of a rewrite to a value of it.
+    pub(crate) depth: usize,
+}
+
+/// What tells first whether a form of a rule is worth a look at a class.
+struct Start {
+    /// What the class must read; see [`Sketch::below`](super::sketch::Sketch::below).
+    below: u64,
+    phase: Phase,
+    /// Its number in the index.
+    form: usize,
+}
+
+/// A match of a rule, with the number of its form.
+pub(crate) struct Hit<'s> {
+    pub(crate) form: usize,
+    pub(crate) rule: &'s Rule,
+    pub(crate) found: Match,
+}
+
+/// Where to look for which rules.
+pub(crate) struct Query<'q> {
+    /// Canonical classes, ascending.
+    pub(crate) roots: &'q [Id],
+    /// The phases of the rules to look for.
+    pub(crate) phases: &'q [Phase],
+    /// The most matches of one form.
+    pub(crate) limit: usize,
+}
+
+impl<'s> RuleIndex<'s> {
+    /// The forms of `set` of these classes that act in the e-graph.
+    pub(crate) fn new(set: &'s RuleSet, classes: FastMath) -> RuleIndex<'s> {
+        let acts = |rule: &&Rule| rule.engine.in_egraph() && classes.allows(rule.class);
+        let mut bits = OpBits::new(&set.ops);
+        let mut by_root: Vec<Vec<Start>> = Vec::new();
+        by_root.resize_with(set.ops.defs().len(), Vec::new);
+        let mut rules: Vec<(&Rule, Screen)> = Vec::new();
+        for rule in set.rules.iter().filter(acts) {
+            let screen = Screen::of(rule, &mut bits);
+            by_root[rule.pattern.root.index()].push(Start {
+                below: screen.below(),
+                phase: rule.phase,
+                form: rules.len(),
+            });
+            rules.push((rule, screen));
+        }
+        let rewrite = rules.iter().filter(|(rule, _)| rule.phase != Phase::Fusion);
+        let depth = rewrite.map(|(rule, _)| rule.pattern.depth()).max();
+        RuleIndex {
+            depth: depth.unwrap_or(0),
+            rules,
+            by_root,
+            bits,
+        }
+    }
+
+    /// Whether a rule of `phase` acts.
+    pub(crate) fn has(&self, phase: Phase) -> bool {
+        self.rules.iter().any(|(rule, _)| rule.phase == phase)
+    }
+
+    /// The classes of `egraph` as it is now.
+    pub(crate) fn view<'a>(&self, egraph: &'a Eg<'_>) -> View<'a> {
+        View::new(egraph, &self.bits)
+    }
+
+    /// The matches of the rules that `query` asks for, by root and then by form. A form that has as many as
+    /// the limit may have more. `stats` takes the time of each rule.
+    pub(crate) fn matches(
+        &self,
+        subject: InEgraph<'_, '_>,
+        view: &View<'_>,
+        query: &Query<'_>,
+        stats: &mut [RuleStats],
+        listener: &dyn Listener,
+    ) -> Vec<Hit<'s>> {
+        let subject = InEgraph {
+            view: Some(view),
+            ..subject
+        };
+        let mut workspace = Workspace::default();
+        let mut left: Vec<usize> = vec![query.limit; self.rules.len()];
+        let mut hits: Vec<Hit<'s>> = Vec::new();
+        for &root in query.roots {
+            let Some(class) = view.class(root) else {
+                continue;
+            };
+            let sketch = view.sketch(root);
+            let first = hits.len();
+            for nodes in class.nodes.chunk_by(|a, b| a.head == b.head) {
+                let Head::Op(op) = nodes[0].head else {
+                    continue;
+                };
+                let starts = self.by_root[op.index()].iter();
+                let starts = starts.filter(|start| {
+                    sketch.below & start.below == start.below && query.phases.contains(&start.phase)
+                });
+                for &Start { form, .. } in starts {
+                    let (rule, screen) = &self.rules[form];
+                    let admits = nodes.iter().any(|node| screen.admits(view, sketch, node));
+                    if !admits || left[form] == 0 {
+                        continue;
+                    }
+                    let started = listener.now();
+                    let found = search_at(subject, rule, root, left[form], &mut workspace);
+                    let time = &mut stats[rule.name.index()].time;
+                    time.matching += since(started, listener);
+                    left[form] -= found.len();
+                    hits.extend(found.into_iter().map(|found| Hit { form, rule, found }));
+                }
+            }
+            hits[first..].sort_by_key(|hit| hit.form);
+        }
+        hits
+    }
+}
+
+/// The time since `started`; zero where rules are not timed.
+pub(crate) fn since(started: Option<Duration>, listener: &dyn Listener) -> Duration {
+    let passed = started
+        .zip(listener.now())
+        .map(|(started, now)| now.saturating_sub(started));
+    passed.unwrap_or_default()
+}

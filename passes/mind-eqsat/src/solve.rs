@@ -1,0 +1,149 @@
+//! What a region is to become.
+
+use mind_ir::graph::Graph;
+use mind_ir::listener::Listener;
+
+use crate::changes::live_values;
+use crate::context::Context;
+use crate::cost::{Price, op_price};
+use crate::extract::{Choice, Dense, dense_view};
+use crate::fusion::body::Group;
+use crate::fusion::propose::propose;
+use crate::load::Loaded;
+use crate::phases::saturate;
+use crate::report::{KeptReason, RuleStats};
+use crate::search::RuleIndex;
+
+/// What a run does with regions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Goal {
+    /// Cheaper ops in place of others.
+    Fold,
+    /// Groups of ops that run as one, as well.
+    Fuse,
+}
+
+/// What the search over a region came to.
+pub(crate) struct Solution {
+    /// The price of the region as it is.
+    pub(crate) before: Price,
+    /// Its best form, where that is cheaper.
+    pub(crate) best: Option<Best>,
+    /// Why it stays as it is though there are other forms, and what the search left out.
+    pub(crate) reasons: Vec<KeptReason>,
+    /// What the rules did, by rule.
+    pub(crate) stats: Vec<RuleStats>,
+}
+
+/// Rewrites the region `loaded` of `g` until nothing changes or a limit is reached, and chooses.
+pub(crate) fn solve(
+    g: &Graph,
+    cx: &Context<'_>,
+    index: &RuleIndex<'_>,
+    goal: Goal,
+    loaded: &mut Loaded<'_>,
+    listener: &dyn Listener,
+) -> Solution {
+    let mut stats = vec![RuleStats::default(); cx.rules.names().len()];
+    let before = region_price(g, loaded);
+    let mut reasons = saturate(loaded, index, &cx.limits, &mut stats, listener);
+    let mut best = None;
+    if loaded.egraph.analysis.contradiction {
+        reasons.push(KeptReason::Contradiction);
+    } else {
+        match Best::find(loaded, cx, index, goal, before, &mut stats, listener) {
+            Ok(found) => best = found,
+            Err(reason) => reasons.push(reason),
+        }
+    }
+    Solution {
+        before,
+        best,
+        reasons,
+        stats,
+    }
+}
+
+/// The best form of a region.
+pub(crate) struct Best {
+    pub(crate) dense: Dense,
+    pub(crate) choice: Choice,
+    pub(crate) groups: Vec<Group>,
+}
+
+impl Best {
+    /// The best form found where it is cheaper than the region is, `before`; for fusing one that moves no
+    /// more bytes, if need be without groups.
+    ///
+    /// Errors: why the region stays as it is though there are other forms.
+    fn find(
+        loaded: &Loaded<'_>,
+        cx: &Context<'_>,
+        index: &RuleIndex<'_>,
+        goal: Goal,
+        before: Price,
+        stats: &mut [RuleStats],
+        listener: &dyn Listener,
+    ) -> Result<Option<Best>, KeptReason> {
+        let best = Best::search(loaded, cx, index, goal, stats, listener);
+        let after = best.price();
+        if after.cost > before.cost {
+            let (before, after) = (before.cost, after.cost);
+            return Err(KeptReason::NotCheaper { before, after });
+        }
+        let cheaper = |after: Price| after.cost < before.cost;
+        if goal == Goal::Fold || !cheaper(after) || after.bytes <= before.bytes {
+            return Ok(cheaper(after).then_some(best));
+        }
+        let plain = Best::of(loaded, dense_view(loaded), Vec::new());
+        match cheaper(plain.price()) && plain.price().bytes <= before.bytes {
+            true => Ok(Some(plain)),
+            false => {
+                let (before, after) = (before.bytes, after.bytes);
+                Err(KeptReason::MoreBytes { before, after })
+            }
+        }
+    }
+
+    /// The cheapest form found.
+    pub(crate) fn search(
+        loaded: &Loaded<'_>,
+        cx: &Context<'_>,
+        index: &RuleIndex<'_>,
+        goal: Goal,
+        stats: &mut [RuleStats],
+        listener: &dyn Listener,
+    ) -> Best {
+        let mut dense = dense_view(loaded);
+        let groups = match goal {
+            Goal::Fold => Vec::new(),
+            Goal::Fuse => propose(loaded, &mut dense, cx, index, stats, listener),
+        };
+        Best::of(loaded, dense, groups)
+    }
+
+    fn of(loaded: &Loaded<'_>, dense: Dense, groups: Vec<Group>) -> Best {
+        Best {
+            choice: Choice::best(&dense, loaded),
+            dense,
+            groups,
+        }
+    }
+
+    fn price(&self) -> Price {
+        Price {
+            cost: self.choice.cost,
+            bytes: self.choice.bytes(&self.dense),
+        }
+    }
+}
+
+/// The price of the region's ops that its results need.
+fn region_price(g: &Graph, loaded: &Loaded<'_>) -> Price {
+    let costs = loaded.egraph.analysis.store.costs;
+    let live = live_values(g, loaded);
+    let needed = loaded.ops.iter().filter(|own| live.contains(&own.result));
+    needed.fold(Price::default(), |price, own| {
+        price.plus(op_price(g, costs, own.op))
+    })
+}
