@@ -9,6 +9,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-core", &["mind-ir"]),
     ("mind-tensor", &["mind-core"]),
     ("mind-loops", &["mind-core"]),
+    ("mind-mil", &["mind-core"]),
     ("mind-text", &["mind-ir"]),
     ("mind-interp", &["mind-ir"]),
     ("mind-jit", &["mind-loops"]),
