@@ -33,6 +33,7 @@ pub fn registry() -> Registry {
         mind_core::DIALECT,
         mind_tensor::DIALECT,
         mind_loops::DIALECT,
+        mind_mil::DIALECT,
     ])
 }
 

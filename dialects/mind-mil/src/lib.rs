@@ -10,6 +10,7 @@
 //! [`MilOp`]; adding an op is one row.
 
 pub mod call;
+pub mod check;
 pub mod element;
 mod eval;
 pub mod infer;

@@ -34,6 +34,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mind-jit",
             "mind-rulecheck",
             "mind-text",
+            "mind-mil",
         ],
     ),
     ("mind", &["mind-driver"]),
