@@ -221,6 +221,11 @@ pub const CATALOGUE: &[CodeInfo] = &[
         "index out of bounds at run time",
         "op, indices, shape",
     ),
+    row(
+        6003,
+        "op that a target cannot run",
+        "op, target, the reason",
+    ),
     row(6004, "allocation failed or too large", "shape, dtype"),
     row(6005, "integer division by zero or overflow", "op, operands"),
 ];

@@ -44,6 +44,7 @@ const PASS_GROUPS: &[&[PassInfo]] = &[
     mind_transforms::PASSES,
     mind_to_tensor::PASSES,
     mind_to_loops::PASSES,
+    mind_to_mil::PASSES,
 ];
 
 /// A named pipeline: `-O2`.

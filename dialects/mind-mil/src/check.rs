@@ -251,7 +251,7 @@ pub fn is_name(name: &str) -> bool {
 }
 
 /// The names that the results of `op` were given, as far as they were.
-fn written_names(g: &Graph, op: OpId) -> impl Iterator<Item = &str> {
+pub(crate) fn written_names(g: &Graph, op: OpId) -> impl Iterator<Item = &str> {
     let sym = match (g.view::<Input>(op), g.view::<Const>(op)) {
         (Some(input), _) => Some(input.name(g)),
         (_, Some(constant)) => Some(constant.out(g)),

@@ -14,6 +14,7 @@ pub mod check;
 pub mod element;
 mod eval;
 pub mod infer;
+pub mod names;
 pub mod ops;
 pub mod opset;
 mod row;

@@ -5,7 +5,7 @@ use mind_ir::graph::Graph;
 use mind_ir::{OpId, ValueId};
 
 use crate::mil::names::{Names, is_name};
-use crate::mil::table::{ARGS, OUT, Parts, Table};
+use crate::mil::table::{OUT, Parts, Table};
 
 /// Positions of the attributes of a constant.
 pub(super) const CONST_ELEMENT: usize = 1;
@@ -70,11 +70,10 @@ impl Plan {
             }
         }
         for op in g.walk() {
-            let what = match () {
-                () if is(op, parts.constant) => reader(g, g.result(op)),
-                () if table.is_op(g.def(op)) => g.def(op).short_name(),
-                () => continue,
-            };
+            if !is(op, parts.constant) && !table.is_op(g.def(op)) {
+                continue;
+            }
+            let what = g.def(op).short_name();
             for value in g.results(op) {
                 if names[value.index()].is_empty() {
                     names[value.index()] = given.fresh(&format!("{what}_{}", g.label(value)));
@@ -123,27 +122,4 @@ impl Plan {
     pub(super) fn is_inline(&self, g: &Graph, op: OpId) -> bool {
         std::ptr::eq(g.def(op), self.constant) && g.attr(op, CONST_INLINE) == Attr::Bool(true)
     }
-}
-
-/// The argument that a constant is given to first.
-fn reader(g: &Graph, value: ValueId) -> &str {
-    let Some((user, index)) = g.uses(value).last() else {
-        return "const";
-    };
-    let mut at = 0;
-    let def = g.def(user);
-    if def.attrs.first().is_none_or(|attr| attr.name != "args") {
-        return "const";
-    }
-    for written in word(g, user, ARGS).split_ascii_whitespace() {
-        let (name, count) = match written.split_once('*') {
-            Some((name, count)) => (name, count.parse().unwrap_or(0)),
-            None => (written, 1),
-        };
-        at += count;
-        if index < at {
-            return name;
-        }
-    }
-    "const"
 }
