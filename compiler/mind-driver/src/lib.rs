@@ -8,3 +8,4 @@ pub mod load;
 pub mod npz;
 pub mod session;
 pub mod tools;
+pub mod weights;

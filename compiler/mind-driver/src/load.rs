@@ -3,6 +3,7 @@
 use mind_diag::{Code, Diagnostic, Diagnostics, SourceFile, Span};
 use mind_ir::Graph;
 use mind_ir::verify::{Profile, VerifyConfig, verify};
+use mind_mil::check::Interface;
 use mind_text::{Format, Formats, Limits, detect};
 
 /// How a module is read.
@@ -103,8 +104,7 @@ pub fn parse_and_verify(
     options: &LoadOptions,
 ) -> Result<(Format, Graph), Diagnostics> {
     let Some(format) = options.from.or_else(|| detect(text)) else {
-        let help =
-            "a module starts with `mic@1`, `mic@2` or an instruction of Core text, `%0 = ...`";
+        let help = "a module starts with `mic@1`, `mic@2`, `program(1.3)` or an instruction of Core text, `%0 = ...`";
         let found = Diagnostic::error(Span::FILE, "the format of this text cannot be told");
         return Err(found.help(help).into());
     };
@@ -117,6 +117,12 @@ pub fn parse_and_verify(
     );
     if found.has_errors() {
         return Err(found);
+    }
+    if matches!(format, Format::Mil | Format::MilPrimer) {
+        let found = mind_mil::check::check(&graph, Interface::Any);
+        if found.has_errors() {
+            return Err(found);
+        }
     }
     Ok((format, graph))
 }

@@ -33,6 +33,7 @@ pub fn registry() -> Registry {
         mind_core::DIALECT,
         mind_tensor::DIALECT,
         mind_loops::DIALECT,
+        mind_mil::DIALECT,
     ])
 }
 
@@ -43,6 +44,7 @@ const PASS_GROUPS: &[&[PassInfo]] = &[
     mind_transforms::PASSES,
     mind_to_tensor::PASSES,
     mind_to_loops::PASSES,
+    mind_to_mil::PASSES,
 ];
 
 /// A named pipeline: `-O2`.

@@ -7,7 +7,8 @@ use mind_ir::Graph;
 use mind_ir::opdef::Registry;
 
 use crate::limits::Limits;
-use crate::{core, mic1, mic2};
+use crate::mil::Spelling;
+use crate::{core, mic1, mic2, mil};
 
 /// A text format.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -18,11 +19,21 @@ pub enum Format {
     Mic2,
     /// Core text.
     Core,
+    /// MIL, as compilers print it.
+    Mil,
+    /// MIL, as the primer for writing by hand spells it.
+    MilPrimer,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Format; 3] = [Format::Mic1, Format::Mic2, Format::Core];
+    pub const ALL: [Format; 5] = [
+        Format::Mic1,
+        Format::Mic2,
+        Format::Core,
+        Format::Mil,
+        Format::MilPrimer,
+    ];
 
     /// The name on the command line.
     pub const fn name(self) -> &'static str {
@@ -30,6 +41,8 @@ impl Format {
             Format::Mic1 => "mic1",
             Format::Mic2 => "mic2",
             Format::Core => "core",
+            Format::Mil => "mil",
+            Format::MilPrimer => "mil-primer",
         }
     }
 
@@ -44,6 +57,7 @@ impl Format {
             Format::Mic1 => "mic",
             Format::Mic2 => "mic@2",
             Format::Core => "core",
+            Format::Mil | Format::MilPrimer => "mil",
         }
     }
 }
@@ -63,13 +77,14 @@ pub fn detect(text: &str) -> Option<Format> {
     let lines = text
         .lines()
         .map(|line| line.trim_start_matches([' ', '\t']));
-    let first = lines
-        .into_iter()
-        .find(|line| !line.trim_end().is_empty() && !line.starts_with('#'))?;
+    let first = lines.into_iter().find(|line| {
+        !line.trim_end().is_empty() && !line.starts_with('#') && !line.starts_with("//")
+    })?;
     match first.strip_prefix("mic@") {
         Some(version) if version.starts_with('1') => Some(Format::Mic1),
         Some(_) => Some(Format::Mic2),
         None if first.starts_with('%') || first.starts_with("outputs") => Some(Format::Core),
+        None if first.starts_with("program") => Some(Format::Mil),
         None => None,
     }
 }
@@ -82,6 +97,8 @@ pub struct Formats {
     pub mic2: mic2::Syntax,
     /// Core text.
     pub core: core::Syntax,
+    /// MIL.
+    pub mil: mil::Syntax,
 }
 
 impl Formats {
@@ -91,6 +108,7 @@ impl Formats {
             mic1: mic1::Syntax::new(registry),
             mic2: mic2::Syntax::new(registry),
             core: core::Syntax::new(registry),
+            mil: mil::Syntax::new(registry),
         }
     }
 
@@ -108,6 +126,8 @@ impl Formats {
             Format::Mic1 => self.mic1.parse(text, base, limits),
             Format::Mic2 => self.mic2.parse(text, base, limits),
             Format::Core => self.core.parse(text, base, limits),
+            Format::Mil => self.mil.parse(text, base, limits, Spelling::Compiler),
+            Format::MilPrimer => self.mil.parse(text, base, limits, Spelling::Primer),
         }
     }
 
@@ -119,6 +139,8 @@ impl Formats {
             Format::Mic1 => self.mic1.print(g),
             Format::Mic2 => self.mic2.print(g),
             Format::Core => self.core.print(g),
+            Format::Mil => self.mil.print(g, Spelling::Compiler),
+            Format::MilPrimer => self.mil.print(g, Spelling::Primer),
         }
     }
 }
@@ -184,6 +206,7 @@ mod tests {
             ("mic@1.5\n", Some(Format::Mic1)),
             ("# %0\n%0 = Input() : Tensor<f32, [2]>", Some(Format::Core)),
             ("outputs: %0", Some(Format::Core)),
+            ("// a comment\n  program(1.3)", Some(Format::Mil)),
             ("T0 f32", None),
             ("# only comments", None),
             ("", None),

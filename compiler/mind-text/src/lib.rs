@@ -1,4 +1,4 @@
-//! The text formats mic@1, mic@2 and Core.
+//! The text formats mic@1, mic@2, Core and MIL.
 //!
 //! [`Formats`] reads and writes all of them. Parsing leaves values untyped and records the types that
 //! a text declares; [`mind_ir::verify::verify`] gives every value its type. No format knows another.
@@ -10,6 +10,7 @@ pub mod limits;
 mod line;
 pub mod mic1;
 pub mod mic2;
+pub mod mil;
 pub mod number;
 mod quoted;
 mod scan;

@@ -164,6 +164,12 @@ pub enum VerifyError {
     TooLarge { ty: String },
     #[error("{problem}")]
     Structure { problem: String },
+    #[error("{problem}")]
+    Dialect {
+        code: Code,
+        problem: String,
+        help: Option<String>,
+    },
 }
 
 impl VerifyError {
@@ -211,6 +217,7 @@ impl VerifyError {
             Body { .. } => 4021,
             Word { .. } => 4022,
             TooLarge { .. } => 6004,
+            Dialect { code, .. } => return Some(*code),
             Structure { .. } => return None,
         }))
     }
@@ -258,6 +265,9 @@ impl VerifyError {
             Body { allowed, .. } => format!("it holds {allowed}"),
             Word { words, .. } => format!("it is one of {words}"),
             MissingType { .. } => "an input and a constant tensor declare their type".into(),
+            Dialect {
+                help: Some(help), ..
+            } => help.clone(),
             _ => return None,
         })
     }

@@ -95,8 +95,9 @@ impl Verifier<'_> {
         }
         for index in 0..g.regions(op).len() {
             let block = g.block(g.regions(op)[index]);
-            if g.def(op).has_closed_body() {
-                type_arguments(g, op, block)?;
+            match g.def(op).has_closed_body() {
+                true => type_arguments(g, op, block)?,
+                false => assume_arguments(g, block),
             }
             let before = self.found.error_count();
             self.inner_block(g, op, block);
@@ -191,6 +192,15 @@ fn assume_declared(g: &mut Graph, op: OpId) {
     for value in g.results(op) {
         if let Some(declared) = g.declared(value) {
             g.set_type(value, declared);
+        }
+    }
+}
+
+/// Gives the arguments of a body that is not closed the types that they declare.
+fn assume_arguments(g: &mut Graph, block: BlockId) {
+    for argument in g.arguments(block) {
+        if let Some(declared) = g.declared(argument) {
+            g.set_type(argument, declared);
         }
     }
 }

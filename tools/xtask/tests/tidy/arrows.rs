@@ -9,6 +9,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-core", &["mind-ir"]),
     ("mind-tensor", &["mind-core"]),
     ("mind-loops", &["mind-core"]),
+    ("mind-mil", &["mind-core"]),
+    ("mind-mlpackage", &["mind-mil"]),
     ("mind-text", &["mind-ir"]),
     ("mind-interp", &["mind-ir"]),
     ("mind-jit", &["mind-loops"]),
@@ -25,6 +27,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("mind-to-tensor", &["mind-pass", "mind-tensor"]),
     ("mind-to-loops", &["mind-to-tensor", "mind-loops"]),
+    ("mind-to-mil", &["mind-pass", "mind-tensor", "mind-mil"]),
     (
         "mind-driver",
         &[
@@ -33,6 +36,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mind-jit",
             "mind-rulecheck",
             "mind-text",
+            "mind-to-mil",
+            "mind-mlpackage",
         ],
     ),
     ("mind", &["mind-driver"]),
@@ -51,6 +56,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
 const SOLE_USERS: &[(&str, &str)] = &[
     ("bumpalo", "mind-ir"),
     ("egg", "mind-eqsat"),
+    ("prost", "mind-mlpackage"),
     ("cranelift-codegen", "mind-jit"),
     ("cranelift-frontend", "mind-jit"),
     ("iced-x86", "mind-jit"),

@@ -45,7 +45,7 @@ const LISTINGS: [&str; 5] = [
     "check-rules",
 ];
 
-fn output_args() -> [Arg; 4] {
+fn output_args() -> [Arg; 5] {
     [
         Arg::new("to")
             .long("to")
@@ -56,6 +56,14 @@ fn output_args() -> [Arg; 4] {
             .short('o')
             .value_name("OUT")
             .help("write there, not to standard output"),
+        Arg::new("ane-report")
+            .long("ane-report")
+            .value_name("FORM")
+            .value_parser(["text", "json"])
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("text")
+            .help("print, instead of the module, which of its MIL ops run on the neural engine, and why"),
         Arg::new("split-input-file")
             .long("split-input-file")
             .action(ArgAction::SetTrue)

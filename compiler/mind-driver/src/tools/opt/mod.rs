@@ -243,6 +243,14 @@ impl<'a> Run<'a> {
         if let Err(found) = self.passes(&mut g, &mut watch, &mut outcome.statistics) {
             return outcome.found.append(found);
         }
+        if let Some(form) = self.matches.get_one::<String>("ane-report") {
+            let report = mind_to_mil::ane::report(&g);
+            outcome.printed.push(match form.as_str() {
+                "json" => report.json(),
+                _ => report.text(),
+            });
+            return;
+        }
         let wanted = self
             .matches
             .get_one::<String>("to")

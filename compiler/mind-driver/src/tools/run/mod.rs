@@ -24,6 +24,7 @@ use crate::host::Host;
 use crate::load::{Loaded, load_module};
 use crate::npz;
 use crate::session::Session;
+use crate::weights;
 
 /// Runs the tool; see `--help`.
 pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
@@ -175,7 +176,12 @@ fn load(args: &Args, host: &mut dyn Host) -> Result<(Loaded, Duration), u8> {
     );
     let taken = host.now().saturating_sub(started);
     match loaded {
-        Ok(loaded) => Ok((loaded, taken)),
+        Ok(mut loaded) => {
+            let limit = args.load.limits.bytes;
+            let read = weights::read(&mut loaded.graph, &args.file, limit, host);
+            read.map_err(|found| reject(args, host, &found, &loaded.file))?;
+            Ok((loaded, taken))
+        }
         Err(rejected) => Err(reject(args, host, &rejected.diagnostics, &rejected.file)),
     }
 }

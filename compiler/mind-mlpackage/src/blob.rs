@@ -1,0 +1,187 @@
+//! The weight file: large constants one after the other, version 2.
+//!
+//! All little endian: a header of 64 bytes (count, version), then for each constant, at a boundary of 64
+//! bytes, 64 bytes of metadata (sentinel, data type, bytes, place of the data, padding bits) and the data.
+//! A constant's offset is that of its metadata.
+
+use mind_mil::Element;
+use thiserror::Error;
+
+/// What headers and metadata take, and where they begin.
+pub const ALIGNMENT: usize = 64;
+const SENTINEL: u32 = 0xdead_beef;
+const VERSION: u32 = 2;
+
+/// A weight file that grows.
+#[derive(Clone, Debug, Default)]
+pub struct Writer {
+    bytes: Vec<u8>,
+    count: u32,
+}
+
+impl Writer {
+    /// A file without constants.
+    pub fn new() -> Writer {
+        Writer {
+            bytes: vec![0; ALIGNMENT],
+            count: 0,
+        }
+    }
+
+    /// Whether there is no constant.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Appends a constant of `bits` bits that stand in little-endian `data`; its offset.
+    ///
+    /// Errors: none for an element type that weight files do not have.
+    pub fn push(&mut self, element: Element, data: &[u8], bits: u64) -> Option<u64> {
+        let code = element.blob()?;
+        let start = self.bytes.len().next_multiple_of(ALIGNMENT);
+        self.bytes.resize(start, 0);
+        self.bytes.extend(SENTINEL.to_le_bytes());
+        self.bytes.extend(code.to_le_bytes());
+        self.bytes.extend((data.len() as u64).to_le_bytes());
+        self.bytes
+            .extend(((start + ALIGNMENT) as u64).to_le_bytes());
+        self.bytes
+            .extend((8 * data.len() as u64 - bits).to_le_bytes());
+        self.bytes.resize(start + ALIGNMENT, 0);
+        self.bytes.extend_from_slice(data);
+        self.count += 1;
+        Some(start as u64)
+    }
+
+    /// The file.
+    pub fn finish(mut self) -> Vec<u8> {
+        self.bytes[..4].copy_from_slice(&self.count.to_le_bytes());
+        self.bytes[4..8].copy_from_slice(&VERSION.to_le_bytes());
+        self.bytes
+    }
+}
+
+/// Why a place in a weight file holds no constant.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum BlobError {
+    /// The file has no header of version 2.
+    #[error("the file is no weight file of version 2")]
+    Header,
+    /// The offset is no boundary.
+    #[error("offset {0} is no multiple of 64, or 0")]
+    Offset(u64),
+    /// No metadata stands there.
+    #[error("no constant begins at offset {0}")]
+    Sentinel(u64),
+    /// Another data type.
+    #[error("it holds data type {found}, not {expected}")]
+    Element {
+        /// The number in the file.
+        found: u32,
+        /// The element type asked for.
+        expected: &'static str,
+    },
+    /// Another number of bytes.
+    #[error("it holds {found} bytes, not {expected}")]
+    Size {
+        /// The number in the file.
+        found: u64,
+        /// What the type asks for.
+        expected: u64,
+    },
+    /// The data reach past the end of the file.
+    #[error("its data reach past the end of the file")]
+    End,
+}
+
+/// The data of the constant at `offset`, which has `bytes` bytes of `element`.
+///
+/// Errors: see [`BlobError`].
+pub fn read(file: &[u8], offset: u64, element: Element, bytes: u64) -> Result<&[u8], BlobError> {
+    let word = |at: usize| {
+        let bytes = file.get(at..)?.first_chunk::<4>()?;
+        Some(u32::from_le_bytes(*bytes))
+    };
+    let long = |at: usize| {
+        let bytes = file.get(at..)?.first_chunk::<8>()?;
+        Some(u64::from_le_bytes(*bytes))
+    };
+    if file.len() < ALIGNMENT || word(4) != Some(VERSION) {
+        return Err(BlobError::Header);
+    }
+    let at = usize::try_from(offset)
+        .ok()
+        .filter(|at| *at > 0 && at % ALIGNMENT == 0);
+    let at = at.ok_or(BlobError::Offset(offset))?;
+    let metadata = file.get(at..).filter(|rest| rest.len() >= ALIGNMENT);
+    if metadata.is_none() || word(at) != Some(SENTINEL) {
+        return Err(BlobError::Sentinel(offset));
+    }
+    let (Some(code), Some(size), Some(data)) = (word(at + 4), long(at + 8), long(at + 16)) else {
+        return Err(BlobError::Sentinel(offset));
+    };
+    if element.blob() != Some(code) {
+        return Err(BlobError::Element {
+            found: code,
+            expected: element.name(),
+        });
+    }
+    if size != bytes {
+        return Err(BlobError::Size {
+            found: size,
+            expected: bytes,
+        });
+    }
+    let start = usize::try_from(data).map_err(|_| BlobError::End)?;
+    let end = start.checked_add(usize::try_from(size).map_err(|_| BlobError::End)?);
+    end.and_then(|end| file.get(start..end))
+        .ok_or(BlobError::End)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_lie_where_the_published_file_has_them() {
+        let mut writer = Writer::new();
+        assert_eq!(writer.push(Element::Fp16, &[0; 6], 48), Some(64));
+        assert_eq!(writer.push(Element::Uint8, &[1; 5], 40), Some(192));
+        assert_eq!(writer.push(Element::Fp32, &[2; 80], 640), Some(320));
+        let file = writer.finish();
+        assert_eq!(file.len(), 464);
+        assert_eq!(file[..8], [3, 0, 0, 0, 2, 0, 0, 0]);
+        assert_eq!(read(&file, 192, Element::Uint8, 5), Ok(&[1u8; 5][..]));
+    }
+
+    #[test]
+    fn broken_places_are_refused() {
+        let mut writer = Writer::new();
+        writer.push(Element::Fp16, &[0; 6], 48);
+        let file = writer.finish();
+        assert_eq!(read(&[], 64, Element::Fp16, 6), Err(BlobError::Header));
+        assert_eq!(read(&file, 0, Element::Fp16, 6), Err(BlobError::Offset(0)));
+        assert_eq!(
+            read(&file, 65, Element::Fp16, 6),
+            Err(BlobError::Offset(65))
+        );
+        assert_eq!(
+            read(&file, 128, Element::Fp16, 6),
+            Err(BlobError::Sentinel(128))
+        );
+        let size = BlobError::Size {
+            found: 6,
+            expected: 8,
+        };
+        assert_eq!(read(&file, 64, Element::Fp16, 8), Err(size));
+        let element = BlobError::Element {
+            found: 1,
+            expected: "fp32",
+        };
+        assert_eq!(read(&file, 64, Element::Fp32, 6), Err(element));
+        assert_eq!(
+            read(&file[..130], 64, Element::Fp16, 6),
+            Err(BlobError::End)
+        );
+    }
+}

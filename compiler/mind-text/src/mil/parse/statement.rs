@@ -1,0 +1,113 @@
+//! Reading statements.
+
+use super::literal::typed;
+use super::program::block;
+use super::reader::Reader;
+use super::types::{at_type, ty};
+use crate::mil::syntax::{Arg, Name, Statement, Typed};
+use crate::scan::Parsed;
+
+/// Reads a statement, whose block is nested `depth` deep.
+pub(super) fn statement<'t>(reader: &mut Reader<'t>, depth: usize) -> Parsed<Statement<'t>> {
+    let mut results = Vec::new();
+    // An op without results begins with its name, which no type has.
+    if at_type(reader) {
+        loop {
+            results.push((ty(reader)?, reader.word("a result's name")?));
+            if !reader.eat(b',') {
+                break;
+            }
+        }
+        reader.mark(b'=')?;
+    }
+    let op = reader.word("an op")?;
+    if reader.eat(b'<') {
+        reader.word("an opset")?;
+        reader.mark(b'>')?;
+    }
+    let (mut args, inside) = arguments(reader, op)?;
+    let mut attributes = attributes(reader)?;
+    attributes.extend(inside);
+    args.sort_by_key(|(name, _)| name.text);
+    let mut blocks = Vec::new();
+    while reader.at(b'(') {
+        blocks.push(block(reader, depth + 1)?);
+    }
+    reader.mark(b';')?;
+    Ok(Statement {
+        results,
+        op,
+        args,
+        attributes,
+        blocks,
+    })
+}
+
+type Arguments<'t> = (Vec<(Name<'t>, Arg<'t>)>, Vec<(Name<'t>, Typed)>);
+
+/// Reads arguments; the value of a constant, which the primer gives as one, is an attribute.
+fn arguments<'t>(reader: &mut Reader<'t>, op: Name<'t>) -> Parsed<Arguments<'t>> {
+    reader.mark(b'(')?;
+    let (mut args, mut inside) = (Vec::new(), Vec::new());
+    while !reader.at(b')') {
+        if !args.is_empty() || !inside.is_empty() {
+            reader.mark(b',')?;
+        }
+        let name = reader.word("an argument's name")?;
+        reader.mark(b'=')?;
+        if op.text == "const" {
+            inside.push((name, typed(reader)?));
+        } else {
+            args.push((name, argument(reader, 0)?));
+        }
+    }
+    reader.bump();
+    Ok((args, inside))
+}
+
+fn argument<'t>(reader: &mut Reader<'t>, depth: usize) -> Parsed<Arg<'t>> {
+    reader.check_depth(depth, "tuples")?;
+    if reader.eat(b'(') {
+        let mut entries = Vec::new();
+        while !reader.at(b')') {
+            if !entries.is_empty() {
+                reader.mark(b',')?;
+            }
+            entries.push(argument(reader, depth + 1)?);
+        }
+        reader.bump();
+        return Ok(Arg::Tuple(entries));
+    }
+    if reader.at_word("const") {
+        reader.bump();
+        reader.mark(b'(')?;
+        if reader.at_word("val") {
+            reader.bump();
+            reader.mark(b'=')?;
+        }
+        let value = typed(reader)?;
+        reader.mark(b')')?;
+        return Ok(Arg::Typed(value));
+    }
+    match at_type(reader) {
+        true => Ok(Arg::Typed(typed(reader)?)),
+        false => Ok(Arg::Name(reader.word("a value")?)),
+    }
+}
+
+fn attributes<'t>(reader: &mut Reader<'t>) -> Parsed<Vec<(Name<'t>, Typed)>> {
+    let mut attributes = Vec::new();
+    if !reader.eat(b'[') {
+        return Ok(attributes);
+    }
+    while !reader.at(b']') {
+        if !attributes.is_empty() {
+            reader.mark(b',')?;
+        }
+        let name = reader.word("an attribute's name")?;
+        reader.mark(b'=')?;
+        attributes.push((name, typed(reader)?));
+    }
+    reader.bump();
+    Ok(attributes)
+}

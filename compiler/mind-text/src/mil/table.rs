@@ -1,0 +1,77 @@
+//! The table entries that the text needs.
+
+use mind_ir::opdef::{OpDef, Registry};
+use rustc_hash::FxHashMap;
+
+/// What the ops of every signature are prefixed with.
+const PREFIX: &str = "mil.";
+
+/// The entries of the mil dialect, if a registry has it.
+pub(super) struct Table {
+    pub(super) parts: Option<Parts>,
+    by_name: FxHashMap<&'static str, &'static OpDef>,
+}
+
+/// The entries of what a program is made of.
+#[derive(Clone, Copy)]
+pub(super) struct Parts {
+    pub(super) program: &'static OpDef,
+    pub(super) func: &'static OpDef,
+    pub(super) input: &'static OpDef,
+    pub(super) constant: &'static OpDef,
+}
+
+/// Positions of the attributes of ops that have signatures.
+pub(super) const ARGS: usize = 0;
+pub(super) const OUT: usize = 1;
+pub(super) const NAME: usize = 2;
+
+impl Table {
+    pub(super) fn new(registry: &Registry) -> Table {
+        let part = |name: &str| registry.get(name);
+        let parts = || {
+            Some(Parts {
+                program: part("mil.program")?,
+                func: part("mil.func")?,
+                input: part("mil.input")?,
+                constant: part("mil.const")?,
+            })
+        };
+        let signed = |def: &&'static OpDef| {
+            let names = def.attrs.iter().map(|attr| attr.name);
+            def.name.starts_with(PREFIX) && names.eq(["args", "out", "name"])
+        };
+        let ops = registry.ops().filter(signed);
+        Table {
+            parts: parts(),
+            by_name: ops.map(|def| (def.short_name(), def)).collect(),
+        }
+    }
+
+    /// The op called `name`.
+    pub(super) fn get(&self, name: &str) -> Option<&'static OpDef> {
+        self.by_name.get(name).copied()
+    }
+
+    /// Whether an op of this kind has a signature.
+    pub(super) fn is_op(&self, def: &'static OpDef) -> bool {
+        self.get(def.short_name())
+            .is_some_and(|own| std::ptr::eq(own, def))
+    }
+
+    /// The ops' names.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.by_name.keys().copied()
+    }
+}
+
+/// Whether the op is one whose arguments older text writes as attributes.
+pub(super) fn takes_attributes(name: &str) -> bool {
+    matches!(
+        name,
+        "constexpr_affine_dequantize"
+            | "constexpr_lut_to_dense"
+            | "constexpr_sparse_to_dense"
+            | "constexpr_cast"
+    )
+}

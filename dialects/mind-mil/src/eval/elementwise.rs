@@ -1,0 +1,205 @@
+//! Ops that act at every position alone.
+
+use mind_ir::eval::{EvalCx, EvalManyResult};
+use mind_ir::scalar::ScalarFn;
+use mind_ir::scalar::math::{exp_f32, gelu_f32, log_f32, sigmoid_f32, tanh_f32};
+use mind_ir::tensor::Tensor;
+use mind_ir::types::DType;
+
+use super::kernel::{map, numbers, one, operand, optional, pairs, scalar, singles, stretched};
+use crate::call::{Call, floats, integers};
+use crate::element::Element;
+
+type Operands<'o, 't> = &'o [&'t Tensor];
+
+/// One function of core on argument `x`, by the name of the op.
+pub(crate) fn unary(
+    call: &Call<'_>,
+    cx: &EvalCx<'_>,
+    operands: Operands<'_, '_>,
+) -> EvalManyResult {
+    let x = operand(call, operands, "x");
+    let function = match call.name {
+        "relu" => ScalarFn::Relu,
+        "abs" => ScalarFn::Abs,
+        "sqrt" => ScalarFn::Sqrt,
+        "exp" => ScalarFn::Exp,
+        "erf" => ScalarFn::Erf,
+        "tanh" => ScalarFn::Tanh,
+        "sigmoid" => ScalarFn::Sigmoid,
+        _ => return computed(call, cx, x),
+    };
+    one(scalar(cx, function, &[x])?)
+}
+
+/// A function that core does not have, in `f32`.
+fn computed(call: &Call<'_>, cx: &EvalCx<'_>, x: &Tensor) -> EvalManyResult {
+    let parameter = |name: &str| call.float(name).unwrap_or(0.0) as f32;
+    let (alpha, beta, epsilon) = (parameter("alpha"), parameter("beta"), parameter("epsilon"));
+    let exp = exp_f32;
+    let softplus = |x: f32| x.max(0.0) + log_f32(1.0 + exp(-x.abs()));
+    let function: Box<dyn Fn(f32) -> f32> = match call.name {
+        "log" => Box::new(move |x| log_f32(x + epsilon)),
+        "rsqrt" => Box::new(move |x| 1.0 / (x + epsilon).sqrt()),
+        "inverse" => Box::new(move |x| 1.0 / (x + epsilon)),
+        "square" => Box::new(|x| x * x),
+        "sign" => Box::new(|x| {
+            if x > 0.0 {
+                1.0
+            } else if x < 0.0 {
+                -1.0
+            } else {
+                0.0
+            }
+        }),
+        "ceil" => Box::new(f32::ceil),
+        "floor" => Box::new(f32::floor),
+        "round" => Box::new(f32::round_ties_even),
+        "exp2" => Box::new(move |x| exp(x * std::f32::consts::LN_2)),
+        "sinh" => Box::new(move |x| (exp(x) - exp(-x)) / 2.0),
+        "cosh" => Box::new(move |x| (exp(x) + exp(-x)) / 2.0),
+        "relu6" => Box::new(|x| x.clamp(0.0, 6.0)),
+        "silu" => Box::new(|x| x * sigmoid_f32(x)),
+        "softplus" => Box::new(softplus),
+        "softsign" => Box::new(|x| x / (1.0 + x.abs())),
+        "clip" => Box::new(move |x| x.max(alpha).min(beta)),
+        "threshold" => Box::new(move |x| x.max(alpha)),
+        "leaky_relu" => Box::new(move |x| if x >= 0.0 { x } else { alpha * x }),
+        "elu" => Box::new(move |x| if x >= 0.0 { x } else { alpha * (exp(x) - 1.0) }),
+        "thresholded_relu" => Box::new(move |x| if x >= alpha { x } else { 0.0 }),
+        "clamped_relu" => Box::new(move |x| {
+            if x >= 0.0 {
+                x.min(beta)
+            } else {
+                (alpha * x).min(beta)
+            }
+        }),
+        "linear_activation" => Box::new(move |x| alpha * x + beta),
+        "scaled_tanh" => Box::new(move |x| alpha * tanh_f32(beta * x)),
+        "sigmoid_hard" => Box::new(move |x| (alpha * x + beta).clamp(0.0, 1.0)),
+        "gelu" => gelu(call.word("mode")),
+        other => unreachable!("`{other}` has a row of its own"),
+    };
+    one(map(cx, x, function)?)
+}
+
+fn gelu(mode: &str) -> Box<dyn Fn(f32) -> f32> {
+    match mode {
+        "TANH_APPROXIMATION" => Box::new(|x| {
+            let inner = (2.0 / std::f32::consts::PI).sqrt() * (x + 0.044_715 * x * x * x);
+            0.5 * x * (1.0 + tanh_f32(inner))
+        }),
+        "SIGMOID_APPROXIMATION" => Box::new(|x| x * sigmoid_f32(1.702 * x)),
+        _ => Box::new(gelu_f32),
+    }
+}
+
+/// A negative element times the `alpha` of its channel.
+pub(crate) fn prelu(call: &Call<'_>, _: &EvalCx<'_>, operands: Operands<'_, '_>) -> EvalManyResult {
+    let x = operand(call, operands, "x");
+    let alpha = singles(operand(call, operands, "alpha"));
+    let inner: usize = x.shape()[2..].iter().product();
+    let elements = singles(x)
+        .into_iter()
+        .enumerate()
+        .map(|(at, x)| match x >= 0.0 {
+            true => x,
+            false => x * alpha[at / inner % alpha.len()],
+        });
+    one(numbers(
+        x,
+        x.shape().to_vec(),
+        &elements.collect::<Vec<f32>>(),
+    ))
+}
+
+/// Arithmetic on `x` and `y`, by the name of the op.
+pub(crate) fn binary(
+    call: &Call<'_>,
+    cx: &EvalCx<'_>,
+    operands: Operands<'_, '_>,
+) -> EvalManyResult {
+    let (x, y) = (operand(call, operands, "x"), operand(call, operands, "y"));
+    let function = match call.name {
+        "add" => ScalarFn::Add,
+        "sub" => ScalarFn::Sub,
+        "mul" => ScalarFn::Mul,
+        "real_div" => ScalarFn::Div,
+        "maximum" => ScalarFn::Maximum,
+        "minimum" => ScalarFn::Minimum,
+        name => {
+            let (shape, pairs) = pairs(cx, x, y)?;
+            let divided = pairs.into_iter().map(|(x, y)| match name {
+                "floor_div" => (x / y).floor() as f32,
+                _ => (x - (x / y).floor() * y) as f32,
+            });
+            return one(numbers(x, shape, &divided.collect::<Vec<f32>>()));
+        }
+    };
+    one(scalar(cx, function, &[x, y])?)
+}
+
+/// Comparisons and logic, by the name of the op.
+pub(crate) fn predicate(
+    call: &Call<'_>,
+    cx: &EvalCx<'_>,
+    operands: Operands<'_, '_>,
+) -> EvalManyResult {
+    let x = operand(call, operands, "x");
+    let y = optional(call, operands, "y").unwrap_or(x);
+    let (shape, pairs) = pairs(cx, x, y)?;
+    let holds: fn(f64, f64) -> bool = match call.name {
+        "equal" => |x, y| x == y,
+        "not_equal" => |x, y| x != y,
+        "less" => |x, y| x < y,
+        "less_equal" => |x, y| x <= y,
+        "greater" => |x, y| x > y,
+        "greater_equal" => |x, y| x >= y,
+        "logical_and" => |x, y| x != 0.0 && y != 0.0,
+        "logical_or" => |x, y| x != 0.0 || y != 0.0,
+        "logical_xor" => |x, y| (x != 0.0) != (y != 0.0),
+        _ => |x, _| x == 0.0,
+    };
+    one(Tensor::of(
+        shape,
+        pairs.into_iter().map(|(x, y)| holds(x, y)).collect(),
+    ))
+}
+
+/// `a` where the condition holds, else `b`.
+pub(crate) fn select(
+    call: &Call<'_>,
+    cx: &EvalCx<'_>,
+    operands: Operands<'_, '_>,
+) -> EvalManyResult {
+    let [cond, a, b] = ["cond", "a", "b"].map(|name| operand(call, operands, name));
+    let shape = mind_ir::scalar::broadcast_extents(a.shape(), b.shape())?;
+    let shape = mind_ir::scalar::broadcast_extents(cond.shape(), &shape)?;
+    let [cond, a, b] = [
+        stretched(cx, cond, &shape)?,
+        stretched(cx, a, &shape)?,
+        stretched(cx, b, &shape)?,
+    ];
+    let flags = integers(&cond);
+    one(mind_ir::with_dtype!(a.dtype(), T => {
+        let both = a.elements::<T>().iter().zip(b.elements::<T>());
+        let chosen = both.zip(&flags).map(|((&a, &b), &flag)| if flag != 0 { a } else { b });
+        Tensor::of(shape, chosen.collect::<Vec<T>>())
+    }))
+}
+
+/// The elements in another element type; numbers are cut off to integers.
+pub(crate) fn cast(call: &Call<'_>, cx: &EvalCx<'_>, operands: Operands<'_, '_>) -> EvalManyResult {
+    let x = operand(call, operands, "x");
+    let dtype = Element::parse(call.word("dtype")).map_or(DType::F32, Element::carrier);
+    cx.count(dtype, x.shape())?;
+    let shape = x.shape().to_vec();
+    one(match dtype {
+        DType::Bool => Tensor::of(shape, floats(x).into_iter().map(|x| x != 0.0).collect()),
+        DType::I32 => Tensor::of(shape, integers(x).into_iter().map(|x| x as i32).collect()),
+        dtype => {
+            let zero = Tensor::new(vec![0], mind_ir::tensor::Buffer::zeros(dtype, 0));
+            numbers(&zero, shape, &singles(x))
+        }
+    })
+}

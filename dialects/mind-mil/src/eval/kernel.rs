@@ -1,0 +1,123 @@
+//! What every evaluation needs.
+
+use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
+use mind_ir::scalar::{ScalarFn, broadcast_extents, eval};
+use mind_ir::tensor::{FloatNum, Tensor, advance, broadcast_strides};
+use mind_ir::with_float;
+use smallvec::smallvec;
+
+use crate::call::Call;
+
+/// The one result.
+pub(crate) fn one(tensor: Tensor) -> EvalManyResult {
+    Ok(smallvec![tensor])
+}
+
+/// The tensor of argument `name`. Panics where it is optional and left out.
+pub(crate) fn operand<'t>(call: &Call<'_>, operands: &[&'t Tensor], name: &str) -> &'t Tensor {
+    optional(call, operands, name).expect("a required argument is given")
+}
+
+/// The tensor of argument `name`.
+pub(crate) fn optional<'t>(
+    call: &Call<'_>,
+    operands: &[&'t Tensor],
+    name: &str,
+) -> Option<&'t Tensor> {
+    call.index(name).map(|index| operands[index])
+}
+
+/// A function of core at every position.
+pub(crate) fn scalar(
+    cx: &EvalCx<'_>,
+    function: ScalarFn,
+    operands: &[&Tensor],
+) -> Result<Tensor, EvalError> {
+    eval(function, cx, operands)
+}
+
+/// The elements in `f32`, exactly or rounded once.
+pub(crate) fn singles(tensor: &Tensor) -> Vec<f32> {
+    crate::call::floats(tensor)
+        .into_iter()
+        .map(|element| element as f32)
+        .collect()
+}
+
+/// Numbers, rounded once to the dtype of `like`, in `shape`. Panics unless that is a float.
+pub(crate) fn rounded(like: &Tensor, shape: Vec<usize>, elements: &[f32]) -> Tensor {
+    with_float!(like.dtype(), T => {
+        let elements = elements.iter().map(|&element| <T as FloatNum>::from_f64(f64::from(element)));
+        Tensor::of(shape, elements.collect::<Vec<T>>())
+    }, else unreachable!("verified operands are floats"))
+}
+
+/// `function` of each element, computed in `f32`; integers go by way of it exactly up to 2^24.
+pub(crate) fn map(
+    cx: &EvalCx<'_>,
+    x: &Tensor,
+    function: impl Fn(f32) -> f32,
+) -> Result<Tensor, EvalError> {
+    cx.count(x.dtype(), x.shape())?;
+    let elements: Vec<f32> = singles(x).into_iter().map(function).collect();
+    Ok(numbers(x, x.shape().to_vec(), &elements))
+}
+
+/// Numbers in the dtype of `like`; integers are cut off.
+pub(crate) fn numbers(like: &Tensor, shape: Vec<usize>, elements: &[f32]) -> Tensor {
+    use mind_ir::types::DType;
+    match like.dtype() {
+        dtype if dtype.is_float() => rounded(like, shape, elements),
+        DType::I32 => Tensor::of(shape, elements.iter().map(|&x| x as i32).collect()),
+        DType::I16 => Tensor::of(shape, elements.iter().map(|&x| x as i16).collect()),
+        DType::I8 => Tensor::of(shape, elements.iter().map(|&x| x as i8).collect()),
+        DType::U16 => Tensor::of(shape, elements.iter().map(|&x| x as u16).collect()),
+        _ => Tensor::of(shape, elements.iter().map(|&x| x as u8).collect()),
+    }
+}
+
+/// The element of `x` and that of `y` at each position of the shape both broadcast to.
+pub(crate) fn pairs(
+    cx: &EvalCx<'_>,
+    x: &Tensor,
+    y: &Tensor,
+) -> Result<(Vec<usize>, Vec<(f64, f64)>), EvalError> {
+    let shape = broadcast_extents(x.shape(), y.shape())?;
+    let count = cx.count(mind_ir::types::DType::F64, &shape)?;
+    let (left, right) = (crate::call::floats(x), crate::call::floats(y));
+    let strides = [
+        broadcast_strides(x.shape(), &shape),
+        broadcast_strides(y.shape(), &shape),
+    ];
+    let mut index = vec![0; shape.len()];
+    let mut all = Vec::with_capacity(count);
+    for _ in 0..count {
+        let at = |strides: &[usize]| {
+            index
+                .iter()
+                .zip(strides)
+                .map(|(i, stride)| i * stride)
+                .sum::<usize>()
+        };
+        all.push((left[at(&strides[0])], right[at(&strides[1])]));
+        advance(&mut index, &shape);
+    }
+    Ok((shape, all))
+}
+
+/// `x`, repeated to `shape`.
+pub(crate) fn stretched(cx: &EvalCx<'_>, x: &Tensor, shape: &[usize]) -> Result<Tensor, EvalError> {
+    let joined = broadcast_extents(x.shape(), shape)?;
+    let strides = match x.count() {
+        0 => vec![0; joined.len()],
+        _ => broadcast_strides(x.shape(), &joined).to_vec(),
+    };
+    let axes: Vec<(usize, usize)> = joined.into_iter().zip(strides).collect();
+    mind_core::eval::strided::copy(cx, x, 0, &axes)
+}
+
+/// A number in the dtype of `like`, of rank 0.
+pub(crate) fn number(like: &Tensor, value: f64) -> Tensor {
+    with_float!(like.dtype(), T => Tensor::scalar(<T as FloatNum>::from_f64(value)),
+        else unreachable!("verified operands are floats"))
+}

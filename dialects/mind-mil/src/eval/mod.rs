@@ -1,0 +1,11 @@
+//! What ops compute, by family.
+//!
+//! Ops that core has compute as core's do. The others compute in `f32` and round once to the dtype.
+
+pub mod contract;
+pub mod elementwise;
+mod kernel;
+pub mod movement;
+pub mod normalize;
+pub mod reduce;
+pub mod window;

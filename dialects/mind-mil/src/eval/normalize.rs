@@ -1,0 +1,109 @@
+//! Softmax and normalisations.
+
+use mind_core::eval::reduce::{Along, max, mean, sum};
+use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
+use mind_ir::scalar::ScalarFn;
+use mind_ir::tensor::Tensor;
+
+use super::kernel::{number, one, operand, optional, rounded, scalar, singles};
+use crate::call::{Call, Given};
+
+fn along(axes: &[i64], rank: usize) -> Along {
+    let rank = rank as i64;
+    let reduced = (0..rank).map(|at| axes.contains(&at) || axes.contains(&(at - rank)));
+    Along::new(reduced.collect(), true)
+}
+
+/// As core's `Softmax`: the largest taken off, the exponentials, divided by their sum.
+pub(crate) fn softmax_along(cx: &EvalCx<'_>, x: &Tensor, axis: i64) -> Result<Tensor, EvalError> {
+    let largest = max(cx, x, &along(&[axis], x.rank()))?;
+    let shifted = scalar(cx, ScalarFn::Sub, &[x, &largest])?;
+    let powers = scalar(cx, ScalarFn::Exp, &[&shifted])?;
+    let total = sum(cx, &powers, &along(&[axis], x.rank()))?;
+    scalar(cx, ScalarFn::Div, &[&powers, &total])
+}
+
+/// `softmax` along `axis`.
+pub(crate) fn softmax(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let axis = call.int("axis").unwrap_or(-1);
+    one(softmax_along(cx, operand(call, operands, "x"), axis)?)
+}
+
+/// As core's `LayerNorm` over `axes`, then `gamma` and `beta`.
+pub(crate) fn layer(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let x = operand(call, operands, "x");
+    let axes = match call.ints("axes") {
+        Given::Known(axes) => axes,
+        _ => (0..x.rank() as i64).collect(),
+    };
+    let along = along(&axes, x.rank());
+    let center = mean(cx, x, &along)?;
+    let deviation = scalar(cx, ScalarFn::Sub, &[x, &center])?;
+    let squares = scalar(cx, ScalarFn::Mul, &[&deviation, &deviation])?;
+    let variance = mean(cx, &squares, &along)?;
+    let epsilon = number(x, call.float("epsilon").unwrap_or(1e-5));
+    let shifted = scalar(cx, ScalarFn::Add, &[&variance, &epsilon])?;
+    let scale = scalar(cx, ScalarFn::Sqrt, &[&shifted])?;
+    let mut result = scalar(cx, ScalarFn::Div, &[&deviation, &scale])?;
+    let rank = x.rank() as i64;
+    let shape: Vec<usize> = (0..rank)
+        .map(
+            |at| match axes.contains(&at) || axes.contains(&(at - rank)) {
+                true => x.shape()[at as usize],
+                false => 1,
+            },
+        )
+        .collect();
+    for (name, function) in [("gamma", ScalarFn::Mul), ("beta", ScalarFn::Add)] {
+        if let Some(factor) = optional(call, operands, name) {
+            let factor = factor.clone().with_shape(shape.clone());
+            result = scalar(cx, function, &[&result, &factor])?;
+        }
+    }
+    one(result)
+}
+
+/// `(x - mean) / sqrt(variance + epsilon) * gamma + beta`, channel by channel; without `mean` those of
+/// each instance.
+pub(crate) fn batch(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let x = operand(call, operands, "x");
+    let list = |name: &str| optional(call, operands, name).map(singles);
+    let [means, variances, gamma, beta] = ["mean", "variance", "gamma", "beta"].map(list);
+    let epsilon = call.float("epsilon").unwrap_or(1e-5) as f32;
+    let channels = x.shape()[1];
+    let inner: usize = x.shape()[2..].iter().product();
+    let mut elements = singles(x);
+    for (plane, run) in elements.chunks_mut(inner.max(1)).enumerate() {
+        let channel = plane % channels;
+        let (center, variance) = match (&means, &variances) {
+            (Some(means), Some(variances)) => (means[channel], variances[channel]),
+            _ => moments(run),
+        };
+        let scale =
+            gamma.as_ref().map_or(1.0, |gamma| gamma[channel]) / (variance + epsilon).sqrt();
+        let shift = beta.as_ref().map_or(0.0, |beta| beta[channel]);
+        run.iter_mut()
+            .for_each(|x| *x = (*x - center) * scale + shift);
+    }
+    one(rounded(x, x.shape().to_vec(), &elements))
+}
+
+fn moments(run: &[f32]) -> (f32, f32) {
+    let count = run.len() as f32;
+    let center = run.iter().sum::<f32>() / count;
+    let squares = run.iter().map(|x| (x - center) * (x - center));
+    (center, squares.sum::<f32>() / count)
+}
+
+/// Divided by the root of the sum of squares over the last three dimensions.
+pub(crate) fn l2(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let x = operand(call, operands, "x");
+    let epsilon = call.float("epsilon").unwrap_or(1e-6) as f32;
+    let inner: usize = x.shape()[x.rank() - 3..].iter().product();
+    let mut elements = singles(x);
+    for run in elements.chunks_mut(inner.max(1)) {
+        let norm = (run.iter().map(|x| x * x).sum::<f32>() + epsilon).sqrt();
+        run.iter_mut().for_each(|x| *x /= norm);
+    }
+    one(rounded(x, x.shape().to_vec(), &elements))
+}

@@ -1,0 +1,174 @@
+//! Sums of products without windows.
+
+use mind_ir::types::{Dim, Shape};
+use mind_ir::verify::InferManyResult;
+
+use super::rule::{agree, joined, rank, typed};
+use crate::call::Call;
+
+/// `[.., M, K]` by `[.., K, N]`, either transposed on request, the batch dimensions broadcast.
+pub(crate) fn matmul(call: &Call<'_>) -> InferManyResult {
+    rank(call, "x", 1..=usize::MAX)?;
+    rank(call, "y", 1..=usize::MAX)?;
+    let (x, y) = (call.ty("x"), call.ty("y"));
+    let mut left: Shape = x.shape.iter().copied().collect();
+    let mut right: Shape = y.shape.iter().copied().collect();
+    let (row, column) = (left.len() == 1, right.len() == 1);
+    if row {
+        left.insert(0, Dim::Fixed(1));
+    }
+    if column {
+        right.push(Dim::Fixed(1));
+    }
+    let (m, n) = (left.len(), right.len());
+    if call.flag("transpose_x") && !row {
+        left.swap(m - 1, m - 2);
+    }
+    if call.flag("transpose_y") && !column {
+        right.swap(n - 1, n - 2);
+    }
+    agree(call, "the contracted extents", left[m - 1], right[n - 2])?;
+    let mut shape = joined(call, &left[..m - 2], &right[..n - 2])?;
+    if !row {
+        shape.push(left[m - 2]);
+    }
+    if !column {
+        shape.push(right[n - 1]);
+    }
+    typed(x.dtype, shape)
+}
+
+/// `[.., I]` by `weight` `[O, I]`, plus `bias` `[O]`.
+pub(crate) fn linear(call: &Call<'_>) -> InferManyResult {
+    rank(call, "x", 1..=usize::MAX)?;
+    rank(call, "weight", 2..=2)?;
+    let (x, weight) = (call.ty("x"), call.ty("weight"));
+    let mut shape: Shape = x.shape.iter().copied().collect();
+    let last = shape.len() - 1;
+    agree(
+        call,
+        "`weight` at dimension 1",
+        shape[last],
+        weight.shape[1],
+    )?;
+    shape[last] = weight.shape[0];
+    if call.value("bias").is_some() {
+        rank(call, "bias", 1..=1)?;
+        agree(call, "`bias`", weight.shape[0], call.ty("bias").shape[0])?;
+    }
+    typed(x.dtype, shape)
+}
+
+/// The two equations that there are: `nchw,nwhu->nchu` and `abc,cbd->abd`, in any letters.
+pub(crate) fn einsum(call: &Call<'_>) -> InferManyResult {
+    let values = call.values("values");
+    call.length("values", values.len(), 2)?;
+    let (a, b) = (call.g.ty(values[0]), call.g.ty(values[1]));
+    let equation: String = call.word("equation").split_whitespace().collect();
+    let (named, rank) = match letters(&equation).as_str() {
+        "abcd,adce->abce" => (true, 4),
+        "abc,cbd->abd" => (true, 3),
+        _ => (false, 0),
+    };
+    if !named || a.rank() != rank || b.rank() != rank {
+        let found = format!("`{equation}` of ranks {} and {}", a.rank(), b.rank());
+        return Err(call.refused("equation", &found, "`nchw,nwhu->nchu` or `abc,cbd->abd`"));
+    }
+    if a.dtype != b.dtype {
+        let (op, lhs, rhs) = (call.name, a.dtype, b.dtype);
+        return Err(Box::new(mind_ir::verify::VerifyError::DTypeClash {
+            op,
+            lhs,
+            rhs,
+        }));
+    }
+    let mut shape: Shape = a.shape.iter().copied().collect();
+    match rank {
+        4 => {
+            agree(call, "the batch extents", a.shape[0], b.shape[0])?;
+            agree(call, "the extents of `h`", a.shape[2], b.shape[2])?;
+            agree(call, "the contracted extents", a.shape[3], b.shape[1])?;
+            shape[3] = b.shape[3];
+        }
+        _ => {
+            agree(call, "the extents of `b`", a.shape[1], b.shape[1])?;
+            agree(call, "the contracted extents", a.shape[2], b.shape[0])?;
+            shape[2] = b.shape[2];
+        }
+    }
+    typed(a.dtype, shape)
+}
+
+/// The equation with its letters renamed to `a`, `b`, `c` in the order they come.
+fn letters(equation: &str) -> String {
+    let mut seen: Vec<char> = Vec::new();
+    let renamed = equation.chars().take(64).map(|letter| {
+        if !letter.is_ascii_alphabetic() {
+            return letter;
+        }
+        let known = seen.iter().position(|&own| own == letter);
+        let at = known.unwrap_or_else(|| {
+            seen.push(letter);
+            seen.len() - 1
+        });
+        char::from(b'a' + (at % 26) as u8)
+    });
+    renamed.collect()
+}
+
+/// `[.., L, E]`, `[.., S, E]`, `[.., S, V]` to `[.., L, V]`, all leading dimensions alike.
+pub(crate) fn attention(call: &Call<'_>) -> InferManyResult {
+    for name in ["query", "key", "value"] {
+        rank(call, name, 3..=usize::MAX)?;
+    }
+    let [q, k, v] = ["query", "key", "value"].map(|name| call.ty(name));
+    let rank_of = q.rank();
+    rank(call, "key", rank_of..=rank_of)?;
+    rank(call, "value", rank_of..=rank_of)?;
+    for at in 0..rank_of - 2 {
+        let name = format!("leading extents at dimension {at}");
+        agree(call, &name, q.shape[at], k.shape[at])?;
+        agree(call, &name, q.shape[at], v.shape[at])?;
+    }
+    agree(
+        call,
+        "`query` and `key` at the last dimension",
+        q.shape[rank_of - 1],
+        k.shape[rank_of - 1],
+    )?;
+    agree(
+        call,
+        "`key` and `value`, the source length",
+        k.shape[rank_of - 2],
+        v.shape[rank_of - 2],
+    )?;
+    if call.value("attn_mask").is_some() {
+        rank(call, "attn_mask", 1..=rank_of)?;
+        let mask = call.ty("attn_mask");
+        let last = mask.shape[mask.rank() - 1];
+        agree(
+            call,
+            "`attn_mask` at the last dimension",
+            k.shape[rank_of - 2],
+            last,
+        )?;
+        let mut scores: Shape = q.shape.iter().copied().collect();
+        scores[rank_of - 1] = k.shape[rank_of - 2];
+        joined(call, mask.shape, &scores)?;
+    }
+    let mut shape: Shape = q.shape.iter().copied().collect();
+    shape[rank_of - 1] = v.shape[rank_of - 1];
+    typed(q.dtype, shape)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::letters;
+
+    #[test]
+    fn equations_are_the_same_in_any_letters() {
+        assert_eq!(letters("nchw,nwhu->nchu"), "abcd,adce->abce");
+        assert_eq!(letters("bkhc,bchq->bkhq"), "abcd,adce->abce");
+        assert_ne!(letters("bchq,bkhc->bkhq"), "abcd,adce->abce");
+    }
+}

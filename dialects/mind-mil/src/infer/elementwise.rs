@@ -1,0 +1,162 @@
+//! Ops that act at every position alone.
+
+use mind_ir::types::{DType, Dim, TensorType};
+use mind_ir::verify::{InferManyResult, VerifyError};
+
+use super::rule::{agree, joined, one, rank, typed};
+use crate::call::{Call, Given, floats};
+use crate::element::Element;
+
+pub(crate) use super::rule::declared;
+
+/// As argument `x`.
+pub(crate) fn same(call: &Call<'_>) -> InferManyResult {
+    one(call.ty("x").to_owned())
+}
+
+/// `gelu`, whose mode is a word.
+pub(crate) fn gelu(call: &Call<'_>) -> InferManyResult {
+    call.one_of(
+        "mode",
+        &["EXACT", "TANH_APPROXIMATION", "SIGMOID_APPROXIMATION"],
+    )?;
+    same(call)
+}
+
+/// `x`, with a constant `epsilon` that is not negative.
+pub(crate) fn epsilon(call: &Call<'_>) -> InferManyResult {
+    match call.float("epsilon") {
+        Some(epsilon) if epsilon < 0.0 => {
+            Err(call.refused("epsilon", &epsilon.to_string(), "not negative"))
+        }
+        _ => same(call),
+    }
+}
+
+/// `clip`: alpha below beta.
+pub(crate) fn clip(call: &Call<'_>) -> InferManyResult {
+    match (call.float("alpha"), call.float("beta")) {
+        (Some(alpha), Some(beta)) if alpha >= beta => Err(call.refused(
+            "alpha",
+            &alpha.to_string(),
+            &format!("below `beta`, which is {beta}"),
+        )),
+        _ => same(call),
+    }
+}
+
+/// `alpha` (and `beta`) with one entry per channel.
+pub(crate) fn per_channel(call: &Call<'_>) -> InferManyResult {
+    rank(call, "x", 3..=5)?;
+    let channels = call.ty("x").shape[1];
+    for name in ["alpha", "beta"] {
+        if call.value(name).is_some() {
+            let ty = call.ty(name);
+            rank_one(call, name, ty.rank())?;
+            agree(
+                call,
+                &format!("`{name}` and the channels"),
+                channels,
+                ty.shape[0],
+            )?;
+        }
+    }
+    same(call)
+}
+
+fn rank_one(call: &Call<'_>, name: &'static str, found: usize) -> Result<(), Box<VerifyError>> {
+    match found {
+        1 => Ok(()),
+        _ => rank(call, name, 1..=1),
+    }
+}
+
+/// Broadcasts `x` and `y`.
+pub(crate) fn binary(call: &Call<'_>) -> InferManyResult {
+    let (x, y) = (call.ty("x"), call.ty("y"));
+    typed(x.dtype, joined(call, x.shape, y.shape)?)
+}
+
+/// Broadcasts `x` and `y` to truth values.
+pub(crate) fn compare(call: &Call<'_>) -> InferManyResult {
+    let (x, y) = (call.ty("x"), call.ty("y"));
+    typed(DType::Bool, joined(call, x.shape, y.shape)?)
+}
+
+/// Broadcasts the condition and both choices.
+pub(crate) fn select(call: &Call<'_>) -> InferManyResult {
+    let (a, b) = (call.ty("a"), call.ty("b"));
+    let chosen = joined(call, a.shape, b.shape)?;
+    typed(a.dtype, joined(call, call.ty("cond").shape, &chosen)?)
+}
+
+/// `x` in the element type `dtype`.
+pub(crate) fn cast(call: &Call<'_>) -> InferManyResult {
+    use crate::opset::Opset;
+    let old = ["fp16", "fp32", "int32", "bool"];
+    let new = [
+        "fp16", "fp32", "int32", "bool", "int8", "uint8", "int16", "uint16",
+    ];
+    let words: &[&str] = if call.opset < Opset::Ios17 {
+        &old
+    } else {
+        &new
+    };
+    let word = call.one_of("dtype", words)?;
+    let dtype = Element::parse(word).map_or(DType::F32, Element::carrier);
+    one(TensorType::new(dtype, call.ty("x").shape.iter().copied()))
+}
+
+/// As `x`, along an `axis` of it.
+pub(crate) fn along(call: &Call<'_>) -> InferManyResult {
+    let rank = call.ty("x").rank();
+    if let Some(axis) = call.int("axis") {
+        call.axis(axis, rank)?;
+    }
+    same(call)
+}
+
+/// As `x`, along `axes` of it.
+pub(crate) fn along_axes(call: &Call<'_>) -> InferManyResult {
+    if let Given::Known(axes) = call.ints("axes") {
+        call.axes(&axes, call.ty("x").rank())?;
+    }
+    same(call)
+}
+
+/// A tensor of what `shape` lists.
+pub(crate) fn filled(call: &Call<'_>) -> InferManyResult {
+    let dtype = call
+        .value("value")
+        .map_or(DType::F32, |value| call.g.ty(value).dtype);
+    match call.ints("shape") {
+        Given::Known(shape) => typed(dtype, shape.into_iter().map(Dim::Fixed).collect()),
+        _ => declared(call),
+    }
+}
+
+/// The extents of `x`, as a list.
+pub(crate) fn shape(call: &Call<'_>) -> InferManyResult {
+    let rank = call.ty("x").rank() as i64;
+    match call.value("output_dtype") {
+        Some(_) => declared(call),
+        None => one(TensorType::fixed(DType::I32, &[rank])),
+    }
+}
+
+/// The numbers from `start` to below `end`.
+pub(crate) fn range(call: &Call<'_>) -> InferManyResult {
+    let number = |name| {
+        call.tensor(name)
+            .known()
+            .and_then(|t| floats(&t).first().copied())
+    };
+    let dtype = call.ty("start").dtype;
+    match (number("start"), number("end"), number("step")) {
+        (Some(start), Some(end), Some(step)) if step != 0.0 => {
+            let count = ((end - start) / step).ceil().clamp(0.0, 1e9) as i64;
+            one(TensorType::fixed(dtype, &[count]))
+        }
+        _ => declared(call),
+    }
+}

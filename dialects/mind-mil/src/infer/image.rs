@@ -1,0 +1,57 @@
+//! Resizing of height and width.
+
+use mind_ir::types::{Dim, Shape};
+use mind_ir::verify::{InferManyResult, VerifyError};
+
+use super::rule::{declared, rank, typed};
+use crate::call::Call;
+
+/// The last two dimensions, multiplied.
+pub(crate) fn upsample(call: &Call<'_>) -> InferManyResult {
+    rank(call, "x", 3..=usize::MAX)?;
+    let factors = ["scale_factor_height", "scale_factor_width"].map(|name| {
+        let integer = call.int(name).map(|factor| factor as f64);
+        call.float(name).or(integer).unwrap_or(1.0)
+    });
+    spatial(call, |at, extent| {
+        Some((extent as f64 * factors[at]).floor() as i64)
+    })
+}
+
+/// The last two dimensions, of the extents named.
+pub(crate) fn target(call: &Call<'_>) -> InferManyResult {
+    rank(call, "x", 3..=usize::MAX)?;
+    let named = ["target_size_height", "target_size_width"].map(|name| call.int(name));
+    spatial(call, |at, _| named[at])
+}
+
+fn spatial(call: &Call<'_>, extent: impl Fn(usize, i64) -> Option<i64>) -> InferManyResult {
+    let x = call.ty("x");
+    let mut shape: Shape = x.shape.iter().copied().collect();
+    let first = shape.len() - 2;
+    for at in 0..2 {
+        let Some(own) = shape[first + at].fixed() else {
+            return declared(call);
+        };
+        match extent(at, own) {
+            Some(new @ 1..) => shape[first + at] = Dim::Fixed(new),
+            _ => return Err(nothing_left(call)),
+        }
+    }
+    typed(x.dtype, shape)
+}
+
+/// Height and width, cut at both ends.
+pub(crate) fn crop(call: &Call<'_>) -> InferManyResult {
+    rank(call, "x", 4..=4)?;
+    let cuts =
+        ["crop_height", "crop_width"].map(|name| call.ints(name).known().unwrap_or_default());
+    spatial(call, |at, extent| {
+        Some(extent - cuts[at].iter().sum::<i64>())
+    })
+}
+
+fn nothing_left(call: &Call<'_>) -> Box<VerifyError> {
+    let problem = format!("`{}` leaves no position", call.name);
+    Box::new(VerifyError::Structure { problem })
+}

@@ -1,0 +1,13 @@
+//! Type rules, by family.
+
+pub mod contract;
+pub mod elementwise;
+pub mod gather;
+pub mod image;
+pub mod movement;
+pub mod normalize;
+pub mod quantize;
+pub mod reduce;
+mod rule;
+pub mod slice;
+pub mod window;

@@ -1,0 +1,86 @@
+//! Compressed constants, and numbers on a scale.
+
+use mind_ir::types::{DType, Dim, Shape};
+use mind_ir::verify::InferManyResult;
+
+use super::rule::{declared, mapped, typed};
+use crate::call::{Call, Given};
+use crate::element::Element;
+
+/// The shape of the data, in the dtype of the scale.
+pub(crate) fn affine(call: &Call<'_>) -> InferManyResult {
+    let data = call.ty("quantized_data");
+    call.axis(call.int("axis").unwrap_or(0), data.rank())?;
+    typed(call.ty("scale").dtype, data.shape.iter().copied().collect())
+}
+
+/// The shape of `data`, in the dtype of `scale`.
+pub(crate) fn blockwise(call: &Call<'_>) -> InferManyResult {
+    let (data, scale) = (call.ty("data"), call.ty("scale"));
+    call.length("scale", scale.rank(), data.rank())?;
+    for (&dim, &blocks) in data.shape.iter().zip(scale.shape) {
+        if let (Some(extent), Some(blocks)) = (dim.fixed(), blocks.fixed())
+            && (blocks < 1 || extent % blocks != 0)
+        {
+            return Err(call.refused(
+                "scale",
+                &format!("{blocks} along {extent}"),
+                "a divisor of it",
+            ));
+        }
+    }
+    typed(scale.dtype, data.shape.iter().copied().collect())
+}
+
+/// What a table says for each index.
+pub(crate) fn lut(call: &Call<'_>) -> InferManyResult {
+    let dtype = call.ty("lut").dtype;
+    match call.ints("shape") {
+        Given::Known(shape) => typed(dtype, shape.into_iter().map(Dim::Fixed).collect()),
+        Given::Runtime => declared(call),
+        Given::Absent => {
+            let (indices, lut) = (call.ty("indices"), call.ty("lut"));
+            call.length("lut", lut.rank(), indices.rank() + 2)?;
+            let mut shape: Shape = indices.shape.iter().copied().collect();
+            if let (Some(axis), Some(width)) =
+                (call.int("vector_axis"), lut.shape[lut.rank() - 1].fixed())
+            {
+                let axis = call.axis(axis, indices.rank())?;
+                shape[axis] = mapped(shape[axis], |extent| extent.checked_mul(width));
+            }
+            typed(dtype, shape)
+        }
+    }
+}
+
+/// The elements that are not zero, put where a mask has ones.
+pub(crate) fn sparse(call: &Call<'_>) -> InferManyResult {
+    let dtype = call.ty("nonzero_data").dtype;
+    match call.ints("shape") {
+        Given::Known(shape) => typed(dtype, shape.into_iter().map(Dim::Fixed).collect()),
+        Given::Runtime => declared(call),
+        Given::Absent => typed(dtype, call.ty("mask").shape.iter().copied().collect()),
+    }
+}
+
+/// `source_val` in the element type `output_dtype`.
+pub(crate) fn cast(call: &Call<'_>) -> InferManyResult {
+    let dtype = Element::parse(call.one_of("output_dtype", &["fp32"])?)
+        .map_or(DType::F32, Element::carrier);
+    typed(dtype, call.ty("source_val").shape.iter().copied().collect())
+}
+
+/// `input` on a scale, as integers.
+pub(crate) fn quantize(call: &Call<'_>) -> InferManyResult {
+    let word = call.one_of("output_dtype", &["int8", "uint8", "int4", "uint4"])?;
+    let dtype = Element::parse(word).map_or(DType::I8, Element::carrier);
+    typed(dtype, call.ty("input").shape.iter().copied().collect())
+}
+
+/// `input` off a scale, in the dtype of `scale`.
+pub(crate) fn dequantize(call: &Call<'_>) -> InferManyResult {
+    typed(
+        call.ty("scale").dtype,
+        call.ty("input").shape.iter().copied().collect(),
+    )
+}

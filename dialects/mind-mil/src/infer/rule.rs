@@ -1,0 +1,104 @@
+//! What every type rule needs.
+
+use mind_ir::types::{DType, Dim, Shape, TensorType, TypeView, shape_text};
+use mind_ir::verify::{InferManyResult, VerifyError};
+use smallvec::smallvec;
+
+use mind_ir::opdef::Inferred;
+
+use crate::call::Call;
+
+/// The one result's type.
+pub(crate) fn one(ty: TensorType) -> InferManyResult {
+    Ok(smallvec![Inferred::New(ty)])
+}
+
+/// Whatever the text declares, where only a run knows.
+pub(crate) fn declared(call: &Call<'_>) -> InferManyResult {
+    let results = call.g.results(call.op).into_iter();
+    Ok(results.map(|_| Inferred::Declared).collect())
+}
+
+/// The type of `dtype` in `shape`.
+pub(crate) fn typed(dtype: DType, shape: Shape) -> InferManyResult {
+    one(TensorType { dtype, shape })
+}
+
+/// The shape both broadcast to.
+///
+/// Errors: E3001.
+pub(crate) fn joined(call: &Call<'_>, a: &[Dim], b: &[Dim]) -> Result<Shape, Box<VerifyError>> {
+    mind_ir::types::broadcast(a, b)
+        .map_err(|clash| Box::new(VerifyError::broadcast(call.g, a, b, clash)))
+}
+
+/// The rank is one of `ranks`.
+///
+/// Errors: E3002.
+pub(crate) fn rank(
+    call: &Call<'_>,
+    name: &'static str,
+    ranks: std::ops::RangeInclusive<usize>,
+) -> Result<(), Box<VerifyError>> {
+    let found = call.ty(name).rank();
+    if ranks.contains(&found) {
+        return Ok(());
+    }
+    let expected = match (*ranks.start(), *ranks.end()) {
+        (least, usize::MAX) => format!("at least {least}"),
+        (least, most) if least == most => least.to_string(),
+        (least, most) => format!("{least} to {most}"),
+    };
+    Err(Box::new(VerifyError::Rank {
+        op: call.name,
+        operand: name,
+        expected,
+        found,
+    }))
+}
+
+/// Both extents may be the same.
+///
+/// Errors: E3003.
+pub(crate) fn agree(
+    call: &Call<'_>,
+    dimension: &str,
+    expected: Dim,
+    found: Dim,
+) -> Result<Dim, Box<VerifyError>> {
+    let symbols = call.g.symbols();
+    expected.meet(found).ok_or_else(|| {
+        Box::new(VerifyError::Extent {
+            op: call.name,
+            dimension: dimension.to_owned(),
+            expected: expected.display(symbols).to_string(),
+            found: found.display(symbols).to_string(),
+        })
+    })
+}
+
+/// An extent that was computed; none is not positive.
+///
+/// Errors: E3006.
+pub(crate) fn positive(call: &Call<'_>, shape: &Shape) -> Result<(), Box<VerifyError>> {
+    match shape.iter().position(|dim| matches!(dim, Dim::Fixed(..=0))) {
+        Some(dimension) => Err(Box::new(VerifyError::NotPositive {
+            shape: shape_text(shape, call.g.symbols()),
+            dimension,
+            value: shape[dimension].fixed().unwrap_or(0),
+        })),
+        None => Ok(()),
+    }
+}
+
+/// `dim` after `change`, where it is known.
+pub(crate) fn mapped(dim: Dim, change: impl Fn(i64) -> Option<i64>) -> Dim {
+    dim.fixed()
+        .and_then(change)
+        .map_or(Dim::Dynamic, Dim::Fixed)
+}
+
+/// The text of a type's shape.
+pub(crate) fn text(call: &Call<'_>, ty: TypeView<'_>) -> String {
+    shape_text(ty.shape, call.g.symbols())
+}

@@ -1,0 +1,35 @@
+//! The mil dialect: Core ML's Model Intermediate Language.
+//!
+//! A module is a program with one function: [`structure::Program`] comes first and says in which opset
+//! and format version it is written, then come its inputs, its ops and the outputs. Further functions
+//! are [`structure::Func`] ops.
+//!
+//! An op of MIL names its arguments, leaves some out and takes tuples; in this IR its operands stand in
+//! the order of the attribute `args`, which names them: `axis values*2` says that the first operand is
+//! the argument `axis` and the next two are the tuple `values`. What an op takes is a row of data, a
+//! [`MilOp`]; adding an op is one row.
+
+pub mod call;
+pub mod check;
+pub mod element;
+mod eval;
+pub mod infer;
+pub mod names;
+pub mod ops;
+pub mod opset;
+mod row;
+pub mod signature;
+pub mod structure;
+
+pub use element::Element;
+pub use opset::Opset;
+pub use row::MilOp;
+
+use mind_ir::opdef::Dialect;
+
+/// The mil dialect.
+pub const DIALECT: Dialect = Dialect {
+    name: "mil",
+    doc: "Core ML's Model Intermediate Language, for Apple's neural engine.",
+    ops: ops::OPS,
+};

@@ -1,0 +1,166 @@
+//! Whether an op keeps a limit.
+
+use mind_ir::graph::Graph;
+use mind_ir::types::Dim;
+use mind_ir::{OpId, ValueId};
+use mind_mil::MilOp;
+use mind_mil::call::{Call, element_of, floats, is_constant};
+use mind_mil::structure::constant_of;
+
+use super::rows::Limit;
+
+/// What of the op breaks the limit; none where it keeps it.
+pub(super) fn broken(
+    limit: Limit,
+    g: &Graph,
+    op: OpId,
+    row: &MilOp,
+    call: &Call<'_>,
+) -> Option<String> {
+    match limit {
+        Limit::NotOneOf(ops) => ops.contains(&row.name).then(|| format!("`{}`", row.name)),
+        Limit::NoElement(element) => {
+            let value = tensors(g, op)
+                .into_iter()
+                .find(|&value| element_of(g, value).name() == element)?;
+            Some(format!(
+                "{} is {element}",
+                mind_mil::check::name_of(g, value)
+            ))
+        }
+        Limit::Rank(most) => {
+            let rank = tensors(g, op)
+                .into_iter()
+                .map(|value| g.ty(value).rank())
+                .max()?;
+            (rank > most).then(|| format!("rank is {rank}, limit is {most}"))
+        }
+        Limit::Extent(most) => {
+            let extents = tensors(g, op)
+                .into_iter()
+                .flat_map(|value| g.ty(value).shape);
+            let most_found = extents.filter_map(|dim| dim.fixed()).max()?;
+            (most_found > most).then(|| format!("an extent is {most_found}, limit is {most}"))
+        }
+        Limit::Static => {
+            let value = tensors(g, op).into_iter().find(|&value| {
+                g.ty(value)
+                    .shape
+                    .iter()
+                    .any(|dim| !matches!(dim, Dim::Fixed(_)))
+            })?;
+            Some(format!(
+                "{} is {}",
+                mind_mil::check::name_of(g, value),
+                g.type_text(value)
+            ))
+        }
+        Limit::Kernel(most) => {
+            let weight = call
+                .value("weight")
+                .filter(|_| row.name.starts_with("conv"))?;
+            let widest = g.ty(weight).shape[2..]
+                .iter()
+                .filter_map(|dim| dim.fixed())
+                .max()?;
+            (widest > most).then(|| format!("kernel is {widest}, limit is {most}"))
+        }
+        Limit::Pool(most) => {
+            let sizes = call
+                .ints("kernel_sizes")
+                .known()
+                .filter(|_| row.name == "max_pool")?;
+            let widest = sizes.into_iter().max()?;
+            (widest > most).then(|| format!("window is {widest}, limit is {most}"))
+        }
+        Limit::Contracted(most) => {
+            let x = call
+                .value("x")
+                .filter(|_| matches!(row.name, "matmul" | "linear"))?;
+            let shape = g.ty(x).shape;
+            let at = if call.flag("transpose_x") {
+                shape.len().checked_sub(2)?
+            } else {
+                shape.len().checked_sub(1)?
+            };
+            let inner = shape.get(at)?.fixed()?;
+            (inner > most).then(|| format!("contracted extent is {inner}, limit is {most}"))
+        }
+        Limit::FixedIndices => {
+            let indices = call
+                .value("indices")
+                .filter(|_| row.name.starts_with("gather"))?;
+            (!is_constant(g, indices)).then(|| "the indices come at run time".to_owned())
+        }
+        Limit::FixedWeight => {
+            let (x, weight) = (
+                call.value("x")?,
+                call.value("weight")
+                    .filter(|_| row.name.starts_with("conv"))?,
+            );
+            let batch = g.ty(x).shape.first()?.fixed()?;
+            (!is_constant(g, weight) && batch != 1)
+                .then(|| format!("the weight comes at run time, batch is {batch}"))
+        }
+        Limit::NoReductionTimesZero => reduction_times_zero(g, row, call),
+        Limit::LastAxis => {
+            let value = tensors(g, op).into_iter().find(|&value| {
+                let ty = g.ty(value);
+                ty.shape.last() == Some(&Dim::Fixed(1)) && ty.count().is_some_and(|count| count > 1)
+            })?;
+            Some(format!(
+                "{} is {}",
+                mind_mil::check::name_of(g, value),
+                g.type_text(value)
+            ))
+        }
+        Limit::Epsilon(least) => {
+            call.args.iter().find(|arg| arg.name == "epsilon")?;
+            let epsilon = call.float("epsilon")?;
+            (epsilon > 0.0 && epsilon < least).then(|| format!("epsilon is {epsilon:e}"))
+        }
+        Limit::WeightSum(most) => {
+            let name = if row.name == "matmul" { "y" } else { "weight" };
+            let weight = constant_of(g, call.value(name)?)?.tensor(g)?;
+            let sum: f64 = floats(&weight)
+                .into_iter()
+                .map(f64::abs)
+                .fold(0.0, f64::max)
+                * weight.shape().iter().skip(1).product::<usize>() as f64;
+            (sum >= most)
+                .then(|| format!("magnitudes of the weight may sum to {sum:.0} for inputs up to 1"))
+        }
+        Limit::Finite => {
+            let mut constants = g
+                .operands(op)
+                .iter()
+                .filter_map(|&value| constant_of(g, value)?.tensor(g));
+            let bad = constants
+                .find_map(|tensor| floats(&tensor).into_iter().find(|value| !value.is_finite()))?;
+            Some(format!("a constant holds {bad}"))
+        }
+    }
+}
+
+/// What an op reads and gives, constants of one element and lists of parameters aside.
+fn tensors(g: &Graph, op: OpId) -> Vec<ValueId> {
+    let read = g
+        .operands(op)
+        .iter()
+        .copied()
+        .filter(|&value| constant_of(g, value).is_none());
+    read.chain(g.results(op)).collect()
+}
+
+fn reduction_times_zero(g: &Graph, row: &MilOp, call: &Call<'_>) -> Option<String> {
+    if row.name != "mul" {
+        return None;
+    }
+    let (x, y) = (call.value("x")?, call.value("y")?);
+    [(x, y), (y, x)].into_iter().find_map(|(value, zero)| {
+        let reduction = g.def(g.defining_op(value)?).short_name();
+        let tensor = constant_of(g, zero)?.tensor(g)?;
+        let zeros = floats(&tensor).into_iter().all(|element| element == 0.0);
+        (reduction.starts_with("reduce_") && zeros).then(|| format!("`{reduction}` times 0"))
+    })
+}

@@ -1,0 +1,294 @@
+//! The constraints, as data.
+
+/// Whether an op runs on the engine.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Verdict {
+    /// It does.
+    Yes,
+    /// Reports from devices disagree, or there are none.
+    Unknown,
+    /// It does, but slowly, on some chips only, or with results that may differ.
+    Risk,
+    /// It does not.
+    No,
+}
+
+impl Verdict {
+    /// Every verdict, best first.
+    pub const ALL: [Verdict; 4] = [Verdict::Yes, Verdict::Unknown, Verdict::Risk, Verdict::No];
+
+    /// The word in the report.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Verdict::Yes => "yes",
+            Verdict::Unknown => "unknown",
+            Verdict::Risk => "risk",
+            Verdict::No => "no",
+        }
+    }
+}
+
+/// What a row asks of an op.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Limit {
+    /// It is none of these.
+    NotOneOf(&'static [&'static str]),
+    /// No tensor that it reads or gives has this element type; constant parameters aside.
+    NoElement(&'static str),
+    /// Ranks up to this.
+    Rank(usize),
+    /// Extents up to this.
+    Extent(i64),
+    /// Every extent is known.
+    Static,
+    /// Kernels of a convolution up to this many positions along each dimension.
+    Kernel(i64),
+    /// Kernels of a maximum pool up to this.
+    Pool(i64),
+    /// Contracted extents of a product up to this.
+    Contracted(i64),
+    /// The indices of a gather are constants.
+    FixedIndices,
+    /// The weight of a convolution is a constant, or the batch is 1.
+    FixedWeight,
+    /// No product of a reduction and zero.
+    NoReductionTimesZero,
+    /// A last extent above 1 in tensors of several elements.
+    LastAxis,
+    /// An epsilon that a half can hold.
+    Epsilon(f64),
+    /// Sums of the magnitudes of a constant weight below this.
+    WeightSum(f64),
+    /// Constants that are finite.
+    Finite,
+}
+
+/// A constraint of the engine.
+#[derive(Debug)]
+pub struct Constraint {
+    /// Its name in the report.
+    pub reason: &'static str,
+    /// What it asks.
+    pub limit: Limit,
+    /// What an op that breaks it is.
+    pub verdict: Verdict,
+    /// What would make the op eligible.
+    pub rewrite: &'static str,
+    /// Where the constraint comes from.
+    pub source: &'static str,
+}
+
+const fn row(
+    reason: &'static str,
+    limit: Limit,
+    verdict: Verdict,
+    rewrite: &'static str,
+    source: &'static str,
+) -> Constraint {
+    Constraint {
+        reason,
+        limit,
+        verdict,
+        rewrite,
+        source,
+    }
+}
+
+const DEVICES: &str = "reports from devices, 2025; not reproducible off-device";
+const PRIMER: &str = "MIL primer, validation gotchas";
+const CORE_ML: &str = "Core ML, MIL ops";
+
+/// Ops that run elsewhere.
+const UNSUPPORTED: &[&str] = &[
+    "tan",
+    "asin",
+    "acos",
+    "atanh",
+    "sinh",
+    "cosh",
+    "mod",
+    "reduce_prod",
+    "reduce_argmax",
+    "reduce_argmin",
+    "gather_along_axis",
+    "gather_nd",
+    "slice_update",
+    "cumsum",
+    "argsort",
+    "fill",
+    "fill_like",
+    "range_1d",
+    "shape",
+    "one_hot",
+    "band_part",
+    "non_zero",
+    "non_maximum_suppression",
+    "random_bernoulli",
+    "random_categorical",
+    "random_normal",
+    "random_uniform",
+    "scatter",
+    "scatter_along_axis",
+    "scatter_nd",
+    "lstm",
+    "gru",
+    "rnn",
+    "cond",
+    "while_loop",
+];
+
+/// Every constraint, what rules an op out first.
+pub const CONSTRAINTS: &[Constraint] = &[
+    row(
+        "op-unsupported",
+        Limit::NotOneOf(UNSUPPORTED),
+        Verdict::No,
+        "fold it when compiling, or run it on the host",
+        DEVICES,
+    ),
+    row(
+        "dtype-int32",
+        Limit::NoElement("int32"),
+        Verdict::No,
+        "keep indices in uint16, or out of the graph",
+        DEVICES,
+    ),
+    row(
+        "dtype-fp32",
+        Limit::NoElement("fp32"),
+        Verdict::No,
+        "lower with precision=fp16",
+        DEVICES,
+    ),
+    row(
+        "dynamic-shape",
+        Limit::Static,
+        Verdict::No,
+        "write the extents, or enumerate up to 128 shapes",
+        DEVICES,
+    ),
+    row(
+        "rank",
+        Limit::Rank(5),
+        Verdict::No,
+        "join dimensions that always move together",
+        PRIMER,
+    ),
+    row(
+        "axis-length",
+        Limit::Extent(65536),
+        Verdict::No,
+        "split the axis",
+        PRIMER,
+    ),
+    row(
+        "reduce-times-zero",
+        Limit::NoReductionTimesZero,
+        Verdict::No,
+        "make the zero as t - t",
+        PRIMER,
+    ),
+    row(
+        "kernel-width",
+        Limit::Kernel(15),
+        Verdict::No,
+        "split the kernel into several convolutions",
+        DEVICES,
+    ),
+    row(
+        "pool-width",
+        Limit::Pool(8),
+        Verdict::No,
+        "pool twice with smaller windows",
+        DEVICES,
+    ),
+    row(
+        "matmul-k",
+        Limit::Contracted(32768),
+        Verdict::No,
+        "split the contracted dimension and add the parts",
+        DEVICES,
+    ),
+    row(
+        "runtime-index",
+        Limit::FixedIndices,
+        Verdict::No,
+        "gather on the host, or slice and concat at constant places",
+        DEVICES,
+    ),
+    row(
+        "runtime-weight",
+        Limit::FixedWeight,
+        Verdict::No,
+        "make the weight a constant, or the batch 1",
+        DEVICES,
+    ),
+    row(
+        "nan-inf",
+        Limit::Finite,
+        Verdict::No,
+        "write -1e4 for minus infinity",
+        DEVICES,
+    ),
+    row(
+        "accumulator-range",
+        Limit::WeightSum(32768.0),
+        Verdict::Risk,
+        "scale the weight down by a power of two and the result up",
+        DEVICES,
+    ),
+    row(
+        "tiny-epsilon",
+        Limit::Epsilon(3e-8),
+        Verdict::Risk,
+        "write an epsilon of 6e-8 or more; smaller ones are 0 as halves",
+        "IEEE 754 binary16",
+    ),
+    row(
+        "last-axis-one",
+        Limit::LastAxis,
+        Verdict::Risk,
+        "put the long axis last: [B, C, 1, S]; the last axis is padded to 64 bytes",
+        DEVICES,
+    ),
+    row(
+        "chip-floor",
+        Limit::NotOneOf(&[
+            "sin",
+            "cos",
+            "topk",
+            "resize",
+            "resize_bilinear",
+            "resize_nearest_neighbor",
+            "upsample_bilinear",
+            "upsample_nearest_neighbor",
+        ]),
+        Verdict::Risk,
+        "A14 has it, or A15 for sin and cos",
+        DEVICES,
+    ),
+    row(
+        "chip-floor",
+        Limit::Extent(16384),
+        Verdict::Risk,
+        "before A16 extents end at 16384; split the axis",
+        DEVICES,
+    ),
+    row(
+        "reports-disagree",
+        Limit::NotOneOf(&[
+            "gather",
+            "cast",
+            "logical_and",
+            "logical_or",
+            "logical_xor",
+            "logical_not",
+            "read_state",
+            "write_state",
+            "scaled_dot_product_attention",
+        ]),
+        Verdict::Unknown,
+        "measure it on the device",
+        CORE_ML,
+    ),
+];

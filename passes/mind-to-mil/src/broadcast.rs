@@ -1,0 +1,33 @@
+//! Broadcasts, which MIL's arithmetic does by itself.
+
+use mind_ir::ValueId;
+use mind_mil::ops::movement::EXPAND_DIMS;
+use mind_mil::ops::tensor::TILE;
+
+use crate::emit::Given::{Ints, Value};
+use crate::emit::{Emit, Lowered};
+
+/// `x` repeated to `shape`, its dimension `i` as dimension `dims[i]`.
+pub(crate) fn to_shape(e: &mut Emit<'_, '_>, x: ValueId, dims: &[i64], shape: &[i64]) -> Lowered {
+    let own = e.shape(x)?;
+    let mut thin = vec![1i64; shape.len()];
+    for (&extent, &at) in own.iter().zip(dims) {
+        thin[at as usize] = extent;
+    }
+    let new: Vec<i64> = (0..shape.len() as i64)
+        .filter(|at| !dims.contains(at))
+        .collect();
+    let x = match new.is_empty() {
+        true => x,
+        false => e.op(&EXPAND_DIMS, &[("x", Value(x)), ("axes", Ints(&new))])?,
+    };
+    let reps: Vec<i64> = thin
+        .iter()
+        .zip(shape)
+        .map(|(&thin, &wanted)| if thin == wanted { 1 } else { wanted })
+        .collect();
+    match reps.iter().all(|&times| times == 1) {
+        true => Ok(x),
+        false => e.op(&TILE, &[("x", Value(x)), ("reps", Ints(&reps))]),
+    }
+}

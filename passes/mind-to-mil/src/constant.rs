@@ -1,0 +1,105 @@
+//! Constants, cast once.
+
+use half::f16;
+use mind_ir::eval::{DimEnv, EvalCx};
+use mind_ir::tensor::Tensor;
+use mind_ir::types::DType;
+use mind_ir::{OpId, ValueId};
+use mind_mil::call::{floats, integers};
+
+use crate::emit::{Emit, Lowered};
+use crate::refuse::Refused;
+
+/// What stands for minus infinity in a mask.
+const MASKED: f64 = -1e4;
+
+/// What `dtype` becomes.
+///
+/// Errors: a dtype that no op of MIL takes.
+pub(crate) fn narrowed(dtype: DType, float: DType) -> Result<DType, Box<Refused>> {
+    match dtype {
+        DType::F32 => Ok(float),
+        DType::F16 | DType::Bool | DType::I8 | DType::I16 | DType::I32 | DType::U8 | DType::U16 => {
+            Ok(dtype)
+        }
+        DType::I64 => Ok(DType::I32),
+        DType::F64 | DType::BF16 | DType::U32 | DType::U64 => Err(Refused::help(
+            format!("no op of MIL takes {dtype}"),
+            "f16, f32, bool, i8, i16, i32, u8 and u16 have their counterparts",
+        )),
+    }
+}
+
+/// A constant of core, in the dtype that it has in MIL.
+///
+/// Errors: a dtype that MIL lacks, a number outside of its range.
+pub(crate) fn lower(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
+    let g = e.g();
+    let dims = DimEnv::default();
+    let cx = EvalCx::run(g, &dims);
+    let eval = g
+        .def(op)
+        .eval
+        .ok_or_else(|| Refused::new("it has no value"))?;
+    let tensors = eval(op, &cx, &[]).map_err(|error| Refused::new(error.to_string()))?;
+    let mask = adds_only(e, g.result(op));
+    let cast = cast(&tensors[0], e.float(), mask)?;
+    Ok(e.constant(&cast))
+}
+
+/// Whether a value is only ever added to something, as a mask is.
+fn adds_only(e: &Emit<'_, '_>, value: ValueId) -> bool {
+    let g = e.g();
+    g.uses(value)
+        .all(|(user, _)| matches!(g.def(user).short_name(), "add" | "fused" | "group" | "map"))
+}
+
+/// The tensor in the dtype it has in MIL; infinities of a mask as -1e4.
+fn cast(tensor: &Tensor, float: DType, mask: bool) -> Result<Tensor, Box<Refused>> {
+    let dtype = narrowed(tensor.dtype(), float)?;
+    let shape = tensor.shape().to_vec();
+    match (tensor.dtype(), dtype) {
+        (DType::I64, _) => {
+            let narrow = |value: i64| {
+                i32::try_from(value).map_err(|_| Refused::new(format!("{value} is no int32")))
+            };
+            let elements: Result<Vec<i32>, _> = integers(tensor).into_iter().map(narrow).collect();
+            Ok(Tensor::of(shape, elements?))
+        }
+        (_, DType::F16) => {
+            let elements: Result<Vec<f16>, _> = floats(tensor)
+                .into_iter()
+                .map(|value| half(value, mask))
+                .collect();
+            Ok(Tensor::of(shape, elements?))
+        }
+        (DType::F32, DType::F32) => {
+            let finite = |value: f64| match value.is_finite() {
+                true => Ok(value as f32),
+                false if mask && value < 0.0 => Ok(MASKED as f32),
+                false => Err(Refused::help(
+                    format!("it holds {value}"),
+                    "a mask takes -1e4",
+                )),
+            };
+            let elements: Result<Vec<f32>, _> = floats(tensor).into_iter().map(finite).collect();
+            Ok(Tensor::of(shape, elements?))
+        }
+        _ => Ok(tensor.clone()),
+    }
+}
+
+fn half(value: f64, mask: bool) -> Result<f16, Box<Refused>> {
+    let own = f16::from_f64(value);
+    if own.is_finite() {
+        return Ok(own);
+    }
+    if mask && value < 0.0 {
+        return Ok(f16::from_f64(MASKED));
+    }
+    let help = "scale it down, or lower with precision=fp32";
+    Err(Refused::help(
+        format!("it holds {value}, which no fp16 is near"),
+        help,
+    ))
+}

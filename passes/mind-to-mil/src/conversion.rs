@@ -1,0 +1,261 @@
+//! The walk over a module and the table of what each op becomes.
+
+use mind_core::ops::fused::Fused;
+use mind_core::ops::input::Input as CoreInput;
+use mind_diag::{Diagnostics, Span};
+use mind_ir::attr::Attr;
+use mind_ir::builder::Builder;
+use mind_ir::builtin::Yield;
+use mind_ir::graph::{Graph, InsertPoint, NewOp};
+use mind_ir::opdef::{Op, OpDef, Trait};
+use mind_ir::{BlockId, OpId, ValueId};
+use mind_mil::structure::{Program, program};
+use mind_tensor::ops::group::Group;
+use mind_tensor::ops::map::Map;
+
+use crate::config::Config;
+use crate::emit::{Emit, Lower};
+use crate::refuse::Refused;
+use crate::{constant, contract, elementwise, interface, movement, normalize, reduce, structured};
+
+/// What each op becomes.
+const FAMILIES: [&[(&OpDef, Lower)]; 6] = [
+    elementwise::ROWS,
+    contract::ROWS,
+    reduce::ROWS,
+    movement::ROWS,
+    normalize::ROWS,
+    structured::ROWS,
+];
+
+/// Whether ops of this kind are lowered, or taken apart.
+pub fn lowers(def: &'static OpDef) -> bool {
+    let bodies: [&OpDef; 3] = [Fused::DEF, Group::DEF, Map::DEF];
+    let input: &OpDef = CoreInput::DEF;
+    def.has(Trait::Constant)
+        || std::ptr::eq(def, input)
+        || bodies.iter().any(|own| std::ptr::eq(*own, def))
+        || conversion(def).is_some()
+}
+
+fn conversion(def: &'static OpDef) -> Option<Lower> {
+    let mut rows = FAMILIES.iter().copied().flatten();
+    rows.find(|(own, _)| std::ptr::eq(*own, def))
+        .map(|&(_, lower)| lower)
+}
+
+/// Lowers every op of a verified module; the count of those.
+///
+/// Errors: E6003 for each op that MIL cannot say, with the reason; the module is then not to be used.
+pub fn lower(g: &mut Graph, config: &Config) -> Result<usize, Diagnostics> {
+    if program(g).is_some() {
+        return Ok(0);
+    }
+    let mut lowering = Lowering {
+        config,
+        names: Vec::new(),
+        found: Diagnostics::new(),
+        lowered: 0,
+    };
+    lowering.header(g);
+    let body = g.body();
+    lowering.block(g, body, None);
+    if lowering.found.has_errors() {
+        return Err(lowering.found);
+    }
+    sweep(g);
+    mind_mil::names::settle(g);
+    let found = mind_mil::check::check(g, config.interface);
+    match found.has_errors() {
+        true => Err(found),
+        false => Ok(lowering.lowered),
+    }
+}
+
+struct Lowering<'c> {
+    config: &'c Config,
+    /// Names of inputs so far.
+    names: Vec<String>,
+    found: Diagnostics,
+    lowered: usize,
+}
+
+impl Lowering<'_> {
+    /// Puts before everything what the program says of itself.
+    fn header(&self, g: &mut Graph) {
+        let attributes = self.config.attributes();
+        let opset = self.config.opset;
+        let words = [opset.version(), &attributes, "main", opset.tag(), ""];
+        let attrs = words.map(|word| Attr::Str(g.intern(word)));
+        let at = match g.ops(g.body()).next() {
+            Some(first) => InsertPoint::Before(first),
+            None => InsertPoint::End(g.body()),
+        };
+        let new = NewOp {
+            def: Program::DEF,
+            operands: &[],
+            attrs: &attrs,
+            results: 0,
+            span: Span::FILE,
+        };
+        g.insert(at, new);
+    }
+
+    /// Lowers the ops of `block`; those of an inner one move before `anchor`, and what it yields is given.
+    fn block(&mut self, g: &mut Graph, block: BlockId, anchor: Option<OpId>) -> Vec<ValueId> {
+        let mut next = g.ops(block).next();
+        while let Some(op) = next {
+            next = g.next(op);
+            if let Some(end) = g.view::<Yield>(op) {
+                if anchor.is_some() {
+                    return end.values(g).to_vec();
+                }
+                self.end(g, op);
+                continue;
+            }
+            if std::ptr::eq(g.def(op), Program::DEF) {
+                continue;
+            }
+            if g.def(op).has_closed_body() {
+                self.body(g, op, anchor.unwrap_or(op));
+            } else if let Err(refused) = self.op(g, op, anchor.unwrap_or(op)) {
+                self.found.push(refused.at(g.def(op).name, g.span(op)));
+            } else {
+                self.lowered += 1;
+            }
+        }
+        Vec::new()
+    }
+
+    /// Puts the ops of a body in the place of its op.
+    fn body(&mut self, g: &mut Graph, op: OpId, anchor: OpId) {
+        let inner = g.block(g.regions(op)[0]);
+        let operands = g.operands(op).to_vec();
+        for (argument, operand) in g.arguments(inner).into_iter().zip(operands) {
+            g.replace_all_uses(argument, operand);
+        }
+        let errors = self.found.error_count();
+        let yielded = self.block(g, inner, Some(anchor));
+        if self.found.error_count() > errors {
+            return;
+        }
+        for (result, value) in g.results(op).into_iter().zip(yielded) {
+            match self.filled(g, anchor, value, result) {
+                Ok(value) => g.replace_all_uses(result, value),
+                Err(refused) => self.found.push(refused.at(g.def(op).name, g.span(op))),
+            }
+        }
+        self.lowered += 1;
+        erase(g, op);
+    }
+
+    /// What a body yields in the shape of the op's result: a map of constants alone yields a scalar.
+    fn filled(
+        &self,
+        g: &mut Graph,
+        anchor: OpId,
+        value: ValueId,
+        result: ValueId,
+    ) -> Result<ValueId, Box<Refused>> {
+        let mut e = Emit {
+            b: Builder::before(g, anchor),
+            config: self.config,
+        };
+        let shape = e.shape(result)?;
+        match e.shape(value)? == shape {
+            true => Ok(value),
+            false if e.shape(value)?.is_empty() => {
+                crate::broadcast::to_shape(&mut e, value, &[], &shape)
+            }
+            false => {
+                let dims: Vec<i64> = (0..shape.len() as i64).collect();
+                crate::broadcast::to_shape(&mut e, value, &dims, &shape)
+            }
+        }
+    }
+
+    fn op(&mut self, g: &mut Graph, op: OpId, anchor: OpId) -> Result<(), Box<Refused>> {
+        let def = g.def(op);
+        let span = g.span(op);
+        let mut e = Emit {
+            b: Builder::new(g, InsertPoint::Before(anchor), span),
+            config: self.config,
+        };
+        let value = if def.has(Trait::Constant) {
+            constant::lower(op, &mut e)?
+        } else if std::ptr::eq(def, CoreInput::DEF) {
+            interface::input(op, &mut e, &mut self.names)?
+        } else if let Some(lower) = conversion(def) {
+            lower(op, &mut e)?
+        } else {
+            return Err(Refused::new("no op of MIL computes it"));
+        };
+        let old = g.result(op);
+        g.replace_all_uses(old, value);
+        erase(g, op);
+        Ok(())
+    }
+
+    fn end(&mut self, g: &mut Graph, op: OpId) {
+        if self.found.has_errors() {
+            return;
+        }
+        let values = g.operands(op).to_vec();
+        let mut e = Emit {
+            b: Builder::before(g, op),
+            config: self.config,
+        };
+        match interface::outputs(&values, &mut e) {
+            Ok(outputs) => g.set_operands(op, &outputs),
+            Err(refused) => self.found.push(refused.at("an output", g.span(op))),
+        }
+    }
+}
+
+fn erase(g: &mut Graph, op: OpId) {
+    if g.results(op)
+        .into_iter()
+        .all(|value| g.uses(value).is_empty())
+    {
+        g.erase(op);
+    }
+}
+
+/// Takes out repetitions that arithmetic does by itself, and what nothing reads.
+fn sweep(g: &mut Graph) {
+    let ops: Vec<OpId> = g.walk().collect();
+    for &op in &ops {
+        if g.def(op).short_name() == "tile" {
+            bypass(g, op);
+        }
+    }
+    for &op in ops.iter().rev() {
+        let unread = g
+            .results(op)
+            .into_iter()
+            .all(|value| g.uses(value).is_empty());
+        if unread && g.def(op).has(Trait::Pure) && g.parent(op).is_some() {
+            g.erase(op);
+        }
+    }
+}
+
+/// Makes arithmetic whose other operand has the full shape read what `tile` repeats.
+fn bypass(g: &mut Graph, tile: OpId) {
+    let (result, input) = (g.result(tile), g.operands(tile)[0]);
+    let readers: Vec<(OpId, usize)> = g.uses(result).collect();
+    for (reader, index) in readers {
+        let name = g.def(reader).short_name();
+        let arithmetic = matches!(
+            name,
+            "add" | "sub" | "mul" | "real_div" | "maximum" | "minimum"
+        );
+        if !arithmetic || g.operands(reader).len() != 2 {
+            continue;
+        }
+        let other = g.operands(reader)[1 - index];
+        if other != result && g.ty(other).shape == g.ty(result).shape {
+            g.set_operand(reader, index, input);
+        }
+    }
+}

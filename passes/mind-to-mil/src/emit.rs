@@ -1,0 +1,211 @@
+//! Short forms for the ops that lowerings emit.
+
+use half::f16;
+use mind_ir::attr::{Attr, Literal};
+use mind_ir::builder::Builder;
+use mind_ir::graph::Graph;
+use mind_ir::opdef::Op;
+use mind_ir::tensor::{Buffer, Tensor};
+use mind_ir::types::{DType, Dim, TensorType};
+use mind_ir::{OpId, ValueId};
+use mind_mil::structure::Const;
+use mind_mil::{Element, MilOp};
+
+use crate::config::Config;
+use crate::refuse::Refused;
+
+/// The value that an op becomes.
+pub(crate) type Lowered = Result<ValueId, Box<Refused>>;
+
+/// Emits before an op what it becomes.
+pub(crate) type Lower = fn(OpId, &mut Emit<'_, '_>) -> Lowered;
+
+/// What an argument is given.
+pub(crate) enum Given<'a> {
+    Value(ValueId),
+    Values(&'a [ValueId]),
+    Int(i64),
+    Ints(&'a [i64]),
+    Flag(bool),
+    Flags(&'a [bool]),
+    Word(&'a str),
+    /// A number in the dtype that floats have in this program.
+    Number(f64, DType),
+}
+
+use Given::{Flag, Flags, Int, Ints, Number, Value, Values, Word};
+
+/// Creates ops of MIL before an op.
+pub(crate) struct Emit<'g, 'c> {
+    pub(crate) b: Builder<'g>,
+    pub(crate) config: &'c Config,
+}
+
+impl Emit<'_, '_> {
+    pub(crate) fn g(&self) -> &Graph {
+        self.b.graph
+    }
+
+    pub(crate) fn dtype(&self, value: ValueId) -> DType {
+        self.g().ty(value).dtype
+    }
+
+    /// The extents of a value.
+    ///
+    /// Errors: one that is not known.
+    pub(crate) fn shape(&self, value: ValueId) -> Result<Vec<i64>, Box<Refused>> {
+        self.g().ty(value).static_shape().ok_or_else(|| {
+            let ty = self.g().type_text(value);
+            Refused::help(
+                format!("{ty} has an extent that is not known"),
+                "the neural engine takes static shapes; write the extents",
+            )
+        })
+    }
+
+    /// An op of one result.
+    pub(crate) fn op(&mut self, row: &'static MilOp, args: &[(&str, Given<'_>)]) -> Lowered {
+        let (mut names, mut operands) = (String::new(), Vec::new());
+        for (name, given) in args {
+            if !names.is_empty() {
+                names.push(' ');
+            }
+            names.push_str(name);
+            match given {
+                Value(value) => operands.push(*value),
+                Values(values) => {
+                    names.push_str(&format!("*{}", values.len()));
+                    operands.extend_from_slice(values);
+                }
+                constant => {
+                    let constant = self.given(constant);
+                    operands.push(constant);
+                }
+            }
+        }
+        let words = [names.as_str(), "", ""].map(|word| Attr::Str(self.b.graph.intern(word)));
+        let op = self.b.create(&row.def, &operands, &words)?;
+        Ok(self.g().result(op))
+    }
+
+    fn given(&mut self, given: &Given<'_>) -> ValueId {
+        let rows = |entries: &[i64]| {
+            let entries: Vec<i32> = entries.iter().map(|&entry| entry as i32).collect();
+            Tensor::of(vec![entries.len()], entries)
+        };
+        let tensor = match given {
+            Int(value) => Tensor::scalar(*value as i32),
+            Ints(entries) => rows(entries),
+            Flag(flag) => Tensor::scalar(*flag),
+            Flags(flags) => Tensor::of(vec![flags.len()], flags.to_vec()),
+            Number(value, DType::F32) => Tensor::scalar(*value as f32),
+            Number(value, _) => Tensor::scalar(f16::from_f64(*value)),
+            Word(word) => return self.word(word),
+            Value(value) => return *value,
+            Values(values) => return values[0],
+        };
+        self.constant(&tensor)
+    }
+
+    fn word(&mut self, word: &str) -> ValueId {
+        let literal = Literal {
+            dtype: DType::U8,
+            count: None,
+            bytes: &[0],
+        };
+        self.create_constant(&literal, Element::String, word, &[])
+    }
+
+    /// A constant with the contents of `tensor`, named by the printer.
+    pub(crate) fn constant(&mut self, tensor: &Tensor) -> ValueId {
+        let bytes = tensor.buffer().to_bytes();
+        let literal = Literal {
+            dtype: tensor.dtype(),
+            count: Some(tensor.count()),
+            bytes: &bytes,
+        };
+        let shape: Vec<i64> = tensor.shape().iter().map(|&extent| extent as i64).collect();
+        self.create_constant(&literal, Element::of(tensor.dtype()), "", &shape)
+    }
+
+    fn create_constant(
+        &mut self,
+        literal: &Literal<'_>,
+        element: Element,
+        word: &str,
+        shape: &[i64],
+    ) -> ValueId {
+        let g = &mut *self.b.graph;
+        let [element, word, none] = [element.name(), word, ""].map(|word| g.intern(word));
+        let ty = g.intern_type(
+            TensorType::new(literal.dtype, shape.iter().copied().map(Dim::Fixed)).view(),
+        );
+        let attrs = Const::attrs(literal, element, word, none, 0, none, none, false);
+        let op = self.b.create_typed(Const::DEF, &[], &attrs, &[ty]);
+        self.g().result(op)
+    }
+
+    /// The elements of a constant of MIL.
+    pub(crate) fn elements(&self, value: ValueId) -> Option<Tensor> {
+        let op = self.g().defining_op(value)?;
+        self.g().view::<Const>(op)?.tensor(self.g())
+    }
+
+    /// The number that a constant is at every position.
+    pub(crate) fn uniform(&self, value: ValueId) -> Option<f64> {
+        let elements = mind_mil::call::floats(&self.elements(value)?);
+        let first = *elements.first()?;
+        elements
+            .iter()
+            .all(|&element| element == first)
+            .then_some(first)
+    }
+
+    /// The dtype that floats of this program have.
+    pub(crate) fn float(&self) -> DType {
+        self.config.float
+    }
+
+    pub(crate) fn reshape(&mut self, x: ValueId, shape: &[i64]) -> Lowered {
+        if self.shape(x)? == shape {
+            return Ok(x);
+        }
+        let row = &mind_mil::ops::movement::RESHAPE;
+        self.op(row, &[("x", Value(x)), ("shape", Ints(shape))])
+    }
+
+    pub(crate) fn transpose(&mut self, x: ValueId, perm: &[i64]) -> Lowered {
+        if perm.iter().copied().eq(0..perm.len() as i64) {
+            return Ok(x);
+        }
+        if let Some(tensor) = self.elements(x) {
+            let moved = permuted(&tensor, perm);
+            return Ok(self.constant(&moved));
+        }
+        let row = &mind_mil::ops::movement::TRANSPOSE;
+        self.op(row, &[("x", Value(x)), ("perm", Ints(perm))])
+    }
+}
+
+/// The elements of `tensor` with its dimensions in another order.
+pub(crate) fn permuted(tensor: &Tensor, perm: &[i64]) -> Tensor {
+    let shape: Vec<usize> = perm
+        .iter()
+        .map(|&axis| tensor.shape()[axis as usize])
+        .collect();
+    let strides = mind_ir::tensor::row_major(tensor.shape());
+    let size = tensor.dtype().size();
+    let bytes = tensor.buffer().to_bytes();
+    let mut moved = Vec::with_capacity(bytes.len());
+    let mut index = vec![0usize; shape.len()];
+    for _ in 0..tensor.count() {
+        let at: usize = index
+            .iter()
+            .zip(perm)
+            .map(|(i, &axis)| i * strides[axis as usize])
+            .sum();
+        moved.extend_from_slice(&bytes[at * size..][..size]);
+        mind_ir::tensor::advance(&mut index, &shape);
+    }
+    Tensor::new(shape, Buffer::from_bytes(tensor.dtype(), &moved))
+}

@@ -1,0 +1,153 @@
+//! Inputs and outputs.
+
+use mind_core::ops::index::Gather;
+use mind_core::ops::input::Input as CoreInput;
+use mind_ir::attr::Attr;
+use mind_ir::opdef::Op;
+use mind_ir::types::{DType, TensorType};
+use mind_ir::{OpId, ValueId};
+use mind_mil::check::{Interface, is_name};
+use mind_mil::ops::tensor::IDENTITY;
+use mind_mil::structure::Input;
+use mind_mil::{Element, Opset};
+use mind_tensor::ops::index::Gather as TensorGather;
+
+use crate::constant::narrowed;
+use crate::emit::Given::Value;
+use crate::emit::{Emit, Lowered};
+use crate::refuse::Refused;
+
+/// An input under a legal name, of a type that a program takes; a scalar goes in as a list of one.
+///
+/// Errors: a dtype that the program's interface lacks, an extent that is not known.
+pub(crate) fn input(op: OpId, e: &mut Emit<'_, '_>, taken: &mut Vec<String>) -> Lowered {
+    let value = e.g().result(op);
+    let shape = e.shape(value)?;
+    let dtype = input_dtype(e, value)?;
+    let name = legal(e.g().name(CoreInput::from_id(op).name(e.g())), taken);
+    let outer = if shape.is_empty() {
+        vec![1]
+    } else {
+        shape.clone()
+    };
+    let g = &mut *e.b.graph;
+    let ty = g.intern_type(TensorType::fixed(dtype, &outer).view());
+    let attrs = [Attr::Str(g.intern(&name)), Attr::Bool(false)];
+    let new = e.b.create_typed(Input::DEF, &[], &attrs, &[ty]);
+    let new = e.g().result(new);
+    match shape.is_empty() {
+        true => crate::movement::element(e, new, &[0]),
+        false => Ok(new),
+    }
+}
+
+fn input_dtype(e: &Emit<'_, '_>, value: ValueId) -> Result<DType, Box<Refused>> {
+    let dtype = narrowed(e.dtype(value), e.float())?;
+    let taken = e.config.interface.elements();
+    if taken.contains(Element::of(dtype)) {
+        return Ok(dtype);
+    }
+    let indexes = dtype == DType::I32 && e.config.opset >= Opset::Ios17 && only_indices(e, value);
+    match indexes {
+        true => Ok(DType::U16),
+        false => {
+            let help = match e.config.interface {
+                Interface::Ane => "`--lower-to-mil='io=coreml'` lets fp32 and int32 in and out",
+                Interface::Any => {
+                    "a program takes fp16, fp32, int8, uint8, int16, uint16 and int32"
+                }
+            };
+            let element = Element::of(dtype).name();
+            Err(Refused::help(
+                format!("a program takes no {element} from outside"),
+                help,
+            ))
+        }
+    }
+}
+
+/// Whether a value is read as the indices of gathers alone, along axes that 16 bits reach.
+fn only_indices(e: &Emit<'_, '_>, value: ValueId) -> bool {
+    let g = e.g();
+    let reaches = |data: ValueId, axis: i64| {
+        let shape = g.ty(data).shape;
+        let axis = if axis < 0 {
+            axis + shape.len() as i64
+        } else {
+            axis
+        };
+        let dim = usize::try_from(axis).ok().and_then(|axis| shape.get(axis));
+        dim.and_then(|dim| dim.fixed())
+            .is_some_and(|extent| extent <= 65536)
+    };
+    g.uses(value).all(|(user, index)| {
+        index == 1
+            && match (g.view::<Gather>(user), g.view::<TensorGather>(user)) {
+                (Some(gather), _) => reaches(gather.data(g), gather.axis(g)),
+                (_, Some(gather)) => reaches(gather.data(g), gather.axis(g)),
+                _ => false,
+            }
+    })
+}
+
+/// A name that no other input has, of letters, digits and `_`.
+fn legal(name: &str, taken: &mut Vec<String>) -> String {
+    let letter = |letter: char| {
+        if letter.is_ascii_alphanumeric() {
+            letter
+        } else {
+            '_'
+        }
+    };
+    let mut own: String = name.chars().map(letter).collect();
+    if !is_name(&own) || Element::parse(&own).is_some() || RESERVED.contains(&own.as_str()) {
+        own.insert_str(0, "var_");
+    }
+    let mut unique = own.clone();
+    for suffix in 0.. {
+        if !taken.contains(&unique) {
+            break;
+        }
+        unique = format!("{own}_{suffix}");
+    }
+    taken.push(unique.clone());
+    unique
+}
+
+/// Words of the text that are no element type and no name.
+const RESERVED: [&str; 13] = [
+    "any", "program", "func", "tensor", "list", "dict", "tuple", "true", "false", "state", "const",
+    "inf", "nan",
+];
+
+/// The outputs, each a value of its own: an input or a second mention by way of `identity`, a scalar as a
+/// list of one, a dtype that a program does not give refused.
+pub(crate) fn outputs(
+    values: &[ValueId],
+    e: &mut Emit<'_, '_>,
+) -> Result<Vec<ValueId>, Box<Refused>> {
+    let mut given: Vec<ValueId> = Vec::with_capacity(values.len());
+    for &value in values {
+        let element = Element::of(e.dtype(value));
+        if !e.config.interface.elements().contains(element) {
+            let help = "`--lower-to-mil='io=coreml'` lets fp32 and int32 in and out";
+            return Err(Refused::help(
+                format!("a program gives no {} away", element.name()),
+                help,
+            ));
+        }
+        let mut own = value;
+        if e.shape(value)?.is_empty() {
+            own = e.reshape(value, &[1])?;
+        }
+        let named = e
+            .g()
+            .defining_op(own)
+            .is_some_and(|op| !e.g().is::<Input>(op) && e.elements(own).is_none());
+        if !named || given.contains(&own) {
+            own = e.op(&IDENTITY, &[("x", Value(own))])?;
+        }
+        given.push(own);
+    }
+    Ok(given)
+}

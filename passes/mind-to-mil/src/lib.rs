@@ -1,0 +1,30 @@
+//! The lowering to the mil dialect, and what of it runs on the neural engine.
+//!
+//! [`lower`] takes core and tensor ops, one file a family. Floats become halves, constants cast once and
+//! their ranges checked; what MIL cannot say is refused by name. [`ane`] holds the constraints of the
+//! neural engine as rows and reports which of them decides for each op.
+
+pub mod ane;
+mod broadcast;
+mod config;
+mod constant;
+mod contract;
+mod conversion;
+mod elementwise;
+mod emit;
+mod interface;
+mod movement;
+mod normalize;
+mod pass;
+mod reduce;
+mod refuse;
+mod structured;
+
+pub use config::{Config, Layout};
+pub use conversion::{lower, lowers};
+pub use pass::{PASS, config};
+
+use mind_pass::PassInfo;
+
+/// The rows of this crate's passes.
+pub const PASSES: &[PassInfo] = &[pass::PASS];

@@ -1,0 +1,192 @@
+//! The same elements in another order or shape, and parts of a tensor.
+
+use mind_core::ops::index::{Gather, Index, Slice};
+use mind_core::ops::join::{Concat, Split};
+use mind_core::ops::shape::{ExpandDims, Reshape, Squeeze, Transpose, effective_permutation};
+use mind_ir::ValueId;
+use mind_ir::opdef::{Op, OpDef};
+use mind_ir::tensor::Tensor;
+use mind_ir::types::DType;
+use mind_mil::Opset;
+use mind_mil::call::integers;
+use mind_mil::ops::index::GATHER;
+use mind_mil::ops::movement::{EXPAND_DIMS, SLICE_BY_INDEX, SQUEEZE};
+use mind_mil::ops::tensor::CONCAT;
+
+use crate::emit::Given::{Flag, Flags, Int, Ints, Value, Values};
+use crate::emit::{Emit, Lower, Lowered};
+use crate::refuse::Refused;
+
+pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
+    (Reshape::DEF, |op, e| {
+        let x = Reshape::from_id(op).input(e.g());
+        let shape = e.shape(e.g().result(op))?;
+        e.reshape(x, &shape)
+    }),
+    (Transpose::DEF, |op, e| {
+        let view = Transpose::from_id(op);
+        let x = view.input(e.g());
+        let perm = effective_permutation(view.permutation(e.g()), e.g().ty(x).rank());
+        e.transpose(x, &perm)
+    }),
+    (ExpandDims::DEF, |op, e| {
+        let view = ExpandDims::from_id(op);
+        let (x, axes) = (view.input(e.g()), view.axes(e.g()).to_vec());
+        match axes.is_empty() {
+            true => Ok(x),
+            false => e.op(&EXPAND_DIMS, &[("x", Value(x)), ("axes", Ints(&axes))]),
+        }
+    }),
+    (Squeeze::DEF, |op, e| {
+        let view = Squeeze::from_id(op);
+        let (x, axes) = (view.input(e.g()), view.axes(e.g()).to_vec());
+        match axes.is_empty() {
+            true => Ok(x),
+            false => e.op(&SQUEEZE, &[("x", Value(x)), ("axes", Ints(&axes))]),
+        }
+    }),
+    (Index::DEF, |op, e| {
+        let view = Index::from_id(op);
+        let (x, indices) = (view.input(e.g()), view.indices(e.g()).to_vec());
+        element(e, x, &indices)
+    }),
+    (Slice::DEF, |op, e| {
+        let view = Slice::from_id(op);
+        let lists = [view.starts(e.g()), view.ends(e.g()), view.steps(e.g())].map(<[i64]>::to_vec);
+        let x = view.input(e.g());
+        slice(e, x, &lists)
+    }),
+    (Gather::DEF, |op, e| {
+        let view = Gather::from_id(op);
+        let (data, indices, axis) = (view.data(e.g()), view.indices(e.g()), view.axis(e.g()));
+        gather(e, data, indices, axis)
+    }),
+    (Concat::DEF, |op, e| {
+        let view = Concat::from_id(op);
+        let (inputs, axis) = (view.inputs(e.g()).to_vec(), view.axis(e.g()));
+        concat(e, &inputs, axis)
+    }),
+    (Split::DEF, |op, e| {
+        let view = Split::from_id(op);
+        let x = view.input(e.g());
+        let (axis, count, part) = (view.axis(e.g()), view.count(e.g()), view.part(e.g()));
+        let shape = e.shape(x)?;
+        let axis = if axis < 0 {
+            axis + shape.len() as i64
+        } else {
+            axis
+        } as usize;
+        let size = shape[axis] / count;
+        let mut lists = [vec![0; shape.len()], shape.clone(), vec![1; shape.len()]];
+        (lists[0][axis], lists[1][axis]) = (part * size, (part + 1) * size);
+        slice(e, x, &lists)
+    }),
+];
+
+/// The single element at `indices`.
+pub(crate) fn element(e: &mut Emit<'_, '_>, x: ValueId, indices: &[i64]) -> Lowered {
+    let shape = e.shape(x)?;
+    if shape.is_empty() {
+        return Ok(x);
+    }
+    for (axis, (&index, &extent)) in indices.iter().zip(&shape).enumerate() {
+        if !(0..extent).contains(&index) {
+            return Err(Refused::new(format!(
+                "index {index} is outside of axis {axis}, which has {extent}"
+            )));
+        }
+    }
+    let ends: Vec<i64> = indices.iter().map(|index| index + 1).collect();
+    let args = [
+        ("x", Value(x)),
+        ("begin", Ints(indices)),
+        ("end", Ints(&ends)),
+        ("squeeze_mask", Flags(&vec![true; shape.len()])),
+    ];
+    e.op(&SLICE_BY_INDEX, &args)
+}
+
+/// `[starts, ends, steps]` of `x`.
+pub(crate) fn slice(
+    e: &mut Emit<'_, '_>,
+    x: ValueId,
+    [starts, ends, steps]: &[Vec<i64>; 3],
+) -> Lowered {
+    let shape = e.shape(x)?;
+    if shape.is_empty() {
+        return Ok(x);
+    }
+    let ends: Vec<i64> = ends
+        .iter()
+        .zip(&shape)
+        .map(|(&end, &extent)| end.min(extent))
+        .collect();
+    if starts.iter().zip(&ends).any(|(start, end)| start >= end) {
+        return Err(Refused::new("an extent of 0 has no counterpart"));
+    }
+    let args = [
+        ("x", Value(x)),
+        ("begin", Ints(starts)),
+        ("end", Ints(&ends)),
+        ("stride", Ints(steps)),
+    ];
+    e.op(&SLICE_BY_INDEX, &args)
+}
+
+/// Slices of `data` at `indices`; constant ones as `uint16` where they fit, so that no `int32` is left.
+pub(crate) fn gather(e: &mut Emit<'_, '_>, data: ValueId, indices: ValueId, axis: i64) -> Lowered {
+    let shape = e.shape(data)?;
+    let own = if axis < 0 {
+        axis + shape.len() as i64
+    } else {
+        axis
+    } as usize;
+    let indices = match e.elements(indices) {
+        Some(tensor) => {
+            let list = integers(&tensor);
+            if let Some(index) = list.iter().find(|index| !(0..shape[own]).contains(index)) {
+                return Err(Refused::new(format!(
+                    "index {index} is outside of axis {own}, which has {}",
+                    shape[own]
+                )));
+            }
+            let narrow: Option<Vec<u16>> = list
+                .iter()
+                .map(|&index| u16::try_from(index).ok())
+                .collect();
+            match narrow.filter(|_| e.config.opset >= Opset::Ios17) {
+                Some(narrow) => {
+                    let tensor = Tensor::of(tensor.shape().to_vec(), narrow);
+                    e.constant(&tensor)
+                }
+                None => indices,
+            }
+        }
+        None => indices,
+    };
+    let mut args = vec![
+        ("x", Value(data)),
+        ("indices", Value(indices)),
+        ("axis", Int(axis)),
+    ];
+    if e.config.opset >= Opset::Ios16 {
+        args.push(("batch_dims", Int(0)));
+    }
+    if e.config.opset >= Opset::Ios17 {
+        args.push(("validate_indices", Flag(false)));
+    }
+    if e.dtype(data) == DType::Bool {
+        return Err(Refused::new("`gather` takes no bool"));
+    }
+    e.op(&GATHER, &args)
+}
+
+/// Tensors one after the other.
+pub(crate) fn concat(e: &mut Emit<'_, '_>, inputs: &[ValueId], axis: i64) -> Lowered {
+    let args = [
+        ("values", Values(inputs)),
+        ("axis", Int(axis)),
+        ("interleave", Flag(false)),
+    ];
+    e.op(&CONCAT, &args)
+}
