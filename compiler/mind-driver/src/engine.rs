@@ -9,7 +9,7 @@ use mind_ir::Graph;
 use mind_ir::listener::Silent;
 use mind_ir::verify::VerifyConfig;
 use mind_jit::pool::Pool;
-use mind_jit::program::{Options, Program};
+use mind_jit::program::{Options, Program, emit_c};
 use mind_jit::target::{Isa, TargetInfo};
 use mind_pass::{
     Failure, Manager, PassError, Pipeline, Rewriting, Shared, Statistics, parse_pipeline,
@@ -20,6 +20,9 @@ use crate::session::{PASSES, Session};
 
 /// What runs before kernels are made, on a module whose extents are known. It keeps every bit.
 pub const PIPELINE: &str = "canonicalize,cse,fuse,dce,lower-to-loops";
+
+/// What runs before C is written: as [`PIPELINE`], but that weights stay as the caller has them.
+pub const C_PIPELINE: &str = "canonicalize,cse,fuse,dce,lower-to-loops{pack=never}";
 
 /// What an engine compiles for.
 #[derive(Clone, Debug, Default)]
@@ -35,7 +38,6 @@ pub struct Engine {
     session: Session,
     pipeline: Pipeline,
     shared: Shared,
-    rewriting: Rewriting,
     options: Options,
 }
 
@@ -58,7 +60,6 @@ impl Engine {
             session: Session::default(),
             pipeline: parse_pipeline(PIPELINE, &PASSES)?,
             shared: Shared::default(),
-            rewriting: Rewriting::default(),
             options: Options {
                 target: TargetInfo::with_detected_caches(isa),
                 pool: Arc::new(Pool::new(threads)),
@@ -80,29 +81,13 @@ impl Engine {
     ///
     /// Errors: an extent that is not known, an op without loops.
     pub fn lower(&self, g: &mut Graph) -> Result<(), Diagnostics> {
-        let manager = Manager {
-            registry: &self.session.registry,
-            verify_each: cfg!(debug_assertions),
-            verify: VerifyConfig::default(),
-            rewriting: &self.rewriting,
-            shared: &self.shared,
-        };
-        let mut statistics = Statistics::default();
-        let done = manager.run(&self.pipeline, g, &mut statistics, &mut Silent);
-        done.map_err(|failure| match failure {
-            Failure::Pass {
-                error: PassError::Rejected(found),
-                ..
-            } => (*found).into(),
-            Failure::Pass {
-                error: PassError::Invalid(found),
-                ..
-            }
-            | Failure::Invalid { found, .. } => found,
-            Failure::Pass { pass, error } => {
-                Diagnostic::error(Span::FILE, format!("{pass}: {error}")).into()
-            }
-        })
+        let Engine {
+            session,
+            shared,
+            pipeline,
+            ..
+        } = self;
+        lower(session, shared, pipeline, g)
     }
 
     /// Lowers a verified module to kernels for the extents of the arrays that are bound to it.
@@ -135,6 +120,54 @@ impl Engine {
         self.lower_for(&mut g, bound)?;
         self.program(&g)
     }
+}
+
+/// A verified module, whose extents are known, as one C file with the function `name`; with `has_main` as a
+/// program.
+///
+/// Errors: an extent that is not known, an op without loops, a name that C cannot have.
+pub fn c_text(
+    session: &Session,
+    mut g: Graph,
+    name: &str,
+    has_main: bool,
+) -> Result<String, Diagnostics> {
+    let pipeline = parse_pipeline(C_PIPELINE, &PASSES)?;
+    lower(session, &Shared::default(), &pipeline, &mut g)?;
+    let text = emit_c(&g, name, has_main);
+    text.map_err(|why| Diagnostic::error(Span::FILE, why.to_string()).into())
+}
+
+/// Runs a pipeline that makes kernels.
+fn lower(
+    session: &Session,
+    shared: &Shared,
+    pipeline: &Pipeline,
+    g: &mut Graph,
+) -> Result<(), Diagnostics> {
+    let manager = Manager {
+        registry: &session.registry,
+        verify_each: cfg!(debug_assertions),
+        verify: VerifyConfig::default(),
+        rewriting: &Rewriting::default(),
+        shared,
+    };
+    let mut statistics = Statistics::default();
+    let done = manager.run(pipeline, g, &mut statistics, &mut Silent);
+    done.map_err(|failure| match failure {
+        Failure::Pass {
+            error: PassError::Rejected(found),
+            ..
+        } => (*found).into(),
+        Failure::Pass {
+            error: PassError::Invalid(found),
+            ..
+        }
+        | Failure::Invalid { found, .. } => found,
+        Failure::Pass { pass, error } => {
+            Diagnostic::error(Span::FILE, format!("{pass}: {error}")).into()
+        }
+    })
 }
 
 /// The threads that the machine can run at one time.

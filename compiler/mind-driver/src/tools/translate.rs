@@ -8,11 +8,14 @@ use mind_text::Format;
 
 use super::cli::{self, DONE, DiagnosticFormat, REJECTED, USAGE};
 use crate::emit::emit;
+use crate::engine::c_text;
 use crate::host::Host;
 use crate::load::{Loaded, load_module};
 use crate::session::Session;
 use crate::weights;
 
+/// What `--to` calls a C file.
+const C: &str = "c";
 /// What `--to` calls a Core ML package.
 const PACKAGE: &str = "mlpackage";
 const LOWERING: &str = "What core and tensor ops become in MIL";
@@ -21,7 +24,7 @@ fn command() -> Command {
     let formats: Vec<&str> = Format::ALL
         .iter()
         .map(|format| format.name())
-        .chain([PACKAGE])
+        .chain([PACKAGE, C])
         .collect();
     Command::new("mind-translate")
         .about("Translates a module from one format to another, unchanged otherwise")
@@ -40,6 +43,19 @@ fn command() -> Command {
                 .short('o')
                 .value_name("OUT")
                 .help("write there, not to standard output; a package is a folder and needs it"),
+        )
+        .arg(
+            Arg::new("function")
+                .long("function")
+                .value_name("NAME")
+                .default_value("module")
+                .help("what the function of a C file is called"),
+        )
+        .arg(
+            Arg::new("main")
+                .long("main")
+                .action(ArgAction::SetTrue)
+                .help("make a C file a program that reads inputs from stdin and writes outputs to stdout"),
         )
         .args(mind_to_mil::PASS.options.iter().map(lowering_arg))
         .arg(
@@ -60,7 +76,7 @@ fn lowering_arg(option: &'static OptionInfo) -> Arg {
         .help(option.summary);
     let arg = match option.kind {
         OptionKind::Word(words) => arg.value_parser(words.to_vec()),
-        OptionKind::Count | OptionKind::Flag => arg,
+        OptionKind::Count | OptionKind::Flag | OptionKind::Extents => arg,
     };
     arg.default_value(option.default).help_heading(LOWERING)
 }
@@ -93,6 +109,14 @@ fn translate(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
     })?;
     let word = matches.get_one::<String>("to").map_or("", String::as_str);
     let wanted = Format::parse(word);
+    if word == C {
+        let name = matches
+            .get_one::<String>("function")
+            .map_or("module", String::as_str);
+        let text = c_text(&session, graph, name, matches.get_flag("main"));
+        let text = text.map_err(|found| reject(host, &found, &file, form))?;
+        return Ok(cli::write_output(host, matches.get_one("output"), &text));
+    }
     if matches!(wanted, None | Some(Format::Mil | Format::MilPrimer)) {
         let config = lowering(&matches, host)?;
         let lowered = mind_to_mil::lower(&mut graph, &config);

@@ -2,7 +2,7 @@
 
 use crate::vir::{Function, Type, Value};
 
-use super::module::{Arg, Buffer, EmitError, Module, Port, Step};
+use super::module::{Arg, Buffer, EmitError, Module, Place, Port, Step};
 
 /// What the steps of a module use.
 pub(super) struct Used {
@@ -27,6 +27,12 @@ impl Used {
         while let Some(step) = steps.pop() {
             match step {
                 Step::Repeat { body, .. } => steps.extend(body),
+                Step::Gather(gather) => {
+                    for place in [gather.data, gather.indices, gather.result] {
+                        used.inputs |= matches!(place.buffer, Buffer::Input(_));
+                        used.outputs |= matches!(place.buffer, Buffer::Output(_));
+                    }
+                }
                 Step::Call(call) => {
                     for arg in &call.args {
                         let Arg::Ptr(place) = arg else { continue };
@@ -52,6 +58,14 @@ impl Module<'_> {
             let call = match step {
                 Step::Repeat { body, .. } => {
                     self.check(body, depth + 1, used)?;
+                    continue;
+                }
+                Step::Gather(gather) => {
+                    for place in [gather.data, gather.indices, gather.result] {
+                        if let Some(expected) = self.outside(place, used) {
+                            return Err(EmitError::Gather { expected });
+                        }
+                    }
                     continue;
                 }
                 Step::Call(call) => call,
@@ -106,6 +120,11 @@ impl Module<'_> {
             }
             _ => return None,
         };
+        self.outside(place, used)
+    }
+
+    /// What was expected of `place` if it does not lie in memory that is there.
+    fn outside(&self, place: Place, used: &mut Used) -> Option<String> {
         let (size, what) = match place.buffer {
             Buffer::Input(number) => (self.inputs.get(number).map(Port::bytes), "an input"),
             Buffer::Output(number) => (self.outputs.get(number).map(Port::bytes), "an output"),

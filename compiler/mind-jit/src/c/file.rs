@@ -7,9 +7,12 @@ use crate::vir::Lane;
 use super::check::Used;
 use super::function::function;
 use super::lane;
-use super::module::{Arg, Buffer, Data, EmitError, Module, Step};
+use super::module::{Arg, Buffer, Data, EmitError, Gather, Module, Place, Step};
 use super::prelude::prelude;
 use super::symbol::Symbol;
+
+/// What a run returns where an index is out of bounds.
+const INDEX_OUT_OF_BOUNDS: u32 = 4;
 
 /// Alignment of constant data and scratch memory, in bytes.
 const ALIGN: usize = 64;
@@ -72,7 +75,7 @@ impl Module<'_> {
     fn comment(&self, has_scratch: bool) -> String {
         let mut text = format!(
             "/*\n * int {}(const void *const *inputs, void *const *outputs)\n *\n * Returns 0, or a sum of: \
-             1 an integer was divided by zero, 2 the smallest integer was divided by -1.\n",
+             1 an integer was divided by zero, 2 the smallest integer was divided by -1; 4 an index was out of bounds.\n",
             self.name
         );
         if has_scratch {
@@ -143,6 +146,7 @@ impl Module<'_> {
                     let symbol = self.symbol(call.function);
                     *out += &format!("{:indent$}status |= {symbol}({});\n", "", args.join(", "));
                 }
+                Step::Gather(gather) => self.gather(gather, indent, out),
                 Step::Repeat { extent, body } => {
                     *out += &format!(
                         "{:indent$}for (int64_t t{depth} = 0; t{depth} < INT64_C({extent}); ++t{depth}) {{\n",
@@ -155,13 +159,50 @@ impl Module<'_> {
         }
     }
 
-    fn arg(&self, arg: &Arg) -> String {
-        let place = match *arg {
-            Arg::Index(i64::MIN) => return "INT64_MIN".to_owned(),
-            Arg::Index(index) => return format!("INT64_C({index})"),
-            Arg::Task(depth) => return format!("t{depth}"),
-            Arg::Ptr(place) => place,
+    /// The copies of a gather, after its indices have been checked.
+    fn gather(&self, gather: &Gather, indent: usize, out: &mut String) {
+        let [data, indices, result] =
+            [gather.data, gather.indices, gather.result].map(|place| self.place(place));
+        let Gather {
+            groups,
+            extent,
+            count,
+            slice,
+            ..
+        } = gather;
+        let (ty, bytes) = match gather.index {
+            Lane::I32 => ("int32_t", 4),
+            _ => ("int64_t", 8),
         };
+        let lines = [
+            format!("for (int64_t i = 0; i < INT64_C({count}); ++i) {{"),
+            format!("    {ty} at;"),
+            format!("    memcpy(&at, {indices} + {bytes} * i, {bytes});"),
+            format!("    if (at < 0 || at >= INT64_C({extent})) {{"),
+            format!("        return (int)(status | {INDEX_OUT_OF_BOUNDS});"),
+            "    }".to_owned(),
+            format!("    for (int64_t g = 0; g < INT64_C({groups}); ++g) {{"),
+            format!(
+                "        memcpy({result} + (g * {count} + i) * {slice}, {data} + (g * {extent} + at) * {slice}, {slice});"
+            ),
+            "    }".to_owned(),
+            "}".to_owned(),
+        ];
+        for line in lines {
+            *out += &format!("{:indent$}{line}\n", "");
+        }
+    }
+
+    fn arg(&self, arg: &Arg) -> String {
+        match *arg {
+            Arg::Index(i64::MIN) => "INT64_MIN".to_owned(),
+            Arg::Index(index) => format!("INT64_C({index})"),
+            Arg::Task(depth) => format!("t{depth}"),
+            Arg::Ptr(place) => self.place(place),
+        }
+    }
+
+    fn place(&self, place: Place) -> String {
         let base = match place.buffer {
             Buffer::Input(number) => format!("(unsigned char *)inputs[{number}]"),
             Buffer::Output(number) => format!("(unsigned char *)outputs[{number}]"),

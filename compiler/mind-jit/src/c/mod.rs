@@ -21,6 +21,6 @@ mod symbol;
 mod writer;
 
 pub use function::function;
-pub use module::{Arg, Buffer, Call, Data, EmitError, Module, Place, Port, Step};
+pub use module::{Arg, Buffer, Call, Data, EmitError, Gather, Module, Place, Port, Step};
 pub use prelude::prelude;
 pub use symbol::{Symbol, SymbolError};

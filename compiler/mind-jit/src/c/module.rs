@@ -72,6 +72,29 @@ pub enum Step {
         /// What.
         body: Vec<Step>,
     },
+    /// Copies slices that indices name.
+    Gather(Gather),
+}
+
+/// A copy of slices: of each group of `extent`, those that `count` indices name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Gather {
+    /// The slices.
+    pub data: Place,
+    /// The indices, signed numbers.
+    pub indices: Place,
+    /// Where the slices go.
+    pub result: Place,
+    /// Type of an index: `I32` or `I64`.
+    pub index: Lane,
+    /// How many groups there are.
+    pub groups: usize,
+    /// Slices of a group.
+    pub extent: usize,
+    /// How many are wanted of each.
+    pub count: usize,
+    /// Bytes of a slice.
+    pub slice: usize,
 }
 
 /// A call.
@@ -149,6 +172,12 @@ pub enum EmitError {
         position: usize,
         /// The argument.
         found: Arg,
+        /// What is expected, in words.
+        expected: String,
+    },
+    /// A gather names memory that is not there.
+    #[error("a place of a gather is outside; expected {expected}")]
+    Gather {
         /// What is expected, in words.
         expected: String,
     },

@@ -22,6 +22,9 @@ pub enum ProgramError {
         /// The reason.
         source: CompileError,
     },
+    /// The program could not be written as C.
+    #[error("no C could be written: {0}")]
+    C(String),
     /// Results have no place, or places clash.
     #[error("{0}")]
     Memory(String),

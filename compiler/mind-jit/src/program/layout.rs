@@ -55,8 +55,9 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The layout of a verified module at loops level.
-    pub(super) fn of(g: &Graph) -> Layout {
+    /// The layout of a verified module at loops level. With `keeps_weights` those that steps read as they are
+    /// have copies that outlive their binding.
+    pub(super) fn of(g: &Graph, keeps_weights: bool) -> Layout {
         let mut layout = Layout {
             workspace_bytes: workspace(g),
             ..Layout::default()
@@ -71,7 +72,9 @@ impl Layout {
                 layout.place_results(g, op);
             }
         }
-        layout.keep_weights(g);
+        if keeps_weights {
+            layout.keep_weights(g);
+        }
         layout
     }
 

@@ -3,9 +3,11 @@
 //! - [`Program::compile`] makes one, for a target and a number of threads.
 //! - [`Program::bind`] gives it its weights, which are packed then.
 //! - [`BoundProgram::run`] runs it on the caller's arrays, where they are.
+//! - [`emit_c`] writes one as C.
 
 mod bound;
 mod build;
+mod emit_c;
 mod error;
 mod layout;
 mod memory;
@@ -19,6 +21,7 @@ use std::sync::Arc;
 use mind_ir::graph::Graph;
 
 pub use bound::BoundProgram;
+pub use emit_c::emit_c;
 pub use error::{ProgramError, RunError};
 pub use layout::{Base, Place};
 pub use port::Port;
@@ -64,7 +67,7 @@ impl Program {
     /// Errors: an op without a kernel, places that clash, a kernel that the target cannot run.
     pub fn compile(g: &Graph, options: &Options) -> Result<Program, ProgramError> {
         mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
-        let unit = build::build(g, &options.target)?;
+        let unit = build::build(g, &options.target, true)?;
         let isa = options.target.isa;
         let kernels = Kernel::compile_all(unit.functions.iter().map(|(f, _)| f), isa);
         let kernels = kernels.map_err(|source| {

@@ -55,14 +55,19 @@ pub(super) struct Unit<'g> {
     owner: Option<OpId>,
 }
 
-/// Builds the kernels and steps of a verified module.
+/// Builds the kernels and steps of a verified module. With `keeps_weights` those that steps read as they are
+/// are copied when they are bound.
 ///
 /// Errors: an op without a kernel.
-pub(super) fn build<'g>(g: &'g Graph, target: &'g TargetInfo) -> Result<Unit<'g>, ProgramError> {
+pub(super) fn build<'g>(
+    g: &'g Graph,
+    target: &'g TargetInfo,
+    keeps_weights: bool,
+) -> Result<Unit<'g>, ProgramError> {
     let mut unit = Unit {
         g,
         target,
-        layout: Layout::of(g),
+        layout: Layout::of(g, keeps_weights),
         functions: Vec::new(),
         bind_steps: Vec::new(),
         steps: Vec::new(),

@@ -1,0 +1,169 @@
+//! Programs as C.
+
+use mind_core::ops::input::Input;
+use mind_ir::graph::Graph;
+use mind_ir::types::DType;
+
+use super::build::build;
+use super::error::ProgramError;
+use super::layout::{Base, Place};
+use super::port::Port;
+use super::step::{Axis, Call, Step};
+use crate::c::{self, Arg, Buffer, Module, Symbol};
+use crate::target::{Isa, TargetInfo};
+use crate::vir::{Function, Lane};
+
+/// Bytes that every region of the scratch memory begins at a multiple of.
+const ALIGN: u64 = 64;
+
+/// The text of one C file whose function `name` does what a verified module at loops level does.
+///
+/// Inputs and weights are one list, in the order in which the module declares them. The file needs nothing
+/// but the headers of the C standard. With `has_main` it is a program that reads the inputs from stdin, one
+/// after the other, and writes the outputs to stdout.
+///
+/// Errors: an op without a kernel, a name that C cannot have.
+pub fn emit_c(g: &Graph, name: &str, has_main: bool) -> Result<String, ProgramError> {
+    let refused = |why: &dyn std::fmt::Display| ProgramError::C(why.to_string());
+    mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
+    let target = TargetInfo::of(Isa::Avx2);
+    let unit = build(g, &target, false)?;
+    let layout = &unit.layout;
+    let memory = Memory::new(g, layout.workspace_bytes, layout.bound_bytes);
+    let functions: Vec<&Function> = unit
+        .functions
+        .iter()
+        .map(|(function, _)| function)
+        .collect();
+    let steps = unit.bind_steps.iter().chain(&unit.steps);
+    let ports = |ports: &mut dyn Iterator<Item = &Port>| -> Vec<c::Port> {
+        let ports = ports.map(|port| c::Port {
+            name: port.name.clone(),
+            dtype: port.dtype,
+            shape: port.shape.clone(),
+        });
+        ports.collect()
+    };
+    let (mut inputs, mut params) = (layout.inputs.iter(), layout.params.iter());
+    let mut declared = memory
+        .is_param
+        .iter()
+        .filter_map(|&is_param| match is_param {
+            true => params.next(),
+            false => inputs.next(),
+        });
+    let module = Module {
+        name: Symbol::new(name).map_err(|why| refused(&why))?,
+        inputs: ports(&mut declared),
+        outputs: ports(&mut layout.outputs.iter()),
+        constants: vec![c::Data {
+            lane: Lane::I32,
+            bytes: padded(&layout.constants),
+        }],
+        scratch: (memory.kernel_scratch as usize) + unit.scratch_bytes,
+        functions,
+        steps: steps.map(|step| memory.step(step)).collect(),
+        has_main,
+    };
+    module.write().map_err(|why| refused(&why))
+}
+
+/// `bytes` as whole words.
+fn padded(bytes: &[u8]) -> Vec<u8> {
+    let mut padded = bytes.to_vec();
+    padded.resize(bytes.len().next_multiple_of(4), 0);
+    padded
+}
+
+/// Where memory is in the arrays of a C function.
+struct Memory {
+    /// Of each input that the module declares, whether it is a weight.
+    is_param: Vec<bool>,
+    /// Where what is made of weights begins in the scratch memory, behind the workspace.
+    bound: u64,
+    /// Where the scratch memory of kernels begins.
+    kernel_scratch: u64,
+}
+
+impl Memory {
+    fn new(g: &Graph, workspace: u64, bound: u64) -> Memory {
+        let inputs = g.ops(g.body()).filter_map(|op| g.view::<Input>(op));
+        let start = workspace.next_multiple_of(ALIGN);
+        Memory {
+            is_param: inputs.map(|input| input.param(g)).collect(),
+            bound: start,
+            kernel_scratch: (start + bound).next_multiple_of(ALIGN),
+        }
+    }
+
+    fn place(&self, place: Place) -> c::Place {
+        let (buffer, start) = match place.base {
+            Base::Input(index) => (Buffer::Input(self.declared(index, false)), 0),
+            Base::Param(index) => (Buffer::Input(self.declared(index, true)), 0),
+            Base::Output(index) => (Buffer::Output(index as usize), 0),
+            Base::Constants => (Buffer::Constant(0), 0),
+            Base::Workspace => (Buffer::Scratch, 0),
+            Base::Bound => (Buffer::Scratch, self.bound),
+        };
+        c::Place {
+            buffer,
+            offset: (start + place.offset) as usize,
+        }
+    }
+
+    /// The number among all inputs of input or weight `index`.
+    fn declared(&self, index: u32, is_param: bool) -> usize {
+        let own = self.is_param.iter().enumerate();
+        let mut own = own.filter(|&(_, &kind)| kind == is_param);
+        own.nth(index as usize).map_or(0, |(number, _)| number)
+    }
+
+    fn step(&self, step: &Step) -> c::Step {
+        match step {
+            Step::Call(call) => self.call(call),
+            Step::Gather(gather) => c::Step::Gather(c::Gather {
+                data: self.place(gather.data),
+                indices: self.place(gather.indices),
+                result: self.place(gather.result),
+                index: match gather.index_dtype {
+                    DType::I32 => Lane::I32,
+                    _ => Lane::I64,
+                },
+                groups: gather.outer,
+                extent: gather.extent,
+                count: gather.count,
+                slice: gather.slice,
+            }),
+        }
+    }
+
+    /// A call in a loop for each dimension of the grid that gives an index; ranges are whole.
+    fn call(&self, call: &Call) -> c::Step {
+        let places = call.args.iter().map(|&place| Arg::Ptr(self.place(place)));
+        let mut args: Vec<Arg> = places.collect();
+        args.push(Arg::Ptr(c::Place {
+            buffer: Buffer::Scratch,
+            offset: self.kernel_scratch as usize,
+        }));
+        let mut extents = Vec::new();
+        for axis in &call.grid {
+            match *axis {
+                Axis::Each(extent) => {
+                    args.push(Arg::Task(extents.len()));
+                    extents.push(extent as u64);
+                }
+                Axis::Range { extent, .. } => {
+                    args.extend([Arg::Index(0), Arg::Index(extent as i64)]);
+                }
+            }
+        }
+        let call = c::Step::Call(c::Call {
+            function: call.kernel,
+            args,
+        });
+        extents.into_iter().rev().fold(call, |body, extent| {
+            let body = vec![body];
+            c::Step::Repeat { extent, body }
+        })
+    }
+}
