@@ -67,6 +67,11 @@ impl Engine {
         })
     }
 
+    /// The dialects, formats and passes.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
     /// The machine that programs are compiled for.
     pub fn target(&self) -> &TargetInfo {
         &self.options.target

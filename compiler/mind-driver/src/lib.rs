@@ -3,6 +3,7 @@
 pub mod emit;
 pub mod engine;
 pub mod equivalence;
+pub mod executable;
 pub mod host;
 pub mod load;
 pub mod npz;

@@ -1,15 +1,46 @@
 //! Kernels in a row.
 
-use mind_ir::ValueId;
 use mind_ir::opdef::{Op, Trait};
-use mind_loops::memory::{bytes, is_kernel};
+use mind_ir::{OpId, ValueId};
+use mind_loops::memory::{buffer, bytes, is_kernel};
 use mind_loops::ops::block::Block;
+use mind_loops::ops::contract::Contract;
+use mind_loops::ops::nest::Nest as NestOp;
+use smallvec::SmallVec;
 
 use super::Unit;
+use super::body::nodes;
+use super::grid::{cost, params, range};
+use super::nest::weight;
+use super::product::Stacked;
+use crate::lower::nest::{Access, Nest, Output, lanes, nest, scratch_bytes};
+use crate::lower::product::Region;
 use crate::program::error::ProgramError;
+use crate::program::step::{Axis, Call, Step};
+use crate::vir::{Addr, Builder, Function, IndexOp, LoopKind, Value};
+
+/// Bytes of the rows between the products that are worked on at a time.
+const ROWS_BYTES: usize = 128 << 10;
+
+/// Bytes that parts of the scratch memory begin at multiples of.
+const ALIGN: usize = 64;
+
+/// A product, a nest over its rows, and a product with the nest's result on the left.
+#[derive(Debug)]
+struct Chain {
+    first: Stacked,
+    rows: Nest,
+    second: Stacked,
+    /// Rows done at a time.
+    height: usize,
+    /// Dimensions of the stack.
+    batch: usize,
+    /// For each pointer of the two products, the pointer of the kernel; none for the rows between.
+    pointers: [Vec<Option<usize>>; 2],
+}
 
 impl Unit<'_> {
-    /// The kernels of a block, one after the other; what goes between them stands in the workspace.
+    /// A block of kernels.
     pub(super) fn block(&mut self, op: Block) -> Result<(), ProgramError> {
         let g = self.g;
         let body = op.body(g);
@@ -26,8 +57,12 @@ impl Unit<'_> {
         for (&value, result) in yielded.iter().zip(g.results(op.id())) {
             self.layout.alias(g, value, result);
         }
+        let kernels: Vec<OpId> = g.ops(body).filter(|&inner| is_kernel(g, inner)).collect();
+        if let Some(chain) = self.chain(op, &kernels)? {
+            return self.fused(op, &chain);
+        }
         self.owner = Some(op.id());
-        for inner in g.ops(body).filter(|&inner| is_kernel(g, inner)) {
+        for inner in kernels {
             for value in g.results(inner) {
                 self.layout.reserve_workspace(value, bytes(g, value));
             }
@@ -36,4 +71,212 @@ impl Unit<'_> {
         self.owner = None;
         Ok(())
     }
+
+    /// The chain that a block is, if it is one whose nest reads the first product alone.
+    fn chain(&mut self, op: Block, kernels: &[OpId]) -> Result<Option<Chain>, ProgramError> {
+        let g = self.g;
+        let &[first, middle, second] = kernels else {
+            return Ok(None);
+        };
+        let views = (
+            g.view::<Contract>(first),
+            g.view::<NestOp>(middle),
+            g.view::<Contract>(second),
+        );
+        let (Some(first), Some(middle), Some(second)) = views else {
+            return Ok(None);
+        };
+        let scores = g.results(first.id()).get(0);
+        let weights = g.results(middle.id()).get(0);
+        let batch = first.batch(g);
+        let fits = g.results(first.id()).len() == 1
+            && g.results(middle.id()).len() == 1
+            && middle.inputs(g).len() == 1
+            && buffer(g, middle.inputs(g)[0]) == scores
+            && buffer(g, second.inputs(g)[0]) == weights
+            && second.inputs(g)[1..]
+                .iter()
+                .all(|&value| buffer(g, value) != weights)
+            && second.batch(g) == batch
+            && g.ty(second.inputs(g)[0]).shape == g.ty(scores).shape
+            && middle.reduced(g) == Some(middle.dims(g).len() - 1)
+            && g.ty(scores).dtype == g.ty(weights).dtype;
+        if !fits {
+            return Ok(None);
+        }
+        for value in [scores, weights] {
+            self.layout.reserve_workspace(value, 0);
+        }
+        let arguments: Vec<ValueId> = g.arguments(op.body(g)).into_iter().collect();
+        let place = |value: &ValueId| {
+            let own = buffer(g, *value);
+            let argument = arguments.iter().position(|&argument| argument == own);
+            argument.or((own != scores && own != weights).then_some(arguments.len()))
+        };
+        let pointers = [first, second].map(|op| {
+            let results: Vec<ValueId> = g.results(op.id()).into_iter().collect();
+            op.inputs(g)
+                .iter()
+                .chain(&results)
+                .map(place)
+                .collect::<Vec<_>>()
+        });
+        let [first, second] = [self.stacked(first)?, self.stacked(second)?];
+        let (length, dtype) = (first.product.n, g.ty(scores).dtype);
+        let access = Access {
+            dtype,
+            offset: 0,
+            outer: vec![length as i64],
+            inner: 1,
+        };
+        let (nodes, yielded) = nodes(g, middle.body(g));
+        let grains = [&first, &second].map(|side| side.product.grain(side.lanes(self.target)).0);
+        let step = lcm(grains[0], grains[1]);
+        let asked = match op.rows(g) {
+            0 => ROWS_BYTES / (length * dtype.size()).max(1),
+            rows => rows as usize,
+        };
+        let height = (asked / step).max(1) * step;
+        let rows = Nest {
+            outer: vec![height],
+            inner: length,
+            total: None,
+            inputs: vec![access.clone()],
+            nodes,
+            outputs: vec![Output {
+                node: yielded[0],
+                access,
+                replaces: Some(0),
+            }],
+        };
+        let same_lanes = lanes(&rows, self.target) == first.lanes(self.target)
+            && first.lanes(self.target) == second.lanes(self.target);
+        Ok(same_lanes.then_some(Chain {
+            first,
+            rows,
+            second,
+            height,
+            batch: batch as usize,
+            pointers,
+        }))
+    }
+
+    fn fused(&mut self, op: Block, chain: &Chain) -> Result<(), ProgramError> {
+        let g = self.g;
+        let lanes = chain.first.lanes(self.target);
+        let kept = (chain.height * chain.rows.inner * chain.rows.inputs[0].dtype.size())
+            .next_multiple_of(ALIGN);
+        let inner = [
+            chain.first.product.scratch_bytes(lanes),
+            scratch_bytes(&chain.rows, self.target),
+            chain.second.product.scratch_bytes(lanes),
+        ];
+        let inner = inner.into_iter().max().unwrap_or(0);
+        self.scratch_bytes = self.scratch_bytes.max(kept + inner);
+        let values = op.inputs(g).iter().copied().chain(g.results(op.id()));
+        let args: SmallVec<_> = values.map(|value| self.strided(value).place).collect();
+        let result = self.strided(g.results(op.id()).get(0));
+        let product = &chain.first.product;
+        let stack = self.stack_of(op);
+        let mut grid: SmallVec<[Axis; 4]> =
+            stack.iter().map(|&extent| Axis::Each(extent)).collect();
+        grid.push(Axis::Range {
+            extent: product.m,
+            grain: chain.height,
+        });
+        let count = result.extents.iter().product::<usize>();
+        let scores = stack.iter().product::<usize>() * product.m * product.n;
+        let work: usize = chain.rows.nodes.iter().map(weight).sum();
+        let name = g.def(op.id()).name;
+        let pointers = args.len();
+        let kernel = self.function(format!("{chain:?}"), name, || {
+            function(chain, pointers, kept, lanes)
+        });
+        let products = scores.saturating_mul(product.k) + count.saturating_mul(product.n);
+        let call = Call {
+            kernel,
+            args,
+            grid,
+            cost: cost(scores, work) + cost(products, 0),
+            op: name,
+        };
+        self.push(op.id(), Step::Call(call));
+        Ok(())
+    }
+
+    /// The extents of the stack of a chain.
+    fn stack_of(&self, op: Block) -> Vec<usize> {
+        let g = self.g;
+        let contract = g
+            .ops(op.body(g))
+            .find_map(|inner| g.view::<Contract>(inner));
+        contract.map_or_else(Vec::new, |contract| {
+            let lhs = self.strided(contract.inputs(g)[0]);
+            lhs.extents[..contract.batch(g) as usize].to_vec()
+        })
+    }
+}
+
+/// The least common multiple of two numbers above 0.
+fn lcm(a: usize, b: usize) -> usize {
+    let (mut x, mut y) = (a, b);
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    a / x * b
+}
+
+fn function(chain: &Chain, pointers: usize, kept: usize, lanes: u32) -> Function {
+    let mut b = Builder::new("block", lanes);
+    let params = params(&mut b, pointers);
+    let task: Vec<Value> = (0..chain.batch).map(|_| b.index_param()).collect();
+    let range = range(&mut b);
+    let between = params.scratch;
+    let scratch = b.address(Addr::at(params.scratch).plus(kept as i32));
+    let pick = |side: usize| -> Vec<Value> {
+        let own = chain.pointers[side].iter();
+        own.map(|pointer| pointer.map_or(between, |at| params.pointers[at]))
+            .collect()
+    };
+    let [first, second] = [pick(0), pick(1)];
+    let mut first = chain.first.pointers(&mut b, &first, &task);
+    let mut second = chain.second.pointers(&mut b, &second, &task);
+    let score = first.len() - 1;
+    let (height, length) = (chain.height as i64, chain.rows.inner as i64);
+    let element = crate::lower::storage_lane(chain.rows.inputs[0].dtype);
+    b.repeat(LoopKind::Rest, range, height, &[], |b, round| {
+        let height = b.index(height);
+        let end = b.index_op(IndexOp::Add, round.index, height);
+        let end = b.index_op(IndexOp::Min, end, range.1);
+        let none = b.index(0);
+        let length = b.index(length);
+        let before = b.index_op(IndexOp::Mul, round.index, length);
+        let before = b.index_op(IndexOp::Sub, none, before);
+        let rows = b.address(Addr::element(between, before, element));
+        (first[score], second[0]) = (rows, rows);
+        let all = |b: &mut Builder, n: usize| (b.index(0), b.index(n as i64));
+        let columns = all(b, chain.first.product.n);
+        let region = Region {
+            rows: (round.index, end),
+            columns,
+        };
+        chain.first.append(b, &first, scratch, region);
+        let count = b.index_op(IndexOp::Sub, end, round.index);
+        nest(
+            b,
+            &chain.rows,
+            &[between],
+            &[between],
+            scratch,
+            (none, count),
+        );
+        let columns = all(b, chain.second.product.n);
+        let region = Region {
+            rows: (round.index, end),
+            columns,
+        };
+        chain.second.append(b, &second, scratch, region);
+        Vec::new()
+    });
+    b.finish()
 }

@@ -2,10 +2,12 @@
 
 mod block;
 mod body;
+mod contract;
 mod epilogue;
 mod grid;
 mod movement;
 mod nest;
+mod pack;
 mod product;
 
 use mind_ir::graph::Graph;

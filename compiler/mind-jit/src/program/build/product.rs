@@ -1,63 +1,88 @@
-//! Products, and what they are packed from.
+//! Products with what is around them: the stack of matrices and the epilogue.
 
-use mind_ir::OpId;
 use mind_ir::opdef::Op;
 use mind_ir::types::DType;
-use mind_loops::extents::known;
 use mind_loops::ops::contract::Contract;
-use mind_loops::ops::movement::Pack;
-use mind_loops::ops::window::Window;
-use smallvec::SmallVec;
 
 use super::body::nodes;
 use super::epilogue::{Epilogue, Extra};
-use super::grid::{cost, params, range};
-use super::nest::weight;
 use super::{Strided, Unit};
-use crate::lower::product::{
-    Lhs, Operands, Packing, Panels, Product, Region, Rhs, Schedule, pack, product,
-};
+use crate::lower::product::{Lhs, Operands, Panels, Product, Region, Rhs, Schedule, product};
 use crate::lower::{compute_lane, storage_lane};
 use crate::program::error::ProgramError;
-use crate::program::step::{Axis, Call, Step};
-use crate::vir::{Addr, Builder, Function, IndexOp, Value};
+use crate::vir::{Addr, Builder, IndexOp, Value};
 
 /// A product with its stack and epilogue, all that its kernel depends on.
 #[derive(Debug)]
-struct Stacked {
-    product: Product,
+pub(super) struct Stacked {
+    pub(super) product: Product,
+    pub(super) epilogue: Epilogue,
     /// Strides in elements of the operands and results over the dimensions of the stack.
     stack: Vec<Vec<i64>>,
     /// The first elements of the operands and results.
     offsets: Vec<i64>,
     dtypes: Vec<DType>,
-    epilogue: Epilogue,
+}
+
+impl Stacked {
+    /// Lanes of a vector on `target`.
+    pub(super) fn lanes(&self, target: &crate::target::TargetInfo) -> u32 {
+        target.lanes(compute_lane(self.product.dtype).bits())
+    }
+
+    /// The pointers of the operands and results, moved to the matrices that `task` names.
+    pub(super) fn pointers(&self, b: &mut Builder, params: &[Value], task: &[Value]) -> Vec<Value> {
+        let mut pointers = Vec::with_capacity(params.len());
+        for (at, &pointer) in params.iter().enumerate() {
+            let dtype = match (at, self.product.rhs) {
+                (1, Rhs::Panels(panels)) => panels.dtype,
+                _ => self.dtypes[at],
+            };
+            let (offset, stack) = (self.offsets[at], &self.stack[at]);
+            pointers.push(moved(b, pointer, dtype, offset, stack, task));
+        }
+        pointers
+    }
+
+    /// Appends a region of the product of the matrices at `pointers`.
+    pub(super) fn append(
+        &self,
+        b: &mut Builder,
+        pointers: &[Value],
+        scratch: Value,
+        region: Region,
+    ) {
+        let operands = Operands {
+            lhs: pointers[0],
+            rhs: pointers[1],
+            scratch,
+        };
+        product(b, &self.product, operands, region, &mut |b, spot, sum| {
+            self.epilogue.finish(b, &pointers[2..], spot, sum);
+        });
+    }
 }
 
 impl Unit<'_> {
-    /// A product: the grid has the stack, the rows and the columns.
-    pub(super) fn contract(&mut self, op: Contract) -> Result<(), ProgramError> {
+    /// The product of an op.
+    ///
+    /// Errors: neither rows nor columns of the right side are dense.
+    pub(super) fn stacked(&self, op: Contract) -> Result<Stacked, ProgramError> {
         let g = self.g;
         let inputs = op.inputs(g);
-        let operands: Vec<Strided> = inputs.iter().map(|&value| self.strided(value)).collect();
-        let results: Vec<Strided> = g
-            .results(op.id())
-            .into_iter()
-            .map(|value| self.strided(value))
-            .collect();
+        let results: Vec<_> = g.results(op.id()).into_iter().collect();
+        let values: Vec<_> = inputs.iter().chain(&results).copied().collect();
+        let all: Vec<Strided> = values.iter().map(|&value| self.strided(value)).collect();
         let batch = op.batch(g) as usize;
-        let (lhs, rhs) = (&operands[0], &operands[1]);
+        let (lhs, rhs) = (&all[0], &all[1]);
         let (m, k) = (lhs.extents[batch], lhs.extents[batch + 1]);
         let n = rhs.extents[rhs.extents.len() - 1];
         let dtype = g.ty(inputs[0]).dtype;
         let panels = self.panels.get(&inputs[1]).copied();
         let Some(right) = side(rhs, panels) else {
-            return self.refuse(
-                op.id(),
-                "neither rows nor columns of the right side are dense",
-            );
+            let reason = "neither rows nor columns of the right side are dense";
+            return self.refuse(op.id(), reason);
         };
-        let schedule = self.schedule(dtype, (m, n, k), right, op.micro(g));
         let product = Product {
             dtype,
             m,
@@ -68,82 +93,33 @@ impl Unit<'_> {
                 k_stride: lhs.strides[batch + 1] as usize,
             },
             rhs: right,
-            schedule,
+            schedule: self.schedule(dtype, (m, n, k), right, op.micro(g)),
         };
         let (nodes, yielded) = nodes(g, op.body(g));
-        let work: usize = nodes.iter().map(weight).sum();
-        let extra = |strided: &Strided, dtype| Extra {
-            dtype,
-            row: strided.strides[batch],
-            column: strided.strides[batch + 1],
+        let extra = |at: usize| Extra {
+            dtype: g.ty(values[at]).dtype,
+            row: all[at].strides[batch],
+            column: all[at].strides[batch + 1],
         };
-        let dtype_of = |value| g.ty(value).dtype;
-        let extras = operands.iter().zip(inputs).skip(2);
-        let stored = results.iter().zip(g.results(op.id()));
-        let all = operands.iter().chain(&results);
-        let stacked = Stacked {
+        let stacks = all.iter().enumerate().map(|(at, strided)| {
+            let panels = panels.filter(|_| at == 1);
+            stack(strided, batch, panels, [k, n])
+        });
+        Ok(Stacked {
             product,
-            stack: all
-                .clone()
-                .enumerate()
-                .map(|(index, strided)| {
-                    stack(
-                        strided,
-                        batch,
-                        (index == 1).then_some(panels).flatten(),
-                        [k, n],
-                    )
-                })
-                .collect(),
-            offsets: all.clone().map(|strided| strided.offset).collect(),
-            dtypes: inputs
-                .iter()
-                .map(|&value| dtype_of(value))
-                .chain(g.results(op.id()).into_iter().map(dtype_of))
-                .collect(),
+            stack: stacks.collect(),
+            offsets: all.iter().map(|strided| strided.offset).collect(),
+            dtypes: values.iter().map(|&value| g.ty(value).dtype).collect(),
             epilogue: Epilogue {
                 dtype,
                 nodes,
-                extras: extras
-                    .map(|(strided, &value)| extra(strided, dtype_of(value)))
-                    .collect(),
-                outputs: stored
-                    .zip(yielded)
-                    .map(|((strided, value), node)| (node, extra(strided, dtype_of(value))))
+                extras: (2..inputs.len()).map(extra).collect(),
+                outputs: yielded
+                    .into_iter()
+                    .zip((inputs.len()..values.len()).map(extra))
                     .collect(),
             },
-        };
-        let lanes = self.target.lanes(compute_lane(dtype).bits());
-        let (rows, columns) = product.grain(lanes);
-        let mut grid: SmallVec<[Axis; 4]> = lhs.extents[..batch]
-            .iter()
-            .map(|&extent| Axis::Each(extent))
-            .collect();
-        grid.push(Axis::Range {
-            extent: m,
-            grain: rows,
-        });
-        grid.push(Axis::Range {
-            extent: n,
-            grain: columns,
-        });
-        let tall: usize = lhs.extents[..batch].iter().product::<usize>() * m * n;
-        self.scratch_bytes = self.scratch_bytes.max(product.scratch_bytes(lanes));
-        let args = all.map(|strided| strided.place).collect();
-        let name = g.def(op.id()).name;
-        let kernel = self.function(format!("{stacked:?}"), name, || {
-            function(&stacked, batch, lanes)
-        });
-        let cost = cost(tall, work) + cost(tall.saturating_mul(k), 0);
-        let call = Call {
-            kernel,
-            args,
-            grid,
-            cost,
-            op: name,
-        };
-        self.push(op.id(), Step::Call(call));
-        Ok(())
+        })
     }
 
     /// The schedule that the op asks for, completed for the target.
@@ -174,102 +150,6 @@ impl Unit<'_> {
             Ok(()) => asked,
             Err(_) => chosen,
         }
-    }
-
-    /// Panels of the right sides of products; the first one that reads them says how wide.
-    pub(super) fn pack(&mut self, op: Pack) -> Result<(), ProgramError> {
-        let g = self.g;
-        let result = op.result(g);
-        let from = self.strided(op.input(g));
-        let batch = op.batch(g) as usize;
-        let (terms, n) = from.extents[batch..].split_at(from.extents.len() - batch - 1);
-        let (k, n) = (terms.iter().product::<usize>(), n[0]);
-        let Some(k_stride) = collapsed(terms, &from.strides[batch..]) else {
-            return self.refuse(op.id(), "the terms of a column have no common stride");
-        };
-        let n_stride = from.strides[from.strides.len() - 1];
-        let dtype = g.ty(result).dtype;
-        let rows = self.readers_rows(result);
-        let whole = Rhs::Rows { k_stride: n };
-        let chosen = Schedule::choose(self.target, dtype, (rows, n, k), whole, true);
-        let lanes = self.target.lanes(compute_lane(dtype).bits()) as usize;
-        let panels = chosen.packed.unwrap_or(Panels {
-            width: chosen.vectors as usize * lanes,
-            dtype,
-        });
-        self.panels.insert(result, panels);
-        let packing = Packing {
-            dtype,
-            n,
-            k,
-            n_stride: n_stride as usize,
-            k_stride: k_stride as usize,
-            panels,
-        };
-        let stacks = [
-            from.strides[..batch].to_vec(),
-            panel_stack(&from.extents[..batch], panels, [k, n]),
-        ];
-        let offset = from.offset;
-        let name = g.def(op.id()).name;
-        let key = format!("{packing:?} {stacks:?} {offset}");
-        let lanes = lanes as u32;
-        let kernel = self.function(key, name, || {
-            let mut b = Builder::new("pack", lanes);
-            let params = params(&mut b, 2);
-            let task: Vec<Value> = (0..batch).map(|_| b.index_param()).collect();
-            let range = range(&mut b);
-            let source = moved(&mut b, params.pointers[0], dtype, offset, &stacks[0], &task);
-            let target = moved(
-                &mut b,
-                params.pointers[1],
-                panels.dtype,
-                0,
-                &stacks[1],
-                &task,
-            );
-            pack(&mut b, &packing, source, target, range);
-            b.finish()
-        });
-        let mut grid: SmallVec<[Axis; 4]> = from.extents[..batch]
-            .iter()
-            .map(|&extent| Axis::Each(extent))
-            .collect();
-        grid.push(Axis::Range {
-            extent: packing.count(),
-            grain: 1,
-        });
-        let all: usize = from.extents.iter().product();
-        let args = [from.place, self.layout.place(g, result)]
-            .into_iter()
-            .collect();
-        let call = Call {
-            kernel,
-            args,
-            grid,
-            cost: cost(all, 2),
-            op: name,
-        };
-        self.push(op.id(), Step::Call(call));
-        Ok(())
-    }
-
-    /// The rows of the first product that reads packed panels.
-    fn readers_rows(&self, packed: mind_ir::ValueId) -> usize {
-        let g = self.g;
-        let rows = |op: OpId| {
-            let contract = g.view::<Contract>(op)?;
-            let lhs = known(g, contract.inputs(g)[0]);
-            Some(lhs[lhs.len() - 2])
-        };
-        let mut uses = g.uses(packed);
-        uses.find_map(|(op, _)| rows(op))
-            .unwrap_or(usize::MAX >> 16)
-    }
-
-    /// A convolution.
-    pub(super) fn window(&mut self, op: Window) -> Result<(), ProgramError> {
-        self.refuse(op.id(), "not yet")
     }
 }
 
@@ -304,7 +184,7 @@ fn stack(strided: &Strided, batch: usize, panels: Option<Panels>, [k, n]: [usize
 }
 
 /// The strides of a dense stack of packed matrices.
-fn panel_stack(extents: &[usize], panels: Panels, [k, n]: [usize; 2]) -> Vec<i64> {
+pub(super) fn panel_stack(extents: &[usize], panels: Panels, [k, n]: [usize; 2]) -> Vec<i64> {
     let mut stride = (panels.bytes(n, k) / panels.dtype.size()) as i64;
     let mut strides = vec![0; extents.len()];
     for (at, &extent) in extents.iter().enumerate().rev() {
@@ -312,26 +192,6 @@ fn panel_stack(extents: &[usize], panels: Panels, [k, n]: [usize; 2]) -> Vec<i64
         stride *= extent as i64;
     }
     strides
-}
-
-/// The stride of several dimensions as one; none where they do not continue each other.
-fn collapsed(extents: &[usize], strides: &[i64]) -> Option<i64> {
-    let mut dims = extents
-        .iter()
-        .zip(strides)
-        .rev()
-        .filter(|(extent, _)| **extent != 1);
-    let Some((&extent, &inner)) = dims.next() else {
-        return Some(1);
-    };
-    let mut next = inner * extent as i64;
-    for (&extent, &stride) in dims {
-        if stride != next {
-            return None;
-        }
-        next *= extent as i64;
-    }
-    Some(inner)
 }
 
 /// `pointer` moved to the matrix of the stack that `task` names.
@@ -357,36 +217,4 @@ pub(super) fn moved(
         Some(index) => b.address(Addr::element(pointer, index, storage_lane(dtype))),
         None => pointer,
     }
-}
-
-fn function(stacked: &Stacked, batch: usize, lanes: u32) -> Function {
-    let mut b = Builder::new("contract", lanes);
-    let params = params(&mut b, stacked.stack.len());
-    let task: Vec<Value> = (0..batch).map(|_| b.index_param()).collect();
-    let (rows, columns) = (range(&mut b), range(&mut b));
-    let mut pointers = Vec::with_capacity(params.pointers.len());
-    for (at, &pointer) in params.pointers.iter().enumerate() {
-        let dtype = match (at, stacked.product.rhs) {
-            (1, Rhs::Panels(panels)) => panels.dtype,
-            _ => stacked.dtypes[at],
-        };
-        let (offset, stack) = (stacked.offsets[at], &stacked.stack[at]);
-        pointers.push(moved(&mut b, pointer, dtype, offset, stack, &task));
-    }
-    let operands = Operands {
-        lhs: pointers[0],
-        rhs: pointers[1],
-        scratch: params.scratch,
-    };
-    let epilogue = &stacked.epilogue;
-    product(
-        &mut b,
-        &stacked.product,
-        operands,
-        Region { rows, columns },
-        &mut |b, spot, sum| {
-            epilogue.finish(b, &pointers[2..], spot, sum);
-        },
-    );
-    b.finish()
 }

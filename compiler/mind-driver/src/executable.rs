@@ -1,0 +1,339 @@
+//! Modules that run in a program of the caller's.
+//!
+//! ```
+//! use mind_driver::engine::{Config, Engine};
+//! use mind_driver::executable::{Executable, View, ViewMut};
+//!
+//! let text = "%0 = Input {name=x} : tensor<f32[B, 2]>\n\
+//!             %1 = Input {name=w, role=param} : tensor<f32[2]>\n\
+//!             %2 = Mul (%0, %1) : tensor<f32[B, 2]>\n\
+//!             outputs: %2";
+//! let engine = Engine::new(&Config::default()).unwrap();
+//! let executable = Executable::from_text(engine.into(), text).unwrap();
+//! let model = executable.bind(&[View::new(&[2], &[10.0f32, 100.0])]).unwrap();
+//! let mut y = [0f32; 4];
+//! let x = [1.0f32, 2.0, 3.0, 4.0];
+//! model.run(&[View::new(&[2, 2], &x)], &mut [ViewMut::new(&mut y)]).unwrap();
+//! assert_eq!(y, [10.0, 200.0, 30.0, 400.0]);
+//! ```
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mind_diag::{Diagnostic, Diagnostics, Span};
+use mind_interp::InputSpec;
+use mind_ir::tensor::Element;
+use mind_ir::types::{DType, Dim};
+use mind_ir::verify::VerifyConfig;
+use mind_ir::{Graph, OpId, Sym};
+use mind_jit::program::{BoundProgram, Program, RunError};
+use mind_transforms::{Known, specialize};
+use rustc_hash::FxHashMap;
+
+use crate::engine::Engine;
+use crate::load::{LoadOptions, load_module};
+
+/// An array of the caller's that is read where it is.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    dtype: DType,
+    shape: &'a [usize],
+    bytes: &'a [u8],
+}
+
+impl<'a> View<'a> {
+    /// The elements of an array of this shape, row-major. That they fill the shape is checked when run.
+    pub fn new<T: Element + bytemuck::NoUninit>(shape: &'a [usize], elements: &'a [T]) -> View<'a> {
+        View {
+            dtype: T::DTYPE,
+            shape,
+            bytes: bytemuck::cast_slice(elements),
+        }
+    }
+}
+
+/// An array of the caller's that is written where it is.
+#[derive(Debug)]
+pub struct ViewMut<'a> {
+    dtype: DType,
+    bytes: &'a mut [u8],
+}
+
+impl<'a> ViewMut<'a> {
+    /// An array that has room for an output, row-major.
+    pub fn new<T: Element + bytemuck::Pod>(elements: &'a mut [T]) -> ViewMut<'a> {
+        ViewMut {
+            dtype: T::DTYPE,
+            bytes: bytemuck::cast_slice_mut(elements),
+        }
+    }
+}
+
+/// Why a call of an executable has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum ExecutionError {
+    /// The module could not be compiled, for the extents of these arrays or for any.
+    #[error("{}", messages(.0))]
+    Compile(Diagnostics),
+    /// An array of another dtype.
+    #[error("`{name}` is {expected}, found {found}")]
+    DType {
+        /// The array.
+        name: String,
+        /// Its dtype.
+        expected: DType,
+        /// That of the array given.
+        found: DType,
+    },
+    /// An array of another shape.
+    #[error("`{name}` is {expected}, found shape {found:?}")]
+    Shape {
+        /// The array.
+        name: String,
+        /// Its type.
+        expected: String,
+        /// The shape of the array given.
+        found: Vec<usize>,
+    },
+    /// Another number or size of arrays, or a run that stopped.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+fn messages(found: &Diagnostics) -> String {
+    let messages: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
+    messages.join("; ")
+}
+
+/// The extents of symbolic dimensions, and of `?`, in the order in which inputs name them.
+type Extents = Vec<usize>;
+
+/// A module and the programs that were made of it, one for each set of extents.
+///
+/// It can be used from any thread, and from several at once.
+pub struct Executable {
+    engine: Arc<Engine>,
+    graph: Graph,
+    programs: Mutex<FxHashMap<Extents, Arc<Program>>>,
+}
+
+impl Executable {
+    /// An executable of a verified module. One whose extents are all known is compiled at once.
+    ///
+    /// Errors: an op or extent that cannot be compiled.
+    pub fn new(engine: Arc<Engine>, graph: Graph) -> Result<Executable, Diagnostics> {
+        let executable = Executable {
+            engine,
+            graph,
+            programs: Mutex::default(),
+        };
+        if executable.open_dims().next().is_none() {
+            executable.program(&[])?;
+        }
+        Ok(executable)
+    }
+
+    /// An executable of a module in any format.
+    ///
+    /// Errors: what is wrong with the text, or cannot be compiled.
+    pub fn from_text(engine: Arc<Engine>, text: &str) -> Result<Executable, Diagnostics> {
+        let formats = &engine.session().formats;
+        let loaded = load_module(formats, "module", text.into(), &LoadOptions::default());
+        let graph = loaded.map_err(|rejected| rejected.diagnostics)?.graph;
+        Executable::new(engine, graph)
+    }
+
+    /// The inputs that change from run to run, in the order in which runs take them.
+    pub fn inputs(&self) -> Vec<InputSpec<'_>> {
+        self.specs(false)
+    }
+
+    /// The weights, in the order in which [`bind`](Executable::bind) takes them.
+    pub fn params(&self) -> Vec<InputSpec<'_>> {
+        self.specs(true)
+    }
+
+    fn specs(&self, is_param: bool) -> Vec<InputSpec<'_>> {
+        let all = mind_interp::inputs(&self.graph).into_iter();
+        all.filter(|input| input.param == is_param).collect()
+    }
+
+    /// Binds weights. They are packed once for each set of extents, so the arrays must stay as they are.
+    ///
+    /// Errors: another number of weights, another dtype or shape.
+    pub fn bind<'m>(&'m self, params: &[View<'m>]) -> Result<Model<'m>, ExecutionError> {
+        let specs = self.params();
+        check_count("weights", specs.len(), params.len())?;
+        for (spec, view) in specs.iter().zip(params) {
+            self.check(spec, view)?;
+        }
+        let model = Model {
+            executable: self,
+            params: params.to_vec(),
+            bound: Mutex::default(),
+        };
+        if self.open_dims().next().is_none() {
+            model.bound(&[])?;
+        }
+        Ok(model)
+    }
+
+    /// Errors: another dtype, rank or fixed extent, or fewer elements than the shape says.
+    fn check(&self, spec: &InputSpec<'_>, view: &View<'_>) -> Result<(), ExecutionError> {
+        let name = || spec.name.to_owned();
+        if view.dtype != spec.ty.dtype {
+            return Err(ExecutionError::DType {
+                name: name(),
+                expected: spec.ty.dtype,
+                found: view.dtype,
+            });
+        }
+        let mut dims = spec.ty.shape.iter().zip(view.shape);
+        let same_rank = spec.ty.rank() == view.shape.len();
+        let fits = |(dim, extent): (&Dim, &usize)| dim.fixed().is_none_or(|n| n == *extent as i64);
+        let count = view
+            .shape
+            .iter()
+            .try_fold(view.dtype.size(), |all, &n| all.checked_mul(n));
+        if same_rank && dims.all(fits) && count == Some(view.bytes.len()) {
+            return Ok(());
+        }
+        Err(ExecutionError::Shape {
+            name: name(),
+            expected: spec.ty.text(self.graph.symbols()),
+            found: view.shape.to_vec(),
+        })
+    }
+
+    /// The dimensions of inputs whose extents are found when run.
+    fn open_dims(&self) -> impl Iterator<Item = (OpId, usize, Dim)> {
+        let inputs = mind_interp::inputs(&self.graph).into_iter();
+        let dims = inputs.flat_map(|input| {
+            let dims = input.ty.shape.iter().copied().enumerate();
+            let dims: Vec<_> = dims.map(|(axis, dim)| (input.op, axis, dim)).collect();
+            dims
+        });
+        dims.filter(|(_, _, dim)| dim.fixed().is_none())
+    }
+
+    /// The program for these extents of [`open_dims`](Executable::open_dims).
+    fn program(&self, extents: &[usize]) -> Result<Arc<Program>, Diagnostics> {
+        let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = programs.get(extents) {
+            return Ok(known.clone());
+        }
+        let mut symbols: FxHashMap<Sym, usize> = FxHashMap::default();
+        let mut unnamed: FxHashMap<(OpId, usize), usize> = FxHashMap::default();
+        for ((op, axis, dim), &extent) in self.open_dims().zip(extents) {
+            if let Dim::Symbol(sym) = dim {
+                let first = *symbols.entry(sym).or_insert(extent);
+                if first != extent {
+                    let name = self.graph.name(sym);
+                    let text =
+                        format!("dimension {name} is {first} in one array and {extent} in another");
+                    return Err(Diagnostic::error(Span::FILE, text).into());
+                }
+            } else {
+                unnamed.insert((op, axis), extent);
+            }
+        }
+        let known = Known {
+            symbol: &|sym| symbols.get(&sym).map(|&extent| extent as i64),
+            input: &|op, axis| unnamed.get(&(op, axis)).map(|&extent| extent as i64),
+        };
+        let mut g = self.graph.clone();
+        specialize(&mut g, &known, &VerifyConfig::default())?;
+        self.engine.lower(&mut g)?;
+        let program = self.engine.program(&g)?;
+        programs.insert(extents.to_vec(), program.clone());
+        Ok(program)
+    }
+}
+
+/// An executable with its weights. It can be run from any thread, and from several at once.
+pub struct Model<'m> {
+    executable: &'m Executable,
+    params: Vec<View<'m>>,
+    bound: Mutex<FxHashMap<Extents, Arc<BoundProgram>>>,
+}
+
+impl Model<'_> {
+    /// Runs on `inputs` into `outputs`, arrays of the caller's that are read and written where they are.
+    ///
+    /// Errors: another number of arrays, another dtype or shape, extents that contradict each other, an
+    /// integer division without result, an index out of bounds. Outputs then hold anything.
+    pub fn run(
+        &self,
+        inputs: &[View<'_>],
+        outputs: &mut [ViewMut<'_>],
+    ) -> Result<(), ExecutionError> {
+        let specs = self.executable.inputs();
+        check_count("inputs", specs.len(), inputs.len())?;
+        for (spec, view) in specs.iter().zip(inputs) {
+            self.executable.check(spec, view)?;
+        }
+        let extents = self.extents(inputs);
+        let bound = self.bound(&extents)?;
+        let ports = bound.program().outputs().iter().zip(outputs.iter());
+        for (port, view) in ports {
+            if port.dtype != view.dtype {
+                return Err(ExecutionError::DType {
+                    name: port.name.clone(),
+                    expected: port.dtype,
+                    found: view.dtype,
+                });
+            }
+        }
+        let inputs: Vec<&[u8]> = inputs.iter().map(|view| view.bytes).collect();
+        let mut outputs: Vec<&mut [u8]> = outputs.iter_mut().map(|view| &mut *view.bytes).collect();
+        Ok(bound.run(&inputs, &mut outputs)?)
+    }
+
+    /// The program for the extents of `inputs`, bound, for calls without any check but of sizes.
+    ///
+    /// Errors: as [`run`](Model::run).
+    pub fn bound_for(&self, inputs: &[View<'_>]) -> Result<Arc<BoundProgram>, ExecutionError> {
+        self.bound(&self.extents(inputs))
+    }
+
+    fn extents(&self, inputs: &[View<'_>]) -> Extents {
+        let (mut params, mut inputs) = (self.params.iter(), inputs.iter());
+        let mut extents = Extents::new();
+        for spec in mind_interp::inputs(&self.executable.graph) {
+            let view = match spec.param {
+                true => params.next(),
+                false => inputs.next(),
+            };
+            let Some(view) = view else { continue };
+            let dims = spec.ty.shape.iter().zip(view.shape);
+            let open = dims.filter(|(dim, _)| dim.fixed().is_none());
+            extents.extend(open.map(|(_, &extent)| extent));
+        }
+        extents
+    }
+
+    fn bound(&self, extents: &[usize]) -> Result<Arc<BoundProgram>, ExecutionError> {
+        let mut bound = self.bound.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = bound.get(extents) {
+            return Ok(known.clone());
+        }
+        let program = self
+            .executable
+            .program(extents)
+            .map_err(ExecutionError::Compile)?;
+        let params: Vec<&[u8]> = self.params.iter().map(|view| view.bytes).collect();
+        let new = Arc::new(program.bind(&params)?);
+        bound.insert(extents.to_vec(), new.clone());
+        Ok(new)
+    }
+}
+
+fn check_count(what: &'static str, expected: usize, found: usize) -> Result<(), RunError> {
+    match expected == found {
+        true => Ok(()),
+        false => Err(RunError::Count {
+            what,
+            expected,
+            found,
+        }),
+    }
+}

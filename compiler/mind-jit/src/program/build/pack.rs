@@ -1,0 +1,130 @@
+//! Right sides of products in panels.
+
+use mind_ir::OpId;
+use mind_ir::opdef::Op;
+use mind_loops::extents::known;
+use mind_loops::ops::contract::Contract;
+use mind_loops::ops::movement::Pack;
+use smallvec::SmallVec;
+
+use super::Unit;
+use super::grid::{cost, params, range};
+use super::product::{moved, panel_stack};
+use crate::lower::compute_lane;
+use crate::lower::product::{Packing, Panels, Rhs, Schedule, pack};
+use crate::program::error::ProgramError;
+use crate::program::step::{Axis, Call, Step};
+use crate::vir::{Builder, Value};
+
+impl Unit<'_> {
+    /// Panels of the right sides of products; the first one that reads them says how wide.
+    pub(super) fn pack(&mut self, op: Pack) -> Result<(), ProgramError> {
+        let g = self.g;
+        let result = op.result(g);
+        let from = self.strided(op.input(g));
+        let batch = op.batch(g) as usize;
+        let (terms, n) = from.extents[batch..].split_at(from.extents.len() - batch - 1);
+        let (k, n) = (terms.iter().product::<usize>(), n[0]);
+        let Some(k_stride) = collapsed(terms, &from.strides[batch..]) else {
+            return self.refuse(op.id(), "the terms of a column have no common stride");
+        };
+        let n_stride = from.strides[from.strides.len() - 1];
+        let dtype = g.ty(result).dtype;
+        let rows = self.readers_rows(result);
+        let whole = Rhs::Rows { k_stride: n };
+        let chosen = Schedule::choose(self.target, dtype, (rows, n, k), whole, true);
+        let lanes = self.target.lanes(compute_lane(dtype).bits()) as usize;
+        let panels = chosen.packed.unwrap_or(Panels {
+            width: chosen.vectors as usize * lanes,
+            dtype,
+        });
+        self.panels.insert(result, panels);
+        let packing = Packing {
+            dtype,
+            n,
+            k,
+            n_stride: n_stride as usize,
+            k_stride: k_stride as usize,
+            panels,
+        };
+        let stacks = [
+            from.strides[..batch].to_vec(),
+            panel_stack(&from.extents[..batch], panels, [k, n]),
+        ];
+        let offset = from.offset;
+        let name = g.def(op.id()).name;
+        let key = format!("{packing:?} {stacks:?} {offset}");
+        let lanes = lanes as u32;
+        let kernel = self.function(key, name, || {
+            let mut b = Builder::new("pack", lanes);
+            let params = params(&mut b, 2);
+            let task: Vec<Value> = (0..batch).map(|_| b.index_param()).collect();
+            let range = range(&mut b);
+            let source = moved(&mut b, params.pointers[0], dtype, offset, &stacks[0], &task);
+            let target = moved(
+                &mut b,
+                params.pointers[1],
+                panels.dtype,
+                0,
+                &stacks[1],
+                &task,
+            );
+            pack(&mut b, &packing, source, target, range);
+            b.finish()
+        });
+        let mut grid: SmallVec<[Axis; 4]> = from.extents[..batch]
+            .iter()
+            .map(|&extent| Axis::Each(extent))
+            .collect();
+        grid.push(Axis::Range {
+            extent: packing.count(),
+            grain: 1,
+        });
+        let all: usize = from.extents.iter().product();
+        let args = [from.place, self.layout.place(g, result)]
+            .into_iter()
+            .collect();
+        let call = Call {
+            kernel,
+            args,
+            grid,
+            cost: cost(all, 2),
+            op: name,
+        };
+        self.push(op.id(), Step::Call(call));
+        Ok(())
+    }
+
+    /// The rows of the first product that reads packed panels.
+    fn readers_rows(&self, packed: mind_ir::ValueId) -> usize {
+        let g = self.g;
+        let rows = |op: OpId| {
+            let contract = g.view::<Contract>(op)?;
+            let lhs = known(g, contract.inputs(g)[0]);
+            Some(lhs[lhs.len() - 2])
+        };
+        let mut uses = g.uses(packed);
+        uses.find_map(|(op, _)| rows(op))
+            .unwrap_or(usize::MAX >> 16)
+    }
+}
+
+/// The stride of several dimensions as one; none where they do not continue each other.
+fn collapsed(extents: &[usize], strides: &[i64]) -> Option<i64> {
+    let mut dims = extents
+        .iter()
+        .zip(strides)
+        .rev()
+        .filter(|(extent, _)| **extent != 1);
+    let Some((&extent, &inner)) = dims.next() else {
+        return Some(1);
+    };
+    let mut next = inner * extent as i64;
+    for (&extent, &stride) in dims {
+        if stride != next {
+            return None;
+        }
+        next *= extent as i64;
+    }
+    Some(inner)
+}
