@@ -281,6 +281,7 @@ fn tile_of(
             Rhs::Columns { .. } => p.schedule.unroll.next_multiple_of(lanes),
             Rhs::Rows { .. } | Rhs::Panels(_) => p.schedule.unroll,
         },
+        prefetch: p.schedule.prefetch,
         lhs: Walk {
             dtype: lhs_dtype,
             row: lhs.row_stride as i64 * size,

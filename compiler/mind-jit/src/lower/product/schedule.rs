@@ -24,6 +24,8 @@ pub struct Schedule {
     pub kc: usize,
     /// Whether blocks of the first operand are copied to scratch memory, as accumulators.
     pub is_staged: bool,
+    /// Bytes of the second operand ahead of where it is read that are asked for; 0 for none.
+    pub prefetch: usize,
     /// How the second operand is to be packed before the product runs, if it is.
     pub packed: Option<Panels>,
 }
@@ -85,6 +87,7 @@ impl Schedule {
             nc: blocks.nc,
             kc: blocks.kc,
             is_staged: is_narrow(dtype) || (blocks.kc < k && m > rows as usize && n > 2 * width),
+            prefetch: 0,
             packed: policy.packed.map(|dtype| Panels { width, dtype }),
         }
     }
