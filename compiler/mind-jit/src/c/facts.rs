@@ -95,6 +95,7 @@ impl Facts {
                     wanted.extend([*value, addr.base]);
                     wanted.extend(addr.index);
                 }
+                Statement::Prefetch(_) => {}
                 Statement::Loop(node) => {
                     wanted.extend([node.lower, node.upper]);
                     for carried in &node.carried {
@@ -138,7 +139,8 @@ impl Facts {
                     };
                 }
                 Statement::Loop(node) => self.mark_uniform(function, &node.body),
-                Statement::Store { .. } | Statement::StoreFirst { .. } => {}
+                Statement::Store { .. } | Statement::StoreFirst { .. } | Statement::Prefetch(_) => {
+                }
             }
         }
     }

@@ -148,6 +148,7 @@ impl<'f> Planner<'f, '_> {
                 Statement::StoreFirst { value, addr } => {
                     self.store(*value, addr, StoreExtent::First, &mut open);
                 }
+                Statement::Prefetch(_) => {}
                 Statement::Loop(node) => {
                     self.close(&mut open, &mut pieces);
                     let body = self.repeat(node);

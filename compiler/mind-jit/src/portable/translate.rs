@@ -111,6 +111,7 @@ impl Translate<'_, '_> {
                         .ins()
                         .store(anywhere(), element, address, offset);
                 }
+                Statement::Prefetch(_) => {}
                 Statement::Loop(node) => self.repeat(node),
             }
         }

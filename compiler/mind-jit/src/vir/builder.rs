@@ -193,6 +193,11 @@ impl Builder {
         self.current.push(Statement::StoreFirst { value, addr });
     }
 
+    /// Asks for memory that will be read soon.
+    pub fn prefetch(&mut self, addr: Addr) {
+        self.current.push(Statement::Prefetch(addr));
+    }
+
     /// A function of one vector of floats.
     pub fn unary(&mut self, op: UnaryOp, a: Value) -> Value {
         self.op(Op::Unary(op, a))

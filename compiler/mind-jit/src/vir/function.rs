@@ -109,6 +109,8 @@ pub enum Statement {
         /// Where the element goes.
         addr: Addr,
     },
+    /// Asks for memory that will be read soon; has no effect on any result, wherever the address lies.
+    Prefetch(Addr),
     /// Repeats statements.
     Loop(Box<Loop>),
 }

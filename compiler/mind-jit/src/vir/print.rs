@@ -56,6 +56,7 @@ fn block(function: &Function, body: &Block, depth: usize, f: &mut Formatter<'_>)
                 writeln!(f)?;
             }
             Statement::StoreFirst { value, addr } => writeln!(f, "store-first {value}, {addr}")?,
+            Statement::Prefetch(addr) => writeln!(f, "prefetch {addr}")?,
             Statement::Loop(node) => {
                 let kind = match node.kind {
                     LoopKind::Whole => "whole",

@@ -162,6 +162,7 @@ impl Check<'_> {
                     }
                 }
                 Statement::StoreFirst { value, addr } => self.store(*value, addr, "store-first"),
+                Statement::Prefetch(addr) => self.accessed(addr, "prefetch"),
                 Statement::Loop(node) => {
                     self.repeat(node);
                     inside.push(node.last);
@@ -172,7 +173,9 @@ impl Check<'_> {
             let fresh = match statement {
                 Statement::Let(..) => 1,
                 Statement::Loop(node) => 1 + node.carried.len(),
-                Statement::Store { .. } | Statement::StoreFirst { .. } => 0,
+                Statement::Store { .. } | Statement::StoreFirst { .. } | Statement::Prefetch(_) => {
+                    0
+                }
             };
             for &value in &inside[known - fresh..] {
                 self.define(value);
@@ -219,6 +222,10 @@ impl Check<'_> {
         if !matches!(self.function.ty(value), Type::Vector(_)) {
             self.expected(value, "a vector", user);
         }
+        self.accessed(addr, user);
+    }
+
+    fn accessed(&mut self, addr: &Addr, user: &'static str) {
         self.addr(addr);
         self.uses(addr.base, || user.to_owned());
         if self.function.ty(addr.base) != Type::Ptr {

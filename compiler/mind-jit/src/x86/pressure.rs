@@ -65,6 +65,7 @@ impl Scan<'_> {
                 Statement::Store { value, .. } | Statement::StoreFirst { value, .. } => {
                     self.use_at(*value, self.clock);
                 }
+                Statement::Prefetch(_) => {}
                 Statement::Loop(node) => self.repeat(node),
             }
         }

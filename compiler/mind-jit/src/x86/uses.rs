@@ -95,6 +95,10 @@ impl Uses {
                     self.read(addr.base);
                     addr.index.into_iter().for_each(|index| self.read(index));
                 }
+                Statement::Prefetch(addr) => {
+                    self.read(addr.base);
+                    addr.index.into_iter().for_each(|index| self.read(index));
+                }
                 Statement::Loop(node) => self.repeat(node),
             }
         }

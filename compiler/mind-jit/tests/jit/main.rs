@@ -2,6 +2,7 @@
 
 mod c;
 mod columns;
+mod convolutions;
 mod elementwise;
 mod guarded;
 mod harness;

@@ -319,6 +319,7 @@ fn no_schedule_changes_a_bit() {
                     nc,
                     kc,
                     is_staged: random.below(2) == 0,
+                    prefetch: random.below(2) * 256,
                     packed: Some(Panels { width, dtype }),
                 });
                 check(&case, &target, &mut random);
@@ -341,6 +342,7 @@ fn a_schedule_that_cannot_be_followed_is_refused_with_what_could() {
         nc: 64,
         kc: 256,
         is_staged: false,
+        prefetch: 0,
         packed: None,
     };
     let error = schedule.check(8, &Rhs::Panels(panels));

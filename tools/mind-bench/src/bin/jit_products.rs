@@ -12,7 +12,7 @@ use std::hint::black_box;
 use mind_ir::types::DType;
 use mind_jit::kernel::{Kernel, assemble};
 use mind_jit::lower::product::{
-    Lhs, Operands, Packing, Product, Region, Rhs, Schedule, Spot, pack, product,
+    Conv, Lhs, Operands, Packing, Product, Region, Rhs, Schedule, Spot, conv, pack, product,
 };
 use mind_jit::lower::{self, compute_lane};
 use mind_jit::target::{Isa, TargetInfo};
@@ -32,6 +32,11 @@ fn main() {
     for row in rows() {
         if row.name().contains(&filter) {
             bench.run(&row);
+        }
+    }
+    for window in &WINDOWS {
+        if window.name().contains(&filter) {
+            bench.convolve(window);
         }
     }
 }
@@ -129,6 +134,64 @@ fn rows() -> Vec<Row> {
         Epilogue::Plain,
     );
     rows
+}
+
+/// A convolution to time: 3 by 3 taps, padding that keeps the extents, filters packed.
+#[derive(Clone, Copy)]
+struct Window {
+    dtype: DType,
+    /// Height and width.
+    extent: usize,
+    channels: usize,
+    filters: usize,
+}
+
+impl Window {
+    fn name(&self) -> String {
+        let Window {
+            dtype,
+            extent,
+            channels,
+            filters,
+        } = self;
+        format!("conv 3x3 {extent}x{extent}x{channels} to {filters} {dtype}")
+    }
+
+    fn conv(&self, target: &TargetInfo) -> Conv {
+        let rhs = Rhs::Rows {
+            k_stride: self.filters,
+        };
+        let mut conv = Conv {
+            dtype: self.dtype,
+            input: (self.extent, self.extent, self.channels),
+            taps: (3, 3),
+            filters: self.filters,
+            strides: (1, 1),
+            padding: (1, 1),
+            output: (self.extent, self.extent),
+            rhs,
+            schedule: Schedule::choose(target, self.dtype, (1, 1, 1), rhs, true),
+        };
+        conv.schedule = conv.schedule(target, rhs, true);
+        conv.rhs = conv.schedule.packed.map_or(rhs, Rhs::Panels);
+        conv
+    }
+}
+
+const WINDOWS: [Window; 4] = [
+    window(DType::F32, 56, 64, 64),
+    window(DType::F32, 28, 128, 128),
+    window(DType::F32, 14, 256, 256),
+    window(DType::F16, 56, 64, 64),
+];
+
+const fn window(dtype: DType, extent: usize, channels: usize, filters: usize) -> Window {
+    Window {
+        dtype,
+        extent,
+        channels,
+        filters,
+    }
 }
 
 /// The yardsticks of this machine.
@@ -296,6 +359,64 @@ impl Bench {
             if s.is_staged { " staged" } else { "" },
             call.compile_us,
             call.code_bytes,
+        );
+    }
+}
+
+impl Bench {
+    fn convolve(&self, window: &Window) {
+        let c = window.conv(&self.target);
+        let lanes = self.target.lanes(compute_lane(c.dtype).bits());
+        let mut b = Builder::new("conv", lanes);
+        let [lhs, rhs, out, scratch] = std::array::from_fn(|_| b.ptr_param());
+        let bounds: [Value; 4] = std::array::from_fn(|_| b.index_param());
+        let at = Operands { lhs, rhs, scratch };
+        let (lines, filters) = ((bounds[0], bounds[1]), (bounds[2], bounds[3]));
+        conv(&mut b, &c, at, lines, filters, &mut |b, spot, sum| {
+            let addr = spot.addr(b, out, c.filters, lower::storage_lane(c.dtype));
+            lower::store(b, c.dtype, sum, addr, spot.column.count);
+        });
+        let kernel = Kernel::compile(&b.finish(), self.target.isa).expect("it compiles");
+        let places = window.extent * window.extent;
+        let panels = match c.rhs {
+            Rhs::Panels(panels) => panels,
+            Rhs::Rows { .. } | Rhs::Columns { .. } => unreachable!("constants are packed"),
+        };
+        let count = panels.bytes(c.filters, c.terms()) / panels.dtype.size();
+        let image = Aligned::elements(c.dtype, places * window.channels);
+        let filter = Aligned::elements(panels.dtype, count);
+        let result = Aligned::elements(c.dtype, places * c.filters);
+        let room = Aligned::new(c.scratch_bytes());
+        let args = [
+            image.address(),
+            filter.address(),
+            result.address(),
+            room.address(),
+            0,
+            c.output.0 as u64,
+            0,
+            c.filters as u64,
+        ];
+        let work = (places * c.filters * c.terms()) as f64;
+        let (mut compute, mut times) = (Vec::new(), Vec::new());
+        for _ in 0..=ROUNDS {
+            let peak = self.measured_peak();
+            // SAFETY: the buffers have the extents that the kernel was made for.
+            let seconds = time(1, || unsafe {
+                kernel.call(&args);
+            });
+            compute.push(100.0 * work / seconds / peak);
+            times.push(seconds);
+        }
+        let s = c.schedule;
+        println!(
+            "{:44} {:9.1} us {:5.1} % of peak  [{}x{} mc {}]",
+            window.name(),
+            1e6 * median(times),
+            median(compute),
+            s.rows,
+            s.vectors,
+            s.mc
         );
     }
 }

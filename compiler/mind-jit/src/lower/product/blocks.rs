@@ -4,17 +4,15 @@
 //! the other. A block of the first operand stays in the second-level cache while tiles go over the columns,
 //! a strip of the second one in the first level while they go down.
 
-use crate::lower::each::At;
 use crate::lower::scalar::compute_lane;
 use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
 
-use super::operands::{Operands, Product, Region, Rhs, Spot, accumulator, element_pointer};
+use super::finish::{Finish, finish_tile};
+use super::operands::{Operands, Product, Region, accumulator, element_pointer};
+use super::right::Right;
 use super::scratch::Scratch;
 use super::stage;
-use super::tile::{self, Strip, Tile, Walk};
-
-/// What is done with a complete vector of the result.
-pub type Finish<'f> = dyn FnMut(&mut Builder, Spot, Value) + 'f;
+use super::tile::{self, Tile, Walk};
 
 /// Appends a region of the product of the operands at `at`.
 ///
@@ -150,7 +148,7 @@ impl Context<'_> {
         finish: &mut Finish<'_>,
     ) {
         let p = self.p;
-        let rhs = self.rhs_pointer(b, column, terms.first);
+        let rhs = right(p).pointer(b, self.at.rhs, column, terms.first);
         let height = p.schedule.rows;
         let mut tile = |b: &mut Builder, row: Value, rows: u32| {
             let tile = tile_of(p, &self.scratch, b.lanes(), (rows, width), terms.count);
@@ -210,42 +208,6 @@ impl Context<'_> {
         let lhs = element_pointer(b, p.dtype, self.at.lhs, term, p.lhs.k_stride);
         element_pointer(b, p.dtype, lhs, row, p.lhs.row_stride)
     }
-
-    fn rhs_pointer(&self, b: &mut Builder, column: Value, term: Value) -> Value {
-        let p = self.p;
-        let (dtype, of_column, of_term) = match p.rhs {
-            Rhs::Rows { k_stride } => (p.dtype, 1, k_stride),
-            Rhs::Columns { n_stride } => (p.dtype, n_stride, 1),
-            Rhs::Panels(panels) => (panels.dtype, p.k, panels.width),
-        };
-        let rhs = element_pointer(b, dtype, self.at.rhs, column, of_column);
-        element_pointer(b, dtype, rhs, term, of_term)
-    }
-}
-
-/// Hands over the vectors of a tile, row by row.
-fn finish_tile(
-    b: &mut Builder,
-    (row, column): (Value, Value),
-    width: usize,
-    sums: &[Value],
-    finish: &mut Finish<'_>,
-) {
-    let lanes = b.lanes() as usize;
-    let vectors = width.div_ceil(lanes);
-    for (below, sums) in (0..).zip(sums.chunks(vectors)) {
-        for (vector, &sum) in sums.iter().enumerate() {
-            let ahead = vector * lanes;
-            let left = width - ahead;
-            let count = (left < lanes).then(|| b.index(left as i64));
-            let column = At {
-                index: column,
-                ahead: ahead as u32,
-                count,
-            };
-            finish(b, Spot { row, below, column }, sum);
-        }
-    }
 }
 
 /// A tile of `rows` rows and `width` columns, and `length` terms.
@@ -256,15 +218,7 @@ fn tile_of(
     (rows, width): (u32, usize),
     length: usize,
 ) -> Tile {
-    let element = p.dtype.size() as i64;
-    let (rhs, k) = match p.rhs {
-        Rhs::Rows { k_stride } => (p.dtype, k_stride as i64 * element),
-        Rhs::Columns { .. } => (p.dtype, element),
-        Rhs::Panels(panels) => {
-            let size = panels.dtype.size();
-            (panels.dtype, (panels.width * size) as i64)
-        }
-    };
+    let right = right(p);
     let (lhs_dtype, lhs) = if scratch.is_staged {
         (accumulator(p.dtype), scratch.staged)
     } else {
@@ -274,53 +228,25 @@ fn tile_of(
     Tile {
         dtype: accumulator(p.dtype),
         rows,
-        strips: strips(p, lanes as usize, width),
+        strips: right.strips(lanes as usize, width),
         segments: 1,
         length,
-        unroll: match p.rhs {
-            Rhs::Columns { .. } => p.schedule.unroll.next_multiple_of(lanes),
-            Rhs::Rows { .. } | Rhs::Panels(_) => p.schedule.unroll,
-        },
+        unroll: right.unroll(p.schedule.unroll, lanes),
+        prefetch: p.schedule.prefetch,
         lhs: Walk {
             dtype: lhs_dtype,
             row: lhs.row_stride as i64 * size,
             k: lhs.k_stride as i64 * size,
             segment: 0,
         },
-        rhs: Walk {
-            dtype: rhs,
-            row: 0,
-            k,
-            segment: 0,
-        },
+        rhs: right.walk(),
     }
 }
 
-/// The vectors of `width` columns of the second operand.
-fn strips(p: &Product, lanes: usize, width: usize) -> Vec<Strip> {
-    let element = p.dtype.size() as i64;
-    let strips = (0..width).step_by(lanes).map(|column| {
-        let left = (width - column).min(lanes) as u32;
-        let count = (left < lanes as u32).then_some(left);
-        match p.rhs {
-            Rhs::Rows { .. } => Strip::Load {
-                offset: column as i64 * element,
-                count,
-            },
-            Rhs::Columns { n_stride } => Strip::Turned {
-                offset: (column * n_stride) as i64 * element,
-                count: left,
-                stride: n_stride as i64 * element,
-            },
-            Rhs::Panels(panels) => {
-                let (panel, inside) = (column / panels.width, column % panels.width);
-                let elements = panel * panels.width * p.k + inside;
-                Strip::Load {
-                    offset: (elements * panels.dtype.size()) as i64,
-                    count: None,
-                }
-            }
-        }
-    });
-    strips.collect()
+fn right(p: &Product) -> Right {
+    Right {
+        dtype: p.dtype,
+        lies: p.rhs,
+        k: p.k,
+    }
 }

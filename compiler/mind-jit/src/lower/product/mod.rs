@@ -5,15 +5,20 @@
 //! vector of the result is the caller's, while it is in its register.
 
 mod blocks;
+mod conv;
+mod finish;
 mod operands;
 mod pack;
+mod right;
 mod schedule;
 mod scratch;
 mod stage;
 mod tile;
 mod turn;
 
-pub use blocks::{Finish, product};
+pub use blocks::product;
+pub use conv::{Conv, conv};
+pub use finish::Finish;
 pub use operands::{Lhs, Operands, Panels, Product, Region, Rhs, Spot};
 pub use pack::{Packing, pack};
 pub use schedule::{Schedule, ScheduleError};

@@ -24,6 +24,8 @@ pub struct Schedule {
     pub kc: usize,
     /// Whether blocks of the first operand are copied to scratch memory, as accumulators.
     pub is_staged: bool,
+    /// Bytes of the second operand ahead of where it is read that are asked for; 0 for none.
+    pub prefetch: usize,
     /// How the second operand is to be packed before the product runs, if it is.
     pub packed: Option<Panels>,
 }
@@ -68,24 +70,46 @@ impl Schedule {
             Rhs::Rows { .. } | Rhs::Columns { .. } => 1,
         };
         let policy = Policy::of(target, dtype, (m, n, k), rhs, is_constant);
-        let (rows, vectors) = if policy.is_turned {
+        let vectors_of_all = n.div_ceil(lanes);
+        let (rows, vectors) = if m == 1 && !policy.is_turned {
+            // Chains enough for the latency of an addition, and streams enough for that of memory.
+            let most = vectors_of_all.clamp(1, 8).next_multiple_of(step);
+            (1, most as u32)
+        } else if policy.is_turned {
             // Half the registers hold a square of columns and terms while it is turned.
-            (m.clamp(1, 4) as u32, n.div_ceil(lanes).clamp(1, 2) as u32)
+            (m.clamp(1, 4) as u32, vectors_of_all.clamp(1, 2) as u32)
         } else {
-            best_tile(target, (m, n.div_ceil(lanes), k), step)
+            best_tile(target, (m, vectors_of_all, k), step)
         };
         let width = vectors as usize * lanes;
         let tile = (rows as usize, width);
-        let blocks = Blocks::choose(target, (m, n, k), tile, lane.bytes() as usize);
+        let is_far = n * k * dtype.size() > target.l2_bytes / 2;
+        let mut blocks = Blocks::choose(target, (m, n, k), tile, lane.bytes() as usize);
+        let is_thin = m <= rows as usize;
+        if is_thin && is_far && matches!((rhs, policy.packed), (Rhs::Rows { .. }, None)) {
+            blocks = Blocks::along_rows(target, (m, n, k), lane.bytes() as usize);
+        } else if is_thin {
+            blocks.kc = k.max(1);
+        }
+        // Memory answers faster where several streams are read at once.
+        let panel = match (m, is_far) {
+            (1, true) => vectors.min(2) as usize * lanes,
+            (2..=16, true) => lanes,
+            _ => width,
+        };
         Schedule {
             rows,
             vectors,
-            unroll: 4,
+            unroll: if rows == 1 { 8 } else { 4 },
             mc: blocks.mc,
             nc: blocks.nc,
             kc: blocks.kc,
             is_staged: is_narrow(dtype) || (blocks.kc < k && m > rows as usize && n > 2 * width),
-            packed: policy.packed.map(|dtype| Panels { width, dtype }),
+            prefetch: 0,
+            packed: policy.packed.map(|dtype| Panels {
+                width: panel,
+                dtype,
+            }),
         }
     }
 
@@ -213,6 +237,17 @@ impl Blocks {
             mc,
             nc: nc.min(n.max(1)),
             kc,
+        }
+    }
+
+    /// Blocks of whole rows of the second operand, read one behind the other as they lie.
+    fn along_rows(target: &TargetInfo, (m, n, k): (usize, usize, usize), size: usize) -> Blocks {
+        const AT_ONCE: usize = 8;
+        let most = target.l2_bytes / 4 / (m.max(1) * size);
+        Blocks {
+            mc: m.max(1),
+            nc: n.clamp(1, most),
+            kc: k.clamp(1, AT_ONCE),
         }
     }
 }

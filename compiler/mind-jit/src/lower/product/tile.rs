@@ -44,6 +44,8 @@ pub(super) struct Tile {
     pub segments: usize,
     pub length: usize,
     pub unroll: u32,
+    /// Bytes of the second operand ahead that are asked for; 0 for none.
+    pub prefetch: usize,
     pub lhs: Walk,
     pub rhs: Walk,
 }
@@ -133,6 +135,7 @@ fn terms(
         return turned_terms(b, tile, count, lhs, rhs, sums);
     }
     for term in 0..count as i64 {
+        ask_ahead(b, tile, rhs, term);
         // The operand with fewer registers is kept; the other one passes by.
         if vectors <= tile.rows as usize {
             let strips: Vec<Value> = (0..vectors)
@@ -158,6 +161,28 @@ fn terms(
         }
     }
     sums
+}
+
+/// Asks for what the second operand has for a later term.
+fn ask_ahead(b: &mut Builder, tile: &Tile, rhs: Value, term: i64) {
+    if tile.prefetch == 0 {
+        return;
+    }
+    const LINE: i64 = 64;
+    let vector = i64::from(b.lanes() * storage_lane(tile.rhs.dtype).bytes());
+    let (mut line, walk) = (i64::MIN, &tile.rhs);
+    for strip in &tile.strips {
+        if let Strip::Load { offset, .. } = *strip {
+            let ahead = offset + term * walk.k;
+            // Terms that are no whole number of lines share one with the term before.
+            let is_new = ahead.rem_euclid(LINE) < vector;
+            if is_new && ahead.div_euclid(LINE) != line {
+                line = ahead.div_euclid(LINE);
+                let addr = beyond(b, rhs, ahead + tile.prefetch as i64);
+                b.prefetch(addr);
+            }
+        }
+    }
 }
 
 /// Appends `count` terms of every chain, from columns whose terms lie side by side.

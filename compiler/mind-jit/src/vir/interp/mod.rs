@@ -112,6 +112,7 @@ impl Frame<'_, '_> {
                     let pointer = self.addr(addr);
                     self.store(*value, pointer, 1)?;
                 }
+                Statement::Prefetch(_) => {}
                 Statement::Loop(node) => self.repeat(node)?,
             }
         }

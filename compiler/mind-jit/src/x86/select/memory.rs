@@ -177,6 +177,11 @@ impl Select<'_> {
         }
     }
 
+    pub(super) fn prefetch(&mut self, addr: &Addr) {
+        let mem = self.memory(addr);
+        self.emit(Code::Prefetcht0_m8).mem(mem).done();
+    }
+
     pub(super) fn load_splat(&mut self, value: Value, lane: Lane, addr: &Addr) {
         let mem = self.memory(addr);
         let (result, view) = (self.define(value), self.full());

@@ -256,6 +256,7 @@ impl<'f> Select<'f> {
                 Statement::Let(value, op) => self.operation(*value, op),
                 Statement::Store { value, addr, count } => self.store(*value, addr, *count),
                 Statement::StoreFirst { value, addr } => self.store_first(*value, addr),
+                Statement::Prefetch(addr) => self.prefetch(addr),
                 Statement::Loop(node) => self.repeat(node),
             }
         }

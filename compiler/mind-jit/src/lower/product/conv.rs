@@ -1,0 +1,330 @@
+//! Convolutions: products whose first operand is read from an image.
+//!
+//! The taps of a line of a window lie side by side in the image, so a chain is one walk for each line of
+//! taps, and nothing is gathered. Where there is padding, the lines of the image that a block of the result
+//! needs are copied with zeros around them: a padded tap is a multiply-add like any other.
+
+use mind_ir::types::DType;
+
+use crate::lower::each::{At, for_each};
+use crate::lower::scalar::{compute_lane, storage_lane, widen};
+use crate::target::TargetInfo;
+use crate::vir::{Builder, IndexOp, LoopKind, Value};
+
+use super::finish::{Finish, finish_tile};
+use super::operands::{Operands, Rhs, accumulator, element_pointer};
+use super::right::Right;
+use super::schedule::Schedule;
+use super::tile::{self, Tile, Walk};
+
+/// A convolution of one image, with every extent known.
+///
+/// The image has `height × width × channels` elements, the result `output.0 × output.1 × filters`, all dense
+/// and row-major. An element of the result is one chain of multiply-adds over the lines of taps, the taps of a
+/// line, and the channels, as docs/numerics.md says.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Conv {
+    /// Type of both operands; any but `bool`.
+    pub dtype: DType,
+    /// Height, width and channels of the image.
+    pub input: (usize, usize, usize),
+    /// Lines of taps, and taps in a line.
+    pub taps: (usize, usize),
+    /// Filters: channels of the result.
+    pub filters: usize,
+    /// Lines and columns of the image from one window to the next.
+    pub strides: (usize, usize),
+    /// Lines of zeros above the image, and columns of zeros before it. What windows need beyond the other ends
+    /// is zeros too.
+    pub padding: (usize, usize),
+    /// Height and width of the result.
+    pub output: (usize, usize),
+    /// How the filters lie, as a matrix of taps and channels by filters.
+    pub rhs: Rhs,
+    /// How the work is cut; no choice changes a bit of the result.
+    pub schedule: Schedule,
+}
+
+impl Conv {
+    /// Terms of each chain.
+    pub fn terms(&self) -> usize {
+        self.taps.0 * self.taps.1 * self.input.2
+    }
+
+    /// Where ranges of filters may begin and end, in vectors of `lanes` lanes: at multiples of this number,
+    /// and at the end. Ranges of lines may begin and end anywhere.
+    pub fn grain(&self, lanes: u32) -> usize {
+        (self.schedule.vectors * lanes) as usize
+    }
+
+    /// Bytes of scratch memory that a call needs.
+    pub fn scratch_bytes(&self) -> usize {
+        if !self.is_copied() {
+            return 0;
+        }
+        let lines = self.lines_for(self.block_lines());
+        let bytes = lines * self.padded_line() * accumulator(self.dtype).size();
+        bytes.next_multiple_of(64)
+    }
+
+    /// The schedule for filters that lie as `rhs` says, and are the same in every run if `is_constant`.
+    pub fn schedule(&self, target: &TargetInfo, rhs: Rhs, is_constant: bool) -> Schedule {
+        let extents = (self.output.1, self.filters, self.terms());
+        let chosen = Schedule::choose(target, self.dtype, extents, rhs, is_constant);
+        let line = self.padded_line() * accumulator(self.dtype).size();
+        let lines = (target.l2_bytes / 4 / line.max(1)).saturating_sub(self.taps.0);
+        let lines = (lines / self.strides.0.max(1)).clamp(1, self.output.0.max(1));
+        Schedule {
+            mc: lines * self.output.1.max(1),
+            kc: self.terms().max(1),
+            ..chosen
+        }
+    }
+
+    /// Whether windows read a copy: because of padding, or to widen elements once.
+    fn is_copied(&self) -> bool {
+        let (height, width, _) = self.input;
+        let reach = |count: usize, stride: usize, taps: usize| (count.max(1) - 1) * stride + taps;
+        let is_padded = self.padding != (0, 0)
+            || reach(self.output.0, self.strides.0, self.taps.0) > height
+            || reach(self.output.1, self.strides.1, self.taps.1) > width;
+        is_padded || accumulator(self.dtype) != self.dtype
+    }
+
+    /// Lines of the result in a block.
+    fn block_lines(&self) -> usize {
+        let lines = self.schedule.mc / self.output.1.max(1);
+        lines.clamp(1, self.output.0.max(1))
+    }
+
+    /// Lines of the image that `lines` lines of the result need.
+    fn lines_for(&self, lines: usize) -> usize {
+        (lines.max(1) - 1) * self.strides.0 + self.taps.0
+    }
+
+    /// Elements of a line of the copy.
+    fn padded_line(&self) -> usize {
+        let columns = (self.output.1.max(1) - 1) * self.strides.1 + self.taps.1;
+        columns * self.input.2
+    }
+}
+
+/// Appends the convolution of the image and the filters at `at`, for ranges of lines and of filters.
+///
+/// The row of a [`Spot`](super::Spot) is the place in the image of the result: lines times its width, plus the
+/// column. Else as [`product`](super::product).
+///
+/// # Panics
+///
+/// If the schedule does not pass its [`check`](Schedule::check).
+pub fn conv(
+    b: &mut Builder,
+    c: &Conv,
+    at: Operands,
+    lines: (Value, Value),
+    filters: (Value, Value),
+    finish: &mut Finish<'_>,
+) {
+    if let Err(error) = c.schedule.check(b.lanes(), &c.rhs) {
+        panic!("{error}");
+    }
+    let size = c.block_lines() as i64;
+    b.repeat(LoopKind::Rest, lines, size, &[], |b, round| {
+        let size = b.index(size);
+        let end = b.index_op(IndexOp::Add, round.index, size);
+        let end = b.index_op(IndexOp::Min, end, lines.1);
+        let block = (round.index, end);
+        let image = if c.is_copied() {
+            copy_lines(b, c, at, block);
+            Image {
+                base: at.scratch,
+                dtype: accumulator(c.dtype),
+                line: c.padded_line(),
+            }
+        } else {
+            let line = c.input.1 * c.input.2;
+            Image {
+                base: element_pointer(b, c.dtype, at.lhs, block.0, c.strides.0 * line),
+                dtype: c.dtype,
+                line,
+            }
+        };
+        strips(b, c, &image, (at.rhs, block, filters), finish);
+        Vec::new()
+    });
+}
+
+/// Where windows read, from the first line of a block on.
+#[derive(Clone, Copy)]
+struct Image {
+    base: Value,
+    dtype: DType,
+    /// Elements from one line to the next.
+    line: usize,
+}
+
+/// Tiles of a block, strip by strip.
+fn strips(
+    b: &mut Builder,
+    c: &Conv,
+    image: &Image,
+    (rhs, block, filters): (Value, (Value, Value), (Value, Value)),
+    finish: &mut Finish<'_>,
+) {
+    let wide = c.grain(b.lanes());
+    let right = Right {
+        dtype: c.dtype,
+        lies: c.rhs,
+        k: c.terms(),
+    };
+    let mut strip = |b: &mut Builder, filter: Value, width: usize| {
+        let start = b.index(0);
+        let rhs = right.pointer(b, rhs, filter, start);
+        b.repeat(LoopKind::Rest, block, 1, &[], |b, round| {
+            let line = b.index_op(IndexOp::Sub, round.index, block.0);
+            let lhs = element_pointer(b, image.dtype, image.base, line, c.strides.0 * image.line);
+            let first = (round.index, filter);
+            one_line(b, c, image, (&right, lhs, rhs), (first, width), finish);
+            Vec::new()
+        });
+    };
+    let step = wide as i64;
+    let (rest, _) = b.repeat(LoopKind::Whole, filters, step, &[], |b, round| {
+        strip(b, round.index, wide);
+        Vec::new()
+    });
+    let tail = c.filters % wide;
+    if tail > 0 {
+        b.repeat(LoopKind::Rest, (rest, filters.1), step, &[], |b, round| {
+            strip(b, round.index, tail);
+            Vec::new()
+        });
+    }
+}
+
+/// The tiles of a line of the result, `width` filters wide.
+fn one_line(
+    b: &mut Builder,
+    c: &Conv,
+    image: &Image,
+    (right, lhs, rhs): (&Right, Value, Value),
+    ((line, filter), width): ((Value, Value), usize),
+    finish: &mut Finish<'_>,
+) {
+    let columns = c.output.1;
+    let height = (c.schedule.rows as usize).min(columns.max(1));
+    let (step, size) = (c.strides.1 * c.input.2, image.dtype.size() as i64);
+    let lanes = b.lanes();
+    let mut place = |b: &mut Builder, column: Value, rows: usize| {
+        let tile = Tile {
+            dtype: accumulator(c.dtype),
+            rows: rows as u32,
+            strips: right.strips(lanes as usize, width),
+            segments: c.taps.0,
+            length: c.taps.1 * c.input.2,
+            unroll: right.unroll(c.schedule.unroll, lanes),
+            prefetch: c.schedule.prefetch,
+            lhs: Walk {
+                dtype: image.dtype,
+                row: step as i64 * size,
+                k: size,
+                segment: image.line as i64 * size,
+            },
+            rhs: right.walk(),
+        };
+        let lhs = element_pointer(b, image.dtype, lhs, column, step);
+        let zero = b.constant(compute_lane(c.dtype), 0);
+        let sums = vec![zero; rows * tile.strips.len()];
+        let sums = tile::chains(b, &tile, lhs, rhs, sums);
+        let extent = b.index(columns as i64);
+        let row = b.index_op(IndexOp::Mul, line, extent);
+        let row = b.index_op(IndexOp::Add, row, column);
+        finish_tile(b, (row, filter), width, &sums, finish);
+    };
+    let whole = columns / height * height;
+    let bounds = (b.index(0), b.index(whole as i64));
+    b.repeat(LoopKind::Whole, bounds, height as i64, &[], |b, round| {
+        place(b, round.index, height);
+        Vec::new()
+    });
+    if whole < columns {
+        place(b, bounds.1, columns - whole);
+    }
+}
+
+/// Appends the copy of the lines that a block of the result needs, with zeros around them, as accumulators.
+fn copy_lines(b: &mut Builder, c: &Conv, at: Operands, block: (Value, Value)) {
+    let (height, width, channels) = c.input;
+    let padded = c.padded_line();
+    let number = |b: &mut Builder, n: usize| b.index(n as i64);
+    let stride = number(b, c.strides.0);
+    let first = b.index_op(IndexOp::Mul, block.0, stride);
+    let lines = b.index_op(IndexOp::Sub, block.1, block.0);
+    let count = b.index_op(IndexOp::Mul, lines, stride);
+    let more = b.index(c.taps.0 as i64 - c.strides.0 as i64);
+    let count = b.index_op(IndexOp::Add, count, more);
+    let zero = b.index(0);
+    // Lines `above..below` of the copy are in the image.
+    let top = number(b, c.padding.0);
+    let above = b.index_op(IndexOp::Sub, top, first);
+    let above = b.index_op(IndexOp::Max, above, zero);
+    let above = b.index_op(IndexOp::Min, above, count);
+    let end = number(b, height + c.padding.0);
+    let below = b.index_op(IndexOp::Sub, end, first);
+    let below = b.index_op(IndexOp::Max, below, above);
+    let below = b.index_op(IndexOp::Min, below, count);
+
+    let dtype = accumulator(c.dtype);
+    let target = |b: &mut Builder, line: Value| element_pointer(b, dtype, at.scratch, line, padded);
+    for outside in [(zero, above), (below, count)] {
+        b.repeat(LoopKind::Rest, outside, 1, &[], |b, round| {
+            let to = target(b, round.index);
+            clear(b, c, to, (0, padded));
+            Vec::new()
+        });
+    }
+    let left = (c.padding.1 * channels).min(padded);
+    let inside = (width * channels).min(padded - left);
+    b.repeat(LoopKind::Rest, (above, below), 1, &[], |b, round| {
+        let to = target(b, round.index);
+        clear(b, c, to, (0, left));
+        let line = b.index_op(IndexOp::Add, first, round.index);
+        let line = b.index_op(IndexOp::Sub, line, top);
+        let from = element_pointer(b, c.dtype, at.lhs, line, width * channels);
+        let to_inside = b.index(left as i64);
+        let to_inside = element_pointer(b, dtype, to, to_inside, 1);
+        let length = number(b, inside);
+        for_each(b, length, COPY_UNROLL, |b, at| {
+            let elements = b.load(
+                storage_lane(c.dtype),
+                at.addr(from, storage_lane(c.dtype)),
+                at.count,
+            );
+            let elements = widen(b, c.dtype, elements);
+            b.store(
+                elements,
+                at.addr(to_inside, compute_lane(c.dtype)),
+                at.count,
+            );
+        });
+        clear(b, c, to, (left + inside, padded));
+        Vec::new()
+    });
+}
+
+/// Vectors of a copy in a round of its loop.
+const COPY_UNROLL: u32 = 4;
+
+/// Sets elements `start..end` behind `to` to zero.
+fn clear(b: &mut Builder, c: &Conv, to: Value, (start, end): (usize, usize)) {
+    if start >= end {
+        return;
+    }
+    let first = b.index(start as i64);
+    let to = element_pointer(b, accumulator(c.dtype), to, first, 1);
+    let (lane, length) = (compute_lane(c.dtype), b.index((end - start) as i64));
+    let zero = b.constant(lane, 0);
+    for_each(b, length, 1, |b, at: At| {
+        b.store(zero, at.addr(to, lane), at.count)
+    });
+}

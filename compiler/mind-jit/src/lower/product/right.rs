@@ -1,0 +1,83 @@
+//! How tiles read the second operand.
+
+use mind_ir::types::DType;
+
+use crate::vir::{Builder, Value};
+
+use super::operands::{Rhs, element_pointer};
+use super::tile::{Strip, Walk};
+
+/// The second operand of a product with chains of `k` terms.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Right {
+    /// Type of the operands of the product.
+    pub dtype: DType,
+    pub lies: Rhs,
+    pub k: usize,
+}
+
+impl Right {
+    /// Type of an element, and elements from one column and from one term to the next.
+    fn steps(&self) -> (DType, usize, usize) {
+        match self.lies {
+            Rhs::Rows { k_stride } => (self.dtype, 1, k_stride),
+            Rhs::Columns { n_stride } => (self.dtype, n_stride, 1),
+            Rhs::Panels(panels) => (panels.dtype, self.k, panels.width),
+        }
+    }
+
+    /// Where a column, the first of a tile, has a term.
+    pub fn pointer(&self, b: &mut Builder, base: Value, column: Value, term: Value) -> Value {
+        let (dtype, of_column, of_term) = self.steps();
+        let column = element_pointer(b, dtype, base, column, of_column);
+        element_pointer(b, dtype, column, term, of_term)
+    }
+
+    /// The walk from term to term.
+    pub fn walk(&self) -> Walk {
+        let (dtype, _, of_term) = self.steps();
+        Walk {
+            dtype,
+            row: 0,
+            k: (of_term * dtype.size()) as i64,
+            segment: 0,
+        }
+    }
+
+    /// Terms of a round of a loop, at least `unroll`: whole squares where columns are turned.
+    pub fn unroll(&self, unroll: u32, lanes: u32) -> u32 {
+        match self.lies {
+            Rhs::Columns { .. } => unroll.next_multiple_of(lanes),
+            Rhs::Rows { .. } | Rhs::Panels(_) => unroll,
+        }
+    }
+
+    /// The vectors of a tile of `width` columns.
+    pub fn strips(&self, lanes: usize, width: usize) -> Vec<Strip> {
+        let element = self.dtype.size() as i64;
+        let strips = (0..width).step_by(lanes).map(|column| {
+            let left = (width - column).min(lanes) as u32;
+            let count = (left < lanes as u32).then_some(left);
+            match self.lies {
+                Rhs::Rows { .. } => Strip::Load {
+                    offset: column as i64 * element,
+                    count,
+                },
+                Rhs::Columns { n_stride } => Strip::Turned {
+                    offset: (column * n_stride) as i64 * element,
+                    count: left,
+                    stride: n_stride as i64 * element,
+                },
+                Rhs::Panels(panels) => {
+                    let (panel, inside) = (column / panels.width, column % panels.width);
+                    let elements = panel * panels.width * self.k + inside;
+                    Strip::Load {
+                        offset: (elements * panels.dtype.size()) as i64,
+                        count: None,
+                    }
+                }
+            }
+        });
+        strips.collect()
+    }
+}

@@ -1,0 +1,251 @@
+//! Convolutions against their definition in docs/numerics.md.
+
+use mind_ir::tensor::{Buffer, Element, Num};
+use mind_ir::types::DType;
+use mind_ir::with_num;
+use mind_jit::lower;
+use mind_jit::lower::product::{Conv, Operands, Packing, Rhs, conv, pack};
+use mind_jit::target::TargetInfo;
+use mind_jit::vir::{Builder, Function};
+
+use crate::harness::{self, Input};
+use crate::samples::{Random, mild};
+
+/// The extents of a convolution.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    input: (usize, usize, usize),
+    taps: (usize, usize),
+    filters: usize,
+    strides: (usize, usize),
+    /// Above, before, below and behind.
+    padding: [usize; 4],
+}
+
+const fn shape(
+    input: (usize, usize, usize),
+    taps: (usize, usize),
+    filters: usize,
+    strides: (usize, usize),
+    padding: [usize; 4],
+) -> Shape {
+    Shape {
+        input,
+        taps,
+        filters,
+        strides,
+        padding,
+    }
+}
+
+const SHAPES: [Shape; 8] = [
+    shape((5, 7, 3), (3, 3), 11, (1, 1), [1, 1, 1, 1]),
+    shape((6, 9, 2), (2, 3), 17, (2, 3), [0, 1, 1, 2]),
+    shape((9, 8, 1), (5, 5), 6, (1, 1), [0; 4]),
+    shape((4, 13, 5), (1, 1), 9, (1, 1), [0; 4]),
+    shape((7, 7, 4), (7, 7), 8, (2, 2), [3, 3, 3, 3]),
+    shape((3, 1, 2), (1, 3), 40, (1, 1), [0, 1, 0, 1]),
+    shape((2, 2, 1), (1, 1), 1, (3, 3), [2, 2, 0, 0]),
+    shape((1, 6, 3), (3, 2), 5, (1, 1), [2, 0, 2, 0]),
+];
+
+impl Shape {
+    fn output(&self) -> (usize, usize) {
+        let ((height, width, _), [above, before, below, behind]) = (self.input, self.padding);
+        let rows = (height + above + below - self.taps.0) / self.strides.0 + 1;
+        let columns = (width + before + behind - self.taps.1) / self.strides.1 + 1;
+        (rows, columns)
+    }
+
+    fn conv(&self, dtype: DType, target: &TargetInfo, is_packed: bool) -> Conv {
+        let lies = Rhs::Rows {
+            k_stride: self.filters,
+        };
+        let rows = lower::product::Schedule::choose(target, dtype, (1, 1, 1), lies, false);
+        let mut c = Conv {
+            dtype,
+            input: self.input,
+            taps: self.taps,
+            filters: self.filters,
+            strides: self.strides,
+            padding: (self.padding[0], self.padding[1]),
+            output: self.output(),
+            rhs: lies,
+            schedule: rows,
+        };
+        c.schedule = c.schedule(target, lies, is_packed);
+        if is_packed {
+            c.rhs = Rhs::Panels(c.schedule.packed.expect("constants are packed"));
+        }
+        c
+    }
+}
+
+fn kernel(c: &Conv, lanes: u32) -> Function {
+    let mut b = Builder::new("conv", lanes);
+    let [lhs, rhs, out, scratch] = std::array::from_fn(|_| b.ptr_param());
+    let (lines, filters) = (
+        (b.index_param(), b.index_param()),
+        (b.index_param(), b.index_param()),
+    );
+    let at = Operands { lhs, rhs, scratch };
+    conv(&mut b, c, at, lines, filters, &mut |b, spot, sum| {
+        let addr = spot.addr(b, out, c.filters, lower::storage_lane(c.dtype));
+        lower::store(b, c.dtype, sum, addr, spot.column.count);
+    });
+    b.finish()
+}
+
+/// The definition, word for word.
+fn reference(shape: &Shape, input: &Buffer, filter: &Buffer) -> Buffer {
+    fn of<T: Num>(shape: &Shape, input: &[T], filter: &[T]) -> Buffer {
+        let (height, width, channels) = shape.input;
+        let (rows, columns) = shape.output();
+        let mut results = Vec::new();
+        for row in 0..rows {
+            for column in 0..columns {
+                for f in 0..shape.filters {
+                    let mut sum = T::Acc::ZERO;
+                    for y in 0..shape.taps.0 {
+                        for x in 0..shape.taps.1 {
+                            for channel in 0..channels {
+                                let line =
+                                    (row * shape.strides.0 + y).checked_sub(shape.padding[0]);
+                                let place =
+                                    (column * shape.strides.1 + x).checked_sub(shape.padding[1]);
+                                let tap = match (line, place) {
+                                    (Some(line), Some(place)) if line < height && place < width => {
+                                        input[(line * width + place) * channels + channel].widen()
+                                    }
+                                    _ => T::Acc::ZERO,
+                                };
+                                let term = (y * shape.taps.1 + x) * channels + channel;
+                                sum = tap.fma(filter[term * shape.filters + f].widen(), sum);
+                            }
+                        }
+                    }
+                    results.push(T::narrow(sum));
+                }
+            }
+        }
+        T::wrap(results)
+    }
+    let peek = "its dtype";
+    with_num!(
+        input.dtype(),
+        T => of::<T>(shape, T::peek(input).expect(peek), T::peek(filter).expect(peek)),
+        else unreachable!("no convolutions of bool")
+    )
+}
+
+/// The filters as the convolution wants them.
+fn packed(c: &Conv, filter: Input, target: &TargetInfo, lanes: u32) -> Input {
+    let Rhs::Panels(panels) = c.rhs else {
+        return filter;
+    };
+    let packing = Packing {
+        dtype: c.dtype,
+        n: c.filters,
+        k: c.terms(),
+        n_stride: 1,
+        k_stride: c.filters,
+        panels,
+    };
+    let mut b = Builder::new("pack", lanes);
+    let (from, to) = (b.ptr_param(), b.ptr_param());
+    let range = (b.index_param(), b.index_param());
+    pack(&mut b, &packing, from, to, range);
+    let code = b.finish();
+    let compiled = harness::compiled(&code, target.isa).expect("it can run here");
+    let count = panels.bytes(c.filters, c.terms()) / panels.dtype.size();
+    let inputs = [
+        filter,
+        Input::room(panels.dtype, count),
+        Input::Index(0),
+        Input::Index(packing.count() as i64),
+    ];
+    let (_, buffers) = harness::check(&code, &compiled, &inputs);
+    Input::elements(&buffers[1])
+}
+
+fn check(shape: &Shape, c: &Conv, target: &TargetInfo, random: &mut Random) {
+    let lanes = target.lanes(lower::compute_lane(c.dtype).bits());
+    let code = kernel(c, lanes);
+    let Some(compiled) = harness::compiled(&code, target.isa) else {
+        return;
+    };
+    let (height, width, channels) = shape.input;
+    let input = mild(c.dtype, height * width * channels, random);
+    let filter = mild(c.dtype, c.terms() * c.filters, random);
+    let rhs = packed(c, Input::elements(&filter), target, lanes);
+    let (rows, columns) = shape.output();
+    let mut out = Input::room(c.dtype, rows * columns * c.filters);
+    // Two parts each way, where there are two.
+    let (middle, cut) = (
+        rows.div_ceil(2),
+        c.filters / c.grain(lanes) * c.grain(lanes),
+    );
+    for lines in [(0, middle), (middle, rows)] {
+        for filters in [(0, cut), (cut, c.filters)] {
+            let mut inputs = vec![
+                Input::elements(&input),
+                rhs.clone(),
+                out,
+                Input::room(DType::U8, c.scratch_bytes()),
+            ];
+            let bounds = [lines.0, lines.1, filters.0, filters.1];
+            inputs.extend(bounds.map(|bound| Input::Index(bound as i64)));
+            let (_, buffers) = harness::check(&code, &compiled, &inputs);
+            out = Input::elements(&buffers[2]);
+        }
+    }
+    let Input::Elements(_, found) = out else {
+        unreachable!("elements");
+    };
+    let found = Buffer::from_bytes(c.dtype, &found);
+    let wanted = reference(shape, &input, &filter);
+    assert!(
+        wanted.same_bits(&found),
+        "{shape:?} of {} on {}: expected {wanted:?}, found {found:?}",
+        c.dtype,
+        target.isa
+    );
+}
+
+#[test]
+fn every_shape_follows_the_stated_order() {
+    let mut random = Random::new(10);
+    for target in harness::targets() {
+        for shape in SHAPES {
+            for is_packed in [false, true] {
+                let c = shape.conv(DType::F32, &target, is_packed);
+                check(&shape, &c, &target, &mut random);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_dtype_follows_the_stated_order() {
+    let mut random = Random::new(11);
+    for target in harness::targets() {
+        for &dtype in DType::ALL.iter().filter(|&&dtype| dtype != DType::Bool) {
+            for shape in &SHAPES[..2] {
+                let c = shape.conv(dtype, &target, random.below(2) == 0);
+                check(shape, &c, &target, &mut random);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_size_of_blocks_changes_a_bit() {
+    let mut random = Random::new(12);
+    for target in harness::targets() {
+        for (rows, mc) in [(1, 1), (4, 100), (30, 9)] {
+            let mut c = SHAPES[0].conv(DType::F32, &target, true);
+            (c.schedule.rows, c.schedule.mc) = (rows, mc);
+            check(&SHAPES[0], &c, &target, &mut random);
+        }
+    }
+}
