@@ -1,0 +1,228 @@
+//! Speed of compiled nests beside the same loops written in intrinsics, and beside copying memory.
+//!
+//! ```text
+//! cargo rustc --release -p mind-bench --bin jit_nests -- -C target-cpu=native
+//! target/release/jit_nests [FILTER]
+//! ```
+//!
+//! Rounds of both alternate on one thread; figures are medians, `ratio` the median of the ratios of
+//! neighbouring rounds, above 1 where the compiled nest is faster. The intrinsics take the same steps, so
+//! results are compared too. The percentage is of the speed at which this machine copies as many bytes.
+//! Compile time is that of a warm process, from the nest to runnable pages.
+
+mod programs;
+
+#[cfg(target_arch = "x86_64")]
+mod intrinsics;
+
+use std::time::Instant;
+
+use mind_jit::kernel::Kernel;
+use mind_jit::lower::nest::{self, Columns, Nest};
+use mind_jit::target::TargetInfo;
+use mind_jit::vir::{Builder, Function};
+
+/// Elements of `f32`, or what else fits the bytes, aligned as the executor aligns them.
+struct Buffer {
+    words: Vec<u64>,
+    start: usize,
+}
+
+impl Buffer {
+    fn new(bytes: usize) -> Buffer {
+        const ALIGNMENT: usize = 4096;
+        let words = vec![0u64; (bytes + ALIGNMENT) / 8];
+        let start = words.as_ptr().align_offset(ALIGNMENT);
+        Buffer { words, start }
+    }
+
+    fn of_f32(count: usize) -> Buffer {
+        let mut buffer = Buffer::new(4 * count);
+        for (at, x) in buffer.f32_mut(count).iter_mut().enumerate() {
+            *x = (at % 4001) as f32 * 0.002 - 4.0;
+        }
+        buffer
+    }
+
+    fn address(&self) -> u64 {
+        self.words[self.start..].as_ptr() as u64
+    }
+
+    fn f32(&self, count: usize) -> &[f32] {
+        let words = &self.words[self.start..][..count.div_ceil(2)];
+        // SAFETY: words of 8 bytes are aligned for f32, and there are enough of them.
+        unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), count) }
+    }
+
+    fn f32_mut(&mut self, count: usize) -> &mut [f32] {
+        let words = &mut self.words[self.start..][..count.div_ceil(2)];
+        // SAFETY: words of 8 bytes are aligned for f32, and there are enough of them.
+        unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), count) }
+    }
+}
+
+/// What is compiled.
+enum Program {
+    Rows(Nest),
+    Columns(Columns),
+}
+
+/// The same in intrinsics: inputs, output.
+type Peer = fn(&[&[f32]], &mut [f32]);
+
+/// A line of the table.
+struct Case {
+    name: String,
+    program: Program,
+    /// Elements of each input and of the output, of `f32` or in its place.
+    inputs: Vec<usize>,
+    output: usize,
+    /// Bytes that must be read and written.
+    bytes: usize,
+    peer: Option<Peer>,
+}
+
+fn function(program: &Program, target: &TargetInfo) -> (Function, usize, usize) {
+    let (lanes, inputs, rows, scratch) = match program {
+        Program::Rows(n) => (
+            nest::lanes(n, target),
+            n.inputs.len(),
+            n.outer.first(),
+            nest::scratch_bytes(n, target),
+        ),
+        Program::Columns(c) => (
+            nest::columns_lanes(c, target),
+            c.inputs.len(),
+            c.outer.first(),
+            nest::columns_scratch_bytes(c, target),
+        ),
+    };
+    let mut b = Builder::new("nest", lanes);
+    let inputs: Vec<_> = (0..inputs).map(|_| b.ptr_param()).collect();
+    let output = [b.ptr_param()];
+    let (memory, begin, end) = (b.ptr_param(), b.index_param(), b.index_param());
+    match program {
+        Program::Rows(n) => nest::nest(&mut b, n, &inputs, &output, memory, (begin, end)),
+        Program::Columns(c) => nest::columns(&mut b, c, &inputs, &output, memory, (begin, end)),
+    }
+    (b.finish(), rows.copied().unwrap_or(1), scratch)
+}
+
+fn median(times: &mut [f64]) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// Seconds of one call, in batches long enough for the clock.
+fn time(calls: usize, call: &mut dyn FnMut()) -> f64 {
+    let start = Instant::now();
+    for _ in 0..calls {
+        call();
+    }
+    start.elapsed().as_secs_f64() / calls as f64
+}
+
+/// Gigabytes read and written in a second by copying as many bytes as `bytes` says, half of them each way.
+fn copy_speed(bytes: usize) -> f64 {
+    let from = Buffer::of_f32(bytes / 8);
+    let mut to = Buffer::of_f32(bytes / 8);
+    let mut copy = || copy(from.f32(bytes / 8), to.f32_mut(bytes / 8));
+    let calls = (40_000_000 / bytes).max(1);
+    let mut times: Vec<f64> = (0..15).map(|_| time(calls, &mut copy)).collect();
+    bytes as f64 / median(&mut times) / 1e9
+}
+
+#[cfg(target_arch = "x86_64")]
+fn copy(from: &[f32], to: &mut [f32]) {
+    intrinsics::copy(from, to);
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn copy(from: &[f32], to: &mut [f32]) {
+    to.copy_from_slice(from);
+}
+
+fn run(case: &Case, target: &TargetInfo) {
+    let compile = || {
+        let (function, ..) = function(&case.program, target);
+        Kernel::compile(&function, target.isa).expect("the nest compiles")
+    };
+    let mut compiling: Vec<f64> = (0..30).map(|_| time(1, &mut || drop(compile()))).collect();
+    let (code, rows, scratch) = function(&case.program, target);
+    let kernel = Kernel::compile(&code, target.isa).expect("the nest compiles");
+    let inputs: Vec<Buffer> = case
+        .inputs
+        .iter()
+        .map(|&count| Buffer::of_f32(count))
+        .collect();
+    let output = Buffer::of_f32(case.output);
+    let mut other = Buffer::of_f32(case.output);
+    let memory = Buffer::new(scratch);
+    let mut args: Vec<u64> = inputs.iter().map(Buffer::address).collect();
+    args.extend([output.address(), memory.address(), 0, rows as u64]);
+    // SAFETY: the buffers have as many elements as the case says, and scratch memory is its own.
+    let mut ours = || unsafe {
+        kernel.call(&args);
+    };
+    let slices: Vec<&[f32]> = (inputs.iter())
+        .zip(&case.inputs)
+        .map(|(input, &count)| input.f32(count))
+        .collect();
+    let mut theirs = || {
+        if let Some(peer) = case.peer {
+            peer(&slices, other.f32_mut(case.output));
+        }
+    };
+    ours();
+    let calls = (1e-3 / time(3, &mut ours)).ceil() as usize;
+    let rounds = 31;
+    let (mut times, mut ratios, mut peers) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        let mine = time(calls, &mut ours);
+        let their = time(calls, &mut theirs);
+        times.push(mine);
+        peers.push(their);
+        ratios.push(their / mine);
+    }
+    let (mine, their, ratio) = (median(&mut times), median(&mut peers), median(&mut ratios));
+    let speed = case.bytes as f64 / mine / 1e9;
+    let share = 100.0 * speed / copy_speed(case.bytes);
+    let elements = case.inputs[0] as f64 / mine / 1e9;
+    print!(
+        "{:24} {:9.2} us {elements:6.2} Gelem/s {speed:7.1} GB/s {share:4.0} %  compile {:6.0} us",
+        case.name,
+        1e6 * mine,
+        1e6 * median(&mut compiling),
+    );
+    match case.peer {
+        Some(_) => {
+            let pairs = output.f32(case.output).iter().zip(other.f32(case.output));
+            let same = pairs.clone().all(|(x, y)| x.to_bits() == y.to_bits());
+            let note = if same { "" } else { "  RESULTS DIFFER" };
+            println!(
+                "  intrinsics {:9.2} us, ratio {ratio:5.2}{note}",
+                1e6 * their
+            );
+        }
+        None => println!(),
+    }
+}
+
+fn main() {
+    let filter = std::env::args().nth(1).unwrap_or_default();
+    let target = TargetInfo::detect();
+    let (l1, l2, l3) = (target.l1_bytes, target.l2_bytes, target.l3_bytes);
+    println!("{}, caches of {l1}, {l2} and {l3} bytes", target.isa);
+    for (name, bytes) in [
+        ("L1", l1 / 2),
+        ("L2", l2 / 2),
+        ("L3", l3 / 2),
+        ("DRAM", 4 * l3),
+    ] {
+        println!("copying within {name}: {:.1} GB/s", copy_speed(bytes));
+    }
+    let cases = programs::cases();
+    for case in cases.iter().filter(|case| case.name.contains(&filter)) {
+        run(case, &target);
+    }
+}
