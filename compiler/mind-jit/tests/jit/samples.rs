@@ -111,8 +111,7 @@ fn float(dtype: DType, random: &mut Random) -> u64 {
         _ => (random.bits() as i32 as f64) / 2e9,
     };
     fn bits<T: FloatNum>(value: f64) -> u64 {
-        let mut bytes = Vec::new();
-        T::from_f64(value).write(&mut bytes);
+        let mut bytes = T::wrap(vec![T::from_f64(value)]).to_bytes();
         bytes.resize(8, 0);
         u64::from_ne_bytes(bytes.try_into().expect("8 bytes"))
     }
