@@ -1,4 +1,5 @@
-//! Modules to measure on.
+//! Modules to measure on, and measuring them.
 
 pub mod dense;
 pub mod generate;
+pub mod workloads;

@@ -1,0 +1,151 @@
+//! Speed of compiled modules that people run, beside what the machine can do.
+//!
+//! ```text
+//! cargo run --release -p mind-bench --bin workloads -- [NAME...] [--threads 1,2] [--isa avx2] [--quick]
+//!     [--json FILE] [--list] [--print]
+//! ```
+//!
+//! `NAME` is a part of a workload's name; without one, all run. Weights are bound once; runs alone are timed.
+//! `perf` is the time of a perfect run over the time of this one. `--list` shows names, flops and bytes,
+//! `--print` the modules.
+
+use std::num::NonZero;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use mind_bench::workloads::peaks::Peaks;
+use mind_bench::workloads::report::{self, HEAD, Row};
+use mind_bench::workloads::run::{Effort, measure};
+use mind_bench::workloads::{Workload, all};
+use mind_driver::engine::{Config, Engine};
+use mind_jit::target::Isa;
+
+struct Args {
+    names: Vec<String>,
+    threads: Vec<NonZero<usize>>,
+    isa: Option<Isa>,
+    effort: Effort,
+    json: Option<String>,
+    list: bool,
+    print: bool,
+}
+
+impl Args {
+    /// Errors: an unknown flag, or one without its value.
+    fn read(mut words: impl Iterator<Item = String>) -> Result<Args, String> {
+        let most = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+        let mut args = Args {
+            names: Vec::new(),
+            threads: vec![NonZero::<usize>::MIN, most],
+            isa: None,
+            effort: Effort {
+                samples: 15,
+                time: Duration::from_millis(400),
+            },
+            json: None,
+            list: false,
+            print: false,
+        };
+        args.threads.dedup();
+        while let Some(word) = words.next() {
+            let mut value = || words.next().ok_or(format!("`{word}` needs a value"));
+            match &*word {
+                "--threads" => {
+                    let value = value()?;
+                    let counts = value.split(',').map(|count| count.parse());
+                    let counts: Result<Vec<NonZero<usize>>, _> = counts.collect();
+                    args.threads = counts.map_err(|_| format!("`{value}` is no list of counts"))?;
+                }
+                "--isa" => args.isa = Some(value()?.parse().map_err(|why| format!("{why}"))?),
+                "--json" => args.json = Some(value()?),
+                "--quick" => {
+                    args.effort = Effort {
+                        samples: 5,
+                        time: Duration::from_millis(50),
+                    }
+                }
+                "--list" => args.list = true,
+                "--print" => args.print = true,
+                flag if flag.starts_with('-') => return Err(format!("unknown flag `{flag}`")),
+                _ => args.names.push(word),
+            }
+        }
+        Ok(args)
+    }
+
+    fn workloads(&self) -> Vec<Workload> {
+        let wanted = |workload: &Workload| {
+            self.names.is_empty()
+                || self
+                    .names
+                    .iter()
+                    .any(|name| workload.name.contains(&**name))
+        };
+        all().into_iter().filter(wanted).collect()
+    }
+}
+
+fn main() -> ExitCode {
+    let args = match Args::read(std::env::args().skip(1)) {
+        Ok(args) => args,
+        Err(why) => {
+            eprintln!("error: {why}");
+            return ExitCode::from(2);
+        }
+    };
+    let workloads = args.workloads();
+    if args.list || args.print {
+        for workload in &workloads {
+            let Workload {
+                name,
+                text,
+                flops,
+                bytes,
+            } = workload;
+            println!("# {name}: {flops} flops, {bytes} bytes");
+            if args.print {
+                println!("{text}");
+            }
+        }
+        return ExitCode::SUCCESS;
+    }
+    match run(&args, &workloads) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("error: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Errors: no engine, or a file that cannot be written. A workload that does not run is a line of the report.
+fn run(args: &Args, workloads: &[Workload]) -> Result<(), String> {
+    let (mut machines, mut rows) = (Vec::new(), Vec::new());
+    let mut target = None;
+    for &threads in &args.threads {
+        let config = Config {
+            isa: args.isa,
+            threads: Some(threads),
+        };
+        let engine = Engine::new(&config).map_err(|found| format!("{found:?}"))?;
+        let peaks = Peaks::measure(engine.pool(), engine.target());
+        println!("{}\n{HEAD}", report::machine(&peaks));
+        for workload in workloads {
+            match measure(&engine, workload, args.effort) {
+                Ok(times) => {
+                    let row = Row::new(workload, times, &peaks, engine.target());
+                    println!("{}", row.line());
+                    rows.push(row);
+                }
+                Err(why) => println!("{:22} {threads:3} not run: {why}", workload.name),
+            }
+        }
+        target = Some(*engine.target());
+        machines.push(peaks);
+    }
+    if let (Some(path), Some(target)) = (&args.json, target) {
+        let text = report::json(&target, &machines, &rows).to_string();
+        std::fs::write(path, text + "\n").map_err(|why| format!("{path}: {why}"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,235 @@
+//! What the machine can do at best, measured with loops that do nothing else.
+//!
+//! The loops are vector IR of this compiler, so figures are what its code can reach. Those of memory depend
+//! on who else uses it.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use mind_jit::kernel::Kernel;
+use mind_jit::pool::Pool;
+use mind_jit::target::{Isa, TargetInfo};
+use mind_jit::vir::{Addr, BinaryOp, Builder, Function, Lane, LoopKind, Value};
+
+/// A level of the memory hierarchy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Level {
+    /// First-level cache of a core.
+    L1,
+    /// Second-level cache of a core.
+    L2,
+    /// The cache that cores share.
+    L3,
+    /// Memory.
+    Dram,
+}
+
+impl Level {
+    /// Every level, the fastest first.
+    pub const ALL: [Level; 4] = [Level::L1, Level::L2, Level::L3, Level::Dram];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Level::L1 => "L1",
+            Level::L2 => "L2",
+            Level::L3 => "L3",
+            Level::Dram => "DRAM",
+        }
+    }
+
+    /// Bytes for each thread that fit this level and not the one before.
+    fn bytes(self, target: &TargetInfo, threads: usize) -> usize {
+        match self {
+            Level::L1 => target.l1_bytes / 2,
+            Level::L2 => target.l2_bytes / 2,
+            Level::L3 => (target.l3_bytes / (2 * threads)).max(target.l2_bytes),
+            Level::Dram => (4 * target.l3_bytes / threads).min(256 << 20),
+        }
+    }
+}
+
+/// Speeds of a level, in bytes a second; a copy counts what is read and what is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Bandwidth {
+    /// The level.
+    pub level: Level,
+    /// Reading alone.
+    pub read: f64,
+    /// Copying.
+    pub copy: f64,
+}
+
+/// What the machine can do with some threads.
+#[derive(Clone, Debug)]
+pub struct Peaks {
+    /// How many threads.
+    pub threads: usize,
+    /// Floating-point operations in `f32` a second, for each instruction set of the machine.
+    pub flops: Vec<(Isa, f64)>,
+    /// Speeds of memory.
+    pub bandwidths: Vec<Bandwidth>,
+}
+
+impl Peaks {
+    /// Measures, on the threads of `pool`.
+    pub fn measure(pool: &Pool, target: &TargetInfo) -> Peaks {
+        let isas = Isa::ALL.into_iter().filter(|isa| isa.is_available());
+        let flops = isas
+            .filter_map(|isa| Some((isa, fma_rate(pool, isa)?)))
+            .collect();
+        let bandwidths = Level::ALL.into_iter().filter_map(|level| {
+            let bytes = level.bytes(target, pool.threads());
+            let (read, copy) = (read(target.isa), copy(target.isa));
+            Some(Bandwidth {
+                level,
+                read: stream_rate(pool, target.isa, &read, bytes, 1)?,
+                copy: stream_rate(pool, target.isa, &copy, bytes / 2, 2)?,
+            })
+        });
+        Peaks {
+            threads: pool.threads(),
+            flops,
+            bandwidths: bandwidths.collect(),
+        }
+    }
+
+    /// Operations a second of `isa`.
+    pub fn flops(&self, isa: Isa) -> Option<f64> {
+        self.flops
+            .iter()
+            .find(|(of, _)| *of == isa)
+            .map(|(_, rate)| *rate)
+    }
+
+    /// The bytes a second at which a run can move `bytes` at best: those of the level that holds them.
+    pub fn bandwidth(&self, target: &TargetInfo, bytes: u64) -> Option<f64> {
+        let cores = self.threads as u64;
+        let level = match bytes {
+            bytes if bytes <= target.l1_bytes as u64 * cores => Level::L1,
+            bytes if bytes <= target.l2_bytes as u64 * cores => Level::L2,
+            bytes if bytes <= target.l3_bytes as u64 => Level::L3,
+            _ => Level::Dram,
+        };
+        let found = self.bandwidths.iter().find(|speeds| speeds.level == level);
+        found.map(|speeds| speeds.read.max(speeds.copy))
+    }
+}
+
+/// Chains of multiply-adds, as many as hide their latency.
+const CHAINS: usize = 12;
+
+/// `rounds` rounds of a multiply-add in each chain.
+fn fma_chains(isa: Isa) -> Function {
+    let mut b = Builder::new("fma", TargetInfo::of(isa).lanes(32));
+    let (out, rounds) = (b.ptr_param(), b.index_param());
+    let (start, factor, addend) = (b.index(0), b.f32(0.999), b.f32(0.001));
+    let sums = vec![addend; CHAINS];
+    let (_, sums) = b.repeat(LoopKind::Rest, (start, rounds), 1, &sums, |b, round| {
+        round
+            .carried
+            .iter()
+            .map(|&sum| b.fma(sum, factor, addend))
+            .collect()
+    });
+    let sum = added(&mut b, &sums);
+    b.store(sum, Addr::at(out), None);
+    b.finish()
+}
+
+fn added(b: &mut Builder, sums: &[Value]) -> Value {
+    let rest = sums[1..].iter();
+    rest.fold(sums[0], |all, &sum| b.binary(BinaryOp::Add, all, sum))
+}
+
+/// Vectors in a round of the loops over memory.
+const UNROLL: i32 = 8;
+
+fn read(isa: Isa) -> Function {
+    let mut b = Builder::new("read", TargetInfo::of(isa).lanes(32));
+    let (from, to, count) = (b.ptr_param(), b.ptr_param(), b.index_param());
+    let (start, zero, lanes) = (b.index(0), b.f32(0.0), b.lanes() as i32);
+    let sums = vec![zero; UNROLL as usize];
+    let step = i64::from(UNROLL * lanes);
+    let (_, sums) = b.repeat(LoopKind::Whole, (start, count), step, &sums, |b, round| {
+        let at = Addr::element(from, round.index, Lane::F32);
+        let sums = (0..).zip(round.carried).map(|(vector, &sum)| {
+            let x = b.load(Lane::F32, at.plus(4 * lanes * vector), None);
+            b.binary(BinaryOp::Add, sum, x)
+        });
+        sums.collect()
+    });
+    let sum = added(&mut b, &sums);
+    b.store(sum, Addr::at(to), None);
+    b.finish()
+}
+
+fn copy(isa: Isa) -> Function {
+    let mut b = Builder::new("copy", TargetInfo::of(isa).lanes(32));
+    let (from, to, count) = (b.ptr_param(), b.ptr_param(), b.index_param());
+    let (start, lanes) = (b.index(0), b.lanes() as i32);
+    let step = i64::from(UNROLL * lanes);
+    b.repeat(LoopKind::Whole, (start, count), step, &[], |b, round| {
+        for vector in 0..UNROLL {
+            let ahead = 4 * lanes * vector;
+            let at = |base| Addr::element(base, round.index, Lane::F32).plus(ahead);
+            let x = b.load(Lane::F32, at(from), None);
+            b.store(x, at(to), None);
+        }
+        Vec::new()
+    });
+    b.finish()
+}
+
+/// The best of some rounds of `work`, in seconds: others on the machine only make it slower.
+fn best_seconds(mut work: impl FnMut()) -> f64 {
+    const ROUNDS: usize = 15;
+    let times = (0..ROUNDS).map(|_| {
+        let start = Instant::now();
+        work();
+        start.elapsed().as_secs_f64()
+    });
+    times.fold(f64::INFINITY, f64::min)
+}
+
+fn fma_rate(pool: &Pool, isa: Isa) -> Option<f64> {
+    const ROUNDS: u64 = 200_000;
+    let function = fma_chains(isa);
+    let kernel = Kernel::compile(&function, isa).ok()?;
+    let seconds = best_seconds(|| {
+        pool.run(pool.threads(), &|_| {
+            let mut out = [0f32; 16];
+            // SAFETY: the kernel writes one vector, of 16 lanes at most.
+            unsafe { kernel.call(&[out.as_mut_ptr() as u64, ROUNDS]) };
+        });
+    });
+    let flops = 2 * u64::from(function.lanes()) * CHAINS as u64 * ROUNDS * pool.threads() as u64;
+    Some(flops as f64 / seconds)
+}
+
+/// Bytes a second that `function` moves, each thread on buffers of its own of `bytes` bytes; `ways` is 2 if it
+/// writes as much as it reads.
+fn stream_rate(pool: &Pool, isa: Isa, function: &Function, bytes: usize, ways: u64) -> Option<f64> {
+    let kernel = Kernel::compile(function, isa).ok()?;
+    let step = (UNROLL as usize) * function.lanes() as usize;
+    let count = bytes / 4 / step * step;
+    let buffers: Vec<Mutex<Vec<f32>>> = (0..pool.threads())
+        .map(|_| Mutex::new(vec![0f32; 2 * (count + step)]))
+        .collect();
+    let passes = ((32 << 20) / bytes.max(1)).max(1) as u64;
+    let seconds = best_seconds(|| {
+        pool.run(pool.threads(), &|thread| {
+            let mut buffer = buffers[thread]
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            let (from, to) = buffer.split_at_mut(count + step);
+            let (from, to) = (from.as_ptr() as u64, to.as_mut_ptr() as u64);
+            for _ in 0..passes {
+                // SAFETY: both halves of the thread's buffer have room for `count` elements and a vector.
+                unsafe { kernel.call(&[from, to, count as u64]) };
+            }
+        });
+    });
+    let moved = 4 * count as u64 * ways * passes * pool.threads() as u64;
+    Some(moved as f64 / seconds)
+}

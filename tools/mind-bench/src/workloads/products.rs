@@ -1,0 +1,53 @@
+//! Products of matrices: alone, in a residual block, in a perceptron.
+
+use super::Workload;
+use super::text::Text;
+
+/// `relu(x W + b) + x`.
+pub(super) fn blocks() -> Vec<Workload> {
+    let sizes = [128, 1024];
+    let dtypes = ["f32", "f16", "bf16"];
+    let cases = sizes
+        .into_iter()
+        .flat_map(|n| dtypes.into_iter().map(move |dtype| (n, dtype)));
+    let block = |(n, dtype)| {
+        let mut t = Text::new(dtype);
+        let x = t.input("x", &[n, n]);
+        let biased = t.dense("dense", x, [n, n, n]);
+        let active = t.op("Relu", &[biased]);
+        let y = t.op("Add", &[active, x]);
+        t.finish(format!("block-{n}-{dtype}"), &[(y, &[n, n])])
+    };
+    cases.map(block).collect()
+}
+
+/// 784-256-10, for digits.
+pub(super) fn perceptrons() -> Vec<Workload> {
+    let perceptron = |batch| {
+        let mut t = Text::new("f32");
+        let x = t.input("x", &[batch, 784]);
+        let hidden = t.dense("hidden", x, [batch, 784, 256]);
+        let hidden = t.op("Relu", &[hidden]);
+        let y = t.dense("out", hidden, [batch, 256, 10]);
+        t.finish(format!("mlp-{batch}"), &[(y, &[batch, 10])])
+    };
+    [1, 32, 256].into_iter().map(perceptron).collect()
+}
+
+/// Squares of arguments alone, and few rows by a large square of weights.
+pub(super) fn matrices() -> Vec<Workload> {
+    let square = |n| {
+        let mut t = Text::new("f32");
+        let (a, b) = (t.input("a", &[n, n]), t.input("b", &[n, n]));
+        let c = t.matmul(a, b, [1, n, n, n]);
+        t.finish(format!("matmul-{n}"), &[(c, &[n, n])])
+    };
+    let thin = |rows| {
+        let mut t = Text::new("f32");
+        let (a, b) = (t.input("a", &[rows, 4096]), t.param("b", &[4096, 4096]));
+        let c = t.matmul(a, b, [1, rows, 4096, 4096]);
+        t.finish(format!("matmul-{rows}x4096"), &[(c, &[rows, 4096])])
+    };
+    let squares = [64, 128, 256, 512, 1024, 2048].into_iter().map(square);
+    squares.chain([1, 8].into_iter().map(thin)).collect()
+}

@@ -1,0 +1,24 @@
+//! Reductions of rows, and what follows from them.
+
+use super::Workload;
+use super::text::Text;
+
+/// Softmax and layer normalisation of 1024 rows of 1024.
+pub(super) fn all() -> Vec<Workload> {
+    let shape = [1024, 1024];
+    let mut t = Text::new("f32");
+    let x = t.input("x", &shape);
+    let y = t.op_with("Softmax", &[x], "axis=1");
+    let softmax = t.finish("softmax-1024", &[(y, &shape)]);
+    let mut t = Text::new("f32");
+    let (x, scale, shift) = (
+        t.input("x", &shape),
+        t.param("scale", &[1024]),
+        t.param("shift", &[1024]),
+    );
+    let y = t.op("LayerNorm", &[x]);
+    let y = t.op("Mul", &[y, scale]);
+    let y = t.op("Add", &[y, shift]);
+    let layernorm = t.finish("layernorm-1024", &[(y, &shape)]);
+    vec![softmax, layernorm]
+}

@@ -1,0 +1,173 @@
+//! A workload as code, bound to made-up arrays.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mind_diag::Diagnostics;
+use mind_driver::engine::Engine;
+use mind_driver::load::{LoadOptions, parse_and_verify};
+use mind_driver::session::Session;
+use mind_interp::{Arrays, Extents, inputs, random_inputs};
+use mind_ir::Graph;
+use mind_ir::tensor::{Buffer, Tensor};
+use mind_ir::types::TypeView;
+use mind_jit::program::{BoundProgram, Port, Program, RunError};
+
+use super::Workload;
+
+/// Why a workload was not measured.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The compiler rejected the module.
+    #[error("{0:?}")]
+    Rejected(Diagnostics),
+    /// A run stopped.
+    #[error(transparent)]
+    Stopped(#[from] RunError),
+    /// Arrays of this size are not made up.
+    #[error("its arrays are too large to be made up")]
+    TooLarge,
+}
+
+/// The module of a workload, verified.
+///
+/// Errors: what the parser or the verifier found.
+pub fn graph(workload: &Workload) -> Result<Graph, Failure> {
+    let session = Session::default();
+    let read = parse_and_verify(&session.formats, &workload.text, 0, &LoadOptions::default());
+    read.map(|(_, graph)| graph).map_err(Failure::Rejected)
+}
+
+/// Bytes of all inputs, weights and outputs of a verified module whose extents are numbers.
+pub fn interface_bytes(g: &Graph) -> u64 {
+    let bytes = |ty: TypeView<'_>| ty.count().unwrap_or(0) as u64 * ty.dtype.size() as u64;
+    let inputs: u64 = inputs(g).iter().map(|input| bytes(input.ty)).sum();
+    let outputs: u64 = g.outputs().iter().map(|&output| bytes(g.ty(output))).sum();
+    inputs + outputs
+}
+
+/// A compiled workload.
+#[derive(Debug)]
+pub struct Code {
+    program: Arc<Program>,
+}
+
+impl Code {
+    /// Compiles a verified module whose extents are numbers.
+    ///
+    /// Errors: an op that has no code.
+    pub fn compile(engine: &Engine, g: &Graph) -> Result<Code, Failure> {
+        let mut lowered = g.clone();
+        engine.lower(&mut lowered).map_err(Failure::Rejected)?;
+        let program = engine.program(&lowered).map_err(Failure::Rejected)?;
+        Ok(Code { program })
+    }
+
+    /// Binds weights and runs once.
+    ///
+    /// Errors: a run that stops.
+    pub fn run_on(&self, arrays: &Arrays) -> Result<Vec<Tensor>, Failure> {
+        let mut ready = Ready::new(self, arrays)?;
+        ready.run()?;
+        let ports = self.program.outputs().iter().zip(&ready.outputs);
+        let tensors = ports.map(|(port, bytes)| {
+            Tensor::new(port.shape.clone(), Buffer::from_bytes(port.dtype, bytes))
+        });
+        Ok(tensors.collect())
+    }
+}
+
+/// A program with weights and arrays, to be run again and again.
+struct Ready<'a> {
+    bound: BoundProgram,
+    inputs: Vec<&'a [u8]>,
+    outputs: Vec<Vec<u8>>,
+}
+
+impl<'a> Ready<'a> {
+    fn new(code: &Code, arrays: &'a Arrays) -> Result<Ready<'a>, RunError> {
+        let bytes = |ports: &[Port]| -> Vec<&'a [u8]> {
+            ports
+                .iter()
+                .map(|port| arrays[&port.name].buffer().as_bytes())
+                .collect()
+        };
+        let program = &code.program;
+        Ok(Ready {
+            bound: program.bind(&bytes(program.params()))?,
+            inputs: bytes(program.inputs()),
+            outputs: program
+                .outputs()
+                .iter()
+                .map(|port| vec![0; port.bytes()])
+                .collect(),
+        })
+    }
+
+    fn run(&mut self) -> Result<(), RunError> {
+        let mut outputs: Vec<&mut [u8]> = self.outputs.iter_mut().map(Vec::as_mut_slice).collect();
+        self.bound.run(&self.inputs, &mut outputs)
+    }
+}
+
+/// What a workload took.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    /// From a verified module to code.
+    pub compile: Duration,
+    /// Binding weights.
+    pub bind: Duration,
+    /// One run: the median.
+    pub run: Duration,
+    /// One run: the quartiles.
+    pub quartiles: [Duration; 2],
+}
+
+/// How long to measure.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Samples to take, at least.
+    pub samples: usize,
+    /// Time to go on for, at least.
+    pub time: Duration,
+}
+
+/// A run that takes less is measured in batches of this length, since a look at the clock takes time too.
+const BATCH: Duration = Duration::from_micros(100);
+
+/// Compiles a workload and times runs of it, weights being bound once.
+///
+/// Errors: a module that is rejected, a run that stops.
+pub fn measure(engine: &Engine, workload: &Workload, effort: Effort) -> Result<Times, Failure> {
+    let graph = graph(workload)?;
+    let arrays = random_inputs(&graph, 1, Extents::default()).map_err(|_| Failure::TooLarge)?;
+    let started = Instant::now();
+    let code = Code::compile(engine, &graph)?;
+    let compile = started.elapsed();
+    let started = Instant::now();
+    let mut ready = Ready::new(&code, &arrays)?;
+    let bind = started.elapsed();
+    // The first run touches new pages; the second tells how many make a batch.
+    ready.run()?;
+    let started = Instant::now();
+    ready.run()?;
+    let once = started.elapsed().max(Duration::from_nanos(100));
+    let batch = (BATCH.as_nanos() / once.as_nanos()).max(1) as u32;
+    let mut samples = Vec::new();
+    let started = Instant::now();
+    while samples.len() < effort.samples || started.elapsed() < effort.time {
+        let sample = Instant::now();
+        for _ in 0..batch {
+            ready.run()?;
+        }
+        samples.push(sample.elapsed() / batch);
+    }
+    samples.sort();
+    let at = |share: usize| samples[samples.len() * share / 4];
+    Ok(Times {
+        compile,
+        bind,
+        run: at(2),
+        quartiles: [at(1), at(3)],
+    })
+}

@@ -1,0 +1,132 @@
+//! Writing Core text.
+
+use std::fmt::Write;
+
+use super::Workload;
+
+/// A value of the module being written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Id(usize);
+
+/// A module while it is written; all tensors have one float dtype.
+pub(super) struct Text {
+    dtype: &'static str,
+    lines: String,
+    next: usize,
+    flops: u64,
+    bytes: u64,
+}
+
+impl Text {
+    pub(super) fn new(dtype: &'static str) -> Text {
+        Text {
+            dtype,
+            lines: String::new(),
+            next: 0,
+            flops: 0,
+            bytes: 0,
+        }
+    }
+
+    fn line(&mut self, rest: &str) -> Id {
+        let id = self.next;
+        self.next += 1;
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.lines, "%{id} = {rest}");
+        Id(id)
+    }
+
+    fn count_bytes(&mut self, shape: &[u64]) {
+        let size = match self.dtype {
+            "f16" | "bf16" => 2,
+            _ => 4,
+        };
+        self.bytes += size * shape.iter().product::<u64>();
+    }
+
+    /// An argument of every run.
+    pub(super) fn input(&mut self, name: &str, shape: &[u64]) -> Id {
+        self.count_bytes(shape);
+        self.line(&format!(
+            "Input {{name={name}}} : tensor<{}{shape:?}>",
+            self.dtype
+        ))
+    }
+
+    /// A weight, bound once.
+    pub(super) fn param(&mut self, name: &str, shape: &[u64]) -> Id {
+        self.count_bytes(shape);
+        self.line(&format!(
+            "Input {{name={name}, role=param}} : tensor<{}{shape:?}>",
+            self.dtype
+        ))
+    }
+
+    /// A number, of rank 0.
+    pub(super) fn number(&mut self, value: f64) -> Id {
+        self.line(&format!(
+            "ConstTensor {{dtype={}, fill={value:?}, shape=[]}}",
+            self.dtype
+        ))
+    }
+
+    pub(super) fn op(&mut self, name: &str, operands: &[Id]) -> Id {
+        self.op_with(name, operands, "")
+    }
+
+    /// An op with attributes, such as `axis=1`.
+    pub(super) fn op_with(&mut self, name: &str, operands: &[Id], attributes: &str) -> Id {
+        let operands: Vec<String> = operands.iter().map(|id| format!("%{}", id.0)).collect();
+        let operands = operands.join(", ");
+        match attributes {
+            "" => self.line(&format!("{name} ({operands})")),
+            _ => self.line(&format!("{name} ({operands}) {{{attributes}}}")),
+        }
+    }
+
+    /// The product of matrices, of `[batch, m, k, n]`.
+    pub(super) fn matmul(&mut self, lhs: Id, rhs: Id, [batch, m, k, n]: [u64; 4]) -> Id {
+        self.flops += 2 * batch * m * k * n;
+        self.op("MatMul", &[lhs, rhs])
+    }
+
+    /// `x W + b` with weights of these names, `x` being `[m, k]`.
+    pub(super) fn dense(&mut self, name: &str, x: Id, [m, k, n]: [u64; 3]) -> Id {
+        let weight = self.param(&format!("{name}_weight"), &[k, n]);
+        let bias = self.param(&format!("{name}_bias"), &[n]);
+        let product = self.matmul(x, weight, [1, m, k, n]);
+        self.op("Add", &[product, bias])
+    }
+
+    /// The convolution of an NHWC image whose result has `positions`, by `[kh, kw, c, f]`.
+    pub(super) fn conv(
+        &mut self,
+        image: Id,
+        name: &str,
+        positions: u64,
+        filter: [u64; 4],
+        padding: &str,
+    ) -> Id {
+        let weight = self.param(name, &filter);
+        self.flops += 2 * positions * filter.iter().product::<u64>();
+        self.op_with(
+            "Conv2d",
+            &[image, weight],
+            &format!("strides=[1, 1], padding={padding}"),
+        )
+    }
+
+    /// The module with these outputs, of these shapes.
+    pub(super) fn finish(mut self, name: impl Into<String>, outputs: &[(Id, &[u64])]) -> Workload {
+        for (_, shape) in outputs {
+            self.count_bytes(shape);
+        }
+        let outputs: Vec<String> = outputs.iter().map(|(id, _)| format!("%{}", id.0)).collect();
+        Workload {
+            name: name.into(),
+            text: format!("{}outputs: {}\n", self.lines, outputs.join(", ")),
+            flops: self.flops,
+            bytes: self.bytes,
+        }
+    }
+}
