@@ -43,6 +43,7 @@ mod rule_info;
 mod rules;
 mod ruleset;
 mod search;
+mod shipped;
 mod slots;
 mod solve;
 mod subject;
@@ -67,7 +68,8 @@ pub use report::{
     Replacement, Report, RuleIx, RuleStats, RuleStep,
 };
 pub use rule_info::{Direction, Engine, Phase, RuleInfo};
-pub use ruleset::{RuleErrors, RuleSet, SHIPPED, SourceErrors};
+pub use ruleset::{RuleErrors, RuleSet, SourceErrors};
+pub use shipped::{RuleUse, SHIPPED, ShippedOps, shipped_names};
 
 /// The rules of a text that stands in a program, with closures as predicates of its own.
 ///

@@ -7,53 +7,12 @@ use mind_ir::opdef::Registry;
 
 use crate::egraph::optable::OpTable;
 use crate::expr::Vocabulary;
+use crate::fast_math::FastMath;
 use crate::pattern::Rule;
 use crate::report::RuleIx;
 use crate::rule_info::RuleInfo;
-use crate::rules::{LoadCx, load};
-
-/// The rule files that ship with the compiler, by name. One place in memory, which tells them from copies.
-pub static SHIPPED: &[(&str, &str)] = &[
-    (
-        "identities.rules",
-        include_str!("../rules/identities.rules"),
-    ),
-    ("signs.rules", include_str!("../rules/signs.rules")),
-    (
-        "activations.rules",
-        include_str!("../rules/activations.rules"),
-    ),
-    ("shapes.rules", include_str!("../rules/shapes.rules")),
-    (
-        "transposes.rules",
-        include_str!("../rules/transposes.rules"),
-    ),
-    ("slices.rules", include_str!("../rules/slices.rules")),
-    ("joins.rules", include_str!("../rules/joins.rules")),
-    ("gathers.rules", include_str!("../rules/gathers.rules")),
-    (
-        "contractions.rules",
-        include_str!("../rules/contractions.rules"),
-    ),
-    ("merges.rules", include_str!("../rules/merges.rules")),
-    (
-        "convolutions.rules",
-        include_str!("../rules/convolutions.rules"),
-    ),
-    (
-        "reductions.rules",
-        include_str!("../rules/reductions.rules"),
-    ),
-    (
-        "reassociation.rules",
-        include_str!("../rules/reassociation.rules"),
-    ),
-    (
-        "approximations.rules",
-        include_str!("../rules/approximations.rules"),
-    ),
-    ("fusions.rules", include_str!("../rules/fusions.rules")),
-];
+use crate::rules::{LoadCx, Place, load, load_one};
+use crate::shipped::{SHIPPED, ShippedOps, written};
 
 /// Rules ready to use, with the op table they were checked against.
 #[derive(Debug)]
@@ -150,6 +109,45 @@ impl RuleSet {
     /// Errors: `registry` lacks an op that they name.
     pub fn shipped(registry: &Registry) -> Result<RuleSet, RuleErrors> {
         RuleSet::load(registry, SHIPPED)
+    }
+
+    /// The shipped rules of `classes` that can act on modules whose ops are among `ops`, which is
+    /// [closed](ShippedOps::closed). Such a set does to them what all shipped rules do.
+    ///
+    /// Errors: as [`RuleSet::shipped`].
+    pub fn shipped_for(
+        registry: &Registry,
+        ops: ShippedOps,
+        classes: FastMath,
+    ) -> Result<RuleSet, RuleErrors> {
+        let table = OpTable::new(registry);
+        let (mut infos, mut rules) = (Vec::new(), Vec::new());
+        let vocabulary = Vocabulary::new();
+        for own in written(ops, classes) {
+            let cx = LoadCx {
+                registry,
+                table: &table,
+                vocabulary: &vocabulary,
+                vet: false,
+            };
+            let has = |name: &str| ops.has(name);
+            let place = Place {
+                file: own.file,
+                line: own.line,
+            };
+            let found = load_one(cx, place, own.text, &has, &mut infos, &mut rules);
+            if found.has_errors() {
+                let file = SourceFile::new(own.file, own.text);
+                let diagnostics = found;
+                return Err(RuleErrors(vec![SourceErrors { file, diagnostics }]));
+            }
+        }
+        Ok(RuleSet {
+            ops: table,
+            rules,
+            infos,
+            warnings: Vec::new(),
+        })
     }
 
     /// What is doubtful in the files, though no mistake: rules that an earlier one leaves nothing to do.

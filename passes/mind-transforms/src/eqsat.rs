@@ -64,7 +64,7 @@ struct Eqsat {
 
 impl Pass for Eqsat {
     fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
-        let rules = rules::in_force(cx)?;
+        let rules = rules::for_module(g, cx)?;
         let context = Context {
             rules: &rules,
             classes: rules::classes(cx.rewriting),

@@ -1,9 +1,13 @@
 //! The rules in force.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use mind_diag::{Diagnostic, Span};
-use mind_eqsat::{FOLDING, FUSION, FastMath, RuleErrors, RuleSet, SHIPPED};
+use mind_eqsat::{
+    FOLDING, FUSION, FastMath, RuleErrors, RuleSet, SHIPPED, ShippedOps, shipped_names,
+};
+use mind_ir::Graph;
 use mind_ir::opdef::Registry;
 use mind_pass::{PassCx, PassError, Rewriting};
 use mind_rewrite::{EVALUATE, FOLD};
@@ -39,15 +43,54 @@ pub fn rewrite_names() -> Vec<String> {
     pattern_names().into_iter().chain(own).collect()
 }
 
-/// The rules in force, made once for all passes of a run.
+/// The rules in force that can act on `g`: where nobody asks about others, of those that ship only what
+/// its ops call for is read. Made once for all passes of a run, and anew for ops that no pass had before.
+///
+/// Errors: what is wrong with a rule file.
+pub(crate) fn for_module(g: &Graph, cx: &PassCx<'_>) -> Result<Rc<RuleSet>, PassError> {
+    let plain = Rewriting {
+        fast_math: cx.rewriting.fast_math.clone(),
+        ..Rewriting::default()
+    };
+    let all = cx.shared.get_or_make::<RuleSet, ()>(|| Err(()));
+    if all.is_ok()
+        || *cx.rewriting != plain
+        || shipped_names().any(|rule| cx.watch.hears_missed(rule))
+    {
+        return in_force(cx);
+    }
+    let part = cx
+        .shared
+        .get_or_make(|| Ok::<_, PassError>(Part::default()))?;
+    let present = ShippedOps::of(g, cx.registry);
+    if let Some((ops, rules)) = &*part.0.borrow()
+        && ops.covers(present)
+    {
+        return Ok(Rc::clone(rules));
+    }
+    let classes = classes(cx.rewriting);
+    let ops = present.closed(classes);
+    let rules = RuleSet::shipped_for(cx.registry, ops, classes).map_err(rejected)?;
+    let rules = Rc::new(rules);
+    *part.0.borrow_mut() = Some((ops, Rc::clone(&rules)));
+    Ok(rules)
+}
+
+/// The shipped rules that were read, and the ops that they are enough for.
+#[derive(Default)]
+struct Part(RefCell<Option<(ShippedOps, Rc<RuleSet>)>>);
+
+/// All rules in force, made once for all passes of a run.
 ///
 /// Errors: what is wrong with a rule file.
 pub(crate) fn in_force(cx: &PassCx<'_>) -> Result<Rc<RuleSet>, PassError> {
     let made = cx.shared.get_or_make(|| rules(cx.registry, cx.rewriting));
-    made.map_err(|errors| {
-        let message = format!("the rules cannot be used:\n{errors}");
-        PassError::Rejected(Box::new(Diagnostic::error(Span::FILE, message)))
-    })
+    made.map_err(rejected)
+}
+
+fn rejected(errors: RuleErrors) -> PassError {
+    let message = format!("the rules cannot be used:\n{errors}");
+    PassError::Rejected(Box::new(Diagnostic::error(Span::FILE, message)))
 }
 
 /// The classes of rules that may act beyond the exact one.

@@ -17,6 +17,8 @@ pub fn documents() -> Vec<(String, String)> {
     let mut all = ops::documents();
     all.push(("docs/passes.md".to_owned(), passes::document()));
     all.push(("docs/rules.md".to_owned(), rules::document()));
+    let index = "passes/mind-eqsat/src/shipped/index.rs";
+    all.push((index.to_owned(), rules::index()));
     all.push(("docs/diagnostics.md".to_owned(), codes::document()));
     all
 }

@@ -14,9 +14,10 @@ use mind_ir::{Graph, ValueId};
 
 use crate::context::Context;
 use crate::cost::CostTable;
+use crate::egraph::optable::OpTable;
 use crate::expr::Condition;
 use crate::fast_math::FastMath;
-use crate::pattern::{Effect, Rule};
+use crate::pattern::{Effect, Pattern, Rule};
 use crate::report::RuleIx;
 use crate::ruleset::RuleSet;
 
@@ -144,6 +145,11 @@ impl<'a> Form<'a> {
             .as_ref()
             .map_or(0, |condition| claims::alternatives(condition).len())
     }
+}
+
+/// The tree behind a pattern.
+pub(crate) fn left_of<'r>(pattern: &'r Pattern, table: &OpTable) -> Left<'r> {
+    left::left(pattern, table).0
 }
 
 /// The parts of a rule's condition that all must hold.

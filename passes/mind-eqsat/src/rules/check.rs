@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::ast::{Body, Name, RuleAst, Term};
 use super::expand::{expand, no_alternatives};
+use super::header::Place;
 use super::names::{Ops, unknown};
 use super::parse::parse;
 use super::{condition, header, pattern, template};
@@ -74,8 +75,20 @@ pub(crate) fn load<'s>(
             found.push(Diagnostic::error(rule.name.span, "more than 65,536 rules"));
             return found;
         };
-        let info = header::info(&rule, file, &mut found);
-        compile(&rule, RuleIx(number), &info, cx, rules, &mut found);
+        let place = Place {
+            file: file.name(),
+            line: file.position(rule.name.span).0,
+        };
+        let info = header::info(&rule, place, file.text(), &mut found);
+        compile(
+            &rule,
+            RuleIx(number),
+            &info,
+            cx,
+            &|_| true,
+            rules,
+            &mut found,
+        );
         if cx.vet {
             let before = written.iter().zip(infos.iter());
             if let Some(warning) = shadowed((&rule, &info), before) {
@@ -89,18 +102,42 @@ pub(crate) fn load<'s>(
     found
 }
 
-/// Adds one rule for each op and direction.
+/// The rule of `text`, which stands at `place`, added as by [`load`]; of the ops that it is written for,
+/// those that `wanted` accepts by name.
+pub(crate) fn load_one(
+    cx: LoadCx<'_>,
+    place: Place<'_>,
+    text: &str,
+    wanted: &dyn Fn(&str) -> bool,
+    infos: &mut Vec<RuleInfo>,
+    rules: &mut Vec<Rule>,
+) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    for rule in parse(text, &mut found) {
+        let number = RuleIx(infos.len() as u16);
+        let info = header::info(&rule, place, text, &mut found);
+        compile(&rule, number, &info, cx, wanted, rules, &mut found);
+        infos.push(info);
+    }
+    found
+}
+
+/// Adds one rule for each direction and each op that `wanted` accepts.
 fn compile(
     rule: &RuleAst<'_>,
     name: RuleIx,
     info: &RuleInfo,
     cx: LoadCx<'_>,
+    wanted: &dyn Fn(&str) -> bool,
     rules: &mut Vec<Rule>,
     found: &mut Diagnostics,
 ) {
     let choices: Vec<Option<Name<'_>>> = match rule.ops.as_slice() {
         [] => vec![None],
-        ops => ops.iter().copied().map(Some).collect(),
+        ops => {
+            let ops = ops.iter().filter(|op| wanted(op.text));
+            ops.copied().map(Some).collect()
+        }
     };
     let patterns = match &rule.body {
         Body::Fusion(term) => expand(rule, term, found),

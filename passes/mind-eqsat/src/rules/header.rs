@@ -1,25 +1,39 @@
 //! What stands above the terms of a rule: class, engine, phase.
 
-use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
+use mind_diag::{Diagnostic, Diagnostics, Span};
 
 use super::ast::{Body, RuleAst};
 use super::names::unknown;
 use crate::fast_math::FastMath;
 use crate::rule_info::{Direction, Engine, Phase, RuleInfo};
 
-/// What a rule says of itself. What is wrong is reported, and something put in its place.
-pub(super) fn info(rule: &RuleAst<'_>, file: &SourceFile, found: &mut Diagnostics) -> RuleInfo {
+/// Where a rule stands.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'s> {
+    pub(crate) file: &'s str,
+    /// The line of its name, from 1.
+    pub(crate) line: usize,
+}
+
+/// What a rule says of itself; `text` is what its spans are places in. What is wrong is reported, and
+/// something put in its place.
+pub(super) fn info(
+    rule: &RuleAst<'_>,
+    place: Place<'_>,
+    text: &str,
+    found: &mut Diagnostics,
+) -> RuleInfo {
     let direction = match rule.body {
         Body::Rewrite { both: false, .. } => Direction::Forward,
         Body::Rewrite { both: true, .. } => Direction::Both,
         Body::Fusion(_) => Direction::Group,
     };
     let (class, tolerance) = class(rule, found);
-    let text = |span: Span| file.text()[span.start as usize..span.end as usize].to_owned();
+    let text = |span: Span| text[span.start as usize..span.end as usize].to_owned();
     RuleInfo {
         name: rule.name.text.to_owned(),
-        file: file.name().to_owned(),
-        line: file.position(rule.name.span).0,
+        file: place.file.to_owned(),
+        line: place.line,
         class,
         tolerance,
         source: rule

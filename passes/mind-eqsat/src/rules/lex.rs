@@ -34,15 +34,9 @@ pub(crate) struct Token<'s> {
     pub(crate) span: Span,
 }
 
-/// The signs of more than one character, longest first, then those of one.
-const SIGNS: [&str; 20] = [
-    "<=>", "=>", "==", "!=", "<=", ">=", "<", ">", "=", "(", ")", "{", "}", "[", "]", ",", ":",
-    "@", "+", "*",
-];
-
 /// The tokens of `text`, the last one being the end; what is no token is reported and left out.
 pub(crate) fn lex<'s>(text: &'s str, found: &mut Diagnostics) -> Vec<Token<'s>> {
-    let mut tokens = Vec::new();
+    let mut tokens = Vec::with_capacity(text.len() / 4);
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
         let rest = &text[at..];
@@ -52,7 +46,7 @@ pub(crate) fn lex<'s>(text: &'s str, found: &mut Diagnostics) -> Vec<Token<'s>> 
                 continue;
             }
             _ if first.is_whitespace() => {
-                at += first.len_utf8();
+                at += rest.len() - rest.trim_start().len();
                 continue;
             }
             '?' => (Kind::Value, 1, 1 + name_len(&rest[1..])),
@@ -73,8 +67,8 @@ pub(crate) fn lex<'s>(text: &'s str, found: &mut Diagnostics) -> Vec<Token<'s>> 
             },
             '0'..='9' | '-' => (Kind::Number, 0, number_len(rest)),
             _ if first.is_ascii_alphabetic() || first == '_' => (Kind::Word, 0, word_len(rest)),
-            _ => match SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
-                Some(sign) => (Kind::Sign, 0, sign.len()),
+            _ => match sign_len(rest.as_bytes()) {
+                Some(len) => (Kind::Sign, 0, len),
                 None => {
                     let message = format!("`{first}` starts no token");
                     found.push(Diagnostic::error(span(at, first.len_utf8()), message));
@@ -108,8 +102,20 @@ fn span(at: usize, len: usize) -> Span {
 }
 
 fn name_len(text: &str) -> usize {
-    text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-        .unwrap_or(text.len())
+    let mut bytes = text.bytes();
+    let end = bytes.position(|byte| !byte.is_ascii_alphanumeric() && byte != b'_');
+    end.unwrap_or(text.len())
+}
+
+/// The length of the sign that `text` begins with: a bracket, a comma, a comparison, an arrow.
+fn sign_len(text: &[u8]) -> Option<usize> {
+    match text {
+        [b'<', b'=', b'>', ..] => Some(3),
+        [b'=', b'>' | b'=', ..] | [b'!' | b'<' | b'>', b'=', ..] => Some(2),
+        [b'<' | b'>' | b'=' | b'(' | b')' | b'{' | b'}', ..] => Some(1),
+        [b'[' | b']' | b',' | b':' | b'@' | b'+' | b'*', ..] => Some(1),
+        _ => None,
+    }
 }
 
 /// A word may hold `.` and `-` where a letter or digit follows.

@@ -13,4 +13,5 @@ mod pattern;
 mod template;
 mod terms;
 
-pub(crate) use check::{LoadCx, load};
+pub(crate) use check::{LoadCx, load, load_one};
+pub(crate) use header::Place;

@@ -9,6 +9,7 @@ mod listening;
 mod merge;
 mod random;
 mod recognised;
+mod repeats;
 mod rule_doubts;
 mod rule_files;
 mod rule_language;

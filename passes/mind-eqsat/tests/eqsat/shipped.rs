@@ -16,10 +16,10 @@ mod signs;
 mod slices;
 mod transposes;
 
-use mind_eqsat::{FastMath, RuleSet, SHIPPED, fold, fuse};
+use mind_eqsat::{FastMath, RuleSet, SHIPPED, ShippedOps, fold, fuse};
 use mind_ir::graph::Graph;
 
-use crate::support::{assert_same, check, context, dump, shipped};
+use crate::support::{assert_same, check, context, dump, registry, shipped};
 use crate::text::module;
 
 /// A rule, a module on which it acts, and one that differs in what the rule asks for. A rule for several
@@ -214,4 +214,32 @@ fn rules_for_several_ops_act_on_each() {
             assert_same(&before, &g);
         }
     }
+}
+
+#[test]
+fn what_is_read_for_a_module_holds_every_rule_that_acts_on_it() {
+    let registry = registry();
+    for (rule, acts, _) in cases() {
+        let g = module(acts);
+        let all = FastMath::NAMES.iter().map(|(_, class)| *class);
+        let classes = all.fold(FastMath::EXACT, FastMath::union);
+        let ops = ShippedOps::of(&g, &registry).closed(classes);
+        let part = RuleSet::shipped_for(&registry, ops, classes);
+        let part = part.unwrap_or_else(|errors| panic!("{errors}"));
+        assert!(part.names().any(|name| name == rule), "{rule} for {acts}");
+        let mut g = g;
+        assert!(applied(&part, rule, &mut g) > 0, "{rule} on {acts}");
+    }
+}
+
+#[test]
+fn rules_that_cannot_act_are_not_read() {
+    let registry = registry();
+    let g = module("matmul(relu(x:f32[2, 3]), y:f32[3, 4])");
+    let ops = ShippedOps::of(&g, &registry).closed(FastMath::EXACT);
+    let part = RuleSet::shipped_for(&registry, ops, FastMath::EXACT);
+    let part = part.unwrap_or_else(|errors| panic!("{errors}"));
+    let has = |rule| part.names().any(|name| name == rule);
+    assert!(has("relu-relu") && !has("gelu-tanh") && !has("sub-self-nnan"));
+    assert!(part.names().len() * 2 < shipped().names().len());
 }

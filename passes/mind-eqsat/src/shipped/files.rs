@@ -1,0 +1,44 @@
+//! The rule files that ship with the compiler.
+
+/// The rule files that ship with the compiler, by name. One place in memory, which tells them from copies.
+pub static SHIPPED: &[(&str, &str)] = &[
+    (
+        "identities.rules",
+        include_str!("../../rules/identities.rules"),
+    ),
+    ("signs.rules", include_str!("../../rules/signs.rules")),
+    (
+        "activations.rules",
+        include_str!("../../rules/activations.rules"),
+    ),
+    ("shapes.rules", include_str!("../../rules/shapes.rules")),
+    (
+        "transposes.rules",
+        include_str!("../../rules/transposes.rules"),
+    ),
+    ("slices.rules", include_str!("../../rules/slices.rules")),
+    ("joins.rules", include_str!("../../rules/joins.rules")),
+    ("gathers.rules", include_str!("../../rules/gathers.rules")),
+    (
+        "contractions.rules",
+        include_str!("../../rules/contractions.rules"),
+    ),
+    ("merges.rules", include_str!("../../rules/merges.rules")),
+    (
+        "convolutions.rules",
+        include_str!("../../rules/convolutions.rules"),
+    ),
+    (
+        "reductions.rules",
+        include_str!("../../rules/reductions.rules"),
+    ),
+    (
+        "reassociation.rules",
+        include_str!("../../rules/reassociation.rules"),
+    ),
+    (
+        "approximations.rules",
+        include_str!("../../rules/approximations.rules"),
+    ),
+    ("fusions.rules", include_str!("../../rules/fusions.rules")),
+];
