@@ -174,8 +174,6 @@ fn every_op_dtype_and_shape() {
                 (special_inputs, 2),
             ] {
                 let arrays = make(&g, seed, Extents::default()).expect("small arrays");
-                    eprintln!("{text}");
-                }
                 if let Err(why) = bench.check(&g, &arrays) {
                     panic!("{why}\n{text}");
                 }
