@@ -27,7 +27,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("mind-to-tensor", &["mind-pass", "mind-tensor"]),
     ("mind-to-loops", &["mind-to-tensor", "mind-loops"]),
-    ("mind-to-mil", &["mind-pass", "mind-tensor", "mind-mil"]),
+    ("mind-to-mil", &["mind-to-tensor", "mind-mil"]),
     (
         "mind-driver",
         &[
