@@ -1,19 +1,21 @@
 """Loads packages with coremltools and runs its value inference.
 
-usage: coremltools_judge.py PACKAGE [INPUTS.npz OUTPUTS.npz]
+usage: coremltools_judge.py FOLDER
 
-Without arrays the package is loaded, which checks types, shapes, arguments and constants. With arrays every
-input becomes a constant of those numbers, and what coremltools infers for the outputs is written. An output
-that it cannot infer is left out and named on stderr. Exit status 1: the package was refused.
+For each NAME.mlpackage in the folder: the package is loaded, which checks types, shapes, arguments and
+constants. Where NAME.in.npz stands beside it, every input becomes a constant of those numbers, and what
+coremltools infers for the outputs is written to NAME.out.npz, under their positions; outputs that it cannot
+infer are left out. Prints a line for each package: `ok NAME` or `refused NAME: why`.
 """
 
+import os
 import sys
 import warnings
 
 warnings.filterwarnings("ignore")
 
 
-def main(arguments):
+def main(folder):
     import logging
 
     logging.disable(logging.CRITICAL)
@@ -21,26 +23,32 @@ def main(arguments):
     import coremltools
     from coremltools.converters.mil.frontend.milproto import load
 
-    folder = arguments[0] + "/Data/com.apple.CoreML"
+    for entry in sorted(os.listdir(folder)):
+        name, extension = os.path.splitext(entry)
+        if extension != ".mlpackage":
+            continue
+        try:
+            judge(os.path.join(folder, name), np, coremltools, load)
+            print("ok " + name)
+        except Exception as error:  # whatever it raises means that it refuses
+            text = " ".join(str(error).split())[:200]
+            print("refused " + name + ": " + type(error).__name__ + ": " + text)
+
+
+def judge(path, np, coremltools, load):
+    data = path + ".mlpackage/Data/com.apple.CoreML"
     model = coremltools.proto.Model_pb2.Model()
-    with open(folder + "/model.mlmodel", "rb") as file:
+    with open(data + "/model.mlmodel", "rb") as file:
         model.ParseFromString(file.read())
-    names = [feature.name for feature in model.description.output]
-    if len(arguments) > 1:
-        bind(model, np.load(arguments[1]))
-    program = load.load(
-        model,
-        specification_version=model.specificationVersion,
-        file_weights_dir=folder + "/weights",
-    )
-    if len(arguments) > 2:
-        outputs = program.functions["main"].outputs
-        known = {name: value.val for name, value in zip(names, outputs) if value.val is not None}
-        for name in names:
-            if name not in known:
-                print("not inferred: " + name, file=sys.stderr)
-        np.savez(arguments[2], **{str(at): known[name] for at, name in enumerate(names) if name in known})
-    print("loaded " + arguments[0])
+    weights = data + "/weights"
+    load.load(model, specification_version=model.specificationVersion, file_weights_dir=weights)
+    if not os.path.exists(path + ".in.npz"):
+        return
+    bind(model, np.load(path + ".in.npz"))
+    program = load.load(model, specification_version=model.specificationVersion, file_weights_dir=weights)
+    outputs = program.functions["main"].outputs
+    known = {str(at): value.val for at, value in enumerate(outputs) if value.val is not None}
+    np.savez(path + ".out.npz", **known)
 
 
 def bind(model, arrays):
@@ -56,7 +64,9 @@ def bind(model, arrays):
                 constant.type = "const"
                 constant.outputs.add().CopyFrom(given)
                 fill(constant.attributes["val"], given.type, arrays[given.name])
-                fill_name(constant.attributes["name"], given.name)
+                name = constant.attributes["name"]
+                name.type.tensorType.dataType = 2
+                name.immediateValue.tensor.strings.values.append(given.name)
             for operation in operations:
                 block.operations.add().CopyFrom(operation)
 
@@ -73,13 +83,8 @@ def fill(value, ty, array):
         tensor.bytes.values = array.tobytes()
 
 
-def fill_name(value, name):
-    value.type.tensorType.dataType = 2
-    value.immediateValue.tensor.strings.values.append(name)
-
-
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
+    if len(sys.argv) != 2:
         print(__doc__, file=sys.stderr)
         sys.exit(2)
-    main(sys.argv[1:])
+    main(sys.argv[1])
