@@ -16,8 +16,8 @@ use crate::structure::{Func, Input, constant_of, opset_of};
 
 /// The position of the attribute `args` of every op of a signature.
 pub const ARGS: usize = 0;
-/// The position of the attribute `out`: the names of the results, separated by blanks; empty for names
-/// that the printer chooses.
+/// The position of the attribute `out`: the names of the results, separated by blanks, then for each block
+/// `|` and the names of its arguments; empty for names that the printer chooses.
 pub const OUT: usize = 1;
 /// The position of the attribute `name`; empty where text has no such annotation.
 pub const NAME: usize = 2;

@@ -3,7 +3,7 @@
 use mind_diag::{Diagnostics, Span};
 use mind_ir::attr::Attr;
 use mind_ir::builtin::Yield;
-use mind_ir::graph::Graph;
+use mind_ir::graph::{Graph, ValueDef};
 use mind_ir::opdef::Op;
 use mind_ir::types::Dim;
 use mind_ir::{BlockId, OpId, ValueId};
@@ -266,11 +266,24 @@ pub(crate) fn written_names(g: &Graph, op: OpId) -> impl Iterator<Item = &str> {
         .filter(|name| !name.is_empty())
 }
 
-/// What a message calls a value.
+/// The name of a value; `%5` for one that has none.
 pub fn name_of(g: &Graph, value: ValueId) -> String {
-    let written = g.defining_op(value).and_then(|op| {
-        let index = g.results(op).into_iter().position(|own| own == value)?;
-        written_names(g, op).nth(index)
-    });
+    let written = match g.value_def(value) {
+        ValueDef::Result(op, index) => written_names(g, op).nth(index as usize),
+        ValueDef::Argument(block, index) => argument_name(g, block, index as usize),
+    };
     written.map_or_else(|| format!("%{}", g.label(value)), str::to_owned)
+}
+
+/// The name of a block's argument.
+fn argument_name(g: &Graph, block: BlockId, index: usize) -> Option<&str> {
+    let owner = g.block_owner(block)?;
+    if let Some(func) = g.view::<Func>(owner) {
+        return Some(func.parameter(g, index).0).filter(|name| !name.is_empty());
+    }
+    let at = g.regions(owner).iter().position(|&region| g.block(region) == block)?;
+    let Some(Attr::Str(out)) = g.attrs(owner).get(OUT).copied() else {
+        return None;
+    };
+    g.name(out).split('|').nth(at + 1)?.split_ascii_whitespace().nth(index)
 }

@@ -9,6 +9,7 @@ use mind_ir::types::DType;
 use mind_mil::ops::conv::CONV;
 use mind_mil::ops::linear::MATMUL;
 
+use crate::attention;
 use crate::config::Layout;
 use crate::emit::Given::{Flag, Int, Ints, Value, Word};
 use crate::emit::{Emit, Given, Lower, Lowered};
@@ -68,6 +69,9 @@ fn dot(e: &mut Emit<'_, '_>, x: ValueId, y: ValueId) -> Lowered {
 /// `[.., M, K]` by `[.., K, N]`; a constant matrix on the right as a 1x1 convolution where that pays.
 pub(crate) fn matmul(e: &mut Emit<'_, '_>, x: ValueId, y: ValueId) -> Lowered {
     numeric(e, x)?;
+    if let Some(attention) = attention::fused(e, x, y) {
+        return attention;
+    }
     let (left, right) = (e.shape(x)?, e.shape(y)?);
     let convolves = e.dtype(x).is_float()
         && right.len() == 2

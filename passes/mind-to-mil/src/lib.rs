@@ -5,6 +5,7 @@
 //! neural engine as rows and reports which of them decides for each op.
 
 pub mod ane;
+mod attention;
 mod broadcast;
 mod config;
 mod constant;

@@ -7,5 +7,6 @@ pub mod elementwise;
 mod kernel;
 pub mod movement;
 pub mod normalize;
+pub mod rearrange;
 pub mod reduce;
 pub mod window;

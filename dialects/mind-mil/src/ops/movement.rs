@@ -24,6 +24,7 @@ mil_ops! {
             Ios15 => [arg("x", F).of(1), fixed("block_size", I)],
         ],
         infer: infer::movement::depth_to_space,
+        eval: eval::rearrange::blocks,
     }
 
     /// New dimensions of extent 1.
@@ -44,6 +45,7 @@ mil_ops! {
             Ios15 => [arg("x", F).of(1), fixed("upscale_factor", I)],
         ],
         infer: infer::movement::depth_to_space,
+        eval: eval::rearrange::blocks,
     }
 
     /// Blocks of height and width as groups of channels.
@@ -53,6 +55,7 @@ mil_ops! {
             Ios16 => [arg("x", F).of(1), fixed("downscale_factor", Elements::of(&[Uint32]))],
         ],
         infer: infer::movement::space_to_depth,
+        eval: eval::rearrange::blocks,
     }
 
     /// The same elements in `shape`.
@@ -181,6 +184,7 @@ mil_ops! {
             Ios15 => [arg("x", F).of(1), fixed("block_size", I)],
         ],
         infer: infer::movement::space_to_depth,
+        eval: eval::rearrange::blocks,
     }
 
     /// Dimensions of extent 1 removed.

@@ -4,6 +4,7 @@ use crate::element::Element::{
     Fp16, Fp32, Int4, Int8, Uint1, Uint2, Uint3, Uint4, Uint6, Uint8, Uint32,
 };
 use crate::element::Elements;
+use crate::eval;
 use crate::infer;
 use crate::row::mil_ops;
 use crate::signature::{F, I, S, arg, fixed};
@@ -20,6 +21,7 @@ mil_ops! {
             ],
         ],
         infer: infer::quantize::affine,
+        eval: eval::rearrange::dequantized,
     }
 
     /// `scale (data - offset)` block by block, a constant.
@@ -33,6 +35,7 @@ mil_ops! {
             ],
         ],
         infer: infer::quantize::blockwise,
+        eval: eval::rearrange::dequantized,
     }
 
     /// A constant in another element type.
@@ -61,6 +64,7 @@ mil_ops! {
             ],
         ],
         infer: infer::quantize::lut,
+        eval: eval::rearrange::lut,
     }
 
     /// A sparse constant from a compressed one.
@@ -120,6 +124,7 @@ mil_ops! {
             ],
         ],
         infer: infer::quantize::dequantize,
+        eval: eval::rearrange::dequantized,
     }
 
     /// `input` on a scale, as integers.

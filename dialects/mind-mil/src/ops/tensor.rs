@@ -54,6 +54,7 @@ mil_ops! {
             Ios15 => [arg("shape", I), fixed("value", A).of(1).optional()],
         ],
         infer: infer::elementwise::filled,
+        eval: eval::rearrange::fill,
     }
 
     /// One value everywhere, in the shape of another tensor.
@@ -144,6 +145,7 @@ mil_ops! {
             Ios15 => [arg("end", N).of(1), arg("start", N).of(1), arg("step", N).of(1)],
         ],
         infer: infer::elementwise::range,
+        eval: eval::rearrange::range,
     }
 
     /// The extents of `x`.
@@ -153,6 +155,7 @@ mil_ops! {
             Ios15 => [arg("x", A).of(1)],
         ],
         infer: infer::elementwise::shape,
+        eval: eval::rearrange::shape,
     }
 
     /// Pieces along `axis`.
@@ -210,5 +213,6 @@ mil_ops! {
         ],
         results: Many,
         infer: infer::reduce::topk,
+        eval: eval::rearrange::topk,
     }
 }

@@ -1,5 +1,7 @@
 //! The rows against the published signatures.
 
+mod evaluation;
+
 use std::collections::BTreeMap;
 
 use mind_mil::ops::ROWS;

@@ -244,6 +244,11 @@ impl<'a> Run<'a> {
             return outcome.found.append(found);
         }
         if let Some(form) = self.matches.get_one::<String>("ane-report") {
+            if mind_mil::structure::program(&g).is_none() {
+                let error = Diagnostic::error(Span::FILE, "this module is no program of MIL");
+                outcome.found.push(error.help("`--lower-to-mil` makes one"));
+                return;
+            }
             let report = mind_to_mil::ane::report(&g);
             outcome.printed.push(match form.as_str() {
                 "json" => report.json(),

@@ -55,7 +55,12 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     };
     let interpreted =
         || interpret(graph, &bound, &config).map_err(|error| run_diagnostic(graph, &error));
-    let mut runner = match args.engine {
+    // No kernels are made for the mil dialect.
+    let engine = match mind_mil::structure::program(graph) {
+        Some(_) => EngineKind::Interp,
+        None => args.engine,
+    };
+    let mut runner = match engine {
         EngineKind::Interp => Runner::Interpreter,
         EngineKind::Jit => {
             let started = host.now();

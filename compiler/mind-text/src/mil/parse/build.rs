@@ -257,7 +257,17 @@ impl<'b> Builder<'b> {
             .iter()
             .map(|(_, name)| name.text)
             .collect();
-        let attrs = [args.as_str(), &out.join(" "), label];
+        let mut out = out.join(" ");
+        if statement.blocks.iter().any(|block| !block.params.is_empty()) {
+            for block in &statement.blocks {
+                out.push_str(" |");
+                block.params.iter().for_each(|(_, name)| {
+                    out.push(' ');
+                    out.push_str(name.text);
+                });
+            }
+        }
+        let attrs = [args.as_str(), &out, label];
         let attrs = attrs.map(|word| Attr::Str(self.graph.intern(word)));
         let types: Vec<Ty> = statement
             .results

@@ -79,8 +79,16 @@ impl Plan {
                     names[value.index()] = given.fresh(&format!("{what}_{}", g.label(value)));
                 }
             }
+            let mut blocks = word(g, op, OUT).split('|').skip(1);
             for &region in g.regions(op) {
-                for value in g.arguments(g.block(region)) {
+                let own = blocks.next().unwrap_or("").split_ascii_whitespace();
+                let arguments = g.arguments(g.block(region));
+                for (value, own) in arguments.into_iter().zip(own) {
+                    if is_name(own) {
+                        names[value.index()] = own.to_owned();
+                    }
+                }
+                for value in arguments {
                     if names[value.index()].is_empty() {
                         names[value.index()] = given.fresh(&format!("arg_{}", g.label(value)));
                     }

@@ -1,0 +1,187 @@
+//! Channels against height and width, sorting, and tensors made of nothing.
+
+use mind_core::ops::shape::permuted;
+use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
+use mind_ir::tensor::{Buffer, Tensor};
+use mind_ir::with_dtype;
+
+use super::kernel::{numbers, one, operand, singles};
+use crate::call::{Call, floats, integers};
+
+/// The four ops that trade channels for height and width, by the name of the op.
+pub(crate) fn blocks(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let x = operand(call, operands, "x");
+    let names = ["block_size", "upscale_factor", "downscale_factor"];
+    let factor = names.iter().find_map(|name| call.int(name)).unwrap_or(1).max(1) as usize;
+    let [n, c, h, w] = *x.shape() else {
+        return Err(EvalError::Shape("it takes rank 4".to_owned()));
+    };
+    let (split, order, joined): ([usize; 6], [i64; 6], [usize; 4]) = match call.name {
+        "depth_to_space" => {
+            let inner = c / (factor * factor);
+            ([n, factor, factor, inner, h, w], [0, 3, 4, 1, 5, 2], [n, inner, h * factor, w * factor])
+        }
+        "pixel_shuffle" => {
+            let inner = c / (factor * factor);
+            ([n, inner, factor, factor, h, w], [0, 1, 4, 2, 5, 3], [n, inner, h * factor, w * factor])
+        }
+        name => {
+            let outer = [n, c * factor * factor, h / factor, w / factor];
+            let split = [n, c, h / factor, factor, w / factor, factor];
+            match name {
+                "space_to_depth" => (split, [0, 3, 5, 1, 2, 4], outer),
+                _ => (split, [0, 1, 3, 5, 2, 4], outer),
+            }
+        }
+    };
+    if split.iter().product::<usize>() != x.count() {
+        return Err(EvalError::Shape(format!("{:?} has no blocks of {factor}", x.shape())));
+    }
+    let apart = x.clone().with_shape(split.to_vec());
+    one(permuted(cx, &apart, &order)?.with_shape(joined.to_vec()))
+}
+
+/// The `k` largest or smallest along `axis` and their places; of equal ones the first.
+pub(crate) fn topk(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let x = operand(call, operands, "x");
+    let axis = call.int("axis").unwrap_or(-1).rem_euclid(x.rank().max(1) as i64) as usize;
+    let k = call.int("k").unwrap_or(1).max(0) as usize;
+    let inner: usize = x.shape()[axis + 1..].iter().product();
+    let extent = x.shape()[axis];
+    let elements = floats(x);
+    let mut shape = x.shape().to_vec();
+    shape[axis] = k.min(extent);
+    let count: usize = shape.iter().product();
+    let (mut values, mut places) = (vec![0f32; count], vec![0f32; count]);
+    for outer in 0..elements.len() / (inner * extent).max(1) {
+        for step in 0..inner {
+            let element = |at: usize| elements[(outer * extent + at) * inner + step];
+            let mut order: Vec<usize> = (0..extent).collect();
+            order.sort_by(|&a, &b| match call.flag("ascending") {
+                true => element(a).total_cmp(&element(b)),
+                false => element(b).total_cmp(&element(a)),
+            });
+            for (rank, &at) in order.iter().take(shape[axis]).enumerate() {
+                let to = (outer * shape[axis] + rank) * inner + step;
+                (values[to], places[to]) = (element(at) as f32, at as f32);
+            }
+        }
+    }
+    let results = call.g.results(call.op);
+    let mut tensors = vec![numbers(x, shape.clone(), &values)];
+    if results.len() > 1 {
+        let dtype = call.g.ty(results.get(1)).dtype;
+        let like = Tensor::new(vec![0], Buffer::zeros(dtype, 0));
+        tensors.push(numbers(&like, shape, &places));
+    }
+    Ok(tensors.into_iter().collect())
+}
+
+/// One value everywhere.
+pub(crate) fn fill(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let shape = integers(operand(call, operands, "shape")).into_iter();
+    let shape: Vec<usize> = shape.map(|extent| usize::try_from(extent).unwrap_or(0)).collect();
+    let zero = Tensor::scalar(0f32);
+    let value = super::kernel::optional(call, operands, "value").unwrap_or(&zero);
+    let count = cx.count(value.dtype(), &shape)?;
+    one(Tensor::new(shape, value.buffer().splat(count)))
+}
+
+/// The numbers from `start` to below `end`.
+pub(crate) fn range(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let number = |name: &str| floats(operand(call, operands, name))[0];
+    let (start, end, step) = (number("start"), number("end"), number("step"));
+    let count = ((end - start) / step).ceil();
+    if !(0.0..1e9).contains(&count) {
+        return Err(EvalError::Shape(format!("no numbers from {start} to {end} by {step}")));
+    }
+    let like = operand(call, operands, "start");
+    cx.count(like.dtype(), &[count as usize])?;
+    let elements: Vec<f32> = (0..count as usize).map(|at| (start + at as f64 * step) as f32).collect();
+    one(numbers(like, vec![count as usize], &elements))
+}
+
+/// The extents of `x`.
+pub(crate) fn shape(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let x = operand(call, operands, "x");
+    let dtype = call.g.ty(call.g.result(call.op)).dtype;
+    let like = Tensor::new(vec![0], Buffer::zeros(dtype, 0));
+    let extents: Vec<f32> = x.shape().iter().map(|&extent| extent as f32).collect();
+    one(numbers(&like, vec![x.rank()], &extents))
+}
+
+/// `scale (data - offset)`, each factor along its axis or block by block.
+pub(crate) fn dequantized(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let data = match call.index("quantized_data") {
+        Some(index) => operands[index],
+        None => operand(call, operands, if call.name == "dequantize" { "input" } else { "data" }),
+    };
+    let scale = operand(call, operands, "scale");
+    let offset = ["zero_point", "offset"].iter().find_map(|name| super::kernel::optional(call, operands, name));
+    let axis = call.int("axis").map(|axis| axis.rem_euclid(data.rank().max(1) as i64) as usize);
+    cx.count(scale.dtype(), data.shape())?;
+    let (scales, offsets) = (singles(scale), offset.map(singles));
+    let place = |factor: &Tensor, index: &[usize]| -> usize {
+        match (factor.count(), factor.rank() == data.rank() && factor.rank() > 1) {
+            (1, _) => 0,
+            (_, true) => index.iter().enumerate().fold(0, |at, (dim, &step)| {
+                let block = (data.shape()[dim] / factor.shape()[dim]).max(1);
+                at * factor.shape()[dim] + step / block
+            }),
+            _ => axis.map_or(0, |axis| index[axis]),
+        }
+    };
+    let mut index = vec![0usize; data.rank()];
+    let mut elements = singles(data);
+    for element in &mut elements {
+        let own = |list: &[f32], factor: &Tensor| list[place(factor, &index).min(list.len() - 1)];
+        let shift = match (&offsets, offset) {
+            (Some(list), Some(factor)) => own(list, factor),
+            _ => 0.0,
+        };
+        *element = own(&scales, scale) * (*element - shift);
+        mind_ir::tensor::advance(&mut index, data.shape());
+    }
+    one(numbers(scale, data.shape().to_vec(), &elements))
+}
+
+/// The entries of a table at `indices`: one table for all, or a table for each block.
+pub(crate) fn lut(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let (indices, lut) = (operand(call, operands, "indices"), operand(call, operands, "lut"));
+    let result = call.g.ty(call.g.result(call.op));
+    let shape: Option<Vec<usize>> = result.shape.iter().map(|dim| usize::try_from(dim.fixed()?).ok()).collect();
+    let Some(shape) = shape else { return Err(EvalError::NotEvaluable("a table of open extents")) };
+    let count = cx.count(lut.dtype(), &shape)?;
+    let old = call.index("shape").is_some();
+    let entries = if old { lut.count() } else { lut.shape()[lut.rank() - 2] };
+    if !entries.is_power_of_two() || !old && (lut.shape()[lut.rank() - 1] != 1 || indices.shape() != shape) {
+        return Err(EvalError::NotEvaluable("a table of vectors"));
+    }
+    let bytes = integers(indices);
+    let bits = entries.trailing_zeros() as usize;
+    let mut index = vec![0usize; shape.len()];
+    let mut places = Vec::with_capacity(count);
+    for at in 0..count {
+        let entry = match old {
+            true => (0..bits).fold(0usize, |entry, bit| {
+                let place = at * bits + bit;
+                let byte = bytes.get(place / 8).copied().unwrap_or(0) as usize;
+                entry | (byte >> (place % 8) & 1) << bit
+            }),
+            false => bytes[at] as usize,
+        };
+        let table = match old {
+            true => 0,
+            false => index.iter().enumerate().fold(0, |table, (dim, &step)| {
+                let block = (shape[dim] / lut.shape()[dim]).max(1);
+                table * lut.shape()[dim] + step / block
+            }),
+        };
+        places.push((table * entries + entry).min(lut.count() - 1));
+        mind_ir::tensor::advance(&mut index, &shape);
+    }
+    one(with_dtype!(lut.dtype(), T => {
+        let table = lut.elements::<T>();
+        Tensor::of(shape, places.into_iter().map(|place| table[place]).collect::<Vec<T>>())
+    }))
+}

@@ -1,0 +1,72 @@
+//! The report on the neural engine.
+
+use mind_text::Format;
+use mind_to_mil::ane::{CONSTRAINTS, Verdict, report};
+
+use crate::module::read;
+
+fn program(statements: &str) -> String {
+    format!(
+        "program(1.3)\n[]\n{{ func main<ios18>(tensor<fp16, [2, 4]> x, tensor<fp16, [1, 1, 32, 32]> im) {{\n\
+         {statements}\n}} -> (y); }}"
+    )
+}
+
+/// A statement for each reason, which that row decides.
+const CASES: &[(&str, &str)] = &[
+    ("op-unsupported", "tensor<fp16, [2, 4]> y = tan(x = x);"),
+    ("dtype-int32", "tensor<int32, [2, 4]> y = cast(dtype = string(\"int32\"), x = x);"),
+    ("dtype-fp32", "tensor<fp32, [2, 4]> y = cast(dtype = string(\"fp32\"), x = x);"),
+    (
+        "rank",
+        "tensor<fp16, [1, 1, 1, 1, 2, 4]> y = reshape(shape = tensor<int32, [6]>([1, 1, 1, 1, 2, 4]), x = x);",
+    ),
+    (
+        "reduce-times-zero",
+        "tensor<fp16, [4]> s = reduce_sum(axes = tensor<int32, [1]>([0]), x = x);\n\
+         tensor<fp16, [4]> y = mul(x = s, y = fp16(0x0p+0));",
+    ),
+    (
+        "pool-width",
+        "tensor<fp16, [1, 1, 24, 24]> y = max_pool(kernel_sizes = tensor<int32, [2]>([9, 9]), \
+         pad_type = string(\"valid\"), x = im);",
+    ),
+    ("tiny-epsilon", "tensor<fp16, [2, 4]> y = rsqrt(x = x);"),
+    (
+        "last-axis-one",
+        "tensor<fp16, [2, 1]> y = reduce_sum(axes = tensor<int32, [1]>([1]), keep_dims = bool(true), x = x);",
+    ),
+    ("chip-floor", "tensor<fp16, [2, 4]> y = sin(x = x);"),
+    ("reports-disagree", "tensor<fp16, [2, 4]> y = cast(dtype = string(\"fp16\"), x = x);"),
+];
+
+#[test]
+fn each_row_decides_where_it_should() {
+    for (reason, statement) in CASES {
+        let text = program(statement);
+        let g = read(Format::Mil, &text).unwrap_or_else(|why| panic!("{why}\n{text}"));
+        let report = report(&g);
+        let last = report.findings.last().expect("an op");
+        let found = last.row.as_ref().map(|(row, _)| row.reason);
+        assert_eq!(found, Some(*reason), "{statement}");
+        assert_ne!(last.verdict, Verdict::Yes);
+    }
+}
+
+#[test]
+fn rows_say_what_to_do_and_where_they_come_from() {
+    for row in CONSTRAINTS {
+        assert!(!row.rewrite.is_empty() && !row.source.is_empty(), "{}", row.reason);
+    }
+}
+
+#[test]
+fn eligible_ops_need_no_row() {
+    let text = program("tensor<fp16, [2, 4]> y = relu(x = x);");
+    let report = report(&read(Format::Mil, &text).expect("a program"));
+    assert_eq!(report.findings[0].verdict, Verdict::Yes);
+    assert!(report.text().ends_with(
+        "1 ops: 1 yes, 0 unknown, 0 risk, 0 no; islands: 1, transfers: 0; placement not verified off-device\n"
+    ));
+    assert!(report.json().contains("\"eligible\": \"yes\""));
+}

@@ -1,0 +1,98 @@
+//! Every op, through core and through the tensor dialect, against the interpreter.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mind_generate::cases::{Case, all, gathers};
+use mind_interp::{Extents, random_inputs};
+use mind_ir::types::DType;
+use mind_mil::Opset;
+use mind_mil::check::Interface;
+use mind_text::Format;
+use mind_to_mil::{Config, Layout};
+
+use crate::module::{lowered, narrowed, near, read, results, text};
+
+/// How far a program in halves may be from its module in singles, relatively and absolutely: inputs,
+/// constants and every op round to 11 bits.
+const HALVES: f64 = 3e-2;
+/// How far a program in singles may be: sums come in another order.
+const SINGLES: f64 = 1e-5;
+
+fn module(case: &Case, dtype: DType, indices: DType) -> String {
+    let mut text = String::new();
+    for (at, shape) in case.shapes.iter().enumerate() {
+        let dtype = if at == 1 { indices } else { dtype };
+        let dims: Vec<String> = shape.iter().map(ToString::to_string).collect();
+        text += &format!("%{at} = Input {{name=x{at}}} : tensor<{dtype}[{}]>\n", dims.join(", "));
+    }
+    text + &format!("%9 = {}\noutputs: %9\n", case.op)
+}
+
+fn configs() -> [(Config, f64); 3] {
+    let singles = Config {
+        float: DType::F32,
+        interface: Interface::Any,
+        layout: Layout::Keep,
+        ..Config::default()
+    };
+    let convolved = Config { layout: Layout::Ane, opset: Opset::Ios17, ..Config::default() };
+    [(Config::default(), HALVES), (convolved, HALVES), (singles, SINGLES)]
+}
+
+#[test]
+fn every_op_computes_what_it_did() {
+    let mut ran: BTreeMap<String, usize> = BTreeMap::new();
+    let mut refused: BTreeSet<String> = BTreeSet::new();
+    let mut check = |case: &Case, dtype: DType, indices: DType| {
+        let module = module(case, dtype, indices);
+        let Ok(g) = read(Format::Core, &module) else { return };
+        let name = case.op.split([' ', '(']).next().unwrap_or_default().to_owned();
+        let arrays = random_inputs(&g, 1, Extents::default()).expect("small arrays");
+        let expected = results(&g, &arrays);
+        for (config, error) in configs() {
+            let low = match lowered(&g, &config) {
+                Ok(low) => low,
+                Err(why) => {
+                    refused.insert(format!("{name}: {}", why.join("; ")));
+                    continue;
+                }
+            };
+            let found = results(&low, &narrowed(&low, &arrays));
+            let (Some(expected), Some(found)) = (&expected, found) else { continue };
+            for (expected, found) in expected.iter().zip(&found) {
+                near(expected, found, error).unwrap_or_else(|why| panic!("{why}\n{module}\n{}", text(&low)));
+            }
+            *ran.entry(name.clone()).or_default() += 1;
+        }
+    };
+    for dtype in [DType::F32, DType::F16] {
+        all().iter().for_each(|case| check(case, dtype, dtype));
+        for case in gathers() {
+            check(&case, dtype, DType::I32);
+        }
+    }
+    for op in mind_core::ops::OPS {
+        let Some(name) = op.names.core else { continue };
+        let constant = name.starts_with("Const") || matches!(name, "Input" | "Fused");
+        assert!(constant || ran.contains_key(name), "{name} never ran: {refused:#?}");
+    }
+}
+
+#[test]
+fn the_tensor_dialect_computes_the_same() {
+    let mut ran = 0;
+    for case in all() {
+        let module = module(&case, DType::F32, DType::F32);
+        let Ok(mut g) = read(Format::Core, &module) else { continue };
+        let arrays = random_inputs(&g, 1, Extents::default()).expect("small arrays");
+        let Some(expected) = results(&g, &arrays) else { continue };
+        mind_to_tensor::lower(&mut g).unwrap_or_else(|why| panic!("{}", why.message));
+        let Ok(low) = lowered(&g, &Config::default()) else { continue };
+        let found = results(&low, &narrowed(&low, &arrays)).expect("a program that runs");
+        for (expected, found) in expected.iter().zip(&found) {
+            near(expected, found, HALVES).unwrap_or_else(|why| panic!("{why}\n{module}\n{}", text(&low)));
+        }
+        ran += 1;
+    }
+    assert!(ran > 40, "only {ran} cases ran");
+}

@@ -1,0 +1,126 @@
+//! What the lowering does and refuses on purpose.
+
+use mind_mil::check::Interface;
+use mind_text::Format;
+use mind_to_mil::{Config, Layout};
+
+use crate::module::{lowered, read, text};
+
+#[track_caller]
+fn program(module: &str, config: &Config) -> String {
+    let g = read(Format::Core, module).unwrap_or_else(|why| panic!("{why}"));
+    match lowered(&g, config) {
+        Ok(low) => text(&low),
+        Err(why) => panic!("{why:?}"),
+    }
+}
+
+#[track_caller]
+fn refused(module: &str, config: &Config) -> String {
+    let g = read(Format::Core, module).unwrap_or_else(|why| panic!("{why}"));
+    match lowered(&g, config) {
+        Ok(low) => panic!("{}", text(&low)),
+        Err(why) => why.join("\n"),
+    }
+}
+
+#[test]
+fn a_reduction_times_zero_is_a_difference() {
+    let module = |factor: &str| {
+        format!(
+            "%0 = Input {{name=x}} : tensor<f32[2, 3]>\n%1 = Sum (%0) {{axes=[1], keepdims=true}}\n\
+             %2 = ConstF32 {{value={factor}}}\n%3 = Mul (%1, %2)\noutputs: %3\n"
+        )
+    };
+    for zero in ["0.0", "1e-30"] {
+        let text = program(&module(zero), &Config::default());
+        assert!(!text.contains(" mul(") && text.contains("sub(x = reduce_sum"), "{text}");
+    }
+    assert!(program(&module("0.5"), &Config::default()).contains(" mul("));
+}
+
+#[test]
+fn masks_hold_no_infinity() {
+    let module = "%0 = Input {name=x} : tensor<f32[2]>\n\
+        %1 = ConstTensor {data=[0.0, -inf], dtype=f32, shape=[2]} : tensor<f32[2]>\n\
+        %2 = Add (%0, %1)\noutputs: %2\n";
+    assert!(program(module, &Config::default()).contains("[0x0p+0, -0x1.388p+13]"));
+    let found = refused(&module.replace("Add", "Mul"), &Config::default());
+    assert!(found.contains("it holds -inf"), "{found}");
+}
+
+#[test]
+fn numbers_outside_of_halves_are_refused() {
+    let module = "%0 = Input {name=x} : tensor<f32[1]>\n%1 = ConstF32 {value=70000.0}\n\
+        %2 = Mul (%0, %1)\noutputs: %2\n";
+    assert!(refused(module, &Config::default()).contains("it holds 70000"));
+    let singles = Config {
+        float: mind_ir::types::DType::F32,
+        interface: Interface::Any,
+        ..Config::default()
+    };
+    assert!(program(module, &singles).contains("fp32(0x1.117p+16)"));
+}
+
+#[test]
+fn gathers_take_narrow_indices() {
+    let module = "%0 = Input {name=x} : tensor<f32[8, 4]>\n%1 = Input {name=i} : tensor<i32[3]>\n\
+        %2 = Gather (%0, %1)\noutputs: %2\n";
+    assert!(program(module, &Config::default()).contains("tensor<uint16, [3]> i"));
+    let open = Config { interface: Interface::Any, ..Config::default() };
+    assert!(program(module, &open).contains("tensor<int32, [3]> i"));
+}
+
+#[test]
+fn matrices_are_convolutions_where_rows_fill_the_last_axis() {
+    let module = |rows: usize| {
+        format!(
+            "%0 = Input {{name=x}} : tensor<f32[{rows}, 4]>\n\
+             %1 = ConstTensor {{dtype=f32, fill=0.5, shape=[4, 2]}} : tensor<f32[4, 2]>\n\
+             %2 = MatMul (%0, %1)\noutputs: %2\n"
+        )
+    };
+    assert!(program(&module(32), &Config::default()).contains(" conv("));
+    assert!(program(&module(31), &Config::default()).contains(" matmul("));
+    let keep = Config { layout: Layout::Keep, ..Config::default() };
+    assert!(program(&module(32), &keep).contains(" matmul("));
+}
+
+#[test]
+fn attention_is_one_op_from_64_heads_and_496_positions() {
+    let module = |heads: usize, positions: usize| {
+        let ty = format!("tensor<f32[1, {heads}, {positions}, 64]>");
+        format!(
+            "%0 = Input {{name=q}} : {ty}\n%1 = Input {{name=k}} : {ty}\n%2 = Input {{name=v}} : {ty}\n\
+             %3 = Transpose (%1) {{permutation=[0, 1, 3, 2]}}\n%4 = MatMul (%0, %3)\n\
+             %5 = ConstF32 {{value=0.125}}\n%6 = Mul (%4, %5)\n%7 = Softmax (%6)\n\
+             %8 = MatMul (%7, %2)\noutputs: %8\n"
+        )
+    };
+    let one = program(&module(64, 496), &Config::default());
+    assert!(one.contains("scaled_dot_product_attention(key = k, query = q, value = v)"), "{one}");
+    assert!(!one.contains("softmax"), "{one}");
+    for (heads, positions) in [(63, 496), (64, 495)] {
+        assert!(program(&module(heads, positions), &Config::default()).contains(" softmax("));
+    }
+}
+
+#[test]
+fn what_mil_cannot_say_is_refused_by_name() {
+    let cases = [
+        ("%0 = Input {name=x} : tensor<f64[2]>\n%1 = Relu (%0)\noutputs: %1\n", "no op of MIL takes f64"),
+        ("%0 = Input {name=x} : tensor<f32[B]>\n%1 = Relu (%0)\noutputs: %1\n", "has an extent that is not known"),
+        ("%0 = Input {name=x} : tensor<i32[2]>\n%1 = Neg (%0)\noutputs: %1\n", "a program takes no int32"),
+    ];
+    for (module, reason) in cases {
+        let found = refused(module, &Config::default());
+        assert!(found.contains(reason) && found.contains("cannot be lowered to MIL"), "{found}");
+    }
+}
+
+#[test]
+fn outputs_are_values_of_their_own() {
+    let module = "%0 = Input {name=x} : tensor<f32[]>\n%1 = Neg (%0)\noutputs: %0, %1, %1\n";
+    let text = program(module, &Config::default());
+    assert!(text.contains("tensor<fp16, [1]> x)"), "{text}");
+}
