@@ -187,11 +187,19 @@ impl Emitter<'_, '_> {
 
     /// A convolution.
     pub(super) fn window(&mut self, kernel: &Kernel, origin: OpId) -> Emitted<OpId> {
-        let mut operands: Vec<ValueId> = kernel
-            .operands
-            .iter()
-            .map(|operand| self.value(&operand.place))
-            .collect();
+        let mut operands: Vec<ValueId> = Vec::with_capacity(kernel.operands.len());
+        for (index, operand) in kernel.operands.iter().enumerate() {
+            // The lines of an image and the positions in one are counted as one.
+            let is_plane = operand.place.collapsed(1..3).is_some();
+            let value = match index < 2 || is_plane {
+                true => self.value(&operand.place),
+                false => {
+                    let dense = self.copy(&operand.place, kernel.origin)?;
+                    self.value(&dense)
+                }
+            };
+            operands.push(value);
+        }
         let fixed = self.is_fixed(kernel.operands[1].place.source);
         if self.options.pack == Packing::Always || fixed && self.options.pack == Packing::Auto {
             operands[1] = self.pack(operands[1], 0)?;

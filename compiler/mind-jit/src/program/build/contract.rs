@@ -2,7 +2,6 @@
 
 use mind_ir::opdef::Op;
 use mind_loops::ops::contract::Contract;
-use mind_loops::ops::window::Window;
 use smallvec::SmallVec;
 
 use super::Unit;
@@ -46,11 +45,6 @@ impl Unit<'_> {
         };
         self.push(op.id(), Step::Call(call));
         Ok(())
-    }
-
-    /// A convolution.
-    pub(super) fn window(&mut self, op: Window) -> Result<(), ProgramError> {
-        self.refuse(op.id(), "not yet")
     }
 }
 

@@ -4,8 +4,8 @@ use mind_ir::types::DType;
 
 use crate::lower::nest::Node;
 use crate::lower::product::Spot;
-use crate::lower::{apply, compute_lane, load, round, storage_lane, store, widen};
-use crate::vir::{Addr, Builder, ConvertOp, IndexOp, Lane, Op, Value};
+use crate::lower::{apply, convert, load, round, storage_lane, store, widen};
+use crate::vir::{Addr, Builder, IndexOp, Lane, Op, Value};
 
 /// How an operand or a result of the epilogue lies: strides in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,8 +44,8 @@ impl Epilogue {
                     let args: Vec<Value> = args.iter().filter_map(|&arg| values[arg]).collect();
                     apply(b, *function, *dtype, &args, spot.column.count)
                 }
-                Node::Convert { to, arg, .. } => match values[*arg] {
-                    Some(value) => converted(b, *to, value),
+                Node::Convert { from, to, arg } => match values[*arg] {
+                    Some(value) => convert(b, *from, *to, value),
                     None => continue,
                 },
                 Node::Reduce { .. } => continue,
@@ -72,16 +72,6 @@ fn constant(b: &mut Builder, dtype: DType, bits: u64) -> Value {
         DType::BF16 => b.constant(Lane::F32, bits << 16),
         _ => elements,
     }
-}
-
-/// A float in another float dtype, in the lanes to work on.
-fn converted(b: &mut Builder, to: DType, value: Value) -> Value {
-    let lane = compute_lane(to);
-    let moved = match b.lane(value) == lane {
-        true => value,
-        false => b.convert(ConvertOp::Float, lane, value),
-    };
-    round(b, to, moved)
 }
 
 impl Extra {

@@ -9,6 +9,7 @@ mod movement;
 mod nest;
 mod pack;
 mod product;
+mod window;
 
 use mind_ir::graph::Graph;
 use mind_ir::{OpId, ValueId};

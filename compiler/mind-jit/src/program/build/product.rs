@@ -123,7 +123,7 @@ impl Unit<'_> {
     }
 
     /// The schedule that the op asks for, completed for the target.
-    fn schedule(
+    pub(super) fn schedule(
         &self,
         dtype: DType,
         sizes: (usize, usize, usize),

@@ -1,0 +1,169 @@
+//! Convolutions.
+
+use mind_ir::ValueId;
+use mind_ir::attr::Padding;
+use mind_ir::graph::Graph;
+use mind_ir::opdef::Op;
+use mind_ir::types::DType;
+use mind_loops::extents::known;
+use mind_loops::ops::window::Window;
+
+use super::body::nodes;
+use super::epilogue::{Epilogue, Extra};
+use super::grid::{cost, params, range};
+use super::nest::weight;
+use super::product::moved;
+use super::{Strided, Unit};
+use crate::lower::compute_lane;
+use crate::lower::product::{Conv, Operands, Rhs, conv};
+use crate::program::error::ProgramError;
+use crate::program::step::{Axis, Call, Step};
+use crate::vir::{Builder, Function};
+
+/// A convolution of a stack of images with its epilogue, all that its kernel depends on.
+#[derive(Debug)]
+struct Convolution {
+    conv: Conv,
+    epilogue: Epilogue,
+    /// Elements from one image to the next, of each operand and result.
+    images: Vec<i64>,
+    /// The first elements of these.
+    offsets: Vec<i64>,
+    dtypes: Vec<DType>,
+}
+
+impl Unit<'_> {
+    /// A convolution: the grid has the images, the lines of the result and the filters.
+    pub(super) fn window(&mut self, op: Window) -> Result<(), ProgramError> {
+        let g = self.g;
+        let inputs = op.inputs(g);
+        let results: Vec<ValueId> = g.results(op.id()).into_iter().collect();
+        let values: Vec<ValueId> = inputs.iter().chain(&results).copied().collect();
+        let all: Vec<Strided> = values.iter().map(|&value| self.strided(value)).collect();
+        let (image, filter) = (known(g, inputs[0]), known(g, inputs[1]));
+        let output = known(g, results[0]);
+        let dtype = g.ty(inputs[0]).dtype;
+        let rhs = match self.panels.get(&inputs[1]) {
+            Some(&panels) => Rhs::Panels(panels),
+            None => Rhs::Rows {
+                k_stride: filter[3],
+            },
+        };
+        let mut whole = Conv {
+            dtype,
+            input: (image[1], image[2], image[3]),
+            taps: (filter[0], filter[1]),
+            filters: filter[3],
+            strides: (op.strides(g)[0] as usize, op.strides(g)[1] as usize),
+            padding: padding(g, op, &image, &filter, &output),
+            output: (output[1], output[2]),
+            rhs,
+            schedule: self.schedule(dtype, (output[1] * output[2], filter[3], 1), rhs, &[]),
+        };
+        whole.schedule = whole.schedule(self.target, rhs, false);
+        let (nodes, yielded) = nodes(g, op.body(g));
+        let extra = |at: usize| Extra {
+            dtype: g.ty(values[at]).dtype,
+            row: all[at].strides[2],
+            column: all[at].strides[3],
+        };
+        let convolution = Convolution {
+            conv: whole,
+            images: all
+                .iter()
+                .enumerate()
+                .map(|(at, strided)| if at == 1 { 0 } else { strided.strides[0] })
+                .collect(),
+            offsets: all.iter().map(|strided| strided.offset).collect(),
+            dtypes: values.iter().map(|&value| g.ty(value).dtype).collect(),
+            epilogue: Epilogue {
+                dtype,
+                nodes,
+                extras: (2..inputs.len()).map(extra).collect(),
+                outputs: yielded
+                    .into_iter()
+                    .zip((inputs.len()..values.len()).map(extra))
+                    .collect(),
+            },
+        };
+        let lanes = self.target.lanes(compute_lane(dtype).bits());
+        self.scratch_bytes = self.scratch_bytes.max(whole.scratch_bytes());
+        let name = g.def(op.id()).name;
+        let kernel = self.function(format!("{convolution:?}"), name, || {
+            function(&convolution, lanes)
+        });
+        let work = convolution.epilogue.nodes.iter().map(weight).sum();
+        let elements: usize = output.iter().product();
+        let grain = whole.grain(lanes);
+        let call = Call {
+            kernel,
+            args: all.iter().map(|strided| strided.place).collect(),
+            grid: [
+                Axis::Each(output[0]),
+                Axis::Range {
+                    extent: output[1],
+                    grain: 1,
+                },
+                Axis::Range {
+                    extent: filter[3],
+                    grain,
+                },
+            ]
+            .into_iter()
+            .collect(),
+            cost: cost(elements, work) + cost(elements.saturating_mul(whole.terms()), 0),
+            op: name,
+        };
+        self.push(op.id(), Step::Call(call));
+        Ok(())
+    }
+}
+
+/// Lines of zeros above the image, and columns before it.
+fn padding(
+    g: &Graph,
+    op: Window,
+    image: &[usize],
+    filter: &[usize],
+    output: &[usize],
+) -> (usize, usize) {
+    let same = |axis: usize| {
+        let stride = op.strides(g)[axis] as usize;
+        let needed = (output[axis + 1] - 1) * stride + filter[axis];
+        needed.saturating_sub(image[axis + 1]) / 2
+    };
+    match op.padding(g) {
+        Padding::Valid => (0, 0),
+        Padding::Same => (same(0), same(1)),
+        Padding::Custom(&[top, _, left, _]) => (top as usize, left as usize),
+    }
+}
+
+fn function(convolution: &Convolution, lanes: u32) -> Function {
+    let mut b = Builder::new("window", lanes);
+    let params = params(&mut b, convolution.images.len());
+    let image = b.index_param();
+    let (lines, filters) = (range(&mut b), range(&mut b));
+    let mut pointers = Vec::with_capacity(params.pointers.len());
+    for (at, &pointer) in params.pointers.iter().enumerate() {
+        let (offset, stride) = (convolution.offsets[at], convolution.images[at]);
+        let dtype = convolution.dtypes[at];
+        pointers.push(moved(&mut b, pointer, dtype, offset, &[stride], &[image]));
+    }
+    let operands = Operands {
+        lhs: pointers[0],
+        rhs: pointers[1],
+        scratch: params.scratch,
+    };
+    conv(
+        &mut b,
+        &convolution.conv,
+        operands,
+        lines,
+        filters,
+        &mut |b, spot, sum| {
+            convolution.epilogue.finish(b, &pointers[2..], spot, sum);
+        },
+    );
+    b.finish()
+}
