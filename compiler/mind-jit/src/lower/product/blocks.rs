@@ -161,6 +161,7 @@ impl Context<'_> {
             let lane = compute_lane(p.dtype);
             let sums: Vec<Value> = if terms.goes_on {
                 let from = partials(b);
+                from.ask_for_next(b, height);
                 (from.addrs(rows).into_iter())
                     .map(|addr| b.load(lane, addr, None))
                     .collect()

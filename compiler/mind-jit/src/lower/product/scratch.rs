@@ -162,6 +162,16 @@ pub(super) struct Partials {
 }
 
 impl Partials {
+    /// Asks for the partial results of the tile below this one of `rows` rows: its chains cannot begin before
+    /// they are there.
+    pub fn ask_for_next(&self, b: &mut Builder, rows: u32) {
+        const LINE: usize = 64;
+        let end = rows * self.row_bytes;
+        for offset in (end..2 * end).step_by(LINE) {
+            b.prefetch(Addr::at(self.base).plus(offset as i32));
+        }
+    }
+
     /// Where each vector is, row by row.
     pub fn addrs(&self, rows: u32) -> Vec<Addr> {
         let places = (0..rows).flat_map(|row| (0..self.vectors).map(move |vector| (row, vector)));
