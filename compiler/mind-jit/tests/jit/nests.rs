@@ -514,3 +514,61 @@ fn integer_quotients_without_result_are_reported() {
         }
     }
 }
+
+/// `x + y + z` with `x` transposed: its elements side by side lie along dimension `axis` of two.
+fn crossed(dtype: DType, axis: usize, outer: [usize; 2], inner: usize) -> Nest {
+    let mut strides = vec![0; 2];
+    strides[axis] = 1;
+    strides[1 - axis] = (outer[axis] * inner) as i64;
+    let across = Access {
+        dtype,
+        offset: 3,
+        outer: strides,
+        inner: outer[axis] as i64,
+    };
+    let along = dense(dtype, &outer, inner);
+    let once = Access {
+        dtype,
+        offset: 1,
+        outer: vec![2, 1],
+        inner: 0,
+    };
+    let nodes = match dtype {
+        DType::Bool => vec![Node::Input(0)],
+        _ => vec![
+            Node::Input(0),
+            Node::Input(1),
+            Node::Input(2),
+            apply(ScalarFn::Add, dtype, &[0, 1]),
+            apply(ScalarFn::Add, dtype, &[3, 2]),
+        ],
+    };
+    Nest {
+        outer: outer.to_vec(),
+        inner,
+        total: None,
+        inputs: vec![across, along.clone(), once],
+        outputs: vec![output(nodes.len() - 1, along)],
+        nodes,
+    }
+}
+
+#[test]
+fn operands_across_rows_are_turned_in_squares() {
+    let mut random = Random::new(21);
+    for &dtype in DType::ALL {
+        for axis in [0, 1] {
+            for (outer, inner) in [([37, 2], 50), ([2, 40], 33), ([5, 4], 5), ([1, 9], 16)] {
+                check(&crossed(dtype, axis, outer, inner), &mut random);
+            }
+        }
+    }
+    check(&crossed(DType::I8, 0, [18, 1], 1900), &mut random);
+    let n = crossed(DType::F32, 0, [50, 1], 20);
+    let inputs: Vec<Buffer> = (n.inputs.iter())
+        .map(|access| elements(access.dtype, extent(&n, access), &mut random))
+        .collect();
+    for rows in [0..0, 3..4, 7..29, 40..50] {
+        check_rows(&n, &inputs, rows);
+    }
+}

@@ -13,6 +13,7 @@ mod operands;
 mod plan;
 mod program;
 mod row;
+mod squares;
 mod strip;
 mod sweep;
 mod tree;
@@ -26,6 +27,7 @@ use loops::Outer;
 use operands::Places;
 use plan::Plan;
 use row::Row;
+use squares::Squares;
 use sweep::Extent;
 
 /// Appends the loops of `n` for the rows whose outermost index lies in `rows`, the end excluded.
@@ -46,8 +48,13 @@ pub fn nest(
     rows: (Value, Value),
 ) {
     let plan = Plan::of(n);
-    let outer = Outer::new(&n.outer, &n.inputs, &n.outputs);
     let bases = inputs.iter().chain(outputs).copied();
+    if b.lanes() <= squares::LANES
+        && let Some(squares) = Squares::of(n, &plan)
+    {
+        return squares.repeat(b, &plan, bases, scratch, rows);
+    }
+    let outer = Outer::new(&n.outer, &n.inputs, &n.outputs);
     outer.repeat(b, bases, rows, |b, bases, row| {
         let (inputs, outputs) = bases.split_at(n.inputs.len());
         let places = Places {
@@ -77,8 +84,14 @@ pub fn scratch_bytes(n: &Nest, _: &TargetInfo) -> usize {
 }
 
 /// Lanes of the vectors of `n` on `target`: as many as fit a register at the widest type it computes in.
+///
+/// A map that is walked in squares has no more lanes than squares may have rows.
 pub fn lanes(n: &Nest, target: &TargetInfo) -> u32 {
-    target.lanes(program::widest_lane(&n.nodes, &n.inputs).bits())
+    let lanes = target.lanes(program::widest_lane(&n.nodes, &n.inputs).bits());
+    match Squares::of(n, &Plan::of(n)) {
+        Some(_) => lanes.min(squares::LANES),
+        None => lanes,
+    }
 }
 
 /// Appends the loops of `c` for the outermost indices that lie in `rows`, the end excluded.

@@ -42,6 +42,21 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// Appends what a map does at the lanes of one vector, with the values of some nodes given.
+    pub fn vector(&mut self, b: &mut Builder, at: At, given: &[(usize, Value)]) {
+        let streamed: Vec<usize> = (0..self.n.outputs.len()).collect();
+        let results = self.n.outputs.iter().map(|output| output.node);
+        let needs = self.body.needs(0, &results.collect::<Vec<usize>>());
+        for &node in &needs.uniform {
+            self.uniform(b, node);
+        }
+        let mut vector = Vector::new(self, 0, at);
+        for &(node, value) in given {
+            vector.known[node] = Some(value);
+        }
+        vector.write(b, &Pass::default(), &streamed);
+    }
+
     /// Reads what an output of one value for a row may write over.
     fn load_replaced(&mut self, b: &mut Builder) {
         for (node, kind) in self.n.nodes.iter().enumerate() {

@@ -14,7 +14,6 @@ mod schedule;
 mod scratch;
 mod stage;
 mod tile;
-mod turn;
 
 pub use blocks::product;
 pub use conv::{Conv, conv};

@@ -6,7 +6,7 @@ use crate::lower::scalar::{storage_lane, widen};
 use crate::vir::{Addr, Builder, IndexOp, LoopKind, Op, Value};
 
 use super::operands::{Panels, beyond, element_pointer};
-use super::turn::columns_of;
+use crate::lower::turn::columns_of;
 
 /// What is packed, with every extent and stride known; strides are in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -6,7 +6,7 @@ use crate::lower::scalar::{compute_lane, storage_lane, widen};
 use crate::vir::{BinaryOp, Builder, LoopKind, Value};
 
 use super::operands::{accumulator, beyond};
-use super::turn::columns_of;
+use crate::lower::turn::columns_of;
 
 /// A walk through an operand: bytes from one place to the next.
 #[derive(Clone, Copy, Debug)]
