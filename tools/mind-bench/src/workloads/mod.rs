@@ -51,7 +51,6 @@ mod tests {
     use crate::workloads::run::Code;
     use mind_driver::engine::{Config, Engine};
     use mind_interp::{Extents, RunConfig, bind, random_inputs};
-    use mind_ir::tensor::Tensor;
 
     #[test]
     fn every_workload_verifies_and_its_counts_are_those_of_its_interface() {
@@ -91,17 +90,9 @@ mod tests {
                 mind_interp::run(&graph, &bound, &RunConfig::default()).expect("it runs");
             let code = Code::compile(&engine, &graph).expect("it compiles");
             let found = code.run_on(&arrays).expect("it runs");
-            let all_same = expected
-                .iter()
-                .zip(&found)
-                .all(|(a, b): (&Tensor, &Tensor)| {
-                    a.shape() == b.shape() && a.buffer().same_bits(b.buffer())
-                });
-            assert!(
-                all_same && expected.len() == found.len(),
-                "{}",
-                workload.name
-            );
+            if let Err(why) = mind_interp::compare(&expected, &found) {
+                panic!("{}: {why}", workload.name);
+            }
         }
     }
 }
