@@ -8,7 +8,6 @@ use mind_ir::types::Dim;
 use mind_ir::{Graph, OpId, ValueId};
 use mind_loops::extents::known;
 use mind_loops::memory::buffer;
-use mind_tensor::ops::group::Group;
 use rustc_hash::FxHashSet;
 
 use crate::emit::Emitter;
@@ -92,20 +91,12 @@ fn lower_op(
     for &operand in g.operands(op) {
         unit.places.insert(operand, places[&operand].clone());
     }
-    let group = g.view::<Group>(op);
-    let lowered = match group {
-        Some(group) => {
-            let body = group.body(g);
-            for (argument, operand) in g.arguments(body).into_iter().zip(g.operands(op)) {
-                unit.places.insert(argument, places[operand].clone());
-            }
-            unit.lower_block(g, body)
-        }
-        None => unit.lower(g, op).map(|()| {
-            let results = g.results(op).into_iter();
-            results.map(|value| unit.place(value)).collect()
-        }),
-    };
+    let lowered = unit.lower(g, op).map(|()| {
+        let results = g.results(op).into_iter();
+        results
+            .map(|value| unit.place(value))
+            .collect::<Vec<Place>>()
+    });
     let mut yielded = lowered.map_err(|why| Box::new(explain(g, &why)))?;
     hoist_constants(g, op, &mut unit, &mut yielded);
     merge::merge(&mut unit, &mut yielded);

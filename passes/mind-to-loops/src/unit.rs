@@ -11,6 +11,7 @@ use mind_loops::ops::nest::Reduction;
 use mind_tensor::ops::broadcast::Broadcast;
 use mind_tensor::ops::contract::Contract;
 use mind_tensor::ops::convert::Convert;
+use mind_tensor::ops::group::Group;
 use mind_tensor::ops::index::{Gather, Index, Slice};
 use mind_tensor::ops::join::Concat;
 use mind_tensor::ops::map::Map;
@@ -89,6 +90,15 @@ impl Unit {
         let fail = |problem| Err(Unlowered { op, problem });
         if let Some(map) = g.view::<Map>(op) {
             self.lower_map(g, map);
+            return Ok(());
+        }
+        if let Some(group) = g.view::<Group>(op) {
+            let body = group.body(g);
+            for (argument, &operand) in g.arguments(body).into_iter().zip(group.inputs(g)) {
+                self.places.insert(argument, self.place(operand));
+            }
+            let yielded = self.lower_block(g, body)?;
+            self.places.extend(g.results(op).into_iter().zip(yielded));
             return Ok(());
         }
         let place = if let Some(reduce) = g.view::<Reduce>(op) {

@@ -73,7 +73,26 @@ fn infer_broadcast(op: Broadcast, g: &Graph) -> InferResult {
         let shape = text(g, shape);
         return Err(Box::new(VerifyError::NoSource { shape, dimension }));
     }
-    Ok(input.with_shape(shape.iter().copied()).into())
+    let found = shape.iter().enumerate().map(|(at, &dim)| match dim {
+        Dim::Dynamic => {
+            let own = dims.iter().position(|&own| own == at);
+            let own = own.map_or(Dim::Fixed(1), |axis| input.shape[axis]);
+            let other = like.iter().position(|&own| own == Some(at));
+            let other = other.map_or(Dim::Fixed(1), |axis| g.ty(inputs[1]).shape[axis]);
+            joined(own, other)
+        }
+        dim => dim,
+    });
+    Ok(input.with_shape(found).into())
+}
+
+/// The extent that two broadcast to, where that is known.
+fn joined(a: Dim, b: Dim) -> Dim {
+    match (a, b) {
+        (Dim::Fixed(1), other) | (other, Dim::Fixed(1)) => other,
+        (a, b) if a.surely_equals(b) => a,
+        _ => Dim::Dynamic,
+    }
 }
 
 fn check_extents(

@@ -10,7 +10,7 @@ use crate::kernel::{Kernel, Kind};
 impl Emitter<'_, '_> {
     /// A nest, its dimensions joined as far as the operands allow.
     pub(super) fn nest(&mut self, kernel: &Kernel) -> Emitted<OpId> {
-        let kernel = &joined(kernel.clone());
+        let kernel = &joined(widened(joined(kernel.clone())));
         let operands: Vec<_> = kernel
             .operands
             .iter()
@@ -66,6 +66,28 @@ fn joined(mut kernel: Kernel) -> Kernel {
         }
     }
     kernel
+}
+
+/// The kernel with the dimension before the reduced one behind it, where it and the last one are then one for
+/// every operand, so that columns lie side by side over both.
+fn widened(kernel: Kernel) -> Kernel {
+    let rank = kernel.dims.len();
+    let Some(axis) = kernel.along().filter(|&axis| axis > 0 && axis + 2 == rank) else {
+        return kernel;
+    };
+    let mut wide = kernel.clone();
+    wide.dims.swap(axis - 1, axis);
+    for operand in wide.operands.iter_mut().filter(|operand| !operand.is_row) {
+        operand.place.extents.swap(axis - 1, axis);
+        operand.place.strides.swap(axis - 1, axis);
+    }
+    wide.kind = Kind::Nest {
+        along: Some(axis - 1),
+    };
+    match joins(&wide, axis) {
+        true => wide,
+        false => kernel,
+    }
 }
 
 /// Whether the dimensions `at` and `at + 1` are one for every operand, and neither is reduced.

@@ -67,10 +67,12 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
             let engine =
                 Engine::new(&args.config).map_err(|found| reject(args, host, &found, file))?;
             let program = engine.compile_for(graph, &bound);
+            let program = program.map_err(|found| interpreted().err().unwrap_or(found));
             let program = program.map_err(|found| reject(args, host, &found, file))?;
             compile += host.now().saturating_sub(started);
             let started = host.now();
-            let compiled = fits(args, &program).and_then(|()| {
+            let fits = fits(args, &program).map_err(|found| interpreted().err().unwrap_or(found));
+            let compiled = fits.and_then(|()| {
                 Compiled::new(&program, &arrays).map_err(|why| failed(&why, &interpreted))
             });
             let compiled = compiled.map_err(|found| reject(args, host, &found, file))?;
