@@ -1,9 +1,12 @@
 //! Compiled modules compute what the interpreter computes: every op, dtype and shape, and drawn modules; on
 //! every instruction set of this machine, with one thread and with two.
 
+use std::io::Write;
 use std::num::NonZero;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
-use mind_driver::engine::{Config, Engine};
+use mind_driver::engine::{Config, Engine, c_text};
 use mind_driver::session::Session;
 use mind_generate::cases::{Case, all, gathers};
 use mind_generate::{module, shrink};
@@ -214,4 +217,99 @@ fn drawn_modules() {
             panic!("module {seed}: {}\n{text}", fails(&small).unwrap_err());
         }
     }
+}
+
+/// The results of a module as a C program, compiled by the C compiler that links this test.
+fn run_as_c(
+    bench: &Bench,
+    g: &Graph,
+    arrays: &Arrays,
+    folder: &Path,
+) -> Result<Vec<Tensor>, String> {
+    let text =
+        c_text(&bench.session, g.clone(), "module", true).map_err(|found| format!("{found:?}"))?;
+    let (source, program) = (folder.join("module.c"), folder.join("module"));
+    let failed = |why: std::io::Error| why.to_string();
+    std::fs::write(&source, &text).map_err(failed)?;
+    let flags = ["-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-o"];
+    let built = Command::new("cc")
+        .args(flags)
+        .arg(&program)
+        .arg(&source)
+        .output()
+        .map_err(failed)?;
+    if !built.status.success() {
+        return Err(String::from_utf8_lossy(&built.stderr).into_owned());
+    }
+    let mut run = Command::new(&program);
+    let mut run = run
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    let given: Vec<u8> = mind_interp::inputs(g)
+        .iter()
+        .flat_map(|input| arrays[input.name].buffer().to_bytes())
+        .collect();
+    let mut stdin = run.stdin.take().expect("a pipe");
+    let writer = std::thread::spawn(move || stdin.write_all(&given));
+    let output = run.wait_with_output().map_err(failed)?;
+    writer
+        .join()
+        .expect("writing does not panic")
+        .map_err(failed)?;
+    if !output.status.success() {
+        return Err(format!("the program ended with {}", output.status));
+    }
+    let mut rest = &output.stdout[..];
+    let results = g.outputs().iter().map(|&value| {
+        let (dtype, shape) = (
+            g.ty(value).dtype,
+            g.ty(value).static_shape().expect("a known shape"),
+        );
+        let shape: Vec<usize> = shape.into_iter().map(|extent| extent as usize).collect();
+        let (bytes, left) = rest.split_at(shape.iter().product::<usize>() * dtype.size());
+        rest = left;
+        Tensor::new(shape, Buffer::from_bytes(dtype, bytes))
+    });
+    Ok(results.collect())
+}
+
+const AS_C: [&str; 5] = [
+    "%0 = Input {name=x} : tensor<f16[3, 70]>\n%1 = Softmax (%0) {axis=-1}\n%2 = LayerNorm (%0)\noutputs: %1, %2",
+    "%0 = Input {name=x} : tensor<bf16[5, 7]>\n%1 = Input {name=w, role=param} : tensor<bf16[7, 9]>\n\
+     %2 = MatMul (%0, %1)\n%3 = Gelu (%2)\n%4 = Transpose (%3)\noutputs: %4",
+    "%0 = Input {name=x} : tensor<i32[6, 5]>\n%1 = Input {name=i} : tensor<i64[2]>\n%2 = Gather (%0, %1) {axis=1}\n\
+     %3 = Sum (%2) {axes=[0]}\n%4 = Mul (%3, %3)\noutputs: %2, %4",
+    "%0 = Input {name=x} : tensor<f64[4, 3]>\n%1 = Input {name=y} : tensor<f64[2, 3]>\n%2 = Concat (%0, %1) {axis=0}\n\
+     %3 = Tanh (%2)\n%4 = Mean (%3) {axes=[0]}\noutputs: %3, %4",
+    "%0 = Input {name=x} : tensor<u8[1, 6, 6, 3]>\n%1 = Input {name=f} : tensor<u8[3, 3, 3, 4]>\n\
+     %2 = Conv2d (%0, %1) {padding=same, strides=[2, 1]}\noutputs: %2",
+];
+
+#[test]
+fn written_as_c() {
+    let bench = Bench::new();
+    let folder = std::env::temp_dir().join(format!("mind-as-c-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder for a program");
+    let examples = ["attention.core", "convnet.core"].map(|name| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../examples")
+            .join(name);
+        std::fs::read_to_string(path).expect("an example")
+    });
+    let texts = AS_C.iter().map(|text| text.to_string()).chain(examples);
+    for (seed, text) in texts.enumerate() {
+        let g = bench
+            .read(&text)
+            .unwrap_or_else(|| panic!("not valid: {text}"));
+        let arrays = random_inputs(&g, seed as u64, Extents::default()).expect("small arrays");
+        let bound = bind(&g, &arrays, Extents::default()).expect("arrays that fit");
+        let expected = run(&g, &bound, &RunConfig::default());
+        let found = run_as_c(&bench, &g, &arrays, &folder);
+        if let Err(why) = same(&expected, found) {
+            panic!("{why}\n{text}");
+        }
+    }
+    std::fs::remove_dir_all(&folder).expect("the folder is ours");
 }
