@@ -60,7 +60,7 @@ fn lowering_arg(option: &'static OptionInfo) -> Arg {
         .help(option.summary);
     let arg = match option.kind {
         OptionKind::Word(words) => arg.value_parser(words.to_vec()),
-        OptionKind::Count | OptionKind::Flag => arg,
+        OptionKind::Count | OptionKind::Flag | OptionKind::Extents => arg,
     };
     arg.default_value(option.default).help_heading(LOWERING)
 }
