@@ -10,6 +10,33 @@
 //! # }
 //! ```
 
+//!
+//! A module runs on arrays of the caller's:
+//!
+//! ```
+//! use mind::exec::{Config, Engine, Executable, View, ViewMut};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let text = "mic@2\nT0 f32 2 2\na x T0\np w T0\nm 0 1\nr 2\nO 3";
+//! let engine = Engine::new(&Config::default()).map_err(|_| "no engine")?;
+//! let executable = Executable::from_text(engine.into(), text).map_err(|_| "not compiled")?;
+//! let model = executable.bind(&[View::new(&[2, 2], &[1.0f32, -1.0, 1.0, 1.0])])?;
+//! let mut y = [0f32; 4];
+//! model.run(&[View::new(&[2, 2], &[1.0f32, 2.0, 3.0, 4.0])], &mut [ViewMut::new(&mut y)])?;
+//! assert_eq!(y, [3.0, 1.0, 7.0, 1.0]);
+//! # Ok(())
+//! # }
+//! ```
+
 pub mod ir;
+
+/// Modules compiled for this machine.
+pub mod exec {
+    pub use mind_driver::engine::{Config, Engine};
+    pub use mind_driver::executable::{Executable, ExecutionError, Model, View, ViewMut};
+    pub use mind_jit::pool::Pool;
+    pub use mind_jit::program::{BoundProgram, Port, Program, RunError};
+    pub use mind_jit::target::Isa;
+}
 
 pub use mind_driver as driver;

@@ -1,6 +1,6 @@
 //! The lowering of the tensor dialect to the loops dialect.
 //!
-//! A unit (a group, or an op that stands alone) becomes kernels: [`unit`](crate) turns ops into places and
+//! A unit (a group, or an op that stands alone) becomes kernels: `unit` turns ops into places and
 //! kernels, `merge` makes one of those that read each other position by position, `block` of products with
 //! rows between them, `emit` writes them as ops, `plan` gives their results places in memory.
 
