@@ -17,6 +17,7 @@ use crate::egraph::constants::{ConstId, Constant};
 use crate::egraph::facts::Facts;
 use crate::egraph::language::{Head, Node};
 use crate::egraph::optable::OpTable;
+use crate::egraph::rebuild::rebuild;
 use crate::egraph::store::Store;
 use crate::merge::Part;
 use crate::region::Program;
@@ -91,7 +92,7 @@ pub(crate) fn load<'r>(
             }
         }
     }
-    loaded.egraph.rebuild();
+    rebuild(&mut loaded.egraph);
     let inside = |user: OpId| {
         program
             .position(user)

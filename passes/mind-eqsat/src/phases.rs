@@ -3,6 +3,7 @@
 use mind_ir::listener::Listener;
 
 use crate::apply::{Outcome, Site, apply};
+use crate::egraph::rebuild::rebuild;
 use crate::limits::Limits;
 use crate::load::Loaded;
 use crate::members::Members;
@@ -75,7 +76,7 @@ impl<'s> Search<'s> {
             if !self.apply(loaded, &uses, hits) {
                 break;
             }
-            loaded.egraph.rebuild();
+            rebuild(&mut loaded.egraph);
             if loaded.egraph.analysis.contradiction {
                 return false;
             }
@@ -233,7 +234,7 @@ impl<'s> Search<'s> {
             merge(loaded, site, (template, *join), all, stats);
             stats.time.applying += since(started, self.listener);
         }
-        loaded.egraph.rebuild();
+        rebuild(&mut loaded.egraph);
         !loaded.merges.is_empty()
     }
 }

@@ -7,5 +7,6 @@ pub(crate) mod language;
 pub(crate) mod optable;
 pub(crate) mod payload;
 pub(crate) mod provenance;
+pub(crate) mod rebuild;
 pub(crate) mod scratch;
 pub(crate) mod store;
