@@ -17,7 +17,7 @@ use mind_ir::Graph;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::DType;
 use mind_ir::verify::{VerifyConfig, verify};
-use mind_jit::program::{Port, Program};
+use mind_jit::program::{BoundProgram, Port, Program};
 use mind_jit::target::Isa;
 use mind_text::{Format, Limits};
 
@@ -127,7 +127,7 @@ fn execute(program: std::sync::Arc<Program>, arrays: &Arrays) -> Result<Vec<Tens
     let (params, inputs) = (bytes(program.params()), bytes(program.inputs()));
     let params: Vec<&[u8]> = params.iter().map(Vec::as_slice).collect();
     let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
-    let bound = program.bind(&params).map_err(|why| why.to_string())?;
+    let bound = BoundProgram::new(program.clone(), &params).map_err(|why| why.to_string())?;
     let mut outputs: Vec<Vec<u8>> = program
         .outputs()
         .iter()

@@ -321,7 +321,7 @@ impl Model<'_> {
             .program(extents)
             .map_err(ExecutionError::Compile)?;
         let params: Vec<&[u8]> = self.params.iter().map(|view| view.bytes).collect();
-        let new = Arc::new(program.bind(&params)?);
+        let new = Arc::new(BoundProgram::new(program, &params)?);
         bound.insert(extents.to_vec(), new.clone());
         Ok(new)
     }

@@ -1,27 +1,15 @@
 //! Bodies of kernels: scalar ops at every position of a nest.
 
-use std::collections::HashSet;
-
 use mind_ir::graph::Graph;
 use mind_ir::opdef::{Op, OpDef, Trait};
 use mind_ir::verify::VerifyError;
-use mind_ir::{BlockId, OpId, ValueId};
+use mind_ir::{BlockId, OpId};
 
-use crate::ops::contract::Product;
 use crate::ops::convert::Convert;
-use crate::ops::nest::Along;
-use crate::ops::window::Taps;
 
 /// Whether an op of this kind computes scalars from scalars at one position alone.
-pub fn is_scalar_op(def: &'static OpDef) -> bool {
+pub(crate) fn is_scalar_op(def: &'static OpDef) -> bool {
     def.has(Trait::Elementwise) || def.has(Trait::Constant) || std::ptr::eq(def, Convert::DEF)
-}
-
-/// Whether an op of this kind combines many positions, and stands only in a body.
-pub fn is_primitive(def: &'static OpDef) -> bool {
-    [Along::DEF, Product::DEF, Taps::DEF]
-        .iter()
-        .any(|own| std::ptr::eq(*own, def))
 }
 
 /// Checks that `body` holds scalar ops, and of the others only `own`.
@@ -88,20 +76,4 @@ pub(crate) fn check_single(
         ));
     }
     Ok(())
-}
-
-/// The values of a body that do not vary along the reduced dimension, given whether its arguments do not.
-pub fn uniform(g: &Graph, body: BlockId, is_uniform: impl Fn(usize) -> bool) -> HashSet<ValueId> {
-    let arguments = g.arguments(body).into_iter().enumerate();
-    let mut known: HashSet<ValueId> = arguments
-        .filter(|&(index, _)| is_uniform(index))
-        .map(|(_, value)| value)
-        .collect();
-    for op in g.ops(body) {
-        let is_along = std::ptr::eq(g.def(op), Along::DEF);
-        if is_along || g.operands(op).iter().all(|value| known.contains(value)) {
-            known.extend(g.results(op));
-        }
-    }
-    known
 }

@@ -13,8 +13,6 @@ pub mod extents;
 pub mod memory;
 pub mod ops;
 
-pub use body::{is_primitive, is_scalar_op, uniform};
-
 use mind_ir::opdef::Dialect;
 
 /// The loops dialect.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
 
-use super::Program;
+use super::compiled::Program;
 use super::error::RunError;
 use super::memory::Block;
 use super::port::Port;
@@ -21,10 +21,11 @@ pub struct BoundProgram {
 }
 
 impl BoundProgram {
-    /// Binds weights: they are packed, and what follows from them alone is computed.
+    /// Binds weights, in the order of [`Program::params`]: they are packed, and what follows from them alone is
+    /// computed.
     ///
     /// Errors: another number of weights or bytes, no memory, an integer division without result.
-    pub(super) fn new(program: Arc<Program>, params: &[&[u8]]) -> Result<BoundProgram, RunError> {
+    pub fn new(program: Arc<Program>, params: &[&[u8]]) -> Result<BoundProgram, RunError> {
         check(
             "weights",
             &program.params,

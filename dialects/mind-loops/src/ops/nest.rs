@@ -1,12 +1,14 @@
 //! Nests of loops.
 
+use std::collections::HashSet;
+
 use mind_core::eval::reduce as core_reduce;
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult, eval_block};
 use mind_ir::graph::Graph;
 use mind_ir::opdef::{Inferred, Op};
 use mind_ir::tensor::Tensor;
 use mind_ir::verify::{InferManyResult, InferResult, VerifyError};
-use mind_ir::{BlockId, ops};
+use mind_ir::{BlockId, ValueId, ops};
 
 use crate::body;
 use crate::extents::{dims, extents, filled, same_extents};
@@ -155,7 +157,7 @@ fn infer_nest(op: Nest, g: &Graph) -> InferManyResult {
     let Some(end) = g.terminator(body) else {
         return Ok(Default::default());
     };
-    let uniform = body::uniform(g, body, |index| op.is_row(g, index));
+    let uniform = uniform(g, body, |index| op.is_row(g, index));
     let mut types: smallvec::SmallVec<[Inferred; 1]> = Default::default();
     for &value in g.operands(end) {
         let is_uniform = op.reduced(g).is_some() && uniform.contains(&value);
@@ -174,6 +176,22 @@ fn infer_nest(op: Nest, g: &Graph) -> InferManyResult {
         });
     }
     Ok(types)
+}
+
+/// The values of a body that do not vary along the reduced dimension, given whether its arguments do not.
+fn uniform(g: &Graph, body: BlockId, is_uniform: impl Fn(usize) -> bool) -> HashSet<ValueId> {
+    let arguments = g.arguments(body).into_iter().enumerate();
+    let mut known: HashSet<ValueId> = arguments
+        .filter(|&(index, _)| is_uniform(index))
+        .map(|(_, value)| value)
+        .collect();
+    for op in g.ops(body) {
+        let is_along = std::ptr::eq(g.def(op), Along::DEF);
+        if is_along || g.operands(op).iter().all(|value| known.contains(value)) {
+            known.extend(g.results(op));
+        }
+    }
+    known
 }
 
 /// Checks the attributes that every kernel has.

@@ -94,7 +94,7 @@ impl<'a> Ready<'a> {
         };
         let program = &code.program;
         Ok(Ready {
-            bound: program.bind(&bytes(program.params()))?,
+            bound: BoundProgram::new(program.clone(), &bytes(program.params()))?,
             inputs: bytes(program.inputs()),
             outputs: program
                 .outputs()

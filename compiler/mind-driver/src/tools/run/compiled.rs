@@ -19,7 +19,7 @@ impl Compiled {
     /// Errors: no memory, an integer division without result.
     pub(super) fn new(program: &Arc<Program>, arrays: &Arrays) -> Result<Compiled, RunError> {
         let params = bytes_of(program.params(), arrays);
-        let bound = program.bind(&params)?;
+        let bound = BoundProgram::new(program.clone(), &params)?;
         let outputs = program.outputs().iter().map(|port| vec![0; port.bytes()]);
         Ok(Compiled {
             outputs: outputs.collect(),

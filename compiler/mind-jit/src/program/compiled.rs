@@ -1,0 +1,105 @@
+//! Compiled modules.
+
+use std::sync::Arc;
+
+use mind_ir::graph::Graph;
+
+use super::build;
+use super::error::{ProgramError, RunError};
+use super::memory::Block;
+use super::port::Port;
+use super::step::Step;
+use crate::kernel::Kernel;
+use crate::pool::Pool;
+use crate::target::TargetInfo;
+
+/// What a program is compiled for.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The machine; it must be this one, or one with less.
+    pub target: TargetInfo,
+    /// The threads that run it, the caller's own among them.
+    pub pool: Arc<Pool>,
+}
+
+/// A compiled module.
+#[derive(Debug)]
+pub struct Program {
+    pub(super) kernels: Vec<Kernel>,
+    /// What is done once, when weights are bound.
+    pub(super) bind_steps: Vec<Step>,
+    pub(super) steps: Vec<Step>,
+    pub(super) inputs: Vec<Port>,
+    pub(super) params: Vec<Port>,
+    pub(super) outputs: Vec<Port>,
+    /// Weights that steps read as they are, and where their copies stand.
+    pub(super) kept: Vec<(usize, u64)>,
+    pub(super) constants: Block,
+    pub(super) bound_bytes: u64,
+    pub(super) workspace_bytes: u64,
+    /// Of each thread, a multiple of 64.
+    pub(super) scratch_bytes: usize,
+    pub(super) pool: Arc<Pool>,
+}
+
+impl Program {
+    /// Compiles a verified module at loops level whose results have places.
+    ///
+    /// Errors: an op without a kernel, places that clash, a kernel that the target cannot run.
+    pub fn compile(g: &Graph, options: &Options) -> Result<Program, ProgramError> {
+        mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
+        let unit = build::build(g, &options.target, true)?;
+        let isa = options.target.isa;
+        let kernels = Kernel::compile_all(unit.functions.iter().map(|(f, _)| f), isa);
+        let kernels = kernels.map_err(|source| {
+            let op = unit.functions.first().map_or("module", |&(_, op)| op);
+            ProgramError::Kernel { op, source }
+        })?;
+        let memory = |why: RunError| ProgramError::Memory(why.to_string());
+        let layout = unit.layout;
+        Ok(Program {
+            kernels,
+            bind_steps: unit.bind_steps,
+            steps: unit.steps,
+            inputs: layout.inputs,
+            params: layout.params,
+            outputs: layout.outputs,
+            kept: layout.kept,
+            constants: Block::of(&layout.constants).map_err(memory)?,
+            bound_bytes: layout.bound_bytes,
+            workspace_bytes: layout.workspace_bytes,
+            scratch_bytes: unit.scratch_bytes.next_multiple_of(64),
+            pool: options.pool.clone(),
+        })
+    }
+
+    /// The inputs of a run, in the order in which the module declares them.
+    pub fn inputs(&self) -> &[Port] {
+        &self.inputs
+    }
+
+    /// The weights, in the order in which the module declares them.
+    pub fn params(&self) -> &[Port] {
+        &self.params
+    }
+
+    /// The outputs of a run.
+    pub fn outputs(&self) -> &[Port] {
+        &self.outputs
+    }
+
+    /// The steps of a run.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// Bytes that the results of one run take besides inputs, weights and outputs.
+    pub fn workspace_bytes(&self) -> u64 {
+        self.workspace_bytes
+    }
+
+    /// The threads that run it.
+    pub fn pool(&self) -> &Arc<Pool> {
+        &self.pool
+    }
+}
