@@ -201,10 +201,15 @@ impl Context<'_> {
     fn lhs_pointer(&self, b: &mut Builder, block: Region, row: Value, term: Value) -> Value {
         let (p, scratch) = (self.p, &self.scratch);
         if scratch.is_staged {
-            let staged = scratch.staged_at(b, self.at.scratch);
             let row = b.index_op(IndexOp::Sub, row, block.rows.0);
             let lies = scratch.staged;
-            return element_pointer(b, accumulator(p.dtype), staged, row, lies.row_stride);
+            return element_pointer(
+                b,
+                accumulator(p.dtype),
+                self.at.scratch,
+                row,
+                lies.row_stride,
+            );
         }
         let lhs = element_pointer(b, p.dtype, self.at.lhs, term, p.lhs.k_stride);
         element_pointer(b, p.dtype, lhs, row, p.lhs.row_stride)

@@ -2,8 +2,8 @@
 
 use mind_ir::types::DType;
 
-use crate::lower::scalar::compute_lane;
-use crate::target::TargetInfo;
+use crate::lower::scalar::{compute_lane, storage_lane};
+use crate::target::{Isa, TargetInfo};
 
 use super::operands::{Panels, Rhs, accumulator};
 
@@ -93,7 +93,8 @@ impl Schedule {
         }
         // Memory answers faster where several streams are read at once.
         let panel = match (m, is_far) {
-            (1, true) => vectors.min(2) as usize * lanes,
+            (1, true) if vectors % 2 == 0 => 2 * lanes,
+            (1, true) => lanes,
             (2..=16, true) => lanes,
             _ => width,
         };
@@ -118,6 +119,7 @@ impl Schedule {
     /// Errors: a number out of range, tiles that are no whole number of panels.
     pub fn check(&self, lanes: u32, rhs: &Rhs) -> Result<(), ScheduleError> {
         const MOST: u32 = 64;
+        const MOST_CODE: usize = 4096;
         for (field, found) in [
             ("rows", self.rows),
             ("vectors", self.vectors),
@@ -130,6 +132,15 @@ impl Schedule {
                     expected: "1 to 64",
                 });
             }
+        }
+        let code = [self.rows, self.vectors, self.unroll].map(|number| number as usize);
+        let code = code.into_iter().product::<usize>();
+        if code > MOST_CODE {
+            return Err(ScheduleError::Range {
+                field: "rows * vectors * unroll",
+                found: code,
+                expected: "4096 at most",
+            });
         }
         for (field, found) in [("mc", self.mc), ("nc", self.nc), ("kc", self.kc)] {
             if found == 0 {
@@ -176,11 +187,19 @@ impl Policy {
         const MANY: usize = 8;
         const PAGE: usize = 4096;
         let size = dtype.size();
+        // Loads of a part of a vector that no instruction makes.
+        let lane = storage_lane(dtype);
+        let is_partial = n % target.lanes(compute_lane(dtype).bits()) as usize > 1;
+        let is_slow = match target.isa {
+            Isa::Portable => is_partial,
+            Isa::Avx2 => is_partial && lane.bits() < 32,
+            Isa::Avx512 => false,
+        };
         let pays = match rhs {
             Rhs::Panels(_) => false,
             _ if is_constant => true,
             Rhs::Columns { .. } => m >= MANY,
-            Rhs::Rows { .. } if is_narrow(dtype) => m >= MANY,
+            Rhs::Rows { .. } if is_narrow(dtype) || is_slow => m >= MANY,
             Rhs::Rows { k_stride } => {
                 let shares_sets =
                     (k_stride * size).is_multiple_of(PAGE) && k * 64 > target.l1_bytes / 2;
@@ -246,7 +265,7 @@ impl Blocks {
         let most = target.l2_bytes / 4 / (m.max(1) * size);
         Blocks {
             mc: m.max(1),
-            nc: n.clamp(1, most),
+            nc: n.clamp(1, most.max(1)),
             kc: k.clamp(1, AT_ONCE),
         }
     }
@@ -260,7 +279,9 @@ fn best_tile(
     (m, vectors, k): (usize, usize, usize),
     step: usize,
 ) -> (u32, u32) {
-    let (m, vectors) = (m.max(1), vectors.max(1));
+    // More of the same does not change which tile is best.
+    const MANY: usize = 4096;
+    let [m, vectors, k] = [m.max(1), vectors.max(1), k].map(|extent| extent.min(MANY));
     let registers = target.vector_registers as usize;
     let widths = (step..=vectors.next_multiple_of(step)).step_by(step);
     let tiles = widths
@@ -302,4 +323,46 @@ fn tile_cost(target: &TargetInfo, rows: usize, vectors: usize, k: usize) -> usiz
     let work = (2 * rows * vectors).div_ceil(ports);
     let loads = (2 * (rows + vectors)).div_ceil(LOAD_PORTS);
     work.max(loads).max(2 * LATENCY) * k + ENDS
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::target::Isa;
+
+    use super::*;
+
+    #[test]
+    fn what_is_chosen_can_be_followed_for_any_extents() {
+        let extents = [0, 1, 2, 5, 8, 17, 100, 4096, usize::MAX >> 16];
+        for target in Isa::ALL.map(TargetInfo::of) {
+            for &dtype in DType::ALL {
+                let lanes = target.lanes(compute_lane(dtype).bits());
+                for m in extents {
+                    for (n, k) in [(0, 3), (1, 1), (9, 0), (33, 4096), (4096, 100)] {
+                        for lies in [Rhs::Rows { k_stride: n }, Rhs::Columns { n_stride: k }] {
+                            for is_constant in [false, true] {
+                                let chosen =
+                                    Schedule::choose(&target, dtype, (m, n, k), lies, is_constant);
+                                let lies = chosen.packed.map_or(lies, Rhs::Panels);
+                                assert_eq!(chosen.check(lanes, &lies), Ok(()), "{chosen:?}");
+                                let again =
+                                    Schedule::choose(&target, dtype, (m, n, k), lies, false);
+                                assert_eq!(again.check(lanes, &lies), Ok(()), "{again:?}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn tiles_fill_the_registers_and_divide_the_extents() {
+        let tile = |isa, m, n| best_tile(&TargetInfo::of(isa), (m, n, 256), 1);
+        assert_eq!(tile(Isa::Avx2, 64, 8), (6, 2));
+        assert_eq!(tile(Isa::Avx2, 8, 6), (4, 3));
+        assert_eq!(tile(Isa::Avx2, 7, 2), (4, 2));
+        let (rows, vectors) = tile(Isa::Avx512, 1024, 64);
+        assert!(rows * vectors >= 24, "{rows} rows of {vectors}");
+    }
 }

@@ -91,11 +91,6 @@ impl Scratch {
         self.staged_bytes + partials
     }
 
-    /// Where the copy of a block is.
-    pub fn staged_at(&self, _: &mut Builder, scratch: Value) -> Value {
-        scratch
-    }
-
     /// Sets the partial results of a block to zero.
     pub fn clear_partials(&self, b: &mut Builder, scratch: Value, block: Region) {
         let lanes = i64::from(b.lanes());

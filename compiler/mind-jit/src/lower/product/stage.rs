@@ -24,7 +24,7 @@ pub(super) fn stage(b: &mut Builder, p: &Product, scratch: &Scratch, at: Operand
     let height = b.index_op(IndexOp::Sub, range.rows.1, range.rows.0);
     let from = element_pointer(b, p.dtype, at.lhs, range.rows.0, p.lhs.row_stride);
     let from = element_pointer(b, p.dtype, from, range.first, p.lhs.k_stride);
-    let to = scratch.staged_at(b, at.scratch);
+    let to = at.scratch;
     let (zero, count) = (b.index(0), b.index(range.count as i64));
     let lies = scratch.staged;
     let runs_along_k = lies.k_stride == 1;

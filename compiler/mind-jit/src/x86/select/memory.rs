@@ -36,14 +36,43 @@ impl Select<'_> {
         if let Some(&(_, vreg)) = self.tails.iter().find(|(known, _)| *known == key) {
             return vreg;
         }
-        let count = self.reg(count);
-        let mask = if self.is_wide {
-            self.mask_below(count)
-        } else {
-            self.vector_below(count, lane)
+        let known = self.indices.get(&count).copied();
+        let mask = match (known, self.is_wide) {
+            (Some(known), true) => self.mask_of_first(known),
+            (Some(known), false) => self.vector_of_first(known, lane),
+            (None, true) => {
+                let count = self.reg(count);
+                self.mask_below(count)
+            }
+            (None, false) => {
+                let count = self.reg(count);
+                self.vector_below(count, lane)
+            }
         };
         self.tails.push((key, mask));
         mask
+    }
+
+    /// The mask of the first `count` lanes.
+    fn mask_of_first(&mut self, count: i64) -> VReg {
+        let ones = match count {
+            ..=0 => 0,
+            64.. => u64::MAX,
+            _ => u64::MAX >> (64 - count),
+        };
+        let low = self.index_constant(ones as i64);
+        self.mask_from(low)
+    }
+
+    /// The first `count` lanes as a vector.
+    fn vector_of_first(&mut self, count: i64, lane: Lane) -> VReg {
+        let size = i64::from(lane.bytes());
+        let bytes = i64::from(self.full_bytes());
+        let set = (count.clamp(0, bytes / size) * size) as usize;
+        let mask = self.pool.vector(vec![0xff; set]);
+        let vector = self.new_vector();
+        self.load_constant(vector, mask);
+        vector
     }
 
     fn mask_below(&mut self, count: VReg) -> VReg {
@@ -54,6 +83,11 @@ impl Select<'_> {
             .done();
         let bzhi = self.emit(Code::VEX_Bzhi_r64_rm64_r64).def(low, View::Gpr64);
         bzhi.reg(ones, View::Gpr64).reg(count, View::Gpr64).done();
+        self.mask_from(low)
+    }
+
+    /// A mask register with the bits of a general one.
+    fn mask_from(&mut self, low: VReg) -> VReg {
         let mask = self.machine.new_vreg(RegClass::Vector);
         self.emit(Code::VEX_Kmovq_kr_r64)
             .def(mask, View::Mask)
