@@ -213,8 +213,9 @@ fn stream_rate(pool: &Pool, isa: Isa, function: &Function, bytes: usize, ways: u
     let kernel = Kernel::compile(function, isa).ok()?;
     let step = (UNROLL as usize) * function.lanes() as usize;
     let count = bytes / 4 / step * step;
+    // Pages that nobody has written are one page of zeros.
     let buffers: Vec<Mutex<Vec<f32>>> = (0..pool.threads())
-        .map(|_| Mutex::new(vec![0f32; 2 * (count + step)]))
+        .map(|_| Mutex::new(vec![1f32; 2 * (count + step)]))
         .collect();
     let passes = ((32 << 20) / bytes.max(1)).max(1) as u64;
     let seconds = best_seconds(|| {
