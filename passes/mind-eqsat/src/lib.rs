@@ -60,6 +60,7 @@ pub use expr::{
 pub use fast_math::FastMath;
 pub use form::{Application, Form, Forms, Hint, Left, LeftAttr, LeftDim, LeftOp, LeftType};
 pub use fusion::inline::unfuse;
+pub use fusion::prune::drop_unread;
 pub use greedy::GreedyRule;
 pub use limits::Limits;
 pub use replacement::{NewTerm, NoMatch};

@@ -13,7 +13,7 @@ use mind_ir::types::DType;
 use crate::counterexample::counterexample;
 use crate::draw::Chooser;
 use crate::instance::{Leaf, LeafKind, build, replay};
-use crate::plan::Plan;
+use crate::plan::Plans;
 use crate::report::{RuleCheck, Verdict, class_text};
 use crate::rng::Rng;
 use crate::shrink::shrink;
@@ -73,13 +73,13 @@ pub fn check(rules: &RuleSet, config: &Config) -> Vec<RuleCheck> {
     let all: Vec<Form<'_>> = forms.iter().collect();
     let tallies = in_parallel(all.len(), config.threads, |at| {
         let form = all[at];
-        Plan::new(form).map(|plan| {
+        Plans::new(form).map(|plans| {
             let same = |other: &&Form<'_>| {
                 other.rule() == form.rule() && other.reversed() == form.reversed()
             };
             let share = all.iter().filter(same).count();
-            let tally = Checker::new(&forms, form, &plan, config, share).run();
-            (plan, tally)
+            let tally = Checker::new(&forms, form, &plans, config, share).run();
+            (plans, tally)
         })
     });
     let mut checks = Vec::new();
@@ -151,7 +151,7 @@ const DTYPES: [DType; 13] = [
 struct Checker<'c, 'r> {
     forms: &'c Forms<'r>,
     form: Form<'r>,
-    plan: &'c Plan<'r>,
+    plans: &'c Plans<'r>,
     config: &'c Config,
     /// How many ops the rule is written for, which share what is tried.
     share: usize,
@@ -163,7 +163,7 @@ impl<'c, 'r> Checker<'c, 'r> {
     fn new(
         forms: &'c Forms<'r>,
         form: Form<'r>,
-        plan: &'c Plan<'r>,
+        plans: &'c Plans<'r>,
         config: &'c Config,
         share: usize,
     ) -> Checker<'c, 'r> {
@@ -171,7 +171,7 @@ impl<'c, 'r> Checker<'c, 'r> {
             share,
             forms,
             form,
-            plan,
+            plans,
             config,
             promise: promise(form),
             tally: Tally {
@@ -183,10 +183,11 @@ impl<'c, 'r> Checker<'c, 'r> {
     }
 
     fn run(mut self) -> Tally {
-        let ops: Vec<&str> = self.plan.ops.iter().map(|op| op.left.def.name).collect();
+        let plan = self.plans.usual();
+        let ops: Vec<&str> = plan.ops.iter().map(|op| op.left.def.name).collect();
         let direction = if self.form.reversed() { "<=" } else { "=>" };
         for dtype in DTYPES {
-            if !self.plan.admits(dtype) {
+            if !plan.admits(dtype) {
                 continue;
             }
             let mut words = vec![self.form.name(), direction, dtype.name()];
@@ -256,26 +257,24 @@ impl<'c, 'r> Checker<'c, 'r> {
     }
 
     fn random(&self, dtype: DType, rng: &mut Rng) -> Option<Trial> {
-        let mut chooser = Chooser::new(self.plan, rng, dtype);
+        let plan = self.plans.pick(rng);
+        let mut chooser = Chooser::new(plan, rng, dtype);
         let symbol = chooser.symbol;
-        let instance = build(self.plan, dtype, symbol, &mut chooser)?;
+        let instance = build(plan, dtype, symbol, &mut chooser)?;
         Some(Trial::new(self.forms, self.form, instance))
     }
 
     /// Modules whose inputs hold every combination of some values, where ops work position by position.
     fn grids(&mut self, dtype: DType, rng: &mut Rng) {
-        if !self.plan.elementwise {
+        let plan = self.plans.usual();
+        if !plan.elementwise {
             return;
         }
         let fixed = |hint: &Hint| matches!(hint, Hint::Rank(..) | Hint::SameShape(..));
-        let repeats = if self.plan.hints.iter().all(fixed) {
-            1
-        } else {
-            3
-        };
+        let repeats = if plan.hints.iter().all(fixed) { 1 } else { 3 };
         for _ in 0..repeats {
-            let mut chooser = Chooser::flat(self.plan, rng, dtype, 2);
-            let Some(small) = build(self.plan, dtype, None, &mut chooser) else {
+            let mut chooser = Chooser::flat(plan, rng, dtype, 2);
+            let Some(small) = build(plan, dtype, None, &mut chooser) else {
                 return;
             };
             for grid in Grid::all(dtype, small.inputs.len()) {
@@ -283,7 +282,7 @@ impl<'c, 'r> Checker<'c, 'r> {
                 draw.leaves
                     .iter_mut()
                     .for_each(|leaf| widen(leaf, grid.count()));
-                let Some(instance) = replay(self.plan, &draw) else {
+                let Some(instance) = replay(plan, &draw) else {
                     continue;
                 };
                 let trial = Trial::new(self.forms, self.form, instance);
@@ -317,7 +316,7 @@ pub(crate) fn promise(form: Form<'_>) -> Promise {
     }
 }
 
-type Outcome<'r> = Result<(Plan<'r>, Tally), String>;
+type Outcome<'r> = Result<(Plans<'r>, Tally), String>;
 
 /// What was found of one direction of a rule, over all ops that it is written for.
 fn summary<'r>(forms: &Forms<'r>, found: Vec<(Form<'r>, Outcome<'r>)>) -> RuleCheck {
@@ -335,7 +334,7 @@ fn summary<'r>(forms: &Forms<'r>, found: Vec<(Form<'r>, Outcome<'r>)>) -> RuleCh
     };
     let share = found.len();
     for (form, outcome) in found {
-        let (plan, tally) = match outcome {
+        let (plans, tally) = match outcome {
             Ok(done) => done,
             Err(reason) => {
                 check.verdict = Verdict::Unchecked(reason);
@@ -354,9 +353,10 @@ fn summary<'r>(forms: &Forms<'r>, found: Vec<(Form<'r>, Outcome<'r>)>) -> RuleCh
             continue;
         }
         if let Some(failure) = &tally.failure {
-            let smaller = shrink(forms, form, &plan, failure);
-            let shown = counterexample(forms, form, &plan, &smaller)
-                .or_else(|| counterexample(forms, form, &plan, failure));
+            let plan = plans.of(failure.draw.listed);
+            let smaller = shrink(forms, form, plan, failure);
+            let shown = counterexample(forms, form, plan, &smaller)
+                .or_else(|| counterexample(forms, form, plan, failure));
             check.verdict = match shown {
                 Some(shown) => Verdict::Rejected(Box::new(shown)),
                 None => Verdict::Unchecked("it failed on a module that cannot be shown".to_owned()),

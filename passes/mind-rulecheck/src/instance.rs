@@ -19,6 +19,8 @@ const SYMBOL: &str = "B";
 /// Everything that was chosen for an instance: building it again gives the same module.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Draw {
+    /// How many values stand for a list of operands.
+    pub(crate) listed: usize,
     /// The dtype of what is not an index.
     pub(crate) dtype: DType,
     /// The extent that is written as a symbol wherever it stands, if any.
@@ -166,6 +168,7 @@ pub(crate) fn build(
     let mut graph = Graph::new();
     let name = graph.intern(SYMBOL);
     let draw = Draw {
+        listed: plan.listed,
         dtype,
         symbol,
         leaves: Vec::new(),

@@ -9,9 +9,13 @@ use mind_eqsat::{Form, Hint, Left, LeftOp, LeftType};
 use mind_ir::opdef::{Op, OpDef, Trait};
 use mind_ir::types::DType;
 
+use crate::rng::Rng;
+
 /// A left side made ready for building.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan<'r> {
+    /// How many values stand for a list of operands.
+    pub(crate) listed: usize,
     /// The ops, each after those that compute its operands.
     pub(crate) ops: Vec<PlanOp<'r>>,
     /// The value that is rewritten.
@@ -30,6 +34,46 @@ pub(crate) struct Plan<'r> {
     pub(crate) elementwise: bool,
     /// Whether an op sums up many elements, so that their order can be seen.
     pub(crate) reduces: bool,
+}
+
+/// The plans for a form: for a rule with lists of operands one for each length that is tried.
+#[derive(Clone, Debug)]
+pub(crate) struct Plans<'r>(Vec<Plan<'r>>);
+
+/// The lengths of lists that are tried; the first one is what a form is known by.
+const LENGTHS: [usize; 4] = [2, 1, 3, 4];
+
+impl<'r> Plans<'r> {
+    /// The plans for a form's left side.
+    ///
+    /// Errors: a left side that no module has: a value computed by two ops or from itself.
+    pub(crate) fn new(form: Form<'r>) -> Result<Plans<'r>, String> {
+        let mut plans = vec![Plan::new(form, LENGTHS[0])?];
+        if form.has_lists() {
+            let others = LENGTHS[1..].iter();
+            plans.extend(others.filter_map(|&listed| Plan::new(form, listed).ok()));
+        }
+        Ok(Plans(plans))
+    }
+
+    /// The plan for lists of the usual length.
+    pub(crate) fn usual(&self) -> &Plan<'r> {
+        &self.0[0]
+    }
+
+    /// The plan for lists of `listed` values.
+    pub(crate) fn of(&self, listed: usize) -> &Plan<'r> {
+        let own = self.0.iter().find(|plan| plan.listed == listed);
+        own.unwrap_or_else(|| self.usual())
+    }
+
+    /// Any of the plans.
+    pub(crate) fn pick(&self, rng: &mut Rng) -> &Plan<'r> {
+        match self.0.as_slice() {
+            [only] => only,
+            several => rng.pick(several),
+        }
+    }
 }
 
 /// An op of a plan.
@@ -65,11 +109,11 @@ const REDUCING: [&OpDef; 8] = [
 ];
 
 impl<'r> Plan<'r> {
-    /// The plan for a form's left side.
+    /// The plan for a form's left side, with `listed` values for each list of operands.
     ///
     /// Errors: a left side that no module has: a value computed by two ops or from itself.
-    pub(crate) fn new(form: Form<'r>) -> Result<Plan<'r>, String> {
-        let left = form.left();
+    fn new(form: Form<'r>, listed: usize) -> Result<Plan<'r>, String> {
+        let left = form.left(listed);
         let one = representatives(&left);
         let mut producers: Vec<Option<usize>> = vec![None; left.values];
         for (at, op) in left.ops.iter().enumerate() {
@@ -98,10 +142,15 @@ impl<'r> Plan<'r> {
         let elementwise = |op: &PlanOp<'_>| op.left.def.has(Trait::Elementwise);
         let types = left.types.iter();
         Ok(Plan {
+            listed,
             root: one[0],
             joined: form.joined().map(|value| one[value]),
             values: left.values,
-            hints: form.hints().iter().map(|hint| moved(hint, &one)).collect(),
+            hints: form
+                .hints(listed)
+                .iter()
+                .map(|hint| moved(hint, &one))
+                .collect(),
             types: types.map(|(value, ty)| (one[*value], ty.clone())).collect(),
             attrs: ops
                 .iter()

@@ -66,13 +66,16 @@ pub enum LeftDim {
     Rest(usize),
 }
 
-/// How many values stand for a list: enough to tell a list from one value.
-const LISTED: usize = 2;
-
-/// The tree behind the instructions of `pattern`, and the values that stand for each of its lists.
-pub(super) fn left<'r>(pattern: &'r Pattern, table: &OpTable) -> (Left<'r>, Vec<Vec<usize>>) {
+/// The tree behind the instructions of `pattern`, and the values that stand for each of its lists, which
+/// are `listed` each.
+pub(super) fn left<'r>(
+    pattern: &'r Pattern,
+    table: &OpTable,
+    listed: usize,
+) -> (Left<'r>, Vec<Vec<usize>>) {
     let mut builder = LeftBuilder {
         table,
+        listed,
         left: Left {
             values: pattern.registers,
             ops: Vec::new(),
@@ -88,6 +91,7 @@ pub(super) fn left<'r>(pattern: &'r Pattern, table: &OpTable) -> (Left<'r>, Vec<
 
 struct LeftBuilder<'r, 't> {
     table: &'t OpTable,
+    listed: usize,
     left: Left<'r>,
     lists: Vec<Vec<usize>>,
     /// The value in each register. What each value of a list must be uses its registers anew.
@@ -129,7 +133,8 @@ impl<'r> LeftBuilder<'r, '_> {
                                 self.left.same.push((self.value(*reg), value));
                             }
                             Item::Many(list) => {
-                                self.lists[usize::from(*list)] = self.new_values(LISTED).collect();
+                                self.lists[usize::from(*list)] =
+                                    self.new_values(self.listed).collect();
                             }
                         }
                     }

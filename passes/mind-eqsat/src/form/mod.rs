@@ -110,16 +110,22 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// What the rule looks for, each list of operands as a list of two.
-    pub fn left(self) -> Left<'a> {
-        left::left(&self.rule.pattern, &self.set.ops).0
+    /// Whether the rule looks for lists of operands.
+    pub fn has_lists(self) -> bool {
+        self.rule.pattern.lists > 0
     }
 
-    /// What values and types the rule asks for, as far as it says so directly.
-    pub fn hints(self) -> Vec<Hint> {
+    /// What the rule looks for, each list of operands as a list of `listed`, at least one.
+    pub fn left(self, listed: usize) -> Left<'a> {
+        left::left(&self.rule.pattern, &self.set.ops, listed.max(1)).0
+    }
+
+    /// What values and types the rule asks for, as far as it says so directly; of the values that
+    /// [`left`](Form::left) gives for lists of `listed`.
+    pub fn hints(self, listed: usize) -> Vec<Hint> {
         let mut found = hints::of_pattern(&self.rule.pattern);
         if let Some(condition) = &self.rule.condition {
-            let (_, lists) = left::left(&self.rule.pattern, &self.set.ops);
+            let (_, lists) = left::left(&self.rule.pattern, &self.set.ops, listed.max(1));
             hints::hints(condition, &lists, &mut found);
         }
         found
@@ -149,7 +155,7 @@ impl<'a> Form<'a> {
 
 /// The tree behind a pattern.
 pub(crate) fn left_of<'r>(pattern: &'r Pattern, table: &OpTable) -> Left<'r> {
-    left::left(pattern, table).0
+    left::left(pattern, table, 1).0
 }
 
 /// The parts of a rule's condition that all must hold.

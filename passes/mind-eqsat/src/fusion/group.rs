@@ -9,14 +9,14 @@ use std::collections::BinaryHeap;
 use mind_ir::ValueId;
 use mind_ir::graph::Graph;
 use mind_ir::listener::{CostChange, Listener, Rewrite, Step};
-use mind_ir::types::Dim;
 use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
 
 use super::build::{Body, build, comes_along};
 use super::cluster::{Cluster, Field};
 use super::flat::Flattener;
-use super::form::{Form, PRODUCT_AND_ROWS, TWO_PRODUCTS, form};
+use super::form::{Form, form};
+use super::pair::{known_form, name};
 use crate::context::Context;
 use crate::cost::{CostTable, Price, op_price};
 use crate::region::Program;
@@ -392,45 +392,5 @@ impl<'a> Grouping<'a> {
                 reason: reason.clone(),
             });
         missed.collect()
-    }
-}
-
-/// The form and space of two clusters together where their own ones tell, else none.
-///
-/// Errors: the two have no form together.
-fn known_form<'g>(clusters: &[&Cluster<'g>]) -> Option<Result<(Form, &'g [Dim]), MissedReason>> {
-    let [a, b] = *clusters else { return None };
-    let (first, second) = match a.position < b.position {
-        true => (a, b),
-        false => (b, a),
-    };
-    let clash = |clash| Some(Err(MissedReason::Form(clash)));
-    let products = |form| matches!(form, Form::Contraction | Form::Attention);
-    match (first.form?, second.form?) {
-        // The product stands first and therefore reads nothing of the other.
-        (form @ (Form::Elementwise | Form::Contraction), Form::Elementwise) => {
-            match first.space == second.space {
-                true => Some(Ok((form, first.space))),
-                false => clash("the ops run over different positions"),
-            }
-        }
-        (first, second) if products(first) && products(second) => clash(TWO_PRODUCTS),
-        (Form::Rows, second) if products(second) => clash(PRODUCT_AND_ROWS),
-        (first, Form::Rows) if products(first) => clash(PRODUCT_AND_ROWS),
-        _ => None,
-    }
-}
-
-/// What the group of `clusters` is called: as those of its form are.
-///
-/// Errors: two normalisations, which would lose their names.
-fn name<'g>(form: Form, clusters: &[&Cluster<'g>]) -> Result<Option<&'g str>, MissedReason> {
-    let same = clusters.iter().filter(|cluster| cluster.form == Some(form));
-    let mut names = same.filter_map(|cluster| cluster.name);
-    let first = names.next();
-    match (names.find(|name| Some(*name) != first), form) {
-        (Some(_), Form::Rows) => Err(MissedReason::Form("two normalisations keep their names")),
-        (Some(_), _) => Ok(None),
-        (None, _) => Ok(first),
     }
 }

@@ -7,5 +7,7 @@ mod flat;
 mod form;
 pub(crate) mod group;
 pub(crate) mod inline;
+mod pair;
 pub(crate) mod propose;
+pub(crate) mod prune;
 pub(crate) mod record;

@@ -5,13 +5,16 @@ mod check;
 mod condition;
 mod cursor;
 mod expand;
+mod expression;
 mod header;
 mod lex;
 pub(crate) mod names;
+pub(crate) mod ops;
 mod parse;
 mod pattern;
 mod template;
 mod terms;
+mod written;
 
 pub(crate) use check::{LoadCx, load, load_one};
 pub(crate) use header::Place;

@@ -5,8 +5,9 @@ use mind_ir::opdef::OpDef;
 
 use super::ast::{Expr, Name, Operand, Term};
 use super::expand::only_in_fusions;
-use super::names::{Names, Ops, kind_of};
-use super::pattern::{check_arity, check_attrs, coerce};
+use super::names::{Names, kind_of};
+use super::ops::Ops;
+use super::written::{check_arity, check_attrs, coerce};
 use crate::egraph::payload::AttrValue;
 use crate::expr::{Expression, Kind};
 use crate::pattern::{Repeated, Template, TemplateOperand, TemplateTerm};

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::egraph::payload::AttrValue;
 use crate::egraph::scratch::Unknown;
 use crate::rules::ast::{DimAst, Expr, Operand, Term, TypeAst};
-use crate::rules::names::Ops;
+use crate::rules::ops::Ops;
 
 /// The left side of a rule in a module, over leaves of drawn types.
 pub(super) struct Drawn<'s, 'c> {

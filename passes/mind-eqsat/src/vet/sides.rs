@@ -15,7 +15,7 @@ use crate::egraph::scratch::Unknown;
 use crate::pattern::Rule;
 use crate::replacement::{Asked, NewTerm, replacement};
 use crate::rules::ast::Term;
-use crate::rules::names::Ops;
+use crate::rules::ops::Ops;
 
 /// How many modules are drawn.
 const DRAWS: u64 = 400;

@@ -24,6 +24,7 @@ pub const CASES: &[Case] = &[
         "div(exp(x:f32[4]), y:f32[4])",
     ),
     ("exp-of-log", "exp(log(x:f32[4]))", "log(exp(x:f32[4]))"),
+    ("log-of-exp", "log(exp(x:f32[4]))", "log(tanh(x:f32[4]))"),
     (
         "max-of-exp",
         "max(exp(x:f32[4, 3]), axes=[0])",

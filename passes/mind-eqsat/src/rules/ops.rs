@@ -1,0 +1,55 @@
+//! The ops that a rule may name.
+
+use mind_diag::{Diagnostic, Diagnostics};
+use mind_ir::opdef::{OpDef, Registry, nearest};
+
+use super::ast::Name;
+use crate::egraph::optable::{OpIx, OpTable};
+use crate::expr::Vocabulary;
+
+/// What a rule file may name.
+#[derive(Clone, Copy)]
+pub(crate) struct Ops<'a> {
+    pub(crate) registry: &'a Registry,
+    pub(crate) table: &'a OpTable,
+    /// Functions and predicates besides the built-in ones.
+    pub(super) vocabulary: &'a Vocabulary,
+    /// What `op` stands for in a rule written `for` several.
+    pub(crate) op: Option<Name<'a>>,
+}
+
+impl Ops<'_> {
+    /// The op called `name`.
+    ///
+    /// Errors: an unknown op; one that the e-graph does not look into.
+    pub(super) fn resolve(
+        &self,
+        name: Name<'_>,
+        found: &mut Diagnostics,
+    ) -> Option<(OpIx, &'static OpDef)> {
+        let text = self
+            .op
+            .filter(|_| name.text == "op")
+            .map_or(name.text, |op| op.text);
+        let Some(def) = self.registry.get(text) else {
+            let error = Diagnostic::error(name.span, format!("unknown op `{text}`"));
+            let names = self.registry.ops().map(|def| def.name);
+            found.push(match nearest(text, names) {
+                Some(near) => error.help(format!("did you mean `{near}`?")),
+                None if text == "op" => {
+                    error.help("`op` needs a clause such as `for op in core.add`")
+                }
+                None => error,
+            });
+            return None;
+        };
+        let number = self.table.transparent(def);
+        if number.is_none() {
+            let message = format!("`{text}` cannot stand in a rule");
+            let help =
+                "rules are about pure ops of one result, without regions, whose type is inferred";
+            found.push(Diagnostic::error(name.span, message).help(help));
+        }
+        Some((number?, def))
+    }
+}
