@@ -14,8 +14,11 @@ use crate::report::{KeptReason, RuleStats};
 use crate::rule_info::Phase;
 use crate::search::{Hit, InEgraph, Query, RuleIndex, since};
 
+/// A limit of rounds.
+type Rounds = fn(&Limits) -> usize;
+
 /// The phases of rewriting, in order, each with its limit of rounds. Fusions come after.
-const PHASES: [(Phase, fn(&Limits) -> usize); 4] = [
+const PHASES: [(Phase, Rounds); 4] = [
     (Phase::Simplify, |limits| limits.simplify_rounds),
     (Phase::Layout, |limits| limits.layout_rounds),
     (Phase::Merge, |limits| limits.merge_rounds),

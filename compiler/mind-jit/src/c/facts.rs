@@ -32,12 +32,12 @@ impl Facts {
         };
         let mut defs = vec![Def::Given; count];
         let mut wanted = Vec::new();
-        facts.collect(function, function.body(), &mut defs, &mut wanted);
+        facts.collect(function.body(), &mut defs, &mut wanted);
         facts.mark_live(&defs, wanted);
         for constant in function.constants() {
             facts.is_uniform[constant.value.index()] = true;
         }
-        facts.mark_uniform(function, function.body());
+        facts.mark_uniform(function.body());
         // A pointer that is now an offset from one parameter and now from another is a root itself; finding
         // one changes the roots of others, so each round finds at least one more or is the last.
         let mut mixed = vec![false; count];
@@ -67,13 +67,7 @@ impl Facts {
     }
 
     /// Notes where values come from, and `wanted`, what is observed or decides how often something runs.
-    fn collect<'f>(
-        &mut self,
-        function: &Function,
-        block: &'f Block,
-        defs: &mut [Def<'f>],
-        wanted: &mut Vec<Value>,
-    ) {
+    fn collect<'f>(&mut self, block: &'f Block, defs: &mut [Def<'f>], wanted: &mut Vec<Value>) {
         for statement in &block.statements {
             match statement {
                 Statement::Let(value, op) => {
@@ -103,7 +97,7 @@ impl Facts {
                         defs[carried.result.index()] = Def::Carried(carried);
                         self.homes[carried.result.index()] = carried.param;
                     }
-                    self.collect(function, &node.body, defs, wanted);
+                    self.collect(&node.body, defs, wanted);
                 }
             }
         }
@@ -124,7 +118,7 @@ impl Facts {
         }
     }
 
-    fn mark_uniform(&mut self, function: &Function, block: &Block) {
+    fn mark_uniform(&mut self, block: &Block) {
         for statement in &block.statements {
             match statement {
                 Statement::Let(value, op) => {
@@ -138,7 +132,7 @@ impl Facts {
                         _ => false,
                     };
                 }
-                Statement::Loop(node) => self.mark_uniform(function, &node.body),
+                Statement::Loop(node) => self.mark_uniform(&node.body),
                 Statement::Store { .. } | Statement::StoreFirst { .. } | Statement::Prefetch(_) => {
                 }
             }

@@ -66,7 +66,7 @@ pub(crate) fn linear(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> 
     let x = operand(call, operands, "x");
     let weight = flipped(cx, operand(call, operands, "weight"))?;
     let inner = *x.shape().last().unwrap_or(&1);
-    let rows = if inner == 0 { 0 } else { x.count() / inner };
+    let rows = x.count().checked_div(inner).unwrap_or(0);
     let flat = x.clone().with_shape(vec![rows, inner]);
     let mut result = product(cx, &flat, &weight)?;
     if let Some(bias) = optional(call, operands, "bias") {

@@ -76,12 +76,11 @@ pub(crate) fn numbers(like: &Tensor, shape: Vec<usize>, elements: &[f32]) -> Ten
     }
 }
 
+/// A shape, and two numbers for each of its positions.
+pub(crate) type Pairs = (Vec<usize>, Vec<(f64, f64)>);
+
 /// The element of `x` and that of `y` at each position of the shape both broadcast to.
-pub(crate) fn pairs(
-    cx: &EvalCx<'_>,
-    x: &Tensor,
-    y: &Tensor,
-) -> Result<(Vec<usize>, Vec<(f64, f64)>), EvalError> {
+pub(crate) fn pairs(cx: &EvalCx<'_>, x: &Tensor, y: &Tensor) -> Result<Pairs, EvalError> {
     let shape = broadcast_extents(x.shape(), y.shape())?;
     let count = cx.count(mind_ir::types::DType::F64, &shape)?;
     let (left, right) = (crate::call::floats(x), crate::call::floats(y));

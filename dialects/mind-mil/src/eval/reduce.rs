@@ -74,7 +74,7 @@ pub(crate) fn cumsum(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> E
     let (exclusive, reverse) = (call.flag("exclusive"), call.flag("reverse"));
     let elements = super::kernel::singles(x);
     let mut sums = vec![0f32; elements.len()];
-    for start in (0..elements.len()).filter(|at| at / inner % extent == 0) {
+    for start in (0..elements.len()).filter(|at| (at / inner).is_multiple_of(extent)) {
         let mut total = 0f32;
         for step in 0..extent {
             let step = if reverse { extent - 1 - step } else { step };
@@ -108,7 +108,7 @@ pub(crate) fn position(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) ->
             a < b
         }
     };
-    let starts = (0..elements.len()).filter(|at| at / inner % extent == 0);
+    let starts = (0..elements.len()).filter(|at| (at / inner).is_multiple_of(extent));
     let best = starts.map(|start| {
         (0..extent).fold(0, |best, step| {
             let (own, other) = (

@@ -129,12 +129,15 @@ impl<'o, 'g> Emitter<'o, 'g> {
     }
 }
 
+/// Emits the element of a product.
+pub(crate) type MakeProduct<'p> = dyn Fn(&mut Builder<'_>) -> Emitted<ValueId> + 'p;
+
 /// Appends the nodes of a body; what its outputs are. `product` gives the element of the product.
 pub(crate) fn body(
     b: &mut Builder<'_>,
     kernel: &Kernel,
     arguments: &[ValueId],
-    product: Option<&dyn Fn(&mut Builder<'_>) -> Emitted<ValueId>>,
+    product: Option<&MakeProduct<'_>>,
 ) -> Emitted<Vec<ValueId>> {
     let mut values: Vec<ValueId> = Vec::with_capacity(kernel.body.len());
     for node in &kernel.body {

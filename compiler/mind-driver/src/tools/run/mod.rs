@@ -77,7 +77,7 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
             });
             let compiled = compiled.map_err(|found| reject(args, host, &found, file))?;
             binding += host.now().saturating_sub(started);
-            Runner::Code(Box::new(compiled), engine)
+            Runner::Code(Box::new(compiled), Box::new(engine))
         }
     };
     let results = match &mut runner {
@@ -126,7 +126,7 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
 /// What runs the module.
 enum Runner {
     Interpreter,
-    Code(Box<Compiled>, Engine),
+    Code(Box<Compiled>, Box<Engine>),
 }
 
 impl Runner {
