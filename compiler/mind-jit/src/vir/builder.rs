@@ -43,6 +43,7 @@ impl Builder {
                 lanes,
                 types: Vec::new(),
                 params: Vec::new(),
+                streamed: Vec::new(),
                 constants: Vec::new(),
                 body: Block::default(),
             },
@@ -92,6 +93,11 @@ impl Builder {
         let value = self.new_value(Type::Index);
         self.function.params.push(value);
         value
+    }
+
+    /// Notes that whole vectors written at `ptr`, with or without an index, are not read again soon.
+    pub fn stream(&mut self, ptr: Value) {
+        self.function.streamed.push(ptr);
     }
 
     /// A vector with `bits` in every lane.

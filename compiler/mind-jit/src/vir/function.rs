@@ -10,6 +10,7 @@ pub struct Function {
     pub(crate) lanes: u32,
     pub(crate) types: Vec<Type>,
     pub(crate) params: Vec<Value>,
+    pub(crate) streamed: Vec<Value>,
     pub(crate) constants: Vec<Constant>,
     pub(crate) body: Block,
 }
@@ -28,6 +29,13 @@ impl Function {
     /// The parameters: pointers and indices.
     pub fn params(&self) -> &[Value] {
         &self.params
+    }
+
+    /// Pointers at which whole vectors are written that nothing reads again soon.
+    ///
+    /// It is a hint: such stores may go past the caches.
+    pub fn streamed(&self) -> &[Value] {
+        &self.streamed
     }
 
     /// The vectors that are the same in every call.

@@ -36,6 +36,9 @@ impl Display for Function {
             let ty = self.ty(constant.value);
             writeln!(f, "  {}: {ty} = const {:#x}", constant.value, constant.bits)?;
         }
+        for ptr in &self.streamed {
+            writeln!(f, "  stream {ptr}")?;
+        }
         block(self, &self.body, 1, f)?;
         writeln!(f, "}}")
     }

@@ -80,6 +80,11 @@ pub fn verify(function: &Function) -> Result<(), Vec<VerifyError>> {
             check.expected(constant.value, "a vector", "constant");
         }
     }
+    for &ptr in &function.streamed {
+        if function.ty(ptr) != Type::Ptr {
+            check.expected(ptr, "a pointer", "stream");
+        }
+    }
     check.block(&function.body, &[]);
     if check.errors.is_empty() {
         Ok(())

@@ -47,6 +47,8 @@ struct Frame {
     spill_bytes: u32,
     has_lanewise: bool,
     sets_status: bool,
+    /// Whether stores go past the caches, which must be complete when the function returns.
+    streams: bool,
 }
 
 impl Frame {
@@ -62,12 +64,17 @@ impl Frame {
             Node::Lanewise(node) => Some(node),
             _ => None,
         });
+        let streams = machine
+            .nodes
+            .iter()
+            .any(|node| matches!(node, Node::Stream(_)));
         let sets_status = lanewise.clone().any(Lanewise::sets_status);
         Frame {
             saved,
             spill_bytes: (8 * output.num_spillslots as u32).next_multiple_of(64),
             has_lanewise: lanewise.next().is_some(),
             sets_status,
+            streams,
         }
     }
 
@@ -147,6 +154,7 @@ impl Emit<'_> {
                 let frame = i64::from(self.frame.spill_bytes);
                 node.emit(&mut self.encoder, &pregs, frame)?;
             }
+            Node::Stream(node) => node.emit(&mut self.encoder, &pregs)?,
             Node::Jump => self.go(machine.block_succs(block)[0], next),
             Node::Branch(condition, number) => {
                 let name = |place: usize| registers::named(pregs[place], View::Gpr64);
@@ -309,6 +317,9 @@ impl Emit<'_> {
 
     /// Returns the status; the upper halves of vectors are cleared, as the calling convention wants.
     fn epilogue(&mut self) -> Encoded {
+        if self.frame.streams {
+            self.encoder.put(&Instruction::with(Code::Sfence));
+        }
         let result = if self.frame.sets_status {
             Instruction::with2(Code::Mov_r32_rm32, Register::EAX, self.status())?
         } else {

@@ -7,6 +7,7 @@ use regalloc2::{
 };
 
 use super::lanewise::Lanewise;
+use super::stream::Stream;
 
 /// What part of a register an instruction names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,6 +89,7 @@ pub(super) enum Node {
     Entry,
     Plain(Plain),
     Lanewise(Lanewise),
+    Stream(Stream),
     /// Goes to the only successor.
     Jump,
     /// Goes to the first successor if the condition holds of two general registers, or of one and a number,

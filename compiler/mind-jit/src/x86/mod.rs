@@ -14,6 +14,7 @@ mod pool;
 mod pressure;
 mod registers;
 mod select;
+mod stream;
 mod uses;
 
 use regalloc2::RegallocOptions;

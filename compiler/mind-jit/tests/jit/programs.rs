@@ -446,3 +446,31 @@ fn values_that_do_not_fit_the_registers_survive_loops() {
         }
     }
 }
+
+#[test]
+fn streamed_results_are_written_at_any_address() {
+    let mut random = Random::new(5);
+    for target in harness::targets() {
+        for lane in Lane::ALL {
+            let mut b = Builder::new("stream", target.lanes(lane.bits()));
+            let (input, output, extent) = (b.ptr_param(), b.ptr_param(), b.index_param());
+            b.stream(output);
+            lower::for_each(&mut b, extent, 2, |b, at| {
+                let x = b.load(lane, at.addr(input, lane), at.count);
+                b.store(x, at.addr(output, lane), at.count);
+            });
+            let function = b.finish();
+            let Some(compiled) = harness::compiled(&function, target.isa) else {
+                continue;
+            };
+            for count in [0, 1, 64, 259] {
+                let inputs = [
+                    Input::elements(&elements(dtype(lane.int()), count, &mut random)),
+                    Input::room(dtype(lane.int()), count),
+                    Input::Index(count as i64),
+                ];
+                harness::check(&function, &compiled, &inputs);
+            }
+        }
+    }
+}

@@ -14,6 +14,7 @@ mod plan;
 mod program;
 mod row;
 mod squares;
+mod stream;
 mod strip;
 mod sweep;
 mod tree;
@@ -55,8 +56,10 @@ pub fn nest(
         return squares.repeat(b, &plan, bases, scratch, rows);
     }
     let outer = Outer::new(&n.outer, &n.inputs, &n.outputs);
+    let streamed = stream::streamed(n, &plan);
     outer.repeat(b, bases, rows, |b, bases, row| {
         let (inputs, outputs) = bases.split_at(n.inputs.len());
+        streamed.iter().for_each(|&place| b.stream(outputs[place]));
         let places = Places {
             inputs,
             outputs,
@@ -69,7 +72,10 @@ pub fn nest(
 
 /// How many elements a row has.
 fn extent(b: &mut Builder, n: &Nest, row: Option<Value>) -> Extent {
-    let (Some(total), Some(row)) = (n.total, row) else {
+    let cut = n
+        .total
+        .filter(|&total| n.outer.iter().any(|&rows| rows * n.inner != total));
+    let (Some(total), Some(row)) = (cut, row) else {
         return Extent::Known(n.inner);
     };
     let (length, total) = (b.index(n.inner as i64), b.index(total as i64));

@@ -23,8 +23,36 @@ pub(super) fn map(
         Extent::Given(extent) => return for_each(b, extent, unroll, body),
         Extent::Known(inner) => inner,
     };
-    let walk = |b: &mut Builder, at: At, _: u32, _: &mut [Value]| body(b, at);
-    carry(b, inner, unroll, &[], walk);
+    let lanes = b.lanes();
+    let (mut index, mut done) = (b.index(0), 0);
+    for vectors in [unroll, 1] {
+        let step = (lanes * vectors) as usize;
+        let end = inner / step * step;
+        if end == done {
+            continue;
+        }
+        let bounds = (index, b.index(end as i64));
+        (index, _) = b.repeat(LoopKind::Whole, bounds, step as i64, &[], |b, round| {
+            for vector in 0..vectors {
+                let at = At {
+                    index: round.index,
+                    ahead: vector * lanes,
+                    count: None,
+                };
+                body(b, at);
+            }
+            Vec::new()
+        });
+        done = end;
+    }
+    if inner > done {
+        let at = At {
+            index,
+            ahead: 0,
+            count: Some(b.index((inner - done) as i64)),
+        };
+        body(b, at);
+    }
 }
 
 /// Appends `body` so that it runs for each of `inner` elements once, in rounds of `vectors` vectors, and
@@ -38,59 +66,38 @@ pub(super) fn carry(
     inits: &[Value],
     mut body: impl FnMut(&mut Builder, At, u32, &mut [Value]),
 ) -> Vec<Value> {
-    let lanes = b.lanes() as usize;
-    let round = lanes * vectors as usize;
-    let (rounds, rest) = (inner / round, inner % round);
-    let start = b.index(0);
-    let (mut index, mut carried) = (start, inits.to_vec());
-    let mut whole = |b: &mut Builder, index: Value, count: usize, carried: &mut [Value]| {
-        for vector in 0..count as u32 {
+    let lanes = b.lanes();
+    let round = (lanes * vectors) as usize;
+    let (mut index, mut carried) = (b.index(0), inits.to_vec());
+    let mut whole = |b: &mut Builder, index: Value, count: u32, carried: &mut [Value]| {
+        for vector in 0..count {
             let at = At {
                 index,
-                ahead: vector * lanes as u32,
+                ahead: vector * lanes,
                 count: None,
             };
             body(b, at, vector, carried);
         }
     };
-    if rounds > 0 {
-        let end = b.index((rounds * round) as i64);
-        let bounds = (start, end);
+    let end = inner / round * round;
+    if end > 0 {
+        let bounds = (index, b.index(end as i64));
         (index, carried) = b.repeat(LoopKind::Whole, bounds, round as i64, inits, |b, turn| {
             let mut carried = turn.carried.to_vec();
-            whole(b, turn.index, vectors as usize, &mut carried);
+            whole(b, turn.index, vectors, &mut carried);
             carried
         });
     }
-    let full = rest / lanes;
-    if carried.is_empty() && full > 1 {
-        let end = b.index((inner / lanes * lanes) as i64);
-        (index, _) = b.repeat(
-            LoopKind::Whole,
-            (index, end),
-            lanes as i64,
-            &[],
-            |b, turn| {
-                whole(b, turn.index, 1, &mut []);
-                Vec::new()
-            },
-        );
-    } else {
-        whole(b, index, full, &mut carried);
-    }
-    let behind = if carried.is_empty() && full > 1 {
-        0
-    } else {
-        full as u32
-    };
-    if rest % lanes > 0 {
-        let count = b.index((rest % lanes) as i64);
+    let full = (inner - end) as u32 / lanes;
+    whole(b, index, full, &mut carried);
+    let left = inner % lanes as usize;
+    if left > 0 {
         let at = At {
             index,
-            ahead: behind * lanes as u32,
-            count: Some(count),
+            ahead: full * lanes,
+            count: Some(b.index(left as i64)),
         };
-        body(b, at, full as u32, &mut carried);
+        body(b, at, full, &mut carried);
     }
     carried
 }

@@ -7,7 +7,8 @@ use crate::vir::{Addr, Lane, Value};
 
 use super::super::codes;
 use super::super::lanewise::{Kind, Lanewise};
-use super::super::machine::{Mem, View};
+use super::super::machine::{Mem, Node, View};
+use super::super::stream::Stream;
 use super::{Select, TailKey, bytes};
 
 impl Select<'_> {
@@ -135,6 +136,9 @@ impl Select<'_> {
         self.uses.spend(value);
         let view = self.view(size);
         let Some(count) = count else {
+            if size >= 16 && self.function.streamed().contains(&addr.base) {
+                return self.stream(vector, addr, size);
+            }
             let mem = self.memory(addr);
             let (_, store) = codes::moves(size, self.is_wide);
             return self.emit(store).mem(mem).reg(vector, view).done();
@@ -162,6 +166,16 @@ impl Select<'_> {
         let (pointer, number) = (self.pointer(addr), self.reg(count));
         let operands = [vector, pointer, number].map(Operand::reg_use_at_end);
         self.lanewise(self.node(Kind::Store, lane, Some(count)), &operands, 2);
+    }
+
+    /// A store that goes past the caches where its address is aligned.
+    fn stream(&mut self, vector: VReg, addr: &Addr, size: u32) {
+        let node = Stream {
+            size,
+            is_wide: self.is_wide,
+        };
+        let operands = [vector, self.pointer(addr)].map(Operand::reg_use);
+        self.machine.push(Node::Stream(node), &operands);
     }
 
     pub(super) fn store_first(&mut self, value: Value, addr: &Addr) {

@@ -1,0 +1,81 @@
+//! Which results leave the caches before anything reads them.
+
+use super::plan::{Place, Plan};
+use super::program::{Access, Nest};
+
+/// Bytes of operands and results together beyond which results go past the caches: those of a usual
+/// last-level cache.
+const FOOTPRINT: usize = 32 << 20;
+/// Bytes of an output that is worth it.
+const LARGE: usize = 8 << 20;
+
+/// The outputs whose rows nothing finds in a cache once the nest has run.
+pub(super) fn streamed(n: &Nest, plan: &Plan) -> Vec<usize> {
+    let outputs = n.outputs.iter().map(|output| &output.access);
+    let all: usize = n
+        .inputs
+        .iter()
+        .chain(outputs)
+        .map(|access| bytes(n, access))
+        .sum();
+    let is_kept = |place: usize| {
+        let mut kept = plan.kept.iter().flatten();
+        kept.any(|kept| kept.place == Place::Output(place))
+    };
+    let fits = |&place: &usize| {
+        let output = &n.outputs[place];
+        let is_new = output.replaces.is_none() && output.access.inner == 1;
+        is_new && bytes(n, &output.access) >= LARGE && !is_kept(place)
+    };
+    match all > FOOTPRINT {
+        true => (0..n.outputs.len()).filter(fits).collect(),
+        false => Vec::new(),
+    }
+}
+
+/// Bytes of the elements that an access touches.
+fn bytes(n: &Nest, access: &Access) -> usize {
+    let strided = |(&extent, &stride): (&usize, &i64)| if stride == 0 { 1 } else { extent };
+    let outer = n.outer.iter().zip(&access.outer).map(strided);
+    let inner = strided((&n.inner, &access.inner));
+    let count = outer.fold(inner, usize::saturating_mul);
+    count.saturating_mul(access.dtype.size())
+}
+
+#[cfg(test)]
+mod tests {
+    use mind_ir::types::DType;
+
+    use super::super::program::{Node, Output};
+    use super::*;
+
+    fn copy(rows: usize, read: i64, replaces: Option<usize>) -> Nest {
+        let access = |stride: i64| Access {
+            dtype: DType::F32,
+            offset: 0,
+            outer: vec![stride],
+            inner: 1,
+        };
+        Nest {
+            outer: vec![rows],
+            inner: 1 << 20,
+            total: None,
+            inputs: vec![access(read)],
+            nodes: vec![Node::Input(0)],
+            outputs: vec![Output {
+                node: 0,
+                access: access(1 << 20),
+                replaces,
+            }],
+        }
+    }
+
+    #[test]
+    fn only_new_results_of_more_than_a_cache_are_streamed() {
+        let of = |n: &Nest| streamed(n, &Plan::of(n));
+        assert_eq!(of(&copy(5, 1 << 20, None)), [0]);
+        assert!(of(&copy(4, 1 << 20, None)).is_empty());
+        assert!(of(&copy(5, 0, None)).is_empty());
+        assert!(of(&copy(5, 1 << 20, Some(0))).is_empty());
+    }
+}
