@@ -3,9 +3,9 @@
 use super::plan::{Place, Plan};
 use super::program::{Access, Nest};
 
-/// Bytes of operands and results together beyond which results go past the caches: those of a usual
-/// last-level cache.
-const FOOTPRINT: usize = 32 << 20;
+/// Bytes of operands and results together beyond which results go past the caches: three quarters of a usual
+/// last-level cache, which others use too.
+const FOOTPRINT: usize = 24 << 20;
 /// Bytes of an output that is worth it.
 const LARGE: usize = 8 << 20;
 
@@ -74,7 +74,7 @@ mod tests {
     fn only_new_results_of_more_than_a_cache_are_streamed() {
         let of = |n: &Nest| streamed(n, &Plan::of(n));
         assert_eq!(of(&copy(5, 1 << 20, None)), [0]);
-        assert!(of(&copy(4, 1 << 20, None)).is_empty());
+        assert!(of(&copy(3, 1 << 20, None)).is_empty());
         assert!(of(&copy(5, 0, None)).is_empty());
         assert!(of(&copy(5, 1 << 20, Some(0))).is_empty());
     }
