@@ -31,7 +31,7 @@ pub enum Failure {
 
 fn first(found: &Diagnostics) -> &str {
     let error = found.first_error();
-    error.map_or("rejected without a reason", |error| &error.message)
+    error.map_or("rejected without a reason", |error| error.message.as_str())
 }
 
 /// The module of a workload, verified.
