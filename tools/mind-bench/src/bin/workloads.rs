@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use mind_bench::workloads::peaks::Peaks;
 use mind_bench::workloads::report::{self, HEAD, Row};
-use mind_bench::workloads::run::{Effort, measure};
+use mind_bench::workloads::run::{Effort, Failure, measure};
 use mind_bench::workloads::{Workload, all};
 use mind_driver::engine::{Config, Engine};
 use mind_jit::target::Isa;
@@ -127,7 +127,7 @@ fn run(args: &Args, workloads: &[Workload]) -> Result<(), String> {
             isa: args.isa,
             threads: Some(threads),
         };
-        let engine = Engine::new(&config).map_err(|found| format!("{found:?}"))?;
+        let engine = Engine::new(&config).map_err(|found| Failure::Rejected(found).to_string())?;
         let peaks = Peaks::measure(engine.pool(), engine.target());
         println!("{}\n{HEAD}", report::machine(&peaks));
         for workload in workloads {

@@ -19,7 +19,7 @@ use super::Workload;
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The compiler rejected the module.
-    #[error("{0:?}")]
+    #[error("{}", first(.0))]
     Rejected(Diagnostics),
     /// A run stopped.
     #[error(transparent)]
@@ -27,6 +27,11 @@ pub enum Failure {
     /// Arrays of this size are not made up.
     #[error("its arrays are too large to be made up")]
     TooLarge,
+}
+
+fn first(found: &Diagnostics) -> &str {
+    let error = found.first_error();
+    error.map_or("rejected without a reason", |error| error.message.as_str())
 }
 
 /// The module of a workload, verified.
