@@ -15,8 +15,8 @@ use mind_interp::{Arrays, Extents, RunConfig, bind, random_inputs, run};
 use mind_ir::Graph;
 use mind_ir::tensor::Tensor;
 use mind_ir::verify::{VerifyConfig, verify};
-use mind_mil::check::Interface;
 use mind_mil::call::floats;
+use mind_mil::check::Interface;
 use mind_text::{Format, Limits};
 use mind_to_mil::{Config, Layout};
 
@@ -32,10 +32,15 @@ fn main() {
     let trial = match python {
         Some(python) => Trial::test("packages_before_coremltools", move || judged(&python)),
         None if required => Trial::test("packages_before_coremltools", || {
-            Err(Failed::from("`MIND_COREMLTOOLS` names no Python with coremltools"))
+            Err(Failed::from(
+                "`MIND_COREMLTOOLS` names no Python with coremltools",
+            ))
         }),
-        None => Trial::test("packages_before_coremltools (not run: MIND_COREMLTOOLS is not set)", || Ok(()))
-            .with_ignored_flag(true),
+        None => Trial::test(
+            "packages_before_coremltools (not run: MIND_COREMLTOOLS is not set)",
+            || Ok(()),
+        )
+        .with_ignored_flag(true),
     };
     libtest_mimic::run(&arguments, vec![trial]).exit();
 }
@@ -60,12 +65,22 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
     let output = Command::new(python).arg(&script).arg(folder).output();
     let output = output.map_err(|error| format!("{python}: {error}"))?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let lines: Vec<&str> = said.lines().filter(|line| line.starts_with("ok ") || line.starts_with("refused ")).collect();
+    let lines: Vec<&str> = said
+        .lines()
+        .filter(|line| line.starts_with("ok ") || line.starts_with("refused "))
+        .collect();
     if lines.len() != packages.len() {
         let errors = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("{} packages, {} verdicts\n{errors}", packages.len(), lines.len()));
+        return Err(format!(
+            "{} packages, {} verdicts\n{errors}",
+            packages.len(),
+            lines.len()
+        ));
     }
-    let refused: Vec<&str> = lines.into_iter().filter(|line| line.starts_with("refused ")).collect();
+    let refused: Vec<&str> = lines
+        .into_iter()
+        .filter(|line| line.starts_with("refused "))
+        .collect();
     if !refused.is_empty() {
         return Err(refused.join("\n"));
     }
@@ -75,7 +90,10 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
     }
     match compared > packages.len() / 2 {
         true => Ok(()),
-        false => Err(format!("only {compared} of {} packages were inferred", packages.len())),
+        false => Err(format!(
+            "only {compared} of {} packages were inferred",
+            packages.len()
+        )),
     }
 }
 
@@ -86,25 +104,45 @@ fn packages(folder: &Path) -> Result<BTreeMap<String, Judged>, String> {
     let mut packages = BTreeMap::new();
     for (at, case) in all().iter().enumerate() {
         let module = module(case);
-        let Ok(mut g) = session.formats.parse(Format::Core, &module, 0, &Limits::default()) else { continue };
+        let Ok(mut g) = session
+            .formats
+            .parse(Format::Core, &module, 0, &Limits::default())
+        else {
+            continue;
+        };
         if verify(&mut g, &VerifyConfig::default()).has_errors() {
             continue;
         }
         for (word, layout) in layouts {
-            let config = Config { layout, interface: Interface::Any, ..Config::default() };
+            let config = Config {
+                layout,
+                interface: Interface::Any,
+                ..Config::default()
+            };
             let mut low = g.clone();
             if mind_to_mil::lower(&mut low, &config).is_err() {
                 continue;
             }
             let name = format!("case{at:03}-{word}");
-            let package = mind_mlpackage::package(&low).map_err(|found| format!("{module}\n{found:?}"))?;
+            let package =
+                mind_mlpackage::package(&low).map_err(|found| format!("{module}\n{found:?}"))?;
             write(&folder.join(format!("{name}.mlpackage")), &package)?;
-            let arrays = random_inputs(&low, 1, Extents::default()).map_err(|error| format!("{error:?}"))?;
+            let arrays =
+                random_inputs(&low, 1, Extents::default()).map_err(|error| format!("{error:?}"))?;
             let archive = npz::write(arrays.iter().map(|(name, array)| (name.clone(), array)));
             let archive = archive.map_err(|error| error.to_string())?;
-            std::fs::write(folder.join(format!("{name}.in.npz")), archive).map_err(|error| error.to_string())?;
-            let Some(results) = results(&low, &arrays) else { continue };
-            packages.insert(name, Judged { module: module.clone(), results });
+            std::fs::write(folder.join(format!("{name}.in.npz")), archive)
+                .map_err(|error| error.to_string())?;
+            let Some(results) = results(&low, &arrays) else {
+                continue;
+            };
+            packages.insert(
+                name,
+                Judged {
+                    module: module.clone(),
+                    results,
+                },
+            );
         }
     }
     Ok(packages)
@@ -114,7 +152,10 @@ fn module(case: &Case) -> String {
     let mut text = String::new();
     for (at, shape) in case.shapes.iter().enumerate() {
         let dims: Vec<String> = shape.iter().map(ToString::to_string).collect();
-        text += &format!("%{at} = Input {{name=x{at}}} : tensor<f32[{}]>\n", dims.join(", "));
+        text += &format!(
+            "%{at} = Input {{name=x{at}}} : tensor<f32[{}]>\n",
+            dims.join(", ")
+        );
     }
     text + &format!("%9 = {}\noutputs: %9\n", case.op)
 }
@@ -132,20 +173,29 @@ fn write(folder: &Path, package: &mind_mlpackage::Package) -> Result<(), String>
         (folder.join("Manifest.json"), package.manifest.as_bytes()),
     ];
     std::fs::create_dir_all(data.join("weights")).map_err(|error| error.to_string())?;
-    files.iter().try_for_each(|(path, bytes)| std::fs::write(path, bytes).map_err(|error| error.to_string()))
+    files.iter().try_for_each(|(path, bytes)| {
+        std::fs::write(path, bytes).map_err(|error| error.to_string())
+    })
 }
 
 /// Compares what was inferred with what was computed: 1 where there was something to compare.
 fn compare(folder: &Path, name: &str, judged: &Judged) -> Result<usize, String> {
-    let Ok(bytes) = std::fs::read(folder.join(format!("{name}.out.npz"))) else { return Ok(0) };
+    let Ok(bytes) = std::fs::read(folder.join(format!("{name}.out.npz"))) else {
+        return Ok(0);
+    };
     let inferred = npz::read(&bytes, 1 << 30).map_err(|error| error.to_string())?;
     for (at, result) in judged.results.iter().enumerate() {
-        let Some(found) = inferred.get(&at.to_string()) else { return Ok(0) };
+        let Some(found) = inferred.get(&at.to_string()) else {
+            return Ok(0);
+        };
         let pairs = floats(result).into_iter().zip(floats(found));
         for (own, other) in pairs {
             let fits = own.is_finite() && other.is_finite();
             if fits && (own - other).abs() > ERROR * (1.0 + own.abs()) {
-                return Err(format!("{name}: coremltools infers {other}, not {own}\n{}", judged.module));
+                return Err(format!(
+                    "{name}: coremltools infers {other}, not {own}\n{}",
+                    judged.module
+                ));
             }
         }
     }

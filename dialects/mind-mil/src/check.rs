@@ -281,9 +281,16 @@ fn argument_name(g: &Graph, block: BlockId, index: usize) -> Option<&str> {
     if let Some(func) = g.view::<Func>(owner) {
         return Some(func.parameter(g, index).0).filter(|name| !name.is_empty());
     }
-    let at = g.regions(owner).iter().position(|&region| g.block(region) == block)?;
+    let at = g
+        .regions(owner)
+        .iter()
+        .position(|&region| g.block(region) == block)?;
     let Some(Attr::Str(out)) = g.attrs(owner).get(OUT).copied() else {
         return None;
     };
-    g.name(out).split('|').nth(at + 1)?.split_ascii_whitespace().nth(index)
+    g.name(out)
+        .split('|')
+        .nth(at + 1)?
+        .split_ascii_whitespace()
+        .nth(index)
 }

@@ -19,7 +19,9 @@ fn module(formats: &Formats, ops: usize) -> Graph {
         text += &format!("%{at} = {} (%{})\n", names[at % names.len()], at - 1);
     }
     text += &format!("outputs: %{ops}\n");
-    let mut g = formats.parse(Format::Core, &text, 0, &Limits::none()).unwrap();
+    let mut g = formats
+        .parse(Format::Core, &text, 0, &Limits::none())
+        .unwrap();
     assert!(!verify(&mut g, &VerifyConfig::default()).has_errors());
     g
 }
@@ -44,7 +46,11 @@ fn mil(c: &mut Criterion) {
     let text = formats.print(Format::Mil, &small).unwrap();
     assert!(text.matches(";\n").count() >= 3_000);
     group.bench_function("parse 3k statements", |b| {
-        b.iter(|| formats.parse(Format::Mil, black_box(&text), 0, &Limits::none()).unwrap());
+        b.iter(|| {
+            formats
+                .parse(Format::Mil, black_box(&text), 0, &Limits::none())
+                .unwrap()
+        });
     });
     group.finish();
 }

@@ -12,18 +12,30 @@ use crate::call::{Call, floats, integers};
 pub(crate) fn blocks(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let names = ["block_size", "upscale_factor", "downscale_factor"];
-    let factor = names.iter().find_map(|name| call.int(name)).unwrap_or(1).max(1) as usize;
+    let factor = names
+        .iter()
+        .find_map(|name| call.int(name))
+        .unwrap_or(1)
+        .max(1) as usize;
     let [n, c, h, w] = *x.shape() else {
         return Err(EvalError::Shape("it takes rank 4".to_owned()));
     };
     let (split, order, joined): ([usize; 6], [i64; 6], [usize; 4]) = match call.name {
         "depth_to_space" => {
             let inner = c / (factor * factor);
-            ([n, factor, factor, inner, h, w], [0, 3, 4, 1, 5, 2], [n, inner, h * factor, w * factor])
+            (
+                [n, factor, factor, inner, h, w],
+                [0, 3, 4, 1, 5, 2],
+                [n, inner, h * factor, w * factor],
+            )
         }
         "pixel_shuffle" => {
             let inner = c / (factor * factor);
-            ([n, inner, factor, factor, h, w], [0, 1, 4, 2, 5, 3], [n, inner, h * factor, w * factor])
+            (
+                [n, inner, factor, factor, h, w],
+                [0, 1, 4, 2, 5, 3],
+                [n, inner, h * factor, w * factor],
+            )
         }
         name => {
             let outer = [n, c * factor * factor, h / factor, w / factor];
@@ -35,7 +47,10 @@ pub(crate) fn blocks(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> 
         }
     };
     if split.iter().product::<usize>() != x.count() {
-        return Err(EvalError::Shape(format!("{:?} has no blocks of {factor}", x.shape())));
+        return Err(EvalError::Shape(format!(
+            "{:?} has no blocks of {factor}",
+            x.shape()
+        )));
     }
     let apart = x.clone().with_shape(split.to_vec());
     one(permuted(cx, &apart, &order)?.with_shape(joined.to_vec()))
@@ -44,7 +59,10 @@ pub(crate) fn blocks(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> 
 /// The `k` largest or smallest along `axis` and their places; of equal ones the first.
 pub(crate) fn topk(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
-    let axis = call.int("axis").unwrap_or(-1).rem_euclid(x.rank().max(1) as i64) as usize;
+    let axis = call
+        .int("axis")
+        .unwrap_or(-1)
+        .rem_euclid(x.rank().max(1) as i64) as usize;
     let k = call.int("k").unwrap_or(1).max(0) as usize;
     let inner: usize = x.shape()[axis + 1..].iter().product();
     let extent = x.shape()[axis];
@@ -80,7 +98,9 @@ pub(crate) fn topk(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> Eva
 /// One value everywhere.
 pub(crate) fn fill(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let shape = integers(operand(call, operands, "shape")).into_iter();
-    let shape: Vec<usize> = shape.map(|extent| usize::try_from(extent).unwrap_or(0)).collect();
+    let shape: Vec<usize> = shape
+        .map(|extent| usize::try_from(extent).unwrap_or(0))
+        .collect();
     let zero = Tensor::scalar(0f32);
     let value = super::kernel::optional(call, operands, "value").unwrap_or(&zero);
     let count = cx.count(value.dtype(), &shape)?;
@@ -93,11 +113,15 @@ pub(crate) fn range(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> E
     let (start, end, step) = (number("start"), number("end"), number("step"));
     let count = ((end - start) / step).ceil();
     if !(0.0..1e9).contains(&count) {
-        return Err(EvalError::Shape(format!("no numbers from {start} to {end} by {step}")));
+        return Err(EvalError::Shape(format!(
+            "no numbers from {start} to {end} by {step}"
+        )));
     }
     let like = operand(call, operands, "start");
     cx.count(like.dtype(), &[count as usize])?;
-    let elements: Vec<f32> = (0..count as usize).map(|at| (start + at as f64 * step) as f32).collect();
+    let elements: Vec<f32> = (0..count as usize)
+        .map(|at| (start + at as f64 * step) as f32)
+        .collect();
     one(numbers(like, vec![count as usize], &elements))
 }
 
@@ -111,18 +135,37 @@ pub(crate) fn shape(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> Ev
 }
 
 /// `scale (data - offset)`, each factor along its axis or block by block.
-pub(crate) fn dequantized(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+pub(crate) fn dequantized(
+    call: &Call<'_>,
+    cx: &EvalCx<'_>,
+    operands: &[&Tensor],
+) -> EvalManyResult {
     let data = match call.index("quantized_data") {
         Some(index) => operands[index],
-        None => operand(call, operands, if call.name == "dequantize" { "input" } else { "data" }),
+        None => operand(
+            call,
+            operands,
+            if call.name == "dequantize" {
+                "input"
+            } else {
+                "data"
+            },
+        ),
     };
     let scale = operand(call, operands, "scale");
-    let offset = ["zero_point", "offset"].iter().find_map(|name| super::kernel::optional(call, operands, name));
-    let axis = call.int("axis").map(|axis| axis.rem_euclid(data.rank().max(1) as i64) as usize);
+    let offset = ["zero_point", "offset"]
+        .iter()
+        .find_map(|name| super::kernel::optional(call, operands, name));
+    let axis = call
+        .int("axis")
+        .map(|axis| axis.rem_euclid(data.rank().max(1) as i64) as usize);
     cx.count(scale.dtype(), data.shape())?;
     let (scales, offsets) = (singles(scale), offset.map(singles));
     let place = |factor: &Tensor, index: &[usize]| -> usize {
-        match (factor.count(), factor.rank() == data.rank() && factor.rank() > 1) {
+        match (
+            factor.count(),
+            factor.rank() == data.rank() && factor.rank() > 1,
+        ) {
             (1, _) => 0,
             (_, true) => index.iter().enumerate().fold(0, |at, (dim, &step)| {
                 let block = (data.shape()[dim] / factor.shape()[dim]).max(1);
@@ -147,14 +190,29 @@ pub(crate) fn dequantized(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]
 
 /// The entries of a table at `indices`: one table for all, or a table for each block.
 pub(crate) fn lut(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
-    let (indices, lut) = (operand(call, operands, "indices"), operand(call, operands, "lut"));
+    let (indices, lut) = (
+        operand(call, operands, "indices"),
+        operand(call, operands, "lut"),
+    );
     let result = call.g.ty(call.g.result(call.op));
-    let shape: Option<Vec<usize>> = result.shape.iter().map(|dim| usize::try_from(dim.fixed()?).ok()).collect();
-    let Some(shape) = shape else { return Err(EvalError::NotEvaluable("a table of open extents")) };
+    let shape: Option<Vec<usize>> = result
+        .shape
+        .iter()
+        .map(|dim| usize::try_from(dim.fixed()?).ok())
+        .collect();
+    let Some(shape) = shape else {
+        return Err(EvalError::NotEvaluable("a table of open extents"));
+    };
     let count = cx.count(lut.dtype(), &shape)?;
     let old = call.index("shape").is_some();
-    let entries = if old { lut.count() } else { lut.shape()[lut.rank() - 2] };
-    if !entries.is_power_of_two() || !old && (lut.shape()[lut.rank() - 1] != 1 || indices.shape() != shape) {
+    let entries = if old {
+        lut.count()
+    } else {
+        lut.shape()[lut.rank() - 2]
+    };
+    if !entries.is_power_of_two()
+        || !old && (lut.shape()[lut.rank() - 1] != 1 || indices.shape() != shape)
+    {
         return Err(EvalError::NotEvaluable("a table of vectors"));
     }
     let bytes = integers(indices);

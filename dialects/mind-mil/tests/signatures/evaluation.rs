@@ -4,13 +4,72 @@ use mind_mil::ops::ROWS;
 
 /// Ops that the interpreter does not run, by reason.
 const EXCUSED: &[(&str, &[&str])] = &[
-    ("not written; a run names the op", &["argsort", "band_part", "batch_to_space", "conv_transpose", "fill_like", "gather_nd", "l2_pool", "local_response_norm", "non_maximum_suppression", "non_zero", "one_hot", "reduce_prod", "reverse_sequence", "scatter", "scatter_along_axis", "scatter_nd", "slice_update", "sliding_windows", "softplus_parametric", "space_to_batch"]),
-    ("no such function is defined to the bit", &["acos", "asin", "atan", "atanh", "cos", "pow", "sin", "tan"]),
-    ("numbers on a scale are not run", &["conv_quantized", "quantize"]),
+    (
+        "not written; a run names the op",
+        &[
+            "argsort",
+            "band_part",
+            "batch_to_space",
+            "conv_transpose",
+            "fill_like",
+            "gather_nd",
+            "l2_pool",
+            "local_response_norm",
+            "non_maximum_suppression",
+            "non_zero",
+            "one_hot",
+            "reduce_prod",
+            "reverse_sequence",
+            "scatter",
+            "scatter_along_axis",
+            "scatter_nd",
+            "slice_update",
+            "sliding_windows",
+            "softplus_parametric",
+            "space_to_batch",
+        ],
+    ),
+    (
+        "no such function is defined to the bit",
+        &["acos", "asin", "atan", "atanh", "cos", "pow", "sin", "tan"],
+    ),
+    (
+        "numbers on a scale are not run",
+        &["conv_quantized", "quantize"],
+    ),
     ("a run keeps no state", &["read_state", "write_state"]),
-    ("its result is random", &["random_bernoulli", "random_categorical", "random_normal", "random_uniform"]),
-    ("images are not resampled", &["affine", "crop", "crop_resize", "resample", "resize", "resize_bilinear", "resize_nearest_neighbor", "upsample_bilinear", "upsample_nearest_neighbor"]),
-    ("compressed constants are not expanded", &["constexpr_cast", "constexpr_lut_to_sparse", "constexpr_sparse_blockwise_shift_scale", "constexpr_sparse_to_dense"]),
+    (
+        "its result is random",
+        &[
+            "random_bernoulli",
+            "random_categorical",
+            "random_normal",
+            "random_uniform",
+        ],
+    ),
+    (
+        "images are not resampled",
+        &[
+            "affine",
+            "crop",
+            "crop_resize",
+            "resample",
+            "resize",
+            "resize_bilinear",
+            "resize_nearest_neighbor",
+            "upsample_bilinear",
+            "upsample_nearest_neighbor",
+        ],
+    ),
+    (
+        "compressed constants are not expanded",
+        &[
+            "constexpr_cast",
+            "constexpr_lut_to_sparse",
+            "constexpr_sparse_blockwise_shift_scale",
+            "constexpr_sparse_to_dense",
+        ],
+    ),
     ("blocks read values from outside", &["cond", "while_loop"]),
     ("recurrent layers are not run", &["gru", "lstm", "rnn"]),
 ];
@@ -18,7 +77,9 @@ const EXCUSED: &[(&str, &[&str])] = &[
 #[test]
 fn every_op_is_evaluated_or_excused() {
     for row in ROWS {
-        let excused = EXCUSED.iter().any(|(reason, ops)| !reason.is_empty() && ops.contains(&row.name));
+        let excused = EXCUSED
+            .iter()
+            .any(|(reason, ops)| !reason.is_empty() && ops.contains(&row.name));
         assert_ne!(row.eval.is_some(), excused, "{}", row.name);
     }
 }

@@ -15,8 +15,14 @@ fn program(statements: &str) -> String {
 /// A statement for each reason, which that row decides.
 const CASES: &[(&str, &str)] = &[
     ("op-unsupported", "tensor<fp16, [2, 4]> y = tan(x = x);"),
-    ("dtype-int32", "tensor<int32, [2, 4]> y = cast(dtype = string(\"int32\"), x = x);"),
-    ("dtype-fp32", "tensor<fp32, [2, 4]> y = cast(dtype = string(\"fp32\"), x = x);"),
+    (
+        "dtype-int32",
+        "tensor<int32, [2, 4]> y = cast(dtype = string(\"int32\"), x = x);",
+    ),
+    (
+        "dtype-fp32",
+        "tensor<fp32, [2, 4]> y = cast(dtype = string(\"fp32\"), x = x);",
+    ),
     (
         "rank",
         "tensor<fp16, [1, 1, 1, 1, 2, 4]> y = reshape(shape = tensor<int32, [6]>([1, 1, 1, 1, 2, 4]), x = x);",
@@ -37,7 +43,10 @@ const CASES: &[(&str, &str)] = &[
         "tensor<fp16, [2, 1]> y = reduce_sum(axes = tensor<int32, [1]>([1]), keep_dims = bool(true), x = x);",
     ),
     ("chip-floor", "tensor<fp16, [2, 4]> y = sin(x = x);"),
-    ("reports-disagree", "tensor<fp16, [2, 4]> y = cast(dtype = string(\"fp16\"), x = x);"),
+    (
+        "reports-disagree",
+        "tensor<fp16, [2, 4]> y = cast(dtype = string(\"fp16\"), x = x);",
+    ),
 ];
 
 #[test]
@@ -56,7 +65,11 @@ fn each_row_decides_where_it_should() {
 #[test]
 fn rows_say_what_to_do_and_where_they_come_from() {
     for row in CONSTRAINTS {
-        assert!(!row.rewrite.is_empty() && !row.source.is_empty(), "{}", row.reason);
+        assert!(
+            !row.rewrite.is_empty() && !row.source.is_empty(),
+            "{}",
+            row.reason
+        );
     }
 }
 

@@ -7,7 +7,9 @@ const EXCUSED: &[(&str, &str)] = &[];
 fn every_op_lowers_or_is_excused() {
     let ops = mind_core::ops::OPS.iter().chain(mind_tensor::ops::OPS);
     for def in ops {
-        let excused = EXCUSED.iter().any(|(name, reason)| *name == def.name && !reason.is_empty());
+        let excused = EXCUSED
+            .iter()
+            .any(|(name, reason)| *name == def.name && !reason.is_empty());
         assert_ne!(mind_to_mil::lowers(def), excused, "{}", def.name);
     }
 }

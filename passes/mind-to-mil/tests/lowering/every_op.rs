@@ -23,7 +23,10 @@ fn module(case: &Case, dtype: DType, indices: DType) -> String {
     for (at, shape) in case.shapes.iter().enumerate() {
         let dtype = if at == 1 { indices } else { dtype };
         let dims: Vec<String> = shape.iter().map(ToString::to_string).collect();
-        text += &format!("%{at} = Input {{name=x{at}}} : tensor<{dtype}[{}]>\n", dims.join(", "));
+        text += &format!(
+            "%{at} = Input {{name=x{at}}} : tensor<{dtype}[{}]>\n",
+            dims.join(", ")
+        );
     }
     text + &format!("%9 = {}\noutputs: %9\n", case.op)
 }
@@ -35,8 +38,16 @@ fn configs() -> [(Config, f64); 3] {
         layout: Layout::Keep,
         ..Config::default()
     };
-    let convolved = Config { layout: Layout::Ane, opset: Opset::Ios17, ..Config::default() };
-    [(Config::default(), HALVES), (convolved, HALVES), (singles, SINGLES)]
+    let convolved = Config {
+        layout: Layout::Ane,
+        opset: Opset::Ios17,
+        ..Config::default()
+    };
+    [
+        (Config::default(), HALVES),
+        (convolved, HALVES),
+        (singles, SINGLES),
+    ]
 }
 
 #[test]
@@ -45,8 +56,15 @@ fn every_op_computes_what_it_did() {
     let mut refused: BTreeSet<String> = BTreeSet::new();
     let mut check = |case: &Case, dtype: DType, indices: DType| {
         let module = module(case, dtype, indices);
-        let Ok(g) = read(Format::Core, &module) else { return };
-        let name = case.op.split([' ', '(']).next().unwrap_or_default().to_owned();
+        let Ok(g) = read(Format::Core, &module) else {
+            return;
+        };
+        let name = case
+            .op
+            .split([' ', '('])
+            .next()
+            .unwrap_or_default()
+            .to_owned();
         let arrays = random_inputs(&g, 1, Extents::default()).expect("small arrays");
         let expected = results(&g, &arrays);
         for (config, error) in configs() {
@@ -58,9 +76,12 @@ fn every_op_computes_what_it_did() {
                 }
             };
             let found = results(&low, &narrowed(&low, &arrays));
-            let (Some(expected), Some(found)) = (&expected, found) else { continue };
+            let (Some(expected), Some(found)) = (&expected, found) else {
+                continue;
+            };
             for (expected, found) in expected.iter().zip(&found) {
-                near(expected, found, error).unwrap_or_else(|why| panic!("{why}\n{module}\n{}", text(&low)));
+                near(expected, found, error)
+                    .unwrap_or_else(|why| panic!("{why}\n{module}\n{}", text(&low)));
             }
             *ran.entry(name.clone()).or_default() += 1;
         }
@@ -74,7 +95,10 @@ fn every_op_computes_what_it_did() {
     for op in mind_core::ops::OPS {
         let Some(name) = op.names.core else { continue };
         let constant = name.starts_with("Const") || matches!(name, "Input" | "Fused");
-        assert!(constant || ran.contains_key(name), "{name} never ran: {refused:#?}");
+        assert!(
+            constant || ran.contains_key(name),
+            "{name} never ran: {refused:#?}"
+        );
     }
 }
 
@@ -83,14 +107,21 @@ fn the_tensor_dialect_computes_the_same() {
     let mut ran = 0;
     for case in all() {
         let module = module(&case, DType::F32, DType::F32);
-        let Ok(mut g) = read(Format::Core, &module) else { continue };
+        let Ok(mut g) = read(Format::Core, &module) else {
+            continue;
+        };
         let arrays = random_inputs(&g, 1, Extents::default()).expect("small arrays");
-        let Some(expected) = results(&g, &arrays) else { continue };
+        let Some(expected) = results(&g, &arrays) else {
+            continue;
+        };
         mind_to_tensor::lower(&mut g).unwrap_or_else(|why| panic!("{}", why.message));
-        let Ok(low) = lowered(&g, &Config::default()) else { continue };
+        let Ok(low) = lowered(&g, &Config::default()) else {
+            continue;
+        };
         let found = results(&low, &narrowed(&low, &arrays)).expect("a program that runs");
         for (expected, found) in expected.iter().zip(&found) {
-            near(expected, found, HALVES).unwrap_or_else(|why| panic!("{why}\n{module}\n{}", text(&low)));
+            near(expected, found, HALVES)
+                .unwrap_or_else(|why| panic!("{why}\n{module}\n{}", text(&low)));
         }
         ran += 1;
     }

@@ -27,7 +27,9 @@ static FORMATS: LazyLock<Formats> = LazyLock::new(|| {
 /// The module of a text, or why it is none.
 pub fn read(format: Format, text: &str) -> Result<Graph, String> {
     let shown = |found| render_text(&found, &SourceFile::new("m", text), false);
-    let mut g = FORMATS.parse(format, text, 0, &Limits::default()).map_err(shown)?;
+    let mut g = FORMATS
+        .parse(format, text, 0, &Limits::default())
+        .map_err(shown)?;
     let found = verify(&mut g, &VerifyConfig::default());
     match found.is_empty() {
         true => Ok(g),
@@ -70,8 +72,15 @@ pub fn narrowed(program: &Graph, arrays: &Arrays) -> Arrays {
     let inputs = mind_interp::inputs(program);
     let narrow = |input: mind_interp::InputSpec<'_>| {
         let array = &arrays[input.name];
-        let shape = if array.rank() == 0 { vec![1] } else { array.shape().to_vec() };
-        (input.name.to_owned(), cast(array, input.ty.dtype).with_shape(shape))
+        let shape = if array.rank() == 0 {
+            vec![1]
+        } else {
+            array.shape().to_vec()
+        };
+        (
+            input.name.to_owned(),
+            cast(array, input.ty.dtype).with_shape(shape),
+        )
     };
     inputs.into_iter().map(narrow).collect()
 }
@@ -80,7 +89,10 @@ fn cast(tensor: &Tensor, dtype: DType) -> Tensor {
     let shape = tensor.shape().to_vec();
     let numbers = floats(tensor);
     match dtype {
-        DType::F16 => Tensor::of(shape, numbers.into_iter().map(half::f16::from_f64).collect()),
+        DType::F16 => Tensor::of(
+            shape,
+            numbers.into_iter().map(half::f16::from_f64).collect(),
+        ),
         DType::U16 => Tensor::of(shape, numbers.into_iter().map(|x| x as u16).collect()),
         DType::I32 => Tensor::of(shape, numbers.into_iter().map(|x| x as i32).collect()),
         _ => tensor.clone(),

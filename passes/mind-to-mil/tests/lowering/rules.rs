@@ -34,7 +34,10 @@ fn a_reduction_times_zero_is_a_difference() {
     };
     for zero in ["0.0", "1e-30"] {
         let text = program(&module(zero), &Config::default());
-        assert!(!text.contains(" mul(") && text.contains("sub(x = reduce_sum"), "{text}");
+        assert!(
+            !text.contains(" mul(") && text.contains("sub(x = reduce_sum"),
+            "{text}"
+        );
     }
     assert!(program(&module("0.5"), &Config::default()).contains(" mul("));
 }
@@ -67,7 +70,10 @@ fn gathers_take_narrow_indices() {
     let module = "%0 = Input {name=x} : tensor<f32[8, 4]>\n%1 = Input {name=i} : tensor<i32[3]>\n\
         %2 = Gather (%0, %1)\noutputs: %2\n";
     assert!(program(module, &Config::default()).contains("tensor<uint16, [3]> i"));
-    let open = Config { interface: Interface::Any, ..Config::default() };
+    let open = Config {
+        interface: Interface::Any,
+        ..Config::default()
+    };
     assert!(program(module, &open).contains("tensor<int32, [3]> i"));
 }
 
@@ -82,7 +88,10 @@ fn matrices_are_convolutions_where_rows_fill_the_last_axis() {
     };
     assert!(program(&module(32), &Config::default()).contains(" conv("));
     assert!(program(&module(31), &Config::default()).contains(" matmul("));
-    let keep = Config { layout: Layout::Keep, ..Config::default() };
+    let keep = Config {
+        layout: Layout::Keep,
+        ..Config::default()
+    };
     assert!(program(&module(32), &keep).contains(" matmul("));
 }
 
@@ -98,7 +107,10 @@ fn attention_is_one_op_from_64_heads_and_496_positions() {
         )
     };
     let one = program(&module(64, 496), &Config::default());
-    assert!(one.contains("scaled_dot_product_attention(key = k, query = q, value = v)"), "{one}");
+    assert!(
+        one.contains("scaled_dot_product_attention(key = k, query = q, value = v)"),
+        "{one}"
+    );
     assert!(!one.contains("softmax"), "{one}");
     for (heads, positions) in [(63, 496), (64, 495)] {
         assert!(program(&module(heads, positions), &Config::default()).contains(" softmax("));
@@ -108,13 +120,25 @@ fn attention_is_one_op_from_64_heads_and_496_positions() {
 #[test]
 fn what_mil_cannot_say_is_refused_by_name() {
     let cases = [
-        ("%0 = Input {name=x} : tensor<f64[2]>\n%1 = Relu (%0)\noutputs: %1\n", "no op of MIL takes f64"),
-        ("%0 = Input {name=x} : tensor<f32[B]>\n%1 = Relu (%0)\noutputs: %1\n", "has an extent that is not known"),
-        ("%0 = Input {name=x} : tensor<i32[2]>\n%1 = Neg (%0)\noutputs: %1\n", "a program takes no int32"),
+        (
+            "%0 = Input {name=x} : tensor<f64[2]>\n%1 = Relu (%0)\noutputs: %1\n",
+            "no op of MIL takes f64",
+        ),
+        (
+            "%0 = Input {name=x} : tensor<f32[B]>\n%1 = Relu (%0)\noutputs: %1\n",
+            "has an extent that is not known",
+        ),
+        (
+            "%0 = Input {name=x} : tensor<i32[2]>\n%1 = Neg (%0)\noutputs: %1\n",
+            "a program takes no int32",
+        ),
     ];
     for (module, reason) in cases {
         let found = refused(module, &Config::default());
-        assert!(found.contains(reason) && found.contains("cannot be lowered to MIL"), "{found}");
+        assert!(
+            found.contains(reason) && found.contains("cannot be lowered to MIL"),
+            "{found}"
+        );
     }
 }
 

@@ -258,7 +258,11 @@ impl<'b> Builder<'b> {
             .map(|(_, name)| name.text)
             .collect();
         let mut out = out.join(" ");
-        if statement.blocks.iter().any(|block| !block.params.is_empty()) {
+        if statement
+            .blocks
+            .iter()
+            .any(|block| !block.params.is_empty())
+        {
             for block in &statement.blocks {
                 out.push_str(" |");
                 block.params.iter().for_each(|(_, name)| {
