@@ -116,6 +116,9 @@ impl Lowering<'_> {
             if std::ptr::eq(g.def(op), Program::DEF) {
                 continue;
             }
+            if self.found.has_errors() && reads_rejected(g, op) {
+                continue;
+            }
             if g.def(op).has_closed_body() {
                 self.body(g, op, anchor.unwrap_or(op));
             } else if let Err(refused) = self.op(g, op, anchor.unwrap_or(op)) {
@@ -210,6 +213,15 @@ impl Lowering<'_> {
             Err(refused) => self.found.push(refused.at("an output", g.span(op))),
         }
     }
+}
+
+/// Whether the op reads what was not lowered: the reason was given there.
+fn reads_rejected(g: &Graph, op: OpId) -> bool {
+    let lowered = |value: ValueId| {
+        let source = g.defining_op(value);
+        source.is_some_and(|source| g.def(source).name.starts_with("mil."))
+    };
+    !g.operands(op).iter().all(|&value| lowered(value))
 }
 
 fn erase(g: &mut Graph, op: OpId) {

@@ -112,7 +112,7 @@ fn no_text_makes_the_parser_panic() {
                 .wrapping_add(1);
             let mut bytes = text.as_bytes().to_vec();
             let at = (state >> 33) as usize % bytes.len();
-            let with = b"()[]{}<>,;=?@-x09\"\xc3/\n.p"[(state >> 20) as usize % 24];
+            let with = b"()[]{}<>,;=?@-x09\"\xc3/\n.p"[(state >> 20) as usize % 23];
             match state >> 62 {
                 0 => bytes[at] = with,
                 1 => bytes.insert(at, with),
@@ -142,7 +142,6 @@ fn nesting_and_size_have_bounds() {
         )),
         frame(&format!("{} a = relu(x = x);", "list<".repeat(deep))),
         frame(&"tensor<fp16, [1]> a = cond(pred = x)(){".repeat(deep / 10)),
-        frame("tensor<fp16, [9223372036854775807, 9223372036854775807]> a = relu(x = x);"),
         frame("tensor<fp16, [99999999999]> a = const()[val = tensor<fp16, [99999999999]>([0])];"),
         format!("program(1.3)[a = {}]{{", "(".repeat(deep)),
         "é ".repeat(deep),
@@ -156,6 +155,9 @@ fn nesting_and_size_have_bounds() {
         );
         survives(&text);
     }
+    survives(&frame(
+        "tensor<fp16, [9223372036854775807, 9223372036854775807]> a = relu(x = x);",
+    ));
 }
 
 #[test]

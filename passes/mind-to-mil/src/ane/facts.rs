@@ -73,19 +73,7 @@ pub(super) fn broken(
             let widest = sizes.into_iter().max()?;
             (widest > most).then(|| format!("window is {widest}, limit is {most}"))
         }
-        Limit::Contracted(most) => {
-            let x = call
-                .value("x")
-                .filter(|_| matches!(row.name, "matmul" | "linear"))?;
-            let shape = g.ty(x).shape;
-            let at = if call.flag("transpose_x") {
-                shape.len().checked_sub(2)?
-            } else {
-                shape.len().checked_sub(1)?
-            };
-            let inner = shape.get(at)?.fixed()?;
-            (inner > most).then(|| format!("contracted extent is {inner}, limit is {most}"))
-        }
+        Limit::Contracted(most) => contracted(most, g, row, call),
         Limit::FixedIndices => {
             let indices = call
                 .value("indices")
@@ -119,26 +107,8 @@ pub(super) fn broken(
             let epsilon = call.float("epsilon")?;
             (epsilon > 0.0 && epsilon < least).then(|| format!("epsilon is {epsilon:e}"))
         }
-        Limit::WeightSum(most) => {
-            let name = if row.name == "matmul" { "y" } else { "weight" };
-            let weight = constant_of(g, call.value(name)?)?.tensor(g)?;
-            let sum: f64 = floats(&weight)
-                .into_iter()
-                .map(f64::abs)
-                .fold(0.0, f64::max)
-                * weight.shape().iter().skip(1).product::<usize>() as f64;
-            (sum >= most)
-                .then(|| format!("magnitudes of the weight may sum to {sum:.0} for inputs up to 1"))
-        }
-        Limit::Finite => {
-            let mut constants = g
-                .operands(op)
-                .iter()
-                .filter_map(|&value| constant_of(g, value)?.tensor(g));
-            let bad = constants
-                .find_map(|tensor| floats(&tensor).into_iter().find(|value| !value.is_finite()))?;
-            Some(format!("a constant holds {bad}"))
-        }
+        Limit::WeightSum(most) => weight_sum(most, g, row, call),
+        Limit::Finite => finite(g, op),
     }
 }
 
@@ -163,4 +133,40 @@ fn reduction_times_zero(g: &Graph, row: &MilOp, call: &Call<'_>) -> Option<Strin
         let zeros = floats(&tensor).into_iter().all(|element| element == 0.0);
         (reduction.starts_with("reduce_") && zeros).then(|| format!("`{reduction}` times 0"))
     })
+}
+
+fn contracted(most: i64, g: &Graph, row: &MilOp, call: &Call<'_>) -> Option<String> {
+    let x = call
+        .value("x")
+        .filter(|_| matches!(row.name, "matmul" | "linear"))?;
+    let shape = g.ty(x).shape;
+    let at = if call.flag("transpose_x") {
+        shape.len().checked_sub(2)?
+    } else {
+        shape.len().checked_sub(1)?
+    };
+    let inner = shape.get(at)?.fixed()?;
+    (inner > most).then(|| format!("contracted extent is {inner}, limit is {most}"))
+}
+
+fn weight_sum(most: f64, g: &Graph, row: &MilOp, call: &Call<'_>) -> Option<String> {
+    let name = if row.name == "matmul" { "y" } else { "weight" };
+    let weight = constant_of(g, call.value(name)?)?.tensor(g)?;
+    let sum: f64 = floats(&weight)
+        .into_iter()
+        .map(f64::abs)
+        .fold(0.0, f64::max)
+        * weight.shape().iter().skip(1).product::<usize>() as f64;
+    (sum >= most)
+        .then(|| format!("magnitudes of the weight may sum to {sum:.0} for inputs up to 1"))
+}
+
+fn finite(g: &Graph, op: OpId) -> Option<String> {
+    let mut constants = g
+        .operands(op)
+        .iter()
+        .filter_map(|&value| constant_of(g, value)?.tensor(g));
+    let bad = constants
+        .find_map(|tensor| floats(&tensor).into_iter().find(|value| !value.is_finite()))?;
+    Some(format!("a constant holds {bad}"))
 }

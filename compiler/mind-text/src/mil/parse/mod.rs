@@ -1,10 +1,10 @@
 //! Parsing: text to syntax, and syntax to a graph.
 
+mod body;
 mod build;
 mod literal;
 mod program;
 mod reader;
-mod statement;
 mod types;
 
 use mind_diag::Diagnostics;

@@ -1,12 +1,11 @@
-//! Reading programs, functions and blocks.
+//! Reading programs and functions.
 
 use mind_diag::Diagnostic;
 
+use super::body::{body, params};
 use super::reader::Reader;
-use super::statement::statement;
-use super::types::ty;
-use crate::mil::lex::{ARROW, Kind};
-use crate::mil::syntax::{Block, Function, Name, Program};
+use crate::mil::lex::Kind;
+use crate::mil::syntax::{Function, Program};
 use crate::scan::Parsed;
 
 /// Reads a program; none where its frame is broken, which was then reported.
@@ -90,65 +89,6 @@ fn function<'t>(reader: &mut Reader<'t>) -> Parsed<Function<'t>> {
         opset,
         attributes,
         block,
-    })
-}
-
-/// Reads a nested block.
-pub(super) fn block<'t>(reader: &mut Reader<'t>, depth: usize) -> Parsed<Block<'t>> {
-    reader.check_depth(depth, "blocks")?;
-    let params = params(reader)?;
-    body(reader, params, depth)
-}
-
-type Params<'t> = Vec<(crate::mil::types::Type, Name<'t>)>;
-
-fn params<'t>(reader: &mut Reader<'t>) -> Parsed<Params<'t>> {
-    reader.mark(b'(')?;
-    let mut params = Vec::new();
-    while !reader.at(b')') {
-        if !params.is_empty() {
-            reader.mark(b',')?;
-        }
-        params.push((ty(reader)?, reader.word("a parameter's name")?));
-    }
-    reader.bump();
-    Ok(params)
-}
-
-/// Reads `{ statements } -> (outputs)`.
-fn body<'t>(reader: &mut Reader<'t>, params: Params<'t>, depth: usize) -> Parsed<Block<'t>> {
-    reader.mark(b'{')?;
-    let mut statements = Vec::new();
-    while !reader.at(b'}') && reader.peek().kind != Kind::End {
-        reader.statements += 1;
-        if reader.statements > reader.limits.nodes {
-            let message = format!("more than {} statements", reader.limits.nodes);
-            return Err(Box::new(Diagnostic::error(reader.peek().span, message)));
-        }
-        match statement(reader, depth) {
-            Ok(statement) => statements.push(statement),
-            Err(error) => {
-                reader.report(*error);
-                reader.recover();
-            }
-        }
-    }
-    reader.mark(b'}')?;
-    reader.mark(ARROW)?;
-    let end = reader.mark(b'(')?;
-    let mut outputs = Vec::new();
-    while !reader.at(b')') {
-        if !outputs.is_empty() {
-            reader.mark(b',')?;
-        }
-        outputs.push(reader.word("an output's name")?);
-    }
-    reader.bump();
-    Ok(Block {
-        params,
-        statements,
-        outputs,
-        end,
     })
 }
 

@@ -1,14 +1,81 @@
-//! Reading statements.
+//! Reading blocks and the statements in them, which hold blocks again.
+
+use mind_diag::Diagnostic;
 
 use super::literal::typed;
-use super::program::block;
 use super::reader::Reader;
 use super::types::{at_type, ty};
-use crate::mil::syntax::{Arg, Name, Statement, Typed};
+use crate::mil::lex::{ARROW, Kind};
+use crate::mil::syntax::{Arg, Block, Name, Statement, Typed};
 use crate::scan::Parsed;
 
+/// Reads a nested block.
+fn block<'t>(reader: &mut Reader<'t>, depth: usize) -> Parsed<Block<'t>> {
+    reader.check_depth(depth, "blocks")?;
+    let params = params(reader)?;
+    body(reader, params, depth)
+}
+
+/// Parameters and their types.
+pub(super) type Params<'t> = Vec<(crate::mil::types::Type, Name<'t>)>;
+
+/// Reads parameters in parentheses.
+pub(super) fn params<'t>(reader: &mut Reader<'t>) -> Parsed<Params<'t>> {
+    reader.mark(b'(')?;
+    let mut params = Vec::new();
+    while !reader.at(b')') {
+        if !params.is_empty() {
+            reader.mark(b',')?;
+        }
+        params.push((ty(reader)?, reader.word("a parameter's name")?));
+    }
+    reader.bump();
+    Ok(params)
+}
+
+/// Reads `{ statements } -> (outputs)`.
+pub(super) fn body<'t>(
+    reader: &mut Reader<'t>,
+    params: Params<'t>,
+    depth: usize,
+) -> Parsed<Block<'t>> {
+    reader.mark(b'{')?;
+    let mut statements = Vec::new();
+    while !reader.at(b'}') && reader.peek().kind != Kind::End {
+        reader.statements += 1;
+        if reader.statements > reader.limits.nodes {
+            let message = format!("more than {} statements", reader.limits.nodes);
+            return Err(Box::new(Diagnostic::error(reader.peek().span, message)));
+        }
+        match statement(reader, depth) {
+            Ok(statement) => statements.push(statement),
+            Err(error) => {
+                reader.report(*error);
+                reader.recover();
+            }
+        }
+    }
+    reader.mark(b'}')?;
+    reader.mark(ARROW)?;
+    let end = reader.mark(b'(')?;
+    let mut outputs = Vec::new();
+    while !reader.at(b')') {
+        if !outputs.is_empty() {
+            reader.mark(b',')?;
+        }
+        outputs.push(reader.word("an output's name")?);
+    }
+    reader.bump();
+    Ok(Block {
+        params,
+        statements,
+        outputs,
+        end,
+    })
+}
+
 /// Reads a statement, whose block is nested `depth` deep.
-pub(super) fn statement<'t>(reader: &mut Reader<'t>, depth: usize) -> Parsed<Statement<'t>> {
+fn statement<'t>(reader: &mut Reader<'t>, depth: usize) -> Parsed<Statement<'t>> {
     let mut results = Vec::new();
     // An op without results begins with its name, which no type has.
     if at_type(reader) {
