@@ -3,6 +3,7 @@
 use mind_ir::OpId;
 use mind_ir::opdef::Op;
 use mind_loops::extents::known;
+use mind_loops::memory::bytes;
 use mind_loops::ops::contract::Contract;
 use mind_loops::ops::movement::Pack;
 use smallvec::SmallVec;
@@ -38,6 +39,9 @@ impl Unit<'_> {
             width: chosen.vectors as usize * lanes,
             dtype,
         });
+        let stack: usize = from.extents[..batch].iter().product();
+        let room = bytes(g, result) as usize / stack.max(1);
+        let panels = narrowed(panels, lanes, |panels| panels.bytes(n, k) <= room);
         self.panels.insert(result, panels);
         let packing = Packing {
             dtype,
@@ -107,6 +111,18 @@ impl Unit<'_> {
         uses.find_map(|(op, _)| rows(op))
             .unwrap_or(usize::MAX >> 16)
     }
+}
+
+/// The panels, or the widest narrower ones that fit: whole vectors of `lanes` lanes.
+fn narrowed(panels: Panels, lanes: usize, fits: impl Fn(&Panels) -> bool) -> Panels {
+    let widths = (1..=panels.width / lanes)
+        .rev()
+        .map(|vectors| vectors * lanes);
+    let mut narrower = widths.map(|width| Panels { width, ..panels });
+    narrower.find(fits).unwrap_or(Panels {
+        width: lanes,
+        ..panels
+    })
 }
 
 /// The stride of several dimensions as one; none where they do not continue each other.
