@@ -23,7 +23,7 @@ use mind_to_mil::{Config, Layout};
 /// How far coremltools, which computes in NumPy's halves op by op, may be from the interpreter.
 const ERROR: f64 = 2e-2;
 /// The judge, as a program for Python.
-const JUDGE: &str = include_str!("../judges/coremltools_judge.py");
+const JUDGE: &str = include_str!("coremltools_judge.py");
 
 fn main() {
     let arguments = Arguments::from_args();

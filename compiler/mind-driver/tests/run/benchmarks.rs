@@ -12,7 +12,8 @@ outputs: %1
 
 #[test]
 fn json_has_the_documented_keys() {
-    let text = MemoryHost::with(MODULE).output("m.core --random 1 --bench --format=json");
+    let text =
+        MemoryHost::with(MODULE).output("m.core --random 1 --engine=interp --bench --format=json");
     let value: Value = serde_json::from_str(&text).unwrap();
     let expected = json!({
         "compile_us": 1000.0,
@@ -27,6 +28,17 @@ fn json_has_the_documented_keys() {
 }
 
 #[test]
+fn compiled_runs_say_what_they_ran_on() {
+    let flags = "m.core --random 1 --isa=portable --threads=2 --bench --format=json";
+    let value: Value = serde_json::from_str(&MemoryHost::with(MODULE).output(flags)).unwrap();
+    assert_eq!(
+        (&value["isa"], &value["threads"]),
+        (&json!("portable"), &json!(2))
+    );
+    assert_eq!(value["run_us"]["median"], json!(1000.0));
+}
+
+#[test]
 fn text_shows_the_same() {
     let expected = "\
 compile 1000.0 us
@@ -35,7 +47,7 @@ run     1000.0 us (min 1000.0, p90 1000.0, 1000 runs)
 inputs and outputs 0.002 GB/s
 ";
     assert_eq!(
-        MemoryHost::with(MODULE).output("m.core --random 1 --bench"),
+        MemoryHost::with(MODULE).output("m.core --random 1 --engine=interp --bench"),
         expected
     );
 }

@@ -11,13 +11,15 @@ fn usage_error(args: &str) -> String {
 #[test]
 fn unknown_flags_bring_the_nearest_to_mind() {
     assert!(usage_error("m.core --randm 1").contains("'--random'"));
-    assert!(usage_error("m.core --threads 4").contains("unexpected argument '--threads'"));
+    assert!(usage_error("m.core --thread 4").contains("'--threads'"));
 }
 
 #[test]
 fn values_are_checked_before_anything_is_read() {
     assert!(usage_error("").contains("<FILE>"));
-    assert!(usage_error("m.core --engine=jit").contains("[possible values: interp]"));
+    assert!(usage_error("m.core --engine=fast").contains("[possible values: jit, interp]"));
+    assert!(usage_error("m.core --isa=sse2").contains("[possible values: avx512, avx2, portable]"));
+    assert!(usage_error("m.core --threads 0").contains("invalid value '0' for '--threads <N>'"));
     assert!(usage_error("m.core --format=yaml").contains("[possible values: text, json]"));
     assert!(usage_error("m.core --random x").contains("invalid value 'x' for '--random <SEED>'"));
     assert!(usage_error("m.core --dim B").contains("expected NAME=EXTENT, as in B=32"));
@@ -28,13 +30,15 @@ fn values_are_checked_before_anything_is_read() {
 }
 
 #[test]
-fn help_lists_the_flags_that_work_and_no_others() {
+fn help_lists_the_flags() {
     let help = MemoryHost::default().output("--help");
     let flags = [
         "--inputs",
         "--random",
         "--dim",
         "--engine",
+        "--isa",
+        "--threads",
         "--outputs",
         "--bench",
         "--format",
@@ -46,12 +50,6 @@ fn help_lists_the_flags_that_work_and_no_others() {
         "--diagnostic-format",
     ];
     assert!(flags.iter().all(|flag| help.contains(flag)), "{help}");
-    assert!(
-        ["--isa", "--threads", "jit"]
-            .iter()
-            .all(|word| !help.contains(word)),
-        "{help}"
-    );
     assert!(
         MemoryHost::default()
             .output("--version")

@@ -168,9 +168,7 @@ fn errors_name_line_and_column_all_of_them() {
             "x = x)[name = string(\"s\")]",
             "x = x)[name = string(\"s\"]",
         );
-    let text = text
-        .replace("func main<ios18>", "func main<ios18>")
-        .replace("int32(1)", "int32(1.5)");
+    let text = text.replace("int32(1)", "int32(1.5)");
     let found = read(&text, Format::Mil).err().expect("errors");
     assert!(found.error_count() >= 2, "{found:?}");
 }

@@ -188,7 +188,7 @@ fn reduce(
     for at in (0..row.len()).step_by(64) {
         for (which, partial) in p.iter_mut().enumerate() {
             let at = at + 8 * which;
-            *partial = combine(*partial, (&mut f)(at, load(row, at)));
+            *partial = combine(*partial, f(at, load(row, at)));
         }
     }
     fold(p, combine)
