@@ -184,7 +184,6 @@ fn reduce(
 ) -> f32 {
     // SAFETY: see `available`.
     let mut p = [unsafe { _mm256_set1_ps(identity) }; 8];
-    let mut f = f;
     for at in (0..row.len()).step_by(64) {
         for (which, partial) in p.iter_mut().enumerate() {
             let at = at + 8 * which;
