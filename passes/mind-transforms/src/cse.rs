@@ -8,13 +8,13 @@ use mind_ir::listener::{Listener, Rewrite, Step};
 use mind_ir::opdef::Trait;
 use mind_ir::{BlockId, OpId, ValueId};
 use mind_pass::{Changed, Pass, PassCx, PassError, PassInfo};
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 
 pub(crate) const PASS: PassInfo = PassInfo {
     name: "cse",
     alias: None,
-    summary: "Merges ops of one kind with the same operands and attributes",
+    summary: "Merges ops of one kind with the same operands, attributes and bodies",
     example: "--cse",
     options: &[],
     make: |_| Box::new(Cse),
@@ -74,11 +74,9 @@ fn merge_block(g: &mut Graph, block: BlockId, listener: &mut dyn Listener) -> us
     merged
 }
 
-/// Whether two of these may become one. Ops with bodies are left alone, and `?` extents of equal
-/// declared types need not be equal.
+/// Whether two of these may become one. `?` extents of equal declared types need not be equal.
 fn is_mergeable(g: &Graph, op: OpId) -> bool {
-    let def = g.def(op);
-    def.has(Trait::Pure) && g.regions(op).is_empty() && !g.results(op).is_empty()
+    g.def(op).has(Trait::Pure) && !g.results(op).is_empty()
 }
 
 fn hash(g: &Graph, op: OpId) -> u64 {
@@ -86,13 +84,65 @@ fn hash(g: &Graph, op: OpId) -> u64 {
     std::ptr::from_ref(g.def(op)).hash(&mut hasher);
     g.operands(op).hash(&mut hasher);
     g.attrs(op).hash(&mut hasher);
+    for &region in g.regions(op) {
+        for inner in g.ops(g.block(region)) {
+            std::ptr::from_ref(g.def(inner)).hash(&mut hasher);
+            g.attrs(inner).hash(&mut hasher);
+        }
+    }
     hasher.finish()
 }
 
 fn same(g: &Graph, a: OpId, b: OpId) -> bool {
+    g.operands(a) == g.operands(b) && alike(g, a, b) && {
+        let bodies = g.regions(a).iter().zip(g.regions(b));
+        g.regions(a).len() == g.regions(b).len()
+            && bodies
+                .into_iter()
+                .all(|(&a, &b)| same_body(g, g.block(a), g.block(b)))
+    }
+}
+
+/// Whether two ops agree in all but operands and bodies.
+fn alike(g: &Graph, a: OpId, b: OpId) -> bool {
     let types = |op: OpId| g.results(op).into_iter().map(|value| g.type_id(value));
-    std::ptr::eq(g.def(a), g.def(b))
-        && g.operands(a) == g.operands(b)
-        && g.attrs(a) == g.attrs(b)
-        && types(a).eq(types(b))
+    std::ptr::eq(g.def(a), g.def(b)) && g.attrs(a) == g.attrs(b) && types(a).eq(types(b))
+}
+
+/// Whether two bodies hold the same ops in the same order, each over what stands for its operands in the
+/// other. Bodies are closed: nothing in them reads a value from outside.
+fn same_body(g: &Graph, a: BlockId, b: BlockId) -> bool {
+    // Pairs of blocks still to be compared: bodies may hold ops with bodies.
+    let mut open = vec![(a, b)];
+    let mut counterpart: FxHashMap<ValueId, ValueId> = FxHashMap::default();
+    while let Some((a, b)) = open.pop() {
+        let types = |block: BlockId| g.arguments(block).into_iter().map(|value| g.type_id(value));
+        if !types(a).eq(types(b)) {
+            return false;
+        }
+        counterpart.extend(g.arguments(a).into_iter().zip(g.arguments(b)));
+        let (mut ops, mut others) = (g.ops(a), g.ops(b));
+        loop {
+            let (op, other) = match (ops.next(), others.next()) {
+                (None, None) => break,
+                (Some(op), Some(other)) => (op, other),
+                _ => return false,
+            };
+            let operands = g
+                .operands(op)
+                .iter()
+                .map(|operand| counterpart.get(operand));
+            let regions = (g.regions(op), g.regions(other));
+            if !alike(g, op, other)
+                || !operands.eq(g.operands(other).iter().map(Some))
+                || regions.0.len() != regions.1.len()
+            {
+                return false;
+            }
+            counterpart.extend(g.results(op).into_iter().zip(g.results(other)));
+            let inner = regions.0.iter().zip(regions.1);
+            open.extend(inner.map(|(&a, &b)| (g.block(a), g.block(b))));
+        }
+    }
+    true
 }

@@ -1,13 +1,16 @@
 //! Removal of ops that no output depends on.
 
+use mind_core::ops::fused::Fused;
+use mind_eqsat::drop_unread;
 use mind_ir::Graph;
+use mind_ir::opdef::Op;
 use mind_pass::{Changed, Pass, PassCx, PassError, PassInfo};
 use mind_rewrite::erase_dead;
 
 pub(crate) const PASS: PassInfo = PassInfo {
     name: "dce",
     alias: None,
-    summary: "Removes ops that no output depends on; inputs stay, being the module's interface",
+    summary: "Removes ops, and results of fused ones, that no output depends on; inputs stay, being the module's interface",
     example: "--dce",
     options: &[],
     make: |_| Box::new(Dce),
@@ -18,7 +21,9 @@ struct Dce;
 impl Pass for Dce {
     fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
         let erased = erase_dead(g);
+        let dropped = drop_unread(g, Fused::DEF);
+        let erased = erased + if dropped > 0 { erase_dead(g) } else { 0 };
         cx.statistics.add("erased", erased as u64);
-        Ok(Changed::when(erased > 0))
+        Ok(Changed::when(erased + dropped > 0))
     }
 }

@@ -1,4 +1,4 @@
-//! Peak heap per op of parse, verify, canonicalize, cse, dce and print:
+//! Peak heap per op, from parsing to printing, of canonicalize, cse and dce, and of fold and fuse:
 //! `cargo run --release -p mind-bench --bin memory`.
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use mind_bench::generate::layered;
+use mind_bench::generate::{layered, transformer};
 use mind_driver::host::Host;
 use mind_driver::tools::opt;
 
@@ -76,22 +76,43 @@ impl Host for Sink {
 }
 
 fn main() {
+    let clean: &[&str] = &["--canonicalize", "--cse", "--dce"];
+    let rewrite: &[&str] = &["--fold", "--fuse"];
+    type Generator = fn(usize) -> String;
+    let models: [(&str, Generator, &[&str]); 3] = [
+        ("layered", layered, clean),
+        ("layered", layered, rewrite),
+        ("transformer", transformer, rewrite),
+    ];
     let mut table = io::stdout();
-    let (ops, peak, each) = ("ops", "peak bytes", "bytes per op");
+    let (model, ops, most, each) = ("model", "ops", "peak bytes", "bytes per op");
     // A reader that closes the pipe has seen enough.
-    let _ = writeln!(table, "{ops:>8}  {peak:>10}  {each:>12}");
-    for ops in [1_000, 10_000, 100_000] {
-        let input = layered(ops).into_bytes();
-        let mut host = Sink {
-            input,
-            out: std::io::sink(),
-        };
-        let before = LIVE.load(Ordering::Relaxed) - host.input.len();
-        PEAK.store(LIVE.load(Ordering::Relaxed), Ordering::Relaxed);
-        let args = ["--no-input-limits", "--canonicalize", "--cse", "--dce", "-"];
-        let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
-        assert_eq!(opt::run(&args, &mut host), 0);
-        let peak = PEAK.load(Ordering::Relaxed) - before;
-        let _ = writeln!(table, "{ops:>8}  {peak:>10}  {:>12}", peak / ops);
+    let _ = writeln!(
+        table,
+        "{model:>11}  {ops:>8}  {most:>10}  {each:>12}  passes"
+    );
+    for (model, generate, passes) in models {
+        for ops in [1_000, 10_000, 100_000] {
+            let peak = peak(generate(ops), passes);
+            let (each, passes) = (peak / ops, passes.join(" "));
+            let _ = writeln!(
+                table,
+                "{model:>11}  {ops:>8}  {peak:>10}  {each:>12}  {passes}"
+            );
+        }
     }
+}
+
+/// The most bytes that were live at once beyond the input, from reading it to printing the result.
+fn peak(text: String, passes: &[&str]) -> usize {
+    let mut host = Sink {
+        input: text.into_bytes(),
+        out: std::io::sink(),
+    };
+    let before = LIVE.load(Ordering::Relaxed) - host.input.len();
+    PEAK.store(LIVE.load(Ordering::Relaxed), Ordering::Relaxed);
+    let args = ["--no-input-limits"].iter().chain(passes).chain(&["-"]);
+    let args: Vec<String> = args.map(|arg| (*arg).to_owned()).collect();
+    assert_eq!(opt::run(&args, &mut host), 0);
+    PEAK.load(Ordering::Relaxed) - before
 }

@@ -1,0 +1,81 @@
+//! Folding and fusing, one by one and behind each other, from 1,000 to 100,000 ops, and reading the rules.
+
+#![expect(missing_docs, reason = "criterion makes functions of its own")]
+
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use mind_bench::generate::{layered, transformer};
+use mind_driver::session::{PASSES, Session};
+use mind_eqsat::{FastMath, RuleSet, ShippedOps};
+use mind_ir::Graph;
+use mind_ir::listener::Silent;
+use mind_ir::verify::{VerifyConfig, verify};
+use mind_pass::{Manager, Rewriting, Shared, Statistics, parse_pipeline};
+use mind_text::{Format, Limits};
+
+fn parsed(session: &Session, format: Format, text: &str) -> Graph {
+    let mut g = session
+        .formats
+        .parse(format, text, 0, &Limits::none())
+        .unwrap();
+    assert!(!verify(&mut g, &VerifyConfig::default()).has_errors());
+    g
+}
+
+fn rewriting(c: &mut Criterion) {
+    let session = Session::default();
+    // Rules are read once: a process reads them once, too.
+    let shared = Shared::default();
+    let manager = Manager {
+        registry: &session.registry,
+        verify_each: false,
+        verify: VerifyConfig::default(),
+        rewriting: &Rewriting::default(),
+        shared: &shared,
+    };
+    type Generator = fn(usize) -> String;
+    let models: [(&str, Format, Generator); 2] = [
+        ("layered", Format::Mic1, layered),
+        ("transformer", Format::Core, transformer),
+    ];
+    for (model, format, generate) in models {
+        let mut group = c.benchmark_group(model);
+        group.sample_size(10);
+        for ops in [1_000, 10_000, 100_000] {
+            let g = parsed(&session, format, &generate(ops));
+            group.throughput(Throughput::Elements(g.ops(g.body()).count() as u64));
+            for passes in ["fold", "fuse", "fold,fuse"] {
+                let pipeline = parse_pipeline(passes, &PASSES).ok().unwrap();
+                group.bench_function(format!("{passes}/{ops}"), |b| {
+                    b.iter_batched(
+                        || g.clone(),
+                        |mut g| {
+                            let mut statistics = Statistics::default();
+                            let ran = manager.run(&pipeline, &mut g, &mut statistics, &mut Silent);
+                            assert!(ran.is_ok());
+                            g
+                        },
+                        BatchSize::PerIteration,
+                    );
+                });
+            }
+        }
+        group.finish();
+    }
+}
+
+fn reading(c: &mut Criterion) {
+    let session = Session::default();
+    let mut group = c.benchmark_group("reading rules");
+    group.bench_function("all", |b| b.iter(|| RuleSet::shipped(&session.registry)));
+    let g = parsed(&session, Format::Mic2, mind_bench::dense::MIC2);
+    group.bench_function("for a dense layer", |b| {
+        b.iter(|| {
+            let ops = ShippedOps::of(&g, &session.registry).closed(FastMath::EXACT);
+            RuleSet::shipped_for(&session.registry, ops, FastMath::EXACT)
+        });
+    });
+    group.finish();
+}
+
+criterion_group!(benches, rewriting, reading);
+criterion_main!(benches);
