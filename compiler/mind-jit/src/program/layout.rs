@@ -10,6 +10,7 @@ use mind_loops::extents::known;
 use mind_loops::memory::{ALIGNMENT, buffer, bytes, is_kernel, places, workspace};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::error::ProgramError;
 use super::port::Port;
 
 /// The memory that an argument of a kernel points into.
@@ -57,7 +58,9 @@ pub(super) struct Layout {
 impl Layout {
     /// The layout of a verified module at loops level. With `keeps_weights` those that steps read as they are
     /// have copies that outlive their binding.
-    pub(super) fn of(g: &Graph, keeps_weights: bool) -> Layout {
+    ///
+    /// Errors: a constant that is too large.
+    pub(super) fn of(g: &Graph, keeps_weights: bool) -> Result<Layout, ProgramError> {
         let mut layout = Layout {
             workspace_bytes: workspace(g),
             ..Layout::default()
@@ -67,7 +70,7 @@ impl Layout {
             if let Some(input) = g.view::<Input>(op) {
                 layout.place_input(g, input);
             } else if g.def(op).has(Trait::Constant) {
-                layout.place_constant(g, op);
+                layout.place_constant(g, op)?;
             } else if is_kernel(g, op) {
                 layout.place_results(g, op);
             }
@@ -75,7 +78,7 @@ impl Layout {
         if keeps_weights {
             layout.keep_weights(g);
         }
-        layout
+        Ok(layout)
     }
 
     /// Where the elements of `value`, or of what it is a view of, begin.
@@ -141,11 +144,14 @@ impl Layout {
         self.places.insert(value, Place { base, offset: 0 });
     }
 
-    fn place_constant(&mut self, g: &Graph, op: OpId) {
+    fn place_constant(&mut self, g: &Graph, op: OpId) -> Result<(), ProgramError> {
         let eval = g.def(op).eval.expect("a constant has a value");
         let dims = mind_ir::eval::DimEnv::default();
         let cx = mind_ir::eval::EvalCx::run(g, &dims);
-        let tensors = eval(op, &cx, &[]).expect("a verified constant has a value");
+        let tensors = eval(op, &cx, &[]).map_err(|why| ProgramError::Op {
+            op: g.def(op).name,
+            reason: why.to_string(),
+        })?;
         let start = self.constants.len().next_multiple_of(ALIGNMENT as usize);
         self.constants.resize(start, 0);
         for tensor in &tensors {
@@ -156,6 +162,7 @@ impl Layout {
             offset: start as u64,
         };
         self.places.insert(g.result(op), place);
+        Ok(())
     }
 
     /// A kernel that reads nothing but constants and weights runs once.

@@ -42,8 +42,8 @@ pub(super) struct Args {
     pub(super) random: Option<u64>,
     /// Extents of symbolic dimensions.
     pub(super) dims: Vec<(String, usize)>,
-    /// What runs the module.
-    pub(super) engine: EngineKind,
+    /// What runs the module, if that is said.
+    pub(super) engine: Option<EngineKind>,
     /// What is compiled for.
     pub(super) config: Config,
     /// Where the results go, instead of being printed.
@@ -73,10 +73,10 @@ impl Args {
                 .flatten()
                 .cloned()
                 .collect(),
-            engine: match word("engine").as_deref() {
-                Some("interp") => EngineKind::Interp,
+            engine: word("engine").map(|engine| match engine.as_str() {
+                "interp" => EngineKind::Interp,
                 _ => EngineKind::Jit,
-            },
+            }),
             config: Config {
                 isa: word("isa").and_then(|isa| isa.parse().ok()),
                 threads: matches.get_one("threads").copied(),
@@ -131,9 +131,12 @@ pub(super) fn command() -> Command {
             .value_parser(ValueParser::new(parse_dim)),
         )
         .arg(
-            value("engine", "ENGINE", "what runs the module")
-                .value_parser(["jit", "interp"])
-                .default_value("jit"),
+            value(
+                "engine",
+                "ENGINE",
+                "what runs the module: machine code, unless it is MIL or lowered to loops already",
+            )
+            .value_parser(["jit", "interp"]),
         )
         .arg(
             value(

@@ -55,11 +55,7 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     };
     let interpreted =
         || interpret(graph, &bound, &config).map_err(|error| run_diagnostic(graph, &error));
-    // No kernels are made for the mil dialect.
-    let engine = match mind_mil::structure::program(graph) {
-        Some(_) => EngineKind::Interp,
-        None => args.engine,
-    };
+    let engine = args.engine.unwrap_or_else(|| usual_engine(graph));
     let mut runner = match engine {
         EngineKind::Interp => Runner::Interpreter,
         EngineKind::Jit => {
@@ -121,6 +117,20 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     }
     cli::print(host, &printed);
     Ok(())
+}
+
+/// What runs a module unless another engine is asked for: programs of MIL, and modules that are lowered
+/// already, are interpreted.
+fn usual_engine(g: &Graph) -> EngineKind {
+    let is_lowered = |op| {
+        mind_loops::ops::OPS
+            .iter()
+            .any(|def| std::ptr::eq(*def, g.def(op)))
+    };
+    match mind_mil::structure::program(g).is_some() || g.ops(g.body()).any(is_lowered) {
+        true => EngineKind::Interp,
+        false => EngineKind::Jit,
+    }
 }
 
 /// What runs the module.

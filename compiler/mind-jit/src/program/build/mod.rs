@@ -70,7 +70,7 @@ pub(super) fn build<'g>(
     let mut unit = Unit {
         g,
         target,
-        layout: Layout::of(g, keeps_weights),
+        layout: Layout::of(g, keeps_weights)?,
         functions: Vec::new(),
         bind_steps: Vec::new(),
         steps: Vec::new(),
