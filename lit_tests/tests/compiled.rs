@@ -313,3 +313,30 @@ fn written_as_c() {
     }
     std::fs::remove_dir_all(&folder).expect("the folder is ours");
 }
+
+#[test]
+fn places_that_clash_or_lack_are_refused() {
+    let bench = Bench::new();
+    let module = |first: &str, second: &str, output: &str| {
+        format!(
+            "%0 = Input {{name=x}} : tensor<f32[64]>\n\
+             %1 = loops.nest (%0) {{at=[{first}], dims=[64]}} {{\n  args: %2\n  %3 = Exp (%2)\n  yield: %3\n}}\n\
+             %4 = loops.nest (%0) {{at=[{second}], dims=[64]}} {{\n  args: %5\n  %6 = Neg (%5)\n  yield: %6\n}}\n\
+             %7 = loops.nest (%1, %4) {{at=[-1], dims=[64]}} {{\n  args: %8, %9\n  %10 = Add (%8, %9)\n  yield: %10\n}}\n\
+             outputs: {output}"
+        )
+    };
+    let refused = |text: String| {
+        let g = bench
+            .read(&text)
+            .unwrap_or_else(|| panic!("not valid: {text}"));
+        let program = bench.engines[0].program(&g);
+        let found = program.err().map(|found| format!("{found:?}"));
+        found.unwrap_or_default()
+    };
+    assert_eq!(refused(module("0", "256", "%7")), "");
+    assert!(refused(module("0", "128", "%7")).contains("%4 stands where %1 is still needed"));
+    assert!(refused(module("-1", "256", "%7")).contains("%1 has no place and is no output"));
+    assert!(refused(module("0", "256", "%7, %7")).contains("output %7 is not all of"));
+    assert!(refused(module("0", "256", "%7, %0")).contains("output %0 is not all of"));
+}

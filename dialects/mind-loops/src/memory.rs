@@ -11,7 +11,7 @@ use mind_ir::graph::Graph;
 use mind_ir::opdef::{Op, Trait};
 use mind_ir::verify::VerifyError;
 use mind_ir::{OpId, ValueId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::extents::known;
 use crate::ops::movement::Pack;
@@ -102,10 +102,12 @@ pub fn workspace(g: &Graph) -> u64 {
     ends.max().unwrap_or(0)
 }
 
-/// Checks that every result of a kernel has a place, and that no two that are needed at one time overlap.
+/// Checks that every output is all of what one kernel writes, and no other's; that every result of a kernel has
+/// a place, and that no two that are needed at one time overlap.
 ///
-/// Errors: the first result whose place is missing or taken.
+/// Errors: the first output that is something else, the first result whose place is missing or taken.
 pub fn check(g: &Graph) -> Result<(), Box<Diagnostic>> {
+    let outputs = check_outputs(g)?;
     let last = last_reads(g);
     let mut taken: BTreeMap<u64, (u64, ValueId)> = BTreeMap::new();
     for (number, op) in g.ops(g.body()).enumerate() {
@@ -124,7 +126,11 @@ pub fn check(g: &Graph) -> Result<(), Box<Diagnostic>> {
         }
         for (index, (&value, &at)) in results.iter().zip(places).enumerate() {
             let Ok(start) = u64::try_from(at) else {
-                continue;
+                if outputs.contains(&value) {
+                    continue;
+                }
+                let own = g.label(value);
+                return fail(format!("%{own} has no place and is no output"));
             };
             let end = start + bytes(g, value);
             let replaced = |held: ValueId| {
@@ -152,6 +158,28 @@ pub fn check(g: &Graph) -> Result<(), Box<Diagnostic>> {
         taken.retain(|_, (_, held)| last.get(held).is_some_and(|&read| read > number));
     }
     Ok(())
+}
+
+/// The buffers of the module's outputs.
+///
+/// Errors: an output that is no kernel's, not all of what it looks at, or in the buffer of another.
+fn check_outputs(g: &Graph) -> Result<FxHashSet<ValueId>, Box<Diagnostic>> {
+    let mut buffers = FxHashSet::default();
+    for &output in g.outputs() {
+        let own = buffer(g, output);
+        let view = g.defining_op(output).and_then(|op| g.view::<View>(op));
+        let source = g.defining_op(own);
+        let is_result = source.is_some_and(|op| is_kernel(g, op));
+        let is_whole = view.is_none_or(|view| view.is_whole(g));
+        if !(is_result && is_whole && buffers.insert(own)) {
+            let label = g.label(output);
+            let problem =
+                format!("output %{label} is not all of what a kernel writes, and no other output");
+            let span = source.map_or(mind_diag::Span::FILE, |op| g.span(op));
+            return Err(Box::new(VerifyError::Structure { problem }.at(span)));
+        }
+    }
+    Ok(buffers)
 }
 
 /// Whether an op of this kind is a kernel: it has results in memory and a place for each.

@@ -44,6 +44,7 @@ impl Unit<'_> {
     pub(super) fn block(&mut self, op: Block) -> Result<(), ProgramError> {
         let g = self.g;
         let body = op.body(g);
+        self.check_dense(op.id(), op.inputs(g))?;
         for (argument, &operand) in g.arguments(body).into_iter().zip(op.inputs(g)) {
             self.layout.alias(g, argument, operand);
             if let Some(&panels) = self.panels.get(&operand) {

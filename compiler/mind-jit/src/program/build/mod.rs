@@ -134,6 +134,18 @@ impl Unit<'_> {
         }
     }
 
+    /// Checks that values stand row-major from the start of their buffers, as `op` reads them.
+    ///
+    /// Errors: one that does not.
+    pub(super) fn check_dense(&self, op: OpId, values: &[ValueId]) -> Result<(), ProgramError> {
+        let view = |value: &ValueId| self.g.view::<View>(self.g.defining_op(*value)?);
+        let mut views = values.iter().filter_map(view);
+        match views.all(|view| view.is_whole(self.g)) {
+            true => Ok(()),
+            false => self.refuse(op, "an operand is a view that is not dense"),
+        }
+    }
+
     /// Adds a step of an op.
     pub(super) fn push(&mut self, op: OpId, step: Step) {
         match self.layout.is_fixed(self.owner.unwrap_or(op)) {

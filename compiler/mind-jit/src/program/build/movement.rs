@@ -16,6 +16,7 @@ impl Unit<'_> {
     pub(super) fn gather(&mut self, op: Gather) -> Result<(), ProgramError> {
         let g = self.g;
         let (data, indices) = (op.data(g), op.indices(g));
+        self.check_dense(op.id(), &[data, indices])?;
         let axis = op.axis(g) as usize;
         let extents = known(g, data);
         let size = g.ty(data).dtype.size();

@@ -29,6 +29,9 @@ impl Unit<'_> {
         let Some(k_stride) = collapsed(terms, &from.strides[batch..]) else {
             return self.refuse(op.id(), "the terms of a column have no common stride");
         };
+        if from.strides.iter().any(|&stride| stride < 0) {
+            return self.refuse(op.id(), "an operand runs backwards");
+        }
         let n_stride = from.strides[from.strides.len() - 1];
         let dtype = g.ty(result).dtype;
         let rows = self.readers_rows(result);

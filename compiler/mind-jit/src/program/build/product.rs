@@ -78,6 +78,13 @@ impl Unit<'_> {
         let (m, k) = (lhs.extents[batch], lhs.extents[batch + 1]);
         let n = rhs.extents[rhs.extents.len() - 1];
         let dtype = g.ty(inputs[0]).dtype;
+        if all
+            .iter()
+            .flat_map(|strided| &strided.strides)
+            .any(|&stride| stride < 0)
+        {
+            return self.refuse(op.id(), "an operand runs backwards");
+        }
         let panels = self.panels.get(&inputs[1]).copied();
         let Some(right) = side(rhs, panels) else {
             let reason = "neither rows nor columns of the right side are dense";

@@ -37,6 +37,7 @@ impl Unit<'_> {
     pub(super) fn window(&mut self, op: Window) -> Result<(), ProgramError> {
         let g = self.g;
         let inputs = op.inputs(g);
+        self.check_dense(op.id(), &inputs[..2])?;
         let results: Vec<ValueId> = g.results(op.id()).into_iter().collect();
         let values: Vec<ValueId> = inputs.iter().chain(&results).copied().collect();
         let all: Vec<Strided> = values.iter().map(|&value| self.strided(value)).collect();
