@@ -47,8 +47,8 @@ impl Unit<'_> {
         self.check_dense(op.id(), op.inputs(g))?;
         for (argument, &operand) in g.arguments(body).into_iter().zip(op.inputs(g)) {
             self.layout.alias(g, argument, operand);
-            if let Some(&panels) = self.panels.get(&operand) {
-                self.panels.insert(argument, panels);
+            if let Some(&packed) = self.panels.get(&operand) {
+                self.panels.insert(argument, packed);
             }
         }
         let end = g

@@ -40,6 +40,14 @@ pub(super) struct Strided {
     pub(super) offset: i64,
 }
 
+/// How a value that `loops.pack` makes lies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packed {
+    pub(super) panels: Panels,
+    /// Matrices, terms of a column, and columns.
+    pub(super) sizes: [usize; 3],
+}
+
 /// The kernels and steps of a module.
 pub(super) struct Unit<'g> {
     pub(super) g: &'g Graph,
@@ -53,7 +61,7 @@ pub(super) struct Unit<'g> {
     /// Kernels by what they do.
     known: FxHashMap<String, usize>,
     /// How the values that `loops.pack` makes lie.
-    panels: FxHashMap<ValueId, Panels>,
+    panels: FxHashMap<ValueId, Packed>,
     /// The block whose kernels are built.
     owner: Option<OpId>,
 }

@@ -8,9 +8,9 @@ use mind_loops::ops::contract::Contract;
 use mind_loops::ops::movement::Pack;
 use smallvec::SmallVec;
 
-use super::Unit;
 use super::grid::{cost, params, range};
 use super::product::{moved, panel_stack};
+use super::{Packed, Unit};
 use crate::lower::compute_lane;
 use crate::lower::product::{Packing, Panels, Rhs, Schedule, pack};
 use crate::program::error::ProgramError;
@@ -45,7 +45,8 @@ impl Unit<'_> {
         let stack: usize = from.extents[..batch].iter().product();
         let room = bytes(g, result) as usize / stack.max(1);
         let panels = narrowed(panels, lanes, |panels| panels.bytes(n, k) <= room);
-        self.panels.insert(result, panels);
+        let sizes = [stack, k, n];
+        self.panels.insert(result, Packed { panels, sizes });
         let packing = Packing {
             dtype,
             n,

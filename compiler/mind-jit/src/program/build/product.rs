@@ -85,7 +85,12 @@ impl Unit<'_> {
         {
             return self.refuse(op.id(), "an operand runs backwards");
         }
-        let panels = self.panels.get(&inputs[1]).copied();
+        let packed = self.panels.get(&inputs[1]);
+        let stack: usize = rhs.extents[..rhs.extents.len() - 2].iter().product();
+        if packed.is_some_and(|packed| packed.sizes != [stack, k, n]) {
+            return self.refuse(op.id(), "the right side is packed for another product");
+        }
+        let panels = packed.map(|packed| packed.panels);
         let Some(right) = side(rhs, panels) else {
             let reason = "neither rows nor columns of the right side are dense";
             return self.refuse(op.id(), reason);
@@ -110,7 +115,7 @@ impl Unit<'_> {
         };
         let stacks = all.iter().enumerate().map(|(at, strided)| {
             let panels = panels.filter(|_| at == 1);
-            stack(strided, batch, panels, [k, n])
+            stack_strides(strided, batch, panels, [k, n])
         });
         Ok(Stacked {
             product,
@@ -179,7 +184,12 @@ fn side(rhs: &Strided, panels: Option<Panels>) -> Option<Rhs> {
 }
 
 /// The strides of an operand over the stack; of panels those of whole packed matrices.
-fn stack(strided: &Strided, batch: usize, panels: Option<Panels>, [k, n]: [usize; 2]) -> Vec<i64> {
+fn stack_strides(
+    strided: &Strided,
+    batch: usize,
+    panels: Option<Panels>,
+    [k, n]: [usize; 2],
+) -> Vec<i64> {
     let own = strided.extents.len() - 2;
     if own < batch {
         return vec![0; batch];

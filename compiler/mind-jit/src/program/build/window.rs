@@ -45,7 +45,10 @@ impl Unit<'_> {
         let output = known(g, results[0]);
         let dtype = g.ty(inputs[0]).dtype;
         let rhs = match self.panels.get(&inputs[1]) {
-            Some(&panels) => Rhs::Panels(panels),
+            Some(packed) if packed.sizes != [1, filter[..3].iter().product(), filter[3]] => {
+                return self.refuse(op.id(), "the filters are packed for another product");
+            }
+            Some(packed) => Rhs::Panels(packed.panels),
             None => Rhs::Rows {
                 k_stride: filter[3],
             },
