@@ -14,7 +14,7 @@ mod window;
 use mind_ir::graph::Graph;
 use mind_ir::{OpId, ValueId};
 use mind_loops::extents::{dense, known};
-use mind_loops::memory::is_kernel;
+use mind_loops::memory::{buffer, is_kernel};
 use mind_loops::ops::block::Block;
 use mind_loops::ops::contract::Contract;
 use mind_loops::ops::movement::{Gather, Join, Pack};
@@ -98,6 +98,14 @@ pub(super) fn build<'g>(
 impl Unit<'_> {
     fn kernel(&mut self, op: OpId) -> Result<(), ProgramError> {
         let g = self.g;
+        let is_product = g.is::<Contract>(op) || g.is::<Window>(op);
+        let misread = |(index, &value): (usize, &ValueId)| {
+            let reads_panels = index == 1 && is_product || g.is::<Block>(op);
+            self.panels.contains_key(&buffer(g, value)) && !reads_panels
+        };
+        if g.operands(op).iter().enumerate().any(misread) {
+            return self.refuse(op, "panels are read by products alone");
+        }
         if let Some(nest) = g.view::<Nest>(op) {
             self.nest(nest)
         } else if let Some(contract) = g.view::<Contract>(op) {
