@@ -7,7 +7,6 @@ use mind_ir::attr::OPEN_END;
 use mind_ir::opdef::{Op, Trait};
 use mind_ir::{BlockId, Graph, OpId, ValueId};
 use mind_loops::extents::known;
-use mind_loops::ops::nest::Reduction;
 use mind_tensor::ops::broadcast::Broadcast;
 use mind_tensor::ops::contract::Contract;
 use mind_tensor::ops::convert::Convert;
@@ -15,7 +14,7 @@ use mind_tensor::ops::group::Group;
 use mind_tensor::ops::index::{Gather, Index, Slice};
 use mind_tensor::ops::join::Concat;
 use mind_tensor::ops::map::Map;
-use mind_tensor::ops::reduce::{Reduce, Reduction as TensorReduction};
+use mind_tensor::ops::reduce::Reduce;
 use mind_tensor::ops::reshape::Reshape;
 use mind_tensor::ops::transpose::Transpose;
 use mind_tensor::ops::window::Window;
@@ -387,11 +386,8 @@ impl Unit {
             operand = operand.permuted(&order);
             along -= 1;
         }
-        let reduction = match reduce.reduction(g) {
-            Some(TensorReduction::Max) => Reduction::Max,
-            Some(TensorReduction::Mean) => Reduction::Mean,
-            _ => Reduction::Sum,
-        };
+        let reduction = reduce.reduction(g);
+        let reduction = reduction.expect("a verified kind is one of the words");
         let kernel = Kernel {
             kind: Kind::Nest { along: Some(along) },
             dims: operand.extents.clone(),

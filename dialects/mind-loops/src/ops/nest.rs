@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use mind_core::eval::reduce as core_reduce;
+pub use mind_core::eval::reduce::Reduction;
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult, eval_block};
 use mind_ir::graph::Graph;
 use mind_ir::opdef::{Inferred, Op};
@@ -59,36 +60,10 @@ ops! {
     }
 }
 
-/// What a reduction makes of the elements.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Reduction {
-    /// Their sum.
-    Sum,
-    /// Their sum, divided by their number.
-    Mean,
-    /// The largest.
-    Max,
-}
-
-impl Reduction {
-    /// Every kind.
-    pub const ALL: [Reduction; 3] = [Reduction::Sum, Reduction::Mean, Reduction::Max];
-
-    /// The word for it in the attribute `kind`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Reduction::Sum => "sum",
-            Reduction::Mean => "mean",
-            Reduction::Max => "max",
-        }
-    }
-}
-
 impl Along {
     /// What the op makes of the elements; none for a word that verification refuses.
     pub fn reduction(self, g: &Graph) -> Option<Reduction> {
-        let word = g.name(self.kind(g));
-        Reduction::ALL.into_iter().find(|kind| kind.name() == word)
+        Reduction::parse(g.name(self.kind(g)))
     }
 }
 
@@ -281,12 +256,7 @@ fn eval_along(op: Along, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor
     let whole = filled(cx, operands[0], &shape)?;
     let reduced = (0..shape.len()).map(|at| at == axis).collect();
     let along = core_reduce::Along::new(reduced, true);
-    match op
-        .reduction(g)
-        .expect("a verified kind is one of the words")
-    {
-        Reduction::Sum => core_reduce::sum(cx, &whole, &along),
-        Reduction::Mean => core_reduce::mean(cx, &whole, &along),
-        Reduction::Max => core_reduce::max(cx, &whole, &along),
-    }
+    let reduction = op.reduction(g);
+    let reduction = reduction.expect("a verified kind is one of the words");
+    reduction.run(cx, &whole, &along)
 }

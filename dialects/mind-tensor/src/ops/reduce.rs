@@ -1,6 +1,7 @@
 //! Reductions along axes.
 
-use mind_core::eval::reduce::{Along, max, mean, sum};
+use mind_core::eval::reduce::Along;
+pub use mind_core::eval::reduce::Reduction;
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
 use mind_ir::ops;
@@ -29,36 +30,10 @@ ops! {
     }
 }
 
-/// What a reduction makes of the elements.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reduction {
-    /// Their sum.
-    Sum,
-    /// Their sum, divided by their number.
-    Mean,
-    /// The largest.
-    Max,
-}
-
-impl Reduction {
-    /// Every kind.
-    pub const ALL: [Reduction; 3] = [Reduction::Sum, Reduction::Mean, Reduction::Max];
-
-    /// The word for it in the attribute `kind`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Reduction::Sum => "sum",
-            Reduction::Mean => "mean",
-            Reduction::Max => "max",
-        }
-    }
-}
-
 impl Reduce {
     /// What the op makes of the elements; none for a word that verification refuses.
     pub fn reduction(self, g: &Graph) -> Option<Reduction> {
-        let word = g.name(self.kind(g));
-        Reduction::ALL.into_iter().find(|kind| kind.name() == word)
+        Reduction::parse(g.name(self.kind(g)))
     }
 }
 
@@ -89,9 +64,5 @@ fn eval_reduce(op: Reduce, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tens
     let reduction = op
         .reduction(g)
         .expect("a verified kind is one of the words");
-    match reduction {
-        Reduction::Sum => sum(cx, input, &along),
-        Reduction::Mean => mean(cx, input, &along),
-        Reduction::Max => max(cx, input, &along),
-    }
+    reduction.run(cx, input, &along)
 }
