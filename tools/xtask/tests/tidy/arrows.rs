@@ -11,6 +11,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-loops", &["mind-core"]),
     ("mind-mil", &["mind-core"]),
     ("mind-mlpackage", &["mind-mil"]),
+    ("mind-irv2", &["mind-core"]),
     ("mind-text", &["mind-ir"]),
     ("mind-interp", &["mind-ir"]),
     ("mind-jit", &["mind-loops"]),
