@@ -42,7 +42,6 @@ impl Emitter {
         }
     }
 
-
     /// The module with these outputs.
     pub(super) fn finish(mut self, outputs: &[ValueId]) -> Graph {
         let end = InsertPoint::End(self.graph.body());
