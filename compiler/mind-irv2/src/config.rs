@@ -54,6 +54,11 @@ impl Family {
         }
     }
 
+    /// Whether its checkpoints keep q, k and v in one matrix.
+    pub const fn is_fused(self) -> bool {
+        matches!(self, Family::Phi3)
+    }
+
     /// The family called `name`.
     pub fn parse(name: &str) -> Option<Family> {
         Family::ALL.into_iter().find(|family| family.name() == name)
@@ -369,11 +374,11 @@ fn check_sizes(p: &Parameters, errors: &mut Vec<ConfigError>) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// Qwen2-0.5B.
-    fn qwen2() -> Parameters {
+    pub(crate) fn qwen2() -> Parameters {
         Parameters {
             family: Family::Qwen2,
             num_layers: 24,
