@@ -9,16 +9,21 @@
 //! however it is cut into passes, on any instruction set and with any number of threads.
 
 mod cache;
+mod checkpoint;
 mod error;
+mod folder;
 mod model;
 mod part;
 mod pass;
 mod sample;
 mod session;
 mod sizes;
+pub mod tool;
 mod weights;
 
+pub use checkpoint::CheckpointWeights;
 pub use error::ModelError;
+pub use folder::{Files, FolderError};
 pub use model::{Model, Runner};
 pub use sample::{Sampler, Sampling, largest};
 pub use session::Session;

@@ -51,9 +51,9 @@ impl Stage {
 type Memo<K, V> = Mutex<BTreeMap<K, V>>;
 
 /// A decoder model, ready to run sequences. It can be used from any thread, and by several sessions at once.
-pub struct Model {
+pub struct Model<'w> {
     config: Config,
-    weights: Box<dyn Weights>,
+    weights: Box<dyn Weights + 'w>,
     runner: Runner,
     /// What positions are multiplied by to give angles.
     frequencies: Vec<f32>,
@@ -63,16 +63,16 @@ pub struct Model {
     attention: Memo<(usize, usize), Arc<Part>>,
 }
 
-impl Model {
+impl<'w> Model<'w> {
     /// A model of these weights. The parts for passes of one token are made at once, so that what is wrong with
     /// weights is found here.
     ///
     /// Errors: a weight that is missing or not as the model needs it, no memory.
     pub fn new(
         config: Config,
-        weights: Box<dyn Weights>,
+        weights: Box<dyn Weights + 'w>,
         runner: Runner,
-    ) -> Result<Model, ModelError> {
+    ) -> Result<Model<'w>, ModelError> {
         let model = Model {
             frequencies: config
                 .rope

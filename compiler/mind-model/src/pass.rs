@@ -13,7 +13,7 @@ use crate::sizes::{pass_tokens, seen_rows};
 /// Errors: a token that is none, no memory. The cache then holds what it held in front of `first`, and nothing
 /// behind.
 pub(crate) fn run(
-    model: &Model,
+    model: &Model<'_>,
     cache: &mut Cache,
     first: usize,
     tokens: &[u32],
@@ -29,7 +29,7 @@ pub(crate) fn run(
 }
 
 fn layers(
-    model: &Model,
+    model: &Model<'_>,
     cache: &mut Cache,
     first: usize,
     tokens: &[u32],

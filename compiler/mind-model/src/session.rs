@@ -9,19 +9,19 @@ use crate::pass;
 use crate::sizes::MOST_TOKENS;
 
 /// A sequence that a model goes on with.
-pub struct Session {
-    model: Arc<Model>,
+pub struct Session<'w> {
+    model: Arc<Model<'w>>,
     cache: Cache,
     capacity: usize,
     /// Tokens seen.
     length: usize,
 }
 
-impl Session {
+impl<'w> Session<'w> {
     /// An empty sequence of at most `capacity` tokens.
     ///
     /// Errors: a capacity of 0 or beyond the model's context, no memory for the cache.
-    pub fn new(model: Arc<Model>, capacity: usize) -> Result<Session, ModelError> {
+    pub fn new(model: Arc<Model<'w>>, capacity: usize) -> Result<Session<'w>, ModelError> {
         let context = model.config().context_window;
         if capacity > context {
             return Err(ModelError::Context { capacity, context });
@@ -38,7 +38,7 @@ impl Session {
     }
 
     /// The model.
-    pub fn model(&self) -> &Arc<Model> {
+    pub fn model(&self) -> &Arc<Model<'w>> {
         &self.model
     }
 

@@ -17,7 +17,7 @@ fn bits(logits: &[f32]) -> Vec<u32> {
 }
 
 /// The bits of the logits behind the last of `tokens`, given in passes of these lengths.
-fn split(model: &Arc<Model>, tokens: &[u32], lengths: &[usize]) -> Vec<u32> {
+fn split(model: &Arc<Model<'static>>, tokens: &[u32], lengths: &[usize]) -> Vec<u32> {
     let mut session = Session::new(model.clone(), 400).unwrap();
     let (mut rest, mut last) = (tokens, Vec::new());
     for &length in lengths {

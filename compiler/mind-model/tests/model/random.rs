@@ -211,7 +211,7 @@ pub fn jit(threads: usize) -> Runner {
 }
 
 /// A model of these weights.
-pub fn model(config: Config, tensors: &Tensors, runner: Runner) -> Arc<Model> {
+pub fn model(config: Config, tensors: &Tensors, runner: Runner) -> Arc<Model<'static>> {
     let model = Model::new(config, Box::new(tensors.clone()), runner);
     Arc::new(model.unwrap_or_else(|why| panic!("{why}")))
 }
