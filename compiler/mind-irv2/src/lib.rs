@@ -2,12 +2,13 @@
 //!
 //! [`Config`] is the description that everything else follows from: the tables of [`layout`] make of it the
 //! dimensions, buffers and nodes of a [`Document`]. [`read`](fn@read) accepts both dialects of the format,
-//! [`write`](fn@write) gives one.
+//! [`write`](fn@write) gives one. [`graph`] makes modules of a description.
 
 pub mod checkpoint;
 pub mod codes;
 pub mod condition;
 mod config;
+pub mod graph;
 pub mod hf;
 pub mod layout;
 mod meta;
