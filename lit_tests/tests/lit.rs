@@ -7,7 +7,7 @@ use std::time::Duration;
 use lit_tests::{Config, Semantics, Transformation, config, harness};
 use mind_driver::equivalence::same_results;
 use mind_driver::session::{PASSES, Session};
-use mind_driver::tools::ALL;
+use mind_model::tool::ALL;
 
 fn main() -> ExitCode {
     let scratch =

@@ -183,6 +183,12 @@ impl Diagnostics {
         self.kept.sort_by_key(|found| found.span.start);
     }
 
+    /// The same findings, each kept one changed by `change`.
+    pub fn map(mut self, change: impl FnMut(Diagnostic) -> Diagnostic) -> Diagnostics {
+        self.kept = self.kept.into_iter().map(change).collect();
+        self
+    }
+
     /// Takes all findings of `other`.
     pub fn append(&mut self, other: Diagnostics) {
         self.errors += other.errors;

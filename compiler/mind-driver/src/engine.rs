@@ -9,7 +9,7 @@ use mind_ir::Graph;
 use mind_ir::listener::Silent;
 use mind_ir::verify::VerifyConfig;
 use mind_jit::pool::Pool;
-use mind_jit::program::{Options, Program, emit_c};
+use mind_jit::program::{Options, PanelChoice, Program, emit_c};
 use mind_jit::target::{Isa, TargetInfo};
 use mind_pass::{
     Failure, Manager, PassError, Pipeline, Rewriting, Shared, Statistics, parse_pipeline,
@@ -31,6 +31,8 @@ pub struct Config {
     pub isa: Option<Isa>,
     /// Threads; as many as the machine has unless given.
     pub threads: Option<NonZero<usize>>,
+    /// How the panels that weights are packed into are chosen.
+    pub panels: PanelChoice,
 }
 
 /// Compiles modules; its programs share its threads.
@@ -63,6 +65,7 @@ impl Engine {
             options: Options {
                 target: TargetInfo::with_detected_caches(isa),
                 pool: Arc::new(Pool::new(threads)),
+                panels: config.panels,
             },
         })
     }

@@ -4,8 +4,12 @@
 //! process; the lit runner passes one that captures, so that a whole suite runs in one process.
 
 use std::io;
+use std::ops::Deref;
 use std::path::Path;
 use std::time::Duration;
+
+/// The bytes of a file, wherever they are.
+pub type Contents = Box<dyn Deref<Target = [u8]> + Send + Sync>;
 
 /// The streams, files and clock of a tool.
 pub trait Host {
@@ -13,6 +17,13 @@ pub trait Host {
     ///
     /// Errors: what the file system reports, and [`io::ErrorKind::FileTooLarge`] past the limit.
     fn read(&mut self, path: &Path, limit: u64) -> io::Result<Vec<u8>>;
+
+    /// The bytes of a large file, not copied where the system can help it. Nothing may change the file meanwhile.
+    ///
+    /// Errors: what the file system reports.
+    fn map(&mut self, path: &Path) -> io::Result<Contents> {
+        Ok(Box::new(self.read(path, u64::MAX)?))
+    }
 
     /// Reads standard input to its end, with the same limit.
     fn read_stdin(&mut self, limit: u64) -> io::Result<Vec<u8>>;

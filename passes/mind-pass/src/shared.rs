@@ -1,39 +1,46 @@
 //! What the passes of one run share.
 
 use std::any::Any;
-use std::cell::RefCell;
 use std::fmt;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+type Made = Arc<dyn Any + Send + Sync>;
 
 /// Things that are costly to make and that passes share: one of each type, made when first asked for.
 #[derive(Default)]
 pub struct Shared {
-    made: RefCell<Vec<Rc<dyn Any>>>,
+    made: Mutex<Vec<Made>>,
 }
 
 impl Shared {
     /// The `T` of this run, which `make` makes where there is none yet.
     ///
     /// Errors: those of `make`; a later call tries again.
-    pub fn get_or_make<T: Any, E>(&self, make: impl FnOnce() -> Result<T, E>) -> Result<Rc<T>, E> {
+    pub fn get_or_make<T: Any + Send + Sync, E>(
+        &self,
+        make: impl FnOnce() -> Result<T, E>,
+    ) -> Result<Arc<T>, E> {
         let known = self
-            .made
-            .borrow()
+            .made()
             .iter()
-            .find_map(|any| Rc::clone(any).downcast().ok());
+            .find_map(|any| Arc::clone(any).downcast().ok());
         if let Some(known) = known {
             return Ok(known);
         }
-        let made = Rc::new(make()?);
-        self.made.borrow_mut().push(Rc::clone(&made) as Rc<dyn Any>);
+        let made = Arc::new(make()?);
+        self.made().push(made.clone());
         Ok(made)
+    }
+
+    fn made(&self) -> MutexGuard<'_, Vec<Made>> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shared")
-            .field("made", &self.made.borrow().len())
+            .field("made", &self.made().len())
             .finish()
     }
 }

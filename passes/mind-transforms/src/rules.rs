@@ -1,7 +1,6 @@
 //! The rules in force.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use mind_diag::{Diagnostic, Span};
 use mind_eqsat::{
@@ -47,7 +46,7 @@ pub fn rewrite_names() -> Vec<String> {
 /// its ops call for is read. Made once for all passes of a run, and anew for ops that no pass had before.
 ///
 /// Errors: what is wrong with a rule file.
-pub(crate) fn for_module(g: &Graph, cx: &PassCx<'_>) -> Result<Rc<RuleSet>, PassError> {
+pub(crate) fn for_module(g: &Graph, cx: &PassCx<'_>) -> Result<Arc<RuleSet>, PassError> {
     let plain = Rewriting {
         fast_math: cx.rewriting.fast_math.clone(),
         ..Rewriting::default()
@@ -63,27 +62,28 @@ pub(crate) fn for_module(g: &Graph, cx: &PassCx<'_>) -> Result<Rc<RuleSet>, Pass
         .shared
         .get_or_make(|| Ok::<_, PassError>(Part::default()))?;
     let present = ShippedOps::of(g, cx.registry);
-    if let Some((ops, rules)) = &*part.0.borrow()
+    let mut read = part.0.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((ops, rules)) = &*read
         && ops.covers(present)
     {
-        return Ok(Rc::clone(rules));
+        return Ok(Arc::clone(rules));
     }
     let classes = classes(cx.rewriting);
     let ops = present.closed(classes);
     let rules = RuleSet::shipped_for(cx.registry, ops, classes).map_err(rejected)?;
-    let rules = Rc::new(rules);
-    *part.0.borrow_mut() = Some((ops, Rc::clone(&rules)));
+    let rules = Arc::new(rules);
+    *read = Some((ops, Arc::clone(&rules)));
     Ok(rules)
 }
 
 /// The shipped rules that were read, and the ops that they are enough for.
 #[derive(Default)]
-struct Part(RefCell<Option<(ShippedOps, Rc<RuleSet>)>>);
+struct Part(Mutex<Option<(ShippedOps, Arc<RuleSet>)>>);
 
 /// All rules in force, made once for all passes of a run.
 ///
 /// Errors: what is wrong with a rule file.
-pub(crate) fn in_force(cx: &PassCx<'_>) -> Result<Rc<RuleSet>, PassError> {
+pub(crate) fn in_force(cx: &PassCx<'_>) -> Result<Arc<RuleSet>, PassError> {
     let made = cx.shared.get_or_make(|| rules(cx.registry, cx.rewriting));
     made.map_err(rejected)
 }

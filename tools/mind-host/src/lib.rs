@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use mind_driver::host::{Host, Tool};
+use memmap2::Mmap;
+use mind_driver::host::{Contents, Host, Tool};
 
 /// Runs `tool` with the arguments and streams of this process.
 pub fn main(tool: Tool) -> ExitCode {
@@ -44,6 +45,19 @@ impl Host for ProcessHost {
             return Err(io::Error::from(io::ErrorKind::IsADirectory));
         }
         read_up_to(file, limit)
+    }
+
+    fn map(&mut self, path: &Path) -> io::Result<Contents> {
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::IsADirectory));
+        }
+        if !metadata.is_file() || metadata.len() == 0 {
+            return Ok(Box::new(read_up_to(file, u64::MAX)?));
+        }
+        // SAFETY: the map is read alone; that nothing changes the file meanwhile is the caller's promise.
+        Ok(Box::new(unsafe { Mmap::map(&file)? }))
     }
 
     fn read_stdin(&mut self, limit: u64) -> io::Result<Vec<u8>> {

@@ -11,18 +11,16 @@ use crate::host::Host;
 use crate::load::LoadOptions;
 
 /// Done.
-pub(crate) const DONE: u8 = 0;
+pub const DONE: u8 = 0;
 /// The input was rejected.
-pub(crate) const REJECTED: u8 = 1;
+pub const REJECTED: u8 = 1;
 /// The command line was not understood.
-pub(crate) const USAGE: u8 = 2;
+pub const USAGE: u8 = 2;
 
-/// The matches of a command line, or the exit code after help or a usage error has been printed.
-pub(crate) fn parse(
-    command: Command,
-    args: &[String],
-    host: &mut dyn Host,
-) -> Result<ArgMatches, u8> {
+/// The matches of a command line.
+///
+/// Errors: the exit code, after help or a usage error has been printed.
+pub fn parse(command: Command, args: &[String], host: &mut dyn Host) -> Result<ArgMatches, u8> {
     command
         .no_binary_name(true)
         .try_get_matches_from(args)
@@ -39,17 +37,17 @@ pub(crate) fn parse(
 }
 
 /// Writes to standard output. A closed pipe is the reader's choice, not an error.
-pub(crate) fn print(host: &mut dyn Host, text: &str) {
+pub fn print(host: &mut dyn Host, text: &str) {
     let _ = host.stdout().write_all(text.as_bytes());
 }
 
 /// Writes to standard error, which has nowhere to report its own failures to.
-pub(crate) fn print_error(host: &mut dyn Host, text: &str) {
+pub fn print_error(host: &mut dyn Host, text: &str) {
     let _ = host.stderr().write_all(text.as_bytes());
 }
 
 /// A usage error in one line, and its exit code.
-pub(crate) fn usage_error(host: &mut dyn Host, message: &str) -> u8 {
+pub fn usage_error(host: &mut dyn Host, message: &str) -> u8 {
     print_error(host, &format!("error: {message}\n"));
     USAGE
 }

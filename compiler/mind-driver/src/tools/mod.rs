@@ -1,6 +1,6 @@
 //! The tools as functions.
 
-mod cli;
+pub mod cli;
 pub mod opt;
 pub mod run;
 pub mod translate;

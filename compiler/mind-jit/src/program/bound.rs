@@ -1,6 +1,6 @@
 //! A program with its weights.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use smallvec::SmallVec;
 
@@ -15,9 +15,7 @@ use super::run::{Memory, run};
 pub struct BoundProgram {
     program: Arc<Program>,
     /// Packed and derived weights, and copies of those that are read as they are.
-    bound: Block,
-    /// Workspaces that no run uses.
-    idle: Mutex<Vec<Block>>,
+    bound: Arc<Block>,
 }
 
 impl BoundProgram {
@@ -41,8 +39,7 @@ impl BoundProgram {
             }
         }
         let new = BoundProgram {
-            idle: Mutex::new(Vec::new()),
-            bound,
+            bound: Arc::new(bound),
             program,
         };
         let workspace = new.workspace()?;
@@ -62,6 +59,16 @@ impl BoundProgram {
         };
         new.give_back(workspace);
         Ok(new)
+    }
+
+    /// Binds the weights that `other` was bound to, and shares what it has made of them; none where this program
+    /// makes something else of its weights.
+    pub fn sharing(program: Arc<Program>, other: &BoundProgram) -> Option<BoundProgram> {
+        let same = program.binding == other.program.binding;
+        same.then(|| BoundProgram {
+            bound: other.bound.clone(),
+            program,
+        })
     }
 
     /// The program.
@@ -119,6 +126,7 @@ impl BoundProgram {
 
     fn workspace(&self) -> Result<Block, RunError> {
         let idle = self
+            .program
             .idle
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -134,7 +142,8 @@ impl BoundProgram {
     }
 
     fn give_back(&self, block: Block) {
-        self.idle
+        self.program
+            .idle
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(block);

@@ -1,6 +1,6 @@
 //! Compiled modules.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use mind_ir::graph::Graph;
 
@@ -13,6 +13,17 @@ use crate::kernel::Kernel;
 use crate::pool::Pool;
 use crate::target::TargetInfo;
 
+/// How the panels that weights are packed into are chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PanelChoice {
+    /// The best ones for the product that reads them.
+    #[default]
+    Best,
+    /// The same ones whatever the rows of the product, with elements as they are stored, so that programs for
+    /// several numbers of rows can [share](super::BoundProgram::sharing) them.
+    Shared,
+}
+
 /// What a program is compiled for.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -20,6 +31,8 @@ pub struct Options {
     pub target: TargetInfo,
     /// The threads that run it, the caller's own among them.
     pub pool: Arc<Pool>,
+    /// How the panels that weights are packed into are chosen.
+    pub panels: PanelChoice,
 }
 
 /// A compiled module.
@@ -40,6 +53,10 @@ pub struct Program {
     /// Of each thread, a multiple of 64.
     pub(super) scratch_bytes: usize,
     pub(super) pool: Arc<Pool>,
+    /// What is done when weights are bound, in words.
+    pub(super) binding: String,
+    /// Workspaces that no run uses.
+    pub(super) idle: Mutex<Vec<Block>>,
 }
 
 impl Program {
@@ -48,7 +65,7 @@ impl Program {
     /// Errors: an op without a kernel, places that clash, a kernel that the target cannot run.
     pub fn compile(g: &Graph, options: &Options) -> Result<Program, ProgramError> {
         mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
-        let unit = build::build(g, &options.target, true)?;
+        let unit = build::build(g, &options.target, options.panels, true)?;
         let isa = options.target.isa;
         let kernels = Kernel::compile_all(unit.functions.iter().map(|(f, _)| f), isa);
         let kernels = kernels.map_err(|source| {
@@ -56,6 +73,7 @@ impl Program {
             ProgramError::Kernel { op, source }
         })?;
         let memory = |why: RunError| ProgramError::Memory(why.to_string());
+        let binding = unit.binding();
         let layout = unit.layout;
         Ok(Program {
             kernels,
@@ -70,6 +88,8 @@ impl Program {
             workspace_bytes: layout.workspace_bytes,
             scratch_bytes: unit.scratch_bytes.next_multiple_of(64),
             pool: options.pool.clone(),
+            binding,
+            idle: Mutex::default(),
         })
     }
 

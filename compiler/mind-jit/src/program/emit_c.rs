@@ -5,6 +5,7 @@ use mind_ir::graph::Graph;
 use mind_ir::types::DType;
 
 use super::build::build;
+use super::compiled::PanelChoice;
 use super::error::ProgramError;
 use super::layout::{Base, Place};
 use super::port::Port;
@@ -27,7 +28,7 @@ pub fn emit_c(g: &Graph, name: &str, has_main: bool) -> Result<String, ProgramEr
     let refused = |why: &dyn std::fmt::Display| ProgramError::C(why.to_string());
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
     let target = TargetInfo::of(Isa::Avx2);
-    let unit = build(g, &target, false)?;
+    let unit = build(g, &target, PanelChoice::Best, false)?;
     let layout = &unit.layout;
     let memory = Memory::new(g, layout.workspace_bytes, layout.bound_bytes);
     let functions: Vec<&Function> = unit

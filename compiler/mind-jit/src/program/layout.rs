@@ -10,6 +10,7 @@ use mind_loops::extents::known;
 use mind_loops::memory::{ALIGNMENT, buffer, bytes, is_kernel, places, workspace};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::build::Widened;
 use super::error::ProgramError;
 use super::port::Port;
 
@@ -60,7 +61,11 @@ impl Layout {
     /// have copies that outlive their binding.
     ///
     /// Errors: a constant that is too large.
-    pub(super) fn of(g: &Graph, keeps_weights: bool) -> Result<Layout, ProgramError> {
+    pub(super) fn of(
+        g: &Graph,
+        widened: &Widened,
+        keeps_weights: bool,
+    ) -> Result<Layout, ProgramError> {
         let mut layout = Layout {
             workspace_bytes: workspace(g),
             ..Layout::default()
@@ -72,7 +77,7 @@ impl Layout {
             } else if g.def(op).has(Trait::Constant) {
                 layout.place_constant(g, op)?;
             } else if is_kernel(g, op) {
-                layout.place_results(g, op);
+                layout.place_results(g, widened, op);
             }
         }
         if keeps_weights {
@@ -166,7 +171,7 @@ impl Layout {
     }
 
     /// A kernel that reads nothing but constants and weights runs once.
-    fn place_results(&mut self, g: &Graph, op: OpId) {
+    fn place_results(&mut self, g: &Graph, widened: &Widened, op: OpId) {
         let stays = |value: &ValueId| {
             let place = self.place(g, *value);
             matches!(place.base, Base::Constants | Base::Param(_) | Base::Bound)
@@ -179,6 +184,7 @@ impl Layout {
         let ats = places(g, op).unwrap_or(&[]);
         for (value, &at) in g.results(op).into_iter().zip(ats) {
             let place = match fixed {
+                true if widened.absorbs(g, op) => self.reserve(0),
                 true => self.reserve(bytes(g, value)),
                 false => Place {
                     base: Base::Workspace,

@@ -18,7 +18,7 @@ mod schedule;
 mod step;
 
 pub use bound::BoundProgram;
-pub use compiled::{Options, Program};
+pub use compiled::{Options, PanelChoice, Program};
 pub use emit_c::emit_c;
 pub use error::{ProgramError, RunError};
 pub use layout::{Base, Place};

@@ -11,9 +11,10 @@ use mind_ir::types::DType;
 use mind_ir::verify::VerifyError;
 use mind_ir::{Graph, OpId, ValueId};
 use mind_loops::extents::known;
+use mind_loops::memory::buffer;
 use mind_loops::ops::convert::Convert;
 use mind_loops::ops::movement::{Gather, Join};
-use mind_loops::ops::nest::Along;
+use mind_loops::ops::nest::{Along, Nest};
 use mind_loops::ops::view::View;
 
 use crate::kernel::{Kernel, Kind, Node, Operand, Output};
@@ -121,11 +122,18 @@ impl<'o, 'g> Emitter<'o, 'g> {
     /// Whether what a place looks at is the same in every run once weights are bound.
     pub(crate) fn is_fixed(&self, source: Source) -> bool {
         let g = &*self.b.graph;
-        let Some(op) = g.defining_op(self.source(source)) else {
-            return false;
+        let is_leaf = |value: ValueId| {
+            g.defining_op(value).is_some_and(|op| {
+                let weight = g.view::<Input>(op).is_some_and(|input| input.param(g));
+                weight || g.def(op).has(Trait::Constant)
+            })
         };
-        let weight = g.view::<Input>(op).is_some_and(|input| input.param(g));
-        weight || g.def(op).has(Trait::Constant)
+        let value = self.source(source);
+        let made_of_leaves = |op| {
+            let operands = g.operands(op).iter();
+            g.is::<Nest>(op) && operands.clone().all(|&operand| is_leaf(buffer(g, operand)))
+        };
+        is_leaf(value) || g.defining_op(value).is_some_and(made_of_leaves)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rules from files as patterns.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use mind_eqsat::{GreedyRule, NewTerm, RuleSet};
 use mind_ir::attr::Attr;
@@ -24,7 +24,7 @@ pub(super) fn add(patterns: &mut PatternSet, cx: &PassCx<'_>) -> Result<(), Pass
     for form in rules.greedy(classes(cx.rewriting)) {
         patterns.add(Rule {
             root: [rules.root_of(form)],
-            rules: Rc::clone(&rules),
+            rules: Arc::clone(&rules),
             form,
         });
     }
@@ -34,7 +34,7 @@ pub(super) fn add(patterns: &mut PatternSet, cx: &PassCx<'_>) -> Result<(), Pass
 /// One form of a rule.
 struct Rule {
     root: [&'static OpDef; 1],
-    rules: Rc<RuleSet>,
+    rules: Arc<RuleSet>,
     form: GreedyRule,
 }
 

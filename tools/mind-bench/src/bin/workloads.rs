@@ -126,6 +126,7 @@ fn run(args: &Args, workloads: &[Workload]) -> Result<(), String> {
         let config = Config {
             isa: args.isa,
             threads: Some(threads),
+            ..Config::default()
         };
         let engine = Engine::new(&config).map_err(|found| Failure::Rejected(found).to_string())?;
         let peaks = Peaks::measure(engine.pool(), engine.target());

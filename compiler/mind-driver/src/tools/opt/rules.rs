@@ -1,6 +1,6 @@
 //! Which rules act: `--rules`, `--fast-math`, `--only-rule` and their like.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches};
 use mind_eqsat::{FastMath, RuleErrors, RuleSet, SourceErrors};
@@ -165,7 +165,7 @@ fn in_force(
     shared: &Shared,
     format: DiagnosticFormat,
     host: &mut dyn Host,
-) -> Result<Rc<RuleSet>, u8> {
+) -> Result<Arc<RuleSet>, u8> {
     let mut report = |sources: &[SourceErrors]| {
         for source in sources {
             cli::report(host, &source.diagnostics, &source.file, format);

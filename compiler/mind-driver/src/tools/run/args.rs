@@ -80,6 +80,7 @@ impl Args {
             config: Config {
                 isa: word("isa").and_then(|isa| isa.parse().ok()),
                 threads: matches.get_one("threads").copied(),
+                ..Config::default()
             },
             outputs: word("outputs"),
             bench: matches.get_flag("bench"),

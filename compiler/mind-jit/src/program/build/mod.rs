@@ -9,6 +9,7 @@ mod movement;
 mod nest;
 mod pack;
 mod product;
+mod widened;
 mod window;
 
 use mind_ir::graph::Graph;
@@ -23,12 +24,15 @@ use mind_loops::ops::view::View;
 use mind_loops::ops::window::Window;
 use rustc_hash::FxHashMap;
 
+use super::compiled::PanelChoice;
 use super::error::ProgramError;
 use super::layout::{Layout, Place};
 use super::step::Step;
 use crate::lower::product::Panels;
 use crate::target::TargetInfo;
 use crate::vir::Function;
+
+pub(super) use widened::Widened;
 
 /// Where the elements of a value stand: strides in elements over its dimensions.
 #[derive(Clone, Debug)]
@@ -60,6 +64,10 @@ pub(super) struct Unit<'g> {
     pub(super) scratch_bytes: usize,
     /// Kernels by what they do.
     known: FxHashMap<String, usize>,
+    /// How the panels of weights are chosen.
+    choice: PanelChoice,
+    /// Weights whose panels are made of them as they are stored.
+    widened: Widened,
     /// How the values that `loops.pack` makes lie.
     panels: FxHashMap<ValueId, Packed>,
     /// The block whose kernels are built.
@@ -73,12 +81,16 @@ pub(super) struct Unit<'g> {
 pub(super) fn build<'g>(
     g: &'g Graph,
     target: &'g TargetInfo,
+    choice: PanelChoice,
     keeps_weights: bool,
 ) -> Result<Unit<'g>, ProgramError> {
+    let widened = Widened::of(g);
     let mut unit = Unit {
         g,
         target,
-        layout: Layout::of(g, keeps_weights)?,
+        layout: Layout::of(g, &widened, keeps_weights)?,
+        choice,
+        widened,
         functions: Vec::new(),
         bind_steps: Vec::new(),
         steps: Vec::new(),
@@ -88,7 +100,7 @@ pub(super) fn build<'g>(
         owner: None,
     };
     for op in g.ops(g.body()) {
-        if is_kernel(g, op) {
+        if is_kernel(g, op) && !unit.widened.absorbs(g, op) {
             unit.kernel(op)?;
         }
     }
@@ -184,6 +196,31 @@ impl Unit<'_> {
         self.functions.push((make(), op));
         self.known.insert(key, number);
         number
+    }
+
+    /// What is done when weights are bound, in words: two programs whose words agree bind alike.
+    pub(super) fn binding(&self) -> String {
+        let mut names = vec![""; self.functions.len()];
+        for (key, &number) in &self.known {
+            names[number] = key;
+        }
+        let layout = &self.layout;
+        let mut words = format!(
+            "{:?} {:?} {}",
+            layout.params, layout.kept, layout.bound_bytes
+        );
+        for step in &self.bind_steps {
+            words += &match step {
+                Step::Call(call) => {
+                    format!("\n{} {:?} {:?}", names[call.kernel], call.args, call.grid)
+                }
+                Step::Gather(gather) => format!("\n{gather:?}"),
+            };
+        }
+        if words.contains("Constants") {
+            words += &format!("\n{:?}", layout.constants);
+        }
+        words
     }
 
     pub(super) fn refuse<T>(&self, op: OpId, reason: &str) -> Result<T, ProgramError> {

@@ -13,6 +13,7 @@ use super::product::{moved, panel_stack};
 use super::{Packed, Unit};
 use crate::lower::compute_lane;
 use crate::lower::product::{Packing, Panels, Rhs, Schedule, pack};
+use crate::program::compiled::PanelChoice;
 use crate::program::error::ProgramError;
 use crate::program::step::{Axis, Call, Step};
 use crate::vir::{Builder, Value};
@@ -22,7 +23,12 @@ impl Unit<'_> {
     pub(super) fn pack(&mut self, op: Pack) -> Result<(), ProgramError> {
         let g = self.g;
         let result = op.result(g);
-        let from = self.strided(op.input(g));
+        let mut from = self.strided(op.input(g));
+        let mut dtype = g.ty(result).dtype;
+        if let Some(weight) = self.widened.source(g, op.input(g)) {
+            from.place = self.layout.place(g, weight);
+            dtype = g.ty(weight).dtype;
+        }
         let batch = op.batch(g) as usize;
         let (terms, n) = from.extents[batch..].split_at(from.extents.len() - batch - 1);
         let (k, n) = (terms.iter().product::<usize>(), n[0]);
@@ -33,15 +39,20 @@ impl Unit<'_> {
             return self.refuse(op.id(), "an operand runs backwards");
         }
         let n_stride = from.strides[from.strides.len() - 1];
-        let dtype = g.ty(result).dtype;
         let rows = self.readers_rows(result);
         let whole = Rhs::Rows { k_stride: n };
         let chosen = Schedule::choose(self.target, dtype, (rows, n, k), whole, true);
         let lanes = self.target.lanes(compute_lane(dtype).bits()) as usize;
-        let panels = chosen.packed.unwrap_or(Panels {
-            width: chosen.vectors as usize * lanes,
-            dtype,
-        });
+        let panels = match self.choice {
+            PanelChoice::Shared if self.layout.is_fixed(op.id()) => Panels {
+                width: SHARED_VECTORS.min(n.div_ceil(lanes)).max(1) * lanes,
+                dtype,
+            },
+            _ => chosen.packed.unwrap_or(Panels {
+                width: chosen.vectors as usize * lanes,
+                dtype,
+            }),
+        };
         let stack: usize = from.extents[..batch].iter().product();
         let room = bytes(g, result) as usize / stack.max(1);
         let panels = narrowed(panels, lanes, |panels| panels.bytes(n, k) <= room);
@@ -116,6 +127,10 @@ impl Unit<'_> {
             .unwrap_or(usize::MAX >> 16)
     }
 }
+
+/// Vectors in a row of panels that products of any number of rows read: tiles of many rows hold as many, and
+/// one row reads several panels at a time.
+const SHARED_VECTORS: usize = 2;
 
 /// The panels, or the widest narrower ones that fit: whole vectors of `lanes` lanes.
 fn narrowed(panels: Panels, lanes: usize, fits: impl Fn(&Panels) -> bool) -> Panels {

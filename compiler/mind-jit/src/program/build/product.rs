@@ -2,6 +2,7 @@
 
 use mind_ir::opdef::Op;
 use mind_ir::types::DType;
+use mind_loops::memory::buffer;
 use mind_loops::ops::contract::Contract;
 
 use super::body::nodes;
@@ -85,7 +86,10 @@ impl Unit<'_> {
         {
             return self.refuse(op.id(), "an operand runs backwards");
         }
-        let packed = self.panels.get(&inputs[1]);
+        let packed = self.panels.get(&buffer(g, inputs[1]));
+        if packed.is_some() {
+            self.check_dense(op.id(), &inputs[1..2])?;
+        }
         let stack: usize = rhs.extents[..rhs.extents.len() - 2].iter().product();
         if packed.is_some_and(|packed| packed.sizes != [stack, k, n]) {
             return self.refuse(op.id(), "the right side is packed for another product");

@@ -1,0 +1,157 @@
+//! Ops of the core dialect, appended one after the other.
+
+use mind_core::ops::constant::ConstF32;
+use mind_core::ops::contract::MatMul;
+use mind_core::ops::elementwise::{Add, Mul};
+use mind_core::ops::index::Slice;
+use mind_core::ops::input::Input;
+use mind_core::ops::shape::{Reshape, Transpose};
+use mind_diag::Span;
+use mind_ir::attr::{Attr, OPEN_END};
+use mind_ir::builder::Builder;
+use mind_ir::builtin::Yield;
+use mind_ir::graph::{InsertPoint, NewOp};
+use mind_ir::opdef::{Op, OpDef};
+use mind_ir::types::{DType, Dim, TensorType};
+use mind_ir::verify::VerifyError;
+use mind_ir::{Graph, ValueId};
+use mind_tensor::ops::convert::Convert;
+
+/// Extents that the ops of a model refuse.
+#[derive(Debug, thiserror::Error)]
+#[error("the model has extents that its ops refuse: {0}")]
+pub struct BuildError(#[from] Box<VerifyError>);
+
+/// What the methods that append ops give.
+pub(super) type Built<T> = Result<T, BuildError>;
+
+/// An extent that is known.
+pub(super) fn fixed(extent: usize) -> Dim {
+    Dim::Fixed(i64::try_from(extent).unwrap_or(i64::MAX))
+}
+
+/// A module while it grows.
+pub(super) struct Emitter {
+    graph: Graph,
+}
+
+impl Emitter {
+    pub(super) fn new() -> Emitter {
+        Emitter {
+            graph: Graph::new(),
+        }
+    }
+
+    /// The module with these outputs.
+    pub(super) fn finish(mut self, outputs: &[ValueId]) -> Graph {
+        let end = InsertPoint::End(self.graph.body());
+        self.graph.insert(
+            end,
+            NewOp {
+                def: Yield::DEF,
+                operands: outputs,
+                attrs: &[],
+                results: 0,
+                span: Span::FILE,
+            },
+        );
+        self.graph
+    }
+
+    fn builder(&mut self) -> Builder<'_> {
+        let end = InsertPoint::End(self.graph.body());
+        Builder::new(&mut self.graph, end, Span::FILE)
+    }
+
+    /// The extents of a value.
+    pub(super) fn shape(&self, value: ValueId) -> Vec<Dim> {
+        self.graph.ty(value).shape.to_vec()
+    }
+
+    /// The result of an op.
+    pub(super) fn op(
+        &mut self,
+        def: &'static OpDef,
+        operands: &[ValueId],
+        attrs: &[Attr<'_>],
+    ) -> Built<ValueId> {
+        let op = self.builder().create(def, operands, attrs)?;
+        Ok(self.graph.result(op))
+    }
+
+    /// An array that changes from run to run.
+    pub(super) fn input(&mut self, name: &str, dtype: DType, shape: &[Dim]) -> ValueId {
+        self.declared(name, dtype, shape, false)
+    }
+
+    /// A weight, as `f32` whatever its elements are stored as.
+    pub(super) fn weight(&mut self, name: &str, dtype: DType, shape: &[usize]) -> Built<ValueId> {
+        let shape: Vec<Dim> = shape.iter().map(|&extent| fixed(extent)).collect();
+        let stored = self.declared(name, dtype, &shape, true);
+        if dtype == DType::F32 {
+            return Ok(stored);
+        }
+        let to = self.graph.intern(DType::F32.name());
+        self.op(Convert::DEF, &[stored], &Convert::attrs(to))
+    }
+
+    fn declared(&mut self, name: &str, dtype: DType, shape: &[Dim], is_weight: bool) -> ValueId {
+        let name = self.graph.intern(name);
+        let ty = TensorType::new(dtype, shape.iter().copied());
+        let ty = self.graph.intern_type(ty.view());
+        let attrs = Input::attrs(name, is_weight);
+        let op = self.builder().create_typed(Input::DEF, &[], &attrs, &[ty]);
+        self.graph.result(op)
+    }
+
+    /// A number, of rank 0, rounded to `f32`.
+    pub(super) fn number(&mut self, value: f64) -> Built<ValueId> {
+        let value = f64::from(value as f32);
+        self.op(ConstF32::DEF, &[], &ConstF32::attrs(value))
+    }
+
+    pub(super) fn reshape(&mut self, x: ValueId, shape: &[Dim]) -> Built<ValueId> {
+        self.op(Reshape::DEF, &[x], &Reshape::attrs(shape))
+    }
+
+    pub(super) fn transpose(&mut self, x: ValueId, permutation: &[i64]) -> Built<ValueId> {
+        self.op(Transpose::DEF, &[x], &Transpose::attrs(permutation))
+    }
+
+    /// The elements `from..to` along the last axis.
+    pub(super) fn columns(&mut self, x: ValueId, from: usize, to: usize) -> Built<ValueId> {
+        let rank = self.graph.ty(x).rank();
+        let (mut starts, mut ends) = (vec![0; rank], vec![OPEN_END; rank]);
+        (starts[rank - 1], ends[rank - 1]) = (from as i64, to as i64);
+        let steps = vec![1; rank];
+        let attrs = Slice::attrs(&starts, &ends, &steps);
+        self.op(Slice::DEF, &[x], &attrs)
+    }
+
+    pub(super) fn add(&mut self, x: ValueId, y: ValueId) -> Built<ValueId> {
+        self.op(Add::DEF, &[x, y], &[])
+    }
+
+    pub(super) fn mul(&mut self, x: ValueId, y: ValueId) -> Built<ValueId> {
+        self.op(Mul::DEF, &[x, y], &[])
+    }
+
+    pub(super) fn matmul(&mut self, x: ValueId, y: ValueId) -> Built<ValueId> {
+        self.op(MatMul::DEF, &[x, y], &[])
+    }
+
+    /// `x Wᵀ + b` with `x` of `[rows, in]`, `W` of `[out, in]` and `b` of `[out]`.
+    pub(super) fn linear(
+        &mut self,
+        x: ValueId,
+        weight: ValueId,
+        bias: Option<ValueId>,
+    ) -> Built<ValueId> {
+        let weight = self.transpose(weight, &[1, 0])?;
+        let product = self.matmul(x, weight)?;
+        match bias {
+            Some(bias) => self.add(product, bias),
+            None => Ok(product),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The stages of a layer, each as ops on values that are there already.
+
+use mind_core::ops::elementwise::{Div, Sigmoid, Sqrt};
+use mind_core::ops::reduce::Mean;
+use mind_ir::ValueId;
+use mind_ir::opdef::Op;
+
+use super::attention::{Rotation, rotated};
+use super::emit::{Built, Emitter, fixed};
+use crate::Config;
+
+/// `x r gamma` with `r = 1 / sqrt(mean(x²) + eps)` along the last axis.
+pub(super) fn normed(e: &mut Emitter, x: ValueId, gamma: ValueId, eps: f64) -> Built<ValueId> {
+    let last = e.shape(x).len() as i64 - 1;
+    let square = e.mul(x, x)?;
+    let mean = e.op(Mean::DEF, &[square], &Mean::attrs(&[last], true))?;
+    let eps = e.number(eps)?;
+    let above = e.add(mean, eps)?;
+    let root = e.op(Sqrt::DEF, &[above], &[])?;
+    let one = e.number(1.0)?;
+    let r = e.op(Div::DEF, &[one, root], &[])?;
+    let scaled = e.mul(x, r)?;
+    e.mul(scaled, gamma)
+}
+
+/// A matrix `[out, in]` and what is added to its products, `[out]`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Linear {
+    pub(super) weight: ValueId,
+    pub(super) bias: Option<ValueId>,
+}
+
+impl Linear {
+    pub(super) fn of(self, e: &mut Emitter, x: ValueId) -> Built<ValueId> {
+        e.linear(x, self.weight, self.bias)
+    }
+}
+
+/// The weights in front of attention.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Projections {
+    pub(super) gamma: ValueId,
+    pub(super) q: Linear,
+    pub(super) k: Linear,
+    pub(super) v: Linear,
+    /// Of the normalisation of each head of q and of k, `[head_dim]`.
+    pub(super) head_gammas: Option<[ValueId; 2]>,
+}
+
+/// Queries `[tokens, heads, head_dim]`, keys and values `[tokens, kv_heads, head_dim]` of `x`, `[tokens, D]`.
+pub(super) fn projected(
+    e: &mut Emitter,
+    config: &Config,
+    x: ValueId,
+    weights: &Projections,
+    rotation: Option<Rotation>,
+) -> Built<[ValueId; 3]> {
+    let tokens = e.shape(x)[0];
+    let normed_x = normed(e, x, weights.gamma, config.rms_norm_eps)?;
+    let heads = |e: &mut Emitter, linear: Linear, heads: usize| {
+        let all = linear.of(e, normed_x)?;
+        e.reshape(all, &[tokens, fixed(heads), fixed(config.head_dim)])
+    };
+    let mut q = heads(e, weights.q, config.num_attention_heads)?;
+    let mut k = heads(e, weights.k, config.num_kv_heads)?;
+    let v = heads(e, weights.v, config.num_kv_heads)?;
+    if let Some([q_gamma, k_gamma]) = weights.head_gammas {
+        q = normed(e, q, q_gamma, config.rms_norm_eps)?;
+        k = normed(e, k, k_gamma, config.rms_norm_eps)?;
+    }
+    if let Some(rotation) = rotation {
+        q = rotated(e, q, rotation)?;
+        k = rotated(e, k, rotation)?;
+    }
+    Ok([q, k, v])
+}
+
+/// The weights behind attention.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rest {
+    pub(super) output: Linear,
+    pub(super) gamma: ValueId,
+    pub(super) gate: Linear,
+    pub(super) up: Linear,
+    pub(super) down: Linear,
+}
+
+/// What a layer makes of its input `x` and of what attention gave, `[tokens, heads head_dim]`.
+pub(super) fn finished(
+    e: &mut Emitter,
+    config: &Config,
+    x: ValueId,
+    mixed: ValueId,
+    weights: &Rest,
+) -> Built<ValueId> {
+    let output = weights.output.of(e, mixed)?;
+    let residual = e.add(x, output)?;
+    let inner = normed(e, residual, weights.gamma, config.rms_norm_eps)?;
+    let gate = weights.gate.of(e, inner)?;
+    let up = weights.up.of(e, inner)?;
+    let sigmoid = e.op(Sigmoid::DEF, &[gate], &[])?;
+    let silu = e.mul(gate, sigmoid)?;
+    let gated = e.mul(silu, up)?;
+    let down = weights.down.of(e, gated)?;
+    e.add(residual, down)
+}

@@ -1,0 +1,12 @@
+//! Decoder models as modules of the core dialect.
+//!
+//! [`parts`] gives the pieces that a run with a cache of keys and values is made of, and [`rope`] the rows of
+//! the rotation that they take.
+
+mod attention;
+mod emit;
+mod layer;
+pub mod parts;
+pub mod rope;
+
+pub use emit::BuildError;

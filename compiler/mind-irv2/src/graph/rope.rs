@@ -1,0 +1,177 @@
+//! Rows of the rotation of heads: cosines and sines of positions.
+//!
+//! Everything is computed with `f64` steps that have one result in IEEE 754, so that the rows have the same bits
+//! on every machine.
+
+use std::f64::consts::{FRAC_2_PI, TAU};
+
+use mind_ir::scalar::math::{exp_f64, log_f64};
+
+use crate::{Rope, RopeScaling};
+
+/// What positions are multiplied by to give the angles of the pairs of a head.
+///
+/// For pair `i` of `n` that is `theta^(-i / n)`, rounded to `f32`, and stretched.
+pub fn frequencies(rope: &Rope) -> Vec<f32> {
+    let pairs = rope.rotary_dims / 2;
+    let ln_theta = log_f64(rope.theta);
+    let frequency = |pair: usize| {
+        let share = pair as f64 / pairs as f64;
+        let frequency = exp_f64(-share * ln_theta) as f32;
+        stretched(frequency, rope.scaling)
+    };
+    (0..pairs).map(frequency).collect()
+}
+
+fn stretched(frequency: f32, scaling: RopeScaling) -> f32 {
+    let inv = f64::from(frequency);
+    match scaling {
+        RopeScaling::None => frequency,
+        RopeScaling::Linear { factor } => (inv / factor) as f32,
+        RopeScaling::Llama3 {
+            factor,
+            low_freq_factor: low,
+            high_freq_factor: high,
+            original_context,
+        } => {
+            let context = original_context as f64;
+            let wavelength = TAU / inv;
+            if wavelength > context / low {
+                (inv / factor) as f32
+            } else if wavelength < context / high {
+                frequency
+            } else {
+                let share = (context / wavelength - low) / (high - low);
+                (inv * ((1.0 - share) / factor + share)) as f32
+            }
+        }
+    }
+}
+
+/// Appends the cosines and the sines of one position: a number a pair each.
+///
+/// The angle is `position * frequency`, rounded to `f32`; its cosine and sine are rounded to `f32`.
+pub fn append_row(position: usize, frequencies: &[f32], cos: &mut Vec<f32>, sin: &mut Vec<f32>) {
+    for &frequency in frequencies {
+        let angle = position as f32 * frequency;
+        let (sine, cosine) = sin_cos(f64::from(angle));
+        cos.push(cosine as f32);
+        sin.push(sine as f32);
+    }
+}
+
+/// Half of pi in three parts: products of the first two and whole numbers below 2^24 are exact.
+const FRAC_PI_2: [f64; 3] = [
+    f64::from_bits(0x3ff9_21fb_5400_0000),
+    f64::from_bits(0x3e11_0b46_1100_0000),
+    f64::from_bits(0x3c44_c4c6_628b_80dc),
+];
+
+/// Of the series of the sine behind its first term, in powers of the square.
+const SIN: [f64; 7] = [
+    -1.0 / 6.0,
+    1.0 / 120.0,
+    -1.0 / 5040.0,
+    1.0 / 362_880.0,
+    -1.0 / 39_916_800.0,
+    1.0 / 6_227_020_800.0,
+    -1.0 / 1_307_674_368_000.0,
+];
+
+/// Of the series of the cosine behind its first term.
+const COS: [f64; 8] = [
+    -0.5,
+    1.0 / 24.0,
+    -1.0 / 720.0,
+    1.0 / 40_320.0,
+    -1.0 / 3_628_800.0,
+    1.0 / 479_001_600.0,
+    -1.0 / 87_178_291_200.0,
+    1.0 / 20_922_789_888_000.0,
+];
+
+/// Sine and cosine of an angle from 0 to 2^24, within 2^-45 of the exact ones.
+fn sin_cos(angle: f64) -> (f64, f64) {
+    let turns = (angle * FRAC_2_PI + 0.5).trunc();
+    let [high, middle, low] = FRAC_PI_2;
+    let r = ((angle - turns * high) - turns * middle) - turns * low;
+    let square = r * r;
+    let horner = |terms: &[f64]| {
+        let mut terms = terms.iter().rev();
+        let last = terms.next().copied().unwrap_or(0.0);
+        terms.fold(last, |sum, term| sum * square + term)
+    };
+    let sine = r + r * (square * horner(&SIN));
+    let cosine = 1.0 + square * horner(&COS);
+    match turns as u64 % 4 {
+        0 => (sine, cosine),
+        1 => (cosine, -sine),
+        2 => (-sine, -cosine),
+        _ => (-cosine, sine),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_pi_is_whole() {
+        let [high, middle, low] = FRAC_PI_2;
+        assert_eq!(high + (middle + low), std::f64::consts::FRAC_PI_2);
+        let rest = std::f64::consts::FRAC_PI_2 - high - middle;
+        let below_the_last_bit = 6.123_233_995_736_766e-17;
+        assert!((low - rest - below_the_last_bit).abs() < 1e-32, "{low:e}");
+    }
+
+    #[test]
+    fn angles_of_all_sizes_are_reduced() {
+        let mut angle = 1e-6f32;
+        while angle < 1.6e7 {
+            let (sine, cosine) = sin_cos(f64::from(angle));
+            let (s, c) = f64::from(angle).sin_cos();
+            assert!((sine - s).abs() < 3e-14, "sin {angle}: {sine} {s}");
+            assert!((cosine - c).abs() < 3e-14, "cos {angle}: {cosine} {c}");
+            angle = angle * 1.0007 + 1e-4;
+        }
+    }
+
+    fn rope(scaling: RopeScaling) -> Rope {
+        Rope {
+            theta: 500_000.0,
+            scaling,
+            rotary_dims: 64,
+        }
+    }
+
+    #[test]
+    fn frequencies_fall_from_one() {
+        let plain = frequencies(&rope(RopeScaling::None));
+        assert_eq!(plain.len(), 32);
+        for (pair, &found) in plain.iter().enumerate() {
+            let expected = 500_000f64.powf(-(pair as f64) / 32.0);
+            assert!((f64::from(found) / expected - 1.0).abs() < 1e-7, "{pair}");
+        }
+        let linear = frequencies(&rope(RopeScaling::Linear { factor: 4.0 }));
+        assert_eq!(linear[3], plain[3] / 4.0);
+    }
+
+    #[test]
+    fn low_frequencies_alone_are_divided() {
+        let plain = frequencies(&rope(RopeScaling::None));
+        let scaled = frequencies(&rope(RopeScaling::Llama3 {
+            factor: 8.0,
+            low_freq_factor: 1.0,
+            high_freq_factor: 4.0,
+            original_context: 8192,
+        }));
+        let wavelength = |pair: usize| TAU / f64::from(plain[pair]);
+        for pair in 0..32 {
+            match wavelength(pair) {
+                long if long > 8192.0 => assert_eq!(scaled[pair], plain[pair] / 8.0),
+                short if short < 2048.0 => assert_eq!(scaled[pair], plain[pair]),
+                _ => assert!(scaled[pair] < plain[pair] && scaled[pair] > plain[pair] / 8.0),
+            }
+        }
+    }
+}

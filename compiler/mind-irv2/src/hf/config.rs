@@ -1,0 +1,435 @@
+//! `config.json`, as Hugging Face writes it.
+
+use mind_diag::{Code, Diagnostic, Diagnostics, Span};
+use mind_json::{Limits, Value, locate};
+use mind_weights::WeightType;
+
+use super::family::{Defaults, Window, defaults};
+use crate::codes;
+use crate::config::{Family, Parameters, Rope, RopeScaling};
+
+/// What a configuration says.
+pub(super) struct Said {
+    /// The model, with the defaults of its family.
+    pub(super) parameters: Parameters,
+    /// Whether the width of heads is said; it follows from other numbers without.
+    pub(super) head_dim: bool,
+    /// Whether the number of key-value heads is said.
+    pub(super) kv_heads: bool,
+    /// Whether the head is tied, where that is said.
+    pub(super) tied: Option<bool>,
+    /// The share of each head that rotates.
+    pub(super) rotary_factor: f64,
+    /// How weights are stored, where that is said.
+    pub(super) dtype: Option<WeightType>,
+    /// What is read with doubt.
+    pub(super) warnings: Diagnostics,
+    /// Where hyperparameters stand, by their names in documents.
+    pub(super) places: Vec<(&'static str, Span)>,
+}
+
+impl Said {
+    /// Where the hyperparameter `key` stands.
+    pub(super) fn span_of(&self, key: &str) -> Option<Span> {
+        let place = self.places.iter().find(|(own, _)| *own == key);
+        place.map(|(_, span)| *span)
+    }
+}
+
+/// A hyperparameter with the keys that configurations have for it, the first that is present winning.
+struct Key {
+    ours: &'static str,
+    theirs: &'static [&'static str],
+}
+
+const fn key(ours: &'static str, theirs: &'static [&'static str]) -> Key {
+    Key { ours, theirs }
+}
+
+const LAYERS: Key = key("num_layers", &["num_hidden_layers", "n_layer"]);
+const HIDDEN: Key = key("hidden_size", &["hidden_size", "n_embd", "d_model"]);
+const INTERMEDIATE: Key = key(
+    "intermediate_size",
+    &["intermediate_size", "n_inner", "ffn_dim", "mlp_dim"],
+);
+const HEADS: Key = key(
+    "num_attention_heads",
+    &["num_attention_heads", "n_head", "num_heads"],
+);
+const KV_HEADS: Key = key("num_kv_heads", &["num_key_value_heads", "num_kv_heads"]);
+const VOCAB: Key = key("vocab_size", &["vocab_size", "n_vocab"]);
+const CONTEXT: Key = key(
+    "context_window",
+    &[
+        "max_position_embeddings",
+        "n_positions",
+        "context_length",
+        "seq_len",
+    ],
+);
+const HEAD_DIM: Key = key("head_dim", &["head_dim"]);
+
+/// The most that `rope_theta` and its kind may be nested in.
+const NESTED: [&str; 2] = ["rope_parameters", "rope_scaling"];
+
+struct Reader<'v> {
+    config: &'v Value,
+    found: Diagnostics,
+    places: Vec<(&'static str, Span)>,
+}
+
+/// Reads the text of a `config.json`.
+///
+/// Errors: see [`document`](super::document).
+pub(super) fn read(text: &str) -> Result<Said, Diagnostics> {
+    let root = mind_json::parse(text, &Limits::default()).map_err(|found| *found)?;
+    let nested = root.get("text_config");
+    let has_keys = |value: &Value| HIDDEN.theirs.iter().any(|key| value.get(key).is_some());
+    let config = match nested {
+        Some(nested) if !has_keys(&root) => nested,
+        _ => &root,
+    };
+    let mut reader = Reader {
+        config,
+        found: Diagnostics::new(),
+        places: Vec::new(),
+    };
+    let said = reader.said();
+    let mut found = reader.found;
+    found.sort_by_place();
+    let found = locate(&root, found);
+    match said {
+        Some(mut said) if !found.has_errors() => {
+            said.warnings = found;
+            said.places = reader.places;
+            Ok(said)
+        }
+        _ => Err(found),
+    }
+}
+
+impl<'v> Reader<'v> {
+    fn said(&mut self) -> Option<Said> {
+        if self.config.members().is_none() {
+            let message = format!(
+                "a configuration is an object, found {}",
+                self.config.describe()
+            );
+            self.push(codes::KIND, self.config.span, message);
+            return None;
+        }
+        let family = self.family()?;
+        let rules = defaults(family);
+        self.refusals();
+        let (layers, hidden) = (self.count(&LAYERS), self.count(&HIDDEN));
+        let (inner, heads) = (self.count(&INTERMEDIATE), self.count(&HEADS));
+        let (vocab, context) = (self.count(&VOCAB), self.count(&CONTEXT));
+        let rope = self.rope();
+        let eps = self.real("rms_norm_eps", rules.eps);
+        let kv_heads = self.kv_heads(rules, heads);
+        let head_dim = self.maybe_count(&HEAD_DIM);
+        let tied = self.truth("tie_word_embeddings");
+        let attention = self.truth("attention_bias").unwrap_or(false);
+        let mlp = self.truth("mlp_bias").unwrap_or(false);
+        let dtype = self.dtype();
+        let (theta, scaling, rotary_factor) = rope?;
+        let (hidden, heads, context) = (hidden?, heads?, context?);
+        self.window(rules, context, layers?);
+        let width = head_dim.or(rules.head_dim);
+        if width.is_none() && (heads == 0 || hidden % heads != 0) {
+            let span = self.place("num_attention_heads");
+            let message =
+                format!("`num_attention_heads` {heads} does not divide `hidden_size` {hidden}");
+            self.push(codes::RANGE, span, message);
+            return None;
+        }
+        let head_dim_or = width.unwrap_or_else(|| hidden / heads);
+        Some(Said {
+            parameters: Parameters {
+                family,
+                num_layers: layers?,
+                hidden_size: hidden,
+                intermediate_size: inner?,
+                num_attention_heads: heads,
+                num_kv_heads: kv_heads?.0,
+                head_dim: head_dim_or,
+                vocab_size: vocab?,
+                context_window: context,
+                rms_norm_eps: eps?,
+                rope: Some(Rope {
+                    theta,
+                    scaling,
+                    rotary_dims: rotary_dims(head_dim_or, rotary_factor),
+                }),
+                tie_word_embeddings: tied.unwrap_or(false),
+                biases: (rules.biases)(attention, mlp),
+                qk_norm: rules.qk_norm,
+            },
+            head_dim: head_dim.is_some(),
+            kv_heads: kv_heads?.1,
+            tied,
+            rotary_factor,
+            dtype,
+            warnings: Diagnostics::new(),
+            places: Vec::new(),
+        })
+    }
+
+    fn push(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        self.found.push(Diagnostic::error(span, message).code(code));
+    }
+
+    /// The value of `key`; none where it is absent or `null`.
+    fn get(&self, key: &str) -> Option<&'v Value> {
+        self.config.get(key).filter(|value| !value.is_null())
+    }
+
+    fn place(&self, ours: &str) -> Span {
+        let own = self.places.iter().find(|(own, _)| *own == ours);
+        own.map_or(self.config.span, |(_, span)| *span)
+    }
+
+    fn unsupported(&mut self, key: &str, value: &Value, reason: &str) {
+        let message = format!(
+            "`{key}` is {}, which is not supported: {reason}",
+            value.describe()
+        );
+        self.push(codes::UNSUPPORTED, value.span, message);
+    }
+
+    fn family(&mut self) -> Option<Family> {
+        let Some(value) = self.get("model_type") else {
+            self.push(codes::MISSING, self.config.span, "`model_type` is missing");
+            return None;
+        };
+        let family = value.text().and_then(Family::parse);
+        if family.is_none() {
+            let message = format!(
+                "`model_type` is {}, which is not supported",
+                value.describe()
+            );
+            let help = format!("supported are {}", Family::ALL.map(Family::name).join(", "));
+            let found = Diagnostic::error(value.span, message);
+            self.found.push(found.code(codes::UNSUPPORTED).help(help));
+        }
+        family
+    }
+
+    /// What would make another model of it.
+    fn refusals(&mut self) {
+        if let Some(value) = self.get("quantization_config") {
+            self.unsupported(
+                "quantization_config",
+                value,
+                "weights are read from plain tensors or GGUF",
+            );
+        }
+        for key in ["hidden_act", "hidden_activation"] {
+            let Some(value) = self.get(key) else { continue };
+            if !matches!(value.text(), Some("silu" | "swish")) {
+                self.unsupported(key, value, "the MLP is gated by silu");
+            }
+        }
+        for key in ["num_local_experts", "num_experts", "n_routed_experts"] {
+            if let Some(value) = self.get(key).filter(|value| value.integer() != Some(0)) {
+                self.unsupported(key, value, "mixtures of experts are not");
+            }
+        }
+        if let Some(value) = self.get("no_rope_layers") {
+            self.unsupported("no_rope_layers", value, "all layers rotate");
+        }
+        let Some(types) = self.get("layer_types") else {
+            return;
+        };
+        let known =
+            |value: &&Value| !matches!(value.text(), Some("full_attention" | "sliding_attention"));
+        let foreign = types.elements().unwrap_or_default().iter().find(known);
+        if let Some(value) = foreign {
+            self.unsupported(
+                "layer_types",
+                value,
+                "layers attend to everything or through a window",
+            );
+        }
+    }
+
+    /// The first of the keys that stands there.
+    fn find(&mut self, key: &Key) -> Option<(&'static str, &'v Value)> {
+        let present = |own: &&'static str| Some((*own, self.get(own)?));
+        let found = key.theirs.iter().find_map(|own| present(&own));
+        if let Some((_, value)) = found {
+            self.places.push((key.ours, value.span));
+        }
+        found
+    }
+
+    fn count(&mut self, key: &Key) -> Option<usize> {
+        let Some((name, value)) = self.find(key) else {
+            let message = format!("`{}` is missing", key.theirs[0]);
+            self.push(codes::MISSING, self.config.span, message);
+            return None;
+        };
+        self.natural(name, value)
+    }
+
+    fn maybe_count(&mut self, key: &Key) -> Option<usize> {
+        let (name, value) = self.find(key)?;
+        self.natural(name, value)
+    }
+
+    fn natural(&mut self, key: &str, value: &Value) -> Option<usize> {
+        let natural = value.integer().and_then(|own| usize::try_from(own).ok());
+        if natural.is_none() {
+            let message = format!("`{key}` is {}, expected a whole number", value.describe());
+            self.push(codes::KIND, value.span, message);
+        }
+        natural
+    }
+
+    /// How many key-value heads there are, and whether that is said; `null` is as many as query heads.
+    fn kv_heads(&mut self, rules: &Defaults, heads: Option<usize>) -> Option<(usize, bool)> {
+        if let Some((name, value)) = self.find(&KV_HEADS) {
+            return Some((self.natural(name, value)?, true));
+        }
+        let is_null = KV_HEADS
+            .theirs
+            .iter()
+            .any(|own| self.config.get(own).is_some());
+        match is_null {
+            true => Some((heads?, true)),
+            false => Some((rules.kv_heads.or(heads)?, false)),
+        }
+    }
+
+    fn real(&mut self, key: &'static str, default: f64) -> Option<f64> {
+        let Some(value) = self.get(key) else {
+            return Some(default);
+        };
+        self.places.push((key, value.span));
+        self.number(key, value)
+    }
+
+    fn number(&mut self, key: &str, value: &Value) -> Option<f64> {
+        let real = value.real();
+        if real.is_none() {
+            let message = format!("`{key}` is {}, expected a number", value.describe());
+            self.push(codes::KIND, value.span, message);
+        }
+        real
+    }
+
+    fn truth(&mut self, key: &str) -> Option<bool> {
+        let value = self.get(key)?;
+        let truth = value.truth();
+        if truth.is_none() {
+            let message = format!("`{key}` is {}, expected true or false", value.describe());
+            self.push(codes::KIND, value.span, message);
+        }
+        truth
+    }
+
+    fn dtype(&mut self) -> Option<WeightType> {
+        let key = ["dtype", "torch_dtype"]
+            .into_iter()
+            .find(|key| self.get(key).is_some())?;
+        let value = self.get(key)?;
+        let word = value.text().map(|word| word.trim_start_matches("torch."));
+        let dtype = word.and_then(WeightType::parse);
+        if dtype.is_none() {
+            self.unsupported(key, value, "weights are float32, float16 or bfloat16");
+        }
+        dtype
+    }
+
+    /// Base, scaling and rotating share of rotary embeddings.
+    fn rope(&mut self) -> Option<(f64, RopeScaling, f64)> {
+        let nested = NESTED
+            .into_iter()
+            .find_map(|key| Some((key, self.get(key)?)));
+        let by_type = |value: &Value| {
+            let members = value.members().unwrap_or_default();
+            members
+                .iter()
+                .any(|member| member.value.members().is_some())
+        };
+        if let Some((key, value)) = nested.filter(|(_, value)| by_type(value)) {
+            self.unsupported(key, value, "layers have one kind of rotation");
+            return None;
+        }
+        let own = |key: &str| {
+            let flat = self.get(key);
+            flat.or_else(|| nested?.1.get(key).filter(|value| !value.is_null()))
+        };
+        let (theta, base) = (own("rope_theta"), self.get("rope_base"));
+        let factor = own("partial_rotary_factor");
+        let theta = match theta.or(base) {
+            Some(value) => {
+                self.places.push(("rope_theta", value.span));
+                self.number("rope_theta", value)?
+            }
+            None => crate::rope::DEFAULT_THETA,
+        };
+        let factor = match factor {
+            Some(value) => {
+                self.places.push(("partial_rotary_factor", value.span));
+                self.number("partial_rotary_factor", value)?
+            }
+            None => 1.0,
+        };
+        let scaling = match nested {
+            Some((_, value)) => match crate::rope::scaling(value) {
+                Ok(scaling) => scaling,
+                Err(problem) => {
+                    self.push(problem.code, problem.span, problem.message);
+                    return None;
+                }
+            },
+            None => RopeScaling::None,
+        };
+        Some((theta, scaling, factor))
+    }
+
+    /// Refuses a window that some position could not see past.
+    fn window(&mut self, rules: &Defaults, context: usize, layers: usize) {
+        let key = "sliding_window";
+        let said = self.config.get(key);
+        let width = match rules.window {
+            Window::Never => return,
+            Window::Asked(default) => {
+                let asked = self.truth("use_sliding_window").unwrap_or(false);
+                let from = self.get("max_window_layers").and_then(Value::integer);
+                let some = from.is_none_or(|from| from < layers as i64);
+                match said {
+                    Some(value) if value.is_null() => None,
+                    Some(value) if asked && some => self.natural(key, value),
+                    None if asked && some => Some(default),
+                    _ => None,
+                }
+            }
+            Window::Said(default) => match said {
+                Some(value) if value.is_null() => None,
+                Some(value) => self.natural(key, value),
+                None => default,
+            },
+        };
+        let Some(width) = width.filter(|width| *width < context) else {
+            return;
+        };
+        let span = said.map_or(self.config.span, |value| value.span);
+        let how = if said.is_some() { "" } else { " by default" };
+        let message = format!(
+            "`sliding_window` is {width}{how}, less than the context of {context}, which is not supported"
+        );
+        let help = format!(
+            "`max_position_embeddings` of {width} or less keeps every position within the window"
+        );
+        let found = Diagnostic::error(span, message).code(codes::UNSUPPORTED);
+        self.found.push(found.help(help));
+    }
+}
+
+/// How many elements of a head rotate.
+pub(super) fn rotary_dims(head_dim: usize, factor: f64) -> usize {
+    // Whatever the factor, the configuration's check has the last word.
+    (head_dim as f64 * factor) as usize
+}

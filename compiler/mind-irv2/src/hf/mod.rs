@@ -1,0 +1,81 @@
+//! From a model's `config.json` and the headers of its weight files to a document.
+
+mod config;
+mod family;
+mod gguf;
+mod refine;
+
+use mind_diag::{Diagnostic, Diagnostics, Span};
+use mind_weights::WeightType;
+
+use crate::checkpoint::{Checkpoint, Source};
+use crate::codes;
+use crate::config::{Config, ConfigError};
+use crate::schema::{Document, Foreign, WeightTypes};
+
+/// The document of the model that `config`, the text of a `config.json`, describes.
+///
+/// With weight files their headers win over it: they say which biases there are, whether the head is tied where the
+/// configuration does not, the width of heads, and how numbers are stored. Without `config` a single GGUF file says
+/// everything. Warnings come with the document.
+///
+/// Errors: E4201 no JSON, E4202 a missing key, E4205 a number out of its range, E4211 a model that is not supported,
+/// by key and value; tensors as [`Checkpoint::new`].
+pub fn document(
+    config: Option<&str>,
+    sources: &[Source<'_>],
+) -> Result<(Document, Diagnostics), Diagnostics> {
+    let said = match (config, sources) {
+        (Some(text), _) => config::read(text)?,
+        (None, [source]) => gguf::read(source)?,
+        (None, _) => {
+            let message =
+                "there is no `config.json`, and no single GGUF file that could stand for it";
+            let found = Diagnostic::error(Span::FILE, message).code(codes::MISSING);
+            return Err(found.into());
+        }
+    };
+    let (parameters, fused_qkv) = match sources.is_empty() {
+        true => (said.parameters, said.parameters.family.is_fused()),
+        false => refine::parameters(&said, sources)?,
+    };
+    let config = Config::new(parameters).map_err(|errors| out_of_range(&errors, &said))?;
+    let dtypes = match sources.is_empty() {
+        true => {
+            let dtype = said.dtype.unwrap_or(WeightType::F32);
+            WeightTypes::uniform(dtype, dtype)
+        }
+        false => Checkpoint::new(&config, sources)?.weight_types(),
+    };
+    let document = Document {
+        config,
+        dtypes,
+        fused_qkv,
+        notes: notes(),
+        foreign: Foreign::default(),
+    };
+    Ok((document, said.warnings))
+}
+
+fn out_of_range(errors: &[ConfigError], said: &config::Said) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    for error in errors {
+        let span = error.key().and_then(|key| said.span_of(key));
+        let span = span.unwrap_or(Span::FILE);
+        found.push(Diagnostic::error(span, error.to_string()).code(codes::RANGE));
+    }
+    found
+}
+
+/// What every document says of itself.
+fn notes() -> Vec<String> {
+    [
+        "IR v2: a decoder model as buffers and kernel calls",
+        "shape: extents as {dim, mult, div}, dimensions[dim].value * mult / div; padded to 16 elements",
+        "resolved_shape: bytes, rounded up to 64, at the stored number of tokens",
+        "scope layer: one instance a layer; the output of a layer is the input of the next",
+        "nodes of layer -1 belong to the model: embedding, last normalisation, head",
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}

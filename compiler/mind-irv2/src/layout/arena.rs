@@ -1,0 +1,178 @@
+//! Where activations lie: one arena, planned by liveness.
+
+use std::collections::BTreeMap;
+
+use super::buffers::{BUFFERS, buffer};
+use super::nodes::{Access, Node, Part, nodes};
+use crate::config::Config;
+
+/// What starts are a multiple of, in bytes.
+pub const ALIGNMENT: usize = 64;
+
+/// Which logits a run keeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Logits {
+    /// Those of the last position.
+    Last,
+    /// Those of every position.
+    All,
+}
+
+/// A buffer in the arena.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// The buffer.
+    pub buffer: &'static str,
+    /// Its first byte.
+    pub offset: usize,
+    /// How many bytes it takes, rounded up to [`ALIGNMENT`].
+    pub bytes: usize,
+    /// The first step that writes it.
+    pub first: usize,
+    /// The last step that touches it.
+    pub last: usize,
+}
+
+/// Where every activation of a run lies.
+///
+/// Layers share their buffers: their temporaries lie at the same places, and `output` is the `input` of the next
+/// layer. Keys and values of earlier positions, rotation tables and what inference does not read lie outside.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Plan {
+    /// The buffers, in the order of documents.
+    pub places: Vec<Place>,
+    /// The bytes of the arena.
+    pub bytes: usize,
+    /// The bytes of the buffers that are live in the same step, at most.
+    pub live: usize,
+}
+
+/// Plans a run of `tokens` positions; none when the sizes do not fit.
+pub fn plan(config: &Config, tokens: usize, logits: Logits) -> Option<Plan> {
+    let mut lives = lives(config);
+    let mut places = Vec::new();
+    for row in BUFFERS {
+        let Some((first, last)) = lives.remove(row.name) else {
+            continue;
+        };
+        let rows = match (row.name, logits) {
+            ("logits", Logits::Last) => 1,
+            _ => tokens,
+        };
+        let shape = row.resolved(config, rows)?;
+        let bytes = super::buffers::bytes_of(&shape, mind_weights::WeightType::F32)?;
+        places.push(Place {
+            buffer: row.name,
+            offset: 0,
+            bytes: bytes.checked_next_multiple_of(ALIGNMENT)?,
+            first,
+            last,
+        });
+    }
+    let bytes = assign(&mut places)?;
+    let steps = places.iter().map(|place| place.last).max().unwrap_or(0);
+    let live = (0..=steps).map(|step| {
+        let live = places
+            .iter()
+            .filter(|place| (place.first..=place.last).contains(&step));
+        live.map(|place| place.bytes).sum()
+    });
+    let live = live.max().unwrap_or(0);
+    Some(Plan {
+        places,
+        bytes,
+        live,
+    })
+}
+
+/// First and last step of each activation, with one layer standing for all.
+fn lives(config: &Config) -> BTreeMap<&'static str, (usize, usize)> {
+    let mut lives: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
+    let parts = [Part::First, Part::Layer, Part::Last];
+    let order: Vec<&Node> = parts
+        .into_iter()
+        .flat_map(|part| nodes(config, part))
+        .collect();
+    for (step, node) in order.iter().enumerate() {
+        for arg in node.args {
+            let is_activation = buffer(arg.buffer).is_some_and(|row| !row.is_weight());
+            let outside = matches!(arg.buffer, "rope_cos_cache" | "rope_sin_cache");
+            // What a kernel may leave out is read by nothing.
+            if !is_activation || outside || arg.optional || arg.access == Access::Scratch {
+                continue;
+            }
+            let life = lives.entry(arg.buffer).or_insert((step, step));
+            life.1 = step;
+        }
+    }
+    // The carried value: embeddings are the input of the first layer, an output that of the next.
+    let carried = |lives: &BTreeMap<_, (usize, usize)>, name| lives.get(name).copied();
+    if let (Some(first), Some(last)) = (carried(&lives, "embedded_input"), carried(&lives, "input"))
+    {
+        lives.insert("input", (first.0, last.1));
+        lives.remove("embedded_input");
+    }
+    lives
+}
+
+/// Gives each place the lowest offset that no other place has while both are live, largest first.
+fn assign(places: &mut [Place]) -> Option<usize> {
+    let mut order: Vec<usize> = (0..places.len()).collect();
+    order.sort_by_key(|&at| (std::cmp::Reverse(places[at].bytes), at));
+    let mut placed: Vec<usize> = Vec::new();
+    let mut end = 0;
+    for at in order {
+        let own = &places[at];
+        let mut taken: Vec<(usize, usize)> = placed
+            .iter()
+            .map(|&other| &places[other])
+            .filter(|other| other.first <= own.last && own.first <= other.last)
+            .map(|other| (other.offset, other.offset + other.bytes))
+            .collect();
+        taken.sort_unstable();
+        let mut offset = 0usize;
+        for (start, stop) in taken {
+            if offset.checked_add(own.bytes)? <= start {
+                break;
+            }
+            offset = offset.max(stop);
+        }
+        end = end.max(offset.checked_add(own.bytes)?);
+        places[at].offset = offset;
+        placed.push(at);
+    }
+    Some(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::tests::qwen2;
+
+    #[test]
+    fn qwen2_at_2048_tokens_takes_less_than_200_megabytes() {
+        let config = Config::new(qwen2()).unwrap();
+        let plan = plan(&config, 2048, Logits::Last).unwrap();
+        assert!(plan.bytes < 200_000_000, "{}", plan.bytes);
+        assert_eq!(plan.bytes, plan.live);
+    }
+
+    #[test]
+    fn what_is_live_at_once_lies_apart() {
+        let config = Config::new(qwen2()).unwrap();
+        for logits in [Logits::Last, Logits::All] {
+            for tokens in [1, 7, 512] {
+                let plan = plan(&config, tokens, logits).unwrap();
+                for (at, a) in plan.places.iter().enumerate() {
+                    assert!(a.offset % ALIGNMENT == 0 && a.offset + a.bytes <= plan.bytes);
+                    for b in &plan.places[at + 1..] {
+                        let together = a.first <= b.last && b.first <= a.last;
+                        let apart =
+                            a.offset + a.bytes <= b.offset || b.offset + b.bytes <= a.offset;
+                        assert!(!together || apart, "{a:?} {b:?}");
+                    }
+                }
+            }
+        }
+    }
+}

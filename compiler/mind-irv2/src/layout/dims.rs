@@ -1,0 +1,139 @@
+//! The table of dimensions, and extents that are written in them.
+
+use crate::config::{Config, align};
+
+/// A named extent of a model.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Dim {
+    /// Positions of a run.
+    Tokens,
+    /// The width of the residual stream.
+    Embed,
+    /// The same, padded.
+    AlignedEmbed,
+    /// Elements a head.
+    HeadDim,
+    /// The same, padded.
+    AlignedHead,
+    /// Query heads.
+    NumHeads,
+    /// Key and value heads.
+    NumKvHeads,
+    /// The context window, padded.
+    AlignedCtx,
+    /// The width of the MLP.
+    Intermediate,
+    /// The same, padded.
+    AlignedIntermediate,
+    /// Token ids.
+    Vocab,
+}
+
+impl Dim {
+    /// Every dimension, in the order of their ids.
+    pub const ALL: [Dim; 11] = [
+        Dim::Tokens,
+        Dim::Embed,
+        Dim::AlignedEmbed,
+        Dim::HeadDim,
+        Dim::AlignedHead,
+        Dim::NumHeads,
+        Dim::NumKvHeads,
+        Dim::AlignedCtx,
+        Dim::Intermediate,
+        Dim::AlignedIntermediate,
+        Dim::Vocab,
+    ];
+
+    /// The number in documents.
+    pub const fn id(self) -> usize {
+        self as usize
+    }
+
+    /// The name in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Dim::Tokens => "tokens",
+            Dim::Embed => "embed",
+            Dim::AlignedEmbed => "aligned_embed",
+            Dim::HeadDim => "head_dim",
+            Dim::AlignedHead => "aligned_head",
+            Dim::NumHeads => "num_heads",
+            Dim::NumKvHeads => "num_kv_heads",
+            Dim::AlignedCtx => "aligned_ctx",
+            Dim::Intermediate => "intermediate",
+            Dim::AlignedIntermediate => "aligned_intermediate",
+            Dim::Vocab => "vocab",
+        }
+    }
+
+    /// The dimension with the number `id`.
+    pub fn of_id(id: usize) -> Option<Dim> {
+        Dim::ALL.get(id).copied()
+    }
+
+    /// The dimension called `name`.
+    pub fn parse(name: &str) -> Option<Dim> {
+        Dim::ALL.into_iter().find(|dim| dim.name() == name)
+    }
+
+    /// Its value in a run of `tokens` positions.
+    pub fn value(self, config: &Config, tokens: usize) -> usize {
+        match self {
+            Dim::Tokens => tokens,
+            Dim::Embed => config.hidden_size,
+            Dim::AlignedEmbed => align(config.hidden_size),
+            Dim::HeadDim => config.head_dim,
+            Dim::AlignedHead => align(config.head_dim),
+            Dim::NumHeads => config.num_attention_heads,
+            Dim::NumKvHeads => config.num_kv_heads,
+            Dim::AlignedCtx => align(config.context_window),
+            Dim::Intermediate => config.intermediate_size,
+            Dim::AlignedIntermediate => align(config.intermediate_size),
+            Dim::Vocab => config.vocab_size,
+        }
+    }
+}
+
+/// An extent of a shape: a dimension times `mult`, divided by `div`, rounded down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Extent {
+    /// The dimension.
+    pub dim: Dim,
+    /// At least 1.
+    pub mult: usize,
+    /// At least 1.
+    pub div: usize,
+}
+
+impl Extent {
+    /// The dimension itself.
+    pub const fn of(dim: Dim) -> Extent {
+        Extent {
+            dim,
+            mult: 1,
+            div: 1,
+        }
+    }
+
+    /// Its value in a run of `tokens` positions; none when it does not fit.
+    pub fn value(self, config: &Config, tokens: usize) -> Option<usize> {
+        let product = self.dim.value(config, tokens).checked_mul(self.mult)?;
+        product.checked_div(self.div)
+    }
+
+    /// Whether `other` is the same extent in a run of any number of positions.
+    pub fn is_same(self, other: Extent, config: &Config) -> bool {
+        let depends = |extent: Extent| extent.dim == Dim::Tokens;
+        match (depends(self), depends(other)) {
+            (true, true) => {
+                let cross = |a: Extent, b: Extent| a.mult.checked_mul(b.div);
+                cross(self, other).is_some_and(|left| cross(other, self) == Some(left))
+            }
+            (false, false) => self
+                .value(config, 1)
+                .is_some_and(|value| other.value(config, 1) == Some(value)),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The member `config`.
+
+use mind_json::{Member, Value};
+
+use super::buffers::Declared;
+use super::field::{Reader, present, span_of};
+use crate::codes;
+use crate::config::{Biases, Config, ConfigError, Family, Parameters, Rope, RopeScaling};
+
+const KEYS: &[&str] = &[
+    "num_layers",
+    "hidden_size",
+    "intermediate_size",
+    "num_attention_heads",
+    "num_kv_heads",
+    "head_dim",
+    "vocab_size",
+    "context_window",
+    "rms_norm_eps",
+    "rope_theta",
+    "rope_scaling",
+    "rotary_dims",
+    "tie_word_embeddings",
+];
+
+/// The epsilon of every family whose configuration does not say one.
+const DEFAULT_EPS: f64 = 1e-6;
+/// The hyperparameters, and members of other tools; none when some cannot be read.
+///
+/// Family, biases and the normalisation of heads are said elsewhere.
+pub(super) fn read(
+    root: &Value,
+    buffers: &[Declared<'_>],
+    r: &mut Reader,
+) -> Option<(Parameters, Vec<Member>)> {
+    let config = r.required(root, "config")?;
+    if config.members().is_none() {
+        r.wrong("config", config, "an object");
+        return None;
+    }
+    let foreign = r.foreign(config, KEYS);
+    let mut count = |key: &str| {
+        let value = r.required(config, key)?;
+        r.natural(key, value)
+    };
+    let num_layers = count("num_layers");
+    let hidden_size = count("hidden_size");
+    let intermediate_size = count("intermediate_size");
+    let num_attention_heads = count("num_attention_heads");
+    let num_kv_heads = count("num_kv_heads");
+    let vocab_size = count("vocab_size");
+    let context_window = count("context_window");
+    let rms_norm_eps = real(config, "rms_norm_eps", DEFAULT_EPS, r);
+    let theta = real(config, "rope_theta", crate::rope::DEFAULT_THETA, r);
+    let scaling = scaling(config, r);
+    let tied = r.maybe_truth(config, "tie_word_embeddings");
+    let meta = root.get("meta");
+    let said = meta.and_then(|meta| present(meta, "tie_word_embeddings")?.truth());
+    let aliased = buffers
+        .iter()
+        .any(|own| own.name == "lm_head_weight" && own.alias_of.is_some());
+    let (hidden_size, num_attention_heads) = (hidden_size?, num_attention_heads?);
+    let head_dim = head_dim(root, config, hidden_size, num_attention_heads, r)?;
+    let rotary_dims = match present(config, "rotary_dims") {
+        Some(value) => r.natural("rotary_dims", value)?,
+        None => head_dim,
+    };
+    let rope = (theta? != 0.0).then_some(Rope {
+        theta: theta?,
+        scaling: scaling?,
+        rotary_dims,
+    });
+    let parameters = Parameters {
+        family: Family::Llama,
+        num_layers: num_layers?,
+        hidden_size,
+        intermediate_size: intermediate_size?,
+        num_attention_heads,
+        num_kv_heads: num_kv_heads?,
+        head_dim,
+        vocab_size: vocab_size?,
+        context_window: context_window?,
+        rms_norm_eps: rms_norm_eps?,
+        rope,
+        tie_word_embeddings: tied.or(said).unwrap_or(aliased),
+        biases: Biases::default(),
+        qk_norm: false,
+    };
+    Some((parameters, foreign))
+}
+
+/// Checks what was read.
+pub(super) fn checked(root: &Value, parameters: Parameters, r: &mut Reader) -> Option<Config> {
+    let config = root.get("config")?;
+    let place = |error: &ConfigError| {
+        let own = error.key().map(|key| match key {
+            "partial_rotary_factor" => "rotary_dims",
+            key => key,
+        });
+        own.map_or(config.span, |key| span_of(config, key))
+    };
+    match Config::new(parameters) {
+        Ok(config) => Some(config),
+        Err(errors) => {
+            for error in &errors {
+                r.push(codes::RANGE, place(error), error.to_string());
+            }
+            None
+        }
+    }
+}
+
+fn real(config: &Value, key: &str, default: f64, r: &mut Reader) -> Option<f64> {
+    let Some(value) = present(config, key) else {
+        return Some(default);
+    };
+    let real = value.real();
+    if real.is_none() {
+        r.wrong(key, value, "a number");
+    }
+    real
+}
+
+/// What `config` says, or dimension 3, or what the width leaves for each head.
+fn head_dim(
+    root: &Value,
+    config: &Value,
+    hidden_size: usize,
+    heads: usize,
+    r: &mut Reader,
+) -> Option<usize> {
+    if let Some(value) = present(config, "head_dim") {
+        return r.natural("head_dim", value);
+    }
+    let dims = root.get("dimensions").and_then(Value::elements);
+    let own = dims.unwrap_or_default().iter().find(|dim| {
+        let id = dim.get("id").and_then(Value::integer);
+        id == Some(3)
+    });
+    if let Some(value) = own.and_then(|dim| dim.get("value")) {
+        return r.natural("value", value);
+    }
+    if heads == 0 || hidden_size % heads != 0 {
+        let message = format!(
+            "`head_dim` is not said, and `num_attention_heads` {heads} does not divide `hidden_size` {hidden_size}"
+        );
+        r.push(codes::RANGE, config.span, message);
+        return None;
+    }
+    Some(hidden_size / heads)
+}
+
+fn scaling(config: &Value, r: &mut Reader) -> Option<RopeScaling> {
+    let Some(value) = present(config, "rope_scaling") else {
+        return Some(RopeScaling::None);
+    };
+    match crate::rope::scaling(value) {
+        Ok(scaling) => Some(scaling),
+        Err(problem) => {
+            r.push(problem.code, problem.span, problem.message);
+            None
+        }
+    }
+}

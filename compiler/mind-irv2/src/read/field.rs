@@ -1,0 +1,154 @@
+//! Members of objects, with what is wrong with them.
+
+use mind_diag::{Code, Diagnostic, Diagnostics, Severity, Span};
+use mind_json::{Member, Value};
+
+use crate::codes;
+
+/// What has been found so far.
+pub(super) struct Reader {
+    pub(super) found: Diagnostics,
+    allow_unknown: bool,
+}
+
+impl Reader {
+    pub(super) fn new(allow_unknown: bool) -> Reader {
+        Reader {
+            found: Diagnostics::new(),
+            allow_unknown,
+        }
+    }
+
+    /// Adds an error.
+    pub(super) fn push(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        self.found.push(Diagnostic::error(span, message).code(code));
+    }
+
+    /// Adds an error with a way out.
+    pub(super) fn push_with_help(
+        &mut self,
+        code: Code,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.found
+            .push(Diagnostic::error(span, message).code(code).help(help));
+    }
+
+    /// The value of `key`, whose absence is an error.
+    pub(super) fn required<'v>(&mut self, object: &'v Value, key: &str) -> Option<&'v Value> {
+        let value = object.get(key);
+        if value.is_none() {
+            self.push(codes::MISSING, object.span, format!("`{key}` is missing"));
+        }
+        value
+    }
+
+    /// Reports that `value`, found at `key`, is not `expected`.
+    pub(super) fn wrong(&mut self, key: &str, value: &Value, expected: &str) {
+        let message = format!("`{key}` is {}, expected {expected}", value.describe());
+        self.push(codes::KIND, value.span, message);
+    }
+
+    /// The elements of the array at `key`, which must be there.
+    pub(super) fn list<'v>(&mut self, object: &'v Value, key: &str) -> &'v [Value] {
+        let Some(value) = self.required(object, key) else {
+            return &[];
+        };
+        value.elements().unwrap_or_else(|| {
+            self.wrong(key, value, "an array");
+            &[]
+        })
+    }
+
+    /// The text at `key`, which must be there.
+    pub(super) fn text<'v>(&mut self, object: &'v Value, key: &str) -> Option<(&'v str, Span)> {
+        let value = self.required(object, key)?;
+        self.as_text(key, value)
+    }
+
+    /// The text at `key`; none where it is absent or `null`.
+    pub(super) fn maybe_text<'v>(
+        &mut self,
+        object: &'v Value,
+        key: &str,
+    ) -> Option<(&'v str, Span)> {
+        let value = present(object, key)?;
+        self.as_text(key, value)
+    }
+
+    fn as_text<'v>(&mut self, key: &str, value: &'v Value) -> Option<(&'v str, Span)> {
+        let text = value.text();
+        if text.is_none() {
+            self.wrong(key, value, "a text");
+        }
+        text.map(|text| (text, value.span))
+    }
+
+    /// The truth value at `key`, which numbers 0 and 1 are too; none where it is absent or `null`.
+    pub(super) fn maybe_truth(&mut self, object: &Value, key: &str) -> Option<bool> {
+        let value = present(object, key)?;
+        let truth = match value.integer() {
+            Some(number @ 0..=1) => Some(number == 1),
+            _ => value.truth(),
+        };
+        if truth.is_none() {
+            self.wrong(key, value, "true or false");
+        }
+        truth
+    }
+
+    /// A number without sign and fraction that fits.
+    pub(super) fn natural(&mut self, key: &str, value: &Value) -> Option<usize> {
+        let natural = value
+            .integer()
+            .and_then(|number| usize::try_from(number).ok());
+        if natural.is_none() {
+            self.wrong(key, value, "a whole number that is not negative");
+        }
+        natural
+    }
+
+    /// Members of `object` that are not among `known`: kept where that is allowed, else reported.
+    pub(super) fn foreign(&mut self, object: &Value, known: &[&str]) -> Vec<Member> {
+        let members = object.members().unwrap_or_default().iter();
+        let unknown: Vec<Member> = members
+            .filter(|member| !known.contains(&member.key.as_str()))
+            .cloned()
+            .collect();
+        let severity = match self.allow_unknown {
+            true => Severity::Warning,
+            false => Severity::Error,
+        };
+        for member in &unknown {
+            let message = format!("the format has no key `{}` here", shown(&member.key));
+            let found =
+                Diagnostic::new(severity, member.key_span, message).code(codes::UNKNOWN_KEY);
+            self.found.push(match self.allow_unknown {
+                true => found,
+                false => found.help("`--allow-unknown` lets keys of other tools stand"),
+            });
+        }
+        unknown
+    }
+}
+
+/// The value of `key`; none where it is absent or `null`.
+pub(super) fn present<'v>(object: &'v Value, key: &str) -> Option<&'v Value> {
+    object.get(key).filter(|value| !value.is_null())
+}
+
+/// A name of a document, short enough for a message.
+pub(super) fn shown(name: &str) -> String {
+    const SHOWN: usize = 60;
+    match name.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", &name[..end]),
+        None => name.to_owned(),
+    }
+}
+
+/// The place of the value of `key`, or of all of `object`.
+pub(super) fn span_of(object: &Value, key: &str) -> Span {
+    object.get(key).map_or(object.span, |value| value.span)
+}

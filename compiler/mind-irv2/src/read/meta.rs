@@ -1,0 +1,153 @@
+//! The member `meta`.
+
+use mind_diag::Span;
+use mind_json::{Member, Value};
+use mind_weights::{Role, WeightType};
+
+use super::field::{Reader, present, shown, span_of};
+use crate::codes;
+use crate::config::{Biases, Config, Family};
+use crate::meta::{BIASES, roles_of};
+
+/// What `meta` says.
+#[derive(Default)]
+pub(super) struct Meta<'v> {
+    pub(super) family: Option<Family>,
+    pub(super) fused_qkv: bool,
+    pub(super) biases: Option<Biases>,
+    pub(super) dtypes: Vec<(usize, Role, WeightType)>,
+    pub(super) foreign: Vec<Member>,
+    value: Option<&'v Value>,
+    tied: Option<bool>,
+    has_pos_emb: Option<bool>,
+    gated_mlp: Option<bool>,
+    has_lm_head: Option<bool>,
+}
+
+const KEYS: &[&str] = &[
+    "family",
+    "fused_qkv",
+    "gated_mlp",
+    "has_pos_emb",
+    "has_lm_head",
+    "tie_word_embeddings",
+    "biases",
+    "weight_dtypes",
+];
+
+/// Reads what stands there; `null` is unknown.
+pub(super) fn read<'v>(root: &'v Value, r: &mut Reader) -> Meta<'v> {
+    let Some(value) = present(root, "meta") else {
+        return Meta::default();
+    };
+    if value.members().is_none() {
+        r.wrong("meta", value, "an object");
+        return Meta::default();
+    }
+    let family = r.maybe_text(value, "family").and_then(|(word, span)| {
+        let family = Family::parse(word);
+        if family.is_none() {
+            let message = format!("no supported family is called `{}`", shown(word));
+            let help = format!("families are {}", Family::ALL.map(Family::name).join(", "));
+            r.push_with_help(codes::UNSUPPORTED, span, message, help);
+        }
+        family
+    });
+    Meta {
+        family,
+        fused_qkv: r.maybe_truth(value, "fused_qkv").unwrap_or(false),
+        biases: biases(value, r),
+        dtypes: dtypes(value, r),
+        foreign: r.foreign(value, KEYS),
+        value: Some(value),
+        tied: r.maybe_truth(value, "tie_word_embeddings"),
+        has_pos_emb: r.maybe_truth(value, "has_pos_emb"),
+        gated_mlp: r.maybe_truth(value, "gated_mlp"),
+        has_lm_head: r.maybe_truth(value, "has_lm_head"),
+    }
+}
+
+fn biases(meta: &Value, r: &mut Reader) -> Option<Biases> {
+    present(meta, "biases")?;
+    let mut biases = Biases::default();
+    for value in r.list(meta, "biases") {
+        let known = value
+            .text()
+            .and_then(|name| BIASES.iter().find(|bias| bias.name == name));
+        match known {
+            Some(bias) => bias.set(&mut biases, true),
+            None => {
+                let message = format!("no bias is {}", value.describe());
+                let help = format!("biases are {}", BIASES.map(|bias| bias.name).join(", "));
+                r.push_with_help(codes::NAME, value.span, message, help);
+            }
+        }
+    }
+    Some(biases)
+}
+
+/// What layers store otherwise, `{layer: {buffer: dtype}}`.
+fn dtypes(meta: &Value, r: &mut Reader) -> Vec<(usize, Role, WeightType)> {
+    let Some(layers) = present(meta, "weight_dtypes") else {
+        return Vec::new();
+    };
+    let Some(members) = layers.members() else {
+        r.wrong("weight_dtypes", layers, "an object");
+        return Vec::new();
+    };
+    let mut dtypes = Vec::new();
+    for member in members {
+        let layer = member.key.parse::<usize>().ok();
+        let (Some(layer), Some(own)) = (layer, member.value.members()) else {
+            let message = "`weight_dtypes` goes from layers to buffers to dtypes";
+            r.push(codes::KIND, member.key_span, message);
+            continue;
+        };
+        for entry in own {
+            let roles = roles_of(&entry.key);
+            if roles.is_empty() {
+                let message = format!("no weight of a layer is called `{}`", shown(&entry.key));
+                r.push(codes::NAME, entry.key_span, message);
+            }
+            match entry.value.text().and_then(WeightType::parse) {
+                Some(dtype) => dtypes.extend(roles.into_iter().map(|role| (layer, role, dtype))),
+                None => {
+                    let message = format!("no dtype is {}", entry.value.describe());
+                    r.push(codes::NAME, entry.value.span, message);
+                }
+            }
+        }
+    }
+    dtypes
+}
+
+/// Checks what `meta` says against the configuration.
+pub(super) fn check(meta: &Meta<'_>, config: &Config, r: &mut Reader) {
+    let Some(value) = meta.value else { return };
+    let mut contradicts = |key: &str, said: Option<bool>, is: bool| {
+        if let Some(said) = said.filter(|said| *said != is) {
+            let message = format!("`{key}` is {said}, which the rest of the document contradicts");
+            r.push(codes::CONTRADICTION, span_of(value, key), message);
+        }
+    };
+    let tied = config.tie_word_embeddings;
+    contradicts("tie_word_embeddings", meta.tied, tied);
+    contradicts("has_pos_emb", meta.has_pos_emb, config.rope.is_none());
+    // A tied head is no tensor of its own, which some files call having none.
+    contradicts("has_lm_head", meta.has_lm_head.filter(|_| !tied), true);
+    if meta.gated_mlp == Some(false) {
+        let message = "models without a gated MLP are not supported";
+        r.push(codes::UNSUPPORTED, span_of(value, "gated_mlp"), message);
+    }
+    for &(layer, role, _) in &meta.dtypes {
+        let span: Span = span_of(value, "weight_dtypes");
+        if layer >= config.num_layers || !role.is_per_layer() {
+            let message = format!(
+                "`weight_dtypes` names layer {layer}, of {}",
+                config.num_layers
+            );
+            r.push(codes::RANGE, span, message);
+            return;
+        }
+    }
+}

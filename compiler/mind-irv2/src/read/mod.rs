@@ -1,0 +1,127 @@
+//! From text to a document: both dialects, strictly.
+//!
+//! What the tables of [`layout`](crate::layout) say is not read into the document but checked against them, so that
+//! a document that is accepted means what its configuration means.
+
+mod buffers;
+mod config;
+mod dims;
+mod field;
+mod meta;
+mod nodes;
+
+use mind_diag::Diagnostics;
+use mind_json::{Limits, Value};
+
+use self::field::Reader;
+use crate::codes;
+use crate::config::Parameters;
+use crate::schema::Document;
+
+/// How a document is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ReadOptions {
+    /// Whether members that the format does not have are kept; they are errors otherwise.
+    pub allow_unknown: bool,
+}
+
+/// Keys of a document; what lowered files add is not read.
+const KEYS: &[&str] = &[
+    "version",
+    "notes",
+    "config",
+    "dimensions",
+    "buffers",
+    "nodes",
+    "meta",
+    "lowering",
+    "memory_plan",
+];
+
+/// Whether `text` looks like a document: an object in which a key of the format stands.
+pub fn is_document(text: &str) -> bool {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start();
+    text.starts_with('{')
+}
+
+/// Reads a document.
+///
+/// Errors: everything that is wrong with it, each with the JSON pointer of its place: E4201 no JSON, E4202 to E4211.
+/// Warnings come with the document.
+pub fn read(text: &str, options: &ReadOptions) -> Result<(Document, Diagnostics), Diagnostics> {
+    let root = mind_json::parse(text, &Limits::default()).map_err(|found| *found)?;
+    let mut reader = Reader::new(options.allow_unknown);
+    let document = document(&root, &mut reader);
+    let mut found = reader.found;
+    found.sort_by_place();
+    let found = mind_json::locate(&root, found);
+    match document {
+        Some(document) if !found.has_errors() => Ok((document, found)),
+        _ => Err(found),
+    }
+}
+
+/// The document, as far as its configuration can be read.
+fn document(root: &Value, r: &mut Reader) -> Option<Document> {
+    if root.members().is_none() {
+        let message = format!("a document is an object, found {}", root.describe());
+        r.push(codes::KIND, root.span, message);
+        return None;
+    }
+    version(root, r);
+    let foreign = r.foreign(root, KEYS);
+    let notes = notes(root, r);
+    let plan = nodes::read(root, r);
+    let buffers = buffers::read(root, r);
+    let raw_meta = meta::read(root, r);
+    let (parameters, foreign_config) = config::read(root, &buffers, r)?;
+    let parameters = Parameters {
+        qk_norm: plan.has_qk_norm(),
+        biases: raw_meta.biases.unwrap_or_else(|| plan.biases()),
+        family: raw_meta.family.unwrap_or(parameters.family),
+        ..parameters
+    };
+    let config = config::checked(root, parameters, r)?;
+    let dims = dims::check(root, &config, r);
+    let dtypes = buffers::check(&buffers, &config, &dims, &raw_meta, r);
+    nodes::check(&plan, &buffers, &config, root, r);
+    meta::check(&raw_meta, &config, r);
+    Some(Document {
+        config,
+        dtypes,
+        fused_qkv: raw_meta.fused_qkv,
+        notes,
+        foreign: crate::schema::Foreign {
+            document: foreign,
+            config: foreign_config,
+            meta: raw_meta.foreign,
+        },
+    })
+}
+
+fn version(root: &Value, r: &mut Reader) {
+    let Some(version) = r.required(root, "version") else {
+        return;
+    };
+    if version.integer() != Some(2) {
+        let message = format!("`version` is {}, expected 2", version.describe());
+        r.push(codes::KIND, version.span, message);
+    }
+}
+
+fn notes(root: &Value, r: &mut Reader) -> Vec<String> {
+    let Some(notes) = root.get("notes") else {
+        return Vec::new();
+    };
+    let texts = notes.elements().map(|all| all.iter().map(Value::text));
+    let texts: Option<Vec<&str>> = texts.and_then(Iterator::collect);
+    match (texts, notes.text()) {
+        (Some(texts), _) => texts.into_iter().map(str::to_owned).collect(),
+        (None, Some(text)) => vec![text.to_owned()],
+        (None, None) => {
+            let message = format!("`notes` is {}, expected a list of texts", notes.describe());
+            r.push(codes::KIND, notes.span, message);
+            Vec::new()
+        }
+    }
+}

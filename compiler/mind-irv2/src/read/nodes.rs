@@ -1,0 +1,412 @@
+//! The member `nodes`: every node must be one of the table's, and all together must compute the model.
+
+use mind_diag::Span;
+use mind_json::Value;
+
+use super::buffers::{Declared, condition};
+use super::field::{Reader, shown, span_of};
+use crate::codes;
+use crate::condition::{Condition, Mode};
+use crate::config::{Biases, Config};
+use crate::layout::nodes::{Access, Arg, NODES, Node, Part, nodes, ordered};
+use crate::meta::BIASES;
+
+/// A node of the document that the table has.
+struct Placed {
+    /// Its row of the table.
+    row: &'static Node,
+    /// Its layer; none for a node of the whole model.
+    layer: Option<usize>,
+    span: Span,
+    condition: Option<Condition>,
+    /// The arguments that are bound.
+    bound: Vec<(&'static Arg, Span)>,
+}
+
+/// The nodes of a document.
+pub(super) struct Nodes {
+    placed: Vec<Placed>,
+    span: Span,
+    /// Whether some node was refused, so that what is missing says nothing new.
+    broken: bool,
+}
+
+const KEYS: &[&str] = &[
+    "layer",
+    "op",
+    "kernel",
+    "flags",
+    "condition",
+    "bindings",
+    "kernel_variant",
+    "kernel_dtype",
+];
+/// The bits that flags may have: fused, inference only.
+const FLAGS: usize = 0b11;
+
+/// Reads the nodes one by one.
+pub(super) fn read(root: &Value, r: &mut Reader) -> Nodes {
+    let before = r.found.error_count();
+    let mut placed = Vec::new();
+    for value in r.list(root, "nodes") {
+        if value.members().is_none() {
+            r.wrong("nodes", value, "an array of objects");
+            continue;
+        }
+        r.foreign(value, KEYS);
+        r.maybe_text(value, "kernel_variant");
+        r.maybe_text(value, "kernel_dtype");
+        placed.extend(node(value, r));
+    }
+    let span = span_of(root, "nodes");
+    let broken = r.found.error_count() > before;
+    Nodes {
+        placed,
+        span,
+        broken,
+    }
+}
+
+fn node(value: &Value, r: &mut Reader) -> Option<Placed> {
+    let layer = r.required(value, "layer")?;
+    let number = layer.integer().filter(|layer| *layer >= -1);
+    let Some(number) = number else {
+        r.wrong("layer", layer, "a layer from 0, or -1");
+        return None;
+    };
+    let layer = usize::try_from(number).ok();
+    if let Some(flags) = value.get("flags") {
+        let bits = r.natural("flags", flags)?;
+        if bits & !FLAGS != 0 {
+            let message = format!("`flags` is {bits}, of which only bits 0 and 1 have a meaning");
+            r.push(codes::RANGE, flags.span, message);
+        }
+    }
+    let condition = condition(value, r);
+    let (op, op_span) = r.text(value, "op")?;
+    let (kernel, kernel_span) = r.text(value, "kernel")?;
+    let is_global = layer.is_none();
+    let named = |row: &&Node| row.op == op && (row.part == Part::Layer) != is_global;
+    let rows: Vec<&'static Node> = NODES.iter().filter(named).collect();
+    if rows.is_empty() {
+        let place = if is_global { "the model" } else { "a layer" };
+        let message = format!("no node of {place} is called `{}`", shown(op));
+        let known = NODES.iter();
+        let known = known.filter(|row| (row.part == Part::Layer) != is_global);
+        let ops: Vec<&str> = known.map(|row| row.op).collect();
+        let help = format!("nodes of {place} are {}", ops.join(", "));
+        r.push_with_help(codes::NAME, op_span, message, help);
+        return None;
+    }
+    if rows
+        .iter()
+        .all(|row| row.kernel != kernel && row.op != kernel)
+    {
+        let message = format!("no kernel of `{op}` is called `{}`", shown(kernel));
+        let help = format!("its kernel is `{}`", rows[0].kernel);
+        r.push_with_help(codes::NAME, kernel_span, message, help);
+        return None;
+    }
+    let bindings = bindings(value, r);
+    let row = nearest(&rows, &bindings);
+    let bound = check_bindings(row, &bindings, value, r);
+    Some(Placed {
+        row,
+        layer,
+        span: value.span,
+        condition,
+        bound,
+    })
+}
+
+/// A binding as the document has it.
+struct Binding<'v> {
+    arg: &'v str,
+    arg_span: Span,
+    buffer: &'v str,
+    buffer_span: Span,
+}
+
+fn bindings<'v>(value: &'v Value, r: &mut Reader) -> Vec<Binding<'v>> {
+    let mut all: Vec<Binding<'v>> = Vec::new();
+    for own in r.list(value, "bindings") {
+        if own.members().is_none() {
+            r.wrong("bindings", own, "objects with `arg` and `buffer`");
+            continue;
+        }
+        r.foreign(own, &["arg", "buffer"]);
+        let (arg, buffer) = (r.text(own, "arg"), r.text(own, "buffer"));
+        let (Some((arg, arg_span)), Some((buffer, buffer_span))) = (arg, buffer) else {
+            continue;
+        };
+        if all.iter().any(|other| other.arg == arg) {
+            let message = format!("argument `{}` is bound twice", shown(arg));
+            r.push(codes::TWICE, arg_span, message);
+            continue;
+        }
+        all.push(Binding {
+            arg,
+            arg_span,
+            buffer,
+            buffer_span,
+        });
+    }
+    all
+}
+
+/// Of rows with one op, the one that most bindings agree with; the first of several.
+fn nearest(rows: &[&'static Node], bindings: &[Binding<'_>]) -> &'static Node {
+    let agree = |row: &'static Node| {
+        let bound = |binding: &&Binding<'_>| {
+            called(row, binding.arg).is_some_and(|own| own.buffer == binding.buffer)
+        };
+        bindings.iter().filter(bound).count()
+    };
+    let mut best = rows[0];
+    for row in &rows[1..] {
+        if agree(row) > agree(best) {
+            best = row;
+        }
+    }
+    best
+}
+
+/// The argument that a document means by `name`: its name, the buffer that is bound to it, or `out` for the only
+/// one that is written.
+fn called(row: &'static Node, name: &str) -> Option<&'static Arg> {
+    let mut outs = row.args.iter().filter(|own| own.access == Access::Out);
+    let out = match (name, outs.next(), outs.next()) {
+        ("out", Some(own), None) => Some(own),
+        _ => None,
+    };
+    let named = row.args.iter().find(|own| own.name == name);
+    let bound = || row.args.iter().find(|own| own.buffer == name);
+    named.or_else(bound).or(out)
+}
+
+/// Reports what does not agree with the row, and gives the arguments that are bound.
+fn check_bindings(
+    row: &'static Node,
+    bindings: &[Binding<'_>],
+    node: &Value,
+    r: &mut Reader,
+) -> Vec<(&'static Arg, Span)> {
+    let mut bound: Vec<(&'static Arg, Span)> = Vec::new();
+    for binding in bindings {
+        let own = called(row, binding.arg);
+        let Some(own) = own else {
+            let message = format!("`{}` has no argument `{}`", row.op, shown(binding.arg));
+            let names: Vec<&str> = row.args.iter().map(|own| own.name).collect();
+            let help = format!("its arguments are {}", names.join(", "));
+            r.push_with_help(codes::NAME, binding.arg_span, message, help);
+            continue;
+        };
+        if binding.buffer != own.buffer {
+            let message = format!(
+                "argument `{}` of `{}` is bound to `{}`, expected `{}`",
+                own.name,
+                row.op,
+                shown(binding.buffer),
+                own.buffer
+            );
+            r.push(codes::FLOW, binding.buffer_span, message);
+            continue;
+        }
+        if bound.iter().any(|(other, _)| std::ptr::eq(*other, own)) {
+            let message = format!("argument `{}` is bound twice", own.name);
+            r.push(codes::TWICE, binding.arg_span, message);
+            continue;
+        }
+        bound.push((own, binding.buffer_span));
+    }
+    for own in row.args.iter().filter(|own| !own.optional) {
+        let means = |binding: &Binding<'_>| {
+            called(row, binding.arg).is_some_and(|named| std::ptr::eq(named, own))
+        };
+        let named = bindings.iter().any(means);
+        if !named {
+            let message = format!("argument `{}` of `{}` is not bound", own.name, row.op);
+            r.push(codes::MISSING, node.span, message);
+        }
+    }
+    bound
+}
+
+impl Nodes {
+    /// Whether query and key heads are normalised.
+    pub(super) fn has_qk_norm(&self) -> bool {
+        self.placed.iter().any(|node| node.row.op == "qk_norm")
+    }
+
+    /// The biases that nodes read.
+    pub(super) fn biases(&self) -> Biases {
+        let mut biases = Biases::default();
+        for bias in &BIASES {
+            let mut args = self.placed.iter().flat_map(|node| &node.bound);
+            bias.set(&mut biases, args.any(|(own, _)| own.buffer == bias.name));
+        }
+        biases
+    }
+}
+
+/// Checks that the nodes compute the model, in prefill and in decode.
+pub(super) fn check(
+    all: &Nodes,
+    buffers: &[Declared<'_>],
+    config: &Config,
+    root: &Value,
+    r: &mut Reader,
+) {
+    if all.broken {
+        return;
+    }
+    for node in &all.placed {
+        let layer = node.layer.unwrap_or(0);
+        if layer >= config.num_layers {
+            let message = format!(
+                "layer {layer} is not below `num_layers` {}",
+                config.num_layers
+            );
+            r.push(codes::RANGE, node.span, message);
+            return;
+        }
+    }
+    for mode in Mode::INFERENCE {
+        let holds = |node: &&Placed| {
+            let condition = node.condition.as_ref();
+            condition.is_none_or(|own| own.holds(config, mode))
+        };
+        let kept: Vec<&Placed> = all.placed.iter().filter(holds).collect();
+        let before = r.found.error_count();
+        check_plan(&kept, all.span, config, r);
+        check_declared(&kept, buffers, config, root, r);
+        check_biases(&kept, config, r);
+        if r.found.error_count() > before {
+            return;
+        }
+    }
+}
+
+/// Checks that every part has its nodes, each once, in an order in which they can run.
+fn check_plan(kept: &[&Placed], span: Span, config: &Config, r: &mut Reader) {
+    let part_of = |node: &Placed| (node.row.part, node.layer);
+    if let Some(pair) = kept
+        .windows(2)
+        .find(|pair| part_of(pair[0]) > part_of(pair[1]))
+    {
+        let place = |node: &Placed| match node.layer {
+            Some(layer) => format!("`{}` of layer {layer}", node.row.op),
+            None => format!("`{}` of the model", node.row.op),
+        };
+        let message = format!("{} stands behind {}", place(pair[1]), place(pair[0]));
+        r.push(codes::FLOW, pair[1].span, message);
+        return;
+    }
+    let mut rest = kept;
+    let layers = (0..config.num_layers).map(|layer| (Part::Layer, Some(layer)));
+    let first = std::iter::once((Part::First, None));
+    let parts = first.chain(layers).chain([(Part::Last, None)]);
+    for part in parts {
+        let count = rest.partition_point(|node| part_of(node) <= part);
+        let (own, behind) = rest.split_at(count);
+        rest = behind;
+        check_part(own, part, span, config, r);
+    }
+}
+
+fn check_part(
+    own: &[&Placed],
+    (part, layer): (Part, Option<usize>),
+    span: Span,
+    config: &Config,
+    r: &mut Reader,
+) {
+    for (at, node) in own.iter().enumerate() {
+        if !(node.row.exists)(config) {
+            let message = format!("the configuration has no `{}`", node.row.op);
+            r.push(codes::CONTRADICTION, node.span, message);
+        }
+        for earlier in &own[..at] {
+            if std::ptr::eq(earlier.row, node.row) {
+                let message = format!("`{}` stands twice", node.row.op);
+                r.push(codes::TWICE, node.span, message);
+            } else if index(node.row) < index(earlier.row) && ordered(node.row, earlier.row) {
+                let message = format!(
+                    "`{}` must stand in front of `{}`",
+                    node.row.op, earlier.row.op
+                );
+                r.push(codes::FLOW, node.span, message);
+            }
+        }
+    }
+    // Nodes of the whole model are supplied where they are missing.
+    let Some(layer) = layer else { return };
+    for row in nodes(config, part) {
+        if own.iter().any(|node| std::ptr::eq(node.row, row)) {
+            continue;
+        }
+        let out = row.args.iter().find(|arg| arg.access != Access::In);
+        let out = out.map_or("", |arg| arg.buffer);
+        let message = format!("layer {layer} has no `{}` that writes `{out}`", row.op);
+        let near = own.first().map_or(span, |node| node.span);
+        r.push(codes::FLOW, near, message);
+        return;
+    }
+}
+
+/// The place of a row in the table.
+fn index(row: &'static Node) -> usize {
+    NODES
+        .iter()
+        .position(|own| std::ptr::eq(own, row))
+        .unwrap_or(NODES.len())
+}
+
+/// Checks that every buffer that a node touches is declared, those of supplied nodes included.
+fn check_declared(
+    kept: &[&Placed],
+    buffers: &[Declared<'_>],
+    config: &Config,
+    root: &Value,
+    r: &mut Reader,
+) {
+    let is_declared = |name: &str| {
+        let own = buffers.iter().find(|own| own.name == name);
+        own.is_some_and(|own| own.exists(config))
+    };
+    for node in kept {
+        for (own, span) in &node.bound {
+            if !is_declared(own.buffer) {
+                let message = format!("buffer `{}` is not declared", own.buffer);
+                r.push(codes::NAME, *span, message);
+                return;
+            }
+        }
+    }
+    let supplied = nodes(config, Part::First).chain(nodes(config, Part::Last));
+    let needed = supplied.flat_map(|row| row.args).filter(|arg| {
+        // The table of positions is optional for a kernel, not for a model without rotation.
+        (!arg.optional || arg.buffer == "pos_emb") && arg.is_listed(config)
+    });
+    for arg in needed {
+        if !is_declared(arg.buffer) {
+            let message = format!("buffer `{}` is not declared", arg.buffer);
+            r.push(codes::NAME, span_of(root, "buffers"), message);
+        }
+    }
+}
+
+/// Checks that every layer binds the same biases.
+fn check_biases(kept: &[&Placed], config: &Config, r: &mut Reader) {
+    for bias in BIASES.iter().filter(|bias| bias.get(&config.biases)) {
+        for node in kept {
+            let takes = node.row.args.iter().any(|arg| arg.buffer == bias.name);
+            let bound = node.bound.iter().any(|(arg, _)| arg.buffer == bias.name);
+            if takes && !bound {
+                let message = format!("the model has `{}`, which is not bound here", bias.name);
+                r.push(codes::CONTRADICTION, node.span, message);
+                return;
+            }
+        }
+    }
+}

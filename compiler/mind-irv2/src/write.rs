@@ -1,0 +1,207 @@
+//! From a document to text, in the document dialect.
+
+use mind_json::{Kind, Member, Value};
+use mind_weights::{Role, WeightType};
+
+use crate::config::{Config, Rope, RopeScaling};
+use crate::layout::arena::ALIGNMENT;
+use crate::layout::buffers::{BUFFERS, Buffer, Scope, bytes_of};
+use crate::layout::dims::{Dim, Extent};
+use crate::layout::nodes::{Node, Part, nodes};
+use crate::meta;
+use crate::schema::{Document, WeightTypes};
+
+/// The text of `document`. Reading it gives the same document.
+pub fn write(document: &Document) -> String {
+    let config = &document.config;
+    let dims = Dim::ALL.map(|dim| {
+        let value = dim.value(config, config.context_window);
+        object([
+            ("id", dim.id().into()),
+            ("name", dim.name().into()),
+            ("value", value.into()),
+        ])
+    });
+    let buffers = BUFFERS.iter().filter(|row| row.is_listed(config));
+    let buffers: Vec<Value> = buffers.map(|row| buffer(row, document)).collect();
+    let notes = document.notes.iter().map(String::as_str);
+    let mut members = vec![
+        Member::new("version", 2usize),
+        Member::new("notes", Value::array(notes)),
+        Member::new("config", config_value(document)),
+        Member::new("dimensions", Value::array(dims)),
+        Member::new("buffers", Value::array(buffers)),
+        Member::new("nodes", Value::array(node_values(config))),
+        Member::new("meta", meta_value(document)),
+    ];
+    members.extend(document.foreign.document.iter().cloned());
+    Value::from(Kind::Object(members)).print()
+}
+
+fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
+    Value::object(members)
+}
+
+/// A member that stands only where there is something to say.
+fn maybe(key: &str, value: Option<Value>) -> Option<Member> {
+    value.map(|value| Member::new(key, value))
+}
+
+fn config_value(document: &Document) -> Value {
+    let config = &document.config;
+    let theta = config.rope.map_or(0.0, |rope| rope.theta);
+    let mut members = vec![
+        Member::new("num_layers", config.num_layers),
+        Member::new("hidden_size", config.hidden_size),
+        Member::new("intermediate_size", config.intermediate_size),
+        Member::new("num_attention_heads", config.num_attention_heads),
+        Member::new("num_kv_heads", config.num_kv_heads),
+        Member::new("head_dim", config.head_dim),
+        Member::new("vocab_size", config.vocab_size),
+        Member::new("context_window", config.context_window),
+        Member::new("rms_norm_eps", config.rms_norm_eps),
+        Member::new("rope_theta", theta),
+    ];
+    members.extend(maybe("rope_scaling", config.rope.and_then(scaling)));
+    let partial = config
+        .rope
+        .filter(|rope| rope.rotary_dims != config.head_dim);
+    members.extend(maybe(
+        "rotary_dims",
+        partial.map(|rope| rope.rotary_dims.into()),
+    ));
+    members.push(Member::new(
+        "tie_word_embeddings",
+        config.tie_word_embeddings,
+    ));
+    members.extend(document.foreign.config.iter().cloned());
+    Kind::Object(members).into()
+}
+
+fn scaling(rope: Rope) -> Option<Value> {
+    match rope.scaling {
+        RopeScaling::None => None,
+        RopeScaling::Linear { factor } => Some(object([
+            ("rope_type", "linear".into()),
+            ("factor", factor.into()),
+        ])),
+        RopeScaling::Llama3 {
+            factor,
+            low_freq_factor,
+            high_freq_factor,
+            original_context,
+        } => Some(object([
+            ("rope_type", "llama3".into()),
+            ("factor", factor.into()),
+            ("low_freq_factor", low_freq_factor.into()),
+            ("high_freq_factor", high_freq_factor.into()),
+            ("original_max_position_embeddings", original_context.into()),
+        ])),
+    }
+}
+
+fn extent(extent: &Extent) -> Value {
+    object([
+        ("dim", extent.dim.id().into()),
+        ("mult", extent.mult.into()),
+        ("div", extent.div.into()),
+    ])
+}
+
+fn buffer(row: &Buffer, document: &Document) -> Value {
+    let config = &document.config;
+    let tied = row.name == "lm_head_weight" && config.tie_word_embeddings;
+    let dtype = match row.roles() {
+        _ if !row.is_weight() => WeightType::F32,
+        [] => document.dtypes.of(Role::FinalNorm, None),
+        [_, ..] if tied => document.dtypes.of(Role::TokenEmbedding, None),
+        [role, ..] => document.dtypes.of(*role, None),
+    };
+    let shape = row.resolved(config, config.context_window);
+    let bytes = shape.and_then(|shape| bytes_of(&shape, dtype));
+    let bytes = bytes.and_then(|bytes| bytes.checked_next_multiple_of(ALIGNMENT));
+    let role = if row.is_weight() {
+        "weight"
+    } else {
+        "activation"
+    };
+    let text = |text: Option<&str>| text.map_or(Value::NULL, Value::from);
+    object([
+        ("name", row.name.into()),
+        ("scope", row.scope.name().into()),
+        ("role", role.into()),
+        ("dtype", dtype.name().into()),
+        ("shape", Value::array(row.shape.iter().map(extent))),
+        // A checked configuration has no extents whose product does not fit.
+        ("resolved_shape", Value::array(bytes)),
+        ("alias_of", text(tied.then_some("token_emb"))),
+        ("condition", text(row.condition)),
+    ])
+}
+
+fn node_values(config: &Config) -> Vec<Value> {
+    let first = nodes(config, Part::First).map(|row| node(row, -1, config));
+    let layers = (0..config.num_layers as i64)
+        .flat_map(|layer| nodes(config, Part::Layer).map(move |row| node(row, layer, config)));
+    let last = nodes(config, Part::Last).map(|row| node(row, -1, config));
+    first.chain(layers).chain(last).collect()
+}
+
+fn node(row: &Node, layer: i64, config: &Config) -> Value {
+    let listed = row.args.iter().filter(|arg| arg.is_listed(config));
+    let bindings =
+        listed.map(|arg| object([("arg", arg.name.into()), ("buffer", arg.buffer.into())]));
+    object([
+        ("layer", layer.into()),
+        ("op", row.op.into()),
+        ("kernel", row.kernel.into()),
+        ("flags", 0usize.into()),
+        ("condition", row.condition.map_or(Value::NULL, Value::from)),
+        ("bindings", Value::array(bindings)),
+    ])
+}
+
+fn meta_value(document: &Document) -> Value {
+    let config = &document.config;
+    let biases = meta::BIASES.iter().filter(|bias| bias.get(&config.biases));
+    let mut members = vec![
+        Member::new("family", config.family.name()),
+        Member::new("fused_qkv", document.fused_qkv),
+        Member::new("gated_mlp", true),
+        Member::new("has_pos_emb", config.rope.is_none()),
+        Member::new("has_lm_head", true),
+        Member::new("tie_word_embeddings", config.tie_word_embeddings),
+        Member::new("biases", Value::array(biases.map(|bias| bias.name))),
+    ];
+    let layers = (0..config.num_layers).filter_map(|layer| {
+        let own = layer_types(layer, &document.dtypes);
+        (!own.is_empty()).then(|| Member::new(layer.to_string(), Kind::Object(own)))
+    });
+    let layers: Vec<Member> = layers.collect();
+    if !layers.is_empty() {
+        members.push(Member::new("weight_dtypes", Kind::Object(layers)));
+    }
+    members.extend(document.foreign.meta.iter().cloned());
+    Kind::Object(members).into()
+}
+
+/// What `layer` stores otherwise than the buffers say.
+fn layer_types(layer: usize, dtypes: &WeightTypes) -> Vec<Member> {
+    let mut own = Vec::new();
+    for row in BUFFERS.iter().filter(|row| row.scope == Scope::Layer) {
+        let Some((&first, parts)) = row.roles().split_first() else {
+            continue;
+        };
+        let stored = dtypes.of(first, Some(layer));
+        if stored != dtypes.of(first, None) {
+            own.push(Member::new(row.name, stored.name()));
+        }
+        for &part in parts {
+            let part_stored = dtypes.of(part, Some(layer));
+            if part_stored != stored {
+                own.push(Member::new(meta::dtype_key(part), part_stored.name()));
+            }
+        }
+    }
+    own
+}

@@ -1,0 +1,136 @@
+//! The weights of a checkpoint.
+
+use std::borrow::Cow;
+
+use mind_ir::types::DType;
+use mind_irv2::checkpoint::Checkpoint;
+use mind_irv2::graph::parts::names;
+use mind_weights::{Permutation, Role, TensorView, WeightType, decode_blocks};
+
+use crate::weights::{Stored, WeightError, Weights};
+
+/// What each weight is called.
+const ROLES: &[(&str, Role)] = &[
+    ("token_emb", Role::TokenEmbedding),
+    ("pos_emb", Role::PositionEmbedding),
+    (names::FINAL_LN, Role::FinalNorm),
+    (names::LM_HEAD, Role::LmHead),
+    (names::LN1, Role::AttentionNorm),
+    (names::LN2, Role::MlpNorm),
+    (names::WQ, Role::Query),
+    (names::BQ, Role::QueryBias),
+    (names::WK, Role::Key),
+    (names::BK, Role::KeyBias),
+    (names::WV, Role::Value),
+    (names::BV, Role::ValueBias),
+    (names::WO, Role::Output),
+    (names::BO, Role::OutputBias),
+    (names::GATE, Role::Gate),
+    (names::GATE_BIAS, Role::GateBias),
+    (names::UP, Role::Up),
+    (names::UP_BIAS, Role::UpBias),
+    (names::DOWN, Role::Down),
+    (names::DOWN_BIAS, Role::DownBias),
+    (names::Q_NORM, Role::QueryNorm),
+    (names::K_NORM, Role::KeyNorm),
+];
+
+/// Weights that are read where a checkpoint has them; quantised ones are decoded to `f32`.
+#[derive(Clone, Debug)]
+pub struct CheckpointWeights<'a>(pub Checkpoint<'a>);
+
+impl<'a> CheckpointWeights<'a> {
+    fn find(&self, name: &str, layer: Option<usize>) -> Result<&TensorView<'a>, WeightError> {
+        let role = ROLES.iter().find(|(own, _)| *own == name);
+        let view = role.and_then(|&(_, role)| self.0.tensor(role, layer));
+        view.ok_or_else(|| error(name, layer, "the checkpoint has none".to_owned()))
+    }
+}
+
+fn error(name: &str, layer: Option<usize>, reason: String) -> WeightError {
+    WeightError {
+        name: name.to_owned(),
+        layer,
+        reason,
+    }
+}
+
+/// What the elements of a stored type are given as.
+fn dtype(stored: WeightType) -> DType {
+    match stored {
+        WeightType::F16 => DType::F16,
+        WeightType::Bf16 => DType::BF16,
+        _ => DType::F32,
+    }
+}
+
+/// The elements of a tensor whose numbers are stored as they are given, in the model's order.
+fn plain<'a>(view: &TensorView<'a>) -> Option<Cow<'a, [u8]>> {
+    if view.permutation == Permutation::None {
+        return Some(Cow::Borrowed(view.bytes));
+    }
+    let rows = view.elements() / view.row_elements().max(1);
+    let rows: Option<Vec<&[u8]>> = (0..rows).map(|row| view.row(row)).collect();
+    Some(Cow::Owned(rows?.concat()))
+}
+
+impl Weights for CheckpointWeights<'_> {
+    fn dtype(&self, name: &str, layer: Option<usize>) -> Result<DType, WeightError> {
+        Ok(dtype(self.find(name, layer)?.dtype))
+    }
+
+    fn weight(
+        &self,
+        name: &str,
+        layer: Option<usize>,
+        shape: &[usize],
+    ) -> Result<Stored<'_>, WeightError> {
+        let view = self.find(name, layer)?;
+        if view.shape != shape {
+            let found = &view.shape;
+            let reason = format!("the checkpoint has shape {found:?}, the model needs {shape:?}");
+            return Err(error(name, layer, reason));
+        }
+        let is_plain = matches!(
+            view.dtype,
+            WeightType::F32 | WeightType::F16 | WeightType::Bf16
+        );
+        let bytes = match is_plain {
+            true => plain(view),
+            false => None,
+        };
+        let bytes = match bytes {
+            Some(bytes) => bytes,
+            None => {
+                let mut elements = vec![0f32; view.elements()];
+                let decoded = view.decode_f32(&mut elements);
+                decoded.map_err(|why| error(name, layer, why.to_string()))?;
+                let bytes = elements.iter().flat_map(|x| x.to_le_bytes());
+                Cow::Owned(bytes.collect())
+            }
+        };
+        let dtype = dtype(view.dtype);
+        Ok(Stored { dtype, bytes })
+    }
+
+    fn row(&self, name: &str, index: usize, row: &mut [f32]) -> Result<(), WeightError> {
+        let view = self.find(name, None)?;
+        let bytes = view.row(index).filter(|_| view.row_elements() == row.len());
+        let bytes = bytes.ok_or_else(|| error(name, None, format!("it has no row {index}")))?;
+        decode_blocks(view.dtype, bytes, row).map_err(|why| error(name, None, why.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_has_one_role() {
+        for (at, (name, role)) in ROLES.iter().enumerate() {
+            for (other, own) in &ROLES[at + 1..] {
+                assert!(name != other && role != own, "{name} {other}");
+            }
+        }
+    }
+}

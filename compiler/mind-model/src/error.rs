@@ -1,0 +1,65 @@
+//! Why a model does not run.
+
+use mind_diag::Diagnostics;
+use mind_irv2::graph::BuildError;
+use mind_jit::program::RunError;
+
+use crate::weights::WeightError;
+
+/// Why a model could not be made, or a pass of one stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// The model has extents that no op takes.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// A part could not be compiled.
+    #[error("{}", messages(.0))]
+    Compile(Diagnostics),
+    /// A part stopped, or there is no memory for it.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A part stopped in the interpreter.
+    #[error("{0}")]
+    Interpreted(String),
+    /// A weight is not as the model needs it.
+    #[error(transparent)]
+    Weight(#[from] WeightError),
+    /// A token id outside of the vocabulary.
+    #[error("token {token} is outside of the vocabulary, which ends at {last}", last = vocab_size - 1)]
+    Token {
+        /// The id.
+        token: u32,
+        /// Token ids, from 0.
+        vocab_size: usize,
+    },
+    /// More tokens than the cache has rows for.
+    #[error("{needed} tokens do not fit: the cache has room for {capacity}")]
+    Capacity {
+        /// Tokens seen and to come.
+        needed: usize,
+        /// The most that fit.
+        capacity: usize,
+    },
+    /// A capacity beyond the positions that the model knows.
+    #[error("a cache for {capacity} tokens is more than the model's context of {context}")]
+    Context {
+        /// What was asked for.
+        capacity: usize,
+        /// The model's context window.
+        context: usize,
+    },
+    /// No token at all.
+    #[error("there is no token to start from")]
+    Empty,
+    /// The system gives no memory for the cache.
+    #[error("the cache needs {bytes} bytes, which could not be had; a smaller capacity needs less")]
+    OutOfMemory {
+        /// How many were asked for.
+        bytes: u64,
+    },
+}
+
+fn messages(found: &Diagnostics) -> String {
+    let messages: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
+    messages.join("; ")
+}

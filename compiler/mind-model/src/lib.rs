@@ -1,0 +1,30 @@
+//! Decoder models that run.
+//!
+//! A [`Model`] compiles the parts of a layer once and binds them to the weights of every layer. A [`Session`] is
+//! one sequence: it keeps keys and values of the tokens it has seen, so that each further token costs one pass.
+//! [`Sampler`] picks the next token.
+//!
+//! Rows of a pass do not see each other but through the cache, sums follow the order of docs/numerics.md, and
+//! rows of the cache that hold nothing are zeros under a mask. So a sequence has the same logits, bit for bit,
+//! however it is cut into passes, on any instruction set and with any number of threads.
+
+mod cache;
+mod checkpoint;
+mod error;
+mod folder;
+mod model;
+mod part;
+mod pass;
+mod sample;
+mod session;
+mod sizes;
+pub mod tool;
+mod weights;
+
+pub use checkpoint::CheckpointWeights;
+pub use error::ModelError;
+pub use folder::{Files, FolderError};
+pub use model::{Model, Runner};
+pub use sample::{Sampler, Sampling, largest};
+pub use session::Session;
+pub use weights::{Stored, WeightError, Weights};

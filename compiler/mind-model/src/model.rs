@@ -1,0 +1,237 @@
+//! Models: weights, and the parts that are made of them.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mind_driver::engine::Engine;
+use mind_ir::Graph;
+use mind_ir::types::DType;
+use mind_irv2::Config;
+use mind_irv2::graph::BuildError;
+use mind_irv2::graph::parts::{self, Dtypes, names};
+use mind_irv2::graph::rope;
+
+use crate::error::ModelError;
+use crate::part::{Module, Part};
+use crate::weights::Weights;
+
+/// What runs a model. Both give the same bits.
+#[derive(Clone)]
+pub enum Runner {
+    /// Machine code.
+    Jit(Arc<Engine>),
+    /// The reference interpreter.
+    Interpreter,
+}
+
+/// A part that has weights, and the number of tokens that it is compiled for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Stage {
+    Project(usize),
+    Finish(usize),
+    Head(usize),
+}
+
+impl Stage {
+    fn graph(self, config: &Config, dtypes: Dtypes<'_>) -> Result<Graph, BuildError> {
+        match self {
+            Stage::Project(tokens) => parts::project(config, tokens, dtypes),
+            Stage::Finish(tokens) => parts::finish(config, tokens, dtypes),
+            Stage::Head(rows) => parts::head(config, rows, dtypes),
+        }
+    }
+
+    /// Whether both are made of the same weights.
+    fn is_like(self, other: Stage) -> bool {
+        std::mem::discriminant(&self) == std::mem::discriminant(&other)
+    }
+}
+
+/// Values that are made once, by what they are made for.
+type Memo<K, V> = Mutex<BTreeMap<K, V>>;
+
+/// A decoder model, ready to run sequences. It can be used from any thread, and by several sessions at once.
+pub struct Model<'w> {
+    config: Config,
+    weights: Box<dyn Weights + 'w>,
+    runner: Runner,
+    /// What positions are multiplied by to give angles.
+    frequencies: Vec<f32>,
+    modules: Memo<(Stage, Vec<DType>), Arc<Module>>,
+    /// One part a layer.
+    stages: Memo<Stage, Arc<Vec<Part>>>,
+    attention: Memo<(usize, usize), Arc<Part>>,
+}
+
+impl<'w> Model<'w> {
+    /// A model of these weights. The parts for passes of one token are made at once, so that what is wrong with
+    /// weights is found here.
+    ///
+    /// Errors: a weight that is missing or not as the model needs it, no memory.
+    pub fn new(
+        config: Config,
+        weights: Box<dyn Weights + 'w>,
+        runner: Runner,
+    ) -> Result<Model<'w>, ModelError> {
+        let model = Model {
+            frequencies: config
+                .rope
+                .as_ref()
+                .map(rope::frequencies)
+                .unwrap_or_default(),
+            config,
+            weights,
+            runner,
+            modules: Memo::default(),
+            stages: Memo::default(),
+            attention: Memo::default(),
+        };
+        model.project(1)?;
+        model.finish(1)?;
+        model.head(1)?;
+        let mut row = vec![0.0; config.hidden_size];
+        model.embed(0, 0, &mut row)?;
+        Ok(model)
+    }
+
+    /// The model's description.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Bytes that the values of a pass take at most besides weights and cache, of the parts made so far.
+    pub fn workspace_bytes(&self) -> u64 {
+        let modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        modules
+            .values()
+            .map(|module| module.workspace_bytes())
+            .sum()
+    }
+
+    /// The parts in front of attention for passes of `tokens`, one a layer.
+    pub(crate) fn project(&self, tokens: usize) -> Result<Arc<Vec<Part>>, ModelError> {
+        self.stage(Stage::Project(tokens))
+    }
+
+    /// The parts behind attention for passes of `tokens`, one a layer.
+    pub(crate) fn finish(&self, tokens: usize) -> Result<Arc<Vec<Part>>, ModelError> {
+        self.stage(Stage::Finish(tokens))
+    }
+
+    /// The only part that makes logits of so many rows.
+    pub(crate) fn head(&self, rows: usize) -> Result<Arc<Vec<Part>>, ModelError> {
+        self.stage(Stage::Head(rows))
+    }
+
+    /// Attention of `tokens` queries over so many rows of the cache.
+    pub(crate) fn attend(&self, tokens: usize, seen: usize) -> Result<Arc<Part>, ModelError> {
+        let mut made = self
+            .attention
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(part) = made.get(&(tokens, seen)) {
+            return Ok(part.clone());
+        }
+        let graph = parts::attend(&self.config, tokens, seen)?;
+        let module = Arc::new(self.module(graph)?);
+        let part = Arc::new(Part::new(&module, None, || Ok(Vec::new()))?);
+        made.insert((tokens, seen), part.clone());
+        Ok(part)
+    }
+
+    /// Appends the cosines and sines of a position.
+    pub(crate) fn append_rotation(&self, position: usize, cos: &mut Vec<f32>, sin: &mut Vec<f32>) {
+        rope::append_row(position, &self.frequencies, cos, sin);
+    }
+
+    /// The embedding of a token at a position.
+    pub(crate) fn embed(
+        &self,
+        token: u32,
+        position: usize,
+        row: &mut [f32],
+    ) -> Result<(), ModelError> {
+        let vocab_size = self.config.vocab_size;
+        if token as usize >= vocab_size {
+            return Err(ModelError::Token { token, vocab_size });
+        }
+        self.weights.row("token_emb", token as usize, row)?;
+        if self.config.rope.is_none() {
+            let mut learned = vec![0.0; row.len()];
+            self.weights.row("pos_emb", position, &mut learned)?;
+            for (x, y) in row.iter_mut().zip(learned) {
+                *x += y;
+            }
+        }
+        Ok(())
+    }
+
+    fn stage(&self, stage: Stage) -> Result<Arc<Vec<Part>>, ModelError> {
+        let mut made = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(parts) = made.get(&stage) {
+            return Ok(parts.clone());
+        }
+        let like = made.iter().filter(|(own, _)| own.is_like(stage));
+        let like: Vec<Arc<Vec<Part>>> = like.map(|(_, parts)| parts.clone()).collect();
+        let layers: Vec<Option<usize>> = match stage {
+            Stage::Head(_) => vec![None],
+            _ => (0..self.config.num_layers).map(Some).collect(),
+        };
+        let mut parts = Vec::with_capacity(layers.len());
+        for (index, layer) in layers.into_iter().enumerate() {
+            let module = self.stage_module(stage, layer)?;
+            let packed = like.iter().map(|parts| &parts[index]);
+            parts.push(Part::new(&module, packed, || {
+                let params = module.params().into_iter();
+                let stored = params.map(|(name, shape)| {
+                    let stored = self.weights.weight(self.stored_name(name), layer, &shape)?;
+                    Ok(stored)
+                });
+                stored.collect()
+            })?);
+        }
+        let parts = Arc::new(parts);
+        made.insert(stage, parts.clone());
+        Ok(parts)
+    }
+
+    /// The module of a stage for the dtypes of a layer's weights.
+    fn stage_module(&self, stage: Stage, layer: Option<usize>) -> Result<Arc<Module>, ModelError> {
+        // Which weights a stage has does not depend on their dtypes.
+        let probe = stage.graph(&self.config, &|_| DType::F32)?;
+        let names = mind_interp::inputs(&probe).into_iter();
+        let names = names.filter(|input| input.param).map(|input| input.name);
+        let mut dtypes = Vec::new();
+        for name in names {
+            dtypes.push((name, self.weights.dtype(self.stored_name(name), layer)?));
+        }
+        let key = (stage, dtypes.iter().map(|&(_, dtype)| dtype).collect());
+        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(module) = modules.get(&key) {
+            return Ok(module.clone());
+        }
+        let dtype = |name: &str| {
+            let own = dtypes.iter().find(|(own, _)| *own == name);
+            own.map_or(DType::F32, |&(_, dtype)| dtype)
+        };
+        let module = Arc::new(self.module(stage.graph(&self.config, &dtype)?)?);
+        modules.insert(key, module.clone());
+        Ok(module)
+    }
+
+    fn module(&self, graph: Graph) -> Result<Module, ModelError> {
+        let engine = match &self.runner {
+            Runner::Jit(engine) => Some(&**engine),
+            Runner::Interpreter => None,
+        };
+        Module::new(graph, engine).map_err(ModelError::Compile)
+    }
+
+    /// What a param is stored as: a tied head is the table of embeddings.
+    fn stored_name<'n>(&self, name: &'n str) -> &'n str {
+        match name == names::LM_HEAD && self.config.tie_word_embeddings {
+            true => "token_emb",
+            false => name,
+        }
+    }
+}

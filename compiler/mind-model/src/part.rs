@@ -1,0 +1,126 @@
+//! A part of a model: a module, and the module with weights.
+
+use std::sync::Arc;
+
+use mind_diag::Diagnostics;
+use mind_driver::engine::Engine;
+use mind_interp::{Arrays, Extents, RunConfig};
+use mind_ir::Graph;
+use mind_ir::tensor::{Buffer, Tensor};
+use mind_jit::program::{BoundProgram, Program};
+
+use crate::error::ModelError;
+use crate::weights::Stored;
+
+/// A module with known extents, compiled if it is to be.
+pub(crate) struct Module {
+    graph: Graph,
+    program: Option<Arc<Program>>,
+}
+
+impl Module {
+    /// Errors: an op that has no code.
+    pub(crate) fn new(graph: Graph, engine: Option<&Engine>) -> Result<Module, Diagnostics> {
+        let program = match engine {
+            Some(engine) => {
+                let mut lowered = graph.clone();
+                engine.lower(&mut lowered)?;
+                Some(engine.program(&lowered)?)
+            }
+            None => None,
+        };
+        Ok(Module { graph, program })
+    }
+
+    /// The weights: names and shapes, in the order in which they are bound.
+    pub(crate) fn params(&self) -> Vec<(&str, Vec<usize>)> {
+        let inputs = mind_interp::inputs(&self.graph).into_iter();
+        let params = inputs.filter(|input| input.param);
+        let shape = |input: &mind_interp::InputSpec<'_>| {
+            let dims = input.ty.shape.iter();
+            dims.map(|dim| dim.fixed().unwrap_or(0) as usize).collect()
+        };
+        params.map(|input| (input.name, shape(&input))).collect()
+    }
+
+    /// Bytes that a run takes besides its inputs, weights and outputs; 0 where it is interpreted.
+    pub(crate) fn workspace_bytes(&self) -> u64 {
+        let program = self.program.as_ref();
+        program.map_or(0, |program| program.workspace_bytes())
+    }
+}
+
+/// A part with weights, ready to run.
+pub(crate) enum Part {
+    Code(BoundProgram),
+    Interpreted(Arc<Module>, Arrays),
+}
+
+impl Part {
+    /// Binds weights, in the order of [`Module::params`]. One that was bound before to the same weights lends
+    /// what it packed, where that is packed alike.
+    ///
+    /// Errors: no memory, a weight of another size.
+    pub(crate) fn new<'w, 'p>(
+        module: &Arc<Module>,
+        packed: impl IntoIterator<Item = &'p Part>,
+        weights: impl FnOnce() -> Result<Vec<Stored<'w>>, ModelError>,
+    ) -> Result<Part, ModelError> {
+        let Some(program) = &module.program else {
+            let arrays = module.params().into_iter().zip(weights()?);
+            let arrays = arrays.map(|((name, shape), stored)| {
+                let buffer = Buffer::from_bytes(stored.dtype, &stored.bytes);
+                (name.to_owned(), Tensor::new(shape, buffer))
+            });
+            return Ok(Part::Interpreted(module.clone(), arrays.collect()));
+        };
+        for part in packed {
+            if let Part::Code(packed) = part
+                && let Some(bound) = BoundProgram::sharing(program.clone(), packed)
+            {
+                return Ok(Part::Code(bound));
+            }
+        }
+        let weights = weights()?;
+        let bytes: Vec<&[u8]> = weights.iter().map(|stored| &*stored.bytes).collect();
+        Ok(Part::Code(BoundProgram::new(program.clone(), &bytes)?))
+    }
+
+    /// Runs on `inputs` into `outputs`.
+    ///
+    /// Errors: no memory for the values in between.
+    pub(crate) fn run(
+        &self,
+        inputs: &[&[f32]],
+        outputs: &mut [&mut [f32]],
+    ) -> Result<(), ModelError> {
+        let (module, weights) = match self {
+            Part::Code(bound) => {
+                let inputs: Vec<&[u8]> = inputs.iter().map(|x| bytemuck::cast_slice(x)).collect();
+                let outputs = outputs.iter_mut();
+                let mut outputs: Vec<&mut [u8]> =
+                    outputs.map(|y| bytemuck::cast_slice_mut(y)).collect();
+                return Ok(bound.run(&inputs, &mut outputs)?);
+            }
+            Part::Interpreted(module, weights) => (module, weights),
+        };
+        let mut arrays = weights.clone();
+        let specs = mind_interp::inputs(&module.graph).into_iter();
+        let specs = specs.filter(|input| !input.param);
+        for (spec, elements) in specs.zip(inputs) {
+            let dims = spec.ty.shape.iter();
+            let shape = dims.map(|dim| dim.fixed().unwrap_or(0) as usize).collect();
+            let tensor = Tensor::of(shape, elements.to_vec());
+            arrays.insert(spec.name.to_owned(), tensor);
+        }
+        let stopped = |why: String| ModelError::Interpreted(why);
+        let bound = mind_interp::bind(&module.graph, &arrays, Extents::default());
+        let bound = bound.map_err(|_| stopped("arrays do not fit a part".to_owned()))?;
+        let results = mind_interp::run(&module.graph, &bound, &RunConfig::default());
+        let results = results.map_err(|why| stopped(why.error.to_string()))?;
+        for (output, result) in outputs.iter_mut().zip(&results) {
+            output.copy_from_slice(result.elements());
+        }
+        Ok(())
+    }
+}

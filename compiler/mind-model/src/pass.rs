@@ -1,0 +1,98 @@
+//! One pass of some tokens through all layers.
+
+use mind_irv2::graph::parts::MASKED;
+
+use crate::cache::Cache;
+use crate::error::ModelError;
+use crate::model::Model;
+use crate::sizes::{pass_tokens, seen_rows};
+
+/// Runs `tokens` through all layers, the first one at position `first`, and writes their keys and values into
+/// the cache; gives the rows of the last layer's output, `[tokens, D]`.
+///
+/// Errors: a token that is none, no memory. The cache then holds what it held in front of `first`, and nothing
+/// behind.
+pub(crate) fn run(
+    model: &Model<'_>,
+    cache: &mut Cache,
+    first: usize,
+    tokens: &[u32],
+) -> Result<Vec<f32>, ModelError> {
+    let padded = pass_tokens(tokens.len());
+    let result = layers(model, cache, first, tokens, padded);
+    if result.is_err() {
+        for layer in 0..model.config().num_layers {
+            cache.clear(layer, first..first + padded);
+        }
+    }
+    result
+}
+
+fn layers(
+    model: &Model<'_>,
+    cache: &mut Cache,
+    first: usize,
+    tokens: &[u32],
+    padded: usize,
+) -> Result<Vec<f32>, ModelError> {
+    let config = model.config();
+    let width = config.hidden_size;
+    let mut x = vec![0.0; padded * width];
+    for (at, (&token, row)) in tokens.iter().zip(x.chunks_exact_mut(width)).enumerate() {
+        model.embed(token, first + at, row)?;
+    }
+    let (mut cos, mut sin) = (Vec::new(), Vec::new());
+    for at in 0..padded {
+        model.append_rotation(first + at, &mut cos, &mut sin);
+    }
+    let here = first..first + padded;
+    let seen = seen_rows(first + tokens.len());
+    let mask = mask(first, padded, seen);
+    let (project, finish) = (model.project(padded)?, model.finish(padded)?);
+    let attend = model.attend(padded, seen)?;
+    let mut q = vec![0.0; padded * config.q_width()];
+    let mut mixed = q.clone();
+    let mut y = x.clone();
+    for layer in 0..config.num_layers {
+        let [keys, values] = cache.rows_mut(layer, here.clone());
+        let all: [&[f32]; 3] = [&x, &cos, &sin];
+        let inputs = match config.rope {
+            Some(_) => &all[..],
+            None => &all[..1],
+        };
+        project[layer].run(inputs, &mut [&mut q, keys, values])?;
+        cache.clear(layer, first + tokens.len()..here.end);
+        let [keys, values] = cache.seen(layer, seen);
+        attend.run(&[&q, keys, values, &mask], &mut [&mut mixed])?;
+        finish[layer].run(&[&x, &mixed], &mut [&mut y])?;
+        std::mem::swap(&mut x, &mut y);
+    }
+    x.truncate(tokens.len() * width);
+    Ok(x)
+}
+
+/// 0 where a query may look, and [`MASKED`] at later positions: `[tokens, seen]`.
+fn mask(first: usize, tokens: usize, seen: usize) -> Vec<f32> {
+    let mut mask = vec![MASKED; tokens * seen];
+    for (at, row) in mask.chunks_exact_mut(seen).enumerate() {
+        let visible = (first + at + 1).min(seen);
+        row[..visible].fill(0.0);
+    }
+    mask
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_sees_itself_and_what_was_before() {
+        let masks = mask(2, 3, 4);
+        let seen: Vec<usize> = masks
+            .chunks(4)
+            .map(|row| row.iter().filter(|&&x| x == 0.0).count())
+            .collect();
+        assert_eq!(seen, [3, 4, 4]);
+        assert_eq!(masks[3], MASKED);
+    }
+}

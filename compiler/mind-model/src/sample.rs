@@ -1,0 +1,176 @@
+//! Picking the next token.
+
+use mind_ir::scalar::math::exp_f64;
+
+/// The token with the largest logit, the first of several; NaN counts as the least.
+pub fn largest(logits: &[f32]) -> u32 {
+    let mut best = (0, f32::NEG_INFINITY);
+    for (token, &logit) in logits.iter().enumerate() {
+        if logit > best.1 {
+            best = (token, logit);
+        }
+    }
+    best.0 as u32
+}
+
+/// How tokens are drawn.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sampling {
+    /// What logits are divided by; at 0 the largest one is taken.
+    pub temperature: f64,
+    /// Only so many of the most likely tokens are drawn from; 0 for all.
+    pub top_k: usize,
+    /// Only the most likely tokens that have this much probability together are drawn from; 1 for all.
+    pub top_p: f64,
+    /// The same seed draws the same tokens.
+    pub seed: u64,
+}
+
+impl Default for Sampling {
+    /// The most likely token.
+    fn default() -> Sampling {
+        Sampling {
+            temperature: 0.0,
+            top_k: 0,
+            top_p: 1.0,
+            seed: 0,
+        }
+    }
+}
+
+/// Draws tokens, reproducibly on every machine.
+#[derive(Clone, Debug)]
+pub struct Sampler {
+    how: Sampling,
+    state: u64,
+}
+
+impl Sampler {
+    /// A sampler at the start of the sequence of its seed.
+    pub fn new(how: Sampling) -> Sampler {
+        Sampler {
+            state: how.seed,
+            how,
+        }
+    }
+
+    /// The next token. Logits that are NaN, and infinite negative ones, are never drawn.
+    pub fn next(&mut self, logits: &[f32]) -> u32 {
+        let Sampling {
+            temperature,
+            top_k,
+            top_p,
+            ..
+        } = self.how;
+        let first = largest(logits);
+        let most = logits.get(first as usize).copied().unwrap_or(0.0);
+        if temperature.is_nan() || temperature <= 0.0 || !most.is_finite() {
+            return first;
+        }
+        let tokens = logits.iter().enumerate();
+        let likely = tokens.filter(|(_, logit)| **logit > f32::NEG_INFINITY);
+        let mut likely: Vec<(u32, f64)> = likely
+            .map(|(token, &logit)| {
+                let weight = exp_f64((f64::from(logit) - f64::from(most)) / temperature);
+                (token as u32, weight)
+            })
+            .collect();
+        likely.sort_by(|x, y| y.1.total_cmp(&x.1).then(x.0.cmp(&y.0)));
+        if top_k > 0 {
+            likely.truncate(top_k);
+        }
+        let all: f64 = likely.iter().map(|(_, weight)| weight).sum();
+        let mut sum = 0.0;
+        let enough = likely.iter().position(|(_, weight)| {
+            sum += weight;
+            sum >= top_p * all
+        });
+        if let Some(last) = enough {
+            likely.truncate(last + 1);
+        }
+        let all: f64 = likely.iter().map(|(_, weight)| weight).sum();
+        let mut left = self.fraction() * all;
+        for &(token, weight) in &likely {
+            left -= weight;
+            if left < 0.0 {
+                return token;
+            }
+        }
+        likely.last().map_or(first, |&(token, _)| token)
+    }
+
+    /// A number from 0 up to 1, by SplitMix64 (Steele, Lea and Flood, 2014).
+    fn fraction(&mut self) -> f64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^= z >> 31;
+        (z >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOGITS: [f32; 5] = [1.0, 3.0, f32::NAN, 2.0, f32::NEG_INFINITY];
+
+    fn drawn(how: Sampling) -> Vec<u32> {
+        let mut sampler = Sampler::new(how);
+        let mut seen: Vec<u32> = (0..200).map(|_| sampler.next(&LOGITS)).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        seen
+    }
+
+    #[test]
+    fn the_first_of_the_largest_is_taken() {
+        assert_eq!(largest(&LOGITS), 1);
+        assert_eq!(largest(&[2.0, 2.0]), 0);
+        assert_eq!(largest(&[f32::NAN]), 0);
+        assert_eq!(largest(&[]), 0);
+        assert_eq!(drawn(Sampling::default()), [1]);
+    }
+
+    #[test]
+    fn only_allowed_tokens_are_drawn() {
+        let warm = Sampling {
+            temperature: 1.0,
+            ..Sampling::default()
+        };
+        assert_eq!(drawn(warm), [0, 1, 3]);
+        assert_eq!(drawn(Sampling { top_k: 2, ..warm }), [1, 3]);
+        assert_eq!(drawn(Sampling { top_p: 0.5, ..warm }), [1]);
+        assert_eq!(drawn(Sampling { top_p: 0.8, ..warm }), [1, 3]);
+    }
+
+    #[test]
+    fn frequencies_follow_the_softmax() {
+        let mut sampler = Sampler::new(Sampling {
+            temperature: 1.0,
+            seed: 7,
+            ..Sampling::default()
+        });
+        let count = 20_000;
+        let ones = (0..count).filter(|_| sampler.next(&LOGITS) == 1).count();
+        let weights = [1.0, 3.0, 2.0].map(f64::exp);
+        let expected = weights[1] / weights.iter().sum::<f64>();
+        assert!((ones as f64 / f64::from(count) - expected).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_seed_draws_the_same_again() {
+        let how = |seed| Sampling {
+            temperature: 1.0,
+            seed,
+            ..Sampling::default()
+        };
+        let run = |seed| {
+            let mut sampler = Sampler::new(how(seed));
+            (0..50).map(|_| sampler.next(&LOGITS)).collect::<Vec<_>>()
+        };
+        assert_eq!(run(1), run(1));
+        assert_ne!(run(1), run(2));
+    }
+}

@@ -1,0 +1,123 @@
+//! One sequence of tokens.
+
+use std::sync::Arc;
+
+use crate::cache::Cache;
+use crate::error::ModelError;
+use crate::model::Model;
+use crate::pass;
+use crate::sizes::MOST_TOKENS;
+
+/// A sequence that a model goes on with.
+pub struct Session<'w> {
+    model: Arc<Model<'w>>,
+    cache: Cache,
+    capacity: usize,
+    /// Tokens seen.
+    length: usize,
+}
+
+impl<'w> Session<'w> {
+    /// An empty sequence of at most `capacity` tokens.
+    ///
+    /// Errors: a capacity of 0 or beyond the model's context, no memory for the cache.
+    pub fn new(model: Arc<Model<'w>>, capacity: usize) -> Result<Session<'w>, ModelError> {
+        let context = model.config().context_window;
+        if capacity > context {
+            return Err(ModelError::Context { capacity, context });
+        }
+        if capacity == 0 {
+            return Err(ModelError::Empty);
+        }
+        Ok(Session {
+            cache: Cache::new(model.config(), capacity)?,
+            model,
+            capacity,
+            length: 0,
+        })
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Arc<Model<'w>> {
+        &self.model
+    }
+
+    /// Tokens seen so far.
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether no token was seen yet.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// The most tokens that it may see.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Goes on with `tokens`; the logits behind the last one, a number for each token id.
+    ///
+    /// Errors: no token, one outside of the vocabulary, more than fit, no memory. The sequence is then as it was.
+    pub fn prefill(&mut self, tokens: &[u32]) -> Result<Vec<f32>, ModelError> {
+        let rows = self.extend(tokens, false)?;
+        self.logits(&rows, 1)
+    }
+
+    /// Goes on with `tokens`; the logits behind each of them, `[tokens, vocab_size]`.
+    ///
+    /// Errors: as [`prefill`](Session::prefill).
+    pub fn prefill_all(&mut self, tokens: &[u32]) -> Result<Vec<f32>, ModelError> {
+        let rows = self.extend(tokens, true)?;
+        let width = self.model.config().hidden_size;
+        let logits = rows.chunks_exact(width).map(|row| self.logits(row, 1));
+        Ok(logits.collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
+    /// Goes on with one token; the logits behind it.
+    ///
+    /// Errors: as [`prefill`](Session::prefill).
+    pub fn decode(&mut self, token: u32) -> Result<Vec<f32>, ModelError> {
+        self.prefill(&[token])
+    }
+
+    /// Runs `tokens` in passes; the last row of the last layer's output, or all.
+    fn extend(&mut self, tokens: &[u32], all: bool) -> Result<Vec<f32>, ModelError> {
+        let (capacity, needed) = (self.capacity, self.length + tokens.len());
+        if tokens.is_empty() {
+            return Err(ModelError::Empty);
+        }
+        if needed > capacity {
+            return Err(ModelError::Capacity { needed, capacity });
+        }
+        let vocab_size = self.model.config().vocab_size;
+        if let Some(&token) = tokens.iter().find(|&&token| token as usize >= vocab_size) {
+            return Err(ModelError::Token { token, vocab_size });
+        }
+        let width = self.model.config().hidden_size;
+        let mut rows = Vec::new();
+        let mut first = self.length;
+        for chunk in tokens.chunks(MOST_TOKENS) {
+            let done = pass::run(&self.model, &mut self.cache, first, chunk);
+            let passed = done.inspect_err(|_| {
+                for layer in 0..self.model.config().num_layers {
+                    self.cache.clear(layer, self.length..first);
+                }
+            })?;
+            first += chunk.len();
+            match all {
+                true => rows.extend(passed),
+                false => rows = passed[passed.len() - width..].to_vec(),
+            }
+        }
+        self.length = first;
+        Ok(rows)
+    }
+
+    fn logits(&self, rows: &[f32], count: usize) -> Result<Vec<f32>, ModelError> {
+        let mut logits = vec![0.0; count * self.model.config().vocab_size];
+        self.model.head(count)?[0].run(&[rows], &mut [&mut logits])?;
+        Ok(logits)
+    }
+}

@@ -1,0 +1,61 @@
+//! The extents that parts are compiled for.
+//!
+//! A pass takes as many tokens as the next larger extent, the last ones being padding, so that a few programs
+//! serve every sequence.
+
+/// The most tokens of a pass.
+pub(crate) const MOST_TOKENS: usize = 256;
+
+/// The tokens that the parts of a pass of `tokens` are compiled for.
+pub(crate) fn pass_tokens(tokens: usize) -> usize {
+    match tokens {
+        0..=8 => tokens.next_power_of_two(),
+        _ => tokens.next_multiple_of(16),
+    }
+}
+
+/// The rows of the cache that attention over `rows` is compiled for: a multiple of 64, at most an eighth more
+/// where there are many.
+pub(crate) fn seen_rows(rows: usize) -> usize {
+    const LANES: usize = 64;
+    let eighth = (rows.max(1).next_power_of_two() / 16).max(LANES);
+    rows.max(1).next_multiple_of(eighth)
+}
+
+/// The rows that a cache for `capacity` tokens has: passes write, and attention reads, some more.
+pub(crate) fn cache_rows(capacity: usize) -> usize {
+    seen_rows(capacity).max(capacity + 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extents_hold_what_is_asked_for_and_little_more() {
+        assert_eq!(
+            [1, 2, 3, 5, 9, 16, 17, 256].map(pass_tokens),
+            [1, 2, 4, 8, 16, 16, 32, 256]
+        );
+        assert_eq!([0, 1, 64, 65, 500].map(seen_rows), [64, 64, 64, 128, 512]);
+        assert_eq!(
+            [1024, 1025, 2000, 2048].map(seen_rows),
+            [1024, 1152, 2048, 2048]
+        );
+        for rows in 1..5000 {
+            let seen = seen_rows(rows);
+            assert!(seen >= rows && seen.is_multiple_of(64), "{rows} {seen}");
+            assert!(seen - rows < 64.max(rows / 7), "{rows} {seen}");
+        }
+    }
+
+    #[test]
+    fn a_pass_at_the_end_of_a_cache_fits_it() {
+        for capacity in 1..600 {
+            for tokens in 1..=capacity.min(MOST_TOKENS) {
+                let first = capacity - tokens;
+                assert!(first + pass_tokens(tokens) <= cache_rows(capacity));
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Running a model from the command line.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use mind_diag::{Diagnostics, SourceFile, render_text};
+use mind_driver::engine::Engine;
+use mind_driver::host::Host;
+use mind_driver::npz;
+use mind_driver::tools::cli::{self, DONE, REJECTED};
+use mind_ir::tensor::Tensor;
+
+use super::args::{self, Args};
+use crate::checkpoint::CheckpointWeights;
+use crate::folder::{Files, FolderError};
+use crate::model::{Model, Runner};
+use crate::sample::Sampler;
+use crate::session::Session;
+
+/// Runs the tool; see `--help`.
+pub(super) fn run(args: &[String], host: &mut dyn Host) -> u8 {
+    let args = match cli::parse(args::command(), args, host) {
+        Ok(matches) => Args::of(&matches),
+        Err(code) => return code,
+    };
+    match execute(&args, host) {
+        Ok(()) => DONE,
+        Err(()) => REJECTED,
+    }
+}
+
+/// Errors: the reason has been reported.
+fn execute(args: &Args, host: &mut dyn Host) -> Result<(), ()> {
+    let files = Files::open(Path::new(&args.model), host);
+    let files = files.map_err(|why| fail(host, &why))?;
+    let read = files.model();
+    let (document, checkpoint) = read.map_err(|why| match why {
+        FolderError::Rejected(found) => report(host, &found, &files.config),
+        why => fail(host, &why),
+    })?;
+    let runner = match args.is_interpreted {
+        true => Runner::Interpreter,
+        false => {
+            let engine = Engine::new(&args.config);
+            let engine = engine.map_err(|found| report(host, &found, &files.config))?;
+            Runner::Jit(Arc::new(engine))
+        }
+    };
+    let weights = Box::new(CheckpointWeights(checkpoint));
+    let model = Model::new(document.config, weights, runner);
+    let model = Arc::new(model.map_err(|why| fail(host, &why))?);
+    let needed = args.tokens.len() + args.generate.saturating_sub(1);
+    let session = Session::new(model, args.capacity.unwrap_or(needed));
+    let mut session = session.map_err(|why| fail(host, &why))?;
+    let generated = generated(args, &mut session);
+    let (tokens, logits) = generated.map_err(|why| fail(host, &why))?;
+    if let Some(path) = &args.logits {
+        let rows = logits.len() / document.config.vocab_size;
+        let array = Tensor::of(vec![rows, document.config.vocab_size], logits);
+        save(host, path, &array)?;
+    }
+    let tokens: Vec<String> = tokens.iter().map(u32::to_string).collect();
+    cli::print(host, &format!("{}\n", tokens.join(",")));
+    Ok(())
+}
+
+/// The tokens drawn, and the logits that were asked for.
+fn generated(
+    args: &Args,
+    session: &mut Session<'_>,
+) -> Result<(Vec<u32>, Vec<f32>), crate::ModelError> {
+    let vocab = session.model().config().vocab_size;
+    let mut kept = match args.all_logits {
+        true => session.prefill_all(&args.tokens)?,
+        false => session.prefill(&args.tokens)?,
+    };
+    let mut last = kept[kept.len() - vocab..].to_vec();
+    let mut sampler = Sampler::new(args.sampling);
+    let mut tokens = Vec::with_capacity(args.generate.min(1 << 16));
+    while tokens.len() < args.generate {
+        if let Some(&token) = tokens.last() {
+            last = session.decode(token)?;
+            if args.logits.is_some() {
+                kept.extend_from_slice(&last);
+            }
+        }
+        tokens.push(sampler.next(&last));
+    }
+    Ok((tokens, kept))
+}
+
+fn save(host: &mut dyn Host, path: &str, logits: &Tensor) -> Result<(), ()> {
+    let archive = npz::write([("logits".to_owned(), logits)]);
+    let archive = archive.map_err(|why| fail(host, &format!("{path}: {why}")))?;
+    let written = host.write(Path::new(path), &archive);
+    written.map_err(|why| fail(host, &format!("{path}: {why}")))
+}
+
+fn fail(host: &mut dyn Host, why: &dyn std::fmt::Display) {
+    cli::print_error(host, &format!("error: {why}\n"));
+}
+
+fn report(host: &mut dyn Host, found: &Diagnostics, file: &SourceFile) {
+    let text = render_text(found, file, host.stderr_is_terminal());
+    cli::print_error(host, &text);
+}

@@ -1,0 +1,23 @@
+//! `mind-run --model`, and the tools with it.
+
+mod args;
+mod generate;
+
+use mind_driver::host::{Host, Tool};
+use mind_driver::tools;
+
+/// Every tool by the name of its binary.
+pub const ALL: &[(&str, Tool)] = &[
+    ("mind-opt", tools::opt::run),
+    ("mind-run", run),
+    ("mind-translate", tools::translate::run),
+];
+
+/// Runs `mind-run`: on a model where `--model` is given, else on a module.
+pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
+    let names_model = |arg: &String| arg == "--model" || arg.starts_with("--model=");
+    match args.iter().any(names_model) {
+        true => generate::run(args, host),
+        false => tools::run::run(args, host),
+    }
+}

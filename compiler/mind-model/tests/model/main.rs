@@ -1,0 +1,7 @@
+//! Whole models: against a reference in double precision, and against themselves.
+
+mod bits;
+mod errors;
+mod parity;
+mod random;
+mod reference;

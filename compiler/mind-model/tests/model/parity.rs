@@ -1,0 +1,125 @@
+//! Models of every kind against the reference.
+
+use mind_ir::types::DType;
+use mind_irv2::{Biases, Config, Parameters, Rope, RopeScaling};
+use mind_model::{Session, largest};
+
+use crate::random::{Tensors, jit, llama, model, tokens};
+use crate::reference;
+
+/// Compares the logits behind every token; the largest error, in units of the largest logit.
+fn check(name: &str, change: impl FnOnce(&mut Parameters), dtype: DType) {
+    let mut parameters = llama();
+    change(&mut parameters);
+    let config = Config::new(parameters).unwrap_or_else(|why| panic!("{name}: {why:?}"));
+    let tensors = Tensors::random(&config, dtype, 11);
+    let prompt = tokens(&config, 11);
+    let model = model(config, &tensors, jit(1));
+    let mut session = Session::new(model, 20).unwrap();
+    let mut found = session.prefill_all(&prompt[..9]).unwrap();
+    for &token in &prompt[9..] {
+        found.extend(session.decode(token).unwrap());
+    }
+    let expected = reference::logits(&config, &tensors, &prompt);
+    for (at, (found, expected)) in found.chunks(config.vocab_size).zip(&expected).enumerate() {
+        let most = expected.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+        let errors = found
+            .iter()
+            .zip(expected)
+            .map(|(&x, y)| (f64::from(x) - y).abs());
+        let error = errors.fold(0.0, f64::max);
+        assert!(
+            error <= 1e-4 * most,
+            "{name}, token {at}: {error} of {most}"
+        );
+        let narrow: Vec<f32> = expected.iter().map(|&x| x as f32).collect();
+        assert_eq!(largest(found), largest(&narrow), "{name}, token {at}");
+    }
+}
+
+#[test]
+fn every_kind_of_model_computes_what_its_formulas_say() {
+    let f32 = DType::F32;
+    check("grouped heads", |_| {}, f32);
+    check("one head a group", |p| p.num_kv_heads = 6, f32);
+    check("one group", |p| p.num_kv_heads = 1, f32);
+    check("tied", |p| p.tie_word_embeddings = true, f32);
+    check("heads wider than the stream", |p| p.head_dim = 14, f32);
+    check(
+        "one layer of one head",
+        |p| {
+            (p.num_layers, p.num_attention_heads, p.num_kv_heads) = (1, 1, 1);
+        },
+        f32,
+    );
+    check(
+        "qwen2",
+        |p| {
+            p.biases = Biases {
+                q: true,
+                k: true,
+                v: true,
+                ..Biases::default()
+            };
+        },
+        f32,
+    );
+    check(
+        "every bias",
+        |p| {
+            p.biases = Biases {
+                q: true,
+                k: true,
+                v: true,
+                o: true,
+                gate_up: true,
+                down: true,
+            };
+        },
+        f32,
+    );
+    check("qwen3", |p| (p.qk_norm, p.head_dim) = (true, 8), f32);
+    check(
+        "multiples of 16",
+        |p| {
+            (p.hidden_size, p.intermediate_size, p.head_dim) = (64, 128, 16);
+        },
+        f32,
+    );
+    check("learned positions", |p| p.rope = None, f32);
+}
+
+#[test]
+fn every_kind_of_rotation_computes_what_its_formulas_say() {
+    let rope = |scaling, rotary_dims| {
+        move |p: &mut Parameters| {
+            p.head_dim = 12;
+            let theta = 300.0;
+            p.rope = Some(Rope {
+                theta,
+                scaling,
+                rotary_dims,
+            });
+        }
+    };
+    let llama3 = RopeScaling::Llama3 {
+        factor: 4.0,
+        low_freq_factor: 1.0,
+        high_freq_factor: 4.0,
+        original_context: 200,
+    };
+    check("all of a head", rope(RopeScaling::None, 12), DType::F32);
+    check("part of a head", rope(RopeScaling::None, 4), DType::F32);
+    check(
+        "linear",
+        rope(RopeScaling::Linear { factor: 3.0 }, 12),
+        DType::F32,
+    );
+    check("llama3", rope(llama3, 12), DType::F32);
+}
+
+#[test]
+fn narrow_weights_are_widened_and_nothing_else() {
+    check("bf16", |_| {}, DType::BF16);
+    check("f16", |p| p.tie_word_embeddings = true, DType::F16);
+}

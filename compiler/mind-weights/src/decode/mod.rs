@@ -1,0 +1,61 @@
+//! From stored numbers to `f32`, by the formulas of docs/formats/weights.md.
+
+mod plain;
+mod quants;
+mod super_blocks;
+
+use crate::error::DecodeError;
+use crate::weight_type::WeightType;
+
+/// Writes the numbers of whole blocks.
+///
+/// Errors: `bytes` are not those of `out.len()` elements.
+pub fn decode_blocks(
+    weight_type: WeightType,
+    bytes: &[u8],
+    out: &mut [f32],
+) -> Result<(), DecodeError> {
+    let expected = weight_type.row_bytes(out.len());
+    if expected != Some(bytes.len()) {
+        return Err(DecodeError::Bytes {
+            weight_type,
+            found: bytes.len(),
+            expected: expected.unwrap_or(out.len()),
+        });
+    }
+    match weight_type {
+        WeightType::F32 => each(bytes, out, plain::f32),
+        WeightType::F16 => each(bytes, out, plain::f16),
+        WeightType::Bf16 => each(bytes, out, plain::bf16),
+        WeightType::Q4_0 => each(bytes, out, quants::q4_0),
+        WeightType::Q4_1 => each(bytes, out, quants::q4_1),
+        WeightType::Q5_0 => each(bytes, out, quants::q5_0),
+        WeightType::Q5_1 => each(bytes, out, quants::q5_1),
+        WeightType::Q8_0 => each(bytes, out, quants::q8_0),
+        WeightType::Q4K => each(bytes, out, super_blocks::q4_k),
+        WeightType::Q5K => each(bytes, out, super_blocks::q5_k),
+        WeightType::Q6K => each(bytes, out, super_blocks::q6_k),
+    }
+    Ok(())
+}
+
+/// Decodes block after block of `B` bytes to `N` numbers.
+fn each<const B: usize, const N: usize>(
+    bytes: &[u8],
+    out: &mut [f32],
+    block: impl Fn(&[u8; B], &mut [f32; N]),
+) {
+    let (blocks, _) = bytes.as_chunks::<B>();
+    let (numbers, _) = out.as_chunks_mut::<N>();
+    for (bytes, numbers) in blocks.iter().zip(numbers) {
+        block(bytes, numbers);
+    }
+}
+
+/// The half-precision number at byte `at` of a block.
+fn half_at(block: &[u8], at: usize) -> f32 {
+    half::f16::from_le_bytes([block[at], block[at + 1]]).to_f32()
+}
+
+#[cfg(test)]
+mod tests;

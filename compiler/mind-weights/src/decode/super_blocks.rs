@@ -1,0 +1,66 @@
+//! Blocks of 256 numbers whose sub-blocks have scales of their own.
+
+use super::half_at;
+
+/// Scale and minimum of sub-block `j`, six bits each, packed into 12 bytes.
+fn scale_and_minimum(s: &[u8], j: usize) -> (f32, f32) {
+    let (scale, minimum) = match j < 4 {
+        true => (s[j] & 63, s[j + 4] & 63),
+        false => (
+            (s[j + 4] & 15) | (s[j - 4] >> 6) << 4,
+            (s[j + 4] >> 4) | (s[j] >> 6) << 4,
+        ),
+    };
+    (f32::from(scale), f32::from(minimum))
+}
+
+/// The nibble of element `i` of sub-block `j`: pairs of sub-blocks share 32 bytes, the first has the low nibbles.
+fn nibble(quants: &[u8], j: usize, i: usize) -> u8 {
+    let byte = quants[32 * (j / 2) + i];
+    if j % 2 == 0 { byte & 15 } else { byte >> 4 }
+}
+
+/// `(d * sc) * q - (dmin * mn)`, each operation rounded.
+pub(super) fn q4_k(block: &[u8; 144], out: &mut [f32; 256]) {
+    let (d, dmin) = (half_at(block, 0), half_at(block, 2));
+    let (scales, quants) = (&block[4..16], &block[16..]);
+    for (j, out) in out.chunks_exact_mut(32).enumerate() {
+        let (scale, minimum) = scale_and_minimum(scales, j);
+        let (step, offset) = (d * scale, dmin * minimum);
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = step * f32::from(nibble(quants, j, i)) - offset;
+        }
+    }
+}
+
+/// As [`q4_k`], with bit `j` of byte `i` as the fifth bit of element `i` of sub-block `j`.
+pub(super) fn q5_k(block: &[u8; 176], out: &mut [f32; 256]) {
+    let (d, dmin) = (half_at(block, 0), half_at(block, 2));
+    let (scales, high, quants) = (&block[4..16], &block[16..48], &block[48..]);
+    for (j, out) in out.chunks_exact_mut(32).enumerate() {
+        let (scale, minimum) = scale_and_minimum(scales, j);
+        let (step, offset) = (d * scale, dmin * minimum);
+        for (i, out) in out.iter_mut().enumerate() {
+            let q = nibble(quants, j, i) | (high[i] >> j & 1) << 4;
+            *out = step * f32::from(q) - offset;
+        }
+    }
+}
+
+/// `(d * sc) * (q - 32)` with signed scales, one for 16 elements.
+pub(super) fn q6_k(block: &[u8; 210], out: &mut [f32; 256]) {
+    let d = half_at(block, 208);
+    for (part, out) in out.chunks_exact_mut(128).enumerate() {
+        let low = &block[64 * part..64 * part + 64];
+        let high = &block[128 + 32 * part..128 + 32 * part + 32];
+        let scales = &block[192 + 8 * part..192 + 8 * part + 8];
+        for (at, out) in out.iter_mut().enumerate() {
+            let (quarter, l) = (at / 32, at % 32);
+            let byte = low[l + 32 * (quarter % 2)];
+            let nibble = if quarter < 2 { byte & 15 } else { byte >> 4 };
+            let q = nibble | (high[l] >> (2 * quarter) & 3) << 4;
+            let scale = f32::from(scales[at / 16] as i8);
+            *out = d * scale * (f32::from(q) - 32.0);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! A weight file in memory, whatever its container.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::error::FileError;
+use crate::gguf::{self, MetaValue};
+use crate::safetensors;
+use crate::tensor::{Permutation, StoredType, TensorInfo, TensorView};
+
+/// The format around the tensors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Container {
+    /// safetensors.
+    Safetensors,
+    /// GGUF, version 2 or 3.
+    Gguf,
+}
+
+/// A weight file with a checked header.
+#[derive(Clone, Debug)]
+pub struct WeightFile<'a> {
+    container: Container,
+    bytes: &'a [u8],
+    tensors: Vec<TensorInfo>,
+    metadata: Vec<(String, MetaValue)>,
+}
+
+impl<'a> WeightFile<'a> {
+    /// Reads the header of a GGUF or safetensors file and checks it against the length of the file.
+    ///
+    /// Nothing is allocated that the file has no bytes for. Errors: see [`FileError`].
+    pub fn parse(bytes: &'a [u8]) -> Result<WeightFile<'a>, FileError> {
+        let is_gguf = bytes.starts_with(gguf::MAGIC);
+        let (container, (mut tensors, mut metadata)) = match is_gguf {
+            true => (Container::Gguf, gguf::header(bytes)?),
+            false => (Container::Safetensors, safetensors::header(bytes)?),
+        };
+        tensors.sort_by(|a, b| a.name.cmp(&b.name));
+        metadata.sort_by(|a, b| a.0.cmp(&b.0));
+        distinct("tensor", tensors.iter().map(|tensor| tensor.name.as_str()))?;
+        distinct("key", metadata.iter().map(|(key, _)| key.as_str()))?;
+        Ok(WeightFile {
+            container,
+            bytes,
+            tensors,
+            metadata,
+        })
+    }
+
+    /// The format around the tensors.
+    pub fn container(&self) -> Container {
+        self.container
+    }
+
+    /// The tensors by name, ascending.
+    pub fn tensors(&self) -> &[TensorInfo] {
+        &self.tensors
+    }
+
+    /// What the header says of the tensor `name`.
+    pub fn info(&self, name: &str) -> Option<&TensorInfo> {
+        let at = self
+            .tensors
+            .binary_search_by(|tensor| tensor.name.as_str().cmp(name));
+        Some(&self.tensors[at.ok()?])
+    }
+
+    /// A key of the header, such as `general.architecture`; safetensors have only texts.
+    pub fn meta(&self, key: &str) -> Option<&MetaValue> {
+        let at = self
+            .metadata
+            .binary_search_by(|(own, _)| own.as_str().cmp(key));
+        Some(&self.metadata[at.ok()?].1)
+    }
+
+    /// The bytes of a tensor of this file; none when its numbers are stored in a form that is not known.
+    pub fn view(&self, info: &TensorInfo) -> Option<TensorView<'a>> {
+        let StoredType::Known(dtype) = info.stored else {
+            return None;
+        };
+        Some(TensorView {
+            dtype,
+            shape: info.shape.clone(),
+            bytes: self.bytes.get(info.range.clone())?,
+            permutation: Permutation::None,
+        })
+    }
+}
+
+/// Errors: a name that stands twice among sorted `names`.
+fn distinct<'n>(
+    what: &'static str,
+    names: impl Iterator<Item = &'n str> + Clone,
+) -> Result<(), FileError> {
+    let pair = names.clone().zip(names.skip(1)).find(|(a, b)| a == b);
+    match pair {
+        Some((name, _)) => Err(FileError::Twice {
+            what,
+            name: name.to_owned(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Checks that no two tensors share a byte; `holes` also that the data have no byte of no tensor.
+///
+/// Errors: the first tensor, by place, that begins in another; the first hole.
+pub(crate) fn check_places(
+    tensors: &[TensorInfo],
+    data: Range<usize>,
+    holes: bool,
+) -> Result<(), FileError> {
+    let mut places = BTreeMap::new();
+    for tensor in tensors.iter().filter(|tensor| !tensor.range.is_empty()) {
+        let previous = places.insert(tensor.range.start, tensor);
+        if let Some(previous) = previous {
+            return Err(overlap(previous, tensor));
+        }
+    }
+    let mut end = data.start;
+    let mut last: Option<&TensorInfo> = None;
+    for tensor in places.into_values() {
+        if let Some(last) = last.filter(|_| tensor.range.start < end) {
+            return Err(overlap(last, tensor));
+        }
+        if holes && tensor.range.start > end {
+            let (start, end) = (end - data.start, tensor.range.start - data.start);
+            return Err(FileError::Hole { start, end });
+        }
+        end = tensor.range.end;
+        last = Some(tensor);
+    }
+    match holes && end != data.end {
+        true => Err(FileError::Hole {
+            start: end - data.start,
+            end: data.end - data.start,
+        }),
+        false => Ok(()),
+    }
+}
+
+fn overlap(first: &TensorInfo, second: &TensorInfo) -> FileError {
+    FileError::Tensor {
+        name: second.name.clone(),
+        problem: format!("its bytes are also those of {:?}", first.name),
+    }
+}

@@ -1,0 +1,24 @@
+//! Weight files: safetensors and GGUF.
+//!
+//! [`WeightFile::parse`] checks the header of a file in memory before it allocates anything that the header
+//! asks for; the tensors stay where they are. [`TensorView::decode_f32`] gives the numbers of every
+//! [`WeightType`]. [`Role`] says which tensor of a decoder model a name stands for.
+
+mod decode;
+mod error;
+mod file;
+mod gguf;
+mod index;
+mod role;
+mod safetensors;
+mod tensor;
+mod weight_type;
+
+pub use decode::decode_blocks;
+pub use error::{DecodeError, FileError};
+pub use file::{Container, WeightFile};
+pub use gguf::MetaValue;
+pub use index::shards;
+pub use role::{Place, Role, Spelling, place};
+pub use tensor::{Permutation, StoredType, TensorInfo, TensorView};
+pub use weight_type::WeightType;

@@ -1,0 +1,206 @@
+//! Tensors of a weight file: what the header says, and views of their bytes.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::decode::decode_blocks;
+use crate::error::DecodeError;
+use crate::weight_type::WeightType;
+
+/// The number format that a header names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum StoredType {
+    /// One that can be decoded.
+    Known(WeightType),
+    /// Another, as the file calls it.
+    Other(String),
+}
+
+impl fmt::Display for StoredType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoredType::Known(known) => f.write_str(known.name()),
+            StoredType::Other(word) => f.write_str(word),
+        }
+    }
+}
+
+/// What a header says of a tensor, checked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TensorInfo {
+    /// The name in the file.
+    pub name: String,
+    /// How its numbers are stored.
+    pub stored: StoredType,
+    /// Extents, outermost first; the product fits in a `usize`.
+    pub shape: Vec<usize>,
+    /// Its bytes in the file; for a known type as many as type and shape ask for.
+    pub range: Range<usize>,
+}
+
+/// How the rows of a matrix are ordered in a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Permutation {
+    /// As the model has them.
+    None,
+    /// In each head of `head_dim` rows, row `i` of the lower half and row `i` of the upper half stand side by
+    /// side: the order for rotations of neighbours.
+    Interleaved {
+        /// Rows a head; even.
+        head_dim: usize,
+    },
+}
+
+impl Permutation {
+    /// Where the file has row `row` of the model.
+    pub fn file_row(self, row: usize) -> usize {
+        match self {
+            Permutation::None => row,
+            Permutation::Interleaved { head_dim } => {
+                let (head, within, half) = (row / head_dim, row % head_dim, head_dim / 2);
+                head * head_dim + 2 * (within % half) + within / half
+            }
+        }
+    }
+}
+
+/// The bytes of a tensor, or of some of its rows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TensorView<'a> {
+    /// How its numbers are stored.
+    pub dtype: WeightType,
+    /// Extents, outermost first.
+    pub shape: Vec<usize>,
+    /// Its bytes, row after row, as many as dtype and shape ask for.
+    pub bytes: &'a [u8],
+    /// How rows are ordered in `bytes`. The rows of a vector are its elements.
+    pub permutation: Permutation,
+}
+
+impl<'a> TensorView<'a> {
+    /// The number of elements.
+    pub fn elements(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// The elements of a row: those of the innermost axis.
+    ///
+    /// A permuted vector has rows of one element.
+    pub fn row_elements(&self) -> usize {
+        match (self.shape.as_slice(), self.permutation) {
+            ([_], Permutation::Interleaved { .. }) | ([], _) => 1,
+            ([.., last], _) => *last,
+        }
+    }
+
+    /// The bytes of the model's row `row`, whatever its place in the file; none when there is no such row.
+    pub fn row(&self, row: usize) -> Option<&'a [u8]> {
+        let bytes = self.dtype.row_bytes(self.row_elements())?;
+        let start = self.permutation.file_row(row).checked_mul(bytes)?;
+        self.bytes.get(start..start.checked_add(bytes)?)
+    }
+
+    /// The rows `rows` alone, of a matrix or vector whose rows are not permuted; none when there are no such.
+    pub fn rows(&self, rows: Range<usize>) -> Option<TensorView<'a>> {
+        let (count, inner) = match self.shape.as_slice() {
+            [count] => (*count, 1),
+            [count, inner] => (*count, *inner),
+            _ => return None,
+        };
+        let bytes = self.dtype.row_bytes(inner)?;
+        if rows.start > rows.end || rows.end > count || self.permutation != Permutation::None {
+            return None;
+        }
+        let mut shape = self.shape.clone();
+        shape[0] = rows.len();
+        Some(TensorView {
+            dtype: self.dtype,
+            shape,
+            bytes: self
+                .bytes
+                .get(rows.start.checked_mul(bytes)?..rows.end.checked_mul(bytes)?)?,
+            permutation: Permutation::None,
+        })
+    }
+
+    /// Writes the numbers as `f32`, in the model's order.
+    ///
+    /// Errors: `out` has room for another number of elements; bytes that are not those of dtype and shape.
+    pub fn decode_f32(&self, out: &mut [f32]) -> Result<(), DecodeError> {
+        let (found, room) = (self.elements(), out.len());
+        if found != room {
+            return Err(DecodeError::Length { found, room });
+        }
+        if self.permutation == Permutation::None {
+            return decode_blocks(self.dtype, self.bytes, out);
+        }
+        let wrong = DecodeError::Bytes {
+            weight_type: self.dtype,
+            found: self.bytes.len(),
+            expected: found,
+        };
+        for (row, out) in out.chunks_exact_mut(self.row_elements()).enumerate() {
+            let bytes = self.row(row).ok_or_else(|| wrong.clone())?;
+            decode_blocks(self.dtype, bytes, out)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interleaved_rows_go_back_to_halves() {
+        let file: Vec<u8> = [0f32, 3., 1., 4., 2., 5., 10., 13., 11., 14., 12., 15.]
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect();
+        let mut view = TensorView {
+            dtype: WeightType::F32,
+            shape: vec![12, 1],
+            bytes: &file,
+            permutation: Permutation::Interleaved { head_dim: 6 },
+        };
+        let expected = [0., 1., 2., 3., 4., 5., 10., 11., 12., 13., 14., 15.];
+        let mut out = [0.0; 12];
+        view.decode_f32(&mut out).unwrap();
+        assert_eq!(out, expected);
+        view.shape = vec![12];
+        out = [0.0; 12];
+        view.decode_f32(&mut out).unwrap();
+        assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn rows_can_be_taken_apart() {
+        let bytes: Vec<u8> = (0..12).collect();
+        let view = TensorView {
+            dtype: WeightType::Bf16,
+            shape: vec![3, 2],
+            bytes: &bytes,
+            permutation: Permutation::None,
+        };
+        let part = view.rows(1..3).unwrap();
+        assert_eq!(
+            (part.shape.as_slice(), part.bytes),
+            (&[2, 2][..], &bytes[4..])
+        );
+        assert!(view.rows(2..4).is_none());
+        assert_eq!(view.row(2), Some(&bytes[8..]));
+        assert_eq!(view.row(3), None);
+    }
+
+    #[test]
+    fn room_is_checked() {
+        let view = TensorView {
+            dtype: WeightType::F32,
+            shape: vec![2],
+            bytes: &[0; 8],
+            permutation: Permutation::None,
+        };
+        let error = view.decode_f32(&mut [0.0; 3]).unwrap_err();
+        assert_eq!(error, DecodeError::Length { found: 2, room: 3 });
+    }
+}

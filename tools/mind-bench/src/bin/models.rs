@@ -1,0 +1,259 @@
+//! Speed of a decoder model: prefill and decode, beside what the machine can do.
+//!
+//! ```text
+//! cargo run --release -p mind-bench --bin models -- [--threads 1,2] [--dtypes bf16,f32] [--layers 24]
+//!     [--prefill 128,512] [--contexts 128,2048]
+//! ```
+//!
+//! The model has the shape of Qwen2-0.5B and random weights. `peak` is the share of the machine's multiply-adds
+//! that prefill reaches; `dram` is the time of decode over that of reading the weights from memory once.
+
+use std::borrow::Cow;
+use std::num::NonZero;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mind_bench::workloads::peaks::{Level, Peaks};
+use mind_driver::engine::{Config as EngineConfig, Engine};
+use mind_ir::types::DType;
+use mind_irv2::{Biases, Config, Family, Parameters, Rope, RopeScaling};
+use mind_jit::program::PanelChoice;
+use mind_model::{Model, Runner, Session, Stored, WeightError, Weights};
+
+struct Args {
+    threads: Vec<usize>,
+    dtypes: Vec<DType>,
+    layers: usize,
+    prefill: Vec<usize>,
+    contexts: Vec<usize>,
+}
+
+impl Args {
+    /// Errors: an unknown flag, or one without a list of numbers.
+    fn read(mut words: impl Iterator<Item = String>) -> Result<Args, String> {
+        let mut args = Args {
+            threads: vec![1, 2],
+            dtypes: vec![DType::BF16, DType::F32],
+            layers: 24,
+            prefill: vec![128, 512],
+            contexts: vec![128, 2048],
+        };
+        while let Some(word) = words.next() {
+            let value = words.next().ok_or(format!("`{word}` needs a value"))?;
+            let counts: Result<Vec<usize>, _> = value.split(',').map(str::parse).collect();
+            let counts = || counts.map_err(|_| format!("`{value}` is no list of counts"));
+            match &*word {
+                "--threads" => args.threads = counts()?,
+                "--layers" => args.layers = counts()?[0],
+                "--prefill" => args.prefill = counts()?,
+                "--contexts" => args.contexts = counts()?,
+                "--dtypes" => {
+                    let dtypes: Option<Vec<DType>> = value.split(',').map(DType::parse).collect();
+                    args.dtypes = dtypes.ok_or(format!("`{value}` is no list of dtypes"))?;
+                }
+                _ => return Err(format!("unknown flag `{word}`")),
+            }
+        }
+        Ok(args)
+    }
+}
+
+fn config(layers: usize) -> Parameters {
+    Parameters {
+        family: Family::Qwen2,
+        num_layers: layers,
+        hidden_size: 896,
+        intermediate_size: 4864,
+        num_attention_heads: 14,
+        num_kv_heads: 2,
+        head_dim: 64,
+        vocab_size: 151_936,
+        context_window: 32_768,
+        rms_norm_eps: 1e-6,
+        rope: Some(Rope {
+            theta: 1e6,
+            scaling: RopeScaling::None,
+            rotary_dims: 64,
+        }),
+        tie_word_embeddings: true,
+        biases: Biases {
+            q: true,
+            k: true,
+            v: true,
+            ..Biases::default()
+        },
+        qk_norm: false,
+    }
+}
+
+/// Weights that are made up when they are asked for.
+struct Random(DType);
+
+impl Random {
+    fn bits(at: usize) -> u32 {
+        let mixed = (at as u32).wrapping_mul(0x9e37_79b9) ^ (at as u32 >> 7);
+        // From -1/16 to 1/16 without 0.
+        (mixed & 0x8000_0000) | 0x3d00_0000 | (mixed >> 9 & 0x007f_0000)
+    }
+}
+
+impl Weights for Random {
+    fn dtype(&self, _: &str, _: Option<usize>) -> Result<DType, WeightError> {
+        Ok(self.0)
+    }
+
+    fn weight(
+        &self,
+        _: &str,
+        _: Option<usize>,
+        shape: &[usize],
+    ) -> Result<Stored<'_>, WeightError> {
+        let bits = (0..shape.iter().product()).map(Random::bits);
+        let bytes: Vec<u8> = match self.0 {
+            DType::F32 => bits.flat_map(u32::to_le_bytes).collect(),
+            _ => bits
+                .flat_map(|bits| ((bits >> 16) as u16).to_le_bytes())
+                .collect(),
+        };
+        Ok(Stored {
+            dtype: self.0,
+            bytes: Cow::Owned(bytes),
+        })
+    }
+
+    fn row(&self, _: &str, index: usize, row: &mut [f32]) -> Result<(), WeightError> {
+        let start = index * row.len();
+        for (at, x) in row.iter_mut().enumerate() {
+            *x = f32::from_bits(Random::bits(start + at));
+        }
+        Ok(())
+    }
+}
+
+/// Weights that a token is multiplied by.
+fn parameters(config: &Config) -> usize {
+    let (d, inner) = (config.hidden_size, config.intermediate_size);
+    let layer = 2 * d * (config.q_width() + config.kv_width()) + 3 * d * inner;
+    config.num_layers * layer + d * config.vocab_size
+}
+
+fn median(mut samples: Vec<Duration>) -> f64 {
+    samples.sort();
+    samples[samples.len() / 2].as_secs_f64()
+}
+
+/// Memory of the process that is in use, in MB.
+fn resident() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = text
+        .split(' ')
+        .nth(1)
+        .and_then(|pages| pages.parse::<u64>().ok());
+    pages.unwrap_or(0) * 4096 / 1_000_000
+}
+
+fn main() -> ExitCode {
+    match Args::read(std::env::args().skip(1)).and_then(|args| run(&args)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("error: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<(), String> {
+    let config = Config::new(config(args.layers)).map_err(|why| format!("{why:?}"))?;
+    for &threads in &args.threads {
+        for &dtype in &args.dtypes {
+            measure(args, config, threads, dtype)?;
+        }
+    }
+    Ok(())
+}
+
+fn measure(args: &Args, config: Config, threads: usize, dtype: DType) -> Result<(), String> {
+    let engine = Engine::new(&EngineConfig {
+        threads: NonZero::new(threads),
+        panels: PanelChoice::Shared,
+        ..EngineConfig::default()
+    });
+    let engine = engine.map_err(|_| "no engine".to_owned())?;
+    let peaks = Peaks::measure(engine.pool(), engine.target());
+    let flops = peaks.flops(engine.target().isa).unwrap_or(f64::NAN);
+    let dram = peaks
+        .bandwidths
+        .iter()
+        .find(|speeds| speeds.level == Level::Dram);
+    let dram = dram.map_or(f64::NAN, |speeds| speeds.read);
+    println!(
+        "{dtype}, threads {threads}: {:.1} GFLOP/s, DRAM {:.1} GB/s",
+        flops / 1e9,
+        dram / 1e9
+    );
+    let started = Instant::now();
+    let model = Model::new(
+        config,
+        Box::new(Random(dtype)),
+        Runner::Jit(Arc::new(engine)),
+    );
+    let model = Arc::new(model.map_err(|why| why.to_string())?);
+    println!(
+        "  bound in {:.1} s, {} MB",
+        started.elapsed().as_secs_f64(),
+        resident()
+    );
+    let bytes = (parameters(&config) * dtype.size()) as f64;
+    let in_layers = parameters(&config) - config.hidden_size * config.vocab_size;
+    let fail = |why: mind_model::ModelError| why.to_string();
+    for &count in &args.prefill {
+        let tokens: Vec<u32> = (0..count as u32).map(|at| at * 37 % 1000).collect();
+        let mut samples = Vec::new();
+        for _ in 0..4 {
+            let mut session = Session::new(model.clone(), count).map_err(fail)?;
+            let started = Instant::now();
+            session.prefill(&tokens).map_err(fail)?;
+            samples.push(started.elapsed());
+        }
+        samples.remove(0);
+        let time = median(samples);
+        let pairs = config.num_layers * config.q_width() * count * (count + 1) / 2;
+        let work = 2.0 * (in_layers * count + 2 * pairs) as f64;
+        println!(
+            "  prefill {count}: {:.1} ms, {:.1} tokens/s, {:.1} GFLOP/s, {:.0}% of peak",
+            time * 1e3,
+            count as f64 / time,
+            work / time / 1e9,
+            100.0 * work / time / flops
+        );
+    }
+    for &context in &args.contexts {
+        let mut session = Session::new(model.clone(), context + 32).map_err(fail)?;
+        let tokens: Vec<u32> = (0..context as u32 - 8).map(|at| at * 37 % 1000).collect();
+        session.prefill(&tokens).map_err(fail)?;
+        let mut samples = Vec::new();
+        for at in 0..16 {
+            let started = Instant::now();
+            session.decode(at).map_err(fail)?;
+            samples.push(started.elapsed());
+        }
+        samples.remove(0);
+        let time = median(samples);
+        let cache = (2 * 4 * config.num_layers * config.kv_width() * context) as f64;
+        println!(
+            "  decode at {context}: {:.2} ms, {:.1} tokens/s, {:.2} times the weights from memory, \
+             {:.2} times weights and cache; {} MB",
+            time * 1e3,
+            1.0 / time,
+            time * dram / bytes,
+            time * dram / (bytes + cache),
+            resident()
+        );
+    }
+    println!(
+        "  workspaces of all programs: {:.1} MB",
+        model.workspace_bytes() as f64 / 1e6
+    );
+    Ok(())
+}
