@@ -1,7 +1,9 @@
 //! The tools as functions.
 
 mod cli;
+pub mod fmt;
 pub mod opt;
+pub mod reduce;
 pub mod run;
 pub mod translate;
 
@@ -9,7 +11,9 @@ use crate::host::Tool;
 
 /// Every tool by the name of its binary.
 pub const ALL: &[(&str, Tool)] = &[
+    ("mind-fmt", fmt::run),
     ("mind-opt", opt::run),
+    ("mind-reduce", reduce::run),
     ("mind-run", run::run),
     ("mind-translate", translate::run),
 ];

@@ -9,6 +9,7 @@ use mind_ir::listener::{Listener, Rewrite, RuleTime};
 use mind_pass::{Changed, Drawing, Instrument, PassInfo, Stage};
 use mind_text::{Format, Formats};
 
+use super::report::Recording;
 use super::rewrites::{Rewrites, TimedRule};
 use crate::host::Host;
 
@@ -69,6 +70,8 @@ pub(super) struct Watch<'a, 'f> {
     pub(super) times: Vec<Timed>,
     /// The time spent on printing between passes, which is nobody else's.
     pub(super) printing_time: Duration,
+    /// What is kept for the report, where one is wanted.
+    pub(super) recording: Option<Recording>,
 }
 
 impl<'a, 'f> Watch<'a, 'f> {
@@ -94,6 +97,7 @@ impl<'a, 'f> Watch<'a, 'f> {
             started,
             times: Vec::new(),
             printing_time: Duration::ZERO,
+            recording: None,
         }
     }
 
@@ -119,6 +123,9 @@ impl<'a, 'f> Watch<'a, 'f> {
     }
 
     fn before(&mut self, pass: &PassInfo, g: &Graph) {
+        if let Some(recording) = &mut self.recording {
+            recording.before(pass.name, self.formats, g, self.rewrites.history.len());
+        }
         let wanted = self.printing.before.iter().any(|name| name == pass.name);
         if wanted || self.printing.after_change || self.keep_input {
             self.before = self.text(g);
@@ -133,6 +140,10 @@ impl<'a, 'f> Watch<'a, 'f> {
     }
 
     fn after(&mut self, pass: &PassInfo, changed: Changed, g: &Graph) {
+        if let Some(recording) = &mut self.recording {
+            let time = self.times.last().map_or(Duration::ZERO, |timed| timed.time);
+            recording.after(self.formats, g, changed, time, self.rewrites.history.len());
+        }
         let wanted = self.printing.after_all || self.printing.after.iter().any(|n| n == pass.name);
         if wanted {
             let text = self.text(g);

@@ -3,7 +3,7 @@
 mod args;
 mod arrays;
 mod bench;
-mod compiled;
+pub(super) mod compiled;
 mod show;
 
 use std::path::Path;
