@@ -113,11 +113,11 @@ impl Matching {
     }
 }
 
+/// What an op says, and the classes and places of what it reads.
+type Shape = (String, Vec<(usize, usize)>);
+
 /// The class of each op: ops of one class are the same op on operands of the same classes.
-fn classes(
-    g: &Graph,
-    numbers: &mut HashMap<(String, Vec<(usize, usize)>), usize>,
-) -> Vec<(OpId, usize)> {
+fn classes(g: &Graph, numbers: &mut HashMap<Shape, usize>) -> Vec<(OpId, usize)> {
     let mut of: HashMap<ValueId, (usize, usize)> = HashMap::new();
     let mut all = Vec::new();
     for op in g.ops(g.body()) {

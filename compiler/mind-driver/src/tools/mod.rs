@@ -7,6 +7,8 @@ pub mod reduce;
 pub mod run;
 pub mod translate;
 
+use clap::Command;
+
 use crate::host::Tool;
 
 /// Every tool by the name of its binary.
@@ -17,3 +19,14 @@ pub const ALL: &[(&str, Tool)] = &[
     ("mind-run", run::run),
     ("mind-translate", translate::run),
 ];
+
+/// The command line of every tool, in the order of [`ALL`].
+pub fn commands() -> Vec<Command> {
+    vec![
+        fmt::command(),
+        opt::command(),
+        reduce::command(),
+        run::command(),
+        translate::command(),
+    ]
+}

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use mind_diag::{Diagnostic, Span};
+use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_text::Format;
 
 /// What a statement is found again by.
@@ -40,7 +40,7 @@ pub(super) fn carry_over(
     source: &str,
     printed: &str,
     format: Format,
-) -> Result<String, Diagnostic> {
+) -> Result<String, Diagnostics> {
     if matches!(format, Format::Mil | Format::MilPrimer) {
         let first = source.split_inclusive('\n').scan(0, |at, line| {
             let start = *at;
@@ -80,13 +80,15 @@ pub(super) fn carry_over(
     Ok(text)
 }
 
-fn refusal(source: &str, at: usize, reason: &str) -> Diagnostic {
+fn refusal(source: &str, at: usize, reason: &str) -> Diagnostics {
     let end = source[at..]
         .find('\n')
         .map_or(source.len(), |length| at + length);
     let span = Span::new(at as u32, end as u32);
     let error = Diagnostic::error(span, "this comment cannot be kept").label(reason);
-    error.help("`--drop-comments` formats without comments")
+    error
+        .help("`--drop-comments` formats without comments")
+        .into()
 }
 
 /// The comments of every statement, and those behind the last one.
@@ -196,20 +198,18 @@ fn is_type(word: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn carried(source: &str, printed: &str, format: Format) -> String {
+        carry_over(source, printed, format).unwrap_or_else(|found| panic!("{found:?}"))
+    }
+
     #[test]
     fn comments_stay_with_what_they_stand_at() {
         let source =
             "# top\nmic@2 # two\nT0 f32   2\n# a\n# b\na X  T0\n\n r 0   # relu\nO 1\n# end\n";
         let printed = "mic@2\nT0 f32 2\na X T0\nr 0\nO 1";
         let expected = "# top\nmic@2  # two\nT0 f32 2\n# a\n# b\na X T0\nr 0  # relu\nO 1\n# end";
-        assert_eq!(
-            carry_over(source, printed, Format::Mic2),
-            Ok(expected.to_owned())
-        );
-        assert_eq!(
-            carry_over(expected, printed, Format::Mic2),
-            Ok(expected.to_owned())
-        );
+        assert_eq!(carried(source, printed, Format::Mic2), expected);
+        assert_eq!(carried(expected, printed, Format::Mic2), expected);
     }
 
     #[test]
@@ -217,18 +217,16 @@ mod tests {
         let source = "mic@1\nN0 input S0 T0 # x\nT0 f32 # t\nS0 \"a # b\"  # s\nO N0\n";
         let printed = "mic@1\nS0 \"a # b\"\nT0 f32\nN0 input S0 T0\nO N0";
         let expected = "mic@1\nS0 \"a # b\"  # s\nT0 f32  # t\nN0 input S0 T0  # x\nO N0";
-        assert_eq!(
-            carry_over(source, printed, Format::Mic1),
-            Ok(expected.to_owned())
-        );
+        assert_eq!(carried(source, printed, Format::Mic1), expected);
     }
 
     #[test]
     fn what_went_takes_no_comment_along() {
         let source = "mic@1\nT0 f32\nT1 f64 # unused\nN0 input S0 T0\n";
         let printed = "mic@1\nT0 f32\nN0 input S0 T0";
-        let error = carry_over(source, printed, Format::Mic1).unwrap_err();
-        assert_eq!(error.span, Span::new(20, 28));
+        let found = carry_over(source, printed, Format::Mic1).unwrap_err();
+        let spans: Vec<Span> = found.iter().map(|error| error.span).collect();
+        assert_eq!(spans, [Span::new(20, 28)]);
         assert!(carry_over("program(1.3) // x\n", "program(1.3)", Format::Mil).is_err());
     }
 }

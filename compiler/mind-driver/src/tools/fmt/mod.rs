@@ -5,7 +5,7 @@ mod comments;
 use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use mind_diag::{Diagnostic, SourceFile};
+use mind_diag::{Diagnostics, SourceFile};
 use mind_text::Format;
 
 use super::cli::{self, DONE, DiagnosticFormat, REJECTED};
@@ -78,8 +78,8 @@ fn one(path: &str, matches: &ArgMatches, session: &Session, host: &mut dyn Host)
         REJECTED
     })?;
     let text = with_comments(&file, format, printed, matches.get_flag("drop-comments"));
-    let text = text.map_err(|error| {
-        cli::report_one(host, error, &file, form);
+    let text = text.map_err(|found| {
+        cli::report(host, &found, &file, form);
         REJECTED
     })?;
     if path == "-" && !matches.get_flag("check") {
@@ -111,7 +111,7 @@ fn with_comments(
     format: Format,
     printed: String,
     drop: bool,
-) -> Result<String, Diagnostic> {
+) -> Result<String, Diagnostics> {
     let mut text = match drop {
         true => printed,
         false => comments::carry_over(file.text(), &printed, format)?,

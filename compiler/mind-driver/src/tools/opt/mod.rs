@@ -14,6 +14,7 @@ mod report;
 pub(super) mod reproducer;
 mod rewrites;
 pub(super) mod rules;
+mod timing;
 mod watch;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -36,6 +37,11 @@ use crate::session::{PASSES, Session};
 use report::{Recording, Subject};
 use rewrites::Rewrites;
 use watch::{Printing, Timed, Watch};
+
+/// The command line of the tool.
+pub fn command() -> clap::Command {
+    args::command()
+}
 
 /// Runs the tool; see `--help`.
 pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
@@ -391,7 +397,10 @@ impl<'a> Run<'a> {
         if let Some(form) = self.matches.get_one::<String>("timing") {
             let pipeline = self.pipeline.text();
             let rules = &outcome.rewrites.times;
-            let text = watch::render_times(&outcome.times, rules, &pipeline, form == "json");
+            let text = match form.as_str() {
+                "json" => timing::trace(&outcome.times, rules, &pipeline),
+                _ => timing::table(&outcome.times, rules, &pipeline),
+            };
             cli::print_error(host, &text);
         }
         if let Some(form) = self.matches.get_one::<String>("stats") {

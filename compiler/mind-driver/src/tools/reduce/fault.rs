@@ -48,6 +48,29 @@ impl fmt::Display for Stop {
 }
 
 impl Optimiser<'_> {
+    /// What was asked of rewriting, as flags with a blank before each.
+    pub(super) fn rewriting_flags(&self) -> String {
+        let Rewriting {
+            rules,
+            fast_math,
+            only,
+            disabled,
+            unchecked,
+        } = self.rewriting;
+        let rules = rules
+            .iter()
+            .map(|source| format!(" --rules={}", source.name));
+        let lists = [
+            ("fast-math", fast_math),
+            ("only-rule", only),
+            ("disable-rule", disabled),
+            ("allow-unchecked-rule", unchecked),
+        ];
+        let lists = lists.iter().filter(|(_, names)| !names.is_empty());
+        let lists = lists.map(|(flag, names)| format!(" --{flag}={}", names.join(",")));
+        rules.chain(lists).collect()
+    }
+
     /// The module after the passes.
     ///
     /// Errors: the pass that stopped them, and how.

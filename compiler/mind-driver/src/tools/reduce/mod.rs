@@ -138,7 +138,11 @@ fn bisect(
 ) -> Result<u8, u8> {
     let found =
         suspect::first_bad(g, file, oracle, host).map_err(|trouble| stop(host, &trouble))?;
-    let text = found.text(&args.pipeline.text(), file.name());
+    let text = found.text(
+        &args.pipeline.text(),
+        &oracle.optimiser.rewriting_flags(),
+        file.name(),
+    );
     Ok(cli::write_output(host, args.output.as_ref(), &text))
 }
 

@@ -264,7 +264,7 @@ fn the_first_bad_rewrite_is_named() {
         let found = suspect::first_bad(&g, &file, oracle, &mut Nowhere);
         found
             .unwrap_or_else(|trouble| panic!("{trouble}"))
-            .text("wrong", "m.core")
+            .text("wrong", "", "m.core")
     });
     let expected = "rewrite 1 of 2 is the first bad one\n  wrong: sub-is-add: core.sub %3 at m.core:4 -> core.add %8\n\
                     replay: mind-opt --pass-pipeline='wrong' --opt-bisect-limit=1 m.core\n";

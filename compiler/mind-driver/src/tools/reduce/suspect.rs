@@ -23,14 +23,16 @@ pub(super) struct Suspect {
 
 impl Suspect {
     /// The report, with the command that replays it.
-    pub(super) fn text(&self, pipeline: &str, file: &str) -> String {
+    ///
+    /// `rewriting` is what was asked of rewriting, as flags.
+    pub(super) fn text(&self, pipeline: &str, rewriting: &str, file: &str) -> String {
         let Suspect { number, of, line } = self;
         let line = line
             .as_deref()
             .unwrap_or("the pass that makes it crashes meanwhile");
         format!(
             "rewrite {number} of {of} is the first bad one\n  {line}\n\
-             replay: mind-opt --pass-pipeline='{pipeline}' --opt-bisect-limit={number} {file}\n"
+             replay: mind-opt --pass-pipeline='{pipeline}'{rewriting} --opt-bisect-limit={number} {file}\n"
         )
     }
 }

@@ -26,6 +26,11 @@ use crate::npz;
 use crate::session::Session;
 use crate::weights;
 
+/// The command line of the tool.
+pub fn command() -> clap::Command {
+    args::command()
+}
+
 /// Runs the tool; see `--help`.
 pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
     let args = match cli::parse(args::command(), args, host) {

@@ -35,7 +35,7 @@ p{margin:.4em 0}
 code,pre,td.name{font:13px/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 code{overflow-wrap:anywhere}
 pre{margin:.4em 0;padding:12px;overflow-x:auto;background:var(--soft);border-radius:8px}
-table{border-collapse:collapse;width:100%}
+table{border-collapse:collapse;width:100%;min-width:560px}
 th,td{padding:4px 10px 4px 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--rule)}
 th{font-weight:600;color:var(--dim)}
 td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}

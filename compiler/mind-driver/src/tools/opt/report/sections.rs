@@ -32,7 +32,7 @@ pub(super) fn head(subject: &Subject<'_>) -> String {
     };
     format!(
         "<h1>{name}</h1>\n<p>{shown}</p>\n<p>{before} ops became {after}, by {rewrites} rewrites, in {} of passes.</p>\n",
-        micros(total)
+        duration(total)
     )
 }
 
@@ -53,7 +53,7 @@ pub(super) fn passes(subject: &Subject<'_>) -> String {
              <td><div class=\"bar\" style=\"width:{width}px\"></div></td><td class=\"number\">{}</td>\
              <td class=\"number\">{}</td></tr>",
             run.name,
-            micros(run.time),
+            duration(run.time),
             transition(ops(number), ops(number + 1)),
             run.rewrites.len()
         );
@@ -74,8 +74,12 @@ fn transition(before: usize, after: usize) -> String {
     }
 }
 
-fn micros(time: Duration) -> String {
-    format!("{:.1} µs", time.as_nanos() as f64 / 1e3)
+fn duration(time: Duration) -> String {
+    let micros = time.as_nanos() as f64 / 1e3;
+    match micros < 1e3 {
+        true => format!("{micros:.1} µs"),
+        false => format!("{:.2} ms", micros / 1e3),
+    }
 }
 
 /// One pass: its rules, the module before and after, and the difference as text.
