@@ -1,9 +1,11 @@
 //! Generated documents.
 
 pub mod codes;
+pub mod flags;
 pub mod ops;
 pub mod passes;
 pub mod rules;
+pub mod shells;
 
 use std::path::PathBuf;
 
@@ -20,5 +22,7 @@ pub fn documents() -> Vec<(String, String)> {
     let index = "passes/mind-eqsat/src/shipped/index.rs";
     all.push((index.to_owned(), rules::index()));
     all.push(("docs/diagnostics.md".to_owned(), codes::document()));
+    all.push(("docs/flags.md".to_owned(), flags::document()));
+    all.extend(shells::documents());
     all
 }

@@ -3,7 +3,7 @@
 mod args;
 mod arrays;
 mod bench;
-mod compiled;
+pub(super) mod compiled;
 mod show;
 
 use std::path::Path;
@@ -25,6 +25,11 @@ use crate::load::{Loaded, load_module};
 use crate::npz;
 use crate::session::Session;
 use crate::weights;
+
+/// The command line of the tool.
+pub fn command() -> clap::Command {
+    args::command()
+}
 
 /// Runs the tool; see `--help`.
 pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
