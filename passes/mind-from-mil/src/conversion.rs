@@ -37,6 +37,11 @@ pub fn imports(row: &MilOp) -> bool {
     std::ptr::eq(row, split()) || conversion(row).is_some()
 }
 
+/// Whether ops of this row are computed where their operands are constants.
+pub fn computes(row: &MilOp) -> bool {
+    row.eval.is_some() && row.def.has(Trait::Pure)
+}
+
 fn split() -> &'static MilOp {
     &tensor::SPLIT
 }

@@ -22,7 +22,7 @@ mod reduce;
 mod refuse;
 mod slice;
 
-pub use conversion::{import, imports};
+pub use conversion::{computes, import, imports};
 
 use mind_pass::PassInfo;
 

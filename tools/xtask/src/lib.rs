@@ -1,6 +1,7 @@
 //! Generated documents.
 
 pub mod codes;
+pub mod mil;
 pub mod ops;
 pub mod passes;
 pub mod rules;
@@ -15,6 +16,7 @@ pub fn root() -> PathBuf {
 /// Every generated document: its path below the root and what it holds.
 pub fn documents() -> Vec<(String, String)> {
     let mut all = ops::documents();
+    all.push(("docs/ops/mil-states.md".to_owned(), mil::document()));
     all.push(("docs/passes.md".to_owned(), passes::document()));
     all.push(("docs/rules.md".to_owned(), rules::document()));
     let index = "passes/mind-eqsat/src/shipped/index.rs";
