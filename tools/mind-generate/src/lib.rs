@@ -7,6 +7,7 @@
 pub mod cases;
 mod element;
 mod generator;
+pub mod mil;
 mod recipe;
 mod rng;
 mod shape;

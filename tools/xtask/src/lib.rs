@@ -2,6 +2,7 @@
 
 pub mod codes;
 pub mod flags;
+pub mod mil;
 pub mod ops;
 pub mod passes;
 pub mod rules;
@@ -17,6 +18,7 @@ pub fn root() -> PathBuf {
 /// Every generated document: its path below the root and what it holds.
 pub fn documents() -> Vec<(String, String)> {
     let mut all = ops::documents();
+    all.push(("docs/ops/mil-states.md".to_owned(), mil::document()));
     all.push(("docs/passes.md".to_owned(), passes::document()));
     all.push(("docs/rules.md".to_owned(), rules::document()));
     let index = "passes/mind-eqsat/src/shipped/index.rs";

@@ -32,6 +32,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-to-tensor", &["mind-pass", "mind-tensor"]),
     ("mind-to-loops", &["mind-to-tensor", "mind-loops"]),
     ("mind-to-mil", &["mind-to-tensor", "mind-mil"]),
+    ("mind-from-mil", &["mind-pass", "mind-tensor", "mind-mil"]),
     (
         "mind-driver",
         &[
@@ -42,6 +43,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mind-reduction",
             "mind-text",
             "mind-to-mil",
+            "mind-from-mil",
             "mind-mlpackage",
         ],
     ),
