@@ -2,6 +2,7 @@
 
 mod args;
 mod generate;
+mod translate;
 
 use mind_driver::host::{Host, Tool};
 use mind_driver::tools;
@@ -10,7 +11,7 @@ use mind_driver::tools;
 pub const ALL: &[(&str, Tool)] = &[
     ("mind-opt", tools::opt::run),
     ("mind-run", run),
-    ("mind-translate", tools::translate::run),
+    ("mind-translate", translate),
 ];
 
 /// Runs `mind-run`: on a model where `--model` is given, else on a module.
@@ -20,4 +21,9 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
         true => generate::run(args, host),
         false => tools::run::run(args, host),
     }
+}
+
+/// Runs `mind-translate`: on the description of a model where one is named, else on a module.
+pub fn translate(args: &[String], host: &mut dyn Host) -> u8 {
+    translate::run(args, host)
 }
