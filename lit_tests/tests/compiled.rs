@@ -30,6 +30,7 @@ fn engines() -> Vec<Engine> {
         let config = Config {
             isa: Some(isa),
             threads: NonZero::new(threads),
+            ..Config::default()
         };
         Engine::new(&config).expect("an instruction set of this machine")
     };

@@ -106,6 +106,14 @@ impl Files {
         })
     }
 
+    /// The weight files, in order.
+    pub fn weights(&self) -> Vec<&[u8]> {
+        self.weights
+            .iter()
+            .map(|(_, contents)| &***contents)
+            .collect()
+    }
+
     /// The description of the model and its tensors.
     ///
     /// Errors: files that are broken, contradict each other or describe no supported model.

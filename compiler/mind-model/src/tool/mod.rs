@@ -2,6 +2,7 @@
 
 mod args;
 mod generate;
+mod translate;
 
 use mind_driver::host::{Host, Tool};
 use mind_driver::tools;
@@ -10,8 +11,16 @@ use mind_driver::tools;
 pub const ALL: &[(&str, Tool)] = &[
     ("mind-opt", tools::opt::run),
     ("mind-run", run),
-    ("mind-translate", tools::translate::run),
+    ("mind-translate", translate),
 ];
+
+/// Runs `mind-translate`: on the folder of a model where C of one is asked for, else on a module.
+pub fn translate(args: &[String], host: &mut dyn Host) -> u8 {
+    match translate::asks_for_model(args) {
+        true => translate::run(args, host),
+        false => tools::translate::run(args, host),
+    }
+}
 
 /// Runs `mind-run`: on a model where `--model` is given, else on a module.
 pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
