@@ -18,6 +18,7 @@ pub mod discovery;
 pub mod features;
 pub mod golden;
 pub mod harness;
+pub mod page;
 pub mod panics;
 pub mod report;
 pub mod sandbox;

@@ -70,7 +70,6 @@ impl Write for Sink {
 }
 
 /// The world of one command.
-#[derive(Debug)]
 pub struct CommandHost<'a> {
     /// Where relative paths begin.
     pub cwd: PathBuf,
@@ -82,7 +81,14 @@ pub struct CommandHost<'a> {
     pub stdout: Sink,
     /// Standard error.
     pub stderr: Sink,
+    /// What runs a command line, for tools that are given one.
+    pub shell: Option<&'a RunLine<'a>>,
 }
+
+/// Runs a command line in a folder and gives its exit code.
+///
+/// Errors: something that the shell does not know.
+pub type RunLine<'a> = dyn Fn(&str, &Path) -> io::Result<u8> + 'a;
 
 /// Runs a tool; a panic is its crash, and its text goes to standard error.
 pub fn call(tool: Tool, args: &[String], host: &mut CommandHost<'_>) -> Exit {
@@ -123,6 +129,7 @@ pub fn capture(tool: Tool, args: &[&str], stdin: &str, sandbox: &Sandbox) -> Cap
         stdin: stdin.as_bytes().to_vec(),
         stdout: Sink::default(),
         stderr: Sink::default(),
+        shell: None,
     };
     let exit = call(tool, &args, &mut host);
     let text = |sink: Sink| String::from_utf8_lossy(&sink.into_seen()).into_owned();
@@ -169,6 +176,19 @@ impl Host for CommandHost<'_> {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
         };
         fs::create_dir_all(path)
+    }
+
+    fn scratch_dir(&mut self) -> io::Result<PathBuf> {
+        let folder = self.sandbox.dir().join(".scratch");
+        fs::create_dir_all(&folder)?;
+        Ok(folder)
+    }
+
+    fn shell(&mut self, command: &str) -> io::Result<u8> {
+        match self.shell {
+            Some(run) => run(command, &self.cwd),
+            None => Err(io::Error::from(io::ErrorKind::Unsupported)),
+        }
     }
 
     fn stdout(&mut self) -> &mut dyn Write {

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use mind_driver::engine::{Config, Engine, c_text};
 use mind_driver::session::Session;
 use mind_generate::cases::{Case, all, gathers};
-use mind_generate::{module, shrink};
+use mind_generate::module;
 use mind_interp::{
     Arrays, Bound, Extents, RunConfig, bind, compare, random_inputs, run, special_inputs,
 };
@@ -19,6 +19,7 @@ use mind_ir::types::DType;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_jit::program::{BoundProgram, Port, Program};
 use mind_jit::target::Isa;
+use mind_reduction::reduce;
 use mind_text::{Format, Limits};
 
 /// How many modules are drawn; `MIND_MODULES` asks for another number.
@@ -209,7 +210,7 @@ fn drawn_modules() {
             bench.check(g, &arrays)
         };
         if fails(&g).is_err() {
-            let small = shrink(&g, &mut |g| fails(g).is_err());
+            let small = reduce(&g, &Default::default(), &mut |g| fails(g).is_err()).graph;
             let text = bench
                 .session
                 .formats

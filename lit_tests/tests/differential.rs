@@ -4,11 +4,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use mind_driver::equivalence::same_graphs;
 use mind_driver::session::{LEVELS, PASSES, Session};
-use mind_generate::{Config, module, shrink};
+use mind_generate::{Config, module};
 use mind_ir::Graph;
 use mind_ir::listener::Silent;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_pass::{Manager, Pipeline, Rewriting, Shared, Statistics, parse_pipeline};
+use mind_reduction::reduce;
 use mind_text::{Format, Limits};
 
 /// How many modules each test draws; `MIND_MODULES` asks for another number.
@@ -76,7 +77,7 @@ impl<'s> Optimiser<'s> {
         if check(g).is_ok() {
             return;
         }
-        let small = shrink(g, &mut |g| check(g).is_err());
+        let small = reduce(g, &Default::default(), &mut |g| check(g).is_err()).graph;
         let text = print(self.session, &small);
         let why = check(&small).expect_err("a shrunk module still fails");
         panic!("seed {seed}, {}: {why}\n{text}", self.text);

@@ -8,7 +8,7 @@
 
 use mind_core::ops::elementwise::Mul;
 use mind_driver::session::{PASSES, Session};
-use mind_generate::{Config, module, shrink};
+use mind_generate::{Config, module};
 use mind_interp::{Arrays, Extents, RunConfig, bind, random_inputs, run};
 use mind_ir::builder::Builder;
 use mind_ir::graph::InsertPoint;
@@ -19,6 +19,7 @@ use mind_ir::types::DType;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_ir::{Graph, OpId, ValueId, with_float};
 use mind_pass::{Manager, Rewriting, RuleSource, Shared, Statistics, parse_pipeline};
+use mind_reduction::reduce;
 use mind_text::Format;
 
 /// How many modules are drawn for each dtype and choice of classes; `MIND_MODULES` asks for another
@@ -273,7 +274,7 @@ fn drawn_modules_stay_within_bounds() {
                     Verdict::Close(elements) => compared += elements,
                     Verdict::Far => {
                         let far = |g: &Graph| compare(&optimiser, g, dtype, seed) == Verdict::Far;
-                        let small = shrink(&g, &mut |g| far(g));
+                        let small = reduce(&g, &Default::default(), &mut |g| far(g)).graph;
                         let text = session.formats.print(Format::Core, &small);
                         panic!("{classes:?}, seed {seed}, {dtype:?}:\n{}", text.unwrap());
                     }

@@ -28,6 +28,18 @@ pub fn same_results(
 ///
 /// Errors: where they differ, or why one of them cannot be run.
 pub fn same_graphs(before: &Graph, after: &Graph) -> Result<(), String> {
+    same_runs(before, after, &interpreted)
+}
+
+/// What runs a module on arrays.
+///
+/// Errors: why it cannot be run.
+pub type Execute<'e> = dyn Fn(&Graph, &Arrays) -> Result<Vec<Tensor>, String> + 'e;
+
+/// As [`same_graphs`], where `execute` runs the module after.
+///
+/// Errors: where they differ, or why one of them cannot be run.
+pub fn same_runs(before: &Graph, after: &Graph, execute: &Execute<'_>) -> Result<(), String> {
     let seeds = (1..=2)
         .map(|seed| (seed, false))
         .chain((3..=8).map(|seed| (seed, true)));
@@ -39,13 +51,19 @@ pub fn same_graphs(before: &Graph, after: &Graph) -> Result<(), String> {
         };
         let arrays = make(before, seed, Extents::default())
             .map_err(|errors| format!("inputs: {errors:?}"))?;
-        same_on(before, after, &arrays).map_err(|why| format!("with seed {seed}: {why}"))?;
+        same_on(before, after, execute, &arrays)
+            .map_err(|why| format!("with seed {seed}: {why}"))?;
     }
     Ok(())
 }
 
-fn same_on(before: &Graph, after: &Graph, arrays: &Arrays) -> Result<(), String> {
-    match (results(before, arrays), results(after, arrays)) {
+fn same_on(
+    before: &Graph,
+    after: &Graph,
+    execute: &Execute<'_>,
+    arrays: &Arrays,
+) -> Result<(), String> {
+    match (interpreted(before, arrays), execute(after, arrays)) {
         (Ok(expected), Ok(found)) => {
             compare(&expected, &found).map_err(|differ| differ.to_string())
         }
@@ -55,7 +73,10 @@ fn same_on(before: &Graph, after: &Graph, arrays: &Arrays) -> Result<(), String>
     }
 }
 
-fn results(g: &Graph, arrays: &Arrays) -> Result<Vec<Tensor>, String> {
+/// The results that the interpreter gives.
+///
+/// Errors: why the module cannot be run.
+pub fn interpreted(g: &Graph, arrays: &Arrays) -> Result<Vec<Tensor>, String> {
     let bound = bind(g, arrays, Extents::default()).map_err(|errors| format!("{errors:?}"))?;
     run(g, &bound, &RunConfig::default()).map_err(|error| error.error.to_string())
 }

@@ -5,7 +5,7 @@
 
 use std::io;
 use std::ops::Deref;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The bytes of a file, wherever they are.
@@ -39,6 +39,21 @@ pub trait Host {
 
     /// Standard error.
     fn stderr(&mut self) -> &mut dyn io::Write;
+
+    /// An empty folder for files that nobody keeps; the same one on every call.
+    ///
+    /// Errors: what the file system reports; a host may have no such place.
+    fn scratch_dir(&mut self) -> io::Result<PathBuf> {
+        Err(io::Error::from(io::ErrorKind::Unsupported))
+    }
+
+    /// Runs a command line of the shell and gives its exit code; what it prints is not shown.
+    ///
+    /// Errors: it could not be started or was ended by a signal; a host may have no shell.
+    fn shell(&mut self, command: &str) -> io::Result<u8> {
+        let _ = command;
+        Err(io::Error::from(io::ErrorKind::Unsupported))
+    }
 
     /// Time since some fixed moment, monotonic.
     fn now(&self) -> Duration;

@@ -45,6 +45,7 @@ const PASS_GROUPS: &[&[PassInfo]] = &[
     mind_to_tensor::PASSES,
     mind_to_loops::PASSES,
     mind_to_mil::PASSES,
+    mind_from_mil::PASSES,
 ];
 
 /// A named pipeline: `-O2`.

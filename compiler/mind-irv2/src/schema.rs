@@ -7,6 +7,7 @@ use mind_weights::{Role, WeightType};
 
 use crate::config::Config;
 use crate::layout::buffers::BUFFERS;
+use crate::meta::BIASES;
 
 /// A document of IR v2.
 ///
@@ -37,42 +38,45 @@ pub struct Foreign {
     pub meta: Vec<Member>,
 }
 
-/// How each weight of a model is stored.
+/// How each weight of a model is stored; `f32` where nothing else is said.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct WeightTypes {
+    /// Never `f32`, so that equal tables are equal.
     usual: BTreeMap<Role, WeightType>,
+    /// Never what is usual.
     layers: BTreeMap<(usize, Role), WeightType>,
 }
 
 impl WeightTypes {
     /// Matrices stored as `matrices`, vectors as `vectors`.
     pub fn uniform(matrices: WeightType, vectors: WeightType) -> WeightTypes {
-        let rows = BUFFERS.iter().flat_map(|row| {
-            let is_vector = row.shape.len() == 1 || row.name.starts_with('b');
+        let mut types = WeightTypes::default();
+        for row in BUFFERS {
+            let is_vector = row.shape.len() == 1 || BIASES.iter().any(|bias| bias.name == row.name);
             let dtype = if is_vector { vectors } else { matrices };
-            row.roles().iter().map(move |&role| (role, dtype))
-        });
-        WeightTypes {
-            usual: rows.collect(),
-            layers: BTreeMap::new(),
+            row.roles().iter().for_each(|&role| types.set(role, dtype));
         }
+        types
     }
 
-    /// How the tensor of `role` is stored in `layer`, or in no layer; `f32` for a role without a buffer.
+    /// How the tensor of `role` is stored in `layer`, or in no layer.
     pub fn of(&self, role: Role, layer: Option<usize>) -> WeightType {
         let own = layer.and_then(|layer| self.layers.get(&(layer, role)));
         let usual = self.usual.get(&role);
         own.or(usual).copied().unwrap_or(WeightType::F32)
     }
 
-    /// Sets how tensors of `role` are stored where their layer does not say otherwise.
+    /// Sets how tensors of `role` are stored; layers are set afterwards.
     pub fn set(&mut self, role: Role, dtype: WeightType) {
-        self.usual.insert(role, dtype);
+        match dtype {
+            WeightType::F32 => drop(self.usual.remove(&role)),
+            dtype => drop(self.usual.insert(role, dtype)),
+        }
     }
 
     /// Sets how the tensor of `role` is stored in `layer`.
     pub fn set_in_layer(&mut self, layer: usize, role: Role, dtype: WeightType) {
-        match self.usual.get(&role) == Some(&dtype) {
+        match self.of(role, None) == dtype {
             true => drop(self.layers.remove(&(layer, role))),
             false => drop(self.layers.insert((layer, role), dtype)),
         }

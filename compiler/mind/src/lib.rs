@@ -39,4 +39,22 @@ pub mod exec {
     pub use mind_jit::target::Isa;
 }
 
+/// Edits of a module by the ids of its values: all of them or none.
+///
+/// ```
+/// use mind::ir::compact::v2::{emit_mic2, parse_mic2};
+/// use mind::patch::{Edit, apply};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let graph = parse_mic2("mic@2\nT0 f32 4\na x T0\nr 0\nO 1")?;
+/// let edits = Edit::read_all(r#"[{"replace": 1, "with": {"op": "Tanh", "operands": [0]}}]"#)?;
+/// let patched = apply(&graph, &edits, &mind::driver::session::registry(), &Default::default())?;
+/// assert_eq!(emit_mic2(&patched), "mic@2\nT0 f32 4\na x T0\nth 0\nO 1");
+/// # Ok(())
+/// # }
+/// ```
+pub mod patch {
+    pub use mind_driver::patch::{Edit, NewStatement, PatchError, Place, apply};
+}
+
 pub use mind_driver as driver;

@@ -1,11 +1,12 @@
 //! Running lists, pipelines and commands.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use super::ShellError;
 use super::builtin::{self, Builtin, Surroundings, assign};
-use super::parse::{Command, Join, List, Pipeline, Redirect};
+use super::parse::{Command, Join, List, Pipeline, Redirect, parse};
 use super::redirect::{Streams, check_conflicts};
 use crate::config::Config;
 use crate::sandbox::Sandbox;
@@ -151,12 +152,15 @@ impl<'a> Shell<'a> {
             &self.surroundings.cwd,
             self.sandbox,
         )?;
+        let (config, sandbox) = (self.config, self.sandbox);
+        let shell = move |line: &str, cwd: &Path| run_line(config, sandbox, line, cwd);
         let mut host = CommandHost {
             cwd: self.surroundings.cwd.clone(),
             sandbox: self.sandbox,
             stdin: std::mem::take(&mut streams.stdin),
             stdout: Sink::new(streams.stdout.clone()),
             stderr: Sink::new(streams.stderr.clone()),
+            shell: Some(&shell),
         };
         let exit = match (builtin, self.config.tool(name)) {
             (Some(Builtin::Filter(run)), _) => Exit::Code(run(args, &mut host)?),
@@ -183,6 +187,15 @@ impl<'a> Shell<'a> {
         };
         Ok((run, streams.pipe.take()))
     }
+}
+
+/// Runs a command line that a tool was given; its exit code is 0 or 1.
+fn run_line(config: &Config, sandbox: &Sandbox, line: &str, cwd: &Path) -> io::Result<u8> {
+    let unknown = |error: ShellError| io::Error::other(error.to_string());
+    let mut shell = Shell::new(config, sandbox);
+    shell.surroundings.cwd = cwd.to_owned();
+    let succeeded = shell.run(&parse(line).map_err(unknown)?).map_err(unknown)?;
+    Ok(u8::from(!succeeded))
 }
 
 /// Whether a command is FileCheck, under either name.

@@ -12,8 +12,8 @@ use crate::egraph::language::{Head, Node};
 use crate::load::{Loaded, LoadedOp};
 use crate::pattern::{Effect, Rule};
 use crate::report::{Change, RuleIx};
-use crate::search::InEgraph;
 use crate::search::explain::attempt;
+use crate::search::{InEgraph, Match};
 
 /// Tells `listener` why each rule that it asks about did not act on the ops of the region which are of the
 /// kind that the rule starts from. `changes` are those that were made.
@@ -54,20 +54,39 @@ pub(crate) fn tell_missed(
             let forms = heard
                 .iter()
                 .filter(|form| form.name == rule.name && node.head == Head::Op(form.pattern.root));
-            let reasons: Vec<String> = forms
-                .map(|form| reason(cx, loaded, &uses, form, own, &node))
-                .collect();
-            listener.missed(span, cx.rules.name(rule.name), &joined(reasons));
+            let reasons = forms.map(|form| reason(cx, loaded, &uses, form, own, &node));
+            listener.missed(span, cx.rules.name(rule.name), &joined(reasons.collect()));
         }
     }
 }
 
-/// The reasons of the forms of a rule, equal ones once.
-fn joined(mut reasons: Vec<String>) -> String {
-    let mut seen = FxHashSet::default();
-    reasons.retain(|reason| seen.insert(reason.clone()));
-    reasons.join("; as another form of it, ")
+/// Why one form of a rule did not act.
+struct Reason {
+    /// Whether the pattern matched, so that it was something else.
+    matched: bool,
+    text: String,
 }
+
+/// The reasons of the forms of a rule: of those that matched, if any did, and equal ones once.
+fn joined(reasons: Vec<Reason>) -> String {
+    let any_matched = reasons.iter().any(|reason| reason.matched);
+    let mut seen = FxHashSet::default();
+    let told = reasons
+        .into_iter()
+        .filter(|reason| reason.matched == any_matched);
+    let texts = told.map(|reason| reason.text);
+    let mut texts: Vec<String> = texts.filter(|text| seen.insert(text.clone())).collect();
+    if texts.len() > FORMS_TOLD {
+        let others = texts.len() - 1;
+        texts.truncate(1);
+        texts.push(format!("nor do its {others} other forms match"));
+        return texts.join("; ");
+    }
+    texts.join("; as another form of it, ")
+}
+
+/// How many forms of a rule are told one by one.
+const FORMS_TOLD: usize = 3;
 
 /// The e-node of an op as it is now.
 fn canonical(loaded: &Loaded<'_>, own: LoadedOp) -> Option<Node> {
@@ -82,7 +101,7 @@ fn reason(
     rule: &Rule,
     own: LoadedOp,
     node: &Node,
-) -> String {
+) -> Reason {
     let root = own.class;
     let subject = InEgraph {
         egraph: &loaded.egraph,
@@ -91,8 +110,27 @@ fn reason(
     };
     let found = match attempt(subject, rule, root, node) {
         Ok(found) => found,
-        Err(reason) => return reason,
+        Err(text) => {
+            return Reason {
+                matched: false,
+                text,
+            };
+        }
     };
+    Reason {
+        matched: true,
+        text: unused(cx, loaded, uses, rule, &found),
+    }
+}
+
+/// Why a match did not lead to a change.
+fn unused(
+    cx: &Context<'_>,
+    loaded: &mut Loaded<'_>,
+    uses: &[u32],
+    rule: &Rule,
+    found: &Match,
+) -> String {
     if !cx.classes.allows(rule.class) {
         let class = rule.class.names().join(",");
         return format!("its class is `{class}`, which `--fast-math={class}` allows");
@@ -110,7 +148,7 @@ fn reason(
             return "it matches, but running these ops as one is not cheaper".to_owned();
         }
     };
-    match refusal(&mut loaded.egraph, uses, template, &found) {
+    match refusal(&mut loaded.egraph, uses, template, found) {
         Some(Refusal::NoType) => {
             "its result has no type: an op in it does not take these operands".to_owned()
         }

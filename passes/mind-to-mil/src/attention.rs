@@ -1,83 +1,200 @@
-//! Attention as one op, where the engine runs it as one.
+//! Attention: as one op where the engine runs it as one, head by head where that is the layout it likes.
 
 use mind_ir::{OpId, ValueId};
 use mind_mil::Opset;
-use mind_mil::call::argument_names;
-use mind_mil::call::written_arguments;
-use mind_mil::ops::linear::SCALED_DOT_PRODUCT_ATTENTION;
+use mind_mil::ops::activation::SOFTMAX;
+use mind_mil::ops::binary::{ADD, MUL};
+use mind_mil::ops::linear::{EINSUM, SCALED_DOT_PRODUCT_ATTENTION};
+use mind_mil::ops::tensor::CONCAT;
 
-use crate::emit::Given::Value;
+use crate::config::Layout;
+use crate::emit::Given::{Flag, Int, Number, Value, Values, Word};
 use crate::emit::{Emit, Lowered};
+use crate::matching::{argument, ints, made_by};
+use crate::movement::slice;
+use crate::refuse::Refused;
 
 /// From how many heads the engine takes attention as one op. Source: MIL primer, "Scaled dot-product
 /// attention".
 const HEADS: i64 = 64;
 /// From how many positions it does.
 const POSITIONS: i64 = 496;
+/// Positions that fill a last axis of 64 bytes, from which heads apart pay.
+const FULL_POSITIONS: i64 = 32;
+/// The most heads that are taken apart: each is some ten ops.
+const MOST_APART: i64 = 32;
 /// How far a scale may be from the reciprocal root of the depth, relatively: halves have 11 bits.
 const SCALE_ERROR: f64 = 1e-3;
 
-/// The one op for `softmax(q k^T scale + mask) v`, where `weights` are the softmax and `values` is `v`.
-///
-/// None where the ops are others, or where there are too few heads or positions for it.
-pub(crate) fn fused(e: &mut Emit<'_, '_>, weights: ValueId, values: ValueId) -> Option<Lowered> {
-    if e.config.opset < Opset::Ios18 {
-        return None;
-    }
-    let softmax = made_by(e, weights, "softmax")?;
-    let rank = e.g().ty(weights).rank() as i64;
-    let axis = mind_mil::call::integers(&e.elements(argument(e, softmax, "axis")?)?)[0];
-    if axis != -1 && axis != rank - 1 {
-        return None;
-    }
-    let scores = argument(e, softmax, "x")?;
-    let (scaled, mask) = match made_by(e, scores, "add") {
-        Some(add) => (argument(e, add, "x")?, Some(argument(e, add, "y")?)),
-        None => (scores, None),
-    };
-    let scale = made_by(e, scaled, "mul")?;
-    let (products, factor) = (
-        argument(e, scale, "x")?,
-        e.uniform(argument(e, scale, "y")?)?,
-    );
-    let product = made_by(e, products, "matmul")?;
-    let (query, flipped) = (argument(e, product, "x")?, argument(e, product, "y")?);
-    let transpose = made_by(e, flipped, "transpose")?;
-    let perm = mind_mil::call::integers(&e.elements(argument(e, transpose, "perm")?)?);
-    let key = argument(e, transpose, "x")?;
-    let [batch, heads, positions, depth] = e.shape(query).ok()?[..] else {
-        return None;
-    };
+/// `softmax(q k^T scale + mask) v`.
+struct Attention {
+    query: ValueId,
+    key: ValueId,
+    values: ValueId,
+    scale: f64,
+    mask: Option<ValueId>,
+    /// Batch, heads, positions of the query, depth.
+    shape: [i64; 4],
+}
+
+/// Attention that the product `op` ends: as one op, head by head, or none where it stays as it is.
+pub(crate) fn found(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
+    let attention = Attention::of(e, op)?;
+    let [_, heads, positions, depth] = attention.shape;
     let expected = 1.0 / (depth as f64).sqrt();
-    let alike = |value: ValueId| {
-        e.shape(value)
-            .is_ok_and(|shape| shape[..2] == [batch, heads])
-    };
-    let fits = perm == [0, 1, 3, 2]
-        && alike(key)
-        && alike(values)
-        && (factor - expected).abs() <= SCALE_ERROR * expected
-        && heads >= HEADS
-        && positions >= POSITIONS;
-    if !fits {
-        return None;
+    let scaled = (attention.scale - expected).abs() <= SCALE_ERROR * expected;
+    if scaled && e.config.opset >= Opset::Ios18 && heads >= HEADS && positions >= POSITIONS {
+        return Some(attention.fused(e));
     }
-    let mut args = vec![
-        ("query", Value(query)),
-        ("key", Value(key)),
-        ("value", Value(values)),
-    ];
-    args.extend(mask.map(|mask| ("attn_mask", Value(mask))));
-    Some(e.op(&SCALED_DOT_PRODUCT_ATTENTION, &args))
+    let apart = match e.config.layout {
+        Layout::Keep => false,
+        Layout::Ane => true,
+        Layout::Auto => positions >= FULL_POSITIONS && heads <= MOST_APART,
+    };
+    (apart && attention.mask_splits(e)).then(|| attention.head_by_head(e))
 }
 
-/// The op called `name` that made `value` for one reader alone.
-fn made_by(e: &Emit<'_, '_>, value: ValueId, name: &str) -> Option<OpId> {
-    let op = e.g().defining_op(value)?;
-    (e.g().def(op).short_name() == name && e.g().uses(value).count() == 1).then_some(op)
+impl Attention {
+    fn of(e: &Emit<'_, '_>, op: OpId) -> Option<Attention> {
+        if ints(e, op, "transpose_x")? != [0] || ints(e, op, "transpose_y")? != [0] {
+            return None;
+        }
+        let (weights, values) = (argument(e, op, "x")?, argument(e, op, "y")?);
+        let softmax = made_by(e, weights, "softmax")?;
+        let axis = ints(e, softmax, "axis")?[0];
+        if axis != -1 && axis != e.g().ty(weights).rank() as i64 - 1 {
+            return None;
+        }
+        let scores = argument(e, softmax, "x")?;
+        let (scaled, mask) = match made_by(e, scores, "add") {
+            Some(add) => (argument(e, add, "x")?, Some(argument(e, add, "y")?)),
+            None => (scores, None),
+        };
+        let (products, scale) = match (made_by(e, scaled, "mul"), made_by(e, scaled, "real_div")) {
+            (Some(mul), _) => (argument(e, mul, "x")?, e.uniform(argument(e, mul, "y")?)?),
+            (_, Some(div)) => {
+                let divisor = e.uniform(argument(e, div, "y")?)?;
+                (argument(e, div, "x")?, 1.0 / divisor)
+            }
+            _ => (scaled, 1.0),
+        };
+        let product = made_by(e, products, "matmul")?;
+        if ints(e, product, "transpose_x")? != [0] || ints(e, product, "transpose_y")? != [0] {
+            return None;
+        }
+        let (query, flipped) = (argument(e, product, "x")?, argument(e, product, "y")?);
+        let transpose = made_by(e, flipped, "transpose")?;
+        let key = argument(e, transpose, "x")?;
+        let shape: [i64; 4] = e.shape(query).ok()?.try_into().ok()?;
+        let alike = |value: ValueId| {
+            e.shape(value)
+                .is_ok_and(|own| own.len() == 4 && own[..2] == shape[..2])
+        };
+        let fits = ints(e, transpose, "perm")? == [0, 1, 3, 2]
+            && alike(key)
+            && alike(values)
+            && scale.is_finite();
+        fits.then_some(Attention {
+            query,
+            key,
+            values,
+            scale,
+            mask,
+            shape,
+        })
+    }
+
+    fn fused(&self, e: &mut Emit<'_, '_>) -> Lowered {
+        let mut args = vec![
+            ("query", Value(self.query)),
+            ("key", Value(self.key)),
+            ("value", Value(self.values)),
+        ];
+        args.extend(self.mask.map(|mask| ("attn_mask", Value(mask))));
+        e.op(&SCALED_DOT_PRODUCT_ATTENTION, &args)
+    }
+
+    /// Whether each head has its part of the mask: one for all, or one each.
+    fn mask_splits(&self, e: &Emit<'_, '_>) -> bool {
+        let Some(mask) = self.mask else { return true };
+        match e.shape(mask).as_deref() {
+            Ok([_, _]) => true,
+            Ok(&[batch, heads, _, _]) => {
+                [1, self.shape[0]].contains(&batch) && [1, self.shape[1]].contains(&heads)
+            }
+            _ => false,
+        }
+    }
+
+    /// Keys stand as `[B, S, 1, D]`, queries and values as `[B, D, 1, S]`, so that the long axis is last and no
+    /// product moves its operands; the order of operands in an equation matters.
+    fn head_by_head(&self, e: &mut Emit<'_, '_>) -> Lowered {
+        let dtype = e.dtype(self.query);
+        let query = match self.scale {
+            1.0 => self.query,
+            scale => {
+                let args = [("x", Value(self.query)), ("y", Number(scale, dtype))];
+                e.op(&MUL, &args)?
+            }
+        };
+        let query = e.transpose(query, &[0, 3, 1, 2])?;
+        let key = e.transpose(self.key, &[0, 2, 1, 3])?;
+        let values = e.transpose(self.values, &[0, 3, 1, 2])?;
+        let heads: Result<Vec<ValueId>, Box<Refused>> = (0..self.shape[1])
+            .map(|head| {
+                let [query, key, values] = [
+                    part(e, query, 2, head)?,
+                    part(e, key, 2, head)?,
+                    part(e, values, 2, head)?,
+                ];
+                let mut scores = einsum(e, "bkhc,bchq->bkhq", [key, query])?;
+                if let Some(mask) = self.mask {
+                    let mask = self.mask_of(e, mask, head)?;
+                    scores = e.op(&ADD, &[("x", Value(scores)), ("y", Value(mask))])?;
+                }
+                let weights = e.op(&SOFTMAX, &[("x", Value(scores)), ("axis", Int(1))])?;
+                einsum(e, "bchk,bkhq->bchq", [values, weights])
+            })
+            .collect();
+        let heads = heads?;
+        let joined = match heads[..] {
+            [one] => one,
+            _ => e.op(
+                &CONCAT,
+                &[
+                    ("values", Values(&heads)),
+                    ("axis", Int(2)),
+                    ("interleave", Flag(false)),
+                ],
+            )?,
+        };
+        e.transpose(joined, &[0, 2, 3, 1])
+    }
+
+    /// What is added to the scores `[B, S, 1, L]` of one head.
+    fn mask_of(&self, e: &mut Emit<'_, '_>, mask: ValueId, head: i64) -> Lowered {
+        let shape = e.shape(mask)?;
+        let own = match shape[..] {
+            [rows, columns] => e.constant_or_reshaped(mask, &[1, 1, rows, columns])?,
+            [_, 1, _, _] => mask,
+            _ => part(e, mask, 1, head)?,
+        };
+        e.transpose(own, &[0, 3, 1, 2])
+    }
 }
 
-fn argument(e: &Emit<'_, '_>, op: OpId, name: &str) -> Option<ValueId> {
-    let at = argument_names(written_arguments(e.g(), op)).position(|(own, _)| own == name)?;
-    e.g().operands(op).get(at).copied()
+/// The position `at` along `axis`, which stays.
+fn part(e: &mut Emit<'_, '_>, x: ValueId, axis: usize, at: i64) -> Lowered {
+    let shape = e.shape(x)?;
+    if shape[axis] == 1 {
+        return Ok(x);
+    }
+    let mut lists = [vec![0; shape.len()], shape.clone(), vec![1; shape.len()]];
+    (lists[0][axis], lists[1][axis]) = (at, at + 1);
+    slice(e, x, &lists)
+}
+
+fn einsum(e: &mut Emit<'_, '_>, equation: &str, values: [ValueId; 2]) -> Lowered {
+    let args = [("values", Values(&values)), ("equation", Word(equation))];
+    e.op(&EINSUM, &args)
 }

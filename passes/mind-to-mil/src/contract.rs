@@ -9,7 +9,6 @@ use mind_ir::types::DType;
 use mind_mil::ops::conv::CONV;
 use mind_mil::ops::linear::MATMUL;
 
-use crate::attention;
 use crate::config::Layout;
 use crate::emit::Given::{Flag, Int, Ints, Value, Word};
 use crate::emit::{Emit, Given, Lower, Lowered};
@@ -69,9 +68,6 @@ fn dot(e: &mut Emit<'_, '_>, x: ValueId, y: ValueId) -> Lowered {
 /// `[.., M, K]` by `[.., K, N]`; a constant matrix on the right as a 1x1 convolution where that pays.
 pub(crate) fn matmul(e: &mut Emit<'_, '_>, x: ValueId, y: ValueId) -> Lowered {
     numeric(e, x)?;
-    if let Some(attention) = attention::fused(e, x, y) {
-        return attention;
-    }
     let (left, right) = (e.shape(x)?, e.shape(y)?);
     let convolves = e.dtype(x).is_float()
         && right.len() == 2
@@ -104,7 +100,7 @@ fn pointwise(e: &mut Emit<'_, '_>, x: ValueId, y: ValueId, left: &[i64]) -> Lowe
     };
     let out = e.shape(y)?[1];
     let weight = e.transpose(y, &[1, 0])?;
-    let weight = folded(e, weight, &[out, inner, 1, 1])?;
+    let weight = e.constant_or_reshaped(weight, &[out, inner, 1, 1])?;
     let x = e.reshape(x, &[batch, 1, rows, inner])?;
     let x = e.transpose(x, &[0, 3, 1, 2])?;
     let args = convolution(x, weight, &[1, 1], "valid", &[0, 0, 0, 0]);
@@ -114,17 +110,6 @@ fn pointwise(e: &mut Emit<'_, '_>, x: ValueId, y: ValueId, left: &[i64]) -> Lowe
     shape.pop();
     shape.push(out);
     e.reshape(y, &shape)
-}
-
-/// A constant in another shape.
-fn folded(e: &mut Emit<'_, '_>, value: ValueId, shape: &[i64]) -> Lowered {
-    match e.elements(value) {
-        Some(tensor) => {
-            let shape = shape.iter().map(|&extent| extent as usize).collect();
-            Ok(e.constant(&tensor.with_shape(shape)))
-        }
-        None => e.reshape(value, shape),
-    }
 }
 
 fn convolution<'a>(

@@ -15,6 +15,7 @@ use mind_tensor::ops::map::Map;
 
 use crate::config::Config;
 use crate::emit::{Emit, Lower};
+use crate::recognize::recognize;
 use crate::refuse::Refused;
 use crate::{constant, contract, elementwise, interface, movement, normalize, reduce, structured};
 
@@ -63,6 +64,8 @@ pub fn lower(g: &mut Graph, config: &Config) -> Result<usize, Diagnostics> {
     if lowering.found.has_errors() {
         return Err(lowering.found);
     }
+    sweep(g);
+    recognize(g, config).map_err(|refused| refused.at("a pattern", Span::FILE))?;
     sweep(g);
     mind_mil::names::settle(g);
     let found = mind_mil::check::check(g, config.interface);

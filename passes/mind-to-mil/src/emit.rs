@@ -174,6 +174,17 @@ impl Emit<'_, '_> {
         self.op(row, &[("x", Value(x)), ("shape", Ints(shape))])
     }
 
+    /// `value` in another shape, a constant as another constant.
+    pub(crate) fn constant_or_reshaped(&mut self, value: ValueId, shape: &[i64]) -> Lowered {
+        match self.elements(value) {
+            Some(tensor) if self.shape(value)? != shape => {
+                let shape = shape.iter().map(|&extent| extent as usize).collect();
+                Ok(self.constant(&tensor.with_shape(shape)))
+            }
+            _ => self.reshape(value, shape),
+        }
+    }
+
     pub(crate) fn transpose(&mut self, x: ValueId, perm: &[i64]) -> Lowered {
         if perm.iter().copied().eq(0..perm.len() as i64) {
             return Ok(x);

@@ -13,16 +13,20 @@ mod contract;
 mod conversion;
 mod elementwise;
 mod emit;
+mod emitted;
 mod interface;
+mod matching;
 mod movement;
 mod normalize;
 mod pass;
+mod recognize;
 mod reduce;
 mod refuse;
 mod structured;
 
 pub use config::{Config, Layout};
 pub use conversion::{lower, lowers};
+pub use emitted::EMITTED;
 pub use pass::{PASS, config};
 
 use mind_pass::PassInfo;

@@ -146,22 +146,11 @@ fn lower_contract(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let matrix = e.reshape(matrix, &lhs_shape)?;
     let order = [&right.batch[..], &right.contracted, &right.free].concat();
     let other = e.transpose(y, &order)?;
-    let other = constant_in(e, other, &rhs_shape)?;
+    let other = e.constant_or_reshaped(other, &rhs_shape)?;
     let product = matmul(e, matrix, other)?;
     match shape.is_empty() {
         true => element(e, product, &[0, 0]),
         false => e.reshape(product, &shape),
-    }
-}
-
-/// `value` in another shape, a constant as another constant.
-fn constant_in(e: &mut Emit<'_, '_>, value: ValueId, shape: &[i64]) -> Lowered {
-    match e.elements(value) {
-        Some(tensor) if e.shape(value)? != shape => {
-            let shape = shape.iter().map(|&extent| extent as usize).collect();
-            Ok(e.constant(&tensor.with_shape(shape)))
-        }
-        _ => e.reshape(value, shape),
     }
 }
 

@@ -1,22 +1,21 @@
-//! Random well-typed modules, and making them smaller while they still show a fault.
+//! Random well-typed modules.
 //!
 //! [`module`] draws a module of core ops: every op of the table, every dtype, broadcasting, shared
 //! values, constants that rewrites look for, several outputs. The same seed gives the same module on
-//! every machine. [`shrink`] removes what a fault does not need.
+//! every machine. What a fault does not need is removed by `mind-reduction`.
 
 pub mod cases;
 mod element;
 mod generator;
+pub mod mil;
 mod recipe;
 mod rng;
 mod shape;
-mod shrink;
 
 use mind_ir::types::DType;
 
 pub use generator::module;
 pub use recipe::covered;
-pub use shrink::shrink;
 
 /// What modules are drawn.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use memmap2::Mmap;
@@ -19,8 +19,14 @@ pub fn main(tool: Tool) -> ExitCode {
         started: Instant::now(),
         stdout: io::BufWriter::new(io::stdout()),
         stderr: io::stderr(),
+        scratch: None,
     };
+    silence_expected_panics();
     let code = tool(&args, &mut host);
+    if let Some(folder) = &host.scratch {
+        // What is left behind is no failure of the tool.
+        let _ = fs::remove_dir_all(folder);
+    }
     match host.stdout.flush() {
         Ok(()) => ExitCode::from(code),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(code),
@@ -32,8 +38,20 @@ pub fn main(tool: Tool) -> ExitCode {
     }
 }
 
+/// Panics that a tool expects and catches are not told to the user.
+fn silence_expected_panics() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if !mind_driver::expected_panic::is_expected() {
+            usual(info);
+        }
+    }));
+}
+
 struct ProcessHost {
     started: Instant,
+    /// The folder for files that nobody keeps, once it is made.
+    scratch: Option<PathBuf>,
     stdout: io::BufWriter<io::Stdout>,
     stderr: io::Stderr,
 }
@@ -83,6 +101,42 @@ impl Host for ProcessHost {
 
     fn create_dir(&mut self, path: &Path) -> io::Result<()> {
         fs::create_dir_all(path)
+    }
+
+    fn scratch_dir(&mut self) -> io::Result<PathBuf> {
+        if let Some(folder) = &self.scratch {
+            return Ok(folder.clone());
+        }
+        let parent = std::env::temp_dir();
+        let name = |number: u32| format!("mind-{}-{number}", std::process::id());
+        let mut number = 0;
+        let folder = loop {
+            let folder = parent.join(name(number));
+            match fs::create_dir(&folder) {
+                Ok(()) => break folder,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(error),
+            }
+        };
+        self.scratch = Some(folder.clone());
+        Ok(folder)
+    }
+
+    fn shell(&mut self, command: &str) -> io::Result<u8> {
+        let mut shell = match cfg!(windows) {
+            true => Command::new("cmd"),
+            false => Command::new("sh"),
+        };
+        let shell = shell
+            .arg(if cfg!(windows) { "/C" } else { "-c" })
+            .arg(command);
+        let shell = shell
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let code = shell.status()?.code();
+        let code = code.ok_or_else(|| io::Error::other("the command was ended by a signal"))?;
+        Ok(u8::try_from(code).unwrap_or(u8::MAX))
     }
 
     fn stdout(&mut self) -> &mut dyn Write {

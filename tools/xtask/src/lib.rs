@@ -1,9 +1,12 @@
 //! Generated documents.
 
 pub mod codes;
+pub mod flags;
+pub mod mil;
 pub mod ops;
 pub mod passes;
 pub mod rules;
+pub mod shells;
 
 use std::path::PathBuf;
 
@@ -15,10 +18,13 @@ pub fn root() -> PathBuf {
 /// Every generated document: its path below the root and what it holds.
 pub fn documents() -> Vec<(String, String)> {
     let mut all = ops::documents();
+    all.push(("docs/ops/mil-states.md".to_owned(), mil::document()));
     all.push(("docs/passes.md".to_owned(), passes::document()));
     all.push(("docs/rules.md".to_owned(), rules::document()));
     let index = "passes/mind-eqsat/src/shipped/index.rs";
     all.push((index.to_owned(), rules::index()));
     all.push(("docs/diagnostics.md".to_owned(), codes::document()));
+    all.push(("docs/flags.md".to_owned(), flags::document()));
+    all.extend(shells::documents());
     all
 }

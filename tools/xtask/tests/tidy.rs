@@ -2,6 +2,8 @@
 
 #[path = "tidy/arrows.rs"]
 mod arrows;
+#[path = "tidy/book.rs"]
+mod book;
 #[path = "tidy/documents.rs"]
 mod documents;
 #[path = "tidy/sizes.rs"]

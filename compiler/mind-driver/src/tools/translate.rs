@@ -3,28 +3,36 @@
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_diag::{Diagnostics, SourceFile};
 use mind_ir::Graph;
+use mind_ir::verify::VerifyConfig;
 use mind_pass::{OptionInfo, OptionKind, Options};
 use mind_text::Format;
 
 use super::cli::{self, DONE, DiagnosticFormat, REJECTED, USAGE};
+use crate::draw::{self, Drawing};
 use crate::emit::emit;
 use crate::engine::c_text;
 use crate::host::Host;
 use crate::load::{Loaded, load_module};
+use crate::patch::{self, Edit, PatchError};
 use crate::session::Session;
+use crate::tokens;
 use crate::weights;
 
 /// What `--to` calls a C file.
 const C: &str = "c";
 /// What `--to` calls a Core ML package.
 const PACKAGE: &str = "mlpackage";
+/// What `--to` calls drawings: of Graphviz, as a picture, on a page with the text.
+const DRAWINGS: [&str; 3] = ["dot", "svg", "html"];
 const LOWERING: &str = "What core and tensor ops become in MIL";
 
-fn command() -> Command {
+/// The command line of the tool.
+pub fn command() -> Command {
     let formats: Vec<&str> = Format::ALL
         .iter()
         .map(|format| format.name())
         .chain([PACKAGE, C])
+        .chain(DRAWINGS)
         .collect();
     Command::new("mind-translate")
         .about("Translates a module from one format to another, unchanged otherwise")
@@ -35,14 +43,30 @@ fn command() -> Command {
                 .long("to")
                 .value_name("FORMAT")
                 .value_parser(formats)
-                .required(true)
-                .help("the output's format; MIL and packages are lowered to, where the module is no program"),
+                .required_unless_present_any(["patch", "token-report"])
+                .help(
+                    "the output's format; MIL and packages are lowered to, where the module is no program; with \
+                     `--patch` the input's own where not given",
+                ),
         )
         .arg(
             Arg::new("output")
                 .short('o')
                 .value_name("OUT")
                 .help("write there, not to standard output; a package is a folder and needs it"),
+        )
+        .arg(
+            Arg::new("patch")
+                .long("patch")
+                .value_name("EDITS")
+                .help("make the edits of this JSON file first, all or none; `docs/patching.md` describes them"),
+        )
+        .arg(
+            Arg::new("token-report")
+                .long("token-report")
+                .action(ArgAction::SetTrue)
+                .conflicts_with_all(["to", "patch"])
+                .help("print how many bytes and tokens the module takes in every format, and as JSON"),
         )
         .arg(
             Arg::new("function")
@@ -99,15 +123,25 @@ fn translate(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
     let bytes = cli::read_input(host, path, options.limits.bytes)?;
     let session = Session::default();
     let loaded = load_module(&session.formats, cli::input_name(path), bytes, &options);
+    let mut loaded = loaded.map_err(|rejected| {
+        cli::report(host, &rejected.diagnostics, &rejected.file, form);
+        REJECTED
+    })?;
+    if matches.get_flag("token-report") {
+        let text = tokens::report(&session.formats, &loaded.graph).text();
+        return Ok(cli::write_output(host, matches.get_one("output"), &text));
+    }
+    if let Some(edits) = matches.get_one::<String>("patch") {
+        loaded.graph = patched(&loaded, edits, &session, &matches, host)?;
+    }
     let Loaded {
         file,
         format,
         mut graph,
-    } = loaded.map_err(|rejected| {
-        cli::report(host, &rejected.diagnostics, &rejected.file, form);
-        REJECTED
-    })?;
-    let word = matches.get_one::<String>("to").map_or("", String::as_str);
+    } = loaded;
+    let word = matches
+        .get_one::<String>("to")
+        .map_or(format.name(), String::as_str);
     let wanted = Format::parse(word);
     if word == C {
         let name = matches
@@ -115,6 +149,10 @@ fn translate(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
             .map_or("module", String::as_str);
         let text = c_text(&session, graph, name, matches.get_flag("main"));
         let text = text.map_err(|found| reject(host, &found, &file, form))?;
+        return Ok(cli::write_output(host, matches.get_one("output"), &text));
+    }
+    if DRAWINGS.contains(&word) {
+        let text = drawn(&session, &graph, format, word, file.name());
         return Ok(cli::write_output(host, matches.get_one("output"), &text));
     }
     if matches!(wanted, None | Some(Format::Mil | Format::MilPrimer)) {
@@ -133,6 +171,53 @@ fn translate(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
             &emitted.text,
         )),
         Err(found) => Err(reject(host, &found, &file, form)),
+    }
+}
+
+/// The module after the edits in the file `path`.
+///
+/// Errors: the exit code, after the reason has been reported.
+fn patched(
+    loaded: &Loaded,
+    path: &str,
+    session: &Session,
+    matches: &ArgMatches,
+    host: &mut dyn Host,
+) -> Result<Graph, u8> {
+    let (options, form) = (cli::load_options(matches), DiagnosticFormat::of(matches));
+    let refuse = |host: &mut dyn Host, why: String| {
+        cli::print_error(host, &format!("error: {}: {why}\n", cli::input_name(path)));
+        REJECTED
+    };
+    if matches!(loaded.format, Format::Mil | Format::MilPrimer) {
+        let why =
+            "values of MIL have names, not ids; patch the module that it was made of".to_owned();
+        return Err(refuse(host, why));
+    }
+    let bytes = cli::read_input(host, path, options.limits.bytes)?;
+    let text = String::from_utf8(bytes).map_err(|error| refuse(host, error.to_string()))?;
+    let edits = Edit::read_all(&text).map_err(|error| refuse(host, error.to_string()))?;
+    let config = VerifyConfig {
+        profile: options.profile,
+    };
+    patch::apply(&loaded.graph, &edits, &session.registry, &config).map_err(|error| {
+        if let PatchError::Invalid(found) = &error {
+            cli::report(host, found, &loaded.file, form);
+        }
+        refuse(host, error.to_string())
+    })
+}
+
+/// The module as one of [`DRAWINGS`].
+fn drawn(session: &Session, g: &Graph, format: Format, word: &str, name: &str) -> String {
+    let drawing = Drawing::of(g);
+    match word {
+        "dot" => draw::dot(&drawing),
+        "svg" => draw::svg(&drawing),
+        _ => {
+            let text = session.formats.print(format, g);
+            draw::html(&drawing, name, &text.unwrap_or_default())
+        }
     }
 }
 

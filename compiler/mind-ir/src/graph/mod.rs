@@ -245,6 +245,11 @@ impl Graph {
         self.values[value.index()].declared = Some(ty);
     }
 
+    /// Forgets the type that was written for the value, which is then what its op infers.
+    pub fn undeclare(&mut self, value: ValueId) {
+        self.values[value.index()].declared = None;
+    }
+
     /// Gives the value the number it goes by in text. Numbers given to new values lie above.
     ///
     /// The number that it had is free again if it was the highest.

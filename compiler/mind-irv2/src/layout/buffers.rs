@@ -132,7 +132,7 @@ const fn normalised_heads(buffer: Buffer) -> Buffer {
 
 /// Every buffer, in the order in which documents list them.
 #[rustfmt::skip]
-pub const BUFFERS: &[Buffer] = &[
+pub static BUFFERS: &[Buffer] = &[
     weight("token_emb", Scope::Global, &[Role::TokenEmbedding], &[V, AD]),
     when(WITHOUT_ROPE, weight("pos_emb", Scope::Global, &[Role::PositionEmbedding], &[T, AD])),
     weight("final_ln_weight", Scope::Global, &[Role::FinalNorm], &[AD]),

@@ -98,7 +98,7 @@ const fn node(part: Part, op: &'static str, kernel: &'static str, args: &'static
 
 /// Every node, in an order in which they can run.
 #[rustfmt::skip]
-pub const NODES: &[Node] = &[
+pub static NODES: &[Node] = &[
     node(Part::First, "embedding", "embedding_forward", &[
         input("table", "token_emb"), optional(input("pos", "pos_emb")), output("out", "embedded_input"),
     ]),

@@ -27,6 +27,8 @@ struct Placed {
 pub(super) struct Nodes {
     placed: Vec<Placed>,
     span: Span,
+    /// Whether some node was refused, so that what is missing says nothing new.
+    broken: bool,
 }
 
 const KEYS: &[&str] = &[
@@ -44,6 +46,7 @@ const FLAGS: usize = 0b11;
 
 /// Reads the nodes one by one.
 pub(super) fn read(root: &Value, r: &mut Reader) -> Nodes {
+    let before = r.found.error_count();
     let mut placed = Vec::new();
     for value in r.list(root, "nodes") {
         if value.members().is_none() {
@@ -56,7 +59,12 @@ pub(super) fn read(root: &Value, r: &mut Reader) -> Nodes {
         placed.extend(node(value, r));
     }
     let span = span_of(root, "nodes");
-    Nodes { placed, span }
+    let broken = r.found.error_count() > before;
+    Nodes {
+        placed,
+        span,
+        broken,
+    }
 }
 
 fn node(value: &Value, r: &mut Reader) -> Option<Placed> {
@@ -249,6 +257,9 @@ pub(super) fn check(
     root: &Value,
     r: &mut Reader,
 ) {
+    if all.broken {
+        return;
+    }
     for node in &all.placed {
         let layer = node.layer.unwrap_or(0);
         if layer >= config.num_layers {

@@ -3,7 +3,7 @@
 //! - [`Program::compile`] makes one, for a target and a number of threads.
 //! - [`BoundProgram::new`] gives it its weights, which are packed then.
 //! - [`BoundProgram::run`] runs it on the caller's arrays, where they are.
-//! - [`emit_c`] writes one as C.
+//! - [`emit_c`] writes one as C, and [`listings`] shows its kernels.
 
 mod bound;
 mod build;
@@ -12,6 +12,7 @@ mod emit_c;
 mod emit_parts;
 mod error;
 mod layout;
+mod listing;
 mod memory;
 mod port;
 mod run;
@@ -24,5 +25,6 @@ pub use emit_c::emit_c;
 pub use emit_parts::{CPart, c_file, c_part};
 pub use error::{ProgramError, RunError};
 pub use layout::{Base, Place};
+pub use listing::{KernelListing, listings};
 pub use port::Port;
 pub use step::{Axis, Call, Gather, Step};

@@ -6,7 +6,7 @@ use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::scalar::{ScalarFn, broadcast_extents};
 use mind_ir::tensor::Tensor;
 
-use super::kernel::{number, one, operand, optional, scalar, stretched};
+use super::kernel::{alike, number, one, operand, optional, scalar, stretched};
 use super::normalize::softmax_along;
 use crate::call::Call;
 
@@ -18,8 +18,9 @@ fn flipped(cx: &EvalCx<'_>, x: &Tensor) -> Result<Tensor, EvalError> {
     permuted(cx, x, &order)
 }
 
-/// Stacks of `[M, K]` by `[K, N]`, the batch dimensions broadcast.
+/// Stacks of `[M, K]` by `[K, N]`, the batch dimensions broadcast, in the dtype of `x`.
 fn product(cx: &EvalCx<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor, EvalError> {
+    let y = &alike(cx, y, x)?;
     let (left, [m, k]) = stack(x);
     let (right, [inner, n]) = stack(y);
     if k != inner {
@@ -70,7 +71,8 @@ pub(crate) fn linear(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> 
     let flat = x.clone().with_shape(vec![rows, inner]);
     let mut result = product(cx, &flat, &weight)?;
     if let Some(bias) = optional(call, operands, "bias") {
-        result = scalar(cx, ScalarFn::Add, &[&result, bias])?;
+        let bias = alike(cx, bias, &result)?;
+        result = scalar(cx, ScalarFn::Add, &[&result, &bias])?;
     }
     let mut shape = x.shape().to_vec();
     shape.pop();
@@ -106,7 +108,7 @@ pub(crate) fn attention(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) 
                     .collect();
                 super::kernel::rounded(q, mask.shape().to_vec(), &added)
             }
-            _ => mask.clone(),
+            _ => alike(cx, mask, q)?,
         };
         scores = scalar(cx, ScalarFn::Add, &[&scores, &added])?;
     }

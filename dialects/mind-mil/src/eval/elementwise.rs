@@ -2,10 +2,11 @@
 
 use mind_ir::eval::{EvalCx, EvalManyResult};
 use mind_ir::scalar::ScalarFn;
-use mind_ir::scalar::math::{exp_f32, gelu_f32, log_f32, sigmoid_f32, tanh_f32};
+use mind_ir::scalar::math::{exp_f32, exp_f64, gelu_f32, log_f32, log_f64, sigmoid_f32, tanh_f32};
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 
+use super::circular;
 use super::kernel::{map, numbers, one, operand, optional, pairs, scalar, singles, stretched};
 use crate::call::{Call, floats, integers};
 use crate::element::Element;
@@ -37,7 +38,6 @@ fn computed(call: &Call<'_>, cx: &EvalCx<'_>, x: &Tensor) -> EvalManyResult {
     let parameter = |name: &str| call.float(name).unwrap_or(0.0) as f32;
     let (alpha, beta, epsilon) = (parameter("alpha"), parameter("beta"), parameter("epsilon"));
     let exp = exp_f32;
-    let softplus = |x: f32| x.max(0.0) + log_f32(1.0 + exp(-x.abs()));
     let function: Box<dyn Fn(f32) -> f32> = match call.name {
         "log" => Box::new(move |x| log_f32(x + epsilon)),
         "rsqrt" => Box::new(move |x| 1.0 / (x + epsilon).sqrt()),
@@ -55,6 +55,13 @@ fn computed(call: &Call<'_>, cx: &EvalCx<'_>, x: &Tensor) -> EvalManyResult {
         "ceil" => Box::new(f32::ceil),
         "floor" => Box::new(f32::floor),
         "round" => Box::new(f32::round_ties_even),
+        "sin" => Box::new(circular::sin),
+        "cos" => Box::new(circular::cos),
+        "tan" => Box::new(circular::tan),
+        "asin" => Box::new(circular::asin),
+        "acos" => Box::new(circular::acos),
+        "atan" => Box::new(circular::atan),
+        "atanh" => Box::new(circular::atanh),
         "exp2" => Box::new(move |x| exp(x * std::f32::consts::LN_2)),
         "sinh" => Box::new(move |x| (exp(x) - exp(-x)) / 2.0),
         "cosh" => Box::new(move |x| (exp(x) + exp(-x)) / 2.0),
@@ -83,6 +90,32 @@ fn computed(call: &Call<'_>, cx: &EvalCx<'_>, x: &Tensor) -> EvalManyResult {
     one(map(cx, x, function)?)
 }
 
+/// `ln(1 + e^x)`.
+fn softplus(x: f32) -> f32 {
+    x.max(0.0) + log_f32(1.0 + exp_f32(-x.abs()))
+}
+
+/// `x^y`: the power of the magnitude, negative for an odd whole `y` of a negative `x`, NaN for a fraction.
+fn power(x: f64, y: f64) -> f64 {
+    if y == 0.0 || x == 1.0 {
+        return 1.0;
+    }
+    let whole = y == y.floor();
+    let magnitude = match x.abs() {
+        0.0 if y < 0.0 => f64::INFINITY,
+        0.0 => 0.0,
+        _ if y == 1.0 => x.abs(),
+        _ if y == 2.0 => x * x,
+        _ if y == 0.5 => x.abs().sqrt(),
+        size => exp_f64(y * log_f64(size)),
+    };
+    match (x < 0.0, whole) {
+        (true, false) => f64::NAN,
+        (true, true) if y.rem_euclid(2.0) == 1.0 => -magnitude,
+        _ => magnitude,
+    }
+}
+
 fn gelu(mode: &str) -> Box<dyn Fn(f32) -> f32> {
     match mode {
         "TANH_APPROXIMATION" => Box::new(|x| {
@@ -94,18 +127,24 @@ fn gelu(mode: &str) -> Box<dyn Fn(f32) -> f32> {
     }
 }
 
-/// A negative element times the `alpha` of its channel.
-pub(crate) fn prelu(call: &Call<'_>, _: &EvalCx<'_>, operands: Operands<'_, '_>) -> EvalManyResult {
+/// `prelu` and `softplus_parametric`, whose parameters are one number a channel.
+pub(crate) fn per_channel(
+    call: &Call<'_>,
+    _: &EvalCx<'_>,
+    operands: Operands<'_, '_>,
+) -> EvalManyResult {
     let x = operand(call, operands, "x");
-    let alpha = singles(operand(call, operands, "alpha"));
+    let list = |name: &str| optional(call, operands, name).map_or(vec![1.0], singles);
+    let (alpha, beta) = (list("alpha"), list("beta"));
     let inner: usize = x.shape()[2..].iter().product();
-    let elements = singles(x)
-        .into_iter()
-        .enumerate()
-        .map(|(at, x)| match x >= 0.0 {
-            true => x,
-            false => x * alpha[at / inner % alpha.len()],
-        });
+    let elements = singles(x).into_iter().enumerate().map(|(at, x)| {
+        let own = |list: &[f32]| list[at / inner % list.len()];
+        match call.name {
+            "prelu" if x >= 0.0 => x,
+            "prelu" => x * own(&alpha),
+            _ => own(&alpha) * softplus(own(&beta) * x),
+        }
+    });
     one(numbers(
         x,
         x.shape().to_vec(),
@@ -131,6 +170,7 @@ pub(crate) fn binary(
             let (shape, pairs) = pairs(cx, x, y)?;
             let divided = pairs.into_iter().map(|(x, y)| match name {
                 "floor_div" => (x / y).floor() as f32,
+                "pow" => power(x, y) as f32,
                 _ => (x - (x / y).floor() * y) as f32,
             });
             return one(numbers(x, shape, &divided.collect::<Vec<f32>>()));

@@ -120,3 +120,11 @@ pub(crate) fn number(like: &Tensor, value: f64) -> Tensor {
     with_float!(like.dtype(), T => Tensor::scalar(<T as FloatNum>::from_f64(value)),
         else unreachable!("verified operands are floats"))
 }
+
+/// `value` in the dtype of `x`: weights may be given in another float.
+pub(crate) fn alike(cx: &EvalCx<'_>, value: &Tensor, x: &Tensor) -> Result<Tensor, EvalError> {
+    match value.dtype() != x.dtype() && value.dtype().is_float() && x.dtype().is_float() {
+        true => mind_core::eval::convert::converted(cx, value, x.dtype()),
+        false => Ok(value.clone()),
+    }
+}

@@ -2,11 +2,13 @@
 //!
 //! Ops that core has compute as core's do. The others compute in `f32` and round once to the dtype.
 
+mod circular;
 pub mod contract;
 pub mod elementwise;
 mod kernel;
 pub mod movement;
 pub mod normalize;
+pub mod place;
 pub mod rearrange;
 pub mod reduce;
 pub mod window;

@@ -188,10 +188,14 @@ pub(crate) fn gather(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> 
         operand(call, operands, "x"),
         operand(call, operands, "indices"),
     );
-    if call.int("batch_dims").unwrap_or(0) != 0 {
-        return Err(EvalError::NotEvaluable("mil.gather with batch dimensions"));
-    }
     let axis = axis_of(call, x.rank());
+    let batch = call.int("batch_dims").unwrap_or(0).max(0) as usize;
+    if batch > axis || batch > indices.rank() {
+        return Err(EvalError::Shape(format!("{batch} batch dimensions")));
+    }
+    if batch > 0 {
+        return one(super::place::batched(cx, x, indices, axis, batch)?);
+    }
     let extent = x.shape()[axis] as i64;
     let own = integers(indices)
         .into_iter()

@@ -5,7 +5,7 @@ use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::Tensor;
 
-use super::kernel::{number, one, operand, optional, rounded, scalar, singles};
+use super::kernel::{alike, number, one, operand, optional, rounded, scalar, singles};
 use crate::call::{Call, Given};
 
 fn along(axes: &[i64], rank: usize) -> Along {
@@ -56,7 +56,7 @@ pub(crate) fn layer(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> E
         .collect();
     for (name, function) in [("gamma", ScalarFn::Mul), ("beta", ScalarFn::Add)] {
         if let Some(factor) = optional(call, operands, name) {
-            let factor = factor.clone().with_shape(shape.clone());
+            let factor = alike(cx, factor, x)?.with_shape(shape.clone());
             result = scalar(cx, function, &[&result, &factor])?;
         }
     }

@@ -95,6 +95,37 @@ pub(crate) fn topk(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> Eva
     Ok(tensors.into_iter().collect())
 }
 
+/// The places of the elements along `axis` in rising order, or falling; of equal ones the first.
+pub(crate) fn argsort(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let x = operand(call, operands, "x");
+    let rank = x.rank().max(1) as i64;
+    let axis = call.int("axis").unwrap_or(-1).rem_euclid(rank) as usize;
+    let inner: usize = x.shape()[axis + 1..].iter().product();
+    let (elements, extent) = (floats(x), x.shape()[axis]);
+    let mut places = vec![0i32; elements.len()];
+    for start in (0..elements.len()).filter(|at| (at / inner).is_multiple_of(extent)) {
+        let element = |at: usize| elements[start + at * inner];
+        let mut order: Vec<usize> = (0..extent).collect();
+        order.sort_by(|&a, &b| match call.flag("ascending") {
+            true => element(a).total_cmp(&element(b)),
+            false => element(b).total_cmp(&element(a)),
+        });
+        for (rank, at) in order.into_iter().enumerate() {
+            places[start + rank * inner] = at as i32;
+        }
+    }
+    one(Tensor::of(x.shape().to_vec(), places))
+}
+
+/// One value everywhere, in the shape of another tensor.
+pub(crate) fn fill_like(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let shape = operand(call, operands, "ref_tensor").shape().to_vec();
+    let zero = Tensor::scalar(0f32);
+    let value = super::kernel::optional(call, operands, "value").unwrap_or(&zero);
+    let count = cx.count(value.dtype(), &shape)?;
+    one(Tensor::new(shape, value.buffer().splat(count)))
+}
+
 /// One value everywhere.
 pub(crate) fn fill(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let shape = integers(operand(call, operands, "shape")).into_iter();

@@ -3,7 +3,7 @@
 use mind_core::eval::reduce::{Along, max, mean, sum};
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::scalar::ScalarFn;
-use mind_ir::tensor::Tensor;
+use mind_ir::tensor::{Tensor, advance, broadcast_strides};
 
 use super::kernel::{map, one, operand, scalar};
 use crate::call::{Call, Given};
@@ -34,16 +34,32 @@ pub(crate) fn reduce(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> 
             map(cx, &sum(cx, &squares, &along)?, f32::sqrt)?
         }
         "reduce_log_sum" => apply(ScalarFn::Log, &sum(cx, x, &along)?)?,
+        "reduce_prod" => product(cx, x, &reduced, keep)?,
         "reduce_log_sum_exp" => log_sum_exp(cx, x, reduced, keep)?,
-        name => return Err(EvalError::NotEvaluable(name_of(name))),
+        other => unreachable!("`{other}` is no reduction"),
     })
 }
 
-fn name_of(name: &str) -> &'static str {
-    match name {
-        "reduce_prod" => "mil.reduce_prod",
-        _ => "a reduction",
+/// The product of the elements along the axes, one after the other in `f64`, rounded once.
+fn product(cx: &EvalCx<'_>, x: &Tensor, reduced: &[bool], keep: bool) -> Result<Tensor, EvalError> {
+    let thin = x.shape().iter().zip(reduced);
+    let thin: Vec<usize> = thin
+        .map(|(&extent, &reduced)| if reduced { 1 } else { extent })
+        .collect();
+    let count = cx.count(x.dtype(), &thin)?;
+    let strides = broadcast_strides(&thin, x.shape());
+    let mut products = vec![1f64; count];
+    let mut index = vec![0usize; x.rank()];
+    for element in crate::call::floats(x) {
+        let places = index.iter().zip(&strides);
+        products[places.map(|(at, stride)| at * stride).sum::<usize>()] *= element;
+        advance(&mut index, x.shape());
     }
+    let kept = thin.iter().zip(reduced);
+    let kept = kept.filter(|(_, reduced)| keep || !**reduced);
+    let shape = kept.map(|(&extent, _)| extent).collect();
+    let products: Vec<f32> = products.into_iter().map(|product| product as f32).collect();
+    Ok(super::kernel::numbers(x, shape, &products))
 }
 
 /// `m + log(sum(exp(x - m)))` with the largest element `m`.

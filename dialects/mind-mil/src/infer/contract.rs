@@ -1,16 +1,17 @@
 //! Sums of products without windows.
 
 use mind_ir::types::{Dim, Shape};
-use mind_ir::verify::InferManyResult;
+use mind_ir::verify::{InferManyResult, VerifyError};
 
 use super::rule::{agree, joined, rank, typed};
-use crate::call::Call;
+use crate::call::{Call, error, is_constant};
 
 /// `[.., M, K]` by `[.., K, N]`, either transposed on request, the batch dimensions broadcast.
 pub(crate) fn matmul(call: &Call<'_>) -> InferManyResult {
     rank(call, "x", 1..=usize::MAX)?;
     rank(call, "y", 1..=usize::MAX)?;
     let (x, y) = (call.ty("x"), call.ty("y"));
+    one_float(call, ["x", "y"])?;
     let mut left: Shape = x.shape.iter().copied().collect();
     let mut right: Shape = y.shape.iter().copied().collect();
     let (row, column) = (left.len() == 1, right.len() == 1);
@@ -38,11 +39,32 @@ pub(crate) fn matmul(call: &Call<'_>) -> InferManyResult {
     typed(x.dtype, shape)
 }
 
+/// Factors of one element type, but that a constant may be another float.
+///
+/// Errors: E4107.
+fn one_float(call: &Call<'_>, names: [&'static str; 2]) -> Result<(), Box<VerifyError>> {
+    let [x, y] = names.map(|name| call.ty(name).dtype);
+    let constant = names
+        .into_iter()
+        .filter_map(|name| call.value(name))
+        .any(|value| is_constant(call.g, value));
+    if x == y || constant && x.is_float() && y.is_float() {
+        return Ok(());
+    }
+    let problem = format!(
+        "`{}` and `{}` of `{}` have different element types: {x} and {y}",
+        names[0], names[1], call.name
+    );
+    let help = "only a constant may be another float; a `cast` makes them alike";
+    Err(error(4107, problem, Some(help.to_owned())))
+}
+
 /// `[.., I]` by `weight` `[O, I]`, plus `bias` `[O]`.
 pub(crate) fn linear(call: &Call<'_>) -> InferManyResult {
     rank(call, "x", 1..=usize::MAX)?;
     rank(call, "weight", 2..=2)?;
     let (x, weight) = (call.ty("x"), call.ty("weight"));
+    one_float(call, ["x", "weight"])?;
     let mut shape: Shape = x.shape.iter().copied().collect();
     let last = shape.len() - 1;
     agree(

@@ -1,6 +1,6 @@
 //! Ops that act at every position alone.
 
-use mind_ir::types::{DType, Dim, TensorType};
+use mind_ir::types::{DType, Dim, Shape, TensorType};
 use mind_ir::verify::{InferManyResult, VerifyError};
 
 use super::rule::{agree, joined, one, rank, typed};
@@ -159,4 +159,32 @@ pub(crate) fn range(call: &Call<'_>) -> InferManyResult {
         }
         _ => declared(call),
     }
+}
+
+/// One value in the shape of `ref_tensor`.
+pub(crate) fn filled_like(call: &Call<'_>) -> InferManyResult {
+    let dtype = call
+        .value("value")
+        .map_or(DType::F32, |value| call.g.ty(value).dtype);
+    one(TensorType::new(
+        dtype,
+        call.ty("ref_tensor").shape.iter().copied(),
+    ))
+}
+
+/// `indices`, with the length of the vectors at `axis`.
+pub(crate) fn one_hot(call: &Call<'_>) -> InferManyResult {
+    let indices = call.ty("indices");
+    let axis = call.axis(call.int("axis").unwrap_or(-1), indices.rank() + 1)?;
+    let size = call
+        .ints("one_hot_vector_size")
+        .known()
+        .and_then(|list| list.first().copied());
+    let mut shape: Shape = indices.shape.iter().copied().collect();
+    shape.insert(axis, size.map_or(Dim::Dynamic, Dim::Fixed));
+    let value = call.value("on_value").or(call.value("off_value"));
+    typed(
+        value.map_or(DType::I32, |value| call.g.ty(value).dtype),
+        shape,
+    )
 }

@@ -68,7 +68,7 @@ mil_ops! {
             Ios17 => [arg("x", F).of(1), fixed("alpha", F).of(2)],
         ],
         infer: infer::elementwise::per_channel,
-        eval: eval::elementwise::prelu,
+        eval: eval::elementwise::per_channel,
     }
 
     /// `max(x, 0)` at every position.
@@ -161,6 +161,7 @@ mil_ops! {
             Ios17 => [arg("x", F).of(1), fixed("alpha", F).of(2), fixed("beta", F).of(2)],
         ],
         infer: infer::elementwise::per_channel,
+        eval: eval::elementwise::per_channel,
     }
 
     /// `x / (1 + |x|)` at every position.

@@ -163,6 +163,7 @@ mil_ops! {
             Ios15 => [arg("x", N).of(1), arg("y", N).of(1)],
         ],
         infer: infer::elementwise::binary,
+        eval: eval::elementwise::binary,
     }
 
     /// `x / y` at every position.

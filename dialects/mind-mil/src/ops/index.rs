@@ -59,6 +59,7 @@ mil_ops! {
             ],
         ],
         infer: infer::gather::nd,
+        eval: eval::place::nd,
     }
 
     /// `data`, the elements at `indices` replaced.

@@ -154,6 +154,7 @@ mil_ops! {
             ],
         ],
         infer: infer::slice::update,
+        eval: eval::place::update,
     }
 
     /// Overlapping pieces along `axis`.

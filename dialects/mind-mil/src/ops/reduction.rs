@@ -111,6 +111,7 @@ mil_ops! {
             Ios15 => [arg("x", N).of(1), fixed("axes", I).optional(), fixed("keep_dims", B).bool(false)],
         ],
         infer: infer::reduce::reduce,
+        eval: eval::reduce::reduce,
     }
 
     /// The sum along `axes`.

@@ -13,6 +13,7 @@ mil_ops! {
             Ios15 => [arg("x", N).of(1), fixed("axis", I).int(-1), fixed("ascending", B).bool(false)],
         ],
         infer: infer::reduce::argsort,
+        eval: eval::rearrange::argsort,
     }
 
     /// A band around the diagonal, 0 elsewhere.
@@ -22,6 +23,7 @@ mil_ops! {
             Ios15 => [arg("x", A).of(1), fixed("lower", I).optional(), fixed("upper", I).optional()],
         ],
         infer: infer::elementwise::same,
+        eval: eval::place::band,
     }
 
     /// The `values` one after the other along `axis`.
@@ -59,11 +61,12 @@ mil_ops! {
 
     /// One value everywhere, in the shape of another tensor.
     FILL_LIKE = "fill_like" {
-        shapes: "as declared",
+        shapes: "as `ref_tensor`",
         since: [
             Ios16 => [arg("ref_tensor", A).of(1), fixed("value", A).of(2).optional()],
         ],
-        infer: infer::elementwise::declared,
+        infer: infer::elementwise::filled_like,
+        eval: eval::rearrange::fill_like,
     }
 
     /// The dimensions before `axis` as one, those behind it as another.
@@ -115,14 +118,15 @@ mil_ops! {
 
     /// 1 at the place of each index, 0 elsewhere.
     ONE_HOT = "one_hot" {
-        shapes: "as declared",
+        shapes: "`indices`, with `one_hot_vector_size` at `axis`",
         since: [
             Ios15 => [
                 arg("indices", I), arg("one_hot_vector_size", I), fixed("axis", I).optional(),
                 fixed("on_value", A).of(1).optional(), fixed("off_value", A).of(1).optional(),
             ],
         ],
-        infer: infer::elementwise::declared,
+        infer: infer::elementwise::one_hot,
+        eval: eval::place::one_hot,
     }
 
     /// Grown at both ends of the last dimensions.

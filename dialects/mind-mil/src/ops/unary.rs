@@ -23,6 +23,7 @@ mil_ops! {
             Ios15 => [arg("x", F).of(1)],
         ],
         infer: infer::elementwise::same,
+        eval: eval::elementwise::unary,
     }
 
     /// The inverse sine at every position.
@@ -32,6 +33,7 @@ mil_ops! {
             Ios15 => [arg("x", F).of(1)],
         ],
         infer: infer::elementwise::same,
+        eval: eval::elementwise::unary,
     }
 
     /// The inverse tangent at every position.
@@ -41,6 +43,7 @@ mil_ops! {
             Ios15 => [arg("x", F).of(1)],
         ],
         infer: infer::elementwise::same,
+        eval: eval::elementwise::unary,
     }
 
     /// The inverse hyperbolic tangent at every position.
@@ -50,6 +53,7 @@ mil_ops! {
             Ios15 => [arg("x", F).of(1)],
         ],
         infer: infer::elementwise::same,
+        eval: eval::elementwise::unary,
     }
 
     /// The elements in the element type that `dtype` names.
@@ -91,6 +95,7 @@ mil_ops! {
             Ios15 => [arg("x", F).of(1)],
         ],
         infer: infer::elementwise::same,
+        eval: eval::elementwise::unary,
     }
 
     /// The hyperbolic cosine at every position.
@@ -213,6 +218,7 @@ mil_ops! {
             Ios15 => [arg("x", F).of(1)],
         ],
         infer: infer::elementwise::same,
+        eval: eval::elementwise::unary,
     }
 
     /// The hyperbolic sine at every position.
@@ -252,6 +258,7 @@ mil_ops! {
             Ios15 => [arg("x", F).of(1)],
         ],
         infer: infer::elementwise::same,
+        eval: eval::elementwise::unary,
     }
 
     /// The hyperbolic tangent at every position.

@@ -1,6 +1,8 @@
 //! The rows against the published signatures.
 
 mod evaluation;
+mod mutations;
+mod numbers;
 
 use std::collections::BTreeMap;
 

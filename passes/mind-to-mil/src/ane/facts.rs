@@ -55,15 +55,28 @@ pub(super) fn broken(
                 g.type_text(value)
             ))
         }
-        Limit::Kernel(most) => {
+        Limit::Kernel { width, column } => {
             let weight = call
                 .value("weight")
                 .filter(|_| row.name.starts_with("conv"))?;
-            let widest = g.ty(weight).shape[2..]
-                .iter()
-                .filter_map(|dim| dim.fixed())
-                .max()?;
+            let kernel: Vec<i64> = g.ty(weight).static_shape()?.split_off(2);
+            let most = if kernel.last() == Some(&1) {
+                column
+            } else {
+                width
+            };
+            let widest = kernel.into_iter().max()?;
             (widest > most).then(|| format!("kernel is {widest}, limit is {most}"))
+        }
+        Limit::Pointwise => {
+            let name = match row.name {
+                "linear" => "weight",
+                "matmul" => "y",
+                _ => return None,
+            };
+            let weight = call.value(name)?;
+            let plain = g.ty(weight).rank() == 2 && is_constant(g, weight);
+            plain.then(|| format!("`{name}` is a constant matrix"))
         }
         Limit::Pool(most) => {
             let sizes = call
@@ -107,8 +120,9 @@ pub(super) fn broken(
             let epsilon = call.float("epsilon")?;
             (epsilon > 0.0 && epsilon < least).then(|| format!("epsilon is {epsilon:e}"))
         }
-        Limit::WeightSum(most) => weight_sum(most, g, row, call),
+        Limit::PartialSum(most) => super::range::partial_sum(most, g, row, call),
         Limit::Finite => finite(g, op),
+        Limit::Island(_) => None,
     }
 }
 
@@ -147,18 +161,6 @@ fn contracted(most: i64, g: &Graph, row: &MilOp, call: &Call<'_>) -> Option<Stri
     };
     let inner = shape.get(at)?.fixed()?;
     (inner > most).then(|| format!("contracted extent is {inner}, limit is {most}"))
-}
-
-fn weight_sum(most: f64, g: &Graph, row: &MilOp, call: &Call<'_>) -> Option<String> {
-    let name = if row.name == "matmul" { "y" } else { "weight" };
-    let weight = constant_of(g, call.value(name)?)?.tensor(g)?;
-    let sum: f64 = floats(&weight)
-        .into_iter()
-        .map(f64::abs)
-        .fold(0.0, f64::max)
-        * weight.shape().iter().skip(1).product::<usize>() as f64;
-    (sum >= most)
-        .then(|| format!("magnitudes of the weight may sum to {sum:.0} for inputs up to 1"))
 }
 
 fn finite(g: &Graph, op: OpId) -> Option<String> {

@@ -4,8 +4,9 @@
 //! the rows can be checked without the hardware, so the report says where each one comes from.
 
 mod facts;
+mod range;
 mod report;
 mod rows;
 
 pub use report::{Finding, Report, report};
-pub use rows::{CONSTRAINTS, Constraint, Limit, Verdict};
+pub use rows::{CONSTRAINTS, Constraint, Limit, SMALL_ISLAND, Verdict};

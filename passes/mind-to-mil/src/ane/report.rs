@@ -9,7 +9,7 @@ use mind_mil::ops;
 use serde_json::json;
 
 use super::facts::broken;
-use super::rows::{CONSTRAINTS, Constraint, Verdict};
+use super::rows::{CONSTRAINTS, Constraint, Limit, SMALL_ISLAND, Verdict};
 
 /// What is known of one op.
 #[derive(Debug)]
@@ -71,6 +71,7 @@ pub fn report(g: &Graph) -> Report {
             row: worst,
         });
     }
+    mark_islands(&mut findings);
     let on: Vec<bool> = findings
         .iter()
         .map(|finding| finding.verdict != Verdict::No)
@@ -80,6 +81,30 @@ pub fn report(g: &Graph) -> Report {
         islands: (0..on.len()).filter(starts).count(),
         transfers: on.windows(2).filter(|pair| pair[0] != pair[1]).count(),
         findings,
+    }
+}
+
+/// Marks eligible ops that too few others stand beside, in a program of which something runs elsewhere.
+fn mark_islands(findings: &mut [Finding]) {
+    let Limit::Island(least) = SMALL_ISLAND.limit else {
+        return;
+    };
+    let runs_elsewhere = |finding: &Finding| finding.verdict == Verdict::No;
+    if !findings.iter().any(runs_elsewhere) {
+        return;
+    }
+    for island in findings.chunk_by_mut(|a, b| runs_elsewhere(a) == runs_elsewhere(b)) {
+        let length = island.len();
+        if length >= least || island.first().is_some_and(runs_elsewhere) {
+            continue;
+        }
+        let detail = format!("{length} ops between ops elsewhere");
+        for finding in island {
+            if finding.verdict < SMALL_ISLAND.verdict {
+                finding.verdict = SMALL_ISLAND.verdict;
+                finding.row = Some((&SMALL_ISLAND, detail.clone()));
+            }
+        }
     }
 }
 

@@ -41,8 +41,15 @@ pub enum Limit {
     Extent(i64),
     /// Every extent is known.
     Static,
-    /// Kernels of a convolution up to this many positions along each dimension.
-    Kernel(i64),
+    /// Kernels of a convolution up to this wide; a kernel of one column up to this high.
+    Kernel {
+        /// Positions along the last dimension, and along the others of a wider kernel.
+        width: i64,
+        /// Positions of a kernel whose last dimension is 1.
+        column: i64,
+    },
+    /// Constant matrices are weights of 1x1 convolutions.
+    Pointwise,
     /// Kernels of a maximum pool up to this.
     Pool(i64),
     /// Contracted extents of a product up to this.
@@ -57,10 +64,12 @@ pub enum Limit {
     LastAxis,
     /// An epsilon that a half can hold.
     Epsilon(f64),
-    /// Sums of the magnitudes of a constant weight below this.
-    WeightSum(f64),
+    /// Sums of products with a constant weight below this, for the inputs that are known or up to 1.
+    PartialSum(f64),
     /// Constants that are finite.
     Finite,
+    /// Runs of ops on the engine, between ops elsewhere, of at least this length.
+    Island(usize),
 }
 
 /// A constraint of the engine.
@@ -137,7 +146,16 @@ const UNSUPPORTED: &[&str] = &[
     "while_loop",
 ];
 
-/// Every constraint, what rules an op out first.
+/// Ops that follow each other on the engine, but are too few: each entry and exit costs about 0.125 ms.
+pub const SMALL_ISLAND: Constraint = row(
+    "small-island",
+    Limit::Island(3),
+    Verdict::Risk,
+    "change what stands beside it, or keep it off the engine: it must save 0.25 ms",
+    DEVICES,
+);
+
+/// Every constraint of an op alone, what rules it out first.
 pub const CONSTRAINTS: &[Constraint] = &[
     row(
         "op-unsupported",
@@ -190,7 +208,10 @@ pub const CONSTRAINTS: &[Constraint] = &[
     ),
     row(
         "kernel-width",
-        Limit::Kernel(15),
+        Limit::Kernel {
+            width: 15,
+            column: 31,
+        },
         Verdict::No,
         "split the kernel into several convolutions",
         DEVICES,
@@ -231,8 +252,15 @@ pub const CONSTRAINTS: &[Constraint] = &[
         DEVICES,
     ),
     row(
+        "fp16-overflow",
+        Limit::PartialSum(65504.0),
+        Verdict::Risk,
+        "scale the weight down by a power of two and the result up",
+        "IEEE 754 binary16",
+    ),
+    row(
         "accumulator-range",
-        Limit::WeightSum(32768.0),
+        Limit::PartialSum(32768.0),
         Verdict::Risk,
         "scale the weight down by a power of two and the result up",
         DEVICES,
@@ -243,6 +271,23 @@ pub const CONSTRAINTS: &[Constraint] = &[
         Verdict::Risk,
         "write an epsilon of 6e-8 or more; smaller ones are 0 as halves",
         "IEEE 754 binary16",
+    ),
+    row(
+        "kernel-width",
+        Limit::Kernel {
+            width: 13,
+            column: 31,
+        },
+        Verdict::Risk,
+        "M1 ends at a width of 13; split the kernel",
+        DEVICES,
+    ),
+    row(
+        "layout",
+        Limit::Pointwise,
+        Verdict::Risk,
+        "lower with layout=ane: a 1x1 convolution over [B, C, 1, S]",
+        DEVICES,
     ),
     row(
         "last-axis-one",

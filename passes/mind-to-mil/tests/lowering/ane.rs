@@ -37,6 +37,22 @@ const CASES: &[(&str, &str)] = &[
         "tensor<fp16, [1, 1, 24, 24]> y = max_pool(kernel_sizes = tensor<int32, [2]>([9, 9]), \
          pad_type = string(\"valid\"), x = im);",
     ),
+    (
+        "layout",
+        "tensor<fp16, [2, 2]> y = matmul(transpose_x = bool(false), transpose_y = bool(false), x = x, \
+         y = tensor<fp16, [4, 2]>([1, 1, 1, 1, 1, 1, 1, 1]));",
+    ),
+    (
+        "fp16-overflow",
+        "tensor<fp16, [2, 2]> y = matmul(transpose_x = bool(false), transpose_y = bool(false), x = x, \
+         y = tensor<fp16, [4, 2]>([40000, 1, 40000, 1, 1, 1, 1, 1]));",
+    ),
+    (
+        "accumulator-range",
+        "tensor<fp16, [2, 4]> r = relu6(x = x);\n\
+         tensor<fp16, [2, 1]> y = linear(bias = tensor<fp16, [1]>([0]), weight = tensor<fp16, [1, 4]>([2000, \
+         -2000, 1000, 1000]), x = r);",
+    ),
     ("tiny-epsilon", "tensor<fp16, [2, 4]> y = rsqrt(x = x);"),
     (
         "last-axis-one",
@@ -60,6 +76,45 @@ fn each_row_decides_where_it_should() {
         assert_eq!(found, Some(*reason), "{statement}");
         assert_ne!(last.verdict, Verdict::Yes);
     }
+}
+
+#[test]
+fn the_width_of_kernels_counts() {
+    let decides = |height: usize, width: usize| {
+        let ones = vec!["1"; height * width].join(", ");
+        let text = program(&format!(
+            "tensor<fp16, [1, 1, {}, {}]> y = conv(weight = tensor<fp16, [1, 1, {height}, {width}]>([{ones}]), x = im);",
+            33 - height,
+            33 - width
+        ));
+        let g = read(Format::Mil, &text).unwrap_or_else(|why| panic!("{why}"));
+        let report = report(&g);
+        let finding = &report.findings[0];
+        (
+            finding.verdict,
+            finding.row.as_ref().map(|(row, _)| row.reason),
+        )
+    };
+    assert_eq!(decides(3, 16), (Verdict::No, Some("kernel-width")));
+    assert_eq!(decides(3, 14), (Verdict::Risk, Some("kernel-width")));
+    assert_eq!(decides(31, 1), (Verdict::Yes, None));
+    assert_eq!(decides(13, 13), (Verdict::Yes, None));
+}
+
+#[test]
+fn few_ops_between_others_are_an_island() {
+    let text = program(
+        "tensor<fp16, [2, 4]> a = relu(x = x);\ntensor<fp16, [2, 4]> b = tan(x = a);\n\
+         tensor<fp16, [2, 4]> y = relu(x = b);",
+    );
+    let found = report(&read(Format::Mil, &text).expect("a program"));
+    let reasons: Vec<Option<&str>> = found
+        .findings
+        .iter()
+        .map(|finding| finding.row.as_ref().map(|(row, _)| row.reason))
+        .collect();
+    let island = Some("small-island");
+    assert_eq!(reasons, [island, Some("op-unsupported"), island]);
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! What the lowering does and refuses on purpose.
 
+use mind_interp::{Extents, random_inputs};
 use mind_mil::check::Interface;
 use mind_text::Format;
 use mind_to_mil::{Config, Layout};
 
-use crate::module::{lowered, read, text};
+use crate::module::{lowered, narrowed, near, read, results, text};
 
 #[track_caller]
 fn program(module: &str, config: &Config) -> String {
@@ -115,6 +116,84 @@ fn attention_is_one_op_from_64_heads_and_496_positions() {
     for (heads, positions) in [(63, 496), (64, 495)] {
         assert!(program(&module(heads, positions), &Config::default()).contains(" softmax("));
     }
+}
+
+/// Attention of 2 heads over `positions`, its scores divided or multiplied, with or without a mask.
+fn attention(positions: usize, scale: &str, mask: &str) -> String {
+    let ty = format!("tensor<f32[1, 2, {positions}, 4]>");
+    let masked = match mask {
+        "" => "%8 = Softmax (%6)".to_owned(),
+        shape => format!(
+            "%7 = ConstTensor {{dtype=f32, fill=-1.0, shape={shape}}} : tensor<f32{shape}>\n\
+             %9 = Add (%6, %7)\n%8 = Softmax (%9)"
+        ),
+    };
+    format!(
+        "%0 = Input {{name=q}} : {ty}\n%1 = Input {{name=k}} : {ty}\n%2 = Input {{name=v}} : {ty}\n\
+         %3 = Transpose (%1) {{permutation=[0, 1, 3, 2]}}\n%4 = MatMul (%0, %3)\n{scale}\n{masked}\n\
+         %10 = MatMul (%8, %2)\noutputs: %10\n"
+    )
+}
+
+#[test]
+fn attention_is_taken_apart_by_heads_where_positions_fill_the_last_axis() {
+    let divided = "%5 = ConstF32 {value=2.0}\n%6 = Div (%4, %5)";
+    let multiplied = "%5 = ConstF32 {value=0.5}\n%6 = Mul (%4, %5)";
+    for scale in [divided, multiplied] {
+        for mask in ["", "[32, 32]", "[1, 2, 32, 32]", "[1, 1, 32, 32]"] {
+            let own = program(&attention(32, scale, mask), &Config::default());
+            assert_eq!(own.matches("einsum(").count(), 4, "{own}");
+            assert_eq!(own.matches("softmax(axis = ").count(), 2, "{own}");
+            assert!(!own.contains("matmul("), "{own}");
+        }
+    }
+    assert!(program(&attention(31, divided, ""), &Config::default()).contains("matmul("));
+    let keep = Config {
+        layout: Layout::Keep,
+        ..Config::default()
+    };
+    assert!(program(&attention(32, divided, ""), &keep).contains("matmul("));
+}
+
+#[test]
+fn attention_by_heads_computes_the_same() {
+    for mask in ["", "[32, 32]", "[1, 2, 32, 32]"] {
+        let source = attention(32, "%5 = ConstF32 {value=0.5}\n%6 = Mul (%4, %5)", mask);
+        let g = read(Format::Core, &source).unwrap_or_else(|why| panic!("{why}"));
+        let arrays = random_inputs(&g, 1, Extents::default()).expect("small arrays");
+        let expected = results(&g, &arrays).expect("a module that runs");
+        let low = lowered(&g, &Config::default()).unwrap_or_else(|why| panic!("{why:?}"));
+        let found = results(&low, &narrowed(&low, &arrays)).expect("a program that runs");
+        for (expected, found) in expected.iter().zip(&found) {
+            near(expected, found, 2e-3).unwrap_or_else(|why| panic!("{why}\n{}", text(&low)));
+        }
+    }
+}
+
+#[test]
+fn normalizations_written_out_are_one_op() {
+    let softmax = "%0 = Input {name=x} : tensor<f32[2, 8]>\n\
+        %1 = Max (%0) {axes=[1], keepdims=true}\n%2 = Sub (%0, %1)\n%3 = Exp (%2)\n\
+        %4 = Sum (%3) {axes=[1], keepdims=true}\n%5 = Div (%3, %4)\noutputs: %5\n";
+    let own = program(softmax, &Config::default());
+    assert!(
+        own.contains("softmax(axis") && !own.contains(" exp("),
+        "{own}"
+    );
+    let other = program(
+        &softmax.replace("Sum (%3) {axes=[1]", "Sum (%3) {axes=[0]"),
+        &Config::default(),
+    );
+    assert!(other.contains(" exp("), "{other}");
+    let layer = "%0 = Input {name=x} : tensor<f32[2, 8]>\n\
+        %1 = Mean (%0) {axes=[1], keepdims=true}\n%2 = Sub (%0, %1)\n%3 = Mul (%2, %2)\n\
+        %4 = Mean (%3) {axes=[1], keepdims=true}\n%5 = ConstF32 {value=0.001}\n%6 = Add (%4, %5)\n\
+        %7 = Sqrt (%6)\n%8 = Div (%2, %7)\noutputs: %8\n";
+    let own = program(layer, &Config::default());
+    assert!(
+        own.contains("layer_norm(axes") && !own.contains(" sqrt("),
+        "{own}"
+    );
 }
 
 #[test]

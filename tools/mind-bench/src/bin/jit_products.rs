@@ -98,6 +98,15 @@ fn rows() -> Vec<Row> {
     for n in [64, 128, 256, 512, 1024, 2048] {
         add(DType::F32, (n, n, n), Weights::Constant, Epilogue::Plain);
     }
+    // The layers of an encoder and of a decoder.
+    for extents in [
+        (128, 768, 768),
+        (128, 3072, 768),
+        (128, 768, 3072),
+        (128, 4864, 896),
+    ] {
+        add(DType::F32, extents, Weights::Constant, Epilogue::Plain);
+    }
     for n in [64, 128, 256, 512, 1024] {
         add(DType::F32, (n, n, n), Weights::Rows, Epilogue::Plain);
     }

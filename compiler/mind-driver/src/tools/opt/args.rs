@@ -13,6 +13,7 @@ const PASS_FLAGS: &str = "Passes, run in the order given";
 const WATCHING: &str = "Watching the passes";
 const REWRITES: &str = "Asking about rewrites";
 
+/// The command line of the tool.
 pub(super) fn command() -> Command {
     Command::new("mind-opt")
         .about("Verifies, optimises and prints a module")
@@ -45,7 +46,7 @@ const LISTINGS: [&str; 5] = [
     "check-rules",
 ];
 
-fn output_args() -> [Arg; 5] {
+fn output_args() -> [Arg; 6] {
     [
         Arg::new("to")
             .long("to")
@@ -64,6 +65,10 @@ fn output_args() -> [Arg; 5] {
             .require_equals(true)
             .default_missing_value("text")
             .help("print, instead of the module, which of its MIL ops run on the neural engine, and why"),
+        Arg::new("diff")
+            .long("diff")
+            .value_name("OLD")
+            .help("print how the module OLD differs from FILE as a graph, and exit with 1 if it does"),
         Arg::new("split-input-file")
             .long("split-input-file")
             .action(ArgAction::SetTrue)
@@ -179,6 +184,12 @@ fn watching_args() -> Vec<Arg> {
             .long("print-ir-tree-dir")
             .value_name("DIR")
             .help("write the module after every pass to a file of its own")
+            .help_heading(WATCHING),
+        Arg::new("report")
+            .long("report")
+            .value_name("FILE")
+            .conflicts_with("split-input-file")
+            .help("write a page: the graph before and after every pass, rules, groups, kernels, times")
             .help_heading(WATCHING),
         Arg::new("pass-pipeline-crash-reproducer")
             .long("pass-pipeline-crash-reproducer")

@@ -2,19 +2,19 @@
 
 /// How many rewrites are made.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Bisect {
+pub(in crate::tools) struct Bisect {
     /// The only rule whose rewrites count.
-    pub(super) rule: Option<String>,
+    pub(in crate::tools) rule: Option<String>,
     /// How many are made; none for all.
     limit: Option<u64>,
     /// Whether each is listed with its number.
-    pub(super) lists: bool,
+    pub(in crate::tools) lists: bool,
     made: u64,
 }
 
 impl Bisect {
     /// All rewrites are made.
-    pub(super) fn all() -> Bisect {
+    pub(in crate::tools) fn all() -> Bisect {
         Bisect {
             rule: None,
             limit: None,
@@ -23,10 +23,18 @@ impl Bisect {
         }
     }
 
+    /// The first `limit` rewrites are made.
+    pub(in crate::tools) fn first(limit: u64) -> Bisect {
+        Bisect {
+            limit: Some(limit),
+            ..Bisect::all()
+        }
+    }
+
     /// What `-1`, `N`, `RULE:-1` or `RULE:N` asks for.
     ///
     /// Errors: anything else.
-    pub(super) fn parse(text: &str) -> Result<Bisect, String> {
+    pub(in crate::tools) fn parse(text: &str) -> Result<Bisect, String> {
         let (rule, number) = match text.rsplit_once(':') {
             Some((rule, number)) => (Some(rule.to_owned()), number),
             None => (None, text),
@@ -48,25 +56,25 @@ impl Bisect {
     }
 
     /// Whether a rewrite by `rules` is counted.
-    pub(super) fn counts(&self, rules: &[&str]) -> bool {
+    pub(in crate::tools) fn counts(&self, rules: &[&str]) -> bool {
         let own = |rule: &String| rules.contains(&rule.as_str());
         self.rule.as_ref().is_none_or(own)
     }
 
     /// Whether a rewrite by `rules` may still be made.
-    pub(super) fn admits(&self, rules: &[&str]) -> bool {
+    pub(in crate::tools) fn admits(&self, rules: &[&str]) -> bool {
         !self.counts(rules) || self.limit.is_none_or(|limit| self.made < limit)
     }
 
     /// Counts a rewrite by `rules` if it may still be made, and says whether it may.
-    pub(super) fn admit(&mut self, rules: &[&str]) -> bool {
+    pub(in crate::tools) fn admit(&mut self, rules: &[&str]) -> bool {
         let admitted = self.admits(rules);
         self.made += u64::from(admitted && self.counts(rules));
         admitted
     }
 
     /// The number of the last rewrite that may be made, where there is one.
-    pub(super) fn last(&self) -> Option<u64> {
+    pub(in crate::tools) fn last(&self) -> Option<u64> {
         self.limit.filter(|&limit| limit > 0)
     }
 }

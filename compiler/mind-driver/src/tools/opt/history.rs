@@ -8,38 +8,38 @@ use mind_ir::{BlockId, Graph, OpId, ValueId};
 
 /// A rewrite that was made.
 #[derive(Debug)]
-pub(super) struct Record {
-    pub(super) pass: &'static str,
+pub(in crate::tools) struct Record {
+    pub(in crate::tools) pass: &'static str,
     /// The place of the op that was rewritten.
-    pub(super) span: Span,
+    pub(in crate::tools) span: Span,
     /// That op: its name and result.
-    pub(super) from: String,
+    pub(in crate::tools) from: String,
     /// What readers of its results read now.
-    pub(super) to: String,
+    pub(in crate::tools) to: String,
     /// The results that were replaced.
-    pub(super) old: Vec<ValueId>,
+    pub(in crate::tools) old: Vec<ValueId>,
     /// What stands for them.
-    pub(super) new: Vec<ValueId>,
+    pub(in crate::tools) new: Vec<ValueId>,
     /// Other values made for it.
-    pub(super) helpers: Vec<ValueId>,
-    pub(super) steps: Vec<RecordedStep>,
-    pub(super) cost: Option<CostChange>,
+    pub(in crate::tools) helpers: Vec<ValueId>,
+    pub(in crate::tools) steps: Vec<RecordedStep>,
+    pub(in crate::tools) cost: Option<CostChange>,
 }
 
 /// A rule that led to a rewrite.
 #[derive(Debug)]
-pub(super) struct RecordedStep {
-    pub(super) rule: String,
+pub(in crate::tools) struct RecordedStep {
+    pub(in crate::tools) rule: String,
     /// The rule file and the line there.
-    pub(super) place: Option<String>,
+    pub(in crate::tools) place: Option<String>,
     class: String,
     reversed: bool,
-    pub(super) span: Span,
+    pub(in crate::tools) span: Span,
 }
 
 impl Record {
     /// The record of a rewrite of `g` that has just been made.
-    pub(super) fn new(pass: &'static str, g: &Graph, rewrite: &Rewrite<'_>) -> Record {
+    pub(in crate::tools) fn new(pass: &'static str, g: &Graph, rewrite: &Rewrite<'_>) -> Record {
         let to: Vec<String> = rewrite
             .values
             .iter()
@@ -59,7 +59,7 @@ impl Record {
     }
 
     /// The names of the rules, in order.
-    pub(super) fn rules(&self) -> String {
+    pub(in crate::tools) fn rules(&self) -> String {
         let names: Vec<&str> = self.steps.iter().map(|step| step.rule.as_str()).collect();
         match names.is_empty() {
             true => "equal operands".to_owned(),
@@ -68,7 +68,7 @@ impl Record {
     }
 
     /// The record in one line.
-    pub(super) fn line(&self, file: &SourceFile) -> String {
+    pub(in crate::tools) fn line(&self, file: &SourceFile) -> String {
         let place = place_text(file, self.span);
         let (pass, rules) = (self.pass, self.rules());
         format!("{pass}: {rules}: {} at {place} -> {}", self.from, self.to)
@@ -87,7 +87,7 @@ impl RecordedStep {
     }
 
     /// The step in words: the rule, where it is written, its class, where it matched.
-    pub(super) fn text(&self, file: &SourceFile) -> String {
+    pub(in crate::tools) fn text(&self, file: &SourceFile) -> String {
         let written = self.place.as_deref().unwrap_or("built in");
         let direction = if self.reversed { ", right to left" } else { "" };
         let (rule, class) = (&self.rule, &self.class);
@@ -97,7 +97,7 @@ impl RecordedStep {
 }
 
 /// `model.core:7`.
-pub(super) fn place_text(file: &SourceFile, span: Span) -> String {
+pub(in crate::tools) fn place_text(file: &SourceFile, span: Span) -> String {
     match file.position(span) {
         (0, _) => file.name().to_owned(),
         (line, _) => format!("{}:{line}", file.name()),
@@ -124,7 +124,7 @@ fn owns(g: &Graph, value: ValueId, block: BlockId) -> bool {
 }
 
 /// An op by its name and results: `core.add %3`.
-pub(super) fn op_text(g: &Graph, op: OpId) -> String {
+pub(in crate::tools) fn op_text(g: &Graph, op: OpId) -> String {
     let results = g.results(op).into_iter();
     let labels: Vec<String> = results
         .map(|value| format!("%{}", g.label(value)))
@@ -133,7 +133,7 @@ pub(super) fn op_text(g: &Graph, op: OpId) -> String {
 }
 
 /// A value by the op that defines it: `core.add %3`, `core.fused softmax %9`.
-pub(super) fn value_text(g: &Graph, value: ValueId) -> String {
+pub(in crate::tools) fn value_text(g: &Graph, value: ValueId) -> String {
     let label = g.label(value);
     match g.defining_op(value) {
         Some(op) => format!("{} %{label}", head(g, op)),

@@ -1,17 +1,20 @@
 //! `mind-opt`: verify, optimise, print.
 
 mod args;
-mod bisect;
+pub(super) mod bisect;
 mod check_rules;
 mod chunks;
+mod diff;
 mod expected;
 mod explain;
-mod history;
+pub(super) mod history;
 mod listing;
 mod remarks;
-mod reproducer;
+mod report;
+pub(super) mod reproducer;
 mod rewrites;
-mod rules;
+pub(super) mod rules;
+mod timing;
 mod watch;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -31,8 +34,14 @@ use crate::emit::emit;
 use crate::host::Host;
 use crate::load::{LoadOptions, decode, parse_and_verify};
 use crate::session::{PASSES, Session};
+use report::{Recording, Subject};
 use rewrites::Rewrites;
 use watch::{Printing, Timed, Watch};
+
+/// The command line of the tool.
+pub fn command() -> clap::Command {
+    args::command()
+}
 
 /// Runs the tool; see `--help`.
 pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
@@ -55,6 +64,9 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
 /// Does what the command line asks for with a module, and gives the exit code. Errors too are printed.
 fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Result<u8, u8> {
     let mut pipeline = args::pipeline(matches, host)?;
+    if let Some(code) = diff::run(matches, &pipeline, session, host) {
+        return Ok(code);
+    }
     let options = cli::load_options(matches);
     let asked = rules::read(matches, host, &options.limits)?;
     let path = matches
@@ -158,6 +170,8 @@ struct Outcome<'a> {
     rewrites: Rewrites<'a>,
     /// What `--explain` asked for.
     explained: String,
+    /// The page that `--report` asked for.
+    report: String,
 }
 
 impl<'a> Run<'a> {
@@ -170,6 +184,7 @@ impl<'a> Run<'a> {
             steps: 0,
             rewrites,
             explained: String::new(),
+            report: String::new(),
         };
         let text = self.file.text();
         let parts = match self.matches.get_flag("split-input-file") {
@@ -196,6 +211,11 @@ impl<'a> Run<'a> {
         cli::print_error(host, &outcome.explained);
         if let Err(code) = self.draw(&outcome.rewrites, host) {
             return code;
+        }
+        if let Some(path) = self.matches.get_one::<String>("report")
+            && cli::write_output(host, Some(path), &outcome.report) != DONE
+        {
+            return REJECTED;
         }
         let text = chunks::join(&outcome.printed);
         let code = cli::write_output(host, self.matches.get_one("output"), &text);
@@ -233,6 +253,7 @@ impl<'a> Run<'a> {
         outcome.rewrites.history.clear();
         let rewrites = &mut outcome.rewrites;
         let mut watch = Watch::new(host, rewrites, formats, &printing, keep, outcome.steps);
+        watch.recording = self.matches.contains_id("report").then(Recording::default);
         let text = &self.file.text()[part.clone()];
         let parsed = parse_and_verify(formats, text, part.start as u32, &self.options);
         watch.mark("parse and verify");
@@ -242,6 +263,11 @@ impl<'a> Run<'a> {
         };
         if let Err(found) = self.passes(&mut g, &mut watch, &mut outcome.statistics) {
             return outcome.found.append(found);
+        }
+        if let Some(mut recording) = watch.recording.take() {
+            recording.finish(formats, &g);
+            outcome.report = self.report(&recording, &watch.rewrites.history);
+            watch.mark("report");
         }
         if let Some(form) = self.matches.get_one::<String>("ane-report") {
             if mind_mil::structure::program(&g).is_none() {
@@ -282,6 +308,18 @@ impl<'a> Run<'a> {
         outcome.steps = watch.step;
         outcome.times.append(&mut watch.times);
         outcome.times.push(printing);
+    }
+
+    /// The page that `--report` asks for.
+    fn report(&self, recording: &Recording, rewrites: &[history::Record]) -> String {
+        let rules = mind_transforms::rules(&self.session.registry, self.rewriting);
+        report::page(&Subject {
+            file: self.file,
+            pipeline: self.pipeline.text(),
+            recording,
+            rewrites,
+            rules: rules.as_ref().ok(),
+        })
     }
 
     /// Runs the passes; a failure is also written to the reproducer, where one is asked for.
@@ -359,7 +397,10 @@ impl<'a> Run<'a> {
         if let Some(form) = self.matches.get_one::<String>("timing") {
             let pipeline = self.pipeline.text();
             let rules = &outcome.rewrites.times;
-            let text = watch::render_times(&outcome.times, rules, &pipeline, form == "json");
+            let text = match form.as_str() {
+                "json" => timing::trace(&outcome.times, rules, &pipeline),
+                _ => timing::table(&outcome.times, rules, &pipeline),
+            };
             cli::print_error(host, &text);
         }
         if let Some(form) = self.matches.get_one::<String>("stats") {

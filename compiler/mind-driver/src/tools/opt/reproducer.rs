@@ -27,16 +27,16 @@ const LISTS: [(&str, Names); 4] = [
 
 /// What a reproducer says besides its module.
 #[derive(Debug)]
-pub(super) struct Reproduced<'t> {
+pub(in crate::tools) struct Reproduced<'t> {
     /// The passes to run, as pipeline text.
-    pub(super) pipeline: &'t str,
+    pub(in crate::tools) pipeline: &'t str,
     /// What was asked of rewriting.
-    pub(super) rewriting: Rewriting,
+    pub(in crate::tools) rewriting: Rewriting,
 }
 
 /// A file that replays a failure: the module before the failing pass, the passes from there on, the
 /// rules in force.
-pub(super) fn render(
+pub(in crate::tools) fn render(
     module: &str,
     left: &[Step],
     rewriting: &Rewriting,
@@ -67,7 +67,7 @@ pub(super) fn render(
 }
 
 /// What stands at the top of a reproducer; none where `text` is none.
-pub(super) fn read(text: &str) -> Option<Reproduced<'_>> {
+pub(in crate::tools) fn read(text: &str) -> Option<Reproduced<'_>> {
     let head = text.lines().take_while(|line| line.starts_with('#'));
     head.clone().find(|line| line.starts_with(MARK))?;
     let pipeline = head.clone().find_map(|line| line.strip_prefix(PIPELINE))?;

@@ -32,6 +32,8 @@ pub(super) struct Rewrites<'a> {
     pub(super) drawing: Option<Drawing>,
     /// Whether rules are timed.
     pub(super) timed: bool,
+    /// Whether the rewrites are kept, also where nothing is to be explained.
+    pub(super) keeps: bool,
     /// The pass that runs.
     pub(super) pass: &'static str,
     /// What it looks at.
@@ -55,6 +57,7 @@ impl<'a> Rewrites<'a> {
             explain: None,
             drawing: None,
             timed: false,
+            keeps: false,
             pass: "",
             at: Span::FILE,
             history: Vec::new(),
@@ -83,6 +86,7 @@ impl<'a> Rewrites<'a> {
         }
         asked.explain = word("explain").map(|text| Explain::parse(text, rewriting));
         asked.timed = word("timing").is_some();
+        asked.keeps = word("report").is_some() || asked.explain.is_some();
         if let Some(path) = word("dump-egraph") {
             let skip = matches.get_one::<usize>("dump-egraph-region");
             asked.drawing = Some(Drawing {
@@ -143,7 +147,7 @@ impl<'a> Rewrites<'a> {
         let counted = self.bisect.counts(&rules);
         self.listed += u64::from(counted);
         let listed = counted && (self.bisect.lists || self.bisect.last() == Some(self.listed));
-        if !listed && !self.remarks.wants_passed() && self.explain.is_none() {
+        if !listed && !self.remarks.wants_passed() && !self.keeps {
             return;
         }
         let record = Record::new(self.pass, g, rewrite);
@@ -153,7 +157,7 @@ impl<'a> Rewrites<'a> {
             self.listing
                 .push_str(&format!("{:>6}  {line}\n", self.listed));
         }
-        if self.explain.is_some() {
+        if self.keeps {
             self.history.push(record);
         }
     }

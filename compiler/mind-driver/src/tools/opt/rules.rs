@@ -16,7 +16,7 @@ use crate::tools::cli::{self, DiagnosticFormat, REJECTED};
 
 const HEADING: &str = "Rules";
 
-pub(super) fn args() -> Vec<Arg> {
+pub(in crate::tools) fn args() -> Vec<Arg> {
     let names = |name: &'static str, help: &'static str| {
         Arg::new(name)
             .long(name)
@@ -62,7 +62,7 @@ fn classes() -> impl Iterator<Item = &'static str> {
 }
 
 /// What the command line asks of rewriting, or the exit code after a failure has been printed.
-pub(super) fn read(
+pub(in crate::tools) fn read(
     matches: &ArgMatches,
     host: &mut dyn Host,
     limits: &Limits,
@@ -89,7 +89,7 @@ pub(super) fn read(
 }
 
 /// The rule file at `path`, or the exit code after a failure has been printed.
-pub(super) fn source(
+pub(in crate::tools) fn source(
     path: &str,
     format: DiagnosticFormat,
     host: &mut dyn Host,
@@ -112,7 +112,7 @@ pub(super) fn source(
 /// `asked` holds what is asked about by name, each with the flag that names it.
 ///
 /// Errors: the exit code after what is wrong with a rule file, or with a name, has been printed.
-pub(super) fn prepare(
+pub(in crate::tools) fn prepare(
     rewriting: &Rewriting,
     asked: &[(&str, String)],
     registry: &Registry,
@@ -141,7 +141,7 @@ pub(super) fn prepare(
 /// The answer to `--list-rules`, which may be that there is no such rule.
 ///
 /// Errors: the exit code after what is wrong with a rule file has been printed.
-pub(super) fn listed(
+pub(in crate::tools) fn listed(
     matches: &ArgMatches,
     session: &Session,
     wanted: &str,

@@ -9,7 +9,8 @@ use mind_ir::listener::{Listener, Rewrite, RuleTime};
 use mind_pass::{Changed, Drawing, Instrument, PassInfo, Stage};
 use mind_text::{Format, Formats};
 
-use super::rewrites::{Rewrites, TimedRule};
+use super::report::Recording;
+use super::rewrites::Rewrites;
 use crate::host::Host;
 
 /// Which modules are printed between passes.
@@ -69,6 +70,8 @@ pub(super) struct Watch<'a, 'f> {
     pub(super) times: Vec<Timed>,
     /// The time spent on printing between passes, which is nobody else's.
     pub(super) printing_time: Duration,
+    /// What is kept for the report, where one is wanted.
+    pub(super) recording: Option<Recording>,
 }
 
 impl<'a, 'f> Watch<'a, 'f> {
@@ -94,6 +97,7 @@ impl<'a, 'f> Watch<'a, 'f> {
             started,
             times: Vec::new(),
             printing_time: Duration::ZERO,
+            recording: None,
         }
     }
 
@@ -119,6 +123,9 @@ impl<'a, 'f> Watch<'a, 'f> {
     }
 
     fn before(&mut self, pass: &PassInfo, g: &Graph) {
+        if let Some(recording) = &mut self.recording {
+            recording.before(pass.name, self.formats, g, self.rewrites.history.len());
+        }
         let wanted = self.printing.before.iter().any(|name| name == pass.name);
         if wanted || self.printing.after_change || self.keep_input {
             self.before = self.text(g);
@@ -133,6 +140,10 @@ impl<'a, 'f> Watch<'a, 'f> {
     }
 
     fn after(&mut self, pass: &PassInfo, changed: Changed, g: &Graph) {
+        if let Some(recording) = &mut self.recording {
+            let time = self.times.last().map_or(Duration::ZERO, |timed| timed.time);
+            recording.after(self.formats, g, changed, time, self.rewrites.history.len());
+        }
         let wanted = self.printing.after_all || self.printing.after.iter().any(|n| n == pass.name);
         if wanted {
             let text = self.text(g);
@@ -256,60 +267,4 @@ fn elide(line: &str) -> String {
         .skip(line.chars().count() - SHOWN / 4)
         .collect();
     format!("{head} ... {tail}")
-}
-
-/// The times as a table or as one JSON object, in microseconds.
-pub(super) fn render_times(
-    times: &[Timed],
-    rules: &[TimedRule],
-    pipeline: &str,
-    json: bool,
-) -> String {
-    let micros = |time: Duration| time.as_nanos() as f64 / 1e3;
-    let total: f64 = times.iter().map(|timed| micros(timed.time)).sum();
-    if json {
-        let steps: Vec<_> = times
-            .iter()
-            .map(|timed| serde_json::json!({"name": timed.name, "wall_us": micros(timed.time)}))
-            .collect();
-        let nanos = |time: Duration| time.as_nanos() as u64;
-        let rules: Vec<_> = rules
-            .iter()
-            .map(|timed| {
-                serde_json::json!({
-                    "pass": timed.pass,
-                    "rule": timed.rule,
-                    "match_ns": nanos(timed.time.matching),
-                    "apply_ns": nanos(timed.time.applying),
-                })
-            })
-            .collect();
-        let object = serde_json::json!({
-            "pipeline": pipeline,
-            "total_us": total,
-            "steps": steps,
-            "rules": rules,
-        });
-        return format!("{object}\n");
-    }
-    let mut out = format!("pipeline: {pipeline}\n");
-    for timed in times {
-        let (time, share) = (
-            micros(timed.time),
-            100.0 * micros(timed.time) / total.max(1e-9),
-        );
-        out.push_str(&format!("{time:12.1} us  {share:5.1} %  {}\n", timed.name));
-    }
-    out.push_str(&format!("{total:12.1} us  100.0 %  total\n"));
-    if !rules.is_empty() {
-        out.push_str("rules, matching and applying:\n");
-    }
-    for timed in rules {
-        let (matching, applying) = (micros(timed.time.matching), micros(timed.time.applying));
-        let (pass, rule) = (timed.pass, &timed.rule);
-        out.push_str(&format!(
-            "{matching:12.1} us  {applying:12.1} us  {pass}  {rule}\n"
-        ));
-    }
-    out
 }

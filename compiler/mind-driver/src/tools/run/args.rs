@@ -135,7 +135,8 @@ pub(super) fn command() -> Command {
             value(
                 "engine",
                 "ENGINE",
-                "what runs the module: machine code, unless it is MIL or lowered to loops already",
+                "what runs the module: machine code, unless it is lowered to loops already or has ops of MIL that are \
+                 not imported",
             )
             .value_parser(["jit", "interp"]),
         )

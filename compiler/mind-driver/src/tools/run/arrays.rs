@@ -7,6 +7,8 @@ use mind_interp::{Arrays, BindError, Extents, Random, Unbound, Values, complete,
 use mind_ir::Graph;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::DType;
+use mind_mil::call::integers;
+use mind_text::Format;
 
 use super::args::Args;
 use crate::host::Host;
@@ -49,6 +51,7 @@ pub(super) fn read(args: &Args, host: &mut dyn Host) -> Result<Arrays, u8> {
 pub(super) fn gather(
     args: &Args,
     g: &Graph,
+    format: Format,
     mut arrays: Arrays,
 ) -> Result<(Arrays, Extents), Diagnostics> {
     let pairs = args
@@ -58,6 +61,9 @@ pub(super) fn gather(
     let extents = Extents::given(g, pairs);
     let mut extents = extents.map_err(|error| diagnostics(args, g, &[error.into()]))?;
     adopt_bf16(g, &mut arrays);
+    if matches!(format, Format::Mil | Format::MilPrimer) {
+        widen(g, &mut arrays);
+    }
     if let Some(seed) = args.random {
         let memory_limit = args.memory_limit;
         let random = Random {
@@ -86,6 +92,25 @@ fn adopt_bf16(g: &Graph, arrays: &mut Arrays) {
                 array.shape().to_vec(),
                 Buffer::from_bytes(DType::BF16, &bits),
             );
+        }
+    }
+}
+
+/// Takes narrow integers for the `i32` inputs that an imported program has in the place of narrower ones.
+fn widen(g: &Graph, arrays: &mut Arrays) {
+    let narrow = |array: &Tensor| {
+        matches!(
+            array.dtype(),
+            DType::U8 | DType::I8 | DType::U16 | DType::I16
+        )
+    };
+    for input in inputs(g)
+        .iter()
+        .filter(|input| input.ty.dtype == DType::I32)
+    {
+        if let Some(array) = arrays.get_mut(input.name).filter(|array| narrow(array)) {
+            let wide = integers(array).into_iter().map(|element| element as i32);
+            *array = Tensor::of(array.shape().to_vec(), wide.collect());
         }
     }
 }

@@ -8,7 +8,7 @@ use mind_ir::tensor::{Buffer, Tensor};
 use mind_jit::program::{BoundProgram, Port, Program, RunError};
 
 /// A compiled module, its weights bound, and the bytes of its outputs.
-pub(super) struct Compiled {
+pub(in crate::tools) struct Compiled {
     bound: BoundProgram,
     outputs: Vec<Vec<u8>>,
 }
@@ -17,7 +17,10 @@ impl Compiled {
     /// Binds the weights of `program` among `arrays`.
     ///
     /// Errors: no memory, an integer division without result.
-    pub(super) fn new(program: &Arc<Program>, arrays: &Arrays) -> Result<Compiled, RunError> {
+    pub(in crate::tools) fn new(
+        program: &Arc<Program>,
+        arrays: &Arrays,
+    ) -> Result<Compiled, RunError> {
         let params = bytes_of(program.params(), arrays);
         let bound = BoundProgram::new(program.clone(), &params)?;
         let outputs = program.outputs().iter().map(|port| vec![0; port.bytes()]);
@@ -30,14 +33,14 @@ impl Compiled {
     /// Runs once on the inputs among `arrays`; results stay inside.
     ///
     /// Errors: an integer division without result, an index out of bounds, no memory.
-    pub(super) fn run(&mut self, arrays: &Arrays) -> Result<(), RunError> {
+    pub(in crate::tools) fn run(&mut self, arrays: &Arrays) -> Result<(), RunError> {
         let inputs = bytes_of(self.bound.program().inputs(), arrays);
         let mut outputs: Vec<&mut [u8]> = self.outputs.iter_mut().map(Vec::as_mut_slice).collect();
         self.bound.run(&inputs, &mut outputs)
     }
 
     /// The results of the last run.
-    pub(super) fn results(&self) -> Vec<Tensor> {
+    pub(in crate::tools) fn results(&self) -> Vec<Tensor> {
         let ports = self.bound.program().outputs().iter();
         let results = ports.zip(&self.outputs).map(|(port, bytes)| {
             Tensor::new(port.shape.clone(), Buffer::from_bytes(port.dtype, bytes))
@@ -53,6 +56,6 @@ fn bytes_of<'a>(ports: &[Port], arrays: &'a Arrays) -> Vec<&'a [u8]> {
 }
 
 /// What was found, as one error of the file.
-pub(super) fn refused(why: &RunError) -> Diagnostics {
+pub(in crate::tools) fn refused(why: &RunError) -> Diagnostics {
     mind_diag::Diagnostic::error(mind_diag::Span::FILE, why.to_string()).into()
 }

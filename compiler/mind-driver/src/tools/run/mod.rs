@@ -3,13 +3,13 @@
 mod args;
 mod arrays;
 mod bench;
-mod compiled;
+pub(super) mod compiled;
 mod show;
 
 use std::path::Path;
 use std::time::Duration;
 
-use mind_diag::{Code, Diagnostic, Diagnostics, SourceFile, Span};
+use mind_diag::{Code, Diagnostic, Diagnostics, Severity, SourceFile, Span};
 use mind_interp::{RunConfig, RunError, bind, run as interpret};
 use mind_ir::Graph;
 use mind_ir::eval::EvalError;
@@ -25,6 +25,11 @@ use crate::load::{Loaded, load_module};
 use crate::npz;
 use crate::session::Session;
 use crate::weights;
+
+/// The command line of the tool.
+pub fn command() -> clap::Command {
+    args::command()
+}
 
 /// Runs the tool; see `--help`.
 pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
@@ -44,7 +49,7 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     let Loaded { file, graph, .. } = &loaded;
     let given = arrays::read(args, host)?;
     let started = host.now();
-    let arrays = arrays::gather(args, graph, given);
+    let arrays = arrays::gather(args, graph, loaded.format, given);
     let (arrays, extents) = arrays.map_err(|found| reject(args, host, &found, file))?;
     let bound = bind(graph, &arrays, extents);
     let bound = bound
@@ -119,8 +124,8 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     Ok(())
 }
 
-/// What runs a module unless another engine is asked for: programs of MIL, and modules that are lowered
-/// already, are interpreted.
+/// What runs a module unless another engine is asked for: programs of MIL that were not imported, and modules
+/// that are lowered already, are interpreted.
 fn usual_engine(g: &Graph) -> EngineKind {
     let is_lowered = |op| {
         mind_loops::ops::OPS
@@ -197,10 +202,36 @@ fn load(args: &Args, host: &mut dyn Host) -> Result<(Loaded, Duration), u8> {
             let limit = args.load.limits.bytes;
             let read = weights::read(&mut loaded.graph, &args.file, limit, host);
             read.map_err(|found| reject(args, host, &found, &loaded.file))?;
+            import(args, &mut loaded, host)?;
             Ok((loaded, taken))
         }
         Err(rejected) => Err(reject(args, host, &rejected.diagnostics, &rejected.file)),
     }
+}
+
+/// Imports a program of MIL, so that it can be compiled; one that has ops without a counterpart stays as it
+/// is, with a note that names the first, and is interpreted.
+///
+/// Errors: the exit code, where compiling is asked for and such an op was reported.
+fn import(args: &Args, loaded: &mut Loaded, host: &mut dyn Host) -> Result<(), u8> {
+    if args.engine == Some(EngineKind::Interp) {
+        return Ok(());
+    }
+    let mut own = loaded.graph.clone();
+    match mind_from_mil::import(&mut own) {
+        Ok(_) => loaded.graph = own,
+        Err(found) if args.engine == Some(EngineKind::Jit) => {
+            return Err(reject(args, host, &found, &loaded.file));
+        }
+        Err(found) => {
+            if let Some(first) = found.first_error() {
+                let message = format!("interpreted: {}", first.message);
+                let note = Diagnostic::new(Severity::Note, first.span, message);
+                cli::report_one(host, note, &loaded.file, args.diagnostics);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Reports what was found, and gives the exit code.

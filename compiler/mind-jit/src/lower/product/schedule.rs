@@ -84,7 +84,8 @@ impl Schedule {
         let width = vectors as usize * lanes;
         let tile = (rows as usize, width);
         let is_far = n * k * dtype.size() > target.l2_bytes / 2;
-        let mut blocks = Blocks::choose(target, (m, n, k), tile, lane.bytes() as usize);
+        let is_packed = matches!(rhs, Rhs::Panels(_)) || policy.packed.is_some();
+        let mut blocks = Blocks::choose(target, (m, n, k), tile, lane.bytes() as usize, is_packed);
         let is_thin = m <= rows as usize;
         if is_thin && is_far && matches!((rhs, policy.packed), (Rhs::Rows { .. }, None)) {
             blocks = Blocks::along_rows(target, (m, n, k), lane.bytes() as usize);
@@ -222,15 +223,22 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// Blocks for tiles of `height` rows and `width` columns of accumulators of `size` bytes.
+    /// Blocks for tiles of `height` rows and `width` columns of accumulators of `size` bytes, of a second
+    /// operand that is packed or lies as it came.
     fn choose(
         target: &TargetInfo,
         (m, n, k): (usize, usize, usize),
         (height, width): (usize, usize),
         size: usize,
+        is_packed: bool,
     ) -> Blocks {
-        // A strip of the second operand fills half of the first level.
-        let most = (target.l1_bytes / 2 / (width * size)).max(16);
+        // A strip of the second operand fills half of the first level, or an eighth of the second one where it is
+        // read from end to end: partial results cost more than that way.
+        let strip = match is_packed {
+            true => (target.l2_bytes / 8).max(target.l1_bytes / 2),
+            false => target.l1_bytes / 2,
+        };
+        let most = (strip / (width * size)).max(16);
         let kc = if k <= most + most / 2 {
             k.max(1)
         } else {

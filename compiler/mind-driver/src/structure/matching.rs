@@ -1,0 +1,210 @@
+//! Which ops of two modules are the same.
+
+use std::collections::{HashMap, VecDeque};
+
+use mind_ir::attr::{Attr, Literal, Padding};
+use mind_ir::types::Dim;
+use mind_ir::{BlockId, Graph, OpId, ValueId};
+
+use super::statements::is_end;
+
+/// Pairs of ops of two modules' own blocks.
+pub(super) struct Matching {
+    forth: HashMap<OpId, OpId>,
+    back: HashMap<OpId, OpId>,
+}
+
+impl Matching {
+    pub(super) fn new(a: &Graph, b: &Graph) -> Matching {
+        let mut matching = Matching {
+            forth: HashMap::new(),
+            back: HashMap::new(),
+        };
+        matching.pair_equal(a, b);
+        matching.pair_by(a, b, |g, op| {
+            g.results(op)
+                .into_iter()
+                .next()
+                .map(|value| (g.label(value), g.def(op).name))
+        });
+        matching.pair_by(a, b, |g, op| Some((0, g.def(op).name)));
+        matching.pair_by(a, b, |g, op| {
+            let value = g.results(op).into_iter().next()?;
+            Some((g.label(value), ""))
+        });
+        matching
+    }
+
+    /// What an op of the first module is in the second.
+    pub(super) fn partner(&self, op: OpId) -> Option<OpId> {
+        self.forth.get(&op).copied()
+    }
+
+    /// What an op of the second module is in the first.
+    pub(super) fn partner_of_new(&self, op: OpId) -> Option<OpId> {
+        self.back.get(&op).copied()
+    }
+
+    /// Whether two paired ops say or read something else.
+    pub(super) fn differs(&self, a: &Graph, b: &Graph, x: OpId, y: OpId) -> bool {
+        if head(a, x) != head(b, y) || a.operands(x).len() != b.operands(y).len() {
+            return true;
+        }
+        let mut pairs = a.operands(x).iter().zip(b.operands(y));
+        !pairs.all(|(&x, &y)| self.same_value(a, b, x, y))
+    }
+
+    fn same_value(&self, a: &Graph, b: &Graph, x: ValueId, y: ValueId) -> bool {
+        match (a.defining_op(x), b.defining_op(y)) {
+            (Some(op), Some(other)) => {
+                let place = |g: &Graph, op: OpId, value: ValueId| {
+                    g.results(op).iter().position(|own| own == value)
+                };
+                self.partner(op) == Some(other) && place(a, op, x) == place(b, other, y)
+            }
+            _ => false,
+        }
+    }
+
+    fn pair(&mut self, x: OpId, y: OpId) {
+        self.forth.insert(x, y);
+        self.back.insert(y, x);
+    }
+
+    /// Pairs what is the same op on paired operands, in order.
+    fn pair_equal(&mut self, a: &Graph, b: &Graph) {
+        let mut numbers = HashMap::new();
+        let (old, new) = (classes(a, &mut numbers), classes(b, &mut numbers));
+        let mut free: HashMap<usize, VecDeque<OpId>> = HashMap::new();
+        for (op, class) in old {
+            free.entry(class).or_default().push_back(op);
+        }
+        for (op, class) in new {
+            if let Some(partner) = free.get_mut(&class).and_then(VecDeque::pop_front) {
+                self.pair(partner, op);
+            }
+        }
+    }
+
+    /// Pairs what is left over and has the same key, in order.
+    fn pair_by<K: std::hash::Hash + Eq>(
+        &mut self,
+        a: &Graph,
+        b: &Graph,
+        key: impl Fn(&Graph, OpId) -> Option<K>,
+    ) {
+        let mut free: HashMap<K, VecDeque<OpId>> = HashMap::new();
+        for op in a.ops(a.body()).filter(|op| !self.forth.contains_key(op)) {
+            if let Some(key) = key(a, op) {
+                free.entry(key).or_default().push_back(op);
+            }
+        }
+        for op in b.ops(b.body()) {
+            let partner = match self.back.contains_key(&op) {
+                true => None,
+                false => key(b, op)
+                    .and_then(|key| free.get_mut(&key))
+                    .and_then(VecDeque::pop_front),
+            };
+            partner
+                .into_iter()
+                .for_each(|partner| self.pair(partner, op));
+        }
+    }
+}
+
+/// What an op says, and the classes and places of what it reads.
+type Shape = (String, Vec<(usize, usize)>);
+
+/// The class of each op: ops of one class are the same op on operands of the same classes.
+fn classes(g: &Graph, numbers: &mut HashMap<Shape, usize>) -> Vec<(OpId, usize)> {
+    let mut of: HashMap<ValueId, (usize, usize)> = HashMap::new();
+    let mut all = Vec::new();
+    for op in g.ops(g.body()) {
+        let operands = g
+            .operands(op)
+            .iter()
+            .map(|value| of.get(value).copied().unwrap_or((usize::MAX, 0)));
+        let key = (head(g, op), operands.collect());
+        let next = numbers.len();
+        let class = *numbers.entry(key).or_insert(next);
+        of.extend(
+            g.results(op)
+                .into_iter()
+                .enumerate()
+                .map(|(place, value)| (value, (class, place))),
+        );
+        all.push((op, class));
+    }
+    all
+}
+
+/// All that an op says but for its operands.
+fn head(g: &Graph, op: OpId) -> String {
+    if is_end(g, op) {
+        return "outputs".to_owned();
+    }
+    let mut text = said(g, op);
+    for &region in g.regions(op) {
+        let block = g.block(region);
+        let mut names: HashMap<ValueId, usize> = HashMap::new();
+        body(g, block, &mut names, &mut text);
+    }
+    text
+}
+
+fn said(g: &Graph, op: OpId) -> String {
+    let attrs: Vec<String> = g.attrs(op).iter().map(|attr| attribute(g, attr)).collect();
+    let types: Vec<String> = g
+        .results(op)
+        .into_iter()
+        .map(|value| g.type_text(value))
+        .collect();
+    format!("{}{attrs:?}{types:?}", g.def(op).name)
+}
+
+/// The body with its values numbered by their order.
+fn body(g: &Graph, block: BlockId, names: &mut HashMap<ValueId, usize>, text: &mut String) {
+    let name = |names: &mut HashMap<ValueId, usize>, value: ValueId| {
+        let next = names.len();
+        *names.entry(value).or_insert(next)
+    };
+    g.arguments(block).into_iter().for_each(|value| {
+        name(names, value);
+    });
+    for op in g.ops(block) {
+        let operands: Vec<usize> = g
+            .operands(op)
+            .iter()
+            .map(|&value| name(names, value))
+            .collect();
+        text.push_str(&format!("({}{operands:?}", said(g, op)));
+        g.results(op).into_iter().for_each(|value| {
+            name(names, value);
+        });
+        for &region in g.regions(op) {
+            body(g, g.block(region), names, text);
+        }
+        text.push(')');
+    }
+}
+
+/// An attribute without the numbers that names have in one module.
+fn attribute(g: &Graph, attr: &Attr<'_>) -> String {
+    match *attr {
+        Attr::Str(sym) => format!("{:?}", g.name(sym)),
+        Attr::Dims(list) => {
+            let dims = list
+                .iter()
+                .map(|dim: &Dim| dim.display(g.symbols()).to_string());
+            format!("{:?}", dims.collect::<Vec<_>>())
+        }
+        Attr::Literal(Literal {
+            dtype,
+            count,
+            bytes,
+        }) => format!("{dtype}{count:?}{bytes:?}"),
+        Attr::Padding(Padding::Custom(pads)) => format!("{pads:?}"),
+        ref other => format!("{other:?}"),
+    }
+}

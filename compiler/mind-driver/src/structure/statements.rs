@@ -1,0 +1,42 @@
+//! The text of each op of a module.
+
+use std::collections::HashMap;
+
+use mind_ir::opdef::Trait;
+use mind_ir::{Graph, OpId};
+use mind_text::{Format, Formats};
+
+/// The Core text of a module, op by op.
+pub(super) struct Statements {
+    of: HashMap<OpId, String>,
+}
+
+impl Statements {
+    pub(super) fn of(formats: &Formats, g: &Graph) -> Statements {
+        let text = formats.print(Format::Core, g).unwrap_or_default();
+        let mut texts: Vec<String> = Vec::new();
+        for line in text.lines() {
+            let starts = line.starts_with('%') || line.starts_with("outputs");
+            match texts.last_mut() {
+                Some(last) if !starts => {
+                    last.push('\n');
+                    last.push_str(line);
+                }
+                _ => texts.push(line.to_owned()),
+            }
+        }
+        let of = g.ops(g.body()).zip(texts);
+        Statements { of: of.collect() }
+    }
+
+    /// Adds the lines of `op`, marked.
+    pub(super) fn push(&self, lines: &mut Vec<String>, mark: char, op: OpId) {
+        let text = self.of.get(&op).map_or("", String::as_str);
+        lines.extend(text.lines().map(|line| format!("{mark}{line}")));
+    }
+}
+
+/// Whether `op` ends the module.
+pub(super) fn is_end(g: &Graph, op: OpId) -> bool {
+    g.def(op).has(Trait::Terminator)
+}

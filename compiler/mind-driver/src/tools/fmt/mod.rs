@@ -1,0 +1,131 @@
+//! `mind-fmt`: modules in the canonical form of their format.
+
+mod comments;
+
+use std::path::Path;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use mind_diag::{Diagnostics, SourceFile};
+use mind_text::Format;
+
+use super::cli::{self, DONE, DiagnosticFormat, REJECTED};
+use crate::host::Host;
+use crate::load::{LoadOptions, Loaded, load_module};
+use crate::session::Session;
+
+/// The command line of the tool.
+pub fn command() -> Command {
+    let inputs = cli::input_args()
+        .into_iter()
+        .map(|arg| match arg.get_id().as_str() {
+            "FILE" => arg
+                .num_args(1..)
+                .help("the modules; `-` is standard input, which is printed"),
+            _ => arg,
+        });
+    Command::new("mind-fmt")
+        .about("Rewrites modules in the canonical form of their format, comments kept")
+        .version(env!("CARGO_PKG_VERSION"))
+        .after_help("Exit status: 0 done, 1 a module was rejected, or with --check is not canonical, 2 usage.")
+        .args(inputs)
+        .arg(
+            Arg::new("check")
+                .long("check")
+                .action(ArgAction::SetTrue)
+                .help("write nothing; print what would change, as a diff"),
+        )
+        .arg(
+            Arg::new("drop-comments")
+                .long("drop-comments")
+                .action(ArgAction::SetTrue)
+                .help("leave comments out, as canonical text has none"),
+        )
+}
+
+/// Runs the tool; see `--help`.
+pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
+    let matches = match cli::parse(command(), args, host) {
+        Ok(matches) => matches,
+        Err(code) => return code,
+    };
+    let session = Session::default();
+    let paths: Vec<&String> = matches.get_many("FILE").into_iter().flatten().collect();
+    let codes = paths
+        .into_iter()
+        .map(|path| match one(path, &matches, &session, host) {
+            Ok(code) | Err(code) => code,
+        });
+    codes.max().unwrap_or(DONE)
+}
+
+/// Errors: the exit code, after the reason has been reported.
+fn one(path: &str, matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Result<u8, u8> {
+    let options: LoadOptions = cli::load_options(matches);
+    let form = DiagnosticFormat::of(matches);
+    let bytes = cli::read_input(host, path, options.limits.bytes)?;
+    let loaded = load_module(&session.formats, cli::input_name(path), bytes, &options);
+    let Loaded {
+        file,
+        format,
+        graph,
+    } = loaded.map_err(|rejected| {
+        cli::report(host, &rejected.diagnostics, &rejected.file, form);
+        REJECTED
+    })?;
+    let printed = session.formats.print(format, &graph);
+    let printed = printed.map_err(|found| {
+        cli::report(host, &found, &file, form);
+        REJECTED
+    })?;
+    let text = with_comments(&file, format, printed, matches.get_flag("drop-comments"));
+    let text = text.map_err(|found| {
+        cli::report(host, &found, &file, form);
+        REJECTED
+    })?;
+    if path == "-" && !matches.get_flag("check") {
+        cli::print(host, &text);
+        return Ok(DONE);
+    }
+    if text == file.text() {
+        return Ok(DONE);
+    }
+    if matches.get_flag("check") {
+        cli::print(host, &difference(&file, &text));
+        return Ok(REJECTED);
+    }
+    match host.write(Path::new(path), text.as_bytes()) {
+        Ok(()) => Ok(DONE),
+        Err(error) => {
+            cli::print_error(host, &format!("error: {path}: {error}\n"));
+            Err(REJECTED)
+        }
+    }
+}
+
+/// The canonical text with the comments of the file, and its line end at the end where the format leaves that
+/// open.
+///
+/// Errors: a comment that has no place in the canonical text.
+fn with_comments(
+    file: &SourceFile,
+    format: Format,
+    printed: String,
+    drop: bool,
+) -> Result<String, Diagnostics> {
+    let mut text = match drop {
+        true => printed,
+        false => comments::carry_over(file.text(), &printed, format)?,
+    };
+    let ends = file.text().ends_with('\n');
+    if format != Format::Mic2 && ends && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+fn difference(file: &SourceFile, text: &str) -> String {
+    let diff = similar::TextDiff::from_lines(file.text(), text);
+    let mut shown = diff.unified_diff();
+    let shown = shown.context_radius(2).header(file.name(), "canonical");
+    shown.to_string()
+}

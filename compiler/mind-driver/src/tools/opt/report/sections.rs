@@ -1,0 +1,319 @@
+//! The sections of the page.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use mind_ir::listener::CostChange;
+
+use super::kernels::{self, Kernels};
+use super::page::Subject;
+use super::recording::{PassRun, State};
+use crate::draw::{Drawing, escape, group_colour, svg_figure};
+use crate::tools::opt::history::{Record, place_text};
+
+/// The most lines of a diff that are shown.
+const DIFF_LINES: usize = 400;
+/// The most rewrites of a pass that are listed.
+const REWRITES: usize = 200;
+
+/// What was compiled, by what, and what came of it.
+pub(super) fn head(subject: &Subject<'_>) -> String {
+    let name = escape(subject.file.name());
+    let pipeline = escape(&subject.pipeline);
+    let states = &subject.recording.states;
+    let count = |state: Option<&State>| state.map_or(0, |state| state.ops);
+    let (before, after) = (count(states.first()), count(states.last()));
+    let total: Duration = subject.recording.passes.iter().map(|run| run.time).sum();
+    let rewrites = subject.rewrites.len();
+    let shown = if pipeline.is_empty() {
+        "no passes".to_owned()
+    } else {
+        format!("<code>{pipeline}</code>")
+    };
+    format!(
+        "<h1>{name}</h1>\n<p>{shown}</p>\n<p>{before} ops became {after}, by {rewrites} rewrites, in {} of passes.</p>\n",
+        duration(total)
+    )
+}
+
+/// All passes in a table.
+pub(super) fn passes(subject: &Subject<'_>) -> String {
+    let (recording, longest) = (subject.recording, longest(subject));
+    let mut out = String::from(
+        "<h2>Passes</h2>\n<div class=\"scroll plain\"><table>\n<tr><th>pass</th><th class=\"number\">time</th><th></th>\
+         <th class=\"number\">ops</th><th class=\"number\">rewrites</th></tr>\n",
+    );
+    // Writing to a string cannot fail.
+    for (number, run) in recording.passes.iter().enumerate() {
+        let ops = |at: usize| recording.states.get(at).map_or(0, |state| state.ops);
+        let width = (run.time.as_nanos() * 120 / longest.as_nanos().max(1)) as u64;
+        let _ = writeln!(
+            out,
+            "<tr><td class=\"name\"><a href=\"#pass{number}\">{}</a></td><td class=\"number\">{}</td>\
+             <td><div class=\"bar\" style=\"width:{width}px\"></div></td><td class=\"number\">{}</td>\
+             <td class=\"number\">{}</td></tr>",
+            run.name,
+            duration(run.time),
+            transition(ops(number), ops(number + 1)),
+            run.rewrites.len()
+        );
+    }
+    out.push_str("</table></div>\n");
+    out
+}
+
+fn longest(subject: &Subject<'_>) -> Duration {
+    let times = subject.recording.passes.iter().map(|run| run.time);
+    times.max().unwrap_or_default()
+}
+
+fn transition(before: usize, after: usize) -> String {
+    match before == after {
+        true => before.to_string(),
+        false => format!("{before} → {after}"),
+    }
+}
+
+fn duration(time: Duration) -> String {
+    let micros = time.as_nanos() as f64 / 1e3;
+    match micros < 1e3 {
+        true => format!("{micros:.1} µs"),
+        false => format!("{:.2} ms", micros / 1e3),
+    }
+}
+
+/// One pass: its rules, the module before and after, and the difference as text.
+pub(super) fn pass(subject: &Subject<'_>, number: usize) -> String {
+    let recording = subject.recording;
+    let run = &recording.passes[number];
+    let (Some(before), Some(after)) = (
+        recording.states.get(number),
+        recording.states.get(number + 1),
+    ) else {
+        return String::new();
+    };
+    let heading = format!(
+        "<h2 id=\"pass{number}\">{}. {}</h2>\n",
+        number + 1,
+        run.name
+    );
+    if before.text == after.text {
+        let what = if run.changed {
+            "It changed nothing that is written."
+        } else {
+            "It changed nothing."
+        };
+        return format!("{heading}<p class=\"dim\">{what}</p>\n");
+    }
+    let (mut old, mut new) = (before.drawing.clone(), after.drawing.clone());
+    Drawing::mark_changes(&mut old, &mut new);
+    let costs = costs(subject, number);
+    say_costs(&mut new, &costs);
+    let mut out = heading;
+    out.push_str(&rewrites(subject, run));
+    out.push_str(
+        "<p class=\"legend dim\"><span class=\"mark-gone\">gone</span><span class=\"mark-new\">new</span>\
+         <span class=\"mark-changed\">changed</span></p>\n<div class=\"sides\">\n",
+    );
+    for (title, drawing) in [("before", &old), ("after", &new)] {
+        let figure = svg_figure(drawing);
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            out,
+            "<div><h3>{title}</h3><div class=\"scroll\" tabindex=\"0\">{figure}</div></div>"
+        );
+    }
+    out.push_str("</div>\n");
+    let _ = writeln!(
+        out,
+        "<details><summary>Difference as text</summary>{}</details>",
+        diff(&before.text, &after.text)
+    );
+    out
+}
+
+/// What is known of the cost of values that passes up to this one made.
+fn costs(subject: &Subject<'_>, number: usize) -> Vec<(String, CostChange)> {
+    let end = subject.recording.passes[number].rewrites.end;
+    let fused = subject.rewrites[..end]
+        .iter()
+        .filter(|record| record.pass == "fuse");
+    let cost = |record: &Record| Some((record.to.split(' ').next_back()?.to_owned(), record.cost?));
+    fused.filter_map(cost).collect()
+}
+
+/// Writes the cost of each group into its box.
+fn say_costs(drawing: &mut Drawing, costs: &[(String, CostChange)]) {
+    for node in drawing.nodes.iter_mut().filter(|node| node.group.is_some()) {
+        let known = costs.iter().rev().find(|(label, _)| *label == node.key);
+        node.lines.extend(known.map(|(_, cost)| cost_text(*cost)));
+    }
+}
+
+fn cost_text(cost: CostChange) -> String {
+    let nanos = |picos: u64| format!("{:.1}", picos as f64 / 1e3);
+    format!(
+        "cost {} ns, was {} ns",
+        nanos(cost.after),
+        nanos(cost.before)
+    )
+}
+
+/// The rules that acted, with why they hold.
+fn rewrites(subject: &Subject<'_>, run: &PassRun) -> String {
+    let records = &subject.rewrites[run.rewrites.clone()];
+    if records.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from(
+        "<details open><summary>Rules that acted</summary><div class=\"scroll plain\"><table>\n\
+         <tr><th>rule</th><th>on</th><th>became</th><th>because</th></tr>\n",
+    );
+    for record in records.iter().take(REWRITES) {
+        let (from, to) = (escape(&record.from), escape(&record.to));
+        let place = escape(&place_text(subject.file, record.span));
+        let cost = record.cost.map_or(String::new(), |cost| {
+            format!("<br><span class=\"dim\">{}</span>", cost_text(cost))
+        });
+        let because: Vec<String> = record
+            .steps
+            .iter()
+            .map(|step| reason(subject, &step.text(subject.file), &step.rule))
+            .collect();
+        let _ = writeln!(
+            out,
+            "<tr><td class=\"name\">{}</td><td class=\"name\">{from}<br><span class=\"dim\">{place}</span></td>\
+             <td class=\"name\">{to}{cost}</td><td>{}</td></tr>",
+            escape(&record.rules()),
+            because.join("<br>")
+        );
+    }
+    out.push_str("</table></div>");
+    if records.len() > REWRITES {
+        let _ = write!(
+            out,
+            "<p class=\"dim\">{} more</p>",
+            records.len() - REWRITES
+        );
+    }
+    out.push_str("</details>\n");
+    out
+}
+
+/// A step in words, and why its rule holds.
+fn reason(subject: &Subject<'_>, step: &str, rule: &str) -> String {
+    let known = subject
+        .rules
+        .and_then(|rules| rules.infos().iter().find(|info| info.name == rule));
+    let Some(info) = known else {
+        return escape(step);
+    };
+    let source = info.source.as_deref().unwrap_or_default();
+    format!(
+        "{}<br><code>{}</code><br>{}",
+        escape(step),
+        escape(&info.sides),
+        escape(source)
+    )
+}
+
+/// The lines that differ, with some around them.
+fn diff(before: &str, after: &str) -> String {
+    let diff = similar::TextDiff::from_lines(before, after);
+    let text = diff.unified_diff().context_radius(2).to_string();
+    let mut out = String::from("<pre class=\"diff\">");
+    for line in text.lines().take(DIFF_LINES) {
+        let class = match line.as_bytes().first() {
+            Some(b'+') => "plus",
+            Some(b'-') => "minus",
+            _ => "same",
+        };
+        let _ = writeln!(out, "<span class=\"{class}\">{}</span>", escape(line));
+    }
+    if text.lines().count() > DIFF_LINES {
+        out.push_str("...\n");
+    }
+    out.push_str("</pre>");
+    out
+}
+
+/// The module as it is left, with its groups.
+pub(super) fn result(subject: &Subject<'_>) -> String {
+    let Some(last) = subject.recording.states.last() else {
+        return String::new();
+    };
+    let mut drawing = last.drawing.clone();
+    if let Some(number) = subject.recording.passes.len().checked_sub(1) {
+        say_costs(&mut drawing, &costs(subject, number));
+    }
+    let mut out = String::from("<h2 id=\"result\">The result</h2>\n");
+    let groups: Vec<_> = drawing
+        .nodes
+        .iter()
+        .filter_map(|node| Some((node, node.group?)))
+        .collect();
+    if !groups.is_empty() {
+        out.push_str("<h3>Fusion groups</h3>\n<div class=\"scroll plain\"><table>\n");
+        for (node, group) in groups {
+            let cost = node.lines.iter().find(|line| line.starts_with("cost "));
+            let kind = node
+                .lines
+                .iter()
+                .find_map(|line| line.strip_prefix("kind="));
+            let _ = writeln!(
+                out,
+                "<tr><td class=\"name\"><span class=\"swatch\" style=\"background:{}\"></span>{}</td><td>{}</td><td>{}</td></tr>",
+                group_colour(group),
+                escape(&node.title),
+                escape(kind.unwrap_or_default()),
+                escape(cost.map_or("", String::as_str))
+            );
+        }
+        out.push_str("</table></div>\n");
+    }
+    let _ = writeln!(
+        out,
+        "<div class=\"scroll\" tabindex=\"0\">{}</div>",
+        svg_figure(&drawing)
+    );
+    let _ = writeln!(
+        out,
+        "<details><summary>As text</summary><pre>{}</pre></details>",
+        escape(&last.text)
+    );
+    out
+}
+
+/// Loops and instructions of the kernels, where the module is lowered that far.
+pub(super) fn kernels(subject: &Subject<'_>) -> String {
+    let listed = subject.recording.last.as_ref().and_then(kernels::kernels);
+    let mut out = String::from("<h2 id=\"kernels\">Kernels</h2>\n");
+    match listed {
+        None => out.push_str("<p class=\"dim\">The module is not lowered to loops; <code>--lower-to-loops</code> does that.</p>\n"),
+        Some(Err(why)) => {
+            let _ = writeln!(out, "<p>They cannot be compiled: {}</p>", escape(&why));
+        }
+        Some(Ok(Kernels { isa, listings })) => {
+            let _ = writeln!(out, "<p class=\"dim\">{} for {isa}</p>", counted(listings.len()));
+            for (number, listing) in listings.iter().enumerate() {
+                let (op, bytes) = (escape(listing.op), listing.bytes);
+                let _ = writeln!(
+                    out,
+                    "<h3>{}. {op}, {bytes} bytes</h3>\n<details><summary>Loops</summary><pre>{}</pre></details>\n\
+                     <details><summary>Instructions</summary><pre>{}</pre></details>",
+                    number + 1,
+                    escape(&listing.vector_ir),
+                    escape(&listing.assembly)
+                );
+            }
+        }
+    }
+    out
+}
+
+fn counted(kernels: usize) -> String {
+    match kernels {
+        1 => "One kernel".to_owned(),
+        count => format!("{count} kernels"),
+    }
+}

@@ -1,0 +1,99 @@
+//! What `--timing` prints.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::rewrites::TimedRule;
+use super::watch::Timed;
+
+/// The times as a table.
+pub(super) fn table(times: &[Timed], rules: &[TimedRule], pipeline: &str) -> String {
+    let total = total(times);
+    let mut out = format!("pipeline: {pipeline}\n");
+    for timed in times {
+        let time = micros(timed.time);
+        let share = 100.0 * time / total.max(1e-9);
+        out.push_str(&format!("{time:12.1} us  {share:5.1} %  {}\n", timed.name));
+    }
+    out.push_str(&format!("{total:12.1} us  100.0 %  total\n"));
+    if !rules.is_empty() {
+        out.push_str("rules, matching and applying:\n");
+    }
+    for timed in rules {
+        let (matching, applying) = (micros(timed.time.matching), micros(timed.time.applying));
+        let (pass, rule) = (timed.pass, &timed.rule);
+        out.push_str(&format!(
+            "{matching:12.1} us  {applying:12.1} us  {pass}  {rule}\n"
+        ));
+    }
+    out
+}
+
+/// The times as one JSON object, in microseconds, which viewers of Chrome's traces load.
+pub(super) fn trace(times: &[Timed], rules: &[TimedRule], pipeline: &str) -> String {
+    let nanos = |time: Duration| time.as_nanos() as u64;
+    let steps: Vec<Value> = times
+        .iter()
+        .map(|timed| json!({"name": timed.name, "wall_us": micros(timed.time)}))
+        .collect();
+    let rows: Vec<Value> = rules
+        .iter()
+        .map(|timed| {
+            json!({
+                "pass": timed.pass,
+                "rule": timed.rule,
+                "match_ns": nanos(timed.time.matching),
+                "apply_ns": nanos(timed.time.applying),
+            })
+        })
+        .collect();
+    let object = json!({
+        "pipeline": pipeline,
+        "total_us": total(times),
+        "steps": steps,
+        "rules": rows,
+        "traceEvents": events(times, rules),
+    });
+    format!("{object}\n")
+}
+
+/// Steps one after the other in the first row; below each pass, in the second row, its rules.
+fn events(times: &[Timed], rules: &[TimedRule]) -> Vec<Value> {
+    const STEPS: u32 = 1;
+    const RULES: u32 = 2;
+    let mut events = vec![row_name(STEPS, "steps"), row_name(RULES, "rules")];
+    let mut start = 0.0;
+    let mut told: Vec<&str> = Vec::new();
+    for timed in times {
+        events.push(event(STEPS, &timed.name, start, micros(timed.time)));
+        // What a rule took is known for all runs of a pass together.
+        if !told.contains(&timed.name.as_str()) {
+            told.push(&timed.name);
+            let mut below = start;
+            for rule in rules.iter().filter(|rule| rule.pass == timed.name) {
+                let took = micros(rule.time.matching + rule.time.applying);
+                events.push(event(RULES, &rule.rule, below, took));
+                below += took;
+            }
+        }
+        start += micros(timed.time);
+    }
+    events
+}
+
+fn event(row: u32, name: &str, start: f64, took: f64) -> Value {
+    json!({"name": name, "ph": "X", "ts": start, "dur": took, "pid": 1, "tid": row})
+}
+
+fn row_name(row: u32, name: &str) -> Value {
+    json!({"name": "thread_name", "ph": "M", "pid": 1, "tid": row, "args": {"name": name}})
+}
+
+fn micros(time: Duration) -> f64 {
+    time.as_nanos() as f64 / 1e3
+}
+
+fn total(times: &[Timed]) -> f64 {
+    times.iter().map(|timed| micros(timed.time)).sum()
+}

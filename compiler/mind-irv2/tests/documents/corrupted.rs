@@ -1,0 +1,144 @@
+//! Corrupted documents and checkpoints are refused with a place, or mean what they say.
+
+use mind_irv2::checkpoint::{Checkpoint, Source};
+use mind_irv2::{Family, ReadOptions, hf, read, write};
+use mind_weights::WeightFile;
+
+use crate::models::{config, config_json, document, parameters, tensors};
+use crate::writers::{Random, corrupt, safetensors};
+
+/// Words of documents that are put in the place of each other.
+const WORDS: [&str; 24] = [
+    "\"wq\"",
+    "\"wk\"",
+    "\"input\"",
+    "\"output\"",
+    "\"q\"",
+    "\"k\"",
+    "\"layer\"",
+    "\"global\"",
+    "\"weight\"",
+    "\"grad\"",
+    "\"rmsnorm\"",
+    "\"rope\"",
+    "\"token_emb\"",
+    "\"lm_head_weight\"",
+    "null",
+    "0",
+    "1",
+    "-1",
+    "2",
+    "18446744073709551615",
+    "1e999",
+    "\"bf16\"",
+    "true",
+    "[]",
+];
+
+/// A document with words swapped, lines lost, doubled or moved, or bytes changed.
+fn variant(text: &str, random: &mut Random) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let line = |random: &mut Random| random.below(lines.len());
+    match random.below(6) {
+        0 | 1 => {
+            let word = WORDS[random.below(WORDS.len())];
+            let places: Vec<usize> = text.match_indices(word).map(|(at, _)| at).collect();
+            let other = WORDS[random.below(WORDS.len())];
+            match places.is_empty() {
+                true => text.replacen("null", other, 1),
+                false => {
+                    let at = places[random.below(places.len())];
+                    format!("{}{other}{}", &text[..at], &text[at + word.len()..])
+                }
+            }
+        }
+        2 => {
+            let lost = line(random);
+            let kept = lines.iter().enumerate().filter(|(at, _)| *at != lost);
+            kept.map(|(_, line)| *line).collect::<Vec<_>>().join("\n")
+        }
+        3 => {
+            let (one, two) = (line(random), line(random));
+            let mut lines = lines.clone();
+            lines.swap(one, two);
+            lines.join("\n")
+        }
+        4 => {
+            let twice = line(random);
+            let mut lines = lines.clone();
+            lines.insert(twice, lines[twice]);
+            lines.join("\n")
+        }
+        _ => String::from_utf8_lossy(&corrupt(text.as_bytes(), random)).into_owned(),
+    }
+}
+
+#[test]
+fn corrupted_documents() {
+    let own = document(parameters(Family::Qwen3));
+    let text = write(&own);
+    let mut random = Random(21);
+    let (mut refused, mut same, mut other) = (0, 0, 0);
+    for _ in 0..1000 {
+        let variant = variant(&text, &mut random);
+        match read(&variant, &ReadOptions::default()) {
+            Err(found) => {
+                let first = found.first_error().expect("a reason");
+                assert!(first.code.is_some(), "{first:?}");
+                refused += 1;
+            }
+            Ok((read_back, _)) => {
+                // What is accepted is a model of its own, which is written and read like any other.
+                let written = write(&read_back);
+                let (again, _) = read(&written, &ReadOptions::default()).unwrap();
+                assert_eq!(write(&again), written);
+                match read_back.config == own.config {
+                    true => same += 1,
+                    false => other += 1,
+                }
+            }
+        }
+    }
+    println!(
+        "of 1000 corrupted documents {refused} were refused, {same} mean the same model, {other} another"
+    );
+    assert!(refused > 500, "{refused}");
+}
+
+#[test]
+fn corrupted_configurations() {
+    let text = config_json(
+        Family::Llama,
+        r#", "rope_scaling": null, "tie_word_embeddings": false"#,
+    );
+    let mut random = Random(22);
+    let outcome = |variant: &str| hf::document(Some(variant), &[]).is_err();
+    let refused = (0..1000).filter(|_| {
+        let bytes = corrupt(text.as_bytes(), &mut random);
+        outcome(&String::from_utf8_lossy(&bytes))
+    });
+    let refused = refused.count();
+    println!("of 1000 corrupted configurations {refused} were refused");
+    assert!(refused > 300, "{refused}");
+}
+
+#[test]
+fn corrupted_checkpoints() {
+    let config = config(Family::Qwen2);
+    let file = safetensors(&tensors(&config, 23));
+    let mut random = Random(23);
+    let refused = (0..1000).filter(|_| {
+        let bytes = corrupt(&file, &mut random);
+        let Ok(file) = WeightFile::parse(&bytes) else {
+            return true;
+        };
+        let source = Source {
+            name: "m.safetensors".to_owned(),
+            file,
+        };
+        Checkpoint::new(&config, &[source]).is_err()
+    });
+    let refused = refused.count();
+    println!("of 1000 corrupted checkpoints {refused} were refused");
+    assert!(refused > 300, "{refused}");
+}

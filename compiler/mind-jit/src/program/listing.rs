@@ -1,0 +1,68 @@
+//! What kernels are made of, for people to read.
+
+use iced_x86::{Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter};
+use mind_ir::graph::Graph;
+
+use super::build;
+use super::error::ProgramError;
+use crate::kernel::assemble;
+use crate::target::{Isa, TargetInfo};
+
+/// A kernel as text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KernelListing {
+    /// The op that it was made for first.
+    pub op: &'static str,
+    /// Its function in vector IR.
+    pub vector_ir: String,
+    /// Its instructions, one a line with its offset; none where they are not x86-64's.
+    pub assembly: String,
+    /// The size of its code, constants included.
+    pub bytes: usize,
+}
+
+/// The kernels of a verified module at loops level, in the order in which they are first called.
+///
+/// `target` need not be this machine.
+/// Errors: an op without a kernel, places that clash, a kernel that the target cannot run.
+pub fn listings(g: &Graph, target: &TargetInfo) -> Result<Vec<KernelListing>, ProgramError> {
+    mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
+    let unit = build::build(g, target, true)?;
+    let listing = |(function, op): &(crate::vir::Function, &'static str)| {
+        let code = assemble(function, target.isa);
+        let code = code.map_err(|source| ProgramError::Kernel { op, source })?;
+        let is_x86 = target.isa != Isa::Portable || cfg!(target_arch = "x86_64");
+        Ok(KernelListing {
+            op,
+            vector_ir: function.to_string(),
+            assembly: if is_x86 {
+                disassemble(&code)
+            } else {
+                String::new()
+            },
+            bytes: code.len(),
+        })
+    };
+    unit.functions.iter().map(listing).collect()
+}
+
+/// The instructions before the constants, which stand behind them and are addressed from the instruction.
+fn disassemble(code: &[u8]) -> String {
+    let mut decoder = Decoder::with_ip(64, code, 0, DecoderOptions::NONE);
+    let (mut formatter, mut text) = (IntelFormatter::new(), String::new());
+    let mut constants = code.len() as u64;
+    let mut instruction = Instruction::default();
+    while decoder.can_decode() && decoder.ip() < constants {
+        decoder.decode_out(&mut instruction);
+        if instruction.is_invalid() {
+            break;
+        }
+        if instruction.is_ip_rel_memory_operand() {
+            constants = constants.min(instruction.ip_rel_memory_address());
+        }
+        text.push_str(&format!("{:6x}  ", instruction.ip()));
+        formatter.format(&instruction, &mut text);
+        text.push('\n');
+    }
+    text
+}

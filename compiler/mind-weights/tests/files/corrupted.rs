@@ -1,0 +1,71 @@
+//! Corrupted files are refused, or read without harm.
+
+use mind_weights::{WeightFile, WeightType};
+
+use crate::writers::{Meta, Random, Tensor, corrupt, gguf, safetensors};
+
+/// Reads everything that a file holds; what it says must fit in what it has.
+fn read_all(bytes: &[u8]) -> bool {
+    let Ok(file) = WeightFile::parse(bytes) else {
+        return false;
+    };
+    for info in file.tensors() {
+        let Some(view) = file.view(info) else {
+            continue;
+        };
+        assert!(view.bytes.len() <= bytes.len());
+        let mut out = vec![0.0; view.elements()];
+        view.decode_f32(&mut out).unwrap();
+    }
+    true
+}
+
+fn tensors() -> Vec<Tensor> {
+    let mut random = Random(7);
+    let mut all = Vec::new();
+    for (at, rows) in [3, 1, 4, 8].into_iter().enumerate() {
+        let values: Vec<f32> = (0..rows * 5).map(|_| random.real()).collect();
+        all.push(Tensor::f32(&format!("blk.{at}.w"), &[rows, 5], &values));
+    }
+    all
+}
+
+fn survive(valid: &[u8], seed: u64) {
+    let mut random = Random(seed);
+    assert!(read_all(valid));
+    let fine = (0..1000)
+        .filter(|_| read_all(&corrupt(valid, &mut random)))
+        .count();
+    println!(
+        "of 1000 corrupted files {} were refused, {fine} still valid",
+        1000 - fine
+    );
+    assert!(fine < 1000);
+}
+
+#[test]
+fn corrupted_safetensors() {
+    survive(&safetensors(&tensors()), 1);
+}
+
+#[test]
+fn corrupted_gguf() {
+    let mut all = tensors();
+    let mut random = Random(3);
+    for (at, dtype) in WeightType::all().enumerate() {
+        let rows = 2;
+        let bytes = dtype.row_bytes(256).unwrap() * rows;
+        all.push(Tensor {
+            name: format!("blk.{at}.{dtype}"),
+            dtype,
+            shape: vec![rows, 256],
+            bytes: (0..bytes).map(|_| random.bits() as u8).collect(),
+        });
+    }
+    let meta = [
+        ("general.architecture", Meta::Text("llama".to_owned())),
+        ("tokens", Meta::Texts(vec!["a".to_owned(), "b".to_owned()])),
+        ("llama.block_count", Meta::U32(7)),
+    ];
+    survive(&gguf(&meta, &all), 2);
+}

@@ -1,0 +1,272 @@
+"""Computes with NumPy what ops of MIL give that coremltools has no value inference for.
+
+usage: reference.py CASES INFERRED > REFERENCED
+
+CASES is `tools/mind-generate/src/mil_cases.txt`. A case that stands in INFERRED is left out. Elements of inputs
+are those that `mind_generate::mil::Program::element` gives. Written after Core ML's op reference, not after this
+compiler.
+"""
+
+import json
+import re
+import sys
+
+import numpy as np
+
+
+def element(name, at):
+    mixed = (at * 37 + len(name) + ord(name[0])) % 23
+    if name == "i":
+        return float(mixed % 2)
+    return (mixed + 1) / 8 if name == "p" else (mixed - 11) / 8
+
+
+def literal(text):
+    """A typed literal: `tensor<fp32, [2]>([..])`, `fp32(..)`, `string("..")`."""
+    match = re.fullmatch(r'(?:tensor<(\w+), \[([\d, ]*)\]>|(\w+))\((.*)\)', text, re.S)
+    kind, value = match.group(1) or match.group(3), match.group(4)
+    if kind == "string":
+        return value.strip('"')
+    value = re.sub(r"-?0x[0-9a-f.]+p[+-]\d+", lambda found: repr(float.fromhex(found.group())), value)
+    array = np.array(json.loads(value), dtype=np.float64 if kind.startswith("fp") else np.int64 if "int" in kind else bool)
+    if match.group(2) is not None:
+        array = array.reshape([int(extent) for extent in match.group(2).split(",")])
+    return array
+
+
+def split(text):
+    """The parts of a list, nested brackets aside."""
+    parts, depth, start = [], 0, 0
+    for at, letter in enumerate(text):
+        depth += letter in "([<{"
+        depth -= letter in ")]>}"
+        if letter == "," and depth == 0:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    return [part for part in parts + [text[start:].strip()] if part]
+
+
+def windows(x, kernel, args, fill):
+    """What each window of `x` reads, as [N, C, .., positions], and whether it is padding."""
+    spatial = len(kernel)
+    strides = args.get("strides", np.ones(spatial, int))
+    dilations = args.get("dilations", np.ones(spatial, int))
+    kind = args.get("pad_type", "valid")
+    pads = np.zeros(2 * spatial, int)
+    if kind == "custom":
+        pads = args["pad"]
+    elif kind == "same":
+        for at in range(spatial):
+            extent = x.shape[2 + at]
+            reach = (kernel[at] - 1) * dilations[at] + 1
+            total = max(0, int((-(-extent // strides[at]) - 1) * strides[at] + reach - extent))
+            pads[2 * at], pads[2 * at + 1] = total // 2, total - total // 2
+    around = [(0, 0), (0, 0)] + [(pads[2 * at], pads[2 * at + 1]) for at in range(spatial)]
+    inside = np.pad(np.ones_like(x), around)
+    x = np.pad(x, around, constant_values=fill)
+    counts = [
+        (x.shape[2 + at] - ((kernel[at] - 1) * dilations[at] + 1)) // strides[at] + 1 for at in range(spatial)
+    ]
+    reads, real = [], []
+    for tap in np.ndindex(*kernel):
+        place = tuple(
+            slice(tap[at] * dilations[at], tap[at] * dilations[at] + (counts[at] - 1) * strides[at] + 1, strides[at])
+            for at in range(spatial)
+        )
+        reads.append(x[(slice(None), slice(None)) + place])
+        real.append(inside[(slice(None), slice(None)) + place])
+    return np.stack(reads, -1), np.stack(real, -1)
+
+
+def conv(args):
+    x, weight, groups = args["x"], args["weight"], int(args.get("groups", 1))
+    reads, _ = windows(x, weight.shape[2:], args, 0.0)
+    outputs = []
+    for o in range(weight.shape[0]):
+        each = weight.shape[1]
+        first = o // (weight.shape[0] // groups) * each
+        taps = weight[o].reshape(each, -1)
+        outputs.append(np.einsum("nc...t,ct->n...", reads[:, first : first + each], taps))
+    result = np.stack(outputs, 1)
+    if "bias" in args:
+        result = result + args["bias"].reshape((-1,) + (1,) * (x.ndim - 2))
+    return result
+
+
+def max_pool(args):
+    return windows(args["x"], args["kernel_sizes"], args, -np.inf)[0].max(-1)
+
+
+def avg_pool(args):
+    reads, real = windows(args["x"], args["kernel_sizes"], args, 0.0)
+    count = real.sum(-1) if args.get("exclude_padding_from_average", False) else reads.shape[-1]
+    return reads.sum(-1) / count
+
+
+def channels(args, name, default):
+    shape = (-1,) + (1,) * (args["x"].ndim - 2)
+    return np.asarray(args[name]).reshape(shape) if name in args else default
+
+
+def batch_norm(args):
+    mean, variance = channels(args, "mean", None), channels(args, "variance", None)
+    scale = channels(args, "gamma", 1.0) / np.sqrt(variance + args["epsilon"])
+    return (args["x"] - mean) * scale + channels(args, "beta", 0.0)
+
+
+def instance_norm(args):
+    axes = tuple(range(2, args["x"].ndim))
+    mean, variance = args["x"].mean(axes, keepdims=True), args["x"].var(axes, keepdims=True)
+    scale = channels(args, "gamma", 1.0) / np.sqrt(variance + args["epsilon"])
+    return (args["x"] - mean) * scale + channels(args, "beta", 0.0)
+
+
+def blocks(args, factor, apart, order):
+    n, c, h, w = args["x"].shape
+    f = int(args[factor])
+    sizes = {"n": n, "c": c, "h": h, "w": w, "f": f, "C": c // (f * f), "H": h // f, "W": w // f}
+    x = args["x"].reshape([sizes[letter] for letter in apart]).transpose(order)
+    shape = x.shape
+    if "C" in apart:
+        return x.reshape(n, c // (f * f), h * f, w * f)
+    return x.reshape(n, c * f * f, h // f, w // f)
+
+
+def dequantized(data, scale, offset=0):
+    return scale * (data - offset)
+
+
+def l2_norm(args):
+    return args["x"] / np.sqrt((args["x"] ** 2).sum((-3, -2, -1), keepdims=True) + args["epsilon"])
+
+
+def attention(args):
+    scores = args["query"] @ args["key"].swapaxes(-1, -2) / np.sqrt(args["query"].shape[-1])
+    scores = scores + args.get("attn_mask", 0.0)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True) @ args["value"]
+
+
+def bands(args):
+    rows, columns = np.indices(args["x"].shape[-2:])
+    return np.where((rows - columns <= args["lower"]) & (columns - rows <= args["upper"]), args["x"], 0.0)
+
+
+def updated(args):
+    x = args["x"].copy()
+    place = tuple(slice(*bounds) for bounds in zip(args["begin"], args["end"], args["stride"]))
+    x[place] = args["update"]
+    return x
+
+
+def softplus(args):
+    alpha, beta = channels(args, "alpha", 1.0), channels(args, "beta", 1.0)
+    return alpha * np.log1p(np.exp(beta * args["x"]))
+
+
+def gathered(args):
+    x, indices, axis = args["x"], args["indices"].astype(int), int(args["axis"])
+    if int(args["batch_dims"]) == 0:
+        return np.take(x, indices, axis)
+    return np.stack([np.take(own, places, axis - 1) for own, places in zip(x, indices)])
+
+
+def tops(args):
+    order = np.argsort(-args["x"], -1, kind="stable")[..., : int(args["k"])]
+    return [np.take_along_axis(args["x"], order, -1), order]
+
+
+def compressed(args):
+    data, scale, offset = (args.get(name) for name in ("quantized_data", "scale", "zero_point"))
+    along = lambda factor: factor.reshape(-1, 1) if np.ndim(factor) == 1 else factor
+    return dequantized(data, along(scale), along(offset))
+
+
+OPS = {
+    "conv": conv,
+    "max_pool": max_pool,
+    "avg_pool": avg_pool,
+    "batch_norm": batch_norm,
+    "instance_norm": instance_norm,
+    "depth_to_space": lambda args: blocks(args, "block_size", "nffChw", (0, 3, 4, 1, 5, 2)),
+    "pixel_shuffle": lambda args: blocks(args, "upscale_factor", "nCffhw", (0, 1, 4, 2, 5, 3)),
+    "space_to_depth": lambda args: blocks(args, "block_size", "ncHfWf", (0, 3, 5, 1, 2, 4)),
+    "pixel_unshuffle": lambda args: blocks(args, "downscale_factor", "ncHfWf", (0, 1, 3, 5, 2, 4)),
+    "silu": lambda args: args["x"] / (1 + np.exp(-args["x"])),
+    "gelu": lambda args: args["x"] / 2 * (1 + np.vectorize(__import__("math").erf)(args["x"] / np.sqrt(2))),
+    "softplus_parametric": softplus,
+    "prelu": lambda args: np.where(args["x"] >= 0, args["x"], args["x"] * channels(args, "alpha", 0.0)),
+    "l2_norm": l2_norm,
+    "scaled_dot_product_attention": attention,
+    "band_part": bands,
+    "slice_update": updated,
+    "gather": gathered,
+    "gather_along_axis": lambda args: np.take_along_axis(args["x"], args["indices"], int(args["axis"])),
+    "gather_nd": lambda args: args["x"][tuple(args["indices"].T)],
+    "topk": tops,
+    "argsort": lambda args: np.argsort(args["x"] if args["ascending"] else -args["x"], int(args["axis"]), kind="stable"),
+    "one_hot": lambda args: np.where(
+        np.arange(int(args["one_hot_vector_size"])) == args["indices"][:, None], args["on_value"], args["off_value"]
+    ),
+    "constexpr_affine_dequantize": compressed,
+    "constexpr_blockwise_shift_scale": lambda args: args["data"] * args["scale"],
+    "constexpr_lut_to_dense": lambda args: args["lut"].reshape(-1)[args["indices"]],
+    "dequantize": lambda args: dequantized(args["input"], args["scale"], args["zero_point"]),
+    "add": lambda args: args["x"] + args["y"],
+    "fill_like": lambda args: np.full(args["ref_tensor"].shape, args["value"]),
+    "fill": lambda args: np.full(args["shape"], args["value"]),
+    "range_1d": lambda args: np.arange(args["start"], args["end"], args["step"]),
+    "shape": lambda args: np.array(args["x"].shape),
+    "identity": lambda args: args["x"],
+    "reshape_like": lambda args: args["x"].reshape(3, 2),
+}
+
+
+def run(case):
+    head, body = case.split("\n", 1)
+    params, rest = re.match(r"in (.*)\n(.*)\nout", body, re.S).groups()
+    env = {}
+    for ty, extents, name in re.findall(r"tensor<(@|\w+), \[([\d, ]*)\]> (\w+)", params):
+        shape = [int(extent) for extent in extents.split(",")]
+        env[name] = np.array([element(name, at) for at in range(int(np.prod(shape)))]).reshape(shape)
+        if ty != "@":
+            env[name] = env[name].astype(np.int64)
+    for statement in re.findall(r"([^;]+);", rest.replace("@", "fp32")):
+        left, op, given = re.fullmatch(r"\s*(.*?) = (\w+)\((.*)\)(?:\[(.*)\])?", statement, re.S).group(1, 2, 3)
+        attributes = re.fullmatch(r".*?\)\[(.*)\]", statement.strip(), re.S) if "()[" in statement else None
+        args = {}
+        for pair in split(attributes.group(1) if attributes else given):
+            name, value = pair.split(" = ", 1)
+            if value.startswith("("):
+                args[name] = [env.get(own) for own in split(value[1:-1])]
+            else:
+                args[name] = env[value] if value in env else literal(value)
+        results = OPS[op](args)
+        names = re.findall(r"> (\w+)", left)
+        for name, result in zip(names, results if isinstance(results, list) else [results]):
+            env[name] = result
+    outputs = re.search(r"\nout (.*)", case).group(1).split(", ")
+    return [np.asarray(env[name], dtype=np.float32).ravel().tolist() for name in outputs]
+
+
+def main(cases, inferred):
+    with open(inferred) as file:
+        known = json.load(file)
+    lines = []
+    with open(cases) as file:
+        paragraphs = [text for text in file.read().rstrip("\n").split("\n\n") if text.startswith("op ")]
+    for at, case in enumerate(paragraphs):
+        key = "%03d-%s" % (at, case.split("\n", 1)[0][3:])
+        if key not in known:
+            try:
+                lines.append('  "%s": %s' % (key, json.dumps(run(case))))
+            except Exception as error:
+                print("%s: %s %s" % (key, type(error).__name__, error), file=sys.stderr)
+    print("{\n" + ",\n".join(lines) + "\n}")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
+    main(sys.argv[1], sys.argv[2])

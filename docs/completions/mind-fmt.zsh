@@ -1,0 +1,42 @@
+#compdef mind-fmt
+
+autoload -U is-at-least
+
+_mind-fmt() {
+    typeset -A opt_args
+    typeset -a _arguments_options
+    local ret=1
+
+    if is-at-least 5.2; then
+        _arguments_options=(-s -S -C)
+    else
+        _arguments_options=(-s -C)
+    fi
+
+    local context curcontext="$curcontext" state line
+    _arguments "${_arguments_options[@]}" : \
+'--from=[the input'\''s format, instead of telling it from the content]:FORMAT:(mic1 mic2 core mil mil-primer)' \
+'--profile=[which ops, dtypes and dimensions the module may use]:PROFILE:(core-v1 extended)' \
+'--diagnostic-format=[how errors are shown]:FORM:(text json)' \
+'--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
+'--check[write nothing; print what would change, as a diff]' \
+'--drop-comments[leave comments out, as canonical text has none]' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+'*::FILE -- the modules; `-` is standard input, which is printed:_default' \
+&& ret=0
+}
+
+(( $+functions[_mind-fmt_commands] )) ||
+_mind-fmt_commands() {
+    local commands; commands=()
+    _describe -t commands 'mind-fmt commands' commands "$@"
+}
+
+if [ "$funcstack[1]" = "_mind-fmt" ]; then
+    _mind-fmt "$@"
+else
+    compdef _mind-fmt mind-fmt
+fi

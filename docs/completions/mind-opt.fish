@@ -1,0 +1,98 @@
+complete -c mind-opt -l from -d 'the input\'s format, instead of telling it from the content' -r -f -a "mic1\t''
+mic2\t''
+core\t''
+mil\t''
+mil-primer\t''"
+complete -c mind-opt -l profile -d 'which ops, dtypes and dimensions the module may use' -r -f -a "core-v1\t''
+extended\t''"
+complete -c mind-opt -l diagnostic-format -d 'how errors are shown' -r -f -a "text\t''
+json\t''"
+complete -c mind-opt -l to -d 'the output\'s format; the input\'s own, or Core text, where not given' -r -f -a "mic1\t''
+mic2\t''
+core\t''
+mil\t''
+mil-primer\t''"
+complete -c mind-opt -s o -d 'write there, not to standard output' -r
+complete -c mind-opt -l ane-report -d 'print, instead of the module, which of its MIL ops run on the neural engine, and why' -r -f -a "text\t''
+json\t''"
+complete -c mind-opt -l diff -d 'print how the module OLD differs from FILE as a graph, and exit with 1 if it does' -r
+complete -c mind-opt -l verify -d 'Checks every rule of every op; every tool does so on reading, too' -r
+complete -c mind-opt -l canonicalize -l canonicalise -d 'Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, writes out defaults and types' -r
+complete -c mind-opt -l fold -d 'Replaces values by cheaper equal ones, found by rules in an e-graph and chosen by cost' -r
+complete -c mind-opt -l fuse -d 'Gathers ops into fused ones with a body, where that saves launches or memory traffic' -r
+complete -c mind-opt -l unfuse -d 'Puts the bodies of fused ops back in line, the inverse of fuse' -r
+complete -c mind-opt -l cse -d 'Merges ops of one kind with the same operands, attributes and bodies' -r
+complete -c mind-opt -l dce -d 'Removes ops, and results of fused ones, that no output depends on; inputs stay, being the module\'s interface' -r
+complete -c mind-opt -l renumber -d 'Moves inputs to the front and numbers all values from 0 in text order' -r
+complete -c mind-opt -l specialize -d 'Puts numbers in the place of symbolic dimensions, and of `?` in inputs' -r
+complete -c mind-opt -l lower-to-tensor -d 'Lowers core ops to the tensor dialect: broadcasts written out, arithmetic as maps, fused ops as groups; constants and inputs stay' -r
+complete -c mind-opt -l lower-to-loops -d 'Lowers to kernels over tiled loops: groups become one kernel where they can, views move nothing, results get places in memory; core ops go by way of the tensor dialect' -r
+complete -c mind-opt -l lower-to-mil -d 'Lowers core and tensor ops to the mil dialect: halves for floats, constants cast once, what MIL cannot say refused by name' -r
+complete -c mind-opt -l pass-pipeline -d 'the passes as text: `canonicalize,cse`, options in braces' -r
+complete -c mind-opt -s O -d 'a named pipeline; all keep every bit of the results' -r -f -a "0\t''
+1\t''
+2\t''
+3\t''"
+complete -c mind-opt -l rules -d 'use the rules of this file too; may be repeated' -r
+complete -c mind-opt -l fast-math -d 'let rules of these classes change bits; all of them where none is named' -r -f -a "nsz\t''
+nnan\t''
+reassoc\t''
+approx\t''"
+complete -c mind-opt -l only-rule -d 'let only these rules and patterns act' -r
+complete -c mind-opt -l disable-rule -d 'keep these rules and patterns from acting' -r
+complete -c mind-opt -l allow-unchecked-rule -d 'let these rules act although no check could exercise them' -r
+complete -c mind-opt -l check-rules -d 'check the rules of these files, or the shipped ones, by evaluating both sides' -r
+complete -c mind-opt -l draws -d 'how many modules to try for each rule and dtype' -r
+complete -c mind-opt -l check-seed -d 'draw other modules and values' -r
+complete -c mind-opt -l format -d 'how the result of --check-rules is shown' -r -f -a "text\t''
+json\t''"
+complete -c mind-opt -l verify-each -d 'verify after every pass' -r -f -a "true\t''
+false\t''"
+complete -c mind-opt -l timing -d 'print how long everything took' -r -f -a "tree\t''
+json\t''"
+complete -c mind-opt -l stats -d 'print what the passes counted' -r -f -a "text\t''
+json\t''"
+complete -c mind-opt -l print-ir-before -d 'print the module before these passes' -r -f -a "verify\t''
+canonicalize\t''
+fold\t''
+fuse\t''
+unfuse\t''
+cse\t''
+dce\t''
+renumber\t''
+specialize\t''
+lower-to-tensor\t''
+lower-to-loops\t''
+lower-to-mil\t''"
+complete -c mind-opt -l print-ir-after -d 'print the module after these passes' -r -f -a "verify\t''
+canonicalize\t''
+fold\t''
+fuse\t''
+unfuse\t''
+cse\t''
+dce\t''
+renumber\t''
+specialize\t''
+lower-to-tensor\t''
+lower-to-loops\t''
+lower-to-mil\t''"
+complete -c mind-opt -l print-ir-tree-dir -d 'write the module after every pass to a file of its own' -r
+complete -c mind-opt -l report -d 'write a page: the graph before and after every pass, rules, groups, kernels, times' -r
+complete -c mind-opt -l pass-pipeline-crash-reproducer -d 'when a pass fails, write the module before it and the passes left to run' -r
+complete -c mind-opt -l remarks -d 'say what rules did (`passed`) and why they did not act (`missed`), of all rules or of those whose names match' -r
+complete -c mind-opt -l explain -d 'say which rules led to a value of the output (`%7`, `out:0`), to all of them, or how a rule fared on a line of the input' -r
+complete -c mind-opt -l opt-bisect-limit -d 'make N rewrites, or N of one rule, and no more; -1 makes all and lists them numbered' -r
+complete -c mind-opt -l dump-egraph -d 'draw the e-graph of a region of `fold` or `fuse`, as `.dot` or `.svg`' -r
+complete -c mind-opt -l dump-egraph-region -d 'draw region N instead of the first, which is 0; those of all passes count' -r
+complete -c mind-opt -l list-passes -d 'describe all passes, or one' -r
+complete -c mind-opt -l list-rules -d 'describe all rules, one, or those of a topic' -r
+complete -c mind-opt -l no-input-limits -d 'lift the limits on size, nodes and strings, for input you trust'
+complete -c mind-opt -l split-input-file -d 'take the input apart at lines `# -----` and work on each part alone'
+complete -c mind-opt -l verify-diagnostics -d 'print nothing and check the diagnostics against `expected-error {{...}}` comments'
+complete -c mind-opt -l run-reproducer -d 'run the pipeline that stands in the file itself'
+complete -c mind-opt -l print-ir-after-all -d 'print the module after every pass'
+complete -c mind-opt -l print-ir-after-change -d 'print what each pass changed, as a diff'
+complete -c mind-opt -l show-dialects -d 'describe all dialects and their ops'
+complete -c mind-opt -l lit-features -d 'name the features that tests may require'
+complete -c mind-opt -s h -l help -d 'Print help'
+complete -c mind-opt -s V -l version -d 'Print version'

@@ -1,0 +1,90 @@
+#compdef mind-opt
+
+autoload -U is-at-least
+
+_mind-opt() {
+    typeset -A opt_args
+    typeset -a _arguments_options
+    local ret=1
+
+    if is-at-least 5.2; then
+        _arguments_options=(-s -S -C)
+    else
+        _arguments_options=(-s -C)
+    fi
+
+    local context curcontext="$curcontext" state line
+    _arguments "${_arguments_options[@]}" : \
+'--from=[the input'\''s format, instead of telling it from the content]:FORMAT:(mic1 mic2 core mil mil-primer)' \
+'--profile=[which ops, dtypes and dimensions the module may use]:PROFILE:(core-v1 extended)' \
+'--diagnostic-format=[how errors are shown]:FORM:(text json)' \
+'--to=[the output'\''s format; the input'\''s own, or Core text, where not given]:FORMAT:(mic1 mic2 core mil mil-primer)' \
+'-o+[write there, not to standard output]:OUT:_default' \
+'--ane-report=[print, instead of the module, which of its MIL ops run on the neural engine, and why]::FORM:(text json)' \
+'--diff=[print how the module OLD differs from FILE as a graph, and exit with 1 if it does]:OLD:_default' \
+'*--verify=[Checks every rule of every op; every tool does so on reading, too]::OPTIONS:_default' \
+'*--canonicalize=[Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, writes out defaults and types]::NAME=VALUE ...:_default' \
+'*--canonicalise=[Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, writes out defaults and types]::NAME=VALUE ...:_default' \
+'*--fold=[Replaces values by cheaper equal ones, found by rules in an e-graph and chosen by cost]::NAME=VALUE ...:_default' \
+'*--fuse=[Gathers ops into fused ones with a body, where that saves launches or memory traffic]::NAME=VALUE ...:_default' \
+'*--unfuse=[Puts the bodies of fused ops back in line, the inverse of fuse]::OPTIONS:_default' \
+'*--cse=[Merges ops of one kind with the same operands, attributes and bodies]::OPTIONS:_default' \
+'*--dce=[Removes ops, and results of fused ones, that no output depends on; inputs stay, being the module'\''s interface]::OPTIONS:_default' \
+'*--renumber=[Moves inputs to the front and numbers all values from 0 in text order]::OPTIONS:_default' \
+'*--specialize=[Puts numbers in the place of symbolic dimensions, and of \`?\` in inputs]::NAME=VALUE ...:_default' \
+'*--lower-to-tensor=[Lowers core ops to the tensor dialect\: broadcasts written out, arithmetic as maps, fused ops as groups; constants and inputs stay]::OPTIONS:_default' \
+'*--lower-to-loops=[Lowers to kernels over tiled loops\: groups become one kernel where they can, views move nothing, results get places in memory; core ops go by way of the tensor dialect]::NAME=VALUE ...:_default' \
+'*--lower-to-mil=[Lowers core and tensor ops to the mil dialect\: halves for floats, constants cast once, what MIL cannot say refused by name]::NAME=VALUE ...:_default' \
+'(-O)--pass-pipeline=[the passes as text\: \`canonicalize,cse\`, options in braces]:TEXT:_default' \
+'-O+[a named pipeline; all keep every bit of the results]:LEVEL:(0 1 2 3)' \
+'*--rules=[use the rules of this file too; may be repeated]:FILE:_default' \
+'*--fast-math=[let rules of these classes change bits; all of them where none is named]::CLASS,...:(nsz nnan reassoc approx)' \
+'*--only-rule=[let only these rules and patterns act]:NAME,...:_default' \
+'*--disable-rule=[keep these rules and patterns from acting]:NAME,...:_default' \
+'*--allow-unchecked-rule=[let these rules act although no check could exercise them]:NAME,...:_default' \
+'*--check-rules=[check the rules of these files, or the shipped ones, by evaluating both sides]::FILE:_default' \
+'--draws=[how many modules to try for each rule and dtype]:N:_default' \
+'--check-seed=[draw other modules and values]:N:_default' \
+'--format=[how the result of --check-rules is shown]:FORM:(text json)' \
+'--verify-each=[verify after every pass]::true|false:(true false)' \
+'--timing=[print how long everything took]::FORM:(tree json)' \
+'--stats=[print what the passes counted]::FORM:(text json)' \
+'--print-ir-before=[print the module before these passes]:PASS,...:(verify canonicalize fold fuse unfuse cse dce renumber specialize lower-to-tensor lower-to-loops lower-to-mil)' \
+'--print-ir-after=[print the module after these passes]:PASS,...:(verify canonicalize fold fuse unfuse cse dce renumber specialize lower-to-tensor lower-to-loops lower-to-mil)' \
+'--print-ir-tree-dir=[write the module after every pass to a file of its own]:DIR:_default' \
+'(--split-input-file)--report=[write a page\: the graph before and after every pass, rules, groups, kernels, times]:FILE:_default' \
+'--pass-pipeline-crash-reproducer=[when a pass fails, write the module before it and the passes left to run]:FILE:_default' \
+'--remarks=[say what rules did (\`passed\`) and why they did not act (\`missed\`), of all rules or of those whose names match]:KIND[:REGEX],...:_default' \
+'--explain=[say which rules led to a value of the output (\`%7\`, \`out\:0\`), to all of them, or how a rule fared on a line of the input]::VALUE|RULE@LINE:_default' \
+'--opt-bisect-limit=[make N rewrites, or N of one rule, and no more; -1 makes all and lists them numbered]:[RULE:]N:_default' \
+'--dump-egraph=[draw the e-graph of a region of \`fold\` or \`fuse\`, as \`.dot\` or \`.svg\`]:FILE:_default' \
+'--dump-egraph-region=[draw region N instead of the first, which is 0; those of all passes count]:N:_default' \
+'--list-passes=[describe all passes, or one]::NAME:_default' \
+'--list-rules=[describe all rules, one, or those of a topic]::NAME|TOPIC:_default' \
+'--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
+'--split-input-file[take the input apart at lines \`# -----\` and work on each part alone]' \
+'--verify-diagnostics[print nothing and check the diagnostics against \`expected-error {{...}}\` comments]' \
+'(-O --pass-pipeline)--run-reproducer[run the pipeline that stands in the file itself]' \
+'--print-ir-after-all[print the module after every pass]' \
+'--print-ir-after-change[print what each pass changed, as a diff]' \
+'--show-dialects[describe all dialects and their ops]' \
+'--lit-features[name the features that tests may require]' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+'::FILE -- the module; `-` is standard input:_default' \
+&& ret=0
+}
+
+(( $+functions[_mind-opt_commands] )) ||
+_mind-opt_commands() {
+    local commands; commands=()
+    _describe -t commands 'mind-opt commands' commands "$@"
+}
+
+if [ "$funcstack[1]" = "_mind-opt" ]; then
+    _mind-opt "$@"
+else
+    compdef _mind-opt mind-opt
+fi

@@ -1,0 +1,53 @@
+#compdef mind-reduce
+
+autoload -U is-at-least
+
+_mind-reduce() {
+    typeset -A opt_args
+    typeset -a _arguments_options
+    local ret=1
+
+    if is-at-least 5.2; then
+        _arguments_options=(-s -S -C)
+    else
+        _arguments_options=(-s -C)
+    fi
+
+    local context curcontext="$curcontext" state line
+    _arguments "${_arguments_options[@]}" : \
+'--from=[the input'\''s format, instead of telling it from the content]:FORMAT:(mic1 mic2 core mil mil-primer)' \
+'--profile=[which ops, dtypes and dimensions the module may use]:PROFILE:(core-v1 extended)' \
+'--diagnostic-format=[how errors are shown]:FORM:(text json)' \
+'--test=[what is interesting\: a file for which CMD exits with 0, a crash of the passes (\`@crash\`), or results of the passes'\'' output that differ from those of their input (\`@differs\`)]:CMD|@crash|@differs:_default' \
+'-o+[write there, not to standard output]:OUT:_default' \
+'--to=[the output'\''s format; the input'\''s own, or Core text, where not given]:FORMAT:(mic1 mic2 core mil mil-primer)' \
+'--trials=[how often the test is made at most]:N:_default' \
+'(-O)--pass-pipeline=[the passes that are suspected, as text; those of -O2 where nothing is said]:TEXT:_default' \
+'-O+[a named pipeline]:LEVEL:(0 1 2 3)' \
+'--engine=[what runs the passes'\'' output for \`@differs\`; with \`jit\` no passes run where nothing is said]:ENGINE:(interp jit)' \
+'*--rules=[use the rules of this file too; may be repeated]:FILE:_default' \
+'*--fast-math=[let rules of these classes change bits; all of them where none is named]::CLASS,...:(nsz nnan reassoc approx)' \
+'*--only-rule=[let only these rules and patterns act]:NAME,...:_default' \
+'*--disable-rule=[keep these rules and patterns from acting]:NAME,...:_default' \
+'*--allow-unchecked-rule=[let these rules act although no check could exercise them]:NAME,...:_default' \
+'--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
+'--bisect[name the first rewrite that makes the passes'\'' output interesting; CMD is given that output]' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':FILE -- the module; `-` is standard input:_default' \
+&& ret=0
+}
+
+(( $+functions[_mind-reduce_commands] )) ||
+_mind-reduce_commands() {
+    local commands; commands=()
+    _describe -t commands 'mind-reduce commands' commands "$@"
+}
+
+if [ "$funcstack[1]" = "_mind-reduce" ]; then
+    _mind-reduce "$@"
+else
+    compdef _mind-reduce mind-reduce
+fi

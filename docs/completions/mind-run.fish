@@ -1,0 +1,27 @@
+complete -c mind-run -l from -d 'the input\'s format, instead of telling it from the content' -r -f -a "mic1\t''
+mic2\t''
+core\t''
+mil\t''
+mil-primer\t''"
+complete -c mind-run -l profile -d 'which ops, dtypes and dimensions the module may use' -r -f -a "core-v1\t''
+extended\t''"
+complete -c mind-run -l diagnostic-format -d 'how errors are shown' -r -f -a "text\t''
+json\t''"
+complete -c mind-run -l inputs -d 'arrays for the inputs, by name; bf16 as uint16' -r
+complete -c mind-run -l random -d 'make up the arrays that are not given, reproducibly' -r
+complete -c mind-run -l dim -d 'the extent of a symbolic dimension; `?` for all unnamed ones' -r
+complete -c mind-run -l engine -d 'what runs the module: machine code, unless it is MIL or lowered to loops already' -r -f -a "jit\t''
+interp\t''"
+complete -c mind-run -l isa -d 'the instruction set to compile for; this machine\'s widest unless given' -r -f -a "avx512\t''
+avx2\t''
+portable\t''"
+complete -c mind-run -l threads -d 'threads; as many as the machine has unless given' -r
+complete -c mind-run -l outputs -d 'write the outputs there as out0, out1, ..., instead of printing them; bf16 as uint16' -r
+complete -c mind-run -l format -d 'how outputs and times are printed' -r -f -a "text\t''
+json\t''"
+complete -c mind-run -l memory-limit -d 'bytes for the inputs, and for the values alive at one time; K, M, G for KiB, ...' -r
+complete -c mind-run -l no-input-limits -d 'lift the limits on size, nodes and strings, for input you trust'
+complete -c mind-run -l bench -d 'print compile and run times instead of the outputs'
+complete -c mind-run -l full -d 'print every element of the outputs'
+complete -c mind-run -s h -l help -d 'Print help'
+complete -c mind-run -s V -l version -d 'Print version'

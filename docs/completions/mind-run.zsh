@@ -1,0 +1,51 @@
+#compdef mind-run
+
+autoload -U is-at-least
+
+_mind-run() {
+    typeset -A opt_args
+    typeset -a _arguments_options
+    local ret=1
+
+    if is-at-least 5.2; then
+        _arguments_options=(-s -S -C)
+    else
+        _arguments_options=(-s -C)
+    fi
+
+    local context curcontext="$curcontext" state line
+    _arguments "${_arguments_options[@]}" : \
+'--from=[the input'\''s format, instead of telling it from the content]:FORMAT:(mic1 mic2 core mil mil-primer)' \
+'--profile=[which ops, dtypes and dimensions the module may use]:PROFILE:(core-v1 extended)' \
+'--diagnostic-format=[how errors are shown]:FORM:(text json)' \
+'--inputs=[arrays for the inputs, by name; bf16 as uint16]:IN.npz:_default' \
+'--random=[make up the arrays that are not given, reproducibly]:SEED:_default' \
+'*--dim=[the extent of a symbolic dimension; \`?\` for all unnamed ones]:NAME=EXTENT:_default' \
+'--engine=[what runs the module\: machine code, unless it is MIL or lowered to loops already]:ENGINE:(jit interp)' \
+'--isa=[the instruction set to compile for; this machine'\''s widest unless given]:ISA:(avx512 avx2 portable)' \
+'--threads=[threads; as many as the machine has unless given]:N:_default' \
+'--outputs=[write the outputs there as out0, out1, ..., instead of printing them; bf16 as uint16]:OUT.npz:_default' \
+'--format=[how outputs and times are printed]:FORM:(text json)' \
+'--memory-limit=[bytes for the inputs, and for the values alive at one time; K, M, G for KiB, ...]:SIZE:_default' \
+'--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
+'--bench[print compile and run times instead of the outputs]' \
+'--full[print every element of the outputs]' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':FILE -- the module; `-` is standard input:_default' \
+&& ret=0
+}
+
+(( $+functions[_mind-run_commands] )) ||
+_mind-run_commands() {
+    local commands; commands=()
+    _describe -t commands 'mind-run commands' commands "$@"
+}
+
+if [ "$funcstack[1]" = "_mind-run" ]; then
+    _mind-run "$@"
+else
+    compdef _mind-run mind-run
+fi

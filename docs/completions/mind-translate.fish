@@ -1,0 +1,40 @@
+complete -c mind-translate -l from -d 'the input\'s format, instead of telling it from the content' -r -f -a "mic1\t''
+mic2\t''
+core\t''
+mil\t''
+mil-primer\t''"
+complete -c mind-translate -l profile -d 'which ops, dtypes and dimensions the module may use' -r -f -a "core-v1\t''
+extended\t''"
+complete -c mind-translate -l diagnostic-format -d 'how errors are shown' -r -f -a "text\t''
+json\t''"
+complete -c mind-translate -l to -d 'the output\'s format; MIL and packages are lowered to, where the module is no program; with `--patch` the input\'s own where not given' -r -f -a "mic1\t''
+mic2\t''
+core\t''
+mil\t''
+mil-primer\t''
+mlpackage\t''
+c\t''
+dot\t''
+svg\t''
+html\t''"
+complete -c mind-translate -s o -d 'write there, not to standard output; a package is a folder and needs it' -r
+complete -c mind-translate -l patch -d 'make the edits of this JSON file first, all or none; `docs/patching.md` describes them' -r
+complete -c mind-translate -l function -d 'what the function of a C file is called' -r
+complete -c mind-translate -l precision -d 'what f32 becomes' -r -f -a "fp16\t''
+fp32\t''"
+complete -c mind-translate -l io -d 'which types the program takes and gives: `ane` fp16 and narrow integers, `coreml` also fp32 and int32' -r -f -a "ane\t''
+coreml\t''"
+complete -c mind-translate -l layout -d 'products with a constant matrix as 1x1 convolutions over [B, C, 1, S]: always, never, or from 32 rows' -r -f -a "auto\t''
+ane\t''
+keep\t''"
+complete -c mind-translate -l opset -d 'the opset' -r -f -a "ios15\t''
+ios16\t''
+ios17\t''
+ios18\t''
+ios26\t''"
+complete -c mind-translate -l build-info -d 'what the program says of its making, instead of the tool\'s own name' -r
+complete -c mind-translate -l no-input-limits -d 'lift the limits on size, nodes and strings, for input you trust'
+complete -c mind-translate -l token-report -d 'print how many bytes and tokens the module takes in every format, and as JSON'
+complete -c mind-translate -l main -d 'make a C file a program that reads inputs from stdin and writes outputs to stdout'
+complete -c mind-translate -s h -l help -d 'Print help'
+complete -c mind-translate -s V -l version -d 'Print version'

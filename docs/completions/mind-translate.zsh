@@ -1,0 +1,51 @@
+#compdef mind-translate
+
+autoload -U is-at-least
+
+_mind-translate() {
+    typeset -A opt_args
+    typeset -a _arguments_options
+    local ret=1
+
+    if is-at-least 5.2; then
+        _arguments_options=(-s -S -C)
+    else
+        _arguments_options=(-s -C)
+    fi
+
+    local context curcontext="$curcontext" state line
+    _arguments "${_arguments_options[@]}" : \
+'--from=[the input'\''s format, instead of telling it from the content]:FORMAT:(mic1 mic2 core mil mil-primer)' \
+'--profile=[which ops, dtypes and dimensions the module may use]:PROFILE:(core-v1 extended)' \
+'--diagnostic-format=[how errors are shown]:FORM:(text json)' \
+'--to=[the output'\''s format; MIL and packages are lowered to, where the module is no program; with \`--patch\` the input'\''s own where not given]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage c dot svg html)' \
+'-o+[write there, not to standard output; a package is a folder and needs it]:OUT:_default' \
+'--patch=[make the edits of this JSON file first, all or none; \`docs/patching.md\` describes them]:EDITS:_default' \
+'--function=[what the function of a C file is called]:NAME:_default' \
+'--precision=[what f32 becomes]:WORD:(fp16 fp32)' \
+'--io=[which types the program takes and gives\: \`ane\` fp16 and narrow integers, \`coreml\` also fp32 and int32]:WORD:(ane coreml)' \
+'--layout=[products with a constant matrix as 1x1 convolutions over \[B, C, 1, S\]\: always, never, or from 32 rows]:WORD:(auto ane keep)' \
+'--opset=[the opset]:WORD:(ios15 ios16 ios17 ios18 ios26)' \
+'*--build-info=[what the program says of its making, instead of the tool'\''s own name]:KEY=VALUE:_default' \
+'--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
+'(--to --patch)--token-report[print how many bytes and tokens the module takes in every format, and as JSON]' \
+'--main[make a C file a program that reads inputs from stdin and writes outputs to stdout]' \
+'-h[Print help]' \
+'--help[Print help]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':FILE -- the module; `-` is standard input:_default' \
+&& ret=0
+}
+
+(( $+functions[_mind-translate_commands] )) ||
+_mind-translate_commands() {
+    local commands; commands=()
+    _describe -t commands 'mind-translate commands' commands "$@"
+}
+
+if [ "$funcstack[1]" = "_mind-translate" ]; then
+    _mind-translate "$@"
+else
+    compdef _mind-translate mind-translate
+fi

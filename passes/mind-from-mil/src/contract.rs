@@ -1,0 +1,132 @@
+//! Sums of products.
+
+use mind_core::ops::contract::MatMul;
+use mind_core::ops::normalize::Softmax;
+use mind_ir::opdef::Op;
+use mind_ir::types::DType;
+use mind_ir::{OpId, ValueId};
+use mind_mil::Element;
+use mind_mil::MilOp;
+use mind_mil::call::element_of;
+use mind_mil::ops::linear;
+
+use crate::emit::{Emit, Import, Imported};
+
+pub(crate) const ROWS: &[(&MilOp, Import)] = &[
+    (&linear::MATMUL, matmul),
+    (&linear::LINEAR, |op, e| {
+        let x = e.argument(op, "x")?;
+        let weight = e.argument(op, "weight")?;
+        let weight = alike(e, weight, x)?;
+        let weight = e.flipped(weight)?;
+        let outer = e.shape(x)?;
+        let x = match outer.len() {
+            1 => e.reshape(x, &[1, outer[0]])?,
+            _ => x,
+        };
+        let mut result = product(e, x, weight)?;
+        if let Some(bias) = e.optional(op, "bias")? {
+            let bias = alike(e, bias, x)?;
+            result = e.add(result, bias)?;
+        }
+        let shape = e.shape(e.g().result(op))?;
+        e.reshape(result, &shape)
+    }),
+    (&linear::EINSUM, |op, e| {
+        let values = e.arguments(op, "values")?;
+        let order: &[i64] = if e.rank(values[0]) == 4 {
+            &[0, 2, 1, 3]
+        } else {
+            &[1, 0, 2]
+        };
+        let (a, b) = (
+            e.transpose(values[0], order)?,
+            e.transpose(values[1], order)?,
+        );
+        let result = product(e, a, b)?;
+        e.transpose(result, order)
+    }),
+    (&linear::SCALED_DOT_PRODUCT_ATTENTION, attention),
+];
+
+fn product(e: &mut Emit<'_>, x: ValueId, y: ValueId) -> Imported {
+    e.op(MatMul::DEF, &[x, y], &[])
+}
+
+/// `value` in the dtype of `x`: weights may be given in another float.
+pub(crate) fn alike(e: &mut Emit<'_>, value: ValueId, x: ValueId) -> Imported {
+    match e.dtype(x).is_float() && e.dtype(value).is_float() {
+        true => e.convert(value, e.dtype(x)),
+        false => Ok(value),
+    }
+}
+
+/// Vectors as matrices of one row or column.
+fn matmul(op: OpId, e: &mut Emit<'_>) -> Imported {
+    let (x, y) = (e.argument(op, "x")?, e.argument(op, "y")?);
+    let call = e.call(op)?;
+    let (flip_x, flip_y) = (call.flag("transpose_x"), call.flag("transpose_y"));
+    let result = e.g().result(op);
+    let (x, y) = match e.g().ty(result).dtype == e.dtype(x) {
+        true => (x, alike(e, y, x)?),
+        false => (alike(e, x, y)?, y),
+    };
+    let vectors = (e.rank(x) == 1, e.rank(y) == 1);
+    let left = match (vectors.0, flip_x) {
+        (true, _) => {
+            let extent = e.shape(x)?[0];
+            e.reshape(x, &[1, extent])?
+        }
+        (false, true) => e.flipped(x)?,
+        (false, false) => x,
+    };
+    let right = match (vectors.1, flip_y) {
+        (true, _) => {
+            let extent = e.shape(y)?[0];
+            e.reshape(y, &[extent, 1])?
+        }
+        (false, true) => e.flipped(y)?,
+        (false, false) => y,
+    };
+    let matrix = product(e, left, right)?;
+    match vectors {
+        (false, false) => Ok(matrix),
+        _ => {
+            let shape = e.shape(result)?;
+            e.reshape(matrix, &shape)
+        }
+    }
+}
+
+/// What stands for minus infinity where a mask of truth values leaves a score out.
+const MASKED: f64 = -3e4;
+
+/// Scaled scores, masked, through softmax, by the values.
+fn attention(op: OpId, e: &mut Emit<'_>) -> Imported {
+    let [q, k, v] = [
+        e.argument(op, "query")?,
+        e.argument(op, "key")?,
+        e.argument(op, "value")?,
+    ];
+    let mask = e.call(op)?.value("attn_mask");
+    let keeps = mask.is_some_and(|mask| element_of(e.g(), mask) == Element::Bool);
+    let mask = e.optional(op, "attn_mask")?;
+    let depth = *e.shape(q)?.last().unwrap_or(&1) as f64;
+    let flipped = e.flipped(k)?;
+    let scores = product(e, q, flipped)?;
+    let mut scores = e.mul_n(scores, 1.0 / depth.sqrt())?;
+    if let Some(mask) = mask {
+        let added = match keeps {
+            true => {
+                let left_out = e.number(DType::F32, 1.0);
+                let left_out = e.sub(left_out, mask)?;
+                e.mul_n(left_out, MASKED)?
+            }
+            false => mask,
+        };
+        let added = alike(e, added, q)?;
+        scores = e.add(scores, added)?;
+    }
+    let weights = e.op(Softmax::DEF, &[scores], &Softmax::attrs(-1))?;
+    product(e, weights, v)
+}

@@ -1,0 +1,151 @@
+//! The walk over a program and the table of what each op becomes.
+
+use mind_diag::Diagnostics;
+use mind_ir::builder::Builder;
+use mind_ir::builtin::Yield;
+use mind_ir::graph::Graph;
+use mind_ir::opdef::{Op, Trait};
+use mind_ir::{OpId, ValueId};
+use mind_mil::MilOp;
+use mind_mil::ops::{self, tensor};
+use mind_mil::structure::{Const, Func, Input, program};
+use rustc_hash::FxHashMap;
+
+use crate::emit::{Emit, Import};
+use crate::refuse::Refused;
+use crate::{
+    comparison, constant, contract, conv, elementwise, gather, interface, movement, normalize,
+    pool, reduce, slice,
+};
+
+/// What each op of one result becomes.
+const FAMILIES: [&[(&MilOp, Import)]; 10] = [
+    elementwise::ROWS,
+    comparison::ROWS,
+    reduce::ROWS,
+    normalize::ROWS,
+    contract::ROWS,
+    conv::ROWS,
+    pool::ROWS,
+    movement::ROWS,
+    slice::ROWS,
+    gather::ROWS,
+];
+
+/// Whether ops of this row have a counterpart that is emitted; ops of constants alone are computed instead.
+pub fn imports(row: &MilOp) -> bool {
+    std::ptr::eq(row, split()) || conversion(row).is_some()
+}
+
+/// Whether ops of this row are computed where their operands are constants.
+pub fn computes(row: &MilOp) -> bool {
+    row.eval.is_some() && row.def.has(Trait::Pure)
+}
+
+fn split() -> &'static MilOp {
+    &tensor::SPLIT
+}
+
+fn conversion(row: &MilOp) -> Option<Import> {
+    let mut rows = FAMILIES.iter().copied().flatten();
+    rows.find(|(own, _)| std::ptr::eq(*own, row))
+        .map(|&(_, import)| import)
+}
+
+/// Turns the function that a verified program is into core and tensor ops; the count of its ops. Further
+/// functions are left out, and a module that is no program stays as it is.
+///
+/// Errors: E6003 for each op without a counterpart, with the reason; the module is then not to be used.
+pub fn import(g: &mut Graph) -> Result<usize, Diagnostics> {
+    let Some(header) = program(g) else {
+        return Ok(0);
+    };
+    g.erase(header.id());
+    let mut constants = FxHashMap::default();
+    let mut found = Diagnostics::new();
+    let mut imported = 0;
+    let mut next = g.ops(g.body()).next();
+    while let Some(op) = next {
+        next = g.next(op);
+        if g.is::<Func>(op) {
+            g.erase(op);
+            continue;
+        }
+        if g.is::<Const>(op) || reads_rejected(g, op) {
+            continue;
+        }
+        let mut e = Emit {
+            b: Builder::before(g, op),
+            constants: &mut constants,
+        };
+        match replacements(op, &mut e) {
+            Ok(values) => {
+                replace(g, op, &values);
+                imported += 1;
+            }
+            Err(refused) => found.push(refused.at(g.def(op).name, g.span(op))),
+        }
+    }
+    if found.has_errors() {
+        return Err(found);
+    }
+    sweep(g);
+    Ok(imported)
+}
+
+/// What takes the place of the results of an op; for the end of the function, of its operands.
+fn replacements(op: OpId, e: &mut Emit<'_>) -> Result<Vec<ValueId>, Box<Refused>> {
+    if let Some(end) = e.g().view::<Yield>(op) {
+        let values = end.values(e.g()).to_vec();
+        return values.into_iter().map(|value| e.taken(value)).collect();
+    }
+    if let Some(input) = e.g().view::<Input>(op) {
+        return Ok(vec![interface::input(input, e)?]);
+    }
+    let Some(row) = ops::row(e.g().def(op)) else {
+        return Err(Refused::new("it is no op of MIL"));
+    };
+    if let Some(values) = constant::folded(op, e)? {
+        return Ok(values);
+    }
+    if std::ptr::eq(row, split()) {
+        return movement::split(op, e);
+    }
+    let import = conversion(row).ok_or_else(|| Refused::new("it has no counterpart"))?;
+    Ok(vec![import(op, e)?])
+}
+
+fn replace(g: &mut Graph, op: OpId, values: &[ValueId]) {
+    if g.is::<Yield>(op) {
+        g.set_operands(op, values);
+        return;
+    }
+    let results: Vec<ValueId> = g.results(op).into_iter().collect();
+    for (result, &value) in results.into_iter().zip(values) {
+        g.replace_all_uses(result, value);
+    }
+    g.erase(op);
+}
+
+/// Whether the op reads what was not imported: the reason was given there.
+fn reads_rejected(g: &Graph, op: OpId) -> bool {
+    g.operands(op).iter().any(|&value| {
+        let source = g.defining_op(value);
+        source.is_some_and(|source| ops::row(g.def(source)).is_some() || g.is::<Input>(source))
+    })
+}
+
+/// Takes out the constants of MIL, which core's stand for, and what else nothing reads.
+fn sweep(g: &mut Graph) {
+    let all: Vec<OpId> = g.walk().collect();
+    for &op in all.iter().rev() {
+        let unread = g
+            .results(op)
+            .into_iter()
+            .all(|value| g.uses(value).is_empty());
+        let pure = g.def(op).has(Trait::Pure);
+        if unread && pure && g.parent(op).is_some() {
+            g.erase(op);
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! Ops that act at every position alone.
+
+use std::f64::consts::{LN_2, PI};
+
+use mind_core::ops::elementwise::{
+    Abs, Add, Div, Erf, Exp, Gelu, Maximum, Minimum, Mul, Relu, Sigmoid, Sqrt, Sub, Tanh,
+};
+use mind_ir::opdef::{Op, OpDef};
+use mind_ir::types::DType;
+use mind_ir::{OpId, ValueId};
+use mind_mil::MilOp;
+use mind_mil::ops::{activation as act, binary, unary};
+
+use crate::comparison::step;
+use crate::emit::{Emit, Import, Imported};
+use crate::refuse::Refused;
+
+pub(crate) const ROWS: &[(&MilOp, Import)] = &[
+    (&act::RELU, |op, e| own(op, e, Relu::DEF)),
+    (&act::SIGMOID, |op, e| own(op, e, Sigmoid::DEF)),
+    (&unary::TANH, |op, e| own(op, e, Tanh::DEF)),
+    (&unary::ABS, |op, e| own(op, e, Abs::DEF)),
+    (&unary::SQRT, |op, e| own(op, e, Sqrt::DEF)),
+    (&unary::EXP, |op, e| own(op, e, Exp::DEF)),
+    (&unary::ERF, |op, e| own(op, e, Erf::DEF)),
+    (&unary::SQUARE, |op, e| {
+        let x = e.argument(op, "x")?;
+        e.mul(x, x)
+    }),
+    (&binary::ADD, |op, e| pair(op, e, Add::DEF)),
+    (&binary::SUB, |op, e| pair(op, e, Sub::DEF)),
+    (&binary::MUL, |op, e| pair(op, e, Mul::DEF)),
+    (&binary::REAL_DIV, |op, e| pair(op, e, Div::DEF)),
+    (&binary::MAXIMUM, |op, e| pair(op, e, Maximum::DEF)),
+    (&binary::MINIMUM, |op, e| pair(op, e, Minimum::DEF)),
+    (&binary::POW, power),
+    (&unary::LOG, |op, e| {
+        computed(op, e, |e, x, p| {
+            let shifted = e.add_n(x, p.epsilon)?;
+            e.log(shifted)
+        })
+    }),
+    (&unary::RSQRT, |op, e| {
+        computed(op, e, |e, x, p| {
+            let shifted = e.add_n(x, p.epsilon)?;
+            let root = e.sqrt(shifted)?;
+            reciprocal(e, root)
+        })
+    }),
+    (&unary::INVERSE, |op, e| {
+        computed(op, e, |e, x, p| {
+            let shifted = e.add_n(x, p.epsilon)?;
+            reciprocal(e, shifted)
+        })
+    }),
+    (&unary::SIGN, |op, e| computed(op, e, |e, x, _| sign(e, x))),
+    (&unary::ROUND, |op, e| {
+        computed(op, e, |e, x, _| rounded(e, x))
+    }),
+    (&unary::FLOOR, |op, e| {
+        computed(op, e, |e, x, _| {
+            let near = rounded(e, x)?;
+            let over = e.sub(near, x)?;
+            let over = step(e, over)?;
+            e.sub(near, over)
+        })
+    }),
+    (&unary::CEIL, |op, e| {
+        computed(op, e, |e, x, _| {
+            let near = rounded(e, x)?;
+            let under = e.sub(x, near)?;
+            let under = step(e, under)?;
+            e.add(near, under)
+        })
+    }),
+    (&unary::EXP2, |op, e| {
+        computed(op, e, |e, x, _| {
+            let scaled = e.mul_n(x, f64::from(LN_2 as f32))?;
+            e.exp(scaled)
+        })
+    }),
+    (&unary::SINH, |op, e| {
+        computed(op, e, |e, x, _| {
+            let (up, down) = both_powers(e, x)?;
+            let sum = e.sub(up, down)?;
+            e.div_n(sum, 2.0)
+        })
+    }),
+    (&unary::COSH, |op, e| {
+        computed(op, e, |e, x, _| {
+            let (up, down) = both_powers(e, x)?;
+            let sum = e.add(up, down)?;
+            e.div_n(sum, 2.0)
+        })
+    }),
+    (&unary::THRESHOLD, |op, e| {
+        computed(op, e, |e, x, p| e.max_n(x, p.alpha))
+    }),
+    (&unary::CLIP, |op, e| {
+        computed(op, e, |e, x, p| clamped(e, x, p.alpha, p.beta))
+    }),
+    (&act::RELU6, |op, e| {
+        computed(op, e, |e, x, _| clamped(e, x, 0.0, 6.0))
+    }),
+    (&act::SILU, |op, e| {
+        computed(op, e, |e, x, _| {
+            let gate = e.op(Sigmoid::DEF, &[x], &[])?;
+            e.mul(x, gate)
+        })
+    }),
+    (&act::SOFTPLUS, |op, e| {
+        computed(op, e, |e, x, _| softplus(e, x))
+    }),
+    (&act::SOFTPLUS_PARAMETRIC, |op, e| {
+        let (alpha, beta) = (per_channel(op, e, "alpha")?, per_channel(op, e, "beta")?);
+        computed(op, e, |e, x, _| {
+            let scaled = e.mul(x, beta)?;
+            let result = softplus(e, scaled)?;
+            e.mul(result, alpha)
+        })
+    }),
+    (&act::SOFTSIGN, |op, e| {
+        computed(op, e, |e, x, _| {
+            let size = e.abs(x)?;
+            let below = e.add_n(size, 1.0)?;
+            e.div(x, below)
+        })
+    }),
+    (&act::LEAKY_RELU, |op, e| {
+        computed(op, e, |e, x, p| leaky(e, x, p.alpha))
+    }),
+    (&act::PRELU, |op, e| {
+        let alpha = per_channel(op, e, "alpha")?;
+        computed(op, e, |e, x, _| {
+            let (above, below) = halves(e, x)?;
+            let below = e.mul(below, alpha)?;
+            e.add(above, below)
+        })
+    }),
+    (&act::ELU, |op, e| {
+        computed(op, e, |e, x, p| {
+            let (above, below) = halves(e, x)?;
+            let power = e.exp(below)?;
+            let power = e.sub_n(power, 1.0)?;
+            let below = e.mul_n(power, p.alpha)?;
+            e.add(above, below)
+        })
+    }),
+    (&act::THRESHOLDED_RELU, |op, e| {
+        computed(op, e, |e, x, p| {
+            let alpha = e.number(DType::F32, p.alpha);
+            let short = e.sub(alpha, x)?;
+            let short = step(e, short)?;
+            let one = e.number(DType::F32, 1.0);
+            let kept = e.sub(one, short)?;
+            let finite = e.max_n(x, f64::from(f32::MIN))?;
+            e.mul(finite, kept)
+        })
+    }),
+    (&act::CLAMPED_RELU, |op, e| {
+        computed(op, e, |e, x, p| {
+            let result = leaky(e, x, p.alpha)?;
+            e.min_n(result, p.beta)
+        })
+    }),
+    (&act::LINEAR_ACTIVATION, |op, e| {
+        computed(op, e, |e, x, p| line(e, x, p))
+    }),
+    (&act::SIGMOID_HARD, |op, e| {
+        computed(op, e, |e, x, p| {
+            let result = line(e, x, p)?;
+            clamped(e, result, 0.0, 1.0)
+        })
+    }),
+    (&act::SCALED_TANH, |op, e| {
+        computed(op, e, |e, x, p| {
+            let scaled = e.mul_n(x, p.beta)?;
+            let result = e.tanh(scaled)?;
+            e.mul_n(result, p.alpha)
+        })
+    }),
+    (&act::GELU, gelu),
+];
+
+/// The parameters of an op; 0 for those that it does not have.
+struct Parameters {
+    alpha: f64,
+    beta: f64,
+    epsilon: f64,
+}
+
+/// What core computes at every position of argument `x`.
+fn own(op: OpId, e: &mut Emit<'_>, def: &'static OpDef) -> Imported {
+    let x = e.argument(op, "x")?;
+    e.op(def, &[x], &[])
+}
+
+/// What core computes at every position of arguments `x` and `y`.
+fn pair(op: OpId, e: &mut Emit<'_>, def: &'static OpDef) -> Imported {
+    let (x, y) = (e.argument(op, "x")?, e.argument(op, "y")?);
+    e.op(def, &[x, y], &[])
+}
+
+/// A function of argument `x` in `f32`, rounded once.
+fn computed(
+    op: OpId,
+    e: &mut Emit<'_>,
+    function: impl FnOnce(&mut Emit<'_>, ValueId, &Parameters) -> Imported,
+) -> Imported {
+    let call = e.call(op)?;
+    let parameter = |name: &str| f64::from(call.float(name).unwrap_or(0.0) as f32);
+    let parameters = Parameters {
+        alpha: parameter("alpha"),
+        beta: parameter("beta"),
+        epsilon: parameter("epsilon"),
+    };
+    let x = e.argument(op, "x")?;
+    e.rounding_once(x, |e, x| function(e, x, &parameters))
+}
+
+fn reciprocal(e: &mut Emit<'_>, x: ValueId) -> Imported {
+    let one = e.number(e.dtype(x), 1.0);
+    e.div(one, x)
+}
+
+fn clamped(e: &mut Emit<'_>, x: ValueId, least: f64, most: f64) -> Imported {
+    let x = e.max_n(x, least)?;
+    e.min_n(x, most)
+}
+
+fn line(e: &mut Emit<'_>, x: ValueId, p: &Parameters) -> Imported {
+    let x = e.mul_n(x, p.alpha)?;
+    e.add_n(x, p.beta)
+}
+
+/// `max(x, 0)` and `min(x, 0)`.
+fn halves(e: &mut Emit<'_>, x: ValueId) -> Result<(ValueId, ValueId), Box<Refused>> {
+    Ok((e.relu(x)?, e.min_n(x, 0.0)?))
+}
+
+fn leaky(e: &mut Emit<'_>, x: ValueId, alpha: f64) -> Imported {
+    let (above, below) = halves(e, x)?;
+    let below = e.mul_n(below, alpha)?;
+    e.add(above, below)
+}
+
+/// `e^x` and `e^-x`.
+fn both_powers(e: &mut Emit<'_>, x: ValueId) -> Result<(ValueId, ValueId), Box<Refused>> {
+    let up = e.exp(x)?;
+    let negative = e.mul_n(x, -1.0)?;
+    Ok((up, e.exp(negative)?))
+}
+
+/// `max(x, 0) + ln(1 + e^-|x|)`.
+fn softplus(e: &mut Emit<'_>, x: ValueId) -> Imported {
+    let above = e.max_n(x, 0.0)?;
+    let size = e.abs(x)?;
+    let negative = e.mul_n(size, -1.0)?;
+    let power = e.exp(negative)?;
+    let sum = e.add_n(power, 1.0)?;
+    let log = e.log(sum)?;
+    e.add(above, log)
+}
+
+fn sign(e: &mut Emit<'_>, x: ValueId) -> Imported {
+    let negative = e.mul_n(x, -1.0)?;
+    let (above, below) = (step(e, x)?, step(e, negative)?);
+    e.sub(above, below)
+}
+
+/// To the nearest integer, ties to even: `f32` has no fractions from 2^23 on, so that adding 2^23 and taking
+/// it off again rounds what is below.
+fn rounded(e: &mut Emit<'_>, x: ValueId) -> Imported {
+    const WHOLE: f64 = 8_388_608.0;
+    let size = e.abs(x)?;
+    let low = e.min_n(size, WHOLE)?;
+    let high = e.sub(size, low)?;
+    let low = e.add_n(low, WHOLE)?;
+    let low = e.sub_n(low, WHOLE)?;
+    let size = e.add(low, high)?;
+    let sign = sign(e, x)?;
+    e.mul(sign, size)
+}
+
+/// One parameter a channel, laid out to broadcast along the channels of `x`.
+fn per_channel(op: OpId, e: &mut Emit<'_>, name: &str) -> Imported {
+    let rank = e.rank(
+        e.call(op)?
+            .value("x")
+            .ok_or_else(|| Refused::new("`x` is left out"))?,
+    );
+    let own = e.argument(op, name)?;
+    let channels = e.shape(own)?.iter().product();
+    let mut shape = vec![1; rank - 1];
+    shape[0] = channels;
+    let own = e.reshape(own, &shape)?;
+    e.convert(own, DType::F32)
+}
+
+/// Powers that products and roots make; others have no function in core.
+fn power(op: OpId, e: &mut Emit<'_>) -> Imported {
+    let exponents = mind_mil::call::floats(&e.known(op, "y")?);
+    let (x, y) = (e.argument(op, "x")?, e.argument(op, "y")?);
+    let same = exponents
+        .first()
+        .filter(|first| exponents.iter().all(|own| own == *first));
+    let exponent = *same.ok_or_else(|| Refused::new("the exponents differ"))?;
+    if e.rank(y) > e.rank(x) {
+        return Err(Refused::new(
+            "the exponent has more dimensions than the base",
+        ));
+    }
+    if exponent == 1.0 {
+        return Ok(x);
+    }
+    if exponent == 2.0 {
+        return e.mul(x, x);
+    }
+    e.rounding_once(x, |e, x| match exponent {
+        3.0 => {
+            let square = e.mul(x, x)?;
+            e.mul(square, x)
+        }
+        4.0 => {
+            let square = e.mul(x, x)?;
+            e.mul(square, square)
+        }
+        0.5 => e.sqrt(x),
+        -0.5 => {
+            let root = e.sqrt(x)?;
+            reciprocal(e, root)
+        }
+        -1.0 => reciprocal(e, x),
+        other => Err(Refused::new(format!("core has no power of {other}"))),
+    })
+}
+
+fn gelu(op: OpId, e: &mut Emit<'_>) -> Imported {
+    let mode = e.call(op)?.word("mode").to_owned();
+    match mode.as_str() {
+        "TANH_APPROXIMATION" => computed(op, e, |e, x, _| {
+            let cubic = e.mul_n(x, f64::from(0.044_715_f32))?;
+            let cubic = e.mul(cubic, x)?;
+            let cubic = e.mul(cubic, x)?;
+            let sum = e.add(x, cubic)?;
+            let inner = e.mul_n(sum, f64::from((2.0 / PI as f32).sqrt()))?;
+            let tanh = e.tanh(inner)?;
+            let half = e.mul_n(x, 0.5)?;
+            let gate = e.add_n(tanh, 1.0)?;
+            e.mul(half, gate)
+        }),
+        "SIGMOID_APPROXIMATION" => computed(op, e, |e, x, _| {
+            let scaled = e.mul_n(x, f64::from(1.702_f32))?;
+            let gate = e.op(Sigmoid::DEF, &[scaled], &[])?;
+            e.mul(x, gate)
+        }),
+        _ => own(op, e, Gelu::DEF),
+    }
+}

@@ -1,0 +1,30 @@
+//! The import of the mil dialect into core and tensor ops.
+//!
+//! [`import`] turns a program of MIL into a module that every pass and the compiled engine take, one file a
+//! family of ops. A truth value becomes an `f32` that is 0 or 1, since neither core nor the engine computes
+//! with `bool`; what MIL computes in `f32` and rounds once is written out in the same way. Ops without a
+//! counterpart are named; [`imports`] says which have one.
+
+mod comparison;
+mod constant;
+mod contract;
+mod conv;
+mod conversion;
+mod elementwise;
+mod emit;
+mod gather;
+mod interface;
+mod movement;
+mod normalize;
+mod pass;
+mod pool;
+mod reduce;
+mod refuse;
+mod slice;
+
+pub use conversion::{computes, import, imports};
+
+use mind_pass::PassInfo;
+
+/// The rows of this crate's passes.
+pub const PASSES: &[PassInfo] = &[pass::PASS];

@@ -1,0 +1,208 @@
+//! The same elements in another order or shape.
+
+use mind_ir::opdef::Op;
+use mind_ir::tensor::Tensor;
+use mind_ir::types::Dim;
+use mind_ir::{OpId, ValueId};
+use mind_mil::MilOp;
+use mind_mil::ops::{movement, tensor};
+use mind_tensor::ops::broadcast::Broadcast;
+
+use crate::emit::{Emit, Import, Imported, number};
+use crate::refuse::Refused;
+use crate::slice::{part, taken};
+
+pub(crate) const ROWS: &[(&MilOp, Import)] = &[
+    (&movement::RESHAPE, renamed),
+    (&movement::RESHAPE_LIKE, renamed),
+    (&movement::EXPAND_DIMS, renamed),
+    (&movement::SQUEEZE, renamed),
+    (&tensor::FLATTEN2D, renamed),
+    (&tensor::IDENTITY, |op, e| e.argument(op, "x")),
+    (&tensor::SHAPE, |op, e| {
+        let x = e.argument(op, "x")?;
+        let extents: Vec<i32> = e
+            .shape(x)?
+            .into_iter()
+            .map(|extent| extent as i32)
+            .collect();
+        Ok(e.constant(&Tensor::of(vec![extents.len()], extents)))
+    }),
+    (&tensor::FILL_LIKE, |op, e| {
+        let like = e.argument(op, "ref_tensor")?;
+        let shape = e.shape(like)?;
+        let value = match e.call(op)?.value("value") {
+            Some(_) => e.known(op, "value")?,
+            None => Tensor::scalar(0f32),
+        };
+        Ok(e.splat(&value, &shape))
+    }),
+    (&movement::TRANSPOSE, |op, e| {
+        let perm = e.ints(op, "perm")?;
+        let x = e.argument(op, "x")?;
+        let rank = e.rank(x) as i64;
+        let perm: Vec<i64> = perm
+            .into_iter()
+            .map(|axis| axis.rem_euclid(rank.max(1)))
+            .collect();
+        e.transpose(x, &perm)
+    }),
+    (&tensor::CONCAT, |op, e| {
+        let values = e.arguments(op, "values")?;
+        let call = e.call(op)?;
+        let axis = call.axis(call.int("axis").unwrap_or(0), e.rank(values[0]))?;
+        match call.flag("interleave") {
+            false => e.concat(&values, axis),
+            true => {
+                let stacked = stacked(e, &values, axis + 1)?;
+                let shape = e.shape(e.g().result(op))?;
+                e.reshape(stacked, &shape)
+            }
+        }
+    }),
+    (&tensor::STACK, |op, e| {
+        let values = e.arguments(op, "values")?;
+        let call = e.call(op)?;
+        let axis = call.axis(call.int("axis").unwrap_or(0), e.rank(values[0]) + 1)?;
+        stacked(e, &values, axis)
+    }),
+    (&tensor::TILE, tile),
+    (&tensor::PAD, pad),
+    (&movement::DEPTH_TO_SPACE, |op, e| {
+        blocks(op, e, |f, [n, c, h, w]| {
+            ([n, f, f, c / (f * f), h, w], [0, 3, 4, 1, 5, 2])
+        })
+    }),
+    (&movement::PIXEL_SHUFFLE, |op, e| {
+        blocks(op, e, |f, [n, c, h, w]| {
+            ([n, c / (f * f), f, f, h, w], [0, 1, 4, 2, 5, 3])
+        })
+    }),
+    (&movement::SPACE_TO_DEPTH, |op, e| {
+        blocks(op, e, |f, [n, c, h, w]| {
+            ([n, c, h / f, f, w / f, f], [0, 3, 5, 1, 2, 4])
+        })
+    }),
+    (&movement::PIXEL_UNSHUFFLE, |op, e| {
+        blocks(op, e, |f, [n, c, h, w]| {
+            ([n, c, h / f, f, w / f, f], [0, 1, 3, 5, 2, 4])
+        })
+    }),
+];
+
+/// Pieces along an axis, of the extents that the results have.
+pub(crate) fn split(op: OpId, e: &mut Emit<'_>) -> Result<Vec<ValueId>, Box<Refused>> {
+    let x = e.argument(op, "x")?;
+    let call = e.call(op)?;
+    let axis = call.axis(call.int("axis").unwrap_or(0), e.rank(x))?;
+    let results: Vec<ValueId> = e.g().results(op).into_iter().collect();
+    let mut start = 0;
+    let piece = |result: ValueId| {
+        let extent = e.shape(result)?[axis];
+        start += extent;
+        part(e, x, axis, start - extent, start)
+    };
+    results.into_iter().map(piece).collect()
+}
+
+/// The elements in the shape of the result.
+fn renamed(op: OpId, e: &mut Emit<'_>) -> Imported {
+    let shape = e.shape(e.g().result(op))?;
+    let x = e.argument(op, "x")?;
+    e.reshape(x, &shape)
+}
+
+/// Tensors along a new dimension.
+fn stacked(e: &mut Emit<'_>, values: &[ValueId], axis: usize) -> Imported {
+    let thin = |value: &ValueId| {
+        let mut shape = e.shape(*value)?;
+        shape.insert(axis, 1);
+        e.reshape(*value, &shape)
+    };
+    let values: Result<Vec<ValueId>, Box<Refused>> = values.iter().map(thin).collect();
+    e.concat(&values?, axis)
+}
+
+/// Repeated along each dimension: a new dimension before each, which the repetition fills.
+fn tile(op: OpId, e: &mut Emit<'_>) -> Imported {
+    let reps = e.ints(op, "reps")?;
+    let x = e.argument(op, "x")?;
+    let shape = e.shape(x)?;
+    let result = e.shape(e.g().result(op))?;
+    let twice: Vec<Dim> = reps
+        .iter()
+        .zip(&shape)
+        .flat_map(|(&times, &extent)| [times, extent])
+        .map(Dim::Fixed)
+        .collect();
+    let dims: Vec<i64> = (0..shape.len() as i64).map(|at| 2 * at + 1).collect();
+    let repeated = e.op(Broadcast::DEF, &[x], &Broadcast::attrs(&dims, &twice, &[]))?;
+    e.reshape(repeated, &result)
+}
+
+/// Grown by a constant, a mirror image or the edge.
+fn pad(op: OpId, e: &mut Emit<'_>) -> Imported {
+    let pads = e.ints(op, "pad")?;
+    let call = e.call(op)?;
+    let (mode, value) = (
+        call.word("mode").to_owned(),
+        call.float("constant_val").unwrap_or(0.0),
+    );
+    let x = e.argument(op, "x")?;
+    let (mut x, rank) = (e.float(x)?, e.rank(x));
+    let edge = number(e.dtype(x), value);
+    let first = rank - pads.len() / 2;
+    for (axis, pair) in (first..rank).zip(pads.chunks_exact(2)) {
+        let (before, behind, extent) = (pair[0], pair[1], e.shape(x)?[axis]);
+        let place = |at: i64| match mode.as_str() {
+            "reflect" if at < 0 => -at,
+            "reflect" if at >= extent => 2 * extent - 2 - at,
+            _ => at.clamp(0, extent - 1),
+        };
+        if (before, behind) == (0, 0) {
+            continue;
+        }
+        if mode != "constant" {
+            let places: Vec<i64> = (-before..extent + behind).map(place).collect();
+            x = taken(e, x, axis, &places)?;
+            continue;
+        }
+        let mut parts = Vec::with_capacity(3);
+        for (extent, own) in [(before, None), (extent, Some(x)), (behind, None)] {
+            let mut shape = e.shape(x)?;
+            shape[axis] = extent;
+            match own {
+                Some(own) => parts.push(own),
+                None if extent > 0 => parts.push(e.splat(&edge, &shape)),
+                None => {}
+            }
+        }
+        x = e.concat(&parts, axis)?;
+    }
+    Ok(x)
+}
+
+/// Channels against height and width: six dimensions, permuted.
+fn blocks(
+    op: OpId,
+    e: &mut Emit<'_>,
+    apart: fn(i64, [i64; 4]) -> ([i64; 6], [i64; 6]),
+) -> Imported {
+    let call = e.call(op)?;
+    let names = ["block_size", "upscale_factor", "downscale_factor"];
+    let factor = names
+        .iter()
+        .find_map(|name| call.int(name))
+        .unwrap_or(1)
+        .max(1);
+    let x = e.argument(op, "x")?;
+    let shape: [i64; 4] = e
+        .shape(x)?
+        .try_into()
+        .map_err(|_| Refused::new("it takes rank 4"))?;
+    let (split, order) = apart(factor, shape);
+    let result = e.shape(e.g().result(op))?;
+    let x = e.reshape(x, &split)?;
+    let x = e.transpose(x, &order)?;
+    e.reshape(x, &result)
+}

@@ -1,0 +1,155 @@
+//! Reductions along axes.
+
+use mind_core::ops::contract::MatMul;
+use mind_core::ops::elementwise::Neg;
+use mind_core::ops::normalize::Softmax;
+use mind_core::ops::reduce::{Max, Mean, Sum};
+use mind_ir::attr::Attr;
+use mind_ir::opdef::{Op, OpDef};
+use mind_ir::tensor::Tensor;
+use mind_ir::types::DType;
+use mind_ir::{OpId, ValueId};
+use mind_mil::MilOp;
+use mind_mil::call::Given;
+use mind_mil::ops::{activation, reduction, tensor};
+
+use crate::emit::{Emit, Import, Imported};
+use crate::refuse::Refused;
+
+pub(crate) const ROWS: &[(&MilOp, Import)] = &[
+    (&reduction::REDUCE_SUM, |op, e| {
+        let (x, over) = operand(op, e)?;
+        over.apply(e, Sum::DEF, x)
+    }),
+    (&reduction::REDUCE_MEAN, |op, e| {
+        let (x, over) = operand(op, e)?;
+        over.apply(e, Mean::DEF, x)
+    }),
+    (&reduction::REDUCE_MAX, |op, e| {
+        let (x, over) = operand(op, e)?;
+        over.apply(e, Max::DEF, x)
+    }),
+    (&reduction::REDUCE_MIN, |op, e| {
+        let (x, over) = operand(op, e)?;
+        let negative = e.op(Neg::DEF, &[x], &[])?;
+        let largest = over.apply(e, Max::DEF, negative)?;
+        e.op(Neg::DEF, &[largest], &[])
+    }),
+    (&reduction::REDUCE_L1_NORM, |op, e| {
+        let (x, over) = operand(op, e)?;
+        let size = e.abs(x)?;
+        over.apply(e, Sum::DEF, size)
+    }),
+    (&reduction::REDUCE_SUM_SQUARE, |op, e| {
+        let (x, over) = operand(op, e)?;
+        let square = e.mul(x, x)?;
+        over.apply(e, Sum::DEF, square)
+    }),
+    (&reduction::REDUCE_L2_NORM, |op, e| {
+        let (x, over) = operand(op, e)?;
+        let square = e.mul(x, x)?;
+        let sum = over.apply(e, Sum::DEF, square)?;
+        e.sqrt(sum)
+    }),
+    (&reduction::REDUCE_LOG_SUM, |op, e| {
+        let (x, over) = operand(op, e)?;
+        let sum = over.apply(e, Sum::DEF, x)?;
+        e.log(sum)
+    }),
+    (&reduction::REDUCE_LOG_SUM_EXP, |op, e| {
+        let (x, over) = operand(op, e)?;
+        let kept = Over {
+            axes: over.axes.clone(),
+            keep: true,
+        };
+        let largest = kept.apply(e, Max::DEF, x)?;
+        let shifted = e.sub(x, largest)?;
+        let powers = e.exp(shifted)?;
+        let total = over.apply(e, Sum::DEF, powers)?;
+        let log = e.log(total)?;
+        let shape = e.shape(total)?;
+        let largest = e.reshape(largest, &shape)?;
+        e.add(log, largest)
+    }),
+    (&activation::SOFTMAX, |op, e| {
+        let axis = e.call(op)?.int("axis").unwrap_or(-1);
+        let x = e.argument(op, "x")?;
+        e.op(Softmax::DEF, &[x], &Softmax::attrs(axis))
+    }),
+    (&tensor::CUMSUM, partial_sums),
+];
+
+/// What a reduction runs along.
+pub(crate) struct Over {
+    /// Axes, counted from the front.
+    pub(crate) axes: Vec<i64>,
+    /// Whether they stay, with extent 1.
+    pub(crate) keep: bool,
+}
+
+impl Over {
+    /// The reduction `def` of core along these axes; along none it changes nothing.
+    pub(crate) fn apply(&self, e: &mut Emit<'_>, def: &'static OpDef, x: ValueId) -> Imported {
+        match self.axes.is_empty() {
+            true => Ok(x),
+            false => e.op(def, &[x], &[Attr::Ints(&self.axes), Attr::Bool(self.keep)]),
+        }
+    }
+}
+
+fn operand(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, Over), Box<Refused>> {
+    let x = e.argument(op, "x")?;
+    let rank = e.rank(x);
+    let call = e.call(op)?;
+    let axes = match call.ints("axes") {
+        Given::Known(axes) => call.axes(&axes, rank)?,
+        _ => (0..rank).collect(),
+    };
+    let (axes, keep) = (
+        axes.into_iter().map(|axis| axis as i64).collect(),
+        call.flag("keep_dims"),
+    );
+    Ok((x, Over { axes, keep }))
+}
+
+/// The longest axis along which partial sums are a product with a triangle of ones.
+const LONGEST: i64 = 4096;
+
+/// Partial sums along an axis: its last place, then a product with a triangle of ones.
+fn partial_sums(op: OpId, e: &mut Emit<'_>) -> Imported {
+    let x = e.argument(op, "x")?;
+    let (x, rank) = (e.float(x)?, e.rank(x));
+    let call = e.call(op)?;
+    let axis = call.axis(call.int("axis").unwrap_or(0), rank)?;
+    let (exclusive, reverse) = (call.flag("exclusive"), call.flag("reverse"));
+    let extent = e.shape(x)?[axis];
+    if extent > LONGEST {
+        return Err(Refused::new(format!(
+            "an axis of {extent} is longer than {LONGEST}"
+        )));
+    }
+    let mut perm: Vec<i64> = (0..rank as i64).collect();
+    perm.swap(axis, rank - 1);
+    let counts = |from: i64, to: i64| match (exclusive, reverse) {
+        (false, false) => from <= to,
+        (true, false) => from < to,
+        (false, true) => from >= to,
+        (true, true) => from > to,
+    };
+    let places = (0..extent * extent).map(|at| counts(at / extent, at % extent));
+    let ones = places.map(|counts| f32::from(u8::from(counts))).collect();
+    let ones = e.constant(&Tensor::of(vec![extent as usize; 2], ones));
+    let last = e.transpose(x, &perm)?;
+    let dtype = e.dtype(x);
+    let last = match rank {
+        1 => e.reshape(last, &[1, extent])?,
+        _ => last,
+    };
+    let wide = e.convert(last, DType::F32)?;
+    let sums = e.op(MatMul::DEF, &[wide, ones], &[])?;
+    let sums = e.convert(sums, dtype)?;
+    match rank {
+        1 => e.reshape(sums, &[extent]),
+        _ => e.transpose(sums, &perm),
+    }
+}

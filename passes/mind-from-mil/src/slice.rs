@@ -1,0 +1,122 @@
+//! Parts of a tensor.
+
+use mind_core::ops::index::{Gather, Slice};
+use mind_ir::opdef::Op;
+use mind_ir::tensor::Tensor;
+use mind_ir::types::Dim;
+use mind_ir::{OpId, ValueId};
+use mind_mil::MilOp;
+use mind_mil::infer::slice::ranges;
+use mind_mil::ops::movement;
+
+use crate::emit::{Emit, Import, Imported};
+use crate::refuse::Refused;
+
+pub(crate) const ROWS: &[(&MilOp, Import)] = &[
+    (&movement::SLICE_BY_INDEX, by_index),
+    (&movement::SLICE_BY_SIZE, |op, e| {
+        let (begin, size) = (e.ints(op, "begin")?, e.ints(op, "size")?);
+        let x = e.argument(op, "x")?;
+        let shape = e.shape(x)?;
+        let bound = |at: usize| {
+            let start = if begin[at] < 0 {
+                begin[at] + shape[at]
+            } else {
+                begin[at]
+            };
+            let end = if size[at] == -1 {
+                shape[at]
+            } else {
+                start.saturating_add(size[at])
+            };
+            (start, end)
+        };
+        let (starts, ends): (Vec<i64>, Vec<i64>) = (0..shape.len()).map(bound).unzip();
+        strided(e, x, &starts, &ends, &vec![1; shape.len()])
+    }),
+    (&movement::REVERSE, |op, e| {
+        let x = e.argument(op, "x")?;
+        let shape = e.shape(x)?;
+        let call = e.call(op)?;
+        let axes = match call.value("axes") {
+            Some(_) => call.axes(&e.ints(op, "axes")?, shape.len())?,
+            None => (0..shape.len()).collect(),
+        };
+        axes.into_iter().try_fold(x, |x, axis| {
+            let backwards: Vec<i64> = (0..shape[axis]).rev().collect();
+            taken(e, x, axis, &backwards)
+        })
+    }),
+];
+
+/// `[starts, ends, steps]` of `x`.
+pub(crate) fn strided(
+    e: &mut Emit<'_>,
+    x: ValueId,
+    starts: &[i64],
+    ends: &[i64],
+    steps: &[i64],
+) -> Imported {
+    let shape = e.shape(x)?;
+    let whole = starts.iter().all(|&start| start == 0)
+        && ends == shape
+        && steps.iter().all(|&step| step == 1);
+    match whole {
+        true => Ok(x),
+        false => e.op(Slice::DEF, &[x], &Slice::attrs(starts, ends, steps)),
+    }
+}
+
+/// From `start` up to but without `end` along `axis`, and all of the other axes.
+pub(crate) fn part(e: &mut Emit<'_>, x: ValueId, axis: usize, start: i64, end: i64) -> Imported {
+    let mut ends = e.shape(x)?;
+    let mut starts = vec![0; ends.len()];
+    (starts[axis], ends[axis]) = (start, end);
+    let steps = vec![1; starts.len()];
+    strided(e, x, &starts, &ends, &steps)
+}
+
+/// The slices of `x` at `places` along `axis`.
+pub(crate) fn taken(e: &mut Emit<'_>, x: ValueId, axis: usize, places: &[i64]) -> Imported {
+    let places = e.constant(&Tensor::of(vec![places.len()], places.to_vec()));
+    e.op(Gather::DEF, &[x, places], &Gather::attrs(axis as i64))
+}
+
+fn by_index(op: OpId, e: &mut Emit<'_>) -> Imported {
+    let x = e.argument(op, "x")?;
+    let shape = e.shape(x)?;
+    let dims: Vec<Dim> = shape.iter().copied().map(Dim::Fixed).collect();
+    let ranges =
+        ranges(&e.call(op)?, &dims)?.ok_or_else(|| Refused::new("its bounds come at run time"))?;
+    let forward = |at: usize| match ranges[at].step > 0 {
+        true => (
+            ranges[at].start,
+            ranges[at].start + (ranges[at].count - 1) * ranges[at].step + 1,
+            ranges[at].step,
+        ),
+        false => (0, shape[at], 1),
+    };
+    let (mut starts, mut ends, mut steps) = (Vec::new(), Vec::new(), Vec::new());
+    for (start, end, step) in (0..shape.len()).map(forward) {
+        starts.push(start);
+        ends.push(end);
+        steps.push(step);
+    }
+    let mut result = strided(e, x, &starts, &ends, &steps)?;
+    for (axis, range) in ranges
+        .iter()
+        .enumerate()
+        .filter(|(_, range)| range.step < 0)
+    {
+        let places: Vec<i64> = (0..range.count)
+            .map(|at| range.start + at * range.step)
+            .collect();
+        result = taken(e, result, axis, &places)?;
+    }
+    let shape: Vec<i64> = ranges
+        .iter()
+        .filter(|range| !range.squeezed)
+        .map(|range| range.count)
+        .collect();
+    e.reshape(result, &shape)
+}

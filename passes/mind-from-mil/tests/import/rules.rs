@@ -1,0 +1,63 @@
+//! What the import does and refuses on purpose.
+
+use crate::module::{imported, read, text};
+
+fn program(params: &str, statements: &str) -> String {
+    format!("program(1.3)\n[]\n{{ func main<ios18>({params}) {{\n{statements}\n}} -> (y); }}")
+}
+
+#[track_caller]
+fn refused(params: &str, statements: &str) -> String {
+    match imported(&read(&program(params, statements))) {
+        Ok(own) => panic!("{}", text(&own)),
+        Err(why) => why.join("\n"),
+    }
+}
+
+#[test]
+fn indices_alone_are_widened() {
+    let own = imported(&read(&program(
+        "tensor<fp16, [4]> x, tensor<uint16, [2]> i",
+        "tensor<fp16, [2]> y = gather(axis = int32(0), indices = i, x = x);",
+    )));
+    assert!(text(&own.expect("an import")).contains("{name=i} : tensor<i32[2]>"));
+}
+
+#[test]
+fn weights_beside_an_import_are_gone() {
+    let own = imported(&read(&program(
+        "tensor<fp16, [2]> x",
+        "tensor<fp16, []> c = const()[name = string(\"c\"), val = fp16(0x1p+0)];\n\
+         tensor<fp16, [2]> y = add(x = x, y = c);",
+    )));
+    let own = text(&own.expect("an import"));
+    assert!(!own.contains("mil."), "{own}");
+}
+
+#[test]
+fn what_core_cannot_say_is_named() {
+    let found = refused(
+        "tensor<fp16, [2, 3]> x",
+        "tensor<int32, [2]> y = reduce_argmax(axis = int32(1), x = x);",
+    );
+    assert_eq!(
+        found,
+        "`mil.reduce_argmax` is not imported: it has no counterpart"
+    );
+    let found = refused(
+        "state<tensor<fp16, [2]>> s",
+        "tensor<fp16, [2]> y = read_state(input = s);",
+    );
+    assert_eq!(
+        found,
+        "`mil.input` is not imported: core keeps no state between runs"
+    );
+}
+
+#[test]
+fn other_functions_are_left_out() {
+    let text_of = "program(1.3)\n[]\n{ func main<ios18>(tensor<fp16, [2]> x) { tensor<fp16, [2]> y = relu(x = x); } -> (y);\n\
+                   func more<ios18>(tensor<fp16, [2]> x) { tensor<fp16, [2]> y = tanh(x = x); } -> (y); }";
+    let own = text(&imported(&read(text_of)).expect("an import"));
+    assert!(own.contains("Relu") && !own.contains("Tanh"), "{own}");
+}

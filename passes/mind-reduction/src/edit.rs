@@ -1,0 +1,68 @@
+//! Changing a copy of a module.
+
+use mind_ir::opdef::Trait;
+use mind_ir::{Graph, OpId, ValueId};
+
+/// A change of a module. Ids are those of the module that it was proposed for; what it leaves may break
+/// any rule, as candidates are verified.
+pub(crate) type Edit = Box<dyn Fn(&mut Graph)>;
+
+/// An edit.
+pub(crate) fn edit(change: impl Fn(&mut Graph) + 'static) -> Edit {
+    Box::new(change)
+}
+
+/// A copy of `g` after `edit`, without ops that were read before and no longer are.
+pub(crate) fn without_new_dead_ops(g: &Graph, edit: &Edit) -> Graph {
+    let mut changed = g.clone();
+    edit(&mut changed);
+    let ops: Vec<OpId> = changed.walk().collect();
+    for &op in ops.iter().rev() {
+        let known = op.index() < g.op_bound() && g.parent(op).is_some();
+        let stays = known && is_unread(g, op);
+        if changed.parent(op).is_some()
+            && is_unread(&changed, op)
+            && is_removable(&changed, op)
+            && !stays
+        {
+            changed.erase(op);
+        }
+    }
+    changed
+}
+
+/// Whether nothing reads a result of `op`.
+pub(crate) fn is_unread(g: &Graph, op: OpId) -> bool {
+    let mut results = g.results(op).iter();
+    results.all(|value| g.uses(value).is_empty())
+}
+
+fn is_removable(g: &Graph, op: OpId) -> bool {
+    let def = g.def(op);
+    def.has(Trait::Pure) || def.has(Trait::Interface)
+}
+
+/// The module's ops that compute something, those of bodies included, in order.
+pub(crate) fn computing(g: &Graph) -> Vec<OpId> {
+    let reads = |&op: &OpId| !g.operands(op).is_empty() && !g.def(op).has(Trait::Terminator);
+    g.walk().filter(reads).collect()
+}
+
+/// The values that may stand for `value` as they have its type and come before it: operands of its op, then
+/// arguments of its block.
+pub(crate) fn stand_ins(g: &Graph, value: ValueId) -> Vec<ValueId> {
+    let Some(op) = g.defining_op(value) else {
+        return Vec::new();
+    };
+    let arguments = g
+        .parent(op)
+        .map(|block| g.arguments(block))
+        .unwrap_or_default();
+    let mut found: Vec<ValueId> = Vec::new();
+    for candidate in g.operands(op).iter().copied().chain(arguments) {
+        if g.type_id(candidate) == g.type_id(value) && !found.contains(&candidate) {
+            found.push(candidate);
+        }
+    }
+    found
+}

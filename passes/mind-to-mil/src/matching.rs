@@ -1,0 +1,28 @@
+//! Looking at ops of MIL that were emitted.
+
+use mind_ir::{OpId, ValueId};
+use mind_mil::call::{argument_names, integers, written_arguments};
+
+use crate::emit::Emit;
+
+/// The op called `name` that made `value`.
+pub(crate) fn source(e: &Emit<'_, '_>, value: ValueId, name: &str) -> Option<OpId> {
+    let op = e.g().defining_op(value)?;
+    (e.g().def(op).short_name() == name).then_some(op)
+}
+
+/// The op called `name` that made `value` for one reader alone.
+pub(crate) fn made_by(e: &Emit<'_, '_>, value: ValueId, name: &str) -> Option<OpId> {
+    source(e, value, name).filter(|_| e.g().uses(value).count() == 1)
+}
+
+/// The value of the argument `name`, which is no tuple, of an op without tuples.
+pub(crate) fn argument(e: &Emit<'_, '_>, op: OpId, name: &str) -> Option<ValueId> {
+    let at = argument_names(written_arguments(e.g(), op)).position(|(own, _)| own == name)?;
+    e.g().operands(op).get(at).copied()
+}
+
+/// The integers of the constant argument `name`.
+pub(crate) fn ints(e: &Emit<'_, '_>, op: OpId, name: &str) -> Option<Vec<i64>> {
+    Some(integers(&e.elements(argument(e, op, name)?)?))
+}

@@ -1,0 +1,7 @@
+//! The `mind-fmt` tool.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    mind_host::main(mind_driver::tools::fmt::run)
+}

@@ -1,0 +1,64 @@
+//! Programs of MIL of one op each.
+
+/// An op of MIL over inputs of small shapes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Program {
+    /// The op that it is about.
+    pub op: &'static str,
+    inputs: &'static str,
+    statements: &'static str,
+    outputs: &'static str,
+}
+
+const TEXT: &str = include_str!("mil_cases.txt");
+
+/// Every case of `mil_cases.txt`, in order.
+pub fn programs() -> Vec<Program> {
+    TEXT.split("\n\n").filter_map(program).collect()
+}
+
+fn program(text: &'static str) -> Option<Program> {
+    let (op, rest) = text.strip_prefix("op ")?.split_once("\nin ")?;
+    let (inputs, rest) = rest.split_once('\n')?;
+    let (statements, outputs) = rest.split_once("\nout ")?;
+    Some(Program {
+        op,
+        inputs,
+        statements,
+        outputs: outputs.trim_end(),
+    })
+}
+
+impl Program {
+    /// The text, in floats of the element type `float`: `fp16` or `fp32`.
+    pub fn text(&self, float: &str) -> String {
+        let text = format!(
+            "program(1.3)\n[]\n{{\n    func main<ios18>({}) {{\n{}\n        }} -> ({});\n}}",
+            self.inputs, self.statements, self.outputs
+        );
+        text.replace('@', float)
+    }
+
+    /// The element of input `name` at place `at` of all its elements; exact in `fp16`.
+    pub fn element(name: &str, at: usize) -> f64 {
+        let mixed =
+            (at * 37 + name.len() + usize::from(name.as_bytes().first().copied().unwrap_or(0)))
+                % 23;
+        match name {
+            "i" => (mixed % 2) as f64,
+            "p" => (mixed + 1) as f64 / 8.0,
+            _ => (mixed as f64 - 11.0) / 8.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_paragraph_is_a_program() {
+        let paragraphs = TEXT.split("\n\n").filter(|text| !text.starts_with('#'));
+        assert_eq!(programs().len(), paragraphs.count());
+    }
+}

@@ -1,0 +1,269 @@
+//! The flags of `mind-opt` beside those of mlir-opt, each with its test.
+
+use std::fmt::Write;
+
+use clap::{Arg, Command};
+
+/// What is said of a flag besides its help.
+struct Row {
+    flag: &'static str,
+    /// What mlir-opt has for it; empty for nothing.
+    mlir: &'static str,
+    /// The test that shows it, below `lit_tests/`.
+    test: &'static str,
+}
+
+const fn row(flag: &'static str, mlir: &'static str, test: &'static str) -> Row {
+    Row { flag, mlir, test }
+}
+
+const ROWS: &[Row] = &[
+    row("from", "", "mind-opt/from.mic"),
+    row("profile", "", "mind-opt/profile.core"),
+    row("no-input-limits", "", "mind-text/limits/bytes.test"),
+    row("diagnostic-format", "", "mind-opt/diagnostics-json.core"),
+    row("to", "", "mind-opt/to.core"),
+    row("output", "`-o`", "mind-opt/output-file.core"),
+    row("ane-report", "", "mind-to-mil/ane-report.core"),
+    row("diff", "", "mind-opt/diff.mic2"),
+    row(
+        "split-input-file",
+        "`--split-input-file`",
+        "mind-opt/split-input-file.core",
+    ),
+    row(
+        "verify-diagnostics",
+        "`--verify-diagnostics`",
+        "mind-opt/verify-diagnostics.core",
+    ),
+    row(
+        "pass-pipeline",
+        "`--pass-pipeline`",
+        "mind-opt/pass-pipeline.core",
+    ),
+    row("level", "", "mind-opt/levels.core"),
+    row(
+        "run-reproducer",
+        "`--run-reproducer`",
+        "mind-opt/run-reproducer.test",
+    ),
+    row(
+        "rules",
+        "PDL files; pass plugins",
+        "mind-eqsat/rules/file.core",
+    ),
+    row(
+        "fast-math",
+        "flags on ops",
+        "mind-eqsat/rules/fast-math.core",
+    ),
+    row(
+        "only-rule",
+        "`--enable-patterns` of `canonicalize`",
+        "mind-eqsat/rules/selection.core",
+    ),
+    row(
+        "disable-rule",
+        "`--disable-patterns` of `canonicalize`",
+        "mind-eqsat/rules/selection.core",
+    ),
+    row(
+        "allow-unchecked-rule",
+        "",
+        "mind-eqsat/check-rules/before-use.test",
+    ),
+    row("check-rules", "", "mind-eqsat/check-rules/verdicts.test"),
+    row("draws", "", "mind-eqsat/check-rules/sound.test"),
+    row("check-seed", "", "mind-eqsat/check-rules/sound.test"),
+    row("format", "", "mind-eqsat/check-rules/sound.test"),
+    row(
+        "verify-each",
+        "`--verify-each`",
+        "mind-opt/verify-each.core",
+    ),
+    row(
+        "timing",
+        "`--mlir-timing`, `--mlir-timing-display`",
+        "mind-opt/timing-json.core",
+    ),
+    row(
+        "stats",
+        "`--mlir-pass-statistics`, debug builds",
+        "mind-opt/stats.core",
+    ),
+    row(
+        "print-ir-before",
+        "`--mlir-print-ir-before`",
+        "mind-opt/print-ir-before.core",
+    ),
+    row(
+        "print-ir-after",
+        "`--mlir-print-ir-after`",
+        "mind-opt/print-ir-after.core",
+    ),
+    row(
+        "print-ir-after-all",
+        "`--mlir-print-ir-after-all`",
+        "mind-opt/print-ir-after-all.core",
+    ),
+    row(
+        "print-ir-after-change",
+        "`--mlir-print-ir-after-change`, whole modules",
+        "mind-opt/print-ir-after-change.core",
+    ),
+    row(
+        "print-ir-tree-dir",
+        "`--mlir-print-ir-tree-dir`",
+        "mind-opt/print-ir-tree-dir.core",
+    ),
+    row("report", "", "mind-opt/report.core"),
+    row(
+        "pass-pipeline-crash-reproducer",
+        "`--mlir-pass-pipeline-crash-reproducer`",
+        "mind-eqsat/rules/loops.test",
+    ),
+    row(
+        "remarks",
+        "`--remarks-filter`, from 22",
+        "mind-opt/remarks.core",
+    ),
+    row("explain", "", "mind-opt/explain.core"),
+    row(
+        "opt-bisect-limit",
+        "`--mlir-debug-counter`",
+        "mind-opt/opt-bisect-limit.core",
+    ),
+    row("dump-egraph", "", "mind-opt/dump-egraph.core"),
+    row("dump-egraph-region", "", "mind-opt/dump-egraph.core"),
+    row(
+        "list-passes",
+        "`--list-passes`, from 20",
+        "mind-opt/list-passes.test",
+    ),
+    row("list-rules", "", "mind-eqsat/rules/list.test"),
+    row(
+        "show-dialects",
+        "`--show-dialects`",
+        "mind-opt/show-dialects.test",
+    ),
+    row("lit-features", "", "mind-opt/lit-features.test"),
+];
+
+/// `docs/flags.md`.
+pub fn document() -> String {
+    let mut text = String::from(
+        "# The flags of mind-opt\n\nGenerated from the flag table by `cargo run -p xtask`. Passes are flags too, in the \
+         order given: [passes.md](passes.md). The third column says what mlir-opt 19 has for it.\n\n\
+         | flag | | mlir-opt | test |\n|---|---|---|---|\n",
+    );
+    for arg in flags(&command()) {
+        let known = ROWS.iter().find(|row| row.flag == arg.get_id().as_str());
+        let (mlir, test) = known.map_or(("", ""), |row| (row.mlir, row.test));
+        let mlir = if mlir.is_empty() { "–" } else { mlir };
+        let help = arg
+            .get_help()
+            .map_or(String::new(), |help| help.to_string())
+            .replace('|', "\\|");
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "| `{}` | {help} | {mlir} | [{test}](../lit_tests/{test}) |",
+            spelling(arg).replace('|', "\\|")
+        );
+    }
+    text
+}
+
+/// The command line with all that follows from its rows.
+fn command() -> Command {
+    let mut command = mind_driver::tools::opt::command();
+    command.build();
+    command
+}
+
+/// The flags that are no passes.
+fn flags(command: &Command) -> impl Iterator<Item = &Arg> {
+    let is_usual = |arg: &Arg| arg.get_id() == "help" || arg.get_id() == "version";
+    let is_pass = |arg: &Arg| {
+        mind_driver::session::PASSES
+            .get(arg.get_id().as_str())
+            .is_some()
+    };
+    command
+        .get_arguments()
+        .filter(move |arg| !arg.is_positional() && !is_pass(arg) && !is_usual(arg))
+}
+
+/// The flag as it is typed.
+fn spelling(arg: &Arg) -> String {
+    let name = match (arg.get_long(), arg.get_short()) {
+        (Some(long), _) => format!("--{long}"),
+        (None, Some(short)) => format!("-{short}"),
+        (None, None) => String::new(),
+    };
+    let values: Vec<String> = arg
+        .get_value_names()
+        .unwrap_or_default()
+        .iter()
+        .map(|name| name.to_string())
+        .collect();
+    match (
+        arg.get_num_args().is_some_and(|count| count.takes_values()),
+        values.join(" "),
+    ) {
+        (true, values) if arg.is_require_equals_set() => {
+            let optional = arg
+                .get_num_args()
+                .is_some_and(|count| count.min_values() == 0);
+            if optional {
+                format!("{name}[={values}]")
+            } else {
+                format!("{name}={values}")
+            }
+        }
+        (true, values) if !values.is_empty() => format!("{name} {values}"),
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_flag_has_a_test_that_uses_it() {
+        let command = command();
+        for arg in flags(&command) {
+            let name = arg.get_id().as_str();
+            let row = ROWS.iter().find(|row| row.flag == name);
+            let row = row.unwrap_or_else(|| {
+                panic!("`{name}` has no row here: say what mlir-opt has and which test shows it")
+            });
+            let path = crate::root().join("lit_tests").join(row.test);
+            let text = std::fs::read_to_string(&path)
+                .unwrap_or_else(|error| panic!("{}: {error}", row.test));
+            let typed = spelling(arg);
+            let flag = typed.split(['=', ' ', '[']).next().unwrap_or_default();
+            let mut runs = text
+                .lines()
+                .filter(|line| line.contains("RUN:") && line.contains("mind-opt"));
+            assert!(
+                runs.any(|line| line.contains(flag)),
+                "{} does not use `{flag}`",
+                row.test
+            );
+        }
+    }
+
+    #[test]
+    fn no_row_is_left_of_a_flag_that_went() {
+        let command = command();
+        for row in ROWS {
+            assert!(
+                flags(&command).any(|arg| arg.get_id() == row.flag),
+                "there is no flag `{}`",
+                row.flag
+            );
+        }
+    }
+}
