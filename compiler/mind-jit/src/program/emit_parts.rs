@@ -18,9 +18,11 @@ pub struct CPart {
     /// The text of its functions.
     ///
     /// `int NAME(const void *const *inputs, void *const *outputs)` runs it; the last input is what was made of
-    /// its weights. With weights, `int NAME_bind(const void *const *weights, void *const *outputs)` makes that
-    /// of them, in the only output.
+    /// its weights.
     pub text: String,
+    /// The text of `int NAME_bind(const void *const *weights, void *const *outputs)`, which makes that of the
+    /// weights, in the only output; empty without weights.
+    pub bind_text: String,
     /// Bytes of what is made of its weights.
     pub bound_bytes: u64,
     /// The weights, in order.
@@ -64,7 +66,7 @@ pub fn c_part(g: &Graph, name: &str) -> Result<CPart, ProgramError> {
             c::Place { buffer, offset }
         }
     };
-    let mut text = String::new();
+    let mut bind_text = String::new();
     if !layout.params.is_empty() {
         let place = place(Buffer::Output(0));
         let kept = layout.kept.iter().map(|&(param, offset)| {
@@ -92,7 +94,7 @@ pub fn c_part(g: &Graph, name: &str) -> Result<CPart, ProgramError> {
                 .collect(),
             has_main: false,
         };
-        text += &module.body().map_err(|why| refused(&why))?;
+        bind_text = module.body().map_err(|why| refused(&why))?;
     }
     let mut inputs = ports(&mut layout.inputs.iter());
     let place = place(Buffer::Input(inputs.len()));
@@ -111,9 +113,9 @@ pub fn c_part(g: &Graph, name: &str) -> Result<CPart, ProgramError> {
             .collect(),
         has_main: false,
     };
-    text += &module.body().map_err(|why| refused(&why))?;
     Ok(CPart {
-        text,
+        text: module.body().map_err(|why| refused(&why))?,
+        bind_text,
         bound_bytes: layout.bound_bytes,
         params: layout.params.clone(),
         binding: unit.binding(),

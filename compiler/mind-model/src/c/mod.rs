@@ -89,6 +89,7 @@ pub fn c_program(config: &Config, tensors: &Tensors, capacity: usize) -> Result<
     }
     let mut texts = vec![HEADERS.to_owned()];
     let all = [&project, &finish, &head];
+    texts.extend(all.map(|part| part.bind_text.clone()));
     let written = all.into_iter().chain(&many).chain(&attention);
     texts.extend(written.map(|part| part.text.clone()));
     texts.push(sizes(config, tensors, capacity, &rows));

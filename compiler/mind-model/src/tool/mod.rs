@@ -2,7 +2,7 @@
 
 mod args;
 mod generate;
-mod translate;
+mod program;
 
 use mind_driver::host::{Host, Tool};
 use mind_driver::tools;
@@ -16,8 +16,8 @@ pub const ALL: &[(&str, Tool)] = &[
 
 /// Runs `mind-translate`: on the folder of a model where C of one is asked for, else on a module.
 pub fn translate(args: &[String], host: &mut dyn Host) -> u8 {
-    match translate::asks_for_model(args) {
-        true => translate::run(args, host),
+    match program::asks_for_model(args) {
+        true => program::run(args, host),
         false => tools::translate::run(args, host),
     }
 }
