@@ -157,6 +157,16 @@ impl Host for CommandHost<'_> {
         read_limited(File::open(self.cwd.join(path))?, limit)
     }
 
+    fn list(&mut self, folder: &Path) -> io::Result<Vec<String>> {
+        let name = |entry: io::Result<fs::DirEntry>| {
+            entry.map(|entry| entry.file_name().to_string_lossy().into_owned())
+        };
+        let entries = fs::read_dir(self.cwd.join(folder))?;
+        let mut names = entries.map(name).collect::<io::Result<Vec<_>>>()?;
+        names.sort_unstable();
+        Ok(names)
+    }
+
     fn read_stdin(&mut self, limit: u64) -> io::Result<Vec<u8>> {
         let stdin = std::mem::take(&mut self.stdin);
         read_limited(&*stdin, limit)

@@ -25,6 +25,14 @@ pub trait Host {
         Ok(Box::new(self.read(path, u64::MAX)?))
     }
 
+    /// The names of what a folder holds, ascending.
+    ///
+    /// Errors: what the file system reports; [`io::ErrorKind::Unsupported`] where there are no folders.
+    fn list(&mut self, folder: &Path) -> io::Result<Vec<String>> {
+        let _ = folder;
+        Err(io::Error::from(io::ErrorKind::Unsupported))
+    }
+
     /// Reads standard input to its end, with the same limit.
     fn read_stdin(&mut self, limit: u64) -> io::Result<Vec<u8>>;
 

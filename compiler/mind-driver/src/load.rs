@@ -108,7 +108,14 @@ pub fn parse_and_verify(
         return document(text, options);
     }
     let Some(format) = options.from.or_else(|| detect(text)) else {
-        let help = "a module starts with `mic@1`, `mic@2`, `program(1.3)` or an instruction of Core text, `%0 = ...`";
+        let help = match text.trim_start().starts_with('{') {
+            true => {
+                "this is JSON: `mind-translate --from irv2` and `mind-run --model` read IR v2 documents"
+            }
+            false => {
+                "a module starts with `mic@1`, `mic@2`, `program(1.3)` or an instruction of Core text, `%0 = ...`"
+            }
+        };
         let found = Diagnostic::error(Span::FILE, "the format of this text cannot be told");
         return Err(found.help(help).into());
     };

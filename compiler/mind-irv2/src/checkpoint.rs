@@ -9,7 +9,7 @@ use mind_weights::{
 };
 
 use crate::codes;
-use crate::config::{Config, Family};
+use crate::config::{Biases, Config, Family, Parameters};
 use crate::schema::WeightTypes;
 
 /// A weight file with its name for messages.
@@ -116,6 +116,24 @@ impl<'a> Checkpoint<'a> {
     }
 }
 
+/// `config` without the biases that no file has a tensor of: a bias that a document lists and a checkpoint lacks is
+/// zero.
+pub fn without_missing_biases(config: &Config, sources: &[Source<'_>]) -> Config {
+    let index = Index::new(sources, &mut Diagnostics::new());
+    let found = index.biases();
+    let own = config.biases;
+    let biases = Biases {
+        q: own.q && found.q,
+        k: own.k && found.k,
+        v: own.v && found.v,
+        o: own.o && found.o,
+        gate_up: own.gate_up && found.gate_up,
+        down: own.down && found.down,
+    };
+    // Fewer biases make no configuration worse.
+    Config::new(Parameters { biases, ..**config }).unwrap_or(*config)
+}
+
 impl<'s, 'a> Index<'s, 'a> {
     /// Sorts the tensors of `sources` by their place; names that no supported model has are reported.
     pub(crate) fn new(sources: &'s [Source<'a>], found: &mut Diagnostics) -> Index<'s, 'a> {
@@ -154,6 +172,19 @@ impl<'s, 'a> Index<'s, 'a> {
     /// Whether any layer, or the model, has a tensor of one of `roles`.
     pub(crate) fn has(&self, roles: &[Role]) -> bool {
         self.tensors.keys().any(|(role, _)| roles.contains(role))
+    }
+
+    /// The biases that any layer has.
+    pub(crate) fn biases(&self) -> Biases {
+        let (qkv, gate_up) = (Role::FusedQkvBias, Role::FusedGateUpBias);
+        Biases {
+            q: self.has(&[Role::QueryBias, qkv]),
+            k: self.has(&[Role::KeyBias, qkv]),
+            v: self.has(&[Role::ValueBias, qkv]),
+            o: self.has(&[Role::OutputBias]),
+            gate_up: self.has(&[Role::GateBias, Role::UpBias, gate_up]),
+            down: self.has(&[Role::DownBias]),
+        }
     }
 
     /// The rows of the tensor of `role` in the first layer.

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use mind_diag::{Diagnostics, SourceFile};
 use mind_driver::host::{Contents, Host};
-use mind_irv2::checkpoint::{Checkpoint, Source};
-use mind_irv2::{Document, hf};
+use mind_irv2::checkpoint::{Checkpoint, Source, without_missing_biases};
+use mind_irv2::{Document, ReadOptions, hf, is_document, read as read_document};
 use mind_weights::{FileError, WeightFile, shards};
 
 /// The most bytes of a `config.json`, an index or a tokenizer.
@@ -29,6 +29,14 @@ pub enum FolderError {
         /// The folder.
         path: PathBuf,
     },
+    /// More than one file that could hold the weights.
+    #[error("{}: several `.gguf` files, {}; name one of them", path.display(), names.join(", "))]
+    Several {
+        /// The folder.
+        path: PathBuf,
+        /// The files.
+        names: Vec<String>,
+    },
     /// A weight file that is none.
     #[error("{name}: {error}")]
     Weights {
@@ -47,62 +55,84 @@ fn messages(found: &Diagnostics) -> String {
     messages.join("; ")
 }
 
-/// The contents of a model's files: a folder as Hugging Face has them, or one GGUF file.
+/// What says which model it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Description {
+    /// The header of a GGUF file.
+    Header,
+    /// A `config.json`.
+    Config,
+    /// A document of IR v2.
+    Document,
+}
+
+/// The contents of a model's files.
 pub struct Files {
-    /// `config.json`, for diagnostics; without text where there is none.
+    /// The text that describes the model, for diagnostics; empty where a GGUF file does.
     pub config: SourceFile,
-    has_config: bool,
+    description: Description,
+    folder: PathBuf,
     weights: Vec<(String, Contents)>,
     /// The text of `tokenizer.json`, if there is one.
     pub tokenizer: Option<Vec<u8>>,
 }
 
+/// Where the weights of a model are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WeightsAt<'p> {
+    /// In the folder of its description, if anywhere.
+    Beside,
+    /// There for a `config.json`, nowhere for a document, which says everything itself.
+    BesideConfig,
+    /// In a file or a folder.
+    Path(&'p Path),
+}
+
 impl Files {
-    /// Finds and maps the files at `path`.
+    /// Finds and maps the files at `path`: a folder as Hugging Face has them, its `config.json`, a document of IR v2,
+    /// or one GGUF file. `-` is a text on standard input.
     ///
-    /// Errors: a file that cannot be read, a folder without weights.
-    pub fn open(path: &Path, host: &mut dyn Host) -> Result<Files, FolderError> {
-        if path.extension().is_some_and(|end| end == "gguf") {
-            let name = path.display().to_string();
+    /// Errors: a file that cannot be read.
+    pub fn open(
+        path: &Path,
+        weights: WeightsAt<'_>,
+        host: &mut dyn Host,
+    ) -> Result<Files, FolderError> {
+        if is_called(path, "gguf") {
             return Ok(Files {
-                config: SourceFile::new(name.clone(), String::new()),
-                has_config: false,
-                weights: vec![(name, map(path, host)?)],
+                config: SourceFile::new(path.display().to_string(), String::new()),
+                description: Description::Header,
+                folder: path.parent().map(Path::to_owned).unwrap_or_default(),
+                weights: vec![(path.display().to_string(), map(path, host)?)],
                 tokenizer: None,
             });
         }
-        let config = path.join("config.json");
-        let text = read(&config, host)?;
-        let text = text.ok_or_else(|| refused(&config, &io::ErrorKind::NotFound.into()))?;
-        let text = String::from_utf8_lossy(&text).into_owned();
-        let index = path.join("model.safetensors.index.json");
-        let names = match read(&index, host)? {
-            Some(text) => {
-                let listed = shards(&String::from_utf8_lossy(&text));
-                listed.map_err(|error| FolderError::Weights {
-                    name: index.display().to_string(),
-                    error,
-                })?
+        let (folder, name, bytes) = described(path, host)?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            FolderError::Read {
+                path: name.clone(),
+                reason: format!("the bytes at offset {at} are not UTF-8"),
             }
-            None => vec!["model.safetensors".to_owned()],
+        })?;
+        let description = match is_document(&text) {
+            true => Description::Document,
+            false => Description::Config,
         };
-        let mut weights = Vec::new();
-        for name in names {
-            let file = path.join(name);
-            match map(&file, host) {
-                Ok(contents) => weights.push((file.display().to_string(), contents)),
-                Err(_) if weights.is_empty() && file.ends_with("model.safetensors") => {
-                    let path = path.to_owned();
-                    return Err(FolderError::NoWeights { path });
-                }
-                Err(why) => return Err(why),
+        let weights = match weights {
+            WeightsAt::Path(path) if is_called(path, "gguf") || is_called(path, "safetensors") => {
+                vec![(path.display().to_string(), map(path, host)?)]
             }
-        }
+            WeightsAt::Path(path) => weights_in(path, host)?,
+            WeightsAt::BesideConfig if description == Description::Document => Vec::new(),
+            WeightsAt::Beside | WeightsAt::BesideConfig => weights_in(&folder, host)?,
+        };
         Ok(Files {
-            config: SourceFile::new(config.display().to_string(), text),
-            has_config: true,
+            config: SourceFile::new(name.display().to_string(), text),
+            description,
             weights,
-            tokenizer: read(&path.join("tokenizer.json"), host)?,
+            tokenizer: read(&folder.join("tokenizer.json"), host)?,
+            folder,
         })
     }
 
@@ -114,23 +144,140 @@ impl Files {
             .collect()
     }
 
-    /// The description of the model and its tensors.
+    /// Whether a document of IR v2 describes the model.
+    pub fn is_document(&self) -> bool {
+        self.description == Description::Document
+    }
+
+    /// Whether there are weights.
+    pub fn has_weights(&self) -> bool {
+        !self.weights.is_empty()
+    }
+
+    /// The description of the model, settled by its weights where there are any, with warnings.
     ///
     /// Errors: files that are broken, contradict each other or describe no supported model.
+    pub fn document(&self, options: &ReadOptions) -> Result<(Document, Diagnostics), FolderError> {
+        self.described_by(&self.sources()?, options)
+    }
+
+    /// The description of the model and its tensors.
+    ///
+    /// Errors: as [`Files::document`]; no weights.
     pub fn model(&self) -> Result<(Document, Checkpoint<'_>), FolderError> {
-        let mut sources = Vec::new();
-        for (name, contents) in &self.weights {
-            let file = WeightFile::parse(contents).map_err(|error| FolderError::Weights {
-                name: name.clone(),
-                error,
-            })?;
-            let name = name.clone();
-            sources.push(Source { name, file });
+        if !self.has_weights() {
+            let path = self.folder.clone();
+            return Err(FolderError::NoWeights { path });
         }
-        let text = self.has_config.then(|| self.config.text());
-        let (document, _) = hf::document(text, &sources).map_err(FolderError::Rejected)?;
+        let sources = self.sources()?;
+        let (document, _) = self.described_by(&sources, &ReadOptions::default())?;
         let checkpoint = Checkpoint::new(&document.config, &sources);
         Ok((document, checkpoint.map_err(FolderError::Rejected)?))
+    }
+
+    fn sources(&self) -> Result<Vec<Source<'_>>, FolderError> {
+        let mut sources = Vec::new();
+        for (name, contents) in &self.weights {
+            let name = name.clone();
+            match WeightFile::parse(contents) {
+                Ok(file) => sources.push(Source { name, file }),
+                Err(error) => return Err(FolderError::Weights { name, error }),
+            }
+        }
+        Ok(sources)
+    }
+
+    fn described_by(
+        &self,
+        sources: &[Source<'_>],
+        options: &ReadOptions,
+    ) -> Result<(Document, Diagnostics), FolderError> {
+        let described = match self.description {
+            Description::Header => hf::document(None, sources),
+            Description::Config => hf::document(Some(self.config.text()), sources),
+            Description::Document => read_document(self.config.text(), options),
+        };
+        let (mut document, warnings) = described.map_err(FolderError::Rejected)?;
+        if self.description == Description::Document && !sources.is_empty() {
+            document.config = without_missing_biases(&document.config, sources);
+        }
+        Ok((document, warnings))
+    }
+}
+
+fn is_called(path: &Path, end: &str) -> bool {
+    path.extension().is_some_and(|own| own == end)
+}
+
+/// The folder of the model at `path`, the name of the text that describes it, and its bytes.
+fn described(path: &Path, host: &mut dyn Host) -> Result<(PathBuf, PathBuf, Vec<u8>), FolderError> {
+    if path == Path::new("-") {
+        let bytes = host.read_stdin(TEXT_LIMIT);
+        let name = PathBuf::from("<stdin>");
+        let bytes = bytes.map_err(|why| refused(&name, &why))?;
+        return Ok((PathBuf::new(), name, bytes));
+    }
+    match host.read(path, TEXT_LIMIT) {
+        Ok(bytes) => {
+            let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+            return Ok((folder, path.to_owned(), bytes));
+        }
+        Err(why) if why.kind() == io::ErrorKind::IsADirectory => {}
+        Err(why) => return Err(refused(path, &why)),
+    }
+    let config = path.join("config.json");
+    for name in [config.clone(), path.join("ir_v2.json")] {
+        if let Some(bytes) = read(&name, host)? {
+            return Ok((path.to_owned(), name, bytes));
+        }
+    }
+    Err(refused(&config, &io::ErrorKind::NotFound.into()))
+}
+
+/// The weight files of a folder: safetensors, in one or several files, or else one GGUF file.
+fn weights_in(folder: &Path, host: &mut dyn Host) -> Result<Vec<(String, Contents)>, FolderError> {
+    let index = folder.join("model.safetensors.index.json");
+    let names = match read(&index, host)? {
+        Some(text) => {
+            let listed = shards(&String::from_utf8_lossy(&text));
+            listed.map_err(|error| FolderError::Weights {
+                name: index.display().to_string(),
+                error,
+            })?
+        }
+        None => {
+            let one = folder.join("model.safetensors");
+            match host.map(&one) {
+                Ok(contents) => return Ok(vec![(one.display().to_string(), contents)]),
+                Err(why) if why.kind() == io::ErrorKind::NotFound => gguf_in(folder, host)?,
+                Err(why) => return Err(refused(&one, &why)),
+            }
+        }
+    };
+    let file = |name: String| {
+        let path = folder.join(name);
+        Ok((path.display().to_string(), map(&path, host)?))
+    };
+    names.into_iter().map(file).collect()
+}
+
+/// The GGUF file of a folder, if there is one.
+fn gguf_in(folder: &Path, host: &mut dyn Host) -> Result<Vec<String>, FolderError> {
+    let names = match host.list(folder) {
+        Ok(names) => names,
+        Err(why) if why.kind() == io::ErrorKind::Unsupported => Vec::new(),
+        Err(why) => return Err(refused(folder, &why)),
+    };
+    let names: Vec<String> = names
+        .into_iter()
+        .filter(|name| name.ends_with(".gguf"))
+        .collect();
+    match names.len() {
+        0 | 1 => Ok(names),
+        _ => Err(FolderError::Several {
+            path: folder.to_owned(),
+            names,
+        }),
     }
 }
 

@@ -24,7 +24,7 @@ mod weights;
 
 pub use checkpoint::CheckpointWeights;
 pub use error::ModelError;
-pub use folder::{Files, FolderError};
+pub use folder::{Files, FolderError, WeightsAt};
 pub use model::{Model, Runner};
 pub use sample::{Sampler, Sampling, largest};
 pub use session::Session;

@@ -78,6 +78,17 @@ impl Host for ProcessHost {
         Ok(Box::new(unsafe { Mmap::map(&file)? }))
     }
 
+    fn list(&mut self, folder: &Path) -> io::Result<Vec<String>> {
+        let name = |entry: io::Result<fs::DirEntry>| {
+            entry.map(|entry| entry.file_name().to_string_lossy().into_owned())
+        };
+        let mut names = fs::read_dir(folder)?
+            .map(name)
+            .collect::<io::Result<Vec<_>>>()?;
+        names.sort_unstable();
+        Ok(names)
+    }
+
     fn read_stdin(&mut self, limit: u64) -> io::Result<Vec<u8>> {
         read_up_to(io::stdin().lock(), limit)
     }

@@ -54,13 +54,16 @@ pub fn usage_error(host: &mut dyn Host, message: &str) -> u8 {
 
 /// How diagnostics are shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum DiagnosticFormat {
+pub enum DiagnosticFormat {
+    /// With the source line under them.
     Text,
+    /// One object a line.
     Json,
 }
 
 impl DiagnosticFormat {
-    pub(crate) fn of(matches: &ArgMatches) -> DiagnosticFormat {
+    /// What [`diagnostic_format_arg`] was given.
+    pub fn of(matches: &ArgMatches) -> DiagnosticFormat {
         match matches
             .get_one::<String>("diagnostic-format")
             .map(String::as_str)
@@ -72,7 +75,7 @@ impl DiagnosticFormat {
 }
 
 /// Writes diagnostics to standard error.
-pub(crate) fn report(
+pub fn report(
     host: &mut dyn Host,
     found: &Diagnostics,
     file: &SourceFile,
@@ -90,7 +93,7 @@ pub(crate) fn report(
 }
 
 /// Writes one diagnostic to standard error.
-pub(crate) fn report_one(
+pub fn report_one(
     host: &mut dyn Host,
     found: Diagnostic,
     file: &SourceFile,
@@ -123,7 +126,7 @@ pub(crate) fn input_name(path: &str) -> &str {
 }
 
 /// Writes the result to the named file, or to standard output.
-pub(crate) fn write_output(host: &mut dyn Host, path: Option<&String>, text: &str) -> u8 {
+pub fn write_output(host: &mut dyn Host, path: Option<&String>, text: &str) -> u8 {
     let Some(path) = path else {
         print(host, text);
         return DONE;
@@ -158,13 +161,18 @@ pub(crate) fn input_args() -> Vec<Arg> {
             .long("no-input-limits")
             .action(ArgAction::SetTrue)
             .help("lift the limits on size, nodes and strings, for input you trust"),
-        Arg::new("diagnostic-format")
-            .long("diagnostic-format")
-            .value_name("FORM")
-            .value_parser(["text", "json"])
-            .default_value("text")
-            .help("how errors are shown"),
+        diagnostic_format_arg(),
     ]
+}
+
+/// The argument that says how diagnostics are shown.
+pub fn diagnostic_format_arg() -> Arg {
+    Arg::new("diagnostic-format")
+        .long("diagnostic-format")
+        .value_name("FORM")
+        .value_parser(["text", "json"])
+        .default_value("text")
+        .help("how errors are shown")
 }
 
 /// The reading options that [`input_args`] were given.

@@ -5,7 +5,7 @@ use mind_weights::Role;
 
 use super::config::{Said, rotary_dims};
 use crate::checkpoint::{Index, Source};
-use crate::config::{Biases, Parameters, Rope};
+use crate::config::{Parameters, Rope};
 
 /// The model as its weight files have it, and whether they keep q, k and v in one matrix.
 ///
@@ -39,16 +39,6 @@ pub(super) fn parameters(
         let rows = index.rows(Role::Key).map(|rows| (rows, head_dim));
         num_kv_heads = rows.and_then(divided).unwrap_or(num_kv_heads);
     }
-    let qkv = Role::FusedQkvBias;
-    let gate_up = [Role::GateBias, Role::UpBias, Role::FusedGateUpBias];
-    let biases = Biases {
-        q: index.has(&[Role::QueryBias, qkv]),
-        k: index.has(&[Role::KeyBias, qkv]),
-        v: index.has(&[Role::ValueBias, qkv]),
-        o: index.has(&[Role::OutputBias]),
-        gate_up: index.has(&gate_up),
-        down: index.has(&[Role::DownBias]),
-    };
     let rope = own.rope.map(|rope| Rope {
         rotary_dims: rotary_dims(head_dim, said.rotary_factor),
         ..rope
@@ -56,7 +46,7 @@ pub(super) fn parameters(
     let parameters = Parameters {
         head_dim,
         num_kv_heads,
-        biases,
+        biases: index.biases(),
         rope,
         tie_word_embeddings: said.tied.unwrap_or(!index.has(&[Role::LmHead])),
         ..own

@@ -38,10 +38,11 @@ const KEYS: &[&str] = &[
     "memory_plan",
 ];
 
-/// Whether `text` looks like a document: an object in which a key of the format stands.
+/// Whether `text` looks like a document rather than like other JSON: an object with the keys of one.
 pub fn is_document(text: &str) -> bool {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start();
-    text.starts_with('{')
+    let keys = ["\"buffers\"", "\"nodes\"", "\"dimensions\""];
+    text.starts_with('{') && keys.iter().any(|key| text.contains(key))
 }
 
 /// Reads a document.

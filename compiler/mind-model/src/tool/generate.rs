@@ -12,7 +12,7 @@ use mind_ir::tensor::Tensor;
 
 use super::args::{self, Args};
 use crate::checkpoint::CheckpointWeights;
-use crate::folder::{Files, FolderError};
+use crate::folder::{Files, FolderError, WeightsAt};
 use crate::model::{Model, Runner};
 use crate::sample::Sampler;
 use crate::session::Session;
@@ -31,7 +31,7 @@ pub(super) fn run(args: &[String], host: &mut dyn Host) -> u8 {
 
 /// Errors: the reason has been reported.
 fn execute(args: &Args, host: &mut dyn Host) -> Result<(), ()> {
-    let files = Files::open(Path::new(&args.model), host);
+    let files = Files::open(Path::new(&args.model), WeightsAt::Beside, host);
     let files = files.map_err(|why| fail(host, &why))?;
     let read = files.model();
     let (document, checkpoint) = read.map_err(|why| match why {

@@ -3,6 +3,7 @@
 mod args;
 mod generate;
 mod program;
+mod translate;
 
 use mind_driver::host::{Host, Tool};
 use mind_driver::tools;
@@ -14,11 +15,11 @@ pub const ALL: &[(&str, Tool)] = &[
     ("mind-translate", translate),
 ];
 
-/// Runs `mind-translate`: on the folder of a model where C of one is asked for, else on a module.
+/// Runs `mind-translate`: on the description of a model where one is named, else on a module.
 pub fn translate(args: &[String], host: &mut dyn Host) -> u8 {
     match program::asks_for_model(args) {
         true => program::run(args, host),
-        false => tools::translate::run(args, host),
+        false => translate::run(args, host),
     }
 }
 

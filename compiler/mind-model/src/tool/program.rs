@@ -8,7 +8,7 @@ use mind_driver::tools::cli::{self, DONE, REJECTED};
 
 use super::generate::{fail, report};
 use crate::c::{Tensors, c_program};
-use crate::folder::{Files, FolderError};
+use crate::folder::{Files, FolderError, WeightsAt};
 
 /// Tokens that the cache of a program has room for unless said.
 const CAPACITY: &str = "512";
@@ -17,8 +17,9 @@ const CAPACITY: &str = "512";
 pub(super) fn asks_for_model(args: &[String]) -> bool {
     let mut words = args.iter().peekable();
     while let Some(word) = words.next() {
-        let is_from = word == "--from" && words.peek().is_some_and(|next| *next == "hf");
-        if is_from || word == "--from=hf" {
+        let is_named = |word: &&String| matches!(word.as_str(), "hf" | "irv2");
+        let is_from = word == "--from" && words.peek().is_some_and(is_named);
+        if is_from || word == "--from=hf" || word == "--from=irv2" {
             let is_c = |word: &String| word == "--to=c" || word == "c";
             return args.iter().any(is_c);
         }
@@ -34,11 +35,11 @@ fn command() -> Command {
         .about("Writes a decoder model as one file of C")
         .version(env!("CARGO_PKG_VERSION"))
         .arg(
-            Arg::new("MODEL_DIR")
+            Arg::new("MODEL")
                 .required(true)
-                .help("a folder with config.json and safetensors"),
+                .help("a folder with config.json, or a document of IR v2, beside safetensors"),
         )
-        .arg(value("from", "FORMAT", "hf: the folder of a model").value_parser(["hf"]))
+        .arg(value("from", "FORMAT", "what MODEL is").value_parser(["hf", "irv2"]))
         .arg(value("to", "FORMAT", "c: one file of C").value_parser(["c"]))
         .arg(
             Arg::new("output")
@@ -65,7 +66,7 @@ pub(super) fn run(args: &[String], host: &mut dyn Host) -> u8 {
     };
     let word = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
     let capacity = matches.get_one("capacity").copied().unwrap_or(1);
-    match text(word("MODEL_DIR"), capacity, host) {
+    match text(word("MODEL"), capacity, host) {
         Ok(text) => write(matches.get_one("output"), &text, host),
         Err(()) => REJECTED,
     }
@@ -73,7 +74,8 @@ pub(super) fn run(args: &[String], host: &mut dyn Host) -> u8 {
 
 /// Errors: the reason has been reported.
 fn text(path: &str, capacity: usize, host: &mut dyn Host) -> Result<String, ()> {
-    let files = Files::open(Path::new(path), host).map_err(|why| fail(host, &why))?;
+    let files =
+        Files::open(Path::new(path), WeightsAt::Beside, host).map_err(|why| fail(host, &why))?;
     let (document, checkpoint) = files.model().map_err(|why| match why {
         FolderError::Rejected(found) => report(host, &found, &files.config),
         why => fail(host, &why),
