@@ -9,7 +9,7 @@ use mind_ir::Graph;
 use mind_ir::listener::Silent;
 use mind_ir::verify::VerifyConfig;
 use mind_jit::pool::Pool;
-use mind_jit::program::{Options, PanelChoice, Program, emit_c};
+use mind_jit::program::{CPart, Options, PanelChoice, Program, c_part, emit_c};
 use mind_jit::target::{Isa, TargetInfo};
 use mind_pass::{
     Failure, Manager, PassError, Pipeline, Rewriting, Shared, Statistics, parse_pipeline,
@@ -144,6 +144,15 @@ pub fn c_text(
     lower(session, &Shared::default(), &pipeline, &mut g)?;
     let text = emit_c(&g, name, has_main);
     text.map_err(|why| Diagnostic::error(Span::FILE, why.to_string()).into())
+}
+
+/// A verified module, whose extents are known, as functions of C that read packed weights.
+///
+/// Errors: an extent that is not known, an op without loops, a name that C cannot have.
+pub fn c_functions(session: &Session, mut g: Graph, name: &str) -> Result<CPart, Diagnostics> {
+    let pipeline = parse_pipeline(PIPELINE, &PASSES)?;
+    lower(session, &Shared::default(), &pipeline, &mut g)?;
+    c_part(&g, name).map_err(|why| Diagnostic::error(Span::FILE, why.to_string()).into())
 }
 
 /// Runs a pipeline that makes kernels.

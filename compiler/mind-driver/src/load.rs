@@ -3,6 +3,7 @@
 use mind_diag::{Code, Diagnostic, Diagnostics, SourceFile, Span};
 use mind_ir::Graph;
 use mind_ir::verify::{Profile, VerifyConfig, verify};
+use mind_irv2::{ReadOptions, is_document};
 use mind_mil::check::Interface;
 use mind_text::{Format, Formats, Limits, detect};
 
@@ -103,6 +104,9 @@ pub fn parse_and_verify(
     base: u32,
     options: &LoadOptions,
 ) -> Result<(Format, Graph), Diagnostics> {
+    if options.from.is_none() && is_document(text) {
+        return document(text, options);
+    }
     let Some(format) = options.from.or_else(|| detect(text)) else {
         let help = match text.trim_start().starts_with('{') {
             true => {
@@ -132,4 +136,21 @@ pub fn parse_and_verify(
         }
     }
     Ok((format, graph))
+}
+
+/// The model that a document of IR v2 describes, to be written as Core text.
+///
+/// Errors: what is wrong with the document.
+fn document(text: &str, options: &LoadOptions) -> Result<(Format, Graph), Diagnostics> {
+    let (document, _) = mind_irv2::read(text, &ReadOptions::default())?;
+    let graph = mind_irv2::graph::document::model(&document);
+    let mut graph = graph.map_err(|why| Diagnostic::error(Span::FILE, why.to_string()))?;
+    let config = VerifyConfig {
+        profile: options.profile,
+    };
+    let found = verify(&mut graph, &config);
+    match found.has_errors() {
+        true => Err(found),
+        false => Ok((Format::Core, graph)),
+    }
 }

@@ -10,7 +10,7 @@ use mind_weights::{Permutation, Role, TensorView, WeightType, decode_blocks};
 use crate::weights::{Stored, WeightError, Weights};
 
 /// What each weight is called.
-const ROLES: &[(&str, Role)] = &[
+pub(crate) const ROLES: &[(&str, Role)] = &[
     ("token_emb", Role::TokenEmbedding),
     ("pos_emb", Role::PositionEmbedding),
     (names::FINAL_LN, Role::FinalNorm),

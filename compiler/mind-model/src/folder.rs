@@ -136,6 +136,14 @@ impl Files {
         })
     }
 
+    /// The weight files, in order.
+    pub fn weights(&self) -> Vec<&[u8]> {
+        self.weights
+            .iter()
+            .map(|(_, contents)| &***contents)
+            .collect()
+    }
+
     /// Whether a document of IR v2 describes the model.
     pub fn is_document(&self) -> bool {
         self.description == Description::Document

@@ -8,6 +8,7 @@
 //! rows of the cache that hold nothing are zeros under a mask. So a sequence has the same logits, bit for bit,
 //! however it is cut into passes, on any instruction set and with any number of threads.
 
+pub mod c;
 mod cache;
 mod checkpoint;
 mod error;

@@ -1,24 +1,64 @@
 //! Places in the workspace for the results of kernels.
 //!
 //! In program order, each result takes the first gap that is wide enough; an elementwise result begins where
-//! an operand that it is the last to read begins. Outputs of the module stand in buffers of the caller.
+//! an operand that it is the last to read begins. Outputs of the module stand in buffers of the caller. Results
+//! that follow from weights and constants alone stand behind all others: who makes them once, when weights are
+//! bound, needs no room for them.
 
 use std::collections::BTreeMap;
 
+use mind_core::ops::input::Input;
 use mind_ir::attr::Attr;
+use mind_ir::opdef::Trait;
 use mind_ir::{Graph, OpId, ValueId};
 use mind_loops::memory::{ALIGNMENT, buffer, bytes, is_kernel, last_reads, may_replace};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Writes the place of each result into the kernels of a module.
 pub(crate) fn plan(g: &mut Graph) {
-    let last = last_reads(g);
     let outputs: FxHashSet<ValueId> = g.outputs().iter().map(|&value| buffer(g, value)).collect();
+    let fixed = fixed(g, &outputs);
+    let end = plan_some(g, &outputs, 0, |op| !fixed.contains(&op));
+    plan_some(g, &outputs, end, |op| fixed.contains(&op));
+}
+
+/// The kernels that read nothing but weights, constants and what such kernels make, and write no output.
+fn fixed(g: &Graph, outputs: &FxHashSet<ValueId>) -> FxHashSet<OpId> {
+    let mut fixed = FxHashSet::default();
+    for op in g.ops(g.body()).filter(|&op| is_kernel(g, op)) {
+        let stays = |&value: &ValueId| {
+            g.defining_op(buffer(g, value)).is_some_and(|source| {
+                let is_weight = g.view::<Input>(source).is_some_and(|input| input.param(g));
+                is_weight || g.def(source).has(Trait::Constant) || fixed.contains(&source)
+            })
+        };
+        let is_output = g
+            .results(op)
+            .into_iter()
+            .any(|value| outputs.contains(&value));
+        if !is_output && g.operands(op).iter().all(stays) {
+            fixed.insert(op);
+        }
+    }
+    fixed
+}
+
+/// Writes the places of the results of some kernels, from byte `start` on; where they end.
+fn plan_some(
+    g: &mut Graph,
+    outputs: &FxHashSet<ValueId>,
+    start: u64,
+    is_wanted: impl Fn(OpId) -> bool,
+) -> u64 {
+    let last = last_reads(g);
     let ops: Vec<OpId> = g.ops(g.body()).collect();
-    let mut gaps = Gaps::default();
+    let mut gaps = Gaps {
+        end: start,
+        ..Gaps::default()
+    };
     let mut held: FxHashMap<ValueId, (u64, u64)> = FxHashMap::default();
     for (number, &op) in ops.iter().enumerate() {
-        if is_kernel(g, op) {
+        if is_kernel(g, op) && is_wanted(op) {
             let results: Vec<ValueId> = g.results(op).into_iter().collect();
             let mut places = Vec::with_capacity(results.len());
             for (index, &result) in results.iter().enumerate() {
@@ -53,6 +93,7 @@ pub(crate) fn plan(g: &mut Graph) {
             }
         }
     }
+    gaps.end
 }
 
 /// An operand of `op` that result `result` may stand on, since nothing reads it later.

@@ -42,6 +42,11 @@ impl Emitter {
         }
     }
 
+    /// An extent that every run gives.
+    pub(super) fn symbol(&mut self, name: &str) -> Dim {
+        Dim::Symbol(self.graph.intern(name))
+    }
+
     /// The module with these outputs.
     pub(super) fn finish(mut self, outputs: &[ValueId]) -> Graph {
         let end = InsertPoint::End(self.graph.body());
@@ -123,6 +128,20 @@ impl Emitter {
         let rank = self.graph.ty(x).rank();
         let (mut starts, mut ends) = (vec![0; rank], vec![OPEN_END; rank]);
         (starts[rank - 1], ends[rank - 1]) = (from as i64, to as i64);
+        let steps = vec![1; rank];
+        let attrs = Slice::attrs(&starts, &ends, &steps);
+        self.op(Slice::DEF, &[x], &attrs)
+    }
+
+    /// The elements `from..to` along the first axis.
+    pub(super) fn rows(&mut self, x: ValueId, from: usize, to: usize) -> Built<ValueId> {
+        let shape = self.graph.ty(x).shape;
+        if from == 0 && shape[0] == fixed(to) {
+            return Ok(x);
+        }
+        let rank = shape.len();
+        let (mut starts, mut ends) = (vec![0; rank], vec![OPEN_END; rank]);
+        (starts[0], ends[0]) = (from as i64, to as i64);
         let steps = vec![1; rank];
         let attrs = Slice::attrs(&starts, &ends, &steps);
         self.op(Slice::DEF, &[x], &attrs)

@@ -33,6 +33,12 @@ impl Used {
                         used.outputs |= matches!(place.buffer, Buffer::Output(_));
                     }
                 }
+                Step::Transfer(copy) => {
+                    for place in [copy.from, copy.to] {
+                        used.inputs |= matches!(place.buffer, Buffer::Input(_));
+                        used.outputs |= matches!(place.buffer, Buffer::Output(_));
+                    }
+                }
                 Step::Call(call) => {
                     for arg in &call.args {
                         let Arg::Ptr(place) = arg else { continue };
@@ -62,6 +68,14 @@ impl Module<'_> {
                 }
                 Step::Gather(gather) => {
                     for place in [gather.data, gather.indices, gather.result] {
+                        if let Some(expected) = self.outside(place, used) {
+                            return Err(EmitError::Gather { expected });
+                        }
+                    }
+                    continue;
+                }
+                Step::Transfer(copy) => {
+                    for place in [copy.from, copy.to] {
                         if let Some(expected) = self.outside(place, used) {
                             return Err(EmitError::Gather { expected });
                         }

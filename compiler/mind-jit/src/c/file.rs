@@ -7,7 +7,7 @@ use crate::vir::Lane;
 use super::check::Used;
 use super::function::function;
 use super::lane;
-use super::module::{Arg, Buffer, Data, EmitError, Gather, Module, Place, Step};
+use super::module::{Arg, Buffer, Data, EmitError, Gather, Module, Place, Step, Transfer};
 use super::prelude::prelude;
 use super::symbol::Symbol;
 
@@ -16,6 +16,12 @@ const INDEX_OUT_OF_BOUNDS: u32 = 4;
 
 /// Alignment of constant data and scratch memory, in bytes.
 const ALIGN: usize = 64;
+
+/// A file of these bodies, with what they call in front.
+pub fn written(bodies: &[String]) -> String {
+    let text = bodies.concat();
+    format!("{}{text}", prelude(&text))
+}
 
 impl Module<'_> {
     /// The text of the file.
@@ -27,6 +33,20 @@ impl Module<'_> {
     ///
     /// Errors: a function is not valid, or a call does not fit what is there.
     pub fn write(&self) -> Result<String, EmitError> {
+        let (comment, body) = self.sections()?;
+        Ok(format!("{comment}\n{}{body}", prelude(&body)))
+    }
+
+    /// The text of the file without what it calls; [`written`] makes a file of several.
+    ///
+    /// Errors: as [`write`](Module::write).
+    pub fn body(&self) -> Result<String, EmitError> {
+        let (comment, body) = self.sections()?;
+        Ok(format!("\n{comment}{body}"))
+    }
+
+    /// The comment about the public function, and the code.
+    fn sections(&self) -> Result<(String, String), EmitError> {
         let mut used = Used::of(self);
         self.check(&self.steps, 0, &mut used)?;
         let mut body = String::new();
@@ -61,11 +81,7 @@ impl Module<'_> {
         if self.has_main {
             self.main(&mut body);
         }
-        Ok(format!(
-            "{}\n{}{body}",
-            self.comment(used.scratch),
-            prelude(&body)
-        ))
+        Ok((self.comment(used.scratch), body))
     }
 
     fn symbol(&self, function: usize) -> Symbol {
@@ -147,6 +163,10 @@ impl Module<'_> {
                     *out += &format!("{:indent$}status |= {symbol}({});\n", "", args.join(", "));
                 }
                 Step::Gather(gather) => self.gather(gather, indent, out),
+                Step::Transfer(Transfer { from, to, bytes }) => {
+                    let [from, to] = [*from, *to].map(|place| self.place(place));
+                    *out += &format!("{:indent$}memcpy({to}, {from}, {bytes});\n", "");
+                }
                 Step::Repeat { extent, body } => {
                     *out += &format!(
                         "{:indent$}for (int64_t t{depth} = 0; t{depth} < INT64_C({extent}); ++t{depth}) {{\n",

@@ -20,7 +20,8 @@ mod prelude;
 mod symbol;
 mod writer;
 
+pub use file::written;
 pub use function::function;
-pub use module::{Arg, Buffer, Call, Data, EmitError, Gather, Module, Place, Port, Step};
+pub use module::{Arg, Buffer, Call, Data, EmitError, Gather, Module, Place, Port, Step, Transfer};
 pub use prelude::prelude;
 pub use symbol::{Symbol, SymbolError};

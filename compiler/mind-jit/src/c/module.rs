@@ -74,6 +74,19 @@ pub enum Step {
     },
     /// Copies slices that indices name.
     Gather(Gather),
+    /// Copies bytes.
+    Transfer(Transfer),
+}
+
+/// A copy of bytes as they are.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Transfer {
+    /// Where they are.
+    pub from: Place,
+    /// Where they go.
+    pub to: Place,
+    /// How many.
+    pub bytes: usize,
 }
 
 /// A copy of slices: of each group of `extent`, those that `count` indices name.
@@ -175,8 +188,8 @@ pub enum EmitError {
         /// What is expected, in words.
         expected: String,
     },
-    /// A gather names memory that is not there.
-    #[error("a place of a gather is outside; expected {expected}")]
+    /// A gather or copy names memory that is not there.
+    #[error("a place of a copy is outside; expected {expected}")]
     Gather {
         /// What is expected, in words.
         expected: String,

@@ -7,7 +7,7 @@ use mind_ir::types::DType;
 use super::build::build;
 use super::compiled::PanelChoice;
 use super::error::ProgramError;
-use super::layout::{Base, Place};
+use super::layout::{Base, Layout, Place};
 use super::port::Port;
 use super::step::{Axis, Call, Step};
 use crate::c::{self, Arg, Buffer, Module, Symbol};
@@ -15,7 +15,7 @@ use crate::target::{Isa, TargetInfo};
 use crate::vir::{Function, Lane};
 
 /// Bytes that every region of the scratch memory begins at a multiple of.
-const ALIGN: u64 = 64;
+pub(super) const ALIGN: u64 = 64;
 
 /// The text of one C file whose function `name` does what a verified module at loops level does.
 ///
@@ -37,14 +37,6 @@ pub fn emit_c(g: &Graph, name: &str, has_main: bool) -> Result<String, ProgramEr
         .map(|(function, _)| function)
         .collect();
     let steps = unit.bind_steps.iter().chain(&unit.steps);
-    let ports = |ports: &mut dyn Iterator<Item = &Port>| -> Vec<c::Port> {
-        let ports = ports.map(|port| c::Port {
-            name: port.name.clone(),
-            dtype: port.dtype,
-            shape: port.shape.clone(),
-        });
-        ports.collect()
-    };
     let (mut inputs, mut params) = (layout.inputs.iter(), layout.params.iter());
     let mut declared = memory
         .is_param
@@ -57,10 +49,7 @@ pub fn emit_c(g: &Graph, name: &str, has_main: bool) -> Result<String, ProgramEr
         name: Symbol::new(name).map_err(|why| refused(&why))?,
         inputs: ports(&mut declared),
         outputs: ports(&mut layout.outputs.iter()),
-        constants: vec![c::Data {
-            lane: Lane::I32,
-            bytes: padded(&layout.constants),
-        }],
+        constants: constants(layout),
         scratch: (memory.kernel_scratch as usize) + unit.scratch_bytes,
         functions,
         steps: steps.map(|step| memory.step(step)).collect(),
@@ -69,11 +58,23 @@ pub fn emit_c(g: &Graph, name: &str, has_main: bool) -> Result<String, ProgramEr
     module.write().map_err(|why| refused(&why))
 }
 
-/// `bytes` as whole words.
-fn padded(bytes: &[u8]) -> Vec<u8> {
-    let mut padded = bytes.to_vec();
-    padded.resize(bytes.len().next_multiple_of(4), 0);
-    padded
+pub(super) fn ports(ports: &mut dyn Iterator<Item = &Port>) -> Vec<c::Port> {
+    let ports = ports.map(|port| c::Port {
+        name: port.name.clone(),
+        dtype: port.dtype,
+        shape: port.shape.clone(),
+    });
+    ports.collect()
+}
+
+/// The constants of a module, as whole words.
+pub(super) fn constants(layout: &Layout) -> Vec<c::Data> {
+    let mut bytes = layout.constants.clone();
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+    vec![c::Data {
+        lane: Lane::I32,
+        bytes,
+    }]
 }
 
 /// Where memory is in the arrays of a C function.
@@ -120,51 +121,56 @@ impl Memory {
     }
 
     fn step(&self, step: &Step) -> c::Step {
-        match step {
-            Step::Call(call) => self.call(call),
-            Step::Gather(gather) => c::Step::Gather(c::Gather {
-                data: self.place(gather.data),
-                indices: self.place(gather.indices),
-                result: self.place(gather.result),
-                index: match gather.index_dtype {
-                    DType::I32 => Lane::I32,
-                    _ => Lane::I64,
-                },
-                groups: gather.outer,
-                extent: gather.extent,
-                count: gather.count,
-                slice: gather.slice,
-            }),
-        }
+        c_step(step, self.kernel_scratch, &|place| self.place(place))
     }
+}
 
-    /// A call in a loop for each dimension of the grid that gives an index; ranges are whole.
-    fn call(&self, call: &Call) -> c::Step {
-        let places = call.args.iter().map(|&place| Arg::Ptr(self.place(place)));
-        let mut args: Vec<Arg> = places.collect();
-        args.push(Arg::Ptr(c::Place {
-            buffer: Buffer::Scratch,
-            offset: self.kernel_scratch as usize,
-        }));
-        let mut extents = Vec::new();
-        for axis in &call.grid {
-            match *axis {
-                Axis::Each(extent) => {
-                    args.push(Arg::Task(extents.len()));
-                    extents.push(extent as u64);
-                }
-                Axis::Range { extent, .. } => {
-                    args.extend([Arg::Index(0), Arg::Index(extent as i64)]);
-                }
+/// A step as C has it: `place` says where memory is, and the scratch memory of kernels begins at `scratch`.
+pub(super) fn c_step(step: &Step, scratch: u64, place: &dyn Fn(Place) -> c::Place) -> c::Step {
+    match step {
+        Step::Call(call) => c_call(call, scratch, place),
+        Step::Gather(gather) => c::Step::Gather(c::Gather {
+            data: place(gather.data),
+            indices: place(gather.indices),
+            result: place(gather.result),
+            index: match gather.index_dtype {
+                DType::I32 => Lane::I32,
+                _ => Lane::I64,
+            },
+            groups: gather.outer,
+            extent: gather.extent,
+            count: gather.count,
+            slice: gather.slice,
+        }),
+    }
+}
+
+/// A call in a loop for each dimension of the grid that gives an index; ranges are whole.
+fn c_call(call: &Call, scratch: u64, place: &dyn Fn(Place) -> c::Place) -> c::Step {
+    let places = call.args.iter().map(|&at| Arg::Ptr(place(at)));
+    let mut args: Vec<Arg> = places.collect();
+    args.push(Arg::Ptr(c::Place {
+        buffer: Buffer::Scratch,
+        offset: scratch as usize,
+    }));
+    let mut extents = Vec::new();
+    for axis in &call.grid {
+        match *axis {
+            Axis::Each(extent) => {
+                args.push(Arg::Task(extents.len()));
+                extents.push(extent as u64);
+            }
+            Axis::Range { extent, .. } => {
+                args.extend([Arg::Index(0), Arg::Index(extent as i64)]);
             }
         }
-        let call = c::Step::Call(c::Call {
-            function: call.kernel,
-            args,
-        });
-        extents.into_iter().rev().fold(call, |body, extent| {
-            let body = vec![body];
-            c::Step::Repeat { extent, body }
-        })
     }
+    let call = c::Step::Call(c::Call {
+        function: call.kernel,
+        args,
+    });
+    extents.into_iter().rev().fold(call, |body, extent| {
+        let body = vec![body];
+        c::Step::Repeat { extent, body }
+    })
 }

@@ -7,7 +7,7 @@ use mind_ir::graph::Graph;
 use mind_ir::opdef::Trait;
 use mind_ir::{OpId, ValueId};
 use mind_loops::extents::known;
-use mind_loops::memory::{ALIGNMENT, buffer, bytes, is_kernel, places, workspace};
+use mind_loops::memory::{ALIGNMENT, buffer, bytes, is_kernel, places};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::build::Widened;
@@ -66,10 +66,7 @@ impl Layout {
         widened: &Widened,
         keeps_weights: bool,
     ) -> Result<Layout, ProgramError> {
-        let mut layout = Layout {
-            workspace_bytes: workspace(g),
-            ..Layout::default()
-        };
+        let mut layout = Layout::default();
         layout.place_outputs(g);
         for op in g.ops(g.body()) {
             if let Some(input) = g.view::<Input>(op) {
@@ -191,6 +188,11 @@ impl Layout {
                     offset: at.max(0) as u64,
                 },
             };
+            let vacant = !self.places.contains_key(&value);
+            if vacant && place.base == Base::Workspace {
+                let end = place.offset + bytes(g, value);
+                self.workspace_bytes = self.workspace_bytes.max(end);
+            }
             self.places.entry(value).or_insert(place);
         }
     }

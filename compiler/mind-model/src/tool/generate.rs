@@ -96,11 +96,13 @@ fn save(host: &mut dyn Host, path: &str, logits: &Tensor) -> Result<(), ()> {
     written.map_err(|why| fail(host, &format!("{path}: {why}")))
 }
 
-fn fail(host: &mut dyn Host, why: &dyn std::fmt::Display) {
+/// Reports why there is no result.
+pub(super) fn fail(host: &mut dyn Host, why: &dyn std::fmt::Display) {
     cli::print_error(host, &format!("error: {why}\n"));
 }
 
-fn report(host: &mut dyn Host, found: &Diagnostics, file: &SourceFile) {
+/// Reports what is wrong with a file.
+pub(super) fn report(host: &mut dyn Host, found: &Diagnostics, file: &SourceFile) {
     let text = render_text(found, file, host.stderr_is_terminal());
     cli::print_error(host, &text);
 }

@@ -2,6 +2,7 @@
 
 mod args;
 mod generate;
+mod program;
 mod translate;
 
 use mind_driver::host::{Host, Tool};
@@ -14,6 +15,14 @@ pub const ALL: &[(&str, Tool)] = &[
     ("mind-translate", translate),
 ];
 
+/// Runs `mind-translate`: on the description of a model where one is named, else on a module.
+pub fn translate(args: &[String], host: &mut dyn Host) -> u8 {
+    match program::asks_for_model(args) {
+        true => program::run(args, host),
+        false => translate::run(args, host),
+    }
+}
+
 /// Runs `mind-run`: on a model where `--model` is given, else on a module.
 pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
     let names_model = |arg: &String| arg == "--model" || arg.starts_with("--model=");
@@ -21,9 +30,4 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
         true => generate::run(args, host),
         false => tools::run::run(args, host),
     }
-}
-
-/// Runs `mind-translate`: on the description of a model where one is named, else on a module.
-pub fn translate(args: &[String], host: &mut dyn Host) -> u8 {
-    translate::run(args, host)
 }

@@ -47,7 +47,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mind-mlpackage",
         ],
     ),
-    ("mind-model", &["mind-driver", "mind-irv2"]),
+    ("mind-model", &["mind-driver"]),
     ("mind", &["mind-driver"]),
     ("mind-host", &["mind-driver"]),
     ("mind-opt", &["mind-driver", "mind-host"]),

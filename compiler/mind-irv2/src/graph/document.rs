@@ -1,0 +1,297 @@
+//! A whole model as one module, from its document.
+//!
+//! The weights are the buffers of the document, by the names and in the padded shapes that it gives them, those of
+//! a layer behind `layer<l>.`; padding is stripped. What else a run needs are inputs:
+//!
+//! | input | shape | holds |
+//! |---|---|---|
+//! | `tokens` | `i32[tokens]` | token ids |
+//! | `positions` | `f32[tokens]` | their positions, 0, 1, 2, ... |
+//! | `rope_cos_cache`, `rope_sin_cache` | `f32[tokens, pairs]` | the rotation of each position, where heads rotate |
+//!
+//! The output is `f32[tokens, vocab]`, the logits behind each token. A query sees keys of no later position.
+
+use mind_core::ops::elementwise::{Log, Relu, Sub};
+use mind_core::ops::index::Gather;
+use mind_ir::opdef::Op;
+use mind_ir::types::{DType, Dim};
+use mind_ir::{Graph, ValueId};
+use mind_weights::{Role, WeightType};
+
+use super::attention::{Rotation, Seen, attended};
+use super::emit::{BuildError, Built, Emitter, fixed};
+use super::layer::{Linear, Projections, Rest, finished, normed, projected};
+use crate::config::align;
+use crate::schema::Document;
+
+/// The model of `document` without a cache: all tokens in one pass.
+///
+/// Errors: extents that no tensor can have.
+pub fn model(document: &Document) -> Result<Graph, BuildError> {
+    let mut m = Model {
+        e: Emitter::new(),
+        document,
+    };
+    let config = &document.config;
+    let d = config.hidden_size;
+    let tokens = m.e.symbol("tokens");
+    let ids = m.e.input("tokens", DType::I32, &[tokens]);
+    let positions = m.e.input("positions", DType::F32, &[tokens]);
+    let rotation = config.rope.map(|rope| {
+        let pairs = rope.rotary_dims / 2;
+        let shape = [tokens, fixed(pairs)];
+        let mut rows = |name: &str| m.e.input(name, DType::F32, &shape);
+        let (cos, sin) = (rows("rope_cos_cache"), rows("rope_sin_cache"));
+        Rotation { cos, sin, pairs }
+    });
+    let mask = m.mask(positions, tokens)?;
+    let table = m.matrix(
+        "token_emb",
+        Role::TokenEmbedding,
+        None,
+        [config.vocab_size, d],
+    )?;
+    let mut x = m.e.op(Gather::DEF, &[table, ids], &Gather::attrs(0))?;
+    if config.rope.is_none() {
+        let shape = [config.context_window, d];
+        let learned = m.matrix("pos_emb", Role::PositionEmbedding, None, shape)?;
+        let order = m.e.input("position_ids", DType::I32, &[tokens]);
+        let rows = m.e.op(Gather::DEF, &[learned, order], &Gather::attrs(0))?;
+        x = m.e.add(x, rows)?;
+    }
+    for layer in 0..config.num_layers {
+        x = m.layer(layer, x, rotation, mask)?;
+    }
+    let gamma = m.vector("final_ln_weight", Role::FinalNorm, None, d)?;
+    let x = normed(&mut m.e, x, gamma, config.rms_norm_eps)?;
+    let head = match config.tie_word_embeddings {
+        true => table,
+        false => m.matrix("lm_head_weight", Role::LmHead, None, [config.vocab_size, d])?,
+    };
+    let logits = m.e.linear(x, head, None)?;
+    Ok(m.e.finish(&[logits]))
+}
+
+/// A module while it grows, and the document that it follows.
+struct Model<'d> {
+    e: Emitter,
+    document: &'d Document,
+}
+
+impl Model<'_> {
+    /// 0 where `positions` of the row is not before that of the column, else negative infinity.
+    ///
+    /// The logarithm of 1 is +0 and that of 0 is negative infinity; positions differ by whole numbers.
+    fn mask(&mut self, positions: ValueId, tokens: Dim) -> Built<ValueId> {
+        let e = &mut self.e;
+        let rows = e.reshape(positions, &[tokens, fixed(1)])?;
+        let columns = e.reshape(positions, &[fixed(1), tokens])?;
+        let ahead = e.op(Sub::DEF, &[columns, rows], &[])?;
+        let ahead = e.op(Relu::DEF, &[ahead], &[])?;
+        let one = e.number(1.0)?;
+        let seen = e.op(Sub::DEF, &[one, ahead], &[])?;
+        let seen = e.op(Relu::DEF, &[seen], &[])?;
+        e.op(Log::DEF, &[seen], &[])
+    }
+
+    fn layer(
+        &mut self,
+        layer: usize,
+        x: ValueId,
+        rotation: Option<Rotation>,
+        mask: ValueId,
+    ) -> Built<ValueId> {
+        let document = self.document;
+        let config = &document.config;
+        let (d, heads, kv_heads) = (
+            config.hidden_size,
+            config.num_attention_heads,
+            config.num_kv_heads,
+        );
+        let at = Some(layer);
+        let weights = Projections {
+            gamma: self.vector("ln1_gamma", Role::AttentionNorm, at, d)?,
+            q: self.heads(
+                ["wq", "bq"],
+                [Role::Query, Role::QueryBias],
+                layer,
+                heads,
+                config.biases.q,
+            )?,
+            k: self.heads(
+                ["wk", "bk"],
+                [Role::Key, Role::KeyBias],
+                layer,
+                kv_heads,
+                config.biases.k,
+            )?,
+            v: self.heads(
+                ["wv", "bv"],
+                [Role::Value, Role::ValueBias],
+                layer,
+                kv_heads,
+                config.biases.v,
+            )?,
+            head_gammas: match config.qk_norm {
+                true => Some([
+                    self.vector("q_norm", Role::QueryNorm, at, config.head_dim)?,
+                    self.vector("k_norm", Role::KeyNorm, at, config.head_dim)?,
+                ]),
+                false => None,
+            },
+        };
+        let [q, keys, values] = projected(&mut self.e, config, x, &weights, rotation)?;
+        let seen = Seen { keys, values, mask };
+        let mixed = attended(&mut self.e, config, q, seen)?;
+        let [gate, up] = self.gate_and_up(layer)?;
+        let down = self.matrix("w2", Role::Down, at, [d, config.intermediate_size])?;
+        let rest = Rest {
+            output: self.output(layer)?,
+            gamma: self.vector("ln2_gamma", Role::MlpNorm, at, d)?,
+            gate,
+            up,
+            down: Linear {
+                weight: down,
+                bias: match config.biases.down {
+                    true => Some(self.vector("b2", Role::DownBias, at, d)?),
+                    false => None,
+                },
+            },
+        };
+        finished(&mut self.e, config, x, mixed, &rest)
+    }
+
+    /// A buffer of weights, as `f32`, with its padding.
+    fn padded(
+        &mut self,
+        name: &str,
+        role: Role,
+        layer: Option<usize>,
+        shape: &[usize],
+    ) -> Built<ValueId> {
+        let dtype = match self.document.dtypes.of(role, layer) {
+            WeightType::F16 => DType::F16,
+            WeightType::Bf16 => DType::BF16,
+            _ => DType::F32,
+        };
+        let name = match layer {
+            Some(layer) => format!("layer{layer}.{name}"),
+            None => name.to_owned(),
+        };
+        self.e.weight(&name, dtype, shape)
+    }
+
+    /// `[n]` of a buffer of `[align(n)]`.
+    fn vector(&mut self, name: &str, role: Role, layer: Option<usize>, n: usize) -> Built<ValueId> {
+        let padded = self.padded(name, role, layer, &[align(n)])?;
+        self.stripped(padded, n)
+    }
+
+    /// `[rows, columns]` of a buffer of `[rows, align(columns)]`; the rows of `w2` are padded too.
+    fn matrix(
+        &mut self,
+        name: &str,
+        role: Role,
+        layer: Option<usize>,
+        [rows, columns]: [usize; 2],
+    ) -> Built<ValueId> {
+        let outer = match role {
+            Role::Down => align(rows),
+            _ => rows,
+        };
+        let padded = self.padded(name, role, layer, &[outer, align(columns)])?;
+        let narrow = self.stripped(padded, columns)?;
+        self.e.rows(narrow, 0, rows)
+    }
+
+    /// The leading `n` of the last axis.
+    fn stripped(&mut self, x: ValueId, n: usize) -> Built<ValueId> {
+        match self.e.shape(x).last() == Some(&fixed(n)) {
+            true => Ok(x),
+            false => self.e.columns(x, 0, n),
+        }
+    }
+
+    /// `[heads head_dim, D]` and `[heads head_dim]` of buffers `[heads, aH, aD]` and `[heads, aH]`.
+    fn heads(
+        &mut self,
+        [weight, bias]: [&str; 2],
+        [weight_role, bias_role]: [Role; 2],
+        layer: usize,
+        heads: usize,
+        has_bias: bool,
+    ) -> Built<Linear> {
+        let config = &self.document.config;
+        let (d, head) = (config.hidden_size, config.head_dim);
+        let padded = self.padded(
+            weight,
+            weight_role,
+            Some(layer),
+            &[heads, align(head), align(d)],
+        )?;
+        let narrow = self.stripped(padded, d)?;
+        let turned = self.e.transpose(narrow, &[0, 2, 1])?;
+        let kept = self.stripped(turned, head)?;
+        let back = self.e.transpose(kept, &[0, 2, 1])?;
+        let weight = self.e.reshape(back, &[fixed(heads * head), fixed(d)])?;
+        let bias = match has_bias {
+            true => {
+                let padded = self.padded(bias, bias_role, Some(layer), &[heads, align(head)])?;
+                let kept = self.stripped(padded, head)?;
+                Some(self.e.reshape(kept, &[fixed(heads * head)])?)
+            }
+            false => None,
+        };
+        Ok(Linear { weight, bias })
+    }
+
+    /// `[D, heads head_dim]` of a buffer `[heads, aD, aH]`.
+    fn output(&mut self, layer: usize) -> Built<Linear> {
+        let config = &self.document.config;
+        let (d, head, heads) = (
+            config.hidden_size,
+            config.head_dim,
+            config.num_attention_heads,
+        );
+        let (has_bias, width) = (config.biases.o, config.q_width());
+        let shape = [heads, align(d), align(head)];
+        let padded = self.padded("wo", Role::Output, Some(layer), &shape)?;
+        let narrow = self.stripped(padded, head)?;
+        let turned = self.e.transpose(narrow, &[0, 2, 1])?;
+        let kept = self.stripped(turned, d)?;
+        let back = self.e.transpose(kept, &[2, 0, 1])?;
+        let weight = self.e.reshape(back, &[fixed(d), fixed(width)])?;
+        let bias = match has_bias {
+            true => Some(self.vector("bo", Role::OutputBias, Some(layer), d)?),
+            false => None,
+        };
+        Ok(Linear { weight, bias })
+    }
+
+    /// The two halves of a buffer of `[2 aI, aD]`: gates from row 0, ups from row `aI`.
+    fn gate_and_up(&mut self, layer: usize) -> Built<[Linear; 2]> {
+        let config = &self.document.config;
+        let (d, inner, has_bias) = (
+            config.hidden_size,
+            config.intermediate_size,
+            config.biases.gate_up,
+        );
+        let rows = align(inner);
+        let padded = self.padded("w1", Role::Gate, Some(layer), &[2 * rows, align(d)])?;
+        let both = self.stripped(padded, d)?;
+        let bias = match has_bias {
+            true => Some(self.padded("b1", Role::GateBias, Some(layer), &[2 * rows])?),
+            false => None,
+        };
+        let mut half = |start: usize| -> Built<Linear> {
+            Ok(Linear {
+                weight: self.e.rows(both, start, start + inner)?,
+                bias: match bias {
+                    Some(bias) => Some(self.e.columns(bias, start, start + inner)?),
+                    None => None,
+                },
+            })
+        };
+        Ok([half(0)?, half(rows)?])
+    }
+}

@@ -1,0 +1,106 @@
+//! A model as C: the same logits, bit for bit.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use mind_irv2::checkpoint::{Checkpoint, Source};
+use mind_irv2::hf;
+use mind_model::c::{Tensors, c_program};
+use mind_model::{CheckpointWeights, Model, Session, largest};
+use mind_weights::WeightFile;
+
+use crate::random::jit;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lit_tests/mind-run/inputs/tiny-qwen2")
+}
+
+#[test]
+fn a_program_of_c_gives_the_same_bits() {
+    let file = folder().join("model.safetensors");
+    let bytes = std::fs::read(&file).expect("the tiny model");
+    let text = std::fs::read_to_string(folder().join("config.json")).expect("its configuration");
+    let parsed = WeightFile::parse(&bytes).expect("a weight file");
+    let name = "model.safetensors".to_owned();
+    let sources = [Source { name, file: parsed }];
+    let (document, _) = hf::document(Some(&text), &sources).expect("a document");
+    let config = document.config;
+    let checkpoint = Checkpoint::new(&config, &sources).expect("a checkpoint");
+    let tensors = Tensors::new(&config, &checkpoint, &[&bytes]).expect("plain weights");
+    let program = c_program(&config, &tensors, 24).expect("a program");
+    let weights = Box::new(CheckpointWeights(checkpoint));
+    let model = Arc::new(Model::new(config, weights, jit(1)).expect("a model"));
+    let prompt: Vec<u32> = (0..19).map(|at| at * 5 % 16).collect();
+    let mut session = Session::new(model, 24).unwrap();
+    let mut last = session.prefill(&prompt).unwrap();
+    let (mut expected, mut tokens) = (last.clone(), vec![largest(&last)]);
+    for _ in 0..3 {
+        last = session.decode(tokens[tokens.len() - 1]).unwrap();
+        expected.extend_from_slice(&last);
+        tokens.push(largest(&last));
+    }
+    let (found, logits) = run(&program, &prompt, tokens.len(), &file);
+    let words = |tokens: &[u32]| {
+        let words: Vec<String> = tokens.iter().map(u32::to_string).collect();
+        words.join(",")
+    };
+    assert_eq!(found.trim_end(), words(&tokens));
+    let expected: Vec<u8> = expected.iter().flat_map(|x| x.to_le_bytes()).collect();
+    assert!(logits == expected, "logits differ");
+}
+
+/// What the program prints, and the logits that it writes; built with sanitizers and every warning an error.
+fn run(program: &str, prompt: &[u32], count: usize, weights: &Path) -> (String, Vec<u8>) {
+    let folder = std::env::temp_dir().join(format!("mind-model-as-c-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder for a program");
+    let [source, built, logits] = ["model.c", "model", "logits"].map(|name| folder.join(name));
+    std::fs::write(&source, program).expect("the source is written");
+    let flags = ["-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror"];
+    let sanitizers = [
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=all",
+        "-o",
+    ];
+    let cc = Command::new("cc")
+        .args(flags)
+        .args(sanitizers)
+        .arg(&built)
+        .arg(&source)
+        .output();
+    let cc = cc.expect("a C compiler");
+    assert!(
+        cc.status.success(),
+        "{}",
+        String::from_utf8_lossy(&cc.stderr)
+    );
+    let tokens: Vec<String> = prompt.iter().map(u32::to_string).collect();
+    let mut command = Command::new(&built);
+    command
+        .arg(tokens.join(","))
+        .arg(count.to_string())
+        .arg(weights);
+    let output = command
+        .arg(format!("--logits={}", logits.display()))
+        .output();
+    let output = output.expect("the program runs");
+    let found = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let written = std::fs::read(&logits).expect("logits");
+    let seeded = Command::new(&built)
+        .args(["1,2", "3", "--seed=4"])
+        .output()
+        .expect("it runs");
+    assert!(seeded.status.success() && !seeded.stdout.is_empty());
+    let refused = Command::new(&built)
+        .args(["1,16", "3", "--seed=4"])
+        .output()
+        .expect("it runs");
+    assert_eq!(refused.status.code(), Some(1));
+    std::fs::remove_dir_all(&folder).expect("the folder is ours");
+    (found, written)
+}
