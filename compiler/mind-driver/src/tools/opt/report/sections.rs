@@ -6,8 +6,8 @@ use std::time::Duration;
 use mind_ir::listener::CostChange;
 
 use super::kernels::{self, Kernels};
-use super::page::Subject;
 use super::recording::{PassRun, State};
+use super::subject::Subject;
 use crate::draw::{Drawing, escape, group_colour, svg_figure};
 use crate::tools::diff;
 use crate::tools::opt::history::{Record, place_text};
