@@ -28,6 +28,7 @@ complete -c mind-opt -l specialize -d 'Puts numbers in the place of symbolic dim
 complete -c mind-opt -l lower-to-tensor -d 'Lowers core ops to the tensor dialect: broadcasts written out, arithmetic as maps, fused ops as groups; constants and inputs stay' -r
 complete -c mind-opt -l lower-to-loops -d 'Lowers to kernels over tiled loops: groups become one kernel where they can, views move nothing, results get places in memory; core ops go by way of the tensor dialect' -r
 complete -c mind-opt -l lower-to-mil -d 'Lowers core and tensor ops to the mil dialect: halves for floats, constants cast once, what MIL cannot say refused by name' -r
+complete -c mind-opt -l import-mil -d 'Turns the function of a MIL program into core and tensor ops, which every other pass takes; refuses ops without a counterpart by name' -r
 complete -c mind-opt -l pass-pipeline -d 'the passes as text: `canonicalize,cse`, options in braces' -r
 complete -c mind-opt -s O -d 'a named pipeline; all keep every bit of the results' -r -f -a "0\t''
 1\t''
@@ -63,7 +64,8 @@ renumber\t''
 specialize\t''
 lower-to-tensor\t''
 lower-to-loops\t''
-lower-to-mil\t''"
+lower-to-mil\t''
+import-mil\t''"
 complete -c mind-opt -l print-ir-after -d 'print the module after these passes' -r -f -a "verify\t''
 canonicalize\t''
 fold\t''
@@ -75,7 +77,8 @@ renumber\t''
 specialize\t''
 lower-to-tensor\t''
 lower-to-loops\t''
-lower-to-mil\t''"
+lower-to-mil\t''
+import-mil\t''"
 complete -c mind-opt -l print-ir-tree-dir -d 'write the module after every pass to a file of its own' -r
 complete -c mind-opt -l report -d 'write a page: the graph before and after every pass, rules, groups, kernels, times' -r
 complete -c mind-opt -l pass-pipeline-crash-reproducer -d 'when a pass fails, write the module before it and the passes left to run' -r

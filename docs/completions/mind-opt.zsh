@@ -35,6 +35,7 @@ _mind-opt() {
 '*--lower-to-tensor=[Lowers core ops to the tensor dialect\: broadcasts written out, arithmetic as maps, fused ops as groups; constants and inputs stay]::OPTIONS:_default' \
 '*--lower-to-loops=[Lowers to kernels over tiled loops\: groups become one kernel where they can, views move nothing, results get places in memory; core ops go by way of the tensor dialect]::NAME=VALUE ...:_default' \
 '*--lower-to-mil=[Lowers core and tensor ops to the mil dialect\: halves for floats, constants cast once, what MIL cannot say refused by name]::NAME=VALUE ...:_default' \
+'*--import-mil=[Turns the function of a MIL program into core and tensor ops, which every other pass takes; refuses ops without a counterpart by name]::OPTIONS:_default' \
 '(-O)--pass-pipeline=[the passes as text\: \`canonicalize,cse\`, options in braces]:TEXT:_default' \
 '-O+[a named pipeline; all keep every bit of the results]:LEVEL:(0 1 2 3)' \
 '*--rules=[use the rules of this file too; may be repeated]:FILE:_default' \
@@ -49,8 +50,8 @@ _mind-opt() {
 '--verify-each=[verify after every pass]::true|false:(true false)' \
 '--timing=[print how long everything took]::FORM:(tree json)' \
 '--stats=[print what the passes counted]::FORM:(text json)' \
-'--print-ir-before=[print the module before these passes]:PASS,...:(verify canonicalize fold fuse unfuse cse dce renumber specialize lower-to-tensor lower-to-loops lower-to-mil)' \
-'--print-ir-after=[print the module after these passes]:PASS,...:(verify canonicalize fold fuse unfuse cse dce renumber specialize lower-to-tensor lower-to-loops lower-to-mil)' \
+'--print-ir-before=[print the module before these passes]:PASS,...:(verify canonicalize fold fuse unfuse cse dce renumber specialize lower-to-tensor lower-to-loops lower-to-mil import-mil)' \
+'--print-ir-after=[print the module after these passes]:PASS,...:(verify canonicalize fold fuse unfuse cse dce renumber specialize lower-to-tensor lower-to-loops lower-to-mil import-mil)' \
 '--print-ir-tree-dir=[write the module after every pass to a file of its own]:DIR:_default' \
 '(--split-input-file)--report=[write a page\: the graph before and after every pass, rules, groups, kernels, times]:FILE:_default' \
 '--pass-pipeline-crash-reproducer=[when a pass fails, write the module before it and the passes left to run]:FILE:_default' \

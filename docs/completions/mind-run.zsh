@@ -21,7 +21,7 @@ _mind-run() {
 '--inputs=[arrays for the inputs, by name; bf16 as uint16]:IN.npz:_default' \
 '--random=[make up the arrays that are not given, reproducibly]:SEED:_default' \
 '*--dim=[the extent of a symbolic dimension; \`?\` for all unnamed ones]:NAME=EXTENT:_default' \
-'--engine=[what runs the module\: machine code, unless it is MIL or lowered to loops already]:ENGINE:(jit interp)' \
+'--engine=[what runs the module\: machine code, unless it is lowered to loops already or has ops of MIL that are not imported]:ENGINE:(jit interp)' \
 '--isa=[the instruction set to compile for; this machine'\''s widest unless given]:ISA:(avx512 avx2 portable)' \
 '--threads=[threads; as many as the machine has unless given]:N:_default' \
 '--outputs=[write the outputs there as out0, out1, ..., instead of printing them; bf16 as uint16]:OUT.npz:_default' \

@@ -5,7 +5,8 @@ usage: coremltools_judge.py FOLDER
 For each NAME.mlpackage in the folder: the package is loaded, which checks types, shapes, arguments and
 constants. Where NAME.in.npz stands beside it, every input becomes a constant of those numbers, and what
 coremltools infers for the outputs is written to NAME.out.npz, under their positions; outputs that it cannot
-infer are left out. Prints a line for each package: `ok NAME` or `refused NAME: why`.
+infer are left out. Prints a line for each package: `ok NAME` or `refused NAME: why`, and `uninferred NAME: why`
+where its value inference breaks off.
 """
 
 import os
@@ -27,26 +28,40 @@ def main(folder):
         name, extension = os.path.splitext(entry)
         if extension != ".mlpackage":
             continue
+        path = os.path.join(folder, name)
         try:
-            judge(os.path.join(folder, name), np, coremltools, load)
+            model = loaded(path, coremltools, load)
             print("ok " + name)
         except Exception as error:  # whatever it raises means that it refuses
-            text = " ".join(str(error).split())[:200]
-            print("refused " + name + ": " + type(error).__name__ + ": " + text)
+            print("refused " + name + ": " + text(error))
+            continue
+        try:
+            infer(path, model, np, load)
+        except Exception as error:  # its value inference has faults of its own
+            print("uninferred " + name + ": " + text(error))
 
 
-def judge(path, np, coremltools, load):
+def text(error):
+    return type(error).__name__ + ": " + " ".join(str(error).split())[:200]
+
+
+def loaded(path, coremltools, load):
     data = path + ".mlpackage/Data/com.apple.CoreML"
     model = coremltools.proto.Model_pb2.Model()
     with open(data + "/model.mlmodel", "rb") as file:
         model.ParseFromString(file.read())
-    weights = data + "/weights"
-    load.load(model, specification_version=model.specificationVersion, file_weights_dir=weights)
+    load.load(model, specification_version=model.specificationVersion, file_weights_dir=data + "/weights")
+    return model
+
+
+def infer(path, model, np, load):
+    weights = path + ".mlpackage/Data/com.apple.CoreML/weights"
     if not os.path.exists(path + ".in.npz"):
         return
     bind(model, np.load(path + ".in.npz"))
     program = load.load(model, specification_version=model.specificationVersion, file_weights_dir=weights)
-    outputs = program.functions["main"].outputs
+    default = model.description.defaultFunctionName or next(iter(program.functions))
+    outputs = program.functions[default].outputs
     known = {str(at): value.val for at, value in enumerate(outputs) if value.val is not None}
     np.savez(path + ".out.npz", **known)
 
@@ -55,6 +70,8 @@ def bind(model, arrays):
     """Replaces every input of the program by a constant."""
     for function in model.mlProgram.functions.values():
         inputs = list(function.inputs)
+        if any(given.name not in arrays for given in inputs):
+            continue
         del function.inputs[:]
         for block in function.block_specializations.values():
             operations = list(block.operations)

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use lit_tests::sandbox::Sandbox;
 use lit_tests::{Config, config, diff, page};
-use mind_driver::tools::ALL;
+use mind_model::tool::ALL;
 
 /// What pages name by its path in the repository.
 const SHOWN: [&str; 2] = ["examples", "passes"];

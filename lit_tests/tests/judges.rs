@@ -120,6 +120,16 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
             Err(why) => wrong += &format!("{why}\n"),
         }
     }
+    let broken = said.lines().filter(|line| line.starts_with("uninferred "));
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    for line in broken {
+        *reasons
+            .entry(line.splitn(3, ": ").nth(1).unwrap_or(""))
+            .or_default() += 1;
+    }
+    for (reason, count) in &reasons {
+        println!("{count} packages whose value inference breaks off: {reason}");
+    }
     for (group, [loaded, compared]) in &counts {
         println!("{group}: {loaded} packages loaded, {compared} agree numerically");
     }

@@ -1,12 +1,6 @@
-//! The tutorial: its files are written, its commands run, its outputs compared.
+//! The tutorial's program: what the page shows of it is what it says and prints.
 
 use std::path::Path;
-use std::time::Duration;
-
-use lit_tests::config::Config;
-use lit_tests::sandbox::Sandbox;
-use lit_tests::shell::{Shell, parse};
-use mind_driver::tools::ALL;
 
 #[allow(dead_code, reason = "its `main` is that of the example")]
 #[path = "../../examples/tutorial.rs"]
@@ -43,69 +37,6 @@ fn root() -> &'static Path {
 
 fn page() -> String {
     std::fs::read_to_string(root().join("docs/tutorial.md")).expect("the tutorial")
-}
-
-#[test]
-fn commands_print_what_the_page_shows() {
-    let scratch =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("tutorial-{}", std::process::id()));
-    let sandbox = Sandbox::create(&scratch, "page").expect("a folder");
-    let config = Config {
-        root: scratch.clone(),
-        scratch: scratch.clone(),
-        tools: ALL,
-        features: Default::default(),
-        semantics: None,
-        bless: false,
-        time_limit: Duration::from_secs(60),
-    };
-    let (page, mut ran) = (page(), 0);
-    for Fence { head, lines } in fences(&page) {
-        match head.split_once(' ') {
-            Some(("mic" | "core" | "rules", name)) => {
-                let text = lines.join("\n") + "\n";
-                std::fs::write(sandbox.dir().join(name), text).expect("a file of the tutorial");
-            }
-            _ if head == "console" => ran += console(&config, &sandbox, &lines),
-            _ => {}
-        }
-    }
-    assert!(ran >= 10, "only {ran} commands were found");
-    // What is left behind is no failure of a test.
-    let _ = std::fs::remove_dir_all(scratch);
-}
-
-/// Runs the commands of a block and compares what each prints with the lines below it.
-fn console(config: &Config, sandbox: &Sandbox, lines: &[&str]) -> usize {
-    let mut commands: Vec<(&str, Vec<&str>)> = Vec::new();
-    for line in lines {
-        match (line.strip_prefix("$ "), commands.last_mut()) {
-            (Some(command), _) => commands.push((command, Vec::new())),
-            (None, Some((_, shown))) => shown.push(line),
-            (None, None) => panic!("`{line}` stands before any command"),
-        }
-    }
-    for (command, shown) in &commands {
-        let mut shell = Shell::new(config, sandbox);
-        let list = parse(command).unwrap_or_else(|error| panic!("{command}: {error}"));
-        shell
-            .run(&list)
-            .unwrap_or_else(|error| panic!("{command}: {error}"));
-        let run = shell
-            .trace
-            .last()
-            .and_then(|pipeline| pipeline.last())
-            .expect("a command");
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let (stdout, stderr) = (text(&run.stdout), text(&run.stderr));
-        let printed: Vec<&str> = stdout
-            .lines()
-            .chain(stderr.lines())
-            .map(str::trim_end)
-            .collect();
-        assert_eq!(&printed, shown, "{command}");
-    }
-    commands.len()
 }
 
 #[test]

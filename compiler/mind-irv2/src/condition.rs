@@ -14,6 +14,8 @@ use crate::config::Config;
 
 /// Negations and parentheses within each other.
 const MAX_DEPTH: usize = 32;
+/// Bytes of a condition.
+const MAX_LENGTH: usize = 1000;
 
 /// What a model is run for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -146,6 +148,9 @@ pub enum ConditionError {
     /// Too many parentheses.
     #[error("the condition is nested deeper than the limit of {MAX_DEPTH}")]
     Depth,
+    /// A text longer than any condition.
+    #[error("the condition is longer than the limit of {MAX_LENGTH} bytes")]
+    Length,
 }
 
 impl Condition {
@@ -153,6 +158,9 @@ impl Condition {
     ///
     /// Errors: see [`ConditionError`].
     pub fn parse(text: &str) -> Result<Condition, ConditionError> {
+        if text.len() > MAX_LENGTH {
+            return Err(ConditionError::Length);
+        }
         let mut parser = Parser { text, at: 0 };
         let term = parser.any(0)?;
         match parser.at == text.len() {
@@ -343,7 +351,8 @@ mod tests {
             let error = Condition::parse(text).unwrap_err().to_string();
             assert!(error.contains(expected), "{text}: {error}");
         }
-        let deep = format!("{}head_dim", "!".repeat(1_000_000));
-        assert_eq!(Condition::parse(&deep), Err(ConditionError::Depth));
+        let deep = |depth| format!("{}head_dim", "!".repeat(depth));
+        assert_eq!(Condition::parse(&deep(900)), Err(ConditionError::Depth));
+        assert_eq!(Condition::parse(&deep(1000)), Err(ConditionError::Length));
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_ir::attr::Attr;
 use mind_ir::graph::Graph;
-use mind_ir::opdef::Trait;
-use mind_ir::{BlockId, OpId, ValueId};
+use mind_ir::opdef::{Op, Trait};
+use mind_ir::{BlockId, OpId, Sym, ValueId};
 use mind_mil::call::{NAME, argument_names, element_of, is_state, written_arguments};
 use mind_mil::check::name_of;
 use mind_mil::ops;
@@ -15,11 +15,12 @@ use mind_mil::{Element, Opset};
 use prost::Message;
 
 use crate::blob::Writer;
+use crate::feature::{build_info, feature};
 use crate::manifest::manifest;
 use crate::proto::{
-    Argument, ArrayFeatureType, Binding, BindingKind, Block, FeatureDescription, FeatureType,
-    Function, Model, ModelDescription, NamedValueType, Operation, Program, StateFeatureType,
-    StateType, Value, ValueType, ValueTypeKind, feature_type,
+    Argument, Binding, BindingKind, Block, FeatureDescription, Function, FunctionDescription,
+    Model, ModelDescription, NamedValueType, Operation, Program, StateType, Value, ValueType,
+    ValueTypeKind,
 };
 use crate::value::{constant, tensor_type, text};
 
@@ -36,7 +37,8 @@ pub struct Package {
 
 /// The package of a program of the mil dialect that verified and whose values have names.
 ///
-/// Errors: several functions, a type that a package's description lacks, weights that were not read.
+/// Errors: several functions before ios18, a type that a package's description lacks, weights that were not
+/// read.
 pub fn package(g: &Graph) -> Result<Package, Diagnostics> {
     let mut writer = ModelWriter {
         g,
@@ -54,6 +56,19 @@ pub fn package(g: &Graph) -> Result<Package, Diagnostics> {
         model,
         weights,
     })
+}
+
+/// A function of the program.
+struct Part<'g> {
+    name: &'g str,
+    opset: Opset,
+    inputs: Vec<ValueId>,
+    block: BlockId,
+    span: Span,
+}
+
+fn opset(g: &Graph, tag: Sym) -> Opset {
+    Opset::parse(g.name(tag)).unwrap_or(Opset::DEFAULT)
 }
 
 struct ModelWriter<'g> {
@@ -78,94 +93,103 @@ impl ModelWriter<'_> {
             );
             return Model::default();
         };
-        if let Some(func) = g.ops(g.body()).find(|&op| g.is::<Func>(op)) {
-            let message = "a package of several functions is not written".to_owned();
-            self.refuse(
-                g.span(func),
-                message,
-                "write each function as a package of its own",
-            );
+        let own = Part {
+            name: g.name(header.function(g)),
+            opset: opset(g, header.opset(g)),
+            inputs: g
+                .ops(g.body())
+                .filter(|&op| g.is::<Input>(op))
+                .map(|op| g.result(op))
+                .collect(),
+            block: g.body(),
+            span: g.span(header.id()),
+        };
+        let others = g.ops(g.body()).filter_map(|op| g.view::<Func>(op));
+        let others = others.map(|func| Part {
+            name: g.name(func.function(g)),
+            opset: opset(g, func.opset(g)),
+            inputs: g.arguments(func.body(g)).into_iter().collect(),
+            block: func.body(g),
+            span: g.span(func.id()),
+        });
+        let parts: Vec<Part<'_>> = std::iter::once(own).chain(others).collect();
+        let newest = parts.iter().map(|part| part.opset).max();
+        self.specification = newest.unwrap_or(Opset::DEFAULT).specification();
+        if parts.len() > 1 && self.specification < Opset::Ios18.specification() {
+            let message = "a package of several functions needs opset ios18".to_owned();
+            let help = "write each function as a package of its own";
+            self.refuse(parts[1].span, message, help);
         }
-        let opset = Opset::parse(g.name(header.opset(g))).unwrap_or(Opset::DEFAULT);
-        self.specification = opset.specification();
-        let inputs: Vec<ValueId> = g
-            .ops(g.body())
-            .filter(|&op| g.is::<Input>(op))
-            .map(|op| g.result(op))
-            .collect();
-        let outputs = g.outputs().to_vec();
-        let (states, arrays): (Vec<ValueId>, Vec<ValueId>) =
-            inputs.iter().partition(|&&value| is_state(g, value));
-        let description = ModelDescription {
-            input: self.features(&arrays),
-            output: self.features(&outputs),
-            state: self.features(&states),
-        };
-        let block = self.block(g.body(), Vec::new());
-        let function = Function {
-            inputs: inputs.iter().map(|&value| self.named(value)).collect(),
-            opset: opset.proto().to_owned(),
-            block_specializations: BTreeMap::from([(opset.proto().to_owned(), block)]),
-        };
-        let name = g.name(header.function(g)).to_owned();
         let program = Program {
             version: 1,
-            functions: BTreeMap::from([(name, function)]),
-            attributes: BTreeMap::new(),
+            functions: parts
+                .iter()
+                .map(|part| (part.name.to_owned(), self.function(part)))
+                .collect(),
+            attributes: build_info(g.name(header.attributes(g)))
+                .map(|value| ("buildInfo".to_owned(), value))
+                .into_iter()
+                .collect(),
         };
         Model {
-            specification_version: opset.specification(),
-            description: Some(description),
+            specification_version: self.specification,
+            description: Some(self.description(&parts)),
             ml_program: Some(program),
         }
     }
 
-    fn features(&mut self, values: &[ValueId]) -> Vec<FeatureDescription> {
-        values
-            .iter()
-            .filter_map(|&value| self.feature(value))
-            .collect()
+    fn function(&mut self, part: &Part<'_>) -> Function {
+        let block = self.block(part.block, Vec::new());
+        let opset = part.opset.proto().to_owned();
+        Function {
+            inputs: part.inputs.iter().map(|&value| self.named(value)).collect(),
+            opset: opset.clone(),
+            block_specializations: BTreeMap::from([(opset, block)]),
+        }
     }
 
-    fn feature(&mut self, value: ValueId) -> Option<FeatureDescription> {
+    /// What the functions take and give; the first is the default of several.
+    fn description(&mut self, parts: &[Part<'_>]) -> ModelDescription {
+        let mut functions: Vec<FunctionDescription> = parts
+            .iter()
+            .map(|part| self.function_description(part))
+            .collect();
+        if functions.len() > 1 {
+            return ModelDescription {
+                default_function_name: parts[0].name.to_owned(),
+                functions,
+                ..ModelDescription::default()
+            };
+        }
+        let own = functions.pop().unwrap_or_default();
+        ModelDescription {
+            input: own.input,
+            output: own.output,
+            state: own.state,
+            ..ModelDescription::default()
+        }
+    }
+
+    fn function_description(&mut self, part: &Part<'_>) -> FunctionDescription {
         let g = self.g;
-        let (name, ty) = (name_of(g, value), g.ty(value));
-        let data_type = match element_of(g, value) {
-            Element::Fp16 => 65552,
-            Element::Fp32 => 65568,
-            Element::Int32 => 131_104,
-            Element::Int8 => 131_080,
-            other => {
-                let span = g.defining_op(value).map_or(Span::FILE, |op| g.span(op));
-                let message = format!(
-                    "`{name}` is {}, which a package cannot describe",
-                    other.name()
-                );
-                self.refuse(
-                    span,
-                    message,
-                    "packages take and give fp16, fp32, int32 and int8; lower with io=coreml",
-                );
-                return None;
-            }
+        let (states, arrays): (Vec<ValueId>, Vec<ValueId>) =
+            part.inputs.iter().partition(|&&value| is_state(g, value));
+        let outputs = g
+            .terminator(part.block)
+            .map_or(&[][..], |end| g.operands(end))
+            .to_vec();
+        let mut features = |values: &[ValueId]| -> Vec<FeatureDescription> {
+            let described = values.iter().map(|&value| feature(g, value));
+            described
+                .filter_map(|found| found.map_err(|error| self.found.push(*error)).ok())
+                .collect()
         };
-        let Some(shape) = ty.static_shape() else {
-            let span = g.defining_op(value).map_or(Span::FILE, |op| g.span(op));
-            let message = format!("`{name}` has an extent that is not known");
-            self.refuse(span, message, "a package is written for static shapes");
-            return None;
-        };
-        let array = ArrayFeatureType { shape, data_type };
-        let ty = match is_state(g, value) {
-            true => feature_type::Type::StateType(StateFeatureType {
-                array_type: Some(array),
-            }),
-            false => feature_type::Type::MultiArrayType(array),
-        };
-        Some(FeatureDescription {
-            name,
-            r#type: Some(FeatureType { r#type: Some(ty) }),
-        })
+        FunctionDescription {
+            name: part.name.to_owned(),
+            input: features(&arrays),
+            output: features(&outputs),
+            state: features(&states),
+        }
     }
 
     fn named(&self, value: ValueId) -> NamedValueType {

@@ -263,7 +263,8 @@ fn weights_in(folder: &Path, host: &mut dyn Host) -> Result<Vec<(String, Content
 
 /// The GGUF file of a folder, if there is one.
 fn gguf_in(folder: &Path, host: &mut dyn Host) -> Result<Vec<String>, FolderError> {
-    let names = match host.list(folder) {
+    let here = folder.as_os_str().is_empty();
+    let names = match host.list(if here { Path::new(".") } else { folder }) {
         Ok(names) => names,
         Err(why) if why.kind() == io::ErrorKind::Unsupported => Vec::new(),
         Err(why) => return Err(refused(folder, &why)),

@@ -14,6 +14,8 @@ pub(crate) const MAGIC: &[u8] = b"GGUF";
 const MAX_RANK: u32 = 4;
 /// The longest name of a key or tensor, in bytes.
 const MAX_NAME: u64 = 65_535;
+/// The longest text that a key may have, in bytes.
+const MAX_TEXT: u64 = 1 << 20;
 /// Arrays within each other.
 const MAX_DEPTH: usize = 4;
 const DEFAULT_ALIGNMENT: u64 = 32;
@@ -227,7 +229,7 @@ impl<'a> Reader<'a> {
             return Err(FileError::Header {
                 what: format!("the length of {what}"),
                 found: length.to_string(),
-                expected: "at most 65535",
+                expected: "at most 65535 for a name, 1048576 for a text",
             });
         }
         let bytes = self.take(length, what)?;
@@ -259,7 +261,7 @@ impl<'a> Reader<'a> {
                     });
                 }
             },
-            8 => MetaValue::Text(self.text(u64::MAX, what)?),
+            8 => MetaValue::Text(self.text(MAX_TEXT, what)?),
             9 => self.skip_array(depth)?,
             10 => MetaValue::Unsigned(u64::from_le_bytes(self.array(what)?)),
             11 => MetaValue::Signed(i64::from_le_bytes(self.array(what)?)),

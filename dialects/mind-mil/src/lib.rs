@@ -13,6 +13,7 @@ pub mod call;
 pub mod check;
 pub mod element;
 mod eval;
+pub mod fold;
 pub mod infer;
 pub mod names;
 pub mod ops;

@@ -1,13 +1,12 @@
 //! Ops of constants alone, computed when importing.
 
 use mind_ir::attr::Literal;
-use mind_ir::eval::{DimEnv, EvalCx};
-use mind_ir::opdef::{Op, Trait};
+use mind_ir::opdef::Op;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::{Dim, TensorType};
 use mind_ir::{OpId, ValueId};
 use mind_mil::Element;
-use mind_mil::structure::{Const, constant_of};
+use mind_mil::structure::Const;
 
 use crate::emit::Emit;
 use crate::refuse::Refused;
@@ -20,44 +19,11 @@ const LIMIT: u64 = 1 << 30;
 ///
 /// Errors: an evaluation that fails.
 pub(crate) fn folded(op: OpId, e: &mut Emit<'_>) -> Result<Option<Vec<ValueId>>, Box<Refused>> {
-    let g = e.g();
-    let def = g.def(op);
-    let constants: Option<Vec<Const>> = g
-        .operands(op)
-        .iter()
-        .map(|&operand| constant_of(g, operand))
-        .collect();
-    let (Some(constants), true) = (constants, def.has(Trait::Pure)) else {
+    let Some(results) = mind_mil::fold::folded(e.g(), op, LIMIT) else {
         return Ok(None);
     };
-    let Some(eval) = mind_mil::ops::row(def).and_then(|row| row.eval) else {
-        return Ok(None);
-    };
-    let word = Tensor::scalar(0u8);
-    let is_text = |own: &Const| own.element_type(g) == Some(Element::String);
-    let tensors: Option<Vec<Tensor>> = constants
-        .iter()
-        .map(|own| {
-            if is_text(own) {
-                Some(word.clone())
-            } else {
-                own.tensor(g)
-            }
-        })
-        .collect();
-    let Some(tensors) = tensors else {
-        return Ok(None);
-    };
-    let dims = DimEnv::default();
-    let cx = EvalCx {
-        tensor_limit: LIMIT,
-        ..EvalCx::run(g, &dims)
-    };
-    let operands: Vec<&Tensor> = tensors.iter().collect();
-    let results = eval(&e.call(op)?, &cx, &operands)?;
-    Ok(Some(
-        results.iter().map(|result| constant(e, result)).collect(),
-    ))
+    let constants = results?.into_iter().map(|result| constant(e, &result));
+    Ok(Some(constants.collect()))
 }
 
 /// A constant of MIL.

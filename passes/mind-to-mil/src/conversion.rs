@@ -20,11 +20,13 @@ use crate::refuse::Refused;
 use crate::{constant, contract, elementwise, interface, movement, normalize, reduce, structured};
 
 /// What each op becomes.
-const FAMILIES: [&[(&OpDef, Lower)]; 6] = [
+const FAMILIES: [&[(&OpDef, Lower)]; 8] = [
     elementwise::ROWS,
     contract::ROWS,
     reduce::ROWS,
     movement::ROWS,
+    movement::CORE_ROWS,
+    movement::TENSOR_ROWS,
     normalize::ROWS,
     structured::ROWS,
 ];

@@ -14,6 +14,9 @@ use mind_mil::{Element, MilOp};
 use crate::config::Config;
 use crate::refuse::Refused;
 
+/// The most bytes of a constant that is computed when lowering.
+const COMPUTED: u64 = 1 << 16;
+
 /// The value that an op becomes.
 pub(crate) type Lowered = Result<ValueId, Box<Refused>>;
 
@@ -58,7 +61,8 @@ impl Emit<'_, '_> {
             let ty = self.g().type_text(value);
             Refused::help(
                 format!("{ty} has an extent that is not known"),
-                "the neural engine takes static shapes; write the extents",
+                "packages and the neural engine take static shapes: `--specialize=dims=B:32` writes the extent of \
+                 dimension B",
             )
         })
     }
@@ -85,7 +89,24 @@ impl Emit<'_, '_> {
         }
         let words = [names.as_str(), "", ""].map(|word| Attr::Str(self.b.graph.intern(word)));
         let op = self.b.create(&row.def, &operands, &words)?;
-        Ok(self.g().result(op))
+        match self.computed(op) {
+            Some(tensor) => {
+                self.b.graph.erase(op);
+                Ok(self.constant(&tensor))
+            }
+            None => Ok(self.g().result(op)),
+        }
+    }
+
+    /// What an op of constants alone computes, where that is small and finite: the engine computes no constants.
+    fn computed(&self, op: OpId) -> Option<Tensor> {
+        let results = mind_mil::fold::folded(self.g(), op, COMPUTED)?.ok()?;
+        let [result] = &results[..] else { return None };
+        let numbers = mind_mil::call::floats(result);
+        numbers
+            .iter()
+            .all(|number| number.is_finite())
+            .then(|| result.clone())
     }
 
     fn given(&mut self, given: &Given<'_>) -> ValueId {

@@ -12,6 +12,8 @@ use mind_mil::call::integers;
 use mind_mil::ops::index::GATHER;
 use mind_mil::ops::movement::{EXPAND_DIMS, SLICE_BY_INDEX, SQUEEZE};
 use mind_mil::ops::tensor::CONCAT;
+use mind_tensor::ops::index::{Gather as TensorGather, Index as TensorIndex, Slice as TensorSlice};
+use mind_tensor::ops::join::Concat as TensorConcat;
 
 use crate::emit::Given::{Flag, Flags, Int, Ints, Value, Values};
 use crate::emit::{Emit, Lower, Lowered};
@@ -45,27 +47,6 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
             false => e.op(&SQUEEZE, &[("x", Value(x)), ("axes", Ints(&axes))]),
         }
     }),
-    (Index::DEF, |op, e| {
-        let view = Index::from_id(op);
-        let (x, indices) = (view.input(e.g()), view.indices(e.g()).to_vec());
-        element(e, x, &indices)
-    }),
-    (Slice::DEF, |op, e| {
-        let view = Slice::from_id(op);
-        let lists = [view.starts(e.g()), view.ends(e.g()), view.steps(e.g())].map(<[i64]>::to_vec);
-        let x = view.input(e.g());
-        slice(e, x, &lists)
-    }),
-    (Gather::DEF, |op, e| {
-        let view = Gather::from_id(op);
-        let (data, indices, axis) = (view.data(e.g()), view.indices(e.g()), view.axis(e.g()));
-        gather(e, data, indices, axis)
-    }),
-    (Concat::DEF, |op, e| {
-        let view = Concat::from_id(op);
-        let (inputs, axis) = (view.inputs(e.g()).to_vec(), view.axis(e.g()));
-        concat(e, &inputs, axis)
-    }),
     (Split::DEF, |op, e| {
         let view = Split::from_id(op);
         let x = view.input(e.g());
@@ -82,6 +63,40 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
         slice(e, x, &lists)
     }),
 ];
+
+/// Rows of ops that core and the tensor dialect both have, under views with the same accessors.
+macro_rules! shared {
+    ($index:ident, $slice:ident, $gather:ident, $concat:ident) => {
+        &[
+            ($index::DEF, |op, e| {
+                let view = $index::from_id(op);
+                let (x, indices) = (view.input(e.g()), view.indices(e.g()).to_vec());
+                element(e, x, &indices)
+            }),
+            ($slice::DEF, |op, e| {
+                let view = $slice::from_id(op);
+                let lists = [view.starts(e.g()), view.ends(e.g()), view.steps(e.g())];
+                let (lists, x) = (lists.map(<[i64]>::to_vec), view.input(e.g()));
+                slice(e, x, &lists)
+            }),
+            ($gather::DEF, |op, e| {
+                let view = $gather::from_id(op);
+                let (data, indices) = (view.data(e.g()), view.indices(e.g()));
+                let axis = view.axis(e.g());
+                gather(e, data, indices, axis)
+            }),
+            ($concat::DEF, |op, e| {
+                let view = $concat::from_id(op);
+                let (inputs, axis) = (view.inputs(e.g()).to_vec(), view.axis(e.g()));
+                concat(e, &inputs, axis)
+            }),
+        ]
+    };
+}
+
+pub(crate) const CORE_ROWS: &[(&OpDef, Lower)] = shared!(Index, Slice, Gather, Concat);
+pub(crate) const TENSOR_ROWS: &[(&OpDef, Lower)] =
+    shared!(TensorIndex, TensorSlice, TensorGather, TensorConcat);
 
 /// The single element at `indices`.
 pub(crate) fn element(e: &mut Emit<'_, '_>, x: ValueId, indices: &[i64]) -> Lowered {

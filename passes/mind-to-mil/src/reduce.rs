@@ -10,34 +10,22 @@ use crate::emit::Given::{Flag, Ints, Value};
 use crate::emit::{Emit, Lower, Lowered};
 use crate::refuse::Refused;
 
+/// The row of a reduction of core, whose views have the same accessors.
+macro_rules! reduction {
+    ($view:ident, $row:ident) => {
+        ($view::DEF, |op, e| {
+            let view = $view::from_id(op);
+            let (x, keep) = (view.input(e.g()), view.keepdims(e.g()));
+            let axes = view.axes(e.g()).to_vec();
+            core(e, &$row, x, &axes, keep)
+        })
+    };
+}
+
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
-    (Sum::DEF, |op, e| {
-        let view = Sum::from_id(op);
-        let (x, axes, keep) = (
-            view.input(e.g()),
-            view.axes(e.g()).to_vec(),
-            view.keepdims(e.g()),
-        );
-        core(e, &REDUCE_SUM, x, &axes, keep)
-    }),
-    (Mean::DEF, |op, e| {
-        let view = Mean::from_id(op);
-        let (x, axes, keep) = (
-            view.input(e.g()),
-            view.axes(e.g()).to_vec(),
-            view.keepdims(e.g()),
-        );
-        core(e, &REDUCE_MEAN, x, &axes, keep)
-    }),
-    (Max::DEF, |op, e| {
-        let view = Max::from_id(op);
-        let (x, axes, keep) = (
-            view.input(e.g()),
-            view.axes(e.g()).to_vec(),
-            view.keepdims(e.g()),
-        );
-        core(e, &REDUCE_MAX, x, &axes, keep)
-    }),
+    reduction!(Sum, REDUCE_SUM),
+    reduction!(Mean, REDUCE_MEAN),
+    reduction!(Max, REDUCE_MAX),
 ];
 
 /// No axes written means all of them, removed.

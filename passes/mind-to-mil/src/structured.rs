@@ -9,8 +9,6 @@ use mind_mil::ops::unary::CAST;
 use mind_tensor::ops::broadcast::Broadcast;
 use mind_tensor::ops::contract::Contract;
 use mind_tensor::ops::convert::Convert;
-use mind_tensor::ops::index::{Gather, Index, Slice};
-use mind_tensor::ops::join::Concat;
 use mind_tensor::ops::reduce::{Reduce, Reduction};
 use mind_tensor::ops::reshape::Reshape;
 use mind_tensor::ops::transpose::Transpose;
@@ -20,7 +18,7 @@ use crate::constant::narrowed;
 use crate::contract::{conv, matmul, padding};
 use crate::emit::Given::{Value, Word};
 use crate::emit::{Emit, Lower, Lowered};
-use crate::movement::{concat, element, gather, slice};
+use crate::movement::element;
 use crate::refuse::Refused;
 use crate::{broadcast, reduce};
 
@@ -38,27 +36,6 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
         let view = Transpose::from_id(op);
         let (x, perm) = (view.input(e.g()), view.permutation(e.g()).to_vec());
         e.transpose(x, &perm)
-    }),
-    (Index::DEF, |op, e| {
-        let view = Index::from_id(op);
-        let (x, indices) = (view.input(e.g()), view.indices(e.g()).to_vec());
-        element(e, x, &indices)
-    }),
-    (Slice::DEF, |op, e| {
-        let view = Slice::from_id(op);
-        let lists = [view.starts(e.g()), view.ends(e.g()), view.steps(e.g())].map(<[i64]>::to_vec);
-        let x = view.input(e.g());
-        slice(e, x, &lists)
-    }),
-    (Gather::DEF, |op, e| {
-        let view = Gather::from_id(op);
-        let (data, indices, axis) = (view.data(e.g()), view.indices(e.g()), view.axis(e.g()));
-        gather(e, data, indices, axis)
-    }),
-    (Concat::DEF, |op, e| {
-        let view = Concat::from_id(op);
-        let (inputs, axis) = (view.inputs(e.g()).to_vec(), view.axis(e.g()));
-        concat(e, &inputs, axis)
     }),
     (Window::DEF, |op, e| {
         let view = Window::from_id(op);

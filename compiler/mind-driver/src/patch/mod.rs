@@ -7,6 +7,7 @@ mod apply;
 mod edit;
 mod error;
 mod json;
+mod values;
 
 pub use apply::apply;
 pub use edit::{Edit, NewStatement, Place};

@@ -3,6 +3,8 @@
 mod matching;
 mod statements;
 
+use std::collections::HashMap;
+
 use mind_ir::{Graph, OpId};
 use mind_text::Formats;
 
@@ -45,16 +47,17 @@ pub fn difference(formats: &Formats, a: &Graph, b: &Graph) -> Difference {
     let matching = Matching::new(a, b);
     let (old, new) = (Statements::of(formats, a), Statements::of(formats, b));
     let mut lines = Vec::new();
-    let mut gone = a
-        .ops(a.body())
-        .filter(|&op| matching.partner(op).is_none())
-        .peekable();
-    let rank = |op: OpId| a.ops(a.body()).position(|own| own == op);
+    let ranks: HashMap<OpId, usize> = a.ops(a.body()).zip(0..).collect();
+    let unpaired = a.ops(a.body()).filter(|&op| matching.partner(op).is_none());
+    let mut gone = unpaired.peekable();
     for op in b.ops(b.body()) {
         match matching.partner_of_new(op) {
             None => new.push(&mut lines, '+', op),
             Some(partner) => {
-                while gone.peek().is_some_and(|&left| rank(left) < rank(partner)) {
+                while gone
+                    .peek()
+                    .is_some_and(|left| ranks[left] < ranks[&partner])
+                {
                     gone.next()
                         .into_iter()
                         .for_each(|left| old.push(&mut lines, '-', left));

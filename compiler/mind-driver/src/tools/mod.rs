@@ -1,6 +1,7 @@
 //! The tools as functions.
 
 pub mod cli;
+mod diff;
 pub mod fmt;
 pub mod opt;
 pub mod reduce;

@@ -6,5 +6,6 @@ mod lowering;
 mod memory_host;
 mod npz_files;
 mod outputs;
+mod patches;
 mod rejections;
 mod usage;

@@ -240,7 +240,8 @@ fn check_alias(own: &Declared<'_>, declared: &[Declared<'_>], config: &Config, r
             "`lm_head_weight` is an alias of `token_emb`, but the embeddings are not tied";
         r.push(codes::CONTRADICTION, span, message);
     }
-    if own.dtype != other.dtype {
+    let dtypes = own.dtype.zip(other.dtype);
+    if dtypes.is_some_and(|(own, other)| own != other) {
         let message =
             "`lm_head_weight` and `token_emb`, which it is an alias of, have different dtypes";
         r.push(codes::CONTRADICTION, span_of(own.value, "dtype"), message);

@@ -9,6 +9,7 @@ mod dims;
 mod field;
 mod meta;
 mod nodes;
+mod plan;
 
 use mind_diag::Diagnostics;
 use mind_json::{Limits, Value};
@@ -72,20 +73,20 @@ fn document(root: &Value, r: &mut Reader) -> Option<Document> {
     version(root, r);
     let foreign = r.foreign(root, KEYS);
     let notes = notes(root, r);
-    let plan = nodes::read(root, r);
+    let nodes = nodes::read(root, r);
     let buffers = buffers::read(root, r);
     let raw_meta = meta::read(root, r);
     let (parameters, foreign_config) = config::read(root, &buffers, r)?;
     let parameters = Parameters {
-        qk_norm: plan.has_qk_norm(),
-        biases: raw_meta.biases.unwrap_or_else(|| plan.biases()),
+        qk_norm: nodes.has_qk_norm(),
+        biases: raw_meta.biases.unwrap_or_else(|| nodes.biases()),
         family: raw_meta.family.unwrap_or(parameters.family),
         ..parameters
     };
     let config = config::checked(root, parameters, r)?;
     let dims = dims::check(root, &config, r);
     let dtypes = buffers::check(&buffers, &config, &dims, &raw_meta, r);
-    nodes::check(&plan, &buffers, &config, root, r);
+    plan::check(&nodes, &buffers, &config, root, r);
     meta::check(&raw_meta, &config, r);
     Some(Document {
         config,

@@ -1,34 +1,34 @@
-//! The member `nodes`: every node must be one of the table's, and all together must compute the model.
+//! The member `nodes`, one by one: each must be one of the table's.
 
 use mind_diag::Span;
 use mind_json::Value;
 
-use super::buffers::{Declared, condition};
+use super::buffers::condition;
 use super::field::{Reader, shown, span_of};
 use crate::codes;
-use crate::condition::{Condition, Mode};
-use crate::config::{Biases, Config};
-use crate::layout::nodes::{Access, Arg, NODES, Node, Part, nodes, ordered};
+use crate::condition::Condition;
+use crate::config::Biases;
+use crate::layout::nodes::{Access, Arg, NODES, Node, Part};
 use crate::meta::BIASES;
 
 /// A node of the document that the table has.
-struct Placed {
+pub(super) struct Placed {
     /// Its row of the table.
-    row: &'static Node,
+    pub(super) row: &'static Node,
     /// Its layer; none for a node of the whole model.
-    layer: Option<usize>,
-    span: Span,
-    condition: Option<Condition>,
+    pub(super) layer: Option<usize>,
+    pub(super) span: Span,
+    pub(super) condition: Option<Condition>,
     /// The arguments that are bound.
-    bound: Vec<(&'static Arg, Span)>,
+    pub(super) bound: Vec<(&'static Arg, Span)>,
 }
 
 /// The nodes of a document.
 pub(super) struct Nodes {
-    placed: Vec<Placed>,
-    span: Span,
+    pub(super) placed: Vec<Placed>,
+    pub(super) span: Span,
     /// Whether some node was refused, so that what is missing says nothing new.
-    broken: bool,
+    pub(super) broken: bool,
 }
 
 const KEYS: &[&str] = &[
@@ -43,6 +43,8 @@ const KEYS: &[&str] = &[
 ];
 /// The bits that flags may have: fused, inference only.
 const FLAGS: usize = 0b11;
+/// More than any kernel has arguments.
+const MAX_BINDINGS: usize = 32;
 
 /// Reads the nodes one by one.
 pub(super) fn read(root: &Value, r: &mut Reader) -> Nodes {
@@ -129,7 +131,16 @@ struct Binding<'v> {
 
 fn bindings<'v>(value: &'v Value, r: &mut Reader) -> Vec<Binding<'v>> {
     let mut all: Vec<Binding<'v>> = Vec::new();
-    for own in r.list(value, "bindings") {
+    let list = r.list(value, "bindings");
+    if list.len() > MAX_BINDINGS {
+        let message = format!(
+            "{} bindings are more than any kernel has arguments",
+            list.len()
+        );
+        r.push(codes::RANGE, span_of(value, "bindings"), message);
+        return all;
+    }
+    for own in list {
         if own.members().is_none() {
             r.wrong("bindings", own, "objects with `arg` and `buffer`");
             continue;
@@ -246,167 +257,5 @@ impl Nodes {
             bias.set(&mut biases, args.any(|(own, _)| own.buffer == bias.name));
         }
         biases
-    }
-}
-
-/// Checks that the nodes compute the model, in prefill and in decode.
-pub(super) fn check(
-    all: &Nodes,
-    buffers: &[Declared<'_>],
-    config: &Config,
-    root: &Value,
-    r: &mut Reader,
-) {
-    if all.broken {
-        return;
-    }
-    for node in &all.placed {
-        let layer = node.layer.unwrap_or(0);
-        if layer >= config.num_layers {
-            let message = format!(
-                "layer {layer} is not below `num_layers` {}",
-                config.num_layers
-            );
-            r.push(codes::RANGE, node.span, message);
-            return;
-        }
-    }
-    for mode in Mode::INFERENCE {
-        let holds = |node: &&Placed| {
-            let condition = node.condition.as_ref();
-            condition.is_none_or(|own| own.holds(config, mode))
-        };
-        let kept: Vec<&Placed> = all.placed.iter().filter(holds).collect();
-        let before = r.found.error_count();
-        check_plan(&kept, all.span, config, r);
-        check_declared(&kept, buffers, config, root, r);
-        check_biases(&kept, config, r);
-        if r.found.error_count() > before {
-            return;
-        }
-    }
-}
-
-/// Checks that every part has its nodes, each once, in an order in which they can run.
-fn check_plan(kept: &[&Placed], span: Span, config: &Config, r: &mut Reader) {
-    let part_of = |node: &Placed| (node.row.part, node.layer);
-    if let Some(pair) = kept
-        .windows(2)
-        .find(|pair| part_of(pair[0]) > part_of(pair[1]))
-    {
-        let place = |node: &Placed| match node.layer {
-            Some(layer) => format!("`{}` of layer {layer}", node.row.op),
-            None => format!("`{}` of the model", node.row.op),
-        };
-        let message = format!("{} stands behind {}", place(pair[1]), place(pair[0]));
-        r.push(codes::FLOW, pair[1].span, message);
-        return;
-    }
-    let mut rest = kept;
-    let layers = (0..config.num_layers).map(|layer| (Part::Layer, Some(layer)));
-    let first = std::iter::once((Part::First, None));
-    let parts = first.chain(layers).chain([(Part::Last, None)]);
-    for part in parts {
-        let count = rest.partition_point(|node| part_of(node) <= part);
-        let (own, behind) = rest.split_at(count);
-        rest = behind;
-        check_part(own, part, span, config, r);
-    }
-}
-
-fn check_part(
-    own: &[&Placed],
-    (part, layer): (Part, Option<usize>),
-    span: Span,
-    config: &Config,
-    r: &mut Reader,
-) {
-    for (at, node) in own.iter().enumerate() {
-        if !(node.row.exists)(config) {
-            let message = format!("the configuration has no `{}`", node.row.op);
-            r.push(codes::CONTRADICTION, node.span, message);
-        }
-        for earlier in &own[..at] {
-            if std::ptr::eq(earlier.row, node.row) {
-                let message = format!("`{}` stands twice", node.row.op);
-                r.push(codes::TWICE, node.span, message);
-            } else if index(node.row) < index(earlier.row) && ordered(node.row, earlier.row) {
-                let message = format!(
-                    "`{}` must stand in front of `{}`",
-                    node.row.op, earlier.row.op
-                );
-                r.push(codes::FLOW, node.span, message);
-            }
-        }
-    }
-    // Nodes of the whole model are supplied where they are missing.
-    let Some(layer) = layer else { return };
-    for row in nodes(config, part) {
-        if own.iter().any(|node| std::ptr::eq(node.row, row)) {
-            continue;
-        }
-        let out = row.args.iter().find(|arg| arg.access != Access::In);
-        let out = out.map_or("", |arg| arg.buffer);
-        let message = format!("layer {layer} has no `{}` that writes `{out}`", row.op);
-        let near = own.first().map_or(span, |node| node.span);
-        r.push(codes::FLOW, near, message);
-        return;
-    }
-}
-
-/// The place of a row in the table.
-fn index(row: &'static Node) -> usize {
-    NODES
-        .iter()
-        .position(|own| std::ptr::eq(own, row))
-        .unwrap_or(NODES.len())
-}
-
-/// Checks that every buffer that a node touches is declared, those of supplied nodes included.
-fn check_declared(
-    kept: &[&Placed],
-    buffers: &[Declared<'_>],
-    config: &Config,
-    root: &Value,
-    r: &mut Reader,
-) {
-    let is_declared = |name: &str| {
-        let own = buffers.iter().find(|own| own.name == name);
-        own.is_some_and(|own| own.exists(config))
-    };
-    for node in kept {
-        for (own, span) in &node.bound {
-            if !is_declared(own.buffer) {
-                let message = format!("buffer `{}` is not declared", own.buffer);
-                r.push(codes::NAME, *span, message);
-                return;
-            }
-        }
-    }
-    let supplied = nodes(config, Part::First).chain(nodes(config, Part::Last));
-    let needed = supplied.flat_map(|row| row.args).filter(|arg| {
-        // The table of positions is optional for a kernel, not for a model without rotation.
-        (!arg.optional || arg.buffer == "pos_emb") && arg.is_listed(config)
-    });
-    for arg in needed {
-        if !is_declared(arg.buffer) {
-            let message = format!("buffer `{}` is not declared", arg.buffer);
-            r.push(codes::NAME, span_of(root, "buffers"), message);
-        }
-    }
-}
-
-/// Checks that every layer binds the same biases.
-fn check_biases(kept: &[&Placed], config: &Config, r: &mut Reader) {
-    for bias in BIASES.iter().filter(|bias| bias.get(&config.biases)) {
-        for node in kept {
-            let takes = node.row.args.iter().any(|arg| arg.buffer == bias.name);
-            let bound = node.bound.iter().any(|(arg, _)| arg.buffer == bias.name);
-            if takes && !bound {
-                let message = format!("the model has `{}`, which is not bound here", bias.name);
-                r.push(codes::CONTRADICTION, node.span, message);
-                return;
-            }
-        }
     }
 }

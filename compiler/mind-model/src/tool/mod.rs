@@ -10,7 +10,9 @@ use mind_driver::tools;
 
 /// Every tool by the name of its binary.
 pub const ALL: &[(&str, Tool)] = &[
+    ("mind-fmt", tools::fmt::run),
     ("mind-opt", tools::opt::run),
+    ("mind-reduce", tools::reduce::run),
     ("mind-run", run),
     ("mind-translate", translate),
 ];

@@ -11,7 +11,7 @@ use mind_ir::with_dtype;
 
 use super::kernel::{one, operand};
 use crate::call::{Call, Given, integers};
-use crate::infer::slice::ranges;
+use crate::infer::slice::{Range, ranges};
 
 /// The elements of `x` in the shape of the result.
 pub(crate) fn renamed(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
@@ -123,20 +123,20 @@ fn picked(cx: &EvalCx<'_>, x: &Tensor, places: &[Vec<usize>]) -> Result<Tensor, 
     Ok(with_dtype!(x.dtype(), T => Tensor::of(shape, run(x.elements::<T>(), &strides, places))))
 }
 
+/// The ranges of a slice of `x`.
+pub(super) fn known_ranges(call: &Call<'_>, x: &Tensor) -> Result<Vec<Range>, EvalError> {
+    let dims = x.shape().iter().map(|&extent| Dim::Fixed(extent as i64));
+    let dims: Vec<Dim> = dims.collect();
+    let ranges = ranges(call, &dims).map_err(|error| EvalError::Shape(error.to_string()))?;
+    ranges.ok_or(EvalError::NotEvaluable(
+        "a slice whose bounds only a run knows",
+    ))
+}
+
 /// `slice_by_index`.
 pub(crate) fn by_index(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
-    let dims: Vec<Dim> = x
-        .shape()
-        .iter()
-        .map(|&extent| Dim::Fixed(extent as i64))
-        .collect();
-    let ranges = ranges(call, &dims).map_err(|error| EvalError::Shape(error.to_string()))?;
-    let Some(ranges) = ranges else {
-        return Err(EvalError::NotEvaluable(
-            "a slice whose bounds only a run knows",
-        ));
-    };
+    let ranges = known_ranges(call, x)?;
     let places: Vec<Vec<usize>> = ranges
         .iter()
         .map(|range| {

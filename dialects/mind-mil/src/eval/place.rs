@@ -2,12 +2,12 @@
 
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::tensor::{Tensor, advance, row_major};
-use mind_ir::types::Dim;
 use mind_ir::with_dtype;
 
 use super::kernel::{numbers, one, operand, optional};
+use super::movement::known_ranges;
 use crate::call::{Call, floats, integers};
-use crate::infer::slice::ranges;
+use crate::infer::slice::Range;
 
 /// The elements of `x` at `offsets`, in `shape`.
 fn picked(x: &Tensor, shape: Vec<usize>, offsets: &[usize]) -> Tensor {
@@ -148,15 +148,7 @@ pub(crate) fn update(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> 
         operand(call, operands, "x"),
         operand(call, operands, "update"),
     );
-    let dims: Vec<Dim> = x
-        .shape()
-        .iter()
-        .map(|&extent| Dim::Fixed(extent as i64))
-        .collect();
-    let ranges = ranges(call, &dims).map_err(|error| EvalError::Shape(error.to_string()))?;
-    let ranges = ranges.ok_or(EvalError::NotEvaluable(
-        "a slice whose bounds only a run knows",
-    ))?;
+    let ranges = known_ranges(call, x)?;
     let whole: Vec<usize> = ranges.iter().map(|range| range.count as usize).collect();
     if whole.iter().product::<usize>() != update.count() {
         return Err(EvalError::Shape(format!(
@@ -170,7 +162,7 @@ pub(crate) fn update(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> 
     one(with_dtype!(x.dtype(), T => {
         let mut elements = x.elements::<T>().to_vec();
         for &element in update.elements::<T>() {
-            let place = |(at, range): (&usize, &crate::infer::slice::Range)| (range.start + *at as i64 * range.step) as usize;
+            let place = |(at, range): (&usize, &Range)| (range.start + *at as i64 * range.step) as usize;
             let places = index.iter().zip(&ranges).map(place);
             let offset: usize = places.zip(&strides).map(|(place, stride)| place * stride).sum();
             elements[offset] = element;

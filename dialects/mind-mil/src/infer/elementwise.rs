@@ -61,6 +61,15 @@ pub(crate) fn per_channel(call: &Call<'_>) -> InferManyResult {
             )?;
         }
     }
+    if let (Given::Known(alpha), "prelu", 3 | 5) =
+        (call.tensor("alpha"), call.name, call.ty("x").rank())
+    {
+        let alpha = floats(&alpha);
+        if alpha.iter().any(|own| *own != alpha[0]) {
+            let expected = "one number for all channels, or `x` of rank 4";
+            return Err(call.refused("alpha", "different from channel to channel", expected));
+        }
+    }
     same(call)
 }
 

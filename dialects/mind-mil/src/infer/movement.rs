@@ -1,12 +1,14 @@
 //! The same elements in another order or shape.
 
+use mind_ir::ValueId;
 use mind_ir::opdef::Inferred;
 use mind_ir::types::{Dim, Shape};
 use mind_ir::verify::{InferManyResult, VerifyError};
 use smallvec::smallvec;
 
 use super::rule::{agree, declared, mapped, one, rank, text, typed};
-use crate::call::{Call, Given};
+use crate::call::{Call, Given, integers};
+use crate::structure::constant_of;
 
 /// As many elements in `shape`, where -1 is whatever is left and 0 copies an extent.
 pub(crate) fn reshape(call: &Call<'_>) -> InferManyResult {
@@ -59,6 +61,50 @@ pub(crate) fn reshape(call: &Call<'_>) -> InferManyResult {
         }));
     }
     typed(x.dtype, shape)
+}
+
+/// As many elements in extents of other tensors: of each the dimensions from `begins` to below `ends`, or to the
+/// last where `end_masks` says so.
+pub(crate) fn reshape_like(call: &Call<'_>) -> InferManyResult {
+    let refs = call.values("ref_tensors");
+    let lists = ["begins", "ends", "end_masks"].map(|name| call.values(name));
+    for (name, list) in ["begins", "ends", "end_masks"].into_iter().zip(lists) {
+        call.length(name, list.len(), refs.len())?;
+    }
+    let number = |value: ValueId| {
+        let tensor = constant_of(call.g, value).and_then(|own| own.tensor(call.g))?;
+        integers(&tensor).first().copied()
+    };
+    let mut shape = Shape::new();
+    for (at, &like) in refs.iter().enumerate() {
+        let dims = call.g.ty(like).shape;
+        let [begin, end, mask] = lists.map(|list| number(list[at]));
+        let (Some(begin), Some(end), Some(mask)) = (begin, end, mask) else {
+            return declared(call);
+        };
+        let end = if mask != 0 { dims.len() as i64 } else { end };
+        let own = usize::try_from(begin).ok().zip(usize::try_from(end).ok());
+        match own.and_then(|(begin, end)| dims.get(begin..end)) {
+            Some(own) => shape.extend(own.iter().copied()),
+            None => {
+                let found = format!("{begin} to {end} of rank {}", dims.len());
+                return Err(call.refused("begins", &found, "inside the rank"));
+            }
+        }
+    }
+    let x = call.ty("x");
+    let own = x.with_shape(shape.iter().copied());
+    if let (Some(from), Some(to)) = (x.count(), own.view().count())
+        && from != to
+    {
+        return Err(Box::new(VerifyError::ElementCount {
+            from: text(call, x),
+            to: text(call, own.view()),
+            from_count: from.to_string(),
+            to_count: to.to_string(),
+        }));
+    }
+    one(own)
 }
 
 /// The dimensions in the order of `perm`.

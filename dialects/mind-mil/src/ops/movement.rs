@@ -71,7 +71,7 @@ mil_ops! {
 
     /// The same elements in a shape put together from other tensors.
     RESHAPE_LIKE = "reshape_like" {
-        shapes: "as declared",
+        shapes: "the extents that `ref_tensors` have from `begins` to `ends`",
         since: [
             Ios16 => [
                 arg("x", A).of(1), other("ref_tensors", Kind::Tuple), other("begins", Kind::Tuple),
@@ -82,7 +82,7 @@ mil_ops! {
                 other("ends", Kind::Tuple), other("end_masks", Kind::Tuple),
             ],
         ],
-        infer: infer::elementwise::declared,
+        infer: infer::movement::reshape_like,
         eval: eval::movement::renamed,
     }
 

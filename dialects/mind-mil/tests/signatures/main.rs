@@ -2,7 +2,6 @@
 
 mod evaluation;
 mod mutations;
-mod numbers;
 
 use std::collections::BTreeMap;
 

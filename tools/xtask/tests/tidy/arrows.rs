@@ -45,6 +45,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mind-to-mil",
             "mind-from-mil",
             "mind-mlpackage",
+            "mind-irv2",
         ],
     ),
     ("mind-model", &["mind-driver"]),

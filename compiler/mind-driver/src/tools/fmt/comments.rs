@@ -164,21 +164,22 @@ impl Keys {
 }
 
 /// What tells a statement from most others.
+///
+/// Tables of types and symbols are made anew, so that their entries are known by what they say.
 fn word(line: &str, format: Format) -> String {
-    let mut words = line.split_whitespace();
-    let first = words.next().unwrap_or_default();
+    let line = line.trim();
+    let (first, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let is_mic = matches!(format, Format::Mic1 | Format::Mic2);
     match format {
-        // Values have no names, so that they are known by their order; symbols and types have.
-        Format::Mic2 => match first {
-            "S" => format!("S {}", words.next().unwrap_or_default()),
-            "O" => "O".to_owned(),
-            _ if first.starts_with("mic@") => "mic".to_owned(),
-            _ if is_type(first) => first.to_owned(),
-            _ => "value".to_owned(),
-        },
         _ if first.starts_with("mic@") => "mic".to_owned(),
+        Format::Mic2 if first == "S" => format!("S {}", rest.trim()),
+        Format::Mic2 if is_entry(first, 'T') => format!("T {}", spaced(rest)),
+        Format::Mic1 if is_entry(first, 'T') => format!("T {}", spaced(rest).replace(' ', "")),
+        Format::Mic1 if is_entry(first, 'S') => format!("S {}", rest.trim()),
+        // Values of mic@2 have no names, so that they are known by their order.
+        Format::Mic2 if first != "O" => "value".to_owned(),
         // `%0=Input` without a blank is one word.
-        _ if first.starts_with('%') => {
+        _ if !is_mic && first.starts_with('%') => {
             let digits = first[1..].bytes().take_while(u8::is_ascii_digit).count();
             first[..1 + digits].to_owned()
         }
@@ -186,9 +187,14 @@ fn word(line: &str, format: Format) -> String {
     }
 }
 
+/// The words with one blank between them.
+fn spaced(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// `T0`, `T17`.
-fn is_type(word: &str) -> bool {
-    let digits = word.strip_prefix('T');
+fn is_entry(word: &str, table: char) -> bool {
+    let digits = word.strip_prefix(table);
     digits.is_some_and(|digits| {
         !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
     })
@@ -217,6 +223,14 @@ mod tests {
         let source = "mic@1\nN0 input S0 T0 # x\nT0 f32 # t\nS0 \"a # b\"  # s\nO N0\n";
         let printed = "mic@1\nS0 \"a # b\"\nT0 f32\nN0 input S0 T0\nO N0";
         let expected = "mic@1\nS0 \"a # b\"  # s\nT0 f32  # t\nN0 input S0 T0  # x\nO N0";
+        assert_eq!(carried(source, printed, Format::Mic1), expected);
+    }
+
+    #[test]
+    fn entries_of_tables_are_known_by_what_they_say() {
+        let source = "mic@1\nT0 f64\nT1 [f32; 2,3]  # used\nN0 input S0 T1\n";
+        let printed = "mic@1\nT0 [f32;2,3]\nN0 input S0 T0";
+        let expected = "mic@1\nT0 [f32;2,3]  # used\nN0 input S0 T0";
         assert_eq!(carried(source, printed, Format::Mic1), expected);
     }
 

@@ -9,6 +9,7 @@ use mind_diag::{Diagnostics, SourceFile};
 use mind_text::Format;
 
 use super::cli::{self, DONE, DiagnosticFormat, REJECTED};
+use super::diff;
 use crate::host::Host;
 use crate::load::{LoadOptions, Loaded, load_module};
 use crate::session::Session;
@@ -90,7 +91,10 @@ fn one(path: &str, matches: &ArgMatches, session: &Session, host: &mut dyn Host)
         return Ok(DONE);
     }
     if matches.get_flag("check") {
-        cli::print(host, &difference(&file, &text));
+        cli::print(
+            host,
+            &diff::unified(file.text(), &text, (file.name(), "canonical")),
+        );
         return Ok(REJECTED);
     }
     match host.write(Path::new(path), text.as_bytes()) {
@@ -121,11 +125,4 @@ fn with_comments(
         text.push('\n');
     }
     Ok(text)
-}
-
-fn difference(file: &SourceFile, text: &str) -> String {
-    let diff = similar::TextDiff::from_lines(file.text(), text);
-    let mut shown = diff.unified_diff();
-    let shown = shown.context_radius(2).header(file.name(), "canonical");
-    shown.to_string()
 }

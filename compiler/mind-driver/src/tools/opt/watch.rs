@@ -12,6 +12,7 @@ use mind_text::{Format, Formats};
 use super::report::Recording;
 use super::rewrites::Rewrites;
 use crate::host::Host;
+use crate::tools::diff;
 
 /// Which modules are printed between passes.
 #[derive(Clone, Debug, Default)]
@@ -182,12 +183,8 @@ impl<'a, 'f> Watch<'a, 'f> {
                 .collect::<String>()
         };
         let (old, new) = (lines(&self.before), lines(&text));
-        let diff = similar::TextDiff::from_lines(&old, &new);
-        let mut shown = diff.unified_diff();
-        let shown = shown
-            .context_radius(2)
-            .header(&format!("before {}", pass.name), "after");
-        let shown = shown.to_string();
+        let before = format!("before {}", pass.name);
+        let shown = diff::unified(&old, &new, (&before, "after"));
         crate::tools::cli::print_error(self.host, &shown);
     }
 }

@@ -4,6 +4,8 @@ mod kernels;
 mod page;
 mod recording;
 mod sections;
+mod subject;
 
-pub(super) use page::{Subject, page};
+pub(super) use page::page;
 pub(super) use recording::Recording;
+pub(super) use subject::Subject;

@@ -6,9 +6,10 @@ use std::time::Duration;
 use mind_ir::listener::CostChange;
 
 use super::kernels::{self, Kernels};
-use super::page::Subject;
 use super::recording::{PassRun, State};
+use super::subject::Subject;
 use crate::draw::{Drawing, escape, group_colour, svg_figure};
+use crate::tools::diff;
 use crate::tools::opt::history::{Record, place_text};
 
 /// The most lines of a diff that are shown.
@@ -127,7 +128,7 @@ pub(super) fn pass(subject: &Subject<'_>, number: usize) -> String {
     let _ = writeln!(
         out,
         "<details><summary>Difference as text</summary>{}</details>",
-        diff(&before.text, &after.text)
+        difference(&before.text, &after.text)
     );
     out
 }
@@ -218,9 +219,8 @@ fn reason(subject: &Subject<'_>, step: &str, rule: &str) -> String {
 }
 
 /// The lines that differ, with some around them.
-fn diff(before: &str, after: &str) -> String {
-    let diff = similar::TextDiff::from_lines(before, after);
-    let text = diff.unified_diff().context_radius(2).to_string();
+fn difference(before: &str, after: &str) -> String {
+    let text = diff::unified(before, after, ("before", "after"));
     let mut out = String::from("<pre class=\"diff\">");
     for line in text.lines().take(DIFF_LINES) {
         let class = match line.as_bytes().first() {

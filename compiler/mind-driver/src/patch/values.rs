@@ -1,0 +1,131 @@
+//! Attributes and types as a patch writes them.
+
+use mind_ir::attr::{Attr, AttrKind, Literal, Padding};
+use mind_ir::opdef::AttrDef;
+use mind_ir::types::{DType, Dim, TensorType};
+use mind_ir::{Graph, OpId};
+use serde_json::Value;
+
+use super::json::kind;
+
+/// A value of the row's kind, to be replaced.
+pub(super) fn placeholder(row: &AttrDef) -> Attr<'static> {
+    match row.kind {
+        AttrKind::Int => Attr::Int(0),
+        AttrKind::Bool => Attr::Bool(false),
+        AttrKind::Float => Attr::Float(0),
+        // No name is written: every name is given or has a default.
+        AttrKind::Str | AttrKind::Ints => Attr::Ints(&[]),
+        AttrKind::Dims => Attr::Dims(&[]),
+        AttrKind::LiteralData => Attr::Literal(&Literal {
+            dtype: DType::Bool,
+            count: None,
+            bytes: &[0],
+        }),
+        AttrKind::Pad => Attr::Padding(Padding::Valid),
+    }
+}
+
+/// Sets an attribute to what JSON says.
+///
+/// Errors: a value of another kind, in one line.
+pub(super) fn set_attribute(
+    g: &mut Graph,
+    op: OpId,
+    index: usize,
+    row: &AttrDef,
+    value: &Value,
+) -> Result<(), String> {
+    let wrong = |expected: &str| format!("`{}` is {}, expected {expected}", row.name, kind(value));
+    let ints = |expected: &str| -> Result<Vec<i64>, String> {
+        let list = value.as_array().ok_or_else(|| wrong(expected))?;
+        list.iter()
+            .map(|each| each.as_i64().ok_or_else(|| wrong(expected)))
+            .collect()
+    };
+    match row.kind {
+        AttrKind::Int => {
+            let number = value.as_i64().ok_or_else(|| wrong("an integer"))?;
+            g.set_attr(op, index, Attr::Int(number));
+        }
+        AttrKind::Bool => {
+            let truth = value.as_bool().ok_or_else(|| wrong("true or false"))?;
+            g.set_attr(op, index, Attr::Bool(truth));
+        }
+        AttrKind::Float => {
+            let number = value.as_f64().ok_or_else(|| wrong("a number"))?;
+            g.set_attr(op, index, Attr::float(number));
+        }
+        AttrKind::Str => {
+            let text = value.as_str().ok_or_else(|| wrong("a text"))?;
+            let sym = g.intern(text);
+            g.set_attr(op, index, Attr::Str(sym));
+        }
+        AttrKind::Ints => {
+            let list = ints("a list of integers")?;
+            g.set_attr(op, index, Attr::Ints(&list));
+        }
+        AttrKind::Dims => {
+            let list = value.as_array().ok_or_else(|| wrong("a list of extents"))?;
+            let dims: Result<Vec<Dim>, String> = list.iter().map(|own| extent(g, own)).collect();
+            g.set_attr(op, index, Attr::Dims(&dims?));
+        }
+        AttrKind::Pad => match value.as_str() {
+            Some("valid") => g.set_attr(op, index, Attr::Padding(Padding::Valid)),
+            Some("same") => g.set_attr(op, index, Attr::Padding(Padding::Same)),
+            _ => {
+                let expected = "\"valid\", \"same\" or four integers";
+                let pads: [i64; 4] = ints(expected)?.try_into().map_err(|_| wrong(expected))?;
+                g.set_attr(op, index, Attr::Padding(Padding::Custom(&pads)));
+            }
+        },
+        AttrKind::LiteralData => {
+            return Err(
+                "elements of a constant cannot be set; write them in the module's text".to_owned(),
+            );
+        }
+    }
+    Ok(())
+}
+
+fn extent(g: &mut Graph, value: &Value) -> Result<Dim, String> {
+    match value {
+        Value::String(text) => dim(g, text),
+        value => value
+            .as_i64()
+            .map(Dim::Fixed)
+            .ok_or_else(|| format!("`{value}` is no extent")),
+    }
+}
+
+/// The type in `f32[3, B]` or `f32`.
+pub(super) fn parse_type(g: &mut Graph, text: &str) -> Result<TensorType, String> {
+    let wrong = || format!("`{text}` is no type; one is written as in `f32[3, B, ?]`");
+    let text = text.trim();
+    let (name, dims) = match text.split_once('[') {
+        None => (text, ""),
+        Some((name, rest)) => (name.trim_end(), rest.strip_suffix(']').ok_or_else(wrong)?),
+    };
+    let dtype = DType::parse(name).ok_or_else(wrong)?;
+    if dims.trim().is_empty() {
+        return Ok(TensorType::new(dtype, []));
+    }
+    let dims: Result<Vec<Dim>, String> = dims.split(',').map(|part| dim(g, part.trim())).collect();
+    Ok(TensorType::new(dtype, dims?))
+}
+
+/// An extent as text: `3`, `B`, `?`.
+fn dim(g: &mut Graph, text: &str) -> Result<Dim, String> {
+    let is_name = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    match text {
+        "?" => Ok(Dim::Dynamic),
+        _ if is_name => Ok(Dim::Symbol(g.intern(text))),
+        _ => text
+            .parse()
+            .map(Dim::Fixed)
+            .map_err(|_| format!("`{text}` is no extent")),
+    }
+}

@@ -1,0 +1,10 @@
+//! The weights of a model: tensors of one or several files, checked against its configuration.
+
+mod index;
+mod shape;
+mod tensors;
+
+pub(crate) use index::{Index, gguf_architecture};
+pub use index::{Source, without_missing_biases};
+pub use shape::shape_of;
+pub use tensors::Checkpoint;
