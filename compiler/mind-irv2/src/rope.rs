@@ -39,6 +39,9 @@ pub(crate) fn scaling(value: &Value) -> Result<RopeScaling, ScalingError> {
     };
     let named = value.get("rope_type").or_else(|| value.get("type"));
     let Some(named) = named.filter(|named| !named.is_null()) else {
+        if value.get("factor").is_none() {
+            return Ok(RopeScaling::None);
+        }
         let message = "`rope_scaling.rope_type` is missing".to_owned();
         return Err(error(codes::MISSING, value.span, message));
     };

@@ -189,6 +189,12 @@ impl Described {
     }
 }
 
+/// The number whose shortest decimal is that of `real`: 1e-6 for the `f32` nearest to it.
+fn shortest(real: f32) -> f64 {
+    // Every printed float reads back.
+    real.to_string().parse().unwrap_or(f64::from(real))
+}
+
 struct Reader<'a> {
     file: &'a [u8],
     at: usize,
@@ -250,7 +256,7 @@ impl<'a> Reader<'a> {
             3 => MetaValue::Signed(i64::from(i16::from_le_bytes(self.array(what)?))),
             4 => MetaValue::Unsigned(u64::from(u32::from_le_bytes(self.array(what)?))),
             5 => MetaValue::Signed(i64::from(i32::from_le_bytes(self.array(what)?))),
-            6 => MetaValue::Real(f64::from(f32::from_le_bytes(self.array(what)?))),
+            6 => MetaValue::Real(shortest(f32::from_le_bytes(self.array(what)?))),
             7 => match self.array::<1>(what)?[0] {
                 truth @ 0..=1 => MetaValue::Bool(truth == 1),
                 found => {

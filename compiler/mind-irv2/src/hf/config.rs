@@ -1,10 +1,13 @@
 //! `config.json`, as Hugging Face writes it.
 
-use mind_diag::{Code, Diagnostic, Diagnostics, Span};
+use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_json::{Limits, Value, locate};
 use mind_weights::WeightType;
 
 use super::family::{Defaults, Window, defaults};
+use super::reader::{
+    CONTEXT, HEAD_DIM, HEADS, HIDDEN, INTERMEDIATE, KV_HEADS, LAYERS, Reader, VOCAB,
+};
 use crate::codes;
 use crate::config::{Family, Parameters, Rope, RopeScaling};
 
@@ -36,47 +39,8 @@ impl Said {
     }
 }
 
-/// A hyperparameter with the keys that configurations have for it, the first that is present winning.
-struct Key {
-    ours: &'static str,
-    theirs: &'static [&'static str],
-}
-
-const fn key(ours: &'static str, theirs: &'static [&'static str]) -> Key {
-    Key { ours, theirs }
-}
-
-const LAYERS: Key = key("num_layers", &["num_hidden_layers", "n_layer"]);
-const HIDDEN: Key = key("hidden_size", &["hidden_size", "n_embd", "d_model"]);
-const INTERMEDIATE: Key = key(
-    "intermediate_size",
-    &["intermediate_size", "n_inner", "ffn_dim", "mlp_dim"],
-);
-const HEADS: Key = key(
-    "num_attention_heads",
-    &["num_attention_heads", "n_head", "num_heads"],
-);
-const KV_HEADS: Key = key("num_kv_heads", &["num_key_value_heads", "num_kv_heads"]);
-const VOCAB: Key = key("vocab_size", &["vocab_size", "n_vocab"]);
-const CONTEXT: Key = key(
-    "context_window",
-    &[
-        "max_position_embeddings",
-        "n_positions",
-        "context_length",
-        "seq_len",
-    ],
-);
-const HEAD_DIM: Key = key("head_dim", &["head_dim"]);
-
-/// The most that `rope_theta` and its kind may be nested in.
+/// Where `rope_theta` and its kind may stand but in the configuration itself.
 const NESTED: [&str; 2] = ["rope_parameters", "rope_scaling"];
-
-struct Reader<'v> {
-    config: &'v Value,
-    found: Diagnostics,
-    places: Vec<(&'static str, Span)>,
-}
 
 /// Reads the text of a `config.json`.
 ///
@@ -84,16 +48,11 @@ struct Reader<'v> {
 pub(super) fn read(text: &str) -> Result<Said, Diagnostics> {
     let root = mind_json::parse(text, &Limits::default()).map_err(|found| *found)?;
     let nested = root.get("text_config");
-    let has_keys = |value: &Value| HIDDEN.theirs.iter().any(|key| value.get(key).is_some());
     let config = match nested {
-        Some(nested) if !has_keys(&root) => nested,
+        Some(nested) if !Reader::new(&root).has(&HIDDEN) => nested,
         _ => &root,
     };
-    let mut reader = Reader {
-        config,
-        found: Diagnostics::new(),
-        places: Vec::new(),
-    };
+    let mut reader = Reader::new(config);
     let said = reader.said();
     let mut found = reader.found;
     found.sort_by_place();
@@ -175,28 +134,6 @@ impl<'v> Reader<'v> {
         })
     }
 
-    fn push(&mut self, code: Code, span: Span, message: impl Into<String>) {
-        self.found.push(Diagnostic::error(span, message).code(code));
-    }
-
-    /// The value of `key`; none where it is absent or `null`.
-    fn get(&self, key: &str) -> Option<&'v Value> {
-        self.config.get(key).filter(|value| !value.is_null())
-    }
-
-    fn place(&self, ours: &str) -> Span {
-        let own = self.places.iter().find(|(own, _)| *own == ours);
-        own.map_or(self.config.span, |(_, span)| *span)
-    }
-
-    fn unsupported(&mut self, key: &str, value: &Value, reason: &str) {
-        let message = format!(
-            "`{key}` is {}, which is not supported: {reason}",
-            value.describe()
-        );
-        self.push(codes::UNSUPPORTED, value.span, message);
-    }
-
     fn family(&mut self) -> Option<Family> {
         let Some(value) = self.get("model_type") else {
             self.push(codes::MISSING, self.config.span, "`model_type` is missing");
@@ -253,79 +190,15 @@ impl<'v> Reader<'v> {
         }
     }
 
-    /// The first of the keys that stands there.
-    fn find(&mut self, key: &Key) -> Option<(&'static str, &'v Value)> {
-        let present = |own: &&'static str| Some((*own, self.get(own)?));
-        let found = key.theirs.iter().find_map(|own| present(&own));
-        if let Some((_, value)) = found {
-            self.places.push((key.ours, value.span));
-        }
-        found
-    }
-
-    fn count(&mut self, key: &Key) -> Option<usize> {
-        let Some((name, value)) = self.find(key) else {
-            let message = format!("`{}` is missing", key.theirs[0]);
-            self.push(codes::MISSING, self.config.span, message);
-            return None;
-        };
-        self.natural(name, value)
-    }
-
-    fn maybe_count(&mut self, key: &Key) -> Option<usize> {
-        let (name, value) = self.find(key)?;
-        self.natural(name, value)
-    }
-
-    fn natural(&mut self, key: &str, value: &Value) -> Option<usize> {
-        let natural = value.integer().and_then(|own| usize::try_from(own).ok());
-        if natural.is_none() {
-            let message = format!("`{key}` is {}, expected a whole number", value.describe());
-            self.push(codes::KIND, value.span, message);
-        }
-        natural
-    }
-
     /// How many key-value heads there are, and whether that is said; `null` is as many as query heads.
     fn kv_heads(&mut self, rules: &Defaults, heads: Option<usize>) -> Option<(usize, bool)> {
         if let Some((name, value)) = self.find(&KV_HEADS) {
             return Some((self.natural(name, value)?, true));
         }
-        let is_null = KV_HEADS
-            .theirs
-            .iter()
-            .any(|own| self.config.get(own).is_some());
-        match is_null {
+        match self.has(&KV_HEADS) {
             true => Some((heads?, true)),
             false => Some((rules.kv_heads.or(heads)?, false)),
         }
-    }
-
-    fn real(&mut self, key: &'static str, default: f64) -> Option<f64> {
-        let Some(value) = self.get(key) else {
-            return Some(default);
-        };
-        self.places.push((key, value.span));
-        self.number(key, value)
-    }
-
-    fn number(&mut self, key: &str, value: &Value) -> Option<f64> {
-        let real = value.real();
-        if real.is_none() {
-            let message = format!("`{key}` is {}, expected a number", value.describe());
-            self.push(codes::KIND, value.span, message);
-        }
-        real
-    }
-
-    fn truth(&mut self, key: &str) -> Option<bool> {
-        let value = self.get(key)?;
-        let truth = value.truth();
-        if truth.is_none() {
-            let message = format!("`{key}` is {}, expected true or false", value.describe());
-            self.push(codes::KIND, value.span, message);
-        }
-        truth
     }
 
     fn dtype(&mut self) -> Option<WeightType> {

@@ -3,6 +3,7 @@
 mod config;
 mod family;
 mod gguf;
+mod reader;
 mod refine;
 
 use mind_diag::{Diagnostic, Diagnostics, Span};

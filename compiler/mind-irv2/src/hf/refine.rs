@@ -1,11 +1,12 @@
 //! What the headers of weight files say of a model, which wins over its configuration.
 
-use mind_diag::Diagnostics;
+use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_weights::Role;
 
 use super::config::{Said, rotary_dims};
 use crate::checkpoint::{Index, Source};
-use crate::config::{Parameters, Rope};
+use crate::codes;
+use crate::config::{Parameters, Rope, RopeScaling};
 
 /// The model as its weight files have it, and whether they keep q, k and v in one matrix.
 ///
@@ -20,6 +21,7 @@ pub(super) fn parameters(
         return Err(found);
     }
     let own = said.parameters;
+    check_rotation(&own, sources)?;
     let (heads, fused) = (own.num_attention_heads, index.rows(Role::FusedQkv));
     let mut head_dim = own.head_dim;
     if !said.head_dim {
@@ -58,4 +60,22 @@ pub(super) fn parameters(
 fn divided((rows, parts): (usize, usize)) -> Option<usize> {
     let quotient = rows.checked_div(parts)?;
     (quotient > 0 && quotient * parts == rows).then_some(quotient)
+}
+
+/// Errors: a file that stretches the rotation of a model whose configuration does not.
+fn check_rotation(own: &Parameters, sources: &[Source<'_>]) -> Result<(), Diagnostics> {
+    let scaling = own.rope.map(|rope| rope.scaling);
+    let stretches = |source: &&Source<'_>| source.file.info("rope_freqs.weight").is_some();
+    match sources.iter().find(stretches) {
+        Some(source) if !matches!(scaling, Some(RopeScaling::Llama3 { .. })) => {
+            let message = format!(
+                "{}: `rope_freqs.weight` stretches the rotation, which the configuration does not say",
+                source.name
+            );
+            Err(Diagnostic::error(Span::FILE, message)
+                .code(codes::CONTRADICTION)
+                .into())
+        }
+        _ => Ok(()),
+    }
 }

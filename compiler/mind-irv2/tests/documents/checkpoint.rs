@@ -1,6 +1,6 @@
 //! Tensors of checkpoints as the model has them.
 
-use mind_irv2::checkpoint::{Checkpoint, Source};
+use mind_irv2::checkpoint::{Checkpoint, Source, without_missing_biases};
 use mind_irv2::{Config, Family, Parameters, hf};
 use mind_weights::{Permutation, Role, Spelling, WeightFile, WeightType};
 
@@ -150,7 +150,7 @@ fn gguf_keys(config: &Config, architecture: &str) -> Vec<(String, Meta)> {
         own("context_length", natural(config.context_window)),
         own(
             "attention.layer_norm_rms_epsilon",
-            Meta::F32(0.5f32.powi(20)),
+            Meta::F32(1e-5),
         ),
         own("rope.freq_base", Meta::F32(1e4)),
     ]
@@ -222,7 +222,7 @@ fn a_gguf_file_says_its_configuration() {
         let file = gguf_file(&config, &tensors(&config, 10), architecture);
         let (document, _) = hf::document(None, &[source("m.gguf", &file)]).unwrap();
         let expected = Parameters {
-            rms_norm_eps: 0.5f64.powi(20),
+            rms_norm_eps: 1e-5,
             // Files of this family do not say which of the two they are.
             family: if family == Family::Mistral {
                 Family::Llama
@@ -314,6 +314,43 @@ fn tensors_that_do_not_fit_are_named() {
         message,
         "2: tensor \"model.embed_tokens.weight\" also stands in 1"
     );
+}
+
+#[test]
+fn biases_that_a_checkpoint_lacks_are_zero_in_a_document() {
+    let mut own = parameters(Family::Llama);
+    own.biases.q = true;
+    let files = safetensors(&tensors(&Config::new(own).unwrap(), 14));
+    let sources = [source("m.safetensors", &files)];
+    own.biases.down = true;
+    let settled = without_missing_biases(&Config::new(own).unwrap(), &sources);
+    own.biases.down = false;
+    assert_eq!(*settled, own);
+    own.biases.q = false;
+    let settled = without_missing_biases(&Config::new(own).unwrap(), &sources);
+    assert_eq!(*settled, own);
+}
+
+#[test]
+fn a_stretched_rotation_must_be_said() {
+    let config = config(Family::Llama);
+    let all = tensors(&config, 15);
+    let mut renamed = as_gguf(&all, &config, true);
+    renamed.push(Tensor::f32("rope_freqs.weight", &[3], &[1.0; 3]));
+    let keys = gguf_keys(&config, "llama");
+    let keys: Vec<(&str, Meta)> = keys
+        .iter()
+        .map(|(key, value)| (key.as_str(), value.clone()))
+        .collect();
+    let file = gguf(&keys, &renamed);
+    for text in [None, Some(config_json(Family::Llama, ""))] {
+        let found = hf::document(text.as_deref(), &[source("m.gguf", &file)]).unwrap_err();
+        let message = &found.first_error().unwrap().message;
+        assert!(
+            message.contains("`rope_freqs.weight` stretches the rotation"),
+            "{message}"
+        );
+    }
 }
 
 #[test]

@@ -1,0 +1,143 @@
+//! Members of a configuration, with what is wrong with them.
+
+use mind_diag::{Code, Diagnostic, Diagnostics, Span};
+use mind_json::Value;
+
+use crate::codes;
+
+/// A hyperparameter with the keys that configurations have for it, the first that is present winning.
+pub(super) struct Key {
+    ours: &'static str,
+    theirs: &'static [&'static str],
+}
+
+const fn key(ours: &'static str, theirs: &'static [&'static str]) -> Key {
+    Key { ours, theirs }
+}
+
+pub(super) const LAYERS: Key = key("num_layers", &["num_hidden_layers", "n_layer"]);
+pub(super) const HIDDEN: Key = key("hidden_size", &["hidden_size", "n_embd", "d_model"]);
+pub(super) const INTERMEDIATE: Key = key(
+    "intermediate_size",
+    &["intermediate_size", "n_inner", "ffn_dim", "mlp_dim"],
+);
+pub(super) const HEADS: Key = key(
+    "num_attention_heads",
+    &["num_attention_heads", "n_head", "num_heads"],
+);
+pub(super) const KV_HEADS: Key = key("num_kv_heads", &["num_key_value_heads", "num_kv_heads"]);
+pub(super) const VOCAB: Key = key("vocab_size", &["vocab_size", "n_vocab"]);
+pub(super) const CONTEXT: Key = key(
+    "context_window",
+    &[
+        "max_position_embeddings",
+        "n_positions",
+        "context_length",
+        "seq_len",
+    ],
+);
+pub(super) const HEAD_DIM: Key = key("head_dim", &["head_dim"]);
+
+/// A configuration, what was found in it, and where its hyperparameters stand.
+pub(super) struct Reader<'v> {
+    pub(super) config: &'v Value,
+    pub(super) found: Diagnostics,
+    pub(super) places: Vec<(&'static str, Span)>,
+}
+
+impl<'v> Reader<'v> {
+    /// A reader that has found nothing yet.
+    pub(super) fn new(config: &'v Value) -> Reader<'v> {
+        Reader {
+            config,
+            found: Diagnostics::new(),
+            places: Vec::new(),
+        }
+    }
+
+    pub(super) fn has(&self, key: &Key) -> bool {
+        key.theirs.iter().any(|own| self.config.get(own).is_some())
+    }
+
+    pub(super) fn push(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        self.found.push(Diagnostic::error(span, message).code(code));
+    }
+
+    /// The value of `key`; none where it is absent or `null`.
+    pub(super) fn get(&self, key: &str) -> Option<&'v Value> {
+        self.config.get(key).filter(|value| !value.is_null())
+    }
+
+    pub(super) fn place(&self, ours: &str) -> Span {
+        let own = self.places.iter().find(|(own, _)| *own == ours);
+        own.map_or(self.config.span, |(_, span)| *span)
+    }
+
+    pub(super) fn unsupported(&mut self, key: &str, value: &Value, reason: &str) {
+        let message = format!(
+            "`{key}` is {}, which is not supported: {reason}",
+            value.describe()
+        );
+        self.push(codes::UNSUPPORTED, value.span, message);
+    }
+
+    /// The first of the keys that stands there.
+    pub(super) fn find(&mut self, key: &Key) -> Option<(&'static str, &'v Value)> {
+        let present = |own: &&'static str| Some((*own, self.get(own)?));
+        let found = key.theirs.iter().find_map(|own| present(&own));
+        if let Some((_, value)) = found {
+            self.places.push((key.ours, value.span));
+        }
+        found
+    }
+
+    pub(super) fn count(&mut self, key: &Key) -> Option<usize> {
+        let Some((name, value)) = self.find(key) else {
+            let message = format!("`{}` is missing", key.theirs[0]);
+            self.push(codes::MISSING, self.config.span, message);
+            return None;
+        };
+        self.natural(name, value)
+    }
+
+    pub(super) fn maybe_count(&mut self, key: &Key) -> Option<usize> {
+        let (name, value) = self.find(key)?;
+        self.natural(name, value)
+    }
+
+    pub(super) fn natural(&mut self, key: &str, value: &Value) -> Option<usize> {
+        let natural = value.integer().and_then(|own| usize::try_from(own).ok());
+        if natural.is_none() {
+            let message = format!("`{key}` is {}, expected a whole number", value.describe());
+            self.push(codes::KIND, value.span, message);
+        }
+        natural
+    }
+
+    pub(super) fn real(&mut self, key: &'static str, default: f64) -> Option<f64> {
+        let Some(value) = self.get(key) else {
+            return Some(default);
+        };
+        self.places.push((key, value.span));
+        self.number(key, value)
+    }
+
+    pub(super) fn number(&mut self, key: &str, value: &Value) -> Option<f64> {
+        let real = value.real();
+        if real.is_none() {
+            let message = format!("`{key}` is {}, expected a number", value.describe());
+            self.push(codes::KIND, value.span, message);
+        }
+        real
+    }
+
+    pub(super) fn truth(&mut self, key: &str) -> Option<bool> {
+        let value = self.get(key)?;
+        let truth = value.truth();
+        if truth.is_none() {
+            let message = format!("`{key}` is {}, expected true or false", value.describe());
+            self.push(codes::KIND, value.span, message);
+        }
+        truth
+    }
+}
