@@ -19,6 +19,7 @@ mod pass;
 mod sample;
 mod session;
 mod sizes;
+mod text;
 pub mod tool;
 mod weights;
 
@@ -28,4 +29,5 @@ pub use folder::{Files, FolderError, WeightsAt};
 pub use model::{Model, Runner};
 pub use sample::{Sampler, Sampling, largest};
 pub use session::Session;
+pub use text::{Text, TextError};
 pub use weights::{Stored, WeightError, Weights};

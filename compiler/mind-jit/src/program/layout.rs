@@ -8,6 +8,7 @@ use mind_ir::opdef::Trait;
 use mind_ir::{OpId, ValueId};
 use mind_loops::extents::known;
 use mind_loops::memory::{ALIGNMENT, buffer, bytes, is_kernel, places};
+use mind_loops::ops::movement::Pack;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::build::Widened;
@@ -182,6 +183,10 @@ impl Layout {
         for (value, &at) in g.results(op).into_iter().zip(ats) {
             let place = match fixed {
                 true if widened.absorbs(g, op) => self.reserve(0),
+                true if g.is::<Pack>(op) && widened.source(g, g.operands(op)[0]).is_some() => {
+                    // Panels of halves: `bytes` counts whole accumulators.
+                    self.reserve(bytes(g, value) / 2)
+                }
                 true => self.reserve(bytes(g, value)),
                 false => Place {
                     base: Base::Workspace,

@@ -15,6 +15,8 @@ pub(super) struct Args {
     pub(super) model: String,
     /// The tokens to start from.
     pub(super) tokens: Vec<u32>,
+    /// The text to start from instead.
+    pub(super) prompt: Option<String>,
     /// How many tokens to draw.
     pub(super) generate: usize,
     pub(super) sampling: Sampling,
@@ -38,6 +40,7 @@ impl Args {
         Args {
             model: word("model").unwrap_or_default(),
             tokens: tokens.copied().collect(),
+            prompt: word("prompt"),
             generate: count("generate").unwrap_or(0),
             sampling: Sampling {
                 temperature: real("temperature").unwrap_or(0.0),
@@ -77,10 +80,16 @@ pub(super) fn command() -> Command {
         )
         .arg(
             value("tokens", "ID,...", "the tokens to start from")
-                .required(true)
+                .required_unless_present("prompt")
+                .conflicts_with("prompt")
                 .value_delimiter(',')
                 .value_parser(clap::value_parser!(u32)),
         )
+        .arg(value(
+            "prompt",
+            "TEXT",
+            "the text to start from, by the folder's tokenizer.json; text is printed then",
+        ))
         .arg(count("generate", "N", "how many tokens to draw").default_value("1"))
         .arg(
             value(

@@ -16,6 +16,7 @@ use crate::folder::{Files, FolderError, WeightsAt};
 use crate::model::{Model, Runner};
 use crate::sample::Sampler;
 use crate::session::Session;
+use crate::text::Text;
 
 /// Runs the tool; see `--help`.
 pub(super) fn run(args: &[String], host: &mut dyn Host) -> u8 {
@@ -27,6 +28,24 @@ pub(super) fn run(args: &[String], host: &mut dyn Host) -> u8 {
         Ok(()) => DONE,
         Err(()) => REJECTED,
     }
+}
+
+/// The tokens to start from, and the tokenizer where they were text.
+///
+/// Errors: a text without a tokenizer, or that it refuses.
+fn start(args: &Args, files: &Files) -> Result<(Vec<u32>, Option<Text>), String> {
+    let Some(prompt) = &args.prompt else {
+        return Ok((args.tokens.clone(), None));
+    };
+    let Some(json) = &files.tokenizer else {
+        return Err(format!(
+            "{}: there is no tokenizer.json for the prompt",
+            args.model
+        ));
+    };
+    let text = Text::new(json).map_err(|why| why.to_string())?;
+    let tokens = text.encode(prompt).map_err(|why| why.to_string())?;
+    Ok((tokens, Some(text)))
 }
 
 /// Errors: the reason has been reported.
@@ -49,30 +68,39 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), ()> {
     let weights = Box::new(CheckpointWeights(checkpoint));
     let model = Model::new(document.config, weights, runner);
     let model = Arc::new(model.map_err(|why| fail(host, &why))?);
-    let needed = args.tokens.len() + args.generate.saturating_sub(1);
+    let (prompt, text) = start(args, &files).map_err(|why| fail(host, &why))?;
+    let needed = prompt.len() + args.generate.saturating_sub(1);
     let session = Session::new(model, args.capacity.unwrap_or(needed));
     let mut session = session.map_err(|why| fail(host, &why))?;
-    let generated = generated(args, &mut session);
+    let generated = generated(args, &prompt, &mut session);
     let (tokens, logits) = generated.map_err(|why| fail(host, &why))?;
     if let Some(path) = &args.logits {
         let rows = logits.len() / document.config.vocab_size;
         let array = Tensor::of(vec![rows, document.config.vocab_size], logits);
         save(host, path, &array)?;
     }
-    let tokens: Vec<String> = tokens.iter().map(u32::to_string).collect();
-    cli::print(host, &format!("{}\n", tokens.join(",")));
+    let printed = match text {
+        Some(text) => text.decode(&tokens).map_err(|why| fail(host, &why))?,
+        None => tokens
+            .iter()
+            .map(u32::to_string)
+            .collect::<Vec<_>>()
+            .join(","),
+    };
+    cli::print(host, &format!("{printed}\n"));
     Ok(())
 }
 
 /// The tokens drawn, and the logits that were asked for.
 fn generated(
     args: &Args,
+    prompt: &[u32],
     session: &mut Session<'_>,
 ) -> Result<(Vec<u32>, Vec<f32>), crate::ModelError> {
     let vocab = session.model().config().vocab_size;
     let mut kept = match args.all_logits {
-        true => session.prefill_all(&args.tokens)?,
-        false => session.prefill(&args.tokens)?,
+        true => session.prefill_all(prompt)?,
+        false => session.prefill(prompt)?,
     };
     let mut last = kept[kept.len() - vocab..].to_vec();
     let mut sampler = Sampler::new(args.sampling);

@@ -5,8 +5,9 @@
 //!     [--prefill 128,512] [--contexts 128,2048]
 //! ```
 //!
-//! The model has the shape of Qwen2-0.5B and random weights. `peak` is the share of the machine's multiply-adds
-//! that prefill reaches; `dram` is the time of decode over that of reading the weights from memory once.
+//! The model has the shape of Qwen2-0.5B and random weights. Prefill is held against the multiply-adds that the
+//! machine can do, decode against the time of reading the weights from memory once. Times of the processor stand
+//! beside those of the clock: on a machine that others use they are the fairer ones for one thread.
 
 use std::borrow::Cow;
 use std::num::NonZero;
@@ -138,9 +139,44 @@ fn parameters(config: &Config) -> usize {
     config.num_layers * layer + d * config.vocab_size
 }
 
-fn median(mut samples: Vec<Duration>) -> f64 {
-    samples.sort();
-    samples[samples.len() / 2].as_secs_f64()
+/// The medians by the clock and by the processor.
+fn medians(samples: &[[Duration; 2]]) -> [f64; 2] {
+    [0, 1].map(|which| {
+        let mut times: Vec<Duration> = samples.iter().map(|sample| sample[which]).collect();
+        times.sort();
+        times[times.len() / 2].as_secs_f64()
+    })
+}
+
+/// A time by the clock and by the processor.
+#[derive(Clone, Copy)]
+struct Stopwatch {
+    clock: Instant,
+    processor: Duration,
+}
+
+impl Stopwatch {
+    fn start() -> Stopwatch {
+        Stopwatch {
+            clock: Instant::now(),
+            processor: processor(),
+        }
+    }
+
+    fn stop(self) -> [Duration; 2] {
+        [self.clock.elapsed(), processor() - self.processor]
+    }
+}
+
+/// What the threads of the process have run together.
+fn processor() -> Duration {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the call writes the time and nothing else.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// Memory of the process that is in use, in MB.
@@ -212,20 +248,22 @@ fn measure(args: &Args, config: Config, threads: usize, dtype: DType) -> Result<
         let mut samples = Vec::new();
         for _ in 0..4 {
             let mut session = Session::new(model.clone(), count).map_err(fail)?;
-            let started = Instant::now();
+            let started = Stopwatch::start();
             session.prefill(&tokens).map_err(fail)?;
-            samples.push(started.elapsed());
+            samples.push(started.stop());
         }
         samples.remove(0);
-        let time = median(samples);
+        let [time, cpu] = medians(&samples);
         let pairs = config.num_layers * config.q_width() * count * (count + 1) / 2;
         let work = 2.0 * (in_layers * count + 2 * pairs) as f64;
         println!(
-            "  prefill {count}: {:.1} ms, {:.1} tokens/s, {:.1} GFLOP/s, {:.0}% of peak",
+            "  prefill {count}: {:.1} ms, {:.1} tokens/s, {:.1} GFLOP/s, {:.0}% of peak; processor {:.1} ms, {:.0}%",
             time * 1e3,
             count as f64 / time,
             work / time / 1e9,
-            100.0 * work / time / flops
+            100.0 * work / time / flops,
+            cpu * 1e3,
+            100.0 * work * threads as f64 / cpu / flops
         );
     }
     for &context in &args.contexts {
@@ -234,20 +272,22 @@ fn measure(args: &Args, config: Config, threads: usize, dtype: DType) -> Result<
         session.prefill(&tokens).map_err(fail)?;
         let mut samples = Vec::new();
         for at in 0..16 {
-            let started = Instant::now();
+            let started = Stopwatch::start();
             session.decode(at).map_err(fail)?;
-            samples.push(started.elapsed());
+            samples.push(started.stop());
         }
         samples.remove(0);
-        let time = median(samples);
+        let [time, cpu] = medians(&samples);
         let cache = (2 * 4 * config.num_layers * config.kv_width() * context) as f64;
         println!(
             "  decode at {context}: {:.2} ms, {:.1} tokens/s, {:.2} times the weights from memory, \
-             {:.2} times weights and cache; {} MB",
+             {:.2} times weights and cache; processor {:.2} ms, {:.1} GB/s; {} MB",
             time * 1e3,
             1.0 / time,
             time * dram / bytes,
             time * dram / (bytes + cache),
+            cpu * 1e3,
+            (bytes + cache) / cpu / 1e9,
             resident()
         );
     }

@@ -84,7 +84,10 @@ pub(super) fn build<'g>(
     choice: PanelChoice,
     keeps_weights: bool,
 ) -> Result<Unit<'g>, ProgramError> {
-    let widened = Widened::of(g);
+    let widened = match choice {
+        PanelChoice::Shared => Widened::of(g),
+        PanelChoice::Best => Widened::default(),
+    };
     let mut unit = Unit {
         g,
         target,
