@@ -16,7 +16,7 @@ use crate::sandbox::Sandbox;
 use crate::shell::{Shell, parse};
 
 /// Commands that a page may show and that are not run.
-const FOREIGN: [&str; 2] = ["cargo", "cc"];
+const FOREIGN: [&str; 3] = ["cargo", "cc", "ls"];
 
 /// A page after its commands ran.
 #[derive(Debug, Clone, PartialEq, Eq)]

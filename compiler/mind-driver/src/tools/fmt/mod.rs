@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_diag::{Diagnostics, SourceFile};
-use mind_text::Format;
+use mind_text::{Format, detect};
 
 use super::cli::{self, DONE, DiagnosticFormat, REJECTED};
 use super::diff;
@@ -73,6 +73,11 @@ fn one(path: &str, matches: &ArgMatches, session: &Session, host: &mut dyn Host)
         cli::report(host, &rejected.diagnostics, &rejected.file, form);
         REJECTED
     })?;
+    if options.from.is_none() && detect(file.text()) != Some(format) {
+        let why = "only texts of mic@1, mic@2, Core and MIL are formatted";
+        cli::print_error(host, &format!("error: {}: {why}\n", file.name()));
+        return Err(REJECTED);
+    }
     let printed = session.formats.print(format, &graph);
     let printed = printed.map_err(|found| {
         cli::report(host, &found, &file, form);
