@@ -89,24 +89,23 @@ impl Emit<'_, '_> {
         }
         let words = [names.as_str(), "", ""].map(|word| Attr::Str(self.b.graph.intern(word)));
         let op = self.b.create(&row.def, &operands, &words)?;
-        match self.computed(op) {
-            Some(tensor) => {
-                self.b.graph.erase(op);
-                Ok(self.constant(&tensor))
-            }
-            None => Ok(self.g().result(op)),
+        let Some(tensor) = self.computed(op) else {
+            return Ok(self.g().result(op));
+        };
+        self.b.graph.erase(op);
+        let numbers = mind_mil::call::floats(&tensor);
+        match numbers.into_iter().find(|number| !number.is_finite()) {
+            Some(number) => Err(Refused::new(format!(
+                "it computes the constant {number}, which no constant of MIL is"
+            ))),
+            None => Ok(self.constant(&tensor)),
         }
     }
 
-    /// What an op of constants alone computes, where that is small and finite: the engine computes no constants.
+    /// What an op of constants alone computes, where that is small: the engine computes no constants.
     fn computed(&self, op: OpId) -> Option<Tensor> {
-        let results = mind_mil::fold::folded(self.g(), op, COMPUTED)?.ok()?;
-        let [result] = &results[..] else { return None };
-        let numbers = mind_mil::call::floats(result);
-        numbers
-            .iter()
-            .all(|number| number.is_finite())
-            .then(|| result.clone())
+        let mut results = mind_mil::fold::folded(self.g(), op, COMPUTED)?.ok()?;
+        results.pop().filter(|_| results.is_empty())
     }
 
     fn given(&mut self, given: &Given<'_>) -> ValueId {

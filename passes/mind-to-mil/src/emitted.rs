@@ -25,6 +25,7 @@ pub const EMITTED: &[&MilOp] = &[
     &binary::MUL,
     &binary::REAL_DIV,
     &binary::SUB,
+    &reduction::REDUCE_L2_NORM,
     &reduction::REDUCE_MAX,
     &reduction::REDUCE_MEAN,
     &reduction::REDUCE_SUM,

@@ -5,11 +5,13 @@ use mind_ir::graph::Graph;
 use mind_ir::{OpId, ValueId};
 use mind_mil::Opset;
 use mind_mil::ops::activation::SOFTMAX;
+use mind_mil::ops::binary::{MAXIMUM, MUL, REAL_DIV};
 use mind_mil::ops::normalization::LAYER_NORM;
+use mind_mil::ops::reduction::REDUCE_L2_NORM;
 
 use crate::attention;
-use crate::config::Config;
-use crate::emit::Given::{Int, Ints, Number, Value};
+use crate::config::{Config, Layout};
+use crate::emit::Given::{Flag, Int, Ints, Number, Value};
 use crate::emit::{Emit, Lowered};
 use crate::matching::{argument, ints, source};
 use crate::refuse::Refused;
@@ -18,9 +20,10 @@ use crate::refuse::Refused;
 type Rule = fn(&mut Emit<'_, '_>, OpId) -> Option<Lowered>;
 
 /// Normalisations first, since attention is made of one.
-const RULES: [(&str, Rule); 3] = [
+const RULES: [(&str, Rule); 4] = [
     ("real_div", softmax),
     ("real_div", layer_norm),
+    ("real_div", root_mean_square),
     ("matmul", attention::found),
 ];
 
@@ -80,13 +83,8 @@ fn layer_norm(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     let difference = source(e, deviation, "sub")?;
     let [x, center] = operands(e, difference)?;
     let (averaged, axes) = reduction(e, center, "reduce_mean")?;
-    let root = source(e, scale, "sqrt")?;
-    let shifted = source(e, argument(e, root, "x")?, "add")?;
-    let [variance, epsilon] = operands(e, shifted)?;
-    let epsilon = e.uniform(epsilon)?;
-    let (squares, same) = reduction(e, variance, "reduce_mean")?;
-    let product = source(e, squares, "mul")?;
-    if averaged != x || same != axes || operands(e, product)? != [deviation; 2] {
+    let (squared, same, epsilon) = mean_square(e, scale)?;
+    if averaged != x || same != axes || squared != deviation {
         return None;
     }
     let dtype = match e.config.opset < Opset::Ios17 {
@@ -99,4 +97,47 @@ fn layer_norm(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
         ("epsilon", Number(epsilon, dtype)),
     ];
     Some(e.op(&LAYER_NORM, &args))
+}
+
+/// `sqrt(mean(x * x) + epsilon)`: `x`, the axes of the mean, and epsilon.
+fn mean_square(e: &Emit<'_, '_>, value: ValueId) -> Option<(ValueId, Vec<i64>, f64)> {
+    let root = source(e, value, "sqrt")?;
+    let shifted = source(e, argument(e, root, "x")?, "add")?;
+    let [mean, epsilon] = operands(e, shifted)?;
+    let epsilon = e.uniform(epsilon)?;
+    let (squares, axes) = reduction(e, mean, "reduce_mean")?;
+    let [x, same] = operands(e, source(e, squares, "mul")?)?;
+    (x == same).then_some((x, axes, epsilon))
+}
+
+/// `x / sqrt(mean(x * x) + epsilon)` by way of the norm, which no half overflows: where the norm is above
+/// `sqrt(count epsilon)` the difference is that epsilon is left out. Only where the engine's layout is asked for.
+fn root_mean_square(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
+    let [x, scale] = operands(e, op)?;
+    let (squared, axes, epsilon) = mean_square(e, scale)?;
+    if e.config.layout != Layout::Ane || squared != x || epsilon < 0.0 {
+        return None;
+    }
+    let shape = e.shape(x).ok()?;
+    let rank = shape.len() as i64;
+    let count: i64 = axes
+        .iter()
+        .map(|axis| shape[axis.rem_euclid(rank) as usize])
+        .product();
+    Some(normalized(e, x, &axes, count as f64, epsilon))
+}
+
+fn normalized(e: &mut Emit<'_, '_>, x: ValueId, axes: &[i64], count: f64, epsilon: f64) -> Lowered {
+    let dtype = e.dtype(x);
+    let args = [
+        ("x", Value(x)),
+        ("axes", Ints(axes)),
+        ("keep_dims", Flag(true)),
+    ];
+    let norm = e.op(&REDUCE_L2_NORM, &args)?;
+    let least = Number((count * epsilon).sqrt(), dtype);
+    let norm = e.op(&MAXIMUM, &[("x", Value(norm)), ("y", least)])?;
+    let unit = e.op(&REAL_DIV, &[("x", Value(x)), ("y", Value(norm))])?;
+    let args = [("x", Value(unit)), ("y", Number(count.sqrt(), dtype))];
+    e.op(&MUL, &args)
 }

@@ -197,6 +197,25 @@ fn normalizations_written_out_are_one_op() {
 }
 
 #[test]
+fn root_mean_squares_go_by_way_of_the_norm_in_the_engines_layout() {
+    let module = "%0 = Input {name=x} : tensor<f32[2, 8]>\n%1 = Mul (%0, %0)\n\
+        %2 = Mean (%1) {axes=[1], keepdims=true}\n%3 = ConstF32 {value=0.00001}\n%4 = Add (%2, %3)\n\
+        %5 = Sqrt (%4)\n%6 = Div (%0, %5)\noutputs: %6\n";
+    assert!(program(module, &Config::default()).contains("sqrt("));
+    let engine = Config {
+        layout: Layout::Ane,
+        ..Config::default()
+    };
+    let g = read(Format::Core, module).unwrap_or_else(|why| panic!("{why}"));
+    let low = lowered(&g, &engine).unwrap_or_else(|why| panic!("{why:?}"));
+    assert!(text(&low).contains("reduce_l2_norm(axes"), "{}", text(&low));
+    let arrays = random_inputs(&g, 1, Extents::default()).expect("small arrays");
+    let expected = results(&g, &arrays).expect("a module that runs");
+    let found = results(&low, &narrowed(&low, &arrays)).expect("a program that runs");
+    near(&expected[0], &found[0], 3e-3).unwrap_or_else(|why| panic!("{why}"));
+}
+
+#[test]
 fn what_mil_cannot_say_is_refused_by_name() {
     let cases = [
         (
