@@ -164,7 +164,7 @@ mod tests {
             for tokens in [1, 7, 512] {
                 let plan = plan(&config, tokens, logits).unwrap();
                 for (at, a) in plan.places.iter().enumerate() {
-                    assert!(a.offset % ALIGNMENT == 0 && a.offset + a.bytes <= plan.bytes);
+                    assert!(a.offset.is_multiple_of(ALIGNMENT) && a.offset + a.bytes <= plan.bytes);
                     for b in &plan.places[at + 1..] {
                         let together = a.first <= b.last && b.first <= a.last;
                         let apart =
