@@ -283,11 +283,11 @@ fn check_extents(p: &Parameters, errors: &mut Vec<ConfigError>) {
         max,
     }));
     let (heads, kv_heads) = (p.num_attention_heads, p.num_kv_heads);
-    if kv_heads > 0 && heads % kv_heads != 0 {
+    if kv_heads > 0 && !heads.is_multiple_of(kv_heads) {
         errors.push(ConfigError::Groups { heads, kv_heads });
     }
     let Some(rope) = &p.rope else { return };
-    if p.head_dim % 2 != 0 {
+    if !p.head_dim.is_multiple_of(2) {
         let value = p.head_dim;
         let key = "head_dim";
         errors.push(ConfigError::Odd { key, value });
@@ -302,7 +302,7 @@ fn check_extents(p: &Parameters, errors: &mut Vec<ConfigError>) {
             min,
             max,
         });
-    } else if value % 2 != 0 {
+    } else if !value.is_multiple_of(2) {
         errors.push(ConfigError::Odd { key, value });
     }
 }

@@ -95,7 +95,7 @@ impl<'v> Reader<'v> {
         let (hidden, heads, context) = (hidden?, heads?, context?);
         self.window(rules, context, layers?);
         let width = head_dim.or(rules.head_dim);
-        if width.is_none() && (heads == 0 || hidden % heads != 0) {
+        if width.is_none() && (heads == 0 || !hidden.is_multiple_of(heads)) {
             let span = self.place("num_attention_heads");
             let message =
                 format!("`num_attention_heads` {heads} does not divide `hidden_size` {hidden}");

@@ -84,7 +84,7 @@ impl<'v> Reader<'v> {
     /// The first of the keys that stands there.
     pub(super) fn find(&mut self, key: &Key) -> Option<(&'static str, &'v Value)> {
         let present = |own: &&'static str| Some((*own, self.get(own)?));
-        let found = key.theirs.iter().find_map(|own| present(&own));
+        let found = key.theirs.iter().find_map(present);
         if let Some((_, value)) = found {
             self.places.push((key.ours, value.span));
         }

@@ -140,7 +140,7 @@ fn head_dim(
     if let Some(value) = own.and_then(|dim| dim.get("value")) {
         return r.natural("value", value);
     }
-    if heads == 0 || hidden_size % heads != 0 {
+    if heads == 0 || !hidden_size.is_multiple_of(heads) {
         let message = format!(
             "`head_dim` is not said, and `num_attention_heads` {heads} does not divide `hidden_size` {hidden_size}"
         );

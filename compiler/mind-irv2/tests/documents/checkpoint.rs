@@ -148,10 +148,7 @@ fn gguf_keys(config: &Config, architecture: &str) -> Vec<(String, Meta)> {
         own("attention.head_count_kv", natural(config.num_kv_heads)),
         own("attention.key_length", natural(config.head_dim)),
         own("context_length", natural(config.context_window)),
-        own(
-            "attention.layer_norm_rms_epsilon",
-            Meta::F32(1e-5),
-        ),
+        own("attention.layer_norm_rms_epsilon", Meta::F32(1e-5)),
         own("rope.freq_base", Meta::F32(1e4)),
     ]
 }

@@ -17,7 +17,11 @@ fn scale_and_minimum(s: &[u8], j: usize) -> (f32, f32) {
 /// The nibble of element `i` of sub-block `j`: pairs of sub-blocks share 32 bytes, the first has the low nibbles.
 fn nibble(quants: &[u8], j: usize, i: usize) -> u8 {
     let byte = quants[32 * (j / 2) + i];
-    if j % 2 == 0 { byte & 15 } else { byte >> 4 }
+    if j.is_multiple_of(2) {
+        byte & 15
+    } else {
+        byte >> 4
+    }
 }
 
 /// `(d * sc) * q - (dmin * mn)`, each operation rounded.
