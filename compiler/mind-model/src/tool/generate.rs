@@ -69,7 +69,7 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), ()> {
     let model = Model::new(document.config, weights, runner);
     let model = Arc::new(model.map_err(|why| fail(host, &why))?);
     let (prompt, text) = start(args, &files).map_err(|why| fail(host, &why))?;
-    let needed = prompt.len() + args.generate.saturating_sub(1);
+    let needed = prompt.len().saturating_add(args.generate.saturating_sub(1));
     let session = Session::new(model, args.capacity.unwrap_or(needed));
     let mut session = session.map_err(|why| fail(host, &why))?;
     let generated = generated(args, &prompt, &mut session);

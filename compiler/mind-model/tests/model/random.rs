@@ -36,11 +36,14 @@ pub fn llama() -> Parameters {
     }
 }
 
-/// The weights of a model, by name and layer.
+/// What a weight is called, and the layer it belongs to.
+type Key = (String, Option<usize>);
+
+/// The weights of a model, by name and layer: shapes and elements.
 #[derive(Clone)]
 pub struct Tensors {
     dtype: DType,
-    tensors: BTreeMap<(String, Option<usize>), (Vec<usize>, Vec<f32>)>,
+    tensors: BTreeMap<Key, (Vec<usize>, Vec<f32>)>,
 }
 
 impl Tensors {

@@ -107,6 +107,9 @@ pub(super) fn command() -> Command {
     let one_of = |words: [&'static str; 2]| PossibleValuesParser::new(words);
     Command::new("mind-run")
         .about("Runs a module on arrays and prints its outputs")
+        .after_help(
+            "`mind-run --model MODEL_DIR` runs a decoder model instead; `mind-run --model . --help` says how.",
+        )
         .version(env!("CARGO_PKG_VERSION"))
         .args(cli::input_args())
         .arg(value(
