@@ -2,6 +2,7 @@
 
 mod evaluation;
 mod mutations;
+mod numbers;
 
 use std::collections::BTreeMap;
 

@@ -182,6 +182,22 @@ def compressed(args):
     return dequantized(data, along(scale), along(offset))
 
 
+def interleaved(values, axis):
+    shape = list(values[0].shape)
+    shape[axis] *= len(values)
+    return np.stack(values, axis + 1).reshape(shape)
+
+
+def summed(args):
+    x, axis = args["x"], int(args["axis"])
+    if args["reverse"]:
+        x = np.flip(x, axis)
+    sums = np.cumsum(x, axis)
+    if args["exclusive"]:
+        sums = sums - x
+    return np.flip(sums, axis) if args["reverse"] else sums
+
+
 OPS = {
     "conv": conv,
     "max_pool": max_pool,
@@ -212,19 +228,22 @@ OPS = {
     "constexpr_blockwise_shift_scale": lambda args: args["data"] * args["scale"],
     "constexpr_lut_to_dense": lambda args: args["lut"].reshape(-1)[args["indices"]],
     "dequantize": lambda args: dequantized(args["input"], args["scale"], args["zero_point"]),
+    "concat": lambda args: interleaved(args["values"], int(args["axis"])),
+    "cumsum": lambda args: summed(args),
     "add": lambda args: args["x"] + args["y"],
     "fill_like": lambda args: np.full(args["ref_tensor"].shape, args["value"]),
     "fill": lambda args: np.full(args["shape"], args["value"]),
     "range_1d": lambda args: np.arange(args["start"], args["end"], args["step"]),
     "shape": lambda args: np.array(args["x"].shape),
     "identity": lambda args: args["x"],
-    "reshape_like": lambda args: args["x"].reshape(3, 2),
+    "reshape": lambda args: args["x"].reshape(args["shape"]),
+    "reshape_like": lambda args: args["x"].reshape(args["ref_tensors"][0].shape),
 }
 
 
 def run(case):
     head, body = case.split("\n", 1)
-    params, rest = re.match(r"in (.*)\n(.*)\nout", body, re.S).groups()
+    params, rest = re.match(r"in ([^\n]*)\n(.*)\nout", body, re.S).groups()
     env = {}
     for ty, extents, name in re.findall(r"tensor<(@|\w+), \[([\d, ]*)\]> (\w+)", params):
         shape = [int(extent) for extent in extents.split(",")]
