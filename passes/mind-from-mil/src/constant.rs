@@ -12,7 +12,7 @@ use crate::emit::Emit;
 use crate::refuse::Refused;
 
 /// The most bytes that one constant may take when computed.
-const LIMIT: u64 = 1 << 30;
+const LIMIT: u64 = 1 << 28;
 
 /// What an op of constants alone computes, as constants of MIL; none for an op that reads anything else, or
 /// that has no evaluation.

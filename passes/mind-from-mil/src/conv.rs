@@ -185,7 +185,7 @@ fn spread(op: OpId, e: &mut Emit<'_>, weight: ValueId, axes: &[Axis]) -> Importe
     let count = wide
         .iter()
         .try_fold(size, |all, &extent| all.checked_mul(extent));
-    let count = count.filter(|&count| count <= 1 << 30);
+    let count = count.filter(|&count| count <= 1 << 26);
     let mut spread = vec![0; count.ok_or_else(|| Refused::new("the dilated kernel is too large"))?];
     let strides = row_major(&wide);
     let mut index = [0usize; 4];

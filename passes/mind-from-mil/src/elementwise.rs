@@ -163,9 +163,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
             e.min_n(result, p.beta)
         })
     }),
-    (&act::LINEAR_ACTIVATION, |op, e| {
-        computed(op, e, |e, x, p| line(e, x, p))
-    }),
+    (&act::LINEAR_ACTIVATION, |op, e| computed(op, e, line)),
     (&act::SIGMOID_HARD, |op, e| {
         computed(op, e, |e, x, p| {
             let result = line(e, x, p)?;

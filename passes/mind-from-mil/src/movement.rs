@@ -182,12 +182,12 @@ fn pad(op: OpId, e: &mut Emit<'_>) -> Imported {
     Ok(x)
 }
 
+/// From a factor and `[N, C, H, W]` the six dimensions that channels, height and width are taken apart into, and
+/// their new order.
+type Apart = fn(i64, [i64; 4]) -> ([i64; 6], [i64; 6]);
+
 /// Channels against height and width: six dimensions, permuted.
-fn blocks(
-    op: OpId,
-    e: &mut Emit<'_>,
-    apart: fn(i64, [i64; 4]) -> ([i64; 6], [i64; 6]),
-) -> Imported {
+fn blocks(op: OpId, e: &mut Emit<'_>, apart: Apart) -> Imported {
     let call = e.call(op)?;
     let names = ["block_size", "upscale_factor", "downscale_factor"];
     let factor = names

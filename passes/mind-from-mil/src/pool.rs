@@ -25,7 +25,11 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
         let x = e.argument(op, "x")?;
         e.rounding_once(x, |e, x| {
             let sum = windows.folded(e, x, 0.0, |e, x, y| e.add(x, y))?;
-            let counts = windows.elements(exclude);
+            if !exclude {
+                let taps: i64 = windows.axes.iter().map(|axis| axis.kernel).product();
+                return e.div_n(sum, taps as f64);
+            }
+            let counts = windows.elements()?;
             let counts = e.constant(&counts);
             e.div(sum, counts)
         })
@@ -34,6 +38,9 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
 
 /// The most positions of a window.
 const MOST_TAPS: i64 = 256;
+
+/// The most windows whose elements are counted.
+const MOST_WINDOWS: usize = 1 << 22;
 
 /// How a pool slides over `[N, C, H, W]`.
 struct Sliding {
@@ -106,22 +113,30 @@ impl Sliding {
         all.ok_or_else(|| Refused::new("a window without positions"))
     }
 
-    /// How many elements each window averages, as `[H, W]` in `f32`.
-    fn elements(&self, exclude_padding: bool) -> Tensor {
+    /// How many elements inside of the padding each window has, as `[H, W]` in `f32`.
+    ///
+    /// Errors: too many windows to list.
+    fn elements(&self) -> Result<Tensor, Box<Refused>> {
         let shape: Vec<usize> = self.counts.iter().map(|&count| count as usize).collect();
+        let windows = shape.iter().product::<usize>();
+        if windows > MOST_WINDOWS {
+            return Err(Refused::new(format!(
+                "{windows} windows are more than {MOST_WINDOWS}"
+            )));
+        }
         let own = |at: usize, window: usize| {
             let axis = &self.axes[at];
             let first = window as i64 * axis.stride - axis.pads[0];
             let taps = (0..axis.kernel).map(|tap| first + tap * axis.dilation);
-            taps.filter(|place| !exclude_padding || (0..self.extents[at]).contains(place))
+            taps.filter(|place| (0..self.extents[at]).contains(place))
                 .count()
         };
         let mut index = [0usize; 2];
-        let mut counts = Vec::with_capacity(shape.iter().product());
-        for _ in 0..shape.iter().product::<usize>() {
+        let mut counts = Vec::with_capacity(windows);
+        for _ in 0..windows {
             counts.push((own(0, index[0]) * own(1, index[1])) as f32);
             advance(&mut index, &shape);
         }
-        Tensor::of(shape, counts)
+        Ok(Tensor::of(shape, counts))
     }
 }

@@ -113,7 +113,7 @@ fn operand(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, Over), Box<Refused>> 
 }
 
 /// The longest axis along which partial sums are a product with a triangle of ones.
-const LONGEST: i64 = 4096;
+const LONGEST: i64 = 1024;
 
 /// Partial sums along an axis: its last place, then a product with a triangle of ones.
 fn partial_sums(op: OpId, e: &mut Emit<'_>) -> Imported {
