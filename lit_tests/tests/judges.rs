@@ -133,7 +133,7 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     for line in broken {
         *reasons
-            .entry(line.splitn(3, ": ").nth(1).unwrap_or(""))
+            .entry(line.split(": ").nth(1).unwrap_or(""))
             .or_default() += 1;
     }
     for (reason, count) in &reasons {
@@ -218,7 +218,7 @@ impl Packages<'_> {
                 let name = format!("{}-{at}", test.name.replace(['/', '.'], "_"));
                 match format {
                     Format::Mil | Format::MilPrimer => {
-                        self.add("suite", format!("suite-{name}"), source, g, |g| random(g))?;
+                        self.add("suite", format!("suite-{name}"), source, g, random)?;
                     }
                     _ => self.lowered("suite", &name, source, &g)?,
                 }
@@ -274,7 +274,7 @@ impl Packages<'_> {
             let mut low = g.clone();
             if mind_to_mil::lower(&mut low, &config).is_ok() {
                 let name = format!("{group}-{name}-{word}");
-                self.add(group, name, source, low, |g| random(g))?;
+                self.add(group, name, source, low, random)?;
             }
         }
         Ok(())

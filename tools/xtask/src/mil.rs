@@ -31,7 +31,7 @@ const JUDGED: [&str; 2] = [
 /// The table, and how many ops are in each state.
 pub fn document() -> String {
     let read = |path: &&str| std::fs::read_to_string(root().join(path)).unwrap_or_default();
-    let judged: String = JUDGED.iter().map(|path| read(path)).collect();
+    let judged: String = JUDGED.iter().map(read).collect();
     let mut out = HEAD.to_owned();
     let mut counts = [0usize; 4];
     for row in ROWS {
