@@ -5,7 +5,7 @@
 //! there makes it of the lines below, so that a reader sees what the next command reads. A line `…` stands for any
 //! number of lines that the page leaves out.
 //!
-//! Only the project's tools are run; `cargo`, `cc` and what else [`FOREIGN`] names are not. A block below a line
+//! Only the project's tools are run; `cargo`, `cc` and `ls` are not. A block below a line
 //! `<!-- not run: REASON -->` is left alone, and counted.
 
 use std::fs;

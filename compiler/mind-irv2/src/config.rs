@@ -13,7 +13,7 @@ pub const MAX_COUNT: usize = 1 << 12;
 /// The most elements that all weights, or the key-value cache, may have together.
 pub const MAX_ELEMENTS: u64 = 1 << 44;
 
-/// The extent that `n` elements take with their padding: the next multiple of [`ALIGNMENT`].
+/// The extent that `n` elements take with their padding: the next multiple of `ALIGNMENT`.
 pub const fn align(n: usize) -> usize {
     n.next_multiple_of(ALIGNMENT)
 }

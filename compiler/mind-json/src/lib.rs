@@ -2,7 +2,7 @@
 //!
 //! [`parse`] is strict: duplicate keys, trailing data, deep nesting, `NaN` and infinities are errors with their
 //! place. Numbers keep their text, objects the order of their keys, so that [`Value::print`] loses nothing.
-//! [`pointer`] gives the JSON pointer of a place.
+//! [`pointer`](fn@pointer) gives the JSON pointer of a place.
 
 mod parse;
 mod pointer;
