@@ -1,5 +1,6 @@
 //! What the command lines of all tools share: usage, reading, reporting.
 
+use std::num::NonZero;
 use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -186,4 +187,27 @@ pub(crate) fn load_options(matches: &ArgMatches) -> LoadOptions {
         },
         profile: word("profile").and_then(Profile::parse).unwrap_or_default(),
     }
+}
+
+/// A flag `--NAME SHOWN`, whose value is a word.
+pub fn value(name: &'static str, shown: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(shown).help(help)
+}
+
+/// The flags that say what to compile for: `--isa` and `--threads`.
+pub fn machine() -> [Arg; 2] {
+    let isa = value(
+        "isa",
+        "ISA",
+        "the instruction set to compile for; this machine's widest unless given",
+    );
+    let threads = value(
+        "threads",
+        "N",
+        "threads; as many as the machine has unless given",
+    );
+    [
+        isa.value_parser(["avx512", "avx2", "portable"]),
+        threads.value_parser(clap::value_parser!(NonZero<usize>)),
+    ]
 }

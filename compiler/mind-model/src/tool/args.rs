@@ -1,9 +1,8 @@
 //! The command line of `mind-run --model`.
 
-use std::num::NonZero;
-
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_driver::engine::Config;
+use mind_driver::tools::cli::{self, value};
 use mind_jit::program::PanelChoice;
 
 use crate::sample::Sampling;
@@ -62,9 +61,6 @@ impl Args {
 }
 
 pub(super) fn command() -> Command {
-    let value = |name: &'static str, shown: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(shown).help(help)
-    };
     let count =
         |name, shown, help| value(name, shown, help).value_parser(clap::value_parser!(usize));
     Command::new("mind-run")
@@ -125,22 +121,7 @@ pub(super) fn command() -> Command {
                 .value_parser(["jit", "interp"])
                 .default_value("jit"),
         )
-        .arg(
-            value(
-                "isa",
-                "ISA",
-                "the instruction set to compile for; this machine's widest unless given",
-            )
-            .value_parser(["avx512", "avx2", "portable"]),
-        )
-        .arg(
-            value(
-                "threads",
-                "N",
-                "threads; as many as the machine has unless given",
-            )
-            .value_parser(clap::value_parser!(NonZero<usize>)),
-        )
+        .args(cli::machine())
         .arg(value(
             "logits",
             "OUT.npz",

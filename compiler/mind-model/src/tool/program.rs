@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::{Arg, Command};
 use mind_driver::host::Host;
-use mind_driver::tools::cli::{self, DONE, REJECTED};
+use mind_driver::tools::cli::{self, DONE, REJECTED, value};
 
 use super::generate::{fail, report};
 use crate::c::{Tensors, c_program};
@@ -28,9 +28,6 @@ pub(super) fn asks_for_model(args: &[String]) -> bool {
 }
 
 fn command() -> Command {
-    let value = |name: &'static str, shown: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(shown).help(help)
-    };
     Command::new("mind-translate")
         .about("Writes a decoder model as one file of C")
         .version(env!("CARGO_PKG_VERSION"))

@@ -1,13 +1,11 @@
 //! The command line.
 
-use std::num::NonZero;
-
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use crate::engine::Config;
 use crate::load::LoadOptions;
-use crate::tools::cli::{self, DiagnosticFormat};
+use crate::tools::cli::{self, DiagnosticFormat, value};
 
 /// How results and timings are printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -95,9 +93,6 @@ impl Args {
 }
 
 pub(super) fn command() -> Command {
-    let value = |name: &'static str, shown: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(shown).help(help)
-    };
     let flag = |name: &'static str, help: &'static str| {
         Arg::new(name)
             .long(name)
@@ -143,22 +138,7 @@ pub(super) fn command() -> Command {
             )
             .value_parser(["jit", "interp"]),
         )
-        .arg(
-            value(
-                "isa",
-                "ISA",
-                "the instruction set to compile for; this machine's widest unless given",
-            )
-            .value_parser(["avx512", "avx2", "portable"]),
-        )
-        .arg(
-            value(
-                "threads",
-                "N",
-                "threads; as many as the machine has unless given",
-            )
-            .value_parser(clap::value_parser!(NonZero<usize>)),
-        )
+        .args(cli::machine())
         .arg(value(
             "outputs",
             "OUT.npz",
