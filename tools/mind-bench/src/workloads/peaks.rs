@@ -181,10 +181,12 @@ fn copy(isa: Isa) -> Function {
     b.finish()
 }
 
+/// Measurements that a peak is the best of.
+const BEST_OF: usize = 15;
+
 /// The best of some rounds of `work`, in seconds: others on the machine only make it slower.
 fn best_seconds(mut work: impl FnMut()) -> f64 {
-    const ROUNDS: usize = 15;
-    let times = (0..ROUNDS).map(|_| {
+    let times = (0..BEST_OF).map(|_| {
         let start = Instant::now();
         work();
         start.elapsed().as_secs_f64()
@@ -192,19 +194,53 @@ fn best_seconds(mut work: impl FnMut()) -> f64 {
     times.fold(f64::INFINITY, f64::min)
 }
 
+/// Rounds of the loop of multiply-adds that measures the peak once.
+const ROUNDS: u64 = 200_000;
+
 fn fma_rate(pool: &Pool, isa: Isa) -> Option<f64> {
-    const ROUNDS: u64 = 200_000;
-    let function = fma_chains(isa);
-    let kernel = Kernel::compile(&function, isa).ok()?;
-    let seconds = best_seconds(|| {
+    let probe = Probe::new(isa, ROUNDS)?;
+    let rates = (0..BEST_OF).map(|_| probe.flops(pool));
+    Some(rates.fold(0.0, f64::max))
+}
+
+/// A short loop of multiply-adds.
+///
+/// What a core gives changes from one moment to the next where others share it, or its clock follows its heat;
+/// a probe beside each sample of a workload sees what the workload saw.
+#[derive(Debug)]
+pub struct Probe {
+    kernel: Kernel,
+    rounds: u64,
+    /// Operations of a round.
+    flops: u64,
+}
+
+impl Probe {
+    /// Of about 30 microseconds; none if the machine lacks the instruction set.
+    pub fn short(isa: Isa) -> Option<Probe> {
+        Probe::new(isa, ROUNDS / 40)
+    }
+
+    fn new(isa: Isa, rounds: u64) -> Option<Probe> {
+        let function = fma_chains(isa);
+        Some(Probe {
+            kernel: Kernel::compile(&function, isa).ok()?,
+            rounds,
+            flops: 2 * u64::from(function.lanes()) * CHAINS as u64,
+        })
+    }
+
+    /// Operations a second of all threads of `pool`, now.
+    pub fn flops(&self, pool: &Pool) -> f64 {
+        let start = Instant::now();
         pool.run(pool.threads(), &|_| {
             let mut out = [0f32; 16];
             // SAFETY: the kernel writes one vector, of 16 lanes at most.
-            unsafe { kernel.call(&[out.as_mut_ptr() as u64, ROUNDS]) };
+            unsafe { self.kernel.call(&[out.as_mut_ptr() as u64, self.rounds]) };
         });
-    });
-    let flops = 2 * u64::from(function.lanes()) * CHAINS as u64 * ROUNDS * pool.threads() as u64;
-    Some(flops as f64 / seconds)
+        let seconds = start.elapsed().as_secs_f64();
+        (self.flops * self.rounds * pool.threads() as u64) as f64 / seconds
+    }
 }
 
 /// Bytes a second that `function` moves, each thread on buffers of its own of `bytes` bytes; `ways` is 2 if it

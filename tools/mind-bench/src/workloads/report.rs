@@ -23,7 +23,8 @@ pub struct Row {
     /// Bytes of its interface a second, in 10^9.
     pub gbytes: f64,
     /// The share of the time that a perfect run would take: as long as its products take at the peak, or its
-    /// bytes at the speed of the memory that holds them, whichever is longer.
+    /// bytes at the speed of the memory that holds them, whichever is longer. The peak is the one measured
+    /// beside the runs, the speed of the memory that of the table's head.
     pub attained: Option<f64>,
     /// Which of both it is.
     pub limit: &'static str,
@@ -34,7 +35,10 @@ impl Row {
     pub fn new(workload: &Workload, times: Times, peaks: &Peaks, target: &TargetInfo) -> Row {
         let seconds = times.run.as_secs_f64();
         let flops = workload.flops as f64;
-        let compute = peaks.flops(target.isa).map(|peak| flops / peak);
+        let compute = match times.possible_flops {
+            Some(possible) => Some(seconds * flops / possible),
+            None => peaks.flops(target.isa).map(|peak| flops / peak),
+        };
         let memory = peaks
             .bandwidth(target, workload.bytes)
             .map(|peak| workload.bytes as f64 / peak);
@@ -168,6 +172,7 @@ mod tests {
             bind: run,
             run,
             quartiles: [run; 2],
+            possible_flops: None,
         };
         let mut workload = Workload {
             name: "w".to_owned(),
@@ -180,6 +185,12 @@ mod tests {
             (row.limit, row.attained, row.gflops),
             ("peak", Some(0.5), Some(50.0))
         );
+        let slowed = Times {
+            possible_flops: Some(125_000.0),
+            ..times
+        };
+        let row = Row::new(&workload, slowed, &peaks, &target);
+        assert_eq!(row.attained, Some(0.8));
         workload.flops = 0;
         let row = Row::new(&workload, times, &peaks, &target);
         assert_eq!((row.limit, row.gflops, row.gbytes), ("bytes", None, 2.0));

@@ -14,6 +14,7 @@ use mind_ir::types::TypeView;
 use mind_jit::program::{BoundProgram, Port, Program, RunError};
 
 use super::Workload;
+use super::peaks::Probe;
 
 /// Why a workload was not measured.
 #[derive(Debug, thiserror::Error)]
@@ -126,6 +127,8 @@ pub struct Times {
     pub run: Duration,
     /// One run: the quartiles.
     pub quartiles: [Duration; 2],
+    /// Operations that the machine could have done in one run, had it done nothing else: the median.
+    pub possible_flops: Option<f64>,
 }
 
 /// How long to measure.
@@ -158,21 +161,28 @@ pub fn measure(engine: &Engine, workload: &Workload, effort: Effort) -> Result<T
     ready.run()?;
     let once = started.elapsed().max(Duration::from_nanos(100));
     let batch = (BATCH.as_nanos() / once.as_nanos()).max(1) as u32;
-    let mut samples = Vec::new();
+    let probe = Probe::short(engine.target().isa);
+    let (mut samples, mut possible) = (Vec::new(), Vec::new());
     let started = Instant::now();
     while samples.len() < effort.samples || started.elapsed() < effort.time {
         let sample = Instant::now();
         for _ in 0..batch {
             ready.run()?;
         }
-        samples.push(sample.elapsed() / batch);
+        let run = sample.elapsed() / batch;
+        samples.push(run);
+        if let Some(probe) = &probe {
+            possible.push(probe.flops(engine.pool()) * run.as_secs_f64());
+        }
     }
     samples.sort();
+    possible.sort_by(f64::total_cmp);
     let at = |share: usize| samples[samples.len() * share / 4];
     Ok(Times {
         compile,
         bind,
         run: at(2),
         quartiles: [at(1), at(3)],
+        possible_flops: possible.get(possible.len() / 2).copied(),
     })
 }
