@@ -17,6 +17,7 @@ use mind_ir::Graph;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::DType;
 use mind_ir::verify::{VerifyConfig, verify};
+use mind_jit::guarded::{Edge, Guarded};
 use mind_jit::program::{BoundProgram, Port, Program};
 use mind_jit::target::Isa;
 use mind_reduction::reduce;
@@ -121,28 +122,33 @@ fn same(
     }
 }
 
+/// Runs a program on arrays that end where pages without access begin: a byte beyond them stops the test.
 fn execute(program: std::sync::Arc<Program>, arrays: &Arrays) -> Result<Vec<Tensor>, String> {
-    let bytes = |ports: &[Port]| -> Vec<Vec<u8>> {
+    let guarded = |bytes: &[u8]| Guarded::of(bytes, Edge::End).expect("memory for a test");
+    let bytes = |ports: &[Port]| -> Vec<Guarded> {
         let arrays = ports.iter().map(|port| &arrays[&port.name]);
-        arrays.map(|array| array.buffer().to_bytes()).collect()
+        arrays
+            .map(|array| guarded(&array.buffer().to_bytes()))
+            .collect()
     };
     let (params, inputs) = (bytes(program.params()), bytes(program.inputs()));
-    let params: Vec<&[u8]> = params.iter().map(Vec::as_slice).collect();
-    let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+    let params: Vec<&[u8]> = params.iter().map(Guarded::bytes).collect();
+    let inputs: Vec<&[u8]> = inputs.iter().map(Guarded::bytes).collect();
     let bound = BoundProgram::new(program.clone(), &params).map_err(|why| why.to_string())?;
-    let mut outputs: Vec<Vec<u8>> = program
-        .outputs()
+    let ports = program.outputs();
+    let mut outputs: Vec<Guarded> = ports
         .iter()
-        .map(|port| vec![0xa5; port.bytes()])
+        .map(|port| guarded(&vec![0xa5; port.bytes()]))
         .collect();
-    let mut views: Vec<&mut [u8]> = outputs.iter_mut().map(Vec::as_mut_slice).collect();
+    let mut views: Vec<&mut [u8]> = outputs.iter_mut().map(Guarded::bytes_mut).collect();
     bound
         .run(&inputs, &mut views)
         .map_err(|why| why.to_string())?;
-    let results = program.outputs().iter().zip(&outputs);
-    Ok(results
-        .map(|(port, bytes)| Tensor::new(port.shape.clone(), Buffer::from_bytes(port.dtype, bytes)))
-        .collect())
+    let tensor = |(port, bytes): (&Port, &Guarded)| {
+        let elements = Buffer::from_bytes(port.dtype, bytes.bytes());
+        Tensor::new(port.shape.clone(), elements)
+    };
+    Ok(ports.iter().zip(&outputs).map(tensor).collect())
 }
 
 /// The module of one case; `weight` makes the last input a weight.

@@ -6,12 +6,14 @@
 //!   that of everything else.
 //! - [`c`]: the IR as C.
 //! - [`code`]: executable memory.
+//! - [`guarded`]: memory whose overrun stops the process.
 //! - [`pool`]: threads that share the work of a kernel.
 //! - [`program`]: modules of the loops dialect as kernels and the steps that call them.
 //! - [`target`]: instruction sets, and what a lowering asks of one.
 
 pub mod c;
 pub mod code;
+pub mod guarded;
 pub mod kernel;
 pub mod lower;
 pub mod pool;

@@ -7,11 +7,11 @@ use mind_jit::lower::nest::{self, Access, Columns, Nest, Node, Output, ReduceKin
 use mind_jit::target::TargetInfo;
 use mind_jit::vir::{Builder, Function, Status};
 
-use crate::guarded::Place;
 use crate::harness::{self, Input};
 use crate::nests::{apply, constant, extent, one, output};
 use crate::reference;
 use crate::samples::{Random, elements};
+use mind_jit::guarded::Edge;
 
 fn function(c: &Columns, target: &TargetInfo) -> Function {
     let mut b = Builder::new("columns", nest::columns_lanes(c, target));
@@ -85,8 +85,8 @@ fn check(c: &Columns, random: &mut Random) {
         args.extend([0, count].map(|row| Input::Index(row as i64)));
         let outcomes = [
             harness::interpret(&code, &args),
-            harness::execute(&kernel, &args, Place::Start),
-            harness::execute(&kernel, &args, Place::End),
+            harness::execute(&kernel, &args, Edge::Start),
+            harness::execute(&kernel, &args, Edge::End),
         ];
         for (status, buffers) in &outcomes {
             assert_eq!(*status, Status::OK);
@@ -194,7 +194,7 @@ fn sums_of_minus_zero_start_from_zero() {
                 Input::Index(0),
                 Input::Index(1),
             ];
-            let (_, buffers) = harness::execute(&kernel, &args, Place::Start);
+            let (_, buffers) = harness::execute(&kernel, &args, Edge::Start);
             assert_eq!(buffers[1].to_bytes(), [0; 20], "depth {depth}");
         }
     }

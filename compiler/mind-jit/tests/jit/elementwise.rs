@@ -129,7 +129,7 @@ fn unrolled_kernels_give_the_same_bits_on_many_elements() {
             let xs = operands(function, dtype, count, &mut random);
             let mut inputs: Vec<Input> = xs.iter().map(Input::elements).collect();
             inputs.extend([Input::room(dtype, count), Input::Index(count as i64)]);
-            let found = harness::execute(&compiled, &inputs, crate::guarded::Place::End);
+            let found = harness::execute(&compiled, &inputs, mind_jit::guarded::Edge::End);
             let expected = reference(function, &xs.iter().collect::<Vec<_>>()).expect("defined");
             let found = found.1.last().expect("the result");
             assert!(

@@ -7,7 +7,7 @@ use mind_jit::target::{Isa, TargetInfo};
 use mind_jit::vir::interp::{self, Arg, Memory};
 use mind_jit::vir::{Function, Status};
 
-use crate::guarded::{Guarded, Place};
+use mind_jit::guarded::{Edge, Guarded};
 
 /// An argument of a test call.
 #[derive(Clone, Debug)]
@@ -59,14 +59,14 @@ pub fn interpret(function: &Function, inputs: &[Input]) -> Outcome {
     (status, left.collect())
 }
 
-/// What the code does, with the elements at `place`.
-pub fn execute(kernel: &Kernel, inputs: &[Input], place: Place) -> Outcome {
+/// What the code does, with the elements at `edge`.
+pub fn execute(kernel: &Kernel, inputs: &[Input], edge: Edge) -> Outcome {
     let mut buffers = Vec::new();
     let args: Vec<u64> = (inputs.iter())
         .map(|input| match input {
             Input::Elements(dtype, bytes) => {
-                buffers.push((*dtype, Guarded::new(bytes, place)));
-                buffers.last().map_or(0, |(_, bytes)| bytes.address())
+                buffers.push((*dtype, Guarded::of(bytes, edge).expect("memory for a test")));
+                buffers.last().map_or(0, |(_, bytes)| bytes.start() as u64)
             }
             Input::Index(index) => *index as u64,
         })
@@ -111,11 +111,11 @@ pub fn compiled(function: &Function, isa: Isa) -> Option<Kernel> {
 /// Checks that the code does what the function means, on elements at both places.
 pub fn check(function: &Function, kernel: &Kernel, inputs: &[Input]) -> Outcome {
     let expected = interpret(function, inputs);
-    for place in [Place::Start, Place::End] {
-        let found = execute(kernel, inputs, place);
+    for edge in [Edge::Start, Edge::End] {
+        let found = execute(kernel, inputs, edge);
         assert!(
             same(&expected, &found),
-            "expected {expected:?}\nfound {found:?}\nwith {place:?}, {inputs:?}\nin\n{function}"
+            "expected {expected:?}\nfound {found:?}\nwith {edge:?}, {inputs:?}\nin\n{function}"
         );
     }
     expected

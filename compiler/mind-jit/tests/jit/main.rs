@@ -4,7 +4,6 @@ mod c;
 mod columns;
 mod convolutions;
 mod elementwise;
-mod guarded;
 mod harness;
 mod nests;
 mod pool;

@@ -7,10 +7,10 @@ use mind_jit::lower::nest::{self, Access, Nest, Node, Output, ReduceKind};
 use mind_jit::target::TargetInfo;
 use mind_jit::vir::{Builder, Function, Status};
 
-use crate::guarded::Place;
 use crate::harness::{self, Input};
 use crate::reference;
 use crate::samples::{Random, elements};
+use mind_jit::guarded::Edge;
 
 /// A function of the operands that are not replaced, scratch memory, and a range of rows.
 fn function(n: &Nest, target: &TargetInfo) -> Function {
@@ -67,8 +67,8 @@ fn check_rows(n: &Nest, inputs: &[Buffer], rows: std::ops::Range<usize>) {
         let expected = reference::run(n, inputs, &starts, rows.clone());
         let outcomes = [
             harness::interpret(&code, &args),
-            harness::execute(&kernel, &args, Place::Start),
-            harness::execute(&kernel, &args, Place::End),
+            harness::execute(&kernel, &args, Edge::Start),
+            harness::execute(&kernel, &args, Edge::End),
         ];
         for (how, (status, buffers)) in outcomes.iter().enumerate() {
             assert_eq!(*status, Status::OK);

@@ -216,9 +216,9 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Of about 30 microseconds; none if the machine lacks the instruction set.
+    /// Of about 200 microseconds; none if the machine lacks the instruction set.
     pub fn short(isa: Isa) -> Option<Probe> {
-        Probe::new(isa, ROUNDS / 40)
+        Probe::new(isa, ROUNDS / 6)
     }
 
     fn new(isa: Isa, rounds: u64) -> Option<Probe> {

@@ -11,7 +11,9 @@ use mind_interp::{Arrays, Extents, inputs, random_inputs};
 use mind_ir::Graph;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::TypeView;
+use mind_jit::guarded::{Edge, Guarded};
 use mind_jit::program::{BoundProgram, Port, Program, RunError};
+use smallvec::SmallVec;
 
 use super::Workload;
 use super::peaks::Probe;
@@ -77,43 +79,50 @@ impl Code {
         ready.run()?;
         let ports = self.program.outputs().iter().zip(&ready.outputs);
         let tensors = ports.map(|(port, bytes)| {
-            Tensor::new(port.shape.clone(), Buffer::from_bytes(port.dtype, bytes))
+            let elements = Buffer::from_bytes(port.dtype, bytes.bytes());
+            Tensor::new(port.shape.clone(), elements)
         });
         Ok(tensors.collect())
     }
 }
 
 /// A program with weights and arrays, to be run again and again.
-struct Ready<'a> {
+struct Ready {
     bound: BoundProgram,
-    inputs: Vec<&'a [u8]>,
-    outputs: Vec<Vec<u8>>,
+    inputs: Vec<Guarded>,
+    outputs: Vec<Guarded>,
 }
 
-impl<'a> Ready<'a> {
-    fn new(code: &Code, arrays: &'a Arrays) -> Result<Ready<'a>, RunError> {
-        let bytes = |ports: &[Port]| -> Vec<&'a [u8]> {
-            ports
-                .iter()
-                .map(|port| arrays[&port.name].buffer().as_bytes())
-                .collect()
-        };
+impl Ready {
+    fn new(code: &Code, arrays: &Arrays) -> Result<Ready, RunError> {
         let program = &code.program;
+        let given = |port: &Port| arrays[&port.name].buffer().as_bytes();
+        let params: Vec<&[u8]> = program.params().iter().map(given).collect();
+        let input = |port| {
+            let mut array = memory(given(port).len())?;
+            array.bytes_mut().copy_from_slice(given(port));
+            Ok(array)
+        };
+        let inputs: Result<_, RunError> = program.inputs().iter().map(input).collect();
+        let outputs = program.outputs().iter().map(|port| memory(port.bytes()));
         Ok(Ready {
-            bound: BoundProgram::new(program.clone(), &bytes(program.params()))?,
-            inputs: bytes(program.inputs()),
-            outputs: program
-                .outputs()
-                .iter()
-                .map(|port| vec![0; port.bytes()])
-                .collect(),
+            bound: BoundProgram::new(program.clone(), &params)?,
+            inputs: inputs?,
+            outputs: outputs.collect::<Result<_, RunError>>()?,
         })
     }
 
     fn run(&mut self) -> Result<(), RunError> {
-        let mut outputs: Vec<&mut [u8]> = self.outputs.iter_mut().map(Vec::as_mut_slice).collect();
-        self.bound.run(&self.inputs, &mut outputs)
+        let inputs: SmallVec<[&[u8]; 8]> = self.inputs.iter().map(Guarded::bytes).collect();
+        let outputs = self.outputs.iter_mut().map(Guarded::bytes_mut);
+        let mut outputs: SmallVec<[&mut [u8]; 8]> = outputs.collect();
+        self.bound.run(&inputs, &mut outputs)
     }
+}
+
+/// Zeros that begin at a cache line, as arrays of those who care do.
+fn memory(bytes: usize) -> Result<Guarded, RunError> {
+    Guarded::zeroed(bytes, 64, Edge::End).map_err(|_| RunError::OutOfMemory { bytes })
 }
 
 /// What a workload took.

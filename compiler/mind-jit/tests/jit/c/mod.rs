@@ -11,11 +11,11 @@ use mind_jit::target::{Isa, TargetInfo};
 use mind_jit::vir::Function;
 
 use crate::elementwise;
-use crate::guarded::Place;
 use crate::harness::{self, Input, Outcome};
 use crate::programs::{self, Recipe};
 use crate::reductions;
 use crate::samples::Random;
+use mind_jit::guarded::Edge;
 
 use toolchain::{Library, OPTIONS, compilers};
 
@@ -44,8 +44,8 @@ fn check(name: &str, cases: &[Case], options: &[&[&str]]) {
             let library = Library::compile(name, &functions, compiler, options);
             for (number, case) in cases.iter().enumerate() {
                 for (inputs, expected) in &case.calls {
-                    for place in [Place::Start, Place::End] {
-                        let found = library.execute(number, inputs, place);
+                    for edge in [Edge::Start, Edge::End] {
+                        let found = library.execute(number, inputs, edge);
                         assert!(
                             harness::same(expected, &found),
                             "{compiler} {options:?}: expected {expected:?}\nfound {found:?}\nwith {inputs:?}\nin\n{}",

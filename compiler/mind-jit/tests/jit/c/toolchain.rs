@@ -8,9 +8,9 @@ use std::process::Command;
 use mind_jit::c::{self, Symbol};
 use mind_jit::vir::{Function, Status, Type};
 
-use crate::guarded::{Guarded, Place};
 use crate::harness::{Input, Outcome};
 use mind_ir::tensor::Buffer;
+use mind_jit::guarded::{Edge, Guarded};
 
 /// Options under which the same bits must come out.
 pub const OPTIONS: &[&[&str]] = &[
@@ -136,14 +136,14 @@ impl Library {
         Library { handle, entries }
     }
 
-    /// Calls function `number` with the elements at `place`.
-    pub fn execute(&self, number: usize, inputs: &[Input], place: Place) -> Outcome {
+    /// Calls function `number` with the elements at `edge`.
+    pub fn execute(&self, number: usize, inputs: &[Input], edge: Edge) -> Outcome {
         let mut buffers = Vec::new();
         let args: Vec<u64> = (inputs.iter())
             .map(|input| match input {
                 Input::Elements(dtype, bytes) => {
-                    buffers.push((*dtype, Guarded::new(bytes, place)));
-                    buffers.last().map_or(0, |(_, bytes)| bytes.address())
+                    buffers.push((*dtype, Guarded::of(bytes, edge).expect("memory for a test")));
+                    buffers.last().map_or(0, |(_, bytes)| bytes.start() as u64)
                 }
                 Input::Index(index) => *index as u64,
             })
