@@ -318,7 +318,8 @@ fn no_schedule_changes_a_bit() {
                     mc,
                     nc,
                     kc,
-                    is_staged: random.below(2) == 0,
+                    stages_lhs: random.below(2) == 0,
+                    stages_rhs: random.below(2) == 0,
                     prefetch: random.below(2) * 256,
                     packed: Some(Panels { width, dtype }),
                 });
@@ -341,7 +342,8 @@ fn a_schedule_that_cannot_be_followed_is_refused_with_what_could() {
         mc: 8,
         nc: 64,
         kc: 256,
-        is_staged: false,
+        stages_lhs: false,
+        stages_rhs: false,
         prefetch: 0,
         packed: None,
     };

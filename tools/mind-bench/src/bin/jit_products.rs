@@ -95,6 +95,10 @@ fn rows() -> Vec<Row> {
             epilogue,
         });
     };
+    // A few tiles whose operands stay in the first-level cache: the micro-kernel alone.
+    for extents in [(24, 16, 128), (6, 16, 256)] {
+        add(DType::F32, extents, Weights::Constant, Epilogue::Plain);
+    }
     for n in [64, 128, 256, 512, 1024, 2048] {
         add(DType::F32, (n, n, n), Weights::Constant, Epilogue::Plain);
     }
@@ -365,7 +369,12 @@ impl Bench {
             s.mc,
             s.nc,
             s.kc,
-            if s.is_staged { " staged" } else { "" },
+            match (s.stages_lhs, s.stages_rhs) {
+                (false, false) => "",
+                (true, false) => " stages lhs",
+                (false, true) => " stages rhs",
+                (true, true) => " stages both",
+            },
             call.compile_us,
             call.code_bytes,
         );

@@ -8,7 +8,8 @@ use crate::lower::scalar::compute_lane;
 use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
 
 use super::finish::{Finish, finish_tile};
-use super::operands::{Operands, Product, Region, accumulator, element_pointer};
+use super::operands::{Operands, Product, Region, Rhs, accumulator, element_pointer};
+use super::pack::only_panel;
 use super::right::Right;
 use super::scratch::Scratch;
 use super::stage;
@@ -114,7 +115,7 @@ impl Context<'_> {
     /// Some terms of a block: tiles side by side.
     fn terms(&self, b: &mut Builder, block: Region, terms: Terms, finish: &mut Finish<'_>) {
         let p = self.p;
-        if self.scratch.is_staged {
+        if self.scratch.stages_lhs {
             let range = stage::Range {
                 rows: block.rows,
                 first: terms.first,
@@ -148,10 +149,17 @@ impl Context<'_> {
         finish: &mut Finish<'_>,
     ) {
         let p = self.p;
-        let rhs = right(p).pointer(b, self.at.rhs, column, terms.first);
+        let (right, rhs) = self.rhs(b, (column, width), terms);
         let height = p.schedule.rows;
         let mut tile = |b: &mut Builder, row: Value, rows: u32| {
-            let tile = tile_of(p, &self.scratch, b.lanes(), (rows, width), terms.count);
+            let tile = tile_of(
+                p,
+                &self.scratch,
+                b.lanes(),
+                &right,
+                (rows, width),
+                terms.count,
+            );
             let lhs = self.lhs_pointer(b, block, row, terms.first);
             let vectors = tile.strips.len();
             let count = rows as usize * vectors;
@@ -198,9 +206,33 @@ impl Context<'_> {
         }
     }
 
+    /// How the second operand lies where tiles read it, and where the terms of `width` columns from `column` on
+    /// begin there; copies them where the schedule says so.
+    fn rhs(
+        &self,
+        b: &mut Builder,
+        (column, width): (Value, usize),
+        terms: Terms,
+    ) -> (Right, Value) {
+        let (p, scratch) = (self.p, &self.scratch);
+        let right = Right {
+            dtype: p.dtype,
+            lies: p.rhs,
+            k: p.k,
+        };
+        let rhs = right.pointer(b, self.at.rhs, column, terms.first);
+        if !scratch.stages_rhs || matches!(p.rhs, Rhs::Panels(_)) {
+            return (right, rhs);
+        }
+        let (packing, staged) = right.staged(scratch.tile_columns, terms.count);
+        let to = scratch.strip(b, self.at.scratch);
+        only_panel(b, &packing, rhs, to, width);
+        (staged, to)
+    }
+
     fn lhs_pointer(&self, b: &mut Builder, block: Region, row: Value, term: Value) -> Value {
         let (p, scratch) = (self.p, &self.scratch);
-        if scratch.is_staged {
+        if scratch.stages_lhs {
             let row = b.index_op(IndexOp::Sub, row, block.rows.0);
             let lies = scratch.staged;
             return element_pointer(
@@ -221,11 +253,11 @@ fn tile_of(
     p: &Product,
     scratch: &Scratch,
     lanes: u32,
+    right: &Right,
     (rows, width): (u32, usize),
     length: usize,
 ) -> Tile {
-    let right = right(p);
-    let (lhs_dtype, lhs) = if scratch.is_staged {
+    let (lhs_dtype, lhs) = if scratch.stages_lhs {
         (accumulator(p.dtype), scratch.staged)
     } else {
         (p.dtype, p.lhs)
@@ -246,13 +278,5 @@ fn tile_of(
             segment: 0,
         },
         rhs: right.walk(),
-    }
-}
-
-fn right(p: &Product) -> Right {
-    Right {
-        dtype: p.dtype,
-        lies: p.rhs,
-        k: p.k,
     }
 }

@@ -52,11 +52,17 @@ pub fn pack(b: &mut Builder, p: &Packing, from: Value, to: Value, panels: (Value
     }
 }
 
-/// One panel, of which `columns` columns are there.
+/// The panel at an index, of which `columns` columns are there.
 fn panel(b: &mut Builder, p: &Packing, from: Value, to: Value, index: Value, columns: usize) {
     let width = p.panels.width;
     let from = element_pointer(b, p.dtype, from, index, width * p.n_stride);
     let to = element_pointer(b, p.panels.dtype, to, index, width * p.k);
+    only_panel(b, p, from, to, columns);
+}
+
+/// Appends the packing of the first panel of the elements at `from`, of which `columns` columns are there.
+pub(super) fn only_panel(b: &mut Builder, p: &Packing, from: Value, to: Value, columns: usize) {
+    let width = p.panels.width;
     if p.k_stride == 1 && p.n_stride > 1 {
         return turned_panel(b, p, from, to, columns);
     }

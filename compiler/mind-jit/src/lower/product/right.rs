@@ -4,7 +4,8 @@ use mind_ir::types::DType;
 
 use crate::vir::{Builder, Value};
 
-use super::operands::{Rhs, element_pointer};
+use super::operands::{Panels, Rhs, accumulator, element_pointer};
+use super::pack::Packing;
 use super::tile::{Strip, Walk};
 
 /// The second operand of a product with chains of `k` terms.
@@ -17,6 +18,25 @@ pub(super) struct Right {
 }
 
 impl Right {
+    /// How a copy of a strip of `width` columns lies, with as many terms as `k` says, as accumulators.
+    pub fn staged(&self, width: usize, k: usize) -> (Packing, Right) {
+        let (dtype, n_stride, k_stride) = self.steps();
+        let panels = Panels {
+            width,
+            dtype: accumulator(self.dtype),
+        };
+        let packing = Packing {
+            dtype,
+            n: width,
+            k,
+            n_stride,
+            k_stride,
+            panels,
+        };
+        let lies = Rhs::Panels(panels);
+        (packing, Right { lies, k, ..*self })
+    }
+
     /// Type of an element, and elements from one column and from one term to the next.
     fn steps(&self) -> (DType, usize, usize) {
         match self.lies {

@@ -23,7 +23,10 @@ pub struct Schedule {
     /// Terms of a block; chains go on from partial results in scratch memory where it has not all.
     pub kc: usize,
     /// Whether blocks of the first operand are copied to scratch memory, as accumulators.
-    pub is_staged: bool,
+    pub stages_lhs: bool,
+    /// Whether strips of the second operand, the columns of a tile and the terms of a block, are copied to scratch
+    /// memory, as accumulators, before the rows of a block read them.
+    pub stages_rhs: bool,
     /// Bytes of the second operand ahead of where it is read that are asked for; 0 for none.
     pub prefetch: usize,
     /// How the second operand is to be packed before the product runs, if it is.
@@ -84,7 +87,8 @@ impl Schedule {
         let width = vectors as usize * lanes;
         let tile = (rows as usize, width);
         let is_far = n * k * dtype.size() > target.l2_bytes / 2;
-        let is_packed = matches!(rhs, Rhs::Panels(_)) || policy.packed.is_some();
+        let stages_rhs = policy.packed.is_none() && pays_to_stage(target, (m, k), rhs, dtype);
+        let is_packed = matches!(rhs, Rhs::Panels(_)) || policy.packed.is_some() || stages_rhs;
         let mut blocks = Blocks::choose(target, (m, n, k), tile, lane.bytes() as usize, is_packed);
         let is_thin = m <= rows as usize;
         if is_thin && is_far && matches!((rhs, policy.packed), (Rhs::Rows { .. }, None)) {
@@ -106,7 +110,8 @@ impl Schedule {
             mc: blocks.mc,
             nc: blocks.nc,
             kc: blocks.kc,
-            is_staged: is_narrow(dtype) || (blocks.kc < k && m > rows as usize && n > 2 * width),
+            stages_lhs: is_narrow(dtype) || (blocks.kc < k && m > rows as usize && n > 2 * width),
+            stages_rhs,
             prefetch: 0,
             packed: policy.packed.map(|dtype| Panels {
                 width: panel,
@@ -161,6 +166,23 @@ impl Schedule {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether many rows read strips of a second operand that lies in rows, and the lines of a strip, as far apart as
+/// the rows, are more than the sets of the first-level cache that they fall into hold.
+fn pays_to_stage(target: &TargetInfo, (m, k): (usize, usize), rhs: Rhs, dtype: DType) -> bool {
+    const MANY: usize = 64;
+    const LINE: usize = 64;
+    /// Bytes of all first lines of the sets: a page, since sets are found before addresses are translated.
+    const SETS: usize = 4096;
+    let Rhs::Rows { k_stride } = rhs else {
+        return false;
+    };
+    let stride = k_stride * dtype.size();
+    let apart = stride & stride.wrapping_neg();
+    let sets = SETS / apart.clamp(LINE, SETS);
+    // Columns that begin anywhere lie in two lines.
+    m >= MANY && 2 * k > sets * (target.l1_bytes / SETS)
 }
 
 /// Whether elements are widened for arithmetic.

@@ -1,4 +1,4 @@
-//! The scratch memory of a product: a block of the first operand, and partial results.
+//! The scratch memory of a product: a block of the first operand, a strip of the second one, partial results.
 
 use crate::lower::scalar::compute_lane;
 use crate::vir::{Addr, Builder, IndexOp, Lane, LoopKind, Value};
@@ -16,11 +16,15 @@ pub(super) struct Scratch {
     /// Columns of a tile.
     pub tile_columns: usize,
     /// Whether blocks of the first operand are copied here, as accumulators.
-    pub is_staged: bool,
+    pub stages_lhs: bool,
     /// How such a copy lies.
     pub staged: Lhs,
     /// Bytes of it.
     staged_bytes: usize,
+    /// Whether strips of the second operand are copied here, as accumulators.
+    pub stages_rhs: bool,
+    /// Bytes of such a copy.
+    strip_bytes: usize,
     /// Type of an accumulator.
     lane: Lane,
 }
@@ -64,19 +68,25 @@ impl Scratch {
             }
         };
         let elements = rows * staged.row_stride.max(1) + terms * staged.k_stride;
-        let staged_bytes = if s.is_staged {
+        let staged_bytes = if s.stages_lhs {
             (elements * lane.bytes() as usize).next_multiple_of(64)
         } else {
             0
+        };
+        let strip_bytes = match s.stages_rhs {
+            true => (terms * tile_columns * lane.bytes() as usize).next_multiple_of(64),
+            false => 0,
         };
         Scratch {
             rows,
             columns,
             terms,
             tile_columns,
-            is_staged: s.is_staged,
+            stages_lhs: s.stages_lhs,
             staged,
             staged_bytes,
+            stages_rhs: s.stages_rhs,
+            strip_bytes,
             lane,
         }
     }
@@ -88,7 +98,13 @@ impl Scratch {
         } else {
             0
         };
-        self.staged_bytes + partials
+        self.staged_bytes + self.strip_bytes + partials
+    }
+
+    /// Where the copy of a strip of the second operand is.
+    pub fn strip(&self, b: &mut Builder, scratch: Value) -> Value {
+        let start = beyond(b, scratch, self.staged_bytes as i64);
+        b.address(start)
     }
 
     /// Sets the partial results of a block to zero.
@@ -124,7 +140,7 @@ impl Scratch {
         let column = b.index_op(IndexOp::Mul, column, height);
         let row = b.index_op(IndexOp::Mul, row, width);
         let index = b.index_op(IndexOp::Add, column, row);
-        let base = beyond(b, scratch, self.staged_bytes as i64);
+        let base = beyond(b, scratch, (self.staged_bytes + self.strip_bytes) as i64);
         let base = b.address(base);
         b.address(Addr::element(base, index, self.lane))
     }
