@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::function::{Block, Carried, Constant, Function, Loop, LoopKind, Statement};
+use super::interleave::in_turns;
 use super::op::{
     Addr, BinaryOp, ConvertOp, IndexOp, MaskOp, Op, Predicate, ShiftOp, UnaryOp, Value,
 };
@@ -265,6 +266,21 @@ impl Builder {
             return a;
         }
         self.op(Op::Convert(op, to, a))
+    }
+
+    /// Appends `count` pieces whose statements take turns where values allow it, so that a processor that looks
+    /// a few dozen instructions ahead works on all of them at once.
+    ///
+    /// No piece may write what another one reads or writes.
+    pub fn interleaved(&mut self, count: u32, mut piece: impl FnMut(&mut Builder, u32)) {
+        let before = std::mem::take(&mut self.current);
+        let pieces = (0..count).map(|number| {
+            piece(self, number);
+            std::mem::take(&mut self.current)
+        });
+        let pieces = pieces.collect();
+        self.current = before;
+        self.current.extend(in_turns(pieces));
     }
 
     /// Repeats what `body` appends while `kind` says so.

@@ -11,6 +11,7 @@ pub mod interp;
 
 mod builder;
 mod function;
+mod interleave;
 mod op;
 mod print;
 mod status;

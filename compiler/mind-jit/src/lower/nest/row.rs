@@ -115,7 +115,29 @@ impl<'a> Row<'a> {
         sweep::map(b, extent, unroll(self.n, &needs.varying), |b, at| {
             let mut vector = Vector::new(row, number, at);
             vector.write(b, pass, &streamed);
+            row.ask_for_next_row(b, number, at);
         });
+    }
+
+    /// Asks, in the second pass over a row, for what the first pass over the next row reads: a walk over a row is
+    /// too short for a processor to guess where it goes on.
+    fn ask_for_next_row(&self, b: &mut Builder, pass: usize, at: At) {
+        const LINE: u32 = 64;
+        if pass != 1 {
+            return;
+        }
+        for (access, &base) in self.n.inputs.iter().zip(self.places.inputs) {
+            let lane = storage_lane(access.dtype);
+            let stride = access.outer.last().map_or(0, |&stride| stride);
+            let is_new_line = (at.ahead * lane.bytes()).is_multiple_of(LINE);
+            if access.inner != 1 || stride == 0 || !is_new_line {
+                continue;
+            }
+            let elements = stride.saturating_add(at.ahead.into());
+            if let Ok(bytes) = i32::try_from(elements.saturating_mul(lane.bytes().into())) {
+                b.prefetch(Addr::element(base, at.index, lane).plus(bytes));
+            }
+        }
     }
 
     fn along(&self, at: At) -> Along<'a> {
@@ -166,6 +188,7 @@ impl<'a> Row<'a> {
                 *partial = combine(b, kind.combines(), dtype, *partial, x);
             }
             vector.write(b, pass, streamed);
+            row.ask_for_next_row(b, number, at);
         });
         for (&(node, kind, dtype, ..), partials) in
             kinds.iter().zip(partials.chunks_exact(vectors as usize))
@@ -255,7 +278,6 @@ fn unroll(n: &Nest, computed: &[usize]) -> u32 {
     let total: usize = computed.iter().map(|&node| weight(&n.nodes[node])).sum();
     match total {
         0..=12 => 4,
-        13..=30 => 2,
-        _ => 1,
+        _ => 2,
     }
 }

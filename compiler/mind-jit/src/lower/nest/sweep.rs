@@ -33,14 +33,14 @@ pub(super) fn map(
         }
         let bounds = (index, b.index(end as i64));
         (index, _) = b.repeat(LoopKind::Whole, bounds, step as i64, &[], |b, round| {
-            for vector in 0..vectors {
+            b.interleaved(vectors, |b, vector| {
                 let at = At {
                     index: round.index,
                     ahead: vector * lanes,
                     count: None,
                 };
                 body(b, at);
-            }
+            });
             Vec::new()
         });
         done = end;
