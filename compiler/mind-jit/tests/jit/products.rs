@@ -320,7 +320,7 @@ fn no_schedule_changes_a_bit() {
                     kc,
                     stages_lhs: random.below(2) == 0,
                     stages_rhs: random.below(2) == 0,
-                    prefetch: random.below(2) * 256,
+                    asks_ahead: random.below(2) == 0,
                     packed: Some(Panels { width, dtype }),
                 });
                 check(&case, &target, &mut random);
@@ -344,7 +344,7 @@ fn a_schedule_that_cannot_be_followed_is_refused_with_what_could() {
         kc: 256,
         stages_lhs: false,
         stages_rhs: false,
-        prefetch: 0,
+        asks_ahead: false,
         packed: None,
     };
     let error = schedule.check(8, &Rhs::Panels(panels));

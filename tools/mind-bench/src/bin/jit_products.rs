@@ -1,18 +1,19 @@
 //! Speed of compiled products beside what the machine can do.
 //!
 //! ```text
-//! cargo run --release -p mind-bench --bin jit_products [FILTER]
+//! cargo run --release -p mind-bench --bin jit_products [FILTER [mc=48,kc=256,nc=512,lhs=1,rhs=0,ahead=0]...]
 //! ```
 //!
 //! Each row runs in turn with a kernel that does nothing but multiply-adds, or one that does nothing but read,
-//! and is given in per cent of it. Figures are medians of one thread. Rows of `FILTER` run alone.
+//! and is given in per cent of it. Figures are medians of one thread. Rows of `FILTER` run alone. They run
+//! in turn with the same product in other schedules, where some are given, as changes to the one that is chosen.
 
 use std::hint::black_box;
 
 use mind_ir::types::DType;
 use mind_jit::kernel::{Kernel, assemble};
 use mind_jit::lower::product::{
-    Conv, Lhs, Operands, Packing, Product, Region, Rhs, Schedule, Spot, conv, pack, product,
+    Conv, Lhs, Operands, Packing, Panels, Product, Region, Rhs, Schedule, Spot, conv, pack, product,
 };
 use mind_jit::lower::{self, compute_lane};
 use mind_jit::target::{Isa, TargetInfo};
@@ -27,11 +28,12 @@ const ROUNDS: usize = 15;
 
 fn main() {
     let filter = std::env::args().nth(1).unwrap_or_default();
+    let changes: Vec<String> = std::env::args().skip(2).collect();
     let bench = Bench::new();
     println!("{}; one thread; medians", bench.target.isa);
     for row in rows() {
         if row.name().contains(&filter) {
-            bench.run(&row);
+            bench.run(&row, &changes);
         }
     }
     for window in &WINDOWS {
@@ -334,50 +336,34 @@ impl Bench {
         4.0 * count as f64 / seconds
     }
 
-    fn run(&self, row: &Row) {
+    /// Times a row, and the same product in schedules with `changes`.
+    fn run(&self, row: &Row, changes: &[String]) {
         let (m, n, k) = row.extents;
-        let mut call = Call::new(row, &self.target);
+        let changes = std::iter::once("").chain(changes.iter().map(String::as_str));
+        let mut calls: Vec<Call> = changes
+            .map(|change| Call::new(row, &self.target, change))
+            .collect();
         let work = (m * n * k) as f64;
         let weight_bytes = (n * k * row.dtype.size()) as f64;
         let is_far = m <= 8 && weight_bytes > self.target.l2_bytes as f64;
-        let calls = (3e7 / work).clamp(1.0, 2000.0) as usize;
-        call.run();
-        let (mut compute, mut memory, mut times) = (Vec::new(), Vec::new(), Vec::new());
+        let repeats = (3e7 / work).clamp(1.0, 2000.0) as usize;
+        calls.iter_mut().for_each(Call::run);
         for _ in 0..ROUNDS {
-            let peak = self.measured_peak();
-            let seconds = time(calls, || call.run());
-            compute.push(100.0 * work / seconds / peak);
-            if is_far {
-                memory.push(100.0 * weight_bytes / seconds / self.measured_read());
+            for call in &mut calls {
+                let peak = self.measured_peak();
+                let seconds = time(repeats, || call.run());
+                call.compute.push(100.0 * work / seconds / peak);
+                if is_far {
+                    let speed = self.measured_read();
+                    call.memory.push(100.0 * weight_bytes / seconds / speed);
+                }
+                call.times.push(seconds);
+                call.peaks.push(peak);
             }
-            times.push(seconds);
         }
-        let scale = if row.dtype == DType::F64 { 2.0 } else { 1.0 };
-        let read = if is_far {
-            format!(", {:5.1} % of read speed", median(memory))
-        } else {
-            String::new()
-        };
-        let s = call.product.schedule;
-        println!(
-            "{:44} {:9.1} us {:5.1} % of peak{read}  [{}x{} mc {} nc {} kc {}{}; code {:.0} us, {} bytes]",
-            row.name(),
-            1e6 * median(times),
-            scale * median(compute),
-            s.rows,
-            s.vectors,
-            s.mc,
-            s.nc,
-            s.kc,
-            match (s.stages_lhs, s.stages_rhs) {
-                (false, false) => "",
-                (true, false) => " stages lhs",
-                (false, true) => " stages rhs",
-                (true, true) => " stages both",
-            },
-            call.compile_us,
-            call.code_bytes,
-        );
+        for call in calls {
+            call.report(row);
+        }
     }
 }
 
@@ -449,6 +435,12 @@ struct Call {
     buffers: Buffers,
     compile_us: f64,
     code_bytes: usize,
+    /// Seconds of each run; multiply-adds a second of the peak beside it; per cent of the peak, and of the speed
+    /// of memory.
+    times: Vec<f64>,
+    peaks: Vec<f64>,
+    compute: Vec<f64>,
+    memory: Vec<f64>,
 }
 
 /// Elements as bytes, aligned to 64.
@@ -527,14 +519,15 @@ fn kernel(p: &Product, epilogue: Epilogue, lanes: u32) -> Function {
 }
 
 impl Call {
-    fn new(row: &Row, target: &TargetInfo) -> Call {
+    fn new(row: &Row, target: &TargetInfo, change: &str) -> Call {
         let (m, n, k) = row.extents;
         let (n_stride, k_stride, lie) = match row.weights {
             Weights::Constant | Weights::Rows => (1, n, Rhs::Rows { k_stride: n }),
             Weights::Columns => (k, 1, Rhs::Columns { n_stride: k }),
         };
         let is_constant = row.weights == Weights::Constant;
-        let schedule = Schedule::choose(target, row.dtype, row.extents, lie, is_constant);
+        let mut schedule = Schedule::choose(target, row.dtype, row.extents, lie, is_constant);
+        changed(&mut schedule, change);
         let product = Product {
             dtype: row.dtype,
             m,
@@ -590,6 +583,10 @@ impl Call {
             },
             compile_us: 1e6 * median(times),
             code_bytes: code.len(),
+            times: Vec::new(),
+            peaks: Vec::new(),
+            compute: Vec::new(),
+            memory: Vec::new(),
         };
         call.pack();
         call
@@ -626,5 +623,65 @@ impl Call {
         ];
         // SAFETY: the buffers have the extents that the kernel was made for.
         unsafe { self.kernel.call(&args) };
+    }
+
+    /// Prints medians, and the best run.
+    fn report(self, row: &Row) {
+        let scale = if row.dtype == DType::F64 { 2.0 } else { 1.0 };
+        let read = match self.memory.is_empty() {
+            true => String::new(),
+            false => format!(", {:5.1} % of read speed", median(self.memory)),
+        };
+        let (m, n, k) = row.extents;
+        let least = self.times.iter().copied().fold(f64::INFINITY, f64::min);
+        let peak = self.peaks.iter().copied().fold(0.0, f64::max);
+        let best = 100.0 * (m * n * k) as f64 / least / peak;
+        let s = self.product.schedule;
+        println!(
+            "{:44} {:9.1} us {:5.1} % of peak, best {:5.1}{read}  [{}x{} mc {} nc {} kc {}{}; code {:.0} us, {} bytes]",
+            row.name(),
+            1e6 * median(self.times),
+            scale * median(self.compute),
+            scale * best,
+            s.rows,
+            s.vectors,
+            s.mc,
+            s.nc,
+            s.kc,
+            match (s.stages_lhs, s.stages_rhs) {
+                (false, false) => "",
+                (true, false) => " stages lhs",
+                (false, true) => " stages rhs",
+                (true, true) => " stages both",
+            },
+            self.compile_us,
+            self.code_bytes,
+        );
+    }
+}
+
+/// Makes changes to a schedule: `FIELD=NUMBER`, with commas between them.
+fn changed(schedule: &mut Schedule, change: &str) {
+    for (field, value) in change.split(',').filter_map(|word| word.split_once('=')) {
+        let value: usize = value.parse().expect("a number");
+        match field {
+            "mc" => schedule.mc = value,
+            "nc" => schedule.nc = value,
+            "kc" => schedule.kc = value,
+            "lhs" => schedule.stages_lhs = value != 0,
+            "rhs" => schedule.stages_rhs = value != 0,
+            "ahead" => schedule.asks_ahead = value != 0,
+            "rows" => schedule.rows = value as u32,
+            "unroll" => schedule.unroll = value as u32,
+            "vectors" => {
+                let width = |panels: Panels| Panels {
+                    width: panels.width / schedule.vectors as usize * value,
+                    ..panels
+                };
+                schedule.packed = schedule.packed.map(width);
+                schedule.vectors = value as u32;
+            }
+            _ => panic!("no field `{field}`"),
+        }
     }
 }

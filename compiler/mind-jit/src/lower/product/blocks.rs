@@ -150,9 +150,14 @@ impl Context<'_> {
     ) {
         let p = self.p;
         let (right, rhs) = self.rhs(b, (column, width), terms);
+        let next = p.schedule.asks_ahead.then(|| {
+            let wide = b.index(self.scratch.tile_columns as i64);
+            let next = b.index_op(IndexOp::Add, column, wide);
+            right.pointer(b, self.at.rhs, next, terms.first)
+        });
         let height = p.schedule.rows;
         let mut tile = |b: &mut Builder, row: Value, rows: u32| {
-            let tile = tile_of(
+            let mut tile = tile_of(
                 p,
                 &self.scratch,
                 b.lanes(),
@@ -160,6 +165,7 @@ impl Context<'_> {
                 (rows, width),
                 terms.count,
             );
+            tile.ahead = next.map(|next| self.part_of_next(b, block, next, row, terms));
             let lhs = self.lhs_pointer(b, block, row, terms.first);
             let vectors = tile.strips.len();
             let count = rows as usize * vectors;
@@ -230,6 +236,21 @@ impl Context<'_> {
         (staged, to)
     }
 
+    /// Where the tiles of a row ask for their part of the next strip, which begins at `next`.
+    fn part_of_next(
+        &self,
+        b: &mut Builder,
+        block: Region,
+        next: Value,
+        row: Value,
+        terms: Terms,
+    ) -> Value {
+        let scratch = &self.scratch;
+        let strip = scratch.tile_columns * terms.count;
+        let below = b.index_op(IndexOp::Sub, row, block.rows.0);
+        element_pointer(b, self.p.dtype, next, below, strip.div_ceil(scratch.rows))
+    }
+
     fn lhs_pointer(&self, b: &mut Builder, block: Region, row: Value, term: Value) -> Value {
         let (p, scratch) = (self.p, &self.scratch);
         if scratch.stages_lhs {
@@ -270,7 +291,7 @@ fn tile_of(
         segments: 1,
         length,
         unroll: right.unroll(p.schedule.unroll, lanes),
-        prefetch: p.schedule.prefetch,
+        ahead: None,
         lhs: Walk {
             dtype: lhs_dtype,
             row: lhs.row_stride as i64 * size,

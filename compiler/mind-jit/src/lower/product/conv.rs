@@ -223,7 +223,7 @@ fn one_line(
             segments: c.taps.0,
             length: c.taps.1 * c.input.2,
             unroll: right.unroll(c.schedule.unroll, lanes),
-            prefetch: c.schedule.prefetch,
+            ahead: None,
             lhs: Walk {
                 dtype: image.dtype,
                 row: step as i64 * size,

@@ -27,8 +27,8 @@ pub struct Schedule {
     /// Whether strips of the second operand, the columns of a tile and the terms of a block, are copied to scratch
     /// memory, as accumulators, before the rows of a block read them.
     pub stages_rhs: bool,
-    /// Bytes of the second operand ahead of where it is read that are asked for; 0 for none.
-    pub prefetch: usize,
+    /// Whether tiles ask for the strip of the second operand that is read after theirs.
+    pub asks_ahead: bool,
     /// How the second operand is to be packed before the product runs, if it is.
     pub packed: Option<Panels>,
 }
@@ -112,7 +112,7 @@ impl Schedule {
             kc: blocks.kc,
             stages_lhs: is_narrow(dtype) || (blocks.kc < k && m > rows as usize && n > 2 * width),
             stages_rhs,
-            prefetch: 0,
+            asks_ahead: is_far && is_packed && !is_thin,
             packed: policy.packed.map(|dtype| Panels {
                 width: panel,
                 dtype,
@@ -267,8 +267,15 @@ impl Blocks {
             let blocks = k.div_ceil(most);
             k.div_ceil(blocks).next_multiple_of(8)
         };
-        // A block of the first operand fills a third of the second level.
-        let most = (target.l2_bytes / 3 / (kc * size)).max(height);
+        // A block of the first operand fills a third of the second level, or all of it but what a strip takes where
+        // that has room for every row, so that a second operand from further away comes once.
+        let most_of_l2 = target.l2_bytes / 8 * 7;
+        let is_far = is_packed && n * k * size > target.l2_bytes / 2;
+        let block = match is_far && m * kc * size <= most_of_l2 {
+            true => most_of_l2,
+            false => target.l2_bytes / 3,
+        };
+        let most = (block / (kc * size)).max(height);
         let mc = if m <= most {
             m.max(1)
         } else {

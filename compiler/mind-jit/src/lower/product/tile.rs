@@ -3,7 +3,7 @@
 use mind_ir::types::DType;
 
 use crate::lower::scalar::{compute_lane, storage_lane, widen};
-use crate::vir::{BinaryOp, Builder, LoopKind, Value};
+use crate::vir::{Addr, BinaryOp, Builder, LoopKind, Value};
 
 use super::operands::{accumulator, beyond};
 use crate::lower::turn::columns_of;
@@ -44,8 +44,8 @@ pub(super) struct Tile {
     pub segments: usize,
     pub length: usize,
     pub unroll: u32,
-    /// Bytes of the second operand ahead that are asked for; 0 for none.
-    pub prefetch: usize,
+    /// Points to what is read soon: each round of a loop asks for the next line of it. For one segment.
+    pub ahead: Option<Value>,
     pub lhs: Walk,
     pub rhs: Walk,
 }
@@ -87,7 +87,8 @@ fn segment(
     let (rounds, rest) = (tile.length / unroll, tile.length % unroll);
     if rounds > 1 {
         let bounds = (b.index(0), b.index((rounds * unroll) as i64));
-        let inits = [vec![lhs, rhs], sums].concat();
+        let (count, ahead) = (sums.len(), tile.ahead.as_slice());
+        let inits = [&[lhs, rhs], &sums[..], ahead].concat();
         let (_, left) = b.repeat(
             LoopKind::Whole,
             bounds,
@@ -95,13 +96,16 @@ fn segment(
             &inits,
             |b, round| {
                 let (lhs, rhs) = (round.carried[0], round.carried[1]);
-                let sums = terms(b, tile, unroll, lhs, rhs, round.carried[2..].to_vec());
+                let (sums, ahead) = round.carried[2..].split_at(count);
+                let sums = terms(b, tile, unroll, lhs, rhs, sums.to_vec());
+                let ahead = ahead.iter().map(|&ahead| ask(b, ahead));
+                let ahead: Vec<Value> = ahead.collect();
                 let (lhs, rhs) = advance(b, tile, unroll, lhs, rhs);
-                [vec![lhs, rhs], sums].concat()
+                [&[lhs, rhs], &sums[..], &ahead].concat()
             },
         );
         (lhs, rhs) = (left[0], left[1]);
-        sums = left[2..].to_vec();
+        sums = left[2..2 + count].to_vec();
     }
     let straight = if rounds > 1 { rest } else { tile.length };
     sums = terms(b, tile, straight, lhs, rhs, sums);
@@ -109,6 +113,14 @@ fn segment(
         (_, rhs) = advance(b, tile, straight, lhs, rhs);
     }
     (rhs, sums)
+}
+
+/// Asks for the line at a pointer, and gives a pointer to the next one.
+fn ask(b: &mut Builder, ahead: Value) -> Value {
+    const LINE: i64 = 64;
+    b.prefetch(Addr::at(ahead));
+    let next = beyond(b, ahead, LINE);
+    b.address(next)
 }
 
 /// The operands' pointers `count` terms further on.
@@ -135,7 +147,6 @@ fn terms(
         return turned_terms(b, tile, count, lhs, rhs, sums);
     }
     for term in 0..count as i64 {
-        ask_ahead(b, tile, rhs, term);
         // The operand with fewer registers is kept; the other one passes by.
         if vectors <= tile.rows as usize {
             let strips: Vec<Value> = (0..vectors)
@@ -161,28 +172,6 @@ fn terms(
         }
     }
     sums
-}
-
-/// Asks for what the second operand has for a later term.
-fn ask_ahead(b: &mut Builder, tile: &Tile, rhs: Value, term: i64) {
-    if tile.prefetch == 0 {
-        return;
-    }
-    const LINE: i64 = 64;
-    let vector = i64::from(b.lanes() * storage_lane(tile.rhs.dtype).bytes());
-    let (mut line, walk) = (i64::MIN, &tile.rhs);
-    for strip in &tile.strips {
-        if let Strip::Load { offset, .. } = *strip {
-            let ahead = offset + term * walk.k;
-            // Terms that are no whole number of lines share one with the term before.
-            let is_new = ahead.rem_euclid(LINE) < vector;
-            if is_new && ahead.div_euclid(LINE) != line {
-                line = ahead.div_euclid(LINE);
-                let addr = beyond(b, rhs, ahead + tile.prefetch as i64);
-                b.prefetch(addr);
-            }
-        }
-    }
 }
 
 /// Appends `count` terms of every chain, from columns whose terms lie side by side.
