@@ -34,10 +34,6 @@ fn unsupported<T>(dtype: crate::types::DType) -> Result<T, EvalError> {
     panic!("verified operands are numeric, found {dtype}")
 }
 
-fn relu<T: Num>(x: T) -> T {
-    if x > T::ZERO { x } else { T::ZERO }
-}
-
 fn map<T: Element>(
     cx: &EvalCx<'_>,
     x: &Tensor,
@@ -56,7 +52,7 @@ fn unary_float<T: FloatNum>(
     match function {
         ScalarFn::Neg => map::<T>(cx, x, |x| Ok(x.neg())),
         ScalarFn::Abs => map::<T>(cx, x, |x| Ok(x.abs())),
-        ScalarFn::Relu => map::<T>(cx, x, |x| Ok(relu(x))),
+        ScalarFn::Relu => map::<T>(cx, x, |x| Ok(x.relu())),
         ScalarFn::Sqrt => map::<T>(cx, x, |x| Ok(x.sqrt())),
         ScalarFn::Exp => map::<T>(cx, x, |x| Ok(x.apply(math::exp_f32, math::exp_f64))),
         ScalarFn::Log => map::<T>(cx, x, |x| Ok(x.apply(math::log_f32, math::log_f64))),
@@ -77,7 +73,7 @@ fn unary_int<T: Num>(function: ScalarFn, cx: &EvalCx<'_>, x: &Tensor) -> Result<
     match function {
         ScalarFn::Neg => map::<T>(cx, x, |x| fits(cx, x.neg(), exact(x).checked_neg())),
         ScalarFn::Abs => map::<T>(cx, x, |x| fits(cx, x.abs(), exact(x).checked_abs())),
-        ScalarFn::Relu => map::<T>(cx, x, |x| Ok(relu(x))),
+        ScalarFn::Relu => map::<T>(cx, x, |x| Ok(x.relu())),
         _ => panic!("verified operands of {function:?} are floats"),
     }
 }

@@ -37,6 +37,8 @@ pub trait Num: Element + PartialOrd {
     fn neg(self) -> Self;
     /// The magnitude; wrapping for integers.
     fn abs(self) -> Self;
+    /// Itself where it is above zero, else +0; so +0 of a NaN.
+    fn relu(self) -> Self;
     /// The larger, with NaN if either is NaN and +0 above -0.
     fn maximum(self, rhs: Self) -> Self;
     /// The smaller, with NaN if either is NaN and -0 below +0.
@@ -144,6 +146,11 @@ macro_rules! wide_float {
             fn abs(self) -> Self {
                 <$float>::abs(self)
             }
+            #[inline]
+            fn relu(self) -> Self {
+                // A choice between floats can become a maximum that keeps a signalling NaN; one between bits cannot.
+                Self::from_bits(if self > Self::ZERO { self.to_bits() } else { 0 })
+            }
             fn from_count(count: usize) -> Self {
                 count as $float
             }
@@ -199,6 +206,11 @@ macro_rules! narrow_float {
             }
             fn abs(self) -> Self {
                 Self::narrow(self.widen().abs())
+            }
+            #[inline]
+            fn relu(self) -> Self {
+                // A choice between floats can become a maximum that keeps a signalling NaN; one between bits cannot.
+                Self::from_bits(if self > Self::ZERO { self.to_bits() } else { 0 })
             }
             fn from_count(count: usize) -> Self {
                 Self::narrow(count as f32)
@@ -294,6 +306,10 @@ macro_rules! integers {
             fn abs(self) -> Self {
                 let abs: fn($int) -> $int = $abs;
                 abs(self)
+            }
+            #[inline]
+            fn relu(self) -> Self {
+                self.max(0)
             }
             #[inline]
             fn maximum(self, rhs: Self) -> Self {

@@ -132,10 +132,22 @@ fn unrolled_kernels_give_the_same_bits_on_many_elements() {
             let found = harness::execute(&compiled, &inputs, mind_jit::guarded::Edge::End);
             let expected = reference(function, &xs.iter().collect::<Vec<_>>()).expect("defined");
             let found = found.1.last().expect("the result");
+            let bytes = (expected.to_bytes(), found.to_bytes());
+            let differs = (0..count).find(|at| {
+                let element = at * dtype.size()..(at + 1) * dtype.size();
+                bytes.0[element.clone()] != bytes.1[element]
+            });
             assert!(
                 expected.same_bits(found),
-                "{function:?} {dtype} on {}",
-                target.isa
+                "{function:?} {dtype} on {}, element {differs:?}: expected {:?}\nfound {:?}\nof {:?}",
+                target.isa,
+                differs.map(|at| &bytes.0[at * dtype.size()..][..dtype.size()]),
+                differs.map(|at| &bytes.1[at * dtype.size()..][..dtype.size()]),
+                differs.map(|at| {
+                    let element =
+                        |x: &Buffer| x.to_bytes()[at * dtype.size()..][..dtype.size()].to_vec();
+                    xs.iter().map(element).collect::<Vec<_>>()
+                }),
             );
         }
     }

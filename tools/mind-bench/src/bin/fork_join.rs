@@ -7,6 +7,8 @@
 //! Medians of 1000 calls, beside `std::thread::scope`. *warm*: calls follow each other at once. *asleep*: a
 //! pause before each call lets the threads go to sleep. *speedup*: a task for each thread that does nothing
 //! but arithmetic, against the same tasks one after the other; on a machine that is busy it says little.
+//! *fork-join*: what such a call takes beyond one task alone, the least and the median; where it is near to what a
+//! task takes, the caller has done more than its own.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -60,7 +62,11 @@ fn main() {
         println!("{threads} threads: warm {warm:8.3}  asleep {asleep:8.3}  scope {scope:8.3}");
         for steps in [500, 2000, 10_000, 100_000] {
             let alone = median(200, || timed(|| (0..threads).for_each(|_| work(steps))));
-            let shared = median(200, || timed(|| pool.run(threads, &|_| work(steps))));
+            let mut shared: Vec<Duration> = (0..200)
+                .map(|_| timed(|| pool.run(threads, &|_| work(steps))))
+                .collect();
+            shared.sort();
+            let [least, shared] = [0, 100].map(|at| shared[at].as_secs_f64() * 1e6);
             let spawned = median(200, || {
                 timed(|| {
                     std::thread::scope(|scope| {
@@ -70,10 +76,12 @@ fn main() {
                 })
             });
             println!(
-                "  {threads} tasks of {:9.2} us: speedup {:.2}, scope {:.2}",
+                "  {threads} tasks of {:9.2} us: speedup {:.2}, scope {:.2}; fork-join {:.2} to {:.2} us",
                 alone / threads as f64,
                 alone / shared,
-                alone / spawned
+                alone / spawned,
+                least - alone / threads as f64,
+                shared - alone / threads as f64,
             );
         }
     }
