@@ -148,8 +148,10 @@ macro_rules! wide_float {
             }
             #[inline]
             fn relu(self) -> Self {
-                // A choice between floats can become a maximum that keeps a signalling NaN; one between bits cannot.
-                Self::from_bits(if self > Self::ZERO { self.to_bits() } else { 0 })
+                // Numbers above zero by their bits: a comparison of floats may be compiled to the maximum of a
+                // processor, which keeps a signalling NaN.
+                let is_positive = self.to_bits().wrapping_sub(1) < Self::INFINITY.to_bits();
+                if is_positive { self } else { Self::ZERO }
             }
             fn from_count(count: usize) -> Self {
                 count as $float
@@ -209,8 +211,10 @@ macro_rules! narrow_float {
             }
             #[inline]
             fn relu(self) -> Self {
-                // A choice between floats can become a maximum that keeps a signalling NaN; one between bits cannot.
-                Self::from_bits(if self > Self::ZERO { self.to_bits() } else { 0 })
+                // Numbers above zero by their bits: a comparison of floats may be compiled to the maximum of a
+                // processor, which keeps a signalling NaN.
+                let is_positive = self.to_bits().wrapping_sub(1) < Self::INFINITY.to_bits();
+                if is_positive { self } else { Self::ZERO }
             }
             fn from_count(count: usize) -> Self {
                 Self::narrow(count as f32)

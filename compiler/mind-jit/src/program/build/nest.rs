@@ -64,9 +64,13 @@ impl Unit<'_> {
         let results = g.results(id).into_iter();
         let results: Vec<Strided> = results.map(|value| self.strided(value)).collect();
         let shape = self.shape(op, &dims, &operands, &results);
-        let is_flat = matches!(&shape, Shape::Rows(nest) if nest.total.is_some());
+        // The tile is of the dimensions as they were before they were cut.
+        let is_cut = match &shape {
+            Shape::Rows(nest) => nest.total.is_some(),
+            Shape::Columns(columns) => columns.outer.len() + 2 > dims.len(),
+        };
         let grain = match op.tile(g) {
-            &[first, ..] if !is_flat => first.max(1) as usize,
+            &[first, ..] if !is_cut => first.max(1) as usize,
             _ => 1,
         };
         let grid = shape.outer().first().map(|&extent| Axis::Range {
@@ -146,14 +150,18 @@ impl Unit<'_> {
         });
         let outputs = outputs.collect();
         if is_columns {
-            return Shape::Columns(Columns {
+            let mut whole = Columns {
                 outer: dims[..rank - 2].to_vec(),
                 depth: dims[rank - 2],
                 inner: dims[rank - 1],
                 inputs,
                 nodes,
                 outputs,
-            });
+            };
+            if whole.outer.is_empty() {
+                cut_columns(&mut whole);
+            }
+            return Shape::Columns(whole);
         }
         let outer = dims
             .iter()
@@ -243,6 +251,22 @@ fn cut(nest: &mut Nest, tile: usize) {
     let outputs = nest.outputs.iter_mut().map(|output| &mut output.access);
     for access in nest.inputs.iter_mut().chain(outputs) {
         access.outer = vec![access.inner * tile as i64];
+    }
+}
+
+/// Cuts the columns of a matrix into groups, so that threads can share them, where that leaves none over.
+fn cut_columns(columns: &mut Columns) {
+    /// Eight vectors of the widest kind.
+    const GROUP: usize = 128;
+    let groups = columns.inner / GROUP;
+    if groups < 2 || !columns.inner.is_multiple_of(GROUP) {
+        return;
+    }
+    columns.outer = vec![groups];
+    columns.inner = GROUP;
+    let outputs = columns.outputs.iter_mut().map(|output| &mut output.access);
+    for access in columns.inputs.iter_mut().chain(outputs) {
+        access.outer.insert(0, access.inner * GROUP as i64);
     }
 }
 
