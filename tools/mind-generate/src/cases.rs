@@ -59,6 +59,7 @@ fn reductions() -> Vec<Case> {
             add(&[130], "[]", keepdims);
             add(&[1, 1], "[1]", keepdims);
             add(&[3, 67, 2], "[1]", keepdims);
+            add(&[66, 256], "[0]", keepdims);
             add(&[3, 7, 2], "[-1, 0]", keepdims);
             add(&[2, 3, 5], "[2, 1, 0]", keepdims);
         }
