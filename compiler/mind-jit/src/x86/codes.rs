@@ -495,6 +495,15 @@ pub(super) fn vector_masked_moves(lane: Lane, bytes: u32) -> (Code, Code) {
     }
 }
 
+/// A store of the lowest bytes of a register, a power of two up to 32, and whether it takes the number of the lane.
+pub(super) fn store_low_vex(bytes: u32) -> (Code, bool) {
+    match bytes {
+        1 => (VEX_Vpextrb_r32m8_xmm_imm8, true),
+        2 => (VEX_Vpextrw_r32m16_xmm_imm8, true),
+        _ => (moves(bytes, false).1, false),
+    }
+}
+
 /// A store of the first lane, and whether it takes the number of the lane.
 pub(super) fn store_first(lane: Lane, is_wide: bool) -> (Code, bool) {
     match (lane.bits(), is_wide) {

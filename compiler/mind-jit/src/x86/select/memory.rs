@@ -187,6 +187,10 @@ impl Select<'_> {
                 .masked(mask)
                 .done();
         }
+        if let Some(&known) = self.indices.get(&count) {
+            let known = known.clamp(0, self.function.lanes().into()) as u32;
+            return self.store_bytes(vector, addr, known * lane.bytes());
+        }
         if lane.bits() >= 32 {
             let (mask, mem) = (self.tail(count, lane), self.memory(addr));
             let (_, store) = codes::vector_masked_moves(lane, size);
@@ -200,6 +204,40 @@ impl Select<'_> {
         let (pointer, number) = (self.pointer(addr), self.reg(count));
         let operands = [vector, pointer, number].map(Operand::reg_use_at_end);
         self.lanewise(self.node(Kind::Store, lane, Some(count)), &operands, 2);
+    }
+
+    /// A store of the first bytes of a vector, in pieces: some processors take a hundred cycles for one with a mask.
+    fn store_bytes(&mut self, vector: VReg, addr: &Addr, count: u32) {
+        let (mut left, mut done, mut low) = (count, 0, vector);
+        for piece in [32, 16, 8, 4, 2, 1] {
+            if left < piece {
+                continue;
+            }
+            let (code, takes_lane) = codes::store_low_vex(piece);
+            let (mem, view) = (self.memory(&addr.plus(done)), self.view(piece));
+            let store = self.emit(code).mem(mem).reg(low, view);
+            match takes_lane {
+                true => store.imm8(0).done(),
+                false => store.done(),
+            }
+            left -= piece;
+            done += piece as i32;
+            if left > 0 {
+                low = self.without_first(low, piece);
+            }
+        }
+    }
+
+    /// The bytes of a vector behind the first `count`, which are 16, or fewer of a vector of 16.
+    fn without_first(&mut self, vector: VReg, count: u32) -> VReg {
+        let rest = self.new_vector();
+        let (code, view, amount) = match count {
+            16 => (Code::VEX_Vextracti128_xmmm128_ymm_imm8, View::Ymm, 1),
+            _ => (Code::VEX_Vpsrldq_xmm_xmm_imm8, View::Xmm, count as u8),
+        };
+        let part = self.emit(code).def(rest, View::Xmm).reg(vector, view);
+        part.imm8(amount).done();
+        rest
     }
 
     /// A store that goes past the caches where its address is aligned.
