@@ -15,7 +15,7 @@ _mind-run() {
 
     local context curcontext="$curcontext" state line
     _arguments "${_arguments_options[@]}" : \
-'--from=[the input'\''s format, instead of telling it from the content]:FORMAT:(mic1 mic2 core mil mil-primer)' \
+'--from=[the input'\''s format, instead of telling it from the content]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage)' \
 '--profile=[which ops, dtypes and dimensions the module may use]:PROFILE:(core-v1 extended)' \
 '--diagnostic-format=[how errors are shown]:FORM:(text json)' \
 '--inputs=[arrays for the inputs, by name; bf16 as uint16]:IN.npz:_default' \
@@ -34,7 +34,7 @@ _mind-run() {
 '--help[Print help]' \
 '-V[Print version]' \
 '--version[Print version]' \
-':FILE -- the module; `-` is standard input:_default' \
+':FILE -- the module; `-` is standard input, a folder NAME.mlpackage a Core ML package:_default' \
 && ret=0
 }
 

@@ -30,7 +30,7 @@ _mind__translate() {
             fi
             case "${prev}" in
                 --from)
-                    COMPREPLY=($(compgen -W "mic1 mic2 core mil mil-primer" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "mic1 mic2 core mil mil-primer mlpackage" -- "${cur}"))
                     return 0
                     ;;
                 --profile)

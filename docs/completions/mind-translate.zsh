@@ -15,7 +15,7 @@ _mind-translate() {
 
     local context curcontext="$curcontext" state line
     _arguments "${_arguments_options[@]}" : \
-'--from=[the input'\''s format, instead of telling it from the content]:FORMAT:(mic1 mic2 core mil mil-primer)' \
+'--from=[the input'\''s format, instead of telling it from the content]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage)' \
 '--profile=[which ops, dtypes and dimensions the module may use]:PROFILE:(core-v1 extended)' \
 '--diagnostic-format=[how errors are shown]:FORM:(text json)' \
 '--to=[the output'\''s format; MIL and packages are lowered to, where the module is no program; with \`--patch\` the input'\''s own where not given]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage c dot svg html)' \
@@ -34,7 +34,7 @@ _mind-translate() {
 '--help[Print help]' \
 '-V[Print version]' \
 '--version[Print version]' \
-':FILE -- the module; `-` is standard input:_default' \
+':FILE -- the module; `-` is standard input, a folder NAME.mlpackage a Core ML package:_default' \
 && ret=0
 }
 

@@ -12,6 +12,8 @@ use mind_text::{Format, Formats, Limits, detect};
 pub struct LoadOptions {
     /// The format, where the content is not to tell.
     pub from: Option<Format>,
+    /// Whether it is a Core ML package, whatever its folder is called.
+    pub package: bool,
     /// What the text may take.
     pub limits: Limits,
     /// What the module may use.

@@ -145,6 +145,7 @@ impl ModelWriter<'_> {
             inputs: part.inputs.iter().map(|&value| self.named(value)).collect(),
             opset: opset.clone(),
             block_specializations: BTreeMap::from([(opset, block)]),
+            attributes: BTreeMap::new(),
         }
     }
 

@@ -101,6 +101,8 @@ pub struct Function {
     pub opset: String,
     #[prost(btree_map = "string, message", tag = "3")]
     pub block_specializations: BTreeMap<String, Block>,
+    #[prost(btree_map = "string, message", tag = "4")]
+    pub attributes: BTreeMap<String, Value>,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -95,6 +95,12 @@ impl Element {
             .copied()
     }
 
+    /// The element type with this number in a package.
+    pub fn from_proto(number: i32) -> Option<Element> {
+        let mut all = Element::ALL.iter().copied();
+        all.find(|element| element.proto() == number)
+    }
+
     /// The element type whose values are those of `dtype`.
     pub fn of(dtype: DType) -> Element {
         match dtype {

@@ -166,6 +166,26 @@ pub(crate) fn input_args() -> Vec<Arg> {
     ]
 }
 
+/// What `--from` and `--to` call a Core ML package.
+pub(crate) const PACKAGE: &str = "mlpackage";
+
+/// The arguments of a tool that reads Core ML packages too; see [`input_args`].
+pub(crate) fn module_args() -> Vec<Arg> {
+    let formats: Vec<&str> = Format::ALL
+        .iter()
+        .map(|format| format.name())
+        .chain([PACKAGE])
+        .collect();
+    let widened = |arg: Arg| match arg.get_id().as_str() {
+        "FILE" => {
+            arg.help("the module; `-` is standard input, a folder NAME.mlpackage a Core ML package")
+        }
+        "from" => arg.value_parser(formats.clone()),
+        _ => arg,
+    };
+    input_args().into_iter().map(widened).collect()
+}
+
 /// The argument that says how diagnostics are shown.
 pub fn diagnostic_format_arg() -> Arg {
     Arg::new("diagnostic-format")
@@ -181,6 +201,7 @@ pub(crate) fn load_options(matches: &ArgMatches) -> LoadOptions {
     let word = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     LoadOptions {
         from: word("from").and_then(Format::parse),
+        package: word("from") == Some(PACKAGE),
         limits: match matches.get_flag("no-input-limits") {
             true => Limits::none(),
             false => Limits::default(),

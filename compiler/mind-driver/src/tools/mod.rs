@@ -3,6 +3,7 @@
 pub mod cli;
 mod diff;
 pub mod fmt;
+mod input;
 pub mod opt;
 pub mod reduce;
 pub mod run;

@@ -7,7 +7,8 @@ use mind_ir::verify::VerifyConfig;
 use mind_pass::{OptionInfo, OptionKind, Options};
 use mind_text::Format;
 
-use super::cli::{self, DONE, DiagnosticFormat, REJECTED, USAGE};
+use super::cli::{self, DONE, DiagnosticFormat, PACKAGE, REJECTED, USAGE};
+use super::input;
 use crate::draw::{self, Drawing};
 use crate::emit::emit;
 use crate::engine::c_text;
@@ -20,8 +21,6 @@ use crate::weights;
 
 /// What `--to` calls a C file.
 const C: &str = "c";
-/// What `--to` calls a Core ML package.
-const PACKAGE: &str = "mlpackage";
 /// What `--to` calls drawings: of Graphviz, as a picture, on a page with the text.
 const DRAWINGS: [&str; 3] = ["dot", "svg", "html"];
 const LOWERING: &str = "What core and tensor ops become in MIL";
@@ -37,7 +36,7 @@ pub fn command() -> Command {
     Command::new("mind-translate")
         .about("Translates a module from one format to another, unchanged otherwise")
         .version(env!("CARGO_PKG_VERSION"))
-        .args(cli::input_args())
+        .args(cli::module_args())
         .arg(
             Arg::new("to")
                 .long("to")
@@ -120,9 +119,14 @@ fn translate(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
     let path = matches
         .get_one::<String>("FILE")
         .map_or("-", String::as_str);
-    let bytes = cli::read_input(host, path, options.limits.bytes)?;
+    let given = input::read(host, path, &options)?;
     let session = Session::default();
-    let loaded = load_module(&session.formats, cli::input_name(path), bytes, &options);
+    let loaded = load_module(
+        &session.formats,
+        cli::input_name(path),
+        given.bytes,
+        &given.options,
+    );
     let mut loaded = loaded.map_err(|rejected| {
         cli::report(host, &rejected.diagnostics, &rejected.file, form);
         REJECTED
@@ -161,8 +165,14 @@ fn translate(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
         lowered.map_err(|found| reject(host, &found, &file, form))?;
     }
     if word == PACKAGE {
-        return package(&mut graph, path, options.limits.bytes, &matches, host)
-            .map_err(|found| found.map_or(REJECTED, |found| reject(host, &found, &file, form)));
+        return package(
+            &mut graph,
+            &given.path,
+            options.limits.bytes,
+            &matches,
+            host,
+        )
+        .map_err(|found| found.map_or(REJECTED, |found| reject(host, &found, &file, form)));
     }
     match emit(&session.formats, &graph, format, wanted) {
         Ok(emitted) => Ok(cli::write_output(

@@ -1,5 +1,7 @@
 //! What packages say of programs.
 
+mod read;
+
 use mind_ir::Graph;
 use mind_ir::opdef::Registry;
 use mind_ir::verify::{VerifyConfig, verify};

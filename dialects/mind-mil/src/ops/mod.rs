@@ -87,9 +87,14 @@ pub const ROWS: &[&MilOp] = &rows();
 pub const OPS: &[&OpDef] = &defs();
 
 static BY_NAME: LazyLock<FxHashMap<&'static str, &'static MilOp>> =
-    LazyLock::new(|| ROWS.iter().map(|row| (row.def.name, *row)).collect());
+    LazyLock::new(|| ROWS.iter().map(|row| (row.name, *row)).collect());
+
+/// The row of the op that text calls `name`.
+pub fn named(name: &str) -> Option<&'static MilOp> {
+    BY_NAME.get(name).copied()
+}
 
 /// The row behind a table entry; none for those of what a program is made of, and of other dialects.
 pub fn row(def: &OpDef) -> Option<&'static MilOp> {
-    BY_NAME.get(def.name).copied()
+    named(def.name.strip_prefix("mil.")?)
 }

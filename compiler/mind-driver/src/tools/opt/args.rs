@@ -20,7 +20,7 @@ pub(super) fn command() -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .after_help("Exit status: 0 done, 1 the input was rejected, 2 usage.")
         .args(
-            cli::input_args()
+            cli::module_args()
                 .into_iter()
                 .map(|arg| match arg.get_id().as_str() {
                     "FILE" => arg.required(false).required_unless_present_any(LISTINGS),

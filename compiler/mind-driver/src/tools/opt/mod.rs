@@ -30,10 +30,12 @@ use mind_pass::{
 use mind_text::Format;
 
 use super::cli::{self, DONE, DiagnosticFormat, REJECTED, USAGE};
+use super::input;
 use crate::emit::emit;
 use crate::host::Host;
 use crate::load::{LoadOptions, decode, parse_and_verify};
 use crate::session::{PASSES, Session};
+use crate::weights;
 use report::{Recording, Subject};
 use rewrites::Rewrites;
 use watch::{Printing, Timed, Watch};
@@ -74,8 +76,8 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
         .map_or("-", String::as_str);
     let name = cli::input_name(path);
     let format = DiagnosticFormat::of(matches);
-    let bytes = cli::read_input(host, path, options.limits.bytes)?;
-    let text = decode(name, bytes, &options.limits).map_err(|rejected| {
+    let given = input::read(host, path, &options)?;
+    let text = decode(name, given.bytes, &options.limits).map_err(|rejected| {
         cli::report(host, &rejected.diagnostics, &rejected.file, format);
         REJECTED
     })?;
@@ -97,8 +99,9 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
         pipeline: &pipeline,
         rewriting: &rewriting,
         shared: &shared,
-        options,
+        options: given.options,
         file: &file,
+        path: &given.path,
     };
     Ok(run.all(rewrites, host))
 }
@@ -158,6 +161,8 @@ struct Run<'a> {
     shared: &'a Shared,
     options: LoadOptions,
     file: &'a SourceFile,
+    /// The file whose folder holds the weights.
+    path: &'a str,
 }
 
 /// What the parts of a file came to.
@@ -261,6 +266,12 @@ impl<'a> Run<'a> {
             Ok(parsed) => parsed,
             Err(found) => return outcome.found.append(found),
         };
+        let limit = self.options.limits.bytes;
+        if self.imports()
+            && let Err(found) = weights::read(&mut g, self.path, limit, watch.host)
+        {
+            return outcome.found.append(found);
+        }
         if let Err(found) = self.passes(&mut g, &mut watch, &mut outcome.statistics) {
             return outcome.found.append(found);
         }
@@ -308,6 +319,13 @@ impl<'a> Run<'a> {
         outcome.steps = watch.step;
         outcome.times.append(&mut watch.times);
         outcome.times.push(printing);
+    }
+
+    /// Whether a pass computes with weights, which are read for it.
+    fn imports(&self) -> bool {
+        let importing = mind_from_mil::PASSES;
+        let mut steps = self.pipeline.steps.iter();
+        steps.any(|step| importing.iter().any(|pass| pass.name == step.pass.name))
     }
 
     /// The page that `--report` asks for.

@@ -106,7 +106,7 @@ pub(super) fn command() -> Command {
             "`mind-run --model MODEL_DIR` runs a decoder model instead; `mind-run --model . --help` says how.",
         )
         .version(env!("CARGO_PKG_VERSION"))
-        .args(cli::input_args())
+        .args(cli::module_args())
         .arg(value(
             "inputs",
             "IN.npz",

@@ -19,6 +19,7 @@ use mind_jit::program::{Port, Program};
 use self::args::{Args, EngineKind, Form};
 use self::compiled::Compiled;
 use super::cli::{self, DONE, REJECTED};
+use super::input;
 use crate::engine::Engine;
 use crate::host::Host;
 use crate::load::{Loaded, load_module};
@@ -187,20 +188,20 @@ fn failed(
 
 /// The verified module, and the time that parsing and verifying took.
 fn load(args: &Args, host: &mut dyn Host) -> Result<(Loaded, Duration), u8> {
-    let bytes = cli::read_input(host, &args.file, args.load.limits.bytes)?;
+    let given = input::read(host, &args.file, &args.load)?;
     let started = host.now();
     let session = Session::default();
     let loaded = load_module(
         &session.formats,
         cli::input_name(&args.file),
-        bytes,
-        &args.load,
+        given.bytes,
+        &given.options,
     );
     let taken = host.now().saturating_sub(started);
     match loaded {
         Ok(mut loaded) => {
             let limit = args.load.limits.bytes;
-            let read = weights::read(&mut loaded.graph, &args.file, limit, host);
+            let read = weights::read(&mut loaded.graph, &given.path, limit, host);
             read.map_err(|found| reject(args, host, &found, &loaded.file))?;
             import(args, &mut loaded, host)?;
             Ok((loaded, taken))

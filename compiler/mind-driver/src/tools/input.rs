@@ -1,0 +1,74 @@
+//! A module that a tool is given: a file, standard input, or a Core ML package.
+
+use std::path::{Path, PathBuf};
+
+use mind_mlpackage::read::{model_path, text};
+use mind_text::Format;
+
+use super::cli::{self, REJECTED};
+use crate::host::Host;
+use crate::load::LoadOptions;
+
+/// The bytes of a module.
+pub(crate) struct Input {
+    /// Its text; what a package says, as MIL.
+    pub(crate) bytes: Vec<u8>,
+    /// How it is read: a package is MIL.
+    pub(crate) options: LoadOptions,
+    /// The file whose folder holds the weights that the text names.
+    pub(crate) path: String,
+}
+
+/// Whether `path` is that of a package: a folder `NAME.mlpackage`.
+fn is_package(path: &str) -> bool {
+    let path = path.trim_end_matches('/');
+    Path::new(path)
+        .extension()
+        .is_some_and(|end| end == "mlpackage")
+}
+
+/// Reads the module at `path`; `-` is standard input.
+///
+/// Errors: the exit code, after the failure was printed: a file that cannot be read, a package whose manifest
+/// or model cannot be.
+pub(crate) fn read(host: &mut dyn Host, path: &str, options: &LoadOptions) -> Result<Input, u8> {
+    if !options.package && !is_package(path) {
+        return Ok(Input {
+            bytes: cli::read_input(host, path, options.limits.bytes)?,
+            options: *options,
+            path: path.to_owned(),
+        });
+    }
+    let folder = PathBuf::from(path);
+    let file = |path: &Path| path.to_string_lossy().into_owned();
+    let manifest = folder.join("Manifest.json");
+    let bytes = cli::read_input(host, &file(&manifest), options.limits.bytes)?;
+    let below = model_path(&bytes).map_err(|error| refuse(host, path, &error))?;
+    let model = file(&folder.join(below));
+    let bytes = cli::read_input(host, &model, options.limits.bytes)?;
+    let program = text(&bytes).map_err(|error| refuse(host, path, &error))?;
+    Ok(Input {
+        bytes: program.into_bytes(),
+        options: LoadOptions {
+            from: Some(Format::Mil),
+            ..*options
+        },
+        path: model,
+    })
+}
+
+fn refuse(host: &mut dyn Host, path: &str, error: &dyn std::error::Error) -> u8 {
+    cli::print_error(host, &format!("error: {path}: {error}\n"));
+    REJECTED
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_are_told_by_their_ending() {
+        assert!(is_package("a.mlpackage") && is_package("a/b.mlpackage/"));
+        assert!(!is_package("a.mil") && !is_package("-") && !is_package("mlpackage"));
+    }
+}
