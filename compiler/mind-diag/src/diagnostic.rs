@@ -27,6 +27,15 @@ impl Severity {
     }
 }
 
+/// An edit that follows the way out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fix {
+    /// What is replaced; empty where something is inserted.
+    pub span: Span,
+    /// What comes in its place.
+    pub text: String,
+}
+
 /// One finding: what is wrong, where, and the way out.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Diagnostic {
@@ -48,6 +57,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// A way out.
     pub help: Option<String>,
+    /// The edit that the way out comes to, where it is one edit.
+    pub fix: Option<Fix>,
 }
 
 impl Diagnostic {
@@ -63,6 +74,7 @@ impl Diagnostic {
             related: Vec::new(),
             notes: Vec::new(),
             help: None,
+            fix: None,
         }
     }
 
@@ -104,6 +116,21 @@ impl Diagnostic {
     /// Sets the way out.
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
+        self
+    }
+
+    /// Sets the way out for a wrong word at the marked place: the right one is `word`.
+    pub fn did_you_mean(self, word: &str) -> Diagnostic {
+        let fix = Fix {
+            span: self.span,
+            text: word.to_owned(),
+        };
+        self.help(format!("did you mean `{word}`?")).fix(fix)
+    }
+
+    /// Sets the edit that the way out comes to.
+    pub fn fix(mut self, fix: Fix) -> Diagnostic {
+        self.fix = Some(fix);
         self
     }
 

@@ -10,7 +10,7 @@ mod source;
 mod span;
 
 pub use code::{CATALOGUE, Code, CodeInfo};
-pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use diagnostic::{Diagnostic, Diagnostics, Fix, Severity};
 pub use render::{render_json, render_text};
 pub use source::SourceFile;
 pub use span::Span;

@@ -1,5 +1,6 @@
 //! Default registry, pipelines and the tools as functions.
 
+pub mod canonical;
 pub mod draw;
 pub mod emit;
 pub mod engine;

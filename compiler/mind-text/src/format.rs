@@ -4,10 +4,11 @@ use std::fmt;
 
 use mind_diag::{Diagnostics, Span};
 use mind_ir::Graph;
-use mind_ir::opdef::Registry;
+use mind_ir::opdef::{OpDef, Registry};
 
 use crate::limits::Limits;
 use crate::mil::Spelling;
+use crate::source_map::SourceMap;
 use crate::{core, mic1, mic2, mil};
 
 /// A text format.
@@ -129,6 +130,43 @@ impl Formats {
             Format::Mil => self.mil.parse(text, base, limits, Spelling::Compiler),
             Format::MilPrimer => self.mil.parse(text, base, limits, Spelling::Primer),
         }
+    }
+
+    /// Reads a module as [`parse`](Formats::parse) does, and fills `map` with the names of the text.
+    ///
+    /// Errors: the same; `map` then holds the names that could be read.
+    pub fn parse_mapped(
+        &self,
+        format: Format,
+        text: &str,
+        base: u32,
+        limits: &Limits,
+        map: &mut SourceMap,
+    ) -> Result<Graph, Diagnostics> {
+        match format {
+            Format::Mic1 => self.mic1.parse_mapped(text, base, limits, map),
+            Format::Mic2 => self.mic2.parse_mapped(text, base, limits, map),
+            Format::Core => self.core.parse_mapped(text, base, limits, map),
+            Format::Mil | Format::MilPrimer => {
+                let spelling = match format {
+                    Format::MilPrimer => Spelling::Primer,
+                    _ => Spelling::Compiler,
+                };
+                self.mil.parse_mapped(text, base, limits, spelling, map)
+            }
+        }
+    }
+
+    /// The words that name ops in `format`, ascending, with what each names.
+    pub fn ops(&self, format: Format) -> Vec<(&'static str, &'static OpDef)> {
+        let mut ops: Vec<_> = match format {
+            Format::Mic1 => self.mic1.ops().collect(),
+            Format::Mic2 => self.mic2.ops().collect(),
+            Format::Core => self.core.ops().collect(),
+            Format::Mil | Format::MilPrimer => self.mil.ops().collect(),
+        };
+        ops.sort_unstable_by_key(|(word, _)| *word);
+        ops
     }
 
     /// Writes a module.

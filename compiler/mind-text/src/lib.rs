@@ -14,7 +14,9 @@ pub mod mil;
 pub mod number;
 mod quoted;
 mod scan;
+mod source_map;
 mod words;
 
 pub use format::{Format, Formats, LineError, detect, first_error};
 pub use limits::Limits;
+pub use source_map::{Entity, Occurrence, Role, SourceMap};

@@ -305,6 +305,12 @@ impl<'t> Cursor<'t> {
         self.at = at;
     }
 
+    /// The empty span in front of the line that the cursor is on.
+    pub(crate) fn line_start(&self) -> Span {
+        let start = self.text[..self.at].rfind('\n').map_or(0, |end| end + 1);
+        self.span_of(start, start)
+    }
+
     /// The span from `start` to the cursor.
     #[inline]
     pub(crate) fn span(&self, start: usize) -> Span {

@@ -55,7 +55,8 @@ pub use driver::{fold, fold_with, fuse, fuse_with};
 pub use egraph::facts::Facts;
 pub use egraph::payload::AttrValue;
 pub use expr::{
-    Argument, Kind, Param, ValueInfo, Vocabulary, built_in_functions, built_in_predicates,
+    Argument, Kind, Param, ValueInfo, Vocabulary, built_in_functions, built_in_params,
+    built_in_predicates,
 };
 pub use fast_math::FastMath;
 pub use form::{Application, Form, Forms, Hint, Left, LeftAttr, LeftDim, LeftOp, LeftType};
@@ -69,6 +70,7 @@ pub use report::{
     Replacement, Report, RuleIx, RuleStats, RuleStep,
 };
 pub use rule_info::{Direction, Engine, Phase, RuleInfo};
+pub use rules::lex::{Kind as TokenKind, Token, tokens};
 pub use ruleset::{RuleErrors, RuleSet, SourceErrors};
 pub use shipped::{RuleUse, SHIPPED, ShippedOps, shipped_names};
 

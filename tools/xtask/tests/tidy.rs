@@ -23,7 +23,8 @@ fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
                 .unwrap_or_default()
                 .to_string_lossy()
                 .into_owned();
-            if path.is_dir() && !name.starts_with('.') && name != "target" && name != "corpus" {
+            let made = ["target", "corpus", "node_modules"].contains(&name.as_str());
+            if path.is_dir() && !name.starts_with('.') && !made {
                 pending.push(path);
             } else if path.extension().is_some_and(|own| own == extension) {
                 found.push(path);

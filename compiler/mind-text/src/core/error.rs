@@ -215,22 +215,9 @@ impl SyntaxError {
             UnknownOp { name, .. } if ["outputs", "yield", "args"].contains(&name.as_str()) => {
                 format!("a colon follows it, as in `{name}: %0`")
             }
-            UnknownOp {
-                nearest: Some(name),
-                ..
-            }
-            | UnknownBinOp {
-                nearest: Some(name),
-                ..
-            }
-            | UnknownDType {
-                nearest: Some(name),
-                ..
-            }
-            | UnknownKey {
-                nearest: Some(name),
-                ..
-            } => format!("did you mean `{name}`?"),
+            UnknownKey {
+                nearest: Some(_), ..
+            } => return None,
             UnknownKey { keys, .. } if keys.is_empty() => "it has no attributes".into(),
             UnknownKey { keys, .. } => format!("it has {keys}"),
             SurplusArgument { found, .. } if found.starts_with(|c: char| c.is_ascii_digit()) => {
@@ -307,8 +294,22 @@ impl SyntaxError {
     pub(super) fn diagnostic(&self, span: Span) -> Diagnostic {
         let mut diagnostic = Diagnostic::error(span, self.to_string());
         diagnostic.code = self.code();
-        diagnostic.help = self.help();
         diagnostic.context = self.context();
-        diagnostic
+        match (self.help(), self.nearest()) {
+            (Some(help), _) => diagnostic.help(help),
+            (None, Some(word)) => diagnostic.did_you_mean(word),
+            (None, None) => diagnostic,
+        }
+    }
+
+    /// The word that was meant, of a word that is not known.
+    fn nearest(&self) -> Option<&'static str> {
+        match self {
+            SyntaxError::UnknownOp { nearest, .. }
+            | SyntaxError::UnknownBinOp { nearest, .. }
+            | SyntaxError::UnknownDType { nearest, .. }
+            | SyntaxError::UnknownKey { nearest, .. } => *nearest,
+            _ => None,
+        }
     }
 }

@@ -44,9 +44,10 @@ mod table;
 
 use mind_diag::Diagnostics;
 use mind_ir::graph::Graph;
-use mind_ir::opdef::Registry;
+use mind_ir::opdef::{OpDef, Registry};
 
 use crate::limits::Limits;
+use crate::source_map::SourceMap;
 use table::OpTable;
 
 /// The Core text of the ops of a registry.
@@ -71,7 +72,27 @@ impl Syntax {
     /// Errors: every line that is not as it should be, in text order. A line that only reads what a
     /// rejected line defines adds none.
     pub fn parse(&self, text: &str, base: u32, limits: &Limits) -> Result<Graph, Diagnostics> {
-        parse::parse(&self.table, text, base, limits)
+        parse::parse(&self.table, text, base, limits, None)
+    }
+
+    /// The words that name ops, with what each names, in no order.
+    pub fn ops(&self) -> impl Iterator<Item = (&'static str, &'static OpDef)> + '_ {
+        self.table.ops()
+    }
+
+    /// Reads a module as [`parse`](Syntax::parse) does, and fills `map` with the names of the text.
+    ///
+    /// Errors: the same; `map` then holds the names that could be read.
+    pub fn parse_mapped(
+        &self,
+        text: &str,
+        base: u32,
+        limits: &Limits,
+        map: &mut SourceMap,
+    ) -> Result<Graph, Diagnostics> {
+        let parsed = parse::parse(&self.table, text, base, limits, Some(map));
+        map.sort();
+        parsed
     }
 
     /// Prints a module, without a line end behind the last line.

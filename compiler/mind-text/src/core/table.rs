@@ -236,6 +236,11 @@ impl OpTable {
         table
     }
 
+    /// Every op with the name that is printed.
+    pub(super) fn ops(&self) -> impl Iterator<Item = (&'static str, &'static OpDef)> + '_ {
+        self.ops.iter().map(|op| (op.name, op.def))
+    }
+
     /// The op called `name`.
     pub(super) fn named(&self, name: &str) -> Option<&OpSyntax> {
         self.by_name

@@ -13,9 +13,10 @@ mod writer;
 
 use mind_diag::Diagnostics;
 use mind_ir::Graph;
-use mind_ir::opdef::Registry;
+use mind_ir::opdef::{OpDef, Registry};
 
 use crate::limits::Limits;
+use crate::source_map::SourceMap;
 
 const HEADER: &str = "mic@1";
 
@@ -37,7 +38,29 @@ impl Syntax {
     /// Errors: everything that is wrong with the text itself, in the order of its lines; types and
     /// shapes are for the verifier.
     pub fn parse(&self, text: &str, base: u32, limits: &Limits) -> Result<Graph, Diagnostics> {
-        parse::parse(&self.kinds, text, base, limits)
+        parse::parse(&self.kinds, text, base, limits, None)
+    }
+
+    /// The words that name ops, with what each names, in no order.
+    pub fn ops(&self) -> impl Iterator<Item = (&'static str, &'static OpDef)> + '_ {
+        self.kinds
+            .words()
+            .filter_map(|word| Some((word, self.kinds.get(word.as_bytes())?.def)))
+    }
+
+    /// Reads a module as [`parse`](Syntax::parse) does, and fills `map` with the names of the text.
+    ///
+    /// Errors: the same; `map` then holds the names that could be read.
+    pub fn parse_mapped(
+        &self,
+        text: &str,
+        base: u32,
+        limits: &Limits,
+        map: &mut SourceMap,
+    ) -> Result<Graph, Diagnostics> {
+        let parsed = parse::parse(&self.kinds, text, base, limits, Some(map));
+        map.sort();
+        parsed
     }
 
     /// Writes a module with the ids that its values have, and the types that are declared.

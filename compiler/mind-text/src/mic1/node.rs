@@ -13,6 +13,7 @@ use super::writer::{Refusal, Writer, check_target};
 use crate::number::{write_float, write_int};
 use crate::quoted::write_quoted;
 use crate::scan::{Parsed, shown};
+use crate::source_map::{Entity, Role};
 
 /// Reads what stands behind the kind of a node line, and defines the node.
 pub(super) type ReadNode = fn(&mut Reader<'_>, &'static OpDef, Head) -> Parsed<()>;
@@ -147,7 +148,7 @@ fn positional(r: &Reader<'_>, def: &OpDef, slots: &Slots, start: usize) -> Parse
 }
 
 /// Reads `key=`.
-fn keyed(r: &mut Reader<'_>, def: &OpDef, slots: &Slots, start: usize) -> Parsed<usize> {
+fn keyed(r: &mut Reader<'_>, def: &'static OpDef, slots: &Slots, start: usize) -> Parsed<usize> {
     let key = r.cursor.ident();
     if key.is_empty() || !r.cursor.eat(b'=') {
         return Err(Box::new(r.unexpected(start)));
@@ -157,11 +158,14 @@ fn keyed(r: &mut Reader<'_>, def: &OpDef, slots: &Slots, start: usize) -> Parsed
         let keys: Vec<&str> = def.attrs.iter().filter_map(|attr| attr.key).collect();
         let error = Diagnostic::error(span, format!("unknown attribute {}", shown(key)));
         return Err(Box::new(match nearest(key, keys.iter().copied()) {
-            Some(near) => error.help(format!("did you mean `{near}`?")),
+            Some(near) => error.did_you_mean(near),
             None if keys.is_empty() => error.help("it has no attributes"),
             None => error.help(format!("its attributes are: {}", keys.join(", "))),
         }));
     };
+    if let Some(map) = &mut r.map {
+        map.record(span, Entity::Attr(def, Some(index)), Role::Reference);
+    }
     if slots[index].is_some() {
         let message = format!("attribute '{key}' is given twice");
         return Err(Box::new(Diagnostic::error(span, message)));

@@ -21,6 +21,7 @@ use crate::header::{end_of_line, read_header};
 use crate::limits::Limits;
 use crate::quoted::read_quoted;
 use crate::scan::{Cursor, Parsed, shown};
+use crate::source_map::{Entity, Role, SourceMap};
 
 /// Reads a whole text.
 pub(super) fn parse(
@@ -28,6 +29,7 @@ pub(super) fn parse(
     text: &str,
     base: u32,
     limits: &Limits,
+    map: Option<&mut SourceMap>,
 ) -> Result<Graph, Diagnostics> {
     let mut cursor = Cursor::new(text, base, limits).map_err(|error| Diagnostics::from(*error))?;
     read_header(&mut cursor, HEADER).map_err(|error| Diagnostics::from(*error))?;
@@ -35,7 +37,7 @@ pub(super) fn parse(
     let mut graph = Graph::with_capacity((cursor.left() / BYTES_PER_LINE + 1).min(limits.nodes));
     let mut parser = Parser {
         kinds,
-        reader: Reader::new(cursor, limits, &mut graph),
+        reader: Reader::new(cursor, limits, &mut graph, map),
         outputs: SmallVec::new(),
         found: Vec::new(),
     };
@@ -60,7 +62,10 @@ struct Parser<'t> {
 impl Parser<'_> {
     fn lines(&mut self) {
         loop {
-            plain::lines(&mut self.reader, self.kinds);
+            // Plain lines record no names.
+            if self.reader.map.is_none() {
+                plain::lines(&mut self.reader, self.kinds);
+            }
             let cursor = &mut self.reader.cursor;
             if !cursor.next_line() {
                 return;
@@ -115,6 +120,7 @@ impl Parser<'_> {
             id: reader.id("a node such as N3")?,
             start,
         };
+        reader.note(start, Entity::Value(head.id), Role::Definition);
         if let Some(first) = reader.nodes.get(head.id) {
             return Err(Box::new(self.defined_twice(head, first)));
         }
@@ -122,7 +128,10 @@ impl Parser<'_> {
         let kind_at = reader.cursor.at();
         let word = reader.cursor.word();
         let read = match self.kinds.get(word) {
-            Some(kind) => (kind.read)(reader, kind.def, head),
+            Some(kind) => {
+                reader.note(kind_at, Entity::Op(kind.def), Role::Reference);
+                (kind.read)(reader, kind.def, head)
+            }
             None => Err(Box::new(unknown_kind(self.kinds, &reader.cursor, kind_at))),
         };
         if read.is_err() {
@@ -164,6 +173,7 @@ impl Parser<'_> {
         let reader = &mut self.reader;
         let start = reader.cursor.at();
         let id = reader.id("a name such as S0")?;
+        reader.note(start, Entity::Name(id), Role::Definition);
         if reader.strings.get(id).is_some() {
             return Err(Box::new(
                 reader
@@ -184,6 +194,7 @@ impl Parser<'_> {
         let reader = &mut self.reader;
         let start = reader.cursor.at();
         let id = reader.id("a type such as T0")?;
+        reader.note(start, Entity::Type(id), Role::Definition);
         if reader.types.get(id).is_some() {
             return Err(Box::new(
                 reader
@@ -220,6 +231,7 @@ impl Parser<'_> {
             ));
         }
         let id = reader.id("a node such as N3")?;
+        reader.note(at, Entity::Value(id), Role::Reference);
         let span = reader.cursor.span(at);
         end_of_line(&mut reader.cursor)?;
         self.outputs.push((id, span));
@@ -372,6 +384,7 @@ fn spec(r: &mut Reader<'_>) -> Parsed<Ty> {
 fn dtype(r: &mut Reader<'_>) -> Parsed<DType> {
     let start = r.cursor.at();
     let word = r.cursor.item();
+    r.note(start, Entity::DType, Role::Reference);
     DType::parse(word).ok_or_else(|| {
         if word.is_empty() {
             return Box::new(
@@ -385,7 +398,7 @@ fn dtype(r: &mut Reader<'_>) -> Parsed<DType> {
         );
         Box::new(
             match nearest(word, DType::ALL.iter().map(|dtype| dtype.name())) {
-                Some(name) => error.help(format!("did you mean `{name}`?")),
+                Some(name) => error.did_you_mean(name),
                 None => error.help("the dtypes are f16 bf16 f32 f64 i8 to i64, u8 to u64 and bool"),
             },
         )
@@ -417,7 +430,7 @@ fn unknown_kind(kinds: &Kinds, cursor: &Cursor<'_>, at: usize) -> Diagnostic {
     }
     let error = cursor.error_at(at, format!("unknown kind {}", shown(word)));
     match nearest(word, kinds.words()) {
-        Some(kind) => error.help(format!("did you mean `{kind}`?")),
+        Some(kind) => error.did_you_mean(kind),
         None => error,
     }
 }

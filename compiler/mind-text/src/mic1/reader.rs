@@ -12,6 +12,7 @@ use super::ids::{Entry, Ids};
 use crate::header::end_of_line;
 use crate::limits::Limits;
 use crate::scan::{Cursor, Parsed, is_ident, not_ident, shown};
+use crate::source_map::{Entity, Role, SourceMap};
 
 /// The operands of a node.
 pub(super) type Operands = SmallVec<[ValueId; 6]>;
@@ -72,6 +73,8 @@ pub(super) struct Reader<'t> {
     pub(super) undefined: Option<u64>,
     /// Whether a limit was passed, which ends the reading.
     pub(super) stopped: bool,
+    /// Takes the names of the text, where they are asked for.
+    pub(super) map: Option<&'t mut SourceMap>,
 }
 
 /// Where the elements of a constant stand.
@@ -85,7 +88,12 @@ pub(super) enum Data {
 
 impl<'t> Reader<'t> {
     #[inline]
-    pub(super) fn new(cursor: Cursor<'t>, limits: &'t Limits, graph: &'t mut Graph) -> Reader<'t> {
+    pub(super) fn new(
+        cursor: Cursor<'t>,
+        limits: &'t Limits,
+        graph: &'t mut Graph,
+        map: Option<&'t mut SourceMap>,
+    ) -> Reader<'t> {
         Reader {
             cursor,
             limits,
@@ -98,6 +106,14 @@ impl<'t> Reader<'t> {
             poisoned: false,
             undefined: None,
             stopped: false,
+            map,
+        }
+    }
+
+    /// Records what the text from `start` to the cursor stands for.
+    pub(super) fn note(&mut self, start: usize, entity: Entity, role: Role) {
+        if let Some(map) = &mut self.map {
+            map.record(self.cursor.span(start), entity, role);
         }
     }
 
@@ -139,6 +155,7 @@ impl<'t> Reader<'t> {
             }
             let start = self.cursor.at();
             let id = self.id("a node such as N3")?;
+            self.note(start, Entity::Value(id), Role::Reference);
             count += 1;
             match self.nodes.get(id) {
                 Some(Entry::Defined(index)) => operands.push(ValueId::new(index)),
@@ -174,6 +191,7 @@ impl<'t> Reader<'t> {
             return Err(Box::new(self.unexpected(start)));
         }
         let id = self.id("a type such as T0")?;
+        self.note(start, Entity::Type(id), Role::Reference);
         end_of_line(&mut self.cursor)?;
         Ok(match self.types.get(id) {
             Some(Entry::Defined(index)) => Declared::Known(Ty::new(index)),
@@ -199,7 +217,12 @@ impl<'t> Reader<'t> {
         let word = self.cursor.item();
         match word {
             "?" => Ok(Dim::Dynamic),
-            word if is_ident(word) => Ok(Dim::Symbol(self.intern(word, start)?)),
+            word if is_ident(word) => {
+                let symbol = self.intern(word, start)?;
+                let entity = Entity::Symbol(symbol.index() as u32);
+                self.note(start, entity, Role::Reference);
+                Ok(Dim::Symbol(symbol))
+            }
             "" => {
                 let message = "expected a dimension: an integer, a symbol or '?'";
                 Err(Box::new(self.cursor.error_at(start, message)))
@@ -365,6 +388,9 @@ impl<'t> Reader<'t> {
             self.graph.declare(value, ty);
         }
         self.nodes.set(id, Entry::Defined(value.index()));
+        if let Some(map) = &mut self.map {
+            map.bind(id, value);
+        }
         op
     }
 }

@@ -16,6 +16,7 @@ use super::writer::{Refusal, Writer};
 use crate::number::{NumberError, element_form, read_element, write_element, write_float};
 use crate::quoted::read_quoted;
 use crate::scan::{Parsed, shown};
+use crate::source_map::{Entity, Role};
 
 /// The functions and words of one op that differ from the rule.
 pub(super) struct Special {
@@ -107,6 +108,7 @@ fn read_input(r: &mut Reader<'_>, def: &'static OpDef, head: Head, param: bool) 
         }
         b'S' => {
             let id = r.id("a name such as S0")?;
+            r.note(start, Entity::Name(id), Role::Reference);
             match r.strings.get(id) {
                 Some(Entry::Defined(index)) => (Sym::new(index), None),
                 Some(Entry::Failed) => {

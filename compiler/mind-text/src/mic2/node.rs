@@ -53,7 +53,7 @@ pub(super) fn read(r: &mut Reader<'_>, def: &'static OpDef, start: usize) -> Par
 ///
 /// Errors: E2007 too few inputs; too few or too many parameters; E4001 an input not defined yet.
 pub(super) fn split<'i>(
-    r: &Reader<'_>,
+    r: &mut Reader<'_>,
     def: &'static OpDef,
     ints: &'i Ints,
     start: usize,
@@ -66,6 +66,7 @@ pub(super) fn split<'i>(
             .max(def.operands.len() + 1),
         None => def.operands.len(),
     };
+    r.note_inputs(&ints[..arity.min(ints.len())], start);
     if ints.len() < arity + def.variadic.map_or(0, |_| def.attrs.len()) {
         let found = ints.len() - def.variadic.map_or(0, |_| ints.len().min(def.attrs.len()));
         return Err(Box::new(wrong_arity(r, def, found, start)));

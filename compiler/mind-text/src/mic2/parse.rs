@@ -14,6 +14,7 @@ use super::reader::{InputOp, Reader};
 use crate::header::{end_of_line, read_header};
 use crate::limits::Limits;
 use crate::scan::{Cursor, Parsed, shown};
+use crate::source_map::{Entity, Role, SourceMap};
 
 /// Reads a whole text.
 pub(super) fn parse(
@@ -21,6 +22,7 @@ pub(super) fn parse(
     text: &str,
     base: u32,
     limits: &Limits,
+    map: Option<&mut SourceMap>,
 ) -> Result<Graph, Diagnostics> {
     let mut cursor = Cursor::new(text, base, limits).map_err(|error| Diagnostics::from(*error))?;
     read_header(&mut cursor, HEADER).map_err(|error| Diagnostics::from(*error))?;
@@ -28,7 +30,7 @@ pub(super) fn parse(
     let mut graph = Graph::with_capacity((cursor.left() / BYTES_PER_LINE + 1).min(limits.nodes));
     let mut parser = Parser {
         opcodes,
-        reader: Reader::new(cursor, limits, &mut graph),
+        reader: Reader::new(cursor, limits, &mut graph, map),
         types_broken: false,
         done: false,
         found: Diagnostics::new(),
@@ -54,7 +56,8 @@ struct Parser<'t> {
 impl Parser<'_> {
     fn lines(&mut self) {
         loop {
-            if !self.done {
+            // Plain lines record no names.
+            if !self.done && self.reader.map.is_none() {
                 plain::lines(&mut self.reader, self.opcodes);
             }
             let reader = &mut self.reader;
@@ -133,6 +136,7 @@ impl Parser<'_> {
         let start = reader.cursor.at();
         let name = reader.ident("a symbol")?;
         let sym = reader.declare(name, start)?;
+        reader.note(start, Entity::Symbol(sym.index() as u32), Role::Definition);
         reader.graph.preamble.symbols.push(sym);
         end_of_line(&mut reader.cursor)
     }
@@ -151,12 +155,14 @@ impl Parser<'_> {
                 error.help("types are numbered from 0 in the order of their lines"),
             ));
         }
+        reader.note(start, Entity::Type(expected), Role::Definition);
         reader.cursor.blanks();
         let at = reader.cursor.at();
         reader.cursor.word();
         let Some(dtype) = DType::parse(reader.cursor.since(at)) else {
             return Err(Box::new(unknown_dtype(&reader.cursor, at)));
         };
+        reader.note(at, Entity::DType, Role::Reference);
         let mut shape = Shape::new();
         reader.dims(true, &mut shape)?;
         let ty = reader.graph.intern_type(TypeView {
@@ -171,9 +177,15 @@ impl Parser<'_> {
     fn input_line(&mut self, op: InputOp, param: bool, start: usize) -> Parsed<()> {
         let reader = &mut self.reader;
         reader.cursor.bump();
+        reader.note(start, Entity::Op(op.def), Role::Reference);
         reader.cursor.blanks();
         let name_at = reader.cursor.at();
         let name = reader.ident("a name")?;
+        reader.note(
+            name_at,
+            Entity::Value(reader.values as u64),
+            Role::Definition,
+        );
         reader.cursor.blanks();
         let at = reader.cursor.at();
         let declared = self.type_reference(at)?;
@@ -197,12 +209,13 @@ impl Parser<'_> {
         } else {
             None
         };
-        let types = &self.reader.graph.preamble.types;
         let Some(index) = index.filter(|_| cursor.at_delimiter()) else {
             let found = cursor.found_at(at);
             let error = cursor.error_at(at, format!("expected a type such as T0, found {found}"));
             return Err(Box::new(error.code(Code(4004)).help("as in `a x T0`")));
         };
+        self.reader.note(at, Entity::Type(index), Role::Reference);
+        let (cursor, types) = (&self.reader.cursor, &self.reader.graph.preamble.types);
         match types.get(usize::try_from(index).unwrap_or(usize::MAX)) {
             Some(&ty) => Ok(Some((index as u32, ty))),
             None if self.types_broken => Ok(None),
@@ -222,7 +235,14 @@ impl Parser<'_> {
     fn node_line(&mut self, start: usize) -> Parsed<()> {
         let word = self.reader.cursor.word();
         match self.opcodes.get(word) {
-            Some(opcode) => (opcode.read)(&mut self.reader, opcode.def, start),
+            Some(opcode) => {
+                let number = self.reader.values as u64;
+                self.reader
+                    .note(start, Entity::Value(number), Role::Implicit);
+                self.reader
+                    .note(start, Entity::Op(opcode.def), Role::Reference);
+                (opcode.read)(&mut self.reader, opcode.def, start)
+            }
             None => Err(Box::new(unknown_opcode(
                 self.opcodes,
                 &self.reader.cursor,
@@ -239,6 +259,7 @@ impl Parser<'_> {
         reader.cursor.blanks();
         let at = reader.cursor.at();
         let id = reader.int("a value id")?;
+        reader.note(at, Entity::Value(id as u64), Role::Reference);
         end_of_line(&mut reader.cursor)?;
         if id < 0 || id as usize >= reader.values {
             let message = format!("output {id} is not defined ({})", reader.values_so_far());
@@ -270,7 +291,7 @@ fn unknown_opcode(opcodes: &Opcodes, cursor: &Cursor<'_>, start: usize) -> Diagn
     let word = cursor.word_at(start);
     let error = cursor.error_at(start, format!("unknown opcode {}", cursor.found_at(start)));
     match nearest(word, opcodes.words()) {
-        Some(opcode) => error.help(format!("did you mean `{opcode}`?")),
+        Some(opcode) => error.did_you_mean(opcode),
         None => error.help("a line starts with S, T, a, p, O or an opcode"),
     }
 }
@@ -283,7 +304,7 @@ fn unknown_dtype(cursor: &Cursor<'_>, at: usize) -> Diagnostic {
     }
     let error = cursor.error_at(at, format!("unknown dtype {}", shown(word)));
     match nearest(word, DType::ALL.iter().map(|dtype| dtype.name())) {
-        Some(name) => error.help(format!("did you mean `{name}`?")),
+        Some(name) => error.did_you_mean(name),
         None => error.help("the dtypes are f16 bf16 f32 f64 i8 to i64, u8 to u64 and bool"),
     }
 }

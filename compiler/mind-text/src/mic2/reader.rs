@@ -1,6 +1,6 @@
 //! What has been read of a mic@2 text, and the pieces its lines are made of.
 
-use mind_diag::{Code, Diagnostic, Span};
+use mind_diag::{Code, Diagnostic, Fix, Span};
 use mind_ir::attr::Attr;
 use mind_ir::graph::{Graph, NewOp};
 use mind_ir::opdef::OpDef;
@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use crate::limits::Limits;
 use crate::scan::{Cursor, Parsed, shown};
+use crate::source_map::{Entity, Role, SourceMap};
 
 /// The integers of a node line.
 pub(super) type Ints = SmallVec<[i64; 8]>;
@@ -38,6 +39,8 @@ pub(super) struct Reader<'t> {
     pub(super) broken: bool,
     /// Whether a limit was passed, which ends the reading.
     pub(super) stopped: bool,
+    /// Takes the names of the text, where they are asked for.
+    pub(super) map: Option<&'t mut SourceMap>,
     /// By symbol: whether an `S` line declared it.
     declared: SmallVec<[bool; 32]>,
     /// By type: the position of the first `T` line that declares it.
@@ -46,7 +49,12 @@ pub(super) struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     #[inline]
-    pub(super) fn new(cursor: Cursor<'t>, limits: &'t Limits, graph: &'t mut Graph) -> Reader<'t> {
+    pub(super) fn new(
+        cursor: Cursor<'t>,
+        limits: &'t Limits,
+        graph: &'t mut Graph,
+        map: Option<&'t mut SourceMap>,
+    ) -> Reader<'t> {
         graph.preamble.positional = true;
         Reader {
             cursor,
@@ -55,8 +63,30 @@ impl<'t> Reader<'t> {
             values: 0,
             broken: false,
             stopped: false,
+            map,
             declared: SmallVec::new(),
             first_of: SmallVec::new(),
+        }
+    }
+
+    /// Records what the text from `start` to the cursor stands for.
+    pub(super) fn note(&mut self, start: usize, entity: Entity, role: Role) {
+        if let Some(map) = &mut self.map {
+            map.record(self.cursor.span(start), entity, role);
+        }
+    }
+
+    /// Records the inputs of the node line at `start`, which are the words behind its first.
+    pub(super) fn note_inputs(&mut self, ids: &[i64], start: usize) {
+        let Some(map) = &mut self.map else { return };
+        let mut at = start + self.cursor.word_at(start).len();
+        for &id in ids {
+            let rest = self.cursor.slice(at, self.cursor.at().max(at));
+            at += rest.len() - rest.trim_start_matches([' ', '\t']).len();
+            let end = at + self.cursor.word_at(at).len();
+            let span = self.cursor.span_of(at, end);
+            map.record(span, Entity::Value(id as u64), Role::Reference);
+            at = end;
         }
     }
 
@@ -214,16 +244,19 @@ impl<'t> Reader<'t> {
                 .get(sym.index())
                 .is_some_and(|&declared| declared)
         {
+            self.note(start, Entity::Symbol(sym.index() as u32), Role::Reference);
             return Ok(sym);
         }
         self.declare(word, start)?;
         let error = self
             .cursor
             .error_at(start, format!("symbol {} is not declared", shown(word)));
-        Err(Box::new(error.help(format!(
-            "add `S {}` above",
-            shown(word).trim_matches('\'')
-        ))))
+        let line = format!("S {}", shown(word).trim_matches('\''));
+        let fix = Fix {
+            span: self.cursor.line_start(),
+            text: format!("{line}\n"),
+        };
+        Err(Box::new(error.help(format!("add `{line}` above")).fix(fix)))
     }
 
     /// The symbol for the `name` at `start`.
@@ -315,6 +348,9 @@ impl<'t> Reader<'t> {
     ) {
         if self.broken {
             return;
+        }
+        if let Some(map) = &mut self.map {
+            map.bind(self.values as u64, ValueId::new(self.values));
         }
         self.graph.append(NewOp {
             def,

@@ -26,9 +26,10 @@ mod types;
 
 use mind_diag::Diagnostics;
 use mind_ir::graph::Graph;
-use mind_ir::opdef::Registry;
+use mind_ir::opdef::{OpDef, Registry};
 
 use crate::limits::Limits;
+use crate::source_map::SourceMap;
 pub use spelling::Spelling;
 use table::Table;
 
@@ -58,7 +59,28 @@ impl Syntax {
         limits: &Limits,
         spelling: Spelling,
     ) -> Result<Graph, Diagnostics> {
-        parse::parse(&self.table, text, base, limits, spelling)
+        parse::parse(&self.table, text, base, limits, spelling, None)
+    }
+
+    /// The words that name ops, with what each names, in no order.
+    pub fn ops(&self) -> impl Iterator<Item = (&'static str, &'static OpDef)> + '_ {
+        self.table.ops()
+    }
+
+    /// Reads a program as [`parse`](Syntax::parse) does, and fills `map` with the names of the text.
+    ///
+    /// Errors: the same; `map` then holds the names of the statements that could be read.
+    pub fn parse_mapped(
+        &self,
+        text: &str,
+        base: u32,
+        limits: &Limits,
+        spelling: Spelling,
+        map: &mut SourceMap,
+    ) -> Result<Graph, Diagnostics> {
+        let parsed = parse::parse(&self.table, text, base, limits, spelling, Some(map));
+        map.sort();
+        parsed
     }
 
     /// Writes a program as compilers lay it out; the last byte is its closing brace.

@@ -59,6 +59,15 @@ impl Table {
             .is_some_and(|own| std::ptr::eq(own, def))
     }
 
+    /// Every op with its name, constants included.
+    pub(super) fn ops(&self) -> impl Iterator<Item = (&'static str, &'static OpDef)> + '_ {
+        let constant = self.parts.map(|parts| ("const", parts.constant));
+        self.by_name
+            .iter()
+            .map(|(name, def)| (*name, *def))
+            .chain(constant)
+    }
+
     /// The ops' names.
     pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.by_name.keys().copied()

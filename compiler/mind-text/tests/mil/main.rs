@@ -7,7 +7,7 @@ use mind_diag::Diagnostics;
 use mind_ir::Graph;
 use mind_ir::opdef::Registry;
 use mind_ir::verify::{VerifyConfig, verify};
-use mind_text::{Format, Formats, Limits};
+use mind_text::{Entity, Format, Formats, Limits, SourceMap};
 
 static FORMATS: LazyLock<Formats> = LazyLock::new(|| {
     Formats::new(&Registry::with([
@@ -171,4 +171,38 @@ fn errors_name_line_and_column_all_of_them() {
     let text = text.replace("int32(1)", "int32(1.5)");
     let found = read(&text, Format::Mil).err().expect("errors");
     assert!(found.error_count() >= 2, "{found:?}");
+}
+
+#[test]
+fn names_are_recorded_where_they_stand() {
+    let text = "program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [1, 4]> x) {\n\
+        tensor<fp16, [1, 4]> y = relu(x = x)[name = string(\"y\")];\n\
+        tensor<fp16, [1, 4]> z = nothing(;\n} -> (y);\n}";
+    let mut map = SourceMap::new();
+    let read = FORMATS.parse_mapped(Format::Mil, text, 0, &Limits::default(), &mut map);
+    assert!(read.is_err());
+    let shown = map.occurrences().iter().map(|found| {
+        let word = &text[found.span.start as usize..found.span.end as usize];
+        let entity = match found.entity {
+            Entity::Op(def) => def.name.to_owned(),
+            Entity::Attr(..) => "argument".to_owned(),
+            Entity::Value(number) => format!("value {}", &text[number as usize..][..1]),
+            other => format!("{other:?}"),
+        };
+        format!("{word} {:?} {entity}", found.role)
+    });
+    let expected = [
+        "main Definition Function",
+        "fp16 Reference DType",
+        "x Definition value x",
+        "fp16 Reference DType",
+        "y Definition value y",
+        "relu Reference mil.relu",
+        "x Reference argument",
+        "x Reference value x",
+        "string Reference DType",
+        "fp16 Reference DType",
+        "y Reference value y",
+    ];
+    assert_eq!(shown.collect::<Vec<_>>(), expected);
 }

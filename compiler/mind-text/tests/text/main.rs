@@ -7,6 +7,7 @@ mod errors_mic2;
 mod forms;
 mod generated;
 mod hostile;
+mod names;
 mod published;
 
 use std::sync::LazyLock;

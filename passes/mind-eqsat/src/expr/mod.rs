@@ -22,4 +22,4 @@ pub(crate) use predicates::PREDICATES;
 pub(crate) use scope::Scope;
 pub use scope::{Argument, ValueInfo};
 pub(crate) use show::{Shown, attr_text, constant_text};
-pub use vocabulary::{Vocabulary, built_in_functions, built_in_predicates};
+pub use vocabulary::{Vocabulary, built_in_functions, built_in_params, built_in_predicates};

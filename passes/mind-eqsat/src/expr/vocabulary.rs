@@ -39,6 +39,15 @@ pub fn built_in_predicates() -> impl Iterator<Item = &'static str> {
     PREDICATES.iter().map(|own| own.name)
 }
 
+/// How the built-in function or predicate called `name` is called: what each argument is.
+pub fn built_in_params(name: &str) -> Option<&'static [Param]> {
+    let function = FUNCTIONS.iter().find(|own| own.name == name);
+    let predicate = || PREDICATES.iter().find(|own| own.name == name);
+    function
+        .map(|own| own.params)
+        .or_else(|| predicate().map(|own| own.params))
+}
+
 pub(crate) type FunctionEval =
     dyn for<'a> Fn(&[Argument<'a>]) -> Option<Argument<'a>> + Send + Sync;
 pub(crate) type PredicateEval = dyn Fn(&[Argument<'_>]) -> Option<bool> + Send + Sync;

@@ -4,7 +4,7 @@ use mind_diag::{Diagnostic, Diagnostics, Span};
 
 /// What a token is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// A word: letters, digits, `_`, and `.` or `-` between them.
     Word,
     /// `?x`, without its mark.
@@ -27,11 +27,18 @@ pub(crate) enum Kind {
 
 /// A token and its place.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Token<'s> {
-    pub(crate) kind: Kind,
+pub struct Token<'s> {
+    /// What it is.
+    pub kind: Kind,
     /// The text without a mark.
-    pub(crate) text: &'s str,
-    pub(crate) span: Span,
+    pub text: &'s str,
+    /// Where it stands, its mark included.
+    pub span: Span,
+}
+
+/// The tokens of a rule file, for tools that show it; what is no token is left out.
+pub fn tokens(text: &str) -> Vec<Token<'_>> {
+    lex(text, &mut Diagnostics::new())
 }
 
 /// The tokens of `text`, the last one being the end; what is no token is reported and left out.

@@ -7,7 +7,7 @@ mod cursor;
 mod expand;
 mod expression;
 mod header;
-mod lex;
+pub(crate) mod lex;
 pub(crate) mod names;
 pub(crate) mod ops;
 mod parse;

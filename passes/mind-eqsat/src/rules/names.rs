@@ -60,7 +60,7 @@ fn unbound(mark: &str, name: Name<'_>, known: &[&str]) -> Diagnostic {
     let message = format!("`{mark}{}` is not bound by the left side", name.text);
     let error = Diagnostic::error(name.span, message);
     match nearest(name.text, known.iter().copied()) {
-        Some(near) => error.help(format!("did you mean `{mark}{near}`?")),
+        Some(near) => error.did_you_mean(&format!("{mark}{near}")),
         None if known.is_empty() => error,
         None => {
             let known: Vec<String> = known.iter().map(|name| format!("`{mark}{name}`")).collect();
@@ -161,7 +161,7 @@ pub(super) fn unknown<'a>(
 ) -> Diagnostic {
     let error = Diagnostic::error(name.span, format!("unknown {what} `{}`", name.text));
     match nearest(name.text, known) {
-        Some(near) => error.help(format!("did you mean `{near}`?")),
+        Some(near) => error.did_you_mean(near),
         None => error,
     }
 }

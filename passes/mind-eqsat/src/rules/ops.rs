@@ -35,7 +35,7 @@ impl Ops<'_> {
             let error = Diagnostic::error(name.span, format!("unknown op `{text}`"));
             let names = self.registry.ops().map(|def| def.name);
             found.push(match nearest(text, names) {
-                Some(near) => error.help(format!("did you mean `{near}`?")),
+                Some(near) => error.did_you_mean(near),
                 None if text == "op" => {
                     error.help("`op` needs a clause such as `for op in core.add`")
                 }

@@ -54,6 +54,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-opt", &["mind-driver", "mind-host"]),
     ("mind-run", &["mind-model", "mind-host"]),
     ("mind-fmt", &["mind-driver", "mind-host"]),
+    ("mind-lsp", &["mind-driver"]),
     ("mind-reduce", &["mind-driver", "mind-host"]),
     ("mind-translate", &["mind-model", "mind-host"]),
     ("mind-bench", &["mind-model"]),
@@ -66,6 +67,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
 /// What only one crate may know.
 const SOLE_USERS: &[(&str, &str)] = &[
     ("tokenizers", "mind-model"),
+    ("lsp-server", "mind-lsp"),
+    ("lsp-types", "mind-lsp"),
     ("bumpalo", "mind-ir"),
     ("egg", "mind-eqsat"),
     ("prost", "mind-mlpackage"),

@@ -11,6 +11,7 @@ use super::value::{Lists, Written};
 use crate::core::cursor::excerpt;
 use crate::core::error::{Fault, Parsed, SyntaxError};
 use crate::core::table::{Form, Key, OpSyntax};
+use crate::source_map::{Entity, Role};
 
 /// What is written for the attributes of one op. Reused from op to op.
 #[derive(Default)]
@@ -54,6 +55,8 @@ impl Attributes {
             let Some(at) = op.key(name) else {
                 return Err(unknown_key(op, name, src.suggest).at(start, src.cursor.at()));
             };
+            let attribute = Entity::Attr(op.def, Some(op.keys[at].row));
+            src.note(start, attribute, Role::Reference);
             if !src.cursor.eat(b'=') && !src.cursor.eat(b':') {
                 return Err(src.cursor.unexpected("`=` or `:`"));
             }

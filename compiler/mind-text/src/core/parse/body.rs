@@ -8,6 +8,7 @@ use mind_ir::{BlockId, OpId, Ty};
 use super::Parser;
 use crate::core::error::{Fault, MAX_NESTING, Parsed, SyntaxError};
 use crate::core::labels::{Entry, Label, State};
+use crate::source_map::Role;
 
 /// A body being read.
 pub(super) struct Body {
@@ -144,7 +145,7 @@ impl Parser<'_> {
         let mut types: Vec<Option<Ty>> = Vec::new();
         self.header.results.clear();
         while !self.src.cursor.at_line_end() {
-            let (id, at) = self.src.cursor.label()?;
+            let (id, at) = self.src.label(Role::Definition)?;
             self.header.results.push(Label { id, at });
             types.push(if self.src.cursor.eat(b':') {
                 Some(self.src.ty()?)
@@ -169,6 +170,7 @@ impl Parser<'_> {
         let arguments = self.src.graph.add_arguments(block, count);
         for ((value, ty), &label) in arguments.into_iter().zip(types).zip(&self.header.results) {
             self.src.graph.set_label(value, label.id);
+            self.src.bind(label.id, value);
             let entry = Entry {
                 at: label.at as u32,
                 scope,
@@ -222,7 +224,7 @@ impl Parser<'_> {
         self.values.clear();
         let mut index = 0;
         while !self.src.cursor.at_line_end() {
-            let (id, at) = self.src.cursor.label()?;
+            let (id, at) = self.src.label(Role::Reference)?;
             let (label, end) = (Label { id, at }, self.src.cursor.at());
             match self.value(label) {
                 Ok(Some(value)) => self.values.push(value),

@@ -10,6 +10,7 @@ use crate::core::cursor::excerpt;
 use crate::core::error::{Parsed, SyntaxError};
 use crate::core::labels::Label;
 use crate::core::table::{OpSyntax, OpTable};
+use crate::source_map::{Entity, Role};
 
 /// What the line of an instruction says, its attributes aside. Reused from line to line.
 #[derive(Default)]
@@ -69,7 +70,7 @@ impl Header {
 
     fn read_results(&mut self, src: &mut Source<'_>) -> Parsed<()> {
         loop {
-            let (id, at) = src.cursor.label()?;
+            let (id, at) = src.label(Role::Definition)?;
             self.results.push(Label { id, at });
             if src.cursor.eat(b'=') {
                 return Ok(());
@@ -103,6 +104,7 @@ impl Header {
             let name = excerpt(name);
             return Err(SyntaxError::UnknownOp { name, nearest }.at(self.name.start, self.name.end));
         };
+        src.note(self.name.start, Entity::Op(op.def), Role::Reference);
         attrs.start(op.keys.len());
         if src.cursor.eat(b'(') {
             self.read_arguments(src, op, attrs)?;
@@ -133,6 +135,7 @@ impl Header {
             let error = SyntaxError::UnknownBinOp { name, nearest };
             return Err(error.at(self.name.start, self.name.end));
         };
+        src.note(self.name.start, Entity::Op(op.def), Role::Reference);
         attrs.start(op.keys.len());
         src.cursor.expect(b',', "`,` and the operands")?;
         self.read_arguments(src, op, attrs)?;
@@ -152,7 +155,7 @@ impl Header {
                 next = attrs.read_argument(src, op, next)?;
                 return Ok(());
             }
-            let (id, at) = src.cursor.label()?;
+            let (id, at) = src.label(Role::Reference)?;
             if next > 0 {
                 return Err(SyntaxError::LateOperand { label: id }.at(at, src.cursor.at()));
             }

@@ -176,6 +176,7 @@ impl Parser<'_> {
         for (at, value) in self.src.graph.results(op).into_iter().enumerate() {
             let label = self.header.results[at];
             self.src.graph.set_label(value, label.id);
+            self.src.bind(label.id, value);
             let entry = Entry {
                 at: label.at as u32,
                 scope,

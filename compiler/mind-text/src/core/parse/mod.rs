@@ -19,6 +19,7 @@ use super::error::{Parsed, SyntaxError};
 use super::labels::Labels;
 use super::table::OpTable;
 use crate::limits::Limits;
+use crate::source_map::SourceMap;
 use attrs::Attributes;
 use body::{Body, Stage};
 use header::Header;
@@ -31,6 +32,7 @@ pub(super) fn parse(
     text: &str,
     base: u32,
     limits: &Limits,
+    map: Option<&mut SourceMap>,
 ) -> Result<Graph, Diagnostics> {
     let limit = limits.bytes.min(u64::from(u32::MAX - base));
     if text.len() as u64 > limit {
@@ -52,6 +54,8 @@ pub(super) fn parse(
             graph,
             limits,
             suggest: true,
+            base,
+            map,
         },
         header: Header::default(),
         attrs: Attributes::default(),

@@ -1,14 +1,16 @@
 //! The text being read and the graph that takes its names and types.
 
+use mind_diag::Span;
 use mind_ir::graph::Graph;
 use mind_ir::opdef::nearest;
 use mind_ir::types::{DType, Dim, Shape, TypeView};
-use mind_ir::{Sym, Ty};
+use mind_ir::{Sym, Ty, ValueId};
 
 use crate::core::cursor::{Cursor, excerpt};
 use crate::core::error::{Fault, Parsed, SyntaxError};
 use crate::limits::Limits;
 use crate::number::parse_int;
+use crate::source_map::{Entity, Role, SourceMap};
 
 /// The text being read and the graph that takes its names and types.
 pub(super) struct Source<'t> {
@@ -17,9 +19,36 @@ pub(super) struct Source<'t> {
     pub(super) limits: &'t Limits,
     /// Whether errors still look for the name that was meant.
     pub(super) suggest: bool,
+    /// What is added to every offset.
+    pub(super) base: u32,
+    /// Takes the names of the text, where they are asked for.
+    pub(super) map: Option<&'t mut SourceMap>,
 }
 
 impl Source<'_> {
+    /// Records what the text from `start` to the cursor stands for.
+    pub(super) fn note(&mut self, start: usize, entity: Entity, role: Role) {
+        if let Some(map) = &mut self.map {
+            let end = self.cursor.at() as u32;
+            let span = Span::new(self.base + start as u32, self.base + end);
+            map.record(span, entity, role);
+        }
+    }
+
+    /// Records which value an id stands for.
+    pub(super) fn bind(&mut self, id: u64, value: ValueId) {
+        if let Some(map) = &mut self.map {
+            map.bind(id, value);
+        }
+    }
+
+    /// Reads the id that is next, as `%5`, and gives it with its offset.
+    pub(super) fn label(&mut self, role: Role) -> Parsed<(u64, usize)> {
+        let (id, at) = self.cursor.label()?;
+        self.note(at, Entity::Value(id), role);
+        Ok((id, at))
+    }
+
     /// Reads what stands between an opening bracket, already taken, and `close`: any number of items
     /// with commas between them, one more allowed behind the last.
     pub(super) fn list(
@@ -98,7 +127,10 @@ impl Source<'_> {
             _ => match self.cursor.word()? {
                 Some(name) => {
                     let start = self.cursor.at() - name.len();
-                    Ok(Dim::Symbol(self.intern(name, start)?))
+                    let symbol = self.intern(name, start)?;
+                    let entity = Entity::Symbol(symbol.index() as u32);
+                    self.note(start, entity, Role::Reference);
+                    Ok(Dim::Symbol(symbol))
                 }
                 None => Err(self
                     .cursor
@@ -112,6 +144,8 @@ impl Source<'_> {
         let Some(name) = self.cursor.word()? else {
             return Err(self.cursor.unexpected("a dtype such as `f32`"));
         };
+        let start = self.cursor.at() - name.len();
+        self.note(start, Entity::DType, Role::Reference);
         DType::parse(name).ok_or_else(|| {
             let end = self.cursor.at();
             let nearest = nearest(name, DType::ALL.iter().map(|dtype| dtype.name()));

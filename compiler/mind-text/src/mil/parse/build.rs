@@ -1,6 +1,6 @@
 //! From syntax to a graph.
 
-use mind_diag::{Code, Diagnostic, Diagnostics, Span};
+use mind_diag::{Code, Diagnostic, Diagnostics, Fix, Span};
 use mind_ir::attr::{Attr, Literal};
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
@@ -15,9 +15,16 @@ use crate::mil::syntax::{Arg, Block, Function, Name, Program, Statement, Typed, 
 use crate::mil::table::{Parts, Table, takes_attributes};
 use crate::mil::types::{Type, text};
 use crate::scan::Parsed;
+use crate::source_map::{Entity, Role, SourceMap};
 
 /// The graph of a program: its function `main`, or its first, is the module itself.
-pub(super) fn build(table: &Table, program: &Program<'_>) -> Result<Graph, Diagnostics> {
+///
+/// `map` takes the names of the program, where they are asked for.
+pub(super) fn build(
+    table: &Table,
+    program: &Program<'_>,
+    map: Option<&mut SourceMap>,
+) -> Result<Graph, Diagnostics> {
     let Some(parts) = table.parts else {
         let message = "the mil dialect is not registered";
         return Err(Diagnostic::error(program.span, message).into());
@@ -33,6 +40,7 @@ pub(super) fn build(table: &Table, program: &Program<'_>) -> Result<Graph, Diagn
         scope: FxHashMap::default(),
         shadowed: Vec::new(),
         found: Diagnostics::new(),
+        map,
     };
     builder.program(program);
     match builder.found.has_errors() {
@@ -50,9 +58,16 @@ struct Builder<'b> {
     /// Names in the order of their definition.
     shadowed: Vec<&'b str>,
     found: Diagnostics,
+    map: Option<&'b mut SourceMap>,
 }
 
 impl<'b> Builder<'b> {
+    fn note(&mut self, span: Span, entity: Entity, role: Role) {
+        if let Some(map) = &mut self.map {
+            map.record(span, entity, role);
+        }
+    }
+
     fn program(&mut self, program: &'b Program<'b>) {
         let mut functions: Vec<&Function<'b>> = program.functions.iter().collect();
         let main = functions
@@ -69,6 +84,7 @@ impl<'b> Builder<'b> {
         let attrs = words.map(|word| Attr::Str(self.graph.intern(word)));
         let body = self.graph.body();
         self.insert(body, self.parts.program, &[], &attrs, 0, program.span);
+        self.note(main.name.span, Entity::Function, Role::Definition);
         let mut given = vec![main.name];
         for function in functions {
             if let Some(first) = given.iter().find(|name| name.text == function.name.text) {
@@ -76,6 +92,7 @@ impl<'b> Builder<'b> {
                 self.found.push(error);
             }
             given.push(function.name);
+            self.note(function.name.span, Entity::Function, Role::Definition);
             self.function(function);
         }
         for (ty, name) in &main.block.params {
@@ -161,7 +178,7 @@ impl<'b> Builder<'b> {
     }
 
     fn output(&mut self, name: Name<'_>) -> Option<ValueId> {
-        let known = self.scope.get(name.text).map(|(value, _)| *value);
+        let known = self.read(name);
         if known.is_none() {
             let message = format!("output `{}` is not defined", name.text);
             let error = Diagnostic::error(name.span, message).code(Code(4003));
@@ -184,16 +201,25 @@ impl<'b> Builder<'b> {
                 );
                 let value = self.graph.result(op);
                 self.graph.declare(value, ty);
-                self.scope.entry(name.text).or_insert_with(|| {
+                if !self.scope.contains_key(name.text) {
+                    self.note_definition(*name, value);
+                    self.scope.insert(name.text, (value, name.span));
                     self.shadowed.push(name.text);
-                    (value, name.span)
-                });
+                }
             }
         }
     }
 
     fn blank_input(&self) -> [Attr<'static>; 2] {
         [Attr::Str(mind_ir::Sym::new(0)), Attr::Bool(false)]
+    }
+
+    /// The value in reach that `name` stands for.
+    fn read(&mut self, name: Name<'_>) -> Option<ValueId> {
+        let &(value, defined) = self.scope.get(name.text)?;
+        let entity = Entity::Value(defined.start.into());
+        self.note(name.span, entity, Role::Reference);
+        Some(value)
     }
 
     fn define(&mut self, name: Name<'b>, value: ValueId) {
@@ -205,9 +231,18 @@ impl<'b> Builder<'b> {
         match self.scope.get(name.text) {
             Some(&(_, first)) => self.found.push(twice(name, first)),
             None => {
+                self.note_definition(name, value);
                 self.scope.insert(name.text, (value, name.span));
                 self.shadowed.push(name.text);
             }
+        }
+    }
+
+    fn note_definition(&mut self, name: Name<'_>, value: ValueId) {
+        if let Some(map) = &mut self.map {
+            let number = u64::from(name.span.start);
+            map.record(name.span, Entity::Value(number), Role::Definition);
+            map.bind(number, value);
         }
     }
 
@@ -225,6 +260,10 @@ impl<'b> Builder<'b> {
             return self.constant(block, statement);
         }
         let def = self.op(statement)?;
+        self.note(statement.op.span, Entity::Op(def), Role::Reference);
+        for (name, _) in &statement.args {
+            self.note(name.span, Entity::Attr(def, None), Role::Reference);
+        }
         let (mut operands, mut args) = (Vec::new(), String::new());
         let mut label = "";
         let (attributes, op) = (&statement.attributes, statement.op.text);
@@ -315,7 +354,11 @@ impl<'b> Builder<'b> {
         let Some(def) = self.table.get(op) else {
             let mut error = Diagnostic::error(span, format!("there is no op `{op}`"));
             if let Some(near) = nearest(op, self.table.names()) {
-                error = error.help(format!("there is `{near}`"));
+                let fix = Fix {
+                    span,
+                    text: near.to_owned(),
+                };
+                error = error.help(format!("there is `{near}`")).fix(fix);
             }
             return Err(Box::new(error));
         };
@@ -348,8 +391,8 @@ impl<'b> Builder<'b> {
         operands: &mut Vec<ValueId>,
     ) -> Parsed<()> {
         match arg {
-            Arg::Name(name) => match self.scope.get(name.text) {
-                Some((value, _)) => operands.push(*value),
+            Arg::Name(name) => match self.read(*name) {
+                Some(value) => operands.push(value),
                 None => {
                     let message = format!("`{}` is used before its definition", name.text);
                     let error = Diagnostic::error(name.span, message).code(Code(4001));
@@ -378,6 +421,7 @@ impl<'b> Builder<'b> {
                 .find(|(own, _)| own.text == name)
         };
         let span = statement.op.span;
+        self.note(span, Entity::Op(self.parts.constant), Role::Reference);
         let ([(ty, name)], Some((_, value))) = (&statement.results[..], find("val")) else {
             let message = "a constant has one result and an attribute `val`";
             return Err(Box::new(Diagnostic::error(span, message).code(Code(4104))));

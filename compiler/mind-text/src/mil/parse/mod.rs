@@ -14,6 +14,7 @@ use super::lex::Lexer;
 use super::spelling::Spelling;
 use super::table::Table;
 use crate::limits::Limits;
+use crate::source_map::SourceMap;
 use reader::Reader;
 
 /// Reads a program.
@@ -23,15 +24,22 @@ pub(super) fn parse(
     base: u32,
     limits: &Limits,
     spelling: Spelling,
+    map: Option<&mut SourceMap>,
 ) -> Result<Graph, Diagnostics> {
     let lexer = Lexer::new(text, base, limits).map_err(|error| Diagnostics::from(*error))?;
-    let mut reader = Reader::new(lexer, limits, spelling);
+    let mut reader = Reader::new(lexer, limits, spelling, map);
     let program = program::program(&mut reader);
-    let mut found = reader.finish();
-    if let (Some(program), false) = (program, found.has_errors()) {
-        match build::build(table, &program) {
-            Ok(graph) => return Ok(graph),
-            Err(errors) => found.append(errors),
+    let (mut found, map) = reader.finish();
+    let broken = found.has_errors();
+    // The names of a broken program are of use, what is missing in it no error of its own.
+    if let Some(program) = program
+        && !program.functions.is_empty()
+        && (!broken || map.is_some())
+    {
+        match build::build(table, &program, map) {
+            Ok(graph) if !broken => return Ok(graph),
+            Err(errors) if !broken => found.append(errors),
+            _ => {}
         }
     }
     found.sort_by_place();

@@ -7,6 +7,7 @@ use crate::mil::lex::{ARROW, Kind, Lexer, Token};
 use crate::mil::spelling::Spelling;
 use crate::mil::syntax::Name;
 use crate::scan::Parsed;
+use crate::source_map::{Entity, Role, SourceMap};
 
 /// How deep blocks, lists and types may nest.
 pub(super) const MAX_NESTING: usize = 32;
@@ -19,25 +20,40 @@ pub(super) struct Reader<'t> {
     /// Statements so far.
     pub(super) statements: usize,
     found: Diagnostics,
+    /// Takes the names of the text, where they are asked for.
+    map: Option<&'t mut SourceMap>,
 }
 
 impl<'t> Reader<'t> {
-    pub(super) fn new(lexer: Lexer<'t>, limits: &Limits, spelling: Spelling) -> Reader<'t> {
+    pub(super) fn new(
+        lexer: Lexer<'t>,
+        limits: &Limits,
+        spelling: Spelling,
+        map: Option<&'t mut SourceMap>,
+    ) -> Reader<'t> {
         Reader {
             lexer,
             spelling,
             limits: *limits,
             statements: 0,
             found: Diagnostics::new(),
+            map,
         }
     }
 
-    /// Everything that was found.
-    pub(super) fn finish(mut self) -> Diagnostics {
+    /// Everything that was found, and the map of names.
+    pub(super) fn finish(mut self) -> (Diagnostics, Option<&'t mut SourceMap>) {
         std::mem::take(&mut self.lexer.found)
             .into_iter()
             .for_each(|error| self.found.push(error));
-        self.found
+        (self.found, self.map)
+    }
+
+    /// Records that a word is a dtype.
+    pub(super) fn note_dtype(&mut self, name: Name<'_>) {
+        if let Some(map) = &mut self.map {
+            map.record(name.span, Entity::DType, Role::Reference);
+        }
     }
 
     pub(super) fn report(&mut self, error: Diagnostic) {

@@ -36,10 +36,13 @@ pub(super) fn ty(reader: &mut Reader<'_>) -> Parsed<Type> {
             Element::parse(word),
             FOREIGN.iter().find(|own| **own == word),
         ) {
-            (Some(element), _) => Ok(Type::Tensor {
-                element,
-                shape: Shape::new(),
-            }),
+            (Some(element), _) => {
+                reader.note_dtype(name);
+                Ok(Type::Tensor {
+                    element,
+                    shape: Shape::new(),
+                })
+            }
             (None, Some(foreign)) => {
                 skip_angles(reader)?;
                 Ok(Type::Foreign(foreign))
@@ -72,6 +75,7 @@ fn tensor(reader: &mut Reader<'_>) -> Parsed<Type> {
         let message = format!("`{}` is no element type", name.text);
         return Err(Box::new(Diagnostic::error(name.span, message)));
     };
+    reader.note_dtype(name);
     reader.mark(b',')?;
     let shape = dims(reader)?;
     reader.mark(b'>')?;

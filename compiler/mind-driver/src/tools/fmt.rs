@@ -1,15 +1,13 @@
 //! `mind-fmt`: modules in the canonical form of their format.
 
-mod comments;
-
 use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use mind_diag::{Diagnostics, SourceFile};
-use mind_text::{Format, detect};
+use mind_text::detect;
 
 use super::cli::{self, DONE, DiagnosticFormat, REJECTED};
 use super::diff;
+use crate::canonical::{Comments, canonical};
 use crate::host::Host;
 use crate::load::{LoadOptions, Loaded, load_module};
 use crate::session::Session;
@@ -78,12 +76,11 @@ fn one(path: &str, matches: &ArgMatches, session: &Session, host: &mut dyn Host)
         cli::print_error(host, &format!("error: {}: {why}\n", file.name()));
         return Err(REJECTED);
     }
-    let printed = session.formats.print(format, &graph);
-    let printed = printed.map_err(|found| {
-        cli::report(host, &found, &file, form);
-        REJECTED
-    })?;
-    let text = with_comments(&file, format, printed, matches.get_flag("drop-comments"));
+    let comments = match matches.get_flag("drop-comments") {
+        true => Comments::Drop,
+        false => Comments::Keep,
+    };
+    let text = canonical(&session.formats, format, file.text(), &graph, comments);
     let text = text.map_err(|found| {
         cli::report(host, &found, &file, form);
         REJECTED
@@ -109,25 +106,4 @@ fn one(path: &str, matches: &ArgMatches, session: &Session, host: &mut dyn Host)
             Err(REJECTED)
         }
     }
-}
-
-/// The canonical text with the comments of the file, and its line end at the end where the format leaves that
-/// open.
-///
-/// Errors: a comment that has no place in the canonical text.
-fn with_comments(
-    file: &SourceFile,
-    format: Format,
-    printed: String,
-    drop: bool,
-) -> Result<String, Diagnostics> {
-    let mut text = match drop {
-        true => printed,
-        false => comments::carry_over(file.text(), &printed, format)?,
-    };
-    let ends = file.text().ends_with('\n');
-    if format != Format::Mic2 && ends && !text.ends_with('\n') {
-        text.push('\n');
-    }
-    Ok(text)
 }

@@ -1,0 +1,38 @@
+//! Texts in the canonical form of their format.
+
+mod comments;
+
+use mind_diag::Diagnostics;
+use mind_ir::Graph;
+use mind_text::{Format, Formats};
+
+/// What becomes of comments, which no canonical form has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Comments {
+    /// They stay with the statements they stand at.
+    Keep,
+    /// They go.
+    Drop,
+}
+
+/// The canonical form of `source`, which reads as `g`, with its line end at the end where the format leaves
+/// that open.
+///
+/// Errors: an op that the format cannot say; a comment to keep that has no place in the canonical form.
+pub fn canonical(
+    formats: &Formats,
+    format: Format,
+    source: &str,
+    g: &Graph,
+    comments: Comments,
+) -> Result<String, Diagnostics> {
+    let printed = formats.print(format, g)?;
+    let mut text = match comments {
+        Comments::Drop => printed,
+        Comments::Keep => comments::carry_over(source, &printed, format)?,
+    };
+    if format != Format::Mic2 && source.ends_with('\n') && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    Ok(text)
+}

@@ -1,0 +1,89 @@
+//! What is known of a text.
+
+use mind_diag::{Diagnostics, SourceFile};
+use mind_driver::session::Session;
+use mind_ir::Graph;
+use mind_ir::verify::{VerifyConfig, verify};
+use mind_mil::check::{Interface, check};
+use mind_text::{Format, Limits, SourceMap};
+
+use crate::language::Language;
+use crate::names::Names;
+use crate::rules;
+
+/// What is known of one text.
+pub(crate) struct Analysis {
+    /// The language it is written in.
+    pub(crate) language: Language,
+    /// Everything that is wrong with it.
+    pub(crate) diagnostics: Diagnostics,
+    /// Its names; on lines with errors those in front of the error.
+    pub(crate) names: Names,
+    /// The module; none for rules, and for a text with syntax errors.
+    pub(crate) module: Option<Module>,
+    /// Whether the text itself is without error, whatever is wrong with what it says.
+    pub(crate) reads: bool,
+}
+
+/// A module that was read. Its values have types as far as the verifier found them.
+pub(crate) struct Module {
+    pub(crate) graph: Graph,
+    pub(crate) map: SourceMap,
+}
+
+impl Analysis {
+    /// What is known of `text`.
+    pub(crate) fn of(session: &Session, hint: Language, text: &str) -> Analysis {
+        let language = hint.of_text(text);
+        match language {
+            Language::Module(format) => module(session, language, format, text),
+            Language::Rules => rule_file(session, language, text),
+        }
+    }
+}
+
+fn module(session: &Session, language: Language, format: Format, text: &str) -> Analysis {
+    let mut map = SourceMap::new();
+    let limits = Limits::default();
+    let read = session
+        .formats
+        .parse_mapped(format, text, 0, &limits, &mut map);
+    let names = Names::of_map(&map);
+    let mut graph = match read {
+        Ok(graph) => graph,
+        Err(diagnostics) => {
+            return Analysis {
+                language,
+                diagnostics,
+                names,
+                module: None,
+                reads: false,
+            };
+        }
+    };
+    let mut diagnostics = verify(&mut graph, &VerifyConfig::default());
+    let is_mil = matches!(format, Format::Mil | Format::MilPrimer);
+    if is_mil && !diagnostics.has_errors() {
+        diagnostics.append(check(&graph, Interface::Any));
+    }
+    diagnostics.sort_by_place();
+    Analysis {
+        language,
+        diagnostics,
+        names,
+        module: Some(Module { graph, map }),
+        reads: true,
+    }
+}
+
+fn rule_file(session: &Session, language: Language, text: &str) -> Analysis {
+    let file = SourceFile::new("rules", text);
+    let diagnostics = rules::diagnostics(&session.registry, &file);
+    Analysis {
+        language,
+        reads: !diagnostics.has_errors(),
+        diagnostics,
+        names: rules::names(&session.registry, text),
+        module: None,
+    }
+}

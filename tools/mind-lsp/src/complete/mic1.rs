@@ -1,0 +1,74 @@
+//! Completion in mic@1.
+
+use lsp_types::CompletionItem;
+
+use super::{Choices, Cursor, dtypes, keys, keyword};
+use crate::names::Kind;
+
+/// What may stand at the cursor.
+pub(super) fn choices(cursor: &Cursor<'_>) -> Choices {
+    let (words, partial) = cursor.words();
+    let starts = |word: &str, letter: char| word.starts_with(letter);
+    let items = match words.as_slice() {
+        [] => heads(cursor),
+        ["O"] => cursor.declared(Kind::Value),
+        [head, ..] if starts(head, 'T') => return ty(cursor),
+        [head] if starts(head, 'N') => cursor.ops(),
+        [head, kind, ..] if starts(head, 'N') => node(cursor, kind),
+        _ => Vec::new(),
+    };
+    Choices {
+        replaced: cursor.replaced(partial),
+        items,
+    }
+}
+
+/// The beginnings of lines, each with the next id that is free.
+fn heads(cursor: &Cursor<'_>) -> Vec<CompletionItem> {
+    let next = |kind: Kind| {
+        let symbols = cursor
+            .view
+            .names()
+            .all()
+            .iter()
+            .filter_map(|found| found.symbol());
+        let numbers = symbols.filter(|own| own.kind == kind).map(|own| own.number);
+        numbers.max().map_or(0, |last| last.saturating_add(1))
+    };
+    let heads = [("N", Kind::Value), ("T", Kind::Type), ("S", Kind::Text)];
+    let heads = heads.map(|(letter, kind)| format!("{letter}{}", next(kind)));
+    let heads = heads.iter().map(|head| keyword(head));
+    heads.chain([keyword("O")]).collect()
+}
+
+/// Behind the kind of a node: operands, keys of attributes, the type.
+fn node(cursor: &Cursor<'_>, kind: &str) -> Vec<CompletionItem> {
+    let mut ops = cursor.view.session.formats.mic1.ops();
+    let Some((_, def)) = ops.find(|(word, _)| *word == kind) else {
+        return Vec::new();
+    };
+    let mut items = Vec::new();
+    if def.variadic.is_some() || !def.operands.is_empty() {
+        items.extend(cursor.declared(Kind::Value));
+    }
+    if def.name == "core.input" {
+        items.extend(cursor.declared(Kind::Text));
+    }
+    items.extend(keys(def, "=", |at| def.attrs[at].key));
+    items.extend(cursor.declared(Kind::Type));
+    items
+}
+
+/// `f32` or `[f32;B,128]`.
+fn ty(cursor: &Cursor<'_>) -> Choices {
+    let partial = cursor.partial(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '?'));
+    let in_dims = cursor.before.contains(';');
+    Choices {
+        replaced: cursor.replaced(partial),
+        items: if in_dims {
+            cursor.dimensions()
+        } else {
+            dtypes()
+        },
+    }
+}

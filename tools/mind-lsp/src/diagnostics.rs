@@ -1,0 +1,78 @@
+//! What is wrong with a document, as the editor shows it.
+
+use lsp_types::{
+    Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Uri,
+};
+use mind_diag::{Severity, Span};
+
+use crate::view::View;
+
+/// Everything that is wrong with a document.
+pub(crate) fn all(view: View<'_>, uri: &Uri) -> Vec<Diagnostic> {
+    let found = &view.analysis.diagnostics;
+    let mut shown: Vec<Diagnostic> = found.iter().map(|each| one(view, each, uri)).collect();
+    if found.dropped() > 0 {
+        let message = format!("{} more are not shown", found.dropped());
+        let mut rest = bare(view, Span::FILE, message);
+        rest.severity = Some(DiagnosticSeverity::INFORMATION);
+        shown.push(rest);
+    }
+    shown
+}
+
+/// A finding with its notes, its help and the other places that matter as related information.
+pub(crate) fn one(view: View<'_>, found: &mind_diag::Diagnostic, uri: &Uri) -> Diagnostic {
+    let message = match &found.label {
+        Some(label) => format!("{}: {label}", found.message),
+        None => found.message.clone(),
+    };
+    let mut shown = bare(view, found.span, message);
+    shown.severity = Some(match found.severity {
+        Severity::Error => DiagnosticSeverity::ERROR,
+        Severity::Warning => DiagnosticSeverity::WARNING,
+        Severity::Note => DiagnosticSeverity::INFORMATION,
+        Severity::Remark => DiagnosticSeverity::HINT,
+    });
+    shown.code = found
+        .code
+        .map(|code| NumberOrString::String(code.to_string()));
+    let here = shown.range;
+    let related = |range, message| DiagnosticRelatedInformation {
+        location: Location::new(uri.clone(), range),
+        message,
+    };
+    let elsewhere = found.related.iter();
+    let elsewhere = elsewhere.map(|(span, message)| related(range(view, *span), message.clone()));
+    let notes = found.notes.iter().map(|note| format!("note: {note}"));
+    let help = found.help.iter().map(|help| format!("help: {help}"));
+    let said = notes.chain(help).map(|message| related(here, message));
+    let all: Vec<DiagnosticRelatedInformation> = elsewhere.chain(said).collect();
+    shown.related_information = (!all.is_empty()).then_some(all);
+    shown
+}
+
+fn bare(view: View<'_>, span: Span, message: String) -> Diagnostic {
+    Diagnostic {
+        range: range(view, span),
+        source: Some("mind".to_owned()),
+        message,
+        ..Diagnostic::default()
+    }
+}
+
+/// The place of a span: the first line for the file as a whole, one character where nothing stands.
+pub(crate) fn range(view: View<'_>, span: Span) -> lsp_types::Range {
+    let (text, lines) = (view.text(), &view.document.lines);
+    if span.is_file() {
+        return view.range(lines.line_range(text, 0));
+    }
+    let (start, end) = (span.start as usize, span.end as usize);
+    match start < end {
+        true => view.range(start..end),
+        false => {
+            let letter = text.get(start..).and_then(|rest| rest.chars().next());
+            let width = letter.filter(|letter| !letter.is_control());
+            view.range(start..start + width.map_or(0, char::len_utf8))
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What stands at a place, in words.
+
+use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
+use mind_ir::attr::{Attr, Padding};
+use mind_ir::opdef::{AttrDef, OpDef};
+
+use crate::names::{Found, Kind, Symbol, Thing};
+use crate::rules;
+use crate::view::View;
+
+/// The type of the value at `offset`, the documentation of the op, or whatever else is known there.
+pub(crate) fn hover(view: View<'_>, offset: usize) -> Option<Hover> {
+    let at: Vec<&Found> = view.names().at(offset).collect();
+    let first = at.first()?;
+    // An opcode of mic@2 is an op and the place of its value.
+    let here = at.iter().filter(|found| found.range == first.range);
+    let parts: Vec<String> = here.filter_map(|found| describe(view, found)).collect();
+    if parts.is_empty() {
+        return None;
+    }
+    let contents = MarkupContent {
+        kind: MarkupKind::Markdown,
+        value: parts.join("\n\n---\n\n"),
+    };
+    Some(Hover {
+        contents: HoverContents::Markup(contents),
+        range: Some(view.range(first.range.clone())),
+    })
+}
+
+fn describe(view: View<'_>, found: &Found) -> Option<String> {
+    match found.thing {
+        Thing::Symbol(symbol) => describe_symbol(view, symbol),
+        Thing::Op(def) => Some(op(def)),
+        Thing::Attr(def, Some(at)) => Some(attribute(def, &def.attrs[at])),
+        Thing::Attr(def, None) => {
+            let name = view.word(&found.range);
+            Some(format!("argument `{name}` of `{}`", def.short_name()))
+        }
+        Thing::DType => Some(format!("dtype `{}`", view.word(&found.range))),
+        Thing::Call(name) => rules::call(name),
+        Thing::Keyword => None,
+    }
+}
+
+fn describe_symbol(view: View<'_>, symbol: Symbol) -> Option<String> {
+    let declared = view.names().declaration(symbol)?;
+    let name = view.spelling(declared, symbol);
+    let line = || {
+        let line = view.document.lines.line(declared.range.start);
+        let line = view.document.lines.line_range(view.text(), line);
+        let text = view.word(&line);
+        let code = text.split(view.analysis.language.comment()).next();
+        code.unwrap_or(text).trim().to_owned()
+    };
+    Some(match symbol.kind {
+        Kind::Value => match view.value_type(symbol) {
+            Some(ty) if ty.stale => format!(
+                "```mind\n{name}: {}\n```\nas of the last text without errors",
+                ty.text
+            ),
+            Some(ty) => format!("```mind\n{name}: {}\n```", ty.text),
+            None => format!("value `{name}`"),
+        },
+        Kind::Type | Kind::Text => format!("```mind\n{}\n```", line()),
+        Kind::Dimension => {
+            let count = view.names().of(symbol).filter(|found| !found.declares());
+            format!("dimension `{name}`, used {} times", count.count())
+        }
+        Kind::Function => format!("function `{name}`"),
+        Kind::Rule => rules::summary(view.text(), declared.range.start)?,
+        Kind::Binding => format!("`{name}`, bound by the rule"),
+    })
+}
+
+/// How an op is written and what it means: the table entry's own text.
+pub(crate) fn op(def: &OpDef) -> String {
+    let operands = def.operands.iter().map(|operand| operand.name.to_owned());
+    let many = def.variadic.iter();
+    let many = many.map(|operand| format!("{}...", operand.name));
+    let operands: Vec<String> = operands.chain(many).collect();
+    let attrs: Vec<String> = def.attrs.iter().map(shown).collect();
+    let attrs = match attrs.is_empty() {
+        true => String::new(),
+        false => format!(" {{{}}}", attrs.join(", ")),
+    };
+    let lines: Vec<&str> = def.doc.lines().map(str::trim).collect();
+    let doc = lines.join("\n");
+    // Each section of the documentation is a paragraph of its own.
+    let sections = ["Shapes:", "Order:", "Errors:", "Source:"];
+    let doc = sections.iter().fold(doc, |doc, section| {
+        doc.replace(&format!("\n{section}"), &format!("\n\n**{section}**"))
+    });
+    let name = def.name;
+    format!(
+        "```mind\n{name}({}){attrs}\n```\n{}",
+        operands.join(", "),
+        doc.trim()
+    )
+}
+
+fn attribute(def: &OpDef, attr: &AttrDef) -> String {
+    format!(
+        "```mind\n{}\n```\nattribute of `{}`: {}",
+        shown(attr),
+        def.name,
+        attr.kind.name()
+    )
+}
+
+/// An attribute with its default.
+fn shown(attr: &AttrDef) -> String {
+    let default = match attr.default {
+        Some(Attr::Int(value)) => value.to_string(),
+        Some(Attr::Bool(value)) => value.to_string(),
+        Some(Attr::Float(bits)) => f64::from_bits(bits).to_string(),
+        Some(Attr::Ints(list)) => format!("{list:?}"),
+        Some(Attr::Padding(Padding::Valid)) => "valid".to_owned(),
+        Some(Attr::Padding(Padding::Same)) => "same".to_owned(),
+        Some(_) => "...".to_owned(),
+        None => return attr.name.to_owned(),
+    };
+    format!("{}={default}", attr.name)
+}

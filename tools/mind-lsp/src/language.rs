@@ -1,0 +1,80 @@
+//! The languages, and telling which one a document is written in.
+
+use mind_text::{Format, detect};
+
+/// A language that the server knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Language {
+    /// A module in a text format.
+    Module(Format),
+    /// A file of rewrite rules.
+    Rules,
+}
+
+/// What editors call the languages, and the endings of their files.
+const NAMES: &[(&str, Language)] = &[
+    ("mind-mic", Language::Module(Format::Mic1)),
+    ("mind-mic2", Language::Module(Format::Mic2)),
+    ("mind-core", Language::Module(Format::Core)),
+    ("mil", Language::Module(Format::Mil)),
+    ("mind-rules", Language::Rules),
+    (".mic", Language::Module(Format::Mic1)),
+    (".mic1", Language::Module(Format::Mic1)),
+    (".mic2", Language::Module(Format::Mic2)),
+    (".core", Language::Module(Format::Core)),
+    (".mil", Language::Module(Format::Mil)),
+    (".rules", Language::Rules),
+];
+
+impl Language {
+    /// The language of a document that the editor says is of language `id`, by that or by the end of its
+    /// name; mic@1 where neither tells.
+    pub(crate) fn of(id: &str, uri: &str) -> Language {
+        let by_id = NAMES.iter().find(|(name, _)| *name == id);
+        let by_end = || {
+            NAMES
+                .iter()
+                .find(|(name, _)| name.starts_with('.') && uri.ends_with(name))
+        };
+        let found = by_id.or_else(by_end);
+        found.map_or(Language::Module(Format::Mic1), |(_, language)| *language)
+    }
+
+    /// The language of `text`: modules are told apart by their first line, as all tools do.
+    pub(crate) fn of_text(self, text: &str) -> Language {
+        match self {
+            Language::Module(_) => detect(text).map_or(self, Language::Module),
+            Language::Rules => self,
+        }
+    }
+
+    /// The format of a module.
+    pub(crate) fn format(self) -> Option<Format> {
+        match self {
+            Language::Module(format) => Some(format),
+            Language::Rules => None,
+        }
+    }
+
+    /// What begins a comment.
+    pub(crate) fn comment(self) -> &'static str {
+        match self {
+            Language::Module(Format::Mil | Format::MilPrimer) => "//",
+            _ => "#",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_of_a_module_decides_over_the_name_of_its_file() {
+        let hint = Language::of("plaintext", "file:///a/b.mic");
+        assert_eq!(hint.of_text("mic@2\n"), Language::Module(Format::Mic2));
+        assert_eq!(hint.of_text("T0 f32"), Language::Module(Format::Mic1));
+        assert_eq!(Language::of("mind-rules", "file:///x"), Language::Rules);
+        assert_eq!(Language::Rules.of_text("mic@1\n"), Language::Rules);
+    }
+}

@@ -1,0 +1,69 @@
+//! A language server for mic@1, mic@2, Core text, MIL and rule files.
+//!
+//! [`run`] speaks the Language Server Protocol over standard input and output; [`serve`] over any
+//! connection. One thread handles messages in order; a document is read again when the next request
+//! needs it, or when no message waits.
+//!
+//! What a feature shows comes from the readers that the compiler itself uses: their diagnostics, the
+//! names they record while reading ([`mind_text::SourceMap`]), and the verified module.
+
+mod actions;
+mod analysis;
+mod capabilities;
+mod complete;
+mod diagnostics;
+mod document;
+mod format;
+mod hover;
+mod inlay;
+mod language;
+mod names;
+mod position;
+mod refusal;
+mod rename;
+mod rules;
+mod server;
+mod symbols;
+mod tokens;
+mod view;
+
+pub use server::serve;
+
+use std::process::ExitCode;
+
+use lsp_server::Connection;
+
+/// What `mind-lsp --help` prints.
+pub const HELP: &str = "\
+A language server for mic@1, mic@2, Core text, MIL and rule files.
+
+Usage: mind-lsp [--stdio]
+
+It speaks the Language Server Protocol over standard input and output, and is started by an editor.
+
+Options:
+      --stdio    the transport, which is the only one
+  -h, --help     print this
+  -V, --version  print the version
+
+Exit status: 0 after shutdown and exit, 1 when the editor leaves without them, 2 usage.";
+
+/// Serves standard input and output until the editor leaves.
+///
+/// The exit code is 1 when it left without asking for shutdown first.
+pub fn run() -> ExitCode {
+    let (connection, threads) = Connection::stdio();
+    let served = serve(&connection);
+    drop(connection);
+    match (served, threads.join()) {
+        (Ok(()), Ok(())) => ExitCode::SUCCESS,
+        (Err(error), _) => {
+            eprintln!("mind-lsp: {error}");
+            ExitCode::FAILURE
+        }
+        (Ok(()), Err(error)) => {
+            eprintln!("mind-lsp: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

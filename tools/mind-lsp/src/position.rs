@@ -1,0 +1,103 @@
+//! Places in a text, as byte offsets and as the protocol's lines and columns.
+
+use std::ops::Range;
+
+use lsp_types::Position;
+
+/// Where the lines of a text begin.
+///
+/// Lines end with `\n`, `\r\n` or `\r`; columns count UTF-16 units from 0.
+#[derive(Debug)]
+pub(crate) struct LineIndex {
+    starts: Vec<usize>,
+}
+
+impl LineIndex {
+    /// The lines of `text`.
+    pub(crate) fn new(text: &str) -> LineIndex {
+        let bytes = text.as_bytes();
+        let ends = bytes.iter().enumerate().filter(|&(at, &byte)| {
+            byte == b'\n' || (byte == b'\r' && bytes.get(at + 1) != Some(&b'\n'))
+        });
+        let starts = std::iter::once(0).chain(ends.map(|(at, _)| at + 1));
+        LineIndex {
+            starts: starts.collect(),
+        }
+    }
+
+    /// The line that holds `offset`, from 0.
+    pub(crate) fn line(&self, offset: usize) -> usize {
+        self.starts.partition_point(|&start| start <= offset) - 1
+    }
+
+    /// The bytes of a line without its end; nothing past the last line.
+    pub(crate) fn line_range(&self, text: &str, line: usize) -> Range<usize> {
+        let Some(&start) = self.starts.get(line) else {
+            return text.len()..text.len();
+        };
+        let end = self.starts.get(line + 1).copied().unwrap_or(text.len());
+        start..start + text[start..end].trim_end_matches(['\n', '\r']).len()
+    }
+
+    /// The offset of `position`: the line's end for a column past it, the text's end for a line past the
+    /// last, the start of a character for a place inside it.
+    pub(crate) fn offset(&self, text: &str, position: Position) -> usize {
+        let range = self.line_range(text, position.line as usize);
+        let mut column = 0;
+        for (at, letter) in text[range.clone()].char_indices() {
+            column += letter.len_utf16();
+            if column > position.character as usize {
+                return range.start + at;
+            }
+        }
+        range.end
+    }
+
+    /// The position of `offset`; that of the text's end for one past it, that of a character's start for
+    /// one inside it.
+    pub(crate) fn position(&self, text: &str, offset: usize) -> Position {
+        let mut offset = offset.min(text.len());
+        while !text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let line = self.line(offset);
+        let before = &text[self.starts[line]..offset];
+        let column: usize = before.chars().map(char::len_utf16).sum();
+        Position::new(line as u32, column as u32)
+    }
+
+    /// The positions of both ends of `range`.
+    pub(crate) fn range(&self, text: &str, range: Range<usize>) -> lsp_types::Range {
+        lsp_types::Range {
+            start: self.position(text, range.start),
+            end: self.position(text, range.end),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_count_utf16_units() {
+        let text = "aé𝄞b\r\nc\rd";
+        let lines = LineIndex::new(text);
+        for (offset, line, column) in [(0, 0, 0), (1, 0, 1), (3, 0, 2), (7, 0, 4), (8, 0, 5)] {
+            let position = Position::new(line, column);
+            assert_eq!(lines.position(text, offset), position);
+            assert_eq!(lines.offset(text, position), offset);
+        }
+        assert_eq!(lines.offset(text, Position::new(0, 3)), 3, "inside a pair");
+        assert_eq!(lines.offset(text, Position::new(0, 99)), 8);
+        assert_eq!(lines.offset(text, Position::new(1, 0)), 10);
+        assert_eq!(lines.offset(text, Position::new(2, 1)), text.len());
+        assert_eq!(lines.offset(text, Position::new(9, 9)), text.len());
+        assert_eq!(
+            lines.position(text, 5),
+            Position::new(0, 2),
+            "inside a letter"
+        );
+        assert_eq!(lines.position(text, 999), Position::new(2, 1));
+    }
+}

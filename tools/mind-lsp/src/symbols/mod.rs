@@ -1,0 +1,49 @@
+//! Where the names of a document are declared and used.
+
+mod outline;
+
+use lsp_types::{DocumentHighlight, DocumentHighlightKind, Location, Uri};
+
+pub(crate) use outline::outline;
+
+use crate::view::View;
+
+/// Where the thing at `offset` is declared.
+pub(crate) fn definition(view: View<'_>, offset: usize, uri: &Uri) -> Option<Location> {
+    let (_, symbol) = view.names().symbol_at(offset)?;
+    let declared = view.names().declaration(symbol)?;
+    let range = view.range(declared.range.clone());
+    Some(Location::new(uri.clone(), range))
+}
+
+/// Where the thing at `offset` is used, and where it is declared if `declaration` asks for that.
+pub(crate) fn references(
+    view: View<'_>,
+    offset: usize,
+    declaration: bool,
+    uri: &Uri,
+) -> Vec<Location> {
+    let Some((_, symbol)) = view.names().symbol_at(offset) else {
+        return Vec::new();
+    };
+    let found = view.names().of(symbol);
+    let found = found.filter(|found| declaration || !found.declares());
+    found
+        .map(|found| Location::new(uri.clone(), view.range(found.range.clone())))
+        .collect()
+}
+
+/// Every place of the thing at `offset`, declarations as writes.
+pub(crate) fn highlights(view: View<'_>, offset: usize) -> Vec<DocumentHighlight> {
+    let Some((_, symbol)) = view.names().symbol_at(offset) else {
+        return Vec::new();
+    };
+    let found = view.names().of(symbol).map(|found| DocumentHighlight {
+        range: view.range(found.range.clone()),
+        kind: Some(match found.declares() {
+            true => DocumentHighlightKind::WRITE,
+            false => DocumentHighlightKind::READ,
+        }),
+    });
+    found.collect()
+}

@@ -1,0 +1,110 @@
+//! What a document declares, as a tree.
+
+use std::ops::Range;
+
+use lsp_types::{DocumentSymbol, SymbolKind};
+
+use crate::names::{Found, Kind, Symbol, Thing};
+use crate::view::View;
+
+/// Everything that a document declares; what a function holds stands below it.
+pub(crate) fn outline(view: View<'_>) -> Vec<DocumentSymbol> {
+    let mut all: Vec<DocumentSymbol> = Vec::new();
+    let names = view.names().all();
+    let declared = names.iter().filter(|found| found.declares());
+    let declared: Vec<(&Found, Symbol)> = declared
+        .filter_map(|found| Some((found, found.symbol()?)))
+        .filter(|(_, symbol)| symbol.kind != Kind::Binding)
+        .filter(|(_, symbol)| {
+            view.analysis.language.format().is_some() || symbol.kind == Kind::Rule
+        })
+        .collect();
+    for (index, (found, symbol)) in declared.iter().enumerate() {
+        let next = || {
+            let later = declared[index + 1..].iter();
+            later.clone().find(|(_, other)| other.kind == symbol.kind)
+        };
+        let range = match symbol.kind {
+            Kind::Function | Kind::Rule => {
+                let end = next().map_or(view.text().len(), |(next, _)| line_start(view, next));
+                line_start(view, found)..end
+            }
+            _ => {
+                let line = view.document.lines.line(found.range.start);
+                let line = view.document.lines.line_range(view.text(), line);
+                line.start..line.end.max(found.range.end)
+            }
+        };
+        let entry = entry(view, found, *symbol, range);
+        let function = all
+            .last_mut()
+            .filter(|last| last.kind == SymbolKind::FUNCTION && symbol.kind == Kind::Value);
+        match function {
+            Some(function) => function.children.get_or_insert_default().push(entry),
+            None => all.push(entry),
+        }
+    }
+    all
+}
+
+fn line_start(view: View<'_>, found: &Found) -> usize {
+    let line = view.document.lines.line(found.range.start);
+    view.document.lines.line_range(view.text(), line).start
+}
+
+fn entry(view: View<'_>, found: &Found, symbol: Symbol, range: Range<usize>) -> DocumentSymbol {
+    let op = || {
+        let same = |other: &&Found| {
+            other.range.start >= range.start
+                && other.range.end <= range.end
+                && matches!(other.thing, Thing::Op(_))
+        };
+        let op = view.names().all().iter().find(same);
+        op.map(|op| view.word(&op.range).to_owned())
+    };
+    let detail = match symbol.kind {
+        Kind::Value => {
+            let ty = view.value_type(symbol).map(|ty| ty.text);
+            Some(
+                [op(), ty]
+                    .into_iter()
+                    .flatten()
+                    .collect::<Vec<_>>()
+                    .join(" : "),
+            )
+        }
+        Kind::Type | Kind::Text => {
+            let rest = view.word(&(found.range.end..range.end));
+            let comment = view.analysis.language.comment();
+            rest.split(comment)
+                .next()
+                .map(|rest| rest.trim().to_owned())
+        }
+        _ => None,
+    };
+    #[expect(
+        deprecated,
+        reason = "the protocol's type has a field without a default"
+    )]
+    DocumentSymbol {
+        name: view.spelling(found, symbol),
+        detail: detail.filter(|detail| !detail.is_empty()),
+        kind: kind(symbol.kind),
+        tags: None,
+        deprecated: None,
+        range: view.range(range),
+        selection_range: view.range(found.range.clone()),
+        children: None,
+    }
+}
+
+fn kind(kind: Kind) -> SymbolKind {
+    match kind {
+        Kind::Value | Kind::Binding => SymbolKind::VARIABLE,
+        Kind::Type => SymbolKind::STRUCT,
+        Kind::Text => SymbolKind::STRING,
+        Kind::Dimension => SymbolKind::TYPE_PARAMETER,
+        Kind::Function => SymbolKind::FUNCTION,
+        Kind::Rule => SymbolKind::EVENT,
+    }
+}

@@ -1,0 +1,172 @@
+//! Semantic tokens: what each word of a document is.
+
+use std::ops::Range;
+
+use lsp_types::{SemanticToken, SemanticTokenModifier, SemanticTokenType, SemanticTokens};
+use mind_text::Role;
+
+use crate::language::Language;
+use crate::names::{Found, Kind, Thing};
+use crate::view::View;
+
+/// The types of tokens, by their number.
+pub(crate) const TYPES: [SemanticTokenType; 10] = [
+    SemanticTokenType::VARIABLE,
+    SemanticTokenType::TYPE,
+    SemanticTokenType::TYPE_PARAMETER,
+    SemanticTokenType::FUNCTION,
+    SemanticTokenType::METHOD,
+    SemanticTokenType::PROPERTY,
+    SemanticTokenType::KEYWORD,
+    SemanticTokenType::NUMBER,
+    SemanticTokenType::STRING,
+    SemanticTokenType::COMMENT,
+];
+
+/// The modifiers of tokens, by their bit.
+pub(crate) const MODIFIERS: [SemanticTokenModifier; 1] = [SemanticTokenModifier::DECLARATION];
+
+const NUMBER: u32 = 7;
+const STRING: u32 = 8;
+const COMMENT: u32 = 9;
+const DECLARES: u32 = 1;
+
+/// A token with its type and modifiers.
+type Token = (Range<usize>, u32, u32);
+
+/// The tokens of a whole document.
+pub(crate) fn all(view: View<'_>) -> SemanticTokens {
+    encode(view, 0..view.text().len())
+}
+
+/// The tokens of a part of a document, lines as a whole.
+pub(crate) fn within(view: View<'_>, range: lsp_types::Range) -> SemanticTokens {
+    let (text, lines) = (view.text(), &view.document.lines);
+    let from = lines.line(lines.offset(text, range.start));
+    let to = lines.line(lines.offset(text, range.end));
+    encode(
+        view,
+        lines.line_range(text, from).start..lines.line_range(text, to).end,
+    )
+}
+
+fn encode(view: View<'_>, range: Range<usize>) -> SemanticTokens {
+    let (text, lines) = (view.text(), &view.document.lines);
+    let (mut line, mut column) = (0, 0);
+    let mut data = Vec::new();
+    for (range, token_type, modifiers) in tokens(view, range) {
+        let start = lines.position(text, range.start);
+        let length = text[range].chars().map(char::len_utf16).sum::<usize>();
+        if start.line != line {
+            column = 0;
+        }
+        data.push(SemanticToken {
+            delta_line: start.line - line,
+            delta_start: start.character - column,
+            length: length as u32,
+            token_type,
+            token_modifiers_bitset: modifiers,
+        });
+        (line, column) = (start.line, start.character);
+    }
+    SemanticTokens {
+        result_id: None,
+        data,
+    }
+}
+
+/// The names of a part of the text, with the numbers, strings and comments between them.
+fn tokens(view: View<'_>, range: Range<usize>) -> Vec<Token> {
+    let mut tokens: Vec<Token> = Vec::new();
+    let mut at = range.start;
+    for found in view.names().all() {
+        // Of two names at one place, as the opcodes of mic@2 have, the first one is shown.
+        if found.range.start < at || found.range.end > range.end || found.range.is_empty() {
+            continue;
+        }
+        plain(view, at..found.range.start, &mut tokens);
+        let modifiers = match found.role {
+            Role::Definition => DECLARES,
+            Role::Implicit | Role::Reference => 0,
+        };
+        at = found.range.end;
+        tokens.push((found.range.clone(), token_type(found), modifiers));
+    }
+    plain(view, at..range.end, &mut tokens);
+    tokens
+}
+
+fn token_type(found: &Found) -> u32 {
+    match found.thing {
+        // What defines a value without naming it is the op.
+        _ if found.role == Role::Implicit => 3,
+        Thing::Symbol(symbol) => match symbol.kind {
+            Kind::Value => 0,
+            Kind::Type => 1,
+            Kind::Dimension | Kind::Binding => 2,
+            Kind::Text => 8,
+            Kind::Function | Kind::Rule => 4,
+        },
+        Thing::Op(_) => 3,
+        Thing::Attr(..) => 5,
+        Thing::DType => 1,
+        Thing::Call(_) => 4,
+        Thing::Keyword => 6,
+    }
+}
+
+/// Numbers, strings and comments in a stretch without names.
+fn plain(view: View<'_>, range: Range<usize>, tokens: &mut Vec<Token>) {
+    let text = &view.text()[range.clone()];
+    let bytes = text.as_bytes();
+    let comment = view.analysis.language.comment();
+    let escapes = matches!(view.analysis.language, Language::Module(_));
+    let mut at = 0;
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        let line = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+        let line = line.unwrap_or(rest.len());
+        let (len, token) = match rest[0] {
+            _ if rest.starts_with(comment.as_bytes()) => (line, Some(COMMENT)),
+            b'"' => (quoted_len(&rest[..line], escapes), Some(STRING)),
+            b'0'..=b'9' => (
+                run(rest, |byte| in_word(byte) || byte == b'.'),
+                Some(NUMBER),
+            ),
+            b'-' | b'+' if rest.get(1).is_some_and(u8::is_ascii_digit) => (
+                1 + run(&rest[1..], |byte| in_word(byte) || byte == b'.'),
+                Some(NUMBER),
+            ),
+            byte if in_word(byte) => (run(rest, in_word), None),
+            _ => (1, None),
+        };
+        if let Some(token) = token {
+            let start = range.start + at;
+            tokens.push((start..start + len, token, 0));
+        }
+        at += len;
+    }
+}
+
+fn in_word(byte: u8) -> bool {
+    // The headers of the mic formats are one word.
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'@')
+}
+
+fn run(bytes: &[u8], goes_on: impl Fn(u8) -> bool) -> usize {
+    let end = bytes.iter().position(|&byte| !goes_on(byte));
+    end.unwrap_or(bytes.len())
+}
+
+/// The length of the string that `line` begins with, up to its closing quote or the line's end.
+fn quoted_len(line: &[u8], escapes: bool) -> usize {
+    let mut at = 1;
+    while at < line.len() {
+        match line[at] {
+            b'"' => return at + 1,
+            b'\\' if escapes => at += 2,
+            _ => at += 1,
+        }
+    }
+    line.len()
+}

@@ -1,0 +1,15 @@
+//! The server, driven over its standard input and output as an editor does.
+
+mod actions;
+mod client;
+mod completion;
+mod diagnostics;
+mod drawn_edits;
+mod formatting;
+mod hover;
+mod inlay;
+mod lifecycle;
+mod navigation;
+mod renaming;
+mod sample;
+mod semantic_tokens;

@@ -1,0 +1,155 @@
+//! Definitions, references, highlights and the outline.
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::sample::{CORE, MIC1, MIC2, MIL, RULES, Sample};
+
+struct Opened {
+    client: Client,
+    sample: Sample,
+}
+
+fn opened(language: &'static str, text: &str) -> Opened {
+    let (mut client, sample) = (Client::start(), Sample::new(language, text));
+    sample.open(&mut client);
+    Opened { client, sample }
+}
+
+impl Opened {
+    fn definition(&mut self, mark: char) -> String {
+        let at = self.sample.at(mark);
+        let found = self.client.request("textDocument/definition", at);
+        match found.is_null() {
+            true => "nothing".to_owned(),
+            false => self.sample.shown(&found["range"]),
+        }
+    }
+
+    fn references(&mut self, mark: char, declaration: bool) -> Vec<String> {
+        let mut params = self.sample.at(mark);
+        params["context"] = json!({ "includeDeclaration": declaration });
+        let found = self.client.request("textDocument/references", params);
+        let found = found.as_array().expect("a list").iter();
+        found
+            .map(|each| self.sample.shown(&each["range"]))
+            .collect()
+    }
+
+    fn outline(&mut self) -> Vec<String> {
+        let document = self.sample.document();
+        let found = self.client.request("textDocument/documentSymbol", document);
+        let mut lines = Vec::new();
+        list(&found, "", &mut lines);
+        lines
+    }
+}
+
+fn list(symbols: &Value, indent: &str, lines: &mut Vec<String>) {
+    for each in symbols.as_array().into_iter().flatten() {
+        let name = each["name"].as_str().expect("a name");
+        let detail = each["detail"]
+            .as_str()
+            .map_or(String::new(), |own| format!(" = {own}"));
+        lines.push(format!("{indent}{name}{detail}"));
+        list(&each["children"], "  ", lines);
+    }
+}
+
+#[test]
+fn definitions_are_found() {
+    let mut mic2 = opened("mind-mic2", MIC2);
+    assert_eq!(mic2.definition('u'), "7:m");
+    assert_eq!(mic2.definition('B'), "2:B");
+    assert_eq!(opened("mind-mic", MIC1).definition('u'), "6:N1");
+    assert_eq!(opened("mind-mic", MIC1).definition('t'), "3:T0");
+    assert_eq!(opened("mind-core", CORE).definition('u'), "2:%1");
+    assert_eq!(opened("mil", MIL).definition('u'), "5:y");
+    assert_eq!(opened("mind-rules", RULES).definition('u'), "5:?x");
+}
+
+#[test]
+fn references_are_found_with_and_without_the_declaration() {
+    let mut mic2 = opened("mind-mic2", MIC2);
+    assert_eq!(mic2.references('m', false), ["8:2"]);
+    assert_eq!(mic2.references('x', true), ["5:X", "7:0"]);
+    assert_eq!(mic2.references('t', true), ["3:T0", "5:T0"]);
+    assert_eq!(
+        opened("mind-mic", MIC1).references('n', true),
+        ["6:N1", "7:N1"]
+    );
+    assert_eq!(opened("mind-core", CORE).references('n', false), ["3:%1"]);
+    assert_eq!(opened("mil", MIL).references('n', true), ["5:y", "6:y"]);
+    let mut rules = opened("mind-rules", RULES);
+    assert_eq!(rules.references('u', true), ["4:?x", "5:?x", "5:?x"]);
+    assert_eq!(rules.references('a', true), ["10:$a", "10:$a"]);
+}
+
+#[test]
+fn names_that_are_equal_in_other_places_are_others() {
+    let text = "program(1.3)\n{\nfunc other<ios18>(tensor<fp16, [1]> x) {\ntensor<fp16, [1]> y = relu(x = «o»x);\n} -> (y);\nfunc main<ios18>(tensor<fp16, [1]> x) {\ntensor<fp16, [1]> y = relu(x = «u»x);\n} -> (y);\n}";
+    let mut mil = opened("mil", text);
+    assert_eq!(mil.references('u', true), ["6:x", "7:x"]);
+    assert_eq!(mil.references('o', true), ["3:x", "4:x"]);
+}
+
+#[test]
+fn highlights_tell_declarations_from_uses() {
+    let mut core = opened("mind-core", CORE);
+    let at = core.sample.at('u');
+    let found = core.client.request("textDocument/documentHighlight", at);
+    let kinds = found
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|each| &each["kind"]);
+    // 3 is a write, 2 a read.
+    assert_eq!(kinds.collect::<Vec<_>>(), [3, 2]);
+}
+
+#[test]
+fn a_broken_text_is_still_navigated() {
+    let mut mic2 = opened("mind-mic2", MIC2);
+    assert_eq!(
+        mic2.client
+            .edit("file:///sample.mind-mic2", 2, [8, 0, 8, 3], "sun")
+            .len(),
+        1
+    );
+    assert_eq!(mic2.definition('u'), "7:m");
+}
+
+#[test]
+fn the_outline_lists_what_is_declared() {
+    assert_eq!(
+        opened("mind-mic2", MIC2).outline(),
+        [
+            "B",
+            "T0 = f32 B 4",
+            "T1 = f32 4 4",
+            "X = a : f32[B, 4]",
+            "w = p : f32[4, 4]",
+            "2 = m : f32[B, 4]",
+            "3 = r : f32[B, 4]",
+            "4 = sum : f32[B]",
+        ]
+    );
+    assert_eq!(
+        opened("mil", MIL).outline(),
+        [
+            "main",
+            "  x = f16[1, 4]",
+            "  y = relu : f16[1, 4]",
+            "  z = add : f16[1, 4]"
+        ]
+    );
+    assert_eq!(opened("mind-rules", RULES).outline(), ["twice", "concat"]);
+    assert_eq!(
+        opened("mind-core", CORE)
+            .outline()
+            .last()
+            .map(String::as_str),
+        Some("%3 = Sum : f32[B]")
+    );
+    assert_eq!(opened("mind-mic", MIC1).outline()[0], "S0 = \"x\"");
+}

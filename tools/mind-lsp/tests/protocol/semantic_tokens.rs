@@ -1,0 +1,145 @@
+//! Semantic tokens.
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::sample::{CORE, MIC1, MIC2, MIL, RULES, Sample};
+
+/// The tokens as `line:word type`, with `=` behind those that declare.
+fn tokens(language: &'static str, text: &str, range: Option<Value>) -> Vec<String> {
+    let mut client = Client::start();
+    let sample = Sample::new(language, text);
+    sample.open_broken(&mut client);
+    let legend = client.capabilities["semanticTokensProvider"]["legend"]["tokenTypes"].clone();
+    let mut params = sample.document();
+    let found = match range {
+        None => client.request("textDocument/semanticTokens/full", params),
+        Some(range) => {
+            params["range"] = range;
+            client.request("textDocument/semanticTokens/range", params)
+        }
+    };
+    let data: Vec<u64> = found["data"]
+        .as_array()
+        .expect("numbers")
+        .iter()
+        .map(|number| number.as_u64().expect("a number"))
+        .collect();
+    let (mut line, mut column) = (0, 0);
+    let decode = |token: &[u64]| {
+        column = if token[0] == 0 {
+            column + token[1]
+        } else {
+            token[1]
+        };
+        line += token[0];
+        let end = column + token[2];
+        let range = json!({
+            "start": { "line": line, "character": column },
+            "end": { "line": line, "character": end },
+        });
+        let mark = if token[4] == 1 { "=" } else { "" };
+        let kind = legend[token[3] as usize].as_str().expect("a type");
+        format!("{} {kind}{mark}", sample.shown(&range))
+    };
+    data.chunks_exact(5).map(decode).collect()
+}
+
+#[track_caller]
+fn has(language: &'static str, text: &str, expected: &[&str]) {
+    let tokens = tokens(language, text, None);
+    for token in expected {
+        assert!(
+            tokens.iter().any(|own| own == token),
+            "{token} in {tokens:#?}"
+        );
+    }
+}
+
+#[test]
+fn every_word_is_told() {
+    has(
+        "mind-mic2",
+        MIC2,
+        &[
+            "2:B typeParameter=",
+            "3:T0 type=",
+            "3:f32 type",
+            "3:4 number",
+            "5:a function",
+            "5:X variable=",
+            "7:m function",
+            "7:0 variable",
+            "9:1 number",
+        ],
+    );
+    has(
+        "mind-mic",
+        MIC1,
+        &[
+            "2:S0 string=",
+            "2:\"x\" string",
+            "6:N1 variable=",
+            "7:matmul function",
+            "9:kd property",
+            "9:1 number",
+        ],
+    );
+    has(
+        "mind-core",
+        CORE,
+        &[
+            "1:%0 variable=",
+            "1:Input function",
+            "1:name property",
+            "3:%1 variable",
+        ],
+    );
+    has(
+        "mil",
+        MIL,
+        &[
+            "4:main method=",
+            "4:fp16 type",
+            "5:y variable=",
+            "5:relu function",
+            "5:\"y\" string",
+            "6:x property",
+            "6:y variable",
+        ],
+    );
+    has(
+        "mind-rules",
+        RULES,
+        &[
+            "1:# Two rules. comment",
+            "2:rule keyword",
+            "2:twice method=",
+            "3:exact keyword",
+            "4:is_float method",
+            "5:core.relu function",
+            "5:?x variable=",
+            "10:axis property",
+            "10:$a typeParameter=",
+        ],
+    );
+}
+
+#[test]
+fn comments_are_told_and_a_part_of_a_text_can_be_asked_for() {
+    let text = "mic@2 # é𝄞\nT0 f32\na X T0 # in\nO 0";
+    assert_eq!(tokens("mind-mic2", text, None)[0], "1:# é𝄞 comment");
+    let range = json!({
+        "start": { "line": 2, "character": 3 },
+        "end": { "line": 2, "character": 4 },
+    });
+    assert_eq!(
+        tokens("mind-mic2", text, Some(range)),
+        [
+            "3:a function",
+            "3:X variable=",
+            "3:T0 type",
+            "3:# in comment"
+        ]
+    );
+}
