@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use mind_ir::graph::Graph;
 
-use super::build;
+use super::build::{self, Formats};
 use super::error::{ProgramError, RunError};
 use super::memory::Block;
 use super::port::Port;
@@ -64,8 +64,20 @@ impl Program {
     ///
     /// Errors: an op without a kernel, places that clash, a kernel that the target cannot run.
     pub fn compile(g: &Graph, options: &Options) -> Result<Program, ProgramError> {
+        Program::compile_with(g, options, &|_| None)
+    }
+
+    /// As [`compile`](Program::compile), of weights that are stored in `formats`. Where panels are shared those
+    /// that are right sides of products are bound as they are stored; [`Port::format`] says which.
+    ///
+    /// Errors: as [`compile`](Program::compile).
+    pub fn compile_with(
+        g: &Graph,
+        options: &Options,
+        formats: Formats<'_>,
+    ) -> Result<Program, ProgramError> {
         mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
-        let unit = build::build(g, &options.target, options.panels, true)?;
+        let unit = build::build(g, &options.target, (options.panels, formats), true)?;
         let isa = options.target.isa;
         let kernels = Kernel::compile_all(unit.functions.iter().map(|(f, _)| f), isa);
         let kernels = kernels.map_err(|source| {

@@ -63,8 +63,9 @@ pub fn c_program(config: &Config, tensors: &Tensors, capacity: usize) -> Result<
     }
     let dtype = |name: &str| tensors.dtype(name);
     let session = Session::default();
-    let part =
-        |graph: Graph, name: &str| c_functions(&session, graph, name).map_err(CError::Compile);
+    let part = |graph: Graph, name: &str| {
+        c_functions(&session, graph, name, &|_| None).map_err(CError::Compile)
+    };
     let project = part(parts::project(config, 1, &dtype)?, "project_1")?;
     let finish = part(parts::finish(config, 1, &dtype)?, "finish_1")?;
     let head = part(parts::head(config, 1, &dtype)?, "head_1")?;

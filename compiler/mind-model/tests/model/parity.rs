@@ -1,18 +1,18 @@
 //! Models of every kind against the reference.
 
-use mind_ir::types::DType;
 use mind_irv2::{Biases, Config, Parameters, Rope, RopeScaling};
 use mind_model::{Session, largest};
+use mind_weights::WeightType;
 
 use crate::random::{Tensors, jit, llama, model, tokens};
 use crate::reference;
 
 /// Compares the logits behind every token; the largest error, in units of the largest logit.
-fn check(name: &str, change: impl FnOnce(&mut Parameters), dtype: DType) {
+fn check(name: &str, change: impl FnOnce(&mut Parameters), stored: WeightType) {
     let mut parameters = llama();
     change(&mut parameters);
     let config = Config::new(parameters).unwrap_or_else(|why| panic!("{name}: {why:?}"));
-    let tensors = Tensors::random(&config, dtype, 11);
+    let tensors = Tensors::random(&config, stored, 11);
     let prompt = tokens(&config, 11);
     let model = model(config, &tensors, jit(1));
     let mut session = Session::new(model, 20).unwrap();
@@ -39,7 +39,7 @@ fn check(name: &str, change: impl FnOnce(&mut Parameters), dtype: DType) {
 
 #[test]
 fn every_kind_of_model_computes_what_its_formulas_say() {
-    let f32 = DType::F32;
+    let f32 = WeightType::F32;
     check("grouped heads", |_| {}, f32);
     check("one head a group", |p| p.num_kv_heads = 6, f32);
     check("one group", |p| p.num_kv_heads = 1, f32);
@@ -108,18 +108,39 @@ fn every_kind_of_rotation_computes_what_its_formulas_say() {
         high_freq_factor: 4.0,
         original_context: 200,
     };
-    check("all of a head", rope(RopeScaling::None, 12), DType::F32);
-    check("part of a head", rope(RopeScaling::None, 4), DType::F32);
+    check(
+        "all of a head",
+        rope(RopeScaling::None, 12),
+        WeightType::F32,
+    );
+    check(
+        "part of a head",
+        rope(RopeScaling::None, 4),
+        WeightType::F32,
+    );
     check(
         "linear",
         rope(RopeScaling::Linear { factor: 3.0 }, 12),
-        DType::F32,
+        WeightType::F32,
     );
-    check("llama3", rope(llama3, 12), DType::F32);
+    check("llama3", rope(llama3, 12), WeightType::F32);
 }
 
 #[test]
 fn narrow_weights_are_widened_and_nothing_else() {
-    check("bf16", |_| {}, DType::BF16);
-    check("f16", |p| p.tie_word_embeddings = true, DType::F16);
+    check("bf16", |_| {}, WeightType::Bf16);
+    check("f16", |p| p.tie_word_embeddings = true, WeightType::F16);
+}
+
+/// Extents that rows of blocks of 256 divide.
+fn wide(p: &mut Parameters) {
+    (p.hidden_size, p.intermediate_size, p.head_dim) = (256, 512, 64);
+    (p.num_attention_heads, p.num_kv_heads) = (4, 2);
+}
+
+#[test]
+fn quantised_weights_stand_for_what_their_formulas_say() {
+    for stored in WeightType::all() {
+        check(&format!("{stored}"), wide, stored);
+    }
 }

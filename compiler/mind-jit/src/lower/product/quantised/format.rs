@@ -106,6 +106,12 @@ impl QuantFormat {
         self.facts().elements
     }
 
+    /// Bytes of whole blocks with so many numbers.
+    pub const fn bytes(self, numbers: usize) -> usize {
+        let facts = self.facts();
+        numbers / facts.elements * facts.bytes
+    }
+
     /// Bytes of a row of `terms` numbers; none where blocks do not divide it.
     pub const fn row_bytes(self, terms: usize) -> Option<usize> {
         let facts = self.facts();
