@@ -4,6 +4,7 @@ mod bits;
 mod c;
 mod document;
 mod errors;
+mod gguf;
 mod parity;
 mod random;
 mod reference;
