@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use mind_driver::host::Contents;
 use mind_irv2::checkpoint::Checkpoint;
 use mind_irv2::graph::parts::names;
 use mind_weights::{Permutation, Role, TensorView, WeightType, decode_blocks};
@@ -94,6 +95,37 @@ impl Weights for CheckpointWeights<'_> {
         let bytes = view.row(index).filter(|_| view.row_elements() == row.len());
         let bytes = bytes.ok_or_else(|| error(name, None, format!("it has no row {index}")))?;
         decode_blocks(view.dtype, bytes, row).map_err(|why| error(name, None, why.to_string()))
+    }
+}
+
+/// Weights of files whose memory is given back once weights are packed.
+pub(crate) struct MappedWeights<'a> {
+    pub(crate) weights: CheckpointWeights<'a>,
+    pub(crate) files: Vec<&'a Contents>,
+}
+
+impl Weights for MappedWeights<'_> {
+    fn stored_as(&self, name: &str, layer: Option<usize>) -> Result<WeightType, WeightError> {
+        self.weights.stored_as(name, layer)
+    }
+
+    fn weight(
+        &self,
+        name: &str,
+        layer: Option<usize>,
+        shape: &[usize],
+    ) -> Result<Stored<'_>, WeightError> {
+        self.weights.weight(name, layer, shape)
+    }
+
+    fn row(&self, name: &str, index: usize, row: &mut [f32]) -> Result<(), WeightError> {
+        self.weights.row(name, index, row)
+    }
+
+    fn release(&self) {
+        for file in &self.files {
+            file.release();
+        }
     }
 }
 

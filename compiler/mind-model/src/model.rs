@@ -14,6 +14,7 @@ use mind_weights::WeightType;
 
 use crate::error::ModelError;
 use crate::part::{Module, Part};
+use crate::sizes;
 use crate::weights::{Weights, declared, quant_format};
 
 /// What runs a model. Both give the same bits.
@@ -100,13 +101,20 @@ impl<'w> Model<'w> {
         &self.config
     }
 
-    /// Bytes that the values of a pass take at most besides weights and cache, of the parts made so far.
-    pub fn workspace_bytes(&self) -> u64 {
+    /// Bytes that the values of passes take besides weights and cache: the memory that programs keep between their
+    /// runs, and the arrays of the largest pass so far. 0 for programs where parts are interpreted.
+    pub fn activation_bytes(&self) -> u64 {
         let modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        modules
-            .values()
-            .map(|module| module.workspace_bytes())
-            .sum()
+        let kept: u64 = modules.values().map(|module| module.kept_bytes()).sum();
+        drop(modules);
+        let attention = self
+            .attention
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let kept_by_attention = attention.values().map(|part| part.kept_bytes());
+        let arrays = attention.keys();
+        let arrays = arrays.map(|&(tokens, seen)| sizes::array_bytes(&self.config, tokens, seen));
+        kept + kept_by_attention.sum::<u64>() + arrays.max().unwrap_or(0)
     }
 
     /// The parts in front of attention for passes of `tokens`, one a layer.
@@ -190,6 +198,7 @@ impl<'w> Model<'w> {
                 });
                 stored.collect()
             })?);
+            self.weights.release();
         }
         let parts = Arc::new(parts);
         made.insert(stage, parts.clone());

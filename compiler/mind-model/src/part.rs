@@ -49,10 +49,10 @@ impl Module {
         params.map(|input| (input.name, shape(&input))).collect()
     }
 
-    /// Bytes that a run takes besides its inputs, weights and outputs; 0 where it is interpreted.
-    pub(crate) fn workspace_bytes(&self) -> u64 {
+    /// Bytes that its program keeps between runs; 0 where it is interpreted.
+    pub(crate) fn kept_bytes(&self) -> u64 {
         let program = self.program.as_ref();
-        program.map_or(0, |program| program.workspace_bytes())
+        program.map_or(0, |program| program.idle_bytes())
     }
 }
 
@@ -97,6 +97,14 @@ impl Part {
         let weights = weights.collect::<Result<Vec<_>, ModelError>>()?;
         let bytes: Vec<&[u8]> = weights.iter().map(|bytes| &**bytes).collect();
         Ok(Part::Code(BoundProgram::new(program.clone(), &bytes)?))
+    }
+
+    /// Bytes that its program keeps between runs; 0 where it is interpreted.
+    pub(crate) fn kept_bytes(&self) -> u64 {
+        match self {
+            Part::Code(bound) => bound.program().idle_bytes(),
+            Part::Interpreted(module, _) => module.kept_bytes(),
+        }
     }
 
     /// Runs on `inputs` into `outputs`.

@@ -28,6 +28,9 @@ pub trait Weights: Send + Sync {
     ///
     /// Errors: those of [`weight`](Weights::weight).
     fn row(&self, name: &str, index: usize, row: &mut [f32]) -> Result<(), WeightError>;
+
+    /// Hears that weights given before have been packed: memory behind them may be given back.
+    fn release(&self) {}
 }
 
 /// The elements of a weight.

@@ -1,6 +1,6 @@
 //! Compiled modules.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use mind_ir::graph::Graph;
 
@@ -128,6 +128,14 @@ impl Program {
     /// Bytes that the results of one run take besides inputs, weights and outputs.
     pub fn workspace_bytes(&self) -> u64 {
         self.workspace_bytes
+    }
+
+    /// Bytes of memory for results and for threads that is kept for the next runs: as many times what one run takes
+    /// as runs have overlapped.
+    pub fn idle_bytes(&self) -> u64 {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let scratch = (self.scratch_bytes * self.pool.threads()) as u64;
+        idle.len() as u64 * (self.workspace_bytes.next_multiple_of(64) + scratch)
     }
 
     /// The threads that run it.

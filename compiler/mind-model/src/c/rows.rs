@@ -63,7 +63,8 @@ pub(super) fn tables(
     for (name, weight_type) in types {
         if !done.contains(&weight_type) {
             text += "\n";
-            text += decoder(weight_type);
+            text += decoder(weight_type).trim_end();
+            text.push('\n');
             done.push(weight_type);
         }
         let (c, elements) = (c_name(weight_type), weight_type.block_elements());

@@ -201,3 +201,34 @@ fn only_llama_has_rows_in_another_order() {
         check(family, &mixed(&config), config);
     }
 }
+
+/// The file that the tests of the command line read, from the weights that it is made of; `MIND_BLESS=1` writes it.
+#[test]
+fn the_tiny_file_is_the_one_that_is_written() {
+    let mut p = llama();
+    (p.hidden_size, p.intermediate_size, p.num_layers) = (32, 64, 2);
+    (p.num_attention_heads, p.num_kv_heads, p.head_dim) = (4, 2, 8);
+    (p.vocab_size, p.context_window) = (16, 64);
+    p.rope = p.rope.map(|rope| mind_irv2::Rope {
+        rotary_dims: 8,
+        ..rope
+    });
+    let config = Config::new(p).unwrap_or_else(|why| panic!("{why:?}"));
+    let mut tensors = Tensors::random(&config, WeightType::Q4_0, 61);
+    let other = Tensors::random(&config, WeightType::Q8_0, 62);
+    let others = other.tensors.into_iter();
+    let of_the_last = |(_, layer): &(String, Option<usize>)| *layer == Some(1);
+    tensors
+        .tensors
+        .extend(others.filter(|(key, _)| of_the_last(key)));
+    let written = file(&config, &tensors);
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../lit_tests/mind-run/inputs/tiny-llama.gguf"
+    );
+    if std::env::var_os("MIND_BLESS").is_some_and(|value| value == "1") {
+        std::fs::write(path, &written).expect("it is ours");
+    }
+    let found = std::fs::read(path).expect("the tiny file");
+    assert!(found == written, "`MIND_BLESS=1` writes the file anew");
+}

@@ -5,6 +5,8 @@ mod c;
 mod document;
 mod errors;
 mod gguf;
+mod memory;
 mod parity;
 mod random;
 mod reference;
+mod table;

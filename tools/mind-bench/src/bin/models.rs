@@ -335,8 +335,8 @@ fn measure(args: &Args, config: Config, threads: usize, stored: WeightType) -> R
         );
     }
     println!(
-        "  workspaces of all programs: {:.1} MB",
-        model.workspace_bytes() as f64 / 1e6
+        "  activations: {:.1} MB",
+        model.activation_bytes() as f64 / 1e6
     );
     Ok(())
 }
