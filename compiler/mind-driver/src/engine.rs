@@ -9,7 +9,7 @@ use mind_ir::Graph;
 use mind_ir::listener::Silent;
 use mind_ir::verify::VerifyConfig;
 use mind_jit::pool::Pool;
-use mind_jit::program::{CPart, Options, PanelChoice, Program, c_part, emit_c};
+use mind_jit::program::{CPart, Formats, Options, PanelChoice, Program, c_part, emit_c};
 use mind_jit::target::{Isa, TargetInfo};
 use mind_pass::{
     Failure, Manager, PassError, Pipeline, Rewriting, Shared, Statistics, parse_pipeline,
@@ -114,7 +114,19 @@ impl Engine {
     ///
     /// Errors: kernels that cannot be made.
     pub fn program(&self, lowered: &Graph) -> Result<Arc<Program>, Diagnostics> {
-        let program = Program::compile(lowered, &self.options);
+        self.program_with(lowered, &|_| None)
+    }
+
+    /// Makes the code of a module of kernels whose weights are stored in `formats`, as
+    /// [`Program::compile_with`] does.
+    ///
+    /// Errors: kernels that cannot be made.
+    pub fn program_with(
+        &self,
+        lowered: &Graph,
+        formats: Formats<'_>,
+    ) -> Result<Arc<Program>, Diagnostics> {
+        let program = Program::compile_with(lowered, &self.options, formats);
         program
             .map(Arc::new)
             .map_err(|why| Diagnostic::error(Span::FILE, why.to_string()).into())
@@ -146,13 +158,19 @@ pub fn c_text(
     text.map_err(|why| Diagnostic::error(Span::FILE, why.to_string()).into())
 }
 
-/// A verified module, whose extents are known, as functions of C that read packed weights.
+/// A verified module, whose extents are known, as functions of C that read packed weights, which are stored in
+/// `formats`.
 ///
 /// Errors: an extent that is not known, an op without loops, a name that C cannot have.
-pub fn c_functions(session: &Session, mut g: Graph, name: &str) -> Result<CPart, Diagnostics> {
+pub fn c_functions(
+    session: &Session,
+    mut g: Graph,
+    name: &str,
+    formats: Formats<'_>,
+) -> Result<CPart, Diagnostics> {
     let pipeline = parse_pipeline(PIPELINE, &PASSES)?;
     lower(session, &Shared::default(), &pipeline, &mut g)?;
-    c_part(&g, name).map_err(|why| Diagnostic::error(Span::FILE, why.to_string()).into())
+    c_part(&g, name, formats).map_err(|why| Diagnostic::error(Span::FILE, why.to_string()).into())
 }
 
 /// Runs a pipeline that makes kernels.

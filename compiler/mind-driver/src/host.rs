@@ -9,7 +9,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The bytes of a file, wherever they are.
-pub type Contents = Box<dyn Deref<Target = [u8]> + Send + Sync>;
+pub trait FileBytes: Deref<Target = [u8]> + Send + Sync {
+    /// Lets the system take back the memory that bytes of the file were read into; what is needed again is read
+    /// again.
+    fn release(&self) {}
+}
+
+impl FileBytes for Vec<u8> {}
+
+/// The bytes of a file that a host gives.
+pub type Contents = Box<dyn FileBytes>;
 
 /// The streams, files and clock of a tool.
 pub trait Host {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use mind_ir::types::DType;
+use mind_driver::host::Contents;
 use mind_irv2::checkpoint::Checkpoint;
 use mind_irv2::graph::parts::names;
 use mind_weights::{Permutation, Role, TensorView, WeightType, decode_blocks};
@@ -35,7 +35,7 @@ pub(crate) const ROLES: &[(&str, Role)] = &[
     (names::K_NORM, Role::KeyNorm),
 ];
 
-/// Weights that are read where a checkpoint has them; quantised ones are decoded to `f32`.
+/// Weights that are read where a checkpoint has them.
 #[derive(Clone, Debug)]
 pub struct CheckpointWeights<'a>(pub Checkpoint<'a>);
 
@@ -55,17 +55,8 @@ fn error(name: &str, layer: Option<usize>, reason: String) -> WeightError {
     }
 }
 
-/// What the elements of a stored type are given as.
-fn dtype(stored: WeightType) -> DType {
-    match stored {
-        WeightType::F16 => DType::F16,
-        WeightType::Bf16 => DType::BF16,
-        _ => DType::F32,
-    }
-}
-
-/// The elements of a tensor whose numbers are stored as they are given, in the model's order.
-fn plain<'a>(view: &TensorView<'a>) -> Option<Cow<'a, [u8]>> {
+/// The bytes of a tensor in the model's order; none where it has fewer than dtype and shape ask for.
+fn in_order<'a>(view: &TensorView<'a>) -> Option<Cow<'a, [u8]>> {
     if view.permutation == Permutation::None {
         return Some(Cow::Borrowed(view.bytes));
     }
@@ -75,8 +66,8 @@ fn plain<'a>(view: &TensorView<'a>) -> Option<Cow<'a, [u8]>> {
 }
 
 impl Weights for CheckpointWeights<'_> {
-    fn dtype(&self, name: &str, layer: Option<usize>) -> Result<DType, WeightError> {
-        Ok(dtype(self.find(name, layer)?.dtype))
+    fn stored_as(&self, name: &str, layer: Option<usize>) -> Result<WeightType, WeightError> {
+        Ok(self.find(name, layer)?.dtype)
     }
 
     fn weight(
@@ -91,26 +82,12 @@ impl Weights for CheckpointWeights<'_> {
             let reason = format!("the checkpoint has shape {found:?}, the model needs {shape:?}");
             return Err(error(name, layer, reason));
         }
-        let is_plain = matches!(
-            view.dtype,
-            WeightType::F32 | WeightType::F16 | WeightType::Bf16
-        );
-        let bytes = match is_plain {
-            true => plain(view),
-            false => None,
-        };
-        let bytes = match bytes {
-            Some(bytes) => bytes,
-            None => {
-                let mut elements = vec![0f32; view.elements()];
-                let decoded = view.decode_f32(&mut elements);
-                decoded.map_err(|why| error(name, layer, why.to_string()))?;
-                let bytes = elements.iter().flat_map(|x| x.to_le_bytes());
-                Cow::Owned(bytes.collect())
-            }
-        };
-        let dtype = dtype(view.dtype);
-        Ok(Stored { dtype, bytes })
+        let bytes = in_order(view)
+            .ok_or_else(|| error(name, layer, "it has fewer bytes than its shape".to_owned()))?;
+        Ok(Stored {
+            weight_type: view.dtype,
+            bytes,
+        })
     }
 
     fn row(&self, name: &str, index: usize, row: &mut [f32]) -> Result<(), WeightError> {
@@ -118,6 +95,37 @@ impl Weights for CheckpointWeights<'_> {
         let bytes = view.row(index).filter(|_| view.row_elements() == row.len());
         let bytes = bytes.ok_or_else(|| error(name, None, format!("it has no row {index}")))?;
         decode_blocks(view.dtype, bytes, row).map_err(|why| error(name, None, why.to_string()))
+    }
+}
+
+/// Weights of files whose memory is given back once weights are packed.
+pub(crate) struct MappedWeights<'a> {
+    pub(crate) weights: CheckpointWeights<'a>,
+    pub(crate) files: Vec<&'a Contents>,
+}
+
+impl Weights for MappedWeights<'_> {
+    fn stored_as(&self, name: &str, layer: Option<usize>) -> Result<WeightType, WeightError> {
+        self.weights.stored_as(name, layer)
+    }
+
+    fn weight(
+        &self,
+        name: &str,
+        layer: Option<usize>,
+        shape: &[usize],
+    ) -> Result<Stored<'_>, WeightError> {
+        self.weights.weight(name, layer, shape)
+    }
+
+    fn row(&self, name: &str, index: usize, row: &mut [f32]) -> Result<(), WeightError> {
+        self.weights.row(name, index, row)
+    }
+
+    fn release(&self) {
+        for file in &self.files {
+            file.release();
+        }
     }
 }
 

@@ -24,6 +24,9 @@ pub enum ModelError {
     /// A weight is not as the model needs it.
     #[error(transparent)]
     Weight(#[from] WeightError),
+    /// A weight cannot be decoded.
+    #[error(transparent)]
+    Decode(#[from] mind_weights::DecodeError),
     /// A token id outside of the vocabulary.
     #[error("token {token} is outside of the vocabulary, which ends at {last}", last = vocab_size - 1)]
     Token {

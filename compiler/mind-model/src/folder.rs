@@ -144,6 +144,11 @@ impl Files {
             .collect()
     }
 
+    /// The weight files as the host gave them, in order.
+    pub(crate) fn contents(&self) -> Vec<&Contents> {
+        self.weights.iter().map(|(_, contents)| contents).collect()
+    }
+
     /// Whether a document of IR v2 describes the model.
     pub fn is_document(&self) -> bool {
         self.description == Description::Document
@@ -161,18 +166,19 @@ impl Files {
         self.described_by(&self.sources()?, options)
     }
 
-    /// The description of the model and its tensors.
+    /// The description of the model and its tensors, with warnings.
     ///
     /// Errors: as [`Files::document`]; no weights.
-    pub fn model(&self) -> Result<(Document, Checkpoint<'_>), FolderError> {
+    pub fn model(&self) -> Result<(Document, Checkpoint<'_>, Diagnostics), FolderError> {
         if !self.has_weights() {
             let path = self.folder.clone();
             return Err(FolderError::NoWeights { path });
         }
         let sources = self.sources()?;
-        let (document, _) = self.described_by(&sources, &ReadOptions::default())?;
+        let (document, warnings) = self.described_by(&sources, &ReadOptions::default())?;
         let checkpoint = Checkpoint::new(&document.config, &sources);
-        Ok((document, checkpoint.map_err(FolderError::Rejected)?))
+        let checkpoint = checkpoint.map_err(FolderError::Rejected)?;
+        Ok((document, checkpoint, warnings))
     }
 
     fn sources(&self) -> Result<Vec<Source<'_>>, FolderError> {

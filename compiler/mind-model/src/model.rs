@@ -5,15 +5,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use mind_driver::engine::Engine;
 use mind_ir::Graph;
-use mind_ir::types::DType;
 use mind_irv2::Config;
 use mind_irv2::graph::BuildError;
 use mind_irv2::graph::parts::{self, Dtypes, names};
 use mind_irv2::graph::rope;
+use mind_jit::program::Formats;
+use mind_weights::WeightType;
 
 use crate::error::ModelError;
 use crate::part::{Module, Part};
-use crate::weights::Weights;
+use crate::sizes;
+use crate::weights::{Weights, declared, quant_format};
 
 /// What runs a model. Both give the same bits.
 #[derive(Clone)]
@@ -57,7 +59,7 @@ pub struct Model<'w> {
     runner: Runner,
     /// What positions are multiplied by to give angles.
     frequencies: Vec<f32>,
-    modules: Memo<(Stage, Vec<DType>), Arc<Module>>,
+    modules: Memo<(Stage, Vec<WeightType>), Arc<Module>>,
     /// One part a layer.
     stages: Memo<Stage, Arc<Vec<Part>>>,
     attention: Memo<(usize, usize), Arc<Part>>,
@@ -99,13 +101,20 @@ impl<'w> Model<'w> {
         &self.config
     }
 
-    /// Bytes that the values of a pass take at most besides weights and cache, of the parts made so far.
-    pub fn workspace_bytes(&self) -> u64 {
+    /// Bytes that the values of passes take besides weights and cache: the memory that programs keep between their
+    /// runs, and the arrays of the largest pass so far. 0 for programs where parts are interpreted.
+    pub fn activation_bytes(&self) -> u64 {
         let modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        modules
-            .values()
-            .map(|module| module.workspace_bytes())
-            .sum()
+        let kept: u64 = modules.values().map(|module| module.kept_bytes()).sum();
+        drop(modules);
+        let attention = self
+            .attention
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let kept_by_attention = attention.values().map(|part| part.kept_bytes());
+        let arrays = attention.keys();
+        let arrays = arrays.map(|&(tokens, seen)| sizes::array_bytes(&self.config, tokens, seen));
+        kept + kept_by_attention.sum::<u64>() + arrays.max().unwrap_or(0)
     }
 
     /// The parts in front of attention for passes of `tokens`, one a layer.
@@ -133,7 +142,7 @@ impl<'w> Model<'w> {
             return Ok(part.clone());
         }
         let graph = parts::attend(&self.config, tokens, seen)?;
-        let module = Arc::new(self.module(graph)?);
+        let module = Arc::new(self.module(graph, &|_| None)?);
         let part = Arc::new(Part::new(&module, None, || Ok(Vec::new()))?);
         made.insert((tokens, seen), part.clone());
         Ok(part)
@@ -189,42 +198,46 @@ impl<'w> Model<'w> {
                 });
                 stored.collect()
             })?);
+            self.weights.release();
         }
         let parts = Arc::new(parts);
         made.insert(stage, parts.clone());
         Ok(parts)
     }
 
-    /// The module of a stage for the dtypes of a layer's weights.
+    /// The module of a stage for what a layer's weights are stored as.
     fn stage_module(&self, stage: Stage, layer: Option<usize>) -> Result<Arc<Module>, ModelError> {
-        // Which weights a stage has does not depend on their dtypes.
-        let probe = stage.graph(&self.config, &|_| DType::F32)?;
+        // Which weights a stage has does not depend on how they are stored.
+        let probe = stage.graph(&self.config, &|_| declared(WeightType::F32))?;
         let names = mind_interp::inputs(&probe).into_iter();
         let names = names.filter(|input| input.param).map(|input| input.name);
-        let mut dtypes = Vec::new();
+        let mut stored = Vec::new();
         for name in names {
-            dtypes.push((name, self.weights.dtype(self.stored_name(name), layer)?));
+            let own = self.weights.stored_as(self.stored_name(name), layer)?;
+            stored.push((name, own));
         }
-        let key = (stage, dtypes.iter().map(|&(_, dtype)| dtype).collect());
+        let key = (stage, stored.iter().map(|&(_, own)| own).collect());
         let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(module) = modules.get(&key) {
             return Ok(module.clone());
         }
-        let dtype = |name: &str| {
-            let own = dtypes.iter().find(|(own, _)| *own == name);
-            own.map_or(DType::F32, |&(_, dtype)| dtype)
+        let stored_as = |name: &str| {
+            let own = stored.iter().find(|(own, _)| *own == name);
+            own.map_or(WeightType::F32, |&(_, stored)| stored)
         };
-        let module = Arc::new(self.module(stage.graph(&self.config, &dtype)?)?);
+        let graph = stage.graph(&self.config, &|name| declared(stored_as(name)))?;
+        let module = self.module(graph, &|name| quant_format(stored_as(name)))?;
+        let module = Arc::new(module);
         modules.insert(key, module.clone());
         Ok(module)
     }
 
-    fn module(&self, graph: Graph) -> Result<Module, ModelError> {
+    fn module(&self, graph: Graph, formats: Formats<'_>) -> Result<Module, ModelError> {
         let engine = match &self.runner {
             Runner::Jit(engine) => Some(&**engine),
             Runner::Interpreter => None,
         };
-        Module::new(graph, engine).map_err(ModelError::Compile)
+        Module::new(graph, engine, formats).map_err(ModelError::Compile)
     }
 
     /// What a param is stored as: a tied head is the table of embeddings.

@@ -7,10 +7,10 @@ use mind_driver::engine::Engine;
 use mind_interp::{Arrays, Extents, RunConfig};
 use mind_ir::Graph;
 use mind_ir::tensor::{Buffer, Tensor};
-use mind_jit::program::{BoundProgram, Program};
+use mind_jit::program::{BoundProgram, Formats, Program};
 
 use crate::error::ModelError;
-use crate::weights::Stored;
+use crate::weights::{Stored, declared};
 
 /// A module with known extents, compiled if it is to be.
 pub(crate) struct Module {
@@ -19,13 +19,19 @@ pub(crate) struct Module {
 }
 
 impl Module {
+    /// A module whose weights are stored in `formats`.
+    ///
     /// Errors: an op that has no code.
-    pub(crate) fn new(graph: Graph, engine: Option<&Engine>) -> Result<Module, Diagnostics> {
+    pub(crate) fn new(
+        graph: Graph,
+        engine: Option<&Engine>,
+        formats: Formats<'_>,
+    ) -> Result<Module, Diagnostics> {
         let program = match engine {
             Some(engine) => {
                 let mut lowered = graph.clone();
                 engine.lower(&mut lowered)?;
-                Some(engine.program(&lowered)?)
+                Some(engine.program_with(&lowered, formats)?)
             }
             None => None,
         };
@@ -43,10 +49,10 @@ impl Module {
         params.map(|input| (input.name, shape(&input))).collect()
     }
 
-    /// Bytes that a run takes besides its inputs, weights and outputs; 0 where it is interpreted.
-    pub(crate) fn workspace_bytes(&self) -> u64 {
+    /// Bytes that its program keeps between runs; 0 where it is interpreted.
+    pub(crate) fn kept_bytes(&self) -> u64 {
         let program = self.program.as_ref();
-        program.map_or(0, |program| program.workspace_bytes())
+        program.map_or(0, |program| program.idle_bytes())
     }
 }
 
@@ -69,10 +75,12 @@ impl Part {
         let Some(program) = &module.program else {
             let arrays = module.params().into_iter().zip(weights()?);
             let arrays = arrays.map(|((name, shape), stored)| {
-                let buffer = Buffer::from_bytes(stored.dtype, &stored.bytes);
-                (name.to_owned(), Tensor::new(shape, buffer))
+                let dtype = declared(stored.weight_type);
+                let buffer = Buffer::from_bytes(dtype, &stored.plain()?);
+                Ok((name.to_owned(), Tensor::new(shape, buffer)))
             });
-            return Ok(Part::Interpreted(module.clone(), arrays.collect()));
+            let arrays = arrays.collect::<Result<Arrays, ModelError>>()?;
+            return Ok(Part::Interpreted(module.clone(), arrays));
         };
         for part in packed {
             if let Part::Code(packed) = part
@@ -81,9 +89,22 @@ impl Part {
                 return Ok(Part::Code(bound));
             }
         }
-        let weights = weights()?;
-        let bytes: Vec<&[u8]> = weights.iter().map(|stored| &*stored.bytes).collect();
+        let ports = program.params().iter().zip(weights()?);
+        let weights = ports.map(|(port, stored)| match port.format {
+            Some(_) => Ok(stored.bytes),
+            None => Ok(stored.plain()?),
+        });
+        let weights = weights.collect::<Result<Vec<_>, ModelError>>()?;
+        let bytes: Vec<&[u8]> = weights.iter().map(|bytes| &**bytes).collect();
         Ok(Part::Code(BoundProgram::new(program.clone(), &bytes)?))
+    }
+
+    /// Bytes that its program keeps between runs; 0 where it is interpreted.
+    pub(crate) fn kept_bytes(&self) -> u64 {
+        match self {
+            Part::Code(bound) => bound.program().idle_bytes(),
+            Part::Interpreted(module, _) => module.kept_bytes(),
+        }
     }
 
     /// Runs on `inputs` into `outputs`.

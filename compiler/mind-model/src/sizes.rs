@@ -3,6 +3,8 @@
 //! A pass takes as many tokens as the next larger extent, the last ones being padding, so that a few programs
 //! serve every sequence.
 
+use mind_irv2::Config;
+
 /// The most tokens of a pass.
 pub(crate) const MOST_TOKENS: usize = 256;
 
@@ -25,6 +27,13 @@ pub(crate) fn seen_rows(rows: usize) -> usize {
 /// The rows that a cache for `capacity` tokens has: passes write, and attention reads, some more.
 pub(crate) fn cache_rows(capacity: usize) -> usize {
     seen_rows(capacity).max(capacity + 16)
+}
+
+/// Bytes of the arrays of a pass of `tokens` over so many rows of the cache: two rows of the stream, of queries and
+/// of what attention gives, the mask and the logits.
+pub(crate) fn array_bytes(config: &Config, tokens: usize, seen: usize) -> u64 {
+    let row = 2 * config.hidden_size + 2 * config.q_width() + config.head_dim + seen;
+    4 * (tokens * row + config.vocab_size) as u64
 }
 
 #[cfg(test)]

@@ -3,14 +3,16 @@
 use std::borrow::Cow;
 
 use mind_ir::types::DType;
+use mind_jit::program::QuantFormat;
+use mind_weights::{DecodeError, WeightType, decode_blocks};
 
 /// The weights of a model, by the names of [`mind_irv2::graph::parts::names`] and the layer they belong to; none
 /// for what the whole model has once. `token_emb` is the table of embeddings, `pos_emb` that of positions.
 pub trait Weights: Send + Sync {
-    /// What [`weight`](Weights::weight) gives its elements as: `f32`, `f16` or `bf16`.
+    /// How [`weight`](Weights::weight) gives its numbers.
     ///
     /// Errors: there is no such weight.
-    fn dtype(&self, name: &str, layer: Option<usize>) -> Result<DType, WeightError>;
+    fn stored_as(&self, name: &str, layer: Option<usize>) -> Result<WeightType, WeightError>;
 
     /// A weight of this shape, row-major.
     ///
@@ -26,15 +28,58 @@ pub trait Weights: Send + Sync {
     ///
     /// Errors: those of [`weight`](Weights::weight).
     fn row(&self, name: &str, index: usize, row: &mut [f32]) -> Result<(), WeightError>;
+
+    /// Hears that weights given before have been packed: memory behind them may be given back.
+    fn release(&self) {}
 }
 
 /// The elements of a weight.
 #[derive(Clone, Debug)]
 pub struct Stored<'w> {
-    /// `f32`, `f16` or `bf16`.
-    pub dtype: DType,
-    /// Row-major, little-endian.
+    /// How numbers are stored.
+    pub weight_type: WeightType,
+    /// Row-major, little-endian; blocks of quantised types run along rows.
     pub bytes: Cow<'w, [u8]>,
+}
+
+impl<'w> Stored<'w> {
+    /// The elements as those of the dtype that modules declare: quantised ones as `f32`.
+    ///
+    /// Errors: bytes that are no whole number of blocks.
+    pub(crate) fn plain(self) -> Result<Cow<'w, [u8]>, DecodeError> {
+        if quant_format(self.weight_type).is_none() {
+            return Ok(self.bytes);
+        }
+        let blocks = self.bytes.len() / self.weight_type.block_bytes();
+        let mut numbers = vec![0f32; blocks * self.weight_type.block_elements()];
+        decode_blocks(self.weight_type, &self.bytes, &mut numbers)?;
+        let bytes = numbers.iter().flat_map(|x| x.to_le_bytes());
+        Ok(Cow::Owned(bytes.collect()))
+    }
+}
+
+/// The dtype that modules declare a weight as.
+pub(crate) fn declared(stored: WeightType) -> DType {
+    match stored {
+        WeightType::F16 => DType::F16,
+        WeightType::Bf16 => DType::BF16,
+        _ => DType::F32,
+    }
+}
+
+/// What compiled code calls the format of a quantised weight; none for plain numbers.
+pub(crate) fn quant_format(stored: WeightType) -> Option<QuantFormat> {
+    match stored {
+        WeightType::F32 | WeightType::F16 | WeightType::Bf16 => None,
+        WeightType::Q4_0 => Some(QuantFormat::Q4_0),
+        WeightType::Q4_1 => Some(QuantFormat::Q4_1),
+        WeightType::Q5_0 => Some(QuantFormat::Q5_0),
+        WeightType::Q5_1 => Some(QuantFormat::Q5_1),
+        WeightType::Q8_0 => Some(QuantFormat::Q8_0),
+        WeightType::Q4K => Some(QuantFormat::Q4K),
+        WeightType::Q5K => Some(QuantFormat::Q5K),
+        WeightType::Q6K => Some(QuantFormat::Q6K),
+    }
 }
 
 /// Why there is no such weight.
@@ -53,5 +98,22 @@ fn called(name: &str, layer: Option<usize>) -> String {
     match layer {
         Some(layer) => format!("weight `{name}` of layer {layer}"),
         None => format!("weight `{name}`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compiled_code_and_files_agree_on_the_size_of_blocks() {
+        for stored in WeightType::all() {
+            let Some(format) = quant_format(stored) else {
+                continue;
+            };
+            for terms in [32, 256, 896, 1024] {
+                assert_eq!(format.row_bytes(terms), stored.row_bytes(terms), "{stored}");
+            }
+        }
     }
 }

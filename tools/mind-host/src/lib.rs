@@ -2,12 +2,13 @@
 
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read, Write};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use memmap2::Mmap;
-use mind_driver::host::{Contents, Host, Tool};
+use mind_driver::host::{Contents, FileBytes, Host, Tool};
 
 /// Runs `tool` with the arguments and streams of this process.
 pub fn main(tool: Tool) -> ExitCode {
@@ -48,6 +49,27 @@ fn silence_expected_panics() {
     }));
 }
 
+/// A file that the system reads where its bytes are looked at.
+struct Mapped(Mmap);
+
+impl Deref for Mapped {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl FileBytes for Mapped {
+    #[cfg(unix)]
+    fn release(&self) {
+        // SAFETY: the map is of a file and is never written, so that pages that are dropped are read anew.
+        let advised = unsafe { self.0.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
+        // Advice that is not taken costs memory and nothing else.
+        let _ = advised;
+    }
+}
+
 struct ProcessHost {
     started: Instant,
     /// The folder for files that nobody keeps, once it is made.
@@ -75,7 +97,7 @@ impl Host for ProcessHost {
             return Ok(Box::new(read_up_to(file, u64::MAX)?));
         }
         // SAFETY: the map is read alone; that nothing changes the file meanwhile is the caller's promise.
-        Ok(Box::new(unsafe { Mmap::map(&file)? }))
+        Ok(Box::new(Mapped(unsafe { Mmap::map(&file)? })))
     }
 
     fn list(&mut self, folder: &Path) -> io::Result<Vec<String>> {
@@ -186,4 +208,35 @@ fn read_up_to(source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
         ));
     }
     Ok(bytes)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    /// Bytes of the map of `file` that are in memory.
+    fn resident(file: &Path) -> u64 {
+        let text = fs::read_to_string("/proc/self/smaps").expect("the maps of this process");
+        let name = file.display().to_string();
+        let own = text.lines().skip_while(|line| !line.ends_with(&name));
+        let found = own.into_iter().find(|line| line.starts_with("Rss:"));
+        let kilobytes = found.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
+        1024 * kilobytes.unwrap_or(0u64)
+    }
+
+    #[test]
+    fn memory_of_a_mapped_file_can_be_given_back() {
+        let file = std::env::temp_dir().join(format!("mind-host-mapped-{}", std::process::id()));
+        let bytes: Vec<u8> = (0..1 << 20).map(|at: u32| at as u8).collect();
+        fs::write(&file, &bytes).expect("a file");
+        // SAFETY: nothing changes the file.
+        let map = unsafe { Mmap::map(&File::open(&file).expect("the file")) };
+        let mapped = Mapped(map.expect("a map"));
+        assert!(*mapped == *bytes);
+        assert_eq!(resident(&file), 1 << 20);
+        mapped.release();
+        assert_eq!(resident(&file), 0);
+        assert!(*mapped == *bytes);
+        fs::remove_file(&file).expect("the file is ours");
+    }
 }

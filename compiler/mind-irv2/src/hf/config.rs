@@ -1,6 +1,6 @@
 //! `config.json`, as Hugging Face writes it.
 
-use mind_diag::{Diagnostic, Diagnostics, Span};
+use mind_diag::{Diagnostic, Diagnostics, Severity, Span};
 use mind_json::{Limits, Value, locate};
 use mind_weights::WeightType;
 
@@ -93,7 +93,7 @@ impl<'v> Reader<'v> {
         let dtype = self.dtype();
         let (theta, scaling, rotary_factor) = rope?;
         let (hidden, heads, context) = (hidden?, heads?, context?);
-        self.window(rules, context, layers?);
+        let context = self.window(rules, context, layers?);
         let width = head_dim.or(rules.head_dim);
         if width.is_none() && (heads == 0 || !hidden.is_multiple_of(heads)) {
             let span = self.place("num_attention_heads");
@@ -262,12 +262,12 @@ impl<'v> Reader<'v> {
         Some((theta, scaling, factor))
     }
 
-    /// Refuses a window that some position could not see past.
-    fn window(&mut self, rules: &Defaults, context: usize, layers: usize) {
+    /// The positions that a run may have: no more than a window lets each of them see, which is warned of.
+    fn window(&mut self, rules: &Defaults, context: usize, layers: usize) -> usize {
         let key = "sliding_window";
         let said = self.config.get(key);
         let width = match rules.window {
-            Window::Never => return,
+            Window::Never => return context,
             Window::Asked(default) => {
                 let asked = self.truth("use_sliding_window").unwrap_or(false);
                 let from = self.get("max_window_layers").and_then(Value::integer);
@@ -286,20 +286,22 @@ impl<'v> Reader<'v> {
             },
         };
         let Some(width) = width.filter(|width| *width < context) else {
-            return;
+            return context;
         };
         let span = said.map_or(self.config.span, |value| value.span);
         let how = if said.is_some() { "" } else { " by default" };
         let message = format!(
-            "`sliding_window` is {width}{how}, less than the context of {context}, which is not supported"
+            "`sliding_window` is {width}{how}, less than the context of {context}: a run has {width} tokens at most"
         );
-        let help = format!(
-            "`max_position_embeddings` of {width} or less keeps every position within the window"
-        );
-        let found = Diagnostic::error(span, message).code(codes::UNSUPPORTED);
-        self.found.push(found.help(help));
+        let found = Diagnostic::new(Severity::Warning, span, message).code(codes::UNSUPPORTED);
+        self.found.push(found.help(WINDOW_HELP));
+        width
     }
 }
+
+/// Why a window limits a run.
+pub(super) const WINDOW_HELP: &str =
+    "every position sees all others then; windows that slide past the first are not supported";
 
 /// How many elements of a head rotate.
 pub(super) fn rotary_dims(head_dim: usize, factor: f64) -> usize {

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use mind_diag::{Code, Diagnostic, Diagnostics, Span};
+use mind_diag::{Code, Diagnostic, Diagnostics, Severity, Span};
 use mind_weights::{Container, MetaValue, Role};
 
-use super::config::{Said, rotary_dims};
+use super::config::{Said, WINDOW_HELP, rotary_dims};
 use super::family::defaults;
 use crate::checkpoint::{Index, Source, gguf_architecture};
 use crate::codes;
@@ -70,8 +70,9 @@ pub(super) fn read(source: &Source<'_>) -> Result<Said, Diagnostics> {
     })?;
     let heads = keys.count("attention.head_count")?;
     let hidden = keys.count("embedding_length")?;
-    let context = keys.count("context_length")?;
-    refusals(&keys, context)?;
+    refusals(&keys)?;
+    let mut warnings = Diagnostics::new();
+    let context = window(&keys, keys.count("context_length")?, &mut warnings);
     let said_head_dim = keys.natural("attention.key_length");
     let head_dim = said_head_dim.or(hidden.checked_div(heads));
     let head_dim = head_dim.unwrap_or_default();
@@ -109,18 +110,28 @@ pub(super) fn read(source: &Source<'_>) -> Result<Said, Diagnostics> {
         tied: None,
         rotary_factor,
         dtype: None,
-        warnings: Diagnostics::new(),
+        warnings,
         places: Vec::new(),
     })
 }
 
-/// Errors: a window that some position could not see past, a mixture of experts.
-fn refusals(keys: &Keys<'_, '_>, context: usize) -> Result<(), Diagnostics> {
-    let window = keys.natural("attention.sliding_window");
-    if let Some(width) = window.filter(|width| *width > 0 && *width < context) {
-        let found = format!("{width}, less than the context of {context}");
-        return Err(keys.unsupported("attention.sliding_window", &found));
-    }
+/// The positions that a run may have: no more than a window lets each of them see, which is warned of.
+fn window(keys: &Keys<'_, '_>, context: usize, warnings: &mut Diagnostics) -> usize {
+    let width = keys.natural("attention.sliding_window");
+    let Some(width) = width.filter(|width| *width > 0 && *width < context) else {
+        return context;
+    };
+    let message = format!(
+        "{}: `{}.attention.sliding_window` is {width}, less than the context of {context}: a run has {width} tokens at most",
+        keys.source.name, keys.word
+    );
+    let found = Diagnostic::new(Severity::Warning, Span::FILE, message).code(codes::UNSUPPORTED);
+    warnings.push(found.help(WINDOW_HELP));
+    width
+}
+
+/// Errors: a mixture of experts.
+fn refusals(keys: &Keys<'_, '_>) -> Result<(), Diagnostics> {
     let experts = keys.natural("expert_count").filter(|count| *count > 0);
     experts.map_or(
         Ok(()),

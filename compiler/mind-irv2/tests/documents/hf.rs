@@ -61,9 +61,10 @@ fn families_have_their_own_defaults() {
     assert_eq!(shape("mistral"), (8, 128, 1e4, 1e-6, false));
     assert_eq!(shape("qwen3"), (32, 128, 1e4, 1e-6, false));
     assert_eq!(shape("phi3"), (32, 128, 1e4, 1e-5, false));
-    refused(
+    limited(
         &bare("mistral", 8192),
-        "`sliding_window` is 4096 by default, less than the context of 8192, which is not supported",
+        4096,
+        "`sliding_window` is 4096 by default, less than the context of 8192: a run has 4096 tokens at most",
     );
     assert_eq!(built(&bare("qwen2", 8192)).config.context_window, 8192);
 }
@@ -137,10 +138,6 @@ fn what_is_another_model_is_refused_by_key_and_value() {
             "`num_local_experts` is 8, which is not supported: mixtures of experts are not",
         ),
         (
-            r#", "use_sliding_window": true, "sliding_window": 32"#,
-            "`sliding_window` is 32, less than the context of 50, which is not supported",
-        ),
-        (
             r#", "layer_types": ["full_attention", "linear_attention"]"#,
             "`layer_types` is \"linear_attention\", which is not supported: layers attend to everything or through a window",
         ),
@@ -167,6 +164,30 @@ fn what_is_another_model_is_refused_by_key_and_value() {
         "`num_hidden_layers` is 2.5, expected a whole number",
     );
     refused("{\"a\": 1, \"a\": 2}", "the key \"a\" twice");
+}
+
+/// Checks that a configuration is read with a warning, and a context as long as a window.
+fn limited(text: &str, context: usize, expected: &str) {
+    let (document, warnings) = hf::document(Some(text), &[]).expect("a document");
+    assert_eq!(document.config.context_window, context);
+    let messages: Vec<&str> = warnings
+        .iter()
+        .map(|found| found.message.as_str())
+        .collect();
+    assert_eq!(messages, [expected]);
+}
+
+#[test]
+fn a_window_limits_the_context() {
+    let asked = r#", "use_sliding_window": true, "sliding_window": 32"#;
+    limited(
+        &config_json(Family::Qwen2, asked),
+        32,
+        "`sliding_window` is 32, less than the context of 50: a run has 32 tokens at most",
+    );
+    let not_asked = r#", "use_sliding_window": false, "sliding_window": 32"#;
+    let document = built(&config_json(Family::Qwen2, not_asked));
+    assert_eq!(document.config.context_window, 50);
 }
 
 #[test]

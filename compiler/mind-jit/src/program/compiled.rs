@@ -1,10 +1,10 @@
 //! Compiled modules.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use mind_ir::graph::Graph;
 
-use super::build;
+use super::build::{self, Formats};
 use super::error::{ProgramError, RunError};
 use super::memory::Block;
 use super::port::Port;
@@ -64,8 +64,20 @@ impl Program {
     ///
     /// Errors: an op without a kernel, places that clash, a kernel that the target cannot run.
     pub fn compile(g: &Graph, options: &Options) -> Result<Program, ProgramError> {
+        Program::compile_with(g, options, &|_| None)
+    }
+
+    /// As [`compile`](Program::compile), of weights that are stored in `formats`. Where panels are shared those
+    /// that are right sides of products are bound as they are stored; [`Port::format`] says which.
+    ///
+    /// Errors: as [`compile`](Program::compile).
+    pub fn compile_with(
+        g: &Graph,
+        options: &Options,
+        formats: Formats<'_>,
+    ) -> Result<Program, ProgramError> {
         mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
-        let unit = build::build(g, &options.target, options.panels, true)?;
+        let unit = build::build(g, &options.target, (options.panels, formats), true)?;
         let isa = options.target.isa;
         let kernels = Kernel::compile_all(unit.functions.iter().map(|(f, _)| f), isa);
         let kernels = kernels.map_err(|source| {
@@ -116,6 +128,14 @@ impl Program {
     /// Bytes that the results of one run take besides inputs, weights and outputs.
     pub fn workspace_bytes(&self) -> u64 {
         self.workspace_bytes
+    }
+
+    /// Bytes of memory for results and for threads that is kept for the next runs: as many times what one run takes
+    /// as runs have overlapped.
+    pub fn idle_bytes(&self) -> u64 {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let scratch = (self.scratch_bytes * self.pool.threads()) as u64;
+        idle.len() as u64 * (self.workspace_bytes.next_multiple_of(64) + scratch)
     }
 
     /// The threads that run it.

@@ -28,7 +28,7 @@ pub fn emit_c(g: &Graph, name: &str, has_main: bool) -> Result<String, ProgramEr
     let refused = |why: &dyn std::fmt::Display| ProgramError::C(why.to_string());
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
     let target = TargetInfo::of(Isa::Avx2);
-    let unit = build(g, &target, PanelChoice::Best, false)?;
+    let unit = build(g, &target, (PanelChoice::Best, &|_| None), false)?;
     let layout = &unit.layout;
     let memory = Memory::new(g, layout.workspace_bytes, layout.bound_bytes);
     let functions: Vec<&Function> = unit
@@ -59,10 +59,16 @@ pub fn emit_c(g: &Graph, name: &str, has_main: bool) -> Result<String, ProgramEr
 }
 
 pub(super) fn ports(ports: &mut dyn Iterator<Item = &Port>) -> Vec<c::Port> {
-    let ports = ports.map(|port| c::Port {
-        name: port.name.clone(),
-        dtype: port.dtype,
-        shape: port.shape.clone(),
+    let ports = ports.map(|port| {
+        let (dtype, shape) = match port.format {
+            Some(_) => (DType::U8, vec![port.bytes()]),
+            None => (port.dtype, port.shape.clone()),
+        };
+        c::Port {
+            name: port.name.clone(),
+            dtype,
+            shape,
+        }
     });
     ports.collect()
 }

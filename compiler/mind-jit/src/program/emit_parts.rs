@@ -2,7 +2,7 @@
 
 use mind_ir::graph::Graph;
 
-use super::build::build;
+use super::build::{Formats, build};
 use super::compiled::PanelChoice;
 use super::emit_c::{ALIGN, c_step, constants, ports};
 use super::error::ProgramError;
@@ -31,14 +31,15 @@ pub struct CPart {
     pub binding: String,
 }
 
-/// The functions of a verified module at loops level, for [`c_file`].
+/// The functions of a verified module at loops level, for [`c_file`], of weights that are stored in `formats`, as
+/// for [`Program::compile_with`](super::Program::compile_with).
 ///
 /// Errors: an op without a kernel, a name that C cannot have.
-pub fn c_part(g: &Graph, name: &str) -> Result<CPart, ProgramError> {
+pub fn c_part(g: &Graph, name: &str, formats: Formats<'_>) -> Result<CPart, ProgramError> {
     let refused = |why: &dyn std::fmt::Display| ProgramError::C(why.to_string());
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
     let target = TargetInfo::of(Isa::Avx2);
-    let unit = build(g, &target, PanelChoice::Shared, true)?;
+    let unit = build(g, &target, (PanelChoice::Shared, formats), true)?;
     let layout = &unit.layout;
     let functions: Vec<&Function> = unit
         .functions

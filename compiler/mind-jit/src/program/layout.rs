@@ -11,7 +11,7 @@ use mind_loops::memory::{ALIGNMENT, buffer, bytes, is_kernel, places};
 use mind_loops::ops::movement::Pack;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::build::Widened;
+use super::build::{Quantised, Widened};
 use super::error::ProgramError;
 use super::port::Port;
 
@@ -65,17 +65,18 @@ impl Layout {
     pub(super) fn of(
         g: &Graph,
         widened: &Widened,
+        quantised: &Quantised,
         keeps_weights: bool,
     ) -> Result<Layout, ProgramError> {
         let mut layout = Layout::default();
         layout.place_outputs(g);
         for op in g.ops(g.body()) {
             if let Some(input) = g.view::<Input>(op) {
-                layout.place_input(g, input);
+                layout.place_input(g, quantised, input);
             } else if g.def(op).has(Trait::Constant) {
                 layout.place_constant(g, op)?;
             } else if is_kernel(g, op) {
-                layout.place_results(g, widened, op);
+                layout.place_results(g, widened, quantised, op);
             }
         }
         if keeps_weights {
@@ -124,11 +125,12 @@ impl Layout {
                 name: format!("%{}", g.label(output)),
                 dtype: g.ty(output).dtype,
                 shape: known(g, output),
+                format: None,
             });
         }
     }
 
-    fn place_input(&mut self, g: &Graph, input: Input) {
+    fn place_input(&mut self, g: &Graph, quantised: &Quantised, input: Input) {
         let value = input.result(g);
         let ports = match input.param(g) {
             true => &mut self.params,
@@ -139,6 +141,7 @@ impl Layout {
             name: g.name(input.name(g)).to_owned(),
             dtype: g.ty(value).dtype,
             shape: known(g, value),
+            format: quantised.panels(g, value).map(|panels| panels.format),
         });
         let base = match input.param(g) {
             true => Base::Param(index),
@@ -169,7 +172,7 @@ impl Layout {
     }
 
     /// A kernel that reads nothing but constants and weights runs once.
-    fn place_results(&mut self, g: &Graph, widened: &Widened, op: OpId) {
+    fn place_results(&mut self, g: &Graph, widened: &Widened, quantised: &Quantised, op: OpId) {
         let stays = |value: &ValueId| {
             let place = self.place(g, *value);
             matches!(place.base, Base::Constants | Base::Param(_) | Base::Bound)
@@ -180,9 +183,12 @@ impl Layout {
             self.fixed.insert(op);
         }
         let ats = places(g, op).unwrap_or(&[]);
+        let packed = || quantised.packed_bytes(g, g.operands(op)[0]);
+        let packed = g.is::<Pack>(op).then(packed).flatten();
         for (value, &at) in g.results(op).into_iter().zip(ats) {
             let place = match fixed {
                 true if widened.absorbs(g, op) => self.reserve(0),
+                true if packed.is_some() => self.reserve(packed.unwrap_or(0)),
                 true if g.is::<Pack>(op) && widened.source(g, g.operands(op)[0]).is_some() => {
                     // Panels of halves: `bytes` counts whole accumulators.
                     self.reserve(bytes(g, value) / 2)

@@ -20,6 +20,7 @@ mod schedule;
 mod step;
 
 pub use bound::BoundProgram;
+pub use build::Formats;
 pub use compiled::{Options, PanelChoice, Program};
 pub use emit_c::emit_c;
 pub use emit_parts::{CPart, c_file, c_part};
@@ -27,4 +28,6 @@ pub use error::{ProgramError, RunError};
 pub use layout::{Base, Place};
 pub use listing::{KernelListing, listings};
 pub use port::Port;
+
+pub use crate::lower::product::QuantFormat;
 pub use step::{Axis, Call, Gather, Step};

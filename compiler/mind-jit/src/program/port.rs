@@ -2,6 +2,8 @@
 
 use mind_ir::types::DType;
 
+use crate::lower::product::QuantFormat;
+
 /// An input, weight or output of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Port {
@@ -11,11 +13,17 @@ pub struct Port {
     pub dtype: DType,
     /// Extents, outermost first.
     pub shape: Vec<usize>,
+    /// The format that its rows are given in, where that is not the dtype's.
+    pub format: Option<QuantFormat>,
 }
 
 impl Port {
     /// The bytes of all elements, row-major without gaps.
     pub fn bytes(&self) -> usize {
-        self.shape.iter().product::<usize>() * self.dtype.size()
+        let elements = self.shape.iter().product::<usize>();
+        match self.format {
+            Some(format) => format.bytes(elements),
+            None => elements * self.dtype.size(),
+        }
     }
 }

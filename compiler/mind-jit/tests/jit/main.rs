@@ -9,6 +9,7 @@ mod nests;
 mod pool;
 mod products;
 mod programs;
+mod quantised;
 mod reductions;
 mod reference;
 mod samples;

@@ -4,6 +4,7 @@
 //! `main` that goes on from given tokens. It needs nothing but a C compiler, and gives the logits of a
 //! [`Session`](crate::Session), bit for bit.
 
+mod rows;
 mod table;
 
 use std::fmt::Write;
@@ -12,11 +13,13 @@ use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_driver::engine::c_functions;
 use mind_driver::session::Session;
 use mind_ir::Graph;
-use mind_ir::types::DType;
 use mind_irv2::Config;
-use mind_irv2::graph::parts::{self, names};
+use mind_irv2::graph::parts::{self, Dtypes};
 use mind_irv2::graph::{BuildError, rope};
 use mind_jit::program::{CPart, c_file};
+use mind_weights::WeightType;
+
+use crate::weights::{declared, quant_format};
 
 pub use table::{Stored, TableError, Tensors};
 
@@ -52,48 +55,54 @@ fn messages(found: &Diagnostics) -> String {
     messages.join("; ")
 }
 
+/// Builds a part for a number of tokens.
+type Build = fn(&Config, usize, Dtypes<'_>) -> Result<Graph, BuildError>;
+
+/// The functions of a part for layers whose weights are stored alike.
+struct Variant {
+    name: String,
+    one: CPart,
+    many: CPart,
+}
+
+/// The parts in front of and behind attention, and for each layer which of their variants it has.
+struct Layers {
+    project: Vec<Variant>,
+    finish: Vec<Variant>,
+    choice: Vec<usize>,
+}
+
 /// The text of a program that runs the model on sequences of at most `capacity` tokens.
 ///
-/// Errors: weights that are not stored as `f32`, `f16` or `bf16`, or differently from layer to layer; a capacity
-/// beyond the model's context.
+/// Errors: a quantised vector; a capacity beyond the model's context.
 pub fn c_program(config: &Config, tensors: &Tensors, capacity: usize) -> Result<String, CError> {
     let context = config.context_window;
     if capacity == 0 || capacity > context {
         return Err(CError::Context { capacity, context });
     }
-    let dtype = |name: &str| tensors.dtype(name);
     let session = Session::default();
-    let part =
-        |graph: Graph, name: &str| c_functions(&session, graph, name).map_err(CError::Compile);
-    let project = part(parts::project(config, 1, &dtype)?, "project_1")?;
-    let finish = part(parts::finish(config, 1, &dtype)?, "finish_1")?;
-    let head = part(parts::head(config, 1, &dtype)?, "head_1")?;
-    let many = [
-        part(parts::project(config, CHUNK, &dtype)?, "project_16")?,
-        part(parts::finish(config, CHUNK, &dtype)?, "finish_16")?,
-    ];
-    for (one, many) in [&project, &finish].into_iter().zip(&many) {
-        if one.binding != many.binding {
-            let text = "parts for one and for several tokens pack their weights differently";
-            let found = Diagnostic::error(Span::FILE, text);
-            return Err(CError::Compile(found.into()));
-        }
-    }
+    let layers = layers(&session, config, tensors)?;
+    let stored = |name: &str| tensors.stored_as(name, None);
+    let head = part(&session, config, (parts::head, 1), "head_1", &stored)?;
     let rows = attention_rows(capacity);
     let mut attention = Vec::new();
     for &seen in &rows {
         for tokens in [1, CHUNK] {
             let graph = parts::attend(config, tokens, seen)?;
-            attention.push(part(graph, &format!("attend_{tokens}_{seen}"))?);
+            let name = format!("attend_{tokens}_{seen}");
+            let part = c_functions(&session, graph, &name, &|_| None);
+            attention.push(part.map_err(CError::Compile)?);
         }
     }
+    let variants = || layers.project.iter().chain(&layers.finish);
     let mut texts = vec![HEADERS.to_owned()];
-    let all = [&project, &finish, &head];
-    texts.extend(all.map(|part| part.bind_text.clone()));
-    let written = all.into_iter().chain(&many).chain(&attention);
+    texts.extend(variants().map(|variant| variant.one.bind_text.clone()));
+    texts.push(head.bind_text.clone());
+    let written = variants().flat_map(|variant| [&variant.one, &variant.many]);
+    let written = written.chain([&head]).chain(&attention);
     texts.extend(written.map(|part| part.text.clone()));
     texts.push(sizes(config, tensors, capacity, &rows));
-    texts.push(tables(config, tensors, all)?);
+    texts.push(rows::tables(config, tensors, &layers, &head)?);
     texts.push(RUNTIME.to_owned());
     Ok(c_file(&texts))
 }
@@ -103,6 +112,65 @@ const HEADERS: &str = "
 #include <stdlib.h>
 #include <time.h>
 ";
+
+/// A part for weights that are stored as `stored` says.
+fn part(
+    session: &Session,
+    config: &Config,
+    (build, tokens): (Build, usize),
+    name: &str,
+    stored: &dyn Fn(&str) -> WeightType,
+) -> Result<CPart, CError> {
+    let graph = build(config, tokens, &|name| declared(stored(name)))?;
+    let part = c_functions(session, graph, name, &|name| quant_format(stored(name)));
+    let part = part.map_err(CError::Compile)?;
+    let unread = |port: &&mind_jit::program::Port| {
+        port.format.is_none() && quant_format(stored(&port.name)).is_some()
+    };
+    match part.params.iter().find(unread) {
+        Some(port) => {
+            let (name, found) = (port.name.clone(), stored(&port.name));
+            Err(TableError::Format { name, found }.into())
+        }
+        None => Ok(part),
+    }
+}
+
+/// The parts of all layers: one variant for each way of storing the weights of a layer.
+fn layers(session: &Session, config: &Config, tensors: &Tensors) -> Result<Layers, CError> {
+    let mut layers = Layers {
+        project: Vec::new(),
+        finish: Vec::new(),
+        choice: Vec::new(),
+    };
+    let mut known: Vec<Vec<(&str, WeightType)>> = Vec::new();
+    for layer in 0..config.num_layers {
+        let types = tensors.types(layer);
+        if let Some(at) = known.iter().position(|own| *own == types) {
+            layers.choice.push(at);
+            continue;
+        }
+        let at = known.len();
+        layers.choice.push(at);
+        known.push(types);
+        let stored = |name: &str| tensors.stored_as(name, Some(layer));
+        let variant = |build: Build, name: &str| {
+            let name = format!("{name}_{at}");
+            let one = part(session, config, (build, 1), &format!("{name}_1"), &stored)?;
+            let called = format!("{name}_{CHUNK}");
+            let many = part(session, config, (build, CHUNK), &called, &stored)?;
+            if one.binding != many.binding {
+                let text = "parts for one and for several tokens pack their weights differently";
+                let found = Diagnostic::error(Span::FILE, text);
+                return Err(CError::Compile(found.into()));
+            }
+            Ok(Variant { name, one, many })
+        };
+        layers.project.push(variant(parts::project, "project")?);
+        layers.finish.push(variant(parts::finish, "finish")?);
+    }
+    Ok(layers)
+}
 
 /// The rows of the cache that attention is written for: enough for `capacity` tokens, doubling.
 fn attention_rows(capacity: usize) -> Vec<usize> {
@@ -164,80 +232,4 @@ fn sizes(config: &Config, tensors: &Tensors, capacity: usize, rows: &[usize]) ->
         );
     }
     text + "};\n"
-}
-
-/// Where the weights of each part stand.
-fn tables(
-    config: &Config,
-    tensors: &Tensors,
-    [project, finish, head]: [&CPart; 3],
-) -> Result<String, CError> {
-    let mut text = String::from(
-        "\n/* A weight: elements from `offset` on in file `file`, of `size` bytes each. */\n\
-         struct weight {\n    const char *name;\n    uint64_t offset, count;\n    \
-         int file, size, is_half, is_gain;\n};\n\n",
-    );
-    let most = [project, finish, head]
-        .map(|part| part.params.len())
-        .into_iter()
-        .max();
-    let _ = writeln!(text, "#define MOST_WEIGHTS {}", most.unwrap_or(1));
-    for (part, upper) in [(project, "PROJECT"), (finish, "FINISH"), (head, "HEAD")] {
-        let _ = writeln!(text, "#define {upper}_WEIGHTS {}", part.params.len());
-        let _ = writeln!(text, "#define {upper}_BYTES UINT64_C({})", part.bound_bytes);
-    }
-    for (part, name) in [(project, "project"), (finish, "finish")] {
-        let upper = name.to_uppercase();
-        let _ = writeln!(
-            text,
-            "\nstatic const struct weight {name}_weights[LAYERS][{upper}_WEIGHTS] = {{"
-        );
-        for layer in 0..config.num_layers {
-            text += "    {\n";
-            for port in &part.params {
-                let _ = writeln!(text, "        {},", row(tensors, &port.name, Some(layer))?);
-            }
-            text += "    },\n";
-        }
-        text += "};\n";
-    }
-    text += "\nstatic const struct weight head_weights[HEAD_WEIGHTS] = {\n";
-    for port in &head.params {
-        let _ = writeln!(text, "    {},", row(tensors, &port.name, None)?);
-    }
-    text += "};\n\n";
-    let positions = match config.rope {
-        Some(_) => "token_emb",
-        None => "pos_emb",
-    };
-    for (name, weight) in [("token_table", "token_emb"), ("position_table", positions)] {
-        let row = row(tensors, weight, None)?;
-        let _ = writeln!(text, "static const struct weight {name} = {row};");
-    }
-    Ok(text)
-}
-
-/// A weight as an initialiser.
-fn row(tensors: &Tensors, name: &str, layer: Option<usize>) -> Result<String, CError> {
-    let stored = tensors.find(name, layer)?;
-    let gains = [
-        names::LN1,
-        names::LN2,
-        names::FINAL_LN,
-        names::Q_NORM,
-        names::K_NORM,
-    ];
-    let is_gain = u8::from(gains.contains(&name));
-    let is_half = u8::from(stored.dtype == DType::F16);
-    let called = match layer {
-        Some(layer) => format!("{name} of layer {layer}"),
-        None => name.to_owned(),
-    };
-    Ok(format!(
-        "{{\"{called}\", UINT64_C({}), UINT64_C({}), {}, {}, {is_half}, {is_gain}}}",
-        stored.offset,
-        stored.count,
-        stored.file,
-        stored.dtype.size()
-    ))
 }

@@ -58,9 +58,16 @@ static uint32_t drawn(uint64_t tensor, uint64_t index)
     return (uint32_t)(z >> 33);
 }
 
-/* Element `index` of a made-up weight, as it is stored: between -1/16 and 1/16, or near 1 for gains. */
+/* Block `index` of a made-up weight, as it is stored: between -1/16 and 1/16, or near 1 for gains. */
 static void make(const struct weight *w, uint64_t index, unsigned char *to)
 {
+    if (w->size != 2 && w->size != 4) {
+        /* Any bits, but for the exponents of scales. */
+        for (int at = 0; at < w->size; ++at) {
+            to[at] = (unsigned char)(drawn(w->offset, index * 256 + (uint64_t)at) & 0x9fu);
+        }
+        return;
+    }
     uint32_t random = drawn(w->offset + 131 * (uint64_t)w->file, index);
     uint32_t bits = w->is_gain ? 0x3f800000u | (random & 0x000f0000u)
         : 0x3d000000u | (random & 0x007f0000u) | (random & 1) << 31;
@@ -75,7 +82,7 @@ static void make(const struct weight *w, uint64_t index, unsigned char *to)
     }
 }
 
-/* Elements `first` to `first + count` of a weight, as they are stored. */
+/* Blocks `first` to `first + count` of a weight, as they are stored. */
 static int load(const struct weight *w, uint64_t first, uint64_t count, unsigned char *to)
 {
     if (has_seed) {
@@ -109,25 +116,45 @@ static void *room(uint64_t bytes)
     return found;
 }
 
-typedef int part(const void *const *inputs, void *const *outputs);
+/* A weight whose file is shorter than it. */
+static void missing(const struct weight *w)
+{
+    fprintf(stderr, "error: weight %s: the file ends before it\n", w->name);
+    exit(1);
+}
 
-/* Packs the weights of a part. */
-static void *bound(part *bind, const struct weight *weights, int count, uint64_t bytes)
+/* All rows of a weight, in the model's order. */
+static unsigned char *rows_of(const struct weight *w)
+{
+    unsigned char *stored = room(w->count * (uint64_t)w->size);
+    if (load(w, 0, w->count, stored) != 0) {
+        missing(w);
+    }
+    if (w->head == 0) {
+        return stored;
+    }
+    uint64_t bytes = w->row * (uint64_t)w->size, head = (uint64_t)w->head;
+    unsigned char *ordered = room(w->count * (uint64_t)w->size);
+    for (uint64_t row = 0; row < w->count / w->row; ++row) {
+        uint64_t within = row % head;
+        uint64_t from = row - within + 2 * (within % (head / 2)) + within / (head / 2);
+        memcpy(ordered + row * bytes, stored + from * bytes, (size_t)bytes);
+    }
+    free(stored);
+    return ordered;
+}
+
+/* Packs the weights of a stage. */
+static void *bound(const struct stage *stage)
 {
     const void *inputs[MOST_WEIGHTS];
     void *outputs[1];
-    for (int at = 0; at < count; ++at) {
-        const struct weight *w = &weights[at];
-        unsigned char *elements = room(w->count * (uint64_t)w->size);
-        if (load(w, 0, w->count, elements) != 0) {
-            fprintf(stderr, "error: weight %s: the file ends before it\n", w->name);
-            exit(1);
-        }
-        inputs[at] = elements;
+    for (int at = 0; at < stage->count; ++at) {
+        inputs[at] = rows_of(&stage->weights[at]);
     }
-    outputs[0] = room(bytes);
-    bind(inputs, outputs);
-    for (int at = 0; at < count; ++at) {
+    outputs[0] = room(stage->bytes);
+    stage->bind(inputs, outputs);
+    for (int at = 0; at < stage->count; ++at) {
         free((void *)(uintptr_t)inputs[at]);
     }
     return outputs[0];
@@ -139,42 +166,18 @@ static float *keys, *values;
 static float x[CHUNK * WIDTH], y[CHUNK * WIDTH], q[CHUNK * Q_WIDTH], mixed[CHUNK * Q_WIDTH];
 static float cosines[CHUNK * PAIRS + 1], sines[CHUNK * PAIRS + 1], mask[CHUNK * ROWS], logits[VOCAB];
 
-static float widened(const struct weight *w, const unsigned char *from)
+/* Decodes row `index` of a table of blocks of `elements`. */
+static void table_row(const struct weight *w, void (*decode)(const unsigned char *block, float *to),
+    int elements, uint64_t index, float *row)
 {
-    float wide;
-    if (w->size == 4) {
-        memcpy(&wide, from, 4);
-        return wide;
-    }
-    uint16_t bits;
-    memcpy(&bits, from, 2);
-    if (!w->is_half) {
-        uint32_t all = (uint32_t)bits << 16;
-        memcpy(&wide, &all, 4);
-        return wide;
-    }
-    uint32_t sign = (uint32_t)(bits & 0x8000u) << 16, exponent = bits >> 10 & 0x1fu, mantissa = bits & 0x3ffu;
-    if (exponent == 0) {
-        wide = (float)mantissa * (1.0f / 16777216.0f);
-        return sign != 0 ? -wide : wide;
-    }
-    uint32_t all = sign | (exponent == 31 ? 0x7f800000u : (exponent + 112u) << 23) | mantissa << 13;
-    memcpy(&wide, &all, 4);
-    return wide;
-}
-
-/* Adds row `index` of a table to `row`. */
-static int add_row(const struct weight *w, uint64_t index, float *row, int is_first)
-{
+    /* No format takes more than four bytes for a number. */
     static unsigned char stored[4 * WIDTH];
-    if (load(w, index * WIDTH, WIDTH, stored) != 0) {
-        return 1;
+    if (load(w, index * w->row, w->row, stored) != 0) {
+        missing(w);
     }
-    for (int at = 0; at < WIDTH; ++at) {
-        float element = widened(w, stored + at * w->size);
-        row[at] = is_first ? element : row[at] + element;
+    for (uint64_t block = 0; block < w->row; ++block) {
+        decode(stored + block * (uint64_t)w->size, row + block * (uint64_t)elements);
     }
-    return 0;
 }
 
 /* Runs `count` tokens, from position `first` on, through all layers; the rows of the last one are in `x`. */
@@ -188,10 +191,13 @@ static void pass(const uint32_t *tokens, int count, int first)
     memset(x, 0, sizeof x);
     for (int at = 0; at < count; ++at) {
         float *row = x + at * WIDTH;
-        if (add_row(&token_table, tokens[at], row, 1) != 0
-            || (PAIRS == 0 && add_row(&position_table, (uint64_t)(first + at), row, 0) != 0)) {
-            fprintf(stderr, "error: weight %s: the file ends before it\n", token_table.name);
-            exit(1);
+        table_row(&token_table, TOKEN_DECODE, TOKEN_ELEMENTS, tokens[at], row);
+        if (PAIRS == 0) {
+            static float learned[WIDTH];
+            table_row(&position_table, POSITION_DECODE, POSITION_ELEMENTS, (uint64_t)(first + at), learned);
+            for (int element = 0; element < WIDTH; ++element) {
+                row[element] = row[element] + learned[element];
+            }
         }
     }
     for (int at = 0; at < padded; ++at) {
@@ -208,7 +214,8 @@ static void pass(const uint32_t *tokens, int count, int first)
         const void *rotated[4] = {x, cosines, sines, project_bound[layer]};
         const void *straight[2] = {x, project_bound[layer]};
         void *projected[3] = {q, new_k, new_v};
-        (padded == 1 ? project_1 : project_16)(PAIRS > 0 ? rotated : straight, projected);
+        const struct stage *project = &project_stages[layer], *finish = &finish_stages[layer];
+        (padded == 1 ? project->one : project->many)(PAIRS > 0 ? rotated : straight, projected);
         memset(new_k + (size_t)count * KV_WIDTH, 0, unused);
         memset(new_v + (size_t)count * KV_WIDTH, 0, unused);
         const void *looked[5] = {q, k, v, mask, NULL};
@@ -216,7 +223,7 @@ static void pass(const uint32_t *tokens, int count, int first)
         (padded == 1 ? attention[choice].one : attention[choice].many)(looked, found);
         const void *behind[3] = {x, mixed, finish_bound[layer]};
         void *finished[1] = {y};
-        (padded == 1 ? finish_1 : finish_16)(behind, finished);
+        (padded == 1 ? finish->one : finish->many)(behind, finished);
         memcpy(x, y, sizeof x);
     }
 }
@@ -226,7 +233,7 @@ static void head(int row)
 {
     const void *inputs[2] = {x + row * WIDTH, head_bound};
     void *outputs[1] = {logits};
-    head_1(inputs, outputs);
+    head_stage.one(inputs, outputs);
 }
 
 static uint32_t largest(void)
@@ -301,10 +308,10 @@ int main(int count, char **words)
         return usage(words[0]);
     }
     for (int layer = 0; layer < LAYERS; ++layer) {
-        project_bound[layer] = bound(project_1_bind, project_weights[layer], PROJECT_WEIGHTS, PROJECT_BYTES);
-        finish_bound[layer] = bound(finish_1_bind, finish_weights[layer], FINISH_WEIGHTS, FINISH_BYTES);
+        project_bound[layer] = bound(&project_stages[layer]);
+        finish_bound[layer] = bound(&finish_stages[layer]);
     }
-    head_bound = bound(head_1_bind, head_weights, HEAD_WEIGHTS, HEAD_BYTES);
+    head_bound = bound(&head_stage);
     keys = room(sizeof(float) * (uint64_t)LAYERS * ROWS * KV_WIDTH);
     values = room(sizeof(float) * (uint64_t)LAYERS * ROWS * KV_WIDTH);
     clock_t started = clock();

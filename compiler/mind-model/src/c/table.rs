@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use mind_ir::types::DType;
 use mind_irv2::Config;
 use mind_irv2::checkpoint::Checkpoint;
 use mind_irv2::graph::parts::names;
@@ -19,36 +18,35 @@ pub struct Stored {
     pub offset: u64,
     /// Elements.
     pub count: u64,
-    /// `f32`, `f16` or `bf16`.
-    pub dtype: DType,
+    /// How its numbers are stored.
+    pub weight_type: WeightType,
+    /// Elements of a row, and rows of a head whose halves are interleaved; 0 for rows in the model's order.
+    pub rows: (usize, usize),
+}
+
+impl Stored {
+    /// Blocks that it consists of: elements, where it has no blocks.
+    pub(super) fn blocks(&self) -> u64 {
+        self.count / self.weight_type.block_elements() as u64
+    }
 }
 
 /// Why a weight cannot be read by C.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TableError {
-    /// It is stored in a format that the file does not decode.
-    #[error(
-        "weight `{name}` is stored as {found}; C reads f32, f16 and bf16 in the order of safetensors"
-    )]
+    /// It is in none of the files.
+    #[error("weight `{name}` is in none of the files")]
+    Outside {
+        /// The weight.
+        name: String,
+    },
+    /// It is quantised, and no right side of a product.
+    #[error("weight `{name}` is stored as {found}; C reads vectors as f32, f16 and bf16")]
     Format {
         /// The weight.
         name: String,
         /// Its format.
         found: WeightType,
-    },
-    /// Layers store it differently.
-    #[error(
-        "weight `{name}` is {first} in layer 0 and {found} in layer {layer}; C reads one dtype for all layers"
-    )]
-    Mixed {
-        /// The weight.
-        name: String,
-        /// The dtype in the first layer.
-        first: DType,
-        /// That of another.
-        found: DType,
-        /// Which one.
-        layer: usize,
     },
     /// There is none.
     #[error("weight `{0}` is missing")]
@@ -65,7 +63,7 @@ pub struct Tensors {
 impl Tensors {
     /// The weights of a checkpoint whose tensors lie in `files`.
     ///
-    /// Errors: one that is quantised or permuted, layers that store it differently.
+    /// Errors: one that lies elsewhere.
     pub fn new(
         config: &Config,
         checkpoint: &Checkpoint<'_>,
@@ -78,41 +76,25 @@ impl Tensors {
                 let Some(view) = checkpoint.tensor(role, layer) else {
                     continue;
                 };
-                let dtype = match view.dtype {
-                    WeightType::F32 => Some(DType::F32),
-                    WeightType::F16 => Some(DType::F16),
-                    WeightType::Bf16 => Some(DType::BF16),
-                    _ => None,
+                let mut starts = files.iter().map(|file| file.as_ptr_range());
+                let file = starts.position(|file| file.contains(&view.bytes.as_ptr()));
+                let Some(file) = file else {
+                    let name = name.to_owned();
+                    return Err(TableError::Outside { name });
                 };
                 let start = view.bytes.as_ptr() as usize;
-                let file = files
-                    .iter()
-                    .position(|file| file.as_ptr_range().contains(&view.bytes.as_ptr()));
-                let plain = dtype.filter(|_| view.permutation == Permutation::None);
-                let (Some(dtype), Some(file)) = (plain, file) else {
-                    let (name, found) = (name.to_owned(), view.dtype);
-                    return Err(TableError::Format { name, found });
+                let head = match view.permutation {
+                    Permutation::None => 0,
+                    Permutation::Interleaved { head_dim } => head_dim,
                 };
-                let offset = (start - files[file].as_ptr() as usize) as u64;
-                let count = view.elements() as u64;
                 let own = Stored {
                     file,
-                    offset,
-                    count,
-                    dtype,
+                    offset: (start - files[file].as_ptr() as usize) as u64,
+                    count: view.elements() as u64,
+                    weight_type: view.dtype,
+                    rows: (view.row_elements(), head),
                 };
                 stored.insert((name, layer), own);
-                let first = layer.and_then(|_| stored.get(&(name, Some(0))));
-                if let (Some(first), Some(layer)) = (first, layer)
-                    && first.dtype != dtype
-                {
-                    return Err(TableError::Mixed {
-                        name: name.to_owned(),
-                        first: first.dtype,
-                        found: dtype,
-                        layer,
-                    });
-                }
             }
         }
         if config.tie_word_embeddings
@@ -129,14 +111,18 @@ impl Tensors {
         self.files
     }
 
-    /// How a weight is stored, in every layer.
-    pub(super) fn dtype(&self, name: &str) -> DType {
-        let found = [None, Some(0)].map(|layer| self.find(name, layer).ok());
-        found
-            .into_iter()
-            .flatten()
-            .next()
-            .map_or(DType::F32, |stored| stored.dtype)
+    /// How a weight of a layer is stored; as `f32` where there is none.
+    pub(super) fn stored_as(&self, name: &str, layer: Option<usize>) -> WeightType {
+        let found = self.find(name, layer);
+        found.map_or(WeightType::F32, |stored| stored.weight_type)
+    }
+
+    /// What all weights of a layer are stored as, in the order of their names.
+    pub(super) fn types(&self, layer: usize) -> Vec<(&'static str, WeightType)> {
+        let own = self.stored.iter();
+        let own = own.filter(|((_, of), _)| *of == Some(layer));
+        own.map(|(&(name, _), stored)| (name, stored.weight_type))
+            .collect()
     }
 
     /// A weight.

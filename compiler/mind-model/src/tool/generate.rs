@@ -11,7 +11,7 @@ use mind_driver::tools::cli::{self, DONE, REJECTED};
 use mind_ir::tensor::Tensor;
 
 use super::args::{self, Args};
-use crate::checkpoint::CheckpointWeights;
+use crate::checkpoint::{CheckpointWeights, MappedWeights};
 use crate::folder::{Files, FolderError, WeightsAt};
 use crate::model::{Model, Runner};
 use crate::sample::Sampler;
@@ -53,10 +53,11 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), ()> {
     let files = Files::open(Path::new(&args.model), WeightsAt::Beside, host);
     let files = files.map_err(|why| fail(host, &why))?;
     let read = files.model();
-    let (document, checkpoint) = read.map_err(|why| match why {
+    let (document, checkpoint, warnings) = read.map_err(|why| match why {
         FolderError::Rejected(found) => report(host, &found, &files.config),
         why => fail(host, &why),
     })?;
+    report(host, &warnings, &files.config);
     let runner = match args.is_interpreted {
         true => Runner::Interpreter,
         false => {
@@ -65,7 +66,10 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), ()> {
             Runner::Jit(Arc::new(engine))
         }
     };
-    let weights = Box::new(CheckpointWeights(checkpoint));
+    let weights = Box::new(MappedWeights {
+        weights: CheckpointWeights(checkpoint),
+        files: files.contents(),
+    });
     let model = Model::new(document.config, weights, runner);
     let model = Arc::new(model.map_err(|why| fail(host, &why))?);
     let (prompt, text) = start(args, &files).map_err(|why| fail(host, &why))?;

@@ -73,10 +73,11 @@ pub(super) fn run(args: &[String], host: &mut dyn Host) -> u8 {
 fn text(path: &str, capacity: usize, host: &mut dyn Host) -> Result<String, ()> {
     let files =
         Files::open(Path::new(path), WeightsAt::Beside, host).map_err(|why| fail(host, &why))?;
-    let (document, checkpoint) = files.model().map_err(|why| match why {
+    let (document, checkpoint, warnings) = files.model().map_err(|why| match why {
         FolderError::Rejected(found) => report(host, &found, &files.config),
         why => fail(host, &why),
     })?;
+    report(host, &warnings, &files.config);
     let config = &document.config;
     let capacity = capacity.min(config.context_window);
     let tensors = Tensors::new(config, &checkpoint, &files.weights());

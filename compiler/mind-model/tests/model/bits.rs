@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use mind_ir::types::DType;
 use mind_irv2::Config;
 use mind_model::{Model, Runner, Session};
+use mind_weights::WeightType;
 
 use crate::random::{Tensors, jit, llama, model, tokens};
 
@@ -32,20 +32,24 @@ fn split(model: &Arc<Model<'static>>, tokens: &[u32], lengths: &[usize]) -> Vec<
 #[test]
 fn a_sequence_has_the_same_logits_however_it_is_cut() {
     let config = config();
-    for dtype in [DType::F32, DType::BF16] {
-        let model = model(config, &Tensors::random(&config, dtype, 5), jit(1));
+    for stored in [WeightType::F32, WeightType::Bf16] {
+        let model = model(config, &Tensors::random(&config, stored, 5), jit(1));
         let tokens = tokens(&config, 70);
         let whole = split(&model, &tokens, &[70]);
-        assert_eq!(whole, split(&model, &tokens, &[69, 1]), "{dtype}");
-        assert_eq!(whole, split(&model, &tokens, &[1, 3, 66]), "{dtype}");
-        assert_eq!(whole, split(&model, &tokens, &[64, 5, 1]), "{dtype}");
+        assert_eq!(whole, split(&model, &tokens, &[69, 1]), "{stored}");
+        assert_eq!(whole, split(&model, &tokens, &[1, 3, 66]), "{stored}");
+        assert_eq!(whole, split(&model, &tokens, &[64, 5, 1]), "{stored}");
     }
 }
 
 #[test]
 fn more_tokens_than_a_pass_takes_are_cut() {
     let config = config();
-    let model = model(config, &Tensors::random(&config, DType::F32, 6), jit(1));
+    let model = model(
+        config,
+        &Tensors::random(&config, WeightType::F32, 6),
+        jit(1),
+    );
     let tokens = tokens(&config, 300);
     let whole = split(&model, &tokens, &[300]);
     assert_eq!(whole, split(&model, &tokens, &[150, 149, 1]));
@@ -54,7 +58,7 @@ fn more_tokens_than_a_pass_takes_are_cut() {
 #[test]
 fn threads_and_engines_change_no_bit() {
     let config = config();
-    let tensors = Tensors::random(&config, DType::BF16, 7);
+    let tensors = Tensors::random(&config, WeightType::Bf16, 7);
     let prompt = tokens(&config, 6);
     let run = |runner: Runner| split(&model(config, &tensors, runner), &prompt, &[4, 1, 1]);
     let one = run(jit(1));
@@ -63,9 +67,37 @@ fn threads_and_engines_change_no_bit() {
 }
 
 #[test]
+fn quantised_weights_give_the_bits_of_decoding_first() {
+    let mut parameters = llama();
+    (parameters.hidden_size, parameters.intermediate_size) = (256, 256);
+    (parameters.num_layers, parameters.head_dim) = (1, 32);
+    (parameters.num_attention_heads, parameters.num_kv_heads) = (8, 2);
+    let config = Config::new(parameters).unwrap();
+    for stored in [
+        WeightType::Q8_0,
+        WeightType::Q5_0,
+        WeightType::Q4K,
+        WeightType::Q6K,
+    ] {
+        let tensors = Tensors::random(&config, stored, 12);
+        let prompt = tokens(&config, 12);
+        let run = |runner: Runner, lengths: &[usize]| {
+            split(&model(config, &tensors, runner), &prompt, lengths)
+        };
+        let whole = run(Runner::Interpreter, &[12]);
+        assert_eq!(whole, run(jit(1), &[12]), "{stored}");
+        assert_eq!(whole, run(jit(2), &[6, 3, 2, 1]), "{stored}");
+    }
+}
+
+#[test]
 fn sessions_do_not_see_each_other() {
     let config = config();
-    let model = model(config, &Tensors::random(&config, DType::F32, 8), jit(1));
+    let model = model(
+        config,
+        &Tensors::random(&config, WeightType::F32, 8),
+        jit(1),
+    );
     let prompt = tokens(&config, 9);
     let alone = split(&model, &prompt, &[8, 1]);
     let mut other = Session::new(model.clone(), 100).unwrap();
@@ -83,7 +115,11 @@ fn sessions_do_not_see_each_other() {
 #[test]
 fn all_logits_are_those_behind_each_token() {
     let config = config();
-    let model = model(config, &Tensors::random(&config, DType::F32, 9), jit(1));
+    let model = model(
+        config,
+        &Tensors::random(&config, WeightType::F32, 9),
+        jit(1),
+    );
     let prompt = tokens(&config, 5);
     let all = Session::new(model.clone(), 5)
         .unwrap()

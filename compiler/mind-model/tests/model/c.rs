@@ -5,33 +5,35 @@ use std::process::Command;
 use std::sync::Arc;
 
 use mind_irv2::checkpoint::{Checkpoint, Source};
-use mind_irv2::hf;
+use mind_irv2::{Family, hf};
 use mind_model::c::{Tensors, c_program};
 use mind_model::{CheckpointWeights, Model, Session, largest};
 use mind_weights::WeightFile;
 
+use crate::gguf;
 use crate::random::jit;
 
-fn folder() -> PathBuf {
+fn tiny() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lit_tests/mind-run/inputs/tiny-qwen2")
 }
 
-#[test]
-fn a_program_of_c_gives_the_same_bits() {
-    let file = folder().join("model.safetensors");
-    let bytes = std::fs::read(&file).expect("the tiny model");
-    let text = std::fs::read_to_string(folder().join("config.json")).expect("its configuration");
-    let parsed = WeightFile::parse(&bytes).expect("a weight file");
-    let name = "model.safetensors".to_owned();
-    let sources = [Source { name, file: parsed }];
-    let (document, _) = hf::document(Some(&text), &sources).expect("a document");
+/// Checks the tokens and logits of the program of a model against those of a session; `config` is its text, if it
+/// has one.
+fn check(name: &str, config: Option<&str>, bytes: &[u8]) {
+    let parsed = WeightFile::parse(bytes).expect("a weight file");
+    let sources = [Source {
+        name: name.to_owned(),
+        file: parsed,
+    }];
+    let (document, _) = hf::document(config, &sources).expect("a document");
     let config = document.config;
     let checkpoint = Checkpoint::new(&config, &sources).expect("a checkpoint");
-    let tensors = Tensors::new(&config, &checkpoint, &[&bytes]).expect("plain weights");
+    let tensors = Tensors::new(&config, &checkpoint, &[bytes]).expect("weights of the file");
     let program = c_program(&config, &tensors, 24).expect("a program");
     let weights = Box::new(CheckpointWeights(checkpoint));
     let model = Arc::new(Model::new(config, weights, jit(1)).expect("a model"));
-    let prompt: Vec<u32> = (0..19).map(|at| at * 5 % 16).collect();
+    let vocab = config.vocab_size as u32;
+    let prompt: Vec<u32> = (0..19).map(|at| at * 5 % vocab).collect();
     let mut session = Session::new(model, 24).unwrap();
     let mut last = session.prefill(&prompt).unwrap();
     let (mut expected, mut tokens) = (last.clone(), vec![largest(&last)]);
@@ -40,22 +42,43 @@ fn a_program_of_c_gives_the_same_bits() {
         expected.extend_from_slice(&last);
         tokens.push(largest(&last));
     }
-    let (found, logits) = run(&program, &prompt, tokens.len(), &file);
+    let expected: Vec<u8> = expected.iter().flat_map(|x| x.to_le_bytes()).collect();
     let words = |tokens: &[u32]| {
         let words: Vec<String> = tokens.iter().map(u32::to_string).collect();
         words.join(",")
     };
-    assert_eq!(found.trim_end(), words(&tokens));
-    let expected: Vec<u8> = expected.iter().flat_map(|x| x.to_le_bytes()).collect();
-    assert!(logits == expected, "logits differ");
+    let (found, logits) = run(name, &program, (&prompt, tokens.len(), vocab), bytes);
+    assert_eq!(found.trim_end(), words(&tokens), "{name}");
+    assert!(logits == expected, "{name}: logits differ");
+}
+
+#[test]
+fn a_program_of_c_gives_the_same_bits() {
+    let bytes = std::fs::read(tiny().join("model.safetensors")).expect("the tiny model");
+    let text = std::fs::read_to_string(tiny().join("config.json")).expect("its configuration");
+    check("tiny-qwen2", Some(&text), &bytes);
+}
+
+#[test]
+fn quantised_and_permuted_weights_give_the_same_bits_in_c() {
+    let config = gguf::wide(Family::Llama);
+    check("mixed", None, &gguf::file(&config, &gguf::mixed(&config)));
 }
 
 /// What the program prints, and the logits that it writes; built with sanitizers and every warning an error.
-fn run(program: &str, prompt: &[u32], count: usize, weights: &Path) -> (String, Vec<u8>) {
-    let folder = std::env::temp_dir().join(format!("mind-model-as-c-{}", std::process::id()));
+fn run(
+    name: &str,
+    program: &str,
+    (prompt, count, vocab): (&[u32], usize, u32),
+    weights: &[u8],
+) -> (String, Vec<u8>) {
+    let folder = format!("mind-model-as-c-{name}-{}", std::process::id());
+    let folder = std::env::temp_dir().join(folder);
     std::fs::create_dir_all(&folder).expect("a folder for a program");
-    let [source, built, logits] = ["model.c", "model", "logits"].map(|name| folder.join(name));
+    let names = ["model.c", "model", "logits", "weights"];
+    let [source, built, logits, file] = names.map(|name| folder.join(name));
     std::fs::write(&source, program).expect("the source is written");
+    std::fs::write(&file, weights).expect("the weights are written");
     let flags = ["-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror"];
     let sanitizers = [
         "-fsanitize=address,undefined",
@@ -79,7 +102,7 @@ fn run(program: &str, prompt: &[u32], count: usize, weights: &Path) -> (String, 
     command
         .arg(tokens.join(","))
         .arg(count.to_string())
-        .arg(weights);
+        .arg(&file);
     let output = command
         .arg(format!("--logits={}", logits.display()))
         .output();
@@ -97,7 +120,7 @@ fn run(program: &str, prompt: &[u32], count: usize, weights: &Path) -> (String, 
         .expect("it runs");
     assert!(seeded.status.success() && !seeded.stdout.is_empty());
     let refused = Command::new(&built)
-        .args(["1,16", "3", "--seed=4"])
+        .args([&format!("1,{vocab}"), "3", "--seed=4"])
         .output()
         .expect("it runs");
     assert_eq!(refused.status.code(), Some(1));

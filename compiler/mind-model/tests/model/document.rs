@@ -3,7 +3,6 @@
 use mind_interp::{Arrays, Extents, RunConfig};
 use mind_ir::Graph;
 use mind_ir::tensor::Tensor;
-use mind_ir::types::DType;
 use mind_irv2::graph::parts::names;
 use mind_irv2::graph::{document, rope};
 use mind_irv2::{Biases, Config, Document, Parameters, WeightTypes, align};
@@ -128,7 +127,7 @@ fn check(change: impl FnOnce(&mut Parameters)) {
     let mut parameters = llama();
     change(&mut parameters);
     let config = Config::new(parameters).expect("a description");
-    let tensors = Tensors::random(&config, DType::F32, 21);
+    let tensors = Tensors::random(&config, mind_weights::WeightType::F32, 21);
     let document = Document {
         config,
         dtypes: WeightTypes::uniform(WeightType::F32, WeightType::F32),

@@ -1,16 +1,20 @@
 //! What is refused, and that nothing is left behind.
 
-use mind_ir::types::DType;
 use mind_irv2::Config;
 use mind_irv2::graph::parts::names;
 use mind_model::{Model, Session};
+use mind_weights::WeightType;
 
 use crate::random::{Tensors, jit, llama, model, tokens};
 
 #[test]
 fn a_refused_pass_leaves_the_sequence_as_it_was() {
     let config = Config::new(llama()).unwrap();
-    let model = model(config, &Tensors::random(&config, DType::F32, 3), jit(1));
+    let model = model(
+        config,
+        &Tensors::random(&config, WeightType::F32, 3),
+        jit(1),
+    );
     let prompt = tokens(&config, 5);
     let mut session = Session::new(model.clone(), 5).unwrap();
     session.prefill(&prompt[..4]).unwrap();
@@ -40,7 +44,11 @@ fn a_refused_pass_leaves_the_sequence_as_it_was() {
 #[test]
 fn a_capacity_is_within_the_context() {
     let config = Config::new(llama()).unwrap();
-    let model = model(config, &Tensors::random(&config, DType::F32, 3), jit(1));
+    let model = model(
+        config,
+        &Tensors::random(&config, WeightType::F32, 3),
+        jit(1),
+    );
     let refused = |capacity| {
         Session::new(model.clone(), capacity)
             .err()
@@ -57,7 +65,7 @@ fn a_capacity_is_within_the_context() {
 #[test]
 fn a_missing_weight_is_named() {
     let config = Config::new(llama()).unwrap();
-    let tensors = Tensors::random(&config, DType::F32, 3);
+    let tensors = Tensors::random(&config, WeightType::F32, 3);
     let refused = |name: &str, layer| {
         let weights = Box::new(tensors.clone().without(name, layer));
         Model::new(config, weights, jit(1))

@@ -1,18 +1,18 @@
 //! Models of every kind against the reference.
 
-use mind_ir::types::DType;
-use mind_irv2::{Biases, Config, Parameters, Rope, RopeScaling};
+use mind_irv2::{Biases, Config, Family, Parameters, Rope, RopeScaling};
 use mind_model::{Session, largest};
+use mind_weights::WeightType;
 
 use crate::random::{Tensors, jit, llama, model, tokens};
-use crate::reference;
+use crate::{gguf, reference, table};
 
 /// Compares the logits behind every token; the largest error, in units of the largest logit.
-fn check(name: &str, change: impl FnOnce(&mut Parameters), dtype: DType) {
+fn check(name: &str, change: impl FnOnce(&mut Parameters), stored: WeightType) {
     let mut parameters = llama();
     change(&mut parameters);
     let config = Config::new(parameters).unwrap_or_else(|why| panic!("{name}: {why:?}"));
-    let tensors = Tensors::random(&config, dtype, 11);
+    let tensors = Tensors::random(&config, stored, 11);
     let prompt = tokens(&config, 11);
     let model = model(config, &tensors, jit(1));
     let mut session = Session::new(model, 20).unwrap();
@@ -39,7 +39,7 @@ fn check(name: &str, change: impl FnOnce(&mut Parameters), dtype: DType) {
 
 #[test]
 fn every_kind_of_model_computes_what_its_formulas_say() {
-    let f32 = DType::F32;
+    let f32 = WeightType::F32;
     check("grouped heads", |_| {}, f32);
     check("one head a group", |p| p.num_kv_heads = 6, f32);
     check("one group", |p| p.num_kv_heads = 1, f32);
@@ -108,18 +108,92 @@ fn every_kind_of_rotation_computes_what_its_formulas_say() {
         high_freq_factor: 4.0,
         original_context: 200,
     };
-    check("all of a head", rope(RopeScaling::None, 12), DType::F32);
-    check("part of a head", rope(RopeScaling::None, 4), DType::F32);
+    check(
+        "all of a head",
+        rope(RopeScaling::None, 12),
+        WeightType::F32,
+    );
+    check(
+        "part of a head",
+        rope(RopeScaling::None, 4),
+        WeightType::F32,
+    );
     check(
         "linear",
         rope(RopeScaling::Linear { factor: 3.0 }, 12),
-        DType::F32,
+        WeightType::F32,
     );
-    check("llama3", rope(llama3, 12), DType::F32);
+    check("llama3", rope(llama3, 12), WeightType::F32);
 }
 
 #[test]
 fn narrow_weights_are_widened_and_nothing_else() {
-    check("bf16", |_| {}, DType::BF16);
-    check("f16", |p| p.tie_word_embeddings = true, DType::F16);
+    check("bf16", |_| {}, WeightType::Bf16);
+    check("f16", |p| p.tie_word_embeddings = true, WeightType::F16);
+}
+
+/// The largest error of the logits behind each token, in units of the largest logit of that token.
+fn error(config: Config, tensors: &Tensors, count: usize) -> f64 {
+    let prompt = tokens(&config, count);
+    let mut session = Session::new(model(config, tensors, jit(1)), count).unwrap();
+    let mut found = session.prefill_all(&prompt[..count - 1]).unwrap();
+    found.extend(session.decode(prompt[count - 1]).unwrap());
+    let expected = reference::logits(&config, tensors, &prompt);
+    let rows = found.chunks(config.vocab_size).zip(&expected);
+    let errors = rows.map(|(found, expected)| {
+        let most = expected.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+        let pairs = found.iter().zip(expected);
+        let errors = pairs.map(|(&x, y)| (f64::from(x) - y).abs() / most);
+        errors.fold(0.0, f64::max)
+    });
+    errors.fold(0.0, f64::max)
+}
+
+#[test]
+fn every_family_in_every_format_computes_what_its_formulas_say() {
+    let formats = [
+        WeightType::F32,
+        WeightType::F16,
+        WeightType::Bf16,
+        WeightType::Q8_0,
+        WeightType::Q5_0,
+        WeightType::Q4_0,
+        WeightType::Q4K,
+        WeightType::Q6K,
+    ];
+    let names = formats.map(|format| format!("{format} |"));
+    let mut table = format!(
+        "| family | {}\n|---|{}\n",
+        names.join(" "),
+        "---|".repeat(8)
+    );
+    for family in Family::ALL {
+        let config = one_layer(family);
+        table += &format!("| {} |", family.name());
+        for stored in formats {
+            let error = error(config, &Tensors::random(&config, stored, 11), 6);
+            assert!(error < 1e-4, "{family:?} in {stored}: {error}");
+            table += &format!(" {error:.0e} |");
+        }
+        table += "\n";
+    }
+    table::check("parity", &table);
+}
+
+/// One layer of a family whose rows are whole blocks of every format.
+fn one_layer(family: Family) -> Config {
+    let p = Parameters {
+        num_layers: 1,
+        ..*gguf::wide(family)
+    };
+    Config::new(p).unwrap_or_else(|why| panic!("{why:?}"))
+}
+
+#[test]
+fn formats_without_a_column_compute_what_their_formulas_say() {
+    let config = one_layer(Family::Llama);
+    for stored in [WeightType::Q4_1, WeightType::Q5_1, WeightType::Q5K] {
+        let error = error(config, &Tensors::random(&config, stored, 11), 4);
+        assert!(error < 1e-4, "{stored}: {error}");
+    }
 }

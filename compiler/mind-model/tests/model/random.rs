@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use half::{bf16, f16};
 use mind_driver::engine::{Config as EngineConfig, Engine};
-use mind_ir::types::DType;
 use mind_irv2::graph::parts::names;
 use mind_irv2::{Biases, Config, Family, Parameters, Rope, RopeScaling};
 use mind_jit::program::PanelChoice;
 use mind_model::{Model, Runner, Stored, WeightError, Weights};
+use mind_weights::{WeightType, decode_blocks};
 
 /// A small llama: grouped heads, nothing a multiple of 16.
 pub fn llama() -> Parameters {
@@ -37,20 +37,27 @@ pub fn llama() -> Parameters {
 }
 
 /// What a weight is called, and the layer it belongs to.
-type Key = (String, Option<usize>);
+pub type Key = (String, Option<usize>);
 
-/// The weights of a model, by name and layer: shapes and elements.
+/// A weight as it is stored, and the numbers that stands for.
+#[derive(Clone)]
+pub struct Tensor {
+    pub shape: Vec<usize>,
+    pub stored: WeightType,
+    pub bytes: Vec<u8>,
+    pub elements: Vec<f32>,
+}
+
+/// The weights of a model, by name and layer.
 #[derive(Clone)]
 pub struct Tensors {
-    dtype: DType,
-    tensors: BTreeMap<Key, (Vec<usize>, Vec<f32>)>,
+    pub tensors: BTreeMap<Key, Tensor>,
 }
 
 impl Tensors {
-    /// Random weights, matrices stored as `dtype` and vectors as `f32`.
-    pub fn random(config: &Config, dtype: DType, seed: u64) -> Tensors {
+    /// Random weights, matrices stored as `matrices` where their rows are whole blocks, all else as `f32`.
+    pub fn random(config: &Config, matrices: WeightType, seed: u64) -> Tensors {
         let mut tensors = Tensors {
-            dtype,
             tensors: BTreeMap::new(),
         };
         let mut state = seed;
@@ -72,11 +79,20 @@ impl Tensors {
             } else {
                 0.0
             };
-            let elements: Vec<f32> = (0..count)
-                .map(|_| stored(dtype_of(shape, dtype), one + scale * draw()))
-                .collect();
-            let key = (name.to_owned(), layer);
-            tensors.tensors.insert(key, (shape.to_vec(), elements));
+            let stored = match shape {
+                [_, inputs] if matrices.row_bytes(*inputs).is_some() => matrices,
+                _ => WeightType::F32,
+            };
+            let bytes = encoded(stored, count, (one, scale), &mut draw);
+            let mut elements = vec![0.0; count];
+            decode_blocks(stored, &bytes, &mut elements).expect("whole blocks");
+            let tensor = Tensor {
+                shape: shape.to_vec(),
+                stored,
+                bytes,
+                elements,
+            };
+            tensors.tensors.insert((name.to_owned(), layer), tensor);
         };
         let (d, inner, head) = (
             config.hidden_size,
@@ -122,13 +138,13 @@ impl Tensors {
 
     /// The elements of a weight.
     pub fn get(&self, name: &str, layer: Option<usize>) -> &[f32] {
-        &self.tensors[&(name.to_owned(), layer)].1
+        &self.tensors[&(name.to_owned(), layer)].elements
     }
 
     /// The elements of a weight, or as many zeros.
     pub fn get_or_zeros(&self, name: &str, layer: usize, count: usize) -> Vec<f32> {
         let found = self.tensors.get(&(name.to_owned(), Some(layer)));
-        found.map_or_else(|| vec![0.0; count], |(_, elements)| elements.clone())
+        found.map_or_else(|| vec![0.0; count], |found| found.elements.clone())
     }
 
     /// Without a weight.
@@ -137,11 +153,7 @@ impl Tensors {
         self
     }
 
-    fn find(
-        &self,
-        name: &str,
-        layer: Option<usize>,
-    ) -> Result<&(Vec<usize>, Vec<f32>), WeightError> {
+    fn find(&self, name: &str, layer: Option<usize>) -> Result<&Tensor, WeightError> {
         let found = self.tensors.get(&(name.to_owned(), layer));
         found.ok_or_else(|| WeightError {
             name: name.to_owned(),
@@ -151,23 +163,46 @@ impl Tensors {
     }
 }
 
-fn dtype_of(shape: &[usize], dtype: DType) -> DType {
-    if shape.len() > 1 { dtype } else { DType::F32 }
-}
-
-/// `x` rounded as it is stored.
-fn stored(dtype: DType, x: f32) -> f32 {
-    match dtype {
-        DType::F16 => f16::from_f32(x).to_f32(),
-        DType::BF16 => bf16::from_f32(x).to_f32(),
-        _ => x,
+/// `count` numbers around `one`, at most about `scale` away, as they are stored.
+fn encoded(
+    stored: WeightType,
+    count: usize,
+    (one, scale): (f32, f32),
+    draw: &mut dyn FnMut() -> f32,
+) -> Vec<u8> {
+    let mut numbers = |encode: &dyn Fn(f32) -> Vec<u8>| {
+        let numbers = (0..count).map(|_| encode(one + scale * draw()));
+        numbers.collect::<Vec<_>>().concat()
+    };
+    // Where a block has its `f16` scales, and what makes its largest numbers about `scale`.
+    let scales: &[(usize, f32)] = match stored {
+        WeightType::F32 => return numbers(&|x| x.to_le_bytes().to_vec()),
+        WeightType::F16 => return numbers(&|x| f16::from_f32(x).to_le_bytes().to_vec()),
+        WeightType::Bf16 => return numbers(&|x| bf16::from_f32(x).to_le_bytes().to_vec()),
+        WeightType::Q4_0 => &[(0, 1.0 / 8.0)],
+        WeightType::Q4_1 => &[(0, 2.0 / 15.0), (2, -1.0)],
+        WeightType::Q5_0 => &[(0, 1.0 / 16.0)],
+        WeightType::Q5_1 => &[(0, 2.0 / 31.0), (2, -1.0)],
+        WeightType::Q8_0 => &[(0, 1.0 / 127.0)],
+        WeightType::Q4K => &[(0, 2.0 / (63.0 * 15.0)), (2, 1.0 / 63.0)],
+        WeightType::Q5K => &[(0, 2.0 / (63.0 * 31.0)), (2, 1.0 / 63.0)],
+        WeightType::Q6K => &[(208, 1.0 / (128.0 * 32.0))],
+    };
+    let mut bytes = Vec::new();
+    for _ in 0..count / stored.block_elements() {
+        let start = bytes.len();
+        bytes.extend((0..stored.block_bytes()).map(|_| (128.0 * draw()) as i8 as u8));
+        for &(at, of) in scales {
+            let half = f16::from_f32(scale * of).to_le_bytes();
+            bytes[start + at..start + at + 2].copy_from_slice(&half);
+        }
     }
+    bytes
 }
 
 impl Weights for Tensors {
-    fn dtype(&self, name: &str, layer: Option<usize>) -> Result<DType, WeightError> {
-        let (shape, _) = self.find(name, layer)?;
-        Ok(dtype_of(shape, self.dtype))
+    fn stored_as(&self, name: &str, layer: Option<usize>) -> Result<WeightType, WeightError> {
+        Ok(self.find(name, layer)?.stored)
     }
 
     fn weight(
@@ -176,26 +211,16 @@ impl Weights for Tensors {
         layer: Option<usize>,
         shape: &[usize],
     ) -> Result<Stored<'_>, WeightError> {
-        let (own, elements) = self.find(name, layer)?;
-        assert_eq!(own, shape, "{name}");
-        let dtype = dtype_of(shape, self.dtype);
-        let bytes: Vec<u8> = match dtype {
-            DType::F16 => elements
-                .iter()
-                .flat_map(|&x| f16::from_f32(x).to_le_bytes())
-                .collect(),
-            DType::BF16 => elements
-                .iter()
-                .flat_map(|&x| bf16::from_f32(x).to_le_bytes())
-                .collect(),
-            _ => elements.iter().flat_map(|x| x.to_le_bytes()).collect(),
-        };
-        let bytes = Cow::Owned(bytes);
-        Ok(Stored { dtype, bytes })
+        let tensor = self.find(name, layer)?;
+        assert_eq!(tensor.shape, shape, "{name}");
+        Ok(Stored {
+            weight_type: tensor.stored,
+            bytes: Cow::Borrowed(&tensor.bytes),
+        })
     }
 
     fn row(&self, name: &str, index: usize, row: &mut [f32]) -> Result<(), WeightError> {
-        let (_, elements) = self.find(name, None)?;
+        let elements = &self.find(name, None)?.elements;
         row.copy_from_slice(&elements[index * row.len()..][..row.len()]);
         Ok(())
     }

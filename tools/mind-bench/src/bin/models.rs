@@ -1,7 +1,7 @@
 //! Speed of a decoder model: prefill and decode, beside what the machine can do.
 //!
 //! ```text
-//! cargo run --release -p mind-bench --bin models -- [--threads 1,2] [--dtypes bf16,f32] [--layers 24]
+//! cargo run --release -p mind-bench --bin models -- [--threads 1,2] [--stored bf16,q4_k,fp32] [--layers 24]
 //!     [--prefill 128,512] [--contexts 128,2048]
 //! ```
 //!
@@ -17,14 +17,15 @@ use std::time::{Duration, Instant};
 
 use mind_bench::workloads::peaks::{Level, Peaks};
 use mind_driver::engine::{Config as EngineConfig, Engine};
-use mind_ir::types::DType;
+use mind_irv2::graph::parts::names;
 use mind_irv2::{Biases, Config, Family, Parameters, Rope, RopeScaling};
 use mind_jit::program::PanelChoice;
 use mind_model::{Model, Runner, Session, Stored, WeightError, Weights};
+use mind_weights::WeightType;
 
 struct Args {
     threads: Vec<usize>,
-    dtypes: Vec<DType>,
+    stored: Vec<WeightType>,
     layers: usize,
     prefill: Vec<usize>,
     contexts: Vec<usize>,
@@ -35,7 +36,7 @@ impl Args {
     fn read(mut words: impl Iterator<Item = String>) -> Result<Args, String> {
         let mut args = Args {
             threads: vec![1, 2],
-            dtypes: vec![DType::BF16, DType::F32],
+            stored: vec![WeightType::Bf16, WeightType::Q4K, WeightType::F32],
             layers: 24,
             prefill: vec![128, 512],
             contexts: vec![128, 2048],
@@ -49,9 +50,10 @@ impl Args {
                 "--layers" => args.layers = counts()?[0],
                 "--prefill" => args.prefill = counts()?,
                 "--contexts" => args.contexts = counts()?,
-                "--dtypes" => {
-                    let dtypes: Option<Vec<DType>> = value.split(',').map(DType::parse).collect();
-                    args.dtypes = dtypes.ok_or(format!("`{value}` is no list of dtypes"))?;
+                "--stored" => {
+                    let stored = value.split(',').map(WeightType::parse);
+                    let stored: Option<Vec<WeightType>> = stored.collect();
+                    args.stored = stored.ok_or(format!("`{value}` is no list of formats"))?;
                 }
                 _ => return Err(format!("unknown flag `{word}`")),
             }
@@ -60,12 +62,15 @@ impl Args {
     }
 }
 
+const HIDDEN: usize = 896;
+const INTERMEDIATE: usize = 4864;
+
 fn config(layers: usize) -> Parameters {
     Parameters {
         family: Family::Qwen2,
         num_layers: layers,
-        hidden_size: 896,
-        intermediate_size: 4864,
+        hidden_size: HIDDEN,
+        intermediate_size: INTERMEDIATE,
         num_attention_heads: 14,
         num_kv_heads: 2,
         head_dim: 64,
@@ -89,7 +94,10 @@ fn config(layers: usize) -> Parameters {
 }
 
 /// Weights that are made up when they are asked for.
-struct Random(DType);
+///
+/// Matrices whose rows are no whole blocks of a format of 256 numbers are stored as `q8_0`, as files have them;
+/// vectors are `f32`.
+struct Random(WeightType);
 
 impl Random {
     fn bits(at: usize) -> u32 {
@@ -100,25 +108,40 @@ impl Random {
 }
 
 impl Weights for Random {
-    fn dtype(&self, _: &str, _: Option<usize>) -> Result<DType, WeightError> {
-        Ok(self.0)
+    fn stored_as(&self, name: &str, _: Option<usize>) -> Result<WeightType, WeightError> {
+        let inputs = match name {
+            names::LN1 | names::LN2 | names::FINAL_LN | names::BQ | names::BK | names::BV => {
+                return Ok(WeightType::F32);
+            }
+            names::DOWN => INTERMEDIATE,
+            _ => HIDDEN,
+        };
+        Ok(stored(self.0, inputs))
     }
 
     fn weight(
         &self,
-        _: &str,
-        _: Option<usize>,
+        name: &str,
+        layer: Option<usize>,
         shape: &[usize],
     ) -> Result<Stored<'_>, WeightError> {
-        let bits = (0..shape.iter().product()).map(Random::bits);
-        let bytes: Vec<u8> = match self.0 {
-            DType::F32 => bits.flat_map(u32::to_le_bytes).collect(),
-            _ => bits
+        let (weight_type, count) = (self.stored_as(name, layer)?, shape.iter().product());
+        let bits = (0..count).map(Random::bits);
+        let bytes: Vec<u8> = match weight_type {
+            WeightType::F32 => bits.flat_map(u32::to_le_bytes).collect(),
+            WeightType::Bf16 | WeightType::F16 => bits
                 .flat_map(|bits| ((bits >> 16) as u16).to_le_bytes())
                 .collect(),
+            // Any bits, but for the exponents of scales.
+            _ => {
+                let bytes = count / weight_type.block_elements() * weight_type.block_bytes();
+                (0..bytes)
+                    .map(|at| Random::bits(at) as u8 & 0x1f | (Random::bits(at) >> 24) as u8 & 0x80)
+                    .collect()
+            }
         };
         Ok(Stored {
-            dtype: self.0,
+            weight_type,
             bytes: Cow::Owned(bytes),
         })
     }
@@ -130,6 +153,26 @@ impl Weights for Random {
         }
         Ok(())
     }
+}
+
+/// What a matrix with rows of `inputs` numbers is stored as.
+fn stored(asked: WeightType, inputs: usize) -> WeightType {
+    match asked.row_bytes(inputs) {
+        Some(_) => asked,
+        None => WeightType::Q8_0,
+    }
+}
+
+/// Bytes of the weights that a token is multiplied by.
+fn weight_bytes(config: &Config, asked: WeightType) -> usize {
+    let (d, inner) = (config.hidden_size, config.intermediate_size);
+    let bytes = |outputs: usize, inputs: usize| {
+        let row = stored(asked, inputs).row_bytes(inputs);
+        outputs * row.expect("rows of whole blocks")
+    };
+    let [q, kv] = [config.q_width(), config.kv_width()];
+    let layer = bytes(q + 2 * kv + 2 * inner, d) + bytes(d, q) + bytes(d, inner);
+    config.num_layers * layer + bytes(config.vocab_size, d)
 }
 
 /// Weights that a token is multiplied by.
@@ -202,14 +245,14 @@ fn main() -> ExitCode {
 fn run(args: &Args) -> Result<(), String> {
     let config = Config::new(config(args.layers)).map_err(|why| format!("{why:?}"))?;
     for &threads in &args.threads {
-        for &dtype in &args.dtypes {
-            measure(args, config, threads, dtype)?;
+        for &stored in &args.stored {
+            measure(args, config, threads, stored)?;
         }
     }
     Ok(())
 }
 
-fn measure(args: &Args, config: Config, threads: usize, dtype: DType) -> Result<(), String> {
+fn measure(args: &Args, config: Config, threads: usize, stored: WeightType) -> Result<(), String> {
     let engine = Engine::new(&EngineConfig {
         threads: NonZero::new(threads),
         panels: PanelChoice::Shared,
@@ -224,14 +267,14 @@ fn measure(args: &Args, config: Config, threads: usize, dtype: DType) -> Result<
         .find(|speeds| speeds.level == Level::Dram);
     let dram = dram.map_or(f64::NAN, |speeds| speeds.read);
     println!(
-        "{dtype}, threads {threads}: {:.1} GFLOP/s, DRAM {:.1} GB/s",
+        "{stored}, threads {threads}: {:.1} GFLOP/s, DRAM {:.1} GB/s",
         flops / 1e9,
         dram / 1e9
     );
     let started = Instant::now();
     let model = Model::new(
         config,
-        Box::new(Random(dtype)),
+        Box::new(Random(stored)),
         Runner::Jit(Arc::new(engine)),
     );
     let model = Arc::new(model.map_err(|why| why.to_string())?);
@@ -240,7 +283,7 @@ fn measure(args: &Args, config: Config, threads: usize, dtype: DType) -> Result<
         started.elapsed().as_secs_f64(),
         resident()
     );
-    let bytes = (parameters(&config) * dtype.size()) as f64;
+    let bytes = weight_bytes(&config, stored) as f64;
     let in_layers = parameters(&config) - config.hidden_size * config.vocab_size;
     let fail = |why: mind_model::ModelError| why.to_string();
     for &count in &args.prefill {
@@ -292,8 +335,8 @@ fn measure(args: &Args, config: Config, threads: usize, dtype: DType) -> Result<
         );
     }
     println!(
-        "  workspaces of all programs: {:.1} MB",
-        model.workspace_bytes() as f64 / 1e6
+        "  activations: {:.1} MB",
+        model.activation_bytes() as f64 / 1e6
     );
     Ok(())
 }

@@ -8,8 +8,9 @@ use crate::lower::scalar::compute_lane;
 use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
 
 use super::finish::{Finish, finish_tile};
-use super::operands::{Operands, Product, Region, Rhs, accumulator, element_pointer};
+use super::operands::{Operands, Panels, Product, Region, Rhs, accumulator, element_pointer};
 use super::pack::only_panel;
+use super::quantised::{self, Multiply, QuantPanels, Spread};
 use super::right::Right;
 use super::scratch::Scratch;
 use super::stage;
@@ -63,6 +64,8 @@ fn in_blocks(
 #[derive(Clone, Copy)]
 struct Terms {
     first: Value,
+    /// The block of numbers that it begins, where the second operand is stored in such.
+    block: Value,
     count: usize,
     /// Whether chains go on from partial results.
     goes_on: bool,
@@ -84,6 +87,7 @@ impl Context<'_> {
         if size >= k {
             let terms = Terms {
                 first: start,
+                block: start,
                 count: k,
                 goes_on: false,
                 completes: true,
@@ -93,18 +97,30 @@ impl Context<'_> {
         self.scratch.clear_partials(b, self.at.scratch, block);
         let before_last = (k - 1) / size * size;
         let bounds = (start, b.index(before_last as i64));
-        b.repeat(LoopKind::Whole, bounds, size as i64, &[], |b, round| {
+        let blocks = match self.p.rhs {
+            Rhs::Quantised(panels) => size / panels.format.elements(),
+            Rhs::Rows { .. } | Rhs::Columns { .. } | Rhs::Panels(_) => 0,
+        };
+        let inits = if blocks > 0 { vec![start] } else { Vec::new() };
+        let step = size as i64;
+        let (_, left) = b.repeat(LoopKind::Whole, bounds, step, &inits, |b, round| {
             let terms = Terms {
                 first: round.index,
+                block: round.carried.first().copied().unwrap_or(start),
                 count: size,
                 goes_on: true,
                 completes: false,
             };
             self.terms(b, block, terms, finish);
-            Vec::new()
+            let blocks = b.index(blocks as i64);
+            let carried = round.carried.iter();
+            carried
+                .map(|&first| b.index_op(IndexOp::Add, first, blocks))
+                .collect()
         });
         let terms = Terms {
             first: bounds.1,
+            block: left.first().copied().unwrap_or(start),
             count: k - before_last,
             goes_on: true,
             completes: true,
@@ -182,7 +198,15 @@ impl Context<'_> {
             } else {
                 vec![b.constant(lane, 0); count]
             };
-            let sums = tile::chains(b, &tile, lhs, rhs, sums);
+            let sums = match p.rhs {
+                Rhs::Quantised(panels) if !self.scratch.stages_rhs => {
+                    let region = decoded_region(panels, p.k, vectors, terms.count);
+                    let steps = self.scratch.steps(b, self.at.scratch);
+                    let mut user = Multiply::new(&tile, lhs);
+                    quantised::decode(b, region, rhs, steps, sums, &mut user)
+                }
+                _ => tile::chains(b, &tile, lhs, rhs, sums),
+            };
             if terms.completes {
                 return finish_tile(b, (row, column), width, &sums, finish);
             }
@@ -221,6 +245,9 @@ impl Context<'_> {
         terms: Terms,
     ) -> (Right, Value) {
         let (p, scratch) = (self.p, &self.scratch);
+        if let Rhs::Quantised(panels) = p.rhs {
+            return self.quantised(b, panels, (column, width), terms);
+        }
         let right = Right {
             dtype: p.dtype,
             lies: p.rhs,
@@ -249,6 +276,38 @@ impl Context<'_> {
         let strip = scratch.tile_columns * terms.count;
         let below = b.index_op(IndexOp::Sub, row, block.rows.0);
         element_pointer(b, self.p.dtype, next, below, strip.div_ceil(scratch.rows))
+    }
+
+    /// A strip of numbers that are stored in blocks, as [`rhs`](Context::rhs) gives it: decoded to a copy, or where
+    /// tiles decode them.
+    fn quantised(
+        &self,
+        b: &mut Builder,
+        panels: QuantPanels,
+        (column, width): (Value, usize),
+        terms: Terms,
+    ) -> (Right, Value) {
+        let (p, scratch) = (self.p, &self.scratch);
+        let lies = Rhs::Panels(Panels {
+            width: scratch.tile_columns,
+            dtype: accumulator(p.dtype),
+        });
+        let right = Right {
+            dtype: p.dtype,
+            lies,
+            k: terms.count,
+        };
+        let from = panels.pointer(b, self.at.rhs, p.k, (column, terms.block));
+        if !scratch.stages_rhs {
+            return (right, from);
+        }
+        let strips = width.div_ceil(b.lanes() as usize);
+        let region = decoded_region(panels, p.k, strips, terms.count);
+        let steps = scratch.steps(b, self.at.scratch);
+        let to = scratch.strip(b, self.at.scratch);
+        let mut user = Spread::new(to, scratch.tile_columns);
+        quantised::decode(b, region, from, steps, Vec::new(), &mut user);
+        (right, to)
     }
 
     fn lhs_pointer(&self, b: &mut Builder, block: Region, row: Value, term: Value) -> Value {
@@ -299,5 +358,15 @@ fn tile_of(
             segment: 0,
         },
         rhs: right.walk(),
+    }
+}
+
+/// What is decoded of `strips` vectors of columns and `count` terms.
+fn decoded_region(panels: QuantPanels, k: usize, strips: usize, count: usize) -> quantised::Region {
+    quantised::Region {
+        panels,
+        k,
+        strips,
+        blocks: count / panels.format.elements(),
     }
 }

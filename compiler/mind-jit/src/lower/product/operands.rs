@@ -6,6 +6,7 @@ use crate::lower::each::At;
 use crate::lower::scalar::storage_lane;
 use crate::vir::{Addr, Builder, IndexOp, Lane, Value};
 
+use super::quantised::QuantPanels;
 use super::schedule::Schedule;
 
 /// A matrix product, `m × k` times `k × n`, with every extent and stride known.
@@ -54,6 +55,9 @@ pub enum Rhs {
     },
     /// As [`pack`](super::pack) leaves it: blocks of columns, each `k` rows of `width` columns.
     Panels(Panels),
+    /// As [`pack_quantised`](super::pack_quantised) leaves it: numbers in blocks of a few bits each, decoded to
+    /// `f32`.
+    Quantised(QuantPanels),
 }
 
 /// Blocks of `width` columns, one behind the other; the last one is filled up with zeros.

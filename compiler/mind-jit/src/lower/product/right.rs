@@ -43,6 +43,7 @@ impl Right {
             Rhs::Rows { k_stride } => (self.dtype, 1, k_stride),
             Rhs::Columns { n_stride } => (self.dtype, n_stride, 1),
             Rhs::Panels(panels) => (panels.dtype, self.k, panels.width),
+            Rhs::Quantised(_) => unreachable!("tiles read decoded strips"),
         }
     }
 
@@ -68,7 +69,7 @@ impl Right {
     pub fn unroll(&self, unroll: u32, lanes: u32) -> u32 {
         match self.lies {
             Rhs::Columns { .. } => unroll.next_multiple_of(lanes),
-            Rhs::Rows { .. } | Rhs::Panels(_) => unroll,
+            Rhs::Rows { .. } | Rhs::Panels(_) | Rhs::Quantised(_) => unroll,
         }
     }
 
@@ -96,6 +97,7 @@ impl Right {
                         count: None,
                     }
                 }
+                Rhs::Quantised(_) => unreachable!("tiles read decoded strips"),
             }
         });
         strips.collect()

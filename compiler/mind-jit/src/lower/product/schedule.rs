@@ -6,6 +6,10 @@ use crate::lower::scalar::{compute_lane, storage_lane};
 use crate::target::{Isa, TargetInfo};
 
 use super::operands::{Panels, Rhs, accumulator};
+use super::quantised::QuantPanels;
+
+/// Rows up to which tiles decode numbers that are stored in blocks, each by itself.
+const DECODED_ROWS: usize = 4;
 
 /// How a product is cut into tiles. Any value that [`check`](Schedule::check) lets pass gives the same bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -70,11 +74,18 @@ impl Schedule {
         let lanes = target.lanes(lane.bits()) as usize;
         let step = match rhs {
             Rhs::Panels(panels) => panels.width.div_ceil(lanes),
+            Rhs::Quantised(panels) => panels.width.div_ceil(lanes),
             Rhs::Rows { .. } | Rhs::Columns { .. } => 1,
         };
         let policy = Policy::of(target, dtype, (m, n, k), rhs, is_constant);
         let vectors_of_all = n.div_ceil(lanes);
-        let (rows, vectors) = if m == 1 && !policy.is_turned {
+        let is_quantised = matches!(rhs, Rhs::Quantised(_));
+        let (rows, vectors) = if is_quantised && m <= DECODED_ROWS {
+            // Chains enough for the latency of an addition, beside what decoding keeps in registers.
+            let most = if m == 1 { 4 } else { 2 };
+            let vectors = vectors_of_all.clamp(1, most).next_multiple_of(step);
+            (m.max(1) as u32, vectors as u32)
+        } else if m == 1 && !policy.is_turned {
             // Chains enough for the latency of an addition, and streams enough for that of memory.
             let most = vectors_of_all.clamp(1, 8).next_multiple_of(step);
             (1, most as u32)
@@ -87,7 +98,10 @@ impl Schedule {
         let width = vectors as usize * lanes;
         let tile = (rows as usize, width);
         let is_far = n * k * dtype.size() > target.l2_bytes / 2;
-        let stages_rhs = policy.packed.is_none() && pays_to_stage(target, (m, k), rhs, dtype);
+        let stages_rhs = match is_quantised {
+            true => m > DECODED_ROWS,
+            false => policy.packed.is_none() && pays_to_stage(target, (m, k), rhs, dtype),
+        };
         let is_packed = matches!(rhs, Rhs::Panels(_)) || policy.packed.is_some() || stages_rhs;
         let mut blocks = Blocks::choose(target, (m, n, k), tile, lane.bytes() as usize, is_packed);
         let is_thin = m <= rows as usize;
@@ -95,6 +109,10 @@ impl Schedule {
             blocks = Blocks::along_rows(target, (m, n, k), lane.bytes() as usize);
         } else if is_thin {
             blocks.kc = k.max(1);
+        }
+        if let Rhs::Quantised(panels) = rhs {
+            let whole = blocks.kc.next_multiple_of(panels.format.elements());
+            blocks.kc = if whole < k { whole } else { k.max(1) };
         }
         // Memory answers faster where several streams are read at once.
         let panel = match (m, is_far) {
@@ -112,7 +130,7 @@ impl Schedule {
             kc: blocks.kc,
             stages_lhs: is_narrow(dtype) || (blocks.kc < k && m > rows as usize && n > 2 * width),
             stages_rhs,
-            asks_ahead: is_far && is_packed && !is_thin,
+            asks_ahead: is_far && is_packed && !is_thin && !is_quantised,
             packed: policy.packed.map(|dtype| Panels {
                 width: panel,
                 dtype,
@@ -158,10 +176,18 @@ impl Schedule {
             }
         }
         let columns = (self.vectors * lanes) as usize;
-        match rhs {
-            Rhs::Panels(panels) if panels.width == 0 || !columns.is_multiple_of(panels.width) => {
-                let width = panels.width;
+        match *rhs {
+            Rhs::Panels(Panels { width, .. }) | Rhs::Quantised(QuantPanels { width, .. })
+                if width == 0 || !columns.is_multiple_of(width) =>
+            {
                 Err(ScheduleError::Width { columns, width })
+            }
+            Rhs::Quantised(panels) if !self.kc.is_multiple_of(panels.format.elements()) => {
+                Err(ScheduleError::Range {
+                    field: "kc",
+                    found: self.kc,
+                    expected: "whole blocks of the second operand",
+                })
             }
             _ => Ok(()),
         }
@@ -219,7 +245,7 @@ impl Policy {
             Isa::Avx512 => false,
         };
         let pays = match rhs {
-            Rhs::Panels(_) => false,
+            Rhs::Panels(_) | Rhs::Quantised(_) => false,
             _ if is_constant => true,
             Rhs::Columns { .. } => m >= MANY,
             Rhs::Rows { .. } if is_narrow(dtype) || is_slow => m >= MANY,

@@ -3,7 +3,8 @@
 use crate::lower::scalar::compute_lane;
 use crate::vir::{Addr, Builder, IndexOp, Lane, LoopKind, Value};
 
-use super::operands::{Lhs, Product, Region, beyond};
+use super::operands::{Lhs, Product, Region, Rhs, beyond};
+use super::quantised::steps_bytes;
 use super::schedule::Schedule;
 
 /// What lies where, and how large blocks are.
@@ -25,6 +26,8 @@ pub(super) struct Scratch {
     pub stages_rhs: bool,
     /// Bytes of such a copy.
     strip_bytes: usize,
+    /// Bytes of the scales that decoding works with, behind that copy.
+    steps_bytes: usize,
     /// Type of an accumulator.
     lane: Lane,
 }
@@ -77,6 +80,10 @@ impl Scratch {
             true => (terms * tile_columns * lane.bytes() as usize).next_multiple_of(64),
             false => 0,
         };
+        let steps_bytes = match p.rhs {
+            Rhs::Quantised(_) => steps_bytes(s.vectors as usize, lanes),
+            Rhs::Rows { .. } | Rhs::Columns { .. } | Rhs::Panels(_) => 0,
+        };
         Scratch {
             rows,
             columns,
@@ -87,6 +94,7 @@ impl Scratch {
             staged_bytes,
             stages_rhs: s.stages_rhs,
             strip_bytes,
+            steps_bytes,
             lane,
         }
     }
@@ -98,7 +106,18 @@ impl Scratch {
         } else {
             0
         };
-        self.staged_bytes + self.strip_bytes + partials
+        self.in_front_of_partials() + partials
+    }
+
+    fn in_front_of_partials(&self) -> usize {
+        self.staged_bytes + self.strip_bytes + self.steps_bytes
+    }
+
+    /// Where decoding keeps its scales.
+    pub fn steps(&self, b: &mut Builder, scratch: Value) -> Value {
+        let behind = self.staged_bytes + self.strip_bytes;
+        let start = beyond(b, scratch, behind as i64);
+        b.address(start)
     }
 
     /// Where the copy of a strip of the second operand is.
@@ -140,7 +159,7 @@ impl Scratch {
         let column = b.index_op(IndexOp::Mul, column, height);
         let row = b.index_op(IndexOp::Mul, row, width);
         let index = b.index_op(IndexOp::Add, column, row);
-        let base = beyond(b, scratch, (self.staged_bytes + self.strip_bytes) as i64);
+        let base = beyond(b, scratch, self.in_front_of_partials() as i64);
         let base = b.address(base);
         b.address(Addr::element(base, index, self.lane))
     }

@@ -234,7 +234,7 @@ fn columns(
 }
 
 /// An element of the first operand, in every lane.
-fn factor(b: &mut Builder, tile: &Tile, lhs: Value, term: i64, row: u32) -> Value {
+pub(super) fn factor(b: &mut Builder, tile: &Tile, lhs: Value, term: i64, row: u32) -> Value {
     let walk = &tile.lhs;
     let addr = beyond(b, lhs, i64::from(row) * walk.row + term * walk.k);
     let x = b.load_splat(storage_lane(walk.dtype), addr);

@@ -9,6 +9,7 @@ mod movement;
 mod nest;
 mod pack;
 mod product;
+mod quantised;
 mod widened;
 mod window;
 
@@ -28,10 +29,12 @@ use super::compiled::PanelChoice;
 use super::error::ProgramError;
 use super::layout::{Layout, Place};
 use super::step::Step;
-use crate::lower::product::Panels;
+use crate::lower::product::Rhs;
 use crate::target::TargetInfo;
 use crate::vir::Function;
 
+pub use quantised::Formats;
+pub(super) use quantised::Quantised;
 pub(super) use widened::Widened;
 
 /// Where the elements of a value stand: strides in elements over its dimensions.
@@ -47,7 +50,7 @@ pub(super) struct Strided {
 /// How a value that `loops.pack` makes lies.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packed {
-    pub(super) panels: Panels,
+    pub(super) rhs: Rhs,
     /// Matrices, terms of a column, and columns.
     pub(super) sizes: [usize; 3],
 }
@@ -68,32 +71,40 @@ pub(super) struct Unit<'g> {
     choice: PanelChoice,
     /// Weights whose panels are made of them as they are stored.
     widened: Widened,
+    /// Weights that are bound as they are stored.
+    quantised: Quantised,
     /// How the values that `loops.pack` makes lie.
     panels: FxHashMap<ValueId, Packed>,
     /// The block whose kernels are built.
     owner: Option<OpId>,
 }
 
-/// Builds the kernels and steps of a verified module. With `keeps_weights` those that steps read as they are
+/// Builds the kernels and steps of a verified module, whose weights may be given in `formats` where panels are
+/// shared. With `keeps_weights` those that steps read as they are
 /// are copied when they are bound.
 ///
 /// Errors: an op without a kernel.
 pub(super) fn build<'g>(
     g: &'g Graph,
     target: &'g TargetInfo,
-    choice: PanelChoice,
+    (choice, formats): (PanelChoice, Formats<'_>),
     keeps_weights: bool,
 ) -> Result<Unit<'g>, ProgramError> {
     let widened = match choice {
         PanelChoice::Shared => Widened::of(g),
         PanelChoice::Best => Widened::default(),
     };
+    let quantised = match choice {
+        PanelChoice::Shared => Quantised::of(g, formats, target),
+        PanelChoice::Best => Quantised::default(),
+    };
     let mut unit = Unit {
         g,
         target,
-        layout: Layout::of(g, &widened, keeps_weights)?,
+        layout: Layout::of(g, &widened, &quantised, keeps_weights)?,
         choice,
         widened,
+        quantised,
         functions: Vec::new(),
         bind_steps: Vec::new(),
         steps: Vec::new(),

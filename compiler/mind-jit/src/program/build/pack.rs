@@ -22,6 +22,9 @@ impl Unit<'_> {
     /// Panels of the right sides of products; the first one that reads them says how wide.
     pub(super) fn pack(&mut self, op: Pack) -> Result<(), ProgramError> {
         let g = self.g;
+        if let Some(panels) = self.quantised.panels(g, op.input(g)) {
+            return self.pack_quantised(op, panels);
+        }
         let result = op.result(g);
         let mut from = self.strided(op.input(g));
         let mut dtype = g.ty(result).dtype;
@@ -57,7 +60,8 @@ impl Unit<'_> {
         let room = bytes(g, result) as usize / stack.max(1);
         let panels = narrowed(panels, lanes, |panels| panels.bytes(n, k) <= room);
         let sizes = [stack, k, n];
-        self.panels.insert(result, Packed { panels, sizes });
+        let rhs = Rhs::Panels(panels);
+        self.panels.insert(result, Packed { rhs, sizes });
         let packing = Packing {
             dtype,
             n,
@@ -130,7 +134,7 @@ impl Unit<'_> {
 
 /// Vectors in a row of panels that products of any number of rows read: tiles of many rows hold as many, and
 /// one row reads several panels at a time.
-const SHARED_VECTORS: usize = 2;
+pub(super) const SHARED_VECTORS: usize = 2;
 
 /// The panels, or the widest narrower ones that fit: whole vectors of `lanes` lanes.
 fn narrowed(panels: Panels, lanes: usize, fits: impl Fn(&Panels) -> bool) -> Panels {

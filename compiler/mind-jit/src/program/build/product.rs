@@ -94,8 +94,8 @@ impl Unit<'_> {
         if packed.is_some_and(|packed| packed.sizes != [stack, k, n]) {
             return self.refuse(op.id(), "the right side is packed for another product");
         }
-        let panels = packed.map(|packed| packed.panels);
-        let Some(right) = side(rhs, panels) else {
+        let packed = packed.map(|packed| packed.rhs);
+        let Some(right) = side(rhs, packed) else {
             let reason = "neither rows nor columns of the right side are dense";
             return self.refuse(op.id(), reason);
         };
@@ -118,8 +118,8 @@ impl Unit<'_> {
             column: all[at].strides[batch + 1],
         };
         let stacks = all.iter().enumerate().map(|(at, strided)| {
-            let panels = panels.filter(|_| at == 1);
-            stack_strides(strided, batch, panels, [k, n])
+            let packed = packed.filter(|_| at == 1);
+            stack_strides(strided, batch, packed, [k, n])
         });
         Ok(Stacked {
             product,
@@ -170,12 +170,12 @@ impl Unit<'_> {
 }
 
 /// How the right side of a product lies; none where neither its rows nor its columns are dense.
-fn side(rhs: &Strided, panels: Option<Panels>) -> Option<Rhs> {
+fn side(rhs: &Strided, packed: Option<Rhs>) -> Option<Rhs> {
     let rank = rhs.extents.len();
     let [k, n] = [rhs.extents[rank - 2], rhs.extents[rank - 1]];
     let [k_stride, n_stride] = [rhs.strides[rank - 2], rhs.strides[rank - 1]];
-    if let Some(panels) = panels {
-        return Some(Rhs::Panels(panels));
+    if packed.is_some() {
+        return packed;
     }
     if n_stride == 1 || n <= 1 {
         return Some(Rhs::Rows {
@@ -191,16 +191,18 @@ fn side(rhs: &Strided, panels: Option<Panels>) -> Option<Rhs> {
 fn stack_strides(
     strided: &Strided,
     batch: usize,
-    panels: Option<Panels>,
+    packed: Option<Rhs>,
     [k, n]: [usize; 2],
 ) -> Vec<i64> {
     let own = strided.extents.len() - 2;
     if own < batch {
         return vec![0; batch];
     }
-    match panels {
-        Some(panels) => panel_stack(&strided.extents[..batch], panels, [k, n]),
-        None => strided.strides[..batch].to_vec(),
+    match packed {
+        Some(Rhs::Panels(panels)) => panel_stack(&strided.extents[..batch], panels, [k, n]),
+        // One matrix for the whole stack.
+        Some(Rhs::Quantised(_)) => vec![0; batch],
+        _ => strided.strides[..batch].to_vec(),
     }
 }
 

@@ -48,7 +48,7 @@ impl Unit<'_> {
             Some(packed) if packed.sizes != [1, filter[..3].iter().product(), filter[3]] => {
                 return self.refuse(op.id(), "the filters are packed for another product");
             }
-            Some(packed) => Rhs::Panels(packed.panels),
+            Some(packed) => packed.rhs,
             None => Rhs::Rows {
                 k_stride: filter[3],
             },

@@ -1,0 +1,413 @@
+//! Numbers of panels, decoded in registers.
+
+use crate::vir::{
+    Addr, BinaryOp, Builder, ConvertOp, IndexOp, Lane, LoopKind, ShiftOp, UnaryOp, Value,
+};
+
+use super::super::operands::beyond;
+use super::super::tile::{Tile, factor};
+use super::format::{Facts, Groups, Run};
+use super::panels::{Fields, QuantPanels, halves};
+
+/// Words whose numbers are decoded in one round of a loop.
+const WORDS: usize = 4;
+
+/// What the numbers of a vector of columns are used for, term by term.
+pub(in crate::lower::product) trait Use {
+    /// Prepares four terms, from number `first + ahead` on.
+    fn begin(&mut self, b: &mut Builder, first: Value, ahead: usize);
+
+    /// Takes the numbers that vector `strip` of the tile has for one of the four terms.
+    fn take(
+        &mut self,
+        b: &mut Builder,
+        term: usize,
+        strip: usize,
+        numbers: Value,
+        sums: &mut [Value],
+    );
+}
+
+/// What is decoded: `strips` vectors of columns, from the first one of a panel on, and `blocks` blocks of each.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::lower::product) struct Region {
+    pub panels: QuantPanels,
+    /// Terms of a column, decoded or not.
+    pub k: usize,
+    pub strips: usize,
+    pub blocks: usize,
+}
+
+/// Bytes of scratch memory for the scales of so many vectors of `lanes` lanes.
+pub(in crate::lower::product) const fn steps_bytes(strips: usize, lanes: u32) -> usize {
+    2 * strips * lanes as usize * Lane::F32.bytes() as usize
+}
+
+/// Appends the decoding of a region at `from`; gives what `user` has made of `sums`.
+///
+/// `scratch` has room for [`steps_bytes`].
+pub(in crate::lower::product) fn decode(
+    b: &mut Builder,
+    region: Region,
+    from: Value,
+    scratch: Value,
+    sums: Vec<Value>,
+    user: &mut dyn Use,
+) -> Vec<Value> {
+    let facts = region.panels.format.facts();
+    let cx = Context {
+        region,
+        facts,
+        fields: region.panels.fields(),
+        scratch,
+    };
+    let bounds = (b.index(0), b.index(region.blocks as i64));
+    let (_, sums) = b.repeat(LoopKind::Whole, bounds, 1, &sums, |b, round| {
+        let block = moved(b, from, round.index, region.panels.block_bytes());
+        let elements = b.index(facts.elements as i64);
+        let first = b.index_op(IndexOp::Mul, round.index, elements);
+        cx.block(b, block, first, round.carried.to_vec(), user)
+    });
+    sums
+}
+
+/// `base`, `index` times `bytes` further on.
+fn moved(b: &mut Builder, base: Value, index: Value, bytes: usize) -> Value {
+    let bytes = b.index(bytes as i64);
+    let index = b.index_op(IndexOp::Mul, index, bytes);
+    b.address(Addr::element(base, index, Lane::I8))
+}
+
+struct Context {
+    region: Region,
+    facts: Facts,
+    fields: Fields,
+    scratch: Value,
+}
+
+/// Where the fields of a period are: each pointer is to the block, moved on in that field.
+#[derive(Clone, Copy)]
+struct Here {
+    block: Value,
+    scales: Value,
+    high: Value,
+    low: Value,
+    /// The number of the first term.
+    first: Value,
+}
+
+impl Context {
+    /// The numbers of one block of each column.
+    fn block(
+        &self,
+        b: &mut Builder,
+        block: Value,
+        first: Value,
+        mut sums: Vec<Value>,
+        user: &mut dyn Use,
+    ) -> Vec<Value> {
+        let period = self.region.panels.format.period();
+        let width = self.region.panels.width;
+        let word = width * Lane::I32.bytes() as usize;
+        let mut runs = |b: &mut Builder, here: Here, mut sums: Vec<Value>| {
+            let mut group = None;
+            for run in &period.runs {
+                if group != Some(run.group) {
+                    self.prepare_steps(b, here, run.group);
+                    group = Some(run.group);
+                }
+                sums = self.run(b, run, here, sums, user);
+            }
+            sums
+        };
+        if period.count == 1 {
+            let here = Here {
+                block,
+                scales: block,
+                high: block,
+                low: block,
+                first,
+            };
+            return runs(b, here, sums);
+        }
+        let bounds = (b.index(0), b.index(period.count as i64));
+        (_, sums) = b.repeat(LoopKind::Whole, bounds, 1, &sums, |b, round| {
+            let terms = b.index(period.terms as i64);
+            let ahead = b.index_op(IndexOp::Mul, round.index, terms);
+            let here = Here {
+                block,
+                scales: moved(b, block, round.index, width * period.groups),
+                high: moved(b, block, round.index, word * period.high_words),
+                low: moved(b, block, round.index, word * period.low_words),
+                first: b.index_op(IndexOp::Add, first, ahead),
+            };
+            runs(b, here, round.carried.to_vec())
+        });
+        sums
+    }
+
+    /// Where a vector of the tile has a row of a field, `bytes` behind the start of a block for each column in
+    /// front, its elements being of `size` bytes.
+    fn addr(&self, b: &mut Builder, base: Value, strip: usize, bytes: usize, size: u32) -> Addr {
+        let panels = self.region.panels;
+        let column = strip * b.lanes() as usize;
+        let (panel, inside) = (column / panels.width, column % panels.width);
+        let offset = panel * panels.panel_bytes(self.region.k)
+            + panels.width * bytes
+            + inside * size as usize;
+        beyond(b, base, offset as i64)
+    }
+
+    /// Puts what the numbers of a group are multiplied by, and what is added then, into scratch memory.
+    fn prepare_steps(&self, b: &mut Builder, here: Here, group: usize) {
+        let fields = self.fields;
+        for strip in 0..self.region.strips {
+            let small = |b: &mut Builder, field: usize, signed: bool| {
+                let addr = self.addr(b, here.scales, strip, field + group, 1);
+                let bytes = b.load(Lane::I8, addr, None);
+                let extend = match signed {
+                    true => ConvertOp::SignExtend,
+                    false => ConvertOp::ZeroExtend,
+                };
+                let wide = b.convert(extend, Lane::I32, bytes);
+                b.convert(ConvertOp::IntToFloat, Lane::F32, wide)
+            };
+            let half = |b: &mut Builder, field: usize| {
+                let addr = self.addr(b, here.block, strip, field, 2);
+                halves(b, addr)
+            };
+            let mut step = half(b, fields.scale);
+            let mut added = self.facts.minimum.map(|_| half(b, fields.minimum));
+            if self.facts.groups != Groups::None {
+                let scale = small(b, fields.scales, self.facts.is_signed());
+                step = b.binary(BinaryOp::Mul, step, scale);
+                added = added.map(|dmin| {
+                    let minimum = small(b, fields.minima, false);
+                    let offset = b.binary(BinaryOp::Mul, dmin, minimum);
+                    b.unary(UnaryOp::Neg, offset)
+                });
+            }
+            let addr = self.step(b, strip, 0);
+            b.store(step, addr, None);
+            if let Some(added) = added {
+                let addr = self.step(b, strip, 1);
+                b.store(added, addr, None);
+            }
+        }
+    }
+
+    /// Where the scratch memory has what numbers are multiplied by (0), or what is added (1).
+    fn step(&self, b: &mut Builder, strip: usize, which: usize) -> Addr {
+        let vector = b.lanes() as usize * Lane::F32.bytes() as usize;
+        beyond(b, self.scratch, ((2 * strip + which) * vector) as i64)
+    }
+
+    fn run(
+        &self,
+        b: &mut Builder,
+        run: &Run,
+        here: Here,
+        sums: Vec<Value>,
+        user: &mut dyn Use,
+    ) -> Vec<Value> {
+        if run.words <= WORDS {
+            return self.words(b, run, here, run.words, sums, user);
+        }
+        let word = self.region.panels.width * Lane::I32.bytes() as usize;
+        let bounds = (b.index(0), b.index(run.words as i64));
+        let step = WORDS as i64;
+        let (_, sums) = b.repeat(LoopKind::Whole, bounds, step, &sums, |b, round| {
+            let four = b.index(4);
+            let ahead = b.index_op(IndexOp::Mul, round.index, four);
+            let here = Here {
+                high: moved(b, here.high, round.index, word),
+                low: moved(b, here.low, round.index, word),
+                first: b.index_op(IndexOp::Add, here.first, ahead),
+                ..here
+            };
+            self.words(b, run, here, WORDS, round.carried.to_vec(), user)
+        });
+        sums
+    }
+
+    /// The numbers of some words of a run.
+    fn words(
+        &self,
+        b: &mut Builder,
+        run: &Run,
+        here: Here,
+        count: usize,
+        mut sums: Vec<Value>,
+        user: &mut dyn Use,
+    ) -> Vec<Value> {
+        for at in 0..count {
+            user.begin(b, here.first, run.term + 4 * at);
+            for strip in 0..self.region.strips {
+                let word = self.word(b, run, here, strip, at);
+                let addr = self.step(b, strip, 0);
+                let step = b.load(Lane::F32, addr, None);
+                let added = self.facts.minimum.map(|_| {
+                    let addr = self.step(b, strip, 1);
+                    b.load(Lane::F32, addr, None)
+                });
+                for term in 0..4 {
+                    let quant = self.quant(b, run, word, term);
+                    let quant = b.convert(ConvertOp::IntToFloat, Lane::F32, quant);
+                    // Where something is added the product is exact, so that rounding once is rounding twice.
+                    let numbers = match added {
+                        Some(added) => b.fma(step, quant, added),
+                        None => b.binary(BinaryOp::Mul, step, quant),
+                    };
+                    user.take(b, term as usize, strip, numbers, &mut sums);
+                }
+            }
+        }
+        sums
+    }
+
+    /// A word of a run; with high bits, all bits of four numbers in its four bytes.
+    fn word(&self, b: &mut Builder, run: &Run, here: Here, strip: usize, at: usize) -> Value {
+        let row = |field: usize, word: usize| field + 4 * (word + at);
+        let addr = self.addr(b, here.low, strip, row(self.fields.low, run.low.0), 4);
+        let low = b.load(Lane::I32, addr, None);
+        let Some((word, shift)) = run.high else {
+            return low;
+        };
+        let low = shifted(b, low, -(run.low.1 as i32));
+        let low_bits = b.constant(Lane::I32, 0x0f0f_0f0f);
+        let low = b.binary(BinaryOp::And, low, low_bits);
+        let addr = self.addr(b, here.high, strip, row(self.fields.high, word), 4);
+        let high = b.load(Lane::I32, addr, None);
+        let high = shifted(b, high, shift);
+        let mask = (1u64 << self.facts.bits) - 16;
+        let mask = b.constant(Lane::I32, mask * 0x0101_0101);
+        let high = b.binary(BinaryOp::And, high, mask);
+        b.binary(BinaryOp::Or, low, high)
+    }
+
+    /// The integers in byte `term` of a word.
+    fn quant(&self, b: &mut Builder, run: &Run, word: Value, term: u32) -> Value {
+        let bits = self.facts.bits;
+        let from = 8 * term + run.high.map_or(run.low.1, |_| 0);
+        if self.facts.is_signed() {
+            let top = shifted(b, word, (32 - bits - from) as i32);
+            return b.shift(ShiftOp::Sra, top, 32 - bits);
+        }
+        let low = shifted(b, word, -(from as i32));
+        // A byte of combined bits has nothing above them.
+        let is_clear = from + bits == 32 || (run.high.is_some() && term == 3);
+        if is_clear {
+            return low;
+        }
+        let mask = b.constant(Lane::I32, (1 << bits) - 1);
+        b.binary(BinaryOp::And, low, mask)
+    }
+}
+
+/// Words shifted to the left, or by a negative number of bits to the right.
+fn shifted(b: &mut Builder, words: Value, by: i32) -> Value {
+    match by {
+        0 => words,
+        1.. => b.shift(ShiftOp::Shl, words, by as u32),
+        _ => b.shift(ShiftOp::Shr, words, by.unsigned_abs()),
+    }
+}
+
+/// Multiply-adds of a tile: its sums are the accumulators, row by row.
+pub(in crate::lower::product) struct Multiply<'t> {
+    tile: &'t Tile,
+    lhs: Value,
+    /// The first operand at the first of four terms.
+    here: Value,
+    /// Terms between that and the four.
+    ahead: i64,
+    /// The elements of the only row for the four terms.
+    kept: Vec<Value>,
+}
+
+impl<'t> Multiply<'t> {
+    /// Multiply-adds of the rows of a tile, the first one at `lhs`.
+    pub(in crate::lower::product) fn new(tile: &'t Tile, lhs: Value) -> Multiply<'t> {
+        Multiply {
+            tile,
+            lhs,
+            here: lhs,
+            ahead: 0,
+            kept: Vec::new(),
+        }
+    }
+}
+
+impl Use for Multiply<'_> {
+    fn begin(&mut self, b: &mut Builder, first: Value, ahead: usize) {
+        self.here = moved(b, self.lhs, first, self.tile.lhs.k as usize);
+        self.ahead = ahead as i64;
+        self.kept.clear();
+        if self.tile.rows == 1 {
+            for term in 0..4 {
+                self.kept
+                    .push(factor(b, self.tile, self.here, self.ahead + term, 0));
+            }
+        }
+    }
+
+    fn take(
+        &mut self,
+        b: &mut Builder,
+        term: usize,
+        strip: usize,
+        numbers: Value,
+        sums: &mut [Value],
+    ) {
+        let vectors = self.tile.strips.len();
+        for row in 0..self.tile.rows {
+            let x = match self.kept.get(term) {
+                Some(&kept) => kept,
+                None => factor(b, self.tile, self.here, self.ahead + term as i64, row),
+            };
+            let sum = &mut sums[row as usize * vectors + strip];
+            *sum = b.fma(x, numbers, *sum);
+        }
+    }
+}
+
+/// Rows of decoded columns in memory: `width` columns for each term.
+pub(in crate::lower::product) struct Spread {
+    to: Value,
+    width: usize,
+    here: Value,
+    ahead: usize,
+}
+
+impl Spread {
+    /// Rows from `to` on.
+    pub(in crate::lower::product) fn new(to: Value, width: usize) -> Spread {
+        Spread {
+            to,
+            width,
+            here: to,
+            ahead: 0,
+        }
+    }
+}
+
+impl Use for Spread {
+    fn begin(&mut self, b: &mut Builder, first: Value, ahead: usize) {
+        let row = self.width * Lane::F32.bytes() as usize;
+        self.here = moved(b, self.to, first, row);
+        self.ahead = ahead;
+    }
+
+    fn take(
+        &mut self,
+        b: &mut Builder,
+        term: usize,
+        strip: usize,
+        numbers: Value,
+        _: &mut [Value],
+    ) {
+        let element = (self.ahead + term) * self.width + strip * b.lanes() as usize;
+        let addr = beyond(b, self.here, (element * Lane::F32.bytes() as usize) as i64);
+        b.store(numbers, addr, None);
+    }
+}

@@ -1,0 +1,93 @@
+//! How panels of blocks lie.
+
+use crate::lower::scalar::storage_lane;
+use crate::vir::{Addr, Builder, IndexOp, Lane, Value};
+use mind_ir::types::DType;
+
+use super::format::QuantFormat;
+
+/// Panels of `width` columns, one behind the other; of each the blocks of all its columns, from the first
+/// terms on. The last panel is filled up with zeros.
+///
+/// A block is its fields, and each field its rows of `width` elements: scales and minima of the block as `f16`,
+/// scales and minima of groups as bytes, then words of high and words of low bits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct QuantPanels {
+    /// Columns of a panel: a multiple of the lanes of a vector.
+    pub width: usize,
+    /// How numbers are stored.
+    pub format: QuantFormat,
+}
+
+/// Bytes of the fields of a block in front of each field, for one column.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fields {
+    pub scale: usize,
+    pub minimum: usize,
+    pub scales: usize,
+    pub minima: usize,
+    pub high: usize,
+    pub low: usize,
+    pub end: usize,
+}
+
+impl QuantPanels {
+    /// Bytes of `n` columns with `k` terms each; `k` is a multiple of the format's
+    /// [`elements`](QuantFormat::elements).
+    pub fn bytes(&self, n: usize, k: usize) -> usize {
+        n.div_ceil(self.width) * self.panel_bytes(k)
+    }
+
+    /// Bytes of a panel.
+    pub(super) fn panel_bytes(&self, k: usize) -> usize {
+        k / self.format.elements() * self.block_bytes()
+    }
+
+    /// Bytes of the blocks of all columns of a panel.
+    pub(super) fn block_bytes(&self) -> usize {
+        self.fields().end * self.width
+    }
+
+    pub(super) fn fields(&self) -> Fields {
+        let facts = self.format.facts();
+        let half = DType::F16.size();
+        let (groups, minima) = facts.groups.counts();
+        let minimum = half;
+        let scales = minimum + facts.minimum.map_or(0, |_| half);
+        let lows = scales + groups;
+        let high = lows + minima;
+        let low = high + 4 * facts.high.words();
+        Fields {
+            scale: 0,
+            minimum,
+            scales,
+            minima: lows,
+            high,
+            low,
+            end: low + 4 * facts.low.1,
+        }
+    }
+
+    /// Where the panel of `column` has block number `block`, of columns with `k` terms.
+    pub(in crate::lower::product) fn pointer(
+        &self,
+        b: &mut Builder,
+        base: Value,
+        k: usize,
+        (column, block): (Value, Value),
+    ) -> Value {
+        // A panel's bytes are a multiple of its width.
+        let of_column = b.index((self.panel_bytes(k) / self.width) as i64);
+        let of_block = b.index(self.block_bytes() as i64);
+        let column = b.index_op(IndexOp::Mul, column, of_column);
+        let block = b.index_op(IndexOp::Mul, block, of_block);
+        let index = b.index_op(IndexOp::Add, column, block);
+        b.address(Addr::element(base, index, Lane::I8))
+    }
+}
+
+/// The `f16` numbers at `addr`, widened.
+pub(super) fn halves(b: &mut Builder, addr: Addr) -> Value {
+    let bits = b.load(storage_lane(DType::F16), addr, None);
+    crate::lower::scalar::widen(b, DType::F16, bits)
+}

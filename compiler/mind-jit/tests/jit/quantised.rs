@@ -1,0 +1,270 @@
+//! Products with a second operand in blocks of a few bits, against decoding first and multiplying then.
+
+use mind_ir::tensor::Buffer;
+use mind_ir::types::DType;
+use mind_jit::lower;
+use mind_jit::lower::product::{
+    Lhs, Operands, Product, QuantFormat, QuantPacking, QuantPanels, Region, Rhs, Schedule,
+    pack_quantised, product,
+};
+use mind_jit::target::TargetInfo;
+use mind_jit::vir::{Builder, Function, Value};
+
+use crate::harness::{self, Input};
+use crate::samples::{Random, mild};
+
+/// The numbers of a block, by the formulas of docs/formats/weights.md.
+fn decoded(format: QuantFormat, block: &[u8]) -> Vec<f32> {
+    let half = |at: usize| half::f16::from_le_bytes([block[at], block[at + 1]]).to_f32();
+    let nibble = |at: usize, j: usize| match j % 32 {
+        low @ 0..16 => block[at + low] & 15,
+        high => block[at + high - 16] >> 4,
+    };
+    let fifth = |at: usize, j: usize| (block[at + j / 8] >> (j % 8) & 1) << 4;
+    let legacy = |number: &dyn Fn(usize) -> f32| (0..32).map(number).collect::<Vec<f32>>();
+    let sixes = |j: usize| {
+        let s = &block[4..16];
+        let (scale, minimum) = match j {
+            0..4 => (s[j] & 63, s[j + 4] & 63),
+            _ => (
+                (s[j + 4] & 15) | s[j - 4] >> 6 << 4,
+                s[j + 4] >> 4 | s[j] >> 6 << 4,
+            ),
+        };
+        (half(0) * f32::from(scale), half(2) * f32::from(minimum))
+    };
+    let grouped = |quants: usize, high: Option<usize>| {
+        let number = |e: usize| {
+            let (j, i) = (e / 32, e % 32);
+            let byte = block[quants + 32 * (j / 2) + i];
+            let low = if j % 2 == 0 { byte & 15 } else { byte >> 4 };
+            let high = high.map_or(0, |at| (block[at + i] >> j & 1) << 4);
+            let (step, offset) = sixes(j);
+            step * f32::from(low | high) - offset
+        };
+        (0..256).map(number).collect::<Vec<f32>>()
+    };
+    match format {
+        QuantFormat::Q4_0 => legacy(&|j| (f32::from(nibble(2, j)) - 8.0) * half(0)),
+        QuantFormat::Q4_1 => legacy(&|j| f32::from(nibble(4, j)) * half(0) + half(2)),
+        QuantFormat::Q5_0 => legacy(&|j| (f32::from(nibble(6, j) | fifth(2, j)) - 16.0) * half(0)),
+        QuantFormat::Q5_1 => legacy(&|j| f32::from(nibble(8, j) | fifth(4, j)) * half(0) + half(2)),
+        QuantFormat::Q8_0 => legacy(&|j| f32::from(block[2 + j] as i8) * half(0)),
+        QuantFormat::Q4K => grouped(16, None),
+        QuantFormat::Q5K => grouped(48, Some(16)),
+        QuantFormat::Q6K => {
+            let number = |e: usize| {
+                let (part, quarter, l) = (e / 128, e % 128 / 32, e % 32);
+                let byte = block[64 * part + l + 32 * (quarter % 2)];
+                let low = if quarter < 2 { byte & 15 } else { byte >> 4 };
+                let high = block[128 + 32 * part + l] >> (2 * quarter) & 3;
+                let scale = f32::from(block[192 + e / 16] as i8);
+                half(208) * scale * (f32::from(low | high << 4) - 32.0)
+            };
+            (0..256).map(number).collect()
+        }
+    }
+}
+
+/// Where the `f16` scales of a block are.
+fn scales(format: QuantFormat) -> &'static [usize] {
+    match format {
+        QuantFormat::Q4_0 | QuantFormat::Q5_0 | QuantFormat::Q8_0 => &[0],
+        QuantFormat::Q4_1 | QuantFormat::Q5_1 | QuantFormat::Q4K | QuantFormat::Q5K => &[0, 2],
+        QuantFormat::Q6K => &[208],
+    }
+}
+
+/// Rows of blocks with any bits, and scales that are mostly numbers.
+fn rows(format: QuantFormat, n: usize, k: usize, random: &mut Random) -> Vec<u8> {
+    let block_bytes = format.row_bytes(format.elements()).expect("one block");
+    let mut bytes = Vec::new();
+    for _ in 0..n * k / format.elements() {
+        let start = bytes.len();
+        bytes.extend((0..block_bytes).map(|_| random.bits() as u8));
+        for &at in scales(format) {
+            let scale = match random.below(40) {
+                0 => half::f16::INFINITY,
+                1 => half::f16::from_bits(0x8001),
+                _ => half::f16::from_f32(random.bits() as i32 as f32 / 4e9),
+            };
+            bytes[start + at..start + at + 2].copy_from_slice(&scale.to_le_bytes());
+        }
+    }
+    bytes
+}
+
+/// A product of `f32` with `k` terms whose second operand has `n` columns in a format.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    format: QuantFormat,
+    extents: (usize, usize, usize),
+    /// Vectors of a panel.
+    vectors: usize,
+    /// Terms of a block of the schedule, if it is not to be chosen.
+    kc: Option<usize>,
+}
+
+fn kernel(p: &Product, lanes: u32) -> Function {
+    let mut b = Builder::new("product", lanes);
+    let [lhs, rhs, out, scratch] = std::array::from_fn(|_| b.ptr_param());
+    let bounds: [Value; 4] = std::array::from_fn(|_| b.index_param());
+    let region = Region {
+        rows: (bounds[0], bounds[1]),
+        columns: (bounds[2], bounds[3]),
+    };
+    let at = Operands { lhs, rhs, scratch };
+    product(&mut b, p, at, region, &mut |b, spot, sum| {
+        let addr = spot.addr(b, out, p.n, lower::storage_lane(p.dtype));
+        b.store(sum, addr, spot.column.count);
+    });
+    b.finish()
+}
+
+fn packing_kernel(packing: &QuantPacking, lanes: u32) -> Function {
+    let mut b = Builder::new("pack", lanes);
+    let (from, to) = (b.ptr_param(), b.ptr_param());
+    let panels = (b.index_param(), b.index_param());
+    pack_quantised(&mut b, packing, from, to, panels);
+    b.finish()
+}
+
+fn reference(case: &Case, lhs: &Buffer, stored: &[u8]) -> Buffer {
+    let (m, n, k) = case.extents;
+    let blocks = stored.chunks(case.format.row_bytes(case.format.elements()).unwrap());
+    let numbers: Vec<f32> = blocks
+        .flat_map(|block| decoded(case.format, block))
+        .collect();
+    let lhs: &[f32] = match lhs {
+        Buffer::F32(elements) => elements,
+        _ => unreachable!("f32"),
+    };
+    let sum = |row: usize, column: usize| {
+        let pairs = lhs[row * k..][..k].iter().zip(&numbers[column * k..][..k]);
+        pairs.fold(0.0, |sum, (x, y)| x.mul_add(*y, sum))
+    };
+    let all = (0..m * n).map(|at| sum(at / n, at % n));
+    Buffer::F32(all.collect())
+}
+
+fn check(case: &Case, target: &TargetInfo, random: &mut Random) {
+    let (m, n, k) = case.extents;
+    let lanes = target.lanes(32);
+    let panels = QuantPanels {
+        width: case.vectors * lanes as usize,
+        format: case.format,
+    };
+    let rhs = Rhs::Quantised(panels);
+    let mut schedule = Schedule::choose(target, DType::F32, (m, n, k), rhs, false);
+    if let Some(kc) = case.kc {
+        schedule.kc = kc;
+    }
+    let p = Product {
+        dtype: DType::F32,
+        m,
+        n,
+        k,
+        lhs: Lhs {
+            row_stride: k,
+            k_stride: 1,
+        },
+        rhs,
+        schedule,
+    };
+    let packing = QuantPacking { n, k, panels };
+    let codes = [kernel(&p, lanes), packing_kernel(&packing, lanes)];
+    let [Some(compiled), Some(packer)] = codes
+        .each_ref()
+        .map(|code| harness::compiled(code, target.isa))
+    else {
+        return;
+    };
+    let stored = rows(case.format, n, k, random);
+    let inputs = [
+        Input::Elements(DType::U8, stored.clone()),
+        Input::room(DType::U8, panels.bytes(n, k)),
+        Input::Index(0),
+        Input::Index(packing.count() as i64),
+    ];
+    let (_, buffers) = harness::check(&codes[1], &packer, &inputs);
+    let packed = Input::elements(&buffers[1]);
+    let lhs = mild(DType::F32, m * k, random);
+    let (_, width) = p.grain(lanes);
+    let middle = (n / width).div_ceil(2) * width;
+    let mut out = Input::room(DType::F32, m * n);
+    for (left, right) in [(0, middle), (middle, n)] {
+        let mut inputs = vec![
+            Input::elements(&lhs),
+            packed.clone(),
+            out,
+            Input::room(DType::U8, p.scratch_bytes(lanes)),
+        ];
+        let bounds = [0, m, left, right];
+        inputs.extend(bounds.map(|bound| Input::Index(bound as i64)));
+        let (_, buffers) = harness::check(&codes[0], &compiled, &inputs);
+        out = Input::elements(&buffers[2]);
+    }
+    let Input::Elements(_, found) = out else {
+        unreachable!("elements");
+    };
+    let (wanted, found) = (
+        reference(case, &lhs, &stored),
+        Buffer::from_bytes(DType::F32, &found),
+    );
+    assert!(
+        wanted.same_bits(&found),
+        "{case:?} on {}: expected {wanted:?}, found {found:?}",
+        target.isa
+    );
+}
+
+#[test]
+fn every_format_gives_the_bits_of_decoding_first() {
+    let mut random = Random::new(31);
+    for target in harness::targets() {
+        for format in QuantFormat::ALL {
+            let blocks = 512 / format.elements();
+            for (m, n, vectors) in [(1, 37, 2), (2, 16, 1), (4, 21, 2), (7, 33, 2)] {
+                let case = Case {
+                    format,
+                    extents: (m, n, format.elements() * blocks.min(3)),
+                    vectors,
+                    kc: None,
+                };
+                check(&case, &target, &mut random);
+            }
+        }
+    }
+}
+
+#[test]
+fn chains_go_on_behind_blocks_of_terms() {
+    let mut random = Random::new(32);
+    for target in harness::targets() {
+        for format in [QuantFormat::Q5_0, QuantFormat::Q4K] {
+            let elements = format.elements();
+            let case = Case {
+                format,
+                extents: (19, 40, 5 * elements),
+                vectors: 2,
+                kc: Some(2 * elements),
+            };
+            check(&case, &target, &mut random);
+        }
+    }
+}
+
+#[test]
+fn blocks_of_terms_are_whole_blocks_of_numbers() {
+    let target = TargetInfo::of(mind_jit::target::Isa::Avx2);
+    let rhs = Rhs::Quantised(QuantPanels {
+        width: 16,
+        format: QuantFormat::Q4K,
+    });
+    let chosen = Schedule::choose(&target, DType::F32, (64, 64, 4864), rhs, false);
+    assert_eq!(chosen.check(8, &rhs), Ok(()));
+    let cut = Schedule { kc: 100, ..chosen };
+    let error = cut.check(8, &rhs).expect_err("part of a block");
+    let expected = "`kc` of a product is 100; expected whole blocks of the second operand";
+    assert_eq!(error.to_string(), expected);
+}

@@ -1,0 +1,118 @@
+/* A block, decoded: the formulas of weight files, each operation rounded to float. */
+static void decode_fp32(const unsigned char *block, float *to)
+{
+    memcpy(to, block, 4);
+}
+
+
+static void decode_fp16(const unsigned char *block, float *to)
+{
+    to[0] = mind_half_to_f32(mind_load_u16(block));
+}
+
+
+static void decode_bf16(const unsigned char *block, float *to)
+{
+    uint32_t bits = (uint32_t)mind_load_u16(block) << 16;
+    memcpy(to, &bits, 4);
+}
+
+
+static void decode_q4_0(const unsigned char *block, float *to)
+{
+    float d = mind_half_to_f32(mind_load_u16(block));
+    for (int at = 0; at < 32; ++at) {
+        int quant = at < 16 ? block[2 + at] & 15 : block[2 + at - 16] >> 4;
+        to[at] = (float)(quant - 8) * d;
+    }
+}
+
+
+static void decode_q4_1(const unsigned char *block, float *to)
+{
+    float d = mind_half_to_f32(mind_load_u16(block)), m = mind_half_to_f32(mind_load_u16(block + 2));
+    for (int at = 0; at < 32; ++at) {
+        int quant = at < 16 ? block[4 + at] & 15 : block[4 + at - 16] >> 4;
+        float scaled = (float)quant * d;
+        to[at] = scaled + m;
+    }
+}
+
+
+static void decode_q5_0(const unsigned char *block, float *to)
+{
+    float d = mind_half_to_f32(mind_load_u16(block));
+    for (int at = 0; at < 32; ++at) {
+        int quant = at < 16 ? block[6 + at] & 15 : block[6 + at - 16] >> 4;
+        quant |= (block[2 + at / 8] >> at % 8 & 1) << 4;
+        to[at] = (float)(quant - 16) * d;
+    }
+}
+
+
+static void decode_q5_1(const unsigned char *block, float *to)
+{
+    float d = mind_half_to_f32(mind_load_u16(block)), m = mind_half_to_f32(mind_load_u16(block + 2));
+    for (int at = 0; at < 32; ++at) {
+        int quant = at < 16 ? block[8 + at] & 15 : block[8 + at - 16] >> 4;
+        quant |= (block[4 + at / 8] >> at % 8 & 1) << 4;
+        float scaled = (float)quant * d;
+        to[at] = scaled + m;
+    }
+}
+
+
+static void decode_q8_0(const unsigned char *block, float *to)
+{
+    float d = mind_half_to_f32(mind_load_u16(block));
+    for (int at = 0; at < 32; ++at) {
+        to[at] = (float)(int8_t)block[2 + at] * d;
+    }
+}
+
+
+static void decode_q4_k(const unsigned char *block, float *to)
+{
+    float d = mind_half_to_f32(mind_load_u16(block)), dmin = mind_half_to_f32(mind_load_u16(block + 2));
+    const unsigned char *s = block + 4, *quants = block + 16;
+    for (int group = 0; group < 8; ++group) {
+        int scale = group < 4 ? s[group] & 63 : (s[group + 4] & 15) | s[group - 4] >> 6 << 4;
+        int minimum = group < 4 ? s[group + 4] & 63 : s[group + 4] >> 4 | s[group] >> 6 << 4;
+        float step = d * (float)scale, offset = dmin * (float)minimum;
+        for (int at = 0; at < 32; ++at) {
+            float scaled = step * (float)(quants[group / 2 * 32 + at] >> 4 * (group % 2) & 15);
+            to[32 * group + at] = scaled - offset;
+        }
+    }
+}
+
+
+static void decode_q5_k(const unsigned char *block, float *to)
+{
+    float d = mind_half_to_f32(mind_load_u16(block)), dmin = mind_half_to_f32(mind_load_u16(block + 2));
+    const unsigned char *s = block + 4, *high = block + 16, *quants = block + 48;
+    for (int group = 0; group < 8; ++group) {
+        int scale = group < 4 ? s[group] & 63 : (s[group + 4] & 15) | s[group - 4] >> 6 << 4;
+        int minimum = group < 4 ? s[group + 4] & 63 : s[group + 4] >> 4 | s[group] >> 6 << 4;
+        float step = d * (float)scale, offset = dmin * (float)minimum;
+        for (int at = 0; at < 32; ++at) {
+            int quant = quants[group / 2 * 32 + at] >> 4 * (group % 2) & 15;
+            quant |= (high[at] >> group & 1) << 4;
+            float scaled = step * (float)quant;
+            to[32 * group + at] = scaled - offset;
+        }
+    }
+}
+
+
+static void decode_q6_k(const unsigned char *block, float *to)
+{
+    float d = mind_half_to_f32(mind_load_u16(block + 208));
+    for (int at = 0; at < 256; ++at) {
+        int half = at / 128, quarter = at % 128 / 32, l = at % 32;
+        int low = block[64 * half + 32 * (quarter % 2) + l] >> 4 * (quarter / 2) & 15;
+        int high = block[128 + 32 * half + l] >> 2 * quarter & 3;
+        float step = d * (float)(int8_t)block[192 + at / 16];
+        to[at] = step * (float)((low | high << 4) - 32);
+    }
+}

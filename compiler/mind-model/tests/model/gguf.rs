@@ -1,0 +1,234 @@
+//! Models in GGUF files.
+
+use std::sync::Arc;
+
+use mind_irv2::checkpoint::{Checkpoint, Source};
+use mind_irv2::graph::parts::names;
+use mind_irv2::{Biases, Config, Family, Parameters, hf};
+use mind_model::{CheckpointWeights, Model, Runner, Session};
+use mind_weights::{Permutation, WeightFile, WeightType};
+
+use crate::random::{Tensor, Tensors, jit, llama, tokens};
+
+/// What GGUF calls the weights of a layer, and all others.
+const NAMES: [(&str, &str); 21] = [
+    ("token_emb", "token_embd.weight"),
+    (names::FINAL_LN, "output_norm.weight"),
+    (names::LM_HEAD, "output.weight"),
+    (names::LN1, "attn_norm.weight"),
+    (names::LN2, "ffn_norm.weight"),
+    (names::WQ, "attn_q.weight"),
+    (names::BQ, "attn_q.bias"),
+    (names::WK, "attn_k.weight"),
+    (names::BK, "attn_k.bias"),
+    (names::WV, "attn_v.weight"),
+    (names::BV, "attn_v.bias"),
+    (names::WO, "attn_output.weight"),
+    (names::BO, "attn_output.bias"),
+    (names::GATE, "ffn_gate.weight"),
+    (names::GATE_BIAS, "ffn_gate.bias"),
+    (names::UP, "ffn_up.weight"),
+    (names::UP_BIAS, "ffn_up.bias"),
+    (names::DOWN, "ffn_down.weight"),
+    (names::DOWN_BIAS, "ffn_down.bias"),
+    (names::Q_NORM, "attn_q_norm.weight"),
+    (names::K_NORM, "attn_k_norm.weight"),
+];
+
+/// A tensor's bytes as a file of an architecture has them: `llama` has q and k in the order for rotations of
+/// neighbours.
+fn in_file(word: &str, name: &str, tensor: &Tensor, head_dim: usize) -> Vec<u8> {
+    let is_turned = [names::WQ, names::WK, names::BQ, names::BK].contains(&name);
+    if word != "llama" || !is_turned {
+        return tensor.bytes.clone();
+    }
+    let rows = tensor.shape[0];
+    let row = tensor.bytes.len() / rows;
+    let order = Permutation::Interleaved { head_dim };
+    let mut bytes = vec![0; tensor.bytes.len()];
+    for (own, from) in tensor.bytes.chunks_exact(row).enumerate() {
+        bytes[order.file_row(own) * row..][..row].copy_from_slice(from);
+    }
+    bytes
+}
+
+/// The bytes of a file with these weights.
+pub fn file(config: &Config, tensors: &Tensors) -> Vec<u8> {
+    let word = match config.family {
+        Family::Qwen2 => "qwen2",
+        Family::Qwen3 => "qwen3",
+        _ => "llama",
+    };
+    let theta = config.rope.map_or(0.0, |rope| rope.theta);
+    let counts = [
+        ("block_count", config.num_layers),
+        ("context_length", config.context_window),
+        ("embedding_length", config.hidden_size),
+        ("feed_forward_length", config.intermediate_size),
+        ("attention.head_count", config.num_attention_heads),
+        ("attention.head_count_kv", config.num_kv_heads),
+        ("attention.key_length", config.head_dim),
+        ("rope.dimension_count", config.head_dim),
+    ];
+    let reals = [
+        ("rope.freq_base", theta),
+        ("attention.layer_norm_rms_epsilon", config.rms_norm_eps),
+    ];
+    let mut out = b"GGUF".to_vec();
+    out.extend(3u32.to_le_bytes());
+    out.extend((tensors.tensors.len() as u64).to_le_bytes());
+    out.extend((1 + counts.len() as u64 + reals.len() as u64).to_le_bytes());
+    let text = |out: &mut Vec<u8>, text: &str| {
+        out.extend((text.len() as u64).to_le_bytes());
+        out.extend(text.bytes());
+    };
+    text(&mut out, "general.architecture");
+    out.extend(8u32.to_le_bytes());
+    text(&mut out, word);
+    for (key, value) in counts {
+        text(&mut out, &format!("{word}.{key}"));
+        out.extend(4u32.to_le_bytes());
+        out.extend((value as u32).to_le_bytes());
+    }
+    for (key, value) in reals {
+        text(&mut out, &format!("{word}.{key}"));
+        out.extend(6u32.to_le_bytes());
+        out.extend((value as f32).to_le_bytes());
+    }
+    let mut data: Vec<u8> = Vec::new();
+    for ((name, layer), tensor) in &tensors.tensors {
+        let (_, own) = NAMES
+            .iter()
+            .find(|(ours, _)| ours == name)
+            .expect("a known name");
+        let called = match layer {
+            Some(layer) => format!("blk.{layer}.{own}"),
+            None => (*own).to_owned(),
+        };
+        text(&mut out, &called);
+        out.extend((tensor.shape.len() as u32).to_le_bytes());
+        for &extent in tensor.shape.iter().rev() {
+            out.extend((extent as u64).to_le_bytes());
+        }
+        out.extend(tensor.stored.gguf_code().to_le_bytes());
+        data.resize(data.len().next_multiple_of(32), 0);
+        out.extend((data.len() as u64).to_le_bytes());
+        data.extend(in_file(word, name, tensor, config.head_dim));
+    }
+    out.resize(out.len().next_multiple_of(32), 0);
+    out.extend(data);
+    out
+}
+
+/// A small model whose rows are whole blocks of every format.
+pub fn wide(family: Family) -> Config {
+    let mut p = Parameters { family, ..llama() };
+    (p.hidden_size, p.intermediate_size, p.head_dim) = (256, 256, 32);
+    (p.num_attention_heads, p.num_kv_heads) = (8, 2);
+    p.rope = p.rope.map(|rope| mind_irv2::Rope {
+        rotary_dims: 32,
+        ..rope
+    });
+    p.biases = match family {
+        Family::Qwen2 => Biases {
+            q: true,
+            k: true,
+            v: true,
+            ..Biases::default()
+        },
+        _ => Biases::default(),
+    };
+    p.qk_norm = family == Family::Qwen3;
+    Config::new(p).unwrap_or_else(|why| panic!("{why:?}"))
+}
+
+/// Weights that each layer stores in its own way.
+pub fn mixed(config: &Config) -> Tensors {
+    let mut all = Tensors::random(config, WeightType::Q4K, 41);
+    let other = Tensors::random(config, WeightType::Q6K, 42);
+    for (key, tensor) in other.tensors {
+        let is_other = key.1 == Some(1) && [names::WV, names::DOWN].contains(&key.0.as_str());
+        if is_other || key.0 == "token_emb" {
+            all.tensors.insert(key, tensor);
+        }
+    }
+    all
+}
+
+/// The bits of the logits of a prompt, and of one token more.
+fn bits(model: Model<'_>, prompt: &[u32]) -> Vec<u32> {
+    let mut session = Session::new(Arc::new(model), 20).unwrap();
+    let mut logits = session.prefill(prompt).unwrap();
+    logits.extend(session.decode(3).unwrap());
+    logits.iter().map(|x| x.to_bits()).collect()
+}
+
+/// Checks that a file gives the logits of its weights in the model's order.
+fn check(family: Family, tensors: &Tensors, config: Config) {
+    let bytes = file(&config, tensors);
+    let parsed = WeightFile::parse(&bytes).unwrap_or_else(|why| panic!("{why}"));
+    let name = "model.gguf".to_owned();
+    let sources = [Source { name, file: parsed }];
+    let (document, _) = hf::document(None, &sources).unwrap_or_else(|why| panic!("{why:?}"));
+    let checkpoint = Checkpoint::new(&document.config, &sources);
+    let checkpoint = checkpoint.unwrap_or_else(|why| panic!("{why:?}"));
+    let prompt = tokens(&config, 6);
+    let run = |weights: Box<dyn mind_model::Weights + '_>, config: Config, runner: Runner| {
+        let model = Model::new(config, weights, runner);
+        bits(model.unwrap_or_else(|why| panic!("{why}")), &prompt)
+    };
+    let own = run(Box::new(tensors.clone()), config, jit(1));
+    let read = CheckpointWeights(checkpoint);
+    assert_eq!(
+        own,
+        run(Box::new(read), document.config, jit(1)),
+        "{family:?}"
+    );
+}
+
+#[test]
+fn files_of_every_format_give_the_logits_of_their_weights() {
+    for stored in WeightType::all() {
+        let config = wide(Family::Llama);
+        check(Family::Llama, &Tensors::random(&config, stored, 13), config);
+    }
+}
+
+#[test]
+fn only_llama_has_rows_in_another_order() {
+    for family in [Family::Llama, Family::Qwen2, Family::Qwen3] {
+        let config = wide(family);
+        check(family, &mixed(&config), config);
+    }
+}
+
+/// The file that the tests of the command line read, from the weights that it is made of; `MIND_BLESS=1` writes it.
+#[test]
+fn the_tiny_file_is_the_one_that_is_written() {
+    let mut p = llama();
+    (p.hidden_size, p.intermediate_size, p.num_layers) = (32, 64, 2);
+    (p.num_attention_heads, p.num_kv_heads, p.head_dim) = (4, 2, 8);
+    (p.vocab_size, p.context_window) = (16, 64);
+    p.rope = p.rope.map(|rope| mind_irv2::Rope {
+        rotary_dims: 8,
+        ..rope
+    });
+    let config = Config::new(p).unwrap_or_else(|why| panic!("{why:?}"));
+    let mut tensors = Tensors::random(&config, WeightType::Q4_0, 61);
+    let other = Tensors::random(&config, WeightType::Q8_0, 62);
+    let others = other.tensors.into_iter();
+    let of_the_last = |(_, layer): &(String, Option<usize>)| *layer == Some(1);
+    tensors
+        .tensors
+        .extend(others.filter(|(key, _)| of_the_last(key)));
+    let written = file(&config, &tensors);
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../lit_tests/mind-run/inputs/tiny-llama.gguf"
+    );
+    if std::env::var_os("MIND_BLESS").is_some_and(|value| value == "1") {
+        std::fs::write(path, &written).expect("it is ours");
+    }
+    let found = std::fs::read(path).expect("the tiny file");
+    assert!(found == written, "`MIND_BLESS=1` writes the file anew");
+}

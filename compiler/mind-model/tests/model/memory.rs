@@ -1,0 +1,100 @@
+//! Memory that a model takes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use mind_irv2::{Biases, Config, Family, Parameters, Rope};
+use mind_model::{Model, Session, Stored, WeightError, Weights};
+use mind_weights::WeightType;
+
+use crate::random::{Tensors, jit, llama, tokens};
+
+/// A layer of the shape of Qwen2-0.5B. Layers share what passes need; the table of embeddings has fewer rows.
+fn qwen2() -> Config {
+    let p = Parameters {
+        family: Family::Qwen2,
+        num_layers: 1,
+        hidden_size: 896,
+        intermediate_size: 4864,
+        num_attention_heads: 14,
+        num_kv_heads: 2,
+        head_dim: 64,
+        vocab_size: 512,
+        context_window: 2049,
+        rope: llama().rope.map(|rope| Rope {
+            rotary_dims: 64,
+            ..rope
+        }),
+        tie_word_embeddings: true,
+        biases: Biases {
+            q: true,
+            k: true,
+            v: true,
+            ..Biases::default()
+        },
+        ..llama()
+    };
+    Config::new(p).unwrap_or_else(|why| panic!("{why:?}"))
+}
+
+#[test]
+fn activations_at_a_context_of_2048_are_below_200_megabytes() {
+    let config = qwen2();
+    let weights = Tensors::random(&config, WeightType::Q8_0, 51);
+    let model = Model::new(config, Box::new(weights), jit(2)).unwrap_or_else(|why| panic!("{why}"));
+    let model = Arc::new(model);
+    let mut session = Session::new(model.clone(), 2049).unwrap();
+    session.prefill(&tokens(&config, 2048)).unwrap();
+    session.decode(1).unwrap();
+    let bytes = model.activation_bytes();
+    assert!((1_000_000..200_000_000).contains(&bytes), "{bytes} bytes");
+}
+
+/// Weights that count what they are told.
+struct Counted {
+    weights: Tensors,
+    given: Arc<AtomicUsize>,
+    most: Arc<AtomicUsize>,
+}
+
+impl Weights for Counted {
+    fn stored_as(&self, name: &str, layer: Option<usize>) -> Result<WeightType, WeightError> {
+        self.weights.stored_as(name, layer)
+    }
+
+    fn weight(
+        &self,
+        name: &str,
+        layer: Option<usize>,
+        shape: &[usize],
+    ) -> Result<Stored<'_>, WeightError> {
+        let given = self.given.fetch_add(1, Ordering::Relaxed) + 1;
+        self.most.fetch_max(given, Ordering::Relaxed);
+        self.weights.weight(name, layer, shape)
+    }
+
+    fn row(&self, name: &str, index: usize, row: &mut [f32]) -> Result<(), WeightError> {
+        self.weights.row(name, index, row)
+    }
+
+    fn release(&self) {
+        self.given.store(0, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn weights_of_one_layer_at_a_time_are_held_twice() {
+    let config = Config::new(llama()).unwrap();
+    let [given, most] = [Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0))];
+    let weights = Counted {
+        weights: Tensors::random(&config, WeightType::F32, 52),
+        given: given.clone(),
+        most: most.clone(),
+    };
+    Model::new(config, Box::new(weights), jit(1)).unwrap_or_else(|why| panic!("{why}"));
+    // Behind attention a layer of llama has five weights.
+    assert_eq!(
+        (given.load(Ordering::Relaxed), most.load(Ordering::Relaxed)),
+        (0, 5)
+    );
+}
