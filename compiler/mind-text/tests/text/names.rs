@@ -31,10 +31,10 @@ fn names(format: Format, text: &str) -> Vec<String> {
 fn mic2_records_what_each_word_stands_for() {
     let text = "mic@2\nS B\nT0 f32 B 4\na X T0\nsum 0 1 # 0\ncat 0 0 -1\nO 1";
     let expected = [
-        "B = Symbol(1)",
+        "B = Symbol(0)",
         "T0 = Type(0)",
         "f32 < DType",
-        "B < Symbol(1)",
+        "B < Symbol(0)",
         "a < core.input",
         "X = Value(0)",
         "T0 < Type(0)",
@@ -52,20 +52,20 @@ fn mic2_records_what_each_word_stands_for() {
 
 #[test]
 fn mic1_records_ids_kinds_and_keys() {
-    let text = "mic@1\nS0 \"x\"\nT0 [f32;B,3]\nN7 input S0 T0\nN9 softmax N7 axis=1\nO N9\n";
+    let text = "mic@1\nS0 \"x\"\nT0 [f32;B,3]\nN7 input S0 T0\nN9 sum N7 [1] kd=1\nO N9\n";
     let expected = [
         "S0 = Name(0)",
         "T0 = Type(0)",
         "f32 < DType",
-        "B < Symbol(2)",
+        "B < Symbol(1)",
         "N7 = Value(7)",
         "input < core.input",
         "S0 < Name(0)",
         "T0 < Type(0)",
         "N9 = Value(9)",
-        "softmax < core.softmax",
+        "sum < core.sum",
         "N7 < Value(7)",
-        "axis < core.softmax.axis",
+        "kd < core.sum.keepdims",
         "N9 < Value(9)",
     ];
     assert_eq!(names(Format::Mic1, text), expected);
@@ -112,7 +112,7 @@ fn core_text_records_ids_ops_and_keys() {
         "Input < core.input",
         "name < core.input.name",
         "f32 < DType",
-        "B < Symbol(2)",
+        "B < Symbol(1)",
         "%1 = Value(1)",
         "Softmax < core.softmax",
         "%4 < Value(4)",

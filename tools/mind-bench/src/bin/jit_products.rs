@@ -384,7 +384,7 @@ impl Bench {
         let places = window.extent * window.extent;
         let panels = match c.rhs {
             Rhs::Panels(panels) => panels,
-            Rhs::Rows { .. } | Rhs::Columns { .. } => unreachable!("constants are packed"),
+            _ => unreachable!("constants are packed"),
         };
         let count = panels.bytes(c.filters, c.terms()) / panels.dtype.size();
         let image = Aligned::elements(c.dtype, places * window.channels);
@@ -607,7 +607,7 @@ impl Call {
         let (buffers, p) = (&self.buffers, &self.product);
         let rhs = match p.rhs {
             Rhs::Panels(_) => &buffers.panels,
-            Rhs::Rows { .. } | Rhs::Columns { .. } => &buffers.rhs,
+            _ => &buffers.rhs,
         };
         let args = [
             buffers.lhs.address(),

@@ -602,6 +602,7 @@ mod tests {
             shared: &shared,
             options: cli::load_options(&matches),
             file: &file,
+            path: "m.core",
         };
         let code = catch_unwind(AssertUnwindSafe(|| run.all(rewrites, &mut host)));
         (code.ok(), host)
