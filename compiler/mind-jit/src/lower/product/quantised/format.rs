@@ -169,7 +169,7 @@ impl QuantFormat {
             runs,
             count: 1,
             terms: facts.elements,
-            groups: 0,
+            groups: facts.groups.counts().0,
             low_words,
             high_words,
         };
