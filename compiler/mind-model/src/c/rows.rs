@@ -67,7 +67,7 @@ pub(super) fn tables(
             text.push('\n');
             done.push(weight_type);
         }
-        let (c, elements) = (c_name(weight_type), weight_type.block_elements());
+        let (c, elements) = (weight_type.name(), weight_type.block_elements());
         let upper = name.to_uppercase();
         let _ = writeln!(
             text,
@@ -137,14 +137,9 @@ fn row(tensors: &Tensors, name: &str, layer: Option<usize>) -> Result<String, CE
     ))
 }
 
-/// What functions of C call a format.
-fn c_name(weight_type: WeightType) -> &'static str {
-    weight_type.name()
-}
-
 /// The function that decodes a block of a format.
 fn decoder(weight_type: WeightType) -> &'static str {
-    let name = format!("decode_{}(", c_name(weight_type));
+    let name = format!("decode_{}(", weight_type.name());
     let mut sections = DECODERS.split("\n\n\n");
     let found = sections.find(|section| section.contains(&name));
     found.unwrap_or("")
