@@ -75,6 +75,11 @@ pub trait Host {
     /// Time since some fixed moment, monotonic.
     fn now(&self) -> Duration;
 
+    /// The processor time that the process has taken so far, on all threads; none where that is not known.
+    fn cpu(&self) -> Option<Duration> {
+        None
+    }
+
     /// Whether standard error is a terminal, where colour and progress may be shown.
     fn stderr_is_terminal(&self) -> bool;
 }

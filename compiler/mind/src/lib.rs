@@ -54,7 +54,7 @@ pub mod exec {
 /// # }
 /// ```
 pub mod patch {
-    pub use mind_driver::patch::{Edit, NewStatement, PatchError, Place, apply};
+    pub use mind_driver::patch::{Edit, NewBody, NewStatement, PatchError, Place, apply};
 }
 
 pub use mind_driver as driver;

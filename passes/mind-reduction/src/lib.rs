@@ -7,6 +7,7 @@
 mod attributes;
 mod bodies;
 mod constants;
+mod dtypes;
 mod edit;
 mod operands;
 mod ops;

@@ -5,7 +5,7 @@ use mind_ir::graph::Preamble;
 use mind_ir::verify::{VerifyConfig, verify};
 
 use crate::edit::{Edit, without_new_dead_ops};
-use crate::{Size, attributes, bodies, constants, operands, ops, outputs, shapes};
+use crate::{Size, attributes, bodies, constants, dtypes, operands, ops, outputs, shapes};
 
 /// What a reduction may take.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +51,7 @@ const FAMILIES: &[fn(&Graph) -> Vec<Edit>] = &[
     shapes::symbols,
     shapes::extents,
     shapes::ranks,
+    dtypes::simplify,
     constants::simplify,
     attributes::simplify,
 ];

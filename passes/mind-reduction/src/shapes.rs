@@ -93,7 +93,7 @@ fn drop_dimension(g: &mut Graph, op: OpId, value: ValueId) {
 }
 
 /// The ops that declare the type of a result, with it.
-fn leaves(g: &Graph) -> impl Iterator<Item = (OpId, ValueId)> {
+pub(crate) fn leaves(g: &Graph) -> impl Iterator<Item = (OpId, ValueId)> {
     let declaring = g.walk().filter(|&op| g.def(op).has(Trait::DeclaresType));
     declaring.flat_map(|op| g.results(op).into_iter().map(move |value| (op, value)))
 }
@@ -149,7 +149,7 @@ fn follow_attr(g: &mut Graph, op: OpId, index: usize, from: Dim, to: i64, follow
 }
 
 /// Forgets the types that are declared although they follow from others.
-fn forget_types(g: &mut Graph) {
+pub(crate) fn forget_types(g: &mut Graph) {
     for op in g.walk().collect::<Vec<_>>() {
         if !g.def(op).has(Trait::DeclaresType) {
             g.results(op)

@@ -5,6 +5,8 @@ use mind_ir::opdef::Trait;
 use mind_ir::types::Dim;
 use mind_ir::{Graph, OpId, ValueId};
 
+use crate::dtypes::rarity;
+
 /// How large a module is, for a reader: compared field by field, the first that differs decides.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Size {
@@ -20,6 +22,8 @@ pub struct Size {
     pub elements: u64,
     /// Dimensions of the declared types.
     pub dims: u64,
+    /// How unusual the dtypes of the declared types are.
+    pub dtypes: u64,
     /// What must be read to know the constants.
     pub constants: u64,
     /// What must be read to know the other attributes.
@@ -36,6 +40,7 @@ impl Size {
             open: 0,
             elements: 0,
             dims: 0,
+            dtypes: 0,
             constants: 0,
             attributes: 0,
         };
@@ -71,7 +76,9 @@ impl Size {
         let Some(ty) = g.declared(value).or(g.type_id(value)) else {
             return;
         };
-        let shape = g.types().get(ty).shape;
+        let ty = g.types().get(ty);
+        self.dtypes += rarity(ty.dtype) as u64;
+        let shape = ty.shape;
         self.dims += shape.len() as u64;
         self.open += shape.iter().filter(|dim| dim.fixed().is_none()).count() as u64;
         let extents = shape.iter().filter_map(|dim| dim.fixed());

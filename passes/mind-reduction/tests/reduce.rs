@@ -102,6 +102,38 @@ fn constants_and_attributes_become_simple() {
 }
 
 #[test]
+fn dtypes_become_usual_where_the_fault_allows_it() {
+    let module = "%0 = Input {name=x} : tensor<bf16[2]>\n\
+                  %1 = ConstTensor {data=[1.5, 2.0]} : tensor<bf16[2]>\n\
+                  %2 = Add (%0, %1)\n\
+                  %3 = Input {name=i} : tensor<u8[2]>\n\
+                  %4 = Add (%3, %3)\n\
+                  outputs: %2, %4\n";
+    let constant = |g: &Graph| g.walk().any(|op| g.def(op).name == "core.const_tensor");
+    assert!(left(module, constant).contains("tensor<f32[]>"));
+    let half = |g: &Graph| {
+        g.walk()
+            .flat_map(|op| g.results(op))
+            .any(|own| g.ty(own).dtype.size() == 2)
+    };
+    assert!(
+        left(module, half).contains("tensor<f16[]>"),
+        "{}",
+        left(module, half)
+    );
+    let int = |g: &Graph| {
+        g.walk()
+            .flat_map(|op| g.results(op))
+            .any(|own| g.ty(own).dtype.is_int())
+    };
+    assert!(
+        left(module, int).contains("tensor<i32[]>"),
+        "{}",
+        left(module, int)
+    );
+}
+
+#[test]
 fn bodies_are_put_in_line() {
     let module = "%0 = Input {name=x} : tensor<f32[4]>\n\
                   %1 = Fused (%0) {kind=elementwise} : tensor<f32[4]> {\n  \

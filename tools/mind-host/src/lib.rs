@@ -184,6 +184,19 @@ impl Host for ProcessHost {
         self.started.elapsed()
     }
 
+    #[cfg(unix)]
+    fn cpu(&self) -> Option<Duration> {
+        let mut time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // SAFETY: the call writes the place that it is given, and nothing else.
+        let status = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
+        let seconds = u64::try_from(time.tv_sec).ok()?;
+        let nanos = u32::try_from(time.tv_nsec).ok()?;
+        (status == 0).then(|| Duration::new(seconds, nanos))
+    }
+
     fn stderr_is_terminal(&self) -> bool {
         self.stderr.is_terminal()
     }

@@ -54,18 +54,17 @@ fn describe_symbol(view: View<'_>, symbol: Symbol) -> Option<String> {
         code.unwrap_or(text).trim().to_owned()
     };
     Some(match symbol.kind {
-        Kind::Value => match view.value_type(symbol) {
-            Some(ty) if ty.stale => format!(
-                "```mind\n{name}: {}\n```\nas of the last text without errors",
-                ty.text
-            ),
-            Some(ty) => format!("```mind\n{name}: {}\n```", ty.text),
-            None => format!("value `{name}`"),
+        Kind::Value => match (view.value_type(symbol), view.earlier_type(symbol)) {
+            (Some(ty), _) => format!("```mind\n{name}: {ty}\n```"),
+            (None, Some(ty)) => {
+                format!("```mind\n{name}: {ty}\n```\nas of the last text without errors")
+            }
+            (None, None) => format!("value `{name}`"),
         },
         Kind::Type | Kind::Text => format!("```mind\n{}\n```", line()),
         Kind::Dimension => {
             let count = view.names().of(symbol).filter(|found| !found.declares());
-            format!("dimension `{name}`, used {} times", count.count())
+            format!("dimension `{name}`, places that use it: {}", count.count())
         }
         Kind::Function => format!("function `{name}`"),
         Kind::Rule => rules::summary(view.text(), declared.range.start)?,

@@ -123,6 +123,13 @@ impl Names {
         near.filter(move |found| offset <= found.range.end)
     }
 
+    /// The names that begin in `range`.
+    pub(crate) fn within(&self, range: &Range<usize>) -> impl Iterator<Item = &Found> {
+        let before = |bound: usize| self.all.partition_point(|found| found.range.start < bound);
+        let end = before(range.end);
+        self.all[before(range.start).min(end)..end].iter()
+    }
+
     /// The thing of the document's own that `offset` lies in, and the name that stands for it.
     pub(crate) fn symbol_at(&self, offset: usize) -> Option<(&Found, Symbol)> {
         self.at(offset)

@@ -134,7 +134,9 @@ fn is_identifier(word: &str) -> bool {
 /// Whether something else of the same kind is called `name`.
 fn taken(view: View<'_>, symbol: Symbol, name: &str) -> bool {
     view.names().all().iter().any(|found| {
-        let other = found.symbol().filter(|other| *other != symbol);
+        // What stands where a value has no name is an opcode.
+        let named = found.symbol().filter(|_| found.role != Role::Implicit);
+        let other = named.filter(|other| *other != symbol);
         other.is_some_and(|other| {
             let together = match view.analysis.language {
                 Language::Rules => rules::same_scope(symbol, other),

@@ -224,7 +224,9 @@ fn mark(kind: TokenKind) -> Option<char> {
 
 /// Whether the word at `at` is an extent of a type, as in `'t[m, 4]`.
 fn in_type(tokens: &[Token<'_>], at: usize) -> bool {
-    for before in (0..at).rev() {
+    /// More tokens than that are in no type.
+    const LONGEST: usize = 64;
+    for before in (0..at).rev().take(LONGEST) {
         let token = tokens[before];
         match (token.kind, token.text) {
             (TokenKind::Sign, "[") => {

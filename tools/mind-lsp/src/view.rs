@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use mind_driver::session::Session;
-use mind_ir::Graph;
-use mind_ir::ValueId;
+use mind_ir::{Graph, ValueId};
+use mind_text::Role;
 
 use crate::analysis::{Analysis, Module};
 use crate::document::Document;
@@ -42,17 +42,18 @@ impl<'v> View<'v> {
     /// What a name is called in the text: for a value of mic@2 its number, which nothing spells.
     pub(crate) fn spelling(self, found: &Found, symbol: Symbol) -> String {
         match found.role {
-            mind_text::Role::Implicit => symbol.number.to_string(),
+            Role::Implicit => symbol.number.to_string(),
             _ => self.word(&found.range).to_owned(),
         }
     }
 
-    /// The type of a value, as text; from the last text that read where this one does not.
-    pub(crate) fn value_type(self, symbol: Symbol) -> Option<ValueType> {
-        if let Some(module) = &self.analysis.module {
-            let text = type_text(module, symbol)?;
-            return Some(ValueType { text, stale: false });
-        }
+    /// The type of a value, as `f32[4, B]`; none while the text has errors.
+    pub(crate) fn value_type(self, symbol: Symbol) -> Option<String> {
+        type_text(self.analysis.module.as_ref()?, symbol)
+    }
+
+    /// The type that a value had in the last text that read, found by its name. Looks through that text.
+    pub(crate) fn earlier_type(self, symbol: Symbol) -> Option<String> {
         let good = self.document.good()?;
         let module = good.analysis.module.as_ref()?;
         let declared = self.names().declaration(symbol)?;
@@ -60,23 +61,14 @@ impl<'v> View<'v> {
         let before = good.analysis.names.all().iter().find_map(|found| {
             let symbol = found.symbol().filter(|symbol| symbol.kind == Kind::Value)?;
             let same = match found.role {
-                mind_text::Role::Reference => false,
-                mind_text::Role::Implicit => symbol.number.to_string() == wanted,
-                mind_text::Role::Definition => good.text.get(found.range.clone()) == Some(&wanted),
+                Role::Reference => false,
+                Role::Implicit => symbol.number.to_string() == wanted,
+                Role::Definition => good.text.get(found.range.clone()) == Some(&wanted),
             };
             same.then_some(symbol)
         })?;
-        let text = type_text(module, before)?;
-        Some(ValueType { text, stale: true })
+        type_text(module, before)
     }
-}
-
-/// The type of a value.
-pub(crate) struct ValueType {
-    /// As `f32[4, B]`.
-    pub(crate) text: String,
-    /// Whether it is that of an earlier text.
-    pub(crate) stale: bool,
 }
 
 /// The type that the verifier found, else the declared one.

@@ -149,6 +149,60 @@ const ROWS: &[Row] = &[
     row("lit-features", "", "mind-opt/lit-features.test"),
 ];
 
+/// A flag of mlir-opt that mind-opt does not have.
+struct Missing {
+    mlir: &'static str,
+    /// What there is in its place, or why there is nothing.
+    instead: &'static str,
+}
+
+const fn missing(mlir: &'static str, instead: &'static str) -> Missing {
+    Missing { mlir, instead }
+}
+
+const MISSING: &[Missing] = &[
+    missing(
+        "`--allow-unregistered-dialect`",
+        "an op outside the tables has no meaning, and nothing is guessed",
+    ),
+    missing(
+        "`--dump-pass-pipeline`",
+        "`--timing` names the pipeline with all defaults",
+    ),
+    missing(
+        "`--load-dialect-plugin`, `--load-pass-plugin`",
+        "`--rules FILE` for rewrites; [a driver of one's own](../examples/own_driver.rs) for passes and ops",
+    ),
+    missing(
+        "`--mlir-disable-threading`",
+        "passes run on one thread; no output depends on how many there are",
+    ),
+    missing(
+        "`--mlir-elide-elementsattrs-if-larger`",
+        "dumps leave out the middle of long lines; what is printed as the result never does",
+    ),
+    missing(
+        "`--mlir-pass-pipeline-local-reproducer`",
+        "a reproducer always starts with the module before the pass that failed",
+    ),
+    missing(
+        "`--mlir-print-ir-module-scope`",
+        "passes run on modules, so that a dump is one",
+    ),
+    missing(
+        "`--mlir-print-op-generic`",
+        "Core text reads every op by its full name, as `core.relu`",
+    ),
+    missing(
+        "`--emit-bytecode`",
+        "modules are text; mic@2 is the shortest",
+    ),
+    missing(
+        "`--log-actions-to`",
+        "`--remarks`, `--explain` and `--opt-bisect-limit=-1` log rewrites",
+    ),
+];
+
 /// `docs/flags.md`.
 pub fn document() -> String {
     let mut text = String::from(
@@ -170,6 +224,28 @@ pub fn document() -> String {
             "| `{}` | {help} | {mlir} | [{test}](../lit_tests/{test}) |",
             spelling(arg).replace('|', "\\|")
         );
+    }
+    text.push_str(
+        "\n## The other way round\n\nWhat someone who knows mlir-opt looks for, and what there is.\n\n\
+         | mlir-opt | mind-opt | test |\n|---|---|---|\n\
+         | `--cse`, `--canonicalize`, a pass by its name | the same, options in `--pass-pipeline` too | \
+         [mind-opt/pass-flags-order.core](../lit_tests/mind-opt/pass-flags-order.core) |\n",
+    );
+    let command = command();
+    let mut known: Vec<(&str, String, &str)> = ROWS
+        .iter()
+        .filter(|row| !row.mlir.is_empty())
+        .filter_map(|row| {
+            let arg = flags(&command).find(|arg| arg.get_id() == row.flag)?;
+            Some((row.mlir, spelling(arg).replace('|', "\\|"), row.test))
+        })
+        .collect();
+    known.sort();
+    for (mlir, own, test) in known {
+        let _ = writeln!(text, "| {mlir} | `{own}` | [{test}](../lit_tests/{test}) |");
+    }
+    for Missing { mlir, instead } in MISSING {
+        let _ = writeln!(text, "| {mlir} | {instead} | – |");
     }
     text
 }

@@ -2,16 +2,14 @@
 
 use std::collections::HashMap;
 
-use mind_diag::Span;
-use mind_ir::attr::Attr;
-use mind_ir::graph::{InsertPoint, NewOp, Preamble};
-use mind_ir::opdef::{OpDef, Registry, Results, Trait, nearest};
+use mind_ir::graph::{InsertPoint, Preamble};
+use mind_ir::opdef::Registry;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_ir::{Graph, OpId, ValueId};
 
 use super::edit::{Edit, NewStatement, Place};
 use super::error::PatchError;
-use super::values::{parse_type, placeholder, set_attribute};
+use super::values::{no_attribute, set_attribute};
 
 /// The verified module `g` after `edits`, verified again.
 ///
@@ -53,9 +51,9 @@ pub fn apply(
     }
 }
 
-struct Patch<'r> {
-    g: Graph,
-    registry: &'r Registry,
+pub(super) struct Patch<'r> {
+    pub(super) g: Graph,
+    pub(super) registry: &'r Registry,
     /// Values by id.
     values: HashMap<u64, ValueId>,
     /// Ops to be deleted, with the edits that say so and the ids they name.
@@ -139,6 +137,9 @@ impl Patch<'_> {
             return Err("an op of several results cannot be replaced as one".to_owned());
         }
         let new = self.statement(statement, InsertPoint::Before(op), Some(old))?;
+        if self.g.results(new).len() != 1 {
+            return Err("an op of several results cannot stand for one value".to_owned());
+        }
         let value = self.g.result(new);
         self.g.replace_all_uses(old, value);
         let free = self.g.label(value);
@@ -184,7 +185,7 @@ impl Patch<'_> {
         Ok(())
     }
 
-    fn value(&self, id: u64) -> Result<ValueId, String> {
+    pub(super) fn value(&self, id: u64) -> Result<ValueId, String> {
         self.values
             .get(&id)
             .copied()
@@ -226,101 +227,22 @@ impl Patch<'_> {
         }
     }
 
-    /// Gives the result of a new op its id.
-    fn name(&mut self, op: OpId, id: Option<u64>) -> Result<(), String> {
-        let value = self.g.result(op);
+    /// Gives the first result of a new op its id; any others have the next free ones.
+    pub(super) fn name(&mut self, op: OpId, id: Option<u64>) -> Result<(), String> {
+        for (index, value) in self.g.results(op).into_iter().enumerate() {
+            self.name_value(value, id.filter(|_| index == 0))?;
+        }
+        Ok(())
+    }
+
+    /// Gives a new value its id.
+    pub(super) fn name_value(&mut self, value: ValueId, id: Option<u64>) -> Result<(), String> {
         if let Some(id) = id {
             self.free(id)?;
             self.g.set_label(value, id);
         }
         self.values.insert(self.g.label(value), value);
         Ok(())
-    }
-
-    /// A new op; where its type must be written and is not, it is that of `like`.
-    fn statement(
-        &mut self,
-        new: &NewStatement,
-        at: InsertPoint,
-        like: Option<ValueId>,
-    ) -> Result<OpId, String> {
-        let def = self.def(&new.op)?;
-        if def.regions > 0 || def.results != Results::One {
-            return Err(format!(
-                "`{}` has a body or not one result; write it in the module's text",
-                new.op
-            ));
-        }
-        let operands: Result<Vec<ValueId>, String> =
-            new.operands.iter().map(|&id| self.value(id)).collect();
-        if let Some((name, _)) = new
-            .attributes
-            .iter()
-            .find(|(name, _)| def.attr_index(name).is_none())
-        {
-            return Err(no_attribute(def, name));
-        }
-        let placeholders: Vec<Attr<'static>> = def.attrs.iter().map(placeholder).collect();
-        let (operands, span) = (operands?, Span::FILE);
-        let op = self.g.insert(
-            at,
-            NewOp {
-                def,
-                operands: &operands,
-                attrs: &placeholders,
-                results: 1,
-                span,
-            },
-        );
-        for (index, row) in def.attrs.iter().enumerate() {
-            let given = new.attributes.iter().find(|(name, _)| name == row.name);
-            match (given, row.default) {
-                (Some((_, value)), _) => set_attribute(&mut self.g, op, index, row, value)?,
-                (None, Some(default)) => self.g.set_attr(op, index, default),
-                (None, None) => {
-                    return Err(format!("`{}` needs the attribute `{}`", new.op, row.name));
-                }
-            }
-        }
-        let value = self.g.result(op);
-        let inherited = like.and_then(|like| self.g.declared(like).or(self.g.type_id(like)));
-        match (&new.ty, inherited) {
-            (Some(ty), _) => self.declare(value, ty)?,
-            (None, Some(ty)) if def.has(Trait::DeclaresType) => self.g.declare(value, ty),
-            (None, _) => {}
-        }
-        Ok(op)
-    }
-
-    fn declare(&mut self, value: ValueId, text: &str) -> Result<(), String> {
-        let ty = parse_type(&mut self.g, text)?;
-        let ty = self.g.intern_type(ty.view());
-        self.g.declare(value, ty);
-        Ok(())
-    }
-
-    /// The op that some format calls `name`.
-    fn def(&self, name: &str) -> Result<&'static OpDef, String> {
-        let called = |def: &&OpDef| {
-            let names = [
-                Some(def.name),
-                def.names.core,
-                def.names.mic1,
-                def.names.mic2,
-            ];
-            names.contains(&Some(name))
-        };
-        let found = self.registry.ops().find(called);
-        found.ok_or_else(|| {
-            let names = self
-                .registry
-                .ops()
-                .flat_map(|def| [Some(def.name), def.names.core, def.names.mic1]);
-            match nearest(name, names.flatten()) {
-                Some(near) => format!("no op is called `{name}`; did you mean `{near}`?"),
-                None => format!("no op is called `{name}`"),
-            }
-        })
     }
 }
 
@@ -330,21 +252,4 @@ fn reader(g: &Graph, op: OpId) -> String {
         Some(value) => g.label(value).to_string(),
         None => "the list of outputs".to_owned(),
     }
-}
-
-fn no_attribute(def: &OpDef, name: &str) -> String {
-    let known: Vec<String> = def
-        .attrs
-        .iter()
-        .map(|row| format!("`{}`", row.name))
-        .collect();
-    let has = if known.is_empty() {
-        "none".to_owned()
-    } else {
-        known.join(", ")
-    };
-    format!(
-        "`{}` has no attribute `{name}`; it has {has}",
-        def.short_name()
-    )
 }

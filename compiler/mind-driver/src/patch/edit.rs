@@ -64,6 +64,19 @@ pub struct NewStatement {
     pub attributes: Vec<(String, serde_json::Value)>,
     /// The type of its result, where it must be written or should be checked.
     pub ty: Option<String>,
+    /// Its body, where it has one.
+    pub body: Option<NewBody>,
+}
+
+/// The body of an op to be made. Its ids are new in the whole module.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct NewBody {
+    /// The ids of its arguments: one for each operand of the op.
+    pub arguments: Vec<u64>,
+    /// Its ops.
+    pub statements: Vec<NewStatement>,
+    /// The ids of what it yields.
+    pub outputs: Vec<u64>,
 }
 
 /// Where a new op goes.

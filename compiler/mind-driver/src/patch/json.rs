@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use super::edit::{Edit, NewStatement, Place};
+use super::edit::{Edit, NewBody, NewStatement, Place};
 use super::error::PatchError;
 
 impl Edit {
@@ -119,7 +119,7 @@ fn place(fields: &Map<String, Value>) -> Result<Place, String> {
 }
 
 fn statement(value: &Value) -> Result<NewStatement, String> {
-    const KEYS: [&str; 5] = ["id", "op", "operands", "attributes", "type"];
+    const KEYS: [&str; 6] = ["id", "op", "operands", "attributes", "type", "body"];
     let Value::Object(fields) = value else {
         return Err(format!(
             "found {}, expected an op as an object with {}",
@@ -159,6 +159,33 @@ fn statement(value: &Value) -> Result<NewStatement, String> {
             .map_or(Ok(Vec::new()), |own| ids(own, "operands"))?,
         attributes,
         ty: text("type")?,
+        body: fields.get("body").map(body).transpose()?,
+    })
+}
+
+fn body(value: &Value) -> Result<NewBody, String> {
+    const KEYS: [&str; 3] = ["args", "ops", "yield"];
+    let Value::Object(fields) = value else {
+        let found = kind(value);
+        return Err(format!(
+            "`body` is {found}, expected an object with args, ops, yield"
+        ));
+    };
+    if let Some(unknown) = fields.keys().find(|key| !KEYS.contains(&key.as_str())) {
+        return Err(format!(
+            "a body has no `{unknown}`; it has args, ops, yield"
+        ));
+    }
+    let listed = |key: &str| fields.get(key).map_or(Ok(Vec::new()), |own| ids(own, key));
+    let statements = match fields.get("ops") {
+        None => Vec::new(),
+        Some(Value::Array(list)) => list.iter().map(statement).collect::<Result<_, _>>()?,
+        Some(other) => return Err(format!("`ops` is {}, expected a list of ops", kind(other))),
+    };
+    Ok(NewBody {
+        arguments: listed("args")?,
+        statements,
+        outputs: listed("yield")?,
     })
 }
 

@@ -7,8 +7,9 @@ mod apply;
 mod edit;
 mod error;
 mod json;
+mod statement;
 mod values;
 
 pub use apply::apply;
-pub use edit::{Edit, NewStatement, Place};
+pub use edit::{Edit, NewBody, NewStatement, Place};
 pub use error::PatchError;

@@ -1,9 +1,10 @@
 //! Attributes and types as a patch writes them.
 
 use mind_ir::attr::{Attr, AttrKind, Literal, Padding};
-use mind_ir::opdef::AttrDef;
+use mind_ir::opdef::{AttrDef, OpDef};
 use mind_ir::types::{DType, Dim, TensorType};
 use mind_ir::{Graph, OpId};
+use mind_text::number::{element_form, read_element};
 use serde_json::Value;
 
 use super::json::kind;
@@ -79,13 +80,105 @@ pub(super) fn set_attribute(
                 g.set_attr(op, index, Attr::Padding(Padding::Custom(&pads)));
             }
         },
-        AttrKind::LiteralData => {
-            return Err(
-                "elements of a constant cannot be set; write them in the module's text".to_owned(),
-            );
+        AttrKind::LiteralData => set_elements(g, op, index, row, value)?,
+    }
+    Ok(())
+}
+
+/// Sets the elements of a constant whose type is known: nested as its shape says, one flat list, or one for
+/// all.
+///
+/// Errors: no type yet, lists of other lengths, an element that the dtype does not have.
+fn set_elements(
+    g: &mut Graph,
+    op: OpId,
+    index: usize,
+    row: &AttrDef,
+    value: &Value,
+) -> Result<(), String> {
+    let result = g.result(op);
+    let ty = g.declared(result).or(g.type_id(result));
+    let ty = ty.ok_or("the type of a constant must be written: give it as `type`")?;
+    let ty = g.types().get(ty).to_owned();
+    let mut bytes = Vec::new();
+    let count = match value {
+        Value::Array(list) => {
+            let flat = !list.iter().any(Value::is_array);
+            let shape = match flat {
+                true => &[][..],
+                false => &ty.shape[..],
+            };
+            elements(list, shape, ty.dtype, &mut bytes)
+                .map_err(|problem| format!("`{}`: {problem}", row.name))?;
+            Some(bytes.len() / ty.dtype.size())
+        }
+        one => {
+            element(one, ty.dtype, &mut bytes)?;
+            None
+        }
+    };
+    let literal = Literal {
+        dtype: ty.dtype,
+        count,
+        bytes: &bytes,
+    };
+    g.set_attr(op, index, Attr::Literal(&literal));
+    Ok(())
+}
+
+/// Appends the elements of a list, which is nested as `shape` says; an empty shape admits any flat list.
+fn elements(
+    list: &[Value],
+    shape: &[Dim],
+    dtype: DType,
+    bytes: &mut Vec<u8>,
+) -> Result<(), String> {
+    if let Some(extent) = shape.first().and_then(|dim| dim.fixed())
+        && usize::try_from(extent) != Ok(list.len())
+    {
+        return Err(format!("a list of {} stands for {extent}", list.len()));
+    }
+    let inner = shape.get(1..).unwrap_or_default();
+    for value in list {
+        match value {
+            Value::Array(list) if !inner.is_empty() => elements(list, inner, dtype, bytes)?,
+            _ if inner.is_empty() => element(value, dtype, bytes)?,
+            other => return Err(format!("found {}, expected a list", kind(other))),
         }
     }
     Ok(())
+}
+
+/// Appends one element, as JSON or as text: `1.5`, `"nan"`, `"-inf"`.
+fn element(value: &Value, dtype: DType, bytes: &mut Vec<u8>) -> Result<(), String> {
+    let text = match value {
+        Value::Number(number) => number.to_string(),
+        Value::Bool(truth) => truth.to_string(),
+        Value::String(text) => text.clone(),
+        other => return Err(format!("found {}, expected an element", kind(other))),
+    };
+    read_element(&text, dtype, bytes).map_err(|_| {
+        let form = element_form(dtype);
+        format!("`{text}` is no element of {dtype}, which is {form}")
+    })
+}
+
+/// The reason why an op has no attribute `name`.
+pub(super) fn no_attribute(def: &OpDef, name: &str) -> String {
+    let known: Vec<String> = def
+        .attrs
+        .iter()
+        .map(|row| format!("`{}`", row.name))
+        .collect();
+    let has = if known.is_empty() {
+        "none".to_owned()
+    } else {
+        known.join(", ")
+    };
+    format!(
+        "`{}` has no attribute `{name}`; it has {has}",
+        def.short_name()
+    )
 }
 
 fn extent(g: &mut Graph, value: &Value) -> Result<Dim, String> {

@@ -25,6 +25,15 @@ const C: &str = "c";
 const DRAWINGS: [&str; 3] = ["dot", "svg", "html"];
 const LOWERING: &str = "What core and tensor ops become in MIL";
 
+const MODELS: &str = "Descriptions of decoder models:
+  --from hf --to irv2 FOLDER    an IR v2 document, from config.json and weights
+  --from hf --to c FOLDER       the model as one C file
+  --from irv2 --to irv2 FILE    a document in canonical form
+`mind-translate --from hf --to irv2 --help` and `--from hf --to c --help` list their options. A document without \
+`--from` is read as a module.
+
+Exit status: 0 done, 1 the input was rejected, 2 usage.";
+
 /// The command line of the tool.
 pub fn command() -> Command {
     let formats: Vec<&str> = Format::ALL
@@ -36,6 +45,7 @@ pub fn command() -> Command {
     Command::new("mind-translate")
         .about("Translates a module from one format to another, unchanged otherwise")
         .version(env!("CARGO_PKG_VERSION"))
+        .after_help(MODELS)
         .args(cli::module_args())
         .arg(
             Arg::new("to")

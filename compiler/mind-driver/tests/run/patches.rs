@@ -1,7 +1,7 @@
 //! Edits drawn at random: whatever they say, the module after them verifies or they are refused.
 
 use mind_driver::draw::Drawing;
-use mind_driver::patch::{Edit, NewStatement, PatchError, Place, apply};
+use mind_driver::patch::{Edit, NewBody, NewStatement, PatchError, Place, apply};
 use mind_driver::session::{Session, registry};
 use mind_driver::structure::difference;
 use mind_generate::{Config, module};
@@ -35,6 +35,15 @@ impl Draws {
                 _ => Vec::new(),
             },
             ty: (draws.below(4) == 0).then(|| "f32[2, B]".to_owned()),
+            body: (draws.below(3) == 0).then(|| NewBody {
+                arguments: (0..draws.below(3)).map(|_| draws.below(2 * ids)).collect(),
+                statements: vec![NewStatement {
+                    op: ["Relu", "ConstTensor"][draws.below(2) as usize].to_owned(),
+                    operands: (0..draws.below(2)).map(|_| draws.below(2 * ids)).collect(),
+                    ..NewStatement::default()
+                }],
+                outputs: (0..draws.below(3)).map(|_| draws.below(2 * ids)).collect(),
+            }),
         };
         match self.below(7) {
             0 => Edit::Insert {

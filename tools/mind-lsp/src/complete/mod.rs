@@ -18,7 +18,7 @@ use mind_text::Format;
 
 use crate::hover;
 use crate::language::Language;
-use crate::names::{Kind, Symbol};
+use crate::names::{Found, Kind, Symbol};
 use crate::view::View;
 
 /// The cursor and the line it stands on.
@@ -126,19 +126,16 @@ impl<'v> Cursor<'v> {
                     }
                     _ => self.view.spelling(found, symbol),
                 };
-                self.symbol(label, symbol)
+                self.symbol(label, found, symbol)
             })
             .collect()
     }
 
-    fn symbol(&self, label: String, symbol: Symbol) -> CompletionItem {
+    fn symbol(&self, label: String, found: &Found, symbol: Symbol) -> CompletionItem {
         let (kind, detail) = match symbol.kind {
-            Kind::Value => {
-                let ty = self.view.value_type(symbol).map(|ty| ty.text);
-                (CompletionItemKind::VARIABLE, ty)
-            }
-            Kind::Type => (CompletionItemKind::STRUCT, self.line_of(symbol)),
-            Kind::Text => (CompletionItemKind::TEXT, self.line_of(symbol)),
+            Kind::Value => (CompletionItemKind::VARIABLE, self.view.value_type(symbol)),
+            Kind::Type => (CompletionItemKind::STRUCT, Some(self.line_of(found))),
+            Kind::Text => (CompletionItemKind::TEXT, Some(self.line_of(found))),
             _ => (CompletionItemKind::VALUE, None),
         };
         CompletionItem {
@@ -148,12 +145,11 @@ impl<'v> Cursor<'v> {
         }
     }
 
-    /// The line that declares a thing.
-    fn line_of(&self, symbol: Symbol) -> Option<String> {
-        let found = self.view.names().declaration(symbol)?;
+    /// The line that a name stands on.
+    fn line_of(&self, found: &Found) -> String {
         let lines = &self.view.document.lines;
         let line = lines.line_range(self.view.text(), lines.line(found.range.start));
-        Some(self.view.word(&line).trim().to_owned())
+        self.view.word(&line).trim().to_owned()
     }
 
     /// The dimensions that the text names, each once, and `?`.

@@ -54,17 +54,13 @@ fn line_start(view: View<'_>, found: &Found) -> usize {
 
 fn entry(view: View<'_>, found: &Found, symbol: Symbol, range: Range<usize>) -> DocumentSymbol {
     let op = || {
-        let same = |other: &&Found| {
-            other.range.start >= range.start
-                && other.range.end <= range.end
-                && matches!(other.thing, Thing::Op(_))
-        };
-        let op = view.names().all().iter().find(same);
+        let mut names = view.names().within(&range);
+        let op = names.find(|other| matches!(other.thing, Thing::Op(_)));
         op.map(|op| view.word(&op.range).to_owned())
     };
     let detail = match symbol.kind {
         Kind::Value => {
-            let ty = view.value_type(symbol).map(|ty| ty.text);
+            let ty = view.value_type(symbol);
             Some(
                 [op(), ty]
                     .into_iter()

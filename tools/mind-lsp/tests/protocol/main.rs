@@ -8,6 +8,7 @@ mod drawn_edits;
 mod formatting;
 mod hover;
 mod inlay;
+mod large;
 mod lifecycle;
 mod navigation;
 mod renaming;

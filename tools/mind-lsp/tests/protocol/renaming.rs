@@ -70,6 +70,8 @@ fn ids_of_core_text_are_renumbered() {
 fn mic2_has_names_for_inputs_and_dimensions_alone() {
     assert_eq!(renamed("mind-mic2", MIC2, 'x', "image"), ["a image T0"]);
     assert_eq!(renamed("mind-mic2", MIC2, 'x', "w"), ["`w` is taken"]);
+    // An opcode is no name.
+    assert_eq!(renamed("mind-mic2", MIC2, 'x', "m"), ["a m T0"]);
     assert_eq!(
         renamed("mind-mic2", MIC2, 'B', "batch"),
         ["S batch", "T0 f32 batch 4"]

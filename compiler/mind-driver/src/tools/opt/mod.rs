@@ -315,6 +315,7 @@ impl<'a> Run<'a> {
         let printing = Timed {
             name: "print between passes".into(),
             time: watch.printing_time,
+            cpu: None,
         };
         outcome.steps = watch.step;
         outcome.times.append(&mut watch.times);

@@ -7,16 +7,26 @@ use serde_json::{Value, json};
 use super::rewrites::TimedRule;
 use super::watch::Timed;
 
-/// The times as a table.
+/// The times as a table: of the wall, on processors where the host knows, and the share of the whole.
 pub(super) fn table(times: &[Timed], rules: &[TimedRule], pipeline: &str) -> String {
     let total = total(times);
     let mut out = format!("pipeline: {pipeline}\n");
     for timed in times {
         let time = micros(timed.time);
         let share = 100.0 * time / total.max(1e-9);
-        out.push_str(&format!("{time:12.1} us  {share:5.1} %  {}\n", timed.name));
+        let cpu = cpu_column(timed.cpu);
+        out.push_str(&format!(
+            "{time:12.1} us  {cpu}{share:5.1} %  {}\n",
+            timed.name
+        ));
     }
-    out.push_str(&format!("{total:12.1} us  100.0 %  total\n"));
+    let cpu = cpu_column(
+        times
+            .iter()
+            .filter_map(|timed| timed.cpu)
+            .reduce(|a, b| a + b),
+    );
+    out.push_str(&format!("{total:12.1} us  {cpu}100.0 %  total\n"));
     if !rules.is_empty() {
         out.push_str("rules, matching and applying:\n");
     }
@@ -30,12 +40,22 @@ pub(super) fn table(times: &[Timed], rules: &[TimedRule], pipeline: &str) -> Str
     out
 }
 
+/// The processor time of a line, if it is known.
+fn cpu_column(cpu: Option<Duration>) -> String {
+    cpu.map_or(String::new(), |cpu| {
+        format!("{:12.1} us cpu  ", micros(cpu))
+    })
+}
+
 /// The times as one JSON object, in microseconds, which viewers of Chrome's traces load.
 pub(super) fn trace(times: &[Timed], rules: &[TimedRule], pipeline: &str) -> String {
     let nanos = |time: Duration| time.as_nanos() as u64;
     let steps: Vec<Value> = times
         .iter()
-        .map(|timed| json!({"name": timed.name, "wall_us": micros(timed.time)}))
+        .map(|timed| match timed.cpu.map(micros) {
+            Some(cpu) => json!({"name": timed.name, "wall_us": micros(timed.time), "cpu_us": cpu}),
+            None => json!({"name": timed.name, "wall_us": micros(timed.time)}),
+        })
         .collect();
     let rows: Vec<Value> = rules
         .iter()

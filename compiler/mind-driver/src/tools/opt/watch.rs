@@ -49,6 +49,8 @@ impl Printing {
 pub(super) struct Timed {
     pub(super) name: String,
     pub(super) time: Duration,
+    /// On all threads; none where the host does not know.
+    pub(super) cpu: Option<Duration>,
 }
 
 /// Times every stage, prints what was asked for, and hears of rewrites.
@@ -67,6 +69,8 @@ pub(super) struct Watch<'a, 'f> {
     pub(super) input: String,
     before: String,
     started: Duration,
+    /// The processor time at `started`.
+    started_cpu: Option<Duration>,
     /// What took how long, in order.
     pub(super) times: Vec<Timed>,
     /// The time spent on printing between passes, which is nobody else's.
@@ -84,7 +88,7 @@ impl<'a, 'f> Watch<'a, 'f> {
         keep_input: bool,
         step: usize,
     ) -> Watch<'a, 'f> {
-        let started = host.now();
+        let (started, started_cpu) = (host.now(), host.cpu());
         Watch {
             host,
             rewrites,
@@ -96,6 +100,7 @@ impl<'a, 'f> Watch<'a, 'f> {
             input: String::new(),
             before: String::new(),
             started,
+            started_cpu,
             times: Vec::new(),
             printing_time: Duration::ZERO,
             recording: None,
@@ -104,12 +109,20 @@ impl<'a, 'f> Watch<'a, 'f> {
 
     /// Takes the time since the last mark.
     pub(super) fn mark(&mut self, name: impl Into<String>) {
-        let now = self.host.now();
+        let (before, cpu_before) = (self.started, self.started_cpu);
+        self.restart();
+        let cpu = self.started_cpu.zip(cpu_before);
         self.times.push(Timed {
             name: name.into(),
-            time: now.saturating_sub(self.started),
+            time: self.started.saturating_sub(before),
+            cpu: cpu.map(|(now, before)| now.saturating_sub(before)),
         });
-        self.started = now;
+    }
+
+    /// Times from here on.
+    fn restart(&mut self) {
+        self.started = self.host.now();
+        self.started_cpu = self.host.cpu();
     }
 
     fn text(&self, g: &Graph) -> String {
@@ -235,7 +248,7 @@ impl Instrument for Watch<'_, '_> {
                 self.rewrites.enter(pass.name);
                 let entered = self.host.now();
                 self.before(pass, g);
-                self.started = self.host.now();
+                self.restart();
                 self.printing_time += self.started.saturating_sub(entered);
             }
             Stage::After(pass, changed) => {
@@ -244,7 +257,7 @@ impl Instrument for Watch<'_, '_> {
                 self.after(pass, changed, g);
                 self.step += 1;
                 self.done += 1;
-                self.started = self.host.now();
+                self.restart();
                 self.printing_time += self.started.saturating_sub(entered);
             }
             Stage::Verified(pass) => self.mark(format!("verify after {}", pass.name)),
