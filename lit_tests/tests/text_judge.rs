@@ -98,7 +98,9 @@ fn printed(
         .output()
         .map_err(|error| format!("{binary}: {error}"))?;
     match output.status.success() {
-        true => std::fs::read_to_string(out.join("model.mil")).map(Some).map_err(io),
+        true => std::fs::read_to_string(out.join("model.mil"))
+            .map(Some)
+            .map_err(io),
         false => Ok(None),
     }
 }

@@ -36,7 +36,11 @@ pub(crate) fn folded(e: &mut Emit<'_, '_>, op: OpId, name: &'static str) -> Opti
         "gamma" => [("gamma", Some(own)), ("beta", None)],
         _ => [("gamma", gamma), ("beta", Some(own))],
     };
-    args.extend(values.into_iter().filter_map(|(name, value)| Some((name, Value(value?)))));
+    args.extend(
+        values
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, Value(value?)))),
+    );
     args.push(("epsilon", Value(epsilon)));
     Some(e.op(&LAYER_NORM, &args))
 }

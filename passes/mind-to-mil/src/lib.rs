@@ -4,8 +4,8 @@
 //! their ranges checked; what MIL cannot say is refused by name. [`ane`] holds the constraints of the
 //! neural engine as rows and reports which of them decides for each op.
 
-pub mod ane;
 mod affine;
+pub mod ane;
 mod attention;
 mod broadcast;
 mod config;

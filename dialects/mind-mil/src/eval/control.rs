@@ -23,6 +23,11 @@ fn yielded(
 ) -> Result<Vec<Tensor>, EvalError> {
     let outside = &operands[call.g.operands(call.op).len()..];
     let captures = call.g.captures(call.op);
+    if captures.len() != outside.len() {
+        return Err(EvalError::NotEvaluable(
+            "a block without what it reads from outside",
+        ));
+    }
     let captured: Vec<_> = captures.into_iter().zip(outside.iter().copied()).collect();
     let results = eval_inner(cx, block(call, index), arguments, &captured);
     results.map_err(|(_, error)| error)
