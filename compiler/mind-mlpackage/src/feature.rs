@@ -6,18 +6,25 @@ use mind_ir::graph::Graph;
 use mind_mil::Element;
 use mind_mil::call::{element_of, is_state};
 use mind_mil::check::name_of;
+use mind_mil::flexible::{Flexible, Shapes};
+use mind_mil::structure::Input;
 
 use crate::proto::{
-    ArrayFeatureType, DictionaryType, DictionaryValue, FeatureDescription, FeatureType,
-    ImmediateKind, ImmediateValue, KeyValuePair, StateFeatureType, Value, ValueKind, ValueType,
-    ValueTypeKind, feature_type,
+    ArrayFeatureType, DictionaryType, DictionaryValue, EnumeratedShapes, FeatureDescription,
+    FeatureShape, FeatureType, ImmediateKind, ImmediateValue, KeyValuePair, ShapeFlexibility,
+    ShapeRange, SizeRange, StateFeatureType, Value, ValueKind, ValueType, ValueTypeKind,
+    feature_type,
 };
 use crate::value::{tensor_type, text};
 
 /// An input, output or state as the description of a package has it.
 ///
 /// Errors: an element type or an open extent that descriptions do not have.
-pub(crate) fn feature(g: &Graph, value: ValueId) -> Result<FeatureDescription, Box<Diagnostic>> {
+pub(crate) fn feature(
+    g: &Graph,
+    value: ValueId,
+    flexible: Option<&Flexible>,
+) -> Result<FeatureDescription, Box<Diagnostic>> {
     let (name, ty) = (name_of(g, value), g.ty(value));
     let refused = |message: String, help: &str| {
         let span = g.defining_op(value).map_or(Span::FILE, |op| g.span(op));
@@ -37,11 +44,23 @@ pub(crate) fn feature(g: &Graph, value: ValueId) -> Result<FeatureDescription, B
             return Err(refused(message, help));
         }
     };
-    let Some(shape) = ty.static_shape() else {
-        let message = format!("`{name}` has an extent that is not known");
-        return Err(refused(message, "a package is written for static shapes"));
+    let default = flexible.and_then(|own| own.defaults.iter().find(|(input, _)| *input == name));
+    let shape = match (ty.static_shape(), default) {
+        (Some(shape), _) => shape,
+        (None, Some((_, shape))) => shape.clone(),
+        (None, None) if flexible.is_some() && !is_input(g, value) => Vec::new(),
+        (None, None) => {
+            let message = format!("`{name}` has an extent that is not known");
+            let help =
+                "a package is written for known shapes, or for those of `--flexible B=1..32`";
+            return Err(refused(message, help));
+        }
     };
-    let array = ArrayFeatureType { shape, data_type };
+    let array = ArrayFeatureType {
+        shape,
+        data_type,
+        shape_flexibility: flexible.and_then(|own| flexibility(&own.shapes, &name)),
+    };
     let ty = match is_state(g, value) {
         true => feature_type::Type::StateType(StateFeatureType {
             array_type: Some(array),
@@ -52,6 +71,36 @@ pub(crate) fn feature(g: &Graph, value: ValueId) -> Result<FeatureDescription, B
         name,
         r#type: Some(FeatureType { r#type: Some(ty) }),
     })
+}
+
+fn is_input(g: &Graph, value: ValueId) -> bool {
+    g.defining_op(value).is_none_or(|op| g.is::<Input>(op))
+}
+
+/// The shapes of one input beside its default.
+fn flexibility(shapes: &Shapes, name: &str) -> Option<ShapeFlexibility> {
+    match shapes {
+        Shapes::Ranges(ranges) => {
+            let (_, own) = ranges.iter().find(|(input, _)| input == name)?;
+            let range = |&[least, most]: &[i64; 2]| SizeRange {
+                lower_bound: least.max(0) as u64,
+                upper_bound: most,
+            };
+            let size_ranges = own.iter().map(range).collect();
+            Some(ShapeFlexibility::ShapeRange(ShapeRange { size_ranges }))
+        }
+        Shapes::Listed(lists) => {
+            let own = |list: &Vec<(String, Vec<i64>)>| {
+                let (_, shape) = list.iter().find(|(input, _)| input == name)?;
+                let shape = shape.clone();
+                Some(FeatureShape { shape })
+            };
+            let mut shapes: Vec<FeatureShape> = lists.iter().filter_map(own).collect();
+            shapes.dedup();
+            let listed = EnumeratedShapes { shapes };
+            (!listed.shapes.is_empty()).then_some(ShapeFlexibility::EnumeratedShapes(listed))
+        }
+    }
 }
 
 /// The attribute `buildInfo` of a program, from its attributes as text: pairs of words.

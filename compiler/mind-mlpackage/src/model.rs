@@ -9,6 +9,7 @@ use mind_ir::opdef::{Op, Trait};
 use mind_ir::{BlockId, OpId, Sym, ValueId};
 use mind_mil::call::{NAME, argument_names, element_of, is_state, written_arguments};
 use mind_mil::check::name_of;
+use mind_mil::flexible::Flexible;
 use mind_mil::ops;
 use mind_mil::structure::{Const, Func, Input, Program as ProgramOp, program};
 use mind_mil::{Element, Opset};
@@ -65,6 +66,8 @@ struct Part<'g> {
     inputs: Vec<ValueId>,
     block: BlockId,
     span: Span,
+    /// The shapes that its inputs take beside their own.
+    flexible: Option<Flexible>,
 }
 
 fn opset(g: &Graph, tag: Sym) -> Opset {
@@ -103,6 +106,7 @@ impl ModelWriter<'_> {
                 .collect(),
             block: g.body(),
             span: g.span(header.id()),
+            flexible: Flexible::parse(g.name(header.function_attributes(g))),
         };
         let others = g.ops(g.body()).filter_map(|op| g.view::<Func>(op));
         let others = others.map(|func| Part {
@@ -111,6 +115,7 @@ impl ModelWriter<'_> {
             inputs: g.arguments(func.body(g)).into_iter().collect(),
             block: func.body(g),
             span: g.span(func.id()),
+            flexible: Flexible::parse(g.name(func.attributes(g))),
         });
         let parts: Vec<Part<'_>> = std::iter::once(own).chain(others).collect();
         let newest = parts.iter().map(|part| part.opset).max();
@@ -180,7 +185,9 @@ impl ModelWriter<'_> {
             .map_or(&[][..], |end| g.operands(end))
             .to_vec();
         let mut features = |values: &[ValueId]| -> Vec<FeatureDescription> {
-            let described = values.iter().map(|&value| feature(g, value));
+            let described = values
+                .iter()
+                .map(|&value| feature(g, value, part.flexible.as_ref()));
             described
                 .filter_map(|found| found.map_err(|error| self.found.push(*error)).ok())
                 .collect()

@@ -75,6 +75,42 @@ pub struct ArrayFeatureType {
     pub shape: Vec<i64>,
     #[prost(int32, tag = "2")]
     pub data_type: i32,
+    #[prost(oneof = "ShapeFlexibility", tags = "21, 31")]
+    pub shape_flexibility: Option<ShapeFlexibility>,
+}
+
+#[derive(Clone, PartialEq, Oneof)]
+pub enum ShapeFlexibility {
+    #[prost(message, tag = "21")]
+    EnumeratedShapes(EnumeratedShapes),
+    #[prost(message, tag = "31")]
+    ShapeRange(ShapeRange),
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct EnumeratedShapes {
+    #[prost(message, repeated, tag = "1")]
+    pub shapes: Vec<FeatureShape>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct FeatureShape {
+    #[prost(int64, repeated, tag = "1")]
+    pub shape: Vec<i64>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct ShapeRange {
+    #[prost(message, repeated, tag = "1")]
+    pub size_ranges: Vec<SizeRange>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct SizeRange {
+    #[prost(uint64, tag = "1")]
+    pub lower_bound: u64,
+    #[prost(int64, tag = "2")]
+    pub upper_bound: i64,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -17,7 +17,9 @@ use crate::structure::{Const, constant_of};
 /// Errors: an evaluation that fails.
 pub fn folded(g: &Graph, op: OpId, limit: u64) -> Option<EvalManyResult> {
     let row = ops::row(g.def(op))?;
-    let eval = row.eval.filter(|_| row.def.has(Trait::Pure))?;
+    let eval = row
+        .eval
+        .filter(|_| row.def.has(Trait::Pure) && row.def.regions == 0)?;
     let operands = g.operands(op).iter();
     let constants: Option<Vec<Const>> = operands.map(|&value| constant_of(g, value)).collect();
     let tensor = |own: Const| match own.element_type(g) {

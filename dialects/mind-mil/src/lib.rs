@@ -13,6 +13,7 @@ pub mod call;
 pub mod check;
 pub mod element;
 mod eval;
+pub mod flexible;
 pub mod fold;
 pub mod infer;
 pub mod names;
@@ -20,6 +21,7 @@ pub mod ops;
 pub mod opset;
 mod row;
 pub mod signature;
+pub mod state;
 pub mod structure;
 
 pub use element::Element;

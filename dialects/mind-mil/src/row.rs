@@ -29,6 +29,8 @@ pub struct MilOp {
     pub infer: Infer,
     /// What it computes; none where the interpreter has no function for it.
     pub eval: Option<Eval>,
+    /// Why the interpreter has none.
+    pub not_run: Option<&'static str>,
 }
 
 /// Binds, checks and types `op`.
@@ -64,7 +66,8 @@ pub(crate) fn eval(
 ///         results: One,                         // optional: One, None, Many
 ///         regions: 1,                           // optional
 ///         infer: same,                          // fn(&Call) -> InferManyResult
-///         eval: relu,                           // optional: fn(&Call, &EvalCx, &[&Tensor])
+///         eval: relu,                           // fn(&Call, &EvalCx, &[&Tensor])
+///         not_run: "its result is random",      // instead: why there is none
 ///     }
 /// }
 /// ```
@@ -78,6 +81,7 @@ macro_rules! mil_ops {
             $(regions: $regions:literal,)?
             infer: $infer:expr,
             $(eval: $eval:expr,)?
+            $(not_run: $why:literal,)?
         }
     )*) => {
         $(
@@ -110,6 +114,7 @@ macro_rules! mil_ops {
                 signatures: &[$(($crate::opset::Opset::$opset, &[$($arg),*])),+],
                 infer: $infer,
                 eval: $crate::row::mil_ops!(@option $($eval)?),
+                not_run: $crate::row::mil_ops!(@option $($why)?),
             };
         )*
 

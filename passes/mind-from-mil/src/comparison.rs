@@ -21,19 +21,21 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&binary::LESS_EQUAL, |op, e| {
         let distance = distance(op, e)?;
         let greater = step(e, distance)?;
-        not(e, greater)
+        let fits = not(e, greater)?;
+        ordered(op, e, fits)
     }),
     (&binary::GREATER_EQUAL, |op, e| {
         let distance = distance(op, e)?;
         let other = e.mul_n(distance, -1.0)?;
         let less = step(e, other)?;
-        not(e, less)
+        let fits = not(e, less)?;
+        ordered(op, e, fits)
     }),
-    (&binary::EQUAL, |op, e| {
-        let differs = differs(op, e)?;
-        not(e, differs)
+    (&binary::EQUAL, equal),
+    (&binary::NOT_EQUAL, |op, e| {
+        let equal = equal(op, e)?;
+        not(e, equal)
     }),
-    (&binary::NOT_EQUAL, differs),
     (&binary::LOGICAL_AND, |op, e| {
         let [x, y] = flags(op, e)?;
         e.mul(x, y)
@@ -55,9 +57,13 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&unary::CAST, cast),
 ];
 
-/// 1 where `x`, an `f32`, is above 0, else 0, also for NaN. Twice 2^126 lifts the least of them above 1.
+/// 1 where `x`, an `f32` or `f64`, is above 0, else 0, also for NaN. Twice 2^126, or 2^1022, lifts the least of
+/// them above 1.
 pub(crate) fn step(e: &mut Emit<'_>, x: ValueId) -> Imported {
-    let huge = f64::from(2f32.powi(126));
+    let huge = match e.dtype(x) {
+        DType::F64 => 2f64.powi(1022),
+        _ => 2f64.powi(126),
+    };
     let above = e.relu(x)?;
     let above = e.mul_n(above, huge)?;
     let above = e.mul_n(above, huge)?;
@@ -77,10 +83,45 @@ fn distance(op: OpId, e: &mut Emit<'_>) -> Imported {
     e.sub(x, y)
 }
 
-fn differs(op: OpId, e: &mut Emit<'_>) -> Imported {
+fn equal(op: OpId, e: &mut Emit<'_>) -> Imported {
     let distance = distance(op, e)?;
     let size = e.abs(distance)?;
-    step(e, size)
+    let differs = step(e, size)?;
+    let same = not(e, differs)?;
+    ordered(op, e, same)
+}
+
+/// `flag` where neither argument is NaN, else 0.
+fn ordered(op: OpId, e: &mut Emit<'_>, flag: ValueId) -> Imported {
+    let mut flag = flag;
+    for name in ["x", "y"] {
+        if may_be_nan(op, e, name)? {
+            let own = e.argument(op, name)?;
+            let own = e.convert(own, DType::F32)?;
+            let number = is_number(e, own)?;
+            flag = e.mul(flag, number)?;
+        }
+    }
+    Ok(flag)
+}
+
+/// Whether argument `name` is anything but a constant without NaN.
+fn may_be_nan(op: OpId, e: &Emit<'_>, name: &str) -> Result<bool, Box<Refused>> {
+    let known = e.call(op)?.tensor(name).known();
+    Ok(known.is_none_or(|tensor| {
+        mind_mil::call::floats(&tensor)
+            .iter()
+            .any(|own| own.is_nan())
+    }))
+}
+
+/// 0 where `x`, an `f32`, is NaN, else 1: `relu` makes 0 of NaN, and of `|x|` and `1 - |x|` one is above 0.
+fn is_number(e: &mut Emit<'_>, x: ValueId) -> Imported {
+    let size = e.abs(x)?;
+    let some = step(e, size)?;
+    let rest = not(e, size)?;
+    let less = step(e, rest)?;
+    e.max(some, less)
 }
 
 fn flags(op: OpId, e: &mut Emit<'_>) -> Result<[ValueId; 2], Box<Refused>> {
@@ -88,7 +129,8 @@ fn flags(op: OpId, e: &mut Emit<'_>) -> Result<[ValueId; 2], Box<Refused>> {
 }
 
 /// `a` capped by infinity where the condition holds and by minus infinity elsewhere, `b` the other way round,
-/// and the larger of both: a value is neither multiplied nor added to, so that infinities pass.
+/// and the larger of both: a value is neither multiplied nor added to, so that infinities pass. A side that may be
+/// NaN is cleared of it first, and what was chosen of it put back; its zeros lose their sign.
 fn select(op: OpId, e: &mut Emit<'_>) -> Imported {
     let [cond, a, b] = [
         e.argument(op, "cond")?,
@@ -101,8 +143,36 @@ fn select(op: OpId, e: &mut Emit<'_>) -> Imported {
     let bound = e.mul_n(side, f64::INFINITY)?;
     let bound = e.convert(bound, dtype)?;
     let other = e.mul_n(bound, -1.0)?;
-    let (a, b) = (e.min(a, bound)?, e.min(b, other)?);
-    e.max(a, b)
+    let unchosen = not(e, cond)?;
+    let mut lost = None;
+    let mut sides = Vec::with_capacity(2);
+    for (name, side, chosen, bound) in [("a", a, cond, bound), ("b", b, unchosen, other)] {
+        let mut side = side;
+        if may_be_nan(op, e, name)? {
+            let wide = e.convert(side, DType::F32)?;
+            let number = is_number(e, wide)?;
+            let missing = not(e, number)?;
+            let missing = e.mul(missing, chosen)?;
+            lost = Some(match lost {
+                Some(lost) => e.add(lost, missing)?,
+                None => missing,
+            });
+            let minus = e.mul_n(side, -1.0)?;
+            let (above, below) = (e.relu(side)?, e.relu(minus)?);
+            side = e.sub(above, below)?;
+        }
+        sides.push(e.min(side, bound)?);
+    }
+    let result = e.max(sides[0], sides[1])?;
+    let Some(lost) = lost else {
+        return Ok(result);
+    };
+    let rest = not(e, lost)?;
+    let one = e.number(DType::F32, 1.0);
+    let inverse = e.div(one, rest)?;
+    let mark = e.mul_n(inverse, 0.0)?;
+    let mark = e.convert(mark, dtype)?;
+    e.sub(result, mark)
 }
 
 /// Between floats, from truth values, and to them.

@@ -82,7 +82,7 @@ fn convolution(op: OpId, e: &mut Emit<'_>) -> Imported {
 }
 
 /// A window of one position.
-const POINT: Axis = Axis {
+pub(crate) const POINT: Axis = Axis {
     reach: 1,
     stride: 1,
     dilation: 1,
@@ -91,7 +91,7 @@ const POINT: Axis = Axis {
 };
 
 /// One convolution of core.
-fn grouped(e: &mut Emit<'_>, x: ValueId, weight: ValueId, axes: &[Axis]) -> Imported {
+pub(crate) fn grouped(e: &mut Emit<'_>, x: ValueId, weight: ValueId, axes: &[Axis]) -> Imported {
     let x = e.transpose(x, &[0, 2, 3, 1])?;
     let filter = e.transpose(weight, &[2, 3, 1, 0])?;
     let strides = [axes[0].stride, axes[1].stride];
@@ -172,7 +172,7 @@ pub(crate) fn tap(e: &mut Emit<'_>, x: ValueId, axes: &[Axis], tap: [i64; 2]) ->
 
 /// A constant kernel with zeros between its taps, where it is dilated; taps that are next to each other are
 /// all that core has.
-fn spread(op: OpId, e: &mut Emit<'_>, weight: ValueId, axes: &[Axis]) -> Imported {
+pub(crate) fn spread(op: OpId, e: &mut Emit<'_>, weight: ValueId, axes: &[Axis]) -> Imported {
     if axes.iter().all(|axis| axis.dilation == 1) {
         return Ok(weight);
     }

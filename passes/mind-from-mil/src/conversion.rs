@@ -7,19 +7,19 @@ use mind_ir::graph::Graph;
 use mind_ir::opdef::{Op, Trait};
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
-use mind_mil::ops::{self, tensor};
+use mind_mil::ops::{self, recurrent as rnn, tensor};
 use mind_mil::structure::{Const, Func, Input, program};
 use rustc_hash::FxHashMap;
 
 use crate::emit::{Emit, Import};
 use crate::refuse::Refused;
 use crate::{
-    comparison, constant, contract, conv, elementwise, gather, interface, movement, normalize,
-    pool, reduce, slice,
+    circular, comparison, constant, contract, conv, elementwise, gather, interface, movement,
+    normalize, place, pool, recurrent, reduce, round, slice, space, spread, without,
 };
 
 /// What each op of one result becomes.
-const FAMILIES: [&[(&MilOp, Import)]; 10] = [
+const FAMILIES: [&[(&MilOp, Import)]; 15] = [
     elementwise::ROWS,
     comparison::ROWS,
     reduce::ROWS,
@@ -30,11 +30,16 @@ const FAMILIES: [&[(&MilOp, Import)]; 10] = [
     movement::ROWS,
     slice::ROWS,
     gather::ROWS,
+    circular::ROWS,
+    place::ROWS,
+    round::ROWS,
+    space::ROWS,
+    spread::ROWS,
 ];
 
 /// Whether ops of this row have a counterpart that is emitted; ops of constants alone are computed instead.
 pub fn imports(row: &MilOp) -> bool {
-    std::ptr::eq(row, split()) || conversion(row).is_some()
+    several(row).is_some() || conversion(row).is_some()
 }
 
 /// Whether ops of this row are computed where their operands are constants.
@@ -42,8 +47,21 @@ pub fn computes(row: &MilOp) -> bool {
     row.eval.is_some() && row.def.has(Trait::Pure)
 }
 
-fn split() -> &'static MilOp {
-    &tensor::SPLIT
+/// What an op of several results becomes.
+type Several = fn(OpId, &mut Emit<'_>) -> Result<Vec<ValueId>, Box<Refused>>;
+
+/// What each op of several results becomes.
+const SEVERAL: [(&MilOp, Several); 4] = [
+    (&tensor::SPLIT, movement::split),
+    (&rnn::GRU, recurrent::layer),
+    (&rnn::LSTM, recurrent::layer),
+    (&rnn::RNN, recurrent::layer),
+];
+
+fn several(row: &MilOp) -> Option<Several> {
+    let mut rows = SEVERAL.iter();
+    rows.find(|(own, _)| std::ptr::eq(*own, row))
+        .map(|&(_, import)| import)
 }
 
 fn conversion(row: &MilOp) -> Option<Import> {
@@ -53,13 +71,15 @@ fn conversion(row: &MilOp) -> Option<Import> {
 }
 
 /// Turns the function that a verified program is into core and tensor ops; the count of its ops. Further
-/// functions are left out, and a module that is no program stays as it is.
+/// functions are left out, and a module that is no program stays as it is. States become values, see
+/// [`thread`](mind_mil::state::thread).
 ///
 /// Errors: E6003 for each op without a counterpart, with the reason; the module is then not to be used.
 pub fn import(g: &mut Graph) -> Result<usize, Diagnostics> {
     let Some(header) = program(g) else {
         return Ok(0);
     };
+    mind_mil::state::thread(g)?;
     g.erase(header.id());
     let mut constants = FxHashMap::default();
     let mut found = Diagnostics::new();
@@ -108,10 +128,11 @@ fn replacements(op: OpId, e: &mut Emit<'_>) -> Result<Vec<ValueId>, Box<Refused>
     if let Some(values) = constant::folded(op, e)? {
         return Ok(values);
     }
-    if std::ptr::eq(row, split()) {
-        return movement::split(op, e);
+    if let Some(import) = several(row) {
+        return import(op, e);
     }
-    let import = conversion(row).ok_or_else(|| Refused::new("it has no counterpart"))?;
+    let why = without::not_imported(row).unwrap_or("it has no counterpart");
+    let import = conversion(row).ok_or_else(|| Refused::new(why))?;
     Ok(vec![import(op, e)?])
 }
 

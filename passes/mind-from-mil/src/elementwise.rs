@@ -53,26 +53,6 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
             reciprocal(e, shifted)
         })
     }),
-    (&unary::SIGN, |op, e| computed(op, e, |e, x, _| sign(e, x))),
-    (&unary::ROUND, |op, e| {
-        computed(op, e, |e, x, _| rounded(e, x))
-    }),
-    (&unary::FLOOR, |op, e| {
-        computed(op, e, |e, x, _| {
-            let near = rounded(e, x)?;
-            let over = e.sub(near, x)?;
-            let over = step(e, over)?;
-            e.sub(near, over)
-        })
-    }),
-    (&unary::CEIL, |op, e| {
-        computed(op, e, |e, x, _| {
-            let near = rounded(e, x)?;
-            let under = e.sub(x, near)?;
-            let under = step(e, under)?;
-            e.add(near, under)
-        })
-    }),
     (&unary::EXP2, |op, e| {
         computed(op, e, |e, x, _| {
             let scaled = e.mul_n(x, f64::from(LN_2 as f32))?;
@@ -258,26 +238,6 @@ fn softplus(e: &mut Emit<'_>, x: ValueId) -> Imported {
     let sum = e.add_n(power, 1.0)?;
     let log = e.log(sum)?;
     e.add(above, log)
-}
-
-fn sign(e: &mut Emit<'_>, x: ValueId) -> Imported {
-    let negative = e.mul_n(x, -1.0)?;
-    let (above, below) = (step(e, x)?, step(e, negative)?);
-    e.sub(above, below)
-}
-
-/// To the nearest integer, ties to even: `f32` has no fractions from 2^23 on, so that adding 2^23 and taking
-/// it off again rounds what is below.
-fn rounded(e: &mut Emit<'_>, x: ValueId) -> Imported {
-    const WHOLE: f64 = 8_388_608.0;
-    let size = e.abs(x)?;
-    let low = e.min_n(size, WHOLE)?;
-    let high = e.sub(size, low)?;
-    let low = e.add_n(low, WHOLE)?;
-    let low = e.sub_n(low, WHOLE)?;
-    let size = e.add(low, high)?;
-    let sign = sign(e, x)?;
-    e.mul(sign, size)
 }
 
 /// One parameter a channel, laid out to broadcast along the channels of `x`.

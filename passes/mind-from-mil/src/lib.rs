@@ -5,6 +5,7 @@
 //! with `bool`; what MIL computes in `f32` and rounds once is written out in the same way. Ops without a
 //! counterpart are named; [`imports`] says which have one.
 
+mod circular;
 mod comparison;
 mod constant;
 mod contract;
@@ -17,12 +18,19 @@ mod interface;
 mod movement;
 mod normalize;
 mod pass;
+mod place;
 mod pool;
+mod recurrent;
 mod reduce;
 mod refuse;
+mod round;
 mod slice;
+mod space;
+mod spread;
+mod without;
 
 pub use conversion::{computes, import, imports};
+pub use without::not_imported;
 
 use mind_pass::PassInfo;
 

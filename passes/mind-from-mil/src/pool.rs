@@ -19,6 +19,15 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
             windows.folded(e, x, f32::NEG_INFINITY, |e, x, y| e.max(x, y))
         })
     }),
+    (&pool::L2_POOL, |op, e| {
+        let windows = Sliding::of(op, e)?;
+        let x = e.argument(op, "x")?;
+        e.rounding_once(x, |e, x| {
+            let square = e.mul(x, x)?;
+            let sum = windows.folded(e, square, 0.0, |e, x, y| e.add(x, y))?;
+            e.sqrt(sum)
+        })
+    }),
     (&pool::AVG_POOL, |op, e| {
         let windows = Sliding::of(op, e)?;
         let exclude = e.call(op)?.flag("exclude_padding_from_average");

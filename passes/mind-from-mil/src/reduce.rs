@@ -97,7 +97,7 @@ impl Over {
     }
 }
 
-fn operand(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, Over), Box<Refused>> {
+pub(crate) fn operand(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, Over), Box<Refused>> {
     let x = e.argument(op, "x")?;
     let rank = e.rank(x);
     let call = e.call(op)?;

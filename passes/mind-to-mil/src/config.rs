@@ -29,6 +29,17 @@ pub struct Config {
     pub layout: Layout,
     /// What the program says of its making, as pairs.
     pub build_info: Vec<(String, String)>,
+    /// Symbolic dimensions that inputs may keep, each with the extents that it takes.
+    pub flexible: Vec<(String, Extents)>,
+}
+
+/// The extents that a dimension takes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Extents {
+    /// From the first to the second.
+    Range(i64, i64),
+    /// These.
+    Listed(Vec<i64>),
 }
 
 impl Default for Config {
@@ -43,6 +54,7 @@ impl Default for Config {
                 pair("coremlc-component-MIL", "mind-opt"),
                 pair("coremlc-version", "0"),
             ],
+            flexible: Vec::new(),
         }
     }
 }

@@ -68,7 +68,15 @@ fn dot(e: &mut Emit<'_, '_>, x: ValueId, y: ValueId) -> Lowered {
 /// `[.., M, K]` by `[.., K, N]`; a constant matrix on the right as a 1x1 convolution where that pays.
 pub(crate) fn matmul(e: &mut Emit<'_, '_>, x: ValueId, y: ValueId) -> Lowered {
     numeric(e, x)?;
-    let (left, right) = (e.shape(x)?, e.shape(y)?);
+    let args = [
+        ("x", Value(x)),
+        ("y", Value(y)),
+        ("transpose_x", Flag(false)),
+        ("transpose_y", Flag(false)),
+    ];
+    let (Ok(left), Ok(right)) = (e.shape(x), e.shape(y)) else {
+        return e.op(&MATMUL, &args);
+    };
     let convolves = e.dtype(x).is_float()
         && right.len() == 2
         && matches!(left.len(), 2 | 3)
@@ -82,12 +90,6 @@ pub(crate) fn matmul(e: &mut Emit<'_, '_>, x: ValueId, y: ValueId) -> Lowered {
     if convolves && wanted {
         return pointwise(e, x, y, &left);
     }
-    let args = [
-        ("x", Value(x)),
-        ("y", Value(y)),
-        ("transpose_x", Flag(false)),
-        ("transpose_y", Flag(false)),
-    ];
     e.op(&MATMUL, &args)
 }
 

@@ -17,7 +17,9 @@ use crate::config::Config;
 use crate::emit::{Emit, Lower};
 use crate::recognize::recognize;
 use crate::refuse::Refused;
-use crate::{constant, contract, elementwise, interface, movement, normalize, reduce, structured};
+use crate::{
+    constant, contract, elementwise, flexible, interface, movement, normalize, reduce, structured,
+};
 
 /// What each op becomes.
 const FAMILIES: [&[(&OpDef, Lower)]; 8] = [
@@ -69,12 +71,27 @@ pub fn lower(g: &mut Graph, config: &Config) -> Result<usize, Diagnostics> {
     sweep(g);
     recognize(g, config).map_err(|refused| refused.at("a pattern", Span::FILE))?;
     sweep(g);
+    describe(g, config).map_err(|refused| refused.at("an input", Span::FILE))?;
     mind_mil::names::settle(g);
     let found = mind_mil::check::check(g, config.interface);
     match found.has_errors() {
         true => Err(found),
         false => Ok(lowering.lowered),
     }
+}
+
+/// The position of the attributes of the function in the program's own.
+const FUNCTION_ATTRIBUTES: usize = 4;
+
+/// Says in the function's attributes which shapes its inputs take.
+fn describe(g: &mut Graph, config: &Config) -> Result<(), Box<Refused>> {
+    let (Some(program), Some(flexible)) = (program(g), flexible::shapes(g, config)?) else {
+        return Ok(());
+    };
+    let text = flexible.text(config.opset.version());
+    let text = Attr::Str(g.intern(&text));
+    g.set_attr(program.id(), FUNCTION_ATTRIBUTES, text);
+    Ok(())
 }
 
 struct Lowering<'c> {

@@ -61,8 +61,8 @@ impl Emit<'_, '_> {
             let ty = self.g().type_text(value);
             Refused::help(
                 format!("{ty} has an extent that is not known"),
-                "packages and the neural engine take static shapes: `--specialize=dims=B:32` writes the extent of \
-                 dimension B",
+                "`--specialize=dims=B:32` writes the extent of dimension B; `mind-translate --flexible B=1..32` keeps \
+                 it open where no op needs it",
             )
         })
     }

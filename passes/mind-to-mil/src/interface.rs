@@ -4,7 +4,7 @@ use mind_core::ops::index::Gather;
 use mind_core::ops::input::Input as CoreInput;
 use mind_ir::attr::Attr;
 use mind_ir::opdef::Op;
-use mind_ir::types::{DType, TensorType};
+use mind_ir::types::{DType, Dim, Shape, TensorType};
 use mind_ir::{OpId, ValueId};
 use mind_mil::check::{Interface, is_name};
 use mind_mil::ops::tensor::IDENTITY;
@@ -15,6 +15,7 @@ use mind_tensor::ops::index::Gather as TensorGather;
 use crate::constant::narrowed;
 use crate::emit::Given::Value;
 use crate::emit::{Emit, Lowered};
+use crate::flexible::is_described;
 use crate::refuse::Refused;
 
 /// An input under a legal name, of a type that a program takes; a scalar goes in as a list of one.
@@ -22,16 +23,19 @@ use crate::refuse::Refused;
 /// Errors: a dtype that the program's interface lacks, an extent that is not known.
 pub(crate) fn input(op: OpId, e: &mut Emit<'_, '_>, taken: &mut Vec<String>) -> Lowered {
     let value = e.g().result(op);
-    let shape = e.shape(value)?;
+    let ty = e.g().ty(value);
+    if !is_described(e.g(), e.config, ty) {
+        e.shape(value)?;
+    }
+    let shape: Shape = ty.shape.iter().copied().collect();
     let dtype = input_dtype(e, value)?;
     let name = legal(e.g().name(CoreInput::from_id(op).name(e.g())), taken);
-    let outer = if shape.is_empty() {
-        vec![1]
-    } else {
-        shape.clone()
+    let outer = match shape.is_empty() {
+        true => [Dim::Fixed(1)].into_iter().collect(),
+        false => shape.clone(),
     };
     let g = &mut *e.b.graph;
-    let ty = g.intern_type(TensorType::fixed(dtype, &outer).view());
+    let ty = g.intern_type(TensorType::new(dtype, outer).view());
     let attrs = [Attr::Str(g.intern(&name)), Attr::Bool(false)];
     let new = e.b.create_typed(Input::DEF, &[], &attrs, &[ty]);
     let new = e.g().result(new);
@@ -137,7 +141,7 @@ pub(crate) fn outputs(
             ));
         }
         let mut own = value;
-        if e.shape(value)?.is_empty() {
+        if e.g().ty(value).rank() == 0 {
             own = e.reshape(value, &[1])?;
         }
         let named = e

@@ -4,6 +4,7 @@
 //! their ranges checked; what MIL cannot say is refused by name. [`ane`] holds the constraints of the
 //! neural engine as rows and reports which of them decides for each op.
 
+mod affine;
 pub mod ane;
 mod attention;
 mod broadcast;
@@ -14,6 +15,7 @@ mod conversion;
 mod elementwise;
 mod emit;
 mod emitted;
+mod flexible;
 mod interface;
 mod matching;
 mod movement;
@@ -24,7 +26,7 @@ mod reduce;
 mod refuse;
 mod structured;
 
-pub use config::{Config, Layout};
+pub use config::{Config, Extents, Layout};
 pub use conversion::{lower, lowers};
 pub use emitted::EMITTED;
 pub use pass::{PASS, config};

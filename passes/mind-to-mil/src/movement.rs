@@ -22,7 +22,12 @@ use crate::refuse::Refused;
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Reshape::DEF, |op, e| {
         let x = Reshape::from_id(op).input(e.g());
-        let shape = e.shape(e.g().result(op))?;
+        let dims = e.g().ty(e.g().result(op)).shape;
+        let open = dims.iter().filter(|dim| dim.fixed().is_none()).count();
+        let shape = match open {
+            1 => dims.iter().map(|dim| dim.fixed().unwrap_or(-1)).collect(),
+            _ => e.shape(e.g().result(op))?,
+        };
         e.reshape(x, &shape)
     }),
     (Transpose::DEF, |op, e| {

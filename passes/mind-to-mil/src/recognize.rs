@@ -9,6 +9,7 @@ use mind_mil::ops::binary::{MAXIMUM, MUL, REAL_DIV};
 use mind_mil::ops::normalization::LAYER_NORM;
 use mind_mil::ops::reduction::REDUCE_L2_NORM;
 
+use crate::affine;
 use crate::attention;
 use crate::config::{Config, Layout};
 use crate::emit::Given::{Flag, Int, Ints, Number, Value};
@@ -20,10 +21,12 @@ use crate::refuse::Refused;
 type Rule = fn(&mut Emit<'_, '_>, OpId) -> Option<Lowered>;
 
 /// Normalisations first, since attention is made of one.
-const RULES: [(&str, Rule); 4] = [
+const RULES: [(&str, Rule); 6] = [
     ("real_div", softmax),
     ("real_div", layer_norm),
     ("real_div", root_mean_square),
+    ("mul", |e, op| affine::folded(e, op, "gamma")),
+    ("add", |e, op| affine::folded(e, op, "beta")),
     ("matmul", attention::found),
 ];
 

@@ -11,8 +11,9 @@ const HEAD: &str = "\
 
 - **since**: the opset that brought it, and those that changed what it takes.
 - **lowered**: `--lower-to-mil` emits it.
-- **imported**: `--import-mil` has ops of core for it; `constants` where it computes it from constants alone.
-- **evaluated**: the interpreter runs it.
+- **imported**: `--import-mil` has ops of core for it, `constants` where it computes it from constants
+  alone, else why not.
+- **evaluated**: the interpreter runs it; else why not.
 - **judged**: `numerically` where its numbers are held to those of coremltools 9.0 or of NumPy, `types` where its
   signature alone is.
 
@@ -59,11 +60,11 @@ pub fn document() -> String {
             row.name,
             since.join(", "),
             mark(states[0]),
-            match mind_from_mil::computes(row) {
+            mind_from_mil::not_imported(row).unwrap_or(match mind_from_mil::computes(row) {
                 true if !states[1] => "constants",
                 _ => mark(states[1]),
-            },
-            mark(states[2]),
+            }),
+            row.not_run.unwrap_or(mark(states[2])),
             if states[3] { "numerically" } else { "types" }
         );
     }

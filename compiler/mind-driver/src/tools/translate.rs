@@ -6,6 +6,7 @@ use mind_ir::Graph;
 use mind_ir::verify::VerifyConfig;
 use mind_pass::{OptionInfo, OptionKind, Options};
 use mind_text::Format;
+use mind_to_mil::Extents;
 
 use super::cli::{self, DONE, DiagnosticFormat, PACKAGE, REJECTED, USAGE};
 use super::input;
@@ -91,6 +92,14 @@ pub fn command() -> Command {
                 .help("make a C file a program that reads inputs from stdin and writes outputs to stdout"),
         )
         .args(mind_to_mil::PASS.options.iter().map(lowering_arg))
+        .arg(
+            Arg::new("flexible")
+                .long("flexible")
+                .value_name("DIM=EXTENTS")
+                .action(ArgAction::Append)
+                .help("keep a symbolic dimension open: B=1..32 for a range, B=1,2,4 for a list")
+                .help_heading(LOWERING),
+        )
         .arg(
             Arg::new("build-info")
                 .long("build-info")
@@ -263,6 +272,13 @@ fn lowering(matches: &ArgMatches, host: &mut dyn Host) -> Result<mind_to_mil::Co
         &mind_to_mil::PASS,
         &given.collect::<Vec<_>>(),
     ));
+    for given in matches.get_many::<String>("flexible").into_iter().flatten() {
+        let Some(dimension) = flexible(given) else {
+            let message = format!("`--flexible={given}` is no DIM=1..32 and no DIM=1,2,4");
+            return Err(cli::usage_error(host, &message));
+        };
+        config.flexible.push(dimension);
+    }
     if let Some(pairs) = matches.get_many::<String>("build-info") {
         config.build_info.clear();
         for pair in pairs {
@@ -276,6 +292,25 @@ fn lowering(matches: &ArgMatches, host: &mut dyn Host) -> Result<mind_to_mil::Co
         }
     }
     Ok(config)
+}
+
+/// A dimension and its extents: `B=1..32` or `B=1,2,4`.
+fn flexible(given: &str) -> Option<(String, Extents)> {
+    let (name, extents) = given.split_once('=')?;
+    let extent = |text: &str| {
+        text.trim()
+            .parse()
+            .ok()
+            .filter(|own| (1..=65536).contains(own))
+    };
+    let extents = match extents.split_once("..") {
+        Some((least, most)) => {
+            let (least, most) = (extent(least)?, extent(most)?);
+            (least <= most).then_some(Extents::Range(least, most))?
+        }
+        None => Extents::Listed(extents.split(',').map(extent).collect::<Option<_>>()?),
+    };
+    Some((name.to_owned(), extents))
 }
 
 /// Writes a package into the folder that `-o` names.

@@ -20,6 +20,9 @@ use crate::tensor::Tensor;
 /// Results are dropped after their last use; those alive at one time share the context's
 /// `tensor_limit`.
 ///
+/// An op whose blocks read values from outside of them is given these behind its operands, in the order of
+/// [`Graph::captures`].
+///
 /// Errors: the first op that fails, with its error.
 pub fn eval_block<'t>(
     cx: &EvalCx<'_>,
@@ -27,9 +30,37 @@ pub fn eval_block<'t>(
     arguments: &[&'t Tensor],
     leaf: &mut dyn FnMut(OpId) -> Result<Cow<'t, Tensor>, EvalError>,
 ) -> Result<Vec<Tensor>, (OpId, EvalError)> {
+    evaluated(cx, block, arguments, &[], leaf)
+}
+
+/// The tensors that a block inside an op yields, given one per argument and one per value that it reads from
+/// outside; see [`eval_block`].
+///
+/// Errors: the first op that fails, with its error.
+pub fn eval_inner<'t>(
+    cx: &EvalCx<'_>,
+    block: BlockId,
+    arguments: &[&'t Tensor],
+    captured: &[(ValueId, &'t Tensor)],
+) -> Result<Vec<Tensor>, (OpId, EvalError)> {
+    let mut leaf = |op| Err(EvalError::NotEvaluable(cx.graph.def(op).name));
+    evaluated(cx, block, arguments, captured, &mut leaf)
+}
+
+fn evaluated<'t>(
+    cx: &EvalCx<'_>,
+    block: BlockId,
+    arguments: &[&'t Tensor],
+    captured: &[(ValueId, &'t Tensor)],
+    leaf: &mut dyn FnMut(OpId) -> Result<Cow<'t, Tensor>, EvalError>,
+) -> Result<Vec<Tensor>, (OpId, EvalError)> {
     let g = cx.graph;
     let mut live = Live::new(g, block);
-    for (value, tensor) in g.arguments(block).into_iter().zip(arguments) {
+    let arguments = g
+        .arguments(block)
+        .into_iter()
+        .zip(arguments.iter().copied());
+    for (value, tensor) in arguments.chain(captured.iter().copied()) {
         live.define(value, Cow::Borrowed(tensor));
     }
     for op in g.ops(block) {
@@ -51,14 +82,14 @@ pub fn eval_block<'t>(
         let results: Result<SmallVec<[Cow<'t, Tensor>; 1]>, EvalError> = match def.eval {
             _ if def.has(Trait::Interface) => leaf(op).map(|tensor| smallvec![tensor]),
             Some(eval) => {
-                let operands = g.operands(op).iter().map(|&value| live.get(value));
+                let operands = read_by(g, op).map(|value| live.get(value));
                 let operands: SmallVec<[&Tensor; 4]> = operands.collect();
                 eval(op, &cx, &operands).map(|all| all.into_iter().map(Cow::Owned).collect())
             }
             None => Err(EvalError::NotEvaluable(def.name)),
         };
         let results = results.map_err(|error| (op, error))?;
-        for &value in g.operands(op) {
+        for value in read_by(g, op) {
             live.release(value);
         }
         for (value, tensor) in g.results(op).into_iter().zip(results) {
@@ -69,6 +100,11 @@ pub fn eval_block<'t>(
     Ok(Vec::new())
 }
 
+/// What an op reads: its operands, then what its blocks read from outside.
+fn read_by(g: &Graph, op: OpId) -> impl Iterator<Item = ValueId> {
+    g.operands(op).iter().copied().chain(g.captures(op))
+}
+
 /// A result has the extents that its type promises, where a declared type knows more than could be
 /// inferred.
 fn check_extents(cx: &EvalCx<'_>, value: ValueId, tensor: &Tensor) -> Result<(), EvalError> {
@@ -76,6 +112,12 @@ fn check_extents(cx: &EvalCx<'_>, value: ValueId, tensor: &Tensor) -> Result<(),
         return Ok(());
     };
     let ty = cx.graph.types().get(ty);
+    if ty.rank() != tensor.rank() {
+        let (found, ty) = (tensor.rank(), ty.text(cx.graph.symbols()));
+        return Err(EvalError::Shape(format!(
+            "rank {found}, where {ty} is promised"
+        )));
+    }
     for (dimension, (&dim, &extent)) in ty.shape.iter().zip(tensor.shape()).enumerate() {
         if let Some(promised) = cx.extent(dim)?
             && promised != extent as i64
@@ -112,7 +154,7 @@ impl<'t> Live<'t> {
         };
         for op in g.ops(block).rev() {
             if live.needs(g, op) {
-                for &value in g.operands(op) {
+                for value in read_by(g, op) {
                     live.values.entry(value).or_default().reads += 1;
                 }
             }

@@ -4,6 +4,6 @@ mod block;
 mod cx;
 mod error;
 
-pub use block::eval_block;
+pub use block::{eval_block, eval_inner};
 pub use cx::{DimEnv, EvalCx, Overflow};
 pub use error::{EvalError, EvalManyResult};

@@ -17,6 +17,7 @@ pub use data::{Preamble, ValueDef};
 pub use iter::{Ops, Uses, ValueRange, Walk};
 
 use mind_diag::Span;
+use rustc_hash::FxHashSet;
 
 use crate::arena::Arena;
 use crate::attr::Attr;
@@ -296,6 +297,36 @@ impl Graph {
     /// The op whose region holds the block; none for the module's body.
     pub fn block_owner(&self, block: BlockId) -> Option<OpId> {
         self.blocks[block.index()].owner
+    }
+
+    /// The values that the blocks of `op` read from outside of them, each once, in an order that the
+    /// module alone decides.
+    pub fn captures(&self, op: OpId) -> Vec<ValueId> {
+        let mut captured = Vec::new();
+        let mut blocks: Vec<BlockId> = self
+            .regions(op)
+            .iter()
+            .map(|&own| self.block(own))
+            .collect();
+        if blocks.is_empty() {
+            return captured;
+        }
+        let mut inside: FxHashSet<ValueId> = FxHashSet::default();
+        let mut reads = Vec::new();
+        while let Some(block) = blocks.pop() {
+            inside.extend(self.arguments(block));
+            for inner in self.ops(block) {
+                inside.extend(self.results(inner));
+                reads.extend_from_slice(self.operands(inner));
+                blocks.extend(self.regions(inner).iter().map(|&own| self.block(own)));
+            }
+        }
+        for value in reads {
+            if inside.insert(value) {
+                captured.push(value);
+            }
+        }
+        captured
     }
 
     /// The op after `op` in its block.

@@ -5,6 +5,7 @@
 //! weight file; the text names their places. [`model_path`] finds the model in a package.
 
 mod error;
+mod flexible;
 mod manifest;
 mod program;
 mod value;

@@ -5,11 +5,12 @@ use mind_mil::{Opset, ops};
 use prost::Message;
 
 use super::error::{UnpackError, shown};
+use super::flexible::flexible;
 use super::value::typed;
 use super::words::{Words, Written};
 use crate::proto::{
-    Argument, Binding, BindingKind, Block, Function, Model, NamedValueType, Operation, Program,
-    Value,
+    Argument, Binding, BindingKind, Block, FeatureDescription, Function, Model, NamedValueType,
+    Operation, Program, Value,
 };
 
 /// The program in the bytes of a `.mlmodel` as MIL text, its default function first.
@@ -26,11 +27,17 @@ pub fn text(model: &[u8]) -> Result<String, UnpackError> {
         out: String::new(),
         scalars: model.specification_version >= Opset::Ios18.specification(),
     };
-    program(&mut words, own, first)?;
+    let described = description.map_or(&[][..], |own| &own.input);
+    program(&mut words, own, first, described)?;
     Ok(words.out)
 }
 
-fn program(words: &mut Words, program: &Program, first: &str) -> Written {
+fn program(
+    words: &mut Words,
+    program: &Program,
+    first: &str,
+    described: &[FeatureDescription],
+) -> Written {
     let version = if words.scalars { "1.3" } else { "1.0" };
     words.show(format_args!("program({version})\n"));
     attributes(words, &program.attributes)?;
@@ -38,7 +45,7 @@ fn program(words: &mut Words, program: &Program, first: &str) -> Written {
     let functions = program.functions.iter();
     let (own, others): (Vec<_>, Vec<_>) = functions.partition(|(name, _)| *name == first);
     for (name, own) in own.into_iter().chain(others) {
-        function(words, name, own)?;
+        function(words, name, own, described)?;
     }
     words.push("}");
     Ok(())
@@ -63,7 +70,12 @@ fn attributes<'m>(
     Ok(())
 }
 
-fn function(words: &mut Words, name: &str, function: &Function) -> Written {
+fn function(
+    words: &mut Words,
+    name: &str,
+    function: &Function,
+    described: &[FeatureDescription],
+) -> Written {
     let mut opsets = Opset::ALL.iter();
     let opset = opsets.find(|opset| opset.proto() == function.opset);
     let opset = opset.ok_or_else(|| UnpackError::Opset {
@@ -80,6 +92,10 @@ fn function(words: &mut Words, name: &str, function: &Function) -> Written {
     words.show(format_args!("<{}>", opset.tag()));
     parameters(words, &function.inputs)?;
     attributes(words, &function.attributes)?;
+    if let Some(flexible) = flexible(described).filter(|_| function.attributes.is_empty()) {
+        let version = if words.scalars { "1.3" } else { "1.0" };
+        words.show(format_args!("[{}]", flexible.text(version)));
+    }
     block(words, own)?;
     words.push(";\n");
     Ok(())

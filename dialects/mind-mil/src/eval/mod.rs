@@ -4,11 +4,18 @@
 
 mod circular;
 pub mod contract;
+pub mod control;
 pub mod elementwise;
 mod kernel;
 pub mod movement;
 pub mod normalize;
 pub mod place;
+pub mod quantize;
 pub mod rearrange;
+pub mod recurrent;
 pub mod reduce;
+pub mod resize;
+pub mod scatter;
+pub mod space;
+pub mod spread;
 pub mod window;

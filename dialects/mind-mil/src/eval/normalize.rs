@@ -3,6 +3,7 @@
 use mind_core::eval::reduce::{Along, max, mean, sum};
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::scalar::ScalarFn;
+use mind_ir::scalar::math::{exp_f32, log_f32};
 use mind_ir::tensor::Tensor;
 
 use super::kernel::{alike, number, one, operand, optional, rounded, scalar, singles};
@@ -106,4 +107,37 @@ pub(crate) fn l2(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> EvalM
         run.iter_mut().for_each(|x| *x /= norm);
     }
     one(rounded(x, x.shape().to_vec(), &elements))
+}
+
+/// `x / (k + alpha / size * the sum of squares over the channels around)^beta`.
+pub(crate) fn across_channels(
+    call: &Call<'_>,
+    cx: &EvalCx<'_>,
+    operands: &[&Tensor],
+) -> EvalManyResult {
+    let x = operand(call, operands, "x");
+    let &[_, channels, ref places @ ..] = x.shape() else {
+        return Err(EvalError::Shape("it takes rank 3 or more".to_owned()));
+    };
+    let number = |name: &str, default: f64| call.float(name).unwrap_or(default) as f32;
+    let (alpha, beta, k) = (
+        number("alpha", 1e-4),
+        number("beta", 0.75),
+        number("k", 1.0),
+    );
+    let size = call.int("size").unwrap_or(1).max(1) as usize;
+    cx.count(x.dtype(), x.shape())?;
+    let (inner, elements) = (places.iter().product::<usize>(), singles(x));
+    let mut results = vec![0f32; elements.len()];
+    for (at, result) in results.iter_mut().enumerate() {
+        let (sample, channel, place) = (at / inner / channels, at / inner % channels, at % inner);
+        let around = channel.saturating_sub(size / 2)..channels.min(channel + (size - 1) / 2 + 1);
+        let square = |other: usize| {
+            let own = elements[(sample * channels + other) * inner + place];
+            own * own
+        };
+        let below = k + alpha / size as f32 * around.map(square).sum::<f32>();
+        *result = elements[at] / exp_f32(beta * log_f32(below));
+    }
+    one(rounded(x, x.shape().to_vec(), &results))
 }

@@ -10,7 +10,7 @@ use crate::call::{Call, floats, integers};
 use crate::infer::slice::Range;
 
 /// The elements of `x` at `offsets`, in `shape`.
-fn picked(x: &Tensor, shape: Vec<usize>, offsets: &[usize]) -> Tensor {
+pub(crate) fn picked(x: &Tensor, shape: Vec<usize>, offsets: &[usize]) -> Tensor {
     with_dtype!(x.dtype(), T => {
         let elements = x.elements::<T>();
         Tensor::of(shape, offsets.iter().map(|&offset| elements[offset]).collect::<Vec<T>>())
@@ -18,7 +18,7 @@ fn picked(x: &Tensor, shape: Vec<usize>, offsets: &[usize]) -> Tensor {
 }
 
 /// The position that `index` means along an axis of `extent`; a negative one counts from the end.
-fn inside(index: i64, axis: usize, extent: usize) -> Result<usize, EvalError> {
+pub(crate) fn inside(index: i64, axis: usize, extent: usize) -> Result<usize, EvalError> {
     let own = if index < 0 {
         index + extent as i64
     } else {

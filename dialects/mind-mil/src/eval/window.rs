@@ -97,7 +97,7 @@ pub(crate) fn conv(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Ev
     one(rounded(x, shape, &results))
 }
 
-/// `max_pool` and `avg_pool`.
+/// `max_pool`, `avg_pool` and `l2_pool`.
 pub(crate) fn pool(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let Given::Known(kernel) = call.ints("kernel_sizes") else {
@@ -121,6 +121,7 @@ pub(crate) fn pool(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Ev
                 .map(|offset| elements[channel * plane + offset]);
             results[channel * places + place] = match call.name {
                 "max_pool" => read.fold(f32::NEG_INFINITY, f32::max),
+                "l2_pool" => read.map(|own| own * own).sum::<f32>().sqrt(),
                 _ => {
                     let exclude = call.flag("exclude_padding_from_average");
                     let count = if exclude {

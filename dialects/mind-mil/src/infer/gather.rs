@@ -1,6 +1,6 @@
 //! Elements at places that a tensor gives.
 
-use mind_ir::types::Shape;
+use mind_ir::types::{DType, Dim, Shape};
 use mind_ir::verify::InferManyResult;
 
 use super::rule::{one, rank, typed};
@@ -65,6 +65,15 @@ pub(crate) fn nd(call: &Call<'_>) -> InferManyResult {
         .collect();
     shape.extend(x.shape[batch + depth..].iter().copied());
     typed(x.dtype, shape)
+}
+
+/// A row for each element that is not zero, with its place.
+pub(crate) fn non_zero(call: &Call<'_>) -> InferManyResult {
+    let rank = call.ty("x").rank() as i64;
+    typed(
+        DType::I32,
+        [Dim::Dynamic, Dim::Fixed(rank)].into_iter().collect(),
+    )
 }
 
 /// As `data`, some of it replaced.

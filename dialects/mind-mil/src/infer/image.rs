@@ -43,12 +43,45 @@ fn spatial(call: &Call<'_>, extent: impl Fn(usize, i64) -> Option<i64>) -> Infer
 
 /// Height and width, cut at both ends.
 pub(crate) fn crop(call: &Call<'_>) -> InferManyResult {
-    rank(call, "x", 4..=4)?;
+    rank(call, "x", 3..=usize::MAX)?;
     let cuts =
         ["crop_height", "crop_width"].map(|name| call.ints(name).known().unwrap_or_default());
     spatial(call, |at, extent| {
         Some(extent - cuts[at].iter().sum::<i64>())
     })
+}
+
+/// The last `resized_dims` dimensions as the end of `shape` names them; 0 leaves an extent as it is.
+///
+/// Errors: E4108 a negative extent, more dimensions than there are.
+pub(crate) fn resize(call: &Call<'_>) -> InferManyResult {
+    let (Some(named), Some(resized)) = (call.ints("shape").known(), call.int("resized_dims"))
+    else {
+        return declared(call);
+    };
+    let x = call.ty("x");
+    let resized = usize::try_from(resized).ok();
+    let Some(resized) = resized.filter(|&own| own <= named.len() && own <= x.rank()) else {
+        let found = call.int("resized_dims").unwrap_or(0).to_string();
+        return Err(call.refused(
+            "resized_dims",
+            &found,
+            "at most the rank, and the length of `shape`",
+        ));
+    };
+    let mut shape: Shape = x.shape.iter().copied().collect();
+    let first = shape.len() - resized;
+    for (dim, &new) in shape[first..]
+        .iter_mut()
+        .zip(&named[named.len() - resized..])
+    {
+        match new {
+            0 => {}
+            1.. => *dim = Dim::Fixed(new),
+            _ => return Err(call.refused("shape", &new.to_string(), "0 or positive")),
+        }
+    }
+    typed(x.dtype, shape)
 }
 
 fn nothing_left(call: &Call<'_>) -> Box<VerifyError> {

@@ -21,6 +21,20 @@ pub struct Axis {
     pub pads: [i64; 2],
 }
 
+impl Axis {
+    /// Positions that a convolution run backwards leaves off at the front, where `extent` positions give `out`.
+    pub fn cut(&self, pad_type: &str, extent: i64, out: i64) -> i64 {
+        if pad_type == "custom" {
+            return self.pads[0];
+        }
+        let off = ((extent - 1) * self.stride + self.reach - out).max(0);
+        match pad_type {
+            "same_lower" => off - off / 2,
+            _ => off / 2,
+        }
+    }
+}
+
 /// How the windows of a convolution or a pool slide.
 #[derive(Clone, Debug)]
 pub struct Windows {

@@ -1,5 +1,6 @@
 //! Nested blocks and states.
 
+use crate::eval;
 use crate::infer;
 use crate::row::mil_ops;
 use crate::signature::{B, Kind, WA, arg, other};
@@ -13,7 +14,8 @@ mil_ops! {
         ],
         results: Many,
         regions: 2,
-        infer: infer::elementwise::declared,
+        infer: infer::control::cond,
+        eval: eval::control::cond,
     }
 
     /// The tensor in a state.
@@ -23,6 +25,7 @@ mil_ops! {
             Ios18 => [other("input", Kind::State)],
         ],
         infer: infer::movement::read_state,
+        not_run: "states are threaded through a program as values before it runs",
     }
 
     /// A block, run while another yields true.
@@ -33,7 +36,8 @@ mil_ops! {
         ],
         results: Many,
         regions: 2,
-        infer: infer::elementwise::declared,
+        infer: infer::control::while_loop,
+        eval: eval::control::while_loop,
     }
 
     /// Puts a tensor into a state.
@@ -44,5 +48,6 @@ mil_ops! {
         ],
         results: None,
         infer: infer::movement::write_state,
+        not_run: "states are threaded through a program as values before it runs",
     }
 }

@@ -40,6 +40,7 @@ mil_ops! {
             ],
         ],
         infer: infer::elementwise::declared,
+        not_run: "its reference leaves open how weights of few bits are packed",
     }
 
     /// A convolution run backwards.
@@ -60,5 +61,6 @@ mil_ops! {
             ],
         ],
         infer: infer::window::conv_transpose,
+        eval: eval::spread::conv_transpose,
     }
 }

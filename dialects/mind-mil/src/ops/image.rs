@@ -2,6 +2,7 @@
 
 use crate::element::Element::{Fp16, Fp32, Int16, Int32, Uint16, Uint32};
 use crate::element::Elements;
+use crate::eval;
 use crate::infer;
 use crate::row::mil_ops;
 use crate::signature::{B, F, I, N, S, WN, arg, fixed};
@@ -18,6 +19,7 @@ mil_ops! {
             ],
         ],
         infer: infer::elementwise::declared,
+        not_run: "its reference leaves open how coordinates between pixels are rounded",
     }
 
     /// Height and width cut at both ends.
@@ -27,6 +29,7 @@ mil_ops! {
             Ios15 => [arg("x", F).of(1), fixed("crop_height", I), fixed("crop_width", I)],
         ],
         infer: infer::image::crop,
+        eval: eval::resize::crop,
     }
 
     /// Regions of an image, resized.
@@ -57,6 +60,7 @@ mil_ops! {
             ],
         ],
         infer: infer::elementwise::declared,
+        not_run: "its reference leaves open how regions beyond the image are sampled",
     }
 
     /// An image at other coordinates.
@@ -80,11 +84,12 @@ mil_ops! {
             ],
         ],
         infer: infer::elementwise::declared,
+        not_run: "its reference leaves open how coordinates between pixels are rounded",
     }
 
     /// Some of the last dimensions resized.
     RESIZE = "resize" {
-        shapes: "as declared",
+        shapes: "the last `resized_dims` dimensions as `shape` names them, 0 as they are",
         since: [
             Ios17 => [
                 arg("x", N).of(1), arg("shape", Elements::of(&[Int16, Int32, Uint16, Uint32])).of(2),
@@ -92,7 +97,8 @@ mil_ops! {
                 fixed("sampling_mode", S).optional(),
             ],
         ],
-        infer: infer::elementwise::declared,
+        infer: infer::image::resize,
+        eval: eval::resize::resized,
     }
 
     /// Height and width resized.
@@ -105,6 +111,7 @@ mil_ops! {
             ],
         ],
         infer: infer::image::target,
+        eval: eval::resize::resized,
     }
 
     /// Height and width resized.
@@ -114,6 +121,7 @@ mil_ops! {
             Ios15 => [arg("x", F).of(1), fixed("target_size_height", I), fixed("target_size_width", I)],
         ],
         infer: infer::image::target,
+        eval: eval::resize::resized,
     }
 
     /// Height and width multiplied.
@@ -123,15 +131,16 @@ mil_ops! {
             Ios15 => [
                 arg("x", F).of(1), fixed("scale_factor_height", Elements::of(&[Fp32, Int32])).of(2).int(1),
                 fixed("scale_factor_width", Elements::of(&[Fp32, Int32])).of(2).int(1),
-                fixed("align_corners", B).optional(),
+                fixed("align_corners", B).bool(true),
             ],
             Ios16 => [
                 arg("x", F).of(1), fixed("scale_factor_height", Elements::of(&[Fp32, Int32])).of(2).int(1),
                 fixed("scale_factor_width", Elements::of(&[Fp32, Int32])).of(2).int(1),
-                fixed("align_corners", B).optional(), fixed("half_pixel_centers", B).optional(),
+                fixed("align_corners", B).bool(true), fixed("half_pixel_centers", B).optional(),
             ],
         ],
         infer: infer::image::upsample,
+        eval: eval::resize::resized,
     }
 
     /// Height and width multiplied.
@@ -144,5 +153,6 @@ mil_ops! {
             ],
         ],
         infer: infer::image::upsample,
+        eval: eval::resize::resized,
     }
 }

@@ -77,6 +77,7 @@ mil_ops! {
             ],
         ],
         infer: infer::gather::scatter,
+        eval: eval::scatter::slices,
     }
 
     /// `data`, the elements at `indices` replaced.
@@ -94,6 +95,7 @@ mil_ops! {
             ],
         ],
         infer: infer::gather::scatter,
+        eval: eval::scatter::along_axis,
     }
 
     /// `data`, the elements at `indices` replaced.
@@ -110,5 +112,6 @@ mil_ops! {
             ],
         ],
         infer: infer::gather::scatter,
+        eval: eval::scatter::nd,
     }
 }

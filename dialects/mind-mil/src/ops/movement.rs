@@ -10,11 +10,12 @@ use crate::signature::{A, B, F, I, Kind, N, SI, WA, arg, fixed, other};
 mil_ops! {
     /// Blocks of the batch spread over space.
     BATCH_TO_SPACE = "batch_to_space" {
-        shapes: "as declared",
+        shapes: "`[N, C, H, W] -> [N / (p q), C, H p - crops, W q - crops]`",
         since: [
             Ios15 => [arg("x", F).of(1), fixed("block_shape", I), fixed("crops", I)],
         ],
-        infer: infer::elementwise::declared,
+        infer: infer::space::from_batch,
+        eval: eval::space::from_batch,
     }
 
     /// Blocks of channels spread over height and width.
@@ -111,6 +112,7 @@ mil_ops! {
             ],
         ],
         infer: infer::elementwise::same,
+        eval: eval::space::reverse,
     }
 
     /// The elements from `begin` to below `end`, every `stride`-th.
@@ -159,23 +161,25 @@ mil_ops! {
 
     /// Overlapping pieces along `axis`.
     SLIDING_WINDOWS = "sliding_windows" {
-        shapes: "as declared",
+        shapes: "`x[..axis] ++ [windows, size] ++ x[axis + 1..]`",
         since: [
             Ios15 => [arg("x", N).of(1), fixed("axis", I), fixed("size", I), fixed("stride", I).optional()],
             Ios17 => [
                 arg("x", WA).of(1), fixed("axis", I), fixed("size", I), fixed("stride", I).optional(),
             ],
         ],
-        infer: infer::elementwise::declared,
+        infer: infer::space::sliding,
+        eval: eval::space::sliding,
     }
 
     /// Blocks of space as batch.
     SPACE_TO_BATCH = "space_to_batch" {
-        shapes: "as declared",
+        shapes: "`[N, C, H, W] -> [N p q, C, (H + paddings) / p, (W + paddings) / q]`",
         since: [
             Ios15 => [arg("x", F).of(1), fixed("block_shape", I), fixed("paddings", I)],
         ],
-        infer: infer::elementwise::declared,
+        infer: infer::space::to_batch,
+        eval: eval::space::to_batch,
     }
 
     /// Blocks of height and width as channels.

@@ -84,5 +84,6 @@ mil_ops! {
             ],
         ],
         infer: infer::elementwise::same,
+        eval: eval::normalize::across_channels,
     }
 }

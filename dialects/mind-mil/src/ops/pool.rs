@@ -30,6 +30,7 @@ mil_ops! {
             ],
         ],
         infer: infer::window::pool,
+        eval: eval::window::pool,
     }
 
     /// The largest element under a window.

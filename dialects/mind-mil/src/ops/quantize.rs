@@ -46,6 +46,7 @@ mil_ops! {
             Ios18 => [fixed("source_val", Elements::of(&[Fp16])), fixed("output_dtype", S)],
         ],
         infer: infer::quantize::cast,
+        eval: eval::quantize::cast,
     }
 
     /// The entries of a table at `indices`, a constant.
@@ -80,6 +81,7 @@ mil_ops! {
         ],
         results: Many,
         infer: infer::elementwise::declared,
+        not_run: "it gives a mask and elements, which no value here holds together",
     }
 
     /// A sparse constant from a compressed one.
@@ -95,6 +97,7 @@ mil_ops! {
         ],
         results: Many,
         infer: infer::elementwise::declared,
+        not_run: "it gives a mask and elements, which no value here holds together",
     }
 
     /// Elements put where a mask has ones, a constant.
@@ -111,6 +114,7 @@ mil_ops! {
             ],
         ],
         infer: infer::quantize::sparse,
+        eval: eval::quantize::dense,
     }
 
     /// Integers on a scale, as numbers.
@@ -137,5 +141,6 @@ mil_ops! {
             ],
         ],
         infer: infer::quantize::quantize,
+        eval: eval::quantize::quantize,
     }
 }

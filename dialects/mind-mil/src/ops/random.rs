@@ -12,6 +12,7 @@ mil_ops! {
             Ios15 => [arg("shape", I), fixed("prob", F).of(1).optional(), fixed("seed", I).optional()],
         ],
         infer: infer::elementwise::declared,
+        not_run: "its result is random",
     }
 
     /// Random numbers.
@@ -24,6 +25,7 @@ mil_ops! {
             ],
         ],
         infer: infer::elementwise::declared,
+        not_run: "its result is random",
     }
 
     /// Random numbers.
@@ -36,6 +38,7 @@ mil_ops! {
             ],
         ],
         infer: infer::elementwise::declared,
+        not_run: "its result is random",
     }
 
     /// Random numbers.
@@ -48,5 +51,6 @@ mil_ops! {
             ],
         ],
         infer: infer::elementwise::declared,
+        not_run: "its result is random",
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::element::Element::Fp32;
 use crate::element::Elements;
+use crate::eval;
 use crate::infer;
 use crate::row::mil_ops;
 use crate::signature::{B, F, S, arg, fixed};
@@ -35,6 +36,7 @@ mil_ops! {
         ],
         results: Many,
         infer: infer::elementwise::declared,
+        eval: eval::recurrent::layer,
     }
 
     /// A recurrent layer over a sequence.
@@ -69,6 +71,7 @@ mil_ops! {
         ],
         results: Many,
         infer: infer::elementwise::declared,
+        eval: eval::recurrent::layer,
     }
 
     /// A recurrent layer over a sequence.
@@ -91,5 +94,6 @@ mil_ops! {
         ],
         results: Many,
         infer: infer::elementwise::declared,
+        eval: eval::recurrent::layer,
     }
 }

@@ -105,6 +105,7 @@ mil_ops! {
         ],
         results: Many,
         infer: infer::elementwise::declared,
+        not_run: "its reference leaves open which of two equal boxes stays",
     }
 
     /// The places of the elements that are not 0.
@@ -113,7 +114,8 @@ mil_ops! {
         since: [
             Ios15 => [arg("x", A).of(1)],
         ],
-        infer: infer::elementwise::declared,
+        infer: infer::gather::non_zero,
+        eval: eval::scatter::non_zero,
     }
 
     /// 1 at the place of each index, 0 elsewhere.

@@ -1,5 +1,6 @@
 //! The rows against the published signatures.
 
+mod blocks;
 mod evaluation;
 mod mutations;
 mod numbers;

@@ -198,7 +198,226 @@ def summed(args):
     return np.flip(sums, axis) if args["reverse"] else sums
 
 
+def conv_transpose(args):
+    """Puts the kernel, scaled by each element, where it reaches, then takes off what pads say."""
+    x, weight, groups = args["x"], args["weight"], int(args.get("groups", 1))
+    spatial = x.ndim - 2
+    strides, dilations = (args.get(name, np.ones(spatial, int)) for name in ("strides", "dilations"))
+    kernel, each = weight.shape[2:], weight.shape[1]
+    whole = [(x.shape[2 + at] - 1) * strides[at] + (kernel[at] - 1) * dilations[at] + 1 for at in range(spatial)]
+    result = np.zeros((x.shape[0], each * groups, *whole))
+    inner = x.shape[1] // groups
+    for n, c, *place in np.ndindex(*x.shape):
+        for o, *tap in np.ndindex(each, *kernel):
+            at = tuple(place[dim] * strides[dim] + tap[dim] * dilations[dim] for dim in range(spatial))
+            result[(n, c // inner * each + o, *at)] += x[(n, c, *place)] * weight[(c, o, *tap)]
+    for dim in range(spatial):
+        before, after = 0, 0
+        if args["pad_type"] == "custom":
+            before, after = args["pad"][2 * dim], args["pad"][2 * dim + 1]
+        elif args["pad_type"] == "same":
+            off = whole[dim] - x.shape[2 + dim] * strides[dim]
+            before, after = off // 2, off - off // 2
+        result = np.take(result, range(before, whole[dim] - after), 2 + dim)
+    return result + channels(args, "bias", 0.0)
+
+
+def across(args):
+    x, size, result = args["x"], int(args["size"]), np.zeros_like(args["x"])
+    for channel in range(x.shape[1]):
+        around = x[:, max(0, channel - size // 2) : channel + (size - 1) // 2 + 1]
+        result[:, channel] = x[:, channel] / (args["k"] + args["alpha"] / size * (around**2).sum(1)) ** args["beta"]
+    return result
+
+
+def from_batch(args):
+    x, (p, q) = args["x"], args["block_shape"]
+    n, c, h, w = x.shape
+    x = x.reshape(p, q, n // (p * q), c, h, w).transpose(2, 3, 4, 0, 5, 1).reshape(n // (p * q), c, h * p, w * q)
+    (top, bottom), (left, right) = args["crops"]
+    return x[:, :, top : h * p - bottom, left : w * q - right]
+
+
+def to_batch(args):
+    (p, q), pads = args["block_shape"], args["paddings"]
+    x = np.pad(args["x"], [(0, 0), (0, 0), *map(tuple, pads)])
+    n, c, h, w = x.shape
+    x = x.reshape(n, c, h // p, p, w // q, q).transpose(3, 5, 0, 1, 2, 4)
+    return x.reshape(n * p * q, c, h // p, w // q)
+
+
+def reversed_parts(args):
+    x = args["x"].copy()
+    for row, length in enumerate(args["lengths"]):
+        x[row, :length] = x[row, :length][::-1]
+    return x
+
+
+MODES = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "max": np.maximum, "update": lambda old, new: new,
+}
+
+
+def scattered(args, places):
+    result, join = args["data"].copy(), MODES[args["mode"]]
+    for place, update in places:
+        result[place] = join(result[place], update)
+    return result
+
+
+def scatter(args):
+    axis, updates = int(args["axis"]), args["updates"]
+    before = (slice(None),) * axis
+    return scattered(args, [((*before, i), np.take(updates, at, axis)) for at, i in enumerate(args["indices"])])
+
+
+def scatter_along(args):
+    def place(at):
+        own = list(at)
+        own[int(args["axis"])] = args["indices"][at]
+        return tuple(own)
+
+    return scattered(args, [(place(at), args["updates"][at]) for at in np.ndindex(*args["indices"].shape)])
+
+
+def resized(args, out, places):
+    """Interpolates along the last two axes, at `places(extent, out)`."""
+    x = args["x"]
+    for axis, count in zip((-2, -1), out):
+        extent = x.shape[axis]
+        at = np.clip(places(extent, count), 0, extent - 1)
+        flat = np.moveaxis(x, axis, -1).reshape(-1, extent)
+        new = np.array([np.interp(at, np.arange(extent), row) for row in flat])
+        x = np.moveaxis(new.reshape(np.moveaxis(x, axis, -1).shape[:-1] + (count,)), -1, axis)
+    return x
+
+
+def grid(mode):
+    def places(extent, out):
+        i = np.arange(out)
+        if mode == "UNALIGN_CORNERS":
+            return i * (extent / out) + 0.5 * extent / out - 0.5
+        if mode == "OFFSET_CORNERS":
+            delta = max(1, extent - 1) / out
+            return 0.5 * delta + i * ((out - 1) * delta) / (out - 1)
+        if mode == "DEFAULT":
+            return i * (extent - extent / out) / (out - 1)
+        if out == 1:
+            return np.array([(extent - 1) / 2])
+        return i * (extent - 1) / (out - 1)
+
+    return places
+
+
+def bilinear(args):
+    out = [int(args["target_size_height"]), int(args["target_size_width"])]
+    return resized(args, out, grid(args["sampling_mode"]))
+
+
+def upsampled(args):
+    out = [int(args["x"].shape[at - 2] * args[name]) for at, name in enumerate(("scale_factor_height", "scale_factor_width"))]
+    return resized(args, out, grid("ALIGN_CORNERS" if args["align_corners"] else "UNALIGN_CORNERS"))
+
+
+def repeated(args, height, width):
+    return args["x"].repeat(height, -2).repeat(width, -1)
+
+
+def quantized(args):
+    numbers = np.round(args["input"] / args["scale"]) + args["zero_point"]
+    return np.clip(numbers, -128, 127)
+
+
+def dense(args):
+    result = np.zeros(args["mask"].shape)
+    result[args["mask"] == 1] = args["nonzero_data"]
+    return result
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def recurrent(cell):
+    def layer(args):
+        x, whole = args["x"], args["initial_h"].shape[1]
+        kind = args.get("direction", "forward")
+        parts = [("", False), ("_back", True)] if kind == "bidirectional" else [("", kind == "reverse")]
+        size, lasts, every = whole // len(parts), [], []
+        for at, (end, backwards) in enumerate(parts):
+            own = slice(at * size, (at + 1) * size)
+            state = [args[name][:, own] for name in ("initial_h", "initial_c") if name in args]
+            sequence = []
+            for step in x[::-1] if backwards else x:
+                state = cell(args, end, size, step, *state)
+                sequence.append(state[0])
+            every.append(np.stack(sequence[::-1] if backwards else sequence))
+            lasts.append(state)
+        last = [np.concatenate(states, 1) for states in zip(*lasts)]
+        output = np.concatenate(every, 2) if args["output_sequence"] else last[0][None]
+        return [output, *last]
+
+    return layer
+
+
+def sums(args, end, x, h):
+    bias = args.get("bias" + end, 0.0)
+    return x @ args["weight_ih" + end].T, h @ args["weight_hh" + end].T, bias
+
+
+def rnn(args, end, size, x, h):
+    return [np.tanh(sum(sums(args, end, x, h)))]
+
+
+def gru(args, end, size, x, h):
+    (inside, past, bias), new = sums(args, end, x, h), slice(size, 2 * size)
+    gates = sigmoid(inside + past + bias)
+    reset, update = gates[:, :size], gates[:, 2 * size :]
+    out = np.tanh(inside[:, new] + (reset * h) @ args["weight_hh"][new].T + bias[new])
+    return [(1 - update) * out + update * h]
+
+
+def lstm(args, end, size, x, h, c):
+    gates = sum(sums(args, end, x, h))
+    look = args.get("peephole" + end, np.zeros(3 * size))
+    part = lambda at: gates[:, at * size : (at + 1) * size]
+    peep = lambda at: look[at * size : (at + 1) * size]
+    new = sigmoid(part(1) + peep(1) * c) * c + sigmoid(part(0) + peep(0) * c) * np.tanh(part(3))
+    return [sigmoid(part(2) + peep(2) * new) * np.tanh(new), new]
+
+
 OPS = {
+    "conv_transpose": conv_transpose,
+    "l2_pool": lambda args: np.sqrt((windows(args["x"], args["kernel_sizes"], args, 0.0)[0] ** 2).sum(-1)),
+    "local_response_norm": across,
+    "batch_to_space": from_batch,
+    "space_to_batch": to_batch,
+    "reverse_sequence": reversed_parts,
+    "sliding_windows": lambda args: np.lib.stride_tricks.sliding_window_view(args["x"], int(args["size"]), 1)[
+        :, :: int(args["stride"])
+    ],
+    "scatter": scatter,
+    "scatter_along_axis": scatter_along,
+    "scatter_nd": lambda args: scattered(args, [(tuple(i), u) for i, u in zip(args["indices"], args["updates"])]),
+    "non_zero": lambda args: np.argwhere(args["x"]),
+    "relu": lambda args: np.maximum(args["x"], 0),
+    "crop": lambda args: args["x"][
+        ..., args["crop_height"][0] : -args["crop_height"][1] or None, args["crop_width"][0] : -args["crop_width"][1] or None
+    ],
+    "resize_bilinear": bilinear,
+    "resize_nearest_neighbor": lambda args: repeated(args, 2, 2),
+    "upsample_nearest_neighbor": lambda args: repeated(
+        args, int(args["scale_factor_height"]), int(args["scale_factor_width"])
+    ),
+    "upsample_bilinear": upsampled,
+    "resize": lambda args: resized(args, [6, 4], grid("ALIGN_CORNERS")),
+    "quantize": quantized,
+    "cast": lambda args: args["x"],
+    "constexpr_cast": lambda args: args["source_val"],
+    "constexpr_sparse_to_dense": dense,
+    "rnn": recurrent(rnn),
+    "gru": recurrent(gru),
+    "lstm": recurrent(lstm),
     "conv": conv,
     "max_pool": max_pool,
     "avg_pool": avg_pool,

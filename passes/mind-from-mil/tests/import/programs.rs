@@ -13,89 +13,6 @@ use crate::module::{imported, read, results, text};
 /// and in `fp16` a bias that is rounded on its own.
 const ERROR: [(&str, f64); 2] = [("fp32", 1e-6), ("fp16", 2e-3)];
 
-/// Ops that are not imported, by reason.
-const EXCUSED: &[(&str, &[&str])] = &[
-    (
-        "core has no such function",
-        &[
-            "acos",
-            "asin",
-            "atan",
-            "atanh",
-            "cos",
-            "floor_div",
-            "mod",
-            "reduce_prod",
-            "sin",
-            "tan",
-        ],
-    ),
-    (
-        "core makes no integers of floats, and does not sort",
-        &[
-            "argsort",
-            "one_hot",
-            "reduce_argmax",
-            "reduce_argmin",
-            "topk",
-        ],
-    ),
-    (
-        "core puts no elements at places, and takes none at places of several axes",
-        &[
-            "band_part",
-            "gather_nd",
-            "scatter",
-            "scatter_along_axis",
-            "scatter_nd",
-            "slice_update",
-        ],
-    ),
-    ("core keeps no state", &["read_state", "write_state"]),
-    (
-        "core has no control flow",
-        &["cond", "gru", "lstm", "rnn", "while_loop"],
-    ),
-    (
-        "its result is random",
-        &[
-            "random_bernoulli",
-            "random_categorical",
-            "random_normal",
-            "random_uniform",
-        ],
-    ),
-    (
-        "it has no evaluation to compare with",
-        &[
-            "affine",
-            "batch_to_space",
-            "constexpr_cast",
-            "constexpr_lut_to_sparse",
-            "constexpr_sparse_blockwise_shift_scale",
-            "constexpr_sparse_to_dense",
-            "conv_quantized",
-            "conv_transpose",
-            "crop",
-            "crop_resize",
-            "l2_pool",
-            "local_response_norm",
-            "non_maximum_suppression",
-            "non_zero",
-            "quantize",
-            "resample",
-            "resize",
-            "resize_bilinear",
-            "resize_nearest_neighbor",
-            "reverse_sequence",
-            "sliding_windows",
-            "space_to_batch",
-            "upsample_bilinear",
-            "upsample_nearest_neighbor",
-        ],
-    ),
-];
-
 /// The largest distance between two results, relatively and absolutely.
 #[track_caller]
 fn distance(expected: &Tensor, found: &Tensor) -> f64 {
@@ -147,9 +64,7 @@ fn every_op_is_imported_or_excused() {
         }
     }
     for row in ROWS {
-        let excused = EXCUSED
-            .iter()
-            .any(|(reason, ops)| !reason.is_empty() && ops.contains(&row.name));
+        let excused = mind_from_mil::not_imported(row).is_some();
         if imports.contains(row.name) == excused || excused && mind_from_mil::imports(row) {
             gaps.push(row.name);
         }

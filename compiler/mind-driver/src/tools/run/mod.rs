@@ -203,6 +203,8 @@ fn load(args: &Args, host: &mut dyn Host) -> Result<(Loaded, Duration), u8> {
             let limit = args.load.limits.bytes;
             let read = weights::read(&mut loaded.graph, &given.path, limit, host);
             read.map_err(|found| reject(args, host, &found, &loaded.file))?;
+            let threaded = mind_mil::state::thread(&mut loaded.graph);
+            threaded.map_err(|found| reject(args, host, &found, &loaded.file))?;
             import(args, &mut loaded, host)?;
             Ok((loaded, taken))
         }

@@ -1,0 +1,97 @@
+//! Numbers on a scale, and constants kept sparse.
+
+use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
+use mind_ir::tensor::{Buffer, Tensor, advance};
+use mind_ir::with_dtype;
+
+use super::kernel::{numbers, one, operand, optional, singles};
+use crate::call::{Call, integers};
+use crate::element::Element;
+
+/// `input / scale` rounded to the nearest integer, ties to even, plus the zero point, cut to the element type.
+pub(crate) fn quantize(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let (input, scale) = (
+        operand(call, operands, "input"),
+        operand(call, operands, "scale"),
+    );
+    let element = Element::parse(call.word("output_dtype")).unwrap_or(Element::Int8);
+    let (least, most) = match element {
+        Element::Uint8 => (0.0, 255.0),
+        Element::Int4 => (-8.0, 7.0),
+        Element::Uint4 => (0.0, 15.0),
+        _ => (-128.0, 127.0),
+    };
+    let axis = call.int("axis").map(|axis| call.axis(axis, input.rank()));
+    let axis = axis
+        .transpose()
+        .map_err(|error| EvalError::Shape(error.to_string()))?;
+    let (scales, zeros) = (
+        singles(scale),
+        optional(call, operands, "zero_point").map(singles),
+    );
+    cx.count(element.carrier(), input.shape())?;
+    let place = |list: &[f32], index: &[usize]| -> Option<f32> {
+        match (list.len(), axis) {
+            (1, _) => Some(list[0]),
+            (_, Some(axis)) => list.get(index[axis]).copied(),
+            _ => None,
+        }
+    };
+    let mut index = vec![0usize; input.rank()];
+    let mut elements = singles(input);
+    for number in &mut elements {
+        let zero = zeros.as_ref().map_or(Some(0.0), |list| place(list, &index));
+        let (Some(scale), Some(zero)) = (place(&scales, &index), zero) else {
+            return Err(EvalError::Shape("`scale` does not fit the axis".to_owned()));
+        };
+        *number = ((*number / scale).round_ties_even() + zero).clamp(least, most);
+        advance(&mut index, input.shape());
+    }
+    let like = Tensor::new(vec![0], Buffer::zeros(element.carrier(), 0));
+    one(numbers(&like, input.shape().to_vec(), &elements))
+}
+
+/// `source_val` in `output_dtype`.
+pub(crate) fn cast(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let to = call.g.ty(call.g.result(call.op)).dtype;
+    let source = operand(call, operands, "source_val");
+    one(mind_core::eval::convert::converted(cx, source, to)?)
+}
+
+/// The elements that are not zero, put where a mask has ones: a bit for each element, packed into bytes from the
+/// lowest on where `shape` is given.
+pub(crate) fn dense(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let (data, mask) = (
+        operand(call, operands, "nonzero_data"),
+        operand(call, operands, "mask"),
+    );
+    let bits = integers(mask);
+    let shape: Vec<usize> = match optional(call, operands, "shape") {
+        Some(shape) => {
+            let extents = integers(shape).into_iter();
+            extents
+                .map(|extent| usize::try_from(extent).unwrap_or(0))
+                .collect()
+        }
+        None => mask.shape().to_vec(),
+    };
+    let count = cx.count(data.dtype(), &shape)?;
+    let packed = call.index("shape").is_some();
+    let is_set = |at: usize| match packed {
+        true => bits
+            .get(at / 8)
+            .is_some_and(|byte| byte >> (at % 8) & 1 == 1),
+        false => bits.get(at).is_some_and(|&bit| bit == 1),
+    };
+    let set = (0..count).filter(|&at| is_set(at)).count();
+    if set != data.count() {
+        let problem = format!("{} elements for {set} places", data.count());
+        return Err(EvalError::Shape(problem));
+    }
+    one(with_dtype!(data.dtype(), T => {
+        let mut rest = data.elements::<T>().iter();
+        let element = |at| if is_set(at) { rest.next().copied() } else { None };
+        let elements: Vec<T> = (0..count).map(element).map(Option::unwrap_or_default).collect();
+        Tensor::of(shape, elements)
+    }))
+}

@@ -1,0 +1,41 @@
+//! Ops that are not imported.
+
+use mind_mil::MilOp;
+
+/// Why ops have no counterpart, and which they are.
+const REASONS: &[(&str, &[&str])] = &[
+    (
+        "core makes no integers of floats, nor floats of integers",
+        &["one_hot", "quantize", "reduce_argmax", "reduce_argmin"],
+    ),
+    ("core does not sort", &["argsort", "topk"]),
+    ("its shape depends on its elements", &["non_zero"]),
+    ("core has no control flow", &["cond", "while_loop"]),
+    (
+        "states become values before the import",
+        &["read_state", "write_state"],
+    ),
+    (
+        "it is not evaluated either",
+        &[
+            "affine",
+            "constexpr_lut_to_sparse",
+            "constexpr_sparse_blockwise_shift_scale",
+            "conv_quantized",
+            "crop_resize",
+            "non_maximum_suppression",
+            "random_bernoulli",
+            "random_categorical",
+            "random_normal",
+            "random_uniform",
+            "resample",
+        ],
+    ),
+];
+
+/// Why ops of this row have no counterpart; none for those that have one.
+pub fn not_imported(row: &MilOp) -> Option<&'static str> {
+    let mut reasons = REASONS.iter();
+    let found = reasons.find(|(_, ops)| ops.contains(&row.name));
+    found.map(|(reason, _)| *reason)
+}

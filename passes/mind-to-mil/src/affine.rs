@@ -1,0 +1,46 @@
+//! The factor and the shift behind a layer normalisation, as arguments of it.
+
+use mind_ir::{OpId, ValueId};
+use mind_mil::ops::normalization::LAYER_NORM;
+
+use crate::emit::Given::Value;
+use crate::emit::{Emit, Given, Lowered};
+use crate::matching::{argument, ints, source};
+
+/// `layer_norm(x) * gamma` or `layer_norm(x) + beta` with a constant along the last axis, which alone is normalised,
+/// where nothing else reads the normalisation.
+pub(crate) fn folded(e: &mut Emit<'_, '_>, op: OpId, name: &'static str) -> Option<Lowered> {
+    let (x, y) = (argument(e, op, "x")?, argument(e, op, "y")?);
+    let (norm, own) = [(x, y), (y, x)].into_iter().find_map(|(norm, own)| {
+        let found = source(e, norm, "layer_norm")?;
+        let alone = e.g().uses(norm).is_single() && e.elements(own).is_some();
+        alone.then_some((found, own))
+    })?;
+    let input = argument(e, norm, "x")?;
+    let shape = e.shape(input).ok()?;
+    let last = shape.len() as i64 - 1;
+    let axes = ints(e, norm, "axes")?;
+    let given = |name: &str| argument(e, norm, name);
+    if axes != [-1] && axes != [last] || given(name).is_some() || given("beta").is_some() {
+        return None;
+    }
+    let width = *shape.last()?;
+    let tensor = e.elements(own).filter(|tensor| {
+        let ends = tensor.shape().last() == Some(&(width as usize));
+        ends && tensor.count() == width as usize && tensor.rank() < shape.len() + 1
+    })?;
+    let (gamma, axes, epsilon) = (given("gamma"), given("axes")?, given("epsilon")?);
+    let own = e.constant(&tensor.with_shape(vec![width as usize]));
+    let mut args: Vec<(&str, Given<'_>)> = vec![("x", Value(input)), ("axes", Value(axes))];
+    let values: [(&str, Option<ValueId>); 2] = match name {
+        "gamma" => [("gamma", Some(own)), ("beta", None)],
+        _ => [("gamma", gamma), ("beta", Some(own))],
+    };
+    args.extend(
+        values
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, Value(value?)))),
+    );
+    args.push(("epsilon", Value(epsilon)));
+    Some(e.op(&LAYER_NORM, &args))
+}

@@ -1,0 +1,129 @@
+//! Inputs whose symbolic dimensions stay open.
+
+use mind_ir::graph::Graph;
+use mind_ir::types::{Dim, TypeView};
+use mind_mil::check::name_of;
+use mind_mil::flexible::{Flexible, Shapes};
+use mind_mil::structure::Input;
+
+use crate::config::{Config, Extents};
+use crate::refuse::Refused;
+
+/// The most shapes that a package lists.
+const MOST_SHAPES: usize = 128;
+
+/// The extents that a dimension takes; none for one that is not open, or was not given any.
+fn extents<'c>(g: &Graph, config: &'c Config, dim: Dim) -> Option<(&'c str, &'c Extents)> {
+    let Dim::Symbol(sym) = dim else {
+        return None;
+    };
+    let mut all = config.flexible.iter();
+    let found = all.find(|(name, _)| name == g.name(sym))?;
+    Some((&found.0, &found.1))
+}
+
+/// Whether every dimension of a type has an extent, or several that were given.
+pub(crate) fn is_described(g: &Graph, config: &Config, ty: TypeView<'_>) -> bool {
+    let known = |&dim: &Dim| dim.fixed().is_some() || extents(g, config, dim).is_some();
+    ty.shape.iter().all(known)
+}
+
+/// The shapes that the inputs take, the first extent of each dimension by default; none where all are known.
+///
+/// Errors: dimensions some of which have ranges and some lists, more than 128 lists of shapes.
+pub(crate) fn shapes(g: &Graph, config: &Config) -> Result<Option<Flexible>, Box<Refused>> {
+    let mut inputs = Vec::new();
+    let mut used: Vec<(&str, &Extents)> = Vec::new();
+    for op in g.ops(g.body()).filter(|&op| g.is::<Input>(op)) {
+        let value = g.result(op);
+        let dims = g.ty(value).shape;
+        if dims.iter().all(|dim| dim.fixed().is_some()) {
+            continue;
+        }
+        used.extend(dims.iter().filter_map(|&dim| extents(g, config, dim)));
+        inputs.push((name_of(g, value), dims));
+    }
+    if inputs.is_empty() {
+        return Ok(None);
+    }
+    used.sort_by_key(|(name, _)| *name);
+    used.dedup_by_key(|(name, _)| *name);
+    let shaped = |extent: &dyn Fn(&str, &Extents) -> i64| -> Vec<(String, Vec<i64>)> {
+        let own = |dim: &Dim| match extents(g, config, *dim) {
+            Some((name, all)) => extent(name, all),
+            None => dim.fixed().unwrap_or(1),
+        };
+        let all = inputs.iter();
+        all.map(|(name, dims)| (name.clone(), dims.iter().map(own).collect()))
+            .collect()
+    };
+    let first = |all: &Extents| match all {
+        Extents::Range(least, _) => *least,
+        Extents::Listed(list) => list[0],
+    };
+    let defaults = shaped(&|_, all| first(all));
+    let ranges = used
+        .iter()
+        .filter(|(_, all)| matches!(all, Extents::Range(..)))
+        .count();
+    let shapes = match ranges {
+        0 => Shapes::Listed(listed(&used, &shaped)?),
+        count if count == used.len() => {
+            let most = shaped(&|_, all| match all {
+                Extents::Range(_, most) => *most,
+                Extents::Listed(list) => list[0],
+            });
+            let both = defaults.iter().zip(most);
+            let range = |((name, least), (_, most)): (&(String, Vec<i64>), (String, Vec<i64>))| {
+                let pairs = least.iter().zip(most).map(|(&least, most)| [least, most]);
+                (name.clone(), pairs.collect())
+            };
+            Shapes::Ranges(both.map(range).collect())
+        }
+        _ => {
+            let help = "give every dimension a range, `B=1..32`, or every one a list, `B=1,2,4`";
+            return Err(Refused::help(
+                "some dimensions have ranges and some lists",
+                help,
+            ));
+        }
+    };
+    Ok(Some(Flexible { defaults, shapes }))
+}
+
+/// What the inputs become for extents that are chosen by the dimension's name.
+type Shaped<'s> = dyn Fn(&dyn Fn(&str, &Extents) -> i64) -> Vec<(String, Vec<i64>)> + 's;
+
+/// Every choice of an extent for each dimension, the last dimension changing first.
+fn listed(
+    used: &[(&str, &Extents)],
+    shaped: &Shaped<'_>,
+) -> Result<Vec<Vec<(String, Vec<i64>)>>, Box<Refused>> {
+    let list = |all: &Extents| match all {
+        Extents::Listed(list) => list.clone(),
+        Extents::Range(least, _) => vec![*least],
+    };
+    let lists: Vec<Vec<i64>> = used.iter().map(|(_, all)| list(all)).collect();
+    let count = lists
+        .iter()
+        .try_fold(1usize, |all, list| all.checked_mul(list.len()));
+    let Some(count) = count.filter(|&count| count <= MOST_SHAPES) else {
+        return Err(Refused::new(format!(
+            "a package lists at most {MOST_SHAPES} shapes"
+        )));
+    };
+    let choice = |at: usize| {
+        let mut rest = at;
+        let mut chosen = vec![0; lists.len()];
+        for (own, list) in chosen.iter_mut().zip(&lists).rev() {
+            (*own, rest) = (list[rest % list.len()], rest / list.len());
+        }
+        shaped(
+            &|name, all| match used.iter().position(|(own, _)| *own == name) {
+                Some(at) => chosen[at],
+                None => list(all)[0],
+            },
+        )
+    };
+    Ok((0..count).map(choice).collect())
+}
