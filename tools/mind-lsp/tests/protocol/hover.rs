@@ -63,7 +63,12 @@ fn a_value_shows_its_inferred_type() {
 #[test]
 fn other_names_show_what_they_are() {
     shows("mind-mic2", MIC2, 't', &["T0 f32 B 4"]);
-    shows("mind-mic2", MIC2, 'B', &["dimension `B`, places that use it: 1"]);
+    shows(
+        "mind-mic2",
+        MIC2,
+        'B',
+        &["dimension `B`, places that use it: 1"],
+    );
     shows("mind-mic", MIC1, 'k', &["keepdims=false", "core.sum"]);
     shows("mind-core", CORE, 'k', &["keepdims=false"]);
     shows("mil", MIL, 'k', &["argument `x` of `add`"]);

@@ -46,13 +46,20 @@ fn a_long_module_is_answered_while_it_reads_and_while_it_does_not() {
 #[test]
 fn hostile_rules_are_answered() {
     let mut client = Client::start();
-    for (number, piece) in ["a,", "a ", "?x ", "(", "rule a ", "'t[", "where "].iter().enumerate() {
+    for (number, piece) in ["a,", "a ", "?x ", "(", "rule a ", "'t[", "where "]
+        .iter()
+        .enumerate()
+    {
         let uri = format!("file:///{number}.rules");
         let text = piece.repeat(200 * 1024 / piece.len());
         client.open(&uri, "mind-rules", &text);
         ask(&mut client, &uri, 0);
     }
-    let found = client.open("file:///long.rules", "mind-rules", &"# long\n".repeat(60_000));
+    let found = client.open(
+        "file:///long.rules",
+        "mind-rules",
+        &"# long\n".repeat(60_000),
+    );
     let message = found[0]["message"].as_str().expect("a message");
     assert!(message.contains("is not checked"), "{message}");
 }
