@@ -23,7 +23,7 @@ _mind__translate() {
 
     case "${cmd}" in
         mind__translate)
-            opts="-o -h -V --from --profile --no-input-limits --diagnostic-format --to --patch --token-report --function --main --precision --io --layout --opset --build-info --help --version"
+            opts="-o -h -V --from --profile --no-input-limits --diagnostic-format --to --patch --token-report --function --main --precision --io --layout --opset --flexible --build-info --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -71,6 +71,10 @@ _mind__translate() {
                     ;;
                 --opset)
                     COMPREPLY=($(compgen -W "ios15 ios16 ios17 ios18 ios26" -- "${cur}"))
+                    return 0
+                    ;;
+                --flexible)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --build-info)

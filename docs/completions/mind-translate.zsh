@@ -26,6 +26,7 @@ _mind-translate() {
 '--io=[which types the program takes and gives\: \`ane\` fp16 and narrow integers, \`coreml\` also fp32 and int32]:WORD:(ane coreml)' \
 '--layout=[products with a constant matrix as 1x1 convolutions over \[B, C, 1, S\]\: always, never, or from 32 rows]:WORD:(auto ane keep)' \
 '--opset=[the opset]:WORD:(ios15 ios16 ios17 ios18 ios26)' \
+'*--flexible=[keep a symbolic dimension open\: B=1..32 for a range, B=1,2,4 for a list]:DIM=EXTENTS:_default' \
 '*--build-info=[what the program says of its making, instead of the tool'\''s own name]:KEY=VALUE:_default' \
 '--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
 '(--to --patch)--token-report[print how many bytes and tokens the module takes in every format, and as JSON]' \

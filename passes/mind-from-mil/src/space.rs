@@ -24,12 +24,11 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&normalization::LOCAL_RESPONSE_NORM, across_channels),
 ];
 
+/// The shape of what is moved; height and width of a block; what each end of both loses or gains.
+type Moved = ([i64; 4], [i64; 2], [i64; 4]);
+
 /// The extents of `x`, and of a block, and what goes off or on at the ends of height and width.
-fn block(
-    op: OpId,
-    e: &mut Emit<'_>,
-    around: &str,
-) -> Result<([i64; 4], [i64; 2], [i64; 4]), Box<Refused>> {
+fn block(op: OpId, e: &mut Emit<'_>, around: &str) -> Result<Moved, Box<Refused>> {
     let (sizes, ends) = (e.ints(op, "block_shape")?, e.ints(op, around)?);
     let x = e.argument(op, "x")?;
     let all = e

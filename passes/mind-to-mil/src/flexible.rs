@@ -9,6 +9,9 @@ use mind_mil::structure::Input;
 use crate::config::{Config, Extents};
 use crate::refuse::Refused;
 
+/// The shape of each input, by its name.
+type InputShapes = Vec<(String, Vec<i64>)>;
+
 /// The most shapes that a package lists.
 const MOST_SHAPES: usize = 128;
 
@@ -48,7 +51,7 @@ pub(crate) fn shapes(g: &Graph, config: &Config) -> Result<Option<Flexible>, Box
     }
     used.sort_by_key(|(name, _)| *name);
     used.dedup_by_key(|(name, _)| *name);
-    let shaped = |extent: &dyn Fn(&str, &Extents) -> i64| -> Vec<(String, Vec<i64>)> {
+    let shaped = |extent: &dyn Fn(&str, &Extents) -> i64| -> InputShapes {
         let own = |dim: &Dim| match extents(g, config, *dim) {
             Some((name, all)) => extent(name, all),
             None => dim.fixed().unwrap_or(1),
@@ -73,12 +76,11 @@ pub(crate) fn shapes(g: &Graph, config: &Config) -> Result<Option<Flexible>, Box
                 Extents::Range(_, most) => *most,
                 Extents::Listed(list) => list[0],
             });
-            let both = defaults.iter().zip(most);
-            let range = |((name, least), (_, most)): (&(String, Vec<i64>), (String, Vec<i64>))| {
+            let ranges = defaults.iter().zip(most).map(|((name, least), (_, most))| {
                 let pairs = least.iter().zip(most).map(|(&least, most)| [least, most]);
                 (name.clone(), pairs.collect())
-            };
-            Shapes::Ranges(both.map(range).collect())
+            });
+            Shapes::Ranges(ranges.collect())
         }
         _ => {
             let help = "give every dimension a range, `B=1..32`, or every one a list, `B=1,2,4`";
@@ -92,13 +94,13 @@ pub(crate) fn shapes(g: &Graph, config: &Config) -> Result<Option<Flexible>, Box
 }
 
 /// What the inputs become for extents that are chosen by the dimension's name.
-type Shaped<'s> = dyn Fn(&dyn Fn(&str, &Extents) -> i64) -> Vec<(String, Vec<i64>)> + 's;
+type Shaped<'s> = dyn Fn(&dyn Fn(&str, &Extents) -> i64) -> InputShapes + 's;
 
 /// Every choice of an extent for each dimension, the last dimension changing first.
 fn listed(
     used: &[(&str, &Extents)],
     shaped: &Shaped<'_>,
-) -> Result<Vec<Vec<(String, Vec<i64>)>>, Box<Refused>> {
+) -> Result<Vec<InputShapes>, Box<Refused>> {
     let list = |all: &Extents| match all {
         Extents::Listed(list) => list.clone(),
         Extents::Range(least, _) => vec![*least],

@@ -36,7 +36,7 @@ pub fn eval_block<'t>(
 /// The tensors that a block inside an op yields, given one per argument and one per value that it reads from
 /// outside; see [`eval_block`].
 ///
-/// Errors: the first op that fails, with its error.
+/// Errors: the first op that fails, with its error; a yielded tensor of another rank than its type promises.
 pub fn eval_inner<'t>(
     cx: &EvalCx<'_>,
     block: BlockId,
@@ -44,7 +44,27 @@ pub fn eval_inner<'t>(
     captured: &[(ValueId, &'t Tensor)],
 ) -> Result<Vec<Tensor>, (OpId, EvalError)> {
     let mut leaf = |op| Err(EvalError::NotEvaluable(cx.graph.def(op).name));
-    evaluated(cx, block, arguments, captured, &mut leaf)
+    let results = evaluated(cx, block, arguments, captured, &mut leaf)?;
+    let Some(last) = cx.graph.ops(block).last() else {
+        return Ok(results);
+    };
+    for (&value, tensor) in cx.graph.operands(last).iter().zip(&results) {
+        check_rank(cx, value, tensor).map_err(|error| (last, error))?;
+    }
+    Ok(results)
+}
+
+fn check_rank(cx: &EvalCx<'_>, value: ValueId, tensor: &Tensor) -> Result<(), EvalError> {
+    let Some(ty) = cx.graph.type_id(value) else {
+        return Ok(());
+    };
+    let (found, ty) = (tensor.rank(), cx.graph.types().get(ty));
+    if ty.rank() == found {
+        return Ok(());
+    }
+    let ty = ty.text(cx.graph.symbols());
+    let message = format!("rank {found}, where {ty} is promised");
+    Err(EvalError::Shape(message))
 }
 
 fn evaluated<'t>(
@@ -112,12 +132,6 @@ fn check_extents(cx: &EvalCx<'_>, value: ValueId, tensor: &Tensor) -> Result<(),
         return Ok(());
     };
     let ty = cx.graph.types().get(ty);
-    if ty.rank() != tensor.rank() {
-        let (found, ty) = (tensor.rank(), ty.text(cx.graph.symbols()));
-        return Err(EvalError::Shape(format!(
-            "rank {found}, where {ty} is promised"
-        )));
-    }
     for (dimension, (&dim, &extent)) in ty.shape.iter().zip(tensor.shape()).enumerate() {
         if let Some(promised) = cx.extent(dim)?
             && promised != extent as i64

@@ -261,12 +261,12 @@ fn step(
     Ok(Box::new(move |x, (h, c)| {
         let (mut hidden, mut cell) = (Vec::with_capacity(units), Vec::with_capacity(units));
         let bounded = |sum: f32| clip.map_or(sum, |clip| sum.max(-clip).min(clip));
-        for unit in 0..units {
+        for (unit, &past) in c.iter().enumerate().take(units) {
             let sum = |at: usize, look: f32| bounded(own.sum(at * units + unit, x, h) + look);
             let look = |at: usize, cell: f32| own.peephole(at * units + unit) * cell;
-            let keep = gate(sum(1, look(1, c[unit])));
-            let take = gate(sum(0, look(0, c[unit])));
-            let new = take.mul_add(inner(sum(3, 0.0)), keep * c[unit]);
+            let keep = gate(sum(1, look(1, past)));
+            let take = gate(sum(0, look(0, past)));
+            let new = take.mul_add(inner(sum(3, 0.0)), keep * past);
             cell.push(new);
             hidden.push(gate(sum(2, look(2, new))) * outer(new));
         }
