@@ -253,6 +253,8 @@ impl ModelWriter<'_> {
         }
     }
 
+    /// The value of a constant. One that is written within an argument stays in the message: coremltools looks for
+    /// it nowhere else.
     fn value(&mut self, own: Const, op: OpId) -> Value {
         let g = self.g;
         if own.element_type(g) == Some(Element::String) {
@@ -261,7 +263,8 @@ impl ModelWriter<'_> {
         match (own.tensor(g), own.element_type(g)) {
             (Some(tensor), Some(element)) => {
                 let ty = g.ty(g.result(op));
-                constant(&tensor, element, ty, self.specification, &mut self.weights)
+                let weights = (!own.inline(g)).then_some(&mut self.weights);
+                constant(&tensor, element, ty, self.specification, weights)
             }
             _ => {
                 let message = format!("the weights in `{}` were not read", g.name(own.path(g)));

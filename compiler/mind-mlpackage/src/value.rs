@@ -60,13 +60,13 @@ fn immediate(ty: ValueType, kind: TensorKind) -> Value {
     }
 }
 
-/// A constant: in the weight file where it is large, else in the message itself.
+/// A constant: in the weight file, if there is one, where it is large, else in the message itself.
 pub(crate) fn constant(
     tensor: &Tensor,
     element: Element,
     ty: TypeView<'_>,
     specification: i32,
-    weights: &mut Writer,
+    weights: Option<&mut Writer>,
 ) -> Value {
     let message = tensor_type(element, ty.shape);
     let integers_too = matches!(
@@ -77,7 +77,7 @@ pub(crate) fn constant(
         element,
         Element::Fp16 | Element::Fp32 | Element::Int8 | Element::Uint8
     ) || specification >= 9 && integers_too;
-    if filed && tensor.count() >= LARGE {
+    if let Some(weights) = weights.filter(|_| filed && tensor.count() >= LARGE) {
         let data = little_endian(tensor);
         if let Some(offset) = weights.push(element, &data, 8 * data.len() as u64) {
             let file = BlobFileValue {
