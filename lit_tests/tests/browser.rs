@@ -46,7 +46,15 @@ fn shown(browser: &str) -> Result<(), Failed> {
 fn shown_in(browser: &str, sandbox: &Sandbox) -> Result<(), String> {
     let page = sandbox.dir().join("report.html");
     let report = format!("--report={}", page.display());
-    let args = ["-O2", "--lower-to-tensor", "--lower-to-loops", &report, "-"];
+    let args = [
+        "--canonicalize",
+        "--fold",
+        "--fuse",
+        "--lower-to-tensor",
+        "--lower-to-loops",
+        &report,
+        "-",
+    ];
     let module = MODULE.replace("[f32;B,", "[f32;8,");
     let ran = capture(mind_driver::tools::opt::run, &args, &module, sandbox);
     if ran.exit != Exit::Code(0) {
