@@ -150,7 +150,7 @@ macro_rules! ops {
 
     (@accessors $view:ident { $($operand:ident)* } { $($variadic:ident)? }
         { $($attr:ident: $kind:ident,)* }) => {
-        #[allow(dead_code)]
+        #[allow(dead_code, reason = "accessors that nobody of a private table calls")]
         const _: () = {
             #[allow(non_camel_case_types)]
             enum OperandIndex { $($operand,)* $($variadic,)? }

@@ -36,17 +36,28 @@ impl Packing {
 ///
 /// `to` points to all panels, of [`Panels::bytes`] bytes. Columns beyond the last one become zero.
 pub fn pack(b: &mut Builder, p: &Packing, from: Value, to: Value, panels: (Value, Value)) {
-    let width = p.panels.width;
-    let (whole, tail) = (p.n / width, p.n % width);
+    for_each_panel(b, (p.n, p.panels.width), panels, |b, index, columns| {
+        panel(b, p, from, to, index, columns);
+    });
+}
+
+/// Appends `body` for each of the panels `first..end` of `n` columns, with its index and how many columns are there.
+pub(super) fn for_each_panel(
+    b: &mut Builder,
+    (n, width): (usize, usize),
+    panels: (Value, Value),
+    mut body: impl FnMut(&mut Builder, Value, usize),
+) {
+    let (whole, tail) = (n / width, n % width);
     let whole = b.index(whole as i64);
     let end = b.index_op(IndexOp::Min, panels.1, whole);
     let (rest, _) = b.repeat(LoopKind::Rest, (panels.0, end), 1, &[], |b, round| {
-        panel(b, p, from, to, round.index, width);
+        body(b, round.index, width);
         Vec::new()
     });
     if tail > 0 {
         b.repeat(LoopKind::Rest, (rest, panels.1), 1, &[], |b, round| {
-            panel(b, p, from, to, round.index, tail);
+            body(b, round.index, tail);
             Vec::new()
         });
     }

@@ -3,6 +3,7 @@
 use crate::vir::{Addr, BinaryOp, Builder, ConvertOp, IndexOp, Lane, LoopKind, Op, ShiftOp, Value};
 
 use super::super::operands::beyond;
+use super::super::pack::for_each_panel;
 use super::format::{Groups, High};
 use super::panels::{Fields, QuantPanels};
 
@@ -39,20 +40,9 @@ pub fn pack_quantised(
     to: Value,
     panels: (Value, Value),
 ) {
-    let width = p.panels.width;
-    let (whole, tail) = (p.n / width, p.n % width);
-    let whole = b.index(whole as i64);
-    let end = b.index_op(IndexOp::Min, panels.1, whole);
-    let (rest, _) = b.repeat(LoopKind::Rest, (panels.0, end), 1, &[], |b, round| {
-        panel(b, p, from, to, round.index, width);
-        Vec::new()
+    for_each_panel(b, (p.n, p.panels.width), panels, |b, index, columns| {
+        panel(b, p, from, to, index, columns);
     });
-    if tail > 0 {
-        b.repeat(LoopKind::Rest, (rest, panels.1), 1, &[], |b, round| {
-            panel(b, p, from, to, round.index, tail);
-            Vec::new()
-        });
-    }
 }
 
 /// One panel, of which `columns` columns are there.
