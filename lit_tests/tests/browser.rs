@@ -98,6 +98,8 @@ fn browse(browser: &str, args: &[&str], page: &Path) -> Result<String, String> {
             "--no-sandbox",
             "--disable-gpu",
             "--disable-dev-shm-usage",
+            // As on a phone, where bars lie over the page and take no width.
+            "--hide-scrollbars",
         ])
         .args([
             "--host-resolver-rules=MAP * ~NOTFOUND",
