@@ -23,7 +23,7 @@ _mind__fmt() {
 
     case "${cmd}" in
         mind__fmt)
-            opts="-h -V --from --profile --no-input-limits --diagnostic-format --check --drop-comments --help --version"
+            opts="-h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --check --drop-comments --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -19,6 +19,7 @@ _mind-fmt() {
 '--profile=[which ops, dtypes and dimensions the module may use]:PROFILE:(core-v1 extended)' \
 '--diagnostic-format=[how errors are shown]:FORM:(text json)' \
 '--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
+'--keep-padding[compute with the padding of an IR v2 document'\''s weights, which holds zeros, instead of cutting it off]' \
 '--check[write nothing; print what would change, as a diff]' \
 '--drop-comments[leave comments out, as canonical text has none]' \
 '-h[Print help]' \

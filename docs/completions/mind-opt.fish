@@ -91,6 +91,7 @@ complete -c mind-opt -l dump-egraph-region -d 'draw region N instead of the firs
 complete -c mind-opt -l list-passes -d 'describe all passes, or one' -r
 complete -c mind-opt -l list-rules -d 'describe all rules, one, or those of a topic' -r
 complete -c mind-opt -l no-input-limits -d 'lift the limits on size, nodes and strings, for input you trust'
+complete -c mind-opt -l keep-padding -d 'compute with the padding of an IR v2 document\'s weights, which holds zeros, instead of cutting it off'
 complete -c mind-opt -l split-input-file -d 'take the input apart at lines `# -----` and work on each part alone'
 complete -c mind-opt -l verify-diagnostics -d 'print nothing and check the diagnostics against `expected-error {{...}}` comments'
 complete -c mind-opt -l run-reproducer -d 'run the pipeline that stands in the file itself'

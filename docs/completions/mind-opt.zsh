@@ -63,6 +63,7 @@ _mind-opt() {
 '--list-passes=[describe all passes, or one]::NAME:_default' \
 '--list-rules=[describe all rules, one, or those of a topic]::NAME|TOPIC:_default' \
 '--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
+'--keep-padding[compute with the padding of an IR v2 document'\''s weights, which holds zeros, instead of cutting it off]' \
 '--split-input-file[take the input apart at lines \`# -----\` and work on each part alone]' \
 '--verify-diagnostics[print nothing and check the diagnostics against \`expected-error {{...}}\` comments]' \
 '(-O --pass-pipeline)--run-reproducer[run the pipeline that stands in the file itself]' \

@@ -23,7 +23,7 @@ _mind__reduce() {
 
     case "${cmd}" in
         mind__reduce)
-            opts="-o -O -h -V --from --profile --no-input-limits --diagnostic-format --test --bisect --to --trials --pass-pipeline --engine --rules --fast-math --only-rule --disable-rule --allow-unchecked-rule --help --version"
+            opts="-o -O -h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --test --bisect --to --trials --pass-pipeline --engine --rules --fast-math --only-rule --disable-rule --allow-unchecked-rule --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -31,6 +31,7 @@ complete -c mind-reduce -l only-rule -d 'let only these rules and patterns act' 
 complete -c mind-reduce -l disable-rule -d 'keep these rules and patterns from acting' -r
 complete -c mind-reduce -l allow-unchecked-rule -d 'let these rules act although no check could exercise them' -r
 complete -c mind-reduce -l no-input-limits -d 'lift the limits on size, nodes and strings, for input you trust'
+complete -c mind-reduce -l keep-padding -d 'compute with the padding of an IR v2 document\'s weights, which holds zeros, instead of cutting it off'
 complete -c mind-reduce -l bisect -d 'name the first rewrite that makes the passes\' output interesting; CMD is given that output'
 complete -c mind-reduce -s h -l help -d 'Print help'
 complete -c mind-reduce -s V -l version -d 'Print version'

@@ -31,6 +31,7 @@ _mind-reduce() {
 '*--disable-rule=[keep these rules and patterns from acting]:NAME,...:_default' \
 '*--allow-unchecked-rule=[let these rules act although no check could exercise them]:NAME,...:_default' \
 '--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
+'--keep-padding[compute with the padding of an IR v2 document'\''s weights, which holds zeros, instead of cutting it off]' \
 '--bisect[name the first rewrite that makes the passes'\'' output interesting; CMD is given that output]' \
 '-h[Print help]' \
 '--help[Print help]' \

@@ -22,6 +22,7 @@ complete -c mind-run -l format -d 'how outputs and times are printed' -r -f -a "
 json\t''"
 complete -c mind-run -l memory-limit -d 'bytes for the inputs, and for the values alive at one time; K, M, G for KiB, ...' -r
 complete -c mind-run -l no-input-limits -d 'lift the limits on size, nodes and strings, for input you trust'
+complete -c mind-run -l keep-padding -d 'compute with the padding of an IR v2 document\'s weights, which holds zeros, instead of cutting it off'
 complete -c mind-run -l bench -d 'print compile and run times instead of the outputs'
 complete -c mind-run -l full -d 'print every element of the outputs'
 complete -c mind-run -s h -l help -d 'Print help'

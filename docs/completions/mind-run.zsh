@@ -28,6 +28,7 @@ _mind-run() {
 '--format=[how outputs and times are printed]:FORM:(text json)' \
 '--memory-limit=[bytes for the inputs, and for the values alive at one time; K, M, G for KiB, ...]:SIZE:_default' \
 '--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
+'--keep-padding[compute with the padding of an IR v2 document'\''s weights, which holds zeros, instead of cutting it off]' \
 '--bench[print compile and run times instead of the outputs]' \
 '--full[print every element of the outputs]' \
 '-h[Print help]' \

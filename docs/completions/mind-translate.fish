@@ -36,6 +36,7 @@ ios26\t''"
 complete -c mind-translate -l flexible -d 'keep a symbolic dimension open: B=1..32 for a range, B=1,2,4 for a list' -r
 complete -c mind-translate -l build-info -d 'what the program says of its making, instead of the tool\'s own name' -r
 complete -c mind-translate -l no-input-limits -d 'lift the limits on size, nodes and strings, for input you trust'
+complete -c mind-translate -l keep-padding -d 'compute with the padding of an IR v2 document\'s weights, which holds zeros, instead of cutting it off'
 complete -c mind-translate -l token-report -d 'print how many bytes and tokens the module takes in every format, and as JSON'
 complete -c mind-translate -l main -d 'make a C file a program that reads inputs from stdin and writes outputs to stdout'
 complete -c mind-translate -s h -l help -d 'Print help'

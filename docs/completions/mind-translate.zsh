@@ -29,6 +29,7 @@ _mind-translate() {
 '*--flexible=[keep a symbolic dimension open\: B=1..32 for a range, B=1,2,4 for a list]:DIM=EXTENTS:_default' \
 '*--build-info=[what the program says of its making, instead of the tool'\''s own name]:KEY=VALUE:_default' \
 '--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
+'--keep-padding[compute with the padding of an IR v2 document'\''s weights, which holds zeros, instead of cutting it off]' \
 '(--to --patch)--token-report[print how many bytes and tokens the module takes in every format, and as JSON]' \
 '--main[make a C file a program that reads inputs from stdin and writes outputs to stdout]' \
 '-h[Print help]' \

@@ -3,6 +3,7 @@
 use mind_diag::{Code, Diagnostic, Diagnostics, SourceFile, Span};
 use mind_ir::Graph;
 use mind_ir::verify::{Profile, VerifyConfig, verify};
+use mind_irv2::graph::document::Padding;
 use mind_irv2::{ReadOptions, is_document};
 use mind_mil::check::Interface;
 use mind_text::{Format, Formats, Limits, detect};
@@ -18,6 +19,8 @@ pub struct LoadOptions {
     pub limits: Limits,
     /// What the module may use.
     pub profile: Profile,
+    /// What becomes of the padding of weights in IR v2 documents.
+    pub padding: Padding,
 }
 
 /// A verified module and where it came from.
@@ -145,7 +148,7 @@ pub fn parse_and_verify(
 /// Errors: what is wrong with the document.
 fn document(text: &str, options: &LoadOptions) -> Result<(Format, Graph), Diagnostics> {
     let (document, _) = mind_irv2::read(text, &ReadOptions::default())?;
-    let graph = mind_irv2::graph::document::model(&document);
+    let graph = mind_irv2::graph::document::model(&document, options.padding);
     let mut graph = graph.map_err(|why| Diagnostic::error(Span::FILE, why.to_string()))?;
     let config = VerifyConfig {
         profile: options.profile,

@@ -21,6 +21,7 @@ const ROWS: &[Row] = &[
     row("from", "", "mind-opt/from.mic"),
     row("profile", "", "mind-opt/profile.core"),
     row("no-input-limits", "", "mind-text/limits/bytes.test"),
+    row("keep-padding", "", "mind-irv2/padding.test"),
     row("diagnostic-format", "", "mind-opt/diagnostics-json.core"),
     row("to", "", "mind-opt/to.core"),
     row("output", "`-o`", "mind-opt/output-file.core"),

@@ -6,6 +6,7 @@ use std::path::Path;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, render_json, render_text};
 use mind_ir::verify::Profile;
+use mind_irv2::graph::document::Padding;
 use mind_text::{Format, Limits};
 
 use crate::host::Host;
@@ -162,6 +163,10 @@ pub(crate) fn input_args() -> Vec<Arg> {
             .long("no-input-limits")
             .action(ArgAction::SetTrue)
             .help("lift the limits on size, nodes and strings, for input you trust"),
+        Arg::new("keep-padding")
+            .long("keep-padding")
+            .action(ArgAction::SetTrue)
+            .help("compute with the padding of an IR v2 document's weights, which holds zeros, instead of cutting it off"),
         diagnostic_format_arg(),
     ]
 }
@@ -207,6 +212,10 @@ pub(crate) fn load_options(matches: &ArgMatches) -> LoadOptions {
             false => Limits::default(),
         },
         profile: word("profile").and_then(Profile::parse).unwrap_or_default(),
+        padding: match matches.get_flag("keep-padding") {
+            true => Padding::Kept,
+            false => Padding::Stripped,
+        },
     }
 }
 

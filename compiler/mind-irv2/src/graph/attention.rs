@@ -26,16 +26,16 @@ pub(super) fn rotated(e: &mut Emitter, x: ValueId, by: Rotation) -> Built<ValueI
     let row = [shape[0], fixed(1), fixed(pairs)];
     let cos = e.reshape(by.cos, &row)?;
     let sin = e.reshape(by.sin, &row)?;
-    let lower = e.columns(x, 0, pairs)?;
-    let upper = e.columns(x, pairs, 2 * pairs)?;
+    let lower = e.sliced(x, 2, (0, pairs))?;
+    let upper = e.sliced(x, 2, (pairs, 2 * pairs))?;
     let (straight, across) = (e.mul(lower, cos)?, e.mul(upper, sin)?);
     let turned_lower = e.op(Sub::DEF, &[straight, across], &[])?;
     let (straight, across) = (e.mul(upper, cos)?, e.mul(lower, sin)?);
     let turned_upper = e.add(straight, across)?;
     let mut parts = vec![turned_lower, turned_upper];
-    let width = shape[2].fixed().unwrap_or(0) as usize;
+    let width = e.extent(x, 2);
     if width > 2 * pairs {
-        parts.push(e.columns(x, 2 * pairs, width)?);
+        parts.push(e.sliced(x, 2, (2 * pairs, width))?);
     }
     e.op(Concat::DEF, &parts, &Concat::attrs(2))
 }
@@ -54,7 +54,7 @@ pub(super) struct Seen {
 pub(super) fn attended(e: &mut Emitter, config: &Config, q: ValueId, seen: Seen) -> Built<ValueId> {
     let tokens = e.shape(q)[0];
     let (groups, group) = (config.num_kv_heads, config.group_size());
-    let width = config.head_dim;
+    let width = e.extent(q, 2);
     let q = e.reshape(q, &[tokens, fixed(groups), fixed(group), fixed(width)])?;
     let q = e.transpose(q, &[1, 2, 0, 3])?;
     let keys = e.transpose(seen.keys, &[1, 2, 0])?;
@@ -62,11 +62,11 @@ pub(super) fn attended(e: &mut Emitter, config: &Config, q: ValueId, seen: Seen)
     let values = e.transpose(seen.values, &[1, 0, 2])?;
     let values = e.op(ExpandDims::DEF, &[values], &ExpandDims::attrs(&[1]))?;
     let scores = e.matmul(q, keys)?;
-    let scale = e.number(1.0 / (width as f64).sqrt())?;
+    let scale = e.number(1.0 / (config.head_dim as f64).sqrt())?;
     let scores = e.mul(scores, scale)?;
     let scores = e.add(scores, seen.mask)?;
     let weights = e.op(Softmax::DEF, &[scores], &Softmax::attrs(3))?;
     let mixed = e.matmul(weights, values)?;
     let mixed = e.transpose(mixed, &[2, 0, 1, 3])?;
-    e.reshape(mixed, &[tokens, fixed(config.q_width())])
+    e.reshape(mixed, &[tokens, fixed(groups * group * width)])
 }

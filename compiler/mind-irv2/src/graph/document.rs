@@ -1,7 +1,7 @@
 //! A whole model as one module, from its document.
 //!
 //! The weights are the buffers of the document, by the names and in the padded shapes that it gives them, those of
-//! a layer behind `layer<l>.`; padding is stripped. What else a run needs are inputs:
+//! a layer behind `layer<l>.`. [`Padding`] says what becomes of their padding. What else a run needs are inputs:
 //!
 //! | input | shape | holds |
 //! |---|---|---|
@@ -24,13 +24,25 @@ use super::layer::{Linear, Projections, Rest, finished, normed, projected};
 use crate::config::align;
 use crate::schema::Document;
 
+/// What becomes of the padding of weights: elements behind the true extents, up to the next multiple of 16.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Padding {
+    /// It is cut off: ops have the true extents, and padding may hold anything.
+    #[default]
+    Stripped,
+    /// It is computed with: ops have the padded extents and no weight is sliced. Padding must hold zeros; then the
+    /// logits have the same bits.
+    Kept,
+}
+
 /// The model of `document` without a cache: all tokens in one pass.
 ///
 /// Errors: extents that no tensor can have.
-pub fn model(document: &Document) -> Result<Graph, BuildError> {
+pub fn model(document: &Document, padding: Padding) -> Result<Graph, BuildError> {
     let mut m = Model {
         e: Emitter::new(),
         document,
+        padding,
     };
     let config = &document.config;
     let d = config.hidden_size;
@@ -63,7 +75,7 @@ pub fn model(document: &Document) -> Result<Graph, BuildError> {
         x = m.layer(layer, x, rotation, mask)?;
     }
     let gamma = m.vector("final_ln_weight", Role::FinalNorm, None, d)?;
-    let x = normed(&mut m.e, x, gamma, config.rms_norm_eps)?;
+    let x = normed(&mut m.e, x, gamma, (d, config.rms_norm_eps))?;
     let head = match config.tie_word_embeddings {
         true => table,
         false => m.matrix("lm_head_weight", Role::LmHead, None, [config.vocab_size, d])?,
@@ -76,6 +88,7 @@ pub fn model(document: &Document) -> Result<Graph, BuildError> {
 struct Model<'d> {
     e: Emitter,
     document: &'d Document,
+    padding: Padding,
 }
 
 impl Model<'_> {
@@ -184,7 +197,7 @@ impl Model<'_> {
     /// `[n]` of a buffer of `[align(n)]`.
     fn vector(&mut self, name: &str, role: Role, layer: Option<usize>, n: usize) -> Built<ValueId> {
         let padded = self.padded(name, role, layer, &[align(n)])?;
-        self.stripped(padded, n)
+        self.stripped(padded, 0, n)
     }
 
     /// `[rows, columns]` of a buffer of `[rows, align(columns)]`; the rows of `w2` are padded too.
@@ -200,15 +213,23 @@ impl Model<'_> {
             _ => rows,
         };
         let padded = self.padded(name, role, layer, &[outer, align(columns)])?;
-        let narrow = self.stripped(padded, columns)?;
-        self.e.rows(narrow, 0, rows)
+        let narrow = self.stripped(padded, 1, columns)?;
+        self.stripped(narrow, 0, rows)
     }
 
-    /// The leading `n` of the last axis.
-    fn stripped(&mut self, x: ValueId, n: usize) -> Built<ValueId> {
-        match self.e.shape(x).last() == Some(&fixed(n)) {
-            true => Ok(x),
-            false => self.e.columns(x, 0, n),
+    /// The leading `n` along an axis, and all of it where padding is kept.
+    fn stripped(&mut self, x: ValueId, axis: usize, n: usize) -> Built<ValueId> {
+        match self.padding {
+            Padding::Stripped => self.e.sliced(x, axis, (0, n)),
+            Padding::Kept => Ok(x),
+        }
+    }
+
+    /// The extent that `n` elements have in ops.
+    fn extent(&self, n: usize) -> usize {
+        match self.padding {
+            Padding::Stripped => n,
+            Padding::Kept => align(n),
         }
     }
 
@@ -229,16 +250,17 @@ impl Model<'_> {
             Some(layer),
             &[heads, align(head), align(d)],
         )?;
-        let narrow = self.stripped(padded, d)?;
-        let turned = self.e.transpose(narrow, &[0, 2, 1])?;
-        let kept = self.stripped(turned, head)?;
-        let back = self.e.transpose(kept, &[0, 2, 1])?;
-        let weight = self.e.reshape(back, &[fixed(heads * head), fixed(d)])?;
+        let narrow = self.stripped(padded, 2, d)?;
+        let kept = self.stripped(narrow, 1, head)?;
+        let width = heads * self.extent(head);
+        let weight = self
+            .e
+            .reshape(kept, &[fixed(width), fixed(self.extent(d))])?;
         let bias = match has_bias {
             true => {
                 let padded = self.padded(bias, bias_role, Some(layer), &[heads, align(head)])?;
-                let kept = self.stripped(padded, head)?;
-                Some(self.e.reshape(kept, &[fixed(heads * head)])?)
+                let kept = self.stripped(padded, 1, head)?;
+                Some(self.e.reshape(kept, &[fixed(width)])?)
             }
             false => None,
         };
@@ -253,14 +275,15 @@ impl Model<'_> {
             config.head_dim,
             config.num_attention_heads,
         );
-        let (has_bias, width) = (config.biases.o, config.q_width());
+        let (has_bias, width) = (config.biases.o, heads * self.extent(head));
         let shape = [heads, align(d), align(head)];
         let padded = self.padded("wo", Role::Output, Some(layer), &shape)?;
-        let narrow = self.stripped(padded, head)?;
-        let turned = self.e.transpose(narrow, &[0, 2, 1])?;
-        let kept = self.stripped(turned, d)?;
-        let back = self.e.transpose(kept, &[2, 0, 1])?;
-        let weight = self.e.reshape(back, &[fixed(d), fixed(width)])?;
+        let narrow = self.stripped(padded, 2, head)?;
+        let kept = self.stripped(narrow, 1, d)?;
+        let turned = self.e.transpose(kept, &[1, 0, 2])?;
+        let weight = self
+            .e
+            .reshape(turned, &[fixed(self.extent(d)), fixed(width)])?;
         let bias = match has_bias {
             true => Some(self.vector("bo", Role::OutputBias, Some(layer), d)?),
             false => None,
@@ -276,18 +299,18 @@ impl Model<'_> {
             config.intermediate_size,
             config.biases.gate_up,
         );
-        let rows = align(inner);
+        let (rows, kept) = (align(inner), self.extent(inner));
         let padded = self.padded("w1", Role::Gate, Some(layer), &[2 * rows, align(d)])?;
-        let both = self.stripped(padded, d)?;
+        let both = self.stripped(padded, 1, d)?;
         let bias = match has_bias {
             true => Some(self.padded("b1", Role::GateBias, Some(layer), &[2 * rows])?),
             false => None,
         };
         let mut half = |start: usize| -> Built<Linear> {
             Ok(Linear {
-                weight: self.e.rows(both, start, start + inner)?,
+                weight: self.e.sliced(both, 0, (start, start + kept))?,
                 bias: match bias {
-                    Some(bias) => Some(self.e.columns(bias, start, start + inner)?),
+                    Some(bias) => Some(self.e.sliced(bias, 0, (start, start + kept))?),
                     None => None,
                 },
             })

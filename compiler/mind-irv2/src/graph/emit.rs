@@ -25,7 +25,7 @@ pub struct BuildError(#[from] Box<VerifyError>);
 /// What the methods that append ops give.
 pub(super) type Built<T> = Result<T, BuildError>;
 
-/// An extent that is known.
+/// The dimension of a known extent.
 pub(super) fn fixed(extent: usize) -> Dim {
     Dim::Fixed(i64::try_from(extent).unwrap_or(i64::MAX))
 }
@@ -71,6 +71,12 @@ impl Emitter {
     /// The extents of a value.
     pub(super) fn shape(&self, value: ValueId) -> Vec<Dim> {
         self.graph.ty(value).shape.to_vec()
+    }
+
+    /// An extent that is known.
+    pub(super) fn extent(&self, value: ValueId, axis: usize) -> usize {
+        let extent = self.graph.ty(value).shape[axis].fixed();
+        extent.map_or(0, |extent| extent as usize)
     }
 
     /// The result of an op.
@@ -123,25 +129,20 @@ impl Emitter {
         self.op(Transpose::DEF, &[x], &Transpose::attrs(permutation))
     }
 
-    /// The elements `from..to` along the last axis.
-    pub(super) fn columns(&mut self, x: ValueId, from: usize, to: usize) -> Built<ValueId> {
-        let rank = self.graph.ty(x).rank();
-        let (mut starts, mut ends) = (vec![0; rank], vec![OPEN_END; rank]);
-        (starts[rank - 1], ends[rank - 1]) = (from as i64, to as i64);
-        let steps = vec![1; rank];
-        let attrs = Slice::attrs(&starts, &ends, &steps);
-        self.op(Slice::DEF, &[x], &attrs)
-    }
-
-    /// The elements `from..to` along the first axis.
-    pub(super) fn rows(&mut self, x: ValueId, from: usize, to: usize) -> Built<ValueId> {
+    /// The elements `from..to` along an axis.
+    pub(super) fn sliced(
+        &mut self,
+        x: ValueId,
+        axis: usize,
+        (from, to): (usize, usize),
+    ) -> Built<ValueId> {
         let shape = self.graph.ty(x).shape;
-        if from == 0 && shape[0] == fixed(to) {
+        if from == 0 && shape[axis] == fixed(to) {
             return Ok(x);
         }
         let rank = shape.len();
         let (mut starts, mut ends) = (vec![0; rank], vec![OPEN_END; rank]);
-        (starts[0], ends[0]) = (from as i64, to as i64);
+        (starts[axis], ends[axis]) = (from as i64, to as i64);
         let steps = vec![1; rank];
         let attrs = Slice::attrs(&starts, &ends, &steps);
         self.op(Slice::DEF, &[x], &attrs)

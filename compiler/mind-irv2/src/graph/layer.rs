@@ -1,7 +1,7 @@
 //! The stages of a layer, each as ops on values that are there already.
 
 use mind_core::ops::elementwise::{Div, Sigmoid, Sqrt};
-use mind_core::ops::reduce::Mean;
+use mind_core::ops::reduce::{Mean, Sum};
 use mind_ir::ValueId;
 use mind_ir::opdef::Op;
 
@@ -9,11 +9,24 @@ use super::attention::{Rotation, rotated};
 use super::emit::{Built, Emitter, fixed};
 use crate::Config;
 
-/// `x r gamma` with `r = 1 / sqrt(mean(x²) + eps)` along the last axis.
-pub(super) fn normed(e: &mut Emitter, x: ValueId, gamma: ValueId, eps: f64) -> Built<ValueId> {
-    let last = e.shape(x).len() as i64 - 1;
+/// `x r gamma` with `r = 1 / sqrt(mean(x²) + eps)` along the last axis, over its `true_extent` leading elements; the
+/// others, if any, are zeros.
+pub(super) fn normed(
+    e: &mut Emitter,
+    x: ValueId,
+    gamma: ValueId,
+    (true_extent, eps): (usize, f64),
+) -> Built<ValueId> {
+    let shape = e.shape(x);
+    let (last, stored) = (shape.len() as i64 - 1, shape.last().copied());
     let square = e.mul(x, x)?;
-    let mean = e.op(Mean::DEF, &[square], &Mean::attrs(&[last], true))?;
+    let mean = if stored == Some(fixed(true_extent)) {
+        e.op(Mean::DEF, &[square], &Mean::attrs(&[last], true))?
+    } else {
+        let sum = e.op(Sum::DEF, &[square], &Sum::attrs(&[last], true))?;
+        let count = e.number(true_extent as f64)?;
+        e.op(Div::DEF, &[sum, count], &[])?
+    };
     let eps = e.number(eps)?;
     let above = e.add(mean, eps)?;
     let root = e.op(Sqrt::DEF, &[above], &[])?;
@@ -47,7 +60,8 @@ pub(super) struct Projections {
     pub(super) head_gammas: Option<[ValueId; 2]>,
 }
 
-/// Queries `[tokens, heads, head_dim]`, keys and values `[tokens, kv_heads, head_dim]` of `x`, `[tokens, D]`.
+/// Queries `[tokens, heads, head_dim]`, keys and values `[tokens, kv_heads, head_dim]` of `x`, `[tokens, D]`; heads are
+/// as wide as the weights make them.
 pub(super) fn projected(
     e: &mut Emitter,
     config: &Config,
@@ -56,17 +70,19 @@ pub(super) fn projected(
     rotation: Option<Rotation>,
 ) -> Built<[ValueId; 3]> {
     let tokens = e.shape(x)[0];
-    let normed_x = normed(e, x, weights.gamma, config.rms_norm_eps)?;
+    let eps = config.rms_norm_eps;
+    let normed_x = normed(e, x, weights.gamma, (config.hidden_size, eps))?;
     let heads = |e: &mut Emitter, linear: Linear, heads: usize| {
         let all = linear.of(e, normed_x)?;
-        e.reshape(all, &[tokens, fixed(heads), fixed(config.head_dim)])
+        let width = e.extent(all, 1) / heads;
+        e.reshape(all, &[tokens, fixed(heads), fixed(width)])
     };
     let mut q = heads(e, weights.q, config.num_attention_heads)?;
     let mut k = heads(e, weights.k, config.num_kv_heads)?;
     let v = heads(e, weights.v, config.num_kv_heads)?;
     if let Some([q_gamma, k_gamma]) = weights.head_gammas {
-        q = normed(e, q, q_gamma, config.rms_norm_eps)?;
-        k = normed(e, k, k_gamma, config.rms_norm_eps)?;
+        q = normed(e, q, q_gamma, (config.head_dim, eps))?;
+        k = normed(e, k, k_gamma, (config.head_dim, eps))?;
     }
     if let Some(rotation) = rotation {
         q = rotated(e, q, rotation)?;
@@ -95,7 +111,8 @@ pub(super) fn finished(
 ) -> Built<ValueId> {
     let output = weights.output.of(e, mixed)?;
     let residual = e.add(x, output)?;
-    let inner = normed(e, residual, weights.gamma, config.rms_norm_eps)?;
+    let over = (config.hidden_size, config.rms_norm_eps);
+    let inner = normed(e, residual, weights.gamma, over)?;
     let gate = weights.gate.of(e, inner)?;
     let up = weights.up.of(e, inner)?;
     let sigmoid = e.op(Sigmoid::DEF, &[gate], &[])?;

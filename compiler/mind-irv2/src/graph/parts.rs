@@ -184,7 +184,7 @@ pub fn head(config: &Config, rows: usize, dtypes: Dtypes<'_>) -> Result<Graph, B
     let x = w.input("x", &[rows, d]);
     let gamma = w.get(names::FINAL_LN, &[d])?;
     let table = w.get(names::LM_HEAD, &[config.vocab_size, d])?;
-    let x = normed(&mut w.e, x, gamma, config.rms_norm_eps)?;
+    let x = normed(&mut w.e, x, gamma, (d, config.rms_norm_eps))?;
     let logits = w.e.linear(x, table, None)?;
     Ok(w.e.finish(&[logits]))
 }

@@ -5,57 +5,65 @@ use rustc_hash::FxHashSet;
 use super::function::Statement;
 use super::op::{Addr, Value};
 
-/// The statements of `pieces` in turns, the first of each, then the second of each.
+/// The statements of `pieces` in turns: the first of each, then the second of each; a piece whose next statement uses
+/// what another one has yet to compute waits for it.
 ///
-/// Pieces stay one behind the other where one has a loop, or would use a value before it is there.
+/// Pieces stay one behind the other where one has a loop.
 pub(super) fn in_turns(pieces: Vec<Vec<Statement>>) -> Vec<Statement> {
-    let longest = pieces.iter().map(Vec::len).max().unwrap_or(0);
-    let places = (0..longest)
-        .flat_map(|at| (0..pieces.len()).map(move |piece| (piece, at)))
-        .filter(|&(piece, at)| at < pieces[piece].len());
-    let order: Vec<(usize, usize)> = places.collect();
-    let statements = order.iter().map(|&(piece, at)| &pieces[piece][at]);
-    if !is_valid(statements.collect()) {
+    let mut statements = pieces.iter().flatten();
+    if statements.any(|statement| matches!(statement, Statement::Loop(_))) {
         return pieces.into_iter().flatten().collect();
     }
-    let mut pieces: Vec<_> = pieces.into_iter().map(Vec::into_iter).collect();
-    let turns = order.iter().map(|&(piece, _)| pieces[piece].next());
-    turns.flatten().collect()
+    let defined = pieces
+        .iter()
+        .flatten()
+        .filter_map(|statement| match statement {
+            Statement::Let(value, _) => Some(*value),
+            _ => None,
+        });
+    let mut missing: FxHashSet<Value> = defined.collect();
+    let mut left: Vec<_> = (pieces.into_iter())
+        .map(|piece| piece.into_iter().peekable())
+        .collect();
+    let mut ordered = Vec::new();
+    // The first piece that is not done waits for nothing: it depends on those before it alone.
+    while left.iter_mut().any(|piece| piece.peek().is_some()) {
+        for piece in &mut left {
+            let Some(next) = piece.next_if(|statement| is_ready(statement, &missing)) else {
+                continue;
+            };
+            if let Statement::Let(value, _) = next {
+                missing.remove(&value);
+            }
+            ordered.push(next);
+        }
+    }
+    ordered
 }
 
-/// Whether each value that these statements define is there before it is used.
-fn is_valid(statements: Vec<&Statement>) -> bool {
-    let defined = statements.iter().filter_map(|statement| match statement {
-        Statement::Let(value, _) => Some(*value),
-        _ => None,
-    });
-    let mut missing: FxHashSet<Value> = defined.collect();
-    statements.into_iter().all(|statement| {
-        let mut is_there = true;
-        let mut check = |value: Value| is_there &= !missing.contains(&value);
-        let addressed = |addr: &Addr, check: &mut dyn FnMut(Value)| {
-            check(addr.base);
-            addr.index.into_iter().for_each(check);
-        };
-        match statement {
-            Statement::Let(_, op) => op.for_each_operand(&mut check),
-            Statement::Store { value, addr, count } => {
-                check(*value);
-                count.iter().for_each(|&count| check(count));
-                addressed(addr, &mut check);
-            }
-            Statement::StoreFirst { value, addr } => {
-                check(*value);
-                addressed(addr, &mut check);
-            }
-            Statement::Prefetch(addr) => addressed(addr, &mut check),
-            Statement::Loop(_) => return false,
+/// Whether a statement uses no value that is missing.
+fn is_ready(statement: &Statement, missing: &FxHashSet<Value>) -> bool {
+    let mut is_there = true;
+    let mut check = |value: Value| is_there &= !missing.contains(&value);
+    let addressed = |addr: &Addr, check: &mut dyn FnMut(Value)| {
+        check(addr.base);
+        addr.index.into_iter().for_each(check);
+    };
+    match statement {
+        Statement::Let(_, op) => op.for_each_operand(&mut check),
+        Statement::Store { value, addr, count } => {
+            check(*value);
+            count.iter().for_each(|&count| check(count));
+            addressed(addr, &mut check);
         }
-        if let Statement::Let(value, _) = statement {
-            missing.remove(value);
+        Statement::StoreFirst { value, addr } => {
+            check(*value);
+            addressed(addr, &mut check);
         }
-        is_there
-    })
+        Statement::Prefetch(addr) => addressed(addr, &mut check),
+        Statement::Loop(_) => is_there = false,
+    }
+    is_there
 }
 
 #[cfg(test)]
@@ -98,11 +106,11 @@ mod tests {
     }
 
     #[test]
-    fn what_depends_on_another_piece_comes_behind_it() {
+    fn what_depends_on_another_piece_waits_for_it() {
         let function = pieces(2, true);
         assert_eq!(verify(&function), Ok(()));
         let text = function.to_string();
-        let expected = ["load", "add", "store", "add", "store"];
+        let expected = ["load", "add", "add", "store", "store"];
         assert_eq!(words(&text), expected, "{text}");
     }
 

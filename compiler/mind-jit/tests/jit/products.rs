@@ -321,6 +321,7 @@ fn no_schedule_changes_a_bit() {
                     stages_lhs: random.below(2) == 0,
                     stages_rhs: random.below(2) == 0,
                     asks_ahead: random.below(2) == 0,
+                    puts_down: random.below(2) == 0,
                     packed: Some(Panels { width, dtype }),
                 });
                 check(&case, &target, &mut random);
@@ -345,6 +346,7 @@ fn a_schedule_that_cannot_be_followed_is_refused_with_what_could() {
         stages_lhs: false,
         stages_rhs: false,
         asks_ahead: false,
+        puts_down: false,
         packed: None,
     };
     let error = schedule.check(8, &Rhs::Panels(panels));

@@ -1,7 +1,7 @@
 //! Speed of compiled products beside what the machine can do.
 //!
 //! ```text
-//! cargo run --release -p mind-bench --bin jit_products [FILTER [mc=48,kc=256,nc=512,lhs=1,rhs=0,ahead=0]...]
+//! cargo run --release -p mind-bench --bin jit_products [FILTER [mc=48,kc=256,nc=512,lhs=1,rhs=0,ahead=0,down=1]...]
 //! ```
 //!
 //! Each row runs in turn with a kernel that does nothing but multiply-adds, or one that does nothing but read,
@@ -13,7 +13,8 @@ use std::hint::black_box;
 use mind_ir::types::DType;
 use mind_jit::kernel::{Kernel, assemble};
 use mind_jit::lower::product::{
-    Conv, Lhs, Operands, Packing, Panels, Product, Region, Rhs, Schedule, Spot, conv, pack, product,
+    Conv, Lhs, Operands, Packing, Panels, Product, QuantFormat, QuantPanels, Region, Rhs, Schedule,
+    Spot, conv, pack, product,
 };
 use mind_jit::lower::{self, compute_lane};
 use mind_jit::target::{Isa, TargetInfo};
@@ -60,6 +61,8 @@ enum Weights {
     Rows,
     /// Transposed, packed within the time if the schedule says so.
     Columns,
+    /// Numbers in blocks of a few bits, packed before the clock starts.
+    Quantised(QuantFormat),
 }
 
 /// A product to time.
@@ -78,6 +81,10 @@ impl Row {
             Weights::Constant => "packed",
             Weights::Rows => "rows",
             Weights::Columns => "columns",
+            Weights::Quantised(QuantFormat::Q8_0) => "q8_0",
+            Weights::Quantised(QuantFormat::Q4_0) => "q4_0",
+            Weights::Quantised(QuantFormat::Q4K) => "q4_k",
+            Weights::Quantised(_) => "quantised",
         };
         let epilogue = match self.epilogue {
             Epilogue::Plain => "",
@@ -141,6 +148,17 @@ fn rows() -> Vec<Row> {
     }
     for weights in [Weights::Rows, Weights::Columns] {
         add(DType::F32, (1, 4096, 4096), weights, Epilogue::Plain);
+    }
+    for format in [QuantFormat::Q8_0, QuantFormat::Q4_0, QuantFormat::Q4K] {
+        for m in [1, 4, 128] {
+            let extents = (m, 4096, 4096);
+            add(
+                DType::F32,
+                extents,
+                Weights::Quantised(format),
+                Epilogue::Plain,
+            );
+        }
     }
     add(
         DType::F32,
@@ -344,7 +362,10 @@ impl Bench {
             .map(|change| Call::new(row, &self.target, change))
             .collect();
         let work = (m * n * k) as f64;
-        let weight_bytes = (n * k * row.dtype.size()) as f64;
+        let weight_bytes = match calls[0].product.rhs {
+            Rhs::Quantised(panels) => panels.bytes(n, k) as f64,
+            _ => (n * k * row.dtype.size()) as f64,
+        };
         let is_far = m <= 8 && weight_bytes > self.target.l2_bytes as f64;
         let repeats = (3e7 / work).clamp(1.0, 2000.0) as usize;
         calls.iter_mut().for_each(Call::run);
@@ -524,6 +545,10 @@ impl Call {
         let (n_stride, k_stride, lie) = match row.weights {
             Weights::Constant | Weights::Rows => (1, n, Rhs::Rows { k_stride: n }),
             Weights::Columns => (k, 1, Rhs::Columns { n_stride: k }),
+            Weights::Quantised(format) => {
+                let width = 4 * target.lanes(32) as usize;
+                (k, 1, Rhs::Quantised(QuantPanels { width, format }))
+            }
         };
         let is_constant = row.weights == Weights::Constant;
         let mut schedule = Schedule::choose(target, row.dtype, row.extents, lie, is_constant);
@@ -571,10 +596,14 @@ impl Call {
             product,
             kernel: Kernel::compile(&function, target.isa).expect("the product compiles"),
             packing,
-            packs_each_time: !is_constant,
+            packs_each_time: matches!(row.weights, Weights::Rows | Weights::Columns),
             buffers: Buffers {
                 lhs: Aligned::elements(row.dtype, m * k),
-                rhs: Aligned::elements(row.dtype, n * k),
+                rhs: match lie {
+                    // All of them zeros.
+                    Rhs::Quantised(panels) => Aligned::new(panels.bytes(n, k)),
+                    _ => Aligned::elements(row.dtype, n * k),
+                },
                 panels: Aligned::new(panel_bytes),
                 scratch: Aligned::new(product.scratch_bytes(lanes)),
                 out: Aligned::elements(row.dtype, m * n),
@@ -671,6 +700,7 @@ fn changed(schedule: &mut Schedule, change: &str) {
             "lhs" => schedule.stages_lhs = value != 0,
             "rhs" => schedule.stages_rhs = value != 0,
             "ahead" => schedule.asks_ahead = value != 0,
+            "down" => schedule.puts_down = value != 0,
             "rows" => schedule.rows = value as u32,
             "unroll" => schedule.unroll = value as u32,
             "vectors" => {

@@ -19,6 +19,7 @@ mod strip;
 mod sweep;
 mod tree;
 
+pub use plan::is_long;
 pub use program::{Access, Columns, Nest, Node, Output, ReduceKind};
 
 use crate::target::TargetInfo;

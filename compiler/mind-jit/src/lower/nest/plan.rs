@@ -299,6 +299,12 @@ impl Demand {
     }
 }
 
+/// Whether these nodes take so long together that a processor does not see two vectors' worth of them at once.
+pub fn is_long<'n>(nodes: impl IntoIterator<Item = &'n Node>) -> bool {
+    const LONG: usize = 12;
+    nodes.into_iter().map(weight).sum::<usize>() > LONG
+}
+
 /// What a node costs, in operations on `f32`.
 pub(super) fn weight(node: &Node) -> usize {
     let rounding = |dtype: DType| match dtype {

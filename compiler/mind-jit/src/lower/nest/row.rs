@@ -7,7 +7,7 @@ use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
 use super::body::Body;
 use super::mean;
 use super::operands::{Along, Places};
-use super::plan::{Pass, Plan, weight};
+use super::plan::{Pass, Plan, is_long};
 use super::program::{Access, Nest, Node, dtype};
 use super::sweep::{self, Extent};
 
@@ -275,9 +275,8 @@ fn spread(b: &mut Builder, at: At, access: &Access, base: Value, room: Value, va
 
 /// Vectors in a round of a loop that computes these nodes: the more the less each of them takes.
 fn unroll(n: &Nest, computed: &[usize]) -> u32 {
-    let total: usize = computed.iter().map(|&node| weight(&n.nodes[node])).sum();
-    match total {
-        0..=12 => 4,
-        _ => 2,
+    match is_long(computed.iter().map(|&node| &n.nodes[node])) {
+        false => 4,
+        true => 2,
     }
 }

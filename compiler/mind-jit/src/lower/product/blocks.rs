@@ -4,12 +4,13 @@
 //! the other. A block of the first operand stays in the second-level cache while tiles go over the columns,
 //! a strip of the second one in the first level while they go down.
 
+use mind_ir::types::DType;
+
 use crate::lower::scalar::compute_lane;
 use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
 
 use super::finish::{Finish, finish_tile};
 use super::operands::{Operands, Panels, Product, Region, Rhs, accumulator, element_pointer};
-use super::pack::only_panel;
 use super::quantised::{self, Multiply, QuantPanels, Spread};
 use super::right::Right;
 use super::scratch::Scratch;
@@ -166,11 +167,7 @@ impl Context<'_> {
     ) {
         let p = self.p;
         let (right, rhs) = self.rhs(b, (column, width), terms);
-        let next = p.schedule.asks_ahead.then(|| {
-            let wide = b.index(self.scratch.tile_columns as i64);
-            let next = b.index_op(IndexOp::Add, column, wide);
-            right.pointer(b, self.at.rhs, next, terms.first)
-        });
+        let next = self.next_strip(b, column, terms);
         let height = p.schedule.rows;
         let mut tile = |b: &mut Builder, row: Value, rows: u32| {
             let mut tile = tile_of(
@@ -181,7 +178,7 @@ impl Context<'_> {
                 (rows, width),
                 terms.count,
             );
-            tile.ahead = next.map(|next| self.part_of_next(b, block, next, row, terms));
+            tile.ahead = next.map(|next| self.part_of_next(b, block, next, row));
             let lhs = self.lhs_pointer(b, block, row, terms.first);
             let vectors = tile.strips.len();
             let count = rows as usize * vectors;
@@ -208,7 +205,8 @@ impl Context<'_> {
                 _ => tile::chains(b, &tile, lhs, rhs, sums),
             };
             if terms.completes {
-                return finish_tile(b, (row, column), width, &sums, finish);
+                let room = self.scratch.room(b, self.at.scratch);
+                return finish_tile(b, (row, column), width, &sums, room, finish);
             }
             let to = partials(b);
             let addrs: Vec<Addr> = to.addrs(rows);
@@ -248,34 +246,58 @@ impl Context<'_> {
         if let Rhs::Quantised(panels) = p.rhs {
             return self.quantised(b, panels, (column, width), terms);
         }
-        let right = Right {
-            dtype: p.dtype,
-            lies: p.rhs,
-            k: p.k,
-        };
+        let right = self.as_it_lies();
         let rhs = right.pointer(b, self.at.rhs, column, terms.first);
-        if !scratch.stages_rhs || matches!(p.rhs, Rhs::Panels(_)) {
+        if !scratch.stages_rhs {
             return (right, rhs);
         }
-        let (packing, staged) = right.staged(scratch.tile_columns, terms.count);
+        let wide = scratch.tile_columns;
         let to = scratch.strip(b, self.at.scratch);
-        only_panel(b, &packing, rhs, to, width);
-        (staged, to)
+        stage::stage_strip(b, &right, (rhs, to), (width, wide), terms.count);
+        (right.staged(wide, terms.count), to)
     }
 
-    /// Where the tiles of a row ask for their part of the next strip, which begins at `next`.
+    /// How the second operand lies, where it is stored as elements.
+    fn as_it_lies(&self) -> Right {
+        Right {
+            dtype: self.p.dtype,
+            lies: self.p.rhs,
+            k: self.p.k,
+        }
+    }
+
+    /// The strip behind the one of `column`, if tiles ask for it: where it begins, and its bytes, one behind the other.
+    fn next_strip(&self, b: &mut Builder, column: Value, terms: Terms) -> Option<(Value, usize)> {
+        let (p, wide) = (self.p, self.scratch.tile_columns);
+        if !p.schedule.asks_ahead {
+            return None;
+        }
+        let step = b.index(wide as i64);
+        let next = b.index_op(IndexOp::Add, column, step);
+        match p.rhs {
+            Rhs::Panels(panels) => {
+                let at = (self.as_it_lies()).pointer(b, self.at.rhs, next, terms.first);
+                Some((at, wide * terms.count * panels.dtype.size()))
+            }
+            Rhs::Quantised(panels) => {
+                let at = panels.pointer(b, self.at.rhs, p.k, (next, terms.block));
+                Some((at, panels.bytes(wide, terms.count)))
+            }
+            // Lines that lie far apart are asked for by what reads them.
+            Rhs::Rows { .. } | Rhs::Columns { .. } => None,
+        }
+    }
+
+    /// Where the tiles of a row ask for their part of the next strip.
     fn part_of_next(
         &self,
         b: &mut Builder,
         block: Region,
-        next: Value,
+        (next, bytes): (Value, usize),
         row: Value,
-        terms: Terms,
     ) -> Value {
-        let scratch = &self.scratch;
-        let strip = scratch.tile_columns * terms.count;
         let below = b.index_op(IndexOp::Sub, row, block.rows.0);
-        element_pointer(b, self.p.dtype, next, below, strip.div_ceil(scratch.rows))
+        element_pointer(b, DType::U8, next, below, bytes.div_ceil(self.scratch.rows))
     }
 
     /// A strip of numbers that are stored in blocks, as [`rhs`](Context::rhs) gives it: decoded to a copy, or where

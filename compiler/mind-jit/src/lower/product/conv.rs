@@ -239,7 +239,7 @@ fn one_line(
         let extent = b.index(columns as i64);
         let row = b.index_op(IndexOp::Mul, line, extent);
         let row = b.index_op(IndexOp::Add, row, column);
-        finish_tile(b, (row, filter), width, &sums, finish);
+        finish_tile(b, (row, filter), width, &sums, None, finish);
     };
     let whole = columns / height * height;
     let bounds = (b.index(0), b.index(whole as i64));

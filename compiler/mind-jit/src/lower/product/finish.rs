@@ -1,34 +1,67 @@
 //! Handing over the complete vectors of a tile.
 
 use crate::lower::each::At;
-use crate::vir::{Builder, Value};
+use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
 
 use super::operands::Spot;
 
 /// What is done with a complete vector of the result.
 pub type Finish<'f> = dyn FnMut(&mut Builder, Spot, Value) + 'f;
 
+/// Vectors that are worked on at a time where they come from memory.
+const AT_ONCE: usize = 2;
+
 /// Hands over the vectors of the tile at a row and a column, of `width` columns, row by row.
+///
+/// Where there is a `room`, vectors are put down there first, and handed over in a loop over the rows, two side by side:
+/// what is done with them has all registers to itself.
 pub(super) fn finish_tile(
     b: &mut Builder,
     (row, column): (Value, Value),
     width: usize,
     sums: &[Value],
+    room: Option<Value>,
     finish: &mut Finish<'_>,
 ) {
     let lanes = b.lanes() as usize;
     let vectors = width.div_ceil(lanes);
-    for (below, sums) in (0..).zip(sums.chunks(vectors)) {
-        for (vector, &sum) in sums.iter().enumerate() {
-            let ahead = vector * lanes;
-            let left = width - ahead;
-            let count = (left < lanes).then(|| b.index(left as i64));
-            let column = At {
-                index: column,
-                ahead: ahead as u32,
-                count,
-            };
-            finish(b, Spot { row, below, column }, sum);
+    let mut hand_over = |b: &mut Builder, (row, below): (Value, u32), vector: usize, sum: Value| {
+        let ahead = vector * lanes;
+        let left = width - ahead;
+        let column = At {
+            index: column,
+            ahead: ahead as u32,
+            count: (left < lanes).then(|| b.index(left as i64)),
+        };
+        finish(b, Spot { row, below, column }, sum);
+    };
+    let Some(room) = room else {
+        for (place, &sum) in sums.iter().enumerate() {
+            let below = (place / vectors) as u32;
+            hand_over(b, (row, below), place % vectors, sum);
         }
+        return;
+    };
+    let Some(lane) = sums.first().map(|&sum| b.lane(sum)) else {
+        return;
+    };
+    let bytes = lanes * lane.bytes() as usize;
+    for (place, &sum) in sums.iter().enumerate() {
+        b.store(sum, Addr::at(room).plus((place * bytes) as i32), None);
     }
+    let bounds = (b.index(0), b.index((sums.len() / vectors) as i64));
+    b.repeat(LoopKind::Whole, bounds, 1, &[room], |b, round| {
+        let row = b.index_op(IndexOp::Add, row, round.index);
+        let from = round.carried[0];
+        for first in (0..vectors).step_by(AT_ONCE) {
+            let count = (vectors - first).min(AT_ONCE);
+            b.interleaved(count as u32, |b, piece| {
+                let vector = first + piece as usize;
+                let addr = Addr::at(from).plus((vector * bytes) as i32);
+                let sum = b.load(lane, addr, None);
+                hand_over(b, (row, 0), vector, sum);
+            });
+        }
+        vec![b.address(Addr::at(from).plus((vectors * bytes) as i32))]
+    });
 }

@@ -19,22 +19,29 @@ pub(super) struct Right {
 
 impl Right {
     /// How a copy of a strip of `width` columns lies, with as many terms as `k` says, as accumulators.
-    pub fn staged(&self, width: usize, k: usize) -> (Packing, Right) {
+    pub fn staged(&self, width: usize, k: usize) -> Right {
+        let lies = Rhs::Panels(Panels {
+            width,
+            dtype: accumulator(self.dtype),
+        });
+        Right { lies, k, ..*self }
+    }
+
+    /// What is packed to give such a copy.
+    pub fn packing(&self, width: usize, k: usize) -> Packing {
         let (dtype, n_stride, k_stride) = self.steps();
         let panels = Panels {
             width,
             dtype: accumulator(self.dtype),
         };
-        let packing = Packing {
+        Packing {
             dtype,
             n: width,
             k,
             n_stride,
             k_stride,
             panels,
-        };
-        let lies = Rhs::Panels(panels);
-        (packing, Right { lies, k, ..*self })
+        }
     }
 
     /// Type of an element, and elements from one column and from one term to the next.

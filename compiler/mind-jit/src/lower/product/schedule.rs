@@ -33,6 +33,8 @@ pub struct Schedule {
     pub stages_rhs: bool,
     /// Whether tiles ask for the strip of the second operand that is read after theirs.
     pub asks_ahead: bool,
+    /// Whether complete tiles are put down in scratch memory and finished from there, which suits what takes long.
+    pub puts_down: bool,
     /// How the second operand is to be packed before the product runs, if it is.
     pub packed: Option<Panels>,
 }
@@ -98,11 +100,14 @@ impl Schedule {
         let width = vectors as usize * lanes;
         let tile = (rows as usize, width);
         let is_far = n * k * dtype.size() > target.l2_bytes / 2;
-        let stages_rhs = match is_quantised {
-            true => m > DECODED_ROWS,
-            false => policy.packed.is_none() && pays_to_stage(target, (m, k), rhs, dtype),
+        let stages_rhs = match rhs {
+            Rhs::Quantised(_) => m > DECODED_ROWS,
+            Rhs::Panels(panels) => is_narrow(panels.dtype) && m > 2 * rows as usize,
+            _ => policy.packed.is_none() && pays_to_stage(target, (m, k), rhs, dtype),
         };
-        let is_packed = matches!(rhs, Rhs::Panels(_)) || policy.packed.is_some() || stages_rhs;
+        let in_panels =
+            matches!(rhs, Rhs::Panels(_) | Rhs::Quantised(_)) || policy.packed.is_some();
+        let is_packed = in_panels || stages_rhs;
         let mut blocks = Blocks::choose(target, (m, n, k), tile, lane.bytes() as usize, is_packed);
         let is_thin = m <= rows as usize;
         if is_thin && is_far && matches!((rhs, policy.packed), (Rhs::Rows { .. }, None)) {
@@ -130,7 +135,8 @@ impl Schedule {
             kc: blocks.kc,
             stages_lhs: is_narrow(dtype) || (blocks.kc < k && m > rows as usize && n > 2 * width),
             stages_rhs,
-            asks_ahead: is_far && is_packed && !is_thin && !is_quantised,
+            asks_ahead: is_far && in_panels && !is_thin,
+            puts_down: false,
             packed: policy.packed.map(|dtype| Panels {
                 width: panel,
                 dtype,

@@ -28,6 +28,8 @@ pub(super) struct Scratch {
     strip_bytes: usize,
     /// Bytes of the scales that decoding works with, behind that copy.
     steps_bytes: usize,
+    /// Bytes of a complete tile that is finished from here, behind those.
+    tile_bytes: usize,
     /// Type of an accumulator.
     lane: Lane,
 }
@@ -95,6 +97,10 @@ impl Scratch {
             stages_rhs: s.stages_rhs,
             strip_bytes,
             steps_bytes,
+            tile_bytes: match s.puts_down {
+                true => (height * tile_columns * lane.bytes() as usize).next_multiple_of(64),
+                false => 0,
+            },
             lane,
         }
     }
@@ -110,7 +116,16 @@ impl Scratch {
     }
 
     fn in_front_of_partials(&self) -> usize {
-        self.staged_bytes + self.strip_bytes + self.steps_bytes
+        self.staged_bytes + self.strip_bytes + self.steps_bytes + self.tile_bytes
+    }
+
+    /// Where a complete tile is put down, if it is.
+    pub fn room(&self, b: &mut Builder, scratch: Value) -> Option<Value> {
+        let behind = self.staged_bytes + self.strip_bytes + self.steps_bytes;
+        (self.tile_bytes > 0).then(|| {
+            let start = beyond(b, scratch, behind as i64);
+            b.address(start)
+        })
     }
 
     /// Where decoding keeps its scales.

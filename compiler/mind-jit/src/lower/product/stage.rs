@@ -1,11 +1,14 @@
-//! Copies of blocks of the first operand, as accumulators, close together.
+//! Copies of parts of the operands, as accumulators, close together.
 
 use crate::lower::each::for_each;
 use crate::lower::scalar::{compute_lane, storage_lane, widen};
 use crate::vir::{Addr, Builder, IndexOp, LoopKind, Op, Value};
 
-use super::operands::{Operands, Product, accumulator, element_pointer};
+use super::operands::{Operands, Product, Rhs, accumulator, beyond, element_pointer};
+use super::pack::only_panel;
+use super::right::Right;
 use super::scratch::Scratch;
+use super::tile::{Strip, load_strip};
 
 /// Rows of the first operand, and some of their terms.
 #[derive(Clone, Copy, Debug)]
@@ -68,4 +71,62 @@ fn line(b: &mut Builder, p: &Product, (from, step): (Value, usize), to: Value, l
         let elements = widen(b, p.dtype, elements);
         b.store(elements, at.addr(to, compute_lane(p.dtype)), at.count);
     });
+}
+
+/// Appends the copy of a strip of the second operand: `terms` terms of `columns` columns, at `from`, to rows of `width`
+/// accumulators at `to`.
+pub(super) fn stage_strip(
+    b: &mut Builder,
+    right: &Right,
+    (from, to): (Value, Value),
+    (columns, width): (usize, usize),
+    terms: usize,
+) {
+    const UNROLL: usize = 4;
+    if let Rhs::Columns { .. } = right.lies {
+        return only_panel(b, &right.packing(width, terms), from, to, columns);
+    }
+    let copy = Copy {
+        right,
+        strips: right.strips(b.lanes() as usize, columns),
+        row_bytes: (width * accumulator(right.dtype).size()) as i64,
+    };
+    let whole = terms / UNROLL * UNROLL;
+    let bounds = (b.index(0), b.index(whole as i64));
+    let (_, left) = b.repeat(
+        LoopKind::Whole,
+        bounds,
+        UNROLL as i64,
+        &[from, to],
+        |b, round| copy.terms(b, round.carried[0], round.carried[1], UNROLL),
+    );
+    copy.terms(b, left[0], left[1], terms - whole);
+}
+
+/// A copy of terms of a strip, whose rows are `row_bytes` apart in it.
+struct Copy<'r> {
+    right: &'r Right,
+    strips: Vec<Strip>,
+    row_bytes: i64,
+}
+
+impl Copy<'_> {
+    /// Appends `count` terms; gives where the next one is and goes to.
+    fn terms(&self, b: &mut Builder, from: Value, to: Value, count: usize) -> Vec<Value> {
+        let (walk, size) = (self.right.walk(), accumulator(self.right.dtype).size());
+        let vector = b.lanes() as usize * size;
+        for term in 0..count as i64 {
+            for (at, &strip) in self.strips.iter().enumerate() {
+                let elements = load_strip(b, &walk, strip, from, term);
+                let addr = beyond(b, to, term * self.row_bytes + (at * vector) as i64);
+                b.store(elements, addr, None);
+            }
+        }
+        [(from, walk.k), (to, self.row_bytes)]
+            .map(|(at, step)| {
+                let next = beyond(b, at, count as i64 * step);
+                b.address(next)
+            })
+            .to_vec()
+    }
 }

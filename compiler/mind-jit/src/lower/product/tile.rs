@@ -241,11 +241,22 @@ pub(super) fn factor(b: &mut Builder, tile: &Tile, lhs: Value, term: i64, row: u
     widened(b, walk.dtype, tile.dtype, x)
 }
 
-/// A vector of the second operand.
+/// A vector of the second operand, widened.
 fn strip(b: &mut Builder, tile: &Tile, rhs: Value, term: i64, at: usize) -> Value {
-    let walk = &tile.rhs;
+    debug_assert_eq!(compute_lane(tile.rhs.dtype), compute_lane(tile.dtype));
+    load_strip(b, &tile.rhs, tile.strips[at], rhs, term)
+}
+
+/// A term of a vector of the second operand, widened.
+pub(super) fn load_strip(
+    b: &mut Builder,
+    walk: &Walk,
+    strip: Strip,
+    rhs: Value,
+    term: i64,
+) -> Value {
     let lane = storage_lane(walk.dtype);
-    let y = match tile.strips[at] {
+    let y = match strip {
         Strip::Load { offset, count } => {
             let addr = beyond(b, rhs, offset + term * walk.k);
             match count {
@@ -260,7 +271,7 @@ fn strip(b: &mut Builder, tile: &Tile, rhs: Value, term: i64, at: usize) -> Valu
         }
         Strip::Turned { .. } => unreachable!("squares of columns are turned as a whole"),
     };
-    widened(b, walk.dtype, tile.dtype, y)
+    widen(b, walk.dtype, y)
 }
 
 /// Elements of `dtype` as accumulators of `sum`, which they may be already.

@@ -8,6 +8,7 @@ use mind_loops::ops::contract::Contract;
 use super::body::nodes;
 use super::epilogue::{Epilogue, Extra};
 use super::{Strided, Unit};
+use crate::lower::nest::is_long;
 use crate::lower::product::{Lhs, Operands, Panels, Product, Region, Rhs, Schedule, product};
 use crate::lower::{compute_lane, storage_lane};
 use crate::program::error::ProgramError;
@@ -99,6 +100,9 @@ impl Unit<'_> {
             let reason = "neither rows nor columns of the right side are dense";
             return self.refuse(op.id(), reason);
         };
+        let (nodes, yielded) = nodes(g, op.body(g));
+        let mut schedule = self.schedule(dtype, (m, n, k), right, op.micro(g));
+        schedule.puts_down = is_long(&nodes);
         let product = Product {
             dtype,
             m,
@@ -109,9 +113,8 @@ impl Unit<'_> {
                 k_stride: lhs.strides[batch + 1] as usize,
             },
             rhs: right,
-            schedule: self.schedule(dtype, (m, n, k), right, op.micro(g)),
+            schedule,
         };
-        let (nodes, yielded) = nodes(g, op.body(g));
         let extra = |at: usize| Extra {
             dtype: g.ty(values[at]).dtype,
             row: all[at].strides[batch],
