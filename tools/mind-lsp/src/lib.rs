@@ -31,22 +31,29 @@ pub use server::serve;
 
 use std::process::ExitCode;
 
+use clap::{Arg, ArgAction, Command};
 use lsp_server::Connection;
 
-/// What `mind-lsp --help` prints.
-pub const HELP: &str = "\
-A language server for mic@1, mic@2, Core text, MIL and rule files.
-
-Usage: mind-lsp [--stdio]
-
-It speaks the Language Server Protocol over standard input and output, and is started by an editor.
-
-Options:
-      --stdio    the transport, which is the only one
-  -h, --help     print this
-  -V, --version  print the version
-
-Exit status: 0 after shutdown and exit, 1 when the editor leaves without them, 2 usage.";
+/// The command line of the tool.
+pub fn command() -> Command {
+    Command::new("mind-lsp")
+        .about("A language server for mic@1, mic@2, Core text, MIL and rule files")
+        .long_about(
+            "A language server for mic@1, mic@2, Core text, MIL and rule files.\n\nIt speaks the Language Server \
+             Protocol over standard input and output, and is started by an editor.",
+        )
+        .version(env!("CARGO_PKG_VERSION"))
+        .after_help(
+            "Exit status: 0 after shutdown and exit, 1 when the editor leaves without them, 2 usage.",
+        )
+        .arg(
+            // Editors that offer several transports say which one they chose.
+            Arg::new("stdio")
+                .long("stdio")
+                .action(ArgAction::SetTrue)
+                .help("the transport, which is the only one"),
+        )
+}
 
 /// Serves standard input and output until the editor leaves.
 ///

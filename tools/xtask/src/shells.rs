@@ -6,7 +6,8 @@ use clap_mangen::Man;
 /// `docs/man/<tool>.1` and `docs/completions/<tool>.<shell>` for every tool.
 pub fn documents() -> Vec<(String, String)> {
     let mut all = Vec::new();
-    for command in mind_driver::tools::commands() {
+    let commands = mind_driver::tools::commands().into_iter();
+    for command in commands.chain([mind_lsp::command()]) {
         let name = command.get_name().to_owned();
         let mut page = Vec::new();
         // Writing to memory cannot fail.

@@ -2,6 +2,7 @@
 
 mod actions;
 mod client;
+mod command_line;
 mod completion;
 mod diagnostics;
 mod drawn_edits;

@@ -61,7 +61,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("filecheck", &[]),
     ("mind-generate", &["mind-core", "mind-text"]),
     ("lit-tests", &["mind-model", "filecheck", "mind-generate"]),
-    ("xtask", &["mind-driver"]),
+    ("xtask", &["mind-lsp"]),
 ];
 
 /// What only one crate may know.
