@@ -1,12 +1,17 @@
 //! Comments, carried from a text to its canonical form.
 //!
-//! A comment belongs to a statement: the one on its line, or the next one below it. Statements are found again
-//! by what they define: a value, a type, a symbol; where nothing else tells them apart, by their order.
+//! A comment belongs to a statement: the one that ends on its line, the one around it, or the next one below it.
+//! Statements are found again by what they define: a value, a type, a symbol; where nothing else tells them
+//! apart, by their order.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_text::Format;
+
+use super::split::Split;
+use super::{lines, mil};
 
 /// What a statement is found again by.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -16,42 +21,28 @@ struct Key {
     repeat: usize,
 }
 
-/// The comments of one statement.
+/// Where the comments of one statement stand.
 #[derive(Default, Debug)]
 struct Comments {
-    /// Lines above it, with the offset of each in the text.
-    above: Vec<(String, usize)>,
-    /// Behind it, with its offset.
-    behind: Option<(String, usize)>,
+    above: Vec<Range<usize>>,
+    behind: Option<Range<usize>>,
 }
 
 impl Comments {
-    fn first_offset(&self) -> Option<usize> {
-        let above = self.above.iter().map(|&(_, at)| at);
-        above.chain(self.behind.iter().map(|&(_, at)| at)).min()
+    /// In the order of the text.
+    fn places(&self) -> impl Iterator<Item = &Range<usize>> {
+        self.above.iter().chain(&self.behind)
     }
 }
 
 /// `printed`, which is what `source` says, with the comments of `source`.
 ///
-/// Errors: a comment at a statement that is not in `printed`, or one in a format whose statements are not
-/// lines.
+/// Errors: a comment at a statement that is not in `printed`.
 pub(super) fn carry_over(
     source: &str,
     printed: &str,
     format: Format,
 ) -> Result<String, Diagnostics> {
-    if matches!(format, Format::Mil | Format::MilPrimer) {
-        let first = source.split_inclusive('\n').scan(0, |at, line| {
-            let start = *at;
-            *at += line.len();
-            Some(find(line, "//").map(|column| start + column))
-        });
-        return match first.flatten().next() {
-            Some(at) => Err(refusal(source, at, "statements of MIL may span lines")),
-            None => Ok(printed.to_owned()),
-        };
-    }
     let (mut found, rest) = collect(source, format);
     let mut text = String::with_capacity(source.len());
     let mut keys = Keys::new(format);
@@ -59,85 +50,67 @@ pub(super) fn carry_over(
         if number > 0 {
             text.push('\n');
         }
-        let comments = found.remove(&keys.next(line)).unwrap_or_default();
-        for (comment, _) in &comments.above {
-            text.push_str(comment);
+        let statement = line.trim_start();
+        let comments = found.remove(&keys.next(statement)).unwrap_or_default();
+        for place in comments.above {
+            text.push_str(&line[..line.len() - statement.len()]);
+            text.push_str(&source[place]);
             text.push('\n');
         }
         text.push_str(line);
-        if let Some((comment, _)) = &comments.behind {
+        if let Some(place) = comments.behind {
             text.push_str("  ");
-            text.push_str(comment);
+            text.push_str(&source[place]);
         }
     }
-    if let Some(at) = found.values().filter_map(Comments::first_offset).min() {
-        return Err(refusal(source, at, "the canonical form has no such line"));
+    let left = found.values().flat_map(Comments::places);
+    if let Some(place) = left.min_by_key(|place| place.start) {
+        let span = Span::new(place.start as u32, place.end as u32);
+        return Err(Diagnostic::error(span, "this comment cannot be kept")
+            .label("the canonical form has no such line")
+            .help("`--drop-comments` formats without comments")
+            .into());
     }
-    for comment in rest {
+    for place in rest {
         text.push('\n');
-        text.push_str(&comment);
+        text.push_str(&source[place]);
     }
     Ok(text)
 }
 
-fn refusal(source: &str, at: usize, reason: &str) -> Diagnostics {
-    let end = source[at..]
-        .find('\n')
-        .map_or(source.len(), |length| at + length);
-    let span = Span::new(at as u32, end as u32);
-    let error = Diagnostic::error(span, "this comment cannot be kept").label(reason);
-    error
-        .help("`--drop-comments` formats without comments")
-        .into()
-}
-
-/// The comments of every statement, and those behind the last one.
-fn collect(source: &str, format: Format) -> (HashMap<Key, Comments>, Vec<String>) {
+/// Where the comments of every statement stand, and those behind the last one.
+fn collect(source: &str, format: Format) -> (HashMap<Key, Comments>, Vec<Range<usize>>) {
+    let Split {
+        statements,
+        comments,
+    } = split(source, format);
     let (mut found, mut keys) = (HashMap::new(), Keys::new(format));
-    let (mut above, mut at) = (Vec::new(), 0);
-    for line in source.split_inclusive('\n') {
-        let start = at;
-        at += line.len();
-        let line = line.strip_prefix('\u{feff}').unwrap_or(line);
-        let (code, comment) = match find(line, "#") {
-            Some(column) => (
-                &line[..column],
-                Some((line[column..].trim_end().to_owned(), start + column)),
-            ),
-            None => (line, None),
-        };
-        if code.trim().is_empty() {
-            above.extend(comment);
-            continue;
+    let mut comments = comments.into_iter().peekable();
+    let mut statements = statements.into_iter().peekable();
+    while let Some(statement) = statements.next() {
+        let end = statement.place.end;
+        let mut own = Comments::default();
+        while let Some(place) = comments.next_if(|place| place.start < end) {
+            own.above.push(place);
         }
-        let comments = Comments {
-            above: std::mem::take(&mut above),
-            behind: comment,
-        };
-        let key = keys.next(code);
-        if comments.first_offset().is_some() {
-            found.insert(key, comments);
+        let next = statements
+            .peek()
+            .map_or(source.len(), |next| next.place.start);
+        own.behind = comments
+            .next_if(|place| place.start < next && !source[end..place.start].contains('\n'));
+        let key = keys.next(&statement.code);
+        if own.places().next().is_some() {
+            found.insert(key, own);
         }
     }
-    (
-        found,
-        above.into_iter().map(|(comment, _)| comment).collect(),
-    )
+    (found, comments.collect())
 }
 
-/// Where a comment that begins with `mark` starts in `line`, quoted text aside.
-fn find(line: &str, mark: &str) -> Option<usize> {
-    let (mut quoted, mut escaped) = (false, false);
-    for (at, c) in line.char_indices() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' if quoted => escaped = true,
-            '"' => quoted = !quoted,
-            _ if !quoted && line[at..].starts_with(mark) => return Some(at),
-            _ => {}
-        }
+fn split(source: &str, format: Format) -> Split {
+    match format {
+        Format::Mic1 | Format::Mic2 | Format::Core => lines::split(source),
+        Format::Mil | Format::MilPrimer => mil::split(source),
     }
-    None
 }
 
 /// Names statements in the order of their text.
@@ -154,50 +127,16 @@ impl Keys {
         }
     }
 
-    fn next(&mut self, line: &str) -> Key {
-        let word = word(line, self.format);
+    fn next(&mut self, statement: &str) -> Key {
+        let word = match self.format {
+            Format::Mic1 | Format::Mic2 | Format::Core => lines::word(statement, self.format),
+            Format::Mil | Format::MilPrimer => mil::word(statement),
+        };
         let count = self.seen.entry(word.clone()).or_default();
         let repeat = *count;
         *count += 1;
         Key { word, repeat }
     }
-}
-
-/// What tells a statement from most others.
-///
-/// Tables of types and symbols are made anew, so that their entries are known by what they say.
-fn word(line: &str, format: Format) -> String {
-    let line = line.trim();
-    let (first, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let is_mic = matches!(format, Format::Mic1 | Format::Mic2);
-    match format {
-        _ if first.starts_with("mic@") => "mic".to_owned(),
-        Format::Mic2 if first == "S" => format!("S {}", rest.trim()),
-        Format::Mic2 if is_entry(first, 'T') => format!("T {}", spaced(rest)),
-        Format::Mic1 if is_entry(first, 'T') => format!("T {}", spaced(rest).replace(' ', "")),
-        Format::Mic1 if is_entry(first, 'S') => format!("S {}", rest.trim()),
-        // Values of mic@2 have no names, so that they are known by their order.
-        Format::Mic2 if first != "O" => "value".to_owned(),
-        // `%0=Input` without a blank is one word.
-        _ if !is_mic && first.starts_with('%') => {
-            let digits = first[1..].bytes().take_while(u8::is_ascii_digit).count();
-            first[..1 + digits].to_owned()
-        }
-        _ => first.trim_end_matches([',', ':']).to_owned(),
-    }
-}
-
-/// The words with one blank between them.
-fn spaced(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// `T0`, `T17`.
-fn is_entry(word: &str, table: char) -> bool {
-    let digits = word.strip_prefix(table);
-    digits.is_some_and(|digits| {
-        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-    })
 }
 
 #[cfg(test)]
@@ -241,6 +180,45 @@ mod tests {
         let found = carry_over(source, printed, Format::Mic1).unwrap_err();
         let spans: Vec<Span> = found.iter().map(|error| error.span).collect();
         assert_eq!(spans, [Span::new(20, 28)]);
-        assert!(carry_over("program(1.3) // x\n", "program(1.3)", Format::Mil).is_err());
+    }
+
+    #[test]
+    fn statements_of_mil_may_span_lines_and_share_them() {
+        let source = "\
+program(1.3) // version
+{ // a model
+  func main<ios18>(
+    // the input
+    fp16 x) {
+    fp16 y = relu(x = // of x
+      x); fp16 z = exp(x = y); // both
+    // out
+  } -> (z);
+}
+// end";
+        let printed = "\
+program(1.3)
+[]
+{
+    func main<ios18>(fp16 x) {
+            fp16 y = relu(x = x);
+            fp16 z = exp(x = y);
+        } -> (z);
+}";
+        let expected = "\
+program(1.3)  // version
+[]
+{  // a model
+    // the input
+    func main<ios18>(fp16 x) {
+            // of x
+            fp16 y = relu(x = x);
+            fp16 z = exp(x = y);  // both
+        // out
+        } -> (z);
+}
+// end";
+        assert_eq!(carried(source, printed, Format::Mil), expected);
+        assert_eq!(carried(expected, printed, Format::Mil), expected);
     }
 }

@@ -1,6 +1,9 @@
 //! Texts in the canonical form of their format.
 
 mod comments;
+mod lines;
+mod mil;
+mod split;
 
 use mind_diag::Diagnostics;
 use mind_ir::Graph;

@@ -39,6 +39,23 @@ fn comments_stay_with_their_statements() {
         )
         .contains("  # x\noutputs: %0\n")
     );
+    let program = formatted(
+        "mil",
+        "program(1.3)\n{\n// a\nfunc main<ios18>(tensor<fp16, [1]> x) {\ntensor<fp16, [1]> y = relu(\n// b\nx = x); // c\n} -> (y);\n}",
+    );
+    let function = program.split_once("]\n{\n").map(|(_, rest)| rest);
+    assert_eq!(
+        function,
+        Some(
+            "    // a
+    func main<ios18>(tensor<fp16, [1]> x) {
+            // b
+            tensor<fp16, [1]> y = relu(x = x);  // c
+        } -> (y);
+}"
+        ),
+        "{program}"
+    );
 }
 
 #[test]
@@ -72,8 +89,8 @@ fn what_cannot_be_formatted_says_why() {
         "a text with errors has no canonical form"
     );
     let refused = formatted(
-        "mil",
-        "program(1.3)\n{\n// a\nfunc main<ios18>(tensor<fp16, [1]> x) {\ntensor<fp16, [1]> y = relu(x = x);\n} -> (y);\n}",
+        "mind-mic",
+        "mic@1\nT0 f32\nT1 f64 # used by nothing\nN0 input \"x\" T0\nO N0\n",
     );
     assert!(
         refused.contains("line 3: this comment cannot be kept"),
