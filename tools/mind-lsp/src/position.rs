@@ -4,12 +4,18 @@ use std::ops::Range;
 
 use lsp_types::Position;
 
+/// How many bytes apart the places are whose UTF-16 units have been counted.
+const STRIDE: usize = 256;
+
 /// Where the lines of a text begin.
 ///
-/// Lines end with `\n`, `\r\n` or `\r`; columns count UTF-16 units from 0.
+/// Lines end with `\n`, `\r\n` or `\r`; columns count UTF-16 units from 0. A position takes the same time
+/// wherever it is on its line, however long that is.
 #[derive(Debug)]
 pub(crate) struct LineIndex {
     starts: Vec<usize>,
+    /// The UTF-16 units before each multiple of [`STRIDE`].
+    units: Vec<usize>,
 }
 
 impl LineIndex {
@@ -20,8 +26,13 @@ impl LineIndex {
             byte == b'\n' || (byte == b'\r' && bytes.get(at + 1) != Some(&b'\n'))
         });
         let starts = std::iter::once(0).chain(ends.map(|(at, _)| at + 1));
+        let mut units = vec![0];
+        for chunk in bytes.chunks_exact(STRIDE) {
+            units.push(units[units.len() - 1] + utf16_units(chunk));
+        }
         LineIndex {
             starts: starts.collect(),
+            units,
         }
     }
 
@@ -61,9 +72,14 @@ impl LineIndex {
             offset -= 1;
         }
         let line = self.line(offset);
-        let before = &text[self.starts[line]..offset];
-        let column: usize = before.chars().map(char::len_utf16).sum();
+        let column = self.units_before(text, offset) - self.units_before(text, self.starts[line]);
         Position::new(line as u32, column as u32)
+    }
+
+    /// How many UTF-16 units of `text` lie before `offset`.
+    fn units_before(&self, text: &str, offset: usize) -> usize {
+        let counted = offset / STRIDE;
+        self.units[counted] + utf16_units(&text.as_bytes()[counted * STRIDE..offset])
     }
 
     /// The positions of both ends of `range`.
@@ -73,6 +89,18 @@ impl LineIndex {
             end: self.position(text, range.end),
         }
     }
+}
+
+/// The UTF-16 units of the letters that begin in `bytes`, a part of a text.
+fn utf16_units(bytes: &[u8]) -> usize {
+    let units = |byte: u8| match byte {
+        // The further bytes of a letter.
+        0x80..=0xbf => 0,
+        // A letter of four bytes is a pair.
+        0xf0.. => 2,
+        _ => 1,
+    };
+    bytes.iter().map(|&byte| units(byte)).sum()
 }
 
 #[cfg(test)]
@@ -99,5 +127,29 @@ mod tests {
             "inside a letter"
         );
         assert_eq!(lines.position(text, 999), Position::new(2, 1));
+    }
+
+    #[test]
+    fn columns_on_long_lines_count_every_letter() {
+        for letters in ["a", "é", "𝄞", "aé𝄞", "ab\n"] {
+            let text = letters.repeat(3 * STRIDE / letters.len() + 1);
+            let lines = LineIndex::new(&text);
+            let (mut line, mut column) = (0, 0);
+            for (at, letter) in text.char_indices() {
+                assert_eq!(
+                    lines.position(&text, at),
+                    Position::new(line, column),
+                    "{at} in {letters:?}"
+                );
+                (line, column) = match letter {
+                    '\n' => (line + 1, 0),
+                    letter => (line, column + letter.len_utf16() as u32),
+                };
+            }
+            assert_eq!(
+                lines.position(&text, text.len()),
+                Position::new(line, column)
+            );
+        }
     }
 }

@@ -124,11 +124,9 @@ fn plain(view: View<'_>, range: Range<usize>, tokens: &mut Vec<Token>) {
     let mut at = 0;
     while at < bytes.len() {
         let rest = &bytes[at..];
-        let line = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
-        let line = line.unwrap_or(rest.len());
         let (len, token) = match rest[0] {
-            _ if rest.starts_with(comment.as_bytes()) => (line, Some(COMMENT)),
-            b'"' => (quoted_len(&rest[..line], escapes), Some(STRING)),
+            _ if rest.starts_with(comment.as_bytes()) => (run(rest, in_line), Some(COMMENT)),
+            b'"' => (quoted_len(rest, escapes), Some(STRING)),
             b'0'..=b'9' => (
                 run(rest, |byte| in_word(byte) || byte == b'.'),
                 Some(NUMBER),
@@ -158,15 +156,21 @@ fn run(bytes: &[u8], goes_on: impl Fn(u8) -> bool) -> usize {
     end.unwrap_or(bytes.len())
 }
 
-/// The length of the string that `line` begins with, up to its closing quote or the line's end.
-fn quoted_len(line: &[u8], escapes: bool) -> usize {
-    let mut at = 1;
-    while at < line.len() {
-        match line[at] {
-            b'"' => return at + 1,
-            b'\\' if escapes => at += 2,
-            _ => at += 1,
-        }
+fn in_line(byte: u8) -> bool {
+    !matches!(byte, b'\n' | b'\r')
+}
+
+/// The length of the string that `text` begins with, up to its closing quote or the line's end.
+fn quoted_len(text: &[u8], escapes: bool) -> usize {
+    let mut escaped = false;
+    let end = text.iter().enumerate().skip(1).find(|&(_, &byte)| {
+        let closes = byte == b'"' && !escaped;
+        escaped = escapes && byte == b'\\' && !escaped;
+        closes || !in_line(byte)
+    });
+    match end {
+        Some((at, b'"')) => at + 1,
+        Some((at, _)) => at,
+        None => text.len(),
     }
-    line.len()
 }
