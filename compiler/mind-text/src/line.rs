@@ -202,3 +202,13 @@ pub(crate) fn read_lines<'t>(
     }
     cursor.at_line(end.at, number)
 }
+
+/// Steps over the bytes up to `end` and over `end` itself, and gives them; none, and no step, where a
+/// backslash, a line end or the end of the text comes first.
+#[inline]
+pub(crate) fn plain_until<'t>(cursor: &mut Cursor<'t>, end: u8) -> Option<&'t str> {
+    let mut line = Line::at_cursor(cursor);
+    let text = line.until(end)?;
+    cursor.go_to(line.at());
+    Some(text)
+}

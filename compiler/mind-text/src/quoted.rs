@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use mind_diag::{Code, Diagnostic};
 
+use crate::line::plain_until;
 use crate::scan::{Cursor, Parsed, shown};
 
 /// Reads the quoted string at the cursor, which is a `"`; it ends on the same line.
@@ -12,7 +13,7 @@ use crate::scan::{Cursor, Parsed, shown};
 pub(crate) fn read_quoted<'t>(cursor: &mut Cursor<'t>) -> Parsed<Cow<'t, str>> {
     let open = cursor.at();
     cursor.bump();
-    if let Some(plain) = cursor.plain_until(b'"') {
+    if let Some(plain) = plain_until(cursor, b'"') {
         return Ok(Cow::Borrowed(plain));
     }
     let mut text = Cow::Borrowed("");

@@ -3,7 +3,6 @@
 use mind_diag::{Code, Diagnostic, Span};
 
 use crate::limits::Limits;
-use crate::line::Line;
 
 /// What reading a piece of a line gives: the piece, or the error of that line.
 pub(crate) type Parsed<T> = Result<T, Box<Diagnostic>>;
@@ -217,16 +216,6 @@ impl<'t> Cursor<'t> {
             .iter()
             .position(|&byte| wanted(byte))
             .unwrap_or(rest.len());
-    }
-
-    /// Steps over the bytes up to `end` and over `end` itself, and gives them; none, and no step, where a
-    /// backslash, a line end or the end of the text comes first.
-    #[inline]
-    pub(crate) fn plain_until(&mut self, end: u8) -> Option<&'t str> {
-        let mut line = Line::at_cursor(self);
-        let text = line.until(end)?;
-        self.at = line.at();
-        Some(text)
     }
 
     /// The next character; none at the end.

@@ -1,12 +1,9 @@
 //! A weight file in memory, whatever its container.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
-
 use crate::error::FileError;
-use crate::gguf::{self, MetaValue};
-use crate::safetensors;
+use crate::metadata::MetaValue;
 use crate::tensor::{Permutation, StoredType, TensorInfo, TensorView};
+use crate::{gguf, safetensors};
 
 /// The format around the tensors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,49 +97,5 @@ fn distinct<'n>(
             name: name.to_owned(),
         }),
         None => Ok(()),
-    }
-}
-
-/// Checks that no two tensors share a byte; `holes` also that the data have no byte of no tensor.
-///
-/// Errors: the first tensor, by place, that begins in another; the first hole.
-pub(crate) fn check_places(
-    tensors: &[TensorInfo],
-    data: Range<usize>,
-    holes: bool,
-) -> Result<(), FileError> {
-    let mut places = BTreeMap::new();
-    for tensor in tensors.iter().filter(|tensor| !tensor.range.is_empty()) {
-        let previous = places.insert(tensor.range.start, tensor);
-        if let Some(previous) = previous {
-            return Err(overlap(previous, tensor));
-        }
-    }
-    let mut end = data.start;
-    let mut last: Option<&TensorInfo> = None;
-    for tensor in places.into_values() {
-        if let Some(last) = last.filter(|_| tensor.range.start < end) {
-            return Err(overlap(last, tensor));
-        }
-        if holes && tensor.range.start > end {
-            let (start, end) = (end - data.start, tensor.range.start - data.start);
-            return Err(FileError::Hole { start, end });
-        }
-        end = tensor.range.end;
-        last = Some(tensor);
-    }
-    match holes && end != data.end {
-        true => Err(FileError::Hole {
-            start: end - data.start,
-            end: data.end - data.start,
-        }),
-        false => Ok(()),
-    }
-}
-
-fn overlap(first: &TensorInfo, second: &TensorInfo) -> FileError {
-    FileError::Tensor {
-        name: second.name.clone(),
-        problem: format!("its bytes are also those of {:?}", first.name),
     }
 }

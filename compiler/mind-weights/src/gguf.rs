@@ -4,7 +4,8 @@
 //! data begin at the next multiple of the alignment. All little endian.
 
 use crate::error::FileError;
-use crate::file::check_places;
+use crate::metadata::MetaValue;
+use crate::places::check_places;
 use crate::tensor::{StoredType, TensorInfo};
 use crate::weight_type::WeightType;
 
@@ -20,55 +21,6 @@ const MAX_TEXT: u64 = 1 << 20;
 const MAX_DEPTH: usize = 4;
 const DEFAULT_ALIGNMENT: u64 = 32;
 const MAX_ALIGNMENT: u64 = 1 << 20;
-
-/// A value of the header.
-#[derive(Clone, PartialEq, Debug)]
-pub enum MetaValue {
-    /// A number without sign.
-    Unsigned(u64),
-    /// A number with a sign.
-    Signed(i64),
-    /// A real number.
-    Real(f64),
-    /// A truth value.
-    Bool(bool),
-    /// A text.
-    Text(String),
-    /// An array, whose elements are not kept.
-    Array {
-        /// How many elements it has.
-        count: u64,
-    },
-}
-
-impl MetaValue {
-    /// The text.
-    pub fn text(&self) -> Option<&str> {
-        match self {
-            MetaValue::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    /// An integer that is not negative.
-    pub fn natural(&self) -> Option<u64> {
-        match *self {
-            MetaValue::Unsigned(value) => Some(value),
-            MetaValue::Signed(value) => u64::try_from(value).ok(),
-            _ => None,
-        }
-    }
-
-    /// A number of any kind.
-    pub fn real(&self) -> Option<f64> {
-        match *self {
-            MetaValue::Real(value) => Some(value),
-            MetaValue::Unsigned(value) => Some(value as f64),
-            MetaValue::Signed(value) => Some(value as f64),
-            _ => None,
-        }
-    }
-}
 
 type Header = (Vec<TensorInfo>, Vec<(String, MetaValue)>);
 

@@ -7,8 +7,8 @@ use std::ops::Range;
 use mind_json::{Limits, Member, Value};
 
 use crate::error::FileError;
-use crate::file::check_places;
-use crate::gguf::MetaValue;
+use crate::metadata::MetaValue;
+use crate::places::check_places;
 use crate::tensor::{StoredType, TensorInfo};
 use crate::weight_type::WeightType;
 

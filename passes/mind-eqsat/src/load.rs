@@ -19,7 +19,6 @@ use crate::egraph::language::{Head, Node};
 use crate::egraph::optable::OpTable;
 use crate::egraph::rebuild::rebuild;
 use crate::egraph::store::Store;
-use crate::merge::Part;
 use crate::region::Program;
 
 /// The most bytes of a constant that is looked into element by element.
@@ -56,6 +55,13 @@ pub(crate) struct LoadedOp {
     pub(crate) class: Id,
     /// The id of its e-node; none where the op equals one of its operands.
     pub(crate) node: Option<Id>,
+}
+
+/// A class that became a part of a merged op, and the classes that its new e-node reads.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    pub(crate) class: Id,
+    pub(crate) children: SmallVec<[Id; 2]>,
 }
 
 /// The region `range` of `program` as an e-graph over `store`; `exact` when only rules that keep every

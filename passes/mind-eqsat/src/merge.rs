@@ -12,17 +12,10 @@ use smallvec::SmallVec;
 use crate::apply::{Joined, Outcome, Site, apply_joined};
 use crate::egraph::analysis::Eg;
 use crate::egraph::payload::{AttrId, AttrValue};
-use crate::load::Loaded;
+use crate::load::{Loaded, Part};
 use crate::pattern::{Join, Template, TemplateOperand, TemplateTerm};
 use crate::report::RuleStats;
 use crate::search::Match;
-
-/// A class that became a part of a merged op, and the classes that its new e-node reads.
-#[derive(Clone, Debug)]
-pub(crate) struct Part {
-    pub(crate) class: Id,
-    pub(crate) children: SmallVec<[Id; 2]>,
-}
 
 /// What the members of a bucket agree in.
 #[derive(PartialEq, Eq, Hash)]

@@ -173,7 +173,7 @@ impl<'c, 'r> Checker<'c, 'r> {
             form,
             plans,
             config,
-            promise: promise(form),
+            promise: Promise::of(form),
             tally: Tally {
                 without: vec![Without::default(); form.conditions().len()],
                 taken: vec![false; form.alternatives()],
@@ -305,14 +305,6 @@ fn widen(leaf: &mut Leaf, count: usize) {
     if let LeafKind::Constant(tensor) = &leaf.kind {
         let buffer = tensor.buffer().splat(count);
         leaf.kind = LeafKind::Constant(Tensor::new(vec![count], buffer));
-    }
-}
-
-/// What a form promises.
-pub(crate) fn promise(form: Form<'_>) -> Promise {
-    Promise {
-        class: form.class(),
-        tolerance: form.tolerance(),
     }
 }
 

@@ -10,12 +10,11 @@ use mind_ir::types::{DType, Dim};
 use mind_ir::verify::{VerifyConfig, infer_op, verify};
 use mind_ir::{OpId, ValueId};
 
-use crate::check::promise;
 use crate::evaluate::{Ran, Sides, finish, prune};
 use crate::instance::replay;
 use crate::plan::Plan;
 use crate::tally::{Failure, Tally};
-use crate::trial::Trial;
+use crate::trial::{Promise, Trial};
 
 /// A module whose two outputs, the left and the right side of a rule, should agree and do not.
 pub struct Counterexample {
@@ -72,7 +71,7 @@ pub(crate) fn counterexample<'r>(
         let mut seen = Tally::default();
         let sides = trial.sides(*right);
         let values = failure.values.clone();
-        trial.case(&sides, values, failure.mode, &promise(form), &mut seen);
+        trial.case(&sides, values, failure.mode, &Promise::of(form), &mut seen);
         seen.failure.is_some()
     };
     let value = trial.acting().map(|(_, right)| right).find(broken)?;

@@ -4,14 +4,13 @@ use mind_eqsat::{AttrValue, Form, Forms};
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::Dim;
 
-use crate::check::promise;
 use crate::evaluate::values;
 use crate::format::{bits_of, from_bits};
 use crate::instance::{Draw, LeafKind, replay};
 use crate::plan::Plan;
 use crate::rng::Rng;
 use crate::tally::{Failure, Tally};
-use crate::trial::Trial;
+use crate::trial::{Promise, Trial};
 use crate::values::{MODES, Mode};
 
 /// How many smaller cases are tried.
@@ -68,7 +67,7 @@ impl Shrinker<'_, '_> {
                 &sides,
                 values.to_vec(),
                 mode,
-                &promise(self.form),
+                &Promise::of(self.form),
                 &mut seen,
             );
             if let Some(failure) = seen.failure {

@@ -210,3 +210,13 @@ pub(crate) struct Promise {
     /// The relative error that `approx` allows.
     pub(crate) tolerance: f64,
 }
+
+impl Promise {
+    /// What `form` promises.
+    pub(crate) fn of(form: Form<'_>) -> Promise {
+        Promise {
+            class: form.class(),
+            tolerance: form.tolerance(),
+        }
+    }
+}

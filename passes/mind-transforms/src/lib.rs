@@ -7,6 +7,7 @@ mod canonicalize;
 mod cse;
 mod dce;
 mod eqsat;
+mod names;
 mod renumber;
 mod rules;
 mod specialize;
@@ -15,7 +16,8 @@ mod verify;
 
 use mind_pass::PassInfo;
 
-pub use rules::{pattern_names, rewrite_names, rules};
+pub use names::{pattern_names, rewrite_names};
+pub use rules::rules;
 pub use specialize::{Known, specialize};
 
 /// The rows of this crate's passes.

@@ -3,15 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mind_diag::{Diagnostic, Span};
-use mind_eqsat::{
-    FOLDING, FUSION, FastMath, RuleErrors, RuleSet, SHIPPED, ShippedOps, shipped_names,
-};
+use mind_eqsat::{FastMath, RuleErrors, RuleSet, SHIPPED, ShippedOps, shipped_names};
 use mind_ir::Graph;
 use mind_ir::opdef::Registry;
 use mind_pass::{PassCx, PassError, Rewriting};
-use mind_rewrite::{EVALUATE, FOLD};
-
-use crate::{canonicalize, cse};
 
 /// The shipped rules and those of the user's files, without those that the user has switched off.
 ///
@@ -25,21 +20,6 @@ pub fn rules(registry: &Registry, rewriting: &Rewriting) -> Result<RuleSet, Rule
     let mut rules = RuleSet::load(registry, &sources)?;
     rules.retain(|name| rewriting.enables(name));
     Ok(rules)
-}
-
-/// The names of the patterns that are written in Rust, in the name space of rules.
-pub fn pattern_names() -> Vec<String> {
-    canonicalize::patterns()
-        .names()
-        .map(str::to_owned)
-        .collect()
-}
-
-/// The names of everything that rewrites besides the rules: patterns, and what passes do by themselves.
-pub fn rewrite_names() -> Vec<String> {
-    let own = [FOLD, EVALUATE, FOLDING, FUSION, cse::PASS.name];
-    let own = own.into_iter().map(str::to_owned);
-    pattern_names().into_iter().chain(own).collect()
 }
 
 /// The rules in force that can act on `g`: where nobody asks about others, of those that ship only what

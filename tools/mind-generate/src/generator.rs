@@ -1,4 +1,4 @@
-//! Drawing a module, op by op.
+//! A module that is drawn op by op.
 
 use mind_core::constant;
 use mind_core::ops::input::Input;
@@ -13,33 +13,9 @@ use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::{DType, Dim, TensorType};
 
 use crate::Config;
+use crate::element;
 use crate::rng::Rng;
 use crate::shape::{self, MAX_ELEMENTS};
-use crate::{element, recipe};
-
-/// The module of that seed: verified, with one to three outputs.
-///
-/// # Panics
-///
-/// If the configuration names no dtype.
-pub fn module(seed: u64, config: &Config) -> Graph {
-    let mut draw = Generator {
-        graph: Graph::new(),
-        rng: Rng::new(seed),
-        config,
-        values: Vec::new(),
-        inputs: 0,
-    };
-    let mut made = 0;
-    // Not every draw fits what is there.
-    for _ in 0..config.ops * 8 {
-        made += usize::from(recipe::draw(&mut draw));
-        if made == config.ops {
-            break;
-        }
-    }
-    draw.finish()
-}
 
 /// A module that grows.
 pub(crate) struct Generator<'c> {
@@ -50,7 +26,18 @@ pub(crate) struct Generator<'c> {
     inputs: usize,
 }
 
-impl Generator<'_> {
+impl<'c> Generator<'c> {
+    /// An empty module, and what will be drawn for it.
+    pub(crate) fn new(seed: u64, config: &'c Config) -> Generator<'c> {
+        Generator {
+            graph: Graph::new(),
+            rng: Rng::new(seed),
+            config,
+            values: Vec::new(),
+            inputs: 0,
+        }
+    }
+
     /// Appends an op; none where its shape rule objects or its result is large.
     pub(crate) fn op(
         &mut self,
@@ -172,7 +159,7 @@ impl Generator<'_> {
     }
 
     /// Makes what nothing reads an output, and sometimes another value.
-    fn finish(mut self) -> Graph {
+    pub(crate) fn finish(mut self) -> Graph {
         const MOST: usize = 3;
         let unread = |&value: &ValueId| self.graph.uses(value).is_empty();
         let mut outputs: Vec<ValueId> = self.values.iter().copied().filter(unread).collect();

@@ -8,13 +8,14 @@ pub mod cases;
 mod element;
 mod generator;
 pub mod mil;
+mod module;
 mod recipe;
 mod rng;
 mod shape;
 
 use mind_ir::types::DType;
 
-pub use generator::module;
+pub use module::module;
 pub use recipe::covered;
 
 /// What modules are drawn.

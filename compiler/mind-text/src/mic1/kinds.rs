@@ -4,8 +4,8 @@ use mind_ir::attr::AttrKind;
 use mind_ir::opdef::{OpDef, Registry, Results};
 use rustc_hash::FxHashMap;
 
+use super::form::Plain;
 use super::node::{self, ReadNode, Spelling, WriteNode};
-use super::plain::Plain;
 use super::special::{SPECIALS, Special};
 use crate::words::Words;
 

@@ -1,5 +1,6 @@
 //! mic@1: nodes by id, tables for names and types.
 
+mod form;
 mod ids;
 mod kinds;
 mod node;

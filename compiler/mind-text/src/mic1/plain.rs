@@ -3,53 +3,14 @@
 //! What has another form, or an error, is left to the general reader of such lines.
 
 use mind_ir::attr::Attr;
-use mind_ir::opdef::OpDef;
 use mind_ir::types::TypeView;
 use mind_ir::{Sym, Ty, ValueId};
 
+use super::form::Plain;
 use super::ids::{Entry, Ids};
 use super::kinds::{Kind, Kinds};
 use super::reader::Reader;
 use crate::line::{Extents, Line, read_lines};
-
-/// What the plain line of a kind holds.
-#[derive(Clone, Copy)]
-pub(super) enum Plain {
-    /// Operands only, at most two.
-    Operands(usize),
-    /// The name of an input.
-    Name {
-        /// Whether it is a weight.
-        param: bool,
-        /// Which attribute the name is.
-        attr: usize,
-    },
-    /// More than that.
-    No,
-}
-
-impl Plain {
-    /// The plain form of an op that is read as its table entry says.
-    pub(super) fn of(def: &OpDef) -> Plain {
-        match (def.attrs.len(), def.variadic, def.operands.len()) {
-            (0, None, arity @ 0..=2) => Plain::Operands(arity),
-            _ => Plain::No,
-        }
-    }
-
-    /// The plain form of an input of this role.
-    pub(super) const fn name(param: bool) -> Plain {
-        Plain::Name { param, attr: 0 }
-    }
-
-    /// The same for the op `def`, whose attributes are two.
-    pub(super) fn for_op(self, def: &OpDef) -> Plain {
-        match (self, def.attr_index("name"), def.attrs.len()) {
-            (Plain::Name { param, .. }, Some(attr), 2) => Plain::Name { param, attr },
-            _ => Plain::No,
-        }
-    }
-}
 
 /// Reads plain lines as long as there are any. The cursor is at the end of a line, before and after.
 pub(super) fn lines(r: &mut Reader<'_>, kinds: &Kinds) {

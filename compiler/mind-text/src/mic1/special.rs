@@ -7,9 +7,9 @@ use mind_ir::types::DType;
 use mind_ir::{OpId, Sym, Ty};
 use smallvec::SmallVec;
 
+use super::form::Plain;
 use super::ids::Entry;
 use super::node::{self, ReadNode, Slots, Spelling, WriteNode, write_range};
-use super::plain::Plain;
 use super::reader::{Data, Declared, Head, Late, Operands, Reader, Target};
 use super::value::{Value, read_float, read_range};
 use super::writer::{Refusal, Writer};

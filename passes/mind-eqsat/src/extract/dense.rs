@@ -10,8 +10,7 @@ use super::rank::Rank;
 use crate::cost::Price;
 use crate::egraph::language::{Head, Node};
 use crate::egraph::store::Store;
-use crate::load::Loaded;
-use crate::merge::Part;
+use crate::load::{Loaded, Part};
 
 /// The number of a class in a [`Dense`] view.
 pub(crate) type ClassIx = u32;

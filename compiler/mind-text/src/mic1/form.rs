@@ -1,0 +1,42 @@
+//! What the lines of kinds hold in the form in which they are printed.
+
+use mind_ir::opdef::OpDef;
+
+/// What the plain line of a kind holds.
+#[derive(Clone, Copy)]
+pub(super) enum Plain {
+    /// Operands only, at most two.
+    Operands(usize),
+    /// The name of an input.
+    Name {
+        /// Whether it is a weight.
+        param: bool,
+        /// Which attribute the name is.
+        attr: usize,
+    },
+    /// More than that.
+    No,
+}
+
+impl Plain {
+    /// The plain form of an op that is read as its table entry says.
+    pub(super) fn of(def: &OpDef) -> Plain {
+        match (def.attrs.len(), def.variadic, def.operands.len()) {
+            (0, None, arity @ 0..=2) => Plain::Operands(arity),
+            _ => Plain::No,
+        }
+    }
+
+    /// The plain form of an input of this role.
+    pub(super) const fn name(param: bool) -> Plain {
+        Plain::Name { param, attr: 0 }
+    }
+
+    /// The same for the op `def`, whose attributes are two.
+    pub(super) fn for_op(self, def: &OpDef) -> Plain {
+        match (self, def.attr_index("name"), def.attrs.len()) {
+            (Plain::Name { param, .. }, Some(attr), 2) => Plain::Name { param, attr },
+            _ => Plain::No,
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Drawing a module.
+
+use mind_ir::graph::Graph;
+
+use crate::Config;
+use crate::generator::Generator;
+use crate::recipe;
+
+/// The module of that seed: verified, with one to three outputs.
+///
+/// # Panics
+///
+/// If the configuration names no dtype.
+pub fn module(seed: u64, config: &Config) -> Graph {
+    let mut draw = Generator::new(seed, config);
+    let mut made = 0;
+    // Not every draw fits what is there.
+    for _ in 0..config.ops * 8 {
+        made += usize::from(recipe::draw(&mut draw));
+        if made == config.ops {
+            break;
+        }
+    }
+    draw.finish()
+}
