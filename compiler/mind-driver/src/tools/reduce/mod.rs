@@ -70,80 +70,92 @@ fn reduce_file(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
     };
     let oracle = Oracle::new(&args, format, &optimiser)
         .map_err(|found| refuse(host, &found, &file, &args))?;
-    match args.bisect {
-        true => bisect(&graph, &file, &oracle, &args, host),
-        false => shrink(&graph, &file, &oracle, &args, host),
-    }
-}
-
-fn shrink(
-    g: &Graph,
-    file: &SourceFile,
-    oracle: &Oracle<'_>,
-    args: &Args,
-    host: &mut dyn Host,
-) -> Result<u8, u8> {
-    let before = ops(g);
-    if !oracle
-        .holds(g, host)
-        .map_err(|trouble| stop(host, &trouble))?
-    {
-        return Err(stop(host, &Trouble::NotInteresting(oracle.describe())));
-    }
-    let kind = oracle.kind(g);
-    let (mut trouble, shows) = (None, host.stderr_is_terminal());
-    let config = Config {
-        trials: args.trials,
-        verify: oracle.verify(),
+    let task = Task {
+        graph: &graph,
+        file: &file,
+        oracle: &oracle,
+        args: &args,
     };
-    let reduced = reduce(g, &config, &mut |candidate| {
-        if trouble.is_some() {
-            return false;
-        }
-        if shows {
-            cli::print_error(host, &format!("\r{:>8} ops  ", ops(candidate)));
-        }
-        let held = match oracle.is_sound(candidate) {
-            true => oracle.holds_as(&kind, candidate, host),
-            false => Ok(false),
-        };
-        held.unwrap_or_else(|found| {
-            trouble = Some(found);
-            false
-        })
-    });
-    if shows {
-        cli::print_error(host, "\r");
-    }
-    if let Some(trouble) = trouble {
-        return Err(stop(host, &trouble));
-    }
-    let emitted = emit(
-        &oracle.session().formats,
-        &reduced.graph,
-        oracle.format,
-        args.to,
-    );
-    let emitted = emitted.map_err(|found| refuse(host, &found, file, args))?;
-    cli::print_error(host, &summary(before, &reduced));
-    Ok(cli::write_output(host, args.output.as_ref(), &emitted.text))
+    let text = match args.bisect {
+        true => task.bisected(host),
+        false => task.shrunk(host),
+    }?;
+    Ok(cli::write_output(host, args.output.as_ref(), &text))
 }
 
-fn bisect(
-    g: &Graph,
-    file: &SourceFile,
-    oracle: &Oracle<'_>,
-    args: &Args,
-    host: &mut dyn Host,
-) -> Result<u8, u8> {
-    let found =
-        suspect::first_bad(g, file, oracle, host).map_err(|trouble| stop(host, &trouble))?;
-    let text = found.text(
-        &args.pipeline.text(),
-        &oracle.optimiser.rewriting_flags(),
-        file.name(),
-    );
-    Ok(cli::write_output(host, args.output.as_ref(), &text))
+/// A module, and what is asked of it.
+struct Task<'a> {
+    graph: &'a Graph,
+    file: &'a SourceFile,
+    oracle: &'a Oracle<'a>,
+    args: &'a Args,
+}
+
+impl Task<'_> {
+    /// The smallest module found that is still interesting, as text.
+    ///
+    /// Errors: the exit code, after the reason has been reported.
+    fn shrunk(&self, host: &mut dyn Host) -> Result<String, u8> {
+        let Task {
+            graph,
+            file,
+            oracle,
+            args,
+        } = *self;
+        let before = ops(graph);
+        if !oracle
+            .holds(graph, host)
+            .map_err(|trouble| stop(host, &trouble))?
+        {
+            return Err(stop(host, &Trouble::NotInteresting(oracle.describe())));
+        }
+        let kind = oracle.kind(graph);
+        let (mut trouble, shows) = (None, host.stderr_is_terminal());
+        let config = Config {
+            trials: args.trials,
+            verify: oracle.verify(),
+        };
+        let reduced = reduce(graph, &config, &mut |candidate| {
+            if trouble.is_some() {
+                return false;
+            }
+            if shows {
+                cli::print_error(host, &format!("\r{:>8} ops  ", ops(candidate)));
+            }
+            let held = match oracle.is_sound(candidate) {
+                true => oracle.holds_as(&kind, candidate, host),
+                false => Ok(false),
+            };
+            held.unwrap_or_else(|found| {
+                trouble = Some(found);
+                false
+            })
+        });
+        if shows {
+            cli::print_error(host, "\r");
+        }
+        if let Some(trouble) = trouble {
+            return Err(stop(host, &trouble));
+        }
+        let formats = &oracle.session().formats;
+        let emitted = emit(formats, &reduced.graph, oracle.format, args.to);
+        let emitted = emitted.map_err(|found| refuse(host, &found, file, args))?;
+        cli::print_error(host, &summary(before, &reduced));
+        Ok(emitted.text)
+    }
+
+    /// The first bad rewrite, in words.
+    ///
+    /// Errors: the exit code, after the reason has been reported.
+    fn bisected(&self, host: &mut dyn Host) -> Result<String, u8> {
+        let found = suspect::first_bad(self.graph, self.file, self.oracle, host);
+        let found = found.map_err(|trouble| stop(host, &trouble))?;
+        Ok(found.text(
+            &self.args.pipeline.text(),
+            &self.oracle.optimiser.rewriting_flags(),
+            self.file.name(),
+        ))
+    }
 }
 
 /// The ops of a module, those of bodies included.
