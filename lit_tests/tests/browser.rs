@@ -1,4 +1,5 @@
-//! The page of `mind-opt --report` in a browser: it fits a phone and a desk, and asks for nothing but itself.
+//! The page of `mind-opt --report` in a browser: it fits a phone and a desk, shows what it promises, and asks for
+//! nothing but itself.
 //!
 //! `MIND_BROWSER` names a Chromium. Without it the group is reported as not run; `MIND_BROWSER_REQUIRED=1` makes that
 //! a failure. `MIND_BROWSER_SHOTS=FOLDER` keeps a picture of each width. See docs/testing.md.
@@ -13,6 +14,12 @@ use lit_tests::tool::{Exit, capture};
 
 /// A module with rewrites, a fusion group and kernels to show.
 const MODULE: &str = include_str!("../../examples/mlp.mic");
+/// How a page around frames begins.
+const HEAD: &str = "<!doctype html><meta charset=utf-8>";
+/// What measures the page, within it.
+const MEASURES: &str = include_str!("browser.js");
+/// How many of the passes below change the module, and how many kernels come of it.
+const SHOWN: &str = "3 passes drawn, 4 kernels";
 /// The widths of a phone and of a desk, in pixels.
 const WIDTHS: [u32; 2] = [390, 1280];
 
@@ -65,11 +72,11 @@ fn shown_in(browser: &str, sandbox: &Sandbox) -> Result<(), String> {
     std::fs::write(&frames, framed(&text)).map_err(|error| error.to_string())?;
     let seen = browse(browser, &["--dump-dom"], &frames)?;
     for width in WIDTHS {
-        // Its own width, and how many other files it asked for.
-        let expected = format!("[{width}: {width} wide, 0 asked for]");
+        let expected = format!("[{width}: {width} wide, 0 asked for, {SHOWN}, 0 complaints]");
         if !seen.contains(&expected) {
             let found = seen.split("<output>").nth(1).unwrap_or(&seen);
-            let found: String = found.chars().take(400).collect();
+            let found = found.split("</output>").next().unwrap_or_default();
+            let found: String = found.chars().take(2000).collect();
             return Err(format!("expected {expected}, found {found}"));
         }
     }
@@ -79,7 +86,8 @@ fn shown_in(browser: &str, sandbox: &Sandbox) -> Result<(), String> {
             let shot = format!("--screenshot={}", shot.display());
             // A browser makes no window as narrow as a phone, so that the frame of that width is shown.
             let only = sandbox.dir().join(format!("frame-{width}.html"));
-            std::fs::write(&only, frame(&text, width)).map_err(|error| error.to_string())?;
+            std::fs::write(&only, format!("{HEAD}{}", frame(&text, width)))
+                .map_err(|error| error.to_string())?;
             browse(
                 browser,
                 &[&shot, &format!("--window-size={},1600", width.max(600))],
@@ -117,15 +125,11 @@ fn browse(browser: &str, args: &[&str], page: &Path) -> Result<String, String> {
 
 /// A page that shows `text` in one frame a width, and writes what became of each.
 fn framed(text: &str) -> String {
-    let mut page = String::from("<!doctype html><meta charset=utf-8><output></output>");
+    let mut page = format!("{HEAD}<output></output>");
     for width in WIDTHS {
         page += &frame(text, width);
     }
-    page + "<script>onload = () => { for (const frame of document.querySelectorAll('iframe')) { \
-        const page = frame.contentDocument.documentElement; \
-        const asked = frame.contentWindow.performance.getEntriesByType('resource').length; \
-        document.querySelector('output').textContent += \
-            `[${frame.width}: ${page.scrollWidth} wide, ${asked} asked for]`; } }</script>"
+    page + "<script>" + MEASURES + "</script>"
 }
 
 fn frame(text: &str, width: u32) -> String {

@@ -18,7 +18,7 @@ use crate::lineage::Lineage;
 use crate::load::Loaded;
 use crate::placement::inlined;
 use crate::region::Program;
-use crate::report::{FOLDING, RuleStep};
+use crate::report::{Cause, FOLDING, FUSION, RuleStep};
 use crate::ruleset::RuleSet;
 
 /// A region and what it is to become.
@@ -134,9 +134,10 @@ pub(crate) fn live_values(g: &Graph, loaded: &Loaded<'_>) -> FxHashSet<ValueId> 
 
 /// The names of the rules of these steps.
 fn names<'a>(cx: &Context<'a>, steps: &[RuleStep]) -> Vec<&'a str> {
-    let name = |step: &RuleStep| match step.rule {
-        Some(rule) => cx.rules.name(rule),
-        None => FOLDING,
+    let name = |step: &RuleStep| match step.cause {
+        Cause::Rule(rule) => cx.rules.name(rule),
+        Cause::Folding => FOLDING,
+        Cause::Fusion => FUSION,
     };
     steps.iter().map(name).collect()
 }
@@ -144,15 +145,18 @@ fn names<'a>(cx: &Context<'a>, steps: &[RuleStep]) -> Vec<&'a str> {
 /// The words of a step's class: `exact`, `nsz,nnan`.
 pub(crate) fn class_text(rules: &RuleSet, step: RuleStep) -> String {
     let class = step
-        .rule
+        .cause
+        .rule()
         .map_or(FastMath::EXACT, |rule| rules.rule(rule).class);
     class.names().join(",")
 }
 
 /// A step with its names, for a listener.
 pub(crate) fn resolve<'a>(rules: &'a RuleSet, step: RuleStep, class: &'a str) -> Step<'a> {
-    let Some(rule) = step.rule else {
-        return Step::built_in(FOLDING, step.span);
+    let rule = match step.cause {
+        Cause::Rule(rule) => rule,
+        Cause::Folding => return Step::built_in(FOLDING, step.span),
+        Cause::Fusion => return Step::built_in(FUSION, step.span),
     };
     let info = rules.rule(rule);
     Step {

@@ -66,8 +66,8 @@ pub use greedy::GreedyRule;
 pub use limits::Limits;
 pub use replacement::{NewTerm, NoMatch};
 pub use report::{
-    Change, FOLDING, FUSION, FusedGroup, FusedMember, Kept, KeptReason, MissedFusion, MissedReason,
-    Replacement, Report, RuleIx, RuleStats, RuleStep,
+    Cause, Change, FOLDING, FUSION, FusedGroup, FusedMember, Kept, KeptReason, MissedFusion,
+    MissedReason, Replacement, Report, RuleIx, RuleStats, RuleStep,
 };
 pub use rule_info::{Direction, Engine, Phase, RuleInfo};
 pub use rules::lex::{Kind as TokenKind, Token, tokens};

@@ -12,7 +12,7 @@ use crate::egraph::provenance::{ApplicationIx, Origin};
 use crate::extract::{Choice, ClassIx, Dense, NodeIx, What};
 use crate::fusion::body::Group;
 use crate::load::Loaded;
-use crate::report::RuleStep;
+use crate::report::{Cause, RuleStep};
 
 /// How many equalities are looked into for one change.
 const FUEL: usize = 4096;
@@ -104,9 +104,8 @@ impl<'a, 'r> Lineage<'a, 'r> {
         let span = g.span(own.op);
         let mut list: Vec<RuleStep> = Vec::with_capacity(steps.list.len() + 1);
         list.extend(steps.list.iter().map(|&origin| self.step(g, origin, span)));
-        let rule = group.and_then(|group| group.rule);
-        list.extend(rule.map(|rule| RuleStep {
-            rule: Some(rule),
+        list.extend(group.map(|group| RuleStep {
+            cause: group.rule.map_or(Cause::Fusion, Cause::Rule),
             reversed: false,
             span,
         }));
@@ -264,7 +263,7 @@ impl<'a, 'r> Lineage<'a, 'r> {
     fn step(&self, g: &Graph, origin: Origin, span: Span) -> RuleStep {
         let Origin::Rule(number) = origin else {
             return RuleStep {
-                rule: None,
+                cause: Cause::Folding,
                 reversed: false,
                 span,
             };
@@ -275,7 +274,7 @@ impl<'a, 'r> Lineage<'a, 'r> {
         let program = root.and_then(|&id| self.program.get(&self.dense.node_of(id)));
         let place = program.map(|&at| g.span(self.loaded.ops[at].op));
         RuleStep {
-            rule: Some(application.rule),
+            cause: Cause::Rule(application.rule),
             reversed: application.reversed,
             span: place.unwrap_or(span),
         }

@@ -35,7 +35,7 @@ pub(crate) fn tell_missed(
     }
     let steps = changes.iter().flat_map(|change| &change.rules);
     let acted: FxHashSet<(RuleIx, u32)> = steps
-        .filter_map(|step| Some((step.rule?, step.span.start)))
+        .filter_map(|step| Some((step.cause.rule()?, step.span.start)))
         .collect();
     let uses = loaded.uses();
     for at in 0..loaded.ops.len() {

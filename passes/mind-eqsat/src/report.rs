@@ -56,11 +56,32 @@ pub struct Change {
     pub cost: CostChange,
 }
 
-/// A rule that led to a change.
+/// What led to a change, or to a part of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// A rule.
+    Rule(RuleIx),
+    /// Folding constants.
+    Folding,
+    /// Grouping that no rule asked for, because it costs less.
+    Fusion,
+}
+
+impl Cause {
+    /// The rule, where it is one.
+    pub fn rule(self) -> Option<RuleIx> {
+        match self {
+            Cause::Rule(rule) => Some(rule),
+            Cause::Folding | Cause::Fusion => None,
+        }
+    }
+}
+
+/// A step on the way to a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RuleStep {
-    /// The rule; none for constant folding.
-    pub rule: Option<RuleIx>,
+    /// What was done.
+    pub cause: Cause,
     /// Whether it was read from right to left.
     pub reversed: bool,
     /// The place of the op at which it matched.
@@ -96,7 +117,7 @@ impl Report {
 
     /// Counts a change for the rules that led to it.
     pub(crate) fn count_change(&mut self, steps: &[RuleStep], cost: CostChange) {
-        let rules: Vec<RuleIx> = steps.iter().filter_map(|step| step.rule).collect();
+        let rules: Vec<RuleIx> = steps.iter().filter_map(|step| step.cause.rule()).collect();
         for (at, rule) in rules.iter().enumerate() {
             if !rules[..at].contains(rule) {
                 self.rules[rule.index()].chosen += 1;

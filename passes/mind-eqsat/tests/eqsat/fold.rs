@@ -259,7 +259,7 @@ fn the_report_says_what_led_where() {
             let rules = change
                 .rules
                 .iter()
-                .filter_map(|step| step.rule)
+                .filter_map(|step| step.cause.rule())
                 .map(|rule| rules.name(rule))
                 .collect();
             (change.from, &change.to, rules)

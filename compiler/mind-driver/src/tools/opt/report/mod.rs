@@ -1,8 +1,10 @@
 //! `--report`: a compilation as one page.
 
+mod costs;
 mod kernels;
 mod page;
 mod recording;
+mod rewrites;
 mod sections;
 mod subject;
 

@@ -20,13 +20,14 @@ p{margin:.4em 0}
 code,pre,td.name{font:13px/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 code{overflow-wrap:anywhere}
 pre{margin:.4em 0;padding:12px;overflow-x:auto;background:var(--soft);border-radius:8px}
-table{border-collapse:collapse;width:100%;min-width:560px}
-th,td{padding:4px 10px 4px 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--rule)}
+table{border-collapse:collapse;width:100%}
+th,td{padding:4px 10px 4px 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--rule);overflow-wrap:break-word}
+.stacks td{overflow-wrap:anywhere}
 th{font-weight:600;color:var(--dim)}
-td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}
+td.number,th.number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+td.share{width:140px;vertical-align:middle}
 .bar{height:10px;min-width:2px;border-radius:3px;background:var(--accent)}
 .scroll{overflow-x:auto;border:1px solid var(--rule);border-radius:8px;background:var(--soft)}
-.scroll.plain{border:0;background:none}
 .sides{display:grid;gap:12px;grid-template-columns:minmax(0,1fr)}
 @media(min-width:900px){.sides{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}}
 details{margin:.6em 0;border-top:1px solid var(--rule)}
@@ -34,6 +35,10 @@ summary{padding:.5em 0;cursor:pointer;font-weight:600}
 .diff .plus{background:var(--plus)}
 .diff .minus{background:var(--minus)}
 .swatch{display:inline-block;width:14px;height:14px;margin-right:6px;border:1px solid var(--dim);border-radius:3px;vertical-align:-2px}
+@media(max-width:640px){th,td{padding-right:6px;font-size:14px}td.name{font-size:13px}td.share{width:24px}
+.stacks thead{display:none}.stacks,.stacks tbody,.stacks tr,.stacks td{display:block}
+.stacks tr{padding:8px 0;border-bottom:1px solid var(--rule)}.stacks td{padding:0 0 4px;border:0}
+.stacks td::before{display:block;content:attr(data-label);font:12px/1.4 system-ui,sans-serif;color:var(--dim)}}
 .legend span{margin-right:14px;white-space:nowrap}
 .mark-new{border-bottom:3px solid #1a7f37}
 .mark-gone{border-bottom:3px dashed #b42318}

@@ -3,19 +3,16 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use mind_ir::listener::CostChange;
-
+use super::costs::{costs, say_costs};
 use super::kernels::{self, Kernels};
-use super::recording::{PassRun, State};
+use super::recording::State;
+use super::rewrites::rewrites;
 use super::subject::Subject;
 use crate::draw::{Drawing, escape, group_colour, svg_figure};
 use crate::tools::diff;
-use crate::tools::opt::history::{Record, place_text};
 
 /// The most lines of a diff that are shown.
 const DIFF_LINES: usize = 400;
-/// The most rewrites of a pass that are listed.
-const REWRITES: usize = 200;
 
 /// What was compiled, by what, and what came of it.
 pub(super) fn head(subject: &Subject<'_>) -> String {
@@ -25,14 +22,15 @@ pub(super) fn head(subject: &Subject<'_>) -> String {
     let count = |state: Option<&State>| state.map_or(0, |state| state.ops);
     let (before, after) = (count(states.first()), count(states.last()));
     let total: Duration = subject.recording.passes.iter().map(|run| run.time).sum();
-    let rewrites = subject.rewrites.len();
+    let rewrites = counted(subject.rewrites.len(), "rewrite");
     let shown = if pipeline.is_empty() {
         "no passes".to_owned()
     } else {
         format!("<code>{pipeline}</code>")
     };
     format!(
-        "<h1>{name}</h1>\n<p>{shown}</p>\n<p>{before} ops became {after}, by {rewrites} rewrites, in {} of passes.</p>\n",
+        "<h1>{name}</h1>\n<p>{shown}</p>\n<p>{} became {after}, by {rewrites}, in {} of passes.</p>\n",
+        counted(before, "op"),
         duration(total)
     )
 }
@@ -41,17 +39,17 @@ pub(super) fn head(subject: &Subject<'_>) -> String {
 pub(super) fn passes(subject: &Subject<'_>) -> String {
     let (recording, longest) = (subject.recording, longest(subject));
     let mut out = String::from(
-        "<h2>Passes</h2>\n<div class=\"scroll plain\"><table>\n<tr><th>pass</th><th class=\"number\">time</th><th></th>\
-         <th class=\"number\">ops</th><th class=\"number\">rewrites</th></tr>\n",
+        "<h2>Passes</h2>\n<table>\n<thead><tr><th>pass</th><th class=\"number\">time</th><th class=\"share\"></th>\
+         <th class=\"number\">ops</th><th class=\"number\">rewrites</th></tr></thead>\n<tbody>\n",
     );
     // Writing to a string cannot fail.
     for (number, run) in recording.passes.iter().enumerate() {
         let ops = |at: usize| recording.states.get(at).map_or(0, |state| state.ops);
-        let width = (run.time.as_nanos() * 120 / longest.as_nanos().max(1)) as u64;
+        let percent = run.time.as_nanos() * 100 / longest.as_nanos().max(1);
         let _ = writeln!(
             out,
             "<tr><td class=\"name\"><a href=\"#pass{number}\">{}</a></td><td class=\"number\">{}</td>\
-             <td><div class=\"bar\" style=\"width:{width}px\"></div></td><td class=\"number\">{}</td>\
+             <td class=\"share\"><div class=\"bar\" style=\"width:{percent}%\"></div></td><td class=\"number\">{}</td>\
              <td class=\"number\">{}</td></tr>",
             run.name,
             duration(run.time),
@@ -59,7 +57,7 @@ pub(super) fn passes(subject: &Subject<'_>) -> String {
             run.rewrites.len()
         );
     }
-    out.push_str("</table></div>\n");
+    out.push_str("</tbody></table>\n");
     out
 }
 
@@ -133,91 +131,6 @@ pub(super) fn pass(subject: &Subject<'_>, number: usize) -> String {
     out
 }
 
-/// What is known of the cost of values that passes up to this one made.
-fn costs(subject: &Subject<'_>, number: usize) -> Vec<(String, CostChange)> {
-    let end = subject.recording.passes[number].rewrites.end;
-    let fused = subject.rewrites[..end]
-        .iter()
-        .filter(|record| record.pass == "fuse");
-    let cost = |record: &Record| Some((record.to.split(' ').next_back()?.to_owned(), record.cost?));
-    fused.filter_map(cost).collect()
-}
-
-/// Writes the cost of each group into its box.
-fn say_costs(drawing: &mut Drawing, costs: &[(String, CostChange)]) {
-    for node in drawing.nodes.iter_mut().filter(|node| node.group.is_some()) {
-        let known = costs.iter().rev().find(|(label, _)| *label == node.key);
-        node.lines.extend(known.map(|(_, cost)| cost_text(*cost)));
-    }
-}
-
-fn cost_text(cost: CostChange) -> String {
-    let nanos = |picos: u64| format!("{:.1}", picos as f64 / 1e3);
-    format!(
-        "cost {} ns, was {} ns",
-        nanos(cost.after),
-        nanos(cost.before)
-    )
-}
-
-/// The rules that acted, with why they hold.
-fn rewrites(subject: &Subject<'_>, run: &PassRun) -> String {
-    let records = &subject.rewrites[run.rewrites.clone()];
-    if records.is_empty() {
-        return String::new();
-    }
-    let mut out = String::from(
-        "<details open><summary>Rules that acted</summary><div class=\"scroll plain\"><table>\n\
-         <tr><th>rule</th><th>on</th><th>became</th><th>because</th></tr>\n",
-    );
-    for record in records.iter().take(REWRITES) {
-        let (from, to) = (escape(&record.from), escape(&record.to));
-        let place = escape(&place_text(subject.file, record.span));
-        let cost = record.cost.map_or(String::new(), |cost| {
-            format!("<br><span class=\"dim\">{}</span>", cost_text(cost))
-        });
-        let because: Vec<String> = record
-            .steps
-            .iter()
-            .map(|step| reason(subject, &step.text(subject.file), &step.rule))
-            .collect();
-        let _ = writeln!(
-            out,
-            "<tr><td class=\"name\">{}</td><td class=\"name\">{from}<br><span class=\"dim\">{place}</span></td>\
-             <td class=\"name\">{to}{cost}</td><td>{}</td></tr>",
-            escape(&record.rules()),
-            because.join("<br>")
-        );
-    }
-    out.push_str("</table></div>");
-    if records.len() > REWRITES {
-        let _ = write!(
-            out,
-            "<p class=\"dim\">{} more</p>",
-            records.len() - REWRITES
-        );
-    }
-    out.push_str("</details>\n");
-    out
-}
-
-/// A step in words, and why its rule holds.
-fn reason(subject: &Subject<'_>, step: &str, rule: &str) -> String {
-    let known = subject
-        .rules
-        .and_then(|rules| rules.infos().iter().find(|info| info.name == rule));
-    let Some(info) = known else {
-        return escape(step);
-    };
-    let source = info.source.as_deref().unwrap_or_default();
-    format!(
-        "{}<br><code>{}</code><br>{}",
-        escape(step),
-        escape(&info.sides),
-        escape(source)
-    )
-}
-
 /// The lines that differ, with some around them.
 fn difference(before: &str, after: &str) -> String {
     let text = diff::unified(before, after, ("before", "after"));
@@ -253,7 +166,7 @@ pub(super) fn result(subject: &Subject<'_>) -> String {
         .filter_map(|node| Some((node, node.group?)))
         .collect();
     if !groups.is_empty() {
-        out.push_str("<h3>Fusion groups</h3>\n<div class=\"scroll plain\"><table>\n");
+        out.push_str("<h3>Fusion groups</h3>\n<table>\n<tbody>\n");
         for (node, group) in groups {
             let cost = node.lines.iter().find(|line| line.starts_with("cost "));
             let kind = node
@@ -269,7 +182,7 @@ pub(super) fn result(subject: &Subject<'_>) -> String {
                 escape(cost.map_or("", String::as_str))
             );
         }
-        out.push_str("</table></div>\n");
+        out.push_str("</tbody></table>\n");
     }
     let _ = writeln!(
         out,
@@ -294,7 +207,7 @@ pub(super) fn kernels(subject: &Subject<'_>) -> String {
             let _ = writeln!(out, "<p>They cannot be compiled: {}</p>", escape(&why));
         }
         Some(Ok(Kernels { isa, listings })) => {
-            let _ = writeln!(out, "<p class=\"dim\">{} for {isa}</p>", counted(listings.len()));
+            let _ = writeln!(out, "<p class=\"dim\">{} for {isa}</p>", counted(listings.len(), "kernel"));
             for (number, listing) in listings.iter().enumerate() {
                 let (op, bytes) = (escape(listing.op), listing.bytes);
                 let _ = writeln!(
@@ -311,9 +224,10 @@ pub(super) fn kernels(subject: &Subject<'_>) -> String {
     out
 }
 
-fn counted(kernels: usize) -> String {
-    match kernels {
-        1 => "One kernel".to_owned(),
-        count => format!("{count} kernels"),
+/// `1 kernel`, `2 kernels`.
+fn counted(count: usize, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}s"),
     }
 }
