@@ -40,6 +40,26 @@ fn links_between_pages_lead_somewhere() {
     }
 }
 
+/// mdBook turns each link to a `.md` file into one to a page, which only the book's own files have.
+#[test]
+fn links_from_the_book_to_markdown_stay_in_it() {
+    let docs = xtask::root().join("docs").canonicalize().expect("docs");
+    for page in pages() {
+        let text = std::fs::read_to_string(&page).expect("a page");
+        let folder = page.parent().expect("a page lies in a folder");
+        for target in links(&text) {
+            let path = target.split('#').next().unwrap_or_default();
+            let there = folder.join(path).canonicalize();
+            let inside = there.is_ok_and(|there| there.starts_with(&docs));
+            assert!(
+                inside || !path.ends_with(".md"),
+                "{}: `{target}` is no page of the book; link to its folder",
+                page.display()
+            );
+        }
+    }
+}
+
 fn exists(folder: &Path, path: &str) -> bool {
     folder.join(path).exists()
 }
