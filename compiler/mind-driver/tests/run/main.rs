@@ -1,6 +1,7 @@
 //! The tools through a host in memory.
 
 mod benchmarks;
+mod formatting;
 mod hostile;
 mod lowering;
 mod memory_host;
