@@ -8,7 +8,7 @@ use cranelift_codegen::ir::{
 use crate::vir::{Addr, Lane, Status, Value};
 
 use super::translate::{Translate, anywhere};
-use super::vectors::{element, vector};
+use super::types::{element, vector};
 
 impl Translate<'_, '_> {
     fn slot(&mut self) -> StackSlot {

@@ -6,6 +6,7 @@
 mod half;
 mod lanes;
 mod translate;
+mod types;
 mod vectors;
 
 use std::sync::{Arc, OnceLock};

@@ -9,7 +9,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 
 use crate::vir::{self, Addr, Function, IndexOp, Lane, Loop, LoopKind, Op, Statement, Value};
 
-use super::vectors;
+use super::types::{element, vector};
 
 /// The function in Cranelift's IR: one pointer to the arguments in, the status out.
 pub(super) fn translate(function: &Function, isa: &dyn TargetIsa) -> ir::Function {
@@ -102,14 +102,9 @@ impl Translate<'_, '_> {
                 Statement::StoreFirst { value, addr } => {
                     let (lane, vector) = (self.function.lane(*value), self.get(*value));
                     let (address, offset) = self.address(addr);
-                    let element = self.builder.ins().extractlane(vector, 0);
-                    debug_assert_eq!(
-                        self.builder.func.dfg.value_type(element),
-                        vectors::element(lane)
-                    );
-                    self.builder
-                        .ins()
-                        .store(anywhere(), element, address, offset);
+                    let first = self.builder.ins().extractlane(vector, 0);
+                    debug_assert_eq!(self.builder.func.dfg.value_type(first), element(lane));
+                    self.builder.ins().store(anywhere(), first, address, offset);
                 }
                 Statement::Prefetch(_) => {}
                 Statement::Loop(node) => self.repeat(node),
@@ -214,12 +209,12 @@ impl Translate<'_, '_> {
             } => self.load_lanes(lane, &addr, count),
             Op::LoadSplat { lane, addr } => {
                 let (address, offset) = self.address(&addr);
-                let element = vectors::element(lane);
+                let element = element(lane);
                 let element = self
                     .builder
                     .ins()
                     .load(element, anywhere(), address, offset);
-                self.builder.ins().splat(vectors::vector(lane), element)
+                self.builder.ins().splat(vector(lane), element)
             }
             Op::LoadStrided {
                 lane,

@@ -6,30 +6,7 @@ use cranelift_codegen::ir::{self, ConstantData, Endianness, InstBuilder, MemFlag
 use crate::vir::{Addr, BinaryOp, ConvertOp, Lane, MaskOp, Predicate, ShiftOp, UnaryOp, Value};
 
 use super::translate::{Translate, anywhere};
-
-/// A lane as a type of its own.
-pub(super) const fn element(lane: Lane) -> ir::Type {
-    match lane {
-        Lane::I8 => types::I8,
-        Lane::I16 => types::I16,
-        Lane::I32 => types::I32,
-        Lane::I64 => types::I64,
-        Lane::F32 => types::F32,
-        Lane::F64 => types::F64,
-    }
-}
-
-/// 128 bits of a lane.
-pub(super) const fn vector(lane: Lane) -> ir::Type {
-    match lane {
-        Lane::I8 => types::I8X16,
-        Lane::I16 => types::I16X8,
-        Lane::I32 => types::I32X4,
-        Lane::I64 => types::I64X2,
-        Lane::F32 => types::F32X4,
-        Lane::F64 => types::F64X2,
-    }
-}
+use super::types::{element, vector};
 
 impl Translate<'_, '_> {
     /// The same 128 bits as lanes of another type.

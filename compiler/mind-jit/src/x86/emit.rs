@@ -8,9 +8,10 @@ use super::CompileError;
 use super::codes;
 use super::encoder::{Encoder, Label};
 use super::lanewise::{self, Lanewise};
-use super::machine::{Arg, Base, Condition, Machine, Mem, Node, Plain, View};
+use super::machine::{Arg, Base, Condition, Machine, Mem, Node, Plain};
 use super::pool::Pool;
 use super::registers;
+use super::view::View;
 
 /// Bytes of a function, constants included, and where the constants start.
 pub(super) fn emit(

@@ -7,8 +7,8 @@ use crate::vir::{Lane, Status};
 
 use super::codes;
 use super::encoder::Encoder;
-use super::machine::View;
 use super::registers::{self, RAX, RDX};
+use super::view::View;
 
 /// A loop over lanes.
 ///

@@ -8,17 +8,7 @@ use regalloc2::{
 
 use super::lanewise::Lanewise;
 use super::stream::Stream;
-
-/// What part of a register an instruction names.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum View {
-    Xmm,
-    Ymm,
-    Zmm,
-    Mask,
-    Gpr32,
-    Gpr64,
-}
+use super::view::View;
 
 /// An operand of an instruction, in the order of its encoding.
 #[derive(Clone, Copy, Debug)]

@@ -16,6 +16,7 @@ mod registers;
 mod select;
 mod stream;
 mod uses;
+mod view;
 
 use regalloc2::RegallocOptions;
 

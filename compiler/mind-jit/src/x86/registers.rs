@@ -3,7 +3,7 @@
 use iced_x86::Register;
 use regalloc2::{MachineEnv, PReg, PRegSet, RegClass};
 
-use super::machine::View;
+use super::view::View;
 
 /// General registers, by their number in instructions.
 const GPR64: [Register; 16] = [

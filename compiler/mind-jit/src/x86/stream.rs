@@ -5,8 +5,8 @@ use regalloc2::PReg;
 
 use super::codes;
 use super::encoder::Encoder;
-use super::machine::View;
 use super::registers;
+use super::view::View;
 
 /// A store of a whole vector, past the caches if its address is a multiple of its size.
 ///

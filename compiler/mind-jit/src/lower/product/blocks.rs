@@ -10,7 +10,8 @@ use crate::lower::scalar::compute_lane;
 use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
 
 use super::finish::{Finish, finish_tile};
-use super::operands::{Operands, Panels, Product, Region, Rhs, accumulator, element_pointer};
+use super::layout::{Panels, Rhs, accumulator};
+use super::operands::{Operands, Product, Region, element_pointer};
 use super::quantised::{self, Multiply, QuantPanels, Spread};
 use super::right::Right;
 use super::scratch::Scratch;

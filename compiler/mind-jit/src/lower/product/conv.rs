@@ -12,7 +12,8 @@ use crate::target::TargetInfo;
 use crate::vir::{Builder, IndexOp, LoopKind, Value};
 
 use super::finish::{Finish, finish_tile};
-use super::operands::{Operands, Rhs, accumulator, element_pointer};
+use super::layout::{Rhs, accumulator};
+use super::operands::{Operands, element_pointer};
 use super::right::Right;
 use super::schedule::Schedule;
 use super::tile::{self, Tile, Walk};

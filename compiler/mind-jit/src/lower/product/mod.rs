@@ -7,6 +7,7 @@
 mod blocks;
 mod conv;
 mod finish;
+mod layout;
 mod operands;
 mod pack;
 mod quantised;
@@ -19,7 +20,8 @@ mod tile;
 pub use blocks::product;
 pub use conv::{Conv, conv};
 pub use finish::Finish;
-pub use operands::{Lhs, Operands, Panels, Product, Region, Rhs, Spot};
+pub use layout::{Lhs, Panels, Rhs};
+pub use operands::{Operands, Product, Region, Spot};
 pub use pack::{Packing, pack};
 pub use quantised::{QuantFormat, QuantPacking, QuantPanels, pack_quantised};
 pub use schedule::{Schedule, ScheduleError};

@@ -6,7 +6,7 @@ use crate::lower::each::At;
 use crate::lower::scalar::storage_lane;
 use crate::vir::{Addr, Builder, IndexOp, Lane, Value};
 
-use super::quantised::QuantPanels;
+use super::layout::{Lhs, Rhs};
 use super::schedule::Schedule;
 
 /// A matrix product, `m × k` times `k × n`, with every extent and stride known.
@@ -29,51 +29,6 @@ pub struct Product {
     pub rhs: Rhs,
     /// How the work is cut; no choice changes a bit of the result.
     pub schedule: Schedule,
-}
-
-/// How the first operand of a product lies in memory.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Lhs {
-    /// Elements from one row to the next.
-    pub row_stride: usize,
-    /// Elements from one term of a chain to the next.
-    pub k_stride: usize,
-}
-
-/// How the second operand of a product lies in memory.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Rhs {
-    /// The columns of a row lie side by side.
-    Rows {
-        /// Elements from one term of a chain to the next.
-        k_stride: usize,
-    },
-    /// The terms of a column lie side by side: the operand is transposed.
-    Columns {
-        /// Elements from one column to the next.
-        n_stride: usize,
-    },
-    /// As [`pack`](super::pack) leaves it: blocks of columns, each `k` rows of `width` columns.
-    Panels(Panels),
-    /// As [`pack_quantised`](super::pack_quantised) leaves it: numbers in blocks of a few bits each, decoded to
-    /// `f32`.
-    Quantised(QuantPanels),
-}
-
-/// Blocks of `width` columns, one behind the other; the last one is filled up with zeros.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Panels {
-    /// Columns of a block: a multiple of the lanes of a vector.
-    pub width: usize,
-    /// Type of an element: that of the product, or its accumulator's.
-    pub dtype: DType,
-}
-
-impl Panels {
-    /// Bytes of `n` columns with `k` terms each.
-    pub const fn bytes(&self, n: usize, k: usize) -> usize {
-        n.div_ceil(self.width) * self.width * k * self.dtype.size()
-    }
 }
 
 /// The memory that a product works on.
@@ -131,14 +86,6 @@ impl Spot {
         let ahead = b.index(ahead);
         let index = b.index_op(IndexOp::Add, index, ahead);
         Addr::element(base, index, lane)
-    }
-}
-
-/// The type of elements once they are widened for arithmetic: the accumulator of `dtype`.
-pub(super) const fn accumulator(dtype: DType) -> DType {
-    match dtype {
-        DType::F16 | DType::BF16 => DType::F32,
-        other => other,
     }
 }
 

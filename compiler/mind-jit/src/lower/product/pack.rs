@@ -5,7 +5,8 @@ use mind_ir::types::DType;
 use crate::lower::scalar::{storage_lane, widen};
 use crate::vir::{Addr, Builder, IndexOp, LoopKind, Op, Value};
 
-use super::operands::{Panels, beyond, element_pointer};
+use super::layout::Panels;
+use super::operands::{beyond, element_pointer};
 use crate::lower::turn::columns_of;
 
 /// What is packed, with every extent and stride known; strides are in elements.

@@ -4,7 +4,8 @@ use mind_ir::types::DType;
 
 use crate::vir::{Builder, Value};
 
-use super::operands::{Panels, Rhs, accumulator, element_pointer};
+use super::layout::{Panels, Rhs, accumulator};
+use super::operands::element_pointer;
 use super::pack::Packing;
 use super::tile::{Strip, Walk};
 

@@ -5,7 +5,7 @@ use mind_ir::types::DType;
 use crate::lower::scalar::{compute_lane, storage_lane};
 use crate::target::{Isa, TargetInfo};
 
-use super::operands::{Panels, Rhs, accumulator};
+use super::layout::{Panels, Rhs, accumulator};
 use super::quantised::QuantPanels;
 
 /// Rows up to which tiles decode numbers that are stored in blocks, each by itself.

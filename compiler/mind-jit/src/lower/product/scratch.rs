@@ -3,7 +3,8 @@
 use crate::lower::scalar::compute_lane;
 use crate::vir::{Addr, Builder, IndexOp, Lane, LoopKind, Value};
 
-use super::operands::{Lhs, Product, Region, Rhs, beyond};
+use super::layout::{Lhs, Rhs};
+use super::operands::{Product, Region, beyond};
 use super::quantised::steps_bytes;
 use super::schedule::Schedule;
 

@@ -4,7 +4,8 @@ use crate::lower::each::for_each;
 use crate::lower::scalar::{compute_lane, storage_lane, widen};
 use crate::vir::{Addr, Builder, IndexOp, LoopKind, Op, Value};
 
-use super::operands::{Operands, Product, Rhs, accumulator, beyond, element_pointer};
+use super::layout::{Rhs, accumulator};
+use super::operands::{Operands, Product, beyond, element_pointer};
 use super::pack::only_panel;
 use super::right::Right;
 use super::scratch::Scratch;

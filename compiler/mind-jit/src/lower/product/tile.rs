@@ -5,7 +5,8 @@ use mind_ir::types::DType;
 use crate::lower::scalar::{compute_lane, storage_lane, widen};
 use crate::vir::{Addr, BinaryOp, Builder, LoopKind, Value};
 
-use super::operands::{accumulator, beyond};
+use super::layout::accumulator;
+use super::operands::beyond;
 use crate::lower::turn::columns_of;
 
 /// A walk through an operand: bytes from one place to the next.

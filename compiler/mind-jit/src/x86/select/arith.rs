@@ -6,7 +6,8 @@ use regalloc2::{RegClass, VReg};
 use crate::vir::{BinaryOp, Lane, MaskOp, Predicate, ShiftOp, UnaryOp, Value};
 
 use super::super::codes::{self, FmaForm, Row};
-use super::super::machine::{Mem, View};
+use super::super::machine::Mem;
+use super::super::view::View;
 use super::{Rm, Select};
 
 impl Select<'_> {

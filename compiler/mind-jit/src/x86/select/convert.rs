@@ -6,7 +6,8 @@ use regalloc2::VReg;
 use crate::vir::{ConvertOp, Lane, Value};
 
 use super::super::codes;
-use super::super::machine::{Mem, View};
+use super::super::machine::Mem;
+use super::super::view::View;
 use super::{Rm, Select, bytes};
 
 impl Select<'_> {

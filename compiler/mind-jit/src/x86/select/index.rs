@@ -5,7 +5,8 @@ use regalloc2::VReg;
 
 use crate::vir::{Addr, IndexOp, Value};
 
-use super::super::machine::{Base, Mem, View};
+use super::super::machine::{Base, Mem};
+use super::super::view::View;
 use super::Select;
 
 impl Select<'_> {

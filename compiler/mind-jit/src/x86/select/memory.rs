@@ -7,8 +7,9 @@ use crate::vir::{Addr, Lane, Value};
 
 use super::super::codes;
 use super::super::lanewise::{Kind, Lanewise};
-use super::super::machine::{Mem, Node, View};
+use super::super::machine::{Mem, Node};
 use super::super::stream::Stream;
+use super::super::view::View;
 use super::{Select, TailKey, bytes};
 
 impl Select<'_> {

@@ -16,11 +16,12 @@ use crate::vir::{self, Function, Lane, Loop, LoopKind, Op, Statement, Type, Valu
 
 use super::codes;
 use super::lanewise::Lanewise;
-use super::machine::{Arg, Base, Condition, Machine, Mem, Node, Plain, View, fixed_def};
+use super::machine::{Arg, Base, Condition, Machine, Mem, Node, Plain, fixed_def};
 use super::pool::Pool;
 use super::pressure;
 use super::registers::RDI;
 use super::uses::Uses;
+use super::view::View;
 
 /// The machine code of `function` for AVX2 or AVX-512, and its constants.
 pub(super) fn select(function: &Function, isa: Isa) -> (Machine, Pool) {

@@ -6,7 +6,8 @@ use regalloc2::VReg;
 use crate::vir::{Lane, ShiftOp, Value};
 
 use super::super::codes;
-use super::super::machine::{Mem, View};
+use super::super::machine::Mem;
+use super::super::view::View;
 use super::{Rm, Select};
 
 impl Select<'_> {
