@@ -6,7 +6,8 @@ For each NAME.mlpackage in the folder: the package is loaded, which checks types
 constants. Where NAME.in.npz stands beside it, every input becomes a constant of those numbers, and what
 coremltools infers for the outputs is written to NAME.out.npz, under their positions; outputs that it cannot
 infer are left out. Prints a line for each package: `ok NAME` or `refused NAME: why`, and `uninferred NAME: why`
-where its value inference breaks off.
+where its value inference breaks off; and for each input that takes several shapes, as the description has it,
+`shapes NAME INPUT DEFAULT of SHAPE..`, a range of extents as `1..32`.
 """
 
 import os
@@ -32,6 +33,8 @@ def main(folder):
         try:
             model = loaded(path, coremltools, load)
             print("ok " + name)
+            for line in described(model):
+                print("shapes " + name + " " + line)
         except Exception as error:  # whatever it raises means that it refuses
             print("refused " + name + ": " + text(error))
             continue
@@ -52,6 +55,24 @@ def loaded(path, coremltools, load):
         model.ParseFromString(file.read())
     load.load(model, specification_version=model.specificationVersion, file_weights_dir=data + "/weights")
     return model
+
+
+def described(model):
+    for given in model.description.input:
+        array = given.type.multiArrayType
+        kind = array.WhichOneof("ShapeFlexibility")
+        if kind == "enumeratedShapes":
+            shapes = [listed(own.shape) for own in array.enumeratedShapes.shapes]
+        elif kind == "shapeRange":
+            ranges = array.shapeRange.sizeRanges
+            shapes = [listed("%d..%d" % (own.lowerBound, own.upperBound) for own in ranges)]
+        else:
+            continue
+        yield " ".join([given.name, listed(array.shape), "of"] + shapes)
+
+
+def listed(items):
+    return ",".join(str(item) for item in items)
 
 
 def infer(path, model, np, load):
@@ -80,12 +101,22 @@ def bind(model, arrays):
                 constant = block.operations.add()
                 constant.type = "const"
                 constant.outputs.add().CopyFrom(given)
+                settle(given.type, arrays[given.name])
+                constant.outputs[0].type.CopyFrom(given.type)
                 fill(constant.attributes["val"], given.type, arrays[given.name])
                 name = constant.attributes["name"]
                 name.type.tensorType.dataType = 2
                 name.immediateValue.tensor.strings.values.append(given.name)
             for operation in operations:
                 block.operations.add().CopyFrom(operation)
+
+
+def settle(ty, array):
+    """Gives a type the extents of an array."""
+    dimensions = ty.tensorType.dimensions
+    del dimensions[:]
+    for extent in array.shape:
+        dimensions.add().constant.size = extent
 
 
 def fill(value, ty, array):

@@ -95,8 +95,8 @@ fn flexibility(shapes: &Shapes, name: &str) -> Option<ShapeFlexibility> {
                 let shape = shape.clone();
                 Some(FeatureShape { shape })
             };
-            let mut shapes: Vec<FeatureShape> = lists.iter().filter_map(own).collect();
-            shapes.dedup();
+            // A shape of one input goes with the shape of another at the same place, so each has as many.
+            let shapes = lists.iter().filter_map(own).collect();
             let listed = EnumeratedShapes { shapes };
             (!listed.shapes.is_empty()).then_some(ShapeFlexibility::EnumeratedShapes(listed))
         }

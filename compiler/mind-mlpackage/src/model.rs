@@ -9,7 +9,7 @@ use mind_ir::opdef::{Op, Trait};
 use mind_ir::{BlockId, OpId, Sym, ValueId};
 use mind_mil::call::{NAME, argument_names, element_of, is_state, written_arguments};
 use mind_mil::check::name_of;
-use mind_mil::flexible::Flexible;
+use mind_mil::flexible::{Flexible, Shapes};
 use mind_mil::ops;
 use mind_mil::structure::{Const, Func, Input, Program as ProgramOp, program};
 use mind_mil::{Element, Opset};
@@ -125,6 +125,9 @@ impl ModelWriter<'_> {
             let help = "write each function as a package of its own";
             self.refuse(parts[1].span, message, help);
         }
+        if self.specification < Opset::Ios18.specification() {
+            self.one_listed_input(&parts[0]);
+        }
         let program = Program {
             version: 1,
             functions: parts
@@ -140,6 +143,18 @@ impl ModelWriter<'_> {
             specification_version: self.specification,
             description: Some(self.description(&parts)),
             ml_program: Some(program),
+        }
+    }
+
+    /// Before ios18 one input alone may list its shapes.
+    fn one_listed_input(&mut self, part: &Part<'_>) {
+        let Some(Shapes::Listed(lists)) = part.flexible.as_ref().map(|own| &own.shapes) else {
+            return;
+        };
+        if lists.iter().any(|list| list.len() > 1) {
+            let message = "several inputs that list their shapes need opset ios18".to_owned();
+            let help = "give each open dimension a range, as `--flexible B=1..32`, or write `--opset=ios18`";
+            self.refuse(part.span, message, help);
         }
     }
 

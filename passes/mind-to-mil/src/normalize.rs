@@ -18,10 +18,6 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
         let x = LayerNorm::from_id(op).input(e.g());
         let dtype = e.dtype(x);
         let epsilon = mind_mil::call::floats(&epsilon(dtype))[0];
-        let dtype = match e.config.opset < mind_mil::Opset::Ios17 {
-            true => mind_ir::types::DType::F32,
-            false => dtype,
-        };
         e.op(
             &LAYER_NORM,
             &[

@@ -9,8 +9,8 @@ use super::flexible::flexible;
 use super::value::typed;
 use super::words::{Words, Written};
 use crate::proto::{
-    Argument, Binding, BindingKind, Block, FeatureDescription, Function, Model, NamedValueType,
-    Operation, Program, Value,
+    Argument, Binding, BindingKind, Block, FeatureDescription, Function, Model, ModelDescription,
+    NamedValueType, Operation, Program, Value,
 };
 
 /// The program in the bytes of a `.mlmodel` as MIL text, its default function first.
@@ -21,23 +21,26 @@ use crate::proto::{
 pub fn text(model: &[u8]) -> Result<String, UnpackError> {
     let model = Model::decode(model).map_err(|error| UnpackError::Message(error.to_string()))?;
     let own = model.ml_program.as_ref().ok_or(UnpackError::NoProgram)?;
-    let description = model.description.as_ref();
-    let first = description.map_or("", |own| own.default_function_name.as_str());
+    let description = model.description.unwrap_or_default();
     let mut words = Words {
         out: String::new(),
         scalars: model.specification_version >= Opset::Ios18.specification(),
     };
-    let described = description.map_or(&[][..], |own| &own.input);
-    program(&mut words, own, first, described)?;
+    program(&mut words, own, &description)?;
     Ok(words.out)
 }
 
-fn program(
-    words: &mut Words,
-    program: &Program,
-    first: &str,
-    described: &[FeatureDescription],
-) -> Written {
+/// What the description says of the inputs of a function: of several, each has a description of its own.
+fn inputs<'d>(description: &'d ModelDescription, function: &str) -> &'d [FeatureDescription] {
+    let mut functions = description.functions.iter();
+    match functions.find(|own| own.name == function) {
+        Some(own) => &own.input,
+        None => &description.input,
+    }
+}
+
+fn program(words: &mut Words, program: &Program, description: &ModelDescription) -> Written {
+    let first = &description.default_function_name;
     let version = if words.scalars { "1.3" } else { "1.0" };
     words.show(format_args!("program({version})\n"));
     attributes(words, &program.attributes)?;
@@ -45,7 +48,7 @@ fn program(
     let functions = program.functions.iter();
     let (own, others): (Vec<_>, Vec<_>) = functions.partition(|(name, _)| *name == first);
     for (name, own) in own.into_iter().chain(others) {
-        function(words, name, own, described)?;
+        function(words, name, own, inputs(description, name))?;
     }
     words.push("}");
     Ok(())

@@ -4,6 +4,8 @@
 //! `MIND_COREMLTOOLS_REQUIRED=1` makes that a failure. `MIND_BLESS=1` records what it infers for the programs of
 //! one op each. See docs/testing.md.
 
+mod flexible;
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -30,7 +32,7 @@ use mind_to_mil::{Config, Layout};
 /// largest element of a result.
 const ERROR: f64 = 2e-2;
 /// The judge, as a program for Python.
-const JUDGE: &str = include_str!("coremltools_judge.py");
+const JUDGE: &str = include_str!("../coremltools_judge.py");
 /// What the judge inferred for the programs of one op each.
 const RECORD: &str = "../dialects/mind-mil/tests/signatures/inferred.json";
 /// What coremltools raises at packages that are right, and why.
@@ -73,6 +75,8 @@ struct Judged {
     group: &'static str,
     source: String,
     results: Option<Vec<Tensor>>,
+    /// What its description must say of the shapes that inputs take, where they take several.
+    shapes: Vec<String>,
 }
 
 fn judged(python: &str) -> Result<(), Failed> {
@@ -92,6 +96,7 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
     packages.programs()?;
     packages.suite()?;
     packages.drawn()?;
+    packages.flexible()?;
     let packages = packages.judged;
     let script = folder.join("judge.py");
     std::fs::write(&script, JUDGE).map_err(|error| error.to_string())?;
@@ -128,6 +133,15 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
     for (name, judged) in &packages {
         let count = counts.entry(judged.group).or_default();
         count[0] += 1;
+        let prefix = format!("shapes {name} ");
+        let described = said.lines().filter_map(|line| line.strip_prefix(&prefix));
+        let described: Vec<&str> = described.collect();
+        if described != judged.shapes {
+            wrong += &format!(
+                "{name}: {:?} is described, not {:?}\n",
+                described, judged.shapes
+            );
+        }
         match compare(folder, name, judged) {
             Ok(compared) => count[1] += compared,
             Err(why) => wrong += &format!("{why}\n"),
@@ -310,6 +324,7 @@ impl Packages<'_> {
             group,
             source: source.to_owned(),
             results,
+            shapes: Vec::new(),
         };
         self.judged.insert(name, judged);
         Ok(())
