@@ -134,7 +134,7 @@ pub fn parse_and_verify(
     if found.has_errors() {
         return Err(found);
     }
-    if matches!(format, Format::Mil | Format::MilPrimer) {
+    if mind_mil::structure::program(&graph).is_some() {
         let found = mind_mil::check::check(&graph, Interface::Any);
         if found.has_errors() {
             return Err(found);

@@ -85,9 +85,18 @@ pub fn detect(text: &str) -> Option<Format> {
         Some(version) if version.starts_with('1') => Some(Format::Mic1),
         Some(_) => Some(Format::Mic2),
         None if first.starts_with('%') || first.starts_with("outputs") => Some(Format::Core),
+        None if is_qualified(first) => Some(Format::Core),
         None if first.starts_with("program") => Some(Format::Mil),
         None => None,
     }
+}
+
+/// Whether a line begins with an op that names its dialect and has no result, as `mil.program`.
+fn is_qualified(line: &str) -> bool {
+    let word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let behind = line.trim_start_matches(word);
+    let name = behind.strip_prefix('.').unwrap_or("");
+    behind.len() < line.len() && name.starts_with(|letter: char| letter.is_ascii_alphabetic())
 }
 
 /// All formats, prepared for the ops of a registry.
@@ -245,7 +254,9 @@ mod tests {
             ("# %0\n%0 = Input() : Tensor<f32, [2]>", Some(Format::Core)),
             ("outputs: %0", Some(Format::Core)),
             ("// a comment\n  program(1.3)", Some(Format::Mil)),
+            ("mil.program {}", Some(Format::Core)),
             ("T0 f32", None),
+            ("1.5", None),
             ("# only comments", None),
             ("", None),
         ];
