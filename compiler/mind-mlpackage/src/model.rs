@@ -11,7 +11,7 @@ use mind_mil::call::{NAME, argument_names, element_of, is_state, written_argumen
 use mind_mil::check::name_of;
 use mind_mil::flexible::{Flexible, Shapes};
 use mind_mil::ops;
-use mind_mil::structure::{Const, Func, Input, Program as ProgramOp, program};
+use mind_mil::structure::{Const, Func, Input, Program as ProgramOp, opset_of, program};
 use mind_mil::{Element, Opset};
 use prost::Message;
 
@@ -72,6 +72,33 @@ struct Part<'g> {
 
 fn opset(g: &Graph, tag: Sym) -> Opset {
     Opset::parse(g.name(tag)).unwrap_or(Opset::DEFAULT)
+}
+
+/// Whether the arguments of an op are attributes: those of compressed constants are in definitions of before ios18.
+fn takes_attributes(g: &Graph, op: OpId) -> bool {
+    let Some(row) = ops::row(g.def(op)).filter(|row| row.name.starts_with("constexpr_")) else {
+        return false;
+    };
+    let opset = opset_of(g, op);
+    let known = row
+        .signatures
+        .iter()
+        .rev()
+        .find(|(since, _)| *since <= opset);
+    known.is_some_and(|(since, _)| *since < Opset::Ios18)
+}
+
+/// The one value of each argument; none where one of them has a name.
+fn literals(arguments: &[(String, Vec<Binding>)]) -> Option<Vec<(String, Value)>> {
+    let literal = |(name, bindings): &(String, Vec<Binding>)| match &bindings[..] {
+        [
+            Binding {
+                binding: Some(BindingKind::Value(value)),
+            },
+        ] => Some((name.clone(), value.clone())),
+        _ => None,
+    };
+    arguments.iter().map(literal).collect()
 }
 
 struct ModelWriter<'g> {
@@ -312,22 +339,23 @@ impl ModelWriter<'_> {
 
     fn operation(&mut self, op: OpId) -> Operation {
         let g = self.g;
-        let mut inputs = BTreeMap::new();
+        let (mut inputs, mut attributes) = (BTreeMap::new(), BTreeMap::new());
         let mut operands = g.operands(op).iter();
+        let mut arguments: Vec<(String, Vec<Binding>)> = Vec::new();
         for (name, count) in argument_names(written_arguments(g, op)) {
-            let bindings = operands
-                .by_ref()
-                .take(count)
-                .map(|&value| self.binding(value))
-                .collect();
-            inputs.insert(
-                name.to_owned(),
-                Argument {
-                    arguments: bindings,
-                },
-            );
+            let values = operands.by_ref().take(count);
+            let bindings = values.map(|&value| self.binding(value)).collect();
+            arguments.push((name.to_owned(), bindings));
         }
-        let mut attributes = BTreeMap::new();
+        let literals = takes_attributes(g, op).then(|| literals(&arguments));
+        match literals.flatten() {
+            Some(literals) => attributes.extend(literals),
+            None => inputs.extend(
+                arguments
+                    .into_iter()
+                    .map(|(name, arguments)| (name, Argument { arguments })),
+            ),
+        }
         if let Attr::Str(name) = g.attr(op, NAME)
             && !g.name(name).is_empty()
         {

@@ -15,6 +15,7 @@ pub mod element;
 mod eval;
 pub mod flexible;
 pub mod fold;
+pub mod functions;
 pub mod infer;
 pub mod names;
 pub mod ops;

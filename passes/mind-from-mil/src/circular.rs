@@ -1,15 +1,18 @@
 //! Circular functions and their inverses.
 //!
-//! The steps of [`mind_mil`]'s own evaluation, in `f64`, so that both give the same bits; zeros lose their sign.
+//! The steps of [`mind_mil`]'s own evaluation, in `f64`, so that both give the same bits; zeros lose their sign, and
+//! angles past 2^20 digits, which the evaluation reduces as integers.
 
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 
+use mind_ir::ValueId;
 use mind_ir::types::DType;
-use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
+use mind_mil::functions::{FRAC_PI_2_PARTS, SMALL_ATANH};
 use mind_mil::ops::unary;
 
 use crate::comparison::step;
+use crate::doubles::{below_in_size, chosen, complement, in_doubles, signed};
 use crate::emit::{Emit, Import, Imported};
 use crate::refuse::Refused;
 
@@ -31,50 +34,15 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&unary::ASIN, |op, e| in_doubles(op, e, arcsine)),
     (&unary::ACOS, |op, e| in_doubles(op, e, arccosine)),
     (&unary::ATANH, |op, e| {
-        in_doubles(op, e, |e, x| {
-            let (above, below) = (e.add_n(x, 1.0)?, complement(e, x)?);
-            let ratio = e.div(above, below)?;
-            let log = e.log(ratio)?;
-            e.div_n(log, 2.0)
-        })
+        in_doubles(op, e, hyperbolic_arctangent)
     }),
 ];
-
-/// The part of pi / 2 that [`FRAC_PI_2`] lacks.
-const FRAC_PI_2_REST: f64 = 6.123_233_995_736_766e-17;
-
-/// A function of argument `x` in `f64`, rounded to `f32` and once more to the dtype.
-fn in_doubles(
-    op: OpId,
-    e: &mut Emit<'_>,
-    function: impl FnOnce(&mut Emit<'_>, ValueId) -> Imported,
-) -> Imported {
-    let x = e.argument(op, "x")?;
-    let dtype = e.dtype(e.float(x)?);
-    let wide = e.convert(x, DType::F64)?;
-    let result = function(e, wide)?;
-    let single = e.convert(result, DType::F32)?;
-    e.convert(single, dtype)
-}
-
-/// `1 - x`.
-fn complement(e: &mut Emit<'_>, x: ValueId) -> Imported {
-    let one = e.number(e.dtype(x), 1.0);
-    e.sub(one, x)
-}
 
 /// To the nearest integer, ties to even, below 2^51: a double has no fractions from 2^52 on.
 fn whole(e: &mut Emit<'_>, x: ValueId) -> Imported {
     const WHOLE: f64 = 6_755_399_441_055_744.0;
     let lifted = e.add_n(x, WHOLE)?;
     e.sub_n(lifted, WHOLE)
-}
-
-/// `first` where `flag` is 1, `second` where it is 0.
-fn chosen(e: &mut Emit<'_>, flag: ValueId, first: ValueId, second: ValueId) -> Imported {
-    let other = complement(e, flag)?;
-    let (first, second) = (e.mul(first, flag)?, e.mul(second, other)?);
-    e.add(first, second)
 }
 
 /// An angle as quarter turns and a rest, with the sine and the cosine of the rest.
@@ -91,10 +59,11 @@ impl Turned {
     fn of(e: &mut Emit<'_>, x: ValueId) -> Result<Turned, Box<Refused>> {
         let quarters = e.div_n(x, FRAC_PI_2)?;
         let quarters = whole(e, quarters)?;
-        let near = e.mul_n(quarters, FRAC_PI_2)?;
-        let rest = e.sub(x, near)?;
-        let beyond = e.mul_n(quarters, FRAC_PI_2_REST)?;
-        let rest = e.sub(rest, beyond)?;
+        let mut rest = x;
+        for part in FRAC_PI_2_PARTS {
+            let turned = e.mul_n(quarters, part)?;
+            rest = e.sub(rest, turned)?;
+        }
         let square = e.mul(rest, rest)?;
         let negative = e.mul_n(square, -1.0)?;
         let one = e.number(DType::F64, 1.0);
@@ -131,13 +100,6 @@ impl Turned {
         let differ = e.abs(apart)?;
         signed(e, size, differ)
     }
-}
-
-/// `-x` where `negative` is 1, `x` where it is 0.
-fn signed(e: &mut Emit<'_>, x: ValueId, negative: ValueId) -> Imported {
-    let twice = e.mul_n(negative, 2.0)?;
-    let sign = complement(e, twice)?;
-    e.mul(x, sign)
 }
 
 /// `start` and the terms after it, each the last times `negative` over two following integers.
@@ -207,4 +169,19 @@ fn arccosine(e: &mut Emit<'_>, x: ValueId) -> Imported {
     let right = e.number(DType::F64, 2.0 * FRAC_PI_4);
     let other = e.sub(right, angle)?;
     chosen(e, is_near, twice, other)
+}
+
+fn hyperbolic_arctangent(e: &mut Emit<'_>, x: ValueId) -> Imported {
+    let (above, below) = (e.add_n(x, 1.0)?, complement(e, x)?);
+    let ratio = e.div(above, below)?;
+    let log = e.log(ratio)?;
+    let large = e.div_n(log, 2.0)?;
+    let square = e.mul(x, x)?;
+    let cube = e.mul(x, square)?;
+    let (third, fifth) = (e.div_n(cube, 3.0)?, e.mul(cube, square)?);
+    let fifth = e.div_n(fifth, 5.0)?;
+    let small = e.add(x, third)?;
+    let small = e.add(small, fifth)?;
+    let is_small = below_in_size(e, x, SMALL_ATANH)?;
+    chosen(e, is_small, small, large)
 }

@@ -14,13 +14,14 @@ use rustc_hash::FxHashMap;
 use crate::emit::{Emit, Import};
 use crate::refuse::Refused;
 use crate::{
-    circular, comparison, constant, contract, conv, elementwise, gather, interface, movement,
-    normalize, place, pool, recurrent, reduce, round, slice, space, spread, without,
+    circular, comparison, constant, contract, conv, elementwise, exponential, gather, interface,
+    movement, normalize, place, pool, recurrent, reduce, round, slice, space, spread, without,
 };
 
 /// What each op of one result becomes.
-const FAMILIES: [&[(&MilOp, Import)]; 15] = [
+const FAMILIES: [&[(&MilOp, Import)]; 16] = [
     elementwise::ROWS,
+    exponential::ROWS,
     comparison::ROWS,
     reduce::ROWS,
     normalize::ROWS,

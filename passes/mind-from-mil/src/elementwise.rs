@@ -1,9 +1,7 @@
 //! Ops that act at every position alone.
 
-use std::f64::consts::{LN_2, PI};
-
 use mind_core::ops::elementwise::{
-    Abs, Add, Div, Erf, Exp, Gelu, Maximum, Minimum, Mul, Relu, Sigmoid, Sqrt, Sub, Tanh,
+    Abs, Add, Div, Erf, Exp, Maximum, Minimum, Mul, Relu, Sigmoid, Sqrt, Sub, Tanh,
 };
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::types::DType;
@@ -53,26 +51,6 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
             reciprocal(e, shifted)
         })
     }),
-    (&unary::EXP2, |op, e| {
-        computed(op, e, |e, x, _| {
-            let scaled = e.mul_n(x, f64::from(LN_2 as f32))?;
-            e.exp(scaled)
-        })
-    }),
-    (&unary::SINH, |op, e| {
-        computed(op, e, |e, x, _| {
-            let (up, down) = both_powers(e, x)?;
-            let sum = e.sub(up, down)?;
-            e.div_n(sum, 2.0)
-        })
-    }),
-    (&unary::COSH, |op, e| {
-        computed(op, e, |e, x, _| {
-            let (up, down) = both_powers(e, x)?;
-            let sum = e.add(up, down)?;
-            e.div_n(sum, 2.0)
-        })
-    }),
     (&unary::THRESHOLD, |op, e| {
         computed(op, e, |e, x, p| e.max_n(x, p.alpha))
     }),
@@ -86,17 +64,6 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
         computed(op, e, |e, x, _| {
             let gate = e.op(Sigmoid::DEF, &[x], &[])?;
             e.mul(x, gate)
-        })
-    }),
-    (&act::SOFTPLUS, |op, e| {
-        computed(op, e, |e, x, _| softplus(e, x))
-    }),
-    (&act::SOFTPLUS_PARAMETRIC, |op, e| {
-        let (alpha, beta) = (per_channel(op, e, "alpha")?, per_channel(op, e, "beta")?);
-        computed(op, e, |e, x, _| {
-            let scaled = e.mul(x, beta)?;
-            let result = softplus(e, scaled)?;
-            e.mul(result, alpha)
         })
     }),
     (&act::SOFTSIGN, |op, e| {
@@ -114,15 +81,6 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
         computed(op, e, |e, x, _| {
             let (above, below) = halves(e, x)?;
             let below = e.mul(below, alpha)?;
-            e.add(above, below)
-        })
-    }),
-    (&act::ELU, |op, e| {
-        computed(op, e, |e, x, p| {
-            let (above, below) = halves(e, x)?;
-            let power = e.exp(below)?;
-            let power = e.sub_n(power, 1.0)?;
-            let below = e.mul_n(power, p.alpha)?;
             e.add(above, below)
         })
     }),
@@ -157,12 +115,11 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
             e.mul_n(result, p.alpha)
         })
     }),
-    (&act::GELU, gelu),
 ];
 
 /// The parameters of an op; 0 for those that it does not have.
-struct Parameters {
-    alpha: f64,
+pub(crate) struct Parameters {
+    pub(crate) alpha: f64,
     beta: f64,
     epsilon: f64,
 }
@@ -180,7 +137,7 @@ fn pair(op: OpId, e: &mut Emit<'_>, def: &'static OpDef) -> Imported {
 }
 
 /// A function of argument `x` in `f32`, rounded once.
-fn computed(
+pub(crate) fn computed(
     op: OpId,
     e: &mut Emit<'_>,
     function: impl FnOnce(&mut Emit<'_>, ValueId, &Parameters) -> Imported,
@@ -212,7 +169,7 @@ fn line(e: &mut Emit<'_>, x: ValueId, p: &Parameters) -> Imported {
 }
 
 /// `max(x, 0)` and `min(x, 0)`.
-fn halves(e: &mut Emit<'_>, x: ValueId) -> Result<(ValueId, ValueId), Box<Refused>> {
+pub(crate) fn halves(e: &mut Emit<'_>, x: ValueId) -> Result<(ValueId, ValueId), Box<Refused>> {
     Ok((e.relu(x)?, e.min_n(x, 0.0)?))
 }
 
@@ -222,26 +179,8 @@ fn leaky(e: &mut Emit<'_>, x: ValueId, alpha: f64) -> Imported {
     e.add(above, below)
 }
 
-/// `e^x` and `e^-x`.
-fn both_powers(e: &mut Emit<'_>, x: ValueId) -> Result<(ValueId, ValueId), Box<Refused>> {
-    let up = e.exp(x)?;
-    let negative = e.mul_n(x, -1.0)?;
-    Ok((up, e.exp(negative)?))
-}
-
-/// `max(x, 0) + ln(1 + e^-|x|)`.
-fn softplus(e: &mut Emit<'_>, x: ValueId) -> Imported {
-    let above = e.max_n(x, 0.0)?;
-    let size = e.abs(x)?;
-    let negative = e.mul_n(size, -1.0)?;
-    let power = e.exp(negative)?;
-    let sum = e.add_n(power, 1.0)?;
-    let log = e.log(sum)?;
-    e.add(above, log)
-}
-
 /// One parameter a channel, laid out to broadcast along the channels of `x`.
-fn per_channel(op: OpId, e: &mut Emit<'_>, name: &str) -> Imported {
+pub(crate) fn per_channel(op: OpId, e: &mut Emit<'_>, name: &str) -> Imported {
     let rank = e.rank(
         e.call(op)?
             .value("x")
@@ -291,27 +230,4 @@ fn power(op: OpId, e: &mut Emit<'_>) -> Imported {
         -1.0 => reciprocal(e, x),
         other => Err(Refused::new(format!("core has no power of {other}"))),
     })
-}
-
-fn gelu(op: OpId, e: &mut Emit<'_>) -> Imported {
-    let mode = e.call(op)?.word("mode").to_owned();
-    match mode.as_str() {
-        "TANH_APPROXIMATION" => computed(op, e, |e, x, _| {
-            let cubic = e.mul_n(x, f64::from(0.044_715_f32))?;
-            let cubic = e.mul(cubic, x)?;
-            let cubic = e.mul(cubic, x)?;
-            let sum = e.add(x, cubic)?;
-            let inner = e.mul_n(sum, f64::from((2.0 / PI as f32).sqrt()))?;
-            let tanh = e.tanh(inner)?;
-            let half = e.mul_n(x, 0.5)?;
-            let gate = e.add_n(tanh, 1.0)?;
-            e.mul(half, gate)
-        }),
-        "SIGMOID_APPROXIMATION" => computed(op, e, |e, x, _| {
-            let scaled = e.mul_n(x, f64::from(1.702_f32))?;
-            let gate = e.op(Sigmoid::DEF, &[scaled], &[])?;
-            e.mul(x, gate)
-        }),
-        _ => own(op, e, Gelu::DEF),
-    }
 }

@@ -74,13 +74,20 @@ impl Table {
     }
 }
 
-/// Whether the op is one whose arguments older text writes as attributes.
+/// Whether the op is one whose arguments text may write as attributes.
 pub(super) fn takes_attributes(name: &str) -> bool {
-    matches!(
-        name,
-        "constexpr_affine_dequantize"
-            | "constexpr_lut_to_dense"
-            | "constexpr_sparse_to_dense"
-            | "constexpr_cast"
-    )
+    name == "constexpr_affine_dequantize" || BEFORE_IOS18.contains(&name)
 }
+
+/// Whether a function of `opset` writes the arguments of the op as attributes: the definitions of before ios18 do.
+pub(super) fn writes_attributes(name: &str, opset: &str) -> bool {
+    let old = matches!(opset, "ios15" | "ios16" | "ios17");
+    takes_attributes(name) && (old || !BEFORE_IOS18.contains(&name))
+}
+
+/// Ops whose arguments were attributes until ios18 defined them anew.
+const BEFORE_IOS18: [&str; 3] = [
+    "constexpr_lut_to_dense",
+    "constexpr_sparse_to_dense",
+    "constexpr_cast",
+];

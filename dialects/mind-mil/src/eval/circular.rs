@@ -7,13 +7,64 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 
 use mind_ir::scalar::math::log_f64;
 
-/// The part of pi / 2 that [`FRAC_PI_2`] lacks.
-const FRAC_PI_2_REST: f64 = 6.123_233_995_736_766e-17;
+use crate::functions::{FRAC_PI_2_PARTS, SMALL_ATANH};
 
-/// Sine and cosine; exact to `f32` up to 2^30.
-fn sine_and_cosine(x: f64) -> (f64, f64) {
-    let turns = (x / FRAC_PI_2).round_ties_even();
-    let rest = x - turns * FRAC_PI_2 - turns * FRAC_PI_2_REST;
+/// From here on, angles are reduced as integers.
+const LARGE: f32 = 1_048_576.0;
+
+/// The first 256 bits of 2 / pi behind the point.
+const FRAC_2_PI: [u64; 4] = [
+    0xa2f9_836e_4e44_1529,
+    0xfc27_57d1_f534_ddc0,
+    0xdb62_9599_3c43_9041,
+    0xfe51_63ab_debb_c561,
+];
+
+/// The quarter turns nearest to an angle that is not negative, modulo 4, and the angle beyond them.
+fn reduced(x: f32) -> (u32, f64) {
+    if x >= LARGE {
+        return reduced_as_integer(x);
+    }
+    let turns = (f64::from(x) / FRAC_PI_2).round_ties_even();
+    let parts = FRAC_PI_2_PARTS.iter();
+    let rest = parts.fold(f64::from(x), |rest, part| rest - turns * part);
+    ((turns % 4.0) as u32, rest)
+}
+
+/// As [`reduced`], from [`LARGE`] on: an angle of 24 bits times as many bits of 2 / pi as decide.
+fn reduced_as_integer(x: f32) -> (u32, f64) {
+    if !x.is_finite() {
+        return (0, f64::NAN);
+    }
+    let (mantissa, exponent) = (
+        x.to_bits() & 0x7f_ffff | 0x80_0000,
+        (x.to_bits() >> 23) as i32 - 150,
+    );
+    // The bits of 2 / pi from the one that weighs 2 quarters in the product; those before make whole turns.
+    let at = exponent - 2;
+    let word = |index: usize| FRAC_2_PI.get(index).copied().unwrap_or(0);
+    let wide = |index: usize| u128::from(word(index)) << 64 | u128::from(word(index + 1));
+    let window = match u32::try_from(at) {
+        Err(_) => wide(0) >> -at,
+        Ok(at) => {
+            let (index, shift) = (at as usize / 64, at % 64);
+            let behind = u128::from(word(index + 2)) << 64;
+            match shift {
+                0 => wide(index),
+                _ => wide(index) << shift | behind >> (128 - shift),
+            }
+        }
+    };
+    let product = window.wrapping_mul(u128::from(mantissa));
+    let turns = product.wrapping_add(1 << 125) >> 126;
+    let rest = product.wrapping_sub(turns << 126) as i128;
+    let scale = f64::from_bits((1023 - 126) << 52);
+    (turns as u32, rest as f64 * scale * FRAC_PI_2)
+}
+
+/// Sine and cosine.
+fn sine_and_cosine(x: f32) -> (f64, f64) {
+    let (turns, rest) = reduced(x.abs());
     let square = rest * rest;
     let series = |start: f64, first: f64| {
         let (mut term, mut sum) = (start, start);
@@ -25,31 +76,39 @@ fn sine_and_cosine(x: f64) -> (f64, f64) {
         sum
     };
     let (sine, cosine) = (series(rest, 2.0), series(1.0, 1.0));
-    match turns.rem_euclid(4.0) {
-        0.0 => (sine, cosine),
-        1.0 => (cosine, -sine),
-        2.0 => (-sine, -cosine),
+    let (sine, cosine) = match turns {
+        0 => (sine, cosine),
+        1 => (cosine, -sine),
+        2 => (-sine, -cosine),
         _ => (-cosine, sine),
+    };
+    match x.is_sign_negative() {
+        true => (-sine, cosine),
+        false => (sine, cosine),
     }
 }
 
 /// The sine of `x`.
 pub(crate) fn sin(x: f32) -> f32 {
-    sine_and_cosine(f64::from(x)).0 as f32
+    sine_and_cosine(x).0 as f32
 }
 
 /// The cosine of `x`.
 pub(crate) fn cos(x: f32) -> f32 {
-    sine_and_cosine(f64::from(x)).1 as f32
+    sine_and_cosine(x).1 as f32
 }
 
 /// The tangent of `x`.
 pub(crate) fn tan(x: f32) -> f32 {
-    let (sine, cosine) = sine_and_cosine(f64::from(x));
+    let (sine, cosine) = sine_and_cosine(x);
     (sine / cosine) as f32
 }
 
 fn arctangent(x: f64) -> f64 {
+    // The sum would give up the sign.
+    if x == 0.0 {
+        return x;
+    }
     if x.abs() > 1.0 {
         return FRAC_PI_2.copysign(x) - arctangent(1.0 / x);
     }
@@ -93,6 +152,11 @@ pub(crate) fn acos(x: f32) -> f32 {
 /// The number whose hyperbolic tangent is `x`; NaN outside of -1 to 1.
 pub(crate) fn atanh(x: f32) -> f32 {
     let x = f64::from(x);
+    // The quotient is too near to 1 to tell small numbers apart.
+    if x.abs() < SMALL_ATANH {
+        let square = x * x;
+        return (x + x * square / 3.0 + x * square * square / 5.0) as f32;
+    }
     (log_f64((1.0 + x) / (1.0 - x)) / 2.0) as f32
 }
 
@@ -127,5 +191,28 @@ mod tests {
                 && atanh(2.0).is_nan()
                 && sin(f32::INFINITY).is_nan()
         );
+        for function in [sin, tan, asin, atan, atanh] {
+            assert_eq!(function(-0.0).to_bits(), (-0.0f32).to_bits());
+        }
+    }
+
+    /// Angles of every size against Rust's own functions of `f64`, which are exact to its last digits.
+    #[test]
+    fn large_angles_are_exact() {
+        let relative = |found: f32, expected: f64| (f64::from(found) / expected - 1.0).abs();
+        for bits in (0x3f80_0000..0x7f80_0000u32).step_by(100_003) {
+            let x = f32::from_bits(bits);
+            let wide = f64::from(x);
+            for (found, expected) in [
+                (sin(x), wide.sin()),
+                (cos(-x), wide.cos()),
+                (tan(x), wide.tan()),
+            ] {
+                assert!(
+                    relative(found, expected) < 1.2e-7,
+                    "{x:e}: {found} is not {expected}"
+                );
+            }
+        }
     }
 }

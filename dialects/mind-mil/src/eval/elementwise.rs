@@ -2,14 +2,15 @@
 
 use mind_ir::eval::{EvalCx, EvalManyResult};
 use mind_ir::scalar::ScalarFn;
-use mind_ir::scalar::math::{exp_f32, exp_f64, gelu_f32, log_f32, log_f64, sigmoid_f32, tanh_f32};
+use mind_ir::scalar::math::{exp_f64, log_f32, log_f64, tanh_f32};
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 
-use super::circular;
+use super::exponential;
 use super::kernel::{map, numbers, one, operand, optional, pairs, scalar, singles, stretched};
 use crate::call::{Call, floats, integers};
 use crate::element::Element;
+use crate::functions;
 
 type Operands<'o, 't> = &'o [&'t Tensor];
 
@@ -35,9 +36,11 @@ pub(crate) fn unary(
 
 /// A function that core does not have, in `f32`.
 fn computed(call: &Call<'_>, cx: &EvalCx<'_>, x: &Tensor) -> EvalManyResult {
+    if let Some(function) = functions::named(call.name) {
+        return one(map(cx, x, function)?);
+    }
     let parameter = |name: &str| call.float(name).unwrap_or(0.0) as f32;
     let (alpha, beta, epsilon) = (parameter("alpha"), parameter("beta"), parameter("epsilon"));
-    let exp = exp_f32;
     let function: Box<dyn Fn(f32) -> f32> = match call.name {
         "log" => Box::new(move |x| log_f32(x + epsilon)),
         "rsqrt" => Box::new(move |x| 1.0 / (x + epsilon).sqrt()),
@@ -55,24 +58,12 @@ fn computed(call: &Call<'_>, cx: &EvalCx<'_>, x: &Tensor) -> EvalManyResult {
         "ceil" => Box::new(f32::ceil),
         "floor" => Box::new(f32::floor),
         "round" => Box::new(f32::round_ties_even),
-        "sin" => Box::new(circular::sin),
-        "cos" => Box::new(circular::cos),
-        "tan" => Box::new(circular::tan),
-        "asin" => Box::new(circular::asin),
-        "acos" => Box::new(circular::acos),
-        "atan" => Box::new(circular::atan),
-        "atanh" => Box::new(circular::atanh),
-        "exp2" => Box::new(move |x| exp(x * std::f32::consts::LN_2)),
-        "sinh" => Box::new(move |x| (exp(x) - exp(-x)) / 2.0),
-        "cosh" => Box::new(move |x| (exp(x) + exp(-x)) / 2.0),
         "relu6" => Box::new(|x| x.clamp(0.0, 6.0)),
-        "silu" => Box::new(|x| x * sigmoid_f32(x)),
-        "softplus" => Box::new(softplus),
         "softsign" => Box::new(|x| x / (1.0 + x.abs())),
         "clip" => Box::new(move |x| x.max(alpha).min(beta)),
         "threshold" => Box::new(move |x| x.max(alpha)),
         "leaky_relu" => Box::new(move |x| if x >= 0.0 { x } else { alpha * x }),
-        "elu" => Box::new(move |x| if x >= 0.0 { x } else { alpha * (exp(x) - 1.0) }),
+        "elu" => Box::new(move |x| exponential::elu(x, alpha)),
         "thresholded_relu" => Box::new(move |x| if x >= alpha { x } else { 0.0 }),
         "clamped_relu" => Box::new(move |x| {
             if x >= 0.0 {
@@ -84,15 +75,10 @@ fn computed(call: &Call<'_>, cx: &EvalCx<'_>, x: &Tensor) -> EvalManyResult {
         "linear_activation" => Box::new(move |x| alpha * x + beta),
         "scaled_tanh" => Box::new(move |x| alpha * tanh_f32(beta * x)),
         "sigmoid_hard" => Box::new(move |x| (alpha * x + beta).clamp(0.0, 1.0)),
-        "gelu" => gelu(call.word("mode")),
+        "gelu" => Box::new(functions::gelu(call.word("mode"))),
         other => unreachable!("`{other}` has a row of its own"),
     };
     one(map(cx, x, function)?)
-}
-
-/// `ln(1 + e^x)`.
-fn softplus(x: f32) -> f32 {
-    x.max(0.0) + log_f32(1.0 + exp_f32(-x.abs()))
 }
 
 /// `x^y`: the power of the magnitude, negative for an odd whole `y` of a negative `x`, NaN for a fraction.
@@ -116,17 +102,6 @@ fn power(x: f64, y: f64) -> f64 {
     }
 }
 
-fn gelu(mode: &str) -> Box<dyn Fn(f32) -> f32> {
-    match mode {
-        "TANH_APPROXIMATION" => Box::new(|x| {
-            let inner = (2.0 / std::f32::consts::PI).sqrt() * (x + 0.044_715 * x * x * x);
-            0.5 * x * (1.0 + tanh_f32(inner))
-        }),
-        "SIGMOID_APPROXIMATION" => Box::new(|x| x * sigmoid_f32(1.702 * x)),
-        _ => Box::new(gelu_f32),
-    }
-}
-
 /// `prelu` and `softplus_parametric`, whose parameters are one number a channel.
 pub(crate) fn per_channel(
     call: &Call<'_>,
@@ -142,7 +117,7 @@ pub(crate) fn per_channel(
         match call.name {
             "prelu" if x >= 0.0 => x,
             "prelu" => x * own(&alpha),
-            _ => own(&alpha) * softplus(own(&beta) * x),
+            _ => own(&alpha) * exponential::softplus(own(&beta) * x),
         }
     });
     one(numbers(

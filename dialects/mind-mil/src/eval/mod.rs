@@ -2,10 +2,11 @@
 //!
 //! Ops that core has compute as core's do. The others compute in `f32` and round once to the dtype.
 
-mod circular;
+pub(crate) mod circular;
 pub mod contract;
 pub mod control;
 pub mod elementwise;
+pub(crate) mod exponential;
 mod kernel;
 pub mod movement;
 pub mod normalize;

@@ -12,7 +12,7 @@ use mind_ir::{BlockId, OpId, ValueId};
 
 use super::element::Element;
 use super::spelling::Spelling;
-use super::table::{ARGS, NAME, Parts, Table, takes_attributes};
+use super::table::{ARGS, NAME, Parts, Table, writes_attributes};
 use super::types::{Generation, write_tensor};
 use literal::write_value;
 use plan::{Plan, word};
@@ -45,6 +45,7 @@ pub(super) fn print(table: &Table, g: &Graph, spelling: Spelling) -> Result<Stri
         spelling,
         generation: Generation::of(&version),
         plan: Plan::new(table, &parts, g),
+        opset: "",
         out: String::with_capacity(96 * g.op_bound()),
     };
     Ok(printer.program(
@@ -79,11 +80,13 @@ struct Printer<'g> {
     spelling: Spelling,
     generation: Generation,
     plan: Plan,
+    /// Of the function that is being printed.
+    opset: &'g str,
     out: String,
 }
 
 impl<'g> Printer<'g> {
-    fn program(mut self, version: &str, attributes: &str, function: [&str; 3]) -> String {
+    fn program(mut self, version: &str, attributes: &str, function: [&'g str; 3]) -> String {
         self.out.push_str("program(");
         self.out.push_str(version);
         self.out.push_str(")\n[");
@@ -134,10 +137,11 @@ impl<'g> Printer<'g> {
 
     fn function(
         &mut self,
-        [name, opset, attributes]: [&str; 3],
+        [name, opset, attributes]: [&'g str; 3],
         params: &[(ValueId, bool)],
         block: BlockId,
     ) {
+        self.opset = opset;
         self.out.push_str("    func ");
         self.out.push_str(name);
         self.out.push('<');
@@ -297,7 +301,8 @@ impl<'g> Printer<'g> {
                     .is_some_and(|op| self.plan.is_inline(g, op))
             })
         };
-        let attributes = takes_attributes(name) && args.iter().all(|(_, _, values)| inline(values));
+        let attributes =
+            writes_attributes(name, self.opset) && args.iter().all(|(_, _, values)| inline(values));
         match attributes {
             true => {
                 self.out.push_str("()[");

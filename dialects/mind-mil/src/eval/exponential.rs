@@ -1,0 +1,122 @@
+//! Functions made of exponentials.
+//!
+//! Computed in `f64` and rounded once: a rounded exponent, or the difference of numbers near to each other, would
+//! cost the last digits of an `f32`.
+
+use std::f64::consts::{FRAC_2_PI, LN_2};
+
+use mind_ir::scalar::math::{exp_f64, log_f64, sigmoid_f64};
+
+use crate::functions::{GELU_CUBE, GELU_SIGMOID, SMALL};
+
+/// `e^x - 1`.
+fn power_less_one(x: f64) -> f64 {
+    match x.abs() < SMALL {
+        true => x + x * x / 2.0,
+        false => exp_f64(x) - 1.0,
+    }
+}
+
+/// `ln(1 + x)` of an `x` that is not negative.
+fn log_of_one_more(x: f64) -> f64 {
+    match x < SMALL {
+        true => x - x * x / 2.0,
+        false => log_f64(1.0 + x),
+    }
+}
+
+/// `2^x`.
+pub(crate) fn exp2(x: f32) -> f32 {
+    exp_f64(f64::from(x) * LN_2) as f32
+}
+
+/// The hyperbolic sine of `x`.
+pub(crate) fn sinh(x: f32) -> f32 {
+    let x = f64::from(x);
+    let up = power_less_one(x.abs());
+    // No `f32` is as large as half the power from here on.
+    let twice = match up < 1e40 {
+        true => up + up / (up + 1.0),
+        false => up,
+    };
+    (twice / 2.0).copysign(x) as f32
+}
+
+/// The hyperbolic cosine of `x`.
+pub(crate) fn cosh(x: f32) -> f32 {
+    let x = f64::from(x);
+    ((exp_f64(x) + exp_f64(-x)) / 2.0) as f32
+}
+
+/// `x`, below 0 `alpha (e^x - 1)`.
+pub(crate) fn elu(x: f32, alpha: f32) -> f32 {
+    match x >= 0.0 {
+        true => x,
+        false => (f64::from(alpha) * power_less_one(f64::from(x))) as f32,
+    }
+}
+
+/// `ln(1 + e^x)`.
+pub(crate) fn softplus(x: f32) -> f32 {
+    let x = f64::from(x);
+    // A NaN stays one in the sum.
+    (x.max(0.0) + log_of_one_more(exp_f64(-x.abs()))) as f32
+}
+
+/// `x` times the sigmoid of `x`.
+pub(crate) fn silu(x: f32) -> f32 {
+    gated(x, f64::from(x))
+}
+
+/// `gelu` by way of a hyperbolic tangent: `(1 + tanh z) / 2` is the sigmoid of `2 z`.
+pub(crate) fn gelu_of_tanh(x: f32) -> f32 {
+    let own = f64::from(x);
+    let inner = FRAC_2_PI.sqrt() * (own + GELU_CUBE * own * own * own);
+    gated(x, 2.0 * inner)
+}
+
+/// `gelu` by way of a sigmoid.
+pub(crate) fn gelu_of_sigmoid(x: f32) -> f32 {
+    gated(x, GELU_SIGMOID * f64::from(x))
+}
+
+fn gated(x: f32, gate: f64) -> f32 {
+    (f64::from(x) * sigmoid_f64(gate)) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_those_of_the_published_values() {
+        let near = |found: f32, expected: f64| (f64::from(found) / expected - 1.0).abs() <= 1.2e-7;
+        for (found, expected) in [
+            (exp2(100.5), 1.792_728_671_193_156_7e30),
+            (exp2(-1.0), 0.5),
+            (sinh(1.0), 1.175_201_193_643_801_4),
+            (sinh(-1e-5), -1.000_000_000_016_666_7e-5),
+            (cosh(2.0), 3.762_195_691_083_631_4),
+            (elu(-1e-7, 1.0), -9.999_999_500_000_016e-8),
+            (softplus(-30.0), 9.357_622_968_839_737e-14),
+            (softplus(1.0), 1.313_261_687_518_222_8),
+            (silu(-20.0), -4.122_307_236_380_407_4e-8),
+        ] {
+            assert!(near(found, expected), "{found} is not {expected}");
+        }
+        assert_eq!(sinh(f32::NEG_INFINITY), f32::NEG_INFINITY);
+        assert_eq!(sinh(-0.0).to_bits(), (-0.0f32).to_bits());
+        assert_eq!(elu(f32::NEG_INFINITY, 2.0), -2.0);
+        for function in [
+            exp2,
+            sinh,
+            cosh,
+            softplus,
+            silu,
+            gelu_of_tanh,
+            gelu_of_sigmoid,
+        ] {
+            assert!(function(f32::NAN).is_nan());
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Functions of MIL that core does not have, with references that share nothing with them.
+
+use std::f64::consts::FRAC_2_PI;
+
+use mind_mil::functions::{ALL, Function};
+
+/// A function of MIL, and what it approximates.
+pub struct Row {
+    /// `mil.` and the name of the op.
+    pub name: String,
+    /// What evaluation computes.
+    pub function: Function,
+    /// The function in `f64`.
+    pub reference: fn(f64) -> f64,
+}
+
+/// Every function of MIL that is measured; `gelu EXACT` is core's.
+pub fn rows() -> impl Iterator<Item = Row> {
+    ALL.iter().filter_map(|&(name, function)| {
+        Some(Row {
+            name: format!("mil.{name}"),
+            function,
+            reference: reference(name)?,
+        })
+    })
+}
+
+fn reference(name: &str) -> Option<fn(f64) -> f64> {
+    Some(match name {
+        "sin" => f64::sin,
+        "cos" => f64::cos,
+        "tan" => f64::tan,
+        "asin" => f64::asin,
+        "acos" => f64::acos,
+        "atan" => f64::atan,
+        "atanh" => f64::atanh,
+        "exp2" => f64::exp2,
+        "sinh" => f64::sinh,
+        "cosh" => f64::cosh,
+        "softplus" => |x| x.max(0.0) + (-x.abs()).exp().ln_1p(),
+        "silu" => |x| gated(x, x),
+        "gelu TANH_APPROXIMATION" => {
+            |x| gated(x, 2.0 * FRAC_2_PI.sqrt() * (x + 0.044_715 * x.powi(3)))
+        }
+        "gelu SIGMOID_APPROXIMATION" => |x| gated(x, 1.702 * x),
+        _ => return None,
+    })
+}
+
+/// `x` times the sigmoid of `gate`.
+fn gated(x: f64, gate: f64) -> f64 {
+    match gate < 0.0 {
+        true => x * (gate.exp() / (1.0 + gate.exp())),
+        false => x / (1.0 + (-gate).exp()),
+    }
+}
