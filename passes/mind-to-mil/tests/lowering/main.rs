@@ -5,3 +5,4 @@ mod coverage;
 mod every_op;
 mod module;
 mod rules;
+mod square;

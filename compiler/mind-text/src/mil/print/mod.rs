@@ -309,13 +309,13 @@ impl<'g> Printer<'g> {
                 if let Some(own) = &annotation {
                     let at = args.partition_point(|(name, ..)| *name < "name");
                     let (before, behind) = args.split_at(at);
-                    self.arguments(before);
+                    self.attributes(before);
                     self.out.push_str(if before.is_empty() { "" } else { ", " });
                     self.annotation(own);
                     self.out.push_str(if behind.is_empty() { "" } else { ", " });
-                    self.arguments(behind);
+                    self.attributes(behind);
                 } else {
-                    self.arguments(&args);
+                    self.attributes(&args);
                 }
                 self.out.push(']');
             }
@@ -358,6 +358,18 @@ impl<'g> Printer<'g> {
                 self.argument(value);
             }
             self.out.push_str(if *tuple { ")" } else { "" });
+        }
+    }
+
+    /// Arguments that are constants, as attributes: in every spelling a value alone.
+    fn attributes(&mut self, args: &[(&str, bool, &[ValueId])]) {
+        for (at, (name, _, values)) in args.iter().enumerate() {
+            self.out.push_str(if at > 0 { ", " } else { "" });
+            self.out.push_str(name);
+            self.out.push_str(" = ");
+            for op in values.iter().filter_map(|&value| self.g.defining_op(value)) {
+                self.value(op);
+            }
         }
     }
 
