@@ -1,15 +1,14 @@
 //! Short forms for the ops that lowerings emit.
 
 use half::f16;
-use mind_ir::attr::{Attr, Literal};
+use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
 use mind_ir::graph::Graph;
-use mind_ir::opdef::Op;
 use mind_ir::tensor::{Buffer, Tensor};
-use mind_ir::types::{DType, Dim, TensorType};
+use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::structure::Const;
-use mind_mil::{Element, MilOp};
+use mind_mil::{MilOp, constant};
 
 use crate::config::Config;
 use crate::refuse::Refused;
@@ -120,49 +119,16 @@ impl Emit<'_, '_> {
             Flags(flags) => Tensor::of(vec![flags.len()], flags.to_vec()),
             Number(value, DType::F32) => Tensor::scalar(*value as f32),
             Number(value, _) => Tensor::scalar(f16::from_f64(*value)),
-            Word(word) => return self.word(word),
+            Word(word) => return constant::word(&mut self.b, word),
             Value(value) => return *value,
             Values(values) => return values[0],
         };
         self.constant(&tensor)
     }
 
-    fn word(&mut self, word: &str) -> ValueId {
-        let literal = Literal {
-            dtype: DType::U8,
-            count: None,
-            bytes: &[0],
-        };
-        self.create_constant(&literal, Element::String, word, &[])
-    }
-
     /// A constant with the contents of `tensor`, named by the printer.
     pub(crate) fn constant(&mut self, tensor: &Tensor) -> ValueId {
-        let bytes = tensor.buffer().to_bytes();
-        let literal = Literal {
-            dtype: tensor.dtype(),
-            count: Some(tensor.count()),
-            bytes: &bytes,
-        };
-        let shape: Vec<i64> = tensor.shape().iter().map(|&extent| extent as i64).collect();
-        self.create_constant(&literal, Element::of(tensor.dtype()), "", &shape)
-    }
-
-    fn create_constant(
-        &mut self,
-        literal: &Literal<'_>,
-        element: Element,
-        word: &str,
-        shape: &[i64],
-    ) -> ValueId {
-        let g = &mut *self.b.graph;
-        let [element, word, none] = [element.name(), word, ""].map(|word| g.intern(word));
-        let ty = g.intern_type(
-            TensorType::new(literal.dtype, shape.iter().copied().map(Dim::Fixed)).view(),
-        );
-        let attrs = Const::attrs(literal, element, word, none, 0, none, none, false);
-        let op = self.b.create_typed(Const::DEF, &[], &attrs, &[ty]);
-        self.g().result(op)
+        constant::constant(&mut self.b, tensor)
     }
 
     /// The elements of a constant of MIL.
