@@ -11,6 +11,7 @@
 
 pub mod call;
 pub mod check;
+pub mod coefficients;
 pub mod constant;
 pub mod element;
 mod eval;

@@ -8,7 +8,7 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 use mind_ir::ValueId;
 use mind_ir::types::DType;
 use mind_mil::MilOp;
-use mind_mil::functions::{FRAC_PI_2_PARTS, SMALL_ATANH};
+use mind_mil::coefficients::{FRAC_PI_2_PARTS, SMALL_ATANH};
 use mind_mil::ops::unary;
 
 use crate::comparison::step;

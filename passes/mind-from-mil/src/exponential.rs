@@ -10,7 +10,7 @@ use mind_ir::opdef::Op;
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
-use mind_mil::functions::{GELU_CUBE, GELU_SIGMOID, SMALL};
+use mind_mil::coefficients::{GELU_CUBE, GELU_SIGMOID, SMALL};
 use mind_mil::ops::{activation as act, unary};
 
 use crate::comparison::step;

@@ -7,7 +7,7 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 
 use mind_ir::scalar::math::log_f64;
 
-use crate::functions::{FRAC_PI_2_PARTS, SMALL_ATANH};
+use crate::coefficients::{FRAC_PI_2_PARTS, SMALL_ATANH};
 
 /// From here on, angles are reduced as integers.
 const LARGE: f32 = 1_048_576.0;

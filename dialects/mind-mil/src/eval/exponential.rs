@@ -7,7 +7,7 @@ use std::f64::consts::{FRAC_2_PI, LN_2};
 
 use mind_ir::scalar::math::{exp_f64, log_f64, sigmoid_f64};
 
-use crate::functions::{GELU_CUBE, GELU_SIGMOID, SMALL};
+use crate::coefficients::{GELU_CUBE, GELU_SIGMOID, SMALL};
 
 /// `e^x - 1`.
 fn power_less_one(x: f64) -> f64 {

@@ -12,6 +12,7 @@ pub mod movement;
 pub mod normalize;
 pub mod place;
 pub mod quantize;
+mod ranges;
 pub mod rearrange;
 pub mod recurrent;
 pub mod reduce;

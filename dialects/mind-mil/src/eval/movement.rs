@@ -6,12 +6,11 @@ use mind_core::ops::join::concatenated;
 use mind_core::ops::shape::permuted;
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::tensor::{Element, Tensor, row_major};
-use mind_ir::types::Dim;
 use mind_ir::with_dtype;
 
 use super::kernel::{one, operand};
+use super::ranges::known_ranges;
 use crate::call::{Call, Given, integers};
-use crate::infer::slice::{Range, ranges};
 
 /// The elements of `x` in the shape of the result.
 pub(crate) fn renamed(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
@@ -121,16 +120,6 @@ fn picked(cx: &EvalCx<'_>, x: &Tensor, places: &[Vec<usize>]) -> Result<Tensor, 
     cx.count(x.dtype(), &shape)?;
     let strides = row_major(x.shape());
     Ok(with_dtype!(x.dtype(), T => Tensor::of(shape, run(x.elements::<T>(), &strides, places))))
-}
-
-/// The ranges of a slice of `x`.
-pub(super) fn known_ranges(call: &Call<'_>, x: &Tensor) -> Result<Vec<Range>, EvalError> {
-    let dims = x.shape().iter().map(|&extent| Dim::Fixed(extent as i64));
-    let dims: Vec<Dim> = dims.collect();
-    let ranges = ranges(call, &dims).map_err(|error| EvalError::Shape(error.to_string()))?;
-    ranges.ok_or(EvalError::NotEvaluable(
-        "a slice whose bounds only a run knows",
-    ))
 }
 
 /// `slice_by_index`.

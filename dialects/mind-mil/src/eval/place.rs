@@ -5,7 +5,7 @@ use mind_ir::tensor::{Tensor, advance, row_major};
 use mind_ir::with_dtype;
 
 use super::kernel::{numbers, one, operand, optional};
-use super::movement::known_ranges;
+use super::ranges::known_ranges;
 use crate::call::{Call, floats, integers};
 use crate::infer::slice::Range;
 
