@@ -132,12 +132,15 @@ impl<'w> Model<'w> {
         self.stage(Stage::Head(rows))
     }
 
-    /// Attention of `tokens` queries over so many rows of the cache.
+    /// Attention of `tokens` queries over so many rows of the cache. The memory of other extents is given back: a
+    /// sequence that grows leaves them behind.
     pub(crate) fn attend(&self, tokens: usize, seen: usize) -> Result<Arc<Part>, ModelError> {
         let mut made = self
             .attention
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
+        let others = made.iter().filter(|&(&key, _)| key != (tokens, seen));
+        others.for_each(|(_, part)| part.release());
         if let Some(part) = made.get(&(tokens, seen)) {
             return Ok(part.clone());
         }

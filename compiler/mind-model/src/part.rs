@@ -107,6 +107,13 @@ impl Part {
         }
     }
 
+    /// Gives back what its program keeps between runs.
+    pub(crate) fn release(&self) {
+        if let Part::Code(bound) = self {
+            bound.program().release_idle();
+        }
+    }
+
     /// Runs on `inputs` into `outputs`.
     ///
     /// Errors: no memory for the values in between.

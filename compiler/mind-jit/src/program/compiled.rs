@@ -138,6 +138,12 @@ impl Program {
         idle.len() as u64 * (self.workspace_bytes.next_multiple_of(64) + scratch)
     }
 
+    /// Gives back the memory that is kept for the next runs; these take new memory.
+    pub fn release_idle(&self) {
+        let idle = std::mem::take(&mut *self.idle.lock().unwrap_or_else(PoisonError::into_inner));
+        drop(idle);
+    }
+
     /// The threads that run it.
     pub fn pool(&self) -> &Arc<Pool> {
         &self.pool

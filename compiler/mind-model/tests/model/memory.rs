@@ -45,9 +45,16 @@ fn activations_at_a_context_of_2048_are_below_200_megabytes() {
     let model = Arc::new(model);
     let mut session = Session::new(model.clone(), 2049).unwrap();
     session.prefill(&tokens(&config, 2048)).unwrap();
+    let after_prefill = model.activation_bytes();
     session.decode(1).unwrap();
-    let bytes = model.activation_bytes();
-    assert!((1_000_000..200_000_000).contains(&bytes), "{bytes} bytes");
+    let after_decode = model.activation_bytes();
+    for bytes in [after_prefill, after_decode] {
+        assert!((1_000_000..200_000_000).contains(&bytes), "{bytes} bytes");
+    }
+    assert!(
+        after_decode < after_prefill / 2,
+        "{after_prefill} bytes of a long pass, {after_decode} behind a short one"
+    );
 }
 
 /// Weights that count what they are told.
