@@ -4,7 +4,7 @@ use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
 use mind_jit::lower::nest::{self, Access, Nest, Node, Output, ReduceKind};
-use mind_jit::target::TargetInfo;
+use mind_jit::target::{Isa, TargetInfo};
 use mind_jit::vir::{Builder, Function, Status};
 
 use crate::harness::{self, Input};
@@ -219,6 +219,27 @@ fn layer_norm(dtype: DType, outer: &[usize], inner: usize) -> Nest {
 
 const FLOATS: [DType; 4] = [DType::F16, DType::BF16, DType::F32, DType::F64];
 const INNER: [usize; 11] = [0, 1, 3, 8, 31, 63, 64, 65, 131, 512, 1031];
+
+/// The code of `n` for any target, as text.
+fn text(n: &Nest) -> String {
+    let target = TargetInfo::of(Isa::Portable);
+    function(n, &target).to_string()
+}
+
+#[test]
+fn what_takes_long_is_computed_apart_from_its_sum() {
+    // Largest, exponential, sum, quotient: four loops in the loop over rows; variance has three.
+    let loops = |n: &Nest| text(n).matches("whole").count();
+    assert_eq!(loops(&softmax(DType::F32, &[3], 1024)), 4);
+    assert_eq!(loops(&layer_norm(DType::F32, &[3], 1024)), 3);
+}
+
+#[test]
+fn a_single_pass_asks_ahead_beyond_the_caches() {
+    let asks = |rows: usize| text(&chain(DType::F32, &[rows], 4096)).contains("prefetch");
+    assert!(!asks(64));
+    assert!(asks(4096));
+}
 
 #[test]
 fn row_programs_give_the_bits_of_their_ops() {

@@ -262,6 +262,11 @@ impl Demand {
             passes[pass].keeps.push(value);
             *slot = Some(value);
         }
+        for pass in (0..passes.len()).rev() {
+            if self.has_long_reductions(n, &passes[pass], pass) {
+                part_reductions(&mut passes, &mut kept, pass);
+            }
+        }
         let is_spread = n
             .outputs
             .iter()
@@ -275,6 +280,18 @@ impl Demand {
             spread_offset: scratch_bytes,
             scratch_bytes: scratch_bytes + if is_spread { SPREAD_BYTES } else { 0 },
         }
+    }
+
+    /// Whether a pass takes long to compute what it reduces, all of which it keeps anyway.
+    fn has_long_reductions(&self, n: &Nest, pass: &Pass, number: usize) -> bool {
+        let is_kept = |&node: &usize| match n.nodes[node] {
+            Node::Reduce { arg, .. } => pass.keeps.iter().any(|kept| kept.node == arg),
+            _ => false,
+        };
+        let computed = (0..n.nodes.len()).filter(|&node| self.first[node] == Some(number));
+        !pass.reduces.is_empty()
+            && pass.reduces.iter().all(is_kept)
+            && is_long(computed.map(|node| &n.nodes[node]))
     }
 
     /// An output whose row can hold `node` from the first of these passes to the last.
@@ -297,6 +314,22 @@ impl Demand {
                 && !output.replaces.is_some_and(is_read_later)
         })
     }
+}
+
+/// Gives the reductions of a pass one of their own behind it, which reads back what the pass keeps.
+///
+/// Partial results fill half of the registers; without them, vectors are computed in turns.
+fn part_reductions(passes: &mut Vec<Pass>, kept: &mut [Option<Kept>], number: usize) {
+    let reduces = std::mem::take(&mut passes[number].reduces);
+    let listed = passes.iter_mut().flat_map(|pass| &mut pass.keeps);
+    for kept in kept.iter_mut().flatten().chain(listed) {
+        kept.pass += usize::from(kept.pass > number);
+    }
+    let sums = Pass {
+        reduces,
+        ..Pass::default()
+    };
+    passes.insert(number + 1, sums);
 }
 
 /// Whether these nodes take so long together that a processor does not see two vectors' worth of them at once.

@@ -9,7 +9,11 @@ use super::mean;
 use super::operands::{Along, Places};
 use super::plan::{Pass, Plan, is_long};
 use super::program::{Access, Nest, Node, dtype};
+use super::stream;
 use super::sweep::{self, Extent};
+
+/// Bytes that memory gives at once.
+const LINE: u32 = 64;
 
 /// One row of a nest, while the code for it is appended.
 pub(super) struct Row<'a> {
@@ -115,26 +119,33 @@ impl<'a> Row<'a> {
         sweep::map(b, extent, unroll(self.n, &needs.varying), |b, at| {
             let mut vector = Vector::new(row, number, at);
             vector.write(b, pass, &streamed);
-            row.ask_for_next_row(b, number, at);
+            row.ask_for_more(b, number, at);
         });
     }
 
-    /// Asks, in the second pass over a row, for what the first pass over the next row reads: a walk over a row is
-    /// too short for a processor to guess where it goes on.
-    fn ask_for_next_row(&self, b: &mut Builder, pass: usize, at: At) {
-        const LINE: u32 = 64;
-        if pass != 1 {
+    /// Asks for operands that the processor does not guess in time: in the second pass over a row for what the first
+    /// pass over the next row reads, and in a single pass over more than caches hold for what comes soon, which
+    /// may lie in another page.
+    fn ask_for_more(&self, b: &mut Builder, pass: usize, at: At) {
+        /// Bytes between what is read and what is asked for.
+        const AHEAD: i64 = 1024;
+        let is_single = self.body.plan.passes.len() == 1 && stream::leaves_caches(self.n);
+        if pass != 1 && !is_single {
             return;
         }
         for (access, &base) in self.n.inputs.iter().zip(self.places.inputs) {
             let lane = storage_lane(access.dtype);
             let stride = access.outer.last().map_or(0, |&stride| stride);
             let is_new_line = (at.ahead * lane.bytes()).is_multiple_of(LINE);
-            if access.inner != 1 || stride == 0 || !is_new_line {
+            if access.inner != 1 || !is_new_line || (stride == 0 && !is_single) {
                 continue;
             }
-            let elements = stride.saturating_add(at.ahead.into());
-            if let Ok(bytes) = i32::try_from(elements.saturating_mul(lane.bytes().into())) {
+            let size = i64::from(lane.bytes());
+            let next = match is_single {
+                true => AHEAD,
+                false => stride.saturating_mul(size),
+            };
+            if let Ok(bytes) = i32::try_from(next.saturating_add(i64::from(at.ahead) * size)) {
                 b.prefetch(Addr::element(base, at.index, lane).plus(bytes));
             }
         }
@@ -188,7 +199,7 @@ impl<'a> Row<'a> {
                 *partial = combine(b, kind.combines(), dtype, *partial, x);
             }
             vector.write(b, pass, streamed);
-            row.ask_for_next_row(b, number, at);
+            row.ask_for_more(b, number, at);
         });
         for (&(node, kind, dtype, ..), partials) in
             kinds.iter().zip(partials.chunks_exact(vectors as usize))

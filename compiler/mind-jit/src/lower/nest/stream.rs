@@ -9,15 +9,15 @@ const FOOTPRINT: usize = 24 << 20;
 /// Bytes of an output that is worth it.
 const LARGE: usize = 8 << 20;
 
+/// Whether operands and results together are more than a cache holds.
+pub(super) fn leaves_caches(n: &Nest) -> bool {
+    let outputs = n.outputs.iter().map(|output| &output.access);
+    let accesses = n.inputs.iter().chain(outputs);
+    accesses.map(|access| bytes(n, access)).sum::<usize>() > FOOTPRINT
+}
+
 /// The outputs whose rows nothing finds in a cache once the nest has run.
 pub(super) fn streamed(n: &Nest, plan: &Plan) -> Vec<usize> {
-    let outputs = n.outputs.iter().map(|output| &output.access);
-    let all: usize = n
-        .inputs
-        .iter()
-        .chain(outputs)
-        .map(|access| bytes(n, access))
-        .sum();
     let is_kept = |place: usize| {
         let mut kept = plan.kept.iter().flatten();
         kept.any(|kept| kept.place == Place::Output(place))
@@ -27,7 +27,7 @@ pub(super) fn streamed(n: &Nest, plan: &Plan) -> Vec<usize> {
         let is_new = output.replaces.is_none() && output.access.inner == 1;
         is_new && bytes(n, &output.access) >= LARGE && !is_kept(place)
     };
-    match all > FOOTPRINT {
+    match leaves_caches(n) {
         true => (0..n.outputs.len()).filter(fits).collect(),
         false => Vec::new(),
     }
