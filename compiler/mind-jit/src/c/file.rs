@@ -13,6 +13,8 @@ use super::symbol::Symbol;
 
 /// What a run returns where an index is out of bounds.
 const INDEX_OUT_OF_BOUNDS: u32 = 4;
+/// What a run returns, having done nothing, where the processor lacks instructions that the code was compiled to.
+const PROCESSOR_LACKS: u32 = 8;
 
 /// Alignment of constant data and scratch memory, in bytes.
 const ALIGN: usize = 64;
@@ -91,7 +93,8 @@ impl Module<'_> {
     fn comment(&self, has_scratch: bool) -> String {
         let mut text = format!(
             "/*\n * int {}(const void *const *inputs, void *const *outputs)\n *\n * Returns 0, or a sum of: \
-             1 an integer was divided by zero, 2 the smallest integer was divided by -1; 4 an index was out of bounds.\n",
+             1 an integer was divided by zero, 2 the smallest integer was divided by -1; 4 an index was out of bounds.\n \
+             * Or 8, and nothing is done: compiled for x86-64 without MIND_ANY_CPU, it needs AVX2 and FMA.\n",
             self.name
         );
         if has_scratch {
@@ -142,6 +145,7 @@ impl Module<'_> {
         *out += &format!(
             "\nint {name}(const void *const *inputs, void *const *outputs);\n\
              \nint {name}(const void *const *inputs, void *const *outputs)\n{{\n    \
+             if (MIND_LACKS_CPU) {{\n        return {PROCESSOR_LACKS};\n    }}\n    \
              uint64_t status = 0;\n"
         );
         for (is_used, name) in [(used.inputs, "inputs"), (used.outputs, "outputs")] {

@@ -269,6 +269,10 @@ int main(int count, char **words)
     if (count < 4) {
         return usage(words[0]);
     }
+    if (MIND_LACKS_CPU) {
+        fprintf(stderr, "error: this processor lacks AVX2 or FMA; compile with -DMIND_ANY_CPU\n");
+        return 1;
+    }
     for (const char *at = words[1]; *at != '\0';) {
         char *end;
         unsigned long long token = strtoull(at, &end, 10);

@@ -205,7 +205,7 @@ MIND_HELPER uint16_t mind_f32_to_half(float x)
 }
 
 
-#if defined(__FP_FAST_FMAF) || (defined(__clang__) && (defined(__FMA__) || defined(__aarch64__)))
+#if defined(MIND_HAS_FMA) || defined(__FP_FAST_FMAF) || (defined(__clang__) && (defined(__FMA__) || defined(__aarch64__)))
 MIND_HELPER float mind_fma_f32(float a, float b, float c)
 {
     return __builtin_fmaf(a, b, c);
@@ -227,7 +227,7 @@ MIND_HELPER float mind_fma_f32(float a, float b, float c)
 #endif
 
 
-#if defined(__FP_FAST_FMA) || (defined(__clang__) && (defined(__FMA__) || defined(__aarch64__)))
+#if defined(MIND_HAS_FMA) || defined(__FP_FAST_FMA) || (defined(__clang__) && (defined(__FMA__) || defined(__aarch64__)))
 MIND_HELPER double mind_fma_f64(double a, double b, double c)
 {
     return __builtin_fma(a, b, c);

@@ -114,7 +114,13 @@ fn fma_rounds_once_with_and_without_the_instruction() {
     check(
         "fma",
         &[f32s, f64s],
-        &[&["-O0"], &["-O3"], &["-O3", "-march=native"]],
+        &[
+            &["-O0"],
+            &["-O3"],
+            &["-O3", "-march=native"],
+            &["-O0", "-DMIND_ANY_CPU"],
+            &["-O3", "-DMIND_ANY_CPU"],
+        ],
     );
 }
 
@@ -140,6 +146,7 @@ fn products_and_sums_stay_two_roundings() {
     );
     let native: &[&[&str]] = &[
         &["-O0", "-march=native"],
+        &["-O2"],
         &["-O2", "-march=native"],
         &["-O3", "-march=native"],
     ];

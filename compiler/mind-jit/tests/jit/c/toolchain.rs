@@ -1,9 +1,11 @@
 //! C compilers, and what they make.
 
 use std::ffi::CString;
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 use mind_jit::c::{self, Symbol};
 use mind_jit::vir::{Function, Status, Type};
@@ -18,6 +20,7 @@ pub const OPTIONS: &[&[&str]] = &[
     &["-O2", "-std=c11"],
     &["-O3"],
     &["-O3", "-march=native"],
+    &["-O2", "-DMIND_ANY_CPU"],
     &[
         "-O1",
         "-fsanitize=undefined",
@@ -27,15 +30,40 @@ pub const OPTIONS: &[&[&str]] = &[
 
 const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 
-/// `cc`, which is there wherever Rust links, and other compilers if they are installed.
-pub fn compilers() -> Vec<&'static str> {
-    let is_there = |name: &str| Command::new(name).arg("--version").output().is_ok();
+/// `cc`, which is there wherever Rust links, and other compilers if they are installed, with what sanitizers need.
+pub fn compilers() -> &'static [&'static str] {
+    static FOUND: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+        let found = ["cc", "clang"].into_iter().filter(|name| sanitizes(name));
+        found.collect()
+    });
     assert!(
-        is_there("cc"),
-        "these tests need a C compiler called `cc`, which linking Rust programs does too"
+        FOUND.contains(&"cc"),
+        "these tests need a C compiler called `cc`, which linking Rust programs does too, with its sanitizers"
     );
-    let others = ["clang"].into_iter().filter(|name| is_there(name));
-    ["cc"].into_iter().chain(others).collect()
+    &FOUND
+}
+
+/// Whether a compiler is there and makes programs with sanitizers.
+fn sanitizes(compiler: &str) -> bool {
+    let mut run = Command::new(compiler);
+    run.args(["-fsanitize=address,undefined", "-x", "c", "-", "-o"]);
+    run.arg(path(&format!("probe_{compiler}")));
+    let run = run.stdin(Stdio::piped()).stderr(Stdio::null()).spawn();
+    run.is_ok_and(|mut run| {
+        let pipe = run.stdin.take();
+        let is_given =
+            pipe.is_some_and(|mut pipe| pipe.write_all(b"int main(void) { return 0; }").is_ok());
+        run.wait().is_ok_and(|status| is_given && status.success())
+    })
+}
+
+/// What tells the compiler that this machine lacks what code is for otherwise.
+fn any_processor() -> &'static [&'static str] {
+    #[cfg(target_arch = "x86_64")]
+    if std::is_x86_feature_detected!("fma") && std::is_x86_feature_detected!("avx2") {
+        return &[];
+    }
+    &["-DMIND_ANY_CPU"]
 }
 
 /// A path in the folder that cargo gives to integration tests.
@@ -55,6 +83,7 @@ pub fn compile(compiler: &str, text: &str, source: &Path, output: &Path, options
     let run = Command::new(compiler)
         .args(WARNINGS)
         .args(options)
+        .args(any_processor())
         .args(closed)
         .arg("-o")
         .args([output, source])
