@@ -55,18 +55,50 @@ pub(super) fn attended(e: &mut Emitter, config: &Config, q: ValueId, seen: Seen)
     let tokens = e.shape(q)[0];
     let (groups, group) = (config.num_kv_heads, config.group_size());
     let width = e.extent(q, 2);
+    let keys = e.transpose(seen.keys, &[1, 2, 0])?;
+    let values = e.transpose(seen.values, &[1, 0, 2])?;
+    let joined = [tokens, fixed(groups * group * width)];
+    if tokens == fixed(1) {
+        // The query heads of a group are the rows of one product, which reads keys and values once.
+        let q = e.reshape(q, &[fixed(groups), fixed(group), fixed(width)])?;
+        let mixed = mixed(
+            e,
+            config,
+            q,
+            Seen {
+                keys,
+                values,
+                ..seen
+            },
+        )?;
+        return e.reshape(mixed, &joined);
+    }
     let q = e.reshape(q, &[tokens, fixed(groups), fixed(group), fixed(width)])?;
     let q = e.transpose(q, &[1, 2, 0, 3])?;
-    let keys = e.transpose(seen.keys, &[1, 2, 0])?;
     let keys = e.op(ExpandDims::DEF, &[keys], &ExpandDims::attrs(&[1]))?;
-    let values = e.transpose(seen.values, &[1, 0, 2])?;
     let values = e.op(ExpandDims::DEF, &[values], &ExpandDims::attrs(&[1]))?;
-    let scores = e.matmul(q, keys)?;
+    let mixed = mixed(
+        e,
+        config,
+        q,
+        Seen {
+            keys,
+            values,
+            ..seen
+        },
+    )?;
+    let mixed = e.transpose(mixed, &[2, 0, 1, 3])?;
+    e.reshape(mixed, &joined)
+}
+
+/// The values that queries see, weighted: `q` is `[.., rows, head_dim]`, keys `[.., head_dim, seen]`, values
+/// `[.., seen, head_dim]`.
+fn mixed(e: &mut Emitter, config: &Config, q: ValueId, seen: Seen) -> Built<ValueId> {
+    let scores = e.matmul(q, seen.keys)?;
     let scale = e.number(1.0 / (config.head_dim as f64).sqrt())?;
     let scores = e.mul(scores, scale)?;
     let scores = e.add(scores, seen.mask)?;
-    let weights = e.op(Softmax::DEF, &[scores], &Softmax::attrs(3))?;
-    let mixed = e.matmul(weights, values)?;
-    let mixed = e.transpose(mixed, &[2, 0, 1, 3])?;
-    e.reshape(mixed, &[tokens, fixed(groups * group * width)])
+    let last = e.shape(scores).len() as i64 - 1;
+    let weights = e.op(Softmax::DEF, &[scores], &Softmax::attrs(last))?;
+    e.matmul(weights, seen.values)
 }
