@@ -169,7 +169,7 @@ fn text(case: &Case, dtype: DType, indices: DType, weight: bool) -> String {
 #[test]
 fn every_op_dtype_and_shape() {
     let bench = Bench::new();
-    let mut ran = 0;
+    let mut ran: Vec<(DType, usize)> = DType::ALL.iter().map(|&dtype| (dtype, 0)).collect();
     let mut check = |case: &Case, dtype: DType, indices: DType| {
         for weight in [false, true] {
             if weight && case.shapes.len() < 2 {
@@ -185,7 +185,8 @@ fn every_op_dtype_and_shape() {
                 if let Err(why) = bench.check(&g, &arrays) {
                     panic!("{why}\n{text}");
                 }
-                ran += 1;
+                let counts = ran.iter_mut().filter(|(known, _)| *known == dtype);
+                counts.for_each(|(_, count)| *count += 1);
             }
         }
     };
@@ -196,7 +197,17 @@ fn every_op_dtype_and_shape() {
             check(&case, dtype, DType::I64);
         }
     }
-    assert!(ran > 5000, "only {ran} cases ran");
+    let engines = bench.engines.iter();
+    let engines =
+        engines.map(|engine| format!("{} x{}", engine.target().isa, engine.pool().threads()));
+    let counts = ran.iter().map(|(dtype, count)| format!("{dtype} {count}"));
+    let lists = [counts.collect::<Vec<_>>(), engines.collect()].map(|list| list.join(", "));
+    println!(
+        "cases: {}; each in the interpreter, as loops, and compiled: {}",
+        lists[0], lists[1]
+    );
+    let all: usize = ran.iter().map(|(_, count)| count).sum();
+    assert!(all > 5000, "only {all} cases ran");
 }
 
 #[test]
