@@ -8,7 +8,7 @@
 Each workload is taken from `workloads --print` and built again, op by op, as an ONNX model (for ONNX Runtime and
 OpenVINO) and as a jitted function (for JAX, which is XLA); products are timed in NumPy too. Weights are constants of
 an ONNX model and arguments in JAX. Figures are medians in microseconds, the best run behind them. Those of the others
-hold what a call from Python costs: 15 to 60 us for the compilers.
+hold what a call from Python costs: tens of microseconds for some.
 Workloads of f16 and bf16 are left out: others compute them otherwise.
 """
 

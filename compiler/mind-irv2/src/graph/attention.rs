@@ -55,38 +55,24 @@ pub(super) fn attended(e: &mut Emitter, config: &Config, q: ValueId, seen: Seen)
     let tokens = e.shape(q)[0];
     let (groups, group) = (config.num_kv_heads, config.group_size());
     let width = e.extent(q, 2);
-    let keys = e.transpose(seen.keys, &[1, 2, 0])?;
-    let values = e.transpose(seen.values, &[1, 0, 2])?;
+    let mut seen = Seen {
+        keys: e.transpose(seen.keys, &[1, 2, 0])?,
+        values: e.transpose(seen.values, &[1, 0, 2])?,
+        ..seen
+    };
     let joined = [tokens, fixed(groups * group * width)];
     if tokens == fixed(1) {
         // The query heads of a group are the rows of one product, which reads keys and values once.
         let q = e.reshape(q, &[fixed(groups), fixed(group), fixed(width)])?;
-        let mixed = mixed(
-            e,
-            config,
-            q,
-            Seen {
-                keys,
-                values,
-                ..seen
-            },
-        )?;
+        let mixed = mixed(e, config, q, seen)?;
         return e.reshape(mixed, &joined);
     }
     let q = e.reshape(q, &[tokens, fixed(groups), fixed(group), fixed(width)])?;
     let q = e.transpose(q, &[1, 2, 0, 3])?;
-    let keys = e.op(ExpandDims::DEF, &[keys], &ExpandDims::attrs(&[1]))?;
-    let values = e.op(ExpandDims::DEF, &[values], &ExpandDims::attrs(&[1]))?;
-    let mixed = mixed(
-        e,
-        config,
-        q,
-        Seen {
-            keys,
-            values,
-            ..seen
-        },
-    )?;
+    for operand in [&mut seen.keys, &mut seen.values] {
+        *operand = e.op(ExpandDims::DEF, &[*operand], &ExpandDims::attrs(&[1]))?;
+    }
+    let mixed = mixed(e, config, q, seen)?;
     let mixed = e.transpose(mixed, &[2, 0, 1, 3])?;
     e.reshape(mixed, &joined)
 }

@@ -52,31 +52,29 @@ impl<'f> Writer<'f, '_> {
             params.join(", ")
         };
         let pieces = std::mem::take(&mut self.plan.pieces);
-        self.braced(
-            format_args!("MIND_TARGET static uint64_t {symbol}({params})"),
-            |this| {
-                for &param in function.params() {
-                    if !this.facts.is_live(param) {
-                        this.line(format_args!("(void){param};"));
-                    }
+        let head = format!("MIND_TARGET static uint64_t {symbol}({params})");
+        self.braced(format_args!("{head}"), |this| {
+            for &param in function.params() {
+                if !this.facts.is_live(param) {
+                    this.line(format_args!("(void){param};"));
                 }
-                if this.facts.has_division {
-                    this.line(format_args!("uint64_t status = 0;"));
+            }
+            if this.facts.has_division {
+                this.line(format_args!("uint64_t status = 0;"));
+            }
+            for constant in function.constants() {
+                if this.facts.is_live(constant.value) {
+                    this.constant(constant.value, constant.bits);
                 }
-                for constant in function.constants() {
-                    if this.facts.is_live(constant.value) {
-                        this.constant(constant.value, constant.bits);
-                    }
-                }
-                this.pieces(&pieces);
-                let status = if this.facts.has_division {
-                    "status"
-                } else {
-                    "0"
-                };
-                this.line(format_args!("return {status};"));
-            },
-        );
+            }
+            this.pieces(&pieces);
+            let status = if this.facts.has_division {
+                "status"
+            } else {
+                "0"
+            };
+            this.line(format_args!("return {status};"));
+        });
     }
 
     fn constant(&mut self, value: Value, bits: u64) {

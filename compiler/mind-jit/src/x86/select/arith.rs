@@ -200,10 +200,6 @@ impl Select<'_> {
             // The factor is loaded anyway: to where the result goes, it saves a copy of the other one.
             (a, b) = (b, a);
         }
-        if !either_dies && self.is_pooled(b) && self.is_pooled(c) {
-            // The constant is loaded anyway: where the result goes, no copy is needed.
-            (a, b) = (b, a);
-        }
         let replaces_addend = !self.is_pooled(c) && (c_dies || !either_dies || self.is_pooled(b));
         let form = FmaForm {
             negate_product: fused.negate_product,

@@ -118,6 +118,7 @@ fn a_module_runs_as_a_program_and_sanitizers_find_nothing() {
         "inputs[0]  x * / y\\n: f32[3, 4], 48 bytes",
         "net_constant_0[4]",
         "net_scratch[64]",
+        "if (MIND_LACKS_CPU) {\n        return 8;",
     ] {
         assert!(text.contains(part), "{part} in\n{text}");
     }
