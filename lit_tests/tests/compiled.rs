@@ -236,6 +236,39 @@ fn drawn_modules() {
     }
 }
 
+/// Modules whose extents are 0 and 1, where kernels have no elements, one, or elements apart.
+const NARROW: &[&str] = &[
+    "%0 = Input {name=x} : tensor<f32[2, 1]>\n%1 = Input {name=y} : tensor<f32[2, 1]>\n\
+     %2 = Concat (%0, %1) {axis=1}\noutputs: %2",
+    "%0 = Input {name=x} : tensor<i32[1, 2, 1]>\n%1 = Concat (%0, %0) {axis=2}\n%2 = Transpose (%1)\noutputs: %2",
+    "%0 = Input {name=x} : tensor<f16[5, 3]>\n%1 = Slice (%0) {starts=[0, 1], ends=[5, 2], steps=[1, 1]}\n\
+     %2 = Slice (%0) {starts=[0, 2], ends=[5, 3], steps=[1, 1]}\n%3 = Concat (%2, %1, %2) {axis=-1}\noutputs: %3",
+    "%0 = Input {name=x} : tensor<f32[2, 3]>\n%1 = Slice (%0) {starts=[0, 0], ends=[2, 0], steps=[1, 1]}\n\
+     %2 = Concat (%1, %1) {axis=1}\n%3 = Concat (%1, %0) {axis=1}\n%4 = Neg (%0)\noutputs: %2, %3, %4",
+    "%0 = Input {name=x} : tensor<f32[1, 1]>\n%1 = Slice (%0) {starts=[0, 0], ends=[0, 0], steps=[1, 1]}\n\
+     %2 = Sum (%1)\n%3 = Max (%1)\n%4 = LayerNorm (%1)\noutputs: %2, %3, %4",
+    "%0 = Input {name=x} : tensor<f32[1, 1]>\n%1 = Slice (%0) {starts=[0, 0], ends=[0, 0], steps=[1, 1]}\n\
+     %2 = Softmax (%1) {axis=0}\n%3 = Gelu (%1)\n%4 = Sum (%1) {axes=[0]}\noutputs: %2, %3, %4",
+    "%0 = Input {name=x} : tensor<f64[3, 4]>\n%1 = Slice (%0) {starts=[0, 0], ends=[3, 0], steps=[1, 1]}\n\
+     %2 = Sum (%1) {axes=[1], keepdims=true}\n%3 = Mean (%1) {axes=[1]}\n%4 = Softmax (%1) {axis=1}\noutputs: %2, %3, %4",
+    "%0 = Input {name=x} : tensor<f32[3, 4]>\n%1 = Slice (%0) {starts=[0, 0], ends=[3, 0], steps=[1, 1]}\n\
+     %2 = Transpose (%1)\n%3 = MatMul (%1, %2)\n%4 = MatMul (%2, %0)\n%5 = Add (%3, %3)\noutputs: %3, %4, %5",
+];
+
+#[test]
+fn narrow_and_empty_modules() {
+    let bench = Bench::new();
+    for text in NARROW {
+        let g = bench
+            .read(text)
+            .unwrap_or_else(|| panic!("not valid: {text}"));
+        let arrays = random_inputs(&g, 1, Extents::default()).expect("small arrays");
+        if let Err(why) = bench.check(&g, &arrays) {
+            panic!("{why}\n{text}");
+        }
+    }
+}
+
 /// The results of a module as a C program, compiled by the C compiler that links this test.
 fn run_as_c(
     bench: &Bench,

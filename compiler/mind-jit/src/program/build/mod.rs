@@ -38,6 +38,8 @@ pub(super) use quantised::Quantised;
 pub(super) use widened::Widened;
 
 /// Where the elements of a value stand: strides in elements over its dimensions.
+///
+/// A stride of 0 says that there is an element which every index means; a value without elements has none.
 #[derive(Clone, Debug)]
 pub(super) struct Strided {
     pub(super) place: Place,
@@ -132,6 +134,9 @@ impl Unit<'_> {
         if g.operands(op).iter().enumerate().any(misread) {
             return self.refuse(op, "panels are read by products alone");
         }
+        if writes_nothing(g, op) {
+            return Ok(());
+        }
         if let Some(nest) = g.view::<Nest>(op) {
             self.nest(nest)
         } else if let Some(contract) = g.view::<Contract>(op) {
@@ -161,6 +166,12 @@ impl Unit<'_> {
         let place = self.layout.place(g, value);
         let view = g.defining_op(value).and_then(|op| g.view::<View>(op));
         match view {
+            _ if extents.contains(&0) => Strided {
+                place,
+                strides: vec![1; extents.len()],
+                extents,
+                offset: 0,
+            },
             Some(view) => Strided {
                 place,
                 extents,
@@ -243,4 +254,10 @@ impl Unit<'_> {
             reason: reason.to_owned(),
         })
     }
+}
+
+/// Whether an op has nothing to write. A gather may fail all the same, and what reads packed panels asks how they lie.
+fn writes_nothing(g: &Graph, op: OpId) -> bool {
+    let is_empty = |value: ValueId| known(g, value).contains(&0);
+    !g.is::<Gather>(op) && !g.is::<Pack>(op) && g.results(op).into_iter().all(is_empty)
 }

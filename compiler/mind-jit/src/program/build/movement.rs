@@ -6,7 +6,7 @@ use mind_loops::ops::movement::{Gather, Join};
 
 use super::grid::{cost, params, range};
 use super::{Strided, Unit};
-use crate::lower::nest::{Access, Nest, Node, Output, lanes, nest};
+use crate::lower::nest::{Access, Nest, Node, Output, lanes, nest, scratch_bytes};
 use crate::program::error::ProgramError;
 use crate::program::step::{self, Axis, Call, Step};
 use crate::vir::Builder;
@@ -52,6 +52,9 @@ impl Unit<'_> {
                 offset: before * strides[axis],
             };
             before += along;
+            if from.extents.contains(&0) {
+                continue;
+            }
             self.copy(op, &from, &to, g.ty(result).dtype);
         }
         Ok(())
@@ -94,6 +97,9 @@ impl Unit<'_> {
                 replaces: None,
             }],
         };
+        self.scratch_bytes = self
+            .scratch_bytes
+            .max(scratch_bytes(&whole, self.target));
         let width = lanes(&whole, self.target);
         let name = self.g.def(op.id()).name;
         let kernel = self.function(format!("{whole:?}"), name, || {
