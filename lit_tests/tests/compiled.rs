@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::io::Write;
 use std::num::NonZero;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use mind_driver::engine::{Config, Engine, c_text};
@@ -26,6 +26,9 @@ use mind_text::{Format, Limits};
 
 /// How many modules are drawn; `MIND_MODULES` asks for another number.
 const MODULES: u64 = 300;
+
+/// How many of them are written as C.
+const AS_C_MODULES: u64 = 12;
 
 /// The engines of this machine: each instruction set, and two threads for the widest.
 fn engines() -> Vec<Engine> {
@@ -209,32 +212,56 @@ fn every_op_dtype_and_shape() {
     assert!(ran.get() > 5000, "only {} cases ran", ran.get());
 }
 
-#[test]
-fn drawn_modules() {
-    let bench = Bench::new();
-    let asked = std::env::var("MIND_MODULES").ok();
-    let count = asked.map_or(MODULES, |count| {
-        count.parse().expect("MIND_MODULES is a number")
-    });
-    for seed in 0..count {
-        let mut g = module(seed, &mind_generate::Config::default());
+/// A number that the environment may set.
+fn asked(name: &str, otherwise: u64) -> u64 {
+    let asked = std::env::var(name).ok();
+    asked.map_or(otherwise, |number| {
+        number
+            .parse()
+            .unwrap_or_else(|_| panic!("{name} is a number"))
+    })
+}
+
+/// Draws `count` modules, or as many as `MIND_MODULES` says, from seed `MIND_SEED` on, and panics with the smallest forms
+/// of those that `check` finds fault with.
+fn draw(
+    bench: &Bench,
+    (count, config): (u64, &mind_generate::Config),
+    check: &dyn Fn(&Graph, &Arrays) -> Result<(), String>,
+) {
+    /// Failures that are shown.
+    const MOST: usize = 5;
+    let first = asked("MIND_SEED", 0);
+    let mut failures = Vec::new();
+    for seed in first..first + asked("MIND_MODULES", count) {
+        let mut g = module(seed, config);
         let found = verify(&mut g, &VerifyConfig::default());
         assert!(!found.has_errors(), "module {seed} is not valid: {found:?}");
         let fails = |g: &Graph| {
             let arrays =
                 special_inputs(g, seed, Extents::default()).map_err(|why| format!("{why:?}"))?;
-            bench.check(g, &arrays)
+            check(g, &arrays)
         };
         if fails(&g).is_err() {
             let small = reduce(&g, &Default::default(), &mut |g| fails(g).is_err()).graph;
-            let text = bench
-                .session
-                .formats
-                .print(Format::Core, &small)
-                .unwrap_or_default();
-            panic!("module {seed}: {}\n{text}", fails(&small).unwrap_err());
+            let text = bench.session.formats.print(Format::Core, &small);
+            let (why, text) = (fails(&small).unwrap_err(), text.unwrap_or_default());
+            failures.push(format!("module {seed}: {why}\n{text}"));
+            if failures.len() == MOST {
+                break;
+            }
         }
     }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn drawn_modules() {
+    let bench = Bench::new();
+    let config = mind_generate::Config::default();
+    draw(&bench, (MODULES, &config), &|g, arrays| {
+        bench.check(g, arrays)
+    });
 }
 
 /// Modules whose extents are 0 and 1, where kernels have no elements, one, or elements apart.
@@ -274,6 +301,11 @@ const NARROW: &[&str] = &[
      %2 = Slice (%1) {starts=[0, 0, 0, 0], ends=[2, 2, 3, 2], steps=[1, 1, 1, 1]}\n\
      %3 = Slice (%0) {starts=[0, 0, 0, 0], ends=[1, 4, 4, 3], steps=[1, 1, 1, 1]}\n\
      %4 = Conv2d (%3, %2)\n%5 = Conv2d (%3, %1) {padding=same}\noutputs: %4, %5",
+    "%0 = Input {name=x} : tensor<f32[1, 3, 1, 2]>\n%1 = Input {name=f} : tensor<f32[1, 1, 2, 1]>\n\
+     %2 = Conv2d (%0, %1)\n%3 = Input {name=b} : tensor<f32[3, 1, 1]>\n%4 = Sub (%2, %3)\noutputs: %4",
+    "%0 = Input {name=q} : tensor<f32[5, 2]>\n%1 = Input {name=k} : tensor<f32[2, 7]>\n\
+     %2 = Input {name=v} : tensor<f32[7, 4]>\n%3 = MatMul (%0, %1)\n%4 = Softmax (%3) {axis=-1}\n\
+     %5 = MatMul (%4, %2)\n%6 = Exp (%5)\noutputs: %5, %6, %5",
 ];
 
 #[test]
@@ -303,7 +335,14 @@ fn run_as_c(
     let failed = |why: std::io::Error| why.to_string();
     std::fs::write(&source, &text).map_err(failed)?;
     let flags = ["-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-o"];
+    let sanitizers = [
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=all",
+        "-g",
+    ];
+    let is_sanitized = asked("MIND_SANITIZE", 0) != 0;
     let built = Command::new("cc")
+        .args(sanitizers.iter().filter(|_| is_sanitized))
         .args(flags)
         .arg(&program)
         .arg(&source)
@@ -330,7 +369,12 @@ fn run_as_c(
         .expect("writing does not panic")
         .map_err(failed)?;
     if !output.status.success() {
-        return Err(format!("the program ended with {}", output.status));
+        let said = String::from_utf8_lossy(&output.stderr);
+        return match output.status.code() {
+            // What a module may end with: a quotient without result, an index out of bounds.
+            Some(1..=7) if said.is_empty() => Err(format!("status {}", output.status)),
+            _ => Err(format!("{BROKEN} with {}: {said}", output.status)),
+        };
     }
     let mut rest = &output.stdout[..];
     let results = g.outputs().iter().map(|&value| {
@@ -346,6 +390,9 @@ fn run_as_c(
     Ok(results.collect())
 }
 
+/// How the message of a program begins that did not end as a module may.
+const BROKEN: &str = "the program broke";
+
 const AS_C: [&str; 5] = [
     "%0 = Input {name=x} : tensor<f16[3, 70]>\n%1 = Softmax (%0) {axis=-1}\n%2 = LayerNorm (%0)\noutputs: %1, %2",
     "%0 = Input {name=x} : tensor<bf16[5, 7]>\n%1 = Input {name=w, role=param} : tensor<bf16[7, 9]>\n\
@@ -358,11 +405,41 @@ const AS_C: [&str; 5] = [
      %2 = Conv2d (%0, %1) {padding=same, strides=[2, 1]}\noutputs: %2",
 ];
 
+/// Compares the module as C with what it means.
+///
+/// # Errors
+///
+/// The first difference; C that does not compile, or whose program breaks.
+fn check_as_c(bench: &Bench, g: &Graph, arrays: &Arrays, folder: &Path) -> Result<(), String> {
+    let bound = bind(g, arrays, Extents::default()).map_err(|errors| format!("{errors:?}"))?;
+    let expected = run(g, &bound, &RunConfig::default());
+    let found = run_as_c(bench, g, arrays, folder);
+    match &found {
+        Err(why) if why.starts_with(BROKEN) => Err(why.clone()),
+        _ => same(&expected, found),
+    }
+}
+
+/// A folder for programs, which is gone at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let folder = std::env::temp_dir().join(format!("mind-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder for a program");
+        Folder(folder)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
 #[test]
 fn written_as_c() {
-    let bench = Bench::new();
-    let folder = std::env::temp_dir().join(format!("mind-as-c-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder for a program");
+    let (bench, folder) = (Bench::new(), Folder::new("as-c"));
     let examples = ["attention.core", "convnet.core"].map(|name| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../examples")
@@ -375,14 +452,22 @@ fn written_as_c() {
             .read(&text)
             .unwrap_or_else(|| panic!("not valid: {text}"));
         let arrays = random_inputs(&g, seed as u64, Extents::default()).expect("small arrays");
-        let bound = bind(&g, &arrays, Extents::default()).expect("arrays that fit");
-        let expected = run(&g, &bound, &RunConfig::default());
-        let found = run_as_c(&bench, &g, &arrays, &folder);
-        if let Err(why) = same(&expected, found) {
+        if let Err(why) = check_as_c(&bench, &g, &arrays, &folder.0) {
             panic!("{why}\n{text}");
         }
     }
-    std::fs::remove_dir_all(&folder).expect("the folder is ours");
+}
+
+#[test]
+fn drawn_modules_written_as_c() {
+    let (bench, folder) = (Bench::new(), Folder::new("drawn-as-c"));
+    let config = mind_generate::Config {
+        symbols: false,
+        ..mind_generate::Config::default()
+    };
+    draw(&bench, (AS_C_MODULES, &config), &|g, arrays| {
+        check_as_c(&bench, g, arrays, &folder.0)
+    });
 }
 
 #[test]

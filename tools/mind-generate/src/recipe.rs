@@ -3,7 +3,7 @@
 use mind_core::ops::constant;
 use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
-use mind_core::ops::elementwise::Div;
+use mind_core::ops::elementwise::{Add, Div};
 use mind_core::ops::index::{Gather, Index, Slice};
 use mind_core::ops::input::Input;
 use mind_core::ops::join::{Concat, Split};
@@ -20,21 +20,13 @@ use crate::shape::{axes, partner, regrouped, small};
 
 type Recipe = fn(&mut Generator<'_>) -> Option<ValueId>;
 
-/// The ops that are not elementwise.
-static RECIPES: &[(&OpDef, Recipe)] = &[
+/// The ops that compute and are not elementwise; of those that a recipe draws several of, the last one.
+static COMPUTING: &[(&OpDef, Recipe)] = &[
     (Sum::DEF, |draw| reduction(draw, Sum::DEF)),
     (Mean::DEF, |draw| reduction(draw, Mean::DEF)),
     (Max::DEF, |draw| reduction(draw, Max::DEF)),
-    (Transpose::DEF, transpose),
-    (Reshape::DEF, reshape),
-    (ExpandDims::DEF, expand_dims),
-    (Squeeze::DEF, squeeze),
-    (Slice::DEF, slice),
-    (Index::DEF, index),
-    (Gather::DEF, gather),
-    (Concat::DEF, concat),
-    (Split::DEF, split),
     (MatMul::DEF, matmul),
+    (MatMul::DEF, attention),
     (Dot::DEF, dot),
     (Conv2d::DEF, conv2d),
     (Softmax::DEF, softmax),
@@ -44,28 +36,47 @@ static RECIPES: &[(&OpDef, Recipe)] = &[
     }),
 ];
 
+/// The ops that move elements.
+static MOVING: &[(&OpDef, Recipe)] = &[
+    (Transpose::DEF, transpose),
+    (Reshape::DEF, reshape),
+    (ExpandDims::DEF, expand_dims),
+    (Squeeze::DEF, squeeze),
+    (Slice::DEF, slice),
+    (Index::DEF, index),
+    (Gather::DEF, gather),
+    (Concat::DEF, concat),
+    (Concat::DEF, rotate),
+    (Split::DEF, split),
+];
+
 /// Whether modules may hold `def`.
 pub fn covered(def: &OpDef) -> bool {
     let is = |own: &&OpDef| std::ptr::eq(*own, def);
     let leaf = is(&Input::DEF) || constant::OPS.iter().any(|own| is(&&**own));
-    leaf || def.has(Trait::Elementwise) || RECIPES.iter().any(|(own, _)| is(own))
+    let mut recipes = COMPUTING.iter().chain(MOVING);
+    leaf || def.has(Trait::Elementwise) || recipes.any(|(own, _)| is(own))
 }
 
-/// Appends one op; false where what was drawn does not fit.
+/// Appends one op or a few, moving as often as elementwise; false if what was drawn does not fit.
 pub(crate) fn draw(draw: &mut Generator<'_>) -> bool {
     let elementwise = || {
         mind_core::ops::OPS
             .iter()
             .filter(|def| def.has(Trait::Elementwise))
     };
-    let made = match draw.rng.once_in(2) {
-        true => {
+    let made = match draw.rng.below(5) {
+        0 | 1 => {
             let all: Vec<&'static OpDef> = elementwise().copied().collect();
             let def = draw.rng.pick(&all);
             pointwise(draw, def)
         }
-        false => {
-            let (_, recipe) = draw.rng.pick(RECIPES);
+        2 | 3 => {
+            let (_, recipe) = draw.rng.pick(MOVING);
+            recipe(draw)
+        }
+        _ => {
+            let (_, recipe) = draw.rng.pick(COMPUTING);
             recipe(draw)
         }
     };
@@ -81,7 +92,8 @@ fn pointwise(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
     let second = TensorType::new(ty.dtype, partner(&mut draw.rng, &ty.shape));
     let second = match (std::ptr::eq(def, Div::DEF), ty.dtype.is_float()) {
         // A divisor of integers that is computed may be 0.
-        (true, false) if second.view().count().is_none() => return None,
+        // A constant has elements.
+        (true, false) if second.view().count().is_none_or(|count| count == 0) => return None,
         (true, false) => draw.constant(&second, true),
         _ if draw.rng.once_in(8) => first,
         _ => draw.value_of(&second),
@@ -146,12 +158,19 @@ fn slice(draw: &mut Generator<'_>) -> Option<ValueId> {
     let extents = small(draw.graph.ty(input))?;
     let (mut starts, mut ends, mut steps) = (Vec::new(), Vec::new(), Vec::new());
     for extent in extents {
+        steps.push(draw.rng.pick(&[1, 1, 2]));
+        let is_empty = extent == 0 || draw.draws_empty() && draw.rng.once_in(12);
+        if is_empty {
+            let at = draw.rng.below(extent as usize + 1) as i64;
+            starts.push(at);
+            ends.push(at);
+            continue;
+        }
         let start = draw.rng.below(extent as usize) as i64;
         let end = start + 1 + draw.rng.below((extent - start) as usize) as i64;
         let open = draw.rng.once_in(3);
         starts.push(if draw.rng.once_in(2) { 0 } else { start });
         ends.push(if open { OPEN_END } else { end });
-        steps.push(draw.rng.pick(&[1, 1, 2]));
     }
     let attrs = Slice::attrs(&starts, &ends, &steps);
     draw.op(Slice::DEF, &[input], &attrs)
@@ -159,7 +178,7 @@ fn slice(draw: &mut Generator<'_>) -> Option<ValueId> {
 
 fn index(draw: &mut Generator<'_>) -> Option<ValueId> {
     let input = draw.value(OperandClass::Any);
-    let extents = small(draw.graph.ty(input))?;
+    let extents = small(draw.graph.ty(input)).filter(|extents| !extents.contains(&0))?;
     let at = extents
         .iter()
         .map(|&extent| draw.rng.below(extent as usize) as i64);
@@ -171,8 +190,21 @@ fn gather(draw: &mut Generator<'_>) -> Option<ValueId> {
     let data = draw.value(OperandClass::Any);
     let extents = small(draw.graph.ty(data)).filter(|extents| !extents.is_empty())?;
     let axis = draw.rng.below(extents.len());
+    if extents[axis] == 0 {
+        return None;
+    }
     let shape = draw.rng.pick(&[&[][..], &[1usize], &[3], &[2, 2]]);
-    let indices = draw.indices(shape, extents[axis]);
+    let mut indices = draw.indices(shape, extents[axis]);
+    if let &[count] = shape
+        && draw.rng.once_in(3)
+    {
+        let first = draw.rng.below(count + usize::from(draw.draws_empty())) as i64;
+        indices = draw.op(
+            Slice::DEF,
+            &[indices],
+            &Slice::attrs(&[first], &[OPEN_END], &[1]),
+        )?;
+    }
     draw.op(Gather::DEF, &[data, indices], &Gather::attrs(axis as i64))
 }
 
@@ -185,7 +217,7 @@ fn concat(draw: &mut Generator<'_>) -> Option<ValueId> {
     for _ in 0..draw.rng.below(3) {
         let mut extents = extents.clone();
         if draw.rng.once_in(2) {
-            extents[axis] = draw.rng.pick(&[1, 2, 3]);
+            extents[axis] = draw.rng.pick(&[1, 1, 2, 3]);
         }
         operands.push(draw.value_of(&TensorType::fixed(ty.dtype, &extents)));
     }
@@ -193,10 +225,38 @@ fn concat(draw: &mut Generator<'_>) -> Option<ValueId> {
     draw.op(Concat::DEF, &operands, &Concat::attrs(axis as i64))
 }
 
+/// Parts of a value in another order.
+fn rotate(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Any);
+    let extents = small(draw.graph.ty(input)).filter(|extents| !extents.is_empty())?;
+    let axis = draw.rng.below(extents.len());
+    let middle = match draw.draws_empty() {
+        true => draw.rng.below(extents[axis] as usize + 1) as i64,
+        false if extents[axis] < 2 => return None,
+        false => 1 + draw.rng.below(extents[axis] as usize - 1) as i64,
+    };
+    let mut part = |start: i64, end: i64| {
+        let (mut starts, mut ends) = (vec![0; extents.len()], vec![OPEN_END; extents.len()]);
+        (starts[axis], ends[axis]) = (start, end);
+        let steps = vec![1; extents.len()];
+        let attrs = Slice::attrs(&starts, &ends, &steps);
+        draw.op(Slice::DEF, &[input], &attrs)
+    };
+    let [front, back] = [part(0, middle)?, part(middle, OPEN_END)?];
+    let mut operands = vec![back, front];
+    if draw.rng.once_in(3) {
+        operands.push(input);
+    }
+    draw.op(Concat::DEF, &operands, &Concat::attrs(axis as i64))
+}
+
 fn split(draw: &mut Generator<'_>) -> Option<ValueId> {
     let input = draw.value(OperandClass::Any);
     let extents = small(draw.graph.ty(input)).filter(|extents| !extents.is_empty())?;
     let axis = draw.rng.below(extents.len());
+    if extents[axis] == 0 {
+        return draw.op(Split::DEF, &[input], &Split::attrs(axis as i64, 2, 1));
+    }
     let divides = |&count: &i64| extents[axis] % count == 0;
     let counts: Vec<i64> = (1..=extents[axis]).filter(divides).collect();
     let count = draw.rng.pick(&counts);
@@ -217,6 +277,38 @@ fn matmul(draw: &mut Generator<'_>) -> Option<ValueId> {
     shape.extend([matrix[1], columns]);
     let rhs = draw.value_of(&TensorType::new(ty.dtype, shape));
     draw.op(MatMul::DEF, &[lhs, rhs], &MatMul::attrs())
+}
+
+/// Products with a softmax between them, whose stacks are broadcast and whose extents may be 1.
+fn attention(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let given = draw.value(OperandClass::Float);
+    let dtype = draw.graph.ty(given).dtype;
+    let stack: Vec<Dim> = (0..draw.rng.below(3))
+        .map(|_| Dim::Fixed(draw.rng.pick(&[1, 2, 3])))
+        .collect();
+    let [rows, features, keys, width] = [(); 4].map(|()| {
+        let long = draw.rng.once_in(4);
+        Dim::Fixed(draw.rng.pick(if long { &[12, 17] } else { &[1, 1, 2, 5] }))
+    });
+    let mut operand = |matrix: [Dim; 2]| {
+        let mut shape = partner(&mut draw.rng, &stack);
+        shape.extend(matrix);
+        draw.value_of(&TensorType::new(dtype, shape))
+    };
+    let operands = [
+        operand([rows, features]),
+        operand([features, keys]),
+        operand([keys, width]),
+    ];
+    let mut scores = draw.op(MatMul::DEF, &operands[..2], &MatMul::attrs())?;
+    if draw.rng.once_in(2) {
+        let shape = partner(&mut draw.rng, &[rows, keys]);
+        let mask = draw.value_of(&TensorType::new(dtype, shape));
+        scores = draw.op(Add::DEF, &[scores, mask], &Add::attrs())?;
+    }
+    let last = draw.graph.ty(scores).rank() as i64 - 1;
+    let weights = draw.op(Softmax::DEF, &[scores], &Softmax::attrs(last))?;
+    draw.op(MatMul::DEF, &[weights, operands[2]], &MatMul::attrs())
 }
 
 fn dot(draw: &mut Generator<'_>) -> Option<ValueId> {

@@ -6,7 +6,7 @@ use crate::rng::Rng;
 
 /// The most elements of a drawn value: enough to show the order of a sum, and quick to run.
 pub(crate) const MAX_ELEMENTS: i64 = 4096;
-const EXTENTS: &[i64] = &[1, 2, 3, 4, 5, 7, 8];
+const EXTENTS: &[i64] = &[1, 1, 2, 3, 4, 5, 7, 8];
 const MAX_RANK: usize = 4;
 
 /// The extents of `ty` if all are known and it is small enough to be read by another op.

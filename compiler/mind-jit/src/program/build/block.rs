@@ -32,7 +32,8 @@ struct Chain {
     height: usize,
     /// Dimensions of the stack.
     batch: usize,
-    /// For each pointer of the two products, the pointer of the kernel; none for the rows between.
+    /// For each pointer of the two products, the pointer of the kernel, of which results come last; `None` for the rows
+    /// between.
     pointers: [Vec<Option<usize>>; 2],
 }
 
@@ -109,7 +110,8 @@ impl Unit<'_> {
         let place = |value: &ValueId| {
             let own = buffer(g, *value);
             let argument = arguments.iter().position(|&argument| argument == own);
-            argument.or((own != scores && own != weights).then_some(arguments.len()))
+            let mut results = g.results(second.id()).into_iter();
+            argument.or_else(|| Some(arguments.len() + results.position(|result| result == own)?))
         };
         let pointers = [first, second].map(|op| {
             let results: Vec<ValueId> = g.results(op.id()).into_iter().collect();

@@ -66,9 +66,11 @@ impl Unit<'_> {
         };
         whole.schedule = whole.schedule(self.target, rhs, false);
         let (nodes, yielded) = nodes(g, op.body(g));
+        // Lines and the positions in one are counted as one; a line may have a single position, whose stride says nothing.
+        let position = if output[2] == 1 { 1 } else { 2 };
         let extra = |at: usize| Extra {
             dtype: g.ty(values[at]).dtype,
-            row: all[at].strides[2],
+            row: all[at].strides[position],
             column: all[at].strides[3],
         };
         let convolution = Convolution {
