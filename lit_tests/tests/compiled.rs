@@ -92,9 +92,10 @@ impl Bench {
                 same(&expected, found.map_err(|error| error.error.to_string()))
                     .map_err(|why| format!("loops: {why}"))?;
             }
+            // No verified module may be refused; debug builds prove that the program stays in its memory.
             let program = engine
                 .program(&low)
-                .map_err(|found| format!("{name}: {found:?}"))?;
+                .map_err(|found| format!("{name} has no program: {found:?}"))?;
             same(&expected, execute(program, arrays)).map_err(|why| format!("{name}: {why}"))?;
         }
         Ok(())
@@ -232,6 +233,59 @@ fn drawn_modules() {
                 .print(Format::Core, &small)
                 .unwrap_or_default();
             panic!("module {seed}: {}\n{text}", fails(&small).unwrap_err());
+        }
+    }
+}
+
+/// Modules whose extents are 0 and 1, where kernels have no elements, one, or elements apart.
+const NARROW: &[&str] = &[
+    "%0 = Input {name=x} : tensor<f32[2, 1]>\n%1 = Input {name=y} : tensor<f32[2, 1]>\n\
+     %2 = Concat (%0, %1) {axis=1}\noutputs: %2",
+    "%0 = Input {name=x} : tensor<i32[1, 2, 1]>\n%1 = Concat (%0, %0) {axis=2}\n%2 = Transpose (%1)\noutputs: %2",
+    "%0 = Input {name=x} : tensor<f16[5, 3]>\n%1 = Slice (%0) {starts=[0, 1], ends=[5, 2], steps=[1, 1]}\n\
+     %2 = Slice (%0) {starts=[0, 2], ends=[5, 3], steps=[1, 1]}\n%3 = Concat (%2, %1, %2) {axis=-1}\noutputs: %3",
+    "%0 = Input {name=x} : tensor<f32[2, 3]>\n%1 = Slice (%0) {starts=[0, 0], ends=[2, 0], steps=[1, 1]}\n\
+     %2 = Concat (%1, %1) {axis=1}\n%3 = Concat (%1, %0) {axis=1}\n%4 = Neg (%0)\noutputs: %2, %3, %4",
+    "%0 = Input {name=x} : tensor<f32[1, 1]>\n%1 = Slice (%0) {starts=[0, 0], ends=[0, 0], steps=[1, 1]}\n\
+     %2 = Sum (%1)\n%3 = Max (%1)\n%4 = LayerNorm (%1)\noutputs: %2, %3, %4",
+    "%0 = Input {name=x} : tensor<f32[1, 1]>\n%1 = Slice (%0) {starts=[0, 0], ends=[0, 0], steps=[1, 1]}\n\
+     %2 = Softmax (%1) {axis=0}\n%3 = Gelu (%1)\n%4 = Sum (%1) {axes=[0]}\noutputs: %2, %3, %4",
+    "%0 = Input {name=x} : tensor<f64[3, 4]>\n%1 = Slice (%0) {starts=[0, 0], ends=[3, 0], steps=[1, 1]}\n\
+     %2 = Sum (%1) {axes=[1], keepdims=true}\n%3 = Mean (%1) {axes=[1]}\n%4 = Softmax (%1) {axis=1}\noutputs: %2, %3, %4",
+    "%0 = Input {name=x} : tensor<f32[3, 4]>\n%1 = Slice (%0) {starts=[0, 0], ends=[3, 0], steps=[1, 1]}\n\
+     %2 = Transpose (%1)\n%3 = MatMul (%1, %2)\n%4 = MatMul (%2, %0)\n%5 = Add (%3, %3)\noutputs: %3, %4, %5",
+    "%0 = Input {name=q} : tensor<f32[2, 12, 1]>\n%1 = Input {name=k} : tensor<f32[1, 1, 12]>\n\
+     %2 = Input {name=v} : tensor<f32[1, 12, 1]>\n%3 = MatMul (%0, %1)\n%4 = Softmax (%3) {axis=-1}\n\
+     %5 = MatMul (%4, %2)\noutputs: %5",
+    "%0 = Input {name=q} : tensor<f32[2, 16, 3]>\n%1 = Input {name=k} : tensor<f32[3, 16]>\n\
+     %2 = Input {name=v, role=param} : tensor<f32[2, 16, 1]>\n%3 = MatMul (%0, %1)\n%4 = Softmax (%3) {axis=-1}\n\
+     %5 = MatMul (%4, %2)\noutputs: %5",
+    "%0 = Input {name=x} : tensor<f32[8, 3]>\n%1 = Input {name=i} : tensor<i32[2]>\n\
+     %2 = Slice (%0) {starts=[0, 0], ends=[4, 3], steps=[1, 1]}\n%3 = Gather (%2, %1) {axis=1}\n\
+     %4 = Slice (%0) {starts=[0, 0], ends=[8, 3], steps=[2, 1]}\n%5 = Gather (%4, %1) {axis=0}\n\
+     %6 = Transpose (%0)\n%7 = Gather (%6, %1) {axis=0}\noutputs: %3, %5, %7",
+    "%0 = Input {name=x} : tensor<f32[8, 3]>\n%1 = Input {name=i} : tensor<i64[4]>\n\
+     %2 = Slice (%1) {starts=[1], ends=[3], steps=[1]}\n%3 = Gather (%0, %2) {axis=1}\n\
+     %4 = Slice (%1) {starts=[0], ends=[0], steps=[1]}\n%5 = Gather (%0, %4) {axis=0}\n\
+     %6 = Slice (%0) {starts=[0, 0], ends=[8, 0], steps=[1, 1]}\n%7 = Gather (%6, %1) {axis=0}\noutputs: %3, %5, %7",
+    "%0 = Input {name=x} : tensor<f32[2, 3]>\n%1 = Input {name=w} : tensor<f32[6, 8]>\n\
+     %2 = Slice (%1) {starts=[0, 0], ends=[6, 8], steps=[2, 2]}\n%3 = MatMul (%0, %2)\n%4 = Relu (%3)\noutputs: %4",
+    "%0 = Input {name=x} : tensor<f32[1, 5, 4, 3]>\n%1 = Input {name=f} : tensor<f32[3, 2, 3, 2]>\n\
+     %2 = Slice (%1) {starts=[0, 0, 0, 0], ends=[2, 2, 3, 2], steps=[1, 1, 1, 1]}\n\
+     %3 = Slice (%0) {starts=[0, 0, 0, 0], ends=[1, 4, 4, 3], steps=[1, 1, 1, 1]}\n\
+     %4 = Conv2d (%3, %2)\n%5 = Conv2d (%3, %1) {padding=same}\noutputs: %4, %5",
+];
+
+#[test]
+fn narrow_and_empty_modules() {
+    let bench = Bench::new();
+    for text in NARROW {
+        let g = bench
+            .read(text)
+            .unwrap_or_else(|| panic!("not valid: {text}"));
+        let arrays = random_inputs(&g, 1, Extents::default()).expect("small arrays");
+        if let Err(why) = bench.check(&g, &arrays) {
+            panic!("{why}\n{text}");
         }
     }
 }

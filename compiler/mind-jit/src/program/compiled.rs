@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mind_ir::graph::Graph;
 
 use super::build::{self, Formats};
+use super::check;
 use super::error::{ProgramError, RunError};
+use super::layout::Region;
 use super::memory::Block;
 use super::port::Port;
 use super::step::Step;
@@ -46,7 +48,7 @@ pub struct Program {
     pub(super) params: Vec<Port>,
     pub(super) outputs: Vec<Port>,
     /// Weights that steps read as they are, and where their copies stand.
-    pub(super) kept: Vec<(usize, u64)>,
+    pub(super) kept: Vec<(usize, Region)>,
     pub(super) constants: Block,
     pub(super) bound_bytes: u64,
     pub(super) workspace_bytes: u64,
@@ -78,6 +80,7 @@ impl Program {
     ) -> Result<Program, ProgramError> {
         mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
         let unit = build::build(g, &options.target, (options.panels, formats), true)?;
+        check::debug_check(&unit, true)?;
         let isa = options.target.isa;
         let kernels = Kernel::compile_all(unit.functions.iter().map(|(f, _)| f), isa);
         let kernels = kernels.map_err(|source| {
@@ -85,7 +88,7 @@ impl Program {
             ProgramError::Kernel { op, source }
         })?;
         let memory = |why: RunError| ProgramError::Memory(why.to_string());
-        let binding = unit.binding();
+        let (binding, needs) = (unit.binding(), unit.needs());
         let layout = unit.layout;
         Ok(Program {
             kernels,
@@ -96,9 +99,9 @@ impl Program {
             outputs: layout.outputs,
             kept: layout.kept,
             constants: Block::of(&layout.constants).map_err(memory)?,
-            bound_bytes: layout.bound_bytes,
-            workspace_bytes: layout.workspace_bytes,
-            scratch_bytes: unit.scratch_bytes.next_multiple_of(64),
+            bound_bytes: needs.bound,
+            workspace_bytes: needs.workspace,
+            scratch_bytes: needs.scratch.next_multiple_of(64),
             pool: options.pool.clone(),
             binding,
             idle: Mutex::default(),

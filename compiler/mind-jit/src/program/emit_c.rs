@@ -5,6 +5,7 @@ use mind_ir::graph::Graph;
 use mind_ir::types::DType;
 
 use super::build::build;
+use super::check::debug_check;
 use super::compiled::PanelChoice;
 use super::error::ProgramError;
 use super::layout::{Base, Layout, Place};
@@ -29,8 +30,10 @@ pub fn emit_c(g: &Graph, name: &str, has_main: bool) -> Result<String, ProgramEr
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
     let target = TargetInfo::of(Isa::Avx2);
     let unit = build(g, &target, (PanelChoice::Best, &|_| None), false)?;
+    debug_check(&unit, false)?;
     let layout = &unit.layout;
-    let memory = Memory::new(g, layout.workspace_bytes, layout.bound_bytes);
+    let needs = unit.needs();
+    let memory = Memory::new(g, needs.workspace, needs.bound);
     let functions: Vec<&Function> = unit
         .functions
         .iter()
@@ -50,7 +53,7 @@ pub fn emit_c(g: &Graph, name: &str, has_main: bool) -> Result<String, ProgramEr
         inputs: ports(&mut declared),
         outputs: ports(&mut layout.outputs.iter()),
         constants: constants(layout),
-        scratch: (memory.kernel_scratch as usize) + unit.scratch_bytes,
+        scratch: (memory.kernel_scratch as usize) + needs.scratch,
         functions,
         steps: steps.map(|step| memory.step(step)).collect(),
         has_main,
@@ -136,9 +139,9 @@ pub(super) fn c_step(step: &Step, scratch: u64, place: &dyn Fn(Place) -> c::Plac
     match step {
         Step::Call(call) => c_call(call, scratch, place),
         Step::Gather(gather) => c::Step::Gather(c::Gather {
-            data: place(gather.data),
-            indices: place(gather.indices),
-            result: place(gather.result),
+            data: place(gather.data.place),
+            indices: place(gather.indices.place),
+            result: place(gather.result.place),
             index: match gather.index_dtype {
                 DType::I32 => Lane::I32,
                 _ => Lane::I64,
@@ -153,12 +156,8 @@ pub(super) fn c_step(step: &Step, scratch: u64, place: &dyn Fn(Place) -> c::Plac
 
 /// A call in a loop for each dimension of the grid that gives an index; ranges are whole.
 fn c_call(call: &Call, scratch: u64, place: &dyn Fn(Place) -> c::Place) -> c::Step {
-    let places = call.args.iter().map(|&at| Arg::Ptr(place(at)));
+    let places = call.args.iter().map(|region| Arg::Ptr(place(region.place)));
     let mut args: Vec<Arg> = places.collect();
-    args.push(Arg::Ptr(c::Place {
-        buffer: Buffer::Scratch,
-        offset: scratch as usize,
-    }));
     let mut extents = Vec::new();
     for axis in &call.grid {
         match *axis {
@@ -170,6 +169,12 @@ fn c_call(call: &Call, scratch: u64, place: &dyn Fn(Place) -> c::Place) -> c::St
                 args.extend([Arg::Index(0), Arg::Index(extent as i64)]);
             }
         }
+    }
+    if call.has_scratch {
+        args.push(Arg::Ptr(c::Place {
+            buffer: Buffer::Scratch,
+            offset: scratch as usize,
+        }));
     }
     let call = c::Step::Call(c::Call {
         function: call.kernel,

@@ -3,6 +3,7 @@
 use mind_ir::graph::Graph;
 
 use super::build::{Formats, build};
+use super::check::debug_check;
 use super::compiled::PanelChoice;
 use super::emit_c::{ALIGN, c_step, constants, ports};
 use super::error::ProgramError;
@@ -40,20 +41,22 @@ pub fn c_part(g: &Graph, name: &str, formats: Formats<'_>) -> Result<CPart, Prog
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
     let target = TargetInfo::of(Isa::Avx2);
     let unit = build(g, &target, (PanelChoice::Shared, formats), true)?;
+    debug_check(&unit, true)?;
     let layout = &unit.layout;
     let functions: Vec<&Function> = unit
         .functions
         .iter()
         .map(|(function, _)| function)
         .collect();
+    let needs = unit.needs();
     let bound = c::Port {
         name: "weights, bound".to_owned(),
         dtype: mind_ir::types::DType::U8,
-        shape: vec![layout.bound_bytes as usize],
+        shape: vec![needs.bound as usize],
     };
-    let scratch = layout.workspace_bytes.next_multiple_of(ALIGN);
+    let scratch = needs.workspace.next_multiple_of(ALIGN);
     let symbol = |name: String| Symbol::new(&name).map_err(|why| refused(&why));
-    let bytes = scratch as usize + unit.scratch_bytes;
+    let bytes = scratch as usize + needs.scratch;
     let place = |bound: Buffer| {
         move |place: Place| {
             let buffer = match place.base {
@@ -70,14 +73,14 @@ pub fn c_part(g: &Graph, name: &str, formats: Formats<'_>) -> Result<CPart, Prog
     let mut bind_text = String::new();
     if !layout.params.is_empty() {
         let place = place(Buffer::Output(0));
-        let kept = layout.kept.iter().map(|&(param, offset)| {
+        let kept = layout.kept.iter().map(|&(param, region)| {
             let from = c::Place {
                 buffer: Buffer::Input(param),
                 offset: 0,
             };
             let to = c::Place {
                 buffer: Buffer::Output(0),
-                offset: offset as usize,
+                offset: region.place.offset as usize,
             };
             let bytes = layout.params[param].bytes();
             c::Step::Transfer(c::Transfer { from, to, bytes })
@@ -117,7 +120,7 @@ pub fn c_part(g: &Graph, name: &str, formats: Formats<'_>) -> Result<CPart, Prog
     Ok(CPart {
         text: module.body().map_err(|why| refused(&why))?,
         bind_text,
-        bound_bytes: layout.bound_bytes,
+        bound_bytes: needs.bound,
         params: layout.params.clone(),
         binding: unit.binding(),
     })

@@ -41,20 +41,39 @@ pub struct Place {
     pub offset: u64,
 }
 
+/// Bytes that a step reads or writes, from a place on.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Region {
+    /// The first byte.
+    pub place: Place,
+    /// How many there are.
+    pub bytes: usize,
+}
+
+impl Region {
+    /// The byte after the last one.
+    pub(super) fn end(&self) -> u64 {
+        self.place.offset + self.bytes as u64
+    }
+}
+
 /// Where each value of a module stands, and what memory there is.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
-    places: FxHashMap<ValueId, Place>,
+    /// The buffer of each value.
+    buffers: FxHashMap<ValueId, Region>,
     /// Ops that run once, when weights are bound.
     fixed: FxHashSet<OpId>,
     pub(super) inputs: Vec<Port>,
     pub(super) params: Vec<Port>,
     pub(super) outputs: Vec<Port>,
     /// Weights that calls read as they are: the weight, and where its copy stands.
-    pub(super) kept: Vec<(usize, u64)>,
+    pub(super) kept: Vec<(usize, Region)>,
     pub(super) constants: Vec<u8>,
-    pub(super) bound_bytes: u64,
-    pub(super) workspace_bytes: u64,
+    /// Where the next value that is made once goes.
+    bound_end: u64,
+    /// Where the next value of the workspace goes.
+    workspace_end: u64,
 }
 
 impl Layout {
@@ -85,27 +104,23 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Where the elements of `value`, or of what it is a view of, begin.
-    pub(super) fn place(&self, g: &Graph, value: ValueId) -> Place {
-        self.places[&buffer(g, value)]
+    /// The buffer of `value`, or of what it is a view of.
+    pub(super) fn buffer(&self, g: &Graph, value: ValueId) -> Region {
+        self.buffers[&buffer(g, value)]
     }
 
     /// Puts `value` where `other` stands.
     pub(super) fn alias(&mut self, g: &Graph, value: ValueId, other: ValueId) {
-        let place = self.place(g, other);
-        self.places.insert(buffer(g, value), place);
+        let region = self.buffer(g, other);
+        self.buffers.insert(buffer(g, value), region);
     }
 
-    /// Gives a value that has no place yet one in the workspace, behind all others.
+    /// Gives a value that has no place yet one in the workspace, after all others.
     pub(super) fn reserve_workspace(&mut self, value: ValueId, bytes: u64) {
-        let offset = self.workspace_bytes.next_multiple_of(ALIGNMENT);
-        let place = Place {
-            base: Base::Workspace,
-            offset,
-        };
-        if let Entry::Vacant(vacant) = self.places.entry(value) {
-            vacant.insert(place);
-            self.workspace_bytes = offset + bytes;
+        let offset = self.workspace_end.next_multiple_of(ALIGNMENT);
+        if let Entry::Vacant(vacant) = self.buffers.entry(value) {
+            vacant.insert(region(Base::Workspace, offset, bytes));
+            self.workspace_end = offset + bytes;
         }
     }
 
@@ -116,17 +131,15 @@ impl Layout {
 
     fn place_outputs(&mut self, g: &Graph) {
         for (index, &output) in g.outputs().iter().enumerate() {
-            let place = Place {
-                base: Base::Output(index as u32),
-                offset: 0,
-            };
-            self.places.insert(buffer(g, output), place);
-            self.outputs.push(Port {
+            let port = Port {
                 name: format!("%{}", g.label(output)),
                 dtype: g.ty(output).dtype,
                 shape: known(g, output),
                 format: None,
-            });
+            };
+            let own = region(Base::Output(index as u32), 0, port.bytes() as u64);
+            self.buffers.insert(buffer(g, output), own);
+            self.outputs.push(port);
         }
     }
 
@@ -137,17 +150,19 @@ impl Layout {
             false => &mut self.inputs,
         };
         let index = ports.len() as u32;
-        ports.push(Port {
+        let port = Port {
             name: g.name(input.name(g)).to_owned(),
             dtype: g.ty(value).dtype,
             shape: known(g, value),
             format: quantised.panels(g, value).map(|panels| panels.format),
-        });
+        };
+        let bytes = port.bytes() as u64;
+        ports.push(port);
         let base = match input.param(g) {
             true => Base::Param(index),
             false => Base::Input(index),
         };
-        self.places.insert(value, Place { base, offset: 0 });
+        self.buffers.insert(value, region(base, 0, bytes));
     }
 
     fn place_constant(&mut self, g: &Graph, op: OpId) -> Result<(), ProgramError> {
@@ -163,21 +178,19 @@ impl Layout {
         for tensor in &tensors {
             self.constants.extend(tensor.buffer().to_bytes());
         }
-        let place = Place {
-            base: Base::Constants,
-            offset: start as u64,
-        };
-        self.places.insert(g.result(op), place);
+        let bytes = (self.constants.len() - start) as u64;
+        let own = region(Base::Constants, start as u64, bytes);
+        self.buffers.insert(g.result(op), own);
         Ok(())
     }
 
     /// A kernel that reads nothing but constants and weights runs once.
     fn place_results(&mut self, g: &Graph, widened: &Widened, quantised: &Quantised, op: OpId) {
         let stays = |value: &ValueId| {
-            let place = self.place(g, *value);
+            let place = self.buffer(g, *value).place;
             matches!(place.base, Base::Constants | Base::Param(_) | Base::Bound)
         };
-        let is_output = |value: ValueId| self.places.contains_key(&value);
+        let is_output = |value: ValueId| self.buffers.contains_key(&value);
         let fixed = g.operands(op).iter().all(stays) && !g.results(op).into_iter().any(is_output);
         if fixed {
             self.fixed.insert(op);
@@ -186,7 +199,7 @@ impl Layout {
         let packed = || quantised.packed_bytes(g, g.operands(op)[0]);
         let packed = g.is::<Pack>(op).then(packed).flatten();
         for (value, &at) in g.results(op).into_iter().zip(ats) {
-            let place = match fixed {
+            let own = match fixed {
                 true if widened.absorbs(g, op) => self.reserve(0),
                 true if packed.is_some() => self.reserve(packed.unwrap_or(0)),
                 true if g.is::<Pack>(op) && widened.source(g, g.operands(op)[0]).is_some() => {
@@ -194,28 +207,21 @@ impl Layout {
                     self.reserve(bytes(g, value) / 2)
                 }
                 true => self.reserve(bytes(g, value)),
-                false => Place {
-                    base: Base::Workspace,
-                    offset: at.max(0) as u64,
-                },
+                false => region(Base::Workspace, at.max(0) as u64, bytes(g, value)),
             };
-            let vacant = !self.places.contains_key(&value);
-            if vacant && place.base == Base::Workspace {
-                let end = place.offset + bytes(g, value);
-                self.workspace_bytes = self.workspace_bytes.max(end);
+            let vacant = !self.buffers.contains_key(&value);
+            if vacant && own.place.base == Base::Workspace {
+                self.workspace_end = self.workspace_end.max(own.end());
             }
-            self.places.entry(value).or_insert(place);
+            self.buffers.entry(value).or_insert(own);
         }
     }
 
-    /// So many bytes of what is made once.
-    fn reserve(&mut self, bytes: u64) -> Place {
-        let offset = self.bound_bytes.next_multiple_of(ALIGNMENT);
-        self.bound_bytes = offset + bytes;
-        Place {
-            base: Base::Bound,
-            offset,
-        }
+    /// Reserves `bytes` of what is made once.
+    fn reserve(&mut self, bytes: u64) -> Region {
+        let offset = self.bound_end.next_multiple_of(ALIGNMENT);
+        self.bound_end = offset + bytes;
+        region(Base::Bound, offset, bytes)
     }
 
     /// Gives the weights that calls read as they are a place that outlives their binding.
@@ -226,12 +232,19 @@ impl Layout {
             }
             for &operand in g.operands(op) {
                 let value = buffer(g, operand);
-                if let Base::Param(index) = self.places[&value].base {
-                    let place = self.reserve(bytes(g, value));
-                    self.kept.push((index as usize, place.offset));
-                    self.places.insert(value, place);
+                if let Base::Param(index) = self.buffers[&value].place.base {
+                    let own = self.reserve(bytes(g, value));
+                    self.kept.push((index as usize, own));
+                    self.buffers.insert(value, own);
                 }
             }
         }
+    }
+}
+
+fn region(base: Base, offset: u64, bytes: u64) -> Region {
+    Region {
+        place: Place { base, offset },
+        bytes: bytes as usize,
     }
 }

@@ -4,9 +4,11 @@
 //! - [`BoundProgram::new`] gives it its weights, which are packed then.
 //! - [`BoundProgram::run`] runs it on the caller's arrays, where they are.
 //! - [`emit_c`] writes one as C, and [`listings`] shows its kernels.
+//! - [`check_accesses`] proves that its kernels stay in the memory that they declare.
 
 mod bound;
 mod build;
+mod check;
 mod compiled;
 mod emit_c;
 mod emit_parts;
@@ -21,11 +23,12 @@ mod step;
 
 pub use bound::BoundProgram;
 pub use build::Formats;
+pub use check::{check_accesses, check_c_accesses};
 pub use compiled::{Options, PanelChoice, Program};
 pub use emit_c::emit_c;
 pub use emit_parts::{CPart, c_file, c_part};
 pub use error::{ProgramError, RunError};
-pub use layout::{Base, Place};
+pub use layout::{Base, Place, Region};
 pub use listing::{KernelListing, listings};
 pub use port::Port;
 

@@ -95,15 +95,21 @@ unsafe fn run_call(
     let division = Division::new(&call.grid, threads);
     let tasks = division.tasks();
     let mut pointers: SmallVec<[u64; 24]> = SmallVec::new();
-    pointers.extend(call.args.iter().map(|&place| memory.address(place) as u64));
+    pointers.extend(
+        call.args
+            .iter()
+            .map(|region| memory.address(region.place) as u64),
+    );
     let run_share = |thread: usize, tasks: std::ops::Range<usize>| {
         let mut args = pointers.clone();
-        args.push(memory.scratch(thread));
         let fixed = args.len();
         let mut status = Status::OK;
         for task in tasks {
             args.truncate(fixed);
             division.push(task, &mut args);
+            if call.has_scratch {
+                args.push(memory.scratch(thread));
+            }
             // SAFETY: the program was compiled for memory of this layout, and tasks do not meet.
             status = status.with(unsafe { kernel.call(&args) });
         }
@@ -133,8 +139,8 @@ unsafe fn run_call(
 ///
 /// As for [`run`].
 unsafe fn run_gather(gather: &Gather, memory: Memory<'_>) -> Result<(), RunError> {
-    let indices = memory.address(gather.indices).cast_const();
-    let [data, result] = [gather.data, gather.result].map(|place| memory.address(place));
+    let indices = memory.address(gather.indices.place).cast_const();
+    let [data, result] = [gather.data, gather.result].map(|region| memory.address(region.place));
     let index = |at: usize| match gather.index_dtype {
         // SAFETY: there are `count` indices of this dtype, at any alignment.
         DType::I32 => i64::from(unsafe { indices.cast::<i32>().add(at).read_unaligned() }),

@@ -3,7 +3,7 @@
 use mind_ir::types::DType;
 use smallvec::SmallVec;
 
-use super::layout::Place;
+use super::layout::Region;
 
 /// A step of a program.
 #[derive(Clone, Debug)]
@@ -14,13 +14,28 @@ pub enum Step {
     Gather(Gather),
 }
 
+impl Step {
+    /// The memory that it reads and writes, scratch memory apart.
+    pub(super) fn regions(&self) -> SmallVec<[Region; 6]> {
+        match self {
+            Step::Call(call) => call.args.clone(),
+            Step::Gather(gather) => {
+                SmallVec::from_slice(&[gather.data, gather.indices, gather.result])
+            }
+        }
+    }
+}
+
 /// A call of a kernel, for each task of a grid.
 #[derive(Clone, Debug)]
 pub struct Call {
     /// The kernel's number in the program.
     pub kernel: usize,
-    /// What its pointers point to. After them come the scratch memory of the thread and the task.
-    pub args: SmallVec<[Place; 6]>,
+    /// What its pointers point to, with all that it reads and writes there. After them come the task and the scratch
+    /// memory of the thread, if it has any.
+    pub args: SmallVec<[Region; 6]>,
+    /// Whether the kernel has scratch memory.
+    pub has_scratch: bool,
     /// The tasks.
     pub grid: SmallVec<[Axis; 4]>,
     /// The work, in about nanoseconds of one thread.
@@ -47,11 +62,11 @@ pub enum Axis {
 #[derive(Clone, Debug)]
 pub struct Gather {
     /// Where the slices are.
-    pub data: Place,
+    pub data: Region,
     /// Which ones are wanted.
-    pub indices: Place,
+    pub indices: Region,
     /// Where they go.
-    pub result: Place,
+    pub result: Region,
     /// Type of an index.
     pub index_dtype: DType,
     /// Groups of slices.

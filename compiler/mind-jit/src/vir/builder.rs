@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::function::{Block, Carried, Constant, Function, Loop, LoopKind, Statement};
+use super::function::{Block, Carried, Constant, Function, Loop, LoopKind, Scratch, Statement};
 use super::interleave::in_turns;
 use super::op::{
     Addr, BinaryOp, ConvertOp, IndexOp, MaskOp, Op, Predicate, ShiftOp, UnaryOp, Value,
@@ -24,7 +24,13 @@ pub struct Builder {
     known: FxHashMap<Op, Value>,
     known_order: Vec<Op>,
     index_constants: FxHashMap<Value, i64>,
+    /// The scratch memory, and how much of it is taken here.
+    scratch: Option<Scratch>,
+    scratch_taken: usize,
 }
+
+/// Bytes that every part of the scratch memory begins at a multiple of.
+const SCRATCH_ALIGN: usize = 64;
 
 /// What one round of a loop has to work with.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +50,8 @@ impl Builder {
                 lanes,
                 types: Vec::new(),
                 params: Vec::new(),
+                buffers: Vec::new(),
+                scratch: None,
                 streamed: Vec::new(),
                 constants: Vec::new(),
                 body: Block::default(),
@@ -53,6 +61,8 @@ impl Builder {
             known: FxHashMap::default(),
             known_order: Vec::new(),
             index_constants: FxHashMap::default(),
+            scratch: None,
+            scratch_taken: 0,
         }
     }
 
@@ -71,9 +81,12 @@ impl Builder {
         self.function.lane(value)
     }
 
-    /// The function, complete.
+    /// The function, complete. Its last parameter is the scratch memory, if it uses any.
     pub fn finish(mut self) -> Function {
         self.function.body.statements = self.current;
+        self.function.scratch = self.scratch;
+        let scratch = self.function.scratch.map(|scratch| scratch.param);
+        self.function.params.extend(scratch);
         self.function
     }
 
@@ -82,11 +95,53 @@ impl Builder {
         Value(self.function.types.len() as u32 - 1)
     }
 
-    /// The next parameter, a pointer.
+    /// The next parameter, a pointer to memory that the caller of the function answers for.
     pub fn ptr_param(&mut self) -> Value {
         let value = self.new_value(Type::Ptr);
         self.function.params.push(value);
         value
+    }
+
+    /// The next parameter, a pointer to a buffer of `bytes` bytes: all that is read or written from it on.
+    pub fn buffer_param(&mut self, bytes: usize) -> Value {
+        let value = self.ptr_param();
+        self.function.buffers.push((value, bytes));
+        value
+    }
+
+    /// Appends `body` with a pointer to `bytes` bytes of scratch memory, aligned to 64, that nothing else uses
+    /// meanwhile. They hold anything at first, and what they hold is lost after `body`.
+    ///
+    /// The function is not valid if the pointer to 0 bytes is used.
+    pub fn scratch<R>(&mut self, bytes: usize, body: impl FnOnce(&mut Builder, Value) -> R) -> R {
+        if bytes == 0 {
+            // A value without a definition: the verifier reports whatever uses it.
+            let nothing = self.new_value(Type::Ptr);
+            return body(self, nothing);
+        }
+        let param = match self.scratch {
+            Some(scratch) => scratch.param,
+            None => self.new_value(Type::Ptr),
+        };
+        let before = self.scratch_taken;
+        let start = before.next_multiple_of(SCRATCH_ALIGN);
+        let end = start + bytes;
+        let known = self.scratch.map_or(0, |scratch| scratch.bytes);
+        self.scratch = Some(Scratch {
+            param,
+            bytes: known.max(end),
+        });
+        let pointer = match i32::try_from(start) {
+            Ok(offset) => self.address(Addr::at(param).plus(offset)),
+            Err(_) => {
+                let start = self.index(start as i64);
+                self.address(Addr::element(param, start, Lane::I8))
+            }
+        };
+        self.scratch_taken = end;
+        let result = body(self, pointer);
+        self.scratch_taken = before;
+        result
     }
 
     /// The next parameter, an index.

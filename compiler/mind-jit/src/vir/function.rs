@@ -10,6 +10,9 @@ pub struct Function {
     pub(crate) lanes: u32,
     pub(crate) types: Vec<Type>,
     pub(crate) params: Vec<Value>,
+    /// Pointers with the bytes of their buffers.
+    pub(crate) buffers: Vec<(Value, usize)>,
+    pub(crate) scratch: Option<Scratch>,
     pub(crate) streamed: Vec<Value>,
     pub(crate) constants: Vec<Constant>,
     pub(crate) body: Block,
@@ -26,9 +29,24 @@ impl Function {
         self.lanes
     }
 
-    /// The parameters: pointers and indices.
+    /// The parameters: pointers and indices. The scratch memory, if there is any, is the last one.
     pub fn params(&self) -> &[Value] {
         &self.params
+    }
+
+    /// The bytes that may be read and written from where parameter `param` points to; `None` if the function leaves
+    /// that to its caller.
+    pub fn buffer_bytes(&self, param: Value) -> Option<usize> {
+        if let Some(scratch) = self.scratch.filter(|scratch| scratch.param == param) {
+            return Some(scratch.bytes);
+        }
+        let declared = self.buffers.iter().find(|(pointer, _)| *pointer == param);
+        declared.map(|&(_, bytes)| bytes)
+    }
+
+    /// The scratch memory that a call needs; `None` if it needs none.
+    pub fn scratch(&self) -> Option<Scratch> {
+        self.scratch
     }
 
     /// Pointers at which whole vectors are written that nothing reads again soon.
@@ -78,6 +96,15 @@ impl Function {
             other => panic!("a verified function has a vector here, found {other}"),
         }
     }
+}
+
+/// Memory that one call at a time has for itself, aligned to 64 bytes. It holds anything when the call begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Scratch {
+    /// The parameter that points to it.
+    pub param: Value,
+    /// Its size.
+    pub bytes: usize,
 }
 
 /// A vector with the same bits in every lane.

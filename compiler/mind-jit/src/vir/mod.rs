@@ -9,6 +9,7 @@
 
 pub mod interp;
 
+mod access;
 mod builder;
 mod function;
 mod interleave;
@@ -18,8 +19,9 @@ mod status;
 mod types;
 mod verify;
 
+pub use access::{Access, Misuse, accesses};
 pub use builder::{Builder, Round};
-pub use function::{Block, Carried, Constant, Function, Loop, LoopKind, Statement};
+pub use function::{Block, Carried, Constant, Function, Loop, LoopKind, Scratch, Statement};
 pub use op::{Addr, BinaryOp, ConvertOp, IndexOp, MaskOp, Op, Predicate, ShiftOp, UnaryOp, Value};
 pub use status::Status;
 pub use types::{Lane, Type};

@@ -30,6 +30,9 @@ impl Display for Function {
         for (position, &param) in self.params.iter().enumerate() {
             let comma = if position == 0 { "" } else { ", " };
             write!(f, "{comma}{param}: {}", self.ty(param))?;
+            if let Some(bytes) = self.buffer_bytes(param) {
+                write!(f, "[{bytes}]")?;
+            }
         }
         writeln!(f, ") {{")?;
         for constant in &self.constants {
@@ -46,50 +49,71 @@ impl Display for Function {
 
 fn block(function: &Function, body: &Block, depth: usize, f: &mut Formatter<'_>) -> fmt::Result {
     for statement in &body.statements {
-        write!(f, "{:1$}", "", 2 * depth)?;
-        match statement {
-            Statement::Let(value, op) => {
-                write!(f, "{value}: {} = ", function.ty(*value))?;
-                operation(op, f)?;
+        one(function, statement, depth, f)?;
+    }
+    Ok(())
+}
+
+/// The text of a statement and of those inside it.
+pub(super) fn shown(function: &Function, statement: &Statement) -> String {
+    struct Shown<'f>(&'f Function, &'f Statement);
+    impl Display for Shown<'_> {
+        fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+            one(self.0, self.1, 0, f)
+        }
+    }
+    Shown(function, statement).to_string().trim_end().to_owned()
+}
+
+fn one(
+    function: &Function,
+    statement: &Statement,
+    depth: usize,
+    f: &mut Formatter<'_>,
+) -> fmt::Result {
+    write!(f, "{:1$}", "", 2 * depth)?;
+    match statement {
+        Statement::Let(value, op) => {
+            write!(f, "{value}: {} = ", function.ty(*value))?;
+            operation(op, f)?;
+            writeln!(f)?;
+        }
+        Statement::Store { value, addr, count } => {
+            write!(f, "store {value}, {addr}")?;
+            first(*count, f)?;
+            writeln!(f)?;
+        }
+        Statement::StoreFirst { value, addr } => writeln!(f, "store-first {value}, {addr}")?,
+        Statement::Prefetch(addr) => writeln!(f, "prefetch {addr}")?,
+        Statement::Loop(node) => {
+            let kind = match node.kind {
+                LoopKind::Whole => "whole",
+                LoopKind::Rest => "rest",
+            };
+            write!(f, "{}", node.last)?;
+            for carried in &node.carried {
+                write!(f, ", {}", carried.result)?;
+            }
+            let (index, lower, upper) = (node.index, node.lower, node.upper);
+            write!(
+                f,
+                " = {kind} {index} in {lower}..{upper} step {}",
+                node.step
+            )?;
+            for carried in &node.carried {
+                write!(f, ", {} = {}", carried.param, carried.init)?;
+            }
+            writeln!(f, " {{")?;
+            block(function, &node.body, depth + 1, f)?;
+            if !node.carried.is_empty() {
+                write!(f, "{:1$}next", "", 2 * depth + 2)?;
+                for (position, carried) in node.carried.iter().enumerate() {
+                    let comma = if position == 0 { " " } else { ", " };
+                    write!(f, "{comma}{}", carried.next)?;
+                }
                 writeln!(f)?;
             }
-            Statement::Store { value, addr, count } => {
-                write!(f, "store {value}, {addr}")?;
-                first(*count, f)?;
-                writeln!(f)?;
-            }
-            Statement::StoreFirst { value, addr } => writeln!(f, "store-first {value}, {addr}")?,
-            Statement::Prefetch(addr) => writeln!(f, "prefetch {addr}")?,
-            Statement::Loop(node) => {
-                let kind = match node.kind {
-                    LoopKind::Whole => "whole",
-                    LoopKind::Rest => "rest",
-                };
-                write!(f, "{}", node.last)?;
-                for carried in &node.carried {
-                    write!(f, ", {}", carried.result)?;
-                }
-                let (index, lower, upper) = (node.index, node.lower, node.upper);
-                write!(
-                    f,
-                    " = {kind} {index} in {lower}..{upper} step {}",
-                    node.step
-                )?;
-                for carried in &node.carried {
-                    write!(f, ", {} = {}", carried.param, carried.init)?;
-                }
-                writeln!(f, " {{")?;
-                block(function, &node.body, depth + 1, f)?;
-                if !node.carried.is_empty() {
-                    write!(f, "{:1$}next", "", 2 * depth + 2)?;
-                    for (position, carried) in node.carried.iter().enumerate() {
-                        let comma = if position == 0 { " " } else { ", " };
-                        write!(f, "{comma}{}", carried.next)?;
-                    }
-                    writeln!(f)?;
-                }
-                writeln!(f, "{:1$}}}", "", 2 * depth)?;
-            }
+            writeln!(f, "{:1$}}}", "", 2 * depth)?;
         }
     }
     Ok(())

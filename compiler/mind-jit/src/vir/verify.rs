@@ -80,6 +80,11 @@ pub fn verify(function: &Function) -> Result<(), Vec<VerifyError>> {
             check.expected(constant.value, "a vector", "constant");
         }
     }
+    for &(param, _) in &function.buffers {
+        if function.ty(param) != Type::Ptr {
+            check.expected(param, "a pointer", "buffer");
+        }
+    }
     for &ptr in &function.streamed {
         if function.ty(ptr) != Type::Ptr {
             check.expected(ptr, "a pointer", "stream");

@@ -17,8 +17,8 @@ fn function(c: &Columns, target: &TargetInfo) -> Function {
     let mut b = Builder::new("columns", nest::columns_lanes(c, target));
     let inputs: Vec<_> = c.inputs.iter().map(|_| b.ptr_param()).collect();
     let outputs: Vec<_> = c.outputs.iter().map(|_| b.ptr_param()).collect();
-    let (scratch, begin, end) = (b.ptr_param(), b.index_param(), b.index_param());
-    nest::columns(&mut b, c, &inputs, &outputs, scratch, (begin, end));
+    let rows = (b.index_param(), b.index_param());
+    nest::columns(&mut b, c, &inputs, &outputs, rows);
     b.finish()
 }
 
@@ -78,11 +78,8 @@ fn check(c: &Columns, random: &mut Random) {
         };
         let mut args: Vec<Input> = inputs.iter().map(Input::elements).collect();
         args.extend(rooms.clone());
-        args.push(Input::room(
-            DType::U8,
-            nest::columns_scratch_bytes(c, &target),
-        ));
         args.extend([0, count].map(|row| Input::Index(row as i64)));
+        let args = harness::with_scratch(&code, &args);
         let outcomes = [
             harness::interpret(&code, &args),
             harness::execute(&kernel, &args, Edge::Start),
@@ -90,7 +87,7 @@ fn check(c: &Columns, random: &mut Random) {
         ];
         for (status, buffers) in &outcomes {
             assert_eq!(*status, Status::OK);
-            let found = &buffers[inputs.len()..];
+            let found = &buffers[inputs.len()..][..c.outputs.len()];
             for ((output, expected), found) in c.outputs.iter().zip(&expected).zip(found) {
                 let expected = Buffer::from_bytes(output.access.dtype, expected);
                 assert!(
@@ -190,10 +187,10 @@ fn sums_of_minus_zero_start_from_zero() {
             let args = [
                 Input::Elements(DType::F32, (-0f32).to_ne_bytes().to_vec()),
                 Input::room(DType::F32, 5),
-                Input::room(DType::U8, nest::columns_scratch_bytes(&c, &target)),
                 Input::Index(0),
                 Input::Index(1),
             ];
+            let args = harness::with_scratch(&code, &args);
             let (_, buffers) = harness::execute(&kernel, &args, Edge::Start);
             assert_eq!(buffers[1].to_bytes(), [0; 20], "depth {depth}");
         }

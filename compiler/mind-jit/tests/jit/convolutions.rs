@@ -83,12 +83,12 @@ impl Shape {
 
 fn kernel(c: &Conv, lanes: u32) -> Function {
     let mut b = Builder::new("conv", lanes);
-    let [lhs, rhs, out, scratch] = std::array::from_fn(|_| b.ptr_param());
+    let [lhs, rhs, out] = std::array::from_fn(|_| b.ptr_param());
     let (lines, filters) = (
         (b.index_param(), b.index_param()),
         (b.index_param(), b.index_param()),
     );
-    let at = Operands { lhs, rhs, scratch };
+    let at = Operands { lhs, rhs };
     conv(&mut b, c, at, lines, filters, &mut |b, spot, sum| {
         let addr = spot.addr(b, out, c.filters, lower::storage_lane(c.dtype));
         lower::store(b, c.dtype, sum, addr, spot.column.count);
@@ -187,12 +187,7 @@ fn check(shape: &Shape, c: &Conv, target: &TargetInfo, random: &mut Random) {
     );
     for lines in [(0, middle), (middle, rows)] {
         for filters in [(0, cut), (cut, c.filters)] {
-            let mut inputs = vec![
-                Input::elements(&input),
-                rhs.clone(),
-                out,
-                Input::room(DType::U8, c.scratch_bytes()),
-            ];
+            let mut inputs = vec![Input::elements(&input), rhs.clone(), out];
             let bounds = [lines.0, lines.1, filters.0, filters.1];
             inputs.extend(bounds.map(|bound| Input::Index(bound as i64)));
             let (_, buffers) = harness::check(&code, &compiled, &inputs);

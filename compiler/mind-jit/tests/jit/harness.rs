@@ -28,6 +28,13 @@ impl Input {
     }
 }
 
+/// The arguments with the scratch memory of the function, if it has any.
+pub fn with_scratch(function: &Function, inputs: &[Input]) -> Vec<Input> {
+    let scratch = function.scratch().into_iter();
+    let room = scratch.map(|scratch| Input::room(DType::U8, scratch.bytes));
+    inputs.iter().cloned().chain(room).collect()
+}
+
 /// What a call leaves: its status, and all elements.
 pub type Outcome = (Status, Vec<Buffer>);
 
@@ -110,6 +117,7 @@ pub fn compiled(function: &Function, isa: Isa) -> Option<Kernel> {
 
 /// Checks that the code does what the function means, on elements at both places.
 pub fn check(function: &Function, kernel: &Kernel, inputs: &[Input]) -> Outcome {
+    let inputs = &with_scratch(function, inputs);
     let expected = interpret(function, inputs);
     for edge in [Edge::Start, Edge::End] {
         let found = execute(kernel, inputs, edge);

@@ -12,7 +12,7 @@ use crate::reference;
 use crate::samples::{Random, elements};
 use mind_jit::guarded::Edge;
 
-/// A function of the operands that are not replaced, scratch memory, and a range of rows.
+/// A function of the operands that are not replaced, and a range of rows.
 fn function(n: &Nest, target: &TargetInfo) -> Function {
     let mut b = Builder::new("nest", nest::lanes(n, target));
     let inputs: Vec<_> = n.inputs.iter().map(|_| b.ptr_param()).collect();
@@ -22,8 +22,8 @@ fn function(n: &Nest, target: &TargetInfo) -> Function {
             None => b.ptr_param(),
         })
         .collect();
-    let (scratch, begin, end) = (b.ptr_param(), b.index_param(), b.index_param());
-    nest::nest(&mut b, n, &inputs, &outputs, scratch, (begin, end));
+    let rows = (b.index_param(), b.index_param());
+    nest::nest(&mut b, n, &inputs, &outputs, rows);
     b.finish()
 }
 
@@ -61,9 +61,8 @@ fn check_rows(n: &Nest, inputs: &[Buffer], rows: std::ops::Range<usize>) {
                 args.push(start);
             }
         }
-        let scratch = nest::scratch_bytes(n, &target);
-        args.push(Input::room(DType::U8, scratch));
         args.extend([rows.start, rows.end].map(|row| Input::Index(row as i64)));
+        let args = harness::with_scratch(&code, &args);
         let expected = reference::run(n, inputs, &starts, rows.clone());
         let outcomes = [
             harness::interpret(&code, &args),
@@ -526,7 +525,6 @@ fn integer_quotients_without_result_are_reported() {
                 Input::Elements(dtype, bytes(i32::MIN).repeat(21)),
                 Input::Elements(dtype, bytes(divisor).to_vec()),
                 Input::room(dtype, 21),
-                Input::room(DType::U8, nest::scratch_bytes(&n, &target)),
                 Input::Index(0),
                 Input::Index(1),
             ];

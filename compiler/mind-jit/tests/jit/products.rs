@@ -113,13 +113,13 @@ impl Case {
 /// `out = round(lhs * rhs)`, for a range of rows and one of columns.
 fn kernel(p: &Product, lanes: u32) -> Function {
     let mut b = Builder::new("product", lanes);
-    let [lhs, rhs, out, scratch] = std::array::from_fn(|_| b.ptr_param());
+    let [lhs, rhs, out] = std::array::from_fn(|_| b.ptr_param());
     let bounds: [Value; 4] = std::array::from_fn(|_| b.index_param());
     let region = Region {
         rows: (bounds[0], bounds[1]),
         columns: (bounds[2], bounds[3]),
     };
-    let at = Operands { lhs, rhs, scratch };
+    let at = Operands { lhs, rhs };
     product(&mut b, p, at, region, &mut |b, spot, sum| {
         let addr = spot.addr(b, out, p.n, lower::storage_lane(p.dtype));
         lower::store(b, p.dtype, sum, addr, spot.column.count);
@@ -207,7 +207,6 @@ fn check(case: &Case, target: &TargetInfo, random: &mut Random) {
         let (_, buffers) = harness::check(&code, &compiled, &inputs);
         given = Input::elements(&buffers[1]);
     }
-    let scratch = p.scratch_bytes(lanes);
     let (height, width) = p.grain(lanes);
     // Two parts each way, where there are two.
     let cut = |extent: usize, grain: usize| {
@@ -217,12 +216,7 @@ fn check(case: &Case, target: &TargetInfo, random: &mut Random) {
     let mut out = Input::room(case.dtype, m * n);
     for (top, bottom) in cut(m, height) {
         for (left, right) in cut(n, width) {
-            let mut inputs = vec![
-                Input::elements(&lhs),
-                given.clone(),
-                out,
-                Input::room(DType::U8, scratch),
-            ];
+            let mut inputs = vec![Input::elements(&lhs), given.clone(), out];
             let bounds = [top, bottom, left, right];
             inputs.extend(bounds.map(|bound| Input::Index(bound as i64)));
             let (_, buffers) = harness::check(&code, &compiled, &inputs);

@@ -107,13 +107,13 @@ struct Case {
 
 fn kernel(p: &Product, lanes: u32) -> Function {
     let mut b = Builder::new("product", lanes);
-    let [lhs, rhs, out, scratch] = std::array::from_fn(|_| b.ptr_param());
+    let [lhs, rhs, out] = std::array::from_fn(|_| b.ptr_param());
     let bounds: [Value; 4] = std::array::from_fn(|_| b.index_param());
     let region = Region {
         rows: (bounds[0], bounds[1]),
         columns: (bounds[2], bounds[3]),
     };
-    let at = Operands { lhs, rhs, scratch };
+    let at = Operands { lhs, rhs };
     product(&mut b, p, at, region, &mut |b, spot, sum| {
         let addr = spot.addr(b, out, p.n, lower::storage_lane(p.dtype));
         b.store(sum, addr, spot.column.count);
@@ -193,12 +193,7 @@ fn check(case: &Case, target: &TargetInfo, random: &mut Random) {
     let middle = (n / width).div_ceil(2) * width;
     let mut out = Input::room(DType::F32, m * n);
     for (left, right) in [(0, middle), (middle, n)] {
-        let mut inputs = vec![
-            Input::elements(&lhs),
-            packed.clone(),
-            out,
-            Input::room(DType::U8, p.scratch_bytes(lanes)),
-        ];
+        let mut inputs = vec![Input::elements(&lhs), packed.clone(), out];
         let bounds = [0, m, left, right];
         inputs.extend(bounds.map(|bound| Input::Index(bound as i64)));
         let (_, buffers) = harness::check(&codes[0], &compiled, &inputs);

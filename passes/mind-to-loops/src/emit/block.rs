@@ -5,6 +5,7 @@ use mind_ir::opdef::Op;
 use mind_ir::{OpId, ValueId};
 use mind_loops::ops::block::Block;
 
+use super::product::{has_dense_lines, is_column};
 use super::{Emitted, Emitter};
 use crate::block::INNER;
 use crate::kernel::{Kernel, Kind};
@@ -53,7 +54,8 @@ impl Emitter<'_, '_> {
             })
     }
 
-    /// Packs the right sides that pay outside of the block, once for all of its rows.
+    /// Packs the right sides that pay, and copies those without dense lines, outside of the block: once for all of its
+    /// rows.
     fn pack_outside(&mut self, chain: &mut [Kernel]) -> Emitted<()> {
         for kernel in chain {
             let Kind::Contract(matrix) = kernel.kind else {
@@ -61,12 +63,17 @@ impl Emitter<'_, '_> {
             };
             let rows = kernel.dims[matrix.batch];
             let place = kernel.operands[1].place.clone();
-            if is_inner(place.source) || !self.packs(&place, rows) {
+            let columns = place.extents[place.extents.len() - 1];
+            if is_inner(place.source) || is_column([rows, columns]) {
                 continue;
             }
-            let rhs = self.value(&place);
-            let packed = Source::Value(self.pack(rhs, matrix.batch as i64)?);
-            kernel.operands[1].place = Place::whole(packed, place.extents);
+            if self.packs(&place, rows) {
+                let rhs = self.value(&place);
+                let packed = Source::Value(self.pack(rhs, matrix.batch as i64)?);
+                kernel.operands[1].place = Place::whole(packed, place.extents);
+            } else if !has_dense_lines(&place) {
+                kernel.operands[1].place = self.copy(&place, kernel.origin)?;
+            }
         }
         Ok(())
     }

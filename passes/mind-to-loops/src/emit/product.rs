@@ -74,13 +74,18 @@ impl Sides {
     /// A column of results becomes a row: the vectors then go along it.
     fn lay_column_down(&mut self) {
         let (m, n) = (self.batch, self.batch + 1);
-        if self.rhs.extents[n] != 1 || self.lhs.extents[m] == 1 {
+        if !is_column([self.lhs.extents[m], self.rhs.extents[n]]) {
             return;
         }
         let order: Vec<usize> = (0..self.batch).chain([n, m]).collect();
         self.update(|place| place.permuted(&order));
         std::mem::swap(&mut self.lhs, &mut self.rhs);
     }
+}
+
+/// Whether a product of `rows` rows and `columns` columns is a column, whose right side becomes the left one.
+pub(super) fn is_column([rows, columns]: [usize; 2]) -> bool {
+    columns == 1 && rows != 1
 }
 
 impl Emitter<'_, '_> {
@@ -98,12 +103,16 @@ impl Emitter<'_, '_> {
             sides.rhs.extents.drain(..sides.batch);
             sides.rhs.strides.drain(..sides.batch);
         }
-        let rhs = self.value(&sides.rhs);
         let batch = sides.rhs.extents.len() - 2;
         let rows = sides.lhs.extents[sides.batch];
-        let rhs = match self.packs(&sides.rhs, rows) {
-            true => self.pack(rhs, batch as i64)?,
-            false => rhs,
+        let rhs = if self.packs(&sides.rhs, rows) {
+            let rhs = self.value(&sides.rhs);
+            self.pack(rhs, batch as i64)?
+        } else {
+            if !has_dense_lines(&sides.rhs) {
+                sides.rhs = self.copy(&sides.rhs, kernel.origin)?;
+            }
+            self.value(&sides.rhs)
         };
         let mut operands = vec![lhs, rhs];
         operands.extend(sides.rest.iter().map(|place| self.value(place)));
@@ -233,6 +242,14 @@ impl Emitter<'_, '_> {
                 )
             })
     }
+}
+
+/// Whether the elements of every row of a right side lie side by side, or those of every column.
+pub(super) fn has_dense_lines(rhs: &Place) -> bool {
+    let (&[.., k, n], &[.., row, column]) = (&rhs.extents[..], &rhs.strides[..]) else {
+        return false;
+    };
+    column == 1 || n <= 1 || row == 1 || k <= 1
 }
 
 /// Bytes of a right side that are read again from cache without being packed.

@@ -393,15 +393,16 @@ impl Bench {
         let c = window.conv(&self.target);
         let lanes = self.target.lanes(compute_lane(c.dtype).bits());
         let mut b = Builder::new("conv", lanes);
-        let [lhs, rhs, out, scratch] = std::array::from_fn(|_| b.ptr_param());
+        let [lhs, rhs, out] = std::array::from_fn(|_| b.ptr_param());
         let bounds: [Value; 4] = std::array::from_fn(|_| b.index_param());
-        let at = Operands { lhs, rhs, scratch };
+        let at = Operands { lhs, rhs };
         let (lines, filters) = ((bounds[0], bounds[1]), (bounds[2], bounds[3]));
         conv(&mut b, &c, at, lines, filters, &mut |b, spot, sum| {
             let addr = spot.addr(b, out, c.filters, lower::storage_lane(c.dtype));
             lower::store(b, c.dtype, sum, addr, spot.column.count);
         });
-        let kernel = Kernel::compile(&b.finish(), self.target.isa).expect("it compiles");
+        let code = b.finish();
+        let kernel = Kernel::compile(&code, self.target.isa).expect("it compiles");
         let places = window.extent * window.extent;
         let panels = match c.rhs {
             Rhs::Panels(panels) => panels,
@@ -411,17 +412,17 @@ impl Bench {
         let image = Aligned::elements(c.dtype, places * window.channels);
         let filter = Aligned::elements(panels.dtype, count);
         let result = Aligned::elements(c.dtype, places * c.filters);
-        let room = Aligned::new(c.scratch_bytes());
-        let args = [
+        let room = code.scratch().map(|scratch| Aligned::new(scratch.bytes));
+        let mut args = vec![
             image.address(),
             filter.address(),
             result.address(),
-            room.address(),
             0,
             c.output.0 as u64,
             0,
             c.filters as u64,
         ];
+        args.extend(room.as_ref().map(Aligned::address));
         let work = (places * c.filters * c.terms()) as f64;
         let (mut compute, mut times) = (Vec::new(), Vec::new());
         for _ in 0..=ROUNDS {
@@ -501,7 +502,7 @@ struct Buffers {
     lhs: Aligned,
     rhs: Aligned,
     panels: Aligned,
-    scratch: Aligned,
+    scratch: Option<Aligned>,
     out: Aligned,
     bias: Aligned,
     residual: Aligned,
@@ -509,13 +510,13 @@ struct Buffers {
 
 fn kernel(p: &Product, epilogue: Epilogue, lanes: u32) -> Function {
     let mut b = Builder::new("product", lanes);
-    let [lhs, rhs, out, scratch, bias, residual] = std::array::from_fn(|_| b.ptr_param());
+    let [lhs, rhs, out, bias, residual] = std::array::from_fn(|_| b.ptr_param());
     let bounds: [Value; 4] = std::array::from_fn(|_| b.index_param());
     let region = Region {
         rows: (bounds[0], bounds[1]),
         columns: (bounds[2], bounds[3]),
     };
-    let at = Operands { lhs, rhs, scratch };
+    let at = Operands { lhs, rhs };
     let lane = lower::storage_lane(p.dtype);
     product(
         &mut b,
@@ -605,7 +606,9 @@ impl Call {
                     _ => Aligned::elements(row.dtype, n * k),
                 },
                 panels: Aligned::new(panel_bytes),
-                scratch: Aligned::new(product.scratch_bytes(lanes)),
+                scratch: function
+                    .scratch()
+                    .map(|scratch| Aligned::new(scratch.bytes)),
                 out: Aligned::elements(row.dtype, m * n),
                 bias: Aligned::elements(row.dtype, n),
                 residual: Aligned::elements(row.dtype, m * n),
@@ -638,11 +641,10 @@ impl Call {
             Rhs::Panels(_) => &buffers.panels,
             _ => &buffers.rhs,
         };
-        let args = [
+        let mut args = vec![
             buffers.lhs.address(),
             rhs.address(),
             buffers.out.address(),
-            buffers.scratch.address(),
             buffers.bias.address(),
             buffers.residual.address(),
             0,
@@ -650,6 +652,7 @@ impl Call {
             0,
             p.n as u64,
         ];
+        args.extend(buffers.scratch.as_ref().map(Aligned::address));
         // SAFETY: the buffers have the extents that the kernel was made for.
         unsafe { self.kernel.call(&args) };
     }

@@ -34,30 +34,37 @@ use sweep::Extent;
 
 /// Appends the loops of `n` for the rows whose outermost index lies in `rows`, the end excluded.
 ///
-/// `inputs` and `outputs` are pointers to the elements that accesses count from, `scratch` one to at least
-/// [`scratch_bytes`] bytes, aligned to 64, that nothing else uses meanwhile. A nest without outer dimensions
+/// `inputs` and `outputs` are pointers to the elements that accesses count from. A nest without outer dimensions
 /// has one row, whatever `rows` says. The function must have at most as many lanes as [`lanes`] says.
 ///
 /// # Panics
 ///
 /// If the nest is not well formed, as [`Nest`] says it.
-pub fn nest(
+pub fn nest(b: &mut Builder, n: &Nest, inputs: &[Value], outputs: &[Value], rows: (Value, Value)) {
+    let plan = Plan::of(n);
+    let bases: Vec<Value> = inputs.iter().chain(outputs).copied().collect();
+    b.scratch(plan.scratch_bytes, |b, scratch| {
+        append(b, n, &plan, &bases, scratch, rows);
+    });
+}
+
+/// Appends the loops, given the scratch memory that `plan` asks for.
+fn append(
     b: &mut Builder,
     n: &Nest,
-    inputs: &[Value],
-    outputs: &[Value],
+    plan: &Plan,
+    bases: &[Value],
     scratch: Value,
     rows: (Value, Value),
 ) {
-    let plan = Plan::of(n);
-    let bases = inputs.iter().chain(outputs).copied();
+    let bases = bases.iter().copied();
     if b.lanes() <= squares::LANES
-        && let Some(squares) = Squares::of(n, &plan)
+        && let Some(squares) = Squares::of(n, plan)
     {
-        return squares.repeat(b, &plan, bases, scratch, rows);
+        return squares.repeat(b, plan, bases, scratch, rows);
     }
     let outer = Outer::new(&n.outer, &n.inputs, &n.outputs);
-    let streamed = stream::streamed(n, &plan);
+    let streamed = stream::streamed(n, plan);
     outer.repeat(b, bases, rows, |b, bases, row| {
         let (inputs, outputs) = bases.split_at(n.inputs.len());
         streamed.iter().for_each(|&place| b.stream(outputs[place]));
@@ -67,7 +74,7 @@ pub fn nest(
             scratch,
         };
         let extent = extent(b, n, row);
-        Row::new(n, &plan, places).passes(b, extent);
+        Row::new(n, plan, places).passes(b, extent);
     });
 }
 
@@ -85,11 +92,6 @@ fn extent(b: &mut Builder, n: &Nest, row: Option<Value>) -> Extent {
     Extent::Given(b.index_op(IndexOp::Min, left, length))
 }
 
-/// Bytes of scratch memory that the loops of `n` need, of each thread its own.
-pub fn scratch_bytes(n: &Nest, _: &TargetInfo) -> usize {
-    Plan::of(n).scratch_bytes
-}
-
 /// Lanes of the vectors of `n` on `target`: as many as fit a register at the widest type it computes in.
 ///
 /// A map that is walked in squares has no more lanes than squares may have rows.
@@ -103,8 +105,7 @@ pub fn lanes(n: &Nest, target: &TargetInfo) -> u32 {
 
 /// Appends the loops of `c` for the outermost indices that lie in `rows`, the end excluded.
 ///
-/// Pointers, scratch memory and lanes are as for [`nest`](nest()), of [`columns_scratch_bytes`] and
-/// [`columns_lanes`].
+/// Pointers are as for [`nest`](nest()), lanes at most as many as [`columns_lanes`] says.
 ///
 /// # Panics
 ///
@@ -114,15 +115,12 @@ pub fn columns(
     c: &Columns,
     inputs: &[Value],
     outputs: &[Value],
-    scratch: Value,
     rows: (Value, Value),
 ) {
-    columns::repeat(b, c, inputs, outputs, scratch, rows);
-}
-
-/// Bytes of scratch memory that the loops of `c` need, of each thread its own.
-pub fn columns_scratch_bytes(c: &Columns, target: &TargetInfo) -> usize {
-    columns::scratch_bytes(c, columns_lanes(c, target))
+    let bytes = columns::scratch_bytes(c, b.lanes());
+    b.scratch(bytes, |b, scratch| {
+        columns::repeat(b, c, inputs, outputs, scratch, rows);
+    });
 }
 
 /// Lanes of the vectors of `c` on `target`: as many as fit a register at the widest type it computes in.

@@ -38,10 +38,17 @@ pub fn product(
         panic!("{error}");
     }
     let scratch = Scratch::of(p, b.lanes());
-    let context = Context { p, at, scratch };
-    in_blocks(b, region.rows, scratch.rows, |b, rows| {
-        in_blocks(b, region.columns, scratch.columns, |b, columns| {
-            context.block(b, Region { rows, columns }, finish);
+    b.scratch(scratch.bytes(p), |b, memory| {
+        let context = Context {
+            p,
+            at,
+            scratch,
+            memory,
+        };
+        in_blocks(b, region.rows, scratch.rows, |b, rows| {
+            in_blocks(b, region.columns, scratch.columns, |b, columns| {
+                context.block(b, Region { rows, columns }, finish);
+            });
         });
     });
 }
@@ -79,6 +86,8 @@ struct Context<'p> {
     p: &'p Product,
     at: Operands,
     scratch: Scratch,
+    /// Points to the scratch memory.
+    memory: Value,
 }
 
 impl Context<'_> {
@@ -96,7 +105,7 @@ impl Context<'_> {
             };
             return self.terms(b, block, terms, finish);
         }
-        self.scratch.clear_partials(b, self.at.scratch, block);
+        self.scratch.clear_partials(b, self.memory, block);
         let before_last = (k - 1) / size * size;
         let bounds = (start, b.index(before_last as i64));
         let blocks = match self.p.rhs {
@@ -139,7 +148,7 @@ impl Context<'_> {
                 first: terms.first,
                 count: terms.count,
             };
-            stage::stage(b, p, &self.scratch, self.at, range);
+            stage::stage(b, p, &self.scratch, (self.at.lhs, self.memory), range);
         }
         let wide = self.scratch.tile_columns;
         let step = wide as i64;
@@ -184,7 +193,7 @@ impl Context<'_> {
             let vectors = tile.strips.len();
             let count = rows as usize * vectors;
             let partials = |b: &mut Builder| {
-                (self.scratch).partials(b, self.at.scratch, block, (row, column), vectors)
+                (self.scratch).partials(b, self.memory, block, (row, column), vectors)
             };
             let lane = compute_lane(p.dtype);
             let sums: Vec<Value> = if terms.goes_on {
@@ -199,14 +208,14 @@ impl Context<'_> {
             let sums = match p.rhs {
                 Rhs::Quantised(panels) if !self.scratch.stages_rhs => {
                     let region = decoded_region(panels, p.k, vectors, terms.count);
-                    let steps = self.scratch.steps(b, self.at.scratch);
+                    let steps = self.scratch.steps(b, self.memory);
                     let mut user = Multiply::new(&tile, lhs);
                     quantised::decode(b, region, rhs, steps, sums, &mut user)
                 }
                 _ => tile::chains(b, &tile, lhs, rhs, sums),
             };
             if terms.completes {
-                let room = self.scratch.room(b, self.at.scratch);
+                let room = self.scratch.room(b, self.memory);
                 return finish_tile(b, (row, column), width, &sums, room, finish);
             }
             let to = partials(b);
@@ -253,7 +262,7 @@ impl Context<'_> {
             return (right, rhs);
         }
         let wide = scratch.tile_columns;
-        let to = scratch.strip(b, self.at.scratch);
+        let to = scratch.strip(b, self.memory);
         stage::stage_strip(b, &right, (rhs, to), (width, wide), terms.count);
         (right.staged(wide, terms.count), to)
     }
@@ -326,8 +335,8 @@ impl Context<'_> {
         }
         let strips = width.div_ceil(b.lanes() as usize);
         let region = decoded_region(panels, p.k, strips, terms.count);
-        let steps = scratch.steps(b, self.at.scratch);
-        let to = scratch.strip(b, self.at.scratch);
+        let steps = scratch.steps(b, self.memory);
+        let to = scratch.strip(b, self.memory);
         let mut user = Spread::new(to, scratch.tile_columns);
         quantised::decode(b, region, from, steps, Vec::new(), &mut user);
         (right, to)
@@ -338,13 +347,7 @@ impl Context<'_> {
         if scratch.stages_lhs {
             let row = b.index_op(IndexOp::Sub, row, block.rows.0);
             let lies = scratch.staged;
-            return element_pointer(
-                b,
-                accumulator(p.dtype),
-                self.at.scratch,
-                row,
-                lies.row_stride,
-            );
+            return element_pointer(b, accumulator(p.dtype), self.memory, row, lies.row_stride);
         }
         let lhs = element_pointer(b, p.dtype, self.at.lhs, term, p.lhs.k_stride);
         element_pointer(b, p.dtype, lhs, row, p.lhs.row_stride)

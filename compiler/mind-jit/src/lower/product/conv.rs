@@ -58,8 +58,8 @@ impl Conv {
         (self.schedule.vectors * lanes) as usize
     }
 
-    /// Bytes of scratch memory that a call needs.
-    pub fn scratch_bytes(&self) -> usize {
+    /// Bytes of scratch memory for a copy of the image.
+    fn scratch_bytes(&self) -> usize {
         if !self.is_copied() {
             return 0;
         }
@@ -130,28 +130,30 @@ pub fn conv(
         panic!("{error}");
     }
     let size = c.block_lines() as i64;
-    b.repeat(LoopKind::Rest, lines, size, &[], |b, round| {
-        let size = b.index(size);
-        let end = b.index_op(IndexOp::Add, round.index, size);
-        let end = b.index_op(IndexOp::Min, end, lines.1);
-        let block = (round.index, end);
-        let image = if c.is_copied() {
-            copy_lines(b, c, at, block);
-            Image {
-                base: at.scratch,
-                dtype: accumulator(c.dtype),
-                line: c.padded_line(),
-            }
-        } else {
-            let line = c.input.1 * c.input.2;
-            Image {
-                base: element_pointer(b, c.dtype, at.lhs, block.0, c.strides.0 * line),
-                dtype: c.dtype,
-                line,
-            }
-        };
-        strips(b, c, &image, (at.rhs, block, filters), finish);
-        Vec::new()
+    b.scratch(c.scratch_bytes(), |b, copy| {
+        b.repeat(LoopKind::Rest, lines, size, &[], |b, round| {
+            let size = b.index(size);
+            let end = b.index_op(IndexOp::Add, round.index, size);
+            let end = b.index_op(IndexOp::Min, end, lines.1);
+            let block = (round.index, end);
+            let image = if c.is_copied() {
+                copy_lines(b, c, (at.lhs, copy), block);
+                Image {
+                    base: copy,
+                    dtype: accumulator(c.dtype),
+                    line: c.padded_line(),
+                }
+            } else {
+                let line = c.input.1 * c.input.2;
+                Image {
+                    base: element_pointer(b, c.dtype, at.lhs, block.0, c.strides.0 * line),
+                    dtype: c.dtype,
+                    line,
+                }
+            };
+            strips(b, c, &image, (at.rhs, block, filters), finish);
+            Vec::new()
+        });
     });
 }
 
@@ -253,8 +255,9 @@ fn one_line(
     }
 }
 
-/// Appends the copy of the lines that a block of the result needs, with zeros around them, as accumulators.
-fn copy_lines(b: &mut Builder, c: &Conv, at: Operands, block: (Value, Value)) {
+/// Appends the copy of the lines that a block of the result needs, with zeros around them, as accumulators: from
+/// the image at `image` to `copy`.
+fn copy_lines(b: &mut Builder, c: &Conv, (image, copy): (Value, Value), block: (Value, Value)) {
     let (height, width, channels) = c.input;
     let padded = c.padded_line();
     let number = |b: &mut Builder, n: usize| b.index(n as i64);
@@ -276,7 +279,7 @@ fn copy_lines(b: &mut Builder, c: &Conv, at: Operands, block: (Value, Value)) {
     let below = b.index_op(IndexOp::Min, below, count);
 
     let dtype = accumulator(c.dtype);
-    let target = |b: &mut Builder, line: Value| element_pointer(b, dtype, at.scratch, line, padded);
+    let target = |b: &mut Builder, line: Value| element_pointer(b, dtype, copy, line, padded);
     for outside in [(zero, above), (below, count)] {
         b.repeat(LoopKind::Rest, outside, 1, &[], |b, round| {
             let to = target(b, round.index);
@@ -291,7 +294,7 @@ fn copy_lines(b: &mut Builder, c: &Conv, at: Operands, block: (Value, Value)) {
         clear(b, c, to, (0, left));
         let line = b.index_op(IndexOp::Add, first, round.index);
         let line = b.index_op(IndexOp::Sub, line, top);
-        let from = element_pointer(b, c.dtype, at.lhs, line, width * channels);
+        let from = element_pointer(b, c.dtype, image, line, width * channels);
         let to_inside = b.index(left as i64);
         let to_inside = element_pointer(b, dtype, to, to_inside, 1);
         let length = number(b, inside);

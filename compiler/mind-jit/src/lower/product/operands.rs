@@ -31,16 +31,13 @@ pub struct Product {
     pub schedule: Schedule,
 }
 
-/// The memory that a product works on.
+/// What a product multiplies.
 #[derive(Clone, Copy, Debug)]
 pub struct Operands {
     /// Points to the first operand.
     pub lhs: Value,
     /// Points to the second operand.
     pub rhs: Value,
-    /// Points to memory that is this thread's own, aligned to 64 bytes, of
-    /// [`scratch_bytes`](Product::scratch_bytes) bytes.
-    pub scratch: Value,
 }
 
 /// A part of the result, as ranges of indices.

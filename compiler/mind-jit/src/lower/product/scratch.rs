@@ -45,11 +45,6 @@ impl Product {
         let Schedule { rows, vectors, .. } = self.schedule;
         (rows as usize, (vectors * lanes) as usize)
     }
-
-    /// Bytes of scratch memory that a call needs, in vectors of `lanes` lanes.
-    pub fn scratch_bytes(&self, lanes: u32) -> usize {
-        Scratch::of(self, lanes).bytes(self)
-    }
 }
 
 impl Scratch {

@@ -5,7 +5,7 @@ use crate::lower::scalar::{compute_lane, storage_lane, widen};
 use crate::vir::{Addr, Builder, IndexOp, LoopKind, Op, Value};
 
 use super::layout::{Rhs, accumulator};
-use super::operands::{Operands, Product, beyond, element_pointer};
+use super::operands::{Product, beyond, element_pointer};
 use super::pack::only_panel;
 use super::right::Right;
 use super::scratch::Scratch;
@@ -21,14 +21,20 @@ pub(super) struct Range {
     pub count: usize,
 }
 
-/// Appends the copy of a block of the first operand to where tiles read it.
+/// Appends the copy of a block of the first operand, at `lhs`, to where tiles read it in scratch memory.
 ///
 /// What lies side by side in the operand lies side by side in the copy.
-pub(super) fn stage(b: &mut Builder, p: &Product, scratch: &Scratch, at: Operands, range: Range) {
+pub(super) fn stage(
+    b: &mut Builder,
+    p: &Product,
+    scratch: &Scratch,
+    (lhs, memory): (Value, Value),
+    range: Range,
+) {
     let height = b.index_op(IndexOp::Sub, range.rows.1, range.rows.0);
-    let from = element_pointer(b, p.dtype, at.lhs, range.rows.0, p.lhs.row_stride);
+    let from = element_pointer(b, p.dtype, lhs, range.rows.0, p.lhs.row_stride);
     let from = element_pointer(b, p.dtype, from, range.first, p.lhs.k_stride);
-    let to = at.scratch;
+    let to = memory;
     let (zero, count) = (b.index(0), b.index(range.count as i64));
     let lies = scratch.staged;
     let runs_along_k = lies.k_stride == 1;

@@ -10,20 +10,17 @@ use smallvec::SmallVec;
 
 use super::Unit;
 use super::body::nodes;
-use super::grid::{cost, params, range};
+use super::grid::{Spec, cost, range};
 use super::nest::weight;
 use super::product::Stacked;
-use crate::lower::nest::{Access, Nest, Output, lanes, nest, scratch_bytes};
+use crate::lower::nest::{Access, Nest, Output, lanes, nest};
 use crate::lower::product::Region;
 use crate::program::error::ProgramError;
-use crate::program::step::{Axis, Call, Step};
-use crate::vir::{Addr, Builder, Function, IndexOp, LoopKind, Value};
+use crate::program::step::Axis;
+use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
 
 /// Bytes of the rows between the products that are worked on at a time.
 const ROWS_BYTES: usize = 128 << 10;
-
-/// Bytes that parts of the scratch memory begin at multiples of.
-const ALIGN: usize = 64;
 
 /// A product, a nest over its rows, and a product with the nest's result on the left.
 #[derive(Debug)]
@@ -60,7 +57,7 @@ impl Unit<'_> {
         }
         let kernels: Vec<OpId> = g.ops(body).filter(|&inner| is_kernel(g, inner)).collect();
         if let Some(chain) = self.chain(op, &kernels)? {
-            return self.fused(op, &chain);
+            return self.fused(op, chain);
         }
         self.owner = Some(op.id());
         for inner in kernels {
@@ -106,7 +103,7 @@ impl Unit<'_> {
             return Ok(None);
         }
         for value in [scores, weights] {
-            self.layout.reserve_workspace(value, 0);
+            self.layout.reserve_workspace(value, bytes(g, value));
         }
         let arguments: Vec<ValueId> = g.arguments(op.body(g)).into_iter().collect();
         let place = |value: &ValueId| {
@@ -162,20 +159,11 @@ impl Unit<'_> {
         }))
     }
 
-    fn fused(&mut self, op: Block, chain: &Chain) -> Result<(), ProgramError> {
+    fn fused(&mut self, op: Block, chain: Chain) -> Result<(), ProgramError> {
         let g = self.g;
         let lanes = chain.first.lanes(self.target);
-        let kept = (chain.height * chain.rows.inner * chain.rows.inputs[0].dtype.size())
-            .next_multiple_of(ALIGN);
-        let inner = [
-            chain.first.product.scratch_bytes(lanes),
-            scratch_bytes(&chain.rows, self.target),
-            chain.second.product.scratch_bytes(lanes),
-        ];
-        let inner = inner.into_iter().max().unwrap_or(0);
-        self.scratch_bytes = self.scratch_bytes.max(kept + inner);
         let values = op.inputs(g).iter().copied().chain(g.results(op.id()));
-        let args: SmallVec<_> = values.map(|value| self.strided(value).place).collect();
+        let args = self.regions(op.id(), values)?;
         let result = self.strided(g.results(op.id()).get(0));
         let product = &chain.first.product;
         let stack = self.stack_of(op);
@@ -188,20 +176,17 @@ impl Unit<'_> {
         let count = result.extents.iter().product::<usize>();
         let scores = stack.iter().product::<usize>() * product.m * product.n;
         let work: usize = chain.rows.nodes.iter().map(weight).sum();
-        let name = g.def(op.id()).name;
-        let pointers = args.len();
-        let kernel = self.function(format!("{chain:?}"), name, || {
-            function(chain, pointers, kept, lanes)
-        });
         let products = scores.saturating_mul(product.k) + count.saturating_mul(product.n);
-        let call = Call {
-            kernel,
+        let spec = Spec {
+            op: op.id(),
+            name: "block",
+            lanes,
+            key: format!("{chain:?}"),
             args,
             grid,
             cost: cost(scores, work) + cost(products, 0),
-            op: name,
         };
-        self.push(op.id(), Step::Call(call));
+        self.call(spec, |b, pointers| chain.append(b, pointers));
         Ok(())
     }
 
@@ -227,57 +212,55 @@ fn lcm(a: usize, b: usize) -> usize {
     a / x * b
 }
 
-fn function(chain: &Chain, pointers: usize, kept: usize, lanes: u32) -> Function {
-    let mut b = Builder::new("block", lanes);
-    let params = params(&mut b, pointers);
-    let task: Vec<Value> = (0..chain.batch).map(|_| b.index_param()).collect();
-    let range = range(&mut b);
-    let between = params.scratch;
-    let scratch = b.address(Addr::at(params.scratch).plus(kept as i32));
-    let pick = |side: usize| -> Vec<Value> {
-        let own = chain.pointers[side].iter();
-        own.map(|pointer| pointer.map_or(between, |at| params.pointers[at]))
-            .collect()
-    };
-    let [first, second] = [pick(0), pick(1)];
-    let mut first = chain.first.pointers(&mut b, &first, &task);
-    let mut second = chain.second.pointers(&mut b, &second, &task);
-    let score = first.len() - 1;
-    let (height, length) = (chain.height as i64, chain.rows.inner as i64);
-    let element = crate::lower::storage_lane(chain.rows.inputs[0].dtype);
-    b.repeat(LoopKind::Rest, range, height, &[], |b, round| {
-        let height = b.index(height);
-        let end = b.index_op(IndexOp::Add, round.index, height);
-        let end = b.index_op(IndexOp::Min, end, range.1);
+impl Chain {
+    /// Appends the loop over the rows.
+    fn append(&self, b: &mut Builder, params: &[Value]) {
+        let task: Vec<Value> = (0..self.batch).map(|_| b.index_param()).collect();
+        let range = range(b);
+        let bytes = self.height * self.rows.inner * self.rows.inputs[0].dtype.size();
+        b.scratch(bytes, |b, between| {
+            let pick = |side: usize| -> Vec<Value> {
+                let own = self.pointers[side].iter();
+                own.map(|pointer| pointer.map_or(between, |at| params[at]))
+                    .collect()
+            };
+            let [first, second] = [pick(0), pick(1)];
+            let first = self.first.pointers(b, &first, &task);
+            let second = self.second.pointers(b, &second, &task);
+            let height = self.height as i64;
+            b.repeat(LoopKind::Rest, range, height, &[], |b, round| {
+                let height = b.index(height);
+                let end = b.index_op(IndexOp::Add, round.index, height);
+                let end = b.index_op(IndexOp::Min, end, range.1);
+                self.rows(b, (first, second), between, (round.index, end));
+                Vec::new()
+            });
+        });
+    }
+
+    /// Appends some rows, with what stands between the products in memory at `between`.
+    fn rows(
+        &self,
+        b: &mut Builder,
+        (mut first, mut second): (Vec<Value>, Vec<Value>),
+        between: Value,
+        rows: (Value, Value),
+    ) {
+        let element = crate::lower::storage_lane(self.rows.inputs[0].dtype);
         let none = b.index(0);
-        let length = b.index(length);
-        let before = b.index_op(IndexOp::Mul, round.index, length);
+        let length = b.index(self.rows.inner as i64);
+        let before = b.index_op(IndexOp::Mul, rows.0, length);
         let before = b.index_op(IndexOp::Sub, none, before);
-        let rows = b.address(Addr::element(between, before, element));
-        (first[score], second[0]) = (rows, rows);
+        // Products count rows from the first one of all.
+        let moved = b.address(Addr::element(between, before, element));
+        let score = first.len() - 1;
+        (first[score], second[0]) = (moved, moved);
         let all = |b: &mut Builder, n: usize| (b.index(0), b.index(n as i64));
-        let columns = all(b, chain.first.product.n);
-        let region = Region {
-            rows: (round.index, end),
-            columns,
-        };
-        chain.first.append(b, &first, scratch, region);
-        let count = b.index_op(IndexOp::Sub, end, round.index);
-        nest(
-            b,
-            &chain.rows,
-            &[between],
-            &[between],
-            scratch,
-            (none, count),
-        );
-        let columns = all(b, chain.second.product.n);
-        let region = Region {
-            rows: (round.index, end),
-            columns,
-        };
-        chain.second.append(b, &second, scratch, region);
-        Vec::new()
-    });
-    b.finish()
+        let columns = all(b, self.first.product.n);
+        self.first.append(b, &first, Region { rows, columns });
+        let count = b.index_op(IndexOp::Sub, rows.1, rows.0);
+        nest(b, &self.rows, &[between], &[between], (none, count));
+        let columns = all(b, self.second.product.n);
+        self.second.append(b, &second, Region { rows, columns });
+    }
 }

@@ -5,13 +5,13 @@ use mind_loops::ops::contract::Contract;
 use smallvec::SmallVec;
 
 use super::Unit;
-use super::grid::{cost, params, range};
+use super::grid::{Spec, cost, range};
 use super::nest::weight;
 use super::product::Stacked;
 use crate::lower::product::Region;
 use crate::program::error::ProgramError;
-use crate::program::step::{Axis, Call, Step};
-use crate::vir::{Builder, Function, Value};
+use crate::program::step::Axis;
+use crate::vir::{Builder, Value};
 
 impl Unit<'_> {
     /// A product: the grid has the stack, the rows and the columns.
@@ -30,31 +30,23 @@ impl Unit<'_> {
         }
         let results = stack.iter().product::<usize>() * product.m * product.n;
         let work = stacked.epilogue.nodes.iter().map(weight).sum();
-        self.scratch_bytes = self.scratch_bytes.max(product.scratch_bytes(lanes));
-        let args = values.map(|value| self.strided(value).place).collect();
-        let name = g.def(op.id()).name;
-        let kernel = self.function(format!("{stacked:?}"), name, || {
-            function(&stacked, batch, lanes)
-        });
-        let call = Call {
-            kernel,
-            args,
+        let spec = Spec {
+            op: op.id(),
+            name: "contract",
+            lanes,
+            key: format!("{stacked:?}"),
+            args: self.regions(op.id(), values)?,
             grid,
             cost: cost(results, work) + cost(results.saturating_mul(product.k), 0),
-            op: name,
         };
-        self.push(op.id(), Step::Call(call));
+        self.call(spec, |b, pointers| append(b, &stacked, batch, pointers));
         Ok(())
     }
 }
 
-fn function(stacked: &Stacked, batch: usize, lanes: u32) -> Function {
-    let mut b = Builder::new("contract", lanes);
-    let pointers = 2 + stacked.epilogue.extras.len() + stacked.epilogue.outputs.len();
-    let params = params(&mut b, pointers);
+fn append(b: &mut Builder, stacked: &Stacked, batch: usize, pointers: &[Value]) {
     let task: Vec<Value> = (0..batch).map(|_| b.index_param()).collect();
-    let (rows, columns) = (range(&mut b), range(&mut b));
-    let pointers = stacked.pointers(&mut b, &params.pointers, &task);
-    stacked.append(&mut b, &pointers, params.scratch, Region { rows, columns });
-    b.finish()
+    let (rows, columns) = (range(b), range(b));
+    let pointers = stacked.pointers(b, pointers, &task);
+    stacked.append(b, &pointers, Region { rows, columns });
 }

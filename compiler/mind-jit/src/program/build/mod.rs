@@ -27,7 +27,7 @@ use rustc_hash::FxHashMap;
 
 use super::compiled::PanelChoice;
 use super::error::ProgramError;
-use super::layout::{Layout, Place};
+use super::layout::{Base, Layout, Region};
 use super::step::Step;
 use crate::lower::product::Rhs;
 use crate::target::TargetInfo;
@@ -38,13 +38,36 @@ pub(super) use quantised::Quantised;
 pub(super) use widened::Widened;
 
 /// Where the elements of a value stand: strides in elements over its dimensions.
+///
+/// A stride of 0 says that there is an element which every index means; a value without elements has none.
 #[derive(Clone, Debug)]
 pub(super) struct Strided {
-    pub(super) place: Place,
+    /// The buffer that they stand in.
+    pub(super) buffer: Region,
     pub(super) extents: Vec<usize>,
     pub(super) strides: Vec<i64>,
     /// The first element.
     pub(super) offset: i64,
+}
+
+impl Strided {
+    /// Elements from the start of the buffer to the end of the last one.
+    fn reach(&self) -> usize {
+        if self.extents.contains(&0) {
+            return 0;
+        }
+        let steps = self.extents.iter().zip(&self.strides);
+        let steps = steps.map(|(&extent, &stride)| (extent as i64 - 1) * stride.max(0));
+        usize::try_from(self.offset + steps.sum::<i64>() + 1).unwrap_or(0)
+    }
+
+    /// Whether the elements stand row-major without gaps from the start of the buffer.
+    fn is_dense(&self) -> bool {
+        let dense = dense(&self.extents);
+        let mut steps = self.extents.iter().zip(self.strides.iter().zip(&dense));
+        self.extents.contains(&0)
+            || self.offset == 0 && steps.all(|(&extent, (own, dense))| extent == 1 || own == dense)
+    }
 }
 
 /// How a value that `loops.pack` makes lies.
@@ -53,6 +76,29 @@ pub(super) struct Packed {
     pub(super) rhs: Rhs,
     /// Matrices, terms of a column, and columns.
     pub(super) sizes: [usize; 3],
+}
+
+impl Packed {
+    /// Bytes of all matrices.
+    fn bytes(&self) -> usize {
+        let [stack, k, n] = self.sizes;
+        match self.rhs {
+            Rhs::Panels(panels) => panels.bytes(n, k) * stack,
+            Rhs::Quantised(panels) => panels.bytes(n, k),
+            Rhs::Rows { .. } | Rhs::Columns { .. } => 0,
+        }
+    }
+}
+
+/// Bytes of memory that a program needs besides its inputs, weights, outputs and constants.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Needs {
+    /// What is made once, when weights are bound.
+    pub(super) bound: u64,
+    /// The results of one run.
+    pub(super) workspace: u64,
+    /// The scratch memory of a thread.
+    pub(super) scratch: usize,
 }
 
 /// The kernels and steps of a module.
@@ -64,7 +110,6 @@ pub(super) struct Unit<'g> {
     pub(super) functions: Vec<(Function, &'static str)>,
     pub(super) bind_steps: Vec<Step>,
     pub(super) steps: Vec<Step>,
-    pub(super) scratch_bytes: usize,
     /// Kernels by what they do.
     known: FxHashMap<String, usize>,
     /// How the panels of weights are chosen.
@@ -108,7 +153,6 @@ pub(super) fn build<'g>(
         functions: Vec::new(),
         bind_steps: Vec::new(),
         steps: Vec::new(),
-        scratch_bytes: 0,
         known: FxHashMap::default(),
         panels: FxHashMap::default(),
         owner: None,
@@ -131,6 +175,9 @@ impl Unit<'_> {
         };
         if g.operands(op).iter().enumerate().any(misread) {
             return self.refuse(op, "panels are read by products alone");
+        }
+        if writes_nothing(g, op) {
+            return Ok(());
         }
         if let Some(nest) = g.view::<Nest>(op) {
             self.nest(nest)
@@ -158,17 +205,23 @@ impl Unit<'_> {
     /// Where the elements of `value` stand.
     pub(super) fn strided(&self, value: ValueId) -> Strided {
         let (g, extents) = (self.g, known(self.g, value));
-        let place = self.layout.place(g, value);
+        let buffer = self.layout.buffer(g, value);
         let view = g.defining_op(value).and_then(|op| g.view::<View>(op));
         match view {
+            _ if extents.contains(&0) => Strided {
+                buffer,
+                strides: vec![1; extents.len()],
+                extents,
+                offset: 0,
+            },
             Some(view) => Strided {
-                place,
+                buffer,
                 extents,
                 strides: view.strides(g).to_vec(),
                 offset: view.offset(g),
             },
             None => Strided {
-                place,
+                buffer,
                 strides: dense(&extents),
                 extents,
                 offset: 0,
@@ -180,11 +233,70 @@ impl Unit<'_> {
     ///
     /// Errors: one that does not.
     pub(super) fn check_dense(&self, op: OpId, values: &[ValueId]) -> Result<(), ProgramError> {
-        let view = |value: &ValueId| self.g.view::<View>(self.g.defining_op(*value)?);
-        let mut views = values.iter().filter_map(view);
-        match views.all(|view| view.is_whole(self.g)) {
-            true => Ok(()),
-            false => self.refuse(op, "an operand is a view that is not dense"),
+        if values.iter().all(|&value| self.strided(value).is_dense()) {
+            return Ok(());
+        }
+        self.refuse(op, "an operand is a view that is not dense")
+    }
+
+    /// What `op` reads or writes of `value`: its elements, or all of its panels.
+    ///
+    /// Errors: more than there is.
+    pub(super) fn region(&self, op: OpId, value: ValueId) -> Result<Region, ProgramError> {
+        let strided = self.strided(value);
+        let bytes = match self.panels.get(&buffer(self.g, value)) {
+            Some(packed) => packed.bytes(),
+            None => strided.reach() * self.g.ty(value).dtype.size(),
+        };
+        self.part(op, strided.buffer, bytes)
+    }
+
+    /// The regions of `values`, in order.
+    ///
+    /// Errors: as for [`region`](Unit::region).
+    pub(super) fn regions<A: FromIterator<Region>>(
+        &self,
+        op: OpId,
+        values: impl IntoIterator<Item = ValueId>,
+    ) -> Result<A, ProgramError> {
+        let regions = values.into_iter().map(|value| self.region(op, value));
+        regions.collect()
+    }
+
+    /// The first `bytes` bytes of `whole`.
+    ///
+    /// Errors: there are not as many.
+    pub(super) fn part(
+        &self,
+        op: OpId,
+        whole: Region,
+        bytes: usize,
+    ) -> Result<Region, ProgramError> {
+        if bytes <= whole.bytes {
+            return Ok(Region { bytes, ..whole });
+        }
+        let name = self.g.def(op).name;
+        Err(ProgramError::Memory(format!(
+            "`{name}` needs {bytes} bytes of a buffer of {}: {:?}",
+            whole.bytes, whole.place
+        )))
+    }
+
+    /// The memory that the steps need.
+    pub(super) fn needs(&self) -> Needs {
+        let steps = || self.bind_steps.iter().chain(&self.steps);
+        let kept = || self.layout.kept.iter().map(|&(_, region)| region);
+        let end = |base: Base| {
+            let regions = steps().flat_map(Step::regions).chain(kept());
+            let ends = regions.filter(|region| region.place.base == base);
+            ends.map(|region| region.end()).max().unwrap_or(0)
+        };
+        let scratch = self.functions.iter();
+        let scratch = scratch.filter_map(|(function, _)| function.scratch());
+        Needs {
+            bound: end(Base::Bound),
+            workspace: end(Base::Workspace),
+            scratch: scratch.map(|scratch| scratch.bytes).max().unwrap_or(0),
         }
     }
 
@@ -196,22 +308,6 @@ impl Unit<'_> {
         }
     }
 
-    /// The number of the kernel that `key` describes, made where it is new.
-    pub(super) fn function(
-        &mut self,
-        key: String,
-        op: &'static str,
-        make: impl FnOnce() -> Function,
-    ) -> usize {
-        if let Some(&known) = self.known.get(&key) {
-            return known;
-        }
-        let number = self.functions.len();
-        self.functions.push((make(), op));
-        self.known.insert(key, number);
-        number
-    }
-
     /// What is done when weights are bound, in words: two programs whose words agree bind alike.
     pub(super) fn binding(&self) -> String {
         let mut names = vec![""; self.functions.len()];
@@ -221,7 +317,9 @@ impl Unit<'_> {
         let layout = &self.layout;
         let mut words = format!(
             "{:?} {:?} {}",
-            layout.params, layout.kept, layout.bound_bytes
+            layout.params,
+            layout.kept,
+            self.needs().bound
         );
         for step in &self.bind_steps {
             words += &match step {
@@ -243,4 +341,10 @@ impl Unit<'_> {
             reason: reason.to_owned(),
         })
     }
+}
+
+/// Whether an op has nothing to write. A gather may fail all the same, and what reads packed panels asks how they lie.
+fn writes_nothing(g: &Graph, op: OpId) -> bool {
+    let is_empty = |value: ValueId| known(g, value).contains(&0);
+    !g.is::<Gather>(op) && !g.is::<Pack>(op) && g.results(op).into_iter().all(is_empty)
 }

@@ -1,15 +1,16 @@
 //! Elements moved from place to place.
 
 use mind_ir::opdef::Op;
+use mind_ir::types::DType;
 use mind_loops::extents::{dense, known};
 use mind_loops::ops::movement::{Gather, Join};
 
-use super::grid::{cost, params, range};
+use super::grid::{Spec, cost, range};
 use super::{Strided, Unit};
 use crate::lower::nest::{Access, Nest, Node, Output, lanes, nest};
 use crate::program::error::ProgramError;
-use crate::program::step::{self, Axis, Call, Step};
-use crate::vir::Builder;
+use crate::program::layout::Region;
+use crate::program::step::{self, Axis, Step};
 
 impl Unit<'_> {
     /// A gather, done by the executor, which checks the indices.
@@ -21,9 +22,9 @@ impl Unit<'_> {
         let extents = known(g, data);
         let size = g.ty(data).dtype.size();
         let gather = step::Gather {
-            data: self.layout.place(g, data),
-            indices: self.layout.place(g, indices),
-            result: self.layout.place(g, op.result(g)),
+            data: self.region(op.id(), data)?,
+            indices: self.region(op.id(), indices)?,
+            result: self.region(op.id(), op.result(g))?,
             index_dtype: g.ty(indices).dtype,
             outer: extents[..axis].iter().product(),
             extent: extents[axis],
@@ -41,34 +42,47 @@ impl Unit<'_> {
         let axis = op.axis(g) as usize;
         let result = op.result(g);
         let strides = dense(&known(g, result));
+        let whole = self.region(op.id(), result)?;
         let mut before = 0i64;
         for &input in op.inputs(g) {
             let from = self.strided(input);
             let along = from.extents[axis] as i64;
             let to = Strided {
-                place: self.layout.place(g, result),
+                buffer: whole,
                 extents: from.extents.clone(),
                 strides: strides.clone(),
                 offset: before * strides[axis],
             };
             before += along;
-            self.copy(op, &from, &to, g.ty(result).dtype);
+            if from.extents.contains(&0) {
+                continue;
+            }
+            let read = self.region(op.id(), input)?;
+            let written = to.reach() * g.ty(result).dtype.size();
+            let written = self.part(op.id(), whole, written)?;
+            self.copy(op, (&from, read), (&to, written), g.ty(result).dtype);
         }
         Ok(())
     }
 
-    fn copy(&mut self, op: Join, from: &Strided, to: &Strided, dtype: mind_ir::types::DType) {
+    fn copy(
+        &mut self,
+        op: Join,
+        (from, read): (&Strided, Region),
+        (to, written): (&Strided, Region),
+        dtype: DType,
+    ) {
         let mut dims: Vec<(usize, i64, i64)> = Vec::new();
         let all = from.extents.iter().zip(&from.strides).zip(&to.strides);
-        for ((&extent, &read), &written) in all {
+        for ((&extent, &own), &other) in all {
             match dims.last_mut() {
                 _ if extent == 1 => {}
                 Some(outer)
-                    if outer.1 == read * extent as i64 && outer.2 == written * extent as i64 =>
+                    if outer.1 == own * extent as i64 && outer.2 == other * extent as i64 =>
                 {
-                    *outer = (outer.0 * extent, read, written);
+                    *outer = (outer.0 * extent, own, other);
                 }
-                _ => dims.push((extent, read, written)),
+                _ => dims.push((extent, own, other)),
             }
         }
         let inner = dims.pop().unwrap_or((1, 1, 1));
@@ -94,30 +108,24 @@ impl Unit<'_> {
                 replaces: None,
             }],
         };
-        let width = lanes(&whole, self.target);
-        let name = self.g.def(op.id()).name;
-        let kernel = self.function(format!("{whole:?}"), name, || {
-            let mut b = Builder::new("copy", width);
-            let params = params(&mut b, 2);
-            let rows = match whole.outer.is_empty() {
-                true => (b.index(0), b.index(1)),
-                false => range(&mut b),
-            };
-            let (read, written) = params.pointers.split_at(1);
-            nest(&mut b, &whole, read, written, params.scratch, rows);
-            b.finish()
-        });
-        let rows = whole
-            .outer
-            .first()
-            .map(|&extent| Axis::Range { extent, grain: 1 });
-        let call = Call {
-            kernel,
-            args: [from.place, to.place].into_iter().collect(),
+        let rows = whole.outer.first();
+        let rows = rows.map(|&extent| Axis::Range { extent, grain: 1 });
+        let spec = Spec {
+            op: op.id(),
+            name: "copy",
+            lanes: lanes(&whole, self.target),
+            key: format!("{whole:?}"),
+            args: [read, written].into_iter().collect(),
             grid: rows.into_iter().collect(),
             cost: cost(from.extents.iter().product(), 1),
-            op: name,
         };
-        self.push(op.id(), Step::Call(call));
+        self.call(spec, |b, pointers| {
+            let rows = match whole.outer.is_empty() {
+                true => (b.index(0), b.index(1)),
+                false => range(b),
+            };
+            let (read, written) = pointers.split_at(1);
+            nest(b, &whole, read, written, rows);
+        });
     }
 }

@@ -8,16 +8,15 @@ use mind_loops::memory::may_replace;
 use mind_loops::ops::nest::Nest as NestOp;
 
 use super::body::nodes;
-use super::grid::{cost, params, range};
+use super::grid::{Spec, cost, range};
 use super::{Strided, Unit};
 use crate::lower::nest::{
-    Access, Columns, Nest, Node, Output, columns, columns_lanes, columns_scratch_bytes, lanes,
-    nest, scratch_bytes,
+    Access, Columns, Nest, Node, Output, columns, columns_lanes, lanes, nest,
 };
 use crate::program::error::ProgramError;
-use crate::program::step::{Axis, Call, Step};
+use crate::program::step::Axis;
 use crate::target::TargetInfo;
-use crate::vir::{Builder, Function};
+use crate::vir::{Builder, Value};
 
 /// The loops of a nest.
 #[derive(Debug)]
@@ -33,13 +32,6 @@ impl Shape {
         match self {
             Shape::Rows(nest) => &nest.outer,
             Shape::Columns(columns) => &columns.outer,
-        }
-    }
-
-    fn scratch_bytes(&self, target: &TargetInfo) -> usize {
-        match self {
-            Shape::Rows(nest) => scratch_bytes(nest, target),
-            Shape::Columns(columns) => columns_scratch_bytes(columns, target),
         }
     }
 
@@ -82,22 +74,17 @@ impl Unit<'_> {
             Shape::Columns(columns) => &columns.nodes,
         };
         let work = nodes.iter().map(weight).sum();
-        self.scratch_bytes = self.scratch_bytes.max(shape.scratch_bytes(self.target));
-        let width = shape.lanes(self.target);
-        let name = g.def(id).name;
-        let kernel = self.function(format!("{shape:?}"), name, || function(&shape, width));
-        let call = Call {
-            kernel,
-            args: operands
-                .iter()
-                .chain(&results)
-                .map(|strided| strided.place)
-                .collect(),
+        let values = op.inputs(g).iter().copied().chain(g.results(id));
+        let spec = Spec {
+            op: id,
+            name: "nest",
+            lanes: shape.lanes(self.target),
+            key: format!("{shape:?}"),
+            args: self.regions(id, values)?,
             grid: grid.into_iter().collect(),
             cost: cost(dims.iter().product(), work),
-            op: name,
         };
-        self.push(id, Step::Call(call));
+        self.call(spec, |b, pointers| append(b, &shape, pointers));
         Ok(())
     }
 
@@ -132,20 +119,12 @@ impl Unit<'_> {
             .zip(g.results(op.id()))
             .zip(yielded)
             .enumerate();
-        let stored = |strided: &Strided, value| {
-            let mut access = access(strided, value);
-            let is_full = strided.extents.len() == rank && rank > 0;
-            if is_full && inner == rank.checked_sub(1) {
-                // Strides of a tensor without elements are zeros, which would say one element for a row.
-                access.inner = 1;
-            }
-            access
-        };
         let outputs = outputs.map(|(result, ((strided, value), node))| Output {
             node,
-            access: stored(strided, value),
+            access: access(strided, value),
             replaces: (0..operands.len()).find(|&operand| {
-                operands[operand].place == strided.place && may_replace(g, op.id(), operand, result)
+                operands[operand].buffer.place == strided.buffer.place
+                    && may_replace(g, op.id(), operand, result)
             }),
         });
         let outputs = outputs.collect();
@@ -270,21 +249,18 @@ fn cut_columns(columns: &mut Columns) {
     }
 }
 
-fn function(shape: &Shape, width: u32) -> Function {
-    let mut b = Builder::new("nest", width);
-    let [inputs, outputs] = match shape {
-        Shape::Rows(nest) => [nest.inputs.len(), nest.outputs.len()],
-        Shape::Columns(columns) => [columns.inputs.len(), columns.outputs.len()],
+fn append(b: &mut Builder, shape: &Shape, pointers: &[Value]) {
+    let inputs = match shape {
+        Shape::Rows(nest) => nest.inputs.len(),
+        Shape::Columns(columns) => columns.inputs.len(),
     };
-    let params = params(&mut b, inputs + outputs);
-    let (inputs, outputs) = params.pointers.split_at(inputs);
+    let (inputs, outputs) = pointers.split_at(inputs);
     let rows = match shape.outer().is_empty() {
         true => (b.index(0), b.index(1)),
-        false => range(&mut b),
+        false => range(b),
     };
     match shape {
-        Shape::Rows(whole) => nest(&mut b, whole, inputs, outputs, params.scratch, rows),
-        Shape::Columns(whole) => columns(&mut b, whole, inputs, outputs, params.scratch, rows),
+        Shape::Rows(whole) => nest(b, whole, inputs, outputs, rows),
+        Shape::Columns(whole) => columns(b, whole, inputs, outputs, rows),
     }
-    b.finish()
 }

@@ -8,15 +8,15 @@ use mind_loops::ops::contract::Contract;
 use mind_loops::ops::movement::Pack;
 use smallvec::SmallVec;
 
-use super::grid::{cost, params, range};
+use super::grid::{Spec, cost, range};
 use super::product::{moved, panel_stack};
 use super::{Packed, Unit};
 use crate::lower::compute_lane;
 use crate::lower::product::{Packing, Panels, Rhs, Schedule, pack};
 use crate::program::compiled::PanelChoice;
 use crate::program::error::ProgramError;
-use crate::program::step::{Axis, Call, Step};
-use crate::vir::{Builder, Value};
+use crate::program::step::Axis;
+use crate::vir::Value;
 
 impl Unit<'_> {
     /// Panels of the right sides of products; the first one that reads them says how wide.
@@ -29,7 +29,7 @@ impl Unit<'_> {
         let mut from = self.strided(op.input(g));
         let mut dtype = g.ty(result).dtype;
         if let Some(weight) = self.widened.source(g, op.input(g)) {
-            from.place = self.layout.place(g, weight);
+            from.buffer = self.layout.buffer(g, weight);
             dtype = g.ty(weight).dtype;
         }
         let batch = op.batch(g) as usize;
@@ -75,26 +75,6 @@ impl Unit<'_> {
             panel_stack(&from.extents[..batch], panels, [k, n]),
         ];
         let offset = from.offset;
-        let name = g.def(op.id()).name;
-        let key = format!("{packing:?} {stacks:?} {offset}");
-        let lanes = lanes as u32;
-        let kernel = self.function(key, name, || {
-            let mut b = Builder::new("pack", lanes);
-            let params = params(&mut b, 2);
-            let task: Vec<Value> = (0..batch).map(|_| b.index_param()).collect();
-            let range = range(&mut b);
-            let source = moved(&mut b, params.pointers[0], dtype, offset, &stacks[0], &task);
-            let target = moved(
-                &mut b,
-                params.pointers[1],
-                panels.dtype,
-                0,
-                &stacks[1],
-                &task,
-            );
-            pack(&mut b, &packing, source, target, range);
-            b.finish()
-        });
         let mut grid: SmallVec<[Axis; 4]> = from.extents[..batch]
             .iter()
             .map(|&extent| Axis::Each(extent))
@@ -104,17 +84,23 @@ impl Unit<'_> {
             grain: 1,
         });
         let all: usize = from.extents.iter().product();
-        let args = [from.place, self.layout.place(g, result)]
-            .into_iter()
-            .collect();
-        let call = Call {
-            kernel,
-            args,
+        let read = self.part(op.id(), from.buffer, from.reach() * dtype.size())?;
+        let spec = Spec {
+            op: op.id(),
+            name: "pack",
+            lanes: lanes as u32,
+            key: format!("{packing:?} {stacks:?} {offset}"),
+            args: [read, self.region(op.id(), result)?].into_iter().collect(),
             grid,
             cost: cost(all, 2),
-            op: name,
         };
-        self.push(op.id(), Step::Call(call));
+        self.call(spec, |b, pointers| {
+            let task: Vec<Value> = (0..batch).map(|_| b.index_param()).collect();
+            let range = range(b);
+            let source = moved(b, pointers[0], dtype, offset, &stacks[0], &task);
+            let target = moved(b, pointers[1], panels.dtype, 0, &stacks[1], &task);
+            pack(b, &packing, source, target, range);
+        });
         Ok(())
     }
 
@@ -150,6 +136,9 @@ fn narrowed(panels: Panels, lanes: usize, fits: impl Fn(&Panels) -> bool) -> Pan
 
 /// The stride of several dimensions as one; none where they do not continue each other.
 fn collapsed(extents: &[usize], strides: &[i64]) -> Option<i64> {
+    if extents.contains(&0) {
+        return Some(1);
+    }
     let mut dims = extents
         .iter()
         .zip(strides)

@@ -47,17 +47,10 @@ impl Stacked {
     }
 
     /// Appends a region of the product of the matrices at `pointers`.
-    pub(super) fn append(
-        &self,
-        b: &mut Builder,
-        pointers: &[Value],
-        scratch: Value,
-        region: Region,
-    ) {
+    pub(super) fn append(&self, b: &mut Builder, pointers: &[Value], region: Region) {
         let operands = Operands {
             lhs: pointers[0],
             rhs: pointers[1],
-            scratch,
         };
         product(b, &self.product, operands, region, &mut |b, spot, sum| {
             self.epilogue.finish(b, &pointers[2..], spot, sum);

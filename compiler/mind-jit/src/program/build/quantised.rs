@@ -12,14 +12,13 @@ use mind_loops::ops::view::View;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::grid::{cost, params, range};
+use super::grid::{Spec, cost, range};
 use super::pack::SHARED_VECTORS;
 use super::{Packed, Unit};
 use crate::lower::product::{QuantFormat, QuantPacking, QuantPanels, Rhs, pack_quantised};
 use crate::program::error::ProgramError;
-use crate::program::step::{Axis, Call, Step};
+use crate::program::step::Axis;
 use crate::target::TargetInfo;
-use crate::vir::Builder;
 
 /// The format that a weight is stored in, by name; none for those that are given as arrays of their dtype.
 pub type Formats<'f> = &'f dyn Fn(&str) -> Option<QuantFormat>;
@@ -109,30 +108,27 @@ impl Unit<'_> {
         };
         self.panels.insert(result, packed);
         let packing = QuantPacking { n, k, panels };
-        let name = g.def(op.id()).name;
         let lanes = self.target.lanes(DType::F32.size() as u32 * 8);
-        let kernel = self.function(format!("{packing:?}"), name, || {
-            let mut b = Builder::new("pack", lanes);
-            let params = params(&mut b, 2);
-            let range = range(&mut b);
-            let [from, to] = [params.pointers[0], params.pointers[1]];
-            pack_quantised(&mut b, &packing, from, to, range);
-            b.finish()
-        });
         let mut grid: SmallVec<[Axis; 4]> = SmallVec::new();
         grid.push(Axis::Range {
             extent: packing.count(),
             grain: 1,
         });
-        let places = [weight, result].map(|value| self.layout.place(g, value));
-        let call = Call {
-            kernel,
-            args: places.into_iter().collect(),
+        let stored = panels.format.bytes(n * k);
+        let from = self.part(op.id(), self.layout.buffer(g, weight), stored)?;
+        let spec = Spec {
+            op: op.id(),
+            name: "pack",
+            lanes,
+            key: format!("{packing:?}"),
+            args: [from, self.region(op.id(), result)?].into_iter().collect(),
             grid,
             cost: cost(n * k, 2),
-            op: name,
         };
-        self.push(op.id(), Step::Call(call));
+        self.call(spec, |b, pointers| {
+            let range = range(b);
+            pack_quantised(b, &packing, pointers[0], pointers[1], range);
+        });
         Ok(())
     }
 }

@@ -10,15 +10,15 @@ use mind_loops::ops::window::Window;
 
 use super::body::nodes;
 use super::epilogue::{Epilogue, Extra};
-use super::grid::{cost, params, range};
+use super::grid::{Spec, cost, range};
 use super::nest::weight;
 use super::product::moved;
 use super::{Strided, Unit};
 use crate::lower::compute_lane;
 use crate::lower::product::{Conv, Operands, Rhs, conv};
 use crate::program::error::ProgramError;
-use crate::program::step::{Axis, Call, Step};
-use crate::vir::{Builder, Function};
+use crate::program::step::Axis;
+use crate::vir::{Builder, Value};
 
 /// A convolution of a stack of images with its epilogue, all that its kernel depends on.
 #[derive(Debug)]
@@ -91,17 +91,15 @@ impl Unit<'_> {
             },
         };
         let lanes = self.target.lanes(compute_lane(dtype).bits());
-        self.scratch_bytes = self.scratch_bytes.max(whole.scratch_bytes());
-        let name = g.def(op.id()).name;
-        let kernel = self.function(format!("{convolution:?}"), name, || {
-            function(&convolution, lanes)
-        });
         let work = convolution.epilogue.nodes.iter().map(weight).sum();
         let elements: usize = output.iter().product();
         let grain = whole.grain(lanes);
-        let call = Call {
-            kernel,
-            args: all.iter().map(|strided| strided.place).collect(),
+        let spec = Spec {
+            op: op.id(),
+            name: "window",
+            lanes,
+            key: format!("{convolution:?}"),
+            args: self.regions(op.id(), values)?,
             grid: [
                 Axis::Each(output[0]),
                 Axis::Range {
@@ -116,9 +114,8 @@ impl Unit<'_> {
             .into_iter()
             .collect(),
             cost: cost(elements, work) + cost(elements.saturating_mul(whole.terms()), 0),
-            op: name,
         };
-        self.push(op.id(), Step::Call(call));
+        self.call(spec, |b, pointers| append(b, &convolution, pointers));
         Ok(())
     }
 }
@@ -143,24 +140,21 @@ fn padding(
     }
 }
 
-fn function(convolution: &Convolution, lanes: u32) -> Function {
-    let mut b = Builder::new("window", lanes);
-    let params = params(&mut b, convolution.images.len());
+fn append(b: &mut Builder, convolution: &Convolution, params: &[Value]) {
     let image = b.index_param();
-    let (lines, filters) = (range(&mut b), range(&mut b));
-    let mut pointers = Vec::with_capacity(params.pointers.len());
-    for (at, &pointer) in params.pointers.iter().enumerate() {
+    let (lines, filters) = (range(b), range(b));
+    let mut pointers = Vec::with_capacity(params.len());
+    for (at, &pointer) in params.iter().enumerate() {
         let (offset, stride) = (convolution.offsets[at], convolution.images[at]);
         let dtype = convolution.dtypes[at];
-        pointers.push(moved(&mut b, pointer, dtype, offset, &[stride], &[image]));
+        pointers.push(moved(b, pointer, dtype, offset, &[stride], &[image]));
     }
     let operands = Operands {
         lhs: pointers[0],
         rhs: pointers[1],
-        scratch: params.scratch,
     };
     conv(
-        &mut b,
+        b,
         &convolution.conv,
         operands,
         lines,
@@ -169,5 +163,4 @@ fn function(convolution: &Convolution, lanes: u32) -> Function {
             convolution.epilogue.finish(b, &pointers[2..], spot, sum);
         },
     );
-    b.finish()
 }

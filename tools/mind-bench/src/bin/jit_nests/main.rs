@@ -82,30 +82,24 @@ struct Case {
     peer: Option<Peer>,
 }
 
-fn function(program: &Program, target: &TargetInfo) -> (Function, usize, usize) {
-    let (lanes, inputs, rows, scratch) = match program {
-        Program::Rows(n) => (
-            nest::lanes(n, target),
-            n.inputs.len(),
-            n.outer.first(),
-            nest::scratch_bytes(n, target),
-        ),
+fn function(program: &Program, target: &TargetInfo) -> (Function, usize) {
+    let (lanes, inputs, rows) = match program {
+        Program::Rows(n) => (nest::lanes(n, target), n.inputs.len(), n.outer.first()),
         Program::Columns(c) => (
             nest::columns_lanes(c, target),
             c.inputs.len(),
             c.outer.first(),
-            nest::columns_scratch_bytes(c, target),
         ),
     };
     let mut b = Builder::new("nest", lanes);
     let inputs: Vec<_> = (0..inputs).map(|_| b.ptr_param()).collect();
     let output = [b.ptr_param()];
-    let (memory, begin, end) = (b.ptr_param(), b.index_param(), b.index_param());
+    let (begin, end) = (b.index_param(), b.index_param());
     match program {
-        Program::Rows(n) => nest::nest(&mut b, n, &inputs, &output, memory, (begin, end)),
-        Program::Columns(c) => nest::columns(&mut b, c, &inputs, &output, memory, (begin, end)),
+        Program::Rows(n) => nest::nest(&mut b, n, &inputs, &output, (begin, end)),
+        Program::Columns(c) => nest::columns(&mut b, c, &inputs, &output, (begin, end)),
     }
-    (b.finish(), rows.copied().unwrap_or(1), scratch)
+    (b.finish(), rows.copied().unwrap_or(1))
 }
 
 fn median(times: &mut [f64]) -> f64 {
@@ -148,7 +142,7 @@ fn run(case: &Case, target: &TargetInfo) {
         Kernel::compile(&function, target.isa).expect("the nest compiles")
     };
     let mut compiling: Vec<f64> = (0..30).map(|_| time(1, &mut || drop(compile()))).collect();
-    let (code, rows, scratch) = function(&case.program, target);
+    let (code, rows) = function(&case.program, target);
     let kernel = Kernel::compile(&code, target.isa).expect("the nest compiles");
     let inputs: Vec<Buffer> = case
         .inputs
@@ -157,9 +151,10 @@ fn run(case: &Case, target: &TargetInfo) {
         .collect();
     let output = Buffer::of_f32(case.output);
     let mut other = Buffer::of_f32(case.output);
-    let memory = Buffer::new(scratch);
+    let memory = code.scratch().map(|scratch| Buffer::new(scratch.bytes));
     let mut args: Vec<u64> = inputs.iter().map(Buffer::address).collect();
-    args.extend([output.address(), memory.address(), 0, rows as u64]);
+    args.extend([output.address(), 0, rows as u64]);
+    args.extend(memory.as_ref().map(Buffer::address));
     // SAFETY: the buffers have as many elements as the case says, and scratch memory is its own.
     let mut ours = || unsafe {
         kernel.call(&args);

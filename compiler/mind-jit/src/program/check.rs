@@ -1,0 +1,429 @@
+//! Proof that the kernels of a program stay in their memory.
+//!
+//! Each call is run for every task with its loops and addresses, its vectors left out: what it touches does not depend
+//! on elements. An access must lie in the buffer that its kernel declares, find bytes that something wrote, and meet no
+//! other task of its call.
+
+use mind_ir::graph::Graph;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::build::{self, Formats, Unit};
+use super::compiled::PanelChoice;
+use super::error::ProgramError;
+use super::layout::{Base, Region};
+use super::port::Port;
+use super::schedule::Division;
+use super::step::{Call, Gather, Step};
+use crate::target::{Isa, TargetInfo};
+use crate::vir::{Access, Function, accesses};
+
+/// Threads that the tasks of a call are divided among, besides one.
+const THREADS: usize = 5;
+
+/// Checks the program that [`Program::compile_with`](super::Program::compile_with) makes for `target`, which need not be
+/// this machine.
+///
+/// # Errors
+///
+/// The first access that is outside its buffer, reads what nothing wrote, or meets another task's; an op without a
+/// kernel.
+pub fn check_accesses(
+    g: &Graph,
+    target: &TargetInfo,
+    panels: PanelChoice,
+    formats: Formats<'_>,
+) -> Result<(), ProgramError> {
+    checked(g, target, (panels, formats), true)
+}
+
+/// Checks the program that [`emit_c`](super::emit_c) writes.
+///
+/// # Errors
+///
+/// As for [`check_accesses`].
+pub fn check_c_accesses(g: &Graph) -> Result<(), ProgramError> {
+    let target = TargetInfo::of(Isa::Avx2);
+    checked(g, &target, (PanelChoice::Best, &|_| None), false)
+}
+
+fn checked(
+    g: &Graph,
+    target: &TargetInfo,
+    choice: (PanelChoice, Formats<'_>),
+    keeps_weights: bool,
+) -> Result<(), ProgramError> {
+    mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
+    let unit = build::build(g, target, choice, keeps_weights)?;
+    run(&unit, keeps_weights, u64::MAX)
+}
+
+/// What debug builds check of every program that they make, in accesses and in bytes of memory.
+const DEBUG_WORK: u64 = 1 << 22;
+
+/// In debug builds, checks the program of `unit` unless that takes long.
+///
+/// # Errors
+///
+/// As for [`check_accesses`].
+pub(super) fn debug_check(unit: &Unit<'_>, keeps_weights: bool) -> Result<(), ProgramError> {
+    let ports = |ports: &[Port]| ports.iter().map(Port::bytes).sum::<usize>() as u64;
+    let (layout, needs) = (&unit.layout, unit.needs());
+    let given = ports(&layout.inputs) + ports(&layout.params) + ports(&layout.outputs);
+    let made = layout.constants.len() as u64 + needs.bound + needs.workspace;
+    match cfg!(debug_assertions) && given + made <= DEBUG_WORK {
+        true => run(unit, keeps_weights, DEBUG_WORK),
+        false => Ok(()),
+    }
+}
+
+/// Runs all steps, or as many as have `work` accesses.
+fn run(unit: &Unit<'_>, keeps_weights: bool, work: u64) -> Result<(), ProgramError> {
+    let mut memory = Memory::of(unit, work);
+    for &(param, region) in &unit.layout.kept {
+        let bytes = unit.layout.params[param].bytes();
+        memory.fill(Region { bytes, ..region })?;
+    }
+    for step in &unit.bind_steps {
+        memory.step(unit, step)?;
+    }
+    if keeps_weights {
+        memory.forget_weights();
+    }
+    for step in &unit.steps {
+        memory.step(unit, step)?;
+    }
+    match memory.left {
+        0 => Ok(()),
+        _ => memory.check_outputs(unit),
+    }
+}
+
+/// Who wrote each byte of the memory of a program: 0 for nobody, 1 for its caller, else the number of a task.
+struct Memory {
+    writers: FxHashMap<Base, Vec<u32>>,
+    /// The scratch memory of a task.
+    scratch: Vec<u32>,
+    /// The number of the last task.
+    task: u32,
+    /// Accesses that are still to be checked; with 0 nothing more is.
+    left: u64,
+}
+
+/// The caller of a program, who writes inputs and constants.
+const CALLER: u32 = 1;
+
+fn fault(op: &str, problem: &str) -> ProgramError {
+    ProgramError::Memory(format!("the kernel of `{op}`: {problem}"))
+}
+
+impl Memory {
+    fn of(unit: &Unit<'_>, work: u64) -> Memory {
+        let (layout, needs) = (&unit.layout, unit.needs());
+        let mut writers = FxHashMap::default();
+        let mut add = |base: Base, bytes: usize, writer: u32| {
+            writers.insert(base, vec![writer; bytes]);
+        };
+        for (index, port) in layout.inputs.iter().enumerate() {
+            add(Base::Input(index as u32), port.bytes(), CALLER);
+        }
+        for (index, port) in layout.params.iter().enumerate() {
+            add(Base::Param(index as u32), port.bytes(), CALLER);
+        }
+        for (index, port) in layout.outputs.iter().enumerate() {
+            add(Base::Output(index as u32), port.bytes(), 0);
+        }
+        add(Base::Constants, layout.constants.len(), CALLER);
+        add(Base::Bound, needs.bound as usize, 0);
+        add(Base::Workspace, needs.workspace as usize, 0);
+        Memory {
+            writers,
+            scratch: vec![0; needs.scratch],
+            task: CALLER,
+            left: work,
+        }
+    }
+
+    /// Weights are there while they are bound.
+    fn forget_weights(&mut self) {
+        self.writers
+            .retain(|base, _| !matches!(base, Base::Param(_)));
+    }
+
+    fn bytes(&mut self, region: Region) -> Result<&mut [u32], ProgramError> {
+        let range = region.place.offset as usize..region.end() as usize;
+        let all = self.writers.get_mut(&region.place.base);
+        all.and_then(|all| all.get_mut(range)).ok_or_else(|| {
+            ProgramError::Memory(format!("{region:?} is outside the memory of the program"))
+        })
+    }
+
+    fn fill(&mut self, region: Region) -> Result<(), ProgramError> {
+        self.task += 1;
+        let task = self.task;
+        self.bytes(region)?.fill(task);
+        Ok(())
+    }
+
+    fn step(&mut self, unit: &Unit<'_>, step: &Step) -> Result<(), ProgramError> {
+        for region in step.regions() {
+            self.bytes(region)?;
+        }
+        if self.left == 0 {
+            return Ok(());
+        }
+        match step {
+            Step::Gather(gather) => self.gather(gather),
+            Step::Call(call) => {
+                let mut done = 0;
+                for threads in [1, THREADS] {
+                    let division = Division::new(&call.grid, threads);
+                    let tasks = division.tasks();
+                    if tasks == done {
+                        break;
+                    }
+                    done = tasks;
+                    let (function, _) = &unit.functions[call.kernel];
+                    self.call(function, call, &division)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The executor reads any slice, and writes the whole result.
+    fn gather(&mut self, gather: &Gather) -> Result<(), ProgramError> {
+        let Gather {
+            data,
+            indices,
+            result,
+            ..
+        } = *gather;
+        let needed = [
+            (data, gather.outer * gather.extent * gather.slice),
+            (indices, gather.count * gather.index_dtype.size()),
+            (result, gather.outer * gather.count * gather.slice),
+        ];
+        if let Some((region, bytes)) = needed.iter().find(|(region, bytes)| *bytes > region.bytes) {
+            let problem = format!("{bytes} bytes of {region:?}");
+            return Err(fault("loops.gather", &problem));
+        }
+        for region in [data, indices] {
+            if self.bytes(region)?.contains(&0) {
+                let problem = format!("nothing wrote all of {region:?}");
+                return Err(fault("loops.gather", &problem));
+            }
+        }
+        self.fill(result)
+    }
+
+    fn call(
+        &mut self,
+        function: &Function,
+        call: &Call,
+        division: &Division<'_>,
+    ) -> Result<(), ProgramError> {
+        crate::vir::verify(function).map_err(|errors| {
+            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            fault(call.op, &errors.join("; "))
+        })?;
+        let first = self.task + 1;
+        for task in 0..division.tasks() {
+            self.task += 1;
+            self.scratch.fill(0);
+            let mut indices: SmallVec<[u64; 24]> = SmallVec::new();
+            division.push(task, &mut indices);
+            let indices: SmallVec<[i64; 24]> = indices.iter().map(|&index| index as i64).collect();
+            let scratch = function.scratch().map_or(0, |scratch| scratch.bytes);
+            let checked = accesses(function, &indices, &mut |access| {
+                self.access(call, scratch, access, first)
+            });
+            if self.left == 0 {
+                return Ok(());
+            }
+            checked.map_err(|misuse| {
+                let args = &call.args;
+                let problem = format!("{misuse}\nof task {indices:?}, {args:?}, in\n{function}");
+                fault(call.op, &problem)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// An access of the task at hand, the first of whose call is number `first`.
+    fn access(
+        &mut self,
+        call: &Call,
+        scratch: usize,
+        access: Access,
+        first: u32,
+    ) -> Result<(), String> {
+        self.left -= 1;
+        if self.left == 0 {
+            return Err("no work is left".to_owned());
+        }
+        let task = self.task;
+        let (whole, name) = match call.args.get(access.param) {
+            Some(region) => {
+                let range = region.place.offset as usize..region.end() as usize;
+                if access.writes && is_read_only(region.place.base) {
+                    return Err(format!("argument {} is not to be written", access.param));
+                }
+                let all = self.writers.get_mut(&region.place.base);
+                let bytes = all.and_then(|all| all.get_mut(range));
+                (bytes.unwrap_or_default(), "argument")
+            }
+            None => {
+                let bytes = self.scratch.get_mut(..scratch);
+                (bytes.unwrap_or_default(), "scratch memory, parameter")
+            }
+        };
+        let number = access.param;
+        let length = whole.len();
+        let at = usize::try_from(access.start).ok();
+        let range = at.and_then(|at| whole.get_mut(at..at.checked_add(access.bytes)?));
+        let Some(range) = range else {
+            return Err(format!(
+                "{} bytes at {} of {name} {number}, which has {length}",
+                access.bytes, access.start
+            ));
+        };
+        if range.iter().any(|&writer| writer >= first && writer < task) {
+            return Err(format!(
+                "{} bytes at {} of {name} {number}, which another task of the call wrote",
+                access.bytes, access.start
+            ));
+        }
+        if access.writes {
+            range.fill(task);
+        } else if range.contains(&0) {
+            return Err(format!(
+                "{} bytes at {} of {name} {number}, which nothing wrote",
+                access.bytes, access.start
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_outputs(&mut self, unit: &Unit<'_>) -> Result<(), ProgramError> {
+        for (index, port) in unit.layout.outputs.iter().enumerate() {
+            let bytes = self.writers.get(&Base::Output(index as u32));
+            if let Some(at) = bytes.and_then(|bytes| bytes.iter().position(|&writer| writer == 0)) {
+                let problem = format!("nothing writes byte {at} of output {}", port.name);
+                return Err(ProgramError::Memory(problem));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether kernels may only read.
+fn is_read_only(base: Base) -> bool {
+    match base {
+        Base::Input(_) | Base::Param(_) | Base::Constants => true,
+        Base::Output(_) | Base::Bound | Base::Workspace => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::layout::Place;
+    use super::super::step::Axis;
+    use super::*;
+    use crate::vir::{Addr, Builder, IndexOp, Lane, Value};
+
+    /// What is wrong with a kernel that `body` appends to, of 8 bytes of the input and 8 of the output, and as many tasks.
+    fn problem(tasks: usize, body: impl FnOnce(&mut Builder, [Value; 3])) -> String {
+        let mut b = Builder::new("kernel", 4);
+        let pointers = [b.buffer_param(8), b.buffer_param(8)];
+        let task = b.index_param();
+        body(&mut b, [pointers[0], pointers[1], task]);
+        let function = b.finish();
+        let region = |base| Region {
+            place: Place { base, offset: 4 },
+            bytes: 8,
+        };
+        let bases = [Base::Input(0), Base::Output(0)];
+        let call = Call {
+            kernel: 0,
+            args: bases.map(region).into_iter().collect(),
+            has_scratch: function.scratch().is_some(),
+            grid: [Axis::Each(tasks)].into_iter().collect(),
+            cost: 0,
+            op: "loops.nest",
+        };
+        let mut memory = Memory {
+            writers: bases
+                .into_iter()
+                .zip([vec![CALLER; 16], vec![0; 16]])
+                .collect(),
+            scratch: vec![0; 64],
+            task: CALLER,
+            left: u64::MAX,
+        };
+        let done = memory.call(&function, &call, &Division::new(&call.grid, 1));
+        done.err().map_or_else(String::new, |why| {
+            let text = why.to_string();
+            let line = text.lines().next().unwrap_or_default();
+            line.trim_start_matches("the kernel of `loops.nest`: ")
+                .to_owned()
+        })
+    }
+
+    fn load(b: &mut Builder, base: Value, offset: i32) -> Value {
+        b.load_splat(Lane::F32, Addr::at(base).plus(offset))
+    }
+
+    #[test]
+    fn accesses_outside_the_declared_buffer_are_found_though_memory_is_there() {
+        let copy = |from: i32, to: i32| {
+            problem(1, |b, [input, output, _]| {
+                let x = load(b, input, from);
+                b.store_first(x, Addr::at(output).plus(to));
+            })
+        };
+        assert_eq!(copy(4, 4), "");
+        assert_eq!(copy(8, 0), "4 bytes at 8 of argument 0, which has 8");
+        assert_eq!(copy(-4, 0), "4 bytes at -4 of argument 0, which has 8");
+        assert_eq!(copy(0, 5), "4 bytes at 5 of argument 1, which has 8");
+    }
+
+    #[test]
+    fn reads_of_what_nothing_wrote_and_writes_of_inputs_are_found() {
+        let reads = problem(1, |b, [_, output, _]| {
+            load(b, output, 0);
+        });
+        assert_eq!(reads, "4 bytes at 0 of argument 1, which nothing wrote");
+        let writes = problem(1, |b, [input, ..]| {
+            let x = load(b, input, 0);
+            b.store_first(x, Addr::at(input));
+        });
+        assert_eq!(writes, "argument 0 is not to be written");
+        let scratch = problem(2, |b, [..]| {
+            b.scratch(4, |b, room| {
+                load(b, room, 0);
+            });
+        });
+        assert_eq!(
+            scratch,
+            "4 bytes at 0 of scratch memory, parameter 3, which nothing wrote"
+        );
+    }
+
+    #[test]
+    fn tasks_that_write_the_same_bytes_are_found() {
+        let each = |factor: i64| {
+            problem(2, |b, [input, output, task]| {
+                let x = load(b, input, 0);
+                let factor = b.index(factor);
+                let at = b.index_op(IndexOp::Mul, task, factor);
+                b.store_first(x, Addr::element(output, at, Lane::F32));
+            })
+        };
+        assert_eq!(each(1), "");
+        assert_eq!(
+            each(0),
+            "4 bytes at 0 of argument 1, which another task of the call wrote"
+        );
+    }
+}
