@@ -161,3 +161,15 @@ fn a_builder_refuses_what_would_not_verify() {
     assert_eq!(refused.code(), Some(Code(2007)));
     assert_eq!(g.ops(body).count(), 2);
 }
+
+#[test]
+fn values_have_ids_of_their_own() {
+    let mut g = Graph::new();
+    let x = source(&mut g, 4);
+    let y = source(&mut g, 4);
+    g.set_label(y, g.label(x));
+    let body = g.body();
+    end(&mut g, body, &[x, y]);
+    let problem = (None, "two values have the id %0".to_owned());
+    assert_eq!(found(&mut g), [problem]);
+}
