@@ -275,14 +275,14 @@ fn type_arguments(g: &mut Graph, op: OpId, block: BlockId) -> Result<(), Box<Ver
     Ok(())
 }
 
-/// Declared extents are positive.
+/// Declared extents are not negative.
 fn check_extents(g: &Graph, op: OpId) -> Result<(), Box<VerifyError>> {
     for value in g.results(op) {
         let shape = g.ty(value).shape;
         for (dimension, dim) in shape.iter().enumerate() {
-            if let Dim::Fixed(value @ ..=0) = *dim {
+            if let Dim::Fixed(value @ ..0) = *dim {
                 let shape = shape_text(shape, g.symbols());
-                return Err(Box::new(VerifyError::NotPositive {
+                return Err(Box::new(VerifyError::NegativeExtent {
                     shape,
                     dimension,
                     value,
