@@ -94,6 +94,11 @@ fn pointwise(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
 
 fn reduction(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
     let input = draw.value(OperandClass::Num);
+    let ty = draw.graph.ty(input);
+    if std::ptr::eq(def, Mean::DEF) && !ty.dtype.is_float() && ty.count() == Some(0) {
+        // The mean of no integer has no result.
+        return None;
+    }
     let axes = axes(&mut draw.rng, draw.graph.ty(input).rank());
     let keepdims = draw.rng.once_in(2);
     draw.op(def, &[input], &Sum::attrs(&axes, keepdims))
@@ -146,8 +151,13 @@ fn slice(draw: &mut Generator<'_>) -> Option<ValueId> {
     let extents = small(draw.graph.ty(input))?;
     let (mut starts, mut ends, mut steps) = (Vec::new(), Vec::new(), Vec::new());
     for extent in extents {
-        let start = draw.rng.below(extent as usize) as i64;
-        let end = start + 1 + draw.rng.below((extent - start) as usize) as i64;
+        let start = draw.rng.below(extent.max(1) as usize) as i64;
+        let rest = extent - start;
+        // An empty range now and then.
+        let end = match rest == 0 || draw.rng.once_in(16) {
+            true => start,
+            false => start + 1 + draw.rng.below(rest as usize) as i64,
+        };
         let open = draw.rng.once_in(3);
         starts.push(if draw.rng.once_in(2) { 0 } else { start });
         ends.push(if open { OPEN_END } else { end });
@@ -159,7 +169,7 @@ fn slice(draw: &mut Generator<'_>) -> Option<ValueId> {
 
 fn index(draw: &mut Generator<'_>) -> Option<ValueId> {
     let input = draw.value(OperandClass::Any);
-    let extents = small(draw.graph.ty(input))?;
+    let extents = small(draw.graph.ty(input)).filter(|extents| !extents.contains(&0))?;
     let at = extents
         .iter()
         .map(|&extent| draw.rng.below(extent as usize) as i64);
@@ -171,7 +181,10 @@ fn gather(draw: &mut Generator<'_>) -> Option<ValueId> {
     let data = draw.value(OperandClass::Any);
     let extents = small(draw.graph.ty(data)).filter(|extents| !extents.is_empty())?;
     let axis = draw.rng.below(extents.len());
-    let shape = draw.rng.pick(&[&[][..], &[1usize], &[3], &[2, 2]]);
+    let shape = match extents[axis] {
+        0 => &[2, 0][..],
+        _ => draw.rng.pick(&[&[][..], &[1usize], &[3], &[2, 2], &[0]]),
+    };
     let indices = draw.indices(shape, extents[axis]);
     draw.op(Gather::DEF, &[data, indices], &Gather::attrs(axis as i64))
 }
@@ -198,7 +211,7 @@ fn split(draw: &mut Generator<'_>) -> Option<ValueId> {
     let extents = small(draw.graph.ty(input)).filter(|extents| !extents.is_empty())?;
     let axis = draw.rng.below(extents.len());
     let divides = |&count: &i64| extents[axis] % count == 0;
-    let counts: Vec<i64> = (1..=extents[axis]).filter(divides).collect();
+    let counts: Vec<i64> = (1..=extents[axis].max(3)).filter(divides).collect();
     let count = draw.rng.pick(&counts);
     let part = draw.rng.below(count as usize) as i64;
     draw.op(
