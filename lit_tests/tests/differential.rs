@@ -7,6 +7,7 @@ use mind_driver::session::{LEVELS, PASSES, Session};
 use mind_generate::{Config, module};
 use mind_ir::Graph;
 use mind_ir::listener::Silent;
+use mind_ir::types::DType;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_pass::{Manager, Pipeline, Rewriting, Shared, Statistics, parse_pipeline};
 use mind_reduction::reduce;
@@ -23,7 +24,11 @@ fn seeds() -> std::ops::Range<u64> {
 }
 
 fn draw(seed: u64) -> Graph {
-    let mut g = module(seed, &Config::default());
+    draw_from(seed, &Config::default())
+}
+
+fn draw_from(seed: u64, config: &Config) -> Graph {
+    let mut g = module(seed, config);
     let found = verify(&mut g, &VerifyConfig::default());
     assert!(!found.has_errors(), "module {seed} is not valid: {found:?}");
     g
@@ -163,6 +168,83 @@ fn canonical_modules_stay_as_they_are() {
                 .ok_or(format!("{once}\n{twice}"))
         });
     }
+}
+
+/// Pipelines that end at each level of the compiler.
+const LOWERINGS: &[&str] = &[
+    "lower-to-tensor",
+    "fuse,lower-to-tensor",
+    "lower-to-tensor,lower-to-loops",
+    "fuse,lower-to-tensor,lower-to-loops",
+    "lower-to-mil",
+    "fuse,lower-to-mil",
+];
+
+#[test]
+fn every_level_reads_back_what_it_prints() {
+    let session = Session::default();
+    let levels = LEVELS.iter().map(|level| level.pipeline);
+    let passes = [
+        "canonicalize",
+        "fold",
+        "fuse",
+        "cse",
+        "dce",
+        "unfuse",
+        "renumber",
+    ];
+    let all = levels.chain(passes).chain(LOWERINGS.iter().copied());
+    // What MIL has.
+    let narrow = Config {
+        dtypes: vec![DType::F32, DType::F16],
+        symbols: false,
+        ..Config::default()
+    };
+    for optimiser in all.map(|text| Optimiser::new(&session, text)) {
+        let config = match optimiser.text.ends_with("mil") {
+            true => narrow.clone(),
+            false => Config::default(),
+        };
+        let mut reached = 0;
+        // A lowering may refuse an open extent or a dtype, which others test.
+        for seed in seeds() {
+            let g = draw_from(seed, &config);
+            optimiser.require(seed, &g, |g| match optimiser.run(g) {
+                Ok((result, _)) => reads_back(&session, &result),
+                // A pass may reject a module; what it accepts it leaves valid.
+                Err(why) if why.starts_with("Pass") => Ok(()),
+                Err(why) => Err(why),
+            });
+            reached += usize::from(optimiser.run(&g).is_ok());
+        }
+        let text = optimiser.text;
+        assert!(reached * 8 > seeds().count(), "{text} takes {reached}");
+    }
+}
+
+/// Each format either refuses the module or prints a text that parses, verifies and prints the same.
+fn reads_back(session: &Session, g: &Graph) -> Result<(), String> {
+    for format in Format::ALL {
+        let Ok(printed) = session.formats.print(format, g) else {
+            if format == Format::Core {
+                return Err("Core text cannot say the module".to_owned());
+            }
+            continue;
+        };
+        let parsed = session
+            .formats
+            .parse(format, &printed, 0, &Limits::default());
+        let mut parsed = parsed.map_err(|found| format!("{found:?}\n{printed}"))?;
+        let found = verify(&mut parsed, &VerifyConfig::default());
+        if found.has_errors() {
+            return Err(format!("{found:?}\n{printed}"));
+        }
+        let again = session.formats.print(format, &parsed);
+        if again.as_ref().ok() != Some(&printed) {
+            return Err(format!("{printed}\nis read as\n{again:?}"));
+        }
+    }
+    Ok(())
 }
 
 #[test]

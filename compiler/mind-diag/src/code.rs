@@ -90,7 +90,11 @@ pub const CATALOGUE: &[CodeInfo] = &[
     ),
     row(3004, "axis outside the rank", "op, axis, rank, place"),
     row(3005, "axis listed twice", "op, axis list, the axis"),
-    row(3006, "extent not positive", "shape, dimension index, value"),
+    row(
+        3006,
+        "extent negative, too large or left open",
+        "shape, dimension index, value",
+    ),
     row(
         3007,
         "element count changes in a reshape",

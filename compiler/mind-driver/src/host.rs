@@ -5,7 +5,7 @@
 
 use std::io;
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 /// The bytes of a file, wherever they are.
@@ -26,6 +26,32 @@ pub trait Host {
     ///
     /// Errors: what the file system reports, and [`io::ErrorKind::FileTooLarge`] past the limit.
     fn read(&mut self, path: &Path, limit: u64) -> io::Result<Vec<u8>>;
+
+    /// Reads the regular file `below` the folder `root`, with the same limit, and opens nothing outside of the
+    /// folder.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`names_below`]; a symbolic link that leads out of the folder, a folder, pipe or device; what the
+    /// file system reports.
+    fn read_below(&mut self, root: &Path, below: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        names_below(below)?;
+        self.read(&root.join(below), limit)
+    }
+
+    /// Replaces the contents of the file `below` the folder `root` as a whole, creates the folders on the way, and
+    /// writes nothing outside of `root`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`names_below`]; a symbolic link on the way, a folder, pipe or device in the file's place; what the
+    /// file system reports.
+    fn write_below(&mut self, root: &Path, below: &Path, bytes: &[u8]) -> io::Result<()> {
+        names_below(below)?;
+        let path = root.join(below);
+        self.create_dir(path.parent().unwrap_or(root))?;
+        self.write(&path, bytes)
+    }
 
     /// The bytes of a large file, not copied where the system can help it. Nothing may change the file meanwhile.
     ///
@@ -82,6 +108,20 @@ pub trait Host {
 
     /// Whether standard error is a terminal, where colour and progress may be shown.
     fn stderr_is_terminal(&self) -> bool;
+}
+
+/// Checks that a path consists of names alone, so that it leads nowhere but below the folder that it is relative to.
+///
+/// # Errors
+///
+/// [`io::ErrorKind::InvalidInput`] for an empty or absolute path and for one with `.` or `..`.
+pub fn names_below(path: &Path) -> io::Result<()> {
+    let named = |part: Component<'_>| matches!(part, Component::Normal(_));
+    if path.as_os_str().is_empty() || !path.components().all(named) {
+        let message = "the path leads out of the folder";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
+    Ok(())
 }
 
 /// A tool's entry point: arguments without the program's name in, exit code out.

@@ -68,7 +68,7 @@ fn constant(
     if !files.iter().any(|(name, _)| *name == path) {
         let below = inside(&path).ok_or("the path leads out of the model's folder")?;
         let bytes = host
-            .read(&folder.join(below), limit)
+            .read_below(folder, Path::new(below), limit)
             .map_err(|error| error.to_string())?;
         files.push((path.clone(), bytes));
     }

@@ -66,7 +66,7 @@ const SUGGESTIONS: usize = 20;
 /// Checks the arrays that are given, and learns from them the extents of symbolic dimensions.
 ///
 /// Returns, in the order of the inputs: a dtype, rank or fixed extent that is not as declared, a
-/// symbolic dimension with two extents, an extent 0; then every array that no input is named after.
+/// symbolic dimension with two extents; then every array that no input is named after.
 pub fn check(g: &Graph, arrays: &Arrays, extents: &mut Extents) -> Vec<Unbound> {
     let declared = inputs(g);
     let mut errors = Vec::new();
@@ -129,13 +129,6 @@ fn check_array(
                     dimension,
                     expected,
                     found,
-                    ty: ty(),
-                });
-            }
-            Dim::Symbol(_) | Dim::Dynamic if found == 0 => {
-                return Err(BindError::Empty {
-                    name: name(),
-                    dimension,
                     ty: ty(),
                 });
             }

@@ -44,14 +44,6 @@ pub enum BindError {
         ty: String,
     },
     #[error(
-        "array `{name}` has extent 0 at dimension {dimension}, where `{ty}` asks for a positive one"
-    )]
-    Empty {
-        name: String,
-        dimension: usize,
-        ty: String,
-    },
-    #[error(
         "dimension {symbol} is {first} {}, but {second} {}",
         origin(first_origin),
         origin(second_origin)
@@ -68,8 +60,6 @@ pub enum BindError {
         symbol: String,
         nearest: Option<String>,
     },
-    #[error("dimension {symbol} cannot have extent 0")]
-    ZeroExtent { symbol: String },
     #[error(
         "input `{name}` of shape {shape:?} needs more than the {left} bytes left of the memory limit"
     )]

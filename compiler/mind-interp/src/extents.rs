@@ -27,7 +27,7 @@ pub struct Extents {
 impl Extents {
     /// The extents that the caller asks for, by name; `?` stands for every dynamic dimension.
     ///
-    /// Errors: names that the module does not have, extent 0, two extents for one name.
+    /// Errors: names that the module does not have, two extents for one name.
     pub fn given<'a>(
         g: &Graph,
         pairs: impl IntoIterator<Item = (&'a str, usize)>,
@@ -40,11 +40,6 @@ impl Extents {
     }
 
     fn give(&mut self, g: &Graph, name: &str, extent: usize) -> Result<(), BindError> {
-        if extent == 0 {
-            return Err(BindError::ZeroExtent {
-                symbol: name.to_owned(),
-            });
-        }
         if name == "?" {
             return match *self.dynamic.get_or_insert(extent) {
                 bound if bound == extent => Ok(()),

@@ -93,7 +93,7 @@ pub fn complete(
             .iter()
             .map(|&dim| extents.made_up(dim))
             .collect();
-        let shape = shape.expect("every symbol has an extent and every fixed one is positive");
+        let shape = shape.expect("every symbol has an extent and no fixed one is negative");
         let Some(bytes) = bytes(input.ty.dtype, &shape).filter(|&bytes| bytes <= left) else {
             let name = input.name.to_owned();
             return Err(vec![Unbound::at(
@@ -116,6 +116,9 @@ pub fn complete(
 
 fn bytes(dtype: DType, shape: &[usize]) -> Option<u64> {
     let size = dtype.size() as u64;
+    if shape.contains(&0) {
+        return Some(0);
+    }
     shape.iter().try_fold(size, |bytes, &extent| {
         bytes.checked_mul(u64::try_from(extent).ok()?)
     })
@@ -125,8 +128,9 @@ fn bytes(dtype: DType, shape: &[usize]) -> Option<u64> {
 fn scale(input: &InputSpec<'_>, shape: &[usize]) -> u32 {
     match shape {
         [inner @ .., _] if input.param && !inner.is_empty() => {
-            let terms: u64 = inner.iter().map(|&extent| extent as u64).product();
-            terms.next_power_of_two().ilog2().div_ceil(2)
+            let extents = inner.iter().map(|&extent| extent as u64);
+            let terms = extents.fold(1u64, u64::saturating_mul);
+            terms.min(1 << 62).next_power_of_two().ilog2().div_ceil(2)
         }
         _ => 0,
     }
@@ -143,7 +147,10 @@ fn array(seed: u64, name: &str, dtype: DType, shape: Vec<usize>, domain: &Domain
     }
     let key = mix(seed ^ mix(fnv1a(FNV_BASIS, name.as_bytes())));
     let bits = |index: u64| mix(key.wrapping_add((index + 1).wrapping_mul(GOLDEN)));
-    let count = shape.iter().product();
+    let count = match shape.contains(&0) {
+        true => 0,
+        false => shape.iter().product(),
+    };
     Tensor::new(
         shape,
         with_dtype!(dtype, T => fill::<T>(count, bits, domain)),

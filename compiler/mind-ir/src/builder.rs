@@ -9,6 +9,9 @@ use crate::graph::{Graph, InsertPoint, NewOp};
 use crate::opdef::{Op, OpDef, Results, Trait};
 use crate::verify::{VerifyError, infer_op};
 
+/// The result of a new op, or the rule that it breaks.
+pub type Built = Result<ValueId, Box<VerifyError>>;
+
 /// Creates checked and typed ops at a place.
 pub struct Builder<'g> {
     /// The graph that grows.
@@ -21,6 +24,12 @@ impl<'g> Builder<'g> {
     /// A builder that inserts at `at`; new ops carry `span`.
     pub fn new(graph: &'g mut Graph, at: InsertPoint, span: Span) -> Builder<'g> {
         Builder { graph, at, span }
+    }
+
+    /// A builder at the end of the module, whose ops have no place in a source.
+    pub fn at_end(graph: &'g mut Graph) -> Builder<'g> {
+        let end = InsertPoint::End(graph.body());
+        Builder::new(graph, end, Span::FILE)
     }
 
     /// A builder that inserts before `op` and whose ops stand where `op` stands in the source.
@@ -59,6 +68,16 @@ impl<'g> Builder<'g> {
                 Err(error)
             }
         }
+    }
+
+    /// As [`create`](Builder::create), for an op with one result, which it returns.
+    ///
+    /// # Errors
+    ///
+    /// The shape rule's; the graph is then as it was, but for unused ids.
+    pub fn one(&mut self, def: &'static OpDef, operands: &[ValueId], attrs: &[Attr<'_>]) -> Built {
+        let op = self.create(def, operands, attrs)?;
+        Ok(self.graph.result(op))
     }
 
     /// Creates an op whose results have the given types, as for inputs and constants.

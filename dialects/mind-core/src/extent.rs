@@ -35,7 +35,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// The number of elements of `shape`.
+    /// The number of elements of `shape`: 0 beside an extent of 0, whatever the others are.
     pub fn of(shape: impl IntoIterator<Item = Dim>) -> Count {
         let mut count = Count {
             known: Some(1),
@@ -44,6 +44,13 @@ impl Count {
         };
         for dim in shape {
             match dim {
+                Dim::Fixed(0) => {
+                    return Count {
+                        known: Some(0),
+                        symbols: Vec::new(),
+                        open: false,
+                    };
+                }
                 Dim::Fixed(extent) => {
                     count.known = count
                         .known

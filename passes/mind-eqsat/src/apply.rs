@@ -254,12 +254,13 @@ fn add(
     Some(ids)
 }
 
-/// The constant of type `ty` with `number` everywhere; none where the dtype has no such number, or the
-/// constant would be too large.
+/// The constant of type `ty` with `number` everywhere; `None` if the dtype has no such number, or the
+/// constant would be empty or too large.
 fn like(egraph: &mut Eg<'_>, ty: Ty, number: Number) -> Option<ConstId> {
     let store = &mut egraph.analysis.store;
     let view = store.ty(ty);
-    let bytes = (view.count()? as u64).checked_mul(view.dtype.size() as u64)?;
+    let count = view.count().filter(|&count| count > 0)?;
+    let bytes = (count as u64).checked_mul(view.dtype.size() as u64)?;
     let element = element(view.dtype, number)?;
     (bytes <= LIKE_LIMIT).then(|| store.constants.splat(ty, element))
 }

@@ -235,7 +235,8 @@ pub(crate) fn constant_of(g: &Graph, op: OpId, ty: Ty, limit: u64) -> Option<Con
     if !def.has(Trait::Constant) || !g.operands(op).is_empty() {
         return None;
     }
-    g.ty(g.result(op)).count()?;
+    // An empty constant has no element that could be known: all of one type are equal.
+    g.ty(g.result(op)).count().filter(|&count| count > 0)?;
     if let [Attr::Literal(literal)] = g.attrs(op) {
         if literal.bytes.len() as u64 > limit {
             return None;

@@ -192,7 +192,7 @@ fn parse_extents(text: &str) -> Option<Vec<(String, i64)>> {
     }
     let pair = |part: &str| {
         let (name, extent) = part.split_once(':')?;
-        let extent = extent.parse().ok().filter(|&extent: &i64| extent > 0)?;
+        let extent = extent.parse().ok().filter(|&extent: &i64| extent >= 0)?;
         (!name.is_empty()).then(|| (name.to_owned(), extent))
     };
     text.split('+').map(pair).collect()

@@ -215,10 +215,7 @@ fn outputs_of(
         };
         let value = emitter.value(&place);
         taken.insert(buffer(g, value));
-        let label = g.label(*output);
-        let fresh = g.label(value);
-        g.set_label(*output, fresh);
-        g.set_label(value, label);
+        g.swap_labels(*output, value);
         if let Some(declared) = declared {
             g.declare(value, declared);
         }

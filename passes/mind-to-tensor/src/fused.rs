@@ -7,8 +7,6 @@ use mind_ir::opdef::Op;
 use mind_ir::{OpId, ValueId};
 use mind_tensor::ops::group::Group;
 
-use crate::replace::take_label;
-
 /// A group in the place of `fused`, with its body as it is.
 pub(crate) fn regroup(g: &mut Graph, fused: Fused) -> Group {
     let op = fused.id();
@@ -63,6 +61,6 @@ fn take_over(g: &mut Graph, old: ValueId, new: ValueId) {
     if let Some(declared) = g.declared(old) {
         g.declare(new, declared);
     }
-    take_label(g, old, new);
+    g.swap_labels(old, new);
     g.replace_all_uses(old, new);
 }

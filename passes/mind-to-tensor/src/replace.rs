@@ -14,7 +14,7 @@ pub(crate) fn replace(g: &mut Graph, op: OpId, value: ValueId, fresh: bool) {
             g.declare(value, declared);
         }
         g.set_type(value, ty);
-        take_label(g, old, value);
+        g.swap_labels(old, value);
     }
     g.replace_all_uses(old, value);
     let operands = g.operands(op).to_vec();
@@ -28,11 +28,4 @@ pub(crate) fn replace(g: &mut Graph, op: OpId, value: ValueId, fresh: bool) {
             g.erase(source);
         }
     }
-}
-
-/// Gives `new` the label of `old`, which gets that of `new`.
-pub(crate) fn take_label(g: &mut Graph, old: ValueId, new: ValueId) {
-    let (own, fresh) = (g.label(old), g.label(new));
-    g.set_label(new, own);
-    g.set_label(old, fresh);
 }

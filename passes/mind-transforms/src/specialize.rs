@@ -80,6 +80,7 @@ pub fn specialize(
     let ops: Vec<OpId> = g.walk().collect();
     let mut changed = 0;
     for &op in &ops {
+        keep_settled(g, op);
         changed += specialize_attrs(g, op, known);
         for value in g.results(op).into_iter().collect::<Vec<_>>() {
             changed += usize::from(specialize_type(g, op, value, known));
@@ -127,6 +128,22 @@ fn specialize_attrs(g: &mut Graph, op: OpId, known: &Known<'_>) -> usize {
         }
     }
     changed
+}
+
+/// Declares the type of an op whose attribute leaves an extent open: once an extent beside it is 0, no number
+/// of elements tells what it is.
+fn keep_settled(g: &mut Graph, op: OpId) {
+    let is_open = |attr: &Attr<'_>| match attr {
+        Attr::Dims(dims) => (dims.iter()).any(|dim| matches!(dim, Dim::Dynamic | Dim::Fixed(..0))),
+        _ => false,
+    };
+    if g.attrs(op).iter().any(is_open) {
+        for value in g.results(op) {
+            if let Some(ty) = g.type_id(value) {
+                g.declare(value, ty);
+            }
+        }
+    }
 }
 
 fn fixed(dim: Dim, known: &Known<'_>) -> Dim {

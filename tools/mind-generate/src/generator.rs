@@ -1,17 +1,16 @@
 //! A module that is drawn op by op.
 
 use mind_core::constant;
-use mind_core::ops::index::Slice;
 use mind_core::ops::input::Input;
 use mind_diag::Span;
 use mind_ir::ValueId;
-use mind_ir::attr::{Attr, OPEN_END};
+use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
 use mind_ir::opdef::{Op, OpDef, OperandClass};
 use mind_ir::tensor::{Buffer, Tensor};
-use mind_ir::types::{DType, Dim, Shape, TensorType};
+use mind_ir::types::{DType, Dim, TensorType};
 
 use crate::Config;
 use crate::element;
@@ -94,26 +93,8 @@ impl<'c> Generator<'c> {
         }
     }
 
-    /// A new input or constant, or a slice of one where there are to be no elements.
+    /// A new input or constant.
     pub(crate) fn leaf(&mut self, ty: &TensorType) -> ValueId {
-        let is_empty = |dim: &Dim| dim.fixed() == Some(0);
-        if ty.shape.iter().any(is_empty) {
-            let filled = ty.shape.iter().map(|dim| match is_empty(dim) {
-                true => Dim::Fixed(self.rng.pick(&[1, 1, 3])),
-                false => *dim,
-            });
-            let filled = TensorType::new(ty.dtype, filled.collect::<Shape>());
-            let whole = self.leaf(&filled);
-            let ends = ty.shape.iter().map(|dim| match is_empty(dim) {
-                true => 0,
-                false => OPEN_END,
-            });
-            let ends: Vec<i64> = ends.collect();
-            let (zeros, ones) = (vec![0; ends.len()], vec![1; ends.len()]);
-            let attrs = Slice::attrs(&zeros, &ends, &ones);
-            let none = self.op(Slice::DEF, &[whole], &attrs);
-            return none.expect("any axis has a slice of nothing");
-        }
         match self.rng.once_in(3) && ty.view().count().is_some() {
             true => self.constant(ty, false),
             false => self.input(ty),
@@ -152,12 +133,7 @@ impl<'c> Generator<'c> {
         self.tensor(&Tensor::new(shape, elements))
     }
 
-    /// Whether values may have no elements.
-    pub(crate) fn draws_empty(&self) -> bool {
-        self.config.empty
-    }
-
-    /// A constant list of indices below `extent`, which is not 0.
+    /// A constant list of indices below `extent`.
     pub(crate) fn indices(&mut self, shape: &[usize], extent: i64) -> ValueId {
         let count = shape.iter().product();
         let mut index = || self.rng.below(extent as usize);

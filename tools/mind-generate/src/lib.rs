@@ -1,8 +1,8 @@
 //! Random well-typed modules.
 //!
 //! [`module`] draws a module of core ops: every op of the table, every dtype, broadcasting, extents of 0 and 1, views
-//! of views, attention, shared values, constants that rewrites look for, several outputs, inputs among them. The same seed gives the same module on
-//! every machine. What a fault does not need is removed by `mind-reduction`.
+//! of views, attention, shared values, constants that rewrites look for, several outputs, inputs among them. The same
+//! seed gives the same module on every machine. What a fault does not need is removed by `mind-reduction`.
 
 pub mod cases;
 mod element;
@@ -27,8 +27,6 @@ pub struct Config {
     pub dtypes: Vec<DType>,
     /// Whether inputs may have symbolic dimensions.
     pub symbols: bool,
-    /// Whether values may have no elements.
-    pub empty: bool,
 }
 
 impl Default for Config {
@@ -37,7 +35,6 @@ impl Default for Config {
             ops: 12,
             dtypes: DType::ALL.to_vec(),
             symbols: true,
-            empty: true,
         }
     }
 }

@@ -92,8 +92,7 @@ fn pointwise(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
     let second = TensorType::new(ty.dtype, partner(&mut draw.rng, &ty.shape));
     let second = match (std::ptr::eq(def, Div::DEF), ty.dtype.is_float()) {
         // A divisor of integers that is computed may be 0.
-        // A constant has elements.
-        (true, false) if second.view().count().is_none_or(|count| count == 0) => return None,
+        (true, false) if second.view().count().is_none() => return None,
         (true, false) => draw.constant(&second, true),
         _ if draw.rng.once_in(8) => first,
         _ => draw.value_of(&second),
@@ -106,6 +105,11 @@ fn pointwise(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
 
 fn reduction(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
     let input = draw.value(OperandClass::Num);
+    let ty = draw.graph.ty(input);
+    if std::ptr::eq(def, Mean::DEF) && !ty.dtype.is_float() && ty.count() == Some(0) {
+        // The mean of no integer has no result.
+        return None;
+    }
     let axes = axes(&mut draw.rng, draw.graph.ty(input).rank());
     let keepdims = draw.rng.once_in(2);
     draw.op(def, &[input], &Sum::attrs(&axes, keepdims))
@@ -158,19 +162,17 @@ fn slice(draw: &mut Generator<'_>) -> Option<ValueId> {
     let extents = small(draw.graph.ty(input))?;
     let (mut starts, mut ends, mut steps) = (Vec::new(), Vec::new(), Vec::new());
     for extent in extents {
-        steps.push(draw.rng.pick(&[1, 1, 2]));
-        let is_empty = extent == 0 || draw.draws_empty() && draw.rng.once_in(12);
-        if is_empty {
-            let at = draw.rng.below(extent as usize + 1) as i64;
-            starts.push(at);
-            ends.push(at);
-            continue;
-        }
-        let start = draw.rng.below(extent as usize) as i64;
-        let end = start + 1 + draw.rng.below((extent - start) as usize) as i64;
+        let start = draw.rng.below(extent.max(1) as usize) as i64;
+        let rest = extent - start;
+        // An empty range now and then.
+        let end = match rest == 0 || draw.rng.once_in(16) {
+            true => start,
+            false => start + 1 + draw.rng.below(rest as usize) as i64,
+        };
         let open = draw.rng.once_in(3);
         starts.push(if draw.rng.once_in(2) { 0 } else { start });
         ends.push(if open { OPEN_END } else { end });
+        steps.push(draw.rng.pick(&[1, 1, 2]));
     }
     let attrs = Slice::attrs(&starts, &ends, &steps);
     draw.op(Slice::DEF, &[input], &attrs)
@@ -190,20 +192,17 @@ fn gather(draw: &mut Generator<'_>) -> Option<ValueId> {
     let data = draw.value(OperandClass::Any);
     let extents = small(draw.graph.ty(data)).filter(|extents| !extents.is_empty())?;
     let axis = draw.rng.below(extents.len());
-    if extents[axis] == 0 {
-        return None;
-    }
-    let shape = draw.rng.pick(&[&[][..], &[1usize], &[3], &[2, 2]]);
+    let shape = match extents[axis] {
+        0 => &[2, 0][..],
+        _ => draw.rng.pick(&[&[][..], &[1usize], &[3], &[2, 2], &[0]]),
+    };
     let mut indices = draw.indices(shape, extents[axis]);
     if let &[count] = shape
         && draw.rng.once_in(3)
     {
-        let first = draw.rng.below(count + usize::from(draw.draws_empty())) as i64;
-        indices = draw.op(
-            Slice::DEF,
-            &[indices],
-            &Slice::attrs(&[first], &[OPEN_END], &[1]),
-        )?;
+        let first = [draw.rng.below(count + 1) as i64];
+        let attrs = Slice::attrs(&first, &[OPEN_END], &[1]);
+        indices = draw.op(Slice::DEF, &[indices], &attrs)?;
     }
     draw.op(Gather::DEF, &[data, indices], &Gather::attrs(axis as i64))
 }
@@ -230,11 +229,7 @@ fn rotate(draw: &mut Generator<'_>) -> Option<ValueId> {
     let input = draw.value(OperandClass::Any);
     let extents = small(draw.graph.ty(input)).filter(|extents| !extents.is_empty())?;
     let axis = draw.rng.below(extents.len());
-    let middle = match draw.draws_empty() {
-        true => draw.rng.below(extents[axis] as usize + 1) as i64,
-        false if extents[axis] < 2 => return None,
-        false => 1 + draw.rng.below(extents[axis] as usize - 1) as i64,
-    };
+    let middle = draw.rng.below(extents[axis] as usize + 1) as i64;
     let mut part = |start: i64, end: i64| {
         let (mut starts, mut ends) = (vec![0; extents.len()], vec![OPEN_END; extents.len()]);
         (starts[axis], ends[axis]) = (start, end);
@@ -254,11 +249,8 @@ fn split(draw: &mut Generator<'_>) -> Option<ValueId> {
     let input = draw.value(OperandClass::Any);
     let extents = small(draw.graph.ty(input)).filter(|extents| !extents.is_empty())?;
     let axis = draw.rng.below(extents.len());
-    if extents[axis] == 0 {
-        return draw.op(Split::DEF, &[input], &Split::attrs(axis as i64, 2, 1));
-    }
     let divides = |&count: &i64| extents[axis] % count == 0;
-    let counts: Vec<i64> = (1..=extents[axis]).filter(divides).collect();
+    let counts: Vec<i64> = (1..=extents[axis].max(3)).filter(divides).collect();
     let count = draw.rng.pick(&counts);
     let part = draw.rng.below(count as usize) as i64;
     draw.op(
@@ -288,7 +280,10 @@ fn attention(draw: &mut Generator<'_>) -> Option<ValueId> {
         .collect();
     let [rows, features, keys, width] = [(); 4].map(|()| {
         let long = draw.rng.once_in(4);
-        Dim::Fixed(draw.rng.pick(if long { &[12, 17] } else { &[1, 1, 2, 5] }))
+        Dim::Fixed(
+            draw.rng
+                .pick(if long { &[12, 17, 0] } else { &[1, 1, 2, 5] }),
+        )
     });
     let mut operand = |matrix: [Dim; 2]| {
         let mut shape = partner(&mut draw.rng, &stack);

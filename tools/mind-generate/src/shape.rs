@@ -24,6 +24,10 @@ pub(crate) fn draw(rng: &mut Rng) -> Shape {
         let last = shape.len() - 1;
         shape[last] = Dim::Fixed(rng.pick(&[64, 65, 130]));
     }
+    if rank > 0 && rng.once_in(16) {
+        let at = rng.below(shape.len());
+        shape[at] = Dim::Fixed(0);
+    }
     shape
 }
 

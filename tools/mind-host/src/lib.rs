@@ -1,5 +1,7 @@
 //! The process as a tool's host: its streams, files and clock.
 
+mod below;
+
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read, Write};
 use std::ops::Deref;
@@ -85,6 +87,14 @@ impl Host for ProcessHost {
             return Err(io::Error::from(io::ErrorKind::IsADirectory));
         }
         read_up_to(file, limit)
+    }
+
+    fn read_below(&mut self, root: &Path, below: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        read_up_to(below::open(root, below)?, limit)
+    }
+
+    fn write_below(&mut self, root: &Path, below: &Path, bytes: &[u8]) -> io::Result<()> {
+        below::write(root, below, bytes)
     }
 
     fn map(&mut self, path: &Path) -> io::Result<Contents> {

@@ -142,10 +142,8 @@ impl Patch<'_> {
         }
         let value = self.g.result(new);
         self.g.replace_all_uses(old, value);
-        let free = self.g.label(value);
         // The ids change places, so that the value keeps its own.
-        self.g.set_label(old, free);
-        self.g.set_label(value, id);
+        self.g.swap_labels(old, value);
         self.values.insert(id, value);
         self.g.erase(op);
         Ok(())

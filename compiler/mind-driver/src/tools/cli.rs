@@ -110,16 +110,19 @@ pub(crate) fn read_input(host: &mut dyn Host, path: &str, limit: u64) -> Result<
         "-" => host.read_stdin(limit),
         path => host.read(Path::new(path), limit),
     };
-    bytes.map_err(|error| {
-        let reason = match error.kind() {
-            std::io::ErrorKind::NotFound => "no such file".to_owned(),
-            std::io::ErrorKind::IsADirectory => "is a directory, not a module".to_owned(),
-            std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-            _ => error.to_string(),
-        };
-        print_error(host, &format!("error: {}: {reason}\n", input_name(path)));
-        REJECTED
-    })
+    bytes.map_err(|error| unread(host, input_name(path), &error))
+}
+
+/// Reports why the file called `name` cannot be read, and returns the exit code.
+pub(crate) fn unread(host: &mut dyn Host, name: &str, error: &std::io::Error) -> u8 {
+    let reason = match error.kind() {
+        std::io::ErrorKind::NotFound => "no such file".to_owned(),
+        std::io::ErrorKind::IsADirectory => "is a directory, not a module".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => error.to_string(),
+    };
+    print_error(host, &format!("error: {name}: {reason}\n"));
+    REJECTED
 }
 
 /// What diagnostics call the input file.

@@ -1,6 +1,6 @@
 //! A module that a tool is given: a file, standard input, or a Core ML package.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use mind_mlpackage::read::{model_path, text};
 use mind_text::Format;
@@ -39,13 +39,10 @@ pub(crate) fn read(host: &mut dyn Host, path: &str, options: &LoadOptions) -> Re
             path: path.to_owned(),
         });
     }
-    let folder = PathBuf::from(path);
-    let file = |path: &Path| path.to_string_lossy().into_owned();
-    let manifest = folder.join("Manifest.json");
-    let bytes = cli::read_input(host, &file(&manifest), options.limits.bytes)?;
-    let below = model_path(&bytes).map_err(|error| refuse(host, path, &error))?;
-    let model = file(&folder.join(below));
-    let bytes = cli::read_input(host, &model, options.limits.bytes)?;
+    let limit = options.limits.bytes;
+    let bytes = below(host, path, "Manifest.json", limit)?;
+    let model = model_path(&bytes).map_err(|error| refuse(host, path, &error))?;
+    let bytes = below(host, path, &model, limit)?;
     let program = text(&bytes).map_err(|error| refuse(host, path, &error))?;
     Ok(Input {
         bytes: program.into_bytes(),
@@ -53,7 +50,16 @@ pub(crate) fn read(host: &mut dyn Host, path: &str, options: &LoadOptions) -> Re
             from: Some(Format::Mil),
             ..*options
         },
-        path: model,
+        path: Path::new(path).join(model).to_string_lossy().into_owned(),
+    })
+}
+
+/// The bytes of a file of the package at `path`.
+fn below(host: &mut dyn Host, path: &str, name: &str, limit: u64) -> Result<Vec<u8>, u8> {
+    let bytes = host.read_below(Path::new(path), Path::new(name), limit);
+    bytes.map_err(|error| {
+        let file = Path::new(path).join(name);
+        cli::unread(host, &file.to_string_lossy(), &error)
     })
 }
 

@@ -334,21 +334,17 @@ fn package(
     mind_mil::names::settle(graph);
     let package = mind_mlpackage::package(graph).map_err(Some)?;
     let folder = std::path::Path::new(folder);
-    let data = folder.join("Data").join("com.apple.CoreML");
-    let files: [(std::path::PathBuf, &[u8]); 3] = [
-        (data.join("weights").join("weight.bin"), &package.weights),
-        (data.join("model.mlmodel"), &package.model),
-        (folder.join("Manifest.json"), package.manifest.as_bytes()),
+    let files: [(&str, &[u8]); 3] = [
+        ("Data/com.apple.CoreML/weights/weight.bin", &package.weights),
+        ("Data/com.apple.CoreML/model.mlmodel", &package.model),
+        ("Manifest.json", package.manifest.as_bytes()),
     ];
-    let written = host.create_dir(&data.join("weights"));
-    let written = files.iter().fold(written, |written, (path, bytes)| {
-        written.and_then(|()| host.write(path, bytes))
-    });
-    match written {
-        Ok(()) => Ok(DONE),
-        Err(error) => {
-            cli::print_error(host, &format!("error: {}: {error}\n", folder.display()));
-            Err(None)
+    for (below, bytes) in files {
+        if let Err(error) = host.write_below(folder, std::path::Path::new(below), bytes) {
+            let path = folder.join(below);
+            cli::print_error(host, &format!("error: {}: {error}\n", path.display()));
+            return Err(None);
         }
     }
+    Ok(DONE)
 }

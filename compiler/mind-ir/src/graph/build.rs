@@ -152,8 +152,7 @@ impl Graph {
     fn new_values(&mut self, count: usize, def: impl Fn(u32) -> ValueDef) -> ValueRange {
         let start = self.values.len();
         for index in 0..count {
-            let label = self.next_label;
-            self.next_label += 1;
+            let label = self.fresh_label();
             let def = def(index as u32);
             self.values.push(ValueData {
                 label,

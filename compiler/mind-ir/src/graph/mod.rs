@@ -11,10 +11,13 @@ mod build;
 mod data;
 mod edit;
 mod iter;
+mod label;
 
 pub use build::{InsertPoint, NewOp};
 pub use data::{Preamble, ValueDef};
 pub use iter::{Ops, Uses, ValueRange, Walk};
+
+use std::ops::Range;
 
 use mind_diag::Span;
 use rustc_hash::FxHashSet;
@@ -49,7 +52,8 @@ pub struct Graph {
     region_ids: Vec<RegionId>,
     types: TypeTable,
     symbols: Symbols,
-    next_label: u64,
+    /// Numbers for new values: no value has one of these.
+    free_labels: Range<u64>,
     /// The declarations of the text this module was read from.
     pub preamble: Preamble,
     /// Where the tables begin; dropped after them.
@@ -89,7 +93,7 @@ impl Graph {
             region_ids: Vec::new(),
             types: TypeTable::in_slab(&mut slab),
             symbols: Symbols::in_slab(&mut slab),
-            next_label: 0,
+            free_labels: 0..u64::MAX,
             preamble: Preamble::default(),
             _slab: slab,
         }
@@ -250,17 +254,6 @@ impl Graph {
     pub fn undeclare(&mut self, value: ValueId) {
         self.values[value.index()].declared = None;
     }
-
-    /// Gives the value the number it goes by in text. Numbers given to new values lie above.
-    ///
-    /// The number that it had is free again if it was the highest.
-    pub fn set_label(&mut self, value: ValueId, label: u64) {
-        let old = std::mem::replace(&mut self.values[value.index()].label, label);
-        if old.wrapping_add(1) == self.next_label {
-            self.next_label = old;
-        }
-        self.next_label = self.next_label.max(label.saturating_add(1));
-    }
 }
 
 /// Blocks and regions.
@@ -400,7 +393,7 @@ impl Clone for Graph {
             region_ids: self.region_ids.clone(),
             types: self.types.clone(),
             symbols: self.symbols.clone(),
-            next_label: self.next_label,
+            free_labels: self.free_labels.clone(),
             preamble: self.preamble.clone(),
             _slab: Slab::new(0),
         };

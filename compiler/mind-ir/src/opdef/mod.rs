@@ -1,10 +1,12 @@
 //! Op tables: what an op is, declared once.
 
+mod constructor;
 mod def;
 pub mod families;
 mod registry;
 mod table;
 
+pub use constructor::default_attrs;
 pub use def::{
     AttrDef, EvalHook, FoldHook, Folded, InferHook, Inferred, Names, Op, OpDef, Operand,
     OperandClass, Results, Trait,

@@ -136,7 +136,8 @@ macro_rules! ops {
             }
 
             $crate::ops!(@accessors $view
-                { $($($operand)*)? } { $($variadic)? } { $($($attr: $kind,)*)? });
+                { $($($operand)*)? } { $($variadic)? } { $($($attr: $kind,)*)? }
+                { $($results)? $($regions)? $($($attr: $kind $(= $default)?,)*)? });
         )*
 
         /// The entries of this table, in order.
@@ -149,7 +150,7 @@ macro_rules! ops {
     (@or [$value:expr] $default:expr) => { $value };
 
     (@accessors $view:ident { $($operand:ident)* } { $($variadic:ident)? }
-        { $($attr:ident: $kind:ident,)* }) => {
+        { $($attr:ident: $kind:ident,)* } $form:tt) => {
         #[allow(dead_code, reason = "accessors that nobody of a private table calls")]
         const _: () = {
             #[allow(non_camel_case_types)]
@@ -189,11 +190,17 @@ macro_rules! ops {
                     vec![$(<$crate::attr::$kind as $crate::attr::AttrType>::wrap($attr)),*]
                 }
 
-                /// The result. Panics on an op with none or several.
+                /// The result.
+                ///
+                /// # Panics
+                ///
+                /// On an op with none or several.
                 pub fn result(self, g: &$crate::graph::Graph) -> $crate::ValueId {
                     g.result(self.0)
                 }
             }
+
+            $crate::op_constructor!($view ($($operand)* $([$variadic])?) [] [] $form);
         };
     };
 }

@@ -10,7 +10,7 @@ use crate::symbol::Symbols;
 /// The extent of one dimension.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Dim {
-    /// A known extent. Parsers let any integer through; the verifier rejects what is not positive.
+    /// A known extent. Parsers let any integer through; the verifier rejects negative ones.
     Fixed(i64),
     /// A named extent: the same number wherever the name stands.
     Symbol(Sym),

@@ -62,12 +62,15 @@ impl<'a> TypeView<'a> {
         self.shape.iter().map(|dim| dim.fixed()).collect()
     }
 
-    /// The number of elements, if every extent is known and the product fits.
+    /// The number of elements, if every extent is known and the product fits. Beside an extent of 0 it
+    /// always does.
     pub fn count(self) -> Option<i64> {
-        let extents = self.shape.iter().map(|dim| dim.fixed());
-        extents
-            .into_iter()
-            .try_fold(1i64, |product, extent| product.checked_mul(extent?))
+        let mut extents = self.shape.iter().map(|dim| dim.fixed());
+        let known = extents.clone().all(|extent| extent.is_some());
+        if known && self.shape.contains(&Dim::Fixed(0)) {
+            return Some(0);
+        }
+        extents.try_fold(1i64, |product, extent| product.checked_mul(extent?))
     }
 
     /// An owned type of the same elements in another shape.
@@ -244,5 +247,7 @@ mod tests {
             TensorType::fixed(DType::I8, &[i64::MAX, 2]).view().count(),
             None
         );
+        let empty = TensorType::fixed(DType::I8, &[i64::MAX, 2, 0]);
+        assert_eq!(empty.view().count(), Some(0));
     }
 }

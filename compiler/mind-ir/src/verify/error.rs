@@ -83,6 +83,16 @@ pub enum VerifyError {
         dimension: usize,
         value: i64,
     },
+    #[error("extent {value} at dimension {dimension} of {shape} is negative")]
+    NegativeExtent {
+        shape: String,
+        dimension: usize,
+        value: i64,
+    },
+    #[error("the extent at dimension {dimension} of the result of `{op}` exceeds 2^63 - 1")]
+    ExtentOverflow { op: &'static str, dimension: usize },
+    #[error("the open extent of {shape} is not determined: the others hold no element")]
+    OpenExtent { shape: String },
     #[error("shape {shape} leaves more than one extent open")]
     SeveralOpen { shape: String, dimension: usize },
     #[error("reshape changes the element count: {from} has {from_count}, {to} has {to_count}")]
@@ -198,8 +208,11 @@ impl VerifyError {
             Extent { .. } | SliceBounds { .. } => 3003,
             AxisRange { .. } => 3004,
             AxisTwice { .. } => 3005,
-            NotPositive { .. } | SeveralOpen { .. } => 3006,
-            ElementCount { .. } => 3007,
+            NotPositive { .. }
+            | NegativeExtent { .. }
+            | ExtentOverflow { .. }
+            | SeveralOpen { .. } => 3006,
+            ElementCount { .. } | OpenExtent { .. } => 3007,
             Permutation { .. } => 3008,
             Squeeze { .. } => 3009,
             NoSource { .. } => 3011,
@@ -249,13 +262,14 @@ impl VerifyError {
             }
             AxisRange { rank: 0, .. } => "a scalar has no axes".into(),
             AxisRange { rank, .. } => format!("axes run from 0 to {}", rank - 1),
-            NotPositive { value: -1, .. } => "-1 stands only in the target of a reshape".into(),
+            NotPositive { value: -1, .. } | NegativeExtent { value: -1, .. } => "-1 stands only in the target of a reshape".into(),
             Squeeze { .. } => "only axes of extent 1 can be squeezed; use a reshape".into(),
             SliceBounds { start, end, .. } if *start < 0 || *end < 0 => {
                 "a negative bound could mean an offset from the end or a clamp to 0; write the index"
                     .into()
             }
             SliceStep { .. } => "steps are 1 or more; reverse slices are not supported".into(),
+            OpenExtent { .. } => "write the extent, or declare the type of the result".into(),
             NoOutput => "name at least one value as the output".into(),
             Profile { allowed, .. } => format!("profile {allowed} allows it"),
             GatherIndices { .. } => "indices are i32 or i64".into(),
@@ -321,6 +335,11 @@ impl VerifyError {
                 fields![op, axes, axis]
             }
             NotPositive {
+                shape,
+                dimension,
+                value,
+            }
+            | NegativeExtent {
                 shape,
                 dimension,
                 value,

@@ -2,6 +2,8 @@
 
 use mind_diag::{Diagnostics, Span};
 
+use rustc_hash::FxHashSet;
+
 use super::profile::check_core_v1;
 use super::{Profile, VerifyError, infer_op};
 use crate::entity::{BlockId, OpId, Ty, ValueId};
@@ -29,6 +31,7 @@ pub fn verify(g: &mut Graph, config: &VerifyConfig) -> Diagnostics {
         next: 1,
         floor: 1,
         counted: Vec::new(),
+        labels: Labels::new(g.value_bound()),
         found: Diagnostics::new(),
     };
     let body = g.body();
@@ -49,11 +52,39 @@ struct Verifier<'c> {
     floor: u32,
     /// The types whose element count is known to fit.
     counted: Vec<bool>,
+    labels: Labels,
     found: Diagnostics,
+}
+
+/// The numbers of the values seen so far.
+struct Labels {
+    /// By number, for the low ones.
+    dense: Vec<bool>,
+    sparse: FxHashSet<u64>,
+}
+
+impl Labels {
+    /// Room for the numbers of `values` values.
+    fn new(values: usize) -> Labels {
+        Labels {
+            dense: vec![false; 2 * values],
+            sparse: FxHashSet::default(),
+        }
+    }
+
+    /// Takes a number; false if it was taken before.
+    fn insert(&mut self, label: u64) -> bool {
+        let low = usize::try_from(label).ok();
+        match low.and_then(|index| self.dense.get_mut(index)) {
+            Some(seen) => !std::mem::replace(seen, true),
+            None => self.sparse.insert(label),
+        }
+    }
 }
 
 impl Verifier<'_> {
     fn block(&mut self, g: &mut Graph, block: BlockId) {
+        self.check_labels(g, g.arguments(block), || block_span(g, block));
         self.define(g.arguments(block));
         let mut next = g.ops(block).next();
         while let Some(op) = next {
@@ -61,6 +92,7 @@ impl Verifier<'_> {
                 self.found.push(error.at(g.span(op)));
                 assume_declared(g, op);
             }
+            self.check_labels(g, g.results(op), || g.span(op));
             self.define(g.results(op));
             next = g.next(op);
             if next.is_some() && g.def(op).has(Trait::Terminator) {
@@ -118,6 +150,18 @@ impl Verifier<'_> {
             check_core_v1(g, op)?;
         }
         Ok(())
+    }
+
+    /// Every value has a number that no other has: text names values by it.
+    fn check_labels(&mut self, g: &Graph, values: ValueRange, span: impl Fn() -> Span) {
+        for value in values {
+            let label = g.label(value);
+            if !self.labels.insert(label) {
+                let problem = format!("two values have the id %{label}");
+                self.found
+                    .push(VerifyError::Structure { problem }.at(span()));
+            }
+        }
     }
 
     fn define(&mut self, values: ValueRange) {
@@ -180,6 +224,11 @@ impl Verifier<'_> {
     }
 }
 
+/// The place of the op whose region holds `block`.
+fn block_span(g: &Graph, block: BlockId) -> Span {
+    g.block_owner(block).map_or(Span::FILE, |op| g.span(op))
+}
+
 fn declared_type(g: &Graph, declared: TypeView<'_>, inferred: TypeView<'_>) -> VerifyError {
     let symbols = g.symbols();
     VerifyError::DeclaredType {
@@ -226,14 +275,14 @@ fn type_arguments(g: &mut Graph, op: OpId, block: BlockId) -> Result<(), Box<Ver
     Ok(())
 }
 
-/// Declared extents are positive.
+/// Declared extents are not negative.
 fn check_extents(g: &Graph, op: OpId) -> Result<(), Box<VerifyError>> {
     for value in g.results(op) {
         let shape = g.ty(value).shape;
         for (dimension, dim) in shape.iter().enumerate() {
-            if let Dim::Fixed(value @ ..=0) = *dim {
+            if let Dim::Fixed(value @ ..0) = *dim {
                 let shape = shape_text(shape, g.symbols());
-                return Err(Box::new(VerifyError::NotPositive {
+                return Err(Box::new(VerifyError::NegativeExtent {
                     shape,
                     dimension,
                     value,

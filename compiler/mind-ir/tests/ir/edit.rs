@@ -103,3 +103,40 @@ fn labels_of_new_values_lie_above_all_others() {
     let op = push(&mut g, Flip::DEF, &[x]);
     assert_eq!(g.label(g.result(op)), 9_000_000_000_000_000_001);
 }
+
+#[test]
+fn labels_stay_unique_when_values_exchange_them() {
+    let mut g = Graph::new();
+    let (x, y) = (source(&mut g, 4), source(&mut g, 4));
+    g.swap_labels(x, y);
+    let op = push(&mut g, Flip::DEF, &[x]);
+    let labels = [x, y, g.result(op)].map(|value| g.label(value));
+    assert_eq!(labels, [1, 0, 2]);
+}
+
+#[test]
+fn new_values_find_free_labels_whatever_is_taken() {
+    for first in [0, 1, u64::MAX / 2, u64::MAX - 1, u64::MAX] {
+        let mut g = Graph::new();
+        let mut values = Vec::new();
+        for step in 0..200u32 {
+            let x = source(&mut g, 4);
+            values.push(x);
+            // Each second label splits what is free in halves.
+            if step % 2 == 0 {
+                let wanted = if step < 128 {
+                    first ^ (u64::MAX >> (step / 2))
+                } else {
+                    u64::from(step) << 40
+                };
+                if values.iter().all(|&value| g.label(value) != wanted) {
+                    g.set_label(x, wanted);
+                }
+            }
+        }
+        let mut labels: Vec<u64> = values.iter().map(|&value| g.label(value)).collect();
+        labels.sort_unstable();
+        labels.dedup();
+        assert_eq!(labels.len(), values.len(), "beginning with {first}");
+    }
+}

@@ -116,17 +116,14 @@ fn a_declared_type_may_be_vaguer_but_not_other() {
 }
 
 #[test]
-fn extents_of_declared_types_are_positive() {
+fn extents_of_declared_types_are_not_negative() {
     let mut g = Graph::new();
-    let x = source(&mut g, 0);
+    let (empty, x) = (source(&mut g, 0), source(&mut g, -2));
     let body = g.body();
-    end(&mut g, body, &[x]);
+    end(&mut g, body, &[empty, x]);
     assert_eq!(
         found(&mut g),
-        [error(
-            3006,
-            "extent 0 at dimension 0 of [0] is not positive"
-        )]
+        [error(3006, "extent -2 at dimension 0 of [-2] is negative")]
     );
 }
 
@@ -160,4 +157,16 @@ fn a_builder_refuses_what_would_not_verify() {
     let refused = b.create(Flip::DEF, &[x, y], &[]).unwrap_err();
     assert_eq!(refused.code(), Some(Code(2007)));
     assert_eq!(g.ops(body).count(), 2);
+}
+
+#[test]
+fn values_have_ids_of_their_own() {
+    let mut g = Graph::new();
+    let x = source(&mut g, 4);
+    let y = source(&mut g, 4);
+    g.set_label(y, g.label(x));
+    let body = g.body();
+    end(&mut g, body, &[x, y]);
+    let problem = (None, "two values have the id %0".to_owned());
+    assert_eq!(found(&mut g), [problem]);
 }

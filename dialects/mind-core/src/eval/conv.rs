@@ -17,7 +17,7 @@ pub(crate) struct Axis {
 impl Axis {
     /// `pads` are those before and after; none for as many as give ceil(extent / stride) positions.
     ///
-    /// Errors: no position, or more than an extent may be.
+    /// Errors: fewer than 0 positions, or more than an extent may be.
     pub(crate) fn new(
         extent: usize,
         window: usize,
@@ -37,7 +37,7 @@ impl Axis {
             }
         };
         match i64::try_from(positions) {
-            Ok(positions @ 1..) => Ok(Axis {
+            Ok(positions @ 0..) => Ok(Axis {
                 extent,
                 window,
                 stride,

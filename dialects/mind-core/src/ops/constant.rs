@@ -51,8 +51,8 @@ ops! {
 
     /// A tensor of the declared type with the elements of `data`, or one element repeated.
     ///
-    /// Shapes: as declared; every extent positive.
-    /// Errors: E3006 extent not positive, E3010 nesting of the data, E4004 no type, E4005 element count
+    /// Shapes: as declared; any extent but a negative one.
+    /// Errors: E3006 extent negative, E3010 nesting of the data, E4004 no type, E4005 element count
     /// or dtype.
     /// Source: mind-spec v1.0 ir.md, "Constants".
     ConstTensor = "core.const_tensor" {

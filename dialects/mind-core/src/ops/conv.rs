@@ -18,7 +18,7 @@ ops! {
     /// `Ho = floor((H + top + bottom - Kh) / stride) + 1`. `Valid` pads nothing; `Same` gives
     /// `Ho = ceil(H / stride)`, the odd element of padding after; `Custom` gives the pads.
     /// Order: one chain of fused multiply-adds over (kh, kw, c), a padded tap adding a product with +0.
-    /// Errors: E2004 different dtypes, E2005 `bool`, E3002 rank not 4, E3006 no output position, E4009
+    /// Errors: E2004 different dtypes, E2005 `bool`, E3002 rank not 4, E3006 fewer than 0 output positions, or too many, E4009
     /// channels differ, E4010 strides or padding.
     /// Source: mind-spec v1.0 ir.md, "Linear and tensor algebra".
     Conv2d = "core.conv2d" {
@@ -38,7 +38,7 @@ fn infer_conv2d(op: Conv2d, g: &Graph) -> InferResult {
 
 /// The type of a convolution, by an op called `name`.
 ///
-/// Errors: E3002 rank not 4, E3006 no output position, E4009 channels differ, E4010 strides or padding.
+/// Errors: E3002 rank not 4, E3006 fewer than 0 output positions, or too many, E4009 channels differ, E4010 strides or padding.
 pub fn convolved_type(
     g: &Graph,
     name: &'static str,
@@ -66,19 +66,23 @@ pub fn convolved_type(
     let strides = strides(written)?;
     let pads = custom_pads(padding)?;
     let spatial = |axis: usize| {
-        window_positions(
+        let positions = window_positions(
             input.shape[1 + axis],
             filter.shape[axis],
             strides[axis],
             pads.map(|p| p[axis]),
             padding,
-        )
+        );
+        positions.ok_or(VerifyError::ExtentOverflow {
+            op: name,
+            dimension: 1 + axis,
+        })
     };
-    let shape = [input.shape[0], spatial(0), spatial(1), filter.shape[3]];
-    if let Some(dimension) = (1..3).find(|&at| matches!(shape[at], Dim::Fixed(..=0))) {
+    let shape = [input.shape[0], spatial(0)?, spatial(1)?, filter.shape[3]];
+    if let Some(dimension) = (1..3).find(|&at| matches!(shape[at], Dim::Fixed(..0))) {
         let value = shape[dimension].fixed().unwrap_or_default();
         let shape = shape_text(&shape, g.symbols());
-        return Err(Box::new(VerifyError::NotPositive {
+        return Err(Box::new(VerifyError::NegativeExtent {
             shape,
             dimension,
             value,
@@ -120,12 +124,12 @@ fn window_positions(
     stride: i64,
     pads: Option<[i64; 2]>,
     padding: Padding<'_>,
-) -> Dim {
+) -> Option<Dim> {
     let (Dim::Fixed(extent), Dim::Fixed(window)) = (extent, window) else {
-        return match (padding, extent) {
+        return Some(match (padding, extent) {
             (Padding::Same, symbol) if stride == 1 => symbol,
             _ => Dim::Dynamic,
-        };
+        });
     };
     let [before, after] = pads.unwrap_or_default().map(i128::from);
     let (extent, window, stride) = (i128::from(extent), i128::from(window), i128::from(stride));
@@ -135,7 +139,7 @@ fn window_positions(
             (extent + before + after - window).div_euclid(stride) + 1
         }
     };
-    i64::try_from(positions).map_or(Dim::Dynamic, Dim::Fixed)
+    i64::try_from(positions).ok().map(Dim::Fixed)
 }
 
 /// Convolution of NHWC by HWCF.

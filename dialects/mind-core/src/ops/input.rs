@@ -8,8 +8,8 @@ use mind_ir::verify::InferResult;
 ops! {
     /// A named input of the module, of a declared type; a `param` is a weight, bound once.
     ///
-    /// Shapes: as declared; every extent positive.
-    /// Errors: E3006 extent not positive, E4004 no type, or one outside the profile.
+    /// Shapes: as declared; any extent but a negative one.
+    /// Errors: E3006 extent negative, E4004 no type, or one outside the profile.
     /// Source: mind-spec v1.0 ir.md, "Reference encoding"; mic@1 `param`; mic@2 `a` and `p`.
     Input = "core.input" {
         attrs: { name: Str, param: Bool = false },

@@ -18,7 +18,7 @@ ops! {
     ///
     /// Shapes: as the inputs, their extents along `axis` added up.
     /// Errors: E2004 different dtypes, E3002 different ranks, E3003 other extents differ, E3004 axis out
-    /// of range.
+    /// of range, E3006 extent too large.
     /// Source: mic@2 `cat`.
     Concat = "core.concat" {
         variadic: (inputs: Any),
@@ -55,7 +55,8 @@ fn infer_concat(op: Concat, g: &Graph) -> InferResult {
 
 /// The type of `inputs`, at least one, one after the other along `axis`.
 ///
-/// Errors: E3002 different ranks, E3003 other extents differ, E3004 axis out of range.
+/// Errors: E3002 different ranks, E3003 other extents differ, E3004 axis out of range, E3006 extent too
+/// large.
 pub fn joined_type(g: &Graph, inputs: &[ValueId], axis: i64) -> InferResult {
     let first = g.ty(inputs[0]);
     let mut ranks = inputs.iter().map(|&input| g.ty(input).rank());
@@ -73,7 +74,10 @@ pub fn joined_type(g: &Graph, inputs: &[ValueId], axis: i64) -> InferResult {
     for &input in &inputs[1..] {
         for (at, &dim) in g.ty(input).shape.iter().enumerate() {
             shape[at] = match at == axis {
-                true => joined(shape[at], dim),
+                true => joined(shape[at], dim).ok_or(VerifyError::ExtentOverflow {
+                    op: "concat",
+                    dimension: at,
+                })?,
                 false => agree(
                     g,
                     "concat",
@@ -87,10 +91,11 @@ pub fn joined_type(g: &Graph, inputs: &[ValueId], axis: i64) -> InferResult {
     Ok(first.with_shape(shape).into())
 }
 
-fn joined(a: Dim, b: Dim) -> Dim {
+/// The sum of two extents; `None` if it does not fit.
+fn joined(a: Dim, b: Dim) -> Option<Dim> {
     match (a, b) {
-        (Dim::Fixed(a), Dim::Fixed(b)) => a.checked_add(b).map_or(Dim::Dynamic, Dim::Fixed),
-        _ => Dim::Dynamic,
+        (Dim::Fixed(a), Dim::Fixed(b)) => a.checked_add(b).map(Dim::Fixed),
+        _ => Some(Dim::Dynamic),
     }
 }
 

@@ -16,8 +16,8 @@ ops! {
     /// The same elements in the same order in another shape.
     ///
     /// Shapes: `new_shape`; one extent may be -1, for whatever is left.
-    /// Errors: E3002 rank above 32, E3006 extent not positive or several -1, E3007 element count
-    /// changes.
+    /// Errors: E3002 rank above 32, E3006 extent below -1 or several -1, E3007 element count
+    /// changes, or -1 beside an extent of 0 where the declared type does not say what it is.
     /// Source: mind-spec v1.0 ir.md, "Shape manipulation".
     Reshape = "core.reshape" {
         operands: (input: Any),
@@ -93,9 +93,9 @@ fn infer_reshape(op: Reshape, g: &Graph) -> InferResult {
                     return Err(Box::new(VerifyError::SeveralOpen { shape, dimension }));
                 }
             }
-            Dim::Fixed(value @ ..=0) => {
+            Dim::Fixed(value @ ..0) => {
                 let shape = text(g, target);
-                return Err(Box::new(VerifyError::NotPositive {
+                return Err(Box::new(VerifyError::NegativeExtent {
                     shape,
                     dimension,
                     value,
@@ -128,11 +128,26 @@ fn infer_reshape(op: Reshape, g: &Graph) -> InferResult {
     };
     let mut shape: Shape = target.iter().copied().collect();
     match open {
+        Some(at) if part.known == Some(0) && whole.known == Some(0) => {
+            shape[at] = declared_extent(op, g, at).ok_or_else(|| ambiguous(g, target))?;
+        }
         Some(at) => shape[at] = whole.quotient(&part).ok_or_else(changed)?,
         None if whole.open || whole == part => {}
         None => return Err(changed()),
     }
     Ok(input.with_shape(shape).into())
+}
+
+/// The extent that the declared type of a reshape has at a dimension, if it names one.
+fn declared_extent(op: Reshape, g: &Graph, dimension: usize) -> Option<Dim> {
+    let declared = g.types().get(g.declared(op.result(g))?);
+    let dim = declared.shape.get(dimension).copied();
+    dim.filter(|&dim| dim != Dim::Dynamic)
+}
+
+fn ambiguous(g: &Graph, target: &[Dim]) -> Box<VerifyError> {
+    let target = text(g, target);
+    Box::new(VerifyError::OpenExtent { shape: target })
 }
 
 /// The permutation that an op with none written stands for, or the one written.
@@ -265,7 +280,13 @@ fn infer_squeeze(op: Squeeze, g: &Graph) -> InferResult {
 fn eval_reshape(op: Reshape, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let (input, target) = (operands[0], op.new_shape(cx.graph));
     let (mut shape, mut open) = (Vec::with_capacity(target.len()), None);
-    for &dim in target {
+    // What verification made of an open extent holds where no element is left to find it by.
+    let settled = cx.graph.ty(op.result(cx.graph)).shape;
+    for (&dim, &settled) in target.iter().zip(settled) {
+        let dim = match dim {
+            Dim::Dynamic | Dim::Fixed(..0) => settled,
+            Dim::Fixed(_) | Dim::Symbol(_) => dim,
+        };
         let extent = cx
             .extent(dim)?
             .and_then(|extent| usize::try_from(extent).ok());

@@ -1,5 +1,6 @@
 //! The core dialect: the shape rule and the meaning of every op.
 
+mod constructors;
 mod coverage;
 mod elements;
 mod module;

@@ -41,7 +41,7 @@ impl Block {
 
 fn infer_block(op: Block, g: &Graph) -> InferManyResult {
     if op.rows(g) < 0 {
-        return Err(Box::new(VerifyError::NotPositive {
+        return Err(Box::new(VerifyError::NegativeExtent {
             shape: format!("[{}]", op.rows(g)),
             dimension: 0,
             value: op.rows(g),

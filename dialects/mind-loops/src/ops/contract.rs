@@ -135,7 +135,7 @@ pub(crate) fn check_tiles(
         }
         if let Some(dimension) = list.iter().position(|&extent| extent < 0) {
             let (shape, value) = (format!("{list:?}"), list[dimension]);
-            return Err(VerifyError::NotPositive {
+            return Err(VerifyError::NegativeExtent {
                 shape,
                 dimension,
                 value,

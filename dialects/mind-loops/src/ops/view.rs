@@ -49,7 +49,7 @@ fn infer_view(op: View, g: &Graph) -> InferResult {
     }
     mind_core::axes::check_rank("view", shape.len())?;
     if let Some(dimension) = shape.iter().position(|&extent| extent < 0) {
-        return Err(Box::new(VerifyError::NotPositive {
+        return Err(Box::new(VerifyError::NegativeExtent {
             shape: format!("{shape:?}"),
             dimension,
             value: shape[dimension],

@@ -46,7 +46,7 @@ fn infer_broadcast(op: Broadcast, g: &Graph) -> InferResult {
     }
     check_rank("broadcast", shape.len())?;
     if let Some(dimension) = shape.iter().position(|dim| matches!(dim, Dim::Fixed(..0))) {
-        return Err(Box::new(VerifyError::NotPositive {
+        return Err(Box::new(VerifyError::NegativeExtent {
             shape: text(g, shape),
             dimension,
             value: shape[dimension].fixed().unwrap_or_default(),

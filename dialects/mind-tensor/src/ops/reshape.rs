@@ -48,7 +48,7 @@ fn infer_reshape(op: Reshape, g: &Graph) -> InferResult {
     let (input, target) = (g.ty(op.input(g)), op.shape(g));
     check_rank("reshape", target.len())?;
     if let Some(dimension) = target.iter().position(|dim| matches!(dim, Dim::Fixed(..0))) {
-        return Err(Box::new(VerifyError::NotPositive {
+        return Err(Box::new(VerifyError::NegativeExtent {
             shape: text(g, target),
             dimension,
             value: target[dimension].fixed().unwrap_or_default(),

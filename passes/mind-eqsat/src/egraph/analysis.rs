@@ -205,7 +205,7 @@ fn fold_constant(
 /// move elements.
 fn fold_splats(store: &mut Store<'_>, op: OpIx, ty: Ty, ids: &[ConstId]) -> Option<ConstId> {
     let def = store.ops.def(op);
-    store.ty(ty).count()?;
+    store.ty(ty).count().filter(|&count| count > 0)?;
     let elements: SmallVec<[Tensor; 4]> = ids
         .iter()
         .map(|&id| store.constants.get(id).data.clone())

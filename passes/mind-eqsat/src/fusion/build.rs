@@ -102,9 +102,7 @@ pub(crate) fn build(g: &mut Graph, cx: &Context<'_>, kind: &str, body: &Body<'_>
         for (user, index) in outside {
             g.set_operand(user, index, outer);
         }
-        let (own, fresh) = (g.label(inner), g.label(outer));
-        g.set_label(outer, own);
-        g.set_label(inner, fresh);
+        g.swap_labels(outer, inner);
         if let Some(declared) = g.declared(inner) {
             g.declare(outer, declared);
         }

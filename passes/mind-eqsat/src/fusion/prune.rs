@@ -68,9 +68,7 @@ fn rebuild(g: &mut Graph, op: OpId, fused: &'static OpDef) {
             .type_id(arguments[at])
             .expect("a verified value has a type");
         g.set_type(argument, ty);
-        let (own, new) = (g.label(arguments[at]), g.label(argument));
-        g.set_label(argument, own);
-        g.set_label(arguments[at], new);
+        g.swap_labels(argument, arguments[at]);
         g.replace_all_uses(arguments[at], argument);
     }
     let end = finish(g, op_now, block, &yielded);
@@ -78,9 +76,7 @@ fn rebuild(g: &mut Graph, op: OpId, fused: &'static OpDef) {
         g.move_before(inner, end);
     }
     for (&at, now) in kept.iter().zip(g.results(op_now)) {
-        let (own, new) = (g.label(results[at]), g.label(now));
-        g.set_label(now, own);
-        g.set_label(results[at], new);
+        g.swap_labels(now, results[at]);
         if let Some(declared) = g.declared(results[at]) {
             g.declare(now, declared);
         }

@@ -42,7 +42,12 @@ impl Chooser<'_, '_> {
             let at = self.rng.below(rank);
             shape[at] = *self.rng.pick(&LONG);
         }
-        self.bounded(shape)
+        let mut shape = self.bounded(shape);
+        if rank > 0 && self.rng.chance(4) {
+            let at = self.rng.below(rank);
+            shape[at] = 0;
+        }
+        shape
     }
 
     /// `shape` with its largest extents cut until it has few elements enough.

@@ -170,8 +170,8 @@ fn parse_dim(text: &str) -> Result<(String, usize), String> {
         return Err("expected NAME=EXTENT, as in B=32".to_owned());
     };
     match extent.parse() {
-        Ok(extent @ 1..) => Ok((name.to_owned(), extent)),
-        _ => Err(format!("`{extent}` is not a positive extent")),
+        Ok(extent) => Ok((name.to_owned(), extent)),
+        Err(_) => Err(format!("`{extent}` is not an extent")),
     }
 }
 

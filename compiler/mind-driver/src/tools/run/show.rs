@@ -22,9 +22,11 @@ pub(super) fn text(g: &Graph, results: &[Tensor], full: bool) -> String {
     for (&value, tensor) in g.outputs().iter().zip(results) {
         let (label, dtype, shape) = (g.label(value), tensor.dtype(), tensor.shape());
         text += &format!("%{label}: {dtype}{shape:?} {}\n", checksum(tensor));
-        let whole = full || tensor.count() <= WHOLE;
+        // An empty tensor may have any number of empty rows.
+        let (empty, few) = (tensor.count() == 0, tensor.count() <= WHOLE);
+        let whole = !empty && (full || few);
         let edge = if whole { usize::MAX } else { EDGE };
-        let left = if full { usize::MAX } else { BOUND };
+        let left = if full && !empty { usize::MAX } else { BOUND };
         let mut elements = Elements {
             tensor,
             edge,
@@ -60,6 +62,9 @@ impl Elements<'_> {
             return;
         };
         self.text.push('[');
+        if extent == 0 {
+            self.left = self.left.saturating_sub(1);
+        }
         let step = count.checked_div(extent).unwrap_or(0);
         let innermost = axis + 1 == self.tensor.rank();
         let mut index = 0;

@@ -34,7 +34,7 @@ pub fn inputs_and_constants() -> Vec<Case> {
         input("f32[2, B, ?]").declared("f32[2, B, ?]"),
         input("bool[]").declared("bool[]"),
         input("E4004"),
-        input("E3006").declared("f32[2, 0]"),
+        input("f32[2, 0]").declared("f32[2, 0]"),
         input("E3006").declared("f32[-1]"),
         listed("i8[2, 3]").declared("i8[2, 3]"),
         listed("E4005").declared("i8[2, 2]"),
@@ -45,7 +45,7 @@ pub fn inputs_and_constants() -> Vec<Case> {
         splat("i8[]").declared("i8[]"),
         splat("E4005").declared("i8[?]"),
         splat("E4005").declared("i16[2]"),
-        splat("E3006").declared("i8[2, 0]"),
+        splat("i8[2, 0]").declared("i8[2, 0]"),
         splat("E3006").declared("i8[-2]"),
         case(
             ConstF32::DEF,

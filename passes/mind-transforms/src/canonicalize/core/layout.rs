@@ -64,6 +64,13 @@ fn merge_reshapes(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
 
 /// Replaces `op` by a reshape of `input` to the type that `op` has.
 fn reshape_to_result(op: OpId, input: ValueId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+    let shape = rw.ty(rw.result(op)).shape;
+    let may_be_empty = |dim: &Dim| matches!(dim, Dim::Symbol(_) | Dim::Fixed(..=0));
+    if !rw.is::<Reshape>(op) && shape.contains(&Dim::Dynamic) && shape.iter().any(may_be_empty) {
+        return Err(Miss(
+            "a reshape cannot tell an open extent where no element is left",
+        ));
+    }
     let target = rw.ty(rw.result(op)).shape.iter().map(|&dim| match dim {
         Dim::Dynamic => Dim::Fixed(-1),
         known => known,

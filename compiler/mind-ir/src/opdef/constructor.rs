@@ -1,0 +1,124 @@
+//! The typed constructors that `ops!` adds to each op with one result and no region.
+
+use crate::attr::Attr;
+use crate::opdef::OpDef;
+
+/// The attributes of a new op: their defaults, and placeholders where the table entry has none.
+#[doc(hidden)]
+pub fn default_attrs<'a, const COUNT: usize>(def: &'static OpDef) -> [Attr<'a>; COUNT] {
+    std::array::from_fn(|index| def.attrs[index].default.unwrap_or(Attr::Int(0)))
+}
+
+/// Adds to a view
+///
+/// - `build(b, operands…)`, which uses the default of every attribute; left out if one has none;
+/// - `with(attributes without a default…)`, which returns a setter for each other attribute and a `build`;
+///   left out if there are no attributes.
+///
+/// The two lists in brackets collect the attributes without and with a default from the braces at the end.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! op_constructor {
+    ($view:ident $operands:tt [] [] { None $($rest:tt)* }) => {};
+    ($view:ident $operands:tt [] [] { Many $($rest:tt)* }) => {};
+    ($view:ident $operands:tt [] [] { One $($rest:tt)* }) => {
+        $crate::op_constructor!($view $operands [] [] { $($rest)* });
+    };
+    ($view:ident $operands:tt [] [] { $regions:literal $($rest:tt)* }) => {};
+    ($view:ident $operands:tt [$($required:tt)*] [$($optional:tt)*]
+        { $attr:ident: $kind:ident, $($rest:tt)* }) => {
+        $crate::op_constructor!($view $operands
+            [$($required)* $attr: $kind,] [$($optional)*] { $($rest)* });
+    };
+    ($view:ident $operands:tt [$($required:tt)*] [$($optional:tt)*]
+        { $attr:ident: $kind:ident = $default:expr, $($rest:tt)* }) => {
+        $crate::op_constructor!($view $operands
+            [$($required)*] [$($optional)* $attr: $kind,] { $($rest)* });
+    };
+
+    ($view:ident $operands:tt [] [$($optional:tt)*] {}) => {
+        $crate::op_constructor!(@build $view $operands);
+        $crate::op_constructor!(@with $view $operands [] [$($optional)*]);
+    };
+    ($view:ident $operands:tt [$($required:tt)*] [$($optional:tt)*] {}) => {
+        $crate::op_constructor!(@with $view $operands [$($required)*] [$($optional)*]);
+    };
+
+    (@build $view:ident ($($operand:ident)* $([$variadic:ident])?)) => {
+        impl $view {
+            /// Appends the op, every attribute having its default, and returns its result.
+            ///
+            /// # Errors
+            ///
+            /// Those of the shape rule; the graph is then as it was, but for unused ids.
+            #[inline]
+            pub fn build(
+                b: &mut $crate::builder::Builder<'_>,
+                $($operand: $crate::ValueId,)*
+                $($variadic: &[$crate::ValueId],)?
+            ) -> $crate::builder::Built {
+                const DEF: &$crate::opdef::OpDef = <$view as $crate::opdef::Op>::DEF;
+                let attrs: [_; DEF.attrs.len()] = $crate::opdef::default_attrs(DEF);
+                b.one(DEF, &$crate::op_constructor!(@list $($operand)* $([$variadic])?), &attrs)
+            }
+        }
+    };
+
+    (@list $($operand:ident)*) => { [$($operand),*] };
+    (@list $($operand:ident)* [$variadic:ident]) => { [&[$($operand),*], $variadic].concat() };
+
+    (@with $view:ident $operands:tt [] []) => {};
+    (@with $view:ident ($($operand:ident)* $([$variadic:ident])?)
+        [$($required:ident: $rkind:ident,)*] [$($optional:ident: $okind:ident,)*]) => {
+        /// The attributes of a new op.
+        #[derive(Clone, Copy, Debug)]
+        pub struct Attributes<'a>([$crate::attr::Attr<'a>; <$view as $crate::opdef::Op>::DEF.attrs.len()]);
+
+        impl $view {
+            /// The attributes of a new op: those without a default; the others have setters.
+            #[inline]
+            pub fn with<'a>(
+                $($required: <$crate::attr::$rkind as $crate::attr::AttrType>::Value<'a>,)*
+            ) -> Attributes<'a> {
+                #[allow(unused_mut, reason = "no attribute is required")]
+                let mut attrs = $crate::opdef::default_attrs(<$view as $crate::opdef::Op>::DEF);
+                $(
+                    attrs[AttrIndex::$required as usize] =
+                        <$crate::attr::$rkind as $crate::attr::AttrType>::wrap($required);
+                )*
+                Attributes(attrs)
+            }
+        }
+
+        impl<'a> Attributes<'a> {
+            $(
+                #[doc = concat!("Sets attribute `", stringify!($optional), "`.")]
+                #[inline]
+                pub fn $optional(
+                    mut self,
+                    value: <$crate::attr::$okind as $crate::attr::AttrType>::Value<'a>,
+                ) -> Attributes<'a> {
+                    self.0[AttrIndex::$optional as usize] =
+                        <$crate::attr::$okind as $crate::attr::AttrType>::wrap(value);
+                    self
+                }
+            )*
+
+            /// Appends the op with these attributes and returns its result.
+            ///
+            /// # Errors
+            ///
+            /// Those of the shape rule; the graph is then as it was, but for unused ids.
+            #[inline]
+            pub fn build(
+                self,
+                b: &mut $crate::builder::Builder<'_>,
+                $($operand: $crate::ValueId,)*
+                $($variadic: &[$crate::ValueId],)?
+            ) -> $crate::builder::Built {
+                let operands = $crate::op_constructor!(@list $($operand)* $([$variadic])?);
+                b.one(<$view as $crate::opdef::Op>::DEF, &operands, &self.0)
+            }
+        }
+    };
+}

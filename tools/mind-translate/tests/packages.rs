@@ -1,0 +1,214 @@
+//! Packages that lead out of their folder, against the file system itself.
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const MODULE: &str = "%0 = Input {name=x} : tensor<f32[16]>
+%1 = ConstTensor {data=[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16], dtype=f32, shape=[16]} : tensor<f32[16]>
+%2 = Add (%0, %1)
+outputs: %2
+";
+
+const MODEL: &str = "Data/com.apple.CoreML/model.mlmodel";
+const WEIGHTS: &str = "Data/com.apple.CoreML/weights/weight.bin";
+
+/// An empty folder for the test called `name`.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+/// Runs the tool in `folder`; it must end by itself.
+fn translate(folder: &Path, args: &[&str]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_mind-translate"))
+        .args(args)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the tool starts");
+    let started = Instant::now();
+    while child.try_wait().expect("a status").is_none() {
+        if started.elapsed() > Duration::from_secs(60) {
+            child.kill().expect("our own child");
+            panic!("{args:?} does not end");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.wait_with_output().expect("its output")
+}
+
+fn run(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
+    let output = translate(folder, args);
+    let text = String::from_utf8(output.stderr).expect("text");
+    (output.status.code(), text)
+}
+
+const PACK: &[&str] = &["--to", "mlpackage", "-o", "b.mlpackage", "a.mlpackage"];
+
+/// A package `a.mlpackage` with weights, in a folder of its own.
+fn packed(name: &str) -> PathBuf {
+    let folder = folder(name);
+    fs::write(folder.join("m.core"), MODULE).expect("a module");
+    let args = ["--to", "mlpackage", "-o", "a.mlpackage", "m.core"];
+    assert_eq!(run(&folder, &args), (Some(0), String::new()));
+    folder
+}
+
+fn pipe(path: &Path) {
+    let made = Command::new("mkfifo").arg(path).status();
+    assert!(made.expect("mkfifo starts").success());
+}
+
+/// Moves `below` out of the package, and gives its new path.
+fn moved_out(folder: &Path, below: &str) -> PathBuf {
+    let outside = folder.join("outside");
+    fs::rename(folder.join("a.mlpackage").join(below), &outside).expect("a file to move");
+    outside
+}
+
+#[test]
+fn links_out_of_the_package_are_not_followed() {
+    for (at, below) in [
+        "Manifest.json",
+        "Data",
+        MODEL,
+        "Data/com.apple.CoreML/weights",
+        WEIGHTS,
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let folder = packed(&format!("link-{at}"));
+        let outside = moved_out(&folder, below);
+        symlink(outside, folder.join("a.mlpackage").join(below)).expect("a link");
+        let (code, text) = run(&folder, PACK);
+        assert_eq!(code, Some(1), "{below}");
+        assert!(
+            text.contains("a symbolic link leads out of the folder"),
+            "{below}: {text}"
+        );
+        assert!(!folder.join("b.mlpackage").exists(), "{below}");
+    }
+}
+
+#[test]
+fn links_inside_of_the_package_are_followed() {
+    let folder = packed("link-inside");
+    let package = folder.join("a.mlpackage");
+    let kept = package.join("Data/com.apple.CoreML/weights/kept.bin");
+    fs::rename(package.join(WEIGHTS), kept).expect("a file to move");
+    symlink("kept.bin", package.join(WEIGHTS)).expect("a link");
+    symlink("a.mlpackage", folder.join("link.mlpackage")).expect("a link");
+    let args = ["--to", "mlpackage", "-o", "b.mlpackage", "link.mlpackage"];
+    assert_eq!(run(&folder, &args), (Some(0), String::new()));
+    let bytes = |name: &str| fs::read(folder.join(name).join(WEIGHTS)).expect("weights");
+    assert_eq!(bytes("a.mlpackage"), bytes("b.mlpackage"));
+}
+
+#[test]
+fn only_regular_files_are_read() {
+    for (at, below) in ["Manifest.json", MODEL, WEIGHTS].into_iter().enumerate() {
+        let folder = packed(&format!("pipe-{at}"));
+        let file = folder.join("a.mlpackage").join(below);
+        fs::remove_file(&file).expect("a file");
+        pipe(&file);
+        let (code, text) = run(&folder, PACK);
+        assert_eq!(code, Some(1), "{below}");
+        assert!(text.contains("not a regular file"), "{below}: {text}");
+
+        fs::remove_file(&file).expect("a pipe");
+        fs::create_dir(&file).expect("a folder");
+        let (code, text) = run(&folder, PACK);
+        assert_eq!(code, Some(1), "{below}");
+        assert!(text.contains("is a directory"), "{below}: {text}");
+    }
+}
+
+#[test]
+fn weights_of_a_text_stay_in_its_folder() {
+    let folder = packed("text");
+    let output = translate(&folder, &["--to", "mil", "a.mlpackage"]);
+    fs::create_dir(folder.join("text")).expect("a folder");
+    fs::write(folder.join("text/m.mil"), output.stdout).expect("a text");
+    let args = ["--to", "mlpackage", "-o", "b.mlpackage", "text/m.mil"];
+    symlink(
+        folder.join("a.mlpackage/Data/com.apple.CoreML/weights"),
+        folder.join("text/weights"),
+    )
+    .expect("a link");
+    let (code, text) = run(&folder, &args);
+    assert_eq!(code, Some(1));
+    assert!(
+        text.contains("E4115") && text.contains("leads out of the folder"),
+        "{text}"
+    );
+
+    fs::remove_file(folder.join("text/weights")).expect("a link");
+    fs::create_dir(folder.join("text/weights")).expect("a folder");
+    pipe(&folder.join("text/weights/weight.bin"));
+    let (code, text) = run(&folder, &args);
+    assert_eq!(code, Some(1));
+    assert!(
+        text.contains("E4115") && text.contains("not a regular file"),
+        "{text}"
+    );
+}
+
+#[test]
+fn nothing_outside_of_the_package_is_written() {
+    for (at, below) in [
+        "Manifest.json",
+        "Data",
+        MODEL,
+        "Data/com.apple.CoreML/weights",
+        WEIGHTS,
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let folder = packed(&format!("write-{at}"));
+        let outside = moved_out(&folder, below);
+        let before = listing(&outside);
+        symlink(&outside, folder.join("a.mlpackage").join(below)).expect("a link");
+        let args = ["--to", "mlpackage", "-o", "a.mlpackage", "m.core"];
+        let (code, text) = run(&folder, &args);
+        assert_eq!(code, Some(1), "{below}");
+        assert!(text.contains("link"), "{below}: {text}");
+        assert_eq!(listing(&outside), before, "{below}");
+    }
+}
+
+/// The paths below `path` and when each was changed.
+fn listing(path: &Path) -> Vec<(PathBuf, std::time::SystemTime)> {
+    let changed = fs::metadata(path).and_then(|found| found.modified());
+    let mut found = vec![(path.to_owned(), changed.expect("a time"))];
+    if path.is_dir() {
+        for entry in fs::read_dir(path).expect("a folder") {
+            found.extend(listing(&entry.expect("an entry").path()));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_pipe_is_not_written_to() {
+    let folder = packed("write-pipe");
+    let file = folder.join("a.mlpackage").join(WEIGHTS);
+    fs::remove_file(&file).expect("a file");
+    pipe(&file);
+    let (code, text) = run(
+        &folder,
+        &["--to", "mlpackage", "-o", "a.mlpackage", "m.core"],
+    );
+    assert_eq!(code, Some(1));
+    assert!(text.contains("not a regular file"), "{text}");
+}
