@@ -4,9 +4,11 @@
 //! are errors here.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use crate::script::{Directive, KEYWORDS, keyword_on};
 use crate::shell::exec::is_filecheck;
+use crate::shell::{self, List};
 use crate::substitution::Command;
 
 /// Words in capitals that may begin a comment.
@@ -33,6 +35,30 @@ pub fn lint(text: &str, directives: &[Directive], commands: &[Command]) -> Vec<S
     problems
         .into_iter()
         .map(|(line, problem)| format!("line {line}: {problem}"))
+        .collect()
+}
+
+/// Commands that succeed whatever the tools print: `not diff` of the test file, as no output holds its RUN lines.
+pub fn always_succeed(commands: &[(Command, List)], path: &Path) -> Vec<String> {
+    let is_test = |word: &String| Path::new(word) == path;
+    let differs = |run: &shell::parse::Command| {
+        let at = run.words.iter().position(|word| word == "diff");
+        at.is_some_and(|at| {
+            let negations = run.words[..at].iter().filter(|word| *word == "not");
+            negations.count() % 2 == 1 && run.words[at..].iter().any(is_test)
+        })
+    };
+    let mistaken = commands.iter().filter(|(_, list)| {
+        let rest = list.rest.iter().map(|(_, pipeline)| pipeline);
+        let mut runs = std::iter::once(&list.first)
+            .chain(rest)
+            .flat_map(|own| &own.commands);
+        runs.any(differs)
+    });
+    let help = "no output holds the RUN lines of the test, so that `not diff %s` always succeeds; compare with the \
+                output of `mind-opt --verify %s`";
+    mistaken
+        .map(|(command, _)| format!("line {}: {help}", command.line))
         .collect()
 }
 
@@ -231,6 +257,27 @@ mod tests {
     fn check(text: &str, expected: &str) {
         let found = problem(text).expect(text);
         assert!(found.contains(expected), "{found}");
+    }
+
+    #[test]
+    fn a_difference_from_the_test_itself() {
+        let found = |text: &str| {
+            let command = Command {
+                line: 7,
+                text: text.to_owned(),
+            };
+            let list = shell::parse(text).unwrap();
+            always_succeed(&[(command, list)], Path::new("/a/b.core")).len()
+        };
+        assert_eq!(found("not diff /a/b.core /t/b.opt"), 1);
+        assert_eq!(
+            found("mind-opt x && not diff -u /t/b.opt /a/b.core | FileCheck y"),
+            1
+        );
+        assert_eq!(found("diff /a/b.core /t/b.opt"), 0);
+        assert_eq!(found("not not diff /a/b.core /t/b.opt"), 0);
+        assert_eq!(found("not diff /t/a /t/b"), 0);
+        assert_eq!(found("not mind-opt /a/b.core"), 0);
     }
 
     const CHECKED: &str = "RUN: t %s | FileCheck %s\nCHECK: a\n";

@@ -1,6 +1,7 @@
 //! Calling a tool in this process.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use mind_driver::host::{Host, Tool};
+use mind_driver::host::{ChildLimits, Host, ProcessEnd, Rerun, Style, Tool};
 
 use crate::panics;
 use crate::sandbox::Sandbox;
@@ -83,6 +84,12 @@ pub struct CommandHost<'a> {
     pub stderr: Sink,
     /// What runs a command line, for tools that are given one.
     pub shell: Option<&'a RunLine<'a>>,
+    /// The tool that runs, for one that runs itself again.
+    pub tool: Option<Tool>,
+    /// Environment variables; those of this process are not seen.
+    pub env: BTreeMap<String, String>,
+    /// How the tool talks.
+    pub style: Style,
 }
 
 /// Runs a command line in a folder and gives its exit code.
@@ -92,6 +99,7 @@ pub type RunLine<'a> = dyn Fn(&str, &Path) -> io::Result<u8> + 'a;
 
 /// Runs a tool; a panic is its crash, and its text goes to standard error.
 pub fn call(tool: Tool, args: &[String], host: &mut CommandHost<'_>) -> Exit {
+    host.tool = Some(tool);
     guard(host, |host| tool(args, host))
 }
 
@@ -130,6 +138,9 @@ pub fn capture(tool: Tool, args: &[&str], stdin: &str, sandbox: &Sandbox) -> Cap
         stdout: Sink::default(),
         stderr: Sink::default(),
         shell: None,
+        tool: None,
+        env: BTreeMap::new(),
+        style: Style::default(),
     };
     let exit = call(tool, &args, &mut host);
     let text = |sink: Sink| String::from_utf8_lossy(&sink.into_seen()).into_owned();
@@ -209,6 +220,31 @@ impl Host for CommandHost<'_> {
         &mut self.stderr
     }
 
+    /// Here, too, the tool runs in this process; the limits do not hold.
+    fn rerun(&mut self, args: &[&str], stdin: &[u8], _: &ChildLimits) -> io::Result<Rerun> {
+        let tool = self.tool.ok_or(io::ErrorKind::Unsupported)?;
+        let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
+        let mut host = CommandHost {
+            cwd: self.cwd.clone(),
+            sandbox: self.sandbox,
+            stdin: stdin.to_vec(),
+            stdout: Sink::default(),
+            stderr: Sink::default(),
+            shell: self.shell,
+            tool: None,
+            env: self.env.clone(),
+            style: Style::default(),
+        };
+        let end = match call(tool, &args, &mut host) {
+            Exit::Code(code) => ProcessEnd::Code(i32::from(code)),
+            Exit::Crash => ProcessEnd::Signal(i32::from(Exit::Crash.code()) - 128),
+        };
+        Ok(Rerun {
+            stdout: host.stdout.into_seen(),
+            end,
+        })
+    }
+
     fn now(&self) -> Duration {
         static START: LazyLock<Instant> = LazyLock::new(Instant::now);
         START.elapsed()
@@ -216,6 +252,18 @@ impl Host for CommandHost<'_> {
 
     fn stderr_is_terminal(&self) -> bool {
         false
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        self.env.get(name).cloned()
+    }
+
+    fn style(&self) -> Style {
+        self.style
+    }
+
+    fn set_style(&mut self, style: Style) {
+        self.style = style;
     }
 }
 

@@ -20,6 +20,46 @@ impl FileBytes for Vec<u8> {}
 /// The bytes of a file that a host gives.
 pub type Contents = Box<dyn FileBytes>;
 
+/// How a tool talks to its user on standard error.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Style {
+    /// In colour.
+    pub color: bool,
+    /// Without notes, warnings and progress.
+    pub quiet: bool,
+    /// Whether a line can be written again from its start.
+    pub redraws: bool,
+}
+
+/// What a process may take before it is ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ChildLimits {
+    /// Time.
+    pub time: Duration,
+    /// Bytes of memory, where the system can limit them.
+    pub memory: u64,
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ProcessEnd {
+    /// With this exit code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+    /// It was ended because its time was up.
+    TimedOut,
+}
+
+/// A process that has ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rerun {
+    /// All that it wrote to standard output.
+    pub stdout: Vec<u8>,
+    /// How it ended.
+    pub end: ProcessEnd,
+}
+
 /// The streams, files and clock of a tool.
 pub trait Host {
     /// Reads a file, giving up with an error once more than `limit` bytes have come.
@@ -98,6 +138,17 @@ pub trait Host {
         Err(io::Error::from(io::ErrorKind::Unsupported))
     }
 
+    /// Runs this program once more, in a process of its own, with these arguments and this standard input; what it
+    /// writes to standard error is not shown.
+    ///
+    /// # Errors
+    ///
+    /// It could not be started; a host may have no processes.
+    fn rerun(&mut self, args: &[&str], stdin: &[u8], limits: &ChildLimits) -> io::Result<Rerun> {
+        let _ = (args, stdin, limits);
+        Err(io::Error::from(io::ErrorKind::Unsupported))
+    }
+
     /// Time since some fixed moment, monotonic.
     fn now(&self) -> Duration;
 
@@ -108,6 +159,32 @@ pub trait Host {
 
     /// Whether standard error is a terminal, where colour and progress may be shown.
     fn stderr_is_terminal(&self) -> bool;
+
+    /// Whether standard output is a terminal.
+    fn stdout_is_terminal(&self) -> bool {
+        false
+    }
+
+    /// Whether standard input is a terminal, where nothing comes until someone types it.
+    fn stdin_is_terminal(&self) -> bool {
+        false
+    }
+
+    /// The value of an environment variable.
+    fn variable(&self, name: &str) -> Option<String> {
+        let _ = name;
+        None
+    }
+
+    /// How the tool talks, once its command line was read.
+    fn style(&self) -> Style {
+        Style::default()
+    }
+
+    /// Sets what [`style`](Host::style) returns.
+    fn set_style(&mut self, style: Style) {
+        let _ = style;
+    }
 }
 
 /// Checks that a path consists of names alone, so that it leads nowhere but below the folder that it is relative to.

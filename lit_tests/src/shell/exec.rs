@@ -8,6 +8,8 @@ use super::ShellError;
 use super::builtin::{self, Builtin, Surroundings, assign};
 use super::parse::{Command, Join, List, Pipeline, Redirect, parse};
 use super::redirect::{Streams, check_conflicts};
+use mind_driver::host::Style;
+
 use crate::config::Config;
 use crate::sandbox::Sandbox;
 use crate::tool::{CommandHost, Exit, Sink, call, call_filecheck};
@@ -161,6 +163,9 @@ impl<'a> Shell<'a> {
             stdout: Sink::new(streams.stdout.clone()),
             stderr: Sink::new(streams.stderr.clone()),
             shell: Some(&shell),
+            tool: None,
+            env: env.unwrap_or_else(|| self.surroundings.env.clone()),
+            style: Style::default(),
         };
         let exit = match (builtin, self.config.tool(name)) {
             (Some(Builtin::Filter(run)), _) => Exit::Code(run(args, &mut host)?),

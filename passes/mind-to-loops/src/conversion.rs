@@ -72,7 +72,8 @@ fn check_extents(g: &Graph) -> Result<(), Box<Diagnostic>> {
                 found.code = Some(Code(3011));
                 return Err(Box::new(found.help(format!(
                     "loops are made for extents that are numbers: run `specialize` first, as in \
-                     `--pass-pipeline='specialize{{dims={name}:32}},lower-to-loops'`"
+                     `--pass-pipeline='specialize{{dims={name}:32}},lower-to-loops'`; `mind-translate --to c` takes \
+                     `--dim {name}=32`"
                 ))));
             }
         }

@@ -60,8 +60,8 @@ impl Emit<'_, '_> {
             let ty = self.g().type_text(value);
             Refused::help(
                 format!("{ty} has an extent that is not known"),
-                "`--specialize=dims=B:32` writes the extent of dimension B; `mind-translate --flexible B=1..32` keeps \
-                 it open where no op needs it",
+                "`mind-opt --specialize=dims=B:32` and `mind-translate --dim B=32` write the extent of dimension B; \
+                 `mind-translate --flexible B=1..32` keeps it open where no op needs it",
             )
         })
     }

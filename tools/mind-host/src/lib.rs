@@ -1,6 +1,7 @@
 //! The process as a tool's host: its streams, files and clock.
 
 mod below;
+mod child;
 
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read, Write};
@@ -10,7 +11,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use memmap2::Mmap;
-use mind_driver::host::{Contents, FileBytes, Host, Tool};
+use mind_driver::host::{ChildLimits, Contents, FileBytes, Host, Rerun, Style, Tool};
 
 /// Runs `tool` with the arguments and streams of this process.
 pub fn main(tool: Tool) -> ExitCode {
@@ -23,6 +24,7 @@ pub fn main(tool: Tool) -> ExitCode {
         stdout: io::BufWriter::new(io::stdout()),
         stderr: io::stderr(),
         scratch: None,
+        style: Style::default(),
     };
     silence_expected_panics();
     let code = tool(&args, &mut host);
@@ -78,6 +80,7 @@ struct ProcessHost {
     scratch: Option<PathBuf>,
     stdout: io::BufWriter<io::Stdout>,
     stderr: io::Stderr,
+    style: Style,
 }
 
 impl Host for ProcessHost {
@@ -182,11 +185,18 @@ impl Host for ProcessHost {
         Ok(u8::try_from(code).unwrap_or(u8::MAX))
     }
 
+    fn rerun(&mut self, args: &[&str], stdin: &[u8], limits: &ChildLimits) -> io::Result<Rerun> {
+        child::rerun(args, stdin, limits)
+    }
+
     fn stdout(&mut self) -> &mut dyn Write {
         &mut self.stdout
     }
 
+    /// What was printed before comes first where both streams lead to one place.
     fn stderr(&mut self) -> &mut dyn Write {
+        // A closed pipe is the reader's choice, not an error.
+        let _ = self.stdout.flush();
         &mut self.stderr
     }
 
@@ -209,6 +219,27 @@ impl Host for ProcessHost {
 
     fn stderr_is_terminal(&self) -> bool {
         self.stderr.is_terminal()
+    }
+
+    fn stdout_is_terminal(&self) -> bool {
+        io::stdout().is_terminal()
+    }
+
+    fn stdin_is_terminal(&self) -> bool {
+        io::stdin().is_terminal()
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        let value = std::env::var_os(name)?;
+        Some(value.to_string_lossy().into_owned())
+    }
+
+    fn style(&self) -> Style {
+        self.style
+    }
+
+    fn set_style(&mut self, style: Style) {
+        self.style = style;
     }
 }
 

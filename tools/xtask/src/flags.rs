@@ -23,6 +23,8 @@ const ROWS: &[Row] = &[
     row("no-input-limits", "", "mind-text/limits/bytes.test"),
     row("keep-padding", "", "mind-irv2/padding.test"),
     row("diagnostic-format", "", "mind-opt/diagnostics-json.core"),
+    row("color", "`--color`", "mind-opt/color.core"),
+    row("quiet", "", "mind-opt/quiet.mic2"),
     row("to", "", "mind-opt/to.core"),
     row("output", "`-o`", "mind-opt/output-file.core"),
     row("ane-report", "", "mind-to-mil/ane-report.core"),

@@ -4,12 +4,13 @@ use std::num::NonZero;
 use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use mind_diag::{Diagnostic, Diagnostics, SourceFile, render_json, render_text};
+use mind_diag::{Diagnostic, Diagnostics, Severity, SourceFile, render_json, render_text};
 use mind_ir::verify::Profile;
 use mind_irv2::graph::document::Padding;
 use mind_text::{Format, Limits};
 
-use crate::host::Host;
+use super::style;
+use crate::host::{Host, Style};
 use crate::load::LoadOptions;
 
 /// Done.
@@ -23,7 +24,7 @@ pub const USAGE: u8 = 2;
 ///
 /// Errors: the exit code, after help or a usage error has been printed.
 pub fn parse(command: Command, args: &[String], host: &mut dyn Host) -> Result<ArgMatches, u8> {
-    command
+    let matches = command
         .no_binary_name(true)
         .try_get_matches_from(args)
         .map_err(|error| {
@@ -35,17 +36,35 @@ pub fn parse(command: Command, args: &[String], host: &mut dyn Host) -> Result<A
                 print(host, &text);
                 DONE
             }
-        })
+        })?;
+    host.set_style(style::style(&matches, host));
+    Ok(matches)
 }
 
 /// Writes to standard output. A closed pipe is the reader's choice, not an error.
+///
+/// On a terminal the text ends with a line end, so that what follows begins on a line of its own.
 pub fn print(host: &mut dyn Host, text: &str) {
+    let is_open = !text.is_empty() && !text.ends_with('\n');
+    let end = if is_open && host.stdout_is_terminal() {
+        "\n"
+    } else {
+        ""
+    };
     let _ = host.stdout().write_all(text.as_bytes());
+    let _ = host.stdout().write_all(end.as_bytes());
 }
 
 /// Writes to standard error, which has nowhere to report its own failures to.
 pub fn print_error(host: &mut dyn Host, text: &str) {
     let _ = host.stderr().write_all(text.as_bytes());
+}
+
+/// Writes a note to standard error, unless the tool is quiet.
+pub fn note(host: &mut dyn Host, text: &str) {
+    if !host.style().quiet {
+        print_error(host, &format!("note: {text}\n"));
+    }
 }
 
 /// A usage error in one line, and its exit code.
@@ -83,13 +102,20 @@ pub fn report(
     file: &SourceFile,
     format: DiagnosticFormat,
 ) {
-    if found.is_empty() {
+    let Style { color, quiet, .. } = host.style();
+    let mut heard = Diagnostics::new();
+    for diagnostic in found.iter() {
+        let is_aside = matches!(diagnostic.severity, Severity::Note | Severity::Warning);
+        if !(quiet && is_aside) {
+            heard.push(diagnostic.clone());
+        }
+    }
+    if heard.is_empty() {
         return;
     }
-    let colour = host.stderr_is_terminal();
     let text = match format {
-        DiagnosticFormat::Text => render_text(found, file, colour),
-        DiagnosticFormat::Json => render_json(found, file),
+        DiagnosticFormat::Text => render_text(&heard, file, color),
+        DiagnosticFormat::Json => render_json(&heard, file),
     };
     print_error(host, &text);
 }
@@ -106,6 +132,9 @@ pub fn report_one(
 
 /// The bytes of the input file, or the exit code after the failure has been printed.
 pub(crate) fn read_input(host: &mut dyn Host, path: &str, limit: u64) -> Result<Vec<u8>, u8> {
+    if path == "-" && host.stdin_is_terminal() {
+        note(host, "reading standard input; Ctrl-D ends it");
+    }
     let bytes = match path {
         "-" => host.read_stdin(limit),
         path => host.read(Path::new(path), limit),
@@ -147,10 +176,9 @@ pub fn write_output(host: &mut dyn Host, path: Option<&String>, text: &str) -> u
 
 /// The arguments that say how a module is read.
 pub(crate) fn input_args() -> Vec<Arg> {
-    vec![
+    [
         Arg::new("FILE")
-            .required(true)
-            .help("the module; `-` is standard input"),
+            .help("the module; standard input if it is `-` or not given"),
         Arg::new("from")
             .long("from")
             .value_name("FORMAT")
@@ -172,6 +200,9 @@ pub(crate) fn input_args() -> Vec<Arg> {
             .help("compute with the padding of an IR v2 document's weights, which holds zeros, instead of cutting it off"),
         diagnostic_format_arg(),
     ]
+    .into_iter()
+    .chain(style::args())
+    .collect()
 }
 
 /// What `--from` and `--to` call a Core ML package.
@@ -184,12 +215,16 @@ pub(crate) fn module_args() -> Vec<Arg> {
         .map(|format| format.name())
         .chain([PACKAGE])
         .collect();
-    let widened = |arg: Arg| match arg.get_id().as_str() {
+    let widened = |arg: Arg| {
+        match arg.get_id().as_str() {
         "FILE" => {
-            arg.help("the module; `-` is standard input, a folder NAME.mlpackage a Core ML package")
+            arg.help(
+                "the module, a folder NAME.mlpackage for a Core ML package; standard input if it is `-` or not given",
+            )
         }
         "from" => arg.value_parser(formats.clone()),
         _ => arg,
+    }
     };
     input_args().into_iter().map(widened).collect()
 }
@@ -243,4 +278,38 @@ pub fn machine() -> [Arg; 2] {
         isa.value_parser(["avx512", "avx2", "portable"]),
         threads.value_parser(clap::value_parser!(NonZero<usize>)),
     ]
+}
+
+/// The number of bytes in `512M`.
+pub(in crate::tools) fn parse_size(text: &str) -> Result<u64, String> {
+    let units = [("K", 10), ("M", 20), ("G", 30), ("T", 40)];
+    let unit = units
+        .iter()
+        .find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift)));
+    let (digits, shift) = unit.unwrap_or((text, 0));
+    let bytes = digits
+        .parse::<u64>()
+        .ok()
+        .and_then(|count| count.checked_mul(1 << shift));
+    bytes.ok_or_else(|| "expected a number of bytes, as in 512M".to_owned())
+}
+
+/// A text as one word of the shell's language.
+pub(in crate::tools) fn shell_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./=,:@%+".contains(c);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
+}
+
+/// The name and the extent in `B=32`.
+pub(in crate::tools) fn parse_dim(text: &str) -> Result<(String, usize), String> {
+    let Some((name, extent)) = text.split_once('=') else {
+        return Err("expected NAME=EXTENT, as in B=32".to_owned());
+    };
+    match extent.parse() {
+        Ok(extent) => Ok((name.to_owned(), extent)),
+        Err(_) => Err(format!("`{extent}` is not an extent")),
+    }
 }

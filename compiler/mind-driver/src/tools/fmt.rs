@@ -19,7 +19,7 @@ pub fn command() -> Command {
         .map(|arg| match arg.get_id().as_str() {
             "FILE" => arg
                 .num_args(1..)
-                .help("the modules; `-` is standard input, which is printed"),
+                .help("the modules; standard input, whose canonical form is printed, if none is given or for `-`"),
             _ => arg,
         });
     Command::new("mind-fmt")
@@ -48,7 +48,11 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
         Err(code) => return code,
     };
     let session = Session::default();
-    let paths: Vec<&String> = matches.get_many("FILE").into_iter().flatten().collect();
+    let stdin = "-".to_owned();
+    let mut paths: Vec<&String> = matches.get_many("FILE").into_iter().flatten().collect();
+    if paths.is_empty() {
+        paths.push(&stdin);
+    }
     let codes = paths
         .into_iter()
         .map(|path| match one(path, &matches, &session, host) {

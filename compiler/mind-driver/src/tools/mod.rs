@@ -7,6 +7,7 @@ mod input;
 pub mod opt;
 pub mod reduce;
 pub mod run;
+pub mod style;
 pub mod translate;
 
 use clap::Command;

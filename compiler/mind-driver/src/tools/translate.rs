@@ -1,22 +1,28 @@
 //! `mind-translate`: from one format to another.
 
+use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_diag::{Diagnostics, SourceFile};
 use mind_ir::Graph;
+use mind_ir::listener::Silent;
 use mind_ir::verify::VerifyConfig;
-use mind_pass::{OptionInfo, OptionKind, Options};
+use mind_pass::{
+    Manager, OptionInfo, OptionKind, Options, Pipeline, Rewriting, Shared, Statistics,
+    parse_pipeline,
+};
 use mind_text::Format;
 use mind_to_mil::Extents;
 
 use super::cli::{self, DONE, DiagnosticFormat, PACKAGE, REJECTED, USAGE};
 use super::input;
+use super::opt::failure_diagnostics;
 use crate::draw::{self, Drawing};
 use crate::emit::emit;
 use crate::engine::c_text;
 use crate::host::Host;
 use crate::load::{Loaded, load_module};
 use crate::patch::{self, Edit, PatchError};
-use crate::session::Session;
+use crate::session::{PASSES, Session};
 use crate::tokens;
 use crate::weights;
 
@@ -44,7 +50,7 @@ pub fn command() -> Command {
         .chain(DRAWINGS)
         .collect();
     Command::new("mind-translate")
-        .about("Translates a module from one format to another, unchanged otherwise")
+        .about("Translates a module from one format to another, unchanged unless passes are named")
         .version(env!("CARGO_PKG_VERSION"))
         .after_help(MODELS)
         .args(cli::module_args())
@@ -78,6 +84,20 @@ pub fn command() -> Command {
                 .conflicts_with_all(["to", "patch"])
                 .help("print how many bytes and tokens the module takes in every format, and as JSON"),
         )
+        .arg(
+            cli::value(
+                "dim",
+                "NAME=EXTENT",
+                "write this extent for a symbolic dimension first",
+            )
+            .action(ArgAction::Append)
+            .value_parser(ValueParser::new(cli::parse_dim)),
+        )
+        .arg(cli::value(
+            "pass-pipeline",
+            "TEXT",
+            "run these passes first: `import-mil,canonicalize`",
+        ))
         .arg(
             Arg::new("function")
                 .long("function")
@@ -157,6 +177,7 @@ fn translate(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
     if let Some(edits) = matches.get_one::<String>("patch") {
         loaded.graph = patched(&loaded, edits, &session, &matches, host)?;
     }
+    prepared(&mut loaded, &session, &matches, host)?;
     let Loaded {
         file,
         format,
@@ -201,6 +222,50 @@ fn translate(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
         )),
         Err(found) => Err(reject(host, &found, &file, form)),
     }
+}
+
+/// Writes the extents of `--dim` and runs the passes of `--pass-pipeline`.
+///
+/// Errors: the exit code, after the reason has been reported.
+fn prepared(
+    loaded: &mut Loaded,
+    session: &Session,
+    matches: &ArgMatches,
+    host: &mut dyn Host,
+) -> Result<(), u8> {
+    let form = DiagnosticFormat::of(matches);
+    let dims = matches.get_many::<(String, usize)>("dim");
+    let dims = dims.into_iter().flatten();
+    let dims: Vec<String> = dims
+        .map(|(name, extent)| format!("{name}:{extent}"))
+        .collect();
+    let specialize = match dims.as_slice() {
+        [] => None,
+        dims => Some(format!("specialize{{dims={}}}", dims.join(","))),
+    };
+    let named = matches.get_one::<String>("pass-pipeline").cloned();
+    let mut pipeline = Pipeline::default();
+    let texts = [("<--dim>", specialize), ("<pass-pipeline>", named)];
+    for (name, text) in texts {
+        let Some(text) = text else { continue };
+        let parsed = parse_pipeline(&text, &PASSES).map_err(|found| {
+            cli::report(host, &found, &SourceFile::new(name, text), form);
+            USAGE
+        })?;
+        pipeline.steps.extend(parsed.steps);
+    }
+    let manager = Manager {
+        registry: &session.registry,
+        verify_each: true,
+        verify: VerifyConfig {
+            profile: cli::load_options(matches).profile,
+        },
+        rewriting: &Rewriting::default(),
+        shared: &Shared::default(),
+    };
+    let mut statistics = Statistics::default();
+    let ran = manager.run(&pipeline, &mut loaded.graph, &mut statistics, &mut Silent);
+    ran.map_err(|failure| reject(host, &failure_diagnostics(failure), &loaded.file, form))
 }
 
 /// The module after the edits in the file `path`.

@@ -3,6 +3,7 @@
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_driver::engine::Config;
 use mind_driver::tools::cli::{self, value};
+use mind_driver::tools::style;
 use mind_jit::program::PanelChoice;
 
 use crate::sample::Sampling;
@@ -122,6 +123,7 @@ pub(super) fn command() -> Command {
                 .default_value("jit"),
         )
         .args(cli::machine())
+        .args(style::args())
         .arg(value(
             "logits",
             "OUT.npz",

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use mind_diag::{Diagnostics, SourceFile, render_text};
+use mind_diag::{Diagnostics, SourceFile};
 use mind_driver::engine::Engine;
 use mind_driver::host::Host;
 use mind_driver::npz;
-use mind_driver::tools::cli::{self, DONE, REJECTED};
+use mind_driver::tools::cli::{self, DONE, DiagnosticFormat, REJECTED};
 use mind_ir::tensor::Tensor;
 
 use super::args::{self, Args};
@@ -135,6 +135,5 @@ pub(super) fn fail(host: &mut dyn Host, why: &dyn std::fmt::Display) {
 
 /// Reports what is wrong with a file.
 pub(super) fn report(host: &mut dyn Host, found: &Diagnostics, file: &SourceFile) {
-    let text = render_text(found, file, host.stderr_is_terminal());
-    cli::print_error(host, &text);
+    cli::report(host, found, file, DiagnosticFormat::Text);
 }

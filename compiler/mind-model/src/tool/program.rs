@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::{Arg, Command};
 use mind_driver::host::Host;
 use mind_driver::tools::cli::{self, DONE, REJECTED, value};
+use mind_driver::tools::style;
 
 use super::generate::{fail, report};
 use crate::c::{Tensors, c_program};
@@ -53,6 +54,7 @@ fn command() -> Command {
             .default_value(CAPACITY)
             .value_parser(clap::value_parser!(usize)),
         )
+        .args(style::args())
 }
 
 /// Runs the tool; see `--help`.

@@ -6,7 +6,7 @@ use clap::{Arg, ArgAction, Command};
 use mind_diag::{Diagnostic, Severity, Span};
 use mind_driver::host::Host;
 use mind_driver::tools::cli::{self, DiagnosticFormat, REJECTED};
-use mind_driver::tools::translate;
+use mind_driver::tools::{style, translate};
 use mind_irv2::{ReadOptions, write};
 
 use crate::folder::{Files, FolderError, WeightsAt};
@@ -74,6 +74,7 @@ fn command() -> Command {
                 .help("keep members of a document that the format does not have"),
         )
         .arg(cli::diagnostic_format_arg())
+        .args(style::args())
 }
 
 /// Errors: the exit code, after the reason has been reported.

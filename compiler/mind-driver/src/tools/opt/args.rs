@@ -19,14 +19,7 @@ pub(super) fn command() -> Command {
         .about("Verifies, optimises and prints a module")
         .version(env!("CARGO_PKG_VERSION"))
         .after_help("Exit status: 0 done, 1 the input was rejected, 2 usage.")
-        .args(
-            cli::module_args()
-                .into_iter()
-                .map(|arg| match arg.get_id().as_str() {
-                    "FILE" => arg.required(false).required_unless_present_any(LISTINGS),
-                    _ => arg,
-                }),
-        )
+        .args(cli::module_args())
         .args(output_args())
         .args(PASSES.iter().map(pass_flag))
         .args(pipeline_args())
@@ -36,15 +29,6 @@ pub(super) fn command() -> Command {
         .args(asking_args())
         .args(listing_args())
 }
-
-/// Arguments that print something and need no module.
-const LISTINGS: [&str; 5] = [
-    "list-passes",
-    "list-rules",
-    "show-dialects",
-    "lit-features",
-    "check-rules",
-];
 
 fn output_args() -> [Arg; 6] {
     [
@@ -113,7 +97,7 @@ fn pipeline_args() -> [Arg; 3] {
             .short('O')
             .value_name("LEVEL")
             .value_parser(LEVELS.iter().map(|level| level.name).collect::<Vec<_>>())
-            .help("a named pipeline; all keep every bit of the results")
+            .help("a named pipeline, with passes before and behind it; all keep every bit of the results")
             .help_heading(PASS_FLAGS),
         Arg::new("run-reproducer")
             .long("run-reproducer")
@@ -276,25 +260,22 @@ fn listing_args() -> [Arg; 4] {
 pub(super) fn pipeline(matches: &ArgMatches, host: &mut dyn Host) -> Result<Pipeline, u8> {
     let flags = pass_flags(matches);
     let text = matches.get_one::<String>("pass-pipeline");
-    let level = matches.get_one::<String>("level");
     let reproducer = matches
         .get_flag("run-reproducer")
         .then_some("--run-reproducer");
-    let named = text
-        .map(|_| "--pass-pipeline")
-        .or(level.map(|_| "-O"))
-        .or(reproducer);
-    if let (Some(named), Some((_, flag, _))) = (named, flags.first()) {
+    let named = text.map(|_| "--pass-pipeline").or(reproducer);
+    if let (Some(named), Some(flag)) = (named, flags.first()) {
+        let flag = flag.pass;
         let message = format!("`{named}` and `--{flag}` both say what to run; use one of them");
         return Err(cli::usage_error(host, &message));
     }
-    let level = level.and_then(|name| LEVELS.iter().find(|level| level.name == name));
-    let text = match (text, level) {
-        (Some(text), _) => text.clone(),
-        (None, Some(level)) => level.pipeline.to_owned(),
-        (None, None) if flags.is_empty() => return Ok(Pipeline::default()),
-        (None, None) => flags_as_text(&flags),
+    let text = match text {
+        Some(text) => text.clone(),
+        None => steps(flags, matches).join(","),
     };
+    if text.is_empty() && !matches.contains_id("pass-pipeline") {
+        return Ok(Pipeline::default());
+    }
     parse_pipeline(&text, &PASSES).map_err(|found| {
         let file = mind_diag::SourceFile::new("<pass-pipeline>", text);
         cli::report(host, &found, &file, cli::DiagnosticFormat::Text);
@@ -302,26 +283,42 @@ pub(super) fn pipeline(matches: &ArgMatches, host: &mut dyn Host) -> Result<Pipe
     })
 }
 
-/// The pass flags as (position on the command line, name, options), in their order.
-fn pass_flags(matches: &ArgMatches) -> Vec<(usize, &'static str, String)> {
+/// A pass flag.
+struct PassFlag {
+    /// Its position on the command line.
+    at: usize,
+    pass: &'static str,
+    options: String,
+}
+
+fn pass_flags(matches: &ArgMatches) -> Vec<PassFlag> {
     let mut flags = Vec::new();
     for info in PASSES.iter() {
         let indices = matches.indices_of(info.name).into_iter().flatten();
         let values = matches.get_many::<String>(info.name).into_iter().flatten();
-        flags.extend(
-            indices
-                .zip(values)
-                .map(|(at, value)| (at, info.name, value.clone())),
-        );
+        flags.extend(indices.zip(values).map(|(at, options)| PassFlag {
+            at,
+            pass: info.name,
+            options: options.clone(),
+        }));
     }
-    flags.sort();
     flags
 }
 
-fn flags_as_text(flags: &[(usize, &'static str, String)]) -> String {
-    let step = |(_, name, options): &(usize, &'static str, String)| match options.as_str() {
-        "" => (*name).to_owned(),
-        options => format!("{name}{{{options}}}"),
-    };
-    flags.iter().map(step).collect::<Vec<_>>().join(",")
+/// The pipeline text of the pass flags and the level, in the order of the command line.
+fn steps(flags: Vec<PassFlag>, matches: &ArgMatches) -> Vec<String> {
+    let level = matches.get_one::<String>("level");
+    let level = level.and_then(|name| LEVELS.iter().find(|level| level.name == name));
+    let level = level.zip(matches.index_of("level"));
+    let named = level.map(|(level, at)| (at, level.pipeline.to_owned()));
+    let flags = flags.into_iter().map(|flag| {
+        let text = match flag.options.as_str() {
+            "" => flag.pass.to_owned(),
+            options => format!("{}{{{options}}}", flag.pass),
+        };
+        (flag.at, text)
+    });
+    let mut steps: Vec<_> = flags.chain(named).collect();
+    steps.sort();
+    steps.into_iter().map(|(_, text)| text).collect()
 }

@@ -111,7 +111,7 @@ fn checked(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Resu
 ///
 /// Errors: the exit code after the rules that are unsound, or unchecked and not allowed by name, have
 /// been printed.
-pub(super) fn admit(
+pub(in crate::tools) fn admit(
     rewriting: &Rewriting,
     session: &Session,
     format: DiagnosticFormat,

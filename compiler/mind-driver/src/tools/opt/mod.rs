@@ -2,7 +2,7 @@
 
 mod args;
 pub(super) mod bisect;
-mod check_rules;
+pub(super) mod check_rules;
 mod chunks;
 mod diff;
 mod expected;
@@ -380,11 +380,16 @@ impl<'a> Run<'a> {
             let written = watch
                 .host
                 .write(std::path::Path::new(path), text.as_bytes());
-            let message = match written {
-                Ok(()) => format!("note: replay with: mind-opt --run-reproducer {path}\n"),
-                Err(error) => format!("error: {path}: {error}\n"),
-            };
-            cli::print_error(watch.host, &message);
+            match written {
+                Ok(()) => {
+                    let path = cli::shell_word(path);
+                    cli::note(
+                        watch.host,
+                        &format!("replay with: mind-opt --run-reproducer {path}"),
+                    );
+                }
+                Err(error) => cli::print_error(watch.host, &format!("error: {path}: {error}\n")),
+            }
         }
         Err(failure_diagnostics(failure))
     }
@@ -441,7 +446,7 @@ fn internal_error(rewrites: &Rewrites<'_>, file: &SourceFile) -> String {
     )
 }
 
-fn failure_diagnostics(failure: Failure) -> Diagnostics {
+pub(super) fn failure_diagnostics(failure: Failure) -> Diagnostics {
     match failure {
         Failure::Pass {
             pass,

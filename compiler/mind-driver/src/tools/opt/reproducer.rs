@@ -7,6 +7,8 @@ use std::fmt::Write;
 
 use mind_pass::{Pipeline, Rewriting, RuleSource, Step};
 
+use crate::tools::cli;
+
 const MARK: &str = "# mind-opt reproducer";
 const PIPELINE: &str = "# pipeline: ";
 const RULES: &str = "# rules: ";
@@ -62,7 +64,11 @@ pub(in crate::tools) fn render(
             let _ = writeln!(text, "{RULE_LINE}{line}");
         }
     }
-    let _ = writeln!(text, "# replay: mind-opt --run-reproducer {path}\n{module}");
+    let _ = writeln!(
+        text,
+        "# replay: mind-opt --run-reproducer {}\n{module}",
+        cli::shell_word(path)
+    );
     text
 }
 

@@ -1,12 +1,17 @@
 //! The command line of `mind-reduce`.
 
+use std::time::Duration;
+
+use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use mind_pass::{Pipeline, parse_pipeline};
+use mind_ir::verify::Profile;
+use mind_irv2::graph::document::Padding;
+use mind_pass::{PassRegistry, Pipeline, Rewriting, parse_pipeline};
 use mind_text::Format;
 
-use crate::host::Host;
+use crate::host::{ChildLimits, Host};
 use crate::load::LoadOptions;
-use crate::session::{LEVELS, PASSES};
+use crate::session::LEVELS;
 use crate::tools::cli::{self, DiagnosticFormat};
 use crate::tools::opt::rules;
 
@@ -29,8 +34,9 @@ pub(super) fn command() -> Command {
                 .value_name("CMD|@crash|@differs")
                 .required(true)
                 .help(
-                    "what is interesting: a file for which CMD exits with 0, a crash of the passes (`@crash`), or \
-                     results of the passes' output that differ from those of their input (`@differs`)",
+                    "what is interesting: a file for which CMD exits with 0, a crash of the passes or of the engine that \
+                     is named (`@crash`), or results of the passes' output that differ from those of their input \
+                     (`@differs`)",
                 ),
             Arg::new("bisect")
                 .long("bisect")
@@ -51,6 +57,18 @@ pub(super) fn command() -> Command {
                 .value_parser(clap::value_parser!(usize))
                 .default_value("10000")
                 .help("how often the test is made at most"),
+            Arg::new("time-limit")
+                .long("time-limit")
+                .value_name("SECONDS")
+                .value_parser(clap::value_parser!(u64).range(1..))
+                .default_value("20")
+                .help("how long passes and engine may take for one module, for `@crash`, `@differs` and `--bisect`"),
+            Arg::new("memory-limit")
+                .long("memory-limit")
+                .value_name("SIZE")
+                .value_parser(ValueParser::new(cli::parse_size))
+                .default_value("8G")
+                .help("memory that they may take for one module; K, M, G for KiB, ..."),
         ])
         .args([
             Arg::new("pass-pipeline")
@@ -69,8 +87,10 @@ pub(super) fn command() -> Command {
                 .long("engine")
                 .value_name("ENGINE")
                 .value_parser(["interp", "jit"])
-                .default_value("interp")
-                .help("what runs the passes' output for `@differs`; with `jit` no passes run where nothing is said")
+                .help(
+                    "what runs the passes' output: for `@differs` the interpreter unless given, for `@crash` nothing; \
+                     with `jit` no passes run where nothing is said",
+                )
                 .help_heading(PASSES_HEADING),
         ])
         .args(rules::args())
@@ -121,12 +141,20 @@ pub(super) struct Args {
     pub(super) to: Option<Format>,
     pub(super) trials: usize,
     pub(super) pipeline: Pipeline,
-    pub(super) engine: EngineKind,
+    /// What runs the module after the passes, if that is said.
+    pub(super) engine: Option<EngineKind>,
+    /// What a case may take.
+    pub(super) child: ChildLimits,
+    no_input_limits: bool,
 }
 
 impl Args {
     /// Errors: the exit code after a usage error has been printed.
-    pub(super) fn of(matches: &ArgMatches, host: &mut dyn Host) -> Result<Args, u8> {
+    pub(super) fn of(
+        matches: &ArgMatches,
+        passes: &PassRegistry,
+        host: &mut dyn Host,
+    ) -> Result<Args, u8> {
         let word = |name: &str| matches.get_one::<String>(name).map(String::as_str);
         let test = Test::parse(word("test").unwrap_or_default());
         let test = test.map_err(|message| cli::usage_error(host, &message))?;
@@ -136,11 +164,11 @@ impl Args {
             let message = "passes are named, but CMD runs its own; `--bisect`, `@crash` and `@differs` run them";
             return Err(cli::usage_error(host, message));
         }
-        let engine = match word("engine") {
-            Some("jit") => EngineKind::Jit,
+        let engine = word("engine").map(|word| match word {
+            "jit" => EngineKind::Jit,
             _ => EngineKind::Interp,
-        };
-        let usual = if engine == EngineKind::Jit {
+        });
+        let usual = if engine == Some(EngineKind::Jit) {
             "0"
         } else {
             SUSPECTED
@@ -150,7 +178,7 @@ impl Args {
         let text = word("pass-pipeline")
             .or(level.map(|level| level.pipeline))
             .unwrap_or_default();
-        let pipeline = parse_pipeline(text, &PASSES).map_err(|found| {
+        let pipeline = parse_pipeline(text, passes).map_err(|found| {
             let file = mind_diag::SourceFile::new("<pass-pipeline>", text);
             cli::report(host, &found, &file, DiagnosticFormat::Text);
             cli::USAGE
@@ -166,6 +194,56 @@ impl Args {
             trials: matches.get_one("trials").copied().unwrap_or(10_000),
             pipeline,
             engine,
+            child: ChildLimits {
+                time: Duration::from_secs(matches.get_one("time-limit").copied().unwrap_or(20)),
+                memory: matches.get_one("memory-limit").copied().unwrap_or(8 << 30),
+            },
+            no_input_limits: matches.get_flag("no-input-limits"),
         })
+    }
+
+    /// The command that stops after rewrite `number`.
+    pub(super) fn replay(&self, rewriting: &Rewriting, number: u64) -> String {
+        let Rewriting {
+            rules,
+            fast_math,
+            only,
+            disabled,
+            unchecked,
+        } = rewriting;
+        let mut command = "mind-opt".to_owned();
+        let mut flag = |name: &str, value: &str| {
+            command.push_str(&format!(" --{name}={}", cli::shell_word(value)));
+        };
+        if let Some(format) = self.load.from {
+            flag("from", format.name());
+        }
+        if self.load.profile != Profile::default() {
+            flag("profile", self.load.profile.name());
+        }
+        flag("pass-pipeline", &self.pipeline.text());
+        for source in rules {
+            let is_stdin = source.name == cli::input_name("-");
+            flag("rules", if is_stdin { "-" } else { &source.name });
+        }
+        let lists = [
+            ("fast-math", fast_math),
+            ("only-rule", only),
+            ("disable-rule", disabled),
+            ("allow-unchecked-rule", unchecked),
+        ];
+        for (name, names) in lists.iter().filter(|(_, names)| !names.is_empty()) {
+            flag(name, &names.join(","));
+        }
+        flag("opt-bisect-limit", &number.to_string());
+        if self.no_input_limits {
+            command.push_str(" --no-input-limits");
+        }
+        if self.load.padding == Padding::Kept {
+            command.push_str(" --keep-padding");
+        }
+        command.push(' ');
+        command.push_str(&cli::shell_word(&self.path));
+        command
     }
 }

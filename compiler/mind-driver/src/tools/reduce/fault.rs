@@ -1,16 +1,19 @@
 //! What goes wrong when passes run on a module.
 
+use std::cell::{Cell, RefCell};
 use std::fmt;
 
+use mind_diag::Diagnostics;
 use mind_interp::{Arrays, Extents, bind};
 use mind_ir::Graph;
 use mind_ir::tensor::Tensor;
 use mind_ir::verify::VerifyConfig;
 use mind_pass::{Failure, Instrument, Manager, Pipeline, Rewriting, Shared, Statistics};
 
-use crate::engine::Engine;
+use crate::engine::{Config, Engine};
 use crate::equivalence::{interpreted, same_runs};
 use crate::expected_panic;
+use crate::host::ProcessEnd;
 use crate::session::Session;
 use crate::tools::run::compiled::Compiled;
 
@@ -23,54 +26,144 @@ pub(super) struct Optimiser<'a> {
     pub(super) verify: VerifyConfig,
 }
 
-/// Why passes did not end with a module.
+/// What a case is doing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Phase {
+    /// Reading the module.
+    Reading,
+    /// Running this pass.
+    Pass(String),
+    /// Interpreting the module before the passes.
+    Reference,
+    /// Running the module after the passes.
+    Engine,
+}
+
+const ENGINE: &str = "the engine";
+const REFERENCE: &str = "the reference interpreter";
+
+impl Phase {
+    /// What it is called in a report, and in messages where it is a pass.
+    pub(super) fn text(&self) -> &str {
+        match self {
+            Phase::Reading => "",
+            Phase::Pass(name) => name,
+            Phase::Reference => REFERENCE,
+            Phase::Engine => ENGINE,
+        }
+    }
+
+    pub(super) fn parse(text: &str) -> Phase {
+        match text {
+            "" => Phase::Reading,
+            REFERENCE => Phase::Reference,
+            ENGINE => Phase::Engine,
+            pass => Phase::Pass(pass.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Phase::Reading => f.write_str("the parser"),
+            Phase::Pass(name) => write!(f, "`{name}`"),
+            Phase::Reference | Phase::Engine => f.write_str(self.text()),
+        }
+    }
+}
+
+/// Why a case did not come to its end.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Stop {
-    /// A pass panicked.
-    Panicked(&'static str),
+    /// It panicked.
+    Panicked(Phase),
     /// A pass left a module that breaks a rule.
-    Invalid(&'static str),
+    Invalid(Phase),
     /// A pass did not find its fixpoint.
-    NotConverged(&'static str),
-    /// A pass does not take the module, which is no fault.
+    NotConverged(Phase),
+    /// A pass or an engine does not take the module, which is no fault.
     Refused,
+    /// Its process ended.
+    Died(Phase, ProcessEnd),
 }
 
 impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Stop::Panicked(pass) => write!(f, "`{pass}` crashes"),
-            Stop::Invalid(pass) => write!(f, "`{pass}` leaves a module that breaks a rule"),
-            Stop::NotConverged(pass) => write!(f, "`{pass}` does not come to an end"),
-            Stop::Refused => f.write_str("a pass refuses the module"),
+            Stop::Panicked(phase) => write!(f, "{phase} panics"),
+            Stop::Invalid(phase) => write!(f, "{phase} leaves a module that breaks a rule"),
+            Stop::NotConverged(phase) => write!(f, "{phase} does not reach a fixpoint"),
+            Stop::Refused => f.write_str("the module is refused"),
+            Stop::Died(phase, ProcessEnd::TimedOut) => {
+                write!(f, "{phase} takes longer than `--time-limit`")
+            }
+            Stop::Died(phase, ProcessEnd::Signal(signal)) => {
+                write!(f, "{phase} is ended by signal {signal}")
+            }
+            Stop::Died(phase, ProcessEnd::Code(code)) => {
+                write!(f, "{phase} ends the process with code {code}")
+            }
+        }
+    }
+}
+
+impl Stop {
+    /// The word for it in a report; that of a process that died is never written.
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Stop::Panicked(_) => "panicked",
+            Stop::Invalid(_) => "invalid",
+            Stop::NotConverged(_) => "not-converged",
+            Stop::Refused | Stop::Died(..) => "refused",
+        }
+    }
+
+    /// What it was doing, as a report has it.
+    pub(super) fn phase(&self) -> &str {
+        match self {
+            Stop::Panicked(phase) | Stop::Invalid(phase) | Stop::NotConverged(phase) => {
+                phase.text()
+            }
+            Stop::Refused | Stop::Died(..) => "",
+        }
+    }
+
+    /// The line of a report.
+    pub(super) fn parse(word: &str, phase: &str) -> Option<Stop> {
+        let phase = Phase::parse(phase);
+        match word {
+            "panicked" => Some(Stop::Panicked(phase)),
+            "invalid" => Some(Stop::Invalid(phase)),
+            "not-converged" => Some(Stop::NotConverged(phase)),
+            "refused" => Some(Stop::Refused),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a crash: of the passes, or of the engine that runs what they made.
+    pub(super) fn is_crash(&self) -> bool {
+        match self {
+            Stop::Panicked(phase)
+            | Stop::Invalid(phase)
+            | Stop::NotConverged(phase)
+            | Stop::Died(phase, _) => matches!(phase, Phase::Pass(_) | Phase::Engine),
+            Stop::Refused => false,
+        }
+    }
+
+    /// Whether the module was optimised and then has no results.
+    pub(super) fn is_without_results(&self) -> bool {
+        match self {
+            // An engine that is slower than the interpreter is not wrong.
+            Stop::Died(_, ProcessEnd::TimedOut) => false,
+            Stop::Panicked(phase) | Stop::Died(phase, _) => *phase == Phase::Engine,
+            Stop::Invalid(_) | Stop::NotConverged(_) | Stop::Refused => false,
         }
     }
 }
 
 impl Optimiser<'_> {
-    /// What was asked of rewriting, as flags with a blank before each.
-    pub(super) fn rewriting_flags(&self) -> String {
-        let Rewriting {
-            rules,
-            fast_math,
-            only,
-            disabled,
-            unchecked,
-        } = self.rewriting;
-        let rules = rules
-            .iter()
-            .map(|source| format!(" --rules={}", source.name));
-        let lists = [
-            ("fast-math", fast_math),
-            ("only-rule", only),
-            ("disable-rule", disabled),
-            ("allow-unchecked-rule", unchecked),
-        ];
-        let lists = lists.iter().filter(|(_, names)| !names.is_empty());
-        let lists = lists.map(|(flag, names)| format!(" --{flag}={}", names.join(",")));
-        rules.chain(lists).collect()
-    }
-
     /// The module after the passes.
     ///
     /// Errors: the pass that stopped them, and how.
@@ -84,14 +177,14 @@ impl Optimiser<'_> {
         };
         let (mut g, mut statistics) = (g.clone(), Statistics::default());
         for step in &self.pipeline.steps {
-            let name = step.pass.name;
+            let phase = || Phase::Pass(step.pass.name.to_owned());
             let alone = Pipeline {
                 steps: vec![step.clone()],
             };
             let run = || manager.run(&alone, &mut g, &mut statistics, watch);
             match expected_panic::catch(run) {
-                None => return Err(Stop::Panicked(name)),
-                Some(Err(failure)) => return Err(stop(failure, name)),
+                None => return Err(Stop::Panicked(phase())),
+                Some(Err(failure)) => return Err(stop(failure, phase())),
                 Some(Ok(())) => {}
             }
         }
@@ -99,7 +192,7 @@ impl Optimiser<'_> {
     }
 }
 
-fn stop(failure: Failure, pass: &'static str) -> Stop {
+fn stop(failure: Failure, pass: Phase) -> Stop {
     use mind_pass::PassError;
     match failure {
         Failure::Invalid { .. } => Stop::Invalid(pass),
@@ -121,13 +214,44 @@ pub(super) enum Runner {
 }
 
 impl Runner {
+    /// Machine code for this machine.
+    ///
+    /// # Errors
+    ///
+    /// An engine that the machine does not have.
+    pub(super) fn compiler() -> Result<Runner, Diagnostics> {
+        Ok(Runner::Code(Box::new(Engine::new(&Config::default())?)))
+    }
+
     /// Where the results of `after` differ from those that the interpreter gives for `before`; none where they
-    /// agree, or one of them cannot be run.
-    pub(super) fn difference(&self, before: &Graph, after: &Graph) -> Option<String> {
-        let refused = std::cell::Cell::new(false);
-        let execute = |g: &Graph, arrays: &Arrays| self.execute(g, arrays, &refused);
+    /// agree, or one of them cannot be run. `begins` is called with each phase as it begins.
+    ///
+    /// # Errors
+    ///
+    /// A panic of the engine.
+    pub(super) fn difference(
+        &self,
+        before: &Graph,
+        after: &Graph,
+        begins: &mut dyn FnMut(Phase),
+    ) -> Result<Option<String>, Stop> {
+        let (refused, panicked) = (Cell::new(false), Cell::new(false));
+        let begins = RefCell::new(begins);
+        (begins.borrow_mut())(Phase::Reference);
+        let execute = |g: &Graph, arrays: &Arrays| {
+            (begins.borrow_mut())(Phase::Engine);
+            let results = expected_panic::catch(|| self.execute(g, arrays, &refused));
+            (begins.borrow_mut())(Phase::Reference);
+            results.unwrap_or_else(|| {
+                panicked.set(true);
+                Err("it panics".to_owned())
+            })
+        };
         let differing = same_runs(before, after, &execute).err();
-        differing.filter(|_| !refused.get() && can_run(before))
+        if panicked.get() {
+            return Err(Stop::Panicked(Phase::Engine));
+        }
+        Ok(differing.filter(|_| !refused.get() && can_run(before)))
     }
 
     /// Sets `refused` where the engine does not take the module.
@@ -135,7 +259,7 @@ impl Runner {
         &self,
         g: &Graph,
         arrays: &Arrays,
-        refused: &std::cell::Cell<bool>,
+        refused: &Cell<bool>,
     ) -> Result<Vec<Tensor>, String> {
         let refuse = |why: String| {
             refused.set(true);

@@ -1,7 +1,10 @@
 //! `mind-reduce`: a module made smaller while a command, or a fault that is built in, still finds it
 //! interesting.
+//!
+//! Passes and engines run in processes of their own, one a case, so that a crash or a hang is a result like any other.
 
 mod args;
+mod case;
 mod fault;
 mod oracle;
 #[cfg(test)]
@@ -11,22 +14,32 @@ mod suspect;
 use mind_diag::{Diagnostics, SourceFile};
 use mind_ir::Graph;
 use mind_ir::verify::VerifyConfig;
-use mind_pass::Shared;
+use mind_pass::{PassRegistry, Shared};
 use mind_reduction::{Config, Reduced, reduce};
 
-use self::args::Args;
-use self::fault::Optimiser;
-use self::oracle::{Oracle, Trouble};
+use self::args::{Args, EngineKind, Test};
+use self::case::{Asked, Setup};
+use self::fault::Runner;
+use self::oracle::{Oracle, Trouble, in_processes};
 use super::cli::{self, REJECTED};
-use super::opt::rules;
+use super::opt::{check_rules, rules};
 use crate::emit::emit;
 use crate::host::Host;
 use crate::load::{Loaded, load_module};
-use crate::session::Session;
+use crate::session::{PASSES, Session};
 
 /// Runs the tool; see `--help`.
 pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
-    match reduce_file(args, host) {
+    run_with(&PASSES, args, host)
+}
+
+/// Runs the tool with other passes to choose from. Cases run in processes of the same program, which must call this
+/// function with the same passes.
+pub fn run_with(passes: &PassRegistry, args: &[String], host: &mut dyn Host) -> u8 {
+    if args == [case::FLAG] {
+        return case::run(passes, host);
+    }
+    match reduce_file(passes, args, host) {
         Ok(code) | Err(code) => code,
     }
 }
@@ -37,9 +50,9 @@ pub fn command() -> clap::Command {
 }
 
 /// Errors: the exit code, after the reason has been reported.
-fn reduce_file(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
+fn reduce_file(passes: &PassRegistry, args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
     let matches = cli::parse(args::command(), args, host)?;
-    let args = Args::of(&matches, host)?;
+    let args = Args::of(&matches, passes, host)?;
     let bytes = cli::read_input(host, &args.path, args.load.limits.bytes)?;
     let session = Session::default();
     let loaded = load_module(
@@ -59,17 +72,33 @@ fn reduce_file(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
     let rewriting = rules::read(&matches, host, &args.load.limits)?;
     let shared = Shared::default();
     rules::prepare(&rewriting, &[], &session.registry, &shared, args.form, host)?;
-    let optimiser = Optimiser {
+    check_rules::admit(&rewriting, &session, args.form, host)?;
+    if args.engine == Some(EngineKind::Jit) {
+        let engine = Runner::compiler();
+        engine.map_err(|found| refuse(host, &found, &file, &args))?;
+    }
+    let setup = Setup {
+        pipeline: args.pipeline.clone(),
+        rewriting,
+        asked: match args.test {
+            Test::Command(_) => Asked::Output,
+            Test::Crash if args.engine.is_none() => Asked::Passes,
+            Test::Crash | Test::Differs => Asked::Results,
+        },
+        engine: args.engine.unwrap_or(EngineKind::Interp),
+        profile: args.load.profile,
+        padding: args.load.padding,
+    };
+    let oracle = Oracle {
+        test: args.test.clone(),
+        format,
+        setup: &setup,
         session: &session,
-        pipeline: &args.pipeline,
-        rewriting: &rewriting,
-        shared: &shared,
         verify: VerifyConfig {
             profile: args.load.profile,
         },
+        evaluate: in_processes(&setup, args.child),
     };
-    let oracle = Oracle::new(&args, format, &optimiser)
-        .map_err(|found| refuse(host, &found, &file, &args))?;
     let task = Task {
         graph: &graph,
         file: &file,
@@ -103,33 +132,28 @@ impl Task<'_> {
             args,
         } = *self;
         let before = ops(graph);
-        if !oracle
-            .holds(graph, host)
-            .map_err(|trouble| stop(host, &trouble))?
-        {
-            return Err(stop(host, &Trouble::NotInteresting(oracle.describe())));
-        }
-        let kind = oracle.kind(graph);
-        let (mut trouble, shows) = (None, host.stderr_is_terminal());
+        let kind = oracle.kind(graph, host);
+        let Some(kind) = kind.map_err(|trouble| stop(host, &trouble))? else {
+            let why = oracle.not_interesting(graph, host);
+            return Err(stop(host, &why.unwrap_or_else(|trouble| trouble)));
+        };
+        let (mut trouble, shows) = (None, host.style().redraws && !host.style().quiet);
         let config = Config {
             trials: args.trials,
-            verify: oracle.verify(),
+            verify: oracle.verify,
         };
         let reduced = reduce(graph, &config, &mut |candidate| {
-            if trouble.is_some() {
+            if trouble.is_some() || !oracle.is_sound(candidate) {
                 return false;
             }
             if shows {
                 cli::print_error(host, &format!("\r{:>8} ops  ", ops(candidate)));
             }
-            let held = match oracle.is_sound(candidate) {
-                true => oracle.holds_as(&kind, candidate, host),
-                false => Ok(false),
-            };
-            held.unwrap_or_else(|found| {
+            let found = oracle.kind(candidate, host).unwrap_or_else(|found| {
                 trouble = Some(found);
-                false
-            })
+                None
+            });
+            found.is_some_and(|found| found == kind)
         });
         if shows {
             cli::print_error(host, "\r");
@@ -137,10 +161,26 @@ impl Task<'_> {
         if let Some(trouble) = trouble {
             return Err(stop(host, &trouble));
         }
-        let formats = &oracle.session().formats;
+        let formats = &oracle.session.formats;
         let emitted = emit(formats, &reduced.graph, oracle.format, args.to);
         let emitted = emitted.map_err(|found| refuse(host, &found, file, args))?;
-        cli::print_error(host, &summary(before, &reduced));
+        let Reduced {
+            trials,
+            kept,
+            stopped,
+            ..
+        } = reduced;
+        let after = ops(&reduced.graph);
+        let text = format!(
+            "{before} ops are {after} now: {kept} of {trials} smaller modules were interesting"
+        );
+        cli::note(host, &text);
+        if stopped {
+            cli::note(
+                host,
+                "`--trials` was reached; run it on the result to go on",
+            );
+        }
         Ok(emitted.text)
     }
 
@@ -148,36 +188,19 @@ impl Task<'_> {
     ///
     /// Errors: the exit code, after the reason has been reported.
     fn bisected(&self, host: &mut dyn Host) -> Result<String, u8> {
-        let found = suspect::first_bad(self.graph, self.file, self.oracle, host);
+        let from = self.args.load.from;
+        let found = suspect::first_bad(self.file, from, self.oracle, host);
         let found = found.map_err(|trouble| stop(host, &trouble))?;
-        Ok(found.text(
-            &self.args.pipeline.text(),
-            &self.oracle.optimiser.rewriting_flags(),
-            self.file.name(),
-        ))
+        let replay = self
+            .args
+            .replay(&self.oracle.setup.rewriting, found.number());
+        Ok(found.text(&replay))
     }
 }
 
 /// The ops of a module, those of bodies included.
 fn ops(g: &Graph) -> usize {
     g.walk().count()
-}
-
-fn summary(before: usize, reduced: &Reduced) -> String {
-    let Reduced {
-        graph,
-        trials,
-        kept,
-        stopped,
-    } = reduced;
-    let after = ops(graph);
-    let mut text = format!(
-        "note: {before} ops are {after} now: {kept} of {trials} smaller modules were interesting\n"
-    );
-    if *stopped {
-        text.push_str("note: `--trials` was reached; run it on the result to go on\n");
-    }
-    text
 }
 
 fn stop(host: &mut dyn Host, trouble: &Trouble) -> u8 {

@@ -1,82 +1,77 @@
 //! Whether a module is interesting.
 
+use std::io;
 use std::path::PathBuf;
 
-use mind_diag::Diagnostics;
 use mind_ir::Graph;
-use mind_ir::listener::Silent;
 use mind_ir::verify::VerifyConfig;
 use mind_mil::check::Interface;
 use mind_text::Format;
 use thiserror::Error;
 
-use super::args::{Args, EngineKind, Test};
-use super::fault::{Optimiser, Runner, Stop};
+use super::args::Test;
+use super::case::{Case, FLAG, Outcome, Report, Setup};
+use super::fault::Stop;
 use crate::emit::emit;
-use crate::engine::{Config, Engine};
-use crate::host::Host;
+use crate::host::{ChildLimits, Host};
 use crate::session::Session;
+use crate::tools::cli;
 
 /// Tells which modules are interesting.
 pub(super) struct Oracle<'a> {
     pub(super) test: Test,
     pub(super) format: Format,
-    pub(super) runner: Runner,
-    pub(super) optimiser: &'a Optimiser<'a>,
+    pub(super) setup: &'a Setup,
+    pub(super) session: &'a Session,
+    pub(super) verify: VerifyConfig,
+    pub(super) evaluate: Evaluate<'a>,
+}
+
+/// What runs a case.
+///
+/// Errors: it could not be run.
+pub(super) type Evaluate<'a> = Box<dyn Fn(&Case<'_>, &mut dyn Host) -> io::Result<Report> + 'a>;
+
+/// Runs cases in processes of their own.
+pub(super) fn in_processes<'a>(setup: &'a Setup, limits: ChildLimits) -> Evaluate<'a> {
+    Box::new(move |case, host| {
+        let document = setup.document(case);
+        let ended = host.rerun(&[FLAG], document.as_bytes(), &limits)?;
+        Ok(Report::read(&ended))
+    })
 }
 
 /// Why nothing can be told.
 #[derive(Debug, Error)]
 pub(super) enum Trouble {
-    #[error("the module is not interesting: {0} does not hold for it")]
-    NotInteresting(String),
+    #[error("the module is not interesting: {test} does not hold for it{}", instead.as_ref().map_or(String::new(), |why| format!("; {why}")))]
+    NotInteresting {
+        test: String,
+        /// What happened instead.
+        instead: Option<String>,
+    },
     #[error("the module is interesting before any rewrite is made, so none is to blame")]
     NoRewrite,
     #[error("--test: {0}")]
-    Command(std::io::Error),
+    Command(io::Error),
+    #[error("a case could not be run in a process of its own: {0}")]
+    Process(io::Error),
     #[error("{}: {error}", .path.display())]
-    File {
-        path: PathBuf,
-        error: std::io::Error,
-    },
+    File { path: PathBuf, error: io::Error },
 }
 
 /// In which way a module is interesting, so that another fault is not taken for it.
-#[derive(PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    Any,
+    /// The command succeeds.
+    Command,
+    /// The results differ.
+    Differs,
+    /// It crashes so.
     Stopped(Stop),
 }
 
 impl<'a> Oracle<'a> {
-    /// What the command line asks for, for candidates in `format`.
-    ///
-    /// Errors: an engine that the machine does not have.
-    pub(super) fn new(
-        args: &Args,
-        format: Format,
-        optimiser: &'a Optimiser<'a>,
-    ) -> Result<Oracle<'a>, Diagnostics> {
-        let runner = match args.engine {
-            EngineKind::Interp => Runner::Interpreter,
-            EngineKind::Jit => Runner::Code(Box::new(Engine::new(&Config::default())?)),
-        };
-        Ok(Oracle {
-            test: args.test.clone(),
-            format,
-            runner,
-            optimiser,
-        })
-    }
-
-    pub(super) fn session(&self) -> &'a Session {
-        self.optimiser.session
-    }
-
-    pub(super) fn verify(&self) -> VerifyConfig {
-        self.optimiser.verify
-    }
-
     /// What is looked for, in words.
     pub(super) fn describe(&self) -> String {
         match &self.test {
@@ -92,61 +87,100 @@ impl<'a> Oracle<'a> {
             || !mind_mil::check::check(g, Interface::Any).has_errors()
     }
 
-    /// Whether a module is interesting as the passes' input.
+    /// In which way a module is interesting as the passes' input, if it is.
     ///
-    /// Errors: the command cannot be run.
-    pub(super) fn holds(&self, g: &Graph, host: &mut dyn Host) -> Result<bool, Trouble> {
-        match &self.test {
-            Test::Command(command) => self.command_holds(command, g, host),
-            Test::Crash | Test::Differs => {
-                Ok(self.result_holds(g, &self.optimiser.run(g, &mut Silent)))
-            }
+    /// # Errors
+    ///
+    /// The command or the case cannot be run.
+    pub(super) fn kind(&self, g: &Graph, host: &mut dyn Host) -> Result<Option<Kind>, Trouble> {
+        if let Test::Command(command) = &self.test {
+            let held = self.command_holds(command, g, host)?;
+            return Ok(held.then_some(Kind::Command));
         }
+        Ok(self.verdict(&self.report(g, host)?))
     }
 
-    /// As [`holds`](Oracle::holds), in the same way as another module.
-    pub(super) fn holds_as(
+    /// Why a module is not interesting, where something else stopped it.
+    ///
+    /// # Errors
+    ///
+    /// The case cannot be run.
+    pub(super) fn not_interesting(
         &self,
-        kind: &Kind,
         g: &Graph,
         host: &mut dyn Host,
-    ) -> Result<bool, Trouble> {
-        Ok(self.holds(g, host)? && self.kind(g) == *kind)
+    ) -> Result<Trouble, Trouble> {
+        let instead = match self.test {
+            Test::Command(_) => None,
+            Test::Crash | Test::Differs => self.stopped(&self.report(g, host)?.outcome),
+        };
+        Ok(Trouble::NotInteresting {
+            test: self.describe(),
+            instead,
+        })
     }
 
-    /// In which way an interesting module is so.
-    pub(super) fn kind(&self, g: &Graph) -> Kind {
-        match self.test {
-            Test::Crash => self
-                .optimiser
-                .run(g, &mut Silent)
-                .err()
-                .map_or(Kind::Any, Kind::Stopped),
-            Test::Command(_) | Test::Differs => Kind::Any,
+    /// What stopped a case in another way than the one that is looked for.
+    pub(super) fn stopped(&self, outcome: &Outcome) -> Option<String> {
+        let Outcome::Stopped(stop) = outcome else {
+            return None;
+        };
+        match stop.is_crash() && self.test == Test::Differs {
+            true => Some(format!("{stop}, which `--test @crash` looks for")),
+            false => Some(stop.to_string()),
         }
     }
 
-    /// Whether what the passes made of `input` is interesting.
+    /// What the case of a module came to; one that cannot be written is refused.
+    fn report(&self, g: &Graph, host: &mut dyn Host) -> Result<Report, Trouble> {
+        let Ok(emitted) = emit(&self.session.formats, g, self.format, None) else {
+            return Ok(Report {
+                made: 0,
+                last: None,
+                outcome: Outcome::Stopped(Stop::Refused),
+            });
+        };
+        let case = Case {
+            name: "candidate",
+            text: &emitted.text,
+            from: Some(emitted.format),
+            limit: None,
+        };
+        (self.evaluate)(&case, host).map_err(Trouble::Process)
+    }
+
+    /// In which way a report is interesting; that of a command depends on what the passes made.
+    fn verdict(&self, report: &Report) -> Option<Kind> {
+        let wanted = |stop: &Stop| match self.test {
+            Test::Command(_) => false,
+            Test::Crash => stop.is_crash(),
+            Test::Differs => stop.is_without_results(),
+        };
+        match &report.outcome {
+            Outcome::Stopped(stop) if wanted(stop) => Some(Kind::Stopped(stop.clone())),
+            Outcome::Differs if self.test == Test::Differs => Some(Kind::Differs),
+            Outcome::Done(_) | Outcome::Differs | Outcome::Stopped(_) => None,
+        }
+    }
+
+    /// In which way what the passes made is interesting, if it is.
     ///
-    /// Errors: the command cannot be run.
-    pub(super) fn output_holds(
+    /// # Errors
+    ///
+    /// The command cannot be run.
+    pub(super) fn output_kind(
         &self,
-        input: &Graph,
-        output: &Result<Graph, Stop>,
+        report: &Report,
         host: &mut dyn Host,
-    ) -> Result<bool, Trouble> {
-        match (&self.test, output) {
-            (Test::Command(command), Ok(output)) => self.command_holds(command, output, host),
-            (Test::Command(_), Err(_)) => Ok(false),
-            (Test::Crash | Test::Differs, output) => Ok(self.result_holds(input, output)),
-        }
-    }
-
-    fn result_holds(&self, input: &Graph, output: &Result<Graph, Stop>) -> bool {
-        match (&self.test, output) {
-            (Test::Crash, Err(stop)) => *stop != Stop::Refused,
-            (Test::Differs, Ok(output)) => self.runner.difference(input, output).is_some(),
-            _ => false,
+    ) -> Result<Option<Kind>, Trouble> {
+        match (&self.test, &report.outcome) {
+            (Test::Command(command), Outcome::Done(output)) => {
+                let (format, text) = output.split_once('\n').unwrap_or_default();
+                let format = Format::parse(format).unwrap_or(self.format);
+                let held = command_holds(command, format, text, host)?;
+                Ok(held.then_some(Kind::Command))
+            }
+            (Test::Command(_) | Test::Crash | Test::Differs, _) => Ok(self.verdict(report)),
         }
     }
 
@@ -156,23 +190,32 @@ impl<'a> Oracle<'a> {
         g: &Graph,
         host: &mut dyn Host,
     ) -> Result<bool, Trouble> {
-        let Ok(emitted) = emit(&self.session().formats, g, self.format, None) else {
-            return Ok(false);
-        };
-        let folder = host.scratch_dir().map_err(Trouble::Command)?;
-        let path = folder.join(candidate_name(emitted.format));
-        let written = host.write(&path, emitted.text.as_bytes());
-        written.map_err(|error| Trouble::File {
-            path: path.clone(),
-            error,
-        })?;
-        let path = quoted(&path.to_string_lossy());
-        let line = match command.contains("{}") {
-            true => command.replace("{}", &path),
-            false => format!("{command} {path}"),
-        };
-        Ok(host.shell(&line).map_err(Trouble::Command)? == 0)
+        match emit(&self.session.formats, g, self.format, None) {
+            Ok(emitted) => command_holds(command, emitted.format, &emitted.text, host),
+            Err(_) => Ok(false),
+        }
     }
+}
+
+fn command_holds(
+    command: &str,
+    format: Format,
+    text: &str,
+    host: &mut dyn Host,
+) -> Result<bool, Trouble> {
+    let folder = host.scratch_dir().map_err(Trouble::Command)?;
+    let path = folder.join(candidate_name(format));
+    let written = host.write(&path, text.as_bytes());
+    written.map_err(|error| Trouble::File {
+        path: path.clone(),
+        error,
+    })?;
+    let path = cli::shell_word(&path.to_string_lossy());
+    let line = match command.contains("{}") {
+        true => command.replace("{}", &path),
+        false => format!("{command} {path}"),
+    };
+    Ok(host.shell(&line).map_err(Trouble::Command)? == 0)
 }
 
 fn candidate_name(format: Format) -> &'static str {
@@ -182,9 +225,4 @@ fn candidate_name(format: Format) -> &'static str {
         Format::Core => "candidate.core",
         Format::Mil | Format::MilPrimer => "candidate.mil",
     }
-}
-
-/// A word of the shell's language.
-fn quoted(path: &str) -> String {
-    format!("'{}'", path.replace('\'', "'\\''"))
 }

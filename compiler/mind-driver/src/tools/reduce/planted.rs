@@ -12,19 +12,19 @@ use mind_ir::builder::Builder;
 use mind_ir::listener::{Rewrite, Step as Reason};
 use mind_ir::opdef::Op;
 use mind_ir::tensor::Tensor;
-use mind_ir::verify::VerifyConfig;
-use mind_pass::{
-    Changed, Options, Pass, PassCx, PassError, PassInfo, Pipeline, Rewriting, Shared, Step,
-};
+use mind_ir::verify::{Profile, VerifyConfig};
+use mind_irv2::graph::document::Padding;
+use mind_pass::{Changed, Options, Pass, PassCx, PassError, PassInfo, Pipeline, Rewriting, Step};
 use mind_reduction::{Config, reduce};
 use mind_text::Format;
 
-use super::args::Test;
-use super::fault::{Optimiser, Runner};
-use super::oracle::Oracle;
+use super::args::{EngineKind, Test};
+use super::case::{self, Asked, Case, Report, Setup};
+use super::fault::{Phase, Runner, Stop};
+use super::oracle::{Kind, Oracle};
 use super::suspect;
 use crate::equivalence::interpreted;
-use crate::host::Host;
+use crate::host::{Host, ProcessEnd, Rerun};
 use crate::load::{LoadOptions, parse_and_verify};
 use crate::session::Session;
 
@@ -140,7 +140,7 @@ impl Host for Nowhere {
     }
 }
 
-/// Calls `body` with an oracle for `test` on what `pass` and `runner` do.
+/// Calls `body` with an oracle for `test` on what `pass` and `runner` do in this process.
 fn with_oracle<T>(
     pass: Option<&'static PassInfo>,
     runner: Runner,
@@ -152,51 +152,56 @@ fn with_oracle<T>(
         pass,
         options: Options::new(pass, &[]),
     };
-    let pipeline = Pipeline {
-        steps: pass.map(step).into_iter().collect(),
+    let setup = Setup {
+        pipeline: Pipeline {
+            steps: pass.map(step).into_iter().collect(),
+        },
+        rewriting: Rewriting::default(),
+        asked: match test {
+            Test::Command(_) => Asked::Output,
+            Test::Crash => Asked::Passes,
+            Test::Differs => Asked::Results,
+        },
+        engine: EngineKind::Interp,
+        profile: Profile::default(),
+        padding: Padding::default(),
     };
-    let (rewriting, shared) = (Rewriting::default(), Shared::default());
-    let optimiser = Optimiser {
-        session: &session,
-        pipeline: &pipeline,
-        rewriting: &rewriting,
-        shared: &shared,
-        verify: VerifyConfig::default(),
+    let evaluate = |case: &Case<'_>, _: &mut dyn Host| {
+        let mut stdout = Vec::new();
+        case::evaluate(&setup, case, &runner, &mut stdout);
+        let end = ProcessEnd::Code(0);
+        Ok(Report::read(&Rerun { stdout, end }))
     };
     body(&Oracle {
         test,
         format: Format::Core,
-        runner,
-        optimiser: &optimiser,
+        setup: &setup,
+        session: &session,
+        verify: VerifyConfig::default(),
+        evaluate: Box::new(evaluate),
     })
 }
 
 fn module(oracle: &Oracle<'_>) -> Graph {
-    let parsed = parse_and_verify(
-        &oracle.session().formats,
-        MODULE,
-        0,
-        &LoadOptions::default(),
-    );
+    let formats = &oracle.session.formats;
+    let parsed = parse_and_verify(formats, MODULE, 0, &LoadOptions::default());
     parsed.unwrap_or_else(|found| panic!("{found:?}")).1
+}
+
+/// In which way a module is interesting, if it is.
+fn kind(oracle: &Oracle<'_>, g: &Graph) -> Option<Kind> {
+    oracle.kind(g, &mut Nowhere).expect("no command is run")
 }
 
 /// What is left of the module.
 fn left(oracle: &Oracle<'_>) -> String {
     let g = module(oracle);
-    assert!(oracle.holds(&g, &mut Nowhere).expect("no command is run"));
-    let kind = oracle.kind(&g);
-    let mut holds = |g: &Graph| {
-        oracle
-            .holds_as(&kind, g, &mut Nowhere)
-            .expect("no command is run")
-    };
+    let first = kind(oracle, &g);
+    assert!(first.is_some());
+    let mut holds = |g: &Graph| kind(oracle, g) == first;
     let small = reduce(&g, &Config::default(), &mut holds).graph;
-    oracle
-        .session()
-        .formats
-        .print(Format::Core, &small)
-        .expect("core ops")
+    let text = oracle.session.formats.print(Format::Core, &small);
+    text.expect("core ops")
 }
 
 #[test]
@@ -230,44 +235,55 @@ fn an_engine_that_computes_something_else() {
 }
 
 #[test]
+fn an_engine_that_panics_has_no_results() {
+    let panics: fn(&Graph, &Arrays) -> Result<Vec<Tensor>, String> = |_, _| panic!("planted");
+    let found = with_oracle(None, Runner::Other(panics), Test::Differs, |oracle| {
+        kind(oracle, &module(oracle))
+    });
+    assert_eq!(found, Some(Kind::Stopped(Stop::Panicked(Phase::Engine))));
+}
+
+#[test]
 fn sound_passes_and_engines_are_not_interesting() {
-    let holds = |oracle: &Oracle<'_>| {
-        oracle
-            .holds(&module(oracle), &mut Nowhere)
-            .expect("no command is run")
-    };
-    assert!(!with_oracle(
-        None,
+    let holds = |oracle: &Oracle<'_>| kind(oracle, &module(oracle)).is_some();
+    let (interpreter, differs) = (Runner::Interpreter, Test::Differs);
+    assert!(!with_oracle(None, interpreter, differs, holds));
+    let (interpreter, crash) = (Runner::Interpreter, Test::Crash);
+    assert!(!with_oracle(Some(&WRONG), interpreter, crash, holds));
+    let engine = Runner::compiler().expect("an engine");
+    assert!(!with_oracle(None, engine, Test::Differs, holds));
+}
+
+#[test]
+fn a_crash_is_no_difference_of_results() {
+    with_oracle(
+        Some(&CRASHING),
         Runner::Interpreter,
         Test::Differs,
-        holds
-    ));
-    assert!(!with_oracle(
-        Some(&WRONG),
-        Runner::Interpreter,
-        Test::Crash,
-        holds
-    ));
-    let engine = crate::engine::Engine::new(&crate::engine::Config::default()).expect("an engine");
-    assert!(!with_oracle(
-        None,
-        Runner::Code(Box::new(engine)),
-        Test::Differs,
-        holds
-    ));
+        |oracle| {
+            let g = module(oracle);
+            assert_eq!(kind(oracle, &g), None);
+            let why = oracle.not_interesting(&g, &mut Nowhere).expect("a reason");
+            assert_eq!(
+                why.to_string(),
+                "the module is not interesting: `@differs` does not hold for it; `crashing` panics, which \
+                 `--test @crash` looks for"
+            );
+        },
+    );
 }
 
 #[test]
 fn the_first_bad_rewrite_is_named() {
     let text = with_oracle(Some(&WRONG), Runner::Interpreter, Test::Differs, |oracle| {
-        let (g, file) = (module(oracle), SourceFile::new("m.core", MODULE));
-        let found = suspect::first_bad(&g, &file, oracle, &mut Nowhere);
+        let file = SourceFile::new("m.core", MODULE);
+        let found = suspect::first_bad(&file, None, oracle, &mut Nowhere);
         found
             .unwrap_or_else(|trouble| panic!("{trouble}"))
-            .text("wrong", "", "m.core")
+            .text("mind-opt m.core")
     });
     let expected = "rewrite 1 of 2 is the first bad one\n  wrong: sub-is-add: core.sub %3 at m.core:4 -> core.add %8\n\
-                    replay: mind-opt --pass-pipeline='wrong' --opt-bisect-limit=1 m.core\n";
+                    replay: mind-opt m.core\n";
     assert_eq!(text, expected);
 }
 
@@ -278,8 +294,8 @@ fn a_fault_without_rewrites_is_blamed_on_none() {
         Runner::Interpreter,
         Test::Crash,
         |oracle| {
-            let (g, file) = (module(oracle), SourceFile::new("m.core", MODULE));
-            let found = suspect::first_bad(&g, &file, oracle, &mut Nowhere);
+            let file = SourceFile::new("m.core", MODULE);
+            let found = suspect::first_bad(&file, None, oracle, &mut Nowhere);
             assert!(found.is_err_and(|trouble| trouble.to_string().contains("before any rewrite")));
         },
     );

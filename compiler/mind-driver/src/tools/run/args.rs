@@ -127,7 +127,7 @@ pub(super) fn command() -> Command {
                 "the extent of a symbolic dimension; `?` for all unnamed ones",
             )
             .action(ArgAction::Append)
-            .value_parser(ValueParser::new(parse_dim)),
+            .value_parser(ValueParser::new(cli::parse_dim)),
         )
         .arg(
             value(
@@ -161,29 +161,6 @@ pub(super) fn command() -> Command {
                 "bytes for the inputs, and for the values alive at one time; K, M, G for KiB, ...",
             )
             .default_value("4G")
-            .value_parser(ValueParser::new(parse_size)),
+            .value_parser(ValueParser::new(cli::parse_size)),
         )
-}
-
-fn parse_dim(text: &str) -> Result<(String, usize), String> {
-    let Some((name, extent)) = text.split_once('=') else {
-        return Err("expected NAME=EXTENT, as in B=32".to_owned());
-    };
-    match extent.parse() {
-        Ok(extent) => Ok((name.to_owned(), extent)),
-        Err(_) => Err(format!("`{extent}` is not an extent")),
-    }
-}
-
-fn parse_size(text: &str) -> Result<u64, String> {
-    let units = [("K", 10), ("M", 20), ("G", 30), ("T", 40)];
-    let unit = units
-        .iter()
-        .find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift)));
-    let (digits, shift) = unit.unwrap_or((text, 0));
-    let bytes = digits
-        .parse::<u64>()
-        .ok()
-        .and_then(|count| count.checked_mul(1 << shift));
-    bytes.ok_or_else(|| "expected a number of bytes, as in 512M".to_owned())
 }

@@ -1,0 +1,98 @@
+//! Running this program again.
+
+use std::io::{self, Read, Write};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::thread;
+
+use mind_driver::host::{ChildLimits, ProcessEnd, Rerun};
+
+/// Runs this program with other arguments until it ends, or its time is up.
+///
+/// # Errors
+///
+/// It could not be started, or its end could not be waited for.
+pub(crate) fn rerun(args: &[&str], stdin: &[u8], limits: &ChildLimits) -> io::Result<Rerun> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    limit_memory(&mut command, limits.memory);
+    let mut child = command.spawn()?;
+    let ended = talk(&mut child, stdin, limits);
+    if ended.is_err() {
+        // The error that matters is the one already in hand.
+        let _ = child.kill().and_then(|()| child.wait());
+    }
+    ended
+}
+
+fn talk(child: &mut Child, stdin: &[u8], limits: &ChildLimits) -> io::Result<Rerun> {
+    let missing = || io::Error::other("a process without streams");
+    let mut input = child.stdin.take().ok_or_else(missing)?;
+    let mut output = child.stdout.take().ok_or_else(missing)?;
+    thread::scope(|scope| {
+        // A process that ends without reading is a result, not an error.
+        scope.spawn(move || input.write_all(stdin));
+        let (sender, receiver) = mpsc::channel();
+        scope.spawn(move || {
+            let mut bytes = Vec::new();
+            let read = output.read_to_end(&mut bytes).map(|_| bytes);
+            // The receiver lives until this thread has ended.
+            let _ = sender.send(read);
+        });
+        // Standard output is closed when the process ends, however it does.
+        if let Ok(read) = receiver.recv_timeout(limits.time) {
+            let stdout = read?;
+            let end = end(child.wait()?);
+            return Ok(Rerun { stdout, end });
+        }
+        child.kill()?;
+        child.wait()?;
+        let stdout = receiver.recv().map_err(io::Error::other)??;
+        Ok(Rerun {
+            stdout,
+            end: ProcessEnd::TimedOut,
+        })
+    })
+}
+
+#[cfg(unix)]
+fn end(status: ExitStatus) -> ProcessEnd {
+    use std::os::unix::process::ExitStatusExt;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => ProcessEnd::Code(code),
+        (None, Some(signal)) => ProcessEnd::Signal(signal),
+        (None, None) => ProcessEnd::Code(-1),
+    }
+}
+
+#[cfg(not(unix))]
+fn end(status: ExitStatus) -> ProcessEnd {
+    ProcessEnd::Code(status.code().unwrap_or(-1))
+}
+
+/// Limits what the process may map, and keeps it from leaving its memory in a file when it crashes.
+#[cfg(unix)]
+fn limit_memory(command: &mut Command, bytes: u64) {
+    use std::os::unix::process::CommandExt;
+    let limit = move || {
+        for (what, most) in [(libc::RLIMIT_AS, bytes), (libc::RLIMIT_CORE, 0)] {
+            let limit = libc::rlimit {
+                rlim_cur: most as libc::rlim_t,
+                rlim_max: most as libc::rlim_t,
+            };
+            // SAFETY: the call reads the place that it is given, and nothing else. A system that does not take the
+            // limit runs the process without it.
+            let _ = unsafe { libc::setrlimit(what, &limit) };
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec, the closure makes system calls alone and takes no memory.
+    unsafe { command.pre_exec(limit) };
+}
+
+#[cfg(not(unix))]
+fn limit_memory(_: &mut Command, _: u64) {}
