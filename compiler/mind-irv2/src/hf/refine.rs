@@ -101,12 +101,17 @@ fn rotation(
     rope: Rope,
     sources: &[Source<'_>],
 ) -> Result<Rope, Diagnostics> {
+    // A header says a number of elements, which rounding must not change; the share counts for another width.
+    let is_as_said = said.is_header && head_dim == said.parameters.head_dim;
+    let rope = Rope {
+        rotary_dims: match is_as_said {
+            true => rope.rotary_dims,
+            false => rotary_dims(head_dim, said.rotary_factor),
+        },
+        ..rope
+    };
     if !said.is_header {
-        let rotary_dims = rotary_dims(head_dim, said.rotary_factor);
-        return Ok(Rope {
-            rotary_dims,
-            ..rope
-        });
+        return Ok(rope);
     }
     let factors = factors(sources)?.filter(|factors| !factors.are_ones());
     Ok(Rope { factors, ..rope })

@@ -416,3 +416,18 @@ fn biases_that_only_one_side_has_are_warned_of() {
     };
     assert!(named(Role::QueryBias));
 }
+
+#[test]
+fn a_width_that_tensors_alone_say_rotates_whole() {
+    let config = config(Family::Qwen2);
+    let all = as_gguf(&tensors(&config, 47), &config, false);
+    let mut keys = gguf_keys(&config, "qwen2");
+    keys.retain(|(key, _)| !key.ends_with("key_length"));
+    let keys: Vec<(&str, Meta)> = keys
+        .iter()
+        .map(|(key, own)| (key.as_str(), own.clone()))
+        .collect();
+    let (document, _) = outcome(None, &[("m.gguf", gguf(&keys, &all))]);
+    let own = document.unwrap().config;
+    assert_eq!((own.head_dim, own.rope.unwrap().rotary_dims), (6, 6));
+}
