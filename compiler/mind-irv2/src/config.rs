@@ -4,6 +4,8 @@ use std::ops::Deref;
 
 use thiserror::Error;
 
+use crate::factors::FrequencyFactors;
+
 /// How many elements a padded extent is a multiple of: 64 bytes of `f32`, whatever the dtype.
 pub const ALIGNMENT: usize = 16;
 /// The largest number that a single hyperparameter may be.
@@ -112,6 +114,8 @@ pub struct Rope {
     pub theta: f64,
     /// How frequencies are stretched.
     pub scaling: RopeScaling,
+    /// What the frequency of each pair is divided by besides; one divisor a pair.
+    pub factors: Option<FrequencyFactors>,
     /// How many leading elements of each head rotate; even, at most the head's.
     pub rotary_dims: usize,
 }
@@ -184,6 +188,16 @@ pub enum ConfigError {
         /// Key and value heads.
         kv_heads: usize,
     },
+    /// Divisors for another number of pairs than a head has, or that are no positive numbers.
+    #[error(
+        "`rope_factors` has {found} divisors, expected {pairs} positive numbers, one for each rotated pair"
+    )]
+    Factors {
+        /// How many divisors there are.
+        found: usize,
+        /// How many pairs of a head rotate.
+        pairs: usize,
+    },
     /// An odd number of elements to rotate in pairs.
     #[error("`{key}` is {value}, which must be even where heads are rotated")]
     Odd {
@@ -210,6 +224,7 @@ impl ConfigError {
             | ConfigError::Real { key, .. }
             | ConfigError::Odd { key, .. } => Some(key),
             ConfigError::Groups { .. } => Some("num_attention_heads"),
+            ConfigError::Factors { .. } => Some("rope_factors"),
             ConfigError::TooLarge { .. } => None,
         }
     }
@@ -324,9 +339,25 @@ fn check_reals(p: &Parameters, errors: &mut Vec<ConfigError>) {
     let positive = |value: f64| value > 0.0 && value < 1e30;
     let theta = rope.theta;
     real("rope_theta", theta, positive(theta), "a positive number");
+    check_scaling(rope.scaling, &mut real);
+    let pairs = rope.rotary_dims / 2;
+    if let Some(factors) = rope
+        .factors
+        .filter(|own| own.as_slice().len() != pairs || !own.are_positive())
+    {
+        let found = factors.as_slice().len();
+        errors.push(ConfigError::Factors { found, pairs });
+    }
+}
+
+fn check_scaling(
+    scaling: RopeScaling,
+    real: &mut impl FnMut(&'static str, f64, bool, &'static str),
+) {
+    let positive = |value: f64| value > 0.0 && value < 1e30;
     let key = "rope_scaling";
     let stretch = |factor: f64| (1.0..1e30).contains(&factor);
-    match rope.scaling {
+    match scaling {
         RopeScaling::None => {}
         RopeScaling::Linear { factor } => {
             real(key, factor, stretch(factor), "a factor of at least 1");
@@ -393,6 +424,7 @@ pub(crate) mod tests {
             rope: Some(Rope {
                 theta: 1e6,
                 scaling: RopeScaling::None,
+                factors: None,
                 rotary_dims: 64,
             }),
             tie_word_embeddings: true,

@@ -8,6 +8,7 @@ pub mod checkpoint;
 pub mod codes;
 pub mod condition;
 mod config;
+mod factors;
 pub mod graph;
 pub mod hf;
 pub mod layout;
@@ -21,6 +22,7 @@ pub use config::{
     Biases, Config, ConfigError, Family, MAX_COUNT, MAX_ELEMENTS, MAX_EXTENT, Parameters, Rope,
     RopeScaling, align,
 };
+pub use factors::{FrequencyFactors, MAX_FACTORS};
 pub use read::{ReadOptions, is_document, read};
 pub use schema::{Document, Foreign, WeightTypes};
 pub use write::write;

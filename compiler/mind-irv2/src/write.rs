@@ -63,6 +63,9 @@ fn config_value(document: &Document) -> Value {
         Member::new("rope_theta", theta),
     ];
     members.extend(maybe("rope_scaling", config.rope.and_then(scaling)));
+    let factors = config.rope.and_then(|rope| rope.factors);
+    let factors = factors.map(|own| Value::array(own.as_slice().iter().map(shortest)));
+    members.extend(maybe("rope_factors", factors));
     let partial = config
         .rope
         .filter(|rope| rope.rotary_dims != config.head_dim);
@@ -76,6 +79,12 @@ fn config_value(document: &Document) -> Value {
     ));
     members.extend(document.foreign.config.iter().cloned());
     Kind::Object(members).into()
+}
+
+/// The number whose shortest decimal is that of `real`, which reads back as `real`.
+fn shortest(real: &f32) -> f64 {
+    // Every printed float reads back.
+    real.to_string().parse().unwrap_or(f64::from(*real))
 }
 
 fn scaling(rope: Rope) -> Option<Value> {

@@ -71,6 +71,11 @@ impl<'a> WeightFile<'a> {
         Some(&self.metadata[at.ok()?].1)
     }
 
+    /// The keys of the header with their values, ascending.
+    pub fn metadata(&self) -> &[(String, MetaValue)] {
+        &self.metadata
+    }
+
     /// The bytes of a tensor of this file; none when its numbers are stored in a form that is not known.
     pub fn view(&self, info: &TensorInfo) -> Option<TensorView<'a>> {
         let StoredType::Known(dtype) = info.stored else {

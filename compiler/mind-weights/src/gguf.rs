@@ -82,6 +82,39 @@ fn data_start(end: usize, metadata: &[(String, MetaValue)]) -> Result<usize, Fil
     Ok(end.next_multiple_of(alignment as usize))
 }
 
+/// The types of GGUF that cannot be decoded, by number and by the name that its tools print.
+const FOREIGN_TYPES: [(u32, &str); 23] = [
+    (9, "Q8_1"),
+    (10, "Q2_K"),
+    (11, "Q3_K"),
+    (15, "Q8_K"),
+    (16, "IQ2_XXS"),
+    (17, "IQ2_XS"),
+    (18, "IQ3_XXS"),
+    (19, "IQ1_S"),
+    (20, "IQ4_NL"),
+    (21, "IQ3_S"),
+    (22, "IQ2_S"),
+    (23, "IQ4_XS"),
+    (24, "I8"),
+    (25, "I16"),
+    (26, "I32"),
+    (27, "I64"),
+    (28, "F64"),
+    (29, "IQ1_M"),
+    (34, "TQ1_0"),
+    (35, "TQ2_0"),
+    (39, "MXFP4"),
+    (40, "NVFP4"),
+    (41, "Q1_0"),
+];
+
+/// The name of a type that cannot be decoded; its number if GGUF has no such type.
+fn foreign_type(code: u32) -> String {
+    let known = FOREIGN_TYPES.iter().find(|(own, _)| *own == code);
+    known.map_or_else(|| format!("type {code}"), |(_, name)| (*name).to_owned())
+}
+
 /// A tensor as the header has it.
 struct Described {
     name: String,
@@ -109,7 +142,7 @@ impl Described {
         let elements = elements.ok_or_else(|| wrong("its extents overflow"))?;
         let stored = match WeightType::of_gguf(code) {
             Some(known) => StoredType::Known(known),
-            None => StoredType::Other(format!("type {code}")),
+            None => StoredType::Other(foreign_type(code)),
         };
         let bytes = match stored {
             StoredType::Known(known) => {

@@ -1,5 +1,7 @@
 //! What headers say besides the tensors.
 
+use std::fmt;
+
 /// A value of the header.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MetaValue {
@@ -20,6 +22,19 @@ pub enum MetaValue {
     },
 }
 
+impl fmt::Display for MetaValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MetaValue::Unsigned(value) => write!(f, "{value}"),
+            MetaValue::Signed(value) => write!(f, "{value}"),
+            MetaValue::Real(value) => write!(f, "{value:?}"),
+            MetaValue::Bool(value) => write!(f, "{value}"),
+            MetaValue::Text(text) => write!(f, "{text:?}"),
+            MetaValue::Array { count } => write!(f, "an array of {count} elements"),
+        }
+    }
+}
+
 impl MetaValue {
     /// The text.
     pub fn text(&self) -> Option<&str> {
@@ -34,6 +49,14 @@ impl MetaValue {
         match *self {
             MetaValue::Unsigned(value) => Some(value),
             MetaValue::Signed(value) => u64::try_from(value).ok(),
+            _ => None,
+        }
+    }
+
+    /// The truth value.
+    pub fn truth(&self) -> Option<bool> {
+        match *self {
+            MetaValue::Bool(truth) => Some(truth),
             _ => None,
         }
     }

@@ -71,7 +71,7 @@ pub enum Spelling {
 pub enum Place {
     /// To a role; layers count from 0, and what belongs to no layer has none.
     Role(Role, Option<usize>),
-    /// Nowhere: what the model computes from its configuration.
+    /// Nowhere: what the model computes from its configuration, or divides the frequencies of its rotation by.
     Ignored,
 }
 
@@ -190,8 +190,13 @@ const LAYER: &[Row] = &[
     Row(Role::FusedGateUpBias, "", "mlp.gate_up_proj.bias", ""),
 ];
 
-/// What checkpoints hold of the rotary embeddings, which follow from the configuration.
-const IGNORED: [&str; 2] = ["rotary_emb.inv_freq", "rope_freqs.weight"];
+/// Whether `name` holds frequencies of rotary embeddings, or divisors of them.
+fn is_of_the_rotation(spelling: Spelling, name: &str) -> bool {
+    match spelling {
+        Spelling::HuggingFace => name.ends_with("rotary_emb.inv_freq"),
+        Spelling::Gguf => name == "rope_freqs.weight",
+    }
+}
 
 impl Role {
     fn row(self) -> &'static Row {
@@ -232,7 +237,7 @@ impl Role {
 ///
 /// The prefix `model.` may be left out, as checkpoints of the model without its head do.
 pub fn place(spelling: Spelling, name: &str) -> Option<Place> {
-    if IGNORED.iter().any(|end| name.ends_with(end)) {
+    if is_of_the_rotation(spelling, name) {
         return Some(Place::Ignored);
     }
     let (name, prefix) = match spelling {

@@ -43,11 +43,14 @@ pub struct TensorInfo {
 pub enum Permutation {
     /// As the model has them.
     None,
-    /// In each head of `head_dim` rows, row `i` of the lower half and row `i` of the upper half stand side by
-    /// side: the order for rotations of neighbours.
+    /// In the first `rotary_dims` rows of each head, row `i` of the lower half and row `i` of the upper half stand side
+    /// by side: the order for rotations of neighbours. The other rows of a head, which no rotation turns, are as the
+    /// model has them.
     Interleaved {
-        /// Rows a head; even.
+        /// Rows a head.
         head_dim: usize,
+        /// Rows of a head that are permuted; even, at most `head_dim`.
+        rotary_dims: usize,
     },
 }
 
@@ -56,9 +59,15 @@ impl Permutation {
     pub fn file_row(self, row: usize) -> usize {
         match self {
             Permutation::None => row,
-            Permutation::Interleaved { head_dim } => {
-                let (head, within, half) = (row / head_dim, row % head_dim, head_dim / 2);
-                head * head_dim + 2 * (within % half) + within / half
+            Permutation::Interleaved {
+                head_dim,
+                rotary_dims,
+            } => {
+                let (within, half) = (row % head_dim, rotary_dims / 2);
+                if within >= 2 * half {
+                    return row;
+                }
+                row - within + 2 * (within % half) + within / half
             }
         }
     }
@@ -152,6 +161,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn rows_that_no_rotation_turns_stay() {
+        let order = Permutation::Interleaved {
+            head_dim: 6,
+            rotary_dims: 4,
+        };
+        let rows: Vec<usize> = (0..12).map(|row| order.file_row(row)).collect();
+        assert_eq!(rows, [0, 2, 1, 3, 4, 5, 6, 8, 7, 9, 10, 11]);
+    }
+
+    #[test]
     fn interleaved_rows_go_back_to_halves() {
         let file: Vec<u8> = [0f32, 3., 1., 4., 2., 5., 10., 13., 11., 14., 12., 15.]
             .iter()
@@ -161,7 +180,10 @@ mod tests {
             dtype: WeightType::F32,
             shape: vec![12, 1],
             bytes: &file,
-            permutation: Permutation::Interleaved { head_dim: 6 },
+            permutation: Permutation::Interleaved {
+                head_dim: 6,
+                rotary_dims: 6,
+            },
         };
         let expected = [0., 1., 2., 3., 4., 5., 10., 11., 12., 13., 14., 15.];
         let mut out = [0.0; 12];

@@ -34,11 +34,11 @@ impl<'s, 'a> Index<'s, 'a> {
             let fused_up = architecture(source) == Some("phi3");
             for info in source.file.tensors() {
                 let place = match place(spelling, &info.name) {
-                    Some(Place::Ignored) => continue,
+                    Some(Place::Ignored) if !is_foreign_factor(source) => continue,
                     // GGUF files of this family call the fused rows by the name of their second part.
                     Some(Place::Role(Role::Up, layer)) if fused_up => (Role::FusedGateUp, layer),
                     Some(Place::Role(role, layer)) => (role, layer),
-                    None => {
+                    Some(Place::Ignored) | None => {
                         let message = format!(
                             "{}: no supported model has a tensor {:?}",
                             source.name, info.name
@@ -63,6 +63,16 @@ impl<'s, 'a> Index<'s, 'a> {
     /// Whether any layer, or the model, has a tensor of one of `roles`.
     pub(crate) fn has(&self, roles: &[Role]) -> bool {
         self.tensors.keys().any(|(role, _)| roles.contains(role))
+    }
+
+    /// Whether the head holds the bits of the table of embeddings, or is no tensor of its own.
+    pub(crate) fn head_is_table(&self) -> bool {
+        let view = |role| {
+            let &(source, info) = self.tensors.get(&(role, None))?;
+            source.file.view(info)
+        };
+        let head = view(Role::LmHead);
+        !self.has(&[Role::LmHead]) || head.is_some() && head == view(Role::TokenEmbedding)
     }
 
     /// The biases that any layer has.
@@ -116,6 +126,11 @@ pub(super) fn architecture<'s>(source: &'s Source<'_>) -> Option<&'s str> {
         Container::Safetensors => None,
         Container::Gguf => source.file.meta("general.architecture")?.text(),
     }
+}
+
+/// Whether divisors of frequencies in `source` are a tensor that its architecture does not have.
+fn is_foreign_factor(source: &Source<'_>) -> bool {
+    architecture(source).is_some_and(|word| word != "llama")
 }
 
 /// What GGUF files of a family call it.

@@ -1,10 +1,12 @@
 //! The weights of a model: tensors of one or several files, checked against its configuration.
 
 mod index;
+mod rotation;
 mod shape;
 mod tensors;
 
 pub(crate) use index::{Index, gguf_architecture};
 pub use index::{Source, without_missing_biases};
+pub(crate) use rotation::factors;
 pub use shape::shape_of;
 pub use tensors::Checkpoint;

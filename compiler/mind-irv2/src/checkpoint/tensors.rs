@@ -6,6 +6,7 @@ use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_weights::{Permutation, Role, Spelling, StoredType, TensorView, WeightType};
 
 use super::index::{Found, Index, Source, architecture, check_architecture, spelling};
+use super::rotation;
 use super::shape::{expected, shape_of};
 use crate::codes;
 use crate::config::Config;
@@ -25,7 +26,8 @@ impl<'a> Checkpoint<'a> {
     /// Finds and checks every tensor of the model of `config`.
     ///
     /// Errors: E4302 a tensor that is missing, E4303 one that the model does not have or that stands twice, E4304 one
-    /// of another shape or of a type that is not known; each names file and tensor.
+    /// of another shape or of a type that is not known, each by file and tensor; E4210 a head or factors of frequencies
+    /// that contradict `config`.
     pub fn new(config: &Config, sources: &[Source<'a>]) -> Result<Checkpoint<'a>, Diagnostics> {
         let mut found = Diagnostics::new();
         let index = Index::new(sources, &mut found);
@@ -48,9 +50,19 @@ impl<'a> Checkpoint<'a> {
             };
             tensors.extend(view.map(|view| ((role, layer), view)));
         }
-        if config.tie_word_embeddings {
-            // Some checkpoints hold a copy of the table that is their head too.
-            left.remove(&(Role::LmHead, None));
+        if config.tie_word_embeddings
+            && let Some((source, info)) = left.remove(&(Role::LmHead, None))
+            && !index.head_is_table()
+        {
+            // A copy of the table is no contradiction.
+            let message = format!(
+                "{}: tensor {:?} differs from the table of embeddings, to which the model ties its head",
+                source.name, info.name
+            );
+            found.push(Diagnostic::error(Span::FILE, message).code(codes::CONTRADICTION));
+        }
+        if let Err(rotation) = rotation::check(config, sources) {
+            found.append(rotation);
         }
         for (source, info) in left.into_values() {
             let message = format!(
@@ -158,9 +170,13 @@ fn view<'a>(
         role,
         Role::Query | Role::QueryBias | Role::Key | Role::KeyBias
     );
-    if is_turned && config.rope.is_some() && architecture(source) == Some("llama") {
+    if let Some(rope) = config
+        .rope
+        .filter(|_| is_turned && architecture(source) == Some("llama"))
+    {
         view.permutation = Permutation::Interleaved {
             head_dim: config.head_dim,
+            rotary_dims: rope.rotary_dims,
         };
         if view.shape.len() == 1 && view.dtype.block_elements() > 1 {
             found.push(error(format!(

@@ -7,18 +7,21 @@ use std::f64::consts::{FRAC_2_PI, TAU};
 
 use mind_ir::scalar::math::{exp_f64, log_f64};
 
-use crate::{Rope, RopeScaling};
+use crate::{FrequencyFactors, Rope, RopeScaling};
 
 /// What positions are multiplied by to give the angles of the pairs of a head.
 ///
-/// For pair `i` of `n` that is `theta^(-i / n)`, rounded to `f32`, and stretched.
+/// For pair `i` of `n` that is `theta^(-i / n)`, rounded to `f32`, stretched, and divided by the factor of the pair.
 pub fn frequencies(rope: &Rope) -> Vec<f32> {
     let pairs = rope.rotary_dims / 2;
     let ln_theta = log_f64(rope.theta);
+    let factors = rope.factors.as_ref().map(FrequencyFactors::as_slice);
     let frequency = |pair: usize| {
         let share = pair as f64 / pairs as f64;
         let frequency = exp_f64(-share * ln_theta) as f32;
-        stretched(frequency, rope.scaling)
+        let stretched = stretched(frequency, rope.scaling);
+        let divisor = factors.and_then(|factors| factors.get(pair));
+        divisor.map_or(stretched, |divisor| stretched / divisor)
     };
     (0..pairs).map(frequency).collect()
 }
@@ -140,6 +143,7 @@ mod tests {
         Rope {
             theta: 500_000.0,
             scaling,
+            factors: None,
             rotary_dims: 64,
         }
     }
@@ -154,6 +158,18 @@ mod tests {
         }
         let linear = frequencies(&rope(RopeScaling::Linear { factor: 4.0 }));
         assert_eq!(linear[3], plain[3] / 4.0);
+    }
+
+    #[test]
+    fn each_pair_has_its_factor() {
+        let own = rope(RopeScaling::Linear { factor: 4.0 });
+        let plain = frequencies(&own);
+        let divisors: Vec<f32> = (0..32).map(|pair| 1.0 + pair as f32).collect();
+        let factors = FrequencyFactors::new(&divisors);
+        let divided = frequencies(&Rope { factors, ..own });
+        for pair in 0..32 {
+            assert_eq!(divided[pair], plain[pair] / divisors[pair]);
+        }
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! The configuration that a GGUF file carries in its header.
 
-use std::fmt;
-
 use mind_diag::{Code, Diagnostic, Diagnostics, Severity, Span};
 use mind_weights::{Container, MetaValue, Role};
 
-use super::config::{Said, WINDOW_HELP, rotary_dims};
+use super::config::Said;
 use super::family::defaults;
+use super::gguf_keys;
+use super::window::WINDOW_HELP;
 use crate::checkpoint::{Index, Source, gguf_architecture};
 use crate::codes;
 use crate::config::{Biases, Family, Parameters, Rope, RopeScaling};
@@ -28,38 +28,58 @@ impl Keys<'_, '_> {
         self.source.file.meta(&format!("{}.{key}", self.word))
     }
 
-    fn real(&self, key: &str) -> Option<f64> {
-        self.get(key)?.real()
+    fn wrong(&self, key: &str, found: &MetaValue, expected: &str) -> Diagnostics {
+        let message = format!("`{}.{key}` is {found}, expected {expected}", self.word);
+        self.error(codes::KIND, message)
     }
 
-    fn natural(&self, key: &str) -> Option<usize> {
-        usize::try_from(self.get(key)?.natural()?).ok()
+    /// The number at `key`; `None` if it is absent.
+    fn real(&self, key: &str) -> Result<Option<f64>, Diagnostics> {
+        let Some(value) = self.get(key) else {
+            return Ok(None);
+        };
+        let real = value.real();
+        real.map(Some)
+            .ok_or_else(|| self.wrong(key, value, "a number"))
+    }
+
+    /// The whole number at `key`; `None` if it is absent.
+    fn natural(&self, key: &str) -> Result<Option<usize>, Diagnostics> {
+        let Some(value) = self.get(key) else {
+            return Ok(None);
+        };
+        let natural = value.natural().and_then(|own| usize::try_from(own).ok());
+        natural
+            .map(Some)
+            .ok_or_else(|| self.wrong(key, value, "one whole number"))
     }
 
     fn missing(&self, key: &str) -> Diagnostics {
-        let message = format!("`{}.{key}` is missing or no number", self.word);
+        let message = format!("`{}.{key}` is missing", self.word);
         self.error(codes::MISSING, message)
     }
 
     fn count(&self, key: &str) -> Result<usize, Diagnostics> {
-        self.natural(key).ok_or_else(|| self.missing(key))
+        self.natural(key)?.ok_or_else(|| self.missing(key))
     }
 
-    fn unsupported(&self, key: &str, found: &dyn fmt::Display) -> Diagnostics {
-        let message = format!("`{}.{key}` is {found}, which is not supported", self.word);
-        self.error(codes::UNSUPPORTED, message)
+    fn warning(&self, code: Code, message: &str) -> Diagnostic {
+        let message = format!("{}: {message}", self.source.name);
+        Diagnostic::new(Severity::Warning, Span::FILE, message).code(code)
     }
 }
 
 /// Reads the keys of `general.architecture`.
 ///
-/// Errors: another kind of file, another architecture, a missing key, what makes another model of it.
+/// # Errors
+///
+/// Another kind of file, another architecture, a missing key, one of another type, what makes another model of it.
 pub(super) fn read(source: &Source<'_>) -> Result<Said, Diagnostics> {
     let word = source.file.meta("general.architecture");
     let word = word.and_then(MetaValue::text).unwrap_or_default();
     let keys = Keys { source, word };
     if source.file.container() != Container::Gguf {
-        let message = "there is no `config.json` beside it, which safetensors need".to_owned();
+        let message = "there is no `config.json`, which safetensors need".to_owned();
         return Err(keys.error(codes::MISSING, message));
     }
     let mut families = Family::ALL.into_iter();
@@ -68,36 +88,42 @@ pub(super) fn read(source: &Source<'_>) -> Result<Said, Diagnostics> {
         let message = format!("`general.architecture` is {word:?}, which is not supported");
         keys.error(codes::UNSUPPORTED, message)
     })?;
+    let mut warnings = Diagnostics::new();
+    gguf_keys::check(source, word, &mut warnings);
+    if warnings.has_errors() {
+        return Err(warnings);
+    }
     let heads = keys.count("attention.head_count")?;
     let hidden = keys.count("embedding_length")?;
-    refusals(&keys)?;
-    let mut warnings = Diagnostics::new();
-    let context = window(&keys, keys.count("context_length")?, &mut warnings);
-    let said_head_dim = keys.natural("attention.key_length");
+    let context = window(&keys, keys.count("context_length")?, &mut warnings)?;
+    let said_head_dim = keys.natural("attention.key_length")?;
     let head_dim = said_head_dim.or(hidden.checked_div(heads));
     let head_dim = head_dim.unwrap_or_default();
-    let rotary = keys.natural("rope.dimension_count").unwrap_or(head_dim);
+    value_length(&keys, head_dim)?;
+    let rotary = keys.natural("rope.dimension_count")?.unwrap_or(head_dim);
     let rotary_factor = match head_dim {
         0 => 1.0,
         head_dim => rotary as f64 / head_dim as f64,
     };
     let eps = "attention.layer_norm_rms_epsilon";
-    let theta = keys.real("rope.freq_base");
+    let theta = keys.real("rope.freq_base")?;
+    let kv_heads = keys.natural("attention.head_count_kv")?;
     let parameters = Parameters {
         family,
         num_layers: keys.count("block_count")?,
         hidden_size: hidden,
         intermediate_size: keys.count("feed_forward_length")?,
         num_attention_heads: heads,
-        num_kv_heads: keys.natural("attention.head_count_kv").unwrap_or(heads),
+        num_kv_heads: kv_heads.unwrap_or(heads),
         head_dim,
-        vocab_size: vocab_size(&keys)?,
+        vocab_size: vocab_size(&keys, &mut warnings)?,
         context_window: context,
-        rms_norm_eps: keys.real(eps).ok_or_else(|| keys.missing(eps))?,
+        rms_norm_eps: keys.real(eps)?.ok_or_else(|| keys.missing(eps))?,
         rope: Some(Rope {
             theta: theta.unwrap_or(crate::rope::DEFAULT_THETA),
             scaling: scaling(&keys)?,
-            rotary_dims: rotary_dims(head_dim, rotary_factor),
+            factors: None,
+            rotary_dims: rotary,
         }),
         tie_word_embeddings: false,
         biases: Biases::default(),
@@ -109,6 +135,7 @@ pub(super) fn read(source: &Source<'_>) -> Result<Said, Diagnostics> {
         kv_heads: true,
         tied: None,
         rotary_factor,
+        is_header: true,
         dtype: None,
         warnings,
         places: Vec::new(),
@@ -116,46 +143,87 @@ pub(super) fn read(source: &Source<'_>) -> Result<Said, Diagnostics> {
 }
 
 /// The positions that a run may have: no more than a window lets each of them see, which is warned of.
-fn window(keys: &Keys<'_, '_>, context: usize, warnings: &mut Diagnostics) -> usize {
-    let width = keys.natural("attention.sliding_window");
+fn window(
+    keys: &Keys<'_, '_>,
+    context: usize,
+    warnings: &mut Diagnostics,
+) -> Result<usize, Diagnostics> {
+    let width = keys.natural("attention.sliding_window")?;
     let Some(width) = width.filter(|width| *width > 0 && *width < context) else {
-        return context;
+        return Ok(context);
     };
     let message = format!(
-        "{}: `{}.attention.sliding_window` is {width}, less than the context of {context}: a run has {width} tokens at most",
-        keys.source.name, keys.word
+        "`{}.attention.sliding_window` is {width}, less than the context of {context}: a run has {width} tokens at most",
+        keys.word
     );
-    let found = Diagnostic::new(Severity::Warning, Span::FILE, message).code(codes::UNSUPPORTED);
+    let found = keys.warning(codes::UNSUPPORTED, &message);
     warnings.push(found.help(WINDOW_HELP));
-    width
+    Ok(width)
 }
 
-/// Errors: a mixture of experts.
-fn refusals(keys: &Keys<'_, '_>) -> Result<(), Diagnostics> {
-    let experts = keys.natural("expert_count").filter(|count| *count > 0);
-    experts.map_or(
-        Ok(()),
-        |count| Err(keys.unsupported("expert_count", &count)),
-    )
-}
-
-/// How the rotation is stretched.
+/// # Errors
 ///
-/// Errors: another kind of stretching.
+/// Heads of v that are wider or narrower than those of q and k.
+fn value_length(keys: &Keys<'_, '_>, head_dim: usize) -> Result<(), Diagnostics> {
+    let key = "attention.value_length";
+    match keys.natural(key)? {
+        Some(width) if width != head_dim => {
+            let message = format!(
+                "`{}.{key}` is {width}, which is not supported: heads of q and k have {head_dim} elements",
+                keys.word
+            );
+            Err(keys.error(codes::UNSUPPORTED, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// How the rotation is stretched: linearly, unless the header says otherwise.
+///
+/// # Errors
+///
+/// Another kind of stretching; two keys that say different factors.
 fn scaling(keys: &Keys<'_, '_>) -> Result<RopeScaling, Diagnostics> {
-    match keys.get("rope.scaling.type").and_then(MetaValue::text) {
-        None | Some("none") => Ok(RopeScaling::None),
-        Some("linear") => Ok(RopeScaling::Linear {
-            factor: keys.real("rope.scaling.factor").unwrap_or(1.0),
+    let (new, old) = ("rope.scaling.factor", "rope.scale_linear");
+    let factors = (keys.real(new)?, keys.real(old)?);
+    if let (Some(one), Some(other)) = factors
+        && one != other
+    {
+        let word = keys.word;
+        let message = format!("`{word}.{new}` is {one}, but `{word}.{old}` is {other}");
+        return Err(keys.error(codes::CONTRADICTION, message));
+    }
+    let key = "rope.scaling.type";
+    match (keys.get(key), keys.get(key).and_then(MetaValue::text)) {
+        (_, Some("none")) => Ok(RopeScaling::None),
+        (None, _) | (_, Some("linear")) => Ok(match factors.0.or(factors.1) {
+            None | Some(0.0 | 1.0) => RopeScaling::None,
+            Some(factor) => RopeScaling::Linear { factor },
         }),
-        Some(other) => Err(keys.unsupported("rope.scaling.type", &other)),
+        (Some(other), _) => {
+            let message = format!(
+                "`{}.{key}` is {other}, which is not supported: types are \"none\" and \"linear\"",
+                keys.word
+            );
+            Err(keys.error(codes::UNSUPPORTED, message))
+        }
     }
 }
 
 /// The rows of the table of embeddings, which files that were padded have more of than they say.
-fn vocab_size(keys: &Keys<'_, '_>) -> Result<usize, Diagnostics> {
+fn vocab_size(keys: &Keys<'_, '_>, warnings: &mut Diagnostics) -> Result<usize, Diagnostics> {
     let index = Index::new(std::slice::from_ref(keys.source), &mut Diagnostics::new());
     let embedding = index.tensors.get(&(Role::TokenEmbedding, None));
     let rows = embedding.and_then(|(_, info)| info.shape.first().copied());
-    rows.map_or_else(|| keys.count("vocab_size"), Ok)
+    let Some(rows) = rows else {
+        return keys.count("vocab_size");
+    };
+    if let Some(said) = keys.natural("vocab_size")?.filter(|said| *said != rows) {
+        let message = format!(
+            "`{}.vocab_size` is {said}, but there are {rows} rows of embeddings: a run has {rows} tokens to choose from",
+            keys.word
+        );
+        warnings.push(keys.warning(codes::CONTRADICTION, &message));
+    }
+    Ok(rows)
 }

@@ -3,8 +3,12 @@
 mod config;
 mod family;
 mod gguf;
+mod gguf_keys;
+mod keys;
 mod reader;
 mod refine;
+mod rope;
+mod window;
 
 use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_weights::WeightType;
@@ -26,7 +30,7 @@ pub fn document(
     config: Option<&str>,
     sources: &[Source<'_>],
 ) -> Result<(Document, Diagnostics), Diagnostics> {
-    let said = match (config, sources) {
+    let mut said = match (config, sources) {
         (Some(text), _) => config::read(text)?,
         (None, [source]) => gguf::read(source)?,
         (None, _) => {
@@ -38,7 +42,7 @@ pub fn document(
     };
     let (parameters, fused_qkv) = match sources.is_empty() {
         true => (said.parameters, said.parameters.family.is_fused()),
-        false => refine::parameters(&said, sources)?,
+        false => refine::parameters(&mut said, sources)?,
     };
     let config = Config::new(parameters).map_err(|errors| out_of_range(&errors, &said))?;
     let dtypes = match sources.is_empty() {
@@ -56,6 +60,28 @@ pub fn document(
         foreign: Foreign::default(),
     };
     Ok((document, said.warnings))
+}
+
+/// A key, and why it changes nothing; `None` for one that is read or refused.
+pub type KnownKey = (&'static str, Option<&'static str>);
+
+/// The keys of a `config.json` that are known.
+pub fn config_keys() -> impl Iterator<Item = KnownKey> {
+    keys::KEYS.iter().map(|row| (row.key, row.becomes.reason()))
+}
+
+/// The keys of a GGUF header that are known, below the word of the architecture.
+pub fn architecture_keys() -> impl Iterator<Item = KnownKey> {
+    let rows = gguf_keys::KEYS.iter();
+    rows.map(|row| (row.key, row.becomes.reason()))
+}
+
+/// The other keys of a GGUF header that are known, and the beginnings of those that change nothing.
+pub fn header_keys() -> impl Iterator<Item = KnownKey> {
+    let rows = gguf_keys::OTHERS.iter();
+    let rows = rows.map(|row| (row.key, row.becomes.reason()));
+    let prefixes = gguf_keys::IGNORED_PREFIXES.iter();
+    rows.chain(prefixes.map(|&(prefix, reason)| (prefix, Some(reason))))
 }
 
 fn out_of_range(errors: &[ConfigError], said: &config::Said) -> Diagnostics {

@@ -4,8 +4,9 @@ use mind_diag::{Code, Diagnostic, Diagnostics, Span};
 use mind_json::Value;
 
 use crate::codes;
+use crate::rope::{contradiction, means_the_same};
 
-/// A hyperparameter with the keys that configurations have for it, the first that is present winning.
+/// A hyperparameter with the keys that configurations have for it.
 pub(super) struct Key {
     ours: &'static str,
     theirs: &'static [&'static str],
@@ -36,6 +37,7 @@ pub(super) const CONTEXT: Key = key(
         "seq_len",
     ],
 );
+pub(super) const DTYPE: Key = key("dtype", &["dtype", "torch_dtype"]);
 pub(super) const HEAD_DIM: Key = key("head_dim", &["head_dim"]);
 
 /// A configuration, what was found in it, and where its hyperparameters stand.
@@ -81,14 +83,17 @@ impl<'v> Reader<'v> {
         self.push(codes::UNSUPPORTED, value.span, message);
     }
 
-    /// The first of the keys that stands there.
+    /// The first of the keys that stands there; another one of them with another value is reported.
     pub(super) fn find(&mut self, key: &Key) -> Option<(&'static str, &'v Value)> {
         let present = |own: &&'static str| Some((*own, self.get(own)?));
-        let found = key.theirs.iter().find_map(present);
-        if let Some((_, value)) = found {
-            self.places.push((key.ours, value.span));
+        let mut said = key.theirs.iter().filter_map(present);
+        let (first, value) = said.next()?;
+        let other = said.find(|(_, own)| !means_the_same(value, own));
+        self.places.push((key.ours, value.span));
+        if let Some(other) = other {
+            self.found.push(contradiction((first, value), other));
         }
-        found
+        Some((first, value))
     }
 
     pub(super) fn count(&mut self, key: &Key) -> Option<usize> {
@@ -131,10 +136,12 @@ impl<'v> Reader<'v> {
         real
     }
 
-    pub(super) fn truth(&mut self, key: &str) -> Option<bool> {
+    pub(super) fn truth(&mut self, key: &'static str) -> Option<bool> {
         let value = self.get(key)?;
         let truth = value.truth();
-        if truth.is_none() {
+        if truth.is_some() {
+            self.places.push((key, value.span));
+        } else {
             let message = format!("`{key}` is {}, expected true or false", value.describe());
             self.push(codes::KIND, value.span, message);
         }

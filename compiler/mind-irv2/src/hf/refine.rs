@@ -1,18 +1,22 @@
 //! What the headers of weight files say of a model, which wins over its configuration.
 
-use mind_diag::{Diagnostic, Diagnostics, Span};
-use mind_weights::Role;
+use mind_diag::{Diagnostic, Diagnostics, Severity, Span};
+use mind_weights::{Container, Role};
 
-use super::config::{Said, rotary_dims};
-use crate::checkpoint::{Index, Source};
+use super::config::{Said, TIED, rotary_dims};
+use super::gguf;
+use crate::checkpoint::{Index, Source, factors};
 use crate::codes;
-use crate::config::{Parameters, Rope, RopeScaling};
+use crate::config::{Biases, Parameters, Rope, RopeScaling};
+use crate::meta::BIASES;
 
 /// The model as its weight files have it, and whether they keep q, k and v in one matrix.
 ///
-/// Errors: tensors that no supported model has.
+/// # Errors
+///
+/// Tensors that no supported model has, headers that say another model than the configuration.
 pub(super) fn parameters(
-    said: &Said,
+    said: &mut Said,
     sources: &[Source<'_>],
 ) -> Result<(Parameters, bool), Diagnostics> {
     let mut found = Diagnostics::new();
@@ -21,7 +25,6 @@ pub(super) fn parameters(
         return Err(found);
     }
     let own = said.parameters;
-    check_rotation(&own, sources)?;
     let (heads, fused) = (own.num_attention_heads, index.rows(Role::FusedQkv));
     let mut head_dim = own.head_dim;
     if !said.head_dim {
@@ -41,18 +44,22 @@ pub(super) fn parameters(
         let rows = index.rows(Role::Key).map(|rows| (rows, head_dim));
         num_kv_heads = rows.and_then(divided).unwrap_or(num_kv_heads);
     }
-    let rope = own.rope.map(|rope| Rope {
-        rotary_dims: rotary_dims(head_dim, said.rotary_factor),
-        ..rope
-    });
+    let rope = match own.rope {
+        Some(rope) => Some(rotation(said, head_dim, rope, sources)?),
+        None => None,
+    };
     let parameters = Parameters {
         head_dim,
         num_kv_heads,
         biases: index.biases(),
         rope,
-        tie_word_embeddings: said.tied.unwrap_or(!index.has(&[Role::LmHead])),
+        tie_word_embeddings: tied(said, &index),
         ..own
     };
+    if !said.is_header {
+        check_headers(&parameters, sources, &mut said.warnings)?;
+        compare_biases(&own, &parameters.biases, &mut said.warnings);
+    }
     Ok((parameters, fused.is_some()))
 }
 
@@ -62,20 +69,132 @@ fn divided((rows, parts): (usize, usize)) -> Option<usize> {
     (quotient > 0 && quotient * parts == rows).then_some(quotient)
 }
 
-/// Errors: a file that stretches the rotation of a model whose configuration does not.
-fn check_rotation(own: &Parameters, sources: &[Source<'_>]) -> Result<(), Diagnostics> {
-    let scaling = own.rope.map(|rope| rope.scaling);
-    let stretches = |source: &&Source<'_>| source.file.info("rope_freqs.weight").is_some();
-    match sources.iter().find(stretches) {
-        Some(source) if !matches!(scaling, Some(RopeScaling::Llama3 { .. })) => {
+/// Whether the head is the table of embeddings: a head of its own that differs from the table is the model's, as in
+/// the reference.
+fn tied(said: &mut Said, index: &Index<'_, '_>) -> bool {
+    let has_head = index.has(&[Role::LmHead]);
+    match said.tied {
+        Some(true) if has_head && !index.head_is_table() => {
+            let span = said.span_of(TIED).unwrap_or(Span::FILE);
             let message = format!(
-                "{}: `rope_freqs.weight` stretches the rotation, which the configuration does not say",
-                source.name
+                "`{TIED}` is true, but the checkpoint has a head that differs from its table of embeddings: the head is used"
             );
-            Err(Diagnostic::error(Span::FILE, message)
-                .code(codes::CONTRADICTION)
-                .into())
+            let found = Diagnostic::new(Severity::Warning, span, message);
+            let found = found.code(codes::CONTRADICTION);
+            said.warnings
+                .push(found.help(format!("`\"{TIED}\": false` says so in the configuration")));
+            false
         }
-        _ => Ok(()),
+        Some(tied) => tied,
+        None => !has_head,
+    }
+}
+
+/// The rotation with the factors that the file of a header divides frequencies by.
+///
+/// # Errors
+///
+/// Factors that cannot be read.
+fn rotation(
+    said: &Said,
+    head_dim: usize,
+    rope: Rope,
+    sources: &[Source<'_>],
+) -> Result<Rope, Diagnostics> {
+    // A header says a number of elements, which rounding must not change; the share counts for another width.
+    let is_as_said = said.is_header && head_dim == said.parameters.head_dim;
+    let rope = Rope {
+        rotary_dims: match is_as_said {
+            true => rope.rotary_dims,
+            false => rotary_dims(head_dim, said.rotary_factor),
+        },
+        ..rope
+    };
+    if !said.is_header {
+        return Ok(rope);
+    }
+    let factors = factors(sources)?.filter(|factors| !factors.are_ones());
+    Ok(Rope { factors, ..rope })
+}
+
+/// Checks the headers of GGUF files that stand beside a configuration.
+///
+/// # Errors
+///
+/// A header that no supported model has, or that says another model.
+fn check_headers(
+    own: &Parameters,
+    sources: &[Source<'_>],
+    warnings: &mut Diagnostics,
+) -> Result<(), Diagnostics> {
+    let headers = sources
+        .iter()
+        .filter(|source| source.file.container() == Container::Gguf);
+    for source in headers {
+        let header = gguf::read(source)?;
+        warnings.append(header.warnings);
+        let other = header.parameters;
+        let rope = |p: &Parameters| {
+            p.rope
+                .map_or((0.0, 0), |rope| (rope.theta, rope.rotary_dims))
+        };
+        let ((theta, dims), (other_theta, other_dims)) = (rope(own), rope(&other));
+        let rows = [
+            ("rms_norm_eps", own.rms_norm_eps, other.rms_norm_eps),
+            ("rope_theta", theta, other_theta),
+            ("rotary_dims", dims as f64, other_dims as f64),
+            (
+                "num_attention_heads",
+                own.num_attention_heads as f64,
+                other.num_attention_heads as f64,
+            ),
+            (
+                "num_kv_heads",
+                own.num_kv_heads as f64,
+                other.num_kv_heads as f64,
+            ),
+            ("rope_scaling", linear_factor(own), linear_factor(&other)),
+        ];
+        for (key, said, found) in rows {
+            if (said - found).abs() > 1e-6 * found.abs() {
+                let message = format!(
+                    "`{key}` is {said}, but the header of {} says {found}",
+                    source.name
+                );
+                let error = Diagnostic::error(Span::FILE, message);
+                return Err(error.code(codes::CONTRADICTION).into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What every frequency is divided by.
+fn linear_factor(own: &Parameters) -> f64 {
+    match own.rope.map(|rope| rope.scaling) {
+        Some(RopeScaling::Linear { factor }) => factor,
+        Some(RopeScaling::None | RopeScaling::Llama3 { .. }) | None => 1.0,
+    }
+}
+
+/// Warns of biases that a checkpoint has and the configuration leaves out, or the other way round.
+fn compare_biases(own: &Parameters, found: &Biases, warnings: &mut Diagnostics) {
+    let names = |biases: &Biases| {
+        let names = BIASES.iter().filter(|bias| bias.get(biases));
+        let names: Vec<&str> = names.map(|bias| bias.name).collect();
+        match names.is_empty() {
+            true => "none".to_owned(),
+            false => names.join(", "),
+        }
+    };
+    if own.biases != *found {
+        let message = format!(
+            "the biases of the checkpoint are added: {}; by the configuration of {} (`attention_bias`, `mlp_bias`) there would be: {}",
+            names(found),
+            own.family.name(),
+            names(&own.biases)
+        );
+        let warning = Diagnostic::new(Severity::Warning, Span::FILE, message);
+        warnings.push(warning.code(codes::CONTRADICTION));
     }
 }

@@ -19,7 +19,7 @@ use crate::schema::WeightTypes;
 
 /// A buffer that the document declares, of those that the table has.
 pub(super) struct Declared<'v> {
-    pub(super) name: &'static str,
+    pub(super) name: &'v str,
     pub(super) alias_of: Option<(&'v str, Span)>,
     row: &'static Buffer,
     value: &'v Value,
@@ -53,9 +53,21 @@ const KEYS: &[&str] = &[
 /// Words of existing files for what is computed.
 const ACTIVATIONS: [&str; 4] = ["activation", "input", "output", "scratch"];
 
-/// The buffers that the table has; those of gradients are dropped.
-pub(super) fn read<'v>(root: &'v Value, r: &mut Reader) -> Vec<Declared<'v>> {
-    let mut declared: Vec<Declared<'v>> = Vec::new();
+/// What a document declares.
+#[derive(Default)]
+pub(super) struct Buffers<'v> {
+    /// The buffers of the forward pass.
+    pub(super) forward: Vec<Declared<'v>>,
+    /// Gradients, each with the row of its forward buffer; they are checked and dropped.
+    gradients: Vec<Declared<'v>>,
+}
+
+/// What the name of a gradient has in front of that of its forward buffer.
+const GRADIENT: &str = "d_";
+
+/// The buffers that the table has, and their gradients.
+pub(super) fn read<'v>(root: &'v Value, r: &mut Reader) -> Buffers<'v> {
+    let mut declared = Buffers::default();
     // Names of gradients, which the table does not have, stand apart by scope as well.
     let mut names: BTreeMap<(&str, &str), Span> = BTreeMap::new();
     for value in r.list(root, "buffers") {
@@ -93,7 +105,11 @@ pub(super) fn read<'v>(root: &'v Value, r: &mut Reader) -> Vec<Declared<'v>> {
                 continue;
             }
         }
-        declared.extend(entry(value, (name, span), (scope, scope_span), role, r));
+        let own = entry(value, (name, span), (scope, scope_span), role, r);
+        match role.0 {
+            "grad" => declared.gradients.extend(own),
+            _ => declared.forward.extend(own),
+        }
     }
     declared
 }
@@ -128,10 +144,21 @@ fn entry<'v>(
     let condition = condition(value, r);
     r.maybe_truth(value, "optional");
     let alias_of = r.maybe_text(value, "alias_of");
-    if role == "grad" {
-        return None;
-    }
-    let Some(row) = buffer(name) else {
+    let is_gradient = role == "grad";
+    let forward = match is_gradient {
+        true => name.strip_prefix(GRADIENT),
+        false => Some(name),
+    };
+    let Some(row) = forward.and_then(buffer) else {
+        if is_gradient {
+            let message = format!(
+                "no buffer of a decoder model has the gradient `{}`",
+                shown(name)
+            );
+            let help = "a gradient has the name of its forward buffer behind `d_`, as in `d_wq`";
+            r.push_with_help(codes::NAME, span, message, help);
+            return None;
+        }
         let message = format!("no buffer of a decoder model is called `{}`", shown(name));
         let names: Vec<&str> = BUFFERS.iter().map(|row| row.name).collect();
         let help = format!("buffers are {}", names.join(", "));
@@ -146,6 +173,7 @@ fn entry<'v>(
         r.push(codes::CONTRADICTION, scope_span, message);
     }
     let fits = match row.is_weight() {
+        _ if is_gradient => true,
         true => role == "weight",
         false => ACTIVATIONS.contains(&role),
     };
@@ -159,7 +187,7 @@ fn entry<'v>(
         r.push(codes::NAME, role_span, message);
     }
     Some(Declared {
-        name: row.name,
+        name,
         alias_of,
         row,
         value,
@@ -183,14 +211,19 @@ pub(super) fn condition(value: &Value, r: &mut Reader) -> Option<Condition> {
 
 /// Checks what is declared against the configuration, and gives the types of weights.
 pub(super) fn check(
-    declared: &[Declared<'_>],
+    Buffers { forward, gradients }: &Buffers<'_>,
     config: &Config,
     dims: &Dims,
     meta: &Meta<'_>,
     r: &mut Reader,
 ) -> WeightTypes {
+    for own in gradients {
+        if let Some(dtype) = own.dtype {
+            check_sizes(own, dtype, config, dims, r);
+        }
+    }
     let mut dtypes = WeightTypes::default();
-    for own in declared {
+    for own in forward {
         let Some(dtype) = own.dtype else { continue };
         let span = span_of(own.value, "dtype");
         match own.row.kind {
@@ -201,7 +234,7 @@ pub(super) fn check(
             Kind::Activation | Kind::UnusedWeight => {}
             Kind::Weight(roles) => roles.iter().for_each(|&role| dtypes.set(role, dtype)),
         }
-        check_alias(own, declared, config, r);
+        check_alias(own, forward, config, r);
         check_sizes(own, dtype, config, dims, r);
     }
     for &(layer, role, dtype) in &meta.dtypes {

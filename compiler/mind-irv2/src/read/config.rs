@@ -6,6 +6,7 @@ use super::buffers::Declared;
 use super::field::{Reader, present, span_of};
 use crate::codes;
 use crate::config::{Biases, Config, ConfigError, Family, Parameters, Rope, RopeScaling};
+use crate::factors::{FrequencyFactors, MAX_FACTORS};
 
 const KEYS: &[&str] = &[
     "num_layers",
@@ -19,6 +20,7 @@ const KEYS: &[&str] = &[
     "rms_norm_eps",
     "rope_theta",
     "rope_scaling",
+    "rope_factors",
     "rotary_dims",
     "tie_word_embeddings",
 ];
@@ -53,6 +55,7 @@ pub(super) fn read(
     let rms_norm_eps = real(config, "rms_norm_eps", DEFAULT_EPS, r);
     let theta = real(config, "rope_theta", crate::rope::DEFAULT_THETA, r);
     let scaling = scaling(config, r);
+    let factors = factors(config, r);
     let tied = r.maybe_truth(config, "tie_word_embeddings");
     let meta = root.get("meta");
     let said = meta.and_then(|meta| present(meta, "tie_word_embeddings")?.truth());
@@ -68,6 +71,7 @@ pub(super) fn read(
     let rope = (theta? != 0.0).then_some(Rope {
         theta: theta?,
         scaling: scaling?,
+        factors: factors?,
         rotary_dims,
     });
     let parameters = Parameters {
@@ -150,14 +154,36 @@ fn head_dim(
     Some(hidden_size / heads)
 }
 
+/// The divisors of frequencies, if there are any; outside, `None` if they cannot be read.
+fn factors(config: &Value, r: &mut Reader) -> Option<Option<FrequencyFactors>> {
+    let Some(value) = present(config, "rope_factors") else {
+        return Some(None);
+    };
+    let numbers = value.elements().unwrap_or_default().iter();
+    let numbers: Option<Vec<f32>> = numbers.map(|own| Some(own.real()? as f32)).collect();
+    let factors = numbers.and_then(|numbers| FrequencyFactors::new(&numbers));
+    if factors.is_none() {
+        r.wrong(
+            "rope_factors",
+            value,
+            &format!("an array of 1 to {MAX_FACTORS} numbers"),
+        );
+        return None;
+    }
+    Some(factors)
+}
+
 fn scaling(config: &Value, r: &mut Reader) -> Option<RopeScaling> {
     let Some(value) = present(config, "rope_scaling") else {
         return Some(RopeScaling::None);
     };
-    match crate::rope::scaling(value) {
-        Ok(scaling) => Some(scaling),
-        Err(problem) => {
-            r.push(problem.code, problem.span, problem.message);
+    match crate::rope::scaling(value, None) {
+        Ok(scaling) => {
+            r.foreign(value, crate::rope::keys(scaling));
+            Some(scaling)
+        }
+        Err(found) => {
+            r.found.push(*found);
             None
         }
     }

@@ -3,19 +3,20 @@
 use mind_diag::{Code, Diagnostic, Diagnostics, Severity, Span};
 use mind_json::{Member, Value};
 
+use super::ReadOptions;
 use crate::codes;
 
 /// What has been found so far.
 pub(super) struct Reader {
     pub(super) found: Diagnostics,
-    allow_unknown: bool,
+    options: ReadOptions,
 }
 
 impl Reader {
-    pub(super) fn new(allow_unknown: bool) -> Reader {
+    pub(super) fn new(options: &ReadOptions) -> Reader {
         Reader {
             found: Diagnostics::new(),
-            allow_unknown,
+            options: *options,
         }
     }
 
@@ -117,7 +118,8 @@ impl Reader {
             .filter(|member| !known.contains(&member.key.as_str()))
             .cloned()
             .collect();
-        let severity = match self.allow_unknown {
+        let allowed = self.options.allow_unknown;
+        let severity = match allowed {
             true => Severity::Warning,
             false => Severity::Error,
         };
@@ -125,10 +127,12 @@ impl Reader {
             let message = format!("the format has no key `{}` here", shown(&member.key));
             let found =
                 Diagnostic::new(severity, member.key_span, message).code(codes::UNKNOWN_KEY);
-            self.found.push(match self.allow_unknown {
-                true => found,
-                false => found.help("`--allow-unknown` lets keys of other tools stand"),
-            });
+            let help = match self.options.unknown_flag {
+                Some(flag) => format!("`{flag}` lets keys of other tools stand"),
+                None => "docs/formats/irv2.md lists the keys; remove this one".to_owned(),
+            };
+            self.found
+                .push(if allowed { found } else { found.help(help) });
         }
         unknown
     }

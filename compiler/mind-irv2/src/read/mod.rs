@@ -24,6 +24,8 @@ use crate::schema::Document;
 pub struct ReadOptions {
     /// Whether members that the format does not have are kept; they are errors otherwise.
     pub allow_unknown: bool,
+    /// The flag of the calling tool that allows them, if it has one.
+    pub unknown_flag: Option<&'static str>,
 }
 
 /// Keys of a document; what lowered files add is not read.
@@ -52,7 +54,7 @@ pub fn is_document(text: &str) -> bool {
 /// Warnings come with the document.
 pub fn read(text: &str, options: &ReadOptions) -> Result<(Document, Diagnostics), Diagnostics> {
     let root = mind_json::parse(text, &Limits::default()).map_err(|found| *found)?;
-    let mut reader = Reader::new(options.allow_unknown);
+    let mut reader = Reader::new(options);
     let document = document(&root, &mut reader);
     let mut found = reader.found;
     found.sort_by_place();
@@ -76,7 +78,7 @@ fn document(root: &Value, r: &mut Reader) -> Option<Document> {
     let nodes = nodes::read(root, r);
     let buffers = buffers::read(root, r);
     let raw_meta = meta::read(root, r);
-    let (parameters, foreign_config) = config::read(root, &buffers, r)?;
+    let (parameters, foreign_config) = config::read(root, &buffers.forward, r)?;
     let parameters = Parameters {
         qk_norm: nodes.has_qk_norm(),
         biases: raw_meta.biases.unwrap_or_else(|| nodes.biases()),
@@ -86,7 +88,7 @@ fn document(root: &Value, r: &mut Reader) -> Option<Document> {
     let config = config::checked(root, parameters, r)?;
     let dims = dims::check(root, &config, r);
     let dtypes = buffers::check(&buffers, &config, &dims, &raw_meta, r);
-    plan::check(&nodes, &buffers, &config, root, r);
+    plan::check(&nodes, &buffers.forward, &config, root, r);
     meta::check(&raw_meta, &config, r);
     Some(Document {
         config,

@@ -97,7 +97,7 @@ fn a_tied_head_is_the_table_of_embeddings() {
 }
 
 /// The tensors of a GGUF file: other names, and rows of q and k interleaved where `permuted`.
-fn as_gguf(all: &[Tensor], config: &Config, permuted: bool) -> Vec<Tensor> {
+pub fn as_gguf(all: &[Tensor], config: &Config, permuted: bool) -> Vec<Tensor> {
     let rename = |tensor: &Tensor| {
         let place = mind_weights::place(Spelling::HuggingFace, &tensor.name).unwrap();
         let mind_weights::Place::Role(role, layer) = place else {
@@ -133,7 +133,7 @@ fn as_gguf(all: &[Tensor], config: &Config, permuted: bool) -> Vec<Tensor> {
     all.iter().map(rename).collect()
 }
 
-fn gguf_keys(config: &Config, architecture: &str) -> Vec<(String, Meta)> {
+pub fn gguf_keys(config: &Config, architecture: &str) -> Vec<(String, Meta)> {
     let natural = |value: usize| Meta::U32(value as u32);
     let own = |key: &str, value: Meta| (format!("{architecture}.{key}"), value);
     vec![
@@ -326,28 +326,6 @@ fn biases_that_a_checkpoint_lacks_are_zero_in_a_document() {
     own.biases.q = false;
     let settled = without_missing_biases(&Config::new(own).unwrap(), &sources);
     assert_eq!(*settled, own);
-}
-
-#[test]
-fn a_stretched_rotation_must_be_said() {
-    let config = config(Family::Llama);
-    let all = tensors(&config, 15);
-    let mut renamed = as_gguf(&all, &config, true);
-    renamed.push(Tensor::f32("rope_freqs.weight", &[3], &[1.0; 3]));
-    let keys = gguf_keys(&config, "llama");
-    let keys: Vec<(&str, Meta)> = keys
-        .iter()
-        .map(|(key, value)| (key.as_str(), value.clone()))
-        .collect();
-    let file = gguf(&keys, &renamed);
-    for text in [None, Some(config_json(Family::Llama, ""))] {
-        let found = hf::document(text.as_deref(), &[source("m.gguf", &file)]).unwrap_err();
-        let message = &found.first_error().unwrap().message;
-        assert!(
-            message.contains("`rope_freqs.weight` stretches the rotation"),
-            "{message}"
-        );
-    }
 }
 
 #[test]

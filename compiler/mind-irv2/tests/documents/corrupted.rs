@@ -7,6 +7,7 @@ use mind_irv2::{Family, ReadOptions, hf, read, write};
 use mind_weights::WeightFile;
 
 use crate::models::{config, config_json, document, parameters, tensors};
+use crate::mutated;
 use crate::writers::{Random, corrupt, safetensors};
 
 /// Words of documents that are put in the place of each other.
@@ -150,4 +151,44 @@ fn corrupted_checkpoints() {
     });
     let refused = refused.count();
     documented("safetensors beside a configuration", refused);
+}
+
+/// What the fuzz target `config` does, for drawn bytes.
+#[test]
+fn configurations_and_headers_of_known_keys_with_any_values() {
+    let mut random = Random(24);
+    let (mut read_back, mut refused) = (0, 0);
+    for _ in 0..2000 {
+        let data: Vec<u8> = (0..24).map(|_| random.bits() as u8).collect();
+        let text = mutated::config(&data);
+        let header = mutated::header(&data);
+        let file = WeightFile::parse(&header).expect("a header of any keys is well-formed");
+        let source = Source {
+            name: "m.gguf".to_owned(),
+            file,
+        };
+        // Without tensors a header is refused, unless it is refused for its keys.
+        let found = hf::document(None, &[source]).unwrap_err();
+        assert!(found.first_error().is_some_and(|own| own.code.is_some()));
+        match hf::document(Some(&text), &[]) {
+            Ok((document, _)) => {
+                let written = write(&document);
+                let (again, _) =
+                    read(&written, &ReadOptions::default()).expect("a written document");
+                assert_eq!(write(&again), written, "{text}");
+                read_back += 1;
+            }
+            Err(found) => {
+                assert!(
+                    found.first_error().is_some_and(|own| own.code.is_some()),
+                    "{text}"
+                );
+                refused += 1;
+            }
+        }
+    }
+    assert!(
+        read_back > 100 && refused > 100,
+        "{read_back} read, {refused} refused"
+    );
 }

@@ -86,13 +86,13 @@ fn dtypes_are_a_hint() {
 fn rotation_is_said_in_several_ways() {
     let nested = config_json(
         Family::Llama,
-        r#", "rope_parameters": {"rope_type": "linear", "factor": 4, "rope_theta": 5e5, "partial_rotary_factor": 0.67}"#,
+        r#", "rope_parameters": {"rope_type": "linear", "factor": 4, "rope_theta": 5e5}"#,
     );
     let rope = built(&nested.replace("\"rope_theta\": 10000.0, ", ""))
         .config
         .rope
         .unwrap();
-    assert_eq!((rope.theta, rope.rotary_dims), (5e5, 4));
+    assert_eq!((rope.theta, rope.rotary_dims), (5e5, 6));
     assert_eq!(rope.scaling, RopeScaling::Linear { factor: 4.0 });
     let llama3 = config_json(
         Family::Llama,
@@ -179,7 +179,7 @@ fn limited(text: &str, context: usize, expected: &str) {
 
 #[test]
 fn a_window_limits_the_context() {
-    let asked = r#", "use_sliding_window": true, "sliding_window": 32"#;
+    let asked = r#", "use_sliding_window": true, "sliding_window": 32, "max_window_layers": 0"#;
     limited(
         &config_json(Family::Qwen2, asked),
         32,

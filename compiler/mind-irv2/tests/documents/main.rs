@@ -4,10 +4,14 @@
 #[allow(dead_code, reason = "each test binary needs some of the writers")]
 mod writers;
 
+mod agreement;
 mod checkpoint;
 mod corrupted;
 mod dialects;
 mod hf;
+mod keys;
 mod models;
+#[path = "../../../../tools/fuzz/fuzz_targets/mutated.rs"]
+mod mutated;
 mod rejections;
 mod round_trip;

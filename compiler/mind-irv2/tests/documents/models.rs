@@ -24,6 +24,7 @@ pub fn parameters(family: Family) -> Parameters {
         rope: Some(Rope {
             theta: 10_000.0,
             scaling: RopeScaling::None,
+            factors: None,
             rotary_dims: head_dim,
         }),
         tie_word_embeddings: false,

@@ -55,6 +55,70 @@ fn top_level() {
 }
 
 #[test]
+fn gradients_correspond_to_their_forward_buffers() {
+    let gradient = |name: &str, scope: &str, shape: &str, sizes: &str| {
+        let own = format!(
+            r#""buffers": [{{"name": "{name}", "scope": "{scope}", "role": "grad", "dtype": "fp32", "shape": {shape}{sizes},
+               "alias_of": null, "condition": "training_enabled"}}, "#
+        );
+        let text = write(&document(parameters(Family::Llama)));
+        let changed = text.replacen("\"buffers\": [", &own, 1);
+        assert!(changed != text);
+        match read(&changed, &ReadOptions::default()) {
+            Ok((read, _)) => {
+                assert!(read == document(parameters(Family::Llama)));
+                Vec::new()
+            }
+            Err(found) => found.iter().map(|own| own.message.clone()).collect(),
+        }
+    };
+    let wq = r#"["num_heads", "aligned_head", "aligned_embed"]"#;
+    assert_eq!(gradient("d_wq", "layer", wq, ""), [""; 0]);
+    assert_eq!(
+        gradient("d_wq", "layer", wq, r#", "resolved_shape": [4, 16, 32]"#),
+        [""; 0]
+    );
+    assert_eq!(
+        gradient("d_wq", "layer", wq, r#", "resolved_shape": [4, 16, 33]"#),
+        [
+            "`resolved_shape` of `d_wq` is [4, 16, 33], expected [8192] bytes or [4, 16, 32] elements"
+        ]
+    );
+    for name in ["wq", "grad_wq", "d_", "d_nothing"] {
+        assert_eq!(
+            gradient(name, "layer", wq, "")[0],
+            format!("no buffer of a decoder model has the gradient `{name}`")
+        );
+    }
+    assert_eq!(
+        gradient("d_wq", "global", wq, ""),
+        ["`d_wq` has scope `global`, expected `layer`"]
+    );
+    assert_eq!(
+        gradient("d_wq", "layer", r#"["tokens"]"#, ""),
+        ["`d_wq` has the shape [tokens], expected [num_heads, aligned_head, aligned_embed]"]
+    );
+}
+
+#[test]
+fn a_flag_is_advised_where_the_tool_has_it() {
+    let text = write(&document(parameters(Family::Llama))).replacen("\"notes\"", "\"note\"", 1);
+    let help = |unknown_flag| {
+        let options = ReadOptions {
+            allow_unknown: false,
+            unknown_flag,
+        };
+        let found = read(&text, &options).unwrap_err();
+        found.first_error().and_then(|own| own.help.clone())
+    };
+    assert_eq!(
+        help(Some("--allow-unknown")).as_deref(),
+        Some("`--allow-unknown` lets keys of other tools stand")
+    );
+    assert!(help(None).is_some_and(|help| !help.contains("--")));
+}
+
+#[test]
 fn hyperparameters() {
     refused(
         "\"num_layers\": 2",

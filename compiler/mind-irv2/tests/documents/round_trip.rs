@@ -62,6 +62,7 @@ fn members_of_other_tools_are_kept_where_that_is_asked() {
     assert_eq!(found.error_count(), 3);
     let options = ReadOptions {
         allow_unknown: true,
+        unknown_flag: None,
     };
     let (again, warnings) = read(&text, &options).unwrap();
     assert_eq!(warnings.iter().len(), 3);

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use mind_irv2::Config;
 use mind_irv2::graph::parts::names;
 use mind_jit::program::CPart;
-use mind_weights::WeightType;
+use mind_weights::{Permutation, WeightType};
 
 use super::{CError, CHUNK, Layers, Tensors, Variant};
 
@@ -21,9 +21,10 @@ pub(super) fn tables(
 ) -> Result<String, CError> {
     let mut text = String::from(
         "\n/* A weight: `count` blocks of `size` bytes each, from `offset` on in file `file`. A row has `row`\n   \
-         blocks; rows of heads of `head` rows, if it is not 0, are in the order for rotations of neighbours. */\n\
+         blocks; the first `rotated` of each `head` rows, if it is not 0, are in the order for rotations of\n   \
+         neighbours. */\n\
          struct weight {\n    const char *name;\n    uint64_t offset, count, row;\n    \
-         int file, size, head, is_half, is_gain;\n};\n\n\
+         int file, size, head, rotated, is_half, is_gain;\n};\n\n\
          typedef int part(const void *const *inputs, void *const *outputs);\n\n\
          /* What a layer does to one token or to CHUNK, and how its `count` weights become `bytes` bytes. */\n\
          struct stage {\n    part *bind, *one, *many;\n    const struct weight *weights;\n    \
@@ -126,12 +127,18 @@ fn row(tensors: &Tensors, name: &str, layer: Option<usize>) -> Result<String, CE
         Some(layer) => format!("{name} of layer {layer}"),
         None => name.to_owned(),
     };
-    let (elements, head) = stored.rows;
+    let (head, rotated) = match stored.permutation {
+        Permutation::None => (0, 0),
+        Permutation::Interleaved {
+            head_dim,
+            rotary_dims,
+        } => (head_dim, rotary_dims),
+    };
     Ok(format!(
-        "{{\"{called}\", UINT64_C({}), UINT64_C({}), UINT64_C({}), {}, {}, {head}, {is_half}, {is_gain}}}",
+        "{{\"{called}\", UINT64_C({}), UINT64_C({}), UINT64_C({}), {}, {}, {head}, {rotated}, {is_half}, {is_gain}}}",
         stored.offset,
         stored.blocks(),
-        elements / stored.weight_type.block_elements(),
+        stored.row / stored.weight_type.block_elements(),
         stored.file,
         stored.weight_type.block_bytes()
     ))

@@ -133,11 +133,11 @@ static unsigned char *rows_of(const struct weight *w)
     if (w->head == 0) {
         return stored;
     }
-    uint64_t bytes = w->row * (uint64_t)w->size, head = (uint64_t)w->head;
+    uint64_t bytes = w->row * (uint64_t)w->size, head = (uint64_t)w->head, half = (uint64_t)w->rotated / 2;
     unsigned char *ordered = room(w->count * (uint64_t)w->size);
     for (uint64_t row = 0; row < w->count / w->row; ++row) {
         uint64_t within = row % head;
-        uint64_t from = row - within + 2 * (within % (head / 2)) + within / (head / 2);
+        uint64_t from = within < 2 * half ? row - within + 2 * (within % half) + within / half : row;
         memcpy(ordered + row * bytes, stored + from * bytes, (size_t)bytes);
     }
     free(stored);

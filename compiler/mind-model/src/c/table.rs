@@ -20,8 +20,10 @@ pub struct Stored {
     pub count: u64,
     /// How its numbers are stored.
     pub weight_type: WeightType,
-    /// Elements of a row, and rows of a head whose halves are interleaved; 0 for rows in the model's order.
-    pub rows: (usize, usize),
+    /// Elements of a row.
+    pub row: usize,
+    /// The order of the rows in the file.
+    pub permutation: Permutation,
 }
 
 impl Stored {
@@ -83,16 +85,13 @@ impl Tensors {
                     return Err(TableError::Outside { name });
                 };
                 let start = view.bytes.as_ptr() as usize;
-                let head = match view.permutation {
-                    Permutation::None => 0,
-                    Permutation::Interleaved { head_dim } => head_dim,
-                };
                 let own = Stored {
                     file,
                     offset: (start - files[file].as_ptr() as usize) as u64,
                     count: view.elements() as u64,
                     weight_type: view.dtype,
-                    rows: (view.row_elements(), head),
+                    row: view.row_elements(),
+                    permutation: view.permutation,
                 };
                 stored.insert((name, layer), own);
             }

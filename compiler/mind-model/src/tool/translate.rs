@@ -85,6 +85,7 @@ fn translated(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
     let path = Path::new(word("MODEL").map_or("", String::as_str));
     let options = ReadOptions {
         allow_unknown: matches.get_flag("allow-unknown"),
+        unknown_flag: Some("--allow-unknown"),
     };
     let weights = match word("weights") {
         Some(path) => WeightsAt::Path(Path::new(path)),

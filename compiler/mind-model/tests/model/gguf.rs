@@ -35,16 +35,24 @@ const NAMES: [(&str, &str); 21] = [
     (names::K_NORM, "attn_k_norm.weight"),
 ];
 
+/// How many elements of a head rotate.
+fn rotary_dims(config: &Config) -> usize {
+    config.rope.map_or(config.head_dim, |rope| rope.rotary_dims)
+}
+
 /// A tensor's bytes as a file of an architecture has them: `llama` has q and k in the order for rotations of
 /// neighbours.
-fn in_file(word: &str, name: &str, tensor: &Tensor, head_dim: usize) -> Vec<u8> {
+fn in_file(word: &str, name: &str, tensor: &Tensor, config: &Config) -> Vec<u8> {
     let is_turned = [names::WQ, names::WK, names::BQ, names::BK].contains(&name);
     if word != "llama" || !is_turned {
         return tensor.bytes.clone();
     }
     let rows = tensor.shape[0];
     let row = tensor.bytes.len() / rows;
-    let order = Permutation::Interleaved { head_dim };
+    let order = Permutation::Interleaved {
+        head_dim: config.head_dim,
+        rotary_dims: rotary_dims(config),
+    };
     let mut bytes = vec![0; tensor.bytes.len()];
     for (own, from) in tensor.bytes.chunks_exact(row).enumerate() {
         bytes[order.file_row(own) * row..][..row].copy_from_slice(from);
@@ -68,7 +76,7 @@ pub fn file(config: &Config, tensors: &Tensors) -> Vec<u8> {
         ("attention.head_count", config.num_attention_heads),
         ("attention.head_count_kv", config.num_kv_heads),
         ("attention.key_length", config.head_dim),
-        ("rope.dimension_count", config.head_dim),
+        ("rope.dimension_count", rotary_dims(config)),
     ];
     let reals = [
         ("rope.freq_base", theta),
@@ -113,7 +121,7 @@ pub fn file(config: &Config, tensors: &Tensors) -> Vec<u8> {
         out.extend(tensor.stored.gguf_code().to_le_bytes());
         data.resize(data.len().next_multiple_of(32), 0);
         out.extend((data.len() as u64).to_le_bytes());
-        data.extend(in_file(word, name, tensor, config.head_dim));
+        data.extend(in_file(word, name, tensor, config));
     }
     out.resize(out.len().next_multiple_of(32), 0);
     out.extend(data);
@@ -191,6 +199,24 @@ fn files_of_every_format_give_the_logits_of_their_weights() {
     for stored in WeightType::all() {
         let config = wide(Family::Llama);
         check(Family::Llama, &Tensors::random(&config, stored, 13), config);
+    }
+}
+
+#[test]
+fn rows_are_permuted_within_the_part_of_a_head_that_rotates() {
+    for family in [Family::Llama, Family::Qwen2] {
+        let whole = wide(family);
+        let rope = whole.rope.map(|rope| mind_irv2::Rope {
+            rotary_dims: 12,
+            ..rope
+        });
+        let part = mind_irv2::Parameters { rope, ..*whole };
+        let config = Config::new(part).unwrap_or_else(|why| panic!("{why:?}"));
+        check(
+            family,
+            &Tensors::random(&config, WeightType::F32, 17),
+            config,
+        );
     }
 }
 

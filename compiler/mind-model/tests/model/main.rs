@@ -1,5 +1,9 @@
 //! Whole models: against a reference in double precision, and against themselves.
 
+#[path = "../../../mind-weights/tests/files/writers.rs"]
+#[allow(dead_code, reason = "each test binary needs some of the writers")]
+mod writers;
+
 mod bits;
 mod c;
 mod document;
@@ -10,3 +14,4 @@ mod parity;
 mod random;
 mod reference;
 mod table;
+mod tokenizer;

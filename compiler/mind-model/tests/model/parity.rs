@@ -1,6 +1,6 @@
 //! Models of every kind against the reference.
 
-use mind_irv2::{Biases, Config, Family, Parameters, Rope, RopeScaling};
+use mind_irv2::{Biases, Config, Family, FrequencyFactors, Parameters, Rope, RopeScaling};
 use mind_model::{Session, largest};
 use mind_weights::WeightType;
 
@@ -98,6 +98,7 @@ fn every_kind_of_rotation_computes_what_its_formulas_say() {
             p.rope = Some(Rope {
                 theta,
                 scaling,
+                factors: None,
                 rotary_dims,
             });
         }
@@ -116,6 +117,15 @@ fn every_kind_of_rotation_computes_what_its_formulas_say() {
     check(
         "part of a head",
         rope(RopeScaling::None, 4),
+        WeightType::F32,
+    );
+    check(
+        "factors of pairs",
+        |p: &mut Parameters| {
+            rope(RopeScaling::Linear { factor: 3.0 }, 12)(p);
+            let factors = FrequencyFactors::new(&[1.0, 1.0, 1.5, 3.0, 7.5, 8.0]);
+            p.rope = p.rope.map(|rope| Rope { factors, ..rope });
+        },
         WeightType::F32,
     );
     check(

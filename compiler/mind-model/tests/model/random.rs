@@ -28,6 +28,7 @@ pub fn llama() -> Parameters {
         rope: Some(Rope {
             theta: 10_000.0,
             scaling: RopeScaling::None,
+            factors: None,
             rotary_dims: 4,
         }),
         tie_word_embeddings: false,

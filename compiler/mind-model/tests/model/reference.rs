@@ -139,6 +139,8 @@ fn rotate(config: &Config, position: usize, x: &mut [f64]) {
                 }
             }
         };
+        let divisor = rope.factors.map_or(1.0, |own| own.as_slice()[i]);
+        let inv = inv / f64::from(divisor);
         let (sin, cos) = (position as f64 * inv).sin_cos();
         let (a, b) = (x[i], x[i + half]);
         x[i] = a * cos - b * sin;

@@ -107,7 +107,7 @@ fn tensors_lie_apart_and_have_names_of_their_own() {
     let mut bytes = gguf(&[], &[a, b]);
     let at = bytes
         .windows(8)
-        .rposition(|own| own == 32u64.to_le_bytes())
+        .position(|own| own == 32u64.to_le_bytes())
         .unwrap();
     bytes[at..at + 8].copy_from_slice(&16u64.to_le_bytes());
     assert_eq!(
@@ -122,4 +122,50 @@ fn a_file_cut_anywhere_is_refused_or_whole() {
     for end in 0..bytes.len() {
         assert!(WeightFile::parse(&bytes[..end]).is_err(), "{end}");
     }
+}
+
+#[test]
+fn types_that_cannot_be_decoded_have_their_names() {
+    let stored = |code: u8| {
+        let mut bytes = example();
+        let name = bytes
+            .windows(9)
+            .rposition(|own| own == b"\x01\0\0\0\0\0\0\0a")
+            .expect("the tensor");
+        // The name, two extents and their number stand in front of the type.
+        bytes[name + 9 + 4 + 16] = code;
+        let file = WeightFile::parse(&bytes).expect("a header");
+        file.info("a").expect("the tensor").stored.to_string()
+    };
+    assert_eq!(stored(10), "Q2_K");
+    assert_eq!(stored(20), "IQ4_NL");
+    assert_eq!(stored(39), "MXFP4");
+    assert_eq!(stored(99), "type 99");
+    let retired = [4, 5, 31, 32, 33, 36, 37, 38, 42, 43, 44];
+    for code in (0..45).filter(|&code| WeightType::of_gguf(code).is_none()) {
+        let is_numbered = stored(code as u8) == format!("type {code}");
+        assert_eq!(is_numbered, retired.contains(&code), "{code}");
+    }
+}
+
+#[test]
+fn values_are_shown_as_they_are_written() {
+    let meta = [
+        ("flag", Meta::Bool(true)),
+        ("real", Meta::F32(2.0)),
+        ("text", Meta::Text("a".to_owned())),
+        ("texts", Meta::Texts(vec!["a".to_owned(), "b".to_owned()])),
+    ];
+    let bytes = gguf(&meta, &[]);
+    let file = WeightFile::parse(&bytes).expect("a header");
+    let shown = file.metadata().iter();
+    let shown: Vec<String> = shown.map(|(key, value)| format!("{key} {value}")).collect();
+    let expected = [
+        "flag true",
+        "real 2.0",
+        "text \"a\"",
+        "texts an array of 2 elements",
+    ];
+    assert_eq!(shown, expected);
+    assert_eq!(file.meta("flag").and_then(|flag| flag.truth()), Some(true));
 }

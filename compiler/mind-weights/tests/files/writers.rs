@@ -32,6 +32,7 @@ impl Tensor {
 pub enum Meta {
     U32(u32),
     F32(f32),
+    Bool(bool),
     Text(String),
     Texts(Vec<String>),
 }
@@ -95,6 +96,10 @@ pub fn gguf(meta: &[(&str, Meta)], tensors: &[Tensor]) -> Vec<u8> {
             Meta::F32(value) => {
                 out.extend(6u32.to_le_bytes());
                 out.extend(value.to_le_bytes());
+            }
+            Meta::Bool(value) => {
+                out.extend(7u32.to_le_bytes());
+                out.push(u8::from(*value));
             }
             Meta::Text(value) => {
                 out.extend(8u32.to_le_bytes());

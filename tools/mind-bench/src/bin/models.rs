@@ -80,6 +80,7 @@ fn config(layers: usize) -> Parameters {
         rope: Some(Rope {
             theta: 1e6,
             scaling: RopeScaling::None,
+            factors: None,
             rotary_dims: 64,
         }),
         tie_word_embeddings: true,

@@ -1,0 +1,75 @@
+//! What a weight file divides the frequencies of rotary embeddings by.
+
+use mind_diag::{Diagnostic, Diagnostics, Span};
+
+use super::index::Source;
+use crate::codes;
+use crate::config::{Config, Rope, RopeScaling};
+use crate::factors::{FrequencyFactors, MAX_FACTORS};
+use crate::graph::rope::frequencies;
+
+/// The tensor of a GGUF file that holds a divisor for each pair.
+const FACTORS: &str = "rope_freqs.weight";
+
+/// The factors of the first file that has some.
+///
+/// # Errors
+///
+/// E4304 factors that cannot be read.
+pub(crate) fn factors(sources: &[Source<'_>]) -> Result<Option<FrequencyFactors>, Diagnostics> {
+    let found = sources.iter().find_map(|source| {
+        let info = source.file.info(FACTORS)?;
+        Some((source, info))
+    });
+    let Some((source, info)) = found else {
+        return Ok(None);
+    };
+    let divisors = source.file.view(info).and_then(|view| {
+        let mut divisors = vec![0.0; view.elements()];
+        view.decode_f32(&mut divisors).ok().map(|()| divisors)
+    });
+    let factors = divisors.and_then(|divisors| FrequencyFactors::new(&divisors));
+    let error = || {
+        let message = format!(
+            "{}: tensor {FACTORS:?} is not 1 to {MAX_FACTORS} numbers that can be decoded",
+            source.name
+        );
+        Diagnostic::error(Span::FILE, message).code(codes::TENSOR_SHAPE)
+    };
+    Ok(Some(factors.ok_or_else(error)?))
+}
+
+/// Checks that the factors of the files are the rotation of `config`, up to the rounding of those who wrote them.
+///
+/// # Errors
+///
+/// E4210 another rotation; see [`factors`].
+pub(super) fn check(config: &Config, sources: &[Source<'_>]) -> Result<(), Diagnostics> {
+    let (Some(rope), Some(factors)) = (config.rope, factors(sources)?) else {
+        return Ok(());
+    };
+    let scaling = match rope.scaling {
+        // A file of the rotation of Llama 3 says it by its factors alone.
+        RopeScaling::Llama3 { .. } => RopeScaling::None,
+        scaling @ (RopeScaling::None | RopeScaling::Linear { .. }) => scaling,
+    };
+    let stored = Rope {
+        scaling,
+        factors: Some(factors),
+        ..rope
+    };
+    let pairs = frequencies(&stored).into_iter().zip(frequencies(&rope));
+    let mut same = factors.as_slice().len() == rope.rotary_dims / 2;
+    for (one, other) in pairs {
+        same &= (one - other).abs() <= 1e-4 * other.abs();
+    }
+    if same {
+        return Ok(());
+    }
+    let message = format!(
+        "tensor {FACTORS:?} stretches the rotation otherwise than the description of the model"
+    );
+    Err(Diagnostic::error(Span::FILE, message)
+        .code(codes::CONTRADICTION)
+        .into())
+}

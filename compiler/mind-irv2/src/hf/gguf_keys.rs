@@ -1,0 +1,282 @@
+//! What becomes of each key of a GGUF header, as one table.
+//!
+//! A key that the reference (`llama.cpp`) reads for the supported architectures is read or refused; what it does not
+//! read is passed over for a written reason, or named in a warning.
+
+use mind_diag::{Diagnostic, Diagnostics, Severity, Span};
+use mind_weights::MetaValue;
+
+use crate::checkpoint::Source;
+use crate::codes;
+
+/// What becomes of a key.
+pub(super) enum Use {
+    /// It is read.
+    Read,
+    /// Another value than that of the absent key is refused.
+    Refused {
+        /// Whether a value is that of the absent key.
+        says_nothing: fn(&MetaValue) -> bool,
+        /// Why another one is refused.
+        reason: &'static str,
+    },
+    /// It changes no logit, for this reason.
+    Ignored(&'static str),
+}
+
+impl Use {
+    /// Why the key changes nothing, if it does not.
+    pub(super) fn reason(&self) -> Option<&'static str> {
+        match *self {
+            Use::Ignored(reason) => Some(reason),
+            Use::Read | Use::Refused { .. } => None,
+        }
+    }
+}
+
+/// A row of a table.
+pub(super) struct Row {
+    pub(super) key: &'static str,
+    pub(super) becomes: Use,
+}
+
+const fn read(key: &'static str) -> Row {
+    let becomes = Use::Read;
+    Row { key, becomes }
+}
+
+const fn ignored(key: &'static str, reason: &'static str) -> Row {
+    let becomes = Use::Ignored(reason);
+    Row { key, becomes }
+}
+
+const fn refused(
+    key: &'static str,
+    says_nothing: fn(&MetaValue) -> bool,
+    reason: &'static str,
+) -> Row {
+    let becomes = Use::Refused {
+        says_nothing,
+        reason,
+    };
+    Row { key, becomes }
+}
+
+fn is_zero(value: &MetaValue) -> bool {
+    value.real() == Some(0.0)
+}
+
+fn is_one(value: &MetaValue) -> bool {
+    value.real() == Some(1.0)
+}
+
+fn is_neutral_scale(value: &MetaValue) -> bool {
+    is_zero(value) || is_one(value)
+}
+
+fn is_on(value: &MetaValue) -> bool {
+    value.truth() == Some(true)
+}
+
+fn is_off(value: &MetaValue) -> bool {
+    value.truth() == Some(false)
+}
+
+fn is_empty(value: &MetaValue) -> bool {
+    *value == MetaValue::Array { count: 0 }
+}
+
+fn is_whole_file(value: &MetaValue) -> bool {
+    matches!(value.natural(), Some(0 | 1))
+}
+
+fn is_model(value: &MetaValue) -> bool {
+    value.text() == Some("model")
+}
+
+const EXPERTS: &str = "mixtures of experts are not";
+const SCALES: &str = "the architecture has no such factor";
+const YARN: &str = "rotations of type yarn are not";
+const PARTS: &str =
+    "a file in parts is not read; `llama-gguf-split --merge` makes one file of them";
+
+/// Keys below the word of the architecture.
+pub(super) const KEYS: &[Row] = &[
+    read("context_length"),
+    read("embedding_length"),
+    read("block_count"),
+    read("feed_forward_length"),
+    read("vocab_size"),
+    read("attention.head_count"),
+    read("attention.head_count_kv"),
+    read("attention.key_length"),
+    read("attention.value_length"),
+    read("attention.layer_norm_rms_epsilon"),
+    read("attention.sliding_window"),
+    read("rope.dimension_count"),
+    read("rope.freq_base"),
+    read("rope.scaling.type"),
+    read("rope.scaling.factor"),
+    read("rope.scale_linear"),
+    refused(
+        "attention.causal",
+        is_on,
+        "a position sees those in front of it",
+    ),
+    refused(
+        "attention.scale",
+        is_zero,
+        "scores are divided by the root of the width of heads",
+    ),
+    refused("attention.clamp_kqv", is_zero, "q, k and v are not clamped"),
+    refused(
+        "attention.max_alibi_bias",
+        is_zero,
+        "positions are rotations alone",
+    ),
+    refused("attention.temperature_scale", is_zero, SCALES),
+    refused("attn_logit_softcapping", is_zero, "scores are not capped"),
+    refused("final_logit_softcapping", is_zero, "logits are not capped"),
+    refused("logit_scale", is_neutral_scale, SCALES),
+    refused("residual_scale", is_neutral_scale, SCALES),
+    refused("embedding_scale", is_neutral_scale, SCALES),
+    refused("use_parallel_residual", is_off, "the MLP follows attention"),
+    refused("expert_count", is_zero, EXPERTS),
+    refused("expert_used_count", is_zero, EXPERTS),
+    refused("expert_group_count", is_zero, EXPERTS),
+    refused(
+        "nextn_predict_layers",
+        is_zero,
+        "every layer is one of the decoder",
+    ),
+    refused(
+        "classifier.output_labels",
+        is_empty,
+        "the head makes logits of tokens",
+    ),
+    refused(
+        "rope.scaling.attn_factor",
+        is_one,
+        "rotated heads keep their length",
+    ),
+    refused("rope.scaling.alpha", is_zero, "such a rotation is not"),
+    refused("rope.scaling.yarn_ext_factor", is_zero, YARN),
+    refused("rope.scaling.yarn_attn_factor", is_one, YARN),
+    refused("rope.scaling.yarn_log_multiplier", is_zero, YARN),
+    ignored(
+        "rope.scaling.yarn_beta_fast",
+        "it acts in rotations of type yarn, which are refused",
+    ),
+    ignored(
+        "rope.scaling.yarn_beta_slow",
+        "it acts in rotations of type yarn, which are refused",
+    ),
+    ignored(
+        "rope.scaling.original_context_length",
+        "it acts in rotations of type yarn and longrope, which are refused",
+    ),
+    ignored(
+        "rope.scaling.finetuned",
+        "it is a note on how the model was trained",
+    ),
+    ignored(
+        "tensor_data_layout",
+        "the rows of q and k are permuted in every file of llama",
+    ),
+    ignored(
+        "pooling_type",
+        "logits are made of every position, without pooling",
+    ),
+];
+
+/// Keys that belong to no architecture.
+pub(super) const OTHERS: &[Row] = &[
+    read("general.architecture"),
+    read("general.alignment"),
+    read("split.tensors.count"),
+    refused("general.type", is_model, "the file must hold a model"),
+    refused("split.count", is_whole_file, PARTS),
+    refused("split.no", is_zero, PARTS),
+];
+
+/// Beginnings of keys that belong to no architecture and change no logit.
+pub(super) const IGNORED_PREFIXES: &[(&str, &str)] = &[
+    (
+        "general.",
+        "a note on the file; the types of tensors say how they are stored",
+    ),
+    (
+        "tokenizer.",
+        "the prompt is token ids, or a text that `tokenizer.json` turns into them",
+    ),
+    ("quantize.", "a note on how the file was quantised"),
+];
+
+/// Refuses what would make another model of it and warns of what nothing reads.
+///
+/// Keys of other tools, below words that are neither the architecture's nor GGUF's, are passed over.
+pub(super) fn check(source: &Source<'_>, word: &str, found: &mut Diagnostics) {
+    for (key, value) in source.file.metadata() {
+        let own = key.strip_prefix(word).and_then(|key| key.strip_prefix('.'));
+        let row = match own {
+            Some(own) => KEYS.iter().find(|row| row.key == own),
+            None => OTHERS.iter().find(|row| row.key == key),
+        };
+        let named = format!("{}: `{key}`", source.name);
+        match row.map(|row| &row.becomes) {
+            Some(Use::Refused {
+                says_nothing,
+                reason,
+            }) if !says_nothing(value) => {
+                let message = format!("{named} is {value}, which is not supported: {reason}");
+                let error = Diagnostic::error(Span::FILE, message);
+                found.push(error.code(codes::UNSUPPORTED));
+            }
+            Some(Use::Read | Use::Refused { .. } | Use::Ignored(_)) => {}
+            None if own.is_some() => {
+                let message = format!("{named} is not read: {word} has no such key");
+                let warning = Diagnostic::new(Severity::Warning, Span::FILE, message);
+                found.push(warning.code(codes::UNKNOWN_KEY));
+            }
+            None => {}
+        }
+    }
+    let count = source.file.tensors().len();
+    let key = "split.tensors.count";
+    let said = source.file.meta(key);
+    if let Some(said) = said.filter(|said| said.natural() != Some(count as u64)) {
+        let message = format!(
+            "{}: `{key}` is {said}, but the file has {count} tensors",
+            source.name
+        );
+        found.push(Diagnostic::error(Span::FILE, message).code(codes::CONTRADICTION));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_stands_once_and_every_reason_says_something() {
+        for rows in [KEYS, OTHERS] {
+            for (at, row) in rows.iter().enumerate() {
+                let others = &rows[at + 1..];
+                assert!(
+                    !others.iter().any(|other| other.key == row.key),
+                    "{}",
+                    row.key
+                );
+                match row.becomes {
+                    Use::Read => {}
+                    Use::Refused { reason, .. } | Use::Ignored(reason) => {
+                        assert!(reason.len() > 10, "{}", row.key);
+                    }
+                }
+            }
+        }
+        for (prefix, reason) in IGNORED_PREFIXES {
+            assert!(prefix.ends_with('.') && reason.len() > 10, "{prefix}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! What a `config.json` says of rotary embeddings, in one place or in several.
+
+use mind_diag::{Diagnostic, Severity};
+use mind_json::Value;
+
+use super::reader::Reader;
+use crate::codes;
+use crate::config::{Family, RopeScaling};
+use crate::rope::{DEFAULT_THETA, ORIGINAL_CONTEXT, contradiction, keys, means_the_same, scaling};
+
+/// The objects that say how heads rotate: that of `transformers` 5 and that of earlier releases.
+const NESTED: [&str; 2] = ["rope_parameters", "rope_scaling"];
+/// Keys that stand in such an object or beside it.
+const THETA: &str = "rope_theta";
+const PARTIAL: &str = "partial_rotary_factor";
+
+/// How heads rotate.
+pub(super) struct Rotation {
+    /// The base of the frequencies.
+    pub(super) theta: f64,
+    /// How they are stretched.
+    pub(super) scaling: RopeScaling,
+    /// The share of each head that rotates.
+    pub(super) share: f64,
+}
+
+/// A value with the path of its key.
+type Said<'v> = (String, &'v Value);
+
+impl<'v> Reader<'v> {
+    /// How heads of `family` rotate; `None` after an error.
+    pub(super) fn rope(&mut self, family: Family) -> Option<Rotation> {
+        let object = self.rope_object()?;
+        let nested = |key: &str| {
+            let (own, value) = object?;
+            let value = value.get(key).filter(|value| !value.is_null())?;
+            Some((format!("{own}.{key}"), value))
+        };
+        let flat = |key: &str| Some((key.to_owned(), self.get(key)?));
+        let theta = [flat(THETA), flat("rope_base"), nested(THETA)];
+        let share = [flat(PARTIAL), nested(PARTIAL)];
+        let context = self.get(ORIGINAL_CONTEXT);
+        let theta = self.agreed(THETA, theta, DEFAULT_THETA)?;
+        let share = self.agreed(PARTIAL, share, 1.0)?;
+        let scaling = match object.map(|(_, value)| scaling(value, context)) {
+            Some(Ok(scaling)) => scaling,
+            Some(Err(found)) => {
+                self.found.push(*found);
+                return None;
+            }
+            None => RopeScaling::None,
+        };
+        if let Some((key, value)) = object {
+            self.unread_members(key, value, scaling);
+            if family == Family::Phi3 && scaling != RopeScaling::None {
+                self.unsupported(key, value, "phi3 has no such rotation");
+            }
+        }
+        let share = self.share_of(family, share, scaling);
+        Some(Rotation {
+            theta,
+            scaling,
+            share,
+        })
+    }
+
+    /// The object that says how heads rotate, if there is one; outside, `None` after an error.
+    fn rope_object(&mut self) -> Option<Option<(&'static str, &'v Value)>> {
+        let mut objects = Vec::new();
+        for key in NESTED {
+            objects.extend(self.get(key).map(|value| (key, value)));
+        }
+        for &(key, value) in &objects {
+            let mut members = value.members().unwrap_or_default().iter();
+            if members.any(|member| member.value.members().is_some()) {
+                self.unsupported(key, value, "layers have one kind of rotation");
+                return None;
+            }
+        }
+        if let [one, two] = objects[..]
+            && let Some(found) = differing(one, two)
+        {
+            self.found.push(found);
+            return None;
+        }
+        Some(objects.first().copied())
+    }
+
+    /// The number that every place of a key says; `default` if none does, `None` after an error.
+    fn agreed<const N: usize>(
+        &mut self,
+        key: &'static str,
+        said: [Option<Said<'v>>; N],
+        default: f64,
+    ) -> Option<f64> {
+        let mut said = said.into_iter().flatten();
+        let Some((first, value)) = said.next() else {
+            return Some(default);
+        };
+        self.places.push((key, value.span));
+        let number = self.number(&first, value)?;
+        for (other, own) in said {
+            if !means_the_same(value, own) {
+                let found = contradiction((&first, value), (&other, own));
+                self.found.push(found);
+                return None;
+            }
+        }
+        Some(number)
+    }
+
+    /// The share of a head that rotates in `family`, which a family may not read.
+    fn share_of(&mut self, family: Family, share: f64, scaling: RopeScaling) -> f64 {
+        if family == Family::Phi3 || share == 1.0 {
+            return share;
+        }
+        let span = self.place(PARTIAL);
+        let name = family.name();
+        if scaling == RopeScaling::None {
+            let message =
+                format!("`{PARTIAL}` is {share}, which {name} does not read: whole heads rotate");
+            let found = Diagnostic::new(Severity::Warning, span, message);
+            self.found.push(found.code(codes::UNKNOWN_KEY));
+        } else {
+            let message = format!(
+                "`{PARTIAL}` is {share}, which is not supported: {name} has no stretched rotation of a part of a head"
+            );
+            self.push(codes::UNSUPPORTED, span, message);
+        }
+        1.0
+    }
+
+    /// Warns of members that the rotation of the object does not read.
+    fn unread_members(&mut self, key: &str, value: &Value, scaling: RopeScaling) {
+        let beside = [THETA, PARTIAL];
+        for member in value.members().unwrap_or_default() {
+            let own = member.key.as_str();
+            if keys(scaling).contains(&own) || beside.contains(&own) || member.value.is_null() {
+                continue;
+            }
+            let message =
+                format!("`{key}.{own}` is not read: this kind of rotation has no such key");
+            let found = Diagnostic::new(Severity::Warning, member.key_span, message);
+            self.found.push(found.code(codes::UNKNOWN_KEY));
+        }
+    }
+}
+
+/// The first member in which two objects differ.
+fn differing(
+    (one, first): (&'static str, &Value),
+    (two, second): (&'static str, &Value),
+) -> Option<Diagnostic> {
+    let own = |value: &'_ Value, key: &str| -> Option<String> {
+        let named = match key {
+            "type" | "rope_type" => value.get("rope_type").or_else(|| value.get("type")),
+            key => value.get(key),
+        };
+        let named = named.filter(|value| !value.is_null())?;
+        Some(
+            named
+                .real()
+                .map_or_else(|| named.print(), |real| real.to_string()),
+        )
+    };
+    let members = [first, second].map(|value| value.members().unwrap_or_default());
+    let mut keys = members
+        .into_iter()
+        .flatten()
+        .map(|member| member.key.as_str());
+    let key = keys.find(|key| own(first, key) != own(second, key))?;
+    let place = |value: &Value| value.get(key).map_or(value.span, |value| value.span);
+    let message = format!("`{one}` and `{two}` say different things of `{key}`");
+    let found = Diagnostic::error(place(first), message).code(codes::CONTRADICTION);
+    let found = found.related(place(second), format!("`{two}` is here"));
+    Some(found.help("one of the two objects is enough"))
+}

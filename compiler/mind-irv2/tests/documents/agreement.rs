@@ -1,0 +1,433 @@
+//! What the reference runtimes, `transformers` and `llama.cpp`, make of configurations and headers that say a thing in
+//! several places, or in a place that a family does not read.
+
+use mind_irv2::checkpoint::{Checkpoint, Source};
+use mind_irv2::{Document, Family, Parameters, RopeScaling, hf, read, write};
+use mind_weights::{Role, WeightFile};
+
+use crate::checkpoint::{as_gguf, gguf_keys};
+use crate::models::{config, config_json, parameters, tensors};
+use crate::writers::{Meta, Tensor, gguf, safetensors};
+
+/// The model, and what was said of it with codes; no model where there is an error.
+fn outcome(text: Option<&str>, files: &[(&str, Vec<u8>)]) -> (Option<Document>, Vec<String>) {
+    let sources: Vec<Source<'_>> = files
+        .iter()
+        .map(|(name, bytes)| Source {
+            name: (*name).to_owned(),
+            file: WeightFile::parse(bytes).unwrap(),
+        })
+        .collect();
+    let (document, found) = match hf::document(text, &sources) {
+        Ok((document, found)) => (Some(document), found),
+        Err(found) => (None, found),
+    };
+    let lines = found.iter().map(|own| {
+        let code = own.code.map(|code| code.to_string()).unwrap_or_default();
+        format!("{code} {}", own.message)
+    });
+    (document, lines.collect())
+}
+
+fn of_config(family: Family, more: &str) -> (Option<Document>, Vec<String>) {
+    outcome(Some(&config_json(family, more)), &[])
+}
+
+#[track_caller]
+fn refused(found: (Option<Document>, Vec<String>), expected: &str) {
+    assert!(found.0.is_none(), "{:#?}", found.1);
+    assert_eq!(found.1, [expected]);
+}
+
+#[test]
+fn a_head_that_differs_from_its_table_is_the_models() {
+    let config = config(Family::Llama);
+    let mut all = tensors(&config, 41);
+    let text = config_json(Family::Llama, r#", "tie_word_embeddings": true"#);
+    let files = [("m.safetensors", safetensors(&all))];
+    let (document, messages) = outcome(Some(&text), &files);
+    assert!(!document.unwrap().config.tie_word_embeddings);
+    let expected = "E4210 `tie_word_embeddings` is true, but the checkpoint has a head that differs from its table of embeddings: the head is used";
+    assert_eq!(messages, [expected]);
+
+    // A document that says the same is contradicted by the file.
+    let tied = Parameters {
+        tie_word_embeddings: true,
+        ..parameters(Family::Llama)
+    };
+    let tied = mind_irv2::Config::new(tied).unwrap();
+    let source = |bytes| Source {
+        name: "m.safetensors".to_owned(),
+        file: WeightFile::parse(bytes).unwrap(),
+    };
+    let found = Checkpoint::new(&tied, &[source(&files[0].1)]).unwrap_err();
+    assert_eq!(
+        found.first_error().unwrap().message,
+        "m.safetensors: tensor \"lm_head.weight\" differs from the table of embeddings, to which the model ties its head"
+    );
+
+    // A copy of the table is the table.
+    let table = all.iter().find(|own| own.name.contains("embed_tokens"));
+    let table = table.unwrap().bytes.clone();
+    let head = all.iter_mut().find(|own| own.name == "lm_head.weight");
+    head.unwrap().bytes = table;
+    let files = [("m.safetensors", safetensors(&all))];
+    let (document, messages) = outcome(Some(&text), &files);
+    assert!(document.unwrap().config.tie_word_embeddings);
+    assert_eq!(messages, [""; 0]);
+    assert!(Checkpoint::new(&tied, &[source(&files[0].1)]).is_ok());
+}
+
+#[test]
+fn the_key_beside_a_nested_model_says_whether_its_head_is_tied() {
+    let inner = config_json(Family::Qwen2, "");
+    let text = format!("{{\"tie_word_embeddings\": true, \"text_config\": {inner}}}");
+    let (document, _) = outcome(Some(&text), &[]);
+    assert!(document.unwrap().config.tie_word_embeddings);
+    let inner = config_json(Family::Qwen2, r#", "tie_word_embeddings": false"#);
+    let text = format!("{{\"tie_word_embeddings\": true, \"text_config\": {inner}}}");
+    refused(
+        outcome(Some(&text), &[]),
+        "E4210 `text_config.tie_word_embeddings` is false, but `tie_word_embeddings` is true",
+    );
+}
+
+#[test]
+fn types_of_layers_say_which_of_them_have_a_window() {
+    let context = |family, more: &str| {
+        let more = format!(", \"sliding_window\": 32{more}");
+        let (document, messages) = of_config(family, &more);
+        document
+            .map(|own| own.config.context_window)
+            .ok_or(messages)
+    };
+    let asked = r#", "use_sliding_window": true"#;
+    let mixed = r#", "layer_types": ["full_attention", "sliding_attention"]"#;
+    let full = r#", "layer_types": ["full_attention", "full_attention"]"#;
+    for family in [Family::Qwen2, Family::Qwen3] {
+        // 28 layers of both families have no window, unless told otherwise.
+        assert_eq!(context(family, asked), Ok(50));
+        assert_eq!(
+            context(family, &format!("{asked}, \"max_window_layers\": 1")),
+            Ok(32)
+        );
+        assert_eq!(
+            context(family, &format!("{asked}, \"max_window_layers\": 2")),
+            Ok(50)
+        );
+        assert_eq!(context(family, &format!("{asked}{mixed}")), Ok(32));
+        assert_eq!(
+            context(family, &format!("{asked}, \"max_window_layers\": 0{full}")),
+            Ok(50)
+        );
+        let found = context(family, mixed).unwrap_err();
+        assert_eq!(
+            found,
+            [
+                "E4210 `layer_types` has a layer \"sliding_attention\", but `use_sliding_window` is absent"
+            ]
+        );
+        let short = r#", "layer_types": ["full_attention"]"#;
+        let found = context(family, &format!("{asked}{short}")).unwrap_err();
+        assert_eq!(
+            found,
+            ["E4210 the length of `layer_types` is 1, but `num_hidden_layers` is 2"]
+        );
+    }
+    assert_eq!(context(Family::Phi3, full), Ok(32));
+    assert_eq!(context(Family::Phi3, mixed), Ok(32));
+    let found = context(Family::Llama, mixed).unwrap_err();
+    let expected = "E4211 `layer_types` is \"sliding_attention\", which is not supported: layers of llama have no window";
+    assert!(found.contains(&expected.to_owned()), "{found:#?}");
+}
+
+#[test]
+fn a_rotation_said_twice_is_said_alike() {
+    let linear = r#"{"rope_type": "linear", "factor": 2.0}"#;
+    let (document, messages) = of_config(
+        Family::Qwen2,
+        &format!(
+            r#", "rope_parameters": {{"type": "linear", "factor": 2}}, "rope_scaling": {linear}"#
+        ),
+    );
+    assert_eq!(messages, [""; 0]);
+    let scaling = document.unwrap().config.rope.unwrap().scaling;
+    assert_eq!(scaling, RopeScaling::Linear { factor: 2.0 });
+    refused(
+        of_config(
+            Family::Qwen2,
+            &format!(
+                r#", "rope_parameters": {{"rope_type": "default"}}, "rope_scaling": {linear}"#
+            ),
+        ),
+        "E4210 `rope_parameters` and `rope_scaling` say different things of `rope_type`",
+    );
+    refused(
+        of_config(
+            Family::Qwen2,
+            r#", "rope_parameters": {"rope_type": "default", "rope_theta": 500.0}"#,
+        ),
+        "E4210 `rope_theta` is 10000.0, but `rope_parameters.rope_theta` is 500.0",
+    );
+    refused(
+        of_config(Family::Llama, r#", "rope_base": 500.0"#),
+        "E4210 `rope_theta` is 10000.0, but `rope_base` is 500.0",
+    );
+    refused(
+        of_config(
+            Family::Llama,
+            r#", "rope_scaling": {"rope_type": "default", "type": "linear", "factor": 2.0}"#,
+        ),
+        "E4210 `rope_scaling.rope_type` is \"default\", but `rope_scaling.type` is \"linear\"",
+    );
+    refused(
+        of_config(Family::Llama, r#", "n_embd": 24"#),
+        "E4210 `hidden_size` is 20, but `n_embd` is 24",
+    );
+}
+
+#[test]
+fn the_context_of_llama3_may_stand_beside_its_object() {
+    let more = |context: &str, inner: &str| {
+        format!(
+            r#"{context}, "rope_scaling": {{"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0,
+               "high_freq_factor": 4.0{inner}}}"#
+        )
+    };
+    let beside = r#", "original_max_position_embeddings": 16"#;
+    let (document, _) = of_config(Family::Llama, &more(beside, ""));
+    let scaling = document.unwrap().config.rope.unwrap().scaling;
+    assert!(matches!(
+        scaling,
+        RopeScaling::Llama3 {
+            original_context: 16,
+            ..
+        }
+    ));
+    let inner = r#", "original_max_position_embeddings": 32"#;
+    refused(
+        of_config(Family::Llama, &more(beside, inner)),
+        "E4210 `original_max_position_embeddings` is 16, but `rope_scaling.original_max_position_embeddings` is 32",
+    );
+}
+
+#[test]
+fn phi3_alone_rotates_a_part_of_a_head() {
+    let partial = r#", "partial_rotary_factor": 0.67"#;
+    for family in Family::ALL {
+        let (document, messages) = of_config(family, partial);
+        let rotary_dims = document.unwrap().config.rope.unwrap().rotary_dims;
+        if family == Family::Phi3 {
+            assert_eq!((rotary_dims, messages.len()), (4, 0));
+            continue;
+        }
+        let name = family.name();
+        let expected = format!(
+            "E4203 `partial_rotary_factor` is 0.67, which {name} does not read: whole heads rotate"
+        );
+        assert_eq!((rotary_dims, messages), (6, vec![expected]));
+    }
+    let linear =
+        r#", "partial_rotary_factor": 0.67, "rope_scaling": {"type": "linear", "factor": 2.0}"#;
+    refused(
+        of_config(Family::Qwen2, linear),
+        "E4211 `partial_rotary_factor` is 0.67, which is not supported: qwen2 has no stretched rotation of a part of a head",
+    );
+    refused(
+        of_config(
+            Family::Phi3,
+            r#", "rope_scaling": {"type": "linear", "factor": 2.0}"#,
+        ),
+        "E4211 `rope_scaling` is an object, which is not supported: phi3 has no such rotation",
+    );
+}
+
+/// What becomes of a GGUF file of `family` with other keys.
+fn of_header(
+    family: Family,
+    word: &str,
+    more: &[(&str, Meta)],
+    extra: Option<Tensor>,
+) -> (Option<Document>, Vec<String>) {
+    let config = config(family);
+    let mut all = as_gguf(&tensors(&config, 43), &config, word == "llama");
+    all.extend(extra);
+    let keys = gguf_keys(&config, word);
+    let keys = keys
+        .iter()
+        .map(|(key, value)| (key.as_str(), value.clone()));
+    let keys: Vec<(&str, Meta)> = keys.chain(more.iter().cloned()).collect();
+    outcome(None, &[("m.gguf", gguf(&keys, &all))])
+}
+
+#[test]
+fn a_factor_without_a_type_is_linear() {
+    let scaling = |keys: &[(&str, Meta)]| {
+        let (document, messages) = of_header(Family::Llama, "llama", keys, None);
+        let document = document.ok_or(messages)?;
+        Ok::<_, Vec<String>>(document.config.rope.unwrap().scaling)
+    };
+    let factor = ("llama.rope.scaling.factor", Meta::F32(2.0));
+    let old = ("llama.rope.scale_linear", Meta::F32(4.0));
+    let none = ("llama.rope.scaling.type", Meta::Text("none".to_owned()));
+    let linear = |factor| Ok(RopeScaling::Linear { factor });
+    assert_eq!(scaling(std::slice::from_ref(&factor)), linear(2.0));
+    assert_eq!(scaling(std::slice::from_ref(&old)), linear(4.0));
+    assert_eq!(scaling(&[factor.clone(), none]), Ok(RopeScaling::None));
+    assert_eq!(
+        scaling(&[factor, old]).unwrap_err(),
+        ["E4210 m.gguf: `llama.rope.scaling.factor` is 2, but `llama.rope.scale_linear` is 4"]
+    );
+}
+
+#[test]
+fn keys_that_make_another_model_are_refused() {
+    let refused = |key: &str, value: Meta, expected: &str| {
+        let found = of_header(Family::Qwen2, "qwen2", &[(key, value)], None);
+        refused(found, expected);
+    };
+    refused(
+        "qwen2.rope.scaling.attn_factor",
+        Meta::F32(2.0),
+        "E4211 m.gguf: `qwen2.rope.scaling.attn_factor` is 2.0, which is not supported: rotated heads keep their length",
+    );
+    refused(
+        "qwen2.attention.causal",
+        Meta::Bool(false),
+        "E4211 m.gguf: `qwen2.attention.causal` is false, which is not supported: a position sees those in front of it",
+    );
+    refused(
+        "split.count",
+        Meta::U32(3),
+        "E4211 m.gguf: `split.count` is 3, which is not supported: a file in parts is not read; `llama-gguf-split --merge` makes one file of them",
+    );
+    refused(
+        "split.tensors.count",
+        Meta::U32(3),
+        "E4210 m.gguf: `split.tensors.count` is 3, but the file has 27 tensors",
+    );
+    refused(
+        "qwen2.attention.value_length",
+        Meta::U32(8),
+        "E4211 m.gguf: `qwen2.attention.value_length` is 8, which is not supported: heads of q and k have 6 elements",
+    );
+}
+
+#[test]
+fn factors_of_a_file_divide_its_frequencies() {
+    let factors = |values: &[f32]| Some(Tensor::f32("rope_freqs.weight", &[values.len()], values));
+    let (document, messages) = of_header(Family::Llama, "llama", &[], factors(&[1.0, 2.5, 8.0]));
+    assert_eq!(messages, [""; 0]);
+    let document = document.unwrap();
+    let own = document.config.rope.unwrap().factors.unwrap();
+    assert_eq!(own.as_slice(), [1.0, 2.5, 8.0]);
+    let text = write(&document);
+    assert!(text.contains("\"rope_factors\": [1.0, 2.5, 8.0]"), "{text}");
+    let (again, _) = read(&text, &mind_irv2::ReadOptions::default()).unwrap();
+    assert!(again == document);
+
+    let (document, _) = of_header(Family::Llama, "llama", &[], factors(&[1.0; 3]));
+    assert_eq!(document.unwrap().config.rope.unwrap().factors, None);
+    refused(
+        of_header(Family::Llama, "llama", &[], factors(&[1.0, 2.0])),
+        "E4205 `rope_factors` has 2 divisors, expected 3 positive numbers, one for each rotated pair",
+    );
+    refused(
+        of_header(Family::Llama, "llama", &[], factors(&[1.0, -2.0, 1.0])),
+        "E4205 `rope_factors` has 3 divisors, expected 3 positive numbers, one for each rotated pair",
+    );
+    refused(
+        of_header(Family::Qwen2, "qwen2", &[], factors(&[1.0, 2.0, 8.0])),
+        "E4303 m.gguf: no supported model has a tensor \"rope_freqs.weight\"",
+    );
+}
+
+#[test]
+fn a_configuration_beside_a_file_with_factors_says_the_same() {
+    let config = config(Family::Llama);
+    let stretched = |factors: [f32; 3]| {
+        let mut all = as_gguf(&tensors(&config, 44), &config, true);
+        all.push(Tensor::f32("rope_freqs.weight", &[3], &factors));
+        let mut keys = gguf_keys(&config, "llama");
+        keys.retain(|(key, _)| !key.ends_with("epsilon"));
+        let eps = "llama.attention.layer_norm_rms_epsilon".to_owned();
+        keys.push((eps, Meta::F32(1e-6)));
+        let keys: Vec<(&str, Meta)> = keys
+            .iter()
+            .map(|(key, own)| (key.as_str(), own.clone()))
+            .collect();
+        [("m.gguf", gguf(&keys, &all))]
+    };
+    let llama3 = config_json(
+        Family::Llama,
+        r#", "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+            "original_max_position_embeddings": 32}"#,
+    );
+    // Wavelengths of 6, 135 and 2916 positions: the first stays, the others are longer than the context.
+    let (document, _) = outcome(Some(&llama3), &stretched([1.0, 8.0, 8.0]));
+    let rope = document.unwrap().config.rope.unwrap();
+    assert!(matches!(rope.scaling, RopeScaling::Llama3 { .. }) && rope.factors.is_none());
+    let plain = config_json(Family::Llama, "");
+    for text in [llama3, plain] {
+        refused(
+            outcome(Some(&text), &stretched([1.0, 2.0, 8.0])),
+            "E4210 tensor \"rope_freqs.weight\" stretches the rotation otherwise than the description of the model",
+        );
+    }
+}
+
+#[test]
+fn a_configuration_beside_a_header_says_the_same() {
+    let config = config(Family::Qwen2);
+    let all = as_gguf(&tensors(&config, 45), &config, false);
+    let keys = gguf_keys(&config, "qwen2");
+    let keys: Vec<(&str, Meta)> = keys
+        .iter()
+        .map(|(key, own)| (key.as_str(), own.clone()))
+        .collect();
+    let file = [("m.gguf", gguf(&keys, &all))];
+    refused(
+        outcome(Some(&config_json(Family::Qwen2, "")), &file),
+        "E4210 `rms_norm_eps` is 0.000001, but the header of m.gguf says 0.00001",
+    );
+    let text = config_json(Family::Qwen2, "").replace("1e-06", "1e-05");
+    assert!(outcome(Some(&text), &file).0.is_some());
+}
+
+#[test]
+fn biases_that_only_one_side_has_are_warned_of() {
+    let config = config(Family::Qwen2);
+    let all = tensors(&config, 46);
+    let files = [("m.safetensors", safetensors(&all))];
+    let text = config_json(Family::Llama, "");
+    let (document, messages) = outcome(Some(&text), &files);
+    assert!(document.unwrap().config.biases.q);
+    assert_eq!(
+        messages,
+        [
+            "E4210 the biases of the checkpoint are added: bq, bk, bv; by the configuration of llama (`attention_bias`, `mlp_bias`) there would be: none"
+        ]
+    );
+    let named = |role: Role| {
+        all.iter().any(|own| {
+            own.name
+                .contains(&role.name(mind_weights::Spelling::HuggingFace, Some(0)))
+        })
+    };
+    assert!(named(Role::QueryBias));
+}
+
+#[test]
+fn a_width_that_tensors_alone_say_rotates_whole() {
+    let config = config(Family::Qwen2);
+    let all = as_gguf(&tensors(&config, 47), &config, false);
+    let mut keys = gguf_keys(&config, "qwen2");
+    keys.retain(|(key, _)| !key.ends_with("key_length"));
+    let keys: Vec<(&str, Meta)> = keys
+        .iter()
+        .map(|(key, own)| (key.as_str(), own.clone()))
+        .collect();
+    let (document, _) = outcome(None, &[("m.gguf", gguf(&keys, &all))]);
+    let own = document.unwrap().config;
+    assert_eq!((own.head_dim, own.rope.unwrap().rotary_dims), (6, 6));
+}
