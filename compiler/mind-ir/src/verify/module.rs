@@ -58,7 +58,7 @@ impl Verifier<'_> {
         let mut next = g.ops(block).next();
         while let Some(op) = next {
             if let Err(error) = self.op(g, op) {
-                self.found.push(error.at(g.span(op)));
+                self.found.push(error.at_op(g, op));
                 assume_declared(g, op);
             }
             self.define(g.results(op));
