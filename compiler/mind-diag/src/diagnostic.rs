@@ -113,9 +113,15 @@ impl Diagnostic {
         self
     }
 
-    /// Sets the way out.
+    /// Sets the way out. One that repeats a long piece of a text is cut.
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
-        self.help = Some(help.into());
+        const LONGEST: usize = 400;
+        let mut help = help.into();
+        if let Some((cut, _)) = help.char_indices().nth(LONGEST) {
+            help.truncate(cut);
+            help.push_str(" ...");
+        }
+        self.help = Some(help);
         self
     }
 
@@ -128,9 +134,10 @@ impl Diagnostic {
         self.help(format!("did you mean `{word}`?")).fix(fix)
     }
 
-    /// Sets the edit that the way out comes to.
+    /// Sets the edit that the way out comes to, unless it repeats a long piece of a text.
     pub fn fix(mut self, fix: Fix) -> Diagnostic {
-        self.fix = Some(fix);
+        const LONGEST: usize = 400;
+        self.fix = Some(fix).filter(|fix| fix.text.len() <= LONGEST);
         self
     }
 

@@ -6,6 +6,7 @@ use mind_diag::{Diagnostics, Span};
 use mind_ir::Graph;
 use mind_ir::opdef::{OpDef, Registry};
 
+use crate::foreign::mlir_line;
 use crate::limits::Limits;
 use crate::mil::Spelling;
 use crate::source_map::SourceMap;
@@ -71,8 +72,8 @@ impl fmt::Display for Format {
 
 /// The format that `text` looks like, by its first line that is neither blank nor a comment.
 ///
-/// A header of an unknown version counts as the format nearest to it, whose parser then says what is
-/// wrong with it.
+/// A header of an unknown version, and MLIR, count as the format nearest to them, whose parser then says
+/// what is wrong with them.
 pub fn detect(text: &str) -> Option<Format> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = text
@@ -87,6 +88,7 @@ pub fn detect(text: &str) -> Option<Format> {
         None if first.starts_with('%') || first.starts_with("outputs") => Some(Format::Core),
         None if is_qualified(first) => Some(Format::Core),
         None if first.starts_with("program") => Some(Format::Mil),
+        None if mlir_line(text).is_some() => Some(Format::Core),
         None => None,
     }
 }
@@ -255,6 +257,8 @@ mod tests {
             ("outputs: %0", Some(Format::Core)),
             ("// a comment\n  program(1.3)", Some(Format::Mil)),
             ("mil.program {}", Some(Format::Core)),
+            ("// MLIR\nmodule {\n", Some(Format::Core)),
+            ("func.func @main() {", Some(Format::Core)),
             ("T0 f32", None),
             ("1.5", None),
             ("# only comments", None),

@@ -20,7 +20,10 @@ pub(crate) fn read_header(cursor: &mut Cursor<'_>, expected: &str) -> Parsed<()>
         }
         if !cursor.next_line() {
             let message = format!("expected the header '{expected}', found the end of the text");
-            return Err(Box::new(Diagnostic::error(Span::FILE, message)));
+            let error = Diagnostic::error(Span::FILE, message);
+            return Err(Box::new(
+                error.help(format!("the first line is `{expected}`")),
+            ));
         }
     }
     let start = cursor.at();
@@ -62,8 +65,10 @@ pub(crate) fn end_of_line(cursor: &mut Cursor<'_>) -> Parsed<()> {
 #[cold]
 fn surplus(cursor: &Cursor<'_>) -> Diagnostic {
     let found = cursor.found_at(cursor.at());
-    cursor.error_at(
-        cursor.at(),
-        format!("expected the end of the line, found {found}"),
-    )
+    let message = format!("expected the end of the line, found {found}");
+    let error = cursor.error_at(cursor.at(), message);
+    if cursor.word_at(cursor.at()).starts_with("//") {
+        return error.help("a comment starts with '#'");
+    }
+    error.help("remove it, or start a new line")
 }

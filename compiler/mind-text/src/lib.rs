@@ -4,6 +4,7 @@
 //! a text declares; [`mind_ir::verify::verify`] gives every value its type. No format knows another.
 
 pub mod core;
+mod foreign;
 mod format;
 mod header;
 pub mod limits;

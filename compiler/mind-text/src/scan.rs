@@ -1,6 +1,6 @@
 //! A byte cursor over a text of lines, for the line-oriented formats.
 
-use mind_diag::{Code, Diagnostic, Span};
+use mind_diag::{Code, Diagnostic, Fix, Span};
 
 use crate::limits::Limits;
 
@@ -371,6 +371,21 @@ impl<'t> Cursor<'t> {
         not_ident(self.word_span(start), self.word_at(start), what)
     }
 
+    /// What is left of the line from `start` on, without a comment and blanks at its end.
+    pub(crate) fn rest_of_line(&self, start: usize) -> &'t str {
+        let rest = &self.text[start..];
+        let end = rest.find(['\n', '#']).unwrap_or(rest.len());
+        rest[..end].trim_end()
+    }
+
+    /// The edit that replaces the bytes from `start` on, `len` of them, by `text`.
+    pub(crate) fn edit(&self, start: usize, len: usize, text: impl Into<String>) -> Fix {
+        Fix {
+            span: self.span_of(start, start + len),
+            text: text.into(),
+        }
+    }
+
     /// An error about the word at `start`.
     #[cold]
     pub(crate) fn error_at(&self, start: usize, message: impl Into<String>) -> Diagnostic {
@@ -410,8 +425,16 @@ pub(crate) fn is_ident(name: &str) -> bool {
 /// The error for a `word` at `span` that should be an identifier: `what` it names, as in "a name".
 #[cold]
 pub(crate) fn not_ident(span: Span, word: &str, what: &str) -> Diagnostic {
+    let help = format!("{what} is a letter or '_', then letters, digits and '_'");
     if word.is_empty() {
-        return Diagnostic::error(span, format!("expected {what}, found the end of the line"));
+        let message = format!("expected {what}, found the end of the line");
+        return Diagnostic::error(span, message).help(help);
+    }
+    let letters = word.trim_matches(['"', '“', '”', '\'', '‘', '’', ',']);
+    if letters != word && is_ident(letters) {
+        let message = format!("expected {what}, found {}", shown(word));
+        let error = Diagnostic::error(span, message).code(Code(1002));
+        return error.did_you_mean(letters);
     }
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let (place, message) = match word.char_indices().find(|&(_, c)| !fits(c)) {
@@ -437,9 +460,7 @@ pub(crate) fn not_ident(span: Span, word: &str, what: &str) -> Diagnostic {
     };
     Diagnostic::error(place, message)
         .code(Code(1002))
-        .help(format!(
-            "{what} is a letter or '_', then letters, digits and '_'"
-        ))
+        .help(help)
 }
 
 #[cfg(test)]

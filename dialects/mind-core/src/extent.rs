@@ -7,19 +7,22 @@ use mind_ir::verify::VerifyError;
 
 /// The extent that `expected` and `found` both describe.
 ///
-/// Errors: E3003 where they are or may be different; `dimension` says in words which one it is.
+/// Errors: E3003 where they are or may be different; `dimension` says in words which one it is, `help` what
+/// to do.
 pub fn agree(
     g: &Graph,
     op: &'static str,
     dimension: impl Into<String>,
     expected: Dim,
     found: Dim,
+    help: &'static str,
 ) -> Result<Dim, VerifyError> {
     expected.meet(found).ok_or_else(|| VerifyError::Extent {
         op,
         dimension: dimension.into(),
         expected: expected.display(g.symbols()).to_string(),
         found: found.display(g.symbols()).to_string(),
+        help,
     })
 }
 

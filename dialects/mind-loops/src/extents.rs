@@ -19,6 +19,7 @@ pub fn extents(g: &Graph, op: &'static str, value: ValueId) -> Result<Vec<i64>, 
             dimension: format!("the extent at dimension {at}"),
             expected: "a number".to_owned(),
             found: dim.display(g.symbols()).to_string(),
+            help: "all extents are known at this level: fix symbols with the pass `specialize`",
         }),
     });
     known.collect()
@@ -75,6 +76,7 @@ pub(crate) fn same_extents(
             dimension: format!("the extent of {operand} at dimension {at}"),
             expected: expected[at].to_string(),
             found: found[at].to_string(),
+            help: "make both extents equal",
         }),
     }
 }

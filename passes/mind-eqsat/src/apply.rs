@@ -7,7 +7,7 @@ use mind_ir::types::{DType, TensorType};
 use mind_ir::with_float;
 use smallvec::SmallVec;
 
-use crate::egraph::analysis::{Eg, add_op};
+use crate::egraph::analysis::{Eg, add_op, op_node};
 use crate::egraph::constants::ConstId;
 use crate::egraph::language::{Head, Node};
 use crate::egraph::optable::OpIx;
@@ -135,6 +135,45 @@ pub(crate) fn refusal(
         found: ty,
         expected,
     })
+}
+
+/// What the right side of a rule is for a match.
+pub(crate) enum RightSide {
+    /// A value of the left side.
+    Value,
+    /// An e-node, its children canonical.
+    Node(Node),
+}
+
+/// The right side for this match, where all of it but its root is in the e-graph; nothing is added.
+pub(crate) fn right_side(
+    egraph: &mut Eg<'_>,
+    uses: &[u32],
+    template: &Template,
+    found: &Match,
+) -> Option<RightSide> {
+    let mut ids: Vec<Id> = Vec::new();
+    let terms = ready(egraph, uses, template, found, None)?;
+    let last = terms.len().checked_sub(1)?;
+    for (at, (ty, term)) in terms.into_iter().enumerate() {
+        let node = match term {
+            Ready::Class(_) if at == last => return Some(RightSide::Value),
+            Ready::Class(id) => {
+                ids.push(id);
+                continue;
+            }
+            Ready::Const(constant) => Node::nullary(Head::Const, constant),
+            Ready::Op(op, attrs, operands) => {
+                let children: SmallVec<[Id; 2]> = operands.iter().map(|&at| ids[at]).collect();
+                op_node(egraph, op, attrs, &children, ty)
+            }
+        };
+        if at == last {
+            return Some(RightSide::Node(node));
+        }
+        ids.push(egraph.lookup(node)?);
+    }
+    None
 }
 
 /// Why a right side is refused.

@@ -212,7 +212,15 @@ fn optimise<'r>(
         Some((outline, memo)) => (memo.keep(outline, loaded, solution), changed),
         None => {
             if !loaded.egraph.analysis.contradiction {
-                tell_missed(g, cx, &mut loaded, &report.changes[known..], listener);
+                let changes = &report.changes[known..];
+                tell_missed(
+                    g,
+                    cx,
+                    &mut loaded,
+                    solution.best.as_ref(),
+                    changes,
+                    listener,
+                );
             }
             (loaded.egraph.analysis.store, changed)
         }

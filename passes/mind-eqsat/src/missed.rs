@@ -4,23 +4,28 @@ use egg::Language;
 use mind_diag::Span;
 use mind_ir::graph::Graph;
 use mind_ir::listener::Listener;
+use mind_ir::opdef::Trait;
 use rustc_hash::FxHashSet;
 
-use crate::apply::{Refusal, refusal};
+use crate::apply::{Refusal, RightSide, refusal, right_side};
 use crate::context::Context;
 use crate::egraph::language::{Head, Node};
+use crate::extract::{ClassIx, Dense, NodeIx, What};
 use crate::load::{Loaded, LoadedOp};
 use crate::pattern::{Effect, Rule};
 use crate::report::{Change, RuleIx};
 use crate::search::explain::attempt;
 use crate::search::{InEgraph, Match};
+use crate::solve::Best;
 
 /// Tells `listener` why each rule that it asks about did not act on the ops of the region which are of the
-/// kind that the rule starts from. `changes` are those that were made.
+/// kind that the rule starts from. `best` is the form that was chosen, if it is cheaper; `changes` are those
+/// that were made.
 pub(crate) fn tell_missed(
     g: &Graph,
     cx: &Context<'_>,
     loaded: &mut Loaded<'_>,
+    best: Option<&Best>,
     changes: &[Change],
     listener: &mut dyn Listener,
 ) {
@@ -45,6 +50,11 @@ pub(crate) fn tell_missed(
         };
         let span: Span = g.span(own.op);
         let mut told: Vec<RuleIx> = Vec::new();
+        let chosen = best.map(|best| Chosen {
+            best,
+            at,
+            rules: rules_at(cx, changes, span),
+        });
         for rule in &heard {
             let starts = node.head == Head::Op(rule.pattern.root);
             if !starts || told.contains(&rule.name) || acted.contains(&(rule.name, span.start)) {
@@ -54,7 +64,8 @@ pub(crate) fn tell_missed(
             let forms = heard
                 .iter()
                 .filter(|form| form.name == rule.name && node.head == Head::Op(form.pattern.root));
-            let reasons = forms.map(|form| reason(cx, loaded, &uses, form, own, &node));
+            let chosen = chosen.as_ref();
+            let reasons = forms.map(|form| reason(cx, loaded, &uses, form, (own, &node), chosen));
             listener.missed(span, cx.rules.name(rule.name), &joined(reasons.collect()));
         }
     }
@@ -99,8 +110,8 @@ fn reason(
     loaded: &mut Loaded<'_>,
     uses: &[u32],
     rule: &Rule,
-    own: LoadedOp,
-    node: &Node,
+    (own, node): (LoadedOp, &Node),
+    chosen: Option<&Chosen<'_>>,
 ) -> Reason {
     let root = own.class;
     let subject = InEgraph {
@@ -119,7 +130,7 @@ fn reason(
     };
     Reason {
         matched: true,
-        text: unused(cx, loaded, uses, rule, &found),
+        text: unused(cx, loaded, uses, rule, &found, chosen),
     }
 }
 
@@ -130,6 +141,7 @@ fn unused(
     uses: &[u32],
     rule: &Rule,
     found: &Match,
+    chosen: Option<&Chosen<'_>>,
 ) -> String {
     if !cx.classes.allows(rule.class) {
         let class = rule.class.names().join(",");
@@ -157,6 +169,73 @@ fn unused(
             let (found, expected) = (store.type_text(found), store.type_text(expected));
             format!("its result has type {found}, not {expected}")
         }
-        None => "it matches, but what it gives is not cheaper".to_owned(),
+        None => {
+            let right = right_side(&mut loaded.egraph, uses, template, found);
+            let told = chosen.and_then(|chosen| chosen.against(loaded, right?));
+            told.unwrap_or_else(|| "it matches, but its result is not cheaper".to_owned())
+        }
     }
+}
+
+/// The form that was chosen for an op.
+struct Chosen<'a> {
+    best: &'a Best,
+    /// The op, an index into [`Loaded::ops`].
+    at: usize,
+    /// The rules that led to it, as text; empty if there are none.
+    rules: String,
+}
+
+impl Chosen<'_> {
+    /// What became of the op instead of `right`; `None` if it stayed as it is.
+    fn against(&self, loaded: &Loaded<'_>, right: RightSide) -> Option<String> {
+        let Best { dense, choice, .. } = self.best;
+        let class = dense.class_of(loaded.ops[self.at].class);
+        let first = dense.class(class).program == Some(self.at as u32);
+        let node = choice.node(class);
+        if !choice.needs(class) {
+            return Some("it matches, but nothing reads this value any more".to_owned());
+        }
+        if node == dense.program[self.at] && first {
+            return None;
+        }
+        let same = match right {
+            RightSide::Value => true,
+            RightSide::Node(right) => node.is_some_and(|node| is_node(loaded, dense, node, &right)),
+        };
+        Some(match (same, self.rules.is_empty()) {
+            (true, true) => "it matches, but an equal op already gives this result".to_owned(),
+            (true, false) => format!("it matches, but {} gave the same result", self.rules),
+            (false, true) => return None,
+            (false, false) => format!("it matches, but the result of {} is cheaper", self.rules),
+        })
+    }
+}
+
+/// Whether an e-node of the dense view is `node`.
+fn is_node(loaded: &Loaded<'_>, dense: &Dense, number: NodeIx, node: &Node) -> bool {
+    let own = dense.node(number);
+    let (head, payload) = (node.head, node.payload);
+    let mut children: Vec<ClassIx> = node.children.iter().map(|&id| dense.class_of(id)).collect();
+    let mut others = own.children.to_vec();
+    let ops = loaded.egraph.analysis.store.ops;
+    if matches!(head, Head::Op(op) if ops.def(op).has(Trait::Commutative)) {
+        children.sort_unstable();
+        others.sort_unstable();
+    }
+    own.what == What::Node { head, payload } && children == others
+}
+
+/// The rules that led to what stands for the op at `span` now.
+fn rules_at(cx: &Context<'_>, changes: &[Change], span: Span) -> String {
+    let here = changes.iter().filter(|change| change.span == span);
+    let steps = here.flat_map(|change| &change.rules);
+    let mut names: Vec<String> = Vec::new();
+    for rule in steps.filter_map(|step| step.cause.rule()) {
+        let name = format!("`{}`", cx.rules.name(rule));
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.join(" and ")
 }

@@ -11,6 +11,7 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 
 use crate::counterexample::counterexample;
+use crate::criteria::excuse;
 use crate::draw::Chooser;
 use crate::instance::{Leaf, LeafKind, build, replay};
 use crate::plan::Plans;
@@ -35,6 +36,9 @@ const MORE: usize = 10;
 
 /// How many modules that the condition keeps out are looked at in each dtype.
 const KEPT_OUT: usize = 4;
+
+/// How many more modules are drawn in each dtype for parts of the condition without which nothing broke.
+const MORE_KEPT_OUT: usize = 80;
 
 /// Cases that a part of the condition keeps out before it is called needless.
 const NEEDLESS_CASES: usize = 250;
@@ -239,11 +243,25 @@ impl<'c, 'r> Checker<'c, 'r> {
             }
             acted += 1;
         }
+        self.look_for_needs(dtype, rng);
         self.tally.draws += acted;
         self.tally.untyped |= untyped;
         // Where the right side has no type the rule never acts, whatever the condition says.
         if acted > 0 || !untyped {
             self.tally.dtypes.push((dtype, acted));
+        }
+    }
+
+    /// Draws modules until every part of the condition has kept one out on which the sides differ.
+    fn look_for_needs(&mut self, dtype: DType, rng: &mut Rng) {
+        for _ in 0..MORE_KEPT_OUT {
+            if self.tally.without.iter().all(|without| without.differs) {
+                return;
+            }
+            let trial = self.random(dtype, rng);
+            if let Some(trial) = trial.filter(|trial| trial.acting().next().is_none()) {
+                trial.run_without(&self.promise, rng, &mut self.tally);
+            }
         }
     }
 
@@ -415,7 +433,7 @@ fn untested(tally: &Tally, share: usize) -> Option<String> {
     let weak = !tally.mutants.is_empty() && tally.mutants.iter().all(|(_, killed)| !killed);
     weak.then(|| {
         let (first, _) = &tally.mutants[0];
-        format!("too weak a check: the rule passes as well {first}")
+        format!("the check is too weak to tell the rule from a wrong one: it also accepts {first}")
     })
 }
 
@@ -424,7 +442,15 @@ fn notes(form: Form<'_>, tally: &Tally, notes: &mut Vec<String>) {
         let other = part.contains("one_use")
             || part.starts_with("is_float") && form.class() != FastMath::EXACT;
         if without.cases >= NEEDLESS_CASES && !without.differs && !other && form.group().is_none() {
-            let note = format!("`{part}` is not needed in anything that was tried");
+            let note = match without.excused {
+                true => format!(
+                    "without `{part}` the sides differed only {} in all that was tried; class `{}` \
+                     promises nothing there",
+                    excuse(form.class()),
+                    class_text(form.class())
+                ),
+                false => format!("`{part}` is not needed in anything that was tried"),
+            };
             if !notes.contains(&note) {
                 notes.push(note);
             }

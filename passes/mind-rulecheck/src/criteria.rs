@@ -27,8 +27,11 @@ pub(crate) struct Evidence<'a> {
 pub(crate) enum Judgement {
     /// The class's promise was kept.
     Kept,
-    /// The class promises nothing here.
-    Excused,
+    /// The class promises nothing here; whether the results differ by more than it allows elsewhere.
+    Excused {
+        /// Whether they do.
+        differ: bool,
+    },
     /// It was broken at this element.
     Broken(usize),
 }
@@ -49,14 +52,10 @@ pub(crate) fn judge(class: FastMath, tolerance: f64, case: &Evidence<'_>) -> Jud
     let regroups = class.allows(FastMath::REASSOC);
     let approximates = class.allows(FastMath::APPROX);
     let finite = |tensor: &Tensor| to_f64(tensor.buffer()).iter().all(|x| x.is_finite());
-    if (regroups || approximates) && !matches!(case.mode, Mode::Moderate | Mode::Positive) {
-        return Judgement::Excused;
-    }
-    let assumes = class.allows(FastMath::NNAN) || regroups || approximates;
-    if assumes && !case.everything.iter().all(finite) {
-        return Judgement::Excused;
-    }
     let inexact = regroups || approximates;
+    let far = inexact && !matches!(case.mode, Mode::Moderate | Mode::Positive);
+    let assumes = class.allows(FastMath::NNAN) || inexact;
+    let excused = far || assumes && !case.everything.iter().all(finite);
     let slack = Slack::new(left.dtype(), class, tolerance, case);
     let (lefts, rights) = (to_f64(left.buffer()), to_f64(right.buffer()));
     let broken = (0..left.count()).find(|&at| {
@@ -65,7 +64,21 @@ pub(crate) fn judge(class: FastMath, tolerance: f64, case: &Evidence<'_>) -> Jud
         let signless = class.allows(FastMath::NSZ) && zeros;
         !(same || signless || inexact && slack.covers(lefts[at], rights[at]))
     });
-    broken.map_or(Judgement::Kept, Judgement::Broken)
+    match (broken, excused) {
+        (broken, true) => Judgement::Excused {
+            differ: broken.is_some(),
+        },
+        (Some(at), false) => Judgement::Broken(at),
+        (None, false) => Judgement::Kept,
+    }
+}
+
+/// Where the promise of `class` does not hold, for a message.
+pub(crate) fn excuse(class: FastMath) -> &'static str {
+    match class.allows(FastMath::REASSOC) || class.allows(FastMath::APPROX) {
+        true => "where a value is infinite or NaN, or far from 1",
+        false => "where a value is infinite or NaN",
+    }
 }
 
 fn first_difference(left: &Tensor, right: &Tensor) -> Option<usize> {
@@ -96,7 +109,8 @@ impl Slack {
                 .everything
                 .iter()
                 .flat_map(|tensor| to_f64(tensor.buffer()));
-            let largest = magnitudes.fold(0.0f64, |largest, x| largest.max(x.abs()));
+            let finite = magnitudes.filter(|x| x.is_finite());
+            let largest = finite.fold(0.0f64, |largest, x| largest.max(x.abs()));
             let steps = (case.steps + 2) as f64;
             slack.absolute += SLACK * format.rounding() * steps * largest;
         }
@@ -141,7 +155,11 @@ mod tests {
         assert!(kept(FastMath::REASSOC, 1.0, tiny) && !kept(FastMath::REASSOC, 1.0, 1.1));
         assert!(kept(FastMath::APPROX, 1.0, 1.0005) && !kept(FastMath::APPROX, 1.0, 1.01));
         let nnan = judged(FastMath::NNAN, f32::INFINITY, 1.0, Mode::Special);
-        assert_eq!(nnan, Judgement::Excused);
+        assert_eq!(nnan, Judgement::Excused { differ: true });
+        let far = judged(FastMath::REASSOC, 1.0, f32::INFINITY, Mode::Special);
+        assert_eq!(far, Judgement::Excused { differ: true });
+        let near = judged(FastMath::REASSOC, 1.0, tiny, Mode::Special);
+        assert_eq!(near, Judgement::Excused { differ: false });
         assert_eq!(
             judged(FastMath::NNAN, 0.0, -0.0, Mode::Special),
             Judgement::Broken(0)

@@ -59,15 +59,17 @@ pub(crate) fn mutants(g: &mut Graph, start: usize, left: ValueId, right: ValueId
         {
             let name = g.def(ops[at]).name;
             let what = match change {
-                Change::Drop => format!("without `{name}`"),
-                Change::Swap => format!("operands of `{name}` exchanged"),
-                Change::Op(other) => format!("`{}` instead of `{name}`", other.name),
+                Change::Drop => format!("a right side without `{name}`"),
+                Change::Swap => format!("a right side with the operands of `{name}` exchanged"),
+                Change::Op(other) => {
+                    format!("a right side with `{}` instead of `{name}`", other.name)
+                }
                 Change::Attr(attr) => {
                     let attr = g.def(ops[at]).attrs[attr].name;
-                    format!("another `{attr}` of `{name}`")
+                    format!("a right side with another `{attr}` of `{name}`")
                 }
             };
-            let label = format!("{what} (op {} of the right side)", at + 1);
+            let label = format!("{what} (its op {})", at + 1);
             found.push(Mutant { label, value });
         }
     }
@@ -104,15 +106,23 @@ fn others(g: &Graph, start: usize, left: ValueId, right: ValueId) -> Vec<Mutant>
     let fits =
         |value: &ValueId| *value != right && *value != left && g.type_id(*value) == g.type_id(left);
     let mutant = |(at, value): (usize, ValueId)| Mutant {
-        label: format!("value {} of the left side instead", at + 1),
+        label: match g.defining_op(value) {
+            Some(op) if !g.def(op).has(Trait::Interface) => {
+                format!(
+                    "the result of `{}` as the right side (value {})",
+                    g.def(op).name,
+                    at + 1
+                )
+            }
+            _ => format!(
+                "another operand of the left side as the right side (value {})",
+                at + 1
+            ),
+        },
         value,
     };
-    values
-        .filter(fits)
-        .enumerate()
-        .take(3)
-        .map(mutant)
-        .collect()
+    let values: Vec<ValueId> = values.filter(fits).take(3).collect();
+    values.into_iter().enumerate().map(mutant).collect()
 }
 
 /// `right` computed anew with `change` at the op number `at`; none where the shape rules refuse it.

@@ -31,6 +31,8 @@ pub(crate) struct Failure {
 pub(crate) struct Without {
     pub(crate) cases: usize,
     pub(crate) differs: bool,
+    /// Whether results differ where the class promises nothing.
+    pub(crate) excused: bool,
 }
 
 /// What was seen of one form so far.
@@ -49,6 +51,8 @@ pub(crate) struct Tally {
     /// Whether each class of [`CLASSES`] was broken.
     pub(crate) broken: [bool; CLASSES.len()],
     pub(crate) failure: Option<Failure>,
+    /// Whether results differ where the class promises nothing.
+    pub(crate) excused: bool,
     /// By the parts of the condition.
     pub(crate) without: Vec<Without>,
     /// By the alternatives of the condition: whether it held where the rule acted.

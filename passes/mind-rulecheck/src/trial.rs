@@ -131,7 +131,7 @@ impl Trial {
         }
         match judge(promise.class, promise.tolerance, &case) {
             Judgement::Kept => tally.judged += left.count(),
-            Judgement::Excused => {}
+            Judgement::Excused { differ } => tally.excused |= differ,
             Judgement::Broken(at) => self.fail(values, mode, at, tally),
         }
     }
@@ -168,6 +168,7 @@ impl Trial {
             let without = &mut tally.without[part];
             without.cases += seen.judged;
             without.differs |= seen.failure.is_some();
+            without.excused |= seen.excused;
         }
     }
 

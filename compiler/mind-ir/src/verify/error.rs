@@ -3,6 +3,7 @@
 use mind_diag::{Code, Diagnostic, Span};
 use thiserror::Error;
 
+use crate::entity::OpId;
 use crate::graph::Graph;
 use crate::types::{BroadcastClash, DType, Dim, shape_text};
 
@@ -57,6 +58,7 @@ pub enum VerifyError {
         dimension: String,
         expected: String,
         found: String,
+        help: &'static str,
     },
     #[error("slice bounds {start}:{end} do not fit dimension {dimension} of extent {extent}")]
     SliceBounds {
@@ -257,20 +259,58 @@ impl VerifyError {
             DeclaredType { inferred, .. } => format!("declare {inferred}, or leave the type out"),
             DTypeClash { .. } => "operands share one dtype; there is no implicit conversion".into(),
             DType { supported, .. } => format!("it takes {supported}"),
+            Arity { .. } => "operands are values that lines above define".into(),
+            Rank { operand, .. } => format!("reshape `{operand}`, with extents of 1 where it lacks dimensions"),
+            Extent { help, .. } => (*help).into(),
             Broadcast { dimension, .. } => {
                 format!("make both extents equal at dimension {dimension}, or one of them 1")
             }
             AxisRange { rank: 0, .. } => "a scalar has no axes".into(),
+            AxisTwice { .. } => "list each axis once; a negative one counts from the end".into(),
             AxisRange { rank, .. } => format!("axes run from 0 to {}", rank - 1),
-            NotPositive { value: -1, .. } | NegativeExtent { value: -1, .. } => "-1 stands only in the target of a reshape".into(),
+            NotPositive { value: -1, .. } | NegativeExtent { value: -1, .. } => {
+                "-1 stands only in the target of a reshape".into()
+            }
+            OpenExtent { .. } => "write the extent, or declare the type of the result".into(),
+            ExtentOverflow { .. } => "make an extent smaller".into(),
+            SeveralOpen { .. } => "write all extents of the target but one".into(),
+            ElementCount { from_count, .. } => format!(
+                "choose extents whose product is {from_count}, or write -1 for one of them"
+            ),
+            Permutation { rank: 0, .. } => "a scalar has no axes: leave the permutation empty".into(),
+            Permutation { rank: 1, .. } => "list the one axis, as in [0]".into(),
+            Permutation { rank, .. } => {
+                const SHOWN: usize = 8;
+                let example: Vec<usize> = (0..(*rank).min(SHOWN)).rev().collect();
+                let example = match *rank > SHOWN {
+                    true => String::new(),
+                    false => format!(", as in {example:?}"),
+                };
+                format!("list each axis from 0 to {} once{example}", rank - 1)
+            }
             Squeeze { .. } => "only axes of extent 1 can be squeezed; use a reshape".into(),
             SliceBounds { start, end, .. } if *start < 0 || *end < 0 => {
                 "a negative bound could mean an offset from the end or a clamp to 0; write the index"
                     .into()
             }
+            SliceBounds { extent, .. } => format!("ends are at most {extent}; leave the end open to read up to it"),
+            SliceLists { rank, .. } => format!("write {rank} starts, {rank} ends and {rank} steps"),
+            IndexCount { rank, .. } => format!("write {rank} indices, one for each axis"),
+            Channels { .. } => {
+                "an input is [batch, height, width, channels], a filter [height, width, channels, filters]"
+                    .into()
+            }
+            Window { what, expected, .. } => format!("write {expected} as the {what}"),
+            UseBeforeDef { .. } => "move the line that defines it above this one".into(),
+            Constant { .. } => {
+                "write as many elements as the shape holds, each in the range of the dtype".into()
+            }
+            Input { .. } => "give it a type that the profile allows, or use profile `extended`".into(),
+            TooLarge { .. } => "make an extent smaller".into(),
             SliceStep { .. } => "steps are 1 or more; reverse slices are not supported".into(),
-            OpenExtent { .. } => "write the extent, or declare the type of the result".into(),
-            NoOutput => "name at least one value as the output".into(),
+            NoOutput => {
+                "end it with an output: `outputs: %0` in Core text, `O N0` in mic@1".into()
+            }
             Profile { allowed, .. } => format!("profile {allowed} allows it"),
             GatherIndices { .. } => "indices are i32 or i64".into(),
             NoSource { .. } => {
@@ -278,11 +318,18 @@ impl VerifyError {
             }
             Body { allowed, .. } => format!("it holds {allowed}"),
             Word { words, .. } => format!("it is one of {words}"),
-            MissingType { .. } => "an input and a constant tensor declare their type".into(),
+            MissingType { .. } => {
+                "write it at the end of the line: `: tensor<f32[4]>` in Core text, `T0` in mic@1".into()
+            }
             Dialect {
                 help: Some(help), ..
             } => help.clone(),
-            _ => return None,
+            // The rest of an extent's range is what the message says; a graph that breaks its own
+            // invariants has no text to correct.
+            NotPositive { .. }
+            | NegativeExtent { .. }
+            | Structure { .. }
+            | Dialect { help: None, .. } => return None,
         })
     }
 
@@ -328,6 +375,7 @@ impl VerifyError {
                 dimension,
                 expected,
                 found,
+                ..
             } => fields![op, dimension, expected, found],
             AxisRange { op, axis, rank } => fields![op, axis, rank],
             AxisTwice { op, axes, axis } => {
@@ -350,12 +398,56 @@ impl VerifyError {
                 from_count,
                 to_count,
             } => fields![from, to, from_count, to_count],
+            Permutation {
+                permutation,
+                rank,
+                violation,
+            } => {
+                let permutation = format!("{permutation:?}");
+                fields![permutation, rank, violation]
+            }
+            SliceLists {
+                rank,
+                starts,
+                ends,
+                steps,
+            } => fields![rank, starts, ends, steps],
+            SliceStep { dimension, step } => fields![dimension, step],
+            IndexCount { op, rank, found } => fields![op, rank, found],
             Profile {
                 what,
                 profile,
                 allowed,
             } => fields![what, profile, allowed],
             _ => Vec::new(),
+        }
+    }
+
+    /// Whether the types of the operands say more of what is wrong.
+    fn concerns_operands(&self) -> bool {
+        use VerifyError::*;
+        matches!(
+            self,
+            Extent { .. }
+                | Rank { .. }
+                | SliceBounds { .. }
+                | SliceLists { .. }
+                | SliceStep { .. }
+                | IndexCount { .. }
+                | AxisRange { .. }
+                | Permutation { .. }
+                | Channels { .. }
+        )
+    }
+
+    /// The diagnostic for this error of `op`, with the types of its operands where they matter.
+    pub fn at_op(&self, g: &Graph, op: OpId) -> Diagnostic {
+        let diagnostic = self.at(g.span(op));
+        match self.concerns_operands() {
+            true => operand_types(g, op)
+                .into_iter()
+                .fold(diagnostic, Diagnostic::note),
+            false => diagnostic,
         }
     }
 
@@ -368,4 +460,28 @@ impl VerifyError {
         diagnostic.context = self.context();
         diagnostic
     }
+}
+
+/// What the operands of an op are, for a note; `None` if it has none, or some have no type.
+fn operand_types(g: &Graph, op: OpId) -> Option<String> {
+    const SHOWN: usize = 6;
+    let operands = g.operands(op);
+    let mut parts = Vec::new();
+    for (index, &value) in operands.iter().enumerate().take(SHOWN) {
+        let ty = g.types().get(g.type_id(value)?).text(g.symbols());
+        let def = g.def(op);
+        let name = def.operand(index)?.name;
+        parts.push(match index.checked_sub(def.operands.len()) {
+            None => format!("`{name}` is {ty}"),
+            Some(0) => format!("`{name}` are {ty}"),
+            Some(_) => ty,
+        });
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    if operands.len() > SHOWN {
+        parts.push(format!("{} more", operands.len() - SHOWN));
+    }
+    Some(parts.join(", "))
 }

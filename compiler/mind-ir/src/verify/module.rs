@@ -89,7 +89,7 @@ impl Verifier<'_> {
         let mut next = g.ops(block).next();
         while let Some(op) = next {
             if let Err(error) = self.op(g, op) {
-                self.found.push(error.at(g.span(op)));
+                self.found.push(error.at_op(g, op));
                 assume_declared(g, op);
             }
             self.check_labels(g, g.results(op), || g.span(op));

@@ -185,9 +185,8 @@ impl<'t> Cursor<'t> {
 
     /// The id that is next, as `%5`, with its offset.
     pub(super) fn label(&mut self) -> Parsed<(u64, usize)> {
-        const EXPECTED: &str = "an id such as `%0`";
         if self.peek() != b'%' {
-            return Err(self.unexpected(EXPECTED));
+            return Err(self.not_label());
         }
         let start = self.at;
         let mut label = Some(0i64);
@@ -199,7 +198,7 @@ impl<'t> Cursor<'t> {
         }
         if self.at == start + 1 || is(self.byte(self.at), NUMBER) {
             self.at = start;
-            return Err(self.unexpected(EXPECTED));
+            return Err(self.not_label());
         }
         match label {
             Some(label) => Ok((label.cast_unsigned(), start)),
@@ -209,6 +208,32 @@ impl<'t> Cursor<'t> {
                 Err(SyntaxError::Number { literal, expected }.at(start, self.at))
             }
         }
+    }
+
+    /// The error for something else where an id should be.
+    #[cold]
+    fn not_label(&mut self) -> Box<Fault> {
+        let (start, mut end) = self.token();
+        if self.byte(start) == b'%' {
+            end = self.token_end(start + 1).max(end);
+            end = if is(self.byte(start + 1), NUMBER) {
+                end
+            } else {
+                start + 1
+            };
+        }
+        let text = &self.text[start..end];
+        let found = match text.is_empty() || self.byte(start) == b'#' {
+            true => "the end of the line".to_owned(),
+            false => format!("`{}`", excerpt(text)),
+        };
+        let fault = SyntaxError::Label { found }.at(start, end);
+        let digits = text.strip_prefix('N').unwrap_or(text);
+        if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            let id = format!("%{digits}");
+            return fault.suggest_edit(format!("did you mean `{id}`?"), start..end, id);
+        }
+        fault
     }
 
     /// The text of the quoted string that is next.

@@ -1,8 +1,12 @@
 //! What can be wrong with Core text.
 
+use std::ops::Range;
+
 use mind_diag::{Code, Diagnostic, Span};
 use mind_ir::types::DType;
 use thiserror::Error;
+
+use crate::foreign::DTYPES;
 
 /// An error and the bytes of the text that it is about.
 #[derive(Debug)]
@@ -15,14 +19,49 @@ pub(super) struct Fault {
     pub(super) error: SyntaxError,
     /// Offsets of the definition it refers to.
     pub(super) earlier: Option<(usize, usize)>,
+    /// The way out that the text at this place suggests, instead of the one that follows from the rule.
+    pub(super) suggestion: Option<Suggestion>,
+}
+
+/// A way out that the text at the place of an error suggests.
+#[derive(Debug)]
+pub(super) struct Suggestion {
+    pub(super) help: String,
+    /// The bytes to replace and what comes in their place, where it is one edit.
+    pub(super) edit: Option<(Range<usize>, String)>,
 }
 
 impl Fault {
+    /// The same, with `help` as the way out.
+    pub(super) fn suggest(mut self: Box<Fault>, help: impl Into<String>) -> Box<Fault> {
+        let help = help.into();
+        self.suggestion = Some(Suggestion { help, edit: None });
+        self
+    }
+
+    /// The same, with `help` as the way out, which comes to `text` in the place of the bytes `range`.
+    pub(super) fn suggest_edit(
+        mut self: Box<Fault>,
+        help: impl Into<String>,
+        range: Range<usize>,
+        text: impl Into<String>,
+    ) -> Box<Fault> {
+        self.suggestion = Some(Suggestion {
+            help: help.into(),
+            edit: Some((range, text.into())),
+        });
+        self
+    }
+
     /// The same, referring to the definition at `start..end`.
     pub(super) fn about(mut self: Box<Fault>, (start, end): (usize, usize)) -> Box<Fault> {
         self.earlier = Some((start, end));
         self
     }
+}
+
+fn is_name(text: &str) -> bool {
+    text.starts_with(|letter: char| letter.is_ascii_alphabetic())
 }
 
 /// What a reading step returns.
@@ -51,6 +90,10 @@ pub(super) enum SyntaxError {
         literal: String,
         expected: &'static str,
     },
+    #[error("expected an id such as `%0`, found {found}")]
+    Label { found: String },
+    #[error("this is MLIR, not Core text")]
+    Mlir,
     #[error("`{literal}` does not fit {dtype}")]
     Element { literal: String, dtype: DType },
     #[error("unknown op `{name}`")]
@@ -89,6 +132,8 @@ pub(super) enum SyntaxError {
         attributes: String,
         found: String,
     },
+    #[error("expected an operand of `{op}` such as `%0`, found `{found}`")]
+    NumberOperand { op: &'static str, found: String },
     #[error("operand %{label} stands behind an attribute")]
     LateOperand { label: u64 },
     #[error("`{op}` defines {expected}, but {found} stand before `=`")]
@@ -176,6 +221,7 @@ impl SyntaxError {
             end,
             error: self,
             earlier: None,
+            suggestion: None,
         })
     }
 
@@ -215,22 +261,77 @@ impl SyntaxError {
             UnknownOp { name, .. } if ["outputs", "yield", "args"].contains(&name.as_str()) => {
                 format!("a colon follows it, as in `{name}: %0`")
             }
+            UnknownOp { name, .. } if ["return", "ret", "output"].contains(&name.as_str()) => {
+                "a module ends with its outputs, as in `outputs: %0`".into()
+            }
+            UnknownOp { nearest: None, .. } => "`mind-opt --show-dialects` lists the ops".into(),
+            UnknownBinOp { nearest: None, .. } => {
+                "as in `BinOp(Add, %0, %1)`; other ops are written by their own name".into()
+            }
+            UnknownDType { nearest: None, .. } => DTYPES.into(),
+            Label { .. } => "an id is a percent sign and a number; a name is given to an input, \
+                             as in `%0 = Input {name=x} : tensor<f32[4]>`"
+                .into(),
+            Mlir => {
+                "Core text has one instruction on each line, as in `%1 = Add (%0, %0)`, and ends \
+                     with `outputs: %1`; types are written `tensor<f32[4, 8]>`"
+                    .into()
+            }
+            IllegalCharacter(_) => {
+                "an identifier is a letter or `_`, then letters, digits and `_`".into()
+            }
+            OpenString => "a string ends with `\"` on its line".into(),
+            Number { expected, .. } if expected.contains("integer") => {
+                "an integer has digits alone, and a minus sign where it is negative".into()
+            }
+            RepeatedKey { .. } => "keep one of them".into(),
+            MissingKey { op, key, .. } => {
+                format!("attributes stand in braces, as in `{op} {{{key}=...}}`")
+            }
+            DefinedTwice { .. } => "each instruction has an id that no other has".into(),
+            ConstantType { key, declared, .. } => {
+                format!("write `{key}={declared}`, or leave `{key}` out")
+            }
+            DataAndFill { data } => format!(
+                "`{data}` lists all elements, `fill` is the one that all of them are: keep one of both"
+            ),
+            ResultCount {
+                expected: "no value",
+                ..
+            } => "leave out the ids and `=`".into(),
+            ResultCount { .. } => "write one id before `=`".into(),
+            TypeCount { expected, .. } => {
+                format!("declare {expected} types, with `_` for one that is left out, or none")
+            }
+            Rank { limit, .. } => format!("merge dimensions until at most {limit} are left"),
+            StrayBrace => "remove it, or write the op that the body belongs to".into(),
             UnknownKey {
                 nearest: Some(_), ..
             } => return None,
             UnknownKey { keys, .. } if keys.is_empty() => "it has no attributes".into(),
             UnknownKey { keys, .. } => format!("it has {keys}"),
-            SurplusArgument { found, .. } if found.starts_with(|c: char| c.is_ascii_digit()) => {
-                format!("operands are written with a percent sign, as in `%{found}`")
+            NumberOperand { found, .. } if found.bytes().all(|byte| byte.is_ascii_digit()) => {
+                format!(
+                    "value {found} is written `%{found}`; the number {found} is a constant that a line above \
+                     defines, as in `%9 = ConstI64 {{value={found}}}`"
+                )
+            }
+            NumberOperand { found, .. } => format!(
+                "define the number on a line above, as in `%9 = ConstF32 {{value={found}}}`, and write `%9` \
+                 here"
+            ),
+            SurplusArgument { found, .. } if is_name(found) => {
+                format!("named attributes stand in braces, as in `{{{found}=...}}`")
             }
             SurplusArgument { .. } => "named attributes stand in braces, as in `{axis=1}`".into(),
-            LateOperand { .. } => "operands come first".into(),
+            LateOperand { .. } => "operands come first, as in `Sum (%0, [1])`".into(),
             Undefined { .. } => "a value can be used only below the line that defines it".into(),
             Captured { .. } => {
                 "a body reads only its own values; pass it as an operand and name it in `args:`"
                     .into()
             }
             Inner { .. } => "a body gives out what its `yield:` names".into(),
+            Arity { .. } => "operands are values that lines above define".into(),
             UndefinedOutput { .. } => "an output is a value of the module's own lines".into(),
             UntypedConstant => {
                 "write a type behind `:`, or `dtype=f32, shape=[2, 1]` in the braces".into()
@@ -240,9 +341,18 @@ impl SyntaxError {
             }
             Ragged { .. } => "lists at the same level have the same length".into(),
             AfterEnd { .. } => "it is the last line of its block".into(),
-            OpenBody => "close it with `}` on a line of its own".into(),
+            OpenBody => "close it with `}` on a separate line".into(),
             Element { .. } => "write a value that the dtype holds, or declare another dtype".into(),
-            _ => return None,
+            // A word that was meant is suggested instead; the others say what is expected.
+            UnknownOp { .. }
+            | UnknownBinOp { .. }
+            | UnknownDType { .. }
+            | Expected { .. }
+            | Number { .. }
+            | Depth { .. }
+            | Limit { .. }
+            | Bodies { .. }
+            | Misplaced { .. } => return None,
         })
     }
 

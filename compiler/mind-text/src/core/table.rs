@@ -6,6 +6,8 @@ use mind_ir::opdef::{Op, OpDef, Registry, Trait, nearest};
 use mind_ir::types::DType;
 use rustc_hash::FxHashMap;
 
+use crate::foreign;
+
 /// What is written behind an attribute's key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Form {
@@ -259,20 +261,19 @@ impl OpTable {
         self.named(name).filter(|op| is_binary(op.def))
     }
 
-    /// The op name most like `name`.
+    /// The name of the op that `name` means: what another tool calls so, else the name most like it.
     pub(super) fn nearest(&self, name: &str) -> Option<&'static str> {
-        nearest(name, self.ops.iter().map(|op| op.name))
+        let foreign = foreign::op(name, self.ops.iter().map(|op| op.def));
+        let own = foreign.and_then(|def| self.of(def)).map(|op| op.name);
+        own.or_else(|| nearest(name, self.ops.iter().map(|op| op.name)))
     }
 
     /// The name most like `name` that may stand in `BinOp`.
     pub(super) fn nearest_binary(&self, name: &str) -> Option<&'static str> {
-        nearest(
-            name,
-            self.ops
-                .iter()
-                .filter(|op| is_binary(op.def))
-                .map(|op| op.name),
-        )
+        let binary = || self.ops.iter().filter(|op| is_binary(op.def));
+        let foreign = foreign::op(name, binary().map(|op| op.def));
+        let own = foreign.and_then(|def| self.of(def)).map(|op| op.name);
+        own.or_else(|| nearest(name, binary().map(|op| op.name)))
     }
 }
 

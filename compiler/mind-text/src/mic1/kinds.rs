@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use super::form::Plain;
 use super::node::{self, ReadNode, Spelling, WriteNode};
 use super::special::{SPECIALS, Special};
+use crate::foreign;
 use crate::words::Words;
 
 /// How the node line of a kind is read.
@@ -21,6 +22,8 @@ pub(super) struct Kind {
 /// What mic@1 can say of the ops of a registry.
 pub(super) struct Kinds {
     kinds: Words<Kind>,
+    /// Every op of the registry, for messages.
+    all: Box<[&'static OpDef]>,
     spellings: FxHashMap<usize, Spelling>,
 }
 
@@ -38,6 +41,7 @@ impl Kinds {
         let ops = || registry.ops().filter(sayable);
         Kinds {
             kinds: Words::new(ops().flat_map(kinds_of)),
+            all: registry.ops().collect(),
             spellings: ops().map(|def| (address(def), spelling(def))).collect(),
         }
     }
@@ -58,6 +62,11 @@ impl Kinds {
     /// Every kind.
     pub(super) fn words(&self) -> impl Iterator<Item = &'static str> {
         self.kinds.words()
+    }
+
+    /// The op that another format or tool calls `word`.
+    pub(super) fn foreign(&self, word: &str) -> Option<&'static OpDef> {
+        foreign::op(word, self.all.iter().copied())
     }
 
     /// How `def` is written, if mic@1 can say it.

@@ -7,7 +7,7 @@ use mind_ir::types::{DType, Dim};
 use mind_ir::{OpId, ValueId};
 use smallvec::SmallVec;
 
-use super::reader::{Declared, Head, Operands, Reader};
+use super::reader::{Declared, Head, Operands, Reader, node_meant};
 use super::value::{Value, read_value};
 use super::writer::{Refusal, Writer, check_target};
 use crate::number::{write_float, write_int};
@@ -103,10 +103,14 @@ fn wrong_arity(r: &Reader<'_>, def: &OpDef, head: Head, found: usize) -> Diagnos
         .context("op", kind)
         .context("expected", expected)
         .context("found", found.to_string());
-    if names.is_empty() {
-        error
-    } else {
-        error.help(format!("its operands are: {}", names.join(", ")))
+    let next = r.cursor.word_at(r.cursor.at());
+    match (names.is_empty(), node_meant(next)) {
+        (true, _) => error.help(format!("remove the operands of '{kind}'")),
+        (false, Some(node)) => error.help(format!(
+            "operands are nodes: write `{node}` for {}",
+            shown(next)
+        )),
+        (false, None) => error.help(format!("its operands are: {}", names.join(", "))),
     }
 }
 
@@ -155,22 +159,60 @@ fn keyed(r: &mut Reader<'_>, def: &'static OpDef, slots: &Slots, start: usize) -
     }
     let span = r.cursor.span_of(start, start + key.len());
     let Some(index) = def.attrs.iter().position(|attr| attr.key == Some(key)) else {
-        let keys: Vec<&str> = def.attrs.iter().filter_map(|attr| attr.key).collect();
-        let error = Diagnostic::error(span, format!("unknown attribute {}", shown(key)));
-        return Err(Box::new(match nearest(key, keys.iter().copied()) {
-            Some(near) => error.did_you_mean(near),
-            None if keys.is_empty() => error.help("it has no attributes"),
-            None => error.help(format!("its attributes are: {}", keys.join(", "))),
-        }));
+        return Err(Box::new(unknown_key(r, def, start, key)));
     };
     if let Some(map) = &mut r.map {
         map.record(span, Entity::Attr(def, Some(index)), Role::Reference);
     }
     if slots[index].is_some() {
         let message = format!("attribute '{key}' is given twice");
-        return Err(Box::new(Diagnostic::error(span, message)));
+        let error = Diagnostic::error(span, message);
+        return Err(Box::new(error.help("keep one of them")));
     }
     Ok(index)
+}
+
+/// The error for the unknown attribute `key` at `start`, which `=` follows.
+#[cold]
+fn unknown_key(r: &Reader<'_>, def: &OpDef, start: usize, key: &str) -> Diagnostic {
+    let span = r.cursor.span_of(start, start + key.len());
+    let error = Diagnostic::error(span, format!("unknown attribute {}", shown(key)));
+    // The name in the tables, as other formats write it.
+    let long = nearest(key, def.attrs.iter().map(|attr| attr.name));
+    let attr = def.attrs.iter().find(|attr| Some(attr.name) == long);
+    let keys: Vec<&str> = def.attrs.iter().filter_map(|attr| attr.key).collect();
+    match (attr, nearest(key, keys.iter().copied())) {
+        (
+            Some(AttrDef {
+                key: None,
+                name,
+                kind,
+                ..
+            }),
+            _,
+        ) => {
+            let value = r.cursor.rest_of_line(start + key.len() + 1);
+            let value = value.split(']').next().unwrap_or(value);
+            let items = value.strip_prefix('[').unwrap_or_else(|| first_word(value));
+            let brackets = if value.starts_with('[') { 2 } else { 0 };
+            let len = key.len() + 1 + items.len() + brackets;
+            let written = match kind {
+                AttrKind::Int => items.to_owned(),
+                _ => format!("[{items}]"),
+            };
+            let fix = r.cursor.edit(start, len, written.as_str());
+            let help = format!("`{name}` is written without a key: `{written}`");
+            error.help(help).fix(fix)
+        }
+        (Some(AttrDef { key: Some(own), .. }), _) => error.did_you_mean(own),
+        (None, Some(own)) => error.did_you_mean(own),
+        (None, None) if keys.is_empty() => error.help("it has no attributes"),
+        (None, None) => error.help(format!("its attributes are: {}", keys.join(", "))),
+    }
+}
+
+fn first_word(text: &str) -> &str {
+    text.split([' ', '\t']).next().unwrap_or(text)
 }
 
 #[cold]

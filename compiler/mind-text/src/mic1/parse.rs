@@ -14,9 +14,10 @@ use super::ids::Entry;
 use super::kinds::Kinds;
 use super::plain;
 
-use super::reader::{Data, Head, Late, Reader, Target};
-use super::special::literal;
+use super::reader::{Data, Head, Late, Reader, Target, node_meant};
+use super::special::{in_quotes, literal};
 use super::value::check_rank;
+use crate::foreign::{ForeignType, lacking, unknown_dtype};
 use crate::header::{end_of_line, read_header};
 use crate::limits::Limits;
 use crate::quoted::read_quoted;
@@ -97,11 +98,7 @@ impl Parser<'_> {
             b'S' => self.string_line(),
             b'T' => self.type_line(),
             b'O' => self.output_line(start),
-            _ => {
-                let found = self.reader.cursor.found_at(start);
-                let message = format!("expected a line of kind S, T, N or O, found {found}");
-                Err(Box::new(self.reader.cursor.error_at(start, message)))
-            }
+            _ => Err(Box::new(unknown_line(&self.reader.cursor, start))),
         }
     }
 
@@ -175,11 +172,10 @@ impl Parser<'_> {
         let id = reader.id("a name such as S0")?;
         reader.note(start, Entity::Name(id), Role::Definition);
         if reader.strings.get(id).is_some() {
-            return Err(Box::new(
-                reader
-                    .cursor
-                    .error_at(start, format!("S{id} is declared twice")),
-            ));
+            let error = reader
+                .cursor
+                .error_at(start, format!("S{id} is declared twice"));
+            return Err(Box::new(error.help("each name has its own number")));
         }
         let read = string(reader);
         let entry = read
@@ -196,11 +192,10 @@ impl Parser<'_> {
         let id = reader.id("a type such as T0")?;
         reader.note(start, Entity::Type(id), Role::Definition);
         if reader.types.get(id).is_some() {
-            return Err(Box::new(
-                reader
-                    .cursor
-                    .error_at(start, format!("T{id} is declared twice")),
-            ));
+            let error = reader
+                .cursor
+                .error_at(start, format!("T{id} is declared twice"));
+            return Err(Box::new(error.help("each type has its own number")));
         }
         let read = spec(reader);
         let entry = read
@@ -215,24 +210,27 @@ impl Parser<'_> {
         let reader = &mut self.reader;
         reader.cursor.bump();
         if !reader.cursor.at_delimiter() {
-            let found = reader.cursor.found_at(start);
-            let message = format!("expected a line of kind S, T, N or O, found {found}");
-            return Err(Box::new(
-                reader.cursor.error_at(start, message).help("as in `O N3`"),
-            ));
+            return Err(Box::new(unknown_line(&reader.cursor, start)));
         }
         reader.cursor.blanks();
         let at = reader.cursor.at();
         if reader.cursor.peek() != b'N' {
             let found = reader.cursor.found_at(at);
             let message = format!("expected a node such as N3, found {found}");
-            return Err(Box::new(
-                reader.cursor.error_at(at, message).help("as in `O N3`"),
-            ));
+            let error = reader.cursor.error_at(at, message);
+            let word = reader.cursor.word_at(at);
+            return Err(Box::new(match node_meant(word) {
+                Some(node) => error.did_you_mean(&node),
+                None => error.help("as in `O N3`"),
+            }));
         }
         let id = reader.id("a node such as N3")?;
         reader.note(at, Entity::Value(id), Role::Reference);
         let span = reader.cursor.span(at);
+        reader.cursor.blanks();
+        if reader.cursor.peek() == b'N' {
+            return Err(Box::new(second_output(&reader.cursor)));
+        }
         end_of_line(&mut reader.cursor)?;
         self.outputs.push((id, span));
 
@@ -313,6 +311,7 @@ impl Parser<'_> {
                 None => {
                     let message = format!("output N{id} is not defined");
                     let error = Diagnostic::error(span, message).code(Code(4003));
+                    let error = error.help("an output names a node of the module, as in `O N3`");
                     let error = error.context("output", position.to_string());
                     let error = error.context("id", format!("N{id}"));
                     self.found.push((Box::new(error), None));
@@ -355,17 +354,41 @@ fn string(r: &mut Reader<'_>) -> Parsed<usize> {
     let start = r.cursor.at();
     if r.cursor.peek() != b'"' {
         let error = r.cursor.error_at(start, "expected a text in quotes");
-        return Err(Box::new(error.help("as in `S0 \"weight\"`")));
+        return Err(Box::new(in_quotes(
+            &r.cursor,
+            start,
+            error,
+            "as in `S0 \"weight\"`",
+        )));
     }
     let text = read_quoted(&mut r.cursor)?;
     end_of_line(&mut r.cursor)?;
     Ok(r.intern(&text, start)?.index())
 }
 
-/// Reads the type of a `T` line.
+/// Reads the type of a `T` line; the error for another tool's spelling of one says how it is written here.
 fn spec(r: &mut Reader<'_>) -> Parsed<Ty> {
     r.cursor.blanks();
-    let open = r.cursor.at();
+    let start = r.cursor.at();
+    plain_spec(r, start).map_err(|error| Box::new(with_type(&r.cursor, start, *error)))
+}
+
+#[cold]
+fn with_type(cursor: &Cursor<'_>, start: usize, error: Diagnostic) -> Diagnostic {
+    let rest = cursor.rest_of_line(start);
+    let Some(ty) = ForeignType::parse(rest).filter(|_| error.fix.is_none()) else {
+        return error;
+    };
+    let dtype = ty.dtype.name();
+    let written = match ty.dims.is_empty() {
+        true => dtype.to_owned(),
+        false => format!("[{dtype};{}]", ty.dims(",")),
+    };
+    let fix = cursor.edit(start, rest.len(), written.as_str());
+    error.help(format!("write `{written}`")).fix(fix)
+}
+
+fn plain_spec(r: &mut Reader<'_>, open: usize) -> Parsed<Ty> {
     let bracket = r.cursor.eat(b'[');
     r.cursor.blanks();
     let dtype = dtype(r)?;
@@ -392,16 +415,7 @@ fn dtype(r: &mut Reader<'_>) -> Parsed<DType> {
                     .error_at(start, "expected a type such as f32 or [f32;2,3]"),
             );
         }
-        let error = Diagnostic::error(
-            r.cursor.span(start),
-            format!("unknown dtype {}", shown(word)),
-        );
-        Box::new(
-            match nearest(word, DType::ALL.iter().map(|dtype| dtype.name())) {
-                Some(name) => error.did_you_mean(name),
-                None => error.help("the dtypes are f16 bf16 f32 f64 i8 to i64, u8 to u64 and bool"),
-            },
-        )
+        Box::new(unknown_dtype(r.cursor.span(start), word))
     })
 }
 
@@ -423,14 +437,52 @@ fn dims(r: &mut Reader<'_>, open: usize, shape: &mut Shape) -> Parsed<()> {
 }
 
 #[cold]
+fn unknown_line(cursor: &Cursor<'_>, start: usize) -> Diagnostic {
+    let found = cursor.found_at(start);
+    let message = format!("expected a line of kind S, T, N or O, found {found}");
+    let (error, word) = (cursor.error_at(start, message), cursor.word_at(start));
+    let rest = word.strip_prefix(['s', 't', 'n', 'o']);
+    if rest.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit())) {
+        return error.did_you_mean(&word.to_ascii_uppercase());
+    }
+    if word.starts_with("//") {
+        return error.help("a comment starts with '#'");
+    }
+    if ["output", "outputs", "outputs:", "return", "out"].contains(&word.to_lowercase().as_str()) {
+        return error.help("an output is written `O N3`, each on a separate line");
+    }
+    error.help("names are lines such as `S0 \"x\"`, types `T0 [f32;2,3]`, nodes `N1 relu N0 T0`, outputs `O N1`")
+}
+
+/// The error for a second node on the output line at the cursor.
+#[cold]
+fn second_output(cursor: &Cursor<'_>) -> Diagnostic {
+    let (at, word) = (cursor.at(), cursor.word_at(cursor.at()));
+    let message = format!("expected the end of the line, found {}", shown(word));
+    let fix = cursor.edit(at, word.len(), format!("\nO {word}"));
+    let help = format!("each output has its line: write `O {word}` below");
+    cursor.error_at(at, message).help(help).fix(fix)
+}
+
+#[cold]
 fn unknown_kind(kinds: &Kinds, cursor: &Cursor<'_>, at: usize) -> Diagnostic {
     let word = cursor.word_at(at);
     if word.is_empty() {
-        return cursor.error_at(at, "expected a kind such as add");
+        return cursor
+            .error_at(at, "expected a kind such as add, found the end of the line")
+            .help("as in `N2 add N0 N1 T0`");
     }
     let error = cursor.error_at(at, format!("unknown kind {}", shown(word)));
-    match nearest(word, kinds.words()) {
-        Some(kind) => error.did_you_mean(kind),
-        None => error,
+    let foreign = kinds.foreign(word);
+    let own = foreign.and_then(|def| Some((def, kinds.spelling(def)?)));
+    match (own, foreign) {
+        (Some((_, spelling)), _) => error.did_you_mean(spelling.kind),
+        (None, Some(def)) => error.help(lacking("mic@1", def)),
+        (None, None) => match nearest(word, kinds.words()) {
+            Some(kind) => error.did_you_mean(kind),
+            None => {
+                error.help("`mind-opt --show-dialects` lists the ops and what mic@1 calls them")
+            }
+        },
     }
 }

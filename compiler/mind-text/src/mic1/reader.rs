@@ -135,11 +135,19 @@ impl<'t> Reader<'t> {
             .cursor
             .error_at(start, format!("expected {what}, found {}", shown(word)));
         let digits = word.get(1..).unwrap_or_default();
+        let id = word.trim_end_matches([',', ';', ':']);
+        let is_id = id.len() > 1 && id[1..].bytes().all(|byte| byte.is_ascii_digit());
+        if is_id && id != word {
+            let help = format!("blanks separate the words of a line: write `{id}`");
+            return error
+                .help(help)
+                .fix(self.cursor.edit(start, word.len(), id));
+        }
         match !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
             true => error
                 .code(Code(1005))
                 .help("the largest id is 9223372036854775807"),
-            false => error,
+            false => error.help(format!("it is {what}, a letter and a number")),
         }
     }
 
@@ -203,8 +211,17 @@ impl<'t> Reader<'t> {
     /// The error for a word that has no place on its line.
     #[cold]
     pub(super) fn unexpected(&self, start: usize) -> Diagnostic {
-        self.cursor
-            .error_at(start, format!("unexpected {}", self.cursor.found_at(start)))
+        let error = self
+            .cursor
+            .error_at(start, format!("unexpected {}", self.cursor.found_at(start)));
+        let word = self.cursor.word_at(start);
+        match node_meant(word) {
+            Some(node) => error.did_you_mean(&node),
+            None if word.starts_with("//") => error.help("a comment starts with '#'"),
+            None => error.help(
+                "a node line is `N<id> <kind>`, operands, attributes and the type, as in `N2 sum N0 [1] kd=1 T0`",
+            ),
+        }
     }
 
     /// Reads the word at the cursor up to a comma or bracket as a dimension.
@@ -225,7 +242,8 @@ impl<'t> Reader<'t> {
             }
             "" => {
                 let message = "expected a dimension: an integer, a symbol or '?'";
-                Err(Box::new(self.cursor.error_at(start, message)))
+                let error = self.cursor.error_at(start, message);
+                Err(Box::new(error.help("as in `[f32;2,B,?]`")))
             }
             word => Err(Box::new(not_ident(
                 self.cursor.span(start),
@@ -251,7 +269,9 @@ impl<'t> Reader<'t> {
         self.cursor.go_to(start);
         let word = self.cursor.item();
         if word.is_empty() {
-            return self.cursor.error_at(start, "expected an integer");
+            let found = self.cursor.found_at(start);
+            let message = format!("expected an integer, found {found}");
+            return self.cursor.error_at(start, message).help("as in `[1,2]`");
         }
         let span = self.cursor.span(start);
         let error = Diagnostic::error(span, format!("expected an integer, found {}", shown(word)));
@@ -260,7 +280,7 @@ impl<'t> Reader<'t> {
                 .code(Code(1005))
                 .context("literal", shown(word))
                 .help("an integer has digits alone, and lies in the range of i64"),
-            false => error,
+            false => error.help("as in `[1,2]`"),
         }
     }
 
@@ -319,6 +339,7 @@ impl<'t> Reader<'t> {
         let span = self.cursor.span_of(at, at + found.len_utf8());
         let found = shown(found.encode_utf8(&mut [0; 4]));
         Diagnostic::error(span, format!("expected ',' or ']', found {found}"))
+            .help("the items of a list have commas between them, and ']' ends it")
     }
 
     /// The symbol for the `name` at `start`.
@@ -393,4 +414,13 @@ impl<'t> Reader<'t> {
         }
         op
     }
+}
+
+/// The node that `word` means, where other formats write it: `%3`, or `3` alone.
+#[cold]
+pub(super) fn node_meant(word: &str) -> Option<String> {
+    let digits = word.trim_end_matches(',');
+    let digits = digits.strip_prefix(['%', 'n']).unwrap_or(digits);
+    let is_id = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_id.then(|| format!("N{digits}"))
 }

@@ -15,7 +15,7 @@ use super::value::{Value, read_float, read_range};
 use super::writer::{Refusal, Writer};
 use crate::number::{NumberError, element_form, read_element, write_element, write_float};
 use crate::quoted::read_quoted;
-use crate::scan::{Parsed, shown};
+use crate::scan::{Cursor, Parsed, is_ident, shown};
 use crate::source_map::{Entity, Role};
 
 /// The functions and words of one op that differ from the rule.
@@ -119,12 +119,11 @@ fn read_input(r: &mut Reader<'_>, def: &'static OpDef, head: Head, param: bool) 
             }
         }
         _ => {
-            let error = r
-                .cursor
-                .error_at(start, "expected a name such as S0 or \"x\"");
-            return Err(Box::new(
-                error.code(Code(4004)).help("as in `N0 input S0 T0`"),
-            ));
+            let found = r.cursor.found_at(start);
+            let message = format!("expected a name such as S0 or \"x\", found {found}");
+            let error = r.cursor.error_at(start, message).code(Code(4004));
+            let help = "as in `N0 input S0 T0`";
+            return Err(Box::new(in_quotes(&r.cursor, start, error, help)));
         }
     };
     let declared = r.declared()?;
@@ -145,6 +144,25 @@ fn read_input(r: &mut Reader<'_>, def: &'static OpDef, head: Head, param: bool) 
         });
     }
     Ok(())
+}
+
+/// An error about the word at `start`, which should be in quotes, with the word in quotes as the way out;
+/// `help` where it is no name.
+#[cold]
+pub(super) fn in_quotes(
+    cursor: &Cursor<'_>,
+    start: usize,
+    error: Diagnostic,
+    help: &str,
+) -> Diagnostic {
+    let word = cursor.word_at(start);
+    let name = word.trim_matches(['“', '”', '„', '\'', '‘', '’', '`', '"']);
+    if !is_ident(name) {
+        return error.help(help);
+    }
+    let quoted = format!("\"{name}\"");
+    let fix = cursor.edit(start, word.len(), quoted.as_str());
+    error.help(format!("write `{quoted}`")).fix(fix)
 }
 
 /// Errors: E4004 no type is written.

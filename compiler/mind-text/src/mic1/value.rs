@@ -70,7 +70,8 @@ fn read_bool(r: &mut Reader<'_>) -> Parsed<bool> {
         word => {
             let found = found(r, start, word);
             let message = format!("expected 0, 1, true or false, found {found}");
-            Err(Box::new(r.cursor.error_at(start, message)))
+            let error = r.cursor.error_at(start, message);
+            Err(Box::new(error.help("as in `kd=1`")))
         }
     }
 }
@@ -106,6 +107,7 @@ pub(super) fn read_float(r: &mut Reader<'_>, dtype: DType) -> Parsed<f64> {
             }
             NumberError::OutOfRange => Diagnostic::error(span, format!("{word} overflows {dtype}"))
                 .code(Code(4005))
+                .help("write `inf` for infinity, or use a wider dtype")
                 .context("literal", word)
                 .context("dtype", dtype.name()),
         })
@@ -115,9 +117,8 @@ pub(super) fn read_float(r: &mut Reader<'_>, dtype: DType) -> Parsed<f64> {
 fn read_str(r: &mut Reader<'_>) -> Parsed<Sym> {
     let start = r.cursor.at();
     if r.cursor.peek() != b'"' {
-        return Err(Box::new(
-            r.cursor.error_at(start, "expected a string in quotes"),
-        ));
+        let error = r.cursor.error_at(start, "expected a string in quotes");
+        return Err(Box::new(error.help("as in `\"x\"`")));
     }
     let text = read_quoted(&mut r.cursor)?;
     r.intern(&text, start)
@@ -168,9 +169,25 @@ fn expect_list(r: &Reader<'_>, example: &str) -> Parsed<()> {
     if r.cursor.peek() == b'[' {
         return Ok(());
     }
+    Err(Box::new(not_list(r, example)))
+}
+
+#[cold]
+fn not_list(r: &Reader<'_>, example: &str) -> Diagnostic {
     let at = r.cursor.at();
-    let message = format!("expected a list such as {example}");
-    Err(Box::new(r.cursor.error_at(at, message)))
+    let found = r.cursor.found_at(at);
+    let message = format!("expected a list such as {example}, found {found}");
+    let error = r.cursor.error_at(at, message);
+    let integer = |word: &&str| word.parse::<i64>().is_ok();
+    let rest = r.cursor.rest_of_line(at);
+    let items: Vec<&str> = rest.split([' ', '\t', ',']).take_while(integer).collect();
+    let Some(last) = items.last() else {
+        return error.help(format!("a list stands in brackets, as in `{example}`"));
+    };
+    let end = last.as_ptr().addr() - rest.as_ptr().addr() + last.len();
+    let list = format!("[{}]", items.join(","));
+    let fix = r.cursor.edit(at, end, list.as_str());
+    error.help(format!("write `{list}`")).fix(fix)
 }
 
 /// Reads `valid`, `same` or `[[top,bottom],[left,right]]`.

@@ -42,7 +42,7 @@ pub(super) fn plain_arity(def: &OpDef) -> Option<usize> {
 /// Checks in order: arity, parameters, inputs defined.
 pub(super) fn read(r: &mut Reader<'_>, def: &'static OpDef, start: usize) -> Parsed<()> {
     let (mut ints, mut inputs) = (Ints::new(), Inputs::new());
-    r.ints(&mut ints)?;
+    r.ints(def, &mut ints)?;
     let params = split(r, def, &ints, start, &mut inputs)?;
     let attrs = attributes(def, params);
     r.push(def, &inputs, &attrs, start);
@@ -97,12 +97,12 @@ fn wrong_arity(r: &Reader<'_>, def: &OpDef, found: usize, start: usize) -> Diagn
     let (expected, help) = match def.variadic {
         Some(_) => (
             "at least 1 input".to_owned(),
-            "the last integer is the axis, as in `cat 0 1 -1`",
+            "the last integer is the axis, as in `cat 0 1 -1`".to_owned(),
         ),
-        None => (
-            counted(def.operands.len(), "input"),
-            "inputs are value ids, as in `+ 0 1`",
-        ),
+        None => (counted(def.operands.len(), "input"), {
+            let ids: Vec<String> = (0..def.operands.len()).map(|id| id.to_string()).collect();
+            format!("inputs are value ids, as in `{opcode} {}`", ids.join(" "))
+        }),
     };
     let message = format!("'{opcode}' needs {expected}, found {found}");
     Diagnostic::error(r.cursor.span_of_line(start), message)

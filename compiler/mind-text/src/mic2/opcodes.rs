@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use super::node::{self, ReadNode, WriteNode};
 use super::reader::InputOp;
 use super::special::SPECIALS;
+use crate::foreign;
 use crate::words::Words;
 
 /// How the node line of an opcode is read.
@@ -28,6 +29,8 @@ pub(super) struct Spelling {
 pub(super) struct Opcodes {
     pub(super) input: Option<InputOp>,
     opcodes: Words<Opcode>,
+    /// Every op of the registry, for messages.
+    all: Box<[&'static OpDef]>,
     spellings: FxHashMap<usize, Spelling>,
 }
 
@@ -53,6 +56,7 @@ impl Opcodes {
         };
         Opcodes {
             input: ops().find(is_input).and_then(input_op),
+            all: registry.ops().collect(),
             opcodes: Words::new(ops().filter_map(named).filter_map(opcode)),
             spellings: ops().filter_map(spelling).collect(),
         }
@@ -74,6 +78,11 @@ impl Opcodes {
     /// Every opcode.
     pub(super) fn words(&self) -> impl Iterator<Item = &'static str> {
         self.opcodes.words()
+    }
+
+    /// The op that another format or tool calls `word`.
+    pub(super) fn foreign(&self, word: &str) -> Option<&'static OpDef> {
+        foreign::op(word, self.all.iter().copied())
     }
 
     /// How `def` is written, if mic@2 can say it.

@@ -3,7 +3,7 @@
 use mind_diag::{Code, Diagnostic, Diagnostics};
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{Graph, NewOp};
-use mind_ir::opdef::{Op, nearest};
+use mind_ir::opdef::{Op, Trait, nearest};
 use mind_ir::types::{DType, Shape, TypeView};
 use mind_ir::{Ty, ValueId};
 
@@ -11,10 +11,15 @@ use super::HEADER;
 use super::opcodes::Opcodes;
 use super::plain;
 use super::reader::{InputOp, Reader};
+use crate::foreign::{self, ForeignType, lacking, unknown_dtype};
 use crate::header::{end_of_line, read_header};
 use crate::limits::Limits;
-use crate::scan::{Cursor, Parsed, shown};
+use crate::scan::{Cursor, Parsed};
 use crate::source_map::{Entity, Role, SourceMap};
+
+/// What to do instead of naming a second output.
+const ONE_OUTPUT: &str = "mic@2 has exactly one output; write a module of several in mic@1, as in `O N1` \
+     and `O N2`, or in Core text, as in `outputs: %1, %2`";
 
 /// Reads a whole text.
 pub(super) fn parse(
@@ -74,12 +79,12 @@ impl Parser<'_> {
                 return self.found.push(reader.cursor.error_at(start, message));
             }
             if self.done {
-                let error = reader
-                    .cursor
-                    .error_at(start, "nothing may follow the output");
-                return self
-                    .found
-                    .push(error.help("the line `O <id>` is the last one"));
+                let message = "nothing may follow the output";
+                let error = reader.cursor.error_at(start, message);
+                return self.found.push(match reader.cursor.word_at(start) {
+                    "O" => error.help(ONE_OUTPUT),
+                    _ => error.help("the line `O <id>` is the last one: move it to the end"),
+                });
             }
             if let Err(error) = self.line(start) {
                 self.found.push(*error);
@@ -96,8 +101,11 @@ impl Parser<'_> {
         if !self.done {
             let span = self.reader.cursor.last_line_span();
             let error = Diagnostic::error(span, "the module has no output").code(Code(4003));
-            self.found
-                .push(error.help("the last line is `O <id>`, with the id of a value"));
+            let help = match self.reader.values.checked_sub(1) {
+                Some(last) => format!("end with the id of a value, as in `O {last}`"),
+                None => "declare an input, `a x T0`, and end with `O 0`".to_owned(),
+            };
+            self.found.push(error.help(help));
         }
     }
 
@@ -141,8 +149,13 @@ impl Parser<'_> {
         end_of_line(&mut reader.cursor)
     }
 
-    /// `T<i> <dtype> <dim>...`
+    /// `T<i> <dtype> <dim>...`; the error for another tool's spelling of a type says how it is written here.
     fn type_line(&mut self, start: usize) -> Parsed<()> {
+        let read = self.plain_type_line(start);
+        read.map_err(|error| Box::new(with_type(&self.reader.cursor, start, *error)))
+    }
+
+    fn plain_type_line(&mut self, start: usize) -> Parsed<()> {
         let reader = &mut self.reader;
         reader.cursor.bump();
         let index = reader.cursor.uint();
@@ -160,7 +173,7 @@ impl Parser<'_> {
         let at = reader.cursor.at();
         reader.cursor.word();
         let Some(dtype) = DType::parse(reader.cursor.since(at)) else {
-            return Err(Box::new(unknown_dtype(&reader.cursor, at)));
+            return Err(Box::new(dtype_error(&reader.cursor, at)));
         };
         reader.note(at, Entity::DType, Role::Reference);
         let mut shape = Shape::new();
@@ -212,7 +225,9 @@ impl Parser<'_> {
         let Some(index) = index.filter(|_| cursor.at_delimiter()) else {
             let found = cursor.found_at(at);
             let error = cursor.error_at(at, format!("expected a type such as T0, found {found}"));
-            return Err(Box::new(error.code(Code(4004)).help("as in `a x T0`")));
+            let help =
+                "types are declared on lines above, as in `T0 f32 2 3`, and named by `a x T0`";
+            return Err(Box::new(error.code(Code(4004)).help(help)));
         };
         self.reader.note(at, Entity::Type(index), Role::Reference);
         let (cursor, types) = (&self.reader.cursor, &self.reader.graph.preamble.types);
@@ -243,11 +258,11 @@ impl Parser<'_> {
                     .note(start, Entity::Op(opcode.def), Role::Reference);
                 (opcode.read)(&mut self.reader, opcode.def, start)
             }
-            None => Err(Box::new(unknown_opcode(
-                self.opcodes,
-                &self.reader.cursor,
-                start,
-            ))),
+            None => {
+                let cursor = &self.reader.cursor;
+                self.done |= is_output(cursor.word_at(start));
+                Err(Box::new(unknown_opcode(self.opcodes, cursor, start)))
+            }
         }
     }
 
@@ -260,13 +275,23 @@ impl Parser<'_> {
         let at = reader.cursor.at();
         let id = reader.int("a value id")?;
         reader.note(at, Entity::Value(id as u64), Role::Reference);
-        end_of_line(&mut reader.cursor)?;
+        end_of_line(&mut reader.cursor).map_err(|error| {
+            let several = reader.cursor.peek().is_ascii_digit();
+            Box::new(if several {
+                error.help(ONE_OUTPUT)
+            } else {
+                *error
+            })
+        })?;
         if id < 0 || id as usize >= reader.values {
             let message = format!("output {id} is not defined ({})", reader.values_so_far());
             let error = reader.cursor.error_at(at, message).code(Code(4003));
-            return Err(Box::new(
-                error.context("output", "0").context("id", id.to_string()),
-            ));
+            let error = error.context("output", "0").context("id", id.to_string());
+            let help = match reader.values.checked_sub(1) {
+                Some(last) => format!("values are numbered from 0: the last one is {last}"),
+                None => "declare an input above, as in `a x T0`".to_owned(),
+            };
+            return Err(Box::new(error.help(help)));
         }
         if !reader.broken {
             let (operands, span) = (
@@ -286,25 +311,79 @@ impl Parser<'_> {
     }
 }
 
+/// What to do instead of writing a number.
+pub(super) const NO_CONSTANTS: &str = "mic@2 has no constants: make the number a parameter, as in \
+     `p scale T0`, or write the module in mic@1 or Core text";
+
+#[cold]
+fn with_type(cursor: &Cursor<'_>, start: usize, error: Diagnostic) -> Diagnostic {
+    let word = cursor.word_at(start);
+    let line = cursor.rest_of_line(start);
+    let rest = line[word.len()..].trim_start();
+    let first = rest.split([' ', '\t']).next().unwrap_or_default();
+    let other_dtype = error.fix.is_some() && foreign::dtype(first).is_some();
+    let Some(ty) = ForeignType::parse(rest).filter(|_| !other_dtype) else {
+        return error;
+    };
+    let mut written = ty.dtype.name().to_owned();
+    for dim in &ty.dims {
+        written.push(' ');
+        written.push_str(dim);
+    }
+    if written == rest {
+        return error;
+    }
+    let fix = cursor.edit(
+        start + line.len() - rest.len(),
+        rest.len(),
+        written.as_str(),
+    );
+    error.help(format!("write `{written}`")).fix(fix)
+}
+
+/// Whether `word` begins an output in other formats.
+#[cold]
+fn is_output(word: &str) -> bool {
+    const WORDS: [&str; 7] = ["output", "outputs", "outputs:", "out", "ret", "return", "o"];
+    WORDS.iter().any(|own| word.eq_ignore_ascii_case(own))
+}
+
 #[cold]
 fn unknown_opcode(opcodes: &Opcodes, cursor: &Cursor<'_>, start: usize) -> Diagnostic {
     let word = cursor.word_at(start);
     let error = cursor.error_at(start, format!("unknown opcode {}", cursor.found_at(start)));
-    match nearest(word, opcodes.words()) {
-        Some(opcode) => error.did_you_mean(opcode),
-        None => error.help("a line starts with S, T, a, p, O or an opcode"),
+    let lower = word.to_lowercase();
+    match lower.as_str() {
+        "param" | "parameter" | "weight" => return error.did_you_mean("p"),
+        _ => {}
+    }
+    if is_output(word) {
+        return error.did_you_mean("O");
+    }
+    if word.starts_with("//") {
+        return error.help("a comment starts with '#'");
+    }
+    let foreign = opcodes.foreign(word);
+    let own = foreign.and_then(|def| Some((def, def.names.mic2?)));
+    match (own, foreign) {
+        (Some((_, opcode)), _) => error.did_you_mean(opcode),
+        (None, Some(def)) if def.has(Trait::Constant) => error.help(NO_CONSTANTS),
+        (None, Some(def)) => error.help(lacking("mic@2", def)),
+        (None, None) => match nearest(word, opcodes.words()) {
+            Some(opcode) => error.did_you_mean(opcode),
+            None => {
+                error.help("a line starts with S, T, a, p, O or an opcode such as m, + or rshp")
+            }
+        },
     }
 }
 
 #[cold]
-fn unknown_dtype(cursor: &Cursor<'_>, at: usize) -> Diagnostic {
+fn dtype_error(cursor: &Cursor<'_>, at: usize) -> Diagnostic {
     let word = cursor.word_at(at);
     if word.is_empty() {
-        return cursor.error_at(at, "expected a dtype, found the end of the line");
+        let error = cursor.error_at(at, "expected a dtype, found the end of the line");
+        return error.help("as in `T0 f32 2 3`");
     }
-    let error = cursor.error_at(at, format!("unknown dtype {}", shown(word)));
-    match nearest(word, DType::ALL.iter().map(|dtype| dtype.name())) {
-        Some(name) => error.did_you_mean(name),
-        None => error.help("the dtypes are f16 bf16 f32 f64 i8 to i64, u8 to u64 and bool"),
-    }
+    unknown_dtype(cursor.word_span(at), word)
 }

@@ -5,9 +5,10 @@ use mind_ir::attr::Attr;
 use mind_ir::graph::{Graph, NewOp};
 use mind_ir::opdef::OpDef;
 use mind_ir::types::{Dim, Shape};
-use mind_ir::{Sym, Ty, ValueId};
+use mind_ir::{OpId, Sym, Ty, ValueId};
 use smallvec::SmallVec;
 
+use super::parse::NO_CONSTANTS;
 use crate::limits::Limits;
 use crate::scan::{Cursor, Parsed, shown};
 use crate::source_map::{Entity, Role, SourceMap};
@@ -90,11 +91,11 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads the integers up to the end of the line into `ints`.
+    /// Reads the integers of a node line of `def` up to its end into `ints`.
     ///
     /// Errors: a word that is no integer, or one outside `i64`.
     #[inline]
-    pub(super) fn ints(&mut self, ints: &mut Ints) -> Parsed<()> {
+    pub(super) fn ints(&mut self, def: &OpDef, ints: &mut Ints) -> Parsed<()> {
         loop {
             self.cursor.blanks();
             let start = self.cursor.at();
@@ -105,7 +106,10 @@ impl<'t> Reader<'t> {
                     if self.cursor.at_line_end() {
                         return Ok(());
                     }
-                    ints.push(self.int("an integer")?);
+                    let value = self.int("an integer");
+                    ints.push(
+                        value.map_err(|error| self.for_node(*error, def, ints.len(), start))?,
+                    );
                 }
             }
         }
@@ -127,10 +131,91 @@ impl<'t> Reader<'t> {
         let error = self
             .cursor
             .error_at(start, format!("expected {what}, found {found}"));
-        match word.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
+        let error = match word.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
             true => error.code(Code(1005)).context("literal", shown(word)),
             false => error,
+        };
+        self.with_id(error, start, what)
+    }
+
+    /// The error for the word at `start`, which should be `what`, with the integer that it means.
+    #[cold]
+    fn with_id(&self, error: Diagnostic, start: usize, what: &str) -> Diagnostic {
+        let word = self.cursor.word_at(start);
+        if word.parse::<i128>().is_ok() {
+            return error.help("an integer is from -9223372036854775808 to 9223372036854775807");
         }
+        let bare = word.trim_start_matches(['%', 'N', '[', '(', ',']);
+        let bare = bare.trim_end_matches([']', ')', ',', ';']);
+        if bare.parse::<i64>().is_ok() {
+            return error.did_you_mean(bare);
+        }
+        if word.starts_with("//") {
+            return error.help("a comment starts with '#'");
+        }
+        match self.value_named(word) {
+            Some(id) => {
+                let fix = self.cursor.edit(start, word.len(), id.to_string());
+                let help = format!("values go by number: {} is value {id}", shown(word));
+                error.help(help).fix(fix)
+            }
+            None => error.help(match what {
+                "a value id" => {
+                    "values are numbered from 0 in the order of their lines, as in `O 0`"
+                }
+                "a dimension" => {
+                    "dimensions are integers, symbols or '?', with blanks between them"
+                }
+                _ => "inputs are value ids and params are integers, with blanks between them",
+            }),
+        }
+    }
+
+    /// The error for the word at `start`, the integer number `index` of a node line of `def`.
+    #[cold]
+    fn for_node(
+        &self,
+        error: Diagnostic,
+        def: &OpDef,
+        index: usize,
+        start: usize,
+    ) -> Box<Diagnostic> {
+        let word = self.cursor.word_at(start);
+        if error.fix.is_some() {
+            return Box::new(error);
+        }
+        if let Some((key, value)) = word.split_once('=') {
+            let value = value.trim_matches(['[', ']', '(', ')']).replace(',', " ");
+            let help = format!("params have no names: write `{value}` for {}", shown(key));
+            let fix = self.cursor.edit(start, word.len(), value);
+            return Box::new(error.help(help).fix(fix));
+        }
+        let list = word.trim_matches(['[', ']', '(', ')']);
+        if list.contains(',') && list.split(',').all(|item| item.parse::<i64>().is_ok()) {
+            let list = list.replace(',', " ");
+            let fix = self.cursor.edit(start, word.len(), list.as_str());
+            return Box::new(
+                error
+                    .help(format!("lists have no brackets: write `{list}`"))
+                    .fix(fix),
+            );
+        }
+        let is_input = def.variadic.is_some() || index < def.operands.len();
+        let is_number = word.parse::<f64>().is_ok() && word.parse::<i128>().is_err();
+        Box::new(match is_input && is_number {
+            true => error.help(NO_CONSTANTS),
+            false if is_number => error.help("the params of a node are integers"),
+            false => error,
+        })
+    }
+
+    /// The id of the input called `name`, if one of the lines so far declares it.
+    fn value_named(&self, name: &str) -> Option<usize> {
+        let g = &self.graph;
+        let sym = g.symbols().find(name)?;
+        let named = |op: &OpId| g.attrs(*op).contains(&Attr::Str(sym));
+        let op = g.ops(g.body()).find(named)?;
+        Some(g.result(op).index())
     }
 
     /// Looks up the values that the first words of the node line at `start` name. A negative id counts

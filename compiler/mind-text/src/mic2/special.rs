@@ -96,7 +96,7 @@ fn write_reshape(w: &mut Writer<'_>, op: OpId, _: &str) -> Result<(), Refusal> {
 /// `split x axis count [part]`, with `count` and `part` checked.
 fn read_split(r: &mut Reader<'_>, def: &'static OpDef, start: usize) -> Parsed<()> {
     let (mut ints, mut inputs) = (Ints::new(), Inputs::new());
-    r.ints(&mut ints)?;
+    r.ints(def, &mut ints)?;
     let params = node::split(r, def, &ints, start, &mut inputs)?;
     let (count, part) = (params[1], params.get(2).copied().unwrap_or(0));
     if count < 1 {
@@ -118,7 +118,7 @@ fn read_split(r: &mut Reader<'_>, def: &'static OpDef, start: usize) -> Parsed<(
 
 #[cold]
 fn bad_split(r: &Reader<'_>, start: usize, word: usize, problem: String) -> Diagnostic {
-    let message = format!("'split' cannot be taken apart so: {problem}");
+    let message = format!("cannot split: {problem}");
     r.cursor
         .error_at(r.word(start, word), message)
         .code(Code(3003))

@@ -63,6 +63,11 @@ impl Element {
             .copied()
     }
 
+    /// The names of all element types.
+    pub(super) fn names() -> impl Iterator<Item = &'static str> {
+        ELEMENTS.iter().map(|element| element.name)
+    }
+
     /// The element type whose values are those of `dtype`.
     pub(super) fn of(dtype: DType) -> Element {
         let own = ELEMENTS.iter().find(|element| element.carrier == dtype);

@@ -90,7 +90,7 @@ const LINES: &[(&str, &str)] = &[
     ),
     (
         "%1 = Add (0, 0)",
-        r#"- 2:11 "0": `Add` takes no attribute in parentheses besides its operands"#,
+        r#"- 2:11 "0": expected an operand of `Add` such as `%0`, found `0`"#,
     ),
     (
         "%1 = Sum ([1], %0)",
@@ -191,11 +191,11 @@ const LINES: &[(&str, &str)] = &[
     ),
     (
         "%x = Sum (%0)",
-        r#"- 2:1 "%": expected an id such as `%0`, found `%`"#,
+        r#"- 2:1 "%x": expected an id such as `%0`, found `%x`"#,
     ),
     (
         "%1x = Sum (%0)",
-        r#"- 2:1 "%": expected an id such as `%0`, found `%`"#,
+        r#"- 2:1 "%x": expected an id such as `%0`, found `%x`"#,
     ),
     (
         "%9223372036854775808 = Sum (%0)",
@@ -392,11 +392,11 @@ fn help_names_what_was_meant() {
         ),
         (
             "%0 = Add(0, 1)",
-            "operands are written with a percent sign, as in `%0`",
+            "value 0 is written `%0`; the number 0 is a constant that a line above defines, as in `%9 = ConstI64 {value=0}`",
         ),
         (
             "%0 = ConstI64(1)\n%1 = Sum(%0, axes=[1])",
-            "named attributes stand in braces, as in `{axis=1}`",
+            "named attributes stand in braces, as in `{axes=...}`",
         ),
     ];
     for (text, expected) in cases {

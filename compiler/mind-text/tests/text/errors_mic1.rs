@@ -141,7 +141,10 @@ fn node_ids() {
 
 #[test]
 fn kinds() {
-    line("N2", "6:2 expected a kind such as add");
+    line(
+        "N2",
+        "6:2 expected a kind such as add, found the end of the line",
+    );
     line("N2 reul N0", "6:4 unknown kind 'reul'");
     line("N2 Add N0 N1", "6:4 unknown kind 'Add'");
     line("N2 fused N0", "6:4 unknown kind 'fused'");
@@ -200,7 +203,7 @@ fn attributes() {
     line("N2 sum N0 [0", "6:11 '[' is not closed");
     line("N2 sum N0 [", "6:11 '[' is not closed");
     line("N2 sum N0 [0,", "6:11 '[' is not closed");
-    line("N2 sum N0 [0,]", "6:14 expected an integer");
+    line("N2 sum N0 [0,]", "6:14 expected an integer, found ']'");
     line("N2 sum N0 [x]", "6:12 expected an integer, found 'x'");
     line("N2 sum N0 [0 1]", "6:14 expected ',' or ']', found '1'");
     line(
@@ -211,7 +214,10 @@ fn attributes() {
         "N2 gather N0 N1 ax=x",
         "6:20 expected an integer, found 'x'",
     );
-    line("N2 gather N0 N1 ax=", "6:19 expected an integer");
+    line(
+        "N2 gather N0 N1 ax=",
+        "6:19 expected an integer, found the end of the line",
+    );
     line("N2 concat N0 N1", "6:1 'concat' needs the attribute 'ax'");
     line("N2 split N0 ax=0", "6:1 'split' needs the attribute 'n'");
     line("N2 sum_all N0 kd=1", "6:15 unexpected 'kd=1'");
@@ -230,8 +236,14 @@ fn lists_that_are_required_and_target_shapes() {
         "N2 index N0 [0:1]",
         "6:14 E1005 expected an integer, found '0:1'",
     );
-    line("N2 reshape N0 4", "6:15 expected a list such as [2,-1]");
-    line("N2 squeeze N0 4", "6:15 expected a list such as [1,2]");
+    line(
+        "N2 reshape N0 4",
+        "6:15 expected a list such as [2,-1], found '4'",
+    );
+    line(
+        "N2 squeeze N0 4",
+        "6:15 expected a list such as [1,2], found '4'",
+    );
     line("N2 reshape N0 [?]", "6:16 a target dimension cannot be '?'");
     line(
         "N2 reshape N0 [3x]",
@@ -261,9 +273,12 @@ fn windows() {
     );
     line(
         "N2 conv2d N0 N1 p=[1,1]",
-        "6:20 expected a list such as [1,1]",
+        "6:20 expected a list such as [1,1], found '1,1]'",
     );
-    line("N2 conv2d N0 N1 p=[[[1]]]", "6:21 expected an integer");
+    line(
+        "N2 conv2d N0 N1 p=[[[1]]]",
+        "6:21 expected an integer, found '[1]]]'",
+    );
 }
 
 #[test]
@@ -357,10 +372,13 @@ fn constants() {
 
 #[test]
 fn input_lines() {
-    line("N2 input", "6:8 E4004 expected a name such as S0 or \"x\"");
+    line(
+        "N2 input",
+        "6:8 E4004 expected a name such as S0 or \"x\", found the end of the line",
+    );
     line(
         "N2 param x T0",
-        "6:10 E4004 expected a name such as S0 or \"x\"",
+        "6:10 E4004 expected a name such as S0 or \"x\", found 'x'",
     );
     line("N2 param \"x T0", "6:10 E1003 string without closing quote");
     line("N2 input S0", "6:1 E4004 the type of N2 must be declared");

@@ -90,19 +90,19 @@ fn params() {
 fn counts_and_parts_of_split() {
     node(
         "split 0 0 0",
-        "6:11 E3003 'split' cannot be taken apart so: 0 is not a positive count",
+        "6:11 E3003 cannot split: 0 is not a positive count",
     );
     node(
         "split 0 0 -2",
-        "6:11 E3003 'split' cannot be taken apart so: -2 is not a positive count",
+        "6:11 E3003 cannot split: -2 is not a positive count",
     );
     node(
         "split 0 0 2  2",
-        "6:14 E3003 'split' cannot be taken apart so: part 2 is outside the count of 2",
+        "6:14 E3003 cannot split: part 2 is outside the count of 2",
     );
     node(
         "split 0 0 2 -1",
-        "6:13 E3003 'split' cannot be taken apart so: part -1 is outside the count of 2",
+        "6:13 E3003 cannot split: part -1 is outside the count of 2",
     );
 }
 
@@ -261,7 +261,7 @@ fn inputs() {
         "p 1x T0",
         "3:3 E1002 '1x' is not a name: it starts with a digit",
     );
-    check("p \"x\" T0", "3:3 E1002 illegal character '\"' in '\"x\"'");
+    check("p \"x\" T0", "3:3 E1002 expected a name, found '\"x\"'");
     check(
         "a x",
         "3:3 E4004 expected a type such as T0, found the end of the line",

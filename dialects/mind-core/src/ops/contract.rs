@@ -63,6 +63,7 @@ fn infer_dot(op: Dot, g: &Graph) -> InferResult {
         "the inner extents",
         lhs.shape[lhs.rank() - 1],
         inner,
+        "the last extent of `lhs` meets the first of `rhs`: transpose or reshape one of them",
     )?;
     let outer = lhs.shape[..lhs.rank() - 1].iter().chain(&rhs.shape[1..]);
     Ok(lhs.with_shape(outer.copied()).into())
@@ -82,7 +83,8 @@ fn infer_matmul(op: MatMul, g: &Graph) -> InferResult {
         }
     }
     let ((lhs_batch, [m, k]), (rhs_batch, [inner, n])) = (matrix(lhs), matrix(rhs));
-    agree(g, "matmul", "the contracted extents K", k, inner)?;
+    let help = "`lhs` is [.., M, K] and `rhs` [.., K, N]: transpose or reshape one of them";
+    agree(g, "matmul", "the contracted extents K", k, inner, help)?;
     let batch = broadcast(lhs_batch, rhs_batch);
     let mut shape: Shape =
         batch.map_err(|clash| VerifyError::broadcast(g, lhs_batch, rhs_batch, clash))?;

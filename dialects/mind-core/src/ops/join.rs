@@ -84,6 +84,7 @@ pub fn joined_type(g: &Graph, inputs: &[ValueId], axis: i64) -> InferResult {
                     format!("extents at dimension {at}"),
                     shape[at],
                     dim,
+                    "inputs may differ in their extents along `axis` alone",
                 )?,
             };
         }
@@ -109,6 +110,7 @@ fn infer_split(op: Split, g: &Graph) -> InferResult {
             dimension: "part and count".to_owned(),
             expected: format!("a part from 0 to below {count}"),
             found: part.to_string(),
+            help: "the count is 1 or more, and parts are numbered from 0",
         }));
     }
     let mut shape: Shape = input.shape.iter().copied().collect();
@@ -120,6 +122,7 @@ fn infer_split(op: Split, g: &Graph) -> InferResult {
                 dimension: format!("the extent at dimension {axis} and the count"),
                 expected: format!("a multiple of {count}"),
                 found: extent.to_string(),
+                help: "pieces are of one size: choose a count that divides the extent",
             }));
         }
         symbol if count == 1 => symbol,

@@ -67,6 +67,7 @@ fn infer_view(op: View, g: &Graph) -> InferResult {
             dimension: "the elements seen".to_owned(),
             expected: format!("0..{count}"),
             found: format!("{first}..={last}"),
+            help: "make the offset, the strides or the shape smaller",
         }));
     }
     Ok(g.ty(input).with_shape(dims(shape)).into())

@@ -73,6 +73,7 @@ pub(crate) fn agree(
             dimension: dimension.to_owned(),
             expected: expected.display(symbols).to_string(),
             found: found.display(symbols).to_string(),
+            help: "reshape or transpose one of the arguments, so that both extents are equal",
         })
     })
 }

@@ -83,11 +83,13 @@ fn infer_contract(op: Contract, g: &Graph) -> InferResult {
                 dimension: format!("the numbers of {what} dimensions"),
                 expected: lefts.len().to_string(),
                 found: rights.len().to_string(),
+                help: "list one dimension of `rhs` for each of `lhs`",
             }));
         }
         for (&l, &r) in lefts.iter().zip(rights) {
             let name = format!("{what} extents at dimensions {l} and {r}");
-            let dim = agree(g, "contract", name, lhs.shape[l], rhs.shape[r])?;
+            let help = "pair dimensions of one extent, or transpose an operand";
+            let dim = agree(g, "contract", name, lhs.shape[l], rhs.shape[r], help)?;
             if what == "batch" {
                 shape.push(dim);
             }

@@ -78,7 +78,8 @@ fn common_shape(op: Map, g: &Graph) -> Result<Shape, VerifyError> {
         }
         for (at, &dim) in other.shape.iter().enumerate() {
             let name = format!("extents at dimension {at}");
-            shape[at] = agree(g, "map", name, shape[at], dim)?;
+            let help = "inputs have one shape: broadcast them beforehand";
+            shape[at] = agree(g, "map", name, shape[at], dim, help)?;
         }
     }
     Ok(shape)

@@ -44,6 +44,10 @@ impl Reshape {
     }
 }
 
+/// What to do where a carried extent differs.
+const CARRIED: &str =
+    "a carried dimension keeps its extent: write -1 in `carry`, or the same extent";
+
 fn infer_reshape(op: Reshape, g: &Graph) -> InferResult {
     let (input, target) = (g.ty(op.input(g)), op.shape(g));
     check_rank("reshape", target.len())?;
@@ -60,7 +64,7 @@ fn infer_reshape(op: Reshape, g: &Graph) -> InferResult {
     for (at, &source) in carried.iter().enumerate() {
         if let Some(axis) = source {
             let name = format!("extents at dimensions {axis} and {at}");
-            shape[at] = agree(g, "reshape", name, input.shape[axis], target[at])?;
+            shape[at] = agree(g, "reshape", name, input.shape[axis], target[at], CARRIED)?;
         } else if target[at] == Dim::Dynamic && open.replace(at).is_some() {
             let shape = text(g, target);
             return Err(Box::new(VerifyError::SeveralOpen {

@@ -330,15 +330,28 @@ pub(crate) fn add_typed(
     children: &[Id],
     ty: Ty,
 ) -> Id {
+    let node = op_node(egraph, op, attrs, children, ty);
+    egraph.add_uncanonical(node)
+}
+
+/// The e-node that applies `op` with a result of type `ty`, its children canonical and in order where it
+/// is commutative.
+pub(crate) fn op_node(
+    egraph: &mut Eg<'_>,
+    op: OpIx,
+    attrs: AttrIds,
+    children: &[Id],
+    ty: Ty,
+) -> Node {
     let mut children: SmallVec<[Id; 2]> = children.iter().map(|&id| egraph.find(id)).collect();
     let store = &mut egraph.analysis.store;
     if store.ops.def(op).has(Trait::Commutative) {
         children.sort_unstable();
     }
     let payload = store.intern_payload(attrs, ty);
-    egraph.add_uncanonical(Node {
+    Node {
         head: Head::Op(op),
         payload,
         children,
-    })
+    }
 }

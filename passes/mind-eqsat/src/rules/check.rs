@@ -80,6 +80,7 @@ pub(crate) fn load<'s>(
             file: file.name(),
             line: file.position(rule.name.span).0,
         };
+        let before = found.error_count();
         let info = header::info(&rule, place, file.text(), &mut found);
         compile(
             &rule,
@@ -90,7 +91,7 @@ pub(crate) fn load<'s>(
             rules,
             &mut found,
         );
-        if cx.vet {
+        if cx.vet && found.error_count() == before {
             let before = written.iter().zip(infos.iter());
             if let Some(warning) = shadowed((&rule, &info), before) {
                 found.push(warning);

@@ -76,7 +76,9 @@ fn compare(
     if !comparable {
         let (left, right) = (left_kind.text(), right_kind.text());
         let message = format!("`{}` cannot compare {left} with {right}", sign.text);
-        found.push(Diagnostic::error(sign.span, message));
+        let help = "numbers are compared with numbers; for other things of one kind there are `==` and `!=`; \
+                    of values ask `rank(?x)`, `dim(?x, 0)` or `is_splat(?x, 1)`";
+        found.push(Diagnostic::error(sign.span, message).help(help));
         return None;
     }
     Some(Condition::Compare(comparison, left, right))

@@ -68,9 +68,47 @@ impl<'t, 's> Parser<'t, 's> {
         let token = self.peek();
         let message = match token.kind {
             Kind::End => format!("expected {expected}, found the end of the file"),
-            _ => format!("expected {expected}, found `{}`", token.text),
+            kind => format!("expected {expected}, found `{}{}`", kind.mark(), token.text),
         };
-        Box::new(Diagnostic::error(token.span, message))
+        let error = Diagnostic::error(token.span, message);
+        Box::new(match self.suggestion(expected) {
+            Some(help) => error.help(help),
+            None => error,
+        })
+    }
+
+    /// What was probably meant by the next token, where `expected` should be.
+    fn suggestion(&self, expected: &str) -> Option<&'static str> {
+        let token = self.peek();
+        Some(match (expected, token.kind, token.text) {
+            ("`rule` or `fusion`", ..) => {
+                "a rule is `rule name`, its clauses, and `pattern => replacement`"
+            }
+            ("`=>`", Kind::Sign, "=" | "==" | ">" | ">=") | ("`=>`", Kind::Number, "-") => {
+                "the sides of a rule have `=>` between them, or `<=>` where both directions hold"
+            }
+            ("`=>`", ..) => {
+                "a rule is `pattern => replacement`; clauses such as `where` come before it"
+            }
+            ("`(`", ..) => {
+                "ops are written with operands, as in `core.neg(?x)`, and values as `?x`"
+            }
+            ("a comparison", ..) => "as in `rank(?x) == 2`, or a predicate such as `is_float(?x)`",
+            (
+                "the next `rule`",
+                Kind::Word,
+                "where" | "class" | "engine" | "phase" | "for" | "let",
+            ) => "clauses come before the pattern",
+            ("the next `rule`", ..) => "a rule ends with its right side, or with `source \"...\"`",
+            (_, Kind::Number, _) if expected.contains("an op such as") => {
+                "a number is matched as a value under a condition, `?c` with `where is_splat(?c, 1.0)`; the \
+                 right side makes one with `like(?x, 1.0)`"
+            }
+            (_, Kind::Attr, _) if expected.contains("an op such as") => {
+                "`$` names attributes, as in `{axes=$a}`; values are written `?x`"
+            }
+            _ => return None,
+        })
     }
 
     /// Passes a word.
@@ -107,7 +145,8 @@ impl<'t, 's> Parser<'t, 's> {
     pub(super) fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth == MAX_DEPTH {
             let message = format!("nested more than {MAX_DEPTH} deep");
-            return Err(Box::new(Diagnostic::error(self.peek().span, message)));
+            let error = Diagnostic::error(self.peek().span, message);
+            return Err(Box::new(error.help("split the rule into several")));
         }
         self.depth += 1;
         let parsed = parse(self);

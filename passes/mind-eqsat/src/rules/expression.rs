@@ -70,7 +70,9 @@ impl Names<'_> {
                 }
                 _ => {
                     let message = "`count` takes a list such as `?xs..`";
-                    found.push(Diagnostic::error(name.span, message));
+                    let help =
+                        "write `count(?xs..)`, for operands that the left side binds as `?xs..`";
+                    found.push(Diagnostic::error(name.span, message).help(help));
                     None
                 }
             },
@@ -107,7 +109,8 @@ impl Names<'_> {
             let (expression, kind) = self.expression(item, cx, found)?;
             if !matches!(kind, Kind::Int | Kind::Dims) {
                 let message = format!("a list holds integers and extents, found {}", kind.text());
-                found.push(Diagnostic::error(item.span(), message));
+                let help = "as in `[0, 1]`, `[m, n]` or `[..s, 1]`";
+                found.push(Diagnostic::error(item.span(), message).help(help));
                 return None;
             }
             resolved.push(expression);
@@ -161,7 +164,8 @@ impl Names<'_> {
                 name.text
             );
             let wanted: Vec<&str> = params.iter().map(|param| param.text()).collect();
-            found.push(Diagnostic::error(name.span, message).help(wanted.join(", ")));
+            let help = format!("it takes {}", wanted.join(", "));
+            found.push(Diagnostic::error(name.span, message).help(help));
             return None;
         }
         let mut resolved = Vec::new();
@@ -174,7 +178,9 @@ impl Names<'_> {
                     param.text(),
                     kind.text()
                 );
-                found.push(Diagnostic::error(argument.span(), message));
+                let wanted: Vec<&str> = params.iter().map(|param| param.text()).collect();
+                let help = format!("`{}` takes {}", name.text, wanted.join(", "));
+                found.push(Diagnostic::error(argument.span(), message).help(help));
                 return None;
             }
             resolved.push(expression);

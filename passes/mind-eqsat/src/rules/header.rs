@@ -63,7 +63,7 @@ fn class(rule: &RuleAst<'_>, found: &mut Diagnostics) -> (FastMath, Option<f64>)
             (None, Ok(bound)) if words[0].text == "approx" => {
                 if !(bound.is_finite() && bound > 0.0) {
                     let message = "a relative error is above 0 and finite";
-                    found.push(Diagnostic::error(word.span, message));
+                    found.push(Diagnostic::error(word.span, message).help("as in `approx(1e-4)`"));
                 }
                 tolerance = Some(bound);
             }

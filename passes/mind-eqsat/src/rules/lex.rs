@@ -25,6 +25,19 @@ pub enum Kind {
     End,
 }
 
+impl Kind {
+    /// What stands before the text of such a token.
+    pub(crate) fn mark(self) -> &'static str {
+        match self {
+            Kind::Value => "?",
+            Kind::Attr => "$",
+            Kind::DType => "'",
+            Kind::Rest => "..",
+            Kind::Word | Kind::Number | Kind::Text | Kind::Sign | Kind::End => "",
+        }
+    }
+}
+
 /// A token and its place.
 #[derive(Clone, Copy, Debug)]
 pub struct Token<'s> {
@@ -67,7 +80,8 @@ pub(crate) fn lex<'s>(text: &'s str, found: &mut Diagnostics) -> Vec<Token<'s>> 
                 Some(end) if rest.as_bytes()[end] == b'"' => (Kind::Text, 0, end + 1),
                 _ => {
                     let span = span(at, 1);
-                    found.push(Diagnostic::error(span, "string without closing quote"));
+                    let error = Diagnostic::error(span, "string without closing quote");
+                    found.push(error.help("a string ends with `\"` on its line"));
                     at += rest.find('\n').unwrap_or(rest.len());
                     continue;
                 }
@@ -77,16 +91,22 @@ pub(crate) fn lex<'s>(text: &'s str, found: &mut Diagnostics) -> Vec<Token<'s>> 
             _ => match sign_len(rest.as_bytes()) {
                 Some(len) => (Kind::Sign, 0, len),
                 None => {
-                    let message = format!("`{first}` starts no token");
-                    found.push(Diagnostic::error(span(at, first.len_utf8()), message));
-                    at += first.len_utf8();
+                    let (error, len, meant) = no_token(at, rest, first);
+                    found.push(error);
+                    tokens.extend(meant.map(|(kind, text)| Token {
+                        kind,
+                        text,
+                        span: span(at, len),
+                    }));
+                    at += len;
                     continue;
                 }
             },
         };
         if len == mark && mark > 0 {
             let message = format!("`{}` needs a name behind it", &rest[..len]);
-            found.push(Diagnostic::error(span(at, len), message));
+            let help = "values are `?x`, attributes `$p`, dtypes `'t`, extents `..s`";
+            found.push(Diagnostic::error(span(at, len), message).help(help));
         } else {
             tokens.push(Token {
                 kind,
@@ -102,6 +122,57 @@ pub(crate) fn lex<'s>(text: &'s str, found: &mut Diagnostics) -> Vec<Token<'s>> 
         span: span(text.len(), 0),
     });
     tokens
+}
+
+/// The error for the text at `at`, which begins with `first` and with no token; the length of what it is
+/// about, and the token that is meant, if that is clear.
+fn no_token(at: usize, rest: &str, first: char) -> (Diagnostic, usize, Option<(Kind, &str)>) {
+    const SIGNS: [(&str, Kind, &str); 11] = [
+        ("&&", Kind::Word, "and"),
+        ("||", Kind::Word, "or"),
+        ("&", Kind::Word, "and"),
+        ("|", Kind::Word, "or"),
+        ("!", Kind::Word, "not"),
+        ("→", Kind::Sign, "=>"),
+        ("⇒", Kind::Sign, "=>"),
+        ("↦", Kind::Sign, "=>"),
+        ("≤", Kind::Sign, "<="),
+        ("≥", Kind::Sign, ">="),
+        ("≠", Kind::Sign, "!="),
+    ];
+    let error = |len: usize| {
+        let message = format!("`{}` starts no token", &rest[..len]);
+        Diagnostic::error(span(at, len), message)
+    };
+    if let Some((sign, kind, meant)) = SIGNS.iter().find(|(sign, ..)| rest.starts_with(sign)) {
+        let error = error(sign.len()).did_you_mean(meant);
+        return (error, sign.len(), Some((*kind, meant)));
+    }
+    let line = rest.lines().next().unwrap_or(rest);
+    let quotes = ['“', '”', '„', '‘', '’'];
+    let inner = line.strip_prefix(quotes);
+    if let Some((text, _)) = inner.and_then(|inner| inner.split_once(quotes)) {
+        let end = first.len_utf8() + text.len();
+        let close = rest[end..].chars().next().map_or(0, char::len_utf8);
+        let straight = format!("\"{text}\"");
+        let error = error(end + close).did_you_mean(&straight);
+        return (error, end + close, Some((Kind::Text, text)));
+    }
+    let comment = if rest.starts_with("//") {
+        line.len()
+    } else {
+        0
+    };
+    let len = comment.max(first.len_utf8());
+    let help = match first {
+        '/' => "a comment starts with `#`",
+        ';' => "a rule needs no sign at its end",
+        '%' => "values are written `?x`",
+        _ => {
+            "a rule holds words, `?values`, `$attributes`, `'dtypes`, `..extents`, numbers and strings"
+        }
+    };
+    (error(len).help(help), len, None)
 }
 
 fn span(at: usize, len: usize) -> Span {

@@ -61,7 +61,15 @@ fn unbound(mark: &str, name: Name<'_>, known: &[&str]) -> Diagnostic {
     let error = Diagnostic::error(name.span, message);
     match nearest(name.text, known.iter().copied()) {
         Some(near) => error.did_you_mean(&format!("{mark}{near}")),
-        None if known.is_empty() => error,
+        None if known.is_empty() => error.help(match mark {
+            "$" => {
+                "an attribute is bound behind the op that has it, as in `core.sum(?x) {axes=$a}`"
+            }
+            "'" => "a dtype is bound by a type, as in `?x: 't`",
+            ".." => "extents are bound by a type, as in `?x: 't[..s]`",
+            "?" => "values are bound as operands, as in `core.neg(?x)`, and lists as `?xs..`",
+            _ => "an extent is bound by a type, as in `?x: 't[m, n]`; values are written `?x`",
+        }),
         None => {
             let known: Vec<String> = known.iter().map(|name| format!("`{mark}{name}`")).collect();
             error.help(format!("it binds {}", known.join(", ")))
@@ -118,7 +126,8 @@ impl<'s> Names<'s> {
         let bound = self.list(name.text);
         if bound.is_none() && self.values.iter().any(|(own, _)| *own == name.text) {
             let message = format!("`?{}` is one value, not a list", name.text);
-            found.push(Diagnostic::error(name.span, message));
+            let help = format!("write `?{}`", name.text);
+            found.push(Diagnostic::error(name.span, message).help(help));
         } else if bound.is_none() {
             let known: Vec<&str> = self.lists.iter().map(|&(own, _)| own).collect();
             self.report_unbound("?", name, &known, found);
@@ -159,9 +168,18 @@ pub(super) fn unknown<'a>(
     name: Name<'_>,
     known: impl IntoIterator<Item = &'a str>,
 ) -> Diagnostic {
+    const LISTED: usize = 12;
     let error = Diagnostic::error(name.span, format!("unknown {what} `{}`", name.text));
-    match nearest(name.text, known) {
+    let known: Vec<&str> = known.into_iter().collect();
+    match nearest(name.text, known.iter().copied()) {
         Some(near) => error.did_you_mean(near),
-        None => error,
+        None if known.is_empty() => error.help("it has none"),
+        None if known.len() > LISTED => {
+            error.help("docs/add-a-rule.md lists the predicates and functions")
+        }
+        None => {
+            let known: Vec<String> = known.iter().map(|word| format!("`{word}`")).collect();
+            error.help(format!("it is one of {}", known.join(", ")))
+        }
     }
 }

@@ -34,12 +34,15 @@ impl Ops<'_> {
         let Some(def) = self.registry.get(text) else {
             let error = Diagnostic::error(name.span, format!("unknown op `{text}`"));
             let names = self.registry.ops().map(|def| def.name);
-            found.push(match nearest(text, names) {
+            let short = text.rsplit('.').next().unwrap_or(text);
+            let alike = |def: &&OpDef| def.short_name().eq_ignore_ascii_case(short);
+            let same = self.registry.ops().find(alike).map(|def| def.name);
+            found.push(match same.or_else(|| nearest(text, names)) {
                 Some(near) => error.did_you_mean(near),
                 None if text == "op" => {
                     error.help("`op` needs a clause such as `for op in core.add`")
                 }
-                None => error,
+                None => error.help("`mind-opt --show-dialects` lists the ops"),
             });
             return None;
         };

@@ -191,7 +191,13 @@ impl<'s> Parser<'_, 's> {
             });
         }
         match lhs {
-            Expr::Call { name, arguments } => Ok(CondAst::Predicate { name, arguments }),
+            Expr::Call { name, arguments } if !self.is("=") => {
+                Ok(CondAst::Predicate { name, arguments })
+            }
+            _ if self.is("=") => {
+                let error = *self.unexpected("a comparison");
+                Err(Box::new(error.did_you_mean("==")))
+            }
             _ => Err(self.unexpected("a comparison")),
         }
     }

@@ -56,14 +56,17 @@ impl Compiler<'_, '_> {
                 if let Some(ty) = ty.as_ref().filter(|_| !self.both) {
                     let span = ty.dtype.map_or(name.span, |dtype| dtype.span);
                     let message = "types are written on the left side only";
-                    self.found.push(Diagnostic::error(span, message));
+                    let help = "leave it out: the right side has the type of the left one";
+                    self.found.push(Diagnostic::error(span, message).help(help));
                     return None;
                 }
                 TemplateTerm::Register(self.names.register(*name, self.found)?)
             }
             Term::Named { name, .. } => {
                 let message = format!("`?{} @` names what is matched: left side only", name.text);
-                self.found.push(Diagnostic::error(name.span, message));
+                let help = "write the term without its name";
+                self.found
+                    .push(Diagnostic::error(name.span, message).help(help));
                 return None;
             }
             Term::Any { span, .. } => {
@@ -86,7 +89,9 @@ impl Compiler<'_, '_> {
                 self.values_of_lists(number)?;
                 if !matches!(kind, Kind::Int | Kind::Float) {
                     let message = format!("a constant holds a number, found {}", kind.text());
-                    self.found.push(Diagnostic::error(number.span(), message));
+                    let help = "as in `like(?x, 1.0)`";
+                    self.found
+                        .push(Diagnostic::error(number.span(), message).help(help));
                     return None;
                 }
                 TemplateTerm::Like {

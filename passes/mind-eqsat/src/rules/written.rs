@@ -30,7 +30,14 @@ pub(super) fn check_arity(
         def.arity_text(),
         operands.len()
     );
-    found.push(Diagnostic::error(name.span, message));
+    let operands: Vec<String> = def
+        .operands
+        .iter()
+        .map(|operand| format!("?{}", operand.name))
+        .chain(def.variadic.map(|operand| format!("?{}..", operand.name)))
+        .collect();
+    let help = format!("as in `{}({})`", def.name, operands.join(", "));
+    found.push(Diagnostic::error(name.span, message).help(help));
     None
 }
 
@@ -43,8 +50,7 @@ pub(super) fn check_attrs(
     for (at, (name, _)) in written.iter().enumerate() {
         if def.attr_index(name.text).is_none() {
             let known = def.attrs.iter().map(|attr| attr.name);
-            let what = format!("attribute of `{}`", def.name);
-            found.push(unknown_attr(&what, *name, known));
+            found.push(unknown_attr(def, *name, known));
             return None;
         }
         if written[..at]
@@ -52,7 +58,7 @@ pub(super) fn check_attrs(
             .any(|(before, _)| before.text == name.text)
         {
             let message = format!("attribute `{}` is written twice", name.text);
-            found.push(Diagnostic::error(name.span, message));
+            found.push(Diagnostic::error(name.span, message).help("keep one of them"));
             return None;
         }
     }
@@ -60,16 +66,14 @@ pub(super) fn check_attrs(
 }
 
 fn unknown_attr<'a>(
-    what: &str,
+    def: &OpDef,
     name: Name<'_>,
-    known: impl Iterator<Item = &'a str> + Clone,
+    known: impl Iterator<Item = &'a str>,
 ) -> Diagnostic {
-    let error = unknown(what, name, known.clone());
-    let all: Vec<String> = known.map(|name| format!("`{name}`")).collect();
-    match (&error.help, all.is_empty()) {
-        (Some(_), _) => error,
-        (None, true) => error.help("it has none"),
-        (None, false) => error.help(format!("it has {}", all.join(", "))),
+    let message = format!("`{}` has no attribute `{}`", def.name, name.text);
+    Diagnostic {
+        message,
+        ..unknown("attribute", name, known)
     }
 }
 
@@ -103,6 +107,7 @@ pub(super) fn check_kind(
     }
     let wanted = kind_of(wanted).map_or("a literal", |kind| kind.text());
     let message = format!("attribute `{}` is {wanted}, found {kind}", name.text);
-    found.push(Diagnostic::error(expr.span(), message));
+    let help = format!("write {wanted}, or bind it, as in `{{{}=$a}}`", name.text);
+    found.push(Diagnostic::error(expr.span(), message).help(help));
     None
 }

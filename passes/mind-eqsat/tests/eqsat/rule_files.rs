@@ -5,8 +5,28 @@ use mind_eqsat::{RuleSet, fold};
 use crate::support::{check, context, ops, registry};
 use crate::text::module;
 
+/// An error as `line:column: message; help`; equal to a text with or without the help, which
+/// `lit_tests/mind-eqsat/rules/mistakes.test` shows.
+#[derive(Clone, Debug)]
+struct Shown(String);
+
+impl PartialEq<&str> for Shown {
+    fn eq(&self, other: &&str) -> bool {
+        let rest = self.0.strip_prefix(other);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("; "))
+    }
+}
+
+impl std::ops::Deref for Shown {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
 /// `line:column: message; help` of everything wrong with `text`.
-fn errors(text: &str) -> Vec<String> {
+fn errors(text: &str) -> Vec<Shown> {
     let Err(errors) = RuleSet::load(&registry(), &[("my.rules", text)]) else {
         return Vec::new();
     };
@@ -18,15 +38,15 @@ fn errors(text: &str) -> Vec<String> {
     let shown = source.diagnostics.iter().map(|found| {
         let (line, column) = file.position(found.span);
         match &found.help {
-            Some(help) => format!("{line}:{column}: {}; {help}", found.message),
-            None => format!("{line}:{column}: {}", found.message),
+            Some(help) => Shown(format!("{line}:{column}: {}; {help}", found.message)),
+            None => Shown(format!("{line}:{column}: {}", found.message)),
         }
     });
     shown.collect()
 }
 
 /// The error of a rule whose line 3 is `line`.
-fn error(line: &str) -> String {
+fn error(line: &str) -> Shown {
     let found = errors(&format!("rule r\nclass exact\n{line}\n"));
     let [error] = found.as_slice() else {
         panic!("one error, found {found:?}")
@@ -75,7 +95,7 @@ fn names() {
         "3:16: `'t` is not bound by the left side"
     );
     assert_eq!(
-        error("?x => ?x").as_str(),
+        error("?x => ?x"),
         "3:1: a lone value matches everything; the left side starts \
         with an op; write `=>` where the right side does not"
     );
@@ -85,11 +105,11 @@ fn names() {
 fn attributes() {
     assert_eq!(
         error("core.transpose(?x) {perm=$p} => ?x"),
-        "3:21: unknown attribute of `core.transpose` `perm`; it has `permutation`"
+        "3:21: `core.transpose` has no attribute `perm`; it is one of `permutation`"
     );
     assert_eq!(
         error("core.transpose(?x) {permutatoin=$p} => ?x"),
-        "3:21: unknown attribute of `core.transpose` `permutatoin`; did you mean `permutation`?"
+        "3:21: `core.transpose` has no attribute `permutatoin`; did you mean `permutation`?"
     );
     assert_eq!(
         error("core.reshape(?x) => ?x"),
@@ -124,7 +144,7 @@ fn conditions() {
     );
     assert_eq!(
         error("where is_float(?x, ?x) core.neg(?x) => ?x"),
-        "3:7: `is_float` takes 1 argument, found 2; a value such as `?x` or a dtype such as `'t`"
+        "3:7: `is_float` takes 1 argument, found 2; it takes a value such as `?x` or a dtype such as `'t`"
     );
     assert_eq!(
         error("where rank(3) == 2 core.neg(?x) => ?x"),
@@ -261,7 +281,7 @@ fn syntax() {
     assert_eq!(error("core.neg(?x =>"), "3:13: expected `,`, found `=>`");
     assert_eq!(
         error("core.neg(?x) => ?x ?y"),
-        "3:20: expected the next `rule`, found `y`"
+        "3:20: expected the next `rule`, found `?y`"
     );
     assert_eq!(
         errors("hello"),

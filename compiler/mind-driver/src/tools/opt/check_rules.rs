@@ -157,10 +157,15 @@ fn refusal(
                 )),
                 None => error.help("no class covers the difference"),
             };
-            Some(match module_text(shown, formats) {
-                Some(module) => error.note(format!("the outputs of this module differ:\n{module}")),
-                None => error,
-            })
+            Some(
+                match module_text(shown, formats).map(|module| readable(&module)) {
+                    Some((module, cut)) => {
+                        let cut = if cut { CUT } else { "" };
+                        error.note(format!("the outputs of this module differ{cut}:\n{module}"))
+                    }
+                    None => error,
+                },
+            )
         }
         Verdict::Unchecked(_) if rewriting.unchecked.contains(name) => None,
         Verdict::Unchecked(reason) => {
@@ -276,16 +281,46 @@ fn rejection(check: &RuleCheck, shown: &Counterexample, formats: &Formats) -> St
             class_text(class)
         );
     }
-    match module_text(shown, formats) {
-        Some(module) => {
+    match module_text(shown, formats).map(|module| readable(&module)) {
+        Some((module, false)) => {
             let _ = write!(
                 out,
                 "  the outputs of this module should agree:\nmind-run - <<'END'\n{module}END\n"
             );
         }
+        Some((module, true)) => {
+            let _ = write!(
+                out,
+                "  the outputs of this module should agree{CUT}:\n{module}"
+            );
+        }
         None => out.push_str("  Core text has no words for the module\n"),
     }
     out
+}
+
+/// What is said of a module with lines that are cut.
+const CUT: &str = " (long lines are cut; `--check-rules --format=json` has all of them)";
+
+/// A module with lines of a length that can be read, and whether one was cut.
+fn readable(module: &str) -> (String, bool) {
+    const WIDTH: usize = 120;
+    const END: usize = 30;
+    let (mut out, mut any) = (String::new(), false);
+    for line in module.lines() {
+        let length = line.chars().count();
+        if length <= WIDTH {
+            out.push_str(line);
+        } else {
+            let start: String = line.chars().take(WIDTH - END).collect();
+            let end: String = line.chars().skip(length - END).collect();
+            let left_out = length - WIDTH;
+            let _ = write!(out, "{start} ... {left_out} characters ... {end}");
+            any = true;
+        }
+        out.push('\n');
+    }
+    (out, any)
 }
 
 fn module_text(shown: &Counterexample, formats: &Formats) -> Option<String> {
@@ -332,4 +367,20 @@ fn as_json(checks: &[RuleCheck], formats: &Formats) -> serde_json::Value {
         })
     };
     checks.iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_say_how_much_is_left_out() {
+        let short = "%0 = ConstF32 {value=1.0}\n";
+        assert_eq!(readable(short), (short.to_owned(), false));
+        let (text, cut) = readable(&format!("{}\n{short}", "1.0, ".repeat(100)));
+        assert!(cut);
+        let first = text.lines().next().unwrap_or_default();
+        assert!(first.contains(" ... 380 characters ... "), "{first}");
+        assert!(first.len() < 150 && text.ends_with(short));
+    }
 }

@@ -178,6 +178,9 @@ fn surplus(src: &mut Source<'_>, op: &OpSyntax) -> Box<Fault> {
         false => names.join(", "),
     };
     let found = excerpt(&src.cursor.text()[start..end]);
+    if names.is_empty() && found.parse::<f64>().is_ok() {
+        return SyntaxError::NumberOperand { op: op.name, found }.at(start, end);
+    }
     SyntaxError::SurplusArgument {
         op: op.name,
         attributes,

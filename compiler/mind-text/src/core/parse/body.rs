@@ -232,8 +232,9 @@ impl Parser<'_> {
                 Err(why) => return Err(error(self, why, index, label).at(at, end)),
             }
             index += 1;
-            if !self.src.cursor.eat(b',') {
-                self.end_line()?;
+            if !self.src.cursor.eat(b',') && !self.src.cursor.at_line_end() {
+                let fault = self.src.cursor.unexpected("`,` or the end of the line");
+                return Err(fault.suggest("ids have commas between them, as in `outputs: %1, %2`"));
             }
         }
         let (true, Some(block)) = (known, self.body().block) else {

@@ -6,6 +6,7 @@ use mind_ir::Ty;
 
 use super::attrs::Attributes;
 use super::source::Source;
+use super::suggest;
 use crate::core::cursor::excerpt;
 use crate::core::error::{Parsed, SyntaxError};
 use crate::core::labels::Label;
@@ -64,7 +65,10 @@ impl Header {
         }
         match src.cursor.at_line_end() {
             true => Ok(op),
-            false => Err(src.cursor.unexpected("the end of the line")),
+            false => {
+                let fault = src.cursor.unexpected("the end of the line");
+                Err(suggest::surplus(src, op, fault))
+            }
         }
     }
 
@@ -76,7 +80,8 @@ impl Header {
                 return Ok(());
             }
             if !src.cursor.eat(b',') {
-                return Err(src.cursor.unexpected("`=` or `,`"));
+                let fault = src.cursor.unexpected("`=` or `,`");
+                return Err(suggest::behind_result(src, fault));
             }
         }
     }
@@ -89,7 +94,8 @@ impl Header {
         attrs: &mut Attributes,
     ) -> Parsed<&'s OpSyntax> {
         let Some(name) = src.cursor.op_name()? else {
-            return Err(src.cursor.unexpected("the name of an op"));
+            let fault = src.cursor.unexpected("the name of an op");
+            return Err(suggest::not_op(src, fault.start, fault));
         };
         self.name = src.cursor.at() - name.len()..src.cursor.at();
         if name == "BinOp" {
@@ -102,7 +108,9 @@ impl Header {
                 None
             };
             let name = excerpt(name);
-            return Err(SyntaxError::UnknownOp { name, nearest }.at(self.name.start, self.name.end));
+            let fault = SyntaxError::UnknownOp { name, nearest };
+            let fault = fault.at(self.name.start, self.name.end);
+            return Err(suggest::unknown_op(src, &self.name, fault));
         };
         src.note(self.name.start, Entity::Op(op.def), Role::Reference);
         attrs.start(op.keys.len());

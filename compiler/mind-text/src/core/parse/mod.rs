@@ -8,6 +8,7 @@ mod instruction;
 mod literal;
 mod report;
 mod source;
+mod suggest;
 mod value;
 
 use mind_diag::{Diagnostics, Span};
@@ -18,6 +19,7 @@ use super::cursor::Cursor;
 use super::error::{Parsed, SyntaxError};
 use super::labels::Labels;
 use super::table::OpTable;
+use crate::foreign::mlir_line;
 use crate::limits::Limits;
 use crate::source_map::SourceMap;
 use attrs::Attributes;
@@ -68,10 +70,14 @@ pub(super) fn parse(
         nodes: 0,
     };
     parser.run();
-    match parser.report.is_empty() {
-        true => Ok(parser.src.graph),
-        false => Err(parser.report.finish(text, &parser.labels)),
+    if parser.report.is_empty() {
+        return Ok(parser.src.graph);
     }
+    if let Some((at, len)) = mlir_line(text) {
+        let span = parser.report.span(at, at + len);
+        return Err(SyntaxError::Mlir.diagnostic(span).into());
+    }
+    Err(parser.report.finish(text, &parser.labels))
 }
 
 /// A module being read.

@@ -1,6 +1,6 @@
 //! Errors on their way to diagnostics.
 
-use mind_diag::{Diagnostic, Diagnostics, Span};
+use mind_diag::{Diagnostic, Diagnostics, Fix, Span};
 
 use crate::core::error::{Fault, SyntaxError};
 use crate::core::labels::{Labels, State};
@@ -50,6 +50,16 @@ impl Report {
         let mut diagnostic = fault.error.diagnostic(self.span(fault.start, fault.end));
         if let Some((start, end)) = fault.earlier {
             diagnostic = diagnostic.related(self.span(start, end), "it is defined here");
+        }
+        if let Some(suggestion) = &fault.suggestion {
+            diagnostic = diagnostic.help(suggestion.help.as_str());
+            diagnostic.fix = None;
+            if let Some((range, text)) = &suggestion.edit {
+                diagnostic = diagnostic.fix(Fix {
+                    span: self.span(range.start, range.end),
+                    text: text.clone(),
+                });
+            }
         }
         if let SyntaxError::Undefined { label, .. } | SyntaxError::UndefinedOutput { label, .. } =
             fault.error

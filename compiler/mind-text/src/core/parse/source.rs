@@ -2,12 +2,13 @@
 
 use mind_diag::Span;
 use mind_ir::graph::Graph;
-use mind_ir::opdef::nearest;
 use mind_ir::types::{DType, Dim, Shape, TypeView};
 use mind_ir::{Sym, Ty, ValueId};
 
+use super::suggest;
 use crate::core::cursor::{Cursor, excerpt};
 use crate::core::error::{Fault, Parsed, SyntaxError};
+use crate::foreign::dtype_meant;
 use crate::limits::Limits;
 use crate::number::parse_int;
 use crate::source_map::{Entity, Role, SourceMap};
@@ -148,7 +149,7 @@ impl Source<'_> {
         self.note(start, Entity::DType, Role::Reference);
         DType::parse(name).ok_or_else(|| {
             let end = self.cursor.at();
-            let nearest = nearest(name, DType::ALL.iter().map(|dtype| dtype.name()));
+            let nearest = dtype_meant(name);
             let start = end - name.len();
             let name = excerpt(name);
             SyntaxError::UnknownDType { name, nearest }.at(start, end)
@@ -157,6 +158,10 @@ impl Source<'_> {
 
     /// Reads a type: `tensor<f32[4, B]>` or `Tensor<f32, [4, B]>`.
     pub(super) fn ty(&mut self) -> Parsed<Ty> {
+        suggest::or_suggest(self, Source::plain_ty, suggest::ty)
+    }
+
+    fn plain_ty(&mut self) -> Parsed<Ty> {
         const EXPECTED: &str = "a type such as `tensor<f32[4, 6]>`";
         let start = self.cursor.at();
         if !matches!(self.cursor.word()?, Some("tensor" | "Tensor")) {

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use super::literal::{skip_data, skip_element};
 use super::source::Source;
+use super::suggest;
 use crate::core::cursor::excerpt;
 use crate::core::error::{Parsed, SyntaxError};
 use crate::core::table::Form;
@@ -60,11 +61,11 @@ impl Lists {
             }
             Form::Float(dtype) => Written::Float(read_float(src, dtype)?),
             Form::Name => Written::Name(read_name(src)?),
-            Form::Ints | Form::Starts => Written::Ints(self.read_ints(src, false)?),
-            Form::Ends => Written::Ints(self.read_ints(src, true)?),
+            Form::Ints | Form::Starts => Written::Ints(self.read_list(src, false)?),
+            Form::Ends => Written::Ints(self.read_list(src, true)?),
             Form::Dims | Form::Extents => {
                 let mut dims = Shape::new();
-                src.dims(&mut dims)?;
+                suggest::or_suggest(src, |src| src.dims(&mut dims), suggest::list)?;
                 let start = self.dims.len();
                 self.dims.extend(dims);
                 Written::Dims(start..self.dims.len())
@@ -74,6 +75,10 @@ impl Lists {
             Form::Data => Written::Data(skip_data(&mut src.cursor)?),
             Form::Fill => Written::Data(skip_element(&mut src.cursor)?),
         })
+    }
+
+    fn read_list(&mut self, src: &mut Source<'_>, open: bool) -> Parsed<Range<usize>> {
+        suggest::or_suggest(src, |src| self.read_ints(src, open), suggest::list)
     }
 
     /// Reads a list of integers; `_` for an open end where `open` allows it.
@@ -143,7 +148,8 @@ fn read_choice(src: &mut Source<'_>, words: [&str; 2], expected: &'static str) -
         Some(word) if word == words[1] => Ok(true),
         _ => {
             src.cursor.seek(start);
-            Err(src.cursor.unexpected(expected))
+            let fault = src.cursor.unexpected(expected);
+            Err(suggest::choice(src, start, words, fault))
         }
     }
 }
@@ -175,9 +181,12 @@ fn read_name(src: &mut Source<'_>) -> Parsed<Sym> {
     }
     match src.cursor.word()? {
         Some(name) => src.intern(name, start),
-        None => Err(src
-            .cursor
-            .unexpected("a name, in quotes unless it is an identifier")),
+        None => {
+            let fault = src
+                .cursor
+                .unexpected("a name, in quotes unless it is an identifier");
+            Err(suggest::quoted(src, fault.start, fault))
+        }
     }
 }
 

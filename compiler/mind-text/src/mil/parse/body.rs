@@ -1,11 +1,12 @@
 //! Reading blocks and the statements in them, which hold blocks again.
 
-use mind_diag::Diagnostic;
+use mind_diag::{Diagnostic, Fix};
 
 use super::literal::typed;
 use super::reader::Reader;
-use super::types::{at_type, ty};
-use crate::mil::lex::{ARROW, Kind};
+use super::types::{at_type, not_type, ty};
+use crate::foreign;
+use crate::mil::lex::{ARROW, Kind, Token};
 use crate::mil::syntax::{Arg, Block, Name, Statement, Typed};
 use crate::scan::Parsed;
 
@@ -88,6 +89,9 @@ fn statement<'t>(reader: &mut Reader<'t>, depth: usize) -> Parsed<Statement<'t>>
         reader.mark(b'=')?;
     }
     let op = reader.word("an op")?;
+    if reader.peek().kind == Kind::Word && foreign::dtype(op.text).is_some() {
+        return Err(Box::new(not_type(op)));
+    }
     if reader.eat(b'<') {
         reader.word("an opset")?;
         reader.mark(b'>')?;
@@ -158,8 +162,36 @@ fn argument<'t>(reader: &mut Reader<'t>, depth: usize) -> Parsed<Arg<'t>> {
     }
     match at_type(reader) {
         true => Ok(Arg::Typed(typed(reader)?)),
-        false => Ok(Arg::Name(reader.word("a value")?)),
+        false => {
+            let next = reader.peek();
+            let name = reader.word("a value");
+            Ok(Arg::Name(
+                name.map_err(|error| Box::new(literal(*error, next)))?,
+            ))
+        }
     }
+}
+
+/// The error for the token `next`, which should be a value: a literal says its type.
+#[cold]
+fn literal(error: Diagnostic, next: Token<'_>) -> Diagnostic {
+    let element = match next.kind {
+        Kind::Text => "string",
+        Kind::Number if next.text.contains('.') => "fp16",
+        Kind::Number => "int32",
+        Kind::Mark(b'[') => {
+            return error.help("a list says its type, as in `tensor<int32, [2]>([0, 1])`");
+        }
+        Kind::Word | Kind::Mark(_) | Kind::End => return error,
+    };
+    let quote = if next.kind == Kind::Text { "\"" } else { "" };
+    let typed = format!("{element}({quote}{}{quote})", next.text);
+    let help = format!("a literal says its type: `{typed}`");
+    let fix = Fix {
+        span: next.span,
+        text: typed,
+    };
+    error.help(help).fix(fix)
 }
 
 fn attributes<'t>(reader: &mut Reader<'t>) -> Parsed<Vec<(Name<'t>, Typed)>> {

@@ -1,11 +1,14 @@
 //! Reading types.
 
 use mind_diag::Diagnostic;
+use mind_ir::opdef::nearest;
 use mind_ir::types::{Dim, Shape};
 
 use super::reader::{MAX_NESTING, Reader};
+use crate::foreign;
 use crate::mil::element::Element;
 use crate::mil::lex::Kind;
+use crate::mil::syntax::Name;
 use crate::mil::types::Type;
 use crate::scan::Parsed;
 
@@ -47,14 +50,27 @@ pub(super) fn ty(reader: &mut Reader<'_>) -> Parsed<Type> {
                 skip_angles(reader)?;
                 Ok(Type::Foreign(foreign))
             }
-            (None, None) => {
-                let message = format!("`{word}` is no type");
-                let error = Diagnostic::error(name.span, message);
-                Err(Box::new(error.help(
-                    "types are `fp16`, `int32` and the like, `tensor<fp16, [1, 4]>`, `state<..>`",
-                )))
-            }
+            (None, None) => Err(Box::new(not_type(name))),
         },
+    }
+}
+
+/// The error for a word that is no type.
+#[cold]
+pub(super) fn not_type(name: Name<'_>) -> Diagnostic {
+    let message = format!("`{}` is no type", name.text);
+    with_element(Diagnostic::error(name.span, message), name.text)
+}
+
+/// The error for a `word` that is no element type, with the one that is meant.
+#[cold]
+fn with_element(error: Diagnostic, word: &str) -> Diagnostic {
+    let meant = foreign::dtype(word).map(|dtype| Element::of(dtype).name);
+    match meant.or_else(|| nearest(word, Element::names())) {
+        Some(name) => error.did_you_mean(name),
+        None => error.help(
+            "types are `fp16`, `int32` and the like, `tensor<fp16, [1, 4]>`, `state<tensor<fp16, [1]>>`",
+        ),
     }
 }
 
@@ -73,7 +89,8 @@ fn tensor(reader: &mut Reader<'_>) -> Parsed<Type> {
     let name = reader.word("an element type")?;
     let Some(element) = Element::parse(name.text) else {
         let message = format!("`{}` is no element type", name.text);
-        return Err(Box::new(Diagnostic::error(name.span, message)));
+        let error = Diagnostic::error(name.span, message);
+        return Err(Box::new(with_element(error, name.text)));
     };
     reader.note_dtype(name);
     reader.mark(b',')?;

@@ -28,6 +28,19 @@ impl<'s> Compiler<'s, '_> {
             let pattern = match (given, row.default.and_then(AttrValue::of)) {
                 (Some((_, Expr::Attr(name))), _) => self.bind_attr(*name, row.kind)?,
                 (Some((name, expr)), _) => {
+                    if let Some(inner) = inner_attr(expr) {
+                        let message = format!(
+                            "`${}` is part of an expression, which binds nothing",
+                            inner.text
+                        );
+                        let help = format!(
+                            "bind the attribute as a whole, as in `{{{}=${}}}`, and compare it under `where`",
+                            name.text, inner.text
+                        );
+                        self.found
+                            .push(Diagnostic::error(inner.span, message).help(help));
+                        return None;
+                    }
                     let (expression, kind) =
                         self.names
                             .expression(expr, self.ops.vocabulary, self.found)?;
@@ -74,7 +87,9 @@ impl<'s> Compiler<'s, '_> {
                     name.text,
                     kind.text()
                 );
-                self.found.push(Diagnostic::error(name.span, message));
+                let help = "give each its own name, and compare them under `where`";
+                self.found
+                    .push(Diagnostic::error(name.span, message).help(help));
                 None
             }
             None => {
@@ -107,7 +122,9 @@ impl<'s> Compiler<'s, '_> {
                     let part: Part = bind(&mut self.names.shapes, name.text);
                     if rest.replace(part).is_some() {
                         let message = "a type holds at most one `..`";
-                        self.found.push(Diagnostic::error(name.span, message));
+                        let help = "name the other extents one by one, as in `'t[..s, m, n]`";
+                        self.found
+                            .push(Diagnostic::error(name.span, message).help(help));
                         return None;
                     }
                     continue;
@@ -125,4 +142,19 @@ impl<'s> Compiler<'s, '_> {
             back: back.into(),
         })
     }
+}
+
+/// An attribute's name inside a list or a call.
+fn inner_attr<'s>(expr: &Expr<'s>) -> Option<Name<'s>> {
+    let items = match expr {
+        Expr::List(_, items)
+        | Expr::Call {
+            arguments: items, ..
+        } => items,
+        _ => return None,
+    };
+    items.iter().find_map(|item| match item {
+        Expr::Attr(name) => Some(*name),
+        other => inner_attr(other),
+    })
 }

@@ -1,0 +1,204 @@
+//! What was probably meant where a line is not Core text.
+
+use std::ops::Range;
+
+use super::source::Source;
+use crate::core::error::{Fault, Parsed, SyntaxError};
+use crate::core::table::OpSyntax;
+use crate::foreign::ForeignType;
+
+/// Reads a piece; an error is returned with what `suggest` adds to it, which has the offset of the piece.
+pub(super) fn or_suggest<'s, T>(
+    src: &mut Source<'s>,
+    read: impl FnOnce(&mut Source<'s>) -> Parsed<T>,
+    suggest: impl FnOnce(&Source<'s>, usize, Box<Fault>) -> Box<Fault>,
+) -> Parsed<T> {
+    src.cursor.peek();
+    let start = src.cursor.at();
+    read(src).map_err(|fault| suggest(src, start, fault))
+}
+
+/// The type at `start` as Core text writes it, where another tool's spelling of one is there.
+pub(super) fn ty(src: &Source<'_>, start: usize, fault: Box<Fault>) -> Box<Fault> {
+    if matches!(
+        fault.error,
+        SyntaxError::UnknownDType {
+            nearest: Some(_),
+            ..
+        }
+    ) {
+        return fault;
+    }
+    let line = rest_of_line(src, start);
+    let known = |end: &usize| ForeignType::parse(&line[..*end]).map(|ty| (*end, ty));
+    // The longest text that is a type; one that its brackets do not close ends with the line.
+    let brackets = line.rmatch_indices(['>', ']']).map(|(at, _)| at + 1);
+    let Some((end, ty)) = brackets.chain([line.len()]).find_map(|end| known(&end)) else {
+        return fault;
+    };
+    let written = format!("tensor<{}[{}]>", ty.dtype.name(), ty.dims(", "));
+    fault.suggest_edit(format!("write `{written}`"), start..start + end, written)
+}
+
+/// The error for what is left of the line behind the op `op`.
+pub(super) fn surplus(src: &Source<'_>, op: &OpSyntax, fault: Box<Fault>) -> Box<Fault> {
+    let start = fault.start;
+    let rest = rest_of_line(src, start);
+    match rest.as_bytes().first() {
+        Some(b'%') => {
+            let in_list = |c: char| c.is_ascii_alphanumeric() || "%, _".contains(c);
+            let end = rest.find(|c| !in_list(c)).unwrap_or(rest.len());
+            let list = rest[..end].trim_end().trim_end_matches(',');
+            let text = format!("({list})");
+            let help = format!("operands stand in parentheses: `{} {text}`", op.name);
+            fault.suggest_edit(help, start..start + list.len(), text)
+        }
+        Some(b';') => fault.suggest_edit(
+            "an instruction ends with its line: remove `;`",
+            start..start + 1,
+            "",
+        ),
+        Some(b'/') => comment(src, start, fault),
+        Some(b'-') if rest.starts_with("->") => {
+            fault.suggest_edit("the type follows a colon", start..start + 2, ":")
+        }
+        Some(first) if first.is_ascii_alphabetic() && !op.keys.is_empty() => {
+            let (key, word) = (op.keys[0].name, first_word(rest));
+            let text = match rest[word.len()..].starts_with(['=', ':']) {
+                true => format!("{{{word}=...}}"),
+                false => format!("{{{key}={word}}}"),
+            };
+            fault.suggest(format!("attributes stand in braces: `{} {text}`", op.name))
+        }
+        _ => fault,
+    }
+}
+
+/// The error at the start of a line or behind `=`, where an op should be.
+pub(super) fn not_op(src: &Source<'_>, start: usize, fault: Box<Fault>) -> Box<Fault> {
+    let rest = rest_of_line(src, start);
+    let word = first_word(rest);
+    match rest.as_bytes().first() {
+        Some(b'/') => comment(src, start, fault),
+        Some(b'%') => fault.suggest(format!(
+            "a value has one id: use `{word}` in the lines below"
+        )),
+        Some(b'-' | b'0'..=b'9') if word.parse::<f64>().is_ok() => {
+            let op = if word.parse::<i64>().is_ok() {
+                "ConstI64"
+            } else {
+                "ConstF32"
+            };
+            let text = format!("{op} {{value={word}}}");
+            fault.suggest_edit(
+                format!("a number is a constant: `{text}`"),
+                start..start + word.len(),
+                text,
+            )
+        }
+        _ => fault,
+    }
+}
+
+/// The error for an unknown op that `=` follows: an id without its sign.
+pub(super) fn unknown_op(src: &Source<'_>, name: &Range<usize>, fault: Box<Fault>) -> Box<Fault> {
+    let behind = rest_of_line(src, name.end).trim_start();
+    if !behind.starts_with('=') {
+        return fault;
+    }
+    fault.suggest("an id is a percent sign and a number, as in `%0 = ...`")
+}
+
+/// The error behind an id before `=`.
+pub(super) fn behind_result(src: &Source<'_>, fault: Box<Fault>) -> Box<Fault> {
+    match rest_of_line(src, fault.start).starts_with(':') {
+        true => {
+            fault.suggest("the type ends the line, as in `%0 = Input {name=x} : tensor<f32[4]>`")
+        }
+        false => fault,
+    }
+}
+
+/// The error for something else where a list of integers should be: a lone number.
+pub(super) fn list(src: &Source<'_>, start: usize, fault: Box<Fault>) -> Box<Fault> {
+    let rest = rest_of_line(src, start);
+    let number = first_word(rest);
+    let range = start..start + number.len();
+    if number.parse::<i64>().is_ok() && fault.start == start {
+        let text = format!("[{number}]");
+        return fault.suggest_edit(format!("a list of one is `{text}`"), range, text);
+    }
+    let tuple = rest.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+    match tuple {
+        Some((items, _)) if fault.start == start => {
+            let text = format!("[{items}]");
+            let range = start..start + items.len() + 2;
+            fault.suggest_edit(format!("a list stands in brackets: `{text}`"), range, text)
+        }
+        _ => fault,
+    }
+}
+
+/// The error for something else where one of two words should be: the same in other letters, 0 or 1.
+pub(super) fn choice(
+    src: &Source<'_>,
+    start: usize,
+    words: [&str; 2],
+    fault: Box<Fault>,
+) -> Box<Fault> {
+    let found = first_word(rest_of_line(src, start));
+    let meant = match found {
+        "0" => Some(words[0]),
+        "1" => Some(words[1]),
+        _ => words
+            .into_iter()
+            .find(|word| word.eq_ignore_ascii_case(found)),
+    };
+    match meant {
+        Some(word) => {
+            let range = start..start + found.len();
+            fault.suggest_edit(format!("did you mean `{word}`?"), range, word)
+        }
+        None => fault,
+    }
+}
+
+/// The error for a name that curly or single quotes enclose.
+pub(super) fn quoted(src: &Source<'_>, start: usize, fault: Box<Fault>) -> Box<Fault> {
+    let rest = rest_of_line(src, start);
+    let quote = |c: char| "“”„«»‘’'`".contains(c);
+    let mut letters = rest.char_indices();
+    let (Some((_, first)), Some(close)) = (letters.next(), letters.find(|&(_, c)| quote(c))) else {
+        return fault;
+    };
+    if !quote(first) {
+        return fault;
+    }
+    let text = format!("\"{}\"", &rest[first.len_utf8()..close.0]);
+    let range = start..start + close.0 + close.1.len_utf8();
+    fault.suggest_edit(
+        format!("write straight double quotes: `{text}`"),
+        range,
+        text,
+    )
+}
+
+fn comment(src: &Source<'_>, start: usize, fault: Box<Fault>) -> Box<Fault> {
+    match rest_of_line(src, start).starts_with("//") {
+        true => fault.suggest_edit("a comment starts with `#`", start..start + 2, "#"),
+        false => fault,
+    }
+}
+
+/// The text from `start` to the end of its line, without a comment.
+fn rest_of_line<'t>(src: &Source<'t>, start: usize) -> &'t str {
+    let rest = src.cursor.text().get(start..).unwrap_or_default();
+    let end = rest.find(['\n', '#']).unwrap_or(rest.len());
+    rest[..end].trim_end()
+}
+
+/// What comes before the next blank, bracket, comma or colon.
+fn first_word(text: &str) -> &str {
+    let end = text.find([' ', '\t', ',', ')', ']', '}', '(', '[', '{', ':', '=']);
+    &text[..end.unwrap_or(text.len())]
+}
