@@ -90,7 +90,7 @@ struct View<'a> {
     /// The neighbours of each node in the row before.
     before: &'a [Vec<usize>],
     position: Vec<usize>,
-    real: usize,
+    layers: &'a Layers,
     upwards: bool,
 }
 
@@ -117,7 +117,7 @@ impl<'a> View<'a> {
                 &layers.above
             },
             position,
-            real: layers.real,
+            layers,
             upwards,
         }
     }
@@ -130,7 +130,7 @@ impl<'a> View<'a> {
             // Positions before this one are taken by nodes to the left.
             let mut free = 0;
             for &node in row {
-                let mut near = self.before[node].clone();
+                let mut near = self.near(node);
                 near.sort_by_key(|&other| self.position[other]);
                 let Some(last) = near.len().checked_sub(1) else {
                     continue;
@@ -154,6 +154,23 @@ impl<'a> View<'a> {
         root
     }
 
+    /// The neighbours that decide where `node` is. What reads nothing is beside the chain that it feeds, not in it.
+    fn near(&self, node: usize) -> Vec<usize> {
+        let is_source = |node: &usize| self.layers.above[*node].is_empty();
+        let feeds_chain = |reader: usize| {
+            let mut others = self.layers.above[reader].iter();
+            others.any(|other| !is_source(other))
+        };
+        let near = self.before[node].iter().copied();
+        if self.upwards {
+            let is_beside = |reader: &usize| is_source(&node) && feeds_chain(*reader);
+            return near.filter(|reader| !is_beside(reader)).collect();
+        }
+        let in_chain = feeds_chain(node);
+        near.filter(|other| !in_chain || !is_source(other))
+            .collect()
+    }
+
     /// The least coordinates that keep neighbours apart, then each block as far right as its neighbours allow.
     fn compact(&self, root: &[usize], width: &impl Fn(usize) -> i64) -> Vec<i64> {
         let mut apart: DiGraph<(), i64> = DiGraph::new();
@@ -161,7 +178,10 @@ impl<'a> View<'a> {
             apart.add_node(());
         });
         for pair in self.rows.iter().flat_map(|row| row.windows(2)) {
-            let bends = pair.iter().filter(|&&node| node >= self.real).count();
+            let bends = pair
+                .iter()
+                .filter(|&&node| node >= self.layers.real)
+                .count();
             let distance = (width(pair[0]) + width(pair[1])) / 2 + GAPS[bends];
             let (left, right) = (NodeIndex::new(root[pair[0]]), NodeIndex::new(root[pair[1]]));
             apart.add_edge(left, right, distance);

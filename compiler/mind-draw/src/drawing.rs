@@ -130,6 +130,22 @@ impl Mark {
     }
 }
 
+impl PartialEq for Drawing {
+    fn eq(&self, other: &Drawing) -> bool {
+        let edges = |drawing: &Drawing| {
+            let edges = drawing.graph.raw_edges().iter();
+            edges
+                .map(|edge| (edge.source(), edge.target(), edge.weight))
+                .collect::<Vec<_>>()
+        };
+        self.boxes().eq(other.boxes())
+            && edges(self) == edges(other)
+            && (&self.frames, &self.note) == (&other.frames, &other.note)
+    }
+}
+
+impl Eq for Drawing {}
+
 impl Drawing {
     /// The boxes in reading order.
     pub fn boxes(&self) -> impl Iterator<Item = &DrawBox> {

@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::drawing::{DrawBox, Drawing, Edge, Fill, Mark, Row};
 
 /// About how many boxes ops outside of repetitions become, and the least number of ops of one.
-const PARTS: usize = 24;
+const PARTS: usize = 16;
 const LEAST: usize = 8;
 /// The most repetitions that have a box each.
 const FRAMES: usize = 40;

@@ -1,7 +1,7 @@
 //! Folding what is repeated.
 
 use petgraph::graph::NodeIndex;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::drawing::Drawing;
 use crate::overview::overview;
@@ -68,14 +68,22 @@ fn fold(drawing: &Drawing, flow: &Flow, runs: &[Run]) -> Drawing {
         note: drawing.note.clone(),
         ..Drawing::default()
     };
-    // Sources come right before their first reader, those without one first.
+    // Sources come right before their first reader, or before the frame that it is in; those without one first.
     let unread = (0..count).filter(|&node| {
         let readers = drawing.graph.neighbors(NodeIndex::new(node));
         flow.is_source(node) && readers.count() == 0
     });
-    let read = flow.sequence.iter().flat_map(|&node| {
-        let sources = flow.sources[node].iter().copied();
-        sources.filter(|&own| flow.is_source(own)).chain([node])
+    let starts = runs.iter().map(|run| (run.start, run.start + run.period));
+    let starts: FxHashMap<usize, usize> = starts.collect();
+    let read = flow.sequence.iter().enumerate().flat_map(|(at, &node)| {
+        let end = starts.get(&at).copied().unwrap_or(at + 1);
+        let readers = flow.sequence[at..end].iter();
+        let sources = readers.flat_map(|&reader| flow.sources[reader].iter().copied());
+        let sources = sources.filter(|&own| flow.is_source(own));
+        // What is outside of the frame first.
+        let (inside, outside): (Vec<usize>, Vec<usize>) =
+            sources.partition(|&own| frame[own].is_some());
+        outside.into_iter().chain(inside).chain([node])
     });
     let mut place: Vec<Option<NodeIndex>> = vec![None; count];
     for node in unread.chain(read) {

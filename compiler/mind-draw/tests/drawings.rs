@@ -167,6 +167,38 @@ fn equal_layers_are_drawn_once() {
 }
 
 #[test]
+fn no_edge_runs_under_a_box_in_a_frame() {
+    for seed in 0..200u64 {
+        let mut state = seed;
+        let mut drawing = Drawing::default();
+        let shared: Vec<NodeIndex> = (0..3).map(|_| op(&mut drawing, "Shared", &[])).collect();
+        let mut layer = vec![(0, 0, 0); 4 + next(&mut state) % 8];
+        for own in &mut layer {
+            *own = (next(&mut state), next(&mut state), next(&mut state) % 6);
+        }
+        let mut all = vec![shared[0]];
+        for _ in 0..5 {
+            let carried = all[all.len() - 1];
+            all = vec![carried];
+            for (number, &(a, b, other)) in layer.iter().enumerate() {
+                let mut reads = vec![all[all.len() - 1], all[a % all.len()], all[b % all.len()]];
+                reads.extend(shared.get(1 + other));
+                all.push(op(&mut drawing, &format!("Op{number}"), &reads));
+            }
+        }
+        op(
+            &mut drawing,
+            "outputs",
+            &[all[all.len() - 1], all[1], shared[1]],
+        );
+        let folded = drawing.simplified(Detail::Folded);
+        assert_eq!(folded.frames, [5], "seed {seed}");
+        let faults = Layout::new(&folded).faults(&folded);
+        assert!(faults.is_empty(), "seed {seed}: {faults:?}");
+    }
+}
+
+#[test]
 fn what_differs_is_not_folded() {
     // A type, a mark, and who reads a value.
     let same = network(4, 8).simplified(Detail::Folded);
