@@ -6,7 +6,7 @@ use petgraph::graph::NodeIndex;
 use petgraph::visit::{DfsPostOrder, Reversed};
 use rustc_hash::FxHashMap;
 
-use crate::drawing::Drawing;
+use crate::drawing::{DrawBox, Drawing, Fill};
 
 /// The least number of boxes that folding a repetition must save.
 const SAVED: usize = 6;
@@ -41,6 +41,8 @@ pub(crate) struct Flow {
     readers: Vec<(usize, usize)>,
     /// By box: equal for boxes that are the same but for names.
     like: Vec<u32>,
+    /// By box: whether it is a weight or a constant.
+    is_fixed: Vec<bool>,
 }
 
 impl Flow {
@@ -75,8 +77,10 @@ impl Flow {
         let likes = drawing
             .boxes()
             .map(|own| (&*own.like, own.fill.class(), own.mark));
+        let is_fixed = |own: &DrawBox| matches!(own.fill, Fill::Param | Fill::Constant);
         Flow {
             like: number(likes),
+            is_fixed: drawing.boxes().map(is_fixed).collect(),
             sequence,
             sources,
             position,
@@ -90,14 +94,16 @@ impl Flow {
 
     /// The repeated parts in order, none overlapping another.
     pub(crate) fn runs(&self) -> Vec<Run> {
-        let mut words: Vec<u32> = self.sequence.iter().map(|&node| self.like[node]).collect();
-        let count = words.len();
-        let mut gaps: Vec<Vec<Option<usize>>> = Vec::with_capacity(LENGTHS);
-        for length in 0..LENGTHS {
-            gaps.push(gaps_to_next(&words));
-            let step = 1 << length;
-            let end = |at: usize| words.get(at + step).copied().unwrap_or(u32::MAX);
-            words = number((0..count).map(|at| (words[at], end(at))));
+        let count = self.sequence.len();
+        let plain = self.sequence.iter().map(|&node| self.like[node]).collect();
+        let mut gaps: Vec<Vec<Option<usize>>> = Vec::with_capacity(2 * LENGTHS);
+        for mut words in [plain, self.words()] {
+            for length in 0..LENGTHS {
+                gaps.push(gaps_to_next(&words));
+                let step = 1 << length;
+                let end = |at: usize| words.get(at + step).copied().unwrap_or(u32::MAX);
+                words = number((0..count).map(|at| (words[at], end(at))));
+            }
         }
         let (mut runs, mut at, mut budget) = (Vec::new(), 0, count * WORK);
         while at < count {
@@ -117,6 +123,16 @@ impl Flow {
             runs.extend(best);
         }
         runs
+    }
+
+    /// A word for each place of the sequence: what the box is and which operands are weights and constants. An input
+    /// may be in the place of what other repetitions compute.
+    fn words(&self) -> Vec<u32> {
+        let operand = |&source: &usize| self.is_fixed[source].then_some(self.like[source]);
+        number(self.sequence.iter().map(|&node| {
+            let operands: Vec<Option<u32>> = self.sources[node].iter().map(operand).collect();
+            (self.like[node], operands)
+        }))
     }
 
     /// How often the part of `period` boxes from `start` on is repeated.

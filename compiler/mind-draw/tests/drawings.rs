@@ -167,6 +167,22 @@ fn equal_layers_are_drawn_once() {
 }
 
 #[test]
+fn layers_of_equal_ops_are_told_apart_by_their_operands() {
+    let mut drawing = Drawing::default();
+    let mut x = op(&mut drawing, "Input", &[]);
+    drawing.graph[x].fill = Fill::Input;
+    for _ in 0..4 {
+        let weight = op(&mut drawing, "Weight", &[]);
+        let scaled = op(&mut drawing, "Mul", &[x, weight]);
+        let squared = op(&mut drawing, "Mul", &[scaled]);
+        x = op(&mut drawing, "Mul", &[x, squared]);
+    }
+    op(&mut drawing, "outputs", &[x]);
+    let folded = drawing.simplified(Detail::Folded);
+    assert_eq!((folded.frames, folded.graph.node_count()), (vec![4], 6));
+}
+
+#[test]
 fn no_edge_runs_under_a_box_in_a_frame() {
     for seed in 0..200u64 {
         let mut state = seed;
