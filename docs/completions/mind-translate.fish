@@ -39,5 +39,6 @@ complete -c mind-translate -l no-input-limits -d 'lift the limits on size, nodes
 complete -c mind-translate -l keep-padding -d 'compute with the padding of an IR v2 document\'s weights, which holds zeros, instead of cutting it off'
 complete -c mind-translate -l token-report -d 'print how many bytes and tokens the module takes in every format, and as JSON'
 complete -c mind-translate -l main -d 'make a C file a program that reads inputs from stdin and writes outputs to stdout'
+complete -c mind-translate -l all-ops -d 'draw every op: no folding of repeated layers, no overview below 1,000 boxes'
 complete -c mind-translate -s h -l help -d 'Print help'
 complete -c mind-translate -s V -l version -d 'Print version'

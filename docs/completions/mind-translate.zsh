@@ -32,6 +32,7 @@ _mind-translate() {
 '--keep-padding[compute with the padding of an IR v2 document'\''s weights, which holds zeros, instead of cutting it off]' \
 '(--to --patch)--token-report[print how many bytes and tokens the module takes in every format, and as JSON]' \
 '--main[make a C file a program that reads inputs from stdin and writes outputs to stdout]' \
+'--all-ops[draw every op\: no folding of repeated layers, no overview below 1,000 boxes]' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \

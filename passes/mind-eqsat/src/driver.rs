@@ -9,7 +9,7 @@ use mind_ir::listener::{Listener, RuleTime, Silent};
 use crate::changes::Found;
 use crate::context::Context;
 use crate::cost::{CostTable, module_price};
-use crate::draw::picture;
+use crate::draw::drawing;
 use crate::egraph::store::Store;
 use crate::fast_math::FastMath;
 use crate::fusion::group::group;
@@ -195,8 +195,8 @@ fn optimise<'r>(
     if draw && !loaded.egraph.analysis.contradiction {
         let mut rules = report.rules.clone();
         let best = Best::search(&loaded, cx, &run.index, goal, &mut rules, listener);
-        let drawing = picture(g, cx, &loaded, &best.dense, &best.choice, &best.groups);
-        report.drawing = Some(drawing);
+        let drawn = drawing(g, cx, &loaded, &best.dense, &best.choice, &best.groups);
+        report.drawing = Some(drawn);
     }
     let known = report.changes.len();
     let changed = act(

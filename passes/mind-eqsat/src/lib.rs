@@ -50,7 +50,6 @@ mod subject;
 mod vet;
 
 pub use context::Context;
-pub use draw::Picture;
 pub use driver::{fold, fold_with, fuse, fuse_with};
 pub use egraph::facts::Facts;
 pub use egraph::payload::AttrValue;

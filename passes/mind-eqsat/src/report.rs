@@ -5,8 +5,6 @@ use std::fmt;
 use mind_diag::{Diagnostics, Span};
 use mind_ir::listener::{CostChange, RuleTime};
 
-use crate::draw::Picture;
-
 /// The number of a named rule in its [`RuleSet`](crate::RuleSet).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RuleIx(pub(crate) u16);
@@ -274,7 +272,7 @@ pub struct Report {
     /// Regions that stayed as they were, or were not searched to the end.
     pub kept: Vec<Kept>,
     /// The drawing of the region that was asked for.
-    pub drawing: Option<Picture>,
+    pub drawing: Option<mind_draw::Drawing>,
     /// The same and more, for people.
     pub remarks: Diagnostics,
 }

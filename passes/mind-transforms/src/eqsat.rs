@@ -78,9 +78,9 @@ impl Pass for Eqsat {
         if let Some(drawing) = cx.watch.drawing() {
             drawing.skip = drawing.skip.saturating_sub(report.regions);
             let drawn = report.drawing.as_ref();
-            drawing.text = drawn.map(|picture| match drawing.form {
-                DrawingForm::Dot => picture.to_dot(),
-                DrawingForm::Svg => picture.to_svg(),
+            drawing.text = drawn.map(|drawn| match drawing.form {
+                DrawingForm::Dot => mind_draw::dot(drawn),
+                DrawingForm::Svg => mind_draw::svg(drawn),
             });
         }
         if cx.watch.hears_missed(FUSION) {

@@ -1,16 +1,14 @@
 //! A page that shows one module.
 
-use super::drawing::Drawing;
-use super::escape::escape;
-use super::palette::STYLE;
-use super::svg::svg_figure;
+use mind_draw::{Drawing, STYLE, escape, svg_figure};
 
-const PAGE: &str = "body{margin:0 auto;padding:16px;max-width:1400px;font:16px/1.5 system-ui,sans-serif}
+const PAGE: &str = ":root{color-scheme:light dark}
+body{margin:0 auto;padding:16px;max-width:1400px;font:16px/1.5 system-ui,sans-serif}
 h1{font-size:1.3rem;overflow-wrap:anywhere}
 .scroll{overflow-x:auto;border:1px solid #8a94a355;border-radius:8px}
 pre{overflow-x:auto;padding:12px;font:13px/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}";
 
-/// The drawing on a page of its own, with the module's text below; it needs nothing but itself.
+/// The drawing with the module's text below, on a page that needs no other file.
 pub fn html(drawing: &Drawing, name: &str, text: &str) -> String {
     let (name, text, figure) = (escape(name), escape(text), svg_figure(drawing));
     format!(

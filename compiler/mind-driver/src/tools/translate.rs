@@ -3,6 +3,7 @@
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_diag::{Diagnostics, SourceFile};
+use mind_draw::Detail;
 use mind_ir::Graph;
 use mind_ir::listener::Silent;
 use mind_ir::verify::VerifyConfig;
@@ -16,7 +17,7 @@ use mind_to_mil::Extents;
 use super::cli::{self, DONE, DiagnosticFormat, PACKAGE, REJECTED, USAGE};
 use super::input;
 use super::opt::failure_diagnostics;
-use crate::draw::{self, Drawing};
+use crate::draw;
 use crate::emit::emit;
 use crate::engine::c_text;
 use crate::host::Host;
@@ -111,6 +112,12 @@ pub fn command() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("make a C file a program that reads inputs from stdin and writes outputs to stdout"),
         )
+        .arg(
+            Arg::new("all-ops")
+                .long("all-ops")
+                .action(ArgAction::SetTrue)
+                .help("draw every op: no folding of repeated layers, no overview below 1,000 boxes"),
+        )
         .args(mind_to_mil::PASS.options.iter().map(lowering_arg))
         .arg(
             Arg::new("flexible")
@@ -196,7 +203,12 @@ fn translate(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
         return Ok(cli::write_output(host, matches.get_one("output"), &text));
     }
     if DRAWINGS.contains(&word) {
-        let text = drawn(&session, &graph, format, word, file.name());
+        let detail = if matches.get_flag("all-ops") {
+            Detail::Complete
+        } else {
+            Detail::Folded
+        };
+        let text = drawn(&session, &graph, format, word, file.name(), detail);
         return Ok(cli::write_output(host, matches.get_one("output"), &text));
     }
     if matches!(wanted, None | Some(Format::Mil | Format::MilPrimer)) {
@@ -303,11 +315,18 @@ fn patched(
 }
 
 /// The module as one of [`DRAWINGS`].
-fn drawn(session: &Session, g: &Graph, format: Format, word: &str, name: &str) -> String {
-    let drawing = Drawing::of(g);
+fn drawn(
+    session: &Session,
+    g: &Graph,
+    format: Format,
+    word: &str,
+    name: &str,
+    detail: Detail,
+) -> String {
+    let drawing = draw::module(g).simplified(detail);
     match word {
-        "dot" => draw::dot(&drawing),
-        "svg" => draw::svg(&drawing),
+        "dot" => mind_draw::dot(&drawing),
+        "svg" => mind_draw::svg(&drawing),
         _ => {
             let text = session.formats.print(format, g);
             draw::html(&drawing, name, &text.unwrap_or_default())

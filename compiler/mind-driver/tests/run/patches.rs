@@ -1,6 +1,7 @@
 //! Edits drawn at random: whatever they say, the module after them verifies or they are refused.
 
-use mind_driver::draw::Drawing;
+use mind_draw::{Detail, Layout};
+use mind_driver::draw;
 use mind_driver::patch::{Edit, NewBody, NewStatement, PatchError, Place, apply};
 use mind_driver::session::{Session, registry};
 use mind_driver::structure::difference;
@@ -141,11 +142,21 @@ fn a_module_read_back_does_not_differ_and_one_output_less_does() {
 fn drawings_have_a_box_for_every_op() {
     for seed in 0..50 {
         let g = module(seed, &Config::default());
-        let drawing = Drawing::of(&g);
-        assert_eq!(
-            drawing.nodes.len() + drawing.left_out,
-            g.ops(g.body()).count()
-        );
-        assert!(drawing.edges.iter().all(|&(from, to)| from < to));
+        let drawing = draw::module(&g);
+        assert_eq!(drawing.graph.node_count(), g.ops(g.body()).count());
+        let edges = drawing.graph.raw_edges();
+        assert!(edges.iter().all(|edge| edge.source() < edge.target()));
+    }
+}
+
+#[test]
+fn no_edge_of_a_drawn_module_runs_under_a_box() {
+    for seed in 0..50 {
+        let g = module(seed, &Config::default());
+        for detail in [Detail::Folded, Detail::Complete] {
+            let drawing = draw::module(&g).simplified(detail);
+            let faults = Layout::new(&drawing).faults(&drawing);
+            assert!(faults.is_empty(), "seed {seed}: {faults:?}");
+        }
     }
 }

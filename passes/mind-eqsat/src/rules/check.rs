@@ -16,7 +16,7 @@ use crate::expr::{Kind, Vocabulary};
 use crate::pattern::{Effect, Rule, Template};
 use crate::report::RuleIx;
 use crate::rule_info::{Direction, Phase, RuleInfo};
-use crate::vet::{Verdict, shadowed, sides};
+use crate::vet::{Verdict, rings, shadowed, sides};
 
 /// The kinds of group that a fusion may name.
 pub(crate) const KINDS: [&str; 11] = [
@@ -59,6 +59,7 @@ pub(crate) fn load<'s>(
         found.push(Diagnostic::error(Span::FILE, message));
         return found;
     }
+    let before = written.len();
     let mut known: FxHashMap<String, Option<Span>> =
         infos.iter().map(|info| (info.name.clone(), None)).collect();
     for rule in parse(file.text(), &mut found) {
@@ -99,6 +100,17 @@ pub(crate) fn load<'s>(
         }
         infos.push(info);
         written.push(rule);
+    }
+    if cx.vet && !found.has_errors() {
+        let ops = Ops {
+            registry: cx.registry,
+            table: cx.table,
+            vocabulary: cx.vocabulary,
+            op: None,
+        };
+        for error in rings(rules, written, before, ops) {
+            found.push(error);
+        }
     }
     found.sort_by_place();
     found

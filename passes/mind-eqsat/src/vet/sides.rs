@@ -54,9 +54,11 @@ pub(crate) fn sides(rule: &Rule, left: &Term<'_>, ops: Ops<'_>) -> Verdict {
         let Some(&value) = right.last() else { continue };
         let result = g.result(root);
         if g.type_id(value) == g.type_id(result) {
-            return match rule.engine.in_greedy() && loops(rule, ops, left) {
-                true => Verdict::Loops,
-                false => Verdict::Fine,
+            let own = Form { rule, left, ops };
+            return if rule.engine.in_greedy() && loops(own, &[rule]) {
+                Verdict::Loops
+            } else {
+                Verdict::Fine
             };
         }
         differ += 1;
@@ -71,18 +73,29 @@ pub(crate) fn sides(rule: &Rule, left: &Term<'_>, ops: Ops<'_>) -> Verdict {
     }
 }
 
-/// Whether the rule goes on acting on what it makes, wherever its condition holds.
-fn loops(rule: &Rule, ops: Ops<'_>, left: &Term<'_>) -> bool {
+/// A rule in one direction and for one op.
+#[derive(Clone, Copy)]
+pub(super) struct Form<'a, 's> {
+    pub(super) rule: &'a Rule,
+    pub(super) left: &'a Term<'s>,
+    pub(super) ops: Ops<'a>,
+}
+
+/// Whether `rules` go on acting on what they make where `start` matches, wherever their conditions hold.
+pub(super) fn loops(start: Form<'_, '_>, rules: &[&Rule]) -> bool {
     let (mut acted, mut ended) = (0, 0);
     for seed in 0..DRAWS {
-        let Some((mut drawn, root)) = Drawn::new(left, ops, seed) else {
+        let Some((mut drawn, root)) = Drawn::new(start.left, start.ops, seed) else {
             continue;
         };
         let mut made = vec![root];
         let (mut rounds, mut count) = (0, 0);
         while let Some(op) = made.pop() {
             let g = &mut drawn.g;
-            let Some(new) = right(rule, ops.table, g, op, Asked::Condition) else {
+            let mut new = rules
+                .iter()
+                .filter_map(|rule| right(rule, start.ops.table, g, op, Asked::Condition));
+            let Some(new) = new.next() else {
                 continue;
             };
             rounds += 1;
@@ -100,6 +113,30 @@ fn loops(rule: &Rule, ops: Ops<'_>, left: &Term<'_>) -> bool {
         }
     }
     acted > 0 && ended == 0
+}
+
+/// Which of `rules` act on what `start` makes.
+pub(super) fn readers(start: Form<'_, '_>, rules: &[Form<'_, '_>]) -> Vec<usize> {
+    let (mut acted, mut found) = (0, vec![false; rules.len()]);
+    for seed in 0..DRAWS {
+        let Some((mut drawn, root)) = Drawn::new(start.left, start.ops, seed) else {
+            continue;
+        };
+        let (g, table) = (&mut drawn.g, start.ops.table);
+        let Some(made) = right(start.rule, table, g, root, Asked::Condition) else {
+            continue;
+        };
+        for op in made.iter().filter_map(|&value| g.defining_op(value)) {
+            for (own, found) in rules.iter().zip(&mut found) {
+                *found |= replacement(own.rule, table, g, op, Asked::Condition).is_ok();
+            }
+        }
+        acted += 1;
+        if acted == ENOUGH {
+            break;
+        }
+    }
+    (0..rules.len()).filter(|&at| found[at]).collect()
 }
 
 /// The values of the right side at `op`, the root last.

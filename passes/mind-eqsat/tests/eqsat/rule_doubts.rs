@@ -73,6 +73,49 @@ fn rules_that_act_on_their_own_results() {
 }
 
 #[test]
+fn rules_that_act_on_each_others_results() {
+    let greedy = |rules: &[&str]| {
+        let named = rules.iter().zip('a'..);
+        let named =
+            named.map(|(rule, name)| format!("rule {name}\nclass exact\nengine greedy\n{rule}\n"));
+        one(&named.collect::<String>())
+    };
+    let to_add = "core.sub(?x, ?y) => core.add(?x, core.neg(?y))";
+    let to_sub = "core.add(?x, core.neg(?y)) => core.sub(?x, ?y)";
+    let forever = |place: &str, names: &str| {
+        [format!(
+            "{place}: error: rules {names} act on each other's results for ever"
+        )]
+    };
+    assert_eq!(greedy(&[to_add, to_sub]), forever("4:1", "`a` and `b`"));
+    assert_eq!(
+        greedy(&["core.neg(core.neg(?x)) => ?x", to_sub, to_add]),
+        forever("8:1", "`b` and `c`")
+    );
+    let three = [
+        "core.exp(?x) => core.abs(?x)",
+        "core.abs(?x) => core.relu(?x)",
+        "core.relu(?x) => core.exp(?x)",
+    ];
+    assert_eq!(greedy(&three), forever("4:1", "`a` and `b` and `c`"));
+    // One way is no ring, nor is one that the e-graph runs; each of two files has a part of a ring.
+    assert_eq!(greedy(&[to_add, "core.neg(core.neg(?x)) => ?x"]), [""; 0]);
+    assert_eq!(greedy(&three[..2]), [""; 0]);
+    let rule = |name, engine, rule| format!("rule {name}\nclass exact\nengine {engine}\n{rule}\n");
+    let (first, second) = (rule("a", "greedy", to_add), rule("b", "greedy", to_sub));
+    let apart = found(&[("a.rules", first.as_str()), ("b.rules", second.as_str())]);
+    assert_eq!(apart, forever("4:1", "`a` and `b`"));
+    let other = rule("b", "egraph", to_sub);
+    assert_eq!(
+        found(&[("a.rules", first.as_str()), ("b.rules", other.as_str())]),
+        [""; 0]
+    );
+    let listed = "rule a\nclass exact\nengine greedy\nfor op in core.exp, core.abs\nop(?x) => core.relu(?x)\n\
+                  rule b\nclass exact\nengine greedy\ncore.relu(?x) => core.abs(?x)\n";
+    assert_eq!(one(listed), forever("5:1", "`a` and `b`"));
+}
+
+#[test]
 fn rules_that_an_earlier_one_leaves_nothing_to_do() {
     let first = "rule a class exact core.abs(core.neg(?x)) => core.abs(?x)\n";
     let after = |rule: &str| one(&format!("{first}rule b\n{rule}"));

@@ -1,6 +1,9 @@
 //! The arrows between crates.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+
+use petgraph::algo::{has_path_connecting, toposort};
+use petgraph::graphmap::DiGraphMap;
 
 /// What each crate may depend on besides what those may.
 const ALLOWED: &[(&str, &[&str])] = &[
@@ -19,7 +22,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-jit", &["mind-loops"]),
     ("mind-pass", &["mind-ir"]),
     ("mind-rewrite", &["mind-ir"]),
-    ("mind-eqsat", &["mind-ir"]),
+    ("mind-draw", &[]),
+    ("mind-eqsat", &["mind-ir", "mind-draw"]),
     (
         "mind-transforms",
         &["mind-pass", "mind-rewrite", "mind-tensor", "mind-eqsat"],
@@ -39,6 +43,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mind-transforms",
             "mind-to-loops",
             "mind-jit",
+            "mind-draw",
             "mind-rulecheck",
             "mind-reduction",
             "mind-text",
@@ -126,38 +131,36 @@ fn manifests() -> Vec<Manifest> {
     parsed.collect()
 }
 
-/// Everything each crate may depend on.
-fn reachable() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
-    let mut all: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for &(name, direct) in ALLOWED {
-        let mut own: BTreeSet<&str> = direct.iter().copied().collect();
-        for below in direct {
-            own.extend(all.get(below).into_iter().flatten());
-        }
-        all.insert(name, own);
+/// The arrows of `rows`, as a graph.
+fn arrows(rows: &[(&'static str, &[&'static str])]) -> DiGraphMap<&'static str, ()> {
+    let mut arrows = DiGraphMap::new();
+    for &(name, direct) in rows {
+        arrows.add_node(name);
+        arrows.extend(direct.iter().map(|&below| (name, below)));
     }
-    all
+    arrows
 }
 
 #[test]
 fn crates_depend_only_along_the_allowed_arrows() {
-    let (manifests, reachable) = (manifests(), reachable());
+    let (manifests, arrows) = (manifests(), arrows(ALLOWED));
     let own: BTreeSet<&str> = manifests
         .iter()
         .map(|manifest| manifest.name.as_str())
         .collect();
     for manifest in &manifests {
         let name = manifest.name.as_str();
-        let allowed = reachable
-            .get(name)
-            .unwrap_or_else(|| panic!("{name} has no row of arrows"));
+        assert!(arrows.contains_node(name), "{name} has no row of arrows");
+        let allowed = |dependency: &str| {
+            arrows.contains_node(dependency) && has_path_connecting(&arrows, name, dependency, None)
+        };
         for dependency in manifest
             .dependencies
             .iter()
             .filter(|dep| own.contains(dep.as_str()))
         {
             assert!(
-                allowed.contains(dependency.as_str()),
+                allowed(dependency),
                 "{name} must not depend on {dependency}"
             );
         }
@@ -166,8 +169,7 @@ fn crates_depend_only_along_the_allowed_arrows() {
             .iter()
             .filter(|dep| own.contains(dep.as_str()))
         {
-            let fine =
-                allowed.contains(dependency.as_str()) || TEST_ONLY.contains(&dependency.as_str());
+            let fine = allowed(dependency) || TEST_ONLY.contains(&dependency.as_str());
             assert!(fine, "tests of {name} must not depend on {dependency}");
         }
     }
@@ -176,6 +178,29 @@ fn crates_depend_only_along_the_allowed_arrows() {
         ALLOWED.len(),
         "every row of arrows has its crate"
     );
+}
+
+#[test]
+fn the_arrows_have_no_cycle() {
+    let arrows = arrows(ALLOWED);
+    let cycle = toposort(&arrows, None).err().map(|cycle| cycle.node_id());
+    assert_eq!(cycle, None, "a crate that depends on itself");
+    assert_eq!(
+        arrows.node_count(),
+        ALLOWED.len(),
+        "every arrow ends at a row"
+    );
+}
+
+#[test]
+fn the_order_of_rows_does_not_matter() {
+    let arrows = arrows(&[
+        ("top", &["middle"]),
+        ("middle", &["bottom"]),
+        ("bottom", &[]),
+    ]);
+    assert!(has_path_connecting(&arrows, "top", "bottom", None));
+    assert!(!has_path_connecting(&arrows, "bottom", "top", None));
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! What values cost, by the model that fusion decides by.
 
+use mind_draw::{Drawing, Fill, Row};
 use mind_ir::listener::CostChange;
 
 use super::subject::Subject;
-use crate::draw::Drawing;
 use crate::tools::opt::history::Record;
 
 /// What is known of the cost of values that passes up to this one made.
@@ -18,9 +18,12 @@ pub(super) fn costs(subject: &Subject<'_>, number: usize) -> Vec<(String, CostCh
 
 /// Writes the cost of each group into its box.
 pub(super) fn say_costs(drawing: &mut Drawing, costs: &[(String, CostChange)]) {
-    for node in drawing.nodes.iter_mut().filter(|node| node.group.is_some()) {
-        let known = costs.iter().rev().find(|(label, _)| *label == node.key);
-        node.lines.extend(known.map(|(_, cost)| cost_text(*cost)));
+    for own in drawing.graph.node_weights_mut() {
+        if matches!(own.fill, Fill::Group(_)) {
+            let known = costs.iter().rev().find(|(label, _)| *label == own.key);
+            own.rows
+                .extend(known.map(|(_, cost)| Row::new(cost_text(*cost))));
+        }
     }
 }
 

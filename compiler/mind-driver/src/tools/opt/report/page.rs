@@ -2,7 +2,7 @@
 
 use super::sections;
 use super::subject::Subject;
-use crate::draw::{STYLE, escape};
+use mind_draw::{STYLE, escape};
 
 /// How the page looks: one column on a phone, before and after side by side where there is room.
 const LOOK: &str = "\

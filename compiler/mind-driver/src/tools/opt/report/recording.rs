@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use mind_draw::Drawing;
 use mind_ir::Graph;
 use mind_pass::Changed;
 use mind_text::{Format, Formats};
 
-use crate::draw::Drawing;
+use crate::draw;
 
 /// The module between passes, and what stands between.
 #[derive(Default)]
@@ -87,7 +88,7 @@ impl State {
     fn of(formats: &Formats, g: &Graph) -> State {
         let text = formats.print(Format::Core, g);
         State {
-            drawing: Drawing::of(g),
+            drawing: draw::module(g),
             text: text.unwrap_or_else(|_| "# this cannot be printed".to_owned()),
             ops: g.walk().count(),
         }

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::costs::cost_text;
 use super::recording::PassRun;
 use super::subject::Subject;
-use crate::draw::escape;
 use crate::tools::opt::history::{Record, place_text};
+use mind_draw::escape;
 
 /// The most rewrites of a pass that are listed.
 const LISTED: usize = 200;

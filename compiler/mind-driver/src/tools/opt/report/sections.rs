@@ -3,12 +3,13 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use mind_draw::{Detail, Drawing, Fill, escape, group_colour, svg_figure};
+
 use super::costs::{costs, say_costs};
 use super::kernels::{self, Kernels};
 use super::recording::State;
 use super::rewrites::rewrites;
 use super::subject::Subject;
-use crate::draw::{Drawing, escape, group_colour, svg_figure};
 use crate::tools::diff;
 
 /// The most lines of a diff that are shown.
@@ -115,7 +116,7 @@ pub(super) fn pass(subject: &Subject<'_>, number: usize) -> String {
          <span class=\"mark-changed\">changed</span></p>\n<div class=\"sides\">\n",
     );
     for (title, drawing) in [("before", &old), ("after", &new)] {
-        let figure = svg_figure(drawing);
+        let figure = svg_figure(&drawing.simplified(Detail::Folded));
         // Writing to a string cannot fail.
         let _ = writeln!(
             out,
@@ -160,26 +161,24 @@ pub(super) fn result(subject: &Subject<'_>) -> String {
         say_costs(&mut drawing, &costs(subject, number));
     }
     let mut out = String::from("<h2 id=\"result\">The result</h2>\n");
-    let groups: Vec<_> = drawing
-        .nodes
-        .iter()
-        .filter_map(|node| Some((node, node.group?)))
-        .collect();
+    let groups = drawing.boxes().filter_map(|own| match own.fill {
+        Fill::Group(number) => Some((own, number)),
+        Fill::Input | Fill::Param | Fill::Constant | Fill::Op | Fill::Output => None,
+    });
+    let groups: Vec<_> = groups.collect();
     if !groups.is_empty() {
         out.push_str("<h3>Fusion groups</h3>\n<table>\n<tbody>\n");
-        for (node, group) in groups {
-            let cost = node.lines.iter().find(|line| line.starts_with("cost "));
-            let kind = node
-                .lines
-                .iter()
-                .find_map(|line| line.strip_prefix("kind="));
+        for (own, group) in groups {
+            let row = |start| own.rows.iter().find_map(|row| row.text.strip_prefix(start));
+            let (cost, kind) = (row("cost "), row("kind="));
+            let title = own.rows.first().map_or("", |row| &row.text);
             let _ = writeln!(
                 out,
                 "<tr><td class=\"name\"><span class=\"swatch\" style=\"background:{}\"></span>{}</td><td>{}</td><td>{}</td></tr>",
                 group_colour(group),
-                escape(&node.title),
+                escape(&format!("{} {title}", own.key)),
                 escape(kind.unwrap_or_default()),
-                escape(cost.map_or("", String::as_str))
+                escape(&cost.map_or_else(String::new, |cost| format!("cost {cost}")))
             );
         }
         out.push_str("</tbody></table>\n");
@@ -187,7 +186,7 @@ pub(super) fn result(subject: &Subject<'_>) -> String {
     let _ = writeln!(
         out,
         "<div class=\"scroll\" tabindex=\"0\">{}</div>",
-        svg_figure(&drawing)
+        svg_figure(&drawing.simplified(Detail::Folded))
     );
     let _ = writeln!(
         out,

@@ -1,6 +1,8 @@
-//! What a drawing of an e-graph shows.
+//! Drawings of the e-graph of a region.
 
+use mind_draw::{DrawBox, Drawing, Edge, Row};
 use mind_ir::graph::Graph;
+use petgraph::graph::NodeIndex;
 use rustc_hash::FxHashMap;
 
 use crate::context::Context;
@@ -15,95 +17,61 @@ use crate::report::FOLDING;
 
 /// The most classes that are drawn.
 const CLASSES: usize = 150;
+/// The most characters of an e-node.
+const ROW: usize = 60;
 
-/// An e-graph ready to be drawn: its classes, those that the result needs first.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Picture {
-    pub(super) classes: Vec<PictureClass>,
-    /// What is left out.
-    pub(super) note: Option<String>,
-}
-
-/// A class of a picture.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct PictureClass {
-    /// Its type, its constant and the facts known of it.
-    pub(super) title: String,
-    pub(super) nodes: Vec<PictureNode>,
-    /// How many steps lie between it and what is given.
-    pub(super) layer: usize,
-}
-
-/// An e-node of a picture.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct PictureNode {
-    pub(super) label: String,
-    /// Whether the result uses it.
-    pub(super) chosen: bool,
-    /// The rule that made it.
-    pub(super) rule: Option<String>,
-    /// The classes that it reads, as far as they are drawn.
-    pub(super) children: Vec<usize>,
-}
-
-/// The e-graph of a region, and what is chosen of it.
-pub(crate) fn picture(
+/// The e-graph of a region: a box for each class, with its type, its facts, and a row for each e-node with the rule that
+/// made it. Edges run to e-nodes from the classes that they read; what is chosen is highlighted.
+pub(crate) fn drawing(
     g: &Graph,
     cx: &Context<'_>,
     loaded: &Loaded<'_>,
     dense: &Dense,
     choice: &Choice,
     groups: &[Group],
-) -> Picture {
+) -> Drawing {
     let mut order: Vec<ClassIx> = (0..dense.classes.len() as ClassIx).collect();
     order.sort_by_key(|&class| (!choice.needs(class), class));
     let left_out = order.len().saturating_sub(CLASSES);
     order.truncate(CLASSES);
-    order.sort_unstable();
-    let places: FxHashMap<ClassIx, usize> = order
-        .iter()
-        .enumerate()
-        .map(|(at, &class)| (class, at))
-        .collect();
-    let layers = layers(loaded, dense);
-    let classes = order.iter().map(|&class| {
+    // A class comes after those that it reads; only rewriting in circles reads later ones.
+    order.sort_unstable_by_key(|&class| (dense.class(class).rank, class));
+    let mut drawing = Drawing {
+        note: (left_out > 0).then(|| format!("{left_out} more classes are not drawn")),
+        ..Drawing::default()
+    };
+    let is_chosen =
+        |class: ClassIx, number| choice.needs(class) && choice.node(class) == Some(number);
+    let mut boxes: FxHashMap<ClassIx, NodeIndex> = FxHashMap::default();
+    for &class in &order {
         let nodes = dense.class(class).nodes.iter().map(|&number| {
             let node = dense.node(number);
-            let children = node.children.iter();
-            PictureNode {
-                label: label(g, loaded, groups, node),
-                chosen: choice.needs(class) && choice.node(class) == Some(number),
-                rule: rule(cx, loaded, node),
-                children: children
-                    .filter_map(|child| places.get(child).copied())
-                    .collect(),
+            Row {
+                text: mind_draw::cut(&label(g, loaded, groups, node), ROW),
+                aside: rule(cx, loaded, node).unwrap_or_default(),
+                chosen: is_chosen(class, number),
             }
         });
-        PictureClass {
-            title: title(loaded, dense, class),
-            nodes: nodes.collect(),
-            layer: layers[class as usize],
+        let title = Row::new(title(loaded, dense, class));
+        let rows = std::iter::once(title).chain(nodes).collect();
+        let own = drawing.add(DrawBox {
+            rows,
+            ..DrawBox::default()
+        });
+        boxes.insert(class, own);
+    }
+    for &class in &order {
+        for (at, &number) in dense.class(class).nodes.iter().enumerate() {
+            let edge = Edge {
+                row: Some(at + 1),
+                chosen: is_chosen(class, number),
+            };
+            let children = dense.node(number).children.iter();
+            let children = children.filter_map(|child| boxes.get(child).copied());
+            drawing.connect(children, boxes[&class], edge);
         }
-    });
-    Picture {
-        classes: classes.collect(),
-        note: (left_out > 0).then(|| format!("{left_out} more classes are not drawn")),
     }
-}
-
-/// How many steps lie between each class and what is given, over e-nodes that a choice may use.
-fn layers(loaded: &Loaded<'_>, dense: &Dense) -> Vec<usize> {
-    let mut layers = vec![0; dense.classes.len()];
-    let mut order: Vec<ClassIx> = (0..dense.classes.len() as ClassIx).collect();
-    order.sort_by_key(|&class| (dense.class(class).rank, class));
-    for class in order {
-        let nodes = dense.class(class).nodes.iter();
-        let usable = nodes.filter(|&&node| dense.selectable(loaded, node));
-        let below = usable.flat_map(|&node| &dense.node(node).children);
-        let below = below.map(|&child| layers[child as usize] + 1);
-        layers[class as usize] = below.max().unwrap_or(0);
-    }
-    layers
+    drawing
 }
 
 fn title(loaded: &Loaded<'_>, dense: &Dense, class: ClassIx) -> String {

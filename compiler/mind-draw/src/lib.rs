@@ -1,0 +1,29 @@
+//! Drawings of graphs: boxes of text and arrows between them, as SVG and as DOT.
+//!
+//! - [`Drawing`] is what to draw; whoever makes one translates their data into boxes and edges.
+//! - [`Drawing::simplified`] folds repeated parts into one and turns large drawings into an overview.
+//! - [`Layout`] places boxes in layers and routes edges so that they cross no box but their ends.
+//! - [`svg`], [`svg_figure`] and [`dot`] write. All are deterministic.
+
+mod check;
+mod coordinates;
+mod crossings;
+mod dot;
+mod drawing;
+mod layers;
+mod layout;
+mod overview;
+mod place;
+mod repeats;
+mod simplify;
+mod style;
+mod svg;
+mod text;
+
+pub use dot::dot;
+pub use drawing::{DrawBox, Drawing, Edge, Fill, Mark, Row};
+pub use layout::{Area, Layout, Point};
+pub use simplify::Detail;
+pub use style::{STYLE, group_colour};
+pub use svg::{svg, svg_figure};
+pub use text::{cut, escape};

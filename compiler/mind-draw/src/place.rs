@@ -1,0 +1,287 @@
+//! Placing boxes of known size, and routing edges in the gaps between layers.
+
+use crate::coordinates::coordinates;
+use crate::crossings::reduce;
+use crate::layers::{Layers, Net};
+use crate::layout::{Area, Point};
+
+/// The least gap between layers, and how much wide edges add.
+const GAP: i64 = 30;
+const MORE: i64 = 30;
+/// The distance of the first edge beside a box from its border, and between edges there.
+const BESIDE: i64 = 9;
+const APART: i64 = 5;
+/// The most edges beside a box that have a distance each.
+const BUNDLE: usize = 6;
+/// The least distance of edges from the corners of a box, and the usual one between edges.
+const CORNER: i64 = 10;
+const TIPS: i64 = 14;
+
+/// A box to place.
+pub(crate) struct Node {
+    pub(crate) width: i64,
+    pub(crate) height: i64,
+    pub(crate) keep: Keep,
+}
+
+/// Where a box has to be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// Anywhere.
+    Free,
+    /// In the first layer.
+    First,
+    /// In the last layer.
+    Last,
+}
+
+/// An edge to route.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Link {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) chosen: bool,
+    /// Where it leaves its source, from the left border; `None` for the middle.
+    pub(crate) start: Option<i64>,
+    pub(crate) end: End,
+}
+
+/// Where an edge meets its target.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// Anywhere along the border.
+    Border,
+    /// This far from the left border.
+    Fixed(i64),
+    /// From the side, this far from the top.
+    Side(i64),
+}
+
+/// Boxes with their places, and the routes of edges.
+pub(crate) struct Placed {
+    pub(crate) areas: Vec<Area>,
+    pub(crate) routes: Vec<Vec<Point>>,
+    pub(crate) width: i64,
+    pub(crate) height: i64,
+}
+
+/// Places `nodes` in layers and routes `links`.
+pub(crate) fn place(nodes: &[Node], links: &[Link]) -> Placed {
+    let mut beside = vec![0; nodes.len()];
+    for link in links {
+        if matches!(link.end, End::Side(_)) {
+            beside[link.to] += 1;
+        }
+    }
+    let margin = |node: usize| match beside[node].min(BUNDLE) {
+        0 => 0,
+        count => BESIDE + APART * count as i64,
+    };
+    let kept = |keep: Keep| (0..nodes.len()).filter(move |&node| nodes[node].keep == keep);
+    let widths = nodes.iter().enumerate();
+    let net = Net {
+        widths: widths
+            .map(|(at, node)| node.width + 2 * margin(at))
+            .collect(),
+        edges: links
+            .iter()
+            .map(|link| (link.from, link.to, link.chosen))
+            .collect(),
+        first: kept(Keep::First).collect(),
+        last: kept(Keep::Last).collect(),
+    };
+    let mut layers = Layers::new(&net);
+    reduce(&mut layers);
+    let middle = coordinates(&layers, &net.widths);
+    let bands = bands(&layers, nodes, &middle);
+    let areas: Vec<Area> = nodes
+        .iter()
+        .enumerate()
+        .map(|(at, node)| Area {
+            x: middle[at] - node.width / 2,
+            y: bands[layers.layer[at]].0,
+            width: node.width,
+            height: node.height,
+        })
+        .collect();
+    let right = (0..nodes.len()).map(|at| middle[at] + net.widths[at] / 2);
+    let bends = middle[nodes.len()..].iter().copied();
+    let width = right.chain(bends).max().unwrap_or(0);
+    let router = Router {
+        links,
+        layers: &layers,
+        middle: &middle,
+        bands: &bands,
+        areas: &areas,
+    };
+    Placed {
+        routes: router.routes(),
+        width,
+        height: bands.last().map_or(0, |band| band.1),
+        areas,
+    }
+}
+
+/// The top and bottom of each layer.
+fn bands(layers: &Layers, nodes: &[Node], middle: &[i64]) -> Vec<(i64, i64)> {
+    let mut top = 0;
+    let bands = layers.rows.iter().map(|row| {
+        let own = row.iter().filter_map(|&node| nodes.get(node));
+        let bottom = top + own.map(|node| node.height).max().unwrap_or(0);
+        let band = (top, bottom);
+        let steps = row
+            .iter()
+            .flat_map(|&node| layers.below[node].iter().map(move |&other| (node, other)));
+        let widest = steps.map(|(a, b)| (middle[a] - middle[b]).abs()).max();
+        top = bottom + GAP + (widest.unwrap_or(0) / 12).min(MORE);
+        band
+    });
+    bands.collect()
+}
+
+struct Router<'a> {
+    links: &'a [Link],
+    layers: &'a Layers,
+    middle: &'a [i64],
+    bands: &'a [(i64, i64)],
+    areas: &'a [Area],
+}
+
+impl Router<'_> {
+    fn routes(&self) -> Vec<Vec<Point>> {
+        let tips = self.tips();
+        (0..self.links.len())
+            .map(|link| self.route(link, tips[link]))
+            .collect()
+    }
+
+    /// Where a link leaves its source.
+    fn start(&self, link: &Link) -> i64 {
+        let area = self.areas[link.from];
+        area.x + link.start.unwrap_or(area.width / 2)
+    }
+
+    /// Where a link comes from as it nears its target.
+    fn last(&self, number: usize) -> i64 {
+        let bend = self.layers.bends[number].last();
+        bend.map_or_else(
+            || self.start(&self.links[number]),
+            |&bend| self.middle[bend],
+        )
+    }
+
+    /// Where each link meets the layer of its target.
+    fn tips(&self) -> Vec<i64> {
+        let mut tips = vec![0; self.links.len()];
+        // Links by target, by the border they meet, then from left to right.
+        let mut order: Vec<usize> = (0..self.links.len()).collect();
+        let layer = |node: usize| self.layers.layer[node];
+        let group = |link: usize| {
+            let own = &self.links[link];
+            let left = self.last(link) <= self.middle[own.to];
+            let down = layer(own.from) < layer(own.to);
+            match own.end {
+                End::Border => (own.to, 0, down, 0, self.last(link)),
+                End::Fixed(_) => (own.to, 1, down, 0, 0),
+                End::Side(y) => (own.to, 2, left, i32::from(!down), if down { y } else { -y }),
+            }
+        };
+        order.sort_by_key(|&link| group(link));
+        let same = |a: &usize, b: &usize| {
+            let (a, b) = (group(*a), group(*b));
+            (a.0, a.1, a.2) == (b.0, b.1, b.2)
+        };
+        for run in order.chunk_by(same) {
+            let area = self.areas[self.links[run[0]].to];
+            let (left, right) = (area.x + CORNER, area.x + area.width - CORNER);
+            let apart = TIPS.min((right - left).max(0) / run.len() as i64);
+            let mut free = left;
+            for (number, &link) in run.iter().enumerate() {
+                tips[link] = match self.links[link].end {
+                    End::Border => {
+                        let behind = (run.len() - 1 - number) as i64;
+                        let tip = self.last(link).min(right - behind * apart).max(free);
+                        free = tip + apart;
+                        tip
+                    }
+                    End::Fixed(offset) => area.x + offset,
+                    End::Side(_) => {
+                        let away = BESIDE + APART * number.min(BUNDLE - 1) as i64;
+                        if self.last(link) <= self.middle[self.links[link].to] {
+                            area.x - away
+                        } else {
+                            area.x + area.width + away
+                        }
+                    }
+                };
+            }
+        }
+        tips
+    }
+
+    fn route(&self, number: usize, tip: i64) -> Vec<Point> {
+        let link = &self.links[number];
+        let (from, to) = (self.areas[link.from], self.areas[link.to]);
+        let point = |x, y| Point { x, y };
+        if link.from == link.to {
+            let End::Side(y) = link.end else {
+                return Vec::new();
+            };
+            let (border, title) = (from.x + from.width, from.y + TIPS);
+            let out = border + BESIDE;
+            let y = (from.y + y).max(title + 1);
+            return vec![
+                point(border, title),
+                point(out, title),
+                point(out, y),
+                point(border, y),
+            ];
+        }
+        let down = self.layers.layer[link.from] < self.layers.layer[link.to];
+        // The near and the far side of a layer, on the way.
+        let band = |node: usize| {
+            let (top, bottom) = self.bands[self.layers.layer[node]];
+            if down { (top, bottom) } else { (bottom, top) }
+        };
+        let start = self.start(link);
+        let leaves = if down { from.y + from.height } else { from.y };
+        let mut route = vec![point(start, leaves), point(start, band(link.from).1)];
+        for &bend in &self.layers.bends[number] {
+            let (near, far) = band(bend);
+            route.extend([
+                point(self.middle[bend], near),
+                point(self.middle[bend], far),
+            ]);
+        }
+        route.push(point(tip, band(link.to).0));
+        match link.end {
+            End::Side(y) => {
+                let border = if tip < to.x { to.x } else { to.x + to.width };
+                route.extend([point(tip, to.y + y), point(border, to.y + y)]);
+            }
+            End::Border | End::Fixed(_) => {
+                let meets = if down { to.y } else { to.y + to.height };
+                route.push(point(tip, meets));
+            }
+        }
+        straighten(route)
+    }
+}
+
+/// The route without points that change nothing.
+pub(crate) fn straighten(route: Vec<Point>) -> Vec<Point> {
+    let mut kept: Vec<Point> = Vec::with_capacity(route.len());
+    for point in route {
+        if kept.last() == Some(&point) {
+            continue;
+        }
+        if let [.., before, last] = kept[..]
+            && before.x == last.x
+            && last.x == point.x
+        {
+            kept.pop();
+        }
+        kept.push(point);
+    }
+    kept
+}
