@@ -328,7 +328,7 @@ fn wrong_rules_are_seen() {
     for (class, rule) in planted {
         let optimiser = Optimiser::new(&session, &[class], rule);
         for dtype in [DType::F64, DType::F32] {
-            let mut seen = (0..4000).map(|seed| {
+            let mut seen = (0..20_000).map(|seed| {
                 let g = draw(seed, dtype);
                 compare(&optimiser, &g, dtype, seed)
             });

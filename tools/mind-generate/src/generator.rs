@@ -168,13 +168,11 @@ impl<'c> Generator<'c> {
         }
         outputs.reverse();
         outputs.truncate(MOST);
-        let others = match outputs.len() < MOST {
-            true => self.rng.below(3),
-            false => 0,
-        };
-        for _ in 0..others {
-            let other = self.rng.pick(&self.values);
-            outputs.push(other);
+        if outputs.len() < MOST {
+            for _ in 0..self.rng.below(3) {
+                let other = self.rng.pick(&self.values);
+                outputs.push(other);
+            }
         }
         if self.rng.once_in(8) {
             let inputs = self.graph.ops(self.graph.body()).filter_map(|op| {

@@ -71,10 +71,10 @@ pub(super) fn debug_check(unit: &Unit<'_>, keeps_weights: bool) -> Result<(), Pr
     let (layout, needs) = (&unit.layout, unit.needs());
     let given = ports(&layout.inputs) + ports(&layout.params) + ports(&layout.outputs);
     let made = layout.constants.len() as u64 + needs.bound + needs.workspace;
-    match cfg!(debug_assertions) && given + made <= DEBUG_WORK {
-        true => run(unit, keeps_weights, DEBUG_WORK),
-        false => Ok(()),
+    if cfg!(debug_assertions) && given + made <= DEBUG_WORK {
+        return run(unit, keeps_weights, DEBUG_WORK);
     }
+    Ok(())
 }
 
 /// Runs all steps, or as many as have `work` accesses.
@@ -93,10 +93,10 @@ fn run(unit: &Unit<'_>, keeps_weights: bool, work: u64) -> Result<(), ProgramErr
     for step in &unit.steps {
         memory.step(unit, step)?;
     }
-    match memory.left {
-        0 => Ok(()),
-        _ => memory.check_outputs(unit),
+    if memory.left == 0 {
+        return Ok(());
     }
+    memory.check_outputs(unit)
 }
 
 /// Who wrote each byte of the memory of a program: 0 for nobody, 1 for its caller, else the number of a task.

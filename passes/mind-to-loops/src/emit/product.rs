@@ -96,9 +96,11 @@ impl Emitter<'_, '_> {
         sides.join_batch();
         sides.lay_column_down();
         let lhs = self.value(&sides.lhs);
-        let shared = sides.rhs.strides[..sides.batch]
-            .iter()
-            .all(|&stride| stride == 0);
+        // Strides of a stack without elements say nothing.
+        let shared = sides.rhs.count() > 0
+            && sides.rhs.strides[..sides.batch]
+                .iter()
+                .all(|&stride| stride == 0);
         if shared && sides.batch > 0 {
             sides.rhs.extents.drain(..sides.batch);
             sides.rhs.strides.drain(..sides.batch);

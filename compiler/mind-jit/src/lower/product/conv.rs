@@ -89,7 +89,7 @@ impl Conv {
         let is_padded = self.padding != (0, 0)
             || reach(self.output.0, self.strides.0, self.taps.0) > height
             || reach(self.output.1, self.strides.1, self.taps.1) > width;
-        is_padded || accumulator(self.dtype) != self.dtype
+        self.terms() > 0 && (is_padded || accumulator(self.dtype) != self.dtype)
     }
 
     /// Lines of the result in a block.

@@ -123,6 +123,10 @@ impl Unit<'_> {
         });
         let [first, second] = [self.stacked(first)?, self.stacked(second)?];
         let (length, dtype) = (first.product.n, g.ty(scores).dtype);
+        if length == 0 {
+            // Nothing stands between the products.
+            return Ok(None);
+        }
         let access = Access {
             dtype,
             offset: 0,

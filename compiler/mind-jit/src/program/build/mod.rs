@@ -241,7 +241,9 @@ impl Unit<'_> {
 
     /// What `op` reads or writes of `value`: its elements, or all of its panels.
     ///
-    /// Errors: more than there is.
+    /// # Errors
+    ///
+    /// The buffer is smaller.
     pub(super) fn region(&self, op: OpId, value: ValueId) -> Result<Region, ProgramError> {
         let strided = self.strided(value);
         let bytes = match self.panels.get(&buffer(self.g, value)) {
@@ -253,7 +255,9 @@ impl Unit<'_> {
 
     /// The regions of `values`, in order.
     ///
-    /// Errors: as for [`region`](Unit::region).
+    /// # Errors
+    ///
+    /// As for [`region`](Unit::region).
     pub(super) fn regions<A: FromIterator<Region>>(
         &self,
         op: OpId,
@@ -265,7 +269,9 @@ impl Unit<'_> {
 
     /// The first `bytes` bytes of `whole`.
     ///
-    /// Errors: there are not as many.
+    /// # Errors
+    ///
+    /// There are fewer.
     pub(super) fn part(
         &self,
         op: OpId,
