@@ -31,6 +31,9 @@ pub struct Style {
     pub redraws: bool,
 }
 
+/// Work that goes on until this is dropped.
+pub type Work = Box<dyn std::any::Any>;
+
 /// What a process may take before it is ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChildLimits {
@@ -91,6 +94,20 @@ pub trait Host {
     /// Creates a folder and those above it; one that is there stays as it is.
     fn create_dir(&mut self, path: &Path) -> io::Result<()>;
 
+    /// Writes a folder of files, named by their paths in it, in the place of an older one.
+    ///
+    /// # Errors
+    ///
+    /// What the file system reports.
+    fn write_package(&mut self, folder: &Path, files: &[(&Path, &[u8])]) -> io::Result<()> {
+        for (path, bytes) in files {
+            let path = folder.join(path);
+            self.create_dir(path.parent().unwrap_or(folder))?;
+            self.write(&path, bytes)?;
+        }
+        Ok(())
+    }
+
     /// Standard output.
     fn stdout(&mut self) -> &mut dyn io::Write;
 
@@ -148,6 +165,12 @@ pub trait Host {
     fn variable(&self, name: &str) -> Option<String> {
         let _ = name;
         None
+    }
+
+    /// Tells the user now and then that `what` goes on, until the result is dropped.
+    fn working(&mut self, what: &str) -> Work {
+        let _ = what;
+        Box::new(())
     }
 
     /// How the tool talks, once its command line was read.

@@ -1,6 +1,9 @@
 //! The process as a tool's host: its streams, files and clock.
 
 mod child;
+mod package;
+mod ticker;
+mod unfinished;
 
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read, Write};
@@ -10,7 +13,9 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use memmap2::Mmap;
-use mind_driver::host::{ChildLimits, Contents, FileBytes, Host, Rerun, Style, Tool};
+use mind_driver::host::{ChildLimits, Contents, FileBytes, Host, Rerun, Style, Tool, Work};
+use ticker::Ticker;
+use unfinished::Unfinished;
 
 /// Runs `tool` with the arguments and streams of this process.
 pub fn main(tool: Tool) -> ExitCode {
@@ -23,6 +28,7 @@ pub fn main(tool: Tool) -> ExitCode {
         stdout: io::BufWriter::new(io::stdout()),
         stderr: io::stderr(),
         scratch: None,
+        scratch_files: Vec::new(),
         style: Style::default(),
     };
     silence_expected_panics();
@@ -77,6 +83,8 @@ struct ProcessHost {
     started: Instant,
     /// The folder for files that nobody keeps, once it is made.
     scratch: Option<PathBuf>,
+    /// The files written there.
+    scratch_files: Vec<PathBuf>,
     stdout: io::BufWriter<io::Stdout>,
     stderr: io::Stderr,
     style: Style,
@@ -127,7 +135,15 @@ impl Host for ProcessHost {
         if special {
             return fs::write(path, bytes);
         }
+        if self
+            .scratch
+            .as_ref()
+            .is_some_and(|folder| path.starts_with(folder))
+        {
+            return self.write_scratch(path, bytes);
+        }
         let partial = partial_name(path);
+        let _unfinished = Unfinished::new(&partial);
         let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
         if written.is_err() {
             // Best effort: the error that matters is the one already in hand.
@@ -138,6 +154,10 @@ impl Host for ProcessHost {
 
     fn create_dir(&mut self, path: &Path) -> io::Result<()> {
         fs::create_dir_all(path)
+    }
+
+    fn write_package(&mut self, folder: &Path, files: &[(&Path, &[u8])]) -> io::Result<()> {
+        package::write(folder, files)
     }
 
     fn scratch_dir(&mut self) -> io::Result<PathBuf> {
@@ -155,6 +175,7 @@ impl Host for ProcessHost {
                 Err(error) => return Err(error),
             }
         };
+        Unfinished::new(&folder).keep();
         self.scratch = Some(folder.clone());
         Ok(folder)
     }
@@ -225,12 +246,30 @@ impl Host for ProcessHost {
         Some(value.to_string_lossy().into_owned())
     }
 
+    fn working(&mut self, what: &str) -> Work {
+        match self.style.quiet {
+            true => Box::new(()),
+            false => Box::new(Ticker::start(what, self.style.redraws, io::stderr())),
+        }
+    }
+
     fn style(&self) -> Style {
         self.style
     }
 
     fn set_style(&mut self, style: Style) {
         self.style = style;
+    }
+}
+
+impl ProcessHost {
+    /// Writes a file that nobody keeps, and nobody reads before it is whole.
+    fn write_scratch(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        if !self.scratch_files.iter().any(|own| own == path) {
+            Unfinished::new(path).keep();
+            self.scratch_files.push(path.to_owned());
+        }
+        fs::write(path, bytes)
     }
 }
 

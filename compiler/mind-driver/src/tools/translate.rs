@@ -399,17 +399,17 @@ fn package(
     mind_mil::names::settle(graph);
     let package = mind_mlpackage::package(graph).map_err(Some)?;
     let folder = std::path::Path::new(folder);
-    let data = folder.join("Data").join("com.apple.CoreML");
-    let files: [(std::path::PathBuf, &[u8]); 3] = [
-        (data.join("weights").join("weight.bin"), &package.weights),
-        (data.join("model.mlmodel"), &package.model),
-        (folder.join("Manifest.json"), package.manifest.as_bytes()),
+    let data = std::path::Path::new("Data").join("com.apple.CoreML");
+    let weights = data.join("weights").join("weight.bin");
+    let files: [(&std::path::Path, &[u8]); 3] = [
+        (&weights, &package.weights),
+        (&data.join("model.mlmodel"), &package.model),
+        (
+            std::path::Path::new("Manifest.json"),
+            package.manifest.as_bytes(),
+        ),
     ];
-    let written = host.create_dir(&data.join("weights"));
-    let written = files.iter().fold(written, |written, (path, bytes)| {
-        written.and_then(|()| host.write(path, bytes))
-    });
-    match written {
+    match host.write_package(folder, &files) {
         Ok(()) => Ok(DONE),
         Err(error) => {
             cli::print_error(host, &format!("error: {}: {error}\n", folder.display()));
