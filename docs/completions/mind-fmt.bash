@@ -23,7 +23,7 @@ _mind__fmt() {
 
     case "${cmd}" in
         mind__fmt)
-            opts="-h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --check --drop-comments --help --version"
+            opts="-h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --color --quiet --check --drop-comments --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -39,6 +39,10 @@ _mind__fmt() {
                     ;;
                 --diagnostic-format)
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 *)

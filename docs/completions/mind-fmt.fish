@@ -7,8 +7,12 @@ complete -c mind-fmt -l profile -d 'which ops, dtypes and dimensions the module 
 extended\t''"
 complete -c mind-fmt -l diagnostic-format -d 'how errors are shown' -r -f -a "text\t''
 json\t''"
+complete -c mind-fmt -l color -d 'colour diagnostics; `auto` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for' -r -f -a "auto\t''
+always\t''
+never\t''"
 complete -c mind-fmt -l no-input-limits -d 'lift the limits on size, nodes and strings, for input you trust'
 complete -c mind-fmt -l keep-padding -d 'compute with the padding of an IR v2 document\'s weights, which holds zeros, instead of cutting it off'
+complete -c mind-fmt -l quiet -d 'print neither notes, nor warnings, nor progress'
 complete -c mind-fmt -l check -d 'write nothing; print what would change, as a diff'
 complete -c mind-fmt -l drop-comments -d 'leave comments out, as canonical text has none'
 complete -c mind-fmt -s h -l help -d 'Print help'

@@ -18,15 +18,17 @@ _mind-fmt() {
 '--from=[the input'\''s format, instead of telling it from the content]:FORMAT:(mic1 mic2 core mil mil-primer)' \
 '--profile=[which ops, dtypes and dimensions the module may use]:PROFILE:(core-v1 extended)' \
 '--diagnostic-format=[how errors are shown]:FORM:(text json)' \
+'--color=[colour diagnostics; \`auto\` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for]:WHEN:(auto always never)' \
 '--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
 '--keep-padding[compute with the padding of an IR v2 document'\''s weights, which holds zeros, instead of cutting it off]' \
+'--quiet[print neither notes, nor warnings, nor progress]' \
 '--check[write nothing; print what would change, as a diff]' \
 '--drop-comments[leave comments out, as canonical text has none]' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \
 '--version[Print version]' \
-'*::FILE -- the modules; `-` is standard input, which is printed:_default' \
+'*::FILE -- the modules; standard input, whose canonical form is printed, if none is given or for `-`:_default' \
 && ret=0
 }
 

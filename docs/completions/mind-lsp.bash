@@ -23,12 +23,16 @@ _mind__lsp() {
 
     case "${cmd}" in
         mind__lsp)
-            opts="-h -V --stdio --help --version"
+            opts="-h -V --stdio --color --quiet --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

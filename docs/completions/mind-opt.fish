@@ -8,6 +8,9 @@ complete -c mind-opt -l profile -d 'which ops, dtypes and dimensions the module 
 extended\t''"
 complete -c mind-opt -l diagnostic-format -d 'how errors are shown' -r -f -a "text\t''
 json\t''"
+complete -c mind-opt -l color -d 'colour diagnostics; `auto` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for' -r -f -a "auto\t''
+always\t''
+never\t''"
 complete -c mind-opt -l to -d 'the output\'s format; the input\'s own, or Core text, where not given' -r -f -a "mic1\t''
 mic2\t''
 core\t''
@@ -31,7 +34,7 @@ complete -c mind-opt -l lower-to-loops -d 'Lowers to kernels over tiled loops: g
 complete -c mind-opt -l lower-to-mil -d 'Lowers core and tensor ops to the mil dialect: halves for floats, constants cast once, what MIL cannot say refused by name' -r
 complete -c mind-opt -l import-mil -d 'Turns the function of a MIL program into core and tensor ops, which every other pass takes; refuses ops without a counterpart by name' -r
 complete -c mind-opt -l pass-pipeline -d 'the passes as text: `canonicalize,cse`, options in braces' -r
-complete -c mind-opt -s O -d 'a named pipeline; all keep every bit of the results' -r -f -a "0\t''
+complete -c mind-opt -s O -d 'a named pipeline, with passes before and behind it; all keep every bit of the results' -r -f -a "0\t''
 1\t''
 2\t''
 3\t''"
@@ -92,6 +95,7 @@ complete -c mind-opt -l list-passes -d 'describe all passes, or one' -r
 complete -c mind-opt -l list-rules -d 'describe all rules, one, or those of a topic' -r
 complete -c mind-opt -l no-input-limits -d 'lift the limits on size, nodes and strings, for input you trust'
 complete -c mind-opt -l keep-padding -d 'compute with the padding of an IR v2 document\'s weights, which holds zeros, instead of cutting it off'
+complete -c mind-opt -l quiet -d 'print neither notes, nor warnings, nor progress'
 complete -c mind-opt -l split-input-file -d 'take the input apart at lines `# -----` and work on each part alone'
 complete -c mind-opt -l verify-diagnostics -d 'print nothing and check the diagnostics against `expected-error {{...}}` comments'
 complete -c mind-opt -l run-reproducer -d 'run the pipeline that stands in the file itself'

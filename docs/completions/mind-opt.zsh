@@ -18,6 +18,7 @@ _mind-opt() {
 '--from=[the input'\''s format, instead of telling it from the content]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage)' \
 '--profile=[which ops, dtypes and dimensions the module may use]:PROFILE:(core-v1 extended)' \
 '--diagnostic-format=[how errors are shown]:FORM:(text json)' \
+'--color=[colour diagnostics; \`auto\` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for]:WHEN:(auto always never)' \
 '--to=[the output'\''s format; the input'\''s own, or Core text, where not given]:FORMAT:(mic1 mic2 core mil mil-primer)' \
 '-o+[write there, not to standard output]:OUT:_default' \
 '--ane-report=[print, instead of the module, which of its MIL ops run on the neural engine, and why]::FORM:(text json)' \
@@ -37,7 +38,7 @@ _mind-opt() {
 '*--lower-to-mil=[Lowers core and tensor ops to the mil dialect\: halves for floats, constants cast once, what MIL cannot say refused by name]::NAME=VALUE ...:_default' \
 '*--import-mil=[Turns the function of a MIL program into core and tensor ops, which every other pass takes; refuses ops without a counterpart by name]::OPTIONS:_default' \
 '(-O)--pass-pipeline=[the passes as text\: \`canonicalize,cse\`, options in braces]:TEXT:_default' \
-'-O+[a named pipeline; all keep every bit of the results]:LEVEL:(0 1 2 3)' \
+'-O+[a named pipeline, with passes before and behind it; all keep every bit of the results]:LEVEL:(0 1 2 3)' \
 '*--rules=[use the rules of this file too; may be repeated]:FILE:_default' \
 '*--fast-math=[let rules of these classes change bits; all of them where none is named]::CLASS,...:(nsz nnan reassoc approx)' \
 '*--only-rule=[let only these rules and patterns act]:NAME,...:_default' \
@@ -64,6 +65,7 @@ _mind-opt() {
 '--list-rules=[describe all rules, one, or those of a topic]::NAME|TOPIC:_default' \
 '--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
 '--keep-padding[compute with the padding of an IR v2 document'\''s weights, which holds zeros, instead of cutting it off]' \
+'--quiet[print neither notes, nor warnings, nor progress]' \
 '--split-input-file[take the input apart at lines \`# -----\` and work on each part alone]' \
 '--verify-diagnostics[print nothing and check the diagnostics against \`expected-error {{...}}\` comments]' \
 '(-O --pass-pipeline)--run-reproducer[run the pipeline that stands in the file itself]' \
@@ -75,7 +77,7 @@ _mind-opt() {
 '--help[Print help]' \
 '-V[Print version]' \
 '--version[Print version]' \
-'::FILE -- the module; `-` is standard input, a folder NAME.mlpackage a Core ML package:_default' \
+'::FILE -- the module, a folder NAME.mlpackage for a Core ML package; standard input if it is `-` or not given:_default' \
 && ret=0
 }
 

@@ -23,7 +23,7 @@ _mind__reduce() {
 
     case "${cmd}" in
         mind__reduce)
-            opts="-o -O -h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --test --bisect --to --trials --pass-pipeline --engine --rules --fast-math --only-rule --disable-rule --allow-unchecked-rule --help --version"
+            opts="-o -O -h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --color --quiet --test --bisect --to --trials --time-limit --memory-limit --pass-pipeline --engine --rules --fast-math --only-rule --disable-rule --allow-unchecked-rule --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -41,6 +41,10 @@ _mind__reduce() {
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --test)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -54,6 +58,14 @@ _mind__reduce() {
                     return 0
                     ;;
                 --trials)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --time-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory-limit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

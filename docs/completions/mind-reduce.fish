@@ -7,7 +7,10 @@ complete -c mind-reduce -l profile -d 'which ops, dtypes and dimensions the modu
 extended\t''"
 complete -c mind-reduce -l diagnostic-format -d 'how errors are shown' -r -f -a "text\t''
 json\t''"
-complete -c mind-reduce -l test -d 'what is interesting: a file for which CMD exits with 0, a crash of the passes (`@crash`), or results of the passes\' output that differ from those of their input (`@differs`)' -r
+complete -c mind-reduce -l color -d 'colour diagnostics; `auto` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c mind-reduce -l test -d 'what is interesting: a file for which CMD exits with 0, a crash of the passes or of the engine that is named (`@crash`), or results of the passes\' output that differ from those of their input (`@differs`)' -r
 complete -c mind-reduce -s o -d 'write there, not to standard output' -r
 complete -c mind-reduce -l to -d 'the output\'s format; the input\'s own, or Core text, where not given' -r -f -a "mic1\t''
 mic2\t''
@@ -15,12 +18,14 @@ core\t''
 mil\t''
 mil-primer\t''"
 complete -c mind-reduce -l trials -d 'how often the test is made at most' -r
+complete -c mind-reduce -l time-limit -d 'how long passes and engine may take for one module, for `@crash`, `@differs` and `--bisect`' -r
+complete -c mind-reduce -l memory-limit -d 'memory that they may take for one module; K, M, G for KiB, ...' -r
 complete -c mind-reduce -l pass-pipeline -d 'the passes that are suspected, as text; those of -O2 where nothing is said' -r
 complete -c mind-reduce -s O -d 'a named pipeline' -r -f -a "0\t''
 1\t''
 2\t''
 3\t''"
-complete -c mind-reduce -l engine -d 'what runs the passes\' output for `@differs`; with `jit` no passes run where nothing is said' -r -f -a "interp\t''
+complete -c mind-reduce -l engine -d 'what runs the passes\' output: for `@differs` the interpreter unless given, for `@crash` nothing; with `jit` no passes run where nothing is said' -r -f -a "interp\t''
 jit\t''"
 complete -c mind-reduce -l rules -d 'use the rules of this file too; may be repeated' -r
 complete -c mind-reduce -l fast-math -d 'let rules of these classes change bits; all of them where none is named' -r -f -a "nsz\t''
@@ -32,6 +37,7 @@ complete -c mind-reduce -l disable-rule -d 'keep these rules and patterns from a
 complete -c mind-reduce -l allow-unchecked-rule -d 'let these rules act although no check could exercise them' -r
 complete -c mind-reduce -l no-input-limits -d 'lift the limits on size, nodes and strings, for input you trust'
 complete -c mind-reduce -l keep-padding -d 'compute with the padding of an IR v2 document\'s weights, which holds zeros, instead of cutting it off'
+complete -c mind-reduce -l quiet -d 'print neither notes, nor warnings, nor progress'
 complete -c mind-reduce -l bisect -d 'name the first rewrite that makes the passes\' output interesting; CMD is given that output'
 complete -c mind-reduce -s h -l help -d 'Print help'
 complete -c mind-reduce -s V -l version -d 'Print version'

@@ -18,13 +18,16 @@ _mind-reduce() {
 '--from=[the input'\''s format, instead of telling it from the content]:FORMAT:(mic1 mic2 core mil mil-primer)' \
 '--profile=[which ops, dtypes and dimensions the module may use]:PROFILE:(core-v1 extended)' \
 '--diagnostic-format=[how errors are shown]:FORM:(text json)' \
-'--test=[what is interesting\: a file for which CMD exits with 0, a crash of the passes (\`@crash\`), or results of the passes'\'' output that differ from those of their input (\`@differs\`)]:CMD|@crash|@differs:_default' \
+'--color=[colour diagnostics; \`auto\` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for]:WHEN:(auto always never)' \
+'--test=[what is interesting\: a file for which CMD exits with 0, a crash of the passes or of the engine that is named (\`@crash\`), or results of the passes'\'' output that differ from those of their input (\`@differs\`)]:CMD|@crash|@differs:_default' \
 '-o+[write there, not to standard output]:OUT:_default' \
 '--to=[the output'\''s format; the input'\''s own, or Core text, where not given]:FORMAT:(mic1 mic2 core mil mil-primer)' \
 '--trials=[how often the test is made at most]:N:_default' \
+'--time-limit=[how long passes and engine may take for one module, for \`@crash\`, \`@differs\` and \`--bisect\`]:SECONDS:_default' \
+'--memory-limit=[memory that they may take for one module; K, M, G for KiB, ...]:SIZE:_default' \
 '(-O)--pass-pipeline=[the passes that are suspected, as text; those of -O2 where nothing is said]:TEXT:_default' \
 '-O+[a named pipeline]:LEVEL:(0 1 2 3)' \
-'--engine=[what runs the passes'\'' output for \`@differs\`; with \`jit\` no passes run where nothing is said]:ENGINE:(interp jit)' \
+'--engine=[what runs the passes'\'' output\: for \`@differs\` the interpreter unless given, for \`@crash\` nothing; with \`jit\` no passes run where nothing is said]:ENGINE:(interp jit)' \
 '*--rules=[use the rules of this file too; may be repeated]:FILE:_default' \
 '*--fast-math=[let rules of these classes change bits; all of them where none is named]::CLASS,...:(nsz nnan reassoc approx)' \
 '*--only-rule=[let only these rules and patterns act]:NAME,...:_default' \
@@ -32,12 +35,13 @@ _mind-reduce() {
 '*--allow-unchecked-rule=[let these rules act although no check could exercise them]:NAME,...:_default' \
 '--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
 '--keep-padding[compute with the padding of an IR v2 document'\''s weights, which holds zeros, instead of cutting it off]' \
+'--quiet[print neither notes, nor warnings, nor progress]' \
 '--bisect[name the first rewrite that makes the passes'\'' output interesting; CMD is given that output]' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \
 '--version[Print version]' \
-':FILE -- the module; `-` is standard input:_default' \
+'::FILE -- the module; standard input if it is `-` or not given:_default' \
 && ret=0
 }
 

@@ -23,7 +23,7 @@ _mind__run() {
 
     case "${cmd}" in
         mind__run)
-            opts="-h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --inputs --random --dim --engine --isa --threads --outputs --bench --format --full --memory-limit --help --version"
+            opts="-h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --color --quiet --inputs --random --dim --engine --isa --threads --outputs --bench --format --full --memory-limit --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -39,6 +39,10 @@ _mind__run() {
                     ;;
                 --diagnostic-format)
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 --inputs)

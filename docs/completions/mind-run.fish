@@ -8,6 +8,9 @@ complete -c mind-run -l profile -d 'which ops, dtypes and dimensions the module 
 extended\t''"
 complete -c mind-run -l diagnostic-format -d 'how errors are shown' -r -f -a "text\t''
 json\t''"
+complete -c mind-run -l color -d 'colour diagnostics; `auto` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for' -r -f -a "auto\t''
+always\t''
+never\t''"
 complete -c mind-run -l inputs -d 'arrays for the inputs, by name; bf16 as uint16' -r
 complete -c mind-run -l random -d 'make up the arrays that are not given, reproducibly' -r
 complete -c mind-run -l dim -d 'the extent of a symbolic dimension; `?` for all unnamed ones' -r
@@ -23,6 +26,7 @@ json\t''"
 complete -c mind-run -l memory-limit -d 'bytes for the inputs, and for the values alive at one time; K, M, G for KiB, ...' -r
 complete -c mind-run -l no-input-limits -d 'lift the limits on size, nodes and strings, for input you trust'
 complete -c mind-run -l keep-padding -d 'compute with the padding of an IR v2 document\'s weights, which holds zeros, instead of cutting it off'
+complete -c mind-run -l quiet -d 'print neither notes, nor warnings, nor progress'
 complete -c mind-run -l bench -d 'print compile and run times instead of the outputs'
 complete -c mind-run -l full -d 'print every element of the outputs'
 complete -c mind-run -s h -l help -d 'Print help'

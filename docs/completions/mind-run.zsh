@@ -18,6 +18,7 @@ _mind-run() {
 '--from=[the input'\''s format, instead of telling it from the content]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage)' \
 '--profile=[which ops, dtypes and dimensions the module may use]:PROFILE:(core-v1 extended)' \
 '--diagnostic-format=[how errors are shown]:FORM:(text json)' \
+'--color=[colour diagnostics; \`auto\` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for]:WHEN:(auto always never)' \
 '--inputs=[arrays for the inputs, by name; bf16 as uint16]:IN.npz:_default' \
 '--random=[make up the arrays that are not given, reproducibly]:SEED:_default' \
 '*--dim=[the extent of a symbolic dimension; \`?\` for all unnamed ones]:NAME=EXTENT:_default' \
@@ -29,13 +30,14 @@ _mind-run() {
 '--memory-limit=[bytes for the inputs, and for the values alive at one time; K, M, G for KiB, ...]:SIZE:_default' \
 '--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
 '--keep-padding[compute with the padding of an IR v2 document'\''s weights, which holds zeros, instead of cutting it off]' \
+'--quiet[print neither notes, nor warnings, nor progress]' \
 '--bench[print compile and run times instead of the outputs]' \
 '--full[print every element of the outputs]' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \
 '--version[Print version]' \
-':FILE -- the module; `-` is standard input, a folder NAME.mlpackage a Core ML package:_default' \
+'::FILE -- the module, a folder NAME.mlpackage for a Core ML package; standard input if it is `-` or not given:_default' \
 && ret=0
 }
 

@@ -23,7 +23,7 @@ _mind__translate() {
 
     case "${cmd}" in
         mind__translate)
-            opts="-o -h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --to --patch --token-report --function --main --all-ops --precision --io --layout --opset --flexible --build-info --help --version"
+            opts="-o -h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --color --quiet --to --patch --token-report --dim --pass-pipeline --function --main --precision --io --layout --opset --flexible --build-info --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -41,6 +41,10 @@ _mind__translate() {
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 --to)
                     COMPREPLY=($(compgen -W "mic1 mic2 core mil mil-primer mlpackage c dot svg html" -- "${cur}"))
                     return 0
@@ -50,6 +54,14 @@ _mind__translate() {
                     return 0
                     ;;
                 --patch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dim)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pass-pipeline)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -8,6 +8,9 @@ complete -c mind-translate -l profile -d 'which ops, dtypes and dimensions the m
 extended\t''"
 complete -c mind-translate -l diagnostic-format -d 'how errors are shown' -r -f -a "text\t''
 json\t''"
+complete -c mind-translate -l color -d 'colour diagnostics; `auto` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for' -r -f -a "auto\t''
+always\t''
+never\t''"
 complete -c mind-translate -l to -d 'the output\'s format; MIL and packages are lowered to, where the module is no program; with `--patch` the input\'s own where not given' -r -f -a "mic1\t''
 mic2\t''
 core\t''
@@ -20,6 +23,8 @@ svg\t''
 html\t''"
 complete -c mind-translate -s o -d 'write there, not to standard output; a package is a folder and needs it' -r
 complete -c mind-translate -l patch -d 'make the edits of this JSON file first, all or none; `docs/patching.md` describes them' -r
+complete -c mind-translate -l dim -d 'write this extent for a symbolic dimension first' -r
+complete -c mind-translate -l pass-pipeline -d 'run these passes first: `import-mil,canonicalize`' -r
 complete -c mind-translate -l function -d 'what the function of a C file is called' -r
 complete -c mind-translate -l precision -d 'what f32 becomes' -r -f -a "fp16\t''
 fp32\t''"
@@ -37,6 +42,7 @@ complete -c mind-translate -l flexible -d 'keep a symbolic dimension open: B=1..
 complete -c mind-translate -l build-info -d 'what the program says of its making, instead of the tool\'s own name' -r
 complete -c mind-translate -l no-input-limits -d 'lift the limits on size, nodes and strings, for input you trust'
 complete -c mind-translate -l keep-padding -d 'compute with the padding of an IR v2 document\'s weights, which holds zeros, instead of cutting it off'
+complete -c mind-translate -l quiet -d 'print neither notes, nor warnings, nor progress'
 complete -c mind-translate -l token-report -d 'print how many bytes and tokens the module takes in every format, and as JSON'
 complete -c mind-translate -l main -d 'make a C file a program that reads inputs from stdin and writes outputs to stdout'
 complete -c mind-translate -l all-ops -d 'draw every op: no folding of repeated layers, no overview below 1,000 boxes'

@@ -31,6 +31,9 @@ pub struct Style {
     pub redraws: bool,
 }
 
+/// Work that goes on until this is dropped.
+pub type Work = Box<dyn std::any::Any>;
+
 /// What a process may take before it is ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChildLimits {
@@ -79,20 +82,6 @@ pub trait Host {
         self.read(&root.join(below), limit)
     }
 
-    /// Replaces the contents of the file `below` the folder `root` as a whole, creates the folders on the way, and
-    /// writes nothing outside of `root`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`names_below`]; a symbolic link on the way, a folder, pipe or device in the file's place; what the
-    /// file system reports.
-    fn write_below(&mut self, root: &Path, below: &Path, bytes: &[u8]) -> io::Result<()> {
-        names_below(below)?;
-        let path = root.join(below);
-        self.create_dir(path.parent().unwrap_or(root))?;
-        self.write(&path, bytes)
-    }
-
     /// The bytes of a large file, not copied where the system can help it. Nothing may change the file meanwhile.
     ///
     /// Errors: what the file system reports.
@@ -116,6 +105,20 @@ pub trait Host {
 
     /// Creates a folder and those above it; one that is there stays as it is.
     fn create_dir(&mut self, path: &Path) -> io::Result<()>;
+
+    /// Writes a folder of files, named by their paths in it, in the place of an older one.
+    ///
+    /// # Errors
+    ///
+    /// What the file system reports.
+    fn write_package(&mut self, folder: &Path, files: &[(&Path, &[u8])]) -> io::Result<()> {
+        for (path, bytes) in files {
+            let path = folder.join(path);
+            self.create_dir(path.parent().unwrap_or(folder))?;
+            self.write(&path, bytes)?;
+        }
+        Ok(())
+    }
 
     /// Standard output.
     fn stdout(&mut self) -> &mut dyn io::Write;
@@ -174,6 +177,12 @@ pub trait Host {
     fn variable(&self, name: &str) -> Option<String> {
         let _ = name;
         None
+    }
+
+    /// Tells the user now and then that `what` goes on, until the result is dropped.
+    fn working(&mut self, what: &str) -> Work {
+        let _ = what;
+        Box::new(())
     }
 
     /// How the tool talks, once its command line was read.

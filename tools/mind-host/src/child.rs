@@ -88,6 +88,9 @@ fn limit_memory(command: &mut Command, bytes: u64) {
             // limit runs the process without it.
             let _ = unsafe { libc::setrlimit(what, &limit) };
         }
+        // SAFETY: the call reads nothing of this process. A case ends with the process that waits for it.
+        #[cfg(target_os = "linux")]
+        let _ = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
         Ok(())
     };
     // SAFETY: between fork and exec, the closure makes system calls alone and takes no memory.

@@ -2,6 +2,9 @@
 
 mod below;
 mod child;
+mod package;
+mod ticker;
+mod unfinished;
 
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read, Write};
@@ -11,7 +14,9 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use memmap2::Mmap;
-use mind_driver::host::{ChildLimits, Contents, FileBytes, Host, Rerun, Style, Tool};
+use mind_driver::host::{ChildLimits, Contents, FileBytes, Host, Rerun, Style, Tool, Work};
+use ticker::Ticker;
+use unfinished::Unfinished;
 
 /// Runs `tool` with the arguments and streams of this process.
 pub fn main(tool: Tool) -> ExitCode {
@@ -24,6 +29,7 @@ pub fn main(tool: Tool) -> ExitCode {
         stdout: io::BufWriter::new(io::stdout()),
         stderr: io::stderr(),
         scratch: None,
+        scratch_files: Vec::new(),
         style: Style::default(),
     };
     silence_expected_panics();
@@ -78,6 +84,8 @@ struct ProcessHost {
     started: Instant,
     /// The folder for files that nobody keeps, once it is made.
     scratch: Option<PathBuf>,
+    /// The files written there.
+    scratch_files: Vec<PathBuf>,
     stdout: io::BufWriter<io::Stdout>,
     stderr: io::Stderr,
     style: Style,
@@ -94,10 +102,6 @@ impl Host for ProcessHost {
 
     fn read_below(&mut self, root: &Path, below: &Path, limit: u64) -> io::Result<Vec<u8>> {
         read_up_to(below::open(root, below)?, limit)
-    }
-
-    fn write_below(&mut self, root: &Path, below: &Path, bytes: &[u8]) -> io::Result<()> {
-        below::write(root, below, bytes)
     }
 
     fn map(&mut self, path: &Path) -> io::Result<Contents> {
@@ -136,7 +140,15 @@ impl Host for ProcessHost {
         if special {
             return fs::write(path, bytes);
         }
+        if self
+            .scratch
+            .as_ref()
+            .is_some_and(|folder| path.starts_with(folder))
+        {
+            return self.write_scratch(path, bytes);
+        }
         let partial = partial_name(path);
+        let _unfinished = Unfinished::new(&partial);
         let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
         if written.is_err() {
             // Best effort: the error that matters is the one already in hand.
@@ -147,6 +159,10 @@ impl Host for ProcessHost {
 
     fn create_dir(&mut self, path: &Path) -> io::Result<()> {
         fs::create_dir_all(path)
+    }
+
+    fn write_package(&mut self, folder: &Path, files: &[(&Path, &[u8])]) -> io::Result<()> {
+        package::write(folder, files)
     }
 
     fn scratch_dir(&mut self) -> io::Result<PathBuf> {
@@ -164,6 +180,7 @@ impl Host for ProcessHost {
                 Err(error) => return Err(error),
             }
         };
+        Unfinished::new(&folder).keep();
         self.scratch = Some(folder.clone());
         Ok(folder)
     }
@@ -234,12 +251,30 @@ impl Host for ProcessHost {
         Some(value.to_string_lossy().into_owned())
     }
 
+    fn working(&mut self, what: &str) -> Work {
+        match self.style.quiet {
+            true => Box::new(()),
+            false => Box::new(Ticker::start(what, self.style.redraws, io::stderr())),
+        }
+    }
+
     fn style(&self) -> Style {
         self.style
     }
 
     fn set_style(&mut self, style: Style) {
         self.style = style;
+    }
+}
+
+impl ProcessHost {
+    /// Writes a file that nobody keeps, and nobody reads before it is whole.
+    fn write_scratch(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        if !self.scratch_files.iter().any(|own| own == path) {
+            Unfinished::new(path).keep();
+            self.scratch_files.push(path.to_owned());
+        }
+        fs::write(path, bytes)
     }
 }
 

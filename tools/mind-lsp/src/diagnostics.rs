@@ -20,12 +20,16 @@ pub(crate) fn all(view: View<'_>, uri: &Uri) -> Vec<Diagnostic> {
     shown
 }
 
-/// A finding with its notes, its help and the other places that matter as related information.
+/// A finding with its help below its message, where every editor shows it; its notes and the other places that matter
+/// are related information.
 pub(crate) fn one(view: View<'_>, found: &mind_diag::Diagnostic, uri: &Uri) -> Diagnostic {
-    let message = match &found.label {
-        Some(label) => format!("{}: {label}", found.message),
-        None => found.message.clone(),
-    };
+    let mut message = found.message.clone();
+    if let Some(label) = &found.label {
+        message.push_str(&format!(": {label}"));
+    }
+    if let Some(help) = &found.help {
+        message.push_str(&format!("\nhelp: {help}"));
+    }
     let mut shown = bare(view, found.span, message);
     shown.severity = Some(match found.severity {
         Severity::Error => DiagnosticSeverity::ERROR,
@@ -43,10 +47,9 @@ pub(crate) fn one(view: View<'_>, found: &mind_diag::Diagnostic, uri: &Uri) -> D
     };
     let elsewhere = found.related.iter();
     let elsewhere = elsewhere.map(|(span, message)| related(range(view, *span), message.clone()));
-    let notes = found.notes.iter().map(|note| format!("note: {note}"));
-    let help = found.help.iter().map(|help| format!("help: {help}"));
-    let said = notes.chain(help).map(|message| related(here, message));
-    let all: Vec<DiagnosticRelatedInformation> = elsewhere.chain(said).collect();
+    let notes = found.notes.iter();
+    let notes = notes.map(|note| related(here, format!("note: {note}")));
+    let all: Vec<DiagnosticRelatedInformation> = elsewhere.chain(notes).collect();
     shown.related_information = (!all.is_empty()).then_some(all);
     shown
 }

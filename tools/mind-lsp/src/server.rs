@@ -9,13 +9,15 @@ use lsp_types::notification::{
     PublishDiagnostics,
 };
 use lsp_types::request::{
-    CodeActionRequest, Completion, DocumentHighlightRequest, DocumentSymbolRequest, Formatting,
-    GotoDefinition, HoverRequest, InlayHintRequest, PrepareRenameRequest, References, Rename,
-    Request as Method, SemanticTokensFullRequest, SemanticTokensRangeRequest,
+    CodeActionRequest, Completion, DocumentHighlightRequest, DocumentSymbolRequest,
+    FoldingRangeRequest, Formatting, GotoDefinition, HoverRequest, InlayHintRequest,
+    PrepareRenameRequest, References, Rename, Request as Method, SemanticTokensFullRequest,
+    SemanticTokensRangeRequest, WorkspaceSymbolRequest,
 };
 use lsp_types::{
     DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
-    GotoDefinitionResponse, Position, PublishDiagnosticsParams, Uri,
+    GotoDefinitionResponse, Position, PublishDiagnosticsParams, Uri, WorkspaceSymbol,
+    WorkspaceSymbolResponse,
 };
 use mind_driver::session::Session;
 use serde_json::json;
@@ -163,6 +165,18 @@ impl Server {
                     Ok(Some(symbols::outline(view).into()))
                 })
             }
+            WorkspaceSymbolRequest::METHOD => {
+                self.on::<WorkspaceSymbolRequest>(request, |server, params| {
+                    let found = server.matching(&params.query);
+                    Ok(Some(WorkspaceSymbolResponse::Nested(found)))
+                })
+            }
+            FoldingRangeRequest::METHOD => {
+                self.on::<FoldingRangeRequest>(request, |server, params| {
+                    let view = server.view(&params.text_document.uri)?;
+                    Ok(Some(symbols::folding(view)))
+                })
+            }
             PrepareRenameRequest::METHOD => {
                 self.on::<PrepareRenameRequest>(request, |server, place| {
                     let (view, offset) = server.at(&place.text_document.uri, place.position)?;
@@ -222,6 +236,18 @@ impl Server {
         let params = serde_json::from_value(params)
             .map_err(|error| Refusal::invalid(format!("wrong parameters: {error}")));
         respond(id, params.and_then(|params| run(self, params)))
+    }
+
+    /// What the open documents declare under a name like `query`.
+    fn matching(&mut self, query: &str) -> Vec<WorkspaceSymbol> {
+        let mut found = Vec::new();
+        for (uri, document) in self.documents.values_mut() {
+            document.analyse(&self.session);
+            if let Some(view) = view(&self.session, document) {
+                found.extend(symbols::matching(view, query, uri));
+            }
+        }
+        found
     }
 
     /// An open document, read.

@@ -418,17 +418,21 @@ fn package(
     mind_mil::names::settle(graph);
     let package = mind_mlpackage::package(graph).map_err(Some)?;
     let folder = std::path::Path::new(folder);
-    let files: [(&str, &[u8]); 3] = [
-        ("Data/com.apple.CoreML/weights/weight.bin", &package.weights),
-        ("Data/com.apple.CoreML/model.mlmodel", &package.model),
-        ("Manifest.json", package.manifest.as_bytes()),
+    let data = std::path::Path::new("Data").join("com.apple.CoreML");
+    let weights = data.join("weights").join("weight.bin");
+    let files: [(&std::path::Path, &[u8]); 3] = [
+        (&weights, &package.weights),
+        (&data.join("model.mlmodel"), &package.model),
+        (
+            std::path::Path::new("Manifest.json"),
+            package.manifest.as_bytes(),
+        ),
     ];
-    for (below, bytes) in files {
-        if let Err(error) = host.write_below(folder, std::path::Path::new(below), bytes) {
-            let path = folder.join(below);
-            cli::print_error(host, &format!("error: {}: {error}\n", path.display()));
-            return Err(None);
+    match host.write_package(folder, &files) {
+        Ok(()) => Ok(DONE),
+        Err(error) => {
+            cli::print_error(host, &format!("error: {}: {error}\n", folder.display()));
+            Err(None)
         }
     }
-    Ok(DONE)
 }

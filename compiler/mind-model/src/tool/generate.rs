@@ -70,13 +70,17 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), ()> {
         weights: CheckpointWeights(checkpoint),
         files: files.contents(),
     });
+    let work = host.working("packing weights");
     let model = Model::new(document.config, weights, runner);
+    drop(work);
     let model = Arc::new(model.map_err(|why| fail(host, &why))?);
     let (prompt, text) = start(args, &files).map_err(|why| fail(host, &why))?;
     let needed = prompt.len().saturating_add(args.generate.saturating_sub(1));
     let session = Session::new(model, args.capacity.unwrap_or(needed));
     let mut session = session.map_err(|why| fail(host, &why))?;
+    let work = host.working("generating");
     let generated = generated(args, &prompt, &mut session);
+    drop(work);
     let (tokens, logits) = generated.map_err(|why| fail(host, &why))?;
     if let Some(path) = &args.logits {
         let rows = logits.len() / document.config.vocab_size;

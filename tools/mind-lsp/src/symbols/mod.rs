@@ -1,9 +1,13 @@
 //! Where the names of a document are declared and used.
 
+mod folding;
 mod outline;
 
-use lsp_types::{DocumentHighlight, DocumentHighlightKind, Location, Uri};
+use lsp_types::{
+    DocumentHighlight, DocumentHighlightKind, DocumentSymbol, Location, OneOf, Uri, WorkspaceSymbol,
+};
 
+pub(crate) use folding::folding;
 pub(crate) use outline::outline;
 
 use crate::view::View;
@@ -46,4 +50,27 @@ pub(crate) fn highlights(view: View<'_>, offset: usize) -> Vec<DocumentHighlight
         }),
     });
     found.collect()
+}
+
+/// What a document declares that has the letters of `query` in its name, whatever their case.
+pub(crate) fn matching(view: View<'_>, query: &str, uri: &Uri) -> Vec<WorkspaceSymbol> {
+    let (query, mut found) = (query.to_lowercase(), Vec::new());
+    let mut left: Vec<(DocumentSymbol, Option<String>)> = Vec::new();
+    left.extend(outline(view).into_iter().rev().map(|own| (own, None)));
+    while let Some((mut symbol, container)) = left.pop() {
+        let below = symbol.children.take().unwrap_or_default();
+        let inside = below.into_iter().rev();
+        left.extend(inside.map(|own| (own, Some(symbol.name.clone()))));
+        if symbol.name.to_lowercase().contains(&query) {
+            found.push(WorkspaceSymbol {
+                name: symbol.name,
+                kind: symbol.kind,
+                tags: None,
+                container_name: container,
+                location: OneOf::Left(Location::new(uri.clone(), symbol.selection_range)),
+                data: None,
+            });
+        }
+    }
+    found
 }

@@ -14,6 +14,8 @@ fn an_editor_comes_and_goes() {
         "referencesProvider",
         "documentHighlightProvider",
         "documentSymbolProvider",
+        "workspaceSymbolProvider",
+        "foldingRangeProvider",
         "renameProvider",
         "completionProvider",
         "inlayHintProvider",

@@ -153,3 +153,52 @@ fn the_outline_lists_what_is_declared() {
     );
     assert_eq!(opened("mind-mic", MIC1).outline()[0], "S0 = \"x\"");
 }
+
+impl Opened {
+    /// First and last line of what can be folded, counted from 1.
+    fn folded(&mut self) -> Vec<(u64, u64)> {
+        let document = self.sample.document();
+        let found = self.client.request("textDocument/foldingRange", document);
+        let line = |each: &Value, key: &str| each[key].as_u64().expect("a line") + 1;
+        let found = found.as_array().expect("a list").iter();
+        found
+            .map(|each| (line(each, "startLine"), line(each, "endLine")))
+            .collect()
+    }
+}
+
+#[test]
+fn functions_rules_bodies_and_comments_fold() {
+    assert_eq!(opened("mil", MIL).folded(), [(3, 8), (4, 7)]);
+    assert_eq!(opened("mind-rules", RULES).folded(), [(2, 6), (8, 11)]);
+    assert_eq!(opened("mind-mic2", MIC2).folded(), []);
+    let fused = "# a\n# b\n%0 = Input {name=x} : tensor<f32[4]>\n%1 = Fused (%0) {kind=elementwise} : \
+                 tensor<f32[4]> {\n  args: %2\n  %3 = Relu (%2)\n  yield: %3\n}\noutputs: %1\n";
+    assert_eq!(opened("mind-core", fused).folded(), [(1, 2), (4, 8)]);
+    // What was typed so far folds as far as it is closed.
+    let sample = Sample::new("mind-core", "# a\n# b\n# c\n}\n%0 = {\n");
+    let mut client = Client::start();
+    sample.open_broken(&mut client);
+    let mut broken = Opened { client, sample };
+    assert_eq!(broken.folded(), [(1, 3)]);
+}
+
+#[test]
+fn symbols_of_all_open_documents_are_found() {
+    let mut mil = opened("mil", MIL);
+    Sample::new("mind-rules", RULES).open(&mut mil.client);
+    let mut found = |query: &str| -> Vec<String> {
+        let params = json!({ "query": query });
+        let found = mil.client.request("workspace/symbol", params);
+        let found = found.as_array().expect("a list").iter();
+        let name = |each: &Value| {
+            let container = each["containerName"].as_str().unwrap_or("-").to_owned();
+            format!("{container} {}", each["name"].as_str().expect("a name"))
+        };
+        found.map(name).collect()
+    };
+    assert_eq!(found("MAI"), ["- main"]);
+    assert_eq!(found("c"), ["- twice", "- concat"]);
+    assert_eq!(found("y"), ["main y"]);
+    assert_eq!(found("nothing"), [""; 0]);
+}

@@ -89,7 +89,9 @@ fn checked(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Resu
     if let Some(&seed) = matches.get_one::<u64>("check-seed") {
         config.seed = seed;
     }
+    let work = host.working("checking rules");
     let checks = check(&set, &config);
+    drop(work);
     if checks.is_empty() {
         let message = "there is no rule to check";
         cli::print_error(host, &format!("error: {message}\n"));
@@ -125,7 +127,10 @@ pub(in crate::tools) fn admit(
         };
         set.retain(|name| rewriting.enables(name));
         let mut found = Diagnostics::new();
-        for check in check(&set, &config()) {
+        let work = host.working("checking rules");
+        let checks = check(&set, &config());
+        drop(work);
+        for check in checks {
             let refusal = refusal(&check, source, rewriting, &session.formats);
             refusal.into_iter().for_each(|error| found.push(error));
         }

@@ -138,6 +138,7 @@ impl Task<'_> {
             return Err(stop(host, &why.unwrap_or_else(|trouble| trouble)));
         };
         let (mut trouble, shows) = (None, host.style().redraws && !host.style().quiet);
+        let _work = (!shows).then(|| host.working("reducing"));
         let config = Config {
             trials: args.trials,
             verify: oracle.verify,

@@ -65,6 +65,7 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     let mut runner = match engine {
         EngineKind::Interp => Runner::Interpreter,
         EngineKind::Jit => {
+            let work = host.working("compiling");
             let started = host.now();
             let engine =
                 Engine::new(&args.config).map_err(|found| reject(args, host, &found, file))?;
@@ -72,6 +73,8 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
             let program = program.map_err(|found| interpreted().err().unwrap_or(found));
             let program = program.map_err(|found| reject(args, host, &found, file))?;
             compile += host.now().saturating_sub(started);
+            drop(work);
+            let _work = host.working("packing weights");
             let started = host.now();
             let fits = fits(args, &program).map_err(|found| interpreted().err().unwrap_or(found));
             let compiled = fits.and_then(|()| {
@@ -82,6 +85,10 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
             Runner::Code(Box::new(compiled), Box::new(engine))
         }
     };
+    let work = host.working(match &runner {
+        Runner::Interpreter => "interpreting",
+        Runner::Code(..) => "running",
+    });
     let results = match &mut runner {
         Runner::Interpreter => interpreted(),
         Runner::Code(compiled, _) => match compiled.run(&arrays) {
@@ -89,6 +96,7 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
             Err(why) => Err(failed(&why, &interpreted)),
         },
     };
+    drop(work);
     let results = results.map_err(|found| reject(args, host, &found, file))?;
     let printed = match (args.bench, args.outputs.is_some()) {
         (true, _) => {
@@ -105,7 +113,9 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
                     .run(&arrays)
                     .map_err(|why| failed(&why, &interpreted)),
             };
+            let work = host.working("timing runs");
             let times = bench::measure(host, subject, &mut once);
+            drop(work);
             let times = times.map_err(|found| reject(args, host, &found, file))?;
             match args.form {
                 Form::Text => times.text(),

@@ -1,0 +1,136 @@
+//! Files that must not outlive the process: outputs that are not whole yet, and scratch files.
+//!
+//! An interrupt removes them and ends the process at once, as it does without any.
+
+#[cfg(unix)]
+pub(crate) use unix::Unfinished;
+
+#[cfg(not(unix))]
+pub(crate) struct Unfinished;
+
+#[cfg(not(unix))]
+impl Unfinished {
+    pub(crate) fn new(_: &std::path::Path) -> Unfinished {
+        Unfinished
+    }
+
+    pub(crate) fn keep(self) {}
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::ffi::{CString, c_char, c_int};
+    use std::os::unix::ffi::OsStrExt;
+    use std::path::Path;
+    use std::ptr::null_mut;
+    use std::sync::Once;
+    use std::sync::atomic::{AtomicPtr, Ordering};
+
+    /// Paths that an interrupt removes; null where there is none. More at one time are left behind.
+    static PATHS: [AtomicPtr<c_char>; 64] = [const { AtomicPtr::new(null_mut()) }; 64];
+
+    /// A path that an interrupt removes, until this is dropped.
+    pub(crate) struct Unfinished(Option<&'static AtomicPtr<c_char>>);
+
+    impl Unfinished {
+        /// Registers a file, or a folder that is empty once what was registered after it is removed.
+        pub(crate) fn new(path: &Path) -> Unfinished {
+            static HANDLED: Once = Once::new();
+            HANDLED.call_once(handle);
+            let Ok(path) = CString::new(path.as_os_str().as_bytes()) else {
+                return Unfinished(None);
+            };
+            // The text is never given back: an interrupt may be reading it.
+            let path = path.into_raw();
+            let free = PATHS.iter().find(|slot| {
+                let taken = Ordering::AcqRel;
+                slot.compare_exchange(null_mut(), path, taken, Ordering::Relaxed)
+                    .is_ok()
+            });
+            Unfinished(free)
+        }
+
+        /// Leaves the path registered until the process ends.
+        pub(crate) fn keep(mut self) {
+            self.0 = None;
+        }
+    }
+
+    impl Drop for Unfinished {
+        fn drop(&mut self) {
+            if let Some(slot) = self.0 {
+                slot.store(null_mut(), Ordering::Release);
+            }
+        }
+    }
+
+    /// Handles the interrupts that nobody handles or ignores yet.
+    fn handle() {
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+            // SAFETY: the calls read and write the places that they are given; the handler makes calls that are safe
+            // in one.
+            unsafe {
+                let mut usual: libc::sigaction = std::mem::zeroed();
+                if libc::sigaction(signal, std::ptr::null(), &mut usual) == 0
+                    && usual.sa_sigaction == libc::SIG_DFL
+                {
+                    usual.sa_sigaction = interrupted as *const () as libc::sighandler_t;
+                    usual.sa_flags = libc::SA_RESETHAND;
+                    libc::sigaction(signal, &usual, null_mut());
+                }
+            }
+        }
+    }
+
+    extern "C" fn interrupted(signal: c_int) {
+        remove_all();
+        // SAFETY: both calls are safe in a handler; the usual action takes place when it returns.
+        unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+            libc::raise(signal);
+        }
+    }
+
+    /// How deep folders lie in each other at most.
+    const DEPTH: usize = 8;
+
+    /// Removes every file, then the folders that are empty, from the inside out.
+    fn remove_all() {
+        let each = |remove: unsafe extern "C" fn(*const c_char) -> c_int| {
+            for slot in &PATHS {
+                let path = slot.load(Ordering::Acquire);
+                if !path.is_null() {
+                    // SAFETY: the text lives as long as the process, and the call is safe in a handler; it refuses
+                    // what it does not remove.
+                    unsafe { remove(path) };
+                }
+            }
+        };
+        each(libc::unlink);
+        (0..DEPTH).for_each(|_| each(libc::rmdir));
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn what_is_registered_is_removed() {
+            let folder =
+                std::env::temp_dir().join(format!("mind-unfinished-{}", std::process::id()));
+            std::fs::create_dir(&folder).expect("a folder");
+            let files = ["kept", "partial", "inside"].map(|name| folder.join(name));
+            for file in &files {
+                std::fs::write(file, "bytes").expect("a file");
+            }
+            let _folder = Unfinished::new(&folder);
+            let kept = Unfinished::new(&files[0]);
+            drop(kept);
+            let _partial = Unfinished::new(&files[1]);
+            Unfinished::new(&files[2]).keep();
+            remove_all();
+            assert!(files[0].exists() && !files[1].exists() && !files[2].exists());
+            std::fs::remove_dir_all(folder).expect("the folder is ours");
+        }
+    }
+}
