@@ -219,7 +219,7 @@ pub const CATALOGUE: &[CodeInfo] = &[
         "both parts",
     ),
     row(4117, "state that an op cannot take", "op, value"),
-    row(4118, "constant that is not finite", "value, element"),
+    row(4118, "constant that is not a number", "value"),
     row(4201, "text that is no JSON", "place, found, expected"),
     row(4202, "required key missing", "key"),
     row(4203, "key that the format does not have", "key"),

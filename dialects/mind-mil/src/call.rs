@@ -94,11 +94,20 @@ pub fn written_arguments(g: &Graph, op: OpId) -> &str {
     }
 }
 
-/// The element type of a value: a constant's own, else what the dtype says.
+/// The element type of a value: a constant's own, that of a mask, else what the dtype says.
 pub fn element_of(g: &Graph, value: ValueId) -> Element {
     let own = constant_of(g, value).and_then(|constant| constant.element_type(g));
-    own.unwrap_or_else(|| Element::of(g.ty(value).dtype))
+    own.unwrap_or_else(|| match g.value_def(value) {
+        ValueDef::Result(op, 0) if MASKED.contains(&g.def(op).short_name()) => Element::Uint1,
+        _ => Element::of(g.ty(value).dtype),
+    })
 }
+
+/// The ops whose first result is the mask of a sparse constant.
+const MASKED: [&str; 2] = [
+    "constexpr_lut_to_sparse",
+    "constexpr_sparse_blockwise_shift_scale",
+];
 
 /// Whether the value is known when compiling: a constant, or what is made of constants alone.
 pub fn is_constant(g: &Graph, value: ValueId) -> bool {

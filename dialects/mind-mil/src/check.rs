@@ -144,7 +144,7 @@ impl Checker<'_> {
                 }
             }
             if let Some(constant) = g.view::<Const>(op) {
-                self.finite(constant, span);
+                self.numbers(constant, span);
             }
             for &region in g.regions(op) {
                 if g.view::<Func>(op).is_none() {
@@ -221,7 +221,8 @@ impl Checker<'_> {
         }
     }
 
-    fn finite(&mut self, constant: Const, span: Span) {
+    /// NaN has no spelling that Core ML is known to read; infinities are ordinary elements.
+    fn numbers(&mut self, constant: Const, span: Span) {
         let literal = constant.data(self.g);
         if !literal.dtype.is_float() {
             return;
@@ -231,10 +232,10 @@ impl Checker<'_> {
             vec![elements.len()],
             elements,
         ));
-        if let Some(element) = elements.into_iter().find(|element| !element.is_finite()) {
+        if elements.into_iter().any(f64::is_nan) {
             let name = name_of(self.g, constant.result(self.g));
-            let problem = format!("`{name}` holds {element}");
-            self.report(span, 4118, problem, "a mask takes -1e4 for minus infinity");
+            let problem = format!("`{name}` holds NaN");
+            self.report(span, 4118, problem, "write a number, or `inf` or `-inf`");
         }
     }
 }

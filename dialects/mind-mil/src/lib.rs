@@ -24,6 +24,7 @@ pub mod ops;
 pub mod opset;
 mod row;
 pub mod signature;
+pub mod specialize;
 pub mod state;
 pub mod structure;
 

@@ -1,5 +1,7 @@
-//! Comparisons and choices, with truth values as the numbers 0 and 1.
+//! Comparisons and choices, with truth values as the numbers 0 and 1: in `f32`, or in `i32` where integers were
+//! compared.
 
+use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
@@ -7,24 +9,39 @@ use mind_mil::ops::{binary, unary};
 
 use crate::emit::{Emit, Import, Imported};
 use crate::refuse::Refused;
+use crate::whole;
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&binary::GREATER, |op, e| {
+        if let Some([x, y]) = whole::pair(op, e)? {
+            return whole::above(e, x, y);
+        }
         let distance = distance(op, e)?;
         step(e, distance)
     }),
     (&binary::LESS, |op, e| {
+        if let Some([x, y]) = whole::pair(op, e)? {
+            return whole::above(e, y, x);
+        }
         let distance = distance(op, e)?;
         let other = e.mul_n(distance, -1.0)?;
         step(e, other)
     }),
     (&binary::LESS_EQUAL, |op, e| {
+        if let Some([x, y]) = whole::pair(op, e)? {
+            let greater = whole::above(e, x, y)?;
+            return not(e, greater);
+        }
         let distance = distance(op, e)?;
         let greater = step(e, distance)?;
         let fits = not(e, greater)?;
         ordered(op, e, fits)
     }),
     (&binary::GREATER_EQUAL, |op, e| {
+        if let Some([x, y]) = whole::pair(op, e)? {
+            let less = whole::above(e, y, x)?;
+            return not(e, less);
+        }
         let distance = distance(op, e)?;
         let other = e.mul_n(distance, -1.0)?;
         let less = step(e, other)?;
@@ -38,16 +55,19 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     }),
     (&binary::LOGICAL_AND, |op, e| {
         let [x, y] = flags(op, e)?;
-        e.mul(x, y)
+        let both = e.mul(x, y)?;
+        Ok(e.flag(both))
     }),
     (&binary::LOGICAL_OR, |op, e| {
         let [x, y] = flags(op, e)?;
-        e.max(x, y)
+        let either = e.max(x, y)?;
+        Ok(e.flag(either))
     }),
     (&binary::LOGICAL_XOR, |op, e| {
         let [x, y] = flags(op, e)?;
         let difference = e.sub(x, y)?;
-        e.abs(difference)
+        let one = e.mul(difference, difference)?;
+        Ok(e.flag(one))
     }),
     (&unary::LOGICAL_NOT, |op, e| {
         let x = e.argument(op, "x")?;
@@ -70,9 +90,14 @@ pub(crate) fn step(e: &mut Emit<'_>, x: ValueId) -> Imported {
     e.min_n(above, 1.0)
 }
 
-fn not(e: &mut Emit<'_>, x: ValueId) -> Imported {
-    let one = e.number(DType::F32, 1.0);
-    e.sub(one, x)
+/// `1 - x`: the other truth value.
+pub(crate) fn not(e: &mut Emit<'_>, x: ValueId) -> Imported {
+    let one = match e.dtype(x) {
+        DType::I32 => e.constant(&Tensor::scalar(1i32)),
+        dtype => e.number(dtype, 1.0),
+    };
+    let other = e.sub(one, x)?;
+    Ok(e.flag(other))
 }
 
 /// `x - y` in `f32`, which is 0 where they are equal alone: gradual underflow keeps every difference.
@@ -84,6 +109,11 @@ fn distance(op: OpId, e: &mut Emit<'_>) -> Imported {
 }
 
 fn equal(op: OpId, e: &mut Emit<'_>) -> Imported {
+    if let Some([x, y]) = whole::pair(op, e)? {
+        let distance = e.sub(x, y)?;
+        let differs = whole::nonzero(e, distance)?;
+        return not(e, differs);
+    }
     let distance = distance(op, e)?;
     let size = e.abs(distance)?;
     let differs = step(e, size)?;
@@ -124,8 +154,16 @@ fn is_number(e: &mut Emit<'_>, x: ValueId) -> Imported {
     e.max(some, less)
 }
 
+/// Arguments `x` and `y`, truth values in one dtype.
 fn flags(op: OpId, e: &mut Emit<'_>) -> Result<[ValueId; 2], Box<Refused>> {
-    Ok([e.argument(op, "x")?, e.argument(op, "y")?])
+    let [x, y] = [e.argument(op, "x")?, e.argument(op, "y")?];
+    if e.dtype(x) == e.dtype(y) {
+        return Ok([x, y]);
+    }
+    Ok([
+        whole::as_float(e, x, DType::F32)?,
+        whole::as_float(e, y, DType::F32)?,
+    ])
 }
 
 /// `a` capped by infinity where the condition holds and by minus infinity elsewhere, `b` the other way round,
@@ -137,7 +175,12 @@ fn select(op: OpId, e: &mut Emit<'_>) -> Imported {
         e.argument(op, "a")?,
         e.argument(op, "b")?,
     ];
+    if e.dtype(a) == DType::I32 {
+        return whole::select(e, cond, a, b);
+    }
     let dtype = e.dtype(e.float(a)?);
+    let cond = whole::as_float(e, cond, DType::F32)?;
+    let b = whole::as_float(e, b, dtype)?;
     let twice = e.mul_n(cond, 2.0)?;
     let side = e.sub_n(twice, 1.0)?;
     let bound = e.mul_n(side, f64::INFINITY)?;
@@ -175,7 +218,7 @@ fn select(op: OpId, e: &mut Emit<'_>) -> Imported {
     e.sub(result, mark)
 }
 
-/// Between floats, from truth values, and to them.
+/// Between floats, between integers, from truth values, and to them.
 fn cast(op: OpId, e: &mut Emit<'_>) -> Imported {
     let to = e.call(op)?.word("dtype").to_owned();
     let x = e.argument(op, "x")?;
@@ -183,11 +226,16 @@ fn cast(op: OpId, e: &mut Emit<'_>) -> Imported {
     match to.as_str() {
         "fp16" if from.is_float() => e.convert(x, DType::F16),
         "fp32" if from.is_float() => e.convert(x, DType::F32),
+        "fp16" if e.is_flag(x) => whole::as_float(e, x, DType::F16),
+        "fp32" if e.is_flag(x) => whole::as_float(e, x, DType::F32),
         "bool" if from.is_float() => {
             let wide = e.convert(x, DType::F32)?;
             let size = e.abs(wide)?;
             step(e, size)
         }
+        "bool" if from == DType::I32 => whole::nonzero(e, x),
+        "int32" if from == DType::I32 => Ok(x),
+        narrow if from == DType::I32 => whole::narrowed(op, e, x, narrow),
         _ => Err(Refused::new(format!(
             "core has no cast from {from} to {to}"
         ))),

@@ -47,12 +47,15 @@ fn convolution(op: OpId, e: &mut Emit<'_>) -> Imported {
             )));
         }
     };
-    let weight = spread(op, e, weight, &axes)?;
     let (inputs, outputs) = (e.shape(x)?[1], kernel[0]);
     let own = match groups {
-        1 => grouped(e, x, weight, &axes)?,
+        1 => {
+            let weight = spread(op, e, weight, &axes)?;
+            grouped(e, x, weight, &axes)?
+        }
         groups if groups == inputs && groups == outputs => per_channel(e, x, weight, &axes)?,
         groups if groups <= MOST_PARTS => {
+            let weight = spread(op, e, weight, &axes)?;
             let (each, out) = (inputs / groups, outputs / groups);
             let parts: Result<Vec<ValueId>, Box<Refused>> = (0..groups)
                 .map(|group| {
@@ -109,7 +112,7 @@ pub(crate) fn grouped(e: &mut Emit<'_>, x: ValueId, weight: ValueId, axes: &[Axi
     e.transpose(y, &[0, 3, 1, 2])
 }
 
-/// A kernel of its own for every channel: the products of each tap, added up in `f32`.
+/// A kernel of its own for every channel: the products of each tap, dilated or not, added up in `f32`.
 fn per_channel(e: &mut Emit<'_>, x: ValueId, weight: ValueId, axes: &[Axis]) -> Imported {
     let taps = e.shape(weight)?;
     if taps[2] * taps[3] > MOST_PARTS {
@@ -129,7 +132,7 @@ fn per_channel(e: &mut Emit<'_>, x: ValueId, weight: ValueId, axes: &[Axis]) -> 
         let factor = part(e, weight, 2, row, row + 1)?;
         let factor = part(e, factor, 3, column, column + 1)?;
         let factor = e.reshape(factor, &[taps[0], 1, 1])?;
-        let read = tap(e, padded, axes, [row, column])?;
+        let read = tap(e, padded, axes, &[row as usize, column as usize])?;
         let product = e.mul(read, factor)?;
         sum = Some(match sum {
             Some(sum) => e.add(sum, product)?,
@@ -140,7 +143,7 @@ fn per_channel(e: &mut Emit<'_>, x: ValueId, weight: ValueId, axes: &[Axis]) -> 
     e.convert(sum, dtype)
 }
 
-/// `[N, C, H, W]` with its padding written out, each element of it `value`.
+/// `[N, C, ..]` with its padding written out, each element of it `value`.
 pub(crate) fn padded(e: &mut Emit<'_>, x: ValueId, axes: &[Axis], value: &Tensor) -> Imported {
     let mut x = x;
     for (at, axis) in axes.iter().enumerate() {
@@ -158,12 +161,13 @@ pub(crate) fn padded(e: &mut Emit<'_>, x: ValueId, axes: &[Axis], value: &Tensor
 }
 
 /// What one tap of the windows over padded `x` reads.
-pub(crate) fn tap(e: &mut Emit<'_>, x: ValueId, axes: &[Axis], tap: [i64; 2]) -> Imported {
+pub(crate) fn tap(e: &mut Emit<'_>, x: ValueId, axes: &[Axis], tap: &[usize]) -> Imported {
     let shape = e.shape(x)?;
-    let (mut starts, mut ends, mut steps) = (vec![0; 4], shape.clone(), vec![1; 4]);
+    let rank = shape.len();
+    let (mut starts, mut ends, mut steps) = (vec![0; rank], shape.clone(), vec![1; rank]);
     for (at, axis) in axes.iter().enumerate() {
         let count = (shape[2 + at] - axis.reach) / axis.stride + 1;
-        starts[2 + at] = tap[at] * axis.dilation;
+        starts[2 + at] = tap[at] as i64 * axis.dilation;
         ends[2 + at] = starts[2 + at] + (count - 1) * axis.stride + 1;
         steps[2 + at] = axis.stride;
     }

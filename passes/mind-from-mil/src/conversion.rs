@@ -9,10 +9,10 @@ use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
 use mind_mil::ops::{self, recurrent as rnn, tensor};
 use mind_mil::structure::{Const, Func, Input, program};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::emit::{Emit, Import};
-use crate::refuse::Refused;
+use crate::refuse::{Refusals, Refused};
 use crate::{
     circular, comparison, constant, contract, conv, elementwise, exponential, gather, interface,
     movement, normalize, place, pool, recurrent, reduce, round, slice, space, spread, without,
@@ -75,15 +75,14 @@ fn conversion(row: &MilOp) -> Option<Import> {
 /// functions are left out, and a module that is no program stays as it is. States become values, see
 /// [`thread`](mind_mil::state::thread).
 ///
-/// Errors: E6003 for each op without a counterpart, with the reason; the module is then not to be used.
+/// Errors: E6003 for each op without a counterpart and each reason; the module is then not to be used.
 pub fn import(g: &mut Graph) -> Result<usize, Diagnostics> {
     let Some(header) = program(g) else {
         return Ok(0);
     };
     mind_mil::state::thread(g)?;
-    g.erase(header.id());
-    let mut constants = FxHashMap::default();
-    let mut found = Diagnostics::new();
+    let (mut constants, mut flags) = (FxHashMap::default(), FxHashSet::default());
+    let mut refused = Refusals::default();
     let mut imported = 0;
     let mut next = g.ops(g.body()).next();
     while let Some(op) = next {
@@ -92,24 +91,35 @@ pub fn import(g: &mut Graph) -> Result<usize, Diagnostics> {
             g.erase(op);
             continue;
         }
-        if g.is::<Const>(op) || reads_rejected(g, op) {
+        if op == header.id() || g.is::<Const>(op) {
+            continue;
+        }
+        if reads_rejected(g, op) {
+            let row = ops::row(g.def(op));
+            if let Some(why) = row.and_then(without::not_imported) {
+                refused.push(g.def(op).name, why, g.span(op));
+            }
             continue;
         }
         let mut e = Emit {
             b: Builder::before(g, op),
             constants: &mut constants,
+            flags: &mut flags,
         };
         match replacements(op, &mut e) {
             Ok(values) => {
                 replace(g, op, &values);
                 imported += 1;
             }
-            Err(refused) => found.push(refused.at(g.def(op).name, g.span(op))),
+            Err(why) => refused.push(g.def(op).name, &why.0, g.span(op)),
         }
     }
+    let found = refused.diagnostics();
     if found.has_errors() {
         return Err(found);
     }
+    // The opset of every op is in the header.
+    g.erase(header.id());
     sweep(g);
     Ok(imported)
 }

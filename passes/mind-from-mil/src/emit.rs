@@ -17,7 +17,7 @@ use mind_mil::call::Call;
 use mind_mil::ops;
 use mind_mil::structure::constant_of;
 use mind_tensor::ops::convert::Convert;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::refuse::Refused;
 
@@ -32,6 +32,8 @@ pub(crate) struct Emit<'g> {
     pub(crate) b: Builder<'g>,
     /// What each constant of MIL became.
     pub(crate) constants: &'g mut FxHashMap<ValueId, ValueId>,
+    /// The values of `i32` that are truth values, 0 or 1.
+    pub(crate) flags: &'g mut FxHashSet<ValueId>,
 }
 
 impl Emit<'_> {
@@ -105,6 +107,17 @@ impl Emit<'_> {
         let new = self.constant(&flags_as_numbers(tensor));
         self.constants.insert(value, new);
         Ok(new)
+    }
+
+    /// Marks a value as 0 or 1.
+    pub(crate) fn flag(&mut self, value: ValueId) -> ValueId {
+        self.flags.insert(value);
+        value
+    }
+
+    /// Whether `x` is a truth value in `i32`.
+    pub(crate) fn is_flag(&self, x: ValueId) -> bool {
+        self.dtype(x) == DType::I32 && self.flags.contains(&x)
     }
 
     pub(crate) fn dtype(&self, value: ValueId) -> DType {

@@ -1,20 +1,16 @@
 //! Inputs.
 
 use mind_core::ops::input::Input as CoreInput;
-use mind_ir::ValueId;
-use mind_ir::graph::Graph;
 use mind_ir::opdef::Op;
 use mind_ir::types::{DType, TensorType};
-use mind_mil::MilOp;
-use mind_mil::call::{argument_names, written_arguments};
-use mind_mil::ops::{self, index};
 use mind_mil::structure::Input;
 
 use crate::emit::{Emit, Imported};
 use crate::refuse::Refused;
+use crate::whole::only_indexes;
 
-/// An input of core of the same name. One of narrow integers that only indexes gathers becomes `i32`, since
-/// core's gathers take no narrower ones.
+/// An input of core of the same name. One of narrow integers that only indexes gathers, cast or not, becomes `i32`,
+/// since core's gathers take no narrower ones.
 ///
 /// Errors: a state.
 pub(crate) fn input(input: Input, e: &mut Emit<'_>) -> Imported {
@@ -35,19 +31,4 @@ pub(crate) fn input(input: Input, e: &mut Emit<'_>) -> Imported {
     let attrs = CoreInput::attrs(input.name(e.g()), false);
     let op = e.b.create_typed(CoreInput::DEF, &[], &attrs, &[ty]);
     Ok(e.g().result(op))
-}
-
-/// Whether a value is read as the indices of gathers alone.
-fn only_indexes(g: &Graph, value: ValueId) -> bool {
-    let gather: &MilOp = &index::GATHER;
-    !g.uses(value).is_empty()
-        && g.uses(value).all(|(user, operand)| {
-            let own = ops::row(g.def(user)).is_some_and(|row| std::ptr::eq(row, gather));
-            let mut end = 0;
-            let read = argument_names(written_arguments(g, user)).find(|(_, count)| {
-                end += count;
-                operand < end
-            });
-            own && read.is_some_and(|(name, _)| name == "indices")
-        })
 }

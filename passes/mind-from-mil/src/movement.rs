@@ -49,6 +49,9 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     }),
     (&tensor::CONCAT, |op, e| {
         let values = e.arguments(op, "values")?;
+        if e.rank(values[0]) == 0 {
+            return stacked(e, &values, 0);
+        }
         let call = e.call(op)?;
         let axis = call.axis(call.int("axis").unwrap_or(0), e.rank(values[0]))?;
         match call.flag("interleave") {

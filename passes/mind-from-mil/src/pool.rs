@@ -51,7 +51,7 @@ const MOST_TAPS: i64 = 256;
 /// The most windows whose elements are counted.
 const MOST_WINDOWS: usize = 1 << 22;
 
-/// How a pool slides over `[N, C, H, W]`.
+/// How a pool slides over `[N, C, ..]`.
 struct Sliding {
     /// Padded behind far enough for the last window.
     axes: Vec<Axis>,
@@ -60,19 +60,13 @@ struct Sliding {
 }
 
 impl Sliding {
-    /// Errors: windows over other than two dimensions, or of too many positions.
+    /// Errors: windows of too many positions.
     fn of(op: OpId, e: &mut Emit<'_>) -> Result<Sliding, Box<Refused>> {
         let x = e.argument(op, "x")?;
         let outer = e.shape(x)?;
         let call = e.call(op)?;
         let kernel = call.ints("kernel_sizes").known().unwrap_or_default();
         let extents = outer[2..].to_vec();
-        if extents.len() != 2 {
-            return Err(Refused::new(format!(
-                "a pool over {} dimensions",
-                extents.len()
-            )));
-        }
         let taps = kernel
             .iter()
             .fold(1i64, |taps, &size| taps.saturating_mul(size));
@@ -109,20 +103,21 @@ impl Sliding {
         join: fn(&mut Emit<'_>, ValueId, ValueId) -> Imported,
     ) -> Imported {
         let x = padded(e, x, &self.axes, &Tensor::scalar(edge))?;
-        let [rows, columns] = [self.axes[0].kernel, self.axes[1].kernel];
+        let kernel: Vec<usize> = self.axes.iter().map(|axis| axis.kernel as usize).collect();
+        let mut place = vec![0usize; kernel.len()];
         let mut all: Option<ValueId> = None;
-        for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)))
-        {
-            let read = tap(e, x, &self.axes, [row, column])?;
+        for _ in 0..kernel.iter().product() {
+            let read = tap(e, x, &self.axes, &place)?;
             all = Some(match all {
                 Some(all) => join(e, all, read)?,
                 None => read,
             });
+            advance(&mut place, &kernel);
         }
         all.ok_or_else(|| Refused::new("a window without positions"))
     }
 
-    /// How many elements inside of the padding each window has, as `[H, W]` in `f32`.
+    /// How many elements inside of the padding each window has, as one number a window in `f32`.
     ///
     /// Errors: too many windows to list.
     fn elements(&self) -> Result<Tensor, Box<Refused>> {
@@ -140,10 +135,14 @@ impl Sliding {
             taps.filter(|place| (0..self.extents[at]).contains(place))
                 .count()
         };
-        let mut index = [0usize; 2];
+        let mut index = vec![0usize; shape.len()];
         let mut counts = Vec::with_capacity(windows);
         for _ in 0..windows {
-            counts.push((own(0, index[0]) * own(1, index[1])) as f32);
+            let inside = index
+                .iter()
+                .enumerate()
+                .map(|(at, &window)| own(at, window));
+            counts.push(inside.product::<usize>() as f32);
             advance(&mut index, &shape);
         }
         Ok(Tensor::of(shape, counts))

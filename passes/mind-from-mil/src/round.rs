@@ -10,6 +10,7 @@ use crate::emit::{Emit, Import, Imported};
 use crate::reduce::operand;
 use crate::refuse::Refused;
 use crate::slice::part;
+use crate::whole;
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&unary::SIGN, |op, e| in_singles(op, e, sign)),
@@ -24,12 +25,18 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
         })
     }),
     (&binary::FLOOR_DIV, |op, e| {
+        if let Some([x, y]) = whole::pair(op, e)? {
+            return whole::floor_div(e, x, y);
+        }
         in_doubles(op, e, |e, x, y| {
             let quotient = e.div(x, y)?;
             floor(e, quotient)
         })
     }),
     (&binary::MOD, |op, e| {
+        if let Some([x, y]) = whole::pair(op, e)? {
+            return whole::modulo(e, x, y);
+        }
         in_doubles(op, e, |e, x, y| {
             let quotient = e.div(x, y)?;
             let whole = floor(e, quotient)?;

@@ -19,8 +19,6 @@ const REASONS: &[(&str, &[&str])] = &[
         "it is not evaluated either",
         &[
             "affine",
-            "constexpr_lut_to_sparse",
-            "constexpr_sparse_blockwise_shift_scale",
             "conv_quantized",
             "crop_resize",
             "non_maximum_suppression",

@@ -74,24 +74,28 @@ fn cast(tensor: &Tensor, float: DType, mask: bool) -> Result<Tensor, Box<Refused
             Ok(Tensor::of(shape, elements?))
         }
         (DType::F32, DType::F32) => {
-            let finite = |value: f64| match value.is_finite() {
-                true => Ok(value as f32),
-                false if mask && value < 0.0 => Ok(MASKED as f32),
-                false => Err(Refused::help(
-                    format!("it holds {value}"),
-                    "a mask takes -1e4",
-                )),
-            };
-            let elements: Result<Vec<f32>, _> = floats(tensor).into_iter().map(finite).collect();
+            let single = |value: f64| number(value, mask).map(|value| value as f32);
+            let elements: Result<Vec<f32>, _> = floats(tensor).into_iter().map(single).collect();
             Ok(Tensor::of(shape, elements?))
         }
         _ => Ok(tensor.clone()),
     }
 }
 
+/// An element; minus infinity of a mask as -1e4.
+fn number(value: f64, mask: bool) -> Result<f64, Box<Refused>> {
+    if value.is_nan() {
+        let help = "write a number, or an infinity";
+        return Err(Refused::help("it holds NaN", help));
+    }
+    let masked = mask && value == f64::NEG_INFINITY;
+    Ok(if masked { MASKED } else { value })
+}
+
 fn half(value: f64, mask: bool) -> Result<f16, Box<Refused>> {
+    let value = number(value, mask)?;
     let own = f16::from_f64(value);
-    if own.is_finite() {
+    if own.is_finite() || value.is_infinite() {
         return Ok(own);
     }
     if mask && value < 0.0 {

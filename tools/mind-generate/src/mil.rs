@@ -5,6 +5,8 @@
 pub struct Program {
     /// The op that it is about.
     pub op: &'static str,
+    /// The opset that it is written in.
+    pub opset: &'static str,
     inputs: &'static str,
     statements: &'static str,
     outputs: &'static str,
@@ -18,11 +20,13 @@ pub fn programs() -> Vec<Program> {
 }
 
 fn program(text: &'static str) -> Option<Program> {
-    let (op, rest) = text.strip_prefix("op ")?.split_once("\nin ")?;
+    let (head, rest) = text.strip_prefix("op ")?.split_once("\nin ")?;
+    let (op, opset) = head.split_once(' ').unwrap_or((head, "ios18"));
     let (inputs, rest) = rest.split_once('\n')?;
     let (statements, outputs) = rest.split_once("\nout ")?;
     Some(Program {
         op,
+        opset,
         inputs,
         statements,
         outputs: outputs.trim_end(),
@@ -33,8 +37,8 @@ impl Program {
     /// The text, in floats of the element type `float`: `fp16` or `fp32`.
     pub fn text(&self, float: &str) -> String {
         let text = format!(
-            "program(1.3)\n[]\n{{\n    func main<ios18>({}) {{\n{}\n        }} -> ({});\n}}",
-            self.inputs, self.statements, self.outputs
+            "program(1.3)\n[]\n{{\n    func main<{}>({}) {{\n{}\n        }} -> ({});\n}}",
+            self.opset, self.inputs, self.statements, self.outputs
         );
         text.replace('@', float)
     }

@@ -85,6 +85,16 @@ pub(super) fn writes_attributes(name: &str, opset: &str) -> bool {
     takes_attributes(name) && (old || !BEFORE_IOS18.contains(&name))
 }
 
+/// The element type of the result at `index` of the op, where its dtype does not say it: a sparse constant is given
+/// as a mask and its elements.
+pub(super) fn result_element(name: &str, index: usize) -> Option<&'static str> {
+    let masked = matches!(
+        name,
+        "constexpr_lut_to_sparse" | "constexpr_sparse_blockwise_shift_scale"
+    );
+    (masked && index == 0).then_some("uint1")
+}
+
 /// Ops whose arguments were attributes until ios18 defined them anew.
 const BEFORE_IOS18: [&str; 3] = [
     "constexpr_lut_to_dense",

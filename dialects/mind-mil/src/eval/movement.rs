@@ -55,6 +55,9 @@ fn axis_of(call: &Call<'_>, rank: usize) -> usize {
 pub(crate) fn concat(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let start = call.index("values").unwrap_or(0);
     let values = &operands[start..][..call.values("values").len()];
+    if values[0].rank() == 0 {
+        return one(stacked(cx, values, 0)?);
+    }
     if !call.flag("interleave") {
         return one(concatenated(cx, values, axis_of(call, values[0].rank()))?);
     }

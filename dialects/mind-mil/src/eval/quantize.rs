@@ -3,6 +3,7 @@
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::tensor::{Buffer, Tensor, advance};
 use mind_ir::with_dtype;
+use smallvec::smallvec;
 
 use super::kernel::{numbers, one, operand, optional, singles};
 use crate::call::{Call, integers};
@@ -94,4 +95,75 @@ pub(crate) fn dense(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> E
         let elements: Vec<T> = (0..count).map(element).map(Option::unwrap_or_default).collect();
         Tensor::of(shape, elements)
     }))
+}
+
+/// The positions in a tensor of `shape` where a mask is set, each with its index, as many as there are `elements`.
+fn places(mask: &Tensor, elements: usize) -> Result<Vec<Vec<usize>>, EvalError> {
+    let mut index = vec![0usize; mask.rank()];
+    let mut places = Vec::new();
+    for bit in integers(mask) {
+        if bit == 1 {
+            places.push(index.clone());
+        }
+        advance(&mut index, mask.shape());
+    }
+    if places.len() != elements {
+        let problem = format!("{elements} elements for {} places", places.len());
+        return Err(EvalError::Shape(problem));
+    }
+    Ok(places)
+}
+
+/// The block of a tensor of `shape` that `index` is in, of as many blocks along each dimension as `blocks` says.
+pub(crate) fn block(index: &[usize], shape: &[usize], blocks: &[usize]) -> usize {
+    let dims = index.iter().zip(shape).zip(blocks);
+    dims.fold(0, |at, ((&step, &extent), &count)| {
+        let length = (extent / count.max(1)).max(1);
+        at * count + (step / length).min(count.saturating_sub(1))
+    })
+}
+
+/// The mask, and the entry of a table for each index that is kept.
+pub(crate) fn looked_up(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let own = |name| operand(call, operands, name);
+    let (mask, indices, lut) = (own("indices_mask"), own("indices_nonzero_data"), own("lut"));
+    let [.., entries, width] = *lut.shape() else {
+        return Err(EvalError::Shape("a table without entries".to_owned()));
+    };
+    if width != 1 {
+        return Err(EvalError::NotEvaluable("a sparse table of vectors"));
+    }
+    cx.count(lut.dtype(), indices.shape())?;
+    let tables = &lut.shape()[..lut.rank() - 2];
+    let mut entry = Vec::with_capacity(indices.count());
+    for (place, at) in places(mask, indices.count())?.iter().zip(integers(indices)) {
+        let table = block(place, mask.shape(), tables);
+        let at = usize::try_from(at).ok().filter(|&at| at < entries);
+        let at = at.ok_or_else(|| EvalError::Shape("an index past the table".to_owned()))?;
+        entry.push(table * entries + at);
+    }
+    let data = with_dtype!(lut.dtype(), T => {
+        let table = lut.elements::<T>();
+        let found = entry.into_iter().map(|at| table[at]);
+        Tensor::of(indices.shape().to_vec(), found.collect::<Vec<T>>())
+    });
+    Ok(smallvec![mask.clone(), data])
+}
+
+/// The mask, and `scale (data - offset)` of each element that is kept, block by block.
+pub(crate) fn scaled(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let own = |name| operand(call, operands, name);
+    let (mask, data, scale) = (own("data_mask"), own("nonzero_data"), own("scale"));
+    cx.count(scale.dtype(), data.shape())?;
+    let (scales, offset) = (singles(scale), optional(call, operands, "offset"));
+    let offsets = offset.map(singles);
+    let mut elements = singles(data);
+    for (element, place) in elements.iter_mut().zip(places(mask, data.count())?) {
+        let at = |factor: &Tensor| block(&place, mask.shape(), factor.shape());
+        let shift = offset.zip(offsets.as_ref());
+        let shift = shift.map_or(0.0, |(factor, list)| list[at(factor)]);
+        *element = scales[at(scale)] * (*element - shift);
+    }
+    let data = numbers(scale, data.shape().to_vec(), &elements);
+    Ok(smallvec![mask.clone(), data])
 }

@@ -2,7 +2,7 @@
 
 use mind_core::ops::shape::permuted;
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
-use mind_ir::tensor::{Buffer, Tensor};
+use mind_ir::tensor::{Buffer, Tensor, row_major};
 use mind_ir::with_dtype;
 
 use super::kernel::{numbers, one, operand, singles};
@@ -235,42 +235,76 @@ pub(crate) fn lut(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Eva
         return Err(EvalError::NotEvaluable("a table of open extents"));
     };
     let count = cx.count(lut.dtype(), &shape)?;
-    let old = call.index("shape").is_some();
-    let entries = if old {
-        lut.count()
-    } else {
-        lut.shape()[lut.rank() - 2]
-    };
-    if !entries.is_power_of_two()
-        || !old && (lut.shape()[lut.rank() - 1] != 1 || indices.shape() != shape)
-    {
-        return Err(EvalError::NotEvaluable("a table of vectors"));
-    }
     let bytes = integers(indices);
-    let bits = entries.trailing_zeros() as usize;
-    let mut index = vec![0usize; shape.len()];
-    let mut places = Vec::with_capacity(count);
-    for at in 0..count {
-        let entry = match old {
-            true => (0..bits).fold(0usize, |entry, bit| {
-                let place = at * bits + bit;
-                let byte = bytes.get(place / 8).copied().unwrap_or(0) as usize;
-                entry | (byte >> (place % 8) & 1) << bit
-            }),
-            false => bytes[at] as usize,
-        };
-        let table = match old {
-            true => 0,
-            false => index.iter().enumerate().fold(0, |table, (dim, &step)| {
-                let block = (shape[dim] / lut.shape()[dim]).max(1);
-                table * lut.shape()[dim] + step / block
-            }),
-        };
-        places.push((table * entries + entry).min(lut.count() - 1));
-        mind_ir::tensor::advance(&mut index, &shape);
-    }
+    let places = match call.index("shape") {
+        Some(_) => packed_places(&bytes, lut.count(), count)?,
+        None => {
+            let axis = call.int("vector_axis");
+            let axis = axis.map(|axis| axis.rem_euclid(shape.len().max(1) as i64) as usize);
+            vector_places(&bytes, indices.shape(), lut.shape(), axis, &shape)?
+        }
+    };
     one(with_dtype!(lut.dtype(), T => {
         let table = lut.elements::<T>();
         Tensor::of(shape, places.into_iter().map(|place| table[place]).collect::<Vec<T>>())
     }))
+}
+
+/// Entries of a table for `count` indices that are packed from the lowest bits on, as many bits as the table takes.
+fn packed_places(bytes: &[i64], entries: usize, count: usize) -> Result<Vec<usize>, EvalError> {
+    if !entries.is_power_of_two() {
+        let problem = format!("a table of {entries} entries is of no whole number of bits");
+        return Err(EvalError::Shape(problem));
+    }
+    let bits = entries.trailing_zeros() as usize;
+    let entry = |at: usize| {
+        (0..bits).fold(0usize, |entry, bit| {
+            let place = at * bits + bit;
+            let byte = bytes.get(place / 8).copied().unwrap_or(0) as usize;
+            entry | (byte >> (place % 8) & 1) << bit
+        })
+    };
+    Ok((0..count).map(entry).collect())
+}
+
+/// Entries of the tables of `lut` for each position of `shape`: a table for each block of the indices, whose entries
+/// are vectors along `axis`.
+fn vector_places(
+    indices: &[i64],
+    extents: &[usize],
+    lut: &[usize],
+    axis: Option<usize>,
+    shape: &[usize],
+) -> Result<Vec<usize>, EvalError> {
+    let [tables @ .., entries, width] = lut else {
+        return Err(EvalError::Shape("a table without entries".to_owned()));
+    };
+    if *width != 1 && axis.is_none() {
+        let problem = "a table of vectors needs `vector_axis`";
+        return Err(EvalError::Shape(problem.to_owned()));
+    }
+    let strides = row_major(extents);
+    let mut index = vec![0usize; shape.len()];
+    let mut places = Vec::with_capacity(shape.iter().product());
+    for _ in 0..shape.iter().product() {
+        let mut own = index.clone();
+        let part = axis.map_or(0, |axis| own[axis] % width);
+        if let Some(axis) = axis {
+            own[axis] /= width;
+        }
+        let at: usize = own
+            .iter()
+            .zip(&strides)
+            .map(|(step, stride)| step * stride)
+            .sum();
+        let entry = indices
+            .get(at)
+            .and_then(|&entry| usize::try_from(entry).ok());
+        let entry = entry.filter(|entry| entry < entries);
+        let entry = entry.ok_or_else(|| EvalError::Shape("an index past the table".to_owned()))?;
+        let table = super::quantize::block(&own, extents, tables);
+        places.push((table * entries + entry) * width + part);
+        mind_ir::tensor::advance(&mut index, shape);
+    }
+    Ok(places)
 }

@@ -73,7 +73,7 @@ pub(crate) fn while_loop(call: &Call<'_>) -> InferManyResult {
                 })
             }));
     };
-    if g.ty(again).dtype != DType::Bool || g.ty(again).rank() != 0 {
+    if g.ty(again).dtype != DType::Bool || g.ty(again).count() != Some(1) {
         return Err(Box::new(VerifyError::DeclaredType {
             declared: g.ty(again).text(g.symbols()),
             inferred: TensorType::fixed(DType::Bool, &[]).view().text(g.symbols()),

@@ -190,14 +190,23 @@ pub(crate) fn flatten(call: &Call<'_>) -> InferManyResult {
     )
 }
 
-/// The `values` one after the other along `axis`.
+/// The `values` one after the other along `axis`; scalars make a list.
 pub(crate) fn concat(call: &Call<'_>) -> InferManyResult {
     let values = call.values("values");
     let Some(&first) = values.first() else {
         return Err(call.refused("values", "empty", "at least one value"));
     };
     let first = call.g.ty(first);
-    let axis = call.axis(call.int("axis").unwrap_or(0), first.rank())?;
+    let axis = call.axis(call.int("axis").unwrap_or(0), first.rank().max(1))?;
+    if first.rank() == 0 {
+        for &value in values {
+            alike(call, value)?;
+        }
+        return typed(
+            first.dtype,
+            [Dim::Fixed(values.len() as i64)].into_iter().collect(),
+        );
+    }
     let mut shape: Shape = first.shape.iter().copied().collect();
     let mut along = Some(0i64);
     for &value in values {

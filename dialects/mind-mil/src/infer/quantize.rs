@@ -1,7 +1,9 @@
 //! Compressed constants, and numbers on a scale.
 
-use mind_ir::types::{DType, Dim, Shape};
+use mind_ir::opdef::Inferred;
+use mind_ir::types::{DType, Dim, Shape, TensorType};
 use mind_ir::verify::InferManyResult;
+use smallvec::smallvec;
 
 use super::rule::{declared, mapped, typed};
 use crate::call::{Call, Given};
@@ -61,6 +63,23 @@ pub(crate) fn sparse(call: &Call<'_>) -> InferManyResult {
         Given::Runtime => declared(call),
         Given::Absent => typed(dtype, call.ty("mask").shape.iter().copied().collect()),
     }
+}
+
+/// The mask of a sparse constant, and its elements in the dtype of the table or scale.
+///
+/// Errors: E4109 a table or scale of another rank than the mask has.
+pub(crate) fn sparse_pair(call: &Call<'_>) -> InferManyResult {
+    let (mask, data, name, further) = match call.name {
+        "constexpr_lut_to_sparse" => ("indices_mask", "indices_nonzero_data", "lut", 2),
+        _ => ("data_mask", "nonzero_data", "scale", 0),
+    };
+    let (mask, data, factor) = (call.ty(mask), call.ty(data), call.ty(name));
+    call.length(name, factor.rank(), mask.rank() + further)?;
+    let data = TensorType::new(factor.dtype, data.shape.iter().copied());
+    Ok(smallvec![
+        Inferred::New(mask.to_owned()),
+        Inferred::New(data)
+    ])
 }
 
 /// `source_val` in the element type `output_dtype`.

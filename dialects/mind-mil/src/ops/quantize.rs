@@ -70,7 +70,7 @@ mil_ops! {
 
     /// A sparse constant from a compressed one.
     CONSTEXPR_LUT_TO_SPARSE = "constexpr_lut_to_sparse" {
-        shapes: "as declared",
+        shapes: "as `indices_mask`; as `indices_nonzero_data`",
         since: [
             Ios18 => [
                 fixed("indices_mask", Elements::of(&[Uint1])),
@@ -80,13 +80,13 @@ mil_ops! {
             ],
         ],
         results: Many,
-        infer: infer::elementwise::declared,
-        not_run: "it gives a mask and elements, which no value here holds together",
+        infer: infer::quantize::sparse_pair,
+        eval: eval::quantize::looked_up,
     }
 
     /// A sparse constant from a compressed one.
     CONSTEXPR_SPARSE_BLOCKWISE_SHIFT_SCALE = "constexpr_sparse_blockwise_shift_scale" {
-        shapes: "as declared",
+        shapes: "as `data_mask`; as `nonzero_data`",
         since: [
             Ios18 => [
                 fixed("data_mask", Elements::of(&[Uint1])),
@@ -96,8 +96,8 @@ mil_ops! {
             ],
         ],
         results: Many,
-        infer: infer::elementwise::declared,
-        not_run: "it gives a mask and elements, which no value here holds together",
+        infer: infer::quantize::sparse_pair,
+        eval: eval::quantize::scaled,
     }
 
     /// Elements put where a mask has ones, a constant.

@@ -76,6 +76,19 @@ fn a_loop_runs_while_its_first_block_says_so() {
     assert_eq!(ran(LOOP, 4), Ok(vec![3.0, -6.0]));
 }
 
+/// Converters of recurrent layers write the condition as a list of one.
+#[test]
+fn a_condition_may_be_a_list_of_one() {
+    let list = LOOP.replace("-> (g)", "-> (go)");
+    assert_eq!(ran(&list, 0), Ok(vec![1.0, -2.0]));
+    assert_eq!(ran(&list, 4), Ok(vec![3.0, -6.0]));
+    let two = list.replace(
+        "greater(x = i, y = int32(0))",
+        "greater(x = i, y = tensor<int32, [2]>([0, 0]))",
+    );
+    assert!(program(&two.replace("tensor<bool, [1]> go", "tensor<bool, [2]> go")).is_err());
+}
+
 #[test]
 fn a_loop_without_end_is_stopped() {
     let endless = LOOP.replace("sub(x = i", "add(x = i");
@@ -92,7 +105,7 @@ fn blocks_of_other_types_are_refused() {
         assert!(program(&COND.replace(from, to)).is_err(), "{to}");
     }
     for (from, to) in [
-        ("-> (g)", "-> (go)"),
+        ("-> (g)", "-> (i)"),
         ("-> (j, w)", "-> (w, j)"),
         ("-> (j, w)", "-> (j)"),
         ("loop_vars = (n, x)", "loop_vars = (x, n)"),

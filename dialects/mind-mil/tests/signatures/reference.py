@@ -328,10 +328,38 @@ def quantized(args):
     return np.clip(numbers, -128, 127)
 
 
+def bits(packed, count):
+    return np.unpackbits(np.atleast_1d(packed).astype(np.uint8), bitorder="little")[:count]
+
+
 def dense(args):
-    result = np.zeros(args["mask"].shape)
-    result[args["mask"] == 1] = args["nonzero_data"]
+    mask = args["mask"]
+    if "shape" in args:
+        mask = bits(mask, int(np.prod(args["shape"]))).reshape(args["shape"])
+    result = np.zeros(mask.shape)
+    result[mask == 1] = args["nonzero_data"]
     return result
+
+
+def looked_up(args):
+    lut, indices = args["lut"], args["indices"]
+    if "shape" in args:
+        count, width = int(np.prod(args["shape"])), int(np.log2(len(lut)))
+        places = bits(indices, count * width).reshape(count, width) @ (1 << np.arange(width))
+        return lut[places].reshape(args["shape"])
+    if "vector_axis" not in args:
+        return lut.reshape(-1)[indices]
+    axis, vectors = int(args["vector_axis"]), lut.reshape(lut.shape[-2:])[indices]
+    shape = list(indices.shape)
+    shape[axis] *= lut.shape[-1]
+    return np.moveaxis(vectors, -1, axis + 1).reshape(shape)
+
+
+def sparse_scaled(args):
+    mask = args["data_mask"]
+    data = np.zeros(mask.shape)
+    data[mask == 1] = args["nonzero_data"]
+    return [mask, dequantized(data, args["scale"], args.get("offset", 0))[mask == 1]]
 
 
 def sigmoid(x):
@@ -445,7 +473,9 @@ OPS = {
     ),
     "constexpr_affine_dequantize": compressed,
     "constexpr_blockwise_shift_scale": lambda args: args["data"] * args["scale"],
-    "constexpr_lut_to_dense": lambda args: args["lut"].reshape(-1)[args["indices"]],
+    "constexpr_lut_to_dense": looked_up,
+    "constexpr_lut_to_sparse": lambda args: [args["indices_mask"], args["lut"].reshape(-1)[args["indices_nonzero_data"]]],
+    "constexpr_sparse_blockwise_shift_scale": sparse_scaled,
     "dequantize": lambda args: dequantized(args["input"], args["scale"], args["zero_point"]),
     "concat": lambda args: interleaved(args["values"], int(args["axis"])),
     "cumsum": lambda args: summed(args),
@@ -494,7 +524,7 @@ def main(cases, inferred):
     with open(cases) as file:
         paragraphs = [text for text in file.read().rstrip("\n").split("\n\n") if text.startswith("op ")]
     for at, case in enumerate(paragraphs):
-        key = "%03d-%s" % (at, case.split("\n", 1)[0][3:])
+        key = "%03d-%s" % (at, case.split("\n", 1)[0][3:].split(" ")[0])
         if key not in known:
             try:
                 lines.append('  "%s": %s' % (key, json.dumps(run(case))))

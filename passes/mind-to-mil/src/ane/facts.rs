@@ -1,13 +1,15 @@
 //! Whether an op keeps a limit.
 
+use mind_ir::attr::Attr;
+use mind_ir::builtin::Yield;
 use mind_ir::graph::Graph;
 use mind_ir::types::Dim;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
-use mind_mil::call::{Call, element_of, floats, is_constant};
-use mind_mil::structure::constant_of;
+use mind_mil::call::{Call, NAME, OUT, element_of, floats, is_constant};
+use mind_mil::structure::{Input, constant_of};
 
-use super::rows::Limit;
+use super::rows::{Limit, is_reported};
 
 /// What of the op breaks the limit; none where it keeps it.
 pub(super) fn broken(
@@ -19,8 +21,12 @@ pub(super) fn broken(
 ) -> Option<String> {
     match limit {
         Limit::NotOneOf(ops) => ops.contains(&row.name).then(|| format!("`{}`", row.name)),
+        Limit::Reported => (!is_reported(row.name)).then(|| format!("`{}`", row.name)),
+        Limit::Written { op: own, arg } => (row.name == own && call.value(arg).is_none())
+            .then(|| format!("`{arg}` of `{own}` is left out")),
+        Limit::Annotated => bare(g, op),
         Limit::NoElement(element) => {
-            let value = tensors(g, op)
+            let value = converted(g, op, row)
                 .into_iter()
                 .find(|&value| element_of(g, value).name() == element)?;
             Some(format!(
@@ -88,9 +94,7 @@ pub(super) fn broken(
         }
         Limit::Contracted(most) => contracted(most, g, row, call),
         Limit::FixedIndices => {
-            let indices = call
-                .value("indices")
-                .filter(|_| row.name.starts_with("gather"))?;
+            let indices = call.value("indices").filter(|_| row.name == "gather")?;
             (!is_constant(g, indices)).then(|| "the indices come at run time".to_owned())
         }
         Limit::FixedWeight => {
@@ -134,6 +138,41 @@ fn tensors(g: &Graph, op: OpId) -> Vec<ValueId> {
         .copied()
         .filter(|&value| constant_of(g, value).is_none());
     read.chain(g.results(op)).collect()
+}
+
+/// The tensors whose element types count: none of a cast at the edge of the program, which need not run on the
+/// engine, and of what gives indices beside values the values.
+fn converted(g: &Graph, op: OpId, row: &MilOp) -> Vec<ValueId> {
+    let mut all = tensors(g, op);
+    match row.name {
+        "topk" => {
+            all.retain(|&value| g.defining_op(value) != Some(op) || g.results(op).get(0) == value)
+        }
+        "cast" if at_edge(g, op) => all.clear(),
+        _ => {}
+    }
+    all
+}
+
+/// Whether an op reads inputs of the program alone, or only outputs of it read what it gives.
+fn at_edge(g: &Graph, op: OpId) -> bool {
+    let is_input = |value: ValueId| g.defining_op(value).is_none_or(|own| g.is::<Input>(own));
+    let mut read = tensors(g, op)
+        .into_iter()
+        .filter(|&value| g.defining_op(value) != Some(op));
+    let leaves = |value: ValueId| g.uses(value).all(|(user, _)| g.is::<Yield>(user));
+    read.all(is_input) || g.results(op).into_iter().all(leaves)
+}
+
+/// What lacks an annotation: an op of text that names its results; the printer annotates all others.
+fn bare(g: &Graph, op: OpId) -> Option<String> {
+    let word = |at: usize| match g.attr(op, at) {
+        Attr::Str(sym) => g.name(sym),
+        _ => "",
+    };
+    let results = word(OUT);
+    let named = !results.is_empty() && !results.starts_with(" |");
+    (named && word(NAME).is_empty()).then(|| format!("`{results}` has no `name`"))
 }
 
 fn reduction_times_zero(g: &Graph, row: &MilOp, call: &Call<'_>) -> Option<String> {

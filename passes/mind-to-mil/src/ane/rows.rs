@@ -31,9 +31,21 @@ impl Verdict {
 /// What a row asks of an op.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Limit {
+    /// Some row names it.
+    Reported,
     /// It is none of these.
     NotOneOf(&'static [&'static str]),
-    /// No tensor that it reads or gives has this element type; constant parameters aside.
+    /// Argument `arg` of op `op` is written out, not left to its default.
+    Written {
+        /// The op.
+        op: &'static str,
+        /// Its argument.
+        arg: &'static str,
+    },
+    /// An op whose results have names is annotated with one.
+    Annotated,
+    /// No tensor that it reads or gives has this element type; constant parameters aside, and casts at the edges of
+    /// the program, and the further results of ops that give indices beside values.
     NoElement(&'static str),
     /// Ranks up to this.
     Rank(usize),
@@ -119,13 +131,10 @@ const UNSUPPORTED: &[&str] = &[
     "reduce_prod",
     "reduce_argmax",
     "reduce_argmin",
-    "gather_along_axis",
-    "gather_nd",
     "slice_update",
     "cumsum",
     "argsort",
     "fill",
-    "fill_like",
     "range_1d",
     "shape",
     "one_hot",
@@ -144,6 +153,65 @@ const UNSUPPORTED: &[&str] = &[
     "rnn",
     "cond",
     "while_loop",
+];
+
+/// Ops that run on the engine, as far as reports say; an op that stands in no row is unknown.
+#[rustfmt::skip]
+const SUPPORTED: &[&str] = &[
+    // Activations and functions of one operand.
+    "relu", "relu6", "sigmoid", "tanh", "softplus", "softsign", "silu", "erf", "exp", "sqrt", "ceil", "floor", "round",
+    "sin", "cos", "atan", "abs", "sign", "square", "exp2", "rsqrt", "log", "inverse", "gelu", "leaky_relu", "elu",
+    "thresholded_relu", "prelu", "clip", "sigmoid_hard", "scaled_tanh", "clamped_relu", "linear_activation",
+    // Arithmetic, comparisons and choices.
+    "add", "sub", "mul", "real_div", "maximum", "minimum", "pow", "floor_div", "equal", "not_equal", "less",
+    "less_equal", "greater", "greater_equal", "select",
+    // Reductions and normalisations.
+    "softmax", "reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "reduce_l1_norm", "reduce_l2_norm",
+    "reduce_sum_square", "reduce_log_sum", "reduce_log_sum_exp", "layer_norm", "batch_norm", "instance_norm", "l2_norm",
+
+    // Products and windows.
+    "matmul", "linear", "conv", "conv_transpose", "einsum", "max_pool", "avg_pool",
+    // Movement.
+    "reshape", "transpose", "squeeze", "expand_dims", "concat", "stack", "split", "slice_by_index", "slice_by_size",
+    "pad", "tile", "reverse", "depth_to_space", "space_to_depth", "pixel_shuffle", "pixel_unshuffle", "identity",
+    "quantize", "dequantize",
+];
+
+/// Ops of which reports say that they run elsewhere, those that only some chips have, and those that reports
+/// disagree on.
+const OTHERWISE: [&[&str]; 3] = [UNSUPPORTED, FLOORED, DISPUTED];
+
+/// Whether some row says of an op of this name whether it runs on the engine.
+pub(super) fn is_reported(op: &str) -> bool {
+    SUPPORTED.contains(&op) || OTHERWISE.iter().any(|ops| ops.contains(&op))
+}
+
+/// Ops that only some chips have.
+const FLOORED: &[&str] = &[
+    "sin",
+    "cos",
+    "topk",
+    "resize",
+    "resize_bilinear",
+    "resize_nearest_neighbor",
+    "upsample_bilinear",
+    "upsample_nearest_neighbor",
+];
+
+/// Ops that reports disagree on.
+const DISPUTED: &[&str] = &[
+    "gather",
+    "gather_along_axis",
+    "gather_nd",
+    "fill_like",
+    "cast",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "logical_not",
+    "read_state",
+    "write_state",
+    "scaled_dot_product_attention",
 ];
 
 /// Ops that follow each other on the engine, but are too few: each entry and exit costs about 0.125 ms.
@@ -247,9 +315,36 @@ pub const CONSTRAINTS: &[Constraint] = &[
     row(
         "nan-inf",
         Limit::Finite,
-        Verdict::No,
-        "write -1e4 for minus infinity",
+        Verdict::Risk,
+        "write -1e4 for minus infinity in a mask, and leave out a bound that is none",
         DEVICES,
+    ),
+    row(
+        "log-epsilon",
+        Limit::Written {
+            op: "log",
+            arg: "epsilon",
+        },
+        Verdict::Risk,
+        "write `epsilon`, as fp16(0x0p+0): compilers that read text require it",
+        PRIMER,
+    ),
+    row(
+        "gelu-mode",
+        Limit::Written {
+            op: "gelu",
+            arg: "mode",
+        },
+        Verdict::Risk,
+        "write `mode`, as string(\"EXACT\"): compilers that read text require it",
+        PRIMER,
+    ),
+    row(
+        "op-name",
+        Limit::Annotated,
+        Verdict::Risk,
+        "annotate the op, as [name = string(\"y\")]: compilers that read text require it",
+        PRIMER,
     ),
     row(
         "fp16-overflow",
@@ -298,16 +393,7 @@ pub const CONSTRAINTS: &[Constraint] = &[
     ),
     row(
         "chip-floor",
-        Limit::NotOneOf(&[
-            "sin",
-            "cos",
-            "topk",
-            "resize",
-            "resize_bilinear",
-            "resize_nearest_neighbor",
-            "upsample_bilinear",
-            "upsample_nearest_neighbor",
-        ]),
+        Limit::NotOneOf(FLOORED),
         Verdict::Risk,
         "A14 has it, or A15 for sin and cos",
         DEVICES,
@@ -321,19 +407,16 @@ pub const CONSTRAINTS: &[Constraint] = &[
     ),
     row(
         "reports-disagree",
-        Limit::NotOneOf(&[
-            "gather",
-            "cast",
-            "logical_and",
-            "logical_or",
-            "logical_xor",
-            "logical_not",
-            "read_state",
-            "write_state",
-            "scaled_dot_product_attention",
-        ]),
+        Limit::NotOneOf(DISPUTED),
         Verdict::Unknown,
         "measure it on the device",
         CORE_ML,
+    ),
+    row(
+        "unreported",
+        Limit::Reported,
+        Verdict::Unknown,
+        "measure it on the device",
+        "no report names the op",
     ),
 ];

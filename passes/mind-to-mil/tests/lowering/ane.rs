@@ -5,7 +5,9 @@ use mind_to_mil::ane::{CONSTRAINTS, Verdict, report};
 
 use crate::module::read;
 
+/// A program of statements, each of them annotated.
 fn program(statements: &str) -> String {
+    let statements = statements.replace(");", ")[name = string(\"own\")];");
     format!(
         "program(1.3)\n[]\n{{ func main<ios18>(tensor<fp16, [2, 4]> x, tensor<fp16, [1, 1, 32, 32]> im) {{\n\
          {statements}\n}} -> (y); }}"
@@ -17,11 +19,13 @@ const CASES: &[(&str, &str)] = &[
     ("op-unsupported", "tensor<fp16, [2, 4]> y = tan(x = x);"),
     (
         "dtype-int32",
-        "tensor<int32, [2, 4]> y = cast(dtype = string(\"int32\"), x = x);",
+        "tensor<int32, [2, 4]> c = cast(dtype = string(\"int32\"), x = x);\n\
+         tensor<int32, [2, 4]> y = add(x = c, y = c);",
     ),
     (
         "dtype-fp32",
-        "tensor<fp32, [2, 4]> y = cast(dtype = string(\"fp32\"), x = x);",
+        "tensor<fp32, [2, 4]> c = cast(dtype = string(\"fp32\"), x = x);\n\
+         tensor<fp32, [2, 4]> y = add(x = c, y = c);",
     ),
     (
         "rank",
@@ -57,6 +61,16 @@ const CASES: &[(&str, &str)] = &[
     (
         "last-axis-one",
         "tensor<fp16, [2, 1]> y = reduce_sum(axes = tensor<int32, [1]>([1]), keep_dims = bool(true), x = x);",
+    ),
+    (
+        "nan-inf",
+        "tensor<fp16, [2, 4]> y = clip(alpha = fp16(0x0p+0), beta = fp16(inf), x = x);",
+    ),
+    ("log-epsilon", "tensor<fp16, [2, 4]> y = log(x = x);"),
+    ("gelu-mode", "tensor<fp16, [2, 4]> y = gelu(x = x);"),
+    (
+        "unreported",
+        "tensor<fp16, [2, 4]> y = threshold(alpha = fp16(0x0p+0), x = x);",
     ),
     ("chip-floor", "tensor<fp16, [2, 4]> y = sin(x = x);"),
     (

@@ -44,20 +44,18 @@ pub(super) fn read(args: &Args, host: &mut dyn Host) -> Result<Arrays, u8> {
 }
 
 /// The arrays for a module's inputs, made up where the command line asks for that, and the extents
-/// of its symbolic dimensions so far as they are known.
+/// of its symbolic dimensions so far as they are known: those of `dims`, and those of the arrays.
 ///
 /// Errors: extents that the module does not have or that the arrays contradict, arrays that do not
 /// fit, arrays too large.
 pub(super) fn gather(
     args: &Args,
+    dims: &[(String, usize)],
     g: &Graph,
     format: Format,
     mut arrays: Arrays,
 ) -> Result<(Arrays, Extents), Diagnostics> {
-    let pairs = args
-        .dims
-        .iter()
-        .map(|(name, extent)| (name.as_str(), *extent));
+    let pairs = dims.iter().map(|(name, extent)| (name.as_str(), *extent));
     let extents = Extents::given(g, pairs);
     let mut extents = extents.map_err(|error| diagnostics(args, g, &[error.into()]))?;
     adopt_bf16(g, &mut arrays);

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use mind_diag::{Code, Diagnostic, Diagnostics, Severity, SourceFile, Span};
-use mind_interp::{RunConfig, RunError, bind, run as interpret};
+use mind_interp::{Arrays, RunConfig, RunError, bind, run as interpret};
 use mind_ir::Graph;
 use mind_ir::eval::EvalError;
 use mind_ir::tensor::Tensor;
@@ -46,11 +46,13 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
 
 /// Errors: the exit code, after the reason has been reported.
 fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
-    let (loaded, mut compile) = load(args, host)?;
-    let Loaded { file, graph, .. } = &loaded;
+    let (mut loaded, mut compile) = load(args, host)?;
     let given = arrays::read(args, host)?;
+    let dims = close(args, &mut loaded, &given, host)?;
+    import(args, &mut loaded, host)?;
+    let Loaded { file, graph, .. } = &loaded;
     let started = host.now();
-    let arrays = arrays::gather(args, graph, loaded.format, given);
+    let arrays = arrays::gather(args, dims, graph, loaded.format, given);
     let (arrays, extents) = arrays.map_err(|found| reject(args, host, &found, file))?;
     let bound = bind(graph, &arrays, extents);
     let bound = bound
@@ -215,15 +217,41 @@ fn load(args: &Args, host: &mut dyn Host) -> Result<(Loaded, Duration), u8> {
             read.map_err(|found| reject(args, host, &found, &loaded.file))?;
             let threaded = mind_mil::state::thread(&mut loaded.graph);
             threaded.map_err(|found| reject(args, host, &found, &loaded.file))?;
-            import(args, &mut loaded, host)?;
             Ok((loaded, taken))
         }
         Err(rejected) => Err(reject(args, host, &rejected.diagnostics, &rejected.file)),
     }
 }
 
+/// Gives the open extents of a program of MIL those of the arrays that it is run on; the extents that are left to
+/// give by name.
+///
+/// Errors: the exit code, after arrays that do not fit were reported.
+fn close<'a>(
+    args: &'a Args,
+    loaded: &mut Loaded,
+    given: &Arrays,
+    host: &mut dyn Host,
+) -> Result<&'a [(String, usize)], u8> {
+    if !mind_mil::specialize::is_open(&loaded.graph) {
+        return Ok(&args.dims);
+    }
+    let arrays = arrays::gather(
+        args,
+        &args.dims,
+        &loaded.graph,
+        loaded.format,
+        given.clone(),
+    );
+    let (arrays, _) = arrays.map_err(|found| reject(args, host, &found, &loaded.file))?;
+    let shape = |name: &str| Some(arrays.get(name)?.shape().to_vec());
+    let closed = mind_mil::specialize::specialize(&mut loaded.graph, &shape);
+    closed.map_err(|found| reject(args, host, &found, &loaded.file))?;
+    Ok(&[])
+}
+
 /// Imports a program of MIL, so that it can be compiled; one that has ops without a counterpart stays as it
-/// is, with a note that names the first, and is interpreted.
+/// is, with a note that names them, and is interpreted.
 ///
 /// Errors: the exit code, where compiling is asked for and such an op was reported.
 fn import(args: &Args, loaded: &mut Loaded, host: &mut dyn Host) -> Result<(), u8> {
@@ -237,9 +265,11 @@ fn import(args: &Args, loaded: &mut Loaded, host: &mut dyn Host) -> Result<(), u
             return Err(reject(args, host, &found, &loaded.file));
         }
         Err(found) => {
-            if let Some(first) = found.first_error() {
+            let mut all = found.iter();
+            if let Some(first) = all.next() {
                 let message = format!("interpreted: {}", first.message);
                 let note = Diagnostic::new(Severity::Note, first.span, message);
+                let note = all.fold(note, |note, other| note.note(other.message.as_str()));
                 cli::report_one(host, note, &loaded.file, args.diagnostics);
             }
         }

@@ -5,14 +5,14 @@ mod plan;
 
 use mind_diag::{Diagnostic, Diagnostics};
 use mind_ir::attr::Attr;
-use mind_ir::graph::Graph;
+use mind_ir::graph::{Graph, ValueDef};
 use mind_ir::opdef::OpDef;
 use mind_ir::types::TypeView;
 use mind_ir::{BlockId, OpId, ValueId};
 
 use super::element::Element;
 use super::spelling::Spelling;
-use super::table::{ARGS, NAME, Parts, Table, writes_attributes};
+use super::table::{ARGS, NAME, Parts, Table, result_element, writes_attributes};
 use super::types::{Generation, write_tensor};
 use literal::write_value;
 use plan::{Plan, word};
@@ -270,7 +270,13 @@ impl<'g> Printer<'g> {
         let g = self.g;
         let id = g.type_id(value).or(g.declared(value));
         if let Some(ty) = id.map(|id| g.types().get(id)) {
-            let element = Element::of(ty.dtype).name;
+            let own = match g.value_def(value) {
+                ValueDef::Result(op, index) => {
+                    result_element(g.def(op).short_name(), index as usize)
+                }
+                ValueDef::Argument(..) => None,
+            };
+            let element = own.unwrap_or(Element::of(ty.dtype).name);
             write_tensor(&mut self.out, element, ty.shape, self.generation);
         }
     }
