@@ -91,9 +91,11 @@ impl Emitter<'_, '_> {
         sides.join_batch();
         sides.lay_column_down();
         let lhs = self.value(&sides.lhs);
+        // An empty stack has no matrix that its products could share.
         let shared = sides.rhs.strides[..sides.batch]
             .iter()
-            .all(|&stride| stride == 0);
+            .all(|&stride| stride == 0)
+            && !sides.rhs.extents[..sides.batch].contains(&0);
         if shared && sides.batch > 0 {
             sides.rhs.extents.drain(..sides.batch);
             sides.rhs.strides.drain(..sides.batch);
