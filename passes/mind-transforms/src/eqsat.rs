@@ -71,6 +71,7 @@ impl Pass for Eqsat {
             cost: &HOST_CPU,
             limits: self.limits,
             constant: mind_core::constant,
+            splat: mind_core::splat,
             fused: Fused::DEF,
         };
         let draw = cx.watch.drawing().map(|drawing| drawing.skip);

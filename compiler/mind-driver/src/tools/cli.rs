@@ -3,12 +3,14 @@
 use std::num::NonZero;
 use std::path::Path;
 
+use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, render_json, render_text};
 use mind_ir::verify::Profile;
 use mind_irv2::graph::document::Padding;
 use mind_text::{Format, Limits};
 
+use crate::engine::MAX_THREADS;
 use crate::host::Host;
 use crate::load::LoadOptions;
 
@@ -238,6 +240,13 @@ pub fn machine() -> [Arg; 2] {
     );
     [
         isa.value_parser(["avx512", "avx2", "portable"]),
-        threads.value_parser(clap::value_parser!(NonZero<usize>)),
+        threads.value_parser(ValueParser::new(parse_threads)),
     ]
+}
+
+fn parse_threads(text: &str) -> Result<NonZero<usize>, String> {
+    match text.parse::<NonZero<usize>>() {
+        Ok(threads) if threads.get() <= MAX_THREADS => Ok(threads),
+        _ => Err(format!("expected 1 to {MAX_THREADS} threads")),
+    }
 }
