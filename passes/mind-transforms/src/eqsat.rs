@@ -11,6 +11,7 @@ use mind_pass::{
     RuleCounts,
 };
 
+use crate::canonicalize::order::order_operands;
 use crate::rules;
 
 pub(crate) const FOLD: PassInfo = PassInfo {
@@ -91,6 +92,10 @@ impl Pass for Eqsat {
             }
         }
         count(&report, &rules, cx);
+        if report.changed {
+            // New ops, and bodies that values moved into, have their operands in another order.
+            order_operands(g);
+        }
         Ok(Changed::when(report.changed))
     }
 }
