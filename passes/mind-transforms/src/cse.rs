@@ -55,15 +55,22 @@ fn merge_block(
             let inside = merge_block(g, inner, positions, listener);
             (merged, swapped) = (merged + inside.0, swapped + inside.1);
         }
-        if readers.contains(&op) {
-            swapped += usize::from(order(g, op, positions));
-        }
         if !is_mergeable(g, op) {
             continue;
         }
-        let hash = hash(g, op);
-        match seen.find(hash, |&(own, other)| own == hash && same(g, op, other)) {
-            Some(&(_, first)) if listener.admit(&[PASS.name]) => {
+        let mut key = hash(g, op);
+        let known = |g: &Graph, key: u64| {
+            let found = seen.find(key, |&(own, other)| own == key && same(g, op, other));
+            found.copied()
+        };
+        let mut found = known(g, key);
+        if found.is_none() && readers.contains(&op) && order(g, op, positions) {
+            swapped += 1;
+            key = hash(g, op);
+            found = known(g, key);
+        }
+        match found {
+            Some((_, first)) if listener.admit(&[PASS.name]) => {
                 let values: SmallVec<[ValueId; 1]> = g.results(first).into_iter().collect();
                 for result in g.results(op) {
                     readers.extend(g.uses(result).map(|(user, _)| user));
@@ -83,7 +90,7 @@ fn merge_block(
             }
             Some(_) => {}
             None => {
-                seen.insert_unique(hash, (hash, op), |&(hash, _)| hash);
+                seen.insert_unique(key, (key, op), |&(hash, _)| hash);
             }
         }
     }
