@@ -3,11 +3,13 @@
 use std::num::NonZero;
 use std::sync::Arc;
 
-use mind_diag::{Diagnostic, Diagnostics, Span};
+use mind_diag::{Code, Diagnostic, Diagnostics, Span};
 use mind_interp::Bound;
-use mind_ir::Graph;
+use mind_ir::eval::EvalCx;
 use mind_ir::listener::Silent;
+use mind_ir::opdef::Trait;
 use mind_ir::verify::VerifyConfig;
+use mind_ir::{Graph, OpId, ValueId};
 use mind_jit::pool::Pool;
 use mind_jit::program::{CPart, Formats, Options, PanelChoice, Program, c_part, emit_c};
 use mind_jit::target::{Isa, TargetInfo};
@@ -24,13 +26,18 @@ pub const PIPELINE: &str = "canonicalize,cse,fuse,dce,lower-to-loops";
 /// What runs before C is written: as [`PIPELINE`], but that weights stay as the caller has them.
 pub const C_PIPELINE: &str = "canonicalize,cse,fuse,dce,lower-to-loops{pack=never}";
 
+/// The most threads that an engine starts.
+pub const MAX_THREADS: usize = 1024;
+
 /// What an engine compiles for.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     /// The instruction set; the widest of this machine unless given.
     pub isa: Option<Isa>,
-    /// Threads; as many as the machine has unless given.
+    /// Threads, at most [`MAX_THREADS`]; as many as the machine has unless given.
     pub threads: Option<NonZero<usize>>,
+    /// The most bytes of a constant, and of all outputs; 4 GiB unless given.
+    pub memory_limit: Option<u64>,
     /// How the panels that weights are packed into are chosen.
     pub panels: PanelChoice,
 }
@@ -41,6 +48,7 @@ pub struct Engine {
     pipeline: Pipeline,
     shared: Shared,
     options: Options,
+    memory_limit: u64,
 }
 
 impl Engine {
@@ -58,10 +66,12 @@ impl Engine {
                 .into());
         }
         let threads = config.threads.map_or_else(available_threads, NonZero::get);
+        let threads = threads.min(MAX_THREADS);
         Ok(Engine {
             session: Session::default(),
             pipeline: parse_pipeline(PIPELINE, &PASSES)?,
             shared: Shared::default(),
+            memory_limit: config.memory_limit.unwrap_or(EvalCx::TENSOR_LIMIT),
             options: Options {
                 target: TargetInfo::with_detected_caches(isa),
                 pool: Arc::new(Pool::new(threads)),
@@ -100,13 +110,15 @@ impl Engine {
 
     /// Lowers a verified module to kernels for the extents of the arrays that are bound to it.
     ///
-    /// Errors: extents that contradict each other, and those of [`lower`](Engine::lower).
+    /// Errors: extents that contradict each other, constants or outputs beyond the memory limit, and those of
+    /// [`lower`](Engine::lower).
     pub fn lower_for(&self, g: &mut Graph, bound: &Bound<'_>) -> Result<(), Diagnostics> {
         let known = Known {
             symbol: &|sym| bound.dims().get(sym).map(|extent| extent as i64),
             input: &|op, axis| bound.tensor(op).map(|tensor| tensor.shape()[axis] as i64),
         };
         specialize(g, &known, &VerifyConfig::default())?;
+        check_sizes(g, self.memory_limit)?;
         self.lower(g)
     }
 
@@ -152,6 +164,7 @@ pub fn c_text(
     name: &str,
     has_main: bool,
 ) -> Result<String, Diagnostics> {
+    check_sizes(&g, EvalCx::TENSOR_LIMIT)?;
     let pipeline = parse_pipeline(C_PIPELINE, &PASSES)?;
     lower(session, &Shared::default(), &pipeline, &mut g)?;
     let text = emit_c(&g, name, has_main);
@@ -171,6 +184,45 @@ pub fn c_functions(
     let pipeline = parse_pipeline(PIPELINE, &PASSES)?;
     lower(session, &Shared::default(), &pipeline, &mut g)?;
     c_part(&g, name, formats).map_err(|why| Diagnostic::error(Span::FILE, why.to_string()).into())
+}
+
+/// Checks that each constant, which code holds or makes before it runs, and the outputs together are within
+/// the limit, before anything is allocated for them.
+///
+/// Errors: E6004.
+fn check_sizes(g: &Graph, limit: u64) -> Result<(), Diagnostics> {
+    let bytes = |value: ValueId| {
+        let ty = g.ty(value);
+        let count = ty.count().and_then(|count| u64::try_from(count).ok());
+        count.and_then(|count| count.checked_mul(ty.dtype.size() as u64))
+    };
+    let refuse = |op: OpId, text: String| {
+        let mut error = Diagnostic::error(g.span(op), text);
+        error.code = Some(Code(6004));
+        Err(error.help("`--memory-limit` allows more").into())
+    };
+    for op in g.walk() {
+        let constants = g
+            .results(op)
+            .into_iter()
+            .filter(|_| g.def(op).has(Trait::Constant));
+        for value in constants {
+            if bytes(value).is_some_and(|bytes| bytes > limit) {
+                let ty = g.ty(value).text(g.symbols());
+                let text = format!("a constant of {ty} needs more than the allowed {limit} bytes");
+                return refuse(op, text);
+            }
+        }
+    }
+    let total = g.outputs().iter().filter_map(|&value| bytes(value));
+    let total = total.fold(0u64, u64::saturating_add);
+    match g.terminator(g.body()) {
+        Some(end) if total > limit => {
+            let text = format!("the outputs need {total} bytes, more than the allowed {limit}");
+            refuse(end, text)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Runs a pipeline that makes kernels.

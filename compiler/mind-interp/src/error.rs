@@ -60,6 +60,12 @@ pub enum BindError {
         symbol: String,
         nearest: Option<String>,
     },
+    #[error("no memory for input `{name}` of shape {shape:?}: {bytes} bytes")]
+    NoMemory {
+        name: String,
+        shape: Vec<usize>,
+        bytes: u64,
+    },
     #[error(
         "input `{name}` of shape {shape:?} needs more than the {left} bytes left of the memory limit"
     )]
@@ -177,7 +183,7 @@ impl RunError {
             EvalError::Division { lhs, rhs } => {
                 diagnostic.context("operands", format!("{lhs}, {rhs}"))
             }
-            EvalError::TooLarge { shape, .. } => {
+            EvalError::TooLarge { shape, .. } | EvalError::OutOfMemory { shape, .. } => {
                 diagnostic.context("shape", format!("{shape:?}")).context(
                     "dtype",
                     self.dtype(g)

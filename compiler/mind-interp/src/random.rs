@@ -1,6 +1,7 @@
 //! Made-up inputs, the same on every platform.
 
 use mind_ir::Graph;
+use mind_ir::eval::can_allocate;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::DType;
 use mind_ir::with_dtype;
@@ -101,6 +102,11 @@ pub fn complete(
                 BindError::TooLarge { name, shape, left },
             )]);
         };
+        if !can_allocate(bytes) {
+            let name = input.name.to_owned();
+            let error = BindError::NoMemory { name, shape, bytes };
+            return Err(vec![Unbound::at(input.op, error)]);
+        }
         left -= bytes;
         let range = ranges.get(&input.op).copied().unwrap_or(Range::Any);
         let domain = Domain {

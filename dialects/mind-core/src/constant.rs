@@ -1,12 +1,12 @@
 //! Constants from tensors, and back.
 
-use mind_ir::ValueId;
 use mind_ir::attr::{Attr, Literal};
 use mind_ir::builder::Builder;
 use mind_ir::graph::Graph;
 use mind_ir::opdef::Op;
 use mind_ir::tensor::{Buffer, Tensor};
-use mind_ir::types::{Dim, TensorType};
+use mind_ir::types::{Dim, TensorType, TypeView};
+use mind_ir::{Ty, ValueId};
 
 use crate::ops::constant::{ConstF32, ConstF64, ConstI64, ConstTensor};
 
@@ -41,9 +41,31 @@ pub fn constant(b: &mut Builder<'_>, tensor: &Tensor) -> ValueId {
                 count,
                 bytes,
             };
-            b.create_typed(ConstTensor::DEF, &[], &[Attr::Literal(&literal)], &[ty])
+            return literal_constant(b, &literal, ty);
         }
     };
+    b.graph.result(op)
+}
+
+/// Creates the constant of type `ty` that has `element`, of rank 0, at every position, without writing it out.
+pub fn splat(b: &mut Builder<'_>, ty: TypeView<'_>, element: &Tensor) -> ValueId {
+    if let Some(count @ 0..=1) = ty.count() {
+        let extents = ty.static_shape().unwrap_or_default();
+        let shape = extents.iter().map(|&extent| extent as usize).collect();
+        let elements = element.buffer().splat(count as usize);
+        return constant(b, &Tensor::new(shape, elements));
+    }
+    let literal = Literal {
+        dtype: ty.dtype,
+        count: None,
+        bytes: element.buffer().as_bytes(),
+    };
+    let ty = b.graph.intern_type(ty);
+    literal_constant(b, &literal, ty)
+}
+
+fn literal_constant(b: &mut Builder<'_>, literal: &Literal<'_>, ty: Ty) -> ValueId {
+    let op = b.create_typed(ConstTensor::DEF, &[], &[Attr::Literal(literal)], &[ty]);
     b.graph.result(op)
 }
 

@@ -8,7 +8,7 @@ pub mod eval;
 pub mod extent;
 pub mod ops;
 
-pub use constant::{constant, scalar_of};
+pub use constant::{constant, scalar_of, splat};
 
 use mind_ir::opdef::Dialect;
 

@@ -45,7 +45,7 @@ ops! {
     /// A parameter of the module's own function; a `state` keeps its value from call to call.
     ///
     /// Shapes: as declared.
-    /// Errors: E3006 extent not positive, E4004 no type.
+    /// Errors: E3006 extent negative, E4004 no type.
     /// Source: MIL text, parameters of a function.
     Input = "mil.input" {
         attrs: { name: Str, state: Bool = false },

@@ -4,8 +4,11 @@ use mind_ir::ValueId;
 use mind_ir::builder::Builder;
 use mind_ir::opdef::OpDef;
 use mind_ir::tensor::Tensor;
+use mind_ir::types::TypeView;
 
 use crate::cost::CostModel;
+use crate::egraph::constants::Constant;
+use crate::egraph::store::Store;
 use crate::fast_math::FastMath;
 use crate::limits::Limits;
 use crate::ruleset::RuleSet;
@@ -23,7 +26,25 @@ pub struct Context<'a> {
     pub limits: Limits,
     /// Creates a constant with the contents of a tensor.
     pub constant: fn(&mut Builder<'_>, &Tensor) -> ValueId,
+    /// Creates a constant of a type with one element, of rank 0, at every position.
+    pub splat: fn(&mut Builder<'_>, TypeView<'_>, &Tensor) -> ValueId,
     /// The op that holds a fused group: any number of operands, one attribute naming the group, one
     /// region whose block has an argument per operand.
     pub fused: &'static OpDef,
+}
+
+impl Context<'_> {
+    /// Creates `constant`; one element everywhere is not written out.
+    pub(crate) fn make_constant(
+        &self,
+        builder: &mut Builder<'_>,
+        store: &Store<'_>,
+        constant: &Constant,
+    ) -> ValueId {
+        if constant.splat {
+            (self.splat)(builder, store.ty(constant.ty), &constant.data)
+        } else {
+            (self.constant)(builder, &constant.data)
+        }
+    }
 }

@@ -5,14 +5,12 @@ use mind_ir::builder::Builder;
 use mind_ir::graph::{Graph, InsertPoint};
 use mind_ir::listener::{Listener, Rewrite, Step};
 use mind_ir::opdef::{OpDef, Trait};
-use mind_ir::tensor::Tensor;
 use mind_ir::types::TensorType;
 use mind_ir::{OpId, ValueId};
 use smallvec::SmallVec;
 
 use crate::changes::{Found, Plan, PlannedChange, class_text, plan, resolve};
 use crate::context::Context;
-use crate::egraph::analysis::spelt_out;
 use crate::egraph::language::Head;
 use crate::egraph::optable::OpIx;
 use crate::egraph::store::Store;
@@ -208,10 +206,11 @@ impl<'r> Rewriter<'_, 'r> {
     }
 
     fn new_constant(&mut self, number: u32, at: InsertPoint, span: Span) -> ValueId {
-        let store = self.store();
-        let tensor: Tensor = spelt_out(store, store.constants.get(number))
-            .expect("a constant has a shape that is known");
-        (self.cx.constant)(&mut Builder::new(self.g, at, span), &tensor)
+        let found = self.found;
+        let store = &found.loaded.egraph.analysis.store;
+        let constant = store.constants.get(number);
+        let builder = &mut Builder::new(self.g, at, span);
+        self.cx.make_constant(builder, store, constant)
     }
 
     /// Builds a fused op with the group's ops as its body.

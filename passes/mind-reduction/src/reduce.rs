@@ -63,10 +63,7 @@ const FAMILIES: &[fn(&Graph) -> Vec<Edit>] = &[
 pub fn reduce(g: &Graph, config: &Config, holds: &mut dyn FnMut(&Graph) -> bool) -> Reduced {
     let mut best = g.clone();
     // Declarations of the text that nothing uses would be printed again.
-    best.preamble = Preamble {
-        positional: g.preamble.positional,
-        ..Preamble::default()
-    };
+    best.preamble = Preamble::default();
     let mut search = Search {
         size: Size::of(g),
         best,

@@ -51,7 +51,8 @@ pub fn fold_to_constants(
     limit: ConstantLimit,
 ) -> Option<SmallVec<[Tensor; 1]>> {
     let def: &OpDef = g.def(op);
-    if !def.has(Trait::Pure) || !constant_operands(g, op) {
+    // The ops of a body are folded one by one: each result on the way has to be finite too.
+    if !def.has(Trait::Pure) || def.regions > 0 || !constant_operands(g, op) {
         return None;
     }
     let bytes: u64 = g

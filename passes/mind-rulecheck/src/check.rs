@@ -72,6 +72,7 @@ pub fn check(rules: &RuleSet, config: &Config) -> Vec<RuleCheck> {
         cost: &HOST_CPU,
         limits: Limits::default(),
         constant: mind_core::constant,
+        splat: mind_core::splat,
         fused: Fused::DEF,
     });
     let all: Vec<Form<'_>> = forms.iter().collect();

@@ -2,13 +2,14 @@
 
 use std::hash::{BuildHasher, Hash, Hasher};
 
+use crate::canonicalize::order::{order, positions};
 use hashbrown::HashTable;
 use mind_ir::graph::Graph;
 use mind_ir::listener::{Listener, Rewrite, Step};
 use mind_ir::opdef::Trait;
 use mind_ir::{BlockId, OpId, ValueId};
 use mind_pass::{Changed, Pass, PassCx, PassError, PassInfo};
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 pub(crate) const PASS: PassInfo = PassInfo {
@@ -25,33 +26,55 @@ struct Cse;
 impl Pass for Cse {
     fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
         let body = g.body();
-        let merged = merge_block(g, body, &mut *cx.watch);
+        let positions = positions(g);
+        let (merged, swapped) = merge_block(g, body, &positions, &mut *cx.watch);
         cx.statistics.add("merged", merged as u64);
-        Ok(Changed::when(merged > 0))
+        Ok(Changed::when(merged + swapped > 0))
     }
 }
 
-/// Merges within `block` and within the blocks inside it; the count of ops merged away.
+/// Merges within `block` and within the blocks inside it; the counts of ops merged away, and of commutative
+/// ops whose operands changed places: these read what came of merging, in the order of the definitions.
 ///
 /// Bodies are closed, so an op inside one is never the same as an op outside.
-fn merge_block(g: &mut Graph, block: BlockId, listener: &mut dyn Listener) -> usize {
+fn merge_block(
+    g: &mut Graph,
+    block: BlockId,
+    positions: &[u32],
+    listener: &mut dyn Listener,
+) -> (usize, usize) {
     // The hash stands beside the op: a look into the table then seldom needs a look at an op.
     let mut seen: HashTable<(u64, OpId)> = HashTable::new();
-    let mut merged = 0;
+    let (mut merged, mut swapped) = (0, 0);
+    let mut readers: FxHashSet<OpId> = FxHashSet::default();
     let mut next = g.ops(block).next();
     while let Some(op) = next {
         next = g.next(op);
         for index in 0..g.regions(op).len() {
             let inner = g.block(g.regions(op)[index]);
-            merged += merge_block(g, inner, listener);
+            let inside = merge_block(g, inner, positions, listener);
+            (merged, swapped) = (merged + inside.0, swapped + inside.1);
         }
         if !is_mergeable(g, op) {
             continue;
         }
-        let hash = hash(g, op);
-        match seen.find(hash, |&(own, other)| own == hash && same(g, op, other)) {
-            Some(&(_, first)) if listener.admit(&[PASS.name]) => {
+        let mut key = hash(g, op);
+        let known = |g: &Graph, key: u64| {
+            let found = seen.find(key, |&(own, other)| own == key && same(g, op, other));
+            found.copied()
+        };
+        let mut found = known(g, key);
+        if found.is_none() && readers.contains(&op) && order(g, op, positions) {
+            swapped += 1;
+            key = hash(g, op);
+            found = known(g, key);
+        }
+        match found {
+            Some((_, first)) if listener.admit(&[PASS.name]) => {
                 let values: SmallVec<[ValueId; 1]> = g.results(first).into_iter().collect();
+                for result in g.results(op) {
+                    readers.extend(g.uses(result).map(|(user, _)| user));
+                }
                 let pairs = g.results(op).into_iter().zip(&values);
                 pairs.for_each(|(old, &new)| g.replace_all_uses(old, new));
                 g.erase(op);
@@ -67,11 +90,11 @@ fn merge_block(g: &mut Graph, block: BlockId, listener: &mut dyn Listener) -> us
             }
             Some(_) => {}
             None => {
-                seen.insert_unique(hash, (hash, op), |&(hash, _)| hash);
+                seen.insert_unique(key, (key, op), |&(hash, _)| hash);
             }
         }
     }
-    merged
+    (merged, swapped)
 }
 
 /// Whether two of these may become one. `?` extents of equal declared types need not be equal.

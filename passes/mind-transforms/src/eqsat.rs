@@ -11,6 +11,7 @@ use mind_pass::{
     RuleCounts,
 };
 
+use crate::canonicalize::order::order_operands;
 use crate::rules;
 
 pub(crate) const FOLD: PassInfo = PassInfo {
@@ -71,6 +72,7 @@ impl Pass for Eqsat {
             cost: &HOST_CPU,
             limits: self.limits,
             constant: mind_core::constant,
+            splat: mind_core::splat,
             fused: Fused::DEF,
         };
         let draw = cx.watch.drawing().map(|drawing| drawing.skip);
@@ -90,6 +92,10 @@ impl Pass for Eqsat {
             }
         }
         count(&report, &rules, cx);
+        if report.changed {
+            // New ops, and bodies that values moved into, have their operands in another order.
+            order_operands(g);
+        }
         Ok(Changed::when(report.changed))
     }
 }

@@ -30,10 +30,7 @@ pub fn apply(
         registry,
     };
     // Declarations of the text may not fit what it says now.
-    patch.g.preamble = Preamble {
-        positional: g.preamble.positional,
-        ..Preamble::default()
-    };
+    patch.g.preamble = Preamble::default();
     patch.index();
     for (number, edit) in (1..).zip(edits) {
         let made = patch.make(number, edit);

@@ -3,6 +3,7 @@
 use std::num::NonZero;
 use std::path::Path;
 
+use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_diag::{Diagnostic, Diagnostics, Severity, SourceFile, render_json, render_text};
 use mind_ir::verify::Profile;
@@ -10,6 +11,7 @@ use mind_irv2::graph::document::Padding;
 use mind_text::{Format, Limits};
 
 use super::style;
+use crate::engine::MAX_THREADS;
 use crate::host::{Host, Style};
 use crate::load::LoadOptions;
 
@@ -276,7 +278,7 @@ pub fn machine() -> [Arg; 2] {
     );
     [
         isa.value_parser(["avx512", "avx2", "portable"]),
-        threads.value_parser(clap::value_parser!(NonZero<usize>)),
+        threads.value_parser(ValueParser::new(parse_threads)),
     ]
 }
 
@@ -311,5 +313,12 @@ pub(in crate::tools) fn parse_dim(text: &str) -> Result<(String, usize), String>
     match extent.parse() {
         Ok(extent) => Ok((name.to_owned(), extent)),
         Err(_) => Err(format!("`{extent}` is not an extent")),
+    }
+}
+
+fn parse_threads(text: &str) -> Result<NonZero<usize>, String> {
+    match text.parse::<NonZero<usize>>() {
+        Ok(threads) if threads.get() <= MAX_THREADS => Ok(threads),
+        _ => Err(format!("expected 1 to {MAX_THREADS} threads")),
     }
 }

@@ -77,7 +77,8 @@ impl<'a> EvalCx<'a> {
 
     /// The number of elements of a result. Every `eval` asks before it allocates.
     ///
-    /// Errors: [`EvalError::TooLarge`] past the limit.
+    /// Errors: [`EvalError::TooLarge`] past the limit, [`EvalError::OutOfMemory`] where the system has no such
+    /// memory.
     pub fn count(&self, dtype: DType, shape: &[usize]) -> Result<usize, EvalError> {
         let empty = shape.contains(&0);
         let count = match empty {
@@ -88,6 +89,12 @@ impl<'a> EvalCx<'a> {
         };
         let bytes = count.and_then(|count| (count as u64).checked_mul(dtype.size() as u64));
         match (count, bytes) {
+            (Some(_), Some(bytes)) if bytes <= self.tensor_limit && !can_allocate(bytes) => {
+                Err(EvalError::OutOfMemory {
+                    shape: shape.to_vec(),
+                    bytes,
+                })
+            }
             (Some(count), Some(bytes)) if bytes <= self.tensor_limit => Ok(count),
             _ => Err(EvalError::TooLarge {
                 shape: shape.to_vec(),
@@ -109,4 +116,12 @@ impl<'a> EvalCx<'a> {
             },
         }
     }
+}
+
+/// Whether the system gives memory of that many bytes.
+pub fn can_allocate(bytes: u64) -> bool {
+    /// What is smaller is not asked for.
+    const SMALL: u64 = 1 << 20;
+    let reserve = |bytes| Vec::<u8>::new().try_reserve_exact(bytes);
+    bytes <= SMALL || usize::try_from(bytes).is_ok_and(|bytes| reserve(bytes).is_ok())
 }

@@ -41,6 +41,14 @@ pub enum EvalError {
         /// The limit in bytes.
         limit: u64,
     },
+    /// The system has no memory for the result.
+    #[error("no memory for a tensor of shape {shape:?}: {bytes} bytes")]
+    OutOfMemory {
+        /// The result's shape.
+        shape: Vec<usize>,
+        /// How many bytes it takes.
+        bytes: u64,
+    },
     /// Extents that only running could tell turned out not to fit.
     #[error("{0}")]
     Shape(String),
@@ -58,7 +66,7 @@ impl EvalError {
         match self {
             EvalError::IndexOutOfBounds { .. } => Some(Code(6001)),
             EvalError::Division { .. } | EvalError::Overflow => Some(Code(6005)),
-            EvalError::TooLarge { .. } => Some(Code(6004)),
+            EvalError::TooLarge { .. } | EvalError::OutOfMemory { .. } => Some(Code(6004)),
             EvalError::Shape(_) | EvalError::UnboundDim(_) | EvalError::NotEvaluable(_) => None,
         }
     }

@@ -72,8 +72,6 @@ pub struct Preamble {
     pub symbols: Vec<Sym>,
     /// Types in the order of their declaration, repeats and unused ones included.
     pub types: SmallVec<[Ty; 4]>,
-    /// Whether a value's number is its position in the text, not written there.
-    pub positional: bool,
     /// Inputs that name a later one of several equal declarations, with its position; ascending by value.
     pub repeated: Vec<(ValueId, u32)>,
 }

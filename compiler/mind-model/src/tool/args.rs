@@ -54,6 +54,7 @@ impl Args {
                 isa: word("isa").and_then(|isa| isa.parse().ok()),
                 threads: matches.get_one("threads").copied(),
                 panels: PanelChoice::Shared,
+                ..Config::default()
             },
             logits: word("logits"),
             all_logits: matches.get_flag("all-logits"),

@@ -56,7 +56,6 @@ impl<'t> Reader<'t> {
         graph: &'t mut Graph,
         map: Option<&'t mut SourceMap>,
     ) -> Reader<'t> {
-        graph.preamble.positional = true;
         Reader {
             cursor,
             limits,

@@ -18,8 +18,8 @@ ops! {
     /// `Ho = floor((H + top + bottom - Kh) / stride) + 1`. `Valid` pads nothing; `Same` gives
     /// `Ho = ceil(H / stride)`, the odd element of padding after; `Custom` gives the pads.
     /// Order: one chain of fused multiply-adds over (kh, kw, c), a padded tap adding a product with +0.
-    /// Errors: E2004 different dtypes, E2005 `bool`, E3002 rank not 4, E3006 fewer than 0 output positions, or too many, E4009
-    /// channels differ, E4010 strides or padding.
+    /// Errors: E2004 different dtypes, E2005 `bool`, E3002 rank not 4, E3006 fewer than 0 output
+    /// positions, or too many, E4009 channels differ, E4010 strides or padding.
     /// Source: mind-spec v1.0 ir.md, "Linear and tensor algebra".
     Conv2d = "core.conv2d" {
         operands: (input: Num, filter: Num),
@@ -38,7 +38,8 @@ fn infer_conv2d(op: Conv2d, g: &Graph) -> InferResult {
 
 /// The type of a convolution, by an op called `name`.
 ///
-/// Errors: E3002 rank not 4, E3006 fewer than 0 output positions, or too many, E4009 channels differ, E4010 strides or padding.
+/// Errors: E3002 rank not 4, E3006 fewer than 0 output positions, or too many, E4009 channels
+/// differ, E4010 strides or padding.
 pub fn convolved_type(
     g: &Graph,
     name: &'static str,

@@ -117,11 +117,13 @@ impl Scratch {
         if let Some(&known) = self.signatures.get(&key) {
             return known;
         }
-        let values: SmallVec<[ValueId; 4]> = operands
-            .iter()
-            .enumerate()
-            .map(|(at, &ty)| self.operand(ty, operands[..at].iter().filter(|&&o| o == ty).count()))
-            .collect();
+        let mut used: FxHashMap<Ty, usize> = FxHashMap::default();
+        let mut values: SmallVec<[ValueId; 4]> = SmallVec::new();
+        for &ty in operands {
+            let nth = used.entry(ty).or_default();
+            values.push(self.operand(ty, *nth));
+            *nth += 1;
+        }
         let signature = self.create(def, attrs, &values);
         self.signatures.insert(key, signature);
         signature

@@ -14,7 +14,6 @@ use super::{claims, parts};
 use crate::apply::{Joined, Ready, ready};
 use crate::context::Context;
 use crate::cost::CostTable;
-use crate::egraph::analysis::spelt_out;
 use crate::egraph::store::Store;
 use crate::expr::Scope;
 use crate::fusion::build::{Body, build};
@@ -154,8 +153,8 @@ impl Instantiator<'_, '_> {
             let term = match ready {
                 Ready::Class(id) => value(id)?,
                 Ready::Const(constant) => {
-                    let tensor = spelt_out(store, store.constants.get(constant))?;
-                    (self.cx.constant)(&mut builder, &tensor)
+                    let constant = store.constants.get(constant);
+                    self.cx.make_constant(&mut builder, store, constant)
                 }
                 Ready::Op(op, attrs, operands) => {
                     let operands: SmallVec<[ValueId; 4]> =

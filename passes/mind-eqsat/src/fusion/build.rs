@@ -6,7 +6,7 @@ use mind_ir::builtin::Yield;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
 use mind_ir::opdef::{Op, Trait};
 use mind_ir::{BlockId, OpId, Ty, ValueId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::inline::inline;
@@ -78,13 +78,14 @@ pub(crate) fn build(g: &mut Graph, cx: &Context<'_>, kind: &str, body: &Body<'_>
     };
     let mut operands: Vec<ValueId> = Vec::new();
     let mut constants: Vec<ValueId> = Vec::new();
+    let mut seen: FxHashSet<ValueId> = FxHashSet::default();
     for &op in body.ops {
         for &value in g.operands(op) {
             let list = match comes_along(g, value) {
                 true => &mut constants,
                 false => &mut operands,
             };
-            if !inside(g, value) && !list.contains(&value) {
+            if !inside(g, value) && seen.insert(value) {
                 list.push(value);
             }
         }

@@ -5,6 +5,7 @@ use mind_ir::graph::Graph;
 use mind_ir::opdef::Trait;
 use mind_ir::types::Dim;
 use mind_ir::{OpId, ValueId};
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use super::build::comes_along;
@@ -145,11 +146,12 @@ impl<'a> Field<'a> {
     /// come along.
     pub(crate) fn operands(&self, members: &[u32]) -> SmallVec<[ValueId; 16]> {
         let mut operands: SmallVec<[ValueId; 16]> = SmallVec::new();
+        let mut seen: FxHashSet<ValueId> = FxHashSet::default();
         for &member in members {
             for &value in self.g.operands(self.op(member)) {
                 let inner = self.program.definition(self.g, value);
                 let inner = inner.is_some_and(|at| members.binary_search(&(at as u32)).is_ok());
-                if !inner && !operands.contains(&value) && !comes_along(self.g, value) {
+                if !inner && !comes_along(self.g, value) && seen.insert(value) {
                     operands.push(value);
                 }
             }

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use mind_ir::listener::Listener;
 use mind_ir::types::Dim;
+use rustc_hash::FxHashSet;
 
 use super::body::Group;
 use crate::context::Context;
@@ -49,9 +50,11 @@ pub(crate) fn propose(
     });
     let mut readers: Vec<Vec<NodeIx>> = vec![Vec::new(); dense.classes.len()];
     for (at, node) in dense.nodes.iter().enumerate() {
-        for (index, &child) in node.children.iter().enumerate() {
-            if !node.children[..index].contains(&child) {
-                readers[child as usize].push(at as NodeIx);
+        for &child in &node.children {
+            let readers = &mut readers[child as usize];
+            // A node that reads a class twice is listed once.
+            if readers.last() != Some(&(at as NodeIx)) {
+                readers.push(at as NodeIx);
             }
         }
     }
@@ -263,6 +266,7 @@ impl Proposals<'_, '_> {
     ) -> bool {
         let least = self.dense.class(start).rank;
         let mut seen: Vec<ClassIx> = vec![class];
+        let mut known: FxHashSet<ClassIx> = seen.iter().copied().collect();
         let mut at = 0;
         while at < seen.len() {
             let class = seen[at];
@@ -279,7 +283,7 @@ impl Proposals<'_, '_> {
                 return false;
             };
             for &child in &self.dense.node(node).children {
-                if !seen.contains(&child) {
+                if known.insert(child) {
                     seen.push(child);
                 }
             }

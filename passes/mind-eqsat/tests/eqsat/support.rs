@@ -166,6 +166,7 @@ pub fn context(rules: &RuleSet) -> Context<'_> {
         cost: &HOST_CPU,
         limits: Limits::default(),
         constant: mind_core::constant,
+        splat: mind_core::splat,
         fused: mind_core::ops::fused::Fused::DEF,
     }
 }

@@ -2,7 +2,7 @@
 
 mod core;
 mod declare;
-mod order;
+pub(crate) mod order;
 mod rules;
 mod tensor;
 

@@ -4,33 +4,38 @@ use mind_ir::graph::Graph;
 use mind_ir::opdef::Trait;
 use mind_ir::{OpId, ValueId};
 
-/// Orders the operands of commutative ops by ascending value number, as the module's own text shows
-/// it: the written number, or the position where numbers are positions. The count of ops changed.
-pub(super) fn order_operands(g: &mut Graph) -> usize {
-    let positions = g.preamble.positional.then(|| positions(g));
-    let key = |g: &Graph, value: ValueId| match &positions {
-        Some(positions) => u64::from(positions[value.index()]),
-        None => g.label(value),
-    };
+/// Orders the operands of commutative ops as the values are defined, whatever format and numbers the module
+/// came with: the arguments of a body first, then results in the order of the ops. Returns how many ops
+/// changed.
+pub(crate) fn order_operands(g: &mut Graph) -> usize {
+    let positions = positions(g);
     let ops: Vec<OpId> = g.walk().collect();
-    let mut swapped = 0;
-    for op in ops {
-        if let (true, &[lhs, rhs]) = (g.def(op).has(Trait::Commutative), g.operands(op))
-            && key(g, lhs) > key(g, rhs)
-        {
-            g.swap_operands(op, 0, 1);
-            swapped += 1;
-        }
-    }
-    swapped
+    ops.into_iter()
+        .filter(|&op| order(g, op, &positions))
+        .count()
 }
 
-/// For each value, how many values are defined above it.
-fn positions(g: &Graph) -> Vec<u32> {
+/// Orders the operands of `op`, if it is commutative; whether they changed places.
+pub(crate) fn order(g: &mut Graph, op: OpId, positions: &[u32]) -> bool {
+    let key = |value: ValueId| positions[value.index()];
+    let is_out_of_order = match *g.operands(op) {
+        [lhs, rhs] => g.def(op).has(Trait::Commutative) && key(lhs) > key(rhs),
+        _ => false,
+    };
+    if is_out_of_order {
+        g.swap_operands(op, 0, 1);
+    }
+    is_out_of_order
+}
+
+/// For each value, how many values are defined before it.
+pub(crate) fn positions(g: &Graph) -> Vec<u32> {
     let mut positions = vec![0; g.value_bound()];
     let mut next = 0;
     for op in g.walk() {
-        for value in g.results(op) {
+        let blocks = g.regions(op).iter().map(|&region| g.block(region));
+        let arguments = blocks.flat_map(|block| g.arguments(block));
+        for value in g.results(op).into_iter().chain(arguments) {
             positions[value.index()] = next;
             next += 1;
         }

@@ -78,6 +78,7 @@ impl Args {
             config: Config {
                 isa: word("isa").and_then(|isa| isa.parse().ok()),
                 threads: matches.get_one("threads").copied(),
+                memory_limit: matches.get_one("memory-limit").copied(),
                 ..Config::default()
             },
             outputs: word("outputs"),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use mind_diag::Diagnostics;
 use mind_interp::Arrays;
+use mind_ir::eval::can_allocate;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_jit::program::{BoundProgram, Port, Program, RunError};
 
@@ -23,9 +24,9 @@ impl Compiled {
     ) -> Result<Compiled, RunError> {
         let params = bytes_of(program.params(), arrays);
         let bound = BoundProgram::new(program.clone(), &params)?;
-        let outputs = program.outputs().iter().map(|port| vec![0; port.bytes()]);
+        let outputs = program.outputs().iter().map(|port| zeros(port.bytes()));
         Ok(Compiled {
-            outputs: outputs.collect(),
+            outputs: outputs.collect::<Result<_, _>>()?,
             bound,
         })
     }
@@ -46,6 +47,17 @@ impl Compiled {
             Tensor::new(port.shape.clone(), Buffer::from_bytes(port.dtype, bytes))
         });
         results.collect()
+    }
+}
+
+/// So many bytes of 0.
+///
+/// Errors: no memory.
+fn zeros(bytes: usize) -> Result<Vec<u8>, RunError> {
+    if can_allocate(bytes as u64) {
+        Ok(vec![0; bytes])
+    } else {
+        Err(RunError::OutOfMemory { bytes })
     }
 }
 

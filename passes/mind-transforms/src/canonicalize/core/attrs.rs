@@ -5,10 +5,11 @@ use mind_core::ops::index::{Gather, Slice};
 use mind_core::ops::join::{Concat, Split};
 use mind_core::ops::normalize::Softmax;
 use mind_core::ops::reduce::{Max, Mean, Sum};
-use mind_core::ops::shape::{ExpandDims, Squeeze, Transpose, effective_permutation};
+use mind_core::ops::shape::{ExpandDims, Reshape, Squeeze, Transpose, effective_permutation};
 use mind_ir::OpId;
 use mind_ir::attr::{Attr, OPEN_END};
 use mind_ir::opdef::{Op, OpDef};
+use mind_ir::types::{Dim, Shape};
 use mind_rewrite::{Miss, Rewriter};
 
 use super::patterns;
@@ -25,6 +26,9 @@ patterns! {
 
     /// A slice of a known extent names its ends.
     ExplicitEnds = "explicit-ends" on [Slice] => explicit_ends;
+
+    /// The open extent of a reshape is -1, as every format writes it.
+    OpenExtent = "open-extent" on [Reshape] => open_extent;
 
     /// The dot product of matrices is their matrix product.
     DotToMatMul = "dot-to-matmul" on [Dot] => dot_to_matmul;
@@ -95,6 +99,24 @@ fn explicit_ends(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
         return Err(CANONICAL);
     }
     rw.set_attr(op, position(Slice::DEF, "ends")?, Attr::Ints(&named));
+    Ok(())
+}
+
+fn open_extent(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+    let target = Reshape::from_id(op).new_shape(rw);
+    let written = target.iter().map(|&dim| match dim {
+        Dim::Dynamic => Dim::Fixed(-1),
+        Dim::Fixed(_) | Dim::Symbol(_) => dim,
+    });
+    let written: Shape = written.collect();
+    if written[..] == *target {
+        return Err(CANONICAL);
+    }
+    rw.set_attr(
+        op,
+        position(Reshape::DEF, "new_shape")?,
+        Attr::Dims(&written),
+    );
     Ok(())
 }
 
