@@ -33,6 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         cost: &HOST_CPU,
         limits: Limits::default(),
         constant: mind_core::constant,
+        splat: mind_core::splat,
         fused: Fused::DEF,
     };
     fold(&mut g, &context);
