@@ -83,8 +83,12 @@ impl Count {
                 None => return Some(Dim::Dynamic),
             };
         }
-        if known == 0 || whole % known != 0 {
-            return (known == 0 || !symbols.is_empty()).then_some(Dim::Dynamic);
+        if known == 0 {
+            // Only what is empty too has an extent, and any does.
+            return (whole == 0 || !self.symbols.is_empty()).then_some(Dim::Dynamic);
+        }
+        if whole % known != 0 {
+            return (!symbols.is_empty()).then_some(Dim::Dynamic);
         }
         match (whole / known, symbols.as_slice()) {
             (factor, []) => Some(i64::try_from(factor).map_or(Dim::Dynamic, Dim::Fixed)),

@@ -18,7 +18,7 @@ pub struct Size {
     pub operands: u64,
     /// Dimensions without a number among the declared types.
     pub open: u64,
-    /// Elements of the declared types.
+    /// Elements of the declared types; an empty tensor counts as one, since a scalar is simpler.
     pub elements: u64,
     /// Dimensions of the declared types.
     pub dims: u64,
@@ -85,7 +85,7 @@ impl Size {
         let count = extents.fold(1u64, |count, extent| {
             count.saturating_mul(extent.max(0) as u64)
         });
-        self.elements = self.elements.saturating_add(count);
+        self.elements = self.elements.saturating_add(count.max(1));
     }
 }
 

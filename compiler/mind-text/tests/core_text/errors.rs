@@ -195,7 +195,7 @@ const LINES: &[(&str, &str)] = &[
     ),
     (
         "%1x = Sum (%0)",
-        r#"- 2:1 "%x": expected an id such as `%0`, found `%x`"#,
+        r#"- 2:1 "%1x": expected an id such as `%0`, found `%1x`"#,
     ),
     (
         "%9223372036854775808 = Sum (%0)",

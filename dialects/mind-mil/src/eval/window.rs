@@ -120,7 +120,10 @@ pub(crate) fn pool(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Ev
                 .flatten()
                 .map(|offset| elements[channel * plane + offset]);
             results[channel * places + place] = match call.name {
-                "max_pool" => read.fold(f32::NEG_INFINITY, f32::max),
+                "max_pool" => read.fold(f32::NEG_INFINITY, |most, x| {
+                    // NaN stays: no element is above it.
+                    if x > most || x.is_nan() { x } else { most }
+                }),
                 "l2_pool" => read.map(|own| own * own).sum::<f32>().sqrt(),
                 _ => {
                     let exclude = call.flag("exclude_padding_from_average");
