@@ -4,8 +4,8 @@ use lsp_types::{
     CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CompletionOptions,
     FoldingRangeProviderCapability, HoverProviderCapability, OneOf, RenameOptions,
     SemanticTokensFullOptions, SemanticTokensLegend, SemanticTokensOptions, ServerCapabilities,
-    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
-    WorkDoneProgressOptions,
+    SignatureHelpOptions, TextDocumentSyncCapability, TextDocumentSyncKind,
+    TextDocumentSyncOptions, WorkDoneProgressOptions,
 };
 
 use crate::tokens;
@@ -18,6 +18,7 @@ pub(crate) fn capabilities() -> ServerCapabilities {
         ..TextDocumentSyncOptions::default()
     };
     let triggers = ["%", "?", "$", "'", "{", "(", ".", "<"];
+    let signature_triggers = ["(", "{", ",", "=", " "];
     let legend = SemanticTokensLegend {
         token_types: tokens::TYPES.to_vec(),
         token_modifiers: tokens::MODIFIERS.to_vec(),
@@ -40,6 +41,10 @@ pub(crate) fn capabilities() -> ServerCapabilities {
         completion_provider: Some(CompletionOptions {
             trigger_characters: Some(triggers.map(str::to_owned).to_vec()),
             ..CompletionOptions::default()
+        }),
+        signature_help_provider: Some(SignatureHelpOptions {
+            trigger_characters: Some(signature_triggers.map(str::to_owned).to_vec()),
+            ..SignatureHelpOptions::default()
         }),
         code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
             code_action_kinds: Some(vec![CodeActionKind::QUICKFIX]),

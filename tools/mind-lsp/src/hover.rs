@@ -83,19 +83,23 @@ pub(crate) fn op(def: &OpDef) -> String {
         true => String::new(),
         false => format!(" {{{}}}", attrs.join(", ")),
     };
-    let lines: Vec<&str> = def.doc.lines().map(str::trim).collect();
-    let doc = lines.join("\n");
-    // Each section of the documentation is a paragraph of its own.
-    let sections = ["Shapes:", "Order:", "Errors:", "Source:"];
-    let doc = sections.iter().fold(doc, |doc, section| {
-        doc.replace(&format!("\n{section}"), &format!("\n\n**{section}**"))
-    });
     let name = def.name;
     format!(
         "```mind\n{name}({}){attrs}\n```\n{}",
         operands.join(", "),
-        doc.trim()
+        documentation(def)
     )
+}
+
+/// What an op means: each section of its documentation is a paragraph of its own.
+pub(crate) fn documentation(def: &OpDef) -> String {
+    let lines: Vec<&str> = def.doc.lines().map(str::trim).collect();
+    let doc = lines.join("\n");
+    let sections = ["Shapes:", "Order:", "Errors:", "Source:"];
+    let doc = sections.iter().fold(doc, |doc, section| {
+        doc.replace(&format!("\n{section}"), &format!("\n\n**{section}**"))
+    });
+    doc.trim().to_owned()
 }
 
 fn attribute(def: &OpDef, attr: &AttrDef) -> String {
@@ -109,15 +113,22 @@ fn attribute(def: &OpDef, attr: &AttrDef) -> String {
 
 /// An attribute with its default.
 fn shown(attr: &AttrDef) -> String {
-    let default = match attr.default {
-        Some(Attr::Int(value)) => value.to_string(),
-        Some(Attr::Bool(value)) => value.to_string(),
-        Some(Attr::Float(bits)) => f64::from_bits(bits).to_string(),
-        Some(Attr::Ints(list)) => format!("{list:?}"),
-        Some(Attr::Padding(Padding::Valid)) => "valid".to_owned(),
-        Some(Attr::Padding(Padding::Same)) => "same".to_owned(),
-        Some(_) => "...".to_owned(),
-        None => return attr.name.to_owned(),
-    };
-    format!("{}={default}", attr.name)
+    match default_text(attr) {
+        Some(default) => format!("{}={default}", attr.name),
+        None => attr.name.to_owned(),
+    }
+}
+
+/// The default of an attribute; `None` if it must be written.
+pub(crate) fn default_text(attr: &AttrDef) -> Option<String> {
+    Some(match attr.default? {
+        Attr::Int(value) => value.to_string(),
+        Attr::Bool(value) => value.to_string(),
+        Attr::Float(bits) => f64::from_bits(bits).to_string(),
+        Attr::Ints(list) => format!("{list:?}"),
+        Attr::Dims(list) => format!("{list:?}"),
+        Attr::Padding(Padding::Valid) => "valid".to_owned(),
+        Attr::Padding(Padding::Same) => "same".to_owned(),
+        Attr::Padding(Padding::Custom(_)) | Attr::Str(_) | Attr::Literal(_) => "...".to_owned(),
+    })
 }

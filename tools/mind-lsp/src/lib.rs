@@ -23,6 +23,7 @@ mod refusal;
 mod rename;
 mod rules;
 mod server;
+mod signature;
 mod symbols;
 mod tokens;
 mod view;

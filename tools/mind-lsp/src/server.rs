@@ -12,7 +12,7 @@ use lsp_types::request::{
     CodeActionRequest, Completion, DocumentHighlightRequest, DocumentSymbolRequest,
     FoldingRangeRequest, Formatting, GotoDefinition, HoverRequest, InlayHintRequest,
     PrepareRenameRequest, References, Rename, Request as Method, SemanticTokensFullRequest,
-    SemanticTokensRangeRequest, WorkspaceSymbolRequest,
+    SemanticTokensRangeRequest, SignatureHelpRequest, WorkspaceSymbolRequest,
 };
 use lsp_types::{
     DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
@@ -27,7 +27,9 @@ use crate::document::Document;
 use crate::language::Language;
 use crate::refusal::Refusal;
 use crate::view::View;
-use crate::{actions, complete, diagnostics, format, hover, inlay, rename, symbols, tokens};
+use crate::{
+    actions, complete, diagnostics, format, hover, inlay, rename, signature, symbols, tokens,
+};
 
 /// Serves a connection until the editor leaves.
 ///
@@ -194,6 +196,13 @@ impl Server {
                 let (view, offset) = server.at(&place.text_document.uri, place.position)?;
                 Ok(Some(complete::items(view, offset).into()))
             }),
+            SignatureHelpRequest::METHOD => {
+                self.on::<SignatureHelpRequest>(request, |server, params| {
+                    let place = params.text_document_position_params;
+                    let (view, offset) = server.at(&place.text_document.uri, place.position)?;
+                    Ok(signature::help(view, offset))
+                })
+            }
             InlayHintRequest::METHOD => self.on::<InlayHintRequest>(request, |server, params| {
                 let view = server.view(&params.text_document.uri)?;
                 Ok(Some(inlay::hints(view, params.range)))

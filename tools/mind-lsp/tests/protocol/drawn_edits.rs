@@ -142,6 +142,7 @@ fn ask_everything(client: &mut Client, mirror: &Mirror, uri: &str, position: &Va
         "prepareRename",
         "rename",
         "completion",
+        "signatureHelp",
         "inlayHint",
         "codeAction",
         "formatting",

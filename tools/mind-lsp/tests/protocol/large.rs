@@ -21,6 +21,7 @@ fn ask(client: &mut Client, uri: &str, line: usize) {
         "documentSymbol",
         "rename",
         "completion",
+        "signatureHelp",
         "inlayHint",
         "formatting",
         "semanticTokens/full",

@@ -18,6 +18,7 @@ fn an_editor_comes_and_goes() {
         "foldingRangeProvider",
         "renameProvider",
         "completionProvider",
+        "signatureHelpProvider",
         "inlayHintProvider",
         "codeActionProvider",
         "documentFormattingProvider",

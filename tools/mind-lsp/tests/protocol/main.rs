@@ -15,3 +15,4 @@ mod navigation;
 mod renaming;
 mod sample;
 mod semantic_tokens;
+mod signature;

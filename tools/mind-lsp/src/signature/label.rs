@@ -1,0 +1,83 @@
+//! An op in one line, with the places of its operands and attributes.
+
+use std::ops::Range;
+
+use mind_ir::opdef::OpDef;
+
+use crate::hover;
+
+/// A part of an op, by its position in the op's table entry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Part {
+    /// An operand; the variadic one comes behind the others.
+    Operand(usize),
+    Attr(usize),
+    /// The type that the op declares.
+    Type,
+}
+
+/// The line, which is ASCII, and where its parts are.
+#[derive(Default)]
+pub(super) struct Label {
+    pub(super) text: String,
+    pub(super) parts: Vec<(Part, Range<usize>)>,
+}
+
+impl Label {
+    /// Appends what belongs to no part.
+    pub(super) fn text(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Appends `text`, which is `part`.
+    pub(super) fn part(&mut self, part: Part, text: &str) {
+        let start = self.text.len();
+        self.text.push_str(text);
+        self.parts.push((part, start..self.text.len()));
+    }
+
+    /// Appends the operands of `def`, the first behind `first` and the others behind `between`.
+    pub(super) fn operands(&mut self, def: &OpDef, first: &str, between: &str) {
+        let many = def.variadic.map(|operand| format!("{}...", operand.name));
+        let names = def.operands.iter().map(|operand| operand.name.to_owned());
+        for (at, name) in names.chain(many).enumerate() {
+            self.text(if at == 0 { first } else { between });
+            self.part(Part::Operand(at), &name);
+        }
+    }
+}
+
+/// The operand that the value number `at`, from 0, is for.
+pub(super) fn operand(def: &OpDef, at: usize) -> Option<Part> {
+    let many = def.variadic.map(|_| def.operands.len());
+    match at < def.operands.len() {
+        true => Some(Part::Operand(at)),
+        false => many.map(Part::Operand),
+    }
+}
+
+/// What may stand at a part of `def`.
+pub(super) fn describe(def: &OpDef, part: Part) -> String {
+    match part {
+        Part::Operand(at) => def.operand(at).map_or(String::new(), |operand| {
+            let many = at >= def.operands.len();
+            let count = if many { ", one or more" } else { "" };
+            format!(
+                "operand `{}`: {}{count}",
+                operand.name,
+                operand.class.text()
+            )
+        }),
+        Part::Attr(at) => {
+            let attr = &def.attrs[at];
+            let kind = attr.kind.name();
+            match hover::default_text(attr) {
+                Some(default) => {
+                    format!("attribute `{}`: {kind}, `{default}` if absent", attr.name)
+                }
+                None => format!("attribute `{}`: {kind}, required", attr.name),
+            }
+        }
+        Part::Type => "the type, required".to_owned(),
+    }
+}

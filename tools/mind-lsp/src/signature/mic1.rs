@@ -1,0 +1,138 @@
+//! Ops in mic@1: `sum input [axes] kd=0`.
+
+use mind_ir::attr::{Attr, AttrKind};
+use mind_ir::opdef::{AttrDef, OpDef, Trait};
+use mind_text::mic1::Syntax;
+
+use super::label::{Label, Part, operand};
+use super::{Call, unquoted};
+use crate::hover;
+
+/// The op of the node line that begins with `before`, past its kind.
+pub(super) fn call(syntax: &Syntax, before: &str) -> Option<Call> {
+    let words = words(before);
+    let [head, kind, done @ .., partial] = words.as_slice() else {
+        return None;
+    };
+    let is_node = head.strip_prefix('N').is_some_and(is_id);
+    let (word, def) = syntax.ops().find(|(word, _)| word == kind && is_node)?;
+    let attrs = attributes(word, def);
+    let label = label(word, def, &attrs);
+    let active = active(def, &attrs, done, partial);
+    Some(Call { def, label, active })
+}
+
+/// The attributes that are written behind `kind`, by their rows.
+fn attributes(kind: &str, def: &'static OpDef) -> Vec<(usize, &'static AttrDef)> {
+    // `sum_all` reduces all axes; `param` is the other of two kinds of input.
+    let over_all = def
+        .names
+        .mic1
+        .is_some_and(|own| kind.strip_suffix("_all") == Some(own));
+    let is_role = |attr: &AttrDef| def.has(Trait::Interface) && attr.kind == AttrKind::Bool;
+    let attrs = def.attrs.iter().enumerate();
+    attrs
+        .filter(|(_, attr)| !over_all && !is_role(attr))
+        .collect()
+}
+
+fn label(kind: &str, def: &OpDef, attrs: &[(usize, &AttrDef)]) -> Label {
+    let mut label = Label::default();
+    label.text(kind);
+    label.operands(def, " ", " ");
+    let ranges = attrs.iter().filter(|(_, attr)| is_list(attr)).count() > 1;
+    for (nth, (at, attr)) in attrs.iter().enumerate() {
+        let default = match attr.default {
+            Some(Attr::Bool(value)) => Some(u8::from(value).to_string()),
+            _ => hover::default_text(attr),
+        };
+        // The bounds of a slice are written as ranges, `starts:ends:steps`.
+        label.text(if ranges && nth > 0 { ":" } else { " " });
+        let text = match attr.key {
+            Some(key) => format!("{key}={}", default.unwrap_or_default().replace(", ", ",")),
+            None if is_list(attr) && !ranges => format!("[{}]", attr.name),
+            None => attr.name.to_owned(),
+        };
+        label.part(Part::Attr(*at), &text);
+    }
+    if def.has(Trait::DeclaresType) {
+        label.text(" ");
+        label.part(Part::Type, "T");
+    }
+    label
+}
+
+/// Whether the attribute is the list that has no key.
+fn is_list(attr: &AttrDef) -> bool {
+    let kinds = [AttrKind::Ints, AttrKind::Dims, AttrKind::LiteralData];
+    attr.key.is_none() && kinds.contains(&attr.kind)
+}
+
+fn active(def: &OpDef, attrs: &[(usize, &AttrDef)], done: &[&str], partial: &str) -> Option<Part> {
+    let is_operand = |word: &str| word.strip_prefix('N').is_some_and(is_id);
+    let operands = done.iter().filter(|word| is_operand(word)).count();
+    let left = |attr: &AttrDef| !done.iter().any(|word| writes(word, attr));
+    if partial.starts_with('T') {
+        return def.has(Trait::DeclaresType).then_some(Part::Type);
+    }
+    // A variadic operand goes on until something else is begun.
+    let only_operands = operands == done.len();
+    if is_operand(partial) || partial == "N" || partial.is_empty() && only_operands {
+        let open = operand(def, operands);
+        if open.is_some() || !partial.is_empty() {
+            return open;
+        }
+    }
+    if partial.starts_with(|first: char| first != '[' && first.is_alphabetic())
+        && let Some((at, _)) = attrs.iter().find(|(_, attr)| {
+            let key = partial.split('=').next().unwrap_or(partial);
+            attr.key.is_some_and(|own| match partial.contains('=') {
+                true => own == key,
+                false => own.starts_with(key),
+            })
+        })
+    {
+        return Some(Part::Attr(*at));
+    }
+    if partial.contains('=') {
+        return None;
+    }
+    let keyless = |attr: &AttrDef| attr.key.is_none() || partial.is_empty();
+    let next = attrs.iter().find(|(_, attr)| keyless(attr) && left(attr));
+    let next = next.map(|(at, _)| Part::Attr(*at));
+    next.or(def.has(Trait::DeclaresType).then_some(Part::Type))
+}
+
+/// Whether `word` is the whole of an attribute.
+fn writes(word: &str, attr: &AttrDef) -> bool {
+    let is_operand = word.strip_prefix('N').is_some_and(is_id);
+    match attr.key {
+        Some(key) => word.split_once('=').is_some_and(|(own, _)| own == key),
+        None if is_list(attr) => word.starts_with('[') || word.contains(':'),
+        None => !word.contains('=') && !is_operand,
+    }
+}
+
+fn is_id(digits: &str) -> bool {
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The words of a line, the last of which is not finished; blanks within brackets and strings are no
+/// ends.
+fn words(line: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let (mut start, mut depth) = (0, 0usize);
+    for (at, letter) in unquoted(line) {
+        match letter {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            _ if letter.is_whitespace() && depth == 0 => {
+                words.extend(Some(&line[start..at]).filter(|word| !word.is_empty()));
+                start = at + letter.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    words.push(&line[start..]);
+    words
+}
