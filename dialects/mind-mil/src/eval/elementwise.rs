@@ -60,8 +60,9 @@ fn computed(call: &Call<'_>, cx: &EvalCx<'_>, x: &Tensor) -> EvalManyResult {
         "round" => Box::new(f32::round_ties_even),
         "relu6" => Box::new(|x| x.clamp(0.0, 6.0)),
         "softsign" => Box::new(|x| x / (1.0 + x.abs())),
-        "clip" => Box::new(move |x| x.max(alpha).min(beta)),
-        "threshold" => Box::new(move |x| x.max(alpha)),
+        // NaN stays: it is neither below nor above a bound.
+        "clip" => Box::new(move |x| at_most(at_least(x, alpha), beta)),
+        "threshold" => Box::new(move |x| at_least(x, alpha)),
         "leaky_relu" => Box::new(move |x| if x >= 0.0 { x } else { alpha * x }),
         "elu" => Box::new(move |x| exponential::elu(x, alpha)),
         "thresholded_relu" => Box::new(move |x| if x >= alpha { x } else { 0.0 }),
@@ -217,4 +218,14 @@ pub(crate) fn cast(call: &Call<'_>, cx: &EvalCx<'_>, operands: Operands<'_, '_>)
             numbers(&zero, shape, &singles(x))
         }
     })
+}
+
+/// The larger of `x` and `bound`; NaN stays.
+fn at_least(x: f32, bound: f32) -> f32 {
+    if x < bound { bound } else { x }
+}
+
+/// The smaller of `x` and `bound`; NaN stays.
+fn at_most(x: f32, bound: f32) -> f32 {
+    if x > bound { bound } else { x }
 }
