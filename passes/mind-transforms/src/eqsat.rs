@@ -11,6 +11,7 @@ use mind_pass::{
     RuleCounts,
 };
 
+use crate::canonicalize::core::attrs::name_ends;
 use crate::canonicalize::order::order_operands;
 use crate::rules;
 
@@ -93,8 +94,10 @@ impl Pass for Eqsat {
         }
         count(&report, &rules, cx);
         if report.changed {
-            // New ops, and bodies that values moved into, have their operands in another order.
+            // New ops, and bodies that values moved into, have their operands in another order, and rules leave
+            // the ends of slices open.
             order_operands(g);
+            name_ends(g);
         }
         Ok(Changed::when(report.changed))
     }

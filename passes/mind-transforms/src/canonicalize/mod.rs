@@ -1,6 +1,6 @@
 //! The canonical form: one way to write a thing, where several mean the same.
 
-mod core;
+pub(crate) mod core;
 mod declare;
 pub(crate) mod order;
 mod rules;

@@ -8,6 +8,7 @@ use mind_core::ops::reduce::{Max, Mean, Sum};
 use mind_core::ops::shape::{ExpandDims, Reshape, Squeeze, Transpose, effective_permutation};
 use mind_ir::OpId;
 use mind_ir::attr::{Attr, OPEN_END};
+use mind_ir::graph::Graph;
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::types::{Dim, Shape};
 use mind_rewrite::{Miss, Rewriter};
@@ -85,8 +86,15 @@ fn explicit_permutation(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
 }
 
 fn explicit_ends(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+    let named = named_ends(rw, op).ok_or(CANONICAL)?;
+    rw.set_attr(op, position(Slice::DEF, "ends")?, Attr::Ints(&named));
+    Ok(())
+}
+
+/// The ends of a slice with those of known extents named; `None` if they are already.
+fn named_ends(g: &Graph, op: OpId) -> Option<Vec<i64>> {
     let slice = Slice::from_id(op);
-    let (ends, shape) = (slice.ends(rw), rw.ty(slice.input(rw)).shape);
+    let (ends, shape) = (slice.ends(g), g.ty(slice.input(g)).shape);
     let named = ends
         .iter()
         .zip(shape)
@@ -95,11 +103,18 @@ fn explicit_ends(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
             _ => end,
         });
     let named: Vec<i64> = named.collect();
-    if named == ends {
-        return Err(CANONICAL);
+    (named != ends).then_some(named)
+}
+
+/// Names the ends of slices in a module whose ops rules have made.
+pub(crate) fn name_ends(g: &mut Graph) {
+    let slices: Vec<OpId> = g.walk().filter(|&op| g.is::<Slice>(op)).collect();
+    let ends = Slice::DEF.attr_index("ends");
+    for op in slices {
+        if let (Some(named), Some(ends)) = (named_ends(g, op), ends) {
+            g.set_attr(op, ends, Attr::Ints(&named));
+        }
     }
-    rw.set_attr(op, position(Slice::DEF, "ends")?, Attr::Ints(&named));
-    Ok(())
 }
 
 fn open_extent(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {

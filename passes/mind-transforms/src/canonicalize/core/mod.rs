@@ -3,7 +3,7 @@
 //! All are exact: the same bits for every input, any NaN being equal to any NaN.
 
 mod arith;
-mod attrs;
+pub(crate) mod attrs;
 mod layout;
 mod splat;
 
