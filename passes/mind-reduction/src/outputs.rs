@@ -1,7 +1,7 @@
 //! Fewer outputs, and outputs that are computed earlier.
 
 use mind_ir::opdef::Trait;
-use mind_ir::{Graph, OpId};
+use mind_ir::{Graph, OpId, ValueId};
 
 use crate::edit::{Edit, edit};
 
@@ -38,6 +38,30 @@ pub(crate) fn peel(g: &Graph) -> Vec<Edit> {
             for &operand in op.into_iter().flat_map(|op| g.operands(op)) {
                 edits.push(edit(move |g| g.set_operand(end, index, operand)));
             }
+        }
+    }
+    edits
+}
+
+/// An output is a value that nothing reads, in the place of one whose op goes with it.
+pub(crate) fn exchange(g: &Graph) -> Vec<Edit> {
+    /// Outputs and values that are tried.
+    const MOST: usize = 8;
+    let Some(end) = g.terminator(g.body()) else {
+        return Vec::new();
+    };
+    let results = g.ops(g.body()).flat_map(|op| g.results(op));
+    let unread = results.filter(|&value| g.uses(value).is_empty());
+    let unread: Vec<ValueId> = unread.take(MOST).collect();
+    let mut edits = Vec::new();
+    for (index, &old) in g.operands(end).iter().enumerate().take(MOST) {
+        for &value in &unread {
+            edits.push(edit(move |g| {
+                g.set_operand(end, index, value);
+                if let Some(op) = g.defining_op(old).filter(|_| g.uses(old).is_empty()) {
+                    g.erase(op);
+                }
+            }));
         }
     }
     edits

@@ -42,6 +42,7 @@ const FAMILIES: &[fn(&Graph) -> Vec<Edit>] = &[
     outputs::drop_halves,
     ops::cut_chunks,
     outputs::peel,
+    outputs::exchange,
     bodies::inline,
     ops::bypass,
     ops::cut,

@@ -211,7 +211,7 @@ const LINES: &[(&str, &str)] = &[
     ),
     (
         "outputs: %0 %0",
-        r#"- 2:13 "%": expected the end of the line, found `%`"#,
+        r#"- 2:13 "%": expected `,` or the end of the line, found `%`"#,
     ),
     (
         "outputs: 0",
