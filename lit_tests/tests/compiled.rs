@@ -20,8 +20,10 @@ use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::DType;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_jit::guarded::{Edge, Guarded};
-use mind_jit::program::{BoundProgram, Port, Program};
-use mind_jit::target::Isa;
+use mind_jit::program::{
+    BoundProgram, PanelChoice, Port, Program, check_accesses, check_c_accesses,
+};
+use mind_jit::target::{Isa, TargetInfo};
 use mind_reduction::reduce;
 use mind_text::{Format, Limits};
 
@@ -328,6 +330,42 @@ fn narrow_and_empty_modules() {
         if let Err(why) = bench.check(&g, &arrays) {
             panic!("{why}\n{text}");
         }
+    }
+}
+
+/// Modules whose programs are too large for the check that debug builds make of every program.
+const LARGE: &[&str] = &[
+    "%0 = Input {name=x} : tensor<f32[40, 700]>\n%1 = Input {name=w, role=param} : tensor<f32[700, 1100]>\n\
+     %2 = Input {name=b} : tensor<f32[1100]>\n%3 = MatMul (%0, %1)\n%4 = Add (%3, %2)\n%5 = Gelu (%4)\noutputs: %5",
+    "%0 = Input {name=q} : tensor<f32[6, 310, 64]>\n%1 = Input {name=k} : tensor<f32[6, 64, 1100]>\n\
+     %2 = Input {name=v} : tensor<f32[6, 1100, 64]>\n%3 = MatMul (%0, %1)\n%4 = Softmax (%3) {axis=-1}\n\
+     %5 = MatMul (%4, %2)\noutputs: %5",
+    "%0 = Input {name=x} : tensor<f32[1, 117, 115, 33]>\n%1 = Input {name=f, role=param} : tensor<f32[3, 3, 33, 20]>\n\
+     %2 = Conv2d (%0, %1) {padding=same, strides=[2, 1]}\n%3 = Relu (%2)\noutputs: %3",
+    "%0 = Input {name=x} : tensor<bf16[731, 1053]>\n%1 = Transpose (%0)\n%2 = LayerNorm (%1)\n\
+     %3 = Sum (%1) {axes=[0]}\n%4 = Slice (%0) {starts=[1, 3], ends=[731, 1000], steps=[2, 3]}\n\
+     %5 = Concat (%4, %4) {axis=1}\noutputs: %2, %3, %5",
+    "%0 = Input {name=t} : tensor<f64[20000, 31]>\n%1 = Input {name=i} : tensor<i64[900]>\n\
+     %2 = Gather (%0, %1) {axis=0}\n%3 = Exp (%0)\n%4 = Sum (%3) {axes=[1]}\noutputs: %2, %4",
+];
+
+#[test]
+fn large_programs_stay_in_their_memory() {
+    let bench = Bench::new();
+    for text in LARGE {
+        let g = bench
+            .read(text)
+            .unwrap_or_else(|| panic!("not valid: {text}"));
+        let arrays = random_inputs(&g, 1, Extents::default()).expect("arrays");
+        let bound = bind(&g, &arrays, Extents::default()).expect("they fit");
+        let low = lower(&bench.engines[0], &g, &bound).expect("it has loops");
+        for isa in Isa::ALL {
+            for panels in [PanelChoice::Best, PanelChoice::Shared] {
+                let checked = check_accesses(&low, &TargetInfo::of(isa), panels, &|_| None);
+                checked.unwrap_or_else(|why| panic!("{isa}: {why}\n{text}"));
+            }
+        }
+        check_c_accesses(&low).unwrap_or_else(|why| panic!("as C: {why}\n{text}"));
     }
 }
 

@@ -110,11 +110,12 @@ impl Kernel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vir::{Addr, Builder, Lane};
+    use crate::vir::{Addr, Lane, Signature};
 
     fn copy(lanes: u32) -> Function {
-        let mut b = Builder::new("copy", lanes);
-        let (from, to) = (b.ptr_param(), b.ptr_param());
+        let mut signature = Signature::new("copy", lanes);
+        let (from, to) = (signature.ptr(), signature.ptr());
+        let mut b = signature.body();
         let x = b.load(Lane::F32, Addr::at(from), None);
         b.store(x, Addr::at(to), None);
         b.finish()

@@ -330,13 +330,14 @@ mod tests {
     use super::super::layout::Place;
     use super::super::step::Axis;
     use super::*;
-    use crate::vir::{Addr, Builder, IndexOp, Lane, Value};
+    use crate::vir::{Addr, Builder, IndexOp, Lane, Signature, Value};
 
     /// What is wrong with a kernel that `body` appends to, of 8 bytes of the input and 8 of the output, and as many tasks.
     fn problem(tasks: usize, body: impl FnOnce(&mut Builder, [Value; 3])) -> String {
-        let mut b = Builder::new("kernel", 4);
-        let pointers = [b.buffer_param(8), b.buffer_param(8)];
-        let task = b.index_param();
+        let mut signature = Signature::new("kernel", 4);
+        let pointers = [signature.buffer(8), signature.buffer(8)];
+        let task = signature.index();
+        let mut b = signature.body();
         body(&mut b, [pointers[0], pointers[1], task]);
         let function = b.finish();
         let region = |base| Region {

@@ -50,7 +50,11 @@ pub fn accesses(
     let mut indices = indices.iter();
     for (position, &param) in function.params().iter().enumerate() {
         frame.values[param.index()] = match function.ty(param) {
-            Type::Ptr => Datum::Ptr(position, 0),
+            Type::Ptr => Datum::Ptr(Pointer {
+                param: position,
+                start: 0,
+                part: None,
+            }),
             Type::Index | Type::Vector(_) | Type::Mask(_) => {
                 Datum::Index(indices.next().copied().unwrap_or(0))
             }
@@ -65,8 +69,18 @@ enum Datum {
     /// Elements or a mask, which are left out.
     Vector,
     Index(i64),
-    /// The position of a parameter, and bytes from where it points to.
-    Ptr(usize, i64),
+    Ptr(Pointer),
+}
+
+/// Where a pointer points to.
+#[derive(Clone, Copy)]
+struct Pointer {
+    /// The position of a parameter.
+    param: usize,
+    /// Bytes from where the parameter points to.
+    start: i64,
+    /// The part of the scratch memory that it comes from: where the part starts, and its bytes.
+    part: Option<(i64, usize)>,
 }
 
 struct Frame<'a> {
@@ -79,17 +93,22 @@ impl Frame<'_> {
     fn index(&self, value: Value) -> i64 {
         match self.values[value.index()] {
             Datum::Index(index) => index,
-            Datum::Vector | Datum::Ptr(..) => panic!("{value} is an index in a valid function"),
+            Datum::Vector | Datum::Ptr(_) => panic!("{value} is an index in a valid function"),
         }
     }
 
-    fn addr(&self, addr: &Addr) -> (usize, i64) {
-        let Datum::Ptr(param, start) = self.values[addr.base.index()] else {
+    fn addr(&self, addr: &Addr) -> Pointer {
+        let Datum::Ptr(base) = self.values[addr.base.index()] else {
             panic!("{} is a pointer in a valid function", addr.base);
         };
         let index = addr.index.map_or(0, |index| self.index(index));
-        let moved = start.wrapping_add(index.wrapping_mul(addr.scale.into()));
-        (param, moved.wrapping_add(addr.offset.into()))
+        let moved = base
+            .start
+            .wrapping_add(index.wrapping_mul(addr.scale.into()));
+        Pointer {
+            start: moved.wrapping_add(addr.offset.into()),
+            ..base
+        }
     }
 
     /// How many lanes take part.
@@ -167,14 +186,26 @@ impl Frame<'_> {
         lane: Lane,
         writes: bool,
     ) -> Result<(), String> {
-        let (param, start) = self.addr(addr);
         let bytes = count * lane.bytes() as usize;
         if bytes == 0 {
             return Ok(());
         }
+        self.access(self.addr(addr), bytes, writes)
+    }
+
+    fn access(&mut self, at: Pointer, bytes: usize, writes: bool) -> Result<(), String> {
+        if let Some((start, size)) = at.part {
+            let offset = at.start.wrapping_sub(start);
+            let end = offset.checked_add(bytes as i64);
+            if offset < 0 || end.is_none_or(|end| end > size as i64) {
+                return Err(format!(
+                    "{bytes} bytes at {offset} of a part of the scratch memory, which has {size}"
+                ));
+            }
+        }
         (self.check)(Access {
-            param,
-            start,
+            param: at.param,
+            start: at.start,
             bytes,
             writes,
         })
@@ -185,8 +216,12 @@ impl Frame<'_> {
             Op::Index(n) => Datum::Index(n),
             Op::IndexOp(op, a, b) => Datum::Index(op.apply(self.index(a), self.index(b))),
             Op::Address(addr) => {
-                let (param, start) = self.addr(&addr);
-                Datum::Ptr(param, start)
+                let mut at = self.addr(&addr);
+                let mut parts = self.function.scratch_parts.iter();
+                if let Some(&(_, bytes)) = parts.find(|(pointer, _)| *pointer == value) {
+                    at.part = Some((at.start, bytes));
+                }
+                Datum::Ptr(at)
             }
             Op::Load { lane, addr, count } => {
                 let count = self.count(count)?;
@@ -203,16 +238,12 @@ impl Frame<'_> {
                 stride,
                 count,
             } => {
-                let (param, start) = self.addr(&addr);
+                let first = self.addr(&addr);
                 let bytes = lane.bytes() as usize;
                 let step = self.index(stride).wrapping_mul(bytes as i64);
                 for at in 0..self.count(count)? as i64 {
-                    (self.check)(Access {
-                        param,
-                        start: start.wrapping_add(at.wrapping_mul(step)),
-                        bytes,
-                        writes: false,
-                    })?;
+                    let start = first.start.wrapping_add(at.wrapping_mul(step));
+                    self.access(Pointer { start, ..first }, bytes, false)?;
                 }
                 Datum::Vector
             }
@@ -246,14 +277,15 @@ impl Frame<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Builder;
+    use super::super::Signature;
     use super::*;
 
     #[test]
     fn every_access_is_found_with_its_extent() {
-        let mut b = Builder::new("copy", 4);
-        let (from, to) = (b.buffer_param(40), b.buffer_param(40));
-        let extent = b.index_param();
+        let mut signature = Signature::new("copy", 4);
+        let (from, to) = (signature.buffer(40), signature.buffer(40));
+        let extent = signature.index();
+        let mut b = signature.body();
         crate::lower::for_each(&mut b, extent, 1, |b, at| {
             let x = b.load(Lane::F32, at.addr(from, Lane::F32), at.count);
             b.store(x, at.addr(to, Lane::F32), at.count);
@@ -285,7 +317,7 @@ mod tests {
 
     #[test]
     fn scratch_memory_is_declared_by_its_use_and_parts_do_not_overlap() {
-        let mut b = Builder::new("parts", 4);
+        let mut b = Signature::new("parts", 4).body();
         let zero = b.f32(0.0);
         b.scratch(20, |b, outer| {
             for bytes in [16, 32] {
@@ -303,7 +335,7 @@ mod tests {
         assert_eq!((done, starts), (Ok(()), vec![64, 64, 0]));
         assert_eq!(function.scratch().map(|scratch| scratch.bytes), Some(96));
 
-        let mut b = Builder::new("nothing", 4);
+        let mut b = Signature::new("nothing", 4).body();
         let zero = b.f32(0.0);
         b.scratch(0, |b, nothing| b.store(zero, Addr::at(nothing), None));
         let function = b.finish();
@@ -312,5 +344,25 @@ mod tests {
             super::super::verify(&function).is_err(),
             "memory of no size is used"
         );
+    }
+    #[test]
+    fn a_part_of_the_scratch_memory_ends_where_it_was_declared_to() {
+        let stored_at = |offset: i32| {
+            let mut b = Signature::new("parts", 4).body();
+            let zero = b.f32(0.0);
+            b.scratch(20, |b, outer| {
+                // The end of the outer part up to the inner one is padding.
+                b.scratch(16, |b, _| b.store(zero, Addr::at(outer).plus(offset), None));
+            });
+            let done = accesses(&b.finish(), &[], &mut |_| Ok(()));
+            done.err().map(|misuse| misuse.problem)
+        };
+        assert_eq!(stored_at(4), None);
+        let beyond = |at: i32| {
+            let part = "of a part of the scratch memory, which has 20";
+            Some(format!("16 bytes at {at} {part}"))
+        };
+        assert_eq!(stored_at(8), beyond(8));
+        assert_eq!(stored_at(-4), beyond(-4));
     }
 }

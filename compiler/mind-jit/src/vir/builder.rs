@@ -42,20 +42,10 @@ pub struct Round<'a> {
 }
 
 impl Builder {
-    /// A function called `name` over vectors of `lanes` lanes.
-    pub fn new(name: &str, lanes: u32) -> Builder {
+    /// The builder of the body of `function`, whose parameters are declared.
+    pub(super) fn of(function: Function) -> Builder {
         Builder {
-            function: Function {
-                name: name.to_owned(),
-                lanes,
-                types: Vec::new(),
-                params: Vec::new(),
-                buffers: Vec::new(),
-                scratch: None,
-                streamed: Vec::new(),
-                constants: Vec::new(),
-                body: Block::default(),
-            },
+            function,
             current: Vec::new(),
             constants: FxHashMap::default(),
             known: FxHashMap::default(),
@@ -95,20 +85,6 @@ impl Builder {
         Value(self.function.types.len() as u32 - 1)
     }
 
-    /// The next parameter, a pointer to memory that the caller of the function answers for.
-    pub fn ptr_param(&mut self) -> Value {
-        let value = self.new_value(Type::Ptr);
-        self.function.params.push(value);
-        value
-    }
-
-    /// The next parameter, a pointer to a buffer of `bytes` bytes: all that is read or written from it on.
-    pub fn buffer_param(&mut self, bytes: usize) -> Value {
-        let value = self.ptr_param();
-        self.function.buffers.push((value, bytes));
-        value
-    }
-
     /// Appends `body` with a pointer to `bytes` bytes of scratch memory, aligned to 64, that nothing else uses
     /// meanwhile. They hold anything at first, and what they hold is lost after `body`.
     ///
@@ -131,24 +107,17 @@ impl Builder {
             param,
             bytes: known.max(end),
         });
-        let pointer = match i32::try_from(start) {
-            Ok(offset) => self.address(Addr::at(param).plus(offset)),
-            Err(_) => {
-                let start = self.index(start as i64);
-                self.address(Addr::element(param, start, Lane::I8))
-            }
+        let start = match i32::try_from(start) {
+            Ok(offset) => Addr::at(param).plus(offset),
+            Err(_) => Addr::element(param, self.index(start as i64), Lane::I8),
         };
+        // A value of its own, also where another part begins at the same place.
+        let pointer = self.op(Op::Address(start));
+        self.function.scratch_parts.push((pointer, bytes));
         self.scratch_taken = end;
         let result = body(self, pointer);
         self.scratch_taken = before;
         result
-    }
-
-    /// The next parameter, an index.
-    pub fn index_param(&mut self) -> Value {
-        let value = self.new_value(Type::Index);
-        self.function.params.push(value);
-        value
     }
 
     /// Notes that whole vectors written at `ptr`, with or without an index, are not read again soon.

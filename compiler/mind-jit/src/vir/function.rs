@@ -13,6 +13,8 @@ pub struct Function {
     /// Pointers with the bytes of their buffers.
     pub(crate) buffers: Vec<(Value, usize)>,
     pub(crate) scratch: Option<Scratch>,
+    /// Pointers into the scratch memory with the bytes of their parts of it.
+    pub(crate) scratch_parts: Vec<(Value, usize)>,
     pub(crate) streamed: Vec<Value>,
     pub(crate) constants: Vec<Constant>,
     pub(crate) body: Block,

@@ -68,12 +68,13 @@ fn is_ready(statement: &Statement, missing: &FxHashSet<Value>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::vir::{Addr, BinaryOp, Builder, Function, Lane, LoopKind, verify};
+    use crate::vir::{Addr, BinaryOp, Function, Lane, LoopKind, Signature, verify};
 
     /// Pieces that double what they load; or, but for the first, what the first has computed.
     fn pieces(count: u32, shared: bool) -> Function {
-        let mut b = Builder::new("f", 8);
-        let (from, to) = (b.ptr_param(), b.ptr_param());
+        let mut signature = Signature::new("f", 8);
+        let (from, to) = (signature.ptr(), signature.ptr());
+        let mut b = signature.body();
         let mut first = None;
         b.interleaved(count, |b, piece| {
             let place = 32 * piece as i32;
@@ -116,8 +117,9 @@ mod tests {
 
     #[test]
     fn loops_are_not_cut() {
-        let mut b = Builder::new("f", 8);
-        let to = b.ptr_param();
+        let mut signature = Signature::new("f", 8);
+        let to = signature.ptr();
+        let mut b = signature.body();
         let zero = b.f32(0.0);
         b.interleaved(2, |b, _| {
             let bounds = (b.index(0), b.index(4));

@@ -196,12 +196,13 @@ impl<T: fmt::Debug> Display for Lower<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::super::op::{Addr, BinaryOp};
-    use super::super::{Builder, Lane, LoopKind};
+    use super::super::{Lane, LoopKind, Signature};
 
     #[test]
     fn the_text_shows_types_bounds_and_carried_values() {
-        let mut b = Builder::new("sum", 8);
-        let (base, extent) = (b.ptr_param(), b.index_param());
+        let mut signature = Signature::new("sum", 8);
+        let (base, extent) = (signature.ptr(), signature.index());
+        let mut b = signature.body();
         let (start, zero) = (b.index(0), b.f32(0.0));
         let bounds = (start, extent);
         let (last, sums) = b.repeat(LoopKind::Whole, bounds, 8, &[zero], |b, round| {

@@ -318,7 +318,7 @@ impl Check<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::op::{BinaryOp, ShiftOp};
-    use super::super::{Builder, LoopKind};
+    use super::super::{LoopKind, Signature};
     use super::*;
 
     fn errors(function: &Function) -> Vec<String> {
@@ -328,8 +328,9 @@ mod tests {
 
     #[test]
     fn a_value_of_a_loop_is_gone_behind_it() {
-        let mut b = Builder::new("leak", 4);
-        let (base, extent) = (b.ptr_param(), b.index_param());
+        let mut signature = Signature::new("leak", 4);
+        let (base, extent) = (signature.ptr(), signature.index());
+        let mut b = signature.body();
         let start = b.index(0);
         let mut leaked = None;
         b.repeat(LoopKind::Rest, (start, extent), 4, &[], |b, round| {
@@ -346,8 +347,9 @@ mod tests {
 
     #[test]
     fn every_number_out_of_range_is_reported() {
-        let mut b = Builder::new("numbers", 3);
-        let (base, extent) = (b.ptr_param(), b.index_param());
+        let mut signature = Signature::new("numbers", 3);
+        let (base, extent) = (signature.ptr(), signature.index());
+        let mut b = signature.body();
         let addr = Addr {
             scale: 3,
             ..Addr::element(base, extent, Lane::I32)
@@ -368,7 +370,7 @@ mod tests {
 
     #[test]
     fn types_and_double_definitions_are_reported_together() {
-        let mut b = Builder::new("types", 4);
+        let mut b = Signature::new("types", 4).body();
         let (x, y) = (b.f32(1.0), b.f32(2.0));
         let sum = b.binary(BinaryOp::Add, x, y);
         let mut function = b.finish();

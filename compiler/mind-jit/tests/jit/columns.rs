@@ -5,7 +5,7 @@ use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
 use mind_jit::lower::nest::{self, Access, Columns, Nest, Node, Output, ReduceKind};
 use mind_jit::target::TargetInfo;
-use mind_jit::vir::{Builder, Function, Status};
+use mind_jit::vir::{Function, Signature, Status};
 
 use crate::harness::{self, Input};
 use crate::nests::{apply, constant, extent, one, output};
@@ -14,10 +14,11 @@ use crate::samples::{Random, elements};
 use mind_jit::guarded::Edge;
 
 fn function(c: &Columns, target: &TargetInfo) -> Function {
-    let mut b = Builder::new("columns", nest::columns_lanes(c, target));
-    let inputs: Vec<_> = c.inputs.iter().map(|_| b.ptr_param()).collect();
-    let outputs: Vec<_> = c.outputs.iter().map(|_| b.ptr_param()).collect();
-    let rows = (b.index_param(), b.index_param());
+    let mut signature = Signature::new("columns", nest::columns_lanes(c, target));
+    let inputs: Vec<_> = c.inputs.iter().map(|_| signature.ptr()).collect();
+    let outputs: Vec<_> = c.outputs.iter().map(|_| signature.ptr()).collect();
+    let rows = (signature.index(), signature.index());
+    let mut b = signature.body();
     nest::columns(&mut b, c, &inputs, &outputs, rows);
     b.finish()
 }

@@ -6,7 +6,7 @@ use mind_ir::with_num;
 use mind_jit::lower;
 use mind_jit::lower::product::{Conv, Operands, Packing, Rhs, conv, pack};
 use mind_jit::target::TargetInfo;
-use mind_jit::vir::{Builder, Function};
+use mind_jit::vir::{Function, Signature};
 
 use crate::harness::{self, Input};
 use crate::samples::{Random, mild};
@@ -82,12 +82,13 @@ impl Shape {
 }
 
 fn kernel(c: &Conv, lanes: u32) -> Function {
-    let mut b = Builder::new("conv", lanes);
-    let [lhs, rhs, out] = std::array::from_fn(|_| b.ptr_param());
+    let mut signature = Signature::new("conv", lanes);
+    let [lhs, rhs, out] = std::array::from_fn(|_| signature.ptr());
     let (lines, filters) = (
-        (b.index_param(), b.index_param()),
-        (b.index_param(), b.index_param()),
+        (signature.index(), signature.index()),
+        (signature.index(), signature.index()),
     );
+    let mut b = signature.body();
     let at = Operands { lhs, rhs };
     conv(&mut b, c, at, lines, filters, &mut |b, spot, sum| {
         let addr = spot.addr(b, out, c.filters, lower::storage_lane(c.dtype));
@@ -151,9 +152,10 @@ fn packed(c: &Conv, filter: Input, target: &TargetInfo, lanes: u32) -> Input {
         k_stride: c.filters,
         panels,
     };
-    let mut b = Builder::new("pack", lanes);
-    let (from, to) = (b.ptr_param(), b.ptr_param());
-    let range = (b.index_param(), b.index_param());
+    let mut signature = Signature::new("pack", lanes);
+    let (from, to) = (signature.ptr(), signature.ptr());
+    let range = (signature.index(), signature.index());
+    let mut b = signature.body();
     pack(&mut b, &packing, from, to, range);
     let code = b.finish();
     let compiled = harness::compiled(&code, target.isa).expect("it can run here");

@@ -9,7 +9,7 @@ use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::DType;
 use mind_jit::lower;
 use mind_jit::target::TargetInfo;
-use mind_jit::vir::{Builder, Function, Status};
+use mind_jit::vir::{Function, Signature, Status};
 
 use crate::harness::{self, Input};
 use crate::samples::{Random, divisors, elements};
@@ -17,9 +17,10 @@ use crate::samples::{Random, divisors, elements};
 /// `out[i] = function(in[i]...)`.
 pub fn kernel(function: ScalarFn, dtype: DType, target: &TargetInfo, unroll: u32) -> Function {
     let lane = lower::compute_lane(dtype);
-    let mut b = Builder::new("apply", target.lanes(lane.bits()));
-    let ins: Vec<_> = (0..function.arity()).map(|_| b.ptr_param()).collect();
-    let (out, extent) = (b.ptr_param(), b.index_param());
+    let mut signature = Signature::new("apply", target.lanes(lane.bits()));
+    let ins: Vec<_> = (0..function.arity()).map(|_| signature.ptr()).collect();
+    let (out, extent) = (signature.ptr(), signature.index());
+    let mut b = signature.body();
     lower::for_each(&mut b, extent, unroll, |b, at| {
         let storage = lower::storage_lane(dtype);
         let xs: Vec<_> = (ins.iter())

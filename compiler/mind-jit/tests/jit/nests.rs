@@ -5,7 +5,7 @@ use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
 use mind_jit::lower::nest::{self, Access, Nest, Node, Output, ReduceKind};
 use mind_jit::target::{Isa, TargetInfo};
-use mind_jit::vir::{Builder, Function, Status};
+use mind_jit::vir::{Function, Signature, Status};
 
 use crate::harness::{self, Input};
 use crate::reference;
@@ -14,15 +14,16 @@ use mind_jit::guarded::Edge;
 
 /// A function of the operands that are not replaced, and a range of rows.
 fn function(n: &Nest, target: &TargetInfo) -> Function {
-    let mut b = Builder::new("nest", nest::lanes(n, target));
-    let inputs: Vec<_> = n.inputs.iter().map(|_| b.ptr_param()).collect();
+    let mut signature = Signature::new("nest", nest::lanes(n, target));
+    let inputs: Vec<_> = n.inputs.iter().map(|_| signature.ptr()).collect();
     let outputs: Vec<_> = (n.outputs.iter())
         .map(|output| match output.replaces {
             Some(input) => inputs[input],
-            None => b.ptr_param(),
+            None => signature.ptr(),
         })
         .collect();
-    let rows = (b.index_param(), b.index_param());
+    let rows = (signature.index(), signature.index());
+    let mut b = signature.body();
     nest::nest(&mut b, n, &inputs, &outputs, rows);
     b.finish()
 }

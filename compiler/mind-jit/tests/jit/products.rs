@@ -8,7 +8,7 @@ use mind_jit::lower::product::{
     Lhs, Operands, Packing, Panels, Product, Region, Rhs, Schedule, pack, product,
 };
 use mind_jit::target::TargetInfo;
-use mind_jit::vir::{Builder, Function, Value};
+use mind_jit::vir::{Function, Signature, Value};
 
 use crate::harness::{self, Input};
 use crate::samples::{Random, mild};
@@ -112,9 +112,10 @@ impl Case {
 
 /// `out = round(lhs * rhs)`, for a range of rows and one of columns.
 fn kernel(p: &Product, lanes: u32) -> Function {
-    let mut b = Builder::new("product", lanes);
-    let [lhs, rhs, out] = std::array::from_fn(|_| b.ptr_param());
-    let bounds: [Value; 4] = std::array::from_fn(|_| b.index_param());
+    let mut signature = Signature::new("product", lanes);
+    let [lhs, rhs, out] = std::array::from_fn(|_| signature.ptr());
+    let bounds: [Value; 4] = std::array::from_fn(|_| signature.index());
+    let mut b = signature.body();
     let region = Region {
         rows: (bounds[0], bounds[1]),
         columns: (bounds[2], bounds[3]),
@@ -129,9 +130,10 @@ fn kernel(p: &Product, lanes: u32) -> Function {
 
 /// The panels of the second operand.
 fn packing_kernel(packing: &Packing, lanes: u32) -> Function {
-    let mut b = Builder::new("pack", lanes);
-    let (from, to) = (b.ptr_param(), b.ptr_param());
-    let panels = (b.index_param(), b.index_param());
+    let mut signature = Signature::new("pack", lanes);
+    let (from, to) = (signature.ptr(), signature.ptr());
+    let panels = (signature.index(), signature.index());
+    let mut b = signature.body();
     pack(&mut b, packing, from, to, panels);
     b.finish()
 }

@@ -5,7 +5,7 @@ use mind_jit::lower;
 use mind_jit::target::TargetInfo;
 use mind_jit::vir::{
     Addr, BinaryOp, Builder, ConvertOp, Function, IndexOp, Lane, LoopKind, MaskOp, Op, Predicate,
-    ShiftOp, Type, UnaryOp, Value,
+    ShiftOp, Signature, Type, UnaryOp, Value,
 };
 
 use crate::harness::{self, Input};
@@ -261,26 +261,27 @@ struct Params {
     extent: Value,
 }
 
-fn params(b: &mut Builder, recipe: &Recipe) -> Params {
+fn params(signature: &mut Signature, recipe: &Recipe) -> Params {
     Params {
         inputs: recipe
             .lanes()
             .into_iter()
-            .map(|lane| (lane, b.ptr_param()))
+            .map(|lane| (lane, signature.ptr()))
             .collect(),
-        strided: b.ptr_param(),
-        stride: b.index_param(),
-        table: b.ptr_param(),
-        places: b.ptr_param(),
-        outputs: (0..RESULTS).map(|_| b.ptr_param()).collect(),
-        extent: b.index_param(),
+        strided: signature.ptr(),
+        stride: signature.index(),
+        table: signature.ptr(),
+        places: signature.ptr(),
+        outputs: (0..RESULTS).map(|_| signature.ptr()).collect(),
+        extent: signature.index(),
     }
 }
 
 /// `outputs[k][i] = f_k(inputs[..][i])` for random `f_k`, the same for every number of lanes.
 pub fn program(recipe: Recipe, lanes: u32) -> Program {
-    let mut b = Builder::new("random", lanes);
-    let params = params(&mut b, &recipe);
+    let mut signature = Signature::new("random", lanes);
+    let params = params(&mut signature, &recipe);
+    let mut b = signature.body();
     let (mut results, mut mixes_lanes) = (Vec::new(), false);
     lower::for_each(&mut b, params.extent, recipe.unroll, |b, at| {
         let mut values: Vec<Value> = (params.inputs.iter())
@@ -395,8 +396,9 @@ fn random_programs_give_the_same_bits_on_every_target_and_stay_in_their_buffers(
 
 /// `accumulators` sums that live through a loop, more than there are registers.
 fn accumulating(lane: Lane, accumulators: i32, target: &TargetInfo) -> Function {
-    let mut b = Builder::new("accumulate", target.lanes(lane.bits()));
-    let (input, output, extent) = (b.ptr_param(), b.ptr_param(), b.index_param());
+    let mut signature = Signature::new("accumulate", target.lanes(lane.bits()));
+    let (input, output, extent) = (signature.ptr(), signature.ptr(), signature.index());
+    let mut b = signature.body();
     let (start, neutral) = (b.index(0), b.constant(lane, 0));
     let inits = vec![neutral; accumulators as usize];
     let (lanes, bytes) = (b.lanes(), lane.bytes() as i32);
@@ -452,8 +454,9 @@ fn streamed_results_are_written_at_any_address() {
     let mut random = Random::new(5);
     for target in harness::targets() {
         for lane in Lane::ALL {
-            let mut b = Builder::new("stream", target.lanes(lane.bits()));
-            let (input, output, extent) = (b.ptr_param(), b.ptr_param(), b.index_param());
+            let mut signature = Signature::new("stream", target.lanes(lane.bits()));
+            let (input, output, extent) = (signature.ptr(), signature.ptr(), signature.index());
+            let mut b = signature.body();
             b.stream(output);
             lower::for_each(&mut b, extent, 2, |b, at| {
                 let x = b.load(lane, at.addr(input, lane), at.count);

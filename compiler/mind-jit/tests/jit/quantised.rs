@@ -8,7 +8,7 @@ use mind_jit::lower::product::{
     pack_quantised, product,
 };
 use mind_jit::target::TargetInfo;
-use mind_jit::vir::{Builder, Function, Value};
+use mind_jit::vir::{Function, Signature, Value};
 
 use crate::harness::{self, Input};
 use crate::samples::{Random, mild};
@@ -106,9 +106,10 @@ struct Case {
 }
 
 fn kernel(p: &Product, lanes: u32) -> Function {
-    let mut b = Builder::new("product", lanes);
-    let [lhs, rhs, out] = std::array::from_fn(|_| b.ptr_param());
-    let bounds: [Value; 4] = std::array::from_fn(|_| b.index_param());
+    let mut signature = Signature::new("product", lanes);
+    let [lhs, rhs, out] = std::array::from_fn(|_| signature.ptr());
+    let bounds: [Value; 4] = std::array::from_fn(|_| signature.index());
+    let mut b = signature.body();
     let region = Region {
         rows: (bounds[0], bounds[1]),
         columns: (bounds[2], bounds[3]),
@@ -122,9 +123,10 @@ fn kernel(p: &Product, lanes: u32) -> Function {
 }
 
 fn packing_kernel(packing: &QuantPacking, lanes: u32) -> Function {
-    let mut b = Builder::new("pack", lanes);
-    let (from, to) = (b.ptr_param(), b.ptr_param());
-    let panels = (b.index_param(), b.index_param());
+    let mut signature = Signature::new("pack", lanes);
+    let (from, to) = (signature.ptr(), signature.ptr());
+    let panels = (signature.index(), signature.index());
+    let mut b = signature.body();
     pack_quantised(&mut b, packing, from, to, panels);
     b.finish()
 }

@@ -5,7 +5,7 @@ use mind_ir::types::DType;
 use mind_ir::with_num;
 use mind_jit::lower::{self, Reduction};
 use mind_jit::target::TargetInfo;
-use mind_jit::vir::{Addr, Builder, Function};
+use mind_jit::vir::{Addr, Function, Signature};
 
 use crate::harness::{self, Input};
 use crate::samples::{Random, elements};
@@ -13,8 +13,9 @@ use crate::samples::{Random, elements};
 /// `out[0] = reduction of in[0..extent]`.
 pub fn kernel(reduction: Reduction, dtype: DType, target: &TargetInfo) -> Function {
     let lane = lower::compute_lane(dtype);
-    let mut b = Builder::new("reduce", target.lanes(lane.bits()));
-    let (input, out, extent) = (b.ptr_param(), b.ptr_param(), b.index_param());
+    let mut signature = Signature::new("reduce", target.lanes(lane.bits()));
+    let (input, out, extent) = (signature.ptr(), signature.ptr(), signature.index());
+    let mut b = signature.body();
     let result = lower::reduce(&mut b, reduction, dtype, extent, |b, at| {
         lower::load(
             b,

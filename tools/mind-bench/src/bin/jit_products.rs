@@ -18,7 +18,7 @@ use mind_jit::lower::product::{
 };
 use mind_jit::lower::{self, compute_lane};
 use mind_jit::target::{Isa, TargetInfo};
-use mind_jit::vir::{Addr, BinaryOp, Builder, Function, Lane, LoopKind, Value};
+use mind_jit::vir::{Addr, BinaryOp, Builder, Function, Lane, LoopKind, Signature, Value};
 
 /// Independent chains of the kernel that measures the peak.
 const CHAINS: usize = 12;
@@ -237,8 +237,9 @@ struct Bench {
 }
 
 fn peak_kernel(lanes: u32) -> Function {
-    let mut b = Builder::new("peak", lanes);
-    let (values, steps) = (b.ptr_param(), b.index_param());
+    let mut signature = Signature::new("peak", lanes);
+    let (values, steps) = (signature.ptr(), signature.index());
+    let mut b = signature.body();
     let start = b.index(0);
     let [x, y] = [0, 4].map(|at| b.load_splat(Lane::F32, Addr::at(values).plus(at)));
     let inits = vec![x; CHAINS];
@@ -257,8 +258,9 @@ fn peak_kernel(lanes: u32) -> Function {
 }
 
 fn read_kernel(lanes: u32) -> Function {
-    let mut b = Builder::new("read", lanes);
-    let (from, to, extent) = (b.ptr_param(), b.ptr_param(), b.index_param());
+    let mut signature = Signature::new("read", lanes);
+    let (from, to, extent) = (signature.ptr(), signature.ptr(), signature.index());
+    let mut b = signature.body();
     let (start, zero) = (b.index(0), b.constant(Lane::I32, 0));
     let bounds = (start, extent);
     let step = i64::from(8 * lanes);
@@ -392,9 +394,10 @@ impl Bench {
     fn convolve(&self, window: &Window) {
         let c = window.conv(&self.target);
         let lanes = self.target.lanes(compute_lane(c.dtype).bits());
-        let mut b = Builder::new("conv", lanes);
-        let [lhs, rhs, out] = std::array::from_fn(|_| b.ptr_param());
-        let bounds: [Value; 4] = std::array::from_fn(|_| b.index_param());
+        let mut signature = Signature::new("conv", lanes);
+        let [lhs, rhs, out] = std::array::from_fn(|_| signature.ptr());
+        let bounds: [Value; 4] = std::array::from_fn(|_| signature.index());
+        let mut b = signature.body();
         let at = Operands { lhs, rhs };
         let (lines, filters) = ((bounds[0], bounds[1]), (bounds[2], bounds[3]));
         conv(&mut b, &c, at, lines, filters, &mut |b, spot, sum| {
@@ -509,9 +512,10 @@ struct Buffers {
 }
 
 fn kernel(p: &Product, epilogue: Epilogue, lanes: u32) -> Function {
-    let mut b = Builder::new("product", lanes);
-    let [lhs, rhs, out, bias, residual] = std::array::from_fn(|_| b.ptr_param());
-    let bounds: [Value; 4] = std::array::from_fn(|_| b.index_param());
+    let mut signature = Signature::new("product", lanes);
+    let [lhs, rhs, out, bias, residual] = std::array::from_fn(|_| signature.ptr());
+    let bounds: [Value; 4] = std::array::from_fn(|_| signature.index());
+    let mut b = signature.body();
     let region = Region {
         rows: (bounds[0], bounds[1]),
         columns: (bounds[2], bounds[3]),
@@ -585,9 +589,10 @@ impl Call {
                 k_stride,
                 panels,
             };
-            let mut b = Builder::new("pack", lanes);
-            let (from, to) = (b.ptr_param(), b.ptr_param());
-            let range = (b.index_param(), b.index_param());
+            let mut signature = Signature::new("pack", lanes);
+            let (from, to) = (signature.ptr(), signature.ptr());
+            let range = (signature.index(), signature.index());
+            let mut b = signature.body();
             pack(&mut b, &packing, from, to, range);
             let kernel = Kernel::compile(&b.finish(), target.isa).expect("packing compiles");
             (kernel, packing.count() as u64)

@@ -9,7 +9,7 @@ use std::time::Instant;
 use mind_jit::kernel::Kernel;
 use mind_jit::pool::Pool;
 use mind_jit::target::{Isa, TargetInfo};
-use mind_jit::vir::{Addr, BinaryOp, Builder, Function, Lane, LoopKind, Value};
+use mind_jit::vir::{Addr, BinaryOp, Builder, Function, Lane, LoopKind, Signature, Value};
 
 /// A level of the memory hierarchy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -121,8 +121,9 @@ const CHAINS: usize = 12;
 
 /// `rounds` rounds of a multiply-add in each chain.
 fn fma_chains(isa: Isa) -> Function {
-    let mut b = Builder::new("fma", TargetInfo::of(isa).lanes(32));
-    let (out, rounds) = (b.ptr_param(), b.index_param());
+    let mut signature = Signature::new("fma", TargetInfo::of(isa).lanes(32));
+    let (out, rounds) = (signature.ptr(), signature.index());
+    let mut b = signature.body();
     let (start, factor, addend) = (b.index(0), b.f32(0.999), b.f32(0.001));
     let sums = vec![addend; CHAINS];
     let (_, sums) = b.repeat(LoopKind::Rest, (start, rounds), 1, &sums, |b, round| {
@@ -146,8 +147,9 @@ fn added(b: &mut Builder, sums: &[Value]) -> Value {
 const UNROLL: i32 = 8;
 
 fn read(isa: Isa) -> Function {
-    let mut b = Builder::new("read", TargetInfo::of(isa).lanes(32));
-    let (from, to, count) = (b.ptr_param(), b.ptr_param(), b.index_param());
+    let mut signature = Signature::new("read", TargetInfo::of(isa).lanes(32));
+    let (from, to, count) = (signature.ptr(), signature.ptr(), signature.index());
+    let mut b = signature.body();
     let (start, zero, lanes) = (b.index(0), b.f32(0.0), b.lanes() as i32);
     let sums = vec![zero; UNROLL as usize];
     let step = i64::from(UNROLL * lanes);
@@ -165,8 +167,9 @@ fn read(isa: Isa) -> Function {
 }
 
 fn copy(isa: Isa) -> Function {
-    let mut b = Builder::new("copy", TargetInfo::of(isa).lanes(32));
-    let (from, to, count) = (b.ptr_param(), b.ptr_param(), b.index_param());
+    let mut signature = Signature::new("copy", TargetInfo::of(isa).lanes(32));
+    let (from, to, count) = (signature.ptr(), signature.ptr(), signature.index());
+    let mut b = signature.body();
     let (start, lanes) = (b.index(0), b.lanes() as i32);
     let step = i64::from(UNROLL * lanes);
     b.repeat(LoopKind::Whole, (start, count), step, &[], |b, round| {

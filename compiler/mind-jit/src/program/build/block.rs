@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::Unit;
 use super::body::nodes;
-use super::grid::{Spec, cost, range};
+use super::grid::{Params, Spec, cost};
 use super::nest::weight;
 use super::product::Stacked;
 use crate::lower::nest::{Access, Nest, Output, lanes, nest};
@@ -30,8 +30,6 @@ struct Chain {
     second: Stacked,
     /// Rows done at a time.
     height: usize,
-    /// Dimensions of the stack.
-    batch: usize,
     /// For each pointer of the two products, the pointer of the kernel, of which results come last; `None` for the rows
     /// between.
     pointers: [Vec<Option<usize>>; 2],
@@ -160,7 +158,6 @@ impl Unit<'_> {
             rows,
             second,
             height,
-            batch: batch as usize,
             pointers,
         }))
     }
@@ -192,7 +189,7 @@ impl Unit<'_> {
             grid,
             cost: cost(scores, work) + cost(products, 0),
         };
-        self.call(spec, |b, pointers| chain.append(b, pointers));
+        self.call(spec, |b, params| chain.append(b, params));
         Ok(())
     }
 
@@ -220,19 +217,18 @@ fn lcm(a: usize, b: usize) -> usize {
 
 impl Chain {
     /// Appends the loop over the rows.
-    fn append(&self, b: &mut Builder, params: &[Value]) {
-        let task: Vec<Value> = (0..self.batch).map(|_| b.index_param()).collect();
-        let range = range(b);
+    fn append(&self, b: &mut Builder, params: &Params) {
+        let (task, range) = (&params.task.indices, params.task.ranges[0]);
         let bytes = self.height * self.rows.inner * self.rows.inputs[0].dtype.size();
         b.scratch(bytes, |b, between| {
             let pick = |side: usize| -> Vec<Value> {
                 let own = self.pointers[side].iter();
-                own.map(|pointer| pointer.map_or(between, |at| params[at]))
+                own.map(|pointer| pointer.map_or(between, |at| params.pointers[at]))
                     .collect()
             };
             let [first, second] = [pick(0), pick(1)];
-            let first = self.first.pointers(b, &first, &task);
-            let second = self.second.pointers(b, &second, &task);
+            let first = self.first.pointers(b, &first, task);
+            let second = self.second.pointers(b, &second, task);
             let height = self.height as i64;
             b.repeat(LoopKind::Rest, range, height, &[], |b, round| {
                 let height = b.index(height);

@@ -5,13 +5,13 @@ use mind_loops::ops::contract::Contract;
 use smallvec::SmallVec;
 
 use super::Unit;
-use super::grid::{Spec, cost, range};
+use super::grid::{Params, Spec, cost};
 use super::nest::weight;
 use super::product::Stacked;
 use crate::lower::product::Region;
 use crate::program::error::ProgramError;
 use crate::program::step::Axis;
-use crate::vir::{Builder, Value};
+use crate::vir::Builder;
 
 impl Unit<'_> {
     /// A product: the grid has the stack, the rows and the columns.
@@ -39,14 +39,13 @@ impl Unit<'_> {
             grid,
             cost: cost(results, work) + cost(results.saturating_mul(product.k), 0),
         };
-        self.call(spec, |b, pointers| append(b, &stacked, batch, pointers));
+        self.call(spec, |b, params| append(b, &stacked, params));
         Ok(())
     }
 }
 
-fn append(b: &mut Builder, stacked: &Stacked, batch: usize, pointers: &[Value]) {
-    let task: Vec<Value> = (0..batch).map(|_| b.index_param()).collect();
-    let (rows, columns) = (range(b), range(b));
-    let pointers = stacked.pointers(b, pointers, &task);
+fn append(b: &mut Builder, stacked: &Stacked, Params { pointers, task }: &Params) {
+    let (rows, columns) = (task.ranges[0], task.ranges[1]);
+    let pointers = stacked.pointers(b, pointers, &task.indices);
     stacked.append(b, &pointers, Region { rows, columns });
 }

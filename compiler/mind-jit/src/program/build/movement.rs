@@ -5,7 +5,7 @@ use mind_ir::types::DType;
 use mind_loops::extents::{dense, known};
 use mind_loops::ops::movement::{Gather, Join};
 
-use super::grid::{Spec, cost, range};
+use super::grid::{Params, Spec, cost};
 use super::{Strided, Unit};
 use crate::lower::nest::{Access, Nest, Node, Output, lanes, nest};
 use crate::program::error::ProgramError;
@@ -119,11 +119,8 @@ impl Unit<'_> {
             grid: rows.into_iter().collect(),
             cost: cost(from.extents.iter().product(), 1),
         };
-        self.call(spec, |b, pointers| {
-            let rows = match whole.outer.is_empty() {
-                true => (b.index(0), b.index(1)),
-                false => range(b),
-            };
+        self.call(spec, |b, Params { pointers, task }| {
+            let rows = task.rows(b);
             let (read, written) = pointers.split_at(1);
             nest(b, &whole, read, written, rows);
         });

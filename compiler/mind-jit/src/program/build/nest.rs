@@ -8,7 +8,7 @@ use mind_loops::memory::may_replace;
 use mind_loops::ops::nest::Nest as NestOp;
 
 use super::body::nodes;
-use super::grid::{Spec, cost, range};
+use super::grid::{Params, Spec, cost};
 use super::{Strided, Unit};
 use crate::lower::nest::{
     Access, Columns, Nest, Node, Output, columns, columns_lanes, lanes, nest,
@@ -16,7 +16,7 @@ use crate::lower::nest::{
 use crate::program::error::ProgramError;
 use crate::program::step::Axis;
 use crate::target::TargetInfo;
-use crate::vir::{Builder, Value};
+use crate::vir::Builder;
 
 /// The loops of a nest.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl Unit<'_> {
             grid: grid.into_iter().collect(),
             cost: cost(dims.iter().product(), work),
         };
-        self.call(spec, |b, pointers| append(b, &shape, pointers));
+        self.call(spec, |b, params| append(b, &shape, params));
         Ok(())
     }
 
@@ -249,16 +249,13 @@ fn cut_columns(columns: &mut Columns) {
     }
 }
 
-fn append(b: &mut Builder, shape: &Shape, pointers: &[Value]) {
+fn append(b: &mut Builder, shape: &Shape, params: &Params) {
     let inputs = match shape {
         Shape::Rows(nest) => nest.inputs.len(),
         Shape::Columns(columns) => columns.inputs.len(),
     };
-    let (inputs, outputs) = pointers.split_at(inputs);
-    let rows = match shape.outer().is_empty() {
-        true => (b.index(0), b.index(1)),
-        false => range(b),
-    };
+    let (inputs, outputs) = params.pointers.split_at(inputs);
+    let rows = params.task.rows(b);
     match shape {
         Shape::Rows(whole) => nest(b, whole, inputs, outputs, rows),
         Shape::Columns(whole) => columns(b, whole, inputs, outputs, rows),

@@ -8,7 +8,7 @@ use mind_loops::ops::contract::Contract;
 use mind_loops::ops::movement::Pack;
 use smallvec::SmallVec;
 
-use super::grid::{Spec, cost, range};
+use super::grid::{Params, Spec, cost};
 use super::product::{moved, panel_stack};
 use super::{Packed, Unit};
 use crate::lower::compute_lane;
@@ -16,7 +16,6 @@ use crate::lower::product::{Packing, Panels, Rhs, Schedule, pack};
 use crate::program::compiled::PanelChoice;
 use crate::program::error::ProgramError;
 use crate::program::step::Axis;
-use crate::vir::Value;
 
 impl Unit<'_> {
     /// Panels of the right sides of products; the first one that reads them says how wide.
@@ -94,12 +93,10 @@ impl Unit<'_> {
             grid,
             cost: cost(all, 2),
         };
-        self.call(spec, |b, pointers| {
-            let task: Vec<Value> = (0..batch).map(|_| b.index_param()).collect();
-            let range = range(b);
-            let source = moved(b, pointers[0], dtype, offset, &stacks[0], &task);
-            let target = moved(b, pointers[1], panels.dtype, 0, &stacks[1], &task);
-            pack(b, &packing, source, target, range);
+        self.call(spec, |b, Params { pointers, task }| {
+            let source = moved(b, pointers[0], dtype, offset, &stacks[0], &task.indices);
+            let target = moved(b, pointers[1], panels.dtype, 0, &stacks[1], &task.indices);
+            pack(b, &packing, source, target, task.ranges[0]);
         });
         Ok(())
     }

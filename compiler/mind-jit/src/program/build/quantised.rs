@@ -12,7 +12,7 @@ use mind_loops::ops::view::View;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::grid::{Spec, cost, range};
+use super::grid::{Params, Spec, cost};
 use super::pack::SHARED_VECTORS;
 use super::{Packed, Unit};
 use crate::lower::product::{QuantFormat, QuantPacking, QuantPanels, Rhs, pack_quantised};
@@ -125,9 +125,8 @@ impl Unit<'_> {
             grid,
             cost: cost(n * k, 2),
         };
-        self.call(spec, |b, pointers| {
-            let range = range(b);
-            pack_quantised(b, &packing, pointers[0], pointers[1], range);
+        self.call(spec, |b, Params { pointers, task }| {
+            pack_quantised(b, &packing, pointers[0], pointers[1], task.ranges[0]);
         });
         Ok(())
     }

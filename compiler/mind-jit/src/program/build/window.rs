@@ -10,7 +10,7 @@ use mind_loops::ops::window::Window;
 
 use super::body::nodes;
 use super::epilogue::{Epilogue, Extra};
-use super::grid::{Spec, cost, range};
+use super::grid::{Params, Spec, cost};
 use super::nest::weight;
 use super::product::moved;
 use super::{Strided, Unit};
@@ -18,7 +18,7 @@ use crate::lower::compute_lane;
 use crate::lower::product::{Conv, Operands, Rhs, conv};
 use crate::program::error::ProgramError;
 use crate::program::step::Axis;
-use crate::vir::{Builder, Value};
+use crate::vir::Builder;
 
 /// A convolution of a stack of images with its epilogue, all that its kernel depends on.
 #[derive(Debug)]
@@ -117,7 +117,7 @@ impl Unit<'_> {
             .collect(),
             cost: cost(elements, work) + cost(elements.saturating_mul(whole.terms()), 0),
         };
-        self.call(spec, |b, pointers| append(b, &convolution, pointers));
+        self.call(spec, |b, params| append(b, &convolution, params));
         Ok(())
     }
 }
@@ -142,11 +142,11 @@ fn padding(
     }
 }
 
-fn append(b: &mut Builder, convolution: &Convolution, params: &[Value]) {
-    let image = b.index_param();
-    let (lines, filters) = (range(b), range(b));
-    let mut pointers = Vec::with_capacity(params.len());
-    for (at, &pointer) in params.iter().enumerate() {
+fn append(b: &mut Builder, convolution: &Convolution, params: &Params) {
+    let image = params.task.indices[0];
+    let (lines, filters) = (params.task.ranges[0], params.task.ranges[1]);
+    let mut pointers = Vec::with_capacity(params.pointers.len());
+    for (at, &pointer) in params.pointers.iter().enumerate() {
         let (offset, stride) = (convolution.offsets[at], convolution.images[at]);
         let dtype = convolution.dtypes[at];
         pointers.push(moved(b, pointer, dtype, offset, &[stride], &[image]));

@@ -3,7 +3,7 @@
 use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
 use mind_jit::lower;
-use mind_jit::vir::{Builder, ConvertOp, Function, Lane, UnaryOp, Value};
+use mind_jit::vir::{Builder, ConvertOp, Function, Lane, Signature, UnaryOp, Value};
 
 use crate::harness::Input;
 use crate::samples::Random;
@@ -17,9 +17,10 @@ fn map(
     out: Lane,
     body: impl Fn(&mut Builder, &[Value]) -> Value,
 ) -> Function {
-    let mut b = Builder::new(name, 8);
-    let bases: Vec<Value> = ins.iter().map(|_| b.ptr_param()).collect();
-    let (to, extent) = (b.ptr_param(), b.index_param());
+    let mut signature = Signature::new(name, 8);
+    let bases: Vec<Value> = ins.iter().map(|_| signature.ptr()).collect();
+    let (to, extent) = (signature.ptr(), signature.index());
+    let mut b = signature.body();
     lower::for_each(&mut b, extent, 1, |b, at| {
         let xs = ins.iter().zip(&bases);
         let xs: Vec<Value> = xs

@@ -2,7 +2,7 @@
 
 use mind_ir::types::DType;
 use mind_jit::vir::{
-    Addr, BinaryOp, Builder, Function, IndexOp, Lane, LoopKind, Op, Predicate, Value,
+    Addr, BinaryOp, Builder, Function, IndexOp, Lane, LoopKind, Op, Predicate, Signature, Value,
 };
 
 use crate::harness::Input;
@@ -18,8 +18,9 @@ fn numbers(count: usize) -> Input {
 
 /// A function of two buffers and an extent, and calls of it.
 fn case(name: &str, body: impl FnOnce(&mut Builder, [Value; 3])) -> Case {
-    let mut b = Builder::new(name, LANES as u32);
-    let params = [b.ptr_param(), b.ptr_param(), b.index_param()];
+    let mut signature = Signature::new(name, LANES as u32);
+    let params = [signature.ptr(), signature.ptr(), signature.index()];
+    let mut b = signature.body();
     body(&mut b, params);
     let function: Function = b.finish();
     let inputs = [0, 1, 2, 5, 9].map(|rounds| vec![numbers(64), numbers(64), Input::Index(rounds)]);

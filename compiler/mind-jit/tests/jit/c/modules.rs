@@ -6,14 +6,20 @@ use std::process::{Command, Stdio};
 use mind_ir::tensor::Buffer as Elements;
 use mind_ir::types::DType;
 use mind_jit::c::{Arg, Buffer, Call, Data, Module, Place, Port, Step, Symbol};
-use mind_jit::vir::{Addr, BinaryOp, Builder, Function, IndexOp, Lane, Op};
+use mind_jit::vir::{Addr, BinaryOp, Function, IndexOp, Lane, Op, Signature};
 
 use super::toolchain::{compile, compilers, path};
 
 /// `to[row] = from[row] op table`, four columns.
 fn row(op: BinaryOp) -> Function {
-    let mut b = Builder::new(&format!("row {op:?}"), 4);
-    let (from, table, to, row) = (b.ptr_param(), b.ptr_param(), b.ptr_param(), b.index_param());
+    let mut signature = Signature::new(&format!("row {op:?}"), 4);
+    let (from, table, to, row) = (
+        signature.ptr(),
+        signature.ptr(),
+        signature.ptr(),
+        signature.index(),
+    );
+    let mut b = signature.body();
     let four = b.index(4);
     let start = b.index_op(IndexOp::Mul, row, four);
     let x = b.load(Lane::F32, Addr::element(from, start, Lane::F32), None);
@@ -25,8 +31,9 @@ fn row(op: BinaryOp) -> Function {
 
 /// `to[0..4] = from[0..4] / by[0..4]`.
 fn quotient() -> Function {
-    let mut b = Builder::new("quotient", 4);
-    let (from, by, to) = (b.ptr_param(), b.ptr_param(), b.ptr_param());
+    let mut signature = Signature::new("quotient", 4);
+    let (from, by, to) = (signature.ptr(), signature.ptr(), signature.ptr());
+    let mut b = signature.body();
     let (lhs, rhs) = (
         b.load(Lane::I32, Addr::at(from), None),
         b.load(Lane::I32, Addr::at(by), None),

@@ -20,7 +20,7 @@ use std::time::Instant;
 use mind_jit::kernel::Kernel;
 use mind_jit::lower::nest::{self, Columns, Nest};
 use mind_jit::target::TargetInfo;
-use mind_jit::vir::{Builder, Function};
+use mind_jit::vir::{Function, Signature};
 
 /// Elements of `f32`, or what else fits the bytes, aligned as the executor aligns them.
 struct Buffer {
@@ -91,10 +91,11 @@ fn function(program: &Program, target: &TargetInfo) -> (Function, usize) {
             c.outer.first(),
         ),
     };
-    let mut b = Builder::new("nest", lanes);
-    let inputs: Vec<_> = (0..inputs).map(|_| b.ptr_param()).collect();
-    let output = [b.ptr_param()];
-    let (begin, end) = (b.index_param(), b.index_param());
+    let mut signature = Signature::new("nest", lanes);
+    let inputs: Vec<_> = (0..inputs).map(|_| signature.ptr()).collect();
+    let output = [signature.ptr()];
+    let (begin, end) = (signature.index(), signature.index());
+    let mut b = signature.body();
     match program {
         Program::Rows(n) => nest::nest(&mut b, n, &inputs, &output, (begin, end)),
         Program::Columns(c) => nest::columns(&mut b, c, &inputs, &output, (begin, end)),
