@@ -375,7 +375,8 @@ impl<'t> Cursor<'t> {
     pub(crate) fn rest_of_line(&self, start: usize) -> &'t str {
         let rest = &self.text[start..];
         let end = rest.find(['\n', '#']).unwrap_or(rest.len());
-        rest[..end].trim_end()
+        // No other white space is blank to the scanner: it is part of the last word.
+        rest[..end].trim_end_matches([' ', '\t', '\r'])
     }
 
     /// The edit that replaces the bytes from `start` on, `len` of them, by `text`.

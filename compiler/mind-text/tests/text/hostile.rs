@@ -194,6 +194,30 @@ fn every_truncation_of_a_module_ends_in_a_result_or_errors() {
 }
 
 #[test]
+fn white_space_that_is_no_blank_is_part_of_a_word_at_every_place() {
+    let mic1 = "mic@1\nT0 [f32;2,3]\nT1 f32 4 4\nN0 input \"x\" T0\nN1 sum N0 axes=[1]\nO N1\n";
+    let mic2 = "mic@2\nT0 f32 2 3\nT1 f32[4]\na x T0\nrl 0\nsplit 0 1 2\nO 1\n";
+    let core = "%0 = Input {name=x} : tensor<f32[2, 3]>\n%1 = Relu (%0)\noutputs: %1\n";
+    for (format, text) in [
+        (Format::Mic1, mic1),
+        (Format::Mic2, mic2),
+        (Format::Core, core),
+    ] {
+        for space in [
+            "\u{b}", "\u{c}", "\r", "\u{85}", "\u{a0}", "\u{2028}", "\0\u{c}",
+        ] {
+            for at in 0..=text.len() {
+                // In addition, and instead of the rest of the line.
+                let (before, rest) = text.split_at(at);
+                let line = rest.find('\n').unwrap_or(rest.len());
+                let _ = outcome(format, &format!("{before}{space}{rest}"));
+                let _ = outcome(format, &format!("{before}{space}{}", &rest[line..]));
+            }
+        }
+    }
+}
+
+#[test]
 fn spans_count_from_the_base_of_a_larger_file() {
     let text = "mic@2\nfoo\nO 0";
     let found = FORMATS
