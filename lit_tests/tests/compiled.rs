@@ -312,6 +312,10 @@ const NARROW: &[&str] = &[
      %5 = MatMul (%4, %2)\n%6 = Exp (%5)\noutputs: %5, %6, %5",
     "%0 = Input {name=x} : tensor<i32[3, 1, 1, 0]>\n%1 = Input {name=f} : tensor<i32[1, 3, 0, 1]>\n\
      %2 = Conv2d (%0, %1) {padding=[[1, 2], [1, 2]]}\noutputs: %2",
+    "%0 = Input {name=x} : tensor<f32[1, 1, 1, 2]>\n\
+     %1 = ConstTensor {dtype=f32, fill=0.0, shape=[2, 1, 2, 1]} : tensor<f32[2, 1, 2, 1]>\n\
+     %2 = Conv2d (%0, %1)\n%3 = Slice (%2) {starts=[0, 0, 0, 0], ends=[1, 0, 1, 0], steps=[1, 1, 1, 1]}\n\
+     outputs: %3",
     "%0 = Input {name=q} : tensor<f32[1, 1]>\n%1 = Input {name=k} : tensor<f32[1, 0]>\n\
      %2 = Input {name=v} : tensor<f32[0, 5]>\n%3 = MatMul (%0, %1)\n%4 = Softmax (%3) {axis=-1}\n\
      %5 = MatMul (%4, %2)\noutputs: %5",

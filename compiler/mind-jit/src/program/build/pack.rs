@@ -34,7 +34,13 @@ impl Unit<'_> {
         let batch = op.batch(g) as usize;
         let (terms, n) = from.extents[batch..].split_at(from.extents.len() - batch - 1);
         let (k, n) = (terms.iter().product::<usize>(), n[0]);
-        let Some(k_stride) = collapsed(terms, &from.strides[batch..]) else {
+        // Nothing is read of an empty operand, whatever its strides.
+        let k_stride = if from.extents.contains(&0) {
+            Some(1)
+        } else {
+            collapsed(terms, &from.strides[batch..])
+        };
+        let Some(k_stride) = k_stride else {
             return self.refuse(op.id(), "the terms of a column have no common stride");
         };
         if from.strides.iter().any(|&stride| stride < 0) {
@@ -133,9 +139,6 @@ fn narrowed(panels: Panels, lanes: usize, fits: impl Fn(&Panels) -> bool) -> Pan
 
 /// The stride of several dimensions as one; none where they do not continue each other.
 fn collapsed(extents: &[usize], strides: &[i64]) -> Option<i64> {
-    if extents.contains(&0) {
-        return Some(1);
-    }
     let mut dims = extents
         .iter()
         .zip(strides)
