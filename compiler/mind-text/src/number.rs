@@ -2,7 +2,8 @@
 
 use half::{bf16, f16};
 use mind_ir::tensor::FloatNum;
-use mind_ir::types::{DType, DTypeClass};
+use mind_ir::types::{DType, DTypeClass, NarrowFloat};
+use mind_ir::with_float;
 use thiserror::Error;
 
 /// Why a text is not a number of its type.
@@ -61,10 +62,10 @@ pub fn write_float(out: &mut String, value: f64, dtype: DType) {
         out.push_str(if value > 0.0 { "inf" } else { "-inf" });
         return;
     }
-    let text = match dtype {
-        DType::F32 => format!("{:?}", value as f32),
-        DType::F16 | DType::BF16 => format!("{:?}", shortest(value, dtype)),
-        _ => format!("{value:?}"),
+    let text = match dtype.narrow_float() {
+        Some(NarrowFloat::F16 | NarrowFloat::BF16) => format!("{:?}", shortest(value, dtype)),
+        None if dtype == DType::F32 => format!("{:?}", value as f32),
+        None => format!("{value:?}"),
     };
     out.push_str(&text);
 }
@@ -78,12 +79,10 @@ fn shortest(value: f64, dtype: DType) -> f64 {
 
 /// `value` rounded to the float type `dtype`, as an `f64`.
 fn round(value: f64, dtype: DType) -> f64 {
-    match dtype {
-        DType::F16 => <f16 as FloatNum>::from_f64(value).to_f64(),
-        DType::BF16 => <bf16 as FloatNum>::from_f64(value).to_f64(),
-        DType::F32 => f64::from(value as f32),
-        _ => value,
+    fn of<T: FloatNum>(value: f64) -> f64 {
+        T::from_f64(value).to_f64()
     }
+    with_float!(dtype, T => of::<T>(value), else value)
 }
 
 /// The value of `text` in the float type `dtype`, rounded to nearest even.

@@ -6,7 +6,6 @@ use petgraph::graph::NodeIndex;
 use rustc_hash::FxHashMap;
 
 use crate::context::Context;
-use crate::egraph::facts::Facts;
 use crate::egraph::language::Head;
 use crate::egraph::provenance::Origin;
 use crate::expr::{attr_text, constant_text};
@@ -14,6 +13,7 @@ use crate::extract::{Choice, ClassIx, Dense, DenseNode, What};
 use crate::fusion::body::Group;
 use crate::load::Loaded;
 use crate::report::FOLDING;
+use mind_ir::scalar::Facts;
 
 /// The most classes that are drawn.
 const CLASSES: usize = 150;

@@ -51,7 +51,6 @@ mod vet;
 
 pub use context::Context;
 pub use driver::{fold, fold_with, fuse, fuse_with};
-pub use egraph::facts::Facts;
 pub use egraph::payload::AttrValue;
 pub use expr::{
     Argument, Kind, Param, ValueInfo, Vocabulary, built_in_functions, built_in_params,
@@ -63,6 +62,7 @@ pub use fusion::inline::unfuse;
 pub use fusion::prune::drop_unread;
 pub use greedy::GreedyRule;
 pub use limits::Limits;
+pub use mind_ir::scalar::Facts;
 pub use replacement::{NewTerm, NoMatch};
 pub use report::{
     Cause, Change, FOLDING, FUSION, FusedGroup, FusedMember, Kept, KeptReason, MissedFusion,

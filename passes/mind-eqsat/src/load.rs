@@ -14,12 +14,12 @@ use smallvec::SmallVec;
 
 use crate::egraph::analysis::{Eg, Knowledge, LeafData, add_typed};
 use crate::egraph::constants::{ConstId, Constant};
-use crate::egraph::facts::Facts;
 use crate::egraph::language::{Head, Node};
 use crate::egraph::optable::OpTable;
 use crate::egraph::rebuild::rebuild;
 use crate::egraph::store::Store;
 use crate::region::Program;
+use mind_ir::scalar::Facts;
 
 /// The most bytes of a constant that is looked into element by element.
 const CONSTANT_LIMIT: u64 = 1 << 20;
@@ -217,9 +217,7 @@ fn import_type(store: &mut Store<'_>, g: &Graph, value: ValueId) -> Ty {
 fn leaf_facts(g: &Graph, value: ValueId) -> Facts {
     let scalar = g.defining_op(value).and_then(|op| g.def(op).scalar);
     match scalar {
-        Some(function) if g.ty(value).dtype.is_float() => {
-            Facts::of_scalar(function, &[Facts::NONE; 2], false)
-        }
+        Some(function) if g.ty(value).dtype.is_float() => function.facts(&[], false),
         _ => Facts::NONE,
     }
 }

@@ -3,9 +3,9 @@
 use mind_ir::types::TypeView;
 
 use crate::egraph::constants::Constant;
-use crate::egraph::facts::Facts;
 use crate::egraph::optable::OpIx;
 use crate::egraph::payload::AttrValue;
+use mind_ir::scalar::Facts;
 
 /// What a pattern is matched in. Several ops may compute one value.
 pub(crate) trait Subject {

@@ -80,10 +80,8 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
 /// 1 where `x`, an `f32` or `f64`, is above 0, else 0, also for NaN. Twice 2^126, or 2^1022, lifts the least of
 /// them above 1.
 pub(crate) fn step(e: &mut Emit<'_>, x: ValueId) -> Imported {
-    let huge = match e.dtype(x) {
-        DType::F64 => 2f64.powi(1022),
-        _ => 2f64.powi(126),
-    };
+    let format = e.dtype(x).float_format().expect("an f32 or f64");
+    let huge = 2f64.powi(format.bias() - 1);
     let above = e.relu(x)?;
     let above = e.mul_n(above, huge)?;
     let above = e.mul_n(above, huge)?;

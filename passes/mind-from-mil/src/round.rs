@@ -80,10 +80,8 @@ fn sign(e: &mut Emit<'_>, x: ValueId) -> Imported {
 /// To the nearest integer, ties to even: from `2^p` on, of `p` bits behind the leading one, a float has no
 /// fractions, so that adding that and taking it off again rounds what is below.
 fn rounded(e: &mut Emit<'_>, x: ValueId) -> Imported {
-    let whole = match e.dtype(x) {
-        DType::F64 => 2f64.powi(52),
-        _ => 2f64.powi(23),
-    };
+    let format = e.dtype(x).float_format().expect("an f32 or f64");
+    let whole = 2f64.powi(format.mantissa as i32);
     let size = e.abs(x)?;
     let low = e.min_n(size, whole)?;
     let high = e.sub(size, low)?;

@@ -3,7 +3,8 @@
 use mind_ir::attr::Attr;
 use mind_ir::eval::{DimEnv, EvalCx};
 use mind_ir::opdef::{OpDef, Trait};
-use mind_ir::tensor::{Buffer, Tensor};
+use mind_ir::tensor::{FloatNum, Tensor};
+use mind_ir::with_float;
 use mind_ir::{Graph, OpId, ValueId};
 use smallvec::SmallVec;
 
@@ -72,7 +73,7 @@ pub fn fold_to_constants(
     let results = def.eval?(op, &EvalCx::fold(g, &dims, limit), &borrowed).ok()?;
     results
         .iter()
-        .all(|tensor| tensor.count() > 0 && is_finite(tensor.buffer()))
+        .all(|tensor| tensor.count() > 0 && is_finite(tensor))
         .then_some(results)
 }
 
@@ -88,12 +89,9 @@ fn stored_bytes(g: &Graph, value: ValueId) -> u64 {
     g.attrs(op).iter().map(bytes).sum()
 }
 
-fn is_finite(buffer: &Buffer) -> bool {
-    match buffer {
-        Buffer::F16(elements) => elements.iter().all(|x| x.is_finite()),
-        Buffer::BF16(elements) => elements.iter().all(|x| x.is_finite()),
-        Buffer::F32(elements) => elements.iter().all(|x| x.is_finite()),
-        Buffer::F64(elements) => elements.iter().all(|x| x.is_finite()),
-        _ => true,
+fn is_finite(tensor: &Tensor) -> bool {
+    fn float<T: FloatNum>(tensor: &Tensor) -> bool {
+        tensor.elements::<T>().iter().all(|x| x.is_finite())
     }
+    with_float!(tensor.dtype(), T => float::<T>(tensor), else true)
 }

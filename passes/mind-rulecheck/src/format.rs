@@ -14,14 +14,11 @@ pub(crate) struct FloatFormat {
 impl FloatFormat {
     /// The format of a float dtype.
     pub(crate) fn of(dtype: DType) -> Option<FloatFormat> {
-        let (fraction, exponent) = match dtype {
-            DType::F16 => (10, 5),
-            DType::BF16 => (7, 8),
-            DType::F32 => (23, 8),
-            DType::F64 => (52, 11),
-            _ => return None,
-        };
-        Some(FloatFormat { fraction, exponent })
+        let format = dtype.float_format()?;
+        Some(FloatFormat {
+            fraction: format.mantissa,
+            exponent: format.exponent,
+        })
     }
 
     /// The exponent field of infinities and NaN.

@@ -1,9 +1,8 @@
-//! What is known of every element of a value.
+//! Facts about every element of a value.
 
-use mind_ir::scalar::ScalarFn;
-use mind_ir::tensor::{FloatNum, Num, Tensor};
-use mind_ir::types::{DType, DTypeClass};
-use mind_ir::{with_float, with_num};
+use crate::tensor::{FloatNum, Num, Tensor};
+use crate::types::{DType, DTypeClass};
+use crate::{with_float, with_num};
 
 /// A set of facts, each true of every element.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
@@ -11,7 +10,7 @@ pub struct Facts(u8);
 
 impl Facts {
     /// Every fact with its name in rule files.
-    pub(crate) const NAMES: [(&'static str, Facts); 4] = [
+    pub const NAMES: [(&'static str, Facts); 4] = [
         ("never_nan", Facts::NEVER_NAN),
         ("finite", Facts::FINITE),
         ("nonneg", Facts::NONNEG),
@@ -44,13 +43,13 @@ impl Facts {
         Facts(self.0 & other.0)
     }
 
-    /// `self` where `condition` holds.
-    const fn when(self, condition: bool) -> Facts {
+    /// `self` if `condition` holds, else no fact.
+    pub const fn when(self, condition: bool) -> Facts {
         if condition { self } else { Facts::NONE }
     }
 
     /// What a dtype alone says.
-    pub(crate) fn of_dtype(dtype: DType) -> Facts {
+    pub fn of_dtype(dtype: DType) -> Facts {
         let integer = Facts::NEVER_NAN
             .union(Facts::FINITE)
             .union(Facts::NO_NEG_ZERO);
@@ -62,7 +61,7 @@ impl Facts {
     }
 
     /// What holds for every element of `tensor`.
-    pub(crate) fn of_tensor(tensor: &Tensor) -> Facts {
+    pub fn of_tensor(tensor: &Tensor) -> Facts {
         fn float<T: FloatNum>(tensor: &Tensor) -> Facts {
             let all = |holds: fn(f64) -> bool| {
                 tensor
@@ -86,55 +85,5 @@ impl Facts {
         let own = with_float!(tensor.dtype(), T => float::<T>(tensor), else
             with_num!(tensor.dtype(), T => int::<T>(tensor), else Facts::NONE));
         own.union(Facts::of_dtype(tensor.dtype()))
-    }
-
-    /// What holds for the result of a scalar function, from what holds for its operands; `same` says
-    /// that two operands are one value. Only floats are looked at: integers wrap.
-    pub(crate) fn of_scalar(function: ScalarFn, operands: &[Facts], same: bool) -> Facts {
-        let x = operands.first().copied().unwrap_or_default();
-        let y = operands.get(1).copied().unwrap_or_default();
-        let positive = Facts::NONNEG.union(Facts::NO_NEG_ZERO);
-        let kept = |facts: Facts| x.intersection(facts);
-        let both = |facts: Facts| Facts::has(x, facts) && Facts::has(y, facts);
-        let either = |facts: Facts| Facts::has(x, facts) || Facts::has(y, facts);
-        match function {
-            ScalarFn::Relu => positive.union(Facts::NEVER_NAN).union(kept(Facts::FINITE)),
-            ScalarFn::Abs => positive.union(kept(Facts::NEVER_NAN.union(Facts::FINITE))),
-            ScalarFn::Exp => positive.union(kept(Facts::NEVER_NAN)),
-            ScalarFn::Sigmoid => {
-                let known = x.has(Facts::NEVER_NAN);
-                positive.union(Facts::NEVER_NAN.union(Facts::FINITE).when(known))
-            }
-            ScalarFn::Sqrt => Facts::NONNEG
-                .union(kept(Facts::NO_NEG_ZERO))
-                .union(kept(Facts::NEVER_NAN).when(x.has(Facts::NONNEG)))
-                .union(kept(Facts::FINITE).when(x.has(Facts::NONNEG))),
-            ScalarFn::Neg => kept(Facts::NEVER_NAN.union(Facts::FINITE)),
-            ScalarFn::Erf | ScalarFn::Tanh => Facts::NEVER_NAN
-                .union(Facts::FINITE)
-                .when(x.has(Facts::NEVER_NAN)),
-            ScalarFn::Log | ScalarFn::Gelu => Facts::NONE,
-            ScalarFn::Add => Facts::NO_NEG_ZERO
-                .when(either(Facts::NO_NEG_ZERO))
-                .union(Facts::NONNEG.when(both(Facts::NONNEG)))
-                .union(
-                    Facts::NEVER_NAN
-                        .when(both(Facts::FINITE) || both(Facts::NONNEG.union(Facts::NEVER_NAN))),
-                ),
-            ScalarFn::Sub => Facts::NEVER_NAN.when(both(Facts::FINITE)),
-            ScalarFn::Mul => positive
-                .when(same || both(positive))
-                .union(Facts::NEVER_NAN.when(both(Facts::FINITE)))
-                .union(kept(Facts::NEVER_NAN).when(same)),
-            ScalarFn::Div => Facts::NONE,
-            ScalarFn::Maximum => Facts::NONNEG
-                .when(either(Facts::NONNEG))
-                .union(Facts::NO_NEG_ZERO.when(either(positive) || both(Facts::NO_NEG_ZERO)))
-                .union(
-                    x.intersection(y)
-                        .intersection(Facts::NEVER_NAN.union(Facts::FINITE)),
-                ),
-            ScalarFn::Minimum => x.intersection(y),
-        }
     }
 }

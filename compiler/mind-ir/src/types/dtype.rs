@@ -13,8 +13,43 @@ pub enum DTypeClass {
     Bool,
 }
 
+/// A binary floating-point format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FloatFormat {
+    /// Stored bits of the significand, without the leading one.
+    pub mantissa: u32,
+    /// Bits of the exponent.
+    pub exponent: u32,
+    /// What it is computed in `f32` as; `None` if it is computed as it is.
+    pub narrow: Option<NarrowFloat>,
+}
+
+impl FloatFormat {
+    const fn new(mantissa: u32, exponent: u32, narrow: Option<NarrowFloat>) -> Option<FloatFormat> {
+        Some(FloatFormat {
+            mantissa,
+            exponent,
+            narrow,
+        })
+    }
+
+    /// The number added to an exponent where it is stored.
+    pub const fn bias(self) -> i32 {
+        (1 << (self.exponent - 1)) - 1
+    }
+}
+
+/// The floats that are computed in `f32`: widened exactly, and rounded to nearest even after each function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NarrowFloat {
+    /// IEEE 754 binary16.
+    F16,
+    /// bfloat16.
+    BF16,
+}
+
 macro_rules! dtypes {
-    ($($(#[$doc:meta])* $name:ident = $text:literal, $size:literal, $class:ident, $core_v1:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident = $text:literal, $size:literal, $class:ident, $float:expr, $core_v1:literal;)*) => {
         /// An element type.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum DType {
@@ -45,6 +80,11 @@ macro_rules! dtypes {
                 match self { $(DType::$name => DTypeClass::$class,)* }
             }
 
+            /// Its floating-point format; `None` if it is no float.
+            pub const fn float_format(self) -> Option<FloatFormat> {
+                match self { $(DType::$name => $float,)* }
+            }
+
             /// Whether profile `core-v1` has it.
             pub const fn in_core_v1(self) -> bool {
                 match self { $(DType::$name => $core_v1,)* }
@@ -55,34 +95,50 @@ macro_rules! dtypes {
 
 dtypes! {
     /// IEEE 754 binary16.
-    F16 = "f16", 2, Float, false;
+    F16 = "f16", 2, Float, FloatFormat::new(10, 5, Some(NarrowFloat::F16)), false;
     /// bfloat16.
-    BF16 = "bf16", 2, Float, false;
+    BF16 = "bf16", 2, Float, FloatFormat::new(7, 8, Some(NarrowFloat::BF16)), false;
     /// IEEE 754 binary32.
-    F32 = "f32", 4, Float, true;
+    F32 = "f32", 4, Float, FloatFormat::new(23, 8, None), true;
     /// IEEE 754 binary64.
-    F64 = "f64", 8, Float, true;
+    F64 = "f64", 8, Float, FloatFormat::new(52, 11, None), true;
     /// 8-bit signed integer.
-    I8 = "i8", 1, Signed, false;
+    I8 = "i8", 1, Signed, None, false;
     /// 16-bit signed integer.
-    I16 = "i16", 2, Signed, false;
+    I16 = "i16", 2, Signed, None, false;
     /// 32-bit signed integer.
-    I32 = "i32", 4, Signed, true;
+    I32 = "i32", 4, Signed, None, true;
     /// 64-bit signed integer.
-    I64 = "i64", 8, Signed, true;
+    I64 = "i64", 8, Signed, None, true;
     /// 8-bit unsigned integer.
-    U8 = "u8", 1, Unsigned, false;
+    U8 = "u8", 1, Unsigned, None, false;
     /// 16-bit unsigned integer.
-    U16 = "u16", 2, Unsigned, false;
+    U16 = "u16", 2, Unsigned, None, false;
     /// 32-bit unsigned integer.
-    U32 = "u32", 4, Unsigned, false;
+    U32 = "u32", 4, Unsigned, None, false;
     /// 64-bit unsigned integer.
-    U64 = "u64", 8, Unsigned, false;
+    U64 = "u64", 8, Unsigned, None, false;
     /// Truth value, one byte, 0 or 1.
-    Bool = "bool", 1, Bool, true;
+    Bool = "bool", 1, Bool, None, true;
 }
 
 impl DType {
+    /// The type as one that is computed in `f32`; `None` if it is computed as it is.
+    pub const fn narrow_float(self) -> Option<NarrowFloat> {
+        match self.float_format() {
+            Some(format) => format.narrow,
+            None => None,
+        }
+    }
+
+    /// The type that it is computed in.
+    pub const fn carrier(self) -> DType {
+        match self.narrow_float() {
+            Some(NarrowFloat::F16 | NarrowFloat::BF16) => DType::F32,
+            None => self,
+        }
+    }
+
     /// Whether this is a floating-point type.
     pub const fn is_float(self) -> bool {
         matches!(self.class(), DTypeClass::Float)

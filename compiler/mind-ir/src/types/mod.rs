@@ -7,7 +7,7 @@ mod table;
 
 pub use broadcast::{BroadcastClash, broadcast};
 pub use dim::{Dim, DimText, Shape};
-pub use dtype::{DType, DTypeClass};
+pub use dtype::{DType, DTypeClass, FloatFormat, NarrowFloat};
 pub use table::{TensorType, TypeTable, TypeView};
 
 /// The largest rank a tensor may have.

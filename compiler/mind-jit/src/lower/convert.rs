@@ -25,7 +25,7 @@ pub fn convert(b: &mut Builder, from: DType, to: DType, value: Value) -> Value {
             round(b, to, odd)
         }
         (Lane::F32, Lane::F64) => b.convert(ConvertOp::Float, Lane::F64, value),
-        _ if from == to || to == DType::F32 || to == DType::F64 => value,
+        _ if from == to => value,
         _ => round(b, to, value),
     }
 }

@@ -20,5 +20,5 @@ mod turn;
 pub use convert::convert;
 pub use each::{At, for_each};
 pub use math::VectorSteps;
-pub use reduce::{Reduction, combine, identity, reduce};
-pub use scalar::{apply, compute_lane, load, narrow, round, storage_lane, store, widen};
+pub use reduce::{combine, identity, reduce};
+pub use scalar::{apply, compute_lane, constant, load, narrow, round, storage_lane, store, widen};

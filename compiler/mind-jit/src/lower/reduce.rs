@@ -2,7 +2,7 @@
 
 use mind_ir::types::DType;
 
-use mind_ir::scalar::ScalarFn;
+use mind_ir::scalar::{Reduction, ScalarFn};
 
 use crate::vir::{BinaryOp, Builder, IndexOp, Lane, LoopKind, Op, Value};
 
@@ -12,20 +12,11 @@ use super::scalar::{apply, compute_lane};
 /// Partial results of a reduction.
 pub(super) const PARTIALS: u32 = 64;
 
-/// How elements are combined.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Reduction {
-    /// Added, in the accumulator of the dtype.
-    Sum,
-    /// The largest; NaN if any is.
-    Max,
-}
-
 /// The value that combining does not change, in the lanes that `dtype` is worked on in.
 pub fn identity(b: &mut Builder, reduction: Reduction, dtype: DType) -> Value {
     let lane = compute_lane(dtype);
     let bits = match (reduction, lane) {
-        (Reduction::Sum, _) => 0,
+        (Reduction::Sum | Reduction::Mean, _) => 0,
         (Reduction::Max, Lane::F32) => f32::NEG_INFINITY.to_bits().into(),
         (Reduction::Max, Lane::F64) => f64::NEG_INFINITY.to_bits(),
         (Reduction::Max, _) if is_signed(dtype) => lane.sign(),
@@ -38,15 +29,17 @@ pub(super) fn is_signed(dtype: DType) -> bool {
     dtype.class() == mind_ir::types::DTypeClass::Signed
 }
 
-/// Two partial results, or one and an element, combined; nothing is rounded to a 16-bit dtype.
+/// Two partial results, or one and an element, combined, for a mean before the division; nothing is rounded to a 16-bit
+/// dtype.
 pub fn combine(b: &mut Builder, reduction: Reduction, dtype: DType, x: Value, y: Value) -> Value {
     match reduction {
-        Reduction::Sum => b.binary(BinaryOp::Add, x, y),
+        Reduction::Sum | Reduction::Mean => b.binary(BinaryOp::Add, x, y),
         Reduction::Max => apply(b, ScalarFn::Maximum, dtype, &[x, y], None),
     }
 }
 
-/// Appends the reduction of the elements `0..extent` that `element` gives; the result is in the first lane.
+/// Appends the reduction of the elements `0..extent` that `element` gives, for a mean their sum; the result is in the first
+/// lane.
 ///
 /// `element` is called for each place that code is needed for, and gives elements in the lanes that the
 /// dtype is worked on in. What it gives in lanes beyond its count is not used.

@@ -3,9 +3,9 @@
 //! A vector of `f16` or `bf16` is worked on as `F32` whose values the dtype can hold: widened when loaded,
 //! rounded after each function, narrowed without loss when stored.
 
+use half::{bf16, f16};
 use mind_ir::scalar::ScalarFn;
-use mind_ir::scalar::math::{self, Steps};
-use mind_ir::types::{DType, DTypeClass};
+use mind_ir::types::{DType, DTypeClass, NarrowFloat};
 
 use crate::vir::{
     Addr, BinaryOp, Builder, ConvertOp, Lane, Op, Predicate, ShiftOp, UnaryOp, Value,
@@ -27,10 +27,7 @@ pub const fn storage_lane(dtype: DType) -> Lane {
 
 /// The lanes that functions on `dtype` work on.
 pub const fn compute_lane(dtype: DType) -> Lane {
-    match dtype {
-        DType::F16 | DType::BF16 => Lane::F32,
-        other => storage_lane(other),
-    }
+    storage_lane(dtype.carrier())
 }
 
 /// Elements of `dtype`, widened.
@@ -47,27 +44,27 @@ pub fn store(b: &mut Builder, dtype: DType, value: Value, addr: Addr, count: Opt
 
 /// From the lanes in memory to the lanes to work on, exactly.
 pub fn widen(b: &mut Builder, dtype: DType, elements: Value) -> Value {
-    match dtype {
-        DType::F16 => b.convert(ConvertOp::HalfToF32, Lane::F32, elements),
-        DType::BF16 => {
+    match dtype.narrow_float() {
+        Some(NarrowFloat::F16) => b.convert(ConvertOp::HalfToF32, Lane::F32, elements),
+        Some(NarrowFloat::BF16) => {
             let wide = b.convert(ConvertOp::ZeroExtend, Lane::I32, elements);
             let bits = b.shift(ShiftOp::Shl, wide, 16);
             b.convert(ConvertOp::Bits, Lane::F32, bits)
         }
-        _ => elements,
+        None => elements,
     }
 }
 
 /// From the lanes to work on to the lanes in memory, rounded to nearest even.
 pub fn narrow(b: &mut Builder, dtype: DType, value: Value) -> Value {
-    match dtype {
-        DType::F16 => b.convert(ConvertOp::F32ToHalf, Lane::I16, value),
-        DType::BF16 => {
+    match dtype.narrow_float() {
+        Some(NarrowFloat::F16) => b.convert(ConvertOp::F32ToHalf, Lane::I16, value),
+        Some(NarrowFloat::BF16) => {
             let rounded = round_to_bf16(b, value);
             let bits = b.shift(ShiftOp::Shr, rounded, 16);
             b.convert(ConvertOp::Truncate, Lane::I16, bits)
         }
-        _ => value,
+        None => value,
     }
 }
 
@@ -90,19 +87,29 @@ fn round_to_bf16(b: &mut Builder, value: Value) -> Value {
 
 /// The value that `dtype` rounds `value` to, still as `F32`.
 pub fn round(b: &mut Builder, dtype: DType, value: Value) -> Value {
-    match dtype {
-        DType::F16 => {
+    match dtype.narrow_float() {
+        Some(NarrowFloat::F16) => {
             let half = narrow(b, dtype, value);
             widen(b, dtype, half)
         }
-        DType::BF16 => {
+        Some(NarrowFloat::BF16) => {
             let rounded = round_to_bf16(b, value);
             let kept = b.constant(Lane::I32, 0xffff_0000);
             let bits = b.binary(BinaryOp::And, rounded, kept);
             b.convert(ConvertOp::Bits, Lane::F32, bits)
         }
-        _ => value,
+        None => value,
     }
+}
+
+/// The constant of `dtype` with these bits, in the lanes to work on.
+pub fn constant(b: &mut Builder, dtype: DType, bits: u64) -> Value {
+    let bits = match dtype.narrow_float() {
+        Some(NarrowFloat::F16) => f16::from_bits(bits as u16).to_f32().to_bits().into(),
+        Some(NarrowFloat::BF16) => bf16::from_bits(bits as u16).to_f32().to_bits().into(),
+        None => bits,
+    };
+    b.constant(compute_lane(dtype), bits)
 }
 
 /// Appends `function` on vectors of `dtype`, in the lanes to work on.
@@ -120,13 +127,14 @@ pub fn apply(
     operands: &[Value],
     count: Option<Value>,
 ) -> Value {
+    debug_assert!(function.domain().admits(dtype), "{function:?} on {dtype}");
     match (dtype.class(), operands) {
         (DTypeClass::Float, _) => {
             let result = apply_float(b, function, operands);
-            if is_exact(function) {
-                result
-            } else {
+            if function.rounds() {
                 round(b, dtype, result)
+            } else {
+                result
             }
         }
         (DTypeClass::Signed | DTypeClass::Unsigned, _) => apply_int(
@@ -140,58 +148,34 @@ pub fn apply(
     }
 }
 
-/// Whether the result is an operand, its negation, a zero or a NaN, so that no dtype rounds it.
-const fn is_exact(function: ScalarFn) -> bool {
-    use ScalarFn::*;
-    matches!(function, Maximum | Minimum | Neg | Abs | Relu)
-}
-
 fn apply_float(b: &mut Builder, function: ScalarFn, operands: &[Value]) -> Value {
-    match *operands {
-        [x] => match b.lane(x) {
-            Lane::F64 => unary_float(&mut VectorSteps::<f64>::new(b), function, x)
-                .unwrap_or_else(|| unary_float_op(b, function, x)),
-            _ => unary_float(&mut VectorSteps::<f32>::new(b), function, x)
-                .unwrap_or_else(|| unary_float_op(b, function, x)),
-        },
-        [x, y] => match function {
-            ScalarFn::Add => b.binary(BinaryOp::Add, x, y),
-            ScalarFn::Sub => b.binary(BinaryOp::Sub, x, y),
-            ScalarFn::Mul => b.binary(BinaryOp::Mul, x, y),
-            ScalarFn::Div => b.binary(BinaryOp::Div, x, y),
-            ScalarFn::Maximum => maximum(b, x, y),
-            ScalarFn::Minimum => minimum(b, x, y),
-            _ => panic!("{function:?} takes one operand"),
-        },
-        _ => panic!("{function:?} takes {} operands", function.arity()),
-    }
-}
-
-/// The functions that are made of steps.
-fn unary_float<S: Steps<Value = Value>>(s: &mut S, function: ScalarFn, x: Value) -> Option<Value> {
-    Some(match function {
-        ScalarFn::Exp => math::exp::exp(s, x),
-        ScalarFn::Log => math::log::log(s, x),
-        ScalarFn::Tanh => math::tanh::tanh(s, x),
-        ScalarFn::Erf => math::erf::erf(s, x),
-        ScalarFn::Sigmoid => math::sigmoid::sigmoid(s, x),
-        ScalarFn::Gelu => math::gelu::gelu(s, x),
-        _ => return None,
-    })
-}
-
-/// The functions that are single operations.
-fn unary_float_op(b: &mut Builder, function: ScalarFn, x: Value) -> Value {
-    match function {
-        ScalarFn::Neg => b.unary(UnaryOp::Neg, x),
-        ScalarFn::Abs => b.unary(UnaryOp::Abs, x),
-        ScalarFn::Sqrt => b.unary(UnaryOp::Sqrt, x),
-        ScalarFn::Relu => {
+    use ScalarFn::*;
+    let x = operands[0];
+    let steps = match b.lane(x) {
+        Lane::F64 => function.steps(&mut VectorSteps::<f64>::new(b), x),
+        Lane::F32 | Lane::I8 | Lane::I16 | Lane::I32 | Lane::I64 => {
+            function.steps(&mut VectorSteps::<f32>::new(b), x)
+        }
+    };
+    match (function, operands) {
+        (Exp | Log | Tanh | Erf | Sigmoid | Gelu, _) => steps.expect("it is made of steps"),
+        (Neg, _) => b.unary(UnaryOp::Neg, x),
+        (Abs, _) => b.unary(UnaryOp::Abs, x),
+        (Sqrt, _) => b.unary(UnaryOp::Sqrt, x),
+        (Relu, _) => {
             let lane = b.lane(x);
             let zero = b.constant(lane, 0);
             b.binary(BinaryOp::Max, x, zero)
         }
-        _ => panic!("{function:?} takes two operands"),
+        (Add, &[x, y]) => b.binary(BinaryOp::Add, x, y),
+        (Sub, &[x, y]) => b.binary(BinaryOp::Sub, x, y),
+        (Mul, &[x, y]) => b.binary(BinaryOp::Mul, x, y),
+        (Div, &[x, y]) => b.binary(BinaryOp::Div, x, y),
+        (Maximum, &[x, y]) => maximum(b, x, y),
+        (Minimum, &[x, y]) => minimum(b, x, y),
+        (Add | Sub | Mul | Div | Maximum | Minimum, _) => {
+            panic!("{function:?} takes {} operands", function.arity())
+        }
     }
 }
 
@@ -230,27 +214,33 @@ fn apply_int(
         let lane = b.lane(operands[0]);
         b.constant(lane, 0)
     };
+    use ScalarFn::*;
     match (function, operands) {
-        (ScalarFn::Add, &[x, y]) => b.binary(BinaryOp::Add, x, y),
-        (ScalarFn::Sub, &[x, y]) => b.binary(BinaryOp::Sub, x, y),
-        (ScalarFn::Mul, &[x, y]) => b.binary(BinaryOp::Mul, x, y),
-        (ScalarFn::Div, &[lhs, rhs]) => b.op(Op::IntDiv {
+        (Add, &[x, y]) => b.binary(BinaryOp::Add, x, y),
+        (Sub, &[x, y]) => b.binary(BinaryOp::Sub, x, y),
+        (Mul, &[x, y]) => b.binary(BinaryOp::Mul, x, y),
+        (Div, &[lhs, rhs]) => b.op(Op::IntDiv {
             signed: is_signed,
             lhs,
             rhs,
             count,
         }),
-        (ScalarFn::Maximum, &[x, y]) if is_signed => b.binary(BinaryOp::Max, x, y),
-        (ScalarFn::Maximum, &[x, y]) => b.binary(BinaryOp::UMax, x, y),
-        (ScalarFn::Minimum, &[x, y]) if is_signed => b.binary(BinaryOp::Min, x, y),
-        (ScalarFn::Minimum, &[x, y]) => b.binary(BinaryOp::UMin, x, y),
-        (ScalarFn::Neg, &[x]) => b.binary(BinaryOp::Sub, zero, x),
-        (ScalarFn::Abs, &[x]) if is_signed => {
+        (Maximum, &[x, y]) if is_signed => b.binary(BinaryOp::Max, x, y),
+        (Maximum, &[x, y]) => b.binary(BinaryOp::UMax, x, y),
+        (Minimum, &[x, y]) if is_signed => b.binary(BinaryOp::Min, x, y),
+        (Minimum, &[x, y]) => b.binary(BinaryOp::UMin, x, y),
+        (Neg, &[x]) => b.binary(BinaryOp::Sub, zero, x),
+        (Abs, &[x]) if is_signed => {
             let negated = b.binary(BinaryOp::Sub, zero, x);
             b.binary(BinaryOp::Max, x, negated)
         }
-        (ScalarFn::Relu, &[x]) if is_signed => b.binary(BinaryOp::Max, x, zero),
-        (ScalarFn::Abs | ScalarFn::Relu, &[x]) => x,
-        _ => panic!("{function:?} is not defined on integers, or takes other operands"),
+        (Relu, &[x]) if is_signed => b.binary(BinaryOp::Max, x, zero),
+        (Abs | Relu, &[x]) => x,
+        (Add | Sub | Mul | Div | Maximum | Minimum | Neg | Abs | Relu, _) => {
+            panic!("{function:?} takes {} operands", function.arity())
+        }
+        (Exp | Log | Sqrt | Erf | Tanh | Sigmoid | Gelu, _) => {
+            panic!("{function:?} is not defined on integers")
+        }
     }
 }

@@ -10,7 +10,7 @@ use super::compiled::PanelChoice;
 use super::error::ProgramError;
 use super::layout::{Base, Layout, Place};
 use super::port::Port;
-use super::step::{Axis, Call, Step};
+use super::step::{Axis, Call, IndexType, Step};
 use crate::c::{self, Arg, Buffer, Module, Symbol};
 use crate::target::{Isa, TargetInfo};
 use crate::vir::{Function, Lane};
@@ -143,8 +143,8 @@ pub(super) fn c_step(step: &Step, scratch: u64, place: &dyn Fn(Place) -> c::Plac
             indices: place(gather.indices.place),
             result: place(gather.result.place),
             index: match gather.index_dtype {
-                DType::I32 => Lane::I32,
-                _ => Lane::I64,
+                IndexType::I32 => Lane::I32,
+                IndexType::I64 => Lane::I64,
             },
             groups: gather.outer,
             extent: gather.extent,

@@ -2,13 +2,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mind_ir::types::DType;
 use smallvec::SmallVec;
 
 use super::error::RunError;
 use super::layout::{Base, Place};
 use super::schedule::Division;
-use super::step::{Call, Gather, Step};
+use super::step::{Call, Gather, IndexType, Step};
 use crate::kernel::Kernel;
 use crate::pool::{Pool, share};
 use crate::vir::Status;
@@ -143,9 +142,9 @@ unsafe fn run_gather(gather: &Gather, memory: Memory<'_>) -> Result<(), RunError
     let [data, result] = [gather.data, gather.result].map(|region| memory.address(region.place));
     let index = |at: usize| match gather.index_dtype {
         // SAFETY: there are `count` indices of this dtype, at any alignment.
-        DType::I32 => i64::from(unsafe { indices.cast::<i32>().add(at).read_unaligned() }),
+        IndexType::I32 => i64::from(unsafe { indices.cast::<i32>().add(at).read_unaligned() }),
         // SAFETY: as above.
-        _ => unsafe { indices.cast::<i64>().add(at).read_unaligned() },
+        IndexType::I64 => unsafe { indices.cast::<i64>().add(at).read_unaligned() },
     };
     let outside = (0..gather.count)
         .map(index)

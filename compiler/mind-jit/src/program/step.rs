@@ -58,6 +58,35 @@ pub enum Axis {
     },
 }
 
+/// The type of an index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IndexType {
+    /// Four bytes.
+    I32,
+    /// Eight bytes.
+    I64,
+}
+
+impl IndexType {
+    /// The type of indices of `dtype`; `None` if indices cannot have it.
+    pub fn of(dtype: DType) -> Option<IndexType> {
+        let all = [IndexType::I32, IndexType::I64];
+        all.into_iter().find(|index| index.dtype() == dtype)
+    }
+
+    /// Bytes of an index.
+    pub fn size(self) -> usize {
+        self.dtype().size()
+    }
+
+    const fn dtype(self) -> DType {
+        match self {
+            IndexType::I32 => DType::I32,
+            IndexType::I64 => DType::I64,
+        }
+    }
+}
+
 /// A copy of the slices of `data` along an axis that `indices` names.
 #[derive(Clone, Debug)]
 pub struct Gather {
@@ -68,7 +97,7 @@ pub struct Gather {
     /// Where they go.
     pub result: Region,
     /// Type of an index.
-    pub index_dtype: DType,
+    pub index_dtype: IndexType,
     /// Groups of slices.
     pub outer: usize,
     /// Slices of a group.

@@ -1,9 +1,9 @@
 //! Reductions of columns against what they mean.
 
-use mind_ir::scalar::ScalarFn;
+use mind_ir::scalar::{Reduction, ScalarFn};
 use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
-use mind_jit::lower::nest::{self, Access, Columns, Nest, Node, Output, ReduceKind};
+use mind_jit::lower::nest::{self, Access, Columns, Nest, Node, Output};
 use mind_jit::target::TargetInfo;
 use mind_jit::vir::{Function, Signature, Status};
 
@@ -115,7 +115,7 @@ fn results(node: usize, dtype: DType, outer: &[usize], inner: usize) -> Output {
     output(node, access)
 }
 
-fn reduce(kind: ReduceKind, dtype: DType, arg: usize) -> Node {
+fn reduce(kind: Reduction, dtype: DType, arg: usize) -> Node {
     Node::Reduce { kind, dtype, arg }
 }
 
@@ -143,9 +143,9 @@ fn columns_of_every_dtype_have_the_order_of_rows() {
                 inputs: vec![matrices(dtype, &[2], depth, inner)],
                 nodes: vec![
                     Node::Input(0),
-                    reduce(ReduceKind::Sum, dtype, 0),
-                    reduce(ReduceKind::Mean, dtype, 0),
-                    reduce(ReduceKind::Max, dtype, 0),
+                    reduce(Reduction::Sum, dtype, 0),
+                    reduce(Reduction::Mean, dtype, 0),
+                    reduce(Reduction::Max, dtype, 0),
                 ],
                 outputs: (1..4)
                     .map(|node| results(node, dtype, &[2], inner))
@@ -177,7 +177,7 @@ fn sums_of_minus_zero_start_from_zero() {
                 outer: vec![0],
                 inner: 0,
             }],
-            nodes: vec![Node::Input(0), reduce(ReduceKind::Sum, DType::F32, 0)],
+            nodes: vec![Node::Input(0), reduce(Reduction::Sum, DType::F32, 0)],
             outputs: vec![results(1, DType::F32, &[], 5)],
         };
         for target in harness::targets() {
@@ -217,10 +217,10 @@ fn programs_over_columns_reduce_more_than_once() {
                     Node::Input(1),
                     apply(Add, dtype, &[0, 1]),
                     apply(Exp, dtype, &[2]),
-                    reduce(ReduceKind::Mean, dtype, 3),
+                    reduce(Reduction::Mean, dtype, 3),
                     apply(Sub, dtype, &[3, 4]),
                     apply(Mul, dtype, &[5, 5]),
-                    reduce(ReduceKind::Mean, dtype, 6),
+                    reduce(Reduction::Mean, dtype, 6),
                     constant(dtype, one(dtype)),
                     apply(Add, dtype, &[7, 8]),
                     apply(Mul, dtype, &[9, 1]),

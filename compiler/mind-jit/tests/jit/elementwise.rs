@@ -32,24 +32,30 @@ pub fn kernel(function: ScalarFn, dtype: DType, target: &TargetInfo, unroll: u32
     b.finish()
 }
 
-/// Every function with every dtype that an op of the table has it on.
+/// Every function with every dtype that it is defined on.
 pub fn cases() -> Vec<(ScalarFn, DType)> {
-    let mut cases = Vec::new();
+    let functions = ScalarFn::ALL.iter();
+    let cases = functions.flat_map(|&function| {
+        let dtypes = DType::ALL.iter().copied();
+        let dtypes = dtypes.filter(move |&dtype| function.domain().admits(dtype));
+        dtypes.map(move |dtype| (function, dtype))
+    });
+    cases.collect()
+}
+
+#[test]
+fn ops_have_the_domains_of_their_functions() {
     for op in OPS {
         let Some(function) = op.scalar else {
-            assert!(
-                !op.traits.contains(&Trait::Elementwise),
-                "{} names no function",
-                op.name
-            );
+            let is_elementwise = op.traits.contains(&Trait::Elementwise);
+            assert!(!is_elementwise, "{} names no function", op.name);
             continue;
         };
-        let dtypes = DType::ALL
-            .iter()
-            .filter(|&&dtype| op.operands[0].class.admits(dtype));
-        cases.extend(dtypes.map(|&dtype| (function, dtype)));
+        assert_eq!(op.operands.len(), function.arity(), "{}", op.name);
+        for operand in op.operands {
+            assert_eq!(operand.class, function.domain(), "{}", op.name);
+        }
     }
-    cases
 }
 
 fn reference(function: ScalarFn, operands: &[&Buffer]) -> Result<Buffer, EvalError> {

@@ -1,9 +1,9 @@
 //! Nests of rows against what they mean.
 
-use mind_ir::scalar::ScalarFn;
+use mind_ir::scalar::{Reduction, ScalarFn};
 use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
-use mind_jit::lower::nest::{self, Access, Nest, Node, Output, ReduceKind};
+use mind_jit::lower::nest::{self, Access, Nest, Node, Output};
 use mind_jit::target::{Isa, TargetInfo};
 use mind_jit::vir::{Function, Signature, Status};
 
@@ -135,7 +135,7 @@ pub fn apply(function: ScalarFn, dtype: DType, args: &[usize]) -> Node {
 }
 
 fn sum(dtype: DType, arg: usize) -> Node {
-    let kind = ReduceKind::Sum;
+    let kind = Reduction::Sum;
     Node::Reduce { kind, dtype, arg }
 }
 
@@ -157,7 +157,7 @@ pub fn one(dtype: DType) -> u64 {
 /// The program of `Softmax`, as docs/numerics.md lists it.
 fn softmax(dtype: DType, outer: &[usize], inner: usize) -> Nest {
     use ScalarFn::*;
-    let kind = ReduceKind::Max;
+    let kind = Reduction::Max;
     let access = dense(dtype, outer, inner);
     Nest {
         outer: outer.to_vec(),
@@ -189,7 +189,7 @@ fn layer_norm(dtype: DType, outer: &[usize], inner: usize) -> Nest {
         ..access.clone()
     };
     let mean = |arg| Node::Reduce {
-        kind: ReduceKind::Mean,
+        kind: Reduction::Mean,
         dtype,
         arg,
     };
@@ -273,9 +273,9 @@ fn reductions_of_every_dtype_give_the_bits_of_their_definition() {
                 inputs: vec![dense(dtype, &[3], inner)],
                 nodes: vec![
                     Node::Input(0),
-                    reduce(ReduceKind::Sum),
-                    reduce(ReduceKind::Mean),
-                    reduce(ReduceKind::Max),
+                    reduce(Reduction::Sum),
+                    reduce(Reduction::Mean),
+                    reduce(Reduction::Max),
                 ],
                 outputs: (1..4).map(|node| output(node, per_row(dtype, 1))).collect(),
             };

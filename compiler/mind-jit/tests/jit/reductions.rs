@@ -1,9 +1,10 @@
 //! Reductions against their definition in docs/numerics.md.
 
+use mind_ir::scalar::Reduction;
 use mind_ir::tensor::{Buffer, Element, Num};
 use mind_ir::types::DType;
 use mind_ir::with_num;
-use mind_jit::lower::{self, Reduction};
+use mind_jit::lower;
 use mind_jit::target::TargetInfo;
 use mind_jit::vir::{Addr, Function, Signature};
 
@@ -33,11 +34,11 @@ pub fn kernel(reduction: Reduction, dtype: DType, target: &TargetInfo) -> Functi
 fn reference(reduction: Reduction, input: &Buffer) -> Buffer {
     fn of<T: Num>(reduction: Reduction, xs: &[T]) -> Buffer {
         let identity = match reduction {
-            Reduction::Sum => T::Acc::ZERO,
+            Reduction::Sum | Reduction::Mean => T::Acc::ZERO,
             Reduction::Max => T::Acc::LOWEST,
         };
         let combine = |x: T::Acc, y: T::Acc| match reduction {
-            Reduction::Sum => x.add(y),
+            Reduction::Sum | Reduction::Mean => x.add(y),
             Reduction::Max => x.maximum(y),
         };
         let mut partials = [identity; 64];

@@ -2,11 +2,11 @@
 
 use mind_ir::Graph;
 use mind_ir::eval::{DimEnv, EvalCx};
-use mind_ir::scalar::{self, ScalarFn};
+use mind_ir::scalar::{self, Reduction, ScalarFn};
 use mind_ir::tensor::{Buffer, Element, FloatNum, Num, Tensor};
 use mind_ir::types::DType;
 use mind_ir::{with_float, with_num};
-use mind_jit::lower::nest::{Access, Nest, Node, ReduceKind};
+use mind_jit::lower::nest::{Access, Nest, Node};
 
 /// The places of the elements of a row, in the order of its inner index.
 pub fn places(access: &Access, row: &[usize], inner: usize) -> Vec<usize> {
@@ -128,14 +128,14 @@ fn convert(buffer: &Buffer, to: DType) -> Buffer {
 }
 
 /// The definition of docs/numerics.md, word for word.
-fn reduce<T: Num>(kind: ReduceKind, xs: &[T]) -> Buffer {
+fn reduce<T: Num>(kind: Reduction, xs: &[T]) -> Buffer {
     let identity = match kind {
-        ReduceKind::Max => T::Acc::LOWEST,
-        ReduceKind::Sum | ReduceKind::Mean => T::Acc::ZERO,
+        Reduction::Max => T::Acc::LOWEST,
+        Reduction::Sum | Reduction::Mean => T::Acc::ZERO,
     };
     let combine = |x: T::Acc, y: T::Acc| match kind {
-        ReduceKind::Max => x.maximum(y),
-        ReduceKind::Sum | ReduceKind::Mean => x.add(y),
+        Reduction::Max => x.maximum(y),
+        Reduction::Sum | Reduction::Mean => x.add(y),
     };
     let mut partials = [identity; 64];
     for (at, x) in xs.iter().enumerate() {
@@ -147,8 +147,8 @@ fn reduce<T: Num>(kind: ReduceKind, xs: &[T]) -> Buffer {
         }
     }
     let result = match kind {
-        ReduceKind::Mean => mean(partials[0], xs.len()),
-        ReduceKind::Sum | ReduceKind::Max => partials[0],
+        Reduction::Mean => mean(partials[0], xs.len()),
+        Reduction::Sum | Reduction::Max => partials[0],
     };
     T::wrap(vec![T::narrow(result)])
 }

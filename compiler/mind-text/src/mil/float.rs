@@ -11,16 +11,11 @@ struct Binary {
 }
 
 fn binary(dtype: DType) -> Binary {
-    let (mantissa, exponents) = match dtype {
-        DType::F16 => (10, 5),
-        DType::BF16 => (7, 8),
-        DType::F64 => (52, 11),
-        _ => (23, 8),
-    };
+    let format = dtype.float_format().expect("a float dtype");
     Binary {
-        mantissa,
-        bias: (1 << (exponents - 1)) - 1,
-        exponents,
+        mantissa: format.mantissa,
+        bias: format.bias(),
+        exponents: format.exponent,
     }
 }
 

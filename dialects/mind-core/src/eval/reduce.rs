@@ -5,47 +5,25 @@ use super::lanes::Lanes;
 use super::strided::{Axis, Space, strides_of};
 use crate::axes;
 use mind_ir::eval::{EvalCx, EvalError, Overflow};
+pub use mind_ir::scalar::Reduction;
 use mind_ir::tensor::{Element, Num, Tensor};
 use mind_ir::with_num;
 
-/// What a reduction makes of the elements.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Reduction {
-    /// Their sum.
-    Sum,
-    /// Their sum, divided by their number.
-    Mean,
-    /// The largest.
-    Max,
-}
-
-impl Reduction {
-    /// Every kind.
-    pub const ALL: [Reduction; 3] = [Reduction::Sum, Reduction::Mean, Reduction::Max];
-
-    /// The word for it in an attribute `kind`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Reduction::Sum => "sum",
-            Reduction::Mean => "mean",
-            Reduction::Max => "max",
-        }
-    }
-
-    /// The kind that a word names.
-    pub fn parse(word: &str) -> Option<Reduction> {
-        Reduction::ALL.into_iter().find(|kind| kind.name() == word)
-    }
-
-    /// The reduction of `input` along axes.
-    ///
-    /// Errors: those of [`sum`], [`mean`] and [`max`].
-    pub fn run(self, cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
-        match self {
-            Reduction::Sum => sum(cx, input, along),
-            Reduction::Mean => mean(cx, input, along),
-            Reduction::Max => max(cx, input, along),
-        }
+/// The reduction of `input` along axes.
+///
+/// # Errors
+///
+/// Those of [`sum`], [`mean`] and [`max`].
+pub fn reduce(
+    kind: Reduction,
+    cx: &EvalCx<'_>,
+    input: &Tensor,
+    along: &Along,
+) -> Result<Tensor, EvalError> {
+    match kind {
+        Reduction::Sum => sum(cx, input, along),
+        Reduction::Mean => mean(cx, input, along),
+        Reduction::Max => max(cx, input, along),
     }
 }
 

@@ -258,5 +258,5 @@ fn eval_along(op: Along, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor
     let along = core_reduce::Along::new(reduced, true);
     let reduction = op.reduction(g);
     let reduction = reduction.expect("a verified kind is one of the words");
-    reduction.run(cx, &whole, &along)
+    core_reduce::reduce(reduction, cx, &whole, &along)
 }

@@ -1,7 +1,7 @@
 //! Reductions along axes.
 
-use mind_core::eval::reduce::Along;
 pub use mind_core::eval::reduce::Reduction;
+use mind_core::eval::reduce::{Along, reduce};
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
 use mind_ir::ops;
@@ -64,5 +64,5 @@ fn eval_reduce(op: Reduce, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tens
     let reduction = op
         .reduction(g)
         .expect("a verified kind is one of the words");
-    reduction.run(cx, input, &along)
+    reduce(reduction, cx, input, &along)
 }

@@ -83,9 +83,9 @@ impl CostModel {
             | CostClass::Permute
             | CostClass::Move
             | CostClass::Lookup => Work::default(),
-            CostClass::Elementwise => {
-                Work::scalar(elements.saturating_mul(scalar.map_or(1, weight)))
-            }
+            CostClass::Elementwise => Work::scalar(
+                elements.saturating_mul(scalar.map_or(1, |function| function.cost() as u64)),
+            ),
             CostClass::Reduction => {
                 Work::scalar(operands.iter().map(|&ty| self.count(ty)).max().unwrap_or(0))
             }
@@ -218,18 +218,6 @@ impl CostModel {
 /// How long `amount` takes at `rate` per nanosecond.
 fn picoseconds(amount: u64, rate: u64) -> u64 {
     u64::try_from(u128::from(amount) * 1000 / u128::from(rate.max(1))).unwrap_or(u64::MAX)
-}
-
-/// What a scalar function costs, in simple ones: the length of its polynomial where it has one.
-fn weight(function: ScalarFn) -> u64 {
-    match function {
-        ScalarFn::Add | ScalarFn::Sub | ScalarFn::Mul => 1,
-        ScalarFn::Neg | ScalarFn::Abs | ScalarFn::Relu => 1,
-        ScalarFn::Maximum | ScalarFn::Minimum => 2,
-        ScalarFn::Div | ScalarFn::Sqrt => 4,
-        ScalarFn::Exp | ScalarFn::Log => 12,
-        ScalarFn::Sigmoid | ScalarFn::Tanh | ScalarFn::Erf | ScalarFn::Gelu => 20,
-    }
 }
 
 /// One part in this many counts of what hides behind something longer.

@@ -10,13 +10,13 @@ use mind_ir::{Ty, with_float};
 use smallvec::SmallVec;
 
 use super::constants::{ConstId, Constant};
-use super::facts::Facts;
 use super::language::{Head, Node};
 use super::optable::OpIx;
 use super::payload::{AttrId, AttrIds};
 use super::provenance::{Origin, Provenance, Union};
 use super::store::Store;
 use crate::cost::CostClass;
+use mind_ir::scalar::Facts;
 
 /// The e-graph of a region.
 pub(crate) type Eg<'r> = EGraph<Node, Knowledge<'r>>;
@@ -168,7 +168,7 @@ fn facts_of(store: &Store<'_>, op: OpIx, ty: Ty, operands: &[Data], same: bool) 
     let own = Facts::of_dtype(dtype);
     let facts: SmallVec<[Facts; 4]> = operands.iter().map(|operand| operand.facts).collect();
     let more = match (store.ops.def(op).scalar, store.costs.class(op)) {
-        (Some(function), _) if dtype.is_float() => Facts::of_scalar(function, &facts, same),
+        (Some(function), _) if dtype.is_float() => function.facts(&facts, same),
         (Some(mind_ir::scalar::ScalarFn::Relu), _) => Facts::NONNEG,
         (None, CostClass::View | CostClass::Permute | CostClass::Move) => facts
             .into_iter()

@@ -4,7 +4,7 @@ use mind_ir::Ty;
 use mind_ir::tensor::{Buffer, Tensor};
 use rustc_hash::FxHashMap;
 
-use super::facts::Facts;
+use mind_ir::scalar::Facts;
 
 /// The number of a constant.
 pub(crate) type ConstId = u32;

@@ -2,7 +2,6 @@
 
 pub(crate) mod analysis;
 pub(crate) mod constants;
-pub(crate) mod facts;
 pub(crate) mod language;
 pub(crate) mod optable;
 pub(crate) mod payload;

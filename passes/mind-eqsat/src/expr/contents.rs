@@ -1,7 +1,6 @@
 //! What is asked of the elements of constants.
 
 use mind_ir::tensor::{FloatNum, Num, Tensor};
-use mind_ir::types::DType;
 use mind_ir::{with_float, with_num};
 
 use crate::egraph::constants::Constant;
@@ -67,11 +66,8 @@ pub(super) fn is_power_of_two(data: &Tensor) -> bool {
     fn float<T: FloatNum>(data: &Tensor) -> bool {
         let value = data.elements::<T>()[0].to_f64();
         let reciprocal = T::from_f64(1.0 / value).to_f64();
-        let smallest = match T::DTYPE {
-            DType::F16 => f64::from(half_min_positive()),
-            DType::F64 => f64::MIN_POSITIVE,
-            _ => f64::from(f32::MIN_POSITIVE),
-        };
+        let format = T::DTYPE.float_format().expect("a float");
+        let smallest = 2f64.powi(1 - format.bias());
         let normal = |x: f64| x.is_finite() && x.abs() >= smallest;
         bare_mantissa(value) && normal(value) && normal(reciprocal)
     }
@@ -141,11 +137,6 @@ pub(super) fn is_identity(constant: &Constant) -> bool {
 /// Whether the number is normal in `f64` and a power of two in magnitude.
 fn bare_mantissa(value: f64) -> bool {
     value.is_normal() && value.to_bits() & ((1 << 52) - 1) == 0
-}
-
-/// The smallest normal binary16.
-const fn half_min_positive() -> f32 {
-    6.103_515_6e-5
 }
 
 /// The one element of `data` as an attribute; none for an integer past 64 bits.

@@ -8,7 +8,7 @@ use super::kind::Param;
 use super::lists;
 use super::scope::Argument;
 use super::shapes::{self, normalized_axes, permutation};
-use crate::egraph::facts::Facts;
+use mind_ir::scalar::Facts;
 
 /// A predicate of rule files. Pure and total: none where it cannot be told.
 pub(crate) struct Predicate {

@@ -4,10 +4,10 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim, TypeView};
 
 use crate::egraph::constants::Constant;
-use crate::egraph::facts::Facts;
 use crate::egraph::payload::AttrValue;
 use crate::slots::{Reg, Slot, Slots};
 use crate::subject::Subject;
+use mind_ir::scalar::Facts;
 
 /// A match, and what it was found in.
 pub(crate) struct Scope<'a, S: Subject> {

@@ -8,11 +8,11 @@ use mind_ir::with_num;
 use super::condition::{Condition, Expression};
 use super::scope::{Argument, Scope, ValueInfo};
 use crate::egraph::constants::Constant;
-use crate::egraph::facts::Facts;
 use crate::egraph::payload::AttrValue;
 use crate::egraph::store::Store;
 use crate::slots::RuleNames;
 use crate::subject::Subject;
+use mind_ir::scalar::Facts;
 
 /// A match in which a condition is looked at, and the names of its rule.
 pub(crate) struct Shown<'a, S: Subject> {

@@ -1,9 +1,9 @@
 //! What a rule says directly of values, for whoever makes values that meet it.
 
-use crate::egraph::facts::Facts;
 use crate::egraph::payload::AttrValue;
 use crate::expr::{Comparison, Condition, Expression};
 use crate::pattern::{Instruction, Pattern};
+use mind_ir::scalar::Facts;
 
 /// Something that a rule asks for directly. Values are numbered as in [`Left`](super::Left).
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -6,7 +6,6 @@ use mind_ir::types::TypeView;
 use super::view::{Class, View};
 use crate::egraph::analysis::Eg;
 use crate::egraph::constants::Constant;
-use crate::egraph::facts::Facts;
 use crate::egraph::language::{Head, Node};
 use crate::egraph::optable::OpIx;
 use crate::egraph::payload::{AttrId, AttrValue};
@@ -15,6 +14,7 @@ use crate::matcher::{self, Workspace};
 use crate::pattern::Rule;
 use crate::slots::Slots;
 use crate::subject::Subject;
+use mind_ir::scalar::Facts;
 
 /// An e-graph, with the input program's readers of each class.
 #[derive(Clone, Copy)]

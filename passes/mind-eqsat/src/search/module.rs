@@ -7,11 +7,11 @@ use mind_ir::types::TypeView;
 use mind_ir::{Graph, OpId, ValueId};
 
 use crate::egraph::constants::Constant;
-use crate::egraph::facts::Facts;
 use crate::egraph::optable::{OpIx, OpTable};
 use crate::egraph::payload::AttrValue;
 use crate::load::constant_of;
 use crate::subject::Subject;
+use mind_ir::scalar::Facts;
 
 /// The most bytes of a constant that is looked into: each op that may match looks anew.
 const CONSTANT_LIMIT: u64 = 4096;
@@ -127,6 +127,6 @@ impl InModule<'_> {
             .map(|&operand| self.facts_of(operand, depth - 1))
             .collect();
         let same = operands.len() == 2 && operands[0] == operands[1];
-        own.union(Facts::of_scalar(function, &facts, same))
+        own.union(function.facts(&facts, same))
     }
 }

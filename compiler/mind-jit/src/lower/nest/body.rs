@@ -1,9 +1,8 @@
 //! The values of a program at the lanes of one vector.
 
-use half::{bf16, f16};
 use mind_ir::types::DType;
 
-use crate::lower::{apply, compute_lane, convert};
+use crate::lower::{apply, constant, convert};
 use crate::vir::{Builder, Value};
 
 use super::plan::{Place, Plan};
@@ -113,14 +112,4 @@ pub(super) struct Needs {
     pub varying: Vec<usize>,
     /// Nodes that it takes from outside.
     pub uniform: Vec<usize>,
-}
-
-/// An element of a dtype in the lanes that it is worked on in.
-fn constant(b: &mut Builder, dtype: DType, bits: u64) -> Value {
-    let bits = match dtype {
-        DType::F16 => f16::from_bits(bits as u16).to_f32().to_bits().into(),
-        DType::BF16 => bf16::from_bits(bits as u16).to_f32().to_bits().into(),
-        _ => bits,
-    };
-    b.constant(compute_lane(dtype), bits)
 }

@@ -8,20 +8,20 @@ use crate::lower::scalar::round;
 use crate::lower::{apply, compute_lane};
 use crate::vir::{BinaryOp, Builder, Lane, Predicate, Value};
 
-use super::program::ReduceKind;
+use mind_ir::scalar::Reduction;
 
 /// The result of a reduction of `count` elements from what they combine to, rounded to the dtype.
 pub(super) fn finish(
     b: &mut Builder,
-    kind: ReduceKind,
+    kind: Reduction,
     dtype: DType,
     total: Value,
     count: usize,
 ) -> Value {
     match kind {
-        ReduceKind::Max => total,
-        ReduceKind::Sum => round(b, dtype, total),
-        ReduceKind::Mean if dtype.is_float() => {
+        Reduction::Max => total,
+        Reduction::Sum => round(b, dtype, total),
+        Reduction::Mean if dtype.is_float() => {
             let count = match compute_lane(dtype) {
                 Lane::F64 => b.f64(count as f64),
                 _ => b.f32(count as f32),
@@ -29,7 +29,7 @@ pub(super) fn finish(
             let quotient = b.binary(BinaryOp::Div, total, count);
             round(b, dtype, quotient)
         }
-        ReduceKind::Mean => int_mean(b, dtype, total, count as u64),
+        Reduction::Mean => int_mean(b, dtype, total, count as u64),
     }
 }
 

@@ -20,7 +20,7 @@ mod sweep;
 mod tree;
 
 pub use plan::is_long;
-pub use program::{Access, Columns, Nest, Node, Output, ReduceKind};
+pub use program::{Access, Columns, Nest, Node, Output};
 
 use crate::target::TargetInfo;
 use crate::vir::{Builder, IndexOp, Value};

@@ -1,7 +1,7 @@
 //! What each pass over a row computes, and what it keeps for the next.
 
 use mind_ir::scalar::ScalarFn;
-use mind_ir::types::DType;
+use mind_ir::types::{DType, NarrowFloat};
 
 use crate::lower::storage_lane;
 
@@ -338,31 +338,25 @@ pub fn is_long<'n>(nodes: impl IntoIterator<Item = &'n Node>) -> bool {
     nodes.into_iter().map(weight).sum::<usize>() > LONG
 }
 
-/// What a node costs, in operations on `f32`.
+/// The time that a node takes, in additions of `f32` vectors.
 pub(super) fn weight(node: &Node) -> usize {
-    let rounding = |dtype: DType| match dtype {
-        DType::F16 => 2,
-        DType::BF16 => 7,
-        _ => 0,
+    let rounding = |dtype: DType| match dtype.narrow_float() {
+        Some(NarrowFloat::F16) => 2,
+        Some(NarrowFloat::BF16) => 7,
+        None => 0,
     };
     match node {
         Node::Input(_) | Node::Constant { .. } | Node::Reduce { .. } => 0,
         Node::Convert { from, to, .. } if *from == DType::F64 => 1 + 2 * rounding(*to),
         Node::Convert { to, .. } => 1 + rounding(*to),
+        // Integers are divided one by one.
+        Node::Apply {
+            function: ScalarFn::Div,
+            dtype,
+            ..
+        } if dtype.is_int() => 4 * ScalarFn::Div.cost(),
         Node::Apply {
             function, dtype, ..
-        } => {
-            use ScalarFn::*;
-            let operations = match function {
-                Add | Sub | Mul | Neg | Abs | Relu => 1,
-                Maximum | Minimum => 4,
-                Div | Sqrt if dtype.is_float() => 10,
-                Div | Sqrt => 40,
-                Exp => 16,
-                Log | Sigmoid | Tanh => 24,
-                Erf | Gelu => 40,
-            };
-            operations + rounding(*dtype)
-        }
+        } => function.cost() + rounding(*dtype),
     }
 }

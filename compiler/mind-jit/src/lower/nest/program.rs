@@ -1,9 +1,9 @@
 //! What a nest computes.
 
-use mind_ir::scalar::ScalarFn;
+use mind_ir::scalar::{Reduction, ScalarFn};
 use mind_ir::types::DType;
 
-use crate::lower::{Reduction, compute_lane};
+use crate::lower::compute_lane;
 use crate::vir::Lane;
 
 /// Where the elements of an operand are, over the dimensions of a nest.
@@ -20,27 +20,6 @@ pub struct Access {
     pub outer: Vec<i64>,
     /// The stride of the inner dimension.
     pub inner: i64,
-}
-
-/// How the elements of a row become one value, in the order of docs/numerics.md.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum ReduceKind {
-    /// Their sum.
-    Sum,
-    /// Their sum over their number.
-    Mean,
-    /// The largest; NaN if any is.
-    Max,
-}
-
-impl ReduceKind {
-    /// How two of them are combined.
-    pub(super) fn combines(self) -> Reduction {
-        match self {
-            ReduceKind::Sum | ReduceKind::Mean => Reduction::Sum,
-            ReduceKind::Max => Reduction::Max,
-        }
-    }
 }
 
 /// One value of a program: an element at each position, or one for a whole row.
@@ -78,7 +57,7 @@ pub enum Node {
     /// The elements of a row as one value.
     Reduce {
         /// How they are combined.
-        kind: ReduceKind,
+        kind: Reduction,
         /// Type of the argument and of the result; not `bool`.
         dtype: DType,
         /// The argument.

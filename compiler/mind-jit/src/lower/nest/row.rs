@@ -182,7 +182,7 @@ impl<'a> Row<'a> {
             let Node::Reduce { kind, dtype, arg } = self.n.nodes[node] else {
                 continue;
             };
-            let neutral = identity(b, kind.combines(), dtype);
+            let neutral = identity(b, kind, dtype);
             inits.extend(std::iter::repeat_n(neutral, vectors as usize));
             kinds.push((node, kind, dtype, arg, neutral));
         }
@@ -196,7 +196,7 @@ impl<'a> Row<'a> {
                     x = b.select(inside, x, neutral);
                 }
                 let partial = &mut carried[place * vectors as usize + which as usize];
-                *partial = combine(b, kind.combines(), dtype, *partial, x);
+                *partial = combine(b, kind, dtype, *partial, x);
             }
             vector.write(b, pass, streamed);
             row.ask_for_more(b, number, at);
@@ -204,7 +204,7 @@ impl<'a> Row<'a> {
         for (&(node, kind, dtype, ..), partials) in
             kinds.iter().zip(partials.chunks_exact(vectors as usize))
         {
-            let total = fold(b, kind.combines(), dtype, partials.to_vec());
+            let total = fold(b, kind, dtype, partials.to_vec());
             let total = b.splat(total);
             self.uniform[node] = Some(mean::finish(b, kind, dtype, total, inner));
         }

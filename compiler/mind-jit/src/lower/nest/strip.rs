@@ -167,7 +167,7 @@ impl<'a> Strip<'a> {
     }
 
     fn identities(&self, b: &mut Builder, slots: &[Reduce]) -> Vec<Value> {
-        let neutral = |slot: &Reduce| identity(b, slot.kind.combines(), slot.dtype);
+        let neutral = |slot: &Reduce| identity(b, slot.kind, slot.dtype);
         slots.iter().map(neutral).collect()
     }
 

@@ -3,23 +3,23 @@
 use mind_ir::types::DType;
 
 use crate::lower::reduce::PARTIALS;
-use crate::lower::{Reduction, combine, compute_lane, identity};
+use crate::lower::{combine, compute_lane, identity};
 use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
 
-use super::program::ReduceKind;
+use mind_ir::scalar::Reduction;
 
 /// A reduction that a pass ends with.
 #[derive(Clone, Copy)]
 pub(super) struct Reduce {
     pub node: usize,
     pub arg: usize,
-    pub kind: ReduceKind,
+    pub kind: Reduction,
     pub dtype: DType,
 }
 
 impl Reduce {
     pub fn combine(&self, b: &mut Builder, x: Value, y: Value) -> Value {
-        combine(b, self.kind.combines(), self.dtype, x, y)
+        combine(b, self.kind, self.dtype, x, y)
     }
 }
 
@@ -96,7 +96,7 @@ impl Rows {
 /// The others need none: a zero changes a sum only where all of it is -0, and the first one is not.
 pub(super) fn from_zero(b: &mut Builder, slots: &[Reduce], values: &mut [Value]) {
     for (slot, value) in slots.iter().zip(values) {
-        if slot.kind.combines() == Reduction::Sum && slot.dtype.is_float() {
+        if slot.kind != Reduction::Max && slot.dtype.is_float() {
             let zero = identity(b, Reduction::Sum, slot.dtype);
             *value = slot.combine(b, zero, *value);
         }

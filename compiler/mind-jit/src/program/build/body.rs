@@ -5,10 +5,10 @@ use mind_ir::graph::Graph;
 use mind_ir::opdef::Trait;
 use mind_ir::{BlockId, ValueId};
 use mind_loops::ops::convert::Convert;
-use mind_loops::ops::nest::{Along, Reduction};
+use mind_loops::ops::nest::Along;
 use rustc_hash::FxHashMap;
 
-use crate::lower::nest::{Node, ReduceKind};
+use crate::lower::nest::Node;
 
 /// The nodes of a body, and those that it yields. The first nodes are its arguments, in order; `primitive`
 /// says which argument stands for the result of an op that combines two.
@@ -48,11 +48,7 @@ pub(super) fn nodes(g: &Graph, body: BlockId) -> (Vec<Node>, Vec<usize>) {
                 arg: args()[0],
             }
         } else if let Some(along) = g.view::<Along>(op) {
-            let kind = match along.reduction(g) {
-                Some(Reduction::Max) => ReduceKind::Max,
-                Some(Reduction::Mean) => ReduceKind::Mean,
-                _ => ReduceKind::Sum,
-            };
+            let kind = along.reduction(g).expect("a verified kind");
             Node::Reduce {
                 kind,
                 dtype,

@@ -4,8 +4,8 @@ use mind_ir::types::DType;
 
 use crate::lower::nest::Node;
 use crate::lower::product::Spot;
-use crate::lower::{apply, convert, load, round, storage_lane, store, widen};
-use crate::vir::{Addr, Builder, IndexOp, Lane, Op, Value};
+use crate::lower::{apply, constant, convert, load, round, storage_lane, store, widen};
+use crate::vir::{Addr, Builder, IndexOp, Op, Value};
 
 /// How an operand or a result of the epilogue lies: strides in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,19 +58,6 @@ impl Epilogue {
                 extra.store(b, pointer, spot, value);
             }
         }
-    }
-}
-
-/// A constant in the lanes that its dtype is worked on in.
-fn constant(b: &mut Builder, dtype: DType, bits: u64) -> Value {
-    let elements = b.constant(storage_lane(dtype), bits);
-    match dtype {
-        DType::F16 => {
-            let wide = half::f16::from_bits(bits as u16).to_f32();
-            b.f32(wide)
-        }
-        DType::BF16 => b.constant(Lane::F32, bits << 16),
-        _ => elements,
     }
 }
 

@@ -10,7 +10,7 @@ use super::{Strided, Unit};
 use crate::lower::nest::{Access, Nest, Node, Output, lanes, nest};
 use crate::program::error::ProgramError;
 use crate::program::layout::Region;
-use crate::program::step::{self, Axis, Step};
+use crate::program::step::{self, Axis, IndexType, Step};
 
 impl Unit<'_> {
     /// A gather, done by the executor, which checks the indices.
@@ -25,7 +25,7 @@ impl Unit<'_> {
             data: self.region(op.id(), data)?,
             indices: self.region(op.id(), indices)?,
             result: self.region(op.id(), op.result(g))?,
-            index_dtype: g.ty(indices).dtype,
+            index_dtype: IndexType::of(g.ty(indices).dtype).expect("verified indices"),
             outer: extents[..axis].iter().product(),
             extent: extents[axis],
             count: known(g, indices).iter().product(),

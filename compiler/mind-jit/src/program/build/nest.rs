@@ -2,7 +2,6 @@
 
 use mind_ir::ValueId;
 use mind_ir::opdef::Op;
-use mind_ir::scalar::ScalarFn;
 use mind_ir::types::DType;
 use mind_loops::memory::may_replace;
 use mind_loops::ops::nest::Nest as NestOp;
@@ -186,18 +185,11 @@ fn column_access(strided: &Strided, dtype: DType, rank: usize) -> Access {
     }
 }
 
-/// About how many simple operations a node is.
+/// The time that a node takes, in additions.
 pub(super) fn weight(node: &Node) -> usize {
     match node {
         Node::Input(_) | Node::Constant { .. } => 0,
-        Node::Apply { function, .. } => match function {
-            ScalarFn::Exp | ScalarFn::Log | ScalarFn::Tanh | ScalarFn::Erf | ScalarFn::Sigmoid => {
-                16
-            }
-            ScalarFn::Gelu => 32,
-            ScalarFn::Div | ScalarFn::Sqrt => 6,
-            _ => 1,
-        },
+        Node::Apply { function, .. } => function.cost(),
         Node::Convert { .. } => 1,
         Node::Reduce { .. } => 2,
     }

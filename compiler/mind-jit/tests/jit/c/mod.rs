@@ -5,8 +5,8 @@ mod loops;
 mod modules;
 mod toolchain;
 
+use mind_ir::scalar::Reduction;
 use mind_ir::types::DType;
-use mind_jit::lower::Reduction;
 use mind_jit::target::{Isa, TargetInfo};
 use mind_jit::vir::Function;
 

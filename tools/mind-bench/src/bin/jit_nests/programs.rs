@@ -1,8 +1,9 @@
 //! What is measured.
 
+use mind_ir::scalar::Reduction;
 use mind_ir::scalar::ScalarFn::{self, *};
 use mind_ir::types::DType;
-use mind_jit::lower::nest::{Access, Columns, Nest, Node, Output, ReduceKind};
+use mind_jit::lower::nest::{Access, Columns, Nest, Node, Output};
 
 use super::{Case, Peer, Program};
 
@@ -34,7 +35,7 @@ fn constant(x: f32) -> Node {
     }
 }
 
-fn reduce(kind: ReduceKind, arg: usize) -> Node {
+fn reduce(kind: Reduction, arg: usize) -> Node {
     Node::Reduce {
         kind,
         dtype: F32,
@@ -160,10 +161,10 @@ fn rows(name: &str, n: usize, nodes: Vec<Node>, peer: Option<Peer>) -> Case {
 fn softmax() -> Vec<Node> {
     vec![
         Node::Input(0),
-        reduce(ReduceKind::Max, 0),
+        reduce(Reduction::Max, 0),
         apply(Sub, &[0, 1]),
         apply(Exp, &[2]),
-        reduce(ReduceKind::Sum, 3),
+        reduce(Reduction::Sum, 3),
         apply(Div, &[3, 4]),
     ]
 }
@@ -171,10 +172,10 @@ fn softmax() -> Vec<Node> {
 fn layer_norm() -> Vec<Node> {
     vec![
         Node::Input(0),
-        reduce(ReduceKind::Mean, 0),
+        reduce(Reduction::Mean, 0),
         apply(Sub, &[0, 1]),
         apply(Mul, &[2, 2]),
-        reduce(ReduceKind::Mean, 3),
+        reduce(Reduction::Mean, 3),
         constant(1e-5),
         apply(Add, &[4, 5]),
         apply(Sqrt, &[6]),
@@ -210,7 +211,7 @@ fn column_sums(rows: usize, columns: usize, peer: Option<Peer>) -> Case {
             depth: rows,
             inner: columns,
             inputs: vec![access(F32, &[columns as i64], 1)],
-            nodes: vec![Node::Input(0), reduce(ReduceKind::Sum, 0)],
+            nodes: vec![Node::Input(0), reduce(Reduction::Sum, 0)],
             outputs: vec![output(1, access(F32, &[0], 1))],
         }),
         inputs: vec![rows * columns],
@@ -237,8 +238,8 @@ pub fn cases() -> Vec<Case> {
         map("copy", 32 << 20, 1, vec![Node::Input(0)], peer!(copied)),
         rows("softmax", 1024, softmax(), peer!(softmax)),
         rows("layernorm", 1024, layer_norm(), peer!(layer_norm)),
-        rows("sum of rows", 1024, sum(ReduceKind::Sum), peer!(row_sums)),
-        rows("max of rows", 1024, sum(ReduceKind::Max), None),
+        rows("sum of rows", 1024, sum(Reduction::Sum), peer!(row_sums)),
+        rows("max of rows", 1024, sum(Reduction::Max), None),
         column_sums(1024, 1024, peer!(column_sums)),
         column_sums(64, 16384, None),
         column_sums(4096, 4096, None),

@@ -1,0 +1,213 @@
+//! The scalar functions: a row each.
+
+use super::facts::Facts;
+use super::math;
+use crate::opdef::OperandClass;
+
+/// What is known of the operands of a scalar function.
+#[derive(Clone, Copy)]
+struct Known {
+    x: Facts,
+    /// No fact if there is no second operand.
+    y: Facts,
+    same: bool,
+}
+
+impl Known {
+    fn both(self, facts: Facts) -> bool {
+        self.x.has(facts) && self.y.has(facts)
+    }
+
+    fn either(self, facts: Facts) -> bool {
+        self.x.has(facts) || self.y.has(facts)
+    }
+
+    /// Those of `facts` that hold for `x`.
+    fn kept(self, facts: Facts) -> Facts {
+        self.x.intersection(facts)
+    }
+}
+
+macro_rules! scalar_fns {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident {
+            arity: $arity:literal,
+            domain: $domain:ident,
+            cost: $cost:literal,
+            rounds: $rounds:literal,
+            $(steps: $module:ident($f32:ident, $f64:ident),)?
+            facts: $facts:expr,
+        }
+    )*) => {
+        /// A function of one or two scalars of one dtype, with a result of that dtype.
+        ///
+        /// Floats follow IEEE 754; `f16` and `bf16` compute in `f32` and round once. Integers wrap.
+        /// docs/numerics.md states each function exactly.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum ScalarFn {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl ScalarFn {
+            /// Every function, in the order of the table.
+            pub const ALL: &'static [ScalarFn] = &[$(ScalarFn::$name),*];
+
+            /// The number of its operands.
+            pub const fn arity(self) -> usize {
+                match self { $(ScalarFn::$name => $arity,)* }
+            }
+
+            /// The dtypes that it is defined on.
+            pub const fn domain(self) -> OperandClass {
+                match self { $(ScalarFn::$name => OperandClass::$domain,)* }
+            }
+
+            /// The time it takes on `f32` vectors, in additions; at least the number of its vector operations where it
+            /// is made of [`Steps`](math::Steps).
+            pub const fn cost(self) -> usize {
+                match self { $(ScalarFn::$name => $cost,)* }
+            }
+
+            /// Whether a float result may have to be rounded to its dtype. Otherwise it is an operand, its negation, a zero
+            /// or a NaN.
+            pub const fn rounds(self) -> bool {
+                match self { $(ScalarFn::$name => $rounds,)* }
+            }
+
+            /// The facts about its result that follow from those about its operands. They hold for floats: integers wrap.
+            /// `same` says that two operands are one value.
+            pub fn facts(self, operands: &[Facts], same: bool) -> Facts {
+                let facts: fn(Known) -> Facts = match self { $(ScalarFn::$name => $facts,)* };
+                facts(Known {
+                    x: operands.first().copied().unwrap_or_default(),
+                    y: operands.get(1).copied().unwrap_or_default(),
+                    same,
+                })
+            }
+
+            /// Appends its [`Steps`](math::Steps); `None` if it is not made of steps.
+            #[inline]
+            pub fn steps<S: math::Steps>(self, s: &mut S, x: S::Value) -> Option<S::Value> {
+                match self {
+                    $(ScalarFn::$name => scalar_fns!(@steps s, x $(, $module)?),)*
+                }
+            }
+
+            /// The function on single numbers; `None` if it is not made of steps.
+            pub(super) fn on_numbers(self) -> Option<(fn(f32) -> f32, fn(f64) -> f64)> {
+                match self {
+                    $(ScalarFn::$name => scalar_fns!(@numbers $($f32, $f64)?),)*
+                }
+            }
+        }
+    };
+    (@steps $s:ident, $x:ident) => { None };
+    (@steps $s:ident, $x:ident, $module:ident) => { Some(math::$module::$module($s, $x)) };
+    (@numbers) => { None };
+    (@numbers $f32:ident, $f64:ident) => { Some((math::$f32, math::$f64)) };
+}
+
+const POSITIVE: Facts = Facts::NONNEG.union(Facts::NO_NEG_ZERO);
+const NUMBER: Facts = Facts::NEVER_NAN.union(Facts::FINITE);
+
+scalar_fns! {
+    /// x + y.
+    Add {
+        arity: 2, domain: Num, cost: 1, rounds: true,
+        facts: |k| Facts::NO_NEG_ZERO
+            .when(k.either(Facts::NO_NEG_ZERO))
+            .union(Facts::NONNEG.when(k.both(Facts::NONNEG)))
+            .union(Facts::NEVER_NAN
+                .when(k.both(Facts::FINITE) || k.both(Facts::NONNEG.union(Facts::NEVER_NAN)))),
+    }
+    /// x - y.
+    Sub {
+        arity: 2, domain: Num, cost: 1, rounds: true,
+        facts: |k| Facts::NEVER_NAN.when(k.both(Facts::FINITE)),
+    }
+    /// x * y.
+    Mul {
+        arity: 2, domain: Num, cost: 1, rounds: true,
+        facts: |k| POSITIVE
+            .when(k.same || k.both(POSITIVE))
+            .union(Facts::NEVER_NAN.when(k.both(Facts::FINITE)))
+            .union(k.kept(Facts::NEVER_NAN).when(k.same)),
+    }
+    /// x / y; integers truncate toward zero.
+    Div {
+        arity: 2, domain: Num, cost: 10, rounds: true,
+        facts: |_| Facts::NONE,
+    }
+    /// The larger; NaN if either is, +0 above -0.
+    Maximum {
+        arity: 2, domain: Num, cost: 4, rounds: false,
+        facts: |k| Facts::NONNEG
+            .when(k.either(Facts::NONNEG))
+            .union(Facts::NO_NEG_ZERO.when(k.either(POSITIVE) || k.both(Facts::NO_NEG_ZERO)))
+            .union(k.x.intersection(k.y).intersection(NUMBER)),
+    }
+    /// The smaller; NaN if either is, -0 below +0.
+    Minimum {
+        arity: 2, domain: Num, cost: 4, rounds: false,
+        facts: |k| k.x.intersection(k.y),
+    }
+    /// -x.
+    Neg {
+        arity: 1, domain: Signed, cost: 1, rounds: false,
+        facts: |k| k.kept(NUMBER),
+    }
+    /// |x|.
+    Abs {
+        arity: 1, domain: Num, cost: 1, rounds: false,
+        facts: |k| POSITIVE.union(k.kept(NUMBER)),
+    }
+    /// x > 0 ? x : 0, so NaN gives 0.
+    Relu {
+        arity: 1, domain: Num, cost: 1, rounds: false,
+        facts: |k| POSITIVE.union(Facts::NEVER_NAN).union(k.kept(Facts::FINITE)),
+    }
+    /// e^x.
+    Exp {
+        arity: 1, domain: Float, cost: 16, rounds: true,
+        steps: exp(exp_f32, exp_f64),
+        facts: |k| POSITIVE.union(k.kept(Facts::NEVER_NAN)),
+    }
+    /// ln x.
+    Log {
+        arity: 1, domain: Float, cost: 24, rounds: true,
+        steps: log(log_f32, log_f64),
+        facts: |_| Facts::NONE,
+    }
+    /// The square root, correctly rounded.
+    Sqrt {
+        arity: 1, domain: Float, cost: 10, rounds: true,
+        facts: |k| Facts::NONNEG
+            .union(k.kept(Facts::NO_NEG_ZERO))
+            .union(k.kept(NUMBER).when(k.x.has(Facts::NONNEG))),
+    }
+    /// The error function.
+    Erf {
+        arity: 1, domain: Float, cost: 40, rounds: true,
+        steps: erf(erf_f32, erf_f64),
+        facts: |k| NUMBER.when(k.x.has(Facts::NEVER_NAN)),
+    }
+    /// The hyperbolic tangent.
+    Tanh {
+        arity: 1, domain: Float, cost: 24, rounds: true,
+        steps: tanh(tanh_f32, tanh_f64),
+        facts: |k| NUMBER.when(k.x.has(Facts::NEVER_NAN)),
+    }
+    /// 1 / (1 + e^-x).
+    Sigmoid {
+        arity: 1, domain: Float, cost: 24, rounds: true,
+        steps: sigmoid(sigmoid_f32, sigmoid_f64),
+        facts: |k| POSITIVE.union(NUMBER.when(k.x.has(Facts::NEVER_NAN))),
+    }
+    /// x (1 + erf(x / sqrt 2)) / 2.
+    Gelu {
+        arity: 1, domain: Float, cost: 40, rounds: true,
+        steps: gelu(gelu_f32, gelu_f64),
+        facts: |_| Facts::NONE,
+    }
+}
