@@ -28,7 +28,7 @@ _mind-fmt() {
 '--help[Print help]' \
 '-V[Print version]' \
 '--version[Print version]' \
-'*::FILE -- the modules; standard input, whose canonical form is printed, if none is given or for `-`:_default' \
+'*::FILE -- the modules and `.rules` files; standard input, whose canonical form is printed, if none is given or for `-`:_default' \
 && ret=0
 }
 

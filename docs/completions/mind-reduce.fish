@@ -18,7 +18,7 @@ core\t''
 mil\t''
 mil-primer\t''"
 complete -c mind-reduce -l trials -d 'how often the test is made at most' -r
-complete -c mind-reduce -l time-limit -d 'how long passes and engine may take for one module, for `@crash`, `@differs` and `--bisect`' -r
+complete -c mind-reduce -l time-limit -d 'how long CMD, or passes and engine, may take for one module' -r
 complete -c mind-reduce -l memory-limit -d 'memory that they may take for one module; K, M, G for KiB, ...' -r
 complete -c mind-reduce -l pass-pipeline -d 'the passes that are suspected, as text; those of -O2 where nothing is said' -r
 complete -c mind-reduce -s O -d 'a named pipeline' -r -f -a "0\t''

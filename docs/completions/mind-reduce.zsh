@@ -23,7 +23,7 @@ _mind-reduce() {
 '-o+[write there, not to standard output]:OUT:_default' \
 '--to=[the output'\''s format; the input'\''s own, or Core text, where not given]:FORMAT:(mic1 mic2 core mil mil-primer)' \
 '--trials=[how often the test is made at most]:N:_default' \
-'--time-limit=[how long passes and engine may take for one module, for \`@crash\`, \`@differs\` and \`--bisect\`]:SECONDS:_default' \
+'--time-limit=[how long CMD, or passes and engine, may take for one module]:SECONDS:_default' \
 '--memory-limit=[memory that they may take for one module; K, M, G for KiB, ...]:SIZE:_default' \
 '(-O)--pass-pipeline=[the passes that are suspected, as text; those of -O2 where nothing is said]:TEXT:_default' \
 '-O+[a named pipeline]:LEVEL:(0 1 2 3)' \

@@ -55,7 +55,7 @@ pub struct Diagnostic {
     pub related: Vec<(Span, String)>,
     /// Further facts.
     pub notes: Vec<String>,
-    /// A way out.
+    /// A way out that this diagnostic knows; see [`Diagnostic::way_out`].
     pub help: Option<String>,
     /// The edit that the way out comes to, where it is one edit.
     pub fix: Option<Fix>,
@@ -132,6 +132,15 @@ impl Diagnostic {
             text: word.to_owned(),
         };
         self.help(format!("did you mean `{word}`?")).fix(fix)
+    }
+
+    /// The way out that users see: the diagnostic's own, else the one that the catalogue has for the code of an error.
+    pub fn way_out(&self) -> Option<&str> {
+        let catalogue = || match self.severity {
+            Severity::Error => self.code?.info().map(|info| info.help),
+            Severity::Warning | Severity::Note | Severity::Remark => None,
+        };
+        self.help.as_deref().or_else(catalogue)
     }
 
     /// Sets the edit that the way out comes to, unless it repeats a long piece of a text.

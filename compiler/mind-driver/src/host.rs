@@ -133,11 +133,14 @@ pub trait Host {
         Err(io::Error::from(io::ErrorKind::Unsupported))
     }
 
-    /// Runs a command line of the shell and gives its exit code; what it prints is not shown.
+    /// Runs a command line of the shell until it ends, or its time is up: then it is ended, with the processes that it
+    /// started. What it prints is not shown.
     ///
-    /// Errors: it could not be started or was ended by a signal; a host may have no shell.
-    fn shell(&mut self, command: &str) -> io::Result<u8> {
-        let _ = command;
+    /// # Errors
+    ///
+    /// It could not be started; a host may have no shell.
+    fn shell(&mut self, command: &str, time: Duration) -> io::Result<ProcessEnd> {
+        let _ = (command, time);
         Err(io::Error::from(io::ErrorKind::Unsupported))
     }
 

@@ -95,7 +95,8 @@ pub fn decode(name: &str, bytes: Vec<u8>, limits: &Limits) -> Result<String, Box
         rejected(
             found
                 .context("offset", at.to_string())
-                .context("bytes", hex),
+                .context("bytes", hex)
+                .help("save the text as UTF-8; packages and weight files are not read as text"),
         )
     })
 }

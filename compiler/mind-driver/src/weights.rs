@@ -42,7 +42,12 @@ pub fn read(
         if let Err(problem) = constant(g, op, &folder, limit, host, &mut files) {
             let path = g.view::<Const>(op).map_or("", |own| g.name(own.path(g)));
             let message = format!("the weights in `{path}` cannot be read: {problem}");
-            found.push(Diagnostic::error(g.span(op), message).code(Code(4115)));
+            let error = Diagnostic::error(g.span(op), message).code(Code(4115));
+            found.push(
+                error.help(
+                    "the path is relative to the model's folder; `@model_path` stands for it",
+                ),
+            );
         }
     }
     match found.has_errors() {

@@ -40,7 +40,8 @@ pub fn parse(text: &str, limits: &Limits) -> Result<Value, Box<Diagnostic>> {
     }
     let mut parser = Parser {
         text,
-        at: 0,
+        // RFC 8259, 8.1: a byte order mark may be ignored.
+        at: text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len(),
         values: 0,
         limits,
     };
@@ -321,6 +322,15 @@ mod tests {
 
     fn read(text: &str) -> Parsed<Value> {
         parse(text, &Limits::default())
+    }
+
+    #[test]
+    fn a_byte_order_mark_and_line_ends_keep_places() {
+        let (plain, marked) = ("{\n\t\"a\": 1,\n\t}", "\u{feff}{\r\n\t\"a\": 1,\r\n\t}");
+        let place = |text| read(text).map_err(|error| error.span.start).unwrap_err();
+        assert_eq!(&plain[place(plain) as usize..], "}");
+        assert_eq!(&marked[place(marked) as usize..], "}");
+        assert!(read("\u{feff}{}").is_ok() && read("{\u{feff}}").is_err());
     }
 
     #[test]

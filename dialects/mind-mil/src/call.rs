@@ -147,7 +147,8 @@ impl<'g> Call<'g> {
             };
             if call.bound.iter().any(|bound| bound.arg == arg) {
                 let problem = format!("`{name}` is given its argument `{written}` twice");
-                return Err(error(4103, problem, None));
+                let help = format!("remove one of the two `{written}`");
+                return Err(error(4103, problem, Some(help)));
             }
             call.bound.push(Bound { arg, start, count });
             start += count;
@@ -191,7 +192,8 @@ impl<'g> Call<'g> {
             if bound.count != 1 && arg.kind != Kind::Tuple {
                 let (name, found) = (arg.name, bound.count);
                 let problem = format!("`{name}` of `{}` is one value, found {found}", self.name);
-                return Err(error(4109, problem, None));
+                let help = "write one value without parentheses; `concat` joins several";
+                return Err(error(4109, problem, Some(help.to_owned())));
             }
             for &value in &self.g.operands(self.op)[bound.start..][..bound.count] {
                 self.check_value(arg, value)?;
@@ -235,7 +237,8 @@ impl<'g> Call<'g> {
         }
         if arg.constant && !is_constant(self.g, value) {
             let problem = format!("`{}` of `{}` must be a constant", arg.name, self.name);
-            return Err(error(4105, problem, None));
+            let help = "define it with `const`, or write a typed literal, as in `int32(0)`";
+            return Err(error(4105, problem, Some(help.to_owned())));
         }
         let element = element_of(self.g, value);
         if arg.kind == Kind::Tensor && !arg.types.contains(element) {
@@ -382,7 +385,9 @@ impl<'g> Call<'g> {
             "`{name}` of `{}` has {found} entries, not {expected}",
             self.name
         );
-        Err(error(4109, problem, None))
+        let entries = if expected == 1 { "entry" } else { "entries" };
+        let help = format!("write {expected} {entries}");
+        Err(error(4109, problem, Some(help)))
     }
 
     /// The axis that `axis` means in `rank`, counted from the front.

@@ -130,7 +130,8 @@ impl Checker<'_> {
                     self.report(span, 4112, format!("`{name}` names no value"), NAMES);
                 }
                 if let Some(first) = names.insert(name, span) {
-                    let twice = error(4113, format!("`{name}` is defined twice"), None).at(span);
+                    let problem = format!("`{name}` is defined twice");
+                    let twice = error(4113, problem, Some(RENAME.to_owned())).at(span);
                     self.found.push(twice.related(first, "first here"));
                 }
                 self.extents(value, name, span);
@@ -239,6 +240,8 @@ impl Checker<'_> {
         }
     }
 }
+
+const RENAME: &str = "give one of the two another name";
 
 const NAMES: &str = "a name is letters, digits and `_`, and begins with no digit";
 

@@ -69,6 +69,7 @@ pub use report::{
     MissedReason, Replacement, Report, RuleIx, RuleStats, RuleStep,
 };
 pub use rule_info::{Direction, Engine, Phase, RuleInfo};
+pub use rules::format::{Comments, format_rules};
 pub use rules::lex::{Kind as TokenKind, Token, tokens};
 pub use ruleset::{RuleErrors, RuleSet, SourceErrors};
 pub use shipped::{RuleUse, SHIPPED, ShippedOps, shipped_names};

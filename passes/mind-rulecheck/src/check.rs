@@ -14,7 +14,7 @@ use crate::counterexample::counterexample;
 use crate::criteria::excuse;
 use crate::draw::Chooser;
 use crate::instance::{Leaf, LeafKind, build, replay};
-use crate::plan::Plans;
+use crate::plan::{Plan, Plans};
 use crate::report::{RuleCheck, Verdict, class_text};
 use crate::rng::Rng;
 use crate::shrink::shrink;
@@ -259,7 +259,8 @@ impl<'c, 'r> Checker<'c, 'r> {
             if self.tally.without.iter().all(|without| without.differs) {
                 return;
             }
-            let trial = self.random(dtype, rng);
+            let plan = self.plans.pick(rng);
+            let trial = self.built(plan, dtype, Chooser::disobedient(plan, rng, dtype));
             if let Some(trial) = trial.filter(|trial| trial.acting().next().is_none()) {
                 trial.run_without(&self.promise, rng, &mut self.tally);
             }
@@ -277,7 +278,10 @@ impl<'c, 'r> Checker<'c, 'r> {
 
     fn random(&self, dtype: DType, rng: &mut Rng) -> Option<Trial> {
         let plan = self.plans.pick(rng);
-        let mut chooser = Chooser::new(plan, rng, dtype);
+        self.built(plan, dtype, Chooser::new(plan, rng, dtype))
+    }
+
+    fn built(&self, plan: &Plan<'_>, dtype: DType, mut chooser: Chooser<'_, '_>) -> Option<Trial> {
         let symbol = chooser.symbol;
         let instance = build(plan, dtype, symbol, &mut chooser)?;
         Some(Trial::new(self.forms, self.form, instance))

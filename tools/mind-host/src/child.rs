@@ -1,11 +1,14 @@
-//! Running this program again.
+//! Running this program again, and command lines of the shell.
 
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use mind_driver::host::{ChildLimits, ProcessEnd, Rerun};
+
+use crate::unfinished::Group;
 
 /// Runs this program with other arguments until it ends, or its time is up.
 ///
@@ -57,6 +60,47 @@ fn talk(child: &mut Child, stdin: &[u8], limits: &ChildLimits) -> io::Result<Rer
             end: ProcessEnd::TimedOut,
         })
     })
+}
+
+/// Runs a command line of the shell until it ends, or its time is up: then its group of processes is ended.
+///
+/// # Errors
+///
+/// It could not be started, or its end could not be waited for.
+pub(crate) fn shell(command: &str, time: Duration) -> io::Result<ProcessEnd> {
+    let (shell, flag) = if cfg!(windows) {
+        ("cmd", "/C")
+    } else {
+        ("sh", "-c")
+    };
+    let mut shell = Command::new(shell);
+    shell
+        .args([flag, command])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut shell, 0);
+    let mut child = shell.spawn()?;
+    let group = Group::new(&child);
+    let deadline = Instant::now() + time;
+    // Most commands are short, and none waits long for being looked at.
+    let mut pause = Duration::from_millis(1);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(end(status));
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            group.end();
+            // The group is the child's; elsewhere than on Unix there is none.
+            let _ = child.kill();
+            child.wait()?;
+            return Ok(ProcessEnd::TimedOut);
+        }
+        thread::sleep(pause.min(left));
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
 }
 
 #[cfg(unix)]

@@ -10,11 +10,13 @@ use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read, Write};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use memmap2::Mmap;
-use mind_driver::host::{ChildLimits, Contents, FileBytes, Host, Rerun, Style, Tool, Work};
+use mind_driver::host::{
+    ChildLimits, Contents, FileBytes, Host, ProcessEnd, Rerun, Style, Tool, Work,
+};
 use ticker::Ticker;
 use unfinished::Unfinished;
 
@@ -185,21 +187,8 @@ impl Host for ProcessHost {
         Ok(folder)
     }
 
-    fn shell(&mut self, command: &str) -> io::Result<u8> {
-        let mut shell = match cfg!(windows) {
-            true => Command::new("cmd"),
-            false => Command::new("sh"),
-        };
-        let shell = shell
-            .arg(if cfg!(windows) { "/C" } else { "-c" })
-            .arg(command);
-        let shell = shell
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        let code = shell.status()?.code();
-        let code = code.ok_or_else(|| io::Error::other("the command was ended by a signal"))?;
-        Ok(u8::try_from(code).unwrap_or(u8::MAX))
+    fn shell(&mut self, command: &str, time: Duration) -> io::Result<ProcessEnd> {
+        child::shell(command, time)
     }
 
     fn rerun(&mut self, args: &[&str], stdin: &[u8], limits: &ChildLimits) -> io::Result<Rerun> {

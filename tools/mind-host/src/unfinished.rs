@@ -1,9 +1,21 @@
-//! Files that must not outlive the process: outputs that are not whole yet, and scratch files.
+//! What must not outlive the process: outputs that are not whole yet, scratch files, and a command that it runs.
 //!
-//! An interrupt removes them and ends the process at once, as it does without any.
+//! An interrupt removes and ends them and ends the process at once, as it does without any.
 
 #[cfg(unix)]
-pub(crate) use unix::Unfinished;
+pub(crate) use unix::{Group, Unfinished};
+
+#[cfg(not(unix))]
+pub(crate) struct Group;
+
+#[cfg(not(unix))]
+impl Group {
+    pub(crate) fn new(_: &std::process::Child) -> Group {
+        Group
+    }
+
+    pub(crate) fn end(&self) {}
+}
 
 #[cfg(not(unix))]
 pub(crate) struct Unfinished;
@@ -22,9 +34,10 @@ mod unix {
     use std::ffi::{CString, c_char, c_int};
     use std::os::unix::ffi::OsStrExt;
     use std::path::Path;
+    use std::process::Child;
     use std::ptr::null_mut;
     use std::sync::Once;
-    use std::sync::atomic::{AtomicPtr, Ordering};
+    use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
     /// Paths that an interrupt removes; null where there is none. More at one time are left behind.
     static PATHS: [AtomicPtr<c_char>; 64] = [const { AtomicPtr::new(null_mut()) }; 64];
@@ -32,10 +45,45 @@ mod unix {
     /// A path that an interrupt removes, until this is dropped.
     pub(crate) struct Unfinished(Option<&'static AtomicPtr<c_char>>);
 
+    /// The group of processes that an interrupt ends; 0 where there is none.
+    static GROUP: AtomicI32 = AtomicI32::new(0);
+
+    /// A group of processes that an interrupt ends, until this is dropped. There is one at a time.
+    pub(crate) struct Group(i32);
+
+    impl Group {
+        /// Registers the group that `leader` leads.
+        pub(crate) fn new(leader: &Child) -> Group {
+            HANDLED.call_once(handle);
+            let group = i32::try_from(leader.id()).unwrap_or(0);
+            GROUP.store(group, Ordering::Release);
+            Group(group)
+        }
+
+        /// Ends its processes; the leader must not have been waited for.
+        pub(crate) fn end(&self) {
+            end_group(self.0);
+        }
+    }
+
+    impl Drop for Group {
+        fn drop(&mut self) {
+            GROUP.store(0, Ordering::Release);
+        }
+    }
+
+    fn end_group(group: i32) {
+        if group > 1 {
+            // SAFETY: the call reads nothing of this process, and is safe in a handler.
+            unsafe { libc::kill(-group, libc::SIGKILL) };
+        }
+    }
+
+    static HANDLED: Once = Once::new();
+
     impl Unfinished {
         /// Registers a file, or a folder that is empty once what was registered after it is removed.
         pub(crate) fn new(path: &Path) -> Unfinished {
-            static HANDLED: Once = Once::new();
             HANDLED.call_once(handle);
             let Ok(path) = CString::new(path.as_os_str().as_bytes()) else {
                 return Unfinished(None);
@@ -83,6 +131,7 @@ mod unix {
     }
 
     extern "C" fn interrupted(signal: c_int) {
+        end_group(GROUP.load(Ordering::Acquire));
         remove_all();
         // SAFETY: both calls are safe in a handler; the usual action takes place when it returns.
         unsafe {

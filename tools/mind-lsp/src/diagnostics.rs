@@ -27,7 +27,7 @@ pub(crate) fn one(view: View<'_>, found: &mind_diag::Diagnostic, uri: &Uri) -> D
     if let Some(label) = &found.label {
         message.push_str(&format!(": {label}"));
     }
-    if let Some(help) = &found.help {
+    if let Some(help) = found.way_out() {
         message.push_str(&format!("\nhelp: {help}"));
     }
     let mut shown = bare(view, found.span, message);

@@ -1,22 +1,28 @@
 //! Documents in canonical form.
 
 use lsp_types::TextEdit;
-use mind_driver::canonical::{Comments, canonical};
+use mind_driver::canonical::{Comments, canonical, format_rules};
 
 use crate::refusal::Refusal;
 use crate::view::View;
 
+/// Why a document is refused that could not be read.
+const BROKEN: &str = "a text with errors has no canonical form";
+
 /// The edits that bring a document into canonical form, comments kept; none where it is so already.
 ///
-/// Errors: a document with errors, a comment that has no place in the canonical form, a language without
-/// one.
+/// # Errors
+///
+/// A document with errors, a comment that has no place in the canonical form.
 pub(crate) fn format(view: View<'_>) -> Result<Vec<TextEdit>, Refusal> {
     let Some(format) = view.analysis.language.format() else {
-        return Err(Refusal::failed("rule files have no canonical form"));
+        let text = format_rules(view.text(), Comments::Keep);
+        let text = text.map_err(|_| Refusal::failed(BROKEN))?;
+        return Ok(replaced(view, text));
     };
     let module = match &view.analysis.module {
         Some(module) if !view.analysis.diagnostics.has_errors() => module,
-        _ => return Err(Refusal::failed("a text with errors has no canonical form")),
+        _ => return Err(Refusal::failed(BROKEN)),
     };
     let text = canonical(
         &view.session.formats,
@@ -37,8 +43,13 @@ pub(crate) fn format(view: View<'_>) -> Result<Vec<TextEdit>, Refusal> {
         });
         Refusal::failed(said.unwrap_or_else(|| "the text cannot be printed".to_owned()))
     })?;
+    Ok(replaced(view, text))
+}
+
+/// The edit that replaces the whole text by `text`; none if they are equal.
+fn replaced(view: View<'_>, text: String) -> Vec<TextEdit> {
     if text == view.text() {
-        return Ok(Vec::new());
+        return Vec::new();
     }
-    Ok(vec![TextEdit::new(view.range(0..view.text().len()), text)])
+    vec![TextEdit::new(view.range(0..view.text().len()), text)]
 }

@@ -182,6 +182,35 @@ fn a_rewrite_that_dies_is_found() {
     );
 }
 
+/// A command that does not end is ended with the processes that it started, and its candidate refused.
+#[cfg(unix)]
+fn a_command_has_its_time() {
+    let started = std::time::Instant::now();
+    let groups = std::env::temp_dir().join(format!("mind-reduce-groups-{}", std::process::id()));
+    let hang = format!("echo $$ >> {}; sleep 600 & wait", groups.display());
+    let test = format!("--test=if grep -q Sub {{}}; then true; else {hang}; fi");
+    let output = reduce(MODULE, &[&test, "--trials=6"]);
+    let (left, notes) = texts(&output);
+    assert!(
+        output.status.success() && left.contains("Sub"),
+        "{left}{notes}"
+    );
+    let output = reduce(MODULE, &[&format!("--test={hang}; true")]);
+    let (_, notes) = texts(&output);
+    assert_eq!(output.status.code(), Some(1), "{notes}");
+    let said = "the command takes longer than 1 s, see `--time-limit`";
+    assert!(notes.contains(said), "{notes}");
+    assert!(started.elapsed() < Duration::from_secs(120));
+    let list = std::fs::read_to_string(&groups).expect("a list");
+    std::fs::remove_file(groups).expect("the file is ours");
+    assert!(list.lines().count() >= 2, "{list}");
+    for group in list.lines() {
+        let mut probe = Command::new("sh");
+        let probe = probe.args(["-c", &format!("kill -0 -- -{group} 2> /dev/null")]);
+        assert!(!probe.status().expect("a shell").success(), "{group} lives");
+    }
+}
+
 fn texts(output: &Output) -> (String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (text(&output.stdout), text(&output.stderr))
@@ -190,6 +219,10 @@ fn texts(output: &Output) -> (String, String) {
 fn main() -> ExitCode {
     let is_tool = |arg: String| arg.starts_with("--test=") || arg == "--case";
     if std::env::args().nth(1).is_some_and(is_tool) {
+        let is_planted = |arg: String| arg.starts_with("--pass-pipeline=") || arg == "--case";
+        if !std::env::args().any(is_planted) {
+            return mind_host::main(mind_driver::tools::reduce::run);
+        }
         return mind_host::main(|args, host| {
             mind_driver::tools::reduce::run_with(&PASSES, args, host)
         });
@@ -197,5 +230,7 @@ fn main() -> ExitCode {
     every_fault_is_reduced();
     other_ends_are_named();
     a_rewrite_that_dies_is_found();
+    #[cfg(unix)]
+    a_command_has_its_time();
     ExitCode::SUCCESS
 }

@@ -4,6 +4,8 @@
 mod arrows;
 #[path = "tidy/book.rs"]
 mod book;
+#[path = "tidy/codes.rs"]
+mod codes;
 #[path = "tidy/documents.rs"]
 mod documents;
 #[path = "tidy/sizes.rs"]

@@ -31,7 +31,7 @@ pub fn render_json(diagnostics: &Diagnostics, file: &SourceFile) -> String {
             "context": context,
             "related": related,
             "notes": found.notes,
-            "help": found.help,
+            "help": found.way_out(),
         });
         out.push_str(&object.to_string());
         out.push('\n');

@@ -48,8 +48,8 @@ fn group<'a>(found: &'a Diagnostic, file: &'a SourceFile) -> Group<'a> {
     for note in &found.notes {
         group = group.element(Level::NOTE.message(note.as_str()));
     }
-    if let Some(help) = &found.help {
-        group = group.element(Level::HELP.message(help.as_str()));
+    if let Some(help) = found.way_out() {
+        group = group.element(Level::HELP.message(help));
     }
     group
 }

@@ -1,4 +1,4 @@
-//! Texts in the canonical form of their format.
+//! Texts in the canonical form of their format: modules by [`canonical`], rule files by [`format_rules`].
 
 mod comments;
 mod lines;
@@ -6,17 +6,9 @@ mod mil;
 mod split;
 
 use mind_diag::Diagnostics;
+pub use mind_eqsat::{Comments, format_rules};
 use mind_ir::Graph;
 use mind_text::{Format, Formats};
-
-/// What becomes of comments, which no canonical form has.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Comments {
-    /// They stay with the statements they stand at.
-    Keep,
-    /// They go.
-    Drop,
-}
 
 /// The canonical form of `source`, which reads as `g`, with its line end at the end where the format leaves
 /// that open.

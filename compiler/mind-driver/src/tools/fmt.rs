@@ -1,15 +1,16 @@
-//! `mind-fmt`: modules in the canonical form of their format.
+//! `mind-fmt`: modules and rule files in the canonical form of their format.
 
 use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use mind_diag::{Diagnostics, SourceFile};
 use mind_text::detect;
 
 use super::cli::{self, DONE, DiagnosticFormat, REJECTED};
 use super::diff;
-use crate::canonical::{Comments, canonical};
+use crate::canonical::{Comments, canonical, format_rules};
 use crate::host::Host;
-use crate::load::{LoadOptions, Loaded, load_module};
+use crate::load::{LoadOptions, Loaded, decode, load_module};
 use crate::session::Session;
 
 /// The command line of the tool.
@@ -19,11 +20,11 @@ pub fn command() -> Command {
         .map(|arg| match arg.get_id().as_str() {
             "FILE" => arg
                 .num_args(1..)
-                .help("the modules; standard input, whose canonical form is printed, if none is given or for `-`"),
+                .help("the modules and `.rules` files; standard input, whose canonical form is printed, if none is given or for `-`"),
             _ => arg,
         });
     Command::new("mind-fmt")
-        .about("Rewrites modules in the canonical form of their format, comments kept")
+        .about("Rewrites modules and rule files in the canonical form of their format, comments kept")
         .version(env!("CARGO_PKG_VERSION"))
         .after_help("Exit status: 0 done, 1 a module was rejected, or with --check is not canonical, 2 usage.")
         .args(inputs)
@@ -61,34 +62,74 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
     codes.max().unwrap_or(DONE)
 }
 
-/// Errors: the exit code, after the reason has been reported.
-fn one(path: &str, matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Result<u8, u8> {
+/// Whether the file at `path` holds rewrite rules: by its name, or for standard input by its first word.
+fn is_rule_file(path: &str, bytes: &[u8]) -> bool {
+    let text = std::str::from_utf8(bytes).unwrap_or_default();
+    let is_rule = |text| {
+        let tokens = mind_eqsat::tokens(text);
+        tokens
+            .first()
+            .is_some_and(|first| matches!(first.text, "rule" | "fusion"))
+    };
+    let by_name = Path::new(path)
+        .extension()
+        .is_some_and(|own| own == "rules");
+    by_name || detect(text).is_none() && is_rule(text)
+}
+
+/// The file, and its canonical form.
+///
+/// # Errors
+///
+/// The exit code, after the reason has been reported.
+fn formatted(
+    path: &str,
+    matches: &ArgMatches,
+    session: &Session,
+    host: &mut dyn Host,
+) -> Result<(SourceFile, String), u8> {
     let options: LoadOptions = cli::load_options(matches);
     let form = DiagnosticFormat::of(matches);
+    let comments = if matches.get_flag("drop-comments") {
+        Comments::Drop
+    } else {
+        Comments::Keep
+    };
     let bytes = cli::read_input(host, path, options.limits.bytes)?;
-    let loaded = load_module(&session.formats, cli::input_name(path), bytes, &options);
+    let name = cli::input_name(path);
+    let mut rejected = |found: &Diagnostics, file: &SourceFile| {
+        cli::report(host, found, file, form);
+        REJECTED
+    };
+    if options.from.is_none() && is_rule_file(path, &bytes) {
+        let text = decode(name, bytes, &options.limits);
+        let text = text.map_err(|why| rejected(&why.diagnostics, &why.file))?;
+        let file = SourceFile::new(name, text);
+        let text = format_rules(file.text(), comments);
+        let text = text.map_err(|found| rejected(&found, &file))?;
+        return Ok((file, text));
+    }
+    let loaded = load_module(&session.formats, name, bytes, &options);
     let Loaded {
         file,
         format,
         graph,
-    } = loaded.map_err(|rejected| {
-        cli::report(host, &rejected.diagnostics, &rejected.file, form);
-        REJECTED
-    })?;
+    } = loaded.map_err(|why| rejected(&why.diagnostics, &why.file))?;
     if options.from.is_none() && detect(file.text()) != Some(format) {
-        let why = "only texts of mic@1, mic@2, Core and MIL are formatted";
+        let why = "only texts of mic@1, mic@2, Core and MIL and rule files are formatted";
         cli::print_error(host, &format!("error: {}: {why}\n", file.name()));
         return Err(REJECTED);
     }
-    let comments = match matches.get_flag("drop-comments") {
-        true => Comments::Drop,
-        false => Comments::Keep,
-    };
     let text = canonical(&session.formats, format, file.text(), &graph, comments);
-    let text = text.map_err(|found| {
-        cli::report(host, &found, &file, form);
-        REJECTED
-    })?;
+    let text = text.map_err(|found| rejected(&found, &file))?;
+    Ok((file, text))
+}
+
+/// # Errors
+///
+/// The exit code, after the reason has been reported.
+fn one(path: &str, matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Result<u8, u8> {
+    let (file, text) = formatted(path, matches, session, host)?;
     if path == "-" && !matches.get_flag("check") {
         cli::print(host, &text);
         return Ok(DONE);

@@ -8,5 +8,6 @@ mod memory_host;
 mod npz_files;
 mod outputs;
 mod patches;
+mod places;
 mod rejections;
 mod usage;

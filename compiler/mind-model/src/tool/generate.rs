@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use mind_diag::{Diagnostics, SourceFile};
+use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_driver::engine::Engine;
 use mind_driver::host::Host;
 use mind_driver::npz;
 use mind_driver::tools::cli::{self, DONE, DiagnosticFormat, REJECTED};
 use mind_ir::tensor::Tensor;
+use mind_weights::FileError;
 
 use super::args::{self, Args};
 use crate::checkpoint::{CheckpointWeights, MappedWeights};
@@ -51,12 +52,10 @@ fn start(args: &Args, files: &Files) -> Result<(Vec<u32>, Option<Text>), String>
 /// Errors: the reason has been reported.
 fn execute(args: &Args, host: &mut dyn Host) -> Result<(), ()> {
     let files = Files::open(Path::new(&args.model), WeightsAt::Beside, host);
-    let files = files.map_err(|why| fail(host, &why))?;
+    let files = files.map_err(|why| refuse(host, why, &nowhere(), DiagnosticFormat::Text))?;
     let read = files.model();
-    let (document, checkpoint, warnings) = read.map_err(|why| match why {
-        FolderError::Rejected(found) => report(host, &found, &files.config),
-        why => fail(host, &why),
-    })?;
+    let (document, checkpoint, warnings) =
+        read.map_err(|why| refuse(host, why, &files.config, DiagnosticFormat::Text))?;
     report(host, &warnings, &files.config);
     let runner = match args.is_interpreted {
         true => Runner::Interpreter,
@@ -135,6 +134,30 @@ fn save(host: &mut dyn Host, path: &str, logits: &Tensor) -> Result<(), ()> {
 /// Reports why there is no result.
 pub(super) fn fail(host: &mut dyn Host, why: &dyn std::fmt::Display) {
     cli::print_error(host, &format!("error: {why}\n"));
+}
+
+/// Reports why files are no model; `config` is the text that describes it.
+pub(super) fn refuse(
+    host: &mut dyn Host,
+    why: FolderError,
+    config: &SourceFile,
+    form: DiagnosticFormat,
+) {
+    match why {
+        FolderError::Rejected(found) => cli::report(host, &found, config, form),
+        FolderError::Weights { name, error } => {
+            let found = Diagnostic::error(Span::FILE, error.to_string()).code(FileError::CODE);
+            cli::report_one(host, found, &SourceFile::new(name, ""), form);
+        }
+        why @ (FolderError::Read { .. }
+        | FolderError::NoWeights { .. }
+        | FolderError::Several { .. }) => fail(host, &why),
+    }
+}
+
+/// The text of a model whose files could not be opened.
+pub(super) fn nowhere() -> SourceFile {
+    SourceFile::new("", "")
 }
 
 /// Reports what is wrong with a file.

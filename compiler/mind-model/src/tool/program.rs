@@ -4,12 +4,12 @@ use std::path::Path;
 
 use clap::{Arg, Command};
 use mind_driver::host::Host;
-use mind_driver::tools::cli::{self, DONE, REJECTED, value};
+use mind_driver::tools::cli::{self, DONE, DiagnosticFormat, REJECTED, value};
 use mind_driver::tools::style;
 
-use super::generate::{fail, report};
+use super::generate::{fail, nowhere, refuse, report};
 use crate::c::{Tensors, c_program};
-use crate::folder::{Files, FolderError, WeightsAt};
+use crate::folder::{Files, WeightsAt};
 
 /// Tokens that the cache of a program has room for unless said.
 const CAPACITY: &str = "512";
@@ -73,12 +73,11 @@ pub(super) fn run(args: &[String], host: &mut dyn Host) -> u8 {
 
 /// Errors: the reason has been reported.
 fn text(path: &str, capacity: usize, host: &mut dyn Host) -> Result<String, ()> {
-    let files =
-        Files::open(Path::new(path), WeightsAt::Beside, host).map_err(|why| fail(host, &why))?;
-    let (document, checkpoint, warnings) = files.model().map_err(|why| match why {
-        FolderError::Rejected(found) => report(host, &found, &files.config),
-        why => fail(host, &why),
-    })?;
+    let files = Files::open(Path::new(path), WeightsAt::Beside, host);
+    let files = files.map_err(|why| refuse(host, why, &nowhere(), DiagnosticFormat::Text))?;
+    let read = files.model();
+    let (document, checkpoint, warnings) =
+        read.map_err(|why| refuse(host, why, &files.config, DiagnosticFormat::Text))?;
     report(host, &warnings, &files.config);
     let config = &document.config;
     let capacity = capacity.min(config.context_window);

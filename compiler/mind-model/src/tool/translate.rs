@@ -9,7 +9,8 @@ use mind_driver::tools::cli::{self, DiagnosticFormat, REJECTED};
 use mind_driver::tools::{style, translate};
 use mind_irv2::{ReadOptions, write};
 
-use crate::folder::{Files, FolderError, WeightsAt};
+use super::generate::{nowhere, refuse};
+use crate::folder::{Files, WeightsAt};
 
 /// The formats of descriptions: a folder of Hugging Face, and documents.
 const FORMATS: [&str; 2] = ["hf", "irv2"];
@@ -92,23 +93,25 @@ fn translated(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
         None => WeightsAt::BesideConfig,
     };
     let files = Files::open(path, weights, host);
-    let files = files.map_err(|why| fail(host, &why))?;
+    let files = files.map_err(|why| {
+        refuse(host, why, &nowhere(), form);
+        REJECTED
+    })?;
     let wanted = word("from").map(|from| from == "irv2");
     if wanted.is_some_and(|wanted| wanted != files.is_document()) {
         let message = match files.is_document() {
             true => "the file is a document of IR v2: `--from irv2` reads it",
             false => "the file is no document of IR v2",
         };
-        let found = Diagnostic::error(Span::FILE, message);
+        let help = "`--from hf` reads a `config.json`, its folder or a `.gguf` file, `--from irv2` a document";
+        let found = Diagnostic::error(Span::FILE, message).help(help);
         cli::report_one(host, found, &files.config, form);
         return Err(REJECTED);
     }
-    let (document, mut warnings) = files.document(&options).map_err(|why| match why {
-        FolderError::Rejected(found) => {
-            cli::report(host, &found, &files.config, form);
-            REJECTED
-        }
-        why => fail(host, &why),
+    let read = files.document(&options);
+    let (document, mut warnings) = read.map_err(|why| {
+        refuse(host, why, &files.config, form);
+        REJECTED
     })?;
     if !files.is_document() && !files.has_weights() {
         let message = "there are no weights beside the configuration: biases and dtypes are those of its family";
@@ -116,9 +119,4 @@ fn translated(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
     }
     cli::report(host, &warnings, &files.config, form);
     Ok(cli::write_output(host, word("output"), &write(&document)))
-}
-
-fn fail(host: &mut dyn Host, why: &FolderError) -> u8 {
-    cli::print_error(host, &format!("error: {why}\n"));
-    REJECTED
 }

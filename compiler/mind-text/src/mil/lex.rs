@@ -124,7 +124,8 @@ impl<'t> Lexer<'t> {
             let letter = self.text[start..].chars().next().unwrap_or('\u{fffd}');
             self.at += letter.len_utf8();
             let message = format!("character {letter:?} stands in no token");
-            self.report(Diagnostic::error(self.span(start), message).code(Code(1002)));
+            let error = Diagnostic::error(self.span(start), message).code(Code(1002));
+            self.report(error.help("remove it; other characters are for strings and comments"));
         }
     }
 
@@ -186,7 +187,8 @@ impl<'t> Lexer<'t> {
             .find(|&letter| letter == '\\' || letter.is_control())
         {
             let message = format!("{bad:?} in a string; there are no escapes");
-            self.report(Diagnostic::error(span, message).code(Code(1004)));
+            let error = Diagnostic::error(span, message).code(Code(1004));
+            self.report(error.help("strings of MIL hold printable characters, without `\\`"));
         }
         Token {
             kind: Kind::Text,

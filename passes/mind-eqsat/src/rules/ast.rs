@@ -9,12 +9,31 @@ pub(crate) struct Name<'s> {
     pub(crate) span: Span,
 }
 
+/// A part of a rule, in the order of the canonical form.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Clause {
+    /// `rule NAME` or `fusion NAME`.
+    Head,
+    Class,
+    Engine,
+    Kind,
+    Phase,
+    For,
+    Where,
+    Let,
+    /// The terms.
+    Sides,
+    Source,
+}
+
 /// One rule.
 #[derive(Clone, Debug)]
 pub(crate) struct RuleAst<'s> {
     /// The whole rule.
     pub(crate) span: Span,
     pub(crate) name: Name<'s>,
+    /// The parts of the rule as written, with the number of the token that each begins with.
+    pub(crate) clauses: Vec<(Clause, usize)>,
     /// The words of `class`, with the tolerance of `approx`.
     pub(crate) class: Option<Vec<Name<'s>>>,
     pub(crate) engine: Option<Name<'s>>,

@@ -28,6 +28,11 @@ impl<'t, 's> Parser<'t, 's> {
         }
     }
 
+    /// The number of the next token.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
     /// The next token.
     pub(super) fn peek(&self) -> Token<'s> {
         self.tokens[self.at]

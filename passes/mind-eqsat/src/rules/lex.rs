@@ -57,7 +57,7 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
 /// The tokens of `text`, the last one being the end; what is no token is reported and left out.
 pub(crate) fn lex<'s>(text: &'s str, found: &mut Diagnostics) -> Vec<Token<'s>> {
     let mut tokens = Vec::with_capacity(text.len() / 4);
-    let mut at = 0;
+    let mut at = text.len() - text.trim_start_matches('\u{feff}').len();
     while let Some(first) = text[at..].chars().next() {
         let rest = &text[at..];
         let (kind, mark, len) = match first {

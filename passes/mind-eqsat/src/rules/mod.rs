@@ -6,6 +6,7 @@ mod condition;
 mod cursor;
 mod expand;
 mod expression;
+pub(crate) mod format;
 mod header;
 pub(crate) mod lex;
 pub(crate) mod names;

@@ -2,7 +2,7 @@
 
 use mind_diag::{Diagnostics, Span};
 
-use super::ast::{Body, CondAst, Expr, Name, RuleAst, Term};
+use super::ast::{Body, Clause, CondAst, Expr, Name, RuleAst, Term};
 use super::cursor::{Parsed, Parser, name};
 use super::lex::{Kind, lex};
 
@@ -32,10 +32,12 @@ impl<'s> Parser<'_, 's> {
             self.next();
             return Err(error);
         }
+        let head = self.at();
         let start = self.next().span.start;
         let mut rule = RuleAst {
             span: Span::FILE,
             name: self.word("the rule's name")?,
+            clauses: vec![(Clause::Head, head)],
             class: None,
             engine: None,
             phase: None,
@@ -56,6 +58,7 @@ impl<'s> Parser<'_, 's> {
         };
         while self.clause(&mut rule)? {}
         let sides = self.peek().span.start;
+        rule.clauses.push((Clause::Sides, self.at()));
         let lhs = self.term()?;
         rule.body = match fusion {
             true => Body::Fusion(lhs),
@@ -72,7 +75,9 @@ impl<'s> Parser<'_, 's> {
             }
         };
         rule.sides = Span::new(sides, self.end());
+        let source = self.at();
         if self.eat("source") {
+            rule.clauses.push((Clause::Source, source));
             rule.source = match self.peek().kind {
                 Kind::Text => Some(name(self.next())),
                 _ => return Err(self.unexpected("a string")),
@@ -91,7 +96,8 @@ impl<'s> Parser<'_, 's> {
         if keyword.kind != Kind::Word {
             return Ok(false);
         }
-        match keyword.text {
+        let at = self.at();
+        let clause = match keyword.text {
             "class" => {
                 self.next();
                 let mut words = vec![self.word("a class")?];
@@ -103,18 +109,22 @@ impl<'s> Parser<'_, 's> {
                     words.push(self.word("a class")?);
                 }
                 rule.class = Some(words);
+                Clause::Class
             }
             "engine" => {
                 self.next();
                 rule.engine = Some(self.word("`greedy`, `egraph` or `both`")?);
+                Clause::Engine
             }
             "phase" => {
                 self.next();
                 rule.phase = Some(self.word("`simplify`, `layout` or `reassociate`")?);
+                Clause::Phase
             }
             "kind" => {
                 self.next();
                 rule.kind = Some(self.word("what the group is called")?);
+                Clause::Kind
             }
             "let" => {
                 self.next();
@@ -124,6 +134,7 @@ impl<'s> Parser<'_, 's> {
                 };
                 self.expect("=")?;
                 rule.lets.push((value, self.term()?));
+                Clause::Let
             }
             "for" => {
                 self.next();
@@ -133,15 +144,18 @@ impl<'s> Parser<'_, 's> {
                 while self.eat(",") {
                     rule.ops.push(self.word("an op")?);
                 }
+                Clause::For
             }
             "where" => {
                 self.next();
                 let start = self.peek().span.start;
                 rule.condition = Some(self.any()?);
                 rule.condition_span = Span::new(start, self.end());
+                Clause::Where
             }
             _ => return Ok(false),
-        }
+        };
+        rule.clauses.push((clause, at));
         Ok(true)
     }
 

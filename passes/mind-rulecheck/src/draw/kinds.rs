@@ -33,11 +33,11 @@ impl Chooser<'_, '_> {
                 let bits = self.power_of_two(dtype);
                 splat(dtype, shape, bits)
             }
-            Hint::Positive(_) => {
+            Hint::Positive(_) if self.rng.chance(90) => {
                 let number = *self.rng.pick(&[1.0, 2.0, 3.0, 0.5, 0.1, 7.0]);
                 splat(dtype, shape, bits_of(dtype, number))
             }
-            Hint::Identity(_) => {
+            Hint::Identity(_) if self.rng.chance(90) => {
                 let columns = shape.last().copied().unwrap_or(1).max(1) as usize;
                 let count = shape.iter().product::<i64>() as usize;
                 let one = |at: usize| at % columns == at / columns;
@@ -48,38 +48,46 @@ impl Chooser<'_, '_> {
                     (0..count).map(|at| bits_of(dtype, number(at))),
                 )
             }
-            Hint::Positions(_) => {
+            Hint::Positions(_) if self.rng.chance(90) => {
                 let count = shape.iter().product::<i64>();
                 let (first, step) = (self.rng.within(0, 1), self.rng.within(1, 2));
                 let at = |at: i64| (first + step * at) as u64;
                 listed(dtype, shape, (0..count).map(at))
             }
-            Hint::Indices(_) => {
+            Hint::Indices(_) if self.rng.chance(90) => {
                 let count = shape.iter().product::<i64>();
                 let below = self.rng.within(1, 3) as usize;
                 let bits: Vec<u64> = (0..count).map(|_| self.rng.below(below) as u64).collect();
                 listed(dtype, shape, bits.into_iter())
             }
-            Hint::Splat(..) | Hint::PowerOfTwo(_) => self.any_splat(dtype, shape),
-            Hint::Constant(_) => match self.flat.is_none() && self.rng.chance(35) {
-                true => {
-                    let mode = *self
-                        .rng
-                        .pick(&[Mode::Special, Mode::Moderate, Mode::Finite]);
-                    let count = shape.iter().product::<i64>() as usize;
-                    let buffer = draw(self.rng, dtype, count, mode, None);
-                    let shape = shape.iter().map(|&extent| extent as usize).collect();
-                    LeafKind::Constant(Tensor::new(shape, buffer))
-                }
-                false => self.any_splat(dtype, shape),
-            },
+            // What is asked for is refused now and then, so that it shows whether it is needed.
+            Hint::Splat(..)
+            | Hint::PowerOfTwo(_)
+            | Hint::Positive(_)
+            | Hint::Identity(_)
+            | Hint::Positions(_)
+            | Hint::Indices(_)
+            | Hint::Constant(_) => self.any_constant(dtype, shape),
             Hint::Fact(..) => match self.rng.below(10) {
                 0 => LeafKind::Input,
-                1..4 => self.any_splat(dtype, shape),
+                1..5 => self.any_constant(dtype, shape),
                 _ => self.proof(dtype),
             },
             Hint::Rank(..) | Hint::SameShape(..) => LeafKind::Input,
         }
+    }
+
+    /// A constant, which may have a different value in every element; infinities, NaN and extremes are among them.
+    fn any_constant(&mut self, dtype: DType, shape: &[i64]) -> LeafKind {
+        if self.flat.is_some() || !self.rng.chance(45) {
+            return self.any_splat(dtype, shape);
+        }
+        let modes = [Mode::Special, Mode::Moderate, Mode::Finite];
+        let mode = *self.rng.pick(&modes);
+        let count = shape.iter().product::<i64>() as usize;
+        let buffer = draw(self.rng, dtype, count, mode, None);
+        let shape = shape.iter().map(|&extent| extent as usize).collect();
+        LeafKind::Constant(Tensor::new(shape, buffer))
     }
 
     fn any_splat(&mut self, dtype: DType, shape: &[i64]) -> LeafKind {

@@ -89,6 +89,17 @@ impl<'c, 'r> Chooser<'c, 'r> {
         }
     }
 
+    /// As [`new`](Chooser::new), with ranks that the condition keeps out as often as not.
+    pub(crate) fn disobedient(
+        plan: &'c Plan<'r>,
+        rng: &'c mut Rng,
+        dtype: DType,
+    ) -> Chooser<'c, 'r> {
+        let mut chooser = Chooser::new(plan, rng, dtype);
+        chooser.obedient = chooser.rng.chance(50);
+        chooser
+    }
+
     fn extents(&self, ty: &TensorType) -> Option<Vec<i64>> {
         let extent = |dim: &Dim| match *dim {
             Dim::Fixed(extent) => Some(extent),

@@ -59,15 +59,25 @@ fn comments_stay_with_their_statements() {
 }
 
 #[test]
+fn rules_are_lines_in_one_order() {
+    assert_eq!(
+        formatted(
+            "mind-rules",
+            "# top\nrule a where  is_int(?x) # ints\nclass exact core.sub(?x,?x)=>like( ?x,0 )"
+        ),
+        "# top\nrule a\n  class exact\n  where is_int(?x)  # ints\n  core.sub(?x, ?x) => like(?x, 0)\n"
+    );
+    assert_ne!(formatted("mind-rules", RULES), "");
+}
+
+#[test]
 fn what_is_canonical_stays() {
-    for sample in all()
-        .iter()
-        .filter(|sample| !sample.uri.ends_with("mind-rules"))
-    {
+    for sample in &all() {
         let language = match sample.uri.rsplit_once("sample.") {
             Some((_, "mind-mic2")) => "mind-mic2",
             Some((_, "mind-mic")) => "mind-mic",
             Some((_, "mind-core")) => "mind-core",
+            Some((_, "mind-rules")) => "mind-rules",
             _ => "mil",
         };
         let once = formatted(language, &sample.text);
@@ -97,7 +107,7 @@ fn what_cannot_be_formatted_says_why() {
         "{refused}"
     );
     assert_eq!(
-        formatted("mind-rules", RULES),
-        "rule files have no canonical form"
+        formatted("mind-rules", "rule a\n  class exact\n  ?x =>"),
+        "a text with errors has no canonical form"
     );
 }

@@ -2,15 +2,41 @@
 //!
 //! `# expected-error {{text}}` expects an error on its own line whose message, code included, contains
 //! `text`. `@+1`, `@-2`, `@above`, `@below` behind the word move the line; `@unknown` expects one for
-//! the file as a whole. The words are `expected-error`, `-warning`, `-note`, `-remark`. With `-re` behind
-//! the word, as in `expected-error-re {{found {{[0-9]+}} operands}}`, the inner braces hold regular
-//! expressions.
+//! the file as a whole. The words are `expected-error`, `-warning`, `-note`, `-remark`, and `-help` for the
+//! help of a diagnostic of the line, which may be expected but need not be. With `-re` behind the word, as in
+//! `expected-error-re {{found {{[0-9]+}} operands}}`, the inner braces hold regular expressions.
 
 use mind_diag::{Diagnostic, Diagnostics, Severity, SourceFile};
 use regex::Regex;
 
+/// What is expected.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Subject {
+    /// A diagnostic of this severity.
+    Finding(Severity),
+    /// A diagnostic with a help.
+    Help,
+}
+
+impl Subject {
+    const ALL: [Subject; 5] = [
+        Subject::Finding(Severity::Error),
+        Subject::Finding(Severity::Warning),
+        Subject::Finding(Severity::Note),
+        Subject::Finding(Severity::Remark),
+        Subject::Help,
+    ];
+
+    const fn word(self) -> &'static str {
+        match self {
+            Subject::Finding(severity) => severity.word(),
+            Subject::Help => "help",
+        }
+    }
+}
+
 struct Expectation {
-    severity: Severity,
+    subject: Subject,
     /// 0 for the file as a whole.
     line: usize,
     text: String,
@@ -31,32 +57,37 @@ impl Expectation {
 
 /// Compares what was found with what the file's comments expect: one line per difference.
 ///
-/// Errors: expectations that were not met, diagnostics that none expects, broken expectations.
+/// # Errors
+///
+/// Expectations that were not met, diagnostics that none expects, broken expectations.
 pub(super) fn check(file: &SourceFile, found: &Diagnostics) -> Result<(), Vec<String>> {
     let mut differences = Vec::new();
     let mut expected = expectations(file, &mut differences);
     for diagnostic in found.iter() {
         let line = file.position(diagnostic.span).0;
         let shown = shown(diagnostic);
-        let matching = expected.iter_mut().find(|expectation| {
-            !expectation.met
-                && expectation.severity == diagnostic.severity
-                && expectation.line == line
-                && expectation.is_met_by(&shown)
-        });
-        match matching {
-            Some(expectation) => expectation.met = true,
-            None => {
-                let word = diagnostic.severity.word();
-                differences.push(format!(
-                    "{}:{line}: unexpected {word}: {shown}",
-                    file.name()
-                ));
-            }
+        let mut meets = |subject, text: &str| {
+            let matching = expected.iter_mut().find(|expectation| {
+                !expectation.met
+                    && expectation.subject == subject
+                    && expectation.line == line
+                    && expectation.is_met_by(text)
+            });
+            matching.map(|expectation| expectation.met = true).is_some()
+        };
+        if let Some(help) = diagnostic.way_out() {
+            meets(Subject::Help, help);
+        }
+        if !meets(Subject::Finding(diagnostic.severity), &shown) {
+            let word = diagnostic.severity.word();
+            differences.push(format!(
+                "{}:{line}: unexpected {word}: {shown}",
+                file.name()
+            ));
         }
     }
     for expectation in expected.iter().filter(|expectation| !expectation.met) {
-        let (word, line) = (expectation.severity.word(), expectation.line);
+        let (word, line) = (expectation.subject.word(), expectation.line);
         let (name, written, text) = (file.name(), expectation.written, &expectation.text);
         differences.push(format!(
             "{name}:{written}: expected {word} at line {line} not found: {text}"
@@ -84,20 +115,14 @@ fn expectations(file: &SourceFile, broken: &mut Vec<String>) -> Vec<Expectation>
         let mut rest = line;
         while let Some(at) = rest.find("expected-") {
             rest = &rest[at + "expected-".len()..];
-            let severities = [
-                Severity::Error,
-                Severity::Warning,
-                Severity::Note,
-                Severity::Remark,
-            ];
-            let Some(severity) = severities
+            let Some(subject) = Subject::ALL
                 .into_iter()
-                .find(|severity| rest.starts_with(severity.word()))
+                .find(|subject| rest.starts_with(subject.word()))
             else {
                 continue;
             };
-            rest = &rest[severity.word().len()..];
-            match expectation(rest, severity, written) {
+            rest = &rest[subject.word().len()..];
+            match expectation(rest, subject, written) {
                 Some((expectation, length)) => {
                     expected.push(expectation);
                     rest = &rest[length..];
@@ -112,8 +137,8 @@ fn expectations(file: &SourceFile, broken: &mut Vec<String>) -> Vec<Expectation>
     expected
 }
 
-/// The expectation that `rest`, behind the severity, says, and how many bytes it takes.
-fn expectation(rest: &str, severity: Severity, written: usize) -> Option<(Expectation, usize)> {
+/// The expectation that `rest`, after the word, states, and how many bytes it takes.
+fn expectation(rest: &str, subject: Subject, written: usize) -> Option<(Expectation, usize)> {
     let open = rest.find("{{")?;
     let place = rest[..open].trim_end();
     let (regular, place) = match place.strip_prefix("-re") {
@@ -121,12 +146,13 @@ fn expectation(rest: &str, severity: Severity, written: usize) -> Option<(Expect
         None => (false, place),
     };
     let start = open + 2;
-    let (length, pattern) = match regular {
-        true => pattern(&rest[start..])?,
-        false => (rest[start..].find("}}")?, None),
+    let (length, pattern) = if regular {
+        pattern(&rest[start..])?
+    } else {
+        (rest[start..].find("}}")?, None)
     };
     let expectation = Expectation {
-        severity,
+        subject,
         line: line(place.trim(), written)?,
         text: rest[start..start + length].to_owned(),
         pattern,
@@ -203,6 +229,21 @@ mod tests {
         assert_eq!(found("-re {{E{{(}}}}").len(), 2);
         assert_eq!(found("-re {{open {{x}}").len(), 2);
         assert_eq!(found(" {{E{{[0-9]+}}").len(), 2);
+    }
+
+    #[test]
+    fn helps_may_be_expected_beside_their_diagnostic() {
+        let found =
+            |text: &str| differences(&format!("x # expected-error {{{{op}}}} {text}"), error(0));
+        assert!(found("").is_empty());
+        assert!(found("expected-help {{as many operands}}").is_empty());
+        assert!(found("expected-help-re {{as {{.*}} takes}}").is_empty());
+        let other = ["m:1: expected help at line 1 not found: remove it"];
+        assert_eq!(found("expected-help {{remove it}}"), other);
+        let alone = differences("x # expected-help {{operands}}", error(0));
+        assert_eq!(alone, ["m:1: unexpected error: E2007: no such op"]);
+        let twice = "expected-help {{many}} expected-help {{operands}}";
+        assert_eq!(found(twice).len(), 1, "one diagnostic has one help");
     }
 
     #[test]

@@ -25,7 +25,8 @@ pub(super) fn command() -> Command {
         .after_help(
             "Exit status: 0 done, 1 the input was rejected or is not interesting, 2 usage.\n\n\
              Every candidate verifies. A command is run by the shell with the path of the candidate behind it, \
-             or in place of `{}`, and should end by itself: `--test 'timeout 10 ./test.sh'`.",
+             or in place of `{}`; one that takes longer than --time-limit is ended, with the processes that it started, \
+             and its candidate is not interesting.",
         )
         .args(cli::input_args())
         .args([
@@ -62,7 +63,7 @@ pub(super) fn command() -> Command {
                 .value_name("SECONDS")
                 .value_parser(clap::value_parser!(u64).range(1..))
                 .default_value("20")
-                .help("how long passes and engine may take for one module, for `@crash`, `@differs` and `--bisect`"),
+                .help("how long CMD, or passes and engine, may take for one module"),
             Arg::new("memory-limit")
                 .long("memory-limit")
                 .value_name("SIZE")

@@ -98,6 +98,7 @@ fn reduce_file(passes: &PassRegistry, args: &[String], host: &mut dyn Host) -> R
             profile: args.load.profile,
         },
         evaluate: in_processes(&setup, args.child),
+        time: args.child.time,
     };
     let task = Task {
         graph: &graph,

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use mind_ir::Graph;
 use mind_ir::verify::VerifyConfig;
@@ -13,7 +14,7 @@ use super::args::Test;
 use super::case::{Case, FLAG, Outcome, Report, Setup};
 use super::fault::Stop;
 use crate::emit::emit;
-use crate::host::{ChildLimits, Host};
+use crate::host::{ChildLimits, Host, ProcessEnd};
 use crate::session::Session;
 use crate::tools::cli;
 
@@ -25,6 +26,8 @@ pub(super) struct Oracle<'a> {
     pub(super) session: &'a Session,
     pub(super) verify: VerifyConfig,
     pub(super) evaluate: Evaluate<'a>,
+    /// How long a command may take.
+    pub(super) time: Duration,
 }
 
 /// What runs a case.
@@ -94,8 +97,8 @@ impl<'a> Oracle<'a> {
     /// The command or the case cannot be run.
     pub(super) fn kind(&self, g: &Graph, host: &mut dyn Host) -> Result<Option<Kind>, Trouble> {
         if let Test::Command(command) = &self.test {
-            let held = self.command_holds(command, g, host)?;
-            return Ok(held.then_some(Kind::Command));
+            let end = self.command_end(command, g, host)?;
+            return Ok((end == Some(ProcessEnd::Code(0))).then_some(Kind::Command));
         }
         Ok(self.verdict(&self.report(g, host)?))
     }
@@ -110,8 +113,17 @@ impl<'a> Oracle<'a> {
         g: &Graph,
         host: &mut dyn Host,
     ) -> Result<Trouble, Trouble> {
-        let instead = match self.test {
-            Test::Command(_) => None,
+        let instead = match &self.test {
+            Test::Command(command) => match self.command_end(command, g, host)? {
+                Some(ProcessEnd::TimedOut) => Some(format!(
+                    "the command takes longer than {} s, see `--time-limit`",
+                    self.time.as_secs()
+                )),
+                Some(ProcessEnd::Signal(signal)) => {
+                    Some(format!("the command is ended by signal {signal}"))
+                }
+                Some(ProcessEnd::Code(_)) | None => None,
+            },
             Test::Crash | Test::Differs => self.stopped(&self.report(g, host)?.outcome),
         };
         Ok(Trouble::NotInteresting {
@@ -177,32 +189,36 @@ impl<'a> Oracle<'a> {
             (Test::Command(command), Outcome::Done(output)) => {
                 let (format, text) = output.split_once('\n').unwrap_or_default();
                 let format = Format::parse(format).unwrap_or(self.format);
-                let held = command_holds(command, format, text, host)?;
-                Ok(held.then_some(Kind::Command))
+                let end = command_end(command, format, text, self.time, host)?;
+                Ok((end == ProcessEnd::Code(0)).then_some(Kind::Command))
             }
             (Test::Command(_) | Test::Crash | Test::Differs, _) => Ok(self.verdict(report)),
         }
     }
 
-    fn command_holds(
+    /// How the command ends for a module; `None` if the module cannot be written.
+    fn command_end(
         &self,
         command: &str,
         g: &Graph,
         host: &mut dyn Host,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<Option<ProcessEnd>, Trouble> {
         match emit(&self.session.formats, g, self.format, None) {
-            Ok(emitted) => command_holds(command, emitted.format, &emitted.text, host),
-            Err(_) => Ok(false),
+            Ok(emitted) => {
+                command_end(command, emitted.format, &emitted.text, self.time, host).map(Some)
+            }
+            Err(_) => Ok(None),
         }
     }
 }
 
-fn command_holds(
+fn command_end(
     command: &str,
     format: Format,
     text: &str,
+    time: Duration,
     host: &mut dyn Host,
-) -> Result<bool, Trouble> {
+) -> Result<ProcessEnd, Trouble> {
     let folder = host.scratch_dir().map_err(Trouble::Command)?;
     let path = folder.join(candidate_name(format));
     let written = host.write(&path, text.as_bytes());
@@ -215,7 +231,7 @@ fn command_holds(
         true => command.replace("{}", &path),
         false => format!("{command} {path}"),
     };
-    Ok(host.shell(&line).map_err(Trouble::Command)? == 0)
+    host.shell(&line, time).map_err(Trouble::Command)
 }
 
 fn candidate_name(format: Format) -> &'static str {

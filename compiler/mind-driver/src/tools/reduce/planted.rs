@@ -179,6 +179,7 @@ fn with_oracle<T>(
         session: &session,
         verify: VerifyConfig::default(),
         evaluate: Box::new(evaluate),
+        time: Duration::from_secs(1),
     })
 }
 

@@ -182,7 +182,8 @@ impl<'b> Builder<'b> {
         if known.is_none() {
             let message = format!("output `{}` is not defined", name.text);
             let error = Diagnostic::error(name.span, message).code(Code(4003));
-            self.found.push(error);
+            self.found
+                .push(error.help("an output names a parameter or a result of the function"));
         }
         known
     }
@@ -226,7 +227,8 @@ impl<'b> Builder<'b> {
         if !is_name(name.text) {
             let message = format!("`{}` is reserved and names no value", name.text);
             let error = Diagnostic::error(name.span, message).code(Code(4112));
-            self.found.push(error);
+            self.found
+                .push(error.help(format!("write another name, as in `{}_0`", name.text)));
         }
         match self.scope.get(name.text) {
             Some(&(_, first)) => self.found.push(twice(name, first)),
@@ -379,7 +381,8 @@ impl<'b> Builder<'b> {
         }
         if statement.args.is_empty() && statement.attributes.len() < 2 {
             let error = Diagnostic::error(span, format!("`{op}` is given no argument"));
-            return Err(Box::new(error.code(Code(4104))));
+            let help = "name its arguments, as in `relu(x = x)`";
+            return Err(Box::new(error.code(Code(4104)).help(help)));
         }
         Ok(def)
     }
@@ -396,7 +399,8 @@ impl<'b> Builder<'b> {
                 None => {
                     let message = format!("`{}` is used before its definition", name.text);
                     let error = Diagnostic::error(name.span, message).code(Code(4001));
-                    return Err(Box::new(error));
+                    let help = "move the statement that defines it above this one";
+                    return Err(Box::new(error.help(help)));
                 }
             },
             Arg::Typed(typed) => operands.push(self.inline(block, typed)?),
@@ -424,7 +428,9 @@ impl<'b> Builder<'b> {
         self.note(span, Entity::Op(self.parts.constant), Role::Reference);
         let ([(ty, name)], Some((_, value))) = (&statement.results[..], find("val")) else {
             let message = "a constant has one result and an attribute `val`";
-            return Err(Box::new(Diagnostic::error(span, message).code(Code(4104))));
+            let help = "as in `int32 axis = const()[val = int32(1)];`";
+            let error = Diagnostic::error(span, message).code(Code(4104));
+            return Err(Box::new(error.help(help)));
         };
         let label = match find("name").map(|(_, typed)| &typed.value) {
             Some(Value::Text(label)) => label.as_str(),
@@ -432,9 +438,9 @@ impl<'b> Builder<'b> {
         };
         if *ty != value.ty {
             let message = format!("{} cannot be {}", text(&value.ty), text(ty));
-            return Err(Box::new(
-                Diagnostic::error(value.span, message).code(Code(2001)),
-            ));
+            let help = format!("declare `{}`, or change the value", text(&value.ty));
+            let error = Diagnostic::error(value.span, message).code(Code(2001));
+            return Err(Box::new(error.help(help)));
         }
         let value = self.elements(block, value, [name.text, label], false)?;
         self.define(*name, value);
@@ -531,7 +537,9 @@ fn write_argument(out: &mut String, name: &str, arg: &Arg<'_>, count: usize) {
 fn twice(name: Name<'_>, first: Span) -> Diagnostic {
     let message = format!("`{}` is defined twice", name.text);
     let error = Diagnostic::error(name.span, message).code(Code(4113));
-    error.related(first, "first here")
+    error
+        .related(first, "first here")
+        .help("give one of the two another name")
 }
 
 /// The type of a value in the graph.

@@ -73,7 +73,10 @@ fn value(reader: &mut Reader<'_>, ty: &Type) -> Parsed<Value> {
             total.unwrap_or(0),
             list.count
         );
-        return Err(Box::new(Diagnostic::error(start, message).code(Code(4005))));
+        let error = Diagnostic::error(start, message).code(Code(4005));
+        return Err(Box::new(error.help(
+            "write as many elements as the type holds, or change its shape",
+        )));
     }
     Ok(Value::Elements {
         count: list.count,
@@ -120,7 +123,10 @@ impl List<'_> {
         let message = format!(
             "a list at depth {depth} has {entries} entries and {found} elements, its dimension {expected}"
         );
-        Err(Box::new(Diagnostic::error(open, message).code(Code(3010))))
+        let error = Diagnostic::error(open, message).code(Code(3010));
+        let help =
+            format!("each list at depth {depth} has {expected} entries; or change the shape");
+        Err(Box::new(error.help(help)))
     }
 
     fn element(&mut self, reader: &mut Reader<'_>) -> Parsed<()> {
@@ -182,7 +188,11 @@ impl List<'_> {
 
     fn malformed(&self, token: Token<'_>) -> Diagnostic {
         let message = format!("{} is no {}", token.shown(), self.element.name);
-        Diagnostic::error(token.span, message).code(Code(1005))
+        let error = Diagnostic::error(token.span, message).code(Code(1005));
+        error.help(format!(
+            "write an element that {} can hold",
+            self.element.name
+        ))
     }
 }
 
@@ -226,7 +236,7 @@ fn blob(reader: &mut Reader<'_>) -> Parsed<Value> {
         _ => {
             let span = mind_diag::Span::new(start.start, end.end);
             let error = Diagnostic::error(span, "the offset is no `uint64`").code(Code(1005));
-            Err(Box::new(error))
+            Err(Box::new(error.help("as in `offset = uint64(64)`")))
         }
     }
 }

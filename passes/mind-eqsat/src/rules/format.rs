@@ -1,0 +1,415 @@
+//! Rule files in canonical form.
+//!
+//! A rule is its head and one line for each clause, in the order of [`Clause`]; an empty line stands between rules.
+//! Comments stay: above the clause that they stand above, or at the end of the line that they end. A comment
+//! within a clause breaks its line.
+
+use std::ops::Range;
+
+use mind_diag::Diagnostics;
+
+use super::ast::{Clause, RuleAst};
+use super::lex::{Kind, Token, lex};
+use super::parse::parse;
+
+/// What becomes of comments, which mean nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Comments {
+    /// They stay with what they stand at.
+    Keep,
+    /// They go.
+    Drop,
+}
+
+/// The canonical form of the rule file `text`.
+///
+/// # Errors
+///
+/// What is wrong in the syntax of the file. Names are not looked up.
+pub fn format_rules(text: &str, comments: Comments) -> Result<String, Diagnostics> {
+    let mut found = Diagnostics::new();
+    let rules = parse(text, &mut found);
+    if found.has_errors() {
+        return Err(found);
+    }
+    let tokens = lex(text, &mut found);
+    let gaps = gaps(text, &tokens, comments);
+    let mut printer = Printer {
+        tokens: &tokens,
+        gaps: &gaps,
+        out: String::new(),
+    };
+    for (number, rule) in rules.iter().enumerate() {
+        let next = rules.get(number + 1).map(first_token);
+        let end = next.unwrap_or(tokens.len() - 1);
+        let above = if number == 0 {
+            printer.gaps[first_token(rule)].as_slice()
+        } else {
+            printer.between(first_token(rule))
+        };
+        printer.separated(above, number > 0);
+        printer.rule(rule, end);
+    }
+    let last = tokens.len() - 1;
+    let behind = if rules.is_empty() {
+        printer.gaps[last].as_slice()
+    } else {
+        printer.between(last)
+    };
+    if !behind.is_empty() {
+        printer.separated(behind, !rules.is_empty());
+    }
+    let mut out = printer.out;
+    out.truncate(out.trim_end().len());
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    Ok(out)
+}
+
+/// A comment, and where it stands.
+#[derive(Clone, Copy, Debug)]
+struct Comment<'s> {
+    text: &'s str,
+    /// On the line of the token before it.
+    trails: bool,
+    /// Below an empty line.
+    apart: bool,
+    /// Above an empty line.
+    before_gap: bool,
+    /// Not at the start of its line.
+    indented: bool,
+}
+
+/// The comments before each token.
+fn gaps<'s>(text: &'s str, tokens: &[Token<'s>], comments: Comments) -> Vec<Vec<Comment<'s>>> {
+    let mut start = 0;
+    let mut all = Vec::with_capacity(tokens.len());
+    for (number, token) in tokens.iter().enumerate() {
+        let end = token.span.start as usize;
+        all.push(match comments {
+            Comments::Keep => comments_in(&text[start..end], number == 0),
+            Comments::Drop => Vec::new(),
+        });
+        start = token.span.end as usize;
+    }
+    all
+}
+
+/// The comments of the text between two tokens, which holds nothing else; `first` if no token stands before it.
+fn comments_in(gap: &str, first: bool) -> Vec<Comment<'_>> {
+    let mut found: Vec<Comment<'_>> = Vec::new();
+    // The last line is that of the token after the gap, the first one that of the token before it.
+    let last = gap.matches('\n').count();
+    let mut apart = false;
+    for (number, line) in gap.split('\n').enumerate() {
+        if let Some(at) = line.find('#') {
+            found.push(Comment {
+                text: line[at..].trim_end(),
+                trails: number == 0 && !first,
+                apart: std::mem::take(&mut apart),
+                before_gap: false,
+                indented: at > 0,
+            });
+        } else if number > 0 && number < last {
+            apart = true;
+            if let Some(comment) = found.last_mut() {
+                comment.before_gap = true;
+            }
+        }
+    }
+    found
+}
+
+fn first_token(rule: &RuleAst<'_>) -> usize {
+    rule.clauses[0].1
+}
+
+struct Printer<'p, 's> {
+    tokens: &'p [Token<'s>],
+    /// The comments before each token.
+    gaps: &'p [Vec<Comment<'s>>],
+    out: String,
+}
+
+impl<'p, 's> Printer<'p, 's> {
+    /// How many of the comments before token `at`, at which a rule begins, belong to the rule above: what ends its
+    /// last line, and what is indented right below it.
+    fn held(&self, at: usize) -> usize {
+        let own = |comment: &&Comment<'_>| comment.trails || (comment.indented && !comment.apart);
+        self.gaps[at].iter().take_while(own).count()
+    }
+
+    /// The comments before token `at` that do not belong to the rule above.
+    fn between(&self, at: usize) -> &'p [Comment<'s>] {
+        &self.gaps[at][self.held(at)..]
+    }
+
+    /// Comments at the start of lines, below an empty line if something stands above them.
+    fn separated(&mut self, comments: &[Comment<'_>], below: bool) {
+        if below {
+            self.out.push('\n');
+        }
+        for (number, comment) in comments.iter().enumerate() {
+            if number > 0 && comment.apart {
+                self.out.push('\n');
+            }
+            self.out.push_str(comment.text);
+            self.out.push('\n');
+        }
+        if comments.last().is_some_and(|last| last.before_gap) {
+            self.out.push('\n');
+        }
+    }
+
+    /// A rule, of which the tokens end before `end`.
+    fn rule(&mut self, rule: &RuleAst<'_>, end: usize) {
+        let starts = rule.clauses.iter().map(|&(_, start)| start);
+        let ends = starts.clone().skip(1).chain([end]);
+        let kinds = rule.clauses.iter().map(|&(kind, _)| kind);
+        let mut clauses: Vec<(Clause, Range<usize>)> = kinds
+            .zip(starts.zip(ends).map(|(start, end)| start..end))
+            .collect();
+        clauses.sort_by_key(|(kind, _)| *kind);
+        for (kind, range) in clauses {
+            self.clause(kind, range, end);
+        }
+    }
+
+    fn clause(&mut self, kind: Clause, range: Range<usize>, end: usize) {
+        const INDENT: &str = "  ";
+        let indent = if kind == Clause::Head { "" } else { INDENT };
+        if kind != Clause::Head {
+            for comment in self.gaps[range.start].iter().filter(|own| !own.trails) {
+                self.line(INDENT, comment.text);
+            }
+        }
+        self.out.push_str(indent);
+        for at in range.clone() {
+            if at > range.start {
+                self.gap(at);
+            }
+            let token = self.tokens[at];
+            self.out.push_str(token.kind.mark());
+            self.out.push_str(token.text);
+        }
+        let behind = self.gaps[range.end].iter();
+        if let Some(comment) = behind.clone().find(|own| own.trails) {
+            self.out.push_str("  ");
+            self.out.push_str(comment.text);
+        }
+        self.out.push('\n');
+        if range.end == end {
+            let held = self.held(end);
+            for comment in behind.take(held).filter(|own| !own.trails) {
+                self.line(INDENT, comment.text);
+            }
+        }
+    }
+
+    fn line(&mut self, indent: &str, text: &str) {
+        self.out.push_str(indent);
+        self.out.push_str(text);
+        self.out.push('\n');
+    }
+
+    /// What stands between the token before `at` and that one, both of one clause.
+    fn gap(&mut self, at: usize) {
+        const INDENT: &str = "    ";
+        let comments = &self.gaps[at];
+        if comments.is_empty() {
+            if is_spaced(&self.tokens[..at], self.tokens[at]) {
+                self.out.push(' ');
+            }
+            return;
+        }
+        for comment in comments {
+            if comment.trails {
+                self.out.push_str("  ");
+            } else {
+                self.out.push('\n');
+                self.out.push_str(INDENT);
+            }
+            self.out.push_str(comment.text);
+        }
+        self.out.push('\n');
+        self.out.push_str(INDENT);
+    }
+}
+
+/// Whether a blank stands between the last of the tokens `before` and `next`.
+fn is_spaced(before: &[Token<'_>], next: Token<'_>) -> bool {
+    let [.., last] = before else { return false };
+    let sign = |token: Token<'_>, text: &str| token.kind == Kind::Sign && token.text == text;
+    let is_word = |words: &[&str]| last.kind == Kind::Word && words.contains(&last.text);
+    // In `{axes=$a}`, unlike in `let ?x = term`.
+    let in_braces = || {
+        let braces = before.iter().rev().filter(|token| token.kind == Kind::Sign);
+        let mut braces = braces.filter(|token| matches!(token.text, "{" | "}"));
+        braces.next().is_some_and(|token| token.text == "{")
+    };
+    if last.kind == Kind::Sign && matches!(last.text, "(" | "[" | "{") {
+        return false;
+    }
+    if sign(*last, "=") || sign(next, "=") {
+        return !in_braces();
+    }
+    if next.kind != Kind::Sign {
+        return true;
+    }
+    match next.text {
+        "," | ")" | "]" | "}" | ":" => false,
+        "(" => last.kind != Kind::Word || is_word(&["where", "and", "or", "not"]),
+        "[" => last.kind != Kind::DType,
+        ".." => last.kind != Kind::Value,
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shipped::SHIPPED;
+
+    fn formatted(text: &str) -> String {
+        format_rules(text, Comments::Keep).expect(text)
+    }
+
+    /// What the rules of a text say, without places.
+    fn meaning(text: &str) -> String {
+        let mut found = Diagnostics::new();
+        let mut rules = parse(text, &mut found);
+        assert!(!found.has_errors(), "{text}\n{found:?}");
+        rules.iter_mut().for_each(|rule| rule.clauses.clear());
+        let shown = format!("{rules:?}");
+        let mut parts = shown.split("Span { ");
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |out, part| {
+            out + part.split_once('}').map_or(part, |(_, rest)| rest)
+        })
+    }
+
+    fn comments(text: &str) -> Vec<String> {
+        let tokens = lex(text, &mut Diagnostics::new());
+        let gaps = gaps(text, &tokens, Comments::Keep);
+        let mut all: Vec<String> = gaps
+            .iter()
+            .flatten()
+            .map(|own| own.text.to_owned())
+            .collect();
+        all.sort();
+        all
+    }
+
+    #[test]
+    fn shipped_rules_stand_in_canonical_form() {
+        for (name, text) in SHIPPED {
+            assert!(formatted(text) == *text, "run `mind-fmt` on {name}");
+        }
+    }
+
+    #[test]
+    fn clauses_are_ordered_and_blanks_are_one() {
+        let text = "\u{feff}rule   b\r\n phase layout where not ( is_int(?x)or rank( ?x )==-2 )  class approx( 1e-4 ),nsz\r\n\
+             core.sum( ?x:'t[ m,1 , ..s ] ){ axes = [ 0,1 ],keepdims=true }=>?x source \"w #1\"\r\n\
+             fusion g kind k let ?e=near( 1 ) class exact any(?m@core.exp(?e) , core.concat(core.neg(?xs ..)..))";
+        let expected = "\
+rule b
+  class approx(1e-4), nsz
+  phase layout
+  where not (is_int(?x) or rank(?x) == -2)
+  core.sum(?x: 't[m, 1, ..s]) {axes=[0, 1], keepdims=true} => ?x
+  source \"w #1\"
+
+fusion g
+  class exact
+  kind k
+  let ?e = near(1)
+  any(?m @ core.exp(?e), core.concat(core.neg(?xs..) ..))
+";
+        assert_eq!(formatted(text), expected);
+        assert_eq!(meaning(text), meaning(expected));
+    }
+
+    #[test]
+    fn comments_stay_where_they_stand() {
+        let text = "# file\n\n\n#  about a\nrule a # head\n# on where\n  where is_int(?x) # ints\n  # on class\n  class exact\n\
+             ?x # left\n  # between\n => ?x # sides\n  # tail\n\n# apart\n\n# b\nrule b\n class exact\n ?x => ?y # end\n# last";
+        let expected = "\
+# file
+
+#  about a
+rule a  # head
+  # on class
+  class exact
+  # on where
+  where is_int(?x)  # ints
+  ?x  # left
+    # between
+    => ?x  # sides
+  # tail
+
+# apart
+
+# b
+rule b
+  class exact
+  ?x => ?y  # end
+
+# last
+";
+        let once = formatted(text);
+        assert_eq!(once, expected);
+        assert_eq!(formatted(&once), once);
+        assert_eq!(comments(&once), comments(text));
+        let bare = format_rules(text, Comments::Drop).expect("a rule file");
+        assert!(
+            !bare.contains('#') && meaning(&bare) == meaning(text),
+            "{bare}"
+        );
+    }
+
+    #[test]
+    fn files_without_rules_keep_their_comments() {
+        assert_eq!(formatted(""), "");
+        assert_eq!(formatted("\n\n# a\n\n\n# b"), "# a\n\n# b\n");
+    }
+
+    #[test]
+    fn mistakes_are_reported() {
+        let found = format_rules("rule a\n  class exact\n  ?x =>", Comments::Keep);
+        assert!(found.is_err_and(|found| found.has_errors()));
+    }
+
+    /// Shipped rules with other blanks, and comments anywhere.
+    #[test]
+    fn disfigured_rules_find_their_form_again() {
+        let mut state = 7u64;
+        let mut below = |bound: usize| {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (state >> 33) as usize % bound
+        };
+        for (name, text) in SHIPPED.iter().flat_map(|file| [file; 4]) {
+            let tokens = lex(text, &mut Diagnostics::new());
+            let mut other = String::new();
+            for (number, token) in tokens.iter().enumerate() {
+                let gap = match below(40) {
+                    0 => format!(" # c{number}\n"),
+                    1 => format!("\n  # c{number}\n# d{number}\r\n\n"),
+                    2 => format!("\n\n# c{number}\n"),
+                    3..10 => "\n\t".to_owned(),
+                    _ => " ".to_owned(),
+                };
+                other += &gap;
+                other += token.kind.mark();
+                other += token.text;
+            }
+            let once = formatted(&other);
+            assert_eq!(meaning(&once), meaning(text), "{name}");
+            assert_eq!(comments(&once), comments(&other), "{name}");
+            assert_eq!(formatted(&once), once, "{name}");
+        }
+    }
+}
