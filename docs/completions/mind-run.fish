@@ -23,7 +23,7 @@ complete -c mind-run -l threads -d 'threads; as many as the machine has unless g
 complete -c mind-run -l outputs -d 'write the outputs there as out0, out1, ..., instead of printing them; bf16 as uint16' -r
 complete -c mind-run -l format -d 'how outputs and times are printed' -r -f -a "text\t''
 json\t''"
-complete -c mind-run -l memory-limit -d 'bytes for the inputs, and for the values alive at one time; K, M, G for KiB, ...' -r
+complete -c mind-run -l memory-limit -d 'bytes for the inputs, and for the values alive at one time; K, M, G for KiB, ... [default: three quarters of the available memory, 4G where that is not known]' -r
 complete -c mind-run -l no-input-limits -d 'lift the limits on size, nodes and strings, for input you trust'
 complete -c mind-run -l keep-padding -d 'compute with the padding of an IR v2 document\'s weights, which holds zeros, instead of cutting it off'
 complete -c mind-run -l quiet -d 'print neither notes, nor warnings, nor progress'

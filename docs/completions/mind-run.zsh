@@ -27,7 +27,7 @@ _mind-run() {
 '--threads=[threads; as many as the machine has unless given]:N:_default' \
 '--outputs=[write the outputs there as out0, out1, ..., instead of printing them; bf16 as uint16]:OUT.npz:_default' \
 '--format=[how outputs and times are printed]:FORM:(text json)' \
-'--memory-limit=[bytes for the inputs, and for the values alive at one time; K, M, G for KiB, ...]:SIZE:_default' \
+'--memory-limit=[bytes for the inputs, and for the values alive at one time; K, M, G for KiB, ... \[default\: three quarters of the available memory, 4G where that is not known\]]:SIZE:_default' \
 '--no-input-limits[lift the limits on size, nodes and strings, for input you trust]' \
 '--keep-padding[compute with the padding of an IR v2 document'\''s weights, which holds zeros, instead of cutting it off]' \
 '--quiet[print neither notes, nor warnings, nor progress]' \

@@ -11,7 +11,9 @@ use mind_ir::opdef::Trait;
 use mind_ir::verify::VerifyConfig;
 use mind_ir::{Graph, OpId, ValueId};
 use mind_jit::pool::Pool;
-use mind_jit::program::{CPart, Formats, Options, PanelChoice, Program, c_part, emit_c};
+use mind_jit::program::{
+    CPart, Formats, Options, PanelChoice, Program, ProgramError, RunError, c_part, emit_c,
+};
 use mind_jit::target::{Isa, TargetInfo};
 use mind_pass::{
     Failure, Manager, PassError, Pipeline, Rewriting, Shared, Statistics, parse_pipeline,
@@ -139,9 +141,7 @@ impl Engine {
         formats: Formats<'_>,
     ) -> Result<Arc<Program>, Diagnostics> {
         let program = Program::compile_with(lowered, &self.options, formats);
-        program
-            .map(Arc::new)
-            .map_err(|why| Diagnostic::error(Span::FILE, why.to_string()).into())
+        program.map(Arc::new).map_err(|why| refused(&why))
     }
 
     /// Compiles a verified module for the extents of the arrays that are bound to it.
@@ -167,8 +167,7 @@ pub fn c_text(
     check_sizes(&g, EvalCx::TENSOR_LIMIT)?;
     let pipeline = parse_pipeline(C_PIPELINE, &PASSES)?;
     lower(session, &Shared::default(), &pipeline, &mut g)?;
-    let text = emit_c(&g, name, has_main);
-    text.map_err(|why| Diagnostic::error(Span::FILE, why.to_string()).into())
+    emit_c(&g, name, has_main).map_err(|why| refused(&why))
 }
 
 /// A verified module, whose extents are known, as functions of C that read packed weights, which are stored in
@@ -183,7 +182,26 @@ pub fn c_functions(
 ) -> Result<CPart, Diagnostics> {
     let pipeline = parse_pipeline(PIPELINE, &PASSES)?;
     lower(session, &Shared::default(), &pipeline, &mut g)?;
-    c_part(&g, name, formats).map_err(|why| Diagnostic::error(Span::FILE, why.to_string()).into())
+    c_part(&g, name, formats).map_err(|why| refused(&why))
+}
+
+/// Why a module could not be compiled, as one error of the file.
+fn refused(why: &ProgramError) -> Diagnostics {
+    match why {
+        ProgramError::OutOfMemory(why) => out_of_memory(why).into(),
+        _ => Diagnostic::error(Span::FILE, why.to_string()).into(),
+    }
+}
+
+/// What lets a process have more memory.
+pub(crate) const MORE_MEMORY: &str =
+    "smaller inputs need less memory; `ulimit -v` shows the limit on the process";
+
+/// An error of the file: the system gives no memory.
+pub(crate) fn out_of_memory(why: &RunError) -> Diagnostic {
+    let mut error = Diagnostic::error(Span::FILE, why.to_string());
+    error.code = Some(Code(6004));
+    error.help(MORE_MEMORY)
 }
 
 /// Checks that each constant, which code holds or makes before it runs, and the outputs together are within

@@ -163,6 +163,11 @@ pub trait Host {
         None
     }
 
+    /// The bytes of memory that the process may still take; `None` where that is not known.
+    fn available_memory(&self) -> Option<u64> {
+        None
+    }
+
     /// Whether standard error is a terminal, where colour and progress may be shown.
     fn stderr_is_terminal(&self) -> bool;
 

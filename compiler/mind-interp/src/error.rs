@@ -1,6 +1,6 @@
 //! Why a module cannot be run on some arrays.
 
-use mind_diag::{Diagnostic, Span};
+use mind_diag::{Code, Diagnostic, Span};
 use mind_ir::eval::EvalError;
 use mind_ir::types::{DType, shape_text};
 use mind_ir::{Graph, OpId};
@@ -131,6 +131,13 @@ impl Unbound {
                 nearest: Some(name),
                 ..
             } => diagnostic.help(format!("a dimension `{name}` exists")),
+            BindError::NoMemory { shape, .. } | BindError::TooLarge { shape, .. } => {
+                let mut diagnostic = diagnostic.context("shape", format!("{shape:?}"));
+                diagnostic.code = Some(Code(6004));
+                let input = self.op.and_then(|op| g.results(op).into_iter().next());
+                let dtype = input.map_or(String::new(), |value| g.ty(value).dtype.to_string());
+                diagnostic.context("dtype", dtype)
+            }
             _ => diagnostic,
         }
     }
@@ -159,13 +166,17 @@ impl RunError {
         let message = format!("`{name}` failed: {}", self.error);
         let mut diagnostic = Diagnostic::error(g.span(self.op), message).context("op", name);
         diagnostic.code = self.error.code();
-        for (index, &operand) in g.operands(self.op).iter().enumerate() {
+        let operands = g.operands(self.op);
+        for (index, &operand) in operands.iter().enumerate().take(SHOWN_OPERANDS) {
             let role = g
                 .def(self.op)
                 .operand(index)
                 .map_or("operand", |operand| operand.name);
             let (label, ty) = (g.label(operand), g.type_text(operand));
             diagnostic = diagnostic.note(format!("`{role}` is %{label}: {ty}"));
+        }
+        if let Some(more) = operands.len().checked_sub(SHOWN_OPERANDS + 1) {
+            diagnostic = diagnostic.note(format!("and {} more operands", more + 1));
         }
         match &self.error {
             EvalError::IndexOutOfBounds {
@@ -208,6 +219,9 @@ impl RunError {
         Some(g.ty(value).dtype)
     }
 }
+
+/// How many operands of an op a message shows at most.
+const SHOWN_OPERANDS: usize = 8;
 
 fn help_bounds(extent: usize) -> String {
     match extent {

@@ -56,13 +56,8 @@ pub fn fuse_with(
     run(g, cx, Goal::Fuse, listener, draw)
 }
 
-/// How often the module is cut into regions, and these are looked at.
-fn passes(goal: Goal) -> usize {
-    match goal {
-        Goal::Fold => 2,
-        Goal::Fuse => 8,
-    }
-}
+/// How often the module is cut into regions, and these are looked at, at most.
+const PASSES: usize = 8;
 
 fn run(
     g: &mut Graph,
@@ -87,7 +82,7 @@ fn run(
     };
     let mut store = Some(Store::new(&cx.rules.ops, &costs, g));
     let mut settled = 0;
-    for pass in 0..passes(goal) {
+    for pass in 0..PASSES {
         let program = Program::of(g);
         let shifted = pass % 2 == 1;
         let regions = regions(g, &program, &cx.rules.ops, &cx.limits, shifted);
@@ -112,9 +107,13 @@ fn run(
         }
         report.changed |= changed;
         settled = if changed { 0 } else { settled + 1 };
-        // Both ways of cutting are to find nothing more; a module in one region has no cuts.
-        if settled > usize::from(several && goal == Goal::Fuse) || (goal == Goal::Fold && !several)
-        {
+        // A module in one region has no cuts. Fusing ends when both ways of cutting find nothing more, folding when
+        // the first one does, with which another run would begin.
+        let ended = match goal {
+            Goal::Fold => settled > 0 && !(several && shifted),
+            Goal::Fuse => settled > usize::from(several),
+        };
+        if ended {
             break;
         }
     }

@@ -7,8 +7,7 @@ use mind_ir::opdef::Trait;
 use mind_ir::types::Dim;
 use mind_ir::{Graph, OpId, ValueId};
 use mind_loops::extents::known;
-use mind_loops::memory::buffer;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::emit::Emitter;
 use crate::options::Options;
@@ -188,7 +187,7 @@ fn hoist_constants(g: &mut Graph, group: OpId, unit: &mut Unit, yielded: &mut [P
     yielded.iter_mut().for_each(replace);
 }
 
-/// The values that the module yields: each the whole of what one kernel writes, and no two in one buffer.
+/// The values that the module yields: each the whole of what one kernel writes.
 fn outputs_of(
     g: &mut Graph,
     end: OpId,
@@ -196,9 +195,13 @@ fn outputs_of(
     places: &Places,
     options: &Options,
 ) -> Result<Vec<ValueId>, Box<Diagnostic>> {
-    let mut taken: FxHashSet<ValueId> = FxHashSet::default();
+    let mut known: FxHashMap<ValueId, ValueId> = FxHashMap::default();
     let mut values = Vec::with_capacity(outputs.len());
     for output in outputs {
+        if let Some(&value) = known.get(output) {
+            values.push(value);
+            continue;
+        }
         let place = places[output].clone();
         let declared = g.declared(*output);
         let mut emitter = Emitter::new(Builder::before(g, end), options);
@@ -208,14 +211,14 @@ fn outputs_of(
             .defining_op(source)
             .is_some_and(|op| mind_loops::memory::is_kernel(graph, op));
         let whole = place.is_dense() && graph.ty(source).count() == Some(place.count() as i64);
-        let place = match own && whole && !taken.contains(&source) {
-            true => place,
-            false => emitter
-                .copy(&place, end)
-                .map_err(|why| fault(&emitter, end, &why))?,
+        let place = if own && whole {
+            place
+        } else {
+            let copied = emitter.copy(&place, end);
+            copied.map_err(|why| fault(&emitter, end, &why))?
         };
         let value = emitter.value(&place);
-        taken.insert(buffer(g, value));
+        known.insert(*output, value);
         g.swap_labels(*output, value);
         if let Some(declared) = declared {
             g.declare(value, declared);

@@ -5,7 +5,7 @@
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use mind_bench::generate::layered;
+use mind_bench::generate::{layered, wide};
 use mind_driver::session::{PASSES, Session};
 use mind_ir::Graph;
 use mind_ir::listener::Silent;
@@ -29,10 +29,10 @@ fn passes(session: &Session, text: &str, g: &mut Graph) {
         .unwrap();
 }
 
-fn parsed(session: &Session, text: &str) -> Graph {
+fn parsed(session: &Session, format: Format, text: &str) -> Graph {
     let mut g = session
         .formats
-        .parse(Format::Mic1, text, 0, &Limits::none())
+        .parse(format, text, 0, &Limits::none())
         .unwrap();
     assert!(!verify(&mut g, &VerifyConfig::default()).has_errors());
     g
@@ -47,7 +47,7 @@ fn whole(c: &mut Criterion) {
         group.throughput(Throughput::Elements(ops as u64));
         group.bench_function(format!("{ops}"), |b| {
             b.iter(|| {
-                let mut g = parsed(&session, black_box(&text));
+                let mut g = parsed(&session, Format::Mic1, black_box(&text));
                 passes(&session, "canonicalize,cse,dce", &mut g);
                 session.formats.print(Format::Mic1, &g).unwrap()
             });
@@ -58,28 +58,35 @@ fn whole(c: &mut Criterion) {
 
 fn stages(c: &mut Criterion) {
     let session = Session::default();
-    let text = layered(100_000);
-    let mut group = c.benchmark_group("stages, 100k ops");
-    group.sample_size(20);
-    group.throughput(Throughput::Elements(100_000));
-    group.bench_function("verify", |b| {
-        let mut g = parsed(&session, &text);
-        b.iter(|| verify(&mut g, &VerifyConfig::default()));
-    });
-    for pass in ["canonicalize", "cse", "dce", "fold", "fuse"] {
-        if PASSES.get(pass).is_none() {
-            continue;
-        }
-        let g = parsed(&session, &text);
-        group.bench_function(pass, |b| {
-            b.iter_batched(
-                || g.clone(),
-                |mut g| passes(&session, pass, &mut g),
-                BatchSize::PerIteration,
-            );
+    let models = [
+        ("stages, 100k ops", Format::Mic1, layered(100_000)),
+        (
+            "stages, one op with 50k operands",
+            Format::Core,
+            wide(100_000),
+        ),
+    ];
+    for (name, format, text) in models {
+        let mut group = c.benchmark_group(name);
+        group.sample_size(20);
+        group.throughput(Throughput::Elements(100_000));
+        group.bench_function("verify", |b| {
+            let mut g = parsed(&session, format, &text);
+            b.iter(|| verify(&mut g, &VerifyConfig::default()));
         });
+        let lowering = "lower-to-tensor,lower-to-loops";
+        for stage in ["canonicalize", "cse", "dce", "fold", "fuse", lowering] {
+            let g = parsed(&session, format, &text);
+            group.bench_function(stage, |b| {
+                b.iter_batched(
+                    || g.clone(),
+                    |mut g| passes(&session, stage, &mut g),
+                    BatchSize::PerIteration,
+                );
+            });
+        }
+        group.finish();
     }
-    group.finish();
 }
 
 criterion_group!(benches, whole, stages);

@@ -3,7 +3,7 @@
 #![expect(missing_docs, reason = "criterion makes functions of its own")]
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use mind_bench::generate::{layered, transformer};
+use mind_bench::generate::{layered, transformer, wide};
 use mind_driver::session::{PASSES, Session};
 use mind_eqsat::{FastMath, RuleSet, ShippedOps};
 use mind_ir::Graph;
@@ -33,9 +33,10 @@ fn rewriting(c: &mut Criterion) {
         shared: &shared,
     };
     type Generator = fn(usize) -> String;
-    let models: [(&str, Format, Generator); 2] = [
+    let models: [(&str, Format, Generator); 3] = [
         ("layered", Format::Mic1, layered),
         ("transformer", Format::Core, transformer),
+        ("one op with many operands", Format::Core, wide),
     ];
     for (model, format, generate) in models {
         let mut group = c.benchmark_group(model);

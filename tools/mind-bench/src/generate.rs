@@ -140,6 +140,31 @@ pub fn transformer(ops: usize) -> String {
     text
 }
 
+/// A module of about `ops` ops as Core text: half of them are the operands of one op, each the sum of the input, which
+/// is read as often, and a constant of its own. Deterministic.
+pub fn wide(ops: usize) -> String {
+    let mut text = String::from("%0 = Input {name=x} : tensor<f32[1]>\n");
+    let operands = ops.div_ceil(2);
+    for operand in 0..operands {
+        let constant = 2 * operand + 1;
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "%{constant} = ConstTensor {{data=[{operand}.5], dtype=f32, shape=[1]}}\n\
+             %{} = Add (%0, %{constant})",
+            constant + 1
+        );
+    }
+    let sums: Vec<String> = (1..=operands).map(|at| format!("%{}", 2 * at)).collect();
+    let last = 2 * operands + 1;
+    let _ = writeln!(
+        text,
+        "%{last} = Concat ({}) {{axis=0}}\noutputs: %{last}",
+        sums.join(", ")
+    );
+    text
+}
+
 /// The ops of a block of [`transformer`].
 const BLOCK: usize = 59;
 
@@ -175,6 +200,7 @@ mod tests {
             for (format, text) in [
                 (Format::Mic1, layered(ops)),
                 (Format::Core, transformer(ops)),
+                (Format::Core, wide(ops)),
             ] {
                 let g = formats.parse(format, &text, 0, &Limits::none()).unwrap();
                 let made = g.ops(g.body()).count();

@@ -2,6 +2,8 @@
 
 mod below;
 mod child;
+mod memory;
+mod out_of_memory;
 mod package;
 mod ticker;
 mod unfinished;
@@ -238,6 +240,10 @@ impl Host for ProcessHost {
     fn variable(&self, name: &str) -> Option<String> {
         let value = std::env::var_os(name)?;
         Some(value.to_string_lossy().into_owned())
+    }
+
+    fn available_memory(&self) -> Option<u64> {
+        memory::available()
     }
 
     fn working(&mut self, what: &str) -> Work {

@@ -3,7 +3,7 @@
 //! An interrupt removes and ends them and ends the process at once, as it does without any.
 
 #[cfg(unix)]
-pub(crate) use unix::{Group, Unfinished};
+pub(crate) use unix::{Group, Unfinished, remove_all};
 
 #[cfg(not(unix))]
 pub(crate) struct Group;
@@ -144,7 +144,7 @@ mod unix {
     const DEPTH: usize = 8;
 
     /// Removes every file, then the folders that are empty, from the inside out.
-    fn remove_all() {
+    pub(crate) fn remove_all() {
         let each = |remove: unsafe extern "C" fn(*const c_char) -> c_int| {
             for slot in &PATHS {
                 let path = slot.load(Ordering::Acquire);

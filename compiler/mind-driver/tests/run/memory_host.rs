@@ -18,6 +18,7 @@ pub struct MemoryHost {
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
     pub refuse_writes: bool,
+    pub memory: Option<u64>,
     milliseconds: Cell<u64>,
 }
 
@@ -53,6 +54,10 @@ impl Host for MemoryHost {
 
     fn stderr(&mut self) -> &mut dyn io::Write {
         &mut self.stderr
+    }
+
+    fn available_memory(&self) -> Option<u64> {
+        self.memory
     }
 
     fn now(&self) -> Duration {

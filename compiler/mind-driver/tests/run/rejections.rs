@@ -157,6 +157,7 @@ outputs: %1
     let found = rejected(&mut host, "m.core --random 1 --memory-limit 7");
     let expected = "input `x` of shape [2] needs more than the 7 bytes left of the memory limit";
     assert_eq!((found[0].0.as_str(), found[0].1), (expected, 1));
+    assert_eq!(found[0].2.as_deref(), Some("E6004"));
     let module = "\
 %0 = Input {name=x} : tensor<f32[100, 1]>
 %1 = Input {name=y} : tensor<f32[1, 100]>
@@ -169,6 +170,30 @@ outputs: %2
     );
     assert_eq!((found[0].1, found[0].2.as_deref()), (3, Some("E6004")));
     assert_eq!(found[0].3.as_deref(), Some("`--memory-limit` allows more"));
+}
+
+#[test]
+fn the_usual_memory_limit_is_three_quarters_of_what_the_host_has() {
+    let module = "%0 = Input {name=x} : tensor<f32[2]>\n%1 = Neg (%0)\noutputs: %1\n";
+    let mut host = MemoryHost::with(module);
+    host.memory = Some(8);
+    let found = rejected(&mut host, "m.core --random 1");
+    let expected = "input `x` of shape [2] needs more than the 6 bytes left of the memory limit";
+    assert_eq!(found[0].0, expected);
+    let mut host = MemoryHost::with(module);
+    host.memory = Some(8);
+    host.output("m.core --random 1 --memory-limit 64");
+    let mut host = MemoryHost::with(module);
+    host.memory = Some(64);
+    host.output("m.core --random 1");
+}
+
+#[test]
+fn without_a_host_that_knows_its_memory_the_limit_is_4_gib() {
+    let module = "%0 = Input {name=x} : tensor<f32[1073741825]>\noutputs: %0\n";
+    let found = rejected(&mut MemoryHost::with(module), "m.core --random 1");
+    let limit = "needs more than the 4294967296 bytes left of the memory limit";
+    assert!(found[0].0.ends_with(limit), "{}", found[0].0);
 }
 
 #[test]

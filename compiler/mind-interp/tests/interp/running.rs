@@ -102,6 +102,23 @@ fn values_alive_together_share_the_memory_limit() {
 }
 
 #[test]
+fn repeated_outputs_share_the_memory_limit() {
+    let mut m = Module::new();
+    let x = m.arg("x", DType::F32, &["100"]);
+    let relu = m.op::<Relu>(&[x], &[]);
+    let g = m.yields(&[relu; 20]);
+    let given = arrays(&[("x", Tensor::of(vec![100], vec![1f32; 100]))]);
+    assert_eq!(run_all(&g, &given, 8000).unwrap().len(), 20);
+    let failed = run_all(&g, &given, 7999).unwrap_err();
+    let (shape, limit) = (vec![100], 399);
+    assert_eq!(failed.error, EvalError::TooLarge { shape, limit });
+    let diagnostic = failed.diagnostic(&g);
+    assert_eq!(diagnostic.code, Some(Code(6004)));
+    assert_eq!(diagnostic.notes.len(), 9);
+    assert_eq!(diagnostic.notes[8], "and 12 more operands");
+}
+
+#[test]
 fn a_hundred_thousand_ops_run_without_recursion() {
     let given = arrays(&[("x", Tensor::of(vec![100], vec![1f32; 100]))]);
     assert!(run_all(&chain(100_000), &given, 800).is_ok());

@@ -18,7 +18,7 @@ use crate::tensor::Tensor;
 /// even whether a run fails. Arguments and borrowed leaves are read where they are, and copied only when
 /// the block yields them.
 /// Results are dropped after their last use; those alive at one time share the context's
-/// `tensor_limit`.
+/// `tensor_limit`, and so do the copies that the block yields.
 ///
 /// An op whose blocks read values from outside of them is given these behind its operands, in the order of
 /// [`Graph::captures`].
@@ -86,11 +86,10 @@ fn evaluated<'t>(
     for op in g.ops(block) {
         let def = g.def(op);
         if def.has(Trait::Terminator) {
-            return Ok(g
-                .operands(op)
-                .iter()
-                .map(|&value| live.take(value))
-                .collect());
+            let yielded = g.operands(op).iter().map(|&value| live.take(cx, value));
+            return yielded
+                .collect::<Result<_, _>>()
+                .map_err(|error| (op, error));
         }
         if !live.needs(g, op) {
             continue;
@@ -208,17 +207,30 @@ impl<'t> Live<'t> {
         }
     }
 
-    /// One read that keeps the tensor, without a copy if it is the last.
-    fn take(&mut self, value: ValueId) -> Tensor {
+    /// One read that keeps the tensor, without a copy if it is the last one of an owned tensor.
+    ///
+    /// # Errors
+    ///
+    /// [`EvalError::TooLarge`] if the copy exceeds what the other tensors leave of the limit,
+    /// [`EvalError::OutOfMemory`].
+    fn take(&mut self, cx: &EvalCx<'_>, value: ValueId) -> Result<Tensor, EvalError> {
         let slot = self.values.get_mut(&value).expect("every read was counted");
         slot.reads -= 1;
-        let tensor = match slot.reads {
-            0 => slot.tensor.take(),
-            _ => slot.tensor.clone(),
-        };
-        tensor
-            .expect("a verified value is defined before it is read")
-            .into_owned()
+        let tensor = slot.tensor.take();
+        match tensor.expect("a verified value is defined before it is read") {
+            Cow::Owned(tensor) if slot.reads == 0 => Ok(tensor),
+            tensor => {
+                let cx = EvalCx {
+                    tensor_limit: cx.tensor_limit.saturating_sub(self.bytes),
+                    ..*cx
+                };
+                cx.count(tensor.dtype(), tensor.shape())?;
+                let copy: Tensor = tensor.as_ref().clone();
+                self.bytes += bytes(&copy);
+                slot.tensor = Some(tensor);
+                Ok(copy)
+            }
+        }
     }
 }
 
@@ -226,6 +238,10 @@ impl<'t> Live<'t> {
 fn owned_bytes(tensor: &Cow<'_, Tensor>) -> u64 {
     match tensor {
         Cow::Borrowed(_) => 0,
-        Cow::Owned(tensor) => (tensor.count() * tensor.dtype().size()) as u64,
+        Cow::Owned(tensor) => bytes(tensor),
     }
+}
+
+fn bytes(tensor: &Tensor) -> u64 {
+    (tensor.count() * tensor.dtype().size()) as u64
 }

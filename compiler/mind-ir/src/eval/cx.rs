@@ -1,5 +1,7 @@
 //! The surroundings of an evaluation.
 
+use std::cell::Cell;
+
 use rustc_hash::FxHashMap;
 
 use super::EvalError;
@@ -118,10 +120,27 @@ impl<'a> EvalCx<'a> {
     }
 }
 
+thread_local! {
+    static PROBES_MEMORY: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Whether the system gives memory of that many bytes.
 pub fn can_allocate(bytes: u64) -> bool {
     /// What is smaller is not asked for.
     const SMALL: u64 = 1 << 20;
     let reserve = |bytes| Vec::<u8>::new().try_reserve_exact(bytes);
-    bytes <= SMALL || usize::try_from(bytes).is_ok_and(|bytes| reserve(bytes).is_ok())
+    if bytes <= SMALL {
+        return true;
+    }
+    PROBES_MEMORY.set(true);
+    let given = usize::try_from(bytes).is_ok_and(|bytes| reserve(bytes).is_ok());
+    PROBES_MEMORY.set(false);
+    given
+}
+
+/// Whether this thread is in [`can_allocate`], which handles memory that it does not get.
+///
+/// For global allocators: nothing else handles that.
+pub fn probes_memory() -> bool {
+    PROBES_MEMORY.try_with(Cell::get).unwrap_or(false)
 }

@@ -5,5 +5,5 @@ mod cx;
 mod error;
 
 pub use block::{eval_block, eval_inner};
-pub use cx::{DimEnv, EvalCx, Overflow, can_allocate};
+pub use cx::{DimEnv, EvalCx, Overflow, can_allocate, probes_memory};
 pub use error::{EvalError, EvalManyResult};

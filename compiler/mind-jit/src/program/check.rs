@@ -174,6 +174,14 @@ impl Memory {
         }
         match step {
             Step::Gather(gather) => self.gather(gather),
+            Step::Repeat(repeat) => {
+                if self.bytes(repeat.from)?.contains(&0) {
+                    let problem = format!("nothing wrote all of {:?}", repeat.from);
+                    return Err(ProgramError::Memory(problem));
+                }
+                let mut targets = repeat.targets();
+                targets.try_for_each(|region| self.fill(region))
+            }
             Step::Call(call) => {
                 let mut done = 0;
                 for threads in [1, THREADS] {

@@ -6,7 +6,7 @@ use mind_ir::graph::Graph;
 
 use super::build::{self, Formats};
 use super::check;
-use super::error::{ProgramError, RunError};
+use super::error::ProgramError;
 use super::layout::Region;
 use super::memory::Block;
 use super::port::Port;
@@ -87,7 +87,6 @@ impl Program {
             let op = unit.functions.first().map_or("module", |&(_, op)| op);
             ProgramError::Kernel { op, source }
         })?;
-        let memory = |why: RunError| ProgramError::Memory(why.to_string());
         let (binding, needs) = (unit.binding(), unit.needs());
         let layout = unit.layout;
         Ok(Program {
@@ -98,7 +97,7 @@ impl Program {
             params: layout.params,
             outputs: layout.outputs,
             kept: layout.kept,
-            constants: Block::of(&layout.constants).map_err(memory)?,
+            constants: Block::of(&layout.constants).map_err(ProgramError::OutOfMemory)?,
             bound_bytes: needs.bound,
             workspace_bytes: needs.workspace,
             scratch_bytes: needs.scratch.next_multiple_of(64),

@@ -55,7 +55,7 @@ pub fn emit_c(g: &Graph, name: &str, has_main: bool) -> Result<String, ProgramEr
         constants: constants(layout),
         scratch: (memory.kernel_scratch as usize) + needs.scratch,
         functions,
-        steps: steps.map(|step| memory.step(step)).collect(),
+        steps: steps.flat_map(|step| memory.steps(step)).collect(),
         has_main,
     };
     module.write().map_err(|why| refused(&why))
@@ -129,16 +129,20 @@ impl Memory {
         own.nth(index as usize).map_or(0, |(number, _)| number)
     }
 
-    fn step(&self, step: &Step) -> c::Step {
-        c_step(step, self.kernel_scratch, &|place| self.place(place))
+    fn steps(&self, step: &Step) -> Vec<c::Step> {
+        c_steps(step, self.kernel_scratch, &|place| self.place(place))
     }
 }
 
-/// A step as C has it: `place` says where memory is, and the scratch memory of kernels begins at `scratch`.
-pub(super) fn c_step(step: &Step, scratch: u64, place: &dyn Fn(Place) -> c::Place) -> c::Step {
+/// The steps of C that do a step: `place` says where memory is, and the scratch memory of kernels begins at `scratch`.
+pub(super) fn c_steps(
+    step: &Step,
+    scratch: u64,
+    place: &dyn Fn(Place) -> c::Place,
+) -> Vec<c::Step> {
     match step {
-        Step::Call(call) => c_call(call, scratch, place),
-        Step::Gather(gather) => c::Step::Gather(c::Gather {
+        Step::Call(call) => vec![c_call(call, scratch, place)],
+        Step::Gather(gather) => vec![c::Step::Gather(c::Gather {
             data: place(gather.data.place),
             indices: place(gather.indices.place),
             result: place(gather.result.place),
@@ -150,7 +154,17 @@ pub(super) fn c_step(step: &Step, scratch: u64, place: &dyn Fn(Place) -> c::Plac
             extent: gather.extent,
             count: gather.count,
             slice: gather.slice,
-        }),
+        })],
+        Step::Repeat(repeat) => {
+            let copies = repeat.targets().map(|target| {
+                c::Step::Transfer(c::Transfer {
+                    from: place(repeat.from.place),
+                    to: place(target.place),
+                    bytes: target.bytes,
+                })
+            });
+            copies.collect()
+        }
     }
 }
 

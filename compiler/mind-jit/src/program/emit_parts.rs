@@ -5,7 +5,7 @@ use mind_ir::graph::Graph;
 use super::build::{Formats, build};
 use super::check::debug_check;
 use super::compiled::PanelChoice;
-use super::emit_c::{ALIGN, c_step, constants, ports};
+use super::emit_c::{ALIGN, c_steps, constants, ports};
 use super::error::ProgramError;
 use super::layout::{Base, Place};
 use super::port::Port;
@@ -94,7 +94,7 @@ pub fn c_part(g: &Graph, name: &str, formats: Formats<'_>) -> Result<CPart, Prog
             scratch: bytes,
             functions: functions.clone(),
             steps: kept
-                .chain(steps.map(|step| c_step(step, scratch, &place)))
+                .chain(steps.flat_map(|step| c_steps(step, scratch, &place)))
                 .collect(),
             has_main: false,
         };
@@ -113,7 +113,7 @@ pub fn c_part(g: &Graph, name: &str, formats: Formats<'_>) -> Result<CPart, Prog
         steps: unit
             .steps
             .iter()
-            .map(|step| c_step(step, scratch, &place))
+            .flat_map(|step| c_steps(step, scratch, &place))
             .collect(),
         has_main: false,
     };

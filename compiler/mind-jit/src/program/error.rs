@@ -25,6 +25,9 @@ pub enum ProgramError {
     /// The program could not be written as C.
     #[error("no C could be written: {0}")]
     C(String),
+    /// The system gives no memory for the constants.
+    #[error(transparent)]
+    OutOfMemory(RunError),
     /// Results have no place, or places clash.
     #[error("{0}")]
     Memory(String),
@@ -76,7 +79,7 @@ pub enum RunError {
         extent: usize,
     },
     /// The system gives no memory.
-    #[error("{bytes} bytes of memory could not be had")]
+    #[error("out of memory: the system does not provide {bytes} more bytes")]
     OutOfMemory {
         /// How many were asked for.
         bytes: usize,

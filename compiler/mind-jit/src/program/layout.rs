@@ -1,5 +1,6 @@
 //! Where values stand while a program runs.
 
+use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
 
 use mind_core::ops::input::Input;
@@ -67,6 +68,8 @@ pub(super) struct Layout {
     pub(super) inputs: Vec<Port>,
     pub(super) params: Vec<Port>,
     pub(super) outputs: Vec<Port>,
+    /// Outputs that stand for the same value as an earlier one, by the number of that.
+    pub(super) repeats: BTreeMap<u32, Vec<u32>>,
     /// Weights that calls read as they are: the weight, and where its copy stands.
     pub(super) kept: Vec<(usize, Region)>,
     pub(super) constants: Vec<u8>,
@@ -137,8 +140,14 @@ impl Layout {
                 shape: known(g, output),
                 format: None,
             };
-            let own = region(Base::Output(index as u32), 0, port.bytes() as u64);
-            self.buffers.insert(buffer(g, output), own);
+            let index = index as u32;
+            let own = region(Base::Output(index), 0, port.bytes() as u64);
+            let first = self.buffers.entry(buffer(g, output)).or_insert(own);
+            if let Base::Output(first) = first.place.base
+                && first != index
+            {
+                self.repeats.entry(first).or_default().push(index);
+            }
             self.outputs.push(port);
         }
     }

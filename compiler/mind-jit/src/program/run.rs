@@ -7,7 +7,11 @@ use smallvec::SmallVec;
 use super::error::RunError;
 use super::layout::{Base, Place};
 use super::schedule::Division;
+<<<<<<< HEAD
 use super::step::{Call, Gather, IndexType, Step};
+=======
+use super::step::{Call, Gather, Repeat, Step};
+>>>>>>> core
 use crate::kernel::Kernel;
 use crate::pool::{Pool, share};
 use crate::vir::Status;
@@ -72,6 +76,7 @@ pub(super) unsafe fn run(
             match step {
                 Step::Call(call) => run_call(call, &kernels[call.kernel], pool, memory)?,
                 Step::Gather(gather) => run_gather(gather, memory)?,
+                Step::Repeat(repeat) => run_repeat(repeat, memory),
             }
         }
     }
@@ -166,4 +171,16 @@ unsafe fn run_gather(gather: &Gather, memory: Memory<'_>) -> Result<(), RunError
         }
     }
     Ok(())
+}
+
+/// # Safety
+///
+/// As for [`run`].
+unsafe fn run_repeat(repeat: &Repeat, memory: Memory<'_>) {
+    let from = memory.address(repeat.from.place).cast_const();
+    for target in repeat.targets() {
+        let to = memory.address(target.place);
+        // SAFETY: the arrays of the caller have these bytes and do not overlap.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, target.bytes) };
+    }
 }

@@ -1,9 +1,11 @@
 //! What a program does, step by step.
 
+use std::iter;
+
 use mind_ir::types::DType;
 use smallvec::SmallVec;
 
-use super::layout::Region;
+use super::layout::{Base, Place, Region};
 
 /// A step of a program.
 #[derive(Clone, Debug)]
@@ -12,6 +14,8 @@ pub enum Step {
     Call(Call),
     /// Copies slices that indices name.
     Gather(Gather),
+    /// Copies an output to others.
+    Repeat(Repeat),
 }
 
 impl Step {
@@ -22,6 +26,7 @@ impl Step {
             Step::Gather(gather) => {
                 SmallVec::from_slice(&[gather.data, gather.indices, gather.result])
             }
+            Step::Repeat(repeat) => iter::once(repeat.from).chain(repeat.targets()).collect(),
         }
     }
 }
@@ -108,4 +113,27 @@ pub struct Gather {
     pub slice: usize,
     /// The axis, for messages.
     pub axis: usize,
+}
+
+/// A copy of one output to others, which yield the same value.
+#[derive(Clone, Debug)]
+pub struct Repeat {
+    /// The output that a kernel writes.
+    pub from: Region,
+    /// The numbers of the others.
+    pub outputs: Vec<u32>,
+}
+
+impl Repeat {
+    /// Where the copies go.
+    pub(super) fn targets(&self) -> impl Iterator<Item = Region> {
+        let target = |&output| Region {
+            place: Place {
+                base: Base::Output(output),
+                offset: 0,
+            },
+            bytes: self.from.bytes,
+        };
+        self.outputs.iter().map(target)
+    }
 }

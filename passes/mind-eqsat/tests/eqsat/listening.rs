@@ -234,7 +234,10 @@ fn drawings_show_chosen_nodes_and_rules() {
         fold_with(&mut g, &context(&rules), &mut Silent, region).drawing
     };
     assert!(draw(None).is_none());
-    assert!(draw(Some(1)).is_none(), "there is one region");
+    assert!(
+        draw(Some(2)).is_none(),
+        "there are two rounds of one region"
+    );
     let drawing = draw(Some(0)).expect("a drawing");
     let faults = mind_draw::Layout::new(&drawing).faults(&drawing);
     assert_eq!(faults, Vec::<String>::new());

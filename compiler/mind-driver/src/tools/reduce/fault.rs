@@ -275,8 +275,9 @@ impl Runner {
                     .map_err(|found| refuse(format!("{found:?}")))?;
                 let compiled = Compiled::new(&program, arrays);
                 let mut compiled = compiled.map_err(|why| refuse(why.to_string()))?;
-                compiled.run(arrays).map_err(|why| why.to_string())?;
-                Ok(compiled.results())
+                let results = compiled.run(arrays);
+                let results = results.and_then(|()| compiled.take_results());
+                results.map_err(|why| why.to_string())
             }
             #[cfg(test)]
             Runner::Other(run) => run(g, arrays),

@@ -2,6 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use mind_ir::eval::EvalCx;
 
 use crate::engine::Config;
 use crate::load::LoadOptions;
@@ -57,7 +58,10 @@ pub(super) struct Args {
 }
 
 impl Args {
-    pub(super) fn of(matches: &ArgMatches) -> Args {
+    /// `available` is the memory that the host has left, if it knows.
+    pub(super) fn of(matches: &ArgMatches, available: Option<u64>) -> Args {
+        let memory_limit = matches.get_one("memory-limit").copied();
+        let memory_limit = memory_limit.unwrap_or_else(|| usual_memory_limit(available));
         let word = |name: &str| matches.get_one::<String>(name).cloned();
         Args {
             file: word("FILE").unwrap_or_else(|| "-".to_owned()),
@@ -78,7 +82,7 @@ impl Args {
             config: Config {
                 isa: word("isa").and_then(|isa| isa.parse().ok()),
                 threads: matches.get_one("threads").copied(),
-                memory_limit: matches.get_one("memory-limit").copied(),
+                memory_limit: Some(memory_limit),
                 ..Config::default()
             },
             outputs: word("outputs"),
@@ -88,9 +92,14 @@ impl Args {
                 _ => Form::Text,
             },
             full: matches.get_flag("full"),
-            memory_limit: matches.get_one("memory-limit").copied().unwrap_or(4 << 30),
+            memory_limit,
         }
     }
+}
+
+/// The memory limit unless one is given: three quarters of what is available, 4 GiB where that is not known.
+fn usual_memory_limit(available: Option<u64>) -> u64 {
+    available.map_or(EvalCx::TENSOR_LIMIT, |bytes| bytes / 4 * 3)
 }
 
 pub(super) fn command() -> Command {
@@ -159,9 +168,9 @@ pub(super) fn command() -> Command {
             value(
                 "memory-limit",
                 "SIZE",
-                "bytes for the inputs, and for the values alive at one time; K, M, G for KiB, ...",
+                "bytes for the inputs, and for the values alive at one time; K, M, G for KiB, ... \
+                 [default: three quarters of the available memory, 4G where that is not known]",
             )
-            .default_value("4G")
             .value_parser(ValueParser::new(cli::parse_size)),
         )
 }

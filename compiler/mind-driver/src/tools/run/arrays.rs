@@ -11,6 +11,7 @@ use mind_mil::call::integers;
 use mind_text::Format;
 
 use super::args::Args;
+use crate::engine::MORE_MEMORY;
 use crate::host::Host;
 use crate::npz;
 use crate::tools::cli::{self, REJECTED};
@@ -123,6 +124,7 @@ pub(super) fn diagnostics(args: &Args, g: &Graph, errors: &[Unbound]) -> Diagnos
                 diagnostic.help("give it with `--inputs IN.npz`, or let `--random SEED` make it up")
             }
             BindError::TooLarge { .. } => diagnostic.help("`--memory-limit` allows more"),
+            BindError::NoMemory { .. } => diagnostic.help(MORE_MEMORY),
             BindError::Extra { .. } => match &args.inputs {
                 Some(path) => diagnostic.note(format!("it stands in {path}")),
                 None => diagnostic,

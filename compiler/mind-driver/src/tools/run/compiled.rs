@@ -2,60 +2,79 @@
 
 use std::sync::Arc;
 
-use mind_diag::Diagnostics;
+use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_interp::Arrays;
 use mind_ir::eval::can_allocate;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_jit::program::{BoundProgram, Port, Program, RunError};
 
+use crate::engine::out_of_memory;
+
 /// A compiled module, its weights bound, and the bytes of its outputs.
 pub(in crate::tools) struct Compiled {
     bound: BoundProgram,
+    /// Those of the last run; empty before the first one and once its results are taken.
     outputs: Vec<Vec<u8>>,
 }
 
 impl Compiled {
     /// Binds the weights of `program` among `arrays`.
     ///
-    /// Errors: no memory, an integer division without result.
+    /// # Errors
+    ///
+    /// No memory, an integer division without result.
     pub(in crate::tools) fn new(
         program: &Arc<Program>,
         arrays: &Arrays,
     ) -> Result<Compiled, RunError> {
         let params = bytes_of(program.params(), arrays);
         let bound = BoundProgram::new(program.clone(), &params)?;
-        let outputs = program.outputs().iter().map(|port| zeros(port.bytes()));
-        Ok(Compiled {
-            outputs: outputs.collect::<Result<_, _>>()?,
-            bound,
-        })
+        let outputs = Vec::new();
+        Ok(Compiled { bound, outputs })
     }
 
     /// Runs once on the inputs among `arrays`; results stay inside.
     ///
-    /// Errors: an integer division without result, an index out of bounds, no memory.
+    /// # Errors
+    ///
+    /// An integer division without result, an index out of bounds, no memory.
     pub(in crate::tools) fn run(&mut self, arrays: &Arrays) -> Result<(), RunError> {
-        let inputs = bytes_of(self.bound.program().inputs(), arrays);
+        let program = self.bound.program();
+        if self.outputs.is_empty() {
+            let sizes = program.outputs().iter().map(Port::bytes);
+            reserve(sizes.clone().fold(0, usize::saturating_add))?;
+            self.outputs = sizes.map(|bytes| vec![0; bytes]).collect();
+        }
+        let inputs = bytes_of(program.inputs(), arrays);
         let mut outputs: Vec<&mut [u8]> = self.outputs.iter_mut().map(Vec::as_mut_slice).collect();
         self.bound.run(&inputs, &mut outputs)
     }
 
-    /// The results of the last run.
-    pub(in crate::tools) fn results(&self) -> Vec<Tensor> {
+    /// Takes the results of the last run; the next one makes new outputs.
+    ///
+    /// # Errors
+    ///
+    /// No memory.
+    pub(in crate::tools) fn take_results(&mut self) -> Result<Vec<Tensor>, RunError> {
         let ports = self.bound.program().outputs().iter();
-        let results = ports.zip(&self.outputs).map(|(port, bytes)| {
-            Tensor::new(port.shape.clone(), Buffer::from_bytes(port.dtype, bytes))
-        });
-        results.collect()
+        let results = ports.zip(std::mem::take(&mut self.outputs));
+        let tensor = |(port, bytes): (&Port, Vec<u8>)| {
+            reserve(bytes.len())?;
+            let elements = Buffer::from_bytes(port.dtype, &bytes);
+            Ok(Tensor::new(port.shape.clone(), elements))
+        };
+        results.map(tensor).collect()
     }
 }
 
-/// So many bytes of 0.
+/// Checks that the system gives that many bytes, which are allocated afterwards, in one piece or in many.
 ///
-/// Errors: no memory.
-fn zeros(bytes: usize) -> Result<Vec<u8>, RunError> {
+/// # Errors
+///
+/// No memory.
+fn reserve(bytes: usize) -> Result<(), RunError> {
     if can_allocate(bytes as u64) {
-        Ok(vec![0; bytes])
+        Ok(())
     } else {
         Err(RunError::OutOfMemory { bytes })
     }
@@ -69,5 +88,8 @@ fn bytes_of<'a>(ports: &[Port], arrays: &'a Arrays) -> Vec<&'a [u8]> {
 
 /// What was found, as one error of the file.
 pub(in crate::tools) fn refused(why: &RunError) -> Diagnostics {
-    mind_diag::Diagnostic::error(mind_diag::Span::FILE, why.to_string()).into()
+    match why {
+        RunError::OutOfMemory { .. } => out_of_memory(why).into(),
+        _ => Diagnostic::error(Span::FILE, why.to_string()).into(),
+    }
 }

@@ -20,7 +20,7 @@ use self::args::{Args, EngineKind, Form};
 use self::compiled::Compiled;
 use super::cli::{self, DONE, REJECTED};
 use super::input;
-use crate::engine::Engine;
+use crate::engine::{Engine, MORE_MEMORY};
 use crate::host::Host;
 use crate::load::{Loaded, load_module};
 use crate::npz;
@@ -35,7 +35,7 @@ pub fn command() -> clap::Command {
 /// Runs the tool; see `--help`.
 pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
     let args = match cli::parse(args::command(), args, host) {
-        Ok(matches) => Args::of(&matches),
+        Ok(matches) => Args::of(&matches, host.available_memory()),
         Err(code) => return code,
     };
     match execute(&args, host) {
@@ -93,10 +93,11 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     });
     let results = match &mut runner {
         Runner::Interpreter => interpreted(),
-        Runner::Code(compiled, _) => match compiled.run(&arrays) {
-            Ok(()) => Ok(compiled.results()),
-            Err(why) => Err(failed(&why, &interpreted)),
-        },
+        Runner::Code(compiled, _) => {
+            let results = compiled.run(&arrays);
+            let results = results.and_then(|()| compiled.take_results());
+            results.map_err(|why| failed(&why, &interpreted))
+        }
     };
     drop(work);
     let results = results.map_err(|found| reject(args, host, &found, file))?;
@@ -116,7 +117,13 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
                     .map_err(|why| failed(&why, &interpreted)),
             };
             let work = host.working("timing runs");
-            let times = bench::measure(host, subject, &mut once);
+            // Compiled code allocates new outputs, since the first ones were taken.
+            let warmed = if engine == EngineKind::Jit {
+                once()
+            } else {
+                Ok(())
+            };
+            let times = warmed.and_then(|()| bench::measure(host, subject, &mut once));
             drop(work);
             let times = times.map_err(|found| reject(args, host, &found, file))?;
             match args.form {
@@ -192,6 +199,9 @@ fn failed(
     why: &mind_jit::program::RunError,
     interpreted: &dyn Fn() -> Result<Vec<Tensor>, Diagnostics>,
 ) -> Diagnostics {
+    if let mind_jit::program::RunError::OutOfMemory { .. } = why {
+        return compiled::refused(why);
+    }
     match interpreted() {
         Err(found) => found,
         Ok(_) => compiled::refused(why),
@@ -290,6 +300,7 @@ fn run_diagnostic(g: &Graph, error: &RunError) -> Diagnostics {
             "no input has dimension {symbol}: `--dim {symbol}=8` gives it"
         )),
         EvalError::TooLarge { .. } => diagnostic.help("`--memory-limit` allows more"),
+        EvalError::OutOfMemory { .. } => diagnostic.help(MORE_MEMORY),
         _ => diagnostic,
     };
     diagnostic.into()

@@ -27,8 +27,8 @@ use rustc_hash::FxHashMap;
 
 use super::compiled::PanelChoice;
 use super::error::ProgramError;
-use super::layout::{Base, Layout, Region};
-use super::step::Step;
+use super::layout::{Base, Layout, Place, Region};
+use super::step::{Repeat, Step};
 use crate::lower::product::Rhs;
 use crate::target::TargetInfo;
 use crate::vir::Function;
@@ -162,10 +162,24 @@ pub(super) fn build<'g>(
             unit.kernel(op)?;
         }
     }
+    unit.repeat_outputs();
     Ok(unit)
 }
 
 impl Unit<'_> {
+    /// Copies outputs that yield the same value as an earlier one from that.
+    fn repeat_outputs(&mut self) {
+        for (first, outputs) in std::mem::take(&mut self.layout.repeats) {
+            let bytes = self.layout.outputs[first as usize].bytes();
+            let (base, offset) = (Base::Output(first), 0);
+            let place = Place { base, offset };
+            if bytes > 0 {
+                let from = Region { place, bytes };
+                self.steps.push(Step::Repeat(Repeat { from, outputs }));
+            }
+        }
+    }
+
     fn kernel(&mut self, op: OpId) -> Result<(), ProgramError> {
         let g = self.g;
         let is_product = g.is::<Contract>(op) || g.is::<Window>(op);
@@ -333,6 +347,7 @@ impl Unit<'_> {
                     format!("\n{} {:?} {:?}", names[call.kernel], call.args, call.grid)
                 }
                 Step::Gather(gather) => format!("\n{gather:?}"),
+                Step::Repeat(repeat) => format!("\n{repeat:?}"),
             };
         }
         if words.contains("Constants") {
