@@ -71,10 +71,12 @@ fn one(path: &str, matches: &ArgMatches, session: &Session, host: &mut dyn Host)
         file,
         format,
         graph,
+        warnings,
     } = loaded.map_err(|rejected| {
         cli::report(host, &rejected.diagnostics, &rejected.file, form);
         REJECTED
     })?;
+    cli::report(host, &warnings, &file, form);
     if options.from.is_none() && detect(file.text()) != Some(format) {
         let why = "only texts of mic@1, mic@2, Core and MIL are formatted";
         cli::print_error(host, &format!("error: {}: {why}\n", file.name()));
