@@ -6,6 +6,8 @@ mod arrows;
 mod book;
 #[path = "tidy/documents.rs"]
 mod documents;
+#[path = "tidy/mil.rs"]
+mod mil;
 #[path = "tidy/sizes.rs"]
 mod sizes;
 
