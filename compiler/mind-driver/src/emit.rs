@@ -4,6 +4,8 @@ use mind_diag::{Diagnostic, Diagnostics, Severity};
 use mind_ir::Graph;
 use mind_text::{Format, Formats};
 
+use crate::load::warnings;
+
 /// A printed module.
 pub struct Emitted {
     /// The text.
@@ -12,6 +14,8 @@ pub struct Emitted {
     pub format: Format,
     /// Why it is not the input's, where it is not.
     pub note: Option<Diagnostic>,
+    /// What the format warns of, where it is not the input's, of which reading has warned.
+    pub warnings: Diagnostics,
 }
 
 /// Prints `g` as `wanted`; without that as `input`, or as Core text where `input` cannot say it.
@@ -29,6 +33,11 @@ pub fn emit(
             text,
             format,
             note: None,
+            warnings: if format == input {
+                Diagnostics::new()
+            } else {
+                warnings(format, g)
+            },
         }),
         Err(found) if wanted.is_some() || format == Format::Core => Err(found),
         Err(found) => {
@@ -46,6 +55,7 @@ pub fn emit(
                 text,
                 format: Format::Core,
                 note,
+                warnings: Diagnostics::new(),
             })
         }
     }

@@ -31,6 +31,8 @@ pub struct Loaded {
     pub format: Format,
     /// The module, every value typed.
     pub graph: Graph,
+    /// What the text's dialect warns of.
+    pub warnings: Diagnostics,
 }
 
 /// A text that was refused.
@@ -55,11 +57,21 @@ pub fn load_module(
     let file = SourceFile::new(name, text);
     match parse_and_verify(formats, file.text(), 0, options) {
         Ok((format, graph)) => Ok(Loaded {
+            warnings: warnings(format, &graph),
             file,
             format,
             graph,
         }),
         Err(diagnostics) => Err(Box::new(Rejected { file, diagnostics })),
+    }
+}
+
+/// What `format`, in which a verified module was read or is printed, warns of: for the primer's spelling of MIL
+/// what the primer says compilers reject when they parse.
+pub fn warnings(format: Format, graph: &Graph) -> Diagnostics {
+    match format {
+        Format::MilPrimer => mind_mil::primer::rejected(graph),
+        Format::Mic1 | Format::Mic2 | Format::Core | Format::Mil => Diagnostics::new(),
     }
 }
 

@@ -22,6 +22,7 @@ pub mod infer;
 pub mod names;
 pub mod ops;
 pub mod opset;
+pub mod primer;
 mod row;
 pub mod signature;
 pub mod specialize;

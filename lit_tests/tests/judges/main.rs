@@ -23,6 +23,7 @@ use mind_ir::Graph;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 use mind_ir::verify::{VerifyConfig, verify};
+use mind_mil::Opset;
 use mind_mil::call::floats;
 use mind_mil::check::Interface;
 use mind_text::Format;
@@ -210,7 +211,15 @@ impl Packages<'_> {
                     return Err(format!("not a program:\n{source}"));
                 };
                 let name = format!("program-{}", program_name(at, program, float));
-                self.add("program", name, &source, g, arrays)?;
+                self.add("program", name.clone(), &source, g, arrays)?;
+                // The same form in the other opsets that have it.
+                for opset in Opset::ALL.iter().filter(|own| own.tag() != program.opset) {
+                    let source = program.text_in(float, opset.tag());
+                    if let Some((_, g)) = self.read(&source, Some(Format::Mil)) {
+                        let name = format!("{name}-{}", opset.tag());
+                        self.add("program by opset", name, &source, g, arrays)?;
+                    }
+                }
             }
         }
         Ok(())
@@ -360,15 +369,9 @@ fn random(g: &Graph) -> Option<Arrays> {
 /// The arrays that a program of one op prescribes.
 fn arrays(g: &Graph) -> Option<Arrays> {
     let array = |input: mind_interp::InputSpec<'_>| {
-        let shape = input.ty.static_shape()?;
-        let shape: Vec<usize> = shape.into_iter().map(|extent| extent as usize).collect();
-        let numbers = (0..shape.iter().product()).map(|at| Program::element(input.name, at));
-        let tensor = match input.ty.dtype {
-            DType::F16 => Tensor::of(shape, numbers.map(half::f16::from_f64).collect()),
-            DType::F32 => Tensor::of(shape, numbers.map(|x| x as f32).collect()),
-            DType::U16 => Tensor::of(shape, numbers.map(|x| x as u16).collect()),
-            _ => Tensor::of(shape, numbers.map(|x| x as i32).collect()),
-        };
+        let shape = input.ty.static_shape()?.into_iter();
+        let shape = shape.map(|extent| extent as usize).collect();
+        let tensor = Program::tensor(input.name, input.ty.dtype, shape);
         Some((input.name.to_owned(), tensor))
     };
     inputs(g).into_iter().map(array).collect()

@@ -43,11 +43,6 @@ pub fn imports(row: &MilOp) -> bool {
     several(row).is_some() || conversion(row).is_some()
 }
 
-/// Whether ops of this row are computed where their operands are constants.
-pub fn computes(row: &MilOp) -> bool {
-    row.eval.is_some() && row.def.has(Trait::Pure)
-}
-
 /// What an op of several results becomes.
 type Several = fn(OpId, &mut Emit<'_>) -> Result<Vec<ValueId>, Box<Refused>>;
 

@@ -32,7 +32,7 @@ mod spread;
 mod whole;
 mod without;
 
-pub use conversion::{computes, import, imports};
+pub use conversion::{import, imports};
 pub use without::not_imported;
 
 use mind_pass::PassInfo;

@@ -12,8 +12,19 @@ const REASONS: &[(&str, &[&str])] = &[
     ("its shape depends on its elements", &["non_zero"]),
     ("core has no control flow", &["cond", "while_loop"]),
     (
-        "states become values before the import",
-        &["read_state", "write_state"],
+        "core has no op for it, and not all its operands are known",
+        &[
+            "constexpr_affine_dequantize",
+            "constexpr_blockwise_shift_scale",
+            "constexpr_cast",
+            "constexpr_lut_to_dense",
+            "constexpr_lut_to_sparse",
+            "constexpr_sparse_blockwise_shift_scale",
+            "constexpr_sparse_to_dense",
+            "dequantize",
+            "fill",
+            "range_1d",
+        ],
     ),
     (
         "it is not evaluated either",

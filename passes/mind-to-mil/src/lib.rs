@@ -14,7 +14,6 @@ mod contract;
 mod conversion;
 mod elementwise;
 mod emit;
-mod emitted;
 mod flexible;
 mod interface;
 mod matching;
@@ -28,7 +27,6 @@ mod structured;
 
 pub use config::{Config, Extents, Layout};
 pub use conversion::{lower, lowers};
-pub use emitted::EMITTED;
 pub use pass::{PASS, config};
 
 use mind_pass::PassInfo;

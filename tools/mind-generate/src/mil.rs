@@ -1,5 +1,9 @@
 //! Programs of MIL of one op each.
 
+use mind_ir::tensor::{FloatNum, Tensor};
+use mind_ir::types::DType;
+use mind_ir::with_float;
+
 /// An op of MIL over inputs of small shapes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Program {
@@ -36,11 +40,24 @@ fn program(text: &'static str) -> Option<Program> {
 impl Program {
     /// The text, in floats of the element type `float`: `fp16` or `fp32`.
     pub fn text(&self, float: &str) -> String {
+        self.text_in(float, self.opset)
+    }
+
+    /// The text as [`text`](Program::text) writes it, but in another opset, which may not have the form.
+    pub fn text_in(&self, float: &str, opset: &str) -> String {
         let text = format!(
-            "program(1.3)\n[]\n{{\n    func main<{}>({}) {{\n{}\n        }} -> ({});\n}}",
-            self.opset, self.inputs, self.statements, self.outputs
+            "program(1.3)\n[]\n{{\n    func main<{opset}>({}) {{\n{}\n        }} -> ({});\n}}",
+            self.inputs, self.statements, self.outputs
         );
         text.replace('@', float)
+    }
+
+    /// The parameters, then the statements that call the op, `@` for the float.
+    pub fn form(&self) -> String {
+        let call = format!(" = {}(", self.op);
+        let lines = self.statements.lines().map(str::trim);
+        let own = lines.filter(|line| line.contains(&call) || line.starts_with(&call[3..]));
+        format!("({}) {}", self.inputs, own.collect::<Vec<_>>().join(" "))
     }
 
     /// The element of input `name` at place `at` of all its elements; exact in `fp16`.
@@ -53,6 +70,19 @@ impl Program {
             "p" => (mixed + 1) as f64 / 8.0,
             _ => (mixed as f64 - 11.0) / 8.0,
         }
+    }
+
+    /// The elements of input `name`, each [`element`](Program::element) in `dtype`: a float, `u16`, or `i32`.
+    pub fn tensor(name: &str, dtype: DType, shape: Vec<usize>) -> Tensor {
+        let numbers = (0..shape.iter().product()).map(|at| Program::element(name, at));
+        with_float!(dtype, T => {
+            let elements = numbers.map(<T as FloatNum>::from_f64);
+            Tensor::of(shape, elements.collect::<Vec<T>>())
+        }, else if dtype == DType::U16 {
+            Tensor::of(shape, numbers.map(|number| number as u16).collect())
+        } else {
+            Tensor::of(shape, numbers.map(|number| number as i32).collect())
+        })
     }
 }
 

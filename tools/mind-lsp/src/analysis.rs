@@ -1,6 +1,7 @@
 //! What is known of a text.
 
 use mind_diag::{Diagnostics, SourceFile};
+use mind_driver::load::warnings;
 use mind_driver::session::Session;
 use mind_ir::Graph;
 use mind_ir::verify::{VerifyConfig, verify};
@@ -65,6 +66,9 @@ fn module(session: &Session, language: Language, format: Format, text: &str) -> 
     let is_mil = matches!(format, Format::Mil | Format::MilPrimer);
     if is_mil && !diagnostics.has_errors() {
         diagnostics.append(check(&graph, Interface::Any));
+    }
+    if !diagnostics.has_errors() {
+        diagnostics.append(warnings(format, &graph));
     }
     diagnostics.sort_by_place();
     Analysis {

@@ -8,6 +8,8 @@ mod book;
 mod codes;
 #[path = "tidy/documents.rs"]
 mod documents;
+#[path = "tidy/mil.rs"]
+mod mil;
 #[path = "tidy/sizes.rs"]
 mod sizes;
 

@@ -97,16 +97,16 @@ fn formatted(
     };
     let bytes = cli::read_input(host, path, options.limits.bytes)?;
     let name = cli::input_name(path);
-    let mut rejected = |found: &Diagnostics, file: &SourceFile| {
+    let mut report = |found: &Diagnostics, file: &SourceFile| {
         cli::report(host, found, file, form);
         REJECTED
     };
     if options.from.is_none() && is_rule_file(path, &bytes) {
         let text = decode(name, bytes, &options.limits);
-        let text = text.map_err(|why| rejected(&why.diagnostics, &why.file))?;
+        let text = text.map_err(|why| report(&why.diagnostics, &why.file))?;
         let file = SourceFile::new(name, text);
         let text = format_rules(file.text(), comments);
-        let text = text.map_err(|found| rejected(&found, &file))?;
+        let text = text.map_err(|found| report(&found, &file))?;
         return Ok((file, text));
     }
     let loaded = load_module(&session.formats, name, bytes, &options);
@@ -114,14 +114,16 @@ fn formatted(
         file,
         format,
         graph,
-    } = loaded.map_err(|why| rejected(&why.diagnostics, &why.file))?;
+        warnings,
+    } = loaded.map_err(|why| report(&why.diagnostics, &why.file))?;
+    let _ = report(&warnings, &file);
     if options.from.is_none() && detect(file.text()) != Some(format) {
         let why = "only texts of mic@1, mic@2, Core and MIL and rule files are formatted";
         cli::print_error(host, &format!("error: {}: {why}\n", file.name()));
         return Err(REJECTED);
     }
     let text = canonical(&session.formats, format, file.text(), &graph, comments);
-    let text = text.map_err(|found| rejected(&found, &file))?;
+    let text = text.map_err(|found| report(&found, &file))?;
     Ok((file, text))
 }
 

@@ -177,6 +177,7 @@ fn translate(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
         cli::report(host, &rejected.diagnostics, &rejected.file, form);
         REJECTED
     })?;
+    cli::report(host, &loaded.warnings, &loaded.file, form);
     if matches.get_flag("token-report") {
         let text = tokens::report(&session.formats, &loaded.graph).text();
         return Ok(cli::write_output(host, matches.get_one("output"), &text));
@@ -189,6 +190,7 @@ fn translate(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
         file,
         format,
         mut graph,
+        ..
     } = loaded;
     let word = matches
         .get_one::<String>("to")
@@ -227,11 +229,11 @@ fn translate(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
         .map_err(|found| found.map_or(REJECTED, |found| reject(host, &found, &file, form)));
     }
     match emit(&session.formats, &graph, format, wanted) {
-        Ok(emitted) => Ok(cli::write_output(
-            host,
-            matches.get_one("output"),
-            &emitted.text,
-        )),
+        Ok(emitted) => {
+            cli::report(host, &emitted.warnings, &file, form);
+            let path = matches.get_one("output");
+            Ok(cli::write_output(host, path, &emitted.text))
+        }
         Err(found) => Err(reject(host, &found, &file, form)),
     }
 }

@@ -7,11 +7,7 @@ use smallvec::SmallVec;
 use super::error::RunError;
 use super::layout::{Base, Place};
 use super::schedule::Division;
-<<<<<<< HEAD
-use super::step::{Call, Gather, IndexType, Step};
-=======
-use super::step::{Call, Gather, Repeat, Step};
->>>>>>> core
+use super::step::{Call, Gather, IndexType, Repeat, Step};
 use crate::kernel::Kernel;
 use crate::pool::{Pool, share};
 use crate::vir::Status;

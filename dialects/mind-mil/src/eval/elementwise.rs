@@ -1,6 +1,6 @@
 //! Ops that act at every position alone.
 
-use mind_ir::eval::{EvalCx, EvalManyResult};
+use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::scalar::ScalarFn;
 use mind_ir::scalar::math::{exp_f64, log_f32, log_f64, tanh_f32};
 use mind_ir::tensor::Tensor;
@@ -8,6 +8,7 @@ use mind_ir::types::DType;
 
 use super::exponential;
 use super::kernel::{map, numbers, one, operand, optional, pairs, scalar, singles, stretched};
+use super::whole;
 use crate::call::{Call, floats, integers};
 use crate::element::Element;
 use crate::functions;
@@ -29,9 +30,27 @@ pub(crate) fn unary(
         "erf" => ScalarFn::Erf,
         "tanh" => ScalarFn::Tanh,
         "sigmoid" => ScalarFn::Sigmoid,
+        "square" => return one(scalar(cx, ScalarFn::Mul, &[x, x])?),
+        name if !x.dtype().is_float() => return one(integer(name, call, cx, x)?),
         _ => return computed(call, cx, x),
     };
     one(scalar(cx, function, &[x])?)
+}
+
+/// A function that core does not have, of integers.
+fn integer(name: &str, call: &Call<'_>, cx: &EvalCx<'_>, x: &Tensor) -> Result<Tensor, EvalError> {
+    cx.count(x.dtype(), x.shape())?;
+    match name {
+        "sign" => Ok(whole::map(x, i64::signum)),
+        "threshold" => {
+            let alpha = call.float("alpha").unwrap_or(0.0) as i64;
+            Ok(whole::map(x, |x| x.max(alpha)))
+        }
+        other => match functions::named(other) {
+            Some(function) => map(cx, x, function),
+            None => unreachable!("`{other}` takes floats"),
+        },
+    }
 }
 
 /// A function that core does not have, in `f32`.
@@ -45,7 +64,6 @@ fn computed(call: &Call<'_>, cx: &EvalCx<'_>, x: &Tensor) -> EvalManyResult {
         "log" => Box::new(move |x| log_f32(x + epsilon)),
         "rsqrt" => Box::new(move |x| 1.0 / (x + epsilon).sqrt()),
         "inverse" => Box::new(move |x| 1.0 / (x + epsilon)),
-        "square" => Box::new(|x| x * x),
         "sign" => Box::new(|x| {
             if x > 0.0 {
                 1.0
@@ -142,6 +160,7 @@ pub(crate) fn binary(
         "real_div" => ScalarFn::Div,
         "maximum" => ScalarFn::Maximum,
         "minimum" => ScalarFn::Minimum,
+        name if !x.dtype().is_float() => return whole::binary(name, cx, x, y),
         name => {
             let (shape, pairs) = pairs(cx, x, y)?;
             let divided = pairs.into_iter().map(|(x, y)| match name {

@@ -45,14 +45,18 @@ pub(crate) fn singles(tensor: &Tensor) -> Vec<f32> {
 }
 
 /// Numbers, rounded once to the dtype of `like`, in `shape`. Panics unless that is a float.
-pub(crate) fn rounded(like: &Tensor, shape: Vec<usize>, elements: &[f32]) -> Tensor {
+pub(crate) fn rounded<E: Copy + Into<f64>>(
+    like: &Tensor,
+    shape: Vec<usize>,
+    elements: &[E],
+) -> Tensor {
     with_float!(like.dtype(), T => {
-        let elements = elements.iter().map(|&element| <T as FloatNum>::from_f64(f64::from(element)));
+        let elements = elements.iter().map(|&element| <T as FloatNum>::from_f64(element.into()));
         Tensor::of(shape, elements.collect::<Vec<T>>())
     }, else unreachable!("verified operands are floats"))
 }
 
-/// `function` of each element, computed in `f32`; integers go by way of it exactly up to 2^24.
+/// `function` of each element, computed in `f32`; `whole::map` is for integers, which that does not hold exactly.
 pub(crate) fn map(
     cx: &EvalCx<'_>,
     x: &Tensor,
@@ -63,16 +67,21 @@ pub(crate) fn map(
     Ok(numbers(x, x.shape().to_vec(), &elements))
 }
 
-/// Numbers in the dtype of `like`; integers are cut off.
-pub(crate) fn numbers(like: &Tensor, shape: Vec<usize>, elements: &[f32]) -> Tensor {
+/// Numbers in the dtype of `like`; integers are cut off. Give `f64` where it may be `i32`.
+pub(crate) fn numbers<E: Copy + Into<f64>>(
+    like: &Tensor,
+    shape: Vec<usize>,
+    elements: &[E],
+) -> Tensor {
     use mind_ir::types::DType;
+    let elements = || elements.iter().map(|&element| element.into());
     match like.dtype() {
-        dtype if dtype.is_float() => rounded(like, shape, elements),
-        DType::I32 => Tensor::of(shape, elements.iter().map(|&x| x as i32).collect()),
-        DType::I16 => Tensor::of(shape, elements.iter().map(|&x| x as i16).collect()),
-        DType::I8 => Tensor::of(shape, elements.iter().map(|&x| x as i8).collect()),
-        DType::U16 => Tensor::of(shape, elements.iter().map(|&x| x as u16).collect()),
-        _ => Tensor::of(shape, elements.iter().map(|&x| x as u8).collect()),
+        dtype if dtype.is_float() => rounded(like, shape, &elements().collect::<Vec<f64>>()),
+        DType::I32 => Tensor::of(shape, elements().map(|x| x as i32).collect()),
+        DType::I16 => Tensor::of(shape, elements().map(|x| x as i16).collect()),
+        DType::I8 => Tensor::of(shape, elements().map(|x| x as i8).collect()),
+        DType::U16 => Tensor::of(shape, elements().map(|x| x as u16).collect()),
+        _ => Tensor::of(shape, elements().map(|x| x as u8).collect()),
     }
 }
 

@@ -20,4 +20,5 @@ pub mod resize;
 pub mod scatter;
 pub mod space;
 pub mod spread;
+mod whole;
 pub mod window;

@@ -135,11 +135,9 @@ pub(crate) fn one_hot(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) ->
         let own = if own < 0 { own + size as i64 } else { own };
         own == (rest / inner) as i64
     });
-    let (off, on) = (floats(&off)[0] as f32, (floats(&on)[0] as f32, on));
-    let elements: Vec<f32> = chosen
-        .map(|chosen| if chosen { on.0 } else { off })
-        .collect();
-    one(numbers(&on.1, shape, &elements))
+    let [off, number] = [&off, &on].map(|value| floats(value)[0]);
+    let elements = chosen.map(|chosen| if chosen { number } else { off });
+    one(numbers(&on, shape, &elements.collect::<Vec<f64>>()))
 }
 
 /// `x`, with `update` in the place of a slice.

@@ -70,7 +70,7 @@ pub(crate) fn topk(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> Eva
     let mut shape = x.shape().to_vec();
     shape[axis] = k.min(extent);
     let count: usize = shape.iter().product();
-    let (mut values, mut places) = (vec![0f32; count], vec![0f32; count]);
+    let (mut values, mut places) = (vec![0f64; count], vec![0f64; count]);
     for outer in 0..elements.len() / (inner * extent).max(1) {
         for step in 0..inner {
             let element = |at: usize| elements[(outer * extent + at) * inner + step];
@@ -81,7 +81,7 @@ pub(crate) fn topk(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> Eva
             });
             for (rank, &at) in order.iter().take(shape[axis]).enumerate() {
                 let to = (outer * shape[axis] + rank) * inner + step;
-                (values[to], places[to]) = (element(at) as f32, at as f32);
+                (values[to], places[to]) = (element(at), at as f64);
             }
         }
     }
@@ -150,9 +150,16 @@ pub(crate) fn range(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> E
     }
     let like = operand(call, operands, "start");
     cx.count(like.dtype(), &[count as usize])?;
-    let elements: Vec<f32> = (0..count as usize)
-        .map(|at| (start + at as f64 * step) as f32)
-        .collect();
+    let rounds = like.dtype().is_float();
+    let element = |at: usize| {
+        let element = start + at as f64 * step;
+        if rounds {
+            f64::from(element as f32)
+        } else {
+            element
+        }
+    };
+    let elements: Vec<f64> = (0..count as usize).map(element).collect();
     one(numbers(like, vec![count as usize], &elements))
 }
 
@@ -161,7 +168,7 @@ pub(crate) fn shape(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> Ev
     let x = operand(call, operands, "x");
     let dtype = call.g.ty(call.g.result(call.op)).dtype;
     let like = Tensor::new(vec![0], Buffer::zeros(dtype, 0));
-    let extents: Vec<f32> = x.shape().iter().map(|&extent| extent as f32).collect();
+    let extents: Vec<f64> = x.shape().iter().map(|&extent| extent as f64).collect();
     one(numbers(&like, vec![x.rank()], &extents))
 }
 

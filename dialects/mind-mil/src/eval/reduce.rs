@@ -6,6 +6,7 @@ use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::{Tensor, advance, broadcast_strides};
 
 use super::kernel::{map, one, operand, scalar};
+use super::whole;
 use crate::call::{Call, Given};
 
 /// The reduction that the op is named for.
@@ -31,7 +32,12 @@ pub(crate) fn reduce(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> 
         "reduce_sum_square" => sum(cx, &scalar(cx, ScalarFn::Mul, &[x, x])?, &along)?,
         "reduce_l2_norm" => {
             let squares = scalar(cx, ScalarFn::Mul, &[x, x])?;
-            map(cx, &sum(cx, &squares, &along)?, f32::sqrt)?
+            let sum = sum(cx, &squares, &along)?;
+            if x.dtype().is_float() {
+                map(cx, &sum, f32::sqrt)?
+            } else {
+                whole::map(&sum, |sum| (sum as f64).sqrt() as i64)
+            }
         }
         "reduce_log_sum" => apply(ScalarFn::Log, &sum(cx, x, &along)?)?,
         "reduce_prod" => product(cx, x, &reduced, keep)?,
@@ -40,7 +46,7 @@ pub(crate) fn reduce(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> 
     })
 }
 
-/// The product of the elements along the axes, one after the other in `f64`, rounded once.
+/// The product of the elements along the axes, one after the other in `f64`, rounded once; of integers in 64 bits.
 fn product(cx: &EvalCx<'_>, x: &Tensor, reduced: &[bool], keep: bool) -> Result<Tensor, EvalError> {
     let thin = x.shape().iter().zip(reduced);
     let thin: Vec<usize> = thin
@@ -48,16 +54,28 @@ fn product(cx: &EvalCx<'_>, x: &Tensor, reduced: &[bool], keep: bool) -> Result<
         .collect();
     let count = cx.count(x.dtype(), &thin)?;
     let strides = broadcast_strides(&thin, x.shape());
-    let mut products = vec![1f64; count];
-    let mut index = vec![0usize; x.rank()];
-    for element in crate::call::floats(x) {
-        let places = index.iter().zip(&strides);
-        products[places.map(|(at, stride)| at * stride).sum::<usize>()] *= element;
-        advance(&mut index, x.shape());
-    }
     let kept = thin.iter().zip(reduced);
     let kept = kept.filter(|(_, reduced)| keep || !**reduced);
     let shape = kept.map(|(&extent, _)| extent).collect();
+    let mut index = vec![0usize; x.rank()];
+    let mut next = || {
+        let places = index.iter().zip(&strides);
+        let place: usize = places.map(|(at, stride)| at * stride).sum();
+        advance(&mut index, x.shape());
+        place
+    };
+    if !x.dtype().is_float() {
+        let mut products = vec![1i64; count];
+        for element in crate::call::integers(x) {
+            let product = &mut products[next()];
+            *product = product.wrapping_mul(element);
+        }
+        return Ok(whole::wrapped(x.dtype(), shape, &products));
+    }
+    let mut products = vec![1f64; count];
+    for element in crate::call::floats(x) {
+        products[next()] *= element;
+    }
     let products: Vec<f32> = products.into_iter().map(|product| product as f32).collect();
     Ok(super::kernel::numbers(x, shape, &products))
 }
@@ -88,23 +106,43 @@ pub(crate) fn cumsum(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> E
     let inner: usize = x.shape()[axis + 1..].iter().product();
     let extent = x.shape()[axis];
     let (exclusive, reverse) = (call.flag("exclusive"), call.flag("reverse"));
-    let elements = super::kernel::singles(x);
-    let mut sums = vec![0f32; elements.len()];
-    for start in (0..elements.len()).filter(|at| (at / inner).is_multiple_of(extent)) {
-        let mut total = 0f32;
-        for step in 0..extent {
-            let step = if reverse { extent - 1 - step } else { step };
-            let at = start + step * inner;
-            if exclusive {
-                sums[at] = total;
-            }
-            total += elements[at];
-            if !exclusive {
-                sums[at] = total;
-            }
-        }
+    // The places in the order of the sum, and whether a place is the first of its line.
+    let starts = (0..x.count()).filter(|at| (at / inner).is_multiple_of(extent));
+    let places = starts.flat_map(|start| {
+        (0..extent).map(move |step| {
+            let place = if reverse { extent - 1 - step } else { step };
+            (start + place * inner, step == 0)
+        })
+    });
+    let shape = x.shape().to_vec();
+    if x.dtype().is_float() {
+        let elements = super::kernel::singles(x);
+        let sums = partial(places, &elements, exclusive, |sum, own| sum + own);
+        return one(super::kernel::numbers(x, shape, &sums));
     }
-    one(super::kernel::numbers(x, x.shape().to_vec(), &sums))
+    let elements = crate::call::integers(x);
+    let sums = partial(places, &elements, exclusive, i64::wrapping_add);
+    one(whole::wrapped(x.dtype(), shape, &sums))
+}
+
+/// The sum of the elements up to each place, itself left out where `exclusive`.
+fn partial<T: Copy + Default>(
+    places: impl Iterator<Item = (usize, bool)>,
+    elements: &[T],
+    exclusive: bool,
+    add: impl Fn(T, T) -> T,
+) -> Vec<T> {
+    let mut sums = vec![T::default(); elements.len()];
+    let mut total = T::default();
+    for (at, first) in places {
+        if first {
+            total = T::default();
+        }
+        let before = total;
+        total = add(total, elements[at]);
+        sums[at] = if exclusive { before } else { total };
+    }
+    sums
 }
 
 /// The position of the first extreme element along `axis`.

@@ -3,17 +3,19 @@
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::tensor::{Tensor, advance, row_major};
 
-use super::kernel::{numbers, one, operand, singles};
+use super::kernel::{numbers, one, operand};
 use super::place::picked;
-use crate::call::{Call, integers};
+use crate::call::{Call, floats, integers};
 use crate::infer::sample::axes;
 
-/// Elements between those of `x`, along one axis after the other from the last, in `f32`, rounded once.
+/// Elements between those of `x`, along one axis after the other from the last, in `f32`, rounded once; of integers
+/// in `f64`, which holds them exactly.
 pub(crate) fn resized(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let target = target(call, operands, x)?;
     cx.count(x.dtype(), &target)?;
-    let (mut shape, mut elements) = (x.shape().to_vec(), singles(x));
+    let (mut shape, mut elements) = (x.shape().to_vec(), floats(x));
+    let singles = x.dtype().is_float();
     let along = axes(call, x.shape(), &target);
     let along = along.map_err(|error| EvalError::Shape(error.to_string()))?;
     for (dim, samples) in along.into_iter().rev() {
@@ -25,7 +27,11 @@ pub(crate) fn resized(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) ->
                     let [low, high] = [own.low, own.high].map(|row| slice[row * inner + at]);
                     new.push(match own.part {
                         0.0 => low,
-                        part => high.mul_add(part, low * (1.0 - part)),
+                        part if singles => {
+                            let (low, high) = (low as f32, high as f32);
+                            f64::from(high.mul_add(part, low * (1.0 - part)))
+                        }
+                        part => high.mul_add(f64::from(part), low * f64::from(1.0 - part)),
                     });
                 }
             }

@@ -5,6 +5,7 @@ use mind_ir::tensor::{Tensor, advance, row_major};
 
 use super::kernel::{numbers, one, operand};
 use super::place::inside;
+use super::whole;
 use crate::call::{Call, floats, integers};
 
 /// How an update joins what stands at its place.
@@ -41,8 +42,19 @@ fn scattered(
         "" => "add",
         word => word,
     };
+    if !data.dtype().is_float() {
+        let mut elements = integers(data);
+        for (&offset, update) in offsets.iter().zip(integers(updates)) {
+            elements[offset] = whole::joined(mode, data.dtype(), elements[offset], update)?;
+        }
+        return one(whole::wrapped(
+            data.dtype(),
+            data.shape().to_vec(),
+            &elements,
+        ));
+    }
     let mut elements = floats(data);
-    let is_half = data.dtype().size() < 4 && data.dtype().is_float();
+    let is_half = data.dtype().size() < 4;
     for (&offset, update) in offsets.iter().zip(floats(updates)) {
         let sum = joined(mode, elements[offset], update);
         elements[offset] = match is_half {

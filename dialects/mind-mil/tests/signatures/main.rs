@@ -2,6 +2,7 @@
 
 mod blocks;
 mod evaluation;
+mod integers;
 mod mutations;
 mod numbers;
 

@@ -6,7 +6,6 @@ use mind_generate::mil::{Program, programs};
 use mind_interp::{Arrays, Extents, RunConfig, bind, inputs, run};
 use mind_ir::opdef::Registry;
 use mind_ir::tensor::Tensor;
-use mind_ir::types::DType;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_mil::call::floats;
 use mind_mil::ops::ROWS;
@@ -54,13 +53,8 @@ fn results(source: &str) -> Vec<Tensor> {
     assert!(!found.has_errors(), "{:?}\n{source}", found.first_error());
     let array = |input: mind_interp::InputSpec<'_>| {
         let shape = input.ty.static_shape().expect("static shapes").into_iter();
-        let shape: Vec<usize> = shape.map(|extent| extent as usize).collect();
-        let numbers = (0..shape.iter().product()).map(|at| Program::element(input.name, at));
-        let tensor = match input.ty.dtype {
-            DType::F32 => Tensor::of(shape, numbers.map(|x| x as f32).collect()),
-            DType::U16 => Tensor::of(shape, numbers.map(|x| x as u16).collect()),
-            _ => Tensor::of(shape, numbers.map(|x| x as i32).collect()),
-        };
+        let shape = shape.map(|extent| extent as usize).collect();
+        let tensor = Program::tensor(input.name, input.ty.dtype, shape);
         (input.name.to_owned(), tensor)
     };
     let arrays: Arrays = inputs(&g).into_iter().map(array).collect();

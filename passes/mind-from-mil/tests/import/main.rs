@@ -1,5 +1,6 @@
 //! Imported programs compute what MIL's own evaluation does.
 
+mod integers;
 mod module;
 mod programs;
 mod rules;

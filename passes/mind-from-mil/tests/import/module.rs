@@ -8,7 +8,6 @@ use mind_interp::{Arrays, Extents, RunConfig, bind, inputs, run};
 use mind_ir::Graph;
 use mind_ir::opdef::Registry;
 use mind_ir::tensor::Tensor;
-use mind_ir::types::DType;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_text::limits::Limits;
 use mind_text::{Format, Formats};
@@ -56,28 +55,20 @@ pub fn text(g: &Graph) -> String {
 /// The elements that cases prescribe, for the inputs of a module.
 pub fn arrays(g: &Graph) -> Arrays {
     let array = |input: mind_interp::InputSpec<'_>| {
-        let shape: Vec<usize> = input
-            .ty
-            .static_shape()
-            .expect("static shapes")
-            .iter()
-            .map(|&dim| dim as usize)
-            .collect();
-        let numbers = (0..shape.iter().product()).map(|at| Program::element(input.name, at));
-        let tensor = match input.ty.dtype {
-            DType::F16 => Tensor::of(shape, numbers.map(half::f16::from_f64).collect()),
-            DType::F32 => Tensor::of(shape, numbers.map(|x| x as f32).collect()),
-            DType::U16 => Tensor::of(shape, numbers.map(|x| x as u16).collect()),
-            _ => Tensor::of(shape, numbers.map(|x| x as i32).collect()),
-        };
+        let shape = input.ty.static_shape().expect("static shapes").into_iter();
+        let shape = shape.map(|extent| extent as usize).collect();
+        let tensor = Program::tensor(input.name, input.ty.dtype, shape);
         (input.name.to_owned(), tensor)
     };
     inputs(g).into_iter().map(array).collect()
 }
 
-/// What a module computes.
+/// What a module computes, its states as inputs.
 #[track_caller]
 pub fn results(g: &Graph) -> Vec<Tensor> {
+    let mut g = g.clone();
+    mind_mil::state::thread(&mut g).unwrap_or_else(|found| panic!("{:?}", found.first_error()));
+    let g = &g;
     let arrays = arrays(g);
     let bound = bind(g, &arrays, Extents::default()).unwrap_or_else(|errors| panic!("{errors:?}"));
     run(g, &bound, &RunConfig::default()).unwrap_or_else(|error| panic!("{error:?}\n{}", text(g)))

@@ -1,12 +1,12 @@
 //! Whether an op keeps a limit.
 
-use mind_ir::attr::Attr;
 use mind_ir::builtin::Yield;
 use mind_ir::graph::Graph;
 use mind_ir::types::Dim;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
-use mind_mil::call::{Call, NAME, OUT, element_of, floats, is_constant};
+use mind_mil::call::{Call, element_of, floats, is_constant};
+use mind_mil::primer;
 use mind_mil::structure::{Input, constant_of};
 
 use super::rows::{Limit, is_reported};
@@ -24,7 +24,7 @@ pub(super) fn broken(
         Limit::Reported => (!is_reported(row.name)).then(|| format!("`{}`", row.name)),
         Limit::Written { op: own, arg } => (row.name == own && call.value(arg).is_none())
             .then(|| format!("`{arg}` of `{own}` is left out")),
-        Limit::Annotated => bare(g, op),
+        Limit::Annotated => primer::bare(g, op).map(|results| format!("`{results}` has no `name`")),
         Limit::NoElement(element) => {
             let value = converted(g, op, row)
                 .into_iter()
@@ -162,17 +162,6 @@ fn at_edge(g: &Graph, op: OpId) -> bool {
         .filter(|&value| g.defining_op(value) != Some(op));
     let leaves = |value: ValueId| g.uses(value).all(|(user, _)| g.is::<Yield>(user));
     read.all(is_input) || g.results(op).into_iter().all(leaves)
-}
-
-/// What lacks an annotation: an op of text that names its results; the printer annotates all others.
-fn bare(g: &Graph, op: OpId) -> Option<String> {
-    let word = |at: usize| match g.attr(op, at) {
-        Attr::Str(sym) => g.name(sym),
-        _ => "",
-    };
-    let results = word(OUT);
-    let named = !results.is_empty() && !results.starts_with(" |");
-    (named && word(NAME).is_empty()).then(|| format!("`{results}` has no `name`"))
 }
 
 fn reduction_times_zero(g: &Graph, row: &MilOp, call: &Call<'_>) -> Option<String> {

@@ -57,12 +57,10 @@ fn load(
     let options = cli::load_options(matches);
     let bytes = cli::read_input(host, path, options.limits.bytes).map_err(|_| ())?;
     let loaded = load_module(&session.formats, cli::input_name(path), bytes, &options);
-    loaded.map_err(|rejected| {
-        cli::report(
-            host,
-            &rejected.diagnostics,
-            &rejected.file,
-            DiagnosticFormat::of(matches),
-        );
-    })
+    let form = DiagnosticFormat::of(matches);
+    let loaded = loaded.map_err(|rejected| {
+        cli::report(host, &rejected.diagnostics, &rejected.file, form);
+    })?;
+    cli::report(host, &loaded.warnings, &loaded.file, form);
+    Ok(loaded)
 }

@@ -33,7 +33,7 @@ use super::cli::{self, DONE, DiagnosticFormat, REJECTED, USAGE};
 use super::input;
 use crate::emit::emit;
 use crate::host::Host;
-use crate::load::{LoadOptions, decode, parse_and_verify};
+use crate::load::{LoadOptions, decode, parse_and_verify, warnings};
 use crate::session::{PASSES, Session};
 use crate::weights;
 use report::{Recording, Subject};
@@ -266,6 +266,7 @@ impl<'a> Run<'a> {
             Ok(parsed) => parsed,
             Err(found) => return outcome.found.append(found),
         };
+        outcome.found.append(warnings(format, &g));
         let limit = self.options.limits.bytes;
         if self.imports()
             && let Err(found) = weights::read(&mut g, self.path, limit, watch.host)
@@ -304,6 +305,7 @@ impl<'a> Run<'a> {
                     Err(message) => outcome.found.push(Diagnostic::error(Span::FILE, message)),
                 }
                 outcome.printed.push(emitted.text);
+                outcome.found.append(emitted.warnings);
                 emitted
                     .note
                     .into_iter()

@@ -65,10 +65,12 @@ fn reduce_file(passes: &PassRegistry, args: &[String], host: &mut dyn Host) -> R
         file,
         format,
         graph,
+        warnings,
     } = loaded.map_err(|rejected| {
         cli::report(host, &rejected.diagnostics, &rejected.file, args.form);
         REJECTED
     })?;
+    cli::report(host, &warnings, &file, args.form);
     let rewriting = rules::read(&matches, host, &args.load.limits)?;
     let shared = Shared::default();
     rules::prepare(&rewriting, &[], &session.registry, &shared, args.form, host)?;

@@ -222,6 +222,7 @@ fn load(args: &Args, host: &mut dyn Host) -> Result<(Loaded, Duration), u8> {
     let taken = host.now().saturating_sub(started);
     match loaded {
         Ok(mut loaded) => {
+            cli::report(host, &loaded.warnings, &loaded.file, args.diagnostics);
             let limit = args.load.limits.bytes;
             let read = weights::read(&mut loaded.graph, &given.path, limit, host);
             read.map_err(|found| reject(args, host, &found, &loaded.file))?;

@@ -1,0 +1,101 @@
+//! Integers: exact in 64 bits, then wrapping to their dtype, as core's arithmetic is.
+
+use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
+use mind_ir::scalar::broadcast_extents;
+use mind_ir::tensor::Tensor;
+use mind_ir::types::DType;
+
+use super::kernel::{one, stretched};
+use crate::call::integers;
+
+/// Integers in the integer `dtype`, wrapping.
+pub(crate) fn wrapped(dtype: DType, shape: Vec<usize>, elements: &[i64]) -> Tensor {
+    match dtype {
+        DType::I32 => Tensor::of(shape, elements.iter().map(|&x| x as i32).collect()),
+        DType::I16 => Tensor::of(shape, elements.iter().map(|&x| x as i16).collect()),
+        DType::I8 => Tensor::of(shape, elements.iter().map(|&x| x as i8).collect()),
+        DType::U16 => Tensor::of(shape, elements.iter().map(|&x| x as u16).collect()),
+        _ => Tensor::of(shape, elements.iter().map(|&x| x as u8).collect()),
+    }
+}
+
+/// `function` of each element.
+pub(crate) fn map(x: &Tensor, function: impl Fn(i64) -> i64) -> Tensor {
+    let elements: Vec<i64> = integers(x).into_iter().map(function).collect();
+    wrapped(x.dtype(), x.shape().to_vec(), &elements)
+}
+
+/// `floor_div`, `mod` and `pow`.
+///
+/// # Errors
+///
+/// E6005 where core's quotient has none: a divisor of 0, the least integer by -1, and a negative power of 0.
+pub(crate) fn binary(name: &str, cx: &EvalCx<'_>, x: &Tensor, y: &Tensor) -> EvalManyResult {
+    let shape = broadcast_extents(x.shape(), y.shape())?;
+    cx.count(x.dtype(), &shape)?;
+    let (left, right) = (stretched(cx, x, &shape)?, stretched(cx, y, &shape)?);
+    let pairs = integers(&left).into_iter().zip(integers(&right));
+    let result = pairs.map(|(lhs, rhs)| match name {
+        "pow" => power(lhs, rhs),
+        "floor_div" => Ok(divided(x.dtype(), lhs, rhs)?.0),
+        _ => Ok(divided(x.dtype(), lhs, rhs)?.1),
+    });
+    let result: Result<Vec<i64>, EvalError> = result.collect();
+    one(wrapped(x.dtype(), shape, &result?))
+}
+
+/// The largest integer that is not above `lhs / rhs`, and what it leaves of `lhs`.
+fn divided(dtype: DType, lhs: i64, rhs: i64) -> Result<(i64, i64), EvalError> {
+    let least = if dtype == DType::I32 {
+        i64::from(i32::MIN)
+    } else {
+        i64::MIN
+    };
+    if rhs == 0 || lhs == least && rhs == -1 {
+        return Err(undefined(lhs, rhs));
+    }
+    let (quotient, rest) = (lhs / rhs, lhs % rhs);
+    if rest != 0 && (rest < 0) != (rhs < 0) {
+        return Ok((quotient - 1, rest + rhs));
+    }
+    Ok((quotient, rest))
+}
+
+fn undefined(lhs: i64, rhs: i64) -> EvalError {
+    EvalError::Division {
+        lhs: i128::from(lhs),
+        rhs: i128::from(rhs),
+    }
+}
+
+/// `base` to the power `exponent`, cut off toward zero.
+fn power(base: i64, exponent: i64) -> Result<i64, EvalError> {
+    if exponent >= 0 {
+        return Ok(base.wrapping_pow(exponent as u32));
+    }
+    match base {
+        0 => Err(undefined(1, 0)),
+        1 => Ok(1),
+        -1 => Ok(if exponent % 2 == 0 { 1 } else { -1 }),
+        _ => Ok(0),
+    }
+}
+
+/// What an update makes of the element at its place.
+///
+/// # Errors
+///
+/// E6005 as [`binary`].
+pub(crate) fn joined(mode: &str, dtype: DType, old: i64, new: i64) -> Result<i64, EvalError> {
+    let result = match mode {
+        "update" => new,
+        "sub" => old.wrapping_sub(new),
+        "mul" => old.wrapping_mul(new),
+        "div" if divided(dtype, old, new).is_err() => return Err(undefined(old, new)),
+        "div" => old / new,
+        "max" => old.max(new),
+        "min" => old.min(new),
+        _ => old.wrapping_add(new),
+    };
+    Ok(integers(&wrapped(dtype, Vec::new(), &[result]))[0])
+}

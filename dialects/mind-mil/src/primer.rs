@@ -1,0 +1,65 @@
+//! What compilers reject when they parse text in the primer's spelling, as the primer says.
+
+use mind_diag::{Diagnostic, Diagnostics, Severity};
+use mind_ir::OpId;
+use mind_ir::attr::Attr;
+use mind_ir::graph::Graph;
+
+use crate::call::{Call, NAME, OUT};
+use crate::check::{Interface, check};
+use crate::ops::row;
+
+/// Arguments that have a default, but must be written, each with how.
+const REQUIRED: [(&str, &str, &str); 2] = [
+    ("log", "epsilon", "const(fp16(0))"),
+    ("gelu", "mode", "const(string(\"EXACT\"))"),
+];
+
+/// A warning for each part of a verified program that the primer says is rejected, in text order.
+pub fn rejected(g: &Graph) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    // A program that `check` finds nothing in has no other errors than those of the stricter interface.
+    for error in check(g, Interface::Ane).iter() {
+        found.push(noted(Diagnostic {
+            severity: Severity::Warning,
+            ..error.clone()
+        }));
+    }
+    for op in g.walk() {
+        let Some(row) = row(g.def(op)) else {
+            continue;
+        };
+        let call = Call::bind(row.name, row.signatures, op, g);
+        for (name, argument, value) in REQUIRED {
+            let left_out = |call: &Call<'_>| row.name == name && call.value(argument).is_none();
+            if call.as_ref().is_ok_and(left_out) {
+                let problem = format!("`{argument}` of `{name}` is left out");
+                let warning = Diagnostic::new(Severity::Warning, g.span(op), problem);
+                found.push(noted(warning.help(format!("write `{argument} = {value}`"))));
+            }
+        }
+        if let Some(results) = bare(g, op) {
+            let problem = format!("`{results}` has no `name`");
+            let warning = Diagnostic::new(Severity::Warning, g.span(op), problem);
+            let help = format!("write `[name = string(\"{results}\")]` behind the op");
+            found.push(noted(warning.help(help)));
+        }
+    }
+    found.sort_by_place();
+    found
+}
+
+/// The results of an op of text that has no annotation with its name; the printer annotates all others.
+pub fn bare(g: &Graph, op: OpId) -> Option<&str> {
+    let word = |at: usize| match g.attr(op, at) {
+        Attr::Str(sym) => g.name(sym),
+        _ => "",
+    };
+    let results = word(OUT);
+    let named = !results.is_empty() && !results.starts_with(" |");
+    (named && word(NAME).is_empty()).then_some(results)
+}
+
+fn noted(warning: Diagnostic) -> Diagnostic {
+    warning.note("the MIL primer says that compilers reject this when they parse")
+}

@@ -1,0 +1,168 @@
+//! What can be done with each op of MIL, as programs of one op each show it.
+
+mod outcome;
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use mind_mil::MilOp;
+use mind_mil::ops::ROWS;
+
+pub use outcome::{Import, OPSETS, Outcome, outcomes, untried};
+
+use crate::root;
+
+const HEAD: &str = "\
+# Ops of MIL by state
+
+Each op has programs in every definition that an opset has of it, with `fp16` and `fp32`, in
+`tools/mind-generate/src/mil_cases.txt`. They are tried from iOS 15 to iOS 18, and the table says what they did:
+
+- **since**: the opset that brought it, and those that changed what it takes.
+- **programs**: how many of its own the op has, and in how many opsets and floats those were tried.
+- **lowered**: `--lower-to-mil` emits it, for a program that is imported or a module of core.
+- **imported**: `--import-mil` has ops of core for it, `constants` where it only computes it from constants, else
+  why not; `in part` where [some of its forms](#forms-that-are-not-imported) are refused.
+- **evaluated**: the interpreter runs it; else why not.
+- **judged**: `numerically` where its numbers are held to those of coremltools 9.0 or of NumPy, `types` where its
+  signature alone is.
+
+Generated from the op tables by `cargo run -p xtask`.
+
+| op | since | programs | lowered | imported | evaluated | judged |
+|---|---|---|---|---|---|---|
+";
+
+const REFUSED: &str = "
+## Forms that are not imported
+
+The parameters of the program, and the statement; `F` is `fp16` or `fp32`.
+
+| op | form | opsets | reason |
+|---|---|---|---|
+";
+
+/// The longest text of a form.
+const LONGEST: usize = 240;
+
+/// The numbers that others computed, which tests hold evaluation to.
+const JUDGED: [&str; 2] = [
+    "dialects/mind-mil/tests/signatures/inferred.json",
+    "dialects/mind-mil/tests/signatures/referenced.json",
+];
+
+/// The table, how many ops are in each state, and the forms that are refused.
+pub fn document() -> String {
+    let read = |path: &&str| std::fs::read_to_string(root().join(path)).unwrap_or_default();
+    let judged: String = JUDGED.iter().map(read).collect();
+    let (outcomes, emitted) = outcomes();
+    let mut out = HEAD.to_owned();
+    let mut counts = [0usize; 4];
+    for row in ROWS {
+        let own: Vec<&Outcome> = outcomes
+            .iter()
+            .filter(|outcome| outcome.program.op == row.name)
+            .collect();
+        let states = [
+            emitted.contains(row.name),
+            own.iter().any(|own| own.import == Import::Emitted),
+            own.iter().any(|own| own.evaluation.is_ok()),
+            judged.contains(&format!("-{}\"", row.name)),
+        ];
+        for (count, state) in counts.iter_mut().zip(states) {
+            *count += usize::from(state);
+        }
+        let since = row.signatures.iter().map(|(since, _)| since.tag());
+        let forms: BTreeSet<String> = own.iter().map(|own| own.program.form()).collect();
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            out,
+            "| `{}` | {} | {} in {} | {} | {} | {} | {} |",
+            row.name,
+            since.collect::<Vec<_>>().join(", "),
+            forms.len(),
+            own.len(),
+            if states[0] { "yes" } else { "" },
+            imported(&own),
+            evaluated(row, &own),
+            if states[3] { "numerically" } else { "types" }
+        );
+    }
+    let [lowered, imported, evaluated, judged] = counts;
+    let _ = writeln!(
+        out,
+        "\n{} ops: {lowered} lowered to, {imported} imported, {evaluated} evaluated, {judged} judged numerically.",
+        ROWS.len()
+    );
+    out += REFUSED;
+    refused(&outcomes, &mut out);
+    out
+}
+
+/// What the import does with the programs of an op.
+fn imported(own: &[&Outcome]) -> String {
+    let mut reasons: BTreeSet<&str> = BTreeSet::new();
+    for outcome in own {
+        if let Import::Refused(reason) = &outcome.import {
+            reasons.insert(reason);
+        }
+    }
+    let did = |import: &Import| own.iter().any(|own| own.import == *import);
+    let reasons: Vec<&str> = reasons.into_iter().collect();
+    if did(&Import::Emitted) {
+        let all = if reasons.is_empty() { "yes" } else { "in part" };
+        return all.to_owned();
+    }
+    let constants = did(&Import::Computed).then_some("constants");
+    let parts: Vec<&str> = constants.into_iter().chain(reasons).collect();
+    parts.join("; ")
+}
+
+/// Whether the interpreter runs the programs of an op.
+fn evaluated(row: &MilOp, own: &[&Outcome]) -> String {
+    let errors: BTreeSet<&str> = own
+        .iter()
+        .filter_map(|own| own.evaluation.as_ref().err())
+        .map(String::as_str)
+        .collect();
+    if errors.is_empty() && !own.is_empty() {
+        return "yes".to_owned();
+    }
+    let error = errors.into_iter().collect::<Vec<_>>().join("; ");
+    row.not_run.map_or(error, str::to_owned)
+}
+
+/// A row for each form and reason, with the opsets in which it is refused.
+fn refused(outcomes: &[Outcome], out: &mut String) {
+    for row in ROWS {
+        let own = outcomes.iter().filter(|own| own.program.op == row.name);
+        let mut rows: Vec<(String, &str, Vec<&str>)> = Vec::new();
+        for outcome in own {
+            let Import::Refused(reason) = &outcome.import else {
+                continue;
+            };
+            let (form, opset) = (shown(&outcome.program.form()), outcome.opset.tag());
+            let known = rows
+                .iter_mut()
+                .find(|(known, why, _)| *known == form && why == reason);
+            match known {
+                Some((.., opsets)) if opsets.contains(&opset) => {}
+                Some((.., opsets)) => opsets.push(opset),
+                None => rows.push((form, reason, vec![opset])),
+            }
+        }
+        for (form, reason, opsets) in rows {
+            let opsets = opsets.join(", ");
+            let _ = writeln!(out, "| `{}` | `{form}` | {opsets} | {reason} |", row.name);
+        }
+    }
+}
+
+/// A form in one line that fits a table.
+fn shown(form: &str) -> String {
+    let form = form.replace('@', "F").replace('|', "\\|");
+    match form.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &form[..end]),
+        None => form,
+    }
+}
