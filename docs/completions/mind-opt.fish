@@ -27,6 +27,7 @@ complete -c mind-opt -l fuse -d 'Gathers ops into fused ones with a body, where 
 complete -c mind-opt -l unfuse -d 'Puts the bodies of fused ops back in line, the inverse of fuse' -r
 complete -c mind-opt -l cse -d 'Merges ops of one kind with the same operands, attributes and bodies' -r
 complete -c mind-opt -l dce -d 'Removes ops, and results of fused ones, that no output depends on; inputs stay, being the module\'s interface' -r
+complete -c mind-opt -l simplify -d 'Runs canonicalize and cse in turns until cse merges nothing: equal operands that merging makes are simplified, and what that makes equal is merged' -r
 complete -c mind-opt -l renumber -d 'Moves inputs to the front and numbers all values from 0 in text order' -r
 complete -c mind-opt -l specialize -d 'Puts numbers in the place of symbolic dimensions, and of `?` in inputs' -r
 complete -c mind-opt -l lower-to-tensor -d 'Lowers core ops to the tensor dialect: broadcasts written out, arithmetic as maps, fused ops as groups; constants and inputs stay' -r
@@ -64,6 +65,7 @@ fuse\t''
 unfuse\t''
 cse\t''
 dce\t''
+simplify\t''
 renumber\t''
 specialize\t''
 lower-to-tensor\t''
@@ -77,6 +79,7 @@ fuse\t''
 unfuse\t''
 cse\t''
 dce\t''
+simplify\t''
 renumber\t''
 specialize\t''
 lower-to-tensor\t''

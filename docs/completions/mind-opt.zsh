@@ -31,6 +31,7 @@ _mind-opt() {
 '*--unfuse=[Puts the bodies of fused ops back in line, the inverse of fuse]::OPTIONS:_default' \
 '*--cse=[Merges ops of one kind with the same operands, attributes and bodies]::OPTIONS:_default' \
 '*--dce=[Removes ops, and results of fused ones, that no output depends on; inputs stay, being the module'\''s interface]::OPTIONS:_default' \
+'*--simplify=[Runs canonicalize and cse in turns until cse merges nothing\: equal operands that merging makes are simplified, and what that makes equal is merged]::OPTIONS:_default' \
 '*--renumber=[Moves inputs to the front and numbers all values from 0 in text order]::OPTIONS:_default' \
 '*--specialize=[Puts numbers in the place of symbolic dimensions, and of \`?\` in inputs]::NAME=VALUE ...:_default' \
 '*--lower-to-tensor=[Lowers core ops to the tensor dialect\: broadcasts written out, arithmetic as maps, fused ops as groups; constants and inputs stay]::OPTIONS:_default' \
@@ -51,8 +52,8 @@ _mind-opt() {
 '--verify-each=[verify after every pass]::true|false:(true false)' \
 '--timing=[print how long everything took]::FORM:(tree json)' \
 '--stats=[print what the passes counted]::FORM:(text json)' \
-'--print-ir-before=[print the module before these passes]:PASS,...:(verify canonicalize fold fuse unfuse cse dce renumber specialize lower-to-tensor lower-to-loops lower-to-mil import-mil)' \
-'--print-ir-after=[print the module after these passes]:PASS,...:(verify canonicalize fold fuse unfuse cse dce renumber specialize lower-to-tensor lower-to-loops lower-to-mil import-mil)' \
+'--print-ir-before=[print the module before these passes]:PASS,...:(verify canonicalize fold fuse unfuse cse dce simplify renumber specialize lower-to-tensor lower-to-loops lower-to-mil import-mil)' \
+'--print-ir-after=[print the module after these passes]:PASS,...:(verify canonicalize fold fuse unfuse cse dce simplify renumber specialize lower-to-tensor lower-to-loops lower-to-mil import-mil)' \
 '--print-ir-tree-dir=[write the module after every pass to a file of its own]:DIR:_default' \
 '(--split-input-file)--report=[write a page\: the graph before and after every pass, rules, groups, kernels, times]:FILE:_default' \
 '--pass-pipeline-crash-reproducer=[when a pass fails, write the module before it and the passes left to run]:FILE:_default' \

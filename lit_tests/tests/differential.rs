@@ -112,7 +112,14 @@ fn every_level_keeps_the_bits() {
 #[test]
 fn every_pass_keeps_the_bits() {
     let session = Session::default();
-    let passes = ["canonicalize", "fold", "fuse", "cse", "fuse,fold,fuse"];
+    let passes = [
+        "canonicalize",
+        "simplify",
+        "fold",
+        "fuse",
+        "cse",
+        "fuse,fold,fuse",
+    ];
     let optimisers = passes.map(|pass| Optimiser::new(&session, pass));
     for seed in seeds() {
         let g = draw(seed);
@@ -157,7 +164,7 @@ fn costs(statistics: &Statistics) -> (u64, u64) {
 fn a_second_run_changes_nothing() {
     let session = Session::default();
     let levels = LEVELS.iter().map(|level| level.pipeline);
-    let passes = ["canonicalize", "cse", "dce", "fold", "fuse"];
+    let passes = ["canonicalize", "cse", "dce", "simplify", "fold", "fuse"];
     for optimiser in levels
         .chain(passes)
         .map(|text| Optimiser::new(&session, text))

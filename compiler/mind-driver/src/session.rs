@@ -68,17 +68,17 @@ pub const LEVELS: &[Level] = &[
     },
     Level {
         name: "1",
-        pipeline: "canonicalize,cse,dce",
+        pipeline: "simplify,dce",
         summary: "cheap clean-up",
     },
     Level {
         name: "2",
-        pipeline: "canonicalize,cse,fold,canonicalize,cse,fuse,dce",
+        pipeline: "simplify,fold,simplify,fuse,cse,dce",
         summary: "e-graph folding and fusion",
     },
     Level {
         name: "3",
-        pipeline: "canonicalize,cse,fold,canonicalize,cse,fold,canonicalize,cse,fuse,dce",
+        pipeline: "simplify,fold,simplify,fold,simplify,fuse,cse,dce",
         summary: "as 2, folding twice",
     },
 ];

@@ -1,10 +1,10 @@
 //! What a run works with.
 
-use mind_ir::ValueId;
 use mind_ir::builder::Builder;
 use mind_ir::opdef::OpDef;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::TypeView;
+use mind_ir::{Graph, ValueId};
 
 use crate::cost::CostModel;
 use crate::egraph::constants::Constant;
@@ -31,6 +31,9 @@ pub struct Context<'a> {
     /// The op that holds a fused group: any number of operands, one attribute naming the group, one
     /// region whose block has an argument per operand.
     pub fused: &'static OpDef,
+    /// Brings operands and attributes into canonical form, which rewriting may have left: called after each round that
+    /// changed something, so that the next round finds what another run would.
+    pub canonical: fn(&mut Graph),
 }
 
 impl Context<'_> {

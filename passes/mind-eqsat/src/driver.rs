@@ -105,6 +105,9 @@ fn run(
         if goal == Goal::Fuse && (changed || pass == 0) {
             changed |= group(g, cx, &costs, &mut report, listener);
         }
+        if changed {
+            (cx.canonical)(g);
+        }
         report.changed |= changed;
         settled = if changed { 0 } else { settled + 1 };
         // A module in one region has no cuts. Fusing ends when both ways of cutting find nothing more, folding when

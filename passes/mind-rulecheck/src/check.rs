@@ -74,6 +74,7 @@ pub fn check(rules: &RuleSet, config: &Config) -> Vec<RuleCheck> {
         constant: mind_core::constant,
         splat: mind_core::splat,
         fused: Fused::DEF,
+        canonical: |_| (),
     });
     let all: Vec<Form<'_>> = forms.iter().collect();
     let tallies = in_parallel(all.len(), config.threads, |at| {

@@ -11,7 +11,7 @@ use mind_pass::{
     RuleCounts,
 };
 
-use crate::canonicalize::core::attrs::name_ends;
+use crate::canonicalize::core::attrs::canonical_axes;
 use crate::canonicalize::order::order_operands;
 use crate::rules;
 
@@ -75,6 +75,7 @@ impl Pass for Eqsat {
             constant: mind_core::constant,
             splat: mind_core::splat,
             fused: Fused::DEF,
+            canonical,
         };
         let draw = cx.watch.drawing().map(|drawing| drawing.skip);
         let report = (self.goal)(g, &context, &mut *cx.watch, draw);
@@ -93,14 +94,15 @@ impl Pass for Eqsat {
             }
         }
         count(&report, &rules, cx);
-        if report.changed {
-            // New ops, and bodies that values moved into, have their operands in another order, and rules leave
-            // the ends of slices open.
-            order_operands(g);
-            name_ends(g);
-        }
         Ok(Changed::when(report.changed))
     }
+}
+
+/// New ops, and bodies that values moved into, have their operands in another order, and rules leave the ends of slices
+/// open and count axes from the end.
+fn canonical(g: &mut Graph) {
+    order_operands(g);
+    canonical_axes(g);
 }
 
 fn count(report: &Report, rules: &RuleSet, cx: &mut PassCx<'_>) {

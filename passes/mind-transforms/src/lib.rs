@@ -1,5 +1,4 @@
-//! The passes: verify, canonicalize, cse, dce, fold, fuse,
-//! unfuse, renumber, specialize.
+//! The passes: verify, canonicalize, fold, fuse, unfuse, cse, dce, simplify, renumber, specialize.
 //!
 //! [`PASSES`] lists them; a new pass is a file with its row and a line there.
 
@@ -10,6 +9,7 @@ mod eqsat;
 mod names;
 mod renumber;
 mod rules;
+mod simplify;
 mod specialize;
 mod unfuse;
 mod verify;
@@ -29,6 +29,7 @@ pub const PASSES: &[PassInfo] = &[
     unfuse::PASS,
     cse::PASS,
     dce::PASS,
+    simplify::PASS,
     renumber::PASS,
     specialize::PASS,
 ];

@@ -17,7 +17,7 @@ fn main() {}
 #[cfg(unix)]
 mod unix {
     use std::io::{BufRead, BufReader};
-    use std::os::unix::process::ExitStatusExt;
+    use std::os::unix::process::{CommandExt, ExitStatusExt};
     use std::path::Path;
     use std::process::{Command, Stdio};
     use std::time::Duration;
@@ -41,6 +41,14 @@ mod unix {
             let this = std::env::current_exe().expect("this program");
             let mut command = Command::new(this);
             command.arg("wait").stdout(Stdio::piped());
+            // A shell starts what it runs in the background with interrupts ignored, which is inherited.
+            // SAFETY: the call is safe between `fork` and `exec`.
+            unsafe {
+                command.pre_exec(move || {
+                    libc::signal(signal, libc::SIG_DFL);
+                    Ok(())
+                });
+            }
             let mut child = command.spawn().expect("a process");
             let mut line = String::new();
             let mut stdout = BufReader::new(child.stdout.take().expect("its output"));

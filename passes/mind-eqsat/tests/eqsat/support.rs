@@ -168,6 +168,7 @@ pub fn context(rules: &RuleSet) -> Context<'_> {
         constant: mind_core::constant,
         splat: mind_core::splat,
         fused: mind_core::ops::fused::Fused::DEF,
+        canonical: |_| (),
     }
 }
 

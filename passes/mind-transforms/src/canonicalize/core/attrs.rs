@@ -11,7 +11,7 @@ use mind_ir::attr::{Attr, OPEN_END};
 use mind_ir::graph::Graph;
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::types::{Dim, Shape};
-use mind_rewrite::{Miss, Rewriter};
+use mind_rewrite::{Miss, RewritePattern, Rewriter};
 
 use super::patterns;
 
@@ -43,30 +43,36 @@ fn position(def: &OpDef, name: &str) -> Result<usize, Miss> {
 }
 
 fn sort_axes(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+    let sorted = sorted_axes(rw, op).ok_or(CANONICAL)?;
     let index = position(rw.def(op), "axes")?;
-    let Attr::Ints(axes) = rw.attr(op, index) else {
-        return Err(CANONICAL);
-    };
-    let rank = rw.ty(rw.operands(op)[0]).rank() as i64;
-    let from_front = |&axis: &i64| if axis < 0 { axis + rank } else { axis };
-    let mut sorted: Vec<i64> = axes.iter().map(from_front).collect();
-    sorted.sort_unstable();
-    if sorted == axes {
-        return Err(CANONICAL);
-    }
     rw.set_attr(op, index, Attr::Ints(&sorted));
     Ok(())
 }
 
+/// The axes of an op, ascending and counted from the front; `None` if they are so already.
+fn sorted_axes(g: &Graph, op: OpId) -> Option<Vec<i64>> {
+    let Attr::Ints(axes) = g.attr(op, g.def(op).attr_index("axes")?) else {
+        return None;
+    };
+    let rank = g.ty(g.operands(op)[0]).rank() as i64;
+    let from_front = |&axis: &i64| if axis < 0 { axis + rank } else { axis };
+    let mut sorted: Vec<i64> = axes.iter().map(from_front).collect();
+    sorted.sort_unstable();
+    (sorted != axes).then_some(sorted)
+}
+
 fn positive_axis(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+    let axis = axis_from_front(rw, op).ok_or(CANONICAL)?;
     let index = position(rw.def(op), "axis")?;
-    match rw.attr(op, index) {
-        Attr::Int(axis @ ..0) => {
-            let rank = rw.ty(rw.operands(op)[0]).rank() as i64;
-            rw.set_attr(op, index, Attr::Int(axis + rank));
-            Ok(())
-        }
-        _ => Err(CANONICAL),
+    rw.set_attr(op, index, Attr::Int(axis));
+    Ok(())
+}
+
+/// The axis of an op counted from the front; `None` if it is so already.
+fn axis_from_front(g: &Graph, op: OpId) -> Option<i64> {
+    match g.attr(op, g.def(op).attr_index("axis")?) {
+        Attr::Int(axis @ ..0) => Some(axis + g.ty(g.operands(op)[0]).rank() as i64),
+        _ => None,
     }
 }
 
@@ -106,13 +112,28 @@ fn named_ends(g: &Graph, op: OpId) -> Option<Vec<i64>> {
     (named != ends).then_some(named)
 }
 
-/// Names the ends of slices in a module whose ops rules have made.
-pub(crate) fn name_ends(g: &mut Graph) {
-    let slices: Vec<OpId> = g.walk().filter(|&op| g.is::<Slice>(op)).collect();
-    let ends = Slice::DEF.attr_index("ends");
-    for op in slices {
-        if let (Some(named), Some(ends)) = (named_ends(g, op), ends) {
-            g.set_attr(op, ends, Attr::Ints(&named));
+/// Writes axes and the ends of slices in their canonical form in a module whose ops rules have made.
+pub(crate) fn canonical_axes(g: &mut Graph) {
+    let ops: Vec<OpId> = g.walk().collect();
+    for op in ops {
+        let def = g.def(op);
+        if g.is::<Slice>(op)
+            && let (Some(ends), Some(index)) = (named_ends(g, op), def.attr_index("ends"))
+        {
+            g.set_attr(op, index, Attr::Ints(&ends));
+        }
+        if SortAxes.roots().iter().any(|own| std::ptr::eq(*own, def))
+            && let (Some(axes), Some(index)) = (sorted_axes(g, op), def.attr_index("axes"))
+        {
+            g.set_attr(op, index, Attr::Ints(&axes));
+        }
+        if PositiveAxis
+            .roots()
+            .iter()
+            .any(|own| std::ptr::eq(*own, def))
+            && let (Some(axis), Some(index)) = (axis_from_front(g, op), def.attr_index("axis"))
+        {
+            g.set_attr(op, index, Attr::Int(axis));
         }
     }
 }
