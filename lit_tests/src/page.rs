@@ -77,7 +77,7 @@ fn next_line<'a>(rest: &mut &'a str) -> Option<&'a str> {
 }
 
 /// The commands of a session, each with the lines below it.
-fn commands(block: &str) -> impl Iterator<Item = (&str, &str)> {
+pub fn commands(block: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = block;
     std::iter::from_fn(move || {
         let line = next_line(&mut rest)?;
@@ -145,7 +145,7 @@ fn output(shell: &mut Shell<'_>, sandbox: &Sandbox, command: &str) -> Result<Str
 }
 
 /// Whether a page shows a text, in which a line `…` stands for any number of lines.
-fn shows(shown: &str, text: &str) -> bool {
+pub fn shows(shown: &str, text: &str) -> bool {
     let mut parts = shown.split("…\n");
     let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else {
         return false;

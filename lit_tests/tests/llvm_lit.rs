@@ -10,7 +10,8 @@ use std::process::Command;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// Pages whose tests need what their reader adds.
+/// Pages whose tests need what their reader adds. For add-a-pass.md, `tests/pages.rs` adds it and runs the test, under
+/// LLVM's lit too.
 const EXCUSED: [(&str, &str); 2] = [
     ("add-a-pass.md", "its pass is not in the tree"),
     ("add-an-op.md", "its op is not in the tree"),
