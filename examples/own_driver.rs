@@ -35,6 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         constant: mind_core::constant,
         splat: mind_core::splat,
         fused: Fused::DEF,
+        canonical: |_| (),
     };
     fold(&mut g, &context);
     let printed = session.formats.print(format, &g);
