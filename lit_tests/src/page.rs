@@ -31,7 +31,9 @@ pub struct Fresh {
 
 /// Runs the sessions of a page in one folder.
 ///
-/// Errors: a command that the shell does not know, a file that can't be made.
+/// # Errors
+///
+/// A command that the shell does not know, a file that can't be made.
 pub fn refresh(config: &Config, sandbox: &Sandbox, page: &str) -> Result<Fresh, String> {
     let mut fresh = Fresh {
         text: String::with_capacity(page.len()),

@@ -34,7 +34,7 @@ impl Sandbox {
         &self.dir
     }
 
-    /// The path to write when `path` is meant from inside `cwd`; none if it leads outside.
+    /// The path to write when `path` is meant from inside `cwd`; `None` if it leads outside.
     pub fn writable(&self, cwd: &Path, path: &Path) -> Option<PathBuf> {
         let path = lexically_normal(&cwd.join(path));
         path.starts_with(&self.dir).then_some(path)

@@ -91,7 +91,9 @@ pub enum ScriptProblem {
 impl Script {
     /// Reads the keyword lines of a file's text.
     ///
-    /// Errors: a malformed keyword line, or no `RUN:` at all.
+    /// # Errors
+    ///
+    /// A malformed keyword line, or no `RUN:` at all.
     pub fn parse(text: &str) -> Result<Script, ScriptError> {
         let mut script = Script::default();
         let mut open: Option<Open> = None;

@@ -37,7 +37,9 @@ pub struct Transformation<'a> {
 
 /// Compares for each first command of a pipeline that qualifies, and counts those.
 ///
-/// Errors: the first difference, under the command that made it.
+/// # Errors
+///
+/// The first difference, under the command that made it.
 pub fn check(
     semantics: Semantics,
     source: &Path,
@@ -121,9 +123,12 @@ mod tests {
     fn chunks_pair_up() {
         let semantics = Semantics {
             is_pass: |_| true,
-            compare: |pair| match pair.input == pair.output {
-                true => Ok(()),
-                false => Err(format!("{:?} against {:?}", pair.input, pair.output)),
+            compare: |pair| {
+                if pair.input == pair.output {
+                    Ok(())
+                } else {
+                    Err(format!("{:?} against {:?}", pair.input, pair.output))
+                }
             },
         };
         let split = ["--split-input-file".to_owned()];

@@ -94,7 +94,9 @@ pub struct CommandHost<'a> {
 
 /// Runs a command line in a folder and gives its exit code.
 ///
-/// Errors: something that the shell does not know.
+/// # Errors
+///
+/// Something that the shell does not know.
 pub type RunLine<'a> = dyn Fn(&str, &Path) -> io::Result<u8> + 'a;
 
 /// Runs a tool; a panic is its crash, and its text goes to standard error.

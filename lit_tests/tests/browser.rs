@@ -117,9 +117,10 @@ fn browse(browser: &str, args: &[&str], page: &Path) -> Result<String, String> {
         .arg(format!("file://{}", page.display()))
         .output()
         .map_err(|error| format!("{browser}: {error}"))?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(String::from_utf8_lossy(&output.stderr).into_owned())
     }
 }
 

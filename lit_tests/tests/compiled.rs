@@ -75,7 +75,9 @@ impl Bench {
 
     /// Runs a module as it is, lowered to loops, and compiled by every engine.
     ///
-    /// Errors: the first difference.
+    /// # Errors
+    ///
+    /// The first difference.
     fn check(&self, g: &Graph, arrays: &Arrays) -> Result<(), String> {
         let bound = bind(g, arrays, Extents::default()).map_err(|errors| format!("{errors:?}"))?;
         let expected = run(g, &bound, &RunConfig::default());

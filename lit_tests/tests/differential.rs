@@ -246,9 +246,10 @@ fn every_level_reads_back_what_it_prints() {
         ..Config::default()
     };
     for optimiser in all.map(|text| Optimiser::new(&session, text)) {
-        let config = match optimiser.text.ends_with("mil") {
-            true => narrow.clone(),
-            false => Config::default(),
+        let config = if optimiser.text.ends_with("mil") {
+            narrow.clone()
+        } else {
+            Config::default()
         };
         let mut reached = 0;
         // A lowering may refuse an open extent or a dtype, which others test.

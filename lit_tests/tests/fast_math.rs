@@ -172,7 +172,7 @@ fn compare(optimiser: &Optimiser<'_>, before: &Graph, dtype: DType, seed: u64) -
     Verdict::Close(compared)
 }
 
-/// The outputs as `f64`; none where the module has no result.
+/// The outputs as `f64`; `None` if the module has no result.
 fn results(g: &Graph, arrays: &Arrays) -> Option<Vec<Vec<f64>>> {
     fn floats<T: FloatNum>(tensor: &Tensor) -> Vec<f64> {
         tensor

@@ -60,16 +60,18 @@ fn judge_in(binary: &str, folder: &Path) -> Result<(), String> {
             let back = read(&session, &back.map_err(|error| error.to_string())?)?;
             let ours = session.formats.print(Format::Mil, &back);
             let ours = ours.map_err(|found| format!("{:?}", found.first_error()))?;
-            match compared(&ours) == compared(&theirs) {
-                true => same += 1,
-                false => differ.push(format!("{}:\n{ours}\n{theirs}", program.op)),
+            if compared(&ours) == compared(&theirs) {
+                same += 1
+            } else {
+                differ.push(format!("{}:\n{ours}\n{theirs}", program.op))
             }
         }
     }
     println!("{same} texts are the same, {refused} are refused by mlmodelc-export");
-    match differ.is_empty() && same > 100 {
-        true => Ok(()),
-        false => Err(format!("{} differ\n{}", differ.len(), differ.join("\n"))),
+    if differ.is_empty() && same > 100 {
+        Ok(())
+    } else {
+        Err(format!("{} differ\n{}", differ.len(), differ.join("\n")))
     }
 }
 
@@ -83,7 +85,7 @@ fn read(session: &Session, text: &str) -> Result<Graph, String> {
     Ok(g)
 }
 
-/// The text that the judge makes of a package; none where it refuses it.
+/// The text that the judge makes of a package; `None` if it refuses it.
 fn printed(
     binary: &str,
     folder: &Path,

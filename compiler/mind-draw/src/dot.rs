@@ -41,9 +41,10 @@ pub fn dot(drawing: &Drawing) -> String {
         let (from, to) = (edge.source().index(), edge.target().index());
         let port = edge.weight().row;
         let port = port.map_or_else(String::new, |row| format!(":r{row}"));
-        let style = match edge.weight().chosen {
-            true => " [color=\"#2b8a3e\", penwidth=2]",
-            false => "",
+        let style = if edge.weight().chosen {
+            " [color=\"#2b8a3e\", penwidth=2]"
+        } else {
+            ""
         };
         let _ = writeln!(out, "  n{from} -> n{to}{port}{style};");
     }

@@ -20,7 +20,9 @@ pub struct Emitted {
 
 /// Prints `g` as `wanted`; without that as `input`, or as Core text where `input` cannot say it.
 ///
-/// Errors: an op that `wanted` cannot say.
+/// # Errors
+///
+/// An op that `wanted` cannot say.
 pub fn emit(
     formats: &Formats,
     g: &Graph,

@@ -56,7 +56,9 @@ pub struct Engine {
 impl Engine {
     /// An engine for this machine.
     ///
-    /// Errors: an instruction set that the machine lacks.
+    /// # Errors
+    ///
+    /// An instruction set that the machine lacks.
     pub fn new(config: &Config) -> Result<Engine, Diagnostics> {
         let isa = config.isa.unwrap_or_else(Isa::detect);
         if !isa.is_available() {
@@ -97,9 +99,11 @@ impl Engine {
         &self.options.pool
     }
 
-    /// Lowers a verified module to kernels, by way of [`PIPELINE`].
+    /// Lowers a verified module to kernels, through [`PIPELINE`].
     ///
-    /// Errors: an extent that is not known, an op without loops.
+    /// # Errors
+    ///
+    /// An extent that is not known, an op without loops.
     pub fn lower(&self, g: &mut Graph) -> Result<(), Diagnostics> {
         let Engine {
             session,
@@ -112,7 +116,9 @@ impl Engine {
 
     /// Lowers a verified module to kernels for the extents of the arrays that are bound to it.
     ///
-    /// Errors: extents that contradict each other, constants or outputs beyond the memory limit, and those of
+    /// # Errors
+    ///
+    /// Extents that contradict each other, constants or outputs beyond the memory limit, and those of
     /// [`lower`](Engine::lower).
     pub fn lower_for(&self, g: &mut Graph, bound: &Bound<'_>) -> Result<(), Diagnostics> {
         let known = Known {
@@ -126,7 +132,9 @@ impl Engine {
 
     /// Makes the code of a module of kernels.
     ///
-    /// Errors: kernels that cannot be made.
+    /// # Errors
+    ///
+    /// Kernels that cannot be made.
     pub fn program(&self, lowered: &Graph) -> Result<Arc<Program>, Diagnostics> {
         self.program_with(lowered, &|_| None)
     }
@@ -134,7 +142,9 @@ impl Engine {
     /// Makes the code of a module of kernels whose weights are stored in `formats`, as
     /// [`Program::compile_with`] does.
     ///
-    /// Errors: kernels that cannot be made.
+    /// # Errors
+    ///
+    /// Kernels that cannot be made.
     pub fn program_with(
         &self,
         lowered: &Graph,
@@ -146,7 +156,9 @@ impl Engine {
 
     /// Compiles a verified module for the extents of the arrays that are bound to it.
     ///
-    /// Errors: those of [`lower_for`](Engine::lower_for) and [`program`](Engine::program).
+    /// # Errors
+    ///
+    /// Those of [`lower_for`](Engine::lower_for) and [`program`](Engine::program).
     pub fn compile_for(&self, g: &Graph, bound: &Bound<'_>) -> Result<Arc<Program>, Diagnostics> {
         let mut g = g.clone();
         self.lower_for(&mut g, bound)?;
@@ -157,7 +169,9 @@ impl Engine {
 /// A verified module, whose extents are known, as one C file with the function `name`; with `has_main` as a
 /// program.
 ///
-/// Errors: an extent that is not known, an op without loops, a name that C cannot have.
+/// # Errors
+///
+/// An extent that is not known, an op without loops, a name that C cannot have.
 pub fn c_text(
     session: &Session,
     mut g: Graph,
@@ -173,7 +187,9 @@ pub fn c_text(
 /// A verified module, whose extents are known, as functions of C that read packed weights, which are stored in
 /// `formats`.
 ///
-/// Errors: an extent that is not known, an op without loops, a name that C cannot have.
+/// # Errors
+///
+/// An extent that is not known, an op without loops, a name that C cannot have.
 pub fn c_functions(
     session: &Session,
     mut g: Graph,
@@ -207,7 +223,9 @@ pub(crate) fn out_of_memory(why: &RunError) -> Diagnostic {
 /// Checks that each constant, which code holds or makes before it runs, and the outputs together are within
 /// the limit, before anything is allocated for them.
 ///
-/// Errors: E6004.
+/// # Errors
+///
+/// E6004.
 fn check_sizes(g: &Graph, limit: u64) -> Result<(), Diagnostics> {
     let bytes = |value: ValueId| {
         let ty = g.ty(value);

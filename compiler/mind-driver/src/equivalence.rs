@@ -12,7 +12,9 @@ use crate::session::Session;
 /// Runs both texts in the interpreter, on ordinary and on special values, and compares the results bit
 /// for bit, any NaN being equal to any NaN. `from` names the format of `input`, where it cannot be told.
 ///
-/// Errors: where they differ, or why one of them cannot be run.
+/// # Errors
+///
+/// Where they differ, or why one of them cannot be run.
 pub fn same_results(
     session: &Session,
     input: &str,
@@ -26,19 +28,25 @@ pub fn same_results(
 
 /// As [`same_results`], for verified modules.
 ///
-/// Errors: where they differ, or why one of them cannot be run.
+/// # Errors
+///
+/// Where they differ, or why one of them cannot be run.
 pub fn same_graphs(before: &Graph, after: &Graph) -> Result<(), String> {
     same_runs(before, after, &interpreted)
 }
 
 /// What runs a module on arrays.
 ///
-/// Errors: why it cannot be run.
+/// # Errors
+///
+/// Why it cannot be run.
 pub type Execute<'e> = dyn Fn(&Graph, &Arrays) -> Result<Vec<Tensor>, String> + 'e;
 
 /// As [`same_graphs`], where `execute` runs the module after.
 ///
-/// Errors: where they differ, or why one of them cannot be run.
+/// # Errors
+///
+/// Where they differ, or why one of them cannot be run.
 pub fn same_runs(before: &Graph, after: &Graph, execute: &Execute<'_>) -> Result<(), String> {
     let seeds = (1..=2)
         .map(|seed| (seed, false))
@@ -75,7 +83,9 @@ fn same_on(
 
 /// The results that the interpreter gives.
 ///
-/// Errors: why the module cannot be run.
+/// # Errors
+///
+/// Why the module cannot be run.
 pub fn interpreted(g: &Graph, arrays: &Arrays) -> Result<Vec<Tensor>, String> {
     let bound = bind(g, arrays, Extents::default()).map_err(|errors| format!("{errors:?}"))?;
     run(g, &bound, &RunConfig::default()).map_err(|error| error.error.to_string())

@@ -119,7 +119,9 @@ pub struct Executable {
 impl Executable {
     /// An executable of a verified module. One whose extents are all known is compiled at once.
     ///
-    /// Errors: an op or extent that cannot be compiled.
+    /// # Errors
+    ///
+    /// An op or extent that cannot be compiled.
     pub fn new(engine: Arc<Engine>, graph: Graph) -> Result<Executable, Diagnostics> {
         let executable = Executable {
             engine,
@@ -134,7 +136,9 @@ impl Executable {
 
     /// An executable of a module in any format.
     ///
-    /// Errors: what is wrong with the text, or cannot be compiled.
+    /// # Errors
+    ///
+    /// What is wrong with the text, or cannot be compiled.
     pub fn from_text(engine: Arc<Engine>, text: &str) -> Result<Executable, Diagnostics> {
         let formats = &engine.session().formats;
         let loaded = load_module(formats, "module", text.into(), &LoadOptions::default());
@@ -159,7 +163,9 @@ impl Executable {
 
     /// Binds weights. They are packed once for each set of extents, so the arrays must stay as they are.
     ///
-    /// Errors: another number of weights, another dtype or shape.
+    /// # Errors
+    ///
+    /// Another number of weights, another dtype or shape.
     pub fn bind<'m>(&'m self, params: &[View<'m>]) -> Result<Model<'m>, ExecutionError> {
         let specs = self.params();
         check_count("weights", specs.len(), params.len())?;
@@ -177,7 +183,9 @@ impl Executable {
         Ok(model)
     }
 
-    /// Errors: another dtype, rank or fixed extent, or fewer elements than the shape says.
+    /// # Errors
+    ///
+    /// Another dtype, rank or fixed extent, or fewer elements than the shape says.
     fn check(&self, spec: &InputSpec<'_>, view: &View<'_>) -> Result<(), ExecutionError> {
         let name = || spec.name.to_owned();
         if view.dtype != spec.ty.dtype {
@@ -259,7 +267,9 @@ pub struct Model<'m> {
 impl Model<'_> {
     /// Runs on `inputs` into `outputs`, arrays of the caller's that are read and written where they are.
     ///
-    /// Errors: another number of arrays, another dtype or shape, extents that contradict each other, an
+    /// # Errors
+    ///
+    /// Another number of arrays, another dtype or shape, extents that contradict each other, an
     /// integer division without result, an index out of bounds. Outputs then hold anything.
     pub fn run(
         &self,
@@ -290,7 +300,9 @@ impl Model<'_> {
 
     /// The program for the extents of `inputs`, bound, for calls without any check but of sizes.
     ///
-    /// Errors: as [`run`](Model::run).
+    /// # Errors
+    ///
+    /// As [`run`](Model::run).
     pub fn bound_for(&self, inputs: &[View<'_>]) -> Result<Arc<BoundProgram>, ExecutionError> {
         self.bound(&self.extents(inputs))
     }
@@ -299,9 +311,10 @@ impl Model<'_> {
         let (mut params, mut inputs) = (self.params.iter(), inputs.iter());
         let mut extents = Extents::new();
         for spec in mind_interp::inputs(&self.executable.graph) {
-            let view = match spec.param {
-                true => params.next(),
-                false => inputs.next(),
+            let view = if spec.param {
+                params.next()
+            } else {
+                inputs.next()
             };
             let Some(view) = view else { continue };
             let dims = spec.ty.shape.iter().zip(view.shape);

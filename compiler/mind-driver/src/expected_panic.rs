@@ -7,7 +7,7 @@ thread_local! {
     static EXPECTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `body`, which may panic; none where it does.
+/// Runs `body`, which may panic; `None` if it does.
 ///
 /// While it runs, [`is_expected`] holds on this thread, for the hook that would tell the user.
 pub fn catch<T>(body: impl FnOnce() -> T) -> Option<T> {

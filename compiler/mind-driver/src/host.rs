@@ -67,7 +67,9 @@ pub struct Rerun {
 pub trait Host {
     /// Reads a file, giving up with an error once more than `limit` bytes have come.
     ///
-    /// Errors: what the file system reports, and [`io::ErrorKind::FileTooLarge`] past the limit.
+    /// # Errors
+    ///
+    /// What the file system reports, and [`io::ErrorKind::FileTooLarge`] past the limit.
     fn read(&mut self, path: &Path, limit: u64) -> io::Result<Vec<u8>>;
 
     /// Reads the regular file `below` the folder `root`, with the same limit, and opens nothing outside of the
@@ -84,14 +86,18 @@ pub trait Host {
 
     /// The bytes of a large file, not copied where the system can help it. Nothing may change the file meanwhile.
     ///
-    /// Errors: what the file system reports.
+    /// # Errors
+    ///
+    /// What the file system reports.
     fn map(&mut self, path: &Path) -> io::Result<Contents> {
         Ok(Box::new(self.read(path, u64::MAX)?))
     }
 
     /// The names of what a folder holds, ascending.
     ///
-    /// Errors: what the file system reports; [`io::ErrorKind::Unsupported`] where there are no folders.
+    /// # Errors
+    ///
+    /// What the file system reports; [`io::ErrorKind::Unsupported`] where there are no folders.
     fn list(&mut self, folder: &Path) -> io::Result<Vec<String>> {
         let _ = folder;
         Err(io::Error::from(io::ErrorKind::Unsupported))
@@ -128,7 +134,9 @@ pub trait Host {
 
     /// An empty folder for files that nobody keeps; the same one on every call.
     ///
-    /// Errors: what the file system reports; a host may have no such place.
+    /// # Errors
+    ///
+    /// What the file system reports; a host may have no such place.
     fn scratch_dir(&mut self) -> io::Result<PathBuf> {
         Err(io::Error::from(io::ErrorKind::Unsupported))
     }
@@ -158,7 +166,7 @@ pub trait Host {
     /// Time since some fixed moment, monotonic.
     fn now(&self) -> Duration;
 
-    /// The processor time that the process has taken so far, on all threads; none where that is not known.
+    /// The processor time that the process has taken so far, on all threads; `None` if that is not known.
     fn cpu(&self) -> Option<Duration> {
         None
     }

@@ -45,7 +45,9 @@ pub struct Rejected {
 
 /// Reads and verifies a module.
 ///
-/// Errors: bytes past the limit or not UTF-8, a format that cannot be told, syntax errors, broken
+/// # Errors
+///
+/// Bytes past the limit or not UTF-8, a format that cannot be told, syntax errors, broken
 /// rules.
 pub fn load_module(
     formats: &Formats,
@@ -77,7 +79,9 @@ pub fn warnings(format: Format, graph: &Graph) -> Diagnostics {
 
 /// The text in `bytes`.
 ///
-/// Errors: more bytes than the limit, E1001 not UTF-8.
+/// # Errors
+///
+/// More bytes than the limit, E1001 not UTF-8.
 pub fn decode(name: &str, bytes: Vec<u8>, limits: &Limits) -> Result<String, Box<Rejected>> {
     let rejected = |diagnostic: Diagnostic| {
         let file = SourceFile::new(name, "");
@@ -115,7 +119,9 @@ pub fn decode(name: &str, bytes: Vec<u8>, limits: &Limits) -> Result<String, Box
 
 /// Parses and verifies a text that starts `base` bytes into its file.
 ///
-/// Errors: as [`load_module`].
+/// # Errors
+///
+/// As [`load_module`].
 pub fn parse_and_verify(
     formats: &Formats,
     text: &str,
@@ -158,7 +164,9 @@ pub fn parse_and_verify(
 
 /// The model that a document of IR v2 describes, to be written as Core text.
 ///
-/// Errors: what is wrong with the document.
+/// # Errors
+///
+/// What is wrong with the document.
 fn document(text: &str, options: &LoadOptions) -> Result<(Format, Graph), Diagnostics> {
     let (document, _) = mind_irv2::read(text, &ReadOptions::default())?;
     let graph = mind_irv2::graph::document::model(&document, options.padding);
@@ -167,8 +175,9 @@ fn document(text: &str, options: &LoadOptions) -> Result<(Format, Graph), Diagno
         profile: options.profile,
     };
     let found = verify(&mut graph, &config);
-    match found.has_errors() {
-        true => Err(found),
-        false => Ok((Format::Core, graph)),
+    if found.has_errors() {
+        Err(found)
+    } else {
+        Ok((Format::Core, graph))
     }
 }

@@ -17,7 +17,9 @@ const DATA: usize = 0;
 
 /// Reads the elements of every constant of `g` that stands in a weight file below the folder of `module`.
 ///
-/// Errors: E4115 a path out of the folder, a file that cannot be read, a place that holds no such elements.
+/// # Errors
+///
+/// E4115 a path out of the folder, a file that cannot be read, a place that holds no such elements.
 pub fn read(
     g: &mut Graph,
     module: &str,
@@ -50,9 +52,10 @@ pub fn read(
             );
         }
     }
-    match found.has_errors() {
-        true => Err(found),
-        false => Ok(()),
+    if found.has_errors() {
+        Err(found)
+    } else {
+        Ok(())
     }
 }
 

@@ -24,7 +24,7 @@ impl<'t> Bound<'t> {
         &self.dims
     }
 
-    /// The array for the input that `op` declares; none for another op.
+    /// The array for the input that `op` declares; `None` for another op.
     pub fn tensor(&self, op: OpId) -> Option<&'t Tensor> {
         self.tensors.get(&op).copied()
     }
@@ -32,7 +32,9 @@ impl<'t> Bound<'t> {
 
 /// Binds a verified module's inputs to the arrays of their names.
 ///
-/// Errors: every input without an array, and everything [`check`] finds.
+/// # Errors
+///
+/// Every input without an array, and everything [`check`] finds.
 pub fn bind<'t>(
     g: &Graph,
     arrays: &'t Arrays,

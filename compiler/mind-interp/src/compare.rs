@@ -61,7 +61,9 @@ pub enum Mismatch {
 
 /// Whether both lists have the same dtypes, shapes and bits, any NaN equal to any NaN.
 ///
-/// Errors: the first difference.
+/// # Errors
+///
+/// The first difference.
 pub fn compare(expected: &[Tensor], found: &[Tensor]) -> Result<(), Mismatch> {
     if expected.len() != found.len() {
         return Err(Mismatch::Count {

@@ -100,7 +100,7 @@ fn origin(origin: &Origin) -> String {
     }
 }
 
-/// A [`BindError`] with the input it is about; none where it is about no input in particular.
+/// A [`BindError`] with the input it is about; `None` if it is about no input in particular.
 #[derive(Clone, PartialEq, Debug, Error)]
 #[error("{error}")]
 pub struct Unbound {

@@ -27,7 +27,9 @@ pub struct Extents {
 impl Extents {
     /// The extents that the caller asks for, by name; `?` stands for every dynamic dimension.
     ///
-    /// Errors: names that the module does not have, two extents for one name.
+    /// # Errors
+    ///
+    /// Names that the module does not have, two extents for one name.
     pub fn given<'a>(
         g: &Graph,
         pairs: impl IntoIterator<Item = (&'a str, usize)>,
@@ -99,7 +101,7 @@ impl Extents {
         }
     }
 
-    /// The extent of `dim` in an array that is made up; none for a symbol without one.
+    /// The extent of `dim` in an array that is made up; `None` for a symbol without one.
     pub(crate) fn made_up(&self, dim: Dim) -> Option<usize> {
         match dim {
             Dim::Fixed(extent) => usize::try_from(extent).ok(),

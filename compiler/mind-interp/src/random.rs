@@ -38,7 +38,9 @@ pub struct Random {
 /// Arrays for all inputs of a verified module. Extents that `extents` does not give are as
 /// [`complete`] says.
 ///
-/// Errors: arrays beyond 4 GiB.
+/// # Errors
+///
+/// Arrays beyond 4 GiB.
 pub fn random_inputs(g: &Graph, seed: u64, extents: Extents) -> Result<Arrays, Vec<Unbound>> {
     made_up(g, seed, Values::Ordinary, extents)
 }
@@ -70,7 +72,9 @@ fn made_up(
 /// [`SYMBOL_EXTENTS`](crate::SYMBOL_EXTENTS), a `?` the one that `extents` has for it or
 /// [`DYNAMIC_EXTENT`](crate::DYNAMIC_EXTENT).
 ///
-/// Errors: what [`check`] finds in the arrays that are given, and arrays beyond the memory limit.
+/// # Errors
+///
+/// What [`check`] finds in the arrays that are given, and arrays beyond the memory limit.
 pub fn complete(
     g: &Graph,
     arrays: &mut Arrays,
@@ -153,9 +157,10 @@ fn array(seed: u64, name: &str, dtype: DType, shape: Vec<usize>, domain: &Domain
     }
     let key = mix(seed ^ mix(fnv1a(FNV_BASIS, name.as_bytes())));
     let bits = |index: u64| mix(key.wrapping_add((index + 1).wrapping_mul(GOLDEN)));
-    let count = match shape.contains(&0) {
-        true => 0,
-        false => shape.iter().product(),
+    let count = if shape.contains(&0) {
+        0
+    } else {
+        shape.iter().product()
     };
     Tensor::new(
         shape,

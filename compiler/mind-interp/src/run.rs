@@ -28,7 +28,9 @@ impl Default for RunConfig {
 ///
 /// Ops run one after the other; integers wrap; each value is freed after its last use.
 ///
-/// Errors: the first op that fails.
+/// # Errors
+///
+/// The first op that fails.
 pub fn run(g: &Graph, bound: &Bound<'_>, config: &RunConfig) -> Result<Vec<Tensor>, RunError> {
     let cx = EvalCx {
         tensor_limit: config.memory_limit,

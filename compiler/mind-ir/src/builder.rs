@@ -45,7 +45,9 @@ impl<'g> Builder<'g> {
 
     /// Creates an op with the types its own shape rule gives.
     ///
-    /// Errors: the shape rule's; the graph is then as it was, but for unused ids.
+    /// # Errors
+    ///
+    /// The shape rule's; the graph is then as it was, but for unused ids.
     pub fn create(
         &mut self,
         def: &'static OpDef,
@@ -103,7 +105,9 @@ impl<'g> Builder<'g> {
     /// `fill` gets a builder at the end of the op's block and the block's arguments, and gives what the
     /// block yields.
     ///
-    /// Errors: those of `fill` and of the shape rule; the graph is then as it was, but for unused ids.
+    /// # Errors
+    ///
+    /// Those of `fill` and of the shape rule; the graph is then as it was, but for unused ids.
     pub fn create_with_body(
         &mut self,
         def: &'static OpDef,

@@ -156,16 +156,19 @@ pub enum ConditionError {
 impl Condition {
     /// Reads a condition.
     ///
-    /// Errors: see [`ConditionError`].
+    /// # Errors
+    ///
+    /// See [`ConditionError`].
     pub fn parse(text: &str) -> Result<Condition, ConditionError> {
         if text.len() > MAX_LENGTH {
             return Err(ConditionError::Length);
         }
         let mut parser = Parser { text, at: 0 };
         let term = parser.any(0)?;
-        match parser.at == text.len() {
-            true => Ok(Condition(term)),
-            false => Err(parser.expected("the end")),
+        if parser.at == text.len() {
+            Ok(Condition(term))
+        } else {
+            Err(parser.expected("the end"))
         }
     }
 
@@ -253,9 +256,10 @@ impl<'t> Parser<'t> {
         }
         if self.eat("(") {
             let term = self.any(depth + 1)?;
-            return match self.eat(")") {
-                true => Ok(term),
-                false => Err(self.expected("`)`")),
+            return if self.eat(")") {
+                Ok(term)
+            } else {
+                Err(self.expected("`)`"))
             };
         }
         let name = self.word()?;

@@ -217,7 +217,7 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    /// The key of a document's `config` to blame; none where several are.
+    /// The key of a document's `config` to blame; `None` if several are.
     pub fn key(&self) -> Option<&'static str> {
         match self {
             ConfigError::Range { key, .. }
@@ -247,7 +247,9 @@ impl Deref for Config {
 impl Config {
     /// Checks `parameters`.
     ///
-    /// Errors: everything that is wrong with them, at least one.
+    /// # Errors
+    ///
+    /// Everything that is wrong with them, at least one.
     pub fn new(parameters: Parameters) -> Result<Config, Vec<ConfigError>> {
         let mut errors = Vec::new();
         check_extents(&parameters, &mut errors);
@@ -255,9 +257,10 @@ impl Config {
         if errors.is_empty() {
             check_sizes(&parameters, &mut errors);
         }
-        match errors.is_empty() {
-            true => Ok(Config(parameters)),
-            false => Err(errors),
+        if errors.is_empty() {
+            Ok(Config(parameters))
+        } else {
+            Err(errors)
         }
     }
 

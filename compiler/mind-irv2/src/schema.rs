@@ -76,9 +76,10 @@ impl WeightTypes {
 
     /// Sets how the tensor of `role` is stored in `layer`.
     pub fn set_in_layer(&mut self, layer: usize, role: Role, dtype: WeightType) {
-        match self.of(role, None) == dtype {
-            true => drop(self.layers.remove(&(layer, role))),
-            false => drop(self.layers.insert((layer, role), dtype)),
+        if self.of(role, None) == dtype {
+            self.layers.remove(&(layer, role));
+        } else {
+            self.layers.insert((layer, role), dtype);
         }
     }
 }

@@ -45,7 +45,9 @@ impl CodeBuilder {
 
     /// Copies the code into pages that can be run and no longer written.
     ///
-    /// Errors: the system gives no memory, or none that may run.
+    /// # Errors
+    ///
+    /// The system gives no memory, or none that may run.
     pub fn publish(&self) -> Result<Code, CodeError> {
         let length = self.bytes.len().max(1);
         let refused = |source| CodeError::Refused { length, source };

@@ -27,7 +27,9 @@ pub struct Guarded {
 impl Guarded {
     /// `length` zero bytes at that edge, at a multiple of `align` bytes from it.
     ///
-    /// Errors: the system gives no memory.
+    /// # Errors
+    ///
+    /// The system gives no memory.
     ///
     /// # Panics
     ///
@@ -58,7 +60,9 @@ impl Guarded {
 
     /// A copy of `bytes`, whose first or last byte touches that edge.
     ///
-    /// Errors: the system gives no memory.
+    /// # Errors
+    ///
+    /// The system gives no memory.
     pub fn of(bytes: &[u8], edge: Edge) -> io::Result<Guarded> {
         let mut new = Guarded::zeroed(bytes.len(), 1, edge)?;
         new.bytes_mut().copy_from_slice(bytes);

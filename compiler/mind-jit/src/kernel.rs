@@ -15,7 +15,9 @@ type Entry = unsafe extern "C" fn(*const u64) -> u64;
 
 /// The machine code of `function` for `isa`, which this machine need not have.
 ///
-/// Errors: the function is not valid, or its vectors do not fit the target.
+/// # Errors
+///
+/// The function is not valid, or its vectors do not fit the target.
 pub fn assemble(function: &Function, isa: Isa) -> Result<Vec<u8>, CompileError> {
     vir::verify(function).map_err(CompileError::Invalid)?;
     fits(function, isa)?;
@@ -56,7 +58,9 @@ pub struct Kernel {
 impl Kernel {
     /// Compiles `functions` into pages of their own, for this machine.
     ///
-    /// Errors: a function is not valid, or its vectors do not fit the target; the machine has not got the
+    /// # Errors
+    ///
+    /// A function is not valid, or its vectors do not fit the target; the machine has not got the
     /// instruction set; the system refuses executable memory.
     pub fn compile_all<'f>(
         functions: impl IntoIterator<Item = &'f Function>,

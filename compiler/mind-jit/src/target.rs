@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// An instruction set that kernels are compiled for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Isa {
-    /// 128-bit vectors, by way of Cranelift; runs everywhere.
+    /// 128-bit vectors, through Cranelift; runs everywhere.
     Portable,
     /// x86-64 with AVX2, FMA and F16C: 256-bit vectors.
     Avx2,

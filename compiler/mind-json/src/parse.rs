@@ -29,7 +29,9 @@ impl Default for Limits {
 
 /// Reads `text` as one value.
 ///
-/// Errors: the first place that breaks RFC 8259, an object that has a key twice, or a limit that is passed, as
+/// # Errors
+///
+/// The first place that breaks RFC 8259, an object that has a key twice, or a limit that is passed, as
 /// E4201. Texts past `u32::MAX` bytes are refused.
 pub fn parse(text: &str, limits: &Limits) -> Result<Value, Box<Diagnostic>> {
     if u32::try_from(text.len()).is_err() {
@@ -47,9 +49,10 @@ pub fn parse(text: &str, limits: &Limits) -> Result<Value, Box<Diagnostic>> {
     };
     let value = parser.value(0)?;
     parser.blank();
-    match parser.at == text.len() {
-        true => Ok(value),
-        false => Err(parser.unexpected("the end of the text")),
+    if parser.at == text.len() {
+        Ok(value)
+    } else {
+        Err(parser.unexpected("the end of the text"))
     }
 }
 

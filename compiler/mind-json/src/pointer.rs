@@ -54,9 +54,10 @@ pub fn locate(root: &Value, found: Diagnostics) -> Diagnostics {
         }
         let pointer = pointer(root, diagnostic.span);
         let note = format!("at `{pointer}`");
-        match pointer.is_empty() {
-            true => diagnostic.context("pointer", pointer),
-            false => diagnostic.context("pointer", pointer).note(note),
+        if pointer.is_empty() {
+            diagnostic.context("pointer", pointer)
+        } else {
+            diagnostic.context("pointer", pointer).note(note)
         }
     })
 }

@@ -75,7 +75,7 @@ impl Value {
         Kind::Array(values.into_iter().map(Into::into).collect()).into()
     }
 
-    /// The value of `key`; none when this is no object or has no such key.
+    /// The value of `key`; `None` if this is no object or has no such key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         let found = self.members()?.iter().find(|member| member.key == key);
         found.map(|member| &member.value)
@@ -180,9 +180,10 @@ impl From<usize> for Value {
 impl From<f64> for Value {
     /// The shortest text that reads back as `real`; `null` for what JSON cannot say.
     fn from(real: f64) -> Value {
-        match real.is_finite() {
-            true => Kind::Number(format!("{real:?}")).into(),
-            false => Value::NULL,
+        if real.is_finite() {
+            Kind::Number(format!("{real:?}")).into()
+        } else {
+            Value::NULL
         }
     }
 }

@@ -35,7 +35,9 @@ impl Writer {
 
     /// Appends a constant of `bits` bits that stand in little-endian `data`; its offset.
     ///
-    /// Errors: none for an element type that weight files do not have.
+    /// # Errors
+    ///
+    /// `None` for an element type that weight files do not have.
     pub fn push(&mut self, element: Element, data: &[u8], bits: u64) -> Option<u64> {
         let code = element.blob()?;
         let start = self.bytes.len().next_multiple_of(ALIGNMENT);
@@ -96,7 +98,9 @@ pub enum BlobError {
 
 /// The data of the constant at `offset`, which has `bytes` bytes of `element`.
 ///
-/// Errors: see [`BlobError`].
+/// # Errors
+///
+/// See [`BlobError`].
 pub fn read(file: &[u8], offset: u64, element: Element, bytes: u64) -> Result<&[u8], BlobError> {
     let word = |at: usize| {
         let bytes = file.get(at..)?.first_chunk::<4>()?;

@@ -19,7 +19,9 @@ use crate::value::{tensor_type, text};
 
 /// An input, output or state as the description of a package has it.
 ///
-/// Errors: an element type or an open extent that descriptions do not have.
+/// # Errors
+///
+/// An element type or an open extent that descriptions do not have.
 pub(crate) fn feature(
     g: &Graph,
     value: ValueId,

@@ -38,7 +38,9 @@ pub struct Package {
 
 /// The package of a program of the mil dialect that verified and whose values have names.
 ///
-/// Errors: several functions before ios18, a type that a package's description lacks, weights that were not
+/// # Errors
+///
+/// Several functions before ios18, a type that a package's description lacks, weights that were not
 /// read.
 pub fn package(g: &Graph) -> Result<Package, Diagnostics> {
     let mut writer = ModelWriter {
@@ -88,7 +90,7 @@ fn takes_attributes(g: &Graph, op: OpId) -> bool {
     known.is_some_and(|(since, _)| *since < Opset::Ios18)
 }
 
-/// The one value of each argument; none where one of them has a name.
+/// The one value of each argument; `None` if one of them has a name.
 fn literals(arguments: &[(String, Vec<Binding>)]) -> Option<Vec<(String, Value)>> {
     let literal = |(name, bindings): &(String, Vec<Binding>)| match &bindings[..] {
         [

@@ -18,7 +18,9 @@ pub(crate) struct Cache {
 impl Cache {
     /// An empty cache.
     ///
-    /// Errors: the system gives no memory.
+    /// # Errors
+    ///
+    /// The system gives no memory.
     pub(crate) fn new(config: &Config, capacity: usize) -> Result<Cache, ModelError> {
         let (rows, width) = (cache_rows(capacity), config.kv_width());
         let count = (rows * width).checked_mul(2 * config.num_layers);

@@ -55,7 +55,7 @@ fn error(name: &str, layer: Option<usize>, reason: String) -> WeightError {
     }
 }
 
-/// The bytes of a tensor in the model's order; none where it has fewer than dtype and shape ask for.
+/// The bytes of a tensor in the model's order; `None` if it has fewer than dtype and shape ask for.
 fn in_order<'a>(view: &TensorView<'a>) -> Option<Cow<'a, [u8]>> {
     if view.permutation == Permutation::None {
         return Some(Cow::Borrowed(view.bytes));

@@ -92,7 +92,9 @@ impl Files {
     /// Finds and maps the files at `path`: a folder as Hugging Face has them, its `config.json`, a document of IR v2,
     /// or one GGUF file. `-` is a text on standard input.
     ///
-    /// Errors: a file that cannot be read.
+    /// # Errors
+    ///
+    /// A file that cannot be read.
     pub fn open(
         path: &Path,
         weights: WeightsAt<'_>,
@@ -115,9 +117,10 @@ impl Files {
                 reason: format!("the bytes at offset {at} are not UTF-8"),
             }
         })?;
-        let description = match is_document(&text) {
-            true => Description::Document,
-            false => Description::Config,
+        let description = if is_document(&text) {
+            Description::Document
+        } else {
+            Description::Config
         };
         let weights = match weights {
             WeightsAt::Path(path) if is_called(path, "gguf") || is_called(path, "safetensors") => {
@@ -161,14 +164,18 @@ impl Files {
 
     /// The description of the model, settled by its weights where there are any, with warnings.
     ///
-    /// Errors: files that are broken, contradict each other or describe no supported model.
+    /// # Errors
+    ///
+    /// Files that are broken, contradict each other or describe no supported model.
     pub fn document(&self, options: &ReadOptions) -> Result<(Document, Diagnostics), FolderError> {
         self.described_by(&self.sources()?, options)
     }
 
     /// The description of the model and its tensors, with warnings.
     ///
-    /// Errors: as [`Files::document`]; no weights.
+    /// # Errors
+    ///
+    /// As [`Files::document`]; no weights.
     pub fn model(&self) -> Result<(Document, Checkpoint<'_>, Diagnostics), FolderError> {
         if !self.has_weights() {
             let path = self.folder.clone();
@@ -300,7 +307,7 @@ fn refused(path: &Path, why: &io::Error) -> FolderError {
     }
 }
 
-/// The bytes of a small file; none where there is none.
+/// The bytes of a small file; `None` if there is none.
 fn read(path: &Path, host: &mut dyn Host) -> Result<Option<Vec<u8>>, FolderError> {
     match host.read(path, TEXT_LIMIT) {
         Ok(bytes) => Ok(Some(bytes)),

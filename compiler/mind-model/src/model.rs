@@ -69,7 +69,9 @@ impl<'w> Model<'w> {
     /// A model of these weights. The parts for passes of one token are made at once, so that what is wrong with
     /// weights is found here.
     ///
-    /// Errors: a weight that is missing or not as the model needs it, no memory.
+    /// # Errors
+    ///
+    /// A weight that is missing or not as the model needs it, no memory.
     pub fn new(
         config: Config,
         weights: Box<dyn Weights + 'w>,
@@ -245,9 +247,10 @@ impl<'w> Model<'w> {
 
     /// What a param is stored as: a tied head is the table of embeddings.
     fn stored_name<'n>(&self, name: &'n str) -> &'n str {
-        match name == names::LM_HEAD && self.config.tie_word_embeddings {
-            true => "token_emb",
-            false => name,
+        if name == names::LM_HEAD && self.config.tie_word_embeddings {
+            "token_emb"
+        } else {
+            name
         }
     }
 }

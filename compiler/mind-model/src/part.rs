@@ -21,7 +21,9 @@ pub(crate) struct Module {
 impl Module {
     /// A module whose weights are stored in `formats`.
     ///
-    /// Errors: an op that has no code.
+    /// # Errors
+    ///
+    /// An op that has no code.
     pub(crate) fn new(
         graph: Graph,
         engine: Option<&Engine>,
@@ -66,7 +68,9 @@ impl Part {
     /// Binds weights, in the order of [`Module::params`]. One that was bound before to the same weights lends
     /// what it packed, where that is packed alike.
     ///
-    /// Errors: no memory, a weight of another size.
+    /// # Errors
+    ///
+    /// No memory, a weight of another size.
     pub(crate) fn new<'w, 'p>(
         module: &Arc<Module>,
         packed: impl IntoIterator<Item = &'p Part>,
@@ -116,7 +120,9 @@ impl Part {
 
     /// Runs on `inputs` into `outputs`.
     ///
-    /// Errors: no memory for the values in between.
+    /// # Errors
+    ///
+    /// No memory for the values in between.
     pub(crate) fn run(
         &self,
         inputs: &[&[f32]],

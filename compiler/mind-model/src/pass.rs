@@ -10,7 +10,9 @@ use crate::sizes::{pass_tokens, seen_rows};
 /// Runs `tokens` through all layers, the first one at position `first`, and writes their keys and values into
 /// the cache; gives the rows of the last layer's output, `[tokens, D]`.
 ///
-/// Errors: a token that is none, no memory. The cache then holds what it held in front of `first`, and nothing
+/// # Errors
+///
+/// A token that is none, no memory. The cache then holds what it held in front of `first`, and nothing
 /// behind.
 pub(crate) fn run(
     model: &Model<'_>,

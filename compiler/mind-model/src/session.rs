@@ -20,7 +20,9 @@ pub struct Session<'w> {
 impl<'w> Session<'w> {
     /// An empty sequence of at most `capacity` tokens.
     ///
-    /// Errors: a capacity of 0 or beyond the model's context, no memory for the cache.
+    /// # Errors
+    ///
+    /// A capacity of 0 or beyond the model's context, no memory for the cache.
     pub fn new(model: Arc<Model<'w>>, capacity: usize) -> Result<Session<'w>, ModelError> {
         let context = model.config().context_window;
         if capacity > context {
@@ -59,7 +61,9 @@ impl<'w> Session<'w> {
 
     /// Goes on with `tokens`; the logits behind the last one, a number for each token id.
     ///
-    /// Errors: no token, one outside of the vocabulary, more than fit, no memory. The sequence is then as it was.
+    /// # Errors
+    ///
+    /// No token, one outside of the vocabulary, more than fit, no memory. The sequence is then as it was.
     pub fn prefill(&mut self, tokens: &[u32]) -> Result<Vec<f32>, ModelError> {
         let rows = self.extend(tokens, false)?;
         self.logits(&rows, 1)
@@ -67,7 +71,9 @@ impl<'w> Session<'w> {
 
     /// Goes on with `tokens`; the logits behind each of them, `[tokens, vocab_size]`.
     ///
-    /// Errors: as [`prefill`](Session::prefill).
+    /// # Errors
+    ///
+    /// As [`prefill`](Session::prefill).
     pub fn prefill_all(&mut self, tokens: &[u32]) -> Result<Vec<f32>, ModelError> {
         let rows = self.extend(tokens, true)?;
         let width = self.model.config().hidden_size;
@@ -77,7 +83,9 @@ impl<'w> Session<'w> {
 
     /// Goes on with one token; the logits behind it.
     ///
-    /// Errors: as [`prefill`](Session::prefill).
+    /// # Errors
+    ///
+    /// As [`prefill`](Session::prefill).
     pub fn decode(&mut self, token: u32) -> Result<Vec<f32>, ModelError> {
         self.prefill(&[token])
     }
@@ -106,9 +114,10 @@ impl<'w> Session<'w> {
                 }
             })?;
             first += chunk.len();
-            match all {
-                true => rows.extend(passed),
-                false => rows = passed[passed.len() - width..].to_vec(),
+            if all {
+                rows.extend(passed)
+            } else {
+                rows = passed[passed.len() - width..].to_vec()
             }
         }
         self.length = first;

@@ -11,12 +11,16 @@ use mind_weights::{DecodeError, WeightType, decode_blocks};
 pub trait Weights: Send + Sync {
     /// How [`weight`](Weights::weight) gives its numbers.
     ///
-    /// Errors: there is no such weight.
+    /// # Errors
+    ///
+    /// There is no such weight.
     fn stored_as(&self, name: &str, layer: Option<usize>) -> Result<WeightType, WeightError>;
 
     /// A weight of this shape, row-major.
     ///
-    /// Errors: there is none, it has another shape, it cannot be read.
+    /// # Errors
+    ///
+    /// There is none, it has another shape, it cannot be read.
     fn weight(
         &self,
         name: &str,
@@ -26,7 +30,9 @@ pub trait Weights: Send + Sync {
 
     /// Writes a row of a table, `[rows, row.len()]`, as `f32`.
     ///
-    /// Errors: those of [`weight`](Weights::weight).
+    /// # Errors
+    ///
+    /// Those of [`weight`](Weights::weight).
     fn row(&self, name: &str, index: usize, row: &mut [f32]) -> Result<(), WeightError>;
 
     /// Hears that weights given before have been packed: memory behind them may be given back.
@@ -45,7 +51,9 @@ pub struct Stored<'w> {
 impl<'w> Stored<'w> {
     /// The elements as those of the dtype that modules declare: quantised ones as `f32`.
     ///
-    /// Errors: bytes that are no whole number of blocks.
+    /// # Errors
+    ///
+    /// Bytes that are no whole number of blocks.
     pub(crate) fn plain(self) -> Result<Cow<'w, [u8]>, DecodeError> {
         if quant_format(self.weight_type).is_none() {
             return Ok(self.bytes);
@@ -67,7 +75,7 @@ pub(crate) fn declared(stored: WeightType) -> DType {
     }
 }
 
-/// What compiled code calls the format of a quantised weight; none for plain numbers.
+/// What compiled code calls the format of a quantised weight; `None` for plain numbers.
 pub(crate) fn quant_format(stored: WeightType) -> Option<QuantFormat> {
     match stored {
         WeightType::F32 | WeightType::F16 | WeightType::Bf16 => None,

@@ -157,9 +157,10 @@ pub(crate) fn lacking(format: &str, op: &OpDef) -> String {
     let others = others.filter_map(|(name, word)| Some(format!("`{}` in {name}", word?)));
     let others: Vec<String> = others.collect();
     let name = op.short_name();
-    match others.is_empty() {
-        true => format!("{format} has no `{name}`"),
-        false => format!("{format} has no `{name}`; it is {}", others.join(" and ")),
+    if others.is_empty() {
+        format!("{format} has no `{name}`")
+    } else {
+        format!("{format} has no `{name}`; it is {}", others.join(" and "))
     }
 }
 

@@ -126,7 +126,9 @@ impl Formats {
 
     /// Reads a module. `base` is added to every span, for a text that is part of a larger file.
     ///
-    /// Errors: everything that is wrong with the text itself.
+    /// # Errors
+    ///
+    /// Everything that is wrong with the text itself.
     pub fn parse(
         &self,
         format: Format,
@@ -145,7 +147,9 @@ impl Formats {
 
     /// Reads a module as [`parse`](Formats::parse) does, and fills `map` with the names of the text.
     ///
-    /// Errors: the same; `map` then holds the names that could be read.
+    /// # Errors
+    ///
+    /// The same; `map` then holds the names that could be read.
     pub fn parse_mapped(
         &self,
         format: Format,
@@ -182,7 +186,9 @@ impl Formats {
 
     /// Writes a module.
     ///
-    /// Errors: each op that the format cannot say.
+    /// # Errors
+    ///
+    /// Each op that the format cannot say.
     pub fn print(&self, format: Format, g: &Graph) -> Result<String, Diagnostics> {
         match format {
             Format::Mic1 => self.mic1.print(g),

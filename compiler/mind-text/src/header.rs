@@ -7,7 +7,9 @@ use crate::scan::{Cursor, Parsed};
 /// Steps to the first line that is neither blank nor a comment and over the header `expected` on it,
 /// leaving the cursor at that line's end.
 ///
-/// Errors: no header, another version, text behind it.
+/// # Errors
+///
+/// No header, another version, text behind it.
 pub(crate) fn read_header(cursor: &mut Cursor<'_>, expected: &str) -> Parsed<()> {
     if cursor.eat_line(expected) {
         return Ok(());
@@ -51,7 +53,9 @@ fn wrong_header(cursor: &Cursor<'_>, start: usize, expected: &str) -> Diagnostic
 
 /// Steps over blanks to the end of the line.
 ///
-/// Errors: something else is left on it.
+/// # Errors
+///
+/// Something else is left on it.
 #[inline]
 pub(crate) fn end_of_line(cursor: &mut Cursor<'_>) -> Parsed<()> {
     cursor.blanks();

@@ -17,7 +17,7 @@ pub enum NumberError {
     OutOfRange,
 }
 
-/// The integer that `text` writes: digits behind an optional `-`. None for any other form and outside
+/// The integer that `text` writes: digits behind an optional `-`. `None` for any other form and outside
 /// `i64`.
 pub fn parse_int(text: &str) -> Option<i64> {
     if text.starts_with('+') {
@@ -88,10 +88,12 @@ fn round(value: f64, dtype: DType) -> f64 {
 /// The value of `text` in the float type `dtype`, rounded to nearest even.
 ///
 /// Takes digits with an optional `-`, fraction and exponent, and `nan`, `inf`, `-inf`. For `f16` and
-/// `bf16` the rounding goes by way of `f64`; the two steps differ from one only for a literal of more
+/// `bf16` the rounding goes through `f64`; the two steps differ from one only for a literal of more
 /// than 17 digits next to the middle between two values.
 ///
-/// Errors: `Malformed` for any other form, `OutOfRange` for a finite literal that overflows `dtype`.
+/// # Errors
+///
+/// `Malformed` for any other form, `OutOfRange` for a finite literal that overflows `dtype`.
 pub fn parse_float(text: &str, dtype: DType) -> Result<f64, NumberError> {
     match text {
         "nan" => return Ok(f64::NAN),
@@ -117,7 +119,9 @@ pub fn parse_float(text: &str, dtype: DType) -> Result<f64, NumberError> {
 
 /// Reads one element of `dtype` and appends its bytes in native order.
 ///
-/// Errors: `Malformed` where `text` has not the form of such an element, `OutOfRange` where `dtype`
+/// # Errors
+///
+/// `Malformed` where `text` has not the form of such an element, `OutOfRange` where `dtype`
 /// cannot hold it. `bytes` is then as it was.
 pub fn read_element(text: &str, dtype: DType, bytes: &mut Vec<u8>) -> Result<(), NumberError> {
     match dtype {

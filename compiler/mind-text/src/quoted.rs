@@ -9,7 +9,9 @@ use crate::scan::{Cursor, Parsed, shown};
 
 /// Reads the quoted string at the cursor, which is a `"`; it ends on the same line.
 ///
-/// Errors: E1003 no closing quote, E1004 an escape other than `\\ \" \n \t \r`.
+/// # Errors
+///
+/// E1003 no closing quote, E1004 an escape other than `\\ \" \n \t \r`.
 pub(crate) fn read_quoted<'t>(cursor: &mut Cursor<'t>) -> Parsed<Cow<'t, str>> {
     let open = cursor.at();
     cursor.bump();

@@ -59,7 +59,9 @@ pub(crate) fn in_ident(byte: u8) -> bool {
 impl<'t> Cursor<'t> {
     /// A cursor at the start of `text`, behind a byte order mark. `base` is added to every span.
     ///
-    /// Errors: more bytes than `limits` admit.
+    /// # Errors
+    ///
+    /// More bytes than `limits` admit.
     pub(crate) fn new(text: &'t str, base: u32, limits: &Limits) -> Parsed<Cursor<'t>> {
         let longest = u64::from(u32::MAX - base).min(limits.bytes);
         if text.len() as u64 > longest {
@@ -218,7 +220,7 @@ impl<'t> Cursor<'t> {
             .unwrap_or(rest.len());
     }
 
-    /// The next character; none at the end.
+    /// The next character; `None` at the end.
     pub(crate) fn char(&self) -> Option<char> {
         self.text[self.at..].chars().next()
     }
@@ -238,7 +240,7 @@ impl<'t> Cursor<'t> {
         &self.text[start..at]
     }
 
-    /// The digits at the cursor as a number; none where no digit stands or it is past `i64::MAX`.
+    /// The digits at the cursor as a number; `None` if no digit stands or it is past `i64::MAX`.
     #[inline]
     pub(crate) fn uint(&mut self) -> Option<u64> {
         const SAFE_DIGITS: usize = 18;
@@ -265,7 +267,7 @@ impl<'t> Cursor<'t> {
         (value <= i64::MAX as u64).then_some(value)
     }
 
-    /// The integer at the cursor; none where none stands or it is outside `i64`.
+    /// The integer at the cursor; `None` if none stands or it is outside `i64`.
     #[inline]
     pub(crate) fn int(&mut self) -> Option<i64> {
         if self.peek() != b'-' {

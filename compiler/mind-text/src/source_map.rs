@@ -84,7 +84,7 @@ impl SourceMap {
         &self.occurrences
     }
 
-    /// The value of the graph that [`Entity::Value`] stands for; none where its line was rejected.
+    /// The value of the graph that [`Entity::Value`] stands for; `None` if its line was rejected.
     pub fn value(&self, number: u64) -> Option<ValueId> {
         self.values.get(&number).copied()
     }

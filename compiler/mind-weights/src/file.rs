@@ -29,9 +29,10 @@ impl<'a> WeightFile<'a> {
     /// Nothing is allocated that the file has no bytes for. Errors: see [`FileError`].
     pub fn parse(bytes: &'a [u8]) -> Result<WeightFile<'a>, FileError> {
         let is_gguf = bytes.starts_with(gguf::MAGIC);
-        let (container, (mut tensors, mut metadata)) = match is_gguf {
-            true => (Container::Gguf, gguf::header(bytes)?),
-            false => (Container::Safetensors, safetensors::header(bytes)?),
+        let (container, (mut tensors, mut metadata)) = if is_gguf {
+            (Container::Gguf, gguf::header(bytes)?)
+        } else {
+            (Container::Safetensors, safetensors::header(bytes)?)
         };
         tensors.sort_by(|a, b| a.name.cmp(&b.name));
         metadata.sort_by(|a, b| a.0.cmp(&b.0));
@@ -76,7 +77,7 @@ impl<'a> WeightFile<'a> {
         &self.metadata
     }
 
-    /// The bytes of a tensor of this file; none when its numbers are stored in a form that is not known.
+    /// The bytes of a tensor of this file; `None` if its numbers are stored in a form that is not known.
     pub fn view(&self, info: &TensorInfo) -> Option<TensorView<'a>> {
         let StoredType::Known(dtype) = info.stored else {
             return None;
@@ -90,7 +91,9 @@ impl<'a> WeightFile<'a> {
     }
 }
 
-/// Errors: a name that stands twice among sorted `names`.
+/// # Errors
+///
+/// A name that stands twice among sorted `names`.
 fn distinct<'n>(
     what: &'static str,
     names: impl Iterator<Item = &'n str> + Clone,

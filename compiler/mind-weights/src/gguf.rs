@@ -26,7 +26,9 @@ type Header = (Vec<TensorInfo>, Vec<(String, MetaValue)>);
 
 /// Reads and checks the header of `file`.
 ///
-/// Errors: see [`FileError`].
+/// # Errors
+///
+/// See [`FileError`].
 pub(crate) fn header(file: &[u8]) -> Result<Header, FileError> {
     let mut reader = Reader {
         file,

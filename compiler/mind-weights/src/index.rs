@@ -8,7 +8,9 @@ use crate::error::FileError;
 
 /// The files that an index, `model.safetensors.index.json`, names, ascending, each once.
 ///
-/// Errors: no JSON, no `weight_map` from names of tensors to names of files, a file outside of the folder.
+/// # Errors
+///
+/// No JSON, no `weight_map` from names of tensors to names of files, a file outside of the folder.
 pub fn shards(text: &str) -> Result<Vec<String>, FileError> {
     let root = mind_json::parse(text, &Limits::default()).map_err(|found| FileError::Json {
         at: found.span.start as usize,

@@ -8,7 +8,9 @@ use crate::tensor::TensorInfo;
 
 /// Checks that no two tensors share a byte; `holes` also that the data have no byte of no tensor.
 ///
-/// Errors: the first tensor, by place, that begins in another; the first hole.
+/// # Errors
+///
+/// The first tensor, by place, that begins in another; the first hole.
 pub(crate) fn check_places(
     tensors: &[TensorInfo],
     data: Range<usize>,

@@ -215,7 +215,7 @@ impl Role {
         !GLOBAL.iter().any(|row| row.0 == self)
     }
 
-    /// The buffer of IR v2 that the tensor fills, with others where several roles have the same; none for fused ones.
+    /// The buffer of IR v2 that the tensor fills, with others where several roles have the same; `None` for fused ones.
     pub fn buffer(self) -> Option<&'static str> {
         Some(self.row().1).filter(|name| !name.is_empty())
     }
@@ -233,7 +233,7 @@ impl Role {
     }
 }
 
-/// Where the tensor `name` belongs; none for a name that no supported model has.
+/// Where the tensor `name` belongs; `None` for a name that no supported model has.
 ///
 /// The prefix `model.` may be left out, as checkpoints of the model without its head do.
 pub fn place(spelling: Spelling, name: &str) -> Option<Place> {

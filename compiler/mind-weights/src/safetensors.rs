@@ -39,7 +39,9 @@ type Header = (Vec<TensorInfo>, Vec<(String, MetaValue)>);
 
 /// Reads and checks the header of `file`.
 ///
-/// Errors: see [`FileError`].
+/// # Errors
+///
+/// See [`FileError`].
 pub(crate) fn header(file: &[u8]) -> Result<Header, FileError> {
     let length = file.first_chunk::<8>().ok_or(FileError::Unknown)?;
     let found = u64::from_le_bytes(*length);

@@ -102,14 +102,14 @@ impl<'a> TensorView<'a> {
         }
     }
 
-    /// The bytes of the model's row `row`, whatever its place in the file; none when there is no such row.
+    /// The bytes of the model's row `row`, whatever its place in the file; `None` if there is no such row.
     pub fn row(&self, row: usize) -> Option<&'a [u8]> {
         let bytes = self.dtype.row_bytes(self.row_elements())?;
         let start = self.permutation.file_row(row).checked_mul(bytes)?;
         self.bytes.get(start..start.checked_add(bytes)?)
     }
 
-    /// The rows `rows` alone, of a matrix or vector whose rows are not permuted; none when there are no such.
+    /// The rows `rows` alone, of a matrix or vector whose rows are not permuted; `None` if there are no such.
     pub fn rows(&self, rows: Range<usize>) -> Option<TensorView<'a>> {
         let (count, inner) = match self.shape.as_slice() {
             [count] => (*count, 1),
@@ -134,7 +134,9 @@ impl<'a> TensorView<'a> {
 
     /// Writes the numbers as `f32`, in the model's order.
     ///
-    /// Errors: `out` has room for another number of elements; bytes that are not those of dtype and shape.
+    /// # Errors
+    ///
+    /// `out` has room for another number of elements; bytes that are not those of dtype and shape.
     pub fn decode_f32(&self, out: &mut [f32]) -> Result<(), DecodeError> {
         let (found, room) = (self.elements(), out.len());
         if found != room {

@@ -144,7 +144,7 @@ impl WeightType {
         self.row().bytes
     }
 
-    /// The bytes of a row of `elements`; none where blocks do not divide it, or on overflow.
+    /// The bytes of a row of `elements`; `None` if blocks do not divide it, or on overflow.
     pub fn row_bytes(self, elements: usize) -> Option<usize> {
         match elements % self.block_elements() {
             0 => (elements / self.block_elements()).checked_mul(self.block_bytes()),

@@ -5,7 +5,9 @@ use mind_ir::verify::VerifyError;
 
 /// Checks the rank of a result that has more dimensions than its operands.
 ///
-/// Errors: E3002 above [`MAX_RANK`].
+/// # Errors
+///
+/// E3002 above [`MAX_RANK`].
 pub fn check_rank(op: &'static str, found: usize) -> Result<(), VerifyError> {
     if found <= MAX_RANK {
         return Ok(());
@@ -21,7 +23,9 @@ pub fn check_rank(op: &'static str, found: usize) -> Result<(), VerifyError> {
 
 /// `axis` counted from the front, when it lies in `-rank..rank`.
 ///
-/// Errors: E3004 outside of that.
+/// # Errors
+///
+/// E3004 outside of that.
 pub fn resolve(op: &'static str, axis: i64, rank: usize) -> Result<usize, VerifyError> {
     let signed = rank as i64;
     match axis {
@@ -33,7 +37,9 @@ pub fn resolve(op: &'static str, axis: i64, rank: usize) -> Result<usize, Verify
 
 /// Which axes a list names; all of them when it is empty.
 ///
-/// Errors: E3004 outside the rank, E3005 named twice, also when once from the front and once from the
+/// # Errors
+///
+/// E3004 outside the rank, E3005 named twice, also when once from the front and once from the
 /// end.
 pub(crate) fn reduced(
     op: &'static str,

@@ -32,9 +32,10 @@ pub fn constant(b: &mut Builder<'_>, tensor: &Tensor) -> ValueId {
             let bytes = tensor.buffer().to_bytes();
             let size = tensor.dtype().size();
             let splat = bytes.len() > size && bytes.chunks(size).all(|x| x == &bytes[..size]);
-            let (count, bytes) = match splat {
-                true => (None, &bytes[..size]),
-                false => (Some(tensor.count()), &bytes[..]),
+            let (count, bytes) = if splat {
+                (None, &bytes[..size])
+            } else {
+                (Some(tensor.count()), &bytes[..])
             };
             let literal = Literal {
                 dtype: tensor.dtype(),

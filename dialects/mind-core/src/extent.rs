@@ -7,7 +7,9 @@ use mind_ir::verify::VerifyError;
 
 /// The extent that `expected` and `found` both describe.
 ///
-/// Errors: E3003 where they are or may be different; `dimension` says in words which one it is, `help` what
+/// # Errors
+///
+/// E3003 where they are or may be different; `dimension` says in words which one it is, `help` what
 /// to do.
 pub fn agree(
     g: &Graph,
@@ -29,7 +31,7 @@ pub fn agree(
 /// A number of elements: a known factor times symbolic extents.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Count {
-    /// The product of the known extents; none when it leaves `i128`.
+    /// The product of the known extents; `None` if it leaves `i128`.
     pub known: Option<i128>,
     /// The symbolic extents, sorted.
     pub symbols: Vec<Sym>,
@@ -68,7 +70,7 @@ impl Count {
     }
 
     /// The extent that completes `part` to `self`: a number, one symbol, or `?` where it cannot be
-    /// told. None when no extent does.
+    /// told. `None` if no extent does.
     pub fn quotient(&self, part: &Count) -> Option<Dim> {
         if self.open || part.open {
             return Some(Dim::Dynamic);

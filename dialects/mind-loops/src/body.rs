@@ -14,7 +14,9 @@ pub(crate) fn is_scalar_op(def: &'static OpDef) -> bool {
 
 /// Checks that `body` holds scalar ops, and of the others only `own`.
 ///
-/// Errors: E4021 another op, E3002 a result that is no scalar.
+/// # Errors
+///
+/// E4021 another op, E3002 a result that is no scalar.
 pub(crate) fn check(
     g: &Graph,
     op: &'static str,
@@ -46,7 +48,9 @@ pub(crate) fn check(
 
 /// Checks that the body has just one `primitive`, over its first two arguments, and reads those nowhere else.
 ///
-/// Errors: no code; the graph's own form is broken.
+/// # Errors
+///
+/// No code; the graph's own form is broken.
 pub(crate) fn check_single(
     g: &Graph,
     op: &'static str,

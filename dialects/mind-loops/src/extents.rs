@@ -9,7 +9,9 @@ use mind_ir::{ValueId, eval};
 
 /// The extents of `value`.
 ///
-/// Errors: E3003 an extent that is not known.
+/// # Errors
+///
+/// E3003 an extent that is not known.
 pub fn extents(g: &Graph, op: &'static str, value: ValueId) -> Result<Vec<i64>, VerifyError> {
     let shape = g.ty(value).shape.iter().enumerate();
     let known = shape.map(|(at, &dim)| match dim {
@@ -54,7 +56,9 @@ pub fn dense(extents: &[usize]) -> Vec<i64> {
 
 /// Checks that an operand has `expected` extents.
 ///
-/// Errors: E3002 another rank, E3003 another extent.
+/// # Errors
+///
+/// E3002 another rank, E3003 another extent.
 pub(crate) fn same_extents(
     op: &'static str,
     operand: &'static str,

@@ -46,7 +46,7 @@ pub fn buffer(g: &Graph, value: ValueId) -> ValueId {
     view.map_or(value, |view| view.input(g))
 }
 
-/// The attribute `at` of a kernel; none for an op that is none.
+/// The attribute `at` of a kernel; `None` for an op that is none.
 pub fn places(g: &Graph, op: OpId) -> Option<&[i64]> {
     let index = g.def(op).attr_index("at")?;
     match g.attr(op, index) {
@@ -105,7 +105,9 @@ pub fn workspace(g: &Graph) -> u64 {
 /// Checks that every output is all of what one kernel writes; that every result of a kernel has a place, and that
 /// no two that are needed at one time overlap.
 ///
-/// Errors: the first output that is something else, the first result whose place is missing or taken.
+/// # Errors
+///
+/// The first output that is something else, the first result whose place is missing or taken.
 pub fn check(g: &Graph) -> Result<(), Box<Diagnostic>> {
     let outputs = check_outputs(g)?;
     let last = last_reads(g);

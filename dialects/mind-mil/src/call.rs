@@ -119,7 +119,9 @@ pub fn is_constant(g: &Graph, value: ValueId) -> bool {
 impl<'g> Call<'g> {
     /// Binds the operands of `op`, whose definitions are `signatures`.
     ///
-    /// Errors: E4101 not in the opset, E4102 unknown argument, E4103 given twice, E4104 missing.
+    /// # Errors
+    ///
+    /// E4101 not in the opset, E4102 unknown argument, E4103 given twice, E4104 missing.
     pub fn bind(
         name: &'static str,
         signatures: Signatures,
@@ -183,7 +185,9 @@ impl<'g> Call<'g> {
 
     /// Checks each argument against the definition.
     ///
-    /// Errors: E4105 not a constant, E4106 another element type, E4107 element types of a group differ,
+    /// # Errors
+    ///
+    /// E4105 not a constant, E4106 another element type, E4107 element types of a group differ,
     /// E4109 several values for one, E4117 a state, or none.
     pub fn check(&self) -> Result<(), Box<VerifyError>> {
         let mut groups: SmallVec<[(u8, &str, Element); 4]> = SmallVec::new();
@@ -227,9 +231,10 @@ impl<'g> Call<'g> {
     fn check_value(&self, arg: &Arg, value: ValueId) -> Result<(), Box<VerifyError>> {
         let is_state = is_state(self.g, value);
         if is_state != (arg.kind == Kind::State) {
-            let problem = match is_state {
-                true => format!("`{}` of `{}` is a state", arg.name, self.name),
-                false => format!("`{}` of `{}` is no state", arg.name, self.name),
+            let problem = if is_state {
+                format!("`{}` of `{}` is a state", arg.name, self.name)
+            } else {
+                format!("`{}` of `{}` is no state", arg.name, self.name)
             };
             let help =
                 "`read_state` gives the tensor in a state; only it and `write_state` take one";
@@ -356,12 +361,15 @@ impl<'g> Call<'g> {
 
     /// The word in argument `name`, if it is one of `words`.
     ///
-    /// Errors: E4108 another word.
+    /// # Errors
+    ///
+    /// E4108 another word.
     pub fn one_of(&self, name: &str, words: &[&str]) -> Result<&'g str, Box<VerifyError>> {
         let found = self.word(name);
-        match words.contains(&found) {
-            true => Ok(found),
-            false => Err(self.refused(name, found, &format!("one of {}", words.join(", ")))),
+        if words.contains(&found) {
+            Ok(found)
+        } else {
+            Err(self.refused(name, found, &format!("one of {}", words.join(", "))))
         }
     }
 
@@ -392,7 +400,9 @@ impl<'g> Call<'g> {
 
     /// The axis that `axis` means in `rank`, counted from the front.
     ///
-    /// Errors: E3004 out of range.
+    /// # Errors
+    ///
+    /// E3004 out of range.
     pub fn axis(&self, axis: i64, rank: usize) -> Result<usize, Box<VerifyError>> {
         let own = if axis < 0 { axis + rank as i64 } else { axis };
         match usize::try_from(own).ok().filter(|&own| own < rank) {
@@ -407,7 +417,9 @@ impl<'g> Call<'g> {
 
     /// The distinct axes that `axes` mean in `rank`.
     ///
-    /// Errors: E3004 out of range, E3005 listed twice.
+    /// # Errors
+    ///
+    /// E3004 out of range, E3005 listed twice.
     pub fn axes(&self, axes: &[i64], rank: usize) -> Result<Vec<usize>, Box<VerifyError>> {
         let mut own = Vec::with_capacity(axes.len());
         for &axis in axes {

@@ -13,8 +13,8 @@ pub const SMALL: f64 = 1e-6;
 /// Below, powers past the fifth are lost in the inverse hyperbolic tangent.
 pub const SMALL_ATANH: f64 = 1e-3;
 
-/// The factor of the cube in `gelu` by way of a hyperbolic tangent.
+/// The factor of the cube in `gelu` with a hyperbolic tangent.
 pub const GELU_CUBE: f64 = 0.044_715;
 
-/// The factor in `gelu` by way of a sigmoid.
+/// The factor in `gelu` with a sigmoid.
 pub const GELU_SIGMOID: f64 = 1.702;

@@ -35,7 +35,7 @@ macro_rules! elements {
                 match self { $(Element::$name => $proto,)* }
             }
 
-            /// The data type's number in a weight file; none where a file cannot hold it.
+            /// The data type's number in a weight file; `None` if a file cannot hold it.
             pub const fn blob(self) -> Option<u32> {
                 match self { $(Element::$name => $blob,)* }
             }

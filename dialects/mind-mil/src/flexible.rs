@@ -53,7 +53,7 @@ impl Flexible {
         )
     }
 
-    /// What the attributes of a function, in canonical form, say; none where they say nothing of it, or nothing
+    /// What the attributes of a function, in canonical form, say; `None` if they say nothing of it, or nothing
     /// that can be read.
     pub fn parse(attributes: &str) -> Option<Flexible> {
         let (_, rest) = attributes.split_once(NAME)?;

@@ -11,10 +11,12 @@ use crate::element::Element;
 use crate::ops;
 use crate::structure::{Const, constant_of};
 
-/// What an op of constants alone computes, each result within `limit` bytes; none for an op that reads anything
+/// What an op of constants alone computes, each result within `limit` bytes; `None` for an op that reads anything
 /// else, weights that were not read, or that has no evaluation.
 ///
-/// Errors: an evaluation that fails.
+/// # Errors
+///
+/// An evaluation that fails.
 pub fn folded(g: &Graph, op: OpId, limit: u64) -> Option<EvalManyResult> {
     let row = ops::row(g.def(op))?;
     let eval = row

@@ -28,7 +28,7 @@ pub const ALL: &[(&str, Function)] = &[
     ("gelu SIGMOID_APPROXIMATION", exponential::gelu_of_sigmoid),
 ];
 
-/// The function of the op `name`; none for one with parameters, or of core.
+/// The function of the op `name`; `None` for one with parameters, or of core.
 pub(crate) fn named(name: &str) -> Option<Function> {
     let mut all = ALL.iter();
     all.find(|(own, _)| *own == name)

@@ -27,7 +27,7 @@ pub struct MilOp {
     pub signatures: Signatures,
     /// The type rule.
     pub infer: Infer,
-    /// What it computes; none where the interpreter has no function for it.
+    /// What it computes; `None` if the interpreter has no function for it.
     pub eval: Option<Eval>,
     /// Why the interpreter has none.
     pub not_run: Option<&'static str>,

@@ -141,7 +141,7 @@ pub const fn other(name: &'static str, kind: Kind) -> Arg {
 /// The definitions of an op, each with the opset that brought it, oldest first.
 pub type Signatures = &'static [(Opset, &'static [Arg])];
 
-/// The newest definition that `opset` has; none when the op came later.
+/// The newest definition that `opset` has; `None` if the op came later.
 pub fn definition(signatures: Signatures, opset: Opset) -> Option<&'static [Arg]> {
     let known = signatures.iter().rev().find(|(since, _)| *since <= opset);
     known.map(|(_, args)| *args)

@@ -63,9 +63,10 @@ pub fn specialize(
         }
     }
     let found = verify(g, &VerifyConfig::default());
-    match found.has_errors() {
-        true => Err(found),
-        false => Ok(()),
+    if found.has_errors() {
+        Err(found)
+    } else {
+        Ok(())
     }
 }
 

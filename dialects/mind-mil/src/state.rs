@@ -19,7 +19,9 @@ const STATE: usize = 1;
 /// behind the outputs, in the order of the inputs, where it was written. Whether there was a state; a module that is
 /// no program stays as it is.
 ///
-/// Errors: E6003 a state that is read or written in a nested block; the module is then unchanged.
+/// # Errors
+///
+/// E6003 a state that is read or written in a nested block; the module is then unchanged.
 pub fn thread(g: &mut Graph) -> Result<bool, Diagnostics> {
     if program(g).is_none() {
         return Ok(false);
@@ -71,7 +73,7 @@ pub fn thread(g: &mut Graph) -> Result<bool, Diagnostics> {
     Ok(!states.is_empty())
 }
 
-/// What `op` puts into a state, if it is not one that reads, and the state; none for an op that does neither.
+/// What `op` puts into a state, if it is not one that reads, and the state; `None` for an op that does neither.
 fn access(g: &Graph, op: OpId) -> Option<(Option<ValueId>, Option<ValueId>)> {
     let row = ops::row(g.def(op))?;
     let is = |own: &'static MilOp| std::ptr::eq(own, row);

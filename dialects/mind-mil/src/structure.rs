@@ -131,7 +131,7 @@ pub fn opset_of(g: &Graph, op: OpId) -> Opset {
     })
 }
 
-/// What the module says of itself as a program; none for a module of another kind.
+/// What the module says of itself as a program; `None` for a module of another kind.
 pub fn program(g: &Graph) -> Option<Program> {
     g.ops(g.body())
         .next()

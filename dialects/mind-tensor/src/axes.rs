@@ -4,7 +4,9 @@ use mind_ir::verify::VerifyError;
 
 /// The axes that a list names, counted from the front.
 ///
-/// Errors: E3004 outside of `0..rank`, E3005 named twice.
+/// # Errors
+///
+/// E3004 outside of `0..rank`, E3005 named twice.
 pub(crate) fn listed(
     op: &'static str,
     axes: &[i64],
@@ -26,9 +28,11 @@ pub(crate) fn listed(
     Ok(listed)
 }
 
-/// The axis that each entry of a list names; none for -1.
+/// The axis that each entry of a list names; `None` for -1.
 ///
-/// Errors: E4006 unless there is one entry for each of `entries`, E3004 neither -1 nor in `0..rank`,
+/// # Errors
+///
+/// E4006 unless there is one entry for each of `entries`, E3004 neither -1 nor in `0..rank`,
 /// E3005 named twice.
 pub(crate) fn mapped(
     op: &'static str,

@@ -89,7 +89,9 @@ impl<'a> Shell<'a> {
 
     /// Runs a list and says whether it succeeded.
     ///
-    /// Errors: something the shell doesn't know; nothing of the list runs after that.
+    /// # Errors
+    ///
+    /// Something the shell doesn't know; nothing of the list runs after that.
     pub fn run(&mut self, list: &List) -> Result<bool, ShellError> {
         let mut success = self.pipeline(&list.first)?;
         for (join, pipeline) in &list.rest {

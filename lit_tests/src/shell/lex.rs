@@ -15,7 +15,9 @@ pub enum Token {
 
 /// Splits a command line; quotes work as in lit's internal shell.
 ///
-/// Errors: a missing quote, an escape at either end, an unquoted `*` or `?`, an unsupported operator.
+/// # Errors
+///
+/// A missing quote, an escape at either end, an unquoted `*` or `?`, an unsupported operator.
 pub fn lex(text: &str) -> Result<Vec<Token>, ShellError> {
     let mut lexer = Lexer { rest: text };
     let mut tokens = vec![];

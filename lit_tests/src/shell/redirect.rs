@@ -39,7 +39,9 @@ impl Streams {
     /// Applies redirections from left to right, then opens the files, so that `>` empties its file before
     /// the command runs.
     ///
-    /// Errors: a file that can't be read, or may not be written.
+    /// # Errors
+    ///
+    /// A file that can't be read, or may not be written.
     pub fn open(
         redirects: &[Redirect],
         piped: Vec<u8>,

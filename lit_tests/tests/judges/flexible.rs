@@ -137,9 +137,10 @@ impl Packages<'_> {
                     })?;
                     let Some(judged) = self.judged.get_mut(&name) else {
                         let several = open.described.len() > 1 && !open.extents[0].1.contains("..");
-                        match several && opset < Opset::Ios18 {
-                            true => continue,
-                            false => return Err(format!("{name} is no package\n{}", open.source)),
+                        if several && opset < Opset::Ios18 {
+                            continue;
+                        } else {
+                            return Err(format!("{name} is no package\n{}", open.source));
                         }
                     };
                     judged.shapes = open.described.iter().map(|&line| line.into()).collect();

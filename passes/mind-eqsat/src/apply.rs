@@ -106,9 +106,10 @@ pub(crate) fn apply_joined(
     let mut matched = members.nodes(egraph, found);
     if let (Some(id), true, Some(&at)) = (last, united, matched.first()) {
         // A value stands for its whole class, whose oldest e-node the others come from.
-        let side = match stands_for_class {
-            true => members.oldest(id).unwrap_or(id),
-            false => id,
+        let side = if stands_for_class {
+            members.oldest(id).unwrap_or(id)
+        } else {
+            id
         };
         let sides = [at, side];
         let provenance = &mut egraph.analysis.provenance;
@@ -185,7 +186,7 @@ pub(crate) enum Refusal {
     OtherType { found: Ty, expected: Ty },
 }
 
-/// The type of every term, and what to add for it; none where one has no type or the whole has not that
+/// The type of every term, and what to add for it; `None` if one has no type or the whole has not that
 /// of the root of `found`.
 pub(crate) fn ready(
     egraph: &mut Eg<'_>,

@@ -102,9 +102,10 @@ pub(crate) fn plan(
                 cost.saturating_sub(op_price(g, loaded.egraph.analysis.store.costs, own.op).cost)
             }
         };
-        let made = match first || given {
-            true => emit(found, class, &mut plan.emitted),
-            false => Vec::new(),
+        let made = if first || given {
+            emit(found, class, &mut plan.emitted)
+        } else {
+            Vec::new()
         };
         plan.changes.push(PlannedChange {
             at,

@@ -145,7 +145,7 @@ struct Region<'a> {
 /// What the regions of a run share.
 struct Run<'r> {
     index: RuleIndex<'r>,
-    /// What was found before; none where what is refused is told too, which takes every e-graph.
+    /// What was found before; `None` if what is refused is told too, which takes every e-graph.
     memo: Option<Memo<'r>>,
 }
 

@@ -41,9 +41,10 @@ impl FastMath {
             .iter()
             .filter(|(_, class)| class.0 & self.0 != 0);
         let names: Vec<&str> = beyond.map(|(name, _)| *name).collect();
-        match names.is_empty() {
-            true => vec!["exact"],
-            false => names,
+        if names.is_empty() {
+            vec!["exact"]
+        } else {
+            names
         }
     }
 

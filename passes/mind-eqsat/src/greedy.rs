@@ -35,7 +35,9 @@ impl RuleSet {
     /// What `form` puts in place of `op`: terms, each after those it reads, the last one for the result.
     /// Their types are not looked at.
     ///
-    /// Errors: how far the best match came.
+    /// # Errors
+    ///
+    /// How far the best match came.
     pub fn replacement(
         &self,
         form: GreedyRule,

@@ -53,7 +53,7 @@ pub(crate) struct LoadedOp {
     pub(crate) result: ValueId,
     /// The class that its result was put into.
     pub(crate) class: Id,
-    /// The id of its e-node; none where the op equals one of its operands.
+    /// The id of its e-node; `None` if the op equals one of its operands.
     pub(crate) node: Option<Id>,
 }
 
@@ -182,9 +182,10 @@ impl Loaded<'_> {
     /// Adds what is not looked into: a constant, or a leaf.
     fn outer(&mut self, g: &Graph, value: ValueId, position: u32) -> Id {
         let movable = |op: OpId| g.def(op).has(Trait::Interface);
-        let position = match g.defining_op(value).is_some_and(movable) {
-            true => 0,
-            false => position,
+        let position = if g.defining_op(value).is_some_and(movable) {
+            0
+        } else {
+            position
         };
         let store = &mut self.egraph.analysis.store;
         let ty = import_type(store, g, value);

@@ -9,7 +9,7 @@ use crate::pattern::{
 use crate::slots::{Reg, Slot, Slots};
 use crate::subject::Subject;
 
-/// The most operands of an op that are matched one by one, or taken apart in several ways.
+/// The most operands of an op that are matched one by one, or split in several ways.
 const MAX_OPERANDS: usize = 128;
 
 /// Where a pattern was found.

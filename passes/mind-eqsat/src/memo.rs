@@ -52,7 +52,7 @@ impl Outline {
 
 /// What was found for a region.
 pub(crate) struct Solved<'r> {
-    /// The e-graph that the best form is a choice from; none where the region stays as it is.
+    /// The e-graph that the best form is a choice from; `None` if the region stays as it is.
     pub(crate) egraph: Option<Eg<'r>>,
     pub(crate) solution: Solution,
 }

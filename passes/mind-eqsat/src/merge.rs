@@ -92,7 +92,7 @@ fn positions(loaded: &Loaded<'_>) -> Vec<u32> {
     positions
 }
 
-/// The match as a member of its bucket; none where it cannot be merged.
+/// The match as a member of its bucket; `None` if it cannot be merged.
 fn member(
     egraph: &Eg<'_>,
     positions: &[u32],

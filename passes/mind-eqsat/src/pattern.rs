@@ -137,7 +137,7 @@ pub(crate) enum Instruction {
         operands: Reg,
         swap: bool,
     },
-    /// The same for any number of operands, taken apart in every way that `items` allow.
+    /// The same for any number of operands, split in every way that `items` allow.
     OpenList {
         reg: Reg,
         op: OpIx,

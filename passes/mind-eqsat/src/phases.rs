@@ -93,7 +93,7 @@ impl<'s> Search<'s> {
     }
 
     /// The matches of the rules up to `phase` where something is new, by root, and the readers of each
-    /// class; with `everywhere` those of the phase's own rules at every class. None where nothing is new.
+    /// class; with `everywhere` those of the phase's own rules at every class. `None` if nothing is new.
     fn matches(
         &mut self,
         loaded: &Loaded<'_>,

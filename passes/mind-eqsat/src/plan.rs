@@ -28,7 +28,7 @@ pub(crate) enum Planned<V> {
 }
 
 /// The terms that `template` stands for in a match, each after those it reads; the last one is the
-/// root. None where an attribute cannot be told.
+/// root. `None` if an attribute cannot be told.
 pub(crate) fn plan<S: Subject>(
     template: &Template,
     scope: &Scope<'_, S>,

@@ -67,7 +67,9 @@ pub(crate) enum Asked {
 /// What `rule` puts in place of `op`: terms, each after those it reads, the last one for the result.
 /// Their types are not looked at.
 ///
-/// Errors: how far the best match came.
+/// # Errors
+///
+/// How far the best match came.
 pub(crate) fn replacement(
     rule: &Rule,
     ops: &OpTable,

@@ -57,14 +57,18 @@ impl std::error::Error for RuleErrors {}
 impl RuleSet {
     /// The rules of `sources`, given as name and text; names are unique over all of them.
     ///
-    /// Errors: all that is wrong, file by file. No rule acts unless every file is right.
+    /// # Errors
+    ///
+    /// All that is wrong, file by file. No rule acts unless every file is right.
     pub fn load(registry: &Registry, sources: &[(&str, &str)]) -> Result<RuleSet, RuleErrors> {
         RuleSet::load_with(registry, sources, &Vocabulary::new())
     }
 
     /// The same, with words of the program's own.
     ///
-    /// Errors: as [`RuleSet::load`].
+    /// # Errors
+    ///
+    /// As [`RuleSet::load`].
     pub fn load_with(
         registry: &Registry,
         sources: &[(&str, &str)],
@@ -106,7 +110,9 @@ impl RuleSet {
 
     /// The rules that ship with the compiler.
     ///
-    /// Errors: `registry` lacks an op that they name.
+    /// # Errors
+    ///
+    /// `registry` lacks an op that they name.
     pub fn shipped(registry: &Registry) -> Result<RuleSet, RuleErrors> {
         RuleSet::load(registry, SHIPPED)
     }
@@ -114,7 +120,9 @@ impl RuleSet {
     /// The shipped rules of `classes` that can act on modules whose ops are among `ops`, which is
     /// [closed](ShippedOps::closed). Such a set does to them what all shipped rules do.
     ///
-    /// Errors: as [`RuleSet::shipped`].
+    /// # Errors
+    ///
+    /// As [`RuleSet::shipped`].
     pub fn shipped_for(
         registry: &Registry,
         ops: ShippedOps,

@@ -75,7 +75,9 @@ impl Best {
     /// The best form found where it is cheaper than the region is, `before`; for fusing one that moves no
     /// more bytes, if need be without groups.
     ///
-    /// Errors: why the region stays as it is though there are other forms.
+    /// # Errors
+    ///
+    /// Why the region stays as it is though there are other forms.
     fn find(
         loaded: &Loaded<'_>,
         cx: &Context<'_>,

@@ -28,7 +28,7 @@ pub(crate) trait Subject {
     /// The attribute of an op at `index` of its table entry.
     fn op_attr(&self, op: Self::Op, index: usize) -> Self::Attr;
 
-    /// An attribute's value; none for a literal.
+    /// An attribute's value; `None` for a literal.
     fn attr(&self, attr: Self::Attr) -> Option<AttrValue>;
 
     /// Whether two attributes have one value.

@@ -9,10 +9,12 @@ use crate::refuse::Refused;
 /// The most bytes that one constant may take when computed.
 const LIMIT: u64 = 1 << 28;
 
-/// What an op of constants alone computes, as constants of MIL; none for an op that reads anything else, or
+/// What an op of constants alone computes, as constants of MIL; `None` for an op that reads anything else, or
 /// that has no evaluation.
 ///
-/// Errors: an evaluation that fails.
+/// # Errors
+///
+/// An evaluation that fails.
 pub(crate) fn folded(op: OpId, e: &mut Emit<'_>) -> Result<Option<Vec<ValueId>>, Box<Refused>> {
     let Some(results) = mind_mil::fold::folded(e.g(), op, LIMIT) else {
         return Ok(None);

@@ -55,9 +55,10 @@ fn product(e: &mut Emit<'_>, x: ValueId, y: ValueId) -> Imported {
 
 /// `value` in the dtype of `x`: weights may be given in another float.
 pub(crate) fn alike(e: &mut Emit<'_>, value: ValueId, x: ValueId) -> Imported {
-    match e.dtype(x).is_float() && e.dtype(value).is_float() {
-        true => e.convert(value, e.dtype(x)),
-        false => Ok(value),
+    if e.dtype(x).is_float() && e.dtype(value).is_float() {
+        e.convert(value, e.dtype(x))
+    } else {
+        Ok(value)
     }
 }
 
@@ -67,9 +68,10 @@ fn matmul(op: OpId, e: &mut Emit<'_>) -> Imported {
     let call = e.call(op)?;
     let (flip_x, flip_y) = (call.flag("transpose_x"), call.flag("transpose_y"));
     let result = e.g().result(op);
-    let (x, y) = match e.g().ty(result).dtype == e.dtype(x) {
-        true => (x, alike(e, y, x)?),
-        false => (alike(e, x, y)?, y),
+    let (x, y) = if e.g().ty(result).dtype == e.dtype(x) {
+        (x, alike(e, y, x)?)
+    } else {
+        (alike(e, x, y)?, y)
     };
     let vectors = (e.rank(x) == 1, e.rank(y) == 1);
     let left = match (vectors.0, flip_x) {

@@ -21,7 +21,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[(&conv::CONV, convolution)];
 /// channel at a time.
 const MOST_PARTS: i64 = 64;
 
-/// `[N, C, ..]` under `[O, C / groups, ..]`, by way of core's `[N, H, W, C]` under `[Kh, Kw, C, F]`.
+/// `[N, C, ..]` under `[O, C / groups, ..]`, through core's `[N, H, W, C]` under `[Kh, Kw, C, F]`.
 fn convolution(op: OpId, e: &mut Emit<'_>) -> Imported {
     let (x, weight) = (e.argument(op, "x")?, e.argument(op, "weight")?);
     let weight = alike(e, weight, x)?;

@@ -70,7 +70,9 @@ fn conversion(row: &MilOp) -> Option<Import> {
 /// functions are left out, and a module that is no program stays as it is. States become values, see
 /// [`thread`](mind_mil::state::thread).
 ///
-/// Errors: E6003 for each op without a counterpart and each reason; the module is then not to be used.
+/// # Errors
+///
+/// E6003 for each op without a counterpart and each reason; the module is then not to be used.
 pub fn import(g: &mut Graph) -> Result<usize, Diagnostics> {
     let Some(header) = program(g) else {
         return Ok(0);

@@ -43,7 +43,9 @@ impl Emit<'_> {
 
     /// The op with its arguments bound to their names.
     ///
-    /// Errors: an op that is not one of a signature.
+    /// # Errors
+    ///
+    /// An op that is not one of a signature.
     pub(crate) fn call(&self, op: OpId) -> Result<Call<'_>, Box<Refused>> {
         let row = ops::row(self.g().def(op)).ok_or_else(|| Refused::new("it has no signature"))?;
         Ok(Call::bind(row.name, row.signatures, op, self.g())?)
@@ -55,7 +57,7 @@ impl Emit<'_> {
         values.into_iter().map(|value| self.taken(value)).collect()
     }
 
-    /// The value of argument `name`, a constant as core's; none where it is left out.
+    /// The value of argument `name`, a constant as core's; `None` if it is left out.
     pub(crate) fn optional(
         &mut self,
         op: OpId,
@@ -69,7 +71,9 @@ impl Emit<'_> {
 
     /// The value of argument `name`, a constant as core's.
     ///
-    /// Errors: an argument that is left out.
+    /// # Errors
+    ///
+    /// An argument that is left out.
     pub(crate) fn argument(&mut self, op: OpId, name: &str) -> Imported {
         let value = self.optional(op, name)?;
         value.ok_or_else(|| Refused::new(format!("`{name}` is left out")))
@@ -77,7 +81,9 @@ impl Emit<'_> {
 
     /// The elements of argument `name`.
     ///
-    /// Errors: an argument that only a run knows.
+    /// # Errors
+    ///
+    /// An argument that only a run knows.
     pub(crate) fn known(&self, op: OpId, name: &str) -> Result<Tensor, Box<Refused>> {
         let known = self.call(op)?.tensor(name).known();
         known.ok_or_else(|| Refused::new(format!("`{name}` comes at run time")))
@@ -85,14 +91,18 @@ impl Emit<'_> {
 
     /// The integers of argument `name`.
     ///
-    /// Errors: an argument that only a run knows.
+    /// # Errors
+    ///
+    /// An argument that only a run knows.
     pub(crate) fn ints(&self, op: OpId, name: &str) -> Result<Vec<i64>, Box<Refused>> {
         Ok(mind_mil::call::integers(&self.known(op, name)?))
     }
 
     /// A value as core takes it: constants of MIL become constants of core, truth values 0 and 1.
     ///
-    /// Errors: text, weights that were not read.
+    /// # Errors
+    ///
+    /// Text, weights that were not read.
     pub(crate) fn taken(&mut self, value: ValueId) -> Imported {
         let Some(constant) = constant_of(self.g(), value) else {
             return Ok(value);
@@ -130,7 +140,9 @@ impl Emit<'_> {
 
     /// The extents of a value.
     ///
-    /// Errors: one that is not known.
+    /// # Errors
+    ///
+    /// One that is not known.
     pub(crate) fn shape(&self, value: ValueId) -> Result<Vec<i64>, Box<Refused>> {
         self.g().ty(value).static_shape().ok_or_else(|| {
             let ty = self.g().type_text(value);
@@ -211,7 +223,9 @@ impl Emit<'_> {
 
     /// `function` of `x` in `f32`, rounded once to the dtype of `x`.
     ///
-    /// Errors: `x` is no float.
+    /// # Errors
+    ///
+    /// `x` is no float.
     pub(crate) fn rounding_once(
         &mut self,
         x: ValueId,

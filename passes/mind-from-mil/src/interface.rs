@@ -12,7 +12,9 @@ use crate::whole::only_indexes;
 /// An input of core of the same name. One of narrow integers that only indexes gathers, cast or not, becomes `i32`,
 /// since core's gathers take no narrower ones.
 ///
-/// Errors: a state.
+/// # Errors
+///
+/// A state.
 pub(crate) fn input(input: Input, e: &mut Emit<'_>) -> Imported {
     let g = e.g();
     if input.state(g) {

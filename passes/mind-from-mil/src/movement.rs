@@ -185,7 +185,7 @@ fn pad(op: OpId, e: &mut Emit<'_>) -> Imported {
     Ok(x)
 }
 
-/// From a factor and `[N, C, H, W]` the six dimensions that channels, height and width are taken apart into, and
+/// From a factor and `[N, C, H, W]` the six dimensions that channels, height and width are split into, and
 /// their new order.
 type Apart = fn(i64, [i64; 4]) -> ([i64; 6], [i64; 6]);
 

@@ -85,9 +85,10 @@ fn layer(op: OpId, e: &mut Emit<'_>) -> Imported {
         if let Some(factor) = e.optional(op, name)? {
             let factor = e.reshape(factor, &shape)?;
             let factor = e.convert(factor, dtype)?;
-            result = match scales {
-                true => e.mul(result, factor)?,
-                false => e.add(result, factor)?,
+            result = if scales {
+                e.mul(result, factor)?
+            } else {
+                e.add(result, factor)?
             };
         }
     }

@@ -168,9 +168,10 @@ fn scatter_nd(op: OpId, e: &mut Emit<'_>) -> Imported {
 }
 
 fn fits(e: &Emit<'_>, updates: ValueId, places: usize) -> Result<(), Box<Refused>> {
-    match e.shape(updates)?.iter().product::<i64>() == places as i64 {
-        true => Ok(()),
-        false => Err(Refused::new(format!("`updates` has no {places} elements"))),
+    if e.shape(updates)?.iter().product::<i64>() == places as i64 {
+        Ok(())
+    } else {
+        Err(Refused::new(format!("`updates` has no {places} elements")))
     }
 }
 

@@ -60,7 +60,9 @@ struct Sliding {
 }
 
 impl Sliding {
-    /// Errors: windows of too many positions.
+    /// # Errors
+    ///
+    /// Windows of too many positions.
     fn of(op: OpId, e: &mut Emit<'_>) -> Result<Sliding, Box<Refused>> {
         let x = e.argument(op, "x")?;
         let outer = e.shape(x)?;
@@ -119,7 +121,9 @@ impl Sliding {
 
     /// How many elements inside of the padding each window has, as one number a window in `f32`.
     ///
-    /// Errors: too many windows to list.
+    /// # Errors
+    ///
+    /// Too many windows to list.
     fn elements(&self) -> Result<Tensor, Box<Refused>> {
         let shape: Vec<usize> = self.counts.iter().map(|&count| count as usize).collect();
         let windows = shape.iter().product::<usize>();

@@ -90,9 +90,10 @@ pub(crate) struct Over {
 impl Over {
     /// The reduction `def` of core along these axes; along none it changes nothing.
     pub(crate) fn apply(&self, e: &mut Emit<'_>, def: &'static OpDef, x: ValueId) -> Imported {
-        match self.axes.is_empty() {
-            true => Ok(x),
-            false => e.op(def, &[x], &[Attr::Ints(&self.axes), Attr::Bool(self.keep)]),
+        if self.axes.is_empty() {
+            Ok(x)
+        } else {
+            e.op(def, &[x], &[Attr::Ints(&self.axes), Attr::Bool(self.keep)])
         }
     }
 }

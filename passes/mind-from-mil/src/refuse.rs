@@ -47,9 +47,10 @@ impl Refusals {
             let error =
                 error.help("`mind-run --engine=interp` runs what MIL's own evaluation takes");
             let last = at + 1 == self.0.len() && all.len() > 1;
-            found.push(match last {
-                true => error.note(format!("not imported in all: {}", all.join(", "))),
-                false => error,
+            found.push(if last {
+                error.note(format!("not imported in all: {}", all.join(", ")))
+            } else {
+                error
             });
         }
         found

@@ -61,9 +61,10 @@ pub(crate) fn strided(
     let whole = starts.iter().all(|&start| start == 0)
         && ends == shape
         && steps.iter().all(|&step| step == 1);
-    match whole {
-        true => Ok(x),
-        false => e.op(Slice::DEF, &[x], &Slice::attrs(starts, ends, steps)),
+    if whole {
+        Ok(x)
+    } else {
+        e.op(Slice::DEF, &[x], &Slice::attrs(starts, ends, steps))
     }
 }
 

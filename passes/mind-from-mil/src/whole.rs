@@ -48,9 +48,10 @@ pub(crate) fn select(e: &mut Emit<'_>, cond: ValueId, a: ValueId, b: ValueId) ->
     let distance = e.sub(a, b)?;
     let chosen = e.mul(distance, cond)?;
     let chosen = e.add(b, chosen)?;
-    match e.is_flag(a) && e.is_flag(b) {
-        true => Ok(e.flag(chosen)),
-        false => Ok(chosen),
+    if e.is_flag(a) && e.is_flag(b) {
+        Ok(e.flag(chosen))
+    } else {
+        Ok(chosen)
     }
 }
 

@@ -42,7 +42,7 @@ const REASONS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Why ops of this row have no counterpart; none for those that have one.
+/// Why ops of this row have no counterpart; `None` for those that have one.
 pub fn not_imported(row: &MilOp) -> Option<&'static str> {
     let mut reasons = REASONS.iter();
     let found = reasons.find(|(_, ops)| ops.contains(&row.name));

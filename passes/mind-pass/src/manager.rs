@@ -72,7 +72,9 @@ pub enum Failure {
 impl Manager<'_> {
     /// Runs the steps in order on a verified module.
     ///
-    /// Errors: the first pass that gives up or leaves an invalid module; the module is then not to be
+    /// # Errors
+    ///
+    /// The first pass that gives up or leaves an invalid module; the module is then not to be
     /// used.
     pub fn run(
         &self,

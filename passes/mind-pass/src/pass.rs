@@ -12,7 +12,9 @@ use crate::{Instrument, Rewriting, Shared, Statistics};
 pub trait Pass {
     /// Runs on `g` and says whether it changed anything.
     ///
-    /// Errors: what stopped it. The module is then not used any further.
+    /// # Errors
+    ///
+    /// What stopped it. The module is then not used any further.
     fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError>;
 }
 
@@ -185,7 +187,7 @@ impl Options {
     }
 }
 
-/// The names and extents of `B:32+S:128`; none for another text.
+/// The names and extents of `B:32+S:128`; `None` for another text.
 fn parse_extents(text: &str) -> Option<Vec<(String, i64)>> {
     if text.is_empty() {
         return Some(Vec::new());

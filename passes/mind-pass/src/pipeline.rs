@@ -33,7 +33,9 @@ impl Pipeline {
 /// Parses pipeline text: pass names separated by commas, each with options in braces, separated by
 /// blanks. Spans in the errors are into `text`.
 ///
-/// Errors: unknown passes and options, values of the wrong kind, broken syntax; all of them.
+/// # Errors
+///
+/// Unknown passes and options, values of the wrong kind, broken syntax; all of them.
 pub fn parse_pipeline(text: &str, registry: &PassRegistry) -> Result<Pipeline, Diagnostics> {
     let mut parser = Parser {
         text,
@@ -113,10 +115,7 @@ impl<'t> Parser<'t> {
                 self.at = self.text.len();
                 return written;
             }
-            let value = match self.eat('=') {
-                true => self.word().1,
-                false => "true",
-            };
+            let value = if self.eat('=') { self.word().1 } else { "true" };
             let place = start..self.at;
             if let Some(pass) = pass
                 && self.admits(pass, name, value, place)

@@ -15,7 +15,9 @@ pub struct Shared {
 impl Shared {
     /// The `T` of this run, which `make` makes where there is none yet.
     ///
-    /// Errors: those of `make`; a later call tries again.
+    /// # Errors
+    ///
+    /// Those of `make`; a later call tries again.
     pub fn get_or_make<T: Any + Send + Sync, E>(
         &self,
         make: impl FnOnce() -> Result<T, E>,

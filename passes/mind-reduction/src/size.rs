@@ -65,9 +65,10 @@ impl Size {
         }
         for (attr, row) in g.attrs(op).iter().zip(def.attrs) {
             let weight = weight(attr) + u64::from(row.default != Some(*attr));
-            match def.has(Trait::Constant) {
-                true => self.constants += weight,
-                false => self.attributes += weight,
+            if def.has(Trait::Constant) {
+                self.constants += weight
+            } else {
+                self.attributes += weight
             }
         }
     }
@@ -135,8 +136,9 @@ fn number(value: u64) -> u64 {
 /// As [`number`] for whole ones; any other is longer than those.
 fn real(value: f64) -> u64 {
     let sign = u64::from(value.is_sign_negative());
-    match value.fract() == 0.0 && value.abs() < 1e9 {
-        true => sign + number(value.abs() as u64),
-        false => 64 + sign,
+    if value.fract() == 0.0 && value.abs() < 1e9 {
+        sign + number(value.abs() as u64)
+    } else {
+        64 + sign
     }
 }

@@ -83,7 +83,9 @@ pub struct NotConverged {
 /// evaluated, ops that fold are replaced, dead ones dropped. `listener` hears of each rewrite and of
 /// what a pattern declined; dropping a dead op is no rewrite.
 ///
-/// Errors: more rewrites than the configuration allows.
+/// # Errors
+///
+/// More rewrites than the configuration allows.
 pub fn apply(
     g: &mut Graph,
     patterns: &PatternSet,

@@ -11,7 +11,7 @@ pub trait RewritePattern {
     /// A short stable name, shown in remarks and statistics.
     fn name(&self) -> &str;
 
-    /// Where it is written, a rule file and the line there; none for one that is compiled in.
+    /// Where it is written, a rule file and the line there; `None` for one that is compiled in.
     fn place(&self) -> Option<(&str, usize)> {
         None
     }
@@ -31,7 +31,9 @@ pub trait RewritePattern {
 
     /// Rewrites `op`, or leaves everything as it was and says why.
     ///
-    /// Errors: the reason, for a missed remark at `op`.
+    /// # Errors
+    ///
+    /// The reason, for a missed remark at `op`.
     fn rewrite(&self, op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss>;
 }
 

@@ -65,7 +65,9 @@ impl<'g> Rewriter<'g> {
 
     /// Creates an op before `anchor`, with the types its shape rule gives.
     ///
-    /// Errors: a miss when the op would break a rule; nothing is created then.
+    /// # Errors
+    ///
+    /// A miss when the op would break a rule; nothing is created then.
     pub fn create(
         &mut self,
         anchor: OpId,
@@ -85,7 +87,9 @@ impl<'g> Rewriter<'g> {
     /// gives. `fill` gets a builder at the end of the body and the body's arguments, and gives what the
     /// body yields.
     ///
-    /// Errors: a miss when the op would break a rule; nothing is created then.
+    /// # Errors
+    ///
+    /// A miss when the op would break a rule; nothing is created then.
     fn create_with_body(
         &mut self,
         anchor: OpId,
@@ -116,7 +120,9 @@ impl<'g> Rewriter<'g> {
 
     /// Replaces `op` by a new op with a closed body and as many results in its place.
     ///
-    /// Errors: a miss when that op would break a rule or have other types; nothing is changed then.
+    /// # Errors
+    ///
+    /// A miss when that op would break a rule or have other types; nothing is changed then.
     pub fn replace_with_body(
         &mut self,
         op: OpId,
@@ -136,7 +142,9 @@ impl<'g> Rewriter<'g> {
 
     /// Makes every reader of `op`'s result read `value` instead, and erases `op`.
     ///
-    /// Errors: a miss when the types differ; nothing is changed then.
+    /// # Errors
+    ///
+    /// A miss when the types differ; nothing is changed then.
     pub fn replace(&mut self, op: OpId, value: ValueId) -> Result<(), Miss> {
         self.replace_all(op, &[value])
     }
@@ -144,7 +152,9 @@ impl<'g> Rewriter<'g> {
     /// Makes every reader of `op`'s results read `values` instead, in order, and erases `op`. Panics unless
     /// there is one value per result.
     ///
-    /// Errors: a miss when the types differ; nothing is changed then.
+    /// # Errors
+    ///
+    /// A miss when the types differ; nothing is changed then.
     pub fn replace_all(&mut self, op: OpId, values: &[ValueId]) -> Result<(), Miss> {
         let results = self.graph.results(op);
         assert_eq!(results.len(), values.len(), "one value per result");
@@ -166,7 +176,9 @@ impl<'g> Rewriter<'g> {
 
     /// Replaces `op` by a new op in its place.
     ///
-    /// Errors: a miss when that op would break a rule or have another type; nothing is changed then.
+    /// # Errors
+    ///
+    /// A miss when that op would break a rule or have another type; nothing is changed then.
     pub fn replace_with(
         &mut self,
         op: OpId,

@@ -59,7 +59,7 @@ impl std::fmt::Debug for Counterexample {
     }
 }
 
-/// The module for a failing case; none where the case does not fail again.
+/// The module for a failing case; `None` if the case does not fail again.
 pub(crate) fn counterexample<'r>(
     forms: &Forms<'r>,
     form: Form<'r>,

@@ -75,9 +75,10 @@ pub(crate) fn judge(class: FastMath, tolerance: f64, case: &Evidence<'_>) -> Jud
 
 /// Where the promise of `class` does not hold, for a message.
 pub(crate) fn excuse(class: FastMath) -> &'static str {
-    match class.allows(FastMath::REASSOC) || class.allows(FastMath::APPROX) {
-        true => "where a value is infinite or NaN, or far from 1",
-        false => "where a value is infinite or NaN",
+    if class.allows(FastMath::REASSOC) || class.allows(FastMath::APPROX) {
+        "where a value is infinite or NaN, or far from 1"
+    } else {
+        "where a value is infinite or NaN"
     }
 }
 

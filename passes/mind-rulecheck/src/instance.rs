@@ -148,7 +148,7 @@ impl Choices for Replay<'_> {
     }
 }
 
-/// Builds the instance that `draw` describes; none where the shape rules refuse it.
+/// Builds the instance that `draw` describes; `None` if the shape rules refuse it.
 pub(crate) fn replay(plan: &Plan<'_>, draw: &Draw) -> Option<Instance> {
     let mut choices = Replay {
         draw,
@@ -158,7 +158,7 @@ pub(crate) fn replay(plan: &Plan<'_>, draw: &Draw) -> Option<Instance> {
     build(plan, draw.dtype, draw.symbol, &mut choices)
 }
 
-/// Builds an instance from choices; none where no choice pleases the shape rules.
+/// Builds an instance from choices; `None` if no choice pleases the shape rules.
 pub(crate) fn build(
     plan: &Plan<'_>,
     dtype: DType,
@@ -318,9 +318,12 @@ impl Assembler {
         let (symbol, sym) = (self.instance.draw.symbol, self.instance.symbol);
         let g = &mut self.instance.graph;
         let name = g.intern(&format!("x{at}"));
-        let dim = |&extent: &i64| match Some(extent) == symbol {
-            true => Dim::Symbol(sym),
-            false => Dim::Fixed(extent),
+        let dim = |&extent: &i64| {
+            if Some(extent) == symbol {
+                Dim::Symbol(sym)
+            } else {
+                Dim::Fixed(extent)
+            }
         };
         let ty = TensorType::new(leaf.dtype, leaf.shape.iter().map(dim));
         let ty = g.intern_type(ty.view());

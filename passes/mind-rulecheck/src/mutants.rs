@@ -125,7 +125,7 @@ fn others(g: &Graph, start: usize, left: ValueId, right: ValueId) -> Vec<Mutant>
     values.into_iter().enumerate().map(mutant).collect()
 }
 
-/// `right` computed anew with `change` at the op number `at`; none where the shape rules refuse it.
+/// `right` computed anew with `change` at the op number `at`; `None` if the shape rules refuse it.
 fn changed(
     g: &mut Graph,
     ops: &[OpId],

@@ -46,7 +46,9 @@ const LENGTHS: [usize; 4] = [2, 1, 3, 4];
 impl<'r> Plans<'r> {
     /// The plans for a form's left side.
     ///
-    /// Errors: a left side that no module has: a value computed by two ops or from itself.
+    /// # Errors
+    ///
+    /// A left side that no module has: a value computed by two ops or from itself.
     pub(crate) fn new(form: Form<'r>) -> Result<Plans<'r>, String> {
         let mut plans = vec![Plan::new(form, LENGTHS[0])?];
         if form.has_lists() {
@@ -111,7 +113,9 @@ const REDUCING: [&OpDef; 8] = [
 impl<'r> Plan<'r> {
     /// The plan for a form's left side, with `listed` values for each list of operands.
     ///
-    /// Errors: a left side that no module has: a value computed by two ops or from itself.
+    /// # Errors
+    ///
+    /// A left side that no module has: a value computed by two ops or from itself.
     fn new(form: Form<'r>, listed: usize) -> Result<Plan<'r>, String> {
         let left = form.left(listed);
         let one = representatives(&left);

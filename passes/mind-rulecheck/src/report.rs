@@ -16,7 +16,7 @@ pub struct RuleCheck {
     pub class: FastMath,
     /// What was found.
     pub verdict: Verdict,
-    /// The strictest class that held in every case; none where none did.
+    /// The strictest class that held in every case; `None` if none did.
     pub holds: Option<FastMath>,
     /// The dtypes that it was tried on.
     pub dtypes: Vec<DType>,
@@ -52,8 +52,9 @@ pub fn class_text(class: FastMath) -> String {
         .iter()
         .filter(|(_, part)| *part != FastMath::EXACT && class.allows(*part));
     let words: Vec<&str> = parts.map(|(name, _)| *name).collect();
-    match words.is_empty() {
-        true => "exact".to_owned(),
-        false => words.join(", "),
+    if words.is_empty() {
+        "exact".to_owned()
+    } else {
+        words.join(", ")
     }
 }

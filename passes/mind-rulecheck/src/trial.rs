@@ -68,9 +68,10 @@ impl Trial {
         let elementwise = ops
             .clone()
             .all(|op| g.def(op).has(Trait::Elementwise) || g.def(op).has(Trait::Interface));
-        match elementwise {
-            true => ops.count(),
-            false => ops.count() + most.min(longest * longest),
+        if elementwise {
+            ops.count()
+        } else {
+            ops.count() + most.min(longest * longest)
         }
     }
 

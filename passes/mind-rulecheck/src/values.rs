@@ -116,9 +116,10 @@ fn floats(rng: &mut Rng, dtype: DType, format: FloatFormat, count: usize, mode: 
     let all = specials(dtype);
     // Exponents this far from that of 1 survive a few products.
     let near = (format.bias() / 8).max(1);
-    let centre = match rng.chance(50) {
-        true => rng.within(4, top as i64 - 4) as u64,
-        false => bias,
+    let centre = if rng.chance(50) {
+        rng.within(4, top as i64 - 4) as u64
+    } else {
+        bias
     };
     let windowed = |centre: u64, rng: &mut Rng| {
         let exponent = (centre + rng.below(7) as u64).saturating_sub(3);

@@ -17,7 +17,9 @@ use crate::{block, merge, plan};
 
 /// Lowers a verified module of the tensor dialect; the count of its kernels. Inputs and constants stay.
 ///
-/// Errors: an extent that is not known, an op of another dialect, an index out of bounds. The module is then
+/// # Errors
+///
+/// An extent that is not known, an op of another dialect, an index out of bounds. The module is then
 /// not to be used.
 pub(crate) fn lower(g: &mut Graph, options: &Options) -> Result<usize, Box<Diagnostic>> {
     check_extents(g)?;
@@ -52,7 +54,9 @@ pub(crate) fn lower(g: &mut Graph, options: &Options) -> Result<usize, Box<Diagn
     Ok(kernels)
 }
 
-/// Errors: the first value with an extent that is not known.
+/// # Errors
+///
+/// The first value with an extent that is not known.
 fn check_extents(g: &Graph) -> Result<(), Box<Diagnostic>> {
     for op in g.ops(g.body()) {
         for value in g.results(op) {

@@ -20,7 +20,7 @@ pub(crate) const PASS: PassInfo = PassInfo {
     name: "lower-to-loops",
     alias: None,
     summary: "Lowers to kernels over tiled loops: groups become one kernel where they can, views move \
-              nothing, results get places in memory; core ops go by way of the tensor dialect",
+              nothing, results get places in memory; core ops go through the tensor dialect",
     example: "--pass-pipeline='lower-to-loops{tile=4096}'",
     options: &[
         count("tile", "8192", "positions of a nest in a task"),
@@ -70,9 +70,10 @@ pub(crate) const PASS: PassInfo = PassInfo {
         let list = |names: &[&str]| -> Vec<i64> {
             let counts = names.iter().map(|name| options.count(name) as i64);
             let counts: Vec<i64> = counts.collect();
-            match counts.iter().all(|&count| count == 0) {
-                true => Vec::new(),
-                false => counts,
+            if counts.iter().all(|&count| count == 0) {
+                Vec::new()
+            } else {
+                counts
             }
         };
         Box::new(LowerToLoops(Options {

@@ -83,9 +83,10 @@ impl Place {
     /// The positions from `starts` on, every `steps`-th, `extents` of them.
     pub(crate) fn sliced(&self, starts: &[i64], steps: &[i64], extents: &[usize]) -> Place {
         let first = starts.iter().zip(&self.strides);
-        let offset = match extents.contains(&0) {
-            true => 0,
-            false => first.map(|(start, stride)| start * stride).sum(),
+        let offset = if extents.contains(&0) {
+            0
+        } else {
+            first.map(|(start, stride)| start * stride).sum()
         };
         let strides = steps.iter().zip(&self.strides);
         Place {
@@ -111,7 +112,7 @@ impl Place {
         }
     }
 
-    /// The same elements in order in another shape of as many; none where no strides say it.
+    /// The same elements in order in another shape of as many; `None` if no strides say it.
     pub(crate) fn reshaped(&self, extents: &[usize]) -> Option<Place> {
         let with = |strides: Vec<i64>| {
             Some(Place {
@@ -207,7 +208,7 @@ impl Place {
         joined
     }
 
-    /// With all of the dimensions `range` as one, of which there is at least one; none where they do not
+    /// With all of the dimensions `range` as one, of which there is at least one; `None` if they do not
     /// continue each other.
     pub(crate) fn collapsed(&self, range: std::ops::Range<usize>) -> Option<Place> {
         let mut place = self.clone();

@@ -63,7 +63,9 @@ impl Unit {
 
     /// Lowers the ops of a block; where the values that it yields stand.
     ///
-    /// Errors: the first op without a lowering.
+    /// # Errors
+    ///
+    /// The first op without a lowering.
     pub(crate) fn lower_block(
         &mut self,
         g: &Graph,
@@ -84,7 +86,9 @@ impl Unit {
 
     /// Lowers an op.
     ///
-    /// Errors: it has no lowering.
+    /// # Errors
+    ///
+    /// It has no lowering.
     pub(crate) fn lower(&mut self, g: &Graph, op: OpId) -> Result<(), Unlowered> {
         let fail = |problem| Err(Unlowered { op, problem });
         if let Some(map) = g.view::<Map>(op) {
@@ -227,9 +231,10 @@ impl Unit {
     /// The elements of `value` row-major from the start of a buffer, copied where they do not stand so.
     fn dense(&mut self, g: &Graph, origin: OpId, value: ValueId) -> Place {
         let place = self.place(value);
-        match place.is_dense() {
-            true => place,
-            false => self.copied(g, origin, value, place),
+        if place.is_dense() {
+            place
+        } else {
+            self.copied(g, origin, value, place)
         }
     }
 

@@ -21,7 +21,7 @@ const HEADS: i64 = 64;
 const POSITIONS: i64 = 496;
 /// Positions that fill a last axis of 64 bytes, from which heads apart pay.
 const FULL_POSITIONS: i64 = 32;
-/// The most heads that are taken apart: each is some ten ops.
+/// The most heads that are split: each is some ten ops.
 const MOST_APART: i64 = 32;
 /// How far a scale may be from the reciprocal root of the depth, relatively: halves have 11 bits.
 const SCALE_ERROR: f64 = 1e-3;

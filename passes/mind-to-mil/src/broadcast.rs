@@ -17,17 +17,19 @@ pub(crate) fn to_shape(e: &mut Emit<'_, '_>, x: ValueId, dims: &[i64], shape: &[
     let new: Vec<i64> = (0..shape.len() as i64)
         .filter(|at| !dims.contains(at))
         .collect();
-    let x = match new.is_empty() {
-        true => x,
-        false => e.op(&EXPAND_DIMS, &[("x", Value(x)), ("axes", Ints(&new))])?,
+    let x = if new.is_empty() {
+        x
+    } else {
+        e.op(&EXPAND_DIMS, &[("x", Value(x)), ("axes", Ints(&new))])?
     };
     let reps: Vec<i64> = thin
         .iter()
         .zip(shape)
         .map(|(&thin, &wanted)| if thin == wanted { 1 } else { wanted })
         .collect();
-    match reps.iter().all(|&times| times == 1) {
-        true => Ok(x),
-        false => e.op(&TILE, &[("x", Value(x)), ("reps", Ints(&reps))]),
+    if reps.iter().all(|&times| times == 1) {
+        Ok(x)
+    } else {
+        e.op(&TILE, &[("x", Value(x)), ("reps", Ints(&reps))])
     }
 }

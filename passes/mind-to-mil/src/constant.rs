@@ -15,7 +15,9 @@ const MASKED: f64 = -1e4;
 
 /// What `dtype` becomes.
 ///
-/// Errors: a dtype that no op of MIL takes.
+/// # Errors
+///
+/// A dtype that no op of MIL takes.
 pub(crate) fn narrowed(dtype: DType, float: DType) -> Result<DType, Box<Refused>> {
     match dtype {
         DType::F32 => Ok(float),
@@ -32,7 +34,9 @@ pub(crate) fn narrowed(dtype: DType, float: DType) -> Result<DType, Box<Refused>
 
 /// A constant of core, in the dtype that it has in MIL.
 ///
-/// Errors: a dtype that MIL lacks, a number outside of its range.
+/// # Errors
+///
+/// A dtype that MIL lacks, a number outside of its range.
 pub(crate) fn lower(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let g = e.g();
     let dims = DimEnv::default();

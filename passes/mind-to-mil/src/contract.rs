@@ -59,9 +59,10 @@ fn dot(e: &mut Emit<'_, '_>, x: ValueId, y: ValueId) -> Lowered {
     let mut shape = Vec::new();
     shape.extend_from_slice(&left[..left.len() - 1]);
     shape.extend_from_slice(&right[1..]);
-    match shape.is_empty() {
-        true => crate::movement::element(e, product, &[0, 0]),
-        false => e.reshape(product, &shape),
+    if shape.is_empty() {
+        crate::movement::element(e, product, &[0, 0])
+    } else {
+        e.reshape(product, &shape)
     }
 }
 
@@ -141,7 +142,7 @@ pub(crate) fn padding(padding: Padding<'_>) -> (&'static str, [i64; 4]) {
     }
 }
 
-/// `[N, H, W, C]` under `[Kh, Kw, C, F]`, by way of MIL's `[N, C, H, W]` under `[F, C, Kh, Kw]`.
+/// `[N, H, W, C]` under `[Kh, Kw, C, F]`, through MIL's `[N, C, H, W]` under `[F, C, Kh, Kw]`.
 pub(crate) fn conv(
     e: &mut Emit<'_, '_>,
     x: ValueId,

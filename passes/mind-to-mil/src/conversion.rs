@@ -33,7 +33,7 @@ const FAMILIES: [&[(&OpDef, Lower)]; 8] = [
     structured::ROWS,
 ];
 
-/// Whether ops of this kind are lowered, or taken apart.
+/// Whether ops of this kind are lowered, or split.
 pub fn lowers(def: &'static OpDef) -> bool {
     let bodies: [&OpDef; 3] = [Fused::DEF, Group::DEF, Map::DEF];
     let input: &OpDef = CoreInput::DEF;
@@ -51,7 +51,9 @@ fn conversion(def: &'static OpDef) -> Option<Lower> {
 
 /// Lowers every op of a verified module; the count of those.
 ///
-/// Errors: E6003 for each op that MIL cannot say, with the reason; the module is then not to be used.
+/// # Errors
+///
+/// E6003 for each op that MIL cannot say, with the reason; the module is then not to be used.
 pub fn lower(g: &mut Graph, config: &Config) -> Result<usize, Diagnostics> {
     if program(g).is_some() {
         return Ok(0);
@@ -74,9 +76,10 @@ pub fn lower(g: &mut Graph, config: &Config) -> Result<usize, Diagnostics> {
     describe(g, config).map_err(|refused| refused.at("an input", Span::FILE))?;
     mind_mil::names::settle(g);
     let found = mind_mil::check::check(g, config.interface);
-    match found.has_errors() {
-        true => Err(found),
-        false => Ok(lowering.lowered),
+    if found.has_errors() {
+        Err(found)
+    } else {
+        Ok(lowering.lowered)
     }
 }
 

@@ -68,9 +68,10 @@ fn lower_mul(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
             let zero = pair(e, &SUB, value, value)?;
             let same = e.shape(other)?.iter().all(|&extent| extent == 1)
                 && e.shape(other)?.len() <= e.shape(value)?.len();
-            return match same {
-                true => Ok(zero),
-                false => pair(e, &ADD, zero, other),
+            return if same {
+                Ok(zero)
+            } else {
+                pair(e, &ADD, zero, other)
             };
         }
     }
@@ -110,9 +111,10 @@ fn lower_neg(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
 /// Without the epsilon that `log` adds by default; the argument is always written.
 fn lower_log(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let [x, _] = operands(op, e);
-    let dtype = match e.config.opset < mind_mil::Opset::Ios17 {
-        true => DType::F32,
-        false => e.dtype(x),
+    let dtype = if e.config.opset < mind_mil::Opset::Ios17 {
+        DType::F32
+    } else {
+        e.dtype(x)
     };
     e.op(&LOG, &[("x", Value(x)), ("epsilon", Number(0.0, dtype))])
 }

@@ -54,7 +54,9 @@ impl Emit<'_, '_> {
 
     /// The extents of a value.
     ///
-    /// Errors: one that is not known.
+    /// # Errors
+    ///
+    /// One that is not known.
     pub(crate) fn shape(&self, value: ValueId) -> Result<Vec<i64>, Box<Refused>> {
         self.g().ty(value).static_shape().ok_or_else(|| {
             let ty = self.g().type_text(value);

@@ -15,7 +15,7 @@ type InputShapes = Vec<(String, Vec<i64>)>;
 /// The most shapes that a package lists.
 const MOST_SHAPES: usize = 128;
 
-/// The extents that a dimension takes; none for one that is not open, or was not given any.
+/// The extents that a dimension takes; `None` for one that is not open, or was not given any.
 fn extents<'c>(g: &Graph, config: &'c Config, dim: Dim) -> Option<(&'c str, &'c Extents)> {
     let Dim::Symbol(sym) = dim else {
         return None;
@@ -31,9 +31,11 @@ pub(crate) fn is_described(g: &Graph, config: &Config, ty: TypeView<'_>) -> bool
     ty.shape.iter().all(known)
 }
 
-/// The shapes that the inputs take, the first extent of each dimension by default; none where all are known.
+/// The shapes that the inputs take, the first extent of each dimension by default; `None` if all are known.
 ///
-/// Errors: dimensions some of which have ranges and some lists, more than 128 lists of shapes.
+/// # Errors
+///
+/// Dimensions some of which have ranges and some lists, more than 128 lists of shapes.
 pub(crate) fn shapes(g: &Graph, config: &Config) -> Result<Option<Flexible>, Box<Refused>> {
     let mut inputs = Vec::new();
     let mut used: Vec<(&str, &Extents)> = Vec::new();

@@ -20,7 +20,9 @@ use crate::refuse::Refused;
 
 /// An input under a legal name, of a type that a program takes; a scalar goes in as a list of one.
 ///
-/// Errors: a dtype that the program's interface lacks, an extent that is not known.
+/// # Errors
+///
+/// A dtype that the program's interface lacks, an extent that is not known.
 pub(crate) fn input(op: OpId, e: &mut Emit<'_, '_>, taken: &mut Vec<String>) -> Lowered {
     let value = e.g().result(op);
     let ty = e.g().ty(value);
@@ -30,18 +32,20 @@ pub(crate) fn input(op: OpId, e: &mut Emit<'_, '_>, taken: &mut Vec<String>) -> 
     let shape: Shape = ty.shape.iter().copied().collect();
     let dtype = input_dtype(e, value)?;
     let name = legal(e.g().name(CoreInput::from_id(op).name(e.g())), taken);
-    let outer = match shape.is_empty() {
-        true => [Dim::Fixed(1)].into_iter().collect(),
-        false => shape.clone(),
+    let outer = if shape.is_empty() {
+        [Dim::Fixed(1)].into_iter().collect()
+    } else {
+        shape.clone()
     };
     let g = &mut *e.b.graph;
     let ty = g.intern_type(TensorType::new(dtype, outer).view());
     let attrs = [Attr::Str(g.intern(&name)), Attr::Bool(false)];
     let new = e.b.create_typed(Input::DEF, &[], &attrs, &[ty]);
     let new = e.g().result(new);
-    match shape.is_empty() {
-        true => crate::movement::element(e, new, &[0]),
-        false => Ok(new),
+    if shape.is_empty() {
+        crate::movement::element(e, new, &[0])
+    } else {
+        Ok(new)
     }
 }
 
@@ -124,7 +128,7 @@ const RESERVED: [&str; 13] = [
     "inf", "nan",
 ];
 
-/// The outputs, each a value of its own: an input or a second mention by way of `identity`, a scalar as a
+/// The outputs, each a value of its own: an input or a second mention through `identity`, a scalar as a
 /// list of one, a dtype that a program does not give refused.
 pub(crate) fn outputs(
     values: &[ValueId],

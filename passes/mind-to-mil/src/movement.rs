@@ -39,17 +39,19 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (ExpandDims::DEF, |op, e| {
         let view = ExpandDims::from_id(op);
         let (x, axes) = (view.input(e.g()), view.axes(e.g()).to_vec());
-        match axes.is_empty() {
-            true => Ok(x),
-            false => e.op(&EXPAND_DIMS, &[("x", Value(x)), ("axes", Ints(&axes))]),
+        if axes.is_empty() {
+            Ok(x)
+        } else {
+            e.op(&EXPAND_DIMS, &[("x", Value(x)), ("axes", Ints(&axes))])
         }
     }),
     (Squeeze::DEF, |op, e| {
         let view = Squeeze::from_id(op);
         let (x, axes) = (view.input(e.g()), view.axes(e.g()).to_vec());
-        match axes.is_empty() {
-            true => Ok(x),
-            false => e.op(&SQUEEZE, &[("x", Value(x)), ("axes", Ints(&axes))]),
+        if axes.is_empty() {
+            Ok(x)
+        } else {
+            e.op(&SQUEEZE, &[("x", Value(x)), ("axes", Ints(&axes))])
         }
     }),
     (Split::DEF, |op, e| {

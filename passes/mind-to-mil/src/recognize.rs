@@ -32,7 +32,9 @@ const RULES: [(&str, Rule); 6] = [
 
 /// Replaces what the rules find; the ops that made it are left to be swept.
 ///
-/// Errors: an op that does not verify.
+/// # Errors
+///
+/// An op that does not verify.
 pub(crate) fn recognize(g: &mut Graph, config: &Config) -> Result<(), Box<Refused>> {
     for (name, rule) in RULES {
         let ops: Vec<OpId> = g
@@ -90,9 +92,10 @@ fn layer_norm(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     if averaged != x || same != axes || squared != deviation {
         return None;
     }
-    let dtype = match e.config.opset < Opset::Ios17 {
-        true => mind_ir::types::DType::F32,
-        false => e.dtype(x),
+    let dtype = if e.config.opset < Opset::Ios17 {
+        mind_ir::types::DType::F32
+    } else {
+        e.dtype(x)
     };
     let args = [
         ("x", Value(x)),
@@ -113,7 +116,7 @@ fn mean_square(e: &Emit<'_, '_>, value: ValueId) -> Option<(ValueId, Vec<i64>, f
     (x == same).then_some((x, axes, epsilon))
 }
 
-/// `x / sqrt(mean(x * x) + epsilon)` by way of the norm, which no half overflows: where the norm is above
+/// `x / sqrt(mean(x * x) + epsilon)` through the norm, which no half overflows: where the norm is above
 /// `sqrt(count epsilon)` the difference is that epsilon is left out. Only where the engine's layout is asked for.
 fn root_mean_square(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
     let [x, scale] = operands(e, op)?;

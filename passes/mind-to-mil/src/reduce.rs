@@ -41,9 +41,10 @@ fn core(
         .iter()
         .map(|&axis| if axis < 0 { axis + rank } else { axis })
         .collect();
-    match axes.is_empty() {
-        true => reduce(e, row, x, &(0..rank).collect::<Vec<i64>>(), false),
-        false => reduce(e, row, x, &axes, keep),
+    if axes.is_empty() {
+        reduce(e, row, x, &(0..rank).collect::<Vec<i64>>(), false)
+    } else {
+        reduce(e, row, x, &axes, keep)
     }
 }
 

@@ -125,9 +125,10 @@ fn lower_contract(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let other = e.transpose(y, &order)?;
     let other = e.constant_or_reshaped(other, &rhs_shape)?;
     let product = matmul(e, matrix, other)?;
-    match shape.is_empty() {
-        true => element(e, product, &[0, 0]),
-        false => e.reshape(product, &shape),
+    if shape.is_empty() {
+        element(e, product, &[0, 0])
+    } else {
+        e.reshape(product, &shape)
     }
 }
 

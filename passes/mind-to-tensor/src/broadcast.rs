@@ -11,10 +11,7 @@ use crate::emit::{Lowered, map, one};
 
 /// `def` at every position of `x` and of `y`, which broadcasts to the shape of `x`.
 pub(crate) fn binary(b: &mut Builder<'_>, def: &'static OpDef, x: ValueId, y: ValueId) -> Lowered {
-    let y = match x == y {
-        true => y,
-        false => broadcast_with(b, y, x)?,
-    };
+    let y = if x == y { y } else { broadcast_with(b, y, x)? };
     map(b, &[x, y], |b, scalars| one(b, def, scalars, &[]))
 }
 

@@ -39,7 +39,9 @@ fn conversion(def: &'static OpDef) -> Option<Lower> {
 /// Lowers every core op of a verified module; the count of those. Ops of other dialects, constants and
 /// inputs stay.
 ///
-/// Errors: an op whose lowering does not verify, with its place. The module is then not to be used.
+/// # Errors
+///
+/// An op whose lowering does not verify, with its place. The module is then not to be used.
 pub fn lower(g: &mut Graph) -> Result<usize, Box<Diagnostic>> {
     let body = g.body();
     lower_block(g, body)

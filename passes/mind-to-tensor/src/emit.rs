@@ -82,9 +82,10 @@ pub(crate) fn reshape(
     shape: &[Dim],
     carry: &[i64],
 ) -> Lowered {
-    let carry = match shape.contains(&Dim::Dynamic) {
-        true => carry,
-        false => &[],
+    let carry = if shape.contains(&Dim::Dynamic) {
+        carry
+    } else {
+        &[]
     };
     one(b, Reshape::DEF, &[input], &Reshape::attrs(shape, carry))
 }

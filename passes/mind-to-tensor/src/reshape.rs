@@ -54,9 +54,10 @@ fn lower_expand_dims(op: OpId, b: &mut Builder<'_>) -> Lowered {
     let mut kept = 0..extents.len();
     let (mut target, mut carry) = (Shape::new(), Vec::new());
     for at in 0..extents.len() + axes.len() {
-        let source = match axes.contains(&(at as i64)) {
-            true => None,
-            false => kept.next(),
+        let source = if axes.contains(&(at as i64)) {
+            None
+        } else {
+            kept.next()
         };
         target.push(source.map_or(Dim::Fixed(1), |axis| extents[axis]));
         carry.push(source.map_or(-1, |axis| axis as i64));

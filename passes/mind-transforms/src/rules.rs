@@ -10,7 +10,9 @@ use mind_pass::{PassCx, PassError, Rewriting};
 
 /// The shipped rules and those of the user's files, without those that the user has switched off.
 ///
-/// Errors: all that is wrong with the files, file by file.
+/// # Errors
+///
+/// All that is wrong with the files, file by file.
 pub fn rules(registry: &Registry, rewriting: &Rewriting) -> Result<RuleSet, RuleErrors> {
     let own = rewriting
         .rules
@@ -25,7 +27,9 @@ pub fn rules(registry: &Registry, rewriting: &Rewriting) -> Result<RuleSet, Rule
 /// The rules in force that can act on `g`: where nobody asks about others, of those that ship only what
 /// its ops call for is read. Made once for all passes of a run, and anew for ops that no pass had before.
 ///
-/// Errors: what is wrong with a rule file.
+/// # Errors
+///
+/// What is wrong with a rule file.
 pub(crate) fn for_module(g: &Graph, cx: &PassCx<'_>) -> Result<Arc<RuleSet>, PassError> {
     let plain = Rewriting {
         fast_math: cx.rewriting.fast_math.clone(),
@@ -62,7 +66,9 @@ struct Part(Mutex<Option<(ShippedOps, Arc<RuleSet>)>>);
 
 /// All rules in force, made once for all passes of a run.
 ///
-/// Errors: what is wrong with a rule file.
+/// # Errors
+///
+/// What is wrong with a rule file.
 pub(crate) fn in_force(cx: &PassCx<'_>) -> Result<Arc<RuleSet>, PassError> {
     let made = cx.shared.get_or_make(|| rules(cx.registry, cx.rewriting));
     made.map_err(rejected)

@@ -71,7 +71,9 @@ pub struct Known<'k> {
 /// Puts known extents in the place of symbols, and of the `?` of inputs, and finds all types again; how many
 /// types and attributes changed.
 ///
-/// Errors: what verification finds then, as where an extent contradicts another.
+/// # Errors
+///
+/// What verification finds then, as where an extent contradicts another.
 pub fn specialize(
     g: &mut Graph,
     known: &Known<'_>,
@@ -93,9 +95,10 @@ pub fn specialize(
         }
     }
     let found = verify(g, config);
-    match found.has_errors() {
-        true => Err(found),
-        false => Ok(changed),
+    if found.has_errors() {
+        Err(found)
+    } else {
+        Ok(changed)
     }
 }
 

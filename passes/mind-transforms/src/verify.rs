@@ -18,9 +18,10 @@ struct Verify;
 impl Pass for Verify {
     fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
         let found = verify(g, cx.verify);
-        match found.has_errors() {
-            true => Err(PassError::Invalid(found)),
-            false => Ok(Changed::No),
+        if found.has_errors() {
+            Err(PassError::Invalid(found))
+        } else {
+            Ok(Changed::No)
         }
     }
 }

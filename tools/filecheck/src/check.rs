@@ -169,7 +169,7 @@ impl Matcher<'_, '_> {
         None
     }
 
-    /// None if any of `excluded` occurs in `region`; all that do are reported.
+    /// `None` if any of `excluded` occurs in `region`; all that do are reported.
     fn exclude(&mut self, excluded: &[Rc<Pattern>], region: Range<usize>) -> Option<()> {
         let mut passed = true;
         for pattern in excluded {

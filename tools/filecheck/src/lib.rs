@@ -177,11 +177,12 @@ fn read_file(file: &str, cwd: &Path, stdin: &mut Option<&[u8]>) -> io::Result<Ve
 /// `args` quoted for a shell.
 fn command_line(args: &[String]) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_=./,:%+@".contains(c);
-    let quoted = args
-        .iter()
-        .map(|arg| match !arg.is_empty() && arg.chars().all(is_plain) {
-            true => arg.clone(),
-            false => format!("'{}'", arg.replace('\'', "'\\''")),
-        });
+    let quoted = args.iter().map(|arg| {
+        if !arg.is_empty() && arg.chars().all(is_plain) {
+            arg.clone()
+        } else {
+            format!("'{}'", arg.replace('\'', "'\\''"))
+        }
+    });
     quoted.collect::<Vec<_>>().join(" ")
 }

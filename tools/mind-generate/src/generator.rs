@@ -38,7 +38,7 @@ impl<'c> Generator<'c> {
         }
     }
 
-    /// Appends an op; none where its shape rule objects or its result is large.
+    /// Appends an op; `None` if its shape rule objects or its result is large.
     pub(crate) fn op(
         &mut self,
         def: &'static OpDef,
@@ -65,9 +65,10 @@ impl<'c> Generator<'c> {
         if all.is_empty() || self.rng.once_in(6) {
             let dtypes = self.config.dtypes.iter().copied();
             let dtypes: Vec<DType> = dtypes.filter(|&dtype| class.admits(dtype)).collect();
-            let dtype = match dtypes.is_empty() {
-                true => DType::F32,
-                false => self.rng.pick(&dtypes),
+            let dtype = if dtypes.is_empty() {
+                DType::F32
+            } else {
+                self.rng.pick(&dtypes)
             };
             let mut shape = shape::draw(&mut self.rng);
             if self.config.symbols && !shape.is_empty() && self.rng.once_in(8) {
@@ -77,9 +78,10 @@ impl<'c> Generator<'c> {
             return self.leaf(&TensorType::new(dtype, shape));
         }
         let recent = all.len().min(3);
-        match self.rng.once_in(3) {
-            true => self.rng.pick(&all),
-            false => self.rng.pick(&all[all.len() - recent..]),
+        if self.rng.once_in(3) {
+            self.rng.pick(&all)
+        } else {
+            self.rng.pick(&all[all.len() - recent..])
         }
     }
 
@@ -87,17 +89,19 @@ impl<'c> Generator<'c> {
     pub(crate) fn value_of(&mut self, ty: &TensorType) -> ValueId {
         let same = |&value: &ValueId| self.graph.ty(value) == ty.view();
         let known: Vec<ValueId> = self.values.iter().copied().filter(same).collect();
-        match known.is_empty() || self.rng.once_in(3) {
-            true => self.leaf(ty),
-            false => self.rng.pick(&known),
+        if known.is_empty() || self.rng.once_in(3) {
+            self.leaf(ty)
+        } else {
+            self.rng.pick(&known)
         }
     }
 
     /// A new input or constant.
     pub(crate) fn leaf(&mut self, ty: &TensorType) -> ValueId {
-        match self.rng.once_in(3) && ty.view().count().is_some() {
-            true => self.constant(ty, false),
-            false => self.input(ty),
+        if self.rng.once_in(3) && ty.view().count().is_some() {
+            self.constant(ty, false)
+        } else {
+            self.input(ty)
         }
     }
 

@@ -97,9 +97,10 @@ fn pointwise(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
         _ if draw.rng.once_in(8) => first,
         _ => draw.value_of(&second),
     };
-    match draw.rng.once_in(3) && !std::ptr::eq(def, Div::DEF) {
-        true => draw.op(def, &[second, first], &[]),
-        false => draw.op(def, &[first, second], &[]),
+    if draw.rng.once_in(3) && !std::ptr::eq(def, Div::DEF) {
+        draw.op(def, &[second, first], &[])
+    } else {
+        draw.op(def, &[first, second], &[])
     }
 }
 
@@ -165,9 +166,10 @@ fn slice(draw: &mut Generator<'_>) -> Option<ValueId> {
         let start = draw.rng.below(extent.max(1) as usize) as i64;
         let rest = extent - start;
         // An empty range now and then.
-        let end = match rest == 0 || draw.rng.once_in(16) {
-            true => start,
-            false => start + 1 + draw.rng.below(rest as usize) as i64,
+        let end = if rest == 0 || draw.rng.once_in(16) {
+            start
+        } else {
+            start + 1 + draw.rng.below(rest as usize) as i64
         };
         let open = draw.rng.once_in(3);
         starts.push(if draw.rng.once_in(2) { 0 } else { start });
@@ -310,9 +312,10 @@ fn dot(draw: &mut Generator<'_>) -> Option<ValueId> {
     let lhs = draw.value(OperandClass::Num);
     let ty = draw.graph.ty(lhs).to_owned();
     let inner = *ty.shape.last().filter(|_| ty.shape.len() <= 2)?;
-    let shape = match draw.rng.once_in(2) {
-        true => vec![inner],
-        false => vec![inner, Dim::Fixed(draw.rng.pick(&[1, 3, 4]))],
+    let shape = if draw.rng.once_in(2) {
+        vec![inner]
+    } else {
+        vec![inner, Dim::Fixed(draw.rng.pick(&[1, 3, 4]))]
     };
     let rhs = draw.value_of(&TensorType::new(ty.dtype, shape));
     draw.op(Dot::DEF, &[lhs, rhs], &Dot::attrs())
@@ -325,9 +328,10 @@ fn conv2d(draw: &mut Generator<'_>) -> Option<ValueId> {
         Some(extents) if extents.len() == 4 => extents,
         _ => (0..4).map(|_| draw.rng.pick(&[1, 2, 3, 4])).collect(),
     };
-    let input = match draw.graph.ty(given).static_shape().as_ref() == Some(&images) {
-        true => given,
-        false => draw.value_of(&TensorType::fixed(dtype, &images)),
+    let input = if draw.graph.ty(given).static_shape().as_ref() == Some(&images) {
+        given
+    } else {
+        draw.value_of(&TensorType::fixed(dtype, &images))
     };
     let [tall, wide] = [draw.rng.pick(&[1, 2, 3]), draw.rng.pick(&[1, 2, 3])];
     let filter = [tall, wide, images[3], draw.rng.pick(&[1, 2, 3])];

@@ -37,10 +37,9 @@ pub(crate) fn partner(rng: &mut Rng, shape: &[Dim]) -> Shape {
         return shape.into();
     }
     let dropped = rng.below(shape.len() + 1);
-    let kept = shape[dropped..].iter().map(|&dim| match rng.once_in(3) {
-        true => Dim::Fixed(1),
-        false => dim,
-    });
+    let kept = shape[dropped..]
+        .iter()
+        .map(|&dim| if rng.once_in(3) { Dim::Fixed(1) } else { dim });
     kept.collect()
 }
 

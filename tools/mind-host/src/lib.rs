@@ -247,9 +247,10 @@ impl Host for ProcessHost {
     }
 
     fn working(&mut self, what: &str) -> Work {
-        match self.style.quiet {
-            true => Box::new(()),
-            false => Box::new(Ticker::start(what, self.style.redraws, io::stderr())),
+        if self.style.quiet {
+            Box::new(())
+        } else {
+            Box::new(Ticker::start(what, self.style.redraws, io::stderr()))
         }
     }
 

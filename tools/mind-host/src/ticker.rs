@@ -35,9 +35,10 @@ impl Ticker {
             let mut width = 0;
             while over.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
                 let seconds = started.elapsed().as_secs();
-                let line = match redraws {
-                    true => format!("\r{what}: {seconds} s"),
-                    false => format!("note: {what}: {seconds} s so far\n"),
+                let line = if redraws {
+                    format!("\r{what}: {seconds} s")
+                } else {
+                    format!("note: {what}: {seconds} s so far\n")
                 };
                 width = line.len();
                 // Standard error has nowhere to report its own failures to.

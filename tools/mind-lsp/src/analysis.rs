@@ -20,7 +20,7 @@ pub(crate) struct Analysis {
     pub(crate) diagnostics: Diagnostics,
     /// Its names; on lines with errors those in front of the error.
     pub(crate) names: Names,
-    /// The module; none for rules, and for a text with syntax errors.
+    /// The module; `None` for rules, and for a text with syntax errors.
     pub(crate) module: Option<Module>,
     /// Whether the text itself is without error, whatever is wrong with what it says.
     pub(crate) reads: bool,

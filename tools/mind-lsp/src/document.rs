@@ -13,7 +13,7 @@ pub(crate) struct Document {
     pub(crate) text: String,
     pub(crate) lines: LineIndex,
     hint: Language,
-    /// None when the text has changed since it was read.
+    /// `None` if the text has changed since it was read.
     analysis: Option<Analysis>,
     /// The last text that read, where this one does not.
     good: Option<Good>,

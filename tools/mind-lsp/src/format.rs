@@ -9,7 +9,7 @@ use crate::view::View;
 /// Why a document is refused that could not be read.
 const BROKEN: &str = "a text with errors has no canonical form";
 
-/// The edits that bring a document into canonical form, comments kept; none where it is so already.
+/// The edits that bring a document into canonical form, comments kept; empty if it is so already.
 ///
 /// # Errors
 ///
@@ -46,7 +46,7 @@ pub(crate) fn format(view: View<'_>) -> Result<Vec<TextEdit>, Refusal> {
     Ok(replaced(view, text))
 }
 
-/// The edit that replaces the whole text by `text`; none if they are equal.
+/// The edit that replaces the whole text by `text`; empty if they are equal.
 fn replaced(view: View<'_>, text: String) -> Vec<TextEdit> {
     if text == view.text() {
         return Vec::new();

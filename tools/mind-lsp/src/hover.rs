@@ -79,9 +79,10 @@ pub(crate) fn op(def: &OpDef) -> String {
     let many = many.map(|operand| format!("{}...", operand.name));
     let operands: Vec<String> = operands.chain(many).collect();
     let attrs: Vec<String> = def.attrs.iter().map(shown).collect();
-    let attrs = match attrs.is_empty() {
-        true => String::new(),
-        false => format!(" {{{}}}", attrs.join(", ")),
+    let attrs = if attrs.is_empty() {
+        String::new()
+    } else {
+        format!(" {{{}}}", attrs.join(", "))
     };
     let name = def.name;
     format!(

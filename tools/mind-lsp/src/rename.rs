@@ -13,7 +13,9 @@ use crate::view::View;
 
 /// What would be renamed at `offset`, and what it is called now.
 ///
-/// Errors: nothing there has a name that can be changed.
+/// # Errors
+///
+/// Nothing there has a name that can be changed.
 pub(crate) fn prepare(view: View<'_>, offset: usize) -> Result<PrepareRenameResponse, Refusal> {
     let (found, _) = target(view, offset)?;
     Ok(PrepareRenameResponse::RangeWithPlaceholder {
@@ -24,7 +26,9 @@ pub(crate) fn prepare(view: View<'_>, offset: usize) -> Result<PrepareRenameResp
 
 /// The edits that give the thing at `offset` another name.
 ///
-/// Errors: nothing there has a name that can be changed; a name that the language does not have, or that
+/// # Errors
+///
+/// Nothing there has a name that can be changed; a name that the language does not have, or that
 /// something else has.
 pub(crate) fn rename(
     view: View<'_>,
@@ -86,15 +90,18 @@ fn target(view: View<'_>, offset: usize) -> Result<(&Found, Symbol), Refusal> {
 /// Where the name stands: in mic@2 that of an input stands on its own line alone.
 fn places<'v>(view: View<'v>, found: &'v Found, symbol: Symbol) -> Vec<&'v Found> {
     let is_mic2 = view.analysis.language == Language::Module(Format::Mic2);
-    match is_mic2 && symbol.kind == Kind::Value {
-        true => vec![found],
-        false => view.names().of(symbol).collect(),
+    if is_mic2 && symbol.kind == Kind::Value {
+        vec![found]
+    } else {
+        view.names().of(symbol).collect()
     }
 }
 
 /// `wanted` as the language spells such a name.
 ///
-/// Errors: it is no such name.
+/// # Errors
+///
+/// It is no such name.
 fn spelled(language: Language, kind: Kind, wanted: &str, now: &str) -> Result<String, Refusal> {
     let numbered = |letter: char| {
         let digits = wanted.strip_prefix(letter).unwrap_or(wanted);

@@ -78,7 +78,7 @@ struct Scope<'s> {
     rule: u64,
     /// By mark and name: the number among the names of the rule, and whether it has been declared.
     bound: BTreeMap<(char, &'s str), (u64, bool)>,
-    /// The ops whose parentheses are open; none for a call.
+    /// The ops whose parentheses are open; `None` for a call.
     open: Vec<Option<&'static OpDef>>,
     /// The op whose braces may follow.
     closed: Option<&'static OpDef>,
@@ -252,9 +252,10 @@ fn built_in(name: &str) -> Option<&'static str> {
 pub(crate) fn call(name: &str) -> Option<String> {
     let params = built_in_params(name)?.iter();
     let params: Vec<&str> = params.map(|param| param.text()).collect();
-    let what = match built_in_predicates().any(|own| own == name) {
-        true => "predicate",
-        false => "function",
+    let what = if built_in_predicates().any(|own| own == name) {
+        "predicate"
+    } else {
+        "function"
     };
     Some(format!("{what} `{name}`: takes {}", params.join("; ")))
 }
@@ -269,7 +270,9 @@ pub(crate) fn summary(text: &str, offset: usize) -> Option<String> {
 
 /// `wanted` as a name of this kind, with the mark that `now` has.
 ///
-/// Errors: it is no such name.
+/// # Errors
+///
+/// It is no such name.
 pub(crate) fn spelled(kind: Kind, wanted: &str, now: &str) -> Result<String, Refusal> {
     let marks = ["?", "$", "'", ".."];
     let mark = marks.into_iter().find(|mark| now.starts_with(mark));
@@ -277,9 +280,10 @@ pub(crate) fn spelled(kind: Kind, wanted: &str, now: &str) -> Result<String, Ref
     let name = wanted.strip_prefix(mark).unwrap_or(wanted);
     let more: &[u8] = if kind == Kind::Rule { b"_-." } else { b"_" };
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || more.contains(&byte);
-    match name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.bytes().all(fits) {
-        true => Ok(format!("{mark}{name}")),
-        false => Err(Refusal::failed(format!("`{wanted}` is no name"))),
+    if name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.bytes().all(fits) {
+        Ok(format!("{mark}{name}"))
+    } else {
+        Err(Refusal::failed(format!("`{wanted}` is no name")))
     }
 }
 

@@ -33,7 +33,9 @@ use crate::{
 
 /// Serves a connection until the editor leaves.
 ///
-/// Errors: messages that break the protocol; an end without the request to shut down.
+/// # Errors
+///
+/// Messages that break the protocol; an end without the request to shut down.
 pub fn serve(connection: &Connection) -> Result<(), Box<dyn Error + Send + Sync>> {
     let (id, _) = connection.initialize_start()?;
     let about = json!({ "name": "mind-lsp", "version": env!("CARGO_PKG_VERSION") });
@@ -291,7 +293,7 @@ fn respond<R: serde::Serialize>(id: RequestId, answer: Result<R, Refusal>) -> Re
     }
 }
 
-/// The parameters of a notification; none where they are wrong, as nothing can be answered to it.
+/// The parameters of a notification; `None` if they are wrong, as nothing can be answered to it.
 fn read<P: serde::de::DeserializeOwned>(note: Notification) -> Option<P> {
     serde_json::from_value(note.params).ok()
 }

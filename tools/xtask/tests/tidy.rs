@@ -12,6 +12,8 @@ mod documents;
 mod mil;
 #[path = "tidy/sizes.rs"]
 mod sizes;
+#[path = "tidy/wording.rs"]
+mod wording;
 
 use std::path::{Path, PathBuf};
 

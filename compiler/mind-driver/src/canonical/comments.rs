@@ -37,7 +37,9 @@ impl Comments {
 
 /// `printed`, which is what `source` says, with the comments of `source`.
 ///
-/// Errors: a comment at a statement that is not in `printed`.
+/// # Errors
+///
+/// A comment at a statement that is not in `printed`.
 pub(super) fn carry_over(
     source: &str,
     printed: &str,

@@ -13,7 +13,9 @@ use mind_text::{Format, Formats};
 /// The canonical form of `source`, which reads as `g`, with its line end at the end where the format leaves
 /// that open.
 ///
-/// Errors: an op that the format cannot say; a comment to keep that has no place in the canonical form.
+/// # Errors
+///
+/// An op that the format cannot say; a comment to keep that has no place in the canonical form.
 pub fn canonical(
     formats: &Formats,
     format: Format,

@@ -37,7 +37,9 @@ const TYPES: [(&str, DType); 13] = [
 impl Header {
     /// Parses the dict, whose keys may stand in any order.
     ///
-    /// Errors: what is not such a dict; dtypes without counterpart.
+    /// # Errors
+    ///
+    /// What is not such a dict; dtypes without counterpart.
     pub(super) fn parse(text: &str) -> Result<Header, NpyError> {
         let mut dict = Dict { rest: text };
         let (mut descr, mut fortran_order, mut shape) = (None, None, None);
@@ -174,9 +176,10 @@ impl<'t> Dict<'t> {
     /// A type string; a list would describe records.
     fn descr(&mut self) -> Result<&'t str, NpyError> {
         self.rest = self.rest.trim_start();
-        match self.rest.starts_with(['[', '(']) {
-            true => Err(NpyError::DType("a structured dtype".to_owned())),
-            false => self.string(),
+        if self.rest.starts_with(['[', '(']) {
+            Err(NpyError::DType("a structured dtype".to_owned()))
+        } else {
+            self.string()
         }
     }
 

@@ -21,7 +21,9 @@ pub use error::{NpyError, NpzError};
 ///
 /// Memory grows with what the archive really holds, whatever its headers say.
 ///
-/// Errors: broken archives and arrays, dtypes without counterpart, more than `limit` bytes.
+/// # Errors
+///
+/// Broken archives and arrays, dtypes without counterpart, more than `limit` bytes.
 pub fn read(archive: &[u8], limit: u64) -> Result<Arrays, NpzError> {
     let mut archive = ZipArchive::new(Cursor::new(archive))?;
     if archive.has_duplicate_names() {
@@ -46,7 +48,9 @@ pub fn read(archive: &[u8], limit: u64) -> Result<Arrays, NpzError> {
 
 /// An archive of `arrays` in their order, not compressed; the same bytes for the same arrays.
 ///
-/// Errors: two arrays of one name.
+/// # Errors
+///
+/// Two arrays of one name.
 pub fn write<'a>(
     arrays: impl IntoIterator<Item = (String, &'a Tensor)>,
 ) -> Result<Vec<u8>, NpzError> {

@@ -48,9 +48,10 @@ pub(super) fn read(source: &mut impl Read, limit: u64) -> Result<Tensor, NpyErro
     }
     to_native(&mut bytes, dtype, big_endian);
     let buffer = Buffer::from_bytes(dtype, &bytes);
-    let buffer = match fortran_order {
-        true => with_buffer!(&buffer, |elements| row_major(elements, &shape)),
-        false => buffer,
+    let buffer = if fortran_order {
+        with_buffer!(&buffer, |elements| row_major(elements, &shape))
+    } else {
+        buffer
     };
     Ok(Tensor::new(shape, buffer))
 }

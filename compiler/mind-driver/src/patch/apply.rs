@@ -16,7 +16,9 @@ use super::values::{no_attribute, set_attribute};
 /// Edits are made in order, and each sees what those before it made. Deleted ops go when all edits are made, so
 /// that their readers may be edited after them. Ids that no edit names stay as they are.
 ///
-/// Errors: the first edit that cannot be made; a deleted op that is still read; the rules that the result breaks.
+/// # Errors
+///
+/// The first edit that cannot be made; a deleted op that is still read; the rules that the result breaks.
 pub fn apply(
     g: &Graph,
     edits: &[Edit],
@@ -42,9 +44,10 @@ pub fn apply(
     }
     patch.bury()?;
     let found = verify(&mut patch.g, config);
-    match found.has_errors() {
-        true => Err(PatchError::Invalid(found)),
-        false => Ok(patch.g),
+    if found.has_errors() {
+        Err(PatchError::Invalid(found))
+    } else {
+        Ok(patch.g)
     }
 }
 
@@ -148,7 +151,9 @@ impl Patch<'_> {
 
     /// Deletes what is to be deleted.
     ///
-    /// Errors: something that is still read.
+    /// # Errors
+    ///
+    /// Something that is still read.
     fn bury(&mut self) -> Result<(), PatchError> {
         let ops: Vec<OpId> = self.doomed.iter().map(|&(_, _, op)| op).collect();
         for &(number, id, op) in &self.doomed {
@@ -192,16 +197,18 @@ impl Patch<'_> {
         let op = self.g.defining_op(value);
         let op =
             op.ok_or_else(|| format!("{id} is the argument of a body, which no op defines"))?;
-        match self.doomed.iter().any(|&(_, _, own)| own == op) {
-            true => Err(format!("{id} is deleted already")),
-            false => Ok(op),
+        if self.doomed.iter().any(|&(_, _, own)| own == op) {
+            Err(format!("{id} is deleted already"))
+        } else {
+            Ok(op)
         }
     }
 
     fn free(&self, id: u64) -> Result<(), String> {
-        match self.values.contains_key(&id) {
-            true => Err(format!("the id {id} is taken")),
-            false => Ok(()),
+        if self.values.contains_key(&id) {
+            Err(format!("the id {id} is taken"))
+        } else {
+            Ok(())
         }
     }
 

@@ -10,7 +10,9 @@ use super::error::PatchError;
 impl Edit {
     /// The edits in a text, in order.
     ///
-    /// Errors: no JSON, no list, an edit that says too little, too much or something else.
+    /// # Errors
+    ///
+    /// No JSON, no list, an edit that says too little, too much or something else.
     pub fn read_all(text: &str) -> Result<Vec<Edit>, PatchError> {
         let whole = |problem: String| PatchError::Json {
             place: "edits".to_owned(),

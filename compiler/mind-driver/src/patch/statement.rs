@@ -141,7 +141,9 @@ impl Patch<'_> {
 
 /// How many results an op has as it is written.
 ///
-/// Errors: one that has none, or a body too many or too few.
+/// # Errors
+///
+/// One that has none, or a body too many or too few.
 fn result_count(def: &OpDef, new: &NewStatement) -> Result<usize, String> {
     let name = &new.op;
     match (def.regions, &new.body) {

@@ -29,7 +29,9 @@ pub(super) fn placeholder(row: &AttrDef) -> Attr<'static> {
 
 /// Sets an attribute to what JSON says.
 ///
-/// Errors: a value of another kind, in one line.
+/// # Errors
+///
+/// A value of another kind, in one line.
 pub(super) fn set_attribute(
     g: &mut Graph,
     op: OpId,
@@ -88,7 +90,9 @@ pub(super) fn set_attribute(
 /// Sets the elements of a constant whose type is known: nested as its shape says, one flat list, or one for
 /// all.
 ///
-/// Errors: no type yet, lists of other lengths, an element that the dtype does not have.
+/// # Errors
+///
+/// No type yet, lists of other lengths, an element that the dtype does not have.
 fn set_elements(
     g: &mut Graph,
     op: OpId,
@@ -104,10 +108,7 @@ fn set_elements(
     let count = match value {
         Value::Array(list) => {
             let flat = !list.iter().any(Value::is_array);
-            let shape = match flat {
-                true => &[][..],
-                false => &ty.shape[..],
-            };
+            let shape = if flat { &[][..] } else { &ty.shape[..] };
             elements(list, shape, ty.dtype, &mut bytes)
                 .map_err(|problem| format!("`{}`: {problem}", row.name))?;
             Some(bytes.len() / ty.dtype.size())

@@ -24,7 +24,9 @@ pub const USAGE: u8 = 2;
 
 /// The matches of a command line.
 ///
-/// Errors: the exit code, after help or a usage error has been printed.
+/// # Errors
+///
+/// The exit code, after help or a usage error has been printed.
 pub fn parse(command: Command, args: &[String], host: &mut dyn Host) -> Result<ArgMatches, u8> {
     let matches = command
         .no_binary_name(true)
@@ -299,9 +301,10 @@ pub(in crate::tools) fn parse_size(text: &str) -> Result<u64, String> {
 /// A text as one word of the shell's language.
 pub(in crate::tools) fn shell_word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./=,:@%+".contains(c);
-    match !text.is_empty() && text.chars().all(is_plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', "'\\''")),
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
     }
 }
 

@@ -29,7 +29,9 @@ fn is_package(path: &str) -> bool {
 
 /// Reads the module at `path`; `-` is standard input.
 ///
-/// Errors: the exit code, after the failure was printed: a file that cannot be read, a package whose manifest
+/// # Errors
+///
+/// The exit code, after the failure was printed: a file that cannot be read, a package whose manifest
 /// or model cannot be.
 pub(crate) fn read(host: &mut dyn Host, path: &str, options: &LoadOptions) -> Result<Input, u8> {
     if !options.package && !is_package(path) {

@@ -157,7 +157,9 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
     }
 }
 
-/// Errors: the exit code, after the reason has been reported.
+/// # Errors
+///
+/// The exit code, after the reason has been reported.
 fn translate(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
     let matches = cli::parse(command(), args, host)?;
     let options = cli::load_options(&matches);
@@ -240,7 +242,9 @@ fn translate(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
 
 /// Writes the extents of `--dim` and runs the passes of `--pass-pipeline`.
 ///
-/// Errors: the exit code, after the reason has been reported.
+/// # Errors
+///
+/// The exit code, after the reason has been reported.
 fn prepared(
     loaded: &mut Loaded,
     session: &Session,
@@ -284,7 +288,9 @@ fn prepared(
 
 /// The module after the edits in the file `path`.
 ///
-/// Errors: the exit code, after the reason has been reported.
+/// # Errors
+///
+/// The exit code, after the reason has been reported.
 fn patched(
     loaded: &Loaded,
     path: &str,
@@ -348,7 +354,9 @@ fn reject(
 
 /// What the lowering is asked for.
 ///
-/// Errors: the exit code, after a pair without `=` was reported.
+/// # Errors
+///
+/// The exit code, after a pair without `=` was reported.
 fn lowering(matches: &ArgMatches, host: &mut dyn Host) -> Result<mind_to_mil::Config, u8> {
     let given = mind_to_mil::PASS.options.iter().filter_map(|option| {
         let value = matches.get_one::<String>(option.name)?;
@@ -401,7 +409,9 @@ fn flexible(given: &str) -> Option<(String, Extents)> {
 
 /// Writes a package into the folder that `-o` names.
 ///
-/// Errors: what the program cannot say, or none after a failure of the host was reported.
+/// # Errors
+///
+/// What the program cannot say, or none after a failure of the host was reported.
 fn package(
     graph: &mut Graph,
     path: &str,

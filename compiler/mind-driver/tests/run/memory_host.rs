@@ -26,9 +26,10 @@ impl Host for MemoryHost {
     fn read(&mut self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         let bytes = self.files.get(path).cloned();
         let bytes = bytes.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
-        match bytes.len() as u64 > limit {
-            true => Err(io::Error::from(io::ErrorKind::FileTooLarge)),
-            false => Ok(bytes),
+        if bytes.len() as u64 > limit {
+            Err(io::Error::from(io::ErrorKind::FileTooLarge))
+        } else {
+            Ok(bytes)
         }
     }
 

@@ -10,7 +10,7 @@ use crate::types::DType;
 pub struct Literal<'a> {
     /// Element type.
     pub dtype: DType,
-    /// How many elements are given; none for a splat, which fills whatever shape it has.
+    /// How many elements are given; `None` for a splat, which fills whatever shape it has.
     pub count: Option<usize>,
     /// The elements' bytes in native order, row-major; a single element for a splat.
     pub bytes: &'a [u8],

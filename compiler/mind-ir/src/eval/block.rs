@@ -23,7 +23,9 @@ use crate::tensor::Tensor;
 /// An op whose blocks read values from outside of them is given these behind its operands, in the order of
 /// [`Graph::captures`].
 ///
-/// Errors: the first op that fails, with its error.
+/// # Errors
+///
+/// The first op that fails, with its error.
 pub fn eval_block<'t>(
     cx: &EvalCx<'_>,
     block: BlockId,
@@ -36,7 +38,9 @@ pub fn eval_block<'t>(
 /// The tensors that a block inside an op yields, given one per argument and one per value that it reads from
 /// outside; see [`eval_block`].
 ///
-/// Errors: the first op that fails, with its error; a yielded tensor of another rank than its type promises.
+/// # Errors
+///
+/// The first op that fails, with its error; a yielded tensor of another rank than its type promises.
 pub fn eval_inner<'t>(
     cx: &EvalCx<'_>,
     block: BlockId,

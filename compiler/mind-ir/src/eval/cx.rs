@@ -79,7 +79,9 @@ impl<'a> EvalCx<'a> {
 
     /// The number of elements of a result. Every `eval` asks before it allocates.
     ///
-    /// Errors: [`EvalError::TooLarge`] past the limit, [`EvalError::OutOfMemory`] where the system has no such
+    /// # Errors
+    ///
+    /// [`EvalError::TooLarge`] past the limit, [`EvalError::OutOfMemory`] where the system has no such
     /// memory.
     pub fn count(&self, dtype: DType, shape: &[usize]) -> Result<usize, EvalError> {
         let empty = shape.contains(&0);
@@ -105,9 +107,11 @@ impl<'a> EvalCx<'a> {
         }
     }
 
-    /// The extent that `dim` has in this run; none for one that is not known.
+    /// The extent that `dim` has in this run; `None` for one that is not known.
     ///
-    /// Errors: [`EvalError::UnboundDim`] for a symbol without extent.
+    /// # Errors
+    ///
+    /// [`EvalError::UnboundDim`] for a symbol without extent.
     pub fn extent(&self, dim: Dim) -> Result<Option<i64>, EvalError> {
         match dim {
             Dim::Fixed(extent) => Ok(Some(extent)),

@@ -72,9 +72,10 @@ impl Iterator for Ops<'_> {
 
     fn next(&mut self) -> Option<OpId> {
         let (first, last) = self.ends?;
-        self.ends = match first == last {
-            true => None,
-            false => self.graph.next(first).map(|next| (next, last)),
+        self.ends = if first == last {
+            None
+        } else {
+            self.graph.next(first).map(|next| (next, last))
         };
         Some(first)
     }
@@ -83,9 +84,10 @@ impl Iterator for Ops<'_> {
 impl DoubleEndedIterator for Ops<'_> {
     fn next_back(&mut self) -> Option<OpId> {
         let (first, last) = self.ends?;
-        self.ends = match first == last {
-            true => None,
-            false => self.graph.prev(last).map(|prev| (first, prev)),
+        self.ends = if first == last {
+            None
+        } else {
+            self.graph.prev(last).map(|prev| (first, prev))
         };
         Some(last)
     }

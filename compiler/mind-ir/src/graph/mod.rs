@@ -204,7 +204,7 @@ impl Graph {
         self.values[value.index()].def
     }
 
-    /// The op that defines the value; none for a block's argument.
+    /// The op that defines the value; `None` for a block's argument.
     pub fn defining_op(&self, value: ValueId) -> Option<OpId> {
         match self.value_def(value) {
             ValueDef::Result(op, _) => Some(op),
@@ -287,7 +287,7 @@ impl Graph {
         self.regions[region.index()].block
     }
 
-    /// The op whose region holds the block; none for the module's body.
+    /// The op whose region holds the block; `None` for the module's body.
     pub fn block_owner(&self, block: BlockId) -> Option<OpId> {
         self.blocks[block.index()].owner
     }

@@ -138,11 +138,11 @@ operand_classes! {
 pub struct AttrDef {
     /// Its name in Core text, messages and typed views.
     pub name: &'static str,
-    /// Its key in mic@1; none for the one list that stands without a key.
+    /// Its key in mic@1; `None` for the one list that stands without a key.
     pub key: Option<&'static str>,
     /// What it holds.
     pub kind: AttrKind,
-    /// Its value where none is written; none when it must be written.
+    /// Its value where none is written; `None` if it must be written.
     pub default: Option<Attr<'static>>,
 }
 
@@ -157,7 +157,7 @@ pub enum Results {
     Many,
 }
 
-/// What an op is called in each text format; none where the format cannot say it.
+/// What an op is called in each text format; `None` if the format cannot say it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Names {
     /// Core text.

@@ -9,7 +9,9 @@ use crate::{with_float, with_num};
 
 /// Applies `function` at every position of the broadcast shape of `operands`.
 ///
-/// Errors: shapes that do not broadcast, a result too large, an integer division without result, an
+/// # Errors
+///
+/// Shapes that do not broadcast, a result too large, an integer division without result, an
 /// integer overflow where that is refused.
 pub fn eval(
     function: ScalarFn,
@@ -211,7 +213,9 @@ fn offset(index: &[usize], strides: &[usize]) -> usize {
 
 /// The extents two shapes broadcast to when they are run.
 ///
-/// Errors: extents that clash, which verification could not see where an extent was open.
+/// # Errors
+///
+/// Extents that clash, which verification could not see where an extent was open.
 pub fn broadcast_extents(x: &[usize], y: &[usize]) -> Result<Vec<usize>, EvalError> {
     let rank = x.len().max(y.len());
     let at = |shape: &[usize], axis: usize| match (axis + shape.len()).checked_sub(rank) {

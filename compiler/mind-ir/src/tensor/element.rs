@@ -45,7 +45,7 @@ pub trait Num: Element + PartialOrd {
     fn minimum(self, rhs: Self) -> Self;
     /// The integer `count` in this type, rounded to nearest.
     fn from_count(count: usize) -> Self;
-    /// The exact value as an `i128`; none for floats.
+    /// The exact value as an `i128`; `None` for floats.
     fn to_i128(self) -> Option<i128>;
     /// The value as an `f64`: exact for floats, rounded for large integers.
     fn to_f64(self) -> f64;

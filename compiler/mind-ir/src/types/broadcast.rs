@@ -16,7 +16,9 @@ pub struct BroadcastClash {
 /// The shape two operands broadcast to: aligned at the right, each pair of extents equal or one of
 /// them 1. A `?` against a known extent above 1 takes that extent, to be checked at run time.
 ///
-/// Errors: the leftmost clash.
+/// # Errors
+///
+/// The leftmost clash.
 pub fn broadcast(lhs: &[Dim], rhs: &[Dim]) -> Result<Shape, BroadcastClash> {
     let rank = lhs.len().max(rhs.len());
     let aligned = |shape: &[Dim], at: usize| match (at + shape.len()).checked_sub(rank) {

@@ -83,7 +83,7 @@ impl<'a> TypeView<'a> {
         self.with_shape(self.shape.iter().copied())
     }
 
-    /// The type both describe: each dimension the more definite one; none where they contradict.
+    /// The type both describe: each dimension the more definite one; `None` if they contradict.
     pub fn meet(self, other: TypeView<'_>) -> Option<TensorType> {
         if self.dtype != other.dtype || self.rank() != other.rank() {
             return None;

@@ -197,7 +197,7 @@ impl VerifyError {
         }
     }
 
-    /// The catalogue code; none for the graph's own invariants.
+    /// The catalogue code; `None` for the graph's own invariants.
     pub fn code(&self) -> Option<Code> {
         use VerifyError::*;
         Some(Code(match self {
@@ -282,10 +282,7 @@ impl VerifyError {
             Permutation { rank, .. } => {
                 const SHOWN: usize = 8;
                 let example: Vec<usize> = (0..(*rank).min(SHOWN)).rev().collect();
-                let example = match *rank > SHOWN {
-                    true => String::new(),
-                    false => format!(", as in {example:?}"),
-                };
+                let example = if *rank > SHOWN { String::new() } else { format!(", as in {example:?}") };
                 format!("list each axis from 0 to {} once{example}", rank - 1)
             }
             Squeeze { .. } => "only axes of extent 1 can be squeezed; use a reshape".into(),

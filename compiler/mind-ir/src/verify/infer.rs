@@ -15,7 +15,9 @@ pub type InferManyResult = Result<SmallVec<[Inferred; 1]>, Box<VerifyError>>;
 
 /// Checks the op's operand count, dtypes and shapes, and gives its result types.
 ///
-/// Errors: the first failing class of: arity, dtype, then the op's own shape rule.
+/// # Errors
+///
+/// The first failing class of: arity, dtype, then the op's own shape rule.
 pub fn infer_op(g: &mut Graph, op: OpId) -> Result<SmallVec<[Ty; 1]>, Box<VerifyError>> {
     let def = g.def(op);
     check_arity(g, op, def)?;

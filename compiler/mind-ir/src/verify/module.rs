@@ -127,9 +127,10 @@ impl Verifier<'_> {
         }
         for index in 0..g.regions(op).len() {
             let block = g.block(g.regions(op)[index]);
-            match g.def(op).has_closed_body() {
-                true => type_arguments(g, op, block)?,
-                false => assume_arguments(g, block),
+            if g.def(op).has_closed_body() {
+                type_arguments(g, op, block)?
+            } else {
+                assume_arguments(g, block)
             }
             let before = self.found.error_count();
             self.inner_block(g, op, block);

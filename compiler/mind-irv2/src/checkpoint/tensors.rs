@@ -25,7 +25,9 @@ pub struct Checkpoint<'a> {
 impl<'a> Checkpoint<'a> {
     /// Finds and checks every tensor of the model of `config`.
     ///
-    /// Errors: E4302 a tensor that is missing, E4303 one that the model does not have or that stands twice, E4304 one
+    /// # Errors
+    ///
+    /// E4302 a tensor that is missing, E4303 one that the model does not have or that stands twice, E4304 one
     /// of another shape or of a type that is not known, each by file and tensor; E4210 a head or factors of frequencies
     /// that contradict `config`.
     pub fn new(config: &Config, sources: &[Source<'a>]) -> Result<Checkpoint<'a>, Diagnostics> {
@@ -82,7 +84,7 @@ impl<'a> Checkpoint<'a> {
 
     /// The tensor of `role` in `layer`, or in no layer.
     ///
-    /// The head of a tied model is its table of embeddings. None for what the model does not have: a bias that its
+    /// The head of a tied model is its table of embeddings. `None` for what the model does not have: a bias that its
     /// configuration leaves out, a layer that it has not.
     pub fn tensor(&self, role: Role, layer: Option<usize>) -> Option<&TensorView<'a>> {
         let role = match role {

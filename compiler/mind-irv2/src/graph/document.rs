@@ -37,7 +37,9 @@ pub enum Padding {
 
 /// The model of `document` without a cache: all tokens in one pass.
 ///
-/// Errors: extents that no tensor can have.
+/// # Errors
+///
+/// Extents that no tensor can have.
 pub fn model(document: &Document, padding: Padding) -> Result<Graph, BuildError> {
     let mut m = Model {
         e: Emitter::new(),
@@ -76,9 +78,10 @@ pub fn model(document: &Document, padding: Padding) -> Result<Graph, BuildError>
     }
     let gamma = m.vector("final_ln_weight", Role::FinalNorm, None, d)?;
     let x = normed(&mut m.e, x, gamma, (d, config.rms_norm_eps))?;
-    let head = match config.tie_word_embeddings {
-        true => table,
-        false => m.matrix("lm_head_weight", Role::LmHead, None, [config.vocab_size, d])?,
+    let head = if config.tie_word_embeddings {
+        table
+    } else {
+        m.matrix("lm_head_weight", Role::LmHead, None, [config.vocab_size, d])?
     };
     let logits = m.e.linear(x, head, None)?;
     Ok(m.e.finish(&[logits]))
@@ -284,9 +287,10 @@ impl Model<'_> {
         let weight = self
             .e
             .reshape(turned, &[fixed(self.extent(d)), fixed(width)])?;
-        let bias = match has_bias {
-            true => Some(self.vector("bo", Role::OutputBias, Some(layer), d)?),
-            false => None,
+        let bias = if has_bias {
+            Some(self.vector("bo", Role::OutputBias, Some(layer), d)?)
+        } else {
+            None
         };
         Ok(Linear { weight, bias })
     }
@@ -302,9 +306,10 @@ impl Model<'_> {
         let (rows, kept) = (align(inner), self.extent(inner));
         let padded = self.padded("w1", Role::Gate, Some(layer), &[2 * rows, align(d)])?;
         let both = self.stripped(padded, 1, d)?;
-        let bias = match has_bias {
-            true => Some(self.padded("b1", Role::GateBias, Some(layer), &[2 * rows])?),
-            false => None,
+        let bias = if has_bias {
+            Some(self.padded("b1", Role::GateBias, Some(layer), &[2 * rows])?)
+        } else {
+            None
         };
         let mut half = |start: usize| -> Built<Linear> {
             Ok(Linear {

@@ -109,7 +109,9 @@ fn start(dtypes: Dtypes<'_>) -> Weights<'_> {
 
 /// Queries, keys and values of `tokens` tokens of a layer's input. `cos` and `sin` are inputs where heads rotate.
 ///
-/// Errors: extents that no tensor can have.
+/// # Errors
+///
+/// Extents that no tensor can have.
 pub fn project(config: &Config, tokens: usize, dtypes: Dtypes<'_>) -> Result<Graph, BuildError> {
     let mut w = start(dtypes);
     let (d, head) = (config.hidden_size, config.head_dim);
@@ -142,7 +144,9 @@ pub fn project(config: &Config, tokens: usize, dtypes: Dtypes<'_>) -> Result<Gra
 ///
 /// Rows that hold nothing yet must be zero and masked; they change no bit of the result.
 ///
-/// Errors: extents that no tensor can have.
+/// # Errors
+///
+/// Extents that no tensor can have.
 pub fn attend(config: &Config, tokens: usize, seen: usize) -> Result<Graph, BuildError> {
     let mut w = start(&|_| DType::F32);
     let head = config.head_dim;
@@ -158,7 +162,9 @@ pub fn attend(config: &Config, tokens: usize, seen: usize) -> Result<Graph, Buil
 
 /// What a layer makes of `tokens` tokens once attention has been paid: projection, residual, MLP, residual.
 ///
-/// Errors: extents that no tensor can have.
+/// # Errors
+///
+/// Extents that no tensor can have.
 pub fn finish(config: &Config, tokens: usize, dtypes: Dtypes<'_>) -> Result<Graph, BuildError> {
     let mut w = start(dtypes);
     let (d, inner, biases) = (config.hidden_size, config.intermediate_size, config.biases);
@@ -177,7 +183,9 @@ pub fn finish(config: &Config, tokens: usize, dtypes: Dtypes<'_>) -> Result<Grap
 
 /// The logits of `rows` rows of the last layer's output.
 ///
-/// Errors: extents that no tensor can have.
+/// # Errors
+///
+/// Extents that no tensor can have.
 pub fn head(config: &Config, rows: usize, dtypes: Dtypes<'_>) -> Result<Graph, BuildError> {
     let mut w = start(dtypes);
     let d = config.hidden_size;

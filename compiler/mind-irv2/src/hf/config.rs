@@ -47,7 +47,9 @@ impl Said {
 
 /// Reads the text of a `config.json`.
 ///
-/// Errors: see [`document`](super::document).
+/// # Errors
+///
+/// See [`document`](super::document).
 pub(super) fn read(text: &str) -> Result<Said, Diagnostics> {
     let root = mind_json::parse(text, &Limits::default()).map_err(|found| *found)?;
     let nested = root.get("text_config");
@@ -188,9 +190,10 @@ impl<'v> Reader<'v> {
         if let Some((name, value)) = self.find(&KV_HEADS) {
             return Some((self.natural(name, value)?, true));
         }
-        match self.has(&KV_HEADS) {
-            true => Some((heads?, true)),
-            false => Some((rules.kv_heads.or(heads)?, false)),
+        if self.has(&KV_HEADS) {
+            Some((heads?, true))
+        } else {
+            Some((rules.kv_heads.or(heads)?, false))
         }
     }
 

@@ -24,7 +24,9 @@ use crate::schema::{Document, Foreign, WeightTypes};
 /// configuration does not, the width of heads, and how numbers are stored. Without `config` a single GGUF file says
 /// everything. Warnings come with the document.
 ///
-/// Errors: E4201 no JSON, E4202 a missing key, E4205 a number out of its range, E4211 a model that is not supported,
+/// # Errors
+///
+/// E4201 no JSON, E4202 a missing key, E4205 a number out of its range, E4211 a model that is not supported,
 /// by key and value; tensors as [`Checkpoint::new`].
 pub fn document(
     config: Option<&str>,
@@ -40,9 +42,10 @@ pub fn document(
             return Err(found.into());
         }
     };
-    let (parameters, fused_qkv) = match sources.is_empty() {
-        true => (said.parameters, said.parameters.family.is_fused()),
-        false => refine::parameters(&mut said, sources)?,
+    let (parameters, fused_qkv) = if sources.is_empty() {
+        (said.parameters, said.parameters.family.is_fused())
+    } else {
+        refine::parameters(&mut said, sources)?
     };
     let config = Config::new(parameters).map_err(|errors| out_of_range(&errors, &said))?;
     let dtypes = match sources.is_empty() {

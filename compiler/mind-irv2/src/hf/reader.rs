@@ -65,7 +65,7 @@ impl<'v> Reader<'v> {
         self.found.push(Diagnostic::error(span, message).code(code));
     }
 
-    /// The value of `key`; none where it is absent or `null`.
+    /// The value of `key`; `None` if it is absent or `null`.
     pub(super) fn get(&self, key: &str) -> Option<&'v Value> {
         self.config.get(key).filter(|value| !value.is_null())
     }

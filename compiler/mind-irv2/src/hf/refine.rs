@@ -182,9 +182,10 @@ fn compare_biases(own: &Parameters, found: &Biases, warnings: &mut Diagnostics) 
     let names = |biases: &Biases| {
         let names = BIASES.iter().filter(|bias| bias.get(biases));
         let names: Vec<&str> = names.map(|bias| bias.name).collect();
-        match names.is_empty() {
-            true => "none".to_owned(),
-            false => names.join(", "),
+        if names.is_empty() {
+            "none".to_owned()
+        } else {
+            names.join(", ")
         }
     };
     if own.biases != *found {

@@ -47,7 +47,7 @@ pub struct Plan {
     pub live: usize,
 }
 
-/// Plans a run of `tokens` positions; none when the sizes do not fit.
+/// Plans a run of `tokens` positions; `None` if the sizes do not fit.
 pub fn plan(config: &Config, tokens: usize, logits: Logits) -> Option<Plan> {
     let mut lives = lives(config);
     let mut places = Vec::new();

@@ -204,14 +204,14 @@ impl Buffer {
         self.extension.is_none_or(|listed| listed(config))
     }
 
-    /// Its extents in a run of `tokens` positions; none when one does not fit.
+    /// Its extents in a run of `tokens` positions; `None` if one does not fit.
     pub fn resolved(&self, config: &Config, tokens: usize) -> Option<Vec<usize>> {
         let extents = self.shape.iter();
         extents.map(|extent| extent.value(config, tokens)).collect()
     }
 }
 
-/// The bytes of an array of `dtype`, rows of blocks rounded up to whole blocks; none when they do not fit.
+/// The bytes of an array of `dtype`, rows of blocks rounded up to whole blocks; `None` if they do not fit.
 pub fn bytes_of(shape: &[usize], dtype: WeightType) -> Option<usize> {
     let (row, outer) = shape.split_last()?;
     let row = row.checked_next_multiple_of(dtype.block_elements())?;

@@ -116,7 +116,7 @@ impl Extent {
         }
     }
 
-    /// Its value in a run of `tokens` positions; none when it does not fit.
+    /// Its value in a run of `tokens` positions; `None` if it does not fit.
     pub fn value(self, config: &Config, tokens: usize) -> Option<usize> {
         let product = self.dim.value(config, tokens).checked_mul(self.mult)?;
         product.checked_div(self.div)

@@ -145,9 +145,10 @@ fn entry<'v>(
     r.maybe_truth(value, "optional");
     let alias_of = r.maybe_text(value, "alias_of");
     let is_gradient = role == "grad";
-    let forward = match is_gradient {
-        true => name.strip_prefix(GRADIENT),
-        false => Some(name),
+    let forward = if is_gradient {
+        name.strip_prefix(GRADIENT)
+    } else {
+        Some(name)
     };
     let Some(row) = forward.and_then(buffer) else {
         if is_gradient {

@@ -27,7 +27,7 @@ const KEYS: &[&str] = &[
 
 /// The epsilon of every family whose configuration does not say one.
 const DEFAULT_EPS: f64 = 1e-6;
-/// The hyperparameters, and members of other tools; none when some cannot be read.
+/// The hyperparameters, and members of other tools; `None` if some cannot be read.
 ///
 /// Family, biases and the normalisation of heads are said elsewhere.
 pub(super) fn read(

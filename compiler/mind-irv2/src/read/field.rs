@@ -69,7 +69,7 @@ impl Reader {
         self.as_text(key, value)
     }
 
-    /// The text at `key`; none where it is absent or `null`.
+    /// The text at `key`; `None` if it is absent or `null`.
     pub(super) fn maybe_text<'v>(
         &mut self,
         object: &'v Value,
@@ -87,7 +87,7 @@ impl Reader {
         text.map(|text| (text, value.span))
     }
 
-    /// The truth value at `key`, which numbers 0 and 1 are too; none where it is absent or `null`.
+    /// The truth value at `key`, which numbers 0 and 1 are too; `None` if it is absent or `null`.
     pub(super) fn maybe_truth(&mut self, object: &Value, key: &str) -> Option<bool> {
         let value = present(object, key)?;
         let truth = match value.integer() {
@@ -119,9 +119,10 @@ impl Reader {
             .cloned()
             .collect();
         let allowed = self.options.allow_unknown;
-        let severity = match allowed {
-            true => Severity::Warning,
-            false => Severity::Error,
+        let severity = if allowed {
+            Severity::Warning
+        } else {
+            Severity::Error
         };
         for member in &unknown {
             let message = format!("the format has no key `{}` here", shown(&member.key));
@@ -138,7 +139,7 @@ impl Reader {
     }
 }
 
-/// The value of `key`; none where it is absent or `null`.
+/// The value of `key`; `None` if it is absent or `null`.
 pub(super) fn present<'v>(object: &'v Value, key: &str) -> Option<&'v Value> {
     object.get(key).filter(|value| !value.is_null())
 }

@@ -50,7 +50,9 @@ pub fn is_document(text: &str) -> bool {
 
 /// Reads a document.
 ///
-/// Errors: everything that is wrong with it, each with the JSON pointer of its place: E4201 no JSON, E4202 to E4211.
+/// # Errors
+///
+/// Everything that is wrong with it, each with the JSON pointer of its place: E4201 no JSON, E4202 to E4211.
 /// Warnings come with the document.
 pub fn read(text: &str, options: &ReadOptions) -> Result<(Document, Diagnostics), Diagnostics> {
     let root = mind_json::parse(text, &Limits::default()).map_err(|found| *found)?;

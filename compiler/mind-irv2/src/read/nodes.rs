@@ -15,7 +15,7 @@ use crate::meta::BIASES;
 pub(super) struct Placed {
     /// Its row of the table.
     pub(super) row: &'static Node,
-    /// Its layer; none for a node of the whole model.
+    /// Its layer; `None` for a node of the whole model.
     pub(super) layer: Option<usize>,
     pub(super) span: Span,
     pub(super) condition: Option<Condition>,

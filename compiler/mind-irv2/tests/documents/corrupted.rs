@@ -106,9 +106,10 @@ fn corrupted_documents() {
                 let written = write(&read_back);
                 let (again, _) = read(&written, &ReadOptions::default()).unwrap();
                 assert_eq!(write(&again), written);
-                match read_back.config == own.config {
-                    true => same += 1,
-                    false => other += 1,
+                if read_back.config == own.config {
+                    same += 1
+                } else {
+                    other += 1
                 }
             }
         }

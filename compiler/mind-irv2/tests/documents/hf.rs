@@ -144,9 +144,10 @@ fn what_is_another_model_is_refused_by_key_and_value() {
     ];
     for (more, expected) in cases {
         let text = config_json(Family::Qwen2, more);
-        let text = match more.contains("hidden_act") {
-            true => text.replacen("\"hidden_act\": \"silu\", ", "", 1),
-            false => text,
+        let text = if more.contains("hidden_act") {
+            text.replacen("\"hidden_act\": \"silu\", ", "", 1)
+        } else {
+            text
         };
         refused(&text, expected);
     }

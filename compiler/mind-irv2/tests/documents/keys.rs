@@ -145,9 +145,10 @@ fn every_key_of_a_configuration_is_read_or_reported_or_ignored_for_a_reason() {
             let excused = EXCUSED
                 .iter()
                 .any(|&(own, of, _)| (own, of) == (family, key));
-            match reason.is_some() || excused {
-                true => assert!(!noticed, "{family:?} {key}: {:#?}", changed.messages),
-                false => assert!(noticed, "{family:?} {key}: {value} changes nothing"),
+            if reason.is_some() || excused {
+                assert!(!noticed, "{family:?} {key}: {:#?}", changed.messages)
+            } else {
+                assert!(noticed, "{family:?} {key}: {value} changes nothing")
             }
         }
         for (key, value) in [
@@ -288,9 +289,12 @@ fn every_key_of_a_header_is_read_or_reported_or_ignored_for_a_reason() {
         };
         let own =
             hf::architecture_keys().map(|(key, reason)| (format!("{word}.{key}"), key, reason));
-        let others = hf::header_keys().map(|(key, reason)| match key.ends_with('.') {
-            true => (format!("{key}other"), key, reason),
-            false => (key.to_owned(), key, reason),
+        let others = hf::header_keys().map(|(key, reason)| {
+            if key.ends_with('.') {
+                (format!("{key}other"), key, reason)
+            } else {
+                (key.to_owned(), key, reason)
+            }
         });
         for (full, key, reason) in own.chain(others) {
             let other = changed(&full, another_meta(key));

@@ -119,9 +119,10 @@ pub fn tensors(config: &Config, seed: u64) -> Vec<Tensor> {
     let roles = Role::all().filter(|role| exists(config, *role));
     let mut all = Vec::new();
     for role in roles {
-        let layers: Vec<Option<usize>> = match role.is_per_layer() {
-            true => (0..config.num_layers).map(Some).collect(),
-            false => vec![None],
+        let layers: Vec<Option<usize>> = if role.is_per_layer() {
+            (0..config.num_layers).map(Some).collect()
+        } else {
+            vec![None]
         };
         for layer in layers {
             let shape = mind_irv2::checkpoint::shape_of(config, role);

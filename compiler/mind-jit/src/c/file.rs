@@ -33,7 +33,9 @@ impl Module<'_> {
     /// outputs are. With scratch memory it must not run twice at once, since that memory is static. Buffers
     /// need no alignment. Functions and data that no step uses are left out.
     ///
-    /// Errors: a function is not valid, or a call does not fit what is there.
+    /// # Errors
+    ///
+    /// A function is not valid, or a call does not fit what is there.
     pub fn write(&self) -> Result<String, EmitError> {
         let (comment, body) = self.sections()?;
         Ok(format!("{comment}\n{}{body}", prelude(&body)))
@@ -41,7 +43,9 @@ impl Module<'_> {
 
     /// The text of the file without what it calls; [`written`] makes a file of several.
     ///
-    /// Errors: as [`write`](Module::write).
+    /// # Errors
+    ///
+    /// As [`write`](Module::write).
     pub fn body(&self) -> Result<String, EmitError> {
         let (comment, body) = self.sections()?;
         Ok(format!("\n{comment}{body}"))

@@ -16,7 +16,9 @@ use super::writer::Writer;
 /// It has the parameters of `function`, pointers as `unsigned char *` and indices as `int64_t`, and returns
 /// the bits of the [`Status`](vir::Status) as `uint64_t`. What it calls stands in [`prelude`](super::prelude).
 ///
-/// Errors: the function is not valid.
+/// # Errors
+///
+/// The function is not valid.
 pub fn function(
     function: &Function,
     symbol: &Symbol,

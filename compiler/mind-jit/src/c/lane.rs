@@ -46,7 +46,7 @@ pub(super) fn constant(lane: Lane, bits: u64) -> String {
     }
 }
 
-/// The number that these bits are, for a comment; none where the text of the constant says it.
+/// The number that these bits are, for a comment; `None` if the text of the constant says it.
 pub(super) fn remark(lane: Lane, bits: u64) -> Option<String> {
     match lane {
         Lane::F32 => Some(format!("{:?}", f32::from_bits(bits as u32))),

@@ -29,7 +29,9 @@ const TAKEN: &str = "alignas alignof asm auto bool break case char const constex
 impl Symbol {
     /// `text` as it is.
     ///
-    /// Errors: it is no identifier, or a name that already means something.
+    /// # Errors
+    ///
+    /// It is no identifier, or a name that already means something.
     pub fn new(text: &str) -> Result<Symbol, SymbolError> {
         let mut bytes = text.bytes();
         let is_identifier = bytes

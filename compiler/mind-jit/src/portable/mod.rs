@@ -1,4 +1,4 @@
-//! Vector IR to machine code by way of Cranelift, in vectors of 128 bits.
+//! Vector IR to machine code through Cranelift, in vectors of 128 bits.
 //!
 //! A vector fills the low part of a 128-bit value of its lane type. What Cranelift has no vector operation
 //! for goes through the stack, one lane at a time.
@@ -21,7 +21,9 @@ use crate::vir::Function;
 
 /// The machine code of a valid `function` for the machine this runs on, whose vectors fit 128 bits.
 ///
-/// Errors: a processor that Cranelift does not know, or without fused multiply-add.
+/// # Errors
+///
+/// A processor that Cranelift does not know, or without fused multiply-add.
 pub(crate) fn compile(function: &Function) -> Result<Vec<u8>, CompileError> {
     let isa = host()?;
     let mut context = Context::for_function(translate::translate(function, isa.as_ref()));

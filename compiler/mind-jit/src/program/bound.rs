@@ -22,7 +22,9 @@ impl BoundProgram {
     /// Binds weights, in the order of [`Program::params`]: they are packed, and what follows from them alone is
     /// computed.
     ///
-    /// Errors: another number of weights or bytes, no memory, an integer division without result.
+    /// # Errors
+    ///
+    /// Another number of weights or bytes, no memory, an integer division without result.
     pub fn new(program: Arc<Program>, params: &[&[u8]]) -> Result<BoundProgram, RunError> {
         check(
             "weights",
@@ -61,7 +63,7 @@ impl BoundProgram {
         Ok(new)
     }
 
-    /// Binds the weights that `other` was bound to, and shares what it has made of them; none where this program
+    /// Binds the weights that `other` was bound to, and shares what it has made of them; `None` if this program
     /// makes something else of its weights.
     pub fn sharing(program: Arc<Program>, other: &BoundProgram) -> Option<BoundProgram> {
         let same = program.binding == other.program.binding;
@@ -78,7 +80,9 @@ impl BoundProgram {
 
     /// Runs the program on `inputs` into `outputs`, each an array of elements row-major without gaps.
     ///
-    /// Errors: another number of arrays or bytes, no memory, an integer division without result, an index out
+    /// # Errors
+    ///
+    /// Another number of arrays or bytes, no memory, an integer division without result, an index out
     /// of bounds. After an error outputs hold anything.
     pub fn run(&self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), RunError> {
         let program = &*self.program;
@@ -150,7 +154,9 @@ impl BoundProgram {
     }
 }
 
-/// Errors: another number of arrays, or one of another size.
+/// # Errors
+///
+/// Another number of arrays, or one of another size.
 fn check(
     what: &'static str,
     ports: &[Port],

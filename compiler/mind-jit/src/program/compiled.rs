@@ -64,7 +64,9 @@ pub struct Program {
 impl Program {
     /// Compiles a verified module at loops level whose results have places.
     ///
-    /// Errors: an op without a kernel, places that clash, a kernel that the target cannot run.
+    /// # Errors
+    ///
+    /// An op without a kernel, places that clash, a kernel that the target cannot run.
     pub fn compile(g: &Graph, options: &Options) -> Result<Program, ProgramError> {
         Program::compile_with(g, options, &|_| None)
     }
@@ -72,7 +74,9 @@ impl Program {
     /// As [`compile`](Program::compile), of weights that are stored in `formats`. Where panels are shared those
     /// that are right sides of products are bound as they are stored; [`Port::format`] says which.
     ///
-    /// Errors: as [`compile`](Program::compile).
+    /// # Errors
+    ///
+    /// As [`compile`](Program::compile).
     pub fn compile_with(
         g: &Graph,
         options: &Options,

@@ -24,7 +24,9 @@ pub(super) const ALIGN: u64 = 64;
 /// but the headers of the C standard. With `has_main` it is a program that reads the inputs from stdin, one
 /// after the other, and writes the outputs to stdout.
 ///
-/// Errors: an op without a kernel, a name that C cannot have.
+/// # Errors
+///
+/// An op without a kernel, a name that C cannot have.
 pub fn emit_c(g: &Graph, name: &str, has_main: bool) -> Result<String, ProgramError> {
     let refused = |why: &dyn std::fmt::Display| ProgramError::C(why.to_string());
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
@@ -41,13 +43,13 @@ pub fn emit_c(g: &Graph, name: &str, has_main: bool) -> Result<String, ProgramEr
         .collect();
     let steps = unit.bind_steps.iter().chain(&unit.steps);
     let (mut inputs, mut params) = (layout.inputs.iter(), layout.params.iter());
-    let mut declared = memory
-        .is_param
-        .iter()
-        .filter_map(|&is_param| match is_param {
-            true => params.next(),
-            false => inputs.next(),
-        });
+    let mut declared = memory.is_param.iter().filter_map(|&is_param| {
+        if is_param {
+            params.next()
+        } else {
+            inputs.next()
+        }
+    });
     let module = Module {
         name: Symbol::new(name).map_err(|why| refused(&why))?,
         inputs: ports(&mut declared),

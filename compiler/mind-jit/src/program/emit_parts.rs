@@ -35,7 +35,9 @@ pub struct CPart {
 /// The functions of a verified module at loops level, for [`c_file`], of weights that are stored in `formats`, as
 /// for [`Program::compile_with`](super::Program::compile_with).
 ///
-/// Errors: an op without a kernel, a name that C cannot have.
+/// # Errors
+///
+/// An op without a kernel, a name that C cannot have.
 pub fn c_part(g: &Graph, name: &str, formats: Formats<'_>) -> Result<CPart, ProgramError> {
     let refused = |why: &dyn std::fmt::Display| ProgramError::C(why.to_string());
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;

@@ -87,8 +87,9 @@ pub enum RunError {
 }
 
 fn division(status: Status) -> &'static str {
-    match status.contains(Status::ZERO_DIVISOR) {
-        true => "an integer was divided by zero",
-        false => "the smallest integer was divided by -1",
+    if status.contains(Status::ZERO_DIVISOR) {
+        "an integer was divided by zero"
+    } else {
+        "the smallest integer was divided by -1"
     }
 }

@@ -83,7 +83,9 @@ impl Layout {
     /// The layout of a verified module at loops level. With `keeps_weights` those that steps read as they are
     /// have copies that outlive their binding.
     ///
-    /// Errors: a constant that is too large.
+    /// # Errors
+    ///
+    /// A constant that is too large.
     pub(super) fn of(
         g: &Graph,
         widened: &Widened,
@@ -154,9 +156,10 @@ impl Layout {
 
     fn place_input(&mut self, g: &Graph, quantised: &Quantised, input: Input) {
         let value = input.result(g);
-        let ports = match input.param(g) {
-            true => &mut self.params,
-            false => &mut self.inputs,
+        let ports = if input.param(g) {
+            &mut self.params
+        } else {
+            &mut self.inputs
         };
         let index = ports.len() as u32;
         let port = Port {
@@ -167,9 +170,10 @@ impl Layout {
         };
         let bytes = port.bytes() as u64;
         ports.push(port);
-        let base = match input.param(g) {
-            true => Base::Param(index),
-            false => Base::Input(index),
+        let base = if input.param(g) {
+            Base::Param(index)
+        } else {
+            Base::Input(index)
         };
         self.buffers.insert(value, region(base, 0, bytes));
     }

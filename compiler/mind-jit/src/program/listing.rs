@@ -16,7 +16,7 @@ pub struct KernelListing {
     pub op: &'static str,
     /// Its function in vector IR.
     pub vector_ir: String,
-    /// Its instructions, one a line with its offset; none where they are not x86-64's.
+    /// Its instructions, one a line with its offset; empty if they are not x86-64's.
     pub assembly: String,
     /// The size of its code, constants included.
     pub bytes: usize,
@@ -25,7 +25,10 @@ pub struct KernelListing {
 /// The kernels of a verified module at loops level, in the order in which they are first called.
 ///
 /// `target` need not be this machine.
-/// Errors: an op without a kernel, places that clash, a kernel that the target cannot run.
+///
+/// # Errors
+///
+/// An op without a kernel, places that clash, a kernel that the target cannot run.
 pub fn listings(g: &Graph, target: &TargetInfo) -> Result<Vec<KernelListing>, ProgramError> {
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
     let unit = build::build(g, target, (PanelChoice::Best, &|_| None), true)?;

@@ -19,7 +19,9 @@ pub(super) struct Block {
 impl Block {
     /// A block of `bytes` bytes.
     ///
-    /// Errors: the system gives no memory.
+    /// # Errors
+    ///
+    /// The system gives no memory.
     pub(super) fn new(bytes: usize) -> Result<Block, RunError> {
         if bytes == 0 {
             return Ok(Block { memory: None });
@@ -34,7 +36,9 @@ impl Block {
 
     /// A block that holds `contents`.
     ///
-    /// Errors: the system gives no memory.
+    /// # Errors
+    ///
+    /// The system gives no memory.
     pub(super) fn of(contents: &[u8]) -> Result<Block, RunError> {
         let mut block = Block::new(contents.len())?;
         if let Some(memory) = &mut block.memory {

@@ -54,7 +54,9 @@ impl Memory<'_> {
 
 /// Runs `steps` in order.
 ///
-/// Errors: the first step that finds an integer division without result, or an index out of bounds.
+/// # Errors
+///
+/// The first step that finds an integer division without result, or an index out of bounds.
 ///
 /// # Safety
 ///
@@ -88,9 +90,10 @@ unsafe fn run_call(
     pool: &Pool,
     memory: Memory<'_>,
 ) -> Result<(), RunError> {
-    let threads = match call.cost >= WORTH_DIVIDING {
-        true => pool.threads(),
-        false => 1,
+    let threads = if call.cost >= WORTH_DIVIDING {
+        pool.threads()
+    } else {
+        1
     };
     let division = Division::new(&call.grid, threads);
     let tasks = division.tasks();

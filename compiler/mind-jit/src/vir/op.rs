@@ -402,7 +402,7 @@ impl Op {
         }
     }
 
-    /// The type of the result, given the types of the operands; none where these do not fit.
+    /// The type of the result, given the types of the operands; `None` if these do not fit.
     ///
     /// Limits that depend on more than types are the verifier's.
     pub fn result_type(&self, ty: impl Fn(Value) -> Type) -> Option<Type> {

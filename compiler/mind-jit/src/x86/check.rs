@@ -8,7 +8,10 @@ use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Regist
 ///
 /// Every byte decodes; jumps go to instructions of the function; nothing is called and nothing leaves the
 /// function but its return; memory is addressed from a general register, or is a constant behind the code.
-/// Errors: what is broken, and where.
+///
+/// # Errors
+///
+/// What is broken, and where.
 pub(super) fn check(code: &[u8], constants: std::ops::Range<usize>) -> Result<(), String> {
     let mut decoder = Decoder::with_ip(64, code, 0, DecoderOptions::NONE);
     let (mut starts, mut targets) = (BTreeSet::new(), Vec::new());

@@ -33,7 +33,7 @@ impl Row {
     }
 }
 
-/// The instruction for a function of two vectors; none where several are needed on every target.
+/// The instruction for a function of two vectors; `None` if several are needed on every target.
 pub(super) fn binary(op: BinaryOp, lane: Lane) -> Option<Row> {
     use BinaryOp::*;
     use Lane::*;
@@ -293,7 +293,7 @@ pub(super) fn sqrt(lane: Lane) -> Row {
     }
 }
 
-/// A shift by a constant; none for bytes.
+/// A shift by a constant; `None` for bytes.
 pub(super) fn shift(op: ShiftOp, lane: Lane) -> Option<Row> {
     use ShiftOp::*;
     Some(match (op, lane.bits()) {

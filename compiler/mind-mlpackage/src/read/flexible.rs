@@ -5,7 +5,7 @@ use mind_mil::flexible::{Flexible, Shapes};
 
 use crate::proto::{ArrayFeatureType, FeatureDescription, ShapeFlexibility, feature_type};
 
-/// The type of an array; none for other features, and for those whose name could be taken for syntax.
+/// The type of an array; `None` for other features, and for those whose name could be taken for syntax.
 fn array(feature: &FeatureDescription) -> Option<(&str, &ArrayFeatureType)> {
     match feature.r#type.as_ref()?.r#type.as_ref()? {
         feature_type::Type::MultiArrayType(own) if is_name(&feature.name) => {
@@ -15,7 +15,7 @@ fn array(feature: &FeatureDescription) -> Option<(&str, &ArrayFeatureType)> {
     }
 }
 
-/// The shapes that inputs take beside their own; none where every input has one shape.
+/// The shapes that inputs take beside their own; `None` if every input has one shape.
 pub(super) fn flexible(inputs: &[FeatureDescription]) -> Option<Flexible> {
     let (mut defaults, mut ranges) = (Vec::new(), Vec::new());
     let mut lists: Vec<Vec<(String, Vec<i64>)>> = Vec::new();

@@ -6,7 +6,9 @@ use super::error::{ManifestError, shown};
 
 /// The path of the model below the package's folder, its parts separated by `/`.
 ///
-/// Errors: a manifest that is no JSON, lacks an entry, or leads out of the package.
+/// # Errors
+///
+/// A manifest that is no JSON, lacks an entry, or leads out of the package.
 pub fn model_path(manifest: &[u8]) -> Result<String, ManifestError> {
     let manifest: Value =
         serde_json::from_slice(manifest).map_err(|error| ManifestError::Json(error.to_string()))?;
@@ -15,9 +17,10 @@ pub fn model_path(manifest: &[u8]) -> Result<String, ManifestError> {
     let path = manifest["itemInfoEntries"][root]["path"].as_str();
     let path = path.ok_or(ManifestError::Missing("path"))?;
     let leaves = |part: &str| matches!(part, "" | "." | "..") || part.contains(['\\', ':', '\0']);
-    match path.split('/').any(leaves) {
-        true => Err(ManifestError::Path(shown(path))),
-        false => Ok(format!("Data/{path}")),
+    if path.split('/').any(leaves) {
+        Err(ManifestError::Path(shown(path)))
+    } else {
+        Ok(format!("Data/{path}"))
     }
 }
 

@@ -17,7 +17,9 @@ use crate::proto::{
 ///
 /// What it gives is syntax alone: whether the program keeps MIL's rules is for the reader of the text to say.
 ///
-/// Errors: see [`UnpackError`].
+/// # Errors
+///
+/// See [`UnpackError`].
 pub fn text(model: &[u8]) -> Result<String, UnpackError> {
     let model = Model::decode(model).map_err(|error| UnpackError::Message(error.to_string()))?;
     let own = model.ml_program.as_ref().ok_or(UnpackError::NoProgram)?;

@@ -12,7 +12,9 @@ use crate::proto::{
 
 /// A value with its type, `int32(-1)`; `place` is what has it.
 ///
-/// Errors: no value, a type that values do not have, elements of another type or number.
+/// # Errors
+///
+/// No value, a type that values do not have, elements of another type or number.
 pub(super) fn typed(words: &mut Words, place: &str, value: &Value) -> Written {
     let missing = |what| UnpackError::Missing {
         place: format!("`{}`", shown(place)),
@@ -22,9 +24,10 @@ pub(super) fn typed(words: &mut Words, place: &str, value: &Value) -> Written {
     words.push("(");
     match value.value.as_ref().ok_or_else(|| missing("value"))? {
         ValueKind::BlobFileValue(file) => {
-            let [string, offset] = match words.scalars {
-                true => ["string", "uint64"],
-                false => ["tensor<string, []>", "tensor<uint64, []>"],
+            let [string, offset] = if words.scalars {
+                ["string", "uint64"]
+            } else {
+                ["tensor<string, []>", "tensor<uint64, []>"]
             };
             words.show(format_args!("BLOBFILE(path = {string}("));
             words.quoted(place, &file.file_name)?;
@@ -143,9 +146,10 @@ struct Number(f64);
 
 impl std::fmt::Display for Number {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0.is_nan() {
-            true => f.write_str("nan"),
-            false => write!(f, "{:e}", self.0),
+        if self.0.is_nan() {
+            f.write_str("nan")
+        } else {
+            write!(f, "{:e}", self.0)
         }
     }
 }

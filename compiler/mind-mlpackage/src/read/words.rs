@@ -30,7 +30,9 @@ impl Words {
 
     /// Appends the name of a `what`.
     ///
-    /// Errors: one that is no name.
+    /// # Errors
+    ///
+    /// One that is no name.
     pub(super) fn name(&mut self, what: &'static str, name: &str) -> Written {
         if !is_name(name) {
             let found = shown(name);
@@ -42,7 +44,9 @@ impl Words {
 
     /// Appends a word in quotes.
     ///
-    /// Errors: one that text has no way to write.
+    /// # Errors
+    ///
+    /// One that text has no way to write.
     pub(super) fn quoted(&mut self, place: &str, word: &str) -> Written {
         if word.contains(['"', '\\']) || word.chars().any(char::is_control) {
             let place = shown(place);
@@ -69,7 +73,9 @@ impl Words {
 
     /// The type that `place` has.
     ///
-    /// Errors: a type that values do not have.
+    /// # Errors
+    ///
+    /// A type that values do not have.
     pub(super) fn ty(&mut self, place: &str, ty: Option<&ValueType>) -> Written {
         let refused = |found: &str| UnpackError::Type {
             place: format!("`{}`", shown(place)),

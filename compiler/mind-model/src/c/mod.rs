@@ -74,7 +74,9 @@ struct Layers {
 
 /// The text of a program that runs the model on sequences of at most `capacity` tokens.
 ///
-/// Errors: a quantised vector; a capacity beyond the model's context.
+/// # Errors
+///
+/// A quantised vector; a capacity beyond the model's context.
 pub fn c_program(config: &Config, tensors: &Tensors, capacity: usize) -> Result<String, CError> {
     let context = config.context_window;
     if capacity == 0 || capacity > context {

@@ -65,7 +65,9 @@ pub struct Tensors {
 impl Tensors {
     /// The weights of a checkpoint whose tensors lie in `files`.
     ///
-    /// Errors: one that lies elsewhere.
+    /// # Errors
+    ///
+    /// One that lies elsewhere.
     pub fn new(
         config: &Config,
         checkpoint: &Checkpoint<'_>,
@@ -126,7 +128,9 @@ impl Tensors {
 
     /// A weight.
     ///
-    /// Errors: there is none.
+    /// # Errors
+    ///
+    /// There is none.
     pub(super) fn find(&self, name: &str, layer: Option<usize>) -> Result<Stored, TableError> {
         let mut all = self.stored.iter();
         let found = all.find(|((own, of), _)| *own == name && *of == layer);

@@ -141,16 +141,18 @@ pub(super) fn command() -> Command {
 
 fn at_least_zero(text: &str) -> Result<f64, String> {
     let number: f64 = text.parse().map_err(|_| "expected a number".to_owned())?;
-    match number >= 0.0 && number.is_finite() {
-        true => Ok(number),
-        false => Err("expected a number from 0".to_owned()),
+    if number >= 0.0 && number.is_finite() {
+        Ok(number)
+    } else {
+        Err("expected a number from 0".to_owned())
     }
 }
 
 fn probability(text: &str) -> Result<f64, String> {
     let number: f64 = text.parse().map_err(|_| "expected a number".to_owned())?;
-    match number > 0.0 && number <= 1.0 {
-        true => Ok(number),
-        false => Err("expected a number above 0, at most 1".to_owned()),
+    if number > 0.0 && number <= 1.0 {
+        Ok(number)
+    } else {
+        Err("expected a number above 0, at most 1".to_owned())
     }
 }

@@ -33,7 +33,9 @@ pub(super) fn run(args: &[String], host: &mut dyn Host) -> u8 {
 
 /// The tokens to start from, and the tokenizer where they were text.
 ///
-/// Errors: a text without a tokenizer, or that it refuses.
+/// # Errors
+///
+/// A text without a tokenizer, or that it refuses.
 fn start(args: &Args, files: &Files) -> Result<(Vec<u32>, Option<Text>), String> {
     let Some(prompt) = &args.prompt else {
         return Ok((args.tokens.clone(), None));
@@ -49,7 +51,9 @@ fn start(args: &Args, files: &Files) -> Result<(Vec<u32>, Option<Text>), String>
     Ok((tokens, Some(text)))
 }
 
-/// Errors: the reason has been reported.
+/// # Errors
+///
+/// The reason has been reported.
 fn execute(args: &Args, host: &mut dyn Host) -> Result<(), ()> {
     let files = Files::open(Path::new(&args.model), WeightsAt::Beside, host);
     let files = files.map_err(|why| refuse(host, why, &nowhere(), DiagnosticFormat::Text))?;
@@ -105,9 +109,10 @@ fn generated(
     session: &mut Session<'_>,
 ) -> Result<(Vec<u32>, Vec<f32>), crate::ModelError> {
     let vocab = session.model().config().vocab_size;
-    let mut kept = match args.all_logits {
-        true => session.prefill_all(prompt)?,
-        false => session.prefill(prompt)?,
+    let mut kept = if args.all_logits {
+        session.prefill_all(prompt)?
+    } else {
+        session.prefill(prompt)?
     };
     let mut last = kept[kept.len() - vocab..].to_vec();
     let mut sampler = Sampler::new(args.sampling);

@@ -19,17 +19,19 @@ pub const ALL: &[(&str, Tool)] = &[
 
 /// Runs `mind-translate`: on the description of a model where one is named, else on a module.
 pub fn translate(args: &[String], host: &mut dyn Host) -> u8 {
-    match program::asks_for_model(args) {
-        true => program::run(args, host),
-        false => translate::run(args, host),
+    if program::asks_for_model(args) {
+        program::run(args, host)
+    } else {
+        translate::run(args, host)
     }
 }
 
 /// Runs `mind-run`: on a model where `--model` is given, else on a module.
 pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
     let names_model = |arg: &String| arg == "--model" || arg.starts_with("--model=");
-    match args.iter().any(names_model) {
-        true => generate::run(args, host),
-        false => tools::run::run(args, host),
+    if args.iter().any(names_model) {
+        generate::run(args, host)
+    } else {
+        tools::run::run(args, host)
     }
 }

@@ -71,7 +71,9 @@ pub(super) fn run(args: &[String], host: &mut dyn Host) -> u8 {
     }
 }
 
-/// Errors: the reason has been reported.
+/// # Errors
+///
+/// The reason has been reported.
 fn text(path: &str, capacity: usize, host: &mut dyn Host) -> Result<String, ()> {
     let files = Files::open(Path::new(path), WeightsAt::Beside, host);
     let files = files.map_err(|why| refuse(host, why, &nowhere(), DiagnosticFormat::Text))?;

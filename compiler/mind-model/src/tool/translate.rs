@@ -17,9 +17,10 @@ const FORMATS: [&str; 2] = ["hf", "irv2"];
 
 /// Runs `mind-translate`: on a description of a model where `--from` or `--to` names one, else on a module.
 pub(super) fn run(args: &[String], host: &mut dyn Host) -> u8 {
-    match names_description(args) {
-        true => translated(args, host).unwrap_or_else(|code| code),
-        false => translate::run(args, host),
+    if names_description(args) {
+        translated(args, host).unwrap_or_else(|code| code)
+    } else {
+        translate::run(args, host)
     }
 }
 
@@ -78,7 +79,9 @@ fn command() -> Command {
         .args(style::args())
 }
 
-/// Errors: the exit code, after the reason has been reported.
+/// # Errors
+///
+/// The exit code, after the reason has been reported.
 fn translated(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
     let matches = cli::parse(command(), args, host)?;
     let word = |name: &str| matches.get_one::<String>(name);
@@ -99,9 +102,10 @@ fn translated(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
     })?;
     let wanted = word("from").map(|from| from == "irv2");
     if wanted.is_some_and(|wanted| wanted != files.is_document()) {
-        let message = match files.is_document() {
-            true => "the file is a document of IR v2: `--from irv2` reads it",
-            false => "the file is no document of IR v2",
+        let message = if files.is_document() {
+            "the file is a document of IR v2: `--from irv2` reads it"
+        } else {
+            "the file is no document of IR v2"
         };
         let help = "`--from hf` reads a `config.json`, its folder or a `.gguf` file, `--from irv2` a document";
         let found = Diagnostic::error(Span::FILE, message).help(help);

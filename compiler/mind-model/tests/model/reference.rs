@@ -28,9 +28,10 @@ pub fn logits(config: &Config, tensors: &Tensors, tokens: &[u32]) -> Vec<Vec<f64
     for layer in 0..config.num_layers {
         xs = decoded(config, tensors, layer, &xs);
     }
-    let head = match config.tie_word_embeddings {
-        true => table,
-        false => tensors.get(names::LM_HEAD, None),
+    let head = if config.tie_word_embeddings {
+        table
+    } else {
+        tensors.get(names::LM_HEAD, None)
     };
     let gain = tensors.get(names::FINAL_LN, None);
     let last = |x: &Vec<f64>| product(&normed(x, gain, config.rms_norm_eps), head, None);

@@ -96,9 +96,10 @@ impl<'t> Cursor<'t> {
 
     /// Takes `byte`, described as `expected`.
     pub(super) fn expect(&mut self, byte: u8, expected: &'static str) -> Parsed<()> {
-        match self.eat(byte) {
-            true => Ok(()),
-            false => Err(self.unexpected(expected)),
+        if self.eat(byte) {
+            Ok(())
+        } else {
+            Err(self.unexpected(expected))
         }
     }
 
@@ -223,9 +224,10 @@ impl<'t> Cursor<'t> {
             };
         }
         let text = &self.text[start..end];
-        let found = match text.is_empty() || self.byte(start) == b'#' {
-            true => "the end of the line".to_owned(),
-            false => format!("`{}`", excerpt(text)),
+        let found = if text.is_empty() || self.byte(start) == b'#' {
+            "the end of the line".to_owned()
+        } else {
+            format!("`{}`", excerpt(text))
         };
         let fault = SyntaxError::Label { found }.at(start, end);
         let digits = text.strip_prefix('N').unwrap_or(text);
@@ -303,9 +305,10 @@ impl<'t> Cursor<'t> {
     /// The error for finding something other than `expected` here.
     pub(super) fn unexpected(&mut self, expected: &'static str) -> Box<Fault> {
         let (start, end) = self.token();
-        let found = match start == end || self.byte(start) == b'#' {
-            true => "the end of the line".to_owned(),
-            false => format!("`{}`", excerpt(&self.text[start..end])),
+        let found = if start == end || self.byte(start) == b'#' {
+            "the end of the line".to_owned()
+        } else {
+            format!("`{}`", excerpt(&self.text[start..end]))
         };
         SyntaxError::Expected { expected, found }.at(start, end)
     }

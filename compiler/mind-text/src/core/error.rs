@@ -230,7 +230,7 @@ impl SyntaxError {
         matches!(self, SyntaxError::Limit { .. })
     }
 
-    /// The catalogue code; none for plain errors of syntax.
+    /// The catalogue code; `None` for plain errors of syntax.
     fn code(&self) -> Option<Code> {
         use SyntaxError::*;
         Some(Code(match self {

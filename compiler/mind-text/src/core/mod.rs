@@ -69,7 +69,9 @@ impl Syntax {
     /// Values are untyped, with the types that the text declares; the
     /// [verifier](mind_ir::verify::verify) types them.
     ///
-    /// Errors: every line that is not as it should be, in text order. A line that only reads what a
+    /// # Errors
+    ///
+    /// Every line that is not as it should be, in text order. A line that only reads what a
     /// rejected line defines adds none.
     pub fn parse(&self, text: &str, base: u32, limits: &Limits) -> Result<Graph, Diagnostics> {
         parse::parse(&self.table, text, base, limits, None)
@@ -82,7 +84,9 @@ impl Syntax {
 
     /// Reads a module as [`parse`](Syntax::parse) does, and fills `map` with the names of the text.
     ///
-    /// Errors: the same; `map` then holds the names that could be read.
+    /// # Errors
+    ///
+    /// The same; `map` then holds the names that could be read.
     pub fn parse_mapped(
         &self,
         text: &str,
@@ -97,7 +101,9 @@ impl Syntax {
 
     /// Prints a module, without a line end behind the last line.
     ///
-    /// Errors: an op outside the registry, an op behind the end of its block, bodies nested too deeply:
+    /// # Errors
+    ///
+    /// An op outside the registry, an op behind the end of its block, bodies nested too deeply:
     /// what could not be read back.
     pub fn print(&self, g: &Graph) -> Result<String, Diagnostics> {
         print::print(&self.table, g)

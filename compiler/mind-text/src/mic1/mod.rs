@@ -36,7 +36,9 @@ impl Syntax {
 
     /// Reads a module. `base` is added to every span, for a text that is part of a larger file.
     ///
-    /// Errors: everything that is wrong with the text itself, in the order of its lines; types and
+    /// # Errors
+    ///
+    /// Everything that is wrong with the text itself, in the order of its lines; types and
     /// shapes are for the verifier.
     pub fn parse(&self, text: &str, base: u32, limits: &Limits) -> Result<Graph, Diagnostics> {
         parse::parse(&self.kinds, text, base, limits, None)
@@ -51,7 +53,9 @@ impl Syntax {
 
     /// Reads a module as [`parse`](Syntax::parse) does, and fills `map` with the names of the text.
     ///
-    /// Errors: the same; `map` then holds the names that could be read.
+    /// # Errors
+    ///
+    /// The same; `map` then holds the names that could be read.
     pub fn parse_mapped(
         &self,
         text: &str,
@@ -66,7 +70,9 @@ impl Syntax {
 
     /// Writes a module with the ids that its values have, and the types that are declared.
     ///
-    /// Errors: each op that mic@1 cannot say.
+    /// # Errors
+    ///
+    /// Each op that mic@1 cannot say.
     pub fn print(&self, g: &Graph) -> Result<String, Diagnostics> {
         print::print(&self.kinds, g)
     }

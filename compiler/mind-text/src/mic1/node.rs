@@ -44,7 +44,9 @@ pub(super) fn read(r: &mut Reader<'_>, def: &'static OpDef, head: Head) -> Parse
 
 /// Defines the node of the line `head` from all that was read of it.
 ///
-/// Errors: an attribute without default is missing.
+/// # Errors
+///
+/// An attribute without default is missing.
 pub(super) fn finish(
     r: &mut Reader<'_>,
     def: &'static OpDef,
@@ -66,7 +68,9 @@ pub(super) fn finish(
 
 /// Reads the operands of an op.
 ///
-/// Errors: E2007 too few or too many, E4001 one that is not defined above.
+/// # Errors
+///
+/// E2007 too few or too many, E4001 one that is not defined above.
 pub(super) fn read_operands(
     r: &mut Reader<'_>,
     def: &'static OpDef,

@@ -380,9 +380,10 @@ fn with_type(cursor: &Cursor<'_>, start: usize, error: Diagnostic) -> Diagnostic
         return error;
     };
     let dtype = ty.dtype.name();
-    let written = match ty.dims.is_empty() {
-        true => dtype.to_owned(),
-        false => format!("[{dtype};{}]", ty.dims(",")),
+    let written = if ty.dims.is_empty() {
+        dtype.to_owned()
+    } else {
+        format!("[{dtype};{}]", ty.dims(","))
     };
     let fix = cursor.edit(start, rest.len(), written.as_str());
     error.help(format!("write `{written}`")).fix(fix)

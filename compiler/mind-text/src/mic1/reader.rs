@@ -153,7 +153,9 @@ impl<'t> Reader<'t> {
 
     /// Reads operands as long as there are any.
     ///
-    /// Errors: E4001 one that no line above defines.
+    /// # Errors
+    ///
+    /// E4001 one that no line above defines.
     pub(super) fn operands(&mut self, head: Head, operands: &mut Operands) -> Parsed<usize> {
         let mut count = 0;
         loop {
@@ -255,7 +257,9 @@ impl<'t> Reader<'t> {
 
     /// Reads the integer at the cursor, up to a blank, comma or bracket.
     ///
-    /// Errors: E1005 malformed or outside `i64`.
+    /// # Errors
+    ///
+    /// E1005 malformed or outside `i64`.
     pub(super) fn int(&mut self) -> Parsed<i64> {
         let start = self.cursor.at();
         match self.cursor.int() {
@@ -291,7 +295,9 @@ impl<'t> Reader<'t> {
 
     /// Reads a list in brackets at the cursor, each of its items with `item`.
     ///
-    /// Errors: the items'; no comma between them, no bracket behind them.
+    /// # Errors
+    ///
+    /// The items'; no comma between them, no bracket behind them.
     pub(super) fn list(&mut self, item: impl FnMut(&mut Reader<'t>) -> Parsed<()>) -> Parsed<()> {
         self.list_from(self.cursor.at(), item)
     }
@@ -344,7 +350,9 @@ impl<'t> Reader<'t> {
 
     /// The symbol for the `name` at `start`.
     ///
-    /// Errors: more names than the limit.
+    /// # Errors
+    ///
+    /// More names than the limit.
     pub(super) fn intern(&mut self, name: &str, start: usize) -> Parsed<Sym> {
         let sym = self.graph.intern(name);
         if self.graph.symbols().len() > self.limits.strings {
@@ -355,7 +363,7 @@ impl<'t> Reader<'t> {
         Ok(sym)
     }
 
-    /// Appends the op of the line `head`, which ends at the cursor; none where the line reads what a line
+    /// Appends the op of the line `head`, which ends at the cursor; `None` if the line reads what a line
     /// with an error would have defined.
     pub(super) fn define(
         &mut self,

@@ -165,7 +165,9 @@ pub(super) fn in_quotes(
     error.help(format!("write `{quoted}`")).fix(fix)
 }
 
-/// Errors: E4004 no type is written.
+/// # Errors
+///
+/// E4004 no type is written.
 fn require_type(r: &Reader<'_>, head: Head, declared: Declared) -> Parsed<()> {
     if !matches!(declared, Declared::No) {
         return Ok(());
@@ -275,7 +277,9 @@ fn data(r: &mut Reader<'_>) -> Parsed<Data> {
 
 /// Reads the elements of the constant `id`, of type `ty`, into `bytes`.
 ///
-/// Errors: E1005 one that is malformed, E4005 one that its dtype cannot hold.
+/// # Errors
+///
+/// E1005 one that is malformed, E4005 one that its dtype cannot hold.
 pub(super) fn literal<'b>(
     r: &Reader<'_>,
     ty: Ty,

@@ -43,7 +43,9 @@ impl Value {
 
 /// Reads the value at the cursor.
 ///
-/// Errors: one that is not of `kind`, or that has something right behind it.
+/// # Errors
+///
+/// One that is not of `kind`, or that has something right behind it.
 pub(super) fn read_value(r: &mut Reader<'_>, kind: AttrKind) -> Parsed<Value> {
     let start = r.cursor.at();
     let value = match kind {
@@ -87,7 +89,9 @@ fn found(r: &Reader<'_>, start: usize, item: &str) -> String {
 
 /// Reads a float of `dtype`.
 ///
-/// Errors: E1005 malformed, E4005 a finite literal outside `dtype`.
+/// # Errors
+///
+/// E1005 malformed, E4005 a finite literal outside `dtype`.
 pub(super) fn read_float(r: &mut Reader<'_>, dtype: DType) -> Parsed<f64> {
     let start = r.cursor.at();
     let word = r.cursor.item();
@@ -153,7 +157,9 @@ fn read_target(r: &mut Reader<'_>) -> Parsed<Shape> {
     Ok(dims)
 }
 
-/// Errors: as many dimensions before the one at `start` as the limit allows.
+/// # Errors
+///
+/// As many dimensions before the one at `start` as the limit allows.
 pub(super) fn check_rank(r: &Reader<'_>, dims: usize, start: usize) -> Parsed<()> {
     if dims < r.limits.dims {
         return Ok(());

@@ -152,7 +152,9 @@ impl<'g> Writer<'g> {
     }
 }
 
-/// Errors: a target shape of a reshape that `-1` for its unknown extent would not say.
+/// # Errors
+///
+/// A target shape of a reshape that `-1` for its unknown extent would not say.
 pub(super) fn check_target(g: &Graph, shape: &[Dim]) -> Result<(), Refusal> {
     let open = |dim: &&Dim| matches!(dim, Dim::Dynamic | Dim::Fixed(-1));
     if shape.contains(&Dim::Dynamic) && shape.iter().filter(open).count() > 1 {
@@ -161,7 +163,9 @@ pub(super) fn check_target(g: &Graph, shape: &[Dim]) -> Result<(), Refusal> {
     check_symbols(g, shape)
 }
 
-/// Errors: a symbol that is no identifier.
+/// # Errors
+///
+/// A symbol that is no identifier.
 pub(super) fn check_symbols(g: &Graph, shape: &[Dim]) -> Result<(), Refusal> {
     for dim in shape {
         if let Dim::Symbol(sym) = *dim

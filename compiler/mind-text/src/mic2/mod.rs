@@ -33,7 +33,9 @@ impl Syntax {
 
     /// Reads a module. `base` is added to every span, for a text that is part of a larger file.
     ///
-    /// Errors: everything that is wrong with the text itself, in the order of its lines; types and
+    /// # Errors
+    ///
+    /// Everything that is wrong with the text itself, in the order of its lines; types and
     /// shapes are for the verifier.
     pub fn parse(&self, text: &str, base: u32, limits: &Limits) -> Result<Graph, Diagnostics> {
         parse::parse(&self.opcodes, text, base, limits, None)
@@ -48,7 +50,9 @@ impl Syntax {
 
     /// Reads a module as [`parse`](Syntax::parse) does, and fills `map` with the names of the text.
     ///
-    /// Errors: the same; `map` then holds the names that could be read.
+    /// # Errors
+    ///
+    /// The same; `map` then holds the names that could be read.
     pub fn parse_mapped(
         &self,
         text: &str,
@@ -63,7 +67,9 @@ impl Syntax {
 
     /// Writes a module in canonical form, with the declarations of the text that it was read from.
     ///
-    /// Errors: each op that mic@2 cannot say; any number of outputs but one. What the text does not
+    /// # Errors
+    ///
+    /// Each op that mic@2 cannot say; any number of outputs but one. What the text does not
     /// spell, such as the shape behind a kept reduction, needs a verified module.
     pub fn print(&self, g: &Graph) -> Result<String, Diagnostics> {
         print::print(&self.opcodes, g)

@@ -51,7 +51,9 @@ pub(super) fn read(r: &mut Reader<'_>, def: &'static OpDef, start: usize) -> Par
 
 /// Takes the inputs from the integers of a node line, and returns the parameters among them.
 ///
-/// Errors: E2007 too few inputs; too few or too many parameters; E4001 an input not defined yet.
+/// # Errors
+///
+/// E2007 too few inputs; too few or too many parameters; E4001 an input not defined yet.
 pub(super) fn split<'i>(
     r: &mut Reader<'_>,
     def: &'static OpDef,

@@ -14,7 +14,7 @@ use crate::words::Words;
 pub(super) struct Opcode {
     pub(super) def: &'static OpDef,
     pub(super) read: ReadNode,
-    /// How many inputs are all that stands on the line; none where there may be more.
+    /// How many inputs are all that stands on the line; `None` if there may be more.
     pub(super) plain: Option<usize>,
 }
 

@@ -214,7 +214,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The `T` line that the word at `at` names; none where that line may have had an error.
+    /// The `T` line that the word at `at` names; `None` if that line may have had an error.
     fn type_reference(&mut self, at: usize) -> Parsed<Option<(u32, Ty)>> {
         let cursor = &mut self.reader.cursor;
         let index = if cursor.eat(b'T') {

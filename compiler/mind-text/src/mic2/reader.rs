@@ -92,7 +92,9 @@ impl<'t> Reader<'t> {
 
     /// Reads the integers of a node line of `def` up to its end into `ints`.
     ///
-    /// Errors: a word that is no integer, or one outside `i64`.
+    /// # Errors
+    ///
+    /// A word that is no integer, or one outside `i64`.
     #[inline]
     pub(super) fn ints(&mut self, def: &OpDef, ints: &mut Ints) -> Parsed<()> {
         loop {
@@ -130,9 +132,10 @@ impl<'t> Reader<'t> {
         let error = self
             .cursor
             .error_at(start, format!("expected {what}, found {found}"));
-        let error = match word.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
-            true => error.code(Code(1005)).context("literal", shown(word)),
-            false => error,
+        let error = if word.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
+            error.code(Code(1005)).context("literal", shown(word))
+        } else {
+            error
         };
         self.with_id(error, start, what)
     }
@@ -220,7 +223,9 @@ impl<'t> Reader<'t> {
     /// Looks up the values that the first words of the node line at `start` name. A negative id counts
     /// as a large one.
     ///
-    /// Errors: E4001 one that no line above defines.
+    /// # Errors
+    ///
+    /// E4001 one that no line above defines.
     #[inline]
     pub(super) fn inputs(&self, ids: &[i64], start: usize, inputs: &mut Inputs) -> Parsed<()> {
         for (index, &id) in ids.iter().enumerate() {
@@ -274,7 +279,9 @@ impl<'t> Reader<'t> {
     /// Reads dimensions up to the end of the line into `dims`; `open` says whether `?` may stand among
     /// them.
     ///
-    /// Errors: too many, malformed, or a symbol that no line above declares.
+    /// # Errors
+    ///
+    /// Too many, malformed, or a symbol that no line above declares.
     pub(super) fn dims(&mut self, open: bool, dims: &mut Shape) -> Parsed<()> {
         loop {
             self.cursor.blanks();
@@ -301,10 +308,13 @@ impl<'t> Reader<'t> {
         let start = self.cursor.at();
         match self.cursor.peek() {
             b'-' | b'0'..=b'9' => self.int("a dimension").map(Dim::Fixed),
-            b'?' if self.cursor.word() == b"?" => match open {
-                true => Ok(Dim::Dynamic),
-                false => Err(Box::new(self.open_target(start))),
-            },
+            b'?' if self.cursor.word() == b"?" => {
+                if open {
+                    Ok(Dim::Dynamic)
+                } else {
+                    Err(Box::new(self.open_target(start)))
+                }
+            }
             _ => {
                 self.cursor.go_to(start);
                 self.symbol().map(Dim::Symbol)
@@ -345,7 +355,9 @@ impl<'t> Reader<'t> {
 
     /// The symbol for the `name` at `start`.
     ///
-    /// Errors: more names than the limit.
+    /// # Errors
+    ///
+    /// More names than the limit.
     #[inline]
     pub(super) fn intern(&mut self, name: &str, start: usize) -> Parsed<Sym> {
         let sym = self.graph.intern(name);

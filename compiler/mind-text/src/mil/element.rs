@@ -79,7 +79,7 @@ impl Element {
         self == STRING
     }
 
-    /// The integers it holds; none for what is no integer.
+    /// The integers it holds; `None` for what is no integer.
     pub(super) fn range(self) -> Option<(i128, i128)> {
         let signed = match self.carrier {
             DType::I8 | DType::I16 | DType::I32 | DType::I64 => true,
@@ -87,9 +87,10 @@ impl Element {
             _ => return None,
         };
         let bits = self.bits.unwrap_or(8 * self.carrier.size() as u32);
-        Some(match signed {
-            true => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
-            false => (0, (1 << bits) - 1),
+        Some(if signed {
+            (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+        } else {
+            (0, (1 << bits) - 1)
         })
     }
 }

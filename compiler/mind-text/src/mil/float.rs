@@ -21,7 +21,9 @@ fn binary(dtype: DType) -> Binary {
 
 /// The bits of the number that `text` writes in hexadecimal, rounded once to nearest even.
 ///
-/// Errors: none for text that is no such number; an exponent may be left out.
+/// # Errors
+///
+/// `None` for text that is no such number; an exponent may be left out.
 pub(super) fn parse_hex(text: &str, dtype: DType) -> Option<u64> {
     let (negative, digits) = match text.as_bytes() {
         [b'-', ..] => (true, &text[1..]),
@@ -80,9 +82,10 @@ fn round(negative: bool, significand: u64, sticky: bool, scale: i64, format: Bin
     let infinity = ((1u64 << format.exponents) - 1) << format.mantissa;
     // An exponent field of the leading one, which a carry of the rounding moves on by itself.
     let field = (exponent.max(least) - least) as u64;
-    let bits = match field >= (1 << format.exponents) {
-        true => infinity,
-        false => ((field << format.mantissa) + kept as u64).min(infinity),
+    let bits = if field >= (1 << format.exponents) {
+        infinity
+    } else {
+        ((field << format.mantissa) + kept as u64).min(infinity)
     };
     sign | bits
 }

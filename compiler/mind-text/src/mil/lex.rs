@@ -45,7 +45,9 @@ pub(super) struct Lexer<'t> {
 impl<'t> Lexer<'t> {
     /// The tokens of `text`, whose first byte lies at offset `base` of its file.
     ///
-    /// Errors: more bytes than the limit.
+    /// # Errors
+    ///
+    /// More bytes than the limit.
     pub(super) fn new(text: &'t str, base: u32, limits: &Limits) -> Parsed<Lexer<'t>> {
         let longest = u64::from(u32::MAX - base).min(limits.bytes);
         if text.len() as u64 > longest {

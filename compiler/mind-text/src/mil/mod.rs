@@ -50,7 +50,9 @@ impl Syntax {
     ///
     /// Weights in a file stay unread, their path checked to stay inside the model's folder.
     ///
-    /// Errors: everything that is wrong with the text itself, in the order of its places; types and
+    /// # Errors
+    ///
+    /// Everything that is wrong with the text itself, in the order of its places; types and
     /// shapes are for the verifier.
     pub fn parse(
         &self,
@@ -69,7 +71,9 @@ impl Syntax {
 
     /// Reads a program as [`parse`](Syntax::parse) does, and fills `map` with the names of the text.
     ///
-    /// Errors: the same; `map` then holds the names of the statements that could be read.
+    /// # Errors
+    ///
+    /// The same; `map` then holds the names of the statements that could be read.
     pub fn parse_mapped(
         &self,
         text: &str,
@@ -85,7 +89,9 @@ impl Syntax {
 
     /// Writes a program as compilers lay it out; the last byte is its closing brace.
     ///
-    /// Errors: each op that MIL does not have.
+    /// # Errors
+    ///
+    /// Each op that MIL does not have.
     pub fn print(&self, g: &Graph, spelling: Spelling) -> Result<String, Diagnostics> {
         print::print(&self.table, g, spelling)
     }

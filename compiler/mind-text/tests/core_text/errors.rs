@@ -1,4 +1,6 @@
-//! Errors: code, line, column, what is marked, message.
+//! # Errors
+//!
+//! Code, line, column, what is marked, message.
 
 use mind_diag::{Code, Span};
 use mind_text::limits::Limits;

@@ -9,7 +9,9 @@ use crate::weight_type::WeightType;
 
 /// Writes the numbers of whole blocks.
 ///
-/// Errors: `bytes` are not those of `out.len()` elements.
+/// # Errors
+///
+/// `bytes` are not those of `out.len()` elements.
 pub fn decode_blocks(
     weight_type: WeightType,
     bytes: &[u8],

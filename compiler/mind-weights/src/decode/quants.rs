@@ -7,9 +7,10 @@ use super::half_at;
 
 /// The four bits of element `j`.
 fn nibble(quants: &[u8], j: usize) -> u8 {
-    match j < 16 {
-        true => quants[j] & 15,
-        false => quants[j - 16] >> 4,
+    if j < 16 {
+        quants[j] & 15
+    } else {
+        quants[j - 16] >> 4
     }
 }
 

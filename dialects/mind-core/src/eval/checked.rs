@@ -39,11 +39,14 @@ impl<T: Num> Checked<T> {
 
     /// The integer.
     ///
-    /// Errors: E6005 when a step overflowed.
+    /// # Errors
+    ///
+    /// E6005 when a step overflowed.
     pub(crate) fn settle(self) -> Result<T, EvalError> {
-        match self.overflowed {
-            true => Err(EvalError::Overflow),
-            false => Ok(self.value),
+        if self.overflowed {
+            Err(EvalError::Overflow)
+        } else {
+            Ok(self.value)
         }
     }
 

@@ -25,7 +25,9 @@ pub(crate) trait Contraction {
 
 /// The result of a contraction: accumulated in the dtype's accumulator, rounded once at the end.
 ///
-/// Errors: E6004 too large, E6005 integer overflow where that is refused.
+/// # Errors
+///
+/// E6004 too large, E6005 integer overflow where that is refused.
 pub(crate) fn evaluate(
     cx: &EvalCx<'_>,
     contraction: &impl Contraction,

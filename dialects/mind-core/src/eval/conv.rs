@@ -17,7 +17,9 @@ pub(crate) struct Axis {
 impl Axis {
     /// `pads` are those before and after; none for as many as give ceil(extent / stride) positions.
     ///
-    /// Errors: fewer than 0 positions, or more than an extent may be.
+    /// # Errors
+    ///
+    /// Fewer than 0 positions, or more than an extent may be.
     pub(crate) fn new(
         extent: usize,
         window: usize,

@@ -8,14 +8,16 @@ use mind_ir::types::{DType, TensorType, TypeView};
 use mind_ir::verify::{InferResult, VerifyError};
 use mind_ir::with_float;
 
-/// The float dtype that `word` names; none for another word.
+/// The float dtype that `word` names; `None` for another word.
 pub fn float_dtype(g: &Graph, word: Sym) -> Option<DType> {
     DType::parse(g.name(word)).filter(|dtype| dtype.is_float())
 }
 
 /// The type of `input` in the float dtype that the attribute `to` names.
 ///
-/// Errors: E4022 another word.
+/// # Errors
+///
+/// E4022 another word.
 pub fn converted_type(g: &Graph, input: TypeView<'_>, to: Sym) -> InferResult {
     if let Some(dtype) = float_dtype(g, to) {
         return Ok(TensorType::new(dtype, input.shape.iter().copied()).into());
@@ -32,7 +34,9 @@ pub fn converted_type(g: &Graph, input: TypeView<'_>, to: Sym) -> InferResult {
 
 /// The elements of `input`, floats, rounded once to the float dtype `to`.
 ///
-/// Errors: E6004 a result too large.
+/// # Errors
+///
+/// E6004 a result too large.
 pub fn converted(cx: &EvalCx<'_>, input: &Tensor, to: DType) -> Result<Tensor, EvalError> {
     cx.count(to, input.shape())?;
     with_float!(to, To => with_float!(input.dtype(), From => {

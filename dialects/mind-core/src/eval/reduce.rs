@@ -59,9 +59,12 @@ impl Along {
 
     fn shape(&self, input: &[usize]) -> Vec<usize> {
         let extents = input.iter().zip(&self.reduced);
-        let kept = extents.filter_map(|(&extent, &reduced)| match reduced {
-            false => Some(extent),
-            true => self.keepdims.then_some(1),
+        let kept = extents.filter_map(|(&extent, &reduced)| {
+            if reduced {
+                self.keepdims.then_some(1)
+            } else {
+                Some(extent)
+            }
         });
         kept.collect()
     }
@@ -84,21 +87,27 @@ impl Along {
 
 /// Sum along axes.
 ///
-/// Errors: E6004 too large, E6005 integer overflow where that is refused.
+/// # Errors
+///
+/// E6004 too large, E6005 integer overflow where that is refused.
 pub fn sum(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
     with_num!(input.dtype(), T => sum_as::<T>(cx, input, along), else not_numeric())
 }
 
 /// Mean along axes: the sum divided before it is rounded to the dtype.
 ///
-/// Errors: as [`sum`]; E6005 over no element, for integers.
+/// # Errors
+///
+/// As [`sum`]; E6005 over no element, for integers.
 pub fn mean(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
     with_num!(input.dtype(), T => mean_as::<T>(cx, input, along), else not_numeric())
 }
 
 /// Maximum along axes.
 ///
-/// Errors: E6004 too large.
+/// # Errors
+///
+/// E6004 too large.
 pub fn max(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
     with_num!(input.dtype(), T => max_as::<T>(cx, input, along), else not_numeric())
 }
@@ -185,7 +194,9 @@ fn fold<T: Element, A: Copy>(
 
 /// `sum / count`; integers truncate toward zero, also where `count` does not fit the dtype.
 ///
-/// Errors: E6005 no element, for integers.
+/// # Errors
+///
+/// E6005 no element, for integers.
 fn quotient<A: Num>(sum: A, count: usize) -> Result<A, EvalError> {
     let divisor = A::from_count(count);
     let (Some(exact), Some(represented)) = (sum.to_i128(), divisor.to_i128()) else {

@@ -18,7 +18,9 @@ pub fn strides_of(tensor: &Tensor) -> Strides {
 
 /// The dense tensor of the elements of `input` that stand at `base` plus the offsets of `axes`.
 ///
-/// Errors: E6004 a result too large.
+/// # Errors
+///
+/// E6004 a result too large.
 pub fn copy(
     cx: &EvalCx<'_>,
     input: &Tensor,

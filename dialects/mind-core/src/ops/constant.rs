@@ -129,9 +129,10 @@ fn eval_tensor(op: ConstTensor, cx: &EvalCx<'_>, _: &[&Tensor]) -> Result<Tensor
     }
     let count = cx.count(ty.dtype, &shape)?;
     let given = Buffer::from_bytes(data.dtype, data.bytes);
-    let elements = match data.is_splat() {
-        true => given.splat(count),
-        false => given,
+    let elements = if data.is_splat() {
+        given.splat(count)
+    } else {
+        given
     };
     if elements.len() != count {
         let given = elements.len();

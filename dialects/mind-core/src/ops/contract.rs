@@ -138,7 +138,9 @@ fn eval_matmul(_: MatMul, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tenso
 
 /// `batch` products of dense `[m, k]` by `[k, n]` matrices, in a shape of `batch * m * n` elements.
 ///
-/// Errors: E6004 too large, E6005 integer overflow where that is refused.
+/// # Errors
+///
+/// E6004 too large, E6005 integer overflow where that is refused.
 pub fn stacked_product(
     cx: &EvalCx<'_>,
     lhs: &Tensor,

@@ -38,7 +38,9 @@ fn infer_conv2d(op: Conv2d, g: &Graph) -> InferResult {
 
 /// The type of a convolution, by an op called `name`.
 ///
-/// Errors: E3002 rank not 4, E3006 fewer than 0 output positions, or too many, E4009 channels
+/// # Errors
+///
+/// E3002 rank not 4, E3006 fewer than 0 output positions, or too many, E4009 channels
 /// differ, E4010 strides or padding.
 pub fn convolved_type(
     g: &Graph,
@@ -151,7 +153,9 @@ fn eval_conv2d(op: Conv2d, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tens
 
 /// Convolution of NHWC by HWCF; `strides` are those of the rows and of the columns.
 ///
-/// Errors: channels that differ, no output position, E6004 too large, E6005 integer overflow where that
+/// # Errors
+///
+/// Channels that differ, no output position, E6004 too large, E6005 integer overflow where that
 /// is refused.
 pub fn convolution(
     cx: &EvalCx<'_>,

@@ -80,7 +80,9 @@ fn infer_slice(op: Slice, g: &Graph) -> InferResult {
 
 /// The type of a slice of `input`.
 ///
-/// Errors: E3003 bound negative or past the extent, E4007 not one entry per axis, E4008 step not
+/// # Errors
+///
+/// E3003 bound negative or past the extent, E4007 not one entry per axis, E4008 step not
 /// positive.
 pub fn sliced_type(
     g: &Graph,
@@ -144,7 +146,9 @@ fn infer_gather(op: Gather, g: &Graph) -> InferResult {
 
 /// The type of the slices of `data` along `axis` at `indices`.
 ///
-/// Errors: E3002 `data` of rank 0 or a result of rank above 32, E3004 axis out of range, E4011 indices
+/// # Errors
+///
+/// E3002 `data` of rank 0 or a result of rank above 32, E3004 axis out of range, E4011 indices
 /// not i32 or i64.
 pub fn gathered_type(data: TypeView<'_>, indices: TypeView<'_>, axis: i64) -> InferResult {
     if !matches!(indices.dtype, DType::I32 | DType::I64) {
@@ -175,7 +179,9 @@ fn eval_index(op: Index, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor
 
 /// The single element at `indices`, one per axis.
 ///
-/// Errors: E6001 out of bounds.
+/// # Errors
+///
+/// E6001 out of bounds.
 pub fn element(cx: &EvalCx<'_>, input: &Tensor, indices: &[i64]) -> Result<Tensor, EvalError> {
     let pairs = indices.iter().zip(input.shape()).enumerate();
     let positions: Result<Vec<usize>, EvalError> = pairs
@@ -197,7 +203,9 @@ fn eval_slice(op: Slice, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor
 
 /// The elements in a verified range of every axis.
 ///
-/// Errors: a bound past the extent, E6004 too large.
+/// # Errors
+///
+/// A bound past the extent, E6004 too large.
 pub fn sliced(
     cx: &EvalCx<'_>,
     input: &Tensor,
@@ -247,7 +255,9 @@ fn eval_gather(op: Gather, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tens
 
 /// The slices of `data` along `axis` at `indices`, which are `i32` or `i64`.
 ///
-/// Errors: E6001 out of bounds, E6004 too large.
+/// # Errors
+///
+/// E6001 out of bounds, E6004 too large.
 pub fn gathered(
     cx: &EvalCx<'_>,
     data: &Tensor,

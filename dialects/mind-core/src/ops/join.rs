@@ -55,7 +55,9 @@ fn infer_concat(op: Concat, g: &Graph) -> InferResult {
 
 /// The type of `inputs`, at least one, one after the other along `axis`.
 ///
-/// Errors: E3002 different ranks, E3003 other extents differ, E3004 axis out of range, E3006 extent too
+/// # Errors
+///
+/// E3002 different ranks, E3003 other extents differ, E3004 axis out of range, E3006 extent too
 /// large.
 pub fn joined_type(g: &Graph, inputs: &[ValueId], axis: i64) -> InferResult {
     let first = g.ty(inputs[0]);
@@ -140,7 +142,9 @@ fn eval_concat(op: Concat, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tens
 
 /// Tensors of one dtype and rank one after the other along `axis`; at least one.
 ///
-/// Errors: other extents that differ, E6004 too large.
+/// # Errors
+///
+/// Other extents that differ, E6004 too large.
 pub fn concatenated(
     cx: &EvalCx<'_>,
     operands: &[&Tensor],

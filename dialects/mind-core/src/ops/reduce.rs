@@ -74,14 +74,13 @@ fn infer_reduction(
     if axes.is_empty() {
         return Ok(ty.with_shape([]).into());
     }
-    let kept = ty
-        .shape
-        .iter()
-        .zip(reduced)
-        .filter_map(|(&dim, reduced)| match reduced {
-            false => Some(dim),
-            true => keepdims.then_some(Dim::Fixed(1)),
-        });
+    let kept = ty.shape.iter().zip(reduced).filter_map(|(&dim, reduced)| {
+        if reduced {
+            keepdims.then_some(Dim::Fixed(1))
+        } else {
+            Some(dim)
+        }
+    });
     Ok(ty.with_shape(kept).into())
 }
 

@@ -166,7 +166,9 @@ fn infer_transpose(op: Transpose, g: &Graph) -> InferResult {
 
 /// The type of `input` with its dimensions in another order.
 ///
-/// Errors: E3008 not a permutation of the axes.
+/// # Errors
+///
+/// E3008 not a permutation of the axes.
 pub fn permuted_type(input: TypeView<'_>, permutation: &[i64]) -> InferResult {
     let rank = input.rank();
     let refuse = |violation: String| {
@@ -334,7 +336,9 @@ fn eval_transpose(
 
 /// The dimensions of `input` in the order of a verified permutation.
 ///
-/// Errors: E6004 too large.
+/// # Errors
+///
+/// E6004 too large.
 pub fn permuted(cx: &EvalCx<'_>, input: &Tensor, permutation: &[i64]) -> Result<Tensor, EvalError> {
     let (shape, strides) = (input.shape(), strides_of(input));
     let axes: Vec<strided::Axis> = permutation
@@ -385,7 +389,9 @@ fn eval_squeeze(op: Squeeze, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Te
 
 /// A copy of `input` in a shape of as many elements.
 ///
-/// Errors: E6004 too large.
+/// # Errors
+///
+/// E6004 too large.
 pub fn renamed(cx: &EvalCx<'_>, input: &Tensor, shape: Vec<usize>) -> Result<Tensor, EvalError> {
     cx.count(input.dtype(), &shape)?;
     Ok(input.clone().with_shape(shape))

@@ -48,9 +48,10 @@ fn padded<T: Num>(x: &Tensor, [top, bottom, left, right]: [usize; 4]) -> Tensor 
     let element = |index: Vec<usize>| {
         let inside =
             (top..top + height).contains(&index[1]) && (left..left + width).contains(&index[2]);
-        match inside {
-            true => at(x, &[index[0], index[1] - top, index[2] - left, index[3]]),
-            false => T::ZERO,
+        if inside {
+            at(x, &[index[0], index[1] - top, index[2] - left, index[3]])
+        } else {
+            T::ZERO
         }
     };
     of(&shape, &indices(&shape).map(element).collect::<Vec<T>>())

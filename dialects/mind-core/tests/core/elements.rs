@@ -13,9 +13,10 @@ pub fn sample<T: Num>(shape: &[usize], seed: usize) -> Tensor {
             .wrapping_mul(40503)
             >> 7;
         let magnitude = T::from_count(mixed % 23);
-        let magnitude = match T::IS_FLOAT {
-            true => magnitude.div(T::from_count(7)).expect("floats divide"),
-            false => magnitude,
+        let magnitude = if T::IS_FLOAT {
+            magnitude.div(T::from_count(7)).expect("floats divide")
+        } else {
+            magnitude
         };
         if mixed & 64 == 0 {
             magnitude

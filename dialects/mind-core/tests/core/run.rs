@@ -48,9 +48,12 @@ impl Setup {
         let mut g = empty();
         let mut values = Vec::new();
         for tensor in operands {
-            let dims = tensor.shape().iter().map(|&extent| match self.open {
-                true => Dim::Dynamic,
-                false => Dim::Fixed(extent as i64),
+            let dims = tensor.shape().iter().map(|&extent| {
+                if self.open {
+                    Dim::Dynamic
+                } else {
+                    Dim::Fixed(extent as i64)
+                }
             });
             let ty = g.intern_type(TensorType::new(tensor.dtype(), dims).view());
             values.push(input(&mut g, ty));

@@ -118,7 +118,9 @@ pub(crate) fn two_operands(op: &'static str, found: usize) -> Box<VerifyError> {
     })
 }
 
-/// Errors: E4006 a list of another length, E3006 a negative extent.
+/// # Errors
+///
+/// E4006 a list of another length, E3006 a negative extent.
 pub(crate) fn check_tiles(
     op: &'static str,
     micro: &[i64],

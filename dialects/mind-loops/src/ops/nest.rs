@@ -61,7 +61,7 @@ ops! {
 }
 
 impl Along {
-    /// What the op makes of the elements; none for a word that verification refuses.
+    /// What the op makes of the elements; `None` for a word that verification refuses.
     pub fn reduction(self, g: &Graph) -> Option<Reduction> {
         Reduction::parse(g.name(self.kind(g)))
     }
@@ -171,7 +171,9 @@ fn uniform(g: &Graph, body: BlockId, is_uniform: impl Fn(usize) -> bool) -> Hash
 
 /// Checks the attributes that every kernel has.
 ///
-/// Errors: E3004 a parallel dimension out of range, E4006 a tile or a place too many or too few.
+/// # Errors
+///
+/// E3004 a parallel dimension out of range, E4006 a tile or a place too many or too few.
 pub(crate) fn check_schedule(
     op: &'static str,
     results: usize,

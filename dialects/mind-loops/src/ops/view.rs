@@ -73,7 +73,7 @@ fn infer_view(op: View, g: &Graph) -> InferResult {
     Ok(g.ty(input).with_shape(dims(shape)).into())
 }
 
-/// The first and the last element that a view sees; none for one without elements.
+/// The first and the last element that a view sees; `None` for one without elements.
 fn reach(shape: &[i64], strides: &[i64], offset: i64) -> Option<(i128, i128)> {
     if shape.contains(&0) {
         return None;

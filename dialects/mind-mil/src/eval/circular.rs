@@ -82,9 +82,10 @@ fn sine_and_cosine(x: f32) -> (f64, f64) {
         2 => (-sine, -cosine),
         _ => (-cosine, sine),
     };
-    match x.is_sign_negative() {
-        true => (-sine, cosine),
-        false => (sine, cosine),
+    if x.is_sign_negative() {
+        (-sine, cosine)
+    } else {
+        (sine, cosine)
     }
 }
 
@@ -143,9 +144,10 @@ pub(crate) fn asin(x: f32) -> f32 {
 /// The angle whose cosine is `x`; NaN outside of -1 to 1.
 pub(crate) fn acos(x: f32) -> f32 {
     let x = f64::from(x);
-    match x > 0.5 {
-        true => (2.0 * arcsine(((1.0 - x) / 2.0).sqrt())) as f32,
-        false => (2.0 * FRAC_PI_4 - arcsine(x)) as f32,
+    if x > 0.5 {
+        (2.0 * arcsine(((1.0 - x) / 2.0).sqrt())) as f32
+    } else {
+        (2.0 * FRAC_PI_4 - arcsine(x)) as f32
     }
 }
 

@@ -11,17 +11,19 @@ use crate::coefficients::{GELU_CUBE, GELU_SIGMOID, SMALL};
 
 /// `e^x - 1`.
 fn power_less_one(x: f64) -> f64 {
-    match x.abs() < SMALL {
-        true => x + x * x / 2.0,
-        false => exp_f64(x) - 1.0,
+    if x.abs() < SMALL {
+        x + x * x / 2.0
+    } else {
+        exp_f64(x) - 1.0
     }
 }
 
 /// `ln(1 + x)` of an `x` that is not negative.
 fn log_of_one_more(x: f64) -> f64 {
-    match x < SMALL {
-        true => x - x * x / 2.0,
-        false => log_f64(1.0 + x),
+    if x < SMALL {
+        x - x * x / 2.0
+    } else {
+        log_f64(1.0 + x)
     }
 }
 
@@ -35,10 +37,7 @@ pub(crate) fn sinh(x: f32) -> f32 {
     let x = f64::from(x);
     let up = power_less_one(x.abs());
     // No `f32` is as large as half the power from here on.
-    let twice = match up < 1e40 {
-        true => up + up / (up + 1.0),
-        false => up,
-    };
+    let twice = if up < 1e40 { up + up / (up + 1.0) } else { up };
     (twice / 2.0).copysign(x) as f32
 }
 
@@ -50,9 +49,10 @@ pub(crate) fn cosh(x: f32) -> f32 {
 
 /// `x`, below 0 `alpha (e^x - 1)`.
 pub(crate) fn elu(x: f32, alpha: f32) -> f32 {
-    match x >= 0.0 {
-        true => x,
-        false => (f64::from(alpha) * power_less_one(f64::from(x))) as f32,
+    if x >= 0.0 {
+        x
+    } else {
+        (f64::from(alpha) * power_less_one(f64::from(x))) as f32
     }
 }
 
@@ -68,14 +68,14 @@ pub(crate) fn silu(x: f32) -> f32 {
     gated(x, f64::from(x))
 }
 
-/// `gelu` by way of a hyperbolic tangent: `(1 + tanh z) / 2` is the sigmoid of `2 z`.
+/// `gelu` with a hyperbolic tangent: `(1 + tanh z) / 2` is the sigmoid of `2 z`.
 pub(crate) fn gelu_of_tanh(x: f32) -> f32 {
     let own = f64::from(x);
     let inner = FRAC_2_PI.sqrt() * (own + GELU_CUBE * own * own * own);
     gated(x, 2.0 * inner)
 }
 
-/// `gelu` by way of a sigmoid.
+/// `gelu` with a sigmoid.
 pub(crate) fn gelu_of_sigmoid(x: f32) -> f32 {
     gated(x, GELU_SIGMOID * f64::from(x))
 }

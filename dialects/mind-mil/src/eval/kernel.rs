@@ -132,8 +132,9 @@ pub(crate) fn number(like: &Tensor, value: f64) -> Tensor {
 
 /// `value` in the dtype of `x`: weights may be given in another float.
 pub(crate) fn alike(cx: &EvalCx<'_>, value: &Tensor, x: &Tensor) -> Result<Tensor, EvalError> {
-    match value.dtype() != x.dtype() && value.dtype().is_float() && x.dtype().is_float() {
-        true => mind_core::eval::convert::converted(cx, value, x.dtype()),
-        false => Ok(value.clone()),
+    if value.dtype() != x.dtype() && value.dtype().is_float() && x.dtype().is_float() {
+        mind_core::eval::convert::converted(cx, value, x.dtype())
+    } else {
+        Ok(value.clone())
     }
 }

@@ -263,9 +263,10 @@ pub(crate) fn reverse(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) ->
     let places: Vec<Vec<usize>> = (0..x.rank())
         .map(|at| {
             let own = 0..x.shape()[at];
-            match axes.contains(&(at as i64)) || axes.contains(&(at as i64 - rank)) {
-                true => own.rev().collect(),
-                false => own.collect(),
+            if axes.contains(&(at as i64)) || axes.contains(&(at as i64 - rank)) {
+                own.rev().collect()
+            } else {
+                own.collect()
             }
         })
         .collect();

@@ -48,12 +48,13 @@ pub(crate) fn layer(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> E
     let mut result = scalar(cx, ScalarFn::Div, &[&deviation, &scale])?;
     let rank = x.rank() as i64;
     let shape: Vec<usize> = (0..rank)
-        .map(
-            |at| match axes.contains(&at) || axes.contains(&(at - rank)) {
-                true => x.shape()[at as usize],
-                false => 1,
-            },
-        )
+        .map(|at| {
+            if axes.contains(&at) || axes.contains(&(at - rank)) {
+                x.shape()[at as usize]
+            } else {
+                1
+            }
+        })
         .collect();
     for (name, function) in [("gamma", ScalarFn::Mul), ("beta", ScalarFn::Add)] {
         if let Some(factor) = optional(call, operands, name) {

@@ -75,9 +75,12 @@ pub(crate) fn topk(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> Eva
         for step in 0..inner {
             let element = |at: usize| elements[(outer * extent + at) * inner + step];
             let mut order: Vec<usize> = (0..extent).collect();
-            order.sort_by(|&a, &b| match call.flag("ascending") {
-                true => element(a).total_cmp(&element(b)),
-                false => element(b).total_cmp(&element(a)),
+            order.sort_by(|&a, &b| {
+                if call.flag("ascending") {
+                    element(a).total_cmp(&element(b))
+                } else {
+                    element(b).total_cmp(&element(a))
+                }
             });
             for (rank, &at) in order.iter().take(shape[axis]).enumerate() {
                 let to = (outer * shape[axis] + rank) * inner + step;
@@ -106,9 +109,12 @@ pub(crate) fn argsort(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) -> 
     for start in (0..elements.len()).filter(|at| (at / inner).is_multiple_of(extent)) {
         let element = |at: usize| elements[start + at * inner];
         let mut order: Vec<usize> = (0..extent).collect();
-        order.sort_by(|&a, &b| match call.flag("ascending") {
-            true => element(a).total_cmp(&element(b)),
-            false => element(b).total_cmp(&element(a)),
+        order.sort_by(|&a, &b| {
+            if call.flag("ascending") {
+                element(a).total_cmp(&element(b))
+            } else {
+                element(b).total_cmp(&element(a))
+            }
         });
         for (rank, at) in order.into_iter().enumerate() {
             places[start + rank * inner] = at as i32;

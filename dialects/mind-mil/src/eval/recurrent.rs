@@ -201,9 +201,10 @@ pub(crate) fn layer(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> E
     let last: Vec<f32> = (0..batch)
         .flat_map(|row| joined(&|own| results[own].1[row].0.clone()))
         .collect();
-    let output = match call.flag("output_sequence") {
-        true => rounded(x, vec![steps, batch, whole], &every),
-        false => rounded(x, vec![1, batch, whole], &last),
+    let output = if call.flag("output_sequence") {
+        rounded(x, vec![steps, batch, whole], &every)
+    } else {
+        rounded(x, vec![1, batch, whole], &last)
     };
     let mut tensors = vec![output, rounded(x, vec![batch, whole], &last)];
     if call.name == "lstm" {

@@ -174,9 +174,10 @@ pub(crate) fn position(call: &Call<'_>, _: &EvalCx<'_>, operands: &[&Tensor]) ->
     });
     let best: Vec<usize> = best.collect();
     let mut shape = x.shape().to_vec();
-    match call.flag("keep_dims") {
-        true => shape[axis] = 1,
-        false => drop(shape.remove(axis)),
+    if call.flag("keep_dims") {
+        shape[axis] = 1;
+    } else {
+        shape.remove(axis);
     }
     one(match call.word("output_dtype") {
         "uint16" => Tensor::of(shape, best.into_iter().map(|at| at as u16).collect()),

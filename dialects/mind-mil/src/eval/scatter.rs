@@ -57,9 +57,10 @@ fn scattered(
     let is_half = data.dtype().size() < 4;
     for (&offset, update) in offsets.iter().zip(floats(updates)) {
         let sum = joined(mode, elements[offset], update);
-        elements[offset] = match is_half {
-            true => f64::from(half_of(data, sum)),
-            false => f64::from(sum as f32),
+        elements[offset] = if is_half {
+            f64::from(half_of(data, sum))
+        } else {
+            f64::from(sum as f32)
         };
     }
     let elements: Vec<f32> = elements.into_iter().map(|element| element as f32).collect();

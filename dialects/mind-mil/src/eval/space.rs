@@ -125,9 +125,10 @@ pub(crate) fn reverse(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) ->
             .unwrap_or(0)
             .min(extent);
         let step = index[sequence];
-        offsets.push(match step < length {
-            true => at - step * strides[sequence] + (length - 1 - step) * strides[sequence],
-            false => at,
+        offsets.push(if step < length {
+            at - step * strides[sequence] + (length - 1 - step) * strides[sequence]
+        } else {
+            at
         });
         advance(&mut index, x.shape());
     }

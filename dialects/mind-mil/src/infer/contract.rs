@@ -41,7 +41,9 @@ pub(crate) fn matmul(call: &Call<'_>) -> InferManyResult {
 
 /// Factors of one element type, but that a constant may be another float.
 ///
-/// Errors: E4107.
+/// # Errors
+///
+/// E4107.
 fn one_float(call: &Call<'_>, names: [&'static str; 2]) -> Result<(), Box<VerifyError>> {
     let [x, y] = names.map(|name| call.ty(name).dtype);
     let constant = names

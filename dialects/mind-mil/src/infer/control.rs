@@ -24,7 +24,9 @@ fn differ(call: &Call<'_>, declared: ValueId, inferred: ValueId) -> Box<VerifyEr
 
 /// What both blocks yield; extents that differ are not known.
 ///
-/// Errors: E2001 values of different dtypes or ranks, E4109 as many of them as results.
+/// # Errors
+///
+/// E2001 values of different dtypes or ranks, E4109 as many of them as results.
 pub(crate) fn cond(call: &Call<'_>) -> InferManyResult {
     let (first, second) = (yields(call, 0), yields(call, 1));
     let wanted = call.g.results(call.op).len();
@@ -49,7 +51,9 @@ pub(crate) fn cond(call: &Call<'_>) -> InferManyResult {
 
 /// The types of the blocks' arguments, which the variables and what the second block yields have too.
 ///
-/// Errors: E2001 a value of another type, a first block that yields no truth value, E4109 as many of them as
+/// # Errors
+///
+/// E2001 a value of another type, a first block that yields no truth value, E4109 as many of them as
 /// variables.
 pub(crate) fn while_loop(call: &Call<'_>) -> InferManyResult {
     let (g, variables) = (call.g, call.values("loop_vars"));

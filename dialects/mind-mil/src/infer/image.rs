@@ -53,7 +53,9 @@ pub(crate) fn crop(call: &Call<'_>) -> InferManyResult {
 
 /// The last `resized_dims` dimensions as the end of `shape` names them; 0 leaves an extent as it is.
 ///
-/// Errors: E4108 a negative extent, more dimensions than there are.
+/// # Errors
+///
+/// E4108 a negative extent, more dimensions than there are.
 pub(crate) fn resize(call: &Call<'_>) -> InferManyResult {
     let (Some(named), Some(resized)) = (call.ints("shape").known(), call.int("resized_dims"))
     else {

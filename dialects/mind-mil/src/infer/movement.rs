@@ -142,9 +142,12 @@ pub(crate) fn expand(call: &Call<'_>) -> InferManyResult {
     let total = x.rank() + axes.len();
     let axes = call.axes(&axes, total)?;
     let mut kept = x.shape.iter().copied();
-    let dims = (0..total).map(|at| match axes.contains(&at) {
-        true => Dim::Fixed(1),
-        false => kept.next().unwrap_or(Dim::Fixed(1)),
+    let dims = (0..total).map(|at| {
+        if axes.contains(&at) {
+            Dim::Fixed(1)
+        } else {
+            kept.next().unwrap_or(Dim::Fixed(1))
+        }
     });
     typed(x.dtype, dims.collect())
 }

@@ -67,7 +67,9 @@ pub(crate) fn sparse(call: &Call<'_>) -> InferManyResult {
 
 /// The mask of a sparse constant, and its elements in the dtype of the table or scale.
 ///
-/// Errors: E4109 a table or scale of another rank than the mask has.
+/// # Errors
+///
+/// E4109 a table or scale of another rank than the mask has.
 pub(crate) fn sparse_pair(call: &Call<'_>) -> InferManyResult {
     let (mask, data, name, further) = match call.name {
         "constexpr_lut_to_sparse" => ("indices_mask", "indices_nonzero_data", "lut", 2),

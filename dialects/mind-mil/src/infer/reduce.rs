@@ -28,9 +28,12 @@ pub(crate) fn reduce(call: &Call<'_>) -> InferManyResult {
 
 fn reduced(shape: &[Dim], axes: &[usize], keep: bool) -> Shape {
     let dims = shape.iter().enumerate();
-    let kept = dims.filter_map(|(at, &dim)| match axes.contains(&at) {
-        false => Some(dim),
-        true => keep.then_some(Dim::Fixed(1)),
+    let kept = dims.filter_map(|(at, &dim)| {
+        if axes.contains(&at) {
+            keep.then_some(Dim::Fixed(1))
+        } else {
+            Some(dim)
+        }
     });
     kept.collect()
 }

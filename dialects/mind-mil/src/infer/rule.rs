@@ -26,7 +26,9 @@ pub(crate) fn typed(dtype: DType, shape: Shape) -> InferManyResult {
 
 /// The shape both broadcast to.
 ///
-/// Errors: E3001.
+/// # Errors
+///
+/// E3001.
 pub(crate) fn joined(call: &Call<'_>, a: &[Dim], b: &[Dim]) -> Result<Shape, Box<VerifyError>> {
     mind_ir::types::broadcast(a, b)
         .map_err(|clash| Box::new(VerifyError::broadcast(call.g, a, b, clash)))
@@ -34,7 +36,9 @@ pub(crate) fn joined(call: &Call<'_>, a: &[Dim], b: &[Dim]) -> Result<Shape, Box
 
 /// The rank is one of `ranks`.
 ///
-/// Errors: E3002.
+/// # Errors
+///
+/// E3002.
 pub(crate) fn rank(
     call: &Call<'_>,
     name: &'static str,
@@ -59,7 +63,9 @@ pub(crate) fn rank(
 
 /// Both extents may be the same.
 ///
-/// Errors: E3003.
+/// # Errors
+///
+/// E3003.
 pub(crate) fn agree(
     call: &Call<'_>,
     dimension: &str,
@@ -80,7 +86,9 @@ pub(crate) fn agree(
 
 /// An extent that was computed; none is not positive.
 ///
-/// Errors: E3006.
+/// # Errors
+///
+/// E3006.
 pub(crate) fn positive(call: &Call<'_>, shape: &Shape) -> Result<(), Box<VerifyError>> {
     match shape.iter().position(|dim| matches!(dim, Dim::Fixed(..=0))) {
         Some(dimension) => Err(Box::new(VerifyError::NotPositive {

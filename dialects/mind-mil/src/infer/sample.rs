@@ -65,7 +65,9 @@ fn mode<'c>(call: &'c Call<'_>) -> &'c str {
 /// What each position of the result samples, for `x` of these extents: the last two dimensions, or for `resize`
 /// as many as it names. `target` are the extents of the result.
 ///
-/// Errors: nearest elements between which the op's reference does not decide, a dimension without elements.
+/// # Errors
+///
+/// Nearest elements between which the op's reference does not decide, a dimension without elements.
 pub fn axes(call: &Call<'_>, x: &[usize], target: &[usize]) -> Result<Axes, Box<VerifyError>> {
     let nearest = call.name.ends_with("nearest_neighbor")
         || call.word("interpolation_mode") == "NEAREST_NEIGHBOR";
@@ -80,9 +82,10 @@ pub fn axes(call: &Call<'_>, x: &[usize], target: &[usize]) -> Result<Axes, Box<
     let changed = (0..x.len()).filter(|&dim| x[dim] != target[dim] || dim + 2 >= x.len());
     let all = changed.map(|dim| {
         let (extent, out) = (x[dim], target[dim]);
-        let places = match nearest {
-            true => (0..out).map(|at| (at * extent / out) as f64).collect(),
-            false => positions(mode, extent, out),
+        let places = if nearest {
+            (0..out).map(|at| (at * extent / out) as f64).collect()
+        } else {
+            positions(mode, extent, out)
         };
         let samples = places
             .into_iter()

@@ -19,9 +19,11 @@ pub struct Range {
     pub squeezed: bool,
 }
 
-/// The ranges of `slice_by_index` over `shape`; none where a bound or an extent is not known.
+/// The ranges of `slice_by_index` over `shape`; `None` if a bound or an extent is not known.
 ///
-/// Errors: E4109 lists of another length, E4108 a step of 0, an empty or outlying range.
+/// # Errors
+///
+/// E4109 lists of another length, E4108 a step of 0, an empty or outlying range.
 pub fn ranges(call: &Call<'_>, shape: &[Dim]) -> Result<Option<Vec<Range>>, Box<VerifyError>> {
     let rank = shape.len();
     let (Given::Known(begin), Given::Known(end)) = (call.ints("begin"), call.ints("end")) else {

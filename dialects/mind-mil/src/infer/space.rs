@@ -11,7 +11,9 @@ type Block = ([i64; 2], [i64; 4]);
 
 /// The extents of a block, and what is taken off or put on at both ends of height and width.
 ///
-/// Errors: E4108 an extent that is not positive, an end that is negative, E4109 lists of another length.
+/// # Errors
+///
+/// E4108 an extent that is not positive, an end that is negative, E4109 lists of another length.
 fn block(call: &Call<'_>, around: &'static str) -> Result<Option<Block>, Box<VerifyError>> {
     let list = |name: &'static str, count: usize, least: i64| {
         let Some(entries) = call.ints(name).known() else {

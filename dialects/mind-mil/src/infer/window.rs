@@ -49,7 +49,9 @@ const PAD_TYPES: [&str; 4] = ["valid", "custom", "same", "same_lower"];
 impl Windows {
     /// How the windows of `call` slide over `extents`, with a kernel of `kernel` positions.
     ///
-    /// Errors: E4010 strides, dilations or pads that are not as they should be, E4108, E4109.
+    /// # Errors
+    ///
+    /// E4010 strides, dilations or pads that are not as they should be, E4108, E4109.
     pub fn of(
         call: &Call<'_>,
         kernel: &[i64],

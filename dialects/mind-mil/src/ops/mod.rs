@@ -71,9 +71,10 @@ const fn defs() -> [&'static OpDef; structure::OPS.len() + count()] {
     let mut all = [structure::OPS[0]; structure::OPS.len() + count()];
     let mut at = 0;
     while at < all.len() {
-        all[at] = match at < structure::OPS.len() {
-            true => structure::OPS[at],
-            false => &ROWS[at - structure::OPS.len()].def,
+        all[at] = if at < structure::OPS.len() {
+            structure::OPS[at]
+        } else {
+            &ROWS[at - structure::OPS.len()].def
         };
         at += 1;
     }
@@ -94,7 +95,7 @@ pub fn named(name: &str) -> Option<&'static MilOp> {
     BY_NAME.get(name).copied()
 }
 
-/// The row behind a table entry; none for those of what a program is made of, and of other dialects.
+/// The row behind a table entry; `None` for those of what a program is made of, and of other dialects.
 pub fn row(def: &OpDef) -> Option<&'static MilOp> {
     named(def.name.strip_prefix("mil.")?)
 }

@@ -24,9 +24,10 @@ fn program(statements: &str) -> Result<Graph, String> {
     };
     let mut g = parsed.map_err(message)?;
     let found = verify(&mut g, &VerifyConfig::default());
-    match found.has_errors() {
-        true => Err(message(found)),
-        false => Ok(g),
+    if found.has_errors() {
+        Err(message(found))
+    } else {
+        Ok(g)
     }
 }
 

@@ -51,7 +51,7 @@ fn parts() -> (&'static str, Vec<Mutation<'static>>) {
     (program, mutations.collect())
 }
 
-/// The code of the first error in a program; none where there is no error.
+/// The code of the first error in a program; `None` if there is no error.
 fn first_error(text: &str) -> Option<String> {
     let formats = Formats::new(&Registry::with([
         mind_ir::builtin::DIALECT,

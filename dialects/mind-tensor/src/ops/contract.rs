@@ -42,7 +42,9 @@ struct Side {
 }
 
 impl Side {
-    /// Errors: E3004 axis out of range, E3005 duplicate axis, also when once in each list.
+    /// # Errors
+    ///
+    /// E3004 axis out of range, E3005 duplicate axis, also when once in each list.
     fn new(batch: &[i64], contracted: &[i64], rank: usize) -> Result<Side, VerifyError> {
         let all = [batch, contracted].concat();
         let named = listed("contract", &all, rank)?;
@@ -130,9 +132,10 @@ fn eval_contract(op: Contract, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<
         ));
     }
     let contracted = extents(lhs, &left.contracted);
-    let inner = match contracted.contains(&0) {
-        true => 0,
-        false => contracted.iter().product(),
+    let inner = if contracted.contains(&0) {
+        0
+    } else {
+        contracted.iter().product()
     };
     let sizes = [
         batch.iter().product(),

@@ -26,7 +26,7 @@ ops! {
 }
 
 impl Convert {
-    /// The dtype of the result; none for a word that verification refuses.
+    /// The dtype of the result; `None` for a word that verification refuses.
     pub fn dtype(self, g: &Graph) -> Option<DType> {
         float_dtype(g, self.to(g))
     }

@@ -31,7 +31,7 @@ ops! {
 }
 
 impl Reduce {
-    /// What the op makes of the elements; none for a word that verification refuses.
+    /// What the op makes of the elements; `None` for a word that verification refuses.
     pub fn reduction(self, g: &Graph) -> Option<Reduction> {
         Reduction::parse(g.name(self.kind(g)))
     }
@@ -49,9 +49,12 @@ fn infer_reduce(op: Reduce, g: &Graph) -> InferResult {
     let ty = g.ty(op.input(g));
     let reduced = listed("reduce", op.axes(g), ty.rank())?;
     let dims = ty.shape.iter().enumerate();
-    let kept = dims.filter_map(|(axis, &dim)| match reduced.contains(&axis) {
-        false => Some(dim),
-        true => op.keepdims(g).then_some(Dim::Fixed(1)),
+    let kept = dims.filter_map(|(axis, &dim)| {
+        if reduced.contains(&axis) {
+            op.keepdims(g).then_some(Dim::Fixed(1))
+        } else {
+            Some(dim)
+        }
     });
     Ok(ty.with_shape(kept).into())
 }

@@ -144,9 +144,10 @@ fn eval_reshape(op: Reshape, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Te
         (_, _, Some(_)) => false,
         (given, left, None) => given.is_some() && given == left,
     };
-    match fits {
-        true => renamed(cx, input, shape),
-        false => Err(changes(op, g, input)),
+    if fits {
+        renamed(cx, input, shape)
+    } else {
+        Err(changes(op, g, input))
     }
 }
 

@@ -272,7 +272,7 @@ fn fold_dense(store: &mut Store<'_>, op: OpIx, payload: u32, ids: &[ConstId]) ->
     foldable(&result).then(|| store.constants.tensor(ty, result))
 }
 
-/// The constant with every element in place; none where its shape is not known.
+/// The constant with every element in place; `None` if its shape is not known.
 pub(crate) fn spelt_out(store: &Store<'_>, constant: &Constant) -> Option<Tensor> {
     if !constant.splat {
         return Some(constant.data.clone());
@@ -307,7 +307,7 @@ fn foldable(result: &Tensor) -> bool {
 
 /// Adds an e-node that applies `op`, or finds what it equals.
 ///
-/// None where the op's shape rule refuses the operands. The id is that of the e-node itself, where it
+/// `None` if the op's shape rule refuses the operands. The id is that of the e-node itself, where it
 /// has one of its own.
 pub(crate) fn add_op(egraph: &mut Eg<'_>, op: OpIx, attrs: AttrIds, children: &[Id]) -> Option<Id> {
     let types: SmallVec<[Ty; 4]> = children

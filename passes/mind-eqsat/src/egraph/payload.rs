@@ -32,7 +32,7 @@ pub enum AttrValue {
 }
 
 impl AttrValue {
-    /// A copy of `attr`; none for a literal.
+    /// A copy of `attr`; `None` for a literal.
     pub fn of(attr: Attr<'_>) -> Option<AttrValue> {
         Some(match attr {
             Attr::Int(value) => AttrValue::Int(value),

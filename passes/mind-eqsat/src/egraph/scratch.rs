@@ -31,7 +31,7 @@ ops! {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Signature {
     op: OpId,
-    /// The result's type; none where the shape rule refuses the operands.
+    /// The result's type; `None` if the shape rule refuses the operands.
     pub(crate) ty: Option<Ty>,
     /// The operand that the op always equals.
     pub(crate) equals: Option<usize>,

@@ -77,7 +77,7 @@ impl<'r> Store<'r> {
         self.payloads.get(payload)
     }
 
-    /// The numbers of the attributes of `op`; none where one is a literal.
+    /// The numbers of the attributes of `op`; `None` if one is a literal.
     pub(crate) fn import_attrs(&mut self, module: &Graph, op: OpId) -> Option<AttrIds> {
         let attrs = module.attrs(op).iter();
         attrs

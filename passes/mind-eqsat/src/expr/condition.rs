@@ -95,7 +95,7 @@ impl Comparison {
 }
 
 impl Expression {
-    /// What the expression is for this match; none where it cannot be told.
+    /// What the expression is for this match; `None` if it cannot be told.
     pub(crate) fn argument<'a, S: Subject>(&self, scope: &Scope<'a, S>) -> Option<Argument<'a>> {
         Some(match self {
             Expression::Literal(value) => Argument::Attr(value.clone()),
@@ -125,7 +125,7 @@ impl Expression {
         })
     }
 
-    /// The attribute value that the expression gives; none where it cannot be told.
+    /// The attribute value that the expression gives; `None` if it cannot be told.
     pub(crate) fn attr<S: Subject>(&self, scope: &Scope<'_, S>) -> Option<AttrValue> {
         match self.argument(scope)? {
             Argument::Attr(value) => Some(value),
@@ -154,7 +154,7 @@ fn dims<S: Subject>(items: &[Expression], scope: &Scope<'_, S>) -> Option<Vec<Di
 }
 
 impl Expression {
-    /// The number that the expression gives; none where it cannot be told.
+    /// The number that the expression gives; `None` if it cannot be told.
     pub(crate) fn number<S: Subject>(&self, scope: &Scope<'_, S>) -> Option<Number> {
         match self.argument(scope)? {
             Argument::Attr(AttrValue::Float(bits)) => Some(Number::Float(f64::from_bits(bits))),
@@ -163,7 +163,7 @@ impl Expression {
     }
 }
 
-/// What `f` gives for the arguments; none where one cannot be told.
+/// What `f` gives for the arguments; `None` if one cannot be told.
 fn apply<'a, S: Subject, T>(
     f: impl FnOnce(&[Argument<'a>]) -> Option<T>,
     arguments: &[Expression],
@@ -181,7 +181,7 @@ fn apply<'a, S: Subject, T>(
 }
 
 impl Condition {
-    /// Whether the condition holds for this match; none where it cannot be told, so that `not` of what
+    /// Whether the condition holds for this match; `None` if it cannot be told, so that `not` of what
     /// is not known does not hold either.
     pub(crate) fn holds<S: Subject>(&self, scope: &Scope<'_, S>) -> Option<bool> {
         match self {

@@ -139,7 +139,7 @@ fn bare_mantissa(value: f64) -> bool {
     value.is_normal() && value.to_bits() & ((1 << 52) - 1) == 0
 }
 
-/// The one element of `data` as an attribute; none for an integer past 64 bits.
+/// The one element of `data` as an attribute; `None` for an integer past 64 bits.
 pub(super) fn number(data: &Tensor) -> Option<AttrValue> {
     fn float<T: FloatNum>(data: &Tensor) -> Option<AttrValue> {
         let element = data.elements::<T>().first()?;

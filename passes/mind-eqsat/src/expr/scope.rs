@@ -46,7 +46,7 @@ impl<'a, S: Subject> Scope<'a, S> {
         self.subject.attr(self.slots.attrs[usize::from(slot)]?)
     }
 
-    /// The register file for each value of `lists`, each list with its register; none where their
+    /// The register file for each value of `lists`, each list with its register; `None` if their
     /// lengths differ.
     pub(crate) fn each(
         &self,

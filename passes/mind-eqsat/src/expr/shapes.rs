@@ -28,7 +28,7 @@ pub(super) fn normalized_axes(axes: &[i64], shape: &[Dim]) -> Option<Vec<i64>> {
     Some(axes)
 }
 
-/// The axes that `axes` does not name, ascending; none where that is empty.
+/// The axes that `axes` does not name, ascending; `None` if that is empty.
 pub(super) fn kept_axes(axes: &[i64], shape: &[Dim]) -> Option<Vec<i64>> {
     let named = normalized_axes(axes, shape)?;
     let kept = |axis: &i64| !named.contains(axis);
@@ -102,7 +102,7 @@ pub(super) fn pad_along(pads: [i64; 4], axis: i64, more: [i64; 2]) -> Option<[i6
     Some(pads)
 }
 
-/// The shape that two shapes broadcast to; none where that cannot be told.
+/// The shape that two shapes broadcast to; `None` if that cannot be told.
 pub(super) fn broadcast(a: &[Dim], b: &[Dim]) -> Option<Vec<Dim>> {
     let shape = mind_ir::types::broadcast(a, b).ok()?;
     (!shape.contains(&Dim::Dynamic)).then(|| shape.to_vec())

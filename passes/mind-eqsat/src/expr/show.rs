@@ -32,9 +32,10 @@ impl<S: Subject> Shown<'_, S> {
             None => "cannot be told",
         };
         let text = self.text(part);
-        match terms.is_empty() {
-            true => format!("`{text}` {told}"),
-            false => format!("`{text}` {told}: {}", terms.join(", ")),
+        if terms.is_empty() {
+            format!("`{text}` {told}")
+        } else {
+            format!("`{text}` {told}: {}", terms.join(", "))
         }
     }
 
@@ -170,9 +171,10 @@ impl<S: Subject> Shown<'_, S> {
 
 /// A constant as text.
 pub(crate) fn constant_text(constant: &Constant) -> String {
-    match constant.splat {
-        true => format!("{} everywhere", element(&constant.data)),
-        false => "a constant".to_owned(),
+    if constant.splat {
+        format!("{} everywhere", element(&constant.data))
+    } else {
+        "a constant".to_owned()
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct DenseNode {
     pub(crate) what: What,
     pub(crate) children: SmallVec<[ClassIx; 3]>,
     pub(crate) price: Price,
-    /// The id that it was added under first; none for a group.
+    /// The id that it was added under first; `None` for a group.
     pub(crate) id: Option<Id>,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Dense {
     pub(crate) roots: Vec<ClassIx>,
     /// Choices that pay only when all are made: each list is the parts of one merged op.
     pub(crate) together: Vec<Vec<NodeIx>>,
-    /// The e-node that each op of the program is now, by its index in [`Loaded::ops`]; none where the
+    /// The e-node that each op of the program is now, by its index in [`Loaded::ops`]; `None` if the
     /// op equals an operand.
     pub(crate) program: Vec<Option<NodeIx>>,
     numbers: Vec<ClassIx>,

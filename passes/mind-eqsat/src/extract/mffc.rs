@@ -28,7 +28,7 @@ impl Choice {
         choice
     }
 
-    /// The e-node chosen for `class`; none for a class that cannot be computed.
+    /// The e-node chosen for `class`; `None` for a class that cannot be computed.
     pub(crate) fn node(&self, class: ClassIx) -> Option<NodeIx> {
         let node = self.nodes[class as usize];
         (node != NONE).then_some(node)

@@ -30,11 +30,11 @@ const MATCHES: usize = 4;
 /// What a rule puts in place of a value.
 #[derive(Clone, Debug)]
 pub struct Application {
-    /// Whether each part of the condition holds; none where it cannot be told.
+    /// Whether each part of the condition holds; `None` if it cannot be told.
     pub conditions: Vec<Option<bool>>,
     /// Whether each alternative of an `or` of the condition holds.
     pub alternatives: Vec<bool>,
-    /// The right side; none where it has no type, or not that of the left side: the rule does not act
+    /// The right side; `None` if it has no type, or not that of the left side: the rule does not act
     /// there.
     pub right: Option<ValueId>,
 }

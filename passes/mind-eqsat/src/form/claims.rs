@@ -6,7 +6,7 @@ use super::hints::number;
 use crate::expr::{Condition, Expression, Scope};
 use crate::subject::Subject;
 
-/// Whether the condition holds where every value is of `dtype`; none where that alone does not tell.
+/// Whether the condition holds where every value is of `dtype`; `None` if that alone does not tell.
 pub(super) fn holds(condition: &Condition, dtype: DType) -> Option<bool> {
     match condition {
         Condition::All(parts) => {

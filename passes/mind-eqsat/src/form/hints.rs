@@ -31,7 +31,7 @@ pub enum Hint {
 }
 
 impl Hint {
-    /// The hint about other values; none where `value` has none for one.
+    /// The hint about other values; `None` if `value` has none for one.
     fn renumbered(self, value: impl Fn(usize) -> Option<usize>) -> Option<Hint> {
         Some(match self {
             Hint::Constant(own) => Hint::Constant(value(own)?),

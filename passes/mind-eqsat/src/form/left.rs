@@ -51,7 +51,7 @@ pub enum LeftAttr<'r> {
 pub struct LeftType {
     /// The dtype's number.
     pub dtype: Option<usize>,
-    /// The extents; none where they are left open.
+    /// The extents; `None` if they are left open.
     pub shape: Option<Vec<LeftDim>>,
 }
 

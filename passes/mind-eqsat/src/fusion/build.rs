@@ -81,9 +81,10 @@ pub(crate) fn build(g: &mut Graph, cx: &Context<'_>, kind: &str, body: &Body<'_>
     let mut seen: FxHashSet<ValueId> = FxHashSet::default();
     for &op in body.ops {
         for &value in g.operands(op) {
-            let list = match comes_along(g, value) {
-                true => &mut constants,
-                false => &mut operands,
+            let list = if comes_along(g, value) {
+                &mut constants
+            } else {
+                &mut operands
             };
             if !inside(g, value) && seen.insert(value) {
                 list.push(value);

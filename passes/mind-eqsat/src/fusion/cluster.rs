@@ -24,7 +24,7 @@ pub(crate) struct Cluster<'g> {
     pub(crate) position: u32,
     /// How many ops it holds, those of fused members counted one by one.
     pub(crate) ops: usize,
-    /// None for an op that has no form by itself.
+    /// `None` for an op that has no form by itself.
     pub(crate) form: Option<Form>,
     /// What a recogniser or a normalisation called it.
     pub(crate) name: Option<&'g str>,
@@ -168,7 +168,7 @@ impl<'a> Field<'a> {
         positions.flatten().map(|at| at as u32)
     }
 
-    /// The positions that read results at each position, ascending; none where a region reads one.
+    /// The positions that read results at each position, ascending; `None` if a region reads one.
     pub(crate) fn readers(&self) -> Vec<Option<SmallVec<[u32; 2]>>> {
         let mut readers = vec![Some(SmallVec::<[u32; 2]>::new()); self.program.ops.len()];
         for (at, &op) in self.program.ops.iter().enumerate() {

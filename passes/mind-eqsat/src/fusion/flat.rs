@@ -35,7 +35,7 @@ impl<'a> Flattener<'a> {
         }
     }
 
-    /// The steps of `ops`, which stand in this order; constants in bodies are no steps. None where an
+    /// The steps of `ops`, which stand in this order; constants in bodies are no steps. `None` if an
     /// op has an extent that differs from run to run without a name, or more axes than groups take.
     pub(crate) fn steps(&mut self, ops: impl Iterator<Item = OpId>) -> Option<Vec<Step<'a>>> {
         let mut steps = Vec::new();
@@ -113,7 +113,7 @@ fn is_groupable(shape: &[Dim]) -> bool {
     shape.len() <= MAX_RANK && !shape.contains(&Dim::Dynamic)
 }
 
-/// The axes that an op runs over, a bit each; no bit for ops that are no reductions. None where its
+/// The axes that an op runs over, a bit each; no bit for ops that are no reductions. `None` if its
 /// attributes say nothing that is understood.
 fn axes(g: &Graph, op: OpId, class: CostClass) -> Option<u64> {
     let operand = || g.operands(op).first().map(|&value| g.ty(value).rank());

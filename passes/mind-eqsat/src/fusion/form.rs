@@ -39,7 +39,7 @@ pub(crate) struct Step<'g> {
 /// What an op of a group reads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Read<'g> {
-    /// The op of the group that defines it; none for an operand of the group.
+    /// The op of the group that defines it; `None` for an operand of the group.
     pub(crate) from: Option<usize>,
     pub(crate) shape: &'g [Dim],
 }
@@ -49,7 +49,9 @@ pub(crate) const TWO_PRODUCTS: Clash = "two products run at different positions"
 
 /// The form of `steps`, each after those it reads.
 ///
-/// Errors: why they have none.
+/// # Errors
+///
+/// Why they have none.
 pub(crate) fn form(steps: &[Step<'_>]) -> Result<Form, Clash> {
     let mut contractions: SmallVec<[usize; 2]> = SmallVec::new();
     let mut rows = false;
@@ -76,9 +78,10 @@ pub(crate) fn form(steps: &[Step<'_>]) -> Result<Form, Clash> {
 fn elementwise(steps: &[Step<'_>]) -> Result<(), Clash> {
     let space = steps.first().map_or(&[][..], |step| step.result);
     let fits = |step: &Step<'_>| step.class == CostClass::Elementwise && step.result == space;
-    match steps.iter().all(fits) {
-        true => Ok(()),
-        false => Err("the ops run over different positions"),
+    if steps.iter().all(fits) {
+        Ok(())
+    } else {
+        Err("the ops run over different positions")
     }
 }
 
@@ -146,16 +149,18 @@ impl<'g> Rows<'g> {
                 }
                 let inner = step.reads.iter().filter(|read| read.from.is_some());
                 let mut inner = inner.map(|read| read.shape);
-                match inner.all(|shape| self.aligned(shape, step.result)) {
-                    true => Ok(()),
-                    false => Err("an op reads what belongs to other rows"),
+                if inner.all(|shape| self.aligned(shape, step.result)) {
+                    Ok(())
+                } else {
+                    Err("an op reads what belongs to other rows")
                 }
             }
             CostClass::Reduction | CostClass::Normalisation(_) => {
                 let reads = step.reads.first().map(|read| read.shape);
-                match reads == Some(self.space) && step.axes == self.axes {
-                    true => Ok(()),
-                    false => Err("the reductions run over different axes"),
+                if reads == Some(self.space) && step.axes == self.axes {
+                    Ok(())
+                } else {
+                    Err("the reductions run over different axes")
                 }
             }
             CostClass::View => {
@@ -163,9 +168,10 @@ impl<'g> Rows<'g> {
                 let inner = reads.is_some_and(|read| {
                     read.from.is_some() && self.per_row(read.shape) && self.per_row(step.result)
                 });
-                match inner {
-                    true => Ok(()),
-                    false => Err("a view of more than one element per row"),
+                if inner {
+                    Ok(())
+                } else {
+                    Err("a view of more than one element per row")
                 }
             }
             _ => Err("the ops run over different positions"),
@@ -265,9 +271,10 @@ fn attention(steps: &[Step<'_>], first: usize, second: usize) -> Result<(), Clas
     let feeds =
         |class: CostClass| matches!(class, CostClass::Reduction | CostClass::Normalisation(_));
     let normalised = (0..steps.len()).any(|at| feeds(steps[at].class) && !behind[at]);
-    match normalised && reaches(steps, first, second) {
-        true => Ok(()),
-        false => Err("two products without rows between them"),
+    if normalised && reaches(steps, first, second) {
+        Ok(())
+    } else {
+        Err("two products without rows between them")
     }
 }
 

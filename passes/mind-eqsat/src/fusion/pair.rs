@@ -8,23 +8,27 @@ use crate::report::MissedReason;
 
 /// The form and space of two clusters together where their own ones tell, else none.
 ///
-/// Errors: the two have no form together.
+/// # Errors
+///
+/// The two have no form together.
 pub(super) fn known_form<'g>(
     clusters: &[&Cluster<'g>],
 ) -> Option<Result<(Form, &'g [Dim]), MissedReason>> {
     let [a, b] = *clusters else { return None };
-    let (first, second) = match a.position < b.position {
-        true => (a, b),
-        false => (b, a),
+    let (first, second) = if a.position < b.position {
+        (a, b)
+    } else {
+        (b, a)
     };
     let clash = |clash| Some(Err(MissedReason::Form(clash)));
     let products = |form| matches!(form, Form::Contraction | Form::Attention);
     match (first.form?, second.form?) {
         // The product stands first and therefore reads nothing of the other.
         (form @ (Form::Elementwise | Form::Contraction), Form::Elementwise) => {
-            match first.space == second.space {
-                true => Some(Ok((form, first.space))),
-                false => clash("the ops run over different positions"),
+            if first.space == second.space {
+                Some(Ok((form, first.space)))
+            } else {
+                clash("the ops run over different positions")
             }
         }
         (first, second) if products(first) && products(second) => clash(TWO_PRODUCTS),
@@ -36,7 +40,9 @@ pub(super) fn known_form<'g>(
 
 /// What the group of `clusters` is called: as those of its form are.
 ///
-/// Errors: two normalisations, which would lose their names.
+/// # Errors
+///
+/// Two normalisations, which would lose their names.
 pub(super) fn name<'g>(
     form: Form,
     clusters: &[&Cluster<'g>],

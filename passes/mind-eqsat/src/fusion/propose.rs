@@ -123,7 +123,7 @@ fn named(
     seeds
 }
 
-/// The e-nodes of a match, each once and after those it reads; none where one cannot be chosen.
+/// The e-nodes of a match, each once and after those it reads; `None` if one cannot be chosen.
 fn members(loaded: &Loaded<'_>, dense: &Dense, found: &Match) -> Option<Vec<NodeIx>> {
     let mut nodes: Vec<NodeIx> = Vec::new();
     for (id, node) in &found.nodes {

@@ -43,9 +43,10 @@ fn rebuild(g: &mut Graph, op: OpId, fused: &'static OpDef) {
     };
     let mut body: Vec<OpId> = Vec::with_capacity(inner.len());
     for inner in inner.into_iter().rev() {
-        match dead(g, inner) {
-            true => g.erase(inner),
-            false => body.push(inner),
+        if dead(g, inner) {
+            g.erase(inner)
+        } else {
+            body.push(inner)
         }
     }
     let arguments: SmallVec<[ValueId; 4]> = g.arguments(old).into_iter().collect();

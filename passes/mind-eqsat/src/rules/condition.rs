@@ -10,7 +10,9 @@ use crate::expr::{Comparison, Condition, Kind, PREDICATES, Vocabulary};
 
 /// The condition with its names resolved.
 ///
-/// Errors: names that are not bound, unknown predicates and functions, arguments of the wrong number or
+/// # Errors
+///
+/// Names that are not bound, unknown predicates and functions, arguments of the wrong number or
 /// kind.
 pub(super) fn compile(
     condition: &CondAst<'_>,
@@ -47,9 +49,10 @@ pub(super) fn compile(
 fn each(condition: Option<Condition>, names: &mut Names<'_>) -> Option<Condition> {
     let lists = std::mem::take(&mut names.each);
     let condition = condition?;
-    Some(match lists.is_empty() {
-        true => condition,
-        false => Condition::Each(lists.into(), Box::new(condition)),
+    Some(if lists.is_empty() {
+        condition
+    } else {
+        Condition::Each(lists.into(), Box::new(condition))
     })
 }
 

@@ -62,9 +62,10 @@ impl<'t, 's> Parser<'t, 's> {
 
     /// Passes the next token, which must be this sign or word.
     pub(super) fn expect(&mut self, text: &str) -> Parsed<Token<'s>> {
-        match self.is(text) {
-            true => Ok(self.next()),
-            false => Err(self.unexpected(&format!("`{text}`"))),
+        if self.is(text) {
+            Ok(self.next())
+        } else {
+            Err(self.unexpected(&format!("`{text}`")))
         }
     }
 

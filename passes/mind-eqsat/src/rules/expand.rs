@@ -18,7 +18,9 @@ type Written<'s> = (Term<'s>, Vec<&'s str>);
 
 /// The patterns that `term`, the body of the fusion `rule`, stands for.
 ///
-/// Errors: more than [`MAX_PATTERNS`] patterns or [`MAX_LETS`] names; a name that is defined twice, or
+/// # Errors
+///
+/// More than [`MAX_PATTERNS`] patterns or [`MAX_LETS`] names; a name that is defined twice, or
 /// not used.
 pub(super) fn expand<'s>(
     rule: &RuleAst<'s>,
@@ -94,7 +96,7 @@ pub(super) fn only_in_fusions(what: &str, span: Span) -> Diagnostic {
     Diagnostic::error(span, message).help("write one rule for each case")
 }
 
-/// The terms that `term` stands for where the names in `opened` are open; none where there are too many.
+/// The terms that `term` stands for where the names in `opened` are open; `None` if there are too many.
 fn alternatives<'s>(
     lets: &[(Name<'s>, Term<'s>)],
     term: &Term<'s>,

@@ -14,7 +14,9 @@ impl Names<'_> {
     /// The expression with its names resolved, and what it is. Lists that it names each value of are added
     /// to [`each`](Names::each).
     ///
-    /// Errors: names that are not bound, unknown functions, arguments of the wrong number or kind.
+    /// # Errors
+    ///
+    /// Names that are not bound, unknown functions, arguments of the wrong number or kind.
     pub(super) fn expression(
         &mut self,
         expr: &Expr<'_>,

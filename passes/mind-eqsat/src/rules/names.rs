@@ -99,7 +99,9 @@ impl<'s> Names<'s> {
 
     /// The register of `?name`.
     ///
-    /// Errors: a name that is not bound.
+    /// # Errors
+    ///
+    /// A name that is not bound.
     pub(super) fn register(&self, name: Name<'_>, found: &mut Diagnostics) -> Option<Reg> {
         let bound = self.values.iter().find(|(own, _)| *own == name.text);
         if bound.is_none() && self.list(name.text).is_some() {
@@ -121,7 +123,9 @@ impl<'s> Names<'s> {
 
     /// The slot of the list `?name..`.
     ///
-    /// Errors: a name that is not bound.
+    /// # Errors
+    ///
+    /// A name that is not bound.
     pub(super) fn list_slot(&self, name: Name<'_>, found: &mut Diagnostics) -> Option<Slot> {
         let bound = self.list(name.text);
         if bound.is_none() && self.values.iter().any(|(own, _)| *own == name.text) {
@@ -150,7 +154,9 @@ impl<'s> Names<'s> {
 
     /// The next free register.
     ///
-    /// Errors: a rule of too many values, at `place`.
+    /// # Errors
+    ///
+    /// A rule of too many values, at `place`.
     pub(super) fn new_register(&mut self, place: Name<'_>, found: &mut Diagnostics) -> Option<Reg> {
         if self.registers == MAX_REGISTERS {
             let message = format!("a rule of more than {MAX_REGISTERS} values");

@@ -21,7 +21,9 @@ pub(crate) struct Ops<'a> {
 impl Ops<'_> {
     /// The op called `name`.
     ///
-    /// Errors: an unknown op; one that the e-graph does not look into.
+    /// # Errors
+    ///
+    /// An unknown op; one that the e-graph does not look into.
     pub(super) fn resolve(
         &self,
         name: Name<'_>,

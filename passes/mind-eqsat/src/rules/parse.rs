@@ -84,9 +84,10 @@ impl<'s> Parser<'_, 's> {
             };
         }
         rule.span = Span::new(start, self.end());
-        match self.peek().kind == Kind::End || self.at_rule() {
-            true => Ok(rule),
-            false => Err(self.unexpected("the next `rule`")),
+        if self.peek().kind == Kind::End || self.at_rule() {
+            Ok(rule)
+        } else {
+            Err(self.unexpected("the next `rule`"))
         }
     }
 

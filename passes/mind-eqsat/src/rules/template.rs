@@ -15,7 +15,9 @@ use crate::slots::{Reg, Slot};
 
 /// The template for `term` over the names that the left side binds.
 ///
-/// Errors: those of the names and ops it holds; attributes of the wrong kind; a written type, unless
+/// # Errors
+///
+/// Those of the names and ops it holds; attributes of the wrong kind; a written type, unless
 /// `both` sides are matched in turn.
 pub(super) fn compile(
     term: &Term<'_>,

@@ -13,9 +13,10 @@ impl<'s> Parser<'_, 's> {
         match token.kind {
             Kind::Value => {
                 let name = name(self.next());
-                Ok(match self.eat("..") {
-                    true => Expr::Values(name),
-                    false => Expr::Value(name),
+                Ok(if self.eat("..") {
+                    Expr::Values(name)
+                } else {
+                    Expr::Value(name)
                 })
             }
             Kind::Attr => Ok(Expr::Attr(name(self.next()))),
@@ -62,9 +63,10 @@ impl<'s> Parser<'_, 's> {
                     let term = Box::new(self.nested(Self::term)?);
                     return Ok(Term::Named { name, term });
                 }
-                let ty = match self.eat(":") {
-                    true => Some(self.ty()?),
-                    false => None,
+                let ty = if self.eat(":") {
+                    Some(self.ty()?)
+                } else {
+                    None
                 };
                 Ok(Term::Value { name, ty })
             }

@@ -48,7 +48,7 @@ impl<'a> View<'a> {
         own.fold(0, |all, each| all | each)
     }
 
-    /// The class with this id, which is canonical; none where there is none, or this view is empty.
+    /// The class with this id, which is canonical; `None` if there is none, or this view is empty.
     pub(crate) fn class(&self, class: Id) -> Option<&'a Class> {
         self.classes.get(usize::from(class)).copied().flatten()
     }

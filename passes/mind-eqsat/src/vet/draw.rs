@@ -27,7 +27,7 @@ pub(super) struct Drawn<'s, 'c> {
 }
 
 impl<'s, 'c> Drawn<'s, 'c> {
-    /// The root of `term` in a module drawn from `seed`; none where the types that were drawn do not
+    /// The root of `term` in a module drawn from `seed`; `None` if the types that were drawn do not
     /// fit the ops.
     pub(super) fn new(term: &Term<'s>, ops: Ops<'c>, seed: u64) -> Option<(Drawn<'s, 'c>, OpId)> {
         let mut drawn = Drawn {

@@ -17,9 +17,12 @@ fn distance(expected: &Tensor, found: &Tensor) -> f64 {
     assert_eq!(expected.shape(), found.shape());
     assert_eq!(expected.dtype(), found.dtype());
     let pairs = floats(expected).into_iter().zip(floats(found));
-    let apart = pairs.map(|(a, b)| match a == b || a.is_nan() && b.is_nan() {
-        true => 0.0,
-        false => (a - b).abs() / (1.0 + a.abs()),
+    let apart = pairs.map(|(a, b)| {
+        if a == b || a.is_nan() && b.is_nan() {
+            0.0
+        } else {
+            (a - b).abs() / (1.0 + a.abs())
+        }
     });
     apart.fold(0.0, f64::max)
 }

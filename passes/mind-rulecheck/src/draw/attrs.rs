@@ -177,9 +177,10 @@ impl Chooser<'_, '_> {
             }
             return added;
         }
-        let kept = match self.rng.chance(15) {
-            true => 0,
-            false => self.rng.within(1, axes.len().max(1) as i64) as usize,
+        let kept = if self.rng.chance(15) {
+            0
+        } else {
+            self.rng.within(1, axes.len().max(1) as i64) as usize
         };
         axes.truncate(kept);
         if self.rng.chance(60) {
@@ -226,9 +227,10 @@ impl Chooser<'_, '_> {
     /// A shape drawn before with 1 wherever `shape` lacks an axis of it.
     fn kept(&mut self, shape: &[i64], count: i64) -> Vec<i64> {
         let inputs: Vec<Vec<i64>> = self.shapes.iter().flatten().cloned().collect();
-        let mut from = match inputs.is_empty() {
-            true => shape.to_vec(),
-            false => self.rng.pick(&inputs).clone(),
+        let mut from = if inputs.is_empty() {
+            shape.to_vec()
+        } else {
+            self.rng.pick(&inputs).clone()
         };
         let mut order: Vec<usize> = (0..from.len()).collect();
         self.rng.shuffle(&mut order);

@@ -105,22 +105,25 @@ impl Chooser<'_, '_> {
         let Some(format) = FloatFormat::of(dtype) else {
             return 1 << self.rng.below(8 * dtype.size() - 1);
         };
-        let exponent = match self.rng.chance(50) {
-            true => self.rng.within(1, format.top() as i64 - 1),
-            false => self.rng.within(-3, 3) + format.bias() as i64,
+        let exponent = if self.rng.chance(50) {
+            self.rng.within(1, format.top() as i64 - 1)
+        } else {
+            self.rng.within(-3, 3) + format.bias() as i64
         };
         format.bits(self.rng.chance(30), exponent as u64, 0)
     }
 
     /// An op that proves something of its result.
     fn proof(&mut self, dtype: DType) -> LeafKind {
-        let ops: &[&'static OpDef] = match dtype.is_float() {
-            true => &[Relu::DEF, Exp::DEF, Sigmoid::DEF, Abs::DEF],
-            false => &[Relu::DEF],
+        let ops: &[&'static OpDef] = if dtype.is_float() {
+            &[Relu::DEF, Exp::DEF, Sigmoid::DEF, Abs::DEF]
+        } else {
+            &[Relu::DEF]
         };
-        match dtype.is_float() && self.rng.chance(15) {
-            true => LeafKind::Twice(Mul::DEF),
-            false => LeafKind::Through(self.rng.pick::<&OpDef>(ops)),
+        if dtype.is_float() && self.rng.chance(15) {
+            LeafKind::Twice(Mul::DEF)
+        } else {
+            LeafKind::Through(self.rng.pick::<&OpDef>(ops))
         }
     }
 }

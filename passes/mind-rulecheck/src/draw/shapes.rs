@@ -63,9 +63,10 @@ impl Chooser<'_, '_> {
     }
 
     fn extent(&mut self) -> i64 {
-        match self.plan.reduces && self.rng.chance(20) {
-            true => *self.rng.pick(&LONG),
-            false => *self.rng.pick(&EXTENTS),
+        if self.plan.reduces && self.rng.chance(20) {
+            *self.rng.pick(&LONG)
+        } else {
+            *self.rng.pick(&EXTENTS)
         }
     }
 
@@ -104,9 +105,12 @@ impl Chooser<'_, '_> {
         let first = known.iter().flatten().next().cloned();
         // Beside a scalar or a vector anything may stand.
         let first = first.filter(|shape| shape.len() > 1 || self.rng.chance(30));
-        let first = first.unwrap_or_else(|| match self.rng.chance(15) {
-            true => self.base_shape(),
-            false => self.base.clone(),
+        let first = first.unwrap_or_else(|| {
+            if self.rng.chance(15) {
+                self.base_shape()
+            } else {
+                self.base.clone()
+            }
         });
         let related = def.has(Trait::Elementwise) && op.operands.len() > 1;
         let mut settled = false;
@@ -180,9 +184,10 @@ impl Chooser<'_, '_> {
             None => self.base[..self.base.len().saturating_sub(2)].to_vec(),
         };
         let mut operand = |value: usize, tail: [i64; 2]| {
-            let mut shape = match flat(self.plan.rank(value)) || self.rng.chance(15) {
-                true => Vec::new(),
-                false => batch.clone(),
+            let mut shape = if flat(self.plan.rank(value)) || self.rng.chance(15) {
+                Vec::new()
+            } else {
+                batch.clone()
             };
             shape.extend(tail);
             shape
@@ -255,9 +260,12 @@ impl Chooser<'_, '_> {
     /// Operands that differ along one axis at most.
     fn joined(&mut self, op: &PlanOp<'_>, known: &[Option<Vec<i64>>]) -> Vec<Vec<i64>> {
         let first = known.iter().flatten().next().cloned();
-        let first = first.unwrap_or_else(|| match self.base.is_empty() {
-            true => vec![*self.rng.pick(&EXTENTS)],
-            false => self.base.clone(),
+        let first = first.unwrap_or_else(|| {
+            if self.base.is_empty() {
+                vec![*self.rng.pick(&EXTENTS)]
+            } else {
+                self.base.clone()
+            }
         });
         let rank = first.len() as i64;
         let written = match op.left.attrs.first() {
@@ -321,9 +329,12 @@ impl Chooser<'_, '_> {
                 LeftDim::Named(number) => {
                     let known = self.dims.iter().find(|(own, _)| *own == number);
                     let extent = known.map(|&(_, extent)| extent);
-                    let extent = extent.unwrap_or_else(|| match drawn.len() == pattern.len() {
-                        true => drawn[at],
-                        false => *self.rng.pick(&EXTENTS),
+                    let extent = extent.unwrap_or_else(|| {
+                        if drawn.len() == pattern.len() {
+                            drawn[at]
+                        } else {
+                            *self.rng.pick(&EXTENTS)
+                        }
                     });
                     self.dims.push((number, extent));
                     shape.push(extent);

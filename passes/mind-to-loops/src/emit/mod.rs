@@ -49,7 +49,9 @@ impl<'o, 'g> Emitter<'o, 'g> {
 
     /// Emits the next kernel of the unit.
     ///
-    /// Errors: a fault of the lowering.
+    /// # Errors
+    ///
+    /// A fault of the lowering.
     pub(crate) fn kernel(&mut self, kernel: &Kernel) -> Emitted<()> {
         let op = match &kernel.kind {
             Kind::Nest { .. } => self.nest(kernel)?,

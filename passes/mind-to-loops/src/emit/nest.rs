@@ -84,10 +84,7 @@ fn widened(kernel: Kernel) -> Kernel {
     wide.kind = Kind::Nest {
         along: Some(axis - 1),
     };
-    match joins(&wide, axis) {
-        true => wide,
-        false => kernel,
-    }
+    if joins(&wide, axis) { wide } else { kernel }
 }
 
 /// Whether the dimensions `at` and `at + 1` are one for every operand, and neither is reduced.

@@ -11,7 +11,7 @@ use mind_mil::structure::{Input, constant_of};
 
 use super::rows::{Limit, is_reported};
 
-/// What of the op breaks the limit; none where it keeps it.
+/// What of the op breaks the limit; `None` if it keeps it.
 pub(super) fn broken(
     limit: Limit,
     g: &Graph,

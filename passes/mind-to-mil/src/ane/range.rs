@@ -11,7 +11,7 @@ use mind_mil::structure::constant_of;
 /// How far back a bound is looked for.
 const DEPTH: usize = 8;
 
-/// What of a product with a constant weight reaches `most`; none where nothing does, or where the weight comes
+/// What of a product with a constant weight reaches `most`; `None` if nothing does, or where the weight comes
 /// at run time.
 pub(super) fn partial_sum(most: f64, g: &Graph, row: &MilOp, call: &Call<'_>) -> Option<String> {
     let name = match row.name {

@@ -31,9 +31,10 @@ pub fn read(format: Format, text: &str) -> Result<Graph, String> {
         .parse(format, text, 0, &Limits::default())
         .map_err(shown)?;
     let found = verify(&mut g, &VerifyConfig::default());
-    match found.is_empty() {
-        true => Ok(g),
-        false => Err(shown(found)),
+    if found.is_empty() {
+        Ok(g)
+    } else {
+        Err(shown(found))
     }
 }
 
@@ -61,7 +62,7 @@ pub fn text(g: &Graph) -> String {
     printed.unwrap_or_else(|found| panic!("{:?}", found.first_error().map(|found| &found.message)))
 }
 
-/// What a module computes; none where its run fails.
+/// What a module computes; `None` if its run fails.
 pub fn results(g: &Graph, arrays: &Arrays) -> Option<Vec<Tensor>> {
     let bound = bind(g, arrays, Extents::default()).unwrap_or_else(|errors| panic!("{errors:?}"));
     run(g, &bound, &RunConfig::default()).ok()

@@ -25,9 +25,10 @@ pub fn read(text: &str) -> Result<Graph, String> {
     let shown = |found| render_text(&found, &SourceFile::new("m", text), false);
     let mut g = SYNTAX.parse(text, 0, &Limits::default()).map_err(shown)?;
     let found = verify(&mut g, &VerifyConfig::default());
-    match found.is_empty() {
-        true => Ok(g),
-        false => Err(shown(found)),
+    if found.is_empty() {
+        Ok(g)
+    } else {
+        Err(shown(found))
     }
 }
 

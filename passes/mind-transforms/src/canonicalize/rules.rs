@@ -15,7 +15,9 @@ use crate::rules::{classes, in_force};
 /// Adds the rules of the user's files that are meant for the greedy driver. The shipped rules leave it to
 /// the patterns written in Rust, and are not even read where the user has none.
 ///
-/// Errors: what is wrong with a rule file.
+/// # Errors
+///
+/// What is wrong with a rule file.
 pub(super) fn add(patterns: &mut PatternSet, cx: &PassCx<'_>) -> Result<(), PassError> {
     if cx.rewriting.rules.is_empty() {
         return Ok(());

@@ -180,9 +180,10 @@ impl<'a> Simulation<'a> {
         self.threads.clear();
         for at in first..=limit {
             let is_candidate = candidates.binary_search(&at).is_ok();
-            found = match self.threads.is_empty() && !is_candidate {
-                true => None,
-                false => self.arrive(&goal, at, is_candidate)?,
+            found = if self.threads.is_empty() && !is_candidate {
+                None
+            } else {
+                self.arrive(&goal, at, is_candidate)?
             };
         }
         Ok(found)

@@ -665,9 +665,10 @@ impl Call {
     /// Prints medians, and the best run.
     fn report(self, row: &Row) {
         let scale = if row.dtype == DType::F64 { 2.0 } else { 1.0 };
-        let read = match self.memory.is_empty() {
-            true => String::new(),
-            false => format!(", {:5.1} % of read speed", median(self.memory)),
+        let read = if self.memory.is_empty() {
+            String::new()
+        } else {
+            format!(", {:5.1} % of read speed", median(self.memory))
         };
         let (m, n, k) = row.extents;
         let least = self.times.iter().copied().fold(f64::INFINITY, f64::min);

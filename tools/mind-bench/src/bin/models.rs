@@ -32,7 +32,9 @@ struct Args {
 }
 
 impl Args {
-    /// Errors: an unknown flag, or one without a list of numbers.
+    /// # Errors
+    ///
+    /// An unknown flag, or one without a list of numbers.
     fn read(mut words: impl Iterator<Item = String>) -> Result<Args, String> {
         let mut args = Args {
             threads: vec![1, 2],

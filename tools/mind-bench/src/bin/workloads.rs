@@ -31,7 +31,9 @@ struct Args {
 }
 
 impl Args {
-    /// Errors: an unknown flag, or one without its value.
+    /// # Errors
+    ///
+    /// An unknown flag, or one without its value.
     fn read(mut words: impl Iterator<Item = String>) -> Result<Args, String> {
         let most = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
         let mut args = Args {
@@ -118,7 +120,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Errors: no engine, or a file that cannot be written. A workload that does not run is a line of the report.
+/// # Errors
+///
+/// No engine, or a file that cannot be written. A workload that does not run is a line of the report.
 fn run(args: &Args, workloads: &[Workload]) -> Result<(), String> {
     let (mut machines, mut rows) = (Vec::new(), Vec::new());
     let mut target = None;

@@ -219,7 +219,7 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Of about 200 microseconds; none if the machine lacks the instruction set.
+    /// Of about 200 microseconds; `None` if the machine lacks the instruction set.
     pub fn short(isa: Isa) -> Option<Probe> {
         Probe::new(isa, ROUNDS / 6)
     }

@@ -18,7 +18,7 @@ pub struct Row {
     pub threads: usize,
     /// What it took.
     pub times: Times,
-    /// Floating-point operations a second of its products, in 10^9; none if it has no products.
+    /// Floating-point operations a second of its products, in 10^9; `None` if it has no products.
     pub gflops: Option<f64>,
     /// Bytes of its interface a second, in 10^9.
     pub gbytes: f64,

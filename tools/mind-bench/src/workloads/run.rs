@@ -39,7 +39,9 @@ fn first(found: &Diagnostics) -> &str {
 
 /// The module of a workload, verified.
 ///
-/// Errors: what the parser or the verifier found.
+/// # Errors
+///
+/// What the parser or the verifier found.
 pub fn graph(workload: &Workload) -> Result<Graph, Failure> {
     let session = Session::default();
     let read = parse_and_verify(&session.formats, &workload.text, 0, &LoadOptions::default());
@@ -63,7 +65,9 @@ pub struct Code {
 impl Code {
     /// Compiles a verified module whose extents are numbers.
     ///
-    /// Errors: an op that has no code.
+    /// # Errors
+    ///
+    /// An op that has no code.
     pub fn compile(engine: &Engine, g: &Graph) -> Result<Code, Failure> {
         let mut lowered = g.clone();
         engine.lower(&mut lowered).map_err(Failure::Rejected)?;
@@ -73,7 +77,9 @@ impl Code {
 
     /// Binds weights and runs once.
     ///
-    /// Errors: a run that stops.
+    /// # Errors
+    ///
+    /// A run that stops.
     pub fn run_on(&self, arrays: &Arrays) -> Result<Vec<Tensor>, Failure> {
         let mut ready = Ready::new(self, arrays)?;
         ready.run()?;
@@ -154,7 +160,9 @@ const BATCH: Duration = Duration::from_micros(100);
 
 /// Compiles a workload and times runs of it, weights being bound once.
 ///
-/// Errors: a module that is rejected, a run that stops.
+/// # Errors
+///
+/// A module that is rejected, a run that stops.
 pub fn measure(engine: &Engine, workload: &Workload, effort: Effort) -> Result<Times, Failure> {
     let graph = graph(workload)?;
     let arrays = random_inputs(&graph, 1, Extents::default()).map_err(|_| Failure::TooLarge)?;

@@ -66,17 +66,21 @@ fn is_role(def: &OpDef, attr: &AttrDef) -> bool {
 /// The attribute that the last of `items` is: by its key, else by the beginning of its key, else the
 /// first that the others leave.
 fn attribute(def: &OpDef, items: &[&str]) -> Option<Part> {
-    let key = |attr: &AttrDef| match is_role(def, attr) {
-        true => "role",
-        false => attr.name,
+    let key = |attr: &AttrDef| {
+        if is_role(def, attr) {
+            "role"
+        } else {
+            attr.name
+        }
     };
     let (last, others) = items.split_last()?;
     let others: Vec<&str> = others.iter().map(|item| key_of(item).trim()).collect();
     let word = key_of(last).trim();
     let mut attrs = def.attrs.iter();
-    let found = match last.contains('=') {
-        true => attrs.position(|attr| key(attr) == word),
-        false => attrs.position(|attr| key(attr).starts_with(word) && !others.contains(&key(attr))),
+    let found = if last.contains('=') {
+        attrs.position(|attr| key(attr) == word)
+    } else {
+        attrs.position(|attr| key(attr).starts_with(word) && !others.contains(&key(attr)))
     };
     found.map(Part::Attr)
 }

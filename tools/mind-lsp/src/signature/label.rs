@@ -50,9 +50,10 @@ impl Label {
 /// The operand that the value number `at`, from 0, is for.
 pub(super) fn operand(def: &OpDef, at: usize) -> Option<Part> {
     let many = def.variadic.map(|_| def.operands.len());
-    match at < def.operands.len() {
-        true => Some(Part::Operand(at)),
-        false => many.map(Part::Operand),
+    if at < def.operands.len() {
+        Some(Part::Operand(at))
+    } else {
+        many.map(Part::Operand)
     }
 }
 

@@ -86,9 +86,12 @@ fn active(def: &OpDef, attrs: &[(usize, &AttrDef)], done: &[&str], partial: &str
     if partial.starts_with(|first: char| first != '[' && first.is_alphabetic())
         && let Some((at, _)) = attrs.iter().find(|(_, attr)| {
             let key = partial.split('=').next().unwrap_or(partial);
-            attr.key.is_some_and(|own| match partial.contains('=') {
-                true => own == key,
-                false => own.starts_with(key),
+            attr.key.is_some_and(|own| {
+                if partial.contains('=') {
+                    own == key
+                } else {
+                    own.starts_with(key)
+                }
             })
         })
     {

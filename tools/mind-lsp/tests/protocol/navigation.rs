@@ -20,9 +20,10 @@ impl Opened {
     fn definition(&mut self, mark: char) -> String {
         let at = self.sample.at(mark);
         let found = self.client.request("textDocument/definition", at);
-        match found.is_null() {
-            true => "nothing".to_owned(),
-            false => self.sample.shown(&found["range"]),
+        if found.is_null() {
+            "nothing".to_owned()
+        } else {
+            self.sample.shown(&found["range"])
         }
     }
 

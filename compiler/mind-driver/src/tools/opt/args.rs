@@ -75,9 +75,10 @@ fn pass_flag(info: &'static PassInfo) -> Arg {
         .num_args(0..=1)
         .require_equals(true)
         .default_missing_value("");
-    let arg = match info.options.is_empty() {
-        true => arg.value_name("OPTIONS").hide_possible_values(true),
-        false => arg.value_name("NAME=VALUE ..."),
+    let arg = if info.options.is_empty() {
+        arg.value_name("OPTIONS").hide_possible_values(true)
+    } else {
+        arg.value_name("NAME=VALUE ...")
     };
     match info.alias {
         Some(alias) => arg.visible_alias(alias),

@@ -5,7 +5,7 @@
 pub(in crate::tools) struct Bisect {
     /// The only rule whose rewrites count.
     pub(in crate::tools) rule: Option<String>,
-    /// How many are made; none for all.
+    /// How many are made; `None` for all.
     limit: Option<u64>,
     /// Whether each is listed with its number.
     pub(in crate::tools) lists: bool,
@@ -33,7 +33,9 @@ impl Bisect {
 
     /// What `-1`, `N`, `RULE:-1` or `RULE:N` asks for.
     ///
-    /// Errors: anything else.
+    /// # Errors
+    ///
+    /// Anything else.
     pub(in crate::tools) fn parse(text: &str) -> Result<Bisect, String> {
         let (rule, number) = match text.rsplit_once(':') {
             Some((rule, number)) => (Some(rule.to_owned()), number),

@@ -98,20 +98,24 @@ fn checked(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Resu
         return Err(USAGE);
     }
     let json = matches.get_one::<String>("format").map(String::as_str) == Some("json");
-    let text = match json {
-        true => format!("{:#}\n", as_json(&checks, &session.formats)),
-        false => as_text(&checks, &session.formats),
+    let text = if json {
+        format!("{:#}\n", as_json(&checks, &session.formats))
+    } else {
+        as_text(&checks, &session.formats)
     };
     cli::print(host, &text);
-    Ok(match checks.iter().all(RuleCheck::passed) {
-        true => DONE,
-        false => REJECTED,
+    Ok(if checks.iter().all(RuleCheck::passed) {
+        DONE
+    } else {
+        REJECTED
     })
 }
 
 /// Checks the user's rules before they act.
 ///
-/// Errors: the exit code after the rules that are unsound, or unchecked and not allowed by name, have
+/// # Errors
+///
+/// The exit code after the rules that are unsound, or unchecked and not allowed by name, have
 /// been printed.
 pub(in crate::tools) fn admit(
     rewriting: &Rewriting,
@@ -256,9 +260,10 @@ fn as_text(checks: &[RuleCheck], formats: &Formats) -> String {
 }
 
 fn name(check: &RuleCheck) -> String {
-    match check.reversed {
-        true => format!("{} (<=)", check.name),
-        false => check.name.clone(),
+    if check.reversed {
+        format!("{} (<=)", check.name)
+    } else {
+        check.name.clone()
     }
 }
 
@@ -330,9 +335,10 @@ fn readable(module: &str) -> (String, bool) {
 
 fn module_text(shown: &Counterexample, formats: &Formats) -> Option<String> {
     let text = formats.print(Format::Core, &shown.module).ok()?;
-    Some(match text.ends_with('\n') {
-        true => text,
-        false => text + "\n",
+    Some(if text.ends_with('\n') {
+        text
+    } else {
+        text + "\n"
     })
 }
 

@@ -9,7 +9,7 @@ use crate::session::Session;
 use crate::structure::difference;
 use crate::tools::cli::{self, DONE, DiagnosticFormat, REJECTED, USAGE};
 
-/// Compares the module that `--diff` names with the one that stands behind; none where nobody asks for it.
+/// Compares the module that `--diff` names with the one that stands behind; `None` if nobody asks for it.
 ///
 /// Gives the exit code of a diff tool: 0 for no difference, 1 for some, 2 for a module that was rejected.
 pub(super) fn run(
@@ -47,7 +47,9 @@ pub(super) fn run(
     })
 }
 
-/// Errors: a rejected module, which was reported.
+/// # Errors
+///
+/// A rejected module, which was reported.
 fn load(
     path: &str,
     matches: &ArgMatches,

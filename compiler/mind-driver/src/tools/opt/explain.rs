@@ -125,7 +125,9 @@ impl<'a> Story<'a> {
 
     /// The answer to what is asked.
     ///
-    /// Errors: a value that the output does not have.
+    /// # Errors
+    ///
+    /// A value that the output does not have.
     pub(super) fn tell(&self, asked: &Explain) -> Result<String, String> {
         let mut out = String::new();
         match asked {

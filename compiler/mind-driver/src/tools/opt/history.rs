@@ -61,9 +61,10 @@ impl Record {
     /// The names of the rules, in order.
     pub(in crate::tools) fn rules(&self) -> String {
         let names: Vec<&str> = self.steps.iter().map(|step| step.rule.as_str()).collect();
-        match names.is_empty() {
-            true => "equal operands".to_owned(),
-            false => names.join(", "),
+        if names.is_empty() {
+            "equal operands".to_owned()
+        } else {
+            names.join(", ")
         }
     }
 

@@ -10,7 +10,9 @@ use crate::session::{LEVELS, PASSES};
 
 /// The description of every pass, or of the one called `name`.
 ///
-/// Errors: no such pass.
+/// # Errors
+///
+/// No such pass.
 pub(super) fn passes(name: &str) -> Result<String, String> {
     let mut out = String::new();
     match name {
@@ -49,7 +51,9 @@ fn describe(out: &mut String, info: &PassInfo) {
 
 /// The description of every rule and pattern, of the one called `wanted`, or of those of that topic.
 ///
-/// Errors: no such rule or topic.
+/// # Errors
+///
+/// No such rule or topic.
 pub(super) fn rules(rules: &RuleSet, patterns: &[String], wanted: &str) -> Result<String, String> {
     let listed =
         |info: &&RuleInfo| wanted.is_empty() || info.name == wanted || info.topic() == wanted;

@@ -192,9 +192,10 @@ impl<'a> Run<'a> {
             report: String::new(),
         };
         let text = self.file.text();
-        let parts = match self.matches.get_flag("split-input-file") {
-            true => chunks::chunks(text),
-            false => std::iter::once(0..text.len()).collect(),
+        let parts = if self.matches.get_flag("split-input-file") {
+            chunks::chunks(text)
+        } else {
+            std::iter::once(0..text.len()).collect()
         };
         for part in parts {
             self.part(part, &mut outcome, host);
@@ -230,7 +231,9 @@ impl<'a> Run<'a> {
 
     /// Writes the drawing that was asked for.
     ///
-    /// Errors: the exit code where no region was drawn, or the file cannot be written.
+    /// # Errors
+    ///
+    /// The exit code where no region was drawn, or the file cannot be written.
     fn draw(&self, rewrites: &Rewrites<'_>, host: &mut dyn Host) -> Result<(), u8> {
         let Some(path) = self.matches.get_one::<String>("dump-egraph") else {
             return Ok(());

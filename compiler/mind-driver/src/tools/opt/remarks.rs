@@ -23,7 +23,9 @@ type Filter = Option<Regex>;
 impl Remarks {
     /// What `passed,missed:REGEX` asks for. A regex may hold commas.
     ///
-    /// Errors: another word than `passed` and `missed`, a broken regex.
+    /// # Errors
+    ///
+    /// Another word than `passed` and `missed`, a broken regex.
     pub(super) fn parse(text: &str) -> Result<Remarks, String> {
         let mut remarks = Remarks::default();
         for item in items(text) {
@@ -88,9 +90,10 @@ impl Remarks {
         if self.made.contains(&remark) {
             return;
         }
-        match self.made.len() < SHOWN {
-            true => self.made.push(remark),
-            false => self.cut += 1,
+        if self.made.len() < SHOWN {
+            self.made.push(remark)
+        } else {
+            self.cut += 1
         }
     }
 

@@ -72,7 +72,7 @@ pub(in crate::tools) fn render(
     text
 }
 
-/// What stands at the top of a reproducer; none where `text` is none.
+/// What stands at the top of a reproducer; `None` if `text` is none.
 pub(in crate::tools) fn read(text: &str) -> Option<Reproduced<'_>> {
     let head = text.lines().take_while(|line| line.starts_with('#'));
     head.clone().find(|line| line.starts_with(MARK))?;

@@ -69,7 +69,9 @@ impl<'a> Rewrites<'a> {
 
     /// What the command line asks for.
     ///
-    /// Errors: a value that cannot be read, in one line.
+    /// # Errors
+    ///
+    /// A value that cannot be read, in one line.
     pub(super) fn asked(
         matches: &ArgMatches,
         file: &'a SourceFile,
@@ -109,7 +111,9 @@ impl<'a> Rewrites<'a> {
 
     /// What `--explain` asked for.
     ///
-    /// Errors: a value that the output does not have.
+    /// # Errors
+    ///
+    /// A value that the output does not have.
     pub(super) fn explanation(&self, g: &Graph, format: Format) -> Result<String, String> {
         let Some(explain) = &self.explain else {
             return Ok(String::new());
@@ -184,7 +188,9 @@ impl<'a> Rewrites<'a> {
 
 /// How the drawing in the file `path` is written.
 ///
-/// Errors: another extension than `dot` and `svg`.
+/// # Errors
+///
+/// Another extension than `dot` and `svg`.
 fn drawing_form(path: &str) -> Result<DrawingForm, String> {
     let extension = Path::new(path).extension().and_then(|own| own.to_str());
     match extension {

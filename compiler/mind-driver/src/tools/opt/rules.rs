@@ -111,7 +111,9 @@ pub(in crate::tools) fn source(
 ///
 /// `asked` holds what is asked about by name, each with the flag that names it.
 ///
-/// Errors: the exit code after what is wrong with a rule file, or with a name, has been printed.
+/// # Errors
+///
+/// The exit code after what is wrong with a rule file, or with a name, has been printed.
 pub(in crate::tools) fn prepare(
     rewriting: &Rewriting,
     asked: &[(&str, String)],
@@ -140,7 +142,9 @@ pub(in crate::tools) fn prepare(
 
 /// The answer to `--list-rules`, which may be that there is no such rule.
 ///
-/// Errors: the exit code after what is wrong with a rule file has been printed.
+/// # Errors
+///
+/// The exit code after what is wrong with a rule file has been printed.
 pub(in crate::tools) fn listed(
     matches: &ArgMatches,
     session: &Session,
@@ -158,7 +162,9 @@ pub(in crate::tools) fn listed(
 
 /// The rules in force.
 ///
-/// Errors: the exit code after what is wrong with a rule file has been printed.
+/// # Errors
+///
+/// The exit code after what is wrong with a rule file has been printed.
 fn in_force(
     rewriting: &Rewriting,
     registry: &Registry,
@@ -184,7 +190,9 @@ fn in_force(
     }
 }
 
-/// Errors: the first of `words` that is no class. Those of a reproducer may be anything.
+/// # Errors
+///
+/// The first of `words` that is no class. Those of a reproducer may be anything.
 fn classes_known(words: &[String]) -> Result<(), String> {
     let unknown = words.iter().find(|word| classes().all(|own| own != *word));
     unknown.map_or(Ok(()), |word| {
@@ -193,7 +201,9 @@ fn classes_known(words: &[String]) -> Result<(), String> {
     })
 }
 
-/// Errors: the first of `names` that is the name of no rule or pattern.
+/// # Errors
+///
+/// The first of `names` that is the name of no rule or pattern.
 fn names_known(
     names: &[String],
     flag: &str,

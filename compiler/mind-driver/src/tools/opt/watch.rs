@@ -49,7 +49,7 @@ impl Printing {
 pub(super) struct Timed {
     pub(super) name: String,
     pub(super) time: Duration,
-    /// On all threads; none where the host does not know.
+    /// On all threads; `None` if the host does not know.
     pub(super) cpu: Option<Duration>,
 }
 

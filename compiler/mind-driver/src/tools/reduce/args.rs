@@ -150,7 +150,9 @@ pub(super) struct Args {
 }
 
 impl Args {
-    /// Errors: the exit code after a usage error has been printed.
+    /// # Errors
+    ///
+    /// The exit code after a usage error has been printed.
     pub(super) fn of(
         matches: &ArgMatches,
         passes: &PassRegistry,

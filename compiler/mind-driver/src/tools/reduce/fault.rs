@@ -166,7 +166,9 @@ impl Stop {
 impl Optimiser<'_> {
     /// The module after the passes.
     ///
-    /// Errors: the pass that stopped them, and how.
+    /// # Errors
+    ///
+    /// The pass that stopped them, and how.
     pub(super) fn run(&self, g: &Graph, watch: &mut dyn Instrument) -> Result<Graph, Stop> {
         let manager = Manager {
             registry: &self.session.registry,
@@ -223,7 +225,7 @@ impl Runner {
         Ok(Runner::Code(Box::new(Engine::new(&Config::default())?)))
     }
 
-    /// Where the results of `after` differ from those that the interpreter gives for `before`; none where they
+    /// Where the results of `after` differ from those that the interpreter gives for `before`; `None` if they
     /// agree, or one of them cannot be run. `begins` is called with each phase as it begins.
     ///
     /// # Errors

@@ -49,7 +49,9 @@ pub fn command() -> clap::Command {
     args::command()
 }
 
-/// Errors: the exit code, after the reason has been reported.
+/// # Errors
+///
+/// The exit code, after the reason has been reported.
 fn reduce_file(passes: &PassRegistry, args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
     let matches = cli::parse(args::command(), args, host)?;
     let args = Args::of(&matches, passes, host)?;
@@ -126,7 +128,9 @@ struct Task<'a> {
 impl Task<'_> {
     /// The smallest module found that is still interesting, as text.
     ///
-    /// Errors: the exit code, after the reason has been reported.
+    /// # Errors
+    ///
+    /// The exit code, after the reason has been reported.
     fn shrunk(&self, host: &mut dyn Host) -> Result<String, u8> {
         let Task {
             graph,
@@ -190,7 +194,9 @@ impl Task<'_> {
 
     /// The first bad rewrite, in words.
     ///
-    /// Errors: the exit code, after the reason has been reported.
+    /// # Errors
+    ///
+    /// The exit code, after the reason has been reported.
     fn bisected(&self, host: &mut dyn Host) -> Result<String, u8> {
         let from = self.args.load.from;
         let found = suspect::first_bad(self.file, from, self.oracle, host);

@@ -32,7 +32,9 @@ pub(super) struct Oracle<'a> {
 
 /// What runs a case.
 ///
-/// Errors: it could not be run.
+/// # Errors
+///
+/// It could not be run.
 pub(super) type Evaluate<'a> = Box<dyn Fn(&Case<'_>, &mut dyn Host) -> io::Result<Report> + 'a>;
 
 /// Runs cases in processes of their own.
@@ -137,9 +139,10 @@ impl<'a> Oracle<'a> {
         let Outcome::Stopped(stop) = outcome else {
             return None;
         };
-        match stop.is_crash() && self.test == Test::Differs {
-            true => Some(format!("{stop}, which `--test @crash` looks for")),
-            false => Some(stop.to_string()),
+        if stop.is_crash() && self.test == Test::Differs {
+            Some(format!("{stop}, which `--test @crash` looks for"))
+        } else {
+            Some(stop.to_string())
         }
     }
 

@@ -13,7 +13,7 @@ pub(super) struct Suspect {
     number: u64,
     /// How many there are.
     of: u64,
-    /// What it did; none where it crashed before it was made.
+    /// What it did; `None` if it crashed before it was made.
     line: Option<String>,
 }
 
@@ -69,9 +69,10 @@ pub(super) fn first_bad(
     let (of, mut good, mut bad) = (report.made, 0, report.made + 1);
     while good + 1 < bad {
         let middle = good + (bad - good) / 2;
-        match limited(middle)?.0 == kind {
-            true => bad = middle,
-            false => good = middle,
+        if limited(middle)?.0 == kind {
+            bad = middle
+        } else {
+            good = middle
         }
     }
     let report = limited(bad)?.1;

@@ -21,7 +21,9 @@ const ARCHIVE_OVERHEAD: u64 = 64 << 20;
 
 /// The arrays of the archive that the command line names; none without one.
 ///
-/// Errors: the exit code, after the reason has been reported.
+/// # Errors
+///
+/// The exit code, after the reason has been reported.
 pub(super) fn read(args: &Args, host: &mut dyn Host) -> Result<Arrays, u8> {
     let Some(path) = &args.inputs else {
         return Ok(Arrays::new());
@@ -47,7 +49,9 @@ pub(super) fn read(args: &Args, host: &mut dyn Host) -> Result<Arrays, u8> {
 /// The arrays for a module's inputs, made up where the command line asks for that, and the extents
 /// of its symbolic dimensions so far as they are known: those of `dims`, and those of the arrays.
 ///
-/// Errors: extents that the module does not have or that the arrays contradict, arrays that do not
+/// # Errors
+///
+/// Extents that the module does not have or that the arrays contradict, arrays that do not
 /// fit, arrays too large.
 pub(super) fn gather(
     args: &Args,

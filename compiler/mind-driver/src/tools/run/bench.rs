@@ -53,7 +53,9 @@ pub(super) struct Subject {
 
 /// Times `once`, again and again. The caller has run it before, so that nothing is cold.
 ///
-/// Errors: those of `once`.
+/// # Errors
+///
+/// Those of `once`.
 pub(super) fn measure(
     host: &dyn Host,
     subject: Subject,
@@ -88,7 +90,7 @@ fn micros(time: Duration) -> f64 {
 }
 
 impl Times {
-    /// Gigabytes of inputs and outputs per second at the median; none when that is not measurable.
+    /// Gigabytes of inputs and outputs per second at the median; `None` if that is not measurable.
     fn gigabytes(&self) -> Option<f64> {
         (self.median > 0.0).then(|| self.interface as f64 / self.median / 1000.0)
     }

@@ -44,7 +44,9 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
     }
 }
 
-/// Errors: the exit code, after the reason has been reported.
+/// # Errors
+///
+/// The exit code, after the reason has been reported.
 fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     let (mut loaded, mut compile) = load(args, host)?;
     let given = arrays::read(args, host)?;
@@ -152,9 +154,10 @@ fn usual_engine(g: &Graph) -> EngineKind {
             .iter()
             .any(|def| std::ptr::eq(*def, g.def(op)))
     };
-    match mind_mil::structure::program(g).is_some() || g.ops(g.body()).any(is_lowered) {
-        true => EngineKind::Interp,
-        false => EngineKind::Jit,
+    if mind_mil::structure::program(g).is_some() || g.ops(g.body()).any(is_lowered) {
+        EngineKind::Interp
+    } else {
+        EngineKind::Jit
     }
 }
 
@@ -180,7 +183,9 @@ impl Runner {
     }
 }
 
-/// Errors: results that take more memory than is allowed.
+/// # Errors
+///
+/// Results that take more memory than is allowed.
 fn fits(args: &Args, program: &Program) -> Result<(), Diagnostics> {
     let outputs: usize = program.outputs().iter().map(Port::bytes).sum();
     let needed = program.workspace_bytes().saturating_add(outputs as u64);
@@ -237,7 +242,9 @@ fn load(args: &Args, host: &mut dyn Host) -> Result<(Loaded, Duration), u8> {
 /// Gives the open extents of a program of MIL those of the arrays that it is run on; the extents that are left to
 /// give by name.
 ///
-/// Errors: the exit code, after arrays that do not fit were reported.
+/// # Errors
+///
+/// The exit code, after arrays that do not fit were reported.
 fn close<'a>(
     args: &'a Args,
     loaded: &mut Loaded,
@@ -264,7 +271,9 @@ fn close<'a>(
 /// Imports a program of MIL, so that it can be compiled; one that has ops without a counterpart stays as it
 /// is, with a note that names them, and is interpreted.
 ///
-/// Errors: the exit code, where compiling is asked for and such an op was reported.
+/// # Errors
+///
+/// The exit code, where compiling is asked for and such an op was reported.
 fn import(args: &Args, loaded: &mut Loaded, host: &mut dyn Host) -> Result<(), u8> {
     if args.engine == Some(EngineKind::Interp) {
         return Ok(());

@@ -50,7 +50,7 @@ pub(super) struct Plan {
     pub kept: Vec<Option<Kept>>,
     /// Bytes of scratch memory.
     pub scratch_bytes: usize,
-    /// Where in scratch memory a vector can be taken apart.
+    /// Where in scratch memory a vector can be split.
     pub spread_offset: usize,
 }
 

@@ -141,9 +141,10 @@ impl<'a> Row<'a> {
                 continue;
             }
             let size = i64::from(lane.bytes());
-            let next = match is_single {
-                true => AHEAD,
-                false => stride.saturating_mul(size),
+            let next = if is_single {
+                AHEAD
+            } else {
+                stride.saturating_mul(size)
             };
             if let Ok(bytes) = i32::try_from(next.saturating_add(i64::from(at.ahead) * size)) {
                 b.prefetch(Addr::element(base, at.index, lane).plus(bytes));
@@ -263,7 +264,7 @@ impl<'a> Vector<'a> {
     }
 }
 
-/// Writes elements that do not lie side by side, one by one, by way of `room` for a vector.
+/// Writes elements that do not lie side by side, one by one, through `room` for a vector.
 fn spread(b: &mut Builder, at: At, access: &Access, base: Value, room: Value, value: Value) {
     let lane = storage_lane(access.dtype);
     let elements = narrow(b, access.dtype, value);
@@ -286,8 +287,9 @@ fn spread(b: &mut Builder, at: At, access: &Access, base: Value, room: Value, va
 
 /// Vectors in a round of a loop that computes these nodes: the more the less each of them takes.
 fn unroll(n: &Nest, computed: &[usize]) -> u32 {
-    match is_long(computed.iter().map(|&node| &n.nodes[node])) {
-        false => 4,
-        true => 2,
+    if is_long(computed.iter().map(|&node| &n.nodes[node])) {
+        2
+    } else {
+        4
     }
 }

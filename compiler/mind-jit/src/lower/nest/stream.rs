@@ -27,9 +27,10 @@ pub(super) fn streamed(n: &Nest, plan: &Plan) -> Vec<usize> {
         let is_new = output.replaces.is_none() && output.access.inner == 1;
         is_new && bytes(n, &output.access) >= LARGE && !is_kept(place)
     };
-    match leaves_caches(n) {
-        true => (0..n.outputs.len()).filter(fits).collect(),
-        false => Vec::new(),
+    if leaves_caches(n) {
+        (0..n.outputs.len()).filter(fits).collect()
+    } else {
+        Vec::new()
     }
 }
 

@@ -171,7 +171,7 @@ impl<'a> Strip<'a> {
         slots.iter().map(neutral).collect()
     }
 
-    /// Totals by way of scratch memory: a partial result after the other, then the tree of each vector.
+    /// Totals through scratch memory: a partial result after the other, then the tree of each vector.
     fn looped(&self, b: &mut Builder, pass: usize, reduces: &[Reduce]) -> Vec<Value> {
         let slots = self.slots(reduces);
         let partials = self.c.depth.min(PARTIALS as usize);

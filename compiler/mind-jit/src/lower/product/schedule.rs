@@ -146,7 +146,9 @@ impl Schedule {
 
     /// Whether a product in vectors of `lanes` lanes can follow the schedule.
     ///
-    /// Errors: a number out of range, tiles that are no whole number of panels.
+    /// # Errors
+    ///
+    /// A number out of range, tiles that are no whole number of panels.
     pub fn check(&self, lanes: u32, rhs: &Rhs) -> Result<(), ScheduleError> {
         const MOST: u32 = 64;
         const MOST_CODE: usize = 4096;
@@ -288,9 +290,10 @@ impl Blocks {
     ) -> Blocks {
         // A strip of the second operand fills half of the first level, or an eighth of the second one where it is
         // read from end to end: partial results cost more than that way.
-        let strip = match is_packed {
-            true => (target.l2_bytes / 8).max(target.l1_bytes / 2),
-            false => target.l1_bytes / 2,
+        let strip = if is_packed {
+            (target.l2_bytes / 8).max(target.l1_bytes / 2)
+        } else {
+            target.l1_bytes / 2
         };
         let most = (strip / (width * size)).max(16);
         let kc = if k <= most + most / 2 {
@@ -303,9 +306,10 @@ impl Blocks {
         // that has room for every row, so that a second operand from further away comes once.
         let most_of_l2 = target.l2_bytes / 8 * 7;
         let is_far = is_packed && n * k * size > target.l2_bytes / 2;
-        let block = match is_far && m * kc * size <= most_of_l2 {
-            true => most_of_l2,
-            false => target.l2_bytes / 3,
+        let block = if is_far && m * kc * size <= most_of_l2 {
+            most_of_l2
+        } else {
+            target.l2_bytes / 3
         };
         let most = (block / (kc * size)).max(height);
         let mc = if m <= most {
@@ -373,7 +377,7 @@ fn best_tile(
     (height as u32, width as u32)
 }
 
-/// Registers that a tile lives in: accumulators, the operand that is kept, and one that passes by.
+/// Registers that a tile lives in: accumulators, the operand that is kept, and one that is streamed.
 const fn registers_of(rows: usize, vectors: usize) -> usize {
     let kept = if rows < vectors { rows } else { vectors };
     rows * vectors + kept + 1

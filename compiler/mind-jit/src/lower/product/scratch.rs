@@ -74,9 +74,10 @@ impl Scratch {
         } else {
             0
         };
-        let strip_bytes = match s.stages_rhs {
-            true => (terms * tile_columns * lane.bytes() as usize).next_multiple_of(64),
-            false => 0,
+        let strip_bytes = if s.stages_rhs {
+            (terms * tile_columns * lane.bytes() as usize).next_multiple_of(64)
+        } else {
+            0
         };
         let steps_bytes = match p.rhs {
             Rhs::Quantised(_) => steps_bytes(s.vectors as usize, lanes),

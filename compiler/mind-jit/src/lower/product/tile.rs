@@ -148,7 +148,7 @@ fn terms(
         return turned_terms(b, tile, count, lhs, rhs, sums);
     }
     for term in 0..count as i64 {
-        // The operand with fewer registers is kept; the other one passes by.
+        // The operand with fewer registers is kept; the other one is streamed.
         if vectors <= tile.rows as usize {
             let strips: Vec<Value> = (0..vectors)
                 .map(|at| strip(b, tile, rhs, term, at))

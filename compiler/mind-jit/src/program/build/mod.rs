@@ -128,7 +128,9 @@ pub(super) struct Unit<'g> {
 /// shared. With `keeps_weights` those that steps read as they are
 /// are copied when they are bound.
 ///
-/// Errors: an op without a kernel.
+/// # Errors
+///
+/// An op without a kernel.
 pub(super) fn build<'g>(
     g: &'g Graph,
     target: &'g TargetInfo,
@@ -245,7 +247,9 @@ impl Unit<'_> {
 
     /// Checks that values stand row-major from the start of their buffers, as `op` reads them.
     ///
-    /// Errors: one that does not.
+    /// # Errors
+    ///
+    /// One that does not.
     pub(super) fn check_dense(&self, op: OpId, values: &[ValueId]) -> Result<(), ProgramError> {
         if values.iter().all(|&value| self.strided(value).is_dense()) {
             return Ok(());
@@ -322,9 +326,10 @@ impl Unit<'_> {
 
     /// Adds a step of an op.
     pub(super) fn push(&mut self, op: OpId, step: Step) {
-        match self.layout.is_fixed(self.owner.unwrap_or(op)) {
-            true => self.bind_steps.push(step),
-            false => self.steps.push(step),
+        if self.layout.is_fixed(self.owner.unwrap_or(op)) {
+            self.bind_steps.push(step)
+        } else {
+            self.steps.push(step)
         }
     }
 

@@ -98,15 +98,17 @@ impl Unit<'_> {
         let (nodes, yielded) = nodes(g, op.body(g));
         let reduced = op.reduced(g);
         let is_columns = reduced.is_some_and(|axis| axis + 2 == rank && lies_along_last(operands));
-        let inner = match is_columns {
-            true => rank.checked_sub(1),
-            false => reduced.or(rank.checked_sub(1)),
+        let inner = if is_columns {
+            rank.checked_sub(1)
+        } else {
+            reduced.or(rank.checked_sub(1))
         };
         let access = |strided: &Strided, value: ValueId| {
             let dtype = g.ty(value).dtype;
-            match is_columns {
-                true => column_access(strided, dtype, rank),
-                false => access(strided, dtype, rank, inner),
+            if is_columns {
+                column_access(strided, dtype, rank)
+            } else {
+                access(strided, dtype, rank, inner)
             }
         };
         let inputs = operands.iter().zip(op.inputs(g));

@@ -137,7 +137,7 @@ fn narrowed(panels: Panels, lanes: usize, fits: impl Fn(&Panels) -> bool) -> Pan
     })
 }
 
-/// The stride of several dimensions as one; none where they do not continue each other.
+/// The stride of several dimensions as one; `None` if they do not continue each other.
 fn collapsed(extents: &[usize], strides: &[i64]) -> Option<i64> {
     let mut dims = extents
         .iter()

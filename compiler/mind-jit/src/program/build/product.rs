@@ -61,7 +61,9 @@ impl Stacked {
 impl Unit<'_> {
     /// The product of an op.
     ///
-    /// Errors: neither rows nor columns of the right side are dense.
+    /// # Errors
+    ///
+    /// Neither rows nor columns of the right side are dense.
     pub(super) fn stacked(&self, op: Contract) -> Result<Stacked, ProgramError> {
         let g = self.g;
         let inputs = op.inputs(g);
@@ -165,7 +167,7 @@ impl Unit<'_> {
     }
 }
 
-/// How the right side of a product lies; none where neither its rows nor its columns are dense.
+/// How the right side of a product lies; `None` if neither its rows nor its columns are dense.
 fn side(rhs: &Strided, packed: Option<Rhs>) -> Option<Rhs> {
     let rank = rhs.extents.len();
     let [k, n] = [rhs.extents[rank - 2], rhs.extents[rank - 1]];

@@ -20,7 +20,7 @@ use crate::program::error::ProgramError;
 use crate::program::step::Axis;
 use crate::target::TargetInfo;
 
-/// The format that a weight is stored in, by name; none for those that are given as arrays of their dtype.
+/// The format that a weight is stored in, by name; `None` for those that are given as arrays of their dtype.
 pub type Formats<'f> = &'f dyn Fn(&str) -> Option<QuantFormat>;
 
 /// The weights that are bound as they are stored, and the panels that are made of each.

@@ -15,7 +15,9 @@ pub use memory::{Arg, Fault, Memory, Pointer};
 
 /// Runs `function` on `args`, one for each parameter.
 ///
-/// Errors: an access outside its buffer, or a count outside `0..=lanes`.
+/// # Errors
+///
+/// An access outside its buffer, or a count outside `0..=lanes`.
 ///
 /// # Panics
 ///

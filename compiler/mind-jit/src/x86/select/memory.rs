@@ -217,9 +217,10 @@ impl Select<'_> {
             let (code, takes_lane) = codes::store_low_vex(piece);
             let (mem, view) = (self.memory(&addr.plus(done)), self.view(piece));
             let store = self.emit(code).mem(mem).reg(low, view);
-            match takes_lane {
-                true => store.imm8(0).done(),
-                false => store.done(),
+            if takes_lane {
+                store.imm8(0).done()
+            } else {
+                store.done()
             }
             left -= piece;
             done += piece as i32;

@@ -61,7 +61,7 @@ fn port(name: &str, dtype: DType, shape: &[usize]) -> Port {
     }
 }
 
-/// `y = (x + c0) * c1` by way of scratch memory, a row a task, and `q = n / d`.
+/// `y = (x + c0) * c1` through scratch memory, a row a task, and `q = n / d`.
 fn module(functions: &[Function; 4]) -> Module<'_> {
     let data = |x: f32| Data {
         lane: Lane::F32,

@@ -85,9 +85,10 @@ impl Attributes {
             }
             return Ok(index + 3);
         }
-        let written = match src.cursor.peek().is_ascii_lowercase() && op_has_key_here(src, op) {
-            true => return Err(surplus(src, op)),
-            false => self.lists.read(src, form)?,
+        let written = if src.cursor.peek().is_ascii_lowercase() && op_has_key_here(src, op) {
+            return Err(surplus(src, op));
+        } else {
+            self.lists.read(src, form)?
         };
         self.give(src, op, at, written, start)?;
         Ok(index + 1)
@@ -115,7 +116,9 @@ impl Attributes {
 
     /// The attributes in the order of the op's table entry, defaults filled in.
     ///
-    /// Errors: an attribute that must be written is not.
+    /// # Errors
+    ///
+    /// An attribute that must be written is not.
     pub(super) fn values<'a>(
         &'a self,
         op: &OpSyntax,
@@ -173,9 +176,10 @@ fn surplus(src: &mut Source<'_>, op: &OpSyntax) -> Box<Fault> {
         .positional()
         .map(|at| format!("`{}`", op.keys[at].name))
         .collect();
-    let attributes = match names.is_empty() {
-        true => "no attribute".to_owned(),
-        false => names.join(", "),
+    let attributes = if names.is_empty() {
+        "no attribute".to_owned()
+    } else {
+        names.join(", ")
     };
     let found = excerpt(&src.cursor.text()[start..end]);
     if names.is_empty() && found.parse::<f64>().is_ok() {

@@ -264,7 +264,9 @@ impl Parser<'_> {
     /// Reports a line behind the last one of the innermost body, which is rejected with it. The line
     /// starts at `start`.
     ///
-    /// Errors: behind the last line of the module, where reading ends.
+    /// # Errors
+    ///
+    /// Behind the last line of the module, where reading ends.
     pub(super) fn after_end(&mut self, start: usize) -> Parsed<()> {
         let end = self.src.cursor.token_end(start);
         if self.bodies.len() == 1 {

@@ -16,17 +16,19 @@ use crate::core::table::{Form, OpSyntax};
 /// A constant whose elements have been read.
 pub(super) struct Constant {
     pub(super) dtype: DType,
-    /// None for a splat.
+    /// `None` for a splat.
     pub(super) count: Option<usize>,
     /// The type of the constant, where its shape is known.
     pub(super) declared: Option<Ty>,
 }
 
 impl Constant {
-    /// Reads the elements of the op's constant into `bytes`; none for an op that holds no constant.
+    /// Reads the elements of the op's constant into `bytes`; `None` for an op that holds no constant.
     /// `name` is where the op's name stands, `declared` the type behind its colon.
     ///
-    /// Errors: no data, or both data and fill; no dtype; a dtype or shape other than declared; E3010 for
+    /// # Errors
+    ///
+    /// No data, or both data and fill; no dtype; a dtype or shape other than declared; E3010 for
     /// data nested other than its shape.
     pub(super) fn read(
         src: &mut Source<'_>,

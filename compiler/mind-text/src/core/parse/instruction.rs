@@ -30,7 +30,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads an instruction and creates its op; none where an operand or the whole body was rejected
+    /// Reads an instruction and creates its op; `None` if an operand or the whole body was rejected
     /// before.
     fn create(&mut self) -> Parsed<Option<OpId>> {
         let op = self
@@ -74,7 +74,9 @@ impl Parser<'_> {
 
     /// Marks the results of the line as about to be defined.
     ///
-    /// Errors: E4002 for an id that is defined already.
+    /// # Errors
+    ///
+    /// E4002 for an id that is defined already.
     pub(super) fn announce(&mut self) -> Parsed<()> {
         let scope = self.body().scope;
         for &label in &self.header.results {
@@ -115,7 +117,9 @@ impl Parser<'_> {
 
     /// Looks the operands up; false when one was rejected before.
     ///
-    /// Errors: E4001, or E2007 if the number of operands is wrong too.
+    /// # Errors
+    ///
+    /// E4001, or E2007 if the number of operands is wrong too.
     fn operands(&mut self, op: &OpSyntax) -> Parsed<bool> {
         let mut known = true;
         self.values.clear();
@@ -150,7 +154,7 @@ impl Parser<'_> {
         Ok(known)
     }
 
-    /// The value that `label` stands for; none when its line was rejected or its absence reported. In a
+    /// The value that `label` stands for; `None` if its line was rejected or its absence reported. In a
     /// rejected body, which may have opened by mistake, no value is out of reach.
     pub(super) fn value(&mut self, label: Label) -> Result<Option<ValueId>, Unusable> {
         let (scope, rejected) = (self.body().scope, self.body().block.is_none());

@@ -39,7 +39,9 @@ impl Nesting {
 /// Moves past the data that is next, a lone element or nested lists, and gives its
 /// offset.
 ///
-/// Errors: brackets that do not match on this line, or are nested too deeply.
+/// # Errors
+///
+/// Brackets that do not match on this line, or are nested too deeply.
 pub(super) fn skip_data(cursor: &mut Cursor<'_>) -> Parsed<usize> {
     if cursor.peek() != b'[' {
         return skip_element(cursor);
@@ -72,15 +74,18 @@ pub(super) fn skip_data(cursor: &mut Cursor<'_>) -> Parsed<usize> {
 /// Moves past the element that is next and gives its offset.
 pub(super) fn skip_element(cursor: &mut Cursor<'_>) -> Parsed<usize> {
     let element = cursor.number();
-    match element.is_empty() {
-        true => Err(cursor.unexpected("an element or `[`")),
-        false => Ok(cursor.at() - element.len()),
+    if element.is_empty() {
+        Err(cursor.unexpected("an element or `[`"))
+    } else {
+        Ok(cursor.at() - element.len())
     }
 }
 
 /// Reads elements of `dtype` at the cursor into `bytes`. [`skip_data`] has seen the brackets.
 ///
-/// Errors: E1005 and E4005 for an element, E3010 for lists of unequal length or depth. `declared` is the
+/// # Errors
+///
+/// E1005 and E4005 for an element, E3010 for lists of unequal length or depth. `declared` is the
 /// shape shown with them.
 pub(super) fn read_data(
     cursor: &mut Cursor<'_>,
@@ -149,9 +154,10 @@ fn finish_item(cursor: &mut Cursor<'_>, open: &mut [usize]) -> Parsed<()> {
         return Ok(());
     };
     *length += 1;
-    match cursor.eat(b',') || cursor.peek() == b']' {
-        true => Ok(()),
-        false => Err(cursor.unexpected("`,` or `]`")),
+    if cursor.eat(b',') || cursor.peek() == b']' {
+        Ok(())
+    } else {
+        Err(cursor.unexpected("`,` or `]`"))
     }
 }
 

@@ -176,9 +176,10 @@ impl Parser<'_> {
     }
 
     fn end_line(&mut self) -> Parsed<()> {
-        match self.src.cursor.at_line_end() {
-            true => Ok(()),
-            false => Err(self.src.cursor.unexpected("the end of the line")),
+        if self.src.cursor.at_line_end() {
+            Ok(())
+        } else {
+            Err(self.src.cursor.unexpected("the end of the line"))
         }
     }
 

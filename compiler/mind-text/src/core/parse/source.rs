@@ -112,9 +112,10 @@ impl Source<'_> {
             }
             Ok(())
         })?;
-        match found > limit {
-            true => Err(SyntaxError::Rank { found, limit }.at(start, self.cursor.at())),
-            false => Ok(()),
+        if found > limit {
+            Err(SyntaxError::Rank { found, limit }.at(start, self.cursor.at()))
+        } else {
+            Ok(())
         }
     }
 

@@ -64,9 +64,10 @@ pub(super) fn surplus(src: &Source<'_>, op: &OpSyntax, fault: Box<Fault>) -> Box
         }
         Some(first) if first.is_ascii_alphabetic() && !op.keys.is_empty() => {
             let (key, word) = (op.keys[0].name, first_word(rest));
-            let text = match rest[word.len()..].starts_with(['=', ':']) {
-                true => format!("{{{word}=...}}"),
-                false => format!("{{{key}={word}}}"),
+            let text = if rest[word.len()..].starts_with(['=', ':']) {
+                format!("{{{word}=...}}")
+            } else {
+                format!("{{{key}={word}}}")
             };
             fault.suggest(format!("attributes stand in braces: `{} {text}`", op.name))
         }
@@ -184,9 +185,10 @@ pub(super) fn quoted(src: &Source<'_>, start: usize, fault: Box<Fault>) -> Box<F
 }
 
 fn comment(src: &Source<'_>, start: usize, fault: Box<Fault>) -> Box<Fault> {
-    match rest_of_line(src, start).starts_with("//") {
-        true => fault.suggest_edit("a comment starts with `#`", start..start + 2, "#"),
-        false => fault,
+    if rest_of_line(src, start).starts_with("//") {
+        fault.suggest_edit("a comment starts with `#`", start..start + 2, "#")
+    } else {
+        fault
     }
 }
 

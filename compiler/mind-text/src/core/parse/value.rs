@@ -122,7 +122,7 @@ impl Lists {
         }))
     }
 
-    /// The attribute that `written` is by itself; none for a part of a constant.
+    /// The attribute that `written` is by itself; `None` for a part of a constant.
     pub(super) fn attr<'a>(&'a self, written: &'a Written) -> Option<Attr<'a>> {
         Some(match written {
             Written::Int(value) => Attr::Int(*value),

@@ -130,7 +130,7 @@ fn write_data(out: &mut String, literal: &Literal<'_>, shape: Option<&[Dim]>) {
 }
 
 /// How many elements a list holds at each level of data that fills `shape` with `count` elements;
-/// none where it does not, or is empty.
+/// `None` if it does not, or is empty.
 fn block_sizes(shape: &[Dim], count: usize) -> Option<Vec<usize>> {
     let mut sizes = Vec::with_capacity(shape.len());
     let mut size = 1usize;

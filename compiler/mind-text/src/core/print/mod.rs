@@ -14,7 +14,9 @@ use crate::number::{write_int, write_uint};
 
 /// Prints a module.
 ///
-/// Errors: what could not be read back, an op outside the registry, an op behind the end of its block,
+/// # Errors
+///
+/// What could not be read back, an op outside the registry, an op behind the end of its block,
 /// bodies nested too deeply.
 pub(super) fn print(table: &OpTable, g: &Graph) -> Result<String, Diagnostics> {
     let out = String::with_capacity(64 * g.op_bound());
@@ -25,9 +27,10 @@ pub(super) fn print(table: &OpTable, g: &Graph) -> Result<String, Diagnostics> {
         found: Diagnostics::new(),
     };
     printer.block(g.body(), 0);
-    match printer.found.is_empty() {
-        true => Ok(printer.out),
-        false => Err(printer.found),
+    if printer.found.is_empty() {
+        Ok(printer.out)
+    } else {
+        Err(printer.found)
     }
 }
 

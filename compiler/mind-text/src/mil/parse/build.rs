@@ -43,9 +43,10 @@ pub(super) fn build(
         map,
     };
     builder.program(program);
-    match builder.found.has_errors() {
-        true => Err(builder.found),
-        false => Ok(builder.graph),
+    if builder.found.has_errors() {
+        Err(builder.found)
+    } else {
+        Ok(builder.graph)
     }
 }
 
@@ -565,7 +566,9 @@ fn type_id(graph: &mut Graph, ty: &Type, span: Span) -> Parsed<(Ty, Element)> {
 
 /// A path stays inside the model's folder.
 ///
-/// Errors: E4115.
+/// # Errors
+///
+/// E4115.
 fn check_path(path: &str, span: Span) -> Parsed<()> {
     let inside = path.strip_prefix("@model_path/").unwrap_or(path);
     let leaves = inside.is_empty()

@@ -59,9 +59,10 @@ fn value(reader: &mut Reader<'_>, ty: &Type) -> Parsed<Value> {
         bytes: Vec::new(),
         count: 0,
     };
-    match wanted.is_empty() {
-        true => list.element(reader)?,
-        false => list.level(reader, 0)?,
+    if wanted.is_empty() {
+        list.element(reader)?
+    } else {
+        list.level(reader, 0)?
     }
     let total = wanted
         .iter()
@@ -106,9 +107,10 @@ impl List<'_> {
             if entries > 0 {
                 reader.mark(b',')?;
             }
-            match nested {
-                true => self.level(reader, depth + 1)?,
-                false => self.element(reader)?,
+            if nested {
+                self.level(reader, depth + 1)?
+            } else {
+                self.element(reader)?
             }
             entries += 1;
         }

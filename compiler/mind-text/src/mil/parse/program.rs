@@ -8,7 +8,7 @@ use crate::mil::lex::Kind;
 use crate::mil::syntax::{Function, Program};
 use crate::scan::Parsed;
 
-/// Reads a program; none where its frame is broken, which was then reported.
+/// Reads a program; `None` if its frame is broken, which was then reported.
 pub(super) fn program<'t>(reader: &mut Reader<'t>) -> Option<Program<'t>> {
     let result = whole(reader);
     result.map_err(|error| reader.report(*error)).ok()

@@ -100,9 +100,10 @@ impl<'t> Reader<'t> {
 
     /// Steps over the word `word`.
     pub(super) fn keyword(&mut self, word: &str) -> Parsed<Span> {
-        match self.at_word(word) {
-            true => Ok(self.bump().span),
-            false => self.expected(&format!("`{word}`")),
+        if self.at_word(word) {
+            Ok(self.bump().span)
+        } else {
+            self.expected(&format!("`{word}`"))
         }
     }
 

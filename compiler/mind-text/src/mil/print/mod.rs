@@ -22,7 +22,9 @@ const ATTRIBUTES: &str = r#"buildInfo = dict<string, string>({{"coremlc-componen
 
 /// Prints a module, without a line end behind the last line.
 ///
-/// Errors: each op that is none of MIL.
+/// # Errors
+///
+/// Each op that is none of MIL.
 pub(super) fn print(table: &Table, g: &Graph, spelling: Spelling) -> Result<String, Diagnostics> {
     let Some(parts) = table.parts else {
         let message = "the mil dialect is not registered";

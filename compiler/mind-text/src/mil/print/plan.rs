@@ -33,9 +33,10 @@ impl Plan {
         let mut names = vec![String::new(); g.value_bound()];
         let mut given = Names::default();
         let set = |names: &mut Vec<String>, given: &mut Names, value: ValueId, own: &str| {
-            names[value.index()] = match own.is_empty() {
-                true => String::new(),
-                false => given.fresh(own),
+            names[value.index()] = if own.is_empty() {
+                String::new()
+            } else {
+                given.fresh(own)
             };
         };
         let is = |op: OpId, def: &'static mind_ir::opdef::OpDef| std::ptr::eq(g.def(op), def);

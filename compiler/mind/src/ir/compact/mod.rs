@@ -44,7 +44,9 @@ impl std::error::Error for MicParseError {}
 
 /// Parses mic@1. The module is not verified yet.
 ///
-/// Errors: the first error of the text.
+/// # Errors
+///
+/// The first error of the text.
 pub fn parse_mic(text: &str) -> Result<IRModule, MicParseError> {
     let parsed = binding::parse(Format::Mic1, text);
     parsed.map_err(|(line, message)| MicParseError { line, message })
@@ -60,7 +62,9 @@ pub fn emit_mic(module: &IRModule) -> String {
 
 /// The canonical mic@1 text of a module.
 ///
-/// Errors: the op that mic@1 cannot say.
+/// # Errors
+///
+/// The op that mic@1 cannot say.
 pub fn try_emit_mic(module: &IRModule) -> Result<String, String> {
     binding::print(Format::Mic1, module)
 }

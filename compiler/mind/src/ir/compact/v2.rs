@@ -61,7 +61,9 @@ impl std::error::Error for Mic2ParseError {}
 
 /// Parses mic@2. The module is not verified yet.
 ///
-/// Errors: the first error of the text.
+/// # Errors
+///
+/// The first error of the text.
 pub fn parse_mic2(text: &str) -> Result<Graph, Mic2ParseError> {
     let parsed = binding::parse(Format::Mic2, text);
     parsed.map_err(|(line, message)| Mic2ParseError { line, message })
@@ -77,7 +79,9 @@ pub fn emit_mic2(graph: &Graph) -> String {
 
 /// The canonical mic@2 text of a module.
 ///
-/// Errors: the op that mic@2 cannot say.
+/// # Errors
+///
+/// The op that mic@2 cannot say.
 pub fn try_emit_mic2(graph: &Graph) -> Result<String, String> {
     binding::print(Format::Mic2, graph)
 }

@@ -168,9 +168,10 @@ fn the_examples_have_the_types_they_say() {
             example.attrs,
             example.result,
         );
-        match example.def.has(Trait::DeclaresType) {
-            true => case.declared(example.result),
-            false => case,
+        if example.def.has(Trait::DeclaresType) {
+            case.declared(example.result)
+        } else {
+            case
         }
     });
     check(cases.collect());

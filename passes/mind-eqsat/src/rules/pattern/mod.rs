@@ -20,7 +20,9 @@ const MAX_NAMES: usize = 200;
 
 /// The pattern for `term`, where it has no error, and the names it binds.
 ///
-/// Errors: those of the names and ops it holds; a pattern that is a mere value.
+/// # Errors
+///
+/// Those of the names and ops it holds; a pattern that is a mere value.
 pub(super) fn compile<'s>(
     term: &Term<'s>,
     ops: Ops<'_>,

@@ -200,8 +200,9 @@ fn under<T: Op>(g: &Graph, value: ValueId) -> Option<ValueId> {
 }
 
 fn same_type(g: &Graph, op: OpId, value: ValueId) -> Result<(), Miss> {
-    match g.type_id(g.result(op)) == g.type_id(value) {
-        true => Ok(()),
-        false => Err(Miss("the other operand is broadcast")),
+    if g.type_id(g.result(op)) == g.type_id(value) {
+        Ok(())
+    } else {
+        Err(Miss("the other operand is broadcast"))
     }
 }

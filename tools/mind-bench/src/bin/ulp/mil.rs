@@ -49,8 +49,9 @@ fn reference(name: &str) -> Option<fn(f64) -> f64> {
 
 /// `x` times the sigmoid of `gate`.
 fn gated(x: f64, gate: f64) -> f64 {
-    match gate < 0.0 {
-        true => x * (gate.exp() / (1.0 + gate.exp())),
-        false => x / (1.0 + (-gate).exp()),
+    if gate < 0.0 {
+        x * (gate.exp() / (1.0 + gate.exp()))
+    } else {
+        x / (1.0 + (-gate).exp())
     }
 }

@@ -11,9 +11,11 @@ pub(super) struct Kernels {
     pub(super) listings: Vec<KernelListing>,
 }
 
-/// The kernels of `g` for this machine; none where it holds none.
+/// The kernels of `g` for this machine; `None` if it holds none.
 ///
-/// Errors: why they cannot be compiled.
+/// # Errors
+///
+/// Why they cannot be compiled.
 pub(super) fn kernels(g: &Graph) -> Option<Result<Kernels, String>> {
     g.ops(g.body()).find(|&op| is_kernel(g, op))?;
     let isa = Isa::detect();

@@ -68,17 +68,19 @@ fn longest(subject: &Subject<'_>) -> Duration {
 }
 
 fn transition(before: usize, after: usize) -> String {
-    match before == after {
-        true => before.to_string(),
-        false => format!("{before} → {after}"),
+    if before == after {
+        before.to_string()
+    } else {
+        format!("{before} → {after}")
     }
 }
 
 fn duration(time: Duration) -> String {
     let micros = time.as_nanos() as f64 / 1e3;
-    match micros < 1e3 {
-        true => format!("{micros:.1} µs"),
-        false => format!("{:.2} ms", micros / 1e3),
+    if micros < 1e3 {
+        format!("{micros:.1} µs")
+    } else {
+        format!("{:.2} ms", micros / 1e3)
     }
 }
 

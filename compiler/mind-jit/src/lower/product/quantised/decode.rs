@@ -165,9 +165,10 @@ impl Context {
             let small = |b: &mut Builder, field: usize, signed: bool| {
                 let addr = self.addr(b, here.scales, strip, field + group, 1);
                 let bytes = b.load(Lane::I8, addr, None);
-                let extend = match signed {
-                    true => ConvertOp::SignExtend,
-                    false => ConvertOp::ZeroExtend,
+                let extend = if signed {
+                    ConvertOp::SignExtend
+                } else {
+                    ConvertOp::ZeroExtend
                 };
                 let wide = b.convert(extend, Lane::I32, bytes);
                 b.convert(ConvertOp::IntToFloat, Lane::F32, wide)

@@ -112,12 +112,13 @@ impl QuantFormat {
         numbers / facts.elements * facts.bytes
     }
 
-    /// Bytes of a row of `terms` numbers; none where blocks do not divide it.
+    /// Bytes of a row of `terms` numbers; `None` if blocks do not divide it.
     pub const fn row_bytes(self, terms: usize) -> Option<usize> {
         let facts = self.facts();
-        match terms.is_multiple_of(facts.elements) {
-            true => (terms / facts.elements).checked_mul(facts.bytes),
-            false => None,
+        if terms.is_multiple_of(facts.elements) {
+            (terms / facts.elements).checked_mul(facts.bytes)
+        } else {
+            None
         }
     }
 
