@@ -31,7 +31,7 @@ complete -c mind-opt -l simplify -d 'Runs canonicalize and cse in turns until cs
 complete -c mind-opt -l renumber -d 'Moves inputs to the front and numbers all values from 0 in text order' -r
 complete -c mind-opt -l specialize -d 'Puts numbers in the place of symbolic dimensions, and of `?` in inputs' -r
 complete -c mind-opt -l lower-to-tensor -d 'Lowers core ops to the tensor dialect: broadcasts written out, arithmetic as maps, fused ops as groups; constants and inputs stay' -r
-complete -c mind-opt -l lower-to-loops -d 'Lowers to kernels over tiled loops: groups become one kernel where they can, views move nothing, results get places in memory; core ops go by way of the tensor dialect' -r
+complete -c mind-opt -l lower-to-loops -d 'Lowers to kernels over tiled loops: groups become one kernel where they can, views move nothing, results get places in memory; core ops go through the tensor dialect' -r
 complete -c mind-opt -l lower-to-mil -d 'Lowers core and tensor ops to the mil dialect: halves for floats, constants cast once, what MIL cannot say refused by name' -r
 complete -c mind-opt -l import-mil -d 'Turns the function of a MIL program into core and tensor ops, which every other pass takes; refuses ops without a counterpart by name' -r
 complete -c mind-opt -l pass-pipeline -d 'the passes as text: `canonicalize,cse`, options in braces' -r

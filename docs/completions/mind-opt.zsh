@@ -35,7 +35,7 @@ _mind-opt() {
 '*--renumber=[Moves inputs to the front and numbers all values from 0 in text order]::OPTIONS:_default' \
 '*--specialize=[Puts numbers in the place of symbolic dimensions, and of \`?\` in inputs]::NAME=VALUE ...:_default' \
 '*--lower-to-tensor=[Lowers core ops to the tensor dialect\: broadcasts written out, arithmetic as maps, fused ops as groups; constants and inputs stay]::OPTIONS:_default' \
-'*--lower-to-loops=[Lowers to kernels over tiled loops\: groups become one kernel where they can, views move nothing, results get places in memory; core ops go by way of the tensor dialect]::NAME=VALUE ...:_default' \
+'*--lower-to-loops=[Lowers to kernels over tiled loops\: groups become one kernel where they can, views move nothing, results get places in memory; core ops go through the tensor dialect]::NAME=VALUE ...:_default' \
 '*--lower-to-mil=[Lowers core and tensor ops to the mil dialect\: halves for floats, constants cast once, what MIL cannot say refused by name]::NAME=VALUE ...:_default' \
 '*--import-mil=[Turns the function of a MIL program into core and tensor ops, which every other pass takes; refuses ops without a counterpart by name]::OPTIONS:_default' \
 '(-O)--pass-pipeline=[the passes as text\: \`canonicalize,cse\`, options in braces]:TEXT:_default' \
