@@ -10,7 +10,7 @@ use std::process::Command;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// Pages whose tests need what their reader adds. For add-a-pass.md, `tests/pages.rs` adds it and runs the test, under
+/// Pages whose tests need what their reader adds: `tests/pages.rs` adds it and runs their tests, under
 /// LLVM's lit too.
 const EXCUSED: [(&str, &str); 2] = [
     ("add-a-pass.md", "its pass is not in the tree"),

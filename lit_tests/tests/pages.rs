@@ -12,10 +12,10 @@ use std::process::{Command, Stdio};
 use libtest_mimic::{Arguments, Failed, Trial};
 use lit_tests::page::{commands, shows};
 
-const PAGES: [&str; 1] = ["add-a-pass.md"];
+const PAGES: [&str; 2] = ["add-a-pass.md", "add-an-op.md"];
 
 /// The tools of this project that pages and their tests call.
-const TOOLS: [&str; 2] = ["mind-opt", "mind-run"];
+const TOOLS: [&str; 3] = ["mind-opt", "mind-run", "mind-translate"];
 
 fn main() {
     let mut arguments = Arguments::from_args();
@@ -220,7 +220,11 @@ impl Copy {
         if let Some(file) = command.strip_prefix("cat ") {
             return fs::write(self.folder.join(file), shown).map_err(|error| error.to_string());
         }
-        let (success, printed) = self.shell(command).map_err(|error| error.to_string())?;
+        let (success, mut printed) = self.shell(command).map_err(|error| error.to_string())?;
+        // A page shows whole lines; Core text ends without one.
+        if !printed.is_empty() && !printed.ends_with('\n') {
+            printed.push('\n');
+        }
         let as_shown = if command.starts_with("cargo ") {
             let fails = shown.lines().any(|line| line.starts_with("error: "));
             success != fails && shows(&format!("…\n{shown}…\n"), &printed)
