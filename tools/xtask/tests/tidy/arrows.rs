@@ -54,7 +54,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("mind-model", &["mind-driver"]),
-    ("mind", &["mind-driver"]),
+    ("mind", &["mind-model"]),
     ("mind-host", &["mind-driver"]),
     ("mind-opt", &["mind-driver", "mind-host"]),
     ("mind-run", &["mind-model", "mind-host"]),
@@ -65,7 +65,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-bench", &["mind-model"]),
     ("filecheck", &[]),
     ("mind-generate", &["mind-core", "mind-text"]),
-    ("lit-tests", &["mind-model", "filecheck", "mind-generate"]),
+    ("lit-tests", &["mind", "filecheck", "mind-generate"]),
     ("xtask", &["mind-lsp", "mind-generate"]),
 ];
 
