@@ -16,11 +16,12 @@ use mind_core::ops::index::Gather;
 use mind_core::ops::shape::{Reshape, Transpose};
 use mind_ir::types::{DType, Dim};
 use mind_ir::{Graph, ValueId};
-use mind_weights::{Role, WeightType};
+use mind_weights::Role;
 
 use super::attention::{Rotation, Seen, attended};
 use super::emit::{BuildError, Built, Emitter, fixed};
 use super::layer::{Linear, Projections, Rest, finished, normed, projected};
+use super::weight_dtype;
 use crate::config::align;
 use crate::schema::Document;
 
@@ -187,11 +188,7 @@ impl Model<'_> {
         layer: Option<usize>,
         shape: &[usize],
     ) -> Built<ValueId> {
-        let dtype = match self.document.dtypes.of(role, layer) {
-            WeightType::F16 => DType::F16,
-            WeightType::Bf16 => DType::BF16,
-            _ => DType::F32,
-        };
+        let dtype = weight_dtype(self.document.dtypes.of(role, layer));
         let name = match layer {
             Some(layer) => format!("layer{layer}.{name}"),
             None => name.to_owned(),
