@@ -11,8 +11,8 @@ use std::process::Command;
 use libtest_mimic::{Arguments, Failed, Trial};
 use mind_driver::load::{LoadOptions, parse_and_verify};
 use mind_driver::session::Session;
-use mind_generate::mil::programs;
 use mind_ir::Graph;
+use mind_testgen::mil::programs;
 use mind_text::Format;
 
 fn main() {

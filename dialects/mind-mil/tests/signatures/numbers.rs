@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use mind_generate::mil::{Program, programs};
 use mind_interp::{Arrays, Extents, RunConfig, bind, inputs, run};
 use mind_ir::opdef::Registry;
 use mind_ir::tensor::Tensor;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_mil::call::floats;
 use mind_mil::ops::ROWS;
+use mind_testgen::mil::{Program, programs};
 use mind_text::limits::Limits;
 use mind_text::{Format, Formats};
 
