@@ -52,7 +52,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("mind-model", &["mind-driver"]),
-    ("mind", &["mind-driver"]),
+    ("mind", &["mind-model"]),
     ("mind-cli", &["mind-driver", "mind-rulecheck"]),
     ("mind-host", &["mind-driver"]),
     ("mind-opt", &["mind-cli", "mind-host"]),
@@ -67,6 +67,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "lit-tests",
         &[
+            "mind",
             "mind-fmt",
             "mind-opt",
             "mind-reduce",
