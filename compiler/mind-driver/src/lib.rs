@@ -7,6 +7,7 @@ pub mod engine;
 pub mod equivalence;
 pub mod executable;
 pub mod expected_panic;
+pub mod formats;
 pub mod host;
 pub mod load;
 pub mod npz;

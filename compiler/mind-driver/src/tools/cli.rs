@@ -3,12 +3,13 @@
 use std::num::NonZero;
 use std::path::Path;
 
+use crate::formats::Format;
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_diag::{Diagnostic, Diagnostics, Severity, SourceFile, render_json, render_text};
 use mind_ir::verify::Profile;
 use mind_irv2::graph::document::Padding;
-use mind_text::{Format, Limits};
+use mind_text::Limits;
 
 use super::style;
 use crate::engine::MAX_THREADS;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use crate::formats::detect;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_diag::{Diagnostics, SourceFile};
-use mind_text::detect;
 
 use super::cli::{self, DONE, DiagnosticFormat, REJECTED};
 use super::diff;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use mind_mlpackage::read::{model_path, text};
-use mind_text::Format;
+use crate::formats::Format;
+use mind_coreml::package::read::{model_path, text};
 
 use super::cli::{self, REJECTED};
 use crate::host::Host;

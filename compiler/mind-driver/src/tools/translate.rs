@@ -1,5 +1,6 @@
 //! `mind-translate`: from one format to another.
 
+use crate::formats::Format;
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_diag::{Diagnostics, SourceFile};
@@ -11,7 +12,6 @@ use mind_pass::{
     Manager, OptionInfo, OptionKind, Options, Pipeline, Rewriting, Shared, Statistics,
     parse_pipeline,
 };
-use mind_text::Format;
 use mind_to_mil::Extents;
 
 use super::cli::{self, DONE, DiagnosticFormat, PACKAGE, REJECTED, USAGE};
@@ -428,7 +428,7 @@ fn package(
     };
     weights::read(graph, path, limit, host).map_err(Some)?;
     mind_mil::names::settle(graph);
-    let package = mind_mlpackage::package(graph).map_err(Some)?;
+    let package = mind_coreml::package::package(graph).map_err(Some)?;
     let folder = std::path::Path::new(folder);
     let data = std::path::Path::new("Data").join("com.apple.CoreML");
     let weights = data.join("weights").join("weight.bin");

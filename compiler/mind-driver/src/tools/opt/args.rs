@@ -1,8 +1,8 @@
 //! The command line of `mind-opt`.
 
+use crate::formats::Format;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_pass::{PassInfo, Pipeline, parse_pipeline};
-use mind_text::Format;
 
 use super::{check_rules, rules};
 use crate::host::Host;

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
+use crate::formats::{Format, Formats};
 use clap::{Arg, ArgAction, ArgMatches};
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_eqsat::{RuleErrors, RuleSet, SHIPPED};
 use mind_pass::{Rewriting, RuleSource};
 use mind_rulecheck::{Config, Counterexample, RuleCheck, Verdict, check, class_text};
-use mind_text::{Format, Formats};
 use serde_json::json;
 
 use super::rules;

@@ -3,11 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
+use crate::formats::Format;
 use mind_diag::{SourceFile, Span};
 use mind_ir::opdef::Trait;
 use mind_ir::{Graph, OpId, ValueId};
 use mind_pass::Rewriting;
-use mind_text::Format;
 
 use super::history::{Record, RecordedStep, op_text, place_text};
 

@@ -19,6 +19,7 @@ mod watch;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use crate::formats::Format;
 use clap::ArgMatches;
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_ir::Graph;
@@ -27,7 +28,6 @@ use mind_pass::{
     Failure, Manager, PassError, Pipeline, Rewriting, RuleCounts, Shared, Statistics,
     parse_pipeline,
 };
-use mind_text::Format;
 
 use super::cli::{self, DONE, DiagnosticFormat, REJECTED, USAGE};
 use super::input;

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use crate::formats::Format;
 use clap::ArgMatches;
 use mind_diag::{SourceFile, Span};
 use mind_ir::Graph;
 use mind_ir::listener::{Rewrite, RuleTime};
 use mind_pass::{Drawing, DrawingForm, Rewriting};
-use mind_text::Format;
 
 use super::bisect::Bisect;
 use super::explain::{Explain, Story};

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use crate::formats::{Format, Formats};
 use clap::ArgMatches;
 use mind_diag::Span;
 use mind_ir::Graph;
 use mind_ir::listener::{Listener, Rewrite, RuleTime};
 use mind_pass::{Changed, Drawing, Instrument, PassInfo, Stage};
-use mind_text::{Format, Formats};
 
 use super::report::Recording;
 use super::rewrites::Rewrites;

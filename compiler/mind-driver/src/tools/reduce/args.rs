@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use crate::formats::Format;
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_ir::verify::Profile;
 use mind_irv2::graph::document::Padding;
 use mind_pass::{PassRegistry, Pipeline, Rewriting, parse_pipeline};
-use mind_text::Format;
 
 use crate::host::{ChildLimits, Host};
 use crate::load::LoadOptions;

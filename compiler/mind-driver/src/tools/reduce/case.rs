@@ -5,6 +5,7 @@
 
 use std::io::Write;
 
+use crate::formats::Format;
 use mind_diag::SourceFile;
 use mind_ir::Graph;
 use mind_ir::listener::{Listener, Rewrite};
@@ -13,7 +14,7 @@ use mind_irv2::graph::document::Padding;
 use mind_pass::{
     Instrument, PassRegistry, Pipeline, Rewriting, RuleSource, Shared, Stage, parse_pipeline,
 };
-use mind_text::{Format, Limits};
+use mind_text::Limits;
 use serde_json::{Value, json};
 
 use super::args::EngineKind;

@@ -4,10 +4,10 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::formats::Format;
 use mind_ir::Graph;
 use mind_ir::verify::VerifyConfig;
 use mind_mil::check::Interface;
-use mind_text::Format;
 use thiserror::Error;
 
 use super::args::Test;

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::formats::Format;
 use mind_core::ops::elementwise::{Add, Exp, Sub};
 use mind_diag::SourceFile;
 use mind_interp::Arrays;
@@ -16,7 +17,6 @@ use mind_ir::verify::{Profile, VerifyConfig};
 use mind_irv2::graph::document::Padding;
 use mind_pass::{Changed, Options, Pass, PassCx, PassError, PassInfo, Pipeline, Rewriting, Step};
 use mind_reduction::{Config, reduce};
-use mind_text::Format;
 
 use super::args::{EngineKind, Test};
 use super::case::{self, Asked, Case, Report, Setup};

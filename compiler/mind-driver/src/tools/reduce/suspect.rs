@@ -1,7 +1,7 @@
 //! `--bisect`: the first rewrite that makes the passes' output interesting.
 
+use crate::formats::Format;
 use mind_diag::SourceFile;
-use mind_text::Format;
 
 use super::case::Case;
 use super::oracle::{Oracle, Trouble};

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use crate::formats::Format;
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_interp::{Arrays, BindError, Extents, Random, Unbound, Values, complete, inputs};
 use mind_ir::Graph;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::DType;
 use mind_mil::call::integers;
-use mind_text::Format;
 
 use super::args::Args;
 use crate::engine::MORE_MEMORY;

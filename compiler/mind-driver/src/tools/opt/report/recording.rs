@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use crate::formats::{Format, Formats};
 use mind_draw::Drawing;
 use mind_ir::Graph;
 use mind_pass::Changed;
-use mind_text::{Format, Formats};
 
 use crate::draw;
 
