@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use mind_driver::engine::{Config, Engine, c_text};
+use mind_driver::formats::Format;
 use mind_driver::session::Session;
 use mind_interp::{
     Arrays, Bound, Extents, RunConfig, bind, compare, random_inputs, run, special_inputs,
@@ -25,7 +26,7 @@ use mind_jit::target::{Isa, TargetInfo};
 use mind_reduce::reduction::reduce;
 use mind_testgen::cases::{Case, all, gathers};
 use mind_testgen::module;
-use mind_text::{Format, Limits};
+use mind_text::Limits;
 
 /// How many modules are drawn; `MIND_MODULES` asks for another number.
 const MODULES: u64 = 300;

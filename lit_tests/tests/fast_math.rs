@@ -7,6 +7,7 @@
 //! on the way is NaN or infinite, which `nnan` assumes away, nothing is compared.
 
 use mind_core::ops::elementwise::Mul;
+use mind_driver::formats::Format;
 use mind_driver::session::{PASSES, Session};
 use mind_interp::{Arrays, Extents, RunConfig, bind, random_inputs, run};
 use mind_ir::builder::Builder;
@@ -20,7 +21,6 @@ use mind_ir::{Graph, OpId, ValueId, with_float};
 use mind_pass::{Manager, Rewriting, RuleSource, Shared, Statistics, parse_pipeline};
 use mind_reduce::reduction::reduce;
 use mind_testgen::{Config, module};
-use mind_text::Format;
 
 /// How many modules are drawn for each dtype and choice of classes; `MIND_MODULES` asks for another
 /// number.

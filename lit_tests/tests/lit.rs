@@ -52,7 +52,7 @@ fn compare(transformation: &Transformation<'_>) -> Result<(), String> {
     same_results(
         &Session::default(),
         input,
-        from.and_then(mind_text::Format::parse),
+        from.and_then(mind_driver::formats::Format::parse),
         output,
     )
 }

@@ -9,6 +9,7 @@ pub mod equivalence;
 pub mod executable;
 pub mod expected_panic;
 pub mod failure;
+pub mod formats;
 pub mod host;
 pub mod load;
 pub mod patch;

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use mind_driver::formats::Format;
 use mind_driver::load::{LoadOptions, parse_and_verify};
 use mind_driver::session::Session;
 use mind_interp::{Arrays, Extents, RunConfig, bind, inputs, random_inputs, run};
@@ -26,7 +27,6 @@ use mind_run::npz;
 use mind_testgen::cases::{Case, all};
 use mind_testgen::mil::{Program, programs};
 use mind_testgen::module;
-use mind_text::Format;
 use mind_to_mil::{Config, Layout};
 
 /// How far coremltools, which computes in NumPy's halves op by op, may be from the interpreter, in parts of the
@@ -317,7 +317,7 @@ impl Packages<'_> {
         arrays: impl Fn(&Graph) -> Option<Arrays>,
     ) -> Result<(), String> {
         mind_mil::names::settle(&mut g);
-        let Ok(package) = mind_mlpackage::package(&g) else {
+        let Ok(package) = mind_coreml::package::package(&g) else {
             return Ok(());
         };
         write(&self.folder.join(format!("{name}.mlpackage")), &package)?;
@@ -382,7 +382,7 @@ fn results(g: &Graph, arrays: &Arrays) -> Option<Vec<Tensor>> {
     run(g, &bound, &RunConfig::default()).ok()
 }
 
-fn write(folder: &Path, package: &mind_mlpackage::Package) -> Result<(), String> {
+fn write(folder: &Path, package: &mind_coreml::package::Package) -> Result<(), String> {
     let data = folder.join("Data/com.apple.CoreML");
     let files: [(PathBuf, &[u8]); 3] = [
         (data.join("weights/weight.bin"), &package.weights),

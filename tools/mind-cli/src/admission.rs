@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
+use mind_driver::formats::{Format, Formats};
 use mind_driver::host::Host;
 use mind_driver::session::Session;
 use mind_eqsat::RuleSet;
 use mind_pass::{Rewriting, RuleSource};
 use mind_rulecheck::{Config, Counterexample, RuleCheck, Verdict, check, class_text};
-use mind_text::{Format, Formats};
 
 use crate::{DiagnosticFormat, REJECTED};
 

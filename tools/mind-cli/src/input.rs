@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use mind_coreml::package::read::{model_path, text};
+use mind_driver::formats::Format;
 use mind_driver::host::Host;
 use mind_driver::load::LoadOptions;
-use mind_mlpackage::read::{model_path, text};
-use mind_text::Format;
 
 use crate::REJECTED;
 

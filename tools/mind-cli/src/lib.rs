@@ -18,11 +18,12 @@ use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_diag::{Diagnostic, Diagnostics, Severity, SourceFile, render_json, render_text};
 use mind_driver::engine::MAX_THREADS;
+use mind_driver::formats::Format;
 use mind_driver::host::{Host, Style, Tool};
 use mind_driver::load::LoadOptions;
 use mind_ir::verify::Profile;
 use mind_irv2::graph::document::Padding;
-use mind_text::{Format, Limits};
+use mind_text::Limits;
 
 /// A tool: what its binary runs, and what its documents say.
 #[derive(Clone, Copy, Debug)]

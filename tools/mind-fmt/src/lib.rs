@@ -7,10 +7,10 @@ use mind_cli::diff;
 use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo};
 use mind_diag::{Diagnostics, SourceFile};
 use mind_driver::canonical::{Comments, canonical, format_rules};
+use mind_driver::formats::detect;
 use mind_driver::host::Host;
 use mind_driver::load::{LoadOptions, Loaded, decode, load_module};
 use mind_driver::session::Session;
-use mind_text::detect;
 
 /// The tool.
 pub const TOOL: ToolInfo = ToolInfo {

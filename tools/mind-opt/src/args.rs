@@ -2,10 +2,10 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_cli::rules;
+use mind_driver::formats::Format;
 use mind_driver::host::Host;
 use mind_driver::session::{LEVELS, PASSES};
 use mind_pass::{PassInfo, Pipeline, parse_pipeline};
-use mind_text::Format;
 
 use crate::check_rules;
 

@@ -6,11 +6,11 @@ use clap::{Arg, ArgAction, ArgMatches};
 use mind_cli::admission::{CUT, config, difference, module_text, readable, text};
 use mind_cli::rules;
 use mind_cli::{DONE, DiagnosticFormat, REJECTED, USAGE};
+use mind_driver::formats::Formats;
 use mind_driver::host::Host;
 use mind_driver::session::Session;
 use mind_eqsat::{RuleErrors, RuleSet, SHIPPED};
 use mind_rulecheck::{Counterexample, RuleCheck, Verdict, check, class_text};
-use mind_text::Formats;
 use serde_json::json;
 
 const HEADING: &str = "Checking rules";

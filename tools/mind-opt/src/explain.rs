@@ -5,10 +5,10 @@ use std::fmt::Write;
 
 use mind_cli::history::{Record, RecordedStep, op_text, place_text};
 use mind_diag::{SourceFile, Span};
+use mind_driver::formats::Format;
 use mind_ir::opdef::Trait;
 use mind_ir::{Graph, OpId, ValueId};
 use mind_pass::Rewriting;
-use mind_text::Format;
 
 /// The most names that an error lists.
 const LISTED: usize = 40;

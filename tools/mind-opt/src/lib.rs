@@ -22,6 +22,7 @@ use mind_cli::{admission, history, input, rules};
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_driver::emit::emit;
 use mind_driver::failure;
+use mind_driver::formats::Format;
 use mind_driver::host::Host;
 use mind_driver::load::{LoadOptions, decode, parse_and_verify, warnings};
 use mind_driver::session::{PASSES, Session};
@@ -32,7 +33,6 @@ use mind_pass::{
     Failure, Manager, PassError, Pipeline, Rewriting, RuleCounts, Shared, Statistics,
     parse_pipeline,
 };
-use mind_text::Format;
 
 use report::{Recording, Subject};
 use rewrites::Rewrites;

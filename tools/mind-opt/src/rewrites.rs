@@ -6,10 +6,10 @@ use clap::ArgMatches;
 use mind_cli::bisect::Bisect;
 use mind_cli::history::Record;
 use mind_diag::{SourceFile, Span};
+use mind_driver::formats::Format;
 use mind_ir::Graph;
 use mind_ir::listener::{Rewrite, RuleTime};
 use mind_pass::{Drawing, DrawingForm, Rewriting};
-use mind_text::Format;
 
 use super::explain::{Explain, Story};
 use super::remarks::Remarks;

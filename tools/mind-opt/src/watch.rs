@@ -5,11 +5,11 @@ use std::time::Duration;
 use clap::ArgMatches;
 use mind_cli::diff;
 use mind_diag::Span;
+use mind_driver::formats::{Format, Formats};
 use mind_driver::host::Host;
 use mind_ir::Graph;
 use mind_ir::listener::{Listener, Rewrite, RuleTime};
 use mind_pass::{Changed, Drawing, Instrument, PassInfo, Stage};
-use mind_text::{Format, Formats};
 
 use super::report::Recording;
 use super::rewrites::Rewrites;

@@ -6,13 +6,13 @@ use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_cli::DiagnosticFormat;
 use mind_cli::rules;
+use mind_driver::formats::Format;
 use mind_driver::host::{ChildLimits, Host};
 use mind_driver::load::LoadOptions;
 use mind_driver::session::LEVELS;
 use mind_ir::verify::Profile;
 use mind_irv2::graph::document::Padding;
 use mind_pass::{PassRegistry, Pipeline, Rewriting, parse_pipeline};
-use mind_text::Format;
 
 /// The level whose pipeline is suspected where none is named.
 const SUSPECTED: &str = "2";

@@ -10,6 +10,7 @@ use mind_cli::history::Record;
 use mind_cli::{DONE, USAGE};
 use mind_diag::SourceFile;
 use mind_driver::emit::emit;
+use mind_driver::formats::Format;
 use mind_driver::host::{Host, ProcessEnd, Rerun};
 use mind_driver::load::{LoadOptions, parse_and_verify};
 use mind_driver::session::Session;
@@ -20,7 +21,7 @@ use mind_irv2::graph::document::Padding;
 use mind_pass::{
     Instrument, PassRegistry, Pipeline, Rewriting, RuleSource, Shared, Stage, parse_pipeline,
 };
-use mind_text::{Format, Limits};
+use mind_text::Limits;
 use serde_json::{Value, json};
 
 use super::args::EngineKind;

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use mind_driver::emit::emit;
+use mind_driver::formats::Format;
 use mind_driver::host::{ChildLimits, Host, ProcessEnd};
 use mind_driver::session::Session;
 use mind_ir::Graph;
 use mind_ir::verify::VerifyConfig;
 use mind_mil::check::Interface;
-use mind_text::Format;
 use thiserror::Error;
 
 use super::args::Test;

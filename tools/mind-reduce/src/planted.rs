@@ -7,6 +7,7 @@ use std::time::Duration;
 use mind_core::ops::elementwise::{Add, Exp, Sub};
 use mind_diag::SourceFile;
 use mind_driver::equivalence::interpreted;
+use mind_driver::formats::Format;
 use mind_driver::host::{Host, ProcessEnd, Rerun};
 use mind_driver::load::{LoadOptions, parse_and_verify};
 use mind_driver::session::Session;
@@ -19,7 +20,6 @@ use mind_ir::tensor::Tensor;
 use mind_ir::verify::{Profile, VerifyConfig};
 use mind_irv2::graph::document::Padding;
 use mind_pass::{Changed, Options, Pass, PassCx, PassError, PassInfo, Pipeline, Rewriting, Step};
-use mind_text::Format;
 
 use super::args::{EngineKind, Test};
 use super::case::{self, Asked, Case, Report, Setup};

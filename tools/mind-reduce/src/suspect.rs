@@ -1,8 +1,8 @@
 //! `--bisect`: the first rewrite that makes the passes' output interesting.
 
 use mind_diag::SourceFile;
+use mind_driver::formats::Format;
 use mind_driver::host::Host;
-use mind_text::Format;
 
 use super::case::Case;
 use super::oracle::{Oracle, Trouble};

@@ -2,12 +2,13 @@
 
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::elementwise::Exp;
+use mind_driver::formats::{Format, Formats};
 use mind_ir::opdef::Op;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_ir::{Graph, OpId};
 use mind_reduce::reduction::{Config, Reduced, Size, reduce};
 use mind_testgen::module;
-use mind_text::{Format, Formats, Limits};
+use mind_text::Limits;
 
 fn formats() -> Formats {
     let dialects = [mind_ir::builtin::DIALECT, mind_core::DIALECT];

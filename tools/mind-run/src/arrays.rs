@@ -5,13 +5,13 @@ use std::path::Path;
 use mind_cli::REJECTED;
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_driver::engine::MORE_MEMORY;
+use mind_driver::formats::Format;
 use mind_driver::host::Host;
 use mind_interp::{Arrays, BindError, Extents, Random, Unbound, Values, complete, inputs};
 use mind_ir::Graph;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::DType;
 use mind_mil::call::integers;
-use mind_text::Format;
 
 use super::args::Args;
 use crate::npz;

@@ -13,6 +13,7 @@ use mind_driver::draw;
 use mind_driver::emit::emit;
 use mind_driver::engine::c_text;
 use mind_driver::failure;
+use mind_driver::formats::Format;
 use mind_driver::host::Host;
 use mind_driver::load::{Loaded, load_module};
 use mind_driver::patch::{self, Edit, PatchError};
@@ -25,7 +26,6 @@ use mind_pass::{
     Manager, OptionInfo, OptionKind, Options, Pipeline, Rewriting, Shared, Statistics,
     parse_pipeline,
 };
-use mind_text::Format;
 use mind_to_mil::Extents;
 
 /// What `--to` calls a C file.
@@ -457,7 +457,7 @@ fn package(
     };
     weights::read(graph, path, limit, host).map_err(Some)?;
     mind_mil::names::settle(graph);
-    let package = mind_mlpackage::package(graph).map_err(Some)?;
+    let package = mind_coreml::package::package(graph).map_err(Some)?;
     let folder = std::path::Path::new(folder);
     let data = std::path::Path::new("Data").join("com.apple.CoreML");
     let weights = data.join("weights").join("weight.bin");

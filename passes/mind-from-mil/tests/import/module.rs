@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use mind_coreml::mil::{self, Spelling};
 use mind_diag::{SourceFile, render_text};
 use mind_interp::{Arrays, Extents, RunConfig, bind, inputs, run};
 use mind_ir::Graph;
@@ -25,7 +26,7 @@ static FORMATS: LazyLock<Formats> = LazyLock::new(|| {
 #[track_caller]
 pub fn read(text: &str) -> Graph {
     let shown = |found| render_text(&found, &SourceFile::new("m", text), false);
-    let parsed = FORMATS.parse(Format::Mil, text, 0, &Limits::default());
+    let parsed = mil::parse(text, 0, &Limits::default(), Spelling::Compiler);
     let mut g = parsed.unwrap_or_else(|found| panic!("{}", shown(found)));
     let found = verify(&mut g, &VerifyConfig::default());
     assert!(!found.has_errors(), "{}", shown(found));

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use mind_draw::Drawing;
 use mind_driver::draw;
+use mind_driver::formats::{Format, Formats};
 use mind_ir::Graph;
 use mind_pass::Changed;
-use mind_text::{Format, Formats};
 
 /// The module between passes, and what stands between.
 #[derive(Default)]

@@ -2,8 +2,8 @@
 
 mod record;
 
+use mind_driver::formats::{Format, Formats};
 use mind_ir::Graph;
-use mind_text::{Format, Formats};
 use tiktoken_rs::{cl100k_base_singleton, o200k_base_singleton};
 
 /// Bytes and tokens of a module in every format that can say it.

@@ -13,7 +13,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-tensor", &["mind-core"]),
     ("mind-loops", &["mind-core"]),
     ("mind-mil", &["mind-core"]),
-    ("mind-mlpackage", &["mind-mil"]),
+    ("mind-coreml", &["mind-mil", "mind-text"]),
     ("mind-json", &["mind-diag"]),
     ("mind-weights", &["mind-json"]),
     ("mind-irv2", &["mind-tensor", "mind-weights"]),
@@ -47,7 +47,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mind-text",
             "mind-to-mil",
             "mind-from-mil",
-            "mind-mlpackage",
+            "mind-coreml",
             "mind-irv2",
         ],
     ),
@@ -87,7 +87,7 @@ const SOLE_USERS: &[(&str, &str)] = &[
     ("lsp-types", "mind-lsp"),
     ("bumpalo", "mind-ir"),
     ("egg", "mind-eqsat"),
-    ("prost", "mind-mlpackage"),
+    ("prost", "mind-coreml"),
     ("cranelift-codegen", "mind-jit"),
     ("cranelift-frontend", "mind-jit"),
     ("iced-x86", "mind-jit"),
@@ -95,8 +95,9 @@ const SOLE_USERS: &[(&str, &str)] = &[
 ];
 
 /// Crates whose tests need more than text, interpreter and dialects.
-const TEST_ONLY: [&str; 6] = [
+const TEST_ONLY: [&str; 7] = [
     "mind-text",
+    "mind-coreml",
     "mind-interp",
     "mind-core",
     "mind-tensor",
