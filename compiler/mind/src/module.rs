@@ -18,7 +18,7 @@ use mind_ir::opdef::Op;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_ir::{Graph, ValueId};
 
-pub use mind_text::Format;
+pub use mind_driver::formats::Format;
 
 use crate::error::{Error, Rejected};
 use crate::optimize::{Level, Optimizer, Report};
