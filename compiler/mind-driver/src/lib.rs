@@ -1,5 +1,6 @@
 //! What the façade and the tools share: the default registry, reading, pipelines, writing, running.
 
+pub mod admission;
 pub mod canonical;
 pub mod compiled;
 pub mod draw;
@@ -10,6 +11,7 @@ pub mod executable;
 pub mod expected_panic;
 pub mod failure;
 pub mod formats;
+pub mod history;
 pub mod host;
 pub mod load;
 pub mod patch;

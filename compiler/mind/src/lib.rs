@@ -40,7 +40,9 @@ pub use mind_diag::{Diagnostic, Diagnostics, Severity, SourceFile, Span};
 pub use mind_ir::ValueId;
 pub use mind_ir::builder::{Build, Builder};
 pub use module::{Format, Module, Port};
-pub use optimize::{FastMath, Level, Optimizer, PassReport, Report, RuleCounts, RuleReport};
+pub use optimize::{
+    FastMath, Level, Optimizer, PassReport, Remark, Report, RuleCounts, RuleReport,
+};
 pub use run::{Buffer, Element, Outputs, Tensor};
 pub use types::{DType, Extent, Type};
 

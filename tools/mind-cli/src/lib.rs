@@ -1,9 +1,7 @@
 //! What the tools share: arguments, reading, reporting.
 
-pub mod admission;
 pub mod bisect;
 pub mod diff;
-pub mod history;
 pub mod input;
 mod memory_host;
 pub mod rules;

@@ -18,11 +18,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use clap::ArgMatches;
 use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo, USAGE};
-use mind_cli::{admission, history, input, rules};
+use mind_cli::{input, rules};
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_driver::emit::emit;
 use mind_driver::failure;
 use mind_driver::formats::Format;
+use mind_driver::history;
 use mind_driver::host::Host;
 use mind_driver::load::{LoadOptions, decode, parse_and_verify, warnings};
 use mind_driver::session::{PASSES, Session};
@@ -97,7 +98,7 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     let rewrites = rewrites.map_err(|message| mind_cli::usage_error(host, &message))?;
     let named = rewrites.named();
     rules::prepare(&rewriting, &named, &session.registry, &shared, format, host)?;
-    admission::admit(&rewriting, session, format, host)?;
+    rules::admit(&rewriting, session, format, host)?;
     let run = Run {
         matches,
         session,

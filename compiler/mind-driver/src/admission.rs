@@ -3,47 +3,29 @@
 use std::fmt::Write;
 
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
-use mind_driver::formats::{Format, Formats};
-use mind_driver::host::Host;
-use mind_driver::session::Session;
 use mind_eqsat::RuleSet;
 use mind_pass::{Rewriting, RuleSource};
 use mind_rulecheck::{Config, Counterexample, RuleCheck, Verdict, check, class_text};
 
-use crate::{DiagnosticFormat, REJECTED};
+use crate::formats::{Format, Formats};
+use crate::session::Session;
 
-/// Checks the user's rules before they act.
+/// The rules of the user that may not act, file by file: those that are unsound, or unchecked and not allowed by name.
 ///
-/// # Errors
-///
-/// The exit code after the rules that are unsound, or unchecked and not allowed by name, have
-/// been printed.
-pub fn admit(
-    rewriting: &Rewriting,
-    session: &Session,
-    format: DiagnosticFormat,
-    host: &mut dyn Host,
-) -> Result<(), u8> {
-    let mut refused = false;
-    for source in &rewriting.rules {
-        // What is wrong with the files was told when the rules in force were made.
-        let Ok(mut set) = RuleSet::load(&session.registry, &[text(source)]) else {
-            continue;
-        };
+/// A file that cannot be read as rules is left out: [`rules`](mind_transforms::rules) reports it.
+pub fn refusals(rewriting: &Rewriting, session: &Session) -> Vec<(SourceFile, Diagnostics)> {
+    let refused = |source: &RuleSource| {
+        let mut set = RuleSet::load(&session.registry, &[text(source)]).ok()?;
         set.retain(|name| rewriting.enables(name));
         let mut found = Diagnostics::new();
-        let work = host.working("checking rules");
-        let checks = check(&set, &config());
-        drop(work);
-        for check in checks {
+        for check in check(&set, &config()) {
             let refusal = refusal(&check, source, rewriting, &session.formats);
             refusal.into_iter().for_each(|error| found.push(error));
         }
-        refused |= !found.is_empty();
         let file = SourceFile::new(&source.name, &source.text);
-        crate::report(host, &found, &file, format);
-    }
-    if refused { Err(REJECTED) } else { Ok(()) }
+        found.has_errors().then_some((file, found))
+    };
+    rewriting.rules.iter().filter_map(refused).collect()
 }
 
 /// Why a rule may not act, if it may not.
