@@ -3,6 +3,7 @@
 pub mod admission;
 pub mod canonical;
 pub mod compiled;
+pub mod disk;
 pub mod draw;
 pub mod emit;
 pub mod engine;

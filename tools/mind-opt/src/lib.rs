@@ -503,6 +503,7 @@ mod tests {
     use std::path::Path;
     use std::time::Duration;
 
+    use mind_driver::host::FileSystem;
     use mind_pass::{Changed, Options, Pass, PassCx, PassInfo, Step};
 
     use super::*;
@@ -533,7 +534,7 @@ mod tests {
         written: Vec<u8>,
     }
 
-    impl Host for Memory {
+    impl FileSystem for Memory {
         fn read(&mut self, _: &Path, _: u64) -> std::io::Result<Vec<u8>> {
             Err(std::io::ErrorKind::NotFound.into())
         }
@@ -550,7 +551,9 @@ mod tests {
         fn create_dir(&mut self, _: &Path) -> std::io::Result<()> {
             Ok(())
         }
+    }
 
+    impl Host for Memory {
         fn stdout(&mut self) -> &mut dyn std::io::Write {
             &mut self.stdout
         }

@@ -3,9 +3,9 @@
 use std::io;
 use std::path::Path;
 
+use crate::host::names_below;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, OpenOptions};
-use mind_driver::host::names_below;
 
 /// Opens the regular file `below` the folder `root`. Symbolic links are followed as long as they stay inside.
 ///
@@ -13,7 +13,7 @@ use mind_driver::host::names_below;
 ///
 /// A path that leaves the folder, by its names or by a symbolic link; anything but a regular file; what the file
 /// system reports.
-pub(crate) fn open(root: &Path, below: &Path) -> io::Result<std::fs::File> {
+pub(super) fn open(root: &Path, below: &Path) -> io::Result<std::fs::File> {
     names_below(below)?;
     let folder = Dir::open_ambient_dir(here(root), ambient_authority())?;
     // The file is checked by name first, since opening a device may have effects, and once it is open, since it may
