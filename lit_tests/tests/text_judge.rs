@@ -48,7 +48,7 @@ fn judge_in(binary: &str, folder: &Path) -> Result<(), String> {
     for program in programs().iter().filter(|own| is_in_question(own.op)) {
         for float in ["fp16", "fp32"] {
             let mut g = read(&session, &program.text(float))?;
-            mind_mil::names::settle(&mut g);
+            mind_mil::names::assign_names(&mut g);
             let Ok(package) = mind_coreml::package::package(&g) else {
                 continue;
             };

@@ -48,7 +48,7 @@ impl Emit<'_> {
     /// An op that is not one of a signature.
     pub(crate) fn call(&self, op: OpId) -> Result<Call<'_>, Box<Refused>> {
         let row = ops::row(self.g().def(op)).ok_or_else(|| Refused::new("it has no signature"))?;
-        Ok(Call::bind(row.name, row.signatures, op, self.g())?)
+        Ok(Call::bind(row, op, self.g())?)
     }
 
     /// The values of argument `name`, constants as core's.

@@ -10,7 +10,7 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
-use mind_mil::call::Given;
+use mind_mil::call::ArgState;
 use mind_mil::ops::{activation, reduction, tensor};
 
 use crate::emit::{Emit, Import, Imported};
@@ -103,7 +103,7 @@ pub(crate) fn operand(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, Over), Box
     let rank = e.rank(x);
     let call = e.call(op)?;
     let axes = match call.ints("axes") {
-        Given::Known(axes) => call.axes(&axes, rank)?,
+        ArgState::Known(axes) => call.axes(&axes, rank)?,
         _ => (0..rank).collect(),
     };
     let (axes, keep) = (

@@ -7,7 +7,7 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
-use mind_mil::call::{Call, argument_names, written_arguments};
+use mind_mil::call::{Call, argument_at};
 use mind_mil::ops::{self, index, unary};
 
 use crate::emit::{Emit, Imported};
@@ -129,16 +129,10 @@ pub(crate) fn only_indexes(g: &Graph, value: ValueId) -> bool {
                 return false;
             };
             let is = |own: &'static MilOp| std::ptr::eq(own, row);
-            let mut end = 0;
-            let read = argument_names(written_arguments(g, user)).find(|(_, count)| {
-                end += count;
-                operand < end
-            });
-            let argument = read.map(|(name, _)| name);
             if is(&unary::CAST) {
-                let call = Call::bind(row.name, row.signatures, user, g);
+                let call = Call::bind(row, user, g);
                 return call.is_ok_and(|call| call.word("dtype").contains("int"));
             }
-            is(&index::GATHER) && argument == Some("indices")
+            is(&index::GATHER) && argument_at(g, user, operand) == Some("indices")
         })
 }

@@ -74,7 +74,7 @@ pub fn lower(g: &mut Graph, config: &Config) -> Result<usize, Diagnostics> {
     recognize(g, config).map_err(|refused| refused.at("a pattern", Span::FILE))?;
     sweep(g);
     describe(g, config).map_err(|refused| refused.at("an input", Span::FILE))?;
-    mind_mil::names::settle(g);
+    mind_mil::names::assign_names(g);
     let found = mind_mil::check::check(g, config.interface);
     if found.has_errors() {
         Err(found)
@@ -83,8 +83,7 @@ pub fn lower(g: &mut Graph, config: &Config) -> Result<usize, Diagnostics> {
     }
 }
 
-/// The position of the attributes of the function in the program's own.
-const FUNCTION_ATTRIBUTES: usize = 4;
+const FUNCTION_ATTRIBUTES: usize = Program::DEF.attr_position("function_attributes");
 
 /// Says in the function's attributes which shapes its inputs take.
 fn describe(g: &mut Graph, config: &Config) -> Result<(), Box<Refused>> {

@@ -11,8 +11,8 @@ use mind_mil::ops::activation::{GELU, RELU, SIGMOID};
 use mind_mil::ops::binary::{ADD, MAXIMUM, MINIMUM, MUL, REAL_DIV, SUB};
 use mind_mil::ops::unary::{ABS, ERF, EXP, LOG, SQRT, TANH};
 
-use crate::emit::Given::{Int, Number, Value, Word};
-use crate::emit::{Emit, Given, Lower, Lowered};
+use crate::emit::Argument::{Int, Number, Value, Word};
+use crate::emit::{Argument, Emit, Lower, Lowered};
 use crate::refuse::Refused;
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
@@ -41,7 +41,7 @@ fn operands(op: OpId, e: &Emit<'_, '_>) -> [ValueId; 2] {
 
 fn unary(op: OpId, e: &mut Emit<'_, '_>, row: &'static MilOp, words: &[(&str, &str)]) -> Lowered {
     let [x, _] = operands(op, e);
-    let mut args: Vec<(&str, Given<'_>)> = vec![("x", Value(x))];
+    let mut args: Vec<(&str, Argument<'_>)> = vec![("x", Value(x))];
     args.extend(words.iter().map(|&(name, word)| (name, Word(word))));
     e.op(row, &args)
 }

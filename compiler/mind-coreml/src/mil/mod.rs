@@ -13,8 +13,6 @@
 //! docs/formats/mil.md has the grammar, and what of it is read and printed. Both generations are read and
 //! printed as they were read; a program's function `main`, or its first, is the module.
 
-mod constexpr;
-mod element;
 mod float;
 mod lex;
 mod names;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use mind_ir::types::{Dim, Shape};
 
-use super::element::Element;
+use mind_mil::Element;
 
 /// A type of the text.
 #[derive(Clone, PartialEq, Debug)]
@@ -58,11 +58,11 @@ pub(super) fn text(ty: &Type) -> String {
     let mut out = String::new();
     match ty {
         Type::Tensor { element, shape } => {
-            write_tensor(&mut out, element.name, shape, Generation::Second);
+            write_tensor(&mut out, element.name(), shape, Generation::Second);
         }
         Type::State { element, shape } => {
             out.push_str("state<");
-            write_tensor(&mut out, element.name, shape, Generation::First);
+            write_tensor(&mut out, element.name(), shape, Generation::First);
             out.push('>');
         }
         Type::Foreign(what) => out.push_str(what),

@@ -1,6 +1,5 @@
 //! Programs as MIL text.
 
-use mind_mil::signature::Kind;
 use mind_mil::{Opset, ops};
 use prost::Message;
 
@@ -157,19 +156,13 @@ fn operation(words: &mut Words, operation: &Operation) -> Written {
 /// The values of an argument: a tuple where the op takes one, or where they are several.
 fn argument(words: &mut Words, op: &str, name: &str, argument: &Argument) -> Written {
     let values = &argument.arguments;
-    if values.len() == 1 && !takes_tuple(op, name) {
+    if values.len() == 1 && !ops::named(op).is_some_and(|row| row.takes_tuple(name)) {
         return binding(words, op, &values[0]);
     }
     words.push("(");
     words.list(values, |words, own| binding(words, op, own))?;
     words.push(")");
     Ok(())
-}
-
-fn takes_tuple(op: &str, name: &str) -> bool {
-    let signatures = ops::named(op).map_or(&[][..], |row| row.signatures);
-    let mut args = signatures.iter().flat_map(|(_, args)| args.iter());
-    args.any(|arg| arg.name == name && arg.kind == Kind::Tuple)
 }
 
 fn binding(words: &mut Words, op: &str, binding: &Binding) -> Written {
