@@ -13,10 +13,7 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     }
     let bytes = mutated::header(data);
     let file = WeightFile::parse(&bytes).expect("a header of any keys is well-formed");
-    let source = Source {
-        name: "file".to_owned(),
-        file,
-    };
+    let source = Source { name: "file".to_owned(), file };
     match hf::document(None, &[source]) {
         Ok((document, _)) => {
             read(&write(&document), &ReadOptions::default()).expect("a written document is read");

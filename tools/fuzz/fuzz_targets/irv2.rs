@@ -3,14 +3,9 @@
 use mind_irv2::{ReadOptions, hf, read, write};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    let Ok(text) = std::str::from_utf8(data) else {
-        return;
-    };
+    let Ok(text) = std::str::from_utf8(data) else { return };
     for allow_unknown in [false, true] {
-        let options = ReadOptions {
-            allow_unknown,
-            unknown_flag: None,
-        };
+        let options = ReadOptions { allow_unknown, unknown_flag: None };
         match read(text, &options) {
             Err(found) => assert!(found.has_errors()),
             Ok((document, _)) => {

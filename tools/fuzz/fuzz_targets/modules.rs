@@ -11,10 +11,7 @@ use mind_pass::{Manager, Rewriting, Shared, Statistics, parse_pipeline};
 
 libfuzzer_sys::fuzz_target!(|draw: (u64, u8)| {
     let (seed, ops) = draw;
-    let config = Config {
-        ops: usize::from(ops % 64),
-        ..Config::default()
-    };
+    let config = Config { ops: usize::from(ops % 64), ..Config::default() };
     let mut g = module(seed, &config);
     assert!(!verify(&mut g, &VerifyConfig::default()).has_errors());
     let session = Session::default();

@@ -4,11 +4,11 @@ use mind_diag::Diagnostic;
 use mind_ir::opdef::nearest;
 use mind_ir::types::{Dim, Shape};
 
-use super::reader::{MAX_NESTING, Reader};
-use crate::mil::Parsed;
+use super::reader::Reader;
 use crate::mil::lex::Kind;
 use crate::mil::syntax::Name;
 use crate::mil::types::Type;
+use crate::mil::{MAX_NESTING, Parsed};
 use mind_mil::Element;
 use mind_text::foreign;
 

@@ -40,7 +40,8 @@ pub(super) fn write_value(
     out.push_str("))");
 }
 
-fn write_elements(out: &mut String, literal: &Literal<'_>, shape: &[Dim], bits: bool) {
+/// Writes the elements of a constant in lists by shape; halves as their bits where `bits` says so.
+pub(crate) fn write_elements(out: &mut String, literal: &Literal<'_>, shape: &[Dim], bits: bool) {
     let (dtype, size) = (literal.dtype, literal.dtype.size());
     let mut sizes = Vec::with_capacity(shape.len());
     let mut count = 1usize;

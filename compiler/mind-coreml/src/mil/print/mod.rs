@@ -1,6 +1,6 @@
 //! Printing.
 
-mod literal;
+pub(crate) mod literal;
 mod plan;
 
 use mind_diag::{Diagnostic, Diagnostics};

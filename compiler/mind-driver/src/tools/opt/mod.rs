@@ -21,6 +21,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::formats::Format;
 use clap::ArgMatches;
+use mind_coreml::package::read::program;
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_ir::Graph;
 use mind_ir::verify::VerifyConfig;
@@ -33,7 +34,7 @@ use super::cli::{self, DONE, DiagnosticFormat, REJECTED, USAGE};
 use super::input;
 use crate::emit::emit;
 use crate::host::Host;
-use crate::load::{LoadOptions, decode, parse_and_verify, warnings};
+use crate::load::{LoadOptions, decode, parse_and_verify, verified, warnings};
 use crate::session::{PASSES, Session};
 use crate::weights;
 use report::{Recording, Subject};
@@ -77,11 +78,16 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     let name = cli::input_name(path);
     let format = DiagnosticFormat::of(matches);
     let given = input::read(host, path, &options)?;
-    let text = decode(name, given.bytes, &options.limits).map_err(|rejected| {
-        cli::report(host, &rejected.diagnostics, &rejected.file, format);
-        REJECTED
-    })?;
-    let file = SourceFile::new(name, text);
+    let (file, package) = if given.options.package {
+        let (file, program) = program(name, &given.bytes, &options.limits);
+        (file, Some(program))
+    } else {
+        let text = decode(name, given.bytes, &options.limits).map_err(|rejected| {
+            cli::report(host, &rejected.diagnostics, &rejected.file, format);
+            REJECTED
+        })?;
+        (SourceFile::new(name, text), None)
+    };
     let mut rewriting = Rewriting::default();
     if matches.get_flag("run-reproducer") {
         (pipeline, rewriting) = reproduced(&file, host)?;
@@ -103,7 +109,7 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
         file: &file,
         path: &given.path,
     };
-    Ok(run.all(rewrites, host))
+    Ok(run.all(package, rewrites, host))
 }
 
 /// Answers the arguments that need no module.
@@ -180,7 +186,13 @@ struct Outcome<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn all(&self, rewrites: Rewrites<'a>, host: &mut dyn Host) -> u8 {
+    /// Runs on the program of a package, or else on the parts of the file.
+    fn all(
+        &self,
+        mut package: Option<Result<Graph, Diagnostics>>,
+        rewrites: Rewrites<'a>,
+        host: &mut dyn Host,
+    ) -> u8 {
         let mut outcome = Outcome {
             printed: Vec::new(),
             found: Diagnostics::new(),
@@ -192,13 +204,13 @@ impl<'a> Run<'a> {
             report: String::new(),
         };
         let text = self.file.text();
-        let parts = if self.matches.get_flag("split-input-file") {
+        let parts = if package.is_none() && self.matches.get_flag("split-input-file") {
             chunks::chunks(text)
         } else {
             std::iter::once(0..text.len()).collect()
         };
         for part in parts {
-            self.part(part, &mut outcome, host);
+            self.part(part, package.take(), &mut outcome, host);
         }
         outcome.rewrites.remarks.take(&mut outcome.found);
         if self.matches.get_flag("verify-diagnostics") {
@@ -254,7 +266,13 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn part(&self, part: std::ops::Range<usize>, outcome: &mut Outcome<'a>, host: &mut dyn Host) {
+    fn part(
+        &self,
+        part: std::ops::Range<usize>,
+        package: Option<Result<Graph, Diagnostics>>,
+        outcome: &mut Outcome<'a>,
+        host: &mut dyn Host,
+    ) {
         let printing = Printing::of(self.matches);
         let keep = self.matches.contains_id("pass-pipeline-crash-reproducer");
         let formats = &self.session.formats;
@@ -263,7 +281,10 @@ impl<'a> Run<'a> {
         let mut watch = Watch::new(host, rewrites, formats, &printing, keep, outcome.steps);
         watch.recording = self.matches.contains_id("report").then(Recording::default);
         let text = &self.file.text()[part.clone()];
-        let parsed = parse_and_verify(formats, text, part.start as u32, &self.options);
+        let parsed = match package {
+            Some(program) => verified(program, &self.options).map(|g| (Format::Mil, g)),
+            None => parse_and_verify(formats, text, part.start as u32, &self.options),
+        };
         watch.mark("parse and verify");
         let (format, mut g) = match parsed {
             Ok(parsed) => parsed,
@@ -615,7 +636,7 @@ mod tests {
             file: &file,
             path: "m.core",
         };
-        let code = catch_unwind(AssertUnwindSafe(|| run.all(rewrites, &mut host)));
+        let code = catch_unwind(AssertUnwindSafe(|| run.all(None, rewrites, &mut host)));
         (code.ok(), host)
     }
 

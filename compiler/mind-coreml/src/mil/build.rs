@@ -21,7 +21,7 @@ use mind_text::{Entity, Role, SourceMap};
 /// The graph of a program: its function `main`, or its first, is the module itself.
 ///
 /// `map` takes the names of the program, where they are asked for.
-pub(super) fn build(
+pub(crate) fn build(
     program: &Program<'_>,
     map: Option<&mut SourceMap>,
 ) -> Result<Graph, Diagnostics> {
