@@ -24,6 +24,7 @@ pub mod ops;
 pub mod opset;
 pub mod primer;
 mod row;
+pub mod scalar;
 pub mod signature;
 pub mod specialize;
 pub mod state;

@@ -180,11 +180,14 @@ impl List<'_> {
         let Some(bits) = bits else {
             return Err(Box::new(self.malformed(token)));
         };
-        match dtype.size() {
-            2 => self.bytes.extend((bits as u16).to_ne_bytes()),
-            4 => self.bytes.extend((bits as u32).to_ne_bytes()),
-            _ => self.bytes.extend(bits.to_ne_bytes()),
-        }
+        let bytes = bits.to_ne_bytes();
+        let size = dtype.size();
+        let at = if cfg!(target_endian = "big") {
+            bytes.len() - size
+        } else {
+            0
+        };
+        self.bytes.extend_from_slice(&bytes[at..][..size]);
         Ok(())
     }
 
