@@ -12,8 +12,8 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use mind_driver::formats::Format;
 use mind_driver::load::{LoadOptions, parse_and_verify, verified};
 use mind_driver::session::Session;
-use mind_generate::mil::programs;
 use mind_ir::Graph;
+use mind_testgen::mil::programs;
 
 fn main() {
     let arguments = Arguments::from_args();

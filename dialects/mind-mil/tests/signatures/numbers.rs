@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use mind_coreml::mil::{self, Spelling};
-use mind_generate::mil::{Program, programs};
 use mind_interp::{Arrays, Extents, RunConfig, bind, inputs, run};
 use mind_ir::tensor::Tensor;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_mil::call::floats;
 use mind_mil::ops::ROWS;
+use mind_testgen::mil::{Program, programs};
 use mind_text::Limits;
 
 /// Value inference of coremltools 9.0 in `fp32`.

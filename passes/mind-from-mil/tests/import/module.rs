@@ -4,12 +4,12 @@ use std::sync::LazyLock;
 
 use mind_coreml::mil::{self, Spelling};
 use mind_diag::{SourceFile, render_text};
-use mind_generate::mil::Program;
 use mind_interp::{Arrays, Extents, RunConfig, bind, inputs, run};
 use mind_ir::Graph;
 use mind_ir::opdef::Registry;
 use mind_ir::tensor::Tensor;
 use mind_ir::verify::{VerifyConfig, verify};
+use mind_testgen::mil::Program;
 use mind_text::limits::Limits;
 use mind_text::{Format, Formats};
 

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mind_generate::cases::{Case, all, gathers};
 use mind_interp::{Extents, random_inputs};
 use mind_ir::types::DType;
 use mind_mil::Opset;
 use mind_mil::check::Interface;
+use mind_testgen::cases::{Case, all, gathers};
 use mind_to_mil::{Config, Layout};
 
 use crate::module::{lowered, narrowed, near, read, results, text};
