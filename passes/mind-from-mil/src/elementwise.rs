@@ -1,7 +1,6 @@
 //! Ops that act at every position alone.
 
 use mind_core::ops::elementwise::{self, Sigmoid};
-use mind_ir::opdef::Op;
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
@@ -49,7 +48,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     }),
     (&act::SILU, |op, e| {
         computed(op, e, |e, x, _| {
-            let gate = e.op(Sigmoid::DEF, &[x], &[])?;
+            let gate = Sigmoid::build(&mut e.b, x)?;
             e.mul(x, gate)
         })
     }),

@@ -63,7 +63,7 @@ fn layer(op: OpId, e: &mut Emit<'_>) -> Imported {
     let small = call.float("epsilon").unwrap_or(1e-5);
     let mut result =
         match axes[..] == [rank - 1] && floats(&number(dtype, small)) == floats(&epsilon(dtype)) {
-            true => e.op(LayerNorm::DEF, &[x], &[])?,
+            true => LayerNorm::build(&mut e.b, x)?,
             false => {
                 let over = Over {
                     axes: axes.iter().map(|&axis| axis as i64).collect(),

@@ -31,9 +31,9 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     }),
     (&reduction::REDUCE_MIN, |op, e| {
         let (x, over) = operand(op, e)?;
-        let negative = e.op(Neg::DEF, &[x], &[])?;
+        let negative = Neg::build(&mut e.b, x)?;
         let largest = over.apply(e, Max::DEF, negative)?;
-        e.op(Neg::DEF, &[largest], &[])
+        Ok(Neg::build(&mut e.b, largest)?)
     }),
     (&reduction::REDUCE_L1_NORM, |op, e| {
         let (x, over) = operand(op, e)?;
@@ -74,7 +74,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&activation::SOFTMAX, |op, e| {
         let axis = e.call(op)?.int("axis").unwrap_or(-1);
         let x = e.argument(op, "x")?;
-        e.op(Softmax::DEF, &[x], &Softmax::attrs(axis))
+        Ok(Softmax::with().axis(axis).build(&mut e.b, x)?)
     }),
     (&tensor::CUMSUM, partial_sums),
 ];
@@ -147,7 +147,7 @@ fn partial_sums(op: OpId, e: &mut Emit<'_>) -> Imported {
         _ => last,
     };
     let wide = e.convert(last, DType::F32)?;
-    let sums = e.op(MatMul::DEF, &[wide, ones], &[])?;
+    let sums = MatMul::build(&mut e.b, wide, ones)?;
     let sums = e.convert(sums, dtype)?;
     match rank {
         1 => e.reshape(sums, &[extent]),

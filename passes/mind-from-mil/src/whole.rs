@@ -2,7 +2,6 @@
 
 use mind_core::ops::index::Gather;
 use mind_ir::graph::Graph;
-use mind_ir::opdef::Op;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
@@ -70,7 +69,7 @@ pub(crate) fn as_float(e: &mut Emit<'_>, x: ValueId, dtype: DType) -> Imported {
     }
     let table = e.constant(&Tensor::of(vec![2], vec![0f32, 1.0]));
     let table = e.convert(table, dtype)?;
-    e.op(Gather::DEF, &[table, x], &Gather::attrs(0))
+    Ok(Gather::with().axis(0).build(&mut e.b, table, x)?)
 }
 
 /// The largest integer that is not above `x / y`.

@@ -291,6 +291,11 @@ fn corrupted_packages_are_refused_or_read() {
                 if found.has_errors() || check(&g, Interface::Any).has_errors() {
                     unverified += 1;
                 } else {
+                    let text = printed(&g);
+                    assert_eq!(printed(&read_text(&text)), text);
+                    if let Ok(own) = package(&g) {
+                        unpacked(&own.model).expect("a package of ours holds a program");
+                    }
                     read += 1;
                 }
             }
