@@ -14,7 +14,7 @@ use mind_text::Limits;
 pub struct LoadOptions {
     /// The format, where the content is not to tell.
     pub from: Option<Format>,
-    /// Whether it is a Core ML package, whatever its folder is called.
+    /// Whether the bytes are the model of a Core ML package.
     pub package: bool,
     /// What the text may take.
     pub limits: Limits,
@@ -56,9 +56,18 @@ pub fn load_module(
     bytes: Vec<u8>,
     options: &LoadOptions,
 ) -> Result<Loaded, Box<Rejected>> {
-    let text = decode(name, bytes, &options.limits)?;
-    let file = SourceFile::new(name, text);
-    match parse_and_verify(formats, file.text(), 0, options) {
+    let (file, read) = if options.package {
+        let (file, program) = mind_coreml::package::read::program(name, &bytes, &options.limits);
+        (
+            file,
+            verified(program, options).map(|graph| (Format::Mil, graph)),
+        )
+    } else {
+        let file = SourceFile::new(name, decode(name, bytes, &options.limits)?);
+        let read = parse_and_verify(formats, file.text(), 0, options);
+        (file, read)
+    };
+    match read {
         Ok((format, graph)) => Ok(Loaded {
             warnings: warnings(format, &graph),
             file,
@@ -144,23 +153,32 @@ pub fn parse_and_verify(
         let found = Diagnostic::error(Span::FILE, "the format of this text cannot be told");
         return Err(found.help(help).into());
     };
-    let mut graph = formats.parse(format, text, base, &options.limits)?;
-    let found = verify(
-        &mut graph,
-        &VerifyConfig {
-            profile: options.profile,
-        },
-    );
+    let parsed = formats.parse(format, text, base, &options.limits);
+    Ok((format, verified(parsed, options)?))
+}
+
+/// A module that was read, verified.
+///
+/// # Errors
+///
+/// Those of reading it, broken rules.
+pub fn verified(
+    read: Result<Graph, Diagnostics>,
+    options: &LoadOptions,
+) -> Result<Graph, Diagnostics> {
+    let mut graph = read?;
+    let config = VerifyConfig {
+        profile: options.profile,
+    };
+    let mut found = verify(&mut graph, &config);
+    if !found.has_errors() && mind_mil::structure::program(&graph).is_some() {
+        found = mind_mil::check::check(&graph, Interface::Any);
+    }
     if found.has_errors() {
-        return Err(found);
+        Err(found)
+    } else {
+        Ok(graph)
     }
-    if mind_mil::structure::program(&graph).is_some() {
-        let found = mind_mil::check::check(&graph, Interface::Any);
-        if found.has_errors() {
-            return Err(found);
-        }
-    }
-    Ok((format, graph))
 }
 
 /// The model that a document of IR v2 describes, to be written as Core text.
@@ -171,14 +189,6 @@ pub fn parse_and_verify(
 fn document(text: &str, options: &LoadOptions) -> Result<(Format, Graph), Diagnostics> {
     let (document, _) = mind_irv2::read(text, &ReadOptions::default())?;
     let graph = mind_irv2::graph::document::model(&document, options.padding);
-    let mut graph = graph.map_err(|why| Diagnostic::error(Span::FILE, why.to_string()))?;
-    let config = VerifyConfig {
-        profile: options.profile,
-    };
-    let found = verify(&mut graph, &config);
-    if found.has_errors() {
-        Err(found)
-    } else {
-        Ok((Format::Core, graph))
-    }
+    let graph = graph.map_err(|why| Diagnostic::error(Span::FILE, why.to_string()).into());
+    Ok((Format::Core, verified(graph, options)?))
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use mind_coreml::package::blob;
 use mind_diag::{Code, Diagnostic, Diagnostics};
 use mind_ir::attr::{Attr, Literal};
+use mind_ir::opdef::Op;
 use mind_ir::tensor::Buffer;
 use mind_ir::{Graph, OpId};
 use mind_mil::Element;
@@ -12,8 +13,7 @@ use mind_mil::structure::Const;
 
 use crate::host::FileSystem;
 
-/// The position of the attribute `data` of a constant.
-const DATA: usize = 0;
+const DATA: usize = Const::DEF.attr_position("data");
 
 /// Reads the elements of every constant of `g` that stands in a weight file below the folder of `module`.
 ///

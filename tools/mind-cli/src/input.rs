@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use mind_coreml::package::read::{model_path, text};
-use mind_driver::formats::Format;
+use mind_coreml::package::read::model_path;
 use mind_driver::host::Host;
 use mind_driver::load::LoadOptions;
 
@@ -11,9 +10,9 @@ use crate::REJECTED;
 
 /// The bytes of a module.
 pub struct Input {
-    /// Its text; what a package says, as MIL.
+    /// Its text; the model of a package.
     pub bytes: Vec<u8>,
-    /// How it is read: a package is MIL.
+    /// How it is read.
     pub options: LoadOptions,
     /// The file whose folder holds the weights that the text names.
     pub path: String,
@@ -45,11 +44,10 @@ pub fn read(host: &mut dyn Host, path: &str, options: &LoadOptions) -> Result<In
     let bytes = below(host, path, "Manifest.json", limit)?;
     let model = model_path(&bytes).map_err(|error| refuse(host, path, &error))?;
     let bytes = below(host, path, &model, limit)?;
-    let program = text(&bytes).map_err(|error| refuse(host, path, &error))?;
     Ok(Input {
-        bytes: program.into_bytes(),
+        bytes,
         options: LoadOptions {
-            from: Some(Format::Mil),
+            package: true,
             ..*options
         },
         path: Path::new(path).join(model).to_string_lossy().into_owned(),

@@ -456,7 +456,7 @@ fn package(
         return Ok(USAGE);
     };
     weights::read(graph, path, limit, host).map_err(Some)?;
-    mind_mil::names::settle(graph);
+    mind_mil::names::assign_names(graph);
     let package = mind_coreml::package::package(graph).map_err(Some)?;
     let folder = std::path::Path::new(folder);
     let data = std::path::Path::new("Data").join("com.apple.CoreML");

@@ -7,12 +7,12 @@ use mind_ir::graph::{Graph, InsertPoint, NewOp};
 use mind_ir::opdef::{Op, OpDef, Results, nearest};
 use mind_ir::types::{DType, TensorType};
 use mind_ir::{BlockId, Ty, ValueId};
-use mind_mil::{ops, structure};
+use mind_mil::call::listed;
+use mind_mil::signature::definition;
+use mind_mil::{Attributes, Element, MilOp, ops, structure};
 use rustc_hash::FxHashMap;
 
 use crate::mil::Parsed;
-use crate::mil::constexpr::takes_attributes;
-use crate::mil::element::Element;
 use crate::mil::names::is_name;
 use crate::mil::syntax::{Arg, Block, Function, Name, Program, Statement, Typed, Value};
 use crate::mil::types::{Type, text};
@@ -21,7 +21,7 @@ use mind_text::{Entity, Role, SourceMap};
 /// The graph of a program: its function `main`, or its first, is the module itself.
 ///
 /// `map` takes the names of the program, where they are asked for.
-pub(super) fn build(
+pub(crate) fn build(
     program: &Program<'_>,
     map: Option<&mut SourceMap>,
 ) -> Result<Graph, Diagnostics> {
@@ -128,7 +128,7 @@ impl<'b> Builder<'b> {
         let arguments = self.graph.add_arguments(block, syntax.params.len());
         for (argument, (ty, name)) in arguments.into_iter().zip(&syntax.params) {
             let ty = self.ty(ty, name.span);
-            if let Some((ty, _)) = self.settle(ty) {
+            if let Some((ty, _)) = self.known_type(ty) {
                 self.graph.declare(argument, ty);
             }
             self.define(*name, argument);
@@ -146,7 +146,7 @@ impl<'b> Builder<'b> {
     fn input(&mut self, ty: &Type, name: Name<'b>) {
         let is_state = matches!(ty, Type::State { .. });
         let written = self.ty(ty, name.span);
-        let Some((ty, _)) = self.settle(written) else {
+        let Some((ty, _)) = self.known_type(written) else {
             return;
         };
         let attrs = [
@@ -253,7 +253,7 @@ impl<'b> Builder<'b> {
     }
 
     /// The type, or none after its error was reported.
-    fn settle(&mut self, ty: Parsed<(Ty, Element)>) -> Option<(Ty, Element)> {
+    fn known_type(&mut self, ty: Parsed<(Ty, Element)>) -> Option<(Ty, Element)> {
         ty.map_err(|error| self.found.push(*error)).ok()
     }
 
@@ -261,19 +261,19 @@ impl<'b> Builder<'b> {
         if statement.op.text == "const" {
             return self.constant(block, statement);
         }
-        let def = self.op(statement)?;
+        let row = self.op(statement)?;
+        let def = &row.def;
         self.note(statement.op.span, Entity::Op(def), Role::Reference);
         for (name, _) in &statement.args {
             self.note(name.span, Entity::Attr(def, None), Role::Reference);
         }
-        let (mut operands, mut args) = (Vec::new(), String::new());
-        let mut label = "";
         let (attributes, op) = (&statement.attributes, statement.op.text);
+        let mut label = "";
         let mut inline: Vec<(Name<'b>, &'b Typed)> = Vec::new();
         for (name, typed) in attributes {
             match &typed.value {
                 Value::Text(text) if name.text == "name" => label = text,
-                _ if takes_attributes(op) => inline.push((*name, typed)),
+                _ if row.takes_attributes() => inline.push((*name, typed)),
                 _ => {
                     let message = format!("`{op}` has no attribute `{}`", name.text);
                     let error = Diagnostic::error(name.span, message).code(Code(4102));
@@ -284,15 +284,19 @@ impl<'b> Builder<'b> {
             }
         }
         inline.sort_by_key(|(name, _)| name.text);
+        let mut given: Vec<(usize, Vec<ValueId>)> = Vec::new();
         for (name, arg) in &statement.args {
-            let before = operands.len();
-            self.argument(block, arg, &mut operands)?;
-            write_argument(&mut args, name.text, arg, operands.len() - before);
+            let param = self.param(block, row, *name, &given)?;
+            let mut values = Vec::new();
+            self.argument(block, arg, &mut values)?;
+            given.push((param, values));
         }
         for (name, typed) in inline {
-            operands.push(self.inline(block, typed)?);
-            write_argument(&mut args, name.text, &Arg::Name(name), 1);
+            let param = self.param(block, row, name, &given)?;
+            given.push((param, vec![self.inline(block, typed)?]));
         }
+        let given = given.iter().map(|(param, values)| (*param, &values[..]));
+        let (operands, segments) = row.arrange(given);
         let out: Vec<&str> = statement
             .results
             .iter()
@@ -312,8 +316,8 @@ impl<'b> Builder<'b> {
                 });
             }
         }
-        let attrs = [args.as_str(), &out, label];
-        let attrs = attrs.map(|word| Attr::Str(self.graph.intern(word)));
+        let names = [out.as_str(), label].map(|word| self.graph.intern(word));
+        let attrs = Attributes::list(&segments, names);
         let types: Vec<Ty> = statement
             .results
             .iter()
@@ -351,9 +355,9 @@ impl<'b> Builder<'b> {
     }
 
     /// The table entry of a statement's op, which has as many results and blocks as written.
-    fn op(&self, statement: &Statement<'_>) -> Parsed<&'static OpDef> {
+    fn op(&self, statement: &Statement<'_>) -> Parsed<&'static MilOp> {
         let Name { text: op, span } = statement.op;
-        let Some(def) = ops::named(op).map(|row| &row.def) else {
+        let Some(row) = ops::named(op) else {
             let mut error = Diagnostic::error(span, format!("there is no op `{op}`"));
             if let Some(near) = nearest(op, ops::ROWS.iter().map(|row| row.name)) {
                 let fix = Fix {
@@ -364,7 +368,7 @@ impl<'b> Builder<'b> {
             }
             return Err(Box::new(error));
         };
-        let results = statement.results.len();
+        let (def, results) = (&row.def, statement.results.len());
         let fits = match def.results {
             Results::None => results == 0,
             Results::One => results == 1,
@@ -384,7 +388,40 @@ impl<'b> Builder<'b> {
             let help = "name its arguments, as in `relu(x = x)`";
             return Err(Box::new(error.code(Code(4104)).help(help)));
         }
-        Ok(def)
+        Ok(row)
+    }
+
+    /// The position of the argument called `name`, which is not among those `given` before it.
+    ///
+    /// # Errors
+    ///
+    /// E4102 an argument that the op has in no opset, E4103 given twice.
+    fn param(
+        &self,
+        block: BlockId,
+        row: &'static MilOp,
+        name: Name<'_>,
+        given: &[(usize, Vec<ValueId>)],
+    ) -> Parsed<usize> {
+        let (op, written) = (row.name, name.text);
+        let Some(param) = row.param(written) else {
+            let message = format!("`{op}` has no argument `{written}`");
+            let error = Diagnostic::error(name.span, message).code(Code(4102));
+            let opset = structure::opset_in(&self.graph, block);
+            let known = definition(row.signatures, opset);
+            return Err(Box::new(match known {
+                Some(args) => error.help(listed(args, opset)),
+                None => error,
+            }));
+        };
+        if given.iter().any(|&(before, _)| before == param) {
+            let message = format!("`{op}` is given its argument `{written}` twice");
+            let error = Diagnostic::error(name.span, message).code(Code(4103));
+            return Err(Box::new(
+                error.help(format!("remove one of the two `{written}`")),
+            ));
+        }
+        Ok(param)
     }
 
     fn argument(
@@ -456,7 +493,7 @@ impl<'b> Builder<'b> {
         inline: bool,
     ) -> Parsed<ValueId> {
         let (ty, element) = type_id(&mut self.graph, &typed.ty, typed.span)?;
-        let dtype = element.carrier;
+        let dtype = element.carrier();
         let nothing = Literal {
             dtype,
             count: Some(0),
@@ -485,7 +522,7 @@ impl<'b> Builder<'b> {
             }
         };
         let words =
-            [element.name, word, path, out, label].map(|word| Attr::Str(self.graph.intern(word)));
+            [element.name(), word, path, out, label].map(|word| Attr::Str(self.graph.intern(word)));
         let [element, word, path, out, label] = words;
         let attrs = [
             Attr::Literal(&data),
@@ -523,17 +560,6 @@ impl<'b> Builder<'b> {
     }
 }
 
-/// Appends an argument's name, with how many operands it has: `x`, `values*2`.
-fn write_argument(out: &mut String, name: &str, arg: &Arg<'_>, count: usize) {
-    if !out.is_empty() {
-        out.push(' ');
-    }
-    out.push_str(name);
-    if matches!(arg, Arg::Tuple(_)) {
-        out.push_str(&format!("*{count}"));
-    }
-}
-
 fn twice(name: Name<'_>, first: Span) -> Diagnostic {
     let message = format!("`{}` is defined twice", name.text);
     let error = Diagnostic::error(name.span, message).code(Code(4113));
@@ -546,11 +572,11 @@ fn twice(name: Name<'_>, first: Span) -> Diagnostic {
 fn type_id(graph: &mut Graph, ty: &Type, span: Span) -> Parsed<(Ty, Element)> {
     match ty {
         Type::Tensor { element, shape } | Type::State { element, shape } => {
-            if element.is_string() && !shape.is_empty() {
+            if *element == Element::String && !shape.is_empty() {
                 let message = format!("a value of type {} cannot be carried", text(ty));
                 return Err(Box::new(Diagnostic::error(span, message)));
             }
-            let ty = TensorType::new(element.carrier, shape.iter().copied());
+            let ty = TensorType::new(element.carrier(), shape.iter().copied());
             Ok((graph.intern_type(ty.view()), *element))
         }
         Type::Foreign(what) => {
