@@ -1,7 +1,7 @@
 //! Rules in a driver that replaces at once.
 
 use mind_ir::opdef::OpDef;
-use mind_ir::{Graph, OpId};
+use mind_ir::{Graph, OpId, ValueId};
 
 use crate::fast_math::FastMath;
 use crate::replacement::{Asked, NewTerm, NoMatch, replacement};
@@ -32,8 +32,19 @@ impl RuleSet {
         self.ops.def(self.rules[form.0].pattern.root)
     }
 
-    /// What `form` puts in place of `op`: terms, each after those it reads, the last one for the result.
-    /// Their types are not looked at.
+    /// Whether `form` may act on an op of its [kind](RuleSet::root_of) with these operands, each computed by an op of its
+    /// entry in `defs`, if by any. A cheap test that rejects most ops.
+    pub fn may_match(
+        &self,
+        form: GreedyRule,
+        operands: &[ValueId],
+        defs: &[Option<&'static OpDef>],
+    ) -> bool {
+        self.rules[form.0].prefilter.admits(operands, defs)
+    }
+
+    /// What `form` puts in place of `op`, which is of its [kind](RuleSet::root_of): terms, each after those it reads,
+    /// the last one for the result. The types of new ops are not checked.
     ///
     /// # Errors
     ///

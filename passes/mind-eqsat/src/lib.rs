@@ -35,6 +35,7 @@ mod pattern;
 mod phases;
 mod placement;
 mod plan;
+mod prefilter;
 mod region;
 mod replacement;
 mod report;
@@ -72,7 +73,7 @@ pub use rule_info::{Direction, Engine, Phase, RuleInfo};
 pub use rules::format::{Comments, format_rules};
 pub use rules::lex::{Kind as TokenKind, Token, tokens};
 pub use ruleset::{RuleErrors, RuleSet, SourceErrors};
-pub use shipped::{RuleUse, SHIPPED, ShippedOps, shipped_names};
+pub use shipped::{RuleUse, SHIPPED, ShippedOps, Wanted, shipped_names};
 
 /// The rules of a text that stands in a program, with closures as predicates of its own.
 ///

@@ -202,7 +202,7 @@ impl<S: Subject> Machine<'_, '_, S> {
         let goes_on = match first {
             Instruction::Same(a, b) => self.value(*a) == self.value(*b),
             Instruction::Near { reg, value } => {
-                let constant = self.subject.constant(self.value(*reg));
+                let constant = self.subject.constant(S::number(self.value(*reg)));
                 constant.is_some_and(|constant| is_near(constant, *value))
             }
             Instruction::SameList(a, b) => self.list(*a) == self.list(*b),

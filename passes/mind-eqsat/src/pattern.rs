@@ -6,6 +6,7 @@ use crate::egraph::optable::{OpIx, OpTable};
 use crate::egraph::payload::AttrValue;
 use crate::expr::{Condition, Expression};
 use crate::fast_math::FastMath;
+use crate::prefilter::Prefilter;
 use crate::report::RuleIx;
 use crate::rule_info::{Engine, Phase};
 use crate::slots::{Reg, RuleNames, Slot};
@@ -14,6 +15,8 @@ use crate::slots::{Reg, RuleNames, Slot};
 #[derive(Debug)]
 pub(crate) struct Rule {
     pub(crate) name: RuleIx,
+    /// The op that `op` names.
+    pub(crate) op: Option<OpIx>,
     pub(crate) phase: Phase,
     /// Whether this is `<=>` read from right to left.
     pub(crate) reversed: bool,
@@ -23,6 +26,7 @@ pub(crate) struct Rule {
     pub(crate) tolerance: f64,
     pub(crate) engine: Engine,
     pub(crate) pattern: Pattern,
+    pub(crate) prefilter: Prefilter,
     pub(crate) condition: Option<Condition>,
     pub(crate) effect: Effect,
     pub(crate) names: RuleNames,

@@ -64,8 +64,8 @@ pub(crate) enum Asked {
     Condition,
 }
 
-/// What `rule` puts in place of `op`: terms, each after those it reads, the last one for the result.
-/// Their types are not looked at.
+/// What `rule` puts in place of `op`: terms, each after those it reads, the last one for the result. The types of new
+/// ops are not checked; a value in place of the result has its type if the condition is asked for.
 ///
 /// # Errors
 ///
@@ -94,7 +94,14 @@ pub(crate) fn replacement(
             .as_ref()
             .filter(|_| asked == Asked::Condition);
         if condition.is_none_or(|own| own.holds(&scope) == Some(true)) {
-            made = plan(template, &scope).and_then(|planned| terms(ops, g, op, planned));
+            let planned = plan(template, &scope).filter(|planned| match planned.last() {
+                // Another match may give a value of the right type.
+                Some(&Planned::Value(value)) if asked == Asked::Condition => {
+                    g.type_id(value) == g.type_id(g.result(op))
+                }
+                _ => true,
+            });
+            made = planned.and_then(|planned| terms(ops, g, op, planned));
             best = best.max(NoMatch::RightSide);
         } else {
             best = best.max(NoMatch::Condition);
@@ -158,7 +165,6 @@ fn like(g: &Graph, value: ValueId, number: Number) -> Option<Tensor> {
     let shape: Option<Vec<usize>> = shape.map(|extent| usize::try_from(extent).ok()).collect();
     let bytes = (count as u64).checked_mul(ty.dtype.size() as u64)?;
     let element = element(ty.dtype, number)?;
-    // No constant is empty.
-    (count > 0 && bytes <= LIKE_LIMIT).then_some(())?;
+    (bytes <= LIKE_LIMIT).then_some(())?;
     Some(Tensor::new(shape?, element.buffer().splat(count)))
 }

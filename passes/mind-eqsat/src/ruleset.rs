@@ -3,16 +3,15 @@
 use std::fmt;
 
 use mind_diag::{Diagnostics, SourceFile};
-use mind_ir::opdef::Registry;
+use mind_ir::opdef::{OpDef, Registry};
 
 use crate::egraph::optable::OpTable;
 use crate::expr::Vocabulary;
-use crate::fast_math::FastMath;
 use crate::pattern::Rule;
 use crate::report::RuleIx;
 use crate::rule_info::RuleInfo;
 use crate::rules::{LoadCx, Place, load, load_one};
-use crate::shipped::{SHIPPED, ShippedOps, written};
+use crate::shipped::{SHIPPED, ShippedOps, Wanted, written};
 
 /// Rules ready to use, with the op table they were checked against.
 #[derive(Debug)]
@@ -117,8 +116,8 @@ impl RuleSet {
         RuleSet::load(registry, SHIPPED)
     }
 
-    /// The shipped rules of `classes` that can act on modules whose ops are among `ops`, which is
-    /// [closed](ShippedOps::closed). Such a set does to them what all shipped rules do.
+    /// The shipped rules among `wanted` that can act on modules whose ops are among `ops`, which is
+    /// [closed](ShippedOps::closed). Such a set does to them what all rules among `wanted` do.
     ///
     /// # Errors
     ///
@@ -126,12 +125,12 @@ impl RuleSet {
     pub fn shipped_for(
         registry: &Registry,
         ops: ShippedOps,
-        classes: FastMath,
+        wanted: Wanted,
     ) -> Result<RuleSet, RuleErrors> {
         let table = OpTable::new(registry);
         let (mut infos, mut rules) = (Vec::new(), Vec::new());
         let vocabulary = Vocabulary::new();
-        for own in written(ops, classes) {
+        for own in written(ops, wanted) {
             let cx = LoadCx {
                 registry,
                 table: &table,
@@ -156,6 +155,13 @@ impl RuleSet {
             infos,
             warnings: Vec::new(),
         })
+    }
+
+    /// Whether the rules were checked against the ops of `registry`.
+    pub fn is_for(&self, registry: &Registry) -> bool {
+        let same = |(own, other): (&&'static OpDef, &'static OpDef)| std::ptr::eq(*own, other);
+        let defs = self.ops.defs();
+        registry.ops().count() == defs.len() && defs.iter().zip(registry.ops()).all(same)
     }
 
     /// What is doubtful in the files, though no mistake: rules that an earlier one leaves nothing to do.

@@ -7,14 +7,29 @@ use crate::egraph::optable::OpIx;
 use crate::egraph::payload::AttrValue;
 use mind_ir::scalar::Facts;
 
+/// What is known of values, by number.
+pub(crate) trait Knowledge {
+    /// What is known of every element of a value.
+    fn facts(&self, value: usize) -> Facts;
+
+    /// The constant that a value is known to be.
+    fn constant(&self, value: usize) -> Option<&Constant>;
+
+    /// How many operands of the program are this value.
+    fn uses(&self, value: usize) -> u32;
+}
+
 /// What a pattern is matched in. Several ops may compute one value.
-pub(crate) trait Subject {
+pub(crate) trait Subject: Knowledge {
     /// A value: an e-class, or a value of a module.
     type Value: Copy + Eq;
     /// The attribute of an op.
     type Attr: Copy;
     /// An op: an e-node, or an op of a module.
     type Op: Copy + PartialEq;
+
+    /// The number of a value in [`Knowledge`].
+    fn number(value: Self::Value) -> usize;
 
     /// What stands for `value` now.
     fn canonical(&self, value: Self::Value) -> Self::Value;
@@ -39,13 +54,4 @@ pub(crate) trait Subject {
 
     /// The type of a value.
     fn ty(&self, value: Self::Value) -> TypeView<'_>;
-
-    /// What is known of every element of a value.
-    fn facts(&self, value: Self::Value) -> Facts;
-
-    /// The constant that a value is known to be.
-    fn constant(&self, value: Self::Value) -> Option<&Constant>;
-
-    /// How many operands of the program are this value.
-    fn uses(&self, value: Self::Value) -> u32;
 }

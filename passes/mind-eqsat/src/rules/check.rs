@@ -4,16 +4,18 @@ use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_ir::opdef::Registry;
 use rustc_hash::FxHashMap;
 
-use super::ast::{Body, Name, RuleAst, Term};
+use super::ast::{Body, RuleAst, Term};
 use super::expand::{expand, no_alternatives};
 use super::header::Place;
 use super::names::unknown;
+use super::op_list::listed;
 use super::ops::Ops;
 use super::parse::parse;
 use super::{condition, header, pattern, template};
-use crate::egraph::optable::OpTable;
+use crate::egraph::optable::{OpIx, OpTable};
 use crate::expr::{Kind, Vocabulary};
 use crate::pattern::{Effect, Rule, Template};
+use crate::prefilter::Prefilter;
 use crate::report::RuleIx;
 use crate::rule_info::{Direction, Phase, RuleInfo};
 use crate::vet::{Verdict, rings, shadowed, sides};
@@ -146,11 +148,20 @@ fn compile(
     rules: &mut Vec<Rule>,
     found: &mut Diagnostics,
 ) {
-    let choices: Vec<Option<Name<'_>>> = match rule.ops.as_slice() {
+    let ops = Ops {
+        registry: cx.registry,
+        table: cx.table,
+        vocabulary: cx.vocabulary,
+        op: None,
+    };
+    let choices: Vec<Option<OpIx>> = match rule.ops.as_slice() {
         [] => vec![None],
-        ops => {
-            let ops = ops.iter().filter(|op| wanted(op.text));
-            ops.copied().map(Some).collect()
+        entries => {
+            let Some(listed) = listed(entries, ops, found) else {
+                return;
+            };
+            let wanted = |op: &OpIx| wanted(cx.table.def(*op).name);
+            listed.into_iter().filter(wanted).map(Some).collect()
         }
     };
     let patterns = match &rule.body {
@@ -164,12 +175,7 @@ fn compile(
         Body::Fusion(_) => patterns.iter().map(|lhs| (lhs, None)).collect(),
     };
     for op in choices {
-        let ops = Ops {
-            registry: cx.registry,
-            table: cx.table,
-            vocabulary: cx.vocabulary,
-            op,
-        };
+        let ops = Ops { op, ..ops };
         for (direction, &(lhs, rhs)) in directions.iter().enumerate() {
             let before = found.error_count();
             let (mut pattern, mut names) = pattern::compile(lhs, ops, found);
@@ -200,11 +206,13 @@ fn compile(
             ) {
                 rules.push(Rule {
                     name,
+                    op,
                     phase: info.phase,
                     reversed: rhs.is_some() && direction == 1,
                     class: info.class,
                     tolerance: info.tolerance.unwrap_or(0.0),
                     engine: info.engine,
+                    prefilter: Prefilter::new(&pattern, condition.as_ref(), cx.table),
                     pattern,
                     condition,
                     effect,

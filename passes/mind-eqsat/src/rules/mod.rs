@@ -10,6 +10,7 @@ pub(crate) mod format;
 mod header;
 pub(crate) mod lex;
 pub(crate) mod names;
+mod op_list;
 pub(crate) mod ops;
 mod parse;
 mod pattern;

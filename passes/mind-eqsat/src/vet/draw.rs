@@ -84,9 +84,10 @@ impl<'s, 'c> Drawn<'s, 'c> {
                 operands,
                 attrs,
             } => {
-                let text = self.ops.op.filter(|_| name.text == "op");
-                let text = text.map_or(name.text, |op| op.text);
-                let def = self.ops.registry.get(text)?;
+                let def = match self.ops.op {
+                    Some(op) if name.text == "op" => self.ops.table.def(op),
+                    _ => self.ops.registry.get(name.text)?,
+                };
                 let mut values = Vec::new();
                 for operand in operands {
                     match (operand, each) {

@@ -75,20 +75,12 @@ where
         let Body::Rewrite { lhs, rhs, .. } = &rule.body else {
             continue;
         };
-        // The forms of an op come one after the other.
-        let each = own.len().div_ceil(rule.ops.len().max(1)).max(1);
-        for (at, form) in own
-            .iter()
-            .enumerate()
-            .filter(|(_, form)| form.engine.in_greedy())
-        {
-            let mut ops = ops;
-            ops.op = rule.ops.get(at / each).copied();
+        for form in own.iter().filter(|form| form.engine.in_greedy()) {
             let left = if form.reversed { rhs } else { lhs };
             forms.push(Form {
                 rule: form,
                 left,
-                ops,
+                ops: Ops { op: form.op, ..ops },
             });
         }
     }

@@ -18,11 +18,8 @@ use crate::slots::{Reg, Slot};
 /// The most attributes, dtypes, extents or lists that a rule may name.
 const MAX_NAMES: usize = 200;
 
-/// The pattern for `term`, where it has no error, and the names it binds.
-///
-/// # Errors
-///
-/// Those of the names and ops it holds; a pattern that is a mere value.
+/// The pattern for `term`, and the names it binds. The pattern is `None` if a name or an op is unknown, or if `term` is a
+/// mere value, after reporting it.
 pub(super) fn compile<'s>(
     term: &Term<'s>,
     ops: Ops<'_>,

@@ -1,6 +1,5 @@
 //! One way to write attributes: axes counted from the front and sorted, defaults written out.
 
-use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::index::{Gather, Slice};
 use mind_core::ops::join::{Concat, Split};
 use mind_core::ops::normalize::Softmax;
@@ -13,7 +12,7 @@ use mind_ir::opdef::{Op, OpDef};
 use mind_ir::types::{Dim, Shape};
 use mind_rewrite::{Miss, RewritePattern, Rewriter};
 
-use super::patterns;
+use super::declare::patterns;
 
 patterns! {
     /// Axis lists ascend and count from the front.
@@ -30,9 +29,6 @@ patterns! {
 
     /// The open extent of a reshape is -1, as every format writes it.
     OpenExtent = "open-extent" on [Reshape] => open_extent;
-
-    /// The dot product of matrices is their matrix product.
-    DotToMatMul = "dot-to-matmul" on [Dot] => dot_to_matmul;
 }
 
 const CANONICAL: Miss = Miss("the attribute is canonical already");
@@ -154,13 +150,4 @@ fn open_extent(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
         Attr::Dims(&written),
     );
     Ok(())
-}
-
-fn dot_to_matmul(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
-    let dot = Dot::from_id(op);
-    let (lhs, rhs) = (dot.lhs(rw), dot.rhs(rw));
-    if rw.ty(lhs).rank() != 2 || rw.ty(rhs).rank() != 2 {
-        return Err(Miss("an operand is a vector"));
-    }
-    rw.replace_with(op, MatMul::DEF, &[lhs, rhs], &[])
 }
