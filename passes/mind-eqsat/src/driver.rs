@@ -6,22 +6,22 @@ use mind_diag::{Diagnostic, Severity};
 use mind_ir::graph::Graph;
 use mind_ir::listener::{Listener, RuleTime, Silent};
 
-use crate::changes::Found;
 use crate::context::Context;
 use crate::cost::{CostTable, module_price};
-use crate::draw::drawing;
 use crate::egraph::store::Store;
-use crate::fast_math::FastMath;
+use crate::explain::draw::drawing;
+use crate::explain::missed::tell_missed;
 use crate::fusion::group::group;
 use crate::fusion::record::records;
 use crate::load::{Loaded, load};
 use crate::memo::{Memo, Outline, Solved};
-use crate::missed::tell_missed;
 use crate::region::{Program, regions};
 use crate::report::{Kept, KeptReason, Report, RuleStats};
-use crate::rewrite::rewrite;
+use crate::ruleset::fast_math::FastMath;
 use crate::search::RuleIndex;
 use crate::solve::{Best, Goal, Solution, solve};
+use crate::writeback::changes::Found;
+use crate::writeback::rewrite::rewrite;
 
 /// Replaces values of the module by cheaper equal ones. The module is verified, and stays so.
 pub fn fold(g: &mut Graph, cx: &Context<'_>) -> Report {

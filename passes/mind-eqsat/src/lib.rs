@@ -8,47 +8,29 @@
 //! [`Registry`](mind_ir::opdef::Registry). Results depend on counts and contents alone, never on a
 //! clock or a hash map's order.
 
-mod apply;
-mod changes;
 mod context;
 pub mod cost;
-mod draw;
 mod driver;
 mod egraph;
+mod explain;
 mod expr;
 mod extract;
-mod fast_math;
 mod form;
 mod fusion;
-mod greedy;
 mod limits;
-mod lineage;
+mod lint;
 mod load;
-mod matcher;
-mod members;
+mod matching;
 mod memo;
-mod merge;
-mod mismatch;
-mod missed;
-mod news;
-mod pattern;
-mod phases;
-mod placement;
-mod plan;
-mod prefilter;
 mod region;
-mod replacement;
 mod report;
-mod rewrite;
-mod rule_info;
 mod rules;
 mod ruleset;
+mod saturate;
 mod search;
 mod shipped;
-mod slots;
 mod solve;
-mod subject;
-mod vet;
+mod writeback;
 
 pub use context::Context;
 pub use driver::{fold, fold_with, fuse, fuse_with};
@@ -57,21 +39,21 @@ pub use expr::{
     Argument, Kind, Param, ValueInfo, Vocabulary, built_in_functions, built_in_params,
     built_in_predicates,
 };
-pub use fast_math::FastMath;
 pub use form::{Application, Form, Forms, Hint, Left, LeftAttr, LeftDim, LeftOp, LeftType};
 pub use fusion::inline::unfuse;
 pub use fusion::prune::drop_unread;
-pub use greedy::GreedyRule;
 pub use limits::Limits;
+pub use matching::greedy::GreedyRule;
+pub use matching::replacement::{NewTerm, NoMatch};
 pub use mind_ir::scalar::Facts;
-pub use replacement::{NewTerm, NoMatch};
 pub use report::{
     Cause, Change, FOLDING, FUSION, FusedGroup, FusedMember, Kept, KeptReason, MissedFusion,
     MissedReason, Replacement, Report, RuleIx, RuleStats, RuleStep,
 };
-pub use rule_info::{Direction, Engine, Phase, RuleInfo};
 pub use rules::format::{Comments, format_rules};
 pub use rules::lex::{Kind as TokenKind, Token, tokens};
+pub use ruleset::fast_math::FastMath;
+pub use ruleset::rule_info::{Direction, Engine, Phase, RuleInfo};
 pub use ruleset::{RuleErrors, RuleSet, SourceErrors};
 pub use shipped::{RuleUse, SHIPPED, ShippedOps, Wanted, shipped_names};
 

@@ -3,16 +3,16 @@
 use mind_ir::graph::Graph;
 use mind_ir::listener::Listener;
 
-use crate::changes::live_values;
 use crate::context::Context;
 use crate::cost::{Price, op_price};
 use crate::extract::{Choice, Dense, dense_view};
 use crate::fusion::body::Group;
 use crate::fusion::propose::propose;
 use crate::load::Loaded;
-use crate::phases::saturate;
 use crate::report::{KeptReason, RuleStats};
+use crate::saturate::phases::saturate;
 use crate::search::RuleIndex;
+use crate::writeback::changes::live_values;
 
 /// What a run does with regions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,8 +7,8 @@ use mind_ir::types::{DType, Dim, TypeView};
 
 use crate::egraph::constants::Constant;
 use crate::egraph::payload::AttrValue;
-use crate::slots::{Reg, Slot, Slots};
-use crate::subject::{Knowledge, Subject};
+use crate::matching::slots::{Reg, Slot, Slots};
+use crate::matching::subject::{Knowledge, Subject};
 use mind_ir::scalar::Facts;
 
 /// A match, and what it was found in.

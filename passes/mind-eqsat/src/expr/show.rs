@@ -10,8 +10,8 @@ use super::scope::{Argument, Scope, ValueInfo};
 use crate::egraph::constants::Constant;
 use crate::egraph::payload::AttrValue;
 use crate::egraph::store::Store;
-use crate::slots::RuleNames;
-use crate::subject::Subject;
+use crate::matching::slots::RuleNames;
+use crate::matching::subject::Subject;
 use mind_ir::scalar::Facts;
 
 /// A match in which a condition is looked at, and the names of its rule.

@@ -11,17 +11,17 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::{claims, parts};
-use crate::apply::{Joined, Ready, ready};
 use crate::context::Context;
 use crate::cost::CostTable;
 use crate::egraph::store::Store;
 use crate::expr::Scope;
 use crate::fusion::build::{Body, build};
 use crate::load::{Loaded, load};
-use crate::matcher::Workspace;
-use crate::merge::{joined_extent, placed};
-use crate::pattern::{Effect, Join, Rule, Template};
+use crate::matching::matcher::Workspace;
+use crate::matching::pattern::{Effect, Join, Rule, Template};
 use crate::region::Program;
+use crate::saturate::apply::{Joined, Ready, ready};
+use crate::saturate::merge::{joined_extent, placed};
 use crate::search::{InEgraph, Match, search_if};
 
 /// The most matches at one value that are applied.

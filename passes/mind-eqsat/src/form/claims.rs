@@ -4,7 +4,7 @@ use mind_ir::types::{DType, DTypeClass};
 
 use super::hints::number;
 use crate::expr::{Condition, Expression, Scope};
-use crate::subject::Subject;
+use crate::matching::subject::Subject;
 
 /// Whether the condition holds where every value is of `dtype`; `None` if that alone does not tell.
 pub(super) fn holds(condition: &Condition, dtype: DType) -> Option<bool> {

@@ -2,7 +2,7 @@
 
 use crate::egraph::payload::AttrValue;
 use crate::expr::{Comparison, Condition, Expression};
-use crate::pattern::{Instruction, Pattern};
+use crate::matching::pattern::{Instruction, Pattern};
 use mind_ir::scalar::Facts;
 
 /// Something that a rule asks for directly. Values are numbered as in [`Left`](super::Left).

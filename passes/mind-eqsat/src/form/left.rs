@@ -6,10 +6,10 @@ use mind_ir::opdef::OpDef;
 
 use crate::egraph::optable::{OpIx, OpTable};
 use crate::egraph::payload::AttrValue;
-use crate::pattern::{
+use crate::matching::pattern::{
     AttrPattern, DimPattern, Each, Instruction, Item, Part, Pattern, ShapePattern,
 };
-use crate::slots::Reg;
+use crate::matching::slots::Reg;
 
 /// What a rule looks for: ops over values, which are numbered; the root is value 0.
 #[derive(Clone, Debug)]

@@ -16,10 +16,10 @@ use crate::context::Context;
 use crate::cost::CostTable;
 use crate::egraph::optable::OpTable;
 use crate::expr::Condition;
-use crate::fast_math::FastMath;
-use crate::pattern::{Effect, Pattern, Rule};
+use crate::matching::pattern::{Effect, Pattern, Rule};
 use crate::report::RuleIx;
 use crate::ruleset::RuleSet;
+use crate::ruleset::fast_math::FastMath;
 
 /// The forms of a rule set's rules, each of which can be applied alone.
 ///

@@ -14,11 +14,11 @@ use super::parse::parse;
 use super::{condition, header, pattern, template};
 use crate::egraph::optable::{OpIx, OpTable};
 use crate::expr::{Kind, Vocabulary};
-use crate::pattern::{Effect, Rule, Template};
-use crate::prefilter::Prefilter;
+use crate::lint::{Verdict, rings, shadowed, sides};
+use crate::matching::pattern::{Effect, Rule, Template};
+use crate::matching::prefilter::Prefilter;
 use crate::report::RuleIx;
-use crate::rule_info::{Direction, Phase, RuleInfo};
-use crate::vet::{Verdict, rings, shadowed, sides};
+use crate::ruleset::rule_info::{Direction, Phase, RuleInfo};
 
 /// The kinds of group that a fusion may name.
 pub(crate) const KINDS: [&str; 11] = [

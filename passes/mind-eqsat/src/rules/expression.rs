@@ -8,7 +8,7 @@ use super::ast::{Expr, Name};
 use super::names::{Names, unknown};
 use crate::egraph::payload::AttrValue;
 use crate::expr::{Expression, FUNCTIONS, Kind, Number, Param, Vocabulary};
-use crate::slots::Slot;
+use crate::matching::slots::Slot;
 
 impl Names<'_> {
     /// The expression with its names resolved, and what it is. Lists that it names each value of are added

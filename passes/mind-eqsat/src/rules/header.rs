@@ -4,8 +4,8 @@ use mind_diag::{Diagnostic, Diagnostics, Span};
 
 use super::ast::{Body, RuleAst};
 use super::names::unknown;
-use crate::fast_math::FastMath;
-use crate::rule_info::{Direction, Engine, Phase, RuleInfo};
+use crate::ruleset::fast_math::FastMath;
+use crate::ruleset::rule_info::{Direction, Engine, Phase, RuleInfo};
 
 /// Where a rule stands.
 #[derive(Clone, Copy)]

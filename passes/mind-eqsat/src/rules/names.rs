@@ -6,8 +6,8 @@ use mind_ir::opdef::nearest;
 
 use super::ast::Name;
 use crate::expr::Kind;
-use crate::pattern::Part;
-use crate::slots::{Reg, RuleNames, Slot};
+use crate::matching::pattern::Part;
+use crate::matching::slots::{Reg, RuleNames, Slot};
 
 /// The most values that a rule may hold.
 const MAX_REGISTERS: usize = 64;

@@ -10,10 +10,10 @@ use crate::egraph::language::{Head, Node};
 use crate::egraph::optable::OpIx;
 use crate::egraph::payload::{AttrId, AttrValue};
 use crate::expr::Scope;
-use crate::matcher::{self, Workspace};
-use crate::pattern::Rule;
-use crate::slots::Slots;
-use crate::subject::{Knowledge, Subject};
+use crate::matching::matcher::{self, Workspace};
+use crate::matching::pattern::Rule;
+use crate::matching::slots::Slots;
+use crate::matching::subject::{Knowledge, Subject};
 use mind_ir::scalar::Facts;
 
 /// An e-graph, with the input program's readers of each class.

@@ -11,12 +11,12 @@ use super::sketch::OpBits;
 use super::view::View;
 use crate::egraph::analysis::Eg;
 use crate::egraph::language::Head;
-use crate::fast_math::FastMath;
-use crate::matcher::Workspace;
-use crate::pattern::Rule;
+use crate::matching::matcher::Workspace;
+use crate::matching::pattern::Rule;
 use crate::report::RuleStats;
-use crate::rule_info::Phase;
 use crate::ruleset::RuleSet;
+use crate::ruleset::fast_math::FastMath;
+use crate::ruleset::rule_info::Phase;
 
 /// The forms of rules that act in a run, by the op of their root.
 pub(crate) struct RuleIndex<'s> {

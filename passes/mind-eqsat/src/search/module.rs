@@ -11,7 +11,7 @@ use crate::egraph::constants::Constant;
 use crate::egraph::optable::{OpIx, OpTable};
 use crate::egraph::payload::AttrValue;
 use crate::load::constant_of;
-use crate::subject::{Knowledge, Subject};
+use crate::matching::subject::{Knowledge, Subject};
 use mind_ir::scalar::Facts;
 
 /// The most bytes of a constant that is looked into: each op that may match looks anew.

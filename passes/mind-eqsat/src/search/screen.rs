@@ -11,8 +11,8 @@ use super::sketch::{CONSTANT, OpBits, Sketch, dtype_bit};
 use super::view::View;
 use crate::egraph::language::Node;
 use crate::expr::{Argument, Condition, Expression, Param};
-use crate::pattern::{Instruction, Item, Pattern, Rule};
-use crate::slots::Reg;
+use crate::matching::pattern::{Instruction, Item, Pattern, Rule};
+use crate::matching::slots::Reg;
 
 /// What the class of a value must hold for a pattern to match.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 // Generated from the rule files by `cargo run -p xtask`.
 
 use super::row::{FormRow, Row};
-use crate::rule_info::Engine;
+use crate::ruleset::rule_info::Engine;
 
 pub(super) static OPS: &[&str] = &[
     "core.abs",

@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 use super::files::SHIPPED;
 use super::index::{OPS, RULES};
 use super::row::Row;
-use crate::fast_math::FastMath;
+use crate::ruleset::fast_math::FastMath;
 
 /// A set of ops that shipped rules name.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

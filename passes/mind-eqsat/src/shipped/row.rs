@@ -1,6 +1,6 @@
 //! What is known of a shipped rule without reading it.
 
-use crate::rule_info::Engine;
+use crate::ruleset::rule_info::Engine;
 
 /// A shipped rule. Ops are bits: the first one of the index's list is bit 0.
 pub(super) struct Row {

@@ -3,7 +3,7 @@
 use mind_ir::opdef::OpDef;
 
 use crate::form::{Left, left_of};
-use crate::pattern::{Effect, Template, TemplateOperand, TemplateTerm};
+use crate::matching::pattern::{Effect, Template, TemplateOperand, TemplateTerm};
 use crate::report::RuleIx;
 use crate::ruleset::RuleSet;
 

@@ -12,8 +12,8 @@ use super::names::Names;
 use super::ops::Ops;
 use super::written::check_arity;
 use crate::expr::Number;
-use crate::pattern::{Instruction, Pattern};
-use crate::slots::{Reg, Slot};
+use crate::matching::pattern::{Instruction, Pattern};
+use crate::matching::slots::{Reg, Slot};
 
 /// The most attributes, dtypes, extents or lists that a rule may name.
 const MAX_NAMES: usize = 200;

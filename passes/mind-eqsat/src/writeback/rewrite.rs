@@ -9,7 +9,6 @@ use mind_ir::types::TensorType;
 use mind_ir::{OpId, ValueId};
 use smallvec::SmallVec;
 
-use crate::changes::{Found, Plan, PlannedChange, class_text, plan, resolve};
 use crate::context::Context;
 use crate::egraph::language::Head;
 use crate::egraph::optable::OpIx;
@@ -17,8 +16,9 @@ use crate::egraph::store::Store;
 use crate::extract::{ClassIx, DenseNode, What};
 use crate::fusion::body::Source;
 use crate::fusion::build::{finish, insert};
-use crate::placement::{NOWHERE, anchors, inlined};
 use crate::report::{Change, Replacement, Report};
+use crate::writeback::changes::{Found, Plan, PlannedChange, class_text, plan, resolve};
+use crate::writeback::placement::{NOWHERE, anchors, inlined};
 
 /// Makes those changes of what was found that `listener` admits; gives whether there were any. `cost` is
 /// that of the region as it is.

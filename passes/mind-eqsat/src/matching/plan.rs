@@ -5,8 +5,8 @@ use smallvec::SmallVec;
 use crate::egraph::optable::OpIx;
 use crate::egraph::payload::AttrValue;
 use crate::expr::{Number, Scope};
-use crate::pattern::{Template, TemplateOperand, TemplateTerm};
-use crate::subject::Subject;
+use crate::matching::pattern::{Template, TemplateOperand, TemplateTerm};
+use crate::matching::subject::Subject;
 
 /// A term of the right side, over values of type `V`.
 #[derive(Debug)]

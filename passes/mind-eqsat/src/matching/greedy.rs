@@ -3,10 +3,10 @@
 use mind_ir::opdef::OpDef;
 use mind_ir::{Graph, OpId, ValueId};
 
-use crate::fast_math::FastMath;
-use crate::replacement::{Asked, NewTerm, NoMatch, replacement};
+use crate::matching::replacement::{Asked, NewTerm, NoMatch, replacement};
 use crate::report::RuleIx;
 use crate::ruleset::RuleSet;
+use crate::ruleset::fast_math::FastMath;
 
 /// One form of a rule, of one direction and with one op for `op`, by its number in the rule set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -14,9 +14,9 @@ use crate::egraph::optable::OpIx;
 use crate::egraph::payload::AttrIds;
 use crate::egraph::provenance::Union;
 use crate::expr::{Number, Scope};
-use crate::members::Members;
-use crate::pattern::{Rule, Template};
-use crate::plan::{Planned, plan};
+use crate::matching::pattern::{Rule, Template};
+use crate::matching::plan::{Planned, plan};
+use crate::saturate::members::Members;
 use crate::search::{InEgraph, Match};
 
 /// What came of a match.

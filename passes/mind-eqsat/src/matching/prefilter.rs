@@ -6,8 +6,8 @@ use smallvec::SmallVec;
 
 use crate::egraph::optable::OpTable;
 use crate::expr::{Condition, Expression};
-use crate::pattern::{Instruction, Pattern};
-use crate::slots::Reg;
+use crate::matching::pattern::{Instruction, Pattern};
+use crate::matching::slots::Reg;
 
 /// What the operands of the root must be for a rule to act on it.
 #[derive(Debug, Default)]

@@ -3,11 +3,11 @@
 use mind_ir::types::Dim;
 
 use crate::expr::is_near;
-use crate::pattern::{
+use crate::matching::pattern::{
     AttrPattern, DimPattern, Each, Instruction, Item, Part, Pattern, ShapePattern, TypePattern,
 };
-use crate::slots::{Reg, Slot, Slots};
-use crate::subject::Subject;
+use crate::matching::slots::{Reg, Slot, Slots};
+use crate::matching::subject::Subject;
 
 /// The most operands of an op that are matched one by one, or split in several ways.
 const MAX_OPERANDS: usize = 128;

@@ -7,13 +7,13 @@ use mind_ir::listener::Listener;
 use mind_ir::opdef::Trait;
 use rustc_hash::FxHashSet;
 
-use crate::apply::{Refusal, RightSide, refusal, right_side};
 use crate::context::Context;
 use crate::egraph::language::{Head, Node};
 use crate::extract::{ClassIx, Dense, NodeIx, What};
 use crate::load::{Loaded, LoadedOp};
-use crate::pattern::{Effect, Rule};
+use crate::matching::pattern::{Effect, Rule};
 use crate::report::{Change, RuleIx};
+use crate::saturate::apply::{Refusal, RightSide, refusal, right_side};
 use crate::search::explain::attempt;
 use crate::search::{InEgraph, Match};
 use crate::solve::Best;

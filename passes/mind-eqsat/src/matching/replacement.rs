@@ -5,13 +5,13 @@ use mind_ir::tensor::Tensor;
 use mind_ir::{Graph, OpId, ValueId};
 use smallvec::SmallVec;
 
-use crate::apply::{LIKE_LIMIT, element};
 use crate::egraph::optable::OpTable;
 use crate::egraph::payload::AttrValue;
 use crate::expr::{Number, Scope};
-use crate::matcher::{Found, Workspace, search};
-use crate::pattern::{Effect, Rule};
-use crate::plan::{Planned, plan};
+use crate::matching::matcher::{Found, Workspace, search};
+use crate::matching::pattern::{Effect, Rule};
+use crate::matching::plan::{Planned, plan};
+use crate::saturate::apply::{LIKE_LIMIT, element};
 use crate::search::module::InModule;
 
 /// A term of what replaces an op.

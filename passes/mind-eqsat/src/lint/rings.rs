@@ -5,7 +5,7 @@ use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::sides::{Form, loops, readers};
-use crate::pattern::Rule;
+use crate::matching::pattern::Rule;
 use crate::rules::ast::{Body, RuleAst};
 use crate::rules::ops::Ops;
 

@@ -5,11 +5,11 @@ use mind_ir::attr::AttrKind;
 use crate::egraph::optable::{OpIx, OpTable};
 use crate::egraph::payload::AttrValue;
 use crate::expr::{Condition, Expression};
-use crate::fast_math::FastMath;
-use crate::prefilter::Prefilter;
+use crate::matching::prefilter::Prefilter;
+use crate::matching::slots::{Reg, RuleNames, Slot};
 use crate::report::RuleIx;
-use crate::rule_info::{Engine, Phase};
-use crate::slots::{Reg, RuleNames, Slot};
+use crate::ruleset::fast_math::FastMath;
+use crate::ruleset::rule_info::{Engine, Phase};
 
 /// One direction of a rule for one op.
 #[derive(Debug)]

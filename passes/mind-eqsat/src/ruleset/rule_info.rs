@@ -1,6 +1,6 @@
 //! What a rule says of itself.
 
-use crate::fast_math::FastMath;
+use crate::ruleset::fast_math::FastMath;
 
 /// What a rule says of itself.
 #[derive(Clone, PartialEq, Debug)]

@@ -2,16 +2,16 @@
 
 use mind_ir::listener::Listener;
 
-use crate::apply::{Outcome, Site, apply};
 use crate::egraph::rebuild::rebuild;
 use crate::limits::Limits;
 use crate::load::Loaded;
-use crate::members::Members;
-use crate::merge::merge;
-use crate::news::News;
-use crate::pattern::Effect;
+use crate::matching::pattern::Effect;
 use crate::report::{KeptReason, RuleStats};
-use crate::rule_info::Phase;
+use crate::ruleset::rule_info::Phase;
+use crate::saturate::apply::{Outcome, Site, apply};
+use crate::saturate::members::Members;
+use crate::saturate::merge::merge;
+use crate::saturate::news::News;
 use crate::search::{Hit, InEgraph, Query, RuleIndex, since};
 
 /// A limit of rounds.

@@ -9,12 +9,12 @@ use mind_ir::types::{DType, Dim};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::apply::{Joined, Outcome, Site, apply_joined};
 use crate::egraph::analysis::Eg;
 use crate::egraph::payload::{AttrId, AttrValue};
 use crate::load::{Loaded, Part};
-use crate::pattern::{Join, Template, TemplateOperand, TemplateTerm};
+use crate::matching::pattern::{Join, Template, TemplateOperand, TemplateTerm};
 use crate::report::RuleStats;
+use crate::saturate::apply::{Joined, Outcome, Site, apply_joined};
 use crate::search::Match;
 
 /// What the members of a bucket agree in.

@@ -1,5 +1,8 @@
 //! Rules, read from files and checked against the op table.
 
+pub(crate) mod fast_math;
+pub(crate) mod rule_info;
+
 use std::fmt;
 
 use mind_diag::{Diagnostics, SourceFile};
@@ -7,10 +10,10 @@ use mind_ir::opdef::{OpDef, Registry};
 
 use crate::egraph::optable::OpTable;
 use crate::expr::Vocabulary;
-use crate::pattern::Rule;
+use crate::matching::pattern::Rule;
 use crate::report::RuleIx;
-use crate::rule_info::RuleInfo;
 use crate::rules::{LoadCx, Place, load, load_one};
+use crate::ruleset::rule_info::RuleInfo;
 use crate::shipped::{SHIPPED, ShippedOps, Wanted, written};
 
 /// Rules ready to use, with the op table they were checked against.

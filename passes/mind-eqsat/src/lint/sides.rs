@@ -12,8 +12,8 @@ use super::draw::Drawn;
 use crate::egraph::optable::OpTable;
 use crate::egraph::payload::AttrValue;
 use crate::egraph::scratch::Unknown;
-use crate::pattern::Rule;
-use crate::replacement::{Asked, NewTerm, replacement};
+use crate::matching::pattern::Rule;
+use crate::matching::replacement::{Asked, NewTerm, replacement};
 use crate::rules::ast::Term;
 use crate::rules::ops::Ops;
 

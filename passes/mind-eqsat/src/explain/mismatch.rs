@@ -7,10 +7,12 @@ use crate::egraph::language::{Head, Node};
 use crate::egraph::optable::OpIx;
 use crate::egraph::payload::AttrId;
 use crate::expr::{Scope, Shown, attr_text};
-use crate::matcher::Failed;
-use crate::pattern::{AttrPattern, DimPattern, Instruction, Part, Rule, ShapePattern, TypePattern};
+use crate::matching::matcher::Failed;
+use crate::matching::pattern::{
+    AttrPattern, DimPattern, Instruction, Part, Rule, ShapePattern, TypePattern,
+};
+use crate::matching::slots::{Reg, Slots};
 use crate::search::egraph::InEgraph;
-use crate::slots::{Reg, Slots};
 
 /// The most ops that are named of a class.
 const NAMED: usize = 4;

@@ -3,8 +3,8 @@
 use mind_diag::Diagnostic;
 use rustc_hash::FxHashMap;
 
-use crate::rule_info::{Direction, RuleInfo};
 use crate::rules::ast::{Body, Expr, Operand, RuleAst, Term};
+use crate::ruleset::rule_info::{Direction, RuleInfo};
 
 /// A warning for `rule` where one of those `before` matches wherever it does, under no more conditions,
 /// and puts the same in place; in the greedy driver, whatever it puts.

@@ -11,15 +11,15 @@ use rustc_hash::FxHashSet;
 
 use crate::context::Context;
 use crate::cost::op_price;
+use crate::explain::lineage::Lineage;
 use crate::extract::{Choice, ClassIx, Dense};
-use crate::fast_math::FastMath;
 use crate::fusion::body::Group;
-use crate::lineage::Lineage;
 use crate::load::Loaded;
-use crate::placement::inlined;
 use crate::region::Program;
 use crate::report::{Cause, FOLDING, FUSION, RuleStep};
 use crate::ruleset::RuleSet;
+use crate::ruleset::fast_math::FastMath;
+use crate::writeback::placement::inlined;
 
 /// A region and what it is to become.
 #[derive(Clone, Copy)]
