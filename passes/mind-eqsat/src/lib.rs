@@ -4,6 +4,18 @@
 //! work on regions of a few hundred ops: each becomes an e-graph, rules from files act on it, and a
 //! choice of e-nodes that never costs more than the program's own goes back into the module.
 //!
+//! The rooms, in the order in which a region goes through them:
+//!
+//! - `rules/`, `expr/`, `ruleset/`, `shipped/`: the rule language, its files and the sets made of them;
+//!   `lint/` finds rules that can never fire or never end.
+//! - `matching/`: patterns, the machine that matches them in a module or an e-graph, replacements.
+//! - `egraph/`, `search/`, `saturate/`: the e-graph, where to look for matches, rounds of rules.
+//! - `cost/`, `fusion/`, `extract/`: prices, groups of ops, and the choice of e-nodes.
+//! - `writeback/`: the chosen program as ops of the module; `explain/`: which rules led to it.
+//! - `instance/`: rules one by one, for tools that ask what a single rule does.
+//!
+//! `driver.rs` takes a module through them region by region (`region.rs`, `load.rs`, `solve.rs`).
+//!
 //! This crate names no op: rule files and the cost table do, and are resolved through a
 //! [`Registry`](mind_ir::opdef::Registry). Results depend on counts and contents alone, never on a
 //! clock or a hash map's order.
@@ -15,8 +27,8 @@ mod egraph;
 mod explain;
 mod expr;
 mod extract;
-mod form;
 mod fusion;
+mod instance;
 mod limits;
 mod lint;
 mod load;
@@ -39,9 +51,11 @@ pub use expr::{
     Argument, Kind, Param, ValueInfo, Vocabulary, built_in_functions, built_in_params,
     built_in_predicates,
 };
-pub use form::{Application, Form, Forms, Hint, Left, LeftAttr, LeftDim, LeftOp, LeftType};
 pub use fusion::inline::unfuse;
 pub use fusion::prune::drop_unread;
+pub use instance::{
+    Application, Hint, Lhs, LhsAttr, LhsDim, LhsOp, LhsType, RuleInstance, RuleInstances,
+};
 pub use limits::Limits;
 pub use matching::greedy::GreedyRule;
 pub use matching::replacement::{NewTerm, NoMatch};

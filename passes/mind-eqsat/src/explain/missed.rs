@@ -16,7 +16,7 @@ use crate::report::{Change, RuleIx};
 use crate::saturate::apply::{Refusal, RightSide, refusal, right_side};
 use crate::search::explain::attempt;
 use crate::search::{InEgraph, Match};
-use crate::solve::Best;
+use crate::solve::Extraction;
 
 /// Tells `listener` why each rule that it asks about did not act on the ops of the region which are of the
 /// kind that the rule starts from. `best` is the form that was chosen, if it is cheaper; `changes` are those
@@ -25,7 +25,7 @@ pub(crate) fn tell_missed(
     g: &Graph,
     cx: &Context<'_>,
     loaded: &mut Loaded<'_>,
-    best: Option<&Best>,
+    best: Option<&Extraction>,
     changes: &[Change],
     listener: &mut dyn Listener,
 ) {
@@ -179,7 +179,7 @@ fn unused(
 
 /// The form that was chosen for an op.
 struct Chosen<'a> {
-    best: &'a Best,
+    best: &'a Extraction,
     /// The op, an index into [`Loaded::ops`].
     at: usize,
     /// The rules that led to it, as text; empty if there are none.
@@ -189,7 +189,7 @@ struct Chosen<'a> {
 impl Chosen<'_> {
     /// What became of the op instead of `right`; `None` if it stayed as it is.
     fn against(&self, loaded: &Loaded<'_>, right: RightSide) -> Option<String> {
-        let Best { dense, choice, .. } = self.best;
+        let Extraction { dense, choice, .. } = self.best;
         let class = dense.class_of(loaded.ops[self.at].class);
         let first = dense.class(class).program == Some(self.at as u32);
         let node = choice.node(class);

@@ -9,7 +9,7 @@ use super::shapes::{normalized_axes, permutation, resolve};
 use super::{contents, lists, shapes};
 use crate::egraph::payload::AttrValue;
 
-/// A function of rule files. Pure and total: none where it has no result.
+/// A function of rule files. Pure and total: returns `None` if it has no result.
 pub(crate) struct Function {
     pub(crate) name: &'static str,
     pub(crate) params: &'static [Param],

@@ -10,7 +10,7 @@ use super::scope::Argument;
 use super::shapes::{self, normalized_axes, permutation};
 use mind_ir::scalar::Facts;
 
-/// A predicate of rule files. Pure and total: none where it cannot be told.
+/// A predicate of rule files. Pure and total: returns `None` if the answer is not known.
 pub(crate) struct Predicate {
     pub(crate) name: &'static str,
     pub(crate) params: &'static [Param],

@@ -1,5 +1,5 @@
-//! Doubts about rules that are well formed: sides of different types, rules that never get a turn, rules
-//! that act on their own or on each other's results.
+//! Lints of well-formed rules: sides of different types, rules that can never fire, rules that never end because they
+//! rewrite their own or each other's results.
 
 mod draw;
 mod rings;

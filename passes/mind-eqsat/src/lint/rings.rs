@@ -4,7 +4,7 @@ use mind_diag::Diagnostic;
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use super::sides::{Form, loops, readers};
+use super::sides::{GreedyInstance, loops, readers};
 use crate::matching::pattern::Rule;
 use crate::rules::ast::{Body, RuleAst};
 use crate::rules::ops::Ops;
@@ -65,7 +65,11 @@ pub(crate) fn rings(
 }
 
 /// The rewrites of the greedy driver.
-fn forms<'a, 's>(rules: &'a [Rule], written: &'a [RuleAst<'s>], ops: Ops<'a>) -> Vec<Form<'a, 's>>
+fn forms<'a, 's>(
+    rules: &'a [Rule],
+    written: &'a [RuleAst<'s>],
+    ops: Ops<'a>,
+) -> Vec<GreedyInstance<'a, 's>>
 where
     's: 'a,
 {
@@ -77,7 +81,7 @@ where
         };
         for form in own.iter().filter(|form| form.engine.in_greedy()) {
             let left = if form.reversed { rhs } else { lhs };
-            forms.push(Form {
+            forms.push(GreedyInstance {
                 rule: form,
                 left,
                 ops: Ops { op: form.op, ..ops },

@@ -54,7 +54,7 @@ pub(crate) fn sides(rule: &Rule, left: &Term<'_>, ops: Ops<'_>) -> Verdict {
         let Some(&value) = right.last() else { continue };
         let result = g.result(root);
         if g.type_id(value) == g.type_id(result) {
-            let own = Form { rule, left, ops };
+            let own = GreedyInstance { rule, left, ops };
             return if rule.engine.in_greedy() && loops(own, &[rule]) {
                 Verdict::Loops
             } else {
@@ -75,14 +75,14 @@ pub(crate) fn sides(rule: &Rule, left: &Term<'_>, ops: Ops<'_>) -> Verdict {
 
 /// A rule in one direction and for one op.
 #[derive(Clone, Copy)]
-pub(super) struct Form<'a, 's> {
+pub(super) struct GreedyInstance<'a, 's> {
     pub(super) rule: &'a Rule,
     pub(super) left: &'a Term<'s>,
     pub(super) ops: Ops<'a>,
 }
 
 /// Whether `rules` go on acting on what they make where `start` matches, wherever their conditions hold.
-pub(super) fn loops(start: Form<'_, '_>, rules: &[&Rule]) -> bool {
+pub(super) fn loops(start: GreedyInstance<'_, '_>, rules: &[&Rule]) -> bool {
     let (mut acted, mut ended) = (0, 0);
     for seed in 0..DRAWS {
         let Some((mut drawn, root)) = Drawn::new(start.left, start.ops, seed) else {
@@ -116,7 +116,10 @@ pub(super) fn loops(start: Form<'_, '_>, rules: &[&Rule]) -> bool {
 }
 
 /// Which of `rules` act on what `start` makes.
-pub(super) fn readers(start: Form<'_, '_>, rules: &[Form<'_, '_>]) -> Vec<usize> {
+pub(super) fn readers(
+    start: GreedyInstance<'_, '_>,
+    rules: &[GreedyInstance<'_, '_>],
+) -> Vec<usize> {
     let (mut acted, mut found) = (0, vec![false; rules.len()]);
     for seed in 0..DRAWS {
         let Some((mut drawn, root)) = Drawn::new(start.left, start.ops, seed) else {

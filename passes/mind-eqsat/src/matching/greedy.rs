@@ -40,7 +40,7 @@ impl RuleSet {
         operands: &[ValueId],
         defs: &[Option<&'static OpDef>],
     ) -> bool {
-        self.rules[form.0].prefilter.admits(operands, defs)
+        self.rules[form.0].operand_filter.admits(operands, defs)
     }
 
     /// What `form` puts in place of `op`, which is of its [kind](RuleSet::root_of): terms, each after those it reads,

@@ -2,9 +2,9 @@
 
 pub(crate) mod greedy;
 pub(crate) mod matcher;
+pub(crate) mod operand_filter;
 pub(crate) mod pattern;
 pub(crate) mod plan;
-pub(crate) mod prefilter;
 pub(crate) mod replacement;
 pub(crate) mod slots;
 pub(crate) mod subject;

@@ -5,7 +5,7 @@ use mind_ir::attr::AttrKind;
 use crate::egraph::optable::{OpIx, OpTable};
 use crate::egraph::payload::AttrValue;
 use crate::expr::{Condition, Expression};
-use crate::matching::prefilter::Prefilter;
+use crate::matching::operand_filter::OperandFilter;
 use crate::matching::slots::{Reg, RuleNames, Slot};
 use crate::report::RuleIx;
 use crate::ruleset::fast_math::FastMath;
@@ -26,7 +26,7 @@ pub(crate) struct Rule {
     pub(crate) tolerance: f64,
     pub(crate) engine: Engine,
     pub(crate) pattern: Pattern,
-    pub(crate) prefilter: Prefilter,
+    pub(crate) operand_filter: OperandFilter,
     pub(crate) condition: Option<Condition>,
     pub(crate) effect: Effect,
     pub(crate) names: RuleNames,

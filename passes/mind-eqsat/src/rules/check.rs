@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::ast::{Body, RuleAst, Term};
 use super::expand::{expand, no_alternatives};
-use super::header::Place;
+use super::header::RuleLocation;
 use super::names::unknown;
 use super::op_list::listed;
 use super::ops::Ops;
@@ -15,8 +15,8 @@ use super::{condition, header, pattern, template};
 use crate::egraph::optable::{OpIx, OpTable};
 use crate::expr::{Kind, Vocabulary};
 use crate::lint::{Verdict, rings, shadowed, sides};
+use crate::matching::operand_filter::OperandFilter;
 use crate::matching::pattern::{Effect, Rule, Template};
-use crate::matching::prefilter::Prefilter;
 use crate::report::RuleIx;
 use crate::ruleset::rule_info::{Direction, Phase, RuleInfo};
 
@@ -43,7 +43,7 @@ pub(crate) struct LoadCx<'a> {
     pub(crate) vocabulary: &'a Vocabulary,
     /// Whether rules are tried on drawn modules and compared with those before them. What ships is,
     /// by tests.
-    pub(crate) vet: bool,
+    pub(crate) lint: bool,
 }
 
 /// The rules of one file, added to `rules` and what they say of themselves to `infos`, each at the place
@@ -79,7 +79,7 @@ pub(crate) fn load<'s>(
             found.push(Diagnostic::error(rule.name.span, "more than 65,536 rules"));
             return found;
         };
-        let place = Place {
+        let place = RuleLocation {
             file: file.name(),
             line: file.position(rule.name.span).0,
         };
@@ -94,7 +94,7 @@ pub(crate) fn load<'s>(
             rules,
             &mut found,
         );
-        if cx.vet && found.error_count() == before {
+        if cx.lint && found.error_count() == before {
             let before = written.iter().zip(infos.iter());
             if let Some(warning) = shadowed((&rule, &info), before) {
                 found.push(warning);
@@ -103,7 +103,7 @@ pub(crate) fn load<'s>(
         infos.push(info);
         written.push(rule);
     }
-    if cx.vet && !found.has_errors() {
+    if cx.lint && !found.has_errors() {
         let ops = Ops {
             registry: cx.registry,
             table: cx.table,
@@ -122,7 +122,7 @@ pub(crate) fn load<'s>(
 /// those that `wanted` accepts by name.
 pub(crate) fn load_one(
     cx: LoadCx<'_>,
-    place: Place<'_>,
+    place: RuleLocation<'_>,
     text: &str,
     wanted: &dyn Fn(&str) -> bool,
     infos: &mut Vec<RuleInfo>,
@@ -212,7 +212,7 @@ fn compile(
                     class: info.class,
                     tolerance: info.tolerance.unwrap_or(0.0),
                     engine: info.engine,
-                    prefilter: Prefilter::new(&pattern, condition.as_ref(), cx.table),
+                    operand_filter: OperandFilter::new(&pattern, condition.as_ref(), cx.table),
                     pattern,
                     condition,
                     effect,
@@ -223,7 +223,7 @@ fn compile(
                 // The other ops and directions would say the same.
                 return;
             }
-            if let (true, Some(form)) = (cx.vet, rules.last()) {
+            if let (true, Some(form)) = (cx.lint, rules.last()) {
                 doubt(sides(form, lhs, ops), rule, found);
             }
         }

@@ -9,7 +9,7 @@ use crate::ruleset::rule_info::{Direction, Engine, Phase, RuleInfo};
 
 /// Where a rule stands.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'s> {
+pub(crate) struct RuleLocation<'s> {
     pub(crate) file: &'s str,
     /// The line of its name, from 1.
     pub(crate) line: usize,
@@ -19,7 +19,7 @@ pub(crate) struct Place<'s> {
 /// something put in its place.
 pub(super) fn info(
     rule: &RuleAst<'_>,
-    place: Place<'_>,
+    place: RuleLocation<'_>,
     text: &str,
     found: &mut Diagnostics,
 ) -> RuleInfo {

@@ -19,4 +19,4 @@ mod terms;
 mod written;
 
 pub(crate) use check::{LoadCx, load, load_one};
-pub(crate) use header::Place;
+pub(crate) use header::RuleLocation;

@@ -12,7 +12,7 @@ use crate::egraph::optable::OpTable;
 use crate::expr::Vocabulary;
 use crate::matching::pattern::Rule;
 use crate::report::RuleIx;
-use crate::rules::{LoadCx, Place, load, load_one};
+use crate::rules::{LoadCx, RuleLocation, load, load_one};
 use crate::ruleset::rule_info::RuleInfo;
 use crate::shipped::{SHIPPED, ShippedOps, Wanted, written};
 
@@ -88,7 +88,7 @@ impl RuleSet {
                 registry,
                 table: &ops,
                 vocabulary,
-                vet: !SHIPPED.iter().any(|(_, own)| std::ptr::eq(*own, text)),
+                lint: !SHIPPED.iter().any(|(_, own)| std::ptr::eq(*own, text)),
             };
             found.push(load(cx, file, &mut written, &mut infos, &mut rules));
         }
@@ -138,10 +138,10 @@ impl RuleSet {
                 registry,
                 table: &table,
                 vocabulary: &vocabulary,
-                vet: false,
+                lint: false,
             };
             let has = |name: &str| ops.has(name);
-            let place = Place {
+            let place = RuleLocation {
                 file: own.file,
                 line: own.line,
             };

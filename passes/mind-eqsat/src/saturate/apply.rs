@@ -16,7 +16,7 @@ use crate::egraph::provenance::Union;
 use crate::expr::{Number, Scope};
 use crate::matching::pattern::{Rule, Template};
 use crate::matching::plan::{Planned, plan};
-use crate::saturate::members::Members;
+use crate::saturate::class_nodes::ClassNodes;
 use crate::search::{InEgraph, Match};
 
 /// What came of a match.
@@ -54,7 +54,7 @@ pub(crate) struct Joined<'a> {
 pub(crate) struct Site<'a> {
     pub(crate) rule: &'a Rule,
     pub(crate) uses: &'a [u32],
-    pub(crate) members: &'a Members,
+    pub(crate) class_nodes: &'a ClassNodes,
 }
 
 /// Makes the root of `found` equal to what the template of the rule says.
@@ -80,7 +80,7 @@ pub(crate) fn apply_joined(
     let Site {
         rule,
         uses,
-        members,
+        class_nodes,
     } = site;
     let root = egraph.find(found.registers[0]);
     let Some(ready) = ready(egraph, uses, template, found, joined) else {
@@ -103,11 +103,11 @@ pub(crate) fn apply_joined(
         egraph.analysis.provenance.forget();
         return (outcome, ids);
     }
-    let mut matched = members.nodes(egraph, found);
+    let mut matched = class_nodes.nodes(egraph, found);
     if let (Some(id), true, Some(&at)) = (last, united, matched.first()) {
         // A value stands for its whole class, whose oldest e-node the others come from.
         let side = if stands_for_class {
-            members.oldest(id).unwrap_or(id)
+            class_nodes.oldest(id).unwrap_or(id)
         } else {
             id
         };
@@ -115,7 +115,7 @@ pub(crate) fn apply_joined(
         let provenance = &mut egraph.analysis.provenance;
         provenance.unions.push(Union { sides, origin });
     }
-    matched.extend(members.constants(egraph, found));
+    matched.extend(class_nodes.constants(egraph, found));
     egraph.analysis.provenance.end(matched);
     (outcome, ids)
 }

@@ -9,9 +9,9 @@ use crate::matching::pattern::Effect;
 use crate::report::{KeptReason, RuleStats};
 use crate::ruleset::rule_info::Phase;
 use crate::saturate::apply::{Outcome, Site, apply};
-use crate::saturate::members::Members;
+use crate::saturate::changed_classes::ChangedClasses;
+use crate::saturate::class_nodes::ClassNodes;
 use crate::saturate::merge::merge;
-use crate::saturate::news::News;
 use crate::search::{Hit, InEgraph, Query, RuleIndex, since};
 
 /// A limit of rounds.
@@ -38,7 +38,7 @@ pub(crate) fn saturate(
         limits,
         stats,
         listener,
-        news: News::default(),
+        changed: ChangedClasses::default(),
         left_out: false,
         reasons: Vec::new(),
     };
@@ -59,8 +59,8 @@ struct Search<'s> {
     limits: &'s Limits,
     stats: &'s mut [RuleStats],
     listener: &'s dyn Listener,
-    news: News,
-    /// Whether a rule had more matches than the limit: what was left out is never news again.
+    changed: ChangedClasses,
+    /// Whether a rule had more matches than the limit: the classes left out are not reported as changed again.
     left_out: bool,
     reasons: Vec<KeptReason>,
 }
@@ -101,11 +101,11 @@ impl<'s> Search<'s> {
         everywhere: bool,
     ) -> Option<(Vec<u32>, Vec<Hit<'s>>)> {
         if everywhere && std::mem::take(&mut self.left_out) {
-            self.news = News::default();
+            self.changed = ChangedClasses::default();
         }
         let view = self.index.view(&loaded.egraph);
         let new = self
-            .news
+            .changed
             .since_last_look(&loaded.egraph, &view, self.index.depth);
         if new.is_empty() && !everywhere {
             return None;
@@ -165,7 +165,7 @@ impl<'s> Search<'s> {
         if hits.is_empty() {
             return false;
         }
-        let members = Members::of(&loaded.egraph);
+        let class_nodes = ClassNodes::of(&loaded.egraph);
         let before = loaded.egraph.nodes().len();
         let mut united = false;
         for Hit { rule, found, .. } in hits {
@@ -178,7 +178,7 @@ impl<'s> Search<'s> {
             let site = Site {
                 rule,
                 uses,
-                members: &members,
+                class_nodes: &class_nodes,
             };
             let outcome = apply(&mut loaded.egraph, site, template, &found);
             stat.time.applying += since(started, self.listener);
@@ -217,7 +217,7 @@ impl<'s> Search<'s> {
             return false;
         }
         hits.sort_by_key(|hit| hit.form);
-        let members = Members::of(&loaded.egraph);
+        let class_nodes = ClassNodes::of(&loaded.egraph);
         let mut hits = hits.into_iter().peekable();
         while let Some(Hit { form, rule, found }) = hits.next() {
             let mut all = vec![found];
@@ -232,7 +232,7 @@ impl<'s> Search<'s> {
             let site = Site {
                 rule,
                 uses: &uses,
-                members: &members,
+                class_nodes: &class_nodes,
             };
             merge(loaded, site, (template, *join), all, stats);
             stats.time.applying += since(started, self.listener);

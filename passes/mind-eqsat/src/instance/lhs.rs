@@ -13,20 +13,20 @@ use crate::matching::slots::Reg;
 
 /// What a rule looks for: ops over values, which are numbered; the root is value 0.
 #[derive(Clone, Debug)]
-pub struct Left<'r> {
-    /// How many values there are, those equal by [`same`](Left::same) counted each.
+pub struct Lhs<'r> {
+    /// How many values there are, those equal by [`same`](Lhs::same) counted each.
     pub values: usize,
     /// The ops, each before those that compute its operands.
-    pub ops: Vec<LeftOp<'r>>,
+    pub ops: Vec<LhsOp<'r>>,
     /// Pairs of values that are one.
     pub same: Vec<(usize, usize)>,
     /// The types written for values.
-    pub types: Vec<(usize, LeftType)>,
+    pub types: Vec<(usize, LhsType)>,
 }
 
 /// An op of a left side.
 #[derive(Clone, Debug)]
-pub struct LeftOp<'r> {
+pub struct LhsOp<'r> {
     /// Its row in the op table.
     pub def: &'static OpDef,
     /// The value it computes.
@@ -34,12 +34,12 @@ pub struct LeftOp<'r> {
     /// The values it reads.
     pub operands: Range<usize>,
     /// One attribute per row of the table entry.
-    pub attrs: Vec<LeftAttr<'r>>,
+    pub attrs: Vec<LhsAttr<'r>>,
 }
 
 /// An attribute of a left side.
 #[derive(Clone, Copy, Debug)]
-pub enum LeftAttr<'r> {
+pub enum LhsAttr<'r> {
     /// Anything; what has one number is one value.
     Named(usize),
     /// This.
@@ -48,16 +48,16 @@ pub enum LeftAttr<'r> {
 
 /// A type written for a value. What has one number is one dtype, extent or list of extents.
 #[derive(Clone, Debug)]
-pub struct LeftType {
+pub struct LhsType {
     /// The dtype's number.
     pub dtype: Option<usize>,
     /// The extents; `None` if they are left open.
-    pub shape: Option<Vec<LeftDim>>,
+    pub shape: Option<Vec<LhsDim>>,
 }
 
 /// A part of a written shape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LeftDim {
+pub enum LhsDim {
     /// This extent.
     Fixed(i64),
     /// Any extent.
@@ -72,11 +72,11 @@ pub(super) fn left<'r>(
     pattern: &'r Pattern,
     table: &OpTable,
     listed: usize,
-) -> (Left<'r>, Vec<Vec<usize>>) {
+) -> (Lhs<'r>, Vec<Vec<usize>>) {
     let mut builder = LeftBuilder {
         table,
         listed,
-        left: Left {
+        left: Lhs {
             values: pattern.registers,
             ops: Vec::new(),
             same: Vec::new(),
@@ -92,7 +92,7 @@ pub(super) fn left<'r>(
 struct LeftBuilder<'r, 't> {
     table: &'t OpTable,
     listed: usize,
-    left: Left<'r>,
+    left: Lhs<'r>,
     lists: Vec<Vec<usize>>,
     /// The value in each register. What each value of a list must be uses its registers anew.
     registers: Vec<usize>,
@@ -159,7 +159,7 @@ impl<'r> LeftBuilder<'r, '_> {
                 }
                 Instruction::Each(each) => self.each(each),
                 Instruction::Type { reg, ty } => {
-                    let ty = LeftType {
+                    let ty = LhsType {
                         dtype: ty.dtype.map(slot),
                         shape: ty.shape.as_ref().map(shape),
                     };
@@ -194,7 +194,7 @@ impl<'r> LeftBuilder<'r, '_> {
     }
 
     fn op(&mut self, reg: Reg, op: OpIx, attrs: &'r [AttrPattern], operands: Range<usize>) {
-        self.left.ops.push(LeftOp {
+        self.left.ops.push(LhsOp {
             def: self.table.def(op),
             result: self.value(reg),
             operands,
@@ -213,10 +213,10 @@ impl<'r> LeftBuilder<'r, '_> {
     }
 }
 
-fn attr(pattern: &AttrPattern) -> LeftAttr<'_> {
+fn attr(pattern: &AttrPattern) -> LhsAttr<'_> {
     match pattern {
-        AttrPattern::Bind(slot) | AttrPattern::Same(slot) => LeftAttr::Named(usize::from(*slot)),
-        AttrPattern::Equals(value) => LeftAttr::Fixed(value),
+        AttrPattern::Bind(slot) | AttrPattern::Same(slot) => LhsAttr::Named(usize::from(*slot)),
+        AttrPattern::Equals(value) => LhsAttr::Fixed(value),
     }
 }
 
@@ -226,13 +226,13 @@ fn slot(part: Part) -> usize {
     }
 }
 
-fn shape(pattern: &ShapePattern) -> Vec<LeftDim> {
+fn shape(pattern: &ShapePattern) -> Vec<LhsDim> {
     let dim = |dim: &DimPattern| match *dim {
-        DimPattern::Fixed(extent) => LeftDim::Fixed(extent),
-        DimPattern::Part(part) => LeftDim::Named(slot(part)),
+        DimPattern::Fixed(extent) => LhsDim::Fixed(extent),
+        DimPattern::Part(part) => LhsDim::Named(slot(part)),
     };
     let front = pattern.front.iter().map(dim);
-    let rest = pattern.rest.map(|part| LeftDim::Rest(slot(part)));
+    let rest = pattern.rest.map(|part| LhsDim::Rest(slot(part)));
     front
         .chain(rest)
         .chain(pattern.back.iter().map(dim))

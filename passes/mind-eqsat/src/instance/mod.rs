@@ -3,11 +3,11 @@
 mod apply;
 mod claims;
 mod hints;
-mod left;
+mod lhs;
 
 pub use apply::Application;
 pub use hints::Hint;
-pub use left::{Left, LeftAttr, LeftDim, LeftOp, LeftType};
+pub use lhs::{Lhs, LhsAttr, LhsDim, LhsOp, LhsType};
 
 use mind_ir::types::DType;
 use mind_ir::{Graph, ValueId};
@@ -24,24 +24,24 @@ use crate::ruleset::fast_math::FastMath;
 /// The forms of a rule set's rules, each of which can be applied alone.
 ///
 /// A form is one direction of a rule for one of the ops that it is written for.
-pub struct Forms<'a> {
+pub struct RuleInstances<'a> {
     cx: Context<'a>,
     costs: CostTable<'a>,
 }
 
-impl<'a> Forms<'a> {
+impl<'a> RuleInstances<'a> {
     /// The forms of the rules of `cx`.
-    pub fn new(cx: Context<'a>) -> Forms<'a> {
-        Forms {
+    pub fn new(cx: Context<'a>) -> RuleInstances<'a> {
+        RuleInstances {
             cx,
             costs: CostTable::new(&cx.rules.ops, cx.cost),
         }
     }
 
     /// Every form, in the order of the rule files.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Form<'a>> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = RuleInstance<'a>> {
         let set = self.cx.rules;
-        set.rules.iter().map(move |rule| Form { set, rule })
+        set.rules.iter().map(move |rule| RuleInstance { set, rule })
     }
 
     /// Matches `form` at `root`, a value of the module's body, and appends what it puts there to the
@@ -52,7 +52,7 @@ impl<'a> Forms<'a> {
     /// orders, as if another match had that one; without it there is no application.
     pub fn apply(
         &self,
-        form: Form<'a>,
+        form: RuleInstance<'a>,
         g: &mut Graph,
         root: ValueId,
         twin: Option<ValueId>,
@@ -63,12 +63,12 @@ impl<'a> Forms<'a> {
 
 /// One direction of a rule, for one of the ops that it is written for.
 #[derive(Clone, Copy, Debug)]
-pub struct Form<'a> {
+pub struct RuleInstance<'a> {
     set: &'a RuleSet,
     rule: &'a Rule,
 }
 
-impl<'a> Form<'a> {
+impl<'a> RuleInstance<'a> {
     /// The number of the rule.
     pub fn rule(self) -> RuleIx {
         self.rule.name
@@ -102,7 +102,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// The value that is joined over several matches, as a number of [`Left`], if the rule joins one.
+    /// The value that is joined over several matches, as a number of [`Lhs`], if the rule joins one.
     pub fn joined(self) -> Option<usize> {
         match self.rule.effect {
             Effect::Merge(_, join) => Some(usize::from(join.reg)),
@@ -116,16 +116,16 @@ impl<'a> Form<'a> {
     }
 
     /// What the rule looks for, each list of operands as a list of `listed`, at least one.
-    pub fn left(self, listed: usize) -> Left<'a> {
-        left::left(&self.rule.pattern, &self.set.ops, listed.max(1)).0
+    pub fn left(self, listed: usize) -> Lhs<'a> {
+        lhs::left(&self.rule.pattern, &self.set.ops, listed.max(1)).0
     }
 
     /// What values and types the rule asks for, as far as it says so directly; of the values that
-    /// [`left`](Form::left) gives for lists of `listed`.
+    /// [`left`](RuleInstance::left) gives for lists of `listed`.
     pub fn hints(self, listed: usize) -> Vec<Hint> {
         let mut found = hints::of_pattern(&self.rule.pattern);
         if let Some(condition) = &self.rule.condition {
-            let (_, lists) = left::left(&self.rule.pattern, &self.set.ops, listed.max(1));
+            let (_, lists) = lhs::left(&self.rule.pattern, &self.set.ops, listed.max(1));
             hints::hints(condition, &lists, &mut found);
         }
         found
@@ -154,8 +154,8 @@ impl<'a> Form<'a> {
 }
 
 /// The tree behind a pattern.
-pub(crate) fn left_of<'r>(pattern: &'r Pattern, table: &OpTable) -> Left<'r> {
-    left::left(pattern, table, 1).0
+pub(crate) fn left_of<'r>(pattern: &'r Pattern, table: &OpTable) -> Lhs<'r> {
+    lhs::left(pattern, table, 1).0
 }
 
 /// The parts of a rule's condition that all must hold.

@@ -7,12 +7,12 @@ use crate::search::View;
 
 /// An e-graph as it was when last looked at.
 #[derive(Default)]
-pub(crate) struct News {
+pub(crate) struct ChangedClasses {
     /// What each id stood for, and what its class knew.
     seen: Vec<(Id, Data)>,
 }
 
-impl News {
+impl ChangedClasses {
     /// The classes that changed since the last look, and those that read them over up to `depth` e-nodes,
     /// ascending: where a rule may match that did not before. Every class at the first look.
     pub(crate) fn since_last_look(

@@ -9,7 +9,7 @@ pub(super) const CONSTANT: u64 = 1;
 
 /// What a class holds.
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Sketch {
+pub(crate) struct Fingerprint {
     /// The ops of its e-nodes, and whether it is a constant.
     pub(crate) own: u64,
     /// The same of the classes that its e-nodes read.
@@ -18,10 +18,10 @@ pub(crate) struct Sketch {
     pub(super) dtype: u32,
 }
 
-impl Sketch {
+impl Fingerprint {
     /// A class that holds `own`, of this dtype.
-    pub(crate) fn new(own: u64, dtype: DType) -> Sketch {
-        Sketch {
+    pub(crate) fn new(own: u64, dtype: DType) -> Fingerprint {
+        Fingerprint {
             own,
             below: 0,
             dtype: dtype_bit(dtype),

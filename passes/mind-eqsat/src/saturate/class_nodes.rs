@@ -7,15 +7,15 @@ use crate::egraph::language::{Head, Node};
 use crate::search::Match;
 
 /// The e-nodes of each class as it is when this is made, oldest first.
-pub(crate) struct Members {
+pub(crate) struct ClassNodes {
     /// Where those of each class end in `ids`, by the class's id.
     ends: Vec<u32>,
     ids: Vec<Id>,
 }
 
-impl Members {
+impl ClassNodes {
     /// Those of every class.
-    pub(crate) fn of(egraph: &Eg<'_>) -> Members {
+    pub(crate) fn of(egraph: &Eg<'_>) -> ClassNodes {
         let bound = egraph.nodes().len();
         let classes: Vec<usize> = (0..bound)
             .map(|at| usize::from(egraph.find(Id::from(at))))
@@ -33,7 +33,7 @@ impl Members {
             next[class] -= 1;
             ids[next[class] as usize] = Id::from(at);
         }
-        Members { ends, ids }
+        ClassNodes { ends, ids }
     }
 
     /// The e-nodes of what was a class by this id.

@@ -1,11 +1,11 @@
-//! What a rule says directly of values, for whoever makes values that meet it.
+//! What a rule asks of values, for generators of values that satisfy it.
 
 use crate::egraph::payload::AttrValue;
 use crate::expr::{Comparison, Condition, Expression};
 use crate::matching::pattern::{Instruction, Pattern};
 use mind_ir::scalar::Facts;
 
-/// Something that a rule asks for directly. Values are numbered as in [`Left`](super::Left).
+/// Something that a rule asks for directly. Values are numbered as in [`Lhs`](super::Lhs).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Hint {
     /// The value is a constant.

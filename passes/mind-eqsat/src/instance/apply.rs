@@ -46,7 +46,7 @@ impl Application {
     }
 }
 
-/// See [`Forms::apply`](super::Forms::apply).
+/// See [`RuleInstances::apply`](super::RuleInstances::apply).
 pub(super) fn apply(
     cx: &Context<'_>,
     costs: &CostTable<'_>,

@@ -11,7 +11,7 @@ use crate::matching::slots::Reg;
 
 /// What the operands of the root must be for a rule to act on it.
 #[derive(Debug, Default)]
-pub(crate) struct Prefilter {
+pub(crate) struct OperandFilter {
     /// By position; empty if nothing is known.
     operands: SmallVec<[Need; 2]>,
     /// Whether the operands may change places.
@@ -30,15 +30,15 @@ enum Need {
     Constant,
 }
 
-impl Prefilter {
+impl OperandFilter {
     /// The prefilter of a rule with this pattern and condition.
     pub(crate) fn new(
         pattern: &Pattern,
         condition: Option<&Condition>,
         ops: &OpTable,
-    ) -> Prefilter {
+    ) -> OperandFilter {
         let [root, rest @ ..] = pattern.instructions.as_slice() else {
-            return Prefilter::default();
+            return OperandFilter::default();
         };
         let &Instruction::Open {
             out,
@@ -47,7 +47,7 @@ impl Prefilter {
             ..
         } = root
         else {
-            return Prefilter::default();
+            return OperandFilter::default();
         };
         let need = |reg: Reg| {
             let opened = rest.iter().find_map(|instruction| match instruction {
@@ -66,7 +66,7 @@ impl Prefilter {
             Instruction::Same(a, b) => *a.min(b) == out && *a.max(b) == out + 1,
             _ => false,
         };
-        Prefilter {
+        OperandFilter {
             operands: (out..out + operands).map(need).collect(),
             swap,
             same: operands == 2 && rest.iter().any(same),

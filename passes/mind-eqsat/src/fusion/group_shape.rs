@@ -10,7 +10,7 @@ use crate::cost::{CostClass, Inner};
 
 /// What a group runs as.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Form {
+pub(crate) enum GroupShape {
     /// One scalar function after the other at the positions of one shape.
     Elementwise,
     /// Elementwise ops and reductions over the same axes of one shape: row after row, each in several
@@ -52,7 +52,7 @@ pub(crate) const TWO_PRODUCTS: Clash = "two products run at different positions"
 /// # Errors
 ///
 /// Why they have none.
-pub(crate) fn form(steps: &[Step<'_>]) -> Result<Form, Clash> {
+pub(crate) fn group_shape(steps: &[Step<'_>]) -> Result<GroupShape, Clash> {
     let mut contractions: SmallVec<[usize; 2]> = SmallVec::new();
     let mut rows = false;
     for (at, step) in steps.iter().enumerate() {
@@ -66,11 +66,11 @@ pub(crate) fn form(steps: &[Step<'_>]) -> Result<Form, Clash> {
         }
     }
     match (contractions.as_slice(), rows) {
-        ([], false) => elementwise(steps).map(|()| Form::Elementwise),
-        ([], true) => rowwise(steps).map(|()| Form::Rows),
-        (&[product], false) => contraction(steps, product).map(|()| Form::Contraction),
+        ([], false) => elementwise(steps).map(|()| GroupShape::Elementwise),
+        ([], true) => rowwise(steps).map(|()| GroupShape::Rows),
+        (&[product], false) => contraction(steps, product).map(|()| GroupShape::Contraction),
         ([_], true) => Err(PRODUCT_AND_ROWS),
-        (&[first, second], true) => attention(steps, first, second).map(|()| Form::Attention),
+        (&[first, second], true) => attention(steps, first, second).map(|()| GroupShape::Attention),
         _ => Err(TWO_PRODUCTS),
     }
 }

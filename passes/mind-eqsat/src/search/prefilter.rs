@@ -1,13 +1,12 @@
-//! Telling without matching that a pattern is not there.
+//! A cheap filter that rejects patterns before matching.
 //!
-//! Most rules that start from an op want something of its operands that few of them are: an op of some
-//! kind, a constant, a dtype. A *sketch* says of a class what it holds, a bit each; a *screen* says what a
-//! pattern needs. A screen refuses only what matching would.
+//! Most rules need operands that few ops have: the result of another op, a constant, a dtype. A *fingerprint* has a bit for
+//! each of these that a class holds; a *prefilter* has those that a pattern needs. It rejects only what matching would.
 
 use mind_ir::types::DType;
 use smallvec::SmallVec;
 
-use super::sketch::{CONSTANT, OpBits, Sketch, dtype_bit};
+use super::fingerprint::{CONSTANT, Fingerprint, OpBits, dtype_bit};
 use super::view::View;
 use crate::egraph::language::Node;
 use crate::expr::{Argument, Condition, Expression, Param};
@@ -29,16 +28,16 @@ impl Need {
         dtypes: u32::MAX,
     };
 
-    fn met(&self, sketch: Sketch) -> bool {
-        sketch.own & self.own == self.own
-            && sketch.below & self.below == self.below
-            && sketch.dtype & self.dtypes != 0
+    fn met(&self, fingerprint: Fingerprint) -> bool {
+        fingerprint.own & self.own == self.own
+            && fingerprint.below & self.below == self.below
+            && fingerprint.dtype & self.dtypes != 0
     }
 }
 
 /// What a pattern needs of an e-node at its root.
 #[derive(Debug)]
-pub(crate) struct Screen {
+pub(crate) struct Prefilter {
     root: Need,
     /// Of each operand; empty for a pattern of any number of operands.
     operands: SmallVec<[Need; 2]>,
@@ -48,9 +47,9 @@ pub(crate) struct Screen {
     same: bool,
 }
 
-impl Screen {
+impl Prefilter {
     /// What `rule` needs; ops that it looks for are given bits.
-    pub(crate) fn of(rule: &Rule, bits: &mut OpBits) -> Screen {
+    pub(crate) fn of(rule: &Rule, bits: &mut OpBits) -> Prefilter {
         let needs = needs(rule, bits);
         let root = needs[0];
         match rule.pattern.instructions.first() {
@@ -65,14 +64,14 @@ impl Screen {
                     Instruction::Same(a, b) => (a.min(b), a.max(b)) == (out, out + 1),
                     _ => false,
                 };
-                Screen {
+                Prefilter {
                     root,
                     operands: needs[own].into(),
                     swap,
                     same: operands == 2 && rule.pattern.instructions.iter().any(one),
                 }
             }
-            _ => Screen {
+            _ => Prefilter {
                 root,
                 operands: SmallVec::new(),
                 swap: false,
@@ -86,12 +85,12 @@ impl Screen {
         self.root.below
     }
 
-    /// Whether the pattern may match at `node`, an e-node of a class with this sketch.
-    pub(crate) fn admits(&self, view: &View<'_>, class: Sketch, node: &Node) -> bool {
+    /// Whether the pattern may match at `node`, an e-node of a class with this fingerprint.
+    pub(crate) fn admits(&self, view: &View<'_>, class: Fingerprint, node: &Node) -> bool {
         if !self.root.met(class) {
             return false;
         }
-        let operand = |at: usize| view.sketch(node.children[at]);
+        let operand = |at: usize| view.fingerprint(node.children[at]);
         match *self.operands.as_slice() {
             [] => true,
             _ if self.operands.len() != node.children.len() => false,
