@@ -4,11 +4,21 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use mind_cli::ToolInfo;
 use mind_driver::host::Tool;
 
 use crate::sandbox::Sandbox;
 use crate::semantics::Semantics;
 use crate::tool::capture;
+
+/// Every tool that a command line may call.
+pub const TOOLS: &[ToolInfo] = &[
+    mind_fmt::TOOL,
+    mind_opt::TOOL,
+    mind_reduce::TOOL,
+    mind_run::TOOL,
+    mind_translate::TOOL,
+];
 
 /// The settings of a run.
 #[derive(Debug, Clone)]
@@ -18,7 +28,7 @@ pub struct Config {
     /// Where each test gets a folder of its own.
     pub scratch: PathBuf,
     /// The tools that RUN lines may call, by command name.
-    pub tools: &'static [(&'static str, Tool)],
+    pub tools: &'static [ToolInfo],
     /// What `REQUIRES:`, `UNSUPPORTED:`, `XFAIL:` and `%if` see.
     pub features: BTreeSet<String>,
     /// How input and output of a transforming command are compared, if at all.
@@ -30,12 +40,16 @@ pub struct Config {
 }
 
 /// The features that `mind-opt --lit-features` prints, so that `REQUIRES:` means the same in LLVM's lit.
-pub fn features(tools: &[(&str, Tool)], scratch: &Path) -> BTreeSet<String> {
-    let mind_opt = tools.iter().find(|(name, _)| *name == "mind-opt");
-    let Some(&(_, mind_opt)) = mind_opt else {
+pub fn features(tools: &[ToolInfo], scratch: &Path) -> BTreeSet<String> {
+    let Some(mind_opt) = tools.iter().find(|tool| tool.name == "mind-opt") else {
         return BTreeSet::new();
     };
-    let printed = capture(mind_opt, &["--lit-features"], "", &Sandbox::absent(scratch));
+    let printed = capture(
+        mind_opt.run,
+        &["--lit-features"],
+        "",
+        &Sandbox::absent(scratch),
+    );
     printed
         .stdout
         .split_whitespace()
@@ -48,7 +62,7 @@ impl Config {
     pub fn tool(&self, name: &str) -> Option<Tool> {
         self.tools
             .iter()
-            .find(|(known, _)| *known == name)
-            .map(|&(_, tool)| tool)
+            .find(|tool| tool.name == name)
+            .map(|tool| tool.run)
     }
 }

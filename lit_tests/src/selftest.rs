@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use mind_cli::ToolInfo;
 use mind_driver::host::Host;
 
 use crate::config::Config;
@@ -32,7 +33,10 @@ pub(crate) fn config(folder: &Path) -> Config {
     Config {
         root: folder.to_owned(),
         scratch: folder.join("scratch"),
-        tools: &[("mind-opt", stand_in)],
+        tools: &[ToolInfo {
+            run: stand_in,
+            ..mind_opt::TOOL
+        }],
         features: ["x86".to_owned()].into(),
         semantics: None,
         bless: false,

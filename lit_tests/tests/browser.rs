@@ -63,7 +63,7 @@ fn shown_in(browser: &str, sandbox: &Sandbox) -> Result<(), String> {
         "-",
     ];
     let module = MODULE.replace("[f32;B,", "[f32;8,");
-    let ran = capture(mind_driver::tools::opt::run, &args, &module, sandbox);
+    let ran = capture(mind_opt::run, &args, &module, sandbox);
     if ran.exit != Exit::Code(0) {
         return Err(ran.stderr);
     }

@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use mind_driver::engine::{Config, Engine, c_text};
+use mind_driver::formats::Format;
 use mind_driver::session::Session;
-use mind_generate::cases::{Case, all, gathers};
-use mind_generate::module;
 use mind_interp::{
     Arrays, Bound, Extents, RunConfig, bind, compare, random_inputs, run, special_inputs,
 };
@@ -24,8 +23,10 @@ use mind_jit::program::{
     BoundProgram, PanelChoice, Port, Program, check_accesses, check_c_accesses,
 };
 use mind_jit::target::{Isa, TargetInfo};
-use mind_reduction::reduce;
-use mind_text::{Format, Limits};
+use mind_reduce::reduction::reduce;
+use mind_testgen::cases::{Case, all, gathers};
+use mind_testgen::module;
+use mind_text::Limits;
 
 /// How many modules are drawn; `MIND_MODULES` asks for another number.
 const MODULES: u64 = 300;
@@ -231,7 +232,7 @@ fn asked(name: &str, otherwise: u64) -> u64 {
 /// of those that `check` finds fault with.
 fn draw(
     bench: &Bench,
-    (count, config): (u64, &mind_generate::Config),
+    (count, config): (u64, &mind_testgen::Config),
     check: &dyn Fn(&Graph, &Arrays) -> Result<(), String>,
 ) {
     /// Failures that are shown.
@@ -264,7 +265,7 @@ fn draw(
 #[test]
 fn drawn_modules() {
     let bench = Bench::new();
-    let config = mind_generate::Config::default();
+    let config = mind_testgen::Config::default();
     draw(&bench, (MODULES, &config), &|g, arrays| {
         bench.check(g, arrays)
     });
@@ -514,9 +515,9 @@ fn written_as_c() {
 #[test]
 fn drawn_modules_written_as_c() {
     let (bench, folder) = (Bench::new(), Folder::new("drawn-as-c"));
-    let config = mind_generate::Config {
+    let config = mind_testgen::Config {
         symbols: false,
-        ..mind_generate::Config::default()
+        ..mind_testgen::Config::default()
     };
     draw(&bench, (AS_C_MODULES, &config), &|g, arrays| {
         check_as_c(&bench, g, arrays, &folder.0)

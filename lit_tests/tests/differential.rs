@@ -3,15 +3,16 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use mind_driver::equivalence::same_graphs;
+use mind_driver::formats::Format;
 use mind_driver::session::{LEVELS, PASSES, Session};
-use mind_generate::{Config, module};
 use mind_ir::Graph;
 use mind_ir::listener::Silent;
 use mind_ir::types::DType;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_pass::{Manager, Pipeline, Rewriting, Shared, Statistics, parse_pipeline};
-use mind_reduction::reduce;
-use mind_text::{Format, Limits};
+use mind_reduce::reduction::reduce;
+use mind_testgen::{Config, module};
+use mind_text::Limits;
 
 /// How many modules each test draws; `MIND_MODULES` asks for another number.
 const MODULES: u64 = 1500;

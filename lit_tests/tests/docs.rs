@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use lit_tests::sandbox::Sandbox;
 use lit_tests::{Config, config, diff, page};
-use mind_model::tool::ALL;
 
 /// What pages name by its path in the repository.
 const SHOWN: [&str; 2] = ["examples", "passes"];
@@ -30,8 +29,8 @@ fn pages_show_what_their_commands_print() {
         Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("docs-{}", std::process::id()));
     let config = Config {
         root: root.join("docs"),
-        tools: ALL,
-        features: config::features(ALL, &scratch),
+        tools: config::TOOLS,
+        features: config::features(config::TOOLS, &scratch),
         scratch: scratch.clone(),
         semantics: None,
         bless: std::env::var_os("MIND_BLESS").is_some_and(|value| value == "1"),

@@ -7,8 +7,8 @@
 //! on the way is NaN or infinite, which `nnan` assumes away, nothing is compared.
 
 use mind_core::ops::elementwise::Mul;
+use mind_driver::formats::Format;
 use mind_driver::session::{PASSES, Session};
-use mind_generate::{Config, module};
 use mind_interp::{Arrays, Extents, RunConfig, bind, random_inputs, run};
 use mind_ir::builder::Builder;
 use mind_ir::graph::InsertPoint;
@@ -19,8 +19,8 @@ use mind_ir::types::DType;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_ir::{Graph, OpId, ValueId, with_float};
 use mind_pass::{Manager, Rewriting, RuleSource, Shared, Statistics, parse_pipeline};
-use mind_reduction::reduce;
-use mind_text::Format;
+use mind_reduce::reduction::reduce;
+use mind_testgen::{Config, module};
 
 /// How many modules are drawn for each dtype and choice of classes; `MIND_MODULES` asks for another
 /// number.

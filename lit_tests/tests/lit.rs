@@ -7,15 +7,14 @@ use std::time::Duration;
 use lit_tests::{Config, Semantics, Transformation, config, harness};
 use mind_driver::equivalence::same_results;
 use mind_driver::session::{PASSES, Session};
-use mind_model::tool::ALL;
 
 fn main() -> ExitCode {
     let scratch =
         Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("lit-{}", std::process::id()));
     let outcome = harness::main(Config {
         root: Path::new(env!("CARGO_MANIFEST_DIR")).to_owned(),
-        tools: ALL,
-        features: config::features(ALL, &scratch),
+        tools: config::TOOLS,
+        features: config::features(config::TOOLS, &scratch),
         scratch: scratch.clone(),
         semantics: Some(Semantics { is_pass, compare }),
         bless: std::env::var_os("MIND_BLESS").is_some_and(|value| value == "1"),
@@ -53,7 +52,7 @@ fn compare(transformation: &Transformation<'_>) -> Result<(), String> {
     same_results(
         &Session::default(),
         input,
-        from.and_then(mind_text::Format::parse),
+        from.and_then(mind_driver::formats::Format::parse),
         output,
     )
 }

@@ -6,7 +6,6 @@ use std::time::Duration;
 use lit_tests::sandbox::Sandbox;
 use lit_tests::shell::{Shell, parse};
 use lit_tests::{Config, config};
-use mind_model::tool::ALL;
 
 const RULES: &str = "\
 rule minus-is-plus
@@ -54,8 +53,8 @@ fn the_printed_command_runs() {
         Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("replay-{}", std::process::id()));
     let config = Config {
         root: scratch.clone(),
-        tools: ALL,
-        features: config::features(ALL, &scratch),
+        tools: config::TOOLS,
+        features: config::features(config::TOOLS, &scratch),
         scratch: scratch.clone(),
         semantics: None,
         bless: false,

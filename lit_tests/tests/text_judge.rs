@@ -9,11 +9,11 @@ use std::path::Path;
 use std::process::Command;
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use mind_driver::formats::Format;
 use mind_driver::load::{LoadOptions, parse_and_verify};
 use mind_driver::session::Session;
-use mind_generate::mil::programs;
 use mind_ir::Graph;
-use mind_text::Format;
+use mind_testgen::mil::programs;
 
 fn main() {
     let arguments = Arguments::from_args();
@@ -49,14 +49,14 @@ fn judge_in(binary: &str, folder: &Path) -> Result<(), String> {
         for float in ["fp16", "fp32"] {
             let mut g = read(&session, &program.text(float))?;
             mind_mil::names::settle(&mut g);
-            let Ok(package) = mind_mlpackage::package(&g) else {
+            let Ok(package) = mind_coreml::package::package(&g) else {
                 continue;
             };
             let Some(theirs) = printed(binary, folder, &package)? else {
                 refused += 1;
                 continue;
             };
-            let back = mind_mlpackage::read::text(&package.model);
+            let back = mind_coreml::package::read::text(&package.model);
             let back = read(&session, &back.map_err(|error| error.to_string())?)?;
             let ours = session.formats.print(Format::Mil, &back);
             let ours = ours.map_err(|found| format!("{:?}", found.first_error()))?;
@@ -89,7 +89,7 @@ fn read(session: &Session, text: &str) -> Result<Graph, String> {
 fn printed(
     binary: &str,
     folder: &Path,
-    package: &mind_mlpackage::Package,
+    package: &mind_coreml::package::Package,
 ) -> Result<Option<String>, String> {
     let data = folder.join("a.mlpackage/Data/com.apple.CoreML");
     let io = |error: std::io::Error| error.to_string();

@@ -1,12 +1,15 @@
-//! The tutorial's program: what the page shows of it is what it says and prints.
+//! The tutorial's programs: what the page shows of them is what they say and print.
 
 use std::path::Path;
 
 #[allow(dead_code, reason = "its `main` is that of the example")]
+#[path = "../../examples/from_rust.rs"]
+mod from_rust;
+#[allow(dead_code, reason = "its `main` is that of the example")]
 #[path = "../../examples/tutorial.rs"]
-mod example;
+mod tutorial;
 
-/// A fenced block: what stands behind the fence, and its lines.
+/// A fenced block: what follows the fence, and its lines.
 struct Fence<'t> {
     head: &'t str,
     lines: Vec<&'t str>,
@@ -39,27 +42,51 @@ fn page() -> String {
     std::fs::read_to_string(root().join("docs/tutorial.md")).expect("the tutorial")
 }
 
+/// Pages whose Rust is inserted into a copy of the tree, compiled and run by `--test pages`, and one that shows
+/// single lines to insert.
+const INSERTED: [&str; 3] = ["add-a-pass.md", "add-an-op.md", "add-a-rule.md"];
+
 #[test]
-fn code_on_the_page_is_that_of_the_example() {
-    let page = page();
+fn rust_on_pages_is_that_of_an_example() {
     let mut shown = 0;
-    for Fence { head, lines } in fences(&page) {
-        if let Some(path) = head.strip_prefix("rust ") {
-            let file = std::fs::read_to_string(root().join(path)).expect("an example");
+    for entry in std::fs::read_dir(root().join("docs")).expect("the pages") {
+        let path = entry.expect("a page").path();
+        let name = path
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        if !name.ends_with(".md") || INSERTED.contains(&name.as_str()) {
+            continue;
+        }
+        let page = std::fs::read_to_string(&path).expect("a page");
+        for Fence { head, lines } in fences(&page) {
+            let Some(example) = head.strip_prefix("rust") else {
+                continue;
+            };
+            let file = std::fs::read_to_string(root().join(example.trim()));
+            let file = file.unwrap_or_else(|_| panic!("{name}: `{head}` names no example"));
             let code = lines.join("\n");
-            assert!(file.contains(&code), "{path} does not hold:\n{code}");
+            assert!(
+                file.contains(&code),
+                "{name}: {example} does not hold:\n{code}"
+            );
             shown += 1;
         }
     }
-    assert_eq!(shown, 2);
+    assert!(shown >= 10, "{shown} blocks are shown");
 }
 
 #[test]
-fn the_example_prints_what_the_page_shows() {
+fn the_examples_print_what_the_page_shows() {
     let page = page();
-    let output = fences(&page)
-        .into_iter()
-        .find(|fence| fence.head == "output");
-    let shown = output.expect("an output").lines.join("\n") + "\n";
-    assert_eq!(example::report().expect("the example runs"), shown);
+    let shown = |path: &str| {
+        let fences = fences(&page).into_iter();
+        let mut outputs = fences.filter(|fence| fence.head.strip_prefix("output ") == Some(path));
+        outputs.next().expect("an output").lines.join("\n") + "\n"
+    };
+    let printed = tutorial::report().expect("the example runs");
+    assert_eq!(printed, shown("examples/tutorial.rs"));
+    let printed = from_rust::report().expect("the example runs");
+    assert_eq!(printed, shown("examples/from_rust.rs"));
 }

@@ -1,5 +1,7 @@
 //! One finding about a source text, and a collection of them.
 
+use std::fmt;
+
 use crate::{Code, Span};
 
 /// How bad a finding is.
@@ -245,6 +247,28 @@ impl Diagnostics {
         }
     }
 }
+
+/// A line for each finding, without its place, which only the source file can show.
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, found) in self.kept.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            f.write_str(found.severity.word())?;
+            if let Some(code) = found.code {
+                write!(f, "[{code}]")?;
+            }
+            write!(f, ": {}", found.message)?;
+        }
+        if self.dropped > 0 {
+            write!(f, "\nand {} more", self.dropped)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostics {}
 
 impl From<Diagnostic> for Diagnostics {
     fn from(diagnostic: Diagnostic) -> Diagnostics {

@@ -1,8 +1,8 @@
 //! From a module to text, in the input's own format where that can say it.
 
+use crate::formats::{Format, Formats};
 use mind_diag::{Diagnostic, Diagnostics, Severity};
 use mind_ir::Graph;
-use mind_text::{Format, Formats};
 
 use crate::load::warnings;
 

@@ -210,7 +210,7 @@ fn refused(why: &ProgramError) -> Diagnostics {
 }
 
 /// What lets a process have more memory.
-pub(crate) const MORE_MEMORY: &str =
+pub const MORE_MEMORY: &str =
     "smaller inputs need less memory; `ulimit -v` shows the limit on the process";
 
 /// An error of the file: the system gives no memory.

@@ -1,10 +1,10 @@
 //! Whether two modules compute the same bits.
 
+use crate::formats::Format;
 use mind_diag::SourceFile;
 use mind_interp::{Arrays, Extents, RunConfig, bind, compare, random_inputs, run, special_inputs};
 use mind_ir::Graph;
 use mind_ir::tensor::Tensor;
-use mind_text::Format;
 
 use crate::load::{LoadOptions, parse_and_verify};
 use crate::session::Session;

@@ -21,11 +21,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_interp::InputSpec;
-use mind_ir::tensor::Element;
+use mind_ir::eval::can_allocate;
+use mind_ir::tensor::{Buffer, Element, Tensor};
 use mind_ir::types::{DType, Dim};
 use mind_ir::verify::VerifyConfig;
 use mind_ir::{Graph, OpId, Sym};
-use mind_jit::program::{BoundProgram, Program, RunError};
+use mind_jit::program::{BoundProgram, Port, Program, RunError};
 use mind_transforms::{Known, specialize};
 use rustc_hash::FxHashMap;
 
@@ -47,6 +48,15 @@ impl<'a> View<'a> {
             dtype: T::DTYPE,
             shape,
             bytes: bytemuck::cast_slice(elements),
+        }
+    }
+
+    /// The elements of a tensor.
+    pub fn of(tensor: &'a Tensor) -> View<'a> {
+        View {
+            dtype: tensor.dtype(),
+            shape: tensor.shape(),
+            bytes: tensor.buffer().as_bytes(),
         }
     }
 }
@@ -72,8 +82,36 @@ impl<'a> ViewMut<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum ExecutionError {
     /// The module could not be compiled, for the extents of these arrays or for any.
-    #[error("{}", messages(.0))]
+    #[error("{0}")]
     Compile(Diagnostics),
+    /// An array that the module has no place for.
+    #[error("the module has no {kind} `{name}`; it has {known}")]
+    Unknown {
+        /// What arrays are given for: `input` or `weight`.
+        kind: &'static str,
+        /// The name given.
+        name: String,
+        /// The names that there are.
+        known: String,
+    },
+    /// An array that is not given.
+    #[error("no array is given for {kind} `{name}` of type {ty}")]
+    Missing {
+        /// What it is: `input` or `weight`.
+        kind: &'static str,
+        /// Its name.
+        name: String,
+        /// Its type.
+        ty: String,
+    },
+    /// An array that is given twice.
+    #[error("two arrays are given for {kind} `{name}`")]
+    Twice {
+        /// What it is: `input` or `weight`.
+        kind: &'static str,
+        /// Its name.
+        name: String,
+    },
     /// An array of another dtype.
     #[error("`{name}` is {expected}, found {found}")]
     DType {
@@ -97,11 +135,6 @@ pub enum ExecutionError {
     /// Another number or size of arrays, or a run that stopped.
     #[error(transparent)]
     Run(#[from] RunError),
-}
-
-fn messages(found: &Diagnostics) -> String {
-    let messages: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
-    messages.join("; ")
 }
 
 /// The extents of symbolic dimensions, and of `?`, in the order in which inputs name them.
@@ -276,13 +309,7 @@ impl Model<'_> {
         inputs: &[View<'_>],
         outputs: &mut [ViewMut<'_>],
     ) -> Result<(), ExecutionError> {
-        let specs = self.executable.inputs();
-        check_count("inputs", specs.len(), inputs.len())?;
-        for (spec, view) in specs.iter().zip(inputs) {
-            self.executable.check(spec, view)?;
-        }
-        let extents = self.extents(inputs);
-        let bound = self.bound(&extents)?;
+        let bound = self.checked(inputs)?;
         let ports = bound.program().outputs().iter().zip(outputs.iter());
         for (port, view) in ports {
             if port.dtype != view.dtype {
@@ -296,6 +323,41 @@ impl Model<'_> {
         let inputs: Vec<&[u8]> = inputs.iter().map(|view| view.bytes).collect();
         let mut outputs: Vec<&mut [u8]> = outputs.iter_mut().map(|view| &mut *view.bytes).collect();
         Ok(bound.run(&inputs, &mut outputs)?)
+    }
+
+    /// Runs on `inputs` and returns new outputs.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Model::run); no memory for the outputs.
+    pub fn run_new(&self, inputs: &[View<'_>]) -> Result<Vec<Tensor>, ExecutionError> {
+        let bound = self.checked(inputs)?;
+        let ports = bound.program().outputs();
+        let mut outputs = Vec::with_capacity(ports.len());
+        for port in ports {
+            let bytes = port.bytes();
+            if !can_allocate(bytes as u64) {
+                return Err(RunError::OutOfMemory { bytes }.into());
+            }
+            outputs.push(vec![0; bytes]);
+        }
+        let inputs: Vec<&[u8]> = inputs.iter().map(|view| view.bytes).collect();
+        let mut slices: Vec<&mut [u8]> = outputs.iter_mut().map(Vec::as_mut_slice).collect();
+        bound.run(&inputs, &mut slices)?;
+        let tensor = |(port, bytes): (&Port, Vec<u8>)| {
+            Tensor::new(port.shape.clone(), Buffer::from_bytes(port.dtype, &bytes))
+        };
+        Ok(ports.iter().zip(outputs).map(tensor).collect())
+    }
+
+    /// The bound program for `inputs`, which fit the module.
+    fn checked(&self, inputs: &[View<'_>]) -> Result<Arc<BoundProgram>, ExecutionError> {
+        let specs = self.executable.inputs();
+        check_count("inputs", specs.len(), inputs.len())?;
+        for (spec, view) in specs.iter().zip(inputs) {
+            self.executable.check(spec, view)?;
+        }
+        self.bound(&self.extents(inputs))
     }
 
     /// The program for the extents of `inputs`, bound, for calls without any check but of sizes.

@@ -1,18 +1,20 @@
-//! Default registry, pipelines and the tools as functions.
+//! What the façade and the tools share: the default registry, reading, pipelines, writing, running.
 
+pub mod admission;
 pub mod canonical;
+pub mod compiled;
 pub mod draw;
 pub mod emit;
 pub mod engine;
 pub mod equivalence;
 pub mod executable;
 pub mod expected_panic;
+pub mod failure;
+pub mod formats;
+pub mod history;
 pub mod host;
 pub mod load;
-pub mod npz;
 pub mod patch;
 pub mod session;
 pub mod structure;
-pub mod tokens;
-pub mod tools;
 pub mod weights;

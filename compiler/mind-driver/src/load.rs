@@ -1,12 +1,13 @@
 //! From bytes to a verified module.
 
+use crate::formats::{Format, Formats, detect};
 use mind_diag::{Code, Diagnostic, Diagnostics, SourceFile, Span};
 use mind_ir::Graph;
 use mind_ir::verify::{Profile, VerifyConfig, verify};
 use mind_irv2::graph::document::Padding;
 use mind_irv2::{ReadOptions, is_document};
 use mind_mil::check::Interface;
-use mind_text::{Format, Formats, Limits, detect};
+use mind_text::Limits;
 
 /// How a module is read.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,8 +1,8 @@
 //! The dialects, formats and passes that every tool knows.
 
+use crate::formats::Formats;
 use mind_ir::opdef::Registry;
 use mind_pass::{PassInfo, PassRegistry};
-use mind_text::Formats;
 
 /// What the tools are made of, put together once per run.
 pub struct Session {

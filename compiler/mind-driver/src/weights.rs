@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use mind_coreml::package::blob;
 use mind_diag::{Code, Diagnostic, Diagnostics};
 use mind_ir::attr::{Attr, Literal};
 use mind_ir::tensor::Buffer;
 use mind_ir::{Graph, OpId};
 use mind_mil::Element;
 use mind_mil::structure::Const;
-use mind_mlpackage::blob;
 
 use crate::host::Host;
 

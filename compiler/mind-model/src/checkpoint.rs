@@ -99,9 +99,11 @@ impl Weights for CheckpointWeights<'_> {
 }
 
 /// Weights of files whose memory is given back once weights are packed.
-pub(crate) struct MappedWeights<'a> {
-    pub(crate) weights: CheckpointWeights<'a>,
-    pub(crate) files: Vec<&'a Contents>,
+pub struct MappedWeights<'a> {
+    /// The weights.
+    pub weights: CheckpointWeights<'a>,
+    /// The contents of the files.
+    pub files: Vec<&'a Contents>,
 }
 
 impl Weights for MappedWeights<'_> {

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mind_diag::{Diagnostics, SourceFile};
+use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_driver::host::{Contents, Host};
 use mind_irv2::checkpoint::{Checkpoint, Source, without_missing_biases};
 use mind_irv2::{Document, ReadOptions, hf, is_document, read as read_document};
@@ -48,6 +48,26 @@ pub enum FolderError {
     /// What the configuration or the tensors say is no model.
     #[error("{}", messages(.0))]
     Rejected(Diagnostics),
+}
+
+impl FolderError {
+    /// What is wrong with the content of a file: the one that describes the model if no other is given.
+    ///
+    /// # Errors
+    ///
+    /// The error itself if it is about no content.
+    pub fn diagnostics(self) -> Result<(Diagnostics, Option<SourceFile>), FolderError> {
+        match self {
+            FolderError::Rejected(found) => Ok((found, None)),
+            FolderError::Weights { name, error } => {
+                let found = Diagnostic::error(Span::FILE, error.to_string()).code(FileError::CODE);
+                Ok((found.into(), Some(SourceFile::new(name, ""))))
+            }
+            FolderError::Read { .. }
+            | FolderError::NoWeights { .. }
+            | FolderError::Several { .. } => Err(self),
+        }
+    }
 }
 
 fn messages(found: &Diagnostics) -> String {
@@ -148,7 +168,7 @@ impl Files {
     }
 
     /// The weight files as the host gave them, in order.
-    pub(crate) fn contents(&self) -> Vec<&Contents> {
+    pub fn contents(&self) -> Vec<&Contents> {
         self.weights.iter().map(|(_, contents)| contents).collect()
     }
 

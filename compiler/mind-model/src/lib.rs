@@ -20,10 +20,9 @@ mod sample;
 mod session;
 mod sizes;
 mod text;
-pub mod tool;
 mod weights;
 
-pub use checkpoint::CheckpointWeights;
+pub use checkpoint::{CheckpointWeights, MappedWeights};
 pub use error::ModelError;
 pub use folder::{Files, FolderError, WeightsAt};
 pub use model::{Model, Runner};

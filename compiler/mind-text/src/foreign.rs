@@ -126,7 +126,7 @@ const OP_WORDS: &[(&str, &str)] = &[
 ];
 
 /// The dtype that another tool calls `word`, as `float32`, `F32`, `torch.half`.
-pub(crate) fn dtype(word: &str) -> Option<DType> {
+pub fn dtype(word: &str) -> Option<DType> {
     let word = word.rsplit('.').next().unwrap_or(word).to_lowercase();
     let known = DTYPE_WORDS.iter().find(|(name, _)| *name == word);
     known

@@ -8,9 +8,8 @@ use mind_ir::opdef::{OpDef, Registry};
 
 use crate::foreign::mlir_line;
 use crate::limits::Limits;
-use crate::mil::Spelling;
 use crate::source_map::SourceMap;
-use crate::{core, mic1, mic2, mil};
+use crate::{core, mic1, mic2};
 
 /// A text format.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -21,21 +20,11 @@ pub enum Format {
     Mic2,
     /// Core text.
     Core,
-    /// MIL, as compilers print it.
-    Mil,
-    /// MIL, as the primer for writing by hand spells it.
-    MilPrimer,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Format; 5] = [
-        Format::Mic1,
-        Format::Mic2,
-        Format::Core,
-        Format::Mil,
-        Format::MilPrimer,
-    ];
+    pub const ALL: [Format; 3] = [Format::Mic1, Format::Mic2, Format::Core];
 
     /// The name on the command line.
     pub const fn name(self) -> &'static str {
@@ -43,8 +32,6 @@ impl Format {
             Format::Mic1 => "mic1",
             Format::Mic2 => "mic2",
             Format::Core => "core",
-            Format::Mil => "mil",
-            Format::MilPrimer => "mil-primer",
         }
     }
 
@@ -59,7 +46,6 @@ impl Format {
             Format::Mic1 => "mic",
             Format::Mic2 => "mic@2",
             Format::Core => "core",
-            Format::Mil | Format::MilPrimer => "mil",
         }
     }
 }
@@ -75,22 +61,26 @@ impl fmt::Display for Format {
 /// A header of an unknown version, and MLIR, count as the format nearest to them, whose parser then says
 /// what is wrong with them.
 pub fn detect(text: &str) -> Option<Format> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let lines = text
-        .lines()
-        .map(|line| line.trim_start_matches([' ', '\t']));
-    let first = lines.into_iter().find(|line| {
-        !line.trim_end().is_empty() && !line.starts_with('#') && !line.starts_with("//")
-    })?;
+    let first = first_line(text)?;
     match first.strip_prefix("mic@") {
         Some(version) if version.starts_with('1') => Some(Format::Mic1),
         Some(_) => Some(Format::Mic2),
         None if first.starts_with('%') || first.starts_with("outputs") => Some(Format::Core),
         None if is_qualified(first) => Some(Format::Core),
-        None if first.starts_with("program") => Some(Format::Mil),
         None if mlir_line(text).is_some() => Some(Format::Core),
         None => None,
     }
+}
+
+/// The first line of `text` that is neither blank nor a comment, without the blanks before it.
+pub fn first_line(text: &str) -> Option<&str> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut lines = text
+        .lines()
+        .map(|line| line.trim_start_matches([' ', '\t']));
+    lines.find(|line| {
+        !line.trim_end().is_empty() && !line.starts_with('#') && !line.starts_with("//")
+    })
 }
 
 /// Whether a line begins with an op that names its dialect and has no result, as `mil.program`.
@@ -109,8 +99,6 @@ pub struct Formats {
     pub mic2: mic2::Syntax,
     /// Core text.
     pub core: core::Syntax,
-    /// MIL.
-    pub mil: mil::Syntax,
 }
 
 impl Formats {
@@ -120,7 +108,6 @@ impl Formats {
             mic1: mic1::Syntax::new(registry),
             mic2: mic2::Syntax::new(registry),
             core: core::Syntax::new(registry),
-            mil: mil::Syntax::new(registry),
         }
     }
 
@@ -140,8 +127,6 @@ impl Formats {
             Format::Mic1 => self.mic1.parse(text, base, limits),
             Format::Mic2 => self.mic2.parse(text, base, limits),
             Format::Core => self.core.parse(text, base, limits),
-            Format::Mil => self.mil.parse(text, base, limits, Spelling::Compiler),
-            Format::MilPrimer => self.mil.parse(text, base, limits, Spelling::Primer),
         }
     }
 
@@ -162,13 +147,6 @@ impl Formats {
             Format::Mic1 => self.mic1.parse_mapped(text, base, limits, map),
             Format::Mic2 => self.mic2.parse_mapped(text, base, limits, map),
             Format::Core => self.core.parse_mapped(text, base, limits, map),
-            Format::Mil | Format::MilPrimer => {
-                let spelling = match format {
-                    Format::MilPrimer => Spelling::Primer,
-                    _ => Spelling::Compiler,
-                };
-                self.mil.parse_mapped(text, base, limits, spelling, map)
-            }
         }
     }
 
@@ -178,7 +156,6 @@ impl Formats {
             Format::Mic1 => self.mic1.ops().collect(),
             Format::Mic2 => self.mic2.ops().collect(),
             Format::Core => self.core.ops().collect(),
-            Format::Mil | Format::MilPrimer => self.mil.ops().collect(),
         };
         ops.sort_unstable_by_key(|(word, _)| *word);
         ops
@@ -194,8 +171,6 @@ impl Formats {
             Format::Mic1 => self.mic1.print(g),
             Format::Mic2 => self.mic2.print(g),
             Format::Core => self.core.print(g),
-            Format::Mil => self.mil.print(g, Spelling::Compiler),
-            Format::MilPrimer => self.mil.print(g, Spelling::Primer),
         }
     }
 }
@@ -261,7 +236,7 @@ mod tests {
             ("mic@1.5\n", Some(Format::Mic1)),
             ("# %0\n%0 = Input() : Tensor<f32, [2]>", Some(Format::Core)),
             ("outputs: %0", Some(Format::Core)),
-            ("// a comment\n  program(1.3)", Some(Format::Mil)),
+            ("// a comment\n  program(1.3)", None),
             ("mil.program {}", Some(Format::Core)),
             ("// MLIR\nmodule {\n", Some(Format::Core)),
             ("func.func @main() {", Some(Format::Core)),

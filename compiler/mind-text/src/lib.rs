@@ -1,23 +1,25 @@
-//! The text formats mic@1, mic@2, Core and MIL.
+//! The text formats mic@1, mic@2 and Core.
 //!
 //! [`Formats`] reads and writes all of them. Parsing leaves values untyped and records the types that
 //! a text declares; [`mind_ir::verify::verify`] gives every value its type. No format knows another.
+//!
+//! Text formats in other crates share [`number`], [`Limits`], [`SourceMap`], [`first_line`] and the names that other
+//! tools use for dtypes ([`foreign::dtype`]).
 
 pub mod core;
-mod foreign;
+pub mod foreign;
 mod format;
 mod header;
 pub mod limits;
 mod line;
 pub mod mic1;
 pub mod mic2;
-pub mod mil;
 pub mod number;
 mod quoted;
 mod scan;
 mod source_map;
 mod words;
 
-pub use format::{Format, Formats, LineError, detect, first_error};
+pub use format::{Format, Formats, LineError, detect, first_error, first_line};
 pub use limits::Limits;
 pub use source_map::{Entity, Occurrence, Role, SourceMap};

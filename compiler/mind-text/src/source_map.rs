@@ -89,16 +89,18 @@ impl SourceMap {
         self.values.get(&number).copied()
     }
 
-    pub(crate) fn record(&mut self, span: Span, entity: Entity, role: Role) {
+    /// Adds a name.
+    pub fn record(&mut self, span: Span, entity: Entity, role: Role) {
         self.occurrences.push(Occurrence { span, entity, role });
     }
 
-    pub(crate) fn bind(&mut self, number: u64, value: ValueId) {
+    /// Says which value of the module has `number`.
+    pub fn bind(&mut self, number: u64, value: ValueId) {
         self.values.insert(number, value);
     }
 
     /// Puts the names in the order of the text.
-    pub(crate) fn sort(&mut self) {
+    pub fn sort(&mut self) {
         self.occurrences
             .sort_by_key(|found| (found.span.start, found.span.end));
         self.occurrences.dedup();

@@ -1,60 +1,84 @@
-//! The public Rust API of mind-opt.
+//! The public Rust API of mind-opt: modules that are read, built, optimised and run.
 //!
 //! ```
-//! use mind::ir::compact::v2::{parse_mic2, emit_mic2};
+//! use mind::{Config, Level, Module, Tensor};
 //!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let graph = parse_mic2("mic@2\nT0 f32 4\na x T0\nr 0\nO 1")?;
-//! assert_eq!(emit_mic2(&graph), "mic@2\nT0 f32 4\na x T0\nr 0\nO 1");
-//! # Ok(())
-//! # }
-//! ```
-
-//!
-//! A module runs on arrays of the caller's:
-//!
-//! ```
-//! use mind::exec::{Config, Engine, Executable, View, ViewMut};
-//!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let text = "mic@2\nT0 f32 2 2\na x T0\np w T0\nm 0 1\nr 2\nO 3";
-//! let engine = Engine::new(&Config::default()).map_err(|_| "no engine")?;
-//! let executable = Executable::from_text(engine.into(), text).map_err(|_| "not compiled")?;
-//! let model = executable.bind(&[View::new(&[2, 2], &[1.0f32, -1.0, 1.0, 1.0])])?;
-//! let mut y = [0f32; 4];
-//! model.run(&[View::new(&[2, 2], &[1.0f32, 2.0, 3.0, 4.0])], &mut [ViewMut::new(&mut y)])?;
-//! assert_eq!(y, [3.0, 1.0, 7.0, 1.0]);
-//! # Ok(())
-//! # }
+//! let mut module = Module::parse(text)?;
+//! module.optimize(Level::O2)?;
+//!
+//! let executable = module.compile(&Config::default())?;
+//! let w = Tensor::of(vec![2, 2], vec![1.0f32, -1.0, 1.0, 1.0]);
+//! let model = executable.bind([("w", &w)])?;
+//! let x = Tensor::of(vec![2, 2], vec![1.0f32, 2.0, 3.0, 4.0]);
+//! let outputs = model.run([("x", &x)])?;
+//! assert_eq!(outputs[0].elements::<f32>(), [3.0, 1.0, 7.0, 1.0]);
+//! # Ok::<(), mind::Error>(())
 //! ```
+//!
+//! - [`Module`]: reading, building, verifying, printing, interpreting.
+//! - [`Optimizer`]: passes and rules by text; [`Report`] says what they did.
+//! - [`Executable`]: code for this machine, called with arrays by name or where they are.
+//! - [`decoder`]: models that generate text.
+//! - [`ir`]: the formats mic@1 and mic@2 as functions, and the graph of a module.
+//! - [`patch`]: edits of a module by the ids of its values.
+
+mod error;
+mod exec;
+mod module;
+mod optimize;
+mod run;
+mod types;
 
 pub mod ir;
 
-/// Modules compiled for this machine.
-pub mod exec {
-    pub use mind_driver::engine::{Config, Engine};
-    pub use mind_driver::executable::{Executable, ExecutionError, Model, View, ViewMut};
-    pub use mind_jit::pool::Pool;
-    pub use mind_jit::program::{BoundProgram, Port, Program, RunError};
-    pub use mind_jit::target::Isa;
+pub use error::{Error, Rejected};
+pub use exec::{
+    BoundProgram, Config, Engine, Executable, ExecutionError, Isa, Model, RunError, View, ViewMut,
+};
+pub use mind_diag::{Diagnostic, Diagnostics, Severity, SourceFile, Span};
+pub use mind_ir::ValueId;
+pub use mind_ir::builder::{Build, Builder};
+pub use module::{Format, Module, Port};
+pub use optimize::{
+    FastMath, Level, Optimizer, PassReport, Remark, Report, RuleCounts, RuleReport,
+};
+pub use run::{Buffer, Element, Outputs, Tensor};
+pub use types::{DType, Extent, Type};
+
+/// The ops of the core dialect, by family. Each has a constructor `build`, and `with` where it has attributes.
+///
+/// ```
+/// use mind::Module;
+/// use mind::ops::contract::MatMul;
+/// use mind::ops::reduce::Sum;
+/// use mind::ops::shape::Transpose;
+///
+/// let mut module = Module::new();
+/// let x = module.input("x", "f32[2, 3]")?;
+/// let columns = Transpose::with().permutation(&[1, 0]).build(&mut module, x)?;
+/// let products = MatMul::build(&mut module, x, columns)?;
+/// let sums = Sum::with().axes(&[1]).keepdims(true).build(&mut module, products)?;
+/// module.output(sums);
+/// assert_eq!(module.outputs()[0].ty.to_string(), "f32[2, 1]");
+/// # Ok::<(), mind::Error>(())
+/// ```
+pub mod ops {
+    pub use mind_core::ops::*;
 }
 
 /// Edits of a module by the ids of its values: all of them or none.
 ///
 /// ```
-/// use mind::ir::compact::v2::{emit_mic2, parse_mic2};
-/// use mind::patch::{Edit, apply};
+/// use mind::{Format, Module};
+/// use mind::patch::Edit;
 ///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let graph = parse_mic2("mic@2\nT0 f32 4\na x T0\nr 0\nO 1")?;
-/// let edits = Edit::read_all(r#"[{"replace": 1, "with": {"op": "Tanh", "operands": [0]}}]"#)?;
-/// let patched = apply(&graph, &edits, &mind::driver::session::registry(), &Default::default())?;
-/// assert_eq!(emit_mic2(&patched), "mic@2\nT0 f32 4\na x T0\nth 0\nO 1");
-/// # Ok(())
-/// # }
+/// let mut module = Module::parse("mic@2\nT0 f32 4\na x T0\nr 0\nO 1")?;
+/// let edits = Edit::read_all(r#"[{"replace": 1, "with": {"op": "Tanh", "operands": [0]}}]"#);
+/// module.apply(&edits.unwrap())?;
+/// assert_eq!(module.print(Format::Mic2)?, "mic@2\nT0 f32 4\na x T0\nth 0\nO 1");
+/// # Ok::<(), mind::Error>(())
 /// ```
 pub mod patch {
-    pub use mind_driver::patch::{Edit, NewBody, NewStatement, PatchError, Place, apply};
+    pub use mind_driver::patch::{Edit, NewBody, NewStatement, PatchError, Place};
 }
-
-pub use mind_driver as driver;

@@ -1,10 +1,10 @@
 //! Modules whose dimensions stay open in a package, as ranges or as lists.
 
+use mind_driver::formats::Format;
 use mind_interp::{Extents as Dims, random_inputs};
 use mind_ir::Graph;
 use mind_mil::Opset;
 use mind_mil::check::Interface;
-use mind_text::Format;
 use mind_to_mil::{Config, Extents, Layout};
 
 use crate::{Arrays, Packages};

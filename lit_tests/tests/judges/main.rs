@@ -12,12 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use mind_driver::formats::Format;
 use mind_driver::load::{LoadOptions, parse_and_verify};
-use mind_driver::npz;
 use mind_driver::session::Session;
-use mind_generate::cases::{Case, all};
-use mind_generate::mil::{Program, programs};
-use mind_generate::module;
 use mind_interp::{Arrays, Extents, RunConfig, bind, inputs, random_inputs, run};
 use mind_ir::Graph;
 use mind_ir::tensor::Tensor;
@@ -26,7 +23,10 @@ use mind_ir::verify::{VerifyConfig, verify};
 use mind_mil::Opset;
 use mind_mil::call::floats;
 use mind_mil::check::Interface;
-use mind_text::Format;
+use mind_run::npz;
+use mind_testgen::cases::{Case, all};
+use mind_testgen::mil::{Program, programs};
+use mind_testgen::module;
 use mind_to_mil::{Config, Layout};
 
 /// How far coremltools, which computes in NumPy's halves op by op, may be from the interpreter, in parts of the
@@ -256,10 +256,10 @@ impl Packages<'_> {
 
     /// Drawn modules.
     fn drawn(&mut self) -> Result<(), String> {
-        let config = mind_generate::Config {
+        let config = mind_testgen::Config {
             dtypes: vec![DType::F32, DType::F16, DType::I32],
             symbols: false,
-            ..mind_generate::Config::default()
+            ..mind_testgen::Config::default()
         };
         for seed in 0..DRAWN {
             let mut g = module(seed, &config);
@@ -317,7 +317,7 @@ impl Packages<'_> {
         arrays: impl Fn(&Graph) -> Option<Arrays>,
     ) -> Result<(), String> {
         mind_mil::names::settle(&mut g);
-        let Ok(package) = mind_mlpackage::package(&g) else {
+        let Ok(package) = mind_coreml::package::package(&g) else {
             return Ok(());
         };
         write(&self.folder.join(format!("{name}.mlpackage")), &package)?;
@@ -382,7 +382,7 @@ fn results(g: &Graph, arrays: &Arrays) -> Option<Vec<Tensor>> {
     run(g, &bound, &RunConfig::default()).ok()
 }
 
-fn write(folder: &Path, package: &mind_mlpackage::Package) -> Result<(), String> {
+fn write(folder: &Path, package: &mind_coreml::package::Package) -> Result<(), String> {
     let data = folder.join("Data/com.apple.CoreML");
     let files: [(PathBuf, &[u8]); 3] = [
         (data.join("weights/weight.bin"), &package.weights),

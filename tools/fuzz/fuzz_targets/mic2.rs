@@ -3,5 +3,5 @@
 mod round_trip;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    round_trip::check(mind_text::Format::Mic2, data);
+    round_trip::check(mind_driver::formats::Format::Mic2, data);
 });

@@ -6,8 +6,9 @@ mod round_trip;
 
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_mil::Element;
-use mind_mlpackage::{blob, package, read};
-use mind_text::{Format, Limits};
+use mind_coreml::package::{blob, package, read};
+use mind_text::Limits;
+use mind_driver::formats::Format;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let _ = read::model_path(data);

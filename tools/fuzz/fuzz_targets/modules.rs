@@ -4,7 +4,7 @@
 
 use mind_driver::equivalence::same_graphs;
 use mind_driver::session::{LEVELS, PASSES, Session};
-use mind_generate::{Config, module};
+use mind_testgen::{Config, module};
 use mind_ir::listener::Silent;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_pass::{Manager, Rewriting, Shared, Statistics, parse_pipeline};

@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use mind_driver::session::Session;
 use mind_ir::verify::{VerifyConfig, verify};
-use mind_text::{Format, Formats, Limits};
+use mind_text::Limits;
+use mind_driver::formats::{Format, Formats};
 
 /// Every format, prepared once for all inputs.
 pub static FORMATS: LazyLock<Formats> = LazyLock::new(|| Session::default().formats);

@@ -5,10 +5,11 @@
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use mind_driver::formats::{Format, Formats};
 use mind_driver::session::Session;
 use mind_ir::Graph;
 use mind_ir::verify::{VerifyConfig, verify};
-use mind_text::{Format, Formats, Limits};
+use mind_text::Limits;
 use mind_to_mil::Config;
 
 /// A module of `ops` elementwise ops, one after the other.

@@ -7,8 +7,9 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mind_bench::dense::{JSON, JsonModule, MIC1, MIC2};
 use mind_bench::generate::layered;
+use mind_driver::formats::Format;
 use mind_driver::session::Session;
-use mind_text::{Format, Limits};
+use mind_text::Limits;
 
 fn small(c: &mut Criterion) {
     let formats = Session::default().formats;

@@ -6,12 +6,13 @@ use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use mind_bench::generate::{layered, wide};
+use mind_driver::formats::Format;
 use mind_driver::session::{PASSES, Session};
 use mind_ir::Graph;
 use mind_ir::listener::Silent;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_pass::{Manager, Rewriting, Shared, Statistics, parse_pipeline};
-use mind_text::{Format, Limits};
+use mind_text::Limits;
 
 fn passes(session: &Session, text: &str, g: &mut Graph) {
     let manager = Manager {

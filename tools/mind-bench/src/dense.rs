@@ -92,8 +92,9 @@ pub struct JsonNode {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mind_driver::formats::Format;
     use mind_driver::session::Session;
-    use mind_text::{Format, Limits};
+    use mind_text::Limits;
 
     #[test]
     fn all_notations_hold_the_same_six_nodes() {

@@ -190,8 +190,9 @@ fn normalised(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mind_driver::formats::Format;
     use mind_driver::session::Session;
-    use mind_text::{Format, Limits};
+    use mind_text::Limits;
 
     #[test]
     fn modules_have_about_as_many_ops_as_were_asked_for() {

@@ -1,12 +1,13 @@
 //! What is known of a text.
 
 use mind_diag::{Diagnostics, SourceFile};
+use mind_driver::formats::Format;
 use mind_driver::load::warnings;
 use mind_driver::session::Session;
 use mind_ir::Graph;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_mil::check::{Interface, check};
-use mind_text::{Format, Limits, SourceMap};
+use mind_text::{Limits, SourceMap};
 
 use crate::language::Language;
 use crate::names::Names;

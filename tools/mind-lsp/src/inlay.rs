@@ -1,7 +1,8 @@
 //! What a text leaves unsaid: the ids of mic@2, and types that are inferred.
 
 use lsp_types::{InlayHint, InlayHintKind, InlayHintLabel, Range};
-use mind_text::{Format, Role};
+use mind_driver::formats::Format;
+use mind_text::Role;
 
 use crate::names::{Kind, Symbol};
 use crate::view::View;

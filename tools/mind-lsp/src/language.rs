@@ -1,6 +1,6 @@
 //! The languages, and telling which one a document is written in.
 
-use mind_text::{Format, detect};
+use mind_driver::formats::{Format, detect};
 
 /// A language that the server knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

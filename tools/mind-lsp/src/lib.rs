@@ -54,7 +54,7 @@ pub fn command() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("the transport, which is the only one"),
         )
-        .args(mind_driver::tools::style::args())
+        .args(mind_cli::style::args())
 }
 
 /// Serves standard input and output until the editor leaves.

@@ -1,7 +1,8 @@
 //! Renaming, where a language has names to change.
 
 use lsp_types::{PrepareRenameResponse, TextEdit, Uri, WorkspaceEdit};
-use mind_text::{Format, Role};
+use mind_driver::formats::Format;
+use mind_text::Role;
 
 use crate::actions::workspace_edit;
 use crate::analysis::Analysis;

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    mind_host::main(mind_driver::tools::reduce::run)
+    mind_host::main(mind_reduce::run)
 }

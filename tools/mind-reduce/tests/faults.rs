@@ -221,11 +221,9 @@ fn main() -> ExitCode {
     if std::env::args().nth(1).is_some_and(is_tool) {
         let is_planted = |arg: String| arg.starts_with("--pass-pipeline=") || arg == "--case";
         if !std::env::args().any(is_planted) {
-            return mind_host::main(mind_driver::tools::reduce::run);
+            return mind_host::main(mind_reduce::run);
         }
-        return mind_host::main(|args, host| {
-            mind_driver::tools::reduce::run_with(&PASSES, args, host)
-        });
+        return mind_host::main(|args, host| mind_reduce::run_with(&PASSES, args, host));
     }
     every_fault_is_reduced();
     other_ends_are_named();

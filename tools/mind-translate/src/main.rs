@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    mind_host::main(mind_model::tool::translate)
+    mind_host::main(mind_translate::run)
 }

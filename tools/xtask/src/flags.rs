@@ -255,7 +255,7 @@ pub fn document() -> String {
 
 /// The command line with all that follows from its rows.
 fn command() -> Command {
-    let mut command = mind_driver::tools::opt::command();
+    let mut command = mind_opt::command();
     command.build();
     command
 }

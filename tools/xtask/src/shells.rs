@@ -2,11 +2,12 @@
 
 use clap_complete::Shell;
 use clap_mangen::Man;
+use lit_tests::config::TOOLS;
 
 /// `docs/man/<tool>.1` and `docs/completions/<tool>.<shell>` for every tool.
 pub fn documents() -> Vec<(String, String)> {
     let mut all = Vec::new();
-    let commands = mind_driver::tools::commands().into_iter();
+    let commands = TOOLS.iter().map(|tool| (tool.command)());
     for command in commands.chain([mind_lsp::command()]) {
         let name = command.get_name().to_owned();
         let mut page = Vec::new();

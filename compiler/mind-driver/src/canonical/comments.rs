@@ -7,8 +7,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::formats::Format;
 use mind_diag::{Diagnostic, Diagnostics, Span};
-use mind_text::Format;
 
 use super::split::Split;
 use super::{lines, mil};

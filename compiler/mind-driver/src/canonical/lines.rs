@@ -1,6 +1,6 @@
 //! Texts whose statements are lines: mic@1, mic@2 and Core text.
 
-use mind_text::Format;
+use crate::formats::Format;
 
 use super::split::{Split, Statement};
 

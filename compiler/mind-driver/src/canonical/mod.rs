@@ -5,10 +5,10 @@ mod lines;
 mod mil;
 mod split;
 
+use crate::formats::{Format, Formats};
 use mind_diag::Diagnostics;
 pub use mind_eqsat::{Comments, format_rules};
 use mind_ir::Graph;
-use mind_text::{Format, Formats};
 
 /// The canonical form of `source`, which reads as `g`, with its line end at the end where the format leaves
 /// that open.

@@ -5,8 +5,8 @@ mod statements;
 
 use std::collections::HashMap;
 
+use crate::formats::Formats;
 use mind_ir::{Graph, OpId};
-use mind_text::Formats;
 
 use matching::Matching;
 use statements::Statements;

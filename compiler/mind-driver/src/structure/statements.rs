@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use crate::formats::{Format, Formats};
 use mind_ir::opdef::Trait;
 use mind_ir::{Graph, OpId};
-use mind_text::{Format, Formats};
 
 /// The Core text of a module, op by op.
 pub(super) struct Statements {

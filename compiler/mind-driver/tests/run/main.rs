@@ -1,13 +1,4 @@
-//! The tools through a host in memory.
+//! Edits of modules, and where errors of formatting are placed.
 
-mod benchmarks;
-mod formatting;
-mod hostile;
-mod lowering;
-mod memory_host;
-mod npz_files;
-mod outputs;
 mod patches;
 mod places;
-mod rejections;
-mod usage;

@@ -2,13 +2,13 @@
 
 use mind_draw::{Detail, Layout};
 use mind_driver::draw;
+use mind_driver::formats::Format;
 use mind_driver::patch::{Edit, NewBody, NewStatement, PatchError, Place, apply};
 use mind_driver::session::{Session, registry};
 use mind_driver::structure::difference;
-use mind_generate::{Config, module};
 use mind_ir::Graph;
 use mind_ir::verify::{VerifyConfig, verify};
-use mind_text::Format;
+use mind_testgen::{Config, module};
 
 /// Numbers that look random and are the same each time.
 struct Draws(u64);

@@ -1,22 +1,17 @@
 //! Nested blocks, run.
 
+use mind_coreml::mil::{self, Spelling};
 use mind_interp::{Arrays, Extents, RunConfig, bind, run};
 use mind_ir::Graph;
-use mind_ir::opdef::Registry;
 use mind_ir::tensor::Tensor;
 use mind_ir::verify::{VerifyConfig, verify};
-use mind_text::limits::Limits;
-use mind_text::{Format, Formats};
+use mind_text::Limits;
 
 fn program(statements: &str) -> Result<Graph, String> {
     let text = format!(
         "program(1.3)\n[]\n{{\n func main<ios18>(tensor<fp32, [2]> x, tensor<int32, [1]> n) {{\n{statements}\n}} -> (y);\n}}"
     );
-    let formats = Formats::new(&Registry::with([
-        mind_ir::builtin::DIALECT,
-        mind_mil::DIALECT,
-    ]));
-    let parsed = formats.parse(Format::Mil, &text, 0, &Limits::default());
+    let parsed = mil::parse(&text, 0, &Limits::default(), Spelling::Compiler);
     let message = |found: mind_diag::Diagnostics| {
         found
             .first_error()

@@ -1,11 +1,10 @@
 //! Integers are computed exactly, and wrap.
 
+use mind_coreml::mil::{self, Spelling};
 use mind_interp::{Arrays, Extents, RunConfig, bind, run};
-use mind_ir::opdef::Registry;
 use mind_ir::tensor::Tensor;
 use mind_ir::verify::{VerifyConfig, verify};
-use mind_text::limits::Limits;
-use mind_text::{Format, Formats};
+use mind_text::Limits;
 
 /// Integers of both signs, small, on both sides of 2^24, and at the ends.
 const NUMBERS: [i32; 15] = [
@@ -32,11 +31,7 @@ fn ran(shape: &[usize], statements: &str, x: Vec<i32>, y: Vec<i32>) -> Result<Ve
         "program(1.3)\n[]\n{{\n func main<ios18>(tensor<int32, {shape:?}> x, tensor<int32, {shape:?}> y) {{\n\
          {statements}\n}} -> (z);\n}}"
     );
-    let formats = Formats::new(&Registry::with([
-        mind_ir::builtin::DIALECT,
-        mind_mil::DIALECT,
-    ]));
-    let parsed = formats.parse(Format::Mil, &text, 0, &Limits::default());
+    let parsed = mil::parse(&text, 0, &Limits::default(), Spelling::Compiler);
     let mut g = parsed.unwrap_or_else(|found| panic!("{:?}\n{text}", found.first_error()));
     let found = verify(&mut g, &VerifyConfig::default());
     assert!(!found.has_errors(), "{:?}\n{text}", found.first_error());

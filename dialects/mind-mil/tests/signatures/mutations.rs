@@ -2,11 +2,10 @@
 
 use std::fmt::Write;
 
-use mind_ir::opdef::Registry;
+use mind_coreml::mil::{self, Spelling};
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_mil::check::{Interface, check};
-use mind_text::limits::Limits;
-use mind_text::{Format, Formats};
+use mind_text::Limits;
 
 const TEXT: &str = include_str!("mutations.txt");
 const PAGE: &str = "docs/formats/mil-checks.md";
@@ -53,11 +52,7 @@ fn parts() -> (&'static str, Vec<Mutation<'static>>) {
 
 /// The code of the first error in a program; `None` if there is no error.
 fn first_error(text: &str) -> Option<String> {
-    let formats = Formats::new(&Registry::with([
-        mind_ir::builtin::DIALECT,
-        mind_mil::DIALECT,
-    ]));
-    let found = match formats.parse(Format::Mil, text, 0, &Limits::default()) {
+    let found = match mil::parse(text, 0, &Limits::default(), Spelling::Compiler) {
         Err(found) => found,
         Ok(mut g) => {
             let found = verify(&mut g, &VerifyConfig::default());

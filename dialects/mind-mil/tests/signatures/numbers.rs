@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use mind_generate::mil::{Program, programs};
+use mind_coreml::mil::{self, Spelling};
 use mind_interp::{Arrays, Extents, RunConfig, bind, inputs, run};
-use mind_ir::opdef::Registry;
 use mind_ir::tensor::Tensor;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_mil::call::floats;
 use mind_mil::ops::ROWS;
-use mind_text::limits::Limits;
-use mind_text::{Format, Formats};
+use mind_testgen::mil::{Program, programs};
+use mind_text::Limits;
 
 /// Value inference of coremltools 9.0 in `fp32`.
 const INFERRED: &str = include_str!("inferred.json");
@@ -43,11 +42,7 @@ fn records() -> BTreeMap<String, Vec<Vec<f64>>> {
 
 #[track_caller]
 fn results(source: &str) -> Vec<Tensor> {
-    let formats = Formats::new(&Registry::with([
-        mind_ir::builtin::DIALECT,
-        mind_mil::DIALECT,
-    ]));
-    let parsed = formats.parse(Format::Mil, source, 0, &Limits::default());
+    let parsed = mil::parse(source, 0, &Limits::default(), Spelling::Compiler);
     let mut g = parsed.unwrap_or_else(|found| panic!("{:?}\n{source}", found.first_error()));
     let found = verify(&mut g, &VerifyConfig::default());
     assert!(!found.has_errors(), "{:?}\n{source}", found.first_error());

@@ -2,8 +2,8 @@
 
 usage: reference.py CASES INFERRED > REFERENCED
 
-CASES is `tools/mind-generate/src/mil_cases.txt`. A case that stands in INFERRED is left out. Elements of inputs
-are those that `mind_generate::mil::Program::element` gives. Written after Core ML's op reference, not after this
+CASES is `tools/mind-testgen/src/mil_cases.txt`. A case that stands in INFERRED is left out. Elements of inputs
+are those that `mind_testgen::mil::Program::element` gives. Written after Core ML's op reference, not after this
 compiler.
 """
 

@@ -2,13 +2,14 @@
 
 use std::sync::LazyLock;
 
+use mind_coreml::mil::{self, Spelling};
 use mind_diag::{SourceFile, render_text};
-use mind_generate::mil::Program;
 use mind_interp::{Arrays, Extents, RunConfig, bind, inputs, run};
 use mind_ir::Graph;
 use mind_ir::opdef::Registry;
 use mind_ir::tensor::Tensor;
 use mind_ir::verify::{VerifyConfig, verify};
+use mind_testgen::mil::Program;
 use mind_text::limits::Limits;
 use mind_text::{Format, Formats};
 
@@ -25,7 +26,7 @@ static FORMATS: LazyLock<Formats> = LazyLock::new(|| {
 #[track_caller]
 pub fn read(text: &str) -> Graph {
     let shown = |found| render_text(&found, &SourceFile::new("m", text), false);
-    let parsed = FORMATS.parse(Format::Mil, text, 0, &Limits::default());
+    let parsed = mil::parse(text, 0, &Limits::default(), Spelling::Compiler);
     let mut g = parsed.unwrap_or_else(|found| panic!("{}", shown(found)));
     let found = verify(&mut g, &VerifyConfig::default());
     assert!(!found.has_errors(), "{}", shown(found));

@@ -1,9 +1,9 @@
 //! Every op, imported, against its own evaluation.
 
-use mind_generate::mil::programs;
 use mind_ir::tensor::Tensor;
 use mind_mil::call::floats;
 use mind_mil::ops::ROWS;
+use mind_testgen::mil::programs;
 
 use crate::module::{imported, read, results, text};
 

@@ -1,9 +1,8 @@
 //! The report on the neural engine.
 
-use mind_text::Format;
 use mind_to_mil::ane::{CONSTRAINTS, Verdict, report};
 
-use crate::module::read;
+use crate::module::read_mil;
 
 /// A program of statements, each of them annotated.
 fn program(statements: &str) -> String {
@@ -83,7 +82,7 @@ const CASES: &[(&str, &str)] = &[
 fn each_row_decides_where_it_should() {
     for (reason, statement) in CASES {
         let text = program(statement);
-        let g = read(Format::Mil, &text).unwrap_or_else(|why| panic!("{why}\n{text}"));
+        let g = read_mil(&text).unwrap_or_else(|why| panic!("{why}\n{text}"));
         let report = report(&g);
         let last = report.findings.last().expect("an op");
         let found = last.row.as_ref().map(|(row, _)| row.reason);
@@ -101,7 +100,7 @@ fn the_width_of_kernels_counts() {
             33 - height,
             33 - width
         ));
-        let g = read(Format::Mil, &text).unwrap_or_else(|why| panic!("{why}"));
+        let g = read_mil(&text).unwrap_or_else(|why| panic!("{why}"));
         let report = report(&g);
         let finding = &report.findings[0];
         (
@@ -121,7 +120,7 @@ fn few_ops_between_others_are_an_island() {
         "tensor<fp16, [2, 4]> a = relu(x = x);\ntensor<fp16, [2, 4]> b = tan(x = a);\n\
          tensor<fp16, [2, 4]> y = relu(x = b);",
     );
-    let found = report(&read(Format::Mil, &text).expect("a program"));
+    let found = report(&read_mil(&text).expect("a program"));
     let reasons: Vec<Option<&str>> = found
         .findings
         .iter()
@@ -145,7 +144,7 @@ fn rows_say_what_to_do_and_where_they_come_from() {
 #[test]
 fn eligible_ops_need_no_row() {
     let text = program("tensor<fp16, [2, 4]> y = relu(x = x);");
-    let report = report(&read(Format::Mil, &text).expect("a program"));
+    let report = report(&read_mil(&text).expect("a program"));
     assert_eq!(report.findings[0].verdict, Verdict::Yes);
     assert!(report.text().ends_with(
         "1 ops: 1 yes, 0 unknown, 0 risk, 0 no; islands: 1, transfers: 0; placement not verified off-device\n"

@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mind_generate::cases::{Case, all, gathers};
 use mind_interp::{Extents, random_inputs};
 use mind_ir::types::DType;
 use mind_mil::Opset;
 use mind_mil::check::Interface;
-use mind_text::Format;
+use mind_testgen::cases::{Case, all, gathers};
 use mind_to_mil::{Config, Layout};
 
 use crate::module::{lowered, narrowed, near, read, results, text};
@@ -56,7 +55,7 @@ fn every_op_computes_what_it_did() {
     let mut refused: BTreeSet<String> = BTreeSet::new();
     let mut check = |case: &Case, dtype: DType, indices: DType| {
         let module = module(case, dtype, indices);
-        let Ok(g) = read(Format::Core, &module) else {
+        let Ok(g) = read(&module) else {
             return;
         };
         let name = case
@@ -107,7 +106,7 @@ fn the_tensor_dialect_computes_the_same() {
     let mut ran = 0;
     for case in all() {
         let module = module(&case, DType::F32, DType::F32);
-        let Ok(mut g) = read(Format::Core, &module) else {
+        let Ok(mut g) = read(&module) else {
             continue;
         };
         let arrays = random_inputs(&g, 1, Extents::default()).expect("small arrays");

@@ -2,7 +2,8 @@
 
 use std::sync::LazyLock;
 
-use mind_diag::{SourceFile, render_text};
+use mind_coreml::mil::{self, Spelling};
+use mind_diag::{Diagnostics, SourceFile, render_text};
 use mind_interp::{Arrays, Extents, RunConfig, bind, run};
 use mind_ir::Graph;
 use mind_ir::opdef::Registry;
@@ -24,12 +25,25 @@ static FORMATS: LazyLock<Formats> = LazyLock::new(|| {
     ]))
 });
 
-/// The module of a text, or why it is none.
-pub fn read(format: Format, text: &str) -> Result<Graph, String> {
+/// The module of a Core text, or why it is none.
+pub fn read(text: &str) -> Result<Graph, String> {
+    verified(
+        text,
+        FORMATS.parse(Format::Core, text, 0, &Limits::default()),
+    )
+}
+
+/// The program of a MIL text, or why it is none.
+pub fn read_mil(text: &str) -> Result<Graph, String> {
+    verified(
+        text,
+        mil::parse(text, 0, &Limits::default(), Spelling::Compiler),
+    )
+}
+
+fn verified(text: &str, parsed: Result<Graph, Diagnostics>) -> Result<Graph, String> {
     let shown = |found| render_text(&found, &SourceFile::new("m", text), false);
-    let mut g = FORMATS
-        .parse(format, text, 0, &Limits::default())
-        .map_err(shown)?;
+    let mut g = parsed.map_err(shown)?;
     let found = verify(&mut g, &VerifyConfig::default());
     if found.is_empty() {
         Ok(g)
@@ -50,7 +64,7 @@ pub fn lowered(g: &Graph, config: &Config) -> Result<Graph, Vec<String>> {
     let found = verify(&mut low, &VerifyConfig::default());
     let messages: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
     assert!(messages.is_empty(), "{messages:?}\n{printed}");
-    let again = read(Format::Mil, &printed).unwrap_or_else(|why| panic!("{why}\n{printed}"));
+    let again = read_mil(&printed).unwrap_or_else(|why| panic!("{why}\n{printed}"));
     assert!(check(&again, Interface::Any).is_empty(), "{printed}");
     assert_eq!(text(&again), printed);
     Ok(again)
@@ -58,7 +72,7 @@ pub fn lowered(g: &Graph, config: &Config) -> Result<Graph, Vec<String>> {
 
 /// The text of a program.
 pub fn text(g: &Graph) -> String {
-    let printed = FORMATS.print(Format::Mil, g);
+    let printed = mil::print(g, Spelling::Compiler);
     printed.unwrap_or_else(|found| panic!("{:?}", found.first_error().map(|found| &found.message)))
 }
 

@@ -2,14 +2,13 @@
 
 use mind_interp::{Extents, random_inputs};
 use mind_mil::check::Interface;
-use mind_text::Format;
 use mind_to_mil::{Config, Layout};
 
 use crate::module::{lowered, narrowed, near, read, results, text};
 
 #[track_caller]
 fn program(module: &str, config: &Config) -> String {
-    let g = read(Format::Core, module).unwrap_or_else(|why| panic!("{why}"));
+    let g = read(module).unwrap_or_else(|why| panic!("{why}"));
     match lowered(&g, config) {
         Ok(low) => text(&low),
         Err(why) => panic!("{why:?}"),
@@ -18,7 +17,7 @@ fn program(module: &str, config: &Config) -> String {
 
 #[track_caller]
 fn refused(module: &str, config: &Config) -> String {
-    let g = read(Format::Core, module).unwrap_or_else(|why| panic!("{why}"));
+    let g = read(module).unwrap_or_else(|why| panic!("{why}"));
     match lowered(&g, config) {
         Ok(low) => panic!("{}", text(&low)),
         Err(why) => why.join("\n"),
@@ -159,7 +158,7 @@ fn attention_is_taken_apart_by_heads_where_positions_fill_the_last_axis() {
 fn attention_by_heads_computes_the_same() {
     for mask in ["", "[32, 32]", "[1, 2, 32, 32]"] {
         let source = attention(32, "%5 = ConstF32 {value=0.5}\n%6 = Mul (%4, %5)", mask);
-        let g = read(Format::Core, &source).unwrap_or_else(|why| panic!("{why}"));
+        let g = read(&source).unwrap_or_else(|why| panic!("{why}"));
         let arrays = random_inputs(&g, 1, Extents::default()).expect("small arrays");
         let expected = results(&g, &arrays).expect("a module that runs");
         let low = lowered(&g, &Config::default()).unwrap_or_else(|why| panic!("{why:?}"));
@@ -206,7 +205,7 @@ fn root_mean_squares_go_by_way_of_the_norm_in_the_engines_layout() {
         layout: Layout::Ane,
         ..Config::default()
     };
-    let g = read(Format::Core, module).unwrap_or_else(|why| panic!("{why}"));
+    let g = read(module).unwrap_or_else(|why| panic!("{why}"));
     let low = lowered(&g, &engine).unwrap_or_else(|why| panic!("{why:?}"));
     assert!(text(&low).contains("reduce_l2_norm(axes"), "{}", text(&low));
     let arrays = random_inputs(&g, 1, Extents::default()).expect("small arrays");

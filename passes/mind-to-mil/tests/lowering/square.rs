@@ -3,7 +3,6 @@
 use mind_interp::{Extents, random_inputs};
 use mind_ir::types::DType;
 use mind_mil::check::Interface;
-use mind_text::Format;
 use mind_to_mil::{Config, Layout};
 
 use crate::module::{lowered, narrowed, near, read, results, text};
@@ -63,7 +62,7 @@ fn module(shape: &str, ops: &str) -> String {
 
 #[track_caller]
 fn check(source: &str) {
-    let g = read(Format::Core, source).unwrap_or_else(|why| panic!("{why}"));
+    let g = read(source).unwrap_or_else(|why| panic!("{why}"));
     let arrays = random_inputs(&g, 1, Extents::default()).expect("small arrays");
     let expected = results(&g, &arrays).expect("a module that runs");
     for (float, error) in [(DType::F32, 1e-5), (DType::F16, 3e-2)] {

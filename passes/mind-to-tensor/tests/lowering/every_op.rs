@@ -6,7 +6,7 @@ use mind_interp::{Arrays, Extents, random_inputs, special_inputs};
 use mind_ir::types::DType;
 
 use crate::module::{assert_same, lowered, read};
-use mind_generate::cases::{Case, all, gathers};
+use mind_testgen::cases::{Case, all, gathers};
 
 /// How the extents of inputs are declared.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

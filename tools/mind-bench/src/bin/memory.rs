@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use mind_bench::generate::{layered, transformer};
 use mind_driver::host::Host;
-use mind_driver::tools::opt;
 
 struct Counting;
 
@@ -113,6 +112,6 @@ fn peak(text: String, passes: &[&str]) -> usize {
     PEAK.store(LIVE.load(Ordering::Relaxed), Ordering::Relaxed);
     let args = ["--no-input-limits"].iter().chain(passes).chain(&["-"]);
     let args: Vec<String> = args.map(|arg| (*arg).to_owned()).collect();
-    assert_eq!(opt::run(&args, &mut host), 0);
+    assert_eq!(mind_opt::run(&args, &mut host), 0);
     PEAK.load(Ordering::Relaxed) - before
 }

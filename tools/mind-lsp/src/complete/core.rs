@@ -31,7 +31,7 @@ pub(super) fn choices(cursor: &Cursor<'_>) -> Choices {
             // `%1 = Sum (%0) `: the op is the word in front of the operands.
             let name = head.split('(').next().unwrap_or(head).trim();
             let name = name.rsplit([' ', '=']).next().unwrap_or(name);
-            let mut ops = cursor.view.session.formats.core.ops();
+            let mut ops = cursor.view.session.formats.text.core.ops();
             let def = ops.find(|(word, def)| *word == name || def.name == name);
             def.map_or(Vec::new(), |(_, def)| {
                 keys(def, "=", |at| Some(def.attrs[at].name))

@@ -43,7 +43,7 @@ fn heads(cursor: &Cursor<'_>) -> Vec<CompletionItem> {
 
 /// Behind the kind of a node: operands, keys of attributes, the type.
 fn node(cursor: &Cursor<'_>, kind: &str) -> Vec<CompletionItem> {
-    let mut ops = cursor.view.session.formats.mic1.ops();
+    let mut ops = cursor.view.session.formats.text.mic1.ops();
     let Some((_, def)) = ops.find(|(word, _)| *word == kind) else {
         return Vec::new();
     };

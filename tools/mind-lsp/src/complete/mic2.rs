@@ -24,7 +24,7 @@ pub(super) fn choices(cursor: &Cursor<'_>) -> Choices {
         [word] if is_type(word) => dtypes(),
         [word, ..] if is_type(word) => cursor.dimensions(),
         [opcode, inputs @ ..] => {
-            let mut ops = cursor.view.session.formats.mic2.ops();
+            let mut ops = cursor.view.session.formats.text.mic2.ops();
             let def = ops.find(|(word, _)| word == opcode);
             match def {
                 Some((_, def)) if def.variadic.is_some() || inputs.len() < def.operands.len() => {

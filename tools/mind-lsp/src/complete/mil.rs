@@ -2,7 +2,7 @@
 
 use lsp_types::{CompletionItem, CompletionItemKind};
 
-use mind_mil::ops::row;
+use mind_mil::ops::named;
 use mind_mil::signature::Arg;
 
 use super::{Choices, Cursor, keyword, open_bracket, word};
@@ -33,7 +33,7 @@ pub(super) fn choices(cursor: &Cursor<'_>) -> Choices {
                 items
             }
             false if head.trim_end().ends_with("->") => values(cursor),
-            false => arguments(cursor, head),
+            false => arguments(head),
         },
         _ => Vec::new(),
     };
@@ -60,16 +60,12 @@ fn values(cursor: &Cursor<'_>) -> Vec<CompletionItem> {
 }
 
 /// The arguments of the op that `head` ends with, as its newest definition has them.
-fn arguments(cursor: &Cursor<'_>, head: &str) -> Vec<CompletionItem> {
+fn arguments(head: &str) -> Vec<CompletionItem> {
     let mut words = head
         .trim_end()
         .rsplit(|letter: char| !letter.is_alphanumeric() && letter != '_');
     let name = words.next().unwrap_or_default();
-    let mut ops = cursor.view.session.formats.mil.ops();
-    let row = ops
-        .find(|(word, _)| *word == name)
-        .and_then(|(_, def)| row(def));
-    let newest = row.and_then(|row| row.signatures.last());
+    let newest = named(name).and_then(|row| row.signatures.last());
     let args = newest.map_or(&[][..], |(_, args)| args);
     let item = |arg: &Arg| CompletionItem {
         kind: Some(CompletionItemKind::PROPERTY),

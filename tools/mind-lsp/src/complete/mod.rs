@@ -12,9 +12,9 @@ use lsp_types::{
     CompletionItem, CompletionItemKind, CompletionTextEdit, Documentation, MarkupContent,
     MarkupKind, TextEdit,
 };
+use mind_driver::formats::Format;
 use mind_ir::opdef::OpDef;
 use mind_ir::types::DType;
-use mind_text::Format;
 
 use crate::hover;
 use crate::language::Language;

@@ -9,8 +9,8 @@ use lsp_types::{
     Documentation, MarkupContent, MarkupKind, ParameterInformation, ParameterLabel, SignatureHelp,
     SignatureInformation,
 };
+use mind_driver::formats::Format;
 use mind_ir::opdef::OpDef;
-use mind_text::Format;
 
 use crate::hover;
 use crate::language::Language;
@@ -35,9 +35,9 @@ pub(crate) fn help(view: View<'_>, offset: usize) -> Option<SignatureHelp> {
         return None;
     }
     let call = match view.analysis.language {
-        Language::Module(Format::Core) => core::call(&view.session.formats.core, before),
-        Language::Module(Format::Mic1) => mic1::call(&view.session.formats.mic1, before),
-        Language::Module(Format::Mic2) => mic2::call(&view.session.formats.mic2, before),
+        Language::Module(Format::Core) => core::call(&view.session.formats.text.core, before),
+        Language::Module(Format::Mic1) => mic1::call(&view.session.formats.text.mic1, before),
+        Language::Module(Format::Mic2) => mic2::call(&view.session.formats.text.mic2, before),
         Language::Module(Format::Mil | Format::MilPrimer) | Language::Rules => None,
     }?;
     let Call { def, label, active } = call;

@@ -16,7 +16,7 @@ const HEAD: &str = "\
 # Ops of MIL by state
 
 Each op has programs in every definition that an opset has of it, with `fp16` and `fp32`, in
-`tools/mind-generate/src/mil_cases.txt`. They are tried from iOS 15 to iOS 18, and the table says what they did:
+`tools/mind-testgen/src/mil_cases.txt`. They are tried from iOS 15 to iOS 18, and the table says what they did:
 
 - **since**: the opset that brought it, and those that changed what it takes.
 - **programs**: how many of its own the op has, and in how many opsets and floats those were tried.

@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use mind_diag::Diagnostics;
+use mind_driver::formats::Format;
 use mind_driver::load::{LoadOptions, parse_and_verify};
 use mind_driver::session::Session;
-use mind_generate::cases::{Case, all, gathers};
-use mind_generate::mil::{Program, programs};
 use mind_interp::{Arrays, Extents, InputSpec, RunConfig, bind, inputs, run};
 use mind_ir::Graph;
 use mind_ir::types::DType;
 use mind_mil::check::Interface;
 use mind_mil::ops::{ROWS, row};
 use mind_mil::{MilOp, Opset};
-use mind_text::Format;
+use mind_testgen::cases::{Case, all, gathers};
+use mind_testgen::mil::{Program, programs};
 use mind_to_mil::{Config, Layout};
 
 /// The opsets that cases are tried in.

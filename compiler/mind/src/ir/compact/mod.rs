@@ -81,7 +81,7 @@ mod binding {
 
     fn formats() -> &'static Formats {
         static SESSION: OnceLock<Session> = OnceLock::new();
-        &SESSION.get_or_init(Session::default).formats
+        &SESSION.get_or_init(Session::default).formats.text
     }
 
     pub(super) fn parse(format: Format, text: &str) -> Result<IRModule, (usize, String)> {

@@ -1,0 +1,95 @@
+//! Printing values.
+
+use mind_ir::OpId;
+use mind_ir::attr::{Attr, Literal};
+use mind_ir::graph::Graph;
+use mind_ir::types::{DType, Dim};
+
+use super::plan::{CONST_ELEMENT, word};
+use crate::mil::float::write_hex;
+use crate::mil::types::{Generation, write_tensor};
+use mind_text::number::{write_element, write_int};
+
+const DATA: usize = 0;
+const TEXT: usize = 2;
+const PATH: usize = 3;
+const OFFSET: usize = 4;
+
+/// Writes what the constant `op` holds; halves as their bits where `bits` says so.
+pub(super) fn write_value(
+    out: &mut String,
+    g: &Graph,
+    op: OpId,
+    shape: &[Dim],
+    generation: Generation,
+    bits: bool,
+) {
+    if word(g, op, CONST_ELEMENT) == "string" {
+        out.push('"');
+        out.push_str(word(g, op, TEXT));
+        out.push('"');
+        return;
+    }
+    let path = word(g, op, PATH);
+    if let (false, Attr::Int(offset)) = (path.is_empty(), g.attr(op, OFFSET)) {
+        out.push_str("BLOBFILE(path = ");
+        write_tensor(out, "string", &[], generation);
+        out.push_str("(\"");
+        out.push_str(path);
+        out.push_str("\"), offset = ");
+        write_tensor(out, "uint64", &[], generation);
+        out.push('(');
+        write_int(out, offset);
+        out.push_str("))");
+        return;
+    }
+    if let Attr::Literal(literal) = g.attr(op, DATA) {
+        write_elements(out, literal, shape, bits);
+    }
+}
+
+fn write_elements(out: &mut String, literal: &Literal<'_>, shape: &[Dim], bits: bool) {
+    let (dtype, size) = (literal.dtype, literal.dtype.size());
+    let mut sizes = Vec::with_capacity(shape.len());
+    let mut count = 1usize;
+    for dim in shape.iter().rev() {
+        let extent = dim.fixed().and_then(|extent| usize::try_from(extent).ok());
+        count = count.saturating_mul(extent.unwrap_or(0));
+        sizes.push(count);
+    }
+    let given = literal.bytes.len() / size;
+    let count = if literal.is_splat() { count } else { given };
+    for at in 0..count {
+        if at > 0 {
+            out.push_str(", ");
+        }
+        sizes
+            .iter()
+            .filter(|&&size| at % size.max(1) == 0)
+            .for_each(|_| out.push('['));
+        let own = if literal.is_splat() { 0 } else { at };
+        write_one(out, dtype, &literal.bytes[own * size..][..size], bits);
+        sizes
+            .iter()
+            .filter(|&&size| (at + 1) % size.max(1) == 0)
+            .for_each(|_| out.push(']'));
+    }
+    if count == 0 {
+        out.push_str("[]");
+    }
+}
+
+fn write_one(out: &mut String, dtype: DType, bytes: &[u8], bits: bool) {
+    let mut wide = [0u8; 8];
+    if cfg!(target_endian = "big") {
+        wide[8 - bytes.len()..].copy_from_slice(bytes);
+    } else {
+        wide[..bytes.len()].copy_from_slice(bytes);
+    }
+    let number = u64::from_ne_bytes(wide);
+    match dtype {
+        DType::F16 if bits => out.push_str(&format!("0x{number:04x}")),
+        dtype if dtype.is_float() => write_hex(out, number, dtype),
+        dtype => write_element(out, dtype, bytes),
+    }
+}

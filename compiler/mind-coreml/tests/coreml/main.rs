@@ -1,0 +1,5 @@
+//! MIL text and packages through the crate's public interface.
+
+mod package;
+mod read;
+mod text;

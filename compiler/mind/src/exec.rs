@@ -1,0 +1,236 @@
+//! Modules compiled for this machine.
+
+use std::borrow::Borrow;
+use std::sync::Arc;
+
+use mind_driver::executable;
+
+pub use mind_driver::engine::{Config, Engine};
+pub use mind_driver::executable::{ExecutionError, View, ViewMut};
+pub use mind_jit::program::{BoundProgram, RunError};
+pub use mind_jit::target::Isa;
+
+use crate::error::Error;
+use crate::module::{Module, Port};
+use crate::run::{Outputs, Tensor};
+
+impl Module {
+    /// Compiles the module for this machine, with threads of its own. The module must be verified, as one that was
+    /// read or optimised is.
+    ///
+    /// ```
+    /// use mind::{Config, Module, Tensor};
+    ///
+    /// let module = Module::parse("mic@2\nS B\nT0 f32 B 2\nT1 f32 2 2\na x T0\np w T1\nm 0 1\nr 2\nO 3")?;
+    /// let executable = module.compile(&Config::default())?;
+    /// assert_eq!(executable.outputs()[0].ty.to_string(), "f32[B, 2]");
+    ///
+    /// let w = Tensor::of(vec![2, 2], vec![1.0f32, -1.0, 1.0, 1.0]);
+    /// let model = executable.bind([("w", &w)])?;
+    /// let x = Tensor::of(vec![1, 2], vec![1.0f32, 2.0]);
+    /// assert_eq!(model.run([("x", &x)])?[0].elements::<f32>(), [3.0, 1.0]);
+    /// let x = Tensor::of(vec![2, 2], vec![1.0f32, 2.0, 3.0, 4.0]);
+    /// assert_eq!(model.run([("x", &x)])?[0].elements::<f32>(), [3.0, 1.0, 7.0, 1.0]);
+    /// # Ok::<(), mind::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// An instruction set that the machine lacks; an op or extent that cannot be compiled.
+    pub fn compile(&self, config: &Config) -> Result<Executable, Error> {
+        let engine = Engine::new(config).map_err(|found| self.refused(found))?;
+        self.compile_on(&Arc::new(engine))
+    }
+
+    /// Compiles the module for an engine, whose threads its executables share.
+    ///
+    /// # Errors
+    ///
+    /// An op or extent that cannot be compiled.
+    pub fn compile_on(&self, engine: &Arc<Engine>) -> Result<Executable, Error> {
+        let made = executable::Executable::new(engine.clone(), self.graph.clone());
+        Ok(Executable {
+            inner: made.map_err(|found| self.refused(found))?,
+            inputs: self.inputs(),
+            params: self.params(),
+            outputs: self.outputs(),
+        })
+    }
+}
+
+/// A compiled module. Code for extents that are symbols or unknown is made when arrays first have them.
+///
+/// It can be used from any thread, and from several at once.
+pub struct Executable {
+    inner: executable::Executable,
+    inputs: Vec<Port>,
+    params: Vec<Port>,
+    outputs: Vec<Port>,
+}
+
+impl Executable {
+    /// The inputs that each run is given, in order.
+    pub fn inputs(&self) -> &[Port] {
+        &self.inputs
+    }
+
+    /// The weights, in order.
+    pub fn params(&self) -> &[Port] {
+        &self.params
+    }
+
+    /// The outputs, in order.
+    pub fn outputs(&self) -> &[Port] {
+        &self.outputs
+    }
+
+    /// Binds weights by name, all of them. They are packed once for each set of extents, so the arrays must stay as
+    /// they are.
+    ///
+    /// # Errors
+    ///
+    /// Arrays that are missing, do not fit, or are not weights of the module.
+    pub fn bind<'m, N: AsRef<str>>(
+        &'m self,
+        weights: impl IntoIterator<Item = (N, &'m Tensor)>,
+    ) -> Result<Model<'m>, Error> {
+        let weights: Vec<(N, &Tensor)> = weights.into_iter().collect();
+        let named: Vec<_> = weights
+            .iter()
+            .map(|(name, array)| (name.as_ref(), *array))
+            .collect();
+        let views = in_order("weight", &self.params, &named)?;
+        Ok(Model {
+            inner: self.inner.bind(&views)?,
+            executable: self,
+        })
+    }
+
+    /// Binds weights where they are, in the order of [`params`](Executable::params).
+    ///
+    /// # Errors
+    ///
+    /// Another number of weights, another dtype or shape.
+    pub fn bind_views<'m>(&'m self, weights: &[View<'m>]) -> Result<Model<'m>, Error> {
+        Ok(Model {
+            inner: self.inner.bind(weights)?,
+            executable: self,
+        })
+    }
+
+    /// Runs once on arrays by name, inputs and weights. [`bind`](Executable::bind) serves modules with weights
+    /// better that run more than once: this binds them each time.
+    ///
+    /// # Errors
+    ///
+    /// Arrays that are missing or do not fit; an index out of bounds, an integer division without result.
+    pub fn run<N: AsRef<str>, T: Borrow<Tensor>>(
+        &self,
+        arrays: impl IntoIterator<Item = (N, T)>,
+    ) -> Result<Outputs, Error> {
+        let arrays: Vec<(N, T)> = arrays.into_iter().collect();
+        let is_weight = |name: &str| self.params.iter().any(|port| port.name == name);
+        let named = arrays
+            .iter()
+            .map(|(name, array)| (name.as_ref(), array.borrow()));
+        let (weights, inputs): (Vec<_>, Vec<_>) = named.partition(|(name, _)| is_weight(name));
+        self.bind(weights)?.run(inputs)
+    }
+}
+
+/// A compiled module with its weights. It can be run from any thread, and from several at once.
+pub struct Model<'m> {
+    inner: executable::Model<'m>,
+    executable: &'m Executable,
+}
+
+impl Model<'_> {
+    /// Runs on inputs by name.
+    ///
+    /// # Errors
+    ///
+    /// Arrays that are missing or do not fit; an index out of bounds, an integer division without result.
+    pub fn run<N: AsRef<str>, T: Borrow<Tensor>>(
+        &self,
+        inputs: impl IntoIterator<Item = (N, T)>,
+    ) -> Result<Outputs, Error> {
+        let inputs: Vec<(N, T)> = inputs.into_iter().collect();
+        let named = inputs
+            .iter()
+            .map(|(name, array)| (name.as_ref(), array.borrow()));
+        let named: Vec<(&str, &Tensor)> = named.collect();
+        let views = in_order("input", &self.executable.inputs, &named)?;
+        let tensors = self.inner.run_new(&views)?;
+        let names = self.executable.outputs.iter().map(|port| port.name.clone());
+        Ok(Outputs::new(names, tensors))
+    }
+
+    /// Runs on arrays of the caller's, which are read and written where they are, in the order of
+    /// [`inputs`](Executable::inputs) and [`outputs`](Executable::outputs).
+    ///
+    /// ```
+    /// use mind::{Config, Module, View, ViewMut};
+    ///
+    /// let module = Module::parse("mic@2\nT0 f32 2\na x T0\nr 0\nO 1")?;
+    /// let executable = module.compile(&Config::default())?;
+    /// let model = executable.bind_views(&[])?;
+    /// let mut y = [0f32; 2];
+    /// model.run_into(&[View::new(&[2], &[-1.0f32, 2.0])], &mut [ViewMut::new(&mut y)])?;
+    /// assert_eq!(y, [0.0, 2.0]);
+    /// # Ok::<(), mind::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Another number of arrays, another dtype or shape, extents that contradict each other, an index out of bounds,
+    /// an integer division without result. Outputs then hold anything.
+    pub fn run_into(&self, inputs: &[View<'_>], outputs: &mut [ViewMut<'_>]) -> Result<(), Error> {
+        Ok(self.inner.run(inputs, outputs)?)
+    }
+
+    /// The program for the extents of `inputs`, whose calls check nothing but sizes.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_into`](Model::run_into).
+    pub fn bound_for(&self, inputs: &[View<'_>]) -> Result<Arc<BoundProgram>, Error> {
+        Ok(self.inner.bound_for(inputs)?)
+    }
+}
+
+/// The arrays of `ports`, in their order.
+///
+/// # Errors
+///
+/// An array that is missing, given twice, or for no port.
+fn in_order<'a>(
+    kind: &'static str,
+    ports: &[Port],
+    arrays: &[(&str, &'a Tensor)],
+) -> Result<Vec<View<'a>>, ExecutionError> {
+    let unknown = |(name, _): &&(&str, &Tensor)| ports.iter().all(|port| port.name != *name);
+    if let Some((name, _)) = arrays.iter().find(unknown) {
+        let names: Vec<&str> = ports.iter().map(|port| port.name.as_str()).collect();
+        return Err(ExecutionError::Unknown {
+            kind,
+            name: (*name).to_owned(),
+            known: names.join(", "),
+        });
+    }
+    let array = |port: &Port| {
+        let mut own = arrays.iter().filter(|(name, _)| *name == port.name);
+        match (own.next(), own.next()) {
+            (Some((_, array)), None) => Ok(View::of(array)),
+            (None, _) => Err(ExecutionError::Missing {
+                kind,
+                name: port.name.clone(),
+                ty: port.ty.to_string(),
+            }),
+            (Some(_), Some(_)) => Err(ExecutionError::Twice {
+                kind,
+                name: port.name.clone(),
+            }),
+        }
+    };
+    ports.iter().map(array).collect()
+}

@@ -1,0 +1,397 @@
+//! Modules.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use mind_core::ops::input::Input;
+use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
+use mind_driver::load::{LoadOptions, load_module};
+use mind_driver::patch::{self, Edit};
+use mind_driver::session::Session;
+use mind_ir::attr::Attr;
+use mind_ir::builder::{Build, Builder};
+use mind_ir::builtin::Yield;
+use mind_ir::graph::{InsertPoint, NewOp};
+use mind_ir::opdef::Op;
+use mind_ir::verify::{VerifyConfig, verify};
+use mind_ir::{Graph, ValueId};
+
+pub use mind_driver::formats::Format;
+
+use crate::error::{Error, Rejected};
+use crate::optimize::{Level, Optimizer, Report};
+use crate::run::{Outputs, Tensor};
+use crate::types::Type;
+
+/// A module: ops from inputs to outputs.
+///
+/// Modules are read from text or built op by op:
+///
+/// ```
+/// use mind::Module;
+/// use mind::ops::elementwise::Relu;
+/// use mind::ops::contract::MatMul;
+///
+/// let mut module = Module::new();
+/// let x = module.input("x", "f32[B, 784]")?;
+/// let w = module.param("w", "f32[784, 10]")?;
+/// let product = MatMul::build(&mut module, x, w)?;
+/// let y = Relu::build(&mut module, product)?;
+/// module.output(y);
+/// module.verify()?;
+/// assert_eq!(
+///     module.to_string(),
+///     "%0 = Input {name=x} : tensor<f32[B, 784]>
+/// %1 = Input {name=w, role=param} : tensor<f32[784, 10]>
+/// %2 = MatMul (%0, %1) : tensor<f32[B, 10]>
+/// %3 = Relu (%2) : tensor<f32[B, 10]>
+/// outputs: %3"
+/// );
+/// # Ok::<(), mind::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Module {
+    pub(crate) graph: Graph,
+    pub(crate) source: Arc<SourceFile>,
+    format: Format,
+}
+
+/// An input or output of a module.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Port {
+    /// Its name: that of an input or weight, or that of the value that is an output, as in `%3`.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+}
+
+impl Module {
+    /// A module without ops.
+    pub fn new() -> Module {
+        Module::from(Graph::new())
+    }
+
+    /// Reads and verifies a module in any text format, which its first line tells.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with the text.
+    pub fn parse(text: &str) -> Result<Module, Error> {
+        Module::load("<text>", text.into(), &LoadOptions::default())
+    }
+
+    /// Reads and verifies a module in the format `format`.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with the text.
+    pub fn parse_as(format: Format, text: &str) -> Result<Module, Error> {
+        let options = LoadOptions {
+            from: Some(format),
+            ..LoadOptions::default()
+        };
+        Module::load("<text>", text.into(), &options)
+    }
+
+    /// Reads and verifies the module in a file.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, all that is wrong with its text.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Module, Error> {
+        let path = path.as_ref();
+        let bytes = std::fs::read(path).map_err(|source| Error::File {
+            path: path.to_owned(),
+            source,
+        })?;
+        Module::load(&path.to_string_lossy(), bytes, &LoadOptions::default())
+    }
+
+    fn load(name: &str, bytes: Vec<u8>, options: &LoadOptions) -> Result<Module, Error> {
+        let loaded = load_module(&session().formats, name, bytes, options)?;
+        Ok(Module {
+            graph: loaded.graph,
+            source: Arc::new(loaded.file),
+            format: loaded.format,
+        })
+    }
+
+    /// Adds an array that each run is given. `ty` is a [`Type`] or its text.
+    ///
+    /// # Errors
+    ///
+    /// A text that is no type.
+    pub fn input<T>(&mut self, name: &str, ty: T) -> Result<ValueId, Error>
+    where
+        T: TryInto<Type, Error: Into<Error>>,
+    {
+        self.declare(name, ty, false)
+    }
+
+    /// Adds a weight, an array that is bound once. `ty` is a [`Type`] or its text.
+    ///
+    /// # Errors
+    ///
+    /// A text that is no type.
+    pub fn param<T>(&mut self, name: &str, ty: T) -> Result<ValueId, Error>
+    where
+        T: TryInto<Type, Error: Into<Error>>,
+    {
+        self.declare(name, ty, true)
+    }
+
+    fn declare<T>(&mut self, name: &str, ty: T, is_param: bool) -> Result<ValueId, Error>
+    where
+        T: TryInto<Type, Error: Into<Error>>,
+    {
+        let ty: Type = ty.try_into().map_err(Into::into)?;
+        let ty = ty.intern(&mut self.graph);
+        let ty = self.graph.intern_type(ty.view());
+        let name = self.graph.intern(name);
+        let attrs = [Attr::Str(name), Attr::Bool(is_param)];
+        let op = self.builder().create_typed(Input::DEF, &[], &attrs, &[ty]);
+        Ok(self.graph.result(op))
+    }
+
+    /// Makes a value the next output.
+    pub fn output(&mut self, value: ValueId) {
+        let mut outputs = self.graph.outputs().to_vec();
+        outputs.push(value);
+        let body = self.graph.body();
+        if let Some(end) = self.graph.terminator(body) {
+            self.graph.erase(end);
+        }
+        self.graph.insert(
+            InsertPoint::End(body),
+            NewOp {
+                def: Yield::DEF,
+                operands: &outputs,
+                attrs: &[],
+                results: 0,
+                span: Span::FILE,
+            },
+        );
+    }
+
+    /// The inputs that each run is given, in order.
+    pub fn inputs(&self) -> Vec<Port> {
+        self.interface(false)
+    }
+
+    /// The weights, in order.
+    pub fn params(&self) -> Vec<Port> {
+        self.interface(true)
+    }
+
+    fn interface(&self, is_param: bool) -> Vec<Port> {
+        let all = mind_interp::inputs(&self.graph).into_iter();
+        let own = all.filter(|input| input.param == is_param);
+        let port = |input: mind_interp::InputSpec<'_>| Port {
+            name: input.name.to_owned(),
+            ty: Type::of(input.ty, &self.graph),
+        };
+        own.map(port).collect()
+    }
+
+    /// The outputs, in order.
+    pub fn outputs(&self) -> Vec<Port> {
+        let port = |&value: &ValueId| Port {
+            name: format!("%{}", self.graph.label(value)),
+            ty: Type::of(self.graph.ty(value), &self.graph),
+        };
+        self.graph.outputs().iter().map(port).collect()
+    }
+
+    /// Checks every rule of the ops, and gives each value its type.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with the module.
+    pub fn verify(&mut self) -> Result<(), Error> {
+        let found = verify(&mut self.graph, &VerifyConfig::default());
+        if found.has_errors() {
+            Err(self.refused(found))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Optimises the module. Its results keep every bit.
+    ///
+    /// ```
+    /// use mind::{Level, Module};
+    ///
+    /// let mut module = Module::parse("mic@2\nT0 f32 4\na x T0\nr 0\nr 1\nO 2")?;
+    /// let report = module.optimize(Level::O2)?;
+    /// assert_eq!(module.print(mind::Format::Mic2)?, "mic@2\nT0 f32 4\na x T0\nr 0\nO 1");
+    /// assert_eq!(report.rules().next().unwrap().name, "relu-relu");
+    /// # Ok::<(), mind::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A module that breaks rules of its ops.
+    pub fn optimize(&mut self, level: Level) -> Result<Report, Error> {
+        Optimizer::level(level).run(self)
+    }
+
+    /// Runs the passes of a pipeline, written as in `canonicalize,fold{max-iters=8},fuse`.
+    ///
+    /// # Errors
+    ///
+    /// A pipeline that cannot be read, a pass that refuses the module.
+    pub fn run_passes(&mut self, pipeline: &str) -> Result<Report, Error> {
+        Optimizer::new(pipeline)?.run(self)
+    }
+
+    /// Makes edits in order, all of them or none, and verifies the result.
+    ///
+    /// # Errors
+    ///
+    /// The first edit that cannot be made; a deleted op that is still read; the rules that the result breaks.
+    pub fn apply(&mut self, edits: &[Edit]) -> Result<(), Error> {
+        let config = VerifyConfig::default();
+        self.graph = patch::apply(&self.graph, edits, &session().registry, &config)?;
+        Ok(())
+    }
+
+    /// The module in a text format.
+    ///
+    /// # Errors
+    ///
+    /// Each op that the format cannot say.
+    pub fn print(&self, format: Format) -> Result<String, Error> {
+        let printed = session().formats.print(format, &self.graph);
+        printed.map_err(|found| self.refused(found))
+    }
+
+    /// Writes the module to a file: in the format of the text it was read from, or as Core text if it was built.
+    ///
+    /// # Errors
+    ///
+    /// An op that the format cannot say, a file that cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        let path = path.as_ref();
+        let text = self.print(self.format)?;
+        std::fs::write(path, text).map_err(|source| Error::File {
+            path: path.to_owned(),
+            source,
+        })
+    }
+
+    /// What the module computes from these arrays, by the names of inputs and weights, op by op in the reference
+    /// interpreter. Extents that are symbols or unknown are those of the arrays.
+    ///
+    /// ```
+    /// use mind::{Module, Tensor};
+    ///
+    /// let module = Module::parse("mic@2\nS B\nT0 f32 B\na x T0\nr 0\nO 1")?;
+    /// let outputs = module.interpret([("x", Tensor::of(vec![3], vec![-1.0f32, 0.0, 2.0]))])?;
+    /// assert_eq!(outputs[0].elements::<f32>(), [0.0, 0.0, 2.0]);
+    /// # Ok::<(), mind::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Arrays that are missing or do not fit; an op that fails, as an index out of bounds.
+    pub fn interpret<N: Into<String>, T: Borrow<Tensor>>(
+        &self,
+        arrays: impl IntoIterator<Item = (N, T)>,
+    ) -> Result<Outputs, Error> {
+        let named = arrays.into_iter();
+        let arrays = named
+            .map(|(name, array)| (name.into(), array.borrow().clone()))
+            .collect();
+        let bound = mind_interp::bind(&self.graph, &arrays, mind_interp::Extents::default());
+        let bound = bound.map_err(|errors| {
+            let mut found = Diagnostics::new();
+            let errors = errors.iter().map(|error| error.diagnostic(&self.graph));
+            errors.for_each(|error| found.push(error));
+            self.refused(found)
+        })?;
+        let results = mind_interp::run(&self.graph, &bound, &mind_interp::RunConfig::default());
+        let tensors = results.map_err(|error| self.refused(error.diagnostic(&self.graph)))?;
+        let names = self.outputs().into_iter().map(|port| port.name);
+        Ok(Outputs::new(names, tensors))
+    }
+
+    /// The ops and values.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The ops and values, to change. [`verify`](Module::verify) then checks them.
+    pub fn graph_mut(&mut self) -> &mut Graph {
+        &mut self.graph
+    }
+
+    pub(crate) fn refused(&self, found: impl Into<Diagnostics>) -> Error {
+        Error::Rejected(Rejected {
+            diagnostics: found.into(),
+            file: self.source.clone(),
+        })
+    }
+}
+
+/// Ops are appended to the module.
+impl Build for Module {
+    fn builder(&mut self) -> Builder<'_> {
+        let body = self.graph.body();
+        let at = match self.graph.terminator(body) {
+            Some(end) => InsertPoint::Before(end),
+            None => InsertPoint::End(body),
+        };
+        Builder::new(&mut self.graph, at, Span::FILE)
+    }
+}
+
+impl Default for Module {
+    fn default() -> Module {
+        Module::new()
+    }
+}
+
+/// Core text.
+impl fmt::Display for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match session().formats.print(Format::Core, &self.graph) {
+            Ok(text) => f.write_str(&text),
+            Err(found) => write!(f, "# {found}"),
+        }
+    }
+}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl From<Graph> for Module {
+    fn from(graph: Graph) -> Module {
+        Module {
+            graph,
+            source: Arc::new(SourceFile::new("<module>", "")),
+            format: Format::Core,
+        }
+    }
+}
+
+impl From<Module> for Graph {
+    fn from(module: Module) -> Graph {
+        module.graph
+    }
+}
+
+/// The dialects, formats and passes of every module.
+pub(crate) fn session() -> &'static Session {
+    static SESSION: std::sync::OnceLock<Session> = std::sync::OnceLock::new();
+    SESSION.get_or_init(Session::default)
+}
+
+/// The error of a module as a whole.
+pub(crate) fn error(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(Span::FILE, message)
+}

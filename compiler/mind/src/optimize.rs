@@ -1,0 +1,325 @@
+//! Optimising modules, and what came of it.
+
+use mind_diag::{SourceFile, Span};
+use mind_driver::admission::refusals;
+use mind_driver::history::Record;
+use mind_driver::session::{LEVELS, PASSES};
+use mind_ir::Graph;
+use mind_ir::listener::{Listener, Rewrite};
+use mind_ir::verify::VerifyConfig;
+use mind_pass::{
+    Changed, Failure, Instrument, Manager, PassError, Pipeline, Rewriting, RuleSource, Shared,
+    Stage, Statistics, parse_pipeline,
+};
+use mind_transforms::rules;
+
+pub use mind_eqsat::FastMath;
+pub use mind_pass::RuleCounts;
+
+use crate::error::{Error, refused};
+use crate::module::{Module, error, session};
+
+/// A named pipeline. Each keeps every bit of the results.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Level {
+    /// Checks the module and changes nothing.
+    O0,
+    /// Canonical forms, without what is computed twice or never used.
+    O1,
+    /// As [`O1`](Level::O1), and e-graph folding and fusion.
+    O2,
+    /// As [`O2`](Level::O2), folding twice.
+    O3,
+}
+
+impl Level {
+    /// The passes that it runs.
+    pub fn pipeline(self) -> &'static str {
+        let index = match self {
+            Level::O0 => 0,
+            Level::O1 => 1,
+            Level::O2 => 2,
+            Level::O3 => 3,
+        };
+        LEVELS[index].pipeline
+    }
+}
+
+/// Passes to run, with the rules that they rewrite by.
+///
+/// ```
+/// use mind::{Module, Optimizer};
+///
+/// let rules = "\
+/// rule maximum-neg
+///   class exact
+///   core.maximum(?x, core.neg(?x)) => core.abs(?x)
+/// ";
+/// let optimizer = Optimizer::new("fold")?.rules("mine.rules", rules)?;
+/// let mut module = Module::parse(
+///     "%0 = Input {name=x} : tensor<f32[4]>\n%1 = Neg (%0)\n%2 = Maximum (%0, %1)\noutputs: %2",
+/// )?;
+/// let report = optimizer.run(&mut module)?;
+/// assert!(module.to_string().contains("Abs"), "{module}");
+/// assert!(report.rules().any(|rule| rule.name == "maximum-neg" && rule.counts.chosen == 1));
+/// # Ok::<(), mind::Error>(())
+/// ```
+pub struct Optimizer {
+    pipeline: Pipeline,
+    rewriting: Rewriting,
+    shared: Shared,
+    missed: bool,
+}
+
+impl Optimizer {
+    /// Runs the passes of a pipeline, written as in `canonicalize,fold{max-iters=8},fuse`.
+    ///
+    /// # Errors
+    ///
+    /// A pipeline that cannot be read.
+    pub fn new(pipeline: &str) -> Result<Optimizer, Error> {
+        let parsed = parse_pipeline(pipeline, &PASSES);
+        let pipeline = parsed.map_err(|found| refused("<pipeline>", pipeline, found))?;
+        Ok(Optimizer {
+            pipeline,
+            rewriting: Rewriting::default(),
+            shared: Shared::default(),
+            missed: false,
+        })
+    }
+
+    /// Runs the passes of a level.
+    pub fn level(level: Level) -> Optimizer {
+        Optimizer::new(level.pipeline()).expect("the pipelines of levels can be read")
+    }
+
+    /// Rewrites by the rules in `text`, too, which are checked first: both sides of each are evaluated on many inputs.
+    /// `name` is that of the file in diagnostics.
+    ///
+    /// # Errors
+    ///
+    /// All that is wrong with the rules; rules that change more than their class says, with an input that shows it.
+    pub fn rules(mut self, name: &str, text: &str) -> Result<Optimizer, Error> {
+        self.rewriting.rules.push(RuleSource {
+            name: name.to_owned(),
+            text: text.to_owned(),
+        });
+        self.check_rules()?;
+        Ok(self)
+    }
+
+    /// Lets rules of these classes act, too, which may change bits.
+    pub fn fast_math(mut self, classes: FastMath) -> Optimizer {
+        let names = classes.names().into_iter().map(str::to_owned);
+        self.rewriting.fast_math = names.collect();
+        self
+    }
+
+    /// Switches a rule or pattern off.
+    pub fn disable(mut self, rule: &str) -> Optimizer {
+        self.rewriting.disabled.push(rule.to_owned());
+        self
+    }
+
+    /// Reports rules that did not act, too, and why. Finding the reasons takes time.
+    pub fn missed(mut self) -> Optimizer {
+        self.missed = true;
+        self
+    }
+
+    fn check_rules(&mut self) -> Result<(), Error> {
+        self.shared = Shared::default();
+        let made = rules(&session().registry, &self.rewriting);
+        let broken = made.err().map(|errors| errors.0).unwrap_or_default();
+        let broken = broken.into_iter();
+        let mut all = broken
+            .map(|source| (source.file, source.diagnostics))
+            .chain(refusals(&self.rewriting, session()));
+        match all.next() {
+            Some((file, diagnostics)) => Err(Error::Rejected(crate::Rejected {
+                diagnostics,
+                file: file.into(),
+            })),
+            None => Ok(()),
+        }
+    }
+
+    /// Verifies and optimises a module.
+    ///
+    /// # Errors
+    ///
+    /// A module that breaks rules of its ops, a pass that refuses it. The module is then not to be used.
+    pub fn run(&self, module: &mut Module) -> Result<Report, Error> {
+        module.verify()?;
+        let mut statistics = Statistics::default();
+        let mut recorder = Recorder {
+            source: &module.source,
+            missed: self.missed,
+            pass: "",
+            passes: Vec::new(),
+            remarks: Vec::new(),
+        };
+        let manager = Manager {
+            registry: &session().registry,
+            verify_each: cfg!(debug_assertions),
+            verify: VerifyConfig::default(),
+            rewriting: &self.rewriting,
+            shared: &self.shared,
+        };
+        let done = manager.run(
+            &self.pipeline,
+            &mut module.graph,
+            &mut statistics,
+            &mut recorder,
+        );
+        done.map_err(|failure| match failure {
+            Failure::Pass { pass, error } => match error {
+                PassError::Rejected(found) => module.refused(*found),
+                PassError::Invalid(found) => module.refused(found),
+                why @ PassError::NotConverged { .. } => {
+                    module.refused(self::error(format!("{pass}: {why}")))
+                }
+            },
+            Failure::Invalid { found, .. } => module.refused(found),
+        })?;
+        let Recorder {
+            passes, remarks, ..
+        } = recorder;
+        Ok(Report {
+            passes,
+            remarks,
+            statistics,
+        })
+    }
+}
+
+/// What optimising came to.
+#[derive(Clone, Debug)]
+pub struct Report {
+    passes: Vec<PassReport>,
+    remarks: Vec<Remark>,
+    statistics: Statistics,
+}
+
+/// A pass that was run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PassReport {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it changed the module.
+    pub changed: bool,
+}
+
+/// A rewrite that was made, or a rule that did not act.
+///
+/// ```
+/// use mind::{Module, Optimizer};
+///
+/// let mut module = Module::parse("mic@2\nT0 f32 4\na x T0\nr 0\nr 1\nO 2")?;
+/// let report = Optimizer::new("canonicalize")?.run(&mut module)?;
+/// let remark = &report.remarks()[0];
+/// assert_eq!(remark.rules, ["relu-relu"]);
+/// assert_eq!(remark.line, Some(5));
+/// assert_eq!(remark.text, "core.relu %2 became core.relu %1");
+/// # Ok::<(), mind::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Remark {
+    /// The pass.
+    pub pass: &'static str,
+    /// The rules or patterns that led to the rewrite, or the one that did not act.
+    pub rules: Vec<String>,
+    /// The line of the module's text, from 1; `None` for an op that is not in the text.
+    pub line: Option<usize>,
+    /// What became of which op, or why the rule did not act.
+    pub text: String,
+    /// Whether it is a rewrite that was made.
+    pub acted: bool,
+}
+
+/// What came of a rule or pattern in a pass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RuleReport<'r> {
+    /// The pass.
+    pub pass: &'r str,
+    /// The rule or pattern.
+    pub name: &'r str,
+    /// How often it matched, acted and was chosen.
+    pub counts: RuleCounts,
+}
+
+impl Report {
+    /// The passes, in the order in which they ran.
+    pub fn passes(&self) -> &[PassReport] {
+        &self.passes
+    }
+
+    /// The rewrites that were made, in order, among the rules that did not act if those were
+    /// [asked for](Optimizer::missed).
+    pub fn remarks(&self) -> &[Remark] {
+        &self.remarks
+    }
+
+    /// What came of each rule.
+    pub fn rules(&self) -> impl Iterator<Item = RuleReport<'_>> {
+        let all = self.statistics.rules();
+        all.map(|(pass, name, counts)| RuleReport { pass, name, counts })
+    }
+
+    /// The counters of passes: (pass, counter, count).
+    pub fn counters(&self) -> impl Iterator<Item = (&str, &str, u64)> {
+        self.statistics.iter()
+    }
+}
+
+/// Keeps what a pipeline reports.
+struct Recorder<'s> {
+    source: &'s SourceFile,
+    missed: bool,
+    pass: &'static str,
+    passes: Vec<PassReport>,
+    remarks: Vec<Remark>,
+}
+
+impl Recorder<'_> {
+    fn push(&mut self, rules: Vec<String>, span: Span, text: String, acted: bool) {
+        let (line, _) = self.source.position(span);
+        self.remarks.push(Remark {
+            pass: self.pass,
+            rules,
+            line: (line > 0).then_some(line),
+            text,
+            acted,
+        });
+    }
+}
+
+impl Listener for Recorder<'_> {
+    fn applied(&mut self, g: &Graph, rewrite: &Rewrite<'_>) {
+        let record = Record::new(self.pass, g, rewrite);
+        let rules = record.steps.iter().map(|step| step.rule.clone()).collect();
+        let text = format!("{} became {}", record.from, record.to);
+        self.push(rules, record.span, text, true);
+    }
+
+    fn hears_missed(&self, _: &str) -> bool {
+        self.missed
+    }
+
+    fn missed(&mut self, span: Span, rule: &str, reason: &str) {
+        self.push(vec![rule.to_owned()], span, reason.to_owned(), false);
+    }
+}
+
+impl Instrument for Recorder<'_> {
+    fn stage(&mut self, stage: Stage<'_>, _: &Graph) {
+        match stage {
+            Stage::Before(pass) => self.pass = pass.name,
+            Stage::After(pass, changed) => self.passes.push(PassReport {
+                name: pass.name,
+                changed: changed == Changed::Yes,
+            }),
+            Stage::Verified(_) => {}
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! The crate as its users call it: what works, and what mistakes say.
+
+use std::sync::Arc;
+use std::thread;
+
+use mind::ops::contract::MatMul;
+use mind::{
+    Config, Engine, Error, ExecutionError, Extent, FastMath, Format, Level, Module, Optimizer,
+    Tensor, Type, View, ViewMut,
+};
+
+/// `x w`, for any number of rows.
+const PRODUCT: &str = "mic@2\nS B\nT0 f32 B 2\nT1 f32 2 2\na x T0\np w T1\nm 0 1\nO 2";
+
+fn array(shape: &[usize], elements: &[f32]) -> Tensor {
+    Tensor::of(shape.to_vec(), elements.to_vec())
+}
+
+fn identity() -> Tensor {
+    array(&[2, 2], &[1.0, 0.0, 0.0, 1.0])
+}
+
+#[test]
+fn a_built_module_is_the_parsed_one() -> Result<(), Error> {
+    let mut built = Module::new();
+    let x = built.input(
+        "x",
+        Type::new(mind::DType::F32, [Extent::from("B"), 2.into()]),
+    )?;
+    let w = built.param("w", "f32[2, 2]")?;
+    let y = MatMul::build(&mut built, x, w)?;
+    built.output(y);
+    built.verify()?;
+    let parsed = Module::parse(PRODUCT)?;
+    assert_eq!(built.to_string(), parsed.to_string());
+    assert_eq!(built.inputs(), parsed.inputs());
+    assert_eq!(built.params(), parsed.params());
+    assert_eq!(built.outputs(), parsed.outputs());
+    assert_eq!(parsed.outputs()[0].ty.to_string(), "f32[B, 2]");
+    Ok(())
+}
+
+#[test]
+fn builders_refuse_what_shape_rules_refuse() -> Result<(), Error> {
+    let mut module = Module::new();
+    let x = module.input("x", "f32[2, 3]")?;
+    let refused = MatMul::build(&mut module, x, x).map_err(Error::from);
+    let Err(Error::Op(rule)) = refused else {
+        panic!("2x3 times 2x3 is no product");
+    };
+    assert!(rule.to_string().contains('3'), "{rule}");
+    let refused = module
+        .input("y", "f31[2]")
+        .map_err(|error| error.to_string());
+    assert_eq!(
+        refused.unwrap_err(),
+        "error: `f31[2]`: `f31` is no element type\n--> <type>"
+    );
+    Ok(())
+}
+
+#[test]
+fn errors_show_the_lines_they_are_about() {
+    let error = Module::parse("mic@2\nT0 f32 4\na x T0\nm 0\nO 1").unwrap_err();
+    let found = error.diagnostics().expect("diagnostics");
+    assert_eq!(found.error_count(), 1);
+    assert!(error.to_string().contains("4 | m 0"), "{error}");
+    assert_eq!(format!("{error:?}"), error.to_string());
+
+    let error = Module::parse(PRODUCT)
+        .unwrap()
+        .run_passes("fuse,fold{")
+        .unwrap_err();
+    assert!(error.to_string().contains("fuse,fold{"), "{error}");
+
+    let rules = "rule r\n  class exact\n  core.abs(?x) => core.abs(?y)\n";
+    let error = Optimizer::new("fold")
+        .unwrap()
+        .rules("mine.rules", rules)
+        .err()
+        .unwrap();
+    assert!(error.to_string().contains(" --> mine.rules:3:"), "{error}");
+
+    let error = Module::from_file("no/such/file.mic").unwrap_err();
+    assert!(
+        error.to_string().starts_with("no/such/file.mic: "),
+        "{error}"
+    );
+}
+
+#[test]
+fn arrays_that_do_not_fit_are_named() -> Result<(), Error> {
+    let module = Module::parse(PRODUCT)?;
+    let executable = module.compile(&Config::default())?;
+    let (w, x) = (identity(), array(&[1, 2], &[1.0, 2.0]));
+    let bound = |arrays: &[(&str, &Tensor)]| {
+        let run = executable.run(arrays.iter().copied());
+        run.unwrap_err().to_string()
+    };
+    assert_eq!(
+        bound(&[("x", &x)]),
+        "no array is given for weight `w` of type f32[2, 2]"
+    );
+    assert_eq!(
+        bound(&[("w", &w)]),
+        "no array is given for input `x` of type f32[B, 2]"
+    );
+    assert_eq!(
+        bound(&[("w", &w), ("x", &x), ("z", &x)]),
+        "the module has no input `z`; it has x"
+    );
+    assert_eq!(
+        bound(&[("w", &w), ("x", &x), ("x", &x)]),
+        "two arrays are given for input `x`"
+    );
+    let wide = array(&[1, 3], &[0.0; 3]);
+    assert_eq!(
+        bound(&[("w", &w), ("x", &wide)]),
+        "`x` is f32[B, 2], found shape [1, 3]"
+    );
+    let integers = Tensor::of(vec![1, 2], vec![1i32, 2]);
+    assert_eq!(
+        bound(&[("w", &w), ("x", &integers)]),
+        "`x` is f32, found i32"
+    );
+    let error = module.interpret([("x", &x)]).unwrap_err().to_string();
+    assert!(error.contains("no array is given for input `w`"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn symbols_that_contradict_each_other_are_refused() -> Result<(), Error> {
+    let text = "mic@2\nS B\nT0 f32 B\na x T0\na y T0\n+ 0 1\nO 2";
+    let executable = Module::parse(text)?.compile(&Config::default())?;
+    let (x, y) = (array(&[2], &[1.0, 2.0]), array(&[3], &[0.0; 3]));
+    let error = executable.run([("x", &x), ("y", &y)]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "error: dimension B is 2 in one array and 3 in another"
+    );
+    Ok(())
+}
+
+#[test]
+fn one_engine_serves_modules_and_threads() -> Result<(), Error> {
+    let engine = Arc::new(Engine::new(&Config::default()).expect("an engine for this machine"));
+    let product = Module::parse(PRODUCT)?.compile_on(&engine)?;
+    let relu = Module::parse("mic@2\nT0 f32 2\na x T0\nr 0\nO 1")?.compile_on(&engine)?;
+    let w = identity();
+    let model = product.bind([("w", &w)])?;
+    thread::scope(|scope| {
+        for rows in 1..5 {
+            let (model, relu) = (&model, &relu);
+            scope.spawn(move || {
+                let x = array(&[rows, 2], &vec![-1.5; 2 * rows]);
+                let y = model.run([("x", &x)]).expect("a run");
+                assert!(y[0].same_bits(&x));
+                let x = array(&[2], &[-1.0, rows as f32]);
+                let y = relu.run([("x", &x)]).expect("a run");
+                assert_eq!(y[0].elements::<f32>(), [0.0, rows as f32]);
+            });
+        }
+    });
+    Ok(())
+}
+
+#[test]
+fn views_are_read_and_written_where_they_are() -> Result<(), Error> {
+    let executable = Module::parse(PRODUCT)?.compile(&Config::default())?;
+    let w = [0.0f32, 1.0, 1.0, 0.0];
+    let model = executable.bind_views(&[View::new(&[2, 2], &w)])?;
+    let mut y = [0f32; 2];
+    let x = View::new(&[1, 2], &[3.0f32, 4.0]);
+    model.run_into(&[x], &mut [ViewMut::new(&mut y)])?;
+    assert_eq!(y, [4.0, 3.0]);
+    let mut short = [0f32; 1];
+    let refused = model.run_into(&[x], &mut [ViewMut::new(&mut short)]);
+    assert!(matches!(
+        refused,
+        Err(Error::Execution(ExecutionError::Run(_)))
+    ));
+    let program = model.bound_for(&[x])?;
+    assert_eq!(program.program().outputs()[0].shape, [1, 2]);
+    Ok(())
+}
+
+#[test]
+fn optimising_keeps_bits_unless_asked() -> Result<(), Error> {
+    let text = "%0 = Input {name=x} : tensor<f32[4, 4]>\n%1 = Transpose (%0)\n%2 = Transpose (%1)\n\
+                %3 = Relu (%2)\n%4 = Relu (%3)\noutputs: %4";
+    for level in [Level::O0, Level::O1, Level::O2, Level::O3] {
+        let mut module = Module::parse(text)?;
+        let report = module.optimize(level)?;
+        let changed = report.passes().iter().any(|pass| pass.changed);
+        assert_eq!(changed, level != Level::O0, "{level:?}");
+        let x = array(&[4, 4], &[-1.0; 16]);
+        let outputs = module.interpret([("x", &x)])?;
+        assert_eq!(outputs[0].elements::<f32>(), [0.0; 16]);
+    }
+    // (x + 1) + -1 is x only where sums may be taken in another order.
+    let text = "%0 = Input {name=x} : tensor<f32[2]>\n%1 = ConstF32 {value=1} : tensor<f32[]>\n\
+                %2 = ConstF32 {value=-1} : tensor<f32[]>\n%3 = Add (%0, %1)\n%4 = Add (%3, %2)\noutputs: %4";
+    let folded = |classes: FastMath| -> Result<String, Error> {
+        let mut module = Module::parse(text)?;
+        Optimizer::new("fold,dce")?
+            .fast_math(classes)
+            .run(&mut module)?;
+        Ok(module.to_string())
+    };
+    assert!(folded(FastMath::EXACT)?.contains("Add"));
+    assert!(
+        !folded(FastMath::ALL)?.contains("Add"),
+        "{}",
+        folded(FastMath::ALL)?
+    );
+    Ok(())
+}
+
+#[test]
+fn a_rule_that_is_switched_off_does_not_act() -> Result<(), Error> {
+    let text = "%0 = Input {name=x} : tensor<f32[2]>\n%1 = Relu (%0)\n%2 = Relu (%1)\noutputs: %2";
+    let relus = |optimizer: Optimizer| -> Result<usize, Error> {
+        let mut module = Module::parse(text)?;
+        optimizer.run(&mut module)?;
+        Ok(module.to_string().matches("Relu").count())
+    };
+    assert_eq!(relus(Optimizer::new("canonicalize")?)?, 1);
+    assert_eq!(
+        relus(Optimizer::new("canonicalize")?.disable("relu-relu"))?,
+        2
+    );
+    Ok(())
+}
+
+#[test]
+fn what_is_saved_is_read_back() -> Result<(), Error> {
+    let folder = std::env::temp_dir().join(format!("mind-api-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join("product.mic");
+    let module = Module::parse(PRODUCT)?;
+    module.save(&path)?;
+    let read = Module::from_file(&path)?;
+    assert_eq!(read.print(Format::Mic2)?, PRODUCT);
+    let missing = module.save(folder.join("no/folder.mic")).unwrap_err();
+    assert!(matches!(missing, Error::File { .. }), "{missing}");
+    std::fs::remove_dir_all(&folder).expect("the folder is ours");
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! A module that a tool is given: a file, standard input, or a Core ML package.
+
+use std::path::Path;
+
+use mind_coreml::package::read::{model_path, text};
+use mind_driver::formats::Format;
+use mind_driver::host::Host;
+use mind_driver::load::LoadOptions;
+
+use crate::REJECTED;
+
+/// The bytes of a module.
+pub struct Input {
+    /// Its text; what a package says, as MIL.
+    pub bytes: Vec<u8>,
+    /// How it is read: a package is MIL.
+    pub options: LoadOptions,
+    /// The file whose folder holds the weights that the text names.
+    pub path: String,
+}
+
+/// Whether `path` is that of a package: a folder `NAME.mlpackage`.
+fn is_package(path: &str) -> bool {
+    let path = path.trim_end_matches('/');
+    Path::new(path)
+        .extension()
+        .is_some_and(|end| end == "mlpackage")
+}
+
+/// Reads the module at `path`; `-` is standard input.
+///
+/// # Errors
+///
+/// The exit code, after the failure was printed: a file that cannot be read, a package whose manifest
+/// or model cannot be.
+pub fn read(host: &mut dyn Host, path: &str, options: &LoadOptions) -> Result<Input, u8> {
+    if !options.package && !is_package(path) {
+        return Ok(Input {
+            bytes: crate::read_input(host, path, options.limits.bytes)?,
+            options: *options,
+            path: path.to_owned(),
+        });
+    }
+    let limit = options.limits.bytes;
+    let bytes = below(host, path, "Manifest.json", limit)?;
+    let model = model_path(&bytes).map_err(|error| refuse(host, path, &error))?;
+    let bytes = below(host, path, &model, limit)?;
+    let program = text(&bytes).map_err(|error| refuse(host, path, &error))?;
+    Ok(Input {
+        bytes: program.into_bytes(),
+        options: LoadOptions {
+            from: Some(Format::Mil),
+            ..*options
+        },
+        path: Path::new(path).join(model).to_string_lossy().into_owned(),
+    })
+}
+
+/// The bytes of a file of the package at `path`.
+fn below(host: &mut dyn Host, path: &str, name: &str, limit: u64) -> Result<Vec<u8>, u8> {
+    let bytes = host.read_below(Path::new(path), Path::new(name), limit);
+    bytes.map_err(|error| {
+        let file = Path::new(path).join(name);
+        crate::unread(host, &file.to_string_lossy(), &error)
+    })
+}
+
+fn refuse(host: &mut dyn Host, path: &str, error: &dyn std::error::Error) -> u8 {
+    crate::print_error(host, &format!("error: {path}: {error}\n"));
+    REJECTED
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_are_told_by_their_ending() {
+        assert!(is_package("a.mlpackage") && is_package("a/b.mlpackage/"));
+        assert!(!is_package("a.mil") && !is_package("-") && !is_package("mlpackage"));
+    }
+}

@@ -1,0 +1,351 @@
+//! What the tools share: arguments, reading, reporting.
+
+pub mod bisect;
+pub mod diff;
+pub mod input;
+mod memory_host;
+pub mod rules;
+pub mod style;
+
+pub use memory_host::MemoryHost;
+
+use std::num::NonZero;
+use std::path::Path;
+
+use clap::builder::ValueParser;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use mind_diag::{Diagnostic, Diagnostics, Severity, SourceFile, render_json, render_text};
+use mind_driver::engine::MAX_THREADS;
+use mind_driver::formats::Format;
+use mind_driver::host::{Host, Style, Tool};
+use mind_driver::load::LoadOptions;
+use mind_ir::verify::Profile;
+use mind_irv2::graph::document::Padding;
+use mind_text::Limits;
+
+/// A tool: what its binary runs, and what its documents say.
+#[derive(Clone, Copy, Debug)]
+pub struct ToolInfo {
+    /// The name of the binary.
+    pub name: &'static str,
+    /// The entry point.
+    pub run: Tool,
+    /// The command line.
+    pub command: fn() -> Command,
+}
+
+/// Done.
+pub const DONE: u8 = 0;
+/// The input was rejected.
+pub const REJECTED: u8 = 1;
+/// The command line was not understood.
+pub const USAGE: u8 = 2;
+
+/// The matches of a command line.
+///
+/// # Errors
+///
+/// The exit code, after help or a usage error has been printed.
+pub fn parse(command: Command, args: &[String], host: &mut dyn Host) -> Result<ArgMatches, u8> {
+    let matches = command
+        .no_binary_name(true)
+        .try_get_matches_from(args)
+        .map_err(|error| {
+            let text = error.render().to_string();
+            if error.use_stderr() {
+                print_error(host, &text);
+                USAGE
+            } else {
+                print(host, &text);
+                DONE
+            }
+        })?;
+    host.set_style(style::style(&matches, host));
+    Ok(matches)
+}
+
+/// Writes to standard output. A closed pipe is the reader's choice, not an error.
+///
+/// On a terminal the text ends with a line end, so that what follows begins on a line of its own.
+pub fn print(host: &mut dyn Host, text: &str) {
+    let is_open = !text.is_empty() && !text.ends_with('\n');
+    let end = if is_open && host.stdout_is_terminal() {
+        "\n"
+    } else {
+        ""
+    };
+    let _ = host.stdout().write_all(text.as_bytes());
+    let _ = host.stdout().write_all(end.as_bytes());
+}
+
+/// Writes to standard error, which has nowhere to report its own failures to.
+pub fn print_error(host: &mut dyn Host, text: &str) {
+    let _ = host.stderr().write_all(text.as_bytes());
+}
+
+/// Writes a note to standard error, unless the tool is quiet.
+pub fn note(host: &mut dyn Host, text: &str) {
+    if !host.style().quiet {
+        print_error(host, &format!("note: {text}\n"));
+    }
+}
+
+/// Writes why there is no result.
+pub fn fail(host: &mut dyn Host, why: &dyn std::fmt::Display) {
+    print_error(host, &format!("error: {why}\n"));
+}
+
+/// A usage error in one line, and its exit code.
+pub fn usage_error(host: &mut dyn Host, message: &str) -> u8 {
+    print_error(host, &format!("error: {message}\n"));
+    USAGE
+}
+
+/// How diagnostics are shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DiagnosticFormat {
+    /// With the source line under them.
+    Text,
+    /// One object a line.
+    Json,
+}
+
+impl DiagnosticFormat {
+    /// What [`diagnostic_format_arg`] was given.
+    pub fn of(matches: &ArgMatches) -> DiagnosticFormat {
+        match matches
+            .get_one::<String>("diagnostic-format")
+            .map(String::as_str)
+        {
+            Some("json") => DiagnosticFormat::Json,
+            _ => DiagnosticFormat::Text,
+        }
+    }
+}
+
+/// Writes diagnostics to standard error.
+pub fn report(
+    host: &mut dyn Host,
+    found: &Diagnostics,
+    file: &SourceFile,
+    format: DiagnosticFormat,
+) {
+    let Style { color, quiet, .. } = host.style();
+    let mut heard = Diagnostics::new();
+    for diagnostic in found.iter() {
+        let is_aside = matches!(diagnostic.severity, Severity::Note | Severity::Warning);
+        if !(quiet && is_aside) {
+            heard.push(diagnostic.clone());
+        }
+    }
+    if heard.is_empty() {
+        return;
+    }
+    let text = match format {
+        DiagnosticFormat::Text => render_text(&heard, file, color),
+        DiagnosticFormat::Json => render_json(&heard, file),
+    };
+    print_error(host, &text);
+}
+
+/// Writes one diagnostic to standard error.
+pub fn report_one(
+    host: &mut dyn Host,
+    found: Diagnostic,
+    file: &SourceFile,
+    format: DiagnosticFormat,
+) {
+    report(host, &found.into(), file, format);
+}
+
+/// The bytes of the input file, or the exit code after the failure has been printed.
+pub fn read_input(host: &mut dyn Host, path: &str, limit: u64) -> Result<Vec<u8>, u8> {
+    if path == "-" && host.stdin_is_terminal() {
+        note(host, "reading standard input; Ctrl-D ends it");
+    }
+    let bytes = match path {
+        "-" => host.read_stdin(limit),
+        path => host.read(Path::new(path), limit),
+    };
+    bytes.map_err(|error| unread(host, input_name(path), &error))
+}
+
+/// Reports why the file called `name` cannot be read, and returns the exit code.
+pub fn unread(host: &mut dyn Host, name: &str, error: &std::io::Error) -> u8 {
+    let reason = match error.kind() {
+        std::io::ErrorKind::NotFound => "no such file".to_owned(),
+        std::io::ErrorKind::IsADirectory => "is a directory, not a module".to_owned(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => error.to_string(),
+    };
+    print_error(host, &format!("error: {name}: {reason}\n"));
+    REJECTED
+}
+
+/// What diagnostics call the input file.
+pub fn input_name(path: &str) -> &str {
+    if path == "-" { "<stdin>" } else { path }
+}
+
+/// Writes the result to the named file, or to standard output.
+pub fn write_output(host: &mut dyn Host, path: Option<&String>, text: &str) -> u8 {
+    let Some(path) = path else {
+        print(host, text);
+        return DONE;
+    };
+    match host.write(Path::new(path), text.as_bytes()) {
+        Ok(()) => DONE,
+        Err(error) => {
+            print_error(host, &format!("error: {path}: {error}\n"));
+            REJECTED
+        }
+    }
+}
+
+/// The arguments that say how a module is read.
+pub fn input_args() -> Vec<Arg> {
+    [
+        Arg::new("FILE")
+            .help("the module; standard input if it is `-` or not given"),
+        Arg::new("from")
+            .long("from")
+            .value_name("FORMAT")
+            .value_parser(Format::ALL.map(Format::name))
+            .help("the input's format, instead of telling it from the content"),
+        Arg::new("profile")
+            .long("profile")
+            .value_name("PROFILE")
+            .value_parser(["core-v1", "extended"])
+            .default_value("extended")
+            .help("which ops, dtypes and dimensions the module may use"),
+        Arg::new("no-input-limits")
+            .long("no-input-limits")
+            .action(ArgAction::SetTrue)
+            .help("lift the limits on size, nodes and strings, for input you trust"),
+        Arg::new("keep-padding")
+            .long("keep-padding")
+            .action(ArgAction::SetTrue)
+            .help("compute with the padding of an IR v2 document's weights, which holds zeros, instead of cutting it off"),
+        diagnostic_format_arg(),
+    ]
+    .into_iter()
+    .chain(style::args())
+    .collect()
+}
+
+/// What `--from` and `--to` call a Core ML package.
+pub const PACKAGE: &str = "mlpackage";
+
+/// The arguments of a tool that reads Core ML packages too; see [`input_args`].
+pub fn module_args() -> Vec<Arg> {
+    let formats: Vec<&str> = Format::ALL
+        .iter()
+        .map(|format| format.name())
+        .chain([PACKAGE])
+        .collect();
+    let widened = |arg: Arg| {
+        match arg.get_id().as_str() {
+        "FILE" => {
+            arg.help(
+                "the module, a folder NAME.mlpackage for a Core ML package; standard input if it is `-` or not given",
+            )
+        }
+        "from" => arg.value_parser(formats.clone()),
+        _ => arg,
+    }
+    };
+    input_args().into_iter().map(widened).collect()
+}
+
+/// The argument that says how diagnostics are shown.
+pub fn diagnostic_format_arg() -> Arg {
+    Arg::new("diagnostic-format")
+        .long("diagnostic-format")
+        .value_name("FORM")
+        .value_parser(["text", "json"])
+        .default_value("text")
+        .help("how errors are shown")
+}
+
+/// The reading options that [`input_args`] were given.
+pub fn load_options(matches: &ArgMatches) -> LoadOptions {
+    let word = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    LoadOptions {
+        from: word("from").and_then(Format::parse),
+        package: word("from") == Some(PACKAGE),
+        limits: match matches.get_flag("no-input-limits") {
+            true => Limits::none(),
+            false => Limits::default(),
+        },
+        profile: word("profile").and_then(Profile::parse).unwrap_or_default(),
+        padding: match matches.get_flag("keep-padding") {
+            true => Padding::Kept,
+            false => Padding::Stripped,
+        },
+    }
+}
+
+/// A flag `--NAME SHOWN`, whose value is a word.
+pub fn value(name: &'static str, shown: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(shown).help(help)
+}
+
+/// The flags that say what to compile for: `--isa` and `--threads`.
+pub fn machine() -> [Arg; 2] {
+    let isa = value(
+        "isa",
+        "ISA",
+        "the instruction set to compile for; this machine's widest unless given",
+    );
+    let threads = value(
+        "threads",
+        "N",
+        "threads; as many as the machine has unless given",
+    );
+    [
+        isa.value_parser(["avx512", "avx2", "portable"]),
+        threads.value_parser(ValueParser::new(parse_threads)),
+    ]
+}
+
+/// The number of bytes in `512M`.
+pub fn parse_size(text: &str) -> Result<u64, String> {
+    let units = [("K", 10), ("M", 20), ("G", 30), ("T", 40)];
+    let unit = units
+        .iter()
+        .find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift)));
+    let (digits, shift) = unit.unwrap_or((text, 0));
+    let bytes = digits
+        .parse::<u64>()
+        .ok()
+        .and_then(|count| count.checked_mul(1 << shift));
+    bytes.ok_or_else(|| "expected a number of bytes, as in 512M".to_owned())
+}
+
+/// A text as one word of the shell's language.
+pub fn shell_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./=,:@%+".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
+/// The name and the extent in `B=32`.
+pub fn parse_dim(text: &str) -> Result<(String, usize), String> {
+    let Some((name, extent)) = text.split_once('=') else {
+        return Err("expected NAME=EXTENT, as in B=32".to_owned());
+    };
+    match extent.parse() {
+        Ok(extent) => Ok((name.to_owned(), extent)),
+        Err(_) => Err(format!("`{extent}` is not an extent")),
+    }
+}
+
+fn parse_threads(text: &str) -> Result<NonZero<usize>, String> {
+    match text.parse::<NonZero<usize>>() {
+        Ok(threads) if threads.get() <= MAX_THREADS => Ok(threads),
+        _ => Err(format!("expected 1 to {MAX_THREADS} threads")),
+    }
+}

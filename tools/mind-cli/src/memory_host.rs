@@ -1,0 +1,90 @@
+//! A host for tests: a few files, captured streams and a clock that ticks when it is read.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mind_driver::host::Host;
+
+/// A host whose files and streams are in memory.
+#[derive(Default)]
+pub struct MemoryHost {
+    /// Every file.
+    pub files: BTreeMap<PathBuf, Vec<u8>>,
+    /// Standard input.
+    pub stdin: Vec<u8>,
+    /// Standard output.
+    pub stdout: Vec<u8>,
+    /// Standard error.
+    pub stderr: Vec<u8>,
+    /// Whether the disk is full.
+    pub refuse_writes: bool,
+    /// The memory that is available, if that is known.
+    pub memory: Option<u64>,
+    milliseconds: Cell<u64>,
+}
+
+impl Host for MemoryHost {
+    fn read(&mut self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        let bytes = self.files.get(path).cloned();
+        let bytes = bytes.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        if bytes.len() as u64 > limit {
+            Err(io::Error::from(io::ErrorKind::FileTooLarge))
+        } else {
+            Ok(bytes)
+        }
+    }
+
+    fn read_stdin(&mut self, _: u64) -> io::Result<Vec<u8>> {
+        Ok(self.stdin.clone())
+    }
+
+    fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        if self.refuse_writes {
+            return Err(io::Error::from(io::ErrorKind::StorageFull));
+        }
+        self.files.insert(path.to_owned(), bytes.to_owned());
+        Ok(())
+    }
+
+    fn create_dir(&mut self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn stdout(&mut self) -> &mut dyn io::Write {
+        &mut self.stdout
+    }
+
+    fn stderr(&mut self) -> &mut dyn io::Write {
+        &mut self.stderr
+    }
+
+    fn available_memory(&self) -> Option<u64> {
+        self.memory
+    }
+
+    fn now(&self) -> Duration {
+        self.milliseconds.set(self.milliseconds.get() + 1);
+        Duration::from_millis(self.milliseconds.get())
+    }
+
+    fn stderr_is_terminal(&self) -> bool {
+        false
+    }
+}
+
+impl MemoryHost {
+    /// A host whose file `m.core` holds `module`.
+    pub fn with(module: &str) -> MemoryHost {
+        let mut host = MemoryHost::default();
+        host.files.insert("m.core".into(), module.into());
+        host
+    }
+
+    /// What was written to standard error.
+    pub fn error(&self) -> String {
+        String::from_utf8_lossy(&self.stderr).into_owned()
+    }
+}

@@ -1,0 +1,224 @@
+//! Which rules act: `--rules`, `--fast-math`, `--only-rule` and their like.
+
+use std::sync::Arc;
+
+use clap::{Arg, ArgAction, ArgMatches};
+use mind_driver::admission::refusals;
+use mind_driver::host::Host;
+use mind_driver::load::decode;
+use mind_driver::session::Session;
+use mind_eqsat::{FastMath, RuleErrors, RuleSet, SourceErrors};
+use mind_ir::opdef::{Registry, nearest};
+use mind_pass::{Rewriting, RuleSource, Shared};
+use mind_text::Limits;
+
+use crate::{DiagnosticFormat, REJECTED};
+
+const HEADING: &str = "Rules";
+
+/// The arguments that choose rules.
+pub fn args() -> Vec<Arg> {
+    let names = |name: &'static str, help: &'static str| {
+        Arg::new(name)
+            .long(name)
+            .value_name("NAME,...")
+            .value_delimiter(',')
+            .action(ArgAction::Append)
+            .help(help)
+            .help_heading(HEADING)
+    };
+    vec![
+        Arg::new("rules")
+            .long("rules")
+            .value_name("FILE")
+            .action(ArgAction::Append)
+            .help("use the rules of this file too; may be repeated")
+            .help_heading(HEADING),
+        Arg::new("fast-math")
+            .long("fast-math")
+            .value_name("CLASS,...")
+            .value_delimiter(',')
+            .value_parser(classes().collect::<Vec<_>>())
+            .action(ArgAction::Append)
+            .num_args(0..)
+            .require_equals(true)
+            .default_missing_values(classes().collect::<Vec<_>>())
+            .help("let rules of these classes change bits; all of them where none is named")
+            .help_heading(HEADING),
+        names("only-rule", "let only these rules and patterns act"),
+        names("disable-rule", "keep these rules and patterns from acting"),
+        names(
+            "allow-unchecked-rule",
+            "let these rules act although no check could exercise them",
+        ),
+    ]
+}
+
+/// The classes that `--fast-math` takes.
+fn classes() -> impl Iterator<Item = &'static str> {
+    let named = FastMath::NAMES.into_iter();
+    named
+        .filter(|&(_, class)| class != FastMath::EXACT)
+        .map(|(name, _)| name)
+}
+
+/// What the command line asks of rewriting, or the exit code after a failure has been printed.
+pub fn read(matches: &ArgMatches, host: &mut dyn Host, limits: &Limits) -> Result<Rewriting, u8> {
+    let list = |name: &str| -> Vec<String> {
+        matches
+            .get_many(name)
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect()
+    };
+    let mut rules = Vec::new();
+    for path in list("rules") {
+        rules.push(source(&path, DiagnosticFormat::of(matches), host, limits)?);
+    }
+    Ok(Rewriting {
+        rules,
+        fast_math: list("fast-math"),
+        only: list("only-rule"),
+        disabled: list("disable-rule"),
+        unchecked: list("allow-unchecked-rule"),
+    })
+}
+
+/// The rule file at `path`, or the exit code after a failure has been printed.
+pub fn source(
+    path: &str,
+    format: DiagnosticFormat,
+    host: &mut dyn Host,
+    limits: &Limits,
+) -> Result<RuleSource, u8> {
+    let bytes = crate::read_input(host, path, limits.bytes)?;
+    let name = crate::input_name(path).to_owned();
+    match decode(&name, bytes, limits) {
+        Ok(text) => Ok(RuleSource { name, text }),
+        Err(rejected) => {
+            crate::report(host, &rejected.diagnostics, &rejected.file, format);
+            Err(REJECTED)
+        }
+    }
+}
+
+/// Makes the rules in force where the user asked for any, for the passes to share; else the first pass
+/// that needs them does.
+///
+/// `asked` holds what is asked about by name, each with the flag that names it.
+///
+/// # Errors
+///
+/// The exit code after what is wrong with a rule file, or with a name, has been printed.
+pub fn prepare(
+    rewriting: &Rewriting,
+    asked: &[(&str, String)],
+    registry: &Registry,
+    shared: &Shared,
+    format: DiagnosticFormat,
+    host: &mut dyn Host,
+) -> Result<(), u8> {
+    if *rewriting == Rewriting::default() && asked.is_empty() {
+        return Ok(());
+    }
+    let rules = in_force(rewriting, registry, shared, format, host)?;
+    let patterns = mind_transforms::pattern_names();
+    let named = |list: &[String], flag, patterns| names_known(list, flag, &rules, patterns);
+    let all = mind_transforms::rewrite_names();
+    let mut asked = asked.iter();
+    classes_known(&rewriting.fast_math)
+        .and_then(|()| {
+            asked.try_for_each(|(flag, name)| named(std::slice::from_ref(name), flag, &all))
+        })
+        .and_then(|()| named(&rewriting.only, "--only-rule", patterns.as_slice()))
+        .and_then(|()| named(&rewriting.disabled, "--disable-rule", &patterns))
+        .and_then(|()| named(&rewriting.unchecked, "--allow-unchecked-rule", &[]))
+        .map_err(|message| crate::usage_error(host, &message))
+}
+
+/// Checks the user's rules before they act.
+///
+/// # Errors
+///
+/// The exit code after the rules that are unsound, or unchecked and not allowed by name, have been printed.
+pub fn admit(
+    rewriting: &Rewriting,
+    session: &Session,
+    format: DiagnosticFormat,
+    host: &mut dyn Host,
+) -> Result<(), u8> {
+    let work = host.working("checking rules");
+    let refused = refusals(rewriting, session);
+    drop(work);
+    for (file, found) in &refused {
+        crate::report(host, found, file, format);
+    }
+    if refused.is_empty() {
+        Ok(())
+    } else {
+        Err(REJECTED)
+    }
+}
+
+/// The rules in force.
+///
+/// # Errors
+///
+/// The exit code after what is wrong with a rule file has been printed.
+pub fn in_force(
+    rewriting: &Rewriting,
+    registry: &Registry,
+    shared: &Shared,
+    format: DiagnosticFormat,
+    host: &mut dyn Host,
+) -> Result<Arc<RuleSet>, u8> {
+    let mut report = |sources: &[SourceErrors]| {
+        for source in sources {
+            crate::report(host, &source.diagnostics, &source.file, format);
+        }
+    };
+    let made = shared.get_or_make(|| mind_transforms::rules(registry, rewriting));
+    match made {
+        Ok(rules) => {
+            report(rules.warnings());
+            Ok(rules)
+        }
+        Err(RuleErrors(sources)) => {
+            report(&sources);
+            Err(REJECTED)
+        }
+    }
+}
+
+/// # Errors
+///
+/// The first of `words` that is no class. Those of a reproducer may be anything.
+fn classes_known(words: &[String]) -> Result<(), String> {
+    let unknown = words.iter().find(|word| classes().all(|own| own != *word));
+    unknown.map_or(Ok(()), |word| {
+        let known = classes().collect::<Vec<_>>().join(", ");
+        Err(format!("`--fast-math`: `{word}` is none of {known}"))
+    })
+}
+
+/// # Errors
+///
+/// The first of `names` that is the name of no rule or pattern.
+fn names_known(
+    names: &[String],
+    flag: &str,
+    rules: &RuleSet,
+    patterns: &[String],
+) -> Result<(), String> {
+    let known = || rules.names().chain(patterns.iter().map(String::as_str));
+    let unknown = names.iter().find(|name| known().all(|own| own != *name));
+    let Some(unknown) = unknown else {
+        return Ok(());
+    };
+    let help = match nearest(unknown, known()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`--list-rules` lists all".to_owned(),
+    };
+    Err(format!("`{flag}`: no rule is called `{unknown}`; {help}"))
+}

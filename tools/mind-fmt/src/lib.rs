@@ -1,0 +1,162 @@
+//! `mind-fmt`: modules and rule files in the canonical form of their format.
+
+use std::path::Path;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use mind_cli::diff;
+use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo};
+use mind_diag::{Diagnostics, SourceFile};
+use mind_driver::canonical::{Comments, canonical, format_rules};
+use mind_driver::formats::detect;
+use mind_driver::host::Host;
+use mind_driver::load::{LoadOptions, Loaded, decode, load_module};
+use mind_driver::session::Session;
+
+/// The tool.
+pub const TOOL: ToolInfo = ToolInfo {
+    name: "mind-fmt",
+    run,
+    command,
+};
+
+/// The command line of the tool.
+pub fn command() -> Command {
+    let inputs = mind_cli::input_args()
+        .into_iter()
+        .map(|arg| match arg.get_id().as_str() {
+            "FILE" => arg
+                .num_args(1..)
+                .help("the modules and `.rules` files; standard input, whose canonical form is printed, if none is given or for `-`"),
+            _ => arg,
+        });
+    Command::new("mind-fmt")
+        .about("Rewrites modules and rule files in the canonical form of their format, comments kept")
+        .version(env!("CARGO_PKG_VERSION"))
+        .after_help("Exit status: 0 done, 1 a module was rejected, or with --check is not canonical, 2 usage.")
+        .args(inputs)
+        .arg(
+            Arg::new("check")
+                .long("check")
+                .action(ArgAction::SetTrue)
+                .help("write nothing; print what would change, as a diff"),
+        )
+        .arg(
+            Arg::new("drop-comments")
+                .long("drop-comments")
+                .action(ArgAction::SetTrue)
+                .help("leave comments out, as canonical text has none"),
+        )
+}
+
+/// Runs the tool; see `--help`.
+pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
+    let matches = match mind_cli::parse(command(), args, host) {
+        Ok(matches) => matches,
+        Err(code) => return code,
+    };
+    let session = Session::default();
+    let stdin = "-".to_owned();
+    let mut paths: Vec<&String> = matches.get_many("FILE").into_iter().flatten().collect();
+    if paths.is_empty() {
+        paths.push(&stdin);
+    }
+    let codes = paths
+        .into_iter()
+        .map(|path| match one(path, &matches, &session, host) {
+            Ok(code) | Err(code) => code,
+        });
+    codes.max().unwrap_or(DONE)
+}
+
+/// Whether the file at `path` holds rewrite rules: by its name, or for standard input by its first word.
+fn is_rule_file(path: &str, bytes: &[u8]) -> bool {
+    let text = std::str::from_utf8(bytes).unwrap_or_default();
+    let is_rule = |text| {
+        let tokens = mind_eqsat::tokens(text);
+        tokens
+            .first()
+            .is_some_and(|first| matches!(first.text, "rule" | "fusion"))
+    };
+    let by_name = Path::new(path)
+        .extension()
+        .is_some_and(|own| own == "rules");
+    by_name || detect(text).is_none() && is_rule(text)
+}
+
+/// The file, and its canonical form.
+///
+/// # Errors
+///
+/// The exit code, after the reason has been reported.
+fn formatted(
+    path: &str,
+    matches: &ArgMatches,
+    session: &Session,
+    host: &mut dyn Host,
+) -> Result<(SourceFile, String), u8> {
+    let options: LoadOptions = mind_cli::load_options(matches);
+    let form = DiagnosticFormat::of(matches);
+    let comments = if matches.get_flag("drop-comments") {
+        Comments::Drop
+    } else {
+        Comments::Keep
+    };
+    let bytes = mind_cli::read_input(host, path, options.limits.bytes)?;
+    let name = mind_cli::input_name(path);
+    let mut report = |found: &Diagnostics, file: &SourceFile| {
+        mind_cli::report(host, found, file, form);
+        REJECTED
+    };
+    if options.from.is_none() && is_rule_file(path, &bytes) {
+        let text = decode(name, bytes, &options.limits);
+        let text = text.map_err(|why| report(&why.diagnostics, &why.file))?;
+        let file = SourceFile::new(name, text);
+        let text = format_rules(file.text(), comments);
+        let text = text.map_err(|found| report(&found, &file))?;
+        return Ok((file, text));
+    }
+    let loaded = load_module(&session.formats, name, bytes, &options);
+    let Loaded {
+        file,
+        format,
+        graph,
+        warnings,
+    } = loaded.map_err(|why| report(&why.diagnostics, &why.file))?;
+    let _ = report(&warnings, &file);
+    if options.from.is_none() && detect(file.text()) != Some(format) {
+        let why = "only texts of mic@1, mic@2, Core and MIL and rule files are formatted";
+        mind_cli::print_error(host, &format!("error: {}: {why}\n", file.name()));
+        return Err(REJECTED);
+    }
+    let text = canonical(&session.formats, format, file.text(), &graph, comments);
+    let text = text.map_err(|found| report(&found, &file))?;
+    Ok((file, text))
+}
+
+/// # Errors
+///
+/// The exit code, after the reason has been reported.
+fn one(path: &str, matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Result<u8, u8> {
+    let (file, text) = formatted(path, matches, session, host)?;
+    if path == "-" && !matches.get_flag("check") {
+        mind_cli::print(host, &text);
+        return Ok(DONE);
+    }
+    if text == file.text() {
+        return Ok(DONE);
+    }
+    if matches.get_flag("check") {
+        mind_cli::print(
+            host,
+            &diff::unified(file.text(), &text, (file.name(), "canonical")),
+        );
+        return Ok(REJECTED);
+    }
+    match host.write(Path::new(path), text.as_bytes()) {
+        Ok(()) => Ok(DONE),
+        Err(error) => {
+            mind_cli::print_error(host, &format!("error: {path}: {error}\n"));
+            Err(REJECTED)
+        }
+    }
+}

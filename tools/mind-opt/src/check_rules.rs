@@ -1,0 +1,237 @@
+//! `--check-rules`: whether rules keep what their class promises.
+
+use std::fmt::Write;
+
+use clap::{Arg, ArgAction, ArgMatches};
+use mind_cli::rules;
+use mind_cli::{DONE, DiagnosticFormat, REJECTED, USAGE};
+use mind_driver::admission::{CUT, config, difference, module_text, readable, text};
+use mind_driver::formats::Formats;
+use mind_driver::host::Host;
+use mind_driver::session::Session;
+use mind_eqsat::{RuleErrors, RuleSet, SHIPPED};
+use mind_rulecheck::{Counterexample, RuleCheck, Verdict, check, class_text};
+use serde_json::json;
+
+const HEADING: &str = "Checking rules";
+
+pub(super) fn args() -> Vec<Arg> {
+    vec![
+        Arg::new("check-rules")
+            .long("check-rules")
+            .value_name("FILE")
+            .num_args(0..)
+            .action(ArgAction::Append)
+            .help("check the rules of these files, or the shipped ones, by evaluating both sides")
+            .help_heading(HEADING),
+        Arg::new("draws")
+            .long("draws")
+            .value_name("N")
+            .value_parser(clap::value_parser!(u32).range(1..))
+            .requires("check-rules")
+            .help("how many modules to try for each rule and dtype")
+            .help_heading(HEADING),
+        Arg::new("check-seed")
+            .long("check-seed")
+            .value_name("N")
+            .value_parser(clap::value_parser!(u64))
+            .requires("check-rules")
+            .help("draw other modules and values")
+            .help_heading(HEADING),
+        Arg::new("format")
+            .long("format")
+            .value_name("FORM")
+            .value_parser(["text", "json"])
+            .default_value("text")
+            .action(ArgAction::Set)
+            .help("how the result of --check-rules is shown")
+            .help_heading(HEADING),
+    ]
+}
+
+/// Checks rules, where that is asked for, and gives the exit code.
+pub(super) fn run(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Option<u8> {
+    matches
+        .contains_id("check-rules")
+        .then(|| match checked(matches, session, host) {
+            Ok(code) | Err(code) => code,
+        })
+}
+
+fn checked(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Result<u8, u8> {
+    let limits = mind_cli::load_options(matches).limits;
+    let mut asked = rules::read(matches, host, &limits)?;
+    let listed = matches.get_many::<String>("check-rules");
+    let listed = listed.into_iter().flatten();
+    for path in listed.chain(matches.get_one::<String>("FILE")) {
+        let source = rules::source(path, DiagnosticFormat::of(matches), host, &limits)?;
+        asked.rules.push(source);
+    }
+    let sources: Vec<(&str, &str)> = match asked.rules.as_slice() {
+        [] => SHIPPED.to_vec(),
+        own => own.iter().map(text).collect(),
+    };
+    let loaded = RuleSet::load(&session.registry, &sources);
+    let mut set = loaded.map_err(|RuleErrors(sources)| {
+        for source in &sources {
+            let format = DiagnosticFormat::of(matches);
+            mind_cli::report(host, &source.diagnostics, &source.file, format);
+        }
+        REJECTED
+    })?;
+    set.retain(|name| asked.enables(name));
+    let mut config = config();
+    if let Some(&draws) = matches.get_one::<u32>("draws") {
+        config.draws = draws as usize;
+    }
+    if let Some(&seed) = matches.get_one::<u64>("check-seed") {
+        config.seed = seed;
+    }
+    let work = host.working("checking rules");
+    let checks = check(&set, &config);
+    drop(work);
+    if checks.is_empty() {
+        let message = "there is no rule to check";
+        mind_cli::print_error(host, &format!("error: {message}\n"));
+        return Err(USAGE);
+    }
+    let json = matches.get_one::<String>("format").map(String::as_str) == Some("json");
+    let text = if json {
+        format!("{:#}\n", as_json(&checks, &session.formats))
+    } else {
+        as_text(&checks, &session.formats)
+    };
+    mind_cli::print(host, &text);
+    Ok(if checks.iter().all(RuleCheck::passed) {
+        DONE
+    } else {
+        REJECTED
+    })
+}
+
+/// One line per rule and direction, what is to be said of it below, and a last line of sums.
+fn as_text(checks: &[RuleCheck], formats: &Formats) -> String {
+    let width = checks.iter().map(|check| name(check).len()).max();
+    let width = width.unwrap_or(0);
+    let mut out = String::new();
+    for check in checks {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            out,
+            "{:width$}  {:9}  {:16}  {:>5} modules  {:>8} elements  {}",
+            name(check),
+            class_text(check.class),
+            verdict(check),
+            check.draws,
+            check.cases,
+            dtypes(check),
+        );
+        if let Verdict::Unchecked(reason) = &check.verdict {
+            let _ = writeln!(out, "  {reason}");
+        }
+        for note in &check.notes {
+            let _ = writeln!(out, "  note: {note}");
+        }
+        if let Verdict::Rejected(shown) = &check.verdict {
+            out.push_str(&rejection(check, shown, formats));
+        }
+    }
+    let count =
+        |wanted: fn(&Verdict) -> bool| checks.iter().filter(|check| wanted(&check.verdict)).count();
+    let _ = writeln!(
+        out,
+        "{} hold, {} rejected, {} unchecked",
+        count(|verdict| matches!(verdict, Verdict::Holds)),
+        count(|verdict| matches!(verdict, Verdict::Rejected(_))),
+        count(|verdict| matches!(verdict, Verdict::Unchecked(_))),
+    );
+    out
+}
+
+fn name(check: &RuleCheck) -> String {
+    if check.reversed {
+        format!("{} (<=)", check.name)
+    } else {
+        check.name.clone()
+    }
+}
+
+fn verdict(check: &RuleCheck) -> String {
+    match (&check.verdict, check.holds) {
+        (Verdict::Rejected(_), _) => "REJECTED".to_owned(),
+        (Verdict::Unchecked(_), _) => "UNCHECKED".to_owned(),
+        (Verdict::Holds, Some(class)) if class == mind_eqsat::FastMath::EXACT => "exact".to_owned(),
+        (Verdict::Holds, _) => format!("holds as {}", class_text(check.class)),
+    }
+}
+
+fn dtypes(check: &RuleCheck) -> String {
+    let names: Vec<&str> = check.dtypes.iter().map(|dtype| dtype.name()).collect();
+    names.join(" ")
+}
+
+/// What is wrong with a rejected rule, and the command that shows it.
+fn rejection(check: &RuleCheck, shown: &Counterexample, formats: &Formats) -> String {
+    let mut out = format!("  {}\n", difference(shown));
+    if let Some(class) = check.holds {
+        let _ = writeln!(
+            out,
+            "  nothing that was tried breaks the promise of class `{}`",
+            class_text(class)
+        );
+    }
+    match module_text(shown, formats).map(|module| readable(&module)) {
+        Some((module, false)) => {
+            let _ = write!(
+                out,
+                "  the outputs of this module should agree:\nmind-run - <<'END'\n{module}END\n"
+            );
+        }
+        Some((module, true)) => {
+            let _ = write!(
+                out,
+                "  the outputs of this module should agree{CUT}:\n{module}"
+            );
+        }
+        None => out.push_str("  Core text has no words for the module\n"),
+    }
+    out
+}
+
+fn as_json(checks: &[RuleCheck], formats: &Formats) -> serde_json::Value {
+    let row = |check: &RuleCheck| {
+        let (reason, counterexample) = match &check.verdict {
+            Verdict::Holds => (None, None),
+            Verdict::Unchecked(reason) => (Some(reason), None),
+            Verdict::Rejected(shown) => (
+                None,
+                Some(json!({
+                    "dtype": shown.dtype.name(),
+                    "index": shown.index,
+                    "left": shown.left.to_string(),
+                    "right": shown.right.to_string(),
+                    "module": module_text(shown, formats),
+                })),
+            ),
+        };
+        let verdict = match &check.verdict {
+            Verdict::Holds => "holds",
+            Verdict::Rejected(_) => "rejected",
+            Verdict::Unchecked(_) => "unchecked",
+        };
+        json!({
+            "rule": check.name,
+            "reversed": check.reversed,
+            "class": class_text(check.class),
+            "verdict": verdict,
+            "holds": check.holds.map(class_text),
+            "dtypes": check.dtypes.iter().map(|dtype| dtype.name()).collect::<Vec<_>>(),
+            "modules": check.draws,
+            "elements": check.cases,
+            "notes": check.notes,
+            "reason": reason,
+            "counterexample": counterexample,
+        })
+    };
+    checks.iter().map(row).collect()
+}

@@ -1,0 +1,72 @@
+//! `--diff`: how two modules differ as graphs.
+
+use clap::ArgMatches;
+use mind_cli::{DONE, DiagnosticFormat, REJECTED, USAGE};
+use mind_driver::host::Host;
+use mind_driver::load::{Loaded, load_module};
+use mind_driver::session::Session;
+use mind_driver::structure::difference;
+use mind_pass::Pipeline;
+
+/// Compares the module that `--diff` names with the one that stands behind; `None` if nobody asks for it.
+///
+/// Gives the exit code of a diff tool: 0 for no difference, 1 for some, 2 for a module that was rejected.
+pub(super) fn run(
+    matches: &ArgMatches,
+    pipeline: &Pipeline,
+    session: &Session,
+    host: &mut dyn Host,
+) -> Option<u8> {
+    let before = matches.get_one::<String>("diff")?;
+    if !pipeline.steps.is_empty() {
+        return Some(mind_cli::usage_error(
+            host,
+            "`--diff` compares modules as they are; it runs no passes",
+        ));
+    }
+    let after = matches
+        .get_one::<String>("FILE")
+        .map_or("-", String::as_str);
+    let compared = load(before, matches, session, host)
+        .and_then(|a| Ok((a, load(after, matches, session, host)?)));
+    Some(match compared {
+        Err(()) => USAGE,
+        Ok((a, b)) => {
+            let difference = difference(&session.formats, &a.graph, &b.graph);
+            mind_cli::print(
+                host,
+                &difference.text(mind_cli::input_name(before), mind_cli::input_name(after)),
+            );
+            if difference.is_empty() {
+                DONE
+            } else {
+                REJECTED
+            }
+        }
+    })
+}
+
+/// # Errors
+///
+/// A rejected module, which was reported.
+fn load(
+    path: &str,
+    matches: &ArgMatches,
+    session: &Session,
+    host: &mut dyn Host,
+) -> Result<Loaded, ()> {
+    let options = mind_cli::load_options(matches);
+    let bytes = mind_cli::read_input(host, path, options.limits.bytes).map_err(|_| ())?;
+    let loaded = load_module(
+        &session.formats,
+        mind_cli::input_name(path),
+        bytes,
+        &options,
+    );
+    let form = DiagnosticFormat::of(matches);
+    let loaded = loaded.map_err(|rejected| {
+        mind_cli::report(host, &rejected.diagnostics, &rejected.file, form);
+    })?;
+    mind_cli::report(host, &loaded.warnings, &loaded.file, form);
+    Ok(loaded)
+}

@@ -1,0 +1,176 @@
+//! `--remarks`: what rules did, and why they did not.
+
+use mind_diag::{Diagnostic, Diagnostics, Severity, Span};
+use mind_driver::history::Record;
+use regex::Regex;
+
+/// How many remarks are shown; the others are counted.
+const SHOWN: usize = 100;
+
+/// The remarks that are wanted, and those made so far.
+#[derive(Debug, Default)]
+pub(super) struct Remarks {
+    passed: Option<Filter>,
+    missed: Option<Filter>,
+    made: Vec<Diagnostic>,
+    cut: usize,
+}
+
+/// The rules that remarks are wanted of; all without a pattern.
+type Filter = Option<Regex>;
+
+impl Remarks {
+    /// What `passed,missed:REGEX` asks for. A regex may hold commas.
+    ///
+    /// # Errors
+    ///
+    /// Another word than `passed` and `missed`, a broken regex.
+    pub(super) fn parse(text: &str) -> Result<Remarks, String> {
+        let mut remarks = Remarks::default();
+        for item in items(text) {
+            let (kind, pattern) = match item.split_once(':') {
+                Some((kind, pattern)) => (kind, Some(pattern)),
+                None => (item.as_str(), None),
+            };
+            let filter = pattern.map(regex).transpose()?;
+            match kind {
+                "passed" => remarks.passed = Some(filter),
+                "missed" => remarks.missed = Some(filter),
+                other => {
+                    return Err(format!(
+                        "`{other}` is no kind of remark: write `passed` or `missed`, each alone or with \
+                         `:REGEX` over rule names"
+                    ));
+                }
+            }
+        }
+        Ok(remarks)
+    }
+
+    /// Whether any are wanted of rewrites that were made.
+    pub(super) fn wants_passed(&self) -> bool {
+        self.passed.is_some()
+    }
+
+    /// Whether any are wanted of `rule` not acting.
+    pub(super) fn wants_missed(&self, rule: &str) -> bool {
+        self.missed
+            .as_ref()
+            .is_some_and(|filter| admits(filter, rule))
+    }
+
+    /// A rewrite was made.
+    pub(super) fn passed(&mut self, record: &Record) {
+        let wanted = self.passed.as_ref().is_some_and(|filter| {
+            filter.is_none() || record.steps.iter().any(|step| admits(filter, &step.rule))
+        });
+        if !wanted {
+            return;
+        }
+        let (pass, rules) = (record.pass, record.rules());
+        let message = format!("{pass}: {rules}: {} became {}", record.from, record.to);
+        let mut remark = Diagnostic::new(Severity::Remark, record.span, message);
+        for step in &record.steps {
+            if let Some(place) = &step.place {
+                remark = remark.note(format!("`{}` stands in {place}", step.rule));
+            }
+        }
+        self.push(remark);
+    }
+
+    /// A rule did not act.
+    pub(super) fn missed(&mut self, pass: &str, rule: &str, span: Span, reason: &str) {
+        let message = format!("{pass}: {rule} did not act: {reason}");
+        self.push(Diagnostic::new(Severity::Remark, span, message));
+    }
+
+    /// An op that is looked at again says nothing new.
+    fn push(&mut self, remark: Diagnostic) {
+        if self.made.contains(&remark) {
+            return;
+        }
+        if self.made.len() < SHOWN {
+            self.made.push(remark)
+        } else {
+            self.cut += 1
+        }
+    }
+
+    /// Hands the remarks over, with a note on how many were cut.
+    pub(super) fn take(&mut self, found: &mut Diagnostics) {
+        self.made.drain(..).for_each(|remark| found.push(remark));
+        let cut = std::mem::take(&mut self.cut);
+        if cut > 0 {
+            let message = format!("{cut} more remarks are not shown");
+            let help = "`--remarks=missed:REGEX` and `passed:REGEX` choose among the rules";
+            found.push(Diagnostic::new(Severity::Note, Span::FILE, message).help(help));
+        }
+    }
+}
+
+/// The items of the list: a comma inside a regex starts none.
+fn items(text: &str) -> Vec<String> {
+    let mut items: Vec<String> = Vec::new();
+    for part in text.split(',') {
+        let starts = ["passed", "missed"]
+            .iter()
+            .any(|kind| part.starts_with(kind));
+        match items.last_mut() {
+            Some(last) if !starts && last.contains(':') => {
+                last.push(',');
+                last.push_str(part);
+            }
+            _ => items.push(part.to_owned()),
+        }
+    }
+    items
+}
+
+fn regex(pattern: &str) -> Result<Regex, String> {
+    Regex::new(pattern).map_err(|error| format!("`{pattern}` is not a regex: {error}"))
+}
+
+fn admits(filter: &Filter, rule: &str) -> bool {
+    filter.as_ref().is_none_or(|regex| regex.is_match(rule))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_has_its_own_rules() {
+        let remarks = Remarks::parse("passed,missed:^mul-").unwrap();
+        assert!(remarks.wants_passed());
+        assert!(remarks.wants_missed("mul-one") && !remarks.wants_missed("add-mul-one"));
+        assert!(!Remarks::parse("passed").unwrap().wants_missed("mul-one"));
+    }
+
+    #[test]
+    fn a_regex_may_hold_commas() {
+        let remarks = Remarks::parse("missed:^a{1,2}$,passed").unwrap();
+        assert!(remarks.wants_passed());
+        assert!(remarks.wants_missed("aa") && !remarks.wants_missed("aaa"));
+    }
+
+    #[test]
+    fn other_words_and_broken_patterns_are_refused() {
+        assert!(Remarks::parse("failed").unwrap_err().contains("`failed`"));
+        assert!(Remarks::parse("passed,x").is_err());
+        assert!(Remarks::parse("missed:(").is_err());
+    }
+
+    #[test]
+    fn what_is_cut_is_counted() {
+        let mut remarks = Remarks::parse("missed").unwrap();
+        for at in 0..SHOWN as u32 + 3 {
+            remarks.missed("fold", "r", Span::new(at, at + 1), "no");
+        }
+        remarks.missed("fold", "r", Span::new(0, 1), "no");
+        let mut found = Diagnostics::new();
+        remarks.take(&mut found);
+        assert_eq!(found.iter().count(), SHOWN + 1);
+        let last = found.iter().last().unwrap();
+        assert_eq!(last.message, "3 more remarks are not shown");
+    }
+}

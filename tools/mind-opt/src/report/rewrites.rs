@@ -1,0 +1,73 @@
+//! The rewrites of a pass, each with why it holds.
+
+use std::fmt::Write;
+
+use mind_draw::escape;
+use mind_driver::history::{Record, place_text};
+
+use super::costs::cost_text;
+use super::recording::PassRun;
+use super::subject::Subject;
+
+/// The most rewrites of a pass that are listed.
+const LISTED: usize = 200;
+
+/// The rules that acted, with why they hold.
+pub(super) fn rewrites(subject: &Subject<'_>, run: &PassRun) -> String {
+    let records = &subject.rewrites[run.rewrites.clone()];
+    if records.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from(
+        "<details open><summary>Rules that acted</summary><table class=\"stacks\">\n\
+         <thead><tr><th>rule</th><th>on</th><th>became</th><th>because</th></tr></thead>\n<tbody>\n",
+    );
+    for record in records.iter().take(LISTED) {
+        let (from, to) = (escape(&record.from), escape(&record.to));
+        let place = escape(&place_text(subject.file, record.span));
+        let cost = record.cost.map_or(String::new(), |cost| {
+            format!("<br><span class=\"dim\">{}</span>", cost_text(cost))
+        });
+        let _ = writeln!(
+            out,
+            "<tr><td class=\"name\" data-label=\"rule\">{}</td>\
+             <td class=\"name\" data-label=\"on\">{from}<br><span class=\"dim\">{place}</span></td>\
+             <td class=\"name\" data-label=\"became\">{to}{cost}</td><td data-label=\"because\">{}</td></tr>",
+            escape(&record.rules()),
+            because(subject, record)
+        );
+    }
+    out.push_str("</tbody></table>");
+    if records.len() > LISTED {
+        let _ = write!(out, "<p class=\"dim\">{} more</p>", records.len() - LISTED);
+    }
+    out.push_str("</details>\n");
+    out
+}
+
+/// Why what it became is the same.
+fn because(subject: &Subject<'_>, record: &Record) -> String {
+    if record.steps.is_empty() {
+        return "one op on equal operands computes the same".to_owned();
+    }
+    let steps = record.steps.iter();
+    let reasons = steps.map(|step| reason(subject, &step.text(subject.file), &step.rule));
+    reasons.collect::<Vec<_>>().join("<br>")
+}
+
+/// A step in words, and why its rule holds.
+fn reason(subject: &Subject<'_>, step: &str, rule: &str) -> String {
+    let known = subject
+        .rules
+        .and_then(|rules| rules.infos().iter().find(|info| info.name == rule));
+    let Some(info) = known else {
+        return escape(step);
+    };
+    let source = info.source.as_deref().unwrap_or_default();
+    format!(
+        "{}<br><code>{}</code><br>{}",
+        escape(step),
+        escape(&info.sides),
+        escape(source)
+    )
+}

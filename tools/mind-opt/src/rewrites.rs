@@ -1,0 +1,203 @@
+//! What the tool asks and hears of rewrites.
+
+use std::path::Path;
+
+use clap::ArgMatches;
+use mind_cli::bisect::Bisect;
+use mind_diag::{SourceFile, Span};
+use mind_driver::formats::Format;
+use mind_driver::history::Record;
+use mind_ir::Graph;
+use mind_ir::listener::{Rewrite, RuleTime};
+use mind_pass::{Drawing, DrawingForm, Rewriting};
+
+use super::explain::{Explain, Story};
+use super::remarks::Remarks;
+
+/// How long a rule took in a pass.
+#[derive(Clone, Debug)]
+pub(super) struct TimedRule {
+    pub(super) pass: &'static str,
+    pub(super) rule: String,
+    pub(super) time: RuleTime,
+}
+
+/// What the tool asks and hears of rewrites, over all parts of its input.
+pub(super) struct Rewrites<'a> {
+    file: &'a SourceFile,
+    pub(super) bisect: Bisect,
+    pub(super) remarks: Remarks,
+    pub(super) explain: Option<Explain>,
+    /// The e-graph to draw.
+    pub(super) drawing: Option<Drawing>,
+    /// Whether rules are timed.
+    pub(super) timed: bool,
+    /// Whether the rewrites are kept, also where nothing is to be explained.
+    pub(super) keeps: bool,
+    /// The pass that runs.
+    pub(super) pass: &'static str,
+    /// What it looks at.
+    pub(super) at: Span,
+    /// The rewrites of this part of the input.
+    pub(super) history: Vec<Record>,
+    /// How long rules took, by pass.
+    pub(super) times: Vec<TimedRule>,
+    /// Lines for standard error.
+    pub(super) listing: String,
+    listed: u64,
+}
+
+impl<'a> Rewrites<'a> {
+    /// Lets all rewrites pass unheard.
+    pub(super) fn new(file: &'a SourceFile) -> Rewrites<'a> {
+        Rewrites {
+            file,
+            bisect: Bisect::all(),
+            remarks: Remarks::default(),
+            explain: None,
+            drawing: None,
+            timed: false,
+            keeps: false,
+            pass: "",
+            at: Span::FILE,
+            history: Vec::new(),
+            times: Vec::new(),
+            listing: String::new(),
+            listed: 0,
+        }
+    }
+
+    /// What the command line asks for.
+    ///
+    /// # Errors
+    ///
+    /// A value that cannot be read, in one line.
+    pub(super) fn asked(
+        matches: &ArgMatches,
+        file: &'a SourceFile,
+        rewriting: &Rewriting,
+    ) -> Result<Rewrites<'a>, String> {
+        let word = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+        let mut asked = Rewrites::new(file);
+        if let Some(text) = word("remarks") {
+            asked.remarks = Remarks::parse(text).map_err(|error| format!("--remarks: {error}"))?;
+        }
+        if let Some(text) = word("opt-bisect-limit") {
+            let bisect = Bisect::parse(text);
+            asked.bisect = bisect.map_err(|error| format!("--opt-bisect-limit: {error}"))?;
+        }
+        asked.explain = word("explain").map(|text| Explain::parse(text, rewriting));
+        asked.timed = word("timing").is_some();
+        asked.keeps = word("report").is_some() || asked.explain.is_some();
+        if let Some(path) = word("dump-egraph") {
+            let skip = matches.get_one::<usize>("dump-egraph-region");
+            asked.drawing = Some(Drawing {
+                form: drawing_form(path)?,
+                skip: skip.copied().unwrap_or(0),
+                text: None,
+            });
+        }
+        Ok(asked)
+    }
+
+    /// The rules that flags name, with the flags.
+    pub(super) fn named(&self) -> Vec<(&'static str, String)> {
+        let explained = self.explain.as_ref().and_then(Explain::rule);
+        let explained = explained.map(|rule| ("--explain", rule.to_owned()));
+        let counted = self.bisect.rule.clone();
+        let counted = counted.map(|rule| ("--opt-bisect-limit", rule));
+        explained.into_iter().chain(counted).collect()
+    }
+
+    /// What `--explain` asked for.
+    ///
+    /// # Errors
+    ///
+    /// A value that the output does not have.
+    pub(super) fn explanation(&self, g: &Graph, format: Format) -> Result<String, String> {
+        let Some(explain) = &self.explain else {
+            return Ok(String::new());
+        };
+        let story = Story::new(self.file, &self.history, g, format);
+        story.tell(explain)
+    }
+
+    /// A pass begins.
+    pub(super) fn enter(&mut self, pass: &'static str) {
+        self.pass = pass;
+        self.at = Span::FILE;
+    }
+
+    /// A rule of the pass took this long.
+    pub(super) fn spent(&mut self, rule: &str, time: RuleTime) {
+        let pass = self.pass;
+        let own = |timed: &&mut TimedRule| timed.pass == pass && timed.rule == rule;
+        match self.times.iter_mut().find(own) {
+            Some(timed) => {
+                timed.time.matching += time.matching;
+                timed.time.applying += time.applying;
+            }
+            None => self.times.push(TimedRule {
+                pass,
+                rule: rule.to_owned(),
+                time,
+            }),
+        }
+    }
+
+    /// A rewrite was made.
+    pub(super) fn applied(&mut self, g: &Graph, rewrite: &Rewrite<'_>) {
+        let rules: Vec<&str> = rewrite.steps.iter().map(|step| step.rule).collect();
+        let counted = self.bisect.counts(&rules);
+        self.listed += u64::from(counted);
+        let listed = counted && (self.bisect.lists || self.bisect.last() == Some(self.listed));
+        if !listed && !self.remarks.wants_passed() && !self.keeps {
+            return;
+        }
+        let record = Record::new(self.pass, g, rewrite);
+        self.remarks.passed(&record);
+        if listed {
+            let line = record.line(self.file);
+            self.listing
+                .push_str(&format!("{:>6}  {line}\n", self.listed));
+        }
+        if self.keeps {
+            self.history.push(record);
+        }
+    }
+
+    /// Whether it matters why `rule` does not act.
+    pub(super) fn hears_missed(&self, rule: &str) -> bool {
+        let explained = self
+            .explain
+            .as_ref()
+            .is_some_and(|explain| explain.asks(rule));
+        explained || self.remarks.wants_missed(rule)
+    }
+
+    /// A rule did not act.
+    pub(super) fn missed(&mut self, span: Span, rule: &str, reason: &str) {
+        if self.remarks.wants_missed(rule) {
+            self.remarks.missed(self.pass, rule, span, reason);
+        }
+        if let Some(explain) = &mut self.explain {
+            explain.missed(self.file, self.pass, rule, span, reason);
+        }
+    }
+}
+
+/// How the drawing in the file `path` is written.
+///
+/// # Errors
+///
+/// Another extension than `dot` and `svg`.
+fn drawing_form(path: &str) -> Result<DrawingForm, String> {
+    let extension = Path::new(path).extension().and_then(|own| own.to_str());
+    match extension {
+        Some("dot") => Ok(DrawingForm::Dot),
+        Some("svg") => Ok(DrawingForm::Svg),
+        _ => Err(format!(
+            "--dump-egraph: `{path}` is neither a `.dot` nor a `.svg` file"
+        )),
+    }
+}

@@ -1,0 +1,251 @@
+//! The command line of `mind-reduce`.
+
+use std::time::Duration;
+
+use clap::builder::ValueParser;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use mind_cli::DiagnosticFormat;
+use mind_cli::rules;
+use mind_driver::formats::Format;
+use mind_driver::host::{ChildLimits, Host};
+use mind_driver::load::LoadOptions;
+use mind_driver::session::LEVELS;
+use mind_ir::verify::Profile;
+use mind_irv2::graph::document::Padding;
+use mind_pass::{PassRegistry, Pipeline, Rewriting, parse_pipeline};
+
+/// The level whose pipeline is suspected where none is named.
+const SUSPECTED: &str = "2";
+
+pub(super) fn command() -> Command {
+    Command::new("mind-reduce")
+        .about("Makes a module smaller while it stays interesting, or finds the first bad rewrite")
+        .version(env!("CARGO_PKG_VERSION"))
+        .after_help(
+            "Exit status: 0 done, 1 the input was rejected or is not interesting, 2 usage.\n\n\
+             Every candidate verifies. A command is run by the shell with the path of the candidate behind it, \
+             or in place of `{}`; one that takes longer than --time-limit is ended, with the processes that it started, \
+             and its candidate is not interesting.",
+        )
+        .args(mind_cli::input_args())
+        .args([
+            Arg::new("test")
+                .long("test")
+                .value_name("CMD|@crash|@differs")
+                .required(true)
+                .help(
+                    "what is interesting: a file for which CMD exits with 0, a crash of the passes or of the engine that \
+                     is named (`@crash`), or results of the passes' output that differ from those of their input \
+                     (`@differs`)",
+                ),
+            Arg::new("bisect")
+                .long("bisect")
+                .action(ArgAction::SetTrue)
+                .help("name the first rewrite that makes the passes' output interesting; CMD is given that output"),
+            Arg::new("output")
+                .short('o')
+                .value_name("OUT")
+                .help("write there, not to standard output"),
+            Arg::new("to")
+                .long("to")
+                .value_name("FORMAT")
+                .value_parser(Format::ALL.map(Format::name))
+                .help("the output's format; the input's own, or Core text, where not given"),
+            Arg::new("trials")
+                .long("trials")
+                .value_name("N")
+                .value_parser(clap::value_parser!(usize))
+                .default_value("10000")
+                .help("how often the test is made at most"),
+            Arg::new("time-limit")
+                .long("time-limit")
+                .value_name("SECONDS")
+                .value_parser(clap::value_parser!(u64).range(1..))
+                .default_value("20")
+                .help("how long CMD, or passes and engine, may take for one module"),
+            Arg::new("memory-limit")
+                .long("memory-limit")
+                .value_name("SIZE")
+                .value_parser(ValueParser::new(mind_cli::parse_size))
+                .default_value("8G")
+                .help("memory that they may take for one module; K, M, G for KiB, ..."),
+        ])
+        .args([
+            Arg::new("pass-pipeline")
+                .long("pass-pipeline")
+                .value_name("TEXT")
+                .conflicts_with("level")
+                .help("the passes that are suspected, as text; those of -O2 where nothing is said")
+                .help_heading(PASSES_HEADING),
+            Arg::new("level")
+                .short('O')
+                .value_name("LEVEL")
+                .value_parser(LEVELS.iter().map(|level| level.name).collect::<Vec<_>>())
+                .help("a named pipeline")
+                .help_heading(PASSES_HEADING),
+            Arg::new("engine")
+                .long("engine")
+                .value_name("ENGINE")
+                .value_parser(["interp", "jit"])
+                .help(
+                    "what runs the passes' output: for `@differs` the interpreter unless given, for `@crash` nothing; \
+                     with `jit` no passes run where nothing is said",
+                )
+                .help_heading(PASSES_HEADING),
+        ])
+        .args(rules::args())
+}
+
+const PASSES_HEADING: &str = "What is suspected";
+
+/// What makes a module interesting.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Test {
+    /// The command succeeds.
+    Command(String),
+    /// The passes panic, or leave a module that breaks a rule.
+    Crash,
+    /// The passes change results.
+    Differs,
+}
+
+impl Test {
+    fn parse(text: &str) -> Result<Test, String> {
+        match text {
+            "@crash" => Ok(Test::Crash),
+            "@differs" => Ok(Test::Differs),
+            _ if text.starts_with('@') => Err(format!(
+                "`--test={text}`: built in are `@crash` and `@differs`; a command does not start with `@`"
+            )),
+            _ if text.trim().is_empty() => Err("`--test` is empty".to_owned()),
+            command => Ok(Test::Command(command.to_owned())),
+        }
+    }
+}
+
+/// What runs the module after the passes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum EngineKind {
+    Interp,
+    Jit,
+}
+
+/// The command line, understood.
+pub(super) struct Args {
+    pub(super) path: String,
+    pub(super) load: LoadOptions,
+    pub(super) form: DiagnosticFormat,
+    pub(super) test: Test,
+    pub(super) bisect: bool,
+    pub(super) output: Option<String>,
+    pub(super) to: Option<Format>,
+    pub(super) trials: usize,
+    pub(super) pipeline: Pipeline,
+    /// What runs the module after the passes, if that is said.
+    pub(super) engine: Option<EngineKind>,
+    /// What a case may take.
+    pub(super) child: ChildLimits,
+    no_input_limits: bool,
+}
+
+impl Args {
+    /// # Errors
+    ///
+    /// The exit code after a usage error has been printed.
+    pub(super) fn of(
+        matches: &ArgMatches,
+        passes: &PassRegistry,
+        host: &mut dyn Host,
+    ) -> Result<Args, u8> {
+        let word = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+        let test = Test::parse(word("test").unwrap_or_default());
+        let test = test.map_err(|message| mind_cli::usage_error(host, &message))?;
+        let bisect = matches.get_flag("bisect");
+        let named = word("pass-pipeline").is_some() || word("level").is_some();
+        if named && !bisect && matches!(test, Test::Command(_)) {
+            let message = "passes are named, but CMD runs its own; `--bisect`, `@crash` and `@differs` run them";
+            return Err(mind_cli::usage_error(host, message));
+        }
+        let engine = word("engine").map(|word| match word {
+            "jit" => EngineKind::Jit,
+            _ => EngineKind::Interp,
+        });
+        let usual = if engine == Some(EngineKind::Jit) {
+            "0"
+        } else {
+            SUSPECTED
+        };
+        let level = word("level").unwrap_or(usual);
+        let level = LEVELS.iter().find(|own| own.name == level);
+        let text = word("pass-pipeline")
+            .or(level.map(|level| level.pipeline))
+            .unwrap_or_default();
+        let pipeline = parse_pipeline(text, passes).map_err(|found| {
+            let file = mind_diag::SourceFile::new("<pass-pipeline>", text);
+            mind_cli::report(host, &found, &file, DiagnosticFormat::Text);
+            mind_cli::USAGE
+        })?;
+        Ok(Args {
+            path: word("FILE").unwrap_or("-").to_owned(),
+            load: mind_cli::load_options(matches),
+            form: DiagnosticFormat::of(matches),
+            test,
+            bisect,
+            output: word("output").map(str::to_owned),
+            to: word("to").and_then(Format::parse),
+            trials: matches.get_one("trials").copied().unwrap_or(10_000),
+            pipeline,
+            engine,
+            child: ChildLimits {
+                time: Duration::from_secs(matches.get_one("time-limit").copied().unwrap_or(20)),
+                memory: matches.get_one("memory-limit").copied().unwrap_or(8 << 30),
+            },
+            no_input_limits: matches.get_flag("no-input-limits"),
+        })
+    }
+
+    /// The command that stops after rewrite `number`.
+    pub(super) fn replay(&self, rewriting: &Rewriting, number: u64) -> String {
+        let Rewriting {
+            rules,
+            fast_math,
+            only,
+            disabled,
+            unchecked,
+        } = rewriting;
+        let mut command = "mind-opt".to_owned();
+        let mut flag = |name: &str, value: &str| {
+            command.push_str(&format!(" --{name}={}", mind_cli::shell_word(value)));
+        };
+        if let Some(format) = self.load.from {
+            flag("from", format.name());
+        }
+        if self.load.profile != Profile::default() {
+            flag("profile", self.load.profile.name());
+        }
+        flag("pass-pipeline", &self.pipeline.text());
+        for source in rules {
+            let is_stdin = source.name == mind_cli::input_name("-");
+            flag("rules", if is_stdin { "-" } else { &source.name });
+        }
+        let lists = [
+            ("fast-math", fast_math),
+            ("only-rule", only),
+            ("disable-rule", disabled),
+            ("allow-unchecked-rule", unchecked),
+        ];
+        for (name, names) in lists.iter().filter(|(_, names)| !names.is_empty()) {
+            flag(name, &names.join(","));
+        }
+        flag("opt-bisect-limit", &number.to_string());
+        if self.no_input_limits {
+            command.push_str(" --no-input-limits");
+        }
+        if self.load.padding == Padding::Kept {
+            command.push_str(" --keep-padding");
+        }
+        command.push(' ');
+        command.push_str(&mind_cli::shell_word(&self.path));
+        command
+    }
+}

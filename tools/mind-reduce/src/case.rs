@@ -1,0 +1,384 @@
+//! One case of a reduction: passes that run on a module, in a process of their own.
+//!
+//! The process reads the case as a JSON document and writes a line for each step, so that what it was doing is known
+//! however it ends.
+
+use std::io::Write;
+
+use mind_cli::bisect::Bisect;
+use mind_cli::{DONE, USAGE};
+use mind_diag::SourceFile;
+use mind_driver::emit::emit;
+use mind_driver::formats::Format;
+use mind_driver::history::Record;
+use mind_driver::host::{Host, ProcessEnd, Rerun};
+use mind_driver::load::{LoadOptions, parse_and_verify};
+use mind_driver::session::Session;
+use mind_ir::Graph;
+use mind_ir::listener::{Listener, Rewrite};
+use mind_ir::verify::{Profile, VerifyConfig};
+use mind_irv2::graph::document::Padding;
+use mind_pass::{
+    Instrument, PassRegistry, Pipeline, Rewriting, RuleSource, Shared, Stage, parse_pipeline,
+};
+use mind_text::Limits;
+use serde_json::{Value, json};
+
+use super::args::EngineKind;
+use super::fault::{Optimiser, Phase, Runner, Stop};
+
+/// The argument that makes the tool run the case on standard input.
+pub(super) const FLAG: &str = "--case";
+
+/// What a case is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Asked {
+    /// To run the passes.
+    Passes,
+    /// To print what the passes made of the module.
+    Output,
+    /// To compare the results of that with those of the module.
+    Results,
+}
+
+const ASKED: [(&str, Asked); 3] = [
+    ("passes", Asked::Passes),
+    ("output", Asked::Output),
+    ("results", Asked::Results),
+];
+
+/// What the cases of a reduction have in common.
+pub(super) struct Setup {
+    pub(super) pipeline: Pipeline,
+    pub(super) rewriting: Rewriting,
+    pub(super) asked: Asked,
+    pub(super) engine: EngineKind,
+    pub(super) profile: Profile,
+    pub(super) padding: Padding,
+}
+
+/// A module and how many rewrites are made.
+pub(super) struct Case<'a> {
+    /// What places in the module are called after.
+    pub(super) name: &'a str,
+    pub(super) text: &'a str,
+    pub(super) from: Option<Format>,
+    /// All rewrites are made unless given.
+    pub(super) limit: Option<u64>,
+}
+
+/// What a case came to.
+#[derive(PartialEq, Eq, Debug)]
+pub(super) struct Report {
+    /// The rewrites that were made, if their number was limited.
+    pub(super) made: u64,
+    /// The last one that the limit allows.
+    pub(super) last: Option<String>,
+    pub(super) outcome: Outcome,
+}
+
+/// How a case ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Outcome {
+    /// The passes ended, with this text if it was asked for.
+    Done(String),
+    /// The results differ.
+    Differs,
+    /// It stopped before.
+    Stopped(Stop),
+}
+
+/// Runs the case on standard input and writes its report to standard output.
+pub(super) fn run(passes: &PassRegistry, host: &mut dyn Host) -> u8 {
+    let document = host.read_stdin(u64::MAX).ok();
+    let document = document.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+    let Some((setup, document)) = document.and_then(|own| Some((Setup::read(&own, passes)?, own)))
+    else {
+        return USAGE;
+    };
+    let word = |key: &str| document[key].as_str();
+    let case = Case {
+        name: word("name").unwrap_or_default(),
+        text: word("text").unwrap_or_default(),
+        from: word("from").and_then(Format::parse),
+        limit: document["limit"].as_u64(),
+    };
+    let runner = match setup.engine {
+        EngineKind::Interp => Ok(Runner::Interpreter),
+        EngineKind::Jit => Runner::compiler(),
+    };
+    // That there is such an engine was seen before any case was made.
+    let Ok(runner) = runner else { return USAGE };
+    evaluate(&setup, &case, &runner, host.stdout());
+    DONE
+}
+
+/// Runs a case and writes its report to `out`, a line for each step as it begins.
+pub(super) fn evaluate(setup: &Setup, case: &Case<'_>, runner: &Runner, out: &mut dyn Write) {
+    let mut lines = Lines(out);
+    match outcome(setup, case, runner, &mut lines) {
+        Outcome::Done(text) => lines.say("done", &format!("\n{text}")),
+        Outcome::Differs => lines.say("differs", ""),
+        Outcome::Stopped(stop) => lines.say(stop.word(), stop.phase()),
+    }
+}
+
+fn outcome(setup: &Setup, case: &Case<'_>, runner: &Runner, lines: &mut Lines<'_>) -> Outcome {
+    let (session, shared) = (Session::default(), Shared::default());
+    let options = LoadOptions {
+        from: case.from,
+        package: false,
+        limits: Limits::none(),
+        profile: setup.profile,
+        padding: setup.padding,
+    };
+    // A module that cannot be read back is no module of the user's.
+    let Ok((format, graph)) = parse_and_verify(&session.formats, case.text, 0, &options) else {
+        return Outcome::Stopped(Stop::Refused);
+    };
+    let optimiser = Optimiser {
+        session: &session,
+        pipeline: &setup.pipeline,
+        rewriting: &setup.rewriting,
+        shared: &shared,
+        verify: VerifyConfig {
+            profile: setup.profile,
+        },
+    };
+    let file = SourceFile::new(case.name, case.text);
+    let mut watch = Watch {
+        file: &file,
+        bisect: case.limit.map_or(Bisect::all(), Bisect::first),
+        limit: case.limit,
+        pass: "",
+        made: 0,
+        lines,
+    };
+    let output = match optimiser.run(&graph, &mut watch) {
+        Ok(output) => output,
+        Err(stop) => return Outcome::Stopped(stop),
+    };
+    match setup.asked {
+        Asked::Passes => Outcome::Done(String::new()),
+        Asked::Output => match emit(&session.formats, &output, format, None) {
+            Ok(emitted) => Outcome::Done(format!("{}\n{}", emitted.format.name(), emitted.text)),
+            Err(_) => Outcome::Stopped(Stop::Refused),
+        },
+        Asked::Results => {
+            let mut phase = |phase: Phase| lines.phase(&phase);
+            match runner.difference(&graph, &output, &mut phase) {
+                Ok(Some(_)) => Outcome::Differs,
+                Ok(None) => Outcome::Done(String::new()),
+                Err(stop) => Outcome::Stopped(stop),
+            }
+        }
+    }
+}
+
+/// What is written while a case runs.
+struct Lines<'o>(&'o mut dyn Write);
+
+impl Lines<'_> {
+    /// A reader who went away needs no report.
+    fn say(&mut self, word: &str, rest: &str) {
+        let _ = writeln!(self.0, "{word} {rest}").and_then(|()| self.0.flush());
+    }
+
+    fn phase(&mut self, phase: &Phase) {
+        self.say("phase", phase.text());
+    }
+}
+
+/// Lets the first rewrites pass, and writes what is done.
+struct Watch<'f, 'l, 'o> {
+    file: &'f SourceFile,
+    bisect: Bisect,
+    limit: Option<u64>,
+    pass: &'static str,
+    made: u64,
+    lines: &'l mut Lines<'o>,
+}
+
+impl Listener for Watch<'_, '_, '_> {
+    fn admits(&self, rules: &[&str]) -> bool {
+        self.bisect.admits(rules)
+    }
+
+    fn admit(&mut self, rules: &[&str]) -> bool {
+        self.bisect.admit(rules)
+    }
+
+    fn applied(&mut self, g: &Graph, rewrite: &Rewrite<'_>) {
+        let Some(limit) = self.limit else { return };
+        self.made += 1;
+        self.lines.say("made", &self.made.to_string());
+        if self.made == limit {
+            let line = Record::new(self.pass, g, rewrite).line(self.file);
+            self.lines.say("last", &line);
+        }
+    }
+}
+
+impl Instrument for Watch<'_, '_, '_> {
+    fn stage(&mut self, stage: Stage<'_>, _: &Graph) {
+        if let Stage::Before(pass) = stage {
+            self.pass = pass.name;
+            self.lines.phase(&Phase::Pass(pass.name.to_owned()));
+        }
+    }
+}
+
+impl Report {
+    /// What a process that ran a case wrote until it ended.
+    pub(super) fn read(ended: &Rerun) -> Report {
+        let text = String::from_utf8_lossy(&ended.stdout);
+        let (mut made, mut last, mut phase) = (0, None, Phase::Reading);
+        let mut rest = &*text;
+        let outcome = loop {
+            // A line that was cut off is no report.
+            let Some((line, below)) = rest.split_once('\n') else {
+                break None;
+            };
+            let (word, value) = line.split_once(' ').unwrap_or((line, ""));
+            match word {
+                "phase" => phase = Phase::parse(value),
+                "made" => made = value.parse().unwrap_or(made),
+                "last" => last = Some(value.to_owned()),
+                "done" => {
+                    let text = below.strip_suffix('\n').unwrap_or(below);
+                    break Some(Outcome::Done(text.to_owned()));
+                }
+                "differs" => break Some(Outcome::Differs),
+                word => break Stop::parse(word, value).map(Outcome::Stopped),
+            }
+            rest = below;
+        };
+        let died = || Outcome::Stopped(Stop::Died(phase, ended.end));
+        let outcome = match outcome {
+            // What comes after the report, as the end of threads, belongs to the last phase.
+            Some(outcome) if ended.end == ProcessEnd::Code(i32::from(DONE)) => outcome,
+            Some(_) | None => died(),
+        };
+        Report {
+            made,
+            last,
+            outcome,
+        }
+    }
+}
+
+impl Setup {
+    /// A case as the document that [`run`] reads.
+    pub(super) fn document(&self, case: &Case<'_>) -> String {
+        let Rewriting {
+            rules,
+            fast_math,
+            only,
+            disabled,
+            unchecked,
+        } = &self.rewriting;
+        let rules = rules
+            .iter()
+            .map(|RuleSource { name, text }| json!([name, text]));
+        let asked = ASKED.iter().find(|(_, own)| *own == self.asked);
+        json!({
+            "name": case.name,
+            "text": case.text,
+            "from": case.from.map(Format::name),
+            "limit": case.limit,
+            "pipeline": self.pipeline.text(),
+            "rules": rules.collect::<Vec<_>>(),
+            "fast-math": fast_math,
+            "only": only,
+            "disabled": disabled,
+            "unchecked": unchecked,
+            "asked": asked.map(|(word, _)| word),
+            "jit": self.engine == EngineKind::Jit,
+            "core-v1": self.profile == Profile::CoreV1,
+            "keep-padding": self.padding == Padding::Kept,
+        })
+        .to_string()
+    }
+
+    fn read(document: &Value, passes: &PassRegistry) -> Option<Setup> {
+        let names = |key: &str| -> Option<Vec<String>> {
+            let names = document[key].as_array()?.iter();
+            names.map(|name| Some(name.as_str()?.to_owned())).collect()
+        };
+        let rule = |source: &Value| {
+            Some(RuleSource {
+                name: source[0].as_str()?.to_owned(),
+                text: source[1].as_str()?.to_owned(),
+            })
+        };
+        let flag = |key: &str| document[key].as_bool();
+        let asked = document["asked"].as_str()?;
+        Some(Setup {
+            pipeline: parse_pipeline(document["pipeline"].as_str()?, passes).ok()?,
+            rewriting: Rewriting {
+                rules: document["rules"]
+                    .as_array()?
+                    .iter()
+                    .map(rule)
+                    .collect::<Option<_>>()?,
+                fast_math: names("fast-math")?,
+                only: names("only")?,
+                disabled: names("disabled")?,
+                unchecked: names("unchecked")?,
+            },
+            asked: ASKED.iter().find(|(word, _)| *word == asked)?.1,
+            engine: if flag("jit")? {
+                EngineKind::Jit
+            } else {
+                EngineKind::Interp
+            },
+            profile: if flag("core-v1")? {
+                Profile::CoreV1
+            } else {
+                Profile::default()
+            },
+            padding: if flag("keep-padding")? {
+                Padding::Kept
+            } else {
+                Padding::Stripped
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(stdout: &str, end: ProcessEnd) -> Report {
+        Report::read(&Rerun {
+            stdout: stdout.as_bytes().to_vec(),
+            end,
+        })
+    }
+
+    #[test]
+    fn a_process_that_dies_names_what_it_was_doing() {
+        let died = report("phase cse\nmade 1\nmade 2\nlas", ProcessEnd::Signal(11));
+        let stop = Stop::Died(Phase::Pass("cse".to_owned()), ProcessEnd::Signal(11));
+        let expected = Report {
+            made: 2,
+            last: None,
+            outcome: Outcome::Stopped(stop),
+        };
+        assert_eq!(died, expected);
+    }
+
+    #[test]
+    fn a_report_counts_only_if_its_process_ended_well() {
+        let end = ProcessEnd::Code(0);
+        assert_eq!(
+            report("done \na\nb\n", end).outcome,
+            Outcome::Done("a\nb".to_owned())
+        );
+        assert_eq!(report("differs \n", end).outcome, Outcome::Differs);
+        let late = report("phase the engine\ndone \n", ProcessEnd::Signal(6)).outcome;
+        let stop = Stop::Died(Phase::Engine, ProcessEnd::Signal(6));
+        assert_eq!(late, Outcome::Stopped(stop));
+    }
+}

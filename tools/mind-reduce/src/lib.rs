@@ -1,0 +1,232 @@
+//! `mind-reduce`: a module made smaller while a command, or a fault that is built in, still finds it
+//! interesting.
+//!
+//! Passes and engines run in processes of their own, one a case, so that a crash or a hang is a result like any other.
+
+mod args;
+mod case;
+mod fault;
+mod oracle;
+#[cfg(test)]
+mod planted;
+pub mod reduction;
+mod suspect;
+
+use mind_cli::rules;
+use mind_cli::{REJECTED, ToolInfo};
+use mind_diag::{Diagnostics, SourceFile};
+use mind_driver::emit::emit;
+use mind_driver::host::Host;
+use mind_driver::load::{Loaded, load_module};
+use mind_driver::session::{PASSES, Session};
+use mind_ir::Graph;
+use mind_ir::verify::VerifyConfig;
+use mind_pass::{PassRegistry, Shared};
+
+use self::args::{Args, EngineKind, Test};
+use self::case::{Asked, Setup};
+use self::fault::Runner;
+use self::oracle::{Oracle, Trouble, in_processes};
+use crate::reduction::{Config, Reduced, reduce};
+
+/// Runs the tool; see `--help`.
+pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
+    run_with(&PASSES, args, host)
+}
+
+/// Runs the tool with other passes to choose from. Cases run in processes of the same program, which must call this
+/// function with the same passes.
+pub fn run_with(passes: &PassRegistry, args: &[String], host: &mut dyn Host) -> u8 {
+    if args == [case::FLAG] {
+        return case::run(passes, host);
+    }
+    match reduce_file(passes, args, host) {
+        Ok(code) | Err(code) => code,
+    }
+}
+
+/// The tool.
+pub const TOOL: ToolInfo = ToolInfo {
+    name: "mind-reduce",
+    run,
+    command,
+};
+
+/// The command line of the tool.
+pub fn command() -> clap::Command {
+    args::command()
+}
+
+/// # Errors
+///
+/// The exit code, after the reason has been reported.
+fn reduce_file(passes: &PassRegistry, args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
+    let matches = mind_cli::parse(args::command(), args, host)?;
+    let args = Args::of(&matches, passes, host)?;
+    let bytes = mind_cli::read_input(host, &args.path, args.load.limits.bytes)?;
+    let session = Session::default();
+    let loaded = load_module(
+        &session.formats,
+        mind_cli::input_name(&args.path),
+        bytes,
+        &args.load,
+    );
+    let Loaded {
+        file,
+        format,
+        graph,
+        warnings,
+    } = loaded.map_err(|rejected| {
+        mind_cli::report(host, &rejected.diagnostics, &rejected.file, args.form);
+        REJECTED
+    })?;
+    mind_cli::report(host, &warnings, &file, args.form);
+    let rewriting = rules::read(&matches, host, &args.load.limits)?;
+    let shared = Shared::default();
+    rules::prepare(&rewriting, &[], &session.registry, &shared, args.form, host)?;
+    rules::admit(&rewriting, &session, args.form, host)?;
+    if args.engine == Some(EngineKind::Jit) {
+        let engine = Runner::compiler();
+        engine.map_err(|found| refuse(host, &found, &file, &args))?;
+    }
+    let setup = Setup {
+        pipeline: args.pipeline.clone(),
+        rewriting,
+        asked: match args.test {
+            Test::Command(_) => Asked::Output,
+            Test::Crash if args.engine.is_none() => Asked::Passes,
+            Test::Crash | Test::Differs => Asked::Results,
+        },
+        engine: args.engine.unwrap_or(EngineKind::Interp),
+        profile: args.load.profile,
+        padding: args.load.padding,
+    };
+    let oracle = Oracle {
+        test: args.test.clone(),
+        format,
+        setup: &setup,
+        session: &session,
+        verify: VerifyConfig {
+            profile: args.load.profile,
+        },
+        evaluate: in_processes(&setup, args.child),
+        time: args.child.time,
+    };
+    let task = Task {
+        graph: &graph,
+        file: &file,
+        oracle: &oracle,
+        args: &args,
+    };
+    let text = match args.bisect {
+        true => task.bisected(host),
+        false => task.shrunk(host),
+    }?;
+    Ok(mind_cli::write_output(host, args.output.as_ref(), &text))
+}
+
+/// A module, and what is asked of it.
+struct Task<'a> {
+    graph: &'a Graph,
+    file: &'a SourceFile,
+    oracle: &'a Oracle<'a>,
+    args: &'a Args,
+}
+
+impl Task<'_> {
+    /// The smallest module found that is still interesting, as text.
+    ///
+    /// # Errors
+    ///
+    /// The exit code, after the reason has been reported.
+    fn shrunk(&self, host: &mut dyn Host) -> Result<String, u8> {
+        let Task {
+            graph,
+            file,
+            oracle,
+            args,
+        } = *self;
+        let before = ops(graph);
+        let kind = oracle.kind(graph, host);
+        let Some(kind) = kind.map_err(|trouble| stop(host, &trouble))? else {
+            let why = oracle.not_interesting(graph, host);
+            return Err(stop(host, &why.unwrap_or_else(|trouble| trouble)));
+        };
+        let (mut trouble, shows) = (None, host.style().redraws && !host.style().quiet);
+        let _work = (!shows).then(|| host.working("reducing"));
+        let config = Config {
+            trials: args.trials,
+            verify: oracle.verify,
+        };
+        let reduced = reduce(graph, &config, &mut |candidate| {
+            if trouble.is_some() || !oracle.is_sound(candidate) {
+                return false;
+            }
+            if shows {
+                mind_cli::print_error(host, &format!("\r{:>8} ops  ", ops(candidate)));
+            }
+            let found = oracle.kind(candidate, host).unwrap_or_else(|found| {
+                trouble = Some(found);
+                None
+            });
+            found.is_some_and(|found| found == kind)
+        });
+        if shows {
+            mind_cli::print_error(host, "\r");
+        }
+        if let Some(trouble) = trouble {
+            return Err(stop(host, &trouble));
+        }
+        let formats = &oracle.session.formats;
+        let emitted = emit(formats, &reduced.graph, oracle.format, args.to);
+        let emitted = emitted.map_err(|found| refuse(host, &found, file, args))?;
+        let Reduced {
+            trials,
+            kept,
+            stopped,
+            ..
+        } = reduced;
+        let after = ops(&reduced.graph);
+        let text = format!(
+            "{before} ops are {after} now: {kept} of {trials} smaller modules were interesting"
+        );
+        mind_cli::note(host, &text);
+        if stopped {
+            mind_cli::note(
+                host,
+                "`--trials` was reached; run it on the result to go on",
+            );
+        }
+        Ok(emitted.text)
+    }
+
+    /// The first bad rewrite, in words.
+    ///
+    /// # Errors
+    ///
+    /// The exit code, after the reason has been reported.
+    fn bisected(&self, host: &mut dyn Host) -> Result<String, u8> {
+        let from = self.args.load.from;
+        let found = suspect::first_bad(self.file, from, self.oracle, host);
+        let found = found.map_err(|trouble| stop(host, &trouble))?;
+        let replay = self
+            .args
+            .replay(&self.oracle.setup.rewriting, found.number());
+        Ok(found.text(&replay))
+    }
+}
+
+/// The ops of a module, those of bodies included.
+fn ops(g: &Graph) -> usize {
+    g.walk().count()
+}
+
+fn stop(host: &mut dyn Host, trouble: &Trouble) -> u8 {
+    mind_cli::print_error(host, &format!("error: {trouble}\n"));
+    REJECTED
+}
+
+fn refuse(host: &mut dyn Host, found: &Diagnostics, file: &SourceFile, args: &Args) -> u8 {
+    mind_cli::report(host, found, file, args.form);
+    REJECTED
+}

@@ -1,0 +1,246 @@
+//! Whether a module is interesting.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mind_driver::emit::emit;
+use mind_driver::formats::Format;
+use mind_driver::host::{ChildLimits, Host, ProcessEnd};
+use mind_driver::session::Session;
+use mind_ir::Graph;
+use mind_ir::verify::VerifyConfig;
+use mind_mil::check::Interface;
+use thiserror::Error;
+
+use super::args::Test;
+use super::case::{Case, FLAG, Outcome, Report, Setup};
+use super::fault::Stop;
+
+/// Tells which modules are interesting.
+pub(super) struct Oracle<'a> {
+    pub(super) test: Test,
+    pub(super) format: Format,
+    pub(super) setup: &'a Setup,
+    pub(super) session: &'a Session,
+    pub(super) verify: VerifyConfig,
+    pub(super) evaluate: Evaluate<'a>,
+    /// How long a command may take.
+    pub(super) time: Duration,
+}
+
+/// What runs a case.
+///
+/// # Errors
+///
+/// It could not be run.
+pub(super) type Evaluate<'a> = Box<dyn Fn(&Case<'_>, &mut dyn Host) -> io::Result<Report> + 'a>;
+
+/// Runs cases in processes of their own.
+pub(super) fn in_processes<'a>(setup: &'a Setup, limits: ChildLimits) -> Evaluate<'a> {
+    Box::new(move |case, host| {
+        let document = setup.document(case);
+        let ended = host.rerun(&[FLAG], document.as_bytes(), &limits)?;
+        Ok(Report::read(&ended))
+    })
+}
+
+/// Why nothing can be told.
+#[derive(Debug, Error)]
+pub(super) enum Trouble {
+    #[error("the module is not interesting: {test} does not hold for it{}", instead.as_ref().map_or(String::new(), |why| format!("; {why}")))]
+    NotInteresting {
+        test: String,
+        /// What happened instead.
+        instead: Option<String>,
+    },
+    #[error("the module is interesting before any rewrite is made, so none is to blame")]
+    NoRewrite,
+    #[error("--test: {0}")]
+    Command(io::Error),
+    #[error("a case could not be run in a process of its own: {0}")]
+    Process(io::Error),
+    #[error("{}: {error}", .path.display())]
+    File { path: PathBuf, error: io::Error },
+}
+
+/// In which way a module is interesting, so that another fault is not taken for it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// The command succeeds.
+    Command,
+    /// The results differ.
+    Differs,
+    /// It crashes so.
+    Stopped(Stop),
+}
+
+impl<'a> Oracle<'a> {
+    /// What is looked for, in words.
+    pub(super) fn describe(&self) -> String {
+        match &self.test {
+            Test::Command(command) => format!("`{command}`"),
+            Test::Crash => "`@crash`".to_owned(),
+            Test::Differs => "`@differs`".to_owned(),
+        }
+    }
+
+    /// Whether a verified module keeps the rules of its format.
+    pub(super) fn is_sound(&self, g: &Graph) -> bool {
+        !matches!(self.format, Format::Mil | Format::MilPrimer)
+            || !mind_mil::check::check(g, Interface::Any).has_errors()
+    }
+
+    /// In which way a module is interesting as the passes' input, if it is.
+    ///
+    /// # Errors
+    ///
+    /// The command or the case cannot be run.
+    pub(super) fn kind(&self, g: &Graph, host: &mut dyn Host) -> Result<Option<Kind>, Trouble> {
+        if let Test::Command(command) = &self.test {
+            let end = self.command_end(command, g, host)?;
+            return Ok((end == Some(ProcessEnd::Code(0))).then_some(Kind::Command));
+        }
+        Ok(self.verdict(&self.report(g, host)?))
+    }
+
+    /// Why a module is not interesting, where something else stopped it.
+    ///
+    /// # Errors
+    ///
+    /// The case cannot be run.
+    pub(super) fn not_interesting(
+        &self,
+        g: &Graph,
+        host: &mut dyn Host,
+    ) -> Result<Trouble, Trouble> {
+        let instead = match &self.test {
+            Test::Command(command) => match self.command_end(command, g, host)? {
+                Some(ProcessEnd::TimedOut) => Some(format!(
+                    "the command takes longer than {} s, see `--time-limit`",
+                    self.time.as_secs()
+                )),
+                Some(ProcessEnd::Signal(signal)) => {
+                    Some(format!("the command is ended by signal {signal}"))
+                }
+                Some(ProcessEnd::Code(_)) | None => None,
+            },
+            Test::Crash | Test::Differs => self.stopped(&self.report(g, host)?.outcome),
+        };
+        Ok(Trouble::NotInteresting {
+            test: self.describe(),
+            instead,
+        })
+    }
+
+    /// What stopped a case in another way than the one that is looked for.
+    pub(super) fn stopped(&self, outcome: &Outcome) -> Option<String> {
+        let Outcome::Stopped(stop) = outcome else {
+            return None;
+        };
+        if stop.is_crash() && self.test == Test::Differs {
+            Some(format!("{stop}, which `--test @crash` looks for"))
+        } else {
+            Some(stop.to_string())
+        }
+    }
+
+    /// What the case of a module came to; one that cannot be written is refused.
+    fn report(&self, g: &Graph, host: &mut dyn Host) -> Result<Report, Trouble> {
+        let Ok(emitted) = emit(&self.session.formats, g, self.format, None) else {
+            return Ok(Report {
+                made: 0,
+                last: None,
+                outcome: Outcome::Stopped(Stop::Refused),
+            });
+        };
+        let case = Case {
+            name: "candidate",
+            text: &emitted.text,
+            from: Some(emitted.format),
+            limit: None,
+        };
+        (self.evaluate)(&case, host).map_err(Trouble::Process)
+    }
+
+    /// In which way a report is interesting; that of a command depends on what the passes made.
+    fn verdict(&self, report: &Report) -> Option<Kind> {
+        let wanted = |stop: &Stop| match self.test {
+            Test::Command(_) => false,
+            Test::Crash => stop.is_crash(),
+            Test::Differs => stop.is_without_results(),
+        };
+        match &report.outcome {
+            Outcome::Stopped(stop) if wanted(stop) => Some(Kind::Stopped(stop.clone())),
+            Outcome::Differs if self.test == Test::Differs => Some(Kind::Differs),
+            Outcome::Done(_) | Outcome::Differs | Outcome::Stopped(_) => None,
+        }
+    }
+
+    /// In which way what the passes made is interesting, if it is.
+    ///
+    /// # Errors
+    ///
+    /// The command cannot be run.
+    pub(super) fn output_kind(
+        &self,
+        report: &Report,
+        host: &mut dyn Host,
+    ) -> Result<Option<Kind>, Trouble> {
+        match (&self.test, &report.outcome) {
+            (Test::Command(command), Outcome::Done(output)) => {
+                let (format, text) = output.split_once('\n').unwrap_or_default();
+                let format = Format::parse(format).unwrap_or(self.format);
+                let end = command_end(command, format, text, self.time, host)?;
+                Ok((end == ProcessEnd::Code(0)).then_some(Kind::Command))
+            }
+            (Test::Command(_) | Test::Crash | Test::Differs, _) => Ok(self.verdict(report)),
+        }
+    }
+
+    /// How the command ends for a module; `None` if the module cannot be written.
+    fn command_end(
+        &self,
+        command: &str,
+        g: &Graph,
+        host: &mut dyn Host,
+    ) -> Result<Option<ProcessEnd>, Trouble> {
+        match emit(&self.session.formats, g, self.format, None) {
+            Ok(emitted) => {
+                command_end(command, emitted.format, &emitted.text, self.time, host).map(Some)
+            }
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+fn command_end(
+    command: &str,
+    format: Format,
+    text: &str,
+    time: Duration,
+    host: &mut dyn Host,
+) -> Result<ProcessEnd, Trouble> {
+    let folder = host.scratch_dir().map_err(Trouble::Command)?;
+    let path = folder.join(candidate_name(format));
+    let written = host.write(&path, text.as_bytes());
+    written.map_err(|error| Trouble::File {
+        path: path.clone(),
+        error,
+    })?;
+    let path = mind_cli::shell_word(&path.to_string_lossy());
+    let line = match command.contains("{}") {
+        true => command.replace("{}", &path),
+        false => format!("{command} {path}"),
+    };
+    host.shell(&line, time).map_err(Trouble::Command)
+}
+
+fn candidate_name(format: Format) -> &'static str {
+    match format {
+        Format::Mic1 => "candidate.mic",
+        Format::Mic2 => "candidate.mic2",
+        Format::Core => "candidate.core",
+        Format::Mil | Format::MilPrimer => "candidate.mil",
+    }
+}

@@ -1,0 +1,40 @@
+//! Fewer operands, and fewer different ones.
+
+use mind_ir::{Graph, ValueId};
+
+use super::edit::{Edit, computing, edit};
+
+/// An op of any number of operands reads one less.
+pub(crate) fn drop(g: &Graph) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for op in computing(g) {
+        let (def, count) = (g.def(op), g.operands(op).len());
+        if !def.admits_operands(count - 1) || def.has_closed_body() {
+            continue;
+        }
+        for index in (0..count).rev() {
+            edits.push(edit(move |g| {
+                let mut operands: Vec<ValueId> = g.operands(op).to_vec();
+                operands.remove(index);
+                g.set_operands(op, &operands);
+            }));
+        }
+    }
+    edits
+}
+
+/// An op reads again what it reads already, in place of another value of that type.
+pub(crate) fn repeat(g: &Graph) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for op in computing(g) {
+        let operands = g.operands(op);
+        for (index, &value) in operands.iter().enumerate() {
+            for &other in operands.iter().filter(|&&other| other != value) {
+                if g.type_id(other) == g.type_id(value) {
+                    edits.push(edit(move |g| g.set_operand(op, index, other)));
+                }
+            }
+        }
+    }
+    edits
+}

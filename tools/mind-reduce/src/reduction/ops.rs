@@ -1,0 +1,107 @@
+//! Fewer ops.
+
+use mind_core::ops::input::Input;
+use mind_diag::Span;
+use mind_ir::attr::Attr;
+use mind_ir::builder::Builder;
+use mind_ir::graph::InsertPoint;
+use mind_ir::opdef::{Op, Trait};
+use mind_ir::{Graph, OpId, ValueId};
+
+use super::edit::{Edit, computing, edit, is_unread, stand_ins};
+
+/// Half of the ops replaced by inputs or by what they read, then a quarter, down to pairs.
+pub(crate) fn cut_chunks(g: &Graph) -> Vec<Edit> {
+    let mut ops = computing(g);
+    ops.reverse();
+    let mut edits = Vec::new();
+    let mut length = ops.len().div_ceil(2);
+    while length > 1 {
+        for chunk in ops.chunks(length) {
+            let chunk = chunk.to_vec();
+            edits.push(edit(move |g| chunk.iter().for_each(|&op| replace(g, op))));
+        }
+        length /= 2;
+    }
+    edits
+}
+
+/// A value is read as one that comes before it.
+pub(crate) fn bypass(g: &Graph) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for &op in computing(g).iter().rev() {
+        for value in g.results(op) {
+            for earlier in stand_ins(g, value) {
+                edits.push(edit(move |g| g.replace_all_uses(value, earlier)));
+            }
+        }
+    }
+    edits
+}
+
+/// A value is an input.
+pub(crate) fn cut(g: &Graph) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for &op in computing(g).iter().rev().filter(|&&op| can_be_input(g, op)) {
+        for value in g.results(op) {
+            edits.push(edit(move |g| {
+                let input = fresh_input(g, value);
+                g.replace_all_uses(value, input);
+            }));
+        }
+    }
+    edits
+}
+
+/// An op that nothing reads goes, also an input or one whose running may be observed.
+pub(crate) fn erase(g: &Graph) -> Vec<Edit> {
+    let free = |&op: &OpId| is_unread(g, op) && !g.def(op).has(Trait::Terminator);
+    let mut ops: Vec<OpId> = g.walk().filter(free).collect();
+    ops.reverse();
+    ops.into_iter()
+        .map(|op| edit(move |g| g.erase(op)))
+        .collect()
+}
+
+/// Replaces each result of `op` by what stands in for it, if anything can.
+fn replace(g: &mut Graph, op: OpId) {
+    for value in g.results(op) {
+        let stand_in = stand_ins(g, value).first().copied();
+        let stand_in = stand_in.or_else(|| can_be_input(g, op).then(|| fresh_input(g, value)));
+        if let Some(stand_in) = stand_in {
+            g.replace_all_uses(value, stand_in);
+        }
+    }
+}
+
+/// Inputs stand in the module's own block.
+fn can_be_input(g: &Graph, op: OpId) -> bool {
+    g.parent(op) == Some(g.body())
+}
+
+/// An input of the type of `value`, before the op that computes it.
+fn fresh_input(g: &mut Graph, value: ValueId) -> ValueId {
+    let (Some(op), Some(ty)) = (g.defining_op(value), g.type_id(value)) else {
+        return value;
+    };
+    let name = fresh_name(g, value);
+    let name = g.intern(&name);
+    let attrs = Input::attrs(name, false);
+    let mut builder = Builder::new(g, InsertPoint::Before(op), Span::FILE);
+    let input = builder.create_typed(Input::DEF, &[], &attrs, &[ty]);
+    g.result(input)
+}
+
+/// `cut3` for the value that goes by 3 in text, with more behind it where an input has that name.
+fn fresh_name(g: &Graph, value: ValueId) -> String {
+    let mut name = format!("cut{}", g.label(value));
+    let taken = |name: &str| {
+        let own =
+            |op: OpId| matches!(g.attrs(op).first(), Some(&Attr::Str(sym)) if g.name(sym) == name);
+        g.ops(g.body()).any(|op| g.is::<Input>(op) && own(op))
+    };
+    while taken(&name) {
+        name.push('_');
+    }
+    name
+}

@@ -1,0 +1,68 @@
+//! Fewer outputs, and outputs that are computed earlier.
+
+use mind_ir::opdef::Trait;
+use mind_ir::{Graph, OpId, ValueId};
+
+use super::edit::{Edit, edit};
+
+/// Half of the outputs dropped, then a quarter, down to single ones.
+pub(crate) fn drop_halves(g: &Graph) -> Vec<Edit> {
+    let Some(end) = g.terminator(g.body()) else {
+        return Vec::new();
+    };
+    let count = g.operands(end).len();
+    let mut edits = Vec::new();
+    let mut length = count.div_ceil(2);
+    while length > 0 && count > 1 {
+        for start in (0..count).step_by(length) {
+            edits.push(edit(move |g| {
+                let mut outputs = g.operands(end).to_vec();
+                outputs.drain(start..(start + length).min(count));
+                g.set_operands(end, &outputs);
+            }));
+        }
+        length /= 2;
+    }
+    edits
+}
+
+/// What ends a block ends it with an operand of the op that computed it.
+pub(crate) fn peel(g: &Graph) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let ends = |&op: &OpId| g.def(op).has(Trait::Terminator);
+    for end in g.walk().filter(ends) {
+        for (index, &value) in g.operands(end).iter().enumerate() {
+            let op = g
+                .defining_op(value)
+                .filter(|&op| g.parent(op) == g.parent(end));
+            for &operand in op.into_iter().flat_map(|op| g.operands(op)) {
+                edits.push(edit(move |g| g.set_operand(end, index, operand)));
+            }
+        }
+    }
+    edits
+}
+
+/// An output is a value that nothing reads, in the place of one whose op goes with it.
+pub(crate) fn exchange(g: &Graph) -> Vec<Edit> {
+    /// Outputs and values that are tried.
+    const MOST: usize = 8;
+    let Some(end) = g.terminator(g.body()) else {
+        return Vec::new();
+    };
+    let results = g.ops(g.body()).flat_map(|op| g.results(op));
+    let unread = results.filter(|&value| g.uses(value).is_empty());
+    let unread: Vec<ValueId> = unread.take(MOST).collect();
+    let mut edits = Vec::new();
+    for (index, &old) in g.operands(end).iter().enumerate().take(MOST) {
+        for &value in &unread {
+            edits.push(edit(move |g| {
+                g.set_operand(end, index, value);
+                if let Some(op) = g.defining_op(old).filter(|_| g.uses(old).is_empty()) {
+                    g.erase(op);
+                }
+            }));
+        }
+    }
+    edits
+}

@@ -1,0 +1,197 @@
+//! Smaller shapes.
+//!
+//! Types are written at inputs and constants, and follow everywhere else; so what is declared elsewhere is
+//! forgotten, and shapes among attributes change with those of the leaves.
+
+use mind_ir::attr::{Attr, Literal};
+use mind_ir::opdef::Trait;
+use mind_ir::types::{Dim, Shape};
+use mind_ir::{Graph, OpId, ValueId};
+
+use super::edit::{Edit, edit};
+
+/// How attributes follow when an extent changes.
+#[derive(Clone, Copy)]
+enum Follow {
+    /// Where they hold extents.
+    Dims,
+    /// Also where they hold numbers.
+    Ints,
+}
+
+/// A symbolic or unknown extent is a number, everywhere or at one leaf.
+pub(crate) fn symbols(g: &Graph) -> Vec<Edit> {
+    let mut open: Vec<Dim> = leaf_dims(g).filter(|dim| dim.fixed().is_none()).collect();
+    open.sort();
+    open.dedup();
+    let targets = |dim: Dim| [1, 2, 3].map(|extent| everywhere(dim, extent, Follow::Dims));
+    open.into_iter().flat_map(targets).collect()
+}
+
+/// An extent is smaller, everywhere or at one leaf.
+pub(crate) fn extents(g: &Graph) -> Vec<Edit> {
+    let mut extents: Vec<i64> = leaf_dims(g)
+        .filter_map(Dim::fixed)
+        .filter(|&extent| extent > 1)
+        .collect();
+    extents.sort_unstable();
+    extents.dedup();
+    let mut edits = Vec::new();
+    for &extent in extents.iter().rev() {
+        for target in smaller(extent) {
+            for follow in [Follow::Dims, Follow::Ints] {
+                edits.push(everywhere(Dim::Fixed(extent), target, follow));
+            }
+        }
+    }
+    for (op, value) in leaves(g) {
+        for (axis, dim) in shape(g, value).iter().enumerate() {
+            let targets = dim.fixed().into_iter().flat_map(smaller);
+            edits.extend(targets.map(|target| {
+                edit(move |g| reshape(g, op, value, |shape| shape[axis] = Dim::Fixed(target)))
+            }));
+        }
+    }
+    edits
+}
+
+/// Leaves have a dimension less: all of the same rank, or one.
+pub(crate) fn ranks(g: &Graph) -> Vec<Edit> {
+    let mut ranks: Vec<usize> = leaves(g).map(|(_, value)| shape(g, value).len()).collect();
+    ranks.sort_unstable();
+    ranks.dedup();
+    let all = ranks
+        .into_iter()
+        .rev()
+        .filter(|&rank| rank > 0)
+        .map(|rank| {
+            edit(move |g| {
+                let own: Vec<(OpId, ValueId)> = leaves(g)
+                    .filter(|&(_, value)| shape(g, value).len() == rank)
+                    .collect();
+                own.into_iter()
+                    .for_each(|(op, value)| drop_dimension(g, op, value));
+            })
+        });
+    let one = leaves(g).filter(|&(_, value)| !shape(g, value).is_empty());
+    let one = one.map(|(op, value)| edit(move |g| drop_dimension(g, op, value)));
+    all.chain(one).collect()
+}
+
+/// What to try for an extent, the smallest first.
+fn smaller(extent: i64) -> impl Iterator<Item = i64> {
+    let mut targets = vec![1, 2, 3, extent / 2, extent - 1];
+    targets.retain(|&target| target >= 1 && target < extent);
+    targets.dedup();
+    targets.into_iter()
+}
+
+fn drop_dimension(g: &mut Graph, op: OpId, value: ValueId) {
+    reshape(g, op, value, |shape| {
+        shape.remove(0);
+    });
+}
+
+/// The ops that declare the type of a result, with it.
+pub(crate) fn leaves(g: &Graph) -> impl Iterator<Item = (OpId, ValueId)> {
+    let declaring = g.walk().filter(|&op| g.def(op).has(Trait::DeclaresType));
+    declaring.flat_map(|op| g.results(op).into_iter().map(move |value| (op, value)))
+}
+
+fn leaf_dims(g: &Graph) -> impl Iterator<Item = Dim> {
+    leaves(g).flat_map(|(_, value)| shape(g, value))
+}
+
+fn shape(g: &Graph, value: ValueId) -> Shape {
+    let ty = g.declared(value).or(g.type_id(value));
+    ty.map(|ty| g.types().get(ty).shape.iter().copied().collect())
+        .unwrap_or_default()
+}
+
+/// `from` is `to` wherever it is declared, and in attributes.
+fn everywhere(from: Dim, to: i64, follow: Follow) -> Edit {
+    edit(move |g| {
+        let replace = |shape: &mut Shape| {
+            for dim in shape.iter_mut().filter(|dim| **dim == from) {
+                *dim = Dim::Fixed(to);
+            }
+        };
+        for (op, value) in leaves(g).collect::<Vec<_>>() {
+            reshape(g, op, value, replace);
+        }
+        for op in g.walk().collect::<Vec<_>>() {
+            for index in 0..g.attrs(op).len() {
+                follow_attr(g, op, index, from, to, follow);
+            }
+        }
+        forget_types(g);
+    })
+}
+
+fn follow_attr(g: &mut Graph, op: OpId, index: usize, from: Dim, to: i64, follow: Follow) {
+    match (g.attr(op, index), follow) {
+        (Attr::Dims(list), _) if list.contains(&from) => {
+            let list: Vec<Dim> = list
+                .iter()
+                .map(|&dim| if dim == from { Dim::Fixed(to) } else { dim })
+                .collect();
+            g.set_attr(op, index, Attr::Dims(&list));
+        }
+        (Attr::Ints(list), Follow::Ints) => {
+            let list: Vec<i64> = list
+                .iter()
+                .map(|&value| if Dim::Fixed(value) == from { to } else { value })
+                .collect();
+            g.set_attr(op, index, Attr::Ints(&list));
+        }
+        _ => {}
+    }
+}
+
+/// Forgets the types that are declared although they follow from others.
+pub(crate) fn forget_types(g: &mut Graph) {
+    for op in g.walk().collect::<Vec<_>>() {
+        if !g.def(op).has(Trait::DeclaresType) {
+            g.results(op)
+                .into_iter()
+                .for_each(|value| g.undeclare(value));
+        }
+    }
+}
+
+/// Gives a leaf another shape; the elements of a constant are the first of what it had.
+fn reshape(g: &mut Graph, op: OpId, value: ValueId, change: impl FnOnce(&mut Shape)) {
+    let Some(ty) = g.declared(value).or(g.type_id(value)) else {
+        return;
+    };
+    let mut ty = g.types().get(ty).to_owned();
+    change(&mut ty.shape);
+    let count = ty.view().count();
+    let interned = g.intern_type(ty.view());
+    g.declare(value, interned);
+    for index in 0..g.attrs(op).len() {
+        let Attr::Literal(literal) = g.attr(op, index) else {
+            continue;
+        };
+        let (Some(_), Some(count)) = (
+            literal.count,
+            count.and_then(|count| usize::try_from(count).ok()),
+        ) else {
+            continue;
+        };
+        let Some(bytes) = literal
+            .bytes
+            .get(..count.saturating_mul(literal.dtype.size()))
+        else {
+            continue;
+        };
+        let bytes = bytes.to_vec();
+        let fewer = Literal {
+            dtype: literal.dtype,
+            count: Some(count),
+            bytes: &bytes,
+        };
+        g.set_attr(op, index, Attr::Literal(&fewer));
+    }
+    forget_types(g);
+}

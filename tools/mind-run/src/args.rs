@@ -1,0 +1,175 @@
+//! The command line.
+
+use clap::builder::{PossibleValuesParser, ValueParser};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use mind_cli::{DiagnosticFormat, value};
+use mind_driver::engine::Config;
+use mind_driver::load::LoadOptions;
+use mind_ir::eval::EvalCx;
+
+/// How results and timings are printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Form {
+    /// For people.
+    Text,
+    /// One JSON object.
+    Json,
+}
+
+/// What runs a module.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum EngineKind {
+    /// Machine code.
+    Jit,
+    /// The reference interpreter.
+    Interp,
+}
+
+/// What the command line asks for.
+#[derive(Debug)]
+pub(super) struct Args {
+    /// The module; `-` for standard input.
+    pub(super) file: String,
+    /// How the module is read.
+    pub(super) load: LoadOptions,
+    /// How errors are shown.
+    pub(super) diagnostics: DiagnosticFormat,
+    /// The archive of arrays.
+    pub(super) inputs: Option<String>,
+    /// Seed for the arrays that are not given.
+    pub(super) random: Option<u64>,
+    /// Extents of symbolic dimensions.
+    pub(super) dims: Vec<(String, usize)>,
+    /// What runs the module, if that is said.
+    pub(super) engine: Option<EngineKind>,
+    /// What is compiled for.
+    pub(super) config: Config,
+    /// Where the results go, instead of being printed.
+    pub(super) outputs: Option<String>,
+    /// Whether to time the runs.
+    pub(super) bench: bool,
+    /// How results and timings are printed.
+    pub(super) form: Form,
+    /// Whether to print every element.
+    pub(super) full: bool,
+    /// The most bytes that inputs, and that values alive at one time, may have.
+    pub(super) memory_limit: u64,
+}
+
+impl Args {
+    /// `available` is the memory that the host has left, if it knows.
+    pub(super) fn of(matches: &ArgMatches, available: Option<u64>) -> Args {
+        let memory_limit = matches.get_one("memory-limit").copied();
+        let memory_limit = memory_limit.unwrap_or_else(|| usual_memory_limit(available));
+        let word = |name: &str| matches.get_one::<String>(name).cloned();
+        Args {
+            file: word("FILE").unwrap_or_else(|| "-".to_owned()),
+            load: mind_cli::load_options(matches),
+            diagnostics: DiagnosticFormat::of(matches),
+            inputs: word("inputs"),
+            random: matches.get_one("random").copied(),
+            dims: matches
+                .get_many("dim")
+                .into_iter()
+                .flatten()
+                .cloned()
+                .collect(),
+            engine: word("engine").map(|engine| match engine.as_str() {
+                "interp" => EngineKind::Interp,
+                _ => EngineKind::Jit,
+            }),
+            config: Config {
+                isa: word("isa").and_then(|isa| isa.parse().ok()),
+                threads: matches.get_one("threads").copied(),
+                memory_limit: Some(memory_limit),
+                ..Config::default()
+            },
+            outputs: word("outputs"),
+            bench: matches.get_flag("bench"),
+            form: match word("format").as_deref() {
+                Some("json") => Form::Json,
+                _ => Form::Text,
+            },
+            full: matches.get_flag("full"),
+            memory_limit,
+        }
+    }
+}
+
+/// The memory limit unless one is given: three quarters of what is available, 4 GiB where that is not known.
+fn usual_memory_limit(available: Option<u64>) -> u64 {
+    available.map_or(EvalCx::TENSOR_LIMIT, |bytes| bytes / 4 * 3)
+}
+
+pub(super) fn command() -> Command {
+    let flag = |name: &'static str, help: &'static str| {
+        Arg::new(name)
+            .long(name)
+            .action(ArgAction::SetTrue)
+            .help(help)
+    };
+    let one_of = |words: [&'static str; 2]| PossibleValuesParser::new(words);
+    Command::new("mind-run")
+        .about("Runs a module on arrays and prints its outputs")
+        .after_help(
+            "`mind-run --model MODEL_DIR` runs a decoder model instead; `mind-run --model . --help` says how.",
+        )
+        .version(env!("CARGO_PKG_VERSION"))
+        .args(mind_cli::module_args())
+        .arg(value(
+            "inputs",
+            "IN.npz",
+            "arrays for the inputs, by name; bf16 as uint16",
+        ))
+        .arg(
+            value(
+                "random",
+                "SEED",
+                "make up the arrays that are not given, reproducibly",
+            )
+            .value_parser(clap::value_parser!(u64)),
+        )
+        .arg(
+            value(
+                "dim",
+                "NAME=EXTENT",
+                "the extent of a symbolic dimension; `?` for all unnamed ones",
+            )
+            .action(ArgAction::Append)
+            .value_parser(ValueParser::new(mind_cli::parse_dim)),
+        )
+        .arg(
+            value(
+                "engine",
+                "ENGINE",
+                "what runs the module: machine code, unless it is lowered to loops already or has ops of MIL that are \
+                 not imported",
+            )
+            .value_parser(["jit", "interp"]),
+        )
+        .args(mind_cli::machine())
+        .arg(value(
+            "outputs",
+            "OUT.npz",
+            "write the outputs there as out0, out1, ..., instead of printing them; bf16 as uint16",
+        ))
+        .arg(flag(
+            "bench",
+            "print compile and run times instead of the outputs",
+        ))
+        .arg(
+            value("format", "FORM", "how outputs and times are printed")
+                .value_parser(one_of(["text", "json"]))
+                .default_value("text"),
+        )
+        .arg(flag("full", "print every element of the outputs"))
+        .arg(
+            value(
+                "memory-limit",
+                "SIZE",
+                "bytes for the inputs, and for the values alive at one time; K, M, G for KiB, ... \
+                 [default: three quarters of the available memory, 4G where that is not known]",
+            )
+            .value_parser(ValueParser::new(mind_cli::parse_size)),
+        )
+}

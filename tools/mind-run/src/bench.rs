@@ -1,0 +1,129 @@
+//! Timing of runs.
+
+use std::time::Duration;
+
+use mind_diag::Diagnostics;
+use mind_driver::host::Host;
+use serde_json::json;
+
+/// Runs are repeated until they took this long together.
+const TARGET: Duration = Duration::from_secs(1);
+
+/// Runs at least, and at most.
+const RUNS: std::ops::Range<usize> = 5..1000;
+
+/// What a benchmark found. Times are in microseconds.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Times {
+    /// Parsing, verifying, and making code.
+    compile: f64,
+    /// Making the inputs ready.
+    bind: f64,
+    /// Fastest run.
+    min: f64,
+    /// Middle run.
+    median: f64,
+    /// The run that 90 % do not exceed.
+    p90: f64,
+    /// How many runs were measured.
+    runs: usize,
+    /// Bytes of the inputs and outputs.
+    interface: u64,
+    /// Threads.
+    threads: usize,
+    /// The instruction set, or what else runs it.
+    isa: &'static str,
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Subject {
+    /// The time of parsing, verifying and making code.
+    pub(super) compile: Duration,
+    /// The time of making inputs ready and binding weights.
+    pub(super) bind: Duration,
+    /// Bytes of the inputs and outputs.
+    pub(super) interface: u64,
+    /// Threads.
+    pub(super) threads: usize,
+    /// The instruction set, or what else runs it.
+    pub(super) isa: &'static str,
+}
+
+/// Times `once`, again and again. The caller has run it before, so that nothing is cold.
+///
+/// # Errors
+///
+/// Those of `once`.
+pub(super) fn measure(
+    host: &dyn Host,
+    subject: Subject,
+    once: &mut dyn FnMut() -> Result<(), Diagnostics>,
+) -> Result<Times, Diagnostics> {
+    let (mut times, mut total) = (Vec::new(), Duration::ZERO);
+    while times.len() < RUNS.start || total < TARGET && times.len() < RUNS.end {
+        let started = host.now();
+        once()?;
+        let taken = host.now().saturating_sub(started);
+        times.push(taken);
+        total += taken;
+    }
+    times.sort_unstable();
+    let runs = times.len();
+    let at = |percent: usize| micros(times[(runs * percent).div_ceil(100).max(1) - 1]);
+    Ok(Times {
+        compile: micros(subject.compile),
+        bind: micros(subject.bind),
+        min: micros(times[0]),
+        median: at(50),
+        p90: at(90),
+        runs,
+        interface: subject.interface,
+        threads: subject.threads,
+        isa: subject.isa,
+    })
+}
+
+fn micros(time: Duration) -> f64 {
+    time.as_nanos() as f64 / 1000.0
+}
+
+impl Times {
+    /// Gigabytes of inputs and outputs per second at the median; `None` if that is not measurable.
+    fn gigabytes(&self) -> Option<f64> {
+        (self.median > 0.0).then(|| self.interface as f64 / self.median / 1000.0)
+    }
+
+    /// A few lines for people.
+    pub(super) fn text(&self) -> String {
+        let Times {
+            compile,
+            bind,
+            min,
+            median,
+            p90,
+            runs,
+            ..
+        } = self;
+        let mut text = format!("compile {compile:.1} us\nbind    {bind:.1} us\n");
+        text += &format!("run     {median:.1} us (min {min:.1}, p90 {p90:.1}, {runs} runs)\n");
+        if let Some(rate) = self.gigabytes() {
+            text += &format!("inputs and outputs {rate:.3} GB/s\n");
+        }
+        text
+    }
+
+    /// One JSON object on one line.
+    pub(super) fn json(&self) -> String {
+        let object = json!({
+            "compile_us": self.compile,
+            "bind_us": self.bind,
+            "run_us": { "min": self.min, "median": self.median, "p90": self.p90 },
+            "runs": self.runs,
+            "gb_per_s": self.gigabytes(),
+            "threads": self.threads,
+            "isa": self.isa,
+        });
+        format!("{object}\n")
+    }
+}

@@ -1,0 +1,348 @@
+//! `mind-run`: a module, executed.
+
+mod args;
+mod arrays;
+mod bench;
+mod model;
+pub mod npz;
+mod show;
+
+use std::path::Path;
+use std::time::Duration;
+
+use mind_cli::input;
+use mind_cli::{DONE, REJECTED, ToolInfo};
+use mind_diag::{Code, Diagnostic, Diagnostics, Severity, SourceFile, Span};
+use mind_driver::compiled::{self, Compiled};
+use mind_driver::engine::{Engine, MORE_MEMORY};
+use mind_driver::host::Host;
+use mind_driver::load::{Loaded, load_module};
+use mind_driver::session::Session;
+use mind_driver::weights;
+use mind_interp::{Arrays, RunConfig, RunError, bind, run as interpret};
+use mind_ir::Graph;
+use mind_ir::eval::EvalError;
+use mind_ir::tensor::Tensor;
+use mind_jit::program::{Port, Program};
+
+use self::args::{Args, EngineKind, Form};
+
+/// The tool.
+pub const TOOL: ToolInfo = ToolInfo {
+    name: "mind-run",
+    run,
+    command,
+};
+
+/// The command line of the tool.
+pub fn command() -> clap::Command {
+    args::command()
+}
+
+/// Runs the tool; see `--help`.
+pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
+    let names_model = |arg: &String| arg == "--model" || arg.starts_with("--model=");
+    if args.iter().any(names_model) {
+        return model::run(args, host);
+    }
+    let args = match mind_cli::parse(args::command(), args, host) {
+        Ok(matches) => Args::of(&matches, host.available_memory()),
+        Err(code) => return code,
+    };
+    match execute(&args, host) {
+        Ok(()) => DONE,
+        Err(code) => code,
+    }
+}
+
+/// # Errors
+///
+/// The exit code, after the reason has been reported.
+fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
+    let (mut loaded, mut compile) = load(args, host)?;
+    let given = arrays::read(args, host)?;
+    let dims = close(args, &mut loaded, &given, host)?;
+    import(args, &mut loaded, host)?;
+    let Loaded { file, graph, .. } = &loaded;
+    let started = host.now();
+    let arrays = arrays::gather(args, dims, graph, loaded.format, given);
+    let (arrays, extents) = arrays.map_err(|found| reject(args, host, &found, file))?;
+    let bound = bind(graph, &arrays, extents);
+    let bound = bound
+        .map_err(|errors| reject(args, host, &arrays::diagnostics(args, graph, &errors), file))?;
+    let mut binding = host.now().saturating_sub(started);
+    let config = RunConfig {
+        memory_limit: args.memory_limit,
+    };
+    let interpreted =
+        || interpret(graph, &bound, &config).map_err(|error| run_diagnostic(graph, &error));
+    let engine = args.engine.unwrap_or_else(|| usual_engine(graph));
+    let mut runner = match engine {
+        EngineKind::Interp => Runner::Interpreter,
+        EngineKind::Jit => {
+            let work = host.working("compiling");
+            let started = host.now();
+            let engine =
+                Engine::new(&args.config).map_err(|found| reject(args, host, &found, file))?;
+            let program = engine.compile_for(graph, &bound);
+            let program = program.map_err(|found| interpreted().err().unwrap_or(found));
+            let program = program.map_err(|found| reject(args, host, &found, file))?;
+            compile += host.now().saturating_sub(started);
+            drop(work);
+            let _work = host.working("packing weights");
+            let started = host.now();
+            let fits = fits(args, &program).map_err(|found| interpreted().err().unwrap_or(found));
+            let compiled = fits.and_then(|()| {
+                Compiled::new(&program, &arrays).map_err(|why| failed(&why, &interpreted))
+            });
+            let compiled = compiled.map_err(|found| reject(args, host, &found, file))?;
+            binding += host.now().saturating_sub(started);
+            Runner::Code(Box::new(compiled), Box::new(engine))
+        }
+    };
+    let work = host.working(match &runner {
+        Runner::Interpreter => "interpreting",
+        Runner::Code(..) => "running",
+    });
+    let results = match &mut runner {
+        Runner::Interpreter => interpreted(),
+        Runner::Code(compiled, _) => {
+            let results = compiled.run(&arrays);
+            let results = results.and_then(|()| compiled.take_results());
+            results.map_err(|why| failed(&why, &interpreted))
+        }
+    };
+    drop(work);
+    let results = results.map_err(|found| reject(args, host, &found, file))?;
+    let printed = match (args.bench, args.outputs.is_some()) {
+        (true, _) => {
+            let subject = bench::Subject {
+                compile,
+                bind: binding,
+                interface: arrays.values().chain(&results).map(bytes).sum(),
+                threads: runner.threads(),
+                isa: runner.name(),
+            };
+            let mut once = || match &mut runner {
+                Runner::Interpreter => interpreted().map(drop),
+                Runner::Code(compiled, _) => compiled
+                    .run(&arrays)
+                    .map_err(|why| failed(&why, &interpreted)),
+            };
+            let work = host.working("timing runs");
+            // Compiled code allocates new outputs, since the first ones were taken.
+            let warmed = if engine == EngineKind::Jit {
+                once()
+            } else {
+                Ok(())
+            };
+            let times = warmed.and_then(|()| bench::measure(host, subject, &mut once));
+            drop(work);
+            let times = times.map_err(|found| reject(args, host, &found, file))?;
+            match args.form {
+                Form::Text => times.text(),
+                Form::Json => times.json(),
+            }
+        }
+        (false, true) => String::new(),
+        (false, false) => match args.form {
+            Form::Text => show::text(graph, &results, args.full),
+            Form::Json => show::json(graph, &results, args.full),
+        },
+    };
+    if let Some(path) = &args.outputs {
+        save(host, path, &results)?;
+    }
+    mind_cli::print(host, &printed);
+    Ok(())
+}
+
+/// What runs a module unless another engine is asked for: programs of MIL that were not imported, and modules
+/// that are lowered already, are interpreted.
+fn usual_engine(g: &Graph) -> EngineKind {
+    let is_lowered = |op| {
+        mind_loops::ops::OPS
+            .iter()
+            .any(|def| std::ptr::eq(*def, g.def(op)))
+    };
+    if mind_mil::structure::program(g).is_some() || g.ops(g.body()).any(is_lowered) {
+        EngineKind::Interp
+    } else {
+        EngineKind::Jit
+    }
+}
+
+/// What runs the module.
+enum Runner {
+    Interpreter,
+    Code(Box<Compiled>, Box<Engine>),
+}
+
+impl Runner {
+    fn threads(&self) -> usize {
+        match self {
+            Runner::Interpreter => 1,
+            Runner::Code(_, engine) => engine.pool().threads(),
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Runner::Interpreter => "interp",
+            Runner::Code(_, engine) => engine.target().isa.name(),
+        }
+    }
+}
+
+/// # Errors
+///
+/// Results that take more memory than is allowed.
+fn fits(args: &Args, program: &Program) -> Result<(), Diagnostics> {
+    let outputs: usize = program.outputs().iter().map(Port::bytes).sum();
+    let needed = program.workspace_bytes().saturating_add(outputs as u64);
+    if needed <= args.memory_limit {
+        return Ok(());
+    }
+    let limit = args.memory_limit;
+    let text = format!("a run needs {needed} bytes for its values, more than the allowed {limit}");
+    let mut error = Diagnostic::error(Span::FILE, text);
+    error.code = Some(Code(6004));
+    Err(error.help("`--memory-limit` allows more").into())
+}
+
+/// What stopped compiled code, in the words of the interpreter, which knows the op.
+fn failed(
+    why: &mind_jit::program::RunError,
+    interpreted: &dyn Fn() -> Result<Vec<Tensor>, Diagnostics>,
+) -> Diagnostics {
+    if let mind_jit::program::RunError::OutOfMemory { .. } = why {
+        return compiled::refused(why);
+    }
+    match interpreted() {
+        Err(found) => found,
+        Ok(_) => compiled::refused(why),
+    }
+}
+
+/// The verified module, and the time that parsing and verifying took.
+fn load(args: &Args, host: &mut dyn Host) -> Result<(Loaded, Duration), u8> {
+    let given = input::read(host, &args.file, &args.load)?;
+    let started = host.now();
+    let session = Session::default();
+    let loaded = load_module(
+        &session.formats,
+        mind_cli::input_name(&args.file),
+        given.bytes,
+        &given.options,
+    );
+    let taken = host.now().saturating_sub(started);
+    match loaded {
+        Ok(mut loaded) => {
+            mind_cli::report(host, &loaded.warnings, &loaded.file, args.diagnostics);
+            let limit = args.load.limits.bytes;
+            let read = weights::read(&mut loaded.graph, &given.path, limit, host);
+            read.map_err(|found| reject(args, host, &found, &loaded.file))?;
+            let threaded = mind_mil::state::thread(&mut loaded.graph);
+            threaded.map_err(|found| reject(args, host, &found, &loaded.file))?;
+            Ok((loaded, taken))
+        }
+        Err(rejected) => Err(reject(args, host, &rejected.diagnostics, &rejected.file)),
+    }
+}
+
+/// Gives the open extents of a program of MIL those of the arrays that it is run on; the extents that are left to
+/// give by name.
+///
+/// # Errors
+///
+/// The exit code, after arrays that do not fit were reported.
+fn close<'a>(
+    args: &'a Args,
+    loaded: &mut Loaded,
+    given: &Arrays,
+    host: &mut dyn Host,
+) -> Result<&'a [(String, usize)], u8> {
+    if !mind_mil::specialize::is_open(&loaded.graph) {
+        return Ok(&args.dims);
+    }
+    let arrays = arrays::gather(
+        args,
+        &args.dims,
+        &loaded.graph,
+        loaded.format,
+        given.clone(),
+    );
+    let (arrays, _) = arrays.map_err(|found| reject(args, host, &found, &loaded.file))?;
+    let shape = |name: &str| Some(arrays.get(name)?.shape().to_vec());
+    let closed = mind_mil::specialize::specialize(&mut loaded.graph, &shape);
+    closed.map_err(|found| reject(args, host, &found, &loaded.file))?;
+    Ok(&[])
+}
+
+/// Imports a program of MIL, so that it can be compiled; one that has ops without a counterpart stays as it
+/// is, with a note that names them, and is interpreted.
+///
+/// # Errors
+///
+/// The exit code, where compiling is asked for and such an op was reported.
+fn import(args: &Args, loaded: &mut Loaded, host: &mut dyn Host) -> Result<(), u8> {
+    if args.engine == Some(EngineKind::Interp) {
+        return Ok(());
+    }
+    let mut own = loaded.graph.clone();
+    match mind_from_mil::import(&mut own) {
+        Ok(_) => loaded.graph = own,
+        Err(found) if args.engine == Some(EngineKind::Jit) => {
+            return Err(reject(args, host, &found, &loaded.file));
+        }
+        Err(found) => {
+            let mut all = found.iter();
+            if let Some(first) = all.next() {
+                let message = format!("interpreted: {}", first.message);
+                let note = Diagnostic::new(Severity::Note, first.span, message);
+                let note = all.fold(note, |note, other| note.note(other.message.as_str()));
+                mind_cli::report_one(host, note, &loaded.file, args.diagnostics);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reports what was found, and gives the exit code.
+fn reject(args: &Args, host: &mut dyn Host, found: &Diagnostics, file: &SourceFile) -> u8 {
+    mind_cli::report(host, found, file, args.diagnostics);
+    REJECTED
+}
+
+fn run_diagnostic(g: &Graph, error: &RunError) -> Diagnostics {
+    let diagnostic = error.diagnostic(g);
+    let diagnostic = match &error.error {
+        EvalError::UnboundDim(symbol) => diagnostic.help(format!(
+            "no input has dimension {symbol}: `--dim {symbol}=8` gives it"
+        )),
+        EvalError::TooLarge { .. } => diagnostic.help("`--memory-limit` allows more"),
+        EvalError::OutOfMemory { .. } => diagnostic.help(MORE_MEMORY),
+        _ => diagnostic,
+    };
+    diagnostic.into()
+}
+
+fn save(host: &mut dyn Host, path: &str, results: &[Tensor]) -> Result<(), u8> {
+    let named = results
+        .iter()
+        .enumerate()
+        .map(|(index, tensor)| (show::array_name(index), tensor));
+    let written = npz::write(named).map_err(|error| error.to_string());
+    let written = written.and_then(|archive| {
+        host.write(Path::new(path), &archive)
+            .map_err(|error| error.to_string())
+    });
+    written.map_err(|reason| {
+        mind_cli::print_error(host, &format!("error: {path}: {reason}\n"));
+        REJECTED
+    })
+}
+
+fn bytes(tensor: &Tensor) -> u64 {
+    (tensor.count() * tensor.dtype().size()) as u64
+}

@@ -1,0 +1,40 @@
+//! Random well-typed modules.
+//!
+//! [`module`] draws a module of core ops: every op of the table, every dtype, broadcasting, extents of 0 and 1, views
+//! of views, attention, shared values, constants that rewrites look for, several outputs, inputs among them. The same
+//! seed gives the same module on every machine. What a fault does not need is removed by `mind_reduce::reduction`.
+
+pub mod cases;
+mod element;
+mod generator;
+pub mod mil;
+mod module;
+mod recipe;
+mod rng;
+mod shape;
+
+use mind_ir::types::DType;
+
+pub use module::module;
+pub use recipe::covered;
+
+/// What modules are drawn.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// How many ops are drawn besides inputs and constants.
+    pub ops: usize,
+    /// The dtypes of inputs and constants; at least one.
+    pub dtypes: Vec<DType>,
+    /// Whether inputs may have symbolic dimensions.
+    pub symbols: bool,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            ops: 12,
+            dtypes: DType::ALL.to_vec(),
+            symbols: true,
+        }
+    }
+}
