@@ -192,7 +192,9 @@ impl Memory {
                     }
                     done = tasks;
                     let (function, _) = &unit.functions[call.kernel];
-                    self.call(function, call, &division)?;
+                    if self.left > 0 {
+                        self.call(function, call, &division)?;
+                    }
                 }
                 Ok(())
             }

@@ -39,6 +39,7 @@ fn as_rows(c: &Columns) -> Nest {
         outer: c.outer.iter().copied().chain([c.inner]).collect(),
         inner: c.depth,
         total: None,
+        unroll: None,
         inputs: c.inputs.iter().map(turned).collect(),
         nodes: c.nodes.clone(),
         outputs: (c.outputs.iter())
@@ -139,6 +140,7 @@ fn columns_of_every_dtype_have_the_order_of_rows() {
             let c = Columns {
                 outer: vec![2],
                 depth,
+                unroll: None,
                 inner,
                 inputs: vec![matrices(dtype, &[2], depth, inner)],
                 nodes: vec![
@@ -170,6 +172,7 @@ fn sums_of_minus_zero_start_from_zero() {
         let c = Columns {
             outer: vec![],
             depth,
+            unroll: None,
             inner: 5,
             inputs: vec![Access {
                 dtype: DType::F32,
@@ -210,6 +213,7 @@ fn programs_over_columns_reduce_more_than_once() {
             let c = Columns {
                 outer: vec![3],
                 depth,
+                unroll: None,
                 inner,
                 inputs: vec![matrices(dtype, &[3], depth, inner), shift],
                 nodes: vec![

@@ -78,6 +78,16 @@ fn append(
     });
 }
 
+/// Whether `n` has a loop that [`unroll`](Nest::unroll) applies to: one that reduces nothing.
+pub fn can_unroll(n: &Nest) -> bool {
+    let writes_rows = |pass: &plan::Pass| {
+        let mut outputs = pass.outputs.iter();
+        !pass.keeps.is_empty() || outputs.any(|&place| n.outputs[place].access.inner != 0)
+    };
+    let passes = Plan::of(n).passes;
+    (passes.iter()).any(|pass| pass.reduces.is_empty() && writes_rows(pass))
+}
+
 /// How many elements a row has.
 fn extent(b: &mut Builder, n: &Nest, row: Option<Value>) -> Extent {
     let cut = n
