@@ -19,13 +19,13 @@ use mind_ir::Graph;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::DType;
 use mind_ir::verify::{VerifyConfig, verify};
-use mind_jit::guarded::{Edge, Guarded};
 use mind_jit::program::{
     BoundProgram, PanelChoice, Port, Program, check_accesses, check_c_accesses,
 };
-use mind_jit::target::{Isa, TargetInfo};
 use mind_reduction::reduce;
 use mind_text::{Format, Limits};
+use mind_vir::guarded::{Edge, Guarded};
+use mind_vir::target::{Isa, TargetInfo};
 
 #[path = "compiled/schedules.rs"]
 mod schedules;

@@ -36,7 +36,7 @@ pub mod exec {
     pub use mind_driver::executable::{Executable, ExecutionError, Model, View, ViewMut};
     pub use mind_jit::pool::Pool;
     pub use mind_jit::program::{BoundProgram, Port, Program, RunError};
-    pub use mind_jit::target::Isa;
+    pub use mind_vir::target::Isa;
 }
 
 /// Edits of a module by the ids of its values: all of them or none.

@@ -9,9 +9,9 @@ use mind_ir::listener::Silent;
 use mind_ir::types::DType;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_jit::program::{emit_c, listings};
-use mind_jit::target::{Isa, TargetInfo};
 use mind_pass::{Manager, Rewriting, Shared, Statistics, parse_pipeline};
 use mind_text::{Format, Limits};
+use mind_vir::target::{Isa, TargetInfo};
 
 use super::{Bench, Folder, engines, execute, run_c, same, text};
 

@@ -4,14 +4,14 @@ use mind_ir::scalar::{Reduction, ScalarFn};
 use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
 use mind_jit::lower::nest::{self, Access, Columns, Nest, Node, Output};
-use mind_jit::target::TargetInfo;
-use mind_jit::vir::{Function, Signature, Status};
+use mind_vir::ir::{Function, Signature, Status};
+use mind_vir::target::TargetInfo;
 
 use crate::harness::{self, Input};
 use crate::nests::{apply, constant, extent, one, output};
 use crate::reference;
 use crate::samples::{Random, elements};
-use mind_jit::guarded::Edge;
+use mind_vir::guarded::Edge;
 
 fn function(c: &Columns, target: &TargetInfo) -> Function {
     let mut signature = Signature::new("columns", nest::columns_lanes(c, target));

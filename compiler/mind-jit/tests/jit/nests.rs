@@ -4,13 +4,13 @@ use mind_ir::scalar::{Reduction, ScalarFn};
 use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
 use mind_jit::lower::nest::{self, Access, Nest, Node, Output};
-use mind_jit::target::{Isa, TargetInfo};
-use mind_jit::vir::{Function, Signature, Status};
+use mind_vir::ir::{Function, Signature, Status};
+use mind_vir::target::{Isa, TargetInfo};
 
 use crate::harness::{self, Input};
 use crate::reference;
 use crate::samples::{Random, elements};
-use mind_jit::guarded::Edge;
+use mind_vir::guarded::Edge;
 
 /// A function of the operands that are not replaced, and a range of rows.
 fn function(n: &Nest, target: &TargetInfo) -> Function {

@@ -3,7 +3,7 @@
 use crate::lower::At;
 use crate::lower::compute_lane;
 use crate::lower::reduce::PARTIALS;
-use crate::vir::{Builder, LoopKind, Value};
+use mind_vir::ir::{Builder, LoopKind, Value};
 
 use super::loops::Outer;
 use super::operands::Places;

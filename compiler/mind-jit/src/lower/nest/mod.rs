@@ -22,8 +22,8 @@ mod tree;
 pub use plan::is_long;
 pub use program::{Access, Columns, Nest, Node, Output};
 
-use crate::target::TargetInfo;
-use crate::vir::{Builder, IndexOp, Value};
+use mind_vir::ir::{Builder, IndexOp, Value};
+use mind_vir::target::TargetInfo;
 
 use loops::Outer;
 use operands::Places;

@@ -4,7 +4,7 @@ use mind_ir::scalar::{Reduction, ScalarFn};
 use mind_ir::types::DType;
 
 use crate::lower::compute_lane;
-use crate::vir::Lane;
+use mind_vir::ir::Lane;
 
 /// Where the elements of an operand are, over the dimensions of a nest.
 ///

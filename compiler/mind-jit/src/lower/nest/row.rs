@@ -2,7 +2,7 @@
 
 use crate::lower::reduce::{PARTIALS, fold};
 use crate::lower::{At, combine, compute_lane, identity, narrow, storage_lane, store};
-use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
+use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
 
 use super::body::Body;
 use super::mean;

@@ -2,7 +2,7 @@
 
 use crate::lower::turn::columns_of;
 use crate::lower::{At, storage_lane, widen};
-use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
+use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
 
 use super::loops::{self, Outer};
 use super::operands::Places;

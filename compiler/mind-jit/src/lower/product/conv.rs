@@ -8,8 +8,8 @@ use mind_ir::types::DType;
 
 use crate::lower::each::{At, for_each};
 use crate::lower::scalar::{compute_lane, storage_lane, widen};
-use crate::target::TargetInfo;
-use crate::vir::{Builder, IndexOp, LoopKind, Value};
+use mind_vir::ir::{Builder, IndexOp, LoopKind, Value};
+use mind_vir::target::TargetInfo;
 
 use super::finish::{Finish, finish_tile};
 use super::layout::{Rhs, accumulator};

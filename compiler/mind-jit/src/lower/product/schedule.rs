@@ -3,7 +3,7 @@
 use mind_ir::types::DType;
 
 use crate::lower::scalar::{compute_lane, storage_lane};
-use crate::target::{Isa, TargetInfo};
+use mind_vir::target::{Isa, TargetInfo};
 
 use super::layout::{Panels, Rhs, accumulator};
 use super::quantised::QuantPanels;
@@ -505,7 +505,7 @@ fn tile_cost(target: &TargetInfo, rows: usize, vectors: usize, k: usize) -> usiz
 
 #[cfg(test)]
 mod tests {
-    use crate::target::Isa;
+    use mind_vir::target::Isa;
 
     use super::*;
 

@@ -16,7 +16,7 @@ use super::product::Stacked;
 use crate::lower::nest::{Access, Nest, Output, can_unroll, lanes, nest};
 use crate::lower::product::Region;
 use crate::program::error::ProgramError;
-use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
+use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
 
 /// Bytes of the rows between the products that are worked on at a time.
 const ROWS_BYTES: usize = 128 << 10;

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::Unit;
 use crate::program::layout::Region;
 use crate::program::step::{Axis, Call, Step};
-use crate::vir::{Builder, LoopKind, Signature, Value};
+use mind_vir::ir::{Builder, LoopKind, Signature, Value};
 
 /// A kernel before it is built, and how it is called.
 #[derive(Debug)]

@@ -16,8 +16,8 @@ use crate::lower::nest::{
 };
 use crate::program::error::ProgramError;
 use crate::program::step::Axis;
-use crate::target::TargetInfo;
-use crate::vir::Builder;
+use mind_vir::ir::Builder;
+use mind_vir::target::TargetInfo;
 
 /// The loops of a nest.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use crate::lower::product::{
 };
 use crate::lower::{compute_lane, storage_lane};
 use crate::program::error::ProgramError;
-use crate::vir::{Addr, Builder, IndexOp, Value};
+use mind_vir::ir::{Addr, Builder, IndexOp, Value};
 
 /// A product with its stack and epilogue, all that its kernel depends on.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(super) struct Stacked {
 
 impl Stacked {
     /// Lanes of a vector on `target`.
-    pub(super) fn lanes(&self, target: &crate::target::TargetInfo) -> u32 {
+    pub(super) fn lanes(&self, target: &mind_vir::target::TargetInfo) -> u32 {
         target.lanes(compute_lane(self.product.dtype).bits())
     }
 

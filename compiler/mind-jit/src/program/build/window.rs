@@ -17,7 +17,7 @@ use super::{Strided, Unit};
 use crate::lower::compute_lane;
 use crate::lower::product::{Conv, Operands, Rhs, Schedule, conv};
 use crate::program::error::ProgramError;
-use crate::vir::{Builder, Value};
+use mind_vir::ir::{Builder, Value};
 
 /// A convolution of a stack of images with its epilogue, all that its kernel depends on.
 #[derive(Debug)]

@@ -1,0 +1,53 @@
+//! Vector IR to x86-64: AVX2 and AVX-512.
+//!
+//! Selection turns each operation into instructions over virtual registers, regalloc2 assigns registers,
+//! and the rest is encoding. Functions are leaves in the System V convention: they call nothing and
+//! restore what they must. Constants lie behind the code and are addressed from the instruction.
+
+mod check;
+mod codes;
+mod emit;
+mod encoder;
+mod lanewise;
+mod listing;
+mod machine;
+mod pool;
+mod pressure;
+mod registers;
+mod select;
+mod stream;
+mod uses;
+mod view;
+
+use regalloc2::RegallocOptions;
+
+use crate::ir::Function;
+use crate::target::{Isa, TargetInfo};
+
+use crate::error::CompileError;
+
+pub use listing::disassemble;
+
+/// The machine code of a valid `function` for AVX2 or AVX-512, whose vectors fit.
+///
+/// The code can lie anywhere that is aligned to 64 bytes. Debug builds decode it again and check it.
+pub(crate) fn compile(function: &Function, isa: Isa) -> Result<Vec<u8>, CompileError> {
+    let target = TargetInfo::of(isa);
+    let (machine, pool) = select::select(function, isa);
+    let is_wide = isa == Isa::Avx512;
+    let env = registers::environment(target.vector_registers as usize, is_wide);
+    let options = RegallocOptions {
+        validate_ssa: cfg!(debug_assertions),
+        ..RegallocOptions::default()
+    };
+    let output = regalloc2::run(&machine, &env, &options)
+        .map_err(|error| CompileError::Registers(format!("{error:?}")))?;
+    let (bytes, end) = emit::emit(&machine, &output, &pool, is_wide)?;
+    if cfg!(debug_assertions) {
+        let constants = end.next_multiple_of(64)..bytes.len();
+        if let Err(broken) = check::check(&bytes[..end], constants) {
+            panic!("{broken}, in the code of\n{function}");
+        }
+    }
+    Ok(bytes)
+}
