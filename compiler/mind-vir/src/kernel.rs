@@ -4,7 +4,6 @@ use crate::code::{Code, CodeBuilder, FunctionOffset};
 use crate::error::CompileError;
 use crate::ir::{Function, Status};
 use crate::target::{Isa, TargetInfo};
-use crate::{portable, x86};
 
 /// What every kernel is in memory: arguments in, status out.
 #[cfg(target_arch = "x86_64")]
@@ -21,18 +20,12 @@ type Entry = unsafe extern "C" fn(*const u64) -> u64;
 pub fn assemble(function: &Function, isa: Isa) -> Result<Vec<u8>, CompileError> {
     crate::ir::verify(function).map_err(CompileError::Invalid)?;
     fits(function, isa)?;
-    match isa {
-        Isa::Portable => portable::compile(function),
-        Isa::Avx2 | Isa::Avx512 => x86::compile(function, isa),
-    }
+    (isa.target().compile)(function, isa.target())
 }
 
 /// Whether every vector fits a register, and fills enough of it to be moved.
 fn fits(function: &Function, isa: Isa) -> Result<(), CompileError> {
-    let least = match isa {
-        Isa::Portable => 2,
-        Isa::Avx2 | Isa::Avx512 => 4,
-    };
+    let least = isa.target().least_lanes;
     let (lanes, widest) = (function.lanes(), function.widest_lane().bits());
     let most = TargetInfo::of(isa).lanes(widest);
     if (least..=most).contains(&lanes) {

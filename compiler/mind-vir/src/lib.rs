@@ -1,9 +1,9 @@
 //! Vector IR, and what turns it into code.
 //!
 //! - [`ir`]: loops over vectors, with a builder, a printer, a verifier and an interpreter.
-//! - [`target`]: instruction sets, and what a lowering asks of one.
+//! - [`target`]: instruction sets, one row each, and what a lowering asks of one.
 //! - [`kernel`]: functions as machine code that can be called; `x86` makes that of AVX2 and AVX-512, `portable`
-//!   that of everything else.
+//!   that of everything else; `mach` is what every selection needs.
 //! - [`c`]: functions as C.
 //! - [`code`]: executable memory. [`guarded`]: memory whose overrun stops the process.
 //!
@@ -17,6 +17,7 @@ pub mod kernel;
 pub mod target;
 
 mod error;
+mod mach;
 mod portable;
 mod x86;
 

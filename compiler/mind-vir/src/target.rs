@@ -3,6 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::error::CompileError;
+use crate::ir::Function;
+use crate::{portable, x86};
+
 /// An instruction set that kernels are compiled for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Isa {
@@ -14,26 +18,87 @@ pub enum Isa {
     Avx512,
 }
 
+/// What an instruction set has, and what makes its code.
+#[derive(Debug)]
+pub struct Target {
+    /// The instruction set.
+    pub isa: Isa,
+    /// The name on the command line.
+    pub name: &'static str,
+    /// Bits of a vector register.
+    pub vector_bits: u32,
+    /// Vector registers a kernel can use.
+    pub vector_registers: u32,
+    /// Whether lanes are switched off by mask registers.
+    pub has_masks: bool,
+    /// The fewest lanes of a vector that can be moved.
+    pub least_lanes: u32,
+    /// Bits of the narrowest lanes of which an instruction loads a part of a vector; `None` if there is no such
+    /// instruction.
+    pub partial_bits: Option<u32>,
+    /// Whether code is that of x86-64.
+    pub is_x86: bool,
+    is_available: fn() -> bool,
+    pub(crate) compile: fn(&Function, &Target) -> Result<Vec<u8>, CompileError>,
+}
+
+/// Every instruction set, the widest last.
+static TARGETS: [Target; 3] = [
+    Target {
+        isa: Isa::Portable,
+        name: "portable",
+        vector_bits: 128,
+        vector_registers: 16,
+        has_masks: false,
+        least_lanes: 2,
+        partial_bits: None,
+        is_x86: cfg!(target_arch = "x86_64"),
+        is_available: || true,
+        compile: portable::compile,
+    },
+    Target {
+        isa: Isa::Avx2,
+        name: "avx2",
+        vector_bits: 256,
+        vector_registers: 16,
+        has_masks: false,
+        least_lanes: 4,
+        partial_bits: Some(32),
+        is_x86: true,
+        is_available: has_avx2,
+        compile: x86::compile,
+    },
+    Target {
+        isa: Isa::Avx512,
+        name: "avx512",
+        vector_bits: 512,
+        vector_registers: 32,
+        has_masks: true,
+        least_lanes: 4,
+        partial_bits: Some(8),
+        is_x86: true,
+        is_available: has_avx512,
+        compile: x86::compile,
+    },
+];
+
 impl Isa {
     /// Every instruction set, the widest last.
     pub const ALL: [Isa; 3] = [Isa::Portable, Isa::Avx2, Isa::Avx512];
 
+    /// The row of the instruction set.
+    pub fn target(self) -> &'static Target {
+        &TARGETS[self as usize]
+    }
+
     /// The name on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Isa::Portable => "portable",
-            Isa::Avx2 => "avx2",
-            Isa::Avx512 => "avx512",
-        }
+    pub fn name(self) -> &'static str {
+        self.target().name
     }
 
     /// Whether this machine and its operating system can run it.
     pub fn is_available(self) -> bool {
-        match self {
-            Isa::Portable => true,
-            Isa::Avx2 => has_avx2(),
-            Isa::Avx512 => has_avx512(),
-        }
+        (self.target().is_available)()
     }
 
     /// The widest instruction set that this machine can run.
@@ -73,8 +138,18 @@ impl fmt::Display for Isa {
 
 /// A word that names no instruction set.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("unknown instruction set `{0}`; expected avx512, avx2 or portable")]
+#[error("unknown instruction set `{0}`; expected {words}", words = words())]
 pub struct UnknownIsa(pub String);
+
+/// The names of all instruction sets, the widest first.
+fn words() -> String {
+    let names: Vec<&str> = TARGETS.iter().rev().map(|target| target.name).collect();
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, names)) => format!("{} or {last}", names.join(", ")),
+        None => String::new(),
+    }
+}
 
 impl FromStr for Isa {
     type Err = UnknownIsa;
@@ -110,17 +185,13 @@ pub struct TargetInfo {
 
 impl TargetInfo {
     /// `isa` with cache sizes of a usual machine that has it.
-    pub const fn of(isa: Isa) -> TargetInfo {
-        let (vector_bits, vector_registers, has_masks) = match isa {
-            Isa::Portable => (128, 16, false),
-            Isa::Avx2 => (256, 16, false),
-            Isa::Avx512 => (512, 32, true),
-        };
+    pub fn of(isa: Isa) -> TargetInfo {
+        let target = isa.target();
         TargetInfo {
             isa,
-            vector_bits,
-            vector_registers,
-            has_masks,
+            vector_bits: target.vector_bits,
+            vector_registers: target.vector_registers,
+            has_masks: target.has_masks,
             fma_ports: 2,
             l1_bytes: 32 << 10,
             l2_bytes: 512 << 10,
@@ -187,6 +258,12 @@ fn data_caches() -> impl Iterator<Item = (u32, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_are_in_the_order_of_the_instruction_sets() {
+        assert_eq!(TARGETS.each_ref().map(|target| target.isa), Isa::ALL);
+        assert!(TARGETS.is_sorted_by_key(|target| target.vector_bits));
+    }
 
     #[test]
     fn names_read_back() {

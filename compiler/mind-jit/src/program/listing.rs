@@ -7,7 +7,7 @@ use super::compiled::PanelChoice;
 use super::error::ProgramError;
 use mind_vir::disassemble;
 use mind_vir::kernel::assemble;
-use mind_vir::target::{Isa, TargetInfo};
+use mind_vir::target::TargetInfo;
 
 /// A kernel as text.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,11 +35,10 @@ pub fn listings(g: &Graph, target: &TargetInfo) -> Result<Vec<KernelListing>, Pr
     let listing = |(function, op): &(mind_vir::ir::Function, &'static str)| {
         let code = assemble(function, target.isa);
         let code = code.map_err(|source| ProgramError::Kernel { op, source })?;
-        let is_x86 = target.isa != Isa::Portable || cfg!(target_arch = "x86_64");
         Ok(KernelListing {
             op,
             vector_ir: function.to_string(),
-            assembly: if is_x86 {
+            assembly: if target.isa.target().is_x86 {
                 disassemble(&code)
             } else {
                 String::new()

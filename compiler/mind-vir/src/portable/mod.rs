@@ -18,13 +18,14 @@ use cranelift_codegen::settings::{self, Configurable};
 
 use crate::error::CompileError;
 use crate::ir::Function;
+use crate::target::Target;
 
 /// The machine code of a valid `function` for the machine this runs on, whose vectors fit 128 bits.
 ///
 /// # Errors
 ///
 /// A processor that Cranelift does not know, or without fused multiply-add.
-pub(crate) fn compile(function: &Function) -> Result<Vec<u8>, CompileError> {
+pub(crate) fn compile(function: &Function, _: &Target) -> Result<Vec<u8>, CompileError> {
     let isa = host()?;
     let mut context = Context::for_function(translate::translate(function, isa.as_ref()));
     let compiled = context.compile(isa.as_ref(), &mut ControlPlane::default());

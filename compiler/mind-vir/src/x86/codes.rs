@@ -3,6 +3,7 @@
 //! AVX2 code uses the VEX form on 256 bits, AVX-512 code the EVEX form on 512, however many lanes a value has:
 //! what lies beyond is computed too and never read.
 
+use super::encoding::Encoding;
 use iced_x86::Code::{self, *};
 
 use crate::ir::{BinaryOp, ConvertOp, Lane, ShiftOp};
@@ -28,8 +29,11 @@ impl Row {
     }
 
     /// The form to use, unless there is none.
-    pub fn code(self, is_wide: bool) -> Option<Code> {
-        if is_wide { Some(self.evex) } else { self.vex }
+    pub fn code(self, encoding: Encoding) -> Option<Code> {
+        match encoding {
+            Encoding::Vex => self.vex,
+            Encoding::Evex => Some(self.evex),
+        }
     }
 }
 
@@ -406,63 +410,63 @@ pub(super) fn compare_evex(lane: Lane, is_unsigned: bool) -> Code {
 }
 
 /// A comparison of floats, by an immediate.
-pub(super) fn compare_float(lane: Lane, is_wide: bool) -> Code {
-    match (lane, is_wide) {
-        (Lane::F64, true) => EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae,
-        (_, true) => EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae,
-        (Lane::F64, false) => VEX_Vcmppd_ymm_ymm_ymmm256_imm8,
-        (_, false) => VEX_Vcmpps_ymm_ymm_ymmm256_imm8,
+pub(super) fn compare_float(lane: Lane, encoding: Encoding) -> Code {
+    match (lane, encoding) {
+        (Lane::F64, Encoding::Evex) => EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae,
+        (_, Encoding::Evex) => EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae,
+        (Lane::F64, Encoding::Vex) => VEX_Vcmppd_ymm_ymm_ymmm256_imm8,
+        (_, Encoding::Vex) => VEX_Vcmpps_ymm_ymm_ymmm256_imm8,
     }
 }
 
 /// A choice by a mask: of a vector on AVX2, of a mask register on AVX-512.
-pub(super) fn select(lane: Lane, is_wide: bool) -> Code {
-    match (lane.bits(), is_wide) {
-        (8, true) => EVEX_Vpblendmb_zmm_k1z_zmm_zmmm512,
-        (16, true) => EVEX_Vpblendmw_zmm_k1z_zmm_zmmm512,
-        (32, true) => EVEX_Vblendmps_zmm_k1z_zmm_zmmm512b32,
-        (_, true) => EVEX_Vblendmpd_zmm_k1z_zmm_zmmm512b64,
-        (8 | 16, false) => VEX_Vpblendvb_ymm_ymm_ymmm256_ymm,
-        (32, false) => VEX_Vblendvps_ymm_ymm_ymmm256_ymm,
-        (_, false) => VEX_Vblendvpd_ymm_ymm_ymmm256_ymm,
+pub(super) fn select(lane: Lane, encoding: Encoding) -> Code {
+    match (lane.bits(), encoding) {
+        (8, Encoding::Evex) => EVEX_Vpblendmb_zmm_k1z_zmm_zmmm512,
+        (16, Encoding::Evex) => EVEX_Vpblendmw_zmm_k1z_zmm_zmmm512,
+        (32, Encoding::Evex) => EVEX_Vblendmps_zmm_k1z_zmm_zmmm512b32,
+        (_, Encoding::Evex) => EVEX_Vblendmpd_zmm_k1z_zmm_zmmm512b64,
+        (8 | 16, Encoding::Vex) => VEX_Vpblendvb_ymm_ymm_ymmm256_ymm,
+        (32, Encoding::Vex) => VEX_Vblendvps_ymm_ymm_ymmm256_ymm,
+        (_, Encoding::Vex) => VEX_Vblendvpd_ymm_ymm_ymmm256_ymm,
     }
 }
 
 /// Repeats the first element of a register.
-pub(super) fn splat_register(lane: Lane, is_wide: bool) -> Code {
-    match (lane.bits(), is_wide) {
-        (32, false) => VEX_Vbroadcastss_ymm_xmm,
-        (64, false) => VEX_Vbroadcastsd_ymm_xmm,
-        _ => splat(lane, is_wide),
+pub(super) fn splat_register(lane: Lane, encoding: Encoding) -> Code {
+    match (lane.bits(), encoding) {
+        (32, Encoding::Vex) => VEX_Vbroadcastss_ymm_xmm,
+        (64, Encoding::Vex) => VEX_Vbroadcastsd_ymm_xmm,
+        _ => splat(lane, encoding),
     }
 }
 
 /// A load of one element into every lane.
-pub(super) fn splat(lane: Lane, is_wide: bool) -> Code {
-    match (lane.bits(), is_wide) {
-        (8, true) => EVEX_Vpbroadcastb_zmm_k1z_xmmm8,
-        (16, true) => EVEX_Vpbroadcastw_zmm_k1z_xmmm16,
-        (32, true) => EVEX_Vbroadcastss_zmm_k1z_xmmm32,
-        (_, true) => EVEX_Vbroadcastsd_zmm_k1z_xmmm64,
-        (8, false) => VEX_Vpbroadcastb_ymm_xmmm8,
-        (16, false) => VEX_Vpbroadcastw_ymm_xmmm16,
-        (32, false) => VEX_Vbroadcastss_ymm_m32,
-        (_, false) => VEX_Vbroadcastsd_ymm_m64,
+pub(super) fn splat(lane: Lane, encoding: Encoding) -> Code {
+    match (lane.bits(), encoding) {
+        (8, Encoding::Evex) => EVEX_Vpbroadcastb_zmm_k1z_xmmm8,
+        (16, Encoding::Evex) => EVEX_Vpbroadcastw_zmm_k1z_xmmm16,
+        (32, Encoding::Evex) => EVEX_Vbroadcastss_zmm_k1z_xmmm32,
+        (_, Encoding::Evex) => EVEX_Vbroadcastsd_zmm_k1z_xmmm64,
+        (8, Encoding::Vex) => VEX_Vpbroadcastb_ymm_xmmm8,
+        (16, Encoding::Vex) => VEX_Vpbroadcastw_ymm_xmmm16,
+        (32, Encoding::Vex) => VEX_Vbroadcastss_ymm_m32,
+        (_, Encoding::Vex) => VEX_Vbroadcastsd_ymm_m64,
     }
 }
 
 /// A load and a store of `bytes` bytes, 4 to 64.
-pub(super) fn moves(bytes: u32, is_wide: bool) -> (Code, Code) {
-    match (bytes, is_wide) {
+pub(super) fn moves(bytes: u32, encoding: Encoding) -> (Code, Code) {
+    match (bytes, encoding) {
         (64, _) => (EVEX_Vmovups_zmm_k1z_zmmm512, EVEX_Vmovups_zmmm512_k1z_zmm),
-        (32, true) => (EVEX_Vmovups_ymm_k1z_ymmm256, EVEX_Vmovups_ymmm256_k1z_ymm),
-        (16, true) => (EVEX_Vmovups_xmm_k1z_xmmm128, EVEX_Vmovups_xmmm128_k1z_xmm),
-        (8, true) => (EVEX_Vmovq_xmm_xmmm64, EVEX_Vmovq_xmmm64_xmm),
-        (_, true) => (EVEX_Vmovd_xmm_rm32, EVEX_Vmovd_rm32_xmm),
-        (32, false) => (VEX_Vmovups_ymm_ymmm256, VEX_Vmovups_ymmm256_ymm),
-        (16, false) => (VEX_Vmovups_xmm_xmmm128, VEX_Vmovups_xmmm128_xmm),
-        (8, false) => (VEX_Vmovq_xmm_xmmm64, VEX_Vmovq_xmmm64_xmm),
-        (_, false) => (VEX_Vmovd_xmm_rm32, VEX_Vmovd_rm32_xmm),
+        (32, Encoding::Evex) => (EVEX_Vmovups_ymm_k1z_ymmm256, EVEX_Vmovups_ymmm256_k1z_ymm),
+        (16, Encoding::Evex) => (EVEX_Vmovups_xmm_k1z_xmmm128, EVEX_Vmovups_xmmm128_k1z_xmm),
+        (8, Encoding::Evex) => (EVEX_Vmovq_xmm_xmmm64, EVEX_Vmovq_xmmm64_xmm),
+        (_, Encoding::Evex) => (EVEX_Vmovd_xmm_rm32, EVEX_Vmovd_rm32_xmm),
+        (32, Encoding::Vex) => (VEX_Vmovups_ymm_ymmm256, VEX_Vmovups_ymmm256_ymm),
+        (16, Encoding::Vex) => (VEX_Vmovups_xmm_xmmm128, VEX_Vmovups_xmmm128_xmm),
+        (8, Encoding::Vex) => (VEX_Vmovq_xmm_xmmm64, VEX_Vmovq_xmmm64_xmm),
+        (_, Encoding::Vex) => (VEX_Vmovd_xmm_rm32, VEX_Vmovd_rm32_xmm),
     }
 }
 
@@ -500,20 +504,20 @@ pub(super) fn store_low_vex(bytes: u32) -> (Code, bool) {
     match bytes {
         1 => (VEX_Vpextrb_r32m8_xmm_imm8, true),
         2 => (VEX_Vpextrw_r32m16_xmm_imm8, true),
-        _ => (moves(bytes, false).1, false),
+        _ => (moves(bytes, Encoding::Vex).1, false),
     }
 }
 
 /// A store of the first lane, and whether it takes the number of the lane.
-pub(super) fn store_first(lane: Lane, is_wide: bool) -> (Code, bool) {
-    match (lane.bits(), is_wide) {
-        (8, true) => (EVEX_Vpextrb_r32m8_xmm_imm8, true),
-        (16, true) => (EVEX_Vpextrw_r32m16_xmm_imm8, true),
-        (32, true) => (EVEX_Vmovd_rm32_xmm, false),
-        (_, true) => (EVEX_Vmovq_xmmm64_xmm, false),
-        (8, false) => (VEX_Vpextrb_r32m8_xmm_imm8, true),
-        (16, false) => (VEX_Vpextrw_r32m16_xmm_imm8, true),
-        (32, false) => (VEX_Vmovd_rm32_xmm, false),
-        (_, false) => (VEX_Vmovq_xmmm64_xmm, false),
+pub(super) fn store_first(lane: Lane, encoding: Encoding) -> (Code, bool) {
+    match (lane.bits(), encoding) {
+        (8, Encoding::Evex) => (EVEX_Vpextrb_r32m8_xmm_imm8, true),
+        (16, Encoding::Evex) => (EVEX_Vpextrw_r32m16_xmm_imm8, true),
+        (32, Encoding::Evex) => (EVEX_Vmovd_rm32_xmm, false),
+        (_, Encoding::Evex) => (EVEX_Vmovq_xmmm64_xmm, false),
+        (8, Encoding::Vex) => (VEX_Vpextrb_r32m8_xmm_imm8, true),
+        (16, Encoding::Vex) => (VEX_Vpextrw_r32m16_xmm_imm8, true),
+        (32, Encoding::Vex) => (VEX_Vmovd_rm32_xmm, false),
+        (_, Encoding::Vex) => (VEX_Vmovq_xmmm64_xmm, false),
     }
 }

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use super::CompileError;
 use super::codes;
 use super::encoder::{Encoder, Label};
+use super::encoding::Encoding;
 use super::lanewise::{self, Lanewise};
 use super::machine::{Arg, Base, Condition, Machine, Mem, Node, Plain};
 use super::pool::Pool;
@@ -18,7 +19,7 @@ pub(super) fn emit(
     machine: &Machine,
     output: &Output,
     pool: &Pool,
-    is_wide: bool,
+    encoding: Encoding,
 ) -> Result<(Vec<u8>, usize), CompileError> {
     let mut encoder = Encoder::new();
     let blocks = || (0..machine.num_blocks()).map(Block::new);
@@ -33,7 +34,7 @@ pub(super) fn emit(
         labels,
         passing,
         frame: Frame::of(machine, output),
-        is_wide,
+        encoding,
     };
     emit.function().map_err(|error| CompileError::Encoding {
         instruction: "a general instruction".to_owned(),
@@ -97,7 +98,7 @@ struct Emit<'a> {
     /// Where each block goes that does nothing but go there.
     passing: Vec<Option<Block>>,
     frame: Frame,
-    is_wide: bool,
+    encoding: Encoding,
 }
 
 type Encoded = Result<(), iced_x86::IcedError>;
@@ -250,17 +251,17 @@ impl Emit<'_> {
             .as_reg()
             .or(to.as_reg())
             .expect("no move from stack to stack");
-        let view = match (preg.class(), self.is_wide) {
+        let view = match (preg.class(), self.encoding) {
             (RegClass::Int, _) => View::Gpr64,
             (RegClass::Vector, _) => View::Mask,
-            (RegClass::Float, true) => View::Zmm,
-            (RegClass::Float, false) => View::Ymm,
+            (RegClass::Float, Encoding::Evex) => View::Zmm,
+            (RegClass::Float, Encoding::Vex) => View::Ymm,
         };
         let (load, store) = match view {
             View::Gpr64 => (Code::Mov_r64_rm64, Code::Mov_rm64_r64),
             View::Mask => (Code::VEX_Kmovq_kr_km64, Code::VEX_Kmovq_m64_kr),
-            View::Zmm => codes::moves(64, true),
-            _ => codes::moves(32, false),
+            View::Zmm => codes::moves(64, Encoding::Evex),
+            _ => codes::moves(32, Encoding::Vex),
         };
         let name =
             |allocation: Allocation| allocation.as_reg().map(|preg| registers::named(preg, view));

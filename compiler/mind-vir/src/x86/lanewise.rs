@@ -7,6 +7,7 @@ use crate::ir::{Lane, Status};
 
 use super::codes;
 use super::encoder::Encoder;
+use super::encoding::Encoding;
 use super::registers::{self, RAX, RDX};
 use super::view::View;
 
@@ -20,7 +21,7 @@ pub(super) struct Lanewise {
     pub lane: Lane,
     pub lanes: u32,
     pub has_count: bool,
-    pub is_wide: bool,
+    pub encoding: Encoding,
 }
 
 /// What is done to each lane.
@@ -127,16 +128,12 @@ impl Body<'_, '_> {
     }
 
     fn vector(&self, operand: usize) -> Register {
-        let view = if self.node.is_wide {
-            View::Zmm
-        } else {
-            View::Ymm
-        };
+        let view = self.node.encoding.full();
         registers::named(self.regs[operand], view)
     }
 
     fn save(&mut self, operand: usize, offset: i64) -> Result<(), IcedError> {
-        let (_, store) = codes::moves(if self.node.is_wide { 64 } else { 32 }, self.node.is_wide);
+        let (_, store) = codes::moves(self.node.encoding.vector_bytes(), self.node.encoding);
         let (slot, vector) = (self.slot(offset), self.vector(operand));
         self.put(Instruction::with2(store, slot, vector))
     }
@@ -157,7 +154,7 @@ impl Body<'_, '_> {
             }
         }
         let result = self.vector(0);
-        let zero = if self.node.is_wide {
+        let zero = if self.node.encoding.has_masks() {
             Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32
         } else {
             Code::VEX_Vpxor_ymm_ymm_ymmm256
@@ -334,7 +331,7 @@ impl Body<'_, '_> {
         if self.node.kind == Kind::Store {
             return Ok(());
         }
-        let (load, _) = codes::moves(if self.node.is_wide { 64 } else { 32 }, self.node.is_wide);
+        let (load, _) = codes::moves(self.node.encoding.vector_bytes(), self.node.encoding);
         let (vector, slot) = (self.vector(0), self.slot(RESULT));
         self.put(Instruction::with2(load, vector, slot))
     }

@@ -8,41 +8,40 @@ mod check;
 mod codes;
 mod emit;
 mod encoder;
+mod encoding;
 mod lanewise;
 mod listing;
 mod machine;
 mod pool;
-mod pressure;
 mod registers;
 mod select;
 mod stream;
-mod uses;
 mod view;
 
 use regalloc2::RegallocOptions;
 
 use crate::ir::Function;
-use crate::target::{Isa, TargetInfo};
+use crate::target::Target;
 
 use crate::error::CompileError;
+
+use encoding::Encoding;
 
 pub use listing::disassemble;
 
 /// The machine code of a valid `function` for AVX2 or AVX-512, whose vectors fit.
 ///
 /// The code can lie anywhere that is aligned to 64 bytes. Debug builds decode it again and check it.
-pub(crate) fn compile(function: &Function, isa: Isa) -> Result<Vec<u8>, CompileError> {
-    let target = TargetInfo::of(isa);
-    let (machine, pool) = select::select(function, isa);
-    let is_wide = isa == Isa::Avx512;
-    let env = registers::environment(target.vector_registers as usize, is_wide);
+pub(crate) fn compile(function: &Function, target: &Target) -> Result<Vec<u8>, CompileError> {
+    let (machine, pool) = select::select(function, target);
+    let env = registers::environment(target.vector_registers as usize, target.has_masks);
     let options = RegallocOptions {
         validate_ssa: cfg!(debug_assertions),
         ..RegallocOptions::default()
     };
     let output = regalloc2::run(&machine, &env, &options)
         .map_err(|error| CompileError::Registers(format!("{error:?}")))?;
-    let (bytes, end) = emit::emit(&machine, &output, &pool, is_wide)?;
+    let (bytes, end) = emit::emit(&machine, &output, &pool, Encoding::of(target))?;
     if cfg!(debug_assertions) {
         let constants = end.next_multiple_of(64)..bytes.len();
         if let Err(broken) = check::check(&bytes[..end], constants) {

@@ -5,6 +5,7 @@ use regalloc2::PReg;
 
 use super::codes;
 use super::encoder::Encoder;
+use super::encoding::Encoding;
 use super::registers;
 use super::view::View;
 
@@ -15,7 +16,7 @@ use super::view::View;
 pub(super) struct Stream {
     /// Bytes of the vector, 16 to 64.
     pub size: u32,
-    pub is_wide: bool,
+    pub encoding: Encoding,
 }
 
 impl Stream {
@@ -29,14 +30,14 @@ impl Stream {
         let vector = registers::named(regs[0], view);
         let pointer = registers::named(regs[1], View::Gpr64);
         let to = MemoryOperand::with_base(pointer);
-        let past = match (self.size, self.is_wide) {
+        let past = match (self.size, self.encoding) {
             (64, _) => Code::EVEX_Vmovntps_m512_zmm,
-            (32, true) => Code::EVEX_Vmovntps_m256_ymm,
-            (32, false) => Code::VEX_Vmovntps_m256_ymm,
-            (_, true) => Code::EVEX_Vmovntps_m128_xmm,
-            (_, false) => Code::VEX_Vmovntps_m128_xmm,
+            (32, Encoding::Evex) => Code::EVEX_Vmovntps_m256_ymm,
+            (32, Encoding::Vex) => Code::VEX_Vmovntps_m256_ymm,
+            (_, Encoding::Evex) => Code::EVEX_Vmovntps_m128_xmm,
+            (_, Encoding::Vex) => Code::VEX_Vmovntps_m128_xmm,
         };
-        let (_, plain) = codes::moves(self.size, self.is_wide);
+        let (_, plain) = codes::moves(self.size, self.encoding);
         let (unaligned, done) = (encoder.new_label(), encoder.new_label());
         let low = self.size - 1;
         let low_of = registers::sized(pointer, 4);

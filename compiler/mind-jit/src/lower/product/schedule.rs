@@ -352,11 +352,8 @@ impl Policy {
         // Loads of a part of a vector that no instruction makes.
         let lane = storage_lane(dtype);
         let is_partial = n % target.lanes(compute_lane(dtype).bits()) as usize > 1;
-        let is_slow = match target.isa {
-            Isa::Portable => is_partial,
-            Isa::Avx2 => is_partial && lane.bits() < 32,
-            Isa::Avx512 => false,
-        };
+        let is_slow =
+            is_partial && (target.isa.target().partial_bits).is_none_or(|bits| lane.bits() < bits);
         let pays = match rhs {
             Rhs::Panels(_) | Rhs::Quantised(_) => false,
             _ if is_constant => true,

@@ -70,6 +70,9 @@ pub(super) fn whole(b: &mut Builder, extent: usize) -> (Value, Value) {
     (b.index(0), b.index(extent as i64))
 }
 
+/// Appends statements, given the indices of a stack and a range of each other dimension.
+pub(super) type Inside<'f> = dyn FnMut(&mut Builder, &[Value], &[(Value, Value)]) + 'f;
+
 /// Which dimensions of what a kernel writes threads share.
 ///
 /// A dimension is an [`Axis::Each`] of a stack, or an [`Axis::Range`]. Those that are not shared are loops of the
@@ -113,12 +116,7 @@ impl Shared {
 
     /// Appends `body` for each index of the stack that is the task's, given all indices and a range of each other
     /// dimension.
-    pub(super) fn each(
-        &self,
-        b: &mut Builder,
-        task: &Task,
-        body: &mut dyn FnMut(&mut Builder, &[Value], &[(Value, Value)]),
-    ) {
+    pub(super) fn each(&self, b: &mut Builder, task: &Task, body: &mut Inside<'_>) {
         let mut given = task.ranges.iter().copied();
         let ranges = self.ranges.iter().map(|&(extent, _, is_shared)| {
             let range = if is_shared { given.next() } else { None };

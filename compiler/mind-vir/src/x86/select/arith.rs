@@ -6,6 +6,7 @@ use regalloc2::{RegClass, VReg};
 use crate::ir::{BinaryOp, Lane, MaskOp, Predicate, ShiftOp, UnaryOp, Value};
 
 use super::super::codes::{self, FmaForm, Row};
+use super::super::encoding::Encoding;
 use super::super::machine::Mem;
 use super::super::view::View;
 use super::{Rm, Select};
@@ -23,7 +24,7 @@ impl Select<'_> {
     ///
     /// If the target has no such instruction.
     pub(super) fn two(&mut self, row: Row, a: VReg, b: Rm) -> VReg {
-        let code = row.code(self.is_wide).expect("a form for the target");
+        let code = row.code(self.encoding).expect("a form for the target");
         self.coded(code, a, b)
     }
 
@@ -39,7 +40,7 @@ impl Select<'_> {
 
     /// `a` shifted by a constant, by an instruction of the target.
     pub(super) fn shifted(&mut self, op: ShiftOp, lane: Lane, a: VReg, n: u32) -> VReg {
-        let row = codes::shift(op, lane).and_then(|row| row.code(self.is_wide));
+        let row = codes::shift(op, lane).and_then(|row| row.code(self.encoding));
         let (code, view) = (row.expect("a form for the target"), self.full());
         let result = self.new_vector();
         self.emit(code)
@@ -70,7 +71,7 @@ impl Select<'_> {
             }
             UnaryOp::Sqrt => {
                 let code = codes::sqrt(lane)
-                    .code(self.is_wide)
+                    .code(self.encoding)
                     .expect("a form for each target");
                 let (result, view) = (self.new_vector(), self.full());
                 self.emit(code).def(result, view).reg(x, view).done();
@@ -90,7 +91,7 @@ impl Select<'_> {
         let swap = op.is_commutative(lane) && self.is_pooled(a);
         let (a, b) = if swap { (b, a) } else { (a, b) };
         let x = self.reg(a);
-        let code = codes::binary(op, lane).and_then(|row| row.code(self.is_wide));
+        let code = codes::binary(op, lane).and_then(|row| row.code(self.encoding));
         let result = match code {
             Some(code) => {
                 let y = self.rm(b);
@@ -176,7 +177,9 @@ impl Select<'_> {
     /// `a` where `mask` holds, else `b`, of a mask in a vector.
     fn blend(&mut self, lane: Lane, mask: VReg, a: VReg, b: VReg) -> VReg {
         let result = self.new_vector();
-        let blend = self.emit(codes::select(lane, false)).def(result, View::Ymm);
+        let blend = self
+            .emit(codes::select(lane, Encoding::Vex))
+            .def(result, View::Ymm);
         let blend = blend
             .reg(b, View::Ymm)
             .reg(a, View::Ymm)
@@ -207,7 +210,7 @@ impl Select<'_> {
             replaces_addend,
         };
         let code = codes::fma(form, lane)
-            .code(self.is_wide)
+            .code(self.encoding)
             .expect("a form for each target");
         let view = self.full();
         let x = self.reg(a);
@@ -229,7 +232,7 @@ impl Select<'_> {
     pub(super) fn shift(&mut self, value: Value, op: ShiftOp, a: Value, n: u32) {
         let lane = self.function.lane(a);
         let x = self.reg(a);
-        let has_form = codes::shift(op, lane).is_some_and(|row| row.code(self.is_wide).is_some());
+        let has_form = codes::shift(op, lane).is_some_and(|row| row.code(self.encoding).is_some());
         let result = match op {
             _ if has_form => self.shifted(op, lane, x, n),
             ShiftOp::Shl => self.shift_bytes(op, x, n, 0xff << n),
@@ -267,10 +270,10 @@ impl Select<'_> {
                 Predicate::Unordered => 0x03,
                 Predicate::ULt => unreachable!("verified lanes are integers"),
             };
-            let code = codes::compare_float(lane, self.is_wide);
+            let code = codes::compare_float(lane, self.encoding);
             return self.compare_by(value, code, x, y, how);
         }
-        if self.is_wide {
+        if self.encoding.has_masks() {
             let how = match predicate {
                 Predicate::Eq => 0,
                 Predicate::Lt | Predicate::ULt => 1,
@@ -324,7 +327,7 @@ impl Select<'_> {
         // The instruction takes the complement of its first operand.
         let (x, y) = if op == MaskOp::AndNot { (y, x) } else { (x, y) };
         let result = self.define(value);
-        let (code, view) = if self.is_wide {
+        let (code, view) = if self.encoding.has_masks() {
             (wide, View::Mask)
         } else {
             (narrow, View::Ymm)
@@ -341,7 +344,7 @@ impl Select<'_> {
         let (mask, x, y) = (self.reg(mask), self.rm(a), self.reg(b));
         let (result, view) = (self.define(value), self.full());
         let blend = self
-            .emit(codes::select(lane, self.is_wide))
+            .emit(codes::select(lane, self.encoding))
             .def(result, view);
         let blend = blend.reg(y, view).rm(x, view);
         if mask.class() == RegClass::Vector {

@@ -17,7 +17,7 @@ impl Select<'_> {
             return self.rename(value, a);
         }
         let x = self.reg(a);
-        let code = codes::convert(op, from, to).and_then(|row| row.code(self.is_wide));
+        let code = codes::convert(op, from, to).and_then(|row| row.code(self.encoding));
         let result = match code {
             Some(code) => {
                 let result = self.new_vector();
@@ -47,7 +47,11 @@ impl Select<'_> {
 
     /// What part of a register a vector of `lane` fills if one of `other` fills it, or more than it.
     fn part(&self, lane: Lane, other: Lane) -> View {
-        let half = if self.is_wide { View::Ymm } else { View::Xmm };
+        let half = if self.encoding.has_masks() {
+            View::Ymm
+        } else {
+            View::Xmm
+        };
         match other.bits().max(lane.bits()) / lane.bits() {
             1 => self.full(),
             2 => half,
@@ -56,7 +60,7 @@ impl Select<'_> {
     }
 
     fn halves(&mut self, x: VReg) -> VReg {
-        let (code, half) = if self.is_wide {
+        let (code, half) = if self.encoding.has_masks() {
             (Code::EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae, View::Ymm)
         } else {
             (Code::VEX_Vcvtps2ph_xmmm128_ymm_imm8, View::Xmm)
@@ -119,7 +123,7 @@ impl Select<'_> {
 
     /// The first lane in every lane.
     pub(super) fn splat(&mut self, value: Value, a: Value) {
-        let code = codes::splat_register(self.function.lane(a), self.is_wide);
+        let code = codes::splat_register(self.function.lane(a), self.encoding);
         let (x, full) = (self.reg(a), self.full());
         let result = self.define(value);
         self.emit(code).def(result, full).reg(x, View::Xmm).done();
@@ -134,7 +138,7 @@ impl Select<'_> {
             let inside = self.pool.vector(vec![0xff; size as usize]);
             x = self.two(codes::AND, x, Rm::Mem(Mem::pool(inside)));
         }
-        let result = if self.is_wide {
+        let result = if self.encoding.has_masks() {
             self.down_512(x, distance)
         } else {
             self.down_256(x, distance)

@@ -11,6 +11,7 @@ use super::super::machine::{Mem, Node};
 use super::super::stream::Stream;
 use super::super::view::View;
 use super::{Select, TailKey, bytes};
+use crate::x86::encoding::Encoding;
 
 impl Select<'_> {
     fn view(&self, bytes: u32) -> View {
@@ -27,26 +28,30 @@ impl Select<'_> {
             lane,
             lanes: self.function.lanes(),
             has_count: count.is_some(),
-            is_wide: self.is_wide,
+            encoding: self.encoding,
         }
     }
 
     /// Which lanes are below `count`: as a mask register, or as a vector for lanes as wide as `lane`.
     pub(super) fn tail(&mut self, count: Value, lane: Lane) -> VReg {
-        let bits = if self.is_wide { 0 } else { lane.bits() };
+        let bits = if self.encoding.has_masks() {
+            0
+        } else {
+            lane.bits()
+        };
         let key = TailKey { count, bits };
         if let Some(&(_, vreg)) = self.tails.iter().find(|(known, _)| *known == key) {
             return vreg;
         }
         let known = self.indices.get(&count).copied();
-        let mask = match (known, self.is_wide) {
-            (Some(known), true) => self.mask_of_first(known),
-            (Some(known), false) => self.vector_of_first(known, lane),
-            (None, true) => {
+        let mask = match (known, self.encoding) {
+            (Some(known), Encoding::Evex) => self.mask_of_first(known),
+            (Some(known), Encoding::Vex) => self.vector_of_first(known, lane),
+            (None, Encoding::Evex) => {
                 let count = self.reg(count);
                 self.mask_below(count)
             }
-            (None, false) => {
+            (None, Encoding::Vex) => {
                 let count = self.reg(count);
                 self.vector_below(count, lane)
             }
@@ -129,11 +134,11 @@ impl Select<'_> {
         let size = bytes(self.function, lane);
         let Some(count) = count else {
             let mem = self.memory(addr);
-            let (load, _) = codes::moves(size, self.is_wide);
+            let (load, _) = codes::moves(size, self.encoding);
             let (result, view) = (self.define(value), self.view(size));
             return self.emit(load).def(result, view).mem(mem).done();
         };
-        if self.is_wide {
+        if self.encoding.has_masks() {
             let (mask, mem) = (self.tail(count, lane), self.memory(addr));
             let (load, _) = codes::masked_moves(lane);
             let result = self.define(value);
@@ -175,10 +180,10 @@ impl Select<'_> {
                 return self.stream(vector, addr, size);
             }
             let mem = self.memory(addr);
-            let (_, store) = codes::moves(size, self.is_wide);
+            let (_, store) = codes::moves(size, self.encoding);
             return self.emit(store).mem(mem).reg(vector, view).done();
         };
-        if self.is_wide {
+        if self.encoding.has_masks() {
             let (mask, mem) = (self.tail(count, lane), self.memory(addr));
             let (_, store) = codes::masked_moves(lane);
             return self
@@ -246,7 +251,7 @@ impl Select<'_> {
     fn stream(&mut self, vector: VReg, addr: &Addr, size: u32) {
         let node = Stream {
             size,
-            is_wide: self.is_wide,
+            encoding: self.encoding,
         };
         let operands = [vector, self.pointer(addr)].map(Operand::reg_use);
         self.machine.push(Node::Stream(node), &operands);
@@ -256,7 +261,7 @@ impl Select<'_> {
         let lane = self.function.lane(value);
         let (vector, mem) = (self.reg(value), self.memory(addr));
         self.uses.spend(value);
-        let (code, takes_lane) = codes::store_first(lane, self.is_wide);
+        let (code, takes_lane) = codes::store_first(lane, self.encoding);
         let store = self.emit(code).mem(mem).reg(vector, View::Xmm);
         if takes_lane {
             store.imm8(0).done()
@@ -273,7 +278,7 @@ impl Select<'_> {
     pub(super) fn load_splat(&mut self, value: Value, lane: Lane, addr: &Addr) {
         let mem = self.memory(addr);
         let (result, view) = (self.define(value), self.full());
-        self.emit(codes::splat(lane, self.is_wide))
+        self.emit(codes::splat(lane, self.encoding))
             .def(result, view)
             .mem(mem)
             .done();

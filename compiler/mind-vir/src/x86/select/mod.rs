@@ -12,20 +12,20 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use crate::ir::{Function, Lane, Loop, LoopKind, Op, Statement, Type, Value};
-use crate::target::{Isa, TargetInfo};
+use crate::mach::{Uses, pressure};
+use crate::target::Target;
 
 use super::codes;
+use super::encoding::Encoding;
 use super::lanewise::Lanewise;
 use super::machine::{Arg, Base, Condition, Machine, Mem, Node, Plain, fixed_def};
 use super::pool::Pool;
-use super::pressure;
 use super::registers::RDI;
-use super::uses::Uses;
 use super::view::View;
 
 /// The machine code of `function` for AVX2 or AVX-512, and its constants.
-pub(super) fn select(function: &Function, isa: Isa) -> (Machine, Pool) {
-    let mut select = Select::new(function, isa);
+pub(super) fn select(function: &Function, target: &Target) -> (Machine, Pool) {
+    let mut select = Select::new(function, target);
     select.function();
     (select.machine, select.pool)
 }
@@ -54,7 +54,9 @@ struct TailKey {
 
 struct Select<'f> {
     function: &'f Function,
-    is_wide: bool,
+    encoding: Encoding,
+    /// Vector registers that there are.
+    registers: usize,
     machine: Machine,
     pool: Pool,
     block: Block,
@@ -71,14 +73,14 @@ struct Select<'f> {
 }
 
 impl<'f> Select<'f> {
-    fn new(function: &'f Function, isa: Isa) -> Select<'f> {
-        let target = TargetInfo::of(isa);
+    fn new(function: &'f Function, target: &Target) -> Select<'f> {
         let mut machine = Machine::default();
         let block = machine.new_block(Vec::new());
         machine.open(block);
         Select {
             function,
-            is_wide: isa == Isa::Avx512,
+            encoding: Encoding::of(target),
+            registers: target.vector_registers as usize,
             machine,
             pool: Pool::new(target.vector_bits as usize / 8),
             block,
@@ -122,9 +124,8 @@ impl<'f> Select<'f> {
     fn place_constants(&mut self) {
         /// Registers kept for what an operation needs on its way.
         const SPARE: usize = 2;
-        let registers = if self.is_wide { 32 } else { 16 };
-        let peak = pressure::peak(self.function, !self.is_wide);
-        let mut room = registers.max(peak + SPARE) - peak - SPARE;
+        let peak = pressure::peak(self.function, !self.encoding.has_masks());
+        let mut room = self.registers.max(peak + SPARE) - peak - SPARE;
         let constants = self.function.constants().iter();
         let mut needed: SmallVec<[(u32, Value); 32]> = SmallVec::new();
         for constant in constants.filter(|constant| self.uses.count(constant.value) > 0) {
@@ -150,12 +151,12 @@ impl<'f> Select<'f> {
         if self.pool.is_zero(offset) {
             let view = self.full();
             let code = codes::XOR
-                .code(self.is_wide)
+                .code(self.encoding)
                 .expect("a form for each target");
             let zero = self.emit(code).def(vreg, view);
             return zero.again(0, view).again(0, view).done();
         }
-        let (load, _) = codes::moves(if self.is_wide { 64 } else { 32 }, self.is_wide);
+        let (load, _) = codes::moves(self.encoding.vector_bytes(), self.encoding);
         let view = self.full();
         self.emit(load)
             .def(vreg, view)
@@ -165,18 +166,18 @@ impl<'f> Select<'f> {
 
     /// The whole of a vector register.
     fn full(&self) -> View {
-        if self.is_wide { View::Zmm } else { View::Ymm }
+        self.encoding.full()
     }
 
     /// Bytes of a vector register.
     fn full_bytes(&self) -> u32 {
-        if self.is_wide { 64 } else { 32 }
+        self.encoding.vector_bytes()
     }
 
     fn class(&self, ty: Type) -> RegClass {
         match ty {
             Type::Index | Type::Ptr => RegClass::Int,
-            Type::Mask(_) if self.is_wide => RegClass::Vector,
+            Type::Mask(_) if self.encoding.has_masks() => RegClass::Vector,
             Type::Vector(_) | Type::Mask(_) => RegClass::Float,
         }
     }

@@ -23,7 +23,7 @@ impl Select<'_> {
         let (x, y) = (self.reg(first), self.reg(second));
         let result = match bytes {
             1 => self.transpose_bytes(odd, x, y),
-            _ if self.is_wide => self.transpose_512(odd, bytes, x, y),
+            _ if self.encoding.has_masks() => self.transpose_512(odd, bytes, x, y),
             2 | 4 => self.transpose_by_shift(odd, bytes, x, y),
             8 => {
                 let code = if odd {

@@ -7,7 +7,7 @@ use crate::ir::{Block, Function, Loop, Op, Statement, UnaryOp, Value};
 /// A negation that only feeds multiply-adds becomes part of them and is not needed; what it negates is read
 /// in its place. What nothing reads is not needed, unless it may set the status.
 #[derive(Debug)]
-pub(super) struct Uses {
+pub(crate) struct Uses {
     counts: Vec<u32>,
     /// What a value is the negation of.
     negations: Vec<Option<Value>>,
@@ -15,7 +15,7 @@ pub(super) struct Uses {
 
 /// A fused multiply-add with negations taken in.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fused {
+pub(crate) struct Fused {
     pub a: Value,
     pub b: Value,
     pub c: Value,

@@ -3,7 +3,7 @@
 use crate::ir::{Block, Function, Loop, Op, Statement, Type, Value};
 
 /// The largest number of vectors and vector masks that live at once, constants left out.
-pub(super) fn peak(function: &Function, masks_are_vectors: bool) -> usize {
+pub(crate) fn peak(function: &Function, masks_are_vectors: bool) -> usize {
     let mut scan = Scan {
         function,
         masks_are_vectors,
