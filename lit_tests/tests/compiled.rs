@@ -18,15 +18,18 @@ use mind_ir::Graph;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::DType;
 use mind_ir::verify::{VerifyConfig, verify};
-use mind_jit::guarded::{Edge, Guarded};
 use mind_jit::program::{
     BoundProgram, PanelChoice, Port, Program, check_accesses, check_c_accesses,
 };
-use mind_jit::target::{Isa, TargetInfo};
 use mind_reduce::reduction::reduce;
 use mind_testgen::cases::{Case, all, gathers};
 use mind_testgen::module;
 use mind_text::Limits;
+use mind_vir::guarded::{Edge, Guarded};
+use mind_vir::target::{Isa, TargetInfo};
+
+#[path = "compiled/schedules.rs"]
+mod schedules;
 
 /// How many modules are drawn; `MIND_MODULES` asks for another number.
 const MODULES: u64 = 300;
@@ -385,9 +388,14 @@ fn run_as_c(
 ) -> Result<Vec<Tensor>, String> {
     let text =
         c_text(&bench.session, g.clone(), "module", true).map_err(|found| format!("{found:?}"))?;
+    run_c(&text, g, arrays, folder)
+}
+
+/// The results of the C program `text`, which takes the inputs of `g` and gives its outputs.
+fn run_c(text: &str, g: &Graph, arrays: &Arrays, folder: &Path) -> Result<Vec<Tensor>, String> {
     let (source, program) = (folder.join("module.c"), folder.join("module"));
     let failed = |why: std::io::Error| why.to_string();
-    std::fs::write(&source, &text).map_err(failed)?;
+    std::fs::write(&source, text).map_err(failed)?;
     let flags = ["-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-o"];
     let sanitizers = [
         "-fsanitize=address,undefined",

@@ -14,11 +14,11 @@ use mind_jit::pool::Pool;
 use mind_jit::program::{
     CPart, Formats, Options, PanelChoice, Program, ProgramError, RunError, c_part, emit_c,
 };
-use mind_jit::target::{Isa, TargetInfo};
 use mind_pass::{
     Failure, Manager, PassError, Pipeline, Rewriting, Shared, Statistics, parse_pipeline,
 };
 use mind_transforms::{Known, specialize};
+use mind_vir::target::{Isa, TargetInfo};
 
 use crate::session::{PASSES, Session};
 

@@ -8,7 +8,7 @@ use mind_driver::executable;
 pub use mind_driver::engine::{Config, Engine};
 pub use mind_driver::executable::{ExecutionError, View, ViewMut};
 pub use mind_jit::program::{BoundProgram, RunError};
-pub use mind_jit::target::Isa;
+pub use mind_vir::target::Isa;
 
 use crate::error::Error;
 use crate::module::{Module, Port};

@@ -2,8 +2,8 @@
 //!
 //! One op is one kernel: a nest, a product, a convolution, a block of them, or a move of elements. What it
 //! computes does not depend on its schedule (tiles, unrolling, micro-tiles, parallel dimensions, places in
-//! memory), so evaluating an op ignores that. A schedule entry left out is chosen for the target when code
-//! is made; no op names a vector width.
+//! memory), so evaluating an op ignores that. Code generation obeys the schedule or refuses it with the reason. An
+//! entry left out has a default, or is chosen for the target when code is made; no op names a vector width.
 //!
 //! Extents are known at this level. Operands are whole buffers, or [`View`](ops::view::View)s that say where
 //! the elements stand in one. Constants, inputs and outputs are those of the core dialect.

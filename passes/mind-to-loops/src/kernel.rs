@@ -115,6 +115,20 @@ impl Kernel {
         }
     }
 
+    /// Whether something is written, at each position, by a loop that reduces nothing: one after all reductions.
+    pub(crate) fn writes_after_reducing(&self) -> bool {
+        let mut levels: Vec<usize> = Vec::with_capacity(self.body.len());
+        for node in &self.body {
+            let before = node.args().iter().map(|&arg| levels[arg]).max();
+            let own = usize::from(matches!(node, Node::Along { .. }));
+            levels.push(before.unwrap_or(0) + own);
+        }
+        let last = self.outputs.iter().map(|output| levels[output.node]).max();
+        let uniform = self.uniform();
+        let mut outputs = self.outputs.iter();
+        outputs.any(|output| Some(levels[output.node]) == last && !uniform[output.node])
+    }
+
     /// Whether each node is the same all along the reduced dimension.
     pub(crate) fn uniform(&self) -> Vec<bool> {
         let mut uniform: Vec<bool> = Vec::with_capacity(self.body.len());

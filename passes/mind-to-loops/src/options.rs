@@ -11,7 +11,7 @@ pub(crate) enum Packing {
     Never,
 }
 
-/// What the lowering writes into the schedule; 0 and empty lists leave it to the target.
+/// What the lowering writes into the schedule of each kernel that it applies to; 0 and empty lists leave it to the target.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     /// Positions of a nest in a task.

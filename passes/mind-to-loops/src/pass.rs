@@ -23,16 +23,16 @@ pub(crate) const PASS: PassInfo = PassInfo {
               nothing, results get places in memory; core ops go through the tensor dialect",
     example: "--pass-pipeline='lower-to-loops{tile=4096}'",
     options: &[
-        count("tile", "8192", "positions of a nest in a task"),
+        count("tile", "8192", "positions of a nest in the smallest task"),
         count(
             "unroll",
             "0",
-            "vectors of a nest in a round; 0 for the target's choice",
+            "vectors in a round of a loop that reduces nothing, or of columns, 1 to 8; 0 for 4 (columns: 8), fewer in long bodies",
         ),
         count(
             "micro-rows",
             "0",
-            "rows of a product held in registers; 0 for the target's choice",
+            "rows of a product, or positions of a convolution, held in registers; 0 for the target's choice",
         ),
         count(
             "micro-vectors",
@@ -42,7 +42,7 @@ pub(crate) const PASS: PassInfo = PassInfo {
         count(
             "block-rows",
             "0",
-            "rows of a product done at a time; 0 for the target's choice",
+            "rows of a product done at a time, of a convolution in whole lines; 0 for the target's choice",
         ),
         count(
             "block-columns",

@@ -2,7 +2,7 @@
 
 use mind_ir::types::DType;
 
-use crate::vir::{BinaryOp, Builder, ConvertOp, Lane, Predicate, ShiftOp, UnaryOp, Value};
+use mind_vir::ir::{BinaryOp, Builder, ConvertOp, Lane, Predicate, ShiftOp, UnaryOp, Value};
 
 use super::scalar::{compute_lane, round};
 

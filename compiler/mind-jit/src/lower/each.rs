@@ -1,6 +1,6 @@
 //! Loops over a range by vectors.
 
-use crate::vir::{Addr, Builder, IndexOp, Lane, LoopKind, Value};
+use mind_vir::ir::{Addr, Builder, IndexOp, Lane, LoopKind, Value};
 
 /// The elements that one vector stands for.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use mind_ir::scalar::math::Steps;
 
-use crate::vir::{BinaryOp, Builder, ConvertOp, Lane, Predicate, ShiftOp, UnaryOp, Value};
+use mind_vir::ir::{BinaryOp, Builder, ConvertOp, Lane, Predicate, ShiftOp, UnaryOp, Value};
 
 /// Appends each step to a function of vector IR, over lanes of `f32` or `f64`.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use mind_ir::types::DType;
 
 use mind_ir::scalar::{Reduction, ScalarFn};
 
-use crate::vir::{BinaryOp, Builder, IndexOp, Lane, LoopKind, Op, Value};
+use mind_vir::ir::{BinaryOp, Builder, IndexOp, Lane, LoopKind, Op, Value};
 
 use super::each::At;
 use super::scalar::{apply, compute_lane};

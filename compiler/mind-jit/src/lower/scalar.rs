@@ -7,7 +7,7 @@ use half::{bf16, f16};
 use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, DTypeClass, NarrowFloat};
 
-use crate::vir::{
+use mind_vir::ir::{
     Addr, BinaryOp, Builder, ConvertOp, Lane, Op, Predicate, ShiftOp, UnaryOp, Value,
 };
 

@@ -1,6 +1,6 @@
 //! Transposition in registers.
 
-use crate::vir::{Builder, Value};
+use mind_vir::ir::{Builder, Value};
 
 /// The columns of a square of vectors: as many as they have lanes.
 ///

@@ -15,8 +15,8 @@ use super::layout::{Base, Region};
 use super::port::Port;
 use super::schedule::Division;
 use super::step::{Call, Gather, Step};
-use crate::target::{Isa, TargetInfo};
-use crate::vir::{Access, Function, accesses};
+use mind_vir::ir::{Access, Function, accesses};
+use mind_vir::target::{Isa, TargetInfo};
 
 /// Threads that the tasks of a call are divided among, besides one.
 const THREADS: usize = 5;
@@ -192,7 +192,9 @@ impl Memory {
                     }
                     done = tasks;
                     let (function, _) = &unit.functions[call.kernel];
-                    self.call(function, call, &division)?;
+                    if self.left > 0 {
+                        self.call(function, call, &division)?;
+                    }
                 }
                 Ok(())
             }
@@ -231,7 +233,7 @@ impl Memory {
         call: &Call,
         division: &Division<'_>,
     ) -> Result<(), ProgramError> {
-        crate::vir::verify(function).map_err(|errors| {
+        mind_vir::ir::verify(function).map_err(|errors| {
             let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
             fault(call.op, &errors.join("; "))
         })?;
@@ -338,7 +340,7 @@ mod tests {
     use super::super::layout::Place;
     use super::super::step::Axis;
     use super::*;
-    use crate::vir::{Addr, Builder, IndexOp, Lane, Signature, Value};
+    use mind_vir::ir::{Addr, Builder, IndexOp, Lane, Signature, Value};
 
     /// What is wrong with a kernel that `body` appends to, of 8 bytes of the input and 8 of the output, and as many tasks.
     fn problem(tasks: usize, body: impl FnOnce(&mut Builder, [Value; 3])) -> String {

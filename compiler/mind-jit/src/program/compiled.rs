@@ -11,9 +11,9 @@ use super::layout::Region;
 use super::memory::Block;
 use super::port::Port;
 use super::step::Step;
-use crate::kernel::Kernel;
 use crate::pool::Pool;
-use crate::target::TargetInfo;
+use mind_vir::kernel::Kernel;
+use mind_vir::target::TargetInfo;
 
 /// How the panels that weights are packed into are chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -11,9 +11,9 @@ use super::error::ProgramError;
 use super::layout::{Base, Layout, Place};
 use super::port::Port;
 use super::step::{Axis, Call, IndexType, Step};
-use crate::c::{self, Arg, Buffer, Module, Symbol};
-use crate::target::{Isa, TargetInfo};
-use crate::vir::{Function, Lane};
+use mind_vir::c::{self, Arg, Buffer, Module, Symbol};
+use mind_vir::ir::{Function, Lane};
+use mind_vir::target::{Isa, TargetInfo};
 
 /// Bytes that every region of the scratch memory begins at a multiple of.
 pub(super) const ALIGN: u64 = 64;

@@ -9,9 +9,9 @@ use super::emit_c::{ALIGN, c_steps, constants, ports};
 use super::error::ProgramError;
 use super::layout::{Base, Place};
 use super::port::Port;
-use crate::c::{self, Buffer, Module, Symbol};
-use crate::target::{Isa, TargetInfo};
-use crate::vir::Function;
+use mind_vir::c::{self, Buffer, Module, Symbol};
+use mind_vir::ir::Function;
+use mind_vir::target::{Isa, TargetInfo};
 
 /// A module at loops level as functions of C.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Why a module has no program, and why a run of one stopped.
 
-use crate::error::CompileError;
-use crate::vir::Status;
+use mind_vir::CompileError;
+use mind_vir::ir::Status;
 
 /// Why a module could not be compiled.
 #[derive(Debug, thiserror::Error)]

@@ -1,13 +1,13 @@
 //! What kernels are made of, for people to read.
 
-use iced_x86::{Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter};
 use mind_ir::graph::Graph;
 
 use super::build;
 use super::compiled::PanelChoice;
 use super::error::ProgramError;
-use crate::kernel::assemble;
-use crate::target::{Isa, TargetInfo};
+use mind_vir::disassemble;
+use mind_vir::kernel::assemble;
+use mind_vir::target::TargetInfo;
 
 /// A kernel as text.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,14 +32,13 @@ pub struct KernelListing {
 pub fn listings(g: &Graph, target: &TargetInfo) -> Result<Vec<KernelListing>, ProgramError> {
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
     let unit = build::build(g, target, (PanelChoice::Best, &|_| None), true)?;
-    let listing = |(function, op): &(crate::vir::Function, &'static str)| {
+    let listing = |(function, op): &(mind_vir::ir::Function, &'static str)| {
         let code = assemble(function, target.isa);
         let code = code.map_err(|source| ProgramError::Kernel { op, source })?;
-        let is_x86 = target.isa != Isa::Portable || cfg!(target_arch = "x86_64");
         Ok(KernelListing {
             op,
             vector_ir: function.to_string(),
-            assembly: if is_x86 {
+            assembly: if target.isa.target().is_x86 {
                 disassemble(&code)
             } else {
                 String::new()
@@ -48,25 +47,4 @@ pub fn listings(g: &Graph, target: &TargetInfo) -> Result<Vec<KernelListing>, Pr
         })
     };
     unit.functions.iter().map(listing).collect()
-}
-
-/// The instructions before the constants, which stand behind them and are addressed from the instruction.
-fn disassemble(code: &[u8]) -> String {
-    let mut decoder = Decoder::with_ip(64, code, 0, DecoderOptions::NONE);
-    let (mut formatter, mut text) = (IntelFormatter::new(), String::new());
-    let mut constants = code.len() as u64;
-    let mut instruction = Instruction::default();
-    while decoder.can_decode() && decoder.ip() < constants {
-        decoder.decode_out(&mut instruction);
-        if instruction.is_invalid() {
-            break;
-        }
-        if instruction.is_ip_rel_memory_operand() {
-            constants = constants.min(instruction.ip_rel_memory_address());
-        }
-        text.push_str(&format!("{:6x}  ", instruction.ip()));
-        formatter.format(&instruction, &mut text);
-        text.push('\n');
-    }
-    text
 }

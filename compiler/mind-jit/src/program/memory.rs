@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 
 use super::error::RunError;
-use crate::guarded::{Edge, Guarded};
+use mind_vir::guarded::{Edge, Guarded};
 
 /// Alignment of every block, in bytes: a cache line, and the widest vector.
 const ALIGN: usize = 64;

@@ -8,9 +8,9 @@ use super::error::RunError;
 use super::layout::{Base, Place};
 use super::schedule::Division;
 use super::step::{Call, Gather, IndexType, Repeat, Step};
-use crate::kernel::Kernel;
 use crate::pool::{Pool, share};
-use crate::vir::Status;
+use mind_vir::ir::Status;
+use mind_vir::kernel::Kernel;
 
 /// From this work on, in about nanoseconds of one thread, a call is divided among threads.
 const WORTH_DIVIDING: u64 = 4_000;

@@ -4,14 +4,14 @@ use mind_ir::scalar::{Reduction, ScalarFn};
 use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
 use mind_jit::lower::nest::{self, Access, Columns, Nest, Node, Output};
-use mind_jit::target::TargetInfo;
-use mind_jit::vir::{Function, Signature, Status};
+use mind_vir::ir::{Function, Signature, Status};
+use mind_vir::target::TargetInfo;
 
 use crate::harness::{self, Input};
 use crate::nests::{apply, constant, extent, one, output};
 use crate::reference;
 use crate::samples::{Random, elements};
-use mind_jit::guarded::Edge;
+use mind_vir::guarded::Edge;
 
 fn function(c: &Columns, target: &TargetInfo) -> Function {
     let mut signature = Signature::new("columns", nest::columns_lanes(c, target));
@@ -39,6 +39,7 @@ fn as_rows(c: &Columns) -> Nest {
         outer: c.outer.iter().copied().chain([c.inner]).collect(),
         inner: c.depth,
         total: None,
+        unroll: None,
         inputs: c.inputs.iter().map(turned).collect(),
         nodes: c.nodes.clone(),
         outputs: (c.outputs.iter())
@@ -139,6 +140,7 @@ fn columns_of_every_dtype_have_the_order_of_rows() {
             let c = Columns {
                 outer: vec![2],
                 depth,
+                unroll: None,
                 inner,
                 inputs: vec![matrices(dtype, &[2], depth, inner)],
                 nodes: vec![
@@ -170,6 +172,7 @@ fn sums_of_minus_zero_start_from_zero() {
         let c = Columns {
             outer: vec![],
             depth,
+            unroll: None,
             inner: 5,
             inputs: vec![Access {
                 dtype: DType::F32,
@@ -210,6 +213,7 @@ fn programs_over_columns_reduce_more_than_once() {
             let c = Columns {
                 outer: vec![3],
                 depth,
+                unroll: None,
                 inner,
                 inputs: vec![matrices(dtype, &[3], depth, inner), shift],
                 nodes: vec![

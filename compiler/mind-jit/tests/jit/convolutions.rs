@@ -5,8 +5,8 @@ use mind_ir::types::DType;
 use mind_ir::with_num;
 use mind_jit::lower;
 use mind_jit::lower::product::{Conv, Operands, Packing, Rhs, conv, pack};
-use mind_jit::target::TargetInfo;
-use mind_jit::vir::{Function, Signature};
+use mind_vir::ir::{Function, Signature};
+use mind_vir::target::TargetInfo;
 
 use crate::harness::{self, Input};
 use crate::samples::{Random, mild};

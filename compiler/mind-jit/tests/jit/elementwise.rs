@@ -8,8 +8,8 @@ use mind_ir::scalar::{self, ScalarFn};
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::DType;
 use mind_jit::lower;
-use mind_jit::target::TargetInfo;
-use mind_jit::vir::{Function, Signature, Status};
+use mind_vir::ir::{Function, Signature, Status};
+use mind_vir::target::TargetInfo;
 
 use crate::harness::{self, Input};
 use crate::samples::{Random, divisors, elements};
@@ -136,7 +136,7 @@ fn unrolled_kernels_give_the_same_bits_on_many_elements() {
             let xs = operands(function, dtype, count, &mut random);
             let mut inputs: Vec<Input> = xs.iter().map(Input::elements).collect();
             inputs.extend([Input::room(dtype, count), Input::Index(count as i64)]);
-            let found = harness::execute(&compiled, &inputs, mind_jit::guarded::Edge::End);
+            let found = harness::execute(&compiled, &inputs, mind_vir::guarded::Edge::End);
             let expected = reference(function, &xs.iter().collect::<Vec<_>>()).expect("defined");
             let found = found.1.last().expect("the result");
             let bytes = (expected.to_bytes(), found.to_bytes());

@@ -2,12 +2,12 @@
 
 use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
-use mind_jit::kernel::{Kernel, assemble};
-use mind_jit::target::{Isa, TargetInfo};
-use mind_jit::vir::interp::{self, Arg, Memory};
-use mind_jit::vir::{Function, Status};
+use mind_vir::ir::interp::{self, Arg, Memory};
+use mind_vir::ir::{Function, Status};
+use mind_vir::kernel::{Kernel, assemble};
+use mind_vir::target::{Isa, TargetInfo};
 
-use mind_jit::guarded::{Edge, Guarded};
+use mind_vir::guarded::{Edge, Guarded};
 
 /// An argument of a test call.
 #[derive(Clone, Debug)]

@@ -4,13 +4,13 @@ use mind_ir::scalar::{Reduction, ScalarFn};
 use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
 use mind_jit::lower::nest::{self, Access, Nest, Node, Output};
-use mind_jit::target::{Isa, TargetInfo};
-use mind_jit::vir::{Function, Signature, Status};
+use mind_vir::ir::{Function, Signature, Status};
+use mind_vir::target::{Isa, TargetInfo};
 
 use crate::harness::{self, Input};
 use crate::reference;
 use crate::samples::{Random, elements};
-use mind_jit::guarded::Edge;
+use mind_vir::guarded::Edge;
 
 /// A function of the operands that are not replaced, and a range of rows.
 fn function(n: &Nest, target: &TargetInfo) -> Function {
@@ -163,6 +163,7 @@ fn softmax(dtype: DType, outer: &[usize], inner: usize) -> Nest {
         outer: outer.to_vec(),
         inner,
         total: None,
+        unroll: None,
         inputs: vec![access.clone()],
         nodes: vec![
             Node::Input(0),
@@ -197,6 +198,7 @@ fn layer_norm(dtype: DType, outer: &[usize], inner: usize) -> Nest {
         outer: outer.to_vec(),
         inner,
         total: None,
+        unroll: None,
         inputs: vec![access.clone(), along.clone(), along],
         nodes: vec![
             Node::Input(0),
@@ -270,6 +272,7 @@ fn reductions_of_every_dtype_give_the_bits_of_their_definition() {
                 outer: vec![3],
                 inner,
                 total: None,
+                unroll: None,
                 inputs: vec![dense(dtype, &[3], inner)],
                 nodes: vec![
                     Node::Input(0),
@@ -305,6 +308,7 @@ fn mixed(dtype: DType, inners: [i64; 3]) -> Nest {
         outer: vec![2],
         inner,
         total: None,
+        unroll: None,
         inputs: inners.map(access).to_vec(),
         nodes: vec![
             Node::Input(0),
@@ -340,6 +344,7 @@ fn outputs_are_written_at_any_stride() {
                 outer: vec![2, 3],
                 inner: 21,
                 total: None,
+                unroll: None,
                 inputs: vec![dense(dtype, &[2, 3], 21)],
                 nodes: vec![Node::Input(0)],
                 outputs: vec![output(
@@ -366,6 +371,7 @@ fn floats_are_rounded_once_from_any_dtype_to_any() {
                 outer: vec![],
                 inner: 2005,
                 total: None,
+                unroll: None,
                 inputs: vec![dense(from, &[], 2005)],
                 nodes: vec![Node::Input(0), Node::Convert { from, to, arg: 0 }],
                 outputs: vec![output(1, dense(to, &[], 2005))],
@@ -383,6 +389,7 @@ fn chain(dtype: DType, outer: &[usize], inner: usize) -> Nest {
         outer: outer.to_vec(),
         inner,
         total: None,
+        unroll: None,
         inputs: vec![access.clone(); 3],
         nodes: vec![
             Node::Input(0),
@@ -408,6 +415,7 @@ fn flat_ranges_cut_into_rows_end_where_they_should() {
         for total in [1, 100, 101, 199, 200, 260] {
             let n = Nest {
                 total: Some(total),
+                unroll: None,
                 ..chain(dtype, &[total.div_ceil(100)], 100)
             };
             check(&n, &mut random);
@@ -456,6 +464,7 @@ fn what_is_written_early_waits_for_the_last_read() {
             outer: vec![3],
             inner,
             total: None,
+            unroll: None,
             inputs: vec![access.clone(), per_row(dtype, 1), access.clone()],
             nodes: vec![
                 Node::Input(0),
@@ -489,6 +498,7 @@ fn values_of_a_row_can_be_spread_over_it() {
         outer: vec![2, 2],
         inner: 45,
         total: None,
+        unroll: None,
         inputs: vec![access.clone()],
         nodes: vec![Node::Input(0), sum(dtype, 0), constant(dtype, one(dtype))],
         outputs: vec![output(1, access.clone()), output(2, access)],
@@ -503,6 +513,7 @@ fn integer_quotients_without_result_are_reported() {
         outer: vec![1],
         inner: 21,
         total: None,
+        unroll: None,
         inputs: vec![dense(dtype, &[1], 21), per_row(dtype, 1)],
         nodes: vec![
             Node::Input(0),
@@ -567,6 +578,7 @@ fn crossed(dtype: DType, axis: usize, outer: [usize; 2], inner: usize) -> Nest {
         outer: outer.to_vec(),
         inner,
         total: None,
+        unroll: None,
         inputs: vec![across, along.clone(), once],
         outputs: vec![output(nodes.len() - 1, along)],
         nodes,

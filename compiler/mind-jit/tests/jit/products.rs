@@ -7,8 +7,8 @@ use mind_jit::lower;
 use mind_jit::lower::product::{
     Lhs, Operands, Packing, Panels, Product, Region, Rhs, Schedule, pack, product,
 };
-use mind_jit::target::TargetInfo;
-use mind_jit::vir::{Function, Signature, Value};
+use mind_vir::ir::{Function, Signature, Value};
+use mind_vir::target::TargetInfo;
 
 use crate::harness::{self, Input};
 use crate::samples::{Random, mild};

@@ -2,11 +2,11 @@
 
 use mind_ir::types::DType;
 use mind_jit::lower;
-use mind_jit::target::TargetInfo;
-use mind_jit::vir::{
+use mind_vir::ir::{
     Addr, BinaryOp, Builder, ConvertOp, Function, IndexOp, Lane, LoopKind, MaskOp, Op, Predicate,
     ShiftOp, Signature, Type, UnaryOp, Value,
 };
+use mind_vir::target::TargetInfo;
 
 use crate::harness::{self, Input};
 use crate::samples::{Random, elements};

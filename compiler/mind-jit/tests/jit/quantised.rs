@@ -7,8 +7,8 @@ use mind_jit::lower::product::{
     Lhs, Operands, Product, QuantFormat, QuantPacking, QuantPanels, Region, Rhs, Schedule,
     pack_quantised, product,
 };
-use mind_jit::target::TargetInfo;
-use mind_jit::vir::{Function, Signature, Value};
+use mind_vir::ir::{Function, Signature, Value};
+use mind_vir::target::TargetInfo;
 
 use crate::harness::{self, Input};
 use crate::samples::{Random, mild};
@@ -253,7 +253,7 @@ fn chains_go_on_behind_blocks_of_terms() {
 
 #[test]
 fn blocks_of_terms_are_whole_blocks_of_numbers() {
-    let target = TargetInfo::of(mind_jit::target::Isa::Avx2);
+    let target = TargetInfo::of(mind_vir::target::Isa::Avx2);
     let rhs = Rhs::Quantised(QuantPanels {
         width: 16,
         format: QuantFormat::Q4K,

@@ -5,8 +5,8 @@ use mind_ir::tensor::{Buffer, Element, Num};
 use mind_ir::types::DType;
 use mind_ir::with_num;
 use mind_jit::lower;
-use mind_jit::target::TargetInfo;
-use mind_jit::vir::{Addr, Function, Signature};
+use mind_vir::ir::{Addr, Function, Signature};
+use mind_vir::target::TargetInfo;
 
 use crate::harness::{self, Input};
 use crate::samples::{Random, elements};

@@ -2,23 +2,29 @@
 
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult, eval_block};
 use mind_ir::graph::Graph;
-use mind_ir::opdef::Inferred;
+use mind_ir::opdef::{Inferred, Op};
 use mind_ir::tensor::Tensor;
 use mind_ir::verify::{InferManyResult, VerifyError};
-use mind_ir::{BlockId, ops};
+use mind_ir::{BlockId, ValueId, ops};
 
-use crate::ops::nest::check_schedule;
+use crate::extents::known;
+use crate::memory::{buffer, is_kernel};
+use crate::ops::contract::Contract;
+use crate::ops::nest::{Nest, check_schedule};
 
 ops! {
-    /// The kernels of a body, run for `rows` rows of the last but one dimension at a time, so that what goes
-    /// from one to the next stays in cache and is never whole.
+    /// The kernels of a body. A product, a nest that reduces its rows and a product with the result on the left are
+    /// one kernel that works on `rows` rows of the last but one dimension at a time, so that what goes from one to
+    /// the next stays in cache and is never whole.
     ///
     /// Shapes: the body has one argument per operand, of its type; the results are what it yields.
-    /// Schedule: `rows`, 0 for the target's choice; `parallel` lists the dimensions of the results that
-    /// threads may share; `at` is as for `loops.nest`.
+    /// Schedule: `rows` is rounded down to whole tiles of both products, but not to none; 0 is chosen for the target.
+    /// `parallel` lists the dimensions of the result that threads share, any but the last. The kernels of the body
+    /// have no `parallel` then. Kernels that are no such chain run one after the other, by the schedule of each; `rows`
+    /// and `parallel` are refused. `at` is as for `loops.nest`.
     /// Order: as the kernels of the body one after the other.
-    /// Errors: E3004 axis out of range, E3006 negative rows, E4006 lists of another length; those of the
-    /// body's kernels.
+    /// Errors: E3004 axis out of range, E3006 negative rows, E4006 lists of another length, E4022 threads that share
+    /// the last dimension; those of the body's kernels.
     /// Source: this compiler.
     Block = "loops.block" {
         variadic: (inputs: Any),
@@ -37,16 +43,47 @@ impl Block {
     pub fn body(self, g: &Graph) -> BlockId {
         g.block(g.regions(self.0)[0])
     }
+
+    /// The product, the nest that reduces its rows and the product with the nest's result on the left that are one
+    /// kernel; `None` if the body is something else.
+    ///
+    /// What stands between them is read by the next one alone, in one dtype, and all three compute in lanes of one
+    /// width.
+    pub fn chain(self, g: &Graph) -> Option<(Contract, Nest, Contract)> {
+        let mut kernels = g.ops(self.body(g)).filter(|&op| is_kernel(g, op));
+        let first = g.view::<Contract>(kernels.next()?)?;
+        let nest = g.view::<Nest>(kernels.next()?)?;
+        let second = g.view::<Contract>(kernels.next()?)?;
+        let [scores, weights] = [first.id(), nest.id()].map(|op| g.results(op));
+        if kernels.next().is_some() || [scores.len(), weights.len()] != [1, 1] {
+            return None;
+        }
+        let (scores, weights) = (scores.get(0), weights.get(0));
+        let reads = |value: ValueId, own: ValueId| buffer(g, value) == own;
+        let &[score] = nest.inputs(g) else {
+            return None;
+        };
+        let (&left, others) = second.inputs(g).split_first()?;
+        let width = |value: ValueId| g.ty(value).dtype.carrier().size();
+        let body = nest.body(g);
+        let inner = g.ops(body).flat_map(|op| g.results(op));
+        let widest = g.arguments(body).into_iter().chain(inner).map(width).max();
+        let fits = reads(score, scores)
+            && reads(left, weights)
+            && others.iter().all(|&value| !reads(value, weights))
+            && second.batch(g) == first.batch(g)
+            && g.ty(left).shape == g.ty(scores).shape
+            && known(g, scores).last().is_some_and(|&length| length > 0)
+            && nest.reduced(g) == nest.dims(g).len().checked_sub(1)
+            && g.ty(scores).dtype == g.ty(weights).dtype
+            && widest == Some(width(first.inputs(g)[0]))
+            && widest == Some(width(second.inputs(g)[0]));
+        fits.then_some((first, nest, second))
+    }
 }
 
 fn infer_block(op: Block, g: &Graph) -> InferManyResult {
-    if op.rows(g) < 0 {
-        return Err(Box::new(VerifyError::NegativeExtent {
-            shape: format!("[{}]", op.rows(g)),
-            dimension: 0,
-            value: op.rows(g),
-        }));
-    }
+    check_rows(op.rows(g))?;
     let Some(end) = g.terminator(op.body(g)) else {
         return Ok(Default::default());
     };
@@ -62,10 +99,33 @@ fn infer_block(op: Block, g: &Graph) -> InferManyResult {
         &[],
         op.at(g),
     )?;
+    let last = rank.map_or(-1, |rank| rank as i64 - 1);
+    if op.parallel(g).contains(&last) {
+        return Err(Box::new(VerifyError::Word {
+            op: "block",
+            attr: "parallel",
+            found: format!("{:?}", op.parallel(g)),
+            words: "dimensions other than the last".to_owned(),
+        }));
+    }
     let types = yielded.iter().map(|&value| g.type_id(value));
     Ok(types
         .map(|ty| ty.map_or(Inferred::Declared, Inferred::Known))
         .collect())
+}
+
+/// # Errors
+///
+/// E3006 a negative number of rows.
+pub(crate) fn check_rows(rows: i64) -> Result<(), VerifyError> {
+    if rows >= 0 {
+        return Ok(());
+    }
+    Err(VerifyError::NegativeExtent {
+        shape: format!("[{rows}]"),
+        dimension: 0,
+        value: rows,
+    })
 }
 
 fn run_block(op: Block, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {

@@ -19,9 +19,11 @@ ops! {
     /// `batch` is the number of leading dimensions. A single `[K, N]` serves the whole stack. The body has one scalar argument per operand;
     /// `loops.product` of the first two is the element of the product. The rest is the epilogue: constants,
     /// `loops.convert` and core's elementwise ops.
-    /// Schedule: `parallel` lists the dimensions of the result that threads may share; `micro` is the tile
-    /// held in registers, rows and vectors; `block` has the rows, columns and products done at a time; 0 and
-    /// left-out entries are chosen for the target. `at` is as for `loops.nest`.
+    /// Schedule: `parallel` lists the dimensions of the result that threads share; one thread loops over the
+    /// others. `micro` is the tile held in registers, its rows and its vectors, which have the target's length; a tile that
+    /// the registers of the target do not hold is refused. `block` has the rows, columns and products done at a
+    /// time, rounded up to whole tiles. Entries that are 0 or left out are chosen for the target. `at` is as for
+    /// `loops.nest`.
     /// Order: one chain of fused multiply-adds per element over K, see docs/numerics.md, `MatMul`.
     /// Errors: E2004 different dtypes, E2007 fewer than two operands, E3002, E3003 shapes, E3004 axis out of
     /// range, E4006 lists of another length, E4021 another op in the body.

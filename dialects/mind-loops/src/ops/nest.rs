@@ -13,6 +13,7 @@ use mind_ir::{BlockId, ValueId, ops};
 
 use crate::body;
 use crate::extents::{dims, extents, filled, same_extents};
+use crate::ops::view::View;
 
 ops! {
     /// What the body computes from the elements at each position of a nest of loops.
@@ -21,14 +22,19 @@ ops! {
     /// `along`; a result likewise, when it does not vary along that. The body has one scalar argument per
     /// operand and yields one scalar per result; it holds constants, `loops.convert`, core's elementwise
     /// ops, and `loops.along`, which reduces over the dimension `along` and is the same all along it.
-    /// Schedule: `parallel` lists the dimensions that threads may share; `tile` has the extents of a task
-    /// for each of `dims`; `vector` is the dimension of vectors and `unroll` their number in a round;
-    /// 0 and left-out entries are chosen for the target. `at` has the byte of the workspace where each
-    /// result begins, -1 for an output of the module.
+    /// Schedule: `vector` is the dimension that vectors lie along. A reduction has them along the reduced
+    /// dimension, or along the last one if that follows; -1 means the last one where every operand has its
+    /// elements side by side there or in one place, and the reduced one elsewhere. `parallel` is the dimension that
+    /// threads share, `[]` if one thread runs the whole. It is the outermost loop, and the dimension of vectors only if
+    /// no other dimension is left. `tile` has the extents of a task for each of `dims`: all of a dimension that is not
+    /// parallel, and at least so many indices of the parallel one, where `[]` means 1. Cut into tiles, the dimension
+    /// of vectors is one loop per tile; `[]` leaves it whole. `unroll` is the number of vectors in a round of each loop
+    /// that reduces nothing, or of columns that are reduced together, 1 to 8; 0 means 4 (columns: 8) in short bodies and fewer
+    /// in long ones. `at` has the byte of the workspace where each result begins, -1 for an output of the module.
     /// Order: as the ops of the body one after the other, each rounding where it stands.
     /// Errors: E3002, E3003 operands of another shape, E3004 axis out of range, E4006 not one entry per
     /// dimension, E4021 another op in the body, or a result that varies along a reduced dimension that is
-    /// not the last.
+    /// not the last, E4022 a schedule that the nest cannot have.
     /// Source: this compiler, after MLIR's `linalg.generic`.
     Nest = "loops.nest" {
         variadic: (inputs: Any),
@@ -83,6 +89,18 @@ impl Nest {
         g.ty(self.inputs(g)[index]).rank() < self.dims(g).len()
     }
 
+    /// The dimension that vectors lie along: `vector`, or the one that -1 means. `None` if there are no dimensions.
+    pub fn vector_axis(self, g: &Graph) -> Option<usize> {
+        usize::try_from(self.vector(g))
+            .ok()
+            .or_else(|| vector_axis(g, self.inputs(g), self.dims(g).len(), self.reduced(g)))
+    }
+
+    /// The dimension that threads share.
+    pub fn shared(self, g: &Graph) -> Option<usize> {
+        self.parallel(g).first().map(|&axis| axis as usize)
+    }
+
     /// The extents without the reduced dimension.
     fn kept(self, g: &Graph) -> Vec<i64> {
         let mut kept = self.dims(g).to_vec();
@@ -90,6 +108,31 @@ impl Nest {
             kept.remove(axis);
         }
         kept
+    }
+}
+
+/// The dimension that vectors lie along unless a nest over `inputs` says otherwise.
+///
+/// It is the last one, or `reduced`: the last one serves a reduction over the dimension before it if every
+/// operand has the elements of a vector side by side or in one place.
+pub fn vector_axis(
+    g: &Graph,
+    inputs: &[ValueId],
+    rank: usize,
+    reduced: Option<usize>,
+) -> Option<usize> {
+    let last = rank.checked_sub(1)?;
+    let side_by_side = |&value: &ValueId| {
+        let view = g
+            .defining_op(value)
+            .and_then(|op| g.view::<View>(op))
+            .filter(|_| g.ty(value).count() != Some(0));
+        view.is_none_or(|view| matches!(view.strides(g).last(), None | Some(0 | 1)))
+    };
+    match reduced {
+        Some(axis) if axis + 1 == last && inputs.iter().all(side_by_side) => Some(last),
+        Some(axis) => Some(axis),
+        None => Some(last),
     }
 }
 
@@ -117,6 +160,7 @@ fn infer_nest(op: Nest, g: &Graph) -> InferManyResult {
         op.tile(g),
         op.at(g),
     )?;
+    check_vectors(op, g)?;
     let kept = op.kept(g);
     for &input in op.inputs(g) {
         let found = extents(g, "nest", input)?;
@@ -152,6 +196,72 @@ fn infer_nest(op: Nest, g: &Graph) -> InferManyResult {
     }
     Ok(types)
 }
+
+/// Checks that vectors, threads and tasks can lie along the dimensions that the schedule names.
+///
+/// # Errors
+///
+/// E4022.
+fn check_vectors(op: Nest, g: &Graph) -> Result<(), VerifyError> {
+    let (dims, reduced) = (op.dims(g), op.reduced(g));
+    let last = dims.len().wrapping_sub(1);
+    let refuse = |attr: &'static str, found: String, expected: &str| {
+        Err(VerifyError::Word {
+            op: "nest",
+            attr,
+            found,
+            words: expected.to_owned(),
+        })
+    };
+    let vector = usize::try_from(op.vector(g)).ok();
+    if let (Some(vector), Some(reduced)) = (vector, reduced)
+        && vector != reduced
+        && (vector != last || reduced + 1 != last)
+    {
+        let expected = "the reduced dimension, or the last one if that follows it";
+        return refuse("vector", vector.to_string(), expected);
+    }
+    // Without a type an operand has no strides yet; then what `vector` means is not known either.
+    let is_typed = op.inputs(g).iter().all(|&input| g.type_id(input).is_some());
+    let vector = vector.or_else(|| op.vector_axis(g).filter(|_| is_typed));
+    let parallel = format!("{:?}", op.parallel(g));
+    match op.parallel(g) {
+        [] => {}
+        &[axis] if Some(axis as usize) == reduced => {
+            return refuse("parallel", parallel, "a dimension that is not reduced");
+        }
+        &[axis] if Some(axis as usize) == vector => {
+            let others = (0..dims.len()).filter(|&at| Some(at) != reduced).count();
+            if others > 1 {
+                let expected = "a dimension other than that of vectors";
+                return refuse("parallel", parallel, expected);
+            }
+        }
+        &[_] => {}
+        _ => return refuse("parallel", parallel, "one dimension at most"),
+    }
+    let tile = op.tile(g);
+    let cut = dims.iter().zip(tile).enumerate();
+    for (axis, (&extent, &own)) in cut {
+        let is_shared = op.shared(g) == Some(axis);
+        if own < i64::from(is_shared) || (!is_shared && own != extent) {
+            let expected =
+                "all of a dimension that is not parallel, and 1 or more of the parallel one";
+            return refuse("tile", format!("{tile:?}"), expected);
+        }
+        let is_columns = is_shared && reduced.is_some() && vector == Some(axis);
+        if is_columns && own > 0 && extent % own != 0 {
+            return refuse("tile", format!("{tile:?}"), "columns in tiles of one size");
+        }
+    }
+    if !(0..=MAX_UNROLL).contains(&op.unroll(g)) {
+        return refuse("unroll", op.unroll(g).to_string(), "0 to 8");
+    }
+    Ok(())
+}
+
+/// The most vectors in a round of a loop.
+pub const MAX_UNROLL: i64 = 8;
 
 /// The values of a body that do not vary along the reduced dimension, given whether its arguments do not.
 fn uniform(g: &Graph, body: BlockId, is_uniform: impl Fn(usize) -> bool) -> HashSet<ValueId> {

@@ -6,10 +6,11 @@ use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::graph::Graph;
 use mind_ir::opdef::{Inferred, Op};
 use mind_ir::tensor::Tensor;
-use mind_ir::verify::{InferManyResult, InferResult};
+use mind_ir::verify::{InferManyResult, InferResult, VerifyError};
 use mind_ir::{BlockId, ops};
 
 use crate::extents::{extents, same_extents};
+use crate::ops::block::check_rows;
 use crate::ops::contract::{check_tiles, run_body, two_operands, yielded};
 use crate::ops::nest::check_schedule;
 
@@ -18,18 +19,20 @@ ops! {
     ///
     /// Shapes: `[N, H, W, C]`, `[Kh, Kw, C, F]` and any number of `[N, Ho, Wo, F]`, as are the results; see
     /// `tensor.window`. The body is that of `loops.contract`, with `loops.taps` for the product.
-    /// Schedule: as for `loops.contract`, over the rows `N Ho Wo`, the columns `F` and the products
-    /// `Kh Kw C`.
+    /// Schedule: `parallel` lists the dimensions of the result that threads share, any but the third: the
+    /// positions of a line are one thread's. `micro` is as for `loops.contract`, its rows positions of a line and its vectors
+    /// filters. `lines` is the number of lines of the result done at a time; 0 is chosen for the target. `at` is as
+    /// for `loops.nest`.
     /// Order: one chain of fused multiply-adds over (kh, kw, c), a padded tap adding a product with +0.
     /// Errors: E2004 different dtypes, E2007 fewer than two operands, E3002, E3003 shapes, E3004 axis out of
-    /// range, E3006 no output position, E4006 lists of another length, E4009 channels differ, E4010 strides
-    /// or padding, E4021 another op in the body.
+    /// range, E3006 no output position or negative lines, E4006 lists of another length, E4009 channels differ,
+    /// E4010 strides or padding, E4021 another op in the body, E4022 threads that share the positions of a line.
     /// Source: mind-spec v1.0 ir.md, `Conv2d`.
     Window = "loops.window" {
         variadic: (inputs: Num),
         attrs: {
             strides: Ints = &[1, 1], padding: Pad = Padding::Valid, parallel: Ints = &[], micro: Ints = &[],
-            block: Ints = &[], at: Ints = &[],
+            lines: Int = 0, at: Ints = &[],
         },
         results: Many,
         regions: 1,
@@ -82,7 +85,16 @@ fn infer_window(op: Window, g: &Graph) -> InferManyResult {
         &[],
         op.at(g),
     )?;
-    check_tiles("window", op.micro(g), op.block(g))?;
+    check_tiles("window", op.micro(g), &[])?;
+    check_rows(op.lines(g))?;
+    if op.parallel(g).contains(&2) {
+        return Err(Box::new(VerifyError::Word {
+            op: "window",
+            attr: "parallel",
+            found: format!("{:?}", op.parallel(g)),
+            words: "dimensions 0, 1 and 3".to_owned(),
+        }));
+    }
     for &other in rest {
         same_extents("window", "inputs", &shape, &extents(g, "window", other)?)?;
     }

@@ -1,5 +1,6 @@
 //! Kernels in a row.
 
+use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
 use mind_ir::opdef::Op;
 use mind_ir::{OpId, ValueId};
@@ -27,17 +28,15 @@ impl Emitter<'_, '_> {
                 operands.push(value);
             }
         }
-        let rank = kernel.dims.len() as i64;
-        let parallel: Vec<i64> = (0..rank - 1).collect();
-        let attrs = Block::attrs(self.options.rows as i64, &parallel, &[]);
+        let attrs = Block::attrs(0, &[], &[]);
         let options = Options {
             pack: Packing::Never,
             ..self.options.clone()
         };
         let results = &self.results;
         let outputs = kernel.outputs.len();
-        self.b
-            .create_with_body(Block::DEF, &operands, &attrs, outputs, |b, arguments| {
+        let block =
+            (self.b).create_with_body(Block::DEF, &operands, &attrs, outputs, |b, arguments| {
                 let moved = |source: Source| {
                     let outer = match source {
                         Source::Kernel { kernel, result } if kernel >= INNER => {
@@ -51,7 +50,31 @@ impl Emitter<'_, '_> {
                     Source::Value(at.map_or(outer, |at| arguments[at]))
                 };
                 inner(b, &chain, &options, &moved)
-            })
+            })?;
+        self.share_rows(Block::from_id(block));
+        Ok(block)
+    }
+
+    /// Has threads share the rows of a block that is one kernel, rather than what is in it.
+    fn share_rows(&mut self, block: Block) {
+        let rows = self.options.rows as i64;
+        let g = &mut *self.b.graph;
+        let Some((first, nest, second)) = block.chain(g) else {
+            return;
+        };
+        let rank = g.ty(g.results(block.id()).get(0)).rank() as i64;
+        let parallel: Vec<i64> = (0..rank - 1).collect();
+        let dims = nest.dims(g).to_vec();
+        let mut set = |op: OpId, name: &str, value: Attr<'_>| {
+            let index = g.def(op).attr_index(name);
+            g.set_attr(op, index.expect("an attribute of kernels"), value);
+        };
+        set(block.id(), "rows", Attr::Int(rows));
+        set(block.id(), "parallel", Attr::Ints(&parallel));
+        for op in [first.id(), nest.id(), second.id()] {
+            set(op, "parallel", Attr::Ints(&[]));
+        }
+        set(nest.id(), "tile", Attr::Ints(&dims));
     }
 
     /// Packs the right sides that pay, and copies those without dense lines, outside of the block: once for all of its

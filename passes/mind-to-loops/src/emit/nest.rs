@@ -2,7 +2,7 @@
 
 use mind_ir::OpId;
 use mind_ir::opdef::Op;
-use mind_loops::ops::nest::Nest;
+use mind_loops::ops::nest::{Nest, vector_axis};
 
 use super::{Emitted, Emitter, body, ints};
 use crate::kernel::{Kernel, Kind};
@@ -16,13 +16,35 @@ impl Emitter<'_, '_> {
             .iter()
             .map(|operand| self.value(&operand.place))
             .collect();
-        let rank = kernel.dims.len() as i64;
-        let along = kernel.along().map_or(-1, |axis| axis as i64);
-        let parallel: Vec<i64> = (0..rank).filter(|&axis| axis != along).collect();
-        let tile = self.tile(&kernel.dims);
+        let axis = |axis: Option<usize>| axis.map_or(-1, |axis| axis as i64);
+        let (rank, along) = (kernel.dims.len(), kernel.along());
+        let vector = vector_axis(self.b.graph, &operands, rank, along);
+        let shared = shared(&kernel.dims, along, vector);
+        let mut tile = ints(&kernel.dims);
+        if let Some(shared) = shared {
+            let is_column = Some(shared) == vector && along.is_some();
+            tile[shared] = if is_column {
+                COLUMNS as i64
+            } else {
+                self.tile(&kernel.dims, shared) as i64
+            };
+        }
         let dims = ints(&kernel.dims);
-        let unroll = self.options.unroll as i64;
-        let attrs = Nest::attrs(&dims, along, &parallel, &tile, rank - 1, unroll, &[]);
+        let parallel: Vec<i64> = shared.iter().map(|&axis| axis as i64).collect();
+        let is_columns = along.is_some() && vector != along;
+        let unroll = match self.options.unroll {
+            unroll if rank > 0 && (is_columns || kernel.writes_after_reducing()) => unroll as i64,
+            _ => 0,
+        };
+        let attrs = Nest::attrs(
+            &dims,
+            axis(along),
+            &parallel,
+            &tile,
+            axis(vector),
+            unroll,
+            &[],
+        );
         let outputs = kernel.outputs.len();
         self.b
             .create_with_body(Nest::DEF, &operands, &attrs, outputs, |b, arguments| {
@@ -30,18 +52,27 @@ impl Emitter<'_, '_> {
             })
     }
 
-    /// The extents of a task: whole but along the first dimension, of which so much that the positions of a
-    /// task come near the number asked for.
-    fn tile(&self, dims: &[usize]) -> Vec<i64> {
-        let Some((&first, rest)) = dims.split_first() else {
-            return Vec::new();
-        };
-        let inner: usize = rest.iter().product::<usize>().max(1);
-        let rows = (self.options.tile / inner).clamp(1, first.max(1));
-        let mut tile = vec![rows as i64];
-        tile.extend(ints(rest));
-        tile
+    /// How much of the dimension `shared` a task has: as much as makes its positions about as many as the option asks
+    /// for.
+    fn tile(&self, dims: &[usize], shared: usize) -> usize {
+        let others = dims.iter().enumerate().filter(|&(axis, _)| axis != shared);
+        let inner: usize = others.map(|(_, &extent)| extent).product();
+        (self.options.tile / inner.max(1)).clamp(1, dims[shared].max(1))
     }
+}
+
+/// Columns that a thread reduces together: eight vectors of the widest kind.
+const COLUMNS: usize = 128;
+
+/// The dimension that threads share: the first one outside of vectors and reductions. Without one, that of vectors,
+/// unless it is reduced; the columns of a matrix only in groups that leave none over.
+fn shared(dims: &[usize], along: Option<usize>, vector: Option<usize>) -> Option<usize> {
+    let outside = (0..dims.len()).find(|&axis| Some(axis) != along && Some(axis) != vector);
+    let is_cut = |&axis: &usize| match along {
+        None => true,
+        Some(along) => along != axis && dims[axis] > COLUMNS && dims[axis].is_multiple_of(COLUMNS),
+    };
+    outside.or_else(|| vector.filter(is_cut))
 }
 
 /// The kernel with neighbouring dimensions made one where every operand allows.

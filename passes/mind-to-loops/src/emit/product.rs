@@ -228,7 +228,10 @@ impl Emitter<'_, '_> {
             _ => Padding::Valid,
         };
         let Options { micro, block, .. } = self.options;
-        let attrs = Window::attrs(&strides, padding, &[0, 1, 2, 3], micro, block, &[]);
+        // The rows of the product are positions, of which a line has as many as the result is wide.
+        let rows = block.first().map_or(0, |&rows| rows as usize);
+        let lines = rows.div_ceil(kernel.dims[2].max(1)) as i64;
+        let attrs = Window::attrs(&strides, padding, &[0, 1, 3], micro, lines, &[]);
         let outputs = kernel.outputs.len();
         self.b
             .create_with_body(Window::DEF, &operands, &attrs, outputs, |b, arguments| {

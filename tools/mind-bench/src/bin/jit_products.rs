@@ -11,14 +11,14 @@
 use std::hint::black_box;
 
 use mind_ir::types::DType;
-use mind_jit::kernel::{Kernel, assemble};
 use mind_jit::lower::product::{
     Conv, Lhs, Operands, Packing, Panels, Product, QuantFormat, QuantPanels, Region, Rhs, Schedule,
     Spot, conv, pack, product,
 };
 use mind_jit::lower::{self, compute_lane};
-use mind_jit::target::{Isa, TargetInfo};
-use mind_jit::vir::{Addr, BinaryOp, Builder, Function, Lane, LoopKind, Signature, Value};
+use mind_vir::ir::{Addr, BinaryOp, Builder, Function, Lane, LoopKind, Signature, Value};
+use mind_vir::kernel::{Kernel, assemble};
+use mind_vir::target::{Isa, TargetInfo};
 
 /// Independent chains of the kernel that measures the peak.
 const CHAINS: usize = 12;

@@ -18,7 +18,7 @@ use mind_bench::workloads::report::{self, HEAD, Row};
 use mind_bench::workloads::run::{Effort, Failure, measure};
 use mind_bench::workloads::{Workload, all};
 use mind_driver::engine::{Config, Engine};
-use mind_jit::target::Isa;
+use mind_vir::target::Isa;
 
 struct Args {
     names: Vec<String>,

@@ -6,10 +6,10 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use mind_jit::kernel::Kernel;
 use mind_jit::pool::Pool;
-use mind_jit::target::{Isa, TargetInfo};
-use mind_jit::vir::{Addr, BinaryOp, Builder, Function, Lane, LoopKind, Signature, Value};
+use mind_vir::ir::{Addr, BinaryOp, Builder, Function, Lane, LoopKind, Signature, Value};
+use mind_vir::kernel::Kernel;
+use mind_vir::target::{Isa, TargetInfo};
 
 /// A level of the memory hierarchy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

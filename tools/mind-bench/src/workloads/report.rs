@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use mind_jit::target::TargetInfo;
+use mind_vir::target::TargetInfo;
 use serde_json::{Value, json};
 
 use super::Workload;
@@ -151,7 +151,7 @@ pub fn json(target: &TargetInfo, peaks: &[Peaks], rows: &[Row]) -> Value {
 mod tests {
     use super::*;
     use crate::workloads::peaks::{Bandwidth, Level};
-    use mind_jit::target::Isa;
+    use mind_vir::target::Isa;
     use std::time::Duration;
 
     #[test]

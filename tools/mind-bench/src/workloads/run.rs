@@ -11,8 +11,8 @@ use mind_interp::{Arrays, Extents, inputs, random_inputs};
 use mind_ir::Graph;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::TypeView;
-use mind_jit::guarded::{Edge, Guarded};
 use mind_jit::program::{BoundProgram, Port, Program, RunError};
+use mind_vir::guarded::{Edge, Guarded};
 use smallvec::SmallVec;
 
 use super::Workload;

@@ -2,8 +2,8 @@
 
 use mind_ir::Graph;
 use mind_jit::program::{KernelListing, listings};
-use mind_jit::target::{Isa, TargetInfo};
 use mind_loops::memory::is_kernel;
+use mind_vir::target::{Isa, TargetInfo};
 
 /// The kernels of a module and what they are compiled for.
 pub(super) struct Kernels {

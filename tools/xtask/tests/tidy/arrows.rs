@@ -19,7 +19,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-irv2", &["mind-tensor", "mind-weights"]),
     ("mind-text", &["mind-ir"]),
     ("mind-interp", &["mind-ir"]),
-    ("mind-jit", &["mind-loops"]),
+    ("mind-vir", &["mind-ir"]),
+    ("mind-jit", &["mind-loops", "mind-vir"]),
     ("mind-pass", &["mind-ir"]),
     ("mind-rewrite", &["mind-ir"]),
     ("mind-draw", &[]),
@@ -88,10 +89,10 @@ const SOLE_USERS: &[(&str, &str)] = &[
     ("bumpalo", "mind-ir"),
     ("egg", "mind-eqsat"),
     ("prost", "mind-coreml"),
-    ("cranelift-codegen", "mind-jit"),
-    ("cranelift-frontend", "mind-jit"),
-    ("iced-x86", "mind-jit"),
-    ("regalloc2", "mind-jit"),
+    ("cranelift-codegen", "mind-vir"),
+    ("cranelift-frontend", "mind-vir"),
+    ("iced-x86", "mind-vir"),
+    ("regalloc2", "mind-vir"),
 ];
 
 /// Crates whose tests need more than text, interpreter and dialects.

@@ -3,7 +3,7 @@
 use mind_ir::types::DType;
 
 use crate::lower::{apply, constant, convert};
-use crate::vir::{Builder, Value};
+use mind_vir::ir::{Builder, Value};
 
 use super::plan::{Place, Plan};
 use super::program::Node;

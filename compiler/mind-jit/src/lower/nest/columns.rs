@@ -3,7 +3,7 @@
 use crate::lower::At;
 use crate::lower::compute_lane;
 use crate::lower::reduce::PARTIALS;
-use crate::vir::{Builder, LoopKind, Value};
+use mind_vir::ir::{Builder, LoopKind, Value};
 
 use super::loops::Outer;
 use super::operands::Places;
@@ -62,13 +62,15 @@ fn strips(b: &mut Builder, c: &Columns, plan: &Plan, places: Places<'_>) {
     let reduces = reduces.unwrap_or(0).max(1);
     let is_written_out =
         c.depth <= PARTIALS as usize && c.depth * (weight + 1) * reduces <= WRITTEN_OUT;
-    let vectors = match (is_written_out, weight) {
-        (true, _) => 2,
-        (false, 0..=12) => STRIP,
-        (false, 13..=30) => 4,
-        _ => 2,
-    };
-    let vectors = (vectors / reduces.next_power_of_two() as u32).max(1);
+    let vectors = c.unroll.unwrap_or_else(|| {
+        let vectors = match (is_written_out, weight) {
+            (true, _) => 2,
+            (false, 0..=12) => STRIP,
+            (false, 13..=30) => 4,
+            _ => 2,
+        };
+        (vectors / reduces.next_power_of_two() as u32).max(1)
+    });
     let lanes = b.lanes() as usize;
     let strip = |b: &mut Builder, index: Value, vectors: u32, count: Option<Value>| {
         let lanes = b.lanes();

@@ -1,7 +1,7 @@
 //! Loops over the outer dimensions, and where the elements of operands are inside.
 
 use crate::lower::storage_lane;
-use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
+use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
 
 use super::program::{Access, Output};
 

@@ -6,7 +6,7 @@ use mind_ir::types::DType;
 use crate::lower::reduce::is_signed;
 use crate::lower::scalar::round;
 use crate::lower::{apply, compute_lane};
-use crate::vir::{BinaryOp, Builder, Lane, Predicate, Value};
+use mind_vir::ir::{BinaryOp, Builder, Lane, Predicate, Value};
 
 use mind_ir::scalar::Reduction;
 

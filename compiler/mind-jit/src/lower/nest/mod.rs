@@ -22,8 +22,8 @@ mod tree;
 pub use plan::is_long;
 pub use program::{Access, Columns, Nest, Node, Output};
 
-use crate::target::TargetInfo;
-use crate::vir::{Builder, IndexOp, Value};
+use mind_vir::ir::{Builder, IndexOp, Value};
+use mind_vir::target::TargetInfo;
 
 use loops::Outer;
 use operands::Places;
@@ -76,6 +76,16 @@ fn append(
         let extent = extent(b, n, row);
         Row::new(n, plan, places).passes(b, extent);
     });
+}
+
+/// Whether `n` has a loop that [`unroll`](Nest::unroll) applies to: one that reduces nothing.
+pub fn can_unroll(n: &Nest) -> bool {
+    let writes_rows = |pass: &plan::Pass| {
+        let mut outputs = pass.outputs.iter();
+        !pass.keeps.is_empty() || outputs.any(|&place| n.outputs[place].access.inner != 0)
+    };
+    let passes = Plan::of(n).passes;
+    (passes.iter()).any(|pass| pass.reduces.is_empty() && writes_rows(pass))
 }
 
 /// How many elements a row has.

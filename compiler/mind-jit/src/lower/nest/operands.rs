@@ -3,7 +3,7 @@
 use mind_ir::types::DType;
 
 use crate::lower::{At, load, storage_lane, widen};
-use crate::vir::{Addr, Builder, Lane, Op, Value};
+use mind_vir::ir::{Addr, Builder, Lane, Op, Value};
 
 use super::body::Operands;
 use super::plan::Place;

@@ -4,7 +4,7 @@ use mind_ir::scalar::{Reduction, ScalarFn};
 use mind_ir::types::DType;
 
 use crate::lower::compute_lane;
-use crate::vir::Lane;
+use mind_vir::ir::Lane;
 
 /// Where the elements of an operand are, over the dimensions of a nest.
 ///
@@ -108,6 +108,8 @@ pub struct Nest {
     pub nodes: Vec<Node>,
     /// Where values go.
     pub outputs: Vec<Output>,
+    /// Vectors in a round of each loop that reduces nothing; chosen by what a pass computes if `None`.
+    pub unroll: Option<u32>,
 }
 
 /// A program of reductions over a dimension `depth`, for vectors of columns side by side.
@@ -129,6 +131,8 @@ pub struct Columns {
     pub nodes: Vec<Node>,
     /// Where values go.
     pub outputs: Vec<Output>,
+    /// Vectors of columns that are reduced together, at most 8; chosen by what is computed if `None`.
+    pub unroll: Option<u32>,
 }
 
 /// The dtype of a node.

@@ -2,7 +2,7 @@
 
 use crate::lower::reduce::{PARTIALS, fold};
 use crate::lower::{At, combine, compute_lane, identity, narrow, storage_lane, store};
-use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
+use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
 
 use super::body::Body;
 use super::mean;
@@ -116,7 +116,8 @@ impl<'a> Row<'a> {
             return self.reduce(b, number, pass, inner, &streamed);
         }
         let row = &*self;
-        sweep::map(b, extent, unroll(self.n, &needs.varying), |b, at| {
+        let unroll = (self.n.unroll).unwrap_or_else(|| unroll(self.n, &needs.varying));
+        sweep::map(b, extent, unroll, |b, at| {
             let mut vector = Vector::new(row, number, at);
             vector.write(b, pass, &streamed);
             row.ask_for_more(b, number, at);

@@ -2,7 +2,7 @@
 
 use crate::lower::turn::columns_of;
 use crate::lower::{At, storage_lane, widen};
-use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
+use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
 
 use super::loops::{self, Outer};
 use super::operands::Places;
@@ -26,17 +26,19 @@ pub(super) struct Squares {
 }
 
 impl Squares {
-    /// The nest in squares, if it is a map and that lets operands be read side by side.
+    /// The nest in squares, if it is a map and that lets operands be read side by side. One that is to be unrolled is
+    /// walked along its rows.
     pub fn of(n: &Nest, plan: &Plan) -> Option<Squares> {
         let [pass] = plan.passes.as_slice() else {
             return None;
         };
-        let is_map = n.total.is_none() && pass.reduces.is_empty() && pass.keeps.is_empty();
+        let is_map = pass.reduces.is_empty() && pass.keeps.is_empty();
         let is_dense = n.outputs.iter().all(|output| output.access.inner == 1);
         let apart = n.inputs.iter().filter(|access| access.inner.abs() > 1);
         let axis = apart.filter_map(|access| access.outer.iter().position(|&stride| stride == 1));
         let axis = axis.min()?;
-        if !is_map || !is_dense || n.outer[axis] < 4 || n.inner < 4 {
+        let is_cut = n.total.is_some() || n.unroll.is_some();
+        if !is_map || is_cut || !is_dense || n.outer[axis] < 4 || n.inner < 4 {
             return None;
         }
         let mut turned = n.clone();

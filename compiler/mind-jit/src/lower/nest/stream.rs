@@ -68,6 +68,7 @@ mod tests {
                 access: access(1 << 20),
                 replaces,
             }],
+            unroll: None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::lower::reduce::PARTIALS;
 use crate::lower::{At, compute_lane, identity, storage_lane, store};
-use crate::vir::{Builder, LoopKind, Value};
+use mind_vir::ir::{Builder, LoopKind, Value};
 
 use super::body::Body;
 use super::loops;

@@ -1,7 +1,7 @@
 //! Walks along a row by vectors.
 
 use crate::lower::{At, for_each};
-use crate::vir::{Builder, LoopKind, Value};
+use mind_vir::ir::{Builder, LoopKind, Value};
 
 /// How many elements a row has.
 #[derive(Clone, Copy, Debug)]

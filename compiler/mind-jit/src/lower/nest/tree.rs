@@ -4,7 +4,7 @@ use mind_ir::types::DType;
 
 use crate::lower::reduce::PARTIALS;
 use crate::lower::{combine, compute_lane, identity};
-use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
+use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
 
 use mind_ir::scalar::Reduction;
 

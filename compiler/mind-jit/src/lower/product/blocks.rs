@@ -7,7 +7,7 @@
 use mind_ir::types::DType;
 
 use crate::lower::scalar::compute_lane;
-use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
+use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
 
 use super::finish::{Finish, finish_tile};
 use super::layout::{Panels, Rhs, accumulator};

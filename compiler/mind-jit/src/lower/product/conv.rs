@@ -8,14 +8,14 @@ use mind_ir::types::DType;
 
 use crate::lower::each::{At, for_each};
 use crate::lower::scalar::{compute_lane, storage_lane, widen};
-use crate::target::TargetInfo;
-use crate::vir::{Builder, IndexOp, LoopKind, Value};
+use mind_vir::ir::{Builder, IndexOp, LoopKind, Value};
+use mind_vir::target::TargetInfo;
 
 use super::finish::{Finish, finish_tile};
 use super::layout::{Rhs, accumulator};
 use super::operands::{Operands, element_pointer};
 use super::right::Right;
-use super::schedule::Schedule;
+use super::schedule::{Asked, Schedule, ScheduleError};
 use super::tile::{self, Tile, Walk};
 
 /// A convolution of one image, with every extent known.
@@ -72,9 +72,31 @@ impl Conv {
     pub fn schedule(&self, target: &TargetInfo, rhs: Rhs, is_constant: bool) -> Schedule {
         let extents = (self.output.1, self.filters, self.terms());
         let chosen = Schedule::choose(target, self.dtype, extents, rhs, is_constant);
+        self.in_lines(target, chosen, 0)
+    }
+
+    /// As [`schedule`](Conv::schedule), with tiles and with `lines` of the result in a block as they are asked for.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Schedule::asked`].
+    pub fn asked(
+        &self,
+        target: &TargetInfo,
+        asked: Asked,
+        lines: usize,
+    ) -> Result<Schedule, ScheduleError> {
+        let extents = (self.output.1, self.filters, self.terms());
+        let chosen = Schedule::asked(target, self.dtype, extents, self.rhs, asked)?;
+        Ok(self.in_lines(target, chosen, lines))
+    }
+
+    /// A schedule for a block of `lines` lines, or of as many as the second-level cache holds if that is 0.
+    fn in_lines(&self, target: &TargetInfo, chosen: Schedule, asked: usize) -> Schedule {
         let line = self.padded_line() * accumulator(self.dtype).size();
         let lines = (target.l2_bytes / 4 / line.max(1)).saturating_sub(self.taps.0);
         let lines = (lines / self.strides.0.max(1)).clamp(1, self.output.0.max(1));
+        let lines = if asked > 0 { asked } else { lines };
         Schedule {
             mc: lines * self.output.1.max(1),
             kc: self.terms().max(1),

@@ -1,7 +1,7 @@
 //! Handing over the complete vectors of a tile.
 
 use crate::lower::each::At;
-use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
+use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
 
 use super::operands::Spot;
 

@@ -24,4 +24,4 @@ pub use layout::{Lhs, Panels, Rhs};
 pub use operands::{Operands, Product, Region, Spot};
 pub use pack::{Packing, pack};
 pub use quantised::{QuantFormat, QuantPacking, QuantPanels, pack_quantised};
-pub use schedule::{Schedule, ScheduleError};
+pub use schedule::{Asked, Schedule, ScheduleError};

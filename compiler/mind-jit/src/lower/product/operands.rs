@@ -4,7 +4,7 @@ use mind_ir::types::DType;
 
 use crate::lower::each::At;
 use crate::lower::scalar::storage_lane;
-use crate::vir::{Addr, Builder, IndexOp, Lane, Value};
+use mind_vir::ir::{Addr, Builder, IndexOp, Lane, Value};
 
 use super::layout::{Lhs, Rhs};
 use super::schedule::Schedule;

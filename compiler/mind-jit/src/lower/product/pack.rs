@@ -3,7 +3,7 @@
 use mind_ir::types::DType;
 
 use crate::lower::scalar::{storage_lane, widen};
-use crate::vir::{Addr, Builder, IndexOp, LoopKind, Op, Value};
+use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Op, Value};
 
 use super::layout::Panels;
 use super::operands::{beyond, element_pointer};

@@ -2,7 +2,7 @@
 
 use mind_ir::types::DType;
 
-use crate::vir::{Builder, Value};
+use mind_vir::ir::{Builder, Value};
 
 use super::layout::{Panels, Rhs, accumulator};
 use super::operands::element_pointer;

@@ -3,7 +3,7 @@
 use mind_ir::types::DType;
 
 use crate::lower::scalar::{compute_lane, storage_lane};
-use crate::target::{Isa, TargetInfo};
+use mind_vir::target::{Isa, TargetInfo};
 
 use super::layout::{Panels, Rhs, accumulator};
 use super::quantised::QuantPanels;
@@ -39,9 +39,40 @@ pub struct Schedule {
     pub packed: Option<Panels>,
 }
 
+/// What of a schedule is decided beforehand; 0 leaves a number to [`Schedule::choose`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Asked {
+    /// Rows of a tile.
+    pub rows: u32,
+    /// Vectors in a row of a tile.
+    pub vectors: u32,
+    /// Rows of a block.
+    pub mc: usize,
+    /// Columns of a block.
+    pub nc: usize,
+    /// Terms of a block.
+    pub kc: usize,
+}
+
 /// A schedule that no product can follow.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ScheduleError {
+    /// A tile does not fit the registers.
+    #[error(
+        "a tile of {rows} rows of {vectors} vectors takes {needed} vector registers; {isa} has {available}"
+    )]
+    Registers {
+        /// Rows of a tile.
+        rows: u32,
+        /// Vectors in a row of a tile.
+        vectors: u32,
+        /// Registers that it takes.
+        needed: usize,
+        /// Registers that there are.
+        available: usize,
+        /// The instruction set.
+        isa: Isa,
+    },
     /// A number is out of range.
     #[error("`{field}` of a product is {found}; expected {expected}")]
     Range {
@@ -68,9 +99,49 @@ impl Schedule {
     pub fn choose(
         target: &TargetInfo,
         dtype: DType,
-        (m, n, k): (usize, usize, usize),
+        extents: (usize, usize, usize),
         rhs: Rhs,
         is_constant: bool,
+    ) -> Schedule {
+        Schedule::complete(target, dtype, extents, (rhs, is_constant), Asked::default())
+    }
+
+    /// As [`choose`](Schedule::choose), with what is `asked` as it is.
+    ///
+    /// # Errors
+    ///
+    /// Tiles that the registers do not hold, and those of [`check`](Schedule::check).
+    pub fn asked(
+        target: &TargetInfo,
+        dtype: DType,
+        extents: (usize, usize, usize),
+        rhs: Rhs,
+        asked: Asked,
+    ) -> Result<Schedule, ScheduleError> {
+        let schedule = Schedule::complete(target, dtype, extents, (rhs, false), asked);
+        let Schedule { rows, vectors, .. } = schedule;
+        let needed = registers_of(rows as usize, vectors as usize);
+        let available = target.vector_registers as usize;
+        if (asked.rows, asked.vectors) != (0, 0) && needed > available {
+            let isa = target.isa;
+            return Err(ScheduleError::Registers {
+                rows,
+                vectors,
+                needed,
+                available,
+                isa,
+            });
+        }
+        let lanes = target.lanes(compute_lane(dtype).bits());
+        schedule.check(lanes, &rhs).map(|()| schedule)
+    }
+
+    fn complete(
+        target: &TargetInfo,
+        dtype: DType,
+        (m, n, k): (usize, usize, usize),
+        (rhs, is_constant): (Rhs, bool),
+        asked: Asked,
     ) -> Schedule {
         let lane = compute_lane(dtype);
         let lanes = target.lanes(lane.bits()) as usize;
@@ -97,6 +168,7 @@ impl Schedule {
         } else {
             best_tile(target, (m, vectors_of_all, k), step)
         };
+        let (rows, vectors) = asked.tile(target, (rows, vectors), step as u32);
         let width = vectors as usize * lanes;
         let tile = (rows as usize, width);
         let is_far = n * k * dtype.size() > target.l2_bytes / 2;
@@ -118,6 +190,15 @@ impl Schedule {
         if let Rhs::Quantised(panels) = rhs {
             let whole = blocks.kc.next_multiple_of(panels.format.elements());
             blocks.kc = if whole < k { whole } else { k.max(1) };
+        }
+        for (own, asked) in [
+            (&mut blocks.mc, asked.mc),
+            (&mut blocks.nc, asked.nc),
+            (&mut blocks.kc, asked.kc),
+        ] {
+            if asked > 0 {
+                *own = asked;
+            }
         }
         // Memory answers faster where several streams are read at once.
         let panel = match (m, is_far) {
@@ -202,6 +283,30 @@ impl Schedule {
     }
 }
 
+impl Asked {
+    /// Rows and vectors of a tile, where `chosen` are the target's own. Beside a number that is asked for, the other one
+    /// is as large as the registers allow, vectors in multiples of `step`.
+    fn tile(self, target: &TargetInfo, (rows, vectors): (u32, u32), step: u32) -> (u32, u32) {
+        let fits = |rows: u32, vectors: u32| {
+            registers_of(rows as usize, vectors as usize) <= target.vector_registers as usize
+        };
+        match (self.rows, self.vectors) {
+            (0, 0) => (rows, vectors),
+            (0, asked) => {
+                let mut fewer = (1..=rows).rev();
+                let rows = fewer.find(|&rows| fits(rows, asked));
+                (rows.unwrap_or(1), asked)
+            }
+            (asked, 0) => {
+                let mut fewer = (1..=vectors / step).rev().map(|panels| panels * step);
+                let vectors = fewer.find(|&vectors| fits(asked, vectors));
+                (asked, vectors.unwrap_or(step))
+            }
+            both => both,
+        }
+    }
+}
+
 /// Whether many rows read strips of a second operand that lies in rows, and the lines of a strip, as far apart as
 /// the rows, are more than the sets of the first-level cache that they fall into hold.
 fn pays_to_stage(target: &TargetInfo, (m, k): (usize, usize), rhs: Rhs, dtype: DType) -> bool {
@@ -247,11 +352,8 @@ impl Policy {
         // Loads of a part of a vector that no instruction makes.
         let lane = storage_lane(dtype);
         let is_partial = n % target.lanes(compute_lane(dtype).bits()) as usize > 1;
-        let is_slow = match target.isa {
-            Isa::Portable => is_partial,
-            Isa::Avx2 => is_partial && lane.bits() < 32,
-            Isa::Avx512 => false,
-        };
+        let is_slow =
+            is_partial && (target.isa.target().partial_bits).is_none_or(|bits| lane.bits() < bits);
         let pays = match rhs {
             Rhs::Panels(_) | Rhs::Quantised(_) => false,
             _ if is_constant => true,
@@ -400,7 +502,7 @@ fn tile_cost(target: &TargetInfo, rows: usize, vectors: usize, k: usize) -> usiz
 
 #[cfg(test)]
 mod tests {
-    use crate::target::Isa;
+    use mind_vir::target::Isa;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! The scratch memory of a product: a block of the first operand, a strip of the second one, partial results.
 
 use crate::lower::scalar::compute_lane;
-use crate::vir::{Addr, Builder, IndexOp, Lane, LoopKind, Value};
+use mind_vir::ir::{Addr, Builder, IndexOp, Lane, LoopKind, Value};
 
 use super::layout::{Lhs, Rhs};
 use super::operands::{Product, Region, beyond};

@@ -2,7 +2,7 @@
 
 use crate::lower::each::for_each;
 use crate::lower::scalar::{compute_lane, storage_lane, widen};
-use crate::vir::{Addr, Builder, IndexOp, LoopKind, Op, Value};
+use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Op, Value};
 
 use super::layout::{Rhs, accumulator};
 use super::operands::{Product, beyond, element_pointer};

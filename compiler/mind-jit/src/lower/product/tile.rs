@@ -3,7 +3,7 @@
 use mind_ir::types::DType;
 
 use crate::lower::scalar::{compute_lane, storage_lane, widen};
-use crate::vir::{Addr, BinaryOp, Builder, LoopKind, Value};
+use mind_vir::ir::{Addr, BinaryOp, Builder, LoopKind, Value};
 
 use super::layout::accumulator;
 use super::operands::beyond;

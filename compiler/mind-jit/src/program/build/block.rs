@@ -1,23 +1,22 @@
 //! Kernels in a row.
 
+use mind_ir::graph::Graph;
 use mind_ir::opdef::{Op, Trait};
 use mind_ir::{OpId, ValueId};
 use mind_loops::memory::{buffer, bytes, is_kernel};
 use mind_loops::ops::block::Block;
 use mind_loops::ops::contract::Contract;
 use mind_loops::ops::nest::Nest as NestOp;
-use smallvec::SmallVec;
 
 use super::Unit;
 use super::body::nodes;
-use super::grid::{Params, Spec, cost};
-use super::nest::weight;
+use super::grid::{Params, Shared, Spec, cost};
+use super::nest::{NOTHING_TO_UNROLL, weight};
 use super::product::Stacked;
-use crate::lower::nest::{Access, Nest, Output, lanes, nest};
+use crate::lower::nest::{Access, Nest, Output, can_unroll, lanes, nest};
 use crate::lower::product::Region;
 use crate::program::error::ProgramError;
-use crate::program::step::Axis;
-use crate::vir::{Addr, Builder, IndexOp, LoopKind, Value};
+use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
 
 /// Bytes of the rows between the products that are worked on at a time.
 const ROWS_BYTES: usize = 128 << 10;
@@ -55,8 +54,13 @@ impl Unit<'_> {
             self.layout.alias(g, value, result);
         }
         let kernels: Vec<OpId> = g.ops(body).filter(|&inner| is_kernel(g, inner)).collect();
-        if let Some(chain) = self.chain(op, &kernels)? {
-            return self.fused(op, chain);
+        if let Some(chain) = self.chain(op)? {
+            return self.fused(op, &kernels, chain);
+        }
+        if op.rows(g) > 0 || !op.parallel(g).is_empty() {
+            let reason = "`rows` and `parallel` are for a product, a nest of one operand that reduces its rows, \
+                          and a product with the result on the left; leave them out to run one kernel after the other";
+            return self.refuse(op.id(), reason);
         }
         self.owner = Some(op.id());
         for inner in kernels {
@@ -69,38 +73,14 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// The chain that a block is, if it is one whose nest reads the first product alone.
-    fn chain(&mut self, op: Block, kernels: &[OpId]) -> Result<Option<Chain>, ProgramError> {
+    /// The chain that a block is, if it is one.
+    fn chain(&mut self, op: Block) -> Result<Option<Chain>, ProgramError> {
         let g = self.g;
-        let &[first, middle, second] = kernels else {
-            return Ok(None);
-        };
-        let views = (
-            g.view::<Contract>(first),
-            g.view::<NestOp>(middle),
-            g.view::<Contract>(second),
-        );
-        let (Some(first), Some(middle), Some(second)) = views else {
+        let Some((first, middle, second)) = op.chain(g) else {
             return Ok(None);
         };
         let scores = g.results(first.id()).get(0);
         let weights = g.results(middle.id()).get(0);
-        let batch = first.batch(g);
-        let fits = g.results(first.id()).len() == 1
-            && g.results(middle.id()).len() == 1
-            && middle.inputs(g).len() == 1
-            && buffer(g, middle.inputs(g)[0]) == scores
-            && buffer(g, second.inputs(g)[0]) == weights
-            && second.inputs(g)[1..]
-                .iter()
-                .all(|&value| buffer(g, value) != weights)
-            && second.batch(g) == batch
-            && g.ty(second.inputs(g)[0]).shape == g.ty(scores).shape
-            && middle.reduced(g) == Some(middle.dims(g).len() - 1)
-            && g.ty(scores).dtype == g.ty(weights).dtype;
-        if !fits {
-            return Ok(None);
-        }
         for value in [scores, weights] {
             self.layout.reserve_workspace(value, bytes(g, value));
         }
@@ -121,10 +101,6 @@ impl Unit<'_> {
         });
         let [first, second] = [self.stacked(first)?, self.stacked(second)?];
         let (length, dtype) = (first.product.n, g.ty(scores).dtype);
-        if length == 0 {
-            // Nothing stands between the products.
-            return Ok(None);
-        }
         let access = Access {
             dtype,
             offset: 0,
@@ -150,10 +126,15 @@ impl Unit<'_> {
                 access,
                 replaces: Some(0),
             }],
+            unroll: u32::try_from(middle.unroll(g))
+                .ok()
+                .filter(|&unroll| unroll > 0),
         };
-        let same_lanes = lanes(&rows, self.target) == first.lanes(self.target)
-            && first.lanes(self.target) == second.lanes(self.target);
-        Ok(same_lanes.then_some(Chain {
+        if rows.unroll.is_some() && !can_unroll(&rows) {
+            return self.refuse(middle.id(), NOTHING_TO_UNROLL);
+        }
+        debug_assert_eq!(lanes(&rows, self.target), first.lanes(self.target));
+        Ok(Some(Chain {
             first,
             rows,
             second,
@@ -162,20 +143,21 @@ impl Unit<'_> {
         }))
     }
 
-    fn fused(&mut self, op: Block, chain: Chain) -> Result<(), ProgramError> {
+    fn fused(&mut self, op: Block, kernels: &[OpId], chain: Chain) -> Result<(), ProgramError> {
         let g = self.g;
+        if let Some(&inner) = kernels.iter().find(|&&inner| is_shared(g, inner)) {
+            let reason =
+                "threads share the rows of the block around it; `parallel` has no dimension left";
+            return self.refuse(inner, reason);
+        }
         let lanes = chain.first.lanes(self.target);
         let values = op.inputs(g).iter().copied().chain(g.results(op.id()));
         let args = self.regions(op.id(), values)?;
         let result = self.strided(g.results(op.id()).get(0));
         let product = &chain.first.product;
         let stack = self.stack_of(op);
-        let mut grid: SmallVec<[Axis; 4]> =
-            stack.iter().map(|&extent| Axis::Each(extent)).collect();
-        grid.push(Axis::Range {
-            extent: product.m,
-            grain: chain.height,
-        });
+        let rows = (stack.len(), product.m, chain.height);
+        let shared = Shared::new(&stack, &[rows], op.parallel(g));
         let count = result.extents.iter().product::<usize>();
         let scores = stack.iter().product::<usize>() * product.m * product.n;
         let work: usize = chain.rows.nodes.iter().map(weight).sum();
@@ -184,12 +166,16 @@ impl Unit<'_> {
             op: op.id(),
             name: "block",
             lanes,
-            key: format!("{chain:?}"),
+            key: format!("{chain:?} {shared:?}"),
             args,
-            grid,
+            grid: shared.grid(),
             cost: cost(scores, work) + cost(products, 0),
         };
-        self.call(spec, |b, params| chain.append(b, params));
+        self.call(spec, |b, Params { pointers, task }| {
+            shared.each(b, task, &mut |b, indices, ranges| {
+                chain.append(b, pointers, indices, ranges[0]);
+            });
+        });
         Ok(())
     }
 
@@ -206,6 +192,14 @@ impl Unit<'_> {
     }
 }
 
+/// Whether threads share a dimension of a product or a nest.
+fn is_shared(g: &Graph, op: OpId) -> bool {
+    let contract = g.view::<Contract>(op);
+    let nest = g.view::<NestOp>(op);
+    contract.is_some_and(|contract| !contract.parallel(g).is_empty())
+        || nest.is_some_and(|nest| nest.shared(g).is_some())
+}
+
 /// The least common multiple of two numbers above 0.
 fn lcm(a: usize, b: usize) -> usize {
     let (mut x, mut y) = (a, b);
@@ -217,13 +211,12 @@ fn lcm(a: usize, b: usize) -> usize {
 
 impl Chain {
     /// Appends the loop over the rows.
-    fn append(&self, b: &mut Builder, params: &Params) {
-        let (task, range) = (&params.task.indices, params.task.ranges[0]);
+    fn append(&self, b: &mut Builder, params: &[Value], task: &[Value], range: (Value, Value)) {
         let bytes = self.height * self.rows.inner * self.rows.inputs[0].dtype.size();
         b.scratch(bytes, |b, between| {
             let pick = |side: usize| -> Vec<Value> {
                 let own = self.pointers[side].iter();
-                own.map(|pointer| pointer.map_or(between, |at| params.pointers[at]))
+                own.map(|pointer| pointer.map_or(between, |at| params[at]))
                     .collect()
             };
             let [first, second] = [pick(0), pick(1)];

@@ -2,19 +2,15 @@
 
 use mind_ir::opdef::Op;
 use mind_loops::ops::contract::Contract;
-use smallvec::SmallVec;
 
 use super::Unit;
-use super::grid::{Params, Spec, cost};
+use super::grid::{Params, Shared, Spec, cost};
 use super::nest::weight;
-use super::product::Stacked;
 use crate::lower::product::Region;
 use crate::program::error::ProgramError;
-use crate::program::step::Axis;
-use crate::vir::Builder;
 
 impl Unit<'_> {
-    /// A product: the grid has the stack, the rows and the columns.
+    /// A product: the grid has what threads share of the stack, the rows and the columns.
     pub(super) fn contract(&mut self, op: Contract) -> Result<(), ProgramError> {
         let g = self.g;
         let stacked = self.stacked(op)?;
@@ -23,29 +19,29 @@ impl Unit<'_> {
         let stack: Vec<usize> = self.strided(op.inputs(g)[0]).extents[..batch].to_vec();
         let (lanes, product) = (stacked.lanes(self.target), stacked.product);
         let (rows, columns) = product.grain(lanes);
-        let mut grid: SmallVec<[Axis; 4]> =
-            stack.iter().map(|&extent| Axis::Each(extent)).collect();
-        for (extent, grain) in [(product.m, rows), (product.n, columns)] {
-            grid.push(Axis::Range { extent, grain });
-        }
+        let shared = Shared::new(
+            &stack,
+            &[(batch, product.m, rows), (batch + 1, product.n, columns)],
+            op.parallel(g),
+        );
         let results = stack.iter().product::<usize>() * product.m * product.n;
         let work = stacked.epilogue.nodes.iter().map(weight).sum();
         let spec = Spec {
             op: op.id(),
             name: "contract",
             lanes,
-            key: format!("{stacked:?}"),
+            key: format!("{stacked:?} {shared:?}"),
             args: self.regions(op.id(), values)?,
-            grid,
+            grid: shared.grid(),
             cost: cost(results, work) + cost(results.saturating_mul(product.k), 0),
         };
-        self.call(spec, |b, params| append(b, &stacked, params));
+        self.call(spec, |b, Params { pointers, task }| {
+            shared.each(b, task, &mut |b, indices, ranges| {
+                let (rows, columns) = (ranges[0], ranges[1]);
+                let pointers = stacked.pointers(b, pointers, indices);
+                stacked.append(b, &pointers, Region { rows, columns });
+            });
+        });
         Ok(())
     }
-}
-
-fn append(b: &mut Builder, stacked: &Stacked, Params { pointers, task }: &Params) {
-    let (rows, columns) = (task.ranges[0], task.ranges[1]);
-    let pointers = stacked.pointers(b, pointers, &task.indices);
-    stacked.append(b, &pointers, Region { rows, columns });
 }

@@ -5,7 +5,7 @@ use mind_ir::types::DType;
 use crate::lower::nest::Node;
 use crate::lower::product::Spot;
 use crate::lower::{apply, constant, convert, load, round, storage_lane, store, widen};
-use crate::vir::{Addr, Builder, IndexOp, Op, Value};
+use mind_vir::ir::{Addr, Builder, IndexOp, Op, Value};
 
 /// How an operand or a result of the epilogue lies: strides in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -30,8 +30,8 @@ use super::error::ProgramError;
 use super::layout::{Base, Layout, Place, Region};
 use super::step::{Repeat, Step};
 use crate::lower::product::Rhs;
-use crate::target::TargetInfo;
-use crate::vir::Function;
+use mind_vir::ir::Function;
+use mind_vir::target::TargetInfo;
 
 pub use quantised::Formats;
 pub(super) use quantised::Quantised;

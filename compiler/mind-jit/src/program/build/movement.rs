@@ -96,6 +96,7 @@ impl Unit<'_> {
             outer: dims.iter().map(|dim| dim.0).collect(),
             inner: inner.0,
             total: None,
+            unroll: None,
             inputs: vec![access(
                 from.offset,
                 dims.iter().map(|dim| dim.1).collect(),
@@ -120,7 +121,7 @@ impl Unit<'_> {
             cost: cost(from.extents.iter().product(), 1),
         };
         self.call(spec, |b, Params { pointers, task }| {
-            let rows = task.rows(b);
+            let rows = task.rows(b, whole.outer.first().copied());
             let (read, written) = pointers.split_at(1);
             nest(b, &whole, read, written, rows);
         });

@@ -1,21 +1,23 @@
 //! Nests.
 
 use mind_ir::ValueId;
+use mind_ir::graph::Graph;
 use mind_ir::opdef::Op;
 use mind_ir::types::DType;
 use mind_loops::memory::may_replace;
 use mind_loops::ops::nest::Nest as NestOp;
+use smallvec::SmallVec;
 
 use super::body::nodes;
 use super::grid::{Params, Spec, cost};
 use super::{Strided, Unit};
 use crate::lower::nest::{
-    Access, Columns, Nest, Node, Output, columns, columns_lanes, lanes, nest,
+    Access, Columns, Nest, Node, Output, can_unroll, columns, columns_lanes, lanes, nest,
 };
 use crate::program::error::ProgramError;
 use crate::program::step::Axis;
-use crate::target::TargetInfo;
-use crate::vir::Builder;
+use mind_vir::ir::Builder;
+use mind_vir::target::TargetInfo;
 
 /// The loops of a nest.
 #[derive(Debug)]
@@ -34,6 +36,26 @@ impl Shape {
         }
     }
 
+    fn accesses(&mut self) -> impl Iterator<Item = &mut Access> {
+        let (inputs, outputs) = match self {
+            Shape::Rows(nest) => (&mut nest.inputs, &mut nest.outputs),
+            Shape::Columns(columns) => (&mut columns.inputs, &mut columns.outputs),
+        };
+        let outputs = outputs.iter_mut().map(|output| &mut output.access);
+        inputs.iter_mut().chain(outputs)
+    }
+
+    /// Makes an outer dimension the outermost one.
+    fn put_first(&mut self, axis: usize) {
+        let outer = match self {
+            Shape::Rows(nest) => &mut nest.outer,
+            Shape::Columns(columns) => &mut columns.outer,
+        };
+        outer[..=axis].rotate_right(1);
+        self.accesses()
+            .for_each(|access| access.outer[..=axis].rotate_right(1));
+    }
+
     fn lanes(&self, target: &TargetInfo) -> u32 {
         match self {
             Shape::Rows(nest) => lanes(nest, target),
@@ -43,7 +65,7 @@ impl Shape {
 }
 
 impl Unit<'_> {
-    /// A nest: the grid has the ranges of its first dimension.
+    /// A nest: the grid has the ranges of the dimension that threads share.
     pub(super) fn nest(&mut self, op: NestOp) -> Result<(), ProgramError> {
         let (g, id) = (self.g, op.id());
         let dims: Vec<usize> = op.dims(g).iter().map(|&extent| extent as usize).collect();
@@ -54,17 +76,10 @@ impl Unit<'_> {
             .collect();
         let results = g.results(id).into_iter();
         let results: Vec<Strided> = results.map(|value| self.strided(value)).collect();
-        let shape = self.shape(op, &dims, &operands, &results);
-        // The tile is of the dimensions as they were before they were cut.
-        let is_cut = match &shape {
-            Shape::Rows(nest) => nest.total.is_some(),
-            Shape::Columns(columns) => columns.outer.len() + 2 > dims.len(),
-        };
-        let grain = match op.tile(g) {
-            &[first, ..] if !is_cut => first.max(1) as usize,
-            _ => 1,
-        };
-        let grid = shape.outer().first().map(|&extent| Axis::Range {
+        let mut shape = self.shape(op, &dims, &operands, &results)?;
+        let grain = share(g, op, &mut shape);
+        let grid = grain.zip(shape.outer().first());
+        let grid = grid.map(|(grain, &extent)| Axis::Range {
             extent,
             grain: grain.min(extent.max(1)),
         });
@@ -78,7 +93,7 @@ impl Unit<'_> {
             op: id,
             name: "nest",
             lanes: shape.lanes(self.target),
-            key: format!("{shape:?}"),
+            key: format!("{shape:?} {}", grid.is_some()),
             args: self.regions(id, values)?,
             grid: grid.into_iter().collect(),
             cost: cost(dims.iter().product(), work),
@@ -93,16 +108,14 @@ impl Unit<'_> {
         dims: &[usize],
         operands: &[Strided],
         results: &[Strided],
-    ) -> Shape {
+    ) -> Result<Shape, ProgramError> {
         let (g, rank) = (self.g, dims.len());
         let (nodes, yielded) = nodes(g, op.body(g));
-        let reduced = op.reduced(g);
-        let is_columns = reduced.is_some_and(|axis| axis + 2 == rank && lies_along_last(operands));
-        let inner = if is_columns {
-            rank.checked_sub(1)
-        } else {
-            reduced.or(rank.checked_sub(1))
-        };
+        let (reduced, inner) = (op.reduced(g), op.vector_axis(g));
+        let is_columns = reduced.is_some() && inner != reduced;
+        let unroll = u32::try_from(op.unroll(g))
+            .ok()
+            .filter(|&unroll| unroll > 0);
         let access = |strided: &Strided, value: ValueId| {
             let dtype = g.ty(value).dtype;
             if is_columns {
@@ -130,46 +143,58 @@ impl Unit<'_> {
         });
         let outputs = outputs.collect();
         if is_columns {
-            let mut whole = Columns {
+            return Ok(Shape::Columns(Columns {
                 outer: dims[..rank - 2].to_vec(),
                 depth: dims[rank - 2],
                 inner: dims[rank - 1],
                 inputs,
                 nodes,
                 outputs,
-            };
-            if whole.outer.is_empty() {
-                cut_columns(&mut whole);
-            }
-            return Shape::Columns(whole);
+                unroll,
+            }));
         }
         let outer = dims
             .iter()
             .enumerate()
             .filter(|&(axis, _)| Some(axis) != inner);
-        let mut whole = Nest {
+        let whole = Nest {
             outer: outer.map(|(_, &extent)| extent).collect(),
             inner: inner.map_or(1, |axis| dims[axis]),
             total: None,
             inputs,
             nodes,
             outputs,
+            unroll,
         };
-        if whole.outer.is_empty() && reduced.is_none() {
-            let tile = op
-                .tile(g)
-                .first()
-                .map_or(whole.inner, |&extent| extent as usize);
-            cut(&mut whole, tile.max(1));
+        if unroll.is_some() && !can_unroll(&whole) {
+            return self.refuse(op.id(), NOTHING_TO_UNROLL);
         }
-        Shape::Rows(whole)
+        Ok(Shape::Rows(whole))
     }
 }
 
-/// Whether every operand lies along the last dimension of the nest, or does not change there.
-fn lies_along_last(operands: &[Strided]) -> bool {
-    let mut last = operands.iter().filter_map(|operand| operand.strides.last());
-    last.all(|stride| matches!(stride, 0 | 1))
+/// Why a nest is not unrolled.
+pub(super) const NOTHING_TO_UNROLL: &str = "`unroll` is for loops that reduce nothing, of which there is none; \
+    a loop that reduces has 64 partial results";
+
+/// Makes the dimension that threads share the outermost one; the indices of it that a task has at least, or `None` if
+/// no dimension is shared.
+fn share(g: &Graph, op: NestOp, shape: &mut Shape) -> Option<usize> {
+    let shared = op.shared(g)?;
+    let tile = op.tile(g).get(shared).map(|&extent| extent as usize);
+    let (reduced, vector) = (op.reduced(g), op.vector_axis(g));
+    if Some(shared) == vector {
+        match shape {
+            Shape::Rows(nest) => cut(nest, tile.unwrap_or(nest.inner).max(1)),
+            Shape::Columns(columns) => cut_columns(columns, tile.unwrap_or(columns.inner).max(1)),
+        }
+        return Some(1);
+    }
+    let mut inside: SmallVec<[usize; 2]> = reduced.into_iter().chain(vector).collect();
+    inside.dedup();
+    let before = inside.iter().filter(|&&axis| axis < shared).count();
+    shape.put_first(shared - before);
+    Some(tile.unwrap_or(1).max(1))
 }
 
 /// The strides of an operand over the outer dimensions, the reduced one and the last.
@@ -227,19 +252,13 @@ fn cut(nest: &mut Nest, tile: usize) {
     }
 }
 
-/// Cuts the columns of a matrix into groups, so that threads can share them, where that leaves none over.
-fn cut_columns(columns: &mut Columns) {
-    /// Eight vectors of the widest kind.
-    const GROUP: usize = 128;
-    let groups = columns.inner / GROUP;
-    if groups < 2 || !columns.inner.is_multiple_of(GROUP) {
-        return;
-    }
-    columns.outer = vec![groups];
-    columns.inner = GROUP;
+/// Cuts the columns of a matrix into groups of `tile`, which divides them.
+fn cut_columns(columns: &mut Columns, tile: usize) {
+    columns.outer = vec![columns.inner / tile];
+    columns.inner = tile;
     let outputs = columns.outputs.iter_mut().map(|output| &mut output.access);
     for access in columns.inputs.iter_mut().chain(outputs) {
-        access.outer.insert(0, access.inner * GROUP as i64);
+        access.outer.insert(0, access.inner * tile as i64);
     }
 }
 
@@ -249,7 +268,7 @@ fn append(b: &mut Builder, shape: &Shape, params: &Params) {
         Shape::Columns(columns) => columns.inputs.len(),
     };
     let (inputs, outputs) = params.pointers.split_at(inputs);
-    let rows = params.task.rows(b);
+    let rows = params.task.rows(b, shape.outer().first().copied());
     match shape {
         Shape::Rows(whole) => nest(b, whole, inputs, outputs, rows),
         Shape::Columns(whole) => columns(b, whole, inputs, outputs, rows),

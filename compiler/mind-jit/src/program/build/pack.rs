@@ -1,11 +1,13 @@
 //! Right sides of products in panels.
 
-use mind_ir::OpId;
 use mind_ir::opdef::Op;
+use mind_ir::{OpId, ValueId};
 use mind_loops::extents::known;
 use mind_loops::memory::bytes;
+use mind_loops::ops::block::Block;
 use mind_loops::ops::contract::Contract;
 use mind_loops::ops::movement::Pack;
+use mind_loops::ops::window::Window;
 use smallvec::SmallVec;
 
 use super::grid::{Params, Spec, cost};
@@ -51,7 +53,12 @@ impl Unit<'_> {
         let whole = Rhs::Rows { k_stride: n };
         let chosen = Schedule::choose(self.target, dtype, (rows, n, k), whole, true);
         let lanes = self.target.lanes(compute_lane(dtype).bits()) as usize;
+        let asked = self.asked_vectors(result);
         let panels = match self.choice {
+            _ if asked.is_some() => Panels {
+                width: asked.unwrap_or(1) * lanes,
+                dtype: chosen.packed.map_or(dtype, |panels| panels.dtype),
+            },
             PanelChoice::Shared if self.layout.is_fixed(op.id()) => Panels {
                 width: SHARED_VECTORS.min(n.div_ceil(lanes)).max(1) * lanes,
                 dtype,
@@ -63,7 +70,13 @@ impl Unit<'_> {
         };
         let stack: usize = from.extents[..batch].iter().product();
         let room = bytes(g, result) as usize / stack.max(1);
-        let panels = narrowed(panels, lanes, |panels| panels.bytes(n, k) <= room);
+        // Tiles that are asked for are a whole number of panels.
+        let fits = |panels: &Panels| {
+            let is_whole =
+                asked.is_none_or(|vectors| (vectors * lanes).is_multiple_of(panels.width));
+            is_whole && panels.bytes(n, k) <= room
+        };
+        let panels = narrowed(panels, lanes, fits);
         let sizes = [stack, k, n];
         let rhs = Rhs::Panels(panels);
         self.panels.insert(result, Packed { rhs, sizes });
@@ -107,8 +120,27 @@ impl Unit<'_> {
         Ok(())
     }
 
+    /// The vectors of a tile that the first product which reads packed panels asks for.
+    fn asked_vectors(&self, packed: ValueId) -> Option<usize> {
+        let g = self.g;
+        let mut readers = g.uses(packed);
+        readers.find_map(|(op, operand)| {
+            if let Some(block) = g.view::<Block>(op) {
+                return self.asked_vectors(g.arguments(block.body(g)).get(operand));
+            }
+            let contract = g.view::<Contract>(op).map(|contract| contract.micro(g));
+            let window = g.view::<Window>(op).map(|window| window.micro(g));
+            let &[_, vectors] = contract.or(window)? else {
+                return None;
+            };
+            usize::try_from(vectors)
+                .ok()
+                .filter(|&vectors| (1..=MAX_VECTORS).contains(&vectors))
+        })
+    }
+
     /// The rows of the first product that reads packed panels.
-    fn readers_rows(&self, packed: mind_ir::ValueId) -> usize {
+    fn readers_rows(&self, packed: ValueId) -> usize {
         let g = self.g;
         let rows = |op: OpId| {
             let contract = g.view::<Contract>(op)?;
@@ -124,6 +156,9 @@ impl Unit<'_> {
 /// Vectors in a row of panels that products of any number of rows read: tiles of many rows hold as many, and
 /// one row reads several panels at a time.
 pub(super) const SHARED_VECTORS: usize = 2;
+
+/// The most vectors of a tile that panels are made for; no registers hold more.
+const MAX_VECTORS: usize = 64;
 
 /// The panels, or the widest narrower ones that fit: whole vectors of `lanes` lanes.
 fn narrowed(panels: Panels, lanes: usize, fits: impl Fn(&Panels) -> bool) -> Panels {

@@ -9,10 +9,12 @@ use super::body::nodes;
 use super::epilogue::{Epilogue, Extra};
 use super::{Strided, Unit};
 use crate::lower::nest::is_long;
-use crate::lower::product::{Lhs, Operands, Panels, Product, Region, Rhs, Schedule, product};
+use crate::lower::product::{
+    Asked, Lhs, Operands, Panels, Product, Region, Rhs, Schedule, product,
+};
 use crate::lower::{compute_lane, storage_lane};
 use crate::program::error::ProgramError;
-use crate::vir::{Addr, Builder, IndexOp, Value};
+use mind_vir::ir::{Addr, Builder, IndexOp, Value};
 
 /// A product with its stack and epilogue, all that its kernel depends on.
 #[derive(Debug)]
@@ -28,7 +30,7 @@ pub(super) struct Stacked {
 
 impl Stacked {
     /// Lanes of a vector on `target`.
-    pub(super) fn lanes(&self, target: &crate::target::TargetInfo) -> u32 {
+    pub(super) fn lanes(&self, target: &mind_vir::target::TargetInfo) -> u32 {
         target.lanes(compute_lane(self.product.dtype).bits())
     }
 
@@ -96,7 +98,9 @@ impl Unit<'_> {
             return self.refuse(op.id(), reason);
         };
         let (nodes, yielded) = nodes(g, op.body(g));
-        let mut schedule = self.schedule(dtype, (m, n, k), right, op.micro(g));
+        let asked = asked(op.micro(g), op.block(g));
+        let schedule = Schedule::asked(self.target, dtype, (m, n, k), right, asked);
+        let mut schedule = schedule.or_else(|why| self.refuse(op.id(), &why.to_string()))?;
         schedule.puts_down = is_long(&nodes);
         let product = Product {
             dtype,
@@ -135,35 +139,18 @@ impl Unit<'_> {
             },
         })
     }
+}
 
-    /// The schedule that the op asks for, completed for the target.
-    pub(super) fn schedule(
-        &self,
-        dtype: DType,
-        sizes: (usize, usize, usize),
-        rhs: Rhs,
-        micro: &[i64],
-    ) -> Schedule {
-        let chosen = Schedule::choose(self.target, dtype, sizes, rhs, false);
-        let lanes = self.target.lanes(compute_lane(dtype).bits());
-        let &[rows, vectors] = micro else {
-            return chosen;
-        };
-        let pick = |asked: i64, own: u32| {
-            u32::try_from(asked)
-                .ok()
-                .filter(|&asked| asked > 0)
-                .unwrap_or(own)
-        };
-        let asked = Schedule {
-            rows: pick(rows, chosen.rows),
-            vectors: pick(vectors, chosen.vectors),
-            ..chosen
-        };
-        match asked.check(lanes, &rhs) {
-            Ok(()) => asked,
-            Err(_) => chosen,
-        }
+/// What the attributes of a product ask for: the rows and vectors of a tile, and the rows, columns and terms of a block.
+pub(super) fn asked(micro: &[i64], block: &[i64]) -> Asked {
+    let of = |list: &[i64], at: usize| list.get(at).map_or(0, |&number| number as usize);
+    let tile = |at: usize| u32::try_from(of(micro, at)).unwrap_or(u32::MAX);
+    Asked {
+        rows: tile(0),
+        vectors: tile(1),
+        mc: of(block, 0),
+        nc: of(block, 1),
+        kc: of(block, 2),
     }
 }
 

@@ -18,7 +18,7 @@ use super::{Packed, Unit};
 use crate::lower::product::{QuantFormat, QuantPacking, QuantPanels, Rhs, pack_quantised};
 use crate::program::error::ProgramError;
 use crate::program::step::Axis;
-use crate::target::TargetInfo;
+use mind_vir::target::TargetInfo;
 
 /// The format that a weight is stored in, by name; `None` for those that are given as arrays of their dtype.
 pub type Formats<'f> = &'f dyn Fn(&str) -> Option<QuantFormat>;

@@ -10,15 +10,14 @@ use mind_loops::ops::window::Window;
 
 use super::body::nodes;
 use super::epilogue::{Epilogue, Extra};
-use super::grid::{Params, Spec, cost};
+use super::grid::{Params, Shared, Spec, cost};
 use super::nest::weight;
-use super::product::moved;
+use super::product::{asked, moved};
 use super::{Strided, Unit};
 use crate::lower::compute_lane;
-use crate::lower::product::{Conv, Operands, Rhs, conv};
+use crate::lower::product::{Conv, Operands, Rhs, Schedule, conv};
 use crate::program::error::ProgramError;
-use crate::program::step::Axis;
-use crate::vir::Builder;
+use mind_vir::ir::{Builder, Value};
 
 /// A convolution of a stack of images with its epilogue, all that its kernel depends on.
 #[derive(Debug)]
@@ -33,7 +32,7 @@ struct Convolution {
 }
 
 impl Unit<'_> {
-    /// A convolution: the grid has the images, the lines of the result and the filters.
+    /// A convolution: the grid has what threads share of the images, the lines of the result and the filters.
     pub(super) fn window(&mut self, op: Window) -> Result<(), ProgramError> {
         let g = self.g;
         let inputs = op.inputs(g);
@@ -62,9 +61,10 @@ impl Unit<'_> {
             padding: padding(g, op, &image, &filter, &output),
             output: (output[1], output[2]),
             rhs,
-            schedule: self.schedule(dtype, (output[1] * output[2], filter[3], 1), rhs, &[]),
+            schedule: Schedule::choose(self.target, dtype, (1, 1, 1), rhs, false),
         };
-        whole.schedule = whole.schedule(self.target, rhs, false);
+        let schedule = whole.asked(self.target, asked(op.micro(g), &[]), op.lines(g) as usize);
+        whole.schedule = schedule.or_else(|why| self.refuse(op.id(), &why.to_string()))?;
         let (nodes, yielded) = nodes(g, op.body(g));
         // Lines and the positions in one are counted as one; a line may have a single position, whose stride says nothing.
         let position = if output[2] == 1 { 1 } else { 2 };
@@ -95,29 +95,25 @@ impl Unit<'_> {
         let lanes = self.target.lanes(compute_lane(dtype).bits());
         let work = convolution.epilogue.nodes.iter().map(weight).sum();
         let elements: usize = output.iter().product();
-        let grain = whole.grain(lanes);
+        let shared = Shared::new(
+            &output[..1],
+            &[(1, output[1], 1), (3, filter[3], whole.grain(lanes))],
+            op.parallel(g),
+        );
         let spec = Spec {
             op: op.id(),
             name: "window",
             lanes,
-            key: format!("{convolution:?}"),
+            key: format!("{convolution:?} {shared:?}"),
             args: self.regions(op.id(), values)?,
-            grid: [
-                Axis::Each(output[0]),
-                Axis::Range {
-                    extent: output[1],
-                    grain: 1,
-                },
-                Axis::Range {
-                    extent: filter[3],
-                    grain,
-                },
-            ]
-            .into_iter()
-            .collect(),
+            grid: shared.grid(),
             cost: cost(elements, work) + cost(elements.saturating_mul(whole.terms()), 0),
         };
-        self.call(spec, |b, params| append(b, &convolution, params));
+        self.call(spec, |b, Params { pointers, task }| {
+            shared.each(b, task, &mut |b, image, ranges| {
+                append(b, &convolution, pointers, image, (ranges[0], ranges[1]));
+            });
+        });
         Ok(())
     }
 }
@@ -142,14 +138,19 @@ fn padding(
     }
 }
 
-fn append(b: &mut Builder, convolution: &Convolution, params: &Params) {
-    let image = params.task.indices[0];
-    let (lines, filters) = (params.task.ranges[0], params.task.ranges[1]);
-    let mut pointers = Vec::with_capacity(params.pointers.len());
-    for (at, &pointer) in params.pointers.iter().enumerate() {
+/// Appends ranges of lines and of filters of the convolution of an image.
+fn append(
+    b: &mut Builder,
+    convolution: &Convolution,
+    params: &[Value],
+    image: &[Value],
+    (lines, filters): ((Value, Value), (Value, Value)),
+) {
+    let mut pointers = Vec::with_capacity(params.len());
+    for (at, &pointer) in params.iter().enumerate() {
         let (offset, stride) = (convolution.offsets[at], convolution.images[at]);
         let dtype = convolution.dtypes[at];
-        pointers.push(moved(b, pointer, dtype, offset, &[stride], &[image]));
+        pointers.push(moved(b, pointer, dtype, offset, &[stride], image));
     }
     let operands = Operands {
         lhs: pointers[0],

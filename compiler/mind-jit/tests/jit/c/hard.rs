@@ -3,7 +3,7 @@
 use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
 use mind_jit::lower;
-use mind_jit::vir::{Builder, ConvertOp, Function, Lane, Signature, UnaryOp, Value};
+use mind_vir::ir::{Builder, ConvertOp, Function, Lane, Signature, UnaryOp, Value};
 
 use crate::harness::Input;
 use crate::samples::Random;
@@ -128,8 +128,8 @@ fn fma_rounds_once_with_and_without_the_instruction() {
 #[test]
 fn products_and_sums_stay_two_roundings() {
     let body = |b: &mut Builder, xs: &[Value]| {
-        let product = b.binary(mind_jit::vir::BinaryOp::Mul, xs[0], xs[1]);
-        b.binary(mind_jit::vir::BinaryOp::Add, product, xs[2])
+        let product = b.binary(mind_vir::ir::BinaryOp::Mul, xs[0], xs[1]);
+        b.binary(mind_vir::ir::BinaryOp::Add, product, xs[2])
     };
     let [a, b, c] = fma_operands(8, 23, 20_000);
     let f32s = map("muladd", &[Lane::F32; 3], Lane::F32, body);

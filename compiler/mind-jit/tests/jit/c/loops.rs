@@ -1,7 +1,7 @@
 //! Loops that carry every type of value from round to round, and stores that overlap loads.
 
 use mind_ir::types::DType;
-use mind_jit::vir::{
+use mind_vir::ir::{
     Addr, BinaryOp, Builder, Function, IndexOp, Lane, LoopKind, Op, Predicate, Signature, Value,
 };
 
@@ -87,7 +87,7 @@ fn scalars() -> Case {
             let sum = b.index_op(IndexOp::Add, carried[0], carried[1]);
             let y = b.load(Lane::F32, Addr::element(from, index, Lane::F32), None);
             let mask = b.compare(Predicate::Lt, y, middle);
-            let both = b.mask_op(mind_jit::vir::MaskOp::Or, carried[2], mask);
+            let both = b.mask_op(mind_vir::ir::MaskOp::Or, carried[2], mask);
             vec![carried[1], sum, both]
         });
         let (ones, zeros) = (b.f32(1.0), b.f32(0.0));

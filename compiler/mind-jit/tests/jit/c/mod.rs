@@ -7,15 +7,15 @@ mod toolchain;
 
 use mind_ir::scalar::Reduction;
 use mind_ir::types::DType;
-use mind_jit::target::{Isa, TargetInfo};
-use mind_jit::vir::Function;
+use mind_vir::ir::Function;
+use mind_vir::target::{Isa, TargetInfo};
 
 use crate::elementwise;
 use crate::harness::{self, Input, Outcome};
 use crate::programs::{self, Recipe};
 use crate::reductions;
 use crate::samples::Random;
-use mind_jit::guarded::Edge;
+use mind_vir::guarded::Edge;
 
 use toolchain::{Library, OPTIONS, compilers};
 

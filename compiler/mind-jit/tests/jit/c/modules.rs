@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 
 use mind_ir::tensor::Buffer as Elements;
 use mind_ir::types::DType;
-use mind_jit::c::{Arg, Buffer, Call, Data, Module, Place, Port, Step, Symbol};
-use mind_jit::vir::{Addr, BinaryOp, Function, IndexOp, Lane, Op, Signature};
+use mind_vir::c::{Arg, Buffer, Call, Data, Module, Place, Port, Step, Symbol};
+use mind_vir::ir::{Addr, BinaryOp, Function, IndexOp, Lane, Op, Signature};
 
 use super::toolchain::{compile, compilers, path};
 

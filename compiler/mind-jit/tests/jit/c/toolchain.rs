@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
-use mind_jit::c::{self, Symbol};
-use mind_jit::vir::{Function, Status, Type};
+use mind_vir::c::{self, Symbol};
+use mind_vir::ir::{Function, Status, Type};
 
 use crate::harness::{Input, Outcome};
 use mind_ir::tensor::Buffer;
-use mind_jit::guarded::{Edge, Guarded};
+use mind_vir::guarded::{Edge, Guarded};
 
 /// Options under which the same bits must come out.
 pub const OPTIONS: &[&[&str]] = &[

@@ -17,10 +17,10 @@ mod intrinsics;
 
 use std::time::Instant;
 
-use mind_jit::kernel::Kernel;
 use mind_jit::lower::nest::{self, Columns, Nest};
-use mind_jit::target::TargetInfo;
-use mind_jit::vir::{Function, Signature};
+use mind_vir::ir::{Function, Signature};
+use mind_vir::kernel::Kernel;
+use mind_vir::target::TargetInfo;
 
 /// Elements of `f32`, or what else fits the bytes, aligned as the executor aligns them.
 struct Buffer {

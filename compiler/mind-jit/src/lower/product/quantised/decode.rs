@@ -1,6 +1,6 @@
 //! Numbers of panels, decoded in registers.
 
-use crate::vir::{
+use mind_vir::ir::{
     Addr, BinaryOp, Builder, ConvertOp, IndexOp, Lane, LoopKind, ShiftOp, UnaryOp, Value,
 };
 

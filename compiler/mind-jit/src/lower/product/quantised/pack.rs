@@ -1,6 +1,8 @@
 //! Packing rows of blocks into panels.
 
-use crate::vir::{Addr, BinaryOp, Builder, ConvertOp, IndexOp, Lane, LoopKind, Op, ShiftOp, Value};
+use mind_vir::ir::{
+    Addr, BinaryOp, Builder, ConvertOp, IndexOp, Lane, LoopKind, Op, ShiftOp, Value,
+};
 
 use super::super::operands::beyond;
 use super::super::pack::for_each_panel;

@@ -1,8 +1,8 @@
 //! How panels of blocks lie.
 
 use crate::lower::scalar::storage_lane;
-use crate::vir::{Addr, Builder, IndexOp, Lane, Value};
 use mind_ir::types::DType;
+use mind_vir::ir::{Addr, Builder, IndexOp, Lane, Value};
 
 use super::format::QuantFormat;
 

@@ -1,0 +1,223 @@
+//! What is known of the values of a function before any text is written.
+
+use crate::ir::{Block, Carried, Function, Loop, Op, Statement, Type, Value};
+
+/// Facts about each value, by its index.
+pub(super) struct Facts {
+    /// Whether anything that can be observed depends on the value.
+    is_live: Vec<bool>,
+    /// Whether all lanes are known to be alike, so that one number stands for them.
+    is_uniform: Vec<bool>,
+    /// For a pointer, the parameter it is an offset from, or the carried pointer that it is read from.
+    roots: Vec<Value>,
+    /// For the result of a loop, the value that is carried; for others the value itself.
+    homes: Vec<Value>,
+    /// The numbers of constant indices.
+    literals: Vec<Option<i64>>,
+    /// Whether a division can set bits of the status.
+    pub(super) has_division: bool,
+}
+
+impl Facts {
+    pub(super) fn of(function: &Function) -> Facts {
+        let count = function.value_count();
+        let itself: Vec<Value> = (0..count as u32).map(Value).collect();
+        let mut facts = Facts {
+            is_live: vec![false; count],
+            is_uniform: vec![false; count],
+            roots: itself.clone(),
+            homes: itself,
+            literals: vec![None; count],
+            has_division: false,
+        };
+        let mut defs = vec![Def::Given; count];
+        let mut wanted = Vec::new();
+        facts.collect(function.body(), &mut defs, &mut wanted);
+        facts.mark_live(&defs, wanted);
+        for constant in function.constants() {
+            facts.is_uniform[constant.value.index()] = true;
+        }
+        facts.mark_uniform(function.body());
+        // A pointer that is now an offset from one parameter and now from another is a root itself; finding
+        // one changes the roots of others, so each round finds at least one more or is the last.
+        let mut mixed = vec![false; count];
+        while facts.find_roots(function, function.body(), &mut mixed) {}
+        facts
+    }
+
+    pub(super) fn is_live(&self, value: Value) -> bool {
+        self.is_live[value.index()]
+    }
+
+    pub(super) fn is_uniform(&self, value: Value) -> bool {
+        self.is_uniform[value.index()]
+    }
+
+    pub(super) fn root(&self, pointer: Value) -> Value {
+        self.roots[pointer.index()]
+    }
+
+    pub(super) fn home(&self, value: Value) -> Value {
+        self.homes[value.index()]
+    }
+
+    /// The number that a value is if it is a constant index.
+    pub(super) fn literal(&self, value: Value) -> Option<i64> {
+        self.literals[value.index()]
+    }
+
+    /// Notes where values come from, and `wanted`, what is observed or decides how often something runs.
+    fn collect<'f>(&mut self, block: &'f Block, defs: &mut [Def<'f>], wanted: &mut Vec<Value>) {
+        for statement in &block.statements {
+            match statement {
+                Statement::Let(value, op) => {
+                    defs[value.index()] = Def::Op(op);
+                    match op {
+                        Op::IntDiv { .. } => {
+                            self.has_division = true;
+                            wanted.push(*value);
+                        }
+                        Op::Index(n) => self.literals[value.index()] = Some(*n),
+                        _ => {}
+                    }
+                }
+                Statement::Store { value, addr, count } => {
+                    wanted.extend([*value, addr.base]);
+                    wanted.extend(addr.index.iter().chain(count));
+                }
+                Statement::StoreFirst { value, addr } => {
+                    wanted.extend([*value, addr.base]);
+                    wanted.extend(addr.index);
+                }
+                Statement::Prefetch(_) => {}
+                Statement::Loop(node) => {
+                    wanted.extend([node.lower, node.upper]);
+                    for carried in &node.carried {
+                        defs[carried.param.index()] = Def::Carried(carried);
+                        defs[carried.result.index()] = Def::Carried(carried);
+                        self.homes[carried.result.index()] = carried.param;
+                    }
+                    self.collect(&node.body, defs, wanted);
+                }
+            }
+        }
+    }
+
+    fn mark_live(&mut self, defs: &[Def<'_>], mut wanted: Vec<Value>) {
+        while let Some(value) = wanted.pop() {
+            if std::mem::replace(&mut self.is_live[value.index()], true) {
+                continue;
+            }
+            match defs[value.index()] {
+                Def::Given => {}
+                Def::Op(op) => op.for_each_operand(|operand| wanted.push(operand)),
+                Def::Carried(carried) => {
+                    wanted.extend([carried.param, carried.init, carried.next, carried.result]);
+                }
+            }
+        }
+    }
+
+    fn mark_uniform(&mut self, block: &Block) {
+        for statement in &block.statements {
+            match statement {
+                Statement::Let(value, op) => {
+                    self.is_uniform[value.index()] = match op {
+                        Op::LoadSplat { .. } => true,
+                        _ if is_lanewise(op) => {
+                            let mut all = true;
+                            op.for_each_operand(|operand| all &= self.is_uniform(operand));
+                            all
+                        }
+                        _ => false,
+                    };
+                }
+                Statement::Loop(node) => self.mark_uniform(&node.body),
+                Statement::Store { .. } | Statement::StoreFirst { .. } | Statement::Prefetch(_) => {
+                }
+            }
+        }
+    }
+
+    /// Gives pointers their roots; whether a carried one turned out to be mixed that was not known to be.
+    fn find_roots(&mut self, function: &Function, block: &Block, mixed: &mut [bool]) -> bool {
+        let mut changed = false;
+        for statement in &block.statements {
+            match statement {
+                Statement::Let(value, Op::Address(addr)) => {
+                    self.roots[value.index()] = self.root(addr.base);
+                }
+                Statement::Loop(node) => changed |= self.loop_roots(function, node, mixed),
+                _ => {}
+            }
+        }
+        changed
+    }
+
+    fn loop_roots(&mut self, function: &Function, node: &Loop, mixed: &mut [bool]) -> bool {
+        let pointers = node.carried.iter();
+        let pointers = pointers.filter(|carried| function.ty(carried.init) == Type::Ptr);
+        for carried in pointers.clone() {
+            let is_mixed = mixed[carried.param.index()];
+            let root = if is_mixed {
+                carried.param
+            } else {
+                self.root(carried.init)
+            };
+            self.roots[carried.param.index()] = root;
+            self.roots[carried.result.index()] = root;
+        }
+        let mut changed = self.find_roots(function, &node.body, mixed);
+        for carried in pointers {
+            let is_mixed = &mut mixed[carried.param.index()];
+            if !*is_mixed && self.root(carried.next) != self.root(carried.param) {
+                *is_mixed = true;
+                changed = true;
+            }
+        }
+        changed
+    }
+}
+
+/// Where a value comes from.
+#[derive(Clone, Copy)]
+enum Def<'f> {
+    /// A parameter, a constant, or the index of a loop.
+    Given,
+    Op(&'f Op),
+    Carried(&'f Carried),
+}
+
+/// Whether a lane of the result depends on that lane of the operands alone, on no memory and on no count.
+fn is_lanewise(op: &Op) -> bool {
+    match op {
+        Op::Unary(..)
+        | Op::Binary(..)
+        | Op::Fma(..)
+        | Op::Compare(..)
+        | Op::MaskOp(..)
+        | Op::Select(..)
+        | Op::Shift(..)
+        | Op::Convert(..) => true,
+        Op::Index(_)
+        | Op::IndexOp(..)
+        | Op::Address(_)
+        | Op::Load { .. }
+        | Op::LoadSplat { .. }
+        | Op::LoadStrided { .. }
+        | Op::Gather { .. }
+        | Op::IntDiv { .. }
+        | Op::Below(..)
+        | Op::LanesDown(..)
+        | Op::Splat(_)
+        | Op::Transpose { .. } => false,
+    }
+}
+
+/// Whether the operation reads memory.
+pub(super) fn reads(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Load { .. } | Op::LoadSplat { .. } | Op::LoadStrided { .. } | Op::Gather { .. }
+    )
+}

@@ -1,0 +1,294 @@
+//! A whole module as one file of C.
+
+use std::fmt::Write;
+
+use crate::ir::Lane;
+
+use super::check::Used;
+use super::function::function;
+use super::lane;
+use super::module::{Arg, Buffer, Data, EmitError, Gather, Module, Place, Step, Transfer};
+use super::prelude::prelude;
+use super::symbol::Symbol;
+
+/// What a run returns where an index is out of bounds.
+const INDEX_OUT_OF_BOUNDS: u32 = 4;
+/// What a run returns, having done nothing, where the processor lacks instructions that the code was compiled to.
+const PROCESSOR_LACKS: u32 = 8;
+
+/// Alignment of constant data and scratch memory, in bytes.
+const ALIGN: usize = 64;
+
+/// A file of these bodies, with what they call in front.
+pub fn written(bodies: &[String]) -> String {
+    let text = bodies.concat();
+    format!("{}{text}", prelude(&text))
+}
+
+impl Module<'_> {
+    /// The text of the file.
+    ///
+    /// Its public function is `int NAME(const void *const *inputs, void *const *outputs)`. It returns the bits
+    /// of the [`Status`](crate::ir::Status), 0 when all is well. A comment at the top says what inputs and
+    /// outputs are. With scratch memory it must not run twice at once, since that memory is static. Buffers
+    /// need no alignment. Functions and data that no step uses are left out.
+    ///
+    /// # Errors
+    ///
+    /// A function is not valid, or a call does not fit what is there.
+    pub fn write(&self) -> Result<String, EmitError> {
+        let (comment, body) = self.sections()?;
+        Ok(format!("{comment}\n{}{body}", prelude(&body)))
+    }
+
+    /// The text of the file without what it calls; [`written`] makes a file of several.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Module::write).
+    pub fn body(&self) -> Result<String, EmitError> {
+        let (comment, body) = self.sections()?;
+        Ok(format!("\n{comment}{body}"))
+    }
+
+    /// The comment about the public function, and the code.
+    fn sections(&self) -> Result<(String, String), EmitError> {
+        let mut used = Used::of(self);
+        self.check(&self.steps, 0, &mut used)?;
+        let mut body = String::new();
+        for (number, data) in self.constants.iter().enumerate() {
+            let element = data.lane.bytes() as usize;
+            if data.bytes.len() % element != 0 {
+                let bytes = data.bytes.len();
+                return Err(EmitError::Data {
+                    constant: number,
+                    bytes,
+                    element,
+                });
+            }
+            if used.constants[number] {
+                self.data(number, data, &mut body);
+            }
+        }
+        if used.scratch {
+            let bytes = self.scratch.max(1);
+            body += &format!(
+                "\nstatic _Alignas({ALIGN}) unsigned char {}_scratch[{bytes}];\n",
+                self.name
+            );
+        }
+        for (number, code) in self.functions.iter().enumerate() {
+            if used.functions[number] {
+                body.push('\n');
+                function(code, &self.symbol(number), &mut body)?;
+            }
+        }
+        self.entry(&used, &mut body);
+        if self.has_main {
+            self.main(&mut body);
+        }
+        Ok((self.comment(used.scratch), body))
+    }
+
+    fn symbol(&self, function: usize) -> Symbol {
+        self.name.derived(self.functions[function].name(), function)
+    }
+
+    fn comment(&self, has_scratch: bool) -> String {
+        let mut text = format!(
+            "/*\n * int {}(const void *const *inputs, void *const *outputs)\n *\n * Returns 0, or a sum of: \
+             1 an integer was divided by zero, 2 the smallest integer was divided by -1; 4 an index was out of bounds.\n \
+             * Or 8, and nothing is done: compiled for x86-64 without MIND_ANY_CPU, it needs AVX2 and FMA.\n",
+            self.name
+        );
+        if has_scratch {
+            text += " * Not to be run twice at once: intermediate results are in static memory.\n";
+        }
+        for (kind, ports) in [("inputs", &self.inputs), ("outputs", &self.outputs)] {
+            for (number, port) in ports.iter().enumerate() {
+                let extents: Vec<String> = port.shape.iter().map(usize::to_string).collect();
+                let (name, dtype) = (plain(&port.name), port.dtype);
+                text += &format!(
+                    " * {kind}[{number}]  {name}: {dtype}[{}], {} bytes\n",
+                    extents.join(", "),
+                    port.bytes()
+                );
+            }
+        }
+        text + " */\n"
+    }
+
+    fn data(&self, number: usize, data: &Data, out: &mut String) {
+        let (element, ty) = (data.lane.bytes() as usize, lane::c_type(data.lane.int()));
+        let count = (data.bytes.len() / element).max(1);
+        *out += &format!(
+            "\nstatic const _Alignas({ALIGN}) {ty} {}_constant_{number}[{count}] = {{",
+            self.name
+        );
+        if data.bytes.is_empty() {
+            *out += "0";
+        }
+        for (at, word) in data.bytes.chunks_exact(element).enumerate() {
+            let mut bits = [0; 8];
+            bits[..element].copy_from_slice(word);
+            let (start, bits) = (
+                if at % 8 == 0 { "\n    " } else { " " },
+                u64::from_le_bytes(bits),
+            );
+            // Writing to a string cannot fail.
+            let _ = match data.lane.int() {
+                Lane::I64 => write!(out, "{start}UINT64_C({bits:#x}),"),
+                _ => write!(out, "{start}{bits:#x},"),
+            };
+        }
+        *out += "\n};\n";
+    }
+
+    fn entry(&self, used: &Used, out: &mut String) {
+        let name = &self.name;
+        *out += &format!(
+            "\nint {name}(const void *const *inputs, void *const *outputs);\n\
+             \nint {name}(const void *const *inputs, void *const *outputs)\n{{\n    \
+             if (MIND_LACKS_CPU) {{\n        return {PROCESSOR_LACKS};\n    }}\n    \
+             uint64_t status = 0;\n"
+        );
+        for (is_used, name) in [(used.inputs, "inputs"), (used.outputs, "outputs")] {
+            if !is_used {
+                *out += &format!("    (void){name};\n");
+            }
+        }
+        self.steps(&self.steps, 0, out);
+        *out += "    return (int)status;\n}\n";
+    }
+
+    fn steps(&self, steps: &[Step], depth: usize, out: &mut String) {
+        let indent = 4 * (depth + 1);
+        for step in steps {
+            match step {
+                Step::Call(call) => {
+                    let args: Vec<String> = call.args.iter().map(|arg| self.arg(arg)).collect();
+                    let symbol = self.symbol(call.function);
+                    *out += &format!("{:indent$}status |= {symbol}({});\n", "", args.join(", "));
+                }
+                Step::Gather(gather) => self.gather(gather, indent, out),
+                Step::Transfer(Transfer { from, to, bytes }) => {
+                    let [from, to] = [*from, *to].map(|place| self.place(place));
+                    *out += &format!("{:indent$}memcpy({to}, {from}, {bytes});\n", "");
+                }
+                Step::Repeat { extent, body } => {
+                    *out += &format!(
+                        "{:indent$}for (int64_t t{depth} = 0; t{depth} < INT64_C({extent}); ++t{depth}) {{\n",
+                        ""
+                    );
+                    self.steps(body, depth + 1, out);
+                    *out += &format!("{:indent$}}}\n", "");
+                }
+            }
+        }
+    }
+
+    /// The copies of a gather, after its indices have been checked.
+    fn gather(&self, gather: &Gather, indent: usize, out: &mut String) {
+        let [data, indices, result] =
+            [gather.data, gather.indices, gather.result].map(|place| self.place(place));
+        let Gather {
+            groups,
+            extent,
+            count,
+            slice,
+            ..
+        } = gather;
+        let (ty, bytes) = match gather.index {
+            Lane::I32 => ("int32_t", 4),
+            _ => ("int64_t", 8),
+        };
+        let lines = [
+            format!("for (int64_t i = 0; i < INT64_C({count}); ++i) {{"),
+            format!("    {ty} at;"),
+            format!("    memcpy(&at, {indices} + {bytes} * i, {bytes});"),
+            format!("    if (at < 0 || at >= INT64_C({extent})) {{"),
+            format!("        return (int)(status | {INDEX_OUT_OF_BOUNDS});"),
+            "    }".to_owned(),
+            format!("    for (int64_t g = 0; g < INT64_C({groups}); ++g) {{"),
+            format!(
+                "        memcpy({result} + (g * {count} + i) * {slice}, {data} + (g * {extent} + at) * {slice}, {slice});"
+            ),
+            "    }".to_owned(),
+            "}".to_owned(),
+        ];
+        for line in lines {
+            *out += &format!("{:indent$}{line}\n", "");
+        }
+    }
+
+    fn arg(&self, arg: &Arg) -> String {
+        match *arg {
+            Arg::Index(i64::MIN) => "INT64_MIN".to_owned(),
+            Arg::Index(index) => format!("INT64_C({index})"),
+            Arg::Task(depth) => format!("t{depth}"),
+            Arg::Ptr(place) => self.place(place),
+        }
+    }
+
+    fn place(&self, place: Place) -> String {
+        let base = match place.buffer {
+            Buffer::Input(number) => format!("(unsigned char *)inputs[{number}]"),
+            Buffer::Output(number) => format!("(unsigned char *)outputs[{number}]"),
+            Buffer::Constant(number) => {
+                format!("(unsigned char *){}_constant_{number}", self.name)
+            }
+            Buffer::Scratch => format!("{}_scratch", self.name),
+        };
+        match place.offset {
+            0 => base,
+            offset => format!("{base} + {offset}"),
+        }
+    }
+
+    fn main(&self, out: &mut String) {
+        *out += "\n#include <stdio.h>\n\nint main(void)\n{\n";
+        for (kind, ports) in [("input", &self.inputs), ("output", &self.outputs)] {
+            for (number, port) in ports.iter().enumerate() {
+                let bytes = port.bytes().max(1);
+                *out += &format!(
+                    "    static _Alignas({ALIGN}) unsigned char {kind}{number}[{bytes}];\n"
+                );
+            }
+        }
+        for (number, port) in self.inputs.iter().enumerate() {
+            let bytes = port.bytes();
+            *out += &format!(
+                "    if (fread(input{number}, 1, {bytes}, stdin) != {bytes}) {{\n        return 125;\n    }}\n"
+            );
+        }
+        let list = |kind: &str, count: usize| {
+            // An array has at least one element.
+            let names: Vec<String> = (0..count).map(|at| format!("{kind}{at}")).collect();
+            if names.is_empty() {
+                "0".to_owned()
+            } else {
+                names.join(", ")
+            }
+        };
+        *out += &format!(
+            "    const void *const inputs[] = {{{}}};\n    void *const outputs[] = {{{}}};\n    \
+             const int status = {}(inputs, outputs);\n",
+            list("input", self.inputs.len()),
+            list("output", self.outputs.len()),
+            self.name
+        );
+        for (number, port) in self.outputs.iter().enumerate() {
+            let bytes = port.bytes();
+            *out += &format!(
+                "    if (fwrite(output{number}, 1, {bytes}, stdout) != {bytes}) {{\n        return 125;\n    }}\n"
+            );
+        }
+        *out += "    return status;\n}\n";
+    }
+}
+
+/// `text` without what would end a comment or begin one, and without control characters.
+fn plain(text: &str) -> String {
+    let escaped = text.escape_default().to_string();
+    escaped.replace("*/", "* /").replace("/*", "/ *")
+}

@@ -1,0 +1,173 @@
+//! One lane of a vector operation as an expression.
+
+use crate::ir::{BinaryOp, ConvertOp, Lane, MaskOp, Predicate, ShiftOp, UnaryOp};
+
+/// The type of a lane, integers unsigned so that they wrap.
+pub(super) const fn c_type(lane: Lane) -> &'static str {
+    match lane {
+        Lane::I8 => "uint8_t",
+        Lane::I16 => "uint16_t",
+        Lane::I32 => "uint32_t",
+        Lane::I64 => "uint64_t",
+        Lane::F32 => "float",
+        Lane::F64 => "double",
+    }
+}
+
+/// The type of a lane of integers as signed numbers.
+const fn signed(lane: Lane) -> &'static str {
+    match lane.int() {
+        Lane::I8 => "int8_t",
+        Lane::I16 => "int16_t",
+        Lane::I32 => "int32_t",
+        _ => "int64_t",
+    }
+}
+
+/// What the names of helpers end with.
+pub(super) const fn suffix(lane: Lane) -> &'static str {
+    match lane {
+        Lane::I8 => "u8",
+        Lane::I16 => "u16",
+        Lane::I32 => "u32",
+        Lane::I64 => "u64",
+        Lane::F32 => "f32",
+        Lane::F64 => "f64",
+    }
+}
+
+/// A number with these bits.
+pub(super) fn constant(lane: Lane, bits: u64) -> String {
+    match lane {
+        Lane::F32 => format!("mind_f32({bits:#x}u)"),
+        Lane::F64 => format!("mind_f64(UINT64_C({bits:#x}))"),
+        Lane::I64 => format!("UINT64_C({bits:#x})"),
+        _ => format!("{bits:#x}u"),
+    }
+}
+
+/// The number that these bits are, for a comment; `None` if the text of the constant says it.
+pub(super) fn remark(lane: Lane, bits: u64) -> Option<String> {
+    match lane {
+        Lane::F32 => Some(format!("{:?}", f32::from_bits(bits as u32))),
+        Lane::F64 => Some(format!("{:?}", f64::from_bits(bits))),
+        _ => None,
+    }
+}
+
+pub(super) fn unary(op: UnaryOp, lane: Lane, x: &str) -> String {
+    let suffix = suffix(lane);
+    match op {
+        UnaryOp::Neg => format!("-{x}"),
+        UnaryOp::Abs => format!("mind_abs_{suffix}({x})"),
+        UnaryOp::Sqrt => format!("mind_sqrt_{suffix}({x})"),
+    }
+}
+
+pub(super) fn binary(op: BinaryOp, lane: Lane, x: &str, y: &str) -> String {
+    let bitwise = |sign: char| {
+        if lane.is_float() {
+            let suffix = suffix(lane);
+            format!("mind_{suffix}(mind_bits_{suffix}({x}) {sign} mind_bits_{suffix}({y}))")
+        } else {
+            format!("({})({x} {sign} {y})", c_type(lane))
+        }
+    };
+    let arithmetic = |sign: char| match lane {
+        // Narrower operands become `int`, and the product of two of 16 bits need not fit.
+        Lane::I8 | Lane::I16 => format!("({})((uint32_t){x} {sign} {y})", c_type(lane)),
+        _ => format!("{x} {sign} {y}"),
+    };
+    let signed = |x: &str| match lane {
+        Lane::F32 | Lane::F64 => x.to_owned(),
+        _ => format!("({}){x}", signed(lane)),
+    };
+    match op {
+        // Compilers warn of comparisons of a number with itself.
+        BinaryOp::Min | BinaryOp::Max | BinaryOp::UMin | BinaryOp::UMax if x == y => x.to_owned(),
+        BinaryOp::Add => arithmetic('+'),
+        BinaryOp::Sub => arithmetic('-'),
+        BinaryOp::Mul => arithmetic('*'),
+        BinaryOp::Div => format!("{x} / {y}"),
+        BinaryOp::Min => format!("{} < {} ? {x} : {y}", signed(x), signed(y)),
+        BinaryOp::Max => format!("{} < {} ? {x} : {y}", signed(y), signed(x)),
+        BinaryOp::UMin => format!("{x} < {y} ? {x} : {y}"),
+        BinaryOp::UMax => format!("{y} < {x} ? {x} : {y}"),
+        BinaryOp::And => bitwise('&'),
+        BinaryOp::Or => bitwise('|'),
+        BinaryOp::Xor => bitwise('^'),
+    }
+}
+
+pub(super) fn compare(predicate: Predicate, lane: Lane, x: &str, y: &str) -> String {
+    let signed = |x: &str| match lane {
+        Lane::F32 | Lane::F64 => x.to_owned(),
+        _ => format!("({}){x}", signed(lane)),
+    };
+    match predicate {
+        Predicate::Eq | Predicate::Le if x == y && !lane.is_float() => format!("!({x} - {x})"),
+        Predicate::Lt | Predicate::ULt if x == y && !lane.is_float() => format!("({x} - {x}) != 0"),
+        Predicate::Eq => format!("{x} == {y}"),
+        Predicate::Lt => format!("{} < {}", signed(x), signed(y)),
+        Predicate::Le => format!("{} <= {}", signed(x), signed(y)),
+        Predicate::ULt => format!("{x} < {y}"),
+        Predicate::Unordered if x == y => format!("{x} != {x}"),
+        Predicate::Unordered => format!("({x} != {x}) | ({y} != {y})"),
+    }
+}
+
+pub(super) fn mask(op: MaskOp, x: &str, y: &str) -> String {
+    match op {
+        MaskOp::And => format!("{x} & {y}"),
+        MaskOp::Or => format!("{x} | {y}"),
+        MaskOp::AndNot => format!("{x} & !{y}"),
+    }
+}
+
+pub(super) fn shift(op: ShiftOp, lane: Lane, x: &str, n: u32) -> String {
+    let ty = c_type(lane);
+    match op {
+        ShiftOp::Shl if lane.bits() < 32 => format!("({ty})((uint32_t){x} << {n})"),
+        ShiftOp::Shl => format!("{x} << {n}"),
+        ShiftOp::Shr => format!("({ty})({x} >> {n})"),
+        ShiftOp::Sra => format!("({ty})(({}){x} >> {n})", signed(lane)),
+    }
+}
+
+pub(super) fn convert(op: ConvertOp, from: Lane, to: Lane, x: &str) -> String {
+    let ty = c_type(to);
+    match op {
+        ConvertOp::Bits if from == to => x.to_owned(),
+        ConvertOp::Bits if to.is_float() => format!("mind_{}({x})", suffix(to)),
+        ConvertOp::Bits => format!("mind_bits_{}({x})", suffix(from)),
+        ConvertOp::HalfToF32 => format!("mind_half_to_f32({x})"),
+        ConvertOp::F32ToHalf => format!("mind_f32_to_half({x})"),
+        ConvertOp::Float | ConvertOp::ZeroExtend | ConvertOp::Truncate => format!("({ty}){x}"),
+        ConvertOp::SignExtend => format!("({ty})({})({}){x}", signed(to), signed(from)),
+        ConvertOp::IntToFloat => format!("({ty})({}){x}", signed(from)),
+    }
+}
+
+/// A quotient; it needs a variable called `status`.
+pub(super) fn divide(is_signed: bool, lane: Lane, x: &str, y: &str) -> String {
+    let ty = c_type(lane);
+    if is_signed {
+        let (signed, bits) = (signed(lane), lane.bits());
+        let operands = format!("({signed}){x}, ({signed}){y}, INT{bits}_MIN");
+        format!("({ty})mind_div_signed({operands}, &status)")
+    } else {
+        format!("({ty})mind_div_unsigned({x}, {y}, &status)")
+    }
+}
+
+/// A constant index.
+pub(super) fn index(n: i64) -> String {
+    if n == i64::MIN {
+        // Its magnitude is no number of the type.
+        "INT64_MIN".to_owned()
+    } else if i32::try_from(n).is_ok() {
+        n.to_string()
+    } else {
+        format!("INT64_C({n})")
+    }
+}

@@ -1,0 +1,276 @@
+//! How the statements of a function are divided into loops over lanes.
+//!
+//! A *piece* is a run of vector operations that becomes one loop over lanes, in which every value is a plain
+//! number. Compilers turn such a loop into straight vector code. What is needed beyond the piece, or from
+//! other lanes, goes through an array. Stores come behind the loop of their piece, each as a loop of its own, so
+//! that all that was loaded before is loaded, whatever overlaps.
+
+use crate::ir::{Addr, Block, Function, Loop, Op, Statement, Type, Value};
+
+use super::facts::{Facts, reads};
+
+/// A part of a block, in the order in which text is written.
+pub(super) enum Piece<'f> {
+    /// An index that is computed, an address, or a vector whose lanes are all alike.
+    Scalar(Value, &'f Op),
+    /// One loop over lanes, and stores.
+    Lanes(Lanes<'f>),
+    /// A loop of the function.
+    Loop(&'f Loop, Vec<Piece<'f>>),
+}
+
+/// Vector operations that run in one loop over lanes, and the stores behind them.
+#[derive(Default)]
+pub(super) struct Lanes<'f> {
+    pub(super) ops: Vec<(Value, &'f Op)>,
+    pub(super) stores: Vec<Store>,
+    /// Carried values that get their next value at the end of the loop over lanes: `(param, next)`.
+    pub(super) write_backs: Vec<(Value, Value)>,
+}
+
+/// A store, of as many lanes as it says.
+pub(super) struct Store {
+    pub(super) value: Value,
+    pub(super) addr: Addr,
+    pub(super) extent: StoreExtent,
+}
+
+/// Which lanes a store writes.
+pub(super) enum StoreExtent {
+    All,
+    Below(Value),
+    First,
+}
+
+/// The pieces of a function, and which values have arrays.
+pub(super) struct Plan<'f> {
+    pub(super) pieces: Vec<Piece<'f>>,
+    has_array: Vec<bool>,
+    /// Carried values that are assigned inside a loop over lanes.
+    is_written_back: Vec<bool>,
+}
+
+impl<'f> Plan<'f> {
+    pub(super) fn of(function: &'f Function, facts: &Facts) -> Plan<'f> {
+        let count = function.value_count();
+        let mut planner = Planner {
+            function,
+            facts,
+            defined_in: vec![None; count],
+            uses: vec![Vec::new(); count],
+            next_place: 0,
+            current: None,
+            has_array: vec![false; count],
+            is_written_back: vec![false; count],
+        };
+        Plan {
+            pieces: planner.block(function.body()),
+            has_array: planner.has_array,
+            is_written_back: planner.is_written_back,
+        }
+    }
+
+    /// Whether the lanes of a value are kept in an array.
+    pub(super) fn has_array(&self, value: Value) -> bool {
+        self.has_array[value.index()]
+    }
+
+    /// Whether a carried value gets its next value inside a loop over lanes.
+    pub(super) fn is_written_back(&self, param: Value) -> bool {
+        self.is_written_back[param.index()]
+    }
+}
+
+impl Lanes<'_> {
+    fn computes(&self, value: Value) -> bool {
+        self.ops.iter().any(|&(computed, _)| computed == value)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.ops.is_empty() && self.stores.is_empty()
+    }
+}
+
+/// Where a value is used: places grow in the order of the text.
+#[derive(Clone, Copy)]
+struct Use {
+    place: u32,
+    /// Whether lane `j` is used for lane `j` alone, inside the loop over lanes.
+    is_lanewise: bool,
+}
+
+struct Planner<'f, 'a> {
+    function: &'f Function,
+    facts: &'a Facts,
+    /// The piece that a vector is computed in.
+    defined_in: Vec<Option<u32>>,
+    uses: Vec<Vec<Use>>,
+    next_place: u32,
+    /// The place of the piece that is being filled.
+    current: Option<u32>,
+    has_array: Vec<bool>,
+    is_written_back: Vec<bool>,
+}
+
+impl<'f> Planner<'f, '_> {
+    fn place(&mut self) -> u32 {
+        self.next_place += 1;
+        self.next_place
+    }
+
+    fn is_varying(&self, value: Value) -> bool {
+        let is_vector = matches!(self.function.ty(value), Type::Vector(_) | Type::Mask(_));
+        is_vector && !self.facts.is_uniform(value)
+    }
+
+    /// Notes that a vector is used at `place`, and whether it needs an array for that.
+    fn uses(&mut self, value: Value, place: u32, is_lanewise: bool) {
+        if !self.is_varying(value) {
+            return;
+        }
+        let is_here = is_lanewise && self.defined_in[value.index()] == Some(place);
+        let home = self.facts.home(value).index();
+        self.has_array[home] |= !is_here;
+        self.uses[home].push(Use { place, is_lanewise });
+    }
+
+    fn block(&mut self, block: &'f Block) -> Vec<Piece<'f>> {
+        let (mut pieces, mut open) = (Vec::new(), Lanes::default());
+        for statement in &block.statements {
+            match statement {
+                Statement::Let(_, Op::Index(_)) => {}
+                Statement::Let(value, _) if !self.facts.is_live(*value) => {}
+                Statement::Let(value, op) => self.operation(*value, op, &mut open, &mut pieces),
+                Statement::Store { value, addr, count } => {
+                    let extent = count.map_or(StoreExtent::All, StoreExtent::Below);
+                    self.store(*value, addr, extent, &mut open);
+                }
+                Statement::StoreFirst { value, addr } => {
+                    self.store(*value, addr, StoreExtent::First, &mut open);
+                }
+                Statement::Prefetch(_) => {}
+                Statement::Loop(node) => {
+                    self.close(&mut open, &mut pieces);
+                    let body = self.repeat(node);
+                    pieces.push(Piece::Loop(node, body));
+                }
+            }
+        }
+        self.close(&mut open, &mut pieces);
+        pieces
+    }
+
+    fn close(&mut self, open: &mut Lanes<'f>, pieces: &mut Vec<Piece<'f>>) {
+        self.current = None;
+        if !open.is_empty() {
+            pieces.push(Piece::Lanes(std::mem::take(open)));
+        }
+    }
+
+    /// The place of the open piece, which starts here if none is open.
+    fn open_place(&mut self) -> u32 {
+        match self.current {
+            Some(place) => place,
+            None => {
+                let place = self.place();
+                self.current = Some(place);
+                place
+            }
+        }
+    }
+
+    fn operation(
+        &mut self,
+        value: Value,
+        op: &'f Op,
+        open: &mut Lanes<'f>,
+        pieces: &mut Vec<Piece<'f>>,
+    ) {
+        if reads(op) && !open.stores.is_empty() {
+            self.close(open, pieces);
+        }
+        if !self.is_varying(value) {
+            // It depends on no varying vector, so it can stand before the open piece.
+            pieces.push(Piece::Scalar(value, op));
+            return;
+        }
+        let other_lanes: &[Value] = match op {
+            Op::LanesDown(operand, _) | Op::Splat(operand) => &[*operand],
+            Op::Transpose { first, second, .. } => &[*first, *second],
+            _ => &[],
+        };
+        let is_here = |operand: &Value| self.defined_in[operand.index()] == self.current;
+        if self.current.is_some() && other_lanes.iter().any(is_here) {
+            self.close(open, pieces);
+        }
+        let place = self.open_place();
+        op.for_each_operand(|operand| self.uses(operand, place, other_lanes.is_empty()));
+        self.defined_in[value.index()] = Some(place);
+        open.ops.push((value, op));
+    }
+
+    fn store(&mut self, value: Value, addr: &Addr, extent: StoreExtent, open: &mut Lanes<'f>) {
+        let place = self.open_place();
+        self.uses(value, place, false);
+        open.stores.push(Store {
+            value,
+            addr: *addr,
+            extent,
+        });
+    }
+
+    fn repeat(&mut self, node: &'f Loop) -> Vec<Piece<'f>> {
+        let live = |this: &Self, value| this.facts.is_live(value);
+        let start = self.place();
+        for carried in &node.carried {
+            if live(self, carried.param) && self.is_varying(carried.param) {
+                self.uses(carried.init, start, false);
+                self.has_array[carried.param.index()] = true;
+            }
+        }
+        let mut body = self.block(&node.body);
+        let end = self.place();
+        for carried in &node.carried {
+            if live(self, carried.param) && self.is_varying(carried.param) {
+                // As the next value of another slot, a param is used at the end.
+                let next = self.facts.home(carried.next);
+                self.uses[next.index()].push(Use {
+                    place: end,
+                    is_lanewise: false,
+                });
+            }
+        }
+        for carried in &node.carried {
+            if !live(self, carried.param) || !self.is_varying(carried.param) {
+                continue;
+            }
+            let (param, next) = (carried.param, carried.next);
+            let computing = body.iter_mut().find_map(|piece| match piece {
+                Piece::Lanes(lanes) => lanes.computes(next).then_some(lanes),
+                Piece::Scalar(..) | Piece::Loop(..) => None,
+            });
+            if let Some(lanes) = computing
+                && self.may_write_back(param, next)
+            {
+                lanes.write_backs.push((param, next));
+                self.is_written_back[param.index()] = true;
+                continue;
+            }
+            let next = self.facts.home(carried.next);
+            if self.is_varying(next) {
+                self.has_array[next.index()] = true;
+            }
+        }
+        body
+    }
+
+    /// Whether `param` can become `next` at the end of the piece that computes `next`: lanes of `param` are not
+    /// needed behind it.
+    fn may_write_back(&self, param: Value, next: Value) -> bool {
+        let Some(place) = self.defined_in[next.index()] else {
+            return false;
+        };
+        let mut uses = self.uses[param.index()].iter();
+        uses.all(|it| it.place < place || it.place == place && it.is_lanewise)
+    }
+}

@@ -1,0 +1,54 @@
+//! Why a function could not be compiled.
+
+use crate::code::CodeError;
+use crate::ir::VerifyError;
+use crate::target::Isa;
+
+/// What stops a function from becoming code.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileError {
+    /// The function is not valid.
+    #[error("invalid vector IR: {}", list(.0))]
+    Invalid(Vec<VerifyError>),
+    /// Vectors do not fit the registers of the target.
+    #[error(
+        "{lanes} lanes of up to {widest} bits do not fit {isa}; expected {least} to {most} lanes"
+    )]
+    Lanes {
+        /// The instruction set.
+        isa: Isa,
+        /// Lanes of the function.
+        lanes: u32,
+        /// Bits of its widest lane.
+        widest: u32,
+        /// The fewest lanes that can be moved.
+        least: u32,
+        /// The most lanes that fit.
+        most: u32,
+    },
+    /// The machine has not got the instruction set.
+    #[error("this machine cannot run {0}; `portable` runs everywhere")]
+    Unavailable(Isa),
+    /// Registers could not be assigned.
+    #[error("registers could not be assigned: {0}")]
+    Registers(String),
+    /// An instruction could not be encoded.
+    #[error("{instruction} could not be encoded: {reason}")]
+    Encoding {
+        /// The instruction.
+        instruction: String,
+        /// What the encoder said.
+        reason: String,
+    },
+    /// Cranelift refused the function.
+    #[error("the portable code generator refused the function: {0}")]
+    Portable(String),
+    /// The code could not be made executable.
+    #[error(transparent)]
+    Code(#[from] CodeError),
+}
+
+fn list(errors: &[VerifyError]) -> String {
+    let lines: Vec<String> = errors.iter().map(VerifyError::to_string).collect();
+    lines.join("; ")
+}

@@ -1,0 +1,134 @@
+//! Pieces of code that do not depend on each other, side by side.
+
+use rustc_hash::FxHashSet;
+
+use super::function::Statement;
+use super::op::{Addr, Value};
+
+/// The statements of `pieces` in turns: the first of each, then the second of each; a piece whose next statement uses
+/// what another one has yet to compute waits for it.
+///
+/// Pieces stay one behind the other where one has a loop.
+pub(super) fn in_turns(pieces: Vec<Vec<Statement>>) -> Vec<Statement> {
+    let mut statements = pieces.iter().flatten();
+    if statements.any(|statement| matches!(statement, Statement::Loop(_))) {
+        return pieces.into_iter().flatten().collect();
+    }
+    let defined = pieces
+        .iter()
+        .flatten()
+        .filter_map(|statement| match statement {
+            Statement::Let(value, _) => Some(*value),
+            _ => None,
+        });
+    let mut missing: FxHashSet<Value> = defined.collect();
+    let mut left: Vec<_> = (pieces.into_iter())
+        .map(|piece| piece.into_iter().peekable())
+        .collect();
+    let mut ordered = Vec::new();
+    // The first piece that is not done waits for nothing: it depends on those before it alone.
+    while left.iter_mut().any(|piece| piece.peek().is_some()) {
+        for piece in &mut left {
+            let Some(next) = piece.next_if(|statement| is_ready(statement, &missing)) else {
+                continue;
+            };
+            if let Statement::Let(value, _) = next {
+                missing.remove(&value);
+            }
+            ordered.push(next);
+        }
+    }
+    ordered
+}
+
+/// Whether a statement uses no value that is missing.
+fn is_ready(statement: &Statement, missing: &FxHashSet<Value>) -> bool {
+    let mut is_there = true;
+    let mut check = |value: Value| is_there &= !missing.contains(&value);
+    let addressed = |addr: &Addr, check: &mut dyn FnMut(Value)| {
+        check(addr.base);
+        addr.index.into_iter().for_each(check);
+    };
+    match statement {
+        Statement::Let(_, op) => op.for_each_operand(&mut check),
+        Statement::Store { value, addr, count } => {
+            check(*value);
+            count.iter().for_each(|&count| check(count));
+            addressed(addr, &mut check);
+        }
+        Statement::StoreFirst { value, addr } => {
+            check(*value);
+            addressed(addr, &mut check);
+        }
+        Statement::Prefetch(addr) => addressed(addr, &mut check),
+        Statement::Loop(_) => is_there = false,
+    }
+    is_there
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ir::{Addr, BinaryOp, Function, Lane, LoopKind, Signature, verify};
+
+    /// Pieces that double what they load; or, but for the first, what the first has computed.
+    fn pieces(count: u32, shared: bool) -> Function {
+        let mut signature = Signature::new("f", 8);
+        let (from, to) = (signature.ptr(), signature.ptr());
+        let mut b = signature.body();
+        let mut first = None;
+        b.interleaved(count, |b, piece| {
+            let place = 32 * piece as i32;
+            let x = match first {
+                Some(first) if shared => first,
+                _ => b.load(Lane::F32, Addr::at(from).plus(place), None),
+            };
+            let sum = b.binary(BinaryOp::Add, x, x);
+            first = first.or(Some(sum));
+            b.store(sum, Addr::at(to).plus(place), None);
+        });
+        b.finish()
+    }
+
+    fn words(text: &str) -> Vec<&str> {
+        let words = ["load", "add", "store"];
+        let found = text
+            .split_whitespace()
+            .filter_map(|word| words.iter().find(|known| word == **known).copied());
+        found.collect()
+    }
+
+    #[test]
+    fn statements_take_turns() {
+        let function = pieces(2, false);
+        assert_eq!(verify(&function), Ok(()));
+        let text = function.to_string();
+        let expected = ["load", "load", "add", "add", "store", "store"];
+        assert_eq!(words(&text), expected, "{text}");
+    }
+
+    #[test]
+    fn what_depends_on_another_piece_waits_for_it() {
+        let function = pieces(2, true);
+        assert_eq!(verify(&function), Ok(()));
+        let text = function.to_string();
+        let expected = ["load", "add", "add", "store", "store"];
+        assert_eq!(words(&text), expected, "{text}");
+    }
+
+    #[test]
+    fn loops_are_not_cut() {
+        let mut signature = Signature::new("f", 8);
+        let to = signature.ptr();
+        let mut b = signature.body();
+        let zero = b.f32(0.0);
+        b.interleaved(2, |b, _| {
+            let bounds = (b.index(0), b.index(4));
+            b.repeat(LoopKind::Rest, bounds, 1, &[], |b, round| {
+                b.store_first(zero, Addr::element(to, round.index, Lane::F32));
+                Vec::new()
+            });
+        });
+        let text = b.finish().to_string();
+        assert_eq!(text.matches("rest").count(), 2, "{text}");
+    }
+}

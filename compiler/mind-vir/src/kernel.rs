@@ -1,0 +1,172 @@
+//! Functions of vector IR as code that can be called.
+
+use crate::code::{Code, CodeBuilder, FunctionOffset};
+use crate::error::CompileError;
+use crate::ir::{Function, Status};
+use crate::target::{Isa, TargetInfo};
+
+/// What every kernel is in memory: arguments in, status out.
+#[cfg(target_arch = "x86_64")]
+type Entry = unsafe extern "sysv64" fn(*const u64) -> u64;
+/// What every kernel is in memory: arguments in, status out.
+#[cfg(not(target_arch = "x86_64"))]
+type Entry = unsafe extern "C" fn(*const u64) -> u64;
+
+/// The machine code of `function` for `isa`, which this machine need not have.
+///
+/// # Errors
+///
+/// The function is not valid, or its vectors do not fit the target.
+pub fn assemble(function: &Function, isa: Isa) -> Result<Vec<u8>, CompileError> {
+    crate::ir::verify(function).map_err(CompileError::Invalid)?;
+    fits(function, isa)?;
+    (isa.target().compile)(function, isa.target())
+}
+
+/// Whether every vector fits a register, and fills enough of it to be moved.
+fn fits(function: &Function, isa: Isa) -> Result<(), CompileError> {
+    let least = isa.target().least_lanes;
+    let (lanes, widest) = (function.lanes(), function.widest_lane().bits());
+    let most = TargetInfo::of(isa).lanes(widest);
+    if (least..=most).contains(&lanes) {
+        return Ok(());
+    }
+    Err(CompileError::Lanes {
+        isa,
+        lanes,
+        widest,
+        least,
+        most,
+    })
+}
+
+/// A compiled function. It can be called from any thread, and from several at once.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    code: Code,
+    offset: FunctionOffset,
+    params: usize,
+}
+
+impl Kernel {
+    /// Compiles `functions` into pages of their own, for this machine.
+    ///
+    /// # Errors
+    ///
+    /// A function is not valid, or its vectors do not fit the target; the machine has not got the
+    /// instruction set; the system refuses executable memory.
+    pub fn compile_all<'f>(
+        functions: impl IntoIterator<Item = &'f Function>,
+        isa: Isa,
+    ) -> Result<Vec<Kernel>, CompileError> {
+        if !isa.is_available() {
+            return Err(CompileError::Unavailable(isa));
+        }
+        let mut builder = CodeBuilder::default();
+        let mut placed = Vec::new();
+        for function in functions {
+            let offset = builder.push(&assemble(function, isa)?);
+            placed.push((offset, function.params().len()));
+        }
+        let code = builder.publish()?;
+        let kernels = placed.into_iter().map(|(offset, params)| Kernel {
+            code: code.clone(),
+            offset,
+            params,
+        });
+        Ok(kernels.collect())
+    }
+
+    /// Compiles one function, as [`compile_all`](Kernel::compile_all) does.
+    pub fn compile(function: &Function, isa: Isa) -> Result<Kernel, CompileError> {
+        let mut kernels = Kernel::compile_all([function], isa)?;
+        Ok(kernels.remove(0))
+    }
+
+    /// Calls the kernel with an argument for each parameter: addresses, and indices as they are.
+    ///
+    /// # Panics
+    ///
+    /// If there are more or fewer arguments than parameters.
+    ///
+    /// # Safety
+    ///
+    /// Every address that the function computes from `args` must be valid for the access it makes there, for
+    /// as long as the call lasts, and nothing else may write there, or read what it writes. Counts must lie
+    /// in `0..=lanes`. The interpreter of vector IR checks both.
+    pub unsafe fn call(&self, args: &[u64]) -> Status {
+        assert_eq!(args.len(), self.params, "an argument for each parameter");
+        let entry = self.code.entry(self.offset);
+        // SAFETY: the code at this offset was compiled as an `Entry` and lives as long as `self`.
+        let entry: Entry = unsafe { std::mem::transmute(entry.as_ptr()) };
+        // SAFETY: the caller answers for the arguments; the code reads as many as there are.
+        Status(unsafe { entry(args.as_ptr()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Addr, Lane, Signature};
+
+    fn copy(lanes: u32) -> Function {
+        let mut signature = Signature::new("copy", lanes);
+        let (from, to) = (signature.ptr(), signature.ptr());
+        let mut b = signature.body();
+        let x = b.load(Lane::F32, Addr::at(from), None);
+        b.store(x, Addr::at(to), None);
+        b.finish()
+    }
+
+    #[test]
+    fn vectors_that_do_not_fit_are_refused_with_what_would() {
+        let cases = [
+            (
+                Isa::Portable,
+                8,
+                "8 lanes of up to 32 bits do not fit portable; expected 2 to 4 lanes",
+            ),
+            (
+                Isa::Avx2,
+                16,
+                "16 lanes of up to 32 bits do not fit avx2; expected 4 to 8 lanes",
+            ),
+            (
+                Isa::Avx512,
+                2,
+                "2 lanes of up to 32 bits do not fit avx512; expected 4 to 16 lanes",
+            ),
+        ];
+        for (isa, lanes, expected) in cases {
+            let refused = assemble(&copy(lanes), isa).expect_err("no register is that wide");
+            assert_eq!(refused.to_string(), expected);
+        }
+        for lanes in [4, 8, 16] {
+            assert!(assemble(&copy(lanes), Isa::Avx512).is_ok());
+        }
+    }
+
+    #[test]
+    fn invalid_functions_are_refused() {
+        let refused = assemble(&copy(5), Isa::Avx2).expect_err("five lanes");
+        assert!(matches!(refused, CompileError::Invalid(_)), "{refused}");
+    }
+
+    #[test]
+    fn kernels_of_one_module_run_side_by_side() {
+        let functions = [copy(4), copy(4)];
+        let kernels = Kernel::compile_all(&functions, Isa::Portable).expect("they compile");
+        std::thread::scope(|scope| {
+            for (kernel, start) in kernels.iter().zip([0f32, 10.0]) {
+                scope.spawn(move || {
+                    let from: [f32; 4] = std::array::from_fn(|at| start + at as f32);
+                    let mut to = [0f32; 4];
+                    // SAFETY: the function reads four elements of the first and writes as many of the second.
+                    let status =
+                        unsafe { kernel.call(&[from.as_ptr() as u64, to.as_mut_ptr() as u64]) };
+                    assert_eq!((status, to), (Status::OK, from));
+                });
+            }
+        });
+    }
+}

@@ -1,0 +1,103 @@
+//! How many vector registers a function needs besides its constants.
+
+use crate::ir::{Block, Function, Loop, Op, Statement, Type, Value};
+
+/// The largest number of vectors and vector masks that live at once, constants left out.
+pub(crate) fn peak(function: &Function, masks_are_vectors: bool) -> usize {
+    let mut scan = Scan {
+        function,
+        masks_are_vectors,
+        clock: 0,
+        ends: vec![0; function.value_count()],
+        starts: vec![None; function.value_count()],
+    };
+    scan.block(function.body());
+    let mut changes: Vec<(u32, i32)> = Vec::new();
+    for (start, end) in scan.starts.iter().zip(&scan.ends) {
+        if let Some(start) = start {
+            changes.push((*start, 1));
+            changes.push(((*end).max(*start + 1), -1));
+        }
+    }
+    changes.sort_unstable();
+    let mut live = 0;
+    let mut peak = 0;
+    for (_, change) in changes {
+        live += change;
+        peak = peak.max(live);
+    }
+    peak as usize
+}
+
+struct Scan<'a> {
+    function: &'a Function,
+    masks_are_vectors: bool,
+    clock: u32,
+    starts: Vec<Option<u32>>,
+    ends: Vec<u32>,
+}
+
+impl Scan<'_> {
+    fn define(&mut self, value: Value) {
+        let counts = match self.function.ty(value) {
+            Type::Vector(_) => true,
+            Type::Mask(_) => self.masks_are_vectors,
+            Type::Index | Type::Ptr => false,
+        };
+        if counts {
+            self.starts[value.index()] = Some(self.clock);
+        }
+    }
+
+    fn use_at(&mut self, value: Value, clock: u32) {
+        let end = &mut self.ends[value.index()];
+        *end = clock.max(*end);
+    }
+
+    fn block(&mut self, block: &Block) {
+        for statement in &block.statements {
+            self.clock += 1;
+            match statement {
+                Statement::Let(value, op) => {
+                    self.operands(op);
+                    self.define(*value);
+                }
+                Statement::Store { value, .. } | Statement::StoreFirst { value, .. } => {
+                    self.use_at(*value, self.clock);
+                }
+                Statement::Prefetch(_) => {}
+                Statement::Loop(node) => self.repeat(node),
+            }
+        }
+    }
+
+    fn operands(&mut self, op: &Op) {
+        let clock = self.clock;
+        op.for_each_operand(|operand| {
+            let end = &mut self.ends[operand.index()];
+            *end = clock.max(*end);
+        });
+    }
+
+    fn repeat(&mut self, node: &Loop) {
+        let entry = self.clock;
+        for carried in &node.carried {
+            self.use_at(carried.init, entry);
+            self.define(carried.param);
+        }
+        self.block(&node.body);
+        self.clock += 1;
+        let exit = self.clock;
+        for carried in &node.carried {
+            self.use_at(carried.next, exit);
+            self.define(carried.result);
+        }
+        // What comes from outside is needed in every round.
+        for index in 0..self.ends.len() {
+            let outside = self.starts[index].is_some_and(|start| start < entry);
+            if outside && self.ends[index] > entry {
+                self.ends[index] = exit;
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Which values are needed, and how often.
+
+use crate::ir::{Block, Function, Loop, Op, Statement, UnaryOp, Value};
+
+/// How often each value is read by what is needed itself.
+///
+/// A negation that only feeds multiply-adds becomes part of them and is not needed; what it negates is read
+/// in its place. What nothing reads is not needed, unless it may set the status.
+#[derive(Debug)]
+pub(crate) struct Uses {
+    counts: Vec<u32>,
+    /// What a value is the negation of.
+    negations: Vec<Option<Value>>,
+}
+
+/// A fused multiply-add with negations taken in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fused {
+    pub a: Value,
+    pub b: Value,
+    pub c: Value,
+    pub negate_product: bool,
+    pub subtract: bool,
+}
+
+impl Uses {
+    pub fn of(function: &Function) -> Uses {
+        let mut uses = Uses {
+            counts: vec![0; function.value_count()],
+            negations: vec![None; function.value_count()],
+        };
+        uses.negations(function.body());
+        uses.block(function.body());
+        uses
+    }
+
+    /// How often `value` is read.
+    pub fn count(&self, value: Value) -> u32 {
+        self.counts[value.index()]
+    }
+
+    /// Notes that one of the reads of `value` is behind, and says whether none is left.
+    pub fn spend(&mut self, value: Value) -> bool {
+        let count = &mut self.counts[value.index()];
+        *count -= 1;
+        *count == 0
+    }
+
+    /// `a * b + c` without the negations among its operands.
+    pub fn fused(&self, a: Value, b: Value, c: Value) -> Fused {
+        let stripped = |value: Value| match self.negations[value.index()] {
+            Some(inner) => (inner, true),
+            None => (value, false),
+        };
+        let ((a, minus_a), (b, minus_b), (c, subtract)) = (stripped(a), stripped(b), stripped(c));
+        Fused {
+            a,
+            b,
+            c,
+            negate_product: minus_a != minus_b,
+            subtract,
+        }
+    }
+
+    fn negations(&mut self, block: &Block) {
+        for statement in &block.statements {
+            match statement {
+                Statement::Let(value, Op::Unary(UnaryOp::Neg, inner)) => {
+                    self.negations[value.index()] = Some(*inner);
+                }
+                Statement::Loop(node) => self.negations(&node.body),
+                _ => {}
+            }
+        }
+    }
+
+    fn read(&mut self, value: Value) {
+        self.counts[value.index()] += 1;
+    }
+
+    fn block(&mut self, block: &Block) {
+        for statement in block.statements.iter().rev() {
+            match statement {
+                Statement::Let(value, op) => self.operation(*value, op),
+                Statement::Store { value, addr, count } => {
+                    self.read(*value);
+                    self.read(addr.base);
+                    addr.index
+                        .iter()
+                        .chain(count)
+                        .for_each(|&value| self.read(value));
+                }
+                Statement::StoreFirst { value, addr } => {
+                    self.read(*value);
+                    self.read(addr.base);
+                    addr.index.into_iter().for_each(|index| self.read(index));
+                }
+                Statement::Prefetch(addr) => {
+                    self.read(addr.base);
+                    addr.index.into_iter().for_each(|index| self.read(index));
+                }
+                Statement::Loop(node) => self.repeat(node),
+            }
+        }
+    }
+
+    fn repeat(&mut self, node: &Loop) {
+        for carried in &node.carried {
+            self.read(carried.next);
+        }
+        self.block(&node.body);
+        for carried in &node.carried {
+            self.read(carried.init);
+        }
+        self.read(node.lower);
+        self.read(node.upper);
+    }
+
+    fn operation(&mut self, value: Value, op: &Op) {
+        if self.count(value) == 0 && !matches!(op, Op::IntDiv { .. }) {
+            return;
+        }
+        if let Op::Fma(a, b, c) = *op {
+            let fused = self.fused(a, b, c);
+            for value in [fused.a, fused.b, fused.c] {
+                self.read(value);
+            }
+            return;
+        }
+        op.for_each_operand(|operand| self.read(operand));
+    }
+}

@@ -1,0 +1,292 @@
+//! Instruction sets, and what a lowering asks of one.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::CompileError;
+use crate::ir::Function;
+use crate::{portable, x86};
+
+/// An instruction set that kernels are compiled for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Isa {
+    /// 128-bit vectors, through Cranelift; runs everywhere.
+    Portable,
+    /// x86-64 with AVX2, FMA and F16C: 256-bit vectors.
+    Avx2,
+    /// x86-64 with AVX-512 F, BW, DQ and VL: 512-bit vectors and masks.
+    Avx512,
+}
+
+/// What an instruction set has, and what makes its code.
+#[derive(Debug)]
+pub struct Target {
+    /// The instruction set.
+    pub isa: Isa,
+    /// The name on the command line.
+    pub name: &'static str,
+    /// Bits of a vector register.
+    pub vector_bits: u32,
+    /// Vector registers a kernel can use.
+    pub vector_registers: u32,
+    /// Whether lanes are switched off by mask registers.
+    pub has_masks: bool,
+    /// The fewest lanes of a vector that can be moved.
+    pub least_lanes: u32,
+    /// Bits of the narrowest lanes of which an instruction loads a part of a vector; `None` if there is no such
+    /// instruction.
+    pub partial_bits: Option<u32>,
+    /// Whether code is that of x86-64.
+    pub is_x86: bool,
+    is_available: fn() -> bool,
+    pub(crate) compile: fn(&Function, &Target) -> Result<Vec<u8>, CompileError>,
+}
+
+/// Every instruction set, the widest last.
+static TARGETS: [Target; 3] = [
+    Target {
+        isa: Isa::Portable,
+        name: "portable",
+        vector_bits: 128,
+        vector_registers: 16,
+        has_masks: false,
+        least_lanes: 2,
+        partial_bits: None,
+        is_x86: cfg!(target_arch = "x86_64"),
+        is_available: || true,
+        compile: portable::compile,
+    },
+    Target {
+        isa: Isa::Avx2,
+        name: "avx2",
+        vector_bits: 256,
+        vector_registers: 16,
+        has_masks: false,
+        least_lanes: 4,
+        partial_bits: Some(32),
+        is_x86: true,
+        is_available: has_avx2,
+        compile: x86::compile,
+    },
+    Target {
+        isa: Isa::Avx512,
+        name: "avx512",
+        vector_bits: 512,
+        vector_registers: 32,
+        has_masks: true,
+        least_lanes: 4,
+        partial_bits: Some(8),
+        is_x86: true,
+        is_available: has_avx512,
+        compile: x86::compile,
+    },
+];
+
+impl Isa {
+    /// Every instruction set, the widest last.
+    pub const ALL: [Isa; 3] = [Isa::Portable, Isa::Avx2, Isa::Avx512];
+
+    /// The row of the instruction set.
+    pub fn target(self) -> &'static Target {
+        &TARGETS[self as usize]
+    }
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        self.target().name
+    }
+
+    /// Whether this machine and its operating system can run it.
+    pub fn is_available(self) -> bool {
+        (self.target().is_available)()
+    }
+
+    /// The widest instruction set that this machine can run.
+    pub fn detect() -> Isa {
+        let best = Isa::ALL.into_iter().rev().find(|isa| isa.is_available());
+        best.unwrap_or(Isa::Portable)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx2() -> bool {
+    use std::arch::is_x86_feature_detected as has;
+    has!("avx2") && has!("fma") && has!("f16c") && has!("bmi2")
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx512() -> bool {
+    use std::arch::is_x86_feature_detected as has;
+    has_avx2() && has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_avx2() -> bool {
+    false
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_avx512() -> bool {
+    false
+}
+
+impl fmt::Display for Isa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A word that names no instruction set.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("unknown instruction set `{0}`; expected {words}", words = words())]
+pub struct UnknownIsa(pub String);
+
+/// The names of all instruction sets, the widest first.
+fn words() -> String {
+    let names: Vec<&str> = TARGETS.iter().rev().map(|target| target.name).collect();
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, names)) => format!("{} or {last}", names.join(", ")),
+        None => String::new(),
+    }
+}
+
+impl FromStr for Isa {
+    type Err = UnknownIsa;
+
+    fn from_str(text: &str) -> Result<Isa, UnknownIsa> {
+        let named = Isa::ALL.into_iter().find(|isa| isa.name() == text);
+        named.ok_or_else(|| UnknownIsa(text.to_owned()))
+    }
+}
+
+/// What a lowering needs to know of the machine it lowers for.
+///
+/// None of it changes a result: sums have their order from the op, not from the width.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TargetInfo {
+    /// The instruction set.
+    pub isa: Isa,
+    /// Bits of a vector register.
+    pub vector_bits: u32,
+    /// Vector registers a kernel can use.
+    pub vector_registers: u32,
+    /// Whether lanes are switched off by mask registers.
+    pub has_masks: bool,
+    /// Multiply-adds of full width that start in a cycle.
+    pub fma_ports: u32,
+    /// Bytes of first-level data cache of a core.
+    pub l1_bytes: usize,
+    /// Bytes of second-level cache of a core.
+    pub l2_bytes: usize,
+    /// Bytes of the last-level cache.
+    pub l3_bytes: usize,
+}
+
+impl TargetInfo {
+    /// `isa` with cache sizes of a usual machine that has it.
+    pub fn of(isa: Isa) -> TargetInfo {
+        let target = isa.target();
+        TargetInfo {
+            isa,
+            vector_bits: target.vector_bits,
+            vector_registers: target.vector_registers,
+            has_masks: target.has_masks,
+            fma_ports: 2,
+            l1_bytes: 32 << 10,
+            l2_bytes: 512 << 10,
+            l3_bytes: 32 << 20,
+        }
+    }
+
+    /// The widest instruction set of this machine, with the cache sizes that it reports.
+    pub fn detect() -> TargetInfo {
+        TargetInfo::with_detected_caches(Isa::detect())
+    }
+
+    /// `isa` with the cache sizes that this machine reports, where it reports any.
+    pub fn with_detected_caches(isa: Isa) -> TargetInfo {
+        let mut target = TargetInfo::of(isa);
+        for (level, bytes) in data_caches() {
+            match level {
+                1 => target.l1_bytes = bytes,
+                2 => target.l2_bytes = bytes,
+                3 => target.l3_bytes = bytes,
+                _ => {}
+            }
+        }
+        target
+    }
+
+    /// Lanes of a vector whose widest elements have `bits` bits.
+    ///
+    /// # Panics
+    ///
+    /// If `bits` is 0.
+    pub const fn lanes(&self, bits: u32) -> u32 {
+        self.vector_bits / bits
+    }
+}
+
+/// Level and size in bytes of each data cache that the processor describes.
+#[cfg(target_arch = "x86_64")]
+fn data_caches() -> impl Iterator<Item = (u32, usize)> {
+    use std::arch::x86_64::{__cpuid, __cpuid_count};
+    const DETERMINISTIC: u32 = 4;
+    const AMD_DETERMINISTIC: u32 = 0x8000_001d;
+    let (basic, extended) = (__cpuid(0).eax, __cpuid(0x8000_0000).eax);
+    let intel = (basic >= DETERMINISTIC).then_some(DETERMINISTIC);
+    let amd = (extended >= AMD_DETERMINISTIC).then_some(AMD_DETERMINISTIC);
+    let leaves = intel.into_iter().chain(amd);
+    leaves.flat_map(|leaf| {
+        let rows = (0..8).map(move |index| __cpuid_count(leaf, index));
+        rows.filter_map(|row| {
+            let (kind, level) = (row.eax & 31, row.eax >> 5 & 7);
+            let [line, partitions, ways] =
+                [row.ebx & 0xfff, row.ebx >> 12 & 0x3ff, row.ebx >> 22].map(|x| x as usize + 1);
+            let is_data = kind == 1 || kind == 3;
+            is_data.then(|| (level, line * partitions * ways * (row.ecx as usize + 1)))
+        })
+    })
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn data_caches() -> impl Iterator<Item = (u32, usize)> {
+    std::iter::empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_in_the_order_of_the_instruction_sets() {
+        assert_eq!(TARGETS.each_ref().map(|target| target.isa), Isa::ALL);
+        assert!(TARGETS.is_sorted_by_key(|target| target.vector_bits));
+    }
+
+    #[test]
+    fn names_read_back() {
+        for isa in Isa::ALL {
+            assert_eq!(isa.name().parse(), Ok(isa));
+        }
+        let unknown = "sse2".parse::<Isa>().expect_err("not supported");
+        assert_eq!(
+            unknown.to_string(),
+            "unknown instruction set `sse2`; expected avx512, avx2 or portable"
+        );
+    }
+
+    #[test]
+    fn what_is_detected_is_available_and_caches_grow_with_their_level() {
+        let target = TargetInfo::detect();
+        assert!(target.isa.is_available());
+        assert!(target.l1_bytes < target.l2_bytes && target.l2_bytes < target.l3_bytes);
+    }
+
+    #[test]
+    fn lanes_follow_the_widest_element() {
+        let lanes = Isa::ALL.map(|isa| TargetInfo::of(isa).lanes(32));
+        assert_eq!(lanes, [4, 8, 16]);
+    }
+}

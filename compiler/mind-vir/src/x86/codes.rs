@@ -1,0 +1,523 @@
+//! Instructions for the operations of vector IR, by width of encoding.
+//!
+//! AVX2 code uses the VEX form on 256 bits, AVX-512 code the EVEX form on 512, however many lanes a value has:
+//! what lies beyond is computed too and never read.
+
+use super::encoding::Encoding;
+use iced_x86::Code::{self, *};
+
+use crate::ir::{BinaryOp, ConvertOp, Lane, ShiftOp};
+
+/// The forms of an instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    vex: Option<Code>,
+    evex: Code,
+}
+
+impl Row {
+    const fn both(vex: Code, evex: Code) -> Row {
+        Row {
+            vex: Some(vex),
+            evex,
+        }
+    }
+
+    /// An instruction that AVX2 lacks.
+    const fn wide(evex: Code) -> Row {
+        Row { vex: None, evex }
+    }
+
+    /// The form to use, unless there is none.
+    pub fn code(self, encoding: Encoding) -> Option<Code> {
+        match encoding {
+            Encoding::Vex => self.vex,
+            Encoding::Evex => Some(self.evex),
+        }
+    }
+}
+
+/// The instruction for a function of two vectors; `None` if several are needed on every target.
+pub(super) fn binary(op: BinaryOp, lane: Lane) -> Option<Row> {
+    use BinaryOp::*;
+    use Lane::*;
+    Some(match (op, lane) {
+        (And, _) => AND,
+        (Or, _) => OR,
+        (Xor, _) => XOR,
+        (Add, F32) => Row::both(
+            VEX_Vaddps_ymm_ymm_ymmm256,
+            EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er,
+        ),
+        (Add, F64) => Row::both(
+            VEX_Vaddpd_ymm_ymm_ymmm256,
+            EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er,
+        ),
+        (Sub, F32) => Row::both(
+            VEX_Vsubps_ymm_ymm_ymmm256,
+            EVEX_Vsubps_zmm_k1z_zmm_zmmm512b32_er,
+        ),
+        (Sub, F64) => Row::both(
+            VEX_Vsubpd_ymm_ymm_ymmm256,
+            EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er,
+        ),
+        (Mul, F32) => Row::both(
+            VEX_Vmulps_ymm_ymm_ymmm256,
+            EVEX_Vmulps_zmm_k1z_zmm_zmmm512b32_er,
+        ),
+        (Mul, F64) => Row::both(
+            VEX_Vmulpd_ymm_ymm_ymmm256,
+            EVEX_Vmulpd_zmm_k1z_zmm_zmmm512b64_er,
+        ),
+        (Div, F32) => Row::both(
+            VEX_Vdivps_ymm_ymm_ymmm256,
+            EVEX_Vdivps_zmm_k1z_zmm_zmmm512b32_er,
+        ),
+        (Div, F64) => Row::both(
+            VEX_Vdivpd_ymm_ymm_ymmm256,
+            EVEX_Vdivpd_zmm_k1z_zmm_zmmm512b64_er,
+        ),
+        (Min, F32) => Row::both(
+            VEX_Vminps_ymm_ymm_ymmm256,
+            EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae,
+        ),
+        (Min, F64) => Row::both(
+            VEX_Vminpd_ymm_ymm_ymmm256,
+            EVEX_Vminpd_zmm_k1z_zmm_zmmm512b64_sae,
+        ),
+        (Max, F32) => Row::both(
+            VEX_Vmaxps_ymm_ymm_ymmm256,
+            EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae,
+        ),
+        (Max, F64) => Row::both(
+            VEX_Vmaxpd_ymm_ymm_ymmm256,
+            EVEX_Vmaxpd_zmm_k1z_zmm_zmmm512b64_sae,
+        ),
+        (Add, I8) => Row::both(VEX_Vpaddb_ymm_ymm_ymmm256, EVEX_Vpaddb_zmm_k1z_zmm_zmmm512),
+        (Add, I16) => Row::both(VEX_Vpaddw_ymm_ymm_ymmm256, EVEX_Vpaddw_zmm_k1z_zmm_zmmm512),
+        (Add, I32) => Row::both(
+            VEX_Vpaddd_ymm_ymm_ymmm256,
+            EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32,
+        ),
+        (Add, I64) => Row::both(
+            VEX_Vpaddq_ymm_ymm_ymmm256,
+            EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64,
+        ),
+        (Sub, I8) => Row::both(VEX_Vpsubb_ymm_ymm_ymmm256, EVEX_Vpsubb_zmm_k1z_zmm_zmmm512),
+        (Sub, I16) => Row::both(VEX_Vpsubw_ymm_ymm_ymmm256, EVEX_Vpsubw_zmm_k1z_zmm_zmmm512),
+        (Sub, I32) => Row::both(
+            VEX_Vpsubd_ymm_ymm_ymmm256,
+            EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32,
+        ),
+        (Sub, I64) => Row::both(
+            VEX_Vpsubq_ymm_ymm_ymmm256,
+            EVEX_Vpsubq_zmm_k1z_zmm_zmmm512b64,
+        ),
+        (Mul, I16) => Row::both(
+            VEX_Vpmullw_ymm_ymm_ymmm256,
+            EVEX_Vpmullw_zmm_k1z_zmm_zmmm512,
+        ),
+        (Mul, I32) => Row::both(
+            VEX_Vpmulld_ymm_ymm_ymmm256,
+            EVEX_Vpmulld_zmm_k1z_zmm_zmmm512b32,
+        ),
+        (Mul, I64) => Row::wide(EVEX_Vpmullq_zmm_k1z_zmm_zmmm512b64),
+        (Min, I8) => Row::both(
+            VEX_Vpminsb_ymm_ymm_ymmm256,
+            EVEX_Vpminsb_zmm_k1z_zmm_zmmm512,
+        ),
+        (Min, I16) => Row::both(
+            VEX_Vpminsw_ymm_ymm_ymmm256,
+            EVEX_Vpminsw_zmm_k1z_zmm_zmmm512,
+        ),
+        (Min, I32) => Row::both(
+            VEX_Vpminsd_ymm_ymm_ymmm256,
+            EVEX_Vpminsd_zmm_k1z_zmm_zmmm512b32,
+        ),
+        (Min, I64) => Row::wide(EVEX_Vpminsq_zmm_k1z_zmm_zmmm512b64),
+        (Max, I8) => Row::both(
+            VEX_Vpmaxsb_ymm_ymm_ymmm256,
+            EVEX_Vpmaxsb_zmm_k1z_zmm_zmmm512,
+        ),
+        (Max, I16) => Row::both(
+            VEX_Vpmaxsw_ymm_ymm_ymmm256,
+            EVEX_Vpmaxsw_zmm_k1z_zmm_zmmm512,
+        ),
+        (Max, I32) => Row::both(
+            VEX_Vpmaxsd_ymm_ymm_ymmm256,
+            EVEX_Vpmaxsd_zmm_k1z_zmm_zmmm512b32,
+        ),
+        (Max, I64) => Row::wide(EVEX_Vpmaxsq_zmm_k1z_zmm_zmmm512b64),
+        (UMin, I8) => Row::both(
+            VEX_Vpminub_ymm_ymm_ymmm256,
+            EVEX_Vpminub_zmm_k1z_zmm_zmmm512,
+        ),
+        (UMin, I16) => Row::both(
+            VEX_Vpminuw_ymm_ymm_ymmm256,
+            EVEX_Vpminuw_zmm_k1z_zmm_zmmm512,
+        ),
+        (UMin, I32) => Row::both(
+            VEX_Vpminud_ymm_ymm_ymmm256,
+            EVEX_Vpminud_zmm_k1z_zmm_zmmm512b32,
+        ),
+        (UMin, I64) => Row::wide(EVEX_Vpminuq_zmm_k1z_zmm_zmmm512b64),
+        (UMax, I8) => Row::both(
+            VEX_Vpmaxub_ymm_ymm_ymmm256,
+            EVEX_Vpmaxub_zmm_k1z_zmm_zmmm512,
+        ),
+        (UMax, I16) => Row::both(
+            VEX_Vpmaxuw_ymm_ymm_ymmm256,
+            EVEX_Vpmaxuw_zmm_k1z_zmm_zmmm512,
+        ),
+        (UMax, I32) => Row::both(
+            VEX_Vpmaxud_ymm_ymm_ymmm256,
+            EVEX_Vpmaxud_zmm_k1z_zmm_zmmm512b32,
+        ),
+        (UMax, I64) => Row::wide(EVEX_Vpmaxuq_zmm_k1z_zmm_zmmm512b64),
+        (Mul, I8) | (Div, _) | (UMin | UMax, F32 | F64) => return None,
+    })
+}
+
+pub(super) const AND: Row = Row::both(
+    VEX_Vpand_ymm_ymm_ymmm256,
+    EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32,
+);
+pub(super) const OR: Row = Row::both(VEX_Vpor_ymm_ymm_ymmm256, EVEX_Vpord_zmm_k1z_zmm_zmmm512b32);
+pub(super) const XOR: Row = Row::both(
+    VEX_Vpxor_ymm_ymm_ymmm256,
+    EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32,
+);
+pub(super) const MULTIPLY_LOW_HALVES: Row = Row::both(
+    VEX_Vpmuludq_ymm_ymm_ymmm256,
+    EVEX_Vpmuludq_zmm_k1z_zmm_zmmm512b64,
+);
+pub(super) const PACK_I32: Row = Row::both(
+    VEX_Vpackusdw_ymm_ymm_ymmm256,
+    EVEX_Vpackusdw_zmm_k1z_zmm_zmmm512b32,
+);
+pub(super) const PACK_I16: Row = Row::both(
+    VEX_Vpackuswb_ymm_ymm_ymmm256,
+    EVEX_Vpackuswb_zmm_k1z_zmm_zmmm512,
+);
+pub(super) const PERMUTE_I32: Row = Row::both(
+    VEX_Vpermd_ymm_ymm_ymmm256,
+    EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32,
+);
+
+/// `±(a * b) ± c`: which signs, and which operand the result replaces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct FmaForm {
+    pub negate_product: bool,
+    pub subtract: bool,
+    /// The addend is replaced (231) rather than a factor (213).
+    pub replaces_addend: bool,
+}
+
+/// The instruction for a fused multiply-add.
+pub(super) fn fma(form: FmaForm, lane: Lane) -> Row {
+    let double = lane == Lane::F64;
+    match (
+        form.negate_product,
+        form.subtract,
+        form.replaces_addend,
+        double,
+    ) {
+        (false, false, false, false) => Row::both(
+            VEX_Vfmadd213ps_ymm_ymm_ymmm256,
+            EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
+        ),
+        (false, false, false, true) => Row::both(
+            VEX_Vfmadd213pd_ymm_ymm_ymmm256,
+            EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er,
+        ),
+        (false, false, true, false) => Row::both(
+            VEX_Vfmadd231ps_ymm_ymm_ymmm256,
+            EVEX_Vfmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
+        ),
+        (false, false, true, true) => Row::both(
+            VEX_Vfmadd231pd_ymm_ymm_ymmm256,
+            EVEX_Vfmadd231pd_zmm_k1z_zmm_zmmm512b64_er,
+        ),
+        (false, true, false, false) => Row::both(
+            VEX_Vfmsub213ps_ymm_ymm_ymmm256,
+            EVEX_Vfmsub213ps_zmm_k1z_zmm_zmmm512b32_er,
+        ),
+        (false, true, false, true) => Row::both(
+            VEX_Vfmsub213pd_ymm_ymm_ymmm256,
+            EVEX_Vfmsub213pd_zmm_k1z_zmm_zmmm512b64_er,
+        ),
+        (false, true, true, false) => Row::both(
+            VEX_Vfmsub231ps_ymm_ymm_ymmm256,
+            EVEX_Vfmsub231ps_zmm_k1z_zmm_zmmm512b32_er,
+        ),
+        (false, true, true, true) => Row::both(
+            VEX_Vfmsub231pd_ymm_ymm_ymmm256,
+            EVEX_Vfmsub231pd_zmm_k1z_zmm_zmmm512b64_er,
+        ),
+        (true, false, false, false) => Row::both(
+            VEX_Vfnmadd213ps_ymm_ymm_ymmm256,
+            EVEX_Vfnmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
+        ),
+        (true, false, false, true) => Row::both(
+            VEX_Vfnmadd213pd_ymm_ymm_ymmm256,
+            EVEX_Vfnmadd213pd_zmm_k1z_zmm_zmmm512b64_er,
+        ),
+        (true, false, true, false) => Row::both(
+            VEX_Vfnmadd231ps_ymm_ymm_ymmm256,
+            EVEX_Vfnmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
+        ),
+        (true, false, true, true) => Row::both(
+            VEX_Vfnmadd231pd_ymm_ymm_ymmm256,
+            EVEX_Vfnmadd231pd_zmm_k1z_zmm_zmmm512b64_er,
+        ),
+        (true, true, false, false) => Row::both(
+            VEX_Vfnmsub213ps_ymm_ymm_ymmm256,
+            EVEX_Vfnmsub213ps_zmm_k1z_zmm_zmmm512b32_er,
+        ),
+        (true, true, false, true) => Row::both(
+            VEX_Vfnmsub213pd_ymm_ymm_ymmm256,
+            EVEX_Vfnmsub213pd_zmm_k1z_zmm_zmmm512b64_er,
+        ),
+        (true, true, true, false) => Row::both(
+            VEX_Vfnmsub231ps_ymm_ymm_ymmm256,
+            EVEX_Vfnmsub231ps_zmm_k1z_zmm_zmmm512b32_er,
+        ),
+        (true, true, true, true) => Row::both(
+            VEX_Vfnmsub231pd_ymm_ymm_ymmm256,
+            EVEX_Vfnmsub231pd_zmm_k1z_zmm_zmmm512b64_er,
+        ),
+    }
+}
+
+/// The square root.
+pub(super) fn sqrt(lane: Lane) -> Row {
+    match lane {
+        Lane::F64 => Row::both(VEX_Vsqrtpd_ymm_ymmm256, EVEX_Vsqrtpd_zmm_k1z_zmmm512b64_er),
+        _ => Row::both(VEX_Vsqrtps_ymm_ymmm256, EVEX_Vsqrtps_zmm_k1z_zmmm512b32_er),
+    }
+}
+
+/// A shift by a constant; `None` for bytes.
+pub(super) fn shift(op: ShiftOp, lane: Lane) -> Option<Row> {
+    use ShiftOp::*;
+    Some(match (op, lane.bits()) {
+        (Shl, 16) => Row::both(VEX_Vpsllw_ymm_ymm_imm8, EVEX_Vpsllw_zmm_k1z_zmmm512_imm8),
+        (Shl, 32) => Row::both(VEX_Vpslld_ymm_ymm_imm8, EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8),
+        (Shl, 64) => Row::both(VEX_Vpsllq_ymm_ymm_imm8, EVEX_Vpsllq_zmm_k1z_zmmm512b64_imm8),
+        (Shr, 16) => Row::both(VEX_Vpsrlw_ymm_ymm_imm8, EVEX_Vpsrlw_zmm_k1z_zmmm512_imm8),
+        (Shr, 32) => Row::both(VEX_Vpsrld_ymm_ymm_imm8, EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8),
+        (Shr, 64) => Row::both(VEX_Vpsrlq_ymm_ymm_imm8, EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8),
+        (Sra, 16) => Row::both(VEX_Vpsraw_ymm_ymm_imm8, EVEX_Vpsraw_zmm_k1z_zmmm512_imm8),
+        (Sra, 32) => Row::both(VEX_Vpsrad_ymm_ymm_imm8, EVEX_Vpsrad_zmm_k1z_zmmm512b32_imm8),
+        (Sra, 64) => Row::wide(EVEX_Vpsraq_zmm_k1z_zmmm512b64_imm8),
+        _ => return None,
+    })
+}
+
+/// A conversion that is one instruction from and to the low part of registers; none elsewhere.
+pub(super) fn convert(op: ConvertOp, from: Lane, to: Lane) -> Option<Row> {
+    use ConvertOp::*;
+    use Lane::*;
+    Some(match (op, from, to) {
+        (HalfToF32, ..) => Row::both(
+            VEX_Vcvtph2ps_ymm_xmmm128,
+            EVEX_Vcvtph2ps_zmm_k1z_ymmm256_sae,
+        ),
+        (Float, _, F64) => Row::both(
+            VEX_Vcvtps2pd_ymm_xmmm128,
+            EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae,
+        ),
+        (Float, ..) => Row::both(
+            VEX_Vcvtpd2ps_xmm_ymmm256,
+            EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er,
+        ),
+        (IntToFloat, _, F64) => Row::both(
+            VEX_Vcvtdq2pd_ymm_xmmm128,
+            EVEX_Vcvtdq2pd_zmm_k1z_ymmm256b32_er,
+        ),
+        (IntToFloat, ..) => Row::both(
+            VEX_Vcvtdq2ps_ymm_ymmm256,
+            EVEX_Vcvtdq2ps_zmm_k1z_zmmm512b32_er,
+        ),
+        (SignExtend, I8, I16) => {
+            Row::both(VEX_Vpmovsxbw_ymm_xmmm128, EVEX_Vpmovsxbw_zmm_k1z_ymmm256)
+        }
+        (SignExtend, I8, I32) => {
+            Row::both(VEX_Vpmovsxbd_ymm_xmmm64, EVEX_Vpmovsxbd_zmm_k1z_xmmm128)
+        }
+        (SignExtend, I8, I64) => Row::both(VEX_Vpmovsxbq_ymm_xmmm32, EVEX_Vpmovsxbq_zmm_k1z_xmmm64),
+        (SignExtend, I16, I32) => {
+            Row::both(VEX_Vpmovsxwd_ymm_xmmm128, EVEX_Vpmovsxwd_zmm_k1z_ymmm256)
+        }
+        (SignExtend, I16, I64) => {
+            Row::both(VEX_Vpmovsxwq_ymm_xmmm64, EVEX_Vpmovsxwq_zmm_k1z_xmmm128)
+        }
+        (SignExtend, I32, I64) => {
+            Row::both(VEX_Vpmovsxdq_ymm_xmmm128, EVEX_Vpmovsxdq_zmm_k1z_ymmm256)
+        }
+        (ZeroExtend, I8, I16) => {
+            Row::both(VEX_Vpmovzxbw_ymm_xmmm128, EVEX_Vpmovzxbw_zmm_k1z_ymmm256)
+        }
+        (ZeroExtend, I8, I32) => {
+            Row::both(VEX_Vpmovzxbd_ymm_xmmm64, EVEX_Vpmovzxbd_zmm_k1z_xmmm128)
+        }
+        (ZeroExtend, I8, I64) => Row::both(VEX_Vpmovzxbq_ymm_xmmm32, EVEX_Vpmovzxbq_zmm_k1z_xmmm64),
+        (ZeroExtend, I16, I32) => {
+            Row::both(VEX_Vpmovzxwd_ymm_xmmm128, EVEX_Vpmovzxwd_zmm_k1z_ymmm256)
+        }
+        (ZeroExtend, I16, I64) => {
+            Row::both(VEX_Vpmovzxwq_ymm_xmmm64, EVEX_Vpmovzxwq_zmm_k1z_xmmm128)
+        }
+        (ZeroExtend, I32, I64) => {
+            Row::both(VEX_Vpmovzxdq_ymm_xmmm128, EVEX_Vpmovzxdq_zmm_k1z_ymmm256)
+        }
+        (Truncate, I16, I8) => Row::wide(EVEX_Vpmovwb_ymmm256_k1z_zmm),
+        (Truncate, I32, I8) => Row::wide(EVEX_Vpmovdb_xmmm128_k1z_zmm),
+        (Truncate, I64, I8) => Row::wide(EVEX_Vpmovqb_xmmm64_k1z_zmm),
+        (Truncate, I32, I16) => Row::wide(EVEX_Vpmovdw_ymmm256_k1z_zmm),
+        (Truncate, I64, I16) => Row::wide(EVEX_Vpmovqw_xmmm128_k1z_zmm),
+        (Truncate, I64, I32) => Row::wide(EVEX_Vpmovqd_ymmm256_k1z_zmm),
+        (Bits | F32ToHalf | SignExtend | ZeroExtend | Truncate, ..) => return None,
+    })
+}
+
+/// A comparison into a vector: equal, or greater as signed numbers.
+pub(super) fn compare_vex(lane: Lane, is_equality: bool) -> Code {
+    match (lane.bits(), is_equality) {
+        (8, true) => VEX_Vpcmpeqb_ymm_ymm_ymmm256,
+        (16, true) => VEX_Vpcmpeqw_ymm_ymm_ymmm256,
+        (32, true) => VEX_Vpcmpeqd_ymm_ymm_ymmm256,
+        (_, true) => VEX_Vpcmpeqq_ymm_ymm_ymmm256,
+        (8, false) => VEX_Vpcmpgtb_ymm_ymm_ymmm256,
+        (16, false) => VEX_Vpcmpgtw_ymm_ymm_ymmm256,
+        (32, false) => VEX_Vpcmpgtd_ymm_ymm_ymmm256,
+        (_, false) => VEX_Vpcmpgtq_ymm_ymm_ymmm256,
+    }
+}
+
+/// A comparison of integers into a mask, by an immediate.
+pub(super) fn compare_evex(lane: Lane, is_unsigned: bool) -> Code {
+    match (lane.bits(), is_unsigned) {
+        (8, false) => EVEX_Vpcmpb_kr_k1_zmm_zmmm512_imm8,
+        (16, false) => EVEX_Vpcmpw_kr_k1_zmm_zmmm512_imm8,
+        (32, false) => EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8,
+        (_, false) => EVEX_Vpcmpq_kr_k1_zmm_zmmm512b64_imm8,
+        (8, true) => EVEX_Vpcmpub_kr_k1_zmm_zmmm512_imm8,
+        (16, true) => EVEX_Vpcmpuw_kr_k1_zmm_zmmm512_imm8,
+        (32, true) => EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8,
+        (_, true) => EVEX_Vpcmpuq_kr_k1_zmm_zmmm512b64_imm8,
+    }
+}
+
+/// A comparison of floats, by an immediate.
+pub(super) fn compare_float(lane: Lane, encoding: Encoding) -> Code {
+    match (lane, encoding) {
+        (Lane::F64, Encoding::Evex) => EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae,
+        (_, Encoding::Evex) => EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae,
+        (Lane::F64, Encoding::Vex) => VEX_Vcmppd_ymm_ymm_ymmm256_imm8,
+        (_, Encoding::Vex) => VEX_Vcmpps_ymm_ymm_ymmm256_imm8,
+    }
+}
+
+/// A choice by a mask: of a vector on AVX2, of a mask register on AVX-512.
+pub(super) fn select(lane: Lane, encoding: Encoding) -> Code {
+    match (lane.bits(), encoding) {
+        (8, Encoding::Evex) => EVEX_Vpblendmb_zmm_k1z_zmm_zmmm512,
+        (16, Encoding::Evex) => EVEX_Vpblendmw_zmm_k1z_zmm_zmmm512,
+        (32, Encoding::Evex) => EVEX_Vblendmps_zmm_k1z_zmm_zmmm512b32,
+        (_, Encoding::Evex) => EVEX_Vblendmpd_zmm_k1z_zmm_zmmm512b64,
+        (8 | 16, Encoding::Vex) => VEX_Vpblendvb_ymm_ymm_ymmm256_ymm,
+        (32, Encoding::Vex) => VEX_Vblendvps_ymm_ymm_ymmm256_ymm,
+        (_, Encoding::Vex) => VEX_Vblendvpd_ymm_ymm_ymmm256_ymm,
+    }
+}
+
+/// Repeats the first element of a register.
+pub(super) fn splat_register(lane: Lane, encoding: Encoding) -> Code {
+    match (lane.bits(), encoding) {
+        (32, Encoding::Vex) => VEX_Vbroadcastss_ymm_xmm,
+        (64, Encoding::Vex) => VEX_Vbroadcastsd_ymm_xmm,
+        _ => splat(lane, encoding),
+    }
+}
+
+/// A load of one element into every lane.
+pub(super) fn splat(lane: Lane, encoding: Encoding) -> Code {
+    match (lane.bits(), encoding) {
+        (8, Encoding::Evex) => EVEX_Vpbroadcastb_zmm_k1z_xmmm8,
+        (16, Encoding::Evex) => EVEX_Vpbroadcastw_zmm_k1z_xmmm16,
+        (32, Encoding::Evex) => EVEX_Vbroadcastss_zmm_k1z_xmmm32,
+        (_, Encoding::Evex) => EVEX_Vbroadcastsd_zmm_k1z_xmmm64,
+        (8, Encoding::Vex) => VEX_Vpbroadcastb_ymm_xmmm8,
+        (16, Encoding::Vex) => VEX_Vpbroadcastw_ymm_xmmm16,
+        (32, Encoding::Vex) => VEX_Vbroadcastss_ymm_m32,
+        (_, Encoding::Vex) => VEX_Vbroadcastsd_ymm_m64,
+    }
+}
+
+/// A load and a store of `bytes` bytes, 4 to 64.
+pub(super) fn moves(bytes: u32, encoding: Encoding) -> (Code, Code) {
+    match (bytes, encoding) {
+        (64, _) => (EVEX_Vmovups_zmm_k1z_zmmm512, EVEX_Vmovups_zmmm512_k1z_zmm),
+        (32, Encoding::Evex) => (EVEX_Vmovups_ymm_k1z_ymmm256, EVEX_Vmovups_ymmm256_k1z_ymm),
+        (16, Encoding::Evex) => (EVEX_Vmovups_xmm_k1z_xmmm128, EVEX_Vmovups_xmmm128_k1z_xmm),
+        (8, Encoding::Evex) => (EVEX_Vmovq_xmm_xmmm64, EVEX_Vmovq_xmmm64_xmm),
+        (_, Encoding::Evex) => (EVEX_Vmovd_xmm_rm32, EVEX_Vmovd_rm32_xmm),
+        (32, Encoding::Vex) => (VEX_Vmovups_ymm_ymmm256, VEX_Vmovups_ymmm256_ymm),
+        (16, Encoding::Vex) => (VEX_Vmovups_xmm_xmmm128, VEX_Vmovups_xmmm128_xmm),
+        (8, Encoding::Vex) => (VEX_Vmovq_xmm_xmmm64, VEX_Vmovq_xmmm64_xmm),
+        (_, Encoding::Vex) => (VEX_Vmovd_xmm_rm32, VEX_Vmovd_rm32_xmm),
+    }
+}
+
+/// A load and a store of 512 bits with lanes switched off by a mask register.
+pub(super) fn masked_moves(lane: Lane) -> (Code, Code) {
+    match lane.bits() {
+        8 => (EVEX_Vmovdqu8_zmm_k1z_zmmm512, EVEX_Vmovdqu8_zmmm512_k1z_zmm),
+        16 => (
+            EVEX_Vmovdqu16_zmm_k1z_zmmm512,
+            EVEX_Vmovdqu16_zmmm512_k1z_zmm,
+        ),
+        32 => (
+            EVEX_Vmovdqu32_zmm_k1z_zmmm512,
+            EVEX_Vmovdqu32_zmmm512_k1z_zmm,
+        ),
+        _ => (
+            EVEX_Vmovdqu64_zmm_k1z_zmmm512,
+            EVEX_Vmovdqu64_zmmm512_k1z_zmm,
+        ),
+    }
+}
+
+/// A load and a store with lanes switched off by a vector, of lanes of 32 or 64 bits in `bytes` bytes.
+pub(super) fn vector_masked_moves(lane: Lane, bytes: u32) -> (Code, Code) {
+    match (lane.bits(), bytes) {
+        (32, 16) => (VEX_Vpmaskmovd_xmm_xmm_m128, VEX_Vpmaskmovd_m128_xmm_xmm),
+        (32, _) => (VEX_Vpmaskmovd_ymm_ymm_m256, VEX_Vpmaskmovd_m256_ymm_ymm),
+        (_, 16) => (VEX_Vpmaskmovq_xmm_xmm_m128, VEX_Vpmaskmovq_m128_xmm_xmm),
+        _ => (VEX_Vpmaskmovq_ymm_ymm_m256, VEX_Vpmaskmovq_m256_ymm_ymm),
+    }
+}
+
+/// A store of the lowest bytes of a register, a power of two up to 32, and whether it takes the number of the lane.
+pub(super) fn store_low_vex(bytes: u32) -> (Code, bool) {
+    match bytes {
+        1 => (VEX_Vpextrb_r32m8_xmm_imm8, true),
+        2 => (VEX_Vpextrw_r32m16_xmm_imm8, true),
+        _ => (moves(bytes, Encoding::Vex).1, false),
+    }
+}
+
+/// A store of the first lane, and whether it takes the number of the lane.
+pub(super) fn store_first(lane: Lane, encoding: Encoding) -> (Code, bool) {
+    match (lane.bits(), encoding) {
+        (8, Encoding::Evex) => (EVEX_Vpextrb_r32m8_xmm_imm8, true),
+        (16, Encoding::Evex) => (EVEX_Vpextrw_r32m16_xmm_imm8, true),
+        (32, Encoding::Evex) => (EVEX_Vmovd_rm32_xmm, false),
+        (_, Encoding::Evex) => (EVEX_Vmovq_xmmm64_xmm, false),
+        (8, Encoding::Vex) => (VEX_Vpextrb_r32m8_xmm_imm8, true),
+        (16, Encoding::Vex) => (VEX_Vpextrw_r32m16_xmm_imm8, true),
+        (32, Encoding::Vex) => (VEX_Vmovd_rm32_xmm, false),
+        (_, Encoding::Vex) => (VEX_Vmovq_xmmm64_xmm, false),
+    }
+}

@@ -1,0 +1,25 @@
+//! Machine code as text.
+
+use iced_x86::{Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter};
+
+/// The instructions of x86-64 `code`, one a line with its offset. The constants after them are left out: the instructions
+/// that read them say where they begin.
+pub fn disassemble(code: &[u8]) -> String {
+    let mut decoder = Decoder::with_ip(64, code, 0, DecoderOptions::NONE);
+    let (mut formatter, mut text) = (IntelFormatter::new(), String::new());
+    let mut constants = code.len() as u64;
+    let mut instruction = Instruction::default();
+    while decoder.can_decode() && decoder.ip() < constants {
+        decoder.decode_out(&mut instruction);
+        if instruction.is_invalid() {
+            break;
+        }
+        if instruction.is_ip_rel_memory_operand() {
+            constants = constants.min(instruction.ip_rel_memory_address());
+        }
+        text.push_str(&format!("{:6x}  ", instruction.ip()));
+        formatter.format(&instruction, &mut text);
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,52 @@
+//! Vector IR to x86-64: AVX2 and AVX-512.
+//!
+//! Selection turns each operation into instructions over virtual registers, regalloc2 assigns registers,
+//! and the rest is encoding. Functions are leaves in the System V convention: they call nothing and
+//! restore what they must. Constants lie behind the code and are addressed from the instruction.
+
+mod check;
+mod codes;
+mod emit;
+mod encoder;
+mod encoding;
+mod lanewise;
+mod listing;
+mod machine;
+mod pool;
+mod registers;
+mod select;
+mod stream;
+mod view;
+
+use regalloc2::RegallocOptions;
+
+use crate::ir::Function;
+use crate::target::Target;
+
+use crate::error::CompileError;
+
+use encoding::Encoding;
+
+pub use listing::disassemble;
+
+/// The machine code of a valid `function` for AVX2 or AVX-512, whose vectors fit.
+///
+/// The code can lie anywhere that is aligned to 64 bytes. Debug builds decode it again and check it.
+pub(crate) fn compile(function: &Function, target: &Target) -> Result<Vec<u8>, CompileError> {
+    let (machine, pool) = select::select(function, target);
+    let env = registers::environment(target.vector_registers as usize, target.has_masks);
+    let options = RegallocOptions {
+        validate_ssa: cfg!(debug_assertions),
+        ..RegallocOptions::default()
+    };
+    let output = regalloc2::run(&machine, &env, &options)
+        .map_err(|error| CompileError::Registers(format!("{error:?}")))?;
+    let (bytes, end) = emit::emit(&machine, &output, &pool, Encoding::of(target))?;
+    if cfg!(debug_assertions) {
+        let constants = end.next_multiple_of(64)..bytes.len();
+        if let Err(broken) = check::check(&bytes[..end], constants) {
+            panic!("{broken}, in the code of\n{function}");
+        }
+    }
+    Ok(bytes)
+}

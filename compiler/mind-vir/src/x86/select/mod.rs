@@ -1,0 +1,548 @@
+//! Instruction selection: vector IR to machine code over virtual registers.
+
+mod arith;
+mod convert;
+mod index;
+mod memory;
+mod transpose;
+
+use iced_x86::Code;
+use regalloc2::{Block, Operand, RegClass, VReg};
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+
+use crate::ir::{Function, Lane, Loop, LoopKind, Op, Statement, Type, Value};
+use crate::mach::{Uses, pressure};
+use crate::target::Target;
+
+use super::codes;
+use super::encoding::Encoding;
+use super::lanewise::Lanewise;
+use super::machine::{Arg, Base, Condition, Machine, Mem, Node, Plain, fixed_def};
+use super::pool::Pool;
+use super::registers::RDI;
+use super::view::View;
+
+/// The machine code of `function` for AVX2 or AVX-512, and its constants.
+pub(super) fn select(function: &Function, target: &Target) -> (Machine, Pool) {
+    let mut select = Select::new(function, target);
+    select.function();
+    (select.machine, select.pool)
+}
+
+/// A vector operand that may come from memory.
+#[derive(Clone, Copy, Debug)]
+enum Rm {
+    Reg(VReg),
+    Mem(Mem<VReg>),
+}
+
+/// What the index of a loop is compared with.
+#[derive(Clone, Copy, Debug)]
+enum Bound {
+    Reg(VReg),
+    Number(i32),
+}
+
+/// The switch for the lanes below a count, kept while its block lasts.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct TailKey {
+    count: Value,
+    /// 0 where one mask serves lanes of every width.
+    bits: u32,
+}
+
+struct Select<'f> {
+    function: &'f Function,
+    encoding: Encoding,
+    /// Vector registers that there are.
+    registers: usize,
+    machine: Machine,
+    pool: Pool,
+    block: Block,
+    values: Vec<Option<VReg>>,
+    uses: Uses,
+    /// Constants by their offset in the pool.
+    constants: FxHashMap<Value, u32>,
+    /// Indices that are constants, which get a register where they need one.
+    indices: FxHashMap<Value, i64>,
+    tails: Vec<(TailKey, VReg)>,
+    /// How many loops are open, and how many were where each value was defined.
+    depth: u32,
+    depths: Vec<u32>,
+}
+
+impl<'f> Select<'f> {
+    fn new(function: &'f Function, target: &Target) -> Select<'f> {
+        let mut machine = Machine::default();
+        let block = machine.new_block(Vec::new());
+        machine.open(block);
+        Select {
+            function,
+            encoding: Encoding::of(target),
+            registers: target.vector_registers as usize,
+            machine,
+            pool: Pool::new(target.vector_bits as usize / 8),
+            block,
+            values: vec![None; function.value_count()],
+            uses: Uses::of(function),
+            constants: FxHashMap::default(),
+            indices: FxHashMap::default(),
+            tails: Vec::new(),
+            depth: 0,
+            depths: vec![0; function.value_count()],
+        }
+    }
+
+    fn function(&mut self) {
+        let arguments = self.machine.new_vreg(RegClass::Int);
+        self.machine.push(Node::Entry, &[fixed_def(arguments, RDI)]);
+        for (position, &param) in self.function.params().iter().enumerate() {
+            if self.uses.count(param) == 0 {
+                continue;
+            }
+            let value = self.define(param);
+            let from = Mem {
+                base: Base::Reg(arguments),
+                index: None,
+                scale: 1,
+                disp: 8 * position as i32,
+            };
+            self.emit(Code::Mov_r64_rm64)
+                .def(value, View::Gpr64)
+                .mem(from)
+                .done();
+        }
+        self.place_constants();
+        let function = self.function;
+        self.statements(function.body());
+        self.machine.end(self.block, Node::Return, &[], Vec::new());
+    }
+
+    /// Puts every constant into the pool, and those that are read most into registers as long as there are
+    /// any to spare.
+    fn place_constants(&mut self) {
+        /// Registers kept for what an operation needs on its way.
+        const SPARE: usize = 2;
+        let peak = pressure::peak(self.function, !self.encoding.has_masks());
+        let mut room = self.registers.max(peak + SPARE) - peak - SPARE;
+        let constants = self.function.constants().iter();
+        let mut needed: SmallVec<[(u32, Value); 32]> = SmallVec::new();
+        for constant in constants.filter(|constant| self.uses.count(constant.value) > 0) {
+            let lane = self.function.lane(constant.value);
+            let bytes = &constant.bits.to_le_bytes()[..lane.bytes() as usize];
+            let offset = self.pool.repeated(bytes);
+            self.constants.insert(constant.value, offset);
+            needed.push((self.uses.count(constant.value), constant.value));
+        }
+        needed.sort_by_key(|&(count, _)| std::cmp::Reverse(count));
+        for (_, value) in needed {
+            if room == 0 {
+                break;
+            }
+            room -= 1;
+            let vreg = self.define(value);
+            let offset = self.constants[&value];
+            self.load_constant(vreg, offset);
+        }
+    }
+
+    fn load_constant(&mut self, vreg: VReg, offset: u32) {
+        if self.pool.is_zero(offset) {
+            let view = self.full();
+            let code = codes::XOR
+                .code(self.encoding)
+                .expect("a form for each target");
+            let zero = self.emit(code).def(vreg, view);
+            return zero.again(0, view).again(0, view).done();
+        }
+        let (load, _) = codes::moves(self.encoding.vector_bytes(), self.encoding);
+        let view = self.full();
+        self.emit(load)
+            .def(vreg, view)
+            .mem(Mem::pool(offset))
+            .done();
+    }
+
+    /// The whole of a vector register.
+    fn full(&self) -> View {
+        self.encoding.full()
+    }
+
+    /// Bytes of a vector register.
+    fn full_bytes(&self) -> u32 {
+        self.encoding.vector_bytes()
+    }
+
+    fn class(&self, ty: Type) -> RegClass {
+        match ty {
+            Type::Index | Type::Ptr => RegClass::Int,
+            Type::Mask(_) if self.encoding.has_masks() => RegClass::Vector,
+            Type::Vector(_) | Type::Mask(_) => RegClass::Float,
+        }
+    }
+
+    fn new_vector(&mut self) -> VReg {
+        self.machine.new_vreg(RegClass::Float)
+    }
+
+    fn new_gpr(&mut self) -> VReg {
+        self.machine.new_vreg(RegClass::Int)
+    }
+
+    /// The register that `value` gets here.
+    fn define(&mut self, value: Value) -> VReg {
+        let class = self.class(self.function.ty(value));
+        let vreg = self.machine.new_vreg(class);
+        self.values[value.index()] = Some(vreg);
+        self.depths[value.index()] = self.depth;
+        vreg
+    }
+
+    /// The register that holds `value`; a constant without one is loaded.
+    fn reg(&mut self, value: Value) -> VReg {
+        if let Some(vreg) = self.values[value.index()] {
+            return vreg;
+        }
+        if let Some(&n) = self.indices.get(&value) {
+            return self.index_constant(n);
+        }
+        let offset = self.constants[&value];
+        let vreg = self.new_vector();
+        self.load_constant(vreg, offset);
+        vreg
+    }
+
+    /// Where `value` is: in a register, or in the pool.
+    fn rm(&self, value: Value) -> Rm {
+        match self.values[value.index()] {
+            Some(vreg) => Rm::Reg(vreg),
+            None => Rm::Mem(Mem::pool(self.constants[&value])),
+        }
+    }
+
+    /// Notes a read of `value`, and says whether its register is free behind it.
+    fn dies(&mut self, value: Value) -> bool {
+        let last = self.uses.spend(value);
+        last && self.depths[value.index()] == self.depth
+            && self.values[value.index()].is_some()
+            && !self.constants.contains_key(&value)
+    }
+
+    fn emit(&mut self, code: Code) -> Emit<'_> {
+        Emit {
+            machine: &mut self.machine,
+            plain: Plain {
+                code,
+                args: [None; 5],
+                mem: None,
+                mask: None,
+                is_zeroing: false,
+            },
+            operands: SmallVec::new(),
+        }
+    }
+
+    /// A loop over lanes, of these operands and as many working registers as it takes.
+    fn lanewise(&mut self, node: Lanewise, operands: &[Operand], temporaries: usize) {
+        let mut operands: SmallVec<[Operand; 8]> = SmallVec::from_slice(operands);
+        for _ in 0..temporaries {
+            operands.push(Operand::reg_def(self.new_gpr()));
+        }
+        self.machine.push(Node::Lanewise(node), &operands);
+    }
+
+    fn statements(&mut self, block: &crate::ir::Block) {
+        for statement in &block.statements {
+            match statement {
+                Statement::Let(value, op) => self.operation(*value, op),
+                Statement::Store { value, addr, count } => self.store(*value, addr, *count),
+                Statement::StoreFirst { value, addr } => self.store_first(*value, addr),
+                Statement::Prefetch(addr) => self.prefetch(addr),
+                Statement::Loop(node) => self.repeat(node),
+            }
+        }
+    }
+
+    fn operation(&mut self, value: Value, op: &Op) {
+        if self.uses.count(value) == 0 && !matches!(op, Op::IntDiv { .. }) {
+            return;
+        }
+        self.select(value, op);
+        // Multiply-adds look at what dies and note their reads themselves.
+        if !matches!(op, Op::Fma(..)) {
+            op.for_each_operand(|operand| {
+                self.uses.spend(operand);
+            });
+        }
+    }
+
+    fn select(&mut self, value: Value, op: &Op) {
+        match *op {
+            Op::Index(n) => {
+                self.indices.insert(value, n);
+            }
+            Op::IndexOp(op, a, b) => self.index_op(value, op, a, b),
+            Op::Address(addr) => self.address(value, &addr),
+            Op::Load { lane, addr, count } => self.load(value, lane, &addr, count),
+            Op::LoadSplat { lane, addr } => self.load_splat(value, lane, &addr),
+            Op::LoadStrided {
+                lane,
+                addr,
+                stride,
+                count,
+            } => self.load_strided(value, lane, &addr, stride, count),
+            Op::Gather {
+                lane,
+                base,
+                places,
+                count,
+            } => self.gather(value, lane, base, places, count),
+            Op::Unary(op, a) => self.unary(value, op, a),
+            Op::Binary(op, a, b) => self.binary(value, op, a, b),
+            Op::Fma(a, b, c) => self.fma(value, a, b, c),
+            Op::IntDiv {
+                signed,
+                lhs,
+                rhs,
+                count,
+            } => self.divide(value, signed, lhs, rhs, count),
+            Op::Below(lane, count) => {
+                let mask = self.tail(count, lane);
+                self.bind(value, mask);
+            }
+            Op::Compare(predicate, a, b) => self.compare(value, predicate, a, b),
+            Op::MaskOp(op, a, b) => self.mask_op(value, op, a, b),
+            Op::Select(mask, a, b) => self.choose(value, mask, a, b),
+            Op::Shift(op, a, n) => self.shift(value, op, a, n),
+            Op::Convert(op, to, a) => self.convert(value, op, to, a),
+            Op::LanesDown(a, n) => self.lanes_down(value, a, n),
+            Op::Splat(a) => self.splat(value, a),
+            Op::Transpose {
+                odd,
+                block,
+                first,
+                second,
+            } => self.transpose(value, odd, block, first, second),
+        }
+    }
+
+    /// What the index of a loop is compared with, and how, for another round.
+    fn bound(&mut self, node: &Loop) -> (Bound, Condition) {
+        let (ahead, condition) = match node.kind {
+            LoopKind::Whole => (node.step, Condition::LessOrEqual),
+            LoopKind::Rest => (0, Condition::Less),
+        };
+        let upper = self.indices.get(&node.upper);
+        let number = upper.and_then(|upper| upper.checked_sub(ahead));
+        let number = number.and_then(|number| i32::try_from(number).ok());
+        if let Some(number) = number {
+            return (Bound::Number(number), condition);
+        }
+        let upper = self.reg(node.upper);
+        let bound = match node.kind {
+            LoopKind::Whole => self.plus(upper, -ahead),
+            LoopKind::Rest => upper,
+        };
+        (Bound::Reg(bound), condition)
+    }
+
+    /// Whether a loop is known to go round at least once.
+    fn surely_runs(&self, node: &Loop, bound: Bound, condition: Condition) -> bool {
+        match (bound, self.indices.get(&node.lower)) {
+            (Bound::Number(bound), Some(&lower)) => match condition {
+                Condition::Less => lower < bound.into(),
+                Condition::LessOrEqual => lower <= bound.into(),
+            },
+            _ => false,
+        }
+    }
+
+    /// A loop that tests at its end, behind a test whether it runs at all.
+    ///
+    /// Every edge from a block with two successors goes to a block with one predecessor, where the allocator
+    /// puts its moves.
+    fn repeat(&mut self, node: &Loop) {
+        let lower = self.reg(node.lower);
+        let (bound, condition) = self.bound(node);
+        let runs = self.surely_runs(node, bound, condition);
+        let inits: Vec<VReg> = node
+            .carried
+            .iter()
+            .map(|carried| self.reg(carried.init))
+            .collect();
+        let with = |index: VReg, values: Vec<VReg>| [vec![index], values].concat();
+        let tails = self.tails.len();
+
+        self.depth += 1;
+        let index = self.define(node.index);
+        let params: Vec<VReg> = node
+            .carried
+            .iter()
+            .map(|carried| self.define(carried.param))
+            .collect();
+        let compare = |a: VReg| -> (Node, SmallVec<[Operand; 2]>) {
+            let mut operands: SmallVec<[Operand; 2]> = smallvec![Operand::reg_use(a)];
+            let number = match bound {
+                Bound::Number(number) => Some(number),
+                Bound::Reg(reg) => {
+                    operands.push(Operand::reg_use(reg));
+                    None
+                }
+            };
+            (Node::Branch(condition, number), operands)
+        };
+
+        let guard = self.block;
+        let enter = self.machine.new_block(Vec::new());
+        let body = self.machine.new_block(with(index, params));
+        self.machine.is_header[body.index()] = true;
+        let (entry, operands) = if runs {
+            (Node::Jump, SmallVec::new())
+        } else {
+            compare(lower)
+        };
+        self.machine.push(entry, &operands);
+        self.machine.open(enter);
+        let succs = vec![(body, with(lower, inits.clone()))];
+        self.machine.end(enter, Node::Jump, &[], succs);
+
+        self.machine.open(body);
+        self.block = body;
+        self.statements(&node.body);
+        let next = self.plus(index, node.step);
+        let nexts: Vec<VReg> = node
+            .carried
+            .iter()
+            .map(|carried| self.reg(carried.next))
+            .collect();
+        self.depth -= 1;
+        self.tails.truncate(tails);
+
+        let latch = self.machine.new_block(Vec::new());
+        let done = self.machine.new_block(Vec::new());
+        let skip = (!runs).then(|| self.machine.new_block(Vec::new()));
+        let last = self.define(node.last);
+        let results: Vec<VReg> = node
+            .carried
+            .iter()
+            .map(|carried| self.define(carried.result))
+            .collect();
+        let exit = self.machine.new_block(with(last, results));
+        let succs = vec![(latch, Vec::new()), (done, Vec::new())];
+        let (branch, operands) = compare(next);
+        self.machine.end(self.block, branch, &operands, succs);
+        let entries = [Some(enter), skip].into_iter().flatten();
+        let entries = entries.map(|block| (block, Vec::new())).collect();
+        self.machine.link(guard, entries);
+        let ends = [
+            Some((latch, body, with(next, nexts.clone()))),
+            Some((done, exit, with(next, nexts))),
+            skip.map(|skip| (skip, exit, with(lower, inits))),
+        ];
+        for (block, to, args) in ends.into_iter().flatten() {
+            self.machine.open(block);
+            self.machine.end(block, Node::Jump, &[], vec![(to, args)]);
+        }
+        self.machine.open(exit);
+        self.block = exit;
+    }
+}
+
+/// An instruction while its operands are collected, in the order of its encoding.
+struct Emit<'m> {
+    machine: &'m mut Machine,
+    plain: Plain,
+    operands: SmallVec<[Operand; 6]>,
+}
+
+impl Emit<'_> {
+    fn arg(mut self, arg: Arg) -> Self {
+        let free = self.plain.args.iter_mut().find(|arg| arg.is_none());
+        *free.expect("five operands at most") = Some(arg);
+        self
+    }
+
+    fn operand(&mut self, operand: Operand) -> u8 {
+        self.operands.push(operand);
+        self.operands.len() as u8 - 1
+    }
+
+    fn def(mut self, vreg: VReg, view: View) -> Self {
+        let place = self.operand(Operand::reg_def(vreg));
+        self.arg(Arg::Reg(place, view))
+    }
+
+    /// A result that replaces the operand that `input` is; the instruction names them once.
+    fn replace(mut self, vreg: VReg, input: VReg, view: View) -> Self {
+        let input = self.operand(Operand::reg_use(input));
+        let place = self.operand(Operand::reg_reuse_def(vreg, input as usize));
+        self.arg(Arg::Reg(place, view))
+    }
+
+    /// A register that was named before, by its place.
+    fn again(self, place: u8, view: View) -> Self {
+        self.arg(Arg::Reg(place, view))
+    }
+
+    fn reg(mut self, vreg: VReg, view: View) -> Self {
+        let place = self.operand(Operand::reg_use(vreg));
+        self.arg(Arg::Reg(place, view))
+    }
+
+    fn mem(mut self, mem: Mem<VReg>) -> Self {
+        let base = match mem.base {
+            Base::Reg(vreg) => Base::Reg(self.operand(Operand::reg_use(vreg))),
+            Base::Pool(offset) => Base::Pool(offset),
+        };
+        let index = mem.index.map(|vreg| self.operand(Operand::reg_use(vreg)));
+        self.plain.mem = Some(Mem {
+            base,
+            index,
+            scale: mem.scale,
+            disp: mem.disp,
+        });
+        self.arg(Arg::Mem)
+    }
+
+    fn rm(self, rm: Rm, view: View) -> Self {
+        match rm {
+            Rm::Reg(vreg) => self.reg(vreg, view),
+            Rm::Mem(mem) => self.mem(mem),
+        }
+    }
+
+    fn imm8(self, imm: u8) -> Self {
+        self.arg(Arg::Imm8(imm))
+    }
+
+    fn imm32(self, imm: i32) -> Self {
+        self.arg(Arg::Imm32(imm))
+    }
+
+    fn imm64(self, imm: i64) -> Self {
+        self.arg(Arg::Imm64(imm))
+    }
+
+    /// The instruction is under `mask`, in its own way.
+    fn masked(mut self, mask: VReg) -> Self {
+        let place = self.operand(Operand::reg_use(mask));
+        self.plain.mask = Some(place);
+        self
+    }
+
+    /// Lanes where `mask` does not hold become zero.
+    fn zeroed(mut self, mask: VReg) -> Self {
+        self.plain.is_zeroing = true;
+        self.masked(mask)
+    }
+
+    fn done(self) {
+        self.machine.push(Node::Plain(self.plain), &self.operands);
+    }
+}
+
+/// Bytes that a vector of `lane` takes in this function.
+fn bytes(function: &Function, lane: Lane) -> u32 {
+    function.lanes() * lane.bytes()
+}
