@@ -61,10 +61,9 @@ fn layer() -> Result<Module, mind::Error> {
     let x = module.input("x", "f32[B, 2]")?;
     let w = module.param("w", "f32[2, 2]")?;
     let b = module.param("b", "f32[2]")?;
-    let builder = &mut module.builder();
-    let product = MatMul::build(builder, x, w)?;
-    let sum = Add::build(builder, product, b)?;
-    let y = Relu::build(builder, sum)?;
+    let product = MatMul::build(&mut module, x, w)?;
+    let sum = Add::build(&mut module, product, b)?;
+    let y = Relu::build(&mut module, sum)?;
     module.output(y);
     module.verify()?;
     Ok(module)

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use mind_driver::host::{ChildLimits, Host, ProcessEnd, Rerun, Style, Tool};
+use mind_driver::host::{ChildLimits, FileSystem, Host, ProcessEnd, Rerun, Style, Tool};
 
 use crate::panics;
 use crate::sandbox::Sandbox;
@@ -165,7 +165,7 @@ fn guard<'a>(host: &mut CommandHost<'a>, body: impl FnOnce(&mut CommandHost<'a>)
     }
 }
 
-impl Host for CommandHost<'_> {
+impl FileSystem for CommandHost<'_> {
     fn read(&mut self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         read_limited(File::open(self.cwd.join(path))?, limit)
     }
@@ -200,7 +200,9 @@ impl Host for CommandHost<'_> {
         };
         fs::create_dir_all(path)
     }
+}
 
+impl Host for CommandHost<'_> {
     fn scratch_dir(&mut self) -> io::Result<PathBuf> {
         let folder = self.sandbox.dir().join(".scratch");
         fs::create_dir_all(&folder)?;

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use mind_driver::formats::Format;
-use mind_driver::load::{LoadOptions, parse_and_verify};
+use mind_driver::load::{LoadOptions, parse_and_verify, verified};
 use mind_driver::session::Session;
 use mind_ir::Graph;
 use mind_testgen::mil::programs;
@@ -48,7 +48,7 @@ fn judge_in(binary: &str, folder: &Path) -> Result<(), String> {
     for program in programs().iter().filter(|own| is_in_question(own.op)) {
         for float in ["fp16", "fp32"] {
             let mut g = read(&session, &program.text(float))?;
-            mind_mil::names::settle(&mut g);
+            mind_mil::names::assign_names(&mut g);
             let Ok(package) = mind_coreml::package::package(&g) else {
                 continue;
             };
@@ -56,8 +56,10 @@ fn judge_in(binary: &str, folder: &Path) -> Result<(), String> {
                 refused += 1;
                 continue;
             };
-            let back = mind_coreml::package::read::text(&package.model);
-            let back = read(&session, &back.map_err(|error| error.to_string())?)?;
+            let limits = mind_text::Limits::default();
+            let (_, back) = mind_coreml::package::read::program("m", &package.model, &limits);
+            let back = verified(back, &LoadOptions::default());
+            let back = back.map_err(|found| format!("{:?}", found.first_error()))?;
             let ours = session.formats.print(Format::Mil, &back);
             let ours = ours.map_err(|found| format!("{:?}", found.first_error()))?;
             if compared(&ours) == compared(&theirs) {

@@ -10,6 +10,7 @@ pub struct SourceFile {
     name: String,
     text: String,
     line_starts: Vec<u32>,
+    is_list: bool,
 }
 
 impl SourceFile {
@@ -24,7 +25,22 @@ impl SourceFile {
             name: name.into(),
             text,
             line_starts,
+            is_list: false,
         }
+    }
+
+    /// A file that is no text. Its `places`, one a line, are what spans name and diagnostics show.
+    pub fn of_places(name: impl Into<String>, places: impl Into<String>) -> SourceFile {
+        SourceFile {
+            is_list: true,
+            ..SourceFile::new(name, places)
+        }
+    }
+
+    /// The place that `span` names; `None` if the file is a text.
+    pub fn place(&self, span: Span) -> Option<&str> {
+        let is_named = self.is_list && !span.is_file();
+        is_named.then(|| &self.text[self.line_range(self.line(span.start))])
     }
 
     /// The name shown in diagnostics.
@@ -42,9 +58,10 @@ impl SourceFile {
         self.line_starts.partition_point(|&start| start <= offset)
     }
 
-    /// The 1-based line and column (in characters) of the start of `span`; line 0 for the whole file.
+    /// The 1-based line and column (in characters) of the start of `span`; line 0 for the whole file, and for one
+    /// that is no text.
     pub fn position(&self, span: Span) -> (usize, usize) {
-        if span.is_file() {
+        if span.is_file() || self.is_list {
             return (0, 0);
         }
         let line = self.line(span.start);

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use mind_coreml::mil::{self, Spelling};
-use mind_diag::{Diagnostic, Diagnostics, Span};
+use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_draw::Detail;
 use mind_ir::Graph;
 use mind_ir::opdef::{OpDef, Registry};
@@ -119,8 +119,9 @@ pub struct FormatInfo {
 pub enum Read {
     /// A text is a module; the offset is added to every span.
     Text(fn(&Formats, &str, u32, &LoadOptions) -> Result<Graph, Diagnostics>),
-    /// A folder holds a program of MIL.
-    Package,
+    /// A folder has a file that holds a program of MIL, which reads as that of a text of [`Format::Mil`] does. The
+    /// name of the file is for diagnostics.
+    Package(fn(&str, &[u8], &Limits) -> (SourceFile, Result<Graph, Diagnostics>)),
     /// Files describe a model; `mind-model` reads them.
     Model,
 }
@@ -233,7 +234,7 @@ pub static FORMATS: &[FormatInfo] = &[
         summary: "a Core ML package, which is a folder",
         text: None,
         sniff: None,
-        read: Some(Read::Package),
+        read: Some(Read::Package(mind_coreml::package::read::program)),
         write: Some(Write::Package),
     },
     FormatInfo {

@@ -63,8 +63,8 @@ pub struct Rerun {
     pub end: ProcessEnd,
 }
 
-/// The streams, files and clock of a tool.
-pub trait Host {
+/// Files, and standard input.
+pub trait FileSystem {
     /// Reads a file, giving up with an error once more than `limit` bytes have come.
     ///
     /// # Errors
@@ -125,7 +125,10 @@ pub trait Host {
         }
         Ok(())
     }
+}
 
+/// The files, streams and clock of a tool.
+pub trait Host: FileSystem {
     /// Standard output.
     fn stdout(&mut self) -> &mut dyn io::Write;
 

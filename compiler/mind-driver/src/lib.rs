@@ -1,7 +1,9 @@
 //! What the façade and the tools share: the default registry, reading, pipelines, writing, running.
 
+pub mod admission;
 pub mod canonical;
 pub mod compiled;
+pub mod disk;
 pub mod draw;
 pub mod emit;
 pub mod engine;
@@ -10,6 +12,7 @@ pub mod executable;
 pub mod expected_panic;
 pub mod failure;
 pub mod formats;
+pub mod history;
 pub mod host;
 pub mod load;
 pub mod patch;

@@ -53,9 +53,16 @@ pub fn load_module(
     bytes: Vec<u8>,
     options: &LoadOptions,
 ) -> Result<Loaded, Box<Rejected>> {
-    let text = decode(name, bytes, &options.limits)?;
-    let file = SourceFile::new(name, text);
-    match parse_and_verify(formats, file.text(), 0, options) {
+    let (file, read) = if let Some(Read::Package(program)) = options.from.and_then(|row| row.read) {
+        let (file, program) = program(name, &bytes, &options.limits);
+        let read = verified(program, options);
+        (file, read.map(|graph| (Format::Mil.info(), graph)))
+    } else {
+        let file = SourceFile::new(name, decode(name, bytes, &options.limits)?);
+        let read = parse_and_verify(formats, file.text(), 0, options);
+        (file, read)
+    };
+    match read {
         Ok((format, graph)) => Ok(Loaded {
             warnings: warnings(format, &graph),
             file,
@@ -140,26 +147,32 @@ pub fn parse_and_verify(
         let message = format!("{} is not read as text", format.summary);
         return Err(Diagnostic::error(Span::FILE, message).into());
     };
-    let mut graph = read(formats, text, base, options)?;
-    check(&mut graph, options)?;
-    Ok((format, graph))
+    Ok((
+        format,
+        verified(read(formats, text, base, options), options)?,
+    ))
 }
 
-/// Verifies a module that was read, types its values and checks a program of MIL.
+/// A module that was read, verified.
 ///
 /// # Errors
 ///
-/// Every rule that is broken.
-pub fn check(graph: &mut Graph, options: &LoadOptions) -> Result<(), Diagnostics> {
+/// Those of reading it, broken rules.
+pub fn verified(
+    read: Result<Graph, Diagnostics>,
+    options: &LoadOptions,
+) -> Result<Graph, Diagnostics> {
+    let mut graph = read?;
     let config = VerifyConfig {
         profile: options.profile,
     };
-    let mut found = verify(graph, &config);
-    if !found.has_errors() && mind_mil::structure::program(graph).is_some() {
-        found = mind_mil::check::check(graph, Interface::Any);
+    let mut found = verify(&mut graph, &config);
+    if !found.has_errors() && mind_mil::structure::program(&graph).is_some() {
+        found = mind_mil::check::check(&graph, Interface::Any);
     }
     if found.has_errors() {
-        return Err(found);
+        Err(found)
+    } else {
+        Ok(graph)
     }
-    Ok(())
 }

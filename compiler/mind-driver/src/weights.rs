@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use mind_coreml::package::blob;
 use mind_diag::{Code, Diagnostic, Diagnostics};
 use mind_ir::attr::{Attr, Literal};
+use mind_ir::opdef::Op;
 use mind_ir::tensor::Buffer;
 use mind_ir::{Graph, OpId};
 use mind_mil::Element;
 use mind_mil::structure::Const;
 
-use crate::host::Host;
+use crate::host::FileSystem;
 
-/// The position of the attribute `data` of a constant.
-const DATA: usize = 0;
+const DATA: usize = Const::DEF.attr_position("data");
 
 /// Reads the elements of every constant of `g` that stands in a weight file below the folder of `module`.
 ///
@@ -24,7 +24,7 @@ pub fn read(
     g: &mut Graph,
     module: &str,
     limit: u64,
-    host: &mut dyn Host,
+    host: &mut dyn FileSystem,
 ) -> Result<(), Diagnostics> {
     let folder = match module {
         "-" => PathBuf::new(),
@@ -64,7 +64,7 @@ fn constant(
     op: OpId,
     folder: &Path,
     limit: u64,
-    host: &mut dyn Host,
+    host: &mut dyn FileSystem,
     files: &mut Vec<(String, Vec<u8>)>,
 ) -> Result<(), String> {
     let Some(own) = g.view::<Const>(op) else {

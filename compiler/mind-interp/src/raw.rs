@@ -96,12 +96,12 @@ impl Scalar {
 
     /// Whether it is a number: neither NaN, nor infinite, nor a truth value.
     pub fn is_finite(self) -> bool {
-        match self.dtype {
-            DType::F16 => rust_types::F16::from_raw(self.raw).is_finite(),
-            DType::BF16 => rust_types::BF16::from_raw(self.raw).is_finite(),
-            DType::F32 => f32::from_raw(self.raw).is_finite(),
-            DType::F64 => f64::from_raw(self.raw).is_finite(),
-            dtype => dtype.is_int(),
+        match self.dtype.float_format() {
+            Some(format) => {
+                let largest = (1 << format.exponent) - 1;
+                self.raw >> format.mantissa & largest != largest
+            }
+            None => self.dtype.is_int(),
         }
     }
 

@@ -12,6 +12,19 @@ use crate::verify::{VerifyError, infer_op};
 /// The result of a new op, or the rule that it breaks.
 pub type Built = Result<ValueId, Box<VerifyError>>;
 
+/// What ops are appended to by their constructors: a builder, or a type that has one.
+pub trait Build {
+    /// A builder at the place where the next op goes.
+    fn builder(&mut self) -> Builder<'_>;
+}
+
+impl Build for Builder<'_> {
+    #[inline]
+    fn builder(&mut self) -> Builder<'_> {
+        self.reborrow()
+    }
+}
+
 /// Creates checked and typed ops at a place.
 pub struct Builder<'g> {
     /// The graph that grows.

@@ -2,6 +2,8 @@
 
 #[path = "ir/edit.rs"]
 mod edit;
+#[path = "ir/scalar.rs"]
+mod scalar;
 #[path = "ir/table.rs"]
 mod table;
 #[path = "ir/toy.rs"]

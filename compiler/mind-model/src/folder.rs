@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
-use mind_driver::host::{Contents, Host};
+use mind_driver::host::{Contents, FileSystem};
 use mind_irv2::checkpoint::{Checkpoint, Source, without_missing_biases};
 use mind_irv2::{Document, ReadOptions, hf, is_document, read as read_document};
 use mind_weights::{FileError, WeightFile, shards};
@@ -118,7 +118,7 @@ impl Files {
     pub fn open(
         path: &Path,
         weights: WeightsAt<'_>,
-        host: &mut dyn Host,
+        host: &mut dyn FileSystem,
     ) -> Result<Files, FolderError> {
         if is_called(path, "gguf") {
             return Ok(Files {
@@ -243,7 +243,10 @@ fn is_called(path: &Path, end: &str) -> bool {
 }
 
 /// The folder of the model at `path`, the name of the text that describes it, and its bytes.
-fn described(path: &Path, host: &mut dyn Host) -> Result<(PathBuf, PathBuf, Vec<u8>), FolderError> {
+fn described(
+    path: &Path,
+    host: &mut dyn FileSystem,
+) -> Result<(PathBuf, PathBuf, Vec<u8>), FolderError> {
     if path == Path::new("-") {
         let bytes = host.read_stdin(TEXT_LIMIT);
         let name = PathBuf::from("<stdin>");
@@ -268,7 +271,10 @@ fn described(path: &Path, host: &mut dyn Host) -> Result<(PathBuf, PathBuf, Vec<
 }
 
 /// The weight files of a folder: safetensors, in one or several files, or else one GGUF file.
-fn weights_in(folder: &Path, host: &mut dyn Host) -> Result<Vec<(String, Contents)>, FolderError> {
+fn weights_in(
+    folder: &Path,
+    host: &mut dyn FileSystem,
+) -> Result<Vec<(String, Contents)>, FolderError> {
     let index = folder.join("model.safetensors.index.json");
     let names = match read(&index, host)? {
         Some(text) => {
@@ -295,7 +301,7 @@ fn weights_in(folder: &Path, host: &mut dyn Host) -> Result<Vec<(String, Content
 }
 
 /// The GGUF file of a folder, if there is one.
-fn gguf_in(folder: &Path, host: &mut dyn Host) -> Result<Vec<String>, FolderError> {
+fn gguf_in(folder: &Path, host: &mut dyn FileSystem) -> Result<Vec<String>, FolderError> {
     let here = folder.as_os_str().is_empty();
     let names = match host.list(if here { Path::new(".") } else { folder }) {
         Ok(names) => names,
@@ -328,7 +334,7 @@ fn refused(path: &Path, why: &io::Error) -> FolderError {
 }
 
 /// The bytes of a small file; `None` if there is none.
-fn read(path: &Path, host: &mut dyn Host) -> Result<Option<Vec<u8>>, FolderError> {
+fn read(path: &Path, host: &mut dyn FileSystem) -> Result<Option<Vec<u8>>, FolderError> {
     match host.read(path, TEXT_LIMIT) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -336,6 +342,6 @@ fn read(path: &Path, host: &mut dyn Host) -> Result<Option<Vec<u8>>, FolderError
     }
 }
 
-fn map(path: &Path, host: &mut dyn Host) -> Result<Contents, FolderError> {
+fn map(path: &Path, host: &mut dyn FileSystem) -> Result<Contents, FolderError> {
     host.map(path).map_err(|why| refused(path, &why))
 }

@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mind_driver::engine::Engine;
 use mind_ir::Graph;
 use mind_irv2::Config;
-use mind_irv2::graph::BuildError;
 use mind_irv2::graph::parts::{self, Dtypes, names};
 use mind_irv2::graph::rope;
+use mind_irv2::graph::{BuildError, weight_dtype};
 use mind_jit::program::Formats;
 use mind_weights::WeightType;
 
 use crate::error::ModelError;
 use crate::part::{Module, Part};
 use crate::sizes;
-use crate::weights::{Weights, declared, quant_format};
+use crate::weights::{Weights, quant_format};
 
 /// What runs a model. Both give the same bits.
 #[derive(Clone)]
@@ -213,7 +213,7 @@ impl<'w> Model<'w> {
     /// The module of a stage for what a layer's weights are stored as.
     fn stage_module(&self, stage: Stage, layer: Option<usize>) -> Result<Arc<Module>, ModelError> {
         // Which weights a stage has does not depend on how they are stored.
-        let probe = stage.graph(&self.config, &|_| declared(WeightType::F32))?;
+        let probe = stage.graph(&self.config, &|_| weight_dtype(WeightType::F32))?;
         let names = mind_interp::inputs(&probe).into_iter();
         let names = names.filter(|input| input.param).map(|input| input.name);
         let mut stored = Vec::new();
@@ -230,7 +230,7 @@ impl<'w> Model<'w> {
             let own = stored.iter().find(|(own, _)| *own == name);
             own.map_or(WeightType::F32, |&(_, stored)| stored)
         };
-        let graph = stage.graph(&self.config, &|name| declared(stored_as(name)))?;
+        let graph = stage.graph(&self.config, &|name| weight_dtype(stored_as(name)))?;
         let module = self.module(graph, &|name| quant_format(stored_as(name)))?;
         let module = Arc::new(module);
         modules.insert(key, module.clone());

@@ -7,10 +7,11 @@ use mind_driver::engine::Engine;
 use mind_interp::{Arrays, Extents, RunConfig};
 use mind_ir::Graph;
 use mind_ir::tensor::{Buffer, Tensor};
+use mind_irv2::graph::weight_dtype;
 use mind_jit::program::{BoundProgram, Formats, Program};
 
 use crate::error::ModelError;
-use crate::weights::{Stored, declared};
+use crate::weights::Stored;
 
 /// A module with known extents, compiled if it is to be.
 pub(crate) struct Module {
@@ -79,7 +80,7 @@ impl Part {
         let Some(program) = &module.program else {
             let arrays = module.params().into_iter().zip(weights()?);
             let arrays = arrays.map(|((name, shape), stored)| {
-                let dtype = declared(stored.weight_type);
+                let dtype = weight_dtype(stored.weight_type);
                 let buffer = Buffer::from_bytes(dtype, &stored.plain()?);
                 Ok((name.to_owned(), Tensor::new(shape, buffer)))
             });

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use mind_ir::types::DType;
 use mind_jit::program::QuantFormat;
 use mind_weights::{DecodeError, WeightType, decode_blocks};
 
@@ -63,15 +62,6 @@ impl<'w> Stored<'w> {
         decode_blocks(self.weight_type, &self.bytes, &mut numbers)?;
         let bytes = numbers.iter().flat_map(|x| x.to_le_bytes());
         Ok(Cow::Owned(bytes.collect()))
-    }
-}
-
-/// The dtype that modules declare a weight as.
-pub(crate) fn declared(stored: WeightType) -> DType {
-    match stored {
-        WeightType::F16 => DType::F16,
-        WeightType::Bf16 => DType::BF16,
-        _ => DType::F32,
     }
 }
 

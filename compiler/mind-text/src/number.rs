@@ -108,7 +108,16 @@ pub fn parse_float(text: &str, dtype: DType) -> Result<f64, NumberError> {
     let malformed = |_| NumberError::Malformed;
     let value = match dtype {
         DType::F32 => f64::from(text.parse::<f32>().map_err(malformed)?),
-        _ => round(text.parse().map_err(malformed)?, dtype),
+        DType::F16 | DType::BF16 | DType::F64 => round(text.parse().map_err(malformed)?, dtype),
+        DType::I8
+        | DType::I16
+        | DType::I32
+        | DType::I64
+        | DType::U8
+        | DType::U16
+        | DType::U32
+        | DType::U64
+        | DType::Bool => return Err(NumberError::Malformed),
     };
     if value.is_infinite() {
         Err(NumberError::OutOfRange)

@@ -38,9 +38,11 @@ pub use exec::{
 };
 pub use mind_diag::{Diagnostic, Diagnostics, Severity, SourceFile, Span};
 pub use mind_ir::ValueId;
-pub use mind_ir::builder::Builder;
+pub use mind_ir::builder::{Build, Builder};
 pub use module::{Format, Module, Port};
-pub use optimize::{FastMath, Level, Optimizer, PassReport, Report, RuleCounts, RuleReport};
+pub use optimize::{
+    FastMath, Level, Optimizer, PassReport, Remark, Report, RuleCounts, RuleReport,
+};
 pub use run::{Buffer, Element, Outputs, Tensor};
 pub use types::{DType, Extent, Type};
 
@@ -54,10 +56,9 @@ pub use types::{DType, Extent, Type};
 ///
 /// let mut module = Module::new();
 /// let x = module.input("x", "f32[2, 3]")?;
-/// let builder = &mut module.builder();
-/// let columns = Transpose::with().permutation(&[1, 0]).build(builder, x)?;
-/// let products = MatMul::build(builder, x, columns)?;
-/// let sums = Sum::with().axes(&[1]).keepdims(true).build(builder, products)?;
+/// let columns = Transpose::with().permutation(&[1, 0]).build(&mut module, x)?;
+/// let products = MatMul::build(&mut module, x, columns)?;
+/// let sums = Sum::with().axes(&[1]).keepdims(true).build(&mut module, products)?;
 /// module.output(sums);
 /// assert_eq!(module.outputs()[0].ty.to_string(), "f32[2, 1]");
 /// # Ok::<(), mind::Error>(())

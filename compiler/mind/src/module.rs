@@ -11,7 +11,7 @@ use mind_driver::load::{LoadOptions, load_module};
 use mind_driver::patch::{self, Edit};
 use mind_driver::session::Session;
 use mind_ir::attr::Attr;
-use mind_ir::builder::Builder;
+use mind_ir::builder::{Build, Builder};
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{InsertPoint, NewOp};
 use mind_ir::opdef::Op;
@@ -37,9 +37,8 @@ use crate::types::Type;
 /// let mut module = Module::new();
 /// let x = module.input("x", "f32[B, 784]")?;
 /// let w = module.param("w", "f32[784, 10]")?;
-/// let builder = &mut module.builder();
-/// let product = MatMul::build(builder, x, w)?;
-/// let y = Relu::build(builder, product)?;
+/// let product = MatMul::build(&mut module, x, w)?;
+/// let y = Relu::build(&mut module, product)?;
 /// module.output(y);
 /// module.verify()?;
 /// assert_eq!(
@@ -154,16 +153,6 @@ impl Module {
         let attrs = [Attr::Str(name), Attr::Bool(is_param)];
         let op = self.builder().create_typed(Input::DEF, &[], &attrs, &[ty]);
         Ok(self.graph.result(op))
-    }
-
-    /// A builder that appends ops: `MatMul::build(&mut module.builder(), lhs, rhs)`.
-    pub fn builder(&mut self) -> Builder<'_> {
-        let body = self.graph.body();
-        let at = match self.graph.terminator(body) {
-            Some(end) => InsertPoint::Before(end),
-            None => InsertPoint::End(body),
-        };
-        Builder::new(&mut self.graph, at, Span::FILE)
     }
 
     /// Makes a value the next output.
@@ -343,6 +332,18 @@ impl Module {
             diagnostics: found.into(),
             file: self.source.clone(),
         })
+    }
+}
+
+/// Ops are appended to the module.
+impl Build for Module {
+    fn builder(&mut self) -> Builder<'_> {
+        let body = self.graph.body();
+        let at = match self.graph.terminator(body) {
+            Some(end) => InsertPoint::Before(end),
+            None => InsertPoint::End(body),
+        };
+        Builder::new(&mut self.graph, at, Span::FILE)
     }
 }
 

@@ -1,8 +1,11 @@
 //! Optimising modules, and what came of it.
 
+use mind_diag::{SourceFile, Span};
+use mind_driver::admission::refusals;
+use mind_driver::history::Record;
 use mind_driver::session::{LEVELS, PASSES};
 use mind_ir::Graph;
-use mind_ir::listener::Listener;
+use mind_ir::listener::{Listener, Rewrite};
 use mind_ir::verify::VerifyConfig;
 use mind_pass::{
     Changed, Failure, Instrument, Manager, PassError, Pipeline, Rewriting, RuleSource, Shared,
@@ -65,6 +68,7 @@ pub struct Optimizer {
     pipeline: Pipeline,
     rewriting: Rewriting,
     shared: Shared,
+    missed: bool,
 }
 
 impl Optimizer {
@@ -80,6 +84,7 @@ impl Optimizer {
             pipeline,
             rewriting: Rewriting::default(),
             shared: Shared::default(),
+            missed: false,
         })
     }
 
@@ -88,11 +93,12 @@ impl Optimizer {
         Optimizer::new(level.pipeline()).expect("the pipelines of levels can be read")
     }
 
-    /// Rewrites by the rules in `text`, too. `name` is that of the file in diagnostics.
+    /// Rewrites by the rules in `text`, too, which are checked first: both sides of each are evaluated on many inputs.
+    /// `name` is that of the file in diagnostics.
     ///
     /// # Errors
     ///
-    /// All that is wrong with the rules.
+    /// All that is wrong with the rules; rules that change more than their class says, with an input that shows it.
     pub fn rules(mut self, name: &str, text: &str) -> Result<Optimizer, Error> {
         self.rewriting.rules.push(RuleSource {
             name: name.to_owned(),
@@ -115,14 +121,24 @@ impl Optimizer {
         self
     }
 
+    /// Reports rules that did not act, too, and why. Finding the reasons takes time.
+    pub fn missed(mut self) -> Optimizer {
+        self.missed = true;
+        self
+    }
+
     fn check_rules(&mut self) -> Result<(), Error> {
         self.shared = Shared::default();
         let made = rules(&session().registry, &self.rewriting);
-        let Err(errors) = made else { return Ok(()) };
-        match errors.0.into_iter().next() {
-            Some(source) => Err(Error::Rejected(crate::Rejected {
-                diagnostics: source.diagnostics,
-                file: source.file.into(),
+        let broken = made.err().map(|errors| errors.0).unwrap_or_default();
+        let broken = broken.into_iter();
+        let mut all = broken
+            .map(|source| (source.file, source.diagnostics))
+            .chain(refusals(&self.rewriting, session()));
+        match all.next() {
+            Some((file, diagnostics)) => Err(Error::Rejected(crate::Rejected {
+                diagnostics,
+                file: file.into(),
             })),
             None => Ok(()),
         }
@@ -136,7 +152,13 @@ impl Optimizer {
     pub fn run(&self, module: &mut Module) -> Result<Report, Error> {
         module.verify()?;
         let mut statistics = Statistics::default();
-        let mut recorder = Recorder::default();
+        let mut recorder = Recorder {
+            source: &module.source,
+            missed: self.missed,
+            pass: "",
+            passes: Vec::new(),
+            remarks: Vec::new(),
+        };
         let manager = Manager {
             registry: &session().registry,
             verify_each: cfg!(debug_assertions),
@@ -160,8 +182,12 @@ impl Optimizer {
             },
             Failure::Invalid { found, .. } => module.refused(found),
         })?;
+        let Recorder {
+            passes, remarks, ..
+        } = recorder;
         Ok(Report {
-            passes: recorder.passes,
+            passes,
+            remarks,
             statistics,
         })
     }
@@ -171,6 +197,7 @@ impl Optimizer {
 #[derive(Clone, Debug)]
 pub struct Report {
     passes: Vec<PassReport>,
+    remarks: Vec<Remark>,
     statistics: Statistics,
 }
 
@@ -181,6 +208,33 @@ pub struct PassReport {
     pub name: &'static str,
     /// Whether it changed the module.
     pub changed: bool,
+}
+
+/// A rewrite that was made, or a rule that did not act.
+///
+/// ```
+/// use mind::{Module, Optimizer};
+///
+/// let mut module = Module::parse("mic@2\nT0 f32 4\na x T0\nr 0\nr 1\nO 2")?;
+/// let report = Optimizer::new("canonicalize")?.run(&mut module)?;
+/// let remark = &report.remarks()[0];
+/// assert_eq!(remark.rules, ["relu-relu"]);
+/// assert_eq!(remark.line, Some(5));
+/// assert_eq!(remark.text, "core.relu %2 became core.relu %1");
+/// # Ok::<(), mind::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Remark {
+    /// The pass.
+    pub pass: &'static str,
+    /// The rules or patterns that led to the rewrite, or the one that did not act.
+    pub rules: Vec<String>,
+    /// The line of the module's text, from 1; `None` for an op that is not in the text.
+    pub line: Option<usize>,
+    /// What became of which op, or why the rule did not act.
+    pub text: String,
+    /// Whether it is a rewrite that was made.
+    pub acted: bool,
 }
 
 /// What came of a rule or pattern in a pass.
@@ -200,6 +254,12 @@ impl Report {
         &self.passes
     }
 
+    /// The rewrites that were made, in order, among the rules that did not act if those were
+    /// [asked for](Optimizer::missed).
+    pub fn remarks(&self) -> &[Remark] {
+        &self.remarks
+    }
+
     /// What came of each rule.
     pub fn rules(&self) -> impl Iterator<Item = RuleReport<'_>> {
         let all = self.statistics.rules();
@@ -213,20 +273,53 @@ impl Report {
 }
 
 /// Keeps what a pipeline reports.
-#[derive(Default)]
-struct Recorder {
+struct Recorder<'s> {
+    source: &'s SourceFile,
+    missed: bool,
+    pass: &'static str,
     passes: Vec<PassReport>,
+    remarks: Vec<Remark>,
 }
 
-impl Listener for Recorder {}
+impl Recorder<'_> {
+    fn push(&mut self, rules: Vec<String>, span: Span, text: String, acted: bool) {
+        let (line, _) = self.source.position(span);
+        self.remarks.push(Remark {
+            pass: self.pass,
+            rules,
+            line: (line > 0).then_some(line),
+            text,
+            acted,
+        });
+    }
+}
 
-impl Instrument for Recorder {
+impl Listener for Recorder<'_> {
+    fn applied(&mut self, g: &Graph, rewrite: &Rewrite<'_>) {
+        let record = Record::new(self.pass, g, rewrite);
+        let rules = record.steps.iter().map(|step| step.rule.clone()).collect();
+        let text = format!("{} became {}", record.from, record.to);
+        self.push(rules, record.span, text, true);
+    }
+
+    fn hears_missed(&self, _: &str) -> bool {
+        self.missed
+    }
+
+    fn missed(&mut self, span: Span, rule: &str, reason: &str) {
+        self.push(vec![rule.to_owned()], span, reason.to_owned(), false);
+    }
+}
+
+impl Instrument for Recorder<'_> {
     fn stage(&mut self, stage: Stage<'_>, _: &Graph) {
-        if let Stage::After(pass, changed) = stage {
-            self.passes.push(PassReport {
+        match stage {
+            Stage::Before(pass) => self.pass = pass.name,
+            Stage::After(pass, changed) => self.passes.push(PassReport {
                 name: pass.name,
                 changed: changed == Changed::Yes,
-            });
+            }),
+            Stage::Verified(_) => {}
         }
     }
 }

@@ -28,7 +28,7 @@ fn a_built_module_is_the_parsed_one() -> Result<(), Error> {
         Type::new(mind::DType::F32, [Extent::from("B"), 2.into()]),
     )?;
     let w = built.param("w", "f32[2, 2]")?;
-    let y = MatMul::build(&mut built.builder(), x, w)?;
+    let y = MatMul::build(&mut built, x, w)?;
     built.output(y);
     built.verify()?;
     let parsed = Module::parse(PRODUCT)?;
@@ -44,7 +44,7 @@ fn a_built_module_is_the_parsed_one() -> Result<(), Error> {
 fn builders_refuse_what_shape_rules_refuse() -> Result<(), Error> {
     let mut module = Module::new();
     let x = module.input("x", "f32[2, 3]")?;
-    let refused = MatMul::build(&mut module.builder(), x, x).map_err(Error::from);
+    let refused = MatMul::build(&mut module, x, x).map_err(Error::from);
     let Err(Error::Op(rule)) = refused else {
         panic!("2x3 times 2x3 is no product");
     };

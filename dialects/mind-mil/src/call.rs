@@ -1,7 +1,8 @@
 //! One op with its arguments bound to their names.
 
+use std::ops::Range;
+
 use mind_diag::Code;
-use mind_ir::attr::Attr;
 use mind_ir::graph::{Graph, ValueDef};
 use mind_ir::tensor::{Num, Tensor};
 use mind_ir::types::TypeView;
@@ -10,17 +11,12 @@ use mind_ir::{OpId, ValueId, with_num};
 use smallvec::SmallVec;
 
 use crate::element::{Element, Elements};
+use crate::ops;
+use crate::ops::quantize::{CONSTEXPR_LUT_TO_SPARSE, CONSTEXPR_SPARSE_BLOCKWISE_SHIFT_SCALE};
 use crate::opset::Opset;
-use crate::signature::{Arg, Default, Kind, Signatures, definition};
+use crate::row::{Attributes, MilOp};
+use crate::signature::{Arg, Default, Kind, definition};
 use crate::structure::{Func, Input, constant_of, opset_of};
-
-/// The position of the attribute `args` of every op of a signature.
-pub const ARGS: usize = 0;
-/// The position of the attribute `out`: the names of the results, separated by blanks, then for each block
-/// `|` and the names of its arguments; empty for names that the printer chooses.
-pub const OUT: usize = 1;
-/// The position of the attribute `name`; empty where text has no such annotation.
-pub const NAME: usize = 2;
 
 /// An op whose operands are bound to the arguments of its definition.
 pub struct Call<'g> {
@@ -34,22 +30,13 @@ pub struct Call<'g> {
     pub opset: Opset,
     /// What its definition takes.
     pub args: &'static [Arg],
-    bound: SmallVec<[Bound; 6]>,
-}
-
-/// Some operands as one argument.
-#[derive(Clone, Copy, Debug)]
-struct Bound {
-    /// The argument's place in the definition.
-    arg: usize,
-    /// The first operand, and how many there are.
-    start: usize,
-    count: usize,
+    /// The operands of each.
+    bound: SmallVec<[Range<usize>; 6]>,
 }
 
 /// An argument that may be left out or come at run time.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Given<T> {
+pub enum ArgState<T> {
     /// It is left out.
     Absent,
     /// A constant.
@@ -58,12 +45,12 @@ pub enum Given<T> {
     Runtime,
 }
 
-impl<T> Given<T> {
+impl<T> ArgState<T> {
     /// The constant, if it is one.
     pub fn known(self) -> Option<T> {
         match self {
-            Given::Known(value) => Some(value),
-            Given::Absent | Given::Runtime => None,
+            ArgState::Known(value) => Some(value),
+            ArgState::Absent | ArgState::Runtime => None,
         }
     }
 }
@@ -77,60 +64,80 @@ pub(crate) fn error(code: u16, problem: String, help: Option<String>) -> Box<Ver
     })
 }
 
-/// The names in the attribute `args`, each with how many operands it has: `x` is one, `values*2` two.
-pub fn argument_names(text: &str) -> impl Iterator<Item = (&str, usize)> {
-    text.split_ascii_whitespace()
-        .map(|word| match word.split_once('*') {
-            Some((name, count)) => (name, count.parse().unwrap_or(0)),
-            None => (word, 1),
-        })
+/// The arguments that an op with a row is given, each with its values, in the order of the operands.
+pub fn arguments(g: &Graph, op: OpId) -> impl Iterator<Item = (&'static str, &[ValueId])> {
+    let row = ops::row(g.def(op));
+    let params = row.map_or(&[][..], |row| row.params.as_slice());
+    let segments = row.map_or(&[][..], |_| Attributes::of(g, op).segments);
+    let mut rest = g.operands(op);
+    let given = params.iter().zip(segments).map(move |(&name, &count)| {
+        let count = usize::try_from(count).unwrap_or(0).min(rest.len());
+        let (values, behind) = rest.split_at(count);
+        rest = behind;
+        (name, values)
+    });
+    given.filter(|(_, values)| !values.is_empty())
 }
 
-/// The names of the arguments of an op of a signature.
-pub fn written_arguments(g: &Graph, op: OpId) -> &str {
-    match g.attr(op, ARGS) {
-        Attr::Str(sym) => g.name(sym),
-        _ => "",
-    }
+/// The argument that the operand at `index` of `op` belongs to; `None` if the op has no row.
+pub fn argument_at(g: &Graph, op: OpId, index: usize) -> Option<&'static str> {
+    let mut end = 0;
+    let mut arguments = arguments(g, op);
+    let own = arguments.find(|(_, values)| {
+        end += values.len();
+        index < end
+    });
+    own.map(|(name, _)| name)
 }
 
 /// The element type of a value: a constant's own, that of a mask, else what the dtype says.
 pub fn element_of(g: &Graph, value: ValueId) -> Element {
     let own = constant_of(g, value).and_then(|constant| constant.element_type(g));
-    own.unwrap_or_else(|| match g.value_def(value) {
-        ValueDef::Result(op, 0) if MASKED.contains(&g.def(op).short_name()) => Element::Uint1,
-        _ => Element::of(g.ty(value).dtype),
+    own.unwrap_or_else(|| {
+        if is_mask(g, value) {
+            Element::Uint1
+        } else {
+            Element::of(g.ty(value).dtype)
+        }
     })
 }
 
-/// The ops whose first result is the mask of a sparse constant.
-const MASKED: [&str; 2] = [
-    "constexpr_lut_to_sparse",
-    "constexpr_sparse_blockwise_shift_scale",
-];
+/// Whether the value is the mask of a sparse constant, whose elements are `uint1`.
+pub fn is_mask(g: &Graph, value: ValueId) -> bool {
+    let masked = [
+        &CONSTEXPR_LUT_TO_SPARSE,
+        &CONSTEXPR_SPARSE_BLOCKWISE_SHIFT_SCALE,
+    ];
+    match g.value_def(value) {
+        ValueDef::Result(op, 0) => masked.iter().any(|row| std::ptr::eq(&row.def, g.def(op))),
+        ValueDef::Result(..) | ValueDef::Argument(..) => false,
+    }
+}
 
 /// Whether the value is known when compiling: a constant, or what is made of constants alone.
 pub fn is_constant(g: &Graph, value: ValueId) -> bool {
     g.defining_op(value).is_some_and(|op| {
-        constant_of(g, value).is_some() || g.def(op).short_name().starts_with("constexpr_")
+        constant_of(g, value).is_some() || ops::row(g.def(op)).is_some_and(MilOp::is_constexpr)
     })
 }
 
+/// What a definition takes, for help.
+pub fn listed(args: &[Arg], opset: Opset) -> String {
+    let names: Vec<&str> = args.iter().map(|arg| arg.name).collect();
+    format!("in opset {} it takes {}", opset.tag(), names.join(", "))
+}
+
 impl<'g> Call<'g> {
-    /// Binds the operands of `op`, whose definitions are `signatures`.
+    /// Binds the operands of `op`, whose row is `row`.
     ///
     /// # Errors
     ///
-    /// E4101 not in the opset, E4102 unknown argument, E4103 given twice, E4104 missing.
-    pub fn bind(
-        name: &'static str,
-        signatures: Signatures,
-        op: OpId,
-        g: &'g Graph,
-    ) -> Result<Call<'g>, Box<VerifyError>> {
-        let opset = opset_of(g, op);
-        let Some(args) = definition(signatures, opset) else {
-            let since = signatures.first().map_or("", |(since, _)| since.tag());
+    /// E2007 another number of operands than `segments` counts, E4101 not in the opset, E4102 an argument that the
+    /// opset does not have, E4104 missing, E4109 not one segment for each argument.
+    pub fn bind(row: &'static MilOp, op: OpId, g: &'g Graph) -> Result<Call<'g>, Box<VerifyError>> {
+        let (name, opset) = (row.name, opset_of(g, op));
+        let Some(args) = definition(row.signatures, opset) else {
+            let since = row.signatures.first().map_or("", |(since, _)| since.tag());
             let problem = format!("`{name}` is not in opset {}", opset.tag());
             return Err(error(4101, problem, Some(format!("opset {since} has it"))));
         };
@@ -140,47 +147,41 @@ impl<'g> Call<'g> {
             name,
             opset,
             args,
-            bound: SmallVec::new(),
+            bound: SmallVec::from_elem(0..0, args.len()),
         };
-        let mut start = 0;
-        for (written, count) in argument_names(written_arguments(g, op)) {
-            let Some(arg) = args.iter().position(|arg| arg.name == written) else {
-                return Err(call.unknown(written));
+        let segments = Attributes::of(g, op).segments;
+        call.length("segments", segments.len(), row.params.len())?;
+        let mut start = 0usize;
+        for (&param, &count) in row.params.iter().zip(segments) {
+            let Ok(count) = usize::try_from(count) else {
+                return Err(call.refused("segments", &format!("{count} for `{param}`"), "a count"));
             };
-            if call.bound.iter().any(|bound| bound.arg == arg) {
-                let problem = format!("`{name}` is given its argument `{written}` twice");
-                let help = format!("remove one of the two `{written}`");
-                return Err(error(4103, problem, Some(help)));
+            if count == 0 {
+                continue;
             }
-            call.bound.push(Bound { arg, start, count });
-            start += count;
+            let Some(arg) = args.iter().position(|arg| arg.name == param) else {
+                let problem = format!("`{name}` has no argument `{param}`");
+                return Err(error(4102, problem, Some(listed(args, opset))));
+            };
+            let end = start.saturating_add(count);
+            call.bound[arg] = start..end;
+            start = end;
         }
-        if start != g.operands(op).len() {
-            let found = g.operands(op).len();
-            let problem = format!("the arguments of `{name}` name {start} operands of {found}");
-            return Err(Box::new(VerifyError::Structure { problem }));
+        let found = g.operands(op).len();
+        if start != found {
+            return Err(Box::new(VerifyError::Arity {
+                op: row.def.name,
+                expected: format!("the {start} operands that its `segments` count"),
+                found,
+            }));
         }
-        for (index, arg) in args.iter().enumerate() {
-            if !arg.optional && call.bound.iter().all(|bound| bound.arg != index) {
+        for (arg, bound) in args.iter().zip(&call.bound) {
+            if !arg.optional && bound.is_empty() {
                 let problem = format!("`{name}` lacks its argument `{}`", arg.name);
-                return Err(error(4104, problem, Some(call.listed())));
+                return Err(error(4104, problem, Some(listed(args, opset))));
             }
         }
         Ok(call)
-    }
-
-    fn unknown(&self, written: &str) -> Box<VerifyError> {
-        let problem = format!("`{}` has no argument `{written}`", self.name);
-        error(4102, problem, Some(self.listed()))
-    }
-
-    fn listed(&self) -> String {
-        let names: Vec<&str> = self.args.iter().map(|arg| arg.name).collect();
-        format!(
-            "in opset {} it takes {}",
-            self.opset.tag(),
-            names.join(", ")
-        )
     }
 
     /// Checks each argument against the definition.
@@ -191,20 +192,19 @@ impl<'g> Call<'g> {
     /// E4109 several values for one, E4117 a state, or none.
     pub fn check(&self) -> Result<(), Box<VerifyError>> {
         let mut groups: SmallVec<[(u8, &str, Element); 4]> = SmallVec::new();
-        for bound in &self.bound {
-            let arg = &self.args[bound.arg];
-            if bound.count != 1 && arg.kind != Kind::Tuple {
-                let (name, found) = (arg.name, bound.count);
+        for (arg, bound) in self.args.iter().zip(&self.bound) {
+            let Some(&value) = self.g.operands(self.op)[bound.clone()].first() else {
+                continue;
+            };
+            if bound.len() != 1 && arg.kind != Kind::Tuple {
+                let (name, found) = (arg.name, bound.len());
                 let problem = format!("`{name}` of `{}` is one value, found {found}", self.name);
                 let help = "write one value without parentheses; `concat` joins several";
                 return Err(error(4109, problem, Some(help.to_owned())));
             }
-            for &value in &self.g.operands(self.op)[bound.start..][..bound.count] {
+            for &value in &self.g.operands(self.op)[bound.clone()] {
                 self.check_value(arg, value)?;
             }
-            let Some(&value) = self.g.operands(self.op).get(bound.start) else {
-                continue;
-            };
             let element = element_of(self.g, value);
             match groups
                 .iter()
@@ -258,24 +258,21 @@ impl<'g> Call<'g> {
         error(4106, format!("`{arg}` of `{name}` is {found}"), Some(help))
     }
 
-    fn bound(&self, name: &str) -> Option<Bound> {
-        let mut all = self.bound.iter();
-        all.find(|bound| self.args[bound.arg].name == name).copied()
+    /// The operands that are argument `name`.
+    fn operands(&self, name: &str) -> Range<usize> {
+        let at = self.args.iter().position(|arg| arg.name == name);
+        at.map_or(0..0, |at| self.bound[at].clone())
     }
 
     /// The operand that is argument `name`, counted from the first.
     pub fn index(&self, name: &str) -> Option<usize> {
-        self.bound(name)
-            .filter(|bound| bound.count > 0)
-            .map(|bound| bound.start)
+        let own = self.operands(name);
+        (!own.is_empty()).then_some(own.start)
     }
 
     /// The values of the tuple `name`, or the one value.
     pub fn values(&self, name: &str) -> &'g [ValueId] {
-        match self.bound(name) {
-            Some(bound) => &self.g.operands(self.op)[bound.start..][..bound.count],
-            None => &[],
-        }
+        &self.g.operands(self.op)[self.operands(name)]
     }
 
     /// The value of argument `name`.
@@ -290,22 +287,22 @@ impl<'g> Call<'g> {
     }
 
     /// The elements of argument `name`.
-    pub fn tensor(&self, name: &str) -> Given<Tensor> {
+    pub fn tensor(&self, name: &str) -> ArgState<Tensor> {
         let Some(value) = self.value(name) else {
-            return Given::Absent;
+            return ArgState::Absent;
         };
         match constant_of(self.g, value).and_then(|constant| constant.tensor(self.g)) {
-            Some(tensor) => Given::Known(tensor),
-            None => Given::Runtime,
+            Some(tensor) => ArgState::Known(tensor),
+            None => ArgState::Runtime,
         }
     }
 
     /// The integers in argument `name`.
-    pub fn ints(&self, name: &str) -> Given<Vec<i64>> {
+    pub fn ints(&self, name: &str) -> ArgState<Vec<i64>> {
         match self.tensor(name) {
-            Given::Absent => Given::Absent,
-            Given::Runtime => Given::Runtime,
-            Given::Known(tensor) => Given::Known(integers(&tensor)),
+            ArgState::Absent => ArgState::Absent,
+            ArgState::Runtime => ArgState::Runtime,
+            ArgState::Known(tensor) => ArgState::Known(integers(&tensor)),
         }
     }
 
@@ -336,7 +333,7 @@ impl<'g> Call<'g> {
     /// The truth value of argument `name`, or its default.
     pub fn flag(&self, name: &str) -> bool {
         match (self.tensor(name), self.default(name)) {
-            (Given::Known(tensor), _) => integers(&tensor).first() == Some(&1),
+            (ArgState::Known(tensor), _) => integers(&tensor).first() == Some(&1),
             (_, Some(Default::Bool(value))) => value,
             _ => false,
         }

@@ -1,7 +1,6 @@
 //! Rules of a program as a whole, which no op alone can break.
 
 use mind_diag::{Diagnostics, Span};
-use mind_ir::attr::Attr;
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{Graph, ValueDef};
 use mind_ir::opdef::Op;
@@ -9,10 +8,11 @@ use mind_ir::types::Dim;
 use mind_ir::{BlockId, OpId, ValueId};
 use rustc_hash::FxHashMap;
 
-use crate::call::{OUT, element_of, error, floats, is_state};
+use crate::call::{element_of, error, floats, is_state};
 use crate::element::{Element, Elements};
 use crate::ops;
 use crate::opset::Opset;
+use crate::row::Attributes;
 use crate::structure::{Const, Func, Input, program};
 
 /// Which types a program may take and give.
@@ -256,18 +256,13 @@ pub fn is_name(name: &str) -> bool {
 
 /// The names that the results of `op` were given, as far as they were.
 pub(crate) fn written_names(g: &Graph, op: OpId) -> impl Iterator<Item = &str> {
-    let sym = match (g.view::<Input>(op), g.view::<Const>(op)) {
-        (Some(input), _) => Some(input.name(g)),
-        (_, Some(constant)) => Some(constant.out(g)),
-        _ if ops::row(g.def(op)).is_some() => match g.attr(op, OUT) {
-            Attr::Str(sym) => Some(sym),
-            _ => None,
-        },
-        _ => None,
+    let written = match (g.view::<Input>(op), g.view::<Const>(op)) {
+        (Some(input), _) => g.name(input.name(g)),
+        (_, Some(constant)) => g.name(constant.out(g)),
+        _ if ops::row(g.def(op)).is_some() => Attributes::of(g, op).out,
+        _ => "",
     };
-    sym.map_or("", |sym| g.name(sym))
-        .split(' ')
-        .filter(|name| !name.is_empty())
+    written.split(' ').filter(|name| !name.is_empty())
 }
 
 /// The name of a value; `%5` for one that has none.
@@ -289,12 +284,7 @@ fn argument_name(g: &Graph, block: BlockId, index: usize) -> Option<&str> {
         .regions(owner)
         .iter()
         .position(|&region| g.block(region) == block)?;
-    let Some(Attr::Str(out)) = g.attrs(owner).get(OUT).copied() else {
-        return None;
-    };
-    g.name(out)
-        .split('|')
-        .nth(at + 1)?
-        .split_ascii_whitespace()
-        .nth(index)
+    ops::row(g.def(owner))?;
+    let mut names = Attributes::of(g, owner).out.split('|');
+    names.nth(at + 1)?.split_ascii_whitespace().nth(index)
 }

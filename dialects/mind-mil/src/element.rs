@@ -120,9 +120,29 @@ impl Element {
         }
     }
 
-    /// Whether the carrier holds this type and no other.
-    pub fn is_own_carrier(self) -> bool {
-        self != Element::String && Element::of(self.carrier()) == self
+    /// The integers that it holds; `None` if its values are no integers.
+    pub fn range(self) -> Option<(i128, i128)> {
+        let bits = self.bits();
+        match self {
+            Element::Bool
+            | Element::String
+            | Element::Fp16
+            | Element::Fp32
+            | Element::Fp64
+            | Element::Bf16 => None,
+            Element::Int4 | Element::Int8 | Element::Int16 | Element::Int32 | Element::Int64 => {
+                Some((-(1 << (bits - 1)), (1 << (bits - 1)) - 1))
+            }
+            Element::Uint1
+            | Element::Uint2
+            | Element::Uint3
+            | Element::Uint4
+            | Element::Uint6
+            | Element::Uint8
+            | Element::Uint16
+            | Element::Uint32
+            | Element::Uint64 => Some((0, (1 << bits) - 1)),
+        }
     }
 }
 

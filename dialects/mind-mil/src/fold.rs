@@ -30,7 +30,7 @@ pub fn folded(g: &Graph, op: OpId, limit: u64) -> Option<EvalManyResult> {
     };
     let tensors: Option<Vec<Tensor>> = constants?.into_iter().map(tensor).collect();
     let tensors = tensors.filter(|tensors| !tensors.is_empty())?;
-    let call = Call::bind(row.name, row.signatures, op, g).ok()?;
+    let call = Call::bind(row, op, g).ok()?;
     let dims = DimEnv::default();
     let cx = EvalCx {
         tensor_limit: limit,

@@ -4,9 +4,9 @@
 //! and format version it is written, then come its inputs, its ops and the outputs. Further functions
 //! are [`structure::Func`] ops.
 //!
-//! An op of MIL names its arguments, leaves some out and takes tuples; in this IR its operands stand in
-//! the order of the attribute `args`, which names them: `axis values*2` says that the first operand is
-//! the argument `axis` and the next two are the tuple `values`. What an op takes is a row of data, a
+//! An op of MIL names its arguments, leaves some out and takes tuples; in this IR its operands stand in the order of
+//! its row's arguments, and the attribute `segments` counts how many each has: `[1, 0, 2]` gives the first argument
+//! one operand, leaves the second out and makes the third a tuple of two. What an op takes is a row of data, a
 //! [`MilOp`]; adding an op is one row.
 
 pub mod call;
@@ -24,6 +24,7 @@ pub mod ops;
 pub mod opset;
 pub mod primer;
 mod row;
+pub mod scalar;
 pub mod signature;
 pub mod specialize;
 pub mod state;
@@ -31,7 +32,7 @@ pub mod structure;
 
 pub use element::Element;
 pub use opset::Opset;
-pub use row::MilOp;
+pub use row::{Attributes, MilOp};
 
 use mind_ir::opdef::Dialect;
 

@@ -1,22 +1,18 @@
 //! Names for values that have none.
 
-use mind_ir::attr::Attr;
 use mind_ir::graph::Graph;
 use mind_ir::{OpId, ValueId};
 use rustc_hash::FxHashSet;
 
-use crate::call::{NAME, OUT, argument_names, written_arguments};
+use crate::call::argument_at;
 use crate::check::written_names;
 use crate::ops;
+use crate::row::Attributes;
 use crate::structure::Const;
-
-/// The positions of the names of a constant.
-const CONST_OUT: usize = 5;
-const CONST_NAME: usize = 6;
 
 /// Gives each value that has no name one that says what it is, and writes it beside the op too: a constant is
 /// called after the first argument that it is given to, everything else after its op.
-pub fn settle(g: &mut Graph) {
+pub fn assign_names(g: &mut Graph) {
     let all: Vec<OpId> = g.walk().collect();
     let mut taken: FxHashSet<String> = all
         .iter()
@@ -47,31 +43,19 @@ pub fn settle(g: &mut Graph) {
                 name
             })
             .collect();
-        let (out, label) = match constant {
-            Some(_) => (CONST_OUT, CONST_NAME),
-            None => (OUT, NAME),
-        };
-        for (at, text) in [(out, names.join(" ")), (label, names[0].clone())] {
-            let text = Attr::Str(g.intern(&text));
-            g.set_attr(op, at, text);
+        let joined = names.join(" ");
+        let written = [joined.as_str(), &names[0]];
+        match constant {
+            Some(own) => own.set_names(g, written),
+            None => Attributes::set_names(g, op, written),
         }
     }
 }
 
 /// The argument that a value is given to first.
 fn first_argument(g: &Graph, value: ValueId) -> &str {
-    let Some((user, index)) = g.uses(value).last() else {
-        return "const";
-    };
-    if ops::row(g.def(user)).is_none() {
-        return "const";
-    }
-    let mut end = 0;
-    for (name, count) in argument_names(written_arguments(g, user)) {
-        end += count;
-        if index < end {
-            return name;
-        }
-    }
-    "const"
+    let first = g.uses(value).last();
+    first.map_or("const", |(user, index)| {
+        argument_at(g, user, index).unwrap_or("const")
+    })
 }

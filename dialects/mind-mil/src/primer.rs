@@ -2,12 +2,12 @@
 
 use mind_diag::{Diagnostic, Diagnostics, Severity};
 use mind_ir::OpId;
-use mind_ir::attr::Attr;
 use mind_ir::graph::Graph;
 
-use crate::call::{Call, NAME, OUT};
+use crate::call::Call;
 use crate::check::{Interface, check};
 use crate::ops::row;
+use crate::row::Attributes;
 
 /// Arguments that have a default, but must be written, each with how.
 const REQUIRED: [(&str, &str, &str); 2] = [
@@ -29,7 +29,7 @@ pub fn rejected(g: &Graph) -> Diagnostics {
         let Some(row) = row(g.def(op)) else {
             continue;
         };
-        let call = Call::bind(row.name, row.signatures, op, g);
+        let call = Call::bind(row, op, g);
         for (name, argument, value) in REQUIRED {
             let left_out = |call: &Call<'_>| row.name == name && call.value(argument).is_none();
             if call.as_ref().is_ok_and(left_out) {
@@ -51,13 +51,9 @@ pub fn rejected(g: &Graph) -> Diagnostics {
 
 /// The results of an op of text that has no annotation with its name; the printer annotates all others.
 pub fn bare(g: &Graph, op: OpId) -> Option<&str> {
-    let word = |at: usize| match g.attr(op, at) {
-        Attr::Str(sym) => g.name(sym),
-        _ => "",
-    };
-    let results = word(OUT);
-    let named = !results.is_empty() && !results.starts_with(" |");
-    (named && word(NAME).is_empty()).then_some(results)
+    let Attributes { out, name, .. } = Attributes::of(g, op);
+    let named = !out.is_empty() && !out.starts_with(" |");
+    (named && name.is_empty()).then_some(out)
 }
 
 fn noted(warning: Diagnostic) -> Diagnostic {

@@ -1,14 +1,18 @@
 //! The row of an op: its signatures, and the functions behind them.
 
-use mind_ir::OpId;
+use std::sync::LazyLock;
+
+use mind_ir::attr::{Attr, AttrKind, AttrType, Ints, Str};
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::graph::Graph;
-use mind_ir::opdef::OpDef;
+use mind_ir::opdef::{AttrDef, OpDef};
 use mind_ir::tensor::Tensor;
 use mind_ir::verify::InferManyResult;
+use mind_ir::{OpId, Sym, ValueId};
 
 use crate::call::Call;
-use crate::signature::Signatures;
+use crate::opset::Opset;
+use crate::signature::{Kind, Signatures};
 
 /// Result types from bound and checked arguments.
 pub type Infer = fn(&Call<'_>) -> InferManyResult;
@@ -25,6 +29,9 @@ pub struct MilOp {
     pub name: &'static str,
     /// Its definitions, oldest first.
     pub signatures: Signatures,
+    /// The arguments of all definitions, in the order in which an op has its operands: those of the newest definition
+    /// first.
+    pub params: LazyLock<Vec<&'static str>>,
     /// The type rule.
     pub infer: Infer,
     /// What it computes; `None` if the interpreter has no function for it.
@@ -33,9 +40,68 @@ pub struct MilOp {
     pub not_run: Option<&'static str>,
 }
 
+impl MilOp {
+    /// The position of the argument called `name`.
+    pub fn param(&self, name: &str) -> Option<usize> {
+        self.params.iter().position(|&own| own == name)
+    }
+
+    /// Whether the argument called `name` takes a tuple.
+    pub fn takes_tuple(&self, name: &str) -> bool {
+        let mut args = self.signatures.iter().flat_map(|(_, args)| args.iter());
+        args.any(|arg| arg.name == name && arg.kind == Kind::Tuple)
+    }
+
+    /// Whether it makes a constant of a compressed one.
+    pub fn is_constexpr(&self) -> bool {
+        self.name.starts_with("constexpr_")
+    }
+
+    /// Whether its arguments are attributes in some opset: those of compressed constants are in definitions of before
+    /// ios18.
+    pub fn takes_attributes(&self) -> bool {
+        let before = |(since, _): &(Opset, _)| *since < Opset::Ios18;
+        self.is_constexpr() && self.signatures.iter().any(before)
+    }
+
+    /// Whether its arguments are attributes in `opset`.
+    pub fn writes_attributes(&self, opset: Opset) -> bool {
+        let known = self.signatures.iter().rev();
+        let known = known.map(|(since, _)| *since).find(|since| *since <= opset);
+        self.is_constexpr() && known.is_some_and(|since| since < Opset::Ios18)
+    }
+
+    /// The operands of an op that is given the values `given` as its arguments, each by its position, and their
+    /// `segments`.
+    pub fn arrange<'a>(
+        &self,
+        given: impl IntoIterator<Item = (usize, &'a [ValueId])>,
+    ) -> (Vec<ValueId>, Vec<i64>) {
+        let mut given: Vec<(usize, &[ValueId])> = given.into_iter().collect();
+        given.sort_by_key(|&(param, _)| param);
+        let mut segments = vec![0; self.params.len()];
+        for (param, values) in &given {
+            segments[*param] = values.len() as i64;
+        }
+        let operands = given.iter().flat_map(|(_, values)| *values).copied();
+        (operands.collect(), segments)
+    }
+}
+
+/// The arguments of all definitions, those of the newest first.
+pub(crate) fn params(signatures: Signatures) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for arg in signatures.iter().rev().flat_map(|(_, args)| *args) {
+        if !names.contains(&arg.name) {
+            names.push(arg.name);
+        }
+    }
+    names
+}
+
 /// Binds, checks and types `op`.
 pub(crate) fn infer(row: &'static MilOp, op: OpId, g: &Graph) -> InferManyResult {
-    let call = Call::bind(row.name, row.signatures, op, g)?;
+    let call = Call::bind(row, op, g)?;
     call.check()?;
     (row.infer)(&call)
 }
@@ -50,7 +116,7 @@ pub(crate) fn eval(
     let Some(eval) = row.eval else {
         return Err(EvalError::NotEvaluable(row.def.name));
     };
-    let call = Call::bind(row.name, row.signatures, op, cx.graph);
+    let call = Call::bind(row, op, cx.graph);
     let call = call.map_err(|error| EvalError::Shape(error.to_string()))?;
     eval(&call, cx, operands)
 }
@@ -112,6 +178,7 @@ macro_rules! mil_ops {
                 },
                 name: $name,
                 signatures: &[$(($crate::opset::Opset::$opset, &[$($arg),*])),+],
+                params: std::sync::LazyLock::new(|| $crate::row::params($row.signatures)),
                 infer: $infer,
                 eval: $crate::row::mil_ops!(@option $($eval)?),
                 not_run: $crate::row::mil_ops!(@option $($why)?),
@@ -138,19 +205,55 @@ macro_rules! mil_ops {
 
 pub(crate) use mil_ops;
 
-use mind_ir::attr::AttrType;
-use mind_ir::attr::{AttrKind, Str};
-use mind_ir::opdef::AttrDef;
-
 /// The attributes of every op of a signature.
-pub(crate) const ATTRS: &[AttrDef] = &[word("args"), word("out"), word("name")];
+pub(crate) const ATTRS: &[AttrDef] = &[
+    attr("segments", AttrKind::Ints),
+    attr("out", AttrKind::Str),
+    attr("name", AttrKind::Str),
+];
 
-const fn word(name: &'static str) -> AttrDef {
-    const KIND: AttrKind = <Str as AttrType>::KIND;
+const fn attr(name: &'static str, kind: AttrKind) -> AttrDef {
     AttrDef {
         name,
         key: None,
-        kind: KIND,
+        kind,
         default: None,
+    }
+}
+
+/// The attributes of an op of a signature, whatever its row.
+#[derive(Clone, Copy, Debug)]
+pub struct Attributes<'g> {
+    /// For each of [`MilOp::params`], how many operands it has; 0 for one that is left out.
+    pub segments: &'g [i64],
+    /// The names of the results, separated by blanks, then for each block `|` and the names of its arguments; empty
+    /// for names that the printer chooses.
+    pub out: &'g str,
+    /// The annotation `name`; empty where text has none.
+    pub name: &'g str,
+}
+
+impl<'g> Attributes<'g> {
+    /// The attributes of `op`, which has a row.
+    pub fn of(g: &'g Graph, op: OpId) -> Attributes<'g> {
+        let [segments, out, name] = [0, 1, 2].map(|index| g.attr(op, index));
+        Attributes {
+            segments: Ints::get(segments),
+            out: g.name(Str::get(out)),
+            name: g.name(Str::get(name)),
+        }
+    }
+
+    /// These attributes, for a new op.
+    pub fn list(segments: &'g [i64], [out, name]: [Sym; 2]) -> [Attr<'g>; ATTRS.len()] {
+        [Attr::Ints(segments), Attr::Str(out), Attr::Str(name)]
+    }
+
+    /// Sets the names of the results and the annotation of `op`.
+    pub fn set_names(g: &mut Graph, op: OpId, [out, name]: [&str; 2]) {
+        for (index, text) in [(1, out), (2, name)] {
+            let text = Attr::Str(g.intern(text));
+            g.set_attr(op, index, text);
+        }
     }
 }

@@ -91,7 +91,7 @@ fn settle(g: &mut Graph, input: ValueId, extents: &[usize]) {
 /// What an op makes of extents: the shape of a tensor, and integers and truth values of constants alone.
 fn extents(g: &Graph, op: OpId, row: &'static MilOp) -> Option<Tensor> {
     if std::ptr::eq(row, &SHAPE) {
-        let call = Call::bind(row.name, row.signatures, op, g).ok()?;
+        let call = Call::bind(row, op, g).ok()?;
         let extents = call.ty("x").static_shape()?;
         let plain = call.value("output_dtype").is_none();
         let extents: Vec<i32> = extents
@@ -103,7 +103,7 @@ fn extents(g: &Graph, op: OpId, row: &'static MilOp) -> Option<Tensor> {
     }
     let results: SmallVec<[ValueId; 1]> = g.results(op).into_iter().collect();
     let [result] = results[..] else { return None };
-    let counts = !g.ty(result).dtype.is_float() && !row.name.starts_with("constexpr_");
+    let counts = !g.ty(result).dtype.is_float() && !row.is_constexpr();
     let mut folded = fold::folded(g, op, LIMIT).filter(|_| counts)?.ok()?;
     folded.pop()
 }

@@ -3,6 +3,7 @@
 use mind_diag::{Code, Diagnostic, Diagnostics};
 use mind_ir::attr::Attr;
 use mind_ir::graph::Graph;
+use mind_ir::opdef::Op;
 use mind_ir::{OpId, ValueId};
 use rustc_hash::FxHashMap;
 
@@ -12,8 +13,7 @@ use crate::ops::control::{READ_STATE, WRITE_STATE};
 use crate::row::MilOp;
 use crate::structure::{Input, program};
 
-/// The position of the attribute `state` of an input.
-const STATE: usize = 1;
+const STATE: usize = Input::DEF.attr_position("state");
 
 /// Turns each state of the module's own function into a tensor that goes in; what it holds at the end comes out,
 /// behind the outputs, in the order of the inputs, where it was written. Whether there was a state; a module that is
@@ -80,6 +80,6 @@ fn access(g: &Graph, op: OpId) -> Option<(Option<ValueId>, Option<ValueId>)> {
     if !is(&READ_STATE) && !is(&WRITE_STATE) {
         return None;
     }
-    let call = Call::bind(row.name, row.signatures, op, g).ok()?;
+    let call = Call::bind(row, op, g).ok()?;
     Some((call.value("data"), call.value("input")))
 }

@@ -1,11 +1,11 @@
 //! What a program is made of besides its ops.
 
-use mind_ir::attr::Literal;
+use mind_ir::attr::{Attr, Literal};
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
-use mind_ir::opdef::Inferred;
+use mind_ir::opdef::{Inferred, Op};
 use mind_ir::tensor::{Buffer, Tensor};
-use mind_ir::types::Dim;
+use mind_ir::types::{DType, Dim};
 use mind_ir::verify::{InferResult, VerifyError};
 use mind_ir::{BlockId, OpId, ValueId, ops};
 
@@ -76,6 +76,16 @@ ops! {
 }
 
 impl Const {
+    /// Sets its name in text and its annotation `name`.
+    pub fn set_names(self, g: &mut Graph, [out, name]: [&str; 2]) {
+        const OUT: usize = Const::DEF.attr_position("out");
+        const NAME: usize = Const::DEF.attr_position("name");
+        for (index, text) in [(OUT, out), (NAME, name)] {
+            let text = Attr::Str(g.intern(text));
+            g.set_attr(self.id(), index, text);
+        }
+    }
+
     /// Its element type.
     pub fn element_type(self, g: &Graph) -> Option<Element> {
         Element::parse(g.name(self.element(g)))
@@ -117,9 +127,15 @@ impl Const {
     }
 }
 
-/// The function that a block belongs to: its opset.
+/// The opset of the function that `op` stands in.
 pub fn opset_of(g: &Graph, op: OpId) -> Opset {
-    let mut block = g.parent(op);
+    g.parent(op)
+        .map_or(Opset::DEFAULT, |block| opset_in(g, block))
+}
+
+/// The opset of the function that `block` belongs to.
+pub fn opset_in(g: &Graph, block: BlockId) -> Opset {
+    let mut block = Some(block);
     while let Some(owner) = block.and_then(|block| g.block_owner(block)) {
         if let Some(func) = g.view::<Func>(owner) {
             return Opset::parse(g.name(func.opset(g))).unwrap_or(Opset::DEFAULT);
@@ -204,15 +220,14 @@ fn infer_const(op: Const, g: &Graph) -> InferResult {
     Ok(Inferred::Known(declared))
 }
 
-/// Whether a byte of the carrier is a value of an element type narrower than it.
+/// Whether a byte of the carrier is a value of an element type, if that is narrower.
 fn fits(element: Element, byte: u8) -> bool {
-    match element {
-        Element::Int4 => (-8..8).contains(&(byte as i8)),
-        Element::Uint1 | Element::Uint2 | Element::Uint3 | Element::Uint4 | Element::Uint6 => {
-            u32::from(byte) < 1 << element.bits()
-        }
-        _ => true,
-    }
+    let value = match element.carrier() {
+        DType::I8 => i128::from(byte as i8),
+        _ => i128::from(byte),
+    };
+    let range = element.range().filter(|_| element.bits() < 8);
+    range.is_none_or(|(least, most)| (least..=most).contains(&value))
 }
 
 fn eval_const(op: Const, cx: &EvalCx<'_>, _: &[&Tensor]) -> Result<Tensor, EvalError> {

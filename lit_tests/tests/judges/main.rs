@@ -317,7 +317,7 @@ impl Packages<'_> {
         mut g: Graph,
         arrays: impl Fn(&Graph) -> Option<Arrays>,
     ) -> Result<(), String> {
-        mind_mil::names::settle(&mut g);
+        mind_mil::names::assign_names(&mut g);
         let Ok(package) = mind_coreml::package::package(&g) else {
             return Ok(());
         };

@@ -9,9 +9,9 @@ use mind_ir::{Graph, ValueId};
 use crate::cost::CostModel;
 use crate::egraph::constants::Constant;
 use crate::egraph::store::Store;
-use crate::fast_math::FastMath;
 use crate::limits::Limits;
 use crate::ruleset::RuleSet;
+use crate::ruleset::fast_math::FastMath;
 
 /// What a run works with.
 #[derive(Clone, Copy)]

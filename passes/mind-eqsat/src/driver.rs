@@ -6,22 +6,22 @@ use mind_diag::{Diagnostic, Severity};
 use mind_ir::graph::Graph;
 use mind_ir::listener::{Listener, RuleTime, Silent};
 
-use crate::changes::Found;
 use crate::context::Context;
 use crate::cost::{CostTable, module_price};
-use crate::draw::drawing;
 use crate::egraph::store::Store;
-use crate::fast_math::FastMath;
+use crate::explain::draw::drawing;
+use crate::explain::missed::tell_missed;
 use crate::fusion::group::group;
 use crate::fusion::record::records;
 use crate::load::{Loaded, load};
-use crate::memo::{Memo, Outline, Solved};
-use crate::missed::tell_missed;
+use crate::memo::{Memo, RegionKey, Solved};
 use crate::region::{Program, regions};
 use crate::report::{Kept, KeptReason, Report, RuleStats};
-use crate::rewrite::rewrite;
+use crate::ruleset::fast_math::FastMath;
 use crate::search::RuleIndex;
-use crate::solve::{Best, Goal, Solution, solve};
+use crate::solve::{Extraction, Goal, Saturated, solve};
+use crate::writeback::changes::Found;
+use crate::writeback::rewrite::rewrite;
 
 /// Replaces values of the module by cheaper equal ones. The module is verified, and stays so.
 pub fn fold(g: &mut Graph, cx: &Context<'_>) -> Report {
@@ -145,7 +145,7 @@ struct Region<'a> {
 /// What the regions of a run share.
 struct Run<'r> {
     index: RuleIndex<'r>,
-    /// What was found before; `None` if what is refused is told too, which takes every e-graph.
+    /// What was found before; `None` if rejected rewrites are reported, which requires every e-graph.
     memo: Option<Memo<'r>>,
 }
 
@@ -173,8 +173,8 @@ fn optimise<'r>(
         return (loaded.egraph.analysis.store, false);
     }
     let memo = run.memo.as_mut().filter(|_| !draw);
-    let memo = memo.map(|memo| (Outline::of(&loaded), memo));
-    let kept = |report: &mut Report, solution: &Solution| {
+    let memo = memo.map(|memo| (RegionKey::of(&loaded), memo));
+    let kept = |report: &mut Report, solution: &Saturated| {
         let (span, ops) = (g.span(program.ops[start]), range.len());
         let reasons = solution.reasons.iter().cloned();
         report
@@ -182,12 +182,12 @@ fn optimise<'r>(
             .extend(reasons.map(|reason| Kept { span, ops, reason }));
     };
     let memo = match memo {
-        Some((outline, memo)) => match memo.get(&outline) {
+        Some((key, memo)) => match memo.get(&key) {
             Some(solved) => {
                 kept(report, &solved.solution);
                 return again(g, cx, (program, start), loaded, solved, report, listener);
             }
-            None => Some((outline, memo)),
+            None => Some((key, memo)),
         },
         None => None,
     };
@@ -196,7 +196,7 @@ fn optimise<'r>(
     report.count_search(&solution.stats, true);
     if draw && !loaded.egraph.analysis.contradiction {
         let mut rules = report.rules.clone();
-        let best = Best::search(&loaded, cx, &run.index, goal, &mut rules, listener);
+        let best = Extraction::search(&loaded, cx, &run.index, goal, &mut rules, listener);
         let drawn = drawing(g, cx, &loaded, &best.dense, &best.choice, &best.groups);
         report.drawing = Some(drawn);
     }
@@ -211,7 +211,7 @@ fn optimise<'r>(
         listener,
     );
     match memo {
-        Some((outline, memo)) => (memo.keep(outline, loaded, solution), changed),
+        Some((key, memo)) => (memo.keep(key, loaded, solution), changed),
         None => {
             if !loaded.egraph.analysis.contradiction {
                 let changes = &report.changes[known..];
@@ -229,7 +229,7 @@ fn optimise<'r>(
     }
 }
 
-/// Does to a region, whose e-graph no rule has acted on, what was found for another one of its outline;
+/// Does to a region, whose e-graph no rule has acted on, what was found for another one of its key;
 /// gives the tables back, and whether it changed.
 fn again<'r>(
     g: &mut Graph,
@@ -264,7 +264,7 @@ fn act(
     cx: &Context<'_>,
     (program, start): (&Program, usize),
     loaded: &Loaded<'_>,
-    solution: &Solution,
+    solution: &Saturated,
     report: &mut Report,
     listener: &mut dyn Listener,
 ) -> bool {

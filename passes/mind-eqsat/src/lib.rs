@@ -4,50 +4,45 @@
 //! work on regions of a few hundred ops: each becomes an e-graph, rules from files act on it, and a
 //! choice of e-nodes that never costs more than the program's own goes back into the module.
 //!
+//! The rooms, in the order in which a region goes through them:
+//!
+//! - `rules/`, `expr/`, `ruleset/`, `shipped/`: the rule language, its files and the sets made of them;
+//!   `lint/` finds rules that can never fire or never end.
+//! - `matching/`: patterns, the machine that matches them in a module or an e-graph, replacements.
+//! - `egraph/`, `search/`, `saturate/`: the e-graph, where to look for matches, rounds of rules.
+//! - `cost/`, `fusion/`, `extract/`: prices, groups of ops, and the choice of e-nodes.
+//! - `writeback/`: the chosen program as ops of the module; `explain/`: which rules led to it.
+//! - `instance/`: rules one by one, for tools that ask what a single rule does.
+//!
+//! `driver.rs` takes a module through them region by region (`region.rs`, `load.rs`, `solve.rs`).
+//!
 //! This crate names no op: rule files and the cost table do, and are resolved through a
 //! [`Registry`](mind_ir::opdef::Registry). Results depend on counts and contents alone, never on a
 //! clock or a hash map's order.
 
-mod apply;
-mod changes;
 mod context;
 pub mod cost;
-mod draw;
 mod driver;
 mod egraph;
+mod explain;
 mod expr;
 mod extract;
-mod fast_math;
-mod form;
 mod fusion;
-mod greedy;
+mod instance;
 mod limits;
-mod lineage;
+mod lint;
 mod load;
-mod matcher;
-mod members;
+mod matching;
 mod memo;
-mod merge;
-mod mismatch;
-mod missed;
-mod news;
-mod pattern;
-mod phases;
-mod placement;
-mod plan;
 mod region;
-mod replacement;
 mod report;
-mod rewrite;
-mod rule_info;
 mod rules;
 mod ruleset;
+mod saturate;
 mod search;
 mod shipped;
-mod slots;
 mod solve;
-mod subject;
-mod vet;
+mod writeback;
 
 pub use context::Context;
 pub use driver::{fold, fold_with, fuse, fuse_with};
@@ -56,23 +51,25 @@ pub use expr::{
     Argument, Kind, Param, ValueInfo, Vocabulary, built_in_functions, built_in_params,
     built_in_predicates,
 };
-pub use fast_math::FastMath;
-pub use form::{Application, Form, Forms, Hint, Left, LeftAttr, LeftDim, LeftOp, LeftType};
 pub use fusion::inline::unfuse;
 pub use fusion::prune::drop_unread;
-pub use greedy::GreedyRule;
+pub use instance::{
+    Application, Hint, Lhs, LhsAttr, LhsDim, LhsOp, LhsType, RuleInstance, RuleInstances,
+};
 pub use limits::Limits;
+pub use matching::greedy::GreedyRule;
+pub use matching::replacement::{NewTerm, NoMatch};
 pub use mind_ir::scalar::Facts;
-pub use replacement::{NewTerm, NoMatch};
 pub use report::{
     Cause, Change, FOLDING, FUSION, FusedGroup, FusedMember, Kept, KeptReason, MissedFusion,
     MissedReason, Replacement, Report, RuleIx, RuleStats, RuleStep,
 };
-pub use rule_info::{Direction, Engine, Phase, RuleInfo};
 pub use rules::format::{Comments, format_rules};
 pub use rules::lex::{Kind as TokenKind, Token, tokens};
+pub use ruleset::fast_math::FastMath;
+pub use ruleset::rule_info::{Direction, Engine, Phase, RuleInfo};
 pub use ruleset::{RuleErrors, RuleSet, SourceErrors};
-pub use shipped::{RuleUse, SHIPPED, ShippedOps, shipped_names};
+pub use shipped::{RuleUse, SHIPPED, ShippedOps, Wanted, shipped_names};
 
 /// The rules of a text that stands in a program, with closures as predicates of its own.
 ///

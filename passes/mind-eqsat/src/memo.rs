@@ -1,8 +1,8 @@
 //! Regions with the same contents are searched once.
 //!
 //! The layers of a model repeat. What a search comes to depends on nothing but the region's e-graph as it
-//! was loaded, where its leaves and ops stand, and who reads them: its *outline*. Ids in it count within
-//! the region, so that a later region of the same outline has the same e-graph, and what was found for
+//! was loaded, where its leaves and ops stand, and who reads them: its *key*. Ids in it count within
+//! the region, so that a later region of the same key has the same e-graph, and what was found for
 //! one holds for the other word by word.
 
 use std::collections::hash_map::Entry;
@@ -16,14 +16,14 @@ use crate::egraph::language::Node;
 use crate::egraph::optable::OpTable;
 use crate::egraph::store::Store;
 use crate::load::Loaded;
-use crate::solve::Solution;
+use crate::solve::Saturated;
 
-/// The most e-nodes that are remembered, in outlines and solutions together; then all are forgotten.
+/// The most e-nodes that are remembered, in keys and solutions together; then all are forgotten.
 const MOST_NODES: usize = 1 << 16;
 
 /// All that a search over a region depends on, besides what is one for the whole run.
 #[derive(PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Outline {
+pub(crate) struct RegionKey {
     nodes: Box<[Node]>,
     /// What is known of each leaf, and its position.
     leaves: Box<[(LeafData, u32)]>,
@@ -33,13 +33,13 @@ pub(crate) struct Outline {
     readers: Box<[(u32, bool)]>,
 }
 
-impl Outline {
-    /// The outline of a region on which no rule has acted.
-    pub(crate) fn of(loaded: &Loaded<'_>) -> Outline {
+impl RegionKey {
+    /// The key of a region on which no rule has acted.
+    pub(crate) fn of(loaded: &Loaded<'_>) -> RegionKey {
         let known = &loaded.egraph.analysis.leaves;
         let leaves = known.iter().zip(&loaded.leaves);
         let ops = loaded.ops.iter();
-        Outline {
+        RegionKey {
             nodes: loaded.egraph.nodes().into(),
             leaves: leaves
                 .map(|(&data, &(_, position))| (data, position))
@@ -54,35 +54,35 @@ impl Outline {
 pub(crate) struct Solved<'r> {
     /// The e-graph that the best form is a choice from; `None` if the region stays as it is.
     pub(crate) egraph: Option<Eg<'r>>,
-    pub(crate) solution: Solution,
+    pub(crate) solution: Saturated,
 }
 
 /// What was found for the regions seen so far.
 #[derive(Default)]
 pub(crate) struct Memo<'r> {
-    solved: FxHashMap<Outline, Solved<'r>>,
+    solved: FxHashMap<RegionKey, Solved<'r>>,
     nodes: usize,
 }
 
 impl<'r> Memo<'r> {
-    /// What was found for a region of this outline.
-    pub(crate) fn get(&mut self, outline: &Outline) -> Option<&mut Solved<'r>> {
-        self.solved.get_mut(outline)
+    /// What was found for a region of this key.
+    pub(crate) fn get(&mut self, key: &RegionKey) -> Option<&mut Solved<'r>> {
+        self.solved.get_mut(key)
     }
 
     /// Remembers what was found for `loaded`, and takes its e-graph where there is a better form; gives
     /// back the tables that regions share.
     pub(crate) fn keep(
         &mut self,
-        outline: Outline,
+        key: RegionKey,
         mut loaded: Loaded<'r>,
-        solution: Solution,
+        solution: Saturated,
     ) -> Store<'r> {
         let own = &mut loaded.egraph.analysis.store;
         let (ops, costs): (&'r OpTable, &'r CostTable<'r>) = (own.ops, own.costs);
         let store = std::mem::replace(own, Store::vacant(ops, costs));
         let better = solution.best.is_some();
-        let size = outline.nodes.len()
+        let size = key.nodes.len()
             + if better {
                 loaded.egraph.nodes().len()
             } else {
@@ -93,7 +93,7 @@ impl<'r> Memo<'r> {
             self.nodes = 0;
         }
         let egraph = better.then_some(loaded.egraph);
-        if let Entry::Vacant(place) = self.solved.entry(outline) {
+        if let Entry::Vacant(place) = self.solved.entry(key) {
             place.insert(Solved { egraph, solution });
             self.nodes += size;
         }

@@ -3,16 +3,16 @@
 use mind_ir::graph::Graph;
 use mind_ir::listener::Listener;
 
-use crate::changes::live_values;
 use crate::context::Context;
 use crate::cost::{Price, op_price};
 use crate::extract::{Choice, Dense, dense_view};
 use crate::fusion::body::Group;
 use crate::fusion::propose::propose;
 use crate::load::Loaded;
-use crate::phases::saturate;
 use crate::report::{KeptReason, RuleStats};
+use crate::saturate::phases::saturate;
 use crate::search::RuleIndex;
+use crate::writeback::changes::live_values;
 
 /// What a run does with regions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,11 +24,11 @@ pub(crate) enum Goal {
 }
 
 /// What the search over a region came to.
-pub(crate) struct Solution {
+pub(crate) struct Saturated {
     /// The price of the region as it is.
     pub(crate) before: Price,
     /// Its best form, where that is cheaper.
-    pub(crate) best: Option<Best>,
+    pub(crate) best: Option<Extraction>,
     /// Why it stays as it is though there are other forms, and what the search left out.
     pub(crate) reasons: Vec<KeptReason>,
     /// What the rules did, by rule.
@@ -43,7 +43,7 @@ pub(crate) fn solve(
     goal: Goal,
     loaded: &mut Loaded<'_>,
     listener: &dyn Listener,
-) -> Solution {
+) -> Saturated {
     let mut stats = vec![RuleStats::default(); cx.rules.names().len()];
     let before = region_price(g, loaded);
     let mut reasons = saturate(loaded, index, &cx.limits, &mut stats, listener);
@@ -51,12 +51,12 @@ pub(crate) fn solve(
     if loaded.egraph.analysis.contradiction {
         reasons.push(KeptReason::Contradiction);
     } else {
-        match Best::find(loaded, cx, index, goal, before, &mut stats, listener) {
+        match Extraction::find(loaded, cx, index, goal, before, &mut stats, listener) {
             Ok(found) => best = found,
             Err(reason) => reasons.push(reason),
         }
     }
-    Solution {
+    Saturated {
         before,
         best,
         reasons,
@@ -65,13 +65,13 @@ pub(crate) fn solve(
 }
 
 /// The best form of a region.
-pub(crate) struct Best {
+pub(crate) struct Extraction {
     pub(crate) dense: Dense,
     pub(crate) choice: Choice,
     pub(crate) groups: Vec<Group>,
 }
 
-impl Best {
+impl Extraction {
     /// The best form found where it is cheaper than the region is, `before`; for fusing one that moves no
     /// more bytes, if need be without groups.
     ///
@@ -86,8 +86,8 @@ impl Best {
         before: Price,
         stats: &mut [RuleStats],
         listener: &dyn Listener,
-    ) -> Result<Option<Best>, KeptReason> {
-        let best = Best::search(loaded, cx, index, goal, stats, listener);
+    ) -> Result<Option<Extraction>, KeptReason> {
+        let best = Extraction::search(loaded, cx, index, goal, stats, listener);
         let after = best.price();
         if after.cost > before.cost {
             let (before, after) = (before.cost, after.cost);
@@ -97,7 +97,7 @@ impl Best {
         if goal == Goal::Fold || !cheaper(after) || after.bytes <= before.bytes {
             return Ok(cheaper(after).then_some(best));
         }
-        let plain = Best::of(loaded, dense_view(loaded), Vec::new());
+        let plain = Extraction::of(loaded, dense_view(loaded), Vec::new());
         match cheaper(plain.price()) && plain.price().bytes <= before.bytes {
             true => Ok(Some(plain)),
             false => {
@@ -115,17 +115,17 @@ impl Best {
         goal: Goal,
         stats: &mut [RuleStats],
         listener: &dyn Listener,
-    ) -> Best {
+    ) -> Extraction {
         let mut dense = dense_view(loaded);
         let groups = match goal {
             Goal::Fold => Vec::new(),
             Goal::Fuse => propose(loaded, &mut dense, cx, index, stats, listener),
         };
-        Best::of(loaded, dense, groups)
+        Extraction::of(loaded, dense, groups)
     }
 
-    fn of(loaded: &Loaded<'_>, dense: Dense, groups: Vec<Group>) -> Best {
-        Best {
+    fn of(loaded: &Loaded<'_>, dense: Dense, groups: Vec<Group>) -> Extraction {
+        Extraction {
             choice: Choice::best(&dense, loaded),
             dense,
             groups,

@@ -2,7 +2,6 @@
 
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::normalize::Softmax;
-use mind_ir::opdef::Op;
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::Element;
@@ -50,7 +49,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
 ];
 
 fn product(e: &mut Emit<'_>, x: ValueId, y: ValueId) -> Imported {
-    e.op(MatMul::DEF, &[x, y], &[])
+    Ok(MatMul::build(&mut e.b, x, y)?)
 }
 
 /// `value` in the dtype of `x`: weights may be given in another float.
@@ -129,6 +128,6 @@ fn attention(op: OpId, e: &mut Emit<'_>) -> Imported {
         let added = alike(e, added, q)?;
         scores = e.add(scores, added)?;
     }
-    let weights = e.op(Softmax::DEF, &[scores], &Softmax::attrs(-1))?;
+    let weights = Softmax::build(&mut e.b, scores)?;
     product(e, weights, v)
 }

@@ -2,7 +2,6 @@
 
 use mind_core::ops::conv::Conv2d;
 use mind_ir::attr::Padding;
-use mind_ir::opdef::Op;
 use mind_ir::tensor::{Buffer, Tensor, advance, row_major};
 use mind_ir::types::{DType, Dim};
 use mind_ir::{OpId, ValueId};
@@ -108,7 +107,10 @@ pub(crate) fn grouped(e: &mut Emit<'_>, x: ValueId, weight: ValueId, axes: &[Axi
         [0, 0, 0, 0] => Padding::Valid,
         _ => Padding::Custom(&pads),
     };
-    let y = e.op(Conv2d::DEF, &[x, filter], &Conv2d::attrs(&strides, padding))?;
+    let y = Conv2d::with()
+        .strides(&strides)
+        .padding(padding)
+        .build(&mut e.b, x, filter)?;
     e.transpose(y, &[0, 3, 1, 2])
 }
 

@@ -8,6 +8,7 @@ use mind_ir::opdef::{Op, Trait};
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
 use mind_mil::ops::{self, recurrent as rnn, tensor};
+use mind_mil::scalar::function_of;
 use mind_mil::structure::{Const, Func, Input, program};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -62,8 +63,9 @@ fn several(row: &MilOp) -> Option<Several> {
 
 fn conversion(row: &MilOp) -> Option<Import> {
     let mut rows = FAMILIES.iter().copied().flatten();
-    rows.find(|(own, _)| std::ptr::eq(*own, row))
-        .map(|&(_, import)| import)
+    let own = rows.find(|(own, _)| std::ptr::eq(*own, row));
+    let scalar = || function_of(row.name).map(|_| elementwise::scalar as Import);
+    own.map(|&(_, import)| import).or_else(scalar)
 }
 
 /// Turns the function that a verified program is into core and tensor ops; the count of its ops. Further

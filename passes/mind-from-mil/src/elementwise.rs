@@ -1,36 +1,22 @@
 //! Ops that act at every position alone.
 
-use mind_core::ops::elementwise::{
-    Abs, Add, Div, Erf, Exp, Maximum, Minimum, Mul, Relu, Sigmoid, Sqrt, Sub, Tanh,
-};
-use mind_ir::opdef::{Op, OpDef};
+use mind_core::ops::elementwise::{self, Sigmoid};
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
 use mind_mil::ops::{activation as act, binary, unary};
+use mind_mil::scalar::function_of;
 
 use crate::comparison::step;
 use crate::emit::{Emit, Import, Imported};
 use crate::refuse::Refused;
 
+/// The functions that are made of several ops; the others are rows of [`mind_mil::scalar`].
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
-    (&act::RELU, |op, e| own(op, e, Relu::DEF)),
-    (&act::SIGMOID, |op, e| own(op, e, Sigmoid::DEF)),
-    (&unary::TANH, |op, e| own(op, e, Tanh::DEF)),
-    (&unary::ABS, |op, e| own(op, e, Abs::DEF)),
-    (&unary::SQRT, |op, e| own(op, e, Sqrt::DEF)),
-    (&unary::EXP, |op, e| own(op, e, Exp::DEF)),
-    (&unary::ERF, |op, e| own(op, e, Erf::DEF)),
     (&unary::SQUARE, |op, e| {
         let x = e.argument(op, "x")?;
         e.mul(x, x)
     }),
-    (&binary::ADD, |op, e| pair(op, e, Add::DEF)),
-    (&binary::SUB, |op, e| pair(op, e, Sub::DEF)),
-    (&binary::MUL, |op, e| pair(op, e, Mul::DEF)),
-    (&binary::REAL_DIV, |op, e| pair(op, e, Div::DEF)),
-    (&binary::MAXIMUM, |op, e| pair(op, e, Maximum::DEF)),
-    (&binary::MINIMUM, |op, e| pair(op, e, Minimum::DEF)),
     (&binary::POW, power),
     (&unary::LOG, |op, e| {
         computed(op, e, |e, x, p| {
@@ -62,7 +48,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     }),
     (&act::SILU, |op, e| {
         computed(op, e, |e, x, _| {
-            let gate = e.op(Sigmoid::DEF, &[x], &[])?;
+            let gate = Sigmoid::build(&mut e.b, x)?;
             e.mul(x, gate)
         })
     }),
@@ -124,16 +110,15 @@ pub(crate) struct Parameters {
     epsilon: f64,
 }
 
-/// What core computes at every position of argument `x`.
-fn own(op: OpId, e: &mut Emit<'_>, def: &'static OpDef) -> Imported {
-    let x = e.argument(op, "x")?;
-    e.op(def, &[x], &[])
-}
-
-/// What core computes at every position of arguments `x` and `y`.
-fn pair(op: OpId, e: &mut Emit<'_>, def: &'static OpDef) -> Imported {
-    let (x, y) = (e.argument(op, "x")?, e.argument(op, "y")?);
-    e.op(def, &[x, y], &[])
+/// An op that applies a scalar function: the op of core that applies it, too.
+pub(crate) fn scalar(op: OpId, e: &mut Emit<'_>) -> Imported {
+    let function = function_of(e.g().def(op).short_name());
+    let mut known = elementwise::OPS.iter();
+    let def = known.find(|def| function.is_some() && def.scalar == function);
+    let def = def.ok_or_else(|| Refused::new("core has no such function"))?;
+    let names = &["x", "y"][..def.operands.len()];
+    let args: Result<Vec<ValueId>, _> = names.iter().map(|name| e.argument(op, name)).collect();
+    e.op(def, &args?, &[])
 }
 
 /// A function of argument `x` in `f32`, rounded once.

@@ -48,7 +48,7 @@ impl Emit<'_> {
     /// An op that is not one of a signature.
     pub(crate) fn call(&self, op: OpId) -> Result<Call<'_>, Box<Refused>> {
         let row = ops::row(self.g().def(op)).ok_or_else(|| Refused::new("it has no signature"))?;
-        Ok(Call::bind(row.name, row.signatures, op, self.g())?)
+        Ok(Call::bind(row, op, self.g())?)
     }
 
     /// The values of argument `name`, constants as core's.
@@ -160,15 +160,14 @@ impl Emit<'_> {
         }
     }
 
-    /// An op of one result.
+    /// An op of one result, whose kind is not known here.
     pub(crate) fn op(
         &mut self,
         def: &'static OpDef,
         operands: &[ValueId],
         attrs: &[Attr<'_>],
     ) -> Imported {
-        let op = self.b.create(def, operands, attrs)?;
-        Ok(self.g().result(op))
+        Ok(self.b.one(def, operands, attrs)?)
     }
 
     /// A constant of core.
@@ -218,7 +217,7 @@ impl Emit<'_> {
             return Ok(x);
         }
         let to = self.b.graph.intern(to.name());
-        self.op(Convert::DEF, &[x], &Convert::attrs(to))
+        Ok(Convert::with(to).build(&mut self.b, x)?)
     }
 
     /// `function` of `x` in `f32`, rounded once to the dtype of `x`.
@@ -242,14 +241,14 @@ impl Emit<'_> {
             return Ok(x);
         }
         let dims: Vec<Dim> = shape.iter().copied().map(Dim::Fixed).collect();
-        self.op(Reshape::DEF, &[x], &Reshape::attrs(&dims))
+        Ok(Reshape::with(&dims).build(&mut self.b, x)?)
     }
 
     pub(crate) fn transpose(&mut self, x: ValueId, perm: &[i64]) -> Imported {
         if perm.iter().copied().eq(0..perm.len() as i64) {
             return Ok(x);
         }
-        self.op(Transpose::DEF, &[x], &Transpose::attrs(perm))
+        Ok(Transpose::with().permutation(perm).build(&mut self.b, x)?)
     }
 
     /// The last two dimensions exchanged.
@@ -263,7 +262,7 @@ impl Emit<'_> {
     pub(crate) fn concat(&mut self, inputs: &[ValueId], axis: usize) -> Imported {
         match inputs {
             [one] => Ok(*one),
-            _ => self.op(Concat::DEF, inputs, &Concat::attrs(axis as i64)),
+            _ => Ok(Concat::with(axis as i64).build(&mut self.b, inputs)?),
         }
     }
 }
@@ -273,10 +272,10 @@ macro_rules! arithmetic {
     ([$($unary:ident = $unary_op:ident,)*] [$($binary:ident, $by:ident = $binary_op:ident,)*]) => {
         impl Emit<'_> {
             $(pub(crate) fn $unary(&mut self, x: ValueId) -> Imported {
-                self.op($unary_op::DEF, &[x], &[])
+                Ok($unary_op::build(&mut self.b, x)?)
             })*
             $(pub(crate) fn $binary(&mut self, x: ValueId, y: ValueId) -> Imported {
-                self.op($binary_op::DEF, &[x, y], &[])
+                Ok($binary_op::build(&mut self.b, x, y)?)
             }
 
             pub(crate) fn $by(&mut self, x: ValueId, n: f64) -> Imported {
@@ -308,6 +307,17 @@ fn flags_as_numbers(tensor: Tensor) -> Tensor {
                 .map(|&flag| f32::from(u8::from(flag)));
             Tensor::of(tensor.shape().to_vec(), flags.collect())
         }
-        _ => tensor,
+        DType::F16
+        | DType::BF16
+        | DType::F32
+        | DType::F64
+        | DType::I8
+        | DType::I16
+        | DType::I32
+        | DType::I64
+        | DType::U8
+        | DType::U16
+        | DType::U32
+        | DType::U64 => tensor,
     }
 }

@@ -6,7 +6,6 @@
 use std::f64::consts::{FRAC_2_PI, LN_2};
 
 use mind_core::ops::elementwise::{Gelu, Sigmoid};
-use mind_ir::opdef::Op;
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
@@ -116,12 +115,12 @@ fn gelu(op: OpId, e: &mut Emit<'_>) -> Imported {
         "SIGMOID_APPROXIMATION" => |e, x| e.mul_n(x, GELU_SIGMOID),
         _ => {
             let x = e.argument(op, "x")?;
-            return e.op(Gelu::DEF, &[x], &[]);
+            return Ok(Gelu::build(&mut e.b, x)?);
         }
     };
     let gated = |e: &mut Emit<'_>, x: ValueId| {
         let gate = gate(e, x)?;
-        let gate = e.op(Sigmoid::DEF, &[gate], &[])?;
+        let gate = Sigmoid::build(&mut e.b, gate)?;
         e.mul(x, gate)
     };
     let x = e.argument(op, "x")?;

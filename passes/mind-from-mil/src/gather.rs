@@ -1,7 +1,6 @@
 //! Elements at places that a tensor gives.
 
 use mind_core::ops::index::Gather;
-use mind_ir::opdef::Op;
 use mind_ir::tensor::{Tensor, advance, row_major};
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
@@ -41,7 +40,9 @@ fn gather(op: OpId, e: &mut Emit<'_>) -> Imported {
             from_front(e, indices, extent)?
         }
     };
-    e.op(Gather::DEF, &[x, indices], &Gather::attrs(axis as i64))
+    Ok(Gather::with()
+        .axis(axis as i64)
+        .build(&mut e.b, x, indices)?)
 }
 
 /// Indices of a run, negative ones counted from the front: `i + extent * -(i cut to -1..0)`.
@@ -98,5 +99,5 @@ fn along_axis(op: OpId, e: &mut Emit<'_>) -> Imported {
     }
     let row = e.reshape(x, &[shape.iter().product()])?;
     let places = e.constant(&Tensor::of(indices.shape().to_vec(), places));
-    e.op(Gather::DEF, &[row, places], &Gather::attrs(0))
+    Ok(Gather::with().axis(0).build(&mut e.b, row, places)?)
 }

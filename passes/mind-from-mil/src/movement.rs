@@ -1,6 +1,5 @@
 //! The same elements in another order or shape.
 
-use mind_ir::opdef::Op;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::Dim;
 use mind_ir::{OpId, ValueId};
@@ -139,7 +138,7 @@ fn tile(op: OpId, e: &mut Emit<'_>) -> Imported {
         .map(Dim::Fixed)
         .collect();
     let dims: Vec<i64> = (0..shape.len() as i64).map(|at| 2 * at + 1).collect();
-    let repeated = e.op(Broadcast::DEF, &[x], &Broadcast::attrs(&dims, &twice, &[]))?;
+    let repeated = Broadcast::with(&dims, &twice).build(&mut e.b, &[x])?;
     e.reshape(repeated, &result)
 }
 

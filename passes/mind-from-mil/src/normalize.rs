@@ -6,7 +6,7 @@ use mind_ir::opdef::Op;
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
-use mind_mil::call::{Given, floats};
+use mind_mil::call::{ArgState, floats};
 use mind_mil::ops::normalization as norm;
 
 use crate::emit::{Emit, Import, Imported, number};
@@ -57,13 +57,13 @@ fn layer(op: OpId, e: &mut Emit<'_>) -> Imported {
     let (x, rank, dtype) = (e.float(x)?, e.rank(x), e.dtype(x));
     let call = e.call(op)?;
     let axes = match call.ints("axes") {
-        Given::Known(axes) => call.axes(&axes, rank)?,
+        ArgState::Known(axes) => call.axes(&axes, rank)?,
         _ => (0..rank).collect(),
     };
     let small = call.float("epsilon").unwrap_or(1e-5);
     let mut result =
         match axes[..] == [rank - 1] && floats(&number(dtype, small)) == floats(&epsilon(dtype)) {
-            true => e.op(LayerNorm::DEF, &[x], &[])?,
+            true => LayerNorm::build(&mut e.b, x)?,
             false => {
                 let over = Over {
                     axes: axes.iter().map(|&axis| axis as i64).collect(),

@@ -1,7 +1,6 @@
 //! Elements put at places, or taken from them, that are known when importing.
 
 use mind_core::ops::index::Gather;
-use mind_ir::opdef::Op;
 use mind_ir::tensor::{Tensor, advance, row_major};
 use mind_ir::types::Dim;
 use mind_ir::{OpId, ValueId};
@@ -42,7 +41,7 @@ pub(crate) fn picked(e: &mut Emit<'_>, x: ValueId, offsets: Vec<i64>, shape: &[u
     let count = e.shape(x)?.iter().product();
     let row = e.reshape(x, &[count])?;
     let places = e.constant(&Tensor::of(shape.to_vec(), offsets));
-    e.op(Gather::DEF, &[row, places], &Gather::attrs(0))
+    Ok(Gather::with().axis(0).build(&mut e.b, row, places)?)
 }
 
 /// `x`, each of `offsets` holding the element of `updates` at the same position of the list, the last of equal ones.

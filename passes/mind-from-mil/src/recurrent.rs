@@ -2,7 +2,6 @@
 
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::elementwise::Sigmoid;
-use mind_ir::opdef::Op;
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 
@@ -51,8 +50,8 @@ impl Weights {
     }
 
     fn sums(&self, e: &mut Emit<'_>, x: ValueId, h: ValueId) -> Imported {
-        let inside = e.op(MatMul::DEF, &[x, self.input], &[])?;
-        let past = e.op(MatMul::DEF, &[h, self.hidden], &[])?;
+        let inside = MatMul::build(&mut e.b, x, self.input)?;
+        let past = MatMul::build(&mut e.b, h, self.hidden)?;
         let sum = match self.bias {
             Some(bias) => e.add(inside, bias)?,
             None => inside,
@@ -73,7 +72,7 @@ impl Weights {
 
 fn activation(e: &mut Emit<'_>, word: &str, x: ValueId) -> Imported {
     match word {
-        "sigmoid" => e.op(Sigmoid::DEF, &[x], &[]),
+        "sigmoid" => Ok(Sigmoid::build(&mut e.b, x)?),
         "tanh" => e.tanh(x),
         "relu" => e.relu(x),
         "linear" => Ok(x),

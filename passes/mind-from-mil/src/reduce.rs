@@ -10,7 +10,7 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
-use mind_mil::call::Given;
+use mind_mil::call::ArgState;
 use mind_mil::ops::{activation, reduction, tensor};
 
 use crate::emit::{Emit, Import, Imported};
@@ -31,9 +31,9 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     }),
     (&reduction::REDUCE_MIN, |op, e| {
         let (x, over) = operand(op, e)?;
-        let negative = e.op(Neg::DEF, &[x], &[])?;
+        let negative = Neg::build(&mut e.b, x)?;
         let largest = over.apply(e, Max::DEF, negative)?;
-        e.op(Neg::DEF, &[largest], &[])
+        Ok(Neg::build(&mut e.b, largest)?)
     }),
     (&reduction::REDUCE_L1_NORM, |op, e| {
         let (x, over) = operand(op, e)?;
@@ -74,7 +74,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&activation::SOFTMAX, |op, e| {
         let axis = e.call(op)?.int("axis").unwrap_or(-1);
         let x = e.argument(op, "x")?;
-        e.op(Softmax::DEF, &[x], &Softmax::attrs(axis))
+        Ok(Softmax::with().axis(axis).build(&mut e.b, x)?)
     }),
     (&tensor::CUMSUM, partial_sums),
 ];
@@ -103,7 +103,7 @@ pub(crate) fn operand(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, Over), Box
     let rank = e.rank(x);
     let call = e.call(op)?;
     let axes = match call.ints("axes") {
-        Given::Known(axes) => call.axes(&axes, rank)?,
+        ArgState::Known(axes) => call.axes(&axes, rank)?,
         _ => (0..rank).collect(),
     };
     let (axes, keep) = (
@@ -147,7 +147,7 @@ fn partial_sums(op: OpId, e: &mut Emit<'_>) -> Imported {
         _ => last,
     };
     let wide = e.convert(last, DType::F32)?;
-    let sums = e.op(MatMul::DEF, &[wide, ones], &[])?;
+    let sums = MatMul::build(&mut e.b, wide, ones)?;
     let sums = e.convert(sums, dtype)?;
     match rank {
         1 => e.reshape(sums, &[extent]),

@@ -1,7 +1,6 @@
 //! Parts of a tensor.
 
 use mind_core::ops::index::{Gather, Slice};
-use mind_ir::opdef::Op;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::Dim;
 use mind_ir::{OpId, ValueId};
@@ -64,7 +63,7 @@ pub(crate) fn strided(
     if whole {
         Ok(x)
     } else {
-        e.op(Slice::DEF, &[x], &Slice::attrs(starts, ends, steps))
+        Ok(Slice::with(starts, ends, steps).build(&mut e.b, x)?)
     }
 }
 
@@ -80,7 +79,9 @@ pub(crate) fn part(e: &mut Emit<'_>, x: ValueId, axis: usize, start: i64, end: i
 /// The slices of `x` at `places` along `axis`.
 pub(crate) fn taken(e: &mut Emit<'_>, x: ValueId, axis: usize, places: &[i64]) -> Imported {
     let places = e.constant(&Tensor::of(vec![places.len()], places.to_vec()));
-    e.op(Gather::DEF, &[x, places], &Gather::attrs(axis as i64))
+    Ok(Gather::with()
+        .axis(axis as i64)
+        .build(&mut e.b, x, places)?)
 }
 
 fn by_index(op: OpId, e: &mut Emit<'_>) -> Imported {

@@ -2,12 +2,11 @@
 
 use mind_core::ops::index::Gather;
 use mind_ir::graph::Graph;
-use mind_ir::opdef::Op;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
-use mind_mil::call::{Call, argument_names, written_arguments};
+use mind_mil::call::{Call, argument_at};
 use mind_mil::ops::{self, index, unary};
 
 use crate::emit::{Emit, Imported};
@@ -70,7 +69,7 @@ pub(crate) fn as_float(e: &mut Emit<'_>, x: ValueId, dtype: DType) -> Imported {
     }
     let table = e.constant(&Tensor::of(vec![2], vec![0f32, 1.0]));
     let table = e.convert(table, dtype)?;
-    e.op(Gather::DEF, &[table, x], &Gather::attrs(0))
+    Ok(Gather::with().axis(0).build(&mut e.b, table, x)?)
 }
 
 /// The largest integer that is not above `x / y`.
@@ -129,16 +128,10 @@ pub(crate) fn only_indexes(g: &Graph, value: ValueId) -> bool {
                 return false;
             };
             let is = |own: &'static MilOp| std::ptr::eq(own, row);
-            let mut end = 0;
-            let read = argument_names(written_arguments(g, user)).find(|(_, count)| {
-                end += count;
-                operand < end
-            });
-            let argument = read.map(|(name, _)| name);
             if is(&unary::CAST) {
-                let call = Call::bind(row.name, row.signatures, user, g);
+                let call = Call::bind(row, user, g);
                 return call.is_ok_and(|call| call.word("dtype").contains("int"));
             }
-            is(&index::GATHER) && argument == Some("indices")
+            is(&index::GATHER) && argument_at(g, user, operand) == Some("indices")
         })
 }

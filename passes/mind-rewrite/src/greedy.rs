@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use mind_ir::builder::Builder;
 use mind_ir::listener::{Listener, Rewrite, RuleTime, Step};
-use mind_ir::opdef::{Folded, Trait};
+use mind_ir::opdef::{Folded, OpDef, Trait};
 use mind_ir::tensor::Tensor;
 use mind_ir::{Graph, OpId, ValueId};
+
+use smallvec::SmallVec;
 
 use crate::worklist::Worklist;
 use crate::{ConstantLimit, PatternSet, Rewriter, fold_to_constants};
@@ -98,7 +100,7 @@ pub fn apply(
     let bound = config.rewrites_per_op * ops.len() + 1024;
     let mut report = GreedyReport::default();
     let (mut rewrites, mut last) = (0, VecDeque::new());
-    let mut times = Times::default();
+    let mut observed = Observed::new(patterns, listener);
     while let Some(op) = worklist.pop() {
         if g.parent(op).is_none() {
             continue;
@@ -116,7 +118,7 @@ pub fn apply(
             patterns,
             config,
             listener,
-            &mut times,
+            &mut observed,
             &mut report,
         );
         let Some(acted) = step else { continue };
@@ -134,7 +136,7 @@ pub fn apply(
             });
         }
     }
-    times.report(listener);
+    observed.report(listener);
     Ok(report)
 }
 
@@ -190,7 +192,7 @@ fn step<'p>(
     patterns: &'p PatternSet,
     config: &GreedyConfig,
     listener: &mut dyn Listener,
-    times: &mut Times<'p>,
+    observed: &mut Observed<'p>,
     report: &mut GreedyReport,
 ) -> Option<Acted<'p>> {
     let def = rw.def(op);
@@ -213,15 +215,27 @@ fn step<'p>(
             return Some(Acted::built_in(EVALUATE));
         }
     }
-    for &index in patterns.of(def) {
+    let patterns_of = patterns.of(def);
+    if patterns_of.is_empty() {
+        return None;
+    }
+    let defs = rw
+        .operands(op)
+        .iter()
+        .map(|&value| rw.defining_op(value).map(|op| rw.def(op)));
+    let defs: SmallVec<[Option<&'static OpDef>; 4]> = defs.collect();
+    for &index in patterns_of {
         let pattern = patterns.get(index);
+        if !observed.is_explained(index) && !pattern.may_match(rw.operands(op), &defs) {
+            continue;
+        }
         let name = pattern.name();
         if !listener.admits(&[name]) {
             continue;
         }
         let started = listener.now();
         let result = pattern.rewrite(op, rw);
-        times.add(name, started, listener);
+        observed.add(name, started, listener);
         match result {
             Ok(()) => {
                 report.count(name);
@@ -231,33 +245,50 @@ fn step<'p>(
                     class: pattern.class(),
                 });
             }
-            Err(miss) if listener.hears_missed(name) => listener.missed(rw.span(op), name, miss.0),
+            Err(miss) if observed.is_explained(index) => listener.missed(rw.span(op), name, miss.0),
             Err(_) => {}
         }
     }
     None
 }
 
-/// How long each pattern took, in the order in which they first ran.
-#[derive(Default)]
-struct Times<'p>(Vec<(&'p str, RuleTime)>);
+/// What the listener wants to know of each pattern.
+struct Observed<'p> {
+    /// Whether it is told why the pattern does not act, by the pattern's number.
+    explained: Vec<bool>,
+    /// How long the pattern took, in the order in which patterns first ran.
+    times: Vec<(&'p str, RuleTime)>,
+}
 
-impl<'p> Times<'p> {
+impl<'p> Observed<'p> {
+    fn new(patterns: &PatternSet, listener: &dyn Listener) -> Observed<'p> {
+        let explained = patterns.names().map(|name| listener.hears_missed(name));
+        Observed {
+            explained: explained.collect(),
+            times: Vec::new(),
+        }
+    }
+
+    /// Whether the listener is told why the pattern of this number does not act.
+    fn is_explained(&self, pattern: u32) -> bool {
+        self.explained[pattern as usize]
+    }
+
     /// Adds the time since `started` to that of `name`. Matching and acting are one in a pattern.
     fn add(&mut self, name: &'p str, started: Option<Duration>, listener: &dyn Listener) {
         let (Some(started), Some(now)) = (started, listener.now()) else {
             return;
         };
-        let at = self.0.iter().position(|(own, _)| *own == name);
+        let at = self.times.iter().position(|(own, _)| *own == name);
         let at = at.unwrap_or_else(|| {
-            self.0.push((name, RuleTime::default()));
-            self.0.len() - 1
+            self.times.push((name, RuleTime::default()));
+            self.times.len() - 1
         });
-        self.0[at].1.matching += now.saturating_sub(started);
+        self.times[at].1.matching += now.saturating_sub(started);
     }
 
     fn report(self, listener: &mut dyn Listener) {
-        for (name, time) in self.0 {
+        for (name, time) in self.times {
             listener.spent(name, time);
         }
     }

@@ -1,7 +1,7 @@
 //! Patterns and sets of them.
 
-use mind_ir::OpId;
 use mind_ir::opdef::OpDef;
+use mind_ir::{OpId, ValueId};
 use rustc_hash::FxHashMap;
 
 use crate::Rewriter;
@@ -27,6 +27,12 @@ pub trait RewritePattern {
     /// Patterns of greater benefit are tried first; equal ones in the order they were added.
     fn benefit(&self) -> u16 {
         1
+    }
+
+    /// Whether it may act on an op of one of its roots with these operands, each computed by an op of its entry in
+    /// `defs`, if by any. A cheap test before [`rewrite`](RewritePattern::rewrite).
+    fn may_match(&self, _operands: &[ValueId], _defs: &[Option<&'static OpDef>]) -> bool {
+        true
     }
 
     /// Rewrites `op`, or leaves everything as it was and says why.

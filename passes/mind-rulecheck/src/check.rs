@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mind_core::ops::fused::Fused;
 use mind_eqsat::cost::HOST_CPU;
-use mind_eqsat::{Context, FastMath, Form, Forms, Hint, Limits, RuleSet};
+use mind_eqsat::{Context, FastMath, Hint, Limits, RuleInstance, RuleInstances, RuleSet};
 use mind_ir::opdef::Op;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
@@ -66,7 +66,7 @@ impl Default for Config {
 
 /// Checks every rule of `rules`: one entry per rule and direction, in the order of the files.
 pub fn check(rules: &RuleSet, config: &Config) -> Vec<RuleCheck> {
-    let forms = Forms::new(Context {
+    let forms = RuleInstances::new(Context {
         rules,
         classes: FastMath::ALL,
         cost: &HOST_CPU,
@@ -76,11 +76,11 @@ pub fn check(rules: &RuleSet, config: &Config) -> Vec<RuleCheck> {
         fused: Fused::DEF,
         canonical: |_| (),
     });
-    let all: Vec<Form<'_>> = forms.iter().collect();
+    let all: Vec<RuleInstance<'_>> = forms.iter().collect();
     let tallies = in_parallel(all.len(), config.threads, |at| {
         let form = all[at];
         Plans::new(form).map(|plans| {
-            let same = |other: &&Form<'_>| {
+            let same = |other: &&RuleInstance<'_>| {
                 other.rule() == form.rule() && other.reversed() == form.reversed()
             };
             let share = all.iter().filter(same).count();
@@ -155,8 +155,8 @@ const DTYPES: [DType; 13] = [
 ];
 
 struct Checker<'c, 'r> {
-    forms: &'c Forms<'r>,
-    form: Form<'r>,
+    forms: &'c RuleInstances<'r>,
+    form: RuleInstance<'r>,
     plans: &'c Plans<'r>,
     config: &'c Config,
     /// How many ops the rule is written for, which share what is tried.
@@ -167,8 +167,8 @@ struct Checker<'c, 'r> {
 
 impl<'c, 'r> Checker<'c, 'r> {
     fn new(
-        forms: &'c Forms<'r>,
-        form: Form<'r>,
+        forms: &'c RuleInstances<'r>,
+        form: RuleInstance<'r>,
         plans: &'c Plans<'r>,
         config: &'c Config,
         share: usize,
@@ -335,7 +335,10 @@ fn widen(leaf: &mut Leaf, count: usize) {
 type Outcome<'r> = Result<(Plans<'r>, Tally), String>;
 
 /// What was found of one direction of a rule, over all ops that it is written for.
-fn summary<'r>(forms: &Forms<'r>, found: Vec<(Form<'r>, Outcome<'r>)>) -> RuleCheck {
+fn summary<'r>(
+    forms: &RuleInstances<'r>,
+    found: Vec<(RuleInstance<'r>, Outcome<'r>)>,
+) -> RuleCheck {
     let (form, _) = found[0];
     let mut check = RuleCheck {
         name: form.name().to_owned(),
@@ -443,7 +446,7 @@ fn untested(tally: &Tally, share: usize) -> Option<String> {
     })
 }
 
-fn notes(form: Form<'_>, tally: &Tally, notes: &mut Vec<String>) {
+fn notes(form: RuleInstance<'_>, tally: &Tally, notes: &mut Vec<String>) {
     for (part, without) in form.conditions().iter().zip(&tally.without) {
         let other = part.contains("one_use")
             || part.starts_with("is_float") && form.class() != FastMath::EXACT;

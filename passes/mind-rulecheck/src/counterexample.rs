@@ -1,7 +1,7 @@
 //! Failing cases as modules of their own.
 
 use mind_diag::Span;
-use mind_eqsat::{AttrValue, Form, Forms};
+use mind_eqsat::{AttrValue, RuleInstance, RuleInstances};
 use mind_interp::Scalar;
 use mind_ir::builder::Builder;
 use mind_ir::graph::{Graph, InsertPoint};
@@ -61,8 +61,8 @@ impl std::fmt::Debug for Counterexample {
 
 /// The module for a failing case; `None` if the case does not fail again.
 pub(crate) fn counterexample<'r>(
-    forms: &Forms<'r>,
-    form: Form<'r>,
+    forms: &RuleInstances<'r>,
+    form: RuleInstance<'r>,
     plan: &Plan<'r>,
     failure: &Failure,
 ) -> Option<Counterexample> {

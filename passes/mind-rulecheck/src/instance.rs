@@ -237,7 +237,7 @@ impl Assembler {
             };
             self.values[op.result] = Some(self.instance.graph.result(created));
             for (attr, value) in op.left.attrs.iter().zip(&attrs) {
-                if let mind_eqsat::LeftAttr::Named(number) = attr {
+                if let mind_eqsat::LhsAttr::Named(number) = attr {
                     self.named[*number] = Some(value.clone());
                 }
             }

@@ -5,7 +5,7 @@ use mind_core::ops::conv::Conv2d;
 use mind_core::ops::index::Gather;
 use mind_core::ops::normalize::{LayerNorm, Softmax};
 use mind_core::ops::reduce::{Max, Mean, Sum};
-use mind_eqsat::{Form, Hint, Left, LeftOp, LeftType};
+use mind_eqsat::{Hint, Lhs, LhsOp, LhsType, RuleInstance};
 use mind_ir::opdef::{Op, OpDef, Trait};
 use mind_ir::types::DType;
 
@@ -25,7 +25,7 @@ pub(crate) struct Plan<'r> {
     /// What the condition asks for, over values that stand for those they equal.
     pub(crate) hints: Vec<Hint>,
     /// The types written for values, likewise.
-    pub(crate) types: Vec<(usize, LeftType)>,
+    pub(crate) types: Vec<(usize, LhsType)>,
     /// The value that the rule joins with that of another match.
     pub(crate) joined: Option<usize>,
     /// How many attributes have numbers.
@@ -49,7 +49,7 @@ impl<'r> Plans<'r> {
     /// # Errors
     ///
     /// A left side that no module has: a value computed by two ops or from itself.
-    pub(crate) fn new(form: Form<'r>) -> Result<Plans<'r>, String> {
+    pub(crate) fn new(form: RuleInstance<'r>) -> Result<Plans<'r>, String> {
         let mut plans = vec![Plan::new(form, LENGTHS[0])?];
         if form.has_lists() {
             let others = LENGTHS[1..].iter();
@@ -82,7 +82,7 @@ impl<'r> Plans<'r> {
 #[derive(Clone, Debug)]
 pub(crate) struct PlanOp<'r> {
     /// The op as the left side has it.
-    pub(crate) left: LeftOp<'r>,
+    pub(crate) left: LhsOp<'r>,
     /// The value it computes.
     pub(crate) result: usize,
     /// The values it reads.
@@ -116,7 +116,7 @@ impl<'r> Plan<'r> {
     /// # Errors
     ///
     /// A left side that no module has: a value computed by two ops or from itself.
-    fn new(form: Form<'r>, listed: usize) -> Result<Plan<'r>, String> {
+    fn new(form: RuleInstance<'r>, listed: usize) -> Result<Plan<'r>, String> {
         let left = form.left(listed);
         let one = representatives(&left);
         let mut producers: Vec<Option<usize>> = vec![None; left.values];
@@ -187,15 +187,15 @@ impl<'r> Plan<'r> {
     }
 }
 
-fn number(attr: &mind_eqsat::LeftAttr<'_>) -> Option<usize> {
+fn number(attr: &mind_eqsat::LhsAttr<'_>) -> Option<usize> {
     match attr {
-        mind_eqsat::LeftAttr::Named(number) => Some(*number),
-        mind_eqsat::LeftAttr::Fixed(_) => None,
+        mind_eqsat::LhsAttr::Named(number) => Some(*number),
+        mind_eqsat::LhsAttr::Fixed(_) => None,
     }
 }
 
 /// For every value, the first of those it equals.
-fn representatives(left: &Left<'_>) -> Vec<usize> {
+fn representatives(left: &Lhs<'_>) -> Vec<usize> {
     let mut one: Vec<usize> = (0..left.values).collect();
     for &(a, b) in &left.same {
         let (a, b) = (one[a].min(one[b]), one[a].max(one[b]));
@@ -229,7 +229,7 @@ enum State {
 }
 
 struct Order<'p, 'r> {
-    left: &'p Left<'r>,
+    left: &'p Lhs<'r>,
     one: &'p [usize],
     producers: &'p [Option<usize>],
     state: Vec<State>,

@@ -1,6 +1,6 @@
 //! Making a failing case smaller while it still fails.
 
-use mind_eqsat::{AttrValue, Form, Forms};
+use mind_eqsat::{AttrValue, RuleInstance, RuleInstances};
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::Dim;
 
@@ -21,8 +21,8 @@ const ONE_BY_ONE: usize = 64;
 
 /// The smallest case found that fails as `failure` does.
 pub(crate) fn shrink<'r>(
-    forms: &Forms<'r>,
-    form: Form<'r>,
+    forms: &RuleInstances<'r>,
+    form: RuleInstance<'r>,
     plan: &Plan<'r>,
     failure: &Failure,
 ) -> Failure {
@@ -41,8 +41,8 @@ pub(crate) fn shrink<'r>(
 }
 
 struct Shrinker<'s, 'r> {
-    forms: &'s Forms<'r>,
-    form: Form<'r>,
+    forms: &'s RuleInstances<'r>,
+    form: RuleInstance<'r>,
     plan: &'s Plan<'r>,
     best: Failure,
     fuel: usize,

@@ -1,6 +1,6 @@
 //! One instance of a rule, and the cases it is evaluated on.
 
-use mind_eqsat::{Application, FastMath, Form, Forms};
+use mind_eqsat::{Application, FastMath, RuleInstance, RuleInstances};
 use mind_ir::ValueId;
 use mind_ir::opdef::Trait;
 use mind_ir::tensor::Tensor;
@@ -27,7 +27,11 @@ pub(crate) struct Trial {
 
 impl Trial {
     /// Applies `form` to `instance`.
-    pub(crate) fn new<'r>(forms: &Forms<'r>, form: Form<'r>, mut instance: Instance) -> Trial {
+    pub(crate) fn new<'r>(
+        forms: &RuleInstances<'r>,
+        form: RuleInstance<'r>,
+        mut instance: Instance,
+    ) -> Trial {
         let right = instance.graph.op_bound();
         let applications = forms.apply(form, &mut instance.graph, instance.left, instance.twin);
         Trial {
@@ -215,7 +219,7 @@ pub(crate) struct Promise {
 
 impl Promise {
     /// What `form` promises.
-    pub(crate) fn of(form: Form<'_>) -> Promise {
+    pub(crate) fn of(form: RuleInstance<'_>) -> Promise {
         Promise {
             class: form.class(),
             tolerance: form.tolerance(),

@@ -3,8 +3,8 @@
 use mind_ir::{OpId, ValueId};
 use mind_mil::ops::normalization::LAYER_NORM;
 
-use crate::emit::Given::Value;
-use crate::emit::{Emit, Given, Lowered};
+use crate::emit::Argument::Value;
+use crate::emit::{Argument, Emit, Lowered};
 use crate::matching::{argument, ints, source};
 
 /// `layer_norm(x) * gamma` or `layer_norm(x) + beta` with a constant along the last axis, which alone is normalised,
@@ -31,7 +31,7 @@ pub(crate) fn folded(e: &mut Emit<'_, '_>, op: OpId, name: &'static str) -> Opti
     })?;
     let (gamma, axes, epsilon) = (given("gamma"), given("axes")?, given("epsilon")?);
     let own = e.constant(&tensor.with_shape(vec![width as usize]));
-    let mut args: Vec<(&str, Given<'_>)> = vec![("x", Value(input)), ("axes", Value(axes))];
+    let mut args: Vec<(&str, Argument<'_>)> = vec![("x", Value(input)), ("axes", Value(axes))];
     let values: [(&str, Option<ValueId>); 2] = match name {
         "gamma" => [("gamma", Some(own)), ("beta", None)],
         _ => [("gamma", gamma), ("beta", Some(own))],

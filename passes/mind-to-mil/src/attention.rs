@@ -8,7 +8,7 @@ use mind_mil::ops::linear::{EINSUM, SCALED_DOT_PRODUCT_ATTENTION};
 use mind_mil::ops::tensor::CONCAT;
 
 use crate::config::Layout;
-use crate::emit::Given::{Flag, Int, Number, Value, Values, Word};
+use crate::emit::Argument::{Flag, Int, Number, Value, Values, Word};
 use crate::emit::{Emit, Lowered};
 use crate::matching::{argument, ints, made_by};
 use crate::movement::slice;

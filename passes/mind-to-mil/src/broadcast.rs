@@ -4,7 +4,7 @@ use mind_ir::ValueId;
 use mind_mil::ops::movement::EXPAND_DIMS;
 use mind_mil::ops::tensor::TILE;
 
-use crate::emit::Given::{Ints, Value};
+use crate::emit::Argument::{Ints, Value};
 use crate::emit::{Emit, Lowered};
 
 /// `x` repeated to `shape`, its dimension `i` as dimension `dims[i]`.

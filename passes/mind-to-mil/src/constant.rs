@@ -82,7 +82,21 @@ fn cast(tensor: &Tensor, float: DType, mask: bool) -> Result<Tensor, Box<Refused
             let elements: Result<Vec<f32>, _> = floats(tensor).into_iter().map(single).collect();
             Ok(Tensor::of(shape, elements?))
         }
-        _ => Ok(tensor.clone()),
+        (
+            DType::BF16
+            | DType::F16
+            | DType::F32
+            | DType::F64
+            | DType::I8
+            | DType::I16
+            | DType::I32
+            | DType::U8
+            | DType::U16
+            | DType::U32
+            | DType::U64
+            | DType::Bool,
+            _,
+        ) => Ok(tensor.clone()),
     }
 }
 

@@ -10,8 +10,8 @@ use mind_mil::ops::conv::CONV;
 use mind_mil::ops::linear::MATMUL;
 
 use crate::config::Layout;
-use crate::emit::Given::{Flag, Int, Ints, Value, Word};
-use crate::emit::{Emit, Given, Lower, Lowered};
+use crate::emit::Argument::{Flag, Int, Ints, Value, Word};
+use crate::emit::{Argument, Emit, Lower, Lowered};
 use crate::refuse::Refused;
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
@@ -121,7 +121,7 @@ fn convolution<'a>(
     strides: &'a [i64],
     pad_type: &'a str,
     pads: &'a [i64],
-) -> [(&'static str, Given<'a>); 7] {
+) -> [(&'static str, Argument<'a>); 7] {
     [
         ("x", Value(x)),
         ("weight", Value(weight)),

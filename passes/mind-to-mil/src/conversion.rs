@@ -9,6 +9,7 @@ use mind_ir::builtin::Yield;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
 use mind_ir::opdef::{Op, OpDef, Trait};
 use mind_ir::{BlockId, OpId, ValueId};
+use mind_mil::scalar::op_of;
 use mind_mil::structure::{Program, program};
 use mind_tensor::ops::group::Group;
 use mind_tensor::ops::map::Map;
@@ -45,8 +46,13 @@ pub fn lowers(def: &'static OpDef) -> bool {
 
 fn conversion(def: &'static OpDef) -> Option<Lower> {
     let mut rows = FAMILIES.iter().copied().flatten();
-    rows.find(|(own, _)| std::ptr::eq(*own, def))
-        .map(|&(_, lower)| lower)
+    let own = rows.find(|(own, _)| std::ptr::eq(*own, def));
+    let scalar = || {
+        def.scalar
+            .and_then(op_of)
+            .map(|_| elementwise::scalar as Lower)
+    };
+    own.map(|&(_, lower)| lower).or_else(scalar)
 }
 
 /// Lowers every op of a verified module; the count of those.
@@ -74,7 +80,7 @@ pub fn lower(g: &mut Graph, config: &Config) -> Result<usize, Diagnostics> {
     recognize(g, config).map_err(|refused| refused.at("a pattern", Span::FILE))?;
     sweep(g);
     describe(g, config).map_err(|refused| refused.at("an input", Span::FILE))?;
-    mind_mil::names::settle(g);
+    mind_mil::names::assign_names(g);
     let found = mind_mil::check::check(g, config.interface);
     if found.has_errors() {
         Err(found)
@@ -83,8 +89,7 @@ pub fn lower(g: &mut Graph, config: &Config) -> Result<usize, Diagnostics> {
     }
 }
 
-/// The position of the attributes of the function in the program's own.
-const FUNCTION_ATTRIBUTES: usize = 4;
+const FUNCTION_ATTRIBUTES: usize = Program::DEF.attr_position("function_attributes");
 
 /// Says in the function's attributes which shapes its inputs take.
 fn describe(g: &mut Graph, config: &Config) -> Result<(), Box<Refused>> {

@@ -1,37 +1,30 @@
 //! Arithmetic.
 
-use mind_core::ops::elementwise::{
-    Abs, Add, Div, Erf, Exp, Gelu, Log, Maximum, Minimum, Mul, Neg, Relu, Sigmoid, Sqrt, Sub, Tanh,
-};
+use mind_core::ops::elementwise::{Div, Gelu, Log, Mul, Neg, Relu};
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
-use mind_mil::ops::activation::{GELU, RELU, SIGMOID};
-use mind_mil::ops::binary::{ADD, MAXIMUM, MINIMUM, MUL, REAL_DIV, SUB};
-use mind_mil::ops::unary::{ABS, ERF, EXP, LOG, SQRT, TANH};
+use mind_mil::ops::activation::GELU;
+use mind_mil::ops::binary::{ADD, MAXIMUM, MUL, SUB};
+use mind_mil::ops::unary::LOG;
+use mind_mil::scalar::op_of;
 
-use crate::emit::Given::{Int, Number, Value, Word};
-use crate::emit::{Emit, Given, Lower, Lowered};
+use crate::emit::Argument::{Int, Number, Value, Word};
+use crate::emit::{Argument, Emit, Lower, Lowered};
 use crate::refuse::Refused;
 
+/// The functions that take more than an op of their own; the others are rows of [`mind_mil::scalar`].
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
-    (Add::DEF, |op, e| binary(op, e, &ADD)),
-    (Sub::DEF, |op, e| binary(op, e, &SUB)),
     (Mul::DEF, lower_mul),
     (Div::DEF, lower_div),
-    (Maximum::DEF, |op, e| binary(op, e, &MAXIMUM)),
-    (Minimum::DEF, |op, e| binary(op, e, &MINIMUM)),
     (Relu::DEF, lower_relu),
     (Neg::DEF, lower_neg),
-    (Exp::DEF, |op, e| unary(op, e, &EXP, &[])),
     (Log::DEF, lower_log),
-    (Abs::DEF, |op, e| unary(op, e, &ABS, &[])),
-    (Sqrt::DEF, |op, e| unary(op, e, &SQRT, &[])),
-    (Erf::DEF, |op, e| unary(op, e, &ERF, &[])),
-    (Sigmoid::DEF, |op, e| unary(op, e, &SIGMOID, &[])),
-    (Tanh::DEF, |op, e| unary(op, e, &TANH, &[])),
-    (Gelu::DEF, |op, e| unary(op, e, &GELU, &[("mode", "EXACT")])),
+    (Gelu::DEF, |op, e| {
+        let [x, _] = operands(op, e);
+        e.op(&GELU, &[("x", Value(x)), ("mode", Word("EXACT"))])
+    }),
 ];
 
 fn operands(op: OpId, e: &Emit<'_, '_>) -> [ValueId; 2] {
@@ -39,16 +32,14 @@ fn operands(op: OpId, e: &Emit<'_, '_>) -> [ValueId; 2] {
     [operands[0], operands[operands.len() - 1]]
 }
 
-fn unary(op: OpId, e: &mut Emit<'_, '_>, row: &'static MilOp, words: &[(&str, &str)]) -> Lowered {
-    let [x, _] = operands(op, e);
-    let mut args: Vec<(&str, Given<'_>)> = vec![("x", Value(x))];
-    args.extend(words.iter().map(|&(name, word)| (name, Word(word))));
+/// An op whose scalar function MIL has.
+pub(crate) fn scalar(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
+    let row = e.g().def(op).scalar.and_then(op_of);
+    let row = row.ok_or_else(|| Refused::new("MIL has no such function"))?;
+    let operands = e.g().operands(op).to_vec();
+    let args = ["x", "y"].into_iter().zip(operands);
+    let args: Vec<(&str, Argument<'_>)> = args.map(|(name, x)| (name, Value(x))).collect();
     e.op(row, &args)
-}
-
-fn binary(op: OpId, e: &mut Emit<'_, '_>, row: &'static MilOp) -> Lowered {
-    let [x, y] = operands(op, e);
-    pair(e, row, x, y)
 }
 
 /// `row` of `x` and `y`.
@@ -75,13 +66,13 @@ fn lower_mul(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
             };
         }
     }
-    binary(op, e, &MUL)
+    scalar(op, e)
 }
 
 fn lower_div(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let [x, _] = operands(op, e);
     match e.dtype(x).is_float() {
-        true => binary(op, e, &REAL_DIV),
+        true => scalar(op, e),
         false => Err(Refused::new(
             "`floor_div` rounds down where integer division truncates",
         )),
@@ -91,7 +82,7 @@ fn lower_div(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
 fn lower_relu(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let [x, _] = operands(op, e);
     match e.dtype(x) {
-        dtype if dtype.is_float() => unary(op, e, &RELU, &[]),
+        dtype if dtype.is_float() => scalar(op, e),
         DType::I32 => e.op(&MAXIMUM, &[("x", Value(x)), ("y", Int(0))]),
         dtype => Err(Refused::new(format!("`relu` takes no {dtype}"))),
     }

@@ -1,14 +1,13 @@
 //! Short forms for the ops that lowerings emit.
 
 use half::f16;
-use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
 use mind_ir::graph::Graph;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::structure::Const;
-use mind_mil::{MilOp, constant};
+use mind_mil::{Attributes, MilOp, constant};
 
 use crate::config::Config;
 use crate::refuse::Refused;
@@ -22,8 +21,8 @@ pub(crate) type Lowered = Result<ValueId, Box<Refused>>;
 /// Emits before an op what it becomes.
 pub(crate) type Lower = fn(OpId, &mut Emit<'_, '_>) -> Lowered;
 
-/// What an argument is given.
-pub(crate) enum Given<'a> {
+/// The value of an argument.
+pub(crate) enum Argument<'a> {
     Value(ValueId),
     Values(&'a [ValueId]),
     Int(i64),
@@ -35,7 +34,7 @@ pub(crate) enum Given<'a> {
     Number(f64, DType),
 }
 
-use Given::{Flag, Flags, Int, Ints, Number, Value, Values, Word};
+use Argument::{Flag, Flags, Int, Ints, Number, Value, Values, Word};
 
 /// Creates ops of MIL before an op.
 pub(crate) struct Emit<'g, 'c> {
@@ -69,27 +68,21 @@ impl Emit<'_, '_> {
     }
 
     /// An op of one result.
-    pub(crate) fn op(&mut self, row: &'static MilOp, args: &[(&str, Given<'_>)]) -> Lowered {
-        let (mut names, mut operands) = (String::new(), Vec::new());
-        for (name, given) in args {
-            if !names.is_empty() {
-                names.push(' ');
-            }
-            names.push_str(name);
-            match given {
-                Value(value) => operands.push(*value),
-                Values(values) => {
-                    names.push_str(&format!("*{}", values.len()));
-                    operands.extend_from_slice(values);
-                }
-                constant => {
-                    let constant = self.given(constant);
-                    operands.push(constant);
-                }
-            }
-        }
-        let words = [names.as_str(), "", ""].map(|word| Attr::Str(self.b.graph.intern(word)));
-        let op = self.b.create(&row.def, &operands, &words)?;
+    pub(crate) fn op(&mut self, row: &'static MilOp, args: &[(&str, Argument<'_>)]) -> Lowered {
+        let given = args.iter().map(|(name, argument)| {
+            let param = row.param(name).expect("a row has the arguments of its ops");
+            let values = match argument {
+                Values(values) => values.to_vec(),
+                one => vec![self.value(one)],
+            };
+            (param, values)
+        });
+        let given: Vec<(usize, Vec<ValueId>)> = given.collect();
+        let given = given.iter().map(|(param, values)| (*param, &values[..]));
+        let (operands, segments) = row.arrange(given);
+        let unnamed = self.b.graph.intern("");
+        let attrs = Attributes::list(&segments, [unnamed; 2]);
+        let op = self.b.create(&row.def, &operands, &attrs)?;
         let Some(tensor) = self.computed(op) else {
             return Ok(self.g().result(op));
         };
@@ -109,12 +102,12 @@ impl Emit<'_, '_> {
         results.pop().filter(|_| results.is_empty())
     }
 
-    fn given(&mut self, given: &Given<'_>) -> ValueId {
+    fn value(&mut self, argument: &Argument<'_>) -> ValueId {
         let rows = |entries: &[i64]| {
             let entries: Vec<i32> = entries.iter().map(|&entry| entry as i32).collect();
             Tensor::of(vec![entries.len()], entries)
         };
-        let tensor = match given {
+        let tensor = match argument {
             Int(value) => Tensor::scalar(*value as i32),
             Ints(entries) => rows(entries),
             Flag(flag) => Tensor::scalar(*flag),

@@ -13,7 +13,7 @@ use mind_mil::{Element, Opset};
 use mind_tensor::ops::index::Gather as TensorGather;
 
 use crate::constant::narrowed;
-use crate::emit::Given::Value;
+use crate::emit::Argument::Value;
 use crate::emit::{Emit, Lowered};
 use crate::flexible::is_described;
 use crate::refuse::Refused;

@@ -1,7 +1,7 @@
 //! Looking at ops of MIL that were emitted.
 
 use mind_ir::{OpId, ValueId};
-use mind_mil::call::{argument_names, integers, written_arguments};
+use mind_mil::call::{arguments, integers};
 
 use crate::emit::Emit;
 
@@ -16,10 +16,10 @@ pub(crate) fn made_by(e: &Emit<'_, '_>, value: ValueId, name: &str) -> Option<Op
     source(e, value, name).filter(|_| e.g().uses(value).count() == 1)
 }
 
-/// The value of the argument `name`, which is no tuple, of an op without tuples.
+/// The value of the argument `name`, which is no tuple.
 pub(crate) fn argument(e: &Emit<'_, '_>, op: OpId, name: &str) -> Option<ValueId> {
-    let at = argument_names(written_arguments(e.g(), op)).position(|(own, _)| own == name)?;
-    e.g().operands(op).get(at).copied()
+    let (_, values) = arguments(e.g(), op).find(|(own, _)| *own == name)?;
+    values.first().copied()
 }
 
 /// The integers of the constant argument `name`.

@@ -15,7 +15,7 @@ use mind_mil::ops::tensor::CONCAT;
 use mind_tensor::ops::index::{Gather as TensorGather, Index as TensorIndex, Slice as TensorSlice};
 use mind_tensor::ops::join::Concat as TensorConcat;
 
-use crate::emit::Given::{Flag, Flags, Int, Ints, Value, Values};
+use crate::emit::Argument::{Flag, Flags, Int, Ints, Value, Values};
 use crate::emit::{Emit, Lower, Lowered};
 use crate::refuse::Refused;
 

@@ -5,7 +5,7 @@ use mind_ir::opdef::{Op, OpDef};
 use mind_mil::ops::activation::SOFTMAX;
 use mind_mil::ops::normalization::LAYER_NORM;
 
-use crate::emit::Given::{Int, Ints, Number, Value};
+use crate::emit::Argument::{Int, Ints, Number, Value};
 use crate::emit::Lower;
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[

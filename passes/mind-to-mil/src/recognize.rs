@@ -12,7 +12,7 @@ use mind_mil::ops::reduction::REDUCE_L2_NORM;
 use crate::affine;
 use crate::attention;
 use crate::config::{Config, Layout};
-use crate::emit::Given::{Flag, Int, Ints, Number, Value};
+use crate::emit::Argument::{Flag, Int, Ints, Number, Value};
 use crate::emit::{Emit, Lowered};
 use crate::matching::{argument, ints, source};
 use crate::refuse::Refused;

@@ -6,7 +6,7 @@ use mind_ir::opdef::{Op, OpDef};
 use mind_mil::MilOp;
 use mind_mil::ops::reduction::{REDUCE_MAX, REDUCE_MEAN, REDUCE_SUM};
 
-use crate::emit::Given::{Flag, Ints, Value};
+use crate::emit::Argument::{Flag, Ints, Value};
 use crate::emit::{Emit, Lower, Lowered};
 use crate::refuse::Refused;
 

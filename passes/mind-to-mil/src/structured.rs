@@ -16,7 +16,7 @@ use mind_tensor::ops::window::Window;
 
 use crate::constant::narrowed;
 use crate::contract::{conv, matmul, padding};
-use crate::emit::Given::{Value, Word};
+use crate::emit::Argument::{Value, Word};
 use crate::emit::{Emit, Lower, Lowered};
 use crate::movement::element;
 use crate::refuse::Refused;

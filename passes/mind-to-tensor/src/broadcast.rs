@@ -2,17 +2,17 @@
 
 use mind_ir::ValueId;
 use mind_ir::builder::Builder;
-use mind_ir::opdef::{Op, OpDef};
+use mind_ir::opdef::OpDef;
 use mind_ir::types::{Dim, broadcast};
 use mind_ir::verify::VerifyError;
 use mind_tensor::ops::broadcast::Broadcast;
 
-use crate::emit::{Lowered, map, one};
+use crate::emit::{Lowered, map};
 
 /// `def` at every position of `x` and of `y`, which broadcasts to the shape of `x`.
 pub(crate) fn binary(b: &mut Builder<'_>, def: &'static OpDef, x: ValueId, y: ValueId) -> Lowered {
     let y = if x == y { y } else { broadcast_with(b, y, x)? };
-    map(b, &[x, y], |b, scalars| one(b, def, scalars, &[]))
+    map(b, &[x, y], |b, scalars| b.one(def, scalars, &[]))
 }
 
 /// `value` in the shape that it and `other` broadcast to.
@@ -64,15 +64,11 @@ pub(crate) fn stretch(b: &mut Builder<'_>, s: &Stretch<'_>) -> Lowered {
     }
     let open = (0..s.shape.len()).any(|at| s.shape[at] == Dim::Dynamic && !own_extent(at));
     let (dims, like) = (axes(s.dims), axes(s.other_dims));
-    match open {
-        true => {
-            let attrs = Broadcast::attrs(&dims, s.shape, &like);
-            one(b, Broadcast::DEF, &[s.value, s.other], &attrs)
-        }
-        false => {
-            let attrs = Broadcast::attrs(&dims, s.shape, &[]);
-            one(b, Broadcast::DEF, &[s.value], &attrs)
-        }
+    let broadcast = Broadcast::with(&dims, s.shape);
+    if open {
+        broadcast.like(&like).build(b, &[s.value, s.other])
+    } else {
+        broadcast.build(b, &[s.value])
     }
 }
 

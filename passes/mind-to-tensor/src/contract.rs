@@ -12,7 +12,7 @@ use mind_tensor::ops::contract::Contract;
 use mind_tensor::ops::window::Window;
 
 use crate::broadcast::{Stretch, stretch};
-use crate::emit::{Lower, Lowered, one, shape};
+use crate::emit::{Lower, Lowered, shape};
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Dot::DEF, lower_dot),
@@ -29,8 +29,7 @@ fn lower_dot(op: OpId, b: &mut Builder<'_>) -> Lowered {
 /// The last dimension of `lhs` contracted with the first of `rhs`.
 fn contract_inner(b: &mut Builder<'_>, lhs: ValueId, rhs: ValueId) -> Lowered {
     let last = [b.graph.ty(lhs).rank() as i64 - 1];
-    let attrs = Contract::attrs(&[], &[], &last, &[0]);
-    one(b, Contract::DEF, &[lhs, rhs], &attrs)
+    Contract::with(&last, &[0]).build(b, lhs, rhs)
 }
 
 /// A single matrix on the right multiplies the rows of a whole stack; stacks on the right are paired with
@@ -56,9 +55,10 @@ fn lower_matmul(op: OpId, b: &mut Builder<'_>) -> Lowered {
     let rhs_stack = stack(b, [rhs, lhs], &batch, right_matrix)?;
     let rank = batch.len() as i64;
     let paired: Vec<i64> = (0..rank).collect();
-    let contracted = ([rank + 1], [rank]);
-    let attrs = Contract::attrs(&paired, &paired, &contracted.0, &contracted.1);
-    one(b, Contract::DEF, &[lhs_stack, rhs_stack], &attrs)
+    Contract::with(&[rank + 1], &[rank])
+        .lhs_batch(&paired)
+        .rhs_batch(&paired)
+        .build(b, lhs_stack, rhs_stack)
 }
 
 /// The first value with the batch dimensions that both broadcast to.
@@ -99,6 +99,7 @@ fn lower_conv2d(op: OpId, b: &mut Builder<'_>) -> Lowered {
         (Padding::Same, _) => Padding::Same,
         (Padding::Valid | Padding::Custom(_), _) => Padding::Valid,
     };
-    let operands = [conv.input(b.graph), conv.filter(b.graph)];
-    one(b, Window::DEF, &operands, &Window::attrs(&strides, padding))
+    let (input, filter) = (conv.input(b.graph), conv.filter(b.graph));
+    let window = Window::with().strides(&strides).padding(padding);
+    window.build(b, input, filter)
 }

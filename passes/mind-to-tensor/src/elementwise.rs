@@ -5,7 +5,7 @@ use mind_ir::OpId;
 use mind_ir::builder::Builder;
 
 use crate::broadcast::broadcast_with;
-use crate::emit::{Lowered, map, one, unary};
+use crate::emit::{Lowered, map, unary};
 
 /// A map whose body holds the op. A constant of one value everywhere stands in the body.
 pub(crate) fn lower(op: OpId, b: &mut Builder<'_>) -> Lowered {
@@ -19,20 +19,20 @@ pub(crate) fn lower(op: OpId, b: &mut Builder<'_>) -> Lowered {
             let left = broadcast_with(b, lhs, rhs)?;
             map(b, &[left], |b, scalars| {
                 let constant = mind_core::constant(b, &constant);
-                one(b, def, &[scalars[0], constant], &[])
+                b.one(def, &[scalars[0], constant], &[])
             })
         }
         [Some(constant), None] => {
             let right = broadcast_with(b, rhs, lhs)?;
             map(b, &[right], |b, scalars| {
                 let constant = mind_core::constant(b, &constant);
-                one(b, def, &[constant, scalars[0]], &[])
+                b.one(def, &[constant, scalars[0]], &[])
             })
         }
         _ => {
             let left = broadcast_with(b, lhs, rhs)?;
             let right = broadcast_with(b, rhs, lhs)?;
-            map(b, &[left, right], |b, scalars| one(b, def, scalars, &[]))
+            map(b, &[left, right], |b, scalars| b.one(def, scalars, &[]))
         }
     }
 }

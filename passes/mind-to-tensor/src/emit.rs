@@ -1,6 +1,6 @@
 //! Short forms for the ops that lowerings emit.
 
-use mind_ir::attr::{Attr, OPEN_END};
+use mind_ir::attr::OPEN_END;
 use mind_ir::builder::Builder;
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::types::{Dim, Shape};
@@ -20,17 +20,6 @@ pub(crate) type Lower = fn(OpId, &mut Builder<'_>) -> Lowered;
 /// The shape of a value.
 pub(crate) fn shape(b: &Builder<'_>, value: ValueId) -> Shape {
     b.graph.ty(value).shape.iter().copied().collect()
-}
-
-/// An op of one result.
-pub(crate) fn one(
-    b: &mut Builder<'_>,
-    def: &'static OpDef,
-    operands: &[ValueId],
-    attrs: &[Attr<'_>],
-) -> Lowered {
-    let op = b.create(def, operands, attrs)?;
-    Ok(b.graph.result(op))
 }
 
 /// A map of one result over `operands`, each distinct one once; `body` gets a scalar for each of them.
@@ -59,7 +48,7 @@ pub(crate) fn map(
 
 /// `def` at every position of `x`.
 pub(crate) fn unary(b: &mut Builder<'_>, def: &'static OpDef, x: ValueId) -> Lowered {
-    map(b, &[x], |b, scalars| one(b, def, scalars, &[]))
+    map(b, &[x], |b, scalars| b.one(def, scalars, &[]))
 }
 
 /// A reduction along `axes`.
@@ -71,8 +60,7 @@ pub(crate) fn reduce(
     keepdims: bool,
 ) -> Lowered {
     let kind = b.graph.intern(kind.name());
-    let attrs = Reduce::attrs(kind, axes, keepdims);
-    one(b, Reduce::DEF, &[input], &attrs)
+    Reduce::with(kind, axes).keepdims(keepdims).build(b, input)
 }
 
 /// A reshape; `carry` is left out where every extent is known, so that counting is enough.
@@ -87,7 +75,7 @@ pub(crate) fn reshape(
     } else {
         &[]
     };
-    one(b, Reshape::DEF, &[input], &Reshape::attrs(shape, carry))
+    Reshape::with(shape).carry(carry).build(b, input)
 }
 
 /// The positions from `start` up to but without `end` along `axis`, and all of the other axes.
@@ -102,8 +90,7 @@ pub(crate) fn part(
     let (mut starts, mut ends) = (vec![0; rank], vec![OPEN_END; rank]);
     (starts[axis], ends[axis]) = (start, end);
     let steps = vec![1; rank];
-    let attrs = Slice::attrs(&starts, &ends, &steps);
-    one(b, Slice::DEF, &[input], &attrs)
+    Slice::with(&starts, &ends, &steps).build(b, input)
 }
 
 /// Whether `input` may stand for the result of `op`, whose elements are those of `input` in order.

@@ -9,7 +9,7 @@ use mind_ir::opdef::{Op, OpDef};
 use mind_ir::types::{Dim, Shape};
 use mind_tensor::ops::join::Concat as TensorConcat;
 
-use crate::emit::{Lower, Lowered, one, part, reshape, shape, stands_for};
+use crate::emit::{Lower, Lowered, part, reshape, shape, stands_for};
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] =
     &[(Concat::DEF, lower_concat), (Split::DEF, lower_split)];
@@ -23,12 +23,7 @@ fn lower_concat(op: OpId, b: &mut Builder<'_>) -> Lowered {
         return Ok(only);
     }
     let axis = resolve("concat", view.axis(b.graph), b.graph.ty(inputs[0]).rank())?;
-    one(
-        b,
-        TensorConcat::DEF,
-        &inputs,
-        &TensorConcat::attrs(axis as i64),
-    )
+    TensorConcat::with(axis as i64).build(b, &inputs)
 }
 
 /// A slice, where the extent is known; else the axis is first made two, pieces and positions in a piece.

@@ -7,7 +7,7 @@ use mind_ir::builder::Builder;
 use mind_ir::opdef::{Op, OpDef};
 use mind_tensor::ops::index as tensor;
 
-use crate::emit::{Lower, Lowered, one};
+use crate::emit::{Lower, Lowered};
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Index::DEF, lower_index),
@@ -18,8 +18,7 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
 fn lower_index(op: OpId, b: &mut Builder<'_>) -> Lowered {
     let view = Index::from_id(op);
     let (input, indices) = (view.input(b.graph), view.indices(b.graph).to_vec());
-    let attrs = tensor::Index::attrs(&indices);
-    one(b, tensor::Index::DEF, &[input], &attrs)
+    tensor::Index::with(&indices).build(b, input)
 }
 
 fn lower_slice(op: OpId, b: &mut Builder<'_>) -> Lowered {
@@ -31,14 +30,12 @@ fn lower_slice(op: OpId, b: &mut Builder<'_>) -> Lowered {
         view.steps(b.graph),
     ]
     .map(<[i64]>::to_vec);
-    let attrs = tensor::Slice::attrs(&starts, &ends, &steps);
-    one(b, tensor::Slice::DEF, &[input], &attrs)
+    tensor::Slice::with(&starts, &ends, &steps).build(b, input)
 }
 
 fn lower_gather(op: OpId, b: &mut Builder<'_>) -> Lowered {
     let view = Gather::from_id(op);
     let (data, indices) = (view.data(b.graph), view.indices(b.graph));
     let axis = resolve("gather", view.axis(b.graph), b.graph.ty(data).rank())?;
-    let attrs = tensor::Gather::attrs(axis as i64);
-    one(b, tensor::Gather::DEF, &[data, indices], &attrs)
+    tensor::Gather::with(axis as i64).build(b, data, indices)
 }

@@ -10,7 +10,7 @@ use mind_tensor::ops::group::Group;
 use mind_tensor::ops::reduce::Reduction;
 
 use crate::broadcast::binary;
-use crate::emit::{Lower, Lowered, map, one, reduce, unary};
+use crate::emit::{Lower, Lowered, map, reduce, unary};
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Softmax::DEF, lower_softmax),
@@ -42,8 +42,8 @@ fn lower_layernorm(op: OpId, b: &mut Builder<'_>) -> Lowered {
         let variance = reduce(b, Reduction::Mean, squares, &axis, true)?;
         let scale = map(b, &[variance], |b, scalars| {
             let epsilon = mind_core::constant(b, &epsilon);
-            let shifted = one(b, Add::DEF, &[scalars[0], epsilon], &[])?;
-            one(b, Sqrt::DEF, &[shifted], &[])
+            let shifted = Add::build(b, scalars[0], epsilon)?;
+            Sqrt::build(b, shifted)
         })?;
         binary(b, Div::DEF, deviation, scale)
     })

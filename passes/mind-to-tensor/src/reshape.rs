@@ -8,7 +8,7 @@ use mind_ir::types::{Dim, Shape};
 use mind_tensor::ops::reshape::Reshape as TensorReshape;
 use mind_tensor::ops::transpose::Transpose as TensorTranspose;
 
-use crate::emit::{Lower, Lowered, one, reshape, shape, stands_for};
+use crate::emit::{Lower, Lowered, reshape, shape, stands_for};
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Reshape::DEF, lower_reshape),
@@ -27,9 +27,8 @@ fn lower_reshape(op: OpId, b: &mut Builder<'_>) -> Lowered {
         Dim::Fixed(-1) => Dim::Dynamic,
         dim => dim,
     });
-    let attrs = target.collect::<Shape>();
-    let attrs = TensorReshape::attrs(&attrs, &[]);
-    one(b, TensorReshape::DEF, &[input], &attrs)
+    let shape = target.collect::<Shape>();
+    TensorReshape::with(&shape).build(b, input)
 }
 
 fn lower_transpose(op: OpId, b: &mut Builder<'_>) -> Lowered {
@@ -40,8 +39,7 @@ fn lower_transpose(op: OpId, b: &mut Builder<'_>) -> Lowered {
     if permutation.is_sorted() && stands_for(b, input, op) {
         return Ok(input);
     }
-    let attrs = TensorTranspose::attrs(&permutation);
-    one(b, TensorTranspose::DEF, &[input], &attrs)
+    TensorTranspose::with(&permutation).build(b, input)
 }
 
 fn lower_expand_dims(op: OpId, b: &mut Builder<'_>) -> Lowered {

@@ -11,7 +11,7 @@ use mind_pass::{
     RuleCounts,
 };
 
-use crate::canonicalize::core::attrs::canonical_axes;
+use crate::canonicalize::attrs::canonical_axes;
 use crate::canonicalize::order::order_operands;
 use crate::rules;
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mind_diag::{Diagnostic, Span};
-use mind_eqsat::{FastMath, RuleErrors, RuleSet, SHIPPED, ShippedOps, shipped_names};
+use mind_eqsat::{FastMath, RuleErrors, RuleSet, SHIPPED, ShippedOps, Wanted, shipped_names};
 use mind_ir::Graph;
 use mind_ir::opdef::Registry;
 use mind_pass::{PassCx, PassError, Rewriting};
@@ -24,8 +24,7 @@ pub fn rules(registry: &Registry, rewriting: &Rewriting) -> Result<RuleSet, Rule
     Ok(rules)
 }
 
-/// The rules in force that can act on `g`: where nobody asks about others, of those that ship only what
-/// its ops call for is read. Made once for all passes of a run, and anew for ops that no pass had before.
+/// The rules of the e-graph that can act on `g`.
 ///
 /// # Errors
 ///
@@ -36,33 +35,79 @@ pub(crate) fn for_module(g: &Graph, cx: &PassCx<'_>) -> Result<Arc<RuleSet>, Pas
         ..Rewriting::default()
     };
     let all = cx.shared.get_or_make::<RuleSet, ()>(|| Err(()));
-    if all.is_ok()
-        || *cx.rewriting != plain
-        || shipped_names().any(|rule| cx.watch.hears_missed(rule))
-    {
+    if all.is_ok() || *cx.rewriting != plain || hears_missed(cx) {
         return in_force(cx);
     }
-    let part = cx
-        .shared
-        .get_or_make(|| Ok::<_, PassError>(Part::default()))?;
-    let present = ShippedOps::of(g, cx.registry);
-    let mut read = part.0.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((ops, rules)) = &*read
-        && ops.covers(present)
-    {
-        return Ok(Arc::clone(rules));
-    }
-    let classes = classes(cx.rewriting);
-    let ops = present.closed(classes);
-    let rules = RuleSet::shipped_for(cx.registry, ops, classes).map_err(rejected)?;
-    let rules = Arc::new(rules);
-    *read = Some((ops, Arc::clone(&rules)));
-    Ok(rules)
+    shipped_for(g, cx, false)
 }
 
-/// The shipped rules that were read, and the ops that they are enough for.
-#[derive(Default)]
-struct Part(Mutex<Option<(ShippedOps, Arc<RuleSet>)>>);
+/// The rules of the greedy driver that can act on `g`, those that the user has switched off among them.
+///
+/// # Errors
+///
+/// What is wrong with a rule file.
+pub(crate) fn greedy_for_module(g: &Graph, cx: &PassCx<'_>) -> Result<Arc<RuleSet>, PassError> {
+    if !cx.rewriting.rules.is_empty() || hears_missed(cx) {
+        return in_force(cx);
+    }
+    shipped_for(g, cx, true)
+}
+
+/// Whether somebody asks why a shipped rule does not act, be it one that cannot act on the module.
+fn hears_missed(cx: &PassCx<'_>) -> bool {
+    shipped_names().any(|rule| cx.watch.hears_missed(rule))
+}
+
+/// Shipped rules that were read, and what they are enough for.
+struct Read {
+    wanted: Wanted,
+    ops: ShippedOps,
+    rules: Arc<RuleSet>,
+}
+
+/// The shipped rules that this process has read: for each op table and each choice of rules one set, which grows with the
+/// ops of the modules.
+static READ: Mutex<Vec<Read>> = Mutex::new(Vec::new());
+
+/// The most values of a module whose ops are looked up before the greedy rules are read: walking a larger one takes longer
+/// than reading all of them.
+const LARGE: usize = 4096;
+
+/// The most sets that are kept.
+const MAX_READ: usize = 16;
+
+/// The shipped rules of one engine that can act on `g`. Reading all of them takes longer than rewriting a small module.
+fn shipped_for(g: &Graph, cx: &PassCx<'_>, greedy: bool) -> Result<Arc<RuleSet>, PassError> {
+    let wanted = Wanted {
+        classes: classes(cx.rewriting),
+        greedy,
+    };
+    let mut ops = if greedy && g.value_bound() > LARGE {
+        ShippedOps::ALL
+    } else {
+        ShippedOps::of(g, cx.registry)
+    };
+    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = |read: &Read| read.wanted == wanted && read.rules.is_for(cx.registry);
+    if let Some(at) = read.iter().position(known) {
+        if read[at].ops.covers(ops) {
+            return Ok(Arc::clone(&read[at].rules));
+        }
+        ops = ops.union(read.remove(at).ops);
+    }
+    let ops = ops.closed(wanted);
+    let rules = RuleSet::shipped_for(cx.registry, ops, wanted).map_err(rejected)?;
+    let rules = Arc::new(rules);
+    if read.len() == MAX_READ {
+        read.remove(0);
+    }
+    read.push(Read {
+        wanted,
+        ops,
+        rules: Arc::clone(&rules),
+    });
+    Ok(rules)
+}
 
 /// All rules in force, made once for all passes of a run.
 ///

@@ -6,6 +6,7 @@ mod round_trip;
 
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_mil::Element;
+use mind_coreml::mil::{self, Spelling};
 use mind_coreml::package::{blob, package, read};
 use mind_text::Limits;
 use mind_driver::formats::Format;
@@ -13,14 +14,15 @@ use mind_driver::formats::Format;
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let _ = read::model_path(data);
     let _ = blob::read(data, 64, Element::Fp16, data.len() as u64);
-    let Ok(text) = read::text(data) else { return };
-    round_trip::check(Format::Mil, text.as_bytes());
-    let Ok(mut graph) = round_trip::FORMATS.parse(Format::Mil, &text, 0, &Limits::default()) else { return };
+    let program = |model: &[u8]| read::program("fuzz", model, &Limits::default()).1;
+    let Ok(mut graph) = program(data) else { return };
     if verify(&mut graph, &VerifyConfig::default()).has_errors() {
         return;
     }
-    mind_mil::names::settle(&mut graph);
+    let text = mil::print(&graph, Spelling::Compiler).expect("a program prints");
+    round_trip::check(Format::Mil, text.as_bytes());
+    mind_mil::names::assign_names(&mut graph);
     let Ok(own) = package(&graph) else { return };
-    let text = read::text(&own.model).expect("a package of ours is read");
-    round_trip::FORMATS.parse(Format::Mil, &text, 0, &Limits::default()).expect("a package of ours holds a program");
+    let mut back = program(&own.model).expect("a package of ours holds a program");
+    assert!(!verify(&mut back, &VerifyConfig::default()).has_errors());
 });

@@ -6,7 +6,7 @@ use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_mai
 use mind_bench::generate::{layered, transformer, wide};
 use mind_driver::formats::Format;
 use mind_driver::session::{PASSES, Session};
-use mind_eqsat::{FastMath, RuleSet, ShippedOps};
+use mind_eqsat::{FastMath, RuleSet, ShippedOps, Wanted};
 use mind_ir::Graph;
 use mind_ir::listener::Silent;
 use mind_ir::verify::{VerifyConfig, verify};
@@ -72,8 +72,12 @@ fn reading(c: &mut Criterion) {
     let g = parsed(&session, Format::Mic2, mind_bench::dense::MIC2);
     group.bench_function("for a dense layer", |b| {
         b.iter(|| {
-            let ops = ShippedOps::of(&g, &session.registry).closed(FastMath::EXACT);
-            RuleSet::shipped_for(&session.registry, ops, FastMath::EXACT)
+            let wanted = Wanted {
+                classes: FastMath::EXACT,
+                greedy: false,
+            };
+            let ops = ShippedOps::of(&g, &session.registry).closed(wanted);
+            RuleSet::shipped_for(&session.registry, ops, wanted)
         });
     });
     group.finish();

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use mind_coreml::package::read::{model_path, text};
-use mind_driver::formats::{Format, FormatInfo, Read};
+use mind_coreml::package::read::model_path;
+use mind_driver::formats::{FormatInfo, Read};
 use mind_driver::host::Host;
 use mind_driver::load::LoadOptions;
 
@@ -11,9 +11,9 @@ use crate::REJECTED;
 
 /// The bytes of a module.
 pub struct Input {
-    /// Its text; what a package says, as MIL.
+    /// Its text; the model of a package.
     pub bytes: Vec<u8>,
-    /// How it is read: a package is MIL.
+    /// How it is read.
     pub options: LoadOptions,
     /// The file whose folder holds the weights that the text names.
     pub path: String,
@@ -27,7 +27,7 @@ pub struct Input {
 /// or model cannot be.
 pub fn read(host: &mut dyn Host, path: &str, options: &LoadOptions) -> Result<Input, u8> {
     let format = options.from.or_else(|| FormatInfo::of_path(path));
-    if !format.is_some_and(|row| matches!(row.read, Some(Read::Package))) {
+    if !format.is_some_and(|row| matches!(row.read, Some(Read::Package(_)))) {
         return Ok(Input {
             bytes: crate::read_input(host, path, options.limits.bytes)?,
             options: *options,
@@ -38,11 +38,10 @@ pub fn read(host: &mut dyn Host, path: &str, options: &LoadOptions) -> Result<In
     let bytes = below(host, path, "Manifest.json", limit)?;
     let model = model_path(&bytes).map_err(|error| refuse(host, path, &error))?;
     let bytes = below(host, path, &model, limit)?;
-    let program = text(&bytes).map_err(|error| refuse(host, path, &error))?;
     Ok(Input {
-        bytes: program.into_bytes(),
+        bytes,
         options: LoadOptions {
-            from: Some(Format::Mil.info()),
+            from: format,
             ..*options
         },
         path: Path::new(path).join(model).to_string_lossy().into_owned(),

@@ -1,9 +1,7 @@
 //! What the tools share: arguments, reading, reporting.
 
-pub mod admission;
 pub mod bisect;
 pub mod diff;
-pub mod history;
 pub mod input;
 mod memory_host;
 pub mod rules;
@@ -237,7 +235,7 @@ pub fn input_args(is_read: fn(&FormatInfo) -> bool) -> Vec<Arg> {
 
 /// The arguments of a tool that reads texts and Core ML packages; see [`input_args`].
 pub fn module_args() -> Vec<Arg> {
-    let args = input_args(|row| matches!(row.read, Some(Read::Text(_) | Read::Package)));
+    let args = input_args(|row| matches!(row.read, Some(Read::Text(_) | Read::Package(_))));
     let widened = |arg: Arg| {
         match arg.get_id().as_str() {
         "FILE" => arg.help(

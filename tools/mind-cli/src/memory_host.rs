@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mind_driver::host::Host;
+use mind_driver::host::{FileSystem, Host};
 
 /// A host whose files and streams are in memory.
 #[derive(Default)]
@@ -26,7 +26,7 @@ pub struct MemoryHost {
     milliseconds: Cell<u64>,
 }
 
-impl Host for MemoryHost {
+impl FileSystem for MemoryHost {
     fn read(&mut self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         let bytes = self.files.get(path).cloned();
         let bytes = bytes.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
@@ -52,7 +52,9 @@ impl Host for MemoryHost {
     fn create_dir(&mut self, _: &Path) -> io::Result<()> {
         Ok(())
     }
+}
 
+impl Host for MemoryHost {
     fn stdout(&mut self) -> &mut dyn io::Write {
         &mut self.stdout
     }

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches};
+use mind_driver::admission::refusals;
 use mind_driver::host::Host;
 use mind_driver::load::decode;
+use mind_driver::session::Session;
 use mind_eqsat::{FastMath, RuleErrors, RuleSet, SourceErrors};
 use mind_ir::opdef::{Registry, nearest};
 use mind_pass::{Rewriting, RuleSource, Shared};
@@ -133,6 +135,30 @@ pub fn prepare(
         .and_then(|()| named(&rewriting.disabled, "--disable-rule", &patterns))
         .and_then(|()| named(&rewriting.unchecked, "--allow-unchecked-rule", &[]))
         .map_err(|message| crate::usage_error(host, &message))
+}
+
+/// Checks the user's rules before they act.
+///
+/// # Errors
+///
+/// The exit code after the rules that are unsound, or unchecked and not allowed by name, have been printed.
+pub fn admit(
+    rewriting: &Rewriting,
+    session: &Session,
+    format: DiagnosticFormat,
+    host: &mut dyn Host,
+) -> Result<(), u8> {
+    let work = host.working("checking rules");
+    let refused = refusals(rewriting, session);
+    drop(work);
+    for (file, found) in &refused {
+        crate::report(host, found, file, format);
+    }
+    if refused.is_empty() {
+        Ok(())
+    } else {
+        Err(REJECTED)
+    }
 }
 
 /// The rules in force.

@@ -1,6 +1,5 @@
 //! The process as a tool's host: its streams, files and clock.
 
-mod below;
 mod child;
 mod memory;
 mod out_of_memory;
@@ -8,16 +7,15 @@ mod package;
 mod ticker;
 mod unfinished;
 
-use std::fs::{self, File};
-use std::io::{self, IsTerminal, Read, Write};
-use std::ops::Deref;
+use std::fs;
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use memmap2::Mmap;
+use mind_driver::disk::{Disk, partial_name};
 use mind_driver::host::{
-    ChildLimits, Contents, FileBytes, Host, ProcessEnd, Rerun, Style, Tool, Work,
+    ChildLimits, Contents, FileSystem, Host, ProcessEnd, Rerun, Style, Tool, Work,
 };
 use ticker::Ticker;
 use unfinished::Unfinished;
@@ -63,27 +61,6 @@ fn silence_expected_panics() {
     }));
 }
 
-/// A file that the system reads where its bytes are looked at.
-struct Mapped(Mmap);
-
-impl Deref for Mapped {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl FileBytes for Mapped {
-    #[cfg(unix)]
-    fn release(&self) {
-        // SAFETY: the map is of a file and is never written, so that pages that are dropped are read anew.
-        let advised = unsafe { self.0.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
-        // Advice that is not taken costs memory and nothing else.
-        let _ = advised;
-    }
-}
-
 struct ProcessHost {
     started: Instant,
     /// The folder for files that nobody keeps, once it is made.
@@ -95,80 +72,47 @@ struct ProcessHost {
     style: Style,
 }
 
-impl Host for ProcessHost {
+impl FileSystem for ProcessHost {
     fn read(&mut self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        let file = File::open(path)?;
-        if file.metadata()?.is_dir() {
-            return Err(io::Error::from(io::ErrorKind::IsADirectory));
-        }
-        read_up_to(file, limit)
+        Disk.read(path, limit)
     }
 
     fn read_below(&mut self, root: &Path, below: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        read_up_to(below::open(root, below)?, limit)
+        Disk.read_below(root, below, limit)
     }
 
     fn map(&mut self, path: &Path) -> io::Result<Contents> {
-        let file = File::open(path)?;
-        let metadata = file.metadata()?;
-        if metadata.is_dir() {
-            return Err(io::Error::from(io::ErrorKind::IsADirectory));
-        }
-        if !metadata.is_file() || metadata.len() == 0 {
-            return Ok(Box::new(read_up_to(file, u64::MAX)?));
-        }
-        // SAFETY: the map is read alone; that nothing changes the file meanwhile is the caller's promise.
-        Ok(Box::new(Mapped(unsafe { Mmap::map(&file)? })))
+        Disk.map(path)
     }
 
     fn list(&mut self, folder: &Path) -> io::Result<Vec<String>> {
-        let name = |entry: io::Result<fs::DirEntry>| {
-            entry.map(|entry| entry.file_name().to_string_lossy().into_owned())
-        };
-        let mut names = fs::read_dir(folder)?
-            .map(name)
-            .collect::<io::Result<Vec<_>>>()?;
-        names.sort_unstable();
-        Ok(names)
+        Disk.list(folder)
     }
 
     fn read_stdin(&mut self, limit: u64) -> io::Result<Vec<u8>> {
-        read_up_to(io::stdin().lock(), limit)
+        Disk.read_stdin(limit)
     }
 
     fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        if path.is_dir() {
-            return Err(io::Error::from(io::ErrorKind::IsADirectory));
+        match &self.scratch {
+            Some(folder) if path.starts_with(folder) => self.write_scratch(path, bytes),
+            Some(_) | None => {
+                let _unfinished = Unfinished::new(&partial_name(path));
+                Disk.write(path, bytes)
+            }
         }
-        let special = fs::metadata(path).is_ok_and(|existing| !existing.is_file());
-        if special {
-            return fs::write(path, bytes);
-        }
-        if self
-            .scratch
-            .as_ref()
-            .is_some_and(|folder| path.starts_with(folder))
-        {
-            return self.write_scratch(path, bytes);
-        }
-        let partial = partial_name(path);
-        let _unfinished = Unfinished::new(&partial);
-        let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
-        if written.is_err() {
-            // Best effort: the error that matters is the one already in hand.
-            let _ = fs::remove_file(&partial);
-        }
-        written
     }
 
     fn create_dir(&mut self, path: &Path) -> io::Result<()> {
-        fs::create_dir_all(path)
+        Disk.create_dir(path)
     }
 
     fn write_package(&mut self, folder: &Path, files: &[(&Path, &[u8])]) -> io::Result<()> {
         package::write(folder, files)
     }
+}
 
+impl Host for ProcessHost {
     fn scratch_dir(&mut self) -> io::Result<PathBuf> {
         if let Some(folder) = &self.scratch {
             return Ok(folder.clone());
@@ -271,57 +215,5 @@ impl ProcessHost {
             self.scratch_files.push(path.to_owned());
         }
         fs::write(path, bytes)
-    }
-}
-
-/// A name beside `path`, for the bytes that are not all there yet.
-fn partial_name(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".partial-{}", std::process::id()));
-    path.with_file_name(name)
-}
-
-fn read_up_to(source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    source
-        .take(limit.saturating_add(1))
-        .read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > limit {
-        return Err(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            format!("more than the limit of {limit} bytes"),
-        ));
-    }
-    Ok(bytes)
-}
-
-#[cfg(all(test, target_os = "linux"))]
-mod tests {
-    use super::*;
-
-    /// Bytes of the map of `file` that are in memory.
-    fn resident(file: &Path) -> u64 {
-        let text = fs::read_to_string("/proc/self/smaps").expect("the maps of this process");
-        let name = file.display().to_string();
-        let own = text.lines().skip_while(|line| !line.ends_with(&name));
-        let found = own.into_iter().find(|line| line.starts_with("Rss:"));
-        let kilobytes = found.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
-        1024 * kilobytes.unwrap_or(0u64)
-    }
-
-    #[test]
-    fn memory_of_a_mapped_file_can_be_given_back() {
-        let file = std::env::temp_dir().join(format!("mind-host-mapped-{}", std::process::id()));
-        let bytes: Vec<u8> = (0..1 << 20).map(|at: u32| at as u8).collect();
-        fs::write(&file, &bytes).expect("a file");
-        // SAFETY: nothing changes the file.
-        let map = unsafe { Mmap::map(&File::open(&file).expect("the file")) };
-        let mapped = Mapped(map.expect("a map"));
-        assert!(*mapped == *bytes);
-        assert_eq!(resident(&file), 1 << 20);
-        mapped.release();
-        assert_eq!(resident(&file), 0);
-        assert!(*mapped == *bytes);
-        fs::remove_file(&file).expect("the file is ours");
     }
 }

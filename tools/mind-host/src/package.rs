@@ -4,7 +4,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::partial_name;
+use mind_driver::disk::partial_name;
+
 use crate::unfinished::Unfinished;
 
 /// What every package holds, by which an older one is known.

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use clap::{Arg, ArgAction, ArgMatches};
-use mind_cli::admission::{CUT, config, difference, module_text, readable, text};
 use mind_cli::rules;
 use mind_cli::{DONE, DiagnosticFormat, REJECTED, USAGE};
+use mind_driver::admission::{CUT, config, difference, module_text, readable, text};
 use mind_driver::formats::Formats;
 use mind_driver::host::Host;
 use mind_driver::session::Session;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
-use mind_cli::history::{Record, RecordedStep, op_text, place_text};
 use mind_diag::{SourceFile, Span};
 use mind_driver::formats::Format;
+use mind_driver::history::{Record, RecordedStep, op_text, place_text};
 use mind_ir::opdef::Trait;
 use mind_ir::{Graph, OpId, ValueId};
 use mind_pass::Rewriting;

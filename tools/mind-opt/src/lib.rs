@@ -18,13 +18,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use clap::ArgMatches;
 use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo, USAGE};
-use mind_cli::{admission, history, input, rules};
+use mind_cli::{input, rules};
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_driver::emit::emit;
 use mind_driver::failure;
-use mind_driver::formats::Format;
+use mind_driver::formats::{Format, Read};
+use mind_driver::history;
 use mind_driver::host::Host;
-use mind_driver::load::{LoadOptions, decode, parse_and_verify, warnings};
+use mind_driver::load::{LoadOptions, decode, parse_and_verify, verified, warnings};
 use mind_driver::session::{PASSES, Session};
 use mind_driver::weights;
 use mind_ir::Graph;
@@ -82,11 +83,17 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     let name = mind_cli::input_name(path);
     let format = DiagnosticFormat::of(matches);
     let given = input::read(host, path, &options)?;
-    let text = decode(name, given.bytes, &options.limits).map_err(|rejected| {
-        mind_cli::report(host, &rejected.diagnostics, &rejected.file, format);
-        REJECTED
-    })?;
-    let file = SourceFile::new(name, text);
+    let read = given.options.from.and_then(|row| row.read);
+    let (file, package) = if let Some(Read::Package(program)) = read {
+        let (file, program) = program(name, &given.bytes, &options.limits);
+        (file, Some(program))
+    } else {
+        let text = decode(name, given.bytes, &options.limits).map_err(|rejected| {
+            mind_cli::report(host, &rejected.diagnostics, &rejected.file, format);
+            REJECTED
+        })?;
+        (SourceFile::new(name, text), None)
+    };
     let mut rewriting = Rewriting::default();
     if matches.get_flag("run-reproducer") {
         (pipeline, rewriting) = reproduced(&file, host)?;
@@ -97,7 +104,7 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     let rewrites = rewrites.map_err(|message| mind_cli::usage_error(host, &message))?;
     let named = rewrites.named();
     rules::prepare(&rewriting, &named, &session.registry, &shared, format, host)?;
-    admission::admit(&rewriting, session, format, host)?;
+    rules::admit(&rewriting, session, format, host)?;
     let run = Run {
         matches,
         session,
@@ -108,7 +115,7 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
         file: &file,
         path: &given.path,
     };
-    Ok(run.all(rewrites, host))
+    Ok(run.all(package, rewrites, host))
 }
 
 /// Answers the arguments that need no module.
@@ -185,7 +192,13 @@ struct Outcome<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn all(&self, rewrites: Rewrites<'a>, host: &mut dyn Host) -> u8 {
+    /// Runs on the program of a package, or else on the parts of the file.
+    fn all(
+        &self,
+        mut package: Option<Result<Graph, Diagnostics>>,
+        rewrites: Rewrites<'a>,
+        host: &mut dyn Host,
+    ) -> u8 {
         let mut outcome = Outcome {
             printed: Vec::new(),
             found: Diagnostics::new(),
@@ -197,13 +210,13 @@ impl<'a> Run<'a> {
             report: String::new(),
         };
         let text = self.file.text();
-        let parts = if self.matches.get_flag("split-input-file") {
+        let parts = if package.is_none() && self.matches.get_flag("split-input-file") {
             chunks::chunks(text)
         } else {
             std::iter::once(0..text.len()).collect()
         };
         for part in parts {
-            self.part(part, &mut outcome, host);
+            self.part(part, package.take(), &mut outcome, host);
         }
         outcome.rewrites.remarks.take(&mut outcome.found);
         if self.matches.get_flag("verify-diagnostics") {
@@ -259,7 +272,13 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn part(&self, part: std::ops::Range<usize>, outcome: &mut Outcome<'a>, host: &mut dyn Host) {
+    fn part(
+        &self,
+        part: std::ops::Range<usize>,
+        package: Option<Result<Graph, Diagnostics>>,
+        outcome: &mut Outcome<'a>,
+        host: &mut dyn Host,
+    ) {
         let printing = Printing::of(self.matches);
         let keep = self.matches.contains_id("pass-pipeline-crash-reproducer");
         let formats = &self.session.formats;
@@ -268,7 +287,10 @@ impl<'a> Run<'a> {
         let mut watch = Watch::new(host, rewrites, formats, &printing, keep, outcome.steps);
         watch.recording = self.matches.contains_id("report").then(Recording::default);
         let text = &self.file.text()[part.clone()];
-        let parsed = parse_and_verify(formats, text, part.start as u32, &self.options);
+        let parsed = match package {
+            Some(program) => verified(program, &self.options).map(|g| (Format::Mil.info(), g)),
+            None => parse_and_verify(formats, text, part.start as u32, &self.options),
+        };
         watch.mark("parse and verify");
         let (format, mut g) = match parsed {
             Ok(parsed) => parsed,
@@ -502,6 +524,7 @@ mod tests {
     use std::path::Path;
     use std::time::Duration;
 
+    use mind_driver::host::FileSystem;
     use mind_pass::{Changed, Options, Pass, PassCx, PassInfo, Step};
 
     use super::*;
@@ -532,7 +555,7 @@ mod tests {
         written: Vec<u8>,
     }
 
-    impl Host for Memory {
+    impl FileSystem for Memory {
         fn read(&mut self, _: &Path, _: u64) -> std::io::Result<Vec<u8>> {
             Err(std::io::ErrorKind::NotFound.into())
         }
@@ -549,7 +572,9 @@ mod tests {
         fn create_dir(&mut self, _: &Path) -> std::io::Result<()> {
             Ok(())
         }
+    }
 
+    impl Host for Memory {
         fn stdout(&mut self) -> &mut dyn std::io::Write {
             &mut self.stdout
         }
@@ -596,7 +621,7 @@ mod tests {
             file: &file,
             path: "m.core",
         };
-        let code = catch_unwind(AssertUnwindSafe(|| run.all(rewrites, &mut host)));
+        let code = catch_unwind(AssertUnwindSafe(|| run.all(None, rewrites, &mut host)));
         (code.ok(), host)
     }
 

@@ -1,7 +1,7 @@
 //! `--remarks`: what rules did, and why they did not.
 
-use mind_cli::history::Record;
 use mind_diag::{Diagnostic, Diagnostics, Severity, Span};
+use mind_driver::history::Record;
 use regex::Regex;
 
 /// How many remarks are shown; the others are counted.

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use clap::ArgMatches;
 use mind_cli::bisect::Bisect;
-use mind_cli::history::Record;
 use mind_diag::{SourceFile, Span};
 use mind_driver::formats::Format;
+use mind_driver::history::Record;
 use mind_ir::Graph;
 use mind_ir::listener::{Rewrite, RuleTime};
 use mind_pass::{Drawing, DrawingForm, Rewriting};

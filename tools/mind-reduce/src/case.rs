@@ -6,11 +6,11 @@
 use std::io::Write;
 
 use mind_cli::bisect::Bisect;
-use mind_cli::history::Record;
 use mind_cli::{DONE, USAGE};
 use mind_diag::SourceFile;
 use mind_driver::emit::emit;
 use mind_driver::formats::FormatInfo;
+use mind_driver::history::Record;
 use mind_driver::host::{Host, ProcessEnd, Rerun};
 use mind_driver::load::{LoadOptions, parse_and_verify};
 use mind_driver::session::Session;

@@ -12,8 +12,8 @@ mod planted;
 pub mod reduction;
 mod suspect;
 
+use mind_cli::rules;
 use mind_cli::{REJECTED, ToolInfo};
-use mind_cli::{admission, rules};
 use mind_diag::{Diagnostics, SourceFile};
 use mind_driver::emit::emit;
 use mind_driver::host::Host;
@@ -84,7 +84,7 @@ fn reduce_file(passes: &PassRegistry, args: &[String], host: &mut dyn Host) -> R
     let rewriting = rules::read(&matches, host, &args.load.limits)?;
     let shared = Shared::default();
     rules::prepare(&rewriting, &[], &session.registry, &shared, args.form, host)?;
-    admission::admit(&rewriting, &session, args.form, host)?;
+    rules::admit(&rewriting, &session, args.form, host)?;
     if args.engine == Some(EngineKind::Jit) {
         let engine = Runner::compiler();
         engine.map_err(|found| refuse(host, &found, &file, &args))?;

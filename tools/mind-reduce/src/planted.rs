@@ -8,7 +8,7 @@ use mind_core::ops::elementwise::{Add, Exp, Sub};
 use mind_diag::SourceFile;
 use mind_driver::equivalence::interpreted;
 use mind_driver::formats::Format;
-use mind_driver::host::{Host, ProcessEnd, Rerun};
+use mind_driver::host::{FileSystem, Host, ProcessEnd, Rerun};
 use mind_driver::load::{LoadOptions, parse_and_verify};
 use mind_driver::session::Session;
 use mind_interp::Arrays;
@@ -106,7 +106,7 @@ fn wrong_engine(g: &Graph, arrays: &Arrays) -> Result<Vec<Tensor>, String> {
 
 struct Nowhere;
 
-impl Host for Nowhere {
+impl FileSystem for Nowhere {
     fn read(&mut self, _: &Path, _: u64) -> io::Result<Vec<u8>> {
         Err(io::ErrorKind::NotFound.into())
     }
@@ -122,7 +122,9 @@ impl Host for Nowhere {
     fn create_dir(&mut self, _: &Path) -> io::Result<()> {
         Ok(())
     }
+}
 
+impl Host for Nowhere {
     fn stdout(&mut self) -> &mut dyn io::Write {
         unreachable!("nothing is printed")
     }

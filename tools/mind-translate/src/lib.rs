@@ -12,7 +12,7 @@ use mind_draw::Detail;
 use mind_driver::failure;
 use mind_driver::formats::{Format, FormatInfo, Read, Write, WriteOptions, described};
 use mind_driver::host::Host;
-use mind_driver::load::{Loaded, check, load_module, warnings};
+use mind_driver::load::{Loaded, load_module, verified, warnings};
 use mind_driver::patch::{self, Edit, PatchError};
 use mind_driver::session::{PASSES, Session};
 use mind_driver::weights;
@@ -133,8 +133,7 @@ fn load(
     {
         let (files, document) = model::read(path, Some(format), matches, host)?;
         let file = files.config;
-        let graph = described(&document, &options)
-            .and_then(|mut graph| check(&mut graph, &options).map(|()| graph));
+        let graph = verified(described(&document, &options), &options);
         let loaded = Loaded {
             graph: graph.map_err(|found| reject(host, &found, &file, form))?,
             file,
@@ -410,7 +409,7 @@ fn package(
         return Ok(USAGE);
     };
     weights::read(graph, path, limit, host).map_err(Some)?;
-    mind_mil::names::settle(graph);
+    mind_mil::names::assign_names(graph);
     let package = mind_coreml::package::package(graph).map_err(Some)?;
     let folder = std::path::Path::new(folder);
     let data = std::path::Path::new("Data").join("com.apple.CoreML");

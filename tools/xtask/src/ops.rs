@@ -92,6 +92,11 @@ fn describe(text: &mut String, def: &OpDef) {
             operand.class.text()
         );
     }
+    if let Some(row) = mind_mil::ops::row(def) {
+        let params: Vec<String> = row.params.iter().map(|own| format!("`{own}`")).collect();
+        let params = params.join(", ");
+        let _ = writeln!(text, "- arguments, in the order of `segments`: {params}");
+    }
     for attr in def.attrs {
         let default = attr.default.map_or(String::new(), |value| {
             format!(", `{}` if absent", literal(value))

@@ -9,6 +9,7 @@ use mind_eqsat::{FastMath, RuleSet, SHIPPED};
 struct Entry<'t> {
     name: &'t str,
     class: &'t str,
+    engine: &'static str,
     source: &'t str,
 }
 
@@ -23,14 +24,15 @@ pub fn document() -> String {
     for (file, rules) in SHIPPED {
         // Writing to a string cannot fail.
         let _ = write!(text, "\n## `{file}`\n\n{}\n\n", intro(rules));
-        text.push_str("| rule | class | why it holds |\n|---|---|---|\n");
+        text.push_str("| rule | class | acts in | why it holds |\n|---|---|---|---|\n");
         for entry in entries(rules) {
             let Entry {
                 name,
                 class,
+                engine,
                 source,
             } = entry;
-            let _ = writeln!(text, "| `{name}` | {class} | {source} |");
+            let _ = writeln!(text, "| `{name}` | {class} | {engine} | {source} |");
         }
     }
     text
@@ -57,12 +59,18 @@ fn entries(rules: &str) -> Vec<Entry<'_>> {
             (Some(name), _) => entries.push(Entry {
                 name,
                 class: "",
+                engine: "e-graph",
                 source: "",
             }),
             (None, Some(entry)) => {
                 let line = line.trim();
                 if let Some(class) = line.strip_prefix("class ") {
                     entry.class = class;
+                }
+                match line {
+                    "engine both" => entry.engine = "e-graph, `canonicalize`",
+                    "engine greedy" => entry.engine = "`canonicalize`",
+                    _ => {}
                 }
                 if let Some(source) = line.strip_prefix("source ") {
                     entry.source = source.trim_matches('"');
@@ -93,7 +101,7 @@ pub fn index() -> String {
     };
     let mut text = String::from(
         "// Generated from the rule files by `cargo run -p xtask`.\n\n\
-         use super::row::{FormRow, Row};\n\npub(super) static OPS: &[&str] = &[\n",
+         use super::row::{FormRow, Row};\nuse crate::rule_info::Engine;\n\npub(super) static OPS: &[&str] = &[\n",
     );
     // Writing to a string cannot fail.
     for op in &ops {
@@ -123,10 +131,12 @@ pub fn index() -> String {
             .collect();
         let _ = writeln!(
             text,
-            "    Row {{ name: {:?}, file: {file}, text: ({from}, {}), line: {}, class: &{class:?}, forms: &[{}] }},",
+            "    Row {{ name: {:?}, file: {file}, text: ({from}, {}), line: {}, engine: Engine::{:?}, class: &{class:?}, \
+             forms: &[{}] }},",
             info.name,
             from + info.text.len(),
             info.line,
+            info.engine,
             forms.join(", ")
         );
     }

@@ -21,9 +21,7 @@ fn binary(dtype: DType) -> Binary {
 
 /// The bits of the number that `text` writes in hexadecimal, rounded once to nearest even.
 ///
-/// # Errors
-///
-/// `None` for text that is no such number; an exponent may be left out.
+/// The exponent may be left out. Returns `None` if the text is no such number.
 pub(super) fn parse_hex(text: &str, dtype: DType) -> Option<u64> {
     let (negative, digits) = match text.as_bytes() {
         [b'-', ..] => (true, &text[1..]),

@@ -13,16 +13,15 @@
 //! docs/formats/mil.md has the grammar, and what of it is read and printed. Both generations are read and
 //! printed as they were read; a program's function `main`, or its first, is the module.
 
-mod constexpr;
-mod element;
+pub(crate) mod build;
 mod float;
 mod lex;
 mod names;
 mod parse;
-mod print;
+pub(crate) mod print;
 mod spelling;
-mod syntax;
-mod types;
+pub(crate) mod syntax;
+pub(crate) mod types;
 
 use mind_diag::{Diagnostic, Diagnostics};
 use mind_ir::graph::Graph;
@@ -33,8 +32,11 @@ use mind_mil::structure::Const;
 use mind_text::{Limits, SourceMap};
 pub use spelling::Spelling;
 
-/// What parsing a part of a text gives.
-type Parsed<T> = Result<T, Box<Diagnostic>>;
+/// How deep blocks, lists and types may nest.
+pub(crate) const MAX_NESTING: usize = 32;
+
+/// A part of a program, or why it cannot be read.
+pub(crate) type Parsed<T> = Result<T, Box<Diagnostic>>;
 
 /// Whether `text` begins as a program does.
 pub fn is_program(text: &str) -> bool {

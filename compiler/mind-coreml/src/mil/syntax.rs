@@ -1,4 +1,4 @@
-//! What a text says, before it is a graph.
+//! A program before it is a graph, as text and packages are read.
 
 use mind_diag::Span;
 
@@ -6,62 +6,62 @@ use super::types::Type;
 
 /// A word and where it stands.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Name<'t> {
-    pub(super) text: &'t str,
-    pub(super) span: Span,
+pub(crate) struct Name<'t> {
+    pub(crate) text: &'t str,
+    pub(crate) span: Span,
 }
 
 /// A program.
-pub(super) struct Program<'t> {
-    pub(super) version: &'t str,
+pub(crate) struct Program<'t> {
+    pub(crate) version: &'t str,
     /// The attributes, in canonical form.
-    pub(super) attributes: String,
-    pub(super) functions: Vec<Function<'t>>,
-    pub(super) span: Span,
+    pub(crate) attributes: String,
+    pub(crate) functions: Vec<Function<'t>>,
+    pub(crate) span: Span,
 }
 
 /// A function.
-pub(super) struct Function<'t> {
-    pub(super) name: Name<'t>,
-    pub(super) opset: &'t str,
-    pub(super) attributes: String,
-    pub(super) block: Block<'t>,
+pub(crate) struct Function<'t> {
+    pub(crate) name: Name<'t>,
+    pub(crate) opset: &'t str,
+    pub(crate) attributes: String,
+    pub(crate) block: Block<'t>,
 }
 
 /// Parameters, statements and outputs.
-pub(super) struct Block<'t> {
-    pub(super) params: Vec<(Type, Name<'t>)>,
-    pub(super) statements: Vec<Statement<'t>>,
-    pub(super) outputs: Vec<Name<'t>>,
+pub(crate) struct Block<'t> {
+    pub(crate) params: Vec<(Type, Name<'t>)>,
+    pub(crate) statements: Vec<Statement<'t>>,
+    pub(crate) outputs: Vec<Name<'t>>,
     /// Where the outputs stand.
-    pub(super) end: Span,
+    pub(crate) end: Span,
 }
 
 /// A statement.
-pub(super) struct Statement<'t> {
-    pub(super) results: Vec<(Type, Name<'t>)>,
-    pub(super) op: Name<'t>,
-    pub(super) args: Vec<(Name<'t>, Arg<'t>)>,
-    pub(super) attributes: Vec<(Name<'t>, Typed)>,
-    pub(super) blocks: Vec<Block<'t>>,
+pub(crate) struct Statement<'t> {
+    pub(crate) results: Vec<(Type, Name<'t>)>,
+    pub(crate) op: Name<'t>,
+    pub(crate) args: Vec<(Name<'t>, Arg<'t>)>,
+    pub(crate) attributes: Vec<(Name<'t>, Typed)>,
+    pub(crate) blocks: Vec<Block<'t>>,
 }
 
 /// What an argument is given.
-pub(super) enum Arg<'t> {
+pub(crate) enum Arg<'t> {
     Name(Name<'t>),
     Typed(Typed),
     Tuple(Vec<Arg<'t>>),
 }
 
 /// A value with its type.
-pub(super) struct Typed {
-    pub(super) ty: Type,
-    pub(super) value: Value,
-    pub(super) span: Span,
+pub(crate) struct Typed {
+    pub(crate) ty: Type,
+    pub(crate) value: Value,
+    pub(crate) span: Span,
 }
 
 /// What stands behind a type.
-pub(super) enum Value {
+pub(crate) enum Value {
     /// Elements in native order.
     Elements { count: usize, bytes: Vec<u8> },
     /// A string.

@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use mind_ir::types::{Dim, Shape};
 
-use super::element::Element;
+use mind_mil::Element;
 
 /// A type of the text.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Type {
+pub(crate) enum Type {
     /// A tensor, or a scalar.
     Tensor { element: Element, shape: Shape },
     /// A state that holds a tensor.
@@ -19,7 +19,7 @@ pub(super) enum Type {
 
 /// Which of the two generations of text a version belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Generation {
+pub(crate) enum Generation {
     /// `program(1.0)`: scalars are `tensor<T, []>`.
     First,
     /// `program(1.3)`: scalars are `T`.
@@ -27,8 +27,16 @@ pub(super) enum Generation {
 }
 
 impl Generation {
+    /// The version that a program of it is printed with.
+    pub(crate) fn version(self) -> &'static str {
+        match self {
+            Generation::First => "1.0",
+            Generation::Second => "1.3",
+        }
+    }
+
     /// The generation of a version.
-    pub(super) fn of(version: &str) -> Generation {
+    pub(crate) fn of(version: &str) -> Generation {
         match version {
             "1.0" => Generation::First,
             _ => Generation::Second,
@@ -37,7 +45,7 @@ impl Generation {
 }
 
 /// Writes the type of a tensor.
-pub(super) fn write_tensor(out: &mut String, element: &str, shape: &[Dim], generation: Generation) {
+pub(crate) fn write_tensor(out: &mut String, element: &str, shape: &[Dim], generation: Generation) {
     if shape.is_empty() && generation == Generation::Second {
         return out.push_str(element);
     }
@@ -54,15 +62,15 @@ pub(super) fn write_tensor(out: &mut String, element: &str, shape: &[Dim], gener
 }
 
 /// The text of a type, for a message.
-pub(super) fn text(ty: &Type) -> String {
+pub(crate) fn text(ty: &Type) -> String {
     let mut out = String::new();
     match ty {
         Type::Tensor { element, shape } => {
-            write_tensor(&mut out, element.name, shape, Generation::Second);
+            write_tensor(&mut out, element.name(), shape, Generation::Second);
         }
         Type::State { element, shape } => {
             out.push_str("state<");
-            write_tensor(&mut out, element.name, shape, Generation::First);
+            write_tensor(&mut out, element.name(), shape, Generation::First);
             out.push('>');
         }
         Type::Foreign(what) => out.push_str(what),

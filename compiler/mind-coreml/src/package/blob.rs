@@ -33,11 +33,8 @@ impl Writer {
         self.count == 0
     }
 
-    /// Appends a constant of `bits` bits that stand in little-endian `data`; its offset.
-    ///
-    /// # Errors
-    ///
-    /// `None` for an element type that weight files do not have.
+    /// Appends a constant of `bits` bits, which `data` holds in little-endian order, and returns its offset, or `None`
+    /// if weight files do not have the element type.
     pub fn push(&mut self, element: Element, data: &[u8], bits: u64) -> Option<u64> {
         let code = element.blob()?;
         let start = self.bytes.len().next_multiple_of(ALIGNMENT);

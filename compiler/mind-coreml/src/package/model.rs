@@ -3,16 +3,15 @@
 use std::collections::BTreeMap;
 
 use mind_diag::{Diagnostic, Diagnostics, Span};
-use mind_ir::attr::Attr;
 use mind_ir::graph::Graph;
 use mind_ir::opdef::{Op, Trait};
 use mind_ir::{BlockId, OpId, Sym, ValueId};
-use mind_mil::call::{NAME, argument_names, element_of, is_state, written_arguments};
+use mind_mil::call::{arguments, element_of, is_state};
 use mind_mil::check::name_of;
 use mind_mil::flexible::{Flexible, Shapes};
 use mind_mil::ops;
 use mind_mil::structure::{Const, Func, Input, Program as ProgramOp, opset_of, program};
-use mind_mil::{Element, Opset};
+use mind_mil::{Attributes, Element, Opset};
 use prost::Message;
 
 use crate::package::blob::Writer;
@@ -74,20 +73,6 @@ struct Part<'g> {
 
 fn opset(g: &Graph, tag: Sym) -> Opset {
     Opset::parse(g.name(tag)).unwrap_or(Opset::DEFAULT)
-}
-
-/// Whether the arguments of an op are attributes: those of compressed constants are in definitions of before ios18.
-fn takes_attributes(g: &Graph, op: OpId) -> bool {
-    let Some(row) = ops::row(g.def(op)).filter(|row| row.name.starts_with("constexpr_")) else {
-        return false;
-    };
-    let opset = opset_of(g, op);
-    let known = row
-        .signatures
-        .iter()
-        .rev()
-        .find(|(since, _)| *since <= opset);
-    known.is_some_and(|(since, _)| *since < Opset::Ios18)
 }
 
 /// The one value of each argument; `None` if one of them has a name.
@@ -342,26 +327,25 @@ impl ModelWriter<'_> {
     fn operation(&mut self, op: OpId) -> Operation {
         let g = self.g;
         let (mut inputs, mut attributes) = (BTreeMap::new(), BTreeMap::new());
-        let mut operands = g.operands(op).iter();
-        let mut arguments: Vec<(String, Vec<Binding>)> = Vec::new();
-        for (name, count) in argument_names(written_arguments(g, op)) {
-            let values = operands.by_ref().take(count);
-            let bindings = values.map(|&value| self.binding(value)).collect();
-            arguments.push((name.to_owned(), bindings));
+        let mut given: Vec<(String, Vec<Binding>)> = Vec::new();
+        for (name, values) in arguments(g, op) {
+            let bindings = values.iter().map(|&value| self.binding(value)).collect();
+            given.push((name.to_owned(), bindings));
         }
-        let literals = takes_attributes(g, op).then(|| literals(&arguments));
+        let row = ops::row(g.def(op));
+        let attributed = row.is_some_and(|row| row.writes_attributes(opset_of(g, op)));
+        let literals = attributed.then(|| literals(&given));
         match literals.flatten() {
             Some(literals) => attributes.extend(literals),
             None => inputs.extend(
-                arguments
+                given
                     .into_iter()
                     .map(|(name, arguments)| (name, Argument { arguments })),
             ),
         }
-        if let Attr::Str(name) = g.attr(op, NAME)
-            && !g.name(name).is_empty()
-        {
-            attributes.insert("name".to_owned(), text(g.name(name)));
+        let Attributes { name, .. } = Attributes::of(g, op);
+        if !name.is_empty() {
+            attributes.insert("name".to_owned(), text(name));
         }
         let blocks = g.regions(op).to_vec();
         let blocks = blocks.into_iter().map(|region| {

@@ -2,15 +2,17 @@
 
 use mind_coreml::mil::{self, Spelling};
 use mind_coreml::package::proto::{BlobFileValue, Model, NamedValueType, ValueKind};
-use mind_coreml::package::read::{UnpackError, model_path, text};
+use mind_coreml::package::read::{self, model_path};
 use mind_coreml::package::{Package, blob, package};
+use mind_diag::{Diagnostics, render_text};
 use mind_ir::Graph;
+use mind_ir::verify::{VerifyConfig, verify};
 use mind_mil::Element;
 use mind_mil::check::{Interface, check};
 use mind_text::Limits;
 use prost::Message;
 
-use super::package::{model, read};
+use super::package::{model, read as read_text};
 
 const PROGRAM: &str = r#"program(1.3)
 [buildInfo = dict<string, string>({{"coremlc-version", "0"}})]
@@ -41,14 +43,36 @@ fn printed(g: &Graph) -> String {
 }
 
 fn packaged(text: &str) -> Package {
-    package(&read(text)).unwrap_or_else(|found| panic!("{:?}", found.first_error()))
+    package(&read_text(text)).unwrap_or_else(|found| panic!("{:?}", found.first_error()))
 }
 
-/// A package of the model that `change` makes of that of [`PROGRAM`].
-fn changed(change: impl FnOnce(&mut Model)) -> Result<String, UnpackError> {
+/// The program of a model, verified, or the diagnostics as they are shown.
+fn unpacked(model: &[u8]) -> Result<Graph, String> {
+    let (file, program) = read::program("m.mlmodel", model, &Limits::default());
+    let shown = |found: &Diagnostics| render_text(found, &file, false);
+    let mut g = program.map_err(|found| shown(&found))?;
+    let mut found = verify(&mut g, &VerifyConfig::default());
+    if !found.has_errors() {
+        found = check(&g, Interface::Any);
+    }
+    if found.has_errors() {
+        Err(shown(&found))
+    } else {
+        Ok(g)
+    }
+}
+
+/// The program of the model that `change` makes of that of [`PROGRAM`].
+fn changed(change: impl FnOnce(&mut Model)) -> Result<Graph, String> {
     let mut own = model(&packaged(PROGRAM));
     change(&mut own);
-    text(&own.encode_to_vec())
+    unpacked(&own.encode_to_vec())
+}
+
+/// What is shown of the model that `change` makes of that of [`PROGRAM`], which is refused.
+#[track_caller]
+fn refused(change: impl FnOnce(&mut Model)) -> String {
+    changed(change).err().expect("an error")
 }
 
 /// The block of the one function.
@@ -64,9 +88,9 @@ fn block(model: &mut Model) -> &mut mind_coreml::package::proto::Block {
 
 #[test]
 fn small_programs_come_back_as_they_were() {
-    let own = read(PROGRAM);
-    let back = text(&packaged(PROGRAM).model).expect("a program");
-    assert_eq!(printed(&read(&back)), printed(&own));
+    let own = read_text(PROGRAM);
+    let back = unpacked(&packaged(PROGRAM).model).expect("a program");
+    assert_eq!(printed(&back), printed(&own));
 }
 
 #[test]
@@ -77,15 +101,15 @@ fn both_generations_come_back() {
             "1.0" => program[..program.find("func main2").expect("a second")].to_owned() + "}",
             _ => program,
         };
-        let back = text(&packaged(&program).model).expect("a program");
-        assert_eq!(printed(&read(&back)), printed(&read(&program)));
+        let back = unpacked(&packaged(&program).model).expect("a program");
+        assert_eq!(printed(&back), printed(&read_text(&program)));
     }
 }
 
 #[test]
 fn the_default_function_comes_first() {
     let program = super::package::program("ios18", "1.3").replace("func main", "func zero");
-    let back = text(&packaged(&program).model).expect("a program");
+    let back = printed(&unpacked(&packaged(&program).model).expect("a program"));
     let [zero, more] = ["func zero", "func more"].map(|word| back.find(word).expect("both"));
     assert!(zero < more);
 }
@@ -93,8 +117,11 @@ fn the_default_function_comes_first() {
 #[test]
 fn names_that_are_syntax_are_refused() {
     let inject = |model: &mut Model| block(model).outputs[0] = "c); } evil(".to_owned();
-    let found = changed(inject).expect_err("a name");
-    assert!(matches!(found, UnpackError::Name { .. }), "{found}");
+    let shown = refused(inject);
+    assert!(
+        shown.contains("error[E4112]: an output is called `c); } evil(`"),
+        "{shown}"
+    );
     let result = |model: &mut Model| {
         let outputs = &mut block(model).operations[0].outputs;
         outputs[0] = NamedValueType {
@@ -102,16 +129,59 @@ fn names_that_are_syntax_are_refused() {
             ..outputs[0].clone()
         };
     };
-    let found = changed(result).expect_err("a name");
-    let shown = found.to_string();
+    let shown = refused(result);
     assert!(
         shown.contains("\\u{1b}") && !shown.contains('\u{1b}'),
         "{shown}"
     );
 }
 
+/// The path of an operation of the one function.
+const OPERATIONS: &str = "functions[\"main\"].block_specializations[\"CoreML8\"].operations";
+
 #[test]
-fn places_out_of_the_package_are_refused_by_the_reader_of_the_text() {
+fn an_error_names_the_operation() {
+    let unknown = |model: &mut Model| {
+        let operation = &mut block(model).operations[7];
+        let x = operation.inputs.remove("x").expect("an argument");
+        operation.inputs.insert("input".to_owned(), x);
+    };
+    let expected = format!(
+        "error[E4102]: `add` has no argument `input`\n\
+         --> m.mlmodel: {OPERATIONS}[7], add \"a\"\n = help: in opset ios18 it takes x, y\n"
+    );
+    assert_eq!(refused(unknown), expected);
+    let missing = |model: &mut Model| drop(block(model).operations[7].inputs.remove("x"));
+    let shown = refused(missing);
+    let place = format!("--> m.mlmodel: {OPERATIONS}[7], add \"a\"\n");
+    assert!(
+        shown.contains("error[E4104]: `add` lacks its argument `x`") && shown.contains(&place),
+        "{shown}"
+    );
+    let inner = |model: &mut Model| {
+        let operation = &mut block(model).operations[8].blocks[1].operations[0];
+        operation.r#type = "tahn".to_owned();
+    };
+    let shown = refused(inner);
+    let place = format!("--> m.mlmodel: {OPERATIONS}[8].blocks[1].operations[0], tahn \"v\"\n");
+    assert!(
+        shown.contains("there is no op `tahn`") && shown.contains(&place),
+        "{shown}"
+    );
+    let twice = |model: &mut Model| {
+        let operations = &mut block(model).operations;
+        operations[2].outputs[0].name = "s".to_owned();
+    };
+    let shown = refused(twice);
+    let first = format!("= note: first here: {OPERATIONS}[1], const \"s\"");
+    assert!(
+        shown.contains("error[E4113]: `s` is defined twice") && shown.contains(&first),
+        "{shown}"
+    );
+}
+
+#[test]
+fn places_out_of_the_package_are_refused() {
     let leave = |model: &mut Model| {
         let attributes = &mut block(model).operations[1].attributes;
         let value = attributes.get_mut("val").expect("a constant");
@@ -120,36 +190,60 @@ fn places_out_of_the_package_are_refused_by_the_reader_of_the_text() {
             offset: 64,
         }));
     };
-    let back = changed(leave).expect("text");
-    let found = mil::parse(&back, 0, &Limits::default(), Spelling::Compiler);
-    let found = found.err().expect("a path");
-    assert_eq!(
-        found
-            .first_error()
-            .and_then(|own| own.code)
-            .map(|code| code.0),
-        Some(4115)
-    );
+    assert!(refused(leave).contains("error[E4115]"));
 }
 
 #[test]
 fn models_that_are_no_programs_are_refused() {
-    assert_eq!(text(&[]), Err(UnpackError::NoProgram));
-    assert!(matches!(text(&[0xff; 8]), Err(UnpackError::Message(_))));
-    let opset = changed(|model| {
+    let unread = |bytes: &[u8]| unpacked(bytes).err().expect("no program");
+    assert!(unread(&[]).contains("the model is no ML program"));
+    assert!(unread(&[0xff; 8]).contains("the model is no message of Core ML"));
+    let opset = refused(|model| {
         let program = model.ml_program.as_mut().expect("a program");
         program
             .functions
             .values_mut()
             .for_each(|own| own.opset = "CoreML99".to_owned());
     });
-    assert!(matches!(opset, Err(UnpackError::Opset { .. })));
-    let count = changed(|model| {
+    assert!(
+        opset.contains("error[E4116]: there is no opset `CoreML99`"),
+        "{opset}"
+    );
+    let untyped = refused(|model| {
         let attributes = &mut block(model).operations[3].attributes;
         let value = attributes.get_mut("val").expect("a constant");
         value.r#type = None;
     });
-    assert!(matches!(count, Err(UnpackError::Type { .. })));
+    assert!(
+        untyped.contains("error[E2001]: `val` is a list, a tuple or of no type"),
+        "{untyped}"
+    );
+    let elements = refused(|model| {
+        let attributes = &mut block(model).operations[3].attributes;
+        let value = attributes.get_mut("val").expect("a constant");
+        value.value = attributes_of(PROGRAM);
+    });
+    assert!(
+        elements.contains("error[E4005]: the elements of `val` are not those of its type"),
+        "{elements}"
+    );
+    let empty = refused(|model| {
+        model
+            .ml_program
+            .as_mut()
+            .expect("a program")
+            .functions
+            .clear()
+    });
+    assert!(empty.contains("the program has no function"), "{empty}");
+}
+
+/// The value of the first constant of a program.
+fn attributes_of(text: &str) -> Option<ValueKind> {
+    let mut own = model(&packaged(text));
+    block(&mut own).operations[1].attributes["val"]
+        .value
+        .clone()
 }
 
 /// A sequence of numbers, the same on every run.
@@ -187,27 +281,30 @@ fn corrupted(bytes: &[u8], draw: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
 fn corrupted_packages_are_refused_or_read() {
     let own = packaged(PROGRAM);
     let mut draw = draws(0x9e37_79b9_7f4a_7c15);
-    let (mut refused, mut unread, mut read) = (0, 0, 0);
+    let (mut refused, mut unverified, mut read) = (0, 0, 0);
     for _ in 0..1000 {
-        match text(&corrupted(&own.model, &mut draw)) {
+        let model = corrupted(&own.model, &mut draw);
+        match read::program("m", &model, &Limits::default()).1 {
             Err(_) => refused += 1,
-            Ok(text) => match mil::parse(&text, 0, &Limits::default(), Spelling::Compiler) {
-                Err(_) => unread += 1,
-                Ok(mut g) => {
-                    let config = mind_ir::verify::VerifyConfig::default();
-                    if !mind_ir::verify::verify(&mut g, &config).has_errors()
-                        && !check(&g, Interface::Any).has_errors()
-                    {
-                        read += 1;
+            Ok(mut g) => {
+                let found = verify(&mut g, &VerifyConfig::default());
+                if found.has_errors() || check(&g, Interface::Any).has_errors() {
+                    unverified += 1;
+                } else {
+                    let text = printed(&g);
+                    assert_eq!(printed(&read_text(&text)), text);
+                    if let Ok(own) = package(&g) {
+                        unpacked(&own.model).expect("a package of ours holds a program");
                     }
+                    read += 1;
                 }
-            },
+            }
         }
         let _ = model_path(&corrupted(own.manifest.as_bytes(), &mut draw));
     }
     assert!(
-        refused > 100 && unread > 10 && read > 10,
-        "{refused} {unread} {read}"
+        refused > 100 && unverified > 10 && read > 10,
+        "{refused} {unverified} {read}"
     );
 }
 

@@ -5,11 +5,13 @@ use serde_json::{Map, Value, json};
 use crate::{Diagnostics, SourceFile, Span};
 
 /// Renders each finding as one line of JSON: code, severity, message, file, line, column, length,
-/// context, related places, notes, help. Lines and columns count from 1; line 0 is the whole file.
+/// context, related places, notes, help. Lines and columns count from 1; line 0 is the whole file. In a file that is
+/// no text the `place` says where.
 pub fn render_json(diagnostics: &Diagnostics, file: &SourceFile) -> String {
     let mut out = String::new();
     for found in diagnostics.iter() {
         let (line, column) = file.position(found.span);
+        let is_text = file.place(found.span).is_none();
         let context: Map<String, Value> = found
             .context
             .iter()
@@ -20,19 +22,22 @@ pub fn render_json(diagnostics: &Diagnostics, file: &SourceFile) -> String {
             .iter()
             .map(|(span, message)| place(file, *span, message))
             .collect();
-        let object = json!({
+        let mut object = json!({
             "code": found.code.map(|code| code.to_string()),
             "severity": found.severity.word(),
             "message": found.message,
             "file": file.name(),
             "line": line,
             "column": column,
-            "length": found.span.end - found.span.start,
+            "length": if is_text { found.span.end - found.span.start } else { 0 },
             "context": context,
             "related": related,
             "notes": found.notes,
             "help": found.way_out(),
         });
+        if let Some(place) = file.place(found.span) {
+            object["place"] = json!(place);
+        }
         out.push_str(&object.to_string());
         out.push('\n');
     }
@@ -41,5 +46,8 @@ pub fn render_json(diagnostics: &Diagnostics, file: &SourceFile) -> String {
 
 fn place(file: &SourceFile, span: Span, message: &str) -> Value {
     let (line, column) = file.position(span);
-    json!({ "line": line, "column": column, "message": message })
+    match file.place(span) {
+        Some(place) => json!({ "place": place, "message": message }),
+        None => json!({ "line": line, "column": column, "message": message }),
+    }
 }

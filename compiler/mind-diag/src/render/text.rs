@@ -59,6 +59,14 @@ fn places<'a>(found: &'a Diagnostic, file: &'a SourceFile) -> Vec<Element<'a>> {
     if found.span.is_file() {
         return vec![Origin::path(file.name()).into()];
     }
+    if let Some(place) = file.place(found.span) {
+        let mut elements = vec![Origin::path(format!("{}: {place}", file.name())).into()];
+        for (span, text) in &found.related {
+            let place = file.place(*span).unwrap_or_default();
+            elements.push(Level::NOTE.message(format!("{text}: {place}")).into());
+        }
+        return elements;
+    }
     let primary = (found.span, AnnotationKind::Primary, found.label.as_deref());
     let related = found.related.iter();
     let related = related.map(|(span, text)| (*span, AnnotationKind::Context, Some(text.as_str())));
@@ -122,6 +130,18 @@ error[E3001]: broadcasting failed at dimension 1
   = help: make both extents equal
 ";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_file_that_is_no_text_shows_the_place() {
+        let file = SourceFile::of_places("m.mlmodel", "a[0], relu\na[1], add\n");
+        let found =
+            Diagnostic::error(Span::new(11, 20), "twice").related(Span::new(0, 10), "first here");
+        let text = render_text(&found.into(), &file, false);
+        assert_eq!(
+            text,
+            "error: twice\n--> m.mlmodel: a[1], add\n = note: first here: a[0], relu\n"
+        );
     }
 
     #[test]

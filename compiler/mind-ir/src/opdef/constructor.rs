@@ -53,13 +53,13 @@ macro_rules! op_constructor {
             /// Those of the shape rule; the graph is then as it was, but for unused ids.
             #[inline]
             pub fn build(
-                b: &mut $crate::builder::Builder<'_>,
+                b: &mut impl $crate::builder::Build,
                 $($operand: $crate::ValueId,)*
                 $($variadic: &[$crate::ValueId],)?
             ) -> $crate::builder::Built {
                 const DEF: &$crate::opdef::OpDef = <$view as $crate::opdef::Op>::DEF;
                 let attrs: [_; DEF.attrs.len()] = $crate::opdef::default_attrs(DEF);
-                b.one(DEF, &$crate::op_constructor!(@list $($operand)* $([$variadic])?), &attrs)
+                b.builder().one(DEF, &$crate::op_constructor!(@list $($operand)* $([$variadic])?), &attrs)
             }
         }
     };
@@ -112,12 +112,12 @@ macro_rules! op_constructor {
             #[inline]
             pub fn build(
                 self,
-                b: &mut $crate::builder::Builder<'_>,
+                b: &mut impl $crate::builder::Build,
                 $($operand: $crate::ValueId,)*
                 $($variadic: &[$crate::ValueId],)?
             ) -> $crate::builder::Built {
                 let operands = $crate::op_constructor!(@list $($operand)* $([$variadic])?);
-                b.one(<$view as $crate::opdef::Op>::DEF, &operands, &self.0)
+                b.builder().one(<$view as $crate::opdef::Op>::DEF, &operands, &self.0)
             }
         }
     };

@@ -221,6 +221,26 @@ impl OpDef {
         self.attrs.iter().position(|attr| attr.name == name)
     }
 
+    /// The position of the attribute called `name`, as in `const AXIS: usize = Sum::DEF.attr_position("axis")`.
+    ///
+    /// # Panics
+    ///
+    /// If there is none, which in a constant is an error of compilation.
+    pub const fn attr_position(&self, name: &str) -> usize {
+        let mut index = 0;
+        while index < self.attrs.len() {
+            let (own, mut same) = (self.attrs[index].name.as_bytes(), 0);
+            while same < own.len() && same < name.len() && own[same] == name.as_bytes()[same] {
+                same += 1;
+            }
+            if same == own.len() && same == name.len() {
+                return index;
+            }
+            index += 1;
+        }
+        panic!("the op has no attribute of this name");
+    }
+
     /// The operand at `index`, counting every repetition of the variadic one.
     pub fn operand(&self, index: usize) -> Option<Operand> {
         self.operands.get(index).copied().or(self.variadic)

@@ -36,6 +36,7 @@ macro_rules! scalar_fns {
             domain: $domain:ident,
             cost: $cost:literal,
             rounds: $rounds:literal,
+            total: $total:literal,
             $(steps: $module:ident($f32:ident, $f64:ident),)?
             facts: $facts:expr,
         }
@@ -73,6 +74,11 @@ macro_rules! scalar_fns {
             /// or a NaN.
             pub const fn rounds(self) -> bool {
                 match self { $(ScalarFn::$name => $rounds,)* }
+            }
+
+            /// Whether it has a result for all operands. One that has not fails for some integers only.
+            pub const fn is_total(self) -> bool {
+                match self { $(ScalarFn::$name => $total,)* }
             }
 
             /// The facts about its result that follow from those about its operands. They hold for floats: integers wrap.
@@ -114,7 +120,7 @@ const NUMBER: Facts = Facts::NEVER_NAN.union(Facts::FINITE);
 scalar_fns! {
     /// x + y.
     Add {
-        arity: 2, domain: Num, cost: 1, rounds: true,
+        arity: 2, domain: Num, cost: 1, rounds: true, total: true,
         facts: |k| Facts::NO_NEG_ZERO
             .when(k.either(Facts::NO_NEG_ZERO))
             .union(Facts::NONNEG.when(k.both(Facts::NONNEG)))
@@ -123,12 +129,12 @@ scalar_fns! {
     }
     /// x - y.
     Sub {
-        arity: 2, domain: Num, cost: 1, rounds: true,
+        arity: 2, domain: Num, cost: 1, rounds: true, total: true,
         facts: |k| Facts::NEVER_NAN.when(k.both(Facts::FINITE)),
     }
     /// x * y.
     Mul {
-        arity: 2, domain: Num, cost: 1, rounds: true,
+        arity: 2, domain: Num, cost: 1, rounds: true, total: true,
         facts: |k| POSITIVE
             .when(k.same || k.both(POSITIVE))
             .union(Facts::NEVER_NAN.when(k.both(Facts::FINITE)))
@@ -136,12 +142,12 @@ scalar_fns! {
     }
     /// x / y; integers truncate toward zero.
     Div {
-        arity: 2, domain: Num, cost: 10, rounds: true,
+        arity: 2, domain: Num, cost: 10, rounds: true, total: false,
         facts: |_| Facts::NONE,
     }
     /// The larger; NaN if either is, +0 above -0.
     Maximum {
-        arity: 2, domain: Num, cost: 4, rounds: false,
+        arity: 2, domain: Num, cost: 4, rounds: false, total: true,
         facts: |k| Facts::NONNEG
             .when(k.either(Facts::NONNEG))
             .union(Facts::NO_NEG_ZERO.when(k.either(POSITIVE) || k.both(Facts::NO_NEG_ZERO)))
@@ -149,64 +155,64 @@ scalar_fns! {
     }
     /// The smaller; NaN if either is, -0 below +0.
     Minimum {
-        arity: 2, domain: Num, cost: 4, rounds: false,
+        arity: 2, domain: Num, cost: 4, rounds: false, total: true,
         facts: |k| k.x.intersection(k.y),
     }
     /// -x.
     Neg {
-        arity: 1, domain: Signed, cost: 1, rounds: false,
+        arity: 1, domain: Signed, cost: 1, rounds: false, total: true,
         facts: |k| k.kept(NUMBER),
     }
     /// |x|.
     Abs {
-        arity: 1, domain: Num, cost: 1, rounds: false,
+        arity: 1, domain: Num, cost: 1, rounds: false, total: true,
         facts: |k| POSITIVE.union(k.kept(NUMBER)),
     }
     /// x > 0 ? x : 0, so NaN gives 0.
     Relu {
-        arity: 1, domain: Num, cost: 1, rounds: false,
+        arity: 1, domain: Num, cost: 1, rounds: false, total: true,
         facts: |k| POSITIVE.union(Facts::NEVER_NAN).union(k.kept(Facts::FINITE)),
     }
     /// e^x.
     Exp {
-        arity: 1, domain: Float, cost: 16, rounds: true,
+        arity: 1, domain: Float, cost: 16, rounds: true, total: true,
         steps: exp(exp_f32, exp_f64),
         facts: |k| POSITIVE.union(k.kept(Facts::NEVER_NAN)),
     }
     /// ln x.
     Log {
-        arity: 1, domain: Float, cost: 24, rounds: true,
+        arity: 1, domain: Float, cost: 24, rounds: true, total: true,
         steps: log(log_f32, log_f64),
         facts: |_| Facts::NONE,
     }
     /// The square root, correctly rounded.
     Sqrt {
-        arity: 1, domain: Float, cost: 10, rounds: true,
+        arity: 1, domain: Float, cost: 10, rounds: true, total: true,
         facts: |k| Facts::NONNEG
             .union(k.kept(Facts::NO_NEG_ZERO))
             .union(k.kept(NUMBER).when(k.x.has(Facts::NONNEG))),
     }
     /// The error function.
     Erf {
-        arity: 1, domain: Float, cost: 40, rounds: true,
+        arity: 1, domain: Float, cost: 40, rounds: true, total: true,
         steps: erf(erf_f32, erf_f64),
         facts: |k| NUMBER.when(k.x.has(Facts::NEVER_NAN)),
     }
     /// The hyperbolic tangent.
     Tanh {
-        arity: 1, domain: Float, cost: 24, rounds: true,
+        arity: 1, domain: Float, cost: 24, rounds: true, total: true,
         steps: tanh(tanh_f32, tanh_f64),
         facts: |k| NUMBER.when(k.x.has(Facts::NEVER_NAN)),
     }
     /// 1 / (1 + e^-x).
     Sigmoid {
-        arity: 1, domain: Float, cost: 24, rounds: true,
+        arity: 1, domain: Float, cost: 24, rounds: true, total: true,
         steps: sigmoid(sigmoid_f32, sigmoid_f64),
         facts: |k| POSITIVE.union(NUMBER.when(k.x.has(Facts::NEVER_NAN))),
     }
     /// x (1 + erf(x / sqrt 2)) / 2.
     Gelu {
-        arity: 1, domain: Float, cost: 40, rounds: true,
+        arity: 1, domain: Float, cost: 40, rounds: true, total: true,
         steps: gelu(gelu_f32, gelu_f64),
         facts: |_| Facts::NONE,
     }

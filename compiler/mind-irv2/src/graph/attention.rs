@@ -1,11 +1,11 @@
 //! Heads: rotation and attention.
 
-use mind_core::ops::elementwise::Sub;
+use mind_core::ops::contract::MatMul;
+use mind_core::ops::elementwise::{Add, Mul, Sub};
 use mind_core::ops::join::Concat;
 use mind_core::ops::normalize::Softmax;
-use mind_core::ops::shape::ExpandDims;
+use mind_core::ops::shape::{ExpandDims, Reshape, Transpose};
 use mind_ir::ValueId;
-use mind_ir::opdef::Op;
 
 use super::emit::{Built, Emitter, fixed};
 use crate::Config;
@@ -24,20 +24,20 @@ pub(super) fn rotated(e: &mut Emitter, x: ValueId, by: Rotation) -> Built<ValueI
     let pairs = by.pairs;
     let shape = e.shape(x);
     let row = [shape[0], fixed(1), fixed(pairs)];
-    let cos = e.reshape(by.cos, &row)?;
-    let sin = e.reshape(by.sin, &row)?;
+    let cos = Reshape::with(&row).build(e, by.cos)?;
+    let sin = Reshape::with(&row).build(e, by.sin)?;
     let lower = e.sliced(x, 2, (0, pairs))?;
     let upper = e.sliced(x, 2, (pairs, 2 * pairs))?;
-    let (straight, across) = (e.mul(lower, cos)?, e.mul(upper, sin)?);
-    let turned_lower = e.op(Sub::DEF, &[straight, across], &[])?;
-    let (straight, across) = (e.mul(upper, cos)?, e.mul(lower, sin)?);
-    let turned_upper = e.add(straight, across)?;
+    let (straight, across) = (Mul::build(e, lower, cos)?, Mul::build(e, upper, sin)?);
+    let turned_lower = Sub::build(e, straight, across)?;
+    let (straight, across) = (Mul::build(e, upper, cos)?, Mul::build(e, lower, sin)?);
+    let turned_upper = Add::build(e, straight, across)?;
     let mut parts = vec![turned_lower, turned_upper];
     let width = e.extent(x, 2);
     if width > 2 * pairs {
         parts.push(e.sliced(x, 2, (2 * pairs, width))?);
     }
-    e.op(Concat::DEF, &parts, &Concat::attrs(2))
+    Concat::with(2).build(e, &parts)
 }
 
 /// What a query sees: keys and values, `[seen, kv_heads, head_dim]` each, and the mask that is added to scores,
@@ -56,35 +56,41 @@ pub(super) fn attended(e: &mut Emitter, config: &Config, q: ValueId, seen: Seen)
     let (groups, group) = (config.num_kv_heads, config.group_size());
     let width = e.extent(q, 2);
     let mut seen = Seen {
-        keys: e.transpose(seen.keys, &[1, 2, 0])?,
-        values: e.transpose(seen.values, &[1, 0, 2])?,
+        keys: Transpose::with()
+            .permutation(&[1, 2, 0])
+            .build(e, seen.keys)?,
+        values: Transpose::with()
+            .permutation(&[1, 0, 2])
+            .build(e, seen.values)?,
         ..seen
     };
     let joined = [tokens, fixed(groups * group * width)];
     if tokens == fixed(1) {
         // The query heads of a group are the rows of one product, which reads keys and values once.
-        let q = e.reshape(q, &[fixed(groups), fixed(group), fixed(width)])?;
+        let q = Reshape::with(&[fixed(groups), fixed(group), fixed(width)]).build(e, q)?;
         let mixed = mixed(e, config, q, seen)?;
-        return e.reshape(mixed, &joined);
+        return Reshape::with(&joined).build(e, mixed);
     }
-    let q = e.reshape(q, &[tokens, fixed(groups), fixed(group), fixed(width)])?;
-    let q = e.transpose(q, &[1, 2, 0, 3])?;
+    let q = Reshape::with(&[tokens, fixed(groups), fixed(group), fixed(width)]).build(e, q)?;
+    let q = Transpose::with().permutation(&[1, 2, 0, 3]).build(e, q)?;
     for operand in [&mut seen.keys, &mut seen.values] {
-        *operand = e.op(ExpandDims::DEF, &[*operand], &ExpandDims::attrs(&[1]))?;
+        *operand = ExpandDims::with(&[1]).build(e, *operand)?;
     }
     let mixed = mixed(e, config, q, seen)?;
-    let mixed = e.transpose(mixed, &[2, 0, 1, 3])?;
-    e.reshape(mixed, &joined)
+    let mixed = Transpose::with()
+        .permutation(&[2, 0, 1, 3])
+        .build(e, mixed)?;
+    Reshape::with(&joined).build(e, mixed)
 }
 
 /// The values that queries see, weighted: `q` is `[.., rows, head_dim]`, keys `[.., head_dim, seen]`, values
 /// `[.., seen, head_dim]`.
 fn mixed(e: &mut Emitter, config: &Config, q: ValueId, seen: Seen) -> Built<ValueId> {
-    let scores = e.matmul(q, seen.keys)?;
+    let scores = MatMul::build(e, q, seen.keys)?;
     let scale = e.number(1.0 / (config.head_dim as f64).sqrt())?;
-    let scores = e.mul(scores, scale)?;
-    let scores = e.add(scores, seen.mask)?;
+    let scores = Mul::build(e, scores, scale)?;
+    let scores = Add::build(e, scores, seen.mask)?;
     let last = e.shape(scores).len() as i64 - 1;
-    let weights = e.op(Softmax::DEF, &[scores], &Softmax::attrs(last))?;
-    e.matmul(weights, seen.values)
+    let weights = Softmax::with().axis(last).build(e, scores)?;
+    MatMul::build(e, weights, seen.values)
 }

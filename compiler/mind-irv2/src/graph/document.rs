@@ -11,16 +11,17 @@
 //!
 //! The output is `f32[tokens, vocab]`, the logits behind each token. A query sees keys of no later position.
 
-use mind_core::ops::elementwise::{Log, Relu, Sub};
+use mind_core::ops::elementwise::{Add, Log, Relu, Sub};
 use mind_core::ops::index::Gather;
-use mind_ir::opdef::Op;
+use mind_core::ops::shape::{Reshape, Transpose};
 use mind_ir::types::{DType, Dim};
 use mind_ir::{Graph, ValueId};
-use mind_weights::{Role, WeightType};
+use mind_weights::Role;
 
 use super::attention::{Rotation, Seen, attended};
 use super::emit::{BuildError, Built, Emitter, fixed};
 use super::layer::{Linear, Projections, Rest, finished, normed, projected};
+use super::weight_dtype;
 use crate::config::align;
 use crate::schema::Document;
 
@@ -65,13 +66,13 @@ pub fn model(document: &Document, padding: Padding) -> Result<Graph, BuildError>
         None,
         [config.vocab_size, d],
     )?;
-    let mut x = m.e.op(Gather::DEF, &[table, ids], &Gather::attrs(0))?;
+    let mut x = Gather::build(&mut m.e, table, ids)?;
     if config.rope.is_none() {
         let shape = [config.context_window, d];
         let learned = m.matrix("pos_emb", Role::PositionEmbedding, None, shape)?;
         let order = m.e.input("position_ids", DType::I32, &[tokens]);
-        let rows = m.e.op(Gather::DEF, &[learned, order], &Gather::attrs(0))?;
-        x = m.e.add(x, rows)?;
+        let rows = Gather::build(&mut m.e, learned, order)?;
+        x = Add::build(&mut m.e, x, rows)?;
     }
     for layer in 0..config.num_layers {
         x = m.layer(layer, x, rotation, mask)?;
@@ -100,14 +101,14 @@ impl Model<'_> {
     /// The logarithm of 1 is +0 and that of 0 is negative infinity; positions differ by whole numbers.
     fn mask(&mut self, positions: ValueId, tokens: Dim) -> Built<ValueId> {
         let e = &mut self.e;
-        let rows = e.reshape(positions, &[tokens, fixed(1)])?;
-        let columns = e.reshape(positions, &[fixed(1), tokens])?;
-        let ahead = e.op(Sub::DEF, &[columns, rows], &[])?;
-        let ahead = e.op(Relu::DEF, &[ahead], &[])?;
+        let rows = Reshape::with(&[tokens, fixed(1)]).build(e, positions)?;
+        let columns = Reshape::with(&[fixed(1), tokens]).build(e, positions)?;
+        let ahead = Sub::build(e, columns, rows)?;
+        let ahead = Relu::build(e, ahead)?;
         let one = e.number(1.0)?;
-        let seen = e.op(Sub::DEF, &[one, ahead], &[])?;
-        let seen = e.op(Relu::DEF, &[seen], &[])?;
-        e.op(Log::DEF, &[seen], &[])
+        let seen = Sub::build(e, one, ahead)?;
+        let seen = Relu::build(e, seen)?;
+        Log::build(e, seen)
     }
 
     fn layer(
@@ -148,12 +149,13 @@ impl Model<'_> {
                 kv_heads,
                 config.biases.v,
             )?,
-            head_gammas: match config.qk_norm {
-                true => Some([
+            head_gammas: if config.qk_norm {
+                Some([
                     self.vector("q_norm", Role::QueryNorm, at, config.head_dim)?,
                     self.vector("k_norm", Role::KeyNorm, at, config.head_dim)?,
-                ]),
-                false => None,
+                ])
+            } else {
+                None
             },
         };
         let [q, keys, values] = projected(&mut self.e, config, x, &weights, rotation)?;
@@ -168,9 +170,10 @@ impl Model<'_> {
             up,
             down: Linear {
                 weight: down,
-                bias: match config.biases.down {
-                    true => Some(self.vector("b2", Role::DownBias, at, d)?),
-                    false => None,
+                bias: if config.biases.down {
+                    Some(self.vector("b2", Role::DownBias, at, d)?)
+                } else {
+                    None
                 },
             },
         };
@@ -185,11 +188,7 @@ impl Model<'_> {
         layer: Option<usize>,
         shape: &[usize],
     ) -> Built<ValueId> {
-        let dtype = match self.document.dtypes.of(role, layer) {
-            WeightType::F16 => DType::F16,
-            WeightType::Bf16 => DType::BF16,
-            _ => DType::F32,
-        };
+        let dtype = weight_dtype(self.document.dtypes.of(role, layer));
         let name = match layer {
             Some(layer) => format!("layer{layer}.{name}"),
             None => name.to_owned(),
@@ -256,16 +255,14 @@ impl Model<'_> {
         let narrow = self.stripped(padded, 2, d)?;
         let kept = self.stripped(narrow, 1, head)?;
         let width = heads * self.extent(head);
-        let weight = self
-            .e
-            .reshape(kept, &[fixed(width), fixed(self.extent(d))])?;
-        let bias = match has_bias {
-            true => {
-                let padded = self.padded(bias, bias_role, Some(layer), &[heads, align(head)])?;
-                let kept = self.stripped(padded, 1, head)?;
-                Some(self.e.reshape(kept, &[fixed(width)])?)
-            }
-            false => None,
+        let weight =
+            Reshape::with(&[fixed(width), fixed(self.extent(d))]).build(&mut self.e, kept)?;
+        let bias = if has_bias {
+            let padded = self.padded(bias, bias_role, Some(layer), &[heads, align(head)])?;
+            let kept = self.stripped(padded, 1, head)?;
+            Some(Reshape::with(&[fixed(width)]).build(&mut self.e, kept)?)
+        } else {
+            None
         };
         Ok(Linear { weight, bias })
     }
@@ -283,10 +280,11 @@ impl Model<'_> {
         let padded = self.padded("wo", Role::Output, Some(layer), &shape)?;
         let narrow = self.stripped(padded, 2, head)?;
         let kept = self.stripped(narrow, 1, d)?;
-        let turned = self.e.transpose(kept, &[1, 0, 2])?;
-        let weight = self
-            .e
-            .reshape(turned, &[fixed(self.extent(d)), fixed(width)])?;
+        let turned = Transpose::with()
+            .permutation(&[1, 0, 2])
+            .build(&mut self.e, kept)?;
+        let weight =
+            Reshape::with(&[fixed(self.extent(d)), fixed(width)]).build(&mut self.e, turned)?;
         let bias = if has_bias {
             Some(self.vector("bo", Role::OutputBias, Some(layer), d)?)
         } else {

@@ -2,16 +2,16 @@
 
 use mind_core::ops::constant::ConstF32;
 use mind_core::ops::contract::MatMul;
-use mind_core::ops::elementwise::{Add, Mul};
+use mind_core::ops::elementwise::Add;
 use mind_core::ops::index::Slice;
 use mind_core::ops::input::Input;
-use mind_core::ops::shape::{Reshape, Transpose};
+use mind_core::ops::shape::Transpose;
 use mind_diag::Span;
-use mind_ir::attr::{Attr, OPEN_END};
-use mind_ir::builder::Builder;
+use mind_ir::attr::OPEN_END;
+use mind_ir::builder::{Build, Builder};
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{InsertPoint, NewOp};
-use mind_ir::opdef::{Op, OpDef};
+use mind_ir::opdef::Op;
 use mind_ir::types::{DType, Dim, TensorType};
 use mind_ir::verify::VerifyError;
 use mind_ir::{Graph, ValueId};
@@ -22,8 +22,8 @@ use mind_tensor::ops::convert::Convert;
 #[error("the model has extents that its ops refuse: {0}")]
 pub struct BuildError(#[from] Box<VerifyError>);
 
-/// What the methods that append ops give.
-pub(super) type Built<T> = Result<T, BuildError>;
+/// What appending ops returns.
+pub(super) type Built<T> = Result<T, Box<VerifyError>>;
 
 /// The dimension of a known extent.
 pub(super) fn fixed(extent: usize) -> Dim {
@@ -33,6 +33,12 @@ pub(super) fn fixed(extent: usize) -> Dim {
 /// A module while it grows.
 pub(super) struct Emitter {
     graph: Graph,
+}
+
+impl Build for Emitter {
+    fn builder(&mut self) -> Builder<'_> {
+        Builder::at_end(&mut self.graph)
+    }
 }
 
 impl Emitter {
@@ -63,11 +69,6 @@ impl Emitter {
         self.graph
     }
 
-    fn builder(&mut self) -> Builder<'_> {
-        let end = InsertPoint::End(self.graph.body());
-        Builder::new(&mut self.graph, end, Span::FILE)
-    }
-
     /// The extents of a value.
     pub(super) fn shape(&self, value: ValueId) -> Vec<Dim> {
         self.graph.ty(value).shape.to_vec()
@@ -77,17 +78,6 @@ impl Emitter {
     pub(super) fn extent(&self, value: ValueId, axis: usize) -> usize {
         let extent = self.graph.ty(value).shape[axis].fixed();
         extent.map_or(0, |extent| extent as usize)
-    }
-
-    /// The result of an op.
-    pub(super) fn op(
-        &mut self,
-        def: &'static OpDef,
-        operands: &[ValueId],
-        attrs: &[Attr<'_>],
-    ) -> Built<ValueId> {
-        let op = self.builder().create(def, operands, attrs)?;
-        Ok(self.graph.result(op))
     }
 
     /// An array that changes from run to run.
@@ -103,7 +93,7 @@ impl Emitter {
             return Ok(stored);
         }
         let to = self.graph.intern(DType::F32.name());
-        self.op(Convert::DEF, &[stored], &Convert::attrs(to))
+        Convert::with(to).build(self, stored)
     }
 
     fn declared(&mut self, name: &str, dtype: DType, shape: &[Dim], is_weight: bool) -> ValueId {
@@ -118,15 +108,7 @@ impl Emitter {
     /// A number, of rank 0, rounded to `f32`.
     pub(super) fn number(&mut self, value: f64) -> Built<ValueId> {
         let value = f64::from(value as f32);
-        self.op(ConstF32::DEF, &[], &ConstF32::attrs(value))
-    }
-
-    pub(super) fn reshape(&mut self, x: ValueId, shape: &[Dim]) -> Built<ValueId> {
-        self.op(Reshape::DEF, &[x], &Reshape::attrs(shape))
-    }
-
-    pub(super) fn transpose(&mut self, x: ValueId, permutation: &[i64]) -> Built<ValueId> {
-        self.op(Transpose::DEF, &[x], &Transpose::attrs(permutation))
+        ConstF32::with(value).build(self)
     }
 
     /// The elements `from..to` along an axis.
@@ -144,20 +126,7 @@ impl Emitter {
         let (mut starts, mut ends) = (vec![0; rank], vec![OPEN_END; rank]);
         (starts[axis], ends[axis]) = (from as i64, to as i64);
         let steps = vec![1; rank];
-        let attrs = Slice::attrs(&starts, &ends, &steps);
-        self.op(Slice::DEF, &[x], &attrs)
-    }
-
-    pub(super) fn add(&mut self, x: ValueId, y: ValueId) -> Built<ValueId> {
-        self.op(Add::DEF, &[x, y], &[])
-    }
-
-    pub(super) fn mul(&mut self, x: ValueId, y: ValueId) -> Built<ValueId> {
-        self.op(Mul::DEF, &[x, y], &[])
-    }
-
-    pub(super) fn matmul(&mut self, x: ValueId, y: ValueId) -> Built<ValueId> {
-        self.op(MatMul::DEF, &[x, y], &[])
+        Slice::with(&starts, &ends, &steps).build(self, x)
     }
 
     /// `x Wᵀ + b` with `x` of `[rows, in]`, `W` of `[out, in]` and `b` of `[out]`.
@@ -167,10 +136,10 @@ impl Emitter {
         weight: ValueId,
         bias: Option<ValueId>,
     ) -> Built<ValueId> {
-        let weight = self.transpose(weight, &[1, 0])?;
-        let product = self.matmul(x, weight)?;
+        let weight = Transpose::with().permutation(&[1, 0]).build(self, weight)?;
+        let product = MatMul::build(self, x, weight)?;
         match bias {
-            Some(bias) => self.add(product, bias),
+            Some(bias) => Add::build(self, product, bias),
             None => Ok(product),
         }
     }

@@ -1,9 +1,9 @@
 //! The stages of a layer, each as ops on values that are there already.
 
-use mind_core::ops::elementwise::{Div, Sigmoid, Sqrt};
+use mind_core::ops::elementwise::{Add, Div, Mul, Sigmoid, Sqrt};
 use mind_core::ops::reduce::{Mean, Sum};
+use mind_core::ops::shape::Reshape;
 use mind_ir::ValueId;
-use mind_ir::opdef::Op;
 
 use super::attention::{Rotation, rotated};
 use super::emit::{Built, Emitter, fixed};
@@ -19,21 +19,21 @@ pub(super) fn normed(
 ) -> Built<ValueId> {
     let shape = e.shape(x);
     let (last, stored) = (shape.len() as i64 - 1, shape.last().copied());
-    let square = e.mul(x, x)?;
+    let square = Mul::build(e, x, x)?;
     let mean = if stored == Some(fixed(true_extent)) {
-        e.op(Mean::DEF, &[square], &Mean::attrs(&[last], true))?
+        Mean::with().axes(&[last]).keepdims(true).build(e, square)?
     } else {
-        let sum = e.op(Sum::DEF, &[square], &Sum::attrs(&[last], true))?;
+        let sum = Sum::with().axes(&[last]).keepdims(true).build(e, square)?;
         let count = e.number(true_extent as f64)?;
-        e.op(Div::DEF, &[sum, count], &[])?
+        Div::build(e, sum, count)?
     };
     let eps = e.number(eps)?;
-    let above = e.add(mean, eps)?;
-    let root = e.op(Sqrt::DEF, &[above], &[])?;
+    let above = Add::build(e, mean, eps)?;
+    let root = Sqrt::build(e, above)?;
     let one = e.number(1.0)?;
-    let r = e.op(Div::DEF, &[one, root], &[])?;
-    let scaled = e.mul(x, r)?;
-    e.mul(scaled, gamma)
+    let r = Div::build(e, one, root)?;
+    let scaled = Mul::build(e, x, r)?;
+    Mul::build(e, scaled, gamma)
 }
 
 /// A matrix `[out, in]` and what is added to its products, `[out]`.
@@ -75,7 +75,7 @@ pub(super) fn projected(
     let heads = |e: &mut Emitter, linear: Linear, heads: usize| {
         let all = linear.of(e, normed_x)?;
         let width = e.extent(all, 1) / heads;
-        e.reshape(all, &[tokens, fixed(heads), fixed(width)])
+        Reshape::with(&[tokens, fixed(heads), fixed(width)]).build(e, all)
     };
     let mut q = heads(e, weights.q, config.num_attention_heads)?;
     let mut k = heads(e, weights.k, config.num_kv_heads)?;
@@ -110,14 +110,14 @@ pub(super) fn finished(
     weights: &Rest,
 ) -> Built<ValueId> {
     let output = weights.output.of(e, mixed)?;
-    let residual = e.add(x, output)?;
+    let residual = Add::build(e, x, output)?;
     let over = (config.hidden_size, config.rms_norm_eps);
     let inner = normed(e, residual, weights.gamma, over)?;
     let gate = weights.gate.of(e, inner)?;
     let up = weights.up.of(e, inner)?;
-    let sigmoid = e.op(Sigmoid::DEF, &[gate], &[])?;
-    let silu = e.mul(gate, sigmoid)?;
-    let gated = e.mul(silu, up)?;
+    let sigmoid = Sigmoid::build(e, gate)?;
+    let silu = Mul::build(e, gate, sigmoid)?;
+    let gated = Mul::build(e, silu, up)?;
     let down = weights.down.of(e, gated)?;
-    e.add(residual, down)
+    Add::build(e, residual, down)
 }

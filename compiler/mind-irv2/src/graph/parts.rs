@@ -128,12 +128,13 @@ pub fn project(config: &Config, tokens: usize, dtypes: Dtypes<'_>) -> Result<Gra
         q: w.linear(names::WQ, (names::BQ, biases.q), [q, d])?,
         k: w.linear(names::WK, (names::BK, biases.k), [kv, d])?,
         v: w.linear(names::WV, (names::BV, biases.v), [kv, d])?,
-        head_gammas: match config.qk_norm {
-            true => Some([
+        head_gammas: if config.qk_norm {
+            Some([
                 w.get(names::Q_NORM, &[head])?,
                 w.get(names::K_NORM, &[head])?,
-            ]),
-            false => None,
+            ])
+        } else {
+            None
         },
     };
     let outputs = projected(&mut w.e, config, x, &weights, rotation)?;

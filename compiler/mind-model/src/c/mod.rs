@@ -15,11 +15,11 @@ use mind_driver::session::Session;
 use mind_ir::Graph;
 use mind_irv2::Config;
 use mind_irv2::graph::parts::{self, Dtypes};
-use mind_irv2::graph::{BuildError, rope};
+use mind_irv2::graph::{BuildError, rope, weight_dtype};
 use mind_jit::program::{CPart, c_file};
 use mind_weights::WeightType;
 
-use crate::weights::{declared, quant_format};
+use crate::weights::quant_format;
 
 pub use table::{Stored, TableError, Tensors};
 
@@ -123,7 +123,7 @@ fn part(
     name: &str,
     stored: &dyn Fn(&str) -> WeightType,
 ) -> Result<CPart, CError> {
-    let graph = build(config, tokens, &|name| declared(stored(name)))?;
+    let graph = build(config, tokens, &|name| weight_dtype(stored(name)))?;
     let part = c_functions(session, graph, name, &|name| quant_format(stored(name)));
     let part = part.map_err(CError::Compile)?;
     let unread = |port: &&mind_jit::program::Port| {

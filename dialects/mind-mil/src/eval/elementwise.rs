@@ -12,6 +12,7 @@ use super::whole;
 use crate::call::{Call, floats, integers};
 use crate::element::Element;
 use crate::functions;
+use crate::scalar::function_of;
 
 type Operands<'o, 't> = &'o [&'t Tensor];
 
@@ -22,19 +23,12 @@ pub(crate) fn unary(
     operands: Operands<'_, '_>,
 ) -> EvalManyResult {
     let x = operand(call, operands, "x");
-    let function = match call.name {
-        "relu" => ScalarFn::Relu,
-        "abs" => ScalarFn::Abs,
-        "sqrt" => ScalarFn::Sqrt,
-        "exp" => ScalarFn::Exp,
-        "erf" => ScalarFn::Erf,
-        "tanh" => ScalarFn::Tanh,
-        "sigmoid" => ScalarFn::Sigmoid,
-        "square" => return one(scalar(cx, ScalarFn::Mul, &[x, x])?),
-        name if !x.dtype().is_float() => return one(integer(name, call, cx, x)?),
-        _ => return computed(call, cx, x),
-    };
-    one(scalar(cx, function, &[x])?)
+    one(match function_of(call.name) {
+        Some(function) => scalar(cx, function, &[x])?,
+        None if call.name == "square" => scalar(cx, ScalarFn::Mul, &[x, x])?,
+        None if !x.dtype().is_float() => integer(call.name, call, cx, x)?,
+        None => return computed(call, cx, x),
+    })
 }
 
 /// A function that core does not have, of integers.
@@ -136,7 +130,8 @@ pub(crate) fn per_channel(
         match call.name {
             "prelu" if x >= 0.0 => x,
             "prelu" => x * own(&alpha),
-            _ => own(&alpha) * exponential::softplus(own(&beta) * x),
+            "softplus_parametric" => own(&alpha) * exponential::softplus(own(&beta) * x),
+            other => unreachable!("`{other}` is evaluated elsewhere"),
         }
     });
     one(numbers(
@@ -153,25 +148,21 @@ pub(crate) fn binary(
     operands: Operands<'_, '_>,
 ) -> EvalManyResult {
     let (x, y) = (operand(call, operands, "x"), operand(call, operands, "y"));
-    let function = match call.name {
-        "add" => ScalarFn::Add,
-        "sub" => ScalarFn::Sub,
-        "mul" => ScalarFn::Mul,
-        "real_div" => ScalarFn::Div,
-        "maximum" => ScalarFn::Maximum,
-        "minimum" => ScalarFn::Minimum,
-        name if !x.dtype().is_float() => return whole::binary(name, cx, x, y),
-        name => {
-            let (shape, pairs) = pairs(cx, x, y)?;
-            let divided = pairs.into_iter().map(|(x, y)| match name {
-                "floor_div" => (x / y).floor() as f32,
-                "pow" => power(x, y) as f32,
-                _ => (x - (x / y).floor() * y) as f32,
-            });
-            return one(numbers(x, shape, &divided.collect::<Vec<f32>>()));
-        }
+    if let Some(function) = function_of(call.name) {
+        return one(scalar(cx, function, &[x, y])?);
+    }
+    if !x.dtype().is_float() {
+        return whole::binary(call.name, cx, x, y);
+    }
+    let function: fn(f64, f64) -> f32 = match call.name {
+        "floor_div" => |x, y| (x / y).floor() as f32,
+        "pow" => |x, y| power(x, y) as f32,
+        "mod" => |x, y| (x - (x / y).floor() * y) as f32,
+        other => unreachable!("`{other}` is evaluated elsewhere"),
     };
-    one(scalar(cx, function, &[x, y])?)
+    let (shape, pairs) = pairs(cx, x, y)?;
+    let elements = pairs.into_iter().map(|(x, y)| function(x, y));
+    one(numbers(x, shape, &elements.collect::<Vec<f32>>()))
 }
 
 /// Comparisons and logic, by the name of the op.
@@ -193,7 +184,8 @@ pub(crate) fn predicate(
         "logical_and" => |x, y| x != 0.0 && y != 0.0,
         "logical_or" => |x, y| x != 0.0 || y != 0.0,
         "logical_xor" => |x, y| (x != 0.0) != (y != 0.0),
-        _ => |x, _| x == 0.0,
+        "logical_not" => |x, _| x == 0.0,
+        other => unreachable!("`{other}` is evaluated elsewhere"),
     };
     one(Tensor::of(
         shape,

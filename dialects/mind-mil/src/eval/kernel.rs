@@ -76,12 +76,18 @@ pub(crate) fn numbers<E: Copy + Into<f64>>(
     use mind_ir::types::DType;
     let elements = || elements.iter().map(|&element| element.into());
     match like.dtype() {
-        dtype if dtype.is_float() => rounded(like, shape, &elements().collect::<Vec<f64>>()),
-        DType::I32 => Tensor::of(shape, elements().map(|x| x as i32).collect()),
-        DType::I16 => Tensor::of(shape, elements().map(|x| x as i16).collect()),
+        DType::F16 | DType::BF16 | DType::F32 | DType::F64 => {
+            rounded(like, shape, &elements().collect::<Vec<f64>>())
+        }
         DType::I8 => Tensor::of(shape, elements().map(|x| x as i8).collect()),
+        DType::I16 => Tensor::of(shape, elements().map(|x| x as i16).collect()),
+        DType::I32 => Tensor::of(shape, elements().map(|x| x as i32).collect()),
+        DType::I64 => Tensor::of(shape, elements().map(|x| x as i64).collect()),
+        DType::U8 => Tensor::of(shape, elements().map(|x| x as u8).collect()),
         DType::U16 => Tensor::of(shape, elements().map(|x| x as u16).collect()),
-        _ => Tensor::of(shape, elements().map(|x| x as u8).collect()),
+        DType::U32 => Tensor::of(shape, elements().map(|x| x as u32).collect()),
+        DType::U64 => Tensor::of(shape, elements().map(|x| x as u64).collect()),
+        DType::Bool => Tensor::of(shape, elements().map(|x| x != 0.0).collect()),
     }
 }
 

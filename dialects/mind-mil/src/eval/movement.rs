@@ -10,7 +10,7 @@ use mind_ir::with_dtype;
 
 use super::kernel::{one, operand};
 use super::ranges::known_ranges;
-use crate::call::{Call, Given, integers};
+use crate::call::{ArgState, Call, integers};
 
 /// The elements of `x` in the shape of the result.
 pub(crate) fn renamed(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
@@ -257,7 +257,7 @@ pub(crate) fn reverse(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) ->
     let x = operand(call, operands, "x");
     let rank = x.rank() as i64;
     let axes = match call.ints("axes") {
-        Given::Known(axes) => axes,
+        ArgState::Known(axes) => axes,
         _ => (0..rank).collect(),
     };
     let places: Vec<Vec<usize>> = (0..x.rank())

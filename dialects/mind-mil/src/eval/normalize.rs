@@ -7,7 +7,7 @@ use mind_ir::scalar::math::{exp_f32, log_f32};
 use mind_ir::tensor::Tensor;
 
 use super::kernel::{alike, number, one, operand, optional, rounded, scalar, singles};
-use crate::call::{Call, Given};
+use crate::call::{ArgState, Call};
 
 fn along(axes: &[i64], rank: usize) -> Along {
     let rank = rank as i64;
@@ -34,7 +34,7 @@ pub(crate) fn softmax(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) ->
 pub(crate) fn layer(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let axes = match call.ints("axes") {
-        Given::Known(axes) => axes,
+        ArgState::Known(axes) => axes,
         _ => (0..x.rank() as i64).collect(),
     };
     let along = along(&axes, x.rank());

@@ -16,12 +16,8 @@ pub(crate) fn quantize(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -
         operand(call, operands, "scale"),
     );
     let element = Element::parse(call.word("output_dtype")).unwrap_or(Element::Int8);
-    let (least, most) = match element {
-        Element::Uint8 => (0.0, 255.0),
-        Element::Int4 => (-8.0, 7.0),
-        Element::Uint4 => (0.0, 15.0),
-        _ => (-128.0, 127.0),
-    };
+    let (least, most) = element.range().unwrap_or((-128, 127));
+    let (least, most) = (least as f32, most as f32);
     let axis = call.int("axis").map(|axis| call.axis(axis, input.rank()));
     let axis = axis
         .transpose()

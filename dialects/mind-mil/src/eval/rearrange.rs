@@ -42,7 +42,8 @@ pub(crate) fn blocks(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> 
             let split = [n, c, h / factor, factor, w / factor, factor];
             match name {
                 "space_to_depth" => (split, [0, 3, 5, 1, 2, 4], outer),
-                _ => (split, [0, 1, 3, 5, 2, 4], outer),
+                "pixel_unshuffle" => (split, [0, 1, 3, 5, 2, 4], outer),
+                other => unreachable!("`{other}` is evaluated elsewhere"),
             }
         }
     };

@@ -7,13 +7,13 @@ use mind_ir::tensor::{Tensor, advance, broadcast_strides};
 
 use super::kernel::{map, one, operand, scalar};
 use super::whole;
-use crate::call::{Call, Given};
+use crate::call::{ArgState, Call};
 
 /// The reduction that the op is named for.
 pub(crate) fn reduce(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
     let axes = match call.ints("axes") {
-        Given::Known(axes) => axes,
+        ArgState::Known(axes) => axes,
         _ => (0..x.rank() as i64).collect(),
     };
     let rank = x.rank() as i64;

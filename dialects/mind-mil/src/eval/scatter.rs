@@ -2,22 +2,57 @@
 
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::tensor::{Tensor, advance, row_major};
+use mind_ir::verify::VerifyError;
 
 use super::kernel::{numbers, one, operand};
 use super::place::inside;
 use super::whole;
 use crate::call::{Call, floats, integers};
 
-/// How an update joins what stands at its place.
-fn joined(mode: &str, old: f64, new: f64) -> f64 {
+/// How an update joins the element at its place.
+#[derive(Clone, Copy)]
+pub(crate) enum Mode {
+    Add,
+    Update,
+    Sub,
+    Mul,
+    Div,
+    Max,
+    Min,
+}
+
+impl Mode {
+    /// The mode of a call, `add` if it is left out.
+    ///
+    /// # Errors
+    ///
+    /// E4108 another word.
+    pub(crate) fn of(call: &Call<'_>) -> Result<Mode, Box<VerifyError>> {
+        Ok(match call.word("mode") {
+            "" | "add" => Mode::Add,
+            "update" => Mode::Update,
+            "sub" => Mode::Sub,
+            "mul" => Mode::Mul,
+            "div" => Mode::Div,
+            "max" => Mode::Max,
+            "min" => Mode::Min,
+            other => {
+                let expected = "one of add, update, sub, mul, div, max, min";
+                return Err(call.refused("mode", other, expected));
+            }
+        })
+    }
+}
+
+fn joined(mode: Mode, old: f64, new: f64) -> f64 {
     match mode {
-        "update" => new,
-        "sub" => old - new,
-        "mul" => old * new,
-        "div" => old / new,
-        "max" => old.max(new),
-        "min" => old.min(new),
-        _ => old + new,
+        Mode::Add => old + new,
+        Mode::Update => new,
+        Mode::Sub => old - new,
+        Mode::Mul => old * new,
+        Mode::Div => old / new,
+        Mode::Max => old.max(new),
+        Mode::Min => old.min(new),
     }
 }
 
@@ -38,10 +73,7 @@ fn scattered(
         return Err(EvalError::Shape(problem));
     }
     cx.count(data.dtype(), data.shape())?;
-    let mode = match call.word("mode") {
-        "" => "add",
-        word => word,
-    };
+    let mode = Mode::of(call).map_err(|error| EvalError::Shape(error.to_string()))?;
     if !data.dtype().is_float() {
         let mut elements = integers(data);
         for (&offset, update) in offsets.iter().zip(integers(updates)) {

@@ -6,16 +6,25 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 
 use super::kernel::{one, stretched};
+use super::scatter::Mode;
 use crate::call::integers;
 
 /// Integers in the integer `dtype`, wrapping.
 pub(crate) fn wrapped(dtype: DType, shape: Vec<usize>, elements: &[i64]) -> Tensor {
+    let elements = elements.iter();
     match dtype {
-        DType::I32 => Tensor::of(shape, elements.iter().map(|&x| x as i32).collect()),
-        DType::I16 => Tensor::of(shape, elements.iter().map(|&x| x as i16).collect()),
-        DType::I8 => Tensor::of(shape, elements.iter().map(|&x| x as i8).collect()),
-        DType::U16 => Tensor::of(shape, elements.iter().map(|&x| x as u16).collect()),
-        _ => Tensor::of(shape, elements.iter().map(|&x| x as u8).collect()),
+        DType::I8 => Tensor::of(shape, elements.map(|&x| x as i8).collect()),
+        DType::I16 => Tensor::of(shape, elements.map(|&x| x as i16).collect()),
+        DType::I32 => Tensor::of(shape, elements.map(|&x| x as i32).collect()),
+        DType::I64 => Tensor::of(shape, elements.copied().collect()),
+        DType::U8 => Tensor::of(shape, elements.map(|&x| x as u8).collect()),
+        DType::U16 => Tensor::of(shape, elements.map(|&x| x as u16).collect()),
+        DType::U32 => Tensor::of(shape, elements.map(|&x| x as u32).collect()),
+        DType::U64 => Tensor::of(shape, elements.map(|&x| x as u64).collect()),
+        DType::Bool => Tensor::of(shape, elements.map(|&x| x != 0).collect()),
+        DType::F16 | DType::BF16 | DType::F32 | DType::F64 => {
+            unreachable!("{dtype} is no dtype of integers")
+        }
     }
 }
 
@@ -38,7 +47,8 @@ pub(crate) fn binary(name: &str, cx: &EvalCx<'_>, x: &Tensor, y: &Tensor) -> Eva
     let result = pairs.map(|(lhs, rhs)| match name {
         "pow" => power(lhs, rhs),
         "floor_div" => Ok(divided(x.dtype(), lhs, rhs)?.0),
-        _ => Ok(divided(x.dtype(), lhs, rhs)?.1),
+        "mod" => Ok(divided(x.dtype(), lhs, rhs)?.1),
+        other => unreachable!("`{other}` is evaluated elsewhere"),
     });
     let result: Result<Vec<i64>, EvalError> = result.collect();
     one(wrapped(x.dtype(), shape, &result?))
@@ -86,16 +96,16 @@ fn power(base: i64, exponent: i64) -> Result<i64, EvalError> {
 /// # Errors
 ///
 /// E6005 as [`binary`].
-pub(crate) fn joined(mode: &str, dtype: DType, old: i64, new: i64) -> Result<i64, EvalError> {
+pub(crate) fn joined(mode: Mode, dtype: DType, old: i64, new: i64) -> Result<i64, EvalError> {
     let result = match mode {
-        "update" => new,
-        "sub" => old.wrapping_sub(new),
-        "mul" => old.wrapping_mul(new),
-        "div" if divided(dtype, old, new).is_err() => return Err(undefined(old, new)),
-        "div" => old / new,
-        "max" => old.max(new),
-        "min" => old.min(new),
-        _ => old.wrapping_add(new),
+        Mode::Add => old.wrapping_add(new),
+        Mode::Update => new,
+        Mode::Sub => old.wrapping_sub(new),
+        Mode::Mul => old.wrapping_mul(new),
+        Mode::Div if divided(dtype, old, new).is_err() => return Err(undefined(old, new)),
+        Mode::Div => old / new,
+        Mode::Max => old.max(new),
+        Mode::Min => old.min(new),
     };
     Ok(integers(&wrapped(dtype, Vec::new(), &[result]))[0])
 }

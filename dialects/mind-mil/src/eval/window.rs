@@ -5,7 +5,7 @@ use mind_ir::tensor::{Tensor, advance, row_major};
 use mind_ir::types::Dim;
 
 use super::kernel::{one, operand, optional, rounded, singles};
-use crate::call::{Call, Given};
+use crate::call::{ArgState, Call};
 use crate::infer::window::Windows;
 
 fn windows(
@@ -100,7 +100,7 @@ pub(crate) fn conv(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Ev
 /// `max_pool`, `avg_pool` and `l2_pool`.
 pub(crate) fn pool(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let x = operand(call, operands, "x");
-    let Given::Known(kernel) = call.ints("kernel_sizes") else {
+    let ArgState::Known(kernel) = call.ints("kernel_sizes") else {
         return Err(EvalError::NotEvaluable("a pool of a runtime size"));
     };
     let kernel: Vec<usize> = kernel.iter().map(|&size| size.max(0) as usize).collect();

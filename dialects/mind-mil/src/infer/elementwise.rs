@@ -4,7 +4,7 @@ use mind_ir::types::{DType, Dim, Shape, TensorType};
 use mind_ir::verify::{InferManyResult, VerifyError};
 
 use super::rule::{agree, joined, one, rank, typed};
-use crate::call::{Call, Given, floats};
+use crate::call::{ArgState, Call, floats};
 use crate::element::Element;
 
 pub(crate) use super::rule::declared;
@@ -61,7 +61,7 @@ pub(crate) fn per_channel(call: &Call<'_>) -> InferManyResult {
             )?;
         }
     }
-    if let (Given::Known(alpha), "prelu", 3 | 5) =
+    if let (ArgState::Known(alpha), "prelu", 3 | 5) =
         (call.tensor("alpha"), call.name, call.ty("x").rank())
     {
         let alpha = floats(&alpha);
@@ -127,7 +127,7 @@ pub(crate) fn along(call: &Call<'_>) -> InferManyResult {
 
 /// As `x`, along `axes` of it.
 pub(crate) fn along_axes(call: &Call<'_>) -> InferManyResult {
-    if let Given::Known(axes) = call.ints("axes") {
+    if let ArgState::Known(axes) = call.ints("axes") {
         call.axes(&axes, call.ty("x").rank())?;
     }
     same(call)
@@ -139,7 +139,7 @@ pub(crate) fn filled(call: &Call<'_>) -> InferManyResult {
         .value("value")
         .map_or(DType::F32, |value| call.g.ty(value).dtype);
     match call.ints("shape") {
-        Given::Known(shape) => typed(dtype, shape.into_iter().map(Dim::Fixed).collect()),
+        ArgState::Known(shape) => typed(dtype, shape.into_iter().map(Dim::Fixed).collect()),
         _ => declared(call),
     }
 }

@@ -5,6 +5,7 @@ use mind_ir::verify::InferManyResult;
 
 use super::rule::{one, rank, typed};
 use crate::call::{Call, integers};
+use crate::eval::scatter::Mode;
 
 /// `x[..axis] ++ indices[batch_dims..] ++ x[axis + 1..]`.
 pub(crate) fn gather(call: &Call<'_>) -> InferManyResult {
@@ -78,5 +79,6 @@ pub(crate) fn non_zero(call: &Call<'_>) -> InferManyResult {
 
 /// As `data`, some of it replaced.
 pub(crate) fn scatter(call: &Call<'_>) -> InferManyResult {
+    Mode::of(call)?;
     one(call.ty("data").to_owned())
 }

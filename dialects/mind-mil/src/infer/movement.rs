@@ -7,13 +7,13 @@ use mind_ir::verify::{InferManyResult, VerifyError};
 use smallvec::smallvec;
 
 use super::rule::{agree, declared, mapped, one, rank, text, typed};
-use crate::call::{Call, Given, integers};
+use crate::call::{ArgState, Call, integers};
 use crate::structure::constant_of;
 
 /// As many elements in `shape`, where -1 is whatever is left and 0 copies an extent.
 pub(crate) fn reshape(call: &Call<'_>) -> InferManyResult {
     let x = call.ty("x");
-    let Given::Known(target) = call.ints("shape") else {
+    let ArgState::Known(target) = call.ints("shape") else {
         return declared(call);
     };
     if let Some(entry) = target.iter().find(|&&entry| entry < -1) {
@@ -110,7 +110,7 @@ pub(crate) fn reshape_like(call: &Call<'_>) -> InferManyResult {
 /// The dimensions in the order of `perm`.
 pub(crate) fn transpose(call: &Call<'_>) -> InferManyResult {
     let x = call.ty("x");
-    let Given::Known(perm) = call.ints("perm") else {
+    let ArgState::Known(perm) = call.ints("perm") else {
         return declared(call);
     };
     let own: Vec<i64> = perm
@@ -136,7 +136,7 @@ pub(crate) fn transpose(call: &Call<'_>) -> InferManyResult {
 /// New dimensions at `axes` of the result.
 pub(crate) fn expand(call: &Call<'_>) -> InferManyResult {
     let x = call.ty("x");
-    let Given::Known(axes) = call.ints("axes") else {
+    let ArgState::Known(axes) = call.ints("axes") else {
         return declared(call);
     };
     let total = x.rank() + axes.len();
@@ -156,9 +156,9 @@ pub(crate) fn expand(call: &Call<'_>) -> InferManyResult {
 pub(crate) fn squeeze(call: &Call<'_>) -> InferManyResult {
     let x = call.ty("x");
     let axes = match call.ints("axes") {
-        Given::Known(axes) => call.axes(&axes, x.rank())?,
-        Given::Runtime => return declared(call),
-        Given::Absent => (0..x.rank())
+        ArgState::Known(axes) => call.axes(&axes, x.rank())?,
+        ArgState::Runtime => return declared(call),
+        ArgState::Absent => (0..x.rank())
             .filter(|&at| x.shape[at] == Dim::Fixed(1))
             .collect(),
     };
@@ -281,7 +281,7 @@ pub(crate) fn split(call: &Call<'_>) -> InferManyResult {
     let axis = call.axis(call.int("axis").unwrap_or(0), x.rank())?;
     let extent = x.shape[axis].fixed();
     let sizes = match (call.ints("split_sizes"), call.int("num_splits"), extent) {
-        (Given::Known(sizes), count, _) => {
+        (ArgState::Known(sizes), count, _) => {
             if let Some(count) = count {
                 call.length(
                     "split_sizes",
@@ -320,7 +320,7 @@ pub(crate) fn split(call: &Call<'_>) -> InferManyResult {
 /// Repeated `reps` times along each dimension.
 pub(crate) fn tile(call: &Call<'_>) -> InferManyResult {
     let x = call.ty("x");
-    let Given::Known(reps) = call.ints("reps") else {
+    let ArgState::Known(reps) = call.ints("reps") else {
         return declared(call);
     };
     call.length("reps", reps.len(), x.rank())?;
@@ -340,7 +340,7 @@ pub(crate) fn tile(call: &Call<'_>) -> InferManyResult {
 pub(crate) fn pad(call: &Call<'_>) -> InferManyResult {
     let x = call.ty("x");
     let mode = call.one_of("mode", &["constant", "reflect", "replicate"])?;
-    let Given::Known(pads) = call.ints("pad") else {
+    let ArgState::Known(pads) = call.ints("pad") else {
         return declared(call);
     };
     if pads.len() % 2 != 0 || pads.len() > 2 * x.rank() {

@@ -5,13 +5,13 @@ use mind_ir::verify::{InferManyResult, VerifyError};
 
 use super::elementwise::same;
 use super::rule::{agree, rank};
-use crate::call::{Call, Given, floats};
+use crate::call::{ArgState, Call, floats};
 
 /// `gamma` and `beta` have the shape of the normalised dimensions.
 pub(crate) fn layer(call: &Call<'_>) -> InferManyResult {
     let x = call.ty("x");
     let axes = match call.ints("axes") {
-        Given::Known(axes) => call.axes(&axes, x.rank())?,
+        ArgState::Known(axes) => call.axes(&axes, x.rank())?,
         _ => (0..x.rank()).collect(),
     };
     let mut axes = axes;
@@ -32,7 +32,7 @@ pub(crate) fn layer(call: &Call<'_>) -> InferManyResult {
 /// `mean` and `variance`, `gamma` and `beta` have one entry per channel.
 pub(crate) fn batch(call: &Call<'_>) -> InferManyResult {
     channels(call, 3..=5, &["mean", "variance", "gamma", "beta"])?;
-    if let Given::Known(variance) = call.tensor("variance")
+    if let ArgState::Known(variance) = call.tensor("variance")
         && let Some(least) = floats(&variance).into_iter().find(|&entry| entry < 0.0)
     {
         return Err(call.refused("variance", &least.to_string(), "not negative"));

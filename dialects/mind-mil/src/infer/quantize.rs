@@ -6,7 +6,7 @@ use mind_ir::verify::InferManyResult;
 use smallvec::smallvec;
 
 use super::rule::{declared, mapped, typed};
-use crate::call::{Call, Given};
+use crate::call::{ArgState, Call};
 use crate::element::Element;
 
 /// The shape of the data, in the dtype of the scale.
@@ -38,9 +38,9 @@ pub(crate) fn blockwise(call: &Call<'_>) -> InferManyResult {
 pub(crate) fn lut(call: &Call<'_>) -> InferManyResult {
     let dtype = call.ty("lut").dtype;
     match call.ints("shape") {
-        Given::Known(shape) => typed(dtype, shape.into_iter().map(Dim::Fixed).collect()),
-        Given::Runtime => declared(call),
-        Given::Absent => {
+        ArgState::Known(shape) => typed(dtype, shape.into_iter().map(Dim::Fixed).collect()),
+        ArgState::Runtime => declared(call),
+        ArgState::Absent => {
             let (indices, lut) = (call.ty("indices"), call.ty("lut"));
             call.length("lut", lut.rank(), indices.rank() + 2)?;
             let mut shape: Shape = indices.shape.iter().copied().collect();
@@ -59,9 +59,9 @@ pub(crate) fn lut(call: &Call<'_>) -> InferManyResult {
 pub(crate) fn sparse(call: &Call<'_>) -> InferManyResult {
     let dtype = call.ty("nonzero_data").dtype;
     match call.ints("shape") {
-        Given::Known(shape) => typed(dtype, shape.into_iter().map(Dim::Fixed).collect()),
-        Given::Runtime => declared(call),
-        Given::Absent => typed(dtype, call.ty("mask").shape.iter().copied().collect()),
+        ArgState::Known(shape) => typed(dtype, shape.into_iter().map(Dim::Fixed).collect()),
+        ArgState::Runtime => declared(call),
+        ArgState::Absent => typed(dtype, call.ty("mask").shape.iter().copied().collect()),
     }
 }
 

@@ -6,21 +6,21 @@ use mind_ir::verify::{InferManyResult, VerifyError};
 use smallvec::smallvec;
 
 use super::rule::{one, typed};
-use crate::call::{Call, Given};
+use crate::call::{ArgState, Call};
 use crate::element::Element;
 
 /// `axes` of `x` removed, or 1 with `keep_dims`; no `axes` means all.
 pub(crate) fn reduce(call: &Call<'_>) -> InferManyResult {
     let x = call.ty("x");
     let axes = match call.ints("axes") {
-        Given::Known(axes) if axes.is_empty() => {
+        ArgState::Known(axes) if axes.is_empty() => {
             return Err(call.refused(
                 "axes",
                 "[]",
                 "at least one axis, or left out for all of them",
             ));
         }
-        Given::Known(axes) => call.axes(&axes, x.rank())?,
+        ArgState::Known(axes) => call.axes(&axes, x.rank())?,
         _ => (0..x.rank()).collect(),
     };
     typed(x.dtype, reduced(x.shape, &axes, call.flag("keep_dims")))

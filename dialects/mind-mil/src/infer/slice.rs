@@ -4,7 +4,7 @@ use mind_ir::types::{Dim, Shape};
 use mind_ir::verify::{InferManyResult, VerifyError};
 
 use super::rule::{declared, typed};
-use crate::call::{Call, Given};
+use crate::call::{ArgState, Call};
 
 /// One dimension of a slice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,7 +26,8 @@ pub struct Range {
 /// E4109 lists of another length, E4108 a step of 0, an empty or outlying range.
 pub fn ranges(call: &Call<'_>, shape: &[Dim]) -> Result<Option<Vec<Range>>, Box<VerifyError>> {
     let rank = shape.len();
-    let (Given::Known(begin), Given::Known(end)) = (call.ints("begin"), call.ints("end")) else {
+    let (ArgState::Known(begin), ArgState::Known(end)) = (call.ints("begin"), call.ints("end"))
+    else {
         return Ok(None);
     };
     let list = |name: &'static str, each: i64| -> Result<Vec<i64>, Box<VerifyError>> {
@@ -120,7 +121,7 @@ pub(crate) fn by_index(call: &Call<'_>) -> InferManyResult {
 /// `size` positions from `begin`; a size of -1 is the rest.
 pub(crate) fn by_size(call: &Call<'_>) -> InferManyResult {
     let x = call.ty("x");
-    let Given::Known(sizes) = call.ints("size") else {
+    let ArgState::Known(sizes) = call.ints("size") else {
         return declared(call);
     };
     call.length("size", sizes.len(), x.rank())?;

@@ -4,7 +4,7 @@ use mind_ir::types::{Dim, Shape};
 use mind_ir::verify::{InferManyResult, VerifyError};
 
 use super::rule::{agree, declared, mapped, positive, rank, typed};
-use crate::call::{Call, Given};
+use crate::call::{ArgState, Call};
 
 /// How a window slides along one dimension.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +59,7 @@ impl Windows {
     ) -> Result<Windows, Box<VerifyError>> {
         let list = |name: &'static str, each: i64| -> Result<Vec<i64>, Box<VerifyError>> {
             let entries = match call.ints(name) {
-                Given::Known(entries) => entries,
+                ArgState::Known(entries) => entries,
                 _ => vec![each; kernel.len()],
             };
             call.length(name, entries.len(), kernel.len())?;
@@ -77,11 +77,11 @@ impl Windows {
             _ => call.one_of("pad_type", &PAD_TYPES)?,
         };
         let pads = match (pad_type, call.ints("pad")) {
-            ("custom", Given::Known(pads)) => {
+            ("custom", ArgState::Known(pads)) => {
                 call.length("pad", pads.len(), 2 * kernel.len())?;
                 pads
             }
-            ("valid", Given::Known(pads)) if pads.iter().any(|&pad| pad != 0) => {
+            ("valid", ArgState::Known(pads)) if pads.iter().any(|&pad| pad != 0) => {
                 let found = format!("{pads:?} with `pad_type` of valid");
                 return Err(call.refused("pad", &found, "left out, or `pad_type` is custom"));
             }
@@ -217,7 +217,7 @@ pub(crate) fn conv_transpose(call: &Call<'_>) -> InferManyResult {
     )?;
     let out = mapped(weight.shape[1], |out| out.checked_mul(groups));
     bias(call, out)?;
-    if let Given::Known(shape) = call.ints("output_shape") {
+    if let ArgState::Known(shape) = call.ints("output_shape") {
         call.length("output_shape", shape.len(), x.rank())?;
         return typed(x.dtype, shape.into_iter().map(Dim::Fixed).collect());
     }
@@ -242,7 +242,7 @@ pub(crate) fn conv_transpose(call: &Call<'_>) -> InferManyResult {
 pub(crate) fn pool(call: &Call<'_>) -> InferManyResult {
     rank(call, "x", 3..=5)?;
     let x = call.ty("x");
-    let Given::Known(kernel) = call.ints("kernel_sizes") else {
+    let ArgState::Known(kernel) = call.ints("kernel_sizes") else {
         return declared(call);
     };
     call.length("kernel_sizes", kernel.len(), x.rank() - 2)?;

@@ -6,7 +6,7 @@ use mind_ir::graph::Graph;
 use mind_ir::opdef::Folded;
 use mind_ir::ops;
 use mind_ir::tensor::Tensor;
-use mind_ir::types::DType;
+use mind_ir::types::{DType, FloatFormat};
 
 ops! {
     /// The elements in the float dtype `to`, rounded once to nearest even.
@@ -34,12 +34,11 @@ impl Convert {
 
 /// Whether every number of `from` is one of `to`.
 pub fn holds(from: DType, to: DType) -> bool {
-    match (from, to) {
-        (from, to) if from == to => true,
-        (DType::F16 | DType::BF16, DType::F32 | DType::F64) => true,
-        (DType::F32, DType::F64) => true,
-        _ => false,
-    }
+    let formats = from.float_format().zip(to.float_format());
+    let fits = |(from, to): (FloatFormat, FloatFormat)| {
+        from.mantissa <= to.mantissa && from.exponent <= to.exponent
+    };
+    from == to || formats.is_some_and(fits)
 }
 
 fn fold_convert(op: Convert, g: &Graph) -> Option<Folded> {

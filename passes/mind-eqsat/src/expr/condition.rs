@@ -10,8 +10,8 @@ use super::predicates::Predicate;
 use super::scope::{Argument, Scope};
 use super::vocabulary::{OwnFunction, OwnPredicate};
 use crate::egraph::payload::AttrValue;
-use crate::slots::{Reg, Slot};
-use crate::subject::Subject;
+use crate::matching::slots::{Reg, Slot};
+use crate::matching::subject::Subject;
 
 /// An expression with its names resolved.
 #[derive(Debug)]

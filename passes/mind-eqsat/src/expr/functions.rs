@@ -9,7 +9,7 @@ use super::shapes::{normalized_axes, permutation, resolve};
 use super::{contents, lists, shapes};
 use crate::egraph::payload::AttrValue;
 
-/// A function of rule files. Pure and total: none where it has no result.
+/// A function of rule files. Pure and total: returns `None` if it has no result.
 pub(crate) struct Function {
     pub(crate) name: &'static str,
     pub(crate) params: &'static [Param],
@@ -25,7 +25,8 @@ impl std::fmt::Debug for Function {
 
 /// Every function.
 ///
-/// - `rank(?x)`, `dim(?x, axis)`, `numel(?x)`, `shape(?x)`: of a value's shape.
+/// - `rank(?x)`, `dim(?x, axis)`, `numel(?x)`, `shape(?x)`: of a value's shape; `new_shape(?r)`: the same, where a reshape
+///   can compute the `?` extent from it.
 /// - `axis(a, ?x)`: axis `a` of `?x` counted from the front; `normalize_axes(axes, ?x)`: a list of such,
 ///   ascending, all axes for an empty list.
 /// - `perm(p, ?x)`: the permutation `p` stands for: itself, or the axes of `?x` reversed when empty.
@@ -61,6 +62,10 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     }),
     row("shape", &[Param::Value], Kind::Dims, |a| {
         Some(Argument::Attr(AttrValue::Dims(a[0].shape()?.into())))
+    }),
+    row("new_shape", &[Param::Value], Kind::Dims, |a| {
+        let shape = a[0].shape()?;
+        shapes::can_be_reshaped_to(shape).then(|| dims(shape.to_vec()))?
     }),
     row("axis", &[Param::Int, Param::Value], Kind::Int, |a| {
         int(resolve(a[0].int()?, a[1].shape()?)? as i64)
@@ -256,7 +261,7 @@ fn dims(shape: Vec<Dim>) -> Option<Argument<'static>> {
 /// The list of integers that a value is.
 pub(super) fn progression(argument: &Argument<'_>) -> Option<contents::Progression> {
     let value = argument.value()?;
-    contents::progression(value.constant?, value.ty.count())
+    contents::progression(value.constant()?, value.ty.count())
 }
 
 fn index(argument: &Argument<'_>) -> Option<usize> {

@@ -10,7 +10,7 @@ use super::scope::Argument;
 use super::shapes::{self, normalized_axes, permutation};
 use mind_ir::scalar::Facts;
 
-/// A predicate of rule files. Pure and total: none where it cannot be told.
+/// A predicate of rule files. Pure and total: returns `None` if the answer is not known.
 pub(crate) struct Predicate {
     pub(crate) name: &'static str,
     pub(crate) params: &'static [Param],
@@ -78,7 +78,7 @@ pub(crate) static PREDICATES: &[Predicate] = &[
     of_constants(
         1,
         row("is_const", &[Param::Value], |a| {
-            Some(a[0].value()?.constant.is_some())
+            Some(a[0].value()?.constant().is_some())
         }),
     ),
     of_constants(
@@ -90,14 +90,14 @@ pub(crate) static PREDICATES: &[Predicate] = &[
     of_constants(
         1,
         row("is_power_of_two", &[Param::Value], |a| {
-            let constant = a[0].value()?.constant.filter(|constant| constant.splat);
+            let constant = a[0].value()?.constant().filter(|constant| constant.splat);
             Some(constant.is_some_and(|constant| is_power_of_two(&constant.data)))
         }),
     ),
     of_constants(
         1,
         row("all_positive", &[Param::Value], |a| {
-            let constant = a[0].value()?.constant;
+            let constant = a[0].value()?.constant();
             Some(constant.is_some_and(|constant| contents::all_positive(&constant.data)))
         }),
     ),
@@ -105,7 +105,7 @@ pub(crate) static PREDICATES: &[Predicate] = &[
         2,
         row("scales_exactly", &[Param::Value, Param::Value], |a| {
             let splat = |a: &Argument<'_>| {
-                let constant = a.value()?.constant.filter(|constant| constant.splat)?;
+                let constant = a.value()?.constant().filter(|constant| constant.splat)?;
                 Some(constant.data.clone())
             };
             let pair = splat(&a[0]).zip(splat(&a[1]));
@@ -115,7 +115,7 @@ pub(crate) static PREDICATES: &[Predicate] = &[
     of_constants(
         1,
         row("is_identity", &[Param::Value], |a| {
-            Some(a[0].value()?.constant.is_some_and(contents::is_identity))
+            Some(a[0].value()?.constant().is_some_and(contents::is_identity))
         }),
     ),
     row("is_narrow", &[Param::Typed], |a| {
@@ -131,7 +131,7 @@ pub(crate) static PREDICATES: &[Predicate] = &[
     of_constants(
         1,
         row("in_bounds", &[Param::Value, Param::Int], |a| {
-            let integers = a[0].value()?.constant.and_then(contents::integers);
+            let integers = a[0].value()?.constant().and_then(contents::integers);
             let bounds = 0..a[1].int()?;
             Some(integers.is_some_and(|list| list.iter().all(|index| bounds.contains(index))))
         }),
@@ -151,7 +151,7 @@ pub(crate) static PREDICATES: &[Predicate] = &[
         shapes::keeps_order(&permutation(a[0].ints()?, shape), shape)
     }),
     row("one_use", &[Param::Value], |a| {
-        Some(a[0].value()?.uses <= 1)
+        Some(a[0].value()?.uses() <= 1)
     }),
     row("never_nan", &[Param::Value], |a| {
         has(&a[0], Facts::NEVER_NAN)
@@ -210,7 +210,7 @@ const fn of_constants(constants: usize, predicate: Predicate) -> Predicate {
 }
 
 fn has(argument: &Argument<'_>, facts: Facts) -> Option<bool> {
-    Some(argument.value()?.facts.has(facts))
+    Some(argument.value()?.facts().has(facts))
 }
 
 fn surely_same(a: &[Dim], b: &[Dim]) -> bool {
@@ -228,7 +228,7 @@ fn broadcasts_to(from: &[Dim], to: &[Dim]) -> bool {
 }
 
 fn is_splat(value: &Argument<'_>, wanted: Option<&Argument<'_>>) -> Option<bool> {
-    let Some(constant) = value.value()?.constant.filter(|constant| constant.splat) else {
+    let Some(constant) = value.value()?.constant().filter(|constant| constant.splat) else {
         return Some(false);
     };
     let Some(wanted) = wanted else {

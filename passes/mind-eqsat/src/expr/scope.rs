@@ -1,12 +1,14 @@
 //! What the names of a rule stand for in one match.
 
+use std::fmt;
+
 use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim, TypeView};
 
 use crate::egraph::constants::Constant;
 use crate::egraph::payload::AttrValue;
-use crate::slots::{Reg, Slot, Slots};
-use crate::subject::Subject;
+use crate::matching::slots::{Reg, Slot, Slots};
+use crate::matching::subject::{Knowledge, Subject};
 use mind_ir::scalar::Facts;
 
 /// A match, and what it was found in.
@@ -17,12 +19,20 @@ pub(crate) struct Scope<'a, S: Subject> {
 }
 
 /// A value in a match.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct ValueInfo<'a> {
     pub(crate) ty: TypeView<'a>,
-    pub(crate) facts: Facts,
-    pub(crate) constant: Option<&'a Constant>,
-    pub(crate) uses: u32,
+    /// What else is known is looked up when it is asked for.
+    knowledge: &'a dyn Knowledge,
+    number: usize,
+}
+
+impl fmt::Debug for ValueInfo<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("ValueInfo");
+        shown.field("ty", &self.ty).field("number", &self.number);
+        shown.finish_non_exhaustive()
+    }
 }
 
 /// What a function or predicate is given.
@@ -78,9 +88,8 @@ impl<'a, S: Subject> Scope<'a, S> {
         let value = self.registers[usize::from(reg)];
         ValueInfo {
             ty: self.subject.ty(value),
-            facts: self.subject.facts(value),
-            constant: self.subject.constant(value),
-            uses: self.subject.uses(value),
+            knowledge: self.subject,
+            number: S::number(value),
         }
     }
 }
@@ -93,13 +102,23 @@ impl<'a> ValueInfo<'a> {
 
     /// The one element that is known to stand at every position, of rank 0.
     pub fn splat(&self) -> Option<&'a Tensor> {
-        let constant = self.constant.filter(|constant| constant.splat)?;
+        let constant = self.constant().filter(|constant| constant.splat)?;
         Some(&constant.data)
+    }
+
+    /// The constant that it is known to be.
+    pub(crate) fn constant(&self) -> Option<&'a Constant> {
+        self.knowledge.constant(self.number)
+    }
+
+    /// What is known of every element.
+    pub(crate) fn facts(&self) -> Facts {
+        self.knowledge.facts(self.number)
     }
 
     /// How many operands of the program are this value.
     pub fn uses(&self) -> u32 {
-        self.uses
+        self.knowledge.uses(self.number)
     }
 }
 

@@ -69,6 +69,17 @@ pub(super) fn flatten(shape: &[Dim], from: usize, to: usize) -> Option<Vec<Dim>>
     Some([before, &[Dim::Fixed(extent)], after].concat())
 }
 
+/// Whether a reshape can compute the `?` extents of `shape` from its operand: there are none, or one and no other extent
+/// that may be 0.
+pub(super) fn can_be_reshaped_to(shape: &[Dim]) -> bool {
+    let may_be_empty = |dim: &Dim| matches!(dim, Dim::Symbol(_) | Dim::Fixed(..=0));
+    match shape.iter().filter(|dim| **dim == Dim::Dynamic).count() {
+        0 => true,
+        1 => !shape.iter().any(may_be_empty),
+        _ => false,
+    }
+}
+
 /// `shape` with 1 in front up to `rank`, which is at most 32.
 pub(super) fn pad_front(shape: &[Dim], rank: usize) -> Option<Vec<Dim>> {
     let missing = rank.checked_sub(shape.len()).filter(|_| rank <= 32)?;
@@ -121,6 +132,14 @@ mod tests {
         assert_eq!(flatten(&fixed(&[2, 3, 4]), 1, 3), Some(fixed(&[2, 12])));
         assert_eq!(flatten(&fixed(&[2, 3]), 1, 1), None);
         assert_eq!(flatten(&[Dim::Dynamic, Dim::Fixed(2)], 0, 2), None);
+    }
+
+    #[test]
+    fn a_reshape_computes_one_extent_of_what_is_not_empty() {
+        assert!(can_be_reshaped_to(&fixed(&[0, 2])));
+        assert!(can_be_reshaped_to(&[Dim::Dynamic, Dim::Fixed(2)]));
+        assert!(!can_be_reshaped_to(&[Dim::Dynamic, Dim::Fixed(0)]));
+        assert!(!can_be_reshaped_to(&[Dim::Dynamic, Dim::Dynamic]));
     }
 
     #[test]

@@ -10,8 +10,8 @@ use super::scope::{Argument, Scope, ValueInfo};
 use crate::egraph::constants::Constant;
 use crate::egraph::payload::AttrValue;
 use crate::egraph::store::Store;
-use crate::slots::RuleNames;
-use crate::subject::Subject;
+use crate::matching::slots::RuleNames;
+use crate::matching::subject::Subject;
 use mind_ir::scalar::Facts;
 
 /// A match in which a condition is looked at, and the names of its rule.
@@ -157,15 +157,15 @@ impl<S: Subject> Shown<'_, S> {
     /// A value by its type, its constant, the facts known of it and how often it is read.
     fn value(&self, value: &ValueInfo<'_>) -> String {
         let ty = value.ty.text(self.store.scratch.symbols());
-        let constant = match value.constant {
+        let constant = match value.constant() {
             Some(constant) => constant_text(constant),
             None => "no constant".to_owned(),
         };
         let facts = Facts::NAMES
             .iter()
-            .filter(|(_, fact)| value.facts.has(*fact));
+            .filter(|(_, fact)| value.facts().has(*fact));
         let facts: String = facts.map(|(name, _)| format!(", {name}")).collect();
-        format!("{ty} ({constant}{facts}, {} uses)", value.uses)
+        format!("{ty} ({constant}{facts}, {} uses)", value.uses())
     }
 }
 

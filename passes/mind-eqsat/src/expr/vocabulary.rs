@@ -10,8 +10,8 @@ use super::scope::Argument;
 
 /// Functions and predicates that rule files may call besides the built-in ones.
 ///
-/// Each must be pure and total: the same arguments always give the same answer, and none where there is
-/// no answer. A condition of which the answer is not known does not hold.
+/// Each must be pure and total: the same arguments always give the same answer; `None` if there is
+/// none. A condition of which the answer is not known does not hold.
 ///
 /// ```
 /// use mind_eqsat::{Param, RuleSet, Vocabulary};

@@ -6,7 +6,7 @@ use mind_ir::opdef::Trait;
 use mind_ir::types::Dim;
 use mind_ir::{OpId, ValueId};
 
-use super::form::{Read, Step};
+use super::group_shape::{Read, Step};
 use crate::cost::{CostClass, CostTable};
 
 /// The most axes of a value in a group.

@@ -15,9 +15,9 @@ use crate::cost::CostClass;
 use crate::egraph::language::{Head, Node};
 use crate::extract::{ClassIx, Dense, NodeIx, Rank, What};
 use crate::load::Loaded;
-use crate::pattern::Effect;
+use crate::matching::pattern::Effect;
 use crate::report::{RuleIx, RuleStats};
-use crate::rule_info::Phase;
+use crate::ruleset::rule_info::Phase;
 use crate::search::{Hit, InEgraph, Match, Query, RuleIndex};
 
 /// How far back a value is followed to see whether a group would read what it computes itself.

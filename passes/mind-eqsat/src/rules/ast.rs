@@ -43,7 +43,7 @@ pub(crate) struct RuleAst<'s> {
     /// Of a fusion: what values stand for.
     pub(crate) lets: Vec<(Name<'s>, Term<'s>)>,
     /// The ops that `op` stands for, one rule for each.
-    pub(crate) ops: Vec<Name<'s>>,
+    pub(crate) ops: Vec<OpEntry<'s>>,
     pub(crate) condition: Option<CondAst<'s>>,
     /// The place of the condition.
     pub(crate) condition_span: Span,
@@ -52,6 +52,14 @@ pub(crate) struct RuleAst<'s> {
     pub(crate) body: Body<'s>,
     /// Why it holds, without the quotes.
     pub(crate) source: Option<Name<'s>>,
+}
+
+/// An entry of `for op in …`: an op, or a trait with or without the number of operands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpEntry<'s> {
+    pub(crate) name: Name<'s>,
+    /// Whether it follows `not`.
+    pub(crate) excluded: bool,
 }
 
 /// What a rule says.

@@ -4,19 +4,21 @@ use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_ir::opdef::Registry;
 use rustc_hash::FxHashMap;
 
-use super::ast::{Body, Name, RuleAst, Term};
+use super::ast::{Body, RuleAst, Term};
 use super::expand::{expand, no_alternatives};
-use super::header::Place;
+use super::header::RuleLocation;
 use super::names::unknown;
+use super::op_list::listed;
 use super::ops::Ops;
 use super::parse::parse;
 use super::{condition, header, pattern, template};
-use crate::egraph::optable::OpTable;
+use crate::egraph::optable::{OpIx, OpTable};
 use crate::expr::{Kind, Vocabulary};
-use crate::pattern::{Effect, Rule, Template};
+use crate::lint::{Verdict, rings, shadowed, sides};
+use crate::matching::operand_filter::OperandFilter;
+use crate::matching::pattern::{Effect, Rule, Template};
 use crate::report::RuleIx;
-use crate::rule_info::{Direction, Phase, RuleInfo};
-use crate::vet::{Verdict, rings, shadowed, sides};
+use crate::ruleset::rule_info::{Direction, Phase, RuleInfo};
 
 /// The kinds of group that a fusion may name.
 pub(crate) const KINDS: [&str; 11] = [
@@ -41,7 +43,7 @@ pub(crate) struct LoadCx<'a> {
     pub(crate) vocabulary: &'a Vocabulary,
     /// Whether rules are tried on drawn modules and compared with those before them. What ships is,
     /// by tests.
-    pub(crate) vet: bool,
+    pub(crate) lint: bool,
 }
 
 /// The rules of one file, added to `rules` and what they say of themselves to `infos`, each at the place
@@ -77,7 +79,7 @@ pub(crate) fn load<'s>(
             found.push(Diagnostic::error(rule.name.span, "more than 65,536 rules"));
             return found;
         };
-        let place = Place {
+        let place = RuleLocation {
             file: file.name(),
             line: file.position(rule.name.span).0,
         };
@@ -92,7 +94,7 @@ pub(crate) fn load<'s>(
             rules,
             &mut found,
         );
-        if cx.vet && found.error_count() == before {
+        if cx.lint && found.error_count() == before {
             let before = written.iter().zip(infos.iter());
             if let Some(warning) = shadowed((&rule, &info), before) {
                 found.push(warning);
@@ -101,7 +103,7 @@ pub(crate) fn load<'s>(
         infos.push(info);
         written.push(rule);
     }
-    if cx.vet && !found.has_errors() {
+    if cx.lint && !found.has_errors() {
         let ops = Ops {
             registry: cx.registry,
             table: cx.table,
@@ -120,7 +122,7 @@ pub(crate) fn load<'s>(
 /// those that `wanted` accepts by name.
 pub(crate) fn load_one(
     cx: LoadCx<'_>,
-    place: Place<'_>,
+    place: RuleLocation<'_>,
     text: &str,
     wanted: &dyn Fn(&str) -> bool,
     infos: &mut Vec<RuleInfo>,
@@ -146,11 +148,20 @@ fn compile(
     rules: &mut Vec<Rule>,
     found: &mut Diagnostics,
 ) {
-    let choices: Vec<Option<Name<'_>>> = match rule.ops.as_slice() {
+    let ops = Ops {
+        registry: cx.registry,
+        table: cx.table,
+        vocabulary: cx.vocabulary,
+        op: None,
+    };
+    let choices: Vec<Option<OpIx>> = match rule.ops.as_slice() {
         [] => vec![None],
-        ops => {
-            let ops = ops.iter().filter(|op| wanted(op.text));
-            ops.copied().map(Some).collect()
+        entries => {
+            let Some(listed) = listed(entries, ops, found) else {
+                return;
+            };
+            let wanted = |op: &OpIx| wanted(cx.table.def(*op).name);
+            listed.into_iter().filter(wanted).map(Some).collect()
         }
     };
     let patterns = match &rule.body {
@@ -164,12 +175,7 @@ fn compile(
         Body::Fusion(_) => patterns.iter().map(|lhs| (lhs, None)).collect(),
     };
     for op in choices {
-        let ops = Ops {
-            registry: cx.registry,
-            table: cx.table,
-            vocabulary: cx.vocabulary,
-            op,
-        };
+        let ops = Ops { op, ..ops };
         for (direction, &(lhs, rhs)) in directions.iter().enumerate() {
             let before = found.error_count();
             let (mut pattern, mut names) = pattern::compile(lhs, ops, found);
@@ -200,11 +206,13 @@ fn compile(
             ) {
                 rules.push(Rule {
                     name,
+                    op,
                     phase: info.phase,
                     reversed: rhs.is_some() && direction == 1,
                     class: info.class,
                     tolerance: info.tolerance.unwrap_or(0.0),
                     engine: info.engine,
+                    operand_filter: OperandFilter::new(&pattern, condition.as_ref(), cx.table),
                     pattern,
                     condition,
                     effect,
@@ -215,7 +223,7 @@ fn compile(
                 // The other ops and directions would say the same.
                 return;
             }
-            if let (true, Some(form)) = (cx.vet, rules.last()) {
+            if let (true, Some(form)) = (cx.lint, rules.last()) {
                 doubt(sides(form, lhs, ops), rule, found);
             }
         }

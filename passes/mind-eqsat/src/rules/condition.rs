@@ -8,12 +8,8 @@ use super::ast::{CondAst, Expr, Name};
 use super::names::{Names, unknown};
 use crate::expr::{Comparison, Condition, Kind, PREDICATES, Vocabulary};
 
-/// The condition with its names resolved.
-///
-/// # Errors
-///
-/// Names that are not bound, unknown predicates and functions, arguments of the wrong number or
-/// kind.
+/// The condition with its names resolved. Returns `None` if it has a name that is not bound, an unknown predicate or
+/// function, or arguments of the wrong number or kind, after reporting it.
 pub(super) fn compile(
     condition: &CondAst<'_>,
     names: &mut Names<'_>,

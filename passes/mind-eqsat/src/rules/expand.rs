@@ -16,12 +16,8 @@ const MAX_LETS: usize = 16;
 /// A term without alternatives, and the names of `let` that it has opened.
 type Written<'s> = (Term<'s>, Vec<&'s str>);
 
-/// The patterns that `term`, the body of the fusion `rule`, stands for.
-///
-/// # Errors
-///
-/// More than [`MAX_PATTERNS`] patterns or [`MAX_LETS`] names; a name that is defined twice, or
-/// not used.
+/// The patterns that `term`, the body of the fusion `rule`, stands for. Returns `None` if they are more than
+/// [`MAX_PATTERNS`], or if it defines more than [`MAX_LETS`] names, or one twice or in vain, after reporting it.
 pub(super) fn expand<'s>(
     rule: &RuleAst<'s>,
     term: &Term<'s>,

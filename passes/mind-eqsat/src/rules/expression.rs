@@ -8,15 +8,12 @@ use super::ast::{Expr, Name};
 use super::names::{Names, unknown};
 use crate::egraph::payload::AttrValue;
 use crate::expr::{Expression, FUNCTIONS, Kind, Number, Param, Vocabulary};
-use crate::slots::Slot;
+use crate::matching::slots::Slot;
 
 impl Names<'_> {
     /// The expression with its names resolved, and what it is. Lists that it names each value of are added
-    /// to [`each`](Names::each).
-    ///
-    /// # Errors
-    ///
-    /// Names that are not bound, unknown functions, arguments of the wrong number or kind.
+    /// to [`each`](Names::each). Returns `None` if it has a name that is not bound, an unknown function, or arguments
+    /// of the wrong number or kind, after reporting it.
     pub(super) fn expression(
         &mut self,
         expr: &Expr<'_>,

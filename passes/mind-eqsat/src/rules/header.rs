@@ -4,12 +4,12 @@ use mind_diag::{Diagnostic, Diagnostics, Span};
 
 use super::ast::{Body, RuleAst};
 use super::names::unknown;
-use crate::fast_math::FastMath;
-use crate::rule_info::{Direction, Engine, Phase, RuleInfo};
+use crate::ruleset::fast_math::FastMath;
+use crate::ruleset::rule_info::{Direction, Engine, Phase, RuleInfo};
 
 /// Where a rule stands.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'s> {
+pub(crate) struct RuleLocation<'s> {
     pub(crate) file: &'s str,
     /// The line of its name, from 1.
     pub(crate) line: usize,
@@ -19,7 +19,7 @@ pub(crate) struct Place<'s> {
 /// something put in its place.
 pub(super) fn info(
     rule: &RuleAst<'_>,
-    place: Place<'_>,
+    place: RuleLocation<'_>,
     text: &str,
     found: &mut Diagnostics,
 ) -> RuleInfo {

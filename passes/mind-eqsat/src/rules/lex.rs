@@ -5,7 +5,7 @@ use mind_diag::{Diagnostic, Diagnostics, Span};
 /// What a token is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// A word: letters, digits, `_`, and `.` or `-` between them.
+    /// A word: letters, digits, `_`, and `.`, `-` or `/` between them.
     Word,
     /// `?x`, without its mark.
     Value,
@@ -196,13 +196,17 @@ fn sign_len(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// A word may hold `.` and `-` where a letter or digit follows.
+/// A word may hold `.` and `-` where a letter or digit follows, and `/` where a digit follows.
 fn word_len(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut len = 0;
     while len < bytes.len() {
-        let joins = matches!(bytes[len], b'.' | b'-')
-            && bytes.get(len + 1).is_some_and(u8::is_ascii_alphanumeric);
+        let next = bytes.get(len + 1);
+        let joins = match bytes[len] {
+            b'.' | b'-' => next.is_some_and(u8::is_ascii_alphanumeric),
+            b'/' => next.is_some_and(u8::is_ascii_digit),
+            _ => false,
+        };
         if !(bytes[len].is_ascii_alphanumeric() || bytes[len] == b'_' || joins) {
             break;
         }

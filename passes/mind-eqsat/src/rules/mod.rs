@@ -10,6 +10,7 @@ pub(crate) mod format;
 mod header;
 pub(crate) mod lex;
 pub(crate) mod names;
+mod op_list;
 pub(crate) mod ops;
 mod parse;
 mod pattern;
@@ -18,4 +19,4 @@ mod terms;
 mod written;
 
 pub(crate) use check::{LoadCx, load, load_one};
-pub(crate) use header::Place;
+pub(crate) use header::RuleLocation;

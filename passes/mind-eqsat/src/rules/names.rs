@@ -6,8 +6,8 @@ use mind_ir::opdef::nearest;
 
 use super::ast::Name;
 use crate::expr::Kind;
-use crate::pattern::Part;
-use crate::slots::{Reg, RuleNames, Slot};
+use crate::matching::pattern::Part;
+use crate::matching::slots::{Reg, RuleNames, Slot};
 
 /// The most values that a rule may hold.
 const MAX_REGISTERS: usize = 64;
@@ -97,11 +97,7 @@ impl<'s> Names<'s> {
         }
     }
 
-    /// The register of `?name`.
-    ///
-    /// # Errors
-    ///
-    /// A name that is not bound.
+    /// The register of `?name`. Returns `None` if the name is not bound, after reporting it.
     pub(super) fn register(&self, name: Name<'_>, found: &mut Diagnostics) -> Option<Reg> {
         let bound = self.values.iter().find(|(own, _)| *own == name.text);
         if bound.is_none() && self.list(name.text).is_some() {
@@ -121,11 +117,7 @@ impl<'s> Names<'s> {
         bound.map(|&(_, slot)| slot)
     }
 
-    /// The slot of the list `?name..`.
-    ///
-    /// # Errors
-    ///
-    /// A name that is not bound.
+    /// The slot of the list `?name..`. Returns `None` if the name is not bound, after reporting it.
     pub(super) fn list_slot(&self, name: Name<'_>, found: &mut Diagnostics) -> Option<Slot> {
         let bound = self.list(name.text);
         if bound.is_none() && self.values.iter().any(|(own, _)| *own == name.text) {
@@ -152,11 +144,7 @@ impl<'s> Names<'s> {
         }
     }
 
-    /// The next free register.
-    ///
-    /// # Errors
-    ///
-    /// A rule of too many values, at `place`.
+    /// The next free register. Returns `None` if the rule has too many values, after reporting it at `place`.
     pub(super) fn new_register(&mut self, place: Name<'_>, found: &mut Diagnostics) -> Option<Reg> {
         if self.registers == MAX_REGISTERS {
             let message = format!("a rule of more than {MAX_REGISTERS} values");

@@ -13,26 +13,22 @@ pub(crate) struct Ops<'a> {
     pub(crate) registry: &'a Registry,
     pub(crate) table: &'a OpTable,
     /// Functions and predicates besides the built-in ones.
-    pub(super) vocabulary: &'a Vocabulary,
-    /// What `op` stands for in a rule written `for` several.
-    pub(crate) op: Option<Name<'a>>,
+    pub(crate) vocabulary: &'a Vocabulary,
+    /// The op that `op` names in a rule written `for` several.
+    pub(crate) op: Option<OpIx>,
 }
 
 impl Ops<'_> {
-    /// The op called `name`.
-    ///
-    /// # Errors
-    ///
-    /// An unknown op; one that the e-graph does not look into.
+    /// The op called `name`. Returns `None` for an unknown op and for one that rules may not name, after reporting it.
     pub(super) fn resolve(
         &self,
         name: Name<'_>,
         found: &mut Diagnostics,
     ) -> Option<(OpIx, &'static OpDef)> {
-        let text = self
-            .op
-            .filter(|_| name.text == "op")
-            .map_or(name.text, |op| op.text);
+        let text = name.text;
+        if let ("op", Some(op)) = (text, self.op) {
+            return Some((op, self.table.def(op)));
+        }
         let Some(def) = self.registry.get(text) else {
             let error = Diagnostic::error(name.span, format!("unknown op `{text}`"));
             let names = self.registry.ops().map(|def| def.name);
@@ -42,7 +38,7 @@ impl Ops<'_> {
             found.push(match same.or_else(|| nearest(text, names)) {
                 Some(near) => error.did_you_mean(near),
                 None if text == "op" => {
-                    error.help("`op` needs a clause such as `for op in core.add`")
+                    error.help("`op` needs a clause such as `for op in elementwise/1`")
                 }
                 None => error.help("`mind-opt --show-dialects` lists the ops"),
             });

@@ -2,7 +2,7 @@
 
 use mind_diag::{Diagnostics, Span};
 
-use super::ast::{Body, Clause, CondAst, Expr, Name, RuleAst, Term};
+use super::ast::{Body, Clause, CondAst, Expr, Name, OpEntry, RuleAst, Term};
 use super::cursor::{Parsed, Parser, name};
 use super::lex::{Kind, lex};
 
@@ -141,9 +141,9 @@ impl<'s> Parser<'_, 's> {
                 self.next();
                 self.expect("op")?;
                 self.expect("in")?;
-                rule.ops.push(self.word("an op")?);
+                rule.ops.push(self.op_entry()?);
                 while self.eat(",") {
-                    rule.ops.push(self.word("an op")?);
+                    rule.ops.push(self.op_entry()?);
                 }
                 Clause::For
             }
@@ -158,6 +158,13 @@ impl<'s> Parser<'_, 's> {
         };
         rule.clauses.push((clause, at));
         Ok(true)
+    }
+
+    fn op_entry(&mut self) -> Parsed<OpEntry<'s>> {
+        Ok(OpEntry {
+            excluded: self.eat("not"),
+            name: self.word("an op or a trait")?,
+        })
     }
 
     fn any(&mut self) -> Parsed<CondAst<'s>> {

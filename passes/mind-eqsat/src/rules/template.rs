@@ -10,15 +10,12 @@ use super::ops::Ops;
 use super::written::{check_arity, check_attrs, coerce};
 use crate::egraph::payload::AttrValue;
 use crate::expr::{Expression, Kind};
-use crate::pattern::{Repeated, Template, TemplateOperand, TemplateTerm};
-use crate::slots::{Reg, Slot};
+use crate::matching::pattern::{Repeated, Template, TemplateOperand, TemplateTerm};
+use crate::matching::slots::{Reg, Slot};
 
-/// The template for `term` over the names that the left side binds.
-///
-/// # Errors
-///
-/// Those of the names and ops it holds; attributes of the wrong kind; a written type, unless
-/// `both` sides are matched in turn.
+/// The template for `term` over the names that the left side binds. Returns `None` if a name or an op is unknown, if an
+/// attribute is of the wrong kind, or if a type is written though only the left side is matched, not `both`, after
+/// reporting it.
 pub(super) fn compile(
     term: &Term<'_>,
     names: &mut Names<'_>,

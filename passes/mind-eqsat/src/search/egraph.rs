@@ -10,10 +10,10 @@ use crate::egraph::language::{Head, Node};
 use crate::egraph::optable::OpIx;
 use crate::egraph::payload::{AttrId, AttrValue};
 use crate::expr::Scope;
-use crate::matcher::{self, Workspace};
-use crate::pattern::Rule;
-use crate::slots::Slots;
-use crate::subject::Subject;
+use crate::matching::matcher::{self, Workspace};
+use crate::matching::pattern::Rule;
+use crate::matching::slots::Slots;
+use crate::matching::subject::{Knowledge, Subject};
 use mind_ir::scalar::Facts;
 
 /// An e-graph, with the input program's readers of each class.
@@ -95,6 +95,10 @@ impl<'a> Subject for InEgraph<'a, '_> {
     type Attr = AttrId;
     type Op = &'a Node;
 
+    fn number(value: Id) -> usize {
+        usize::from(value)
+    }
+
     fn canonical(&self, value: Id) -> Id {
         self.egraph.find(value)
     }
@@ -130,18 +134,20 @@ impl<'a> Subject for InEgraph<'a, '_> {
     fn ty(&self, value: Id) -> TypeView<'_> {
         self.egraph.analysis.store.ty(self.class(value).data.ty)
     }
+}
 
-    fn facts(&self, value: Id) -> Facts {
-        self.class(value).data.facts
+impl Knowledge for InEgraph<'_, '_> {
+    fn facts(&self, value: usize) -> Facts {
+        self.class(Id::from(value)).data.facts
     }
 
-    fn constant(&self, value: Id) -> Option<&Constant> {
-        let constant = self.class(value).data.constant?;
+    fn constant(&self, value: usize) -> Option<&Constant> {
+        let constant = self.class(Id::from(value)).data.constant?;
         Some(self.egraph.analysis.store.constants.get(constant))
     }
 
-    fn uses(&self, value: Id) -> u32 {
-        let class = usize::from(self.egraph.find(value));
+    fn uses(&self, value: usize) -> u32 {
+        let class = usize::from(self.egraph.find(Id::from(value)));
         self.uses.get(class).copied().unwrap_or(0)
     }
 }

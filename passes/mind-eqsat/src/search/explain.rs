@@ -4,10 +4,10 @@ use egg::Id;
 
 use super::egraph::{InEgraph, Match};
 use crate::egraph::language::Node;
+use crate::explain::mismatch::Mismatch;
 use crate::expr::Scope;
-use crate::matcher;
-use crate::mismatch::Mismatch;
-use crate::pattern::Rule;
+use crate::matching::matcher;
+use crate::matching::pattern::Rule;
 
 /// Why `rule` does not match at `node`, an e-node of the class `root`: the step where it got furthest; the
 /// match where it does.

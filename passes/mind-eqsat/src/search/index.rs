@@ -6,31 +6,31 @@ use egg::Id;
 use mind_ir::listener::Listener;
 
 use super::egraph::{InEgraph, Match, search_at};
-use super::screen::Screen;
-use super::sketch::OpBits;
+use super::fingerprint::OpBits;
+use super::prefilter::Prefilter;
 use super::view::View;
 use crate::egraph::analysis::Eg;
 use crate::egraph::language::Head;
-use crate::fast_math::FastMath;
-use crate::matcher::Workspace;
-use crate::pattern::Rule;
+use crate::matching::matcher::Workspace;
+use crate::matching::pattern::Rule;
 use crate::report::RuleStats;
-use crate::rule_info::Phase;
 use crate::ruleset::RuleSet;
+use crate::ruleset::fast_math::FastMath;
+use crate::ruleset::rule_info::Phase;
 
 /// The forms of rules that act in a run, by the op of their root.
 pub(crate) struct RuleIndex<'s> {
-    /// In the order of the rule files, each with what tells early that it does not match.
-    rules: Vec<(&'s Rule, Screen)>,
+    /// In the order of the rule files, each with its prefilter.
+    rules: Vec<(&'s Rule, Prefilter)>,
     by_root: Vec<Vec<Start>>,
     bits: OpBits,
     /// How many ops lie on the longest way from the root of a rewrite to a value of it.
     pub(crate) depth: usize,
 }
 
-/// What tells first whether a form of a rule is worth a look at a class.
+/// First test: whether a class can match this instance of a rule at all.
 struct Start {
-    /// What the class must read; see [`Sketch::below`](super::sketch::Sketch::below).
+    /// What the class must read; see [`Fingerprint::below`](super::fingerprint::Fingerprint::below).
     below: u64,
     phase: Phase,
     /// Its number in the index.
@@ -61,15 +61,15 @@ impl<'s> RuleIndex<'s> {
         let mut bits = OpBits::new(&set.ops);
         let mut by_root: Vec<Vec<Start>> = Vec::new();
         by_root.resize_with(set.ops.defs().len(), Vec::new);
-        let mut rules: Vec<(&Rule, Screen)> = Vec::new();
+        let mut rules: Vec<(&Rule, Prefilter)> = Vec::new();
         for rule in set.rules.iter().filter(acts) {
-            let screen = Screen::of(rule, &mut bits);
+            let prefilter = Prefilter::of(rule, &mut bits);
             by_root[rule.pattern.root.index()].push(Start {
-                below: screen.below(),
+                below: prefilter.below(),
                 phase: rule.phase,
                 form: rules.len(),
             });
-            rules.push((rule, screen));
+            rules.push((rule, prefilter));
         }
         let rewrite = rules.iter().filter(|(rule, _)| rule.phase != Phase::Fusion);
         let depth = rewrite.map(|(rule, _)| rule.pattern.depth()).max();
@@ -112,7 +112,7 @@ impl<'s> RuleIndex<'s> {
             let Some(class) = view.class(root) else {
                 continue;
             };
-            let sketch = view.sketch(root);
+            let fingerprint = view.fingerprint(root);
             let first = hits.len();
             for nodes in class.nodes.chunk_by(|a, b| a.head == b.head) {
                 let Head::Op(op) = nodes[0].head else {
@@ -120,11 +120,14 @@ impl<'s> RuleIndex<'s> {
                 };
                 let starts = self.by_root[op.index()].iter();
                 let starts = starts.filter(|start| {
-                    sketch.below & start.below == start.below && query.phases.contains(&start.phase)
+                    fingerprint.below & start.below == start.below
+                        && query.phases.contains(&start.phase)
                 });
                 for &Start { form, .. } in starts {
-                    let (rule, screen) = &self.rules[form];
-                    let admits = nodes.iter().any(|node| screen.admits(view, sketch, node));
+                    let (rule, prefilter) = &self.rules[form];
+                    let admits = nodes
+                        .iter()
+                        .any(|node| prefilter.admits(view, fingerprint, node));
                     if !admits || left[form] == 0 {
                         continue;
                     }

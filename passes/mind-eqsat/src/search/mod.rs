@@ -2,10 +2,10 @@
 
 pub(crate) mod egraph;
 pub(crate) mod explain;
+mod fingerprint;
 pub(crate) mod index;
 pub(crate) mod module;
-mod screen;
-mod sketch;
+mod prefilter;
 mod view;
 
 pub(crate) use egraph::{InEgraph, Match, search_if};

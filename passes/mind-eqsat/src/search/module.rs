@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 
 use mind_ir::attr::Attr;
+use mind_ir::opdef::Trait;
 use mind_ir::types::TypeView;
 use mind_ir::{Graph, OpId, ValueId};
 
@@ -10,7 +11,7 @@ use crate::egraph::constants::Constant;
 use crate::egraph::optable::{OpIx, OpTable};
 use crate::egraph::payload::AttrValue;
 use crate::load::constant_of;
-use crate::subject::Subject;
+use crate::matching::subject::{Knowledge, Subject};
 use mind_ir::scalar::Facts;
 
 /// The most bytes of a constant that is looked into: each op that may match looks anew.
@@ -47,6 +48,10 @@ impl<'g> Subject for InModule<'g> {
     type Attr = (OpId, usize);
     type Op = OpId;
 
+    fn number(value: ValueId) -> usize {
+        value.index()
+    }
+
     fn canonical(&self, value: ValueId) -> ValueId {
         value
     }
@@ -80,20 +85,24 @@ impl<'g> Subject for InModule<'g> {
     fn ty(&self, value: ValueId) -> TypeView<'_> {
         self.g.ty(value)
     }
+}
 
-    fn facts(&self, value: ValueId) -> Facts {
-        self.facts_of(value, FACT_DEPTH)
+impl Knowledge for InModule<'_> {
+    fn facts(&self, value: usize) -> Facts {
+        self.facts_of(ValueId::new(value), FACT_DEPTH)
     }
 
-    fn constant(&self, value: ValueId) -> Option<&Constant> {
+    fn constant(&self, value: usize) -> Option<&Constant> {
+        let value = ValueId::new(value);
+        let op = self.g.defining_op(value)?;
+        if !self.g.def(op).has(Trait::Constant) {
+            return None;
+        }
         let mut list = &self.constants;
         loop {
             let (own, constant, rest) = &**list.0.get_or_init(|| {
                 let ty = self.g.type_id(value);
-                let op = self.g.defining_op(value);
-                let constant = op
-                    .zip(ty)
-                    .and_then(|(op, ty)| constant_of(self.g, op, ty, CONSTANT_LIMIT));
+                let constant = ty.and_then(|ty| constant_of(self.g, op, ty, CONSTANT_LIMIT));
                 Box::new((value, constant, Constants::default()))
             });
             if *own == value {
@@ -103,8 +112,8 @@ impl<'g> Subject for InModule<'g> {
         }
     }
 
-    fn uses(&self, value: ValueId) -> u32 {
-        self.g.uses(value).count() as u32
+    fn uses(&self, value: usize) -> u32 {
+        self.g.uses(ValueId::new(value)).count() as u32
     }
 }
 
@@ -112,7 +121,7 @@ impl InModule<'_> {
     fn facts_of(&self, value: ValueId, depth: usize) -> Facts {
         let dtype = self.g.ty(value).dtype;
         let own = Facts::of_dtype(dtype);
-        if let Some(constant) = self.constant(value) {
+        if let Some(constant) = self.constant(value.index()) {
             return own.union(Facts::of_tensor(&constant.data));
         }
         let scalar = self.g.defining_op(value).and_then(|op| {

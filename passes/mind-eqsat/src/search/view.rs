@@ -2,25 +2,25 @@
 
 use egg::{EClass, Id};
 
-use super::sketch::{OpBits, Sketch};
+use super::fingerprint::{Fingerprint, OpBits};
 use crate::egraph::analysis::{Data, Eg};
 use crate::egraph::language::{Head, Node};
 
 /// A class of a region's e-graph.
 pub(crate) type Class = EClass<Node, Data>;
 
-/// The classes of an e-graph by id, each with a sketch of what it holds.
+/// The classes of an e-graph by id, each with a fingerprint of what it holds.
 pub(crate) struct View<'a> {
     classes: Vec<Option<&'a Class>>,
-    sketches: Vec<Sketch>,
+    fingerprints: Vec<Fingerprint>,
 }
 
 impl<'a> View<'a> {
-    /// The classes of `egraph` as it is now; sketches use `bits`.
+    /// The classes of `egraph` as it is now; fingerprints use `bits`.
     pub(crate) fn new(egraph: &'a Eg<'_>, bits: &OpBits) -> View<'a> {
         let mut view = View {
             classes: vec![None; egraph.nodes().len()],
-            sketches: vec![Sketch::default(); egraph.nodes().len()],
+            fingerprints: vec![Fingerprint::default(); egraph.nodes().len()],
         };
         for class in egraph.classes() {
             let at = usize::from(class.id);
@@ -32,19 +32,22 @@ impl<'a> View<'a> {
                 }
             }
             let dtype = egraph.analysis.store.ty(class.data.ty).dtype;
-            view.sketches[at] = Sketch::new(own, dtype);
+            view.fingerprints[at] = Fingerprint::new(own, dtype);
         }
         for class in egraph.classes() {
             let below = class.nodes.iter().map(|node| view.below(node));
             let below = below.fold(0, |all, each| all | each);
-            view.sketches[usize::from(class.id)].below = below;
+            view.fingerprints[usize::from(class.id)].below = below;
         }
         view
     }
 
     /// What the classes that `node` reads hold.
     pub(crate) fn below(&self, node: &Node) -> u64 {
-        let own = node.children.iter().map(|&child| self.sketch(child).own);
+        let own = node
+            .children
+            .iter()
+            .map(|&child| self.fingerprint(child).own);
         own.fold(0, |all, each| all | each)
     }
 
@@ -53,9 +56,9 @@ impl<'a> View<'a> {
         self.classes.get(usize::from(class)).copied().flatten()
     }
 
-    /// The sketch of the class with this id, which is canonical.
-    pub(crate) fn sketch(&self, class: Id) -> Sketch {
-        self.sketches[usize::from(class)]
+    /// The fingerprint of the class with this id, which is canonical.
+    pub(crate) fn fingerprint(&self, class: Id) -> Fingerprint {
+        self.fingerprints[usize::from(class)]
     }
 
     /// Every class, ascending.

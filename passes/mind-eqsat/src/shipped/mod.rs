@@ -9,5 +9,5 @@ mod uses;
 
 pub use files::SHIPPED;
 pub(crate) use part::written;
-pub use part::{ShippedOps, shipped_names};
+pub use part::{ShippedOps, Wanted, shipped_names};
 pub use uses::RuleUse;

@@ -1,5 +1,7 @@
 //! What is known of a shipped rule without reading it.
 
+use crate::ruleset::rule_info::Engine;
+
 /// A shipped rule. Ops are bits: the first one of the index's list is bit 0.
 pub(super) struct Row {
     pub(super) name: &'static str,
@@ -9,6 +11,7 @@ pub(super) struct Row {
     pub(super) text: (usize, usize),
     /// The line of its name, from 1.
     pub(super) line: usize,
+    pub(super) engine: Engine,
     /// The words of its class.
     pub(super) class: &'static [&'static str],
     pub(super) forms: &'static [FormRow],

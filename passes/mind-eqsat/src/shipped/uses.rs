@@ -2,8 +2,8 @@
 
 use mind_ir::opdef::OpDef;
 
-use crate::form::{Left, left_of};
-use crate::pattern::{Effect, Template, TemplateOperand, TemplateTerm};
+use crate::instance::{Lhs, left_of};
+use crate::matching::pattern::{Effect, Template, TemplateOperand, TemplateTerm};
 use crate::report::RuleIx;
 use crate::ruleset::RuleSet;
 
@@ -22,7 +22,7 @@ impl RuleSet {
     /// The ops of every form, in the order of the files.
     pub fn uses(&self) -> Vec<RuleUse> {
         let uses = self.rules.iter().map(|rule| {
-            let left: Left<'_> = left_of(&rule.pattern, &self.ops);
+            let left: Lhs<'_> = left_of(&rule.pattern, &self.ops);
             let mut made: Vec<&'static OpDef> = Vec::new();
             match &rule.effect {
                 Effect::Rewrite(template) | Effect::Merge(template, _) => {

@@ -7,6 +7,7 @@ mod fuse_groups;
 mod generate;
 mod listening;
 mod merge;
+mod new_op;
 mod random;
 mod recognised;
 mod repeats;

@@ -77,6 +77,54 @@ fn ops_and_arity() {
 }
 
 #[test]
+fn traits() {
+    assert_eq!(
+        error("for op in elementwize/1\nop(?x) => ?x"),
+        "3:11: unknown trait `elementwize`; did you mean `elementwise`?"
+    );
+    assert_eq!(
+        error("for op in core.neg/1\nop(?x) => ?x"),
+        "3:11: unknown trait `core.neg`; it is one of `elementwise`, `commutative`, `partial`"
+    );
+    assert_eq!(
+        error("for op in elementwise/3\nop(?x) => ?x"),
+        "3:11: no op has the trait `elementwise/3`; there are ops of `elementwise/1` and `elementwise/2`"
+    );
+    assert_eq!(
+        error("for op in elementwise/99999999999999999999\nop(?x) => ?x"),
+        "3:11: no op has the trait `elementwise/99999999999999999999`; there are ops of `elementwise/1` and \
+         `elementwise/2`"
+    );
+    assert_eq!(
+        error("for op in core.add, not commutative\nop(?x, ?y) => ?x"),
+        "3:11: this list has no op; `not` takes ops away from those listed, as in \
+         `elementwise/2, not commutative`"
+    );
+    assert_eq!(
+        error("for op in not partial\nop(?x, ?y) => ?x"),
+        "3:15: this list has no op; `not` takes ops away from those listed, as in \
+         `elementwise/2, not commutative`"
+    );
+    assert_eq!(
+        error("for op in neg\nop(?x) => ?x"),
+        "3:11: unknown op `neg`; did you mean `core.neg`?"
+    );
+    assert_eq!(
+        error("for op in core.input\nop(?x) => ?x"),
+        "3:11: `core.input` cannot stand in a rule; rules are about pure ops of one result, without \
+         regions, whose type is inferred"
+    );
+    assert_eq!(
+        error("for op in elementwise\nop(?x) => ?x"),
+        "4:1: `core.add` takes 2 operands (lhs, rhs), found 1"
+    );
+    assert_eq!(
+        error("for op in elementwise/1/\nop(?x) => ?x"),
+        "3:24: `/` starts no token; a comment starts with `#`"
+    );
+}
+
+#[test]
 fn names() {
     assert_eq!(
         error("core.neg(?x) => core.neg(?y)"),

@@ -16,8 +16,10 @@ mod signs;
 mod slices;
 mod transposes;
 
-use mind_eqsat::{FastMath, RuleSet, SHIPPED, ShippedOps, fold, fuse};
+use mind_eqsat::{Engine, FastMath, RuleSet, SHIPPED, ShippedOps, Wanted, fold, fuse};
 use mind_ir::graph::Graph;
+use mind_ir::opdef::{OpDef, Trait};
+use mind_ir::scalar::ScalarFn;
 
 use crate::support::{assert_same, check, context, dump, registry, shipped};
 use crate::text::module;
@@ -161,50 +163,108 @@ fn every_rule_has_a_case() {
     assert!(cases().all(|(rule, ..)| rules.names().any(|name| name == rule)));
 }
 
-/// What a rule written for several ops does to each of them, `OP` standing for it.
-const EVERY_OP: &[(&str, &str, &[&str])] = &[
+/// A rule for a trait, a module in which `OP` is each op with the trait, and which ops have it.
+type EveryOp = (&'static str, &'static str, usize, fn(&OpDef) -> bool);
+
+const ANY: fn(&OpDef) -> bool = |_| true;
+const ORDERED: fn(&OpDef) -> bool = |def| !def.has(Trait::Commutative);
+const TOTAL: fn(&OpDef) -> bool = |def| def.scalar.is_some_and(ScalarFn::is_total);
+const PARTIAL: fn(&OpDef) -> bool = |def| !TOTAL(def);
+
+const EVERY_OP: &[EveryOp] = &[
     (
         "transpose-through-unary",
         "transpose(OP(transpose(x:f32[2, 3])))",
-        UNARY,
+        1,
+        ANY,
     ),
     (
         "transpose-through-binary",
         "transpose(OP(transpose(x:f32[2, 3]), transpose(y:f32[2, 3])))",
-        BINARY,
+        2,
+        ANY,
     ),
     (
         "transpose-through-scalar-rhs",
         "transpose(OP(transpose(x:f32[2, 3]), y:f32[]))",
-        BINARY,
+        2,
+        ANY,
     ),
     (
         "transpose-through-scalar-lhs",
         "transpose(OP(y:f32[], transpose(x:f32[2, 3])))",
-        &["sub", "div"],
+        2,
+        ORDERED,
     ),
     (
         "concat-of-unary",
         "concat(OP(x:f32[3]), OP(y:f32[4]), axis=0)",
-        UNARY,
+        1,
+        ANY,
     ),
     (
         "slice-of-unary",
         "slice(OP(x:f32[4]), starts=[1], ends=[3], steps=[1])",
-        UNARY,
+        1,
+        ANY,
+    ),
+    (
+        "reshape-through-unary",
+        "reshape(OP(reshape(x:f32[2, 3], new_shape=[6])), new_shape=[2, 3])",
+        1,
+        ANY,
+    ),
+    (
+        "reshape-through-binary",
+        "reshape(OP(reshape(x:f32[2, 3], new_shape=[6]), reshape(y:f32[2, 3], new_shape=[6])), new_shape=[2, 3])",
+        2,
+        ANY,
+    ),
+    (
+        "concat-of-binary",
+        "concat(OP(x:f32[3], y:f32[3]), OP(z:f32[4], w:f32[4]), axis=0)",
+        2,
+        ANY,
+    ),
+    (
+        "slice-of-binary",
+        "slice(OP(x:i32[4], y:i32[4]), starts=[1], ends=[3], steps=[1])",
+        2,
+        TOTAL,
+    ),
+    (
+        "slice-of-quotient",
+        "slice(OP(x:f32[4], y:f32[4]), starts=[1], ends=[3], steps=[1])",
+        2,
+        PARTIAL,
+    ),
+    (
+        "gather-of-unary",
+        "gather(OP(x:f32[40, 3]), data[1, 2]:i32[2], axis=0)",
+        1,
+        ANY,
+    ),
+    (
+        "gather-of-binary",
+        "gather(OP(x:i32[40, 3], y:i32[40, 3]), data[1, 2]:i32[2], axis=0)",
+        2,
+        TOTAL,
     ),
 ];
 
-const UNARY: &[&str] = &[
-    "neg", "abs", "relu", "exp", "log", "sqrt", "erf", "sigmoid", "tanh", "gelu",
-];
-const BINARY: &[&str] = &["add", "sub", "mul", "div", "maximum", "minimum"];
+/// The elementwise ops of the core dialect with this many operands that `fits` accepts.
+fn elementwise(operands: usize, fits: fn(&OpDef) -> bool) -> Vec<&'static str> {
+    let own =
+        |def: &&OpDef| def.has(Trait::Elementwise) && def.operands.len() == operands && fits(def);
+    let defs = mind_core::DIALECT.ops.iter().copied().filter(own);
+    defs.map(OpDef::short_name).collect()
+}
 
 #[test]
 fn rules_for_several_ops_act_on_each() {
     let rules = shipped();
-    for (rule, text, ops) in EVERY_OP {
-        for op in *ops {
+    for (rule, text, operands, fits) in EVERY_OP {
+        for op in elementwise(*operands, *fits) {
             let before = module(&text.replace("OP", op));
             let mut g = before.clone();
             assert!(
@@ -216,19 +276,55 @@ fn rules_for_several_ops_act_on_each() {
     }
 }
 
+fn engine(rules: &RuleSet, rule: &str) -> Engine {
+    let own = rules.infos().iter().find(|info| info.name == rule);
+    own.unwrap_or_else(|| panic!("no rule {rule}")).engine
+}
+
+/// The greedy driver applies a rule wherever it matches: it acts on its case there, too, and on nothing that differs.
+#[test]
+fn rules_for_both_engines_act_in_the_greedy_one() {
+    let rules = shipped();
+    let acts = |rule: &str, g: &Graph| {
+        let forms = rules.greedy(FastMath::EXACT);
+        forms
+            .filter(|form| rules.name(rules.rule_of(*form)) == rule)
+            .any(|form| {
+                let root = rules.root_of(form);
+                let mut ops = g.walk().filter(|op| std::ptr::eq(g.def(*op), root));
+                ops.any(|op| rules.replacement(form, g, op).is_ok())
+            })
+    };
+    for info in rules.infos().iter().filter(|info| info.engine.in_greedy()) {
+        let name = info.name.as_str();
+        let mut own = cases().filter(|(rule, ..)| *rule == name);
+        assert!(own.any(|(_, case, _)| acts(name, &module(case))), "{name}");
+    }
+    for (rule, _, differs) in cases().filter(|(rule, ..)| engine(&rules, rule).in_greedy()) {
+        assert!(!acts(rule, &module(differs)), "{rule} acts on {differs}");
+    }
+}
+
 #[test]
 fn what_is_read_for_a_module_holds_every_rule_that_acts_on_it() {
-    let registry = registry();
+    let (registry, all) = (registry(), shipped());
+    let classes = FastMath::NAMES.iter().map(|(_, class)| *class);
+    let classes = classes.fold(FastMath::EXACT, FastMath::union);
     for (rule, acts, _) in cases() {
         let g = module(acts);
-        let all = FastMath::NAMES.iter().map(|(_, class)| *class);
-        let classes = all.fold(FastMath::EXACT, FastMath::union);
-        let ops = ShippedOps::of(&g, &registry).closed(classes);
-        let part = RuleSet::shipped_for(&registry, ops, classes);
-        let part = part.unwrap_or_else(|errors| panic!("{errors}"));
-        assert!(part.names().any(|name| name == rule), "{rule} for {acts}");
-        let mut g = g;
-        assert!(applied(&part, rule, &mut g) > 0, "{rule} on {acts}");
+        for greedy in [true, false] {
+            let wanted = Wanted { classes, greedy };
+            let ops = ShippedOps::of(&g, &registry).closed(wanted);
+            let part = RuleSet::shipped_for(&registry, ops, wanted);
+            let part = part.unwrap_or_else(|errors| panic!("{errors}"));
+            let has = part.names().any(|name| name == rule);
+            if greedy {
+                assert_eq!(has, engine(&all, rule).in_greedy(), "{rule} for {acts}");
+            } else {
+                assert!(has, "{rule} for {acts}");
+                assert!(applied(&part, rule, &mut g.clone()) > 0, "{rule} on {acts}");
+            }
+        }
     }
 }
 
@@ -236,8 +332,12 @@ fn what_is_read_for_a_module_holds_every_rule_that_acts_on_it() {
 fn rules_that_cannot_act_are_not_read() {
     let registry = registry();
     let g = module("matmul(relu(x:f32[2, 3]), y:f32[3, 4])");
-    let ops = ShippedOps::of(&g, &registry).closed(FastMath::EXACT);
-    let part = RuleSet::shipped_for(&registry, ops, FastMath::EXACT);
+    let wanted = Wanted {
+        classes: FastMath::EXACT,
+        greedy: false,
+    };
+    let ops = ShippedOps::of(&g, &registry).closed(wanted);
+    let part = RuleSet::shipped_for(&registry, ops, wanted);
     let part = part.unwrap_or_else(|errors| panic!("{errors}"));
     let has = |rule| part.names().any(|name| name == rule);
     assert!(has("relu-relu") && !has("gelu-tanh") && !has("sub-self-nnan"));

@@ -73,8 +73,18 @@ impl Module {
     }
 
     pub fn op_with(&mut self, name: &str, operands: &[ValueId], attrs: &[Attr<'_>]) -> ValueId {
-        let op = self.builder().create(def(name), operands, attrs);
-        let op = op.unwrap_or_else(|error| panic!("{name}: {error}"));
+        self.row(def(name), operands, attrs)
+    }
+
+    /// An op of any dialect.
+    pub fn row(
+        &mut self,
+        def: &'static OpDef,
+        operands: &[ValueId],
+        attrs: &[Attr<'_>],
+    ) -> ValueId {
+        let op = self.builder().create(def, operands, attrs);
+        let op = op.unwrap_or_else(|error| panic!("{}: {error}", def.name));
         self.g.result(op)
     }
 

@@ -2,7 +2,7 @@
 
 use mind_core::ops::reduce::{Max, Mean, Sum};
 use mind_core::ops::shape::{ExpandDims, Squeeze};
-use mind_eqsat::{AttrValue, LeftAttr};
+use mind_eqsat::{AttrValue, LhsAttr};
 use mind_ir::attr::{AttrKind, OPEN_END};
 use mind_ir::opdef::{AttrDef, Op, OpDef};
 use mind_ir::types::{Dim, TensorType};
@@ -24,8 +24,8 @@ impl Chooser<'_, '_> {
         let mut drawn: Vec<AttrValue> = Vec::new();
         for (row, attr) in def.attrs.iter().zip(&op.left.attrs) {
             let settled = match attr {
-                LeftAttr::Fixed(value) => Some((*value).clone()),
-                LeftAttr::Named(number) => named[*number].clone(),
+                LhsAttr::Fixed(value) => Some((*value).clone()),
+                LhsAttr::Named(number) => named[*number].clone(),
             };
             let value = match settled {
                 Some(value) => value,

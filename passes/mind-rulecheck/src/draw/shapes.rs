@@ -4,7 +4,7 @@ use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
 use mind_core::ops::index::Gather;
 use mind_core::ops::join::Concat;
-use mind_eqsat::{AttrValue, Hint, LeftAttr, LeftDim};
+use mind_eqsat::{AttrValue, Hint, LhsAttr, LhsDim};
 use mind_ir::opdef::{Op, Trait};
 
 use super::{Chooser, ELEMENTS, EXTENTS, LONG};
@@ -269,7 +269,7 @@ impl Chooser<'_, '_> {
         });
         let rank = first.len() as i64;
         let written = match op.left.attrs.first() {
-            Some(LeftAttr::Fixed(AttrValue::Int(axis))) => Some(*axis),
+            Some(LhsAttr::Fixed(AttrValue::Int(axis))) => Some(*axis),
             _ => None,
         };
         let axis = written.unwrap_or_else(|| self.rng.within(0, (rank - 1).max(0)));
@@ -317,16 +317,16 @@ impl Chooser<'_, '_> {
     }
 
     /// A shape as written, the named extents being what they were before.
-    fn written(&mut self, pattern: &[LeftDim], drawn: &[i64]) -> Vec<i64> {
+    fn written(&mut self, pattern: &[LhsDim], drawn: &[i64]) -> Vec<i64> {
         let mut shape = Vec::new();
         let fixed = pattern
             .iter()
-            .filter(|dim| !matches!(dim, LeftDim::Rest(_)))
+            .filter(|dim| !matches!(dim, LhsDim::Rest(_)))
             .count();
         for (at, dim) in pattern.iter().enumerate() {
             match *dim {
-                LeftDim::Fixed(extent) => shape.push(extent),
-                LeftDim::Named(number) => {
+                LhsDim::Fixed(extent) => shape.push(extent),
+                LhsDim::Named(number) => {
                     let known = self.dims.iter().find(|(own, _)| *own == number);
                     let extent = known.map(|&(_, extent)| extent);
                     let extent = extent.unwrap_or_else(|| {
@@ -339,7 +339,7 @@ impl Chooser<'_, '_> {
                     self.dims.push((number, extent));
                     shape.push(extent);
                 }
-                LeftDim::Rest(number) => {
+                LhsDim::Rest(number) => {
                     let known = self.rests.iter().find(|(own, _)| *own == number);
                     let rest = known.map(|(_, rest)| rest.clone());
                     let rest = rest.unwrap_or_else(|| {

@@ -71,7 +71,7 @@ fn bound(g: &Graph, value: ValueId, depth: usize) -> Option<f64> {
     }
     let op = g.defining_op(value)?;
     let row = ops::row(g.def(op))?;
-    let call = Call::bind(row.name, row.signatures, op, g).ok()?;
+    let call = Call::bind(row, op, g).ok()?;
     match row.name {
         "softmax" | "sigmoid" | "sigmoid_hard" | "tanh" | "erf" | "softsign" | "sin" | "cos" => {
             Some(1.0)

@@ -42,10 +42,10 @@ pub fn report(g: &Graph) -> Report {
         let Some(row) = ops::row(g.def(op)) else {
             continue;
         };
-        if row.name.starts_with("constexpr_") {
+        if row.is_constexpr() {
             continue;
         }
-        let Ok(call) = Call::bind(row.name, row.signatures, op, g) else {
+        let Ok(call) = Call::bind(row, op, g) else {
             continue;
         };
         let mut worst: Option<(&'static Constraint, String)> = None;

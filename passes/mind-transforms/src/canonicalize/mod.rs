@@ -1,6 +1,6 @@
 //! The canonical form: one way to write a thing, where several mean the same.
 
-pub(crate) mod core;
+pub(crate) mod attrs;
 mod declare;
 pub(crate) mod order;
 mod rules;
@@ -43,7 +43,7 @@ impl Canonicalize {
 /// The patterns written in Rust.
 pub(crate) fn patterns() -> PatternSet {
     let mut set = PatternSet::new();
-    core::add(&mut set);
+    attrs::add(&mut set);
     tensor::add(&mut set);
     set
 }
@@ -52,7 +52,7 @@ impl Pass for Canonicalize {
     fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
         let mut patterns = patterns();
         patterns.retain(|name| cx.rewriting.enables(name));
-        rules::add(&mut patterns, cx)?;
+        rules::add(&mut patterns, g, cx)?;
         let applied = apply(g, &patterns, &self.greedy, &mut *cx.watch);
         let report = applied.map_err(|stuck| PassError::NotConverged {
             rewrites: stuck.rewrites,

@@ -5,26 +5,24 @@ use std::sync::Arc;
 use mind_eqsat::{GreedyRule, NewTerm, RuleSet};
 use mind_ir::attr::Attr;
 use mind_ir::opdef::OpDef;
-use mind_ir::{OpId, ValueId};
+use mind_ir::{Graph, OpId, ValueId};
 use mind_pass::{PassCx, PassError};
 use mind_rewrite::{Miss, PatternSet, RewritePattern, Rewriter};
 use smallvec::SmallVec;
 
-use crate::rules::{classes, in_force};
+use crate::rules::{classes, greedy_for_module};
 
-/// Adds the rules of the user's files that are meant for the greedy driver. The shipped rules leave it to
-/// the patterns written in Rust, and are not even read where the user has none.
+/// Adds the rules for the greedy driver that can act on `g`: the shipped ones and those of the user's files.
 ///
 /// # Errors
 ///
 /// What is wrong with a rule file.
-pub(super) fn add(patterns: &mut PatternSet, cx: &PassCx<'_>) -> Result<(), PassError> {
-    if cx.rewriting.rules.is_empty() {
-        return Ok(());
-    }
-    let rules = in_force(cx)?;
-    for form in rules.greedy(classes(cx.rewriting)) {
+pub(super) fn add(patterns: &mut PatternSet, g: &Graph, cx: &PassCx<'_>) -> Result<(), PassError> {
+    let rules = greedy_for_module(g, cx)?;
+    let enabled = |form: &GreedyRule| cx.rewriting.enables(rules.name(rules.rule_of(*form)));
+    for form in rules.greedy(classes(cx.rewriting)).filter(enabled) {
         patterns.add(Rule {
+            name: rules.name(rules.rule_of(form)).to_owned(),
             root: [rules.root_of(form)],
             rules: Arc::clone(&rules),
             form,
@@ -35,6 +33,7 @@ pub(super) fn add(patterns: &mut PatternSet, cx: &PassCx<'_>) -> Result<(), Pass
 
 /// One form of a rule.
 struct Rule {
+    name: String,
     root: [&'static OpDef; 1],
     rules: Arc<RuleSet>,
     form: GreedyRule,
@@ -42,7 +41,7 @@ struct Rule {
 
 impl RewritePattern for Rule {
     fn name(&self) -> &str {
-        self.rules.name(self.rules.rule_of(self.form))
+        &self.name
     }
 
     fn place(&self) -> Option<(&str, usize)> {
@@ -57,6 +56,10 @@ impl RewritePattern for Rule {
 
     fn roots(&self) -> &[&'static OpDef] {
         &self.root
+    }
+
+    fn may_match(&self, operands: &[ValueId], defs: &[Option<&'static OpDef>]) -> bool {
+        self.rules.may_match(self.form, operands, defs)
     }
 
     fn rewrite(&self, op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {

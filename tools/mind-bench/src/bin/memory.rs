@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use mind_bench::generate::{layered, transformer};
-use mind_driver::host::Host;
+use mind_driver::host::{FileSystem, Host};
 
 struct Counting;
 
@@ -40,7 +40,7 @@ struct Sink {
     out: std::io::Sink,
 }
 
-impl Host for Sink {
+impl FileSystem for Sink {
     fn read(&mut self, _: &Path, _: u64) -> std::io::Result<Vec<u8>> {
         Ok(std::mem::take(&mut self.input))
     }
@@ -56,7 +56,9 @@ impl Host for Sink {
     fn create_dir(&mut self, _: &Path) -> io::Result<()> {
         Ok(())
     }
+}
 
+impl Host for Sink {
     fn stdout(&mut self) -> &mut dyn std::io::Write {
         &mut self.out
     }

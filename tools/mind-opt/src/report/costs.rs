@@ -1,7 +1,7 @@
 //! What values cost, by the model that fusion decides by.
 
-use mind_cli::history::Record;
 use mind_draw::{Drawing, Fill, Row};
+use mind_driver::history::Record;
 use mind_ir::listener::CostChange;
 
 use super::subject::Subject;

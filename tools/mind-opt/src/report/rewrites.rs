@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use mind_cli::history::{Record, place_text};
 use mind_draw::escape;
+use mind_driver::history::{Record, place_text};
 
 use super::costs::cost_text;
 use super::recording::PassRun;

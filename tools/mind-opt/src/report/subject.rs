@@ -1,7 +1,7 @@
 //! What the page tells.
 
-use mind_cli::history::Record;
 use mind_diag::SourceFile;
+use mind_driver::history::Record;
 use mind_eqsat::RuleSet;
 
 use super::recording::Recording;

@@ -6,12 +6,12 @@ use mind_ir::types::{DType, Dim};
 use super::reader::Reader;
 use super::types::ty;
 use crate::mil::Parsed;
-use crate::mil::element::Element;
 use crate::mil::float::parse_hex;
 use crate::mil::lex::{Kind, Token};
 use crate::mil::spelling::Spelling;
 use crate::mil::syntax::{Typed, Value};
 use crate::mil::types::{Type, text};
+use mind_mil::Element;
 use mind_text::number::read_element;
 
 /// Reads a type and a value in parentheses.
@@ -33,7 +33,7 @@ fn value(reader: &mut Reader<'_>, ty: &Type) -> Parsed<Value> {
     if reader.at_word("BLOBFILE") {
         return blob(reader);
     }
-    if element.is_string() {
+    if *element == Element::String {
         let token = reader.peek();
         if token.kind != Kind::Text || !shape.is_empty() {
             return reader.expected("one string in quotes");
@@ -138,14 +138,14 @@ impl List<'_> {
         }
         reader.bump();
         self.count += 1;
-        let dtype = self.element.carrier;
+        let dtype = self.element.carrier();
         if dtype.is_float() {
             return self.float(token, dtype, reader.spelling);
         }
         if let Some((least, most)) = self.element.range() {
             let value = token.text.parse::<i128>().ok();
             if !value.is_some_and(|value| (least..=most).contains(&value)) {
-                let help = format!("{} holds {least} to {most}", self.element.name);
+                let help = format!("{} holds {least} to {most}", self.element.name());
                 return Err(Box::new(self.malformed(token).help(help)));
             }
         }
@@ -180,20 +180,23 @@ impl List<'_> {
         let Some(bits) = bits else {
             return Err(Box::new(self.malformed(token)));
         };
-        match dtype.size() {
-            2 => self.bytes.extend((bits as u16).to_ne_bytes()),
-            4 => self.bytes.extend((bits as u32).to_ne_bytes()),
-            _ => self.bytes.extend(bits.to_ne_bytes()),
-        }
+        let bytes = bits.to_ne_bytes();
+        let size = dtype.size();
+        let at = if cfg!(target_endian = "big") {
+            bytes.len() - size
+        } else {
+            0
+        };
+        self.bytes.extend_from_slice(&bytes[at..][..size]);
         Ok(())
     }
 
     fn malformed(&self, token: Token<'_>) -> Diagnostic {
-        let message = format!("{} is no {}", token.shown(), self.element.name);
+        let message = format!("{} is no {}", token.shown(), self.element.name());
         let error = Diagnostic::error(token.span, message).code(Code(1005));
         error.help(format!(
             "write an element that {} can hold",
-            self.element.name
+            self.element.name()
         ))
     }
 }

@@ -1,7 +1,6 @@
 //! Parsing: text to syntax, and syntax to a graph.
 
 mod body;
-mod build;
 mod literal;
 mod program;
 mod reader;
@@ -10,6 +9,7 @@ mod types;
 use mind_diag::Diagnostics;
 use mind_ir::Graph;
 
+use super::build;
 use super::lex::Lexer;
 use super::spelling::Spelling;
 use mind_text::Limits;

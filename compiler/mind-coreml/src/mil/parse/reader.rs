@@ -2,15 +2,12 @@
 
 use mind_diag::{Diagnostic, Diagnostics, Span};
 
-use crate::mil::Parsed;
 use crate::mil::lex::{ARROW, Kind, Lexer, Token};
 use crate::mil::spelling::Spelling;
 use crate::mil::syntax::Name;
+use crate::mil::{MAX_NESTING, Parsed};
 use mind_text::Limits;
 use mind_text::{Entity, Role, SourceMap};
-
-/// How deep blocks, lists and types may nest.
-pub(super) const MAX_NESTING: usize = 32;
 
 /// The tokens of a text.
 pub(super) struct Reader<'t> {

@@ -4,12 +4,12 @@ use mind_diag::Diagnostic;
 use mind_ir::opdef::nearest;
 use mind_ir::types::{Dim, Shape};
 
-use super::reader::{MAX_NESTING, Reader};
-use crate::mil::Parsed;
-use crate::mil::element::Element;
+use super::reader::Reader;
 use crate::mil::lex::Kind;
 use crate::mil::syntax::Name;
 use crate::mil::types::Type;
+use crate::mil::{MAX_NESTING, Parsed};
+use mind_mil::Element;
 use mind_text::foreign;
 
 /// Words that begin a type which no value of the graph has.
@@ -65,8 +65,8 @@ pub(super) fn not_type(name: Name<'_>) -> Diagnostic {
 /// The error for a `word` that is no element type, with the one that is meant.
 #[cold]
 fn with_element(error: Diagnostic, word: &str) -> Diagnostic {
-    let meant = foreign::dtype(word).map(|dtype| Element::of(dtype).name);
-    match meant.or_else(|| nearest(word, Element::names())) {
+    let meant = foreign::dtype(word).map(|dtype| Element::of(dtype).name());
+    match meant.or_else(|| nearest(word, Element::ALL.iter().map(|element| element.name()))) {
         Some(name) => error.did_you_mean(name),
         None => error.help(
             "types are `fp16`, `int32` and the like, `tensor<fp16, [1, 4]>`, `state<tensor<fp16, [1]>>`",

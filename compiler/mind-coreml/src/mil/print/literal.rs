@@ -1,54 +1,47 @@
 //! Printing values.
 
-use mind_ir::OpId;
-use mind_ir::attr::{Attr, Literal};
+use mind_ir::attr::Literal;
 use mind_ir::graph::Graph;
 use mind_ir::types::{DType, Dim};
+use mind_mil::Element;
+use mind_mil::structure::Const;
 
-use super::plan::{CONST_ELEMENT, word};
 use crate::mil::float::write_hex;
 use crate::mil::types::{Generation, write_tensor};
 use mind_text::number::{write_element, write_int};
 
-const DATA: usize = 0;
-const TEXT: usize = 2;
-const PATH: usize = 3;
-const OFFSET: usize = 4;
-
-/// Writes what the constant `op` holds; halves as their bits where `bits` says so.
+/// Writes what a constant holds; halves as their bits where `bits` says so.
 pub(super) fn write_value(
     out: &mut String,
     g: &Graph,
-    op: OpId,
+    own: Const,
     shape: &[Dim],
     generation: Generation,
     bits: bool,
 ) {
-    if word(g, op, CONST_ELEMENT) == "string" {
+    if own.element_type(g) == Some(Element::String) {
         out.push('"');
-        out.push_str(word(g, op, TEXT));
+        out.push_str(g.name(own.text(g)));
         out.push('"');
         return;
     }
-    let path = word(g, op, PATH);
-    if let (false, Attr::Int(offset)) = (path.is_empty(), g.attr(op, OFFSET)) {
-        out.push_str("BLOBFILE(path = ");
-        write_tensor(out, "string", &[], generation);
-        out.push_str("(\"");
-        out.push_str(path);
-        out.push_str("\"), offset = ");
-        write_tensor(out, "uint64", &[], generation);
-        out.push('(');
-        write_int(out, offset);
-        out.push_str("))");
-        return;
+    let path = g.name(own.path(g));
+    if path.is_empty() {
+        return write_elements(out, own.data(g), shape, bits);
     }
-    if let Attr::Literal(literal) = g.attr(op, DATA) {
-        write_elements(out, literal, shape, bits);
-    }
+    out.push_str("BLOBFILE(path = ");
+    write_tensor(out, "string", &[], generation);
+    out.push_str("(\"");
+    out.push_str(path);
+    out.push_str("\"), offset = ");
+    write_tensor(out, "uint64", &[], generation);
+    out.push('(');
+    write_int(out, own.offset(g));
+    out.push_str("))");
 }
 
-fn write_elements(out: &mut String, literal: &Literal<'_>, shape: &[Dim], bits: bool) {
+/// Writes the elements of a constant in lists by shape; halves as their bits where `bits` says so.
+pub(crate) fn write_elements(out: &mut String, literal: &Literal<'_>, shape: &[Dim], bits: bool) {
     let (dtype, size) = (literal.dtype, literal.dtype.size());
     let mut sizes = Vec::with_capacity(shape.len());
     let mut count = 1usize;

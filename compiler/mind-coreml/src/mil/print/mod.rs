@@ -1,24 +1,21 @@
 //! Printing.
 
-mod literal;
+pub(crate) mod literal;
 mod plan;
 
 use mind_diag::{Diagnostic, Diagnostics};
-use mind_ir::attr::Attr;
-use mind_ir::graph::{Graph, ValueDef};
+use mind_ir::graph::Graph;
 use mind_ir::opdef::OpDef;
 use mind_ir::types::TypeView;
-use mind_ir::{BlockId, OpId, ValueId};
-use mind_mil::call::{ARGS, NAME, OUT};
-use mind_mil::ops;
+use mind_ir::{BlockId, OpId, Sym, ValueId};
+use mind_mil::call::{arguments, is_mask};
 use mind_mil::structure::{self, Const, Func, Input, Program};
+use mind_mil::{Element, Opset, ops};
 
-use super::constexpr::{result_element, writes_attributes};
-use super::element::Element;
 use super::spelling::Spelling;
 use super::types::{Generation, write_tensor};
 use literal::write_value;
-use plan::{Plan, word};
+use plan::Plan;
 
 /// The attributes of a program that names none.
 const ATTRIBUTES: &str = r#"buildInfo = dict<string, string>({{"coremlc-component-MIL", "mind-opt"}, {"coremlc-version", "0"}})"#;
@@ -33,25 +30,27 @@ pub(super) fn print(g: &Graph, spelling: Spelling) -> Result<String, Diagnostics
     if !foreign.is_empty() {
         return Err(foreign);
     }
-    let first = g.ops(g.body()).next();
-    let first = first.filter(|&op| g.is::<Program>(op));
-    let said = |at: usize, default: &'static str| -> String {
-        first.map_or(default.to_owned(), |op| word(g, op, at).to_owned())
+    let program = structure::program(g);
+    let word = |attr: fn(Program, &Graph) -> Sym, default| match program {
+        Some(program) => g.name(attr(program, g)),
+        None => default,
     };
-    let version = said(0, "1.3");
+    let version = word(Program::version, "1.3");
     let printer = Printer {
         g,
         spelling,
-        generation: Generation::of(&version),
+        generation: Generation::of(version),
         plan: Plan::new(g),
-        opset: "",
+        opset: Opset::DEFAULT,
         out: String::with_capacity(96 * g.op_bound()),
     };
-    Ok(printer.program(
-        &version,
-        &said(1, ATTRIBUTES),
-        [&said(2, "main"), &said(3, "ios18"), &said(4, "")],
-    ))
+    let attributes = word(Program::attributes, ATTRIBUTES);
+    let function = [
+        word(Program::function, "main"),
+        word(Program::opset, Opset::DEFAULT.tag()),
+        word(Program::function_attributes, ""),
+    ];
+    Ok(printer.program(version, attributes, function))
 }
 
 /// An error for each op that MIL does not have.
@@ -77,7 +76,7 @@ struct Printer<'g> {
     generation: Generation,
     plan: Plan,
     /// Of the function that is being printed.
-    opset: &'g str,
+    opset: Opset,
     out: String,
 }
 
@@ -89,24 +88,21 @@ impl<'g> Printer<'g> {
         self.out.push_str(&self.spelled(attributes));
         self.out.push_str("]\n{\n");
         let g = self.g;
-        let mut inputs: Vec<OpId> = g.ops(g.body()).filter(|&op| g.is::<Input>(op)).collect();
-        inputs.sort_by_key(|&op| self.plan.name(g.result(op)));
-        let inputs: Vec<(ValueId, bool)> = inputs
-            .into_iter()
-            .map(|op| (g.result(op), g.attr(op, 1) == Attr::Bool(true)))
+        let inputs = g.ops(g.body()).filter_map(|op| g.view::<Input>(op));
+        let mut inputs: Vec<(ValueId, bool)> = inputs
+            .map(|input| (input.result(g), input.state(g)))
             .collect();
+        inputs.sort_by_key(|&(value, _)| self.plan.name(value));
         self.function(function, &inputs, g.body());
-        for op in g.ops(g.body()).filter(|&op| g.is::<Func>(op)) {
-            let block = g.block(g.regions(op)[0]);
-            let mut params: Vec<(ValueId, bool)> = g
-                .arguments(block)
-                .into_iter()
-                .zip(word(g, op, 3).split_ascii_whitespace())
-                .map(|(value, name)| (value, name.ends_with(":state")))
+        for func in g.ops(g.body()).filter_map(|op| g.view::<Func>(op)) {
+            let block = func.body(g);
+            let arguments = g.arguments(block).into_iter().enumerate();
+            let mut params: Vec<(ValueId, bool)> = arguments
+                .map(|(index, value)| (value, func.parameter(g, index).1))
                 .collect();
-            params.sort_by_key(|&(value, _)| self.plan.name(value).to_owned());
-            let words = [0, 1, 2].map(|at| word(g, op, at));
-            self.function(words, &params, block);
+            params.sort_by_key(|&(value, _)| self.plan.name(value));
+            let words = [func.function(g), func.opset(g), func.attributes(g)];
+            self.function(words.map(|word| g.name(word)), &params, block);
         }
         self.out.push('}');
         self.out
@@ -129,7 +125,7 @@ impl<'g> Printer<'g> {
         params: &[(ValueId, bool)],
         block: BlockId,
     ) {
-        self.opset = opset;
+        self.opset = Opset::parse(opset).unwrap_or(Opset::DEFAULT);
         self.out.push_str("    func ");
         self.out.push_str(name);
         self.out.push('<');
@@ -170,9 +166,9 @@ impl<'g> Printer<'g> {
             let def = self.g.def(op);
             if def.has(mind_ir::opdef::Trait::Terminator) {
                 outputs = self.g.operands(op);
-            } else if self.g.is::<Const>(op) {
-                if !self.plan.is_inline(self.g, op) {
-                    self.constant(op, indent);
+            } else if let Some(own) = self.g.view::<Const>(op) {
+                if !own.inline(self.g) {
+                    self.constant(own, op, indent);
                 }
             } else if ops::row(def).is_some() {
                 self.statement(op, indent);
@@ -191,16 +187,13 @@ impl<'g> Printer<'g> {
         self.out.extend(std::iter::repeat_n(' ', count));
     }
 
-    fn constant(&mut self, op: OpId, indent: usize) {
+    fn constant(&mut self, own: Const, op: OpId, indent: usize) {
         self.blanks(indent);
         let value = self.g.result(op);
-        self.constant_type(op);
+        self.constant_type(own);
         self.out.push(' ');
         self.out.push_str(self.plan.name(value));
-        let name = self
-            .plan
-            .annotation(self.g, op, plan::CONST_OUT, plan::CONST_NAME)
-            .map(str::to_owned);
+        let name = self.plan.annotation(self.g, op).map(str::to_owned);
         match self.spelling {
             Spelling::Compiler => {
                 self.out.push_str(" = const()[");
@@ -209,12 +202,12 @@ impl<'g> Printer<'g> {
                     self.out.push_str(", ");
                 }
                 self.out.push_str("val = ");
-                self.value(op);
+                self.value(own);
                 self.out.push(']');
             }
             Spelling::Primer => {
                 self.out.push_str(" = const(val = ");
-                self.value(op);
+                self.value(own);
                 self.out.push(')');
                 if let Some(name) = &name {
                     self.out.push('[');
@@ -234,18 +227,22 @@ impl<'g> Printer<'g> {
         self.out.push_str("\")");
     }
 
-    fn value(&mut self, op: OpId) {
-        self.constant_type(op);
+    fn value(&mut self, own: Const) {
+        self.constant_type(own);
         self.out.push('(');
-        let shape = self.shown(self.g.result(op)).map_or(&[][..], |ty| ty.shape);
+        let shape = self
+            .shown(own.result(self.g))
+            .map_or(&[][..], |ty| ty.shape);
         let primer = self.spelling == Spelling::Primer;
-        write_value(&mut self.out, self.g, op, shape, self.generation, primer);
+        write_value(&mut self.out, self.g, own, shape, self.generation, primer);
         self.out.push(')');
     }
 
-    fn constant_type(&mut self, op: OpId) {
-        let shape = self.shown(self.g.result(op)).map_or(&[][..], |ty| ty.shape);
-        let element = word(self.g, op, plan::CONST_ELEMENT);
+    fn constant_type(&mut self, own: Const) {
+        let shape = self
+            .shown(own.result(self.g))
+            .map_or(&[][..], |ty| ty.shape);
+        let element = self.g.name(own.element(self.g));
         write_tensor(&mut self.out, element, shape, self.generation);
     }
 
@@ -255,17 +252,13 @@ impl<'g> Printer<'g> {
     }
 
     fn ty(&mut self, value: ValueId) {
-        let g = self.g;
-        let id = g.type_id(value).or(g.declared(value));
-        if let Some(ty) = id.map(|id| g.types().get(id)) {
-            let own = match g.value_def(value) {
-                ValueDef::Result(op, index) => {
-                    result_element(g.def(op).short_name(), index as usize)
-                }
-                ValueDef::Argument(..) => None,
+        if let Some(ty) = self.shown(value) {
+            let element = if is_mask(self.g, value) {
+                Element::Uint1
+            } else {
+                Element::of(ty.dtype)
             };
-            let element = own.unwrap_or(Element::of(ty.dtype).name);
-            write_tensor(&mut self.out, element, ty.shape, self.generation);
+            write_tensor(&mut self.out, element.name(), ty.shape, self.generation);
         }
     }
 
@@ -281,24 +274,27 @@ impl<'g> Printer<'g> {
         if !g.results(op).is_empty() {
             self.out.push_str(" = ");
         }
-        let name = g.def(op).short_name();
-        self.out.push_str(name);
-        let annotation = self.plan.annotation(g, op, OUT, NAME).map(str::to_owned);
-        let mut args = arguments(g, op);
-        args.sort_by_key(|(name, ..)| *name);
-        let inline = |values: &[ValueId]| {
-            values.iter().all(|&value| {
-                g.defining_op(value)
-                    .is_some_and(|op| self.plan.is_inline(g, op))
-            })
+        self.out.push_str(g.def(op).short_name());
+        let annotation = self.plan.annotation(g, op).map(str::to_owned);
+        let row = ops::row(g.def(op));
+        let given = arguments(g, op).map(|(name, values)| Printed {
+            name,
+            is_tuple: values.len() != 1 || row.is_some_and(|row| row.takes_tuple(name)),
+            values,
+        });
+        let mut args: Vec<Printed<'_>> = given.collect();
+        args.sort_by_key(|given| given.name);
+        let inline = |given: &Printed<'_>| {
+            let mut values = given.values.iter();
+            values.all(|&value| self.inline(value).is_some())
         };
         let attributes =
-            writes_attributes(name, self.opset) && args.iter().all(|(_, _, values)| inline(values));
+            row.is_some_and(|row| row.writes_attributes(self.opset)) && args.iter().all(inline);
         match attributes {
             true => {
                 self.out.push_str("()[");
                 if let Some(own) = &annotation {
-                    let at = args.partition_point(|(name, ..)| *name < "name");
+                    let at = args.partition_point(|given| given.name < "name");
                     let (before, behind) = args.split_at(at);
                     self.attributes(before);
                     self.out.push_str(if before.is_empty() { "" } else { ", " });
@@ -338,61 +334,53 @@ impl<'g> Printer<'g> {
         self.out.push_str(";\n");
     }
 
-    fn arguments(&mut self, args: &[(&str, bool, &[ValueId])]) {
-        for (at, (name, tuple, values)) in args.iter().enumerate() {
+    fn arguments(&mut self, args: &[Printed<'_>]) {
+        for (at, given) in args.iter().enumerate() {
             self.out.push_str(if at > 0 { ", " } else { "" });
-            self.out.push_str(name);
+            self.out.push_str(given.name);
             self.out.push_str(" = ");
-            self.out.push_str(if *tuple { "(" } else { "" });
-            for (at, &value) in values.iter().enumerate() {
+            self.out.push_str(if given.is_tuple { "(" } else { "" });
+            for (at, &value) in given.values.iter().enumerate() {
                 self.out.push_str(if at > 0 { ", " } else { "" });
                 self.argument(value);
             }
-            self.out.push_str(if *tuple { ")" } else { "" });
+            self.out.push_str(if given.is_tuple { ")" } else { "" });
         }
     }
 
     /// Arguments that are constants, as attributes: in every spelling a value alone.
-    fn attributes(&mut self, args: &[(&str, bool, &[ValueId])]) {
-        for (at, (name, _, values)) in args.iter().enumerate() {
+    fn attributes(&mut self, args: &[Printed<'_>]) {
+        for (at, given) in args.iter().enumerate() {
             self.out.push_str(if at > 0 { ", " } else { "" });
-            self.out.push_str(name);
+            self.out.push_str(given.name);
             self.out.push_str(" = ");
-            for op in values.iter().filter_map(|&value| self.g.defining_op(value)) {
-                self.value(op);
+            if let Some(own) = given.values.first().and_then(|&value| self.inline(value)) {
+                self.value(own);
             }
         }
     }
 
     fn argument(&mut self, value: ValueId) {
-        match self
-            .g
-            .defining_op(value)
-            .filter(|&op| self.plan.is_inline(self.g, op))
-        {
-            Some(op) if self.spelling == Spelling::Primer => {
+        match self.inline(value) {
+            Some(own) if self.spelling == Spelling::Primer => {
                 self.out.push_str("const(");
-                self.value(op);
+                self.value(own);
                 self.out.push(')');
             }
-            Some(op) => self.value(op),
+            Some(own) => self.value(own),
             None => self.out.push_str(self.plan.name(value)),
         }
     }
+
+    /// The constant that is printed where `value` is read.
+    fn inline(&self, value: ValueId) -> Option<Const> {
+        structure::constant_of(self.g, value).filter(|own| own.inline(self.g))
+    }
 }
 
-/// The arguments of an op: name, whether it is a tuple, values.
-fn arguments(g: &Graph, op: OpId) -> Vec<(&str, bool, &[ValueId])> {
-    let mut rest = g.operands(op);
-    let words = word(g, op, ARGS).split_ascii_whitespace();
-    let bound = words.map(|written| {
-        let (name, count) = match written.split_once('*') {
-            Some((name, count)) => (name, count.parse().unwrap_or(0)),
-            None => (written, 1),
-        };
-        let (own, behind) = rest.split_at(usize::min(count, rest.len()));
-        rest = behind;
-        (name, written.contains('*'), own)
-    });
-    bound.collect()
+/// An argument of an op.
+struct Printed<'g> {
+    name: &'static str,
+    is_tuple: bool,
+    values: &'g [ValueId],
 }

@@ -1,27 +1,11 @@
 //! The names that values are printed under.
 
-use mind_ir::attr::Attr;
 use mind_ir::graph::Graph;
 use mind_ir::{OpId, ValueId};
-use mind_mil::call::OUT;
-use mind_mil::ops;
 use mind_mil::structure::{Const, Func, Input};
+use mind_mil::{Attributes, ops};
 
 use crate::mil::names::{Names, is_name};
-
-/// Positions of the attributes of a constant.
-pub(super) const CONST_ELEMENT: usize = 1;
-pub(super) const CONST_OUT: usize = 5;
-pub(super) const CONST_NAME: usize = 6;
-const CONST_INLINE: usize = 7;
-
-/// The word in attribute `at` of `op`.
-pub(super) fn word(g: &Graph, op: OpId, at: usize) -> &str {
-    match g.attr(op, at) {
-        Attr::Str(sym) => g.name(sym),
-        _ => "",
-    }
-}
 
 /// Names of all values, those of inputs as they are.
 pub(super) struct Plan {
@@ -40,26 +24,20 @@ impl Plan {
                 given.fresh(own)
             };
         };
-        for op in g.walk().filter(|&op| g.is::<Input>(op)) {
-            set(&mut names, &mut given, g.result(op), word(g, op, 0));
+        for input in g.walk().filter_map(|op| g.view::<Input>(op)) {
+            let own = g.name(input.name(g));
+            set(&mut names, &mut given, input.result(g), own);
         }
         // Values in one function and beside each other may not share a name; those of two may.
         for op in g.walk() {
-            let own = match () {
-                () if g.is::<Const>(op) => word(g, op, CONST_OUT),
-                () if ops::row(g.def(op)).is_some() => word(g, op, OUT),
-                () if g.is::<Func>(op) => {
-                    let block = g.block(g.regions(op)[0]);
-                    for (value, name) in g
-                        .arguments(block)
-                        .into_iter()
-                        .zip(word(g, op, 3).split_ascii_whitespace())
-                    {
-                        names[value.index()] = name.trim_end_matches(":state").to_owned();
-                    }
-                    continue;
+            if let Some(func) = g.view::<Func>(op) {
+                for (index, value) in g.arguments(func.body(g)).into_iter().enumerate() {
+                    names[value.index()] = func.parameter(g, index).0.to_owned();
                 }
-                () => continue,
+                continue;
+            }
+            let Some(Written { out: own, .. }) = written(g, op) else {
+                continue;
             };
             let mut own = own.split_ascii_whitespace();
             for value in g.results(op) {
@@ -71,16 +49,16 @@ impl Plan {
             }
         }
         for op in g.walk() {
-            if !g.is::<Const>(op) && ops::row(g.def(op)).is_none() {
+            let Some(written) = written(g, op) else {
                 continue;
-            }
+            };
             let what = g.def(op).short_name();
             for value in g.results(op) {
                 if names[value.index()].is_empty() {
                     names[value.index()] = given.fresh(&format!("{what}_{}", g.label(value)));
                 }
             }
-            let mut blocks = word(g, op, OUT).split('|').skip(1);
+            let mut blocks = written.out.split('|').skip(1);
             for &region in g.regions(op) {
                 let own = blocks.next().unwrap_or("").split_ascii_whitespace();
                 let arguments = g.arguments(g.block(region));
@@ -105,16 +83,10 @@ impl Plan {
     }
 
     /// What the attribute `name` says: what it was read with, or the name that was chosen here.
-    pub(super) fn annotation<'p>(
-        &'p self,
-        g: &'p Graph,
-        op: OpId,
-        out: usize,
-        name: usize,
-    ) -> Option<&'p str> {
-        let own = word(g, op, name);
-        match (word(g, op, out).is_empty(), own.is_empty()) {
-            (_, false) => Some(own),
+    pub(super) fn annotation<'p>(&'p self, g: &'p Graph, op: OpId) -> Option<&'p str> {
+        let written = written(g, op)?;
+        match (written.out.is_empty(), written.annotation.is_empty()) {
+            (_, false) => Some(written.annotation),
             (true, true) => g
                 .results(op)
                 .into_iter()
@@ -123,9 +95,26 @@ impl Plan {
             (false, true) => None,
         }
     }
+}
 
-    /// Whether `op` is a constant that stands where it is read.
-    pub(super) fn is_inline(&self, g: &Graph, op: OpId) -> bool {
-        g.is::<Const>(op) && g.attr(op, CONST_INLINE) == Attr::Bool(true)
+/// The names that an op was read with.
+struct Written<'g> {
+    out: &'g str,
+    annotation: &'g str,
+}
+
+/// The names of a constant or an op with a row.
+fn written(g: &Graph, op: OpId) -> Option<Written<'_>> {
+    if let Some(own) = g.view::<Const>(op) {
+        return Some(Written {
+            out: g.name(own.out(g)),
+            annotation: g.name(own.name(g)),
+        });
     }
+    ops::row(g.def(op))?;
+    let own = Attributes::of(g, op);
+    Some(Written {
+        out: own.out,
+        annotation: own.name,
+    })
 }

@@ -1,6 +1,11 @@
 //! Why a package cannot be read.
 
+use mind_diag::{Code, Diagnostic, Span};
+use mind_mil::check::is_name;
 use thiserror::Error;
+
+use crate::mil::Parsed;
+use crate::mil::syntax::Name;
 
 /// Why a manifest leads to no model.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -16,62 +21,31 @@ pub enum ManifestError {
     Path(String),
 }
 
-/// Why a model holds no program that can be read.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub enum UnpackError {
-    /// The bytes are no message, or it nests too deeply.
-    #[error("the model is no message of Core ML: {0}")]
-    Message(String),
-    /// A model of another kind, such as a neural network of an older generation.
-    #[error("the model is no ML program; models from specification version 6 on can be")]
-    NoProgram,
-    /// A message lacks what its meaning hangs on.
-    #[error("{place} has no {what}")]
-    Missing {
-        /// Where: a function, an op or a value.
-        place: String,
-        /// What is missing.
-        what: &'static str,
-    },
-    /// Something called by what is no name, and could be taken for syntax.
-    #[error("{what} is called `{found}`; names are letters, digits and `_`")]
-    Name {
-        /// What is called so.
-        what: &'static str,
-        /// The name, control characters escaped.
-        found: String,
-    },
-    /// Text that MIL's own text cannot hold.
-    #[error("{place} holds text with quotes, backslashes or control characters")]
-    Text {
-        /// Where.
-        place: String,
-    },
-    /// A type that values cannot have here.
-    #[error("{place} is {found}; values are tensors and states")]
-    Type {
-        /// Where.
-        place: String,
-        /// What it is.
-        found: String,
-    },
-    /// Elements that are not those of the type beside them.
-    #[error("the elements of {place} are not those of its type")]
-    Elements {
-        /// Where.
-        place: String,
-    },
-    /// An opset that is not known.
-    #[error("function `{function}` is written in opset `{found}`; known are CoreML5 to CoreML9")]
-    Opset {
-        /// The function.
-        function: String,
-        /// What it names.
-        found: String,
-    },
-}
-
 /// A name of a message as an error shows it: escaped, and not too long.
 pub(super) fn shown(name: &str) -> String {
     name.escape_default().take(80).collect()
+}
+
+/// Whether text can write a word in quotes.
+pub(super) fn is_text(word: &str) -> bool {
+    !word.contains(['"', '\\']) && !word.chars().any(char::is_control)
+}
+
+/// The error `message` at a place.
+pub(super) fn refused(span: Span, code: u16, message: String, help: &str) -> Box<Diagnostic> {
+    Box::new(Diagnostic::error(span, message).code(Code(code)).help(help))
+}
+
+/// The name of a `what`.
+///
+/// # Errors
+///
+/// E4112 for one that could be taken for syntax.
+pub(super) fn named<'m>(what: &str, name: &'m str, span: Span) -> Parsed<Name<'m>> {
+    if is_name(name) {
+        return Ok(Name { text: name, span });
+    }
+    let message = format!("{what} is called `{}`", shown(name));
+    let help = "names are letters, digits and `_`, and begin with no digit";
+    Err(refused(span, 4112, message, help))
 }

@@ -1,184 +1,245 @@
-//! Programs as MIL text.
+//! Programs as syntax.
 
-use mind_mil::signature::Kind;
-use mind_mil::{Opset, ops};
-use prost::Message;
+use std::collections::BTreeMap;
 
-use super::error::{UnpackError, shown};
+use mind_diag::{Diagnostic, Diagnostics, Span};
+use mind_mil::Opset;
+
+use super::attributes::written;
+use super::error::{named, refused, shown};
 use super::flexible::flexible;
-use super::value::typed;
-use super::words::{Words, Written};
+use super::places::{Places, called};
+use super::value::{ty, typed};
+use crate::mil::syntax::{self, Arg, Name, Statement, Typed};
+use crate::mil::types::{Generation, Type};
+use crate::mil::{MAX_NESTING, Parsed};
 use crate::package::proto::{
-    Argument, Binding, BindingKind, Block, FeatureDescription, Function, Model, ModelDescription,
-    NamedValueType, Operation, Program, Value,
+    Argument, BindingKind, Block, FeatureDescription, Function, Model, ModelDescription,
+    NamedValueType, Operation, Value,
 };
+use mind_text::Limits;
 
-/// The program in the bytes of a `.mlmodel` as MIL text, its default function first.
-///
-/// What it gives is syntax alone: whether the program keeps MIL's rules is for the reader of the text to say.
-///
-/// # Errors
-///
-/// See [`UnpackError`].
-pub fn text(model: &[u8]) -> Result<String, UnpackError> {
-    let model = Model::decode(model).map_err(|error| UnpackError::Message(error.to_string()))?;
-    let own = model.ml_program.as_ref().ok_or(UnpackError::NoProgram)?;
-    let description = model.description.unwrap_or_default();
-    let mut words = Words {
-        out: String::new(),
-        scalars: model.specification_version >= Opset::Ios18.specification(),
-    };
-    program(&mut words, own, &description)?;
-    Ok(words.out)
+/// Reads the messages of a program.
+pub(super) struct Decoder<'l> {
+    limits: &'l Limits,
+    generation: Generation,
+    /// Operations so far.
+    operations: usize,
+    places: Places,
+    found: Diagnostics,
+}
+
+impl Decoder<'_> {
+    pub(super) fn new(limits: &Limits) -> Decoder<'_> {
+        Decoder {
+            limits,
+            generation: Generation::Second,
+            operations: 0,
+            places: Places::default(),
+            found: Diagnostics::new(),
+        }
+    }
+
+    /// The list of places, and everything that was found.
+    pub(super) fn finish(self) -> (String, Diagnostics) {
+        (self.places.list, self.found)
+    }
+
+    /// The program of a model, its default function first; `None` if that could not be read, which was reported.
+    pub(super) fn model<'m>(&mut self, model: &'m Model) -> Option<syntax::Program<'m>> {
+        let span = self.places.add("mlProgram");
+        let Some(program) = &model.ml_program else {
+            let message = "the model is no ML program";
+            let help = "models from specification version 6 on can be";
+            self.found
+                .push(Diagnostic::error(Span::FILE, message).help(help));
+            return None;
+        };
+        if model.specification_version < Opset::Ios18.specification() {
+            self.generation = Generation::First;
+        }
+        let description = model.description.as_ref();
+        let first = description.map_or("", |own| &own.default_function_name);
+        let attributes = self.attributes(&program.attributes, span)?;
+        let all = program.functions.iter();
+        let (own, others): (Vec<_>, Vec<_>) = all.partition(|(name, _)| *name == first);
+        let mut functions = Vec::new();
+        for (name, function) in own.into_iter().chain(others) {
+            let span = self.places.add(&format!("functions[\"{}\"]", shown(name)));
+            match self.function(name, function, inputs(description, name), span) {
+                Ok(function) => functions.push(function),
+                Err(error) => self.found.push(*error),
+            }
+        }
+        if functions.is_empty() && !self.found.has_errors() {
+            let message = "the program has no function";
+            self.found.push(Diagnostic::error(span, message));
+        }
+        Some(syntax::Program {
+            version: self.generation.version(),
+            attributes,
+            functions,
+            span,
+        })
+    }
+
+    fn attributes(&mut self, attributes: &BTreeMap<String, Value>, span: Span) -> Option<String> {
+        let written = written(attributes, self.generation, span);
+        written.map_err(|error| self.found.push(*error)).ok()
+    }
+
+    fn function<'m>(
+        &mut self,
+        name: &'m str,
+        function: &'m Function,
+        described: &[FeatureDescription],
+        span: Span,
+    ) -> Parsed<syntax::Function<'m>> {
+        let mut opsets = Opset::ALL.iter();
+        let Some(opset) = opsets.find(|opset| opset.proto() == function.opset) else {
+            let message = format!("there is no opset `{}`", shown(&function.opset));
+            let known: Vec<&str> = Opset::ALL.iter().map(|opset| opset.proto()).collect();
+            let help = format!("opsets are {}", known.join(", "));
+            return Err(refused(span, 4116, message, &help));
+        };
+        let Some(own) = function.block_specializations.get(&function.opset) else {
+            let message = format!("the function has no block of its opset {}", function.opset);
+            let help = "`block_specializations` has an entry for the function's `opset`";
+            return Err(refused(span, 4116, message, help));
+        };
+        let mut attributes = written(&function.attributes, self.generation, span)?;
+        let flexible = flexible(described).filter(|_| attributes.is_empty());
+        if let Some(flexible) = flexible {
+            attributes = flexible.text(self.generation.version());
+        }
+        let path = format!(
+            "functions[\"{}\"].block_specializations[\"{}\"]",
+            shown(name),
+            function.opset
+        );
+        Ok(syntax::Function {
+            name: named("a function", name, span)?,
+            opset: opset.tag(),
+            attributes,
+            block: self.block(&path, own, &function.inputs, span, 0)?,
+        })
+    }
+
+    /// The block at `path`, which the message around it gives the parameters `inputs`.
+    fn block<'m>(
+        &mut self,
+        path: &str,
+        block: &'m Block,
+        inputs: &'m [NamedValueType],
+        span: Span,
+        depth: usize,
+    ) -> Parsed<syntax::Block<'m>> {
+        let params = self.values(inputs, span)?;
+        let mut statements = Vec::new();
+        for (at, operation) in block.operations.iter().enumerate() {
+            self.operations += 1;
+            if self.operations > self.limits.nodes {
+                let message = format!("more than {} operations", self.limits.nodes);
+                return Err(Box::new(Diagnostic::error(span, message)));
+            }
+            let path = format!("{path}.operations[{at}]");
+            let span = self.places.add(&format!("{path}, {}", called(operation)));
+            match self.operation(&path, operation, span, depth) {
+                Ok(statement) => statements.push(statement),
+                Err(error) => self.found.push(*error),
+            }
+        }
+        let end = self.places.add(&format!("{path}.outputs"));
+        let outputs = block.outputs.iter().map(|own| named("an output", own, end));
+        Ok(syntax::Block {
+            params,
+            statements,
+            outputs: outputs.collect::<Parsed<_>>()?,
+            end,
+        })
+    }
+
+    fn values<'m>(
+        &self,
+        values: &'m [NamedValueType],
+        span: Span,
+    ) -> Parsed<Vec<(Type, Name<'m>)>> {
+        let value = |own: &'m NamedValueType| {
+            let name = named("a value", &own.name, span)?;
+            Ok((ty(own.r#type.as_ref(), &own.name, self.limits, span)?, name))
+        };
+        values.iter().map(value).collect()
+    }
+
+    fn operation<'m>(
+        &mut self,
+        path: &str,
+        operation: &'m Operation,
+        span: Span,
+        depth: usize,
+    ) -> Parsed<Statement<'m>> {
+        let mut args = Vec::with_capacity(operation.inputs.len());
+        for (name, argument) in &operation.inputs {
+            args.push((
+                named("an argument", name, span)?,
+                self.argument(name, argument, span)?,
+            ));
+        }
+        let mut attributes: Vec<(Name<'m>, Typed)> = Vec::new();
+        for (name, value) in &operation.attributes {
+            let value = typed(value, name, self.limits, span)?;
+            attributes.push((named("an attribute", name, span)?, value));
+        }
+        let mut blocks = Vec::with_capacity(operation.blocks.len());
+        for (at, block) in operation.blocks.iter().enumerate() {
+            if depth + 1 >= MAX_NESTING {
+                let message = format!("blocks nest more than {MAX_NESTING} deep");
+                return Err(Box::new(Diagnostic::error(span, message)));
+            }
+            let path = format!("{path}.blocks[{at}]");
+            blocks.push(self.block(&path, block, &block.inputs, span, depth + 1)?);
+        }
+        Ok(Statement {
+            results: self.values(&operation.outputs, span)?,
+            op: named("an operation", &operation.r#type, span)?,
+            args,
+            attributes,
+            blocks,
+        })
+    }
+
+    fn argument<'m>(&self, name: &str, argument: &'m Argument, span: Span) -> Parsed<Arg<'m>> {
+        let bindings = argument.arguments.iter();
+        let values = bindings.map(|own| match &own.binding {
+            Some(BindingKind::Name(name)) => Ok(Arg::Name(named("a value", name, span)?)),
+            Some(BindingKind::Value(value)) => {
+                Ok(Arg::Typed(typed(value, name, self.limits, span)?))
+            }
+            None => {
+                let message = format!("the argument `{}` has no value", shown(name));
+                Err(refused(
+                    span,
+                    4104,
+                    message,
+                    "bind it to a constant, or to the name of a value",
+                ))
+            }
+        });
+        Ok(Arg::Tuple(values.collect::<Parsed<_>>()?))
+    }
 }
 
 /// What the description says of the inputs of a function: of several, each has a description of its own.
-fn inputs<'d>(description: &'d ModelDescription, function: &str) -> &'d [FeatureDescription] {
+fn inputs<'d>(
+    description: Option<&'d ModelDescription>,
+    function: &str,
+) -> &'d [FeatureDescription] {
+    let Some(description) = description else {
+        return &[];
+    };
     let mut functions = description.functions.iter();
     match functions.find(|own| own.name == function) {
         Some(own) => &own.input,
         None => &description.input,
-    }
-}
-
-fn program(words: &mut Words, program: &Program, description: &ModelDescription) -> Written {
-    let first = &description.default_function_name;
-    let version = if words.scalars { "1.3" } else { "1.0" };
-    words.show(format_args!("program({version})\n"));
-    attributes(words, &program.attributes)?;
-    words.push("\n{\n");
-    let functions = program.functions.iter();
-    let (own, others): (Vec<_>, Vec<_>) = functions.partition(|(name, _)| *name == first);
-    for (name, own) in own.into_iter().chain(others) {
-        function(words, name, own, inputs(description, name))?;
-    }
-    words.push("}");
-    Ok(())
-}
-
-/// `[name = value, ..]`; nothing where there are none.
-fn attributes<'m>(
-    words: &mut Words,
-    attributes: impl IntoIterator<Item = (&'m String, &'m Value), IntoIter: ExactSizeIterator>,
-) -> Written {
-    let attributes = attributes.into_iter();
-    if attributes.len() == 0 {
-        return Ok(());
-    }
-    words.push("[");
-    words.list(attributes, |words, (name, value)| {
-        words.name("an attribute", name)?;
-        words.push(" = ");
-        typed(words, name, value)
-    })?;
-    words.push("]");
-    Ok(())
-}
-
-fn function(
-    words: &mut Words,
-    name: &str,
-    function: &Function,
-    described: &[FeatureDescription],
-) -> Written {
-    let mut opsets = Opset::ALL.iter();
-    let opset = opsets.find(|opset| opset.proto() == function.opset);
-    let opset = opset.ok_or_else(|| UnpackError::Opset {
-        function: shown(name),
-        found: shown(&function.opset),
-    })?;
-    let own = function.block_specializations.get(&function.opset);
-    let own = own.ok_or_else(|| UnpackError::Missing {
-        place: format!("function `{}`", shown(name)),
-        what: "block of its opset",
-    })?;
-    words.push("func ");
-    words.name("a function", name)?;
-    words.show(format_args!("<{}>", opset.tag()));
-    parameters(words, &function.inputs)?;
-    attributes(words, &function.attributes)?;
-    if let Some(flexible) = flexible(described).filter(|_| function.attributes.is_empty()) {
-        let version = if words.scalars { "1.3" } else { "1.0" };
-        words.show(format_args!("[{}]", flexible.text(version)));
-    }
-    block(words, own)?;
-    words.push(";\n");
-    Ok(())
-}
-
-fn parameters(words: &mut Words, inputs: &[NamedValueType]) -> Written {
-    words.push("(");
-    words.list(inputs, named)?;
-    words.push(")");
-    Ok(())
-}
-
-fn named(words: &mut Words, own: &NamedValueType) -> Written {
-    words.ty(&own.name, own.r#type.as_ref())?;
-    words.push(" ");
-    words.name("a value", &own.name)
-}
-
-fn block(words: &mut Words, block: &Block) -> Written {
-    words.push(" {\n");
-    for own in &block.operations {
-        operation(words, own)?;
-    }
-    words.push("} -> (");
-    words.list(&block.outputs, |words, name| words.name("an output", name))?;
-    words.push(")");
-    Ok(())
-}
-
-fn operation(words: &mut Words, operation: &Operation) -> Written {
-    let op = &operation.r#type;
-    words.list(&operation.outputs, named)?;
-    if !operation.outputs.is_empty() {
-        words.push(" = ");
-    }
-    words.name("an op", op)?;
-    words.push("(");
-    words.list(&operation.inputs, |words, (name, own)| {
-        words.name("an argument", name)?;
-        words.push(" = ");
-        argument(words, op, name, own)
-    })?;
-    words.push(")");
-    attributes(words, &operation.attributes)?;
-    for own in &operation.blocks {
-        words.push(" ");
-        parameters(words, &own.inputs)?;
-        block(words, own)?;
-    }
-    words.push(";\n");
-    Ok(())
-}
-
-/// The values of an argument: a tuple where the op takes one, or where they are several.
-fn argument(words: &mut Words, op: &str, name: &str, argument: &Argument) -> Written {
-    let values = &argument.arguments;
-    if values.len() == 1 && !takes_tuple(op, name) {
-        return binding(words, op, &values[0]);
-    }
-    words.push("(");
-    words.list(values, |words, own| binding(words, op, own))?;
-    words.push(")");
-    Ok(())
-}
-
-fn takes_tuple(op: &str, name: &str) -> bool {
-    let signatures = ops::named(op).map_or(&[][..], |row| row.signatures);
-    let mut args = signatures.iter().flat_map(|(_, args)| args.iter());
-    args.any(|arg| arg.name == name && arg.kind == Kind::Tuple)
-}
-
-fn binding(words: &mut Words, op: &str, binding: &Binding) -> Written {
-    match &binding.binding {
-        Some(BindingKind::Name(name)) => words.name("a value", name),
-        Some(BindingKind::Value(value)) => typed(words, op, value),
-        None => Err(UnpackError::Missing {
-            place: format!("an argument of `{}`", shown(op)),
-            what: "value",
-        }),
     }
 }

@@ -1,186 +1,243 @@
-//! Constants as MIL text.
+//! Types and constants as syntax.
 
-use half::f16;
+use mind_diag::Span;
+use mind_ir::types::{Dim, Shape};
 use mind_mil::Element;
+use mind_text::Limits;
 
-use super::error::{UnpackError, shown};
-use super::words::{Words, Written};
+use super::error::{is_text, refused, shown};
+use crate::mil::syntax::{self, Typed};
+use crate::mil::types::Type;
+use crate::mil::{MAX_NESTING, Parsed};
 use crate::package::proto::{
-    DictionaryValue, DimensionKind, ImmediateKind, TensorKind, TensorValue, Value, ValueKind,
+    DimensionKind, ImmediateKind, TensorKind, TensorType, TensorValue, Value, ValueKind, ValueType,
     ValueTypeKind,
 };
 
-/// A value with its type, `int32(-1)`; `place` is what has it.
+/// The type of what is called `name`.
+///
+/// # Errors
+///
+/// One that values do not have.
+pub(super) fn ty(ty: Option<&ValueType>, name: &str, limits: &Limits, span: Span) -> Parsed<Type> {
+    let wrong = |found: &str| {
+        let message = format!("`{}` is {found}", shown(name));
+        refused(span, 2001, message, "values are tensors and states")
+    };
+    match ty.and_then(|ty| ty.r#type.as_ref()) {
+        Some(ValueTypeKind::TensorType(tensor)) => {
+            let (element, shape) = tensor_type(tensor, limits).map_err(|found| wrong(&found))?;
+            Ok(Type::Tensor { element, shape })
+        }
+        Some(ValueTypeKind::StateType(state)) => {
+            let wrapped = state.wrapped_type.as_deref();
+            let Some(ValueTypeKind::TensorType(tensor)) =
+                wrapped.and_then(|wrapped| wrapped.r#type.as_ref())
+            else {
+                return Err(wrong("a state of no tensor"));
+            };
+            let (element, shape) = tensor_type(tensor, limits).map_err(|found| wrong(&found))?;
+            Ok(Type::State { element, shape })
+        }
+        Some(ValueTypeKind::DictionaryType(_)) => Ok(Type::Foreign("dict")),
+        None => Err(wrong("a list, a tuple or of no type")),
+    }
+}
+
+/// The element type and the shape of a tensor, or what is wrong with them.
+fn tensor_type(tensor: &TensorType, limits: &Limits) -> Result<(Element, Shape), String> {
+    let element = Element::from_proto(tensor.data_type)
+        .ok_or_else(|| format!("of data type {}", tensor.data_type))?;
+    let (rank, found) = (tensor.rank, tensor.dimensions.len());
+    if rank != found as i64 {
+        return Err(format!("of rank {rank} with {found} dimensions"));
+    }
+    if found > limits.dims.min(MAX_NESTING) {
+        return Err(format!("of {found} dimensions, more than {MAX_NESTING}"));
+    }
+    let dim = |dimension: Option<&DimensionKind>| match dimension {
+        Some(DimensionKind::Constant(own)) => i64::try_from(own.size).ok().map(Dim::Fixed),
+        Some(DimensionKind::Unknown(own)) if !own.variadic => Some(Dim::Dynamic),
+        Some(DimensionKind::Unknown(_)) | None => None,
+    };
+    let dims = tensor.dimensions.iter();
+    let shape: Option<Shape> = dims.map(|own| dim(own.dimension.as_ref())).collect();
+    Ok((element, shape.ok_or("of an open rank or extent")?))
+}
+
+/// The value of what is called `name`, with its type.
 ///
 /// # Errors
 ///
 /// No value, a type that values do not have, elements of another type or number.
-pub(super) fn typed(words: &mut Words, place: &str, value: &Value) -> Written {
-    let missing = |what| UnpackError::Missing {
-        place: format!("`{}`", shown(place)),
-        what,
+pub(super) fn typed(value: &Value, name: &str, limits: &Limits, span: Span) -> Parsed<Typed> {
+    let ty = ty(value.r#type.as_ref(), name, limits, span)?;
+    let name = shown(name);
+    let elements = || {
+        let message = format!("the elements of `{name}` are not those of its type");
+        let help = "there are as many as the type holds, in the field of its element type";
+        refused(span, 4005, message, help)
     };
-    words.ty(place, value.r#type.as_ref())?;
-    words.push("(");
-    match value.value.as_ref().ok_or_else(|| missing("value"))? {
-        ValueKind::BlobFileValue(file) => {
-            let [string, offset] = if words.scalars {
-                ["string", "uint64"]
-            } else {
-                ["tensor<string, []>", "tensor<uint64, []>"]
-            };
-            words.show(format_args!("BLOBFILE(path = {string}("));
-            words.quoted(place, &file.file_name)?;
-            words.show(format_args!("), offset = {offset}({}))", file.offset));
-        }
-        ValueKind::ImmediateValue(own) => match &own.value {
-            Some(ImmediateKind::Tensor(tensor)) => elements(words, place, value, tensor)?,
-            Some(ImmediateKind::Dictionary(pairs)) => dictionary(words, place, pairs)?,
-            None => return Err(missing("tensor")),
-        },
-    }
-    words.push(")");
-    Ok(())
-}
-
-fn dictionary(words: &mut Words, place: &str, pairs: &DictionaryValue) -> Written {
-    words.push("{");
-    words.list(&pairs.values, |words, pair| {
-        words.push("{");
-        for (at, own) in [&pair.key, &pair.value].into_iter().enumerate() {
-            words.push(if at == 0 { "" } else { ", " });
-            let own = own.as_ref().ok_or_else(|| UnpackError::Missing {
-                place: format!("`{}`", shown(place)),
-                what: "key or entry",
+    let value = match &value.value {
+        Some(ValueKind::BlobFileValue(file)) => {
+            let offset = i64::try_from(file.offset).map_err(|_| {
+                let message = format!("`{name}` begins at offset {} of a file", file.offset);
+                refused(span, 4115, message, "an offset is less than 2^63")
             })?;
-            entry(words, place, own)?;
+            let path = text(&file.file_name, span)?;
+            syntax::Value::Blob { path, offset }
         }
-        words.push("}");
-        Ok(())
-    })?;
-    words.push("}");
-    Ok(())
-}
-
-/// A value whose type stands in that of the dictionary around it.
-fn entry(words: &mut Words, place: &str, value: &Value) -> Written {
-    match &value.value {
-        Some(ValueKind::ImmediateValue(own)) => match &own.value {
-            Some(ImmediateKind::Tensor(tensor)) => elements(words, place, value, tensor),
-            Some(ImmediateKind::Dictionary(pairs)) => dictionary(words, place, pairs),
-            None => Ok(()),
+        Some(ValueKind::ImmediateValue(own)) => match (&own.value, &ty) {
+            (Some(ImmediateKind::Tensor(tensor)), Type::Tensor { element, shape }) => {
+                if let (Element::String, [word]) = (*element, strings(tensor)) {
+                    syntax::Value::Text(text(word, span)?)
+                } else {
+                    let (count, bytes) = numbers(tensor, *element, shape).ok_or_else(elements)?;
+                    syntax::Value::Elements { count, bytes }
+                }
+            }
+            _ => return Err(elements()),
         },
-        _ => Err(UnpackError::Elements {
-            place: format!("`{}`", shown(place)),
-        }),
-    }
-}
-
-/// The element type of a value, and how many elements its shape has.
-fn counted(value: &Value) -> Option<(Element, usize, bool)> {
-    let ValueTypeKind::TensorType(tensor) = value.r#type.as_ref()?.r#type.as_ref()? else {
-        return None;
-    };
-    let mut count = 1usize;
-    for dimension in &tensor.dimensions {
-        let DimensionKind::Constant(own) = dimension.dimension.as_ref()? else {
-            return None;
-        };
-        count = count.checked_mul(usize::try_from(own.size).ok()?)?;
-    }
-    let element = Element::from_proto(tensor.data_type)?;
-    Some((element, count, tensor.dimensions.is_empty()))
-}
-
-/// Elements as a flat list; the one of a scalar by itself.
-fn elements(words: &mut Words, place: &str, value: &Value, tensor: &TensorValue) -> Written {
-    let wrong = || UnpackError::Elements {
-        place: format!("`{}`", shown(place)),
-    };
-    let (element, count, is_scalar) = counted(value).ok_or_else(wrong)?;
-    words.push(if is_scalar { "" } else { "[" });
-    let found = match tensor.value.as_ref().ok_or_else(wrong)? {
-        TensorKind::Strings(own) if element == Element::String => {
-            words.list(&own.values, |words, word| words.quoted(place, word))?;
-            own.values.len()
+        None => {
+            let help = "a value is immediate, or a place in a weight file";
+            return Err(refused(span, 4104, format!("`{name}` has no value"), help));
         }
-        TensorKind::Floats(own) if element == Element::Fp32 => numbers(words, &own.values),
-        TensorKind::Doubles(own) if element == Element::Fp64 => numbers(words, &own.values),
-        TensorKind::Bools(own) if element == Element::Bool => shown_all(words, &own.values),
-        TensorKind::Ints(own)
-            if matches!(element, Element::Int16 | Element::Uint16 | Element::Int32) =>
-        {
-            shown_all(words, &own.values)
-        }
-        TensorKind::LongInts(own) if element == Element::Int64 => shown_all(words, &own.values),
-        TensorKind::LongInts(own) if element == Element::Uint64 => {
-            shown_all(words, own.values.iter().map(|&value| value as u64))
-        }
-        TensorKind::Bytes(own) => packed(words, element, count, &own.values).ok_or_else(wrong)?,
-        _ => return Err(wrong()),
     };
-    if found != count {
-        return Err(wrong());
+    Ok(Typed { ty, value, span })
+}
+
+/// A word that text can write.
+///
+/// # Errors
+///
+/// E1004 for quotes, backslashes and control characters.
+pub(super) fn text(word: &str, span: Span) -> Parsed<String> {
+    if is_text(word) {
+        return Ok(word.to_owned());
     }
-    words.push(if is_scalar { "" } else { "]" });
-    Ok(())
+    let message = format!(
+        "`{}` holds a quote, a backslash or a control character",
+        shown(word)
+    );
+    Err(refused(
+        span,
+        1004,
+        message,
+        "strings of MIL have no escapes",
+    ))
 }
 
-fn shown_all<T: std::fmt::Display>(words: &mut Words, items: impl IntoIterator<Item = T>) -> usize {
-    let mut count = 0;
-    for item in items {
-        words.push(if count == 0 { "" } else { ", " });
-        words.show(item);
-        count += 1;
+/// The strings of a tensor; none if it holds something else.
+pub(super) fn strings(tensor: &TensorValue) -> &[String] {
+    match &tensor.value {
+        Some(TensorKind::Strings(own)) => &own.values,
+        _ => &[],
     }
-    count
 }
 
-/// Floats in decimals that read back to the same bits.
-fn numbers<T: Copy + Into<f64>>(words: &mut Words, items: &[T]) -> usize {
-    shown_all(words, items.iter().map(|&item| Number(item.into())))
+/// The elements of a tensor of this type in native order, and their number; `None` if they are of another type or
+/// number.
+pub(super) fn numbers(
+    tensor: &TensorValue,
+    element: Element,
+    shape: &[Dim],
+) -> Option<(usize, Vec<u8>)> {
+    let count = shape.iter().try_fold(1usize, |count, dim| {
+        count.checked_mul(usize::try_from(dim.fixed()?).ok()?)
+    })?;
+    let bytes: Vec<u8> = match (tensor.value.as_ref()?, element) {
+        (TensorKind::Floats(own), Element::Fp32) => own
+            .values
+            .iter()
+            .flat_map(|own| own.to_ne_bytes())
+            .collect(),
+        (TensorKind::Doubles(own), Element::Fp64) => own
+            .values
+            .iter()
+            .flat_map(|own| own.to_ne_bytes())
+            .collect(),
+        (TensorKind::Bools(own), Element::Bool) => {
+            own.values.iter().map(|&own| u8::from(own)).collect()
+        }
+        (TensorKind::Ints(own), Element::Int16 | Element::Uint16 | Element::Int32) => {
+            let (least, most) = element.range()?;
+            let fits = |own: &i32| (least..=most).contains(&i128::from(*own));
+            if !own.values.iter().all(fits) {
+                return None;
+            }
+            let size = element.carrier().size();
+            let values = own.values.iter();
+            values
+                .flat_map(|own| native(own.to_le_bytes(), size))
+                .collect()
+        }
+        (TensorKind::LongInts(own), Element::Int64 | Element::Uint64) => own
+            .values
+            .iter()
+            .flat_map(|own| own.to_ne_bytes())
+            .collect(),
+        (TensorKind::Bytes(own), element) => packed(element, count, &own.values)?,
+        _ => return None,
+    };
+    (bytes.len() == count.checked_mul(element.carrier().size())?).then_some((count, bytes))
 }
 
-/// A float as text has it: never with a sign on NaN.
-struct Number(f64);
-
-impl std::fmt::Display for Number {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.0.is_nan() {
-            f.write_str("nan")
+/// The first `size` of the bytes of a little-endian number, in native order.
+fn native<const SIZE: usize>(bytes: [u8; SIZE], size: usize) -> impl Iterator<Item = u8> {
+    let at = move |index: usize| {
+        if cfg!(target_endian = "big") {
+            size - 1 - index
         } else {
-            write!(f, "{:e}", self.0)
+            index
         }
-    }
+    };
+    (0..size).map(move |index| bytes[at(index)])
 }
 
 /// Elements that a message keeps as bytes, least first; those of fewer than 8 bits from the lowest bits on.
-fn packed(words: &mut Words, element: Element, count: usize, bytes: &[u8]) -> Option<usize> {
+fn packed(element: Element, count: usize, bytes: &[u8]) -> Option<Vec<u8>> {
     let bits = element.bits() as usize;
-    if bits == 0 || count.checked_mul(bits)?.div_ceil(8) != bytes.len() {
+    if count.checked_mul(bits)?.div_ceil(8) != bytes.len() {
         return None;
     }
-    let word = |at: usize| {
-        (0..bits.min(64)).fold(0u64, |word, bit| {
-            let place = at * bits + bit;
-            word | u64::from(bytes[place / 8] >> (place % 8) & 1) << bit
-        })
+    let (size, is_signed) = match element {
+        Element::Fp16 => (2, false),
+        Element::Uint32 => (4, false),
+        Element::Int8 | Element::Uint8 => (1, false),
+        Element::Int4 => (0, true),
+        Element::Uint1 | Element::Uint2 | Element::Uint3 | Element::Uint4 | Element::Uint6 => {
+            (0, false)
+        }
+        Element::Bool
+        | Element::String
+        | Element::Fp32
+        | Element::Fp64
+        | Element::Bf16
+        | Element::Int16
+        | Element::Int32
+        | Element::Int64
+        | Element::Uint16
+        | Element::Uint64 => return None,
     };
-    let signed = |at: usize| (word(at) << (64 - bits)) as i64 >> (64 - bits);
-    let all = 0..count;
-    Some(match element {
-        Element::Fp16 => shown_all(
-            words,
-            all.map(|at| Number(f16::from_bits(word(at) as u16).to_f64())),
-        ),
-        Element::Int4 | Element::Int8 => shown_all(words, all.map(signed)),
-        Element::Uint1
-        | Element::Uint2
-        | Element::Uint3
-        | Element::Uint4
-        | Element::Uint6
-        | Element::Uint8
-        | Element::Uint32 => shown_all(words, all.map(word)),
-        _ => return None,
-    })
+    if size > 0 {
+        let elements = bytes.chunks_exact(size).flat_map(|own| {
+            let mut wide = [0u8; 4];
+            wide[..size].copy_from_slice(own);
+            native(wide, size)
+        });
+        return Some(elements.collect());
+    }
+    let element = |at: usize| {
+        let word = (0..bits).fold(0u8, |word, bit| {
+            let place = at * bits + bit;
+            word | (bytes[place / 8] >> (place % 8) & 1) << bit
+        });
+        let unused = 8 - bits;
+        if is_signed {
+            ((word << unused) as i8 >> unused) as u8
+        } else {
+            word
+        }
+    };
+    Some((0..count).map(element).collect())
 }

@@ -4,9 +4,9 @@ use mind_diag::Diagnostic;
 
 use super::{Compiler, Repeated};
 use crate::egraph::optable::OpIx;
-use crate::pattern::{AttrPattern, Each, Instruction, Item};
+use crate::matching::pattern::{AttrPattern, Each, Instruction, Item};
+use crate::matching::slots::{Reg, Slot};
 use crate::rules::ast::{Name, Operand, Term};
-use crate::slots::{Reg, Slot};
 
 impl<'s> Compiler<'s, '_> {
     /// An op over lists of operands.

@@ -12,17 +12,14 @@ use super::names::Names;
 use super::ops::Ops;
 use super::written::check_arity;
 use crate::expr::Number;
-use crate::pattern::{Instruction, Pattern};
-use crate::slots::{Reg, Slot};
+use crate::matching::pattern::{Instruction, Pattern};
+use crate::matching::slots::{Reg, Slot};
 
 /// The most attributes, dtypes, extents or lists that a rule may name.
 const MAX_NAMES: usize = 200;
 
-/// The pattern for `term`, where it has no error, and the names it binds.
-///
-/// # Errors
-///
-/// Those of the names and ops it holds; a pattern that is a mere value.
+/// The pattern for `term`, and the names it binds. The pattern is `None` if a name or an op is unknown, or if `term` is a
+/// mere value, after reporting it.
 pub(super) fn compile<'s>(
     term: &Term<'s>,
     ops: Ops<'_>,

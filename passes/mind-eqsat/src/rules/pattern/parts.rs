@@ -7,11 +7,13 @@ use mind_ir::opdef::OpDef;
 use super::Compiler;
 use crate::egraph::payload::AttrValue;
 use crate::expr::Expression;
-use crate::pattern::{AttrPattern, DimPattern, Instruction, Part, ShapePattern, TypePattern};
+use crate::matching::pattern::{
+    AttrPattern, DimPattern, Instruction, Part, ShapePattern, TypePattern,
+};
+use crate::matching::slots::{Reg, Slot};
 use crate::rules::ast::{DimAst, Expr, Name, TypeAst};
 use crate::rules::names::{bind, kind_of};
 use crate::rules::written::{check_attrs, check_kind, coerce};
-use crate::slots::{Reg, Slot};
 
 impl<'s> Compiler<'s, '_> {
     /// One pattern per row of the table entry; an attribute that is not written has its default.

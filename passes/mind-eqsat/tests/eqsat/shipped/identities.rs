@@ -49,6 +49,11 @@ pub const CASES: &[Case] = &[
         "div(1:f32[], x:f32[4])",
     ),
     (
+        "mul-by-zeros",
+        "mul(x:i32[], 0:i32[4])",
+        "mul(x:f32[], 0:f32[4])",
+    ),
+    (
         "mul-zero",
         "mul(x:i32[4], 0:i32[])",
         "mul(x:f32[4], 0:f32[])",
@@ -63,6 +68,7 @@ pub const CASES: &[Case] = &[
         "mul(x:f32[4], 0:f32[])",
         "mul(x:f32[4], 1:f32[])",
     ),
+    ("sub-self", "sub(x:i32[4], x)", "sub(x:f32[4], x)"),
     (
         "sub-self",
         "sub(tanh(relu(x:f32[4])), tanh(relu(x)))",

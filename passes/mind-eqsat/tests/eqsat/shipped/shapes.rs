@@ -9,6 +9,26 @@ pub const CASES: &[Case] = &[
         "reshape(relu(x:f32[2, 3]), new_shape=[6])",
     ),
     (
+        "reshape-of-axes",
+        "reshape(expand_dims(x:f32[2, 3], axes=[1]), new_shape=[6])",
+        "reshape(relu(x:f32[2, 3]), new_shape=[6])",
+    ),
+    (
+        "axes-of-reshape",
+        "expand_dims(reshape(x:f32[2, 3], new_shape=[6]), axes=[0])",
+        "expand_dims(relu(x:f32[2, 3]), axes=[0])",
+    ),
+    (
+        "axes-of-expand",
+        "expand_dims(expand_dims(x:f32[2, 3], axes=[1]), axes=[0])",
+        "expand_dims(relu(x:f32[2, 3]), axes=[0])",
+    ),
+    (
+        "axes-of-squeeze",
+        "expand_dims(squeeze(x:f32[2, 1], axes=[1]), axes=[0])",
+        "expand_dims(relu(x:f32[2, 3]), axes=[0])",
+    ),
+    (
         "squeeze-of-expand",
         "squeeze(expand_dims(x:f32[2, 3], axes=[1]), axes=[1])",
         "squeeze(expand_dims(x:f32[1, 3], axes=[1]), axes=[0])",

@@ -1,0 +1,37 @@
+//! The table of scalar functions against their evaluation.
+
+use mind_ir::Graph;
+use mind_ir::eval::{DimEnv, EvalCx};
+use mind_ir::scalar::{ScalarFn, eval};
+use mind_ir::tensor::Tensor;
+use mind_ir::types::DType;
+
+/// Whether `function` fails for some operands of `dtype`, each from a list of the extreme ones.
+fn fails(function: ScalarFn, dtype: DType) -> bool {
+    let (g, dims) = (Graph::new(), DimEnv::default());
+    let cx = EvalCx::run(&g, &dims);
+    let numbers = match dtype {
+        DType::I32 => [0, 1, -1, i32::MIN, i32::MAX].map(Tensor::scalar),
+        _ => [0.0, -0.0, -1.0, f32::INFINITY, f32::NAN].map(Tensor::scalar),
+    };
+    numbers.iter().any(|x| match function.arity() {
+        1 => eval(function, &cx, &[x]).is_err(),
+        _ => numbers
+            .iter()
+            .any(|y| eval(function, &cx, &[x, y]).is_err()),
+    })
+}
+
+#[test]
+fn a_total_function_has_a_result_for_all_operands() {
+    for &function in ScalarFn::ALL {
+        assert!(!fails(function, DType::F32), "{function:?} of floats");
+        if function.domain().admits(DType::I32) {
+            assert_eq!(
+                fails(function, DType::I32),
+                !function.is_total(),
+                "{function:?} of integers"
+            );
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What MIL calls the scalar functions.
+
+use mind_ir::scalar::ScalarFn;
+
+use crate::ops::activation::{RELU, SIGMOID};
+use crate::ops::binary::{ADD, MAXIMUM, MINIMUM, MUL, REAL_DIV, SUB};
+use crate::ops::unary::{ABS, ERF, EXP, SQRT, TANH};
+use crate::row::MilOp;
+
+/// The ops that apply a scalar function to the argument `x`, or to `x` and `y`, and take no other argument.
+/// Evaluation, import and lowering read this table.
+static ROWS: &[(ScalarFn, &MilOp)] = &[
+    (ScalarFn::Add, &ADD),
+    (ScalarFn::Sub, &SUB),
+    (ScalarFn::Mul, &MUL),
+    (ScalarFn::Div, &REAL_DIV),
+    (ScalarFn::Maximum, &MAXIMUM),
+    (ScalarFn::Minimum, &MINIMUM),
+    (ScalarFn::Abs, &ABS),
+    (ScalarFn::Relu, &RELU),
+    (ScalarFn::Exp, &EXP),
+    (ScalarFn::Sqrt, &SQRT),
+    (ScalarFn::Erf, &ERF),
+    (ScalarFn::Tanh, &TANH),
+    (ScalarFn::Sigmoid, &SIGMOID),
+];
+
+/// The op that applies `function`; `None` if it takes a lowering of its own.
+pub fn op_of(function: ScalarFn) -> Option<&'static MilOp> {
+    let mut rows = ROWS.iter();
+    rows.find(|(own, _)| *own == function).map(|&(_, row)| row)
+}
+
+/// The function that the op with this name applies.
+pub fn function_of(name: &str) -> Option<ScalarFn> {
+    let mut rows = ROWS.iter();
+    rows.find(|(_, row)| row.name == name)
+        .map(|&(function, _)| function)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Functions without a row, with the reason.
+    const EXCUSED: &[(ScalarFn, &str)] = &[
+        (ScalarFn::Neg, "MIL has no negation: it is `mul` by -1"),
+        (
+            ScalarFn::Log,
+            "`log` takes an epsilon, which is not 0 by default",
+        ),
+        (ScalarFn::Gelu, "`gelu` takes a mode"),
+    ];
+
+    #[test]
+    fn every_scalar_function_has_an_op_or_a_reason() {
+        for &function in ScalarFn::ALL {
+            let mut excused = EXCUSED.iter();
+            let reason = excused.find(|(own, _)| *own == function);
+            let is_excused = reason.is_some_and(|(_, reason)| !reason.is_empty());
+            assert_ne!(op_of(function).is_some(), is_excused, "{function:?}");
+        }
+        for (function, row) in ROWS {
+            let params = &["x", "y"][..function.arity()];
+            assert_eq!(row.params.as_slice(), params, "{function:?}");
+            assert_eq!(function_of(row.name), Some(*function));
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Why rules did not act on the ops of a region.
+
+use egg::Language;
+use mind_diag::Span;
+use mind_ir::graph::Graph;
+use mind_ir::listener::Listener;
+use mind_ir::opdef::Trait;
+use rustc_hash::FxHashSet;
+
+use crate::context::Context;
+use crate::egraph::language::{Head, Node};
+use crate::extract::{ClassIx, Dense, NodeIx, What};
+use crate::load::{Loaded, LoadedOp};
+use crate::matching::pattern::{Effect, Rule};
+use crate::report::{Change, RuleIx};
+use crate::saturate::apply::{Refusal, RightSide, refusal, right_side};
+use crate::search::explain::attempt;
+use crate::search::{InEgraph, Match};
+use crate::solve::Extraction;
+
+/// Tells `listener` why each rule that it asks about did not act on the ops of the region which are of the
+/// kind that the rule starts from. `best` is the form that was chosen, if it is cheaper; `changes` are those
+/// that were made.
+pub(crate) fn tell_missed(
+    g: &Graph,
+    cx: &Context<'_>,
+    loaded: &mut Loaded<'_>,
+    best: Option<&Extraction>,
+    changes: &[Change],
+    listener: &mut dyn Listener,
+) {
+    let heard: Vec<&Rule> = cx
+        .rules
+        .rules
+        .iter()
+        .filter(|rule| listener.hears_missed(cx.rules.name(rule.name)))
+        .collect();
+    if heard.is_empty() {
+        return;
+    }
+    let steps = changes.iter().flat_map(|change| &change.rules);
+    let acted: FxHashSet<(RuleIx, u32)> = steps
+        .filter_map(|step| Some((step.cause.rule()?, step.span.start)))
+        .collect();
+    let uses = loaded.uses();
+    for at in 0..loaded.ops.len() {
+        let own = loaded.ops[at];
+        let Some(node) = canonical(loaded, own) else {
+            continue;
+        };
+        let span: Span = g.span(own.op);
+        let mut told: Vec<RuleIx> = Vec::new();
+        let chosen = best.map(|best| Chosen {
+            best,
+            at,
+            rules: rules_at(cx, changes, span),
+        });
+        for rule in &heard {
+            let starts = node.head == Head::Op(rule.pattern.root);
+            if !starts || told.contains(&rule.name) || acted.contains(&(rule.name, span.start)) {
+                continue;
+            }
+            told.push(rule.name);
+            let forms = heard
+                .iter()
+                .filter(|form| form.name == rule.name && node.head == Head::Op(form.pattern.root));
+            let chosen = chosen.as_ref();
+            let reasons = forms.map(|form| reason(cx, loaded, &uses, form, (own, &node), chosen));
+            listener.missed(span, cx.rules.name(rule.name), &joined(reasons.collect()));
+        }
+    }
+}
+
+/// Why one form of a rule did not act.
+struct Reason {
+    /// Whether the pattern matched, so that it was something else.
+    matched: bool,
+    text: String,
+}
+
+/// The reasons of the forms of a rule: of those that matched, if any did, and equal ones once.
+fn joined(reasons: Vec<Reason>) -> String {
+    let any_matched = reasons.iter().any(|reason| reason.matched);
+    let mut seen = FxHashSet::default();
+    let told = reasons
+        .into_iter()
+        .filter(|reason| reason.matched == any_matched);
+    let texts = told.map(|reason| reason.text);
+    let mut texts: Vec<String> = texts.filter(|text| seen.insert(text.clone())).collect();
+    if texts.len() > FORMS_TOLD {
+        let others = texts.len() - 1;
+        texts.truncate(1);
+        texts.push(format!("nor do its {others} other forms match"));
+        return texts.join("; ");
+    }
+    texts.join("; as another form of it, ")
+}
+
+/// How many forms of a rule are told one by one.
+const FORMS_TOLD: usize = 3;
+
+/// The e-node of an op as it is now.
+fn canonical(loaded: &Loaded<'_>, own: LoadedOp) -> Option<Node> {
+    let node = loaded.egraph.id_to_node(own.node?).clone();
+    Some(node.map_children(|child| loaded.egraph.find(child)))
+}
+
+fn reason(
+    cx: &Context<'_>,
+    loaded: &mut Loaded<'_>,
+    uses: &[u32],
+    rule: &Rule,
+    (own, node): (LoadedOp, &Node),
+    chosen: Option<&Chosen<'_>>,
+) -> Reason {
+    let root = own.class;
+    let subject = InEgraph {
+        egraph: &loaded.egraph,
+        uses,
+        view: None,
+    };
+    let found = match attempt(subject, rule, root, node) {
+        Ok(found) => found,
+        Err(text) => {
+            return Reason {
+                matched: false,
+                text,
+            };
+        }
+    };
+    Reason {
+        matched: true,
+        text: unused(cx, loaded, uses, rule, &found, chosen),
+    }
+}
+
+/// Why a match did not lead to a change.
+fn unused(
+    cx: &Context<'_>,
+    loaded: &mut Loaded<'_>,
+    uses: &[u32],
+    rule: &Rule,
+    found: &Match,
+    chosen: Option<&Chosen<'_>>,
+) -> String {
+    if !cx.classes.allows(rule.class) {
+        let class = rule.class.names().join(",");
+        return format!("its class is `{class}`, which `--fast-math={class}` allows");
+    }
+    if !rule.engine.in_egraph() {
+        return "it is for the greedy engine alone".to_owned();
+    }
+    let template = match &rule.effect {
+        Effect::Rewrite(template) => template,
+        Effect::Merge(..) => {
+            return "it matches, but there is nothing to merge with, or merging is not cheaper"
+                .to_owned();
+        }
+        Effect::Group(_) => {
+            return "it matches, but running these ops as one is not cheaper".to_owned();
+        }
+    };
+    match refusal(&mut loaded.egraph, uses, template, found) {
+        Some(Refusal::NoType) => {
+            "its result has no type: an op in it does not take these operands".to_owned()
+        }
+        Some(Refusal::OtherType { found, expected }) => {
+            let store = &loaded.egraph.analysis.store;
+            let (found, expected) = (store.type_text(found), store.type_text(expected));
+            format!("its result has type {found}, not {expected}")
+        }
+        None => {
+            let right = right_side(&mut loaded.egraph, uses, template, found);
+            let told = chosen.and_then(|chosen| chosen.against(loaded, right?));
+            told.unwrap_or_else(|| "it matches, but its result is not cheaper".to_owned())
+        }
+    }
+}
+
+/// The form that was chosen for an op.
+struct Chosen<'a> {
+    best: &'a Extraction,
+    /// The op, an index into [`Loaded::ops`].
+    at: usize,
+    /// The rules that led to it, as text; empty if there are none.
+    rules: String,
+}
+
+impl Chosen<'_> {
+    /// What became of the op instead of `right`; `None` if it stayed as it is.
+    fn against(&self, loaded: &Loaded<'_>, right: RightSide) -> Option<String> {
+        let Extraction { dense, choice, .. } = self.best;
+        let class = dense.class_of(loaded.ops[self.at].class);
+        let first = dense.class(class).program == Some(self.at as u32);
+        let node = choice.node(class);
+        if !choice.needs(class) {
+            return Some("it matches, but nothing reads this value any more".to_owned());
+        }
+        if node == dense.program[self.at] && first {
+            return None;
+        }
+        let same = match right {
+            RightSide::Value => true,
+            RightSide::Node(right) => node.is_some_and(|node| is_node(loaded, dense, node, &right)),
+        };
+        Some(match (same, self.rules.is_empty()) {
+            (true, true) => "it matches, but an equal op already gives this result".to_owned(),
+            (true, false) => format!("it matches, but {} gave the same result", self.rules),
+            (false, true) => return None,
+            (false, false) => format!("it matches, but the result of {} is cheaper", self.rules),
+        })
+    }
+}
+
+/// Whether an e-node of the dense view is `node`.
+fn is_node(loaded: &Loaded<'_>, dense: &Dense, number: NodeIx, node: &Node) -> bool {
+    let own = dense.node(number);
+    let (head, payload) = (node.head, node.payload);
+    let mut children: Vec<ClassIx> = node.children.iter().map(|&id| dense.class_of(id)).collect();
+    let mut others = own.children.to_vec();
+    let ops = loaded.egraph.analysis.store.ops;
+    if matches!(head, Head::Op(op) if ops.def(op).has(Trait::Commutative)) {
+        children.sort_unstable();
+        others.sort_unstable();
+    }
+    own.what == What::Node { head, payload } && children == others
+}
+
+/// The rules that led to what stands for the op at `span` now.
+fn rules_at(cx: &Context<'_>, changes: &[Change], span: Span) -> String {
+    let here = changes.iter().filter(|change| change.span == span);
+    let steps = here.flat_map(|change| &change.rules);
+    let mut names: Vec<String> = Vec::new();
+    for rule in steps.filter_map(|step| step.cause.rule()) {
+        let name = format!("`{}`", cx.rules.name(rule));
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.join(" and ")
+}

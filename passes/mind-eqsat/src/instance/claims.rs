@@ -1,0 +1,79 @@
+//! What can be told of a condition without all that it asks about.
+
+use mind_ir::types::{DType, DTypeClass};
+
+use super::hints::number;
+use crate::expr::{Condition, Expression, Scope};
+use crate::matching::subject::Subject;
+
+/// Whether the condition holds where every value is of `dtype`; `None` if that alone does not tell.
+pub(super) fn holds(condition: &Condition, dtype: DType) -> Option<bool> {
+    match condition {
+        Condition::All(parts) => {
+            let known: Vec<Option<bool>> = parts.iter().map(|part| holds(part, dtype)).collect();
+            if known.contains(&Some(false)) {
+                return Some(false);
+            }
+            known.iter().all(|part| *part == Some(true)).then_some(true)
+        }
+        Condition::Any(parts) => {
+            let known: Vec<Option<bool>> = parts.iter().map(|part| holds(part, dtype)).collect();
+            if known.contains(&Some(true)) {
+                return Some(true);
+            }
+            let none = known.iter().all(|part| *part == Some(false));
+            none.then_some(false)
+        }
+        Condition::Not(inner) => holds(inner, dtype).map(|held| !held),
+        Condition::Compare(..) | Condition::Own(..) => None,
+        Condition::Each(_, inner) => holds(inner, dtype),
+        Condition::Predicate(predicate, arguments) => asked(predicate.name, arguments, dtype),
+    }
+}
+
+fn asked(predicate: &str, arguments: &[Expression], dtype: DType) -> Option<bool> {
+    let signed = matches!(dtype.class(), DTypeClass::Float | DTypeClass::Signed);
+    match predicate {
+        "is_float" => Some(dtype.is_float()),
+        "is_int" => Some(dtype.is_int()),
+        "is_signed" => Some(signed),
+        "is_narrow" => Some(matches!(dtype, DType::F16 | DType::BF16)),
+        "is_bool" => Some(dtype == DType::Bool),
+        "is_power_of_two" | "scales_exactly" if !dtype.is_float() => Some(false),
+        "is_splat" => {
+            let wanted = number(arguments.get(1))?;
+            let negative_zero = wanted == 0.0 && wanted.is_sign_negative();
+            let whole = wanted.fract() == 0.0 && !negative_zero;
+            let fits = match dtype.class() {
+                DTypeClass::Float => true,
+                DTypeClass::Signed => whole,
+                DTypeClass::Unsigned => whole && wanted >= 0.0,
+                DTypeClass::Bool => false,
+            };
+            (!fits).then_some(false)
+        }
+        _ => None,
+    }
+}
+
+/// The alternatives of all `or`s of a condition, in text order.
+pub(super) fn alternatives(condition: &Condition) -> Vec<&Condition> {
+    match condition {
+        Condition::All(parts) => parts.iter().flat_map(alternatives).collect(),
+        Condition::Any(parts) => {
+            let nested = |part| std::iter::once(part).chain(alternatives(part));
+            parts.iter().flat_map(nested).collect()
+        }
+        Condition::Not(_)
+        | Condition::Compare(..)
+        | Condition::Predicate(..)
+        | Condition::Own(..)
+        | Condition::Each(..) => Vec::new(),
+    }
+}
+
+/// Which alternatives hold for a match.
+pub(super) fn taken<S: Subject>(condition: &Condition, scope: &Scope<'_, S>) -> Vec<bool> {
+    let holds = |part: &&Condition| part.holds(scope) == Some(true);
+    alternatives(condition).iter().map(holds).collect()
+}

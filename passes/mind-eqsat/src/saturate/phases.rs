@@ -1,0 +1,243 @@
+//! Rewriting a region: rounds of matching and applying, phase by phase.
+
+use mind_ir::listener::Listener;
+
+use crate::egraph::rebuild::rebuild;
+use crate::limits::Limits;
+use crate::load::Loaded;
+use crate::matching::pattern::Effect;
+use crate::report::{KeptReason, RuleStats};
+use crate::ruleset::rule_info::Phase;
+use crate::saturate::apply::{Outcome, Site, apply};
+use crate::saturate::changed_classes::ChangedClasses;
+use crate::saturate::class_nodes::ClassNodes;
+use crate::saturate::merge::merge;
+use crate::search::{Hit, InEgraph, Query, RuleIndex, since};
+
+/// A limit of rounds.
+type Rounds = fn(&Limits) -> usize;
+
+/// The phases of rewriting, in order, each with its limit of rounds. Fusions come after.
+const PHASES: [(Phase, Rounds); 4] = [
+    (Phase::Simplify, |limits| limits.simplify_rounds),
+    (Phase::Layout, |limits| limits.layout_rounds),
+    (Phase::Merge, |limits| limits.merge_rounds),
+    (Phase::Reassociate, |limits| limits.reassociate_rounds),
+];
+
+/// Rewrites the region until nothing changes or a limit is reached, which is returned.
+pub(crate) fn saturate(
+    loaded: &mut Loaded<'_>,
+    index: &RuleIndex<'_>,
+    limits: &Limits,
+    stats: &mut [RuleStats],
+    listener: &dyn Listener,
+) -> Vec<KeptReason> {
+    let mut search = Search {
+        index,
+        limits,
+        stats,
+        listener,
+        changed: ChangedClasses::default(),
+        left_out: false,
+        reasons: Vec::new(),
+    };
+    for (phase, rounds) in PHASES {
+        if !index.has(phase) || phase == Phase::Merge && !search.merge(loaded) {
+            continue;
+        }
+        if !search.rounds(loaded, phase, rounds(limits)) {
+            break;
+        }
+    }
+    search.reasons
+}
+
+/// A search over one region.
+struct Search<'s> {
+    index: &'s RuleIndex<'s>,
+    limits: &'s Limits,
+    stats: &'s mut [RuleStats],
+    listener: &'s dyn Listener,
+    changed: ChangedClasses,
+    /// Whether a rule had more matches than the limit: the classes left out are not reported as changed again.
+    left_out: bool,
+    reasons: Vec<KeptReason>,
+}
+
+impl<'s> Search<'s> {
+    /// Applies the rules up to `phase` until nothing changes, at most `rounds` times; false where the
+    /// search is to end.
+    ///
+    /// What earlier phases have seen, their rules are not looked for again.
+    fn rounds(&mut self, loaded: &mut Loaded<'_>, phase: Phase, rounds: usize) -> bool {
+        let ops = loaded.ops.len().max(16);
+        for round in 0..rounds {
+            let Some((uses, hits)) = self.matches(loaded, phase, round == 0) else {
+                break;
+            };
+            if !self.apply(loaded, &uses, hits) {
+                break;
+            }
+            rebuild(&mut loaded.egraph);
+            if loaded.egraph.analysis.contradiction {
+                return false;
+            }
+            let size = loaded.egraph.nodes().len();
+            if size > self.limits.growth * ops {
+                self.reasons.push(KeptReason::Nodes(size));
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The matches of the rules up to `phase` where something is new, by root, and the readers of each
+    /// class; with `everywhere` those of the phase's own rules at every class. `None` if nothing is new.
+    fn matches(
+        &mut self,
+        loaded: &Loaded<'_>,
+        phase: Phase,
+        everywhere: bool,
+    ) -> Option<(Vec<u32>, Vec<Hit<'s>>)> {
+        if everywhere && std::mem::take(&mut self.left_out) {
+            self.changed = ChangedClasses::default();
+        }
+        let view = self.index.view(&loaded.egraph);
+        let new = self
+            .changed
+            .since_last_look(&loaded.egraph, &view, self.index.depth);
+        if new.is_empty() && !everywhere {
+            return None;
+        }
+        let uses = loaded.uses();
+        let subject = InEgraph {
+            egraph: &loaded.egraph,
+            uses: &uses,
+            view: None,
+        };
+        let limit = self.limits.matches * loaded.ops.len().max(16);
+        let all = if everywhere { view.ids() } else { Vec::new() };
+        let own = PHASES.partition_point(|&(each, _)| each < phase);
+        let phases = PHASES.map(|(phase, _)| phase);
+        let earlier = &phases[..if everywhere { own } else { own + 1 }];
+        let mut hits = Vec::new();
+        for (roots, phases) in [(&all, &phases[own..=own]), (&new, earlier)] {
+            let query = Query {
+                roots,
+                phases,
+                limit,
+            };
+            let stats = &mut *self.stats;
+            hits.extend(
+                self.index
+                    .matches(subject, &view, &query, stats, self.listener),
+            );
+        }
+        if everywhere {
+            hits.sort_by_key(|hit: &Hit<'_>| (hit.found.registers[0], hit.form));
+        }
+        self.note_limit(&hits, limit);
+        Some((uses, hits))
+    }
+
+    /// Notes the forms that have as many matches as the limit.
+    fn note_limit(&mut self, hits: &[Hit<'_>], limit: usize) {
+        if hits.len() < limit {
+            return;
+        }
+        let mut counts: Vec<usize> = Vec::new();
+        for hit in hits {
+            if counts.len() <= hit.form {
+                counts.resize(hit.form + 1, 0);
+            }
+            counts[hit.form] += 1;
+            let reason = KeptReason::Matches(hit.rule.name);
+            if counts[hit.form] == limit && !self.reasons.contains(&reason) {
+                self.reasons.push(reason);
+            }
+            self.left_out |= counts[hit.form] == limit;
+        }
+    }
+
+    /// Applies the rules at their matches; whether that changed the e-graph.
+    fn apply(&mut self, loaded: &mut Loaded<'_>, uses: &[u32], hits: Vec<Hit<'_>>) -> bool {
+        if hits.is_empty() {
+            return false;
+        }
+        let class_nodes = ClassNodes::of(&loaded.egraph);
+        let before = loaded.egraph.nodes().len();
+        let mut united = false;
+        for Hit { rule, found, .. } in hits {
+            let Effect::Rewrite(template) = &rule.effect else {
+                continue;
+            };
+            let stat = &mut self.stats[rule.name.index()];
+            stat.matched += 1;
+            let started = self.listener.now();
+            let site = Site {
+                rule,
+                uses,
+                class_nodes: &class_nodes,
+            };
+            let outcome = apply(&mut loaded.egraph, site, template, &found);
+            stat.time.applying += since(started, self.listener);
+            match outcome {
+                Outcome::Applied => {
+                    stat.applied += 1;
+                    united = true;
+                }
+                Outcome::Refused => stat.refused += 1,
+                Outcome::Known => {}
+            }
+        }
+        united || loaded.egraph.nodes().len() > before
+    }
+
+    /// Merges the matches of the rules that do so; whether there was something to merge.
+    fn merge(&mut self, loaded: &mut Loaded<'_>) -> bool {
+        let uses = loaded.uses();
+        let mut hits = {
+            let view = self.index.view(&loaded.egraph);
+            let subject = InEgraph {
+                egraph: &loaded.egraph,
+                uses: &uses,
+                view: None,
+            };
+            let query = Query {
+                roots: &view.ids(),
+                phases: &[Phase::Merge],
+                limit: self.limits.matches * loaded.ops.len().max(16),
+            };
+            let stats = &mut *self.stats;
+            self.index
+                .matches(subject, &view, &query, stats, self.listener)
+        };
+        if hits.is_empty() {
+            return false;
+        }
+        hits.sort_by_key(|hit| hit.form);
+        let class_nodes = ClassNodes::of(&loaded.egraph);
+        let mut hits = hits.into_iter().peekable();
+        while let Some(Hit { form, rule, found }) = hits.next() {
+            let mut all = vec![found];
+            while let Some(hit) = hits.next_if(|hit| hit.form == form) {
+                all.push(hit.found);
+            }
+            let Effect::Merge(template, join) = &rule.effect else {
+                continue;
+            };
+            let started = self.listener.now();
+            let stats = &mut self.stats[rule.name.index()];
+            let site = Site {
+                rule,
+                uses: &uses,
+                class_nodes: &class_nodes,
+            };
+            merge(loaded, site, (template, *join), all, stats);
+            stats.time.applying += since(started, self.listener);
+        }
+        rebuild(&mut loaded.egraph);
+        !loaded.merges.is_empty()
+    }
+}

@@ -1,0 +1,180 @@
+//! A cheap filter that rejects patterns before matching.
+//!
+//! Most rules need operands that few ops have: the result of another op, a constant, a dtype. A *fingerprint* has a bit for
+//! each of these that a class holds; a *prefilter* has those that a pattern needs. It rejects only what matching would.
+
+use mind_ir::types::DType;
+use smallvec::SmallVec;
+
+use super::fingerprint::{CONSTANT, Fingerprint, OpBits, dtype_bit};
+use super::view::View;
+use crate::egraph::language::Node;
+use crate::expr::{Argument, Condition, Expression, Param};
+use crate::matching::pattern::{Instruction, Item, Pattern, Rule};
+use crate::matching::slots::Reg;
+
+/// What the class of a value must hold for a pattern to match.
+#[derive(Clone, Copy, Debug)]
+struct Need {
+    own: u64,
+    below: u64,
+    dtypes: u32,
+}
+
+impl Need {
+    const NOTHING: Need = Need {
+        own: 0,
+        below: 0,
+        dtypes: u32::MAX,
+    };
+
+    fn met(&self, fingerprint: Fingerprint) -> bool {
+        fingerprint.own & self.own == self.own
+            && fingerprint.below & self.below == self.below
+            && fingerprint.dtype & self.dtypes != 0
+    }
+}
+
+/// What a pattern needs of an e-node at its root.
+#[derive(Debug)]
+pub(crate) struct Prefilter {
+    root: Need,
+    /// Of each operand; empty for a pattern of any number of operands.
+    operands: SmallVec<[Need; 2]>,
+    /// Whether two operands may be the other way round.
+    swap: bool,
+    /// Whether the first two operands are one value.
+    same: bool,
+}
+
+impl Prefilter {
+    /// What `rule` needs; ops that it looks for are given bits.
+    pub(crate) fn of(rule: &Rule, bits: &mut OpBits) -> Prefilter {
+        let needs = needs(rule, bits);
+        let root = needs[0];
+        match rule.pattern.instructions.first() {
+            Some(&Instruction::Open {
+                out,
+                operands,
+                swap,
+                ..
+            }) => {
+                let own = usize::from(out)..usize::from(out) + usize::from(operands);
+                let one = |each: &Instruction| match *each {
+                    Instruction::Same(a, b) => (a.min(b), a.max(b)) == (out, out + 1),
+                    _ => false,
+                };
+                Prefilter {
+                    root,
+                    operands: needs[own].into(),
+                    swap,
+                    same: operands == 2 && rule.pattern.instructions.iter().any(one),
+                }
+            }
+            _ => Prefilter {
+                root,
+                operands: SmallVec::new(),
+                swap: false,
+                same: false,
+            },
+        }
+    }
+
+    /// What the class of the root must read.
+    pub(crate) fn below(&self) -> u64 {
+        self.root.below
+    }
+
+    /// Whether the pattern may match at `node`, an e-node of a class with this fingerprint.
+    pub(crate) fn admits(&self, view: &View<'_>, class: Fingerprint, node: &Node) -> bool {
+        if !self.root.met(class) {
+            return false;
+        }
+        let operand = |at: usize| view.fingerprint(node.children[at]);
+        match *self.operands.as_slice() {
+            [] => true,
+            _ if self.operands.len() != node.children.len() => false,
+            [only] => only.met(operand(0)),
+            [first, second] => {
+                if self.same && node.children[0] != node.children[1] {
+                    return false;
+                }
+                let (lhs, rhs) = (operand(0), operand(1));
+                first.met(lhs) && second.met(rhs) || self.swap && first.met(rhs) && second.met(lhs)
+            }
+            ref all => {
+                let mut all = all.iter().enumerate();
+                all.all(|(at, need)| need.met(operand(at)))
+            }
+        }
+    }
+}
+
+/// What each register's value must be.
+fn needs(rule: &Rule, bits: &mut OpBits) -> Vec<Need> {
+    let Pattern {
+        instructions,
+        registers,
+        lists,
+        ..
+    } = &rule.pattern;
+    let mut needs = vec![Need::NOTHING; *registers];
+    let mut firsts: Vec<Option<Reg>> = vec![None; *lists];
+    for each in instructions {
+        match each {
+            // The root's own op is what the rule is found by.
+            Instruction::Open { reg: 0, .. } | Instruction::OpenList { reg: 0, .. } => {}
+            Instruction::Open { reg, op, .. } | Instruction::OpenList { reg, op, .. } => {
+                needs[usize::from(*reg)].own |= bits.claim(*op);
+            }
+            Instruction::Near { reg, .. } => needs[usize::from(*reg)].own |= CONSTANT,
+            Instruction::First { list, reg } => firsts[usize::from(*list)] = Some(*reg),
+            _ => {}
+        }
+    }
+    match &rule.condition {
+        None => {}
+        Some(Condition::All(parts)) => parts.iter().for_each(|part| ask(part, &mut needs)),
+        Some(condition) => ask(condition, &mut needs),
+    }
+    for each in instructions {
+        let (reg, read): (Reg, SmallVec<[Reg; 4]>) = match each {
+            Instruction::Open {
+                reg, out, operands, ..
+            } => (*reg, (*out..*out + *operands).collect()),
+            Instruction::OpenList { reg, items, .. } => {
+                let read = items.iter().filter_map(|item| match item {
+                    Item::One(reg) => Some(*reg),
+                    Item::Many(list) => firsts[usize::from(*list)],
+                });
+                (*reg, read.collect())
+            }
+            _ => continue,
+        };
+        let below = read.iter().map(|&reg| needs[usize::from(reg)].own);
+        let below = below.fold(0, |all, each| all | each);
+        needs[usize::from(reg)].below |= below;
+    }
+    needs
+}
+
+/// Adds what a part of a condition that must hold asks of single values.
+fn ask(condition: &Condition, needs: &mut [Need]) {
+    let Condition::Predicate(predicate, arguments) = condition else {
+        return;
+    };
+    let need = |argument: &Expression| match argument {
+        Expression::Register(reg) => Some(usize::from(*reg)).filter(|&reg| reg < needs.len()),
+        _ => None,
+    };
+    let registers: SmallVec<[Option<usize>; 4]> = arguments.iter().map(need).collect();
+    for reg in registers.iter().take(predicate.constants).flatten() {
+        needs[*reg].own |= CONSTANT;
+    }
+    if let ([Param::Typed], [Some(reg)]) = (predicate.params, registers.as_slice()) {
+        let holds = |dtype: &&DType| (predicate.eval)(&[Argument::DType(**dtype)]) == Some(true);
+        let held = DType::ALL.iter().filter(holds);
+        let held = held.fold(0, |all, &dtype| all | dtype_bit(dtype));
+        needs[*reg].dtypes &= held;
+    }
+}

@@ -1,0 +1,153 @@
+//! One way to write attributes: axes counted from the front and sorted, defaults written out.
+
+use mind_core::ops::index::{Gather, Slice};
+use mind_core::ops::join::{Concat, Split};
+use mind_core::ops::normalize::Softmax;
+use mind_core::ops::reduce::{Max, Mean, Sum};
+use mind_core::ops::shape::{ExpandDims, Reshape, Squeeze, Transpose, effective_permutation};
+use mind_ir::OpId;
+use mind_ir::attr::{Attr, OPEN_END};
+use mind_ir::graph::Graph;
+use mind_ir::opdef::{Op, OpDef};
+use mind_ir::types::{Dim, Shape};
+use mind_rewrite::{Miss, RewritePattern, Rewriter};
+
+use super::declare::patterns;
+
+patterns! {
+    /// Axis lists ascend and count from the front.
+    SortAxes = "sort-axes" on [Sum, Mean, Max, Squeeze, ExpandDims] => sort_axes;
+
+    /// A single axis counts from the front.
+    PositiveAxis = "positive-axis" on [Softmax, Gather, Concat, Split] => positive_axis;
+
+    /// A reversing transpose names its permutation.
+    ExplicitPermutation = "explicit-permutation" on [Transpose] => explicit_permutation;
+
+    /// A slice of a known extent names its ends.
+    ExplicitEnds = "explicit-ends" on [Slice] => explicit_ends;
+
+    /// The open extent of a reshape is -1, as every format writes it.
+    OpenExtent = "open-extent" on [Reshape] => open_extent;
+}
+
+const CANONICAL: Miss = Miss("the attribute is canonical already");
+
+fn position(def: &OpDef, name: &str) -> Result<usize, Miss> {
+    def.attr_index(name)
+        .ok_or(Miss("the op has no such attribute"))
+}
+
+fn sort_axes(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+    let sorted = sorted_axes(rw, op).ok_or(CANONICAL)?;
+    let index = position(rw.def(op), "axes")?;
+    rw.set_attr(op, index, Attr::Ints(&sorted));
+    Ok(())
+}
+
+/// The axes of an op, ascending and counted from the front; `None` if they are so already.
+fn sorted_axes(g: &Graph, op: OpId) -> Option<Vec<i64>> {
+    let Attr::Ints(axes) = g.attr(op, g.def(op).attr_index("axes")?) else {
+        return None;
+    };
+    let rank = g.ty(g.operands(op)[0]).rank() as i64;
+    let from_front = |&axis: &i64| if axis < 0 { axis + rank } else { axis };
+    let mut sorted: Vec<i64> = axes.iter().map(from_front).collect();
+    sorted.sort_unstable();
+    (sorted != axes).then_some(sorted)
+}
+
+fn positive_axis(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+    let axis = axis_from_front(rw, op).ok_or(CANONICAL)?;
+    let index = position(rw.def(op), "axis")?;
+    rw.set_attr(op, index, Attr::Int(axis));
+    Ok(())
+}
+
+/// The axis of an op counted from the front; `None` if it is so already.
+fn axis_from_front(g: &Graph, op: OpId) -> Option<i64> {
+    match g.attr(op, g.def(op).attr_index("axis")?) {
+        Attr::Int(axis @ ..0) => Some(axis + g.ty(g.operands(op)[0]).rank() as i64),
+        _ => None,
+    }
+}
+
+fn explicit_permutation(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+    let transpose = Transpose::from_id(op);
+    let rank = rw.ty(transpose.input(rw)).rank();
+    if rank == 0 || !transpose.permutation(rw).is_empty() {
+        return Err(CANONICAL);
+    }
+    let permutation = effective_permutation(&[], rank);
+    rw.set_attr(
+        op,
+        position(Transpose::DEF, "permutation")?,
+        Attr::Ints(&permutation),
+    );
+    Ok(())
+}
+
+fn explicit_ends(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+    let named = named_ends(rw, op).ok_or(CANONICAL)?;
+    rw.set_attr(op, position(Slice::DEF, "ends")?, Attr::Ints(&named));
+    Ok(())
+}
+
+/// The ends of a slice with those of known extents named; `None` if they are already.
+fn named_ends(g: &Graph, op: OpId) -> Option<Vec<i64>> {
+    let slice = Slice::from_id(op);
+    let (ends, shape) = (slice.ends(g), g.ty(slice.input(g)).shape);
+    let named = ends
+        .iter()
+        .zip(shape)
+        .map(|(&end, dim)| match (end, dim.fixed()) {
+            (OPEN_END, Some(extent)) => extent,
+            _ => end,
+        });
+    let named: Vec<i64> = named.collect();
+    (named != ends).then_some(named)
+}
+
+/// Writes axes and the ends of slices in their canonical form in a module whose ops rules have made.
+pub(crate) fn canonical_axes(g: &mut Graph) {
+    let ops: Vec<OpId> = g.walk().collect();
+    for op in ops {
+        let def = g.def(op);
+        if g.is::<Slice>(op)
+            && let (Some(ends), Some(index)) = (named_ends(g, op), def.attr_index("ends"))
+        {
+            g.set_attr(op, index, Attr::Ints(&ends));
+        }
+        if SortAxes.roots().iter().any(|own| std::ptr::eq(*own, def))
+            && let (Some(axes), Some(index)) = (sorted_axes(g, op), def.attr_index("axes"))
+        {
+            g.set_attr(op, index, Attr::Ints(&axes));
+        }
+        if PositiveAxis
+            .roots()
+            .iter()
+            .any(|own| std::ptr::eq(*own, def))
+            && let (Some(axis), Some(index)) = (axis_from_front(g, op), def.attr_index("axis"))
+        {
+            g.set_attr(op, index, Attr::Int(axis));
+        }
+    }
+}
+
+fn open_extent(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
+    let target = Reshape::from_id(op).new_shape(rw);
+    let written = target.iter().map(|&dim| match dim {
+        Dim::Dynamic => Dim::Fixed(-1),
+        Dim::Fixed(_) | Dim::Symbol(_) => dim,
+    });
+    let written: Shape = written.collect();
+    if written[..] == *target {
+        return Err(CANONICAL);
+    }
+    rw.set_attr(
+        op,
+        position(Reshape::DEF, "new_shape")?,
+        Attr::Dims(&written),
+    );
+    Ok(())
+}
