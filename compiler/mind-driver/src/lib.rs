@@ -14,6 +14,7 @@ pub mod failure;
 pub mod formats;
 pub mod history;
 pub mod host;
+pub mod input;
 pub mod load;
 pub mod patch;
 pub mod session;

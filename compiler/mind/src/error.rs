@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, render_text};
 use mind_driver::executable::ExecutionError;
+use mind_driver::input::InputError;
 use mind_driver::load;
 use mind_driver::patch::PatchError;
 use mind_ir::verify::VerifyError;
@@ -35,6 +36,14 @@ pub enum Error {
         path: PathBuf,
         /// What the system reports.
         source: io::Error,
+    },
+    /// A Core ML package names no model.
+    #[error("{}: {source}", path.display())]
+    Package {
+        /// The package.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A module, rule file, pipeline or type was refused.
     #[error(transparent)]
@@ -75,6 +84,7 @@ impl Error {
             Error::Patch(PatchError::Invalid(found)) => Some(found),
             Error::Files(FolderError::Rejected(found)) => Some(found),
             Error::File { .. }
+            | Error::Package { .. }
             | Error::Op(_)
             | Error::Execution(_)
             | Error::Patch(_)
@@ -107,6 +117,15 @@ impl From<Box<load::Rejected>> for Error {
             diagnostics: rejected.diagnostics,
             file: Arc::new(rejected.file),
         })
+    }
+}
+
+impl From<InputError> for Error {
+    fn from(error: InputError) -> Error {
+        match error {
+            InputError::File { path, source } => Error::File { path, source },
+            InputError::Package { path, source } => Error::Package { path, source },
+        }
     }
 }
 

@@ -48,12 +48,16 @@ impl Module {
     ///
     /// An op or extent that cannot be compiled.
     pub fn compile_on(&self, engine: &Arc<Engine>) -> Result<Executable, Error> {
-        let made = executable::Executable::new(engine.clone(), self.graph.clone());
+        let mut module = self.without_states()?;
+        let imported = mind_from_mil::import(&mut module.graph);
+        imported.map_err(|found| self.refused(found))?;
+        let (inputs, params, outputs) = (module.inputs(), module.params(), module.outputs());
+        let made = executable::Executable::new(engine.clone(), module.graph);
         Ok(Executable {
             inner: made.map_err(|found| self.refused(found))?,
-            inputs: self.inputs(),
-            params: self.params(),
-            outputs: self.outputs(),
+            inputs,
+            params,
+            outputs,
         })
     }
 }

@@ -7,9 +7,14 @@ use std::sync::Arc;
 
 use mind_core::ops::input::Input;
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
+use mind_draw::Detail;
+use mind_driver::disk::Disk;
+use mind_driver::formats::{FORMATS, FormatInfo, Write, WriteOptions};
+use mind_driver::host::FileSystem;
 use mind_driver::load::{LoadOptions, load_module};
 use mind_driver::patch::{self, Edit};
 use mind_driver::session::Session;
+use mind_driver::{input, weights};
 use mind_ir::attr::Attr;
 use mind_ir::builder::{Build, Builder};
 use mind_ir::builtin::Yield;
@@ -55,7 +60,7 @@ use crate::types::Type;
 pub struct Module {
     pub(crate) graph: Graph,
     pub(crate) source: Arc<SourceFile>,
-    format: Format,
+    format: &'static FormatInfo,
 }
 
 /// An input or output of a module.
@@ -95,18 +100,20 @@ impl Module {
         Module::load("<text>", text.into(), &options)
     }
 
-    /// Reads and verifies the module in a file.
+    /// Reads and verifies the module in a file, or in a Core ML package, with the weights that MIL names. The content
+    /// tells its format.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read, all that is wrong with its text.
+    /// A file that cannot be read, all that is wrong with the module.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Module, Error> {
-        let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|source| Error::File {
-            path: path.to_owned(),
-            source,
-        })?;
-        Module::load(&path.to_string_lossy(), bytes, &LoadOptions::default())
+        let path = path.as_ref().to_string_lossy();
+        let input = input::read(&mut Disk, &path, &LoadOptions::default())?;
+        let limit = input.options.limits.bytes;
+        let mut module = Module::load(&path, input.bytes, &input.options)?;
+        let read = weights::read(&mut module.graph, &input.path, limit, &mut Disk);
+        read.map_err(|found| module.refused(found))?;
+        Ok(module)
     }
 
     fn load(name: &str, bytes: Vec<u8>, options: &LoadOptions) -> Result<Module, Error> {
@@ -114,7 +121,7 @@ impl Module {
         Ok(Module {
             graph: loaded.graph,
             source: Arc::new(loaded.file),
-            format: loaded.format.text.unwrap_or(Format::Core),
+            format: loaded.format,
         })
     }
 
@@ -267,18 +274,68 @@ impl Module {
         printed.map_err(|found| self.refused(found))
     }
 
-    /// Writes the module to a file: in the format of the text it was read from, or as Core text if it was built.
+    /// Writes the module to a file, in the format that the file's name ends with: `.mic` or `.mic1`, `.mic2`, `.core`,
+    /// `.mil`, `.c`, `.dot`, `.svg`, `.html`. `.mic` is mic@2 if the module was read from that.
     ///
     /// # Errors
     ///
-    /// An op that the format cannot say, a file that cannot be written.
+    /// Another ending, an op that the format cannot say, a file that cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
-        let text = self.print(self.format)?;
-        std::fs::write(path, text).map_err(|source| Error::File {
+        let text = self.written(path)?;
+        let written = Disk.write(path, text.as_bytes());
+        written.map_err(|source| Error::File {
             path: path.to_owned(),
             source,
         })
+    }
+
+    fn written(&self, path: &Path) -> Result<String, Error> {
+        let end = path.extension().unwrap_or_default();
+        let ends = |row: &&FormatInfo| row.extensions.iter().any(|own| *own == end);
+        let row = FORMATS.iter().find(ends);
+        let row = if end == "mic" && self.format.text == Some(Format::Mic2) {
+            Some(self.format)
+        } else {
+            row
+        };
+        let lowered_graph;
+        let (print, graph) = match row.and_then(|row| row.write) {
+            Some(Write::Text(print) | Write::C(print) | Write::Drawing(print)) => {
+                (print, &self.graph)
+            }
+            Some(Write::Program(print)) => {
+                let mut program = self.graph.clone();
+                let lowered = mind_to_mil::lower(&mut program, &mind_to_mil::Config::default());
+                lowered.map_err(|found| self.refused(found))?;
+                lowered_graph = program;
+                (print, &lowered_graph)
+            }
+            Some(Write::Package | Write::Description) | None => {
+                let message = format!(
+                    "`{}` ends with no format that is written as one file",
+                    path.display()
+                );
+                return Err(self.refused(error(message)));
+            }
+        };
+        let options = WriteOptions {
+            name: self.source.name(),
+            input: self.format,
+            function: "module",
+            has_main: false,
+            detail: Detail::Folded,
+        };
+        let printed = print(session(), graph, &options);
+        printed.map_err(|found| self.refused(found))
+    }
+
+    /// The module with the states of a program of MIL as inputs and outputs.
+    pub(crate) fn without_states(&self) -> Result<Module, Error> {
+        let mut module = self.clone();
+        let threaded = mind_mil::state::thread(&mut module.graph);
+        threaded.map_err(|found| self.refused(found))?;
+        Ok(module)
     }
 
     /// What the module computes from these arrays, by the names of inputs and weights, op by op in the reference
@@ -304,16 +361,18 @@ impl Module {
         let arrays = named
             .map(|(name, array)| (name.into(), array.borrow().clone()))
             .collect();
-        let bound = mind_interp::bind(&self.graph, &arrays, mind_interp::Extents::default());
+        let module = self.without_states()?;
+        let g = &module.graph;
+        let bound = mind_interp::bind(g, &arrays, mind_interp::Extents::default());
         let bound = bound.map_err(|errors| {
             let mut found = Diagnostics::new();
-            let errors = errors.iter().map(|error| error.diagnostic(&self.graph));
+            let errors = errors.iter().map(|error| error.diagnostic(g));
             errors.for_each(|error| found.push(error));
             self.refused(found)
         })?;
-        let results = mind_interp::run(&self.graph, &bound, &mind_interp::RunConfig::default());
-        let tensors = results.map_err(|error| self.refused(error.diagnostic(&self.graph)))?;
-        let names = self.outputs().into_iter().map(|port| port.name);
+        let results = mind_interp::run(g, &bound, &mind_interp::RunConfig::default());
+        let tensors = results.map_err(|error| self.refused(error.diagnostic(g)))?;
+        let names = module.outputs().into_iter().map(|port| port.name);
         Ok(Outputs::new(names, tensors))
     }
 
@@ -374,7 +433,7 @@ impl From<Graph> for Module {
         Module {
             graph,
             source: Arc::new(SourceFile::new("<module>", "")),
-            format: Format::Core,
+            format: Format::Core.info(),
         }
     }
 }

@@ -2,14 +2,15 @@
 
 use mind_diag::{SourceFile, Span};
 use mind_driver::admission::refusals;
+use mind_driver::failure;
 use mind_driver::history::Record;
 use mind_driver::session::{LEVELS, PASSES};
 use mind_ir::Graph;
 use mind_ir::listener::{Listener, Rewrite};
 use mind_ir::verify::VerifyConfig;
 use mind_pass::{
-    Changed, Failure, Instrument, Manager, PassError, Pipeline, Rewriting, RuleSource, Shared,
-    Stage, Statistics, parse_pipeline,
+    Changed, Instrument, Manager, Pipeline, Rewriting, RuleSource, Shared, Stage, Statistics,
+    parse_pipeline,
 };
 use mind_transforms::rules;
 
@@ -17,7 +18,7 @@ pub use mind_eqsat::FastMath;
 pub use mind_pass::RuleCounts;
 
 use crate::error::{Error, refused};
-use crate::module::{Module, error, session};
+use crate::module::{Module, session};
 
 /// A named pipeline. Each keeps every bit of the results.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -172,16 +173,7 @@ impl Optimizer {
             &mut statistics,
             &mut recorder,
         );
-        done.map_err(|failure| match failure {
-            Failure::Pass { pass, error } => match error {
-                PassError::Rejected(found) => module.refused(*found),
-                PassError::Invalid(found) => module.refused(found),
-                why @ PassError::NotConverged { .. } => {
-                    module.refused(self::error(format!("{pass}: {why}")))
-                }
-            },
-            Failure::Invalid { found, .. } => module.refused(found),
-        })?;
+        done.map_err(|failure| module.refused(failure::diagnostics(failure)))?;
         let Recorder {
             passes, remarks, ..
         } = recorder;

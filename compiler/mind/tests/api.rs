@@ -242,6 +242,29 @@ fn what_is_saved_is_read_back() -> Result<(), Error> {
     module.save(&path)?;
     let read = Module::from_file(&path)?;
     assert_eq!(read.print(Format::Mic2)?, PRODUCT);
+    assert_eq!(std::fs::read_to_string(&path).expect("the file"), PRODUCT);
+    for (name, start) in [
+        ("m.core", "%0 = Input"),
+        ("m.svg", "<svg"),
+        ("m.dot", "digraph"),
+    ] {
+        module.save(folder.join(name))?;
+        let text = std::fs::read_to_string(folder.join(name)).expect("the file");
+        assert!(text.starts_with(start), "{name}: {text}");
+    }
+    let refused = module.save(folder.join("m.zip")).unwrap_err();
+    assert!(
+        refused.to_string().contains("m.zip` ends with no format"),
+        "{refused}"
+    );
+
+    let relu = Module::parse("mic@2\nT0 f32 1 2\na x T0\nr 0\nO 1")?;
+    let path = folder.join("relu.mil");
+    relu.save(&path)?;
+    let program = Module::from_file(&path)?;
+    let executable = program.compile(&Config::default())?;
+    assert_eq!(executable.inputs()[0].ty.to_string(), "f16[1, 2]");
+    assert_eq!(executable.outputs()[0].ty.to_string(), "f16[1, 2]");
     let missing = module.save(folder.join("no/folder.mic")).unwrap_err();
     assert!(matches!(missing, Error::File { .. }), "{missing}");
     std::fs::remove_dir_all(&folder).expect("the folder is ours");

@@ -2,7 +2,6 @@
 
 pub mod bisect;
 pub mod diff;
-pub mod input;
 mod memory_host;
 pub mod rules;
 pub mod style;
@@ -18,6 +17,7 @@ use mind_diag::{Diagnostic, Diagnostics, Severity, SourceFile, render_json, rend
 use mind_driver::engine::MAX_THREADS;
 use mind_driver::formats::{FormatInfo, Read};
 use mind_driver::host::{Host, Style, Tool};
+use mind_driver::input::{self, Input, InputError};
 use mind_driver::load::LoadOptions;
 use mind_ir::verify::Profile;
 use mind_irv2::graph::document::Padding;
@@ -168,6 +168,27 @@ pub fn read_input(host: &mut dyn Host, path: &str, limit: u64) -> Result<Vec<u8>
         path => host.read(Path::new(path), limit),
     };
     bytes.map_err(|error| unread(host, input_name(path), &error))
+}
+
+/// Reads the module at `path`, a file or a Core ML package; `-` is standard input.
+///
+/// # Errors
+///
+/// The exit code, after the failure was printed: a file that cannot be read, a package whose manifest or model cannot
+/// be.
+pub fn read_module(host: &mut dyn Host, path: &str, options: &LoadOptions) -> Result<Input, u8> {
+    if path == "-" && host.stdin_is_terminal() {
+        note(host, "reading standard input; Ctrl-D ends it");
+    }
+    input::read(host, path, options).map_err(|error| match error {
+        InputError::File { path, source } => {
+            unread(host, input_name(&path.to_string_lossy()), &source)
+        }
+        InputError::Package { .. } => {
+            print_error(host, &format!("error: {error}\n"));
+            REJECTED
+        }
+    })
 }
 
 /// Reports why the file called `name` cannot be read, and returns the exit code.

@@ -17,8 +17,8 @@ mod watch;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use clap::ArgMatches;
+use mind_cli::rules;
 use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo, USAGE};
-use mind_cli::{input, rules};
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_driver::emit::emit;
 use mind_driver::failure;
@@ -82,7 +82,7 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
         .map_or("-", String::as_str);
     let name = mind_cli::input_name(path);
     let format = DiagnosticFormat::of(matches);
-    let given = input::read(host, path, &options)?;
+    let given = mind_cli::read_module(host, path, &options)?;
     let read = given.options.from.and_then(|row| row.read);
     let (file, package) = if let Some(Read::Package(program)) = read {
         let (file, program) = program(name, &given.bytes, &options.limits);

@@ -10,7 +10,6 @@ mod show;
 use std::path::Path;
 use std::time::Duration;
 
-use mind_cli::input;
 use mind_cli::{DONE, REJECTED, ToolInfo};
 use mind_diag::{Code, Diagnostic, Diagnostics, Severity, SourceFile, Span};
 use mind_driver::compiled::{self, Compiled};
@@ -226,7 +225,7 @@ fn failed(
 
 /// The verified module, and the time that parsing and verifying took.
 fn load(args: &Args, host: &mut dyn Host) -> Result<(Loaded, Duration), u8> {
-    let given = input::read(host, &args.file, &args.load)?;
+    let given = mind_cli::read_module(host, &args.file, &args.load)?;
     let started = host.now();
     let session = Session::default();
     let loaded = load_module(

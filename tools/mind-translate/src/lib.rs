@@ -5,7 +5,6 @@ mod model;
 mod tokens;
 
 use clap::ArgMatches;
-use mind_cli::input;
 use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo, USAGE};
 use mind_diag::{Diagnostics, SourceFile};
 use mind_draw::Detail;
@@ -142,7 +141,7 @@ fn load(
         };
         return Ok((loaded, path.to_owned()));
     }
-    let given = input::read(host, path, &options)?;
+    let given = mind_cli::read_module(host, path, &options)?;
     let name = mind_cli::input_name(path);
     let loaded = load_module(&session.formats, name, given.bytes, &given.options);
     let loaded = loaded.map_err(|why| reject(host, &why.diagnostics, &why.file, form))?;
@@ -255,7 +254,7 @@ fn prepared(
         .collect();
     let specialize = match dims.as_slice() {
         [] => None,
-        dims => Some(format!("specialize{{dims={}}}", dims.join(","))),
+        dims => Some(format!("specialize{{dims={}}}", dims.join("+"))),
     };
     let named = matches.get_one::<String>("pass-pipeline").cloned();
     let mut pipeline = Pipeline::default();

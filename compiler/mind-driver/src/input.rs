@@ -1,0 +1,87 @@
+//! The bytes of a module: a file, standard input, or a Core ML package.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use mind_coreml::package::read::model_path;
+
+use crate::formats::{FormatInfo, Read};
+use crate::host::FileSystem;
+use crate::load::LoadOptions;
+
+/// The bytes of a module.
+pub struct Input {
+    /// Its text; the model of a package.
+    pub bytes: Vec<u8>,
+    /// How it is read.
+    pub options: LoadOptions,
+    /// The file whose folder holds the weights that the text names.
+    pub path: String,
+}
+
+/// Why there are none.
+#[derive(Debug, thiserror::Error)]
+pub enum InputError {
+    /// A file that cannot be read.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system reports.
+        source: io::Error,
+    },
+    /// A package whose manifest names no model.
+    #[error("{}: {source}", path.display())]
+    Package {
+        /// The package.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+/// Reads the module at `path`; `-` is standard input.
+///
+/// # Errors
+///
+/// A file that cannot be read, a package whose manifest names no model.
+pub fn read(
+    files: &mut dyn FileSystem,
+    path: &str,
+    options: &LoadOptions,
+) -> Result<Input, InputError> {
+    let limit = options.limits.bytes;
+    let unread = |path: &Path, source: io::Error| InputError::File {
+        path: path.to_owned(),
+        source,
+    };
+    let format = options.from.or_else(|| FormatInfo::of_path(path));
+    if !format.is_some_and(|row| matches!(row.read, Some(Read::Package(_)))) {
+        let bytes = match path {
+            "-" => files.read_stdin(limit),
+            path => files.read(Path::new(path), limit),
+        };
+        return Ok(Input {
+            bytes: bytes.map_err(|why| unread(Path::new(path), why))?,
+            options: *options,
+            path: path.to_owned(),
+        });
+    }
+    let package = Path::new(path);
+    let mut below = |name: &str| {
+        let bytes = files.read_below(package, Path::new(name), limit);
+        bytes.map_err(|why| unread(&package.join(name), why))
+    };
+    let model = model_path(&below("Manifest.json")?).map_err(|why| InputError::Package {
+        path: package.to_owned(),
+        source: why.into(),
+    })?;
+    Ok(Input {
+        bytes: below(&model)?,
+        options: LoadOptions {
+            from: format,
+            ..*options
+        },
+        path: package.join(model).to_string_lossy().into_owned(),
+    })
+}
