@@ -1,6 +1,7 @@
 //! A driver with a rule and a condition of its own: `cargo run -p mind-driver --example own-driver`.
 
 use mind_core::ops::fused::Fused;
+use mind_driver::emit::emit;
 use mind_driver::load::{LoadOptions, parse_and_verify};
 use mind_driver::session::Session;
 use mind_eqsat::cost::HOST_CPU;
@@ -38,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         canonical: |_| (),
     };
     fold(&mut g, &context);
-    let printed = session.formats.print(format, &g);
-    print!("{}", printed.map_err(|found| format!("{found:?}"))?);
+    let printed = emit(&session.formats, &g, format, None);
+    print!("{}", printed.map_err(|found| format!("{found:?}"))?.text);
     Ok(())
 }

@@ -3,7 +3,8 @@ mic2\t''
 core\t''
 mil\t''
 mil-primer\t''
-mlpackage\t''"
+mlpackage\t''
+irv2\t''"
 complete -c mind-opt -l profile -d 'which ops, dtypes and dimensions the module may use' -r -f -a "core-v1\t''
 extended\t''"
 complete -c mind-opt -l diagnostic-format -d 'how errors are shown' -r -f -a "text\t''

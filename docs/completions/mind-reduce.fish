@@ -2,7 +2,8 @@ complete -c mind-reduce -l from -d 'the input\'s format, instead of telling it f
 mic2\t''
 core\t''
 mil\t''
-mil-primer\t''"
+mil-primer\t''
+irv2\t''"
 complete -c mind-reduce -l profile -d 'which ops, dtypes and dimensions the module may use' -r -f -a "core-v1\t''
 extended\t''"
 complete -c mind-reduce -l diagnostic-format -d 'how errors are shown' -r -f -a "text\t''

@@ -23,14 +23,14 @@ _mind__run() {
 
     case "${cmd}" in
         mind__run)
-            opts="-h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --color --quiet --inputs --random --dim --engine --isa --threads --outputs --bench --format --full --memory-limit --help --version"
+            opts="-h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --color --quiet --inputs --random --dim --engine --isa --threads --outputs --bench --format --full --memory-limit --model --tokens --prompt --generate --temperature --top-k --top-p --seed --capacity --logits --all-logits --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --from)
-                    COMPREPLY=($(compgen -W "mic1 mic2 core mil mil-primer mlpackage" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "mic1 mic2 core mil mil-primer mlpackage irv2" -- "${cur}"))
                     return 0
                     ;;
                 --profile)
@@ -78,6 +78,46 @@ _mind__run() {
                     return 0
                     ;;
                 --memory-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tokens)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prompt)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --generate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --temperature)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --top-k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --top-p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --capacity)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --logits)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

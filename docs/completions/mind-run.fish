@@ -3,7 +3,8 @@ mic2\t''
 core\t''
 mil\t''
 mil-primer\t''
-mlpackage\t''"
+mlpackage\t''
+irv2\t''"
 complete -c mind-run -l profile -d 'which ops, dtypes and dimensions the module may use' -r -f -a "core-v1\t''
 extended\t''"
 complete -c mind-run -l diagnostic-format -d 'how errors are shown' -r -f -a "text\t''
@@ -14,7 +15,7 @@ never\t''"
 complete -c mind-run -l inputs -d 'arrays for the inputs, by name; bf16 as uint16' -r
 complete -c mind-run -l random -d 'make up the arrays that are not given, reproducibly' -r
 complete -c mind-run -l dim -d 'the extent of a symbolic dimension; `?` for all unnamed ones' -r
-complete -c mind-run -l engine -d 'what runs the module: machine code, unless it is lowered to loops already or has ops of MIL that are not imported' -r -f -a "jit\t''
+complete -c mind-run -l engine -d 'what runs it: machine code, unless it is a module that is lowered to loops already or has ops of MIL that are not imported' -r -f -a "jit\t''
 interp\t''"
 complete -c mind-run -l isa -d 'the instruction set to compile for; this machine\'s widest unless given' -r -f -a "avx512\t''
 avx2\t''
@@ -24,10 +25,21 @@ complete -c mind-run -l outputs -d 'write the outputs there as out0, out1, ..., 
 complete -c mind-run -l format -d 'how outputs and times are printed' -r -f -a "text\t''
 json\t''"
 complete -c mind-run -l memory-limit -d 'bytes for the inputs, and for the values alive at one time; K, M, G for KiB, ... [default: three quarters of the available memory, 4G where that is not known]' -r
+complete -c mind-run -l model -d 'run this decoder model: a folder with config.json and safetensors, or a GGUF file' -r
+complete -c mind-run -l tokens -d 'the tokens to start from' -r
+complete -c mind-run -l prompt -d 'the text to start from, by the folder\'s tokenizer.json; text is printed then' -r
+complete -c mind-run -l generate -d 'how many tokens to draw' -r
+complete -c mind-run -l temperature -d 'what logits are divided by before tokens are drawn; 0 takes the most likely one' -r
+complete -c mind-run -l top-k -d 'draw from the K most likely tokens alone; 0 from all' -r
+complete -c mind-run -l top-p -d 'draw from the most likely tokens that have probability P together' -r
+complete -c mind-run -l seed -d 'draw the same tokens for the same seed' -r
+complete -c mind-run -l capacity -d 'tokens that the cache of keys and values has room for; as many as the run needs unless given' -r
+complete -c mind-run -l logits -d 'write the logits that each token was drawn from there, as the rows of `logits`' -r
 complete -c mind-run -l no-input-limits -d 'lift the limits on size, nodes and strings, for input you trust'
 complete -c mind-run -l keep-padding -d 'compute with the padding of an IR v2 document\'s weights, which holds zeros, instead of cutting it off'
 complete -c mind-run -l quiet -d 'print neither notes, nor warnings, nor progress'
 complete -c mind-run -l bench -d 'print compile and run times instead of the outputs'
 complete -c mind-run -l full -d 'print every element of the outputs'
+complete -c mind-run -l all-logits -d 'write those after the other tokens of the prompt too'
 complete -c mind-run -s h -l help -d 'Print help'
 complete -c mind-run -s V -l version -d 'Print version'

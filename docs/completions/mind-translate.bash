@@ -23,14 +23,14 @@ _mind__translate() {
 
     case "${cmd}" in
         mind__translate)
-            opts="-o -h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --color --quiet --to --patch --token-report --dim --pass-pipeline --function --main --all-ops --precision --io --layout --opset --flexible --build-info --help --version"
+            opts="-o -h -V --from --profile --no-input-limits --keep-padding --diagnostic-format --color --quiet --to --patch --token-report --dim --pass-pipeline --all-ops --function --main --capacity --weights --allow-unknown --precision --io --layout --opset --flexible --build-info --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --from)
-                    COMPREPLY=($(compgen -W "mic1 mic2 core mil mil-primer mlpackage" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "mic1 mic2 core mil mil-primer mlpackage irv2 hf" -- "${cur}"))
                     return 0
                     ;;
                 --profile)
@@ -46,7 +46,7 @@ _mind__translate() {
                     return 0
                     ;;
                 --to)
-                    COMPREPLY=($(compgen -W "mic1 mic2 core mil mil-primer mlpackage c dot svg html" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "mic1 mic2 core mil mil-primer mlpackage irv2 c dot svg html" -- "${cur}"))
                     return 0
                     ;;
                 -o)
@@ -66,6 +66,14 @@ _mind__translate() {
                     return 0
                     ;;
                 --function)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --capacity)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --weights)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -3,7 +3,9 @@ mic2\t''
 core\t''
 mil\t''
 mil-primer\t''
-mlpackage\t''"
+mlpackage\t''
+irv2\t''
+hf\t''"
 complete -c mind-translate -l profile -d 'which ops, dtypes and dimensions the module may use' -r -f -a "core-v1\t''
 extended\t''"
 complete -c mind-translate -l diagnostic-format -d 'how errors are shown' -r -f -a "text\t''
@@ -17,6 +19,7 @@ core\t''
 mil\t''
 mil-primer\t''
 mlpackage\t''
+irv2\t''
 c\t''
 dot\t''
 svg\t''
@@ -25,7 +28,9 @@ complete -c mind-translate -s o -d 'write there, not to standard output; a packa
 complete -c mind-translate -l patch -d 'make the edits of this JSON file first, all or none; `docs/patching.md` describes them' -r
 complete -c mind-translate -l dim -d 'write this extent for a symbolic dimension first' -r
 complete -c mind-translate -l pass-pipeline -d 'run these passes first: `import-mil,canonicalize`' -r
-complete -c mind-translate -l function -d 'what the function of a C file is called' -r
+complete -c mind-translate -l function -d 'what the function of a module is called' -r
+complete -c mind-translate -l capacity -d 'tokens that a run of a model has room for' -r
+complete -c mind-translate -l weights -d 'the weights: a file or a folder, instead of those beside the configuration' -r
 complete -c mind-translate -l precision -d 'what f32 becomes' -r -f -a "fp16\t''
 fp32\t''"
 complete -c mind-translate -l io -d 'which types the program takes and gives: `ane` fp16 and narrow integers, `coreml` also fp32 and int32' -r -f -a "ane\t''
@@ -44,7 +49,8 @@ complete -c mind-translate -l no-input-limits -d 'lift the limits on size, nodes
 complete -c mind-translate -l keep-padding -d 'compute with the padding of an IR v2 document\'s weights, which holds zeros, instead of cutting it off'
 complete -c mind-translate -l quiet -d 'print neither notes, nor warnings, nor progress'
 complete -c mind-translate -l token-report -d 'print how many bytes and tokens the module takes in every format, and as JSON'
-complete -c mind-translate -l main -d 'make a C file a program that reads inputs from stdin and writes outputs to stdout'
 complete -c mind-translate -l all-ops -d 'draw every op: no folding of repeated layers, no overview below 1,000 boxes'
+complete -c mind-translate -l main -d 'make a module a program that reads inputs from stdin and writes outputs to stdout'
+complete -c mind-translate -l allow-unknown -d 'keep members of a document that the format does not have'
 complete -c mind-translate -s h -l help -d 'Print help'
 complete -c mind-translate -s V -l version -d 'Print version'

@@ -15,16 +15,18 @@ _mind-translate() {
 
     local context curcontext="$curcontext" state line
     _arguments "${_arguments_options[@]}" : \
-'--from=[the input'\''s format, instead of telling it from the content]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage)' \
+'--from=[the input'\''s format, instead of telling it from the content]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage irv2 hf)' \
 '--profile=[which ops, dtypes and dimensions the module may use]:PROFILE:(core-v1 extended)' \
 '--diagnostic-format=[how errors are shown]:FORM:(text json)' \
 '--color=[colour diagnostics; \`auto\` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for]:WHEN:(auto always never)' \
-'--to=[the output'\''s format; MIL and packages are lowered to, where the module is no program; with \`--patch\` the input'\''s own where not given]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage c dot svg html)' \
+'--to=[the output'\''s format; MIL and packages are lowered to, where the module is no program; with \`--patch\` the input'\''s own where not given]:FORMAT:(mic1 mic2 core mil mil-primer mlpackage irv2 c dot svg html)' \
 '-o+[write there, not to standard output; a package is a folder and needs it]:OUT:_default' \
 '--patch=[make the edits of this JSON file first, all or none; \`docs/patching.md\` describes them]:EDITS:_default' \
 '*--dim=[write this extent for a symbolic dimension first]:NAME=EXTENT:_default' \
 '--pass-pipeline=[run these passes first\: \`import-mil,canonicalize\`]:TEXT:_default' \
-'--function=[what the function of a C file is called]:NAME:_default' \
+'--function=[what the function of a module is called]:NAME:_default' \
+'--capacity=[tokens that a run of a model has room for]:TOKENS:_default' \
+'--weights=[the weights\: a file or a folder, instead of those beside the configuration]:PATH:_default' \
 '--precision=[what f32 becomes]:WORD:(fp16 fp32)' \
 '--io=[which types the program takes and gives\: \`ane\` fp16 and narrow integers, \`coreml\` also fp32 and int32]:WORD:(ane coreml)' \
 '--layout=[products with a constant matrix as 1x1 convolutions over \[B, C, 1, S\]\: always, never, or from 32 rows]:WORD:(auto ane keep)' \
@@ -35,13 +37,14 @@ _mind-translate() {
 '--keep-padding[compute with the padding of an IR v2 document'\''s weights, which holds zeros, instead of cutting it off]' \
 '--quiet[print neither notes, nor warnings, nor progress]' \
 '(--to --patch)--token-report[print how many bytes and tokens the module takes in every format, and as JSON]' \
-'--main[make a C file a program that reads inputs from stdin and writes outputs to stdout]' \
 '--all-ops[draw every op\: no folding of repeated layers, no overview below 1,000 boxes]' \
+'--main[make a module a program that reads inputs from stdin and writes outputs to stdout]' \
+'--allow-unknown[keep members of a document that the format does not have]' \
 '-h[Print help]' \
 '--help[Print help]' \
 '-V[Print version]' \
 '--version[Print version]' \
-'::FILE -- the module, a folder NAME.mlpackage for a Core ML package; standard input if it is `-` or not given:_default' \
+'::FILE -- the module, a folder NAME.mlpackage for a Core ML package, what describes a model; standard input if it is `-` or not given:_default' \
 && ret=0
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use lit_tests::{Config, Semantics, Transformation, config, harness};
 use mind_driver::equivalence::same_results;
+use mind_driver::formats::FormatInfo;
 use mind_driver::session::{PASSES, Session};
 
 fn main() -> ExitCode {
@@ -52,7 +53,7 @@ fn compare(transformation: &Transformation<'_>) -> Result<(), String> {
     same_results(
         &Session::default(),
         input,
-        from.and_then(mind_driver::formats::Format::parse),
+        from.and_then(FormatInfo::named),
         output,
     )
 }

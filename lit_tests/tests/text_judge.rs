@@ -79,7 +79,7 @@ fn judge_in(binary: &str, folder: &Path) -> Result<(), String> {
 
 fn read(session: &Session, text: &str) -> Result<Graph, String> {
     let options = LoadOptions {
-        from: Some(Format::Mil),
+        from: Some(Format::Mil.info()),
         ..LoadOptions::default()
     };
     let read = parse_and_verify(&session.formats, text, 0, &options);

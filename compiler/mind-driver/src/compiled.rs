@@ -87,6 +87,11 @@ fn bytes_of<'a>(ports: &[Port], arrays: &'a Arrays) -> Vec<&'a [u8]> {
 pub fn refused(why: &RunError) -> Diagnostics {
     match why {
         RunError::OutOfMemory { .. } => out_of_memory(why).into(),
-        _ => Diagnostic::error(Span::FILE, why.to_string()).into(),
+        RunError::Count { .. }
+        | RunError::Size { .. }
+        | RunError::Division { .. }
+        | RunError::IndexOutOfBounds { .. } => {
+            Diagnostic::error(Span::FILE, why.to_string()).into()
+        }
     }
 }

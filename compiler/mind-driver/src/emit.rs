@@ -1,6 +1,6 @@
 //! From a module to text, in the input's own format where that can say it.
 
-use crate::formats::{Format, Formats};
+use crate::formats::{Format, FormatInfo, Formats};
 use mind_diag::{Diagnostic, Diagnostics, Severity};
 use mind_ir::Graph;
 
@@ -18,7 +18,7 @@ pub struct Emitted {
     pub warnings: Diagnostics,
 }
 
-/// Prints `g` as `wanted`; without that as `input`, or as Core text where `input` cannot say it.
+/// Prints `g` as `wanted`; without that as `input`, or as Core text if `input` is no text format or cannot say it.
 ///
 /// # Errors
 ///
@@ -26,19 +26,19 @@ pub struct Emitted {
 pub fn emit(
     formats: &Formats,
     g: &Graph,
-    input: Format,
+    input: &FormatInfo,
     wanted: Option<Format>,
 ) -> Result<Emitted, Diagnostics> {
-    let format = wanted.unwrap_or(input);
+    let format = wanted.or(input.text).unwrap_or(Format::Core);
     match formats.print(format, g) {
         Ok(text) => Ok(Emitted {
             text,
             format,
             note: None,
-            warnings: if format == input {
+            warnings: if input.text == Some(format) {
                 Diagnostics::new()
             } else {
-                warnings(format, g)
+                warnings(format.info(), g)
             },
         }),
         Err(found) if wanted.is_some() || format == Format::Core => Err(found),

@@ -205,7 +205,10 @@ pub fn c_functions(
 fn refused(why: &ProgramError) -> Diagnostics {
     match why {
         ProgramError::OutOfMemory(why) => out_of_memory(why).into(),
-        _ => Diagnostic::error(Span::FILE, why.to_string()).into(),
+        ProgramError::Op { .. }
+        | ProgramError::Kernel { .. }
+        | ProgramError::C(_)
+        | ProgramError::Memory(_) => Diagnostic::error(Span::FILE, why.to_string()).into(),
     }
 }
 

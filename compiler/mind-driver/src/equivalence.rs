@@ -1,6 +1,6 @@
 //! Whether two modules compute the same bits.
 
-use crate::formats::Format;
+use crate::formats::FormatInfo;
 use mind_diag::SourceFile;
 use mind_interp::{Arrays, Extents, RunConfig, bind, compare, random_inputs, run, special_inputs};
 use mind_ir::Graph;
@@ -18,7 +18,7 @@ use crate::session::Session;
 pub fn same_results(
     session: &Session,
     input: &str,
-    from: Option<Format>,
+    from: Option<&'static FormatInfo>,
     output: &str,
 ) -> Result<(), String> {
     let before = load(session, "the input", input, from)?;
@@ -91,7 +91,12 @@ pub fn interpreted(g: &Graph, arrays: &Arrays) -> Result<Vec<Tensor>, String> {
     run(g, &bound, &RunConfig::default()).map_err(|error| error.error.to_string())
 }
 
-fn load(session: &Session, what: &str, text: &str, from: Option<Format>) -> Result<Graph, String> {
+fn load(
+    session: &Session,
+    what: &str,
+    text: &str,
+    from: Option<&'static FormatInfo>,
+) -> Result<Graph, String> {
     let options = LoadOptions {
         from,
         ..LoadOptions::default()

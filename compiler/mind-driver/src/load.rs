@@ -1,21 +1,18 @@
 //! From bytes to a verified module.
 
-use crate::formats::{Format, Formats, detect};
+use crate::formats::{Format, FormatInfo, Formats, Read};
 use mind_diag::{Code, Diagnostic, Diagnostics, SourceFile, Span};
 use mind_ir::Graph;
 use mind_ir::verify::{Profile, VerifyConfig, verify};
 use mind_irv2::graph::document::Padding;
-use mind_irv2::{ReadOptions, is_document};
 use mind_mil::check::Interface;
 use mind_text::Limits;
 
 /// How a module is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LoadOptions {
-    /// The format, where the content is not to tell.
-    pub from: Option<Format>,
-    /// Whether the bytes are the model of a Core ML package.
-    pub package: bool,
+    /// The format; `None` to tell it from the content.
+    pub from: Option<&'static FormatInfo>,
     /// What the text may take.
     pub limits: Limits,
     /// What the module may use.
@@ -28,8 +25,8 @@ pub struct LoadOptions {
 pub struct Loaded {
     /// Its text.
     pub file: SourceFile,
-    /// The format of the text.
-    pub format: Format,
+    /// The format that it was read from.
+    pub format: &'static FormatInfo,
     /// The module, every value typed.
     pub graph: Graph,
     /// What the text's dialect warns of.
@@ -56,12 +53,10 @@ pub fn load_module(
     bytes: Vec<u8>,
     options: &LoadOptions,
 ) -> Result<Loaded, Box<Rejected>> {
-    let (file, read) = if options.package {
-        let (file, program) = mind_coreml::package::read::program(name, &bytes, &options.limits);
-        (
-            file,
-            verified(program, options).map(|graph| (Format::Mil, graph)),
-        )
+    let (file, read) = if let Some(Read::Package(program)) = options.from.and_then(|row| row.read) {
+        let (file, program) = program(name, &bytes, &options.limits);
+        let read = verified(program, options);
+        (file, read.map(|graph| (Format::Mil.info(), graph)))
     } else {
         let file = SourceFile::new(name, decode(name, bytes, &options.limits)?);
         let read = parse_and_verify(formats, file.text(), 0, options);
@@ -80,10 +75,11 @@ pub fn load_module(
 
 /// What `format`, in which a verified module was read or is printed, warns of: for the primer's spelling of MIL
 /// what the primer says compilers reject when they parse.
-pub fn warnings(format: Format, graph: &Graph) -> Diagnostics {
-    match format {
-        Format::MilPrimer => mind_mil::primer::rejected(graph),
-        Format::Mic1 | Format::Mic2 | Format::Core | Format::Mil => Diagnostics::new(),
+pub fn warnings(format: &FormatInfo, graph: &Graph) -> Diagnostics {
+    if format.text == Some(Format::MilPrimer) {
+        mind_mil::primer::rejected(graph)
+    } else {
+        Diagnostics::new()
     }
 }
 
@@ -137,24 +133,24 @@ pub fn parse_and_verify(
     text: &str,
     base: u32,
     options: &LoadOptions,
-) -> Result<(Format, Graph), Diagnostics> {
-    if options.from.is_none() && is_document(text) {
-        return document(text, options);
-    }
-    let Some(format) = options.from.or_else(|| detect(text)) else {
-        let help = match text.trim_start().starts_with('{') {
-            true => {
-                "this is JSON: `mind-translate --from irv2` and `mind-run --model` read IR v2 documents"
-            }
-            false => {
-                "a module starts with `mic@1`, `mic@2`, `program(1.3)` or an instruction of Core text, `%0 = ...`"
-            }
+) -> Result<(&'static FormatInfo, Graph), Diagnostics> {
+    let Some(format) = options.from.or_else(|| FormatInfo::of_text(text)) else {
+        let help = if text.trim_start().starts_with('{') {
+            "this is JSON: `mind-translate --from irv2` and `mind-run --model` read IR v2 documents"
+        } else {
+            "a module starts with `mic@1`, `mic@2`, `program(1.3)` or an instruction of Core text, `%0 = ...`"
         };
         let found = Diagnostic::error(Span::FILE, "the format of this text cannot be told");
         return Err(found.help(help).into());
     };
-    let parsed = formats.parse(format, text, base, &options.limits);
-    Ok((format, verified(parsed, options)?))
+    let Some(Read::Text(read)) = format.read else {
+        let message = format!("{} is not read as text", format.summary);
+        return Err(Diagnostic::error(Span::FILE, message).into());
+    };
+    Ok((
+        format,
+        verified(read(formats, text, base, options), options)?,
+    ))
 }
 
 /// A module that was read, verified.
@@ -179,16 +175,4 @@ pub fn verified(
     } else {
         Ok(graph)
     }
-}
-
-/// The model that a document of IR v2 describes, to be written as Core text.
-///
-/// # Errors
-///
-/// What is wrong with the document.
-fn document(text: &str, options: &LoadOptions) -> Result<(Format, Graph), Diagnostics> {
-    let (document, _) = mind_irv2::read(text, &ReadOptions::default())?;
-    let graph = mind_irv2::graph::document::model(&document, options.padding);
-    let graph = graph.map_err(|why| Diagnostic::error(Span::FILE, why.to_string()).into());
-    Ok((Format::Core, verified(graph, options)?))
 }

@@ -30,6 +30,7 @@ mod optimize;
 mod run;
 mod types;
 
+pub mod decoder;
 pub mod ir;
 
 pub use error::{Error, Rejected};

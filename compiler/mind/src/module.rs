@@ -89,7 +89,7 @@ impl Module {
     /// All that is wrong with the text.
     pub fn parse_as(format: Format, text: &str) -> Result<Module, Error> {
         let options = LoadOptions {
-            from: Some(format),
+            from: Some(format.info()),
             ..LoadOptions::default()
         };
         Module::load("<text>", text.into(), &options)
@@ -114,7 +114,7 @@ impl Module {
         Ok(Module {
             graph: loaded.graph,
             source: Arc::new(loaded.file),
-            format: loaded.format,
+            format: loaded.format.text.unwrap_or(Format::Core),
         })
     }
 

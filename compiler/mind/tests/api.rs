@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::thread;
 
+use mind::decoder::{Decoder, Files, Sampling, largest};
 use mind::ops::contract::MatMul;
 use mind::{
     Config, Engine, Error, ExecutionError, Extent, FastMath, Format, Level, Module, Optimizer,
@@ -244,5 +245,82 @@ fn what_is_saved_is_read_back() -> Result<(), Error> {
     let missing = module.save(folder.join("no/folder.mic")).unwrap_err();
     assert!(matches!(missing, Error::File { .. }), "{missing}");
     std::fs::remove_dir_all(&folder).expect("the folder is ours");
+    Ok(())
+}
+
+fn tiny(name: &str) -> std::path::PathBuf {
+    let inputs = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../lit_tests/mind-run/inputs"
+    );
+    std::path::Path::new(inputs).join(name)
+}
+
+#[test]
+fn a_decoder_completes_a_prompt() -> Result<(), Error> {
+    let files = Files::open(tiny("tiny-qwen2"))?;
+    let decoder = Decoder::new(&files, &Config::default())?;
+    let text = decoder.complete("a cat dog", 12, Sampling::default())?;
+    assert_eq!(text, ". . . . it a dog . . . sat a");
+    let tokens = decoder.generate(&[1, 2, 3], 12, Sampling::default())?;
+    assert_eq!(tokens, [15, 15, 15, 15, 12, 1, 3, 15, 15, 15, 4, 1]);
+    let mut session = decoder.session(6)?;
+    let mut logits = session.prefill(&[1, 2])?;
+    logits = session
+        .decode(3)
+        .inspect(|next| assert_eq!(next.len(), logits.len()))?;
+    for token in &tokens[..3] {
+        assert_eq!(largest(&logits), *token);
+        logits = session.decode(*token)?;
+    }
+    assert_eq!(largest(&logits), tokens[3]);
+    Ok(())
+}
+
+#[test]
+fn files_that_are_no_model_say_why() {
+    let missing = Files::open(tiny("no-such-model")).err().expect("no files");
+    assert!(missing.to_string().contains("no-such-model"), "{missing}");
+    let files = Files::open(tiny("tiny-llama.gguf")).expect("a file");
+    let decoder = Decoder::new(&files, &Config::default()).expect("a model");
+    let refused = decoder.complete("tea", 1, Sampling::default()).unwrap_err();
+    assert!(
+        refused.to_string().contains("no tokenizer.json"),
+        "{refused}"
+    );
+    let refused = decoder
+        .generate(&[1 << 20], 1, Sampling::default())
+        .unwrap_err();
+    assert!(matches!(refused, Error::Model(_)), "{refused}");
+}
+
+#[test]
+fn rules_that_are_wrong_never_act() -> Result<(), Error> {
+    let rules = "rule hasty\n  class exact\n  core.maximum(?x, core.neg(?x)) => core.neg(?x)\n";
+    let refused = Optimizer::new("fold")?.rules("hasty.rules", rules).err();
+    let shown = refused.expect("an unsound rule").to_string();
+    assert!(
+        shown.starts_with("error: rule `hasty` is not `exact`: "),
+        "{shown}"
+    );
+    assert!(shown.contains(" --> hasty.rules:1:6"), "{shown}");
+    Ok(())
+}
+
+#[test]
+fn a_report_says_what_was_rewritten_and_what_was_not() -> Result<(), Error> {
+    let text = "mic@2\nT0 f32 4\na x T0\nr 0\nr 1\nO 2";
+    let mut module = Module::parse(text)?;
+    let report = Optimizer::new("canonicalize")?.missed().run(&mut module)?;
+    let acted: Vec<_> = report
+        .remarks()
+        .iter()
+        .filter(|remark| remark.acted)
+        .collect();
+    assert_eq!(acted.len(), 1, "{acted:?}");
+    assert_eq!((acted[0].line, acted[0].pass), (Some(5), "canonicalize"));
+    assert!(report.remarks().iter().any(|remark| !remark.acted));
+    let quiet = Optimizer::new("canonicalize")?.run(&mut Module::parse(text)?)?;
+    assert!(quiet.remarks().iter().all(|remark| remark.acted));
     Ok(())
 }

@@ -278,10 +278,11 @@ impl Packages<'_> {
 
     fn read(&self, source: &str, from: Option<Format>) -> Option<(Format, Graph)> {
         let options = LoadOptions {
-            from,
+            from: from.map(Format::info),
             ..LoadOptions::default()
         };
-        parse_and_verify(&self.session.formats, source, 0, &options).ok()
+        let (format, g) = parse_and_verify(&self.session.formats, source, 0, &options).ok()?;
+        Some((format.text.unwrap_or(Format::Core), g))
     }
 
     /// A module, lowered in both layouts, where it can be.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use mind_coreml::package::read::model_path;
+use mind_driver::formats::{FormatInfo, Read};
 use mind_driver::host::Host;
 use mind_driver::load::LoadOptions;
 
@@ -18,14 +19,6 @@ pub struct Input {
     pub path: String,
 }
 
-/// Whether `path` is that of a package: a folder `NAME.mlpackage`.
-fn is_package(path: &str) -> bool {
-    let path = path.trim_end_matches('/');
-    Path::new(path)
-        .extension()
-        .is_some_and(|end| end == "mlpackage")
-}
-
 /// Reads the module at `path`; `-` is standard input.
 ///
 /// # Errors
@@ -33,7 +26,8 @@ fn is_package(path: &str) -> bool {
 /// The exit code, after the failure was printed: a file that cannot be read, a package whose manifest
 /// or model cannot be.
 pub fn read(host: &mut dyn Host, path: &str, options: &LoadOptions) -> Result<Input, u8> {
-    if !options.package && !is_package(path) {
+    let format = options.from.or_else(|| FormatInfo::of_path(path));
+    if !format.is_some_and(|row| matches!(row.read, Some(Read::Package(_)))) {
         return Ok(Input {
             bytes: crate::read_input(host, path, options.limits.bytes)?,
             options: *options,
@@ -47,7 +41,7 @@ pub fn read(host: &mut dyn Host, path: &str, options: &LoadOptions) -> Result<In
     Ok(Input {
         bytes,
         options: LoadOptions {
-            package: true,
+            from: format,
             ..*options
         },
         path: Path::new(path).join(model).to_string_lossy().into_owned(),
@@ -66,15 +60,4 @@ fn below(host: &mut dyn Host, path: &str, name: &str, limit: u64) -> Result<Vec<
 fn refuse(host: &mut dyn Host, path: &str, error: &dyn std::error::Error) -> u8 {
     crate::print_error(host, &format!("error: {path}: {error}\n"));
     REJECTED
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn packages_are_told_by_their_ending() {
-        assert!(is_package("a.mlpackage") && is_package("a/b.mlpackage/"));
-        assert!(!is_package("a.mil") && !is_package("-") && !is_package("mlpackage"));
-    }
 }

@@ -16,7 +16,7 @@ use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_diag::{Diagnostic, Diagnostics, Severity, SourceFile, render_json, render_text};
 use mind_driver::engine::MAX_THREADS;
-use mind_driver::formats::Format;
+use mind_driver::formats::{FormatInfo, Read};
 use mind_driver::host::{Host, Style, Tool};
 use mind_driver::load::LoadOptions;
 use mind_ir::verify::Profile;
@@ -203,15 +203,15 @@ pub fn write_output(host: &mut dyn Host, path: Option<&String>, text: &str) -> u
     }
 }
 
-/// The arguments that say how a module is read.
-pub fn input_args() -> Vec<Arg> {
+/// The arguments that say how a module is read, for a tool that reads the formats that `is_read`.
+pub fn input_args(is_read: fn(&FormatInfo) -> bool) -> Vec<Arg> {
     [
         Arg::new("FILE")
             .help("the module; standard input if it is `-` or not given"),
         Arg::new("from")
             .long("from")
             .value_name("FORMAT")
-            .value_parser(Format::ALL.map(Format::name))
+            .value_parser(FormatInfo::words(is_read))
             .help("the input's format, instead of telling it from the content"),
         Arg::new("profile")
             .long("profile")
@@ -234,28 +234,18 @@ pub fn input_args() -> Vec<Arg> {
     .collect()
 }
 
-/// What `--from` and `--to` call a Core ML package.
-pub const PACKAGE: &str = "mlpackage";
-
-/// The arguments of a tool that reads Core ML packages too; see [`input_args`].
+/// The arguments of a tool that reads texts and Core ML packages; see [`input_args`].
 pub fn module_args() -> Vec<Arg> {
-    let formats: Vec<&str> = Format::ALL
-        .iter()
-        .map(|format| format.name())
-        .chain([PACKAGE])
-        .collect();
+    let args = input_args(|row| matches!(row.read, Some(Read::Text(_) | Read::Package(_))));
     let widened = |arg: Arg| {
         match arg.get_id().as_str() {
-        "FILE" => {
-            arg.help(
-                "the module, a folder NAME.mlpackage for a Core ML package; standard input if it is `-` or not given",
-            )
-        }
-        "from" => arg.value_parser(formats.clone()),
+        "FILE" => arg.help(
+            "the module, a folder NAME.mlpackage for a Core ML package; standard input if it is `-` or not given",
+        ),
         _ => arg,
     }
     };
-    input_args().into_iter().map(widened).collect()
+    args.into_iter().map(widened).collect()
 }
 
 /// The argument that says how diagnostics are shown.
@@ -272,16 +262,17 @@ pub fn diagnostic_format_arg() -> Arg {
 pub fn load_options(matches: &ArgMatches) -> LoadOptions {
     let word = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     LoadOptions {
-        from: word("from").and_then(Format::parse),
-        package: word("from") == Some(PACKAGE),
-        limits: match matches.get_flag("no-input-limits") {
-            true => Limits::none(),
-            false => Limits::default(),
+        from: word("from").and_then(FormatInfo::named),
+        limits: if matches.get_flag("no-input-limits") {
+            Limits::none()
+        } else {
+            Limits::default()
         },
         profile: word("profile").and_then(Profile::parse).unwrap_or_default(),
-        padding: match matches.get_flag("keep-padding") {
-            true => Padding::Kept,
-            false => Padding::Stripped,
+        padding: if matches.get_flag("keep-padding") {
+            Padding::Kept
+        } else {
+            Padding::Stripped
         },
     }
 }

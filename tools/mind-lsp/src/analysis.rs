@@ -69,7 +69,7 @@ fn module(session: &Session, language: Language, format: Format, text: &str) -> 
         diagnostics.append(check(&graph, Interface::Any));
     }
     if !diagnostics.has_errors() {
-        diagnostics.append(warnings(format, &graph));
+        diagnostics.append(warnings(format.info(), &graph));
     }
     diagnostics.sort_by_place();
     Analysis {

@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_cli::rules;
-use mind_driver::formats::Format;
+use mind_driver::formats::FormatInfo;
 use mind_driver::host::Host;
 use mind_driver::session::{LEVELS, PASSES};
 use mind_pass::{PassInfo, Pipeline, parse_pipeline};
@@ -35,7 +35,7 @@ fn output_args() -> [Arg; 6] {
         Arg::new("to")
             .long("to")
             .value_name("FORMAT")
-            .value_parser(Format::ALL.map(Format::name))
+            .value_parser(FormatInfo::words(|row| row.text.is_some()))
             .help("the output's format; the input's own, or Core text, where not given"),
         Arg::new("output")
             .short('o')

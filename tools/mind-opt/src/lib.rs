@@ -19,11 +19,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use clap::ArgMatches;
 use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo, USAGE};
 use mind_cli::{input, rules};
-use mind_coreml::package::read::program;
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_driver::emit::emit;
 use mind_driver::failure;
-use mind_driver::formats::Format;
+use mind_driver::formats::{Format, Read};
 use mind_driver::history;
 use mind_driver::host::Host;
 use mind_driver::load::{LoadOptions, decode, parse_and_verify, verified, warnings};
@@ -84,7 +83,8 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     let name = mind_cli::input_name(path);
     let format = DiagnosticFormat::of(matches);
     let given = input::read(host, path, &options)?;
-    let (file, package) = if given.options.package {
+    let read = given.options.from.and_then(|row| row.read);
+    let (file, package) = if let Some(Read::Package(program)) = read {
         let (file, program) = program(name, &given.bytes, &options.limits);
         (file, Some(program))
     } else {
@@ -288,7 +288,7 @@ impl<'a> Run<'a> {
         watch.recording = self.matches.contains_id("report").then(Recording::default);
         let text = &self.file.text()[part.clone()];
         let parsed = match package {
-            Some(program) => verified(program, &self.options).map(|g| (Format::Mil, g)),
+            Some(program) => verified(program, &self.options).map(|g| (Format::Mil.info(), g)),
             None => parse_and_verify(formats, text, part.start as u32, &self.options),
         };
         watch.mark("parse and verify");

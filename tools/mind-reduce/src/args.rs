@@ -6,7 +6,7 @@ use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_cli::DiagnosticFormat;
 use mind_cli::rules;
-use mind_driver::formats::Format;
+use mind_driver::formats::{Format, FormatInfo, Read};
 use mind_driver::host::{ChildLimits, Host};
 use mind_driver::load::LoadOptions;
 use mind_driver::session::LEVELS;
@@ -27,7 +27,7 @@ pub(super) fn command() -> Command {
              or in place of `{}`; one that takes longer than --time-limit is ended, with the processes that it started, \
              and its candidate is not interesting.",
         )
-        .args(mind_cli::input_args())
+        .args(mind_cli::input_args(|row| matches!(row.read, Some(Read::Text(_)))))
         .args([
             Arg::new("test")
                 .long("test")
@@ -49,7 +49,7 @@ pub(super) fn command() -> Command {
             Arg::new("to")
                 .long("to")
                 .value_name("FORMAT")
-                .value_parser(Format::ALL.map(Format::name))
+                .value_parser(FormatInfo::words(|row| row.text.is_some()))
                 .help("the output's format; the input's own, or Core text, where not given"),
             Arg::new("trials")
                 .long("trials")
@@ -218,7 +218,7 @@ impl Args {
             command.push_str(&format!(" --{name}={}", mind_cli::shell_word(value)));
         };
         if let Some(format) = self.load.from {
-            flag("from", format.name());
+            flag("from", format.word);
         }
         if self.load.profile != Profile::default() {
             flag("profile", self.load.profile.name());

@@ -9,7 +9,7 @@ use mind_cli::bisect::Bisect;
 use mind_cli::{DONE, USAGE};
 use mind_diag::SourceFile;
 use mind_driver::emit::emit;
-use mind_driver::formats::Format;
+use mind_driver::formats::FormatInfo;
 use mind_driver::history::Record;
 use mind_driver::host::{Host, ProcessEnd, Rerun};
 use mind_driver::load::{LoadOptions, parse_and_verify};
@@ -62,7 +62,7 @@ pub(super) struct Case<'a> {
     /// What places in the module are called after.
     pub(super) name: &'a str,
     pub(super) text: &'a str,
-    pub(super) from: Option<Format>,
+    pub(super) from: Option<&'static FormatInfo>,
     /// All rewrites are made unless given.
     pub(super) limit: Option<u64>,
 }
@@ -100,7 +100,7 @@ pub(super) fn run(passes: &PassRegistry, host: &mut dyn Host) -> u8 {
     let case = Case {
         name: word("name").unwrap_or_default(),
         text: word("text").unwrap_or_default(),
-        from: word("from").and_then(Format::parse),
+        from: word("from").and_then(FormatInfo::named),
         limit: document["limit"].as_u64(),
     };
     let runner = match setup.engine {
@@ -127,7 +127,6 @@ fn outcome(setup: &Setup, case: &Case<'_>, runner: &Runner, lines: &mut Lines<'_
     let (session, shared) = (Session::default(), Shared::default());
     let options = LoadOptions {
         from: case.from,
-        package: false,
         limits: Limits::none(),
         profile: setup.profile,
         padding: setup.padding,
@@ -284,7 +283,7 @@ impl Setup {
         json!({
             "name": case.name,
             "text": case.text,
-            "from": case.from.map(Format::name),
+            "from": case.from.map(|row| row.word),
             "limit": case.limit,
             "pipeline": self.pipeline.text(),
             "rules": rules.collect::<Vec<_>>(),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use mind_driver::emit::emit;
-use mind_driver::formats::Format;
+use mind_driver::formats::{Format, FormatInfo};
 use mind_driver::host::{ChildLimits, Host, ProcessEnd};
 use mind_driver::session::Session;
 use mind_ir::Graph;
@@ -20,7 +20,7 @@ use super::fault::Stop;
 /// Tells which modules are interesting.
 pub(super) struct Oracle<'a> {
     pub(super) test: Test,
-    pub(super) format: Format,
+    pub(super) format: &'static FormatInfo,
     pub(super) setup: &'a Setup,
     pub(super) session: &'a Session,
     pub(super) verify: VerifyConfig,
@@ -87,7 +87,7 @@ impl<'a> Oracle<'a> {
 
     /// Whether a verified module keeps the rules of its format.
     pub(super) fn is_sound(&self, g: &Graph) -> bool {
-        !matches!(self.format, Format::Mil | Format::MilPrimer)
+        !matches!(self.format.text, Some(Format::Mil | Format::MilPrimer))
             || !mind_mil::check::check(g, Interface::Any).has_errors()
     }
 
@@ -157,7 +157,7 @@ impl<'a> Oracle<'a> {
         let case = Case {
             name: "candidate",
             text: &emitted.text,
-            from: Some(emitted.format),
+            from: Some(emitted.format.info()),
             limit: None,
         };
         (self.evaluate)(&case, host).map_err(Trouble::Process)
@@ -190,7 +190,9 @@ impl<'a> Oracle<'a> {
         match (&self.test, &report.outcome) {
             (Test::Command(command), Outcome::Done(output)) => {
                 let (format, text) = output.split_once('\n').unwrap_or_default();
-                let format = Format::parse(format).unwrap_or(self.format);
+                let format = Format::parse(format)
+                    .or(self.format.text)
+                    .unwrap_or(Format::Core);
                 let end = command_end(command, format, text, self.time, host)?;
                 Ok((end == ProcessEnd::Code(0)).then_some(Kind::Command))
             }
@@ -222,7 +224,7 @@ fn command_end(
     host: &mut dyn Host,
 ) -> Result<ProcessEnd, Trouble> {
     let folder = host.scratch_dir().map_err(Trouble::Command)?;
-    let path = folder.join(candidate_name(format));
+    let path = folder.join("candidate").with_extension(format.extension());
     let written = host.write(&path, text.as_bytes());
     written.map_err(|error| Trouble::File {
         path: path.clone(),
@@ -234,13 +236,4 @@ fn command_end(
         false => format!("{command} {path}"),
     };
     host.shell(&line, time).map_err(Trouble::Command)
-}
-
-fn candidate_name(format: Format) -> &'static str {
-    match format {
-        Format::Mic1 => "candidate.mic",
-        Format::Mic2 => "candidate.mic2",
-        Format::Core => "candidate.core",
-        Format::Mil | Format::MilPrimer => "candidate.mil",
-    }
 }

@@ -176,7 +176,7 @@ fn with_oracle<T>(
     };
     body(&Oracle {
         test,
-        format: Format::Core,
+        format: Format::Core.info(),
         setup: &setup,
         session: &session,
         verify: VerifyConfig::default(),

@@ -1,7 +1,7 @@
 //! `--bisect`: the first rewrite that makes the passes' output interesting.
 
 use mind_diag::SourceFile;
-use mind_driver::formats::Format;
+use mind_driver::formats::FormatInfo;
 use mind_driver::host::Host;
 
 use super::case::Case;
@@ -40,7 +40,7 @@ impl Suspect {
 /// The output is not interesting, or is without any rewrite; the command or a case cannot be run.
 pub(super) fn first_bad(
     file: &SourceFile,
-    from: Option<Format>,
+    from: Option<&'static FormatInfo>,
     oracle: &Oracle<'_>,
     host: &mut dyn Host,
 ) -> Result<Suspect, Trouble> {

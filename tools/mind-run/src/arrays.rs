@@ -5,7 +5,7 @@ use std::path::Path;
 use mind_cli::REJECTED;
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
 use mind_driver::engine::MORE_MEMORY;
-use mind_driver::formats::Format;
+use mind_driver::formats::{Format, FormatInfo};
 use mind_driver::host::Host;
 use mind_interp::{Arrays, BindError, Extents, Random, Unbound, Values, complete, inputs};
 use mind_ir::Graph;
@@ -57,14 +57,14 @@ pub(super) fn gather(
     args: &Args,
     dims: &[(String, usize)],
     g: &Graph,
-    format: Format,
+    format: &FormatInfo,
     mut arrays: Arrays,
 ) -> Result<(Arrays, Extents), Diagnostics> {
     let pairs = dims.iter().map(|(name, extent)| (name.as_str(), *extent));
     let extents = Extents::given(g, pairs);
     let mut extents = extents.map_err(|error| diagnostics(args, g, &[error.into()]))?;
     adopt_bf16(g, &mut arrays);
-    if matches!(format, Format::Mil | Format::MilPrimer) {
+    if matches!(format.text, Some(Format::Mil | Format::MilPrimer)) {
         widen(g, &mut arrays);
     }
     if let Some(seed) = args.random {

@@ -41,14 +41,14 @@ pub fn command() -> clap::Command {
 
 /// Runs the tool; see `--help`.
 pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
-    let names_model = |arg: &String| arg == "--model" || arg.starts_with("--model=");
-    if args.iter().any(names_model) {
-        return model::run(args, host);
-    }
-    let args = match mind_cli::parse(args::command(), args, host) {
-        Ok(matches) => Args::of(&matches, host.available_memory()),
+    let matches = match mind_cli::parse(args::command(), args, host) {
+        Ok(matches) => matches,
         Err(code) => return code,
     };
+    if matches.contains_id("model") {
+        return model::run(&matches, host);
+    }
+    let args = Args::of(&matches, host.available_memory());
     match execute(&args, host) {
         Ok(()) => DONE,
         Err(code) => code,

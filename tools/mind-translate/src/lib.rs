@@ -1,47 +1,26 @@
 //! `mind-translate`: from one format to another.
 
+mod args;
 mod model;
 mod tokens;
 
-use clap::builder::ValueParser;
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::ArgMatches;
 use mind_cli::input;
-use mind_cli::{DONE, DiagnosticFormat, PACKAGE, REJECTED, ToolInfo, USAGE};
+use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo, USAGE};
 use mind_diag::{Diagnostics, SourceFile};
 use mind_draw::Detail;
-use mind_driver::draw;
-use mind_driver::emit::emit;
-use mind_driver::engine::c_text;
 use mind_driver::failure;
-use mind_driver::formats::Format;
+use mind_driver::formats::{Format, FormatInfo, Read, Write, WriteOptions, described};
 use mind_driver::host::Host;
-use mind_driver::load::{Loaded, load_module};
+use mind_driver::load::{Loaded, load_module, verified, warnings};
 use mind_driver::patch::{self, Edit, PatchError};
 use mind_driver::session::{PASSES, Session};
 use mind_driver::weights;
 use mind_ir::Graph;
 use mind_ir::listener::Silent;
 use mind_ir::verify::VerifyConfig;
-use mind_pass::{
-    Manager, OptionInfo, OptionKind, Options, Pipeline, Rewriting, Shared, Statistics,
-    parse_pipeline,
-};
+use mind_pass::{Manager, Options, Pipeline, Rewriting, Shared, Statistics, parse_pipeline};
 use mind_to_mil::Extents;
-
-/// What `--to` calls a C file.
-const C: &str = "c";
-/// What `--to` calls drawings: of Graphviz, as a picture, on a page with the text.
-const DRAWINGS: [&str; 3] = ["dot", "svg", "html"];
-const LOWERING: &str = "What core and tensor ops become in MIL";
-
-const MODELS: &str = "Descriptions of decoder models:
-  --from hf --to irv2 FOLDER    an IR v2 document, from config.json and weights
-  --from hf --to c FOLDER       the model as one C file
-  --from irv2 --to irv2 FILE    a document in canonical form
-`mind-translate --from hf --to irv2 --help` and `--from hf --to c --help` list their options. A document without \
-`--from` is read as a module.
-
-Exit status: 0 done, 1 the input was rejected, 2 usage.";
 
 /// The tool.
 pub const TOOL: ToolInfo = ToolInfo {
@@ -51,118 +30,12 @@ pub const TOOL: ToolInfo = ToolInfo {
 };
 
 /// The command line of the tool.
-pub fn command() -> Command {
-    let formats: Vec<&str> = Format::ALL
-        .iter()
-        .map(|format| format.name())
-        .chain([PACKAGE, C])
-        .chain(DRAWINGS)
-        .collect();
-    Command::new("mind-translate")
-        .about("Translates a module from one format to another, unchanged unless passes are named")
-        .version(env!("CARGO_PKG_VERSION"))
-        .after_help(MODELS)
-        .args(mind_cli::module_args())
-        .arg(
-            Arg::new("to")
-                .long("to")
-                .value_name("FORMAT")
-                .value_parser(formats)
-                .required_unless_present_any(["patch", "token-report"])
-                .help(
-                    "the output's format; MIL and packages are lowered to, where the module is no program; with \
-                     `--patch` the input's own where not given",
-                ),
-        )
-        .arg(
-            Arg::new("output")
-                .short('o')
-                .value_name("OUT")
-                .help("write there, not to standard output; a package is a folder and needs it"),
-        )
-        .arg(
-            Arg::new("patch")
-                .long("patch")
-                .value_name("EDITS")
-                .help("make the edits of this JSON file first, all or none; `docs/patching.md` describes them"),
-        )
-        .arg(
-            Arg::new("token-report")
-                .long("token-report")
-                .action(ArgAction::SetTrue)
-                .conflicts_with_all(["to", "patch"])
-                .help("print how many bytes and tokens the module takes in every format, and as JSON"),
-        )
-        .arg(
-            mind_cli::value(
-                "dim",
-                "NAME=EXTENT",
-                "write this extent for a symbolic dimension first",
-            )
-            .action(ArgAction::Append)
-            .value_parser(ValueParser::new(mind_cli::parse_dim)),
-        )
-        .arg(mind_cli::value(
-            "pass-pipeline",
-            "TEXT",
-            "run these passes first: `import-mil,canonicalize`",
-        ))
-        .arg(
-            Arg::new("function")
-                .long("function")
-                .value_name("NAME")
-                .default_value("module")
-                .help("what the function of a C file is called"),
-        )
-        .arg(
-            Arg::new("main")
-                .long("main")
-                .action(ArgAction::SetTrue)
-                .help("make a C file a program that reads inputs from stdin and writes outputs to stdout"),
-        )
-        .arg(
-            Arg::new("all-ops")
-                .long("all-ops")
-                .action(ArgAction::SetTrue)
-                .help("draw every op: no folding of repeated layers, no overview below 1,000 boxes"),
-        )
-        .args(mind_to_mil::PASS.options.iter().map(lowering_arg))
-        .arg(
-            Arg::new("flexible")
-                .long("flexible")
-                .value_name("DIM=EXTENTS")
-                .action(ArgAction::Append)
-                .help("keep a symbolic dimension open: B=1..32 for a range, B=1,2,4 for a list")
-                .help_heading(LOWERING),
-        )
-        .arg(
-            Arg::new("build-info")
-                .long("build-info")
-                .value_name("KEY=VALUE")
-                .action(ArgAction::Append)
-                .help("what the program says of its making, instead of the tool's own name")
-                .help_heading(LOWERING),
-        )
-}
-
-/// An option of the lowering as a flag.
-fn lowering_arg(option: &'static OptionInfo) -> Arg {
-    let arg = Arg::new(option.name)
-        .long(option.name)
-        .value_name("WORD")
-        .help(option.summary);
-    let arg = match option.kind {
-        OptionKind::Word(words) => arg.value_parser(words.to_vec()),
-        OptionKind::Count | OptionKind::Flag | OptionKind::Extents => arg,
-    };
-    arg.default_value(option.default).help_heading(LOWERING)
+pub fn command() -> clap::Command {
+    args::command()
 }
 
 /// Runs the tool; see `--help`.
 pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
-    if let Some(code) = model::run(args, host) {
-        return code;
-    }
     match translate(args, host) {
         Ok(code) | Err(code) => code,
     }
@@ -172,95 +45,195 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
 ///
 /// The exit code, after the reason has been reported.
 fn translate(args: &[String], host: &mut dyn Host) -> Result<u8, u8> {
-    let matches = mind_cli::parse(command(), args, host)?;
+    let matches = mind_cli::parse(args::command(), args, host)?;
+    let word = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let path = word("FILE").unwrap_or("-");
     let options = mind_cli::load_options(&matches);
-    let form = DiagnosticFormat::of(&matches);
-    let path = matches
-        .get_one::<String>("FILE")
-        .map_or("-", String::as_str);
-    let given = input::read(host, path, &options)?;
-    let session = Session::default();
-    let loaded = load_module(
-        &session.formats,
-        mind_cli::input_name(path),
-        given.bytes,
-        &given.options,
+    let request = Request {
+        from: options.from.or_else(|| FormatInfo::of_path(path)),
+        to: word("to").and_then(FormatInfo::named),
+    };
+    args::check(&matches, &request).map_err(|why| mind_cli::usage_error(host, &why))?;
+    let text = match request.task() {
+        Task::Description => {
+            let (_, document) = model::read(path, request.from, &matches, host)?;
+            mind_irv2::write(&document)
+        }
+        Task::ModelAsC => model::c_text(path, &matches, host)?,
+        Task::Module => return module(path, &request, &matches, host),
+    };
+    Ok(mind_cli::write_output(
+        host,
+        matches.get_one("output"),
+        &text,
+    ))
+}
+
+/// The formats of a call.
+struct Request {
+    /// That of the input, if it is given or the file's name says it.
+    from: Option<&'static FormatInfo>,
+    /// That of the output, if it is given.
+    to: Option<&'static FormatInfo>,
+}
+
+/// What a call asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Task {
+    /// A module: as text, as a package, or what it costs.
+    Module,
+    /// The document that describes a model.
+    Description,
+    /// A model as C.
+    ModelAsC,
+}
+
+impl Request {
+    fn task(&self) -> Task {
+        let is_description = self.from.map(FormatInfo::is_description);
+        match self.write() {
+            Some(Write::Description) if is_description != Some(false) => Task::Description,
+            Some(Write::C(_)) if is_description == Some(true) => Task::ModelAsC,
+            Some(
+                Write::Text(_)
+                | Write::Program(_)
+                | Write::Package
+                | Write::C(_)
+                | Write::Drawing(_)
+                | Write::Description,
+            )
+            | None => Task::Module,
+        }
+    }
+
+    /// How the output is written.
+    fn write(&self) -> Option<Write> {
+        self.to?.write
+    }
+}
+
+/// Reads the module at `path`; returns with it the file whose folder holds the weights that it names.
+///
+/// # Errors
+///
+/// The exit code, after the reason has been reported.
+fn load(
+    path: &str,
+    request: &Request,
+    session: &Session,
+    matches: &ArgMatches,
+    host: &mut dyn Host,
+) -> Result<(Loaded, String), u8> {
+    let (options, form) = (
+        mind_cli::load_options(matches),
+        DiagnosticFormat::of(matches),
     );
-    let mut loaded = loaded.map_err(|rejected| {
-        mind_cli::report(host, &rejected.diagnostics, &rejected.file, form);
-        REJECTED
-    })?;
+    if let Some(format) = request.from
+        && matches!(format.read, Some(Read::Model))
+    {
+        let (files, document) = model::read(path, Some(format), matches, host)?;
+        let file = files.config;
+        let graph = verified(described(&document, &options), &options);
+        let loaded = Loaded {
+            graph: graph.map_err(|found| reject(host, &found, &file, form))?,
+            file,
+            format,
+            warnings: Diagnostics::new(),
+        };
+        return Ok((loaded, path.to_owned()));
+    }
+    let given = input::read(host, path, &options)?;
+    let name = mind_cli::input_name(path);
+    let loaded = load_module(&session.formats, name, given.bytes, &given.options);
+    let loaded = loaded.map_err(|why| reject(host, &why.diagnostics, &why.file, form))?;
     mind_cli::report(host, &loaded.warnings, &loaded.file, form);
+    Ok((loaded, given.path))
+}
+
+/// # Errors
+///
+/// The exit code, after the reason has been reported.
+fn module(
+    path: &str,
+    request: &Request,
+    matches: &ArgMatches,
+    host: &mut dyn Host,
+) -> Result<u8, u8> {
+    let session = Session::default();
+    let form = DiagnosticFormat::of(matches);
+    let output = matches.get_one("output");
+    let (mut loaded, weights) = load(path, request, &session, matches, host)?;
     if matches.get_flag("token-report") {
         let text = tokens::report(&session.formats, &loaded.graph).text();
-        return Ok(mind_cli::write_output(
-            host,
-            matches.get_one("output"),
-            &text,
-        ));
+        return Ok(mind_cli::write_output(host, output, &text));
     }
     if let Some(edits) = matches.get_one::<String>("patch") {
-        loaded.graph = patched(&loaded, edits, &session, &matches, host)?;
+        loaded.graph = patched(&loaded, edits, &session, matches, host)?;
     }
-    prepared(&mut loaded, &session, &matches, host)?;
+    prepared(&mut loaded, &session, matches, host)?;
     let Loaded {
         file,
-        format,
+        format: input,
         mut graph,
         ..
     } = loaded;
-    let word = matches
-        .get_one::<String>("to")
-        .map_or(format.name(), String::as_str);
-    let wanted = Format::parse(word);
-    if word == C {
-        let name = matches
-            .get_one::<String>("function")
-            .map_or("module", String::as_str);
-        let text = c_text(&session, graph, name, matches.get_flag("main"));
-        let text = text.map_err(|found| reject(host, &found, &file, form))?;
-        return Ok(mind_cli::write_output(
-            host,
-            matches.get_one("output"),
-            &text,
-        ));
-    }
-    if DRAWINGS.contains(&word) {
-        let detail = if matches.get_flag("all-ops") {
+    let own = input.text.unwrap_or(Format::Core).info();
+    let format = request.to.unwrap_or(own);
+    let print = match format.write {
+        Some(Write::Text(print) | Write::C(print) | Write::Drawing(print)) => print,
+        Some(Write::Program(print)) => {
+            lower(&mut graph, &file, matches, host)?;
+            print
+        }
+        Some(Write::Package) => {
+            lower(&mut graph, &file, matches, host)?;
+            let limit = mind_cli::load_options(matches).limits.bytes;
+            let written = package(&mut graph, &weights, limit, matches, host);
+            return written.map_err(|found| {
+                found.map_or(REJECTED, |found| reject(host, &found, &file, form))
+            });
+        }
+        Some(Write::Description) | None => {
+            let why = format!("`--to {}` is not written from a module", format.word);
+            return Err(mind_cli::usage_error(host, &why));
+        }
+    };
+    let name = matches.get_one::<String>("function");
+    let options = WriteOptions {
+        name: file.name(),
+        input,
+        function: name.map_or("module", String::as_str),
+        has_main: matches.get_flag("main"),
+        detail: if matches.get_flag("all-ops") {
             Detail::Complete
         } else {
             Detail::Folded
-        };
-        let text = drawn(&session, &graph, format, word, file.name(), detail);
-        return Ok(mind_cli::write_output(
-            host,
-            matches.get_one("output"),
-            &text,
-        ));
+        },
+    };
+    let text = print(&session, &graph, &options);
+    let text = text.map_err(|found| reject(host, &found, &file, form))?;
+    if format != input {
+        mind_cli::report(host, &warnings(format, &graph), &file, form);
     }
-    if matches!(wanted, None | Some(Format::Mil | Format::MilPrimer)) {
-        let config = lowering(&matches, host)?;
-        let lowered = mind_to_mil::lower(&mut graph, &config);
-        lowered.map_err(|found| reject(host, &found, &file, form))?;
-    }
-    if word == PACKAGE {
-        return package(
-            &mut graph,
-            &given.path,
-            options.limits.bytes,
-            &matches,
-            host,
-        )
-        .map_err(|found| found.map_or(REJECTED, |found| reject(host, &found, &file, form)));
-    }
-    match emit(&session.formats, &graph, format, wanted) {
-        Ok(emitted) => {
-            mind_cli::report(host, &emitted.warnings, &file, form);
-            let path = matches.get_one("output");
-            Ok(mind_cli::write_output(host, path, &emitted.text))
-        }
-        Err(found) => Err(reject(host, &found, &file, form)),
-    }
+    Ok(mind_cli::write_output(host, output, &text))
+}
+
+/// Lowers a module to MIL, as the command line asks for.
+///
+/// # Errors
+///
+/// The exit code, after the reason has been reported.
+fn lower(
+    graph: &mut Graph,
+    file: &SourceFile,
+    matches: &ArgMatches,
+    host: &mut dyn Host,
+) -> Result<(), u8> {
+    let config = lowering(matches, host)?;
+    let lowered = mind_to_mil::lower(graph, &config);
+    let lowered =
+        lowered.map_err(|found| reject(host, &found, file, DiagnosticFormat::of(matches)));
+    lowered.map(|_| ())
 }
 
 /// Writes the extents of `--dim` and runs the passes of `--pass-pipeline`.
@@ -332,7 +305,7 @@ fn patched(
         );
         REJECTED
     };
-    if matches!(loaded.format, Format::Mil | Format::MilPrimer) {
+    if matches!(loaded.format.text, Some(Format::Mil | Format::MilPrimer)) {
         let why =
             "values of MIL have names, not ids; patch the module that it was made of".to_owned();
         return Err(refuse(host, why));
@@ -349,26 +322,6 @@ fn patched(
         }
         refuse(host, error.to_string())
     })
-}
-
-/// The module as one of [`DRAWINGS`].
-fn drawn(
-    session: &Session,
-    g: &Graph,
-    format: Format,
-    word: &str,
-    name: &str,
-    detail: Detail,
-) -> String {
-    let drawing = draw::module(g).simplified(detail);
-    match word {
-        "dot" => mind_draw::dot(&drawing),
-        "svg" => mind_draw::svg(&drawing),
-        _ => {
-            let text = session.formats.print(format, g);
-            draw::html(&drawing, name, &text.unwrap_or_default())
-        }
-    }
 }
 
 fn reject(

@@ -2,6 +2,7 @@
 
 pub mod codes;
 pub mod flags;
+pub mod formats;
 pub mod mil;
 pub mod ops;
 pub mod passes;
@@ -25,6 +26,7 @@ pub fn documents() -> Vec<(String, String)> {
     all.push((index.to_owned(), rules::index()));
     all.push(("docs/diagnostics.md".to_owned(), codes::document()));
     all.push(("docs/flags.md".to_owned(), flags::document()));
+    all.push(("docs/formats.md".to_owned(), formats::document()));
     all.extend(shells::documents());
     all
 }

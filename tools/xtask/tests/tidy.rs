@@ -6,6 +6,8 @@ mod arrows;
 mod book;
 #[path = "tidy/codes.rs"]
 mod codes;
+#[path = "tidy/command_lines.rs"]
+mod command_lines;
 #[path = "tidy/documents.rs"]
 mod documents;
 #[path = "tidy/mil.rs"]

@@ -78,28 +78,11 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 /// Edit distance with letters compared without case and two neighbours exchanged counting once; cut
 /// off for absurdly long words.
 fn distance(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.chars().take(64).flat_map(char::to_lowercase).collect();
-    let b: Vec<char> = b.chars().take(64).flat_map(char::to_lowercase).collect();
-    let mut rows = [
-        Vec::new(),
-        Vec::new(),
-        (0..=b.len()).collect::<Vec<usize>>(),
-    ];
-    for i in 1..=a.len() {
-        rows.rotate_left(1);
-        let [before, last, row] = &mut rows;
-        row.clear();
-        row.push(i);
-        for j in 1..=b.len() {
-            let replaced = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = replaced.min(last[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(before[j - 2] + 1);
-            }
-            row.push(best);
-        }
-    }
-    rows[2][b.len()]
+    let folded = |word: &str| -> String {
+        let letters = word.chars().take(64);
+        letters.flat_map(char::to_lowercase).collect()
+    };
+    strsim::osa_distance(&folded(a), &folded(b))
 }
 
 #[cfg(test)]

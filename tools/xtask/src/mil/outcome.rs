@@ -102,7 +102,7 @@ pub fn outcomes() -> (Vec<Outcome>, BTreeSet<&'static str>) {
 
 fn read(text: &str, format: Format) -> Option<Graph> {
     let options = LoadOptions {
-        from: Some(format),
+        from: Some(format.info()),
         ..LoadOptions::default()
     };
     let read = parse_and_verify(&SESSION.formats, text, 0, &options);

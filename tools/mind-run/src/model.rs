@@ -1,12 +1,11 @@
 //! Running a model from the command line.
 
-mod args;
-
 use std::path::Path;
 use std::sync::Arc;
 
+use clap::ArgMatches;
 use mind_cli::{DONE, DiagnosticFormat, REJECTED};
-use mind_diag::{Diagnostics, SourceFile};
+use mind_diag::SourceFile;
 use mind_driver::engine::Engine;
 use mind_driver::host::Host;
 use mind_ir::tensor::Tensor;
@@ -15,16 +14,12 @@ use mind_model::{
     Session, Text, WeightsAt,
 };
 
-use self::args::Args;
+use crate::args::ModelArgs;
 use crate::npz;
 
-/// Runs the tool; see `--help`.
-pub(super) fn run(args: &[String], host: &mut dyn Host) -> u8 {
-    let args = match mind_cli::parse(args::command(), args, host) {
-        Ok(matches) => Args::of(&matches),
-        Err(code) => return code,
-    };
-    match execute(&args, host) {
+/// Runs the model that the command line names.
+pub(super) fn run(matches: &ArgMatches, host: &mut dyn Host) -> u8 {
+    match execute(&ModelArgs::of(matches), host) {
         Ok(()) => DONE,
         Err(()) => REJECTED,
     }
@@ -35,7 +30,7 @@ pub(super) fn run(args: &[String], host: &mut dyn Host) -> u8 {
 /// # Errors
 ///
 /// A text without a tokenizer, or that it refuses.
-fn start(args: &Args, files: &Files) -> Result<(Vec<u32>, Option<Text>), String> {
+fn start(args: &ModelArgs, files: &Files) -> Result<(Vec<u32>, Option<Text>), String> {
     let Some(prompt) = &args.prompt else {
         return Ok((args.tokens.clone(), None));
     };
@@ -53,20 +48,20 @@ fn start(args: &Args, files: &Files) -> Result<(Vec<u32>, Option<Text>), String>
 /// # Errors
 ///
 /// The reason has been reported.
-fn execute(args: &Args, host: &mut dyn Host) -> Result<(), ()> {
+fn execute(args: &ModelArgs, host: &mut dyn Host) -> Result<(), ()> {
     let files = Files::open(Path::new(&args.model), WeightsAt::Beside, host);
-    let files = files.map_err(|why| refuse(host, why, &nowhere(), DiagnosticFormat::Text))?;
+    let files = files.map_err(|why| refuse(host, why, &nowhere(), args.form))?;
     let read = files.model();
     let (document, checkpoint, warnings) =
-        read.map_err(|why| refuse(host, why, &files.config, DiagnosticFormat::Text))?;
-    report(host, &warnings, &files.config);
-    let runner = match args.is_interpreted {
-        true => Runner::Interpreter,
-        false => {
-            let engine = Engine::new(&args.config);
-            let engine = engine.map_err(|found| report(host, &found, &files.config))?;
-            Runner::Jit(Arc::new(engine))
-        }
+        read.map_err(|why| refuse(host, why, &files.config, args.form))?;
+    mind_cli::report(host, &warnings, &files.config, args.form);
+    let runner = if args.is_interpreted {
+        Runner::Interpreter
+    } else {
+        let engine = Engine::new(&args.config);
+        let engine =
+            engine.map_err(|found| mind_cli::report(host, &found, &files.config, args.form))?;
+        Runner::Jit(Arc::new(engine))
     };
     let weights = Box::new(MappedWeights {
         weights: CheckpointWeights(checkpoint),
@@ -103,7 +98,7 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), ()> {
 
 /// The tokens drawn, and the logits that were asked for.
 fn generated(
-    args: &Args,
+    args: &ModelArgs,
     prompt: &[u32],
     session: &mut Session<'_>,
 ) -> Result<(Vec<u32>, Vec<f32>), ModelError> {
@@ -151,9 +146,4 @@ fn refuse(host: &mut dyn Host, why: FolderError, config: &SourceFile, form: Diag
 /// The text of a model whose files could not be opened.
 fn nowhere() -> SourceFile {
     SourceFile::new("", "")
-}
-
-/// Reports what is wrong with a file.
-fn report(host: &mut dyn Host, found: &Diagnostics, file: &SourceFile) {
-    mind_cli::report(host, found, file, DiagnosticFormat::Text);
 }

@@ -1,0 +1,231 @@
+//! The command line.
+
+use std::fmt::Write as _;
+
+use clap::builder::ValueParser;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use mind_driver::formats::{FORMATS, FormatInfo, Read, Write};
+use mind_pass::{OptionInfo, OptionKind};
+
+use crate::model::CAPACITY;
+use crate::{Request, Task};
+
+const LOWERING: &str = "What core and tensor ops become in MIL";
+const MODELS: &str = "Descriptions of models";
+const C: &str = "C";
+
+pub(crate) fn command() -> Command {
+    let flag = |name: &'static str, help: &'static str| {
+        Arg::new(name)
+            .long(name)
+            .action(ArgAction::SetTrue)
+            .help(help)
+    };
+    Command::new("mind-translate")
+        .about("Translates a module, or the description of a model, from one format to another")
+        .version(env!("CARGO_PKG_VERSION"))
+        .after_help(format!(
+            "Formats:\n{}\nNothing else changes unless passes are named. With `--from irv2` or `--from hf`, `--to c` writes the \
+             whole model; without, a document is a module like any other.\n\n\
+             Exit status: 0 done, 1 the input was rejected, 2 usage.",
+            formats()
+        ))
+        .args(mind_cli::module_args().into_iter().map(widened))
+        .arg(
+            mind_cli::value(
+                "to",
+                "FORMAT",
+                "the output's format; MIL and packages are lowered to, where the module is no program; with \
+                 `--patch` the input's own where not given",
+            )
+            .value_parser(FormatInfo::words(|row| row.write.is_some()))
+            .required_unless_present_any(["patch", "token-report"]),
+        )
+        .arg(
+            Arg::new("output")
+                .short('o')
+                .value_name("OUT")
+                .help("write there, not to standard output; a package is a folder and needs it"),
+        )
+        .arg(mind_cli::value(
+            "patch",
+            "EDITS",
+            "make the edits of this JSON file first, all or none; `docs/patching.md` describes them",
+        ))
+        .arg(
+            flag(
+                "token-report",
+                "print how many bytes and tokens the module takes in every format, and as JSON",
+            )
+            .conflicts_with_all(["to", "patch"]),
+        )
+        .arg(
+            mind_cli::value(
+                "dim",
+                "NAME=EXTENT",
+                "write this extent for a symbolic dimension first",
+            )
+            .action(ArgAction::Append)
+            .value_parser(ValueParser::new(mind_cli::parse_dim)),
+        )
+        .arg(mind_cli::value(
+            "pass-pipeline",
+            "TEXT",
+            "run these passes first: `import-mil,canonicalize`",
+        ))
+        .arg(flag(
+            "all-ops",
+            "draw every op: no folding of repeated layers, no overview below 1,000 boxes",
+        ))
+        .next_help_heading(C)
+        .arg(
+            mind_cli::value(
+                "function",
+                "NAME",
+                "what the function of a module is called",
+            )
+            .default_value("module"),
+        )
+        .arg(flag(
+            "main",
+            "make a module a program that reads inputs from stdin and writes outputs to stdout",
+        ))
+        .arg(
+            mind_cli::value(
+                "capacity",
+                "TOKENS",
+                "tokens that a run of a model has room for",
+            )
+            .default_value(CAPACITY)
+            .value_parser(clap::value_parser!(usize)),
+        )
+        .next_help_heading(MODELS)
+        .arg(mind_cli::value(
+            "weights",
+            "PATH",
+            "the weights: a file or a folder, instead of those beside the configuration",
+        ))
+        .arg(flag(
+            "allow-unknown",
+            "keep members of a document that the format does not have",
+        ))
+        .next_help_heading(LOWERING)
+        .args(mind_to_mil::PASS.options.iter().map(lowering_arg))
+        .arg(
+            mind_cli::value(
+                "flexible",
+                "DIM=EXTENTS",
+                "keep a symbolic dimension open: B=1..32 for a range, B=1,2,4 for a list",
+            )
+            .action(ArgAction::Append),
+        )
+        .arg(
+            mind_cli::value(
+                "build-info",
+                "KEY=VALUE",
+                "what the program says of its making, instead of the tool's own name",
+            )
+            .action(ArgAction::Append),
+        )
+}
+
+/// An argument of reading, for descriptions of models too.
+fn widened(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "FILE" => arg.help(
+            "the module, a folder NAME.mlpackage for a Core ML package, what describes a model; standard input if it \
+             is `-` or not given",
+        ),
+        "from" => arg.value_parser(FormatInfo::words(|row| row.read.is_some())),
+        _ => arg,
+    }
+}
+
+/// A line for each format.
+fn formats() -> String {
+    let mut text = String::new();
+    for row in FORMATS {
+        let way = match (row.read.is_some(), row.write.is_some()) {
+            (true, true) => "",
+            (true, false) => " (read)",
+            (false, _) => " (written)",
+        };
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {:10}  {}{way}", row.word, row.summary);
+    }
+    text
+}
+
+/// An option of the lowering as a flag.
+fn lowering_arg(option: &'static OptionInfo) -> Arg {
+    let arg = mind_cli::value(option.name, "WORD", option.summary);
+    let arg = match option.kind {
+        OptionKind::Word(words) => arg.value_parser(words.to_vec()),
+        OptionKind::Count | OptionKind::Flag | OptionKind::Extents => arg,
+    };
+    arg.default_value(option.default)
+}
+
+/// Checks that every option that was given says something about what is asked for.
+///
+/// # Errors
+///
+/// The option, and where it applies.
+pub(crate) fn check(matches: &ArgMatches, request: &Request) -> Result<(), String> {
+    let (task, write) = (request.task(), request.write());
+    let lowering = mind_to_mil::PASS.options.iter().map(|option| option.name);
+    let lowering: Vec<&str> = lowering.chain(["flexible", "build-info"]).collect();
+    let reads_model = request
+        .from
+        .is_some_and(|row| matches!(row.read, Some(Read::Model)));
+    let is_module = task == Task::Module;
+    let scopes: [(&[&str], bool, &str); 6] = [
+        (
+            &lowering,
+            matches!(write, Some(Write::Program(_) | Write::Package)),
+            "`--to mil`, `--to mil-primer` and `--to mlpackage`",
+        ),
+        (
+            &["all-ops"],
+            matches!(write, Some(Write::Drawing(_))),
+            "`--to dot`, `--to svg` and `--to html`",
+        ),
+        (
+            &["function", "main"],
+            is_module && matches!(write, Some(Write::C(_))),
+            "`--to c` of a module",
+        ),
+        (
+            &["capacity"],
+            task == Task::ModelAsC,
+            "`--to c` of a model, which `--from hf` and `--from irv2` read",
+        ),
+        (
+            &["weights", "allow-unknown"],
+            task == Task::Description || is_module && reads_model,
+            "`--to irv2`, and to modules of a model that `--from hf` reads",
+        ),
+        (
+            &[
+                "patch",
+                "dim",
+                "pass-pipeline",
+                "profile",
+                "keep-padding",
+                "no-input-limits",
+            ],
+            is_module,
+            "modules, not to the description of a model",
+        ),
+    ];
+    for (options, applies, scope) in scopes {
+        let given = |option: &&&str| matches.value_source(option) == Some(ValueSource::CommandLine);
+        if let Some(option) = options.iter().find(given)
+            && !applies
+        {
+            return Err(format!("`--{option}` applies only to {scope}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! Descriptions of models: documents of IR v2, and files of Hugging Face.
+
+use std::path::Path;
+
+use clap::ArgMatches;
+use mind_cli::{DiagnosticFormat, REJECTED};
+use mind_diag::{Diagnostic, Severity, SourceFile, Span};
+use mind_driver::formats::{FormatInfo, Read};
+use mind_driver::host::Host;
+use mind_irv2::{Document, ReadOptions};
+use mind_model::c::{Tensors, c_program};
+use mind_model::{Files, FolderError, WeightsAt};
+
+/// Tokens that a program in C has room for unless said.
+pub(crate) const CAPACITY: &str = "512";
+
+/// The files at `path`.
+///
+/// # Errors
+///
+/// The exit code, after the reason has been reported.
+fn open(
+    path: &str,
+    weights: WeightsAt<'_>,
+    form: DiagnosticFormat,
+    host: &mut dyn Host,
+) -> Result<Files, u8> {
+    let files = Files::open(Path::new(path), weights, host);
+    files.map_err(|why| refuse(host, why, &SourceFile::new("", ""), form))
+}
+
+/// The files at `path`, which are of format `from` if that is given, and the model that they describe.
+///
+/// # Errors
+///
+/// The exit code, after the reason has been reported.
+pub(crate) fn read(
+    path: &str,
+    from: Option<&FormatInfo>,
+    matches: &ArgMatches,
+    host: &mut dyn Host,
+) -> Result<(Files, Document), u8> {
+    let form = DiagnosticFormat::of(matches);
+    let weights = match matches.get_one::<String>("weights") {
+        Some(path) => WeightsAt::Path(Path::new(path)),
+        None => WeightsAt::BesideConfig,
+    };
+    let files = open(path, weights, form, host)?;
+    let wanted = from.map(|row| !matches!(row.read, Some(Read::Model)));
+    if wanted.is_some_and(|wanted| wanted != files.is_document()) {
+        let message = if files.is_document() {
+            "the file is a document of IR v2: `--from irv2` reads it"
+        } else {
+            "the file is no document of IR v2"
+        };
+        let help = "`--from hf` reads a `config.json`, its folder or a `.gguf` file, `--from irv2` a document";
+        let found = Diagnostic::error(Span::FILE, message).help(help);
+        mind_cli::report_one(host, found, &files.config, form);
+        return Err(REJECTED);
+    }
+    let options = ReadOptions {
+        allow_unknown: matches.get_flag("allow-unknown"),
+        unknown_flag: Some("--allow-unknown"),
+    };
+    let read = files.document(&options);
+    let (document, mut warnings) = read.map_err(|why| refuse(host, why, &files.config, form))?;
+    if !files.is_document() && !files.has_weights() {
+        let message = "there are no weights beside the configuration: biases and dtypes are those of its family";
+        warnings.push(Diagnostic::new(Severity::Note, Span::FILE, message));
+    }
+    mind_cli::report(host, &warnings, &files.config, form);
+    Ok((files, document))
+}
+
+/// The model at `path` as one file of C.
+///
+/// # Errors
+///
+/// The exit code, after the reason has been reported.
+pub(crate) fn c_text(path: &str, matches: &ArgMatches, host: &mut dyn Host) -> Result<String, u8> {
+    let form = DiagnosticFormat::of(matches);
+    let files = open(path, WeightsAt::Beside, form, host)?;
+    let read = files.model();
+    let (document, checkpoint, warnings) =
+        read.map_err(|why| refuse(host, why, &files.config, form))?;
+    mind_cli::report(host, &warnings, &files.config, form);
+    let config = &document.config;
+    let capacity = matches.get_one("capacity").copied().unwrap_or(1);
+    let tensors = Tensors::new(config, &checkpoint, &files.weights());
+    let tensors = tensors.map_err(|why| fail(host, &why))?;
+    c_program(config, &tensors, config.context_window.min(capacity)).map_err(|why| fail(host, &why))
+}
+
+fn fail(host: &mut dyn Host, why: &dyn std::fmt::Display) -> u8 {
+    mind_cli::fail(host, why);
+    REJECTED
+}
+
+/// Reports why files are no model; `config` is the text that describes it.
+fn refuse(
+    host: &mut dyn Host,
+    why: FolderError,
+    config: &SourceFile,
+    form: DiagnosticFormat,
+) -> u8 {
+    match why.diagnostics() {
+        Ok((found, file)) => mind_cli::report(host, &found, file.as_ref().unwrap_or(config), form),
+        Err(why) => mind_cli::fail(host, &why),
+    }
+    REJECTED
+}

@@ -1,0 +1,51 @@
+//! The table of formats.
+
+use std::fmt::Write;
+
+use mind_driver::formats::{FORMATS, Read, Write as Written};
+
+/// `docs/formats.md`.
+pub fn document() -> String {
+    let mut text = String::from(
+        "# Formats\n\nGenerated from the format table by `cargo run -p xtask`. The words are what `--from` and `--to` take. \
+         A format that is detected needs no `--from`: by its content, whatever the file is called, or by the name of the \
+         file or folder. [translating.md](translating.md) says what becomes what.\n\n\
+         | word | what it is | files | detected by | read as | written as |\n|---|---|---|---|---|---|\n",
+    );
+    for row in FORMATS {
+        let files: Vec<String> = row
+            .extensions
+            .iter()
+            .map(|end| format!("`.{end}`"))
+            .collect();
+        let detected = match (row.read, row.sniff) {
+            (Some(_), Some(_)) => "content",
+            (Some(_), None) if !row.extensions.is_empty() => "name",
+            (Some(_), None) | (None, _) => "–",
+        };
+        let read = match row.read {
+            Some(_) if row.is_description() => "a module, or the description of a model",
+            Some(Read::Text(_) | Read::Package(_) | Read::Model) => "a module",
+            None => "–",
+        };
+        let written = match row.write {
+            Some(Written::Text(_) | Written::Drawing(_)) => "any module",
+            Some(Written::Program(_) | Written::Package) => "a module, lowered to MIL",
+            Some(Written::C(_)) => "a module, compiled; a model",
+            Some(Written::Description) => "a model",
+            None => "–",
+        };
+        let files = if files.is_empty() {
+            "–".to_owned()
+        } else {
+            files.join(", ")
+        };
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | {files} | {detected} | {read} | {written} |",
+            row.word, row.summary
+        );
+    }
+    text
+}
