@@ -22,6 +22,7 @@ use mind_driver::load::LoadOptions;
 use mind_ir::verify::Profile;
 use mind_irv2::graph::document::Padding;
 use mind_text::Limits;
+use mind_vir::target::Isa;
 
 /// A tool: what its binary runs, and what its documents say.
 #[derive(Clone, Copy, Debug)]
@@ -315,7 +316,7 @@ pub fn machine() -> [Arg; 2] {
         "threads; as many as the machine has unless given",
     );
     [
-        isa.value_parser(["avx512", "avx2", "portable"]),
+        isa.value_parser(Vec::from_iter(Isa::ALL.iter().rev().map(|isa| isa.name()))),
         threads.value_parser(ValueParser::new(parse_threads)),
     ]
 }

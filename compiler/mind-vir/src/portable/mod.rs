@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 
 use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
-use cranelift_codegen::isa::{self, TargetIsa};
+use cranelift_codegen::isa::TargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 
 use crate::error::CompileError;
@@ -46,12 +46,11 @@ fn host() -> Result<Arc<dyn TargetIsa>, CompileError> {
 }
 
 fn describe() -> Result<Arc<dyn TargetIsa>, String> {
-    let system = if cfg!(target_vendor = "apple") {
-        "apple-darwin"
-    } else {
-        "unknown-linux-gnu"
-    };
-    let triple = format!("{}-{system}", std::env::consts::ARCH);
+    // Without the instruction a multiply-add would be a call.
+    #[cfg(target_arch = "x86_64")]
+    if !std::arch::is_x86_feature_detected!("fma") {
+        return Err("this processor has no fused multiply-add; use the interpreter".to_owned());
+    }
     let mut flags = settings::builder();
     let verify = if cfg!(debug_assertions) {
         "true"
@@ -61,38 +60,7 @@ fn describe() -> Result<Arc<dyn TargetIsa>, String> {
     for (name, value) in [("opt_level", "speed"), ("enable_verifier", verify)] {
         flags.set(name, value).map_err(|error| error.to_string())?;
     }
-    let mut builder = isa::lookup_by_name(&triple).map_err(|error| error.to_string())?;
-    features(&mut builder)?;
-    builder
-        .finish(settings::Flags::new(flags))
-        .map_err(|error| error.to_string())
-}
-
-/// Tells Cranelift what this processor has; a multiply-add without the instruction would be a call.
-#[cfg(target_arch = "x86_64")]
-fn features(builder: &mut isa::Builder) -> Result<(), String> {
-    use std::arch::is_x86_feature_detected as has;
-    if !has!("fma") {
-        return Err("this processor has no fused multiply-add; use the interpreter".to_owned());
-    }
-    for (name, is_there) in [
-        ("has_sse3", has!("sse3")),
-        ("has_ssse3", has!("ssse3")),
-        ("has_sse41", has!("sse4.1")),
-        ("has_sse42", has!("sse4.2")),
-        ("has_avx", has!("avx")),
-        ("has_avx2", has!("avx2")),
-        ("has_fma", true),
-    ] {
-        if is_there {
-            builder.enable(name).map_err(|error| error.to_string())?;
-        }
-    }
-    Ok(())
-}
-
-/// Other architectures have what is needed.
-#[cfg(not(target_arch = "x86_64"))]
-fn features(_: &mut isa::Builder) -> Result<(), String> {
-    Ok(())
+    let builder = cranelift_native::builder().map_err(str::to_owned)?;
+    let isa = builder.finish(settings::Flags::new(flags));
+    isa.map_err(|error| error.to_string())
 }

@@ -92,6 +92,7 @@ const SOLE_USERS: &[(&str, &str)] = &[
     ("prost", "mind-coreml"),
     ("cranelift-codegen", "mind-vir"),
     ("cranelift-frontend", "mind-vir"),
+    ("cranelift-native", "mind-vir"),
     ("iced-x86", "mind-vir"),
     ("regalloc2", "mind-vir"),
 ];
