@@ -56,7 +56,7 @@ fn rust_on_pages_is_that_of_an_example() {
             .expect("a name")
             .to_string_lossy()
             .into_owned();
-        if !name.ends_with(".md") || INSERTED.contains(&name.as_str()) {
+        if !name.ends_with(".md") {
             continue;
         }
         let page = std::fs::read_to_string(&path).expect("a page");
@@ -64,6 +64,9 @@ fn rust_on_pages_is_that_of_an_example() {
             let Some(example) = head.strip_prefix("rust") else {
                 continue;
             };
+            if example.is_empty() && INSERTED.contains(&name.as_str()) {
+                continue;
+            }
             let file = std::fs::read_to_string(root().join(example.trim()));
             let file = file.unwrap_or_else(|_| panic!("{name}: `{head}` names no example"));
             let code = lines.join("\n");
