@@ -19,12 +19,12 @@ pub struct Input {
     pub path: String,
 }
 
-/// Why there are none.
+/// Why a file could not be used.
 #[derive(Debug, thiserror::Error)]
-pub enum InputError {
-    /// A file that cannot be read.
+pub enum FileError {
+    /// A file that cannot be read or written.
     #[error("{}: {source}", path.display())]
-    File {
+    System {
         /// The file.
         path: PathBuf,
         /// What the system reports.
@@ -49,9 +49,9 @@ pub fn read(
     files: &mut dyn FileSystem,
     path: &str,
     options: &LoadOptions,
-) -> Result<Input, InputError> {
+) -> Result<Input, FileError> {
     let limit = options.limits.bytes;
-    let unread = |path: &Path, source: io::Error| InputError::File {
+    let unread = |path: &Path, source: io::Error| FileError::System {
         path: path.to_owned(),
         source,
     };
@@ -72,7 +72,7 @@ pub fn read(
         let bytes = files.read_below(package, Path::new(name), limit);
         bytes.map_err(|why| unread(&package.join(name), why))
     };
-    let model = model_path(&below("Manifest.json")?).map_err(|why| InputError::Package {
+    let model = model_path(&below("Manifest.json")?).map_err(|why| FileError::Package {
         path: package.to_owned(),
         source: why.into(),
     })?;

@@ -2,13 +2,11 @@
 
 use std::convert::Infallible;
 use std::fmt;
-use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, render_text};
 use mind_driver::executable::ExecutionError;
-use mind_driver::input::InputError;
+use mind_driver::input::FileError;
 use mind_driver::load;
 use mind_driver::patch::PatchError;
 use mind_ir::verify::VerifyError;
@@ -29,22 +27,9 @@ use mind_model::{FolderError, ModelError, TextError};
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A file could not be read or written.
-    #[error("{}: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What the system reports.
-        source: io::Error,
-    },
-    /// A Core ML package names no model.
-    #[error("{}: {source}", path.display())]
-    Package {
-        /// The package.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
+    /// A file could not be read or written, or a Core ML package names no model.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// A module, rule file, pipeline or type was refused.
     #[error(transparent)]
     Rejected(#[from] Rejected),
@@ -83,8 +68,7 @@ impl Error {
             Error::Execution(ExecutionError::Compile(found)) => Some(found),
             Error::Patch(PatchError::Invalid(found)) => Some(found),
             Error::Files(FolderError::Rejected(found)) => Some(found),
-            Error::File { .. }
-            | Error::Package { .. }
+            Error::File(_)
             | Error::Op(_)
             | Error::Execution(_)
             | Error::Patch(_)
@@ -117,15 +101,6 @@ impl From<Box<load::Rejected>> for Error {
             diagnostics: rejected.diagnostics,
             file: Arc::new(rejected.file),
         })
-    }
-}
-
-impl From<InputError> for Error {
-    fn from(error: InputError) -> Error {
-        match error {
-            InputError::File { path, source } => Error::File { path, source },
-            InputError::Package { path, source } => Error::Package { path, source },
-        }
     }
 }
 

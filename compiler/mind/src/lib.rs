@@ -34,6 +34,7 @@ pub mod decoder;
 pub mod ir;
 
 pub use error::{Error, Rejected};
+pub use mind_driver::input::FileError;
 pub use exec::{
     BoundProgram, Config, Engine, Executable, ExecutionError, Isa, Model, RunError, View, ViewMut,
 };

@@ -11,6 +11,7 @@ use mind_draw::Detail;
 use mind_driver::disk::Disk;
 use mind_driver::formats::{FORMATS, FormatInfo, Write, WriteOptions};
 use mind_driver::host::FileSystem;
+use mind_driver::input::FileError;
 use mind_driver::load::{LoadOptions, load_module};
 use mind_driver::patch::{self, Edit};
 use mind_driver::session::Session;
@@ -284,10 +285,11 @@ impl Module {
         let path = path.as_ref();
         let text = self.written(path)?;
         let written = Disk.write(path, text.as_bytes());
-        written.map_err(|source| Error::File {
+        let failed = |source| FileError::System {
             path: path.to_owned(),
             source,
-        })
+        };
+        Ok(written.map_err(failed)?)
     }
 
     fn written(&self, path: &Path) -> Result<String, Error> {

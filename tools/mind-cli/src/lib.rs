@@ -17,7 +17,7 @@ use mind_diag::{Diagnostic, Diagnostics, Severity, SourceFile, render_json, rend
 use mind_driver::engine::MAX_THREADS;
 use mind_driver::formats::{FormatInfo, Read};
 use mind_driver::host::{Host, Style, Tool};
-use mind_driver::input::{self, Input, InputError};
+use mind_driver::input::{self, FileError, Input};
 use mind_driver::load::LoadOptions;
 use mind_ir::verify::Profile;
 use mind_irv2::graph::document::Padding;
@@ -182,10 +182,10 @@ pub fn read_module(host: &mut dyn Host, path: &str, options: &LoadOptions) -> Re
         note(host, "reading standard input; Ctrl-D ends it");
     }
     input::read(host, path, options).map_err(|error| match error {
-        InputError::File { path, source } => {
+        FileError::System { path, source } => {
             unread(host, input_name(&path.to_string_lossy()), &source)
         }
-        InputError::Package { .. } => {
+        FileError::Package { .. } => {
             print_error(host, &format!("error: {error}\n"));
             REJECTED
         }
