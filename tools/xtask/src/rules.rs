@@ -101,7 +101,7 @@ pub fn index() -> String {
     };
     let mut text = String::from(
         "// Generated from the rule files by `cargo run -p xtask`.\n\n\
-         use super::row::{FormRow, Row};\nuse crate::rule_info::Engine;\n\npub(super) static OPS: &[&str] = &[\n",
+         use super::row::{FormRow, Row};\nuse crate::ruleset::rule_info::Engine;\n\npub(super) static OPS: &[&str] = &[\n",
     );
     // Writing to a string cannot fail.
     for op in &ops {
