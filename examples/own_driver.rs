@@ -2,7 +2,8 @@
 
 use mind_core::ops::fused::Fused;
 use mind_driver::emit::emit;
-use mind_driver::load::{LoadOptions, parse_and_verify};
+use mind_driver::formats::LoadOptions;
+use mind_driver::load::parse_and_verify;
 use mind_driver::session::Session;
 use mind_eqsat::cost::HOST_CPU;
 use mind_eqsat::{Context, FastMath, Limits, fold, rules};

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::process::Command;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use mind_driver::formats::Format;
-use mind_driver::load::{LoadOptions, parse_and_verify, verified};
+use mind_driver::formats::{Format, LoadOptions};
+use mind_driver::load::{parse_and_verify, verified};
 use mind_driver::session::Session;
 use mind_ir::Graph;
 use mind_testgen::mil::programs;

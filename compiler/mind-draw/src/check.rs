@@ -1,7 +1,8 @@
 //! Whether a layout is legible: for tests of whatever is drawn.
 
 use crate::drawing::Drawing;
-use crate::layout::{Area, Layout, Point};
+use crate::geometry::{Area, Point};
+use crate::layout::Layout;
 
 /// How many points of a curve are looked at.
 const POINTS: i64 = 16;

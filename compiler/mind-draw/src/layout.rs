@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::drawing::{DrawBox, Drawing, Row};
+use crate::geometry::{Area, Point};
 use crate::place::{End, Keep, Link, Node, Placed, place, straighten};
 use crate::text::width;
 
@@ -16,28 +17,6 @@ pub(crate) const TOP: i64 = 6;
 const ASIDE: i64 = 18;
 /// The distance of boxes from the frame around them, and of everything from the border of the paper.
 pub(crate) const MARGIN: i64 = 18;
-
-/// A rectangle.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Area {
-    /// The left border.
-    pub x: i64,
-    /// The upper border.
-    pub y: i64,
-    /// The width.
-    pub width: i64,
-    /// The height.
-    pub height: i64,
-}
-
-/// A point of a route.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Point {
-    /// From the left border of the paper.
-    pub x: i64,
-    /// From its upper border.
-    pub y: i64,
-}
 
 /// Where boxes, frames and edges are.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

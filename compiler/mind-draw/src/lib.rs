@@ -10,6 +10,7 @@ mod coordinates;
 mod crossings;
 mod dot;
 mod drawing;
+mod geometry;
 mod layers;
 mod layout;
 mod overview;
@@ -22,7 +23,8 @@ mod text;
 
 pub use dot::dot;
 pub use drawing::{DrawBox, Drawing, Edge, Fill, Mark, Row};
-pub use layout::{Area, Layout, Point};
+pub use geometry::{Area, Point};
+pub use layout::Layout;
 pub use simplify::Detail;
 pub use style::{STYLE, group_colour};
 pub use svg::{svg, svg_figure};

@@ -3,7 +3,7 @@
 use crate::coordinates::coordinates;
 use crate::crossings::reduce;
 use crate::layers::{Layers, Net};
-use crate::layout::{Area, Point};
+use crate::geometry::{Area, Point};
 
 /// The least gap between layers, and how much wide edges add.
 const GAP: i64 = 30;

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use crate::drawing::{DrawBox, Drawing, Fill};
-use crate::layout::{Area, LINE, Layout, MARGIN, PADDING, Point, TOP, title};
+use crate::geometry::{Area, Point};
+use crate::layout::{LINE, Layout, MARGIN, PADDING, TOP, title};
 use crate::style::{STYLE, group_colour};
 use crate::text::{escape, label};
 

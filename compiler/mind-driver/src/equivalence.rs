@@ -1,12 +1,12 @@
 //! Whether two modules compute the same bits.
 
-use crate::formats::FormatInfo;
+use crate::formats::{FormatInfo, LoadOptions};
 use mind_diag::SourceFile;
 use mind_interp::{Arrays, Extents, RunConfig, bind, compare, random_inputs, run, special_inputs};
 use mind_ir::Graph;
 use mind_ir::tensor::Tensor;
 
-use crate::load::{LoadOptions, parse_and_verify};
+use crate::load::parse_and_verify;
 use crate::session::Session;
 
 /// Runs both texts in the interpreter, on ordinary and on special values, and compares the results bit

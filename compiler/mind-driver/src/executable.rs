@@ -31,7 +31,8 @@ use mind_transforms::{Known, specialize};
 use rustc_hash::FxHashMap;
 
 use crate::engine::Engine;
-use crate::load::{LoadOptions, load_module};
+use crate::formats::LoadOptions;
+use crate::load::load_module;
 
 /// An array of the caller's that is read where it is.
 #[derive(Clone, Copy, Debug)]

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use mind_coreml::package::read::model_path;
 
-use crate::formats::{FormatInfo, Read};
+use crate::formats::{FormatInfo, LoadOptions, Read};
 use crate::host::FileSystem;
-use crate::load::LoadOptions;
 
 /// The bytes of a module.
 pub struct Input {

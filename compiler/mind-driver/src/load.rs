@@ -1,25 +1,12 @@
 //! From bytes to a verified module.
 
-use crate::formats::{Format, FormatInfo, Formats, Read};
 use mind_diag::{Code, Diagnostic, Diagnostics, SourceFile, Span};
 use mind_ir::Graph;
-use mind_ir::verify::{Profile, VerifyConfig, verify};
-use mind_irv2::graph::document::Padding;
+use mind_ir::verify::{VerifyConfig, verify};
 use mind_mil::check::Interface;
 use mind_text::Limits;
 
-/// How a module is read.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct LoadOptions {
-    /// The format; `None` to tell it from the content.
-    pub from: Option<&'static FormatInfo>,
-    /// What the text may take.
-    pub limits: Limits,
-    /// What the module may use.
-    pub profile: Profile,
-    /// What becomes of the padding of weights in IR v2 documents.
-    pub padding: Padding,
-}
+use crate::formats::{Format, FormatInfo, Formats, LoadOptions, Read};
 
 /// A verified module and where it came from.
 pub struct Loaded {

@@ -1,6 +1,6 @@
 //! The dialects, formats and passes that every tool knows.
 
-use crate::formats::Formats;
+use crate::formats::text::Formats;
 use mind_ir::opdef::Registry;
 use mind_pass::{PassInfo, PassRegistry};
 

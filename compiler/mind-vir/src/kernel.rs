@@ -4,6 +4,7 @@ use crate::code::{Code, CodeBuilder, FunctionOffset};
 use crate::error::CompileError;
 use crate::ir::{Function, Status};
 use crate::target::{Isa, TargetInfo};
+use crate::{portable, x86};
 
 /// What every kernel is in memory: arguments in, status out.
 #[cfg(target_arch = "x86_64")]
@@ -20,7 +21,10 @@ type Entry = unsafe extern "C" fn(*const u64) -> u64;
 pub fn assemble(function: &Function, isa: Isa) -> Result<Vec<u8>, CompileError> {
     crate::ir::verify(function).map_err(CompileError::Invalid)?;
     fits(function, isa)?;
-    (isa.target().compile)(function, isa.target())
+    match isa {
+        Isa::Portable => portable::compile(function, isa.target()),
+        Isa::Avx2 | Isa::Avx512 => x86::compile(function, isa.target()),
+    }
 }
 
 /// Whether every vector fits a register, and fills enough of it to be moved.

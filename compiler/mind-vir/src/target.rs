@@ -3,10 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::CompileError;
-use crate::ir::Function;
-use crate::{portable, x86};
-
 /// An instruction set that kernels are compiled for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Isa {
@@ -18,7 +14,7 @@ pub enum Isa {
     Avx512,
 }
 
-/// What an instruction set has, and what makes its code.
+/// What an instruction set has.
 #[derive(Debug)]
 pub struct Target {
     /// The instruction set.
@@ -39,7 +35,6 @@ pub struct Target {
     /// Whether code is that of x86-64.
     pub is_x86: bool,
     is_available: fn() -> bool,
-    pub(crate) compile: fn(&Function, &Target) -> Result<Vec<u8>, CompileError>,
 }
 
 /// Every instruction set, the widest last.
@@ -54,7 +49,6 @@ static TARGETS: [Target; 3] = [
         partial_bits: None,
         is_x86: cfg!(target_arch = "x86_64"),
         is_available: || true,
-        compile: portable::compile,
     },
     Target {
         isa: Isa::Avx2,
@@ -66,7 +60,6 @@ static TARGETS: [Target; 3] = [
         partial_bits: Some(32),
         is_x86: true,
         is_available: has_avx2,
-        compile: x86::compile,
     },
     Target {
         isa: Isa::Avx512,
@@ -78,7 +71,6 @@ static TARGETS: [Target; 3] = [
         partial_bits: Some(8),
         is_x86: true,
         is_available: has_avx512,
-        compile: x86::compile,
     },
 ];
 

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use mind_driver::formats::Format;
-use mind_driver::load::{LoadOptions, parse_and_verify};
+use mind_driver::formats::{Format, LoadOptions};
+use mind_driver::load::parse_and_verify;
 use mind_driver::session::Session;
 use mind_interp::{Arrays, Extents, RunConfig, bind, inputs, random_inputs, run};
 use mind_ir::Graph;

@@ -2,7 +2,8 @@
 
 //! Any module that verifies still does after every pass.
 
-use mind_driver::load::{LoadOptions, parse_and_verify};
+use mind_driver::formats::LoadOptions;
+use mind_driver::load::parse_and_verify;
 use mind_driver::session::{PASSES, Session};
 use mind_ir::listener::Silent;
 use mind_ir::verify::VerifyConfig;

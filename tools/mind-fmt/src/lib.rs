@@ -7,9 +7,9 @@ use mind_cli::diff;
 use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo};
 use mind_diag::{Diagnostics, SourceFile};
 use mind_driver::canonical::{Comments, canonical, format_rules};
-use mind_driver::formats::detect;
+use mind_driver::formats::{LoadOptions, detect};
 use mind_driver::host::Host;
-use mind_driver::load::{LoadOptions, Loaded, decode, load_module};
+use mind_driver::load::{Loaded, decode, load_module};
 use mind_driver::session::Session;
 
 /// The tool.

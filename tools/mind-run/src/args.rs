@@ -4,7 +4,7 @@ use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command};
 use mind_cli::{DiagnosticFormat, value};
 use mind_driver::engine::Config;
-use mind_driver::load::LoadOptions;
+use mind_driver::formats::LoadOptions;
 use mind_ir::eval::EvalCx;
 use mind_jit::program::PanelChoice;
 use mind_model::Sampling;

@@ -2,7 +2,8 @@
 
 use mind_diag::{Diagnostics, SourceFile};
 use mind_driver::canonical::{Comments, format_rules};
-use mind_driver::load::{LoadOptions, load_module};
+use mind_driver::formats::LoadOptions;
+use mind_driver::load::load_module;
 use mind_driver::session::Session;
 
 /// Each text format with one mistake, marked by `<<` and `>>`.

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::build::{self, Formats, Unit};
-use super::compiled::PanelChoice;
+use super::panels::PanelChoice;
 use super::error::ProgramError;
 use super::layout::{Base, Region};
 use super::port::Port;

@@ -11,20 +11,10 @@ use super::layout::Region;
 use super::memory::Block;
 use super::port::Port;
 use super::step::Step;
+use super::panels::PanelChoice;
 use crate::pool::Pool;
 use mind_vir::kernel::Kernel;
 use mind_vir::target::TargetInfo;
-
-/// How the panels that weights are packed into are chosen.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum PanelChoice {
-    /// The best ones for the product that reads them.
-    #[default]
-    Best,
-    /// The same ones whatever the rows of the product, with elements as they are stored, so that programs for
-    /// several numbers of rows can [share](super::BoundProgram::sharing) them.
-    Shared,
-}
 
 /// What a program is compiled for.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use mind_ir::types::DType;
 
 use super::build::build;
 use super::check::debug_check;
-use super::compiled::PanelChoice;
+use super::panels::PanelChoice;
 use super::error::ProgramError;
 use super::layout::{Base, Layout, Place};
 use super::port::Port;

@@ -4,7 +4,7 @@ use mind_ir::graph::Graph;
 
 use super::build::{Formats, build};
 use super::check::debug_check;
-use super::compiled::PanelChoice;
+use super::panels::PanelChoice;
 use super::emit_c::{ALIGN, c_steps, constants, ports};
 use super::error::ProgramError;
 use super::layout::{Base, Place};

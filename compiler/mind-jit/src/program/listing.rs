@@ -3,7 +3,7 @@
 use mind_ir::graph::Graph;
 
 use super::build;
-use super::compiled::PanelChoice;
+use super::panels::PanelChoice;
 use super::error::ProgramError;
 use mind_vir::disassemble;
 use mind_vir::kernel::assemble;

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use mind_diag::Diagnostics;
 use mind_driver::engine::Engine;
-use mind_driver::load::{LoadOptions, parse_and_verify};
+use mind_driver::formats::LoadOptions;
+use mind_driver::load::parse_and_verify;
 use mind_driver::session::Session;
 use mind_interp::{Arrays, Extents, inputs, random_inputs};
 use mind_ir::Graph;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use mind_diag::Diagnostics;
-use mind_driver::formats::Format;
-use mind_driver::load::{LoadOptions, parse_and_verify};
+use mind_driver::formats::{Format, LoadOptions};
+use mind_driver::load::parse_and_verify;
 use mind_driver::session::Session;
 use mind_interp::{Arrays, Extents, InputSpec, RunConfig, bind, inputs, run};
 use mind_ir::Graph;

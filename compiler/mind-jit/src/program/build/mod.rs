@@ -25,7 +25,7 @@ use mind_loops::ops::view::View;
 use mind_loops::ops::window::Window;
 use rustc_hash::FxHashMap;
 
-use super::compiled::PanelChoice;
+use super::panels::PanelChoice;
 use super::error::ProgramError;
 use super::layout::{Base, Layout, Place, Region};
 use super::step::{Repeat, Step};

@@ -1,62 +1,19 @@
-//! The formats that every tool knows: one table, from which words, detection, help and documents follow.
+//! The rows of all formats, and finding one.
 
 use std::fmt;
 use std::path::Path;
 
-use mind_coreml::mil::{self, Spelling};
-use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
-use mind_draw::Detail;
+use mind_coreml::mil;
+use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_ir::Graph;
-use mind_ir::opdef::{OpDef, Registry};
 use mind_irv2::{ReadOptions, is_document};
-use mind_text::{Limits, SourceMap};
 
+use super::row::{FormatInfo, LoadOptions, Read, Write};
+use super::text::Format;
 use crate::draw;
 use crate::engine::c_text;
-use crate::load::LoadOptions;
-use crate::session::Session;
-
-/// A text format.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Format {
-    /// mic@1.
-    Mic1,
-    /// mic@2.
-    Mic2,
-    /// Core text.
-    Core,
-    /// MIL, as compilers print it.
-    Mil,
-    /// MIL, as the primer for writing by hand spells it.
-    MilPrimer,
-}
-
-/// Which crate reads and writes a format.
-enum Syntax {
-    Text(mind_text::Format),
-    Mil(Spelling),
-}
 
 impl Format {
-    /// Every format.
-    pub const ALL: [Format; 5] = [
-        Format::Mic1,
-        Format::Mic2,
-        Format::Core,
-        Format::Mil,
-        Format::MilPrimer,
-    ];
-
-    const fn syntax(self) -> Syntax {
-        match self {
-            Format::Mic1 => Syntax::Text(mind_text::Format::Mic1),
-            Format::Mic2 => Syntax::Text(mind_text::Format::Mic2),
-            Format::Core => Syntax::Text(mind_text::Format::Core),
-            Format::Mil => Syntax::Mil(Spelling::Compiler),
-            Format::MilPrimer => Syntax::Mil(Spelling::Primer),
-        }
-    }
-
     /// Its row in [`FORMATS`].
     pub fn info(self) -> &'static FormatInfo {
         let row = FORMATS.iter().find(|row| row.text == Some(self));
@@ -94,71 +51,6 @@ impl fmt::Display for Format {
 /// what is wrong with them.
 pub fn detect(text: &str) -> Option<Format> {
     FormatInfo::of_text(text)?.text
-}
-
-/// A format that modules, or descriptions of models, are read from or written to.
-pub struct FormatInfo {
-    /// What `--from` and `--to` call it.
-    pub word: &'static str,
-    /// What the names of its files end with.
-    pub extensions: &'static [&'static str],
-    /// What it is, in one line.
-    pub summary: &'static str,
-    /// The text format that it is, if it is one.
-    pub text: Option<Format>,
-    /// Whether a text looks like it; `None` if no text does, so that the word or the file's name says it.
-    pub sniff: Option<fn(&str) -> bool>,
-    /// How it is read, if it is.
-    pub read: Option<Read>,
-    /// How it is written, if it is.
-    pub write: Option<Write>,
-}
-
-/// How a format is read.
-#[derive(Clone, Copy)]
-pub enum Read {
-    /// A text is a module; the offset is added to every span.
-    Text(fn(&Formats, &str, u32, &LoadOptions) -> Result<Graph, Diagnostics>),
-    /// A folder has a file that holds a program of MIL, which reads as that of a text of [`Format::Mil`] does. The
-    /// name of the file is for diagnostics.
-    Package(fn(&str, &[u8], &Limits) -> (SourceFile, Result<Graph, Diagnostics>)),
-    /// Files describe a model; `mind-model` reads them.
-    Model,
-}
-
-/// How a format is written.
-#[derive(Clone, Copy)]
-pub enum Write {
-    /// As text.
-    Text(Print),
-    /// As text, of a module that is lowered to MIL first.
-    Program(Print),
-    /// As a folder, of a module that is lowered to MIL first.
-    Package,
-    /// As C: of a module, or of a model that is described.
-    C(Print),
-    /// As a drawing.
-    Drawing(Print),
-    /// As a document that describes a model.
-    Description,
-}
-
-/// Writes a module as text.
-pub type Print = fn(&Session, &Graph, &WriteOptions<'_>) -> Result<String, Diagnostics>;
-
-/// What some formats are asked for.
-#[derive(Clone, Copy)]
-pub struct WriteOptions<'a> {
-    /// What the module is called in a page about it.
-    pub name: &'a str,
-    /// The format that it was read from.
-    pub input: &'static FormatInfo,
-    /// What its function in C is called.
-    pub function: &'a str,
-    /// Whether its C is a program.
-    pub has_main: bool,
-    /// How much of it is drawn.
-    pub detail: Detail,
 }
 
 /// Every format.
@@ -332,23 +224,6 @@ impl FormatInfo {
         let meant = FORMATS.iter().filter(|row| is_meant(row));
         meant.map(|row| row.word).collect()
     }
-
-    /// Whether it describes a model, not a module.
-    pub fn is_description(&self) -> bool {
-        matches!(self.read, Some(Read::Model)) || matches!(self.write, Some(Write::Description))
-    }
-}
-
-impl fmt::Debug for FormatInfo {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word)
-    }
-}
-
-impl PartialEq for FormatInfo {
-    fn eq(&self, other: &FormatInfo) -> bool {
-        self.word == other.word
-    }
 }
 
 /// The module of a model that is described.
@@ -362,82 +237,6 @@ pub fn described(
 ) -> Result<Graph, Diagnostics> {
     let graph = mind_irv2::graph::document::model(document, options.padding);
     graph.map_err(|why| Diagnostic::error(Span::FILE, why.to_string()).into())
-}
-
-/// All formats, prepared for the ops of a registry.
-pub struct Formats {
-    /// mic@1, mic@2 and Core text.
-    pub text: mind_text::Formats,
-}
-
-impl Formats {
-    /// The formats for the ops of `registry`.
-    pub fn new(registry: &Registry) -> Formats {
-        Formats {
-            text: mind_text::Formats::new(registry),
-        }
-    }
-
-    /// Reads a module. `base` is added to every span, for a text that is part of a larger file.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the text itself.
-    pub fn parse(
-        &self,
-        format: Format,
-        text: &str,
-        base: u32,
-        limits: &Limits,
-    ) -> Result<Graph, Diagnostics> {
-        match format.syntax() {
-            Syntax::Text(format) => self.text.parse(format, text, base, limits),
-            Syntax::Mil(spelling) => mil::parse(text, base, limits, spelling),
-        }
-    }
-
-    /// Reads a module as [`parse`](Formats::parse) does, and fills `map` with the names of the text.
-    ///
-    /// # Errors
-    ///
-    /// The same; `map` then holds the names that could be read.
-    pub fn parse_mapped(
-        &self,
-        format: Format,
-        text: &str,
-        base: u32,
-        limits: &Limits,
-        map: &mut SourceMap,
-    ) -> Result<Graph, Diagnostics> {
-        match format.syntax() {
-            Syntax::Text(format) => self.text.parse_mapped(format, text, base, limits, map),
-            Syntax::Mil(spelling) => mil::parse_mapped(text, base, limits, spelling, map),
-        }
-    }
-
-    /// The words that name ops in `format`, ascending, with what each names.
-    pub fn ops(&self, format: Format) -> Vec<(&'static str, &'static OpDef)> {
-        match format.syntax() {
-            Syntax::Text(format) => self.text.ops(format),
-            Syntax::Mil(_) => {
-                let mut ops: Vec<_> = mil::ops().collect();
-                ops.sort_unstable_by_key(|(word, _)| *word);
-                ops
-            }
-        }
-    }
-
-    /// Writes a module.
-    ///
-    /// # Errors
-    ///
-    /// Each op that the format cannot say.
-    pub fn print(&self, format: Format, g: &Graph) -> Result<String, Diagnostics> {
-        match format.syntax() {
-            Syntax::Text(format) => self.text.print(format, g),
-            Syntax::Mil(spelling) => mil::print(g, spelling),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,9 @@
+//! The formats that every tool knows: one table, from which words, detection, help and documents follow.
+
+mod row;
+mod table;
+pub(crate) mod text;
+
+pub use row::{FormatInfo, LoadOptions, Print, Read, Write, WriteOptions};
+pub use table::{FORMATS, described, detect};
+pub use text::{Format, Formats};

@@ -1,0 +1,126 @@
+//! The text formats together.
+
+use mind_coreml::mil::{self, Spelling};
+use mind_diag::Diagnostics;
+use mind_ir::Graph;
+use mind_ir::opdef::{OpDef, Registry};
+use mind_text::{Limits, SourceMap};
+
+/// A text format.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Format {
+    /// mic@1.
+    Mic1,
+    /// mic@2.
+    Mic2,
+    /// Core text.
+    Core,
+    /// MIL, as compilers print it.
+    Mil,
+    /// MIL, as the primer for writing by hand spells it.
+    MilPrimer,
+}
+
+/// Which crate reads and writes a format.
+enum Syntax {
+    Text(mind_text::Format),
+    Mil(Spelling),
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Format; 5] = [
+        Format::Mic1,
+        Format::Mic2,
+        Format::Core,
+        Format::Mil,
+        Format::MilPrimer,
+    ];
+
+    const fn syntax(self) -> Syntax {
+        match self {
+            Format::Mic1 => Syntax::Text(mind_text::Format::Mic1),
+            Format::Mic2 => Syntax::Text(mind_text::Format::Mic2),
+            Format::Core => Syntax::Text(mind_text::Format::Core),
+            Format::Mil => Syntax::Mil(Spelling::Compiler),
+            Format::MilPrimer => Syntax::Mil(Spelling::Primer),
+        }
+    }
+}
+
+/// All formats, prepared for the ops of a registry.
+pub struct Formats {
+    /// mic@1, mic@2 and Core text.
+    pub text: mind_text::Formats,
+}
+
+impl Formats {
+    /// The formats for the ops of `registry`.
+    pub fn new(registry: &Registry) -> Formats {
+        Formats {
+            text: mind_text::Formats::new(registry),
+        }
+    }
+
+    /// Reads a module. `base` is added to every span, for a text that is part of a larger file.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with the text itself.
+    pub fn parse(
+        &self,
+        format: Format,
+        text: &str,
+        base: u32,
+        limits: &Limits,
+    ) -> Result<Graph, Diagnostics> {
+        match format.syntax() {
+            Syntax::Text(format) => self.text.parse(format, text, base, limits),
+            Syntax::Mil(spelling) => mil::parse(text, base, limits, spelling),
+        }
+    }
+
+    /// Reads a module as [`parse`](Formats::parse) does, and fills `map` with the names of the text.
+    ///
+    /// # Errors
+    ///
+    /// The same; `map` then holds the names that could be read.
+    pub fn parse_mapped(
+        &self,
+        format: Format,
+        text: &str,
+        base: u32,
+        limits: &Limits,
+        map: &mut SourceMap,
+    ) -> Result<Graph, Diagnostics> {
+        match format.syntax() {
+            Syntax::Text(format) => self.text.parse_mapped(format, text, base, limits, map),
+            Syntax::Mil(spelling) => mil::parse_mapped(text, base, limits, spelling, map),
+        }
+    }
+
+    /// The words that name ops in `format`, ascending, with what each names.
+    pub fn ops(&self, format: Format) -> Vec<(&'static str, &'static OpDef)> {
+        match format.syntax() {
+            Syntax::Text(format) => self.text.ops(format),
+            Syntax::Mil(_) => {
+                let mut ops: Vec<_> = mil::ops().collect();
+                ops.sort_unstable_by_key(|(word, _)| *word);
+                ops
+            }
+        }
+    }
+
+    /// Writes a module.
+    ///
+    /// # Errors
+    ///
+    /// Each op that the format cannot say.
+    pub fn print(&self, format: Format, g: &Graph) -> Result<String, Diagnostics> {
+        match format.syntax() {
+            Syntax::Text(format) => self.text.print(format, g),
+            Syntax::Mil(spelling) => mil::print(g, spelling),
+        }
+    }
+}
+
