@@ -2,8 +2,8 @@
 
 use crate::coordinates::coordinates;
 use crate::crossings::reduce;
-use crate::layers::{Layers, Net};
 use crate::geometry::{Area, Point};
+use crate::layers::{Layers, Net};
 
 /// The least gap between layers, and how much wide edges add.
 const GAP: i64 = 30;

@@ -34,11 +34,11 @@ pub mod decoder;
 pub mod ir;
 
 pub use error::{Error, Rejected};
-pub use mind_driver::input::FileError;
 pub use exec::{
     BoundProgram, Config, Engine, Executable, ExecutionError, Isa, Model, RunError, View, ViewMut,
 };
 pub use mind_diag::{Diagnostic, Diagnostics, Severity, SourceFile, Span};
+pub use mind_driver::input::FileError;
 pub use mind_ir::ValueId;
 pub use mind_ir::builder::{Build, Builder};
 pub use module::{Format, Module, Port};

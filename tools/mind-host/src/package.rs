@@ -84,6 +84,8 @@ mod tests {
 
     #[test]
     fn a_package_is_replaced_as_a_whole_and_nothing_else_is() {
+        #[cfg(unix)]
+        let _alone = crate::unfinished::ALONE.lock().expect("no test panicked");
         let place = std::env::temp_dir().join(format!("mind-package-{}", std::process::id()));
         fs::create_dir(&place).expect("a folder");
         let folder = place.join("m.mlpackage");

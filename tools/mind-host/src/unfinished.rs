@@ -2,6 +2,8 @@
 //!
 //! An interrupt removes and ends them and ends the process at once, as it does without any.
 
+#[cfg(all(test, unix))]
+pub(crate) use unix::ALONE;
 #[cfg(unix)]
 pub(crate) use unix::{Group, Unfinished, remove_all};
 
@@ -159,12 +161,17 @@ mod unix {
         (0..DEPTH).for_each(|_| each(libc::rmdir));
     }
 
+    /// Held by each test that registers a path: one of them removes all that are registered.
+    #[cfg(test)]
+    pub(crate) static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
     #[cfg(test)]
     mod tests {
         use super::*;
 
         #[test]
         fn what_is_registered_is_removed() {
+            let _alone = ALONE.lock().expect("no test panicked");
             let folder =
                 std::env::temp_dir().join(format!("mind-unfinished-{}", std::process::id()));
             std::fs::create_dir(&folder).expect("a folder");

@@ -37,10 +37,13 @@ pub enum Read {
     Text(fn(&Formats, &str, u32, &LoadOptions) -> Result<Graph, Diagnostics>),
     /// A folder has a file that holds a program of MIL, which reads as that of a text of [`Format::Mil`] does. The
     /// name of the file is for diagnostics.
-    Package(fn(&str, &[u8], &Limits) -> (SourceFile, Result<Graph, Diagnostics>)),
+    Package(fn(&str, &[u8], &Limits) -> ReadProgram),
     /// Files describe a model; `mind-model` reads them.
     Model,
 }
+
+/// A file, for its diagnostics, and the program in it.
+pub type ReadProgram = (SourceFile, Result<Graph, Diagnostics>);
 
 /// How a format is written.
 #[derive(Clone, Copy)]

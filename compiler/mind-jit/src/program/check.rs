@@ -9,9 +9,9 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::build::{self, Formats, Unit};
-use super::panels::PanelChoice;
 use super::error::ProgramError;
 use super::layout::{Base, Region};
+use super::panels::PanelChoice;
 use super::port::Port;
 use super::schedule::Division;
 use super::step::{Call, Gather, Step};

@@ -6,9 +6,9 @@ use mind_ir::types::DType;
 
 use super::build::build;
 use super::check::debug_check;
-use super::panels::PanelChoice;
 use super::error::ProgramError;
 use super::layout::{Base, Layout, Place};
+use super::panels::PanelChoice;
 use super::port::Port;
 use super::step::{Axis, Call, IndexType, Step};
 use mind_vir::c::{self, Arg, Buffer, Module, Symbol};

@@ -4,10 +4,10 @@ use mind_ir::graph::Graph;
 
 use super::build::{Formats, build};
 use super::check::debug_check;
-use super::panels::PanelChoice;
 use super::emit_c::{ALIGN, c_steps, constants, ports};
 use super::error::ProgramError;
 use super::layout::{Base, Place};
+use super::panels::PanelChoice;
 use super::port::Port;
 use mind_vir::c::{self, Buffer, Module, Symbol};
 use mind_vir::ir::Function;

@@ -3,8 +3,8 @@
 use mind_ir::graph::Graph;
 
 use super::build;
-use super::panels::PanelChoice;
 use super::error::ProgramError;
+use super::panels::PanelChoice;
 use mind_vir::disassemble;
 use mind_vir::kernel::assemble;
 use mind_vir::target::TargetInfo;

@@ -25,9 +25,9 @@ use mind_loops::ops::view::View;
 use mind_loops::ops::window::Window;
 use rustc_hash::FxHashMap;
 
-use super::panels::PanelChoice;
 use super::error::ProgramError;
 use super::layout::{Base, Layout, Place, Region};
+use super::panels::PanelChoice;
 use super::step::{Repeat, Step};
 use crate::lower::product::Rhs;
 use mind_vir::ir::Function;

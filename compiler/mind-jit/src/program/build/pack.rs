@@ -15,8 +15,8 @@ use super::product::{moved, panel_stack};
 use super::{Packed, Unit};
 use crate::lower::compute_lane;
 use crate::lower::product::{Packing, Panels, Rhs, Schedule, pack};
-use crate::program::panels::PanelChoice;
 use crate::program::error::ProgramError;
+use crate::program::panels::PanelChoice;
 use crate::program::step::Axis;
 
 impl Unit<'_> {
