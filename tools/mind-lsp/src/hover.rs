@@ -1,7 +1,6 @@
 //! What stands at a place, in words.
 
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
-use mind_ir::attr::{Attr, Padding};
 use mind_ir::opdef::{AttrDef, OpDef};
 
 use crate::names::{Found, Kind, Symbol, Thing};
@@ -114,22 +113,8 @@ fn attribute(def: &OpDef, attr: &AttrDef) -> String {
 
 /// An attribute with its default.
 fn shown(attr: &AttrDef) -> String {
-    match default_text(attr) {
+    match attr.default_text() {
         Some(default) => format!("{}={default}", attr.name),
         None => attr.name.to_owned(),
     }
-}
-
-/// The default of an attribute; `None` if it must be written.
-pub(crate) fn default_text(attr: &AttrDef) -> Option<String> {
-    Some(match attr.default? {
-        Attr::Int(value) => value.to_string(),
-        Attr::Bool(value) => value.to_string(),
-        Attr::Float(bits) => f64::from_bits(bits).to_string(),
-        Attr::Ints(list) => format!("{list:?}"),
-        Attr::Dims(list) => format!("{list:?}"),
-        Attr::Padding(Padding::Valid) => "valid".to_owned(),
-        Attr::Padding(Padding::Same) => "same".to_owned(),
-        Attr::Padding(Padding::Custom(_)) | Attr::Str(_) | Attr::Literal(_) => "...".to_owned(),
-    })
 }

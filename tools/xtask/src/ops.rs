@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use mind_driver::session::registry;
-use mind_ir::attr::{Attr, Padding};
 use mind_ir::opdef::{OpDef, Registry, Results, Trait};
 
 /// `docs/ops/<dialect>.md` for every dialect.
@@ -98,9 +97,8 @@ fn describe(text: &mut String, def: &OpDef) {
         let _ = writeln!(text, "- arguments, in the order of `segments`: {params}");
     }
     for attr in def.attrs {
-        let default = attr.default.map_or(String::new(), |value| {
-            format!(", `{}` if absent", literal(value))
-        });
+        let default = attr.default_text();
+        let default = default.map_or(String::new(), |text| format!(", `{text}` if absent"));
         let _ = writeln!(
             text,
             "- attribute `{}`: {}{default}",
@@ -116,18 +114,4 @@ fn describe(text: &mut String, def: &OpDef) {
     let _ = writeln!(text, "- results: {results}");
     let traits: Vec<String> = def.traits.iter().map(|each| format!("{each:?}")).collect();
     let _ = writeln!(text, "- traits: {}", traits.join(", "));
-}
-
-fn literal(value: Attr<'_>) -> String {
-    match value {
-        Attr::Int(value) => value.to_string(),
-        Attr::Bool(value) => value.to_string(),
-        Attr::Float(bits) => f64::from_bits(bits).to_string(),
-        Attr::Ints(list) => format!("{list:?}"),
-        Attr::Dims(list) => format!("{list:?}"),
-        Attr::Padding(Padding::Valid) => "valid".to_owned(),
-        Attr::Padding(Padding::Same) => "same".to_owned(),
-        Attr::Padding(Padding::Custom(pads)) => format!("{pads:?}"),
-        Attr::Str(_) | Attr::Literal(_) => "…".to_owned(),
-    }
 }

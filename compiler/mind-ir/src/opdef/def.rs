@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::attr::{Attr, AttrKind};
+use crate::attr::{Attr, AttrKind, Padding};
 use crate::entity::{OpId, Ty, ValueId};
 use crate::eval::{EvalCx, EvalError};
 use crate::graph::Graph;
@@ -144,6 +144,23 @@ pub struct AttrDef {
     pub kind: AttrKind,
     /// Its value where none is written; `None` if it must be written.
     pub default: Option<Attr<'static>>,
+}
+
+impl AttrDef {
+    /// The default as people read it; `None` if the attribute must be written.
+    pub fn default_text(&self) -> Option<String> {
+        Some(match self.default? {
+            Attr::Int(value) => value.to_string(),
+            Attr::Bool(value) => value.to_string(),
+            Attr::Float(bits) => f64::from_bits(bits).to_string(),
+            Attr::Ints(list) => format!("{list:?}"),
+            Attr::Dims(list) => format!("{list:?}"),
+            Attr::Padding(Padding::Valid) => "valid".to_owned(),
+            Attr::Padding(Padding::Same) => "same".to_owned(),
+            Attr::Padding(Padding::Custom(pads)) => format!("{pads:?}"),
+            Attr::Str(_) | Attr::Literal(_) => "...".to_owned(),
+        })
+    }
 }
 
 /// How many results an op has.

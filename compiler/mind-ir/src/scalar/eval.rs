@@ -75,8 +75,8 @@ fn unary_float<T: FloatNum>(
 
 fn unary_int<T: Num>(function: ScalarFn, cx: &EvalCx<'_>, x: &Tensor) -> Result<Tensor, EvalError> {
     match function {
-        ScalarFn::Neg => map::<T>(cx, x, |x| fits(cx, x.neg(), exact(x).checked_neg())),
-        ScalarFn::Abs => map::<T>(cx, x, |x| fits(cx, x.abs(), exact(x).checked_abs())),
+        ScalarFn::Neg => map::<T>(cx, x, |x| fits(cx, x.neg(), || exact(x).checked_neg())),
+        ScalarFn::Abs => map::<T>(cx, x, |x| fits(cx, x.abs(), || exact(x).checked_abs())),
         ScalarFn::Relu => map::<T>(cx, x, |x| Ok(x.relu())),
         ScalarFn::Exp
         | ScalarFn::Log
@@ -95,8 +95,12 @@ fn unary_int<T: Num>(function: ScalarFn, cx: &EvalCx<'_>, x: &Tensor) -> Result<
 }
 
 /// `wrapped`, unless it differs from the exact result where that is refused.
-fn fits<T: Num>(cx: &EvalCx<'_>, wrapped: T, exact: Option<i128>) -> Result<T, EvalError> {
-    if cx.overflow == Overflow::Refuse && wrapped.to_i128() != exact {
+fn fits<T: Num>(
+    cx: &EvalCx<'_>,
+    wrapped: T,
+    exact: impl FnOnce() -> Option<i128>,
+) -> Result<T, EvalError> {
+    if !T::IS_FLOAT && cx.overflow == Overflow::Refuse && wrapped.to_i128() != exact() {
         return Err(EvalError::Overflow);
     }
     Ok(wrapped)
@@ -112,47 +116,30 @@ fn binary<T: Num>(
     x: &Tensor,
     y: &Tensor,
 ) -> Result<Tensor, EvalError> {
-    if T::IS_FLOAT || cx.overflow == Overflow::Wrap {
-        return match function {
-            ScalarFn::Add => zip::<T>(cx, x, y, |x, y| Ok(x.add(y))),
-            ScalarFn::Sub => zip::<T>(cx, x, y, |x, y| Ok(x.sub(y))),
-            ScalarFn::Mul => zip::<T>(cx, x, y, |x, y| Ok(x.mul(y))),
-            ScalarFn::Div => zip::<T>(cx, x, y, divide),
-            ScalarFn::Maximum => zip::<T>(cx, x, y, |x, y| Ok(x.maximum(y))),
-            ScalarFn::Minimum => zip::<T>(cx, x, y, |x, y| Ok(x.minimum(y))),
-            ScalarFn::Neg
-            | ScalarFn::Abs
-            | ScalarFn::Relu
-            | ScalarFn::Exp
-            | ScalarFn::Log
-            | ScalarFn::Sqrt
-            | ScalarFn::Erf
-            | ScalarFn::Tanh
-            | ScalarFn::Sigmoid
-            | ScalarFn::Gelu => unreachable!("{function:?} takes one operand"),
-        };
+    match function {
+        ScalarFn::Add => zip::<T>(cx, x, y, |x, y| {
+            fits(cx, x.add(y), || exact(x).checked_add(exact(y)))
+        }),
+        ScalarFn::Sub => zip::<T>(cx, x, y, |x, y| {
+            fits(cx, x.sub(y), || exact(x).checked_sub(exact(y)))
+        }),
+        ScalarFn::Mul => zip::<T>(cx, x, y, |x, y| {
+            fits(cx, x.mul(y), || exact(x).checked_mul(exact(y)))
+        }),
+        ScalarFn::Div => zip::<T>(cx, x, y, divide),
+        ScalarFn::Maximum => zip::<T>(cx, x, y, |x, y| Ok(x.maximum(y))),
+        ScalarFn::Minimum => zip::<T>(cx, x, y, |x, y| Ok(x.minimum(y))),
+        ScalarFn::Neg
+        | ScalarFn::Abs
+        | ScalarFn::Relu
+        | ScalarFn::Exp
+        | ScalarFn::Log
+        | ScalarFn::Sqrt
+        | ScalarFn::Erf
+        | ScalarFn::Tanh
+        | ScalarFn::Sigmoid
+        | ScalarFn::Gelu => unreachable!("{function:?} takes one operand"),
     }
-    zip::<T>(cx, x, y, |x, y| {
-        let (a, b) = (exact(x), exact(y));
-        match function {
-            ScalarFn::Add => fits(cx, x.add(y), a.checked_add(b)),
-            ScalarFn::Sub => fits(cx, x.sub(y), a.checked_sub(b)),
-            ScalarFn::Mul => fits(cx, x.mul(y), a.checked_mul(b)),
-            ScalarFn::Div => divide(x, y),
-            ScalarFn::Maximum => Ok(x.maximum(y)),
-            ScalarFn::Minimum => Ok(x.minimum(y)),
-            ScalarFn::Neg
-            | ScalarFn::Abs
-            | ScalarFn::Relu
-            | ScalarFn::Exp
-            | ScalarFn::Log
-            | ScalarFn::Sqrt
-            | ScalarFn::Erf
-            | ScalarFn::Tanh
-            | ScalarFn::Sigmoid
-            | ScalarFn::Gelu => unreachable!("{function:?} takes one operand"),
-        }
-    })
 }
 
 fn divide<T: Num>(x: T, y: T) -> Result<T, EvalError> {

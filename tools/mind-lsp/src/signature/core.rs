@@ -6,7 +6,6 @@ use mind_text::core::Syntax;
 
 use super::label::{Label, Part, operand};
 use super::{Call, unquoted};
-use crate::hover;
 
 /// The most brackets that are looked at, from the innermost one outwards.
 const DEEPEST: usize = 64;
@@ -41,7 +40,7 @@ fn label(word: &str, def: &OpDef) -> Label {
     }
     for (at, attr) in def.attrs.iter().enumerate() {
         label.text(if at == 0 { " {" } else { ", " });
-        let text = match hover::default_text(attr) {
+        let text = match attr.default_text() {
             Some(_) if is_role(def, attr) => "role=input".to_owned(),
             Some(default) => format!("{}={default}", attr.name),
             None => attr.name.to_owned(),

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use mind_ir::opdef::OpDef;
 
-use crate::hover;
 
 /// A part of an op, by its position in the op's table entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,7 +71,7 @@ pub(super) fn describe(def: &OpDef, part: Part) -> String {
         Part::Attr(at) => {
             let attr = &def.attrs[at];
             let kind = attr.kind.name();
-            match hover::default_text(attr) {
+            match attr.default_text() {
                 Some(default) => {
                     format!("attribute `{}`: {kind}, `{default}` if absent", attr.name)
                 }

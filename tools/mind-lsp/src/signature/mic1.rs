@@ -6,7 +6,6 @@ use mind_text::mic1::Syntax;
 
 use super::label::{Label, Part, operand};
 use super::{Call, unquoted};
-use crate::hover;
 
 /// The op of the node line that begins with `before`, past its kind.
 pub(super) fn call(syntax: &Syntax, before: &str) -> Option<Call> {
@@ -44,7 +43,7 @@ fn label(kind: &str, def: &OpDef, attrs: &[(usize, &AttrDef)]) -> Label {
     for (nth, (at, attr)) in attrs.iter().enumerate() {
         let default = match attr.default {
             Some(Attr::Bool(value)) => Some(u8::from(value).to_string()),
-            _ => hover::default_text(attr),
+            _ => attr.default_text(),
         };
         // The bounds of a slice are written as ranges, `starts:ends:steps`.
         label.text(if ranges && nth > 0 { ":" } else { " " });

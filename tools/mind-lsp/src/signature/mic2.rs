@@ -6,7 +6,6 @@ use mind_text::mic2::Syntax;
 
 use super::Call;
 use super::label::{Label, Part, operand};
-use crate::hover;
 
 /// The op of the node line that begins with `before`, past its opcode.
 pub(super) fn call(syntax: &Syntax, before: &str) -> Option<Call> {
@@ -24,7 +23,7 @@ pub(super) fn call(syntax: &Syntax, before: &str) -> Option<Call> {
     label.operands(def, " ", " ");
     for (at, attr) in &attrs {
         label.text(" ");
-        let text = match hover::default_text(attr) {
+        let text = match attr.default_text() {
             _ if is_list(attr) => format!("{}...", attr.name),
             Some(default) => format!("{}={default}", attr.name),
             None => attr.name.to_owned(),
