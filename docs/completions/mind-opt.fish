@@ -87,7 +87,7 @@ lower-to-tensor\t''
 lower-to-loops\t''
 lower-to-mil\t''
 import-mil\t''"
-complete -c mind-opt -l print-ir-tree-dir -d 'write the module after every pass to a file of its own' -r
+complete -c mind-opt -l print-ir-tree-dir -d 'write the module after every pass to a separate file' -r
 complete -c mind-opt -l report -d 'write a page: the graph before and after every pass, rules, groups, kernels, times' -r
 complete -c mind-opt -l pass-pipeline-crash-reproducer -d 'when a pass fails, write the module before it and the passes left to run' -r
 complete -c mind-opt -l remarks -d 'say what rules did (`passed`) and why they did not act (`missed`), of all rules or of those whose names match' -r

@@ -54,7 +54,7 @@ _mind-opt() {
 '--stats=[print what the passes counted]::FORM:(text json)' \
 '--print-ir-before=[print the module before these passes]:PASS,...:(verify canonicalize fold fuse unfuse cse dce simplify renumber specialize lower-to-tensor lower-to-loops lower-to-mil import-mil)' \
 '--print-ir-after=[print the module after these passes]:PASS,...:(verify canonicalize fold fuse unfuse cse dce simplify renumber specialize lower-to-tensor lower-to-loops lower-to-mil import-mil)' \
-'--print-ir-tree-dir=[write the module after every pass to a file of its own]:DIR:_default' \
+'--print-ir-tree-dir=[write the module after every pass to a separate file]:DIR:_default' \
 '(--split-input-file)--report=[write a page\: the graph before and after every pass, rules, groups, kernels, times]:FILE:_default' \
 '--pass-pipeline-crash-reproducer=[when a pass fails, write the module before it and the passes left to run]:FILE:_default' \
 '--remarks=[say what rules did (\`passed\`) and why they did not act (\`missed\`), of all rules or of those whose names match]:KIND[:REGEX],...:_default' \

@@ -174,7 +174,7 @@ impl Checker<'_> {
             };
             if is_input {
                 let problem = format!("output `{name}` is a parameter");
-                self.report(span, 4114, problem, "`identity` gives it a name of its own");
+                self.report(span, 4114, problem, "`identity` gives it a separate name");
             }
             self.interface_type(value, &name, span);
         }

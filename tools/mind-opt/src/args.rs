@@ -168,7 +168,7 @@ fn watching_args() -> Vec<Arg> {
         Arg::new("print-ir-tree-dir")
             .long("print-ir-tree-dir")
             .value_name("DIR")
-            .help("write the module after every pass to a file of its own")
+            .help("write the module after every pass to a separate file")
             .help_heading(WATCHING),
         Arg::new("report")
             .long("report")

@@ -58,7 +58,7 @@ pub(super) enum Trouble {
     NoRewrite,
     #[error("--test: {0}")]
     Command(io::Error),
-    #[error("a case could not be run in a process of its own: {0}")]
+    #[error("a case could not be run in a separate process: {0}")]
     Process(io::Error),
     #[error("{}: {error}", .path.display())]
     File { path: PathBuf, error: io::Error },

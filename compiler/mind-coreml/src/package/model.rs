@@ -136,7 +136,7 @@ impl ModelWriter<'_> {
         self.specification = newest.unwrap_or(Opset::DEFAULT).specification();
         if parts.len() > 1 && self.specification < Opset::Ios18.specification() {
             let message = "a package of several functions needs opset ios18".to_owned();
-            let help = "write each function as a package of its own";
+            let help = "write each function as a separate package";
             self.refuse(parts[1].span, message, help);
         }
         if self.specification < Opset::Ios18.specification() {
@@ -300,7 +300,7 @@ impl ModelWriter<'_> {
                 self.refuse(
                     g.span(op),
                     message,
-                    "they stand beside the text, below its folder",
+                    "they are in files beside the text, below its folder",
                 );
                 Value::default()
             }

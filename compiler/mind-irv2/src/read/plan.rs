@@ -63,7 +63,7 @@ fn check_plan(kept: &[&Placed], span: Span, config: &Config, r: &mut Reader) {
             Some(layer) => format!("`{}` of layer {layer}", node.row.op),
             None => format!("`{}` of the model", node.row.op),
         };
-        let message = format!("{} stands behind {}", place(pair[1]), place(pair[0]));
+        let message = format!("{} follows {}", place(pair[1]), place(pair[0]));
         r.push(codes::FLOW, pair[1].span, message);
         return;
     }

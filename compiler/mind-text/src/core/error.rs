@@ -134,7 +134,7 @@ pub(super) enum SyntaxError {
     },
     #[error("expected an operand of `{op}` such as `%0`, found `{found}`")]
     NumberOperand { op: &'static str, found: String },
-    #[error("operand %{label} stands behind an attribute")]
+    #[error("operand %{label} follows an attribute")]
     LateOperand { label: u64 },
     #[error("`{op}` defines {expected}, but {found} stand before `=`")]
     ResultCount {

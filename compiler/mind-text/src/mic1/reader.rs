@@ -283,7 +283,7 @@ impl<'t> Reader<'t> {
             true => error
                 .code(Code(1005))
                 .context("literal", shown(word))
-                .help("an integer has digits alone, and lies in the range of i64"),
+                .help("an integer is digits alone, in the range of i64"),
             false => error.help("as in `[1,2]`"),
         }
     }

@@ -221,7 +221,7 @@ fn what_cannot_be_read_back_is_not_printed() {
     );
     assert_eq!(
         refused(&g),
-        "`core.neg` cannot be printed as Core text: it stands behind the end of its block"
+        "`core.neg` cannot be printed as Core text: it follows the end of its block"
     );
 
     let mut g = parse("%0 = ConstI64(1)");

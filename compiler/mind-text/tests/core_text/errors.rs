@@ -96,7 +96,7 @@ const LINES: &[(&str, &str)] = &[
     ),
     (
         "%1 = Sum ([1], %0)",
-        r#"- 2:16 "%0": operand %0 stands behind an attribute"#,
+        r#"- 2:16 "%0": operand %0 follows an attribute"#,
     ),
     (
         "%1 = Sum (%0 [1])",

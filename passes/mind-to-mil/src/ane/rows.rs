@@ -219,7 +219,7 @@ pub const SMALL_ISLAND: Constraint = row(
     "small-island",
     Limit::Island(3),
     Verdict::Risk,
-    "change what stands beside it, or keep it off the engine: it must save 0.25 ms",
+    "change the ops around it, or keep it off the engine: it must save 0.25 ms",
     DEVICES,
 );
 

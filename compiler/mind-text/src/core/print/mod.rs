@@ -61,7 +61,7 @@ impl Printer<'_> {
         let mut ended = false;
         for op in self.g.ops(block) {
             if ended {
-                self.refuse(op, "it stands behind the end of its block");
+                self.refuse(op, "it follows the end of its block");
                 return;
             }
             self.line(depth);
