@@ -5,14 +5,12 @@ use std::time::Duration;
 
 use mind_ir::builder::Builder;
 use mind_ir::listener::{Listener, Rewrite, RuleTime, Step};
-use mind_ir::opdef::{Folded, OpDef, Trait};
+use mind_ir::opdef::{Folded, Trait};
 use mind_ir::tensor::Tensor;
 use mind_ir::{Graph, OpId, ValueId};
 
-use smallvec::SmallVec;
-
 use crate::worklist::Worklist;
-use crate::{ConstantLimit, PatternSet, Rewriter, fold_to_constants};
+use crate::{ConstantLimit, FILTERED_OPERANDS, PatternSet, Rewriter, fold_to_constants};
 
 /// The name of replacing an op by what its own fold rule says.
 pub const FOLD: &str = "fold-op";
@@ -145,7 +143,7 @@ struct Acted<'p> {
     name: &'p str,
     /// Where it is written, if in a file.
     place: Option<(&'p str, usize)>,
-    class: String,
+    class: &'p str,
 }
 
 impl<'p> Acted<'p> {
@@ -153,7 +151,7 @@ impl<'p> Acted<'p> {
         Acted {
             name,
             place: None,
-            class: "exact".to_owned(),
+            class: "exact",
         }
     }
 }
@@ -171,7 +169,7 @@ fn tell(
     let step = Step {
         rule: acted.name,
         place: acted.place,
-        class: &acted.class,
+        class: acted.class,
         reversed: false,
         span: g.span(op),
     };
@@ -219,14 +217,15 @@ fn step<'p>(
     if patterns_of.is_empty() {
         return None;
     }
-    let defs = rw
-        .operands(op)
-        .iter()
-        .map(|&value| rw.defining_op(value).map(|op| rw.def(op)));
-    let defs: SmallVec<[Option<&'static OpDef>; 4]> = defs.collect();
+    let operands = rw.operands(op);
+    let mut defs = [None; FILTERED_OPERANDS];
+    for (def, &value) in defs.iter_mut().zip(operands) {
+        *def = rw.defining_op(value).map(|op| rw.def(op));
+    }
+    let defs = &defs[..operands.len().min(FILTERED_OPERANDS)];
     for &index in patterns_of {
         let pattern = patterns.get(index);
-        if !observed.is_explained(index) && !pattern.may_match(rw.operands(op), &defs) {
+        if !observed.is_explained(index) && !pattern.may_match(rw.operands(op), defs) {
             continue;
         }
         let name = pattern.name();

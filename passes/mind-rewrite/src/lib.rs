@@ -11,5 +11,5 @@ mod worklist;
 
 pub use constants::{ConstantLimit, constant_operands, constant_value, fold_to_constants};
 pub use greedy::{EVALUATE, FOLD, GreedyConfig, GreedyReport, NotConverged, apply, erase_dead};
-pub use pattern::{Miss, PatternSet, RewritePattern};
+pub use pattern::{FILTERED_OPERANDS, Miss, PatternSet, RewritePattern};
 pub use rewriter::Rewriter;

@@ -17,8 +17,8 @@ pub trait RewritePattern {
     }
 
     /// What it assumes, as the words of a rule's class.
-    fn class(&self) -> String {
-        "exact".to_owned()
+    fn class(&self) -> &str {
+        "exact"
     }
 
     /// The ops it may act on.
@@ -29,8 +29,8 @@ pub trait RewritePattern {
         1
     }
 
-    /// Whether it may act on an op of one of its roots with these operands, each computed by an op of its entry in
-    /// `defs`, if by any. A cheap test before [`rewrite`](RewritePattern::rewrite).
+    /// Whether it may act on an op of one of its roots with these operands. `defs` has an entry for each of the first
+    /// [`FILTERED_OPERANDS`]: the op that computes it, if one does. A cheap test before [`rewrite`](RewritePattern::rewrite).
     fn may_match(&self, _operands: &[ValueId], _defs: &[Option<&'static OpDef>]) -> bool {
         true
     }
@@ -42,6 +42,9 @@ pub trait RewritePattern {
     /// The reason, for a missed remark at `op`.
     fn rewrite(&self, op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss>;
 }
+
+/// How many operands of an op [`may_match`](RewritePattern::may_match) looks at.
+pub const FILTERED_OPERANDS: usize = 2;
 
 /// Why a pattern did not act.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

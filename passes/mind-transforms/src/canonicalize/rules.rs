@@ -23,6 +23,7 @@ pub(super) fn add(patterns: &mut PatternSet, g: &Graph, cx: &PassCx<'_>) -> Resu
     for form in rules.greedy(classes(cx.rewriting)).filter(enabled) {
         patterns.add(Rule {
             name: rules.name(rules.rule_of(form)).to_owned(),
+            class: rules.rule(rules.rule_of(form)).class.names().join(","),
             root: [rules.root_of(form)],
             rules: Arc::clone(&rules),
             form,
@@ -34,6 +35,7 @@ pub(super) fn add(patterns: &mut PatternSet, g: &Graph, cx: &PassCx<'_>) -> Resu
 /// One form of a rule.
 struct Rule {
     name: String,
+    class: String,
     root: [&'static OpDef; 1],
     rules: Arc<RuleSet>,
     form: GreedyRule,
@@ -49,9 +51,8 @@ impl RewritePattern for Rule {
         Some((&info.file, info.line))
     }
 
-    fn class(&self) -> String {
-        let info = self.rules.rule(self.rules.rule_of(self.form));
-        info.class.names().join(",")
+    fn class(&self) -> &str {
+        &self.class
     }
 
     fn roots(&self) -> &[&'static OpDef] {

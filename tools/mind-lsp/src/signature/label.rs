@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use mind_ir::opdef::OpDef;
 
-
 /// A part of an op, by its position in the op's table entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Part {
