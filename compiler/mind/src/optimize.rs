@@ -185,6 +185,36 @@ impl Optimizer {
     }
 }
 
+impl Module {
+    /// Optimises the module. Its results keep every bit.
+    ///
+    /// ```
+    /// use mind::{Level, Module};
+    ///
+    /// let mut module = Module::parse("mic@2\nT0 f32 4\na x T0\nr 0\nr 1\nO 2")?;
+    /// let report = module.optimize(Level::O2)?;
+    /// assert_eq!(module.print(mind::Format::Mic2)?, "mic@2\nT0 f32 4\na x T0\nr 0\nO 1");
+    /// assert_eq!(report.rules().next().unwrap().name, "relu-relu");
+    /// # Ok::<(), mind::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A module that breaks rules of its ops.
+    pub fn optimize(&mut self, level: Level) -> Result<Report, Error> {
+        Optimizer::level(level).run(self)
+    }
+
+    /// Runs the passes of a pipeline, written as in `canonicalize,fold{max-iters=8},fuse`.
+    ///
+    /// # Errors
+    ///
+    /// A pipeline that cannot be read, a pass that refuses the module.
+    pub fn run_passes(&mut self, pipeline: &str) -> Result<Report, Error> {
+        Optimizer::new(pipeline)?.run(self)
+    }
+}
+
 /// What optimising came to.
 #[derive(Clone, Debug)]
 pub struct Report {
