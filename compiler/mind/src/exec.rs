@@ -15,7 +15,7 @@ use crate::module::{Module, Port};
 use crate::run::{Outputs, Tensor};
 
 impl Module {
-    /// Compiles the module for this machine, with threads of its own. The module must be verified, as one that was
+    /// Compiles the module for this machine, with separate threads. The module must be verified, as one that was
     /// read or optimised is.
     ///
     /// ```

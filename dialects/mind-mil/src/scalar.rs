@@ -25,7 +25,7 @@ static ROWS: &[(ScalarFn, &MilOp)] = &[
     (ScalarFn::Sigmoid, &SIGMOID),
 ];
 
-/// The op that applies `function`; `None` if it takes a lowering of its own.
+/// The op that applies `function`; `None` if it has a separate lowering.
 pub fn op_of(function: ScalarFn) -> Option<&'static MilOp> {
     let mut rows = ROWS.iter();
     rows.find(|(own, _)| *own == function).map(|&(_, row)| row)

@@ -253,7 +253,7 @@ fn step<'p>(
 
 /// What the listener wants to know of each pattern.
 struct Observed<'p> {
-    /// Whether it is told why the pattern does not act, by the pattern's number.
+    /// Whether it hears why a pattern does not act, by the pattern's number.
     explained: Vec<bool>,
     /// How long the pattern took, in the order in which patterns first ran.
     times: Vec<(&'p str, RuleTime)>,
@@ -268,7 +268,7 @@ impl<'p> Observed<'p> {
         }
     }
 
-    /// Whether the listener is told why the pattern of this number does not act.
+    /// Whether the listener hears why the pattern of this number does not act.
     fn is_explained(&self, pattern: u32) -> bool {
         self.explained[pattern as usize]
     }

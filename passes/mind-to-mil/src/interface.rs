@@ -128,7 +128,7 @@ const RESERVED: [&str; 13] = [
     "inf", "nan",
 ];
 
-/// The outputs, each a value of its own: an input or a second mention through `identity`, a scalar as a
+/// The outputs, each a distinct value: an input or a second mention through `identity`, a scalar as a
 /// list of one, a dtype that a program does not give refused.
 pub(crate) fn outputs(
     values: &[ValueId],

@@ -8,7 +8,7 @@ use mind_driver::session::Session;
 use mind_driver::structure::difference;
 use mind_pass::Pipeline;
 
-/// Compares the module that `--diff` names with the one that stands behind; `None` if nobody asks for it.
+/// Compares the module that `--diff` names with the one that follows; `None` if the option is absent.
 ///
 /// Gives the exit code of a diff tool: 0 for no difference, 1 for some, 2 for a module that was rejected.
 pub(super) fn run(

@@ -60,7 +60,7 @@ pub(crate) struct Typed {
     pub(crate) span: Span,
 }
 
-/// What stands behind a type.
+/// The fields of a type.
 pub(crate) enum Value {
     /// Elements in native order.
     Elements { count: usize, bytes: Vec<u8> },

@@ -229,7 +229,7 @@ impl Decoder<'_> {
     }
 }
 
-/// What the description says of the inputs of a function: of several, each has a description of its own.
+/// What the description says of the inputs of a function: of several functions, each has a separate description.
 fn inputs<'d>(
     description: Option<&'d ModelDescription>,
     function: &str,
