@@ -29,13 +29,13 @@ pub fn emit(
     input: &FormatInfo,
     wanted: Option<Format>,
 ) -> Result<Emitted, Diagnostics> {
-    let format = wanted.or(input.text).unwrap_or(Format::Core);
+    let format = wanted.or(input.text()).unwrap_or(Format::Core);
     match formats.print(format, g) {
         Ok(text) => Ok(Emitted {
             text,
             format,
             note: None,
-            warnings: if input.text == Some(format) {
+            warnings: if input.text() == Some(format) {
                 Diagnostics::new()
             } else {
                 warnings(format.info(), g)

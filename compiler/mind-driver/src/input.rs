@@ -3,8 +3,6 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mind_coreml::package::read::model_path;
-
 use crate::formats::{FormatInfo, LoadOptions, Read};
 use crate::host::FileSystem;
 
@@ -55,7 +53,7 @@ pub fn read(
         source,
     };
     let format = options.from.or_else(|| FormatInfo::of_path(path));
-    if !format.is_some_and(|row| matches!(row.read, Some(Read::Package(_)))) {
+    let Some(Read::Package(reader)) = format.and_then(|row| row.read) else {
         let bytes = match path {
             "-" => files.read_stdin(limit),
             path => files.read(Path::new(path), limit),
@@ -65,15 +63,16 @@ pub fn read(
             options: *options,
             path: path.to_owned(),
         });
-    }
+    };
     let package = Path::new(path);
     let mut below = |name: &str| {
         let bytes = files.read_below(package, Path::new(name), limit);
         bytes.map_err(|why| unread(&package.join(name), why))
     };
-    let model = model_path(&below("Manifest.json")?).map_err(|why| FileError::Package {
+    let manifest = below("Manifest.json")?;
+    let model = (reader.program_path)(&manifest).map_err(|source| FileError::Package {
         path: package.to_owned(),
-        source: why.into(),
+        source,
     })?;
     Ok(Input {
         bytes: below(&model)?,

@@ -2,12 +2,15 @@
 
 pub mod admission;
 pub mod canonical;
+#[cfg(feature = "jit")]
 pub mod compiled;
 pub mod disk;
 pub mod draw;
 pub mod emit;
+#[cfg(feature = "jit")]
 pub mod engine;
 pub mod equivalence;
+#[cfg(feature = "jit")]
 pub mod executable;
 pub mod expected_panic;
 pub mod failure;

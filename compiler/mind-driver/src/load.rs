@@ -40,8 +40,8 @@ pub fn load_module(
     bytes: Vec<u8>,
     options: &LoadOptions,
 ) -> Result<Loaded, Box<Rejected>> {
-    let (file, read) = if let Some(Read::Package(program)) = options.from.and_then(|row| row.read) {
-        let (file, program) = program(name, &bytes, &options.limits);
+    let (file, read) = if let Some(Read::Package(package)) = options.from.and_then(|row| row.read) {
+        let (file, program) = (package.program)(name, &bytes, &options.limits);
         let read = verified(program, options);
         (file, read.map(|graph| (Format::Mil.info(), graph)))
     } else {
@@ -63,7 +63,7 @@ pub fn load_module(
 /// What `format`, in which a verified module was read or is printed, warns of: for the primer's spelling of MIL
 /// what the primer says compilers reject when they parse.
 pub fn warnings(format: &FormatInfo, graph: &Graph) -> Diagnostics {
-    if format.text == Some(Format::MilPrimer) {
+    if format.text() == Some(Format::MilPrimer) {
         mind_mil::primer::rejected(graph)
     } else {
         Diagnostics::new()
@@ -130,14 +130,15 @@ pub fn parse_and_verify(
         let found = Diagnostic::error(Span::FILE, "the format of this text cannot be told");
         return Err(found.help(help).into());
     };
-    let Some(Read::Text(read)) = format.read else {
-        let message = format!("{} is not read as text", format.summary);
-        return Err(Diagnostic::error(Span::FILE, message).into());
+    let read = match format.read {
+        Some(Read::Module(own)) => formats.parse(own, text, base, &options.limits),
+        Some(Read::Document(read)) => read(text, options),
+        Some(Read::Package(_) | Read::Model) | None => {
+            let message = format!("{} is not read as text", format.summary);
+            return Err(Diagnostic::error(Span::FILE, message).into());
+        }
     };
-    Ok((
-        format,
-        verified(read(formats, text, base, options), options)?,
-    ))
+    Ok((format, verified(read, options)?))
 }
 
 /// A module that was read, verified.

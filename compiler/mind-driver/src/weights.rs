@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mind_coreml::package::blob;
+use mind_coreml::blob;
 use mind_diag::{Code, Diagnostic, Diagnostics};
 use mind_ir::attr::{Attr, Literal};
 use mind_ir::opdef::Op;

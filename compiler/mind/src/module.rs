@@ -267,30 +267,21 @@ impl Module {
         let end = path.extension().unwrap_or_default();
         let ends = |row: &&FormatInfo| row.extensions.iter().any(|own| *own == end);
         let row = FORMATS.iter().find(ends);
-        let row = if end == "mic" && self.format.text == Some(Format::Mic2) {
+        let row = if end == "mic" && self.format.text() == Some(Format::Mic2) {
             Some(self.format)
         } else {
             row
         };
         let lowered_graph;
-        let (print, graph) = match row.and_then(|row| row.write) {
-            Some(Write::Text(print) | Write::C(print) | Write::Drawing(print)) => {
-                (print, &self.graph)
-            }
-            Some(Write::Program(print)) => {
-                let mut program = self.graph.clone();
-                let lowered = mind_to_mil::lower(&mut program, &mind_to_mil::Config::default());
-                lowered.map_err(|found| self.refused(found))?;
-                lowered_graph = program;
-                (print, &lowered_graph)
-            }
-            Some(Write::Package | Write::Description) | None => {
-                let message = format!(
-                    "`{}` ends with no format that is written as one file",
-                    path.display()
-                );
-                return Err(self.refused(error(message)));
-            }
+        let write = row.and_then(|row| row.write);
+        let graph = if let Some(Write::Program(_)) = write {
+            let mut program = self.graph.clone();
+            let lowered = mind_to_mil::lower(&mut program, &mind_to_mil::Config::default());
+            lowered.map_err(|found| self.refused(found))?;
+            lowered_graph = program;
+            &lowered_graph
+        } else {
+            &self.graph
         };
         let options = WriteOptions {
             name: self.source.name(),
@@ -299,7 +290,14 @@ impl Module {
             has_main: false,
             detail: Detail::Folded,
         };
-        let printed = print(session(), graph, &options);
+        let printed = write.and_then(|write| write.text(session(), graph, &options));
+        let printed = printed.unwrap_or_else(|| {
+            let path = path.display();
+            Err(error(format!(
+                "`{path}` ends with no format that is written as one file"
+            ))
+            .into())
+        });
         printed.map_err(|found| self.refused(found))
     }
 

@@ -7,7 +7,8 @@ mod round_trip;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_mil::Element;
 use mind_coreml::mil::{self, Spelling};
-use mind_coreml::package::{blob, package, read};
+use mind_coreml::blob;
+use mind_coreml::package::{package, read};
 use mind_text::Limits;
 use mind_driver::formats::Format;
 

@@ -8,20 +8,16 @@ pub mod style;
 
 pub use memory_host::MemoryHost;
 
-use std::num::NonZero;
 use std::path::Path;
 
-use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use mind_diag::{Diagnostic, Diagnostics, Severity, SourceFile, render_json, render_text};
-use mind_driver::engine::MAX_THREADS;
 use mind_driver::formats::{FormatInfo, LoadOptions, Read};
 use mind_driver::host::{Host, Style, Tool};
 use mind_driver::input::{self, FileError, Input};
 use mind_ir::verify::Profile;
 use mind_irv2::graph::document::Padding;
 use mind_text::Limits;
-use mind_vir::target::Isa;
 
 /// A tool: what its binary runs, and what its documents say.
 #[derive(Clone, Copy, Debug)]
@@ -256,7 +252,12 @@ pub fn input_args(is_read: fn(&FormatInfo) -> bool) -> Vec<Arg> {
 
 /// The arguments of a tool that reads texts and Core ML packages; see [`input_args`].
 pub fn module_args() -> Vec<Arg> {
-    let args = input_args(|row| matches!(row.read, Some(Read::Text(_) | Read::Package(_))));
+    let args = input_args(|row| {
+        matches!(
+            row.read,
+            Some(Read::Module(_) | Read::Document(_) | Read::Package(_))
+        )
+    });
     let widened = |arg: Arg| {
         match arg.get_id().as_str() {
         "FILE" => arg.help(
@@ -302,24 +303,6 @@ pub fn value(name: &'static str, shown: &'static str, help: &'static str) -> Arg
     Arg::new(name).long(name).value_name(shown).help(help)
 }
 
-/// The flags that say what to compile for: `--isa` and `--threads`.
-pub fn machine() -> [Arg; 2] {
-    let isa = value(
-        "isa",
-        "ISA",
-        "the instruction set to compile for; this machine's widest unless given",
-    );
-    let threads = value(
-        "threads",
-        "N",
-        "threads; as many as the machine has unless given",
-    );
-    [
-        isa.value_parser(Vec::from_iter(Isa::ALL.iter().rev().map(|isa| isa.name()))),
-        threads.value_parser(ValueParser::new(parse_threads)),
-    ]
-}
-
 /// The number of bytes in `512M`.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let units = [("K", 10), ("M", 20), ("G", 30), ("T", 40)];
@@ -352,12 +335,5 @@ pub fn parse_dim(text: &str) -> Result<(String, usize), String> {
     match extent.parse() {
         Ok(extent) => Ok((name.to_owned(), extent)),
         Err(_) => Err(format!("`{extent}` is not an extent")),
-    }
-}
-
-fn parse_threads(text: &str) -> Result<NonZero<usize>, String> {
-    match text.parse::<NonZero<usize>>() {
-        Ok(threads) if threads.get() <= MAX_THREADS => Ok(threads),
-        _ => Err(format!("expected 1 to {MAX_THREADS} threads")),
     }
 }

@@ -21,7 +21,7 @@ pub const TOOL: ToolInfo = ToolInfo {
 
 /// The command line of the tool.
 pub fn command() -> Command {
-    let inputs = mind_cli::input_args(|row| row.text.is_some())
+    let inputs = mind_cli::input_args(|row| row.text().is_some())
         .into_iter()
         .map(|arg| match arg.get_id().as_str() {
             "FILE" => arg
@@ -123,7 +123,7 @@ fn formatted(
         warnings,
     } = loaded.map_err(|why| report(&why.diagnostics, &why.file))?;
     let _ = report(&warnings, &file);
-    let Some(format) = format.text else {
+    let Some(format) = format.text() else {
         let why = "only texts of mic@1, mic@2, Core and MIL and rule files are formatted";
         mind_cli::print_error(host, &format!("error: {}: {why}\n", file.name()));
         return Err(REJECTED);

@@ -35,7 +35,7 @@ fn output_args() -> [Arg; 6] {
         Arg::new("to")
             .long("to")
             .value_name("FORMAT")
-            .value_parser(FormatInfo::words(|row| row.text.is_some()))
+            .value_parser(FormatInfo::words(|row| row.text().is_some()))
             .help("the output's format; the input's own, or Core text, where not given"),
         Arg::new("output")
             .short('o')

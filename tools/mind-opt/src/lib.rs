@@ -84,8 +84,8 @@ fn optimise(matches: &ArgMatches, session: &Session, host: &mut dyn Host) -> Res
     let format = DiagnosticFormat::of(matches);
     let given = mind_cli::read_module(host, path, &options)?;
     let read = given.options.from.and_then(|row| row.read);
-    let (file, package) = if let Some(Read::Package(program)) = read {
-        let (file, program) = program(name, &given.bytes, &options.limits);
+    let (file, package) = if let Some(Read::Package(package)) = read {
+        let (file, program) = (package.program)(name, &given.bytes, &options.limits);
         (file, Some(program))
     } else {
         let text = decode(name, given.bytes, &options.limits).map_err(|rejected| {

@@ -26,7 +26,7 @@ pub(super) fn command() -> Command {
              or in place of `{}`; one that takes longer than --time-limit is ended, with the processes that it started, \
              and its candidate is not interesting.",
         )
-        .args(mind_cli::input_args(|row| matches!(row.read, Some(Read::Text(_)))))
+        .args(mind_cli::input_args(|row| matches!(row.read, Some(Read::Module(_) | Read::Document(_)))))
         .args([
             Arg::new("test")
                 .long("test")
@@ -48,7 +48,7 @@ pub(super) fn command() -> Command {
             Arg::new("to")
                 .long("to")
                 .value_name("FORMAT")
-                .value_parser(FormatInfo::words(|row| row.text.is_some()))
+                .value_parser(FormatInfo::words(|row| row.text().is_some()))
                 .help("the output's format; the input's own, or Core text, where not given"),
             Arg::new("trials")
                 .long("trials")

@@ -87,7 +87,7 @@ impl<'a> Oracle<'a> {
 
     /// Whether a verified module keeps the rules of its format.
     pub(super) fn is_sound(&self, g: &Graph) -> bool {
-        !matches!(self.format.text, Some(Format::Mil | Format::MilPrimer))
+        !matches!(self.format.text(), Some(Format::Mil | Format::MilPrimer))
             || !mind_mil::check::check(g, Interface::Any).has_errors()
     }
 
@@ -191,7 +191,7 @@ impl<'a> Oracle<'a> {
             (Test::Command(command), Outcome::Done(output)) => {
                 let (format, text) = output.split_once('\n').unwrap_or_default();
                 let format = Format::parse(format)
-                    .or(self.format.text)
+                    .or(self.format.text())
                     .unwrap_or(Format::Core);
                 let end = command_end(command, format, text, self.time, host)?;
                 Ok((end == ProcessEnd::Code(0)).then_some(Kind::Command))

@@ -1,13 +1,16 @@
 //! The command line.
 
+use std::num::NonZero;
+
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command};
 use mind_cli::{DiagnosticFormat, value};
-use mind_driver::engine::Config;
+use mind_driver::engine::{Config, MAX_THREADS};
 use mind_driver::formats::LoadOptions;
 use mind_ir::eval::EvalCx;
 use mind_jit::program::PanelChoice;
 use mind_model::Sampling;
+use mind_vir::target::Isa;
 
 /// How results and timings are printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -204,7 +207,7 @@ pub(super) fn command() -> Command {
             )
             .value_parser(["jit", "interp"]),
         )
-        .args(mind_cli::machine())
+        .args(machine())
         .arg(value(
             "outputs",
             "OUT.npz",
@@ -333,5 +336,30 @@ fn probability(text: &str) -> Result<f64, String> {
         Ok(number)
     } else {
         Err("expected a number above 0, at most 1".to_owned())
+    }
+}
+
+/// The flags that say what to compile for: `--isa` and `--threads`.
+fn machine() -> [Arg; 2] {
+    let isa = value(
+        "isa",
+        "ISA",
+        "the instruction set to compile for; this machine's widest unless given",
+    );
+    let threads = value(
+        "threads",
+        "N",
+        "threads; as many as the machine has unless given",
+    );
+    [
+        isa.value_parser(Vec::from_iter(Isa::ALL.iter().rev().map(|isa| isa.name()))),
+        threads.value_parser(ValueParser::new(parse_threads)),
+    ]
+}
+
+fn parse_threads(text: &str) -> Result<NonZero<usize>, String> {
+    match text.parse::<NonZero<usize>>() {
+        Ok(threads) if threads.get() <= MAX_THREADS => Ok(threads),
+        _ => Err(format!("expected 1 to {MAX_THREADS} threads")),
     }
 }

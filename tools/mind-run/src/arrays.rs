@@ -64,7 +64,7 @@ pub(super) fn gather(
     let extents = Extents::given(g, pairs);
     let mut extents = extents.map_err(|error| diagnostics(args, g, &[error.into()]))?;
     adopt_bf16(g, &mut arrays);
-    if matches!(format.text, Some(Format::Mil | Format::MilPrimer)) {
+    if matches!(format.text(), Some(Format::Mil | Format::MilPrimer)) {
         widen(g, &mut arrays);
     }
     if let Some(seed) = args.random {

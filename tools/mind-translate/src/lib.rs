@@ -176,27 +176,17 @@ fn module(
         mut graph,
         ..
     } = loaded;
-    let own = input.text.unwrap_or(Format::Core).info();
+    let own = input.text().unwrap_or(Format::Core).info();
     let format = request.to.unwrap_or(own);
-    let print = match format.write {
-        Some(Write::Text(print) | Write::C(print) | Write::Drawing(print)) => print,
-        Some(Write::Program(print)) => {
-            lower(&mut graph, &file, matches, host)?;
-            print
-        }
-        Some(Write::Package) => {
-            lower(&mut graph, &file, matches, host)?;
-            let limit = mind_cli::load_options(matches).limits.bytes;
-            let written = package(&mut graph, &weights, limit, matches, host);
-            return written.map_err(|found| {
-                found.map_or(REJECTED, |found| reject(host, &found, &file, form))
-            });
-        }
-        Some(Write::Description) | None => {
-            let why = format!("`--to {}` is not written from a module", format.word);
-            return Err(mind_cli::usage_error(host, &why));
-        }
-    };
+    if matches!(format.write, Some(Write::Program(_) | Write::Package)) {
+        lower(&mut graph, &file, matches, host)?;
+    }
+    if let Some(Write::Package) = format.write {
+        let limit = mind_cli::load_options(matches).limits.bytes;
+        let written = package(&mut graph, &weights, limit, matches, host);
+        return written
+            .map_err(|found| found.map_or(REJECTED, |found| reject(host, &found, &file, form)));
+    }
     let name = matches.get_one::<String>("function");
     let options = WriteOptions {
         name: file.name(),
@@ -209,7 +199,13 @@ fn module(
             Detail::Folded
         },
     };
-    let text = print(&session, &graph, &options);
+    let text = format
+        .write
+        .and_then(|write| write.text(&session, &graph, &options));
+    let Some(text) = text else {
+        let why = format!("`--to {}` is not written from a module", format.word);
+        return Err(mind_cli::usage_error(host, &why));
+    };
     let text = text.map_err(|found| reject(host, &found, &file, form))?;
     if format != input {
         mind_cli::report(host, &warnings(format, &graph), &file, form);
@@ -304,7 +300,7 @@ fn patched(
         );
         REJECTED
     };
-    if matches!(loaded.format.text, Some(Format::Mil | Format::MilPrimer)) {
+    if matches!(loaded.format.text(), Some(Format::Mil | Format::MilPrimer)) {
         let why =
             "values of MIL have names, not ids; patch the module that it was made of".to_owned();
         return Err(refuse(host, why));

@@ -54,7 +54,7 @@ fn what_is_written_reads_back_and_is_written_the_same() {
         let out = format!("out-{word}");
         printed(&mut host, &format!("{from} --to {word} -o {out}"));
         match row.read {
-            Some(Read::Text(_)) => {
+            Some(Read::Module(_) | Read::Document(_)) => {
                 let again = printed(&mut host, &format!("--from {word} --to {word} {out}"));
                 let first = &host.files[std::path::Path::new(&out)];
                 assert_eq!(again.as_bytes(), first, "{word}");
@@ -77,7 +77,7 @@ fn every_format_that_is_read_becomes_core_text() {
         let mut host = host();
         let input = match row.read {
             Some(Read::Model) => "config.json".to_owned(),
-            Some(Read::Text(_) | Read::Package(_)) => {
+            Some(Read::Module(_) | Read::Document(_) | Read::Package(_)) => {
                 let from = sample(row);
                 printed(&mut host, &format!("{from} --to {} -o out", row.word));
                 "out".to_owned()

@@ -25,7 +25,9 @@ pub fn document() -> String {
         };
         let read = match row.read {
             Some(_) if row.is_description() => "a module, or the description of a model",
-            Some(Read::Text(_) | Read::Package(_) | Read::Model) => "a module",
+            Some(Read::Module(_) | Read::Document(_) | Read::Package(_) | Read::Model) => {
+                "a module"
+            }
             None => "–",
         };
         let written = match row.write {

@@ -28,6 +28,7 @@ pub(crate) enum Generation {
 
 impl Generation {
     /// The version that a program of it is printed with.
+    #[cfg(feature = "package")]
     pub(crate) fn version(self) -> &'static str {
         match self {
             Generation::First => "1.0",

@@ -4,7 +4,6 @@
 //! large constants in a weight file, a manifest; [`read`] goes the other way, and neither through text. The messages of [`proto`] are those of Core ML's published
 //! specification that a program needs, written by hand, so that building needs no protobuf compiler.
 
-pub mod blob;
 mod feature;
 mod manifest;
 mod model;

@@ -14,7 +14,7 @@ use mind_mil::structure::{Const, Func, Input, Program as ProgramOp, opset_of, pr
 use mind_mil::{Attributes, Element, Opset};
 use prost::Message;
 
-use crate::package::blob::Writer;
+use crate::blob::Writer;
 use crate::package::feature::{build_info, feature};
 use crate::package::manifest::manifest;
 use crate::package::proto::{

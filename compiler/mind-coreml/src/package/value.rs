@@ -5,7 +5,7 @@ use mind_ir::types::{Dim, TypeView};
 use mind_mil::Element;
 use mind_mil::call::{floats, integers};
 
-use crate::package::blob::Writer;
+use crate::blob::Writer;
 use crate::package::proto::{
     BlobFileValue, Bools, Bytes, ConstantDimension, Dimension, DimensionKind, Doubles, Floats,
     ImmediateKind, ImmediateValue, Ints, LongInts, Strings, TensorKind, TensorType, TensorValue,

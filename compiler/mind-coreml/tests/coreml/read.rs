@@ -1,9 +1,10 @@
 //! Packages, read back.
 
+use mind_coreml::blob;
 use mind_coreml::mil::{self, Spelling};
 use mind_coreml::package::proto::{BlobFileValue, Model, NamedValueType, ValueKind};
 use mind_coreml::package::read::{self, model_path};
-use mind_coreml::package::{Package, blob, package};
+use mind_coreml::package::{Package, package};
 use mind_diag::{Diagnostics, render_text};
 use mind_ir::Graph;
 use mind_ir::verify::{VerifyConfig, verify};

@@ -9,7 +9,7 @@ use mind_ir::verify::Profile;
 use mind_irv2::graph::document::Padding;
 use mind_text::Limits;
 
-use super::text::{Format, Formats};
+use super::text::Format;
 use crate::session::Session;
 
 /// A format that modules, or descriptions of models, are read from or written to.
@@ -20,8 +20,6 @@ pub struct FormatInfo {
     pub extensions: &'static [&'static str],
     /// What it is, in one line.
     pub summary: &'static str,
-    /// The text format that it is, if it is one.
-    pub text: Option<Format>,
     /// Whether a text looks like it; `None` if no text does, so that the word or the file's name says it.
     pub sniff: Option<fn(&str) -> bool>,
     /// How it is read, if it is.
@@ -33,14 +31,27 @@ pub struct FormatInfo {
 /// How a format is read.
 #[derive(Clone, Copy)]
 pub enum Read {
-    /// A text is a module; the offset is added to every span.
-    Text(fn(&Formats, &str, u32, &LoadOptions) -> Result<Graph, Diagnostics>),
-    /// A folder has a file that holds a program of MIL, which reads as that of a text of [`Format::Mil`] does. The
-    /// name of the file is for diagnostics.
-    Package(fn(&str, &[u8], &Limits) -> ReadProgram),
+    /// A text is a module.
+    Module(Format),
+    /// A text describes a model, of which a module is made.
+    Document(fn(&str, &LoadOptions) -> Result<Graph, Diagnostics>),
+    /// A folder has a file that holds a program of MIL, which reads as that of a text of [`Format::Mil`] does.
+    Package(PackageReader),
     /// Files describe a model; `mind-model` reads them.
     Model,
 }
+
+/// How a package is read.
+#[derive(Clone, Copy)]
+pub struct PackageReader {
+    /// The path of the file with the program, below the package, by its manifest.
+    pub program_path: fn(&[u8]) -> Result<String, ManifestError>,
+    /// The program in that file, whose name is for diagnostics.
+    pub program: fn(&str, &[u8], &Limits) -> ReadProgram,
+}
+
+/// Why a manifest leads to no program.
+pub type ManifestError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A file, for its diagnostics, and the program in it.
 pub type ReadProgram = (SourceFile, Result<Graph, Diagnostics>);
@@ -49,9 +60,9 @@ pub type ReadProgram = (SourceFile, Result<Graph, Diagnostics>);
 #[derive(Clone, Copy)]
 pub enum Write {
     /// As text.
-    Text(Print),
+    Text(Format),
     /// As text, of a module that is lowered to MIL first.
-    Program(Print),
+    Program(Format),
     /// As a folder, of a module that is lowered to MIL first.
     Package,
     /// As C: of a module, or of a model that is described.
@@ -60,6 +71,23 @@ pub enum Write {
     Drawing(Print),
     /// As a document that describes a model.
     Description,
+}
+
+impl Write {
+    /// The text of a module, which is a program of MIL already where the format wants one; `None` for what is not
+    /// one text.
+    pub fn text(
+        self,
+        session: &Session,
+        g: &Graph,
+        options: &WriteOptions<'_>,
+    ) -> Option<Result<String, Diagnostics>> {
+        match self {
+            Write::Text(format) | Write::Program(format) => Some(session.formats.print(format, g)),
+            Write::C(print) | Write::Drawing(print) => Some(print(session, g, options)),
+            Write::Package | Write::Description => None,
+        }
+    }
 }
 
 /// Writes a module as text.
@@ -81,6 +109,14 @@ pub struct WriteOptions<'a> {
 }
 
 impl FormatInfo {
+    /// The text format that it is, if it is one.
+    pub fn text(&self) -> Option<Format> {
+        match self.read {
+            Some(Read::Module(format)) => Some(format),
+            Some(Read::Document(_) | Read::Package(_) | Read::Model) | None => None,
+        }
+    }
+
     /// Whether it describes a model, not a module.
     pub fn is_description(&self) -> bool {
         matches!(self.read, Some(Read::Model)) || matches!(self.write, Some(Write::Description))

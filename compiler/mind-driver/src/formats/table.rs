@@ -4,19 +4,24 @@ use std::fmt;
 use std::path::Path;
 
 use mind_coreml::mil;
+#[cfg(feature = "package")]
+use mind_coreml::package;
 use mind_diag::{Diagnostic, Diagnostics, Span};
 use mind_ir::Graph;
 use mind_irv2::{ReadOptions, is_document};
 
+#[cfg(feature = "package")]
+use super::row::PackageReader;
 use super::row::{FormatInfo, LoadOptions, Read, Write};
 use super::text::Format;
 use crate::draw;
+#[cfg(feature = "jit")]
 use crate::engine::c_text;
 
 impl Format {
     /// Its row in [`FORMATS`].
     pub fn info(self) -> &'static FormatInfo {
-        let row = FORMATS.iter().find(|row| row.text == Some(self));
+        let row = FORMATS.iter().find(|row| row.text() == Some(self));
         row.expect("every text format has a row")
     }
 
@@ -35,7 +40,7 @@ impl Format {
 
     /// The format called `name`.
     pub fn parse(name: &str) -> Option<Format> {
-        FormatInfo::named(name)?.text
+        FormatInfo::named(name)?.text()
     }
 }
 
@@ -50,7 +55,7 @@ impl fmt::Display for Format {
 /// A header of an unknown version, and MLIR, count as the format nearest to them, whose parser then says
 /// what is wrong with them.
 pub fn detect(text: &str) -> Option<Format> {
-    FormatInfo::of_text(text)?.text
+    FormatInfo::of_text(text)?.text()
 }
 
 /// Every format.
@@ -59,83 +64,60 @@ pub static FORMATS: &[FormatInfo] = &[
         word: "mic1",
         extensions: &["mic", "mic1"],
         summary: "mic@1 text",
-        text: Some(Format::Mic1),
         sniff: Some(|text| mind_text::detect(text) == Some(mind_text::Format::Mic1)),
-        read: Some(Read::Text(|formats, text, base, options| {
-            formats.parse(Format::Mic1, text, base, &options.limits)
-        })),
-        write: Some(Write::Text(|session, g, _| {
-            session.formats.print(Format::Mic1, g)
-        })),
+        read: Some(Read::Module(Format::Mic1)),
+        write: Some(Write::Text(Format::Mic1)),
     },
     FormatInfo {
         word: "mic2",
         extensions: &["mic2"],
         summary: "mic@2 text",
-        text: Some(Format::Mic2),
         sniff: Some(|text| mind_text::detect(text) == Some(mind_text::Format::Mic2)),
-        read: Some(Read::Text(|formats, text, base, options| {
-            formats.parse(Format::Mic2, text, base, &options.limits)
-        })),
-        write: Some(Write::Text(|session, g, _| {
-            session.formats.print(Format::Mic2, g)
-        })),
+        read: Some(Read::Module(Format::Mic2)),
+        write: Some(Write::Text(Format::Mic2)),
     },
     FormatInfo {
         word: "core",
         extensions: &["core"],
         summary: "Core text, which has words for every op",
-        text: Some(Format::Core),
         sniff: Some(|text| mind_text::detect(text) == Some(mind_text::Format::Core)),
-        read: Some(Read::Text(|formats, text, base, options| {
-            formats.parse(Format::Core, text, base, &options.limits)
-        })),
-        write: Some(Write::Text(|session, g, _| {
-            session.formats.print(Format::Core, g)
-        })),
+        read: Some(Read::Module(Format::Core)),
+        write: Some(Write::Text(Format::Core)),
     },
     FormatInfo {
         word: "mil",
         extensions: &["mil"],
         summary: "MIL text, as compilers print it",
-        text: Some(Format::Mil),
         sniff: Some(mil::is_program),
-        read: Some(Read::Text(|formats, text, base, options| {
-            formats.parse(Format::Mil, text, base, &options.limits)
-        })),
-        write: Some(Write::Program(|session, g, _| {
-            session.formats.print(Format::Mil, g)
-        })),
+        read: Some(Read::Module(Format::Mil)),
+        write: Some(Write::Program(Format::Mil)),
     },
     FormatInfo {
         word: "mil-primer",
         extensions: &[],
         summary: "MIL text, as the primer for writing by hand spells it",
-        text: Some(Format::MilPrimer),
         sniff: None,
-        read: Some(Read::Text(|formats, text, base, options| {
-            formats.parse(Format::MilPrimer, text, base, &options.limits)
-        })),
-        write: Some(Write::Program(|session, g, _| {
-            session.formats.print(Format::MilPrimer, g)
-        })),
+        read: Some(Read::Module(Format::MilPrimer)),
+        write: Some(Write::Program(Format::MilPrimer)),
     },
+    #[cfg(feature = "package")]
     FormatInfo {
         word: "mlpackage",
         extensions: &["mlpackage"],
         summary: "a Core ML package, which is a folder",
-        text: None,
         sniff: None,
-        read: Some(Read::Package(mind_coreml::package::read::program)),
+        read: Some(Read::Package(PackageReader {
+            program_path: |manifest| Ok(package::read::model_path(manifest)?),
+            program: package::read::program,
+        })),
         write: Some(Write::Package),
     },
     FormatInfo {
         word: "irv2",
         extensions: &["json"],
         summary: "an IR v2 document, which describes a decoder model",
-        text: None,
         sniff: Some(is_document),
-        read: Some(Read::Text(|_, text, _, options| {
+        read: Some(Read::Document(|text, options| {
             let (document, _) = mind_irv2::read(text, &ReadOptions::default())?;
             described(&document, options)
         })),
@@ -145,16 +127,15 @@ pub static FORMATS: &[FormatInfo] = &[
         word: "hf",
         extensions: &["gguf"],
         summary: "a decoder model of Hugging Face: a folder with `config.json`, that file, or a GGUF file",
-        text: None,
         sniff: None,
         read: Some(Read::Model),
         write: None,
     },
+    #[cfg(feature = "jit")]
     FormatInfo {
         word: "c",
         extensions: &["c"],
         summary: "one file of C: a module, or the model that `irv2` or `hf` describes",
-        text: None,
         sniff: None,
         read: None,
         write: Some(Write::C(|session, g, options| {
@@ -165,7 +146,6 @@ pub static FORMATS: &[FormatInfo] = &[
         word: "dot",
         extensions: &["dot"],
         summary: "a drawing for Graphviz",
-        text: None,
         sniff: None,
         read: None,
         write: Some(Write::Drawing(|_, g, options| {
@@ -176,7 +156,6 @@ pub static FORMATS: &[FormatInfo] = &[
         word: "svg",
         extensions: &["svg"],
         summary: "a drawing as a picture",
-        text: None,
         sniff: None,
         read: None,
         write: Some(Write::Drawing(|_, g, options| {
@@ -187,11 +166,10 @@ pub static FORMATS: &[FormatInfo] = &[
         word: "html",
         extensions: &["html"],
         summary: "a page with the drawing and the text",
-        text: None,
         sniff: None,
         read: None,
         write: Some(Write::Drawing(|session, g, options| {
-            let format = options.input.text.unwrap_or(Format::Core);
+            let format = options.input.text().unwrap_or(Format::Core);
             let text = session.formats.print(format, g).unwrap_or_default();
             let drawing = draw::module(g).simplified(options.detail);
             Ok(draw::html(&drawing, options.name, &text))

@@ -1,6 +1,7 @@
 //! `--report`: a compilation as one page.
 
 mod costs;
+#[cfg(feature = "jit")]
 mod kernels;
 mod page;
 mod recording;

@@ -55,7 +55,8 @@ pub(crate) fn page(subject: &Subject<'_>) -> String {
         body.push_str(&sections::pass(subject, number));
     }
     body.push_str(&sections::result(subject));
-    body.push_str(&sections::kernels(subject));
+    #[cfg(feature = "jit")]
+    body.push_str(&super::kernels::section(subject));
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\

@@ -7,7 +7,6 @@ use mind_cli::diff;
 use mind_draw::{Detail, Drawing, Fill, escape, group_colour, svg_figure};
 
 use super::costs::{costs, say_costs};
-use super::kernels::{self, Kernels};
 use super::recording::State;
 use super::rewrites::rewrites;
 use super::subject::Subject;
@@ -198,35 +197,8 @@ pub(super) fn result(subject: &Subject<'_>) -> String {
     out
 }
 
-/// Loops and instructions of the kernels, where the module is lowered that far.
-pub(super) fn kernels(subject: &Subject<'_>) -> String {
-    let listed = subject.recording.last.as_ref().and_then(kernels::kernels);
-    let mut out = String::from("<h2 id=\"kernels\">Kernels</h2>\n");
-    match listed {
-        None => out.push_str("<p class=\"dim\">The module is not lowered to loops; <code>--lower-to-loops</code> does that.</p>\n"),
-        Some(Err(why)) => {
-            let _ = writeln!(out, "<p>They cannot be compiled: {}</p>", escape(&why));
-        }
-        Some(Ok(Kernels { isa, listings })) => {
-            let _ = writeln!(out, "<p class=\"dim\">{} for {isa}</p>", counted(listings.len(), "kernel"));
-            for (number, listing) in listings.iter().enumerate() {
-                let (op, bytes) = (escape(listing.op), listing.bytes);
-                let _ = writeln!(
-                    out,
-                    "<h3>{}. {op}, {bytes} bytes</h3>\n<details><summary>Loops</summary><pre>{}</pre></details>\n\
-                     <details><summary>Instructions</summary><pre>{}</pre></details>",
-                    number + 1,
-                    escape(&listing.vector_ir),
-                    escape(&listing.assembly)
-                );
-            }
-        }
-    }
-    out
-}
-
 /// `1 kernel`, `2 kernels`.
-fn counted(count: usize, what: &str) -> String {
+pub(super) fn counted(count: usize, what: &str) -> String {
     match count {
         1 => format!("1 {what}"),
         count => format!("{count} {what}s"),
