@@ -1,6 +1,6 @@
 //! The languages, and telling which one a document is written in.
 
-use mind_driver::formats::{Format, detect};
+use mind_driver::formats::{FORMATS, Format, detect};
 
 /// A language that the server knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -11,19 +11,13 @@ pub(crate) enum Language {
     Rules,
 }
 
-/// What editors call the languages, and the endings of their files.
+/// What editors call the languages.
 const NAMES: &[(&str, Language)] = &[
     ("mind-mic", Language::Module(Format::Mic1)),
     ("mind-mic2", Language::Module(Format::Mic2)),
     ("mind-core", Language::Module(Format::Core)),
     ("mil", Language::Module(Format::Mil)),
     ("mind-rules", Language::Rules),
-    (".mic", Language::Module(Format::Mic1)),
-    (".mic1", Language::Module(Format::Mic1)),
-    (".mic2", Language::Module(Format::Mic2)),
-    (".core", Language::Module(Format::Core)),
-    (".mil", Language::Module(Format::Mil)),
-    (".rules", Language::Rules),
 ];
 
 impl Language {
@@ -31,13 +25,20 @@ impl Language {
     /// name; mic@1 where neither tells.
     pub(crate) fn of(id: &str, uri: &str) -> Language {
         let by_id = NAMES.iter().find(|(name, _)| *name == id);
-        let by_end = || {
-            NAMES
-                .iter()
-                .find(|(name, _)| name.starts_with('.') && uri.ends_with(name))
-        };
-        let found = by_id.or_else(by_end);
-        found.map_or(Language::Module(Format::Mic1), |(_, language)| *language)
+        let found = by_id.map(|(_, language)| *language);
+        found
+            .or_else(|| Language::of_extension(uri.rsplit_once('.')?.1))
+            .unwrap_or(Language::Module(Format::Mic1))
+    }
+
+    fn of_extension(extension: &str) -> Option<Language> {
+        if extension == "rules" {
+            return Some(Language::Rules);
+        }
+        let row = FORMATS
+            .iter()
+            .find(|row| row.extensions.contains(&extension))?;
+        row.text().map(Language::Module)
     }
 
     /// The language of `text`: modules are told apart by their first line, as all tools do.
@@ -60,7 +61,7 @@ impl Language {
     pub(crate) fn comment(self) -> &'static str {
         match self {
             Language::Module(Format::Mil | Format::MilPrimer) => "//",
-            _ => "#",
+            Language::Module(Format::Mic1 | Format::Mic2 | Format::Core) | Language::Rules => "#",
         }
     }
 }

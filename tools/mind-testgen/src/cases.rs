@@ -1,5 +1,8 @@
 //! Every op over inputs of the shapes that matter to it.
 
+use mind_core::ops::OPS;
+use mind_ir::scalar::ScalarFn;
+
 /// An op over inputs of known shapes.
 #[derive(Clone, Debug)]
 pub struct Case {
@@ -16,11 +19,12 @@ fn case(op: impl Into<String>, shapes: &[&[usize]]) -> Case {
     }
 }
 
-const UNARY: [&str; 10] = [
-    "Relu", "Neg", "Exp", "Log", "Abs", "Sqrt", "Erf", "Sigmoid", "Tanh", "Gelu",
-];
-
-const BINARY: [&str; 6] = ["Add", "Sub", "Mul", "Div", "Maximum", "Minimum"];
+/// The words of the elementwise ops that take so many operands.
+fn scalar_ops(arity: usize) -> Vec<&'static str> {
+    let takes = |function: ScalarFn| function.arity() == arity;
+    let ops = OPS.iter().filter(|op| op.scalar.is_some_and(takes));
+    ops.filter_map(|op| op.names.core).collect()
+}
 
 fn elementwise() -> Vec<Case> {
     let shapes: [&[usize]; 6] = [&[], &[1], &[7], &[1, 1, 1], &[3, 5], &[2, 1, 67]];
@@ -37,12 +41,12 @@ fn elementwise() -> Vec<Case> {
         [&[2, 2, 2], &[2, 2, 2]],
         [&[1, 5], &[3, 5]],
     ];
-    let unary = UNARY.iter();
+    let unary = scalar_ops(1).into_iter();
     let unary = unary.flat_map(|name| shapes.map(|shape| case(format!("{name} (%0)"), &[shape])));
-    let binary = BINARY.iter();
+    let binary = scalar_ops(2).into_iter();
     let binary = binary.flat_map(|name| pairs.map(|pair| case(format!("{name} (%0, %1)"), &pair)));
-    let squares = BINARY
-        .iter()
+    let squares = scalar_ops(2)
+        .into_iter()
         .map(|name| case(format!("{name} (%0, %0)"), &[&[3, 2]]));
     unary.chain(binary).chain(squares).collect()
 }

@@ -361,15 +361,16 @@ macro_rules! with_num {
 #[macro_export]
 macro_rules! with_float {
     ($dtype:expr, $T:ident => $body:expr, else $otherwise:expr) => {
-        $crate::with_float!(@rows $dtype, $T => $body, $otherwise, F16 BF16 F32 F64)
+        $crate::with_float!(@rows $dtype, $T => $body, $otherwise,
+            F16 BF16 F32 F64, I8 I16 I32 I64 U8 U16 U32 U64 Bool)
     };
-    (@rows $dtype:expr, $T:ident => $body:expr, $otherwise:expr, $($name:ident)*) => {
+    (@rows $dtype:expr, $T:ident => $body:expr, $otherwise:expr, $($name:ident)*, $($other:ident)*) => {
         match $dtype {
             $($crate::types::DType::$name => {
                 type $T = $crate::tensor::rust_types::$name;
                 $body
             })*
-            _ => $otherwise,
+            $($crate::types::DType::$other)|* => $otherwise,
         }
     };
 }

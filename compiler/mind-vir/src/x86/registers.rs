@@ -1,7 +1,7 @@
 //! The registers of x86-64 as the allocator knows them.
 
 use iced_x86::Register;
-use regalloc2::{MachineEnv, PReg, PRegSet, RegClass};
+use regalloc2::{MachineEnv, PReg, RegClass};
 
 use super::view::View;
 
@@ -41,9 +41,9 @@ pub(super) const fn spill_words(class: RegClass) -> usize {
     }
 }
 
-fn set(class: RegClass, numbers: impl IntoIterator<Item = usize>) -> PRegSet {
-    let pregs = numbers.into_iter().map(|number| PReg::new(number, class));
-    pregs.fold(PRegSet::empty(), PRegSet::with)
+fn pregs(class: RegClass, numbers: impl IntoIterator<Item = usize>) -> Vec<PReg> {
+    let numbers = numbers.into_iter();
+    numbers.map(|number| PReg::new(number, class)).collect()
 }
 
 /// The registers to assign: vectors are of class `Float`, masks of class `Vector`.
@@ -53,15 +53,11 @@ pub(super) fn environment(vectors: usize, has_masks: bool) -> MachineEnv {
     let masks = if has_masks { 1..8 } else { 0..0 };
     MachineEnv {
         preferred_regs_by_class: [
-            set(RegClass::Int, CALLER_SAVED),
-            set(RegClass::Float, 0..vectors),
-            set(RegClass::Vector, masks),
+            pregs(RegClass::Int, CALLER_SAVED),
+            pregs(RegClass::Float, 0..vectors),
+            pregs(RegClass::Vector, masks),
         ],
-        non_preferred_regs_by_class: [
-            set(RegClass::Int, CALLEE_SAVED),
-            PRegSet::empty(),
-            PRegSet::empty(),
-        ],
+        non_preferred_regs_by_class: [pregs(RegClass::Int, CALLEE_SAVED), Vec::new(), Vec::new()],
         scratch_by_class: [None; 3],
         fixed_stack_slots: Vec::new(),
     }
