@@ -1,4 +1,15 @@
 //! What the façade and the tools share: the default registry, reading, pipelines, writing, running.
+//!
+//! - [`session`] holds the dialects, formats and passes that all tools know; [`formats`] is the table of formats,
+//!   [`mod@canonical`] their canonical form.
+//! - [`host`] is what a tool may touch of the world, [`disk`] the real one; [`input`], [`weights`] and [`load`] lead from
+//!   a file to a verified module, [`mod@emit`] and [`draw`] back to text and pictures.
+//! - [`engine`] compiles modules, [`compiled`] runs them for tools and [`executable`] for programs that hold a module.
+//! - [`patch`] edits modules, [`structure`] compares them as graphs, [`equivalence`] by the bits of their results.
+//! - [`admission`] checks rules of the user before they act, [`history`] words what rewrites did, [`failure`] why a
+//!   pipeline stopped.
+//!
+//! Machine code is behind the feature `jit`, Core ML packages behind `package`; both are on by default.
 
 pub mod admission;
 pub mod canonical;

@@ -1,7 +1,13 @@
 //! The arena SSA graph, types, attributes, op tables and the verifier.
 //!
-//! [`graph::Graph`] is one module. Ops are rows of a dialect's table, written with [`ops!`] and found
-//! through a [`opdef::Registry`]; this crate names none of them but [`builtin::Yield`].
+//! - [`graph`] is one module: ops in nested blocks, with dense ids.
+//! - [`types`], [`attr`] and [`tensor`] are what values and attributes are made of.
+//! - [`opdef`] declares ops, [`mod@builder`] creates them, [`mod@verify`] types and checks them, [`mod@eval`] computes them.
+//! - [`scalar`] is the table of the functions that elementwise ops apply, each defined to the bit.
+//! - [`listener`] is asked before rewrites and told of them.
+//!
+//! Ops are rows of a dialect's table, written with [`ops!`] and found through a [`opdef::Registry`]; this crate names
+//! none of them but [`builtin::Yield`].
 
 mod arena;
 pub mod attr;

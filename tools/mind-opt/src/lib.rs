@@ -1,4 +1,9 @@
 //! `mind-opt`: verify, optimise, print.
+//!
+//! This file goes from arguments to the pipeline and to what is printed. Each other way of looking at a run has its
+//! file: `--check-rules`, `--explain`, `--remarks`, `--diff`, `--timing`, the lists of `listing`, the page of `report/`.
+//! `chunks` and `expected` serve files of tests (`--split-input-file`, `--verify-diagnostics`), `reproducer` writes what
+//! failed, `rewrites` and `watch` listen to the passes.
 
 mod args;
 mod check_rules;

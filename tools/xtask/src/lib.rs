@@ -1,4 +1,4 @@
-//! Generated documents.
+//! Generated documents: each file writes one kind from the tables of the program; the tests compare them with the tree.
 
 pub mod codes;
 pub mod flags;
