@@ -2,27 +2,25 @@
 
 use mind_ir::scalar::ScalarFn;
 
-use crate::ops::activation::{RELU, SIGMOID};
-use crate::ops::binary::{ADD, MAXIMUM, MINIMUM, MUL, REAL_DIV, SUB};
-use crate::ops::unary::{ABS, ERF, EXP, SQRT, TANH};
+use crate::ops::{activation, binary, unary};
 use crate::row::MilOp;
 
 /// The ops that apply a scalar function to the argument `x`, or to `x` and `y`, and take no other argument.
 /// Evaluation, import and lowering read this table.
 static ROWS: &[(ScalarFn, &MilOp)] = &[
-    (ScalarFn::Add, &ADD),
-    (ScalarFn::Sub, &SUB),
-    (ScalarFn::Mul, &MUL),
-    (ScalarFn::Div, &REAL_DIV),
-    (ScalarFn::Maximum, &MAXIMUM),
-    (ScalarFn::Minimum, &MINIMUM),
-    (ScalarFn::Abs, &ABS),
-    (ScalarFn::Relu, &RELU),
-    (ScalarFn::Exp, &EXP),
-    (ScalarFn::Sqrt, &SQRT),
-    (ScalarFn::Erf, &ERF),
-    (ScalarFn::Tanh, &TANH),
-    (ScalarFn::Sigmoid, &SIGMOID),
+    (ScalarFn::Add, &binary::ADD),
+    (ScalarFn::Sub, &binary::SUB),
+    (ScalarFn::Mul, &binary::MUL),
+    (ScalarFn::Div, &binary::REAL_DIV),
+    (ScalarFn::Maximum, &binary::MAXIMUM),
+    (ScalarFn::Minimum, &binary::MINIMUM),
+    (ScalarFn::Abs, &unary::ABS),
+    (ScalarFn::Relu, &activation::RELU),
+    (ScalarFn::Exp, &unary::EXP),
+    (ScalarFn::Sqrt, &unary::SQRT),
+    (ScalarFn::Erf, &unary::ERF),
+    (ScalarFn::Tanh, &unary::TANH),
+    (ScalarFn::Sigmoid, &activation::SIGMOID),
 ];
 
 /// The op that applies `function`; `None` if it has a separate lowering.

@@ -62,10 +62,12 @@ fn several(row: &MilOp) -> Option<Several> {
 }
 
 fn conversion(row: &MilOp) -> Option<Import> {
-    let mut rows = FAMILIES.iter().copied().flatten();
-    let own = rows.find(|(own, _)| std::ptr::eq(*own, row));
-    let scalar = || function_of(row.name).map(|_| elementwise::scalar as Import);
-    own.map(|&(_, import)| import).or_else(scalar)
+    let scalar = function_of(row.name).map(|_| elementwise::scalar as Import);
+    scalar.or_else(|| {
+        let mut rows = FAMILIES.iter().copied().flatten();
+        let own = rows.find(|(own, _)| std::ptr::eq(*own, row));
+        own.map(|&(_, import)| import)
+    })
 }
 
 /// Turns the function that a verified program is into core and tensor ops; the count of its ops. Further

@@ -107,9 +107,8 @@ macro_rules! ops {
                                 hook($view(op), cx, operands)
                             })?
                             $(|_, cx, operands| {
-                                let result = $crate::scalar::eval(
-                                    $crate::scalar::ScalarFn::$scalar, cx, operands)?;
-                                Ok($crate::smallvec::smallvec![result])
+                                let function = $crate::scalar::ScalarFn::$scalar;
+                                Ok($crate::smallvec::smallvec![function.eval(cx, operands)?])
                             })?
                         ),
                         scalar: $crate::ops!(@option $($crate::scalar::ScalarFn::$scalar)?),

@@ -2,40 +2,33 @@
 
 use smallvec::SmallVec;
 
-use super::ScalarFn;
 use crate::eval::{EvalCx, EvalError, Overflow};
-use crate::tensor::{Element, FloatNum, Num, Tensor, advance, broadcast_strides};
-use crate::{with_float, with_num};
+use crate::tensor::{Element, Num, Tensor, advance, broadcast_strides};
+use crate::types::DType;
 
-/// Applies `function` at every position of the broadcast shape of `operands`.
-///
-/// # Errors
-///
-/// Shapes that do not broadcast, a result too large, an integer division without result, an
-/// integer overflow where that is refused.
-pub fn eval(
-    function: ScalarFn,
-    cx: &EvalCx<'_>,
-    operands: &[&Tensor],
-) -> Result<Tensor, EvalError> {
-    let dtype = operands[0].dtype();
-    match (operands, function.arity()) {
-        ([x], 1) if dtype.is_float() => {
-            with_float!(dtype, T => unary_float::<T>(function, cx, x), else unreachable!())
-        }
-        ([x], 1) => with_num!(dtype, T => unary_int::<T>(function, cx, x), else unsupported(dtype)),
-        ([x, y], 2) => {
-            with_num!(dtype, T => binary::<T>(function, cx, x, y), else unsupported(dtype))
-        }
-        _ => panic!("{function:?} takes {} operands", function.arity()),
-    }
+/// The operand of a function that takes one.
+pub(super) fn one<'a>(operands: &[&'a Tensor]) -> &'a Tensor {
+    let &[x] = operands else {
+        panic!("one operand, not {}", operands.len());
+    };
+    x
 }
 
-fn unsupported<T>(dtype: crate::types::DType) -> Result<T, EvalError> {
-    panic!("verified operands are numeric, found {dtype}")
+/// The operands of a function that takes two.
+pub(super) fn two<'a>(operands: &[&'a Tensor]) -> [&'a Tensor; 2] {
+    let &[x, y] = operands else {
+        panic!("two operands, not {}", operands.len());
+    };
+    [x, y]
 }
 
-fn map<T: Element>(
+/// What becomes of operands that verification refuses.
+pub(super) fn undefined<T>(dtype: DType) -> T {
+    panic!("not defined on {dtype}")
+}
+
+/// The results at every position.
+pub(super) fn map<T: Element>(
     cx: &EvalCx<'_>,
     x: &Tensor,
     f: impl Fn(T) -> Result<T, EvalError>,
@@ -45,57 +38,8 @@ fn map<T: Element>(
     Ok(Tensor::of(x.shape().to_vec(), elements?))
 }
 
-fn unary_float<T: FloatNum>(
-    function: ScalarFn,
-    cx: &EvalCx<'_>,
-    x: &Tensor,
-) -> Result<Tensor, EvalError> {
-    if let Some((on_f32, on_f64)) = function.on_numbers() {
-        return map::<T>(cx, x, |x| Ok(x.apply(on_f32, on_f64)));
-    }
-    match function {
-        ScalarFn::Neg => map::<T>(cx, x, |x| Ok(x.neg())),
-        ScalarFn::Abs => map::<T>(cx, x, |x| Ok(x.abs())),
-        ScalarFn::Relu => map::<T>(cx, x, |x| Ok(x.relu())),
-        ScalarFn::Sqrt => map::<T>(cx, x, |x| Ok(x.sqrt())),
-        ScalarFn::Exp
-        | ScalarFn::Log
-        | ScalarFn::Erf
-        | ScalarFn::Tanh
-        | ScalarFn::Sigmoid
-        | ScalarFn::Gelu => unreachable!("{function:?} is made of steps"),
-        ScalarFn::Add
-        | ScalarFn::Sub
-        | ScalarFn::Mul
-        | ScalarFn::Div
-        | ScalarFn::Maximum
-        | ScalarFn::Minimum => unreachable!("{function:?} takes two operands"),
-    }
-}
-
-fn unary_int<T: Num>(function: ScalarFn, cx: &EvalCx<'_>, x: &Tensor) -> Result<Tensor, EvalError> {
-    match function {
-        ScalarFn::Neg => map::<T>(cx, x, |x| fits(cx, x.neg(), || exact(x).checked_neg())),
-        ScalarFn::Abs => map::<T>(cx, x, |x| fits(cx, x.abs(), || exact(x).checked_abs())),
-        ScalarFn::Relu => map::<T>(cx, x, |x| Ok(x.relu())),
-        ScalarFn::Exp
-        | ScalarFn::Log
-        | ScalarFn::Sqrt
-        | ScalarFn::Erf
-        | ScalarFn::Tanh
-        | ScalarFn::Sigmoid
-        | ScalarFn::Gelu => panic!("verified operands of {function:?} are floats"),
-        ScalarFn::Add
-        | ScalarFn::Sub
-        | ScalarFn::Mul
-        | ScalarFn::Div
-        | ScalarFn::Maximum
-        | ScalarFn::Minimum => unreachable!("{function:?} takes two operands"),
-    }
-}
-
 /// `wrapped`, unless it differs from the exact result where that is refused.
-fn fits<T: Num>(
+pub(super) fn fits<T: Num>(
     cx: &EvalCx<'_>,
     wrapped: T,
     exact: impl FnOnce() -> Option<i128>,
@@ -106,53 +50,27 @@ fn fits<T: Num>(
     Ok(wrapped)
 }
 
-fn exact<T: Num>(x: T) -> i128 {
+/// The integer, as wide as no result of a function is.
+pub(super) fn exact<T: Num>(x: T) -> i128 {
     x.to_i128().unwrap_or(0)
 }
 
-fn binary<T: Num>(
-    function: ScalarFn,
-    cx: &EvalCx<'_>,
-    x: &Tensor,
-    y: &Tensor,
-) -> Result<Tensor, EvalError> {
-    match function {
-        ScalarFn::Add => zip::<T>(cx, x, y, |x, y| {
-            fits(cx, x.add(y), || exact(x).checked_add(exact(y)))
-        }),
-        ScalarFn::Sub => zip::<T>(cx, x, y, |x, y| {
-            fits(cx, x.sub(y), || exact(x).checked_sub(exact(y)))
-        }),
-        ScalarFn::Mul => zip::<T>(cx, x, y, |x, y| {
-            fits(cx, x.mul(y), || exact(x).checked_mul(exact(y)))
-        }),
-        ScalarFn::Div => zip::<T>(cx, x, y, divide),
-        ScalarFn::Maximum => zip::<T>(cx, x, y, |x, y| Ok(x.maximum(y))),
-        ScalarFn::Minimum => zip::<T>(cx, x, y, |x, y| Ok(x.minimum(y))),
-        ScalarFn::Neg
-        | ScalarFn::Abs
-        | ScalarFn::Relu
-        | ScalarFn::Exp
-        | ScalarFn::Log
-        | ScalarFn::Sqrt
-        | ScalarFn::Erf
-        | ScalarFn::Tanh
-        | ScalarFn::Sigmoid
-        | ScalarFn::Gelu => unreachable!("{function:?} takes one operand"),
-    }
-}
-
-fn divide<T: Num>(x: T, y: T) -> Result<T, EvalError> {
+/// The quotient.
+///
+/// # Errors
+///
+/// Integers without one.
+pub(super) fn divide<T: Num>(x: T, y: T) -> Result<T, EvalError> {
     x.div(y).ok_or_else(|| EvalError::Division {
         lhs: exact(x),
         rhs: exact(y),
     })
 }
 
-fn zip<T: Element>(
+/// The results at every position of the shape that both operands broadcast to.
+pub(super) fn zip<T: Element>(
     cx: &EvalCx<'_>,
-    x: &Tensor,
-    y: &Tensor,
+    [x, y]: [&Tensor; 2],
     f: impl Fn(T, T) -> Result<T, EvalError>,
 ) -> Result<Tensor, EvalError> {
     let shape = broadcast_extents(x.shape(), y.shape())?;

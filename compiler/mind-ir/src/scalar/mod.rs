@@ -7,7 +7,7 @@ pub mod math;
 mod reduction;
 mod table;
 
-pub use eval::{broadcast_extents, eval};
+pub use eval::broadcast_extents;
 pub use facts::Facts;
 pub use infer::infer_hook;
 pub use reduction::Reduction;

@@ -1,8 +1,12 @@
 //! The scalar functions: a row each.
 
+use super::eval::{divide, exact, fits, map, one, two, undefined, zip};
 use super::facts::Facts;
 use super::math;
+use crate::eval::{EvalCx, EvalError};
 use crate::opdef::OperandClass;
+use crate::tensor::{FloatNum, Num, Tensor};
+use crate::{with_float, with_num};
 
 /// What is known of the operands of a scalar function.
 #[derive(Clone, Copy)]
@@ -37,6 +41,7 @@ macro_rules! scalar_fns {
             cost: $cost:literal,
             rounds: $rounds:literal,
             total: $total:literal,
+            $(eval: $form:ident($($eval:tt)*),)?
             $(steps: $module:ident($f32:ident, $f64:ident),)?
             facts: $facts:expr,
         }
@@ -100,18 +105,54 @@ macro_rules! scalar_fns {
                 }
             }
 
-            /// The function on single numbers; `None` if it is not made of steps.
-            pub(super) fn on_numbers(self) -> Option<(fn(f32) -> f32, fn(f64) -> f64)> {
+            /// Applies it at every position of the broadcast shape of `operands`.
+            ///
+            /// # Errors
+            ///
+            /// Shapes that do not broadcast, a result too large, an integer division without result, an
+            /// integer overflow where that is refused.
+            ///
+            /// # Panics
+            ///
+            /// If it is not defined on the dtype of the operands, or takes another number of them.
+            pub fn eval(self, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
+                let dtype = operands[0].dtype();
                 match self {
-                    $(ScalarFn::$name => scalar_fns!(@numbers $($f32, $f64)?),)*
+                    $(ScalarFn::$name => scalar_fns!(
+                        @eval cx, dtype, operands, $($form($($eval)*))? $(float(math::$f32, math::$f64))?
+                    ),)*
                 }
             }
         }
     };
     (@steps $s:ident, $x:ident) => { None };
     (@steps $s:ident, $x:ident, $module:ident) => { Some(math::$module::$module($s, $x)) };
-    (@numbers) => { None };
-    (@numbers $f32:ident, $f64:ident) => { Some((math::$f32, math::$f64)) };
+    // A function of one number that wraps on integers, and the exact result.
+    (@eval $cx:ident, $dtype:ident, $operands:ident, wrapping1($f:ident, $exact:ident)) => {
+        with_num!($dtype, T => map::<T>($cx, one($operands), |x| {
+            fits($cx, Num::$f(x), || exact(x).$exact())
+        }), else undefined($dtype))
+    };
+    (@eval $cx:ident, $dtype:ident, $operands:ident, wrapping2($f:ident, $exact:ident)) => {
+        with_num!($dtype, T => zip::<T>($cx, two($operands), |x, y| {
+            fits($cx, Num::$f(x, y), || exact(x).$exact(exact(y)))
+        }), else undefined($dtype))
+    };
+    // A function whose result every dtype can hold.
+    (@eval $cx:ident, $dtype:ident, $operands:ident, exact1($f:ident)) => {
+        with_num!($dtype, T => map::<T>($cx, one($operands), |x| Ok(Num::$f(x))), else undefined($dtype))
+    };
+    (@eval $cx:ident, $dtype:ident, $operands:ident, exact2($f:ident)) => {
+        with_num!($dtype, T => zip::<T>($cx, two($operands), |x, y| Ok(Num::$f(x, y))), else undefined($dtype))
+    };
+    // A function that says itself where it has no result.
+    (@eval $cx:ident, $dtype:ident, $operands:ident, partial2($f:ident)) => {
+        with_num!($dtype, T => zip::<T>($cx, two($operands), $f), else undefined($dtype))
+    };
+    // A function of floats, on `f32` and on `f64`.
+    (@eval $cx:ident, $dtype:ident, $operands:ident, float($f32:expr, $f64:expr)) => {
+        with_float!($dtype, T => map::<T>($cx, one($operands), |x| Ok(x.apply($f32, $f64))), else undefined($dtype))
+    };
 }
 
 const POSITIVE: Facts = Facts::NONNEG.union(Facts::NO_NEG_ZERO);
@@ -121,6 +162,7 @@ scalar_fns! {
     /// x + y.
     Add {
         arity: 2, domain: Num, cost: 1, rounds: true, total: true,
+        eval: wrapping2(add, checked_add),
         facts: |k| Facts::NO_NEG_ZERO
             .when(k.either(Facts::NO_NEG_ZERO))
             .union(Facts::NONNEG.when(k.both(Facts::NONNEG)))
@@ -130,11 +172,13 @@ scalar_fns! {
     /// x - y.
     Sub {
         arity: 2, domain: Num, cost: 1, rounds: true, total: true,
+        eval: wrapping2(sub, checked_sub),
         facts: |k| Facts::NEVER_NAN.when(k.both(Facts::FINITE)),
     }
     /// x * y.
     Mul {
         arity: 2, domain: Num, cost: 1, rounds: true, total: true,
+        eval: wrapping2(mul, checked_mul),
         facts: |k| POSITIVE
             .when(k.same || k.both(POSITIVE))
             .union(Facts::NEVER_NAN.when(k.both(Facts::FINITE)))
@@ -143,11 +187,13 @@ scalar_fns! {
     /// x / y; integers truncate toward zero.
     Div {
         arity: 2, domain: Num, cost: 10, rounds: true, total: false,
+        eval: partial2(divide),
         facts: |_| Facts::NONE,
     }
     /// The larger; NaN if either is, +0 above -0.
     Maximum {
         arity: 2, domain: Num, cost: 4, rounds: false, total: true,
+        eval: exact2(maximum),
         facts: |k| Facts::NONNEG
             .when(k.either(Facts::NONNEG))
             .union(Facts::NO_NEG_ZERO.when(k.either(POSITIVE) || k.both(Facts::NO_NEG_ZERO)))
@@ -156,21 +202,25 @@ scalar_fns! {
     /// The smaller; NaN if either is, -0 below +0.
     Minimum {
         arity: 2, domain: Num, cost: 4, rounds: false, total: true,
+        eval: exact2(minimum),
         facts: |k| k.x.intersection(k.y),
     }
     /// -x.
     Neg {
         arity: 1, domain: Signed, cost: 1, rounds: false, total: true,
+        eval: wrapping1(neg, checked_neg),
         facts: |k| k.kept(NUMBER),
     }
     /// |x|.
     Abs {
         arity: 1, domain: Num, cost: 1, rounds: false, total: true,
+        eval: wrapping1(abs, checked_abs),
         facts: |k| POSITIVE.union(k.kept(NUMBER)),
     }
     /// x > 0 ? x : 0, so NaN gives 0.
     Relu {
         arity: 1, domain: Num, cost: 1, rounds: false, total: true,
+        eval: exact1(relu),
         facts: |k| POSITIVE.union(Facts::NEVER_NAN).union(k.kept(Facts::FINITE)),
     }
     /// e^x.
@@ -188,6 +238,7 @@ scalar_fns! {
     /// The square root, correctly rounded.
     Sqrt {
         arity: 1, domain: Float, cost: 10, rounds: true, total: true,
+        eval: float(f32::sqrt, f64::sqrt),
         facts: |k| Facts::NONNEG
             .union(k.kept(Facts::NO_NEG_ZERO))
             .union(k.kept(NUMBER).when(k.x.has(Facts::NONNEG))),

@@ -127,56 +127,105 @@ pub fn apply(
     operands: &[Value],
     count: Option<Value>,
 ) -> Value {
-    debug_assert!(function.domain().admits(dtype), "{function:?} on {dtype}");
-    match (dtype.class(), operands) {
-        (DTypeClass::Float, _) => {
-            let result = apply_float(b, function, operands);
-            if function.rounds() {
-                round(b, dtype, result)
-            } else {
-                result
-            }
-        }
-        (DTypeClass::Signed | DTypeClass::Unsigned, _) => apply_int(
-            b,
-            function,
-            dtype.class() == DTypeClass::Signed,
-            operands,
-            count,
-        ),
-        (DTypeClass::Bool, _) => panic!("{function:?} is not defined on bool"),
+    assert!(function.domain().admits(dtype), "{function:?} on {dtype}");
+    assert_eq!(operands.len(), function.arity(), "operands of {function:?}");
+    let result = unrounded(b, function, dtype.class(), operands, count);
+    if dtype.is_float() && function.rounds() {
+        round(b, dtype, result)
+    } else {
+        result
     }
 }
 
-fn apply_float(b: &mut Builder, function: ScalarFn, operands: &[Value]) -> Value {
-    use ScalarFn::*;
-    let x = operands[0];
-    let steps = match b.lane(x) {
+/// The instructions of each function on each class of dtypes that it is defined on.
+fn unrounded(
+    b: &mut Builder,
+    function: ScalarFn,
+    class: DTypeClass,
+    operands: &[Value],
+    count: Option<Value>,
+) -> Value {
+    use DTypeClass::{Bool, Float, Signed, Unsigned};
+    let (x, y) = (operands[0], operands[operands.len() - 1]);
+    match function {
+        ScalarFn::Add => b.binary(BinaryOp::Add, x, y),
+        ScalarFn::Sub => b.binary(BinaryOp::Sub, x, y),
+        ScalarFn::Mul => b.binary(BinaryOp::Mul, x, y),
+        ScalarFn::Div => match class {
+            Float => b.binary(BinaryOp::Div, x, y),
+            Signed | Unsigned | Bool => b.op(Op::IntDiv {
+                signed: class == Signed,
+                lhs: x,
+                rhs: y,
+                count,
+            }),
+        },
+        ScalarFn::Maximum => match class {
+            Float => maximum(b, x, y),
+            Signed => b.binary(BinaryOp::Max, x, y),
+            Unsigned | Bool => b.binary(BinaryOp::UMax, x, y),
+        },
+        ScalarFn::Minimum => match class {
+            Float => minimum(b, x, y),
+            Signed => b.binary(BinaryOp::Min, x, y),
+            Unsigned | Bool => b.binary(BinaryOp::UMin, x, y),
+        },
+        ScalarFn::Neg => negated(b, class, x),
+        ScalarFn::Abs => match class {
+            Float => b.unary(UnaryOp::Abs, x),
+            Signed => {
+                let negated = negated(b, class, x);
+                b.binary(BinaryOp::Max, x, negated)
+            }
+            Unsigned | Bool => x,
+        },
+        ScalarFn::Relu => match class {
+            Float | Signed => {
+                let zero = zero(b, x);
+                b.binary(BinaryOp::Max, x, zero)
+            }
+            Unsigned | Bool => x,
+        },
+        ScalarFn::Sqrt => b.unary(UnaryOp::Sqrt, x),
+        ScalarFn::Exp
+        | ScalarFn::Log
+        | ScalarFn::Tanh
+        | ScalarFn::Erf
+        | ScalarFn::Sigmoid
+        | ScalarFn::Gelu => steps(b, function, x),
+    }
+}
+
+/// A function that is made of [`Steps`](mind_ir::scalar::math::Steps).
+fn steps(b: &mut Builder, function: ScalarFn, x: Value) -> Value {
+    let result = match b.lane(x) {
         Lane::F64 => function.steps(&mut VectorSteps::<f64>::new(b), x),
         Lane::F32 | Lane::I8 | Lane::I16 | Lane::I32 | Lane::I64 => {
             function.steps(&mut VectorSteps::<f32>::new(b), x)
         }
     };
-    match (function, operands) {
-        (Exp | Log | Tanh | Erf | Sigmoid | Gelu, _) => steps.expect("it is made of steps"),
-        (Neg, _) => b.unary(UnaryOp::Neg, x),
-        (Abs, _) => b.unary(UnaryOp::Abs, x),
-        (Sqrt, _) => b.unary(UnaryOp::Sqrt, x),
-        (Relu, _) => {
-            let lane = b.lane(x);
-            let zero = b.constant(lane, 0);
-            b.binary(BinaryOp::Max, x, zero)
-        }
-        (Add, &[x, y]) => b.binary(BinaryOp::Add, x, y),
-        (Sub, &[x, y]) => b.binary(BinaryOp::Sub, x, y),
-        (Mul, &[x, y]) => b.binary(BinaryOp::Mul, x, y),
-        (Div, &[x, y]) => b.binary(BinaryOp::Div, x, y),
-        (Maximum, &[x, y]) => maximum(b, x, y),
-        (Minimum, &[x, y]) => minimum(b, x, y),
-        (Add | Sub | Mul | Div | Maximum | Minimum, _) => {
-            panic!("{function:?} takes {} operands", function.arity())
-        }
+    result.expect("it is made of steps")
+}
+
+fn zero(b: &mut Builder, like: Value) -> Value {
+    let lane = b.lane(like);
+    b.constant(lane, 0)
+}
+
+/// The number in every lane of a vector of floats like `like`.
+fn number(b: &mut Builder, like: Value, number: f32) -> Value {
+    match b.lane(like) {
+        Lane::F64 => b.f64(number.into()),
+        Lane::F32 | Lane::I8 | Lane::I16 | Lane::I32 | Lane::I64 => b.f32(number),
     }
+}
+
+fn negated(b: &mut Builder, class: DTypeClass, x: Value) -> Value {
+    if class == DTypeClass::Float {
+        return b.unary(UnaryOp::Neg, x);
+    }
+    let zero = zero(b, x);
+    b.binary(BinaryOp::Sub, zero, x)
 }
 
 /// The smaller, NaN if either is, -0 below +0.
@@ -191,56 +240,10 @@ fn minimum(b: &mut Builder, x: Value, y: Value) -> Value {
 
 /// The larger, NaN if either is, +0 above -0.
 fn maximum(b: &mut Builder, x: Value, y: Value) -> Value {
-    let lane = b.lane(x);
     let first = b.binary(BinaryOp::Max, x, y);
     let second = b.binary(BinaryOp::Max, y, x);
     let larger = b.binary(BinaryOp::And, first, second);
     let is_nan = b.compare(Predicate::Unordered, x, y);
-    let nan = match lane {
-        Lane::F64 => b.f64(f64::NAN),
-        _ => b.f32(f32::NAN),
-    };
+    let nan = number(b, x, f32::NAN);
     b.select(is_nan, nan, larger)
-}
-
-fn apply_int(
-    b: &mut Builder,
-    function: ScalarFn,
-    is_signed: bool,
-    operands: &[Value],
-    count: Option<Value>,
-) -> Value {
-    let zero = {
-        let lane = b.lane(operands[0]);
-        b.constant(lane, 0)
-    };
-    use ScalarFn::*;
-    match (function, operands) {
-        (Add, &[x, y]) => b.binary(BinaryOp::Add, x, y),
-        (Sub, &[x, y]) => b.binary(BinaryOp::Sub, x, y),
-        (Mul, &[x, y]) => b.binary(BinaryOp::Mul, x, y),
-        (Div, &[lhs, rhs]) => b.op(Op::IntDiv {
-            signed: is_signed,
-            lhs,
-            rhs,
-            count,
-        }),
-        (Maximum, &[x, y]) if is_signed => b.binary(BinaryOp::Max, x, y),
-        (Maximum, &[x, y]) => b.binary(BinaryOp::UMax, x, y),
-        (Minimum, &[x, y]) if is_signed => b.binary(BinaryOp::Min, x, y),
-        (Minimum, &[x, y]) => b.binary(BinaryOp::UMin, x, y),
-        (Neg, &[x]) => b.binary(BinaryOp::Sub, zero, x),
-        (Abs, &[x]) if is_signed => {
-            let negated = b.binary(BinaryOp::Sub, zero, x);
-            b.binary(BinaryOp::Max, x, negated)
-        }
-        (Relu, &[x]) if is_signed => b.binary(BinaryOp::Max, x, zero),
-        (Abs | Relu, &[x]) => x,
-        (Add | Sub | Mul | Div | Maximum | Minimum | Neg | Abs | Relu, _) => {
-            panic!("{function:?} takes {} operands", function.arity())
-        }
-        (Exp | Log | Sqrt | Erf | Tanh | Sigmoid | Gelu, _) => {
-            panic!("{function:?} is not defined on integers")
-        }
-    }
 }

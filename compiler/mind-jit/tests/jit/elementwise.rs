@@ -4,7 +4,7 @@ use mind_core::ops::OPS;
 use mind_ir::Graph;
 use mind_ir::eval::{DimEnv, EvalCx, EvalError};
 use mind_ir::opdef::Trait;
-use mind_ir::scalar::{self, ScalarFn};
+use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::DType;
 use mind_jit::lower;
@@ -65,7 +65,7 @@ fn reference(function: ScalarFn, operands: &[&Buffer]) -> Result<Buffer, EvalErr
         .map(|buffer| Tensor::new(vec![buffer.len()], (*buffer).clone()))
         .collect();
     let views: Vec<&Tensor> = tensors.iter().collect();
-    Ok(scalar::eval(function, &cx, &views)?.buffer().clone())
+    Ok(function.eval(&cx, &views)?.buffer().clone())
 }
 
 pub fn operands(

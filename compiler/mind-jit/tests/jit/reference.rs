@@ -2,7 +2,7 @@
 
 use mind_ir::Graph;
 use mind_ir::eval::{DimEnv, EvalCx};
-use mind_ir::scalar::{self, Reduction, ScalarFn};
+use mind_ir::scalar::{Reduction, ScalarFn};
 use mind_ir::tensor::{Buffer, Element, FloatNum, Num, Tensor};
 use mind_ir::types::DType;
 use mind_ir::{with_float, with_num};
@@ -108,7 +108,9 @@ fn apply(function: ScalarFn, operands: &[&Buffer]) -> Buffer {
         .map(|buffer| Tensor::new(vec![buffer.len()], (*buffer).clone()))
         .collect();
     let views: Vec<&Tensor> = tensors.iter().collect();
-    let result = scalar::eval(function, &cx, &views).expect("defined on these elements");
+    let result = function
+        .eval(&cx, &views)
+        .expect("defined on these elements");
     result.buffer().clone()
 }
 

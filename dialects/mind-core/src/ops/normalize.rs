@@ -5,7 +5,7 @@ use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
 use mind_ir::opdef::Inferred;
 use mind_ir::ops;
-use mind_ir::scalar::{ScalarFn, eval as elementwise};
+use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::{FloatNum, Tensor};
 use mind_ir::types::DType;
 use mind_ir::verify::{InferResult, VerifyError};
@@ -83,10 +83,10 @@ fn eval_softmax(op: Softmax, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Te
     let axis = axes::resolve("softmax", op.axis(cx.graph), rank);
     let along = Along::kept(axis.expect("a verified axis lies in the rank"), rank);
     let largest = max(cx, input, &along)?;
-    let shifted = elementwise(ScalarFn::Sub, cx, &[input, &largest])?;
-    let powers = elementwise(ScalarFn::Exp, cx, &[&shifted])?;
+    let shifted = ScalarFn::Sub.eval(cx, &[input, &largest])?;
+    let powers = ScalarFn::Exp.eval(cx, &[&shifted])?;
     let total = sum(cx, &powers, &along)?;
-    elementwise(ScalarFn::Div, cx, &[&powers, &total])
+    ScalarFn::Div.eval(cx, &[&powers, &total])
 }
 
 /// `d / sqrt(mean(d * d) + 1e-5)` along the last axis, with `d = input - mean(input)`.
@@ -99,10 +99,10 @@ fn eval_layernorm(
     let along = Along::kept(rank - 1, rank);
     let epsilon = epsilon(input.dtype());
     let center = mean(cx, input, &along)?;
-    let deviation = elementwise(ScalarFn::Sub, cx, &[input, &center])?;
-    let squares = elementwise(ScalarFn::Mul, cx, &[&deviation, &deviation])?;
+    let deviation = ScalarFn::Sub.eval(cx, &[input, &center])?;
+    let squares = ScalarFn::Mul.eval(cx, &[&deviation, &deviation])?;
     let variance = mean(cx, &squares, &along)?;
-    let shifted = elementwise(ScalarFn::Add, cx, &[&variance, &epsilon])?;
-    let scale = elementwise(ScalarFn::Sqrt, cx, &[&shifted])?;
-    elementwise(ScalarFn::Div, cx, &[&deviation, &scale])
+    let shifted = ScalarFn::Add.eval(cx, &[&variance, &epsilon])?;
+    let scale = ScalarFn::Sqrt.eval(cx, &[&shifted])?;
+    ScalarFn::Div.eval(cx, &[&deviation, &scale])
 }

@@ -74,10 +74,11 @@ pub struct Example {
 /// One valid example of every op but `Input` and `Fused`, which need surroundings.
 pub fn examples() -> Vec<Example> {
     use mind_core::ops::{
-        constant::*, contract::*, conv::*, elementwise::*, index::*, join::*, normalize::*,
-        reduce::*, shape::*,
+        OPS, constant::*, contract::*, conv::*, index::*, join::*, normalize::*, reduce::*,
+        shape::*,
     };
     use mind_ir::attr::{Literal, Padding};
+    use mind_ir::scalar::ScalarFn;
     static SPLAT: Literal<'_> = Literal {
         dtype: DType::I8,
         count: None,
@@ -172,22 +173,14 @@ pub fn examples() -> Vec<Example> {
             "f32[2, 3]",
         ),
     ];
-    for def in [
-        Add::DEF,
-        Sub::DEF,
-        Mul::DEF,
-        Div::DEF,
-        Maximum::DEF,
-        Minimum::DEF,
-    ] {
-        examples.push(row(def, &["f32[2, 1]", "f32[3]"], Vec::new(), "f32[2, 3]"));
-    }
-    let unary = [Relu::DEF, Neg::DEF, Exp::DEF, Log::DEF, Abs::DEF, Sqrt::DEF];
-    for def in unary
-        .into_iter()
-        .chain([Erf::DEF, Sigmoid::DEF, Tanh::DEF, Gelu::DEF])
-    {
-        examples.push(row(def, &["f32[2, 3]"], Vec::new(), "f32[2, 3]"));
+    for def in OPS {
+        match def.scalar.map(ScalarFn::arity) {
+            Some(2) => {
+                examples.push(row(def, &["f32[2, 1]", "f32[3]"], Vec::new(), "f32[2, 3]"));
+            }
+            Some(_) => examples.push(row(def, &["f32[2, 3]"], Vec::new(), "f32[2, 3]")),
+            None => {}
+        }
     }
     examples
 }

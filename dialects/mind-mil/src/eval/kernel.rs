@@ -1,7 +1,7 @@
 //! What every evaluation needs.
 
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
-use mind_ir::scalar::{ScalarFn, broadcast_extents, eval};
+use mind_ir::scalar::{ScalarFn, broadcast_extents};
 use mind_ir::tensor::{FloatNum, Tensor, advance, broadcast_strides};
 use mind_ir::with_float;
 use smallvec::smallvec;
@@ -33,7 +33,7 @@ pub(crate) fn scalar(
     function: ScalarFn,
     operands: &[&Tensor],
 ) -> Result<Tensor, EvalError> {
-    eval(function, cx, operands)
+    function.eval(cx, operands)
 }
 
 /// The elements in `f32`, exactly or rounded once.

@@ -1,50 +1,40 @@
 //! Rules of ops that compute.
 
-use mind_core::ops::{contract::*, conv::*, elementwise::*, normalize::*, reduce::*};
+use mind_core::ops::{OPS, contract::*, conv::*, elementwise::*, normalize::*, reduce::*};
 use mind_ir::attr::{Attr, Padding};
 use mind_ir::opdef::Op;
+use mind_ir::types::DType;
 
 use super::{Case, case};
 
 /// Which dtypes every op takes, and that binary ones want two alike.
 pub fn elementwise() -> Vec<Case> {
     let mut cases = Vec::new();
-    let binary = [
-        Add::DEF,
-        Sub::DEF,
-        Mul::DEF,
-        Div::DEF,
-        Maximum::DEF,
-        Minimum::DEF,
-    ];
-    for def in binary {
-        cases.push(case(def, "f32[2]; f64[2]", vec![], "E2004"));
-        cases.push(case(def, "i32[2]; bool[2]", vec![], "E2004"));
-        cases.push(case(def, "bool[2]; bool[2]", vec![], "E2005"));
-        cases.push(case(def, "i8[2, 1]; i8[3]", vec![], "i8[2, 3]"));
-        cases.push(case(def, "f32[2]; f32[3]", vec![], "E3001"));
-    }
-    for def in [Relu::DEF, Abs::DEF] {
-        cases.push(case(def, "u8[B, 2]", vec![], "u8[B, 2]"));
-        cases.push(case(def, "bool[2]", vec![], "E2005"));
-    }
-    cases.push(case(Neg::DEF, "i8[?]", vec![], "i8[?]"));
-    cases.push(case(Neg::DEF, "u8[2]", vec![], "E2005"));
-    cases.push(case(Neg::DEF, "bool[2]", vec![], "E2005"));
-    let floats = [
-        Exp::DEF,
-        Log::DEF,
-        Sqrt::DEF,
-        Erf::DEF,
-        Sigmoid::DEF,
-        Tanh::DEF,
-        Gelu::DEF,
-    ];
-    for def in floats {
-        cases.push(case(def, "bf16[2, B]", vec![], "bf16[2, B]"));
-        cases.push(case(def, "f64[]", vec![], "f64[]"));
-        cases.push(case(def, "i32[2]", vec![], "E2005"));
-        cases.push(case(def, "bool[]", vec![], "E2005"));
+    for def in OPS {
+        let Some(function) = def.scalar else { continue };
+        let mut check = |operand: &str, expected| {
+            let operands = vec![operand; function.arity()].join("; ");
+            cases.push(case(def, &operands, vec![], expected));
+        };
+        check("bf16[2, B]", "bf16[2, B]");
+        check("f64[]", "f64[]");
+        check("bool[2]", "E2005");
+        let is_open = |class| function.domain().admits(class);
+        check("i8[?]", if is_open(DType::I8) { "i8[?]" } else { "E2005" });
+        check(
+            "u8[B, 2]",
+            if is_open(DType::U8) {
+                "u8[B, 2]"
+            } else {
+                "E2005"
+            },
+        );
+        if function.arity() == 2 {
+            cases.push(case(def, "f32[2]; f64[2]", vec![], "E2004"));
+            cases.push(case(def, "i32[2]; bool[2]", vec![], "E2004"));
+            cases.push(case(def, "i8[2, 1]; i8[3]", vec![], "i8[2, 3]"));
+            cases.push(case(def, "f32[2]; f32[3]", vec![], "E3001"));
+        }
     }
     cases
 }
