@@ -98,7 +98,8 @@ const SOLE_USERS: &[(&str, &str)] = &[
 ];
 
 /// Crates whose tests need more than text, interpreter and dialects.
-const TEST_ONLY: [&str; 7] = [
+const TEST_ONLY: [&str; 8] = [
+    "mind-ir",
     "mind-text",
     "mind-coreml",
     "mind-interp",
