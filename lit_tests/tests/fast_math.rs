@@ -96,14 +96,15 @@ impl<'s> Optimiser<'s> {
             DType::F16 => 2f64.powi(-5),
             _ => 2f64.powi(-3),
         };
-        match self
+        if self
             .rewriting
             .fast_math
             .iter()
             .any(|class| class == "approx")
         {
-            true => roundings.max(64.0 * 1e-4),
-            false => roundings,
+            roundings.max(64.0 * 1e-4)
+        } else {
+            roundings
         }
     }
 }

@@ -48,12 +48,11 @@ fn variant(text: &str, random: &mut Rng) -> String {
             let word = WORDS[random.below(WORDS.len())];
             let places: Vec<usize> = text.match_indices(word).map(|(at, _)| at).collect();
             let other = WORDS[random.below(WORDS.len())];
-            match places.is_empty() {
-                true => text.replacen("null", other, 1),
-                false => {
-                    let at = places[random.below(places.len())];
-                    format!("{}{other}{}", &text[..at], &text[at + word.len()..])
-                }
+            if places.is_empty() {
+                text.replacen("null", other, 1)
+            } else {
+                let at = places[random.below(places.len())];
+                format!("{}{other}{}", &text[..at], &text[at + word.len()..])
             }
         }
         2 => {
