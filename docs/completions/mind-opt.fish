@@ -36,7 +36,7 @@ complete -c mind-opt -l lower-to-loops -d 'Lowers to kernels over tiled loops: g
 complete -c mind-opt -l lower-to-mil -d 'Lowers core and tensor ops to the mil dialect: halves for floats, constants cast once, what MIL cannot say refused by name' -r
 complete -c mind-opt -l import-mil -d 'Turns the function of a MIL program into core and tensor ops, which every other pass takes; refuses ops without a counterpart by name' -r
 complete -c mind-opt -l pass-pipeline -d 'the passes as text: `canonicalize,cse`, options in braces' -r
-complete -c mind-opt -s O -d 'a named pipeline, with passes before and behind it; all keep every bit of the results' -r -f -a "0\t''
+complete -c mind-opt -s O -d 'a named pipeline, with passes before and after it; all keep every bit of the results' -r -f -a "0\t''
 1\t''
 2\t''
 3\t''"
@@ -102,7 +102,7 @@ complete -c mind-opt -l keep-padding -d 'compute with the padding of an IR v2 do
 complete -c mind-opt -l quiet -d 'print neither notes, nor warnings, nor progress'
 complete -c mind-opt -l split-input-file -d 'take the input apart at lines `# -----` and work on each part alone'
 complete -c mind-opt -l verify-diagnostics -d 'print nothing and check the diagnostics against `expected-error {{...}}` comments'
-complete -c mind-opt -l run-reproducer -d 'run the pipeline that stands in the file itself'
+complete -c mind-opt -l run-reproducer -d 'run the pipeline written in the file itself'
 complete -c mind-opt -l print-ir-after-all -d 'print the module after every pass'
 complete -c mind-opt -l print-ir-after-change -d 'print what each pass changed, as a diff'
 complete -c mind-opt -l show-dialects -d 'describe all dialects and their ops'

@@ -39,7 +39,7 @@ _mind-opt() {
 '*--lower-to-mil=[Lowers core and tensor ops to the mil dialect\: halves for floats, constants cast once, what MIL cannot say refused by name]::NAME=VALUE ...:_default' \
 '*--import-mil=[Turns the function of a MIL program into core and tensor ops, which every other pass takes; refuses ops without a counterpart by name]::OPTIONS:_default' \
 '(-O)--pass-pipeline=[the passes as text\: \`canonicalize,cse\`, options in braces]:TEXT:_default' \
-'-O+[a named pipeline, with passes before and behind it; all keep every bit of the results]:LEVEL:(0 1 2 3)' \
+'-O+[a named pipeline, with passes before and after it; all keep every bit of the results]:LEVEL:(0 1 2 3)' \
 '*--rules=[use the rules of this file too; may be repeated]:FILE:_default' \
 '*--fast-math=[let rules of these classes change bits; all of them where none is named]::CLASS,...:(nsz nnan reassoc approx)' \
 '*--only-rule=[let only these rules and patterns act]:NAME,...:_default' \
@@ -69,7 +69,7 @@ _mind-opt() {
 '--quiet[print neither notes, nor warnings, nor progress]' \
 '--split-input-file[take the input apart at lines \`# -----\` and work on each part alone]' \
 '--verify-diagnostics[print nothing and check the diagnostics against \`expected-error {{...}}\` comments]' \
-'(-O --pass-pipeline)--run-reproducer[run the pipeline that stands in the file itself]' \
+'(-O --pass-pipeline)--run-reproducer[run the pipeline written in the file itself]' \
 '--print-ir-after-all[print the module after every pass]' \
 '--print-ir-after-change[print what each pass changed, as a diff]' \
 '--show-dialects[describe all dialects and their ops]' \

@@ -28,7 +28,7 @@ pub enum GoldenError {
     FileCheck { line: usize },
     #[error("line {line}: the banner's command failed:\n{stderr}")]
     Failed { line: usize, stderr: String },
-    #[error("line {line}: the output {problem}, so it can't stand in a check block")]
+    #[error("line {line}: the output {problem}, so it cannot be in a check block")]
     Output { line: usize, problem: String },
     #[error("line {line}: not blessed, `mind-opt --verify` rejects the output:\n{stderr}")]
     Rejected { line: usize, stderr: String },

@@ -107,7 +107,7 @@ fn trials(config: &Arc<Config>, summary: &Arc<Mutex<Summary>>) -> io::Result<Vec
         Trial::test(stray.name, || {
             let suffixes = discovery::SUFFIXES.join(" ");
             Err(Failed::from(format!(
-                "no test: tests end in {suffixes}, what they read lies in `inputs`"
+                "no test: tests end in {suffixes}, what they read is in `inputs`"
             )))
         })
     });

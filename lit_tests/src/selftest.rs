@@ -249,7 +249,7 @@ fn blessing_rewrites_the_block_alone() {
     let (outcome, path) = run_text("stale", &golden("mind-opt %s", block), |_| {});
     assert_eq!(outcome.verdict.code(), "FAIL");
     assert!(
-        outcome.verdict.message().contains("MIND_BLESS=1"),
+        outcome.verdict.message().contains("INSTA_UPDATE=always"),
         "{:?}",
         outcome.verdict
     );

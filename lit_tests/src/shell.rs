@@ -55,7 +55,7 @@ pub enum ShellError {
         command: String,
         expected: &'static str,
     },
-    #[error("`{0}` lies outside the test's own folder, so it is not written: use `%t`")]
+    #[error("`{0}` is outside the test's own folder, so it is not written: use `%t`")]
     Outside(String),
     #[error("{path}: {problem}")]
     File { path: String, problem: String },

@@ -209,13 +209,10 @@ fn judge(word: &str, spaced: bool, uses: &Uses) -> Option<String> {
         return None;
     }
     if is_check(word) {
-        return Some(match uses.filecheck {
-            true => {
-                format!("no RUN line checks `{word}:`; add `--check-prefix` or remove the line")
-            }
-            false => {
-                format!("`{word}:` is checked by nothing: no RUN line calls FileCheck on this file")
-            }
+        return Some(if uses.filecheck {
+            format!("no RUN line checks `{word}:`; add `--check-prefix` or remove the line")
+        } else {
+            format!("`{word}:` is checked by nothing: no RUN line calls FileCheck on this file")
         });
     }
     let near = known().find(|(name, _)| {

@@ -124,7 +124,9 @@ fn attempt(case: &Case<'_>) -> Result<Attempt, Unusable> {
             let pipeline = shell.trace.last().expect("a list runs a command");
             let mut failure = report::failed_command(&case.test.name, command, pipeline);
             if let Ok(Some(_)) = stale(case) {
-                failure.push_str("\nnote: a generated block is stale; `MIND_BLESS=1` rewrites it");
+                failure.push_str(
+                    "\nnote: a generated block is stale; `INSTA_UPDATE=always` rewrites it",
+                );
             }
             return Ok(Attempt {
                 failure: Some(failure),
@@ -167,7 +169,7 @@ fn stale(case: &Case<'_>) -> Result<Option<String>, GoldenError> {
     Ok((fresh != case.text).then(|| {
         let change = golden::change(case, &fresh);
         format!(
-            "a generated block is stale; `MIND_BLESS=1` rewrites it\n{change}{}",
+            "a generated block is stale; `INSTA_UPDATE=always` rewrites it\n{change}{}",
             report::replay(&case.test.name)
         )
     }))

@@ -33,7 +33,7 @@ fn pages_show_what_their_commands_print() {
         features: config::features(config::TOOLS, &scratch),
         scratch: scratch.clone(),
         semantics: None,
-        bless: std::env::var_os("MIND_BLESS").is_some_and(|value| value == "1"),
+        bless: mind_snapshot::updates(),
         time_limit: Duration::from_secs(120),
     };
     let mut found = vec![root.join("README.md")];

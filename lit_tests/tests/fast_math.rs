@@ -14,6 +14,7 @@ use mind_ir::builder::Builder;
 use mind_ir::graph::InsertPoint;
 use mind_ir::listener::Silent;
 use mind_ir::opdef::{Op, Trait};
+use mind_ir::random::Rng;
 use mind_ir::tensor::{Buffer, FloatNum, Tensor};
 use mind_ir::types::DType;
 use mind_ir::verify::{VerifyConfig, verify};
@@ -95,14 +96,15 @@ impl<'s> Optimiser<'s> {
             DType::F16 => 2f64.powi(-5),
             _ => 2f64.powi(-3),
         };
-        match self
+        if self
             .rewriting
             .fast_math
             .iter()
             .any(|class| class == "approx")
         {
-            true => roundings.max(64.0 * 1e-4),
-            false => roundings,
+            roundings.max(64.0 * 1e-4)
+        } else {
+            roundings
         }
     }
 }
@@ -215,7 +217,7 @@ fn everything(g: &Graph) -> Graph {
 /// The module with every float value but constants multiplied by factors `1 ± noise`.
 fn noisy(g: &Graph, noise: f64, seed: u64) -> Graph {
     let mut g = g.clone();
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut rng = Rng::new(seed);
     let ops: Vec<OpId> = g.ops(g.body()).collect();
     for pair in ops.windows(2) {
         let (op, next) = (pair[0], pair[1]);
@@ -234,12 +236,7 @@ fn noisy(g: &Graph, noise: f64, seed: u64) -> Graph {
             continue;
         }
         let factors: Vec<f64> = (0..count)
-            .map(|_| {
-                state ^= state << 13;
-                state ^= state >> 7;
-                state ^= state << 17;
-                1.0 + if state >> 33 & 1 == 0 { noise } else { -noise }
-            })
+            .map(|_| 1.0 + *rng.pick(&[noise, -noise]))
             .collect();
         let factors = Tensor::new(shape, floats(g.ty(value).dtype, &factors));
         let span = g.span(op);

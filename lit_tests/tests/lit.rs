@@ -18,7 +18,7 @@ fn main() -> ExitCode {
         features: config::features(config::TOOLS, &scratch),
         scratch: scratch.clone(),
         semantics: Some(Semantics { is_pass, compare }),
-        bless: std::env::var_os("MIND_BLESS").is_some_and(|value| value == "1"),
+        bless: mind_snapshot::updates(),
         time_limit: Duration::from_secs(120),
     });
     // What is left behind is no failure of a test.

@@ -70,12 +70,11 @@ fn judged(lit: &str, folder: &Path) -> Result<(), Failed> {
         .arg(folder)
         .output();
     let output = output.map_err(|error| format!("{lit}: {error}"))?;
-    match output.status.success() {
-        true => Ok(()),
-        false => {
-            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-            Err(Failed::from(text(&output.stdout) + &text(&output.stderr)))
-        }
+    if output.status.success() {
+        Ok(())
+    } else {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Err(Failed::from(text(&output.stdout) + &text(&output.stderr)))
     }
 }
 

@@ -247,7 +247,7 @@ impl Copy {
         shell.current_dir(folder).stdin(Stdio::null());
         shell.env("PATH", self.path(std::env::var_os("PATH"))?);
         shell.env("CARGO_TARGET_DIR", &self.target);
-        for variable in ["MIND_BLESS", "MIND_PAGES", "RUST_BACKTRACE"] {
+        for variable in ["INSTA_UPDATE", "MIND_PAGES", "RUST_BACKTRACE"] {
             shell.env_remove(variable);
         }
         let output = shell.output()?;

@@ -104,11 +104,12 @@ fn printed(
         .arg(&out)
         .output()
         .map_err(|error| format!("{binary}: {error}"))?;
-    match output.status.success() {
-        true => std::fs::read_to_string(out.join("model.mil"))
+    if output.status.success() {
+        std::fs::read_to_string(out.join("model.mil"))
             .map(Some)
-            .map_err(io),
-        false => Ok(None),
+            .map_err(io)
+    } else {
+        Ok(None)
     }
 }
 

@@ -3,16 +3,8 @@
 use std::time::{Duration, Instant};
 
 use mind_draw::{Area, Detail, DrawBox, Drawing, Edge, Fill, Layout, Mark, Row, dot, escape, svg};
+use mind_ir::random::Rng;
 use petgraph::graph::NodeIndex;
-
-/// splitmix64.
-fn next(state: &mut u64) -> usize {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (z ^ (z >> 31)) as usize
-}
 
 fn op(drawing: &mut Drawing, title: &str, sources: &[NodeIndex]) -> NodeIndex {
     let fill = if sources.is_empty() {
@@ -35,12 +27,12 @@ fn op(drawing: &mut Drawing, title: &str, sources: &[NodeIndex]) -> NodeIndex {
 
 /// A drawing with boxes of many sizes, edges upwards, edges to rows and edges from a box to itself.
 fn drawn(seed: u64) -> Drawing {
-    let mut state = seed;
+    let mut rng = Rng::new(seed);
     let mut drawing = Drawing::default();
-    let count = 1 + next(&mut state) % 60;
+    let count = 1 + rng.below(60);
     for _ in 0..count {
-        let rows = 1 + next(&mut state) % 4;
-        let text = || Row::new("x".repeat(1 + next(&mut state) % 30));
+        let rows = 1 + rng.below(4);
+        let text = || Row::new("x".repeat(1 + rng.below(30)));
         drawing.add(DrawBox {
             rows: Vec::new(),
             ..DrawBox::default()
@@ -48,16 +40,16 @@ fn drawn(seed: u64) -> Drawing {
         let last = drawing.graph.node_weights_mut().last().expect("a box");
         last.rows = std::iter::repeat_with(text).take(rows).collect();
     }
-    for _ in 0..next(&mut state) % (2 * count + 1) {
-        let (from, to) = (next(&mut state) % count, next(&mut state) % count);
-        let (from, to) = match next(&mut state) % 8 {
+    for _ in 0..rng.below(2 * count + 1) {
+        let (from, to) = (rng.below(count), rng.below(count));
+        let (from, to) = match rng.below(8) {
             0 => (from, to),
             _ => (from.min(to), from.max(to)),
         };
         let (from, to) = (NodeIndex::new(from), NodeIndex::new(to));
         let rows = drawing.graph[to].rows.len();
-        let row = (seed.is_multiple_of(3) || from == to).then(|| next(&mut state) % rows);
-        let chosen = next(&mut state).is_multiple_of(4);
+        let row = (seed.is_multiple_of(3) || from == to).then(|| rng.below(rows));
+        let chosen = rng.below(4) == 0;
         drawing.graph.add_edge(from, to, Edge { row, chosen });
     }
     drawing
@@ -185,12 +177,12 @@ fn layers_of_equal_ops_are_told_apart_by_their_operands() {
 #[test]
 fn no_edge_runs_under_a_box_in_a_frame() {
     for seed in 0..200u64 {
-        let mut state = seed;
+        let mut rng = Rng::new(seed);
         let mut drawing = Drawing::default();
         let shared: Vec<NodeIndex> = (0..3).map(|_| op(&mut drawing, "Shared", &[])).collect();
-        let mut layer = vec![(0, 0, 0); 4 + next(&mut state) % 8];
+        let mut layer = vec![(0, 0, 0); 4 + rng.below(8)];
         for own in &mut layer {
-            *own = (next(&mut state), next(&mut state), next(&mut state) % 6);
+            *own = (rng.bits() as usize, rng.bits() as usize, rng.below(6));
         }
         let mut all = vec![shared[0]];
         for _ in 0..5 {

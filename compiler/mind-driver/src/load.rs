@@ -127,7 +127,7 @@ pub fn parse_and_verify(
         } else {
             "a module starts with `mic@1`, `mic@2`, `program(1.3)` or an instruction of Core text, `%0 = ...`"
         };
-        let found = Diagnostic::error(Span::FILE, "the format of this text cannot be told");
+        let found = Diagnostic::error(Span::FILE, "the format of this text is unknown");
         return Err(found.help(help).into());
     };
     let read = match format.read {

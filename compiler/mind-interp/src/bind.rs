@@ -53,12 +53,13 @@ pub fn bind<'t>(
             }
         }
     }
-    match errors.is_empty() {
-        true => Ok(Bound {
+    if errors.is_empty() {
+        Ok(Bound {
             tensors,
             dims: extents.env(),
-        }),
-        false => Err(errors),
+        })
+    } else {
+        Err(errors)
     }
 }
 

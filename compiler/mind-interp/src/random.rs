@@ -2,6 +2,7 @@
 
 use mind_ir::Graph;
 use mind_ir::eval::can_allocate;
+use mind_ir::random::{Rng, mix};
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::DType;
 use mind_ir::with_dtype;
@@ -12,14 +13,13 @@ use crate::extents::Extents;
 use crate::fingerprint::{FNV_BASIS, fnv1a};
 use crate::inputs::{Arrays, InputSpec, inputs};
 use crate::range::{Range, ranges};
-use crate::sample::{Domain, Sample, Values, mix};
+use crate::sample::{Domain, Sample, Values};
 
 /// How arrays are made up.
 ///
-/// Element `i` of input `name` is drawn from
-/// `mix(mix(seed ^ mix(fnv1a(name))) + (i + 1) * 0x9e3779b97f4a7c15)`, where `mix` is the output
-/// function of SplitMix64 and `fnv1a` the 64-bit hash: every input has a stream of its own, which
-/// neither the order of the inputs nor the presence of others changes.
+/// Element `i` of input `name` is drawn from number `i` of the [`Rng`] stream of
+/// `mix(seed ^ mix(fnv1a(name)))`, where `fnv1a` is the 64-bit hash: every input has its own stream,
+/// which neither the order of the inputs nor the presence of others changes.
 ///
 /// A weight (`param`) of rank 2 or more with `n` elements per position of its last axis is smaller by
 /// the power of two at or next below `1 / sqrt(n)`, so that deep networks stay in range. Integers
@@ -147,7 +147,6 @@ fn scale(input: &InputSpec<'_>, shape: &[usize]) -> u32 {
 }
 
 fn array(seed: u64, name: &str, dtype: DType, shape: Vec<usize>, domain: &Domain) -> Tensor {
-    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
     fn fill<T: Sample>(count: usize, bits: impl Fn(u64) -> u64, domain: &Domain) -> Buffer {
         T::wrap(
             (0..count as u64)
@@ -156,7 +155,7 @@ fn array(seed: u64, name: &str, dtype: DType, shape: Vec<usize>, domain: &Domain
         )
     }
     let key = mix(seed ^ mix(fnv1a(FNV_BASIS, name.as_bytes())));
-    let bits = |index: u64| mix(key.wrapping_add((index + 1).wrapping_mul(GOLDEN)));
+    let bits = |index| Rng::nth(key, index);
     let count = if shape.contains(&0) {
         0
     } else {

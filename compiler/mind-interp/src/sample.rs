@@ -1,5 +1,6 @@
 //! Single made-up elements.
 
+use mind_ir::random::{mix, scale};
 use mind_ir::tensor::rust_types;
 
 use crate::range::Range;
@@ -37,19 +38,7 @@ pub(crate) trait Sample: Raw {
 fn special(bits: u64, domain: &Domain, count: usize) -> Option<usize> {
     let bits = mix(bits);
     let chosen = domain.values == Values::Special && bits >> 62 == 0;
-    chosen.then(|| below(bits << 2, count as u64) as usize)
-}
-
-/// A number from 0 to below `bound`; 0 if that is 0.
-fn below(bits: u64, bound: u64) -> u64 {
-    ((u128::from(bits) * u128::from(bound)) >> 64) as u64
-}
-
-/// The output function of SplitMix64: a bijection whose result looks random.
-pub(crate) fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    chosen.then(|| scale(bits << 2, count as u64) as usize)
 }
 
 /// The float of a format that `bits` stand for: uniform over (-2, 2), but with every bit of the
@@ -108,9 +97,9 @@ macro_rules! sample_integers {
     ($($element:ty: $lowest:literal;)*) => {$(
         impl Sample for $element {
             fn sample(bits: u64, domain: &Domain) -> Self {
-                let small = || $lowest + below(bits, (8 - ($lowest as i64)) as u64) as $element;
+                let small = || $lowest + scale(bits, (8 - ($lowest as i64)) as u64) as $element;
                 match domain.range {
-                    Range::Index(bound) => below(bits, bound.min(<$element>::MAX as u64)) as $element,
+                    Range::Index(bound) => scale(bits, bound.min(<$element>::MAX as u64)) as $element,
                     Range::Divisor => match small() {
                         // All bits set is -1 of the signed types.
                         value if value == 0 || value == !0 => 1,

@@ -18,6 +18,7 @@ pub mod eval;
 pub mod graph;
 pub mod listener;
 pub mod opdef;
+pub mod random;
 pub mod scalar;
 mod symbol;
 mod table;

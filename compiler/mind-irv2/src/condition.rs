@@ -136,7 +136,7 @@ pub enum ConditionError {
     )]
     Unknown(String),
     /// Something else than the grammar asks for.
-    #[error("the condition has {found} where {expected} must stand, at byte {at}")]
+    #[error("the condition has {found} where {expected} is expected, at byte {at}")]
     Expected {
         /// What stands there.
         found: String,

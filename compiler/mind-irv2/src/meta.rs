@@ -52,10 +52,11 @@ pub(crate) fn dtype_key(role: Role) -> &'static str {
 pub(crate) fn roles_of(key: &str) -> Vec<Role> {
     let parts = PARTS.iter().filter(|(_, own)| *own == key);
     let part: Vec<Role> = parts.map(|(role, _)| *role).collect();
-    match part.is_empty() {
-        false => part,
-        true => crate::layout::buffers::buffer(key)
+    if part.is_empty() {
+        crate::layout::buffers::buffer(key)
             .map(|row| row.roles().to_vec())
-            .unwrap_or_default(),
+            .unwrap_or_default()
+    } else {
+        part
     }
 }

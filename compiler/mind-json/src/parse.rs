@@ -290,12 +290,11 @@ impl Parser<'_> {
         let high = self.hex()?;
         let unit = match high {
             0xd800..=0xdbff => {
-                let low = match self.text[self.at..].starts_with("\\u") {
-                    true => {
-                        self.at += 2;
-                        self.hex()?
-                    }
-                    false => 0,
+                let low = if self.text[self.at..].starts_with("\\u") {
+                    self.at += 2;
+                    self.hex()?
+                } else {
+                    0
                 };
                 match low {
                     0xdc00..=0xdfff => 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00),

@@ -1,5 +1,6 @@
 //! Picking the next token.
 
+use mind_ir::random::Rng;
 use mind_ir::scalar::math::exp_f64;
 
 /// The token with the largest logit, the first of several; NaN counts as the least.
@@ -42,14 +43,14 @@ impl Default for Sampling {
 #[derive(Clone, Debug)]
 pub struct Sampler {
     how: Sampling,
-    state: u64,
+    rng: Rng,
 }
 
 impl Sampler {
     /// A sampler at the start of the sequence of its seed.
     pub fn new(how: Sampling) -> Sampler {
         Sampler {
-            state: how.seed,
+            rng: Rng::new(how.seed),
             how,
         }
     }
@@ -89,7 +90,7 @@ impl Sampler {
             likely.truncate(last + 1);
         }
         let all: f64 = likely.iter().map(|(_, weight)| weight).sum();
-        let mut left = self.fraction() * all;
+        let mut left = self.rng.fraction() * all;
         for &(token, weight) in &likely {
             left -= weight;
             if left < 0.0 {
@@ -97,16 +98,6 @@ impl Sampler {
             }
         }
         likely.last().map_or(first, |&(token, _)| token)
-    }
-
-    /// A number from 0 up to 1, by SplitMix64 (Steele, Lea and Flood, 2014).
-    fn fraction(&mut self) -> f64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^= z >> 31;
-        (z >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 

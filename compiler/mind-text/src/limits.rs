@@ -1,5 +1,7 @@
 //! How much input a parser takes.
 
+use mind_diag::{Diagnostic, Span};
+
 /// The most that a parser accepts; exactly the limit is still accepted.
 ///
 /// Nothing that a parser allocates grows with a number written in the text, so these bound its memory.
@@ -31,7 +33,15 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// No limit but the one of [`Span`](mind_diag::Span), whose offsets are `u32`: for trusted input.
+    /// The error for a shape of more dimensions than allowed, at the first of them.
+    #[cold]
+    pub(crate) fn rank_error(&self, span: Span) -> Diagnostic {
+        let most = self.dims;
+        Diagnostic::error(span, format!("more than {most} dimensions"))
+            .help(format!("merge dimensions until at most {most} are left"))
+    }
+
+    /// No limit but the one of [`Span`], whose offsets are `u32`: for trusted input.
     pub fn none() -> Limits {
         Limits {
             bytes: u64::from(u32::MAX),

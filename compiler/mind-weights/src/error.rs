@@ -46,7 +46,7 @@ pub enum FileError {
         expected: &'static str,
     },
     /// A name that stands twice.
-    #[error("{what} {name:?} stands twice")]
+    #[error("{what} {name:?} appears twice")]
     Twice {
         /// What the name is of.
         what: &'static str,

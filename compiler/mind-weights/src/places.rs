@@ -36,12 +36,13 @@ pub(crate) fn check_places(
         end = tensor.range.end;
         last = Some(tensor);
     }
-    match holes && end != data.end {
-        true => Err(FileError::Hole {
+    if holes && end != data.end {
+        Err(FileError::Hole {
             start: end - data.start,
             end: data.end - data.start,
-        }),
-        false => Ok(()),
+        })
+    } else {
+        Ok(())
     }
 }
 

@@ -192,7 +192,7 @@ impl Checker<'_> {
                 element.name()
             );
             let help = format!(
-                "inputs and outputs are {}; a `cast` stands inside",
+                "inputs and outputs are {}; put a `cast` inside",
                 allowed.text()
             );
             self.report(span, 4111, problem, &help);

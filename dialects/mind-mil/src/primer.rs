@@ -41,7 +41,7 @@ pub fn rejected(g: &Graph) -> Diagnostics {
         if let Some(results) = bare(g, op) {
             let problem = format!("`{results}` has no `name`");
             let warning = Diagnostic::new(Severity::Warning, g.span(op), problem);
-            let help = format!("write `[name = string(\"{results}\")]` behind the op");
+            let help = format!("write `[name = string(\"{results}\")]` after the op");
             found.push(noted(warning.help(help)));
         }
     }

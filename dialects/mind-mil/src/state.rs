@@ -38,7 +38,7 @@ pub fn thread(g: &mut Graph) -> Result<bool, Diagnostics> {
     for &state in &states {
         for (user, _) in g.uses(g.result(state)) {
             if g.parent(user) != Some(body) {
-                let message = format!("`{}` stands in a nested block", g.def(user).name);
+                let message = format!("`{}` is in a nested block", g.def(user).name);
                 let error = Diagnostic::error(g.span(user), message).code(Code(6003));
                 found.push(error.help("states become values of straight-line programs alone"));
             }

@@ -122,7 +122,7 @@ fn compare(args: &[String], host: &mut CommandHost<'_>) -> Result<u8, ShellError
             "-u" => {}
             "-U" => {
                 let lines = args.next().and_then(|lines| lines.parse().ok());
-                context = lines.ok_or_else(|| operands("diff", "a number behind `-U`"))?;
+                context = lines.ok_or_else(|| operands("diff", "a number after `-U`"))?;
             }
             "-w" => blanks = diff::Blanks::Ignore,
             "-b" => blanks = diff::Blanks::Squeeze,

@@ -1,7 +1,7 @@
 //! Packages before coremltools: it must load every one, and infer the numbers that the interpreter computes.
 //!
 //! `MIND_COREMLTOOLS` names a Python that has it. Without it the group is reported as not run;
-//! `MIND_COREMLTOOLS_REQUIRED=1` makes that a failure. `MIND_BLESS=1` records what it infers for the programs of
+//! `MIND_COREMLTOOLS_REQUIRED=1` makes that a failure. `INSTA_UPDATE=always` records what it infers for the programs of
 //! one op each. See docs/testing.md.
 
 mod flexible;
@@ -161,16 +161,17 @@ fn judge_in(python: &str, folder: &Path) -> Result<(), String> {
     for (group, [loaded, compared]) in &counts {
         println!("{group}: {loaded} packages loaded, {compared} agree numerically");
     }
-    if std::env::var_os("MIND_BLESS").is_some() {
+    if mind_snapshot::updates() {
         record(folder)?;
     }
     let compared: usize = counts.values().map(|[_, compared]| compared).sum();
-    match wrong.is_empty() && compared > packages.len() / 3 {
-        true => Ok(()),
-        false => Err(format!(
+    if wrong.is_empty() && compared > packages.len() / 3 {
+        Ok(())
+    } else {
+        Err(format!(
             "{compared} of {} packages agree\n{wrong}",
             packages.len()
-        )),
+        ))
     }
 }
 

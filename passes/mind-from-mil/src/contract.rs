@@ -117,13 +117,12 @@ fn attention(op: OpId, e: &mut Emit<'_>) -> Imported {
     let scores = product(e, q, flipped)?;
     let mut scores = e.mul_n(scores, 1.0 / depth.sqrt())?;
     if let Some(mask) = mask {
-        let added = match keeps {
-            true => {
-                let left_out = e.number(DType::F32, 1.0);
-                let left_out = e.sub(left_out, mask)?;
-                e.mul_n(left_out, MASKED)?
-            }
-            false => mask,
+        let added = if keeps {
+            let left_out = e.number(DType::F32, 1.0);
+            let left_out = e.sub(left_out, mask)?;
+            e.mul_n(left_out, MASKED)?
+        } else {
+            mask
         };
         let added = alike(e, added, q)?;
         scores = e.add(scores, added)?;

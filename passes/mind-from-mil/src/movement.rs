@@ -53,13 +53,12 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
         }
         let call = e.call(op)?;
         let axis = call.axis(call.int("axis").unwrap_or(0), e.rank(values[0]))?;
-        match call.flag("interleave") {
-            false => e.concat(&values, axis),
-            true => {
-                let stacked = stacked(e, &values, axis + 1)?;
-                let shape = e.shape(e.g().result(op))?;
-                e.reshape(stacked, &shape)
-            }
+        if call.flag("interleave") {
+            let stacked = stacked(e, &values, axis + 1)?;
+            let shape = e.shape(e.g().result(op))?;
+            e.reshape(stacked, &shape)
+        } else {
+            e.concat(&values, axis)
         }
     }),
     (&tensor::STACK, |op, e| {

@@ -62,21 +62,20 @@ fn layer(op: OpId, e: &mut Emit<'_>) -> Imported {
     };
     let small = call.float("epsilon").unwrap_or(1e-5);
     let mut result =
-        match axes[..] == [rank - 1] && floats(&number(dtype, small)) == floats(&epsilon(dtype)) {
-            true => LayerNorm::build(&mut e.b, x)?,
-            false => {
-                let over = Over {
-                    axes: axes.iter().map(|&axis| axis as i64).collect(),
-                    keep: true,
-                };
-                let center = over.apply(e, Mean::DEF, x)?;
-                let deviation = e.sub(x, center)?;
-                let squares = e.mul(deviation, deviation)?;
-                let variance = over.apply(e, Mean::DEF, squares)?;
-                let shifted = e.add_n(variance, small)?;
-                let scale = e.sqrt(shifted)?;
-                e.div(deviation, scale)?
-            }
+        if axes[..] == [rank - 1] && floats(&number(dtype, small)) == floats(&epsilon(dtype)) {
+            LayerNorm::build(&mut e.b, x)?
+        } else {
+            let over = Over {
+                axes: axes.iter().map(|&axis| axis as i64).collect(),
+                keep: true,
+            };
+            let center = over.apply(e, Mean::DEF, x)?;
+            let deviation = e.sub(x, center)?;
+            let squares = e.mul(deviation, deviation)?;
+            let variance = over.apply(e, Mean::DEF, squares)?;
+            let shifted = e.add_n(variance, small)?;
+            let scale = e.sqrt(shifted)?;
+            e.div(deviation, scale)?
         };
     let shape = e.shape(x)?;
     let own = |at: usize| if axes.contains(&at) { shape[at] } else { 1 };

@@ -100,7 +100,7 @@ pub(crate) fn layer(op: OpId, e: &mut Emit<'_>) -> Several {
         || call.value("clip").is_some()
     {
         return Err(Refused::new(
-            "a recurrent layer that clips, or resets behind the product",
+            "a recurrent layer that clips, or resets after the product",
         ));
     }
     let directions: &[(&str, bool)] = match direction.as_str() {
@@ -147,16 +147,15 @@ pub(crate) fn layer(op: OpId, e: &mut Emit<'_>) -> Several {
         let own: Vec<ValueId> = lasts.iter().map(|state| state[at]).collect();
         results.push(e.concat(&own, 1)?);
     }
-    let rows = match every {
-        true => {
-            let mut rows = Vec::new();
-            for step in 0..steps as usize {
-                let own: Vec<ValueId> = outputs.iter().map(|sequence| sequence[step]).collect();
-                rows.push(e.concat(&own, 1)?);
-            }
-            rows
+    let rows = if every {
+        let mut rows = Vec::new();
+        for step in 0..steps as usize {
+            let own: Vec<ValueId> = outputs.iter().map(|sequence| sequence[step]).collect();
+            rows.push(e.concat(&own, 1)?);
         }
-        false => vec![results[0]],
+        rows
+    } else {
+        vec![results[0]]
     };
     let mut lifted = Vec::new();
     for row in rows {

@@ -90,13 +90,16 @@ fn by_index(op: OpId, e: &mut Emit<'_>) -> Imported {
     let dims: Vec<Dim> = shape.iter().copied().map(Dim::Fixed).collect();
     let ranges =
         ranges(&e.call(op)?, &dims)?.ok_or_else(|| Refused::new("its bounds come at run time"))?;
-    let forward = |at: usize| match ranges[at].step > 0 {
-        true => (
-            ranges[at].start,
-            ranges[at].start + (ranges[at].count - 1) * ranges[at].step + 1,
-            ranges[at].step,
-        ),
-        false => (0, shape[at], 1),
+    let forward = |at: usize| {
+        if ranges[at].step > 0 {
+            (
+                ranges[at].start,
+                ranges[at].start + (ranges[at].count - 1) * ranges[at].step + 1,
+                ranges[at].step,
+            )
+        } else {
+            (0, shape[at], 1)
+        }
     };
     let (mut starts, mut ends, mut steps) = (Vec::new(), Vec::new(), Vec::new());
     for (start, end, step) in (0..shape.len()).map(forward) {

@@ -16,11 +16,11 @@ use crate::draw::Chooser;
 use crate::instance::{Leaf, LeafKind, build, replay};
 use crate::plan::{Plan, Plans};
 use crate::report::{RuleCheck, Verdict, class_text};
-use crate::rng::Rng;
 use crate::shrink::shrink;
 use crate::tally::{Tally, Without};
 use crate::trial::{Promise, Trial};
 use crate::values::{Grid, Mode};
+use mind_ir::random::Rng;
 
 /// Fewer modules than this put no rule to the test.
 const LEAST_DRAWS: usize = 20;
@@ -198,7 +198,7 @@ impl<'c, 'r> Checker<'c, 'r> {
             }
             let mut words = vec![self.form.name(), direction, dtype.name()];
             words.extend(&ops);
-            let mut rng = Rng::new(self.config.seed, &words);
+            let mut rng = Rng::of_words(self.config.seed, &words);
             if self.form.claims(dtype) {
                 self.grids(dtype, &mut rng);
                 self.draws(dtype, &mut rng);

@@ -11,8 +11,8 @@ use mind_ir::tensor::Tensor;
 use mind_ir::{OpId, ValueId};
 
 use crate::instance::Instance;
-use crate::rng::Rng;
 use crate::values::{Mode, draw};
+use mind_ir::random::Rng;
 
 /// The most bytes that the values alive at one time may have.
 const MEMORY: u64 = 64 << 20;

@@ -18,7 +18,6 @@ mod instance;
 mod mutants;
 mod plan;
 mod report;
-mod rng;
 mod shrink;
 mod tally;
 mod trial;

@@ -9,7 +9,7 @@ use mind_eqsat::{Hint, Lhs, LhsOp, LhsType, RuleInstance};
 use mind_ir::opdef::{Op, OpDef, Trait};
 use mind_ir::types::DType;
 
-use crate::rng::Rng;
+use mind_ir::random::Rng;
 
 /// A left side made ready for building.
 #[derive(Clone, Debug)]

@@ -8,10 +8,10 @@ use crate::evaluate::values;
 use crate::format::{bits_of, from_bits};
 use crate::instance::{Draw, LeafKind, replay};
 use crate::plan::Plan;
-use crate::rng::Rng;
 use crate::tally::{Failure, Tally};
 use crate::trial::{Promise, Trial};
 use crate::values::{MODES, Mode};
+use mind_ir::random::Rng;
 
 /// How many smaller cases are tried.
 const FUEL: usize = 600;
@@ -180,7 +180,7 @@ impl Shrinker<'_, '_> {
         if self.try_values(&trial, &kept, mode) {
             return true;
         }
-        let mut rng = Rng::new(1, &[self.form.name()]);
+        let mut rng = Rng::of_words(1, &[self.form.name()]);
         (0..2 * MODES.len()).any(|at| {
             let mode = MODES[at % MODES.len()];
             let fresh = values(&trial.instance, &mut rng, mode);

@@ -10,9 +10,9 @@ use crate::evaluate::{Ran, Sides, values};
 use crate::format::to_f64;
 use crate::instance::Instance;
 use crate::mutants::mutants;
-use crate::rng::Rng;
 use crate::tally::{CLASSES, Failure, Tally};
 use crate::values::{MODES, Mode};
+use mind_ir::random::Rng;
 
 /// A scalar instance is evaluated this many times in each mode; larger ones less often.
 const ROUNDS: usize = 6;

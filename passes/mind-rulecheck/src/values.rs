@@ -4,7 +4,7 @@ use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
 
 use crate::format::{FloatFormat, bits_of, from_bits};
-use crate::rng::Rng;
+use mind_ir::random::Rng;
 
 /// What the values of one case are like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,11 +102,11 @@ pub(crate) fn draw(
 fn integer(rng: &mut Rng, specials: &[u64], mode: Mode) -> u64 {
     match mode {
         Mode::Special => *rng.pick(specials),
-        Mode::Bits | Mode::Window => rng.next(),
+        Mode::Bits | Mode::Window => rng.bits(),
         Mode::Sprinkled if rng.chance(12) => *rng.pick(specials),
         Mode::Sprinkled | Mode::Cancelling => rng.within(-3, 3) as u64,
         // Even and not 0: neither 0 nor -1 is among them.
-        Mode::Finite => (rng.next() | 2) & !1,
+        Mode::Finite => (rng.bits() | 2) & !1,
         Mode::Moderate | Mode::Positive => rng.within(1, 9) as u64,
     }
 }
@@ -123,7 +123,7 @@ fn floats(rng: &mut Rng, dtype: DType, format: FloatFormat, count: usize, mode: 
     };
     let windowed = |centre: u64, rng: &mut Rng| {
         let exponent = (centre + rng.below(7) as u64).saturating_sub(3);
-        format.bits(rng.chance(50), exponent.min(top - 1), rng.next())
+        format.bits(rng.chance(50), exponent.min(top - 1), rng.bits())
     };
     let base = [
         windowed(centre, rng),
@@ -134,7 +134,7 @@ fn floats(rng: &mut Rng, dtype: DType, format: FloatFormat, count: usize, mode: 
     let small = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, 3.0].map(|number| bits_of(dtype, number));
     let one = |rng: &mut Rng| match mode {
         Mode::Special => *rng.pick(&all),
-        Mode::Bits => rng.next(),
+        Mode::Bits => rng.bits(),
         Mode::Sprinkled if rng.chance(12) => *rng.pick(&all),
         Mode::Window | Mode::Sprinkled => windowed(centre, rng),
         Mode::Cancelling => {
@@ -145,7 +145,7 @@ fn floats(rng: &mut Rng, dtype: DType, format: FloatFormat, count: usize, mode: 
             true => *rng.pick(&small),
             false => {
                 let exponent = rng.within((bias - near) as i64, (bias + near) as i64);
-                format.bits(rng.chance(50), exponent as u64, rng.next())
+                format.bits(rng.chance(50), exponent as u64, rng.bits())
             }
         },
         Mode::Moderate => windowed(bias, rng),
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn finite_integers_divide_everything() {
-        let mut rng = Rng::new(1, &[]);
+        let mut rng = Rng::of_words(1, &[]);
         let values = to_f64(&draw(&mut rng, DType::U8, 500, Mode::Finite, None));
         assert!(!values.contains(&0.0));
     }

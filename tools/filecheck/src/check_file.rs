@@ -129,7 +129,7 @@ fn read_pattern(
 ) -> Result<Pattern, CheckFileError> {
     let rest = &source.text[directive.pattern_start..];
     if rest.is_empty() {
-        let message = "the file ends behind this directive, without a newline";
+        let message = "the file ends after this directive, without a newline";
         return Err(CheckFileError::at(source, directive.start, message));
     }
     let line = rest

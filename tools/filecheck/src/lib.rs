@@ -22,7 +22,6 @@ mod check_file;
 mod cursor;
 mod defines;
 mod directive;
-mod edit_distance;
 mod ere;
 mod lint;
 mod numeric;

@@ -4,7 +4,6 @@
 
 use crate::bytes;
 use crate::directive::{Directives, NoDirective, SUFFIXES, is_part_of_word, parse_suffix};
-use crate::edit_distance::edit_distance;
 
 /// What hides the rest of a line, unless options say otherwise.
 const COMMENT_PREFIXES: [&str; 2] = ["COM", "RUN"];
@@ -136,10 +135,10 @@ fn unknown_suffix(prefix: &str, suffix: &str) -> String {
     let upper = name.to_ascii_uppercase();
     let nearest = SUFFIXES
         .iter()
-        .map(|(known, _)| *known)
-        .min_by_key(|known| edit_distance(upper.as_bytes(), known.as_bytes()));
-    let meant = nearest.filter(|known| edit_distance(upper.as_bytes(), known.as_bytes()) <= 2);
-    let hint = meant.map_or(String::new(), |known| {
+        .map(|(known, _)| (strsim::levenshtein(&upper, known), *known))
+        .min_by_key(|(distance, _)| *distance);
+    let meant = nearest.filter(|(distance, _)| *distance <= 2);
+    let hint = meant.map_or(String::new(), |(_, known)| {
         format!("; did you mean `{prefix}-{known}`?")
     });
     format!("`{prefix}{suffix}` is no directive, and so its line is ignored{hint}")

@@ -2,7 +2,7 @@
 
 use crate::bytes;
 use crate::cursor::Cursor;
-use crate::numeric::{Expression, Format, Integer, Notation, NumberId, Operation, Term};
+use crate::numeric::{Expression, Format, Notation, NumberId, Operation, Term, from_digits};
 use crate::syntax_error::SyntaxError;
 use crate::variables::{LINE, Variables};
 
@@ -349,16 +349,12 @@ impl Parser<'_> {
             .take_while(|&&byte| char::from(byte).is_digit(radix))
             .count();
         let digits = &rest[marker..marker + digits];
-        let value = Integer::from_digits(digits, radix).filter(|_| !digits.is_empty());
+        let value = from_digits(digits, radix).filter(|_| !digits.is_empty());
         let Some(value) = value else {
             return Err(SyntaxError::new(start, "invalid operand format"));
         };
         self.cursor.at += marker + digits.len();
-        terms.push(Term::Literal(if negative {
-            value.negated()
-        } else {
-            value
-        }));
+        terms.push(Term::Literal(if negative { -value } else { value }));
         Ok(())
     }
 }
@@ -366,6 +362,7 @@ impl Parser<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::numeric::Integer;
 
     fn value(text: &str) -> Result<Integer, String> {
         let mut variables = Variables::default();
@@ -395,7 +392,7 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(value(text), Ok(Integer::from(expected)), "{text}");
         }
-        assert_eq!(value("-3"), Ok(Integer::from(3).negated()));
+        assert_eq!(value("-3"), Ok(-Integer::from(3)));
     }
 
     #[test]

@@ -305,7 +305,7 @@ fn help() -> String {
             flag.help
         );
     }
-    text + "\nOptions may also stand in the variable FILECHECK_OPTS, before those given here.\n"
+    text + "\nOptions may also be in the variable FILECHECK_OPTS, before those given here.\n"
 }
 
 fn version() -> String {
@@ -313,7 +313,7 @@ fn version() -> String {
 }
 
 fn dump_help() -> String {
-    "A printed input shows its lines by number. Below a line stand the directives that\nfailed there, with a caret where each began to search or was found.\n".to_owned()
+    "A printed input shows its lines by number. Below a line are the directives that\nfailed there, with a caret where each began to search or was found.\n".to_owned()
 }
 
 /// Reads `env_opts` and then `args`, which do not include the program's name.

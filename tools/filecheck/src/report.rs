@@ -2,7 +2,6 @@
 
 use crate::bytes;
 use crate::check::Outcome;
-use crate::edit_distance::edit_distance;
 use crate::options::{DumpInput, Options};
 use crate::pattern::{Origin, Pattern};
 use crate::source::Source;
@@ -171,7 +170,7 @@ impl<'a> Report<'a> {
     /// Shows the line in `searched` that is most like `expected`, where it first differs.
     fn nearest(&mut self, expected: &[u8], searched: &Range<usize>) {
         let expected = bytes::trim_start(expected);
-        let compared = &expected[..expected.len().min(BYTES_COMPARED)];
+        let compared = expected[..expected.len().min(BYTES_COMPARED)].to_vec();
         let mut nearest: Option<(usize, usize, &[u8])> = None;
         let mut offset = searched.start;
         for line in self.input.text[searched.clone()]
@@ -179,7 +178,8 @@ impl<'a> Report<'a> {
             .take(LINES_COMPARED)
         {
             let trimmed = bytes::trim_end(bytes::trim_start(line));
-            let distance = edit_distance(&trimmed[..trimmed.len().min(BYTES_COMPARED)], compared);
+            let start = trimmed[..trimmed.len().min(BYTES_COMPARED)].to_vec();
+            let distance = strsim::generic_levenshtein(&start, &compared);
             if distance * 2 <= compared.len() && nearest.is_none_or(|(least, ..)| distance < least)
             {
                 nearest = Some((

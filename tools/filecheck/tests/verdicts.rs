@@ -1,6 +1,7 @@
 //! The verdicts of whole runs: a table of cases, messages, and hostile input.
 
 use filecheck::{Invocation, run};
+use mind_ir::random::Rng;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -225,22 +226,6 @@ fn the_tool_reads_its_surroundings() {
     );
 }
 
-/// A generator of numbers that look random but are the same in each run.
-struct Xorshift(u64);
-
-impl Xorshift {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % limit
-    }
-
-    fn pick<'a>(&mut self, parts: &[&'a [u8]]) -> &'a [u8] {
-        parts[self.below(parts.len())]
-    }
-}
-
 #[test]
 fn any_bytes_have_a_verdict() {
     let parts: [&[u8]; 44] = [
@@ -298,7 +283,7 @@ fn any_bytes_have_a_verdict() {
         "-D#X=1",
         "-v",
     ];
-    let mut random = Xorshift(0x9e37_79b9_7f4a_7c15);
+    let mut random = Rng::new(1);
     let mut text = |most: usize| -> Vec<u8> {
         let count = random.below(most);
         (0..count)

@@ -45,7 +45,7 @@ impl Bisect {
             "-1" => None,
             number => Some(number.parse().map_err(|_| {
                 format!(
-                    "`{text}` is not a limit: write a count, -1 to list all, or either behind `RULE:`"
+                    "`{text}` is not a limit: write a count, -1 to list all, or either after `RULE:`"
                 )
             })?),
         };

@@ -70,12 +70,11 @@ pub(crate) fn range(view: View<'_>, span: Span) -> lsp_types::Range {
         return view.range(lines.line_range(text, 0));
     }
     let (start, end) = (span.start as usize, span.end as usize);
-    match start < end {
-        true => view.range(start..end),
-        false => {
-            let letter = text.get(start..).and_then(|rest| rest.chars().next());
-            let width = letter.filter(|letter| !letter.is_control());
-            view.range(start..start + width.map_or(0, char::len_utf8))
-        }
+    if start < end {
+        view.range(start..end)
+    } else {
+        let letter = text.get(start..).and_then(|rest| rest.chars().next());
+        let width = letter.filter(|letter| !letter.is_control());
+        view.range(start..start + width.map_or(0, char::len_utf8))
     }
 }

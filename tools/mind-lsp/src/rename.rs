@@ -122,12 +122,15 @@ fn spelled(language: Language, kind: Kind, wanted: &str, now: &str) -> Result<St
         (Language::Module(Format::Mic1), Kind::Text) => numbered('S'),
         (Language::Module(Format::Core), Kind::Value) => numbered('%'),
         (Language::Rules, kind) => rules::spelled(kind, wanted, now),
-        (Language::Module(_), _) => match is_identifier(wanted) {
-            true => Ok(wanted.to_owned()),
-            false => Err(Refusal::failed(format!(
-                "`{wanted}` is no name: those are letters, digits and `_`, no digit first"
-            ))),
-        },
+        (Language::Module(_), _) => {
+            if is_identifier(wanted) {
+                Ok(wanted.to_owned())
+            } else {
+                Err(Refusal::failed(format!(
+                    "`{wanted}` is no name: those are letters, digits and `_`, no digit first"
+                )))
+            }
+        }
     }
 }
 

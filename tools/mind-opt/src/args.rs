@@ -98,13 +98,13 @@ fn pipeline_args() -> [Arg; 3] {
             .short('O')
             .value_name("LEVEL")
             .value_parser(LEVELS.iter().map(|level| level.name).collect::<Vec<_>>())
-            .help("a named pipeline, with passes before and behind it; all keep every bit of the results")
+            .help("a named pipeline, with passes before and after it; all keep every bit of the results")
             .help_heading(PASS_FLAGS),
         Arg::new("run-reproducer")
             .long("run-reproducer")
             .action(ArgAction::SetTrue)
             .conflicts_with_all(["level", "pass-pipeline"])
-            .help("run the pipeline that stands in the file itself")
+            .help("run the pipeline written in the file itself")
             .help_heading(PASS_FLAGS),
     ]
 }

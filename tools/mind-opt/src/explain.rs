@@ -297,7 +297,7 @@ impl<'a> Story<'a> {
             let text = self.file.text().lines().nth(line.wrapping_sub(1));
             let _ = match text.map(str::trim).filter(|text| !text.is_empty()) {
                 Some(text) => writeln!(out, "  no pass tried it on `{text}`"),
-                None => writeln!(out, "  nothing stands on that line"),
+                None => writeln!(out, "  there is nothing on that line"),
             };
         }
     }

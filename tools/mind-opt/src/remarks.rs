@@ -72,7 +72,7 @@ impl Remarks {
         let mut remark = Diagnostic::new(Severity::Remark, record.span, message);
         for step in &record.steps {
             if let Some(place) = &step.place {
-                remark = remark.note(format!("`{}` stands in {place}", step.rule));
+                remark = remark.note(format!("`{}` is in {place}", step.rule));
             }
         }
         self.push(remark);

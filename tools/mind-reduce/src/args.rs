@@ -22,7 +22,7 @@ pub(super) fn command() -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .after_help(
             "Exit status: 0 done, 1 the input was rejected or is not interesting, 2 usage.\n\n\
-             Every candidate verifies. A command is run by the shell with the path of the candidate behind it, \
+             Every candidate verifies. A command is run by the shell with the path of the candidate after it, \
              or in place of `{}`; one that takes longer than --time-limit is ended, with the processes that it started, \
              and its candidate is not interesting.",
         )

@@ -118,9 +118,10 @@ fn reduce_file(passes: &PassRegistry, args: &[String], host: &mut dyn Host) -> R
         oracle: &oracle,
         args: &args,
     };
-    let text = match args.bisect {
-        true => task.bisected(host),
-        false => task.shrunk(host),
+    let text = if args.bisect {
+        task.bisected(host)
+    } else {
+        task.shrunk(host)
     }?;
     Ok(mind_cli::write_output(host, args.output.as_ref(), &text))
 }

@@ -130,7 +130,7 @@ pub(super) fn diagnostics(args: &Args, g: &Graph, errors: &[Unbound]) -> Diagnos
             BindError::TooLarge { .. } => diagnostic.help("`--memory-limit` allows more"),
             BindError::NoMemory { .. } => diagnostic.help(MORE_MEMORY),
             BindError::Extra { .. } => match &args.inputs {
-                Some(path) => diagnostic.note(format!("it stands in {path}")),
+                Some(path) => diagnostic.note(format!("it is in {path}")),
                 None => diagnostic,
             },
             _ => diagnostic,

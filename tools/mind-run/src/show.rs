@@ -90,12 +90,11 @@ impl Elements<'_> {
 
     /// A space between elements; between rows a line end, and the depth of the brackets.
     fn separate(&mut self, axis: usize, innermost: bool) {
-        match innermost {
-            true => self.text.push(' '),
-            false => {
-                self.text.push('\n');
-                self.text.extend(std::iter::repeat_n(' ', axis + 1));
-            }
+        if innermost {
+            self.text.push(' ')
+        } else {
+            self.text.push('\n');
+            self.text.extend(std::iter::repeat_n(' ', axis + 1));
         }
     }
 }

@@ -142,15 +142,16 @@ impl<'c> Generator<'c> {
         let count = shape.iter().product();
         let mut index = || self.rng.below(extent as usize);
         let indices: Vec<usize> = std::iter::repeat_with(&mut index).take(count).collect();
-        let tensor = match self.rng.once_in(2) {
-            true => Tensor::of(
+        let tensor = if self.rng.once_in(2) {
+            Tensor::of(
                 shape.to_vec(),
                 indices.iter().map(|&at| at as i64).collect(),
-            ),
-            false => Tensor::of(
+            )
+        } else {
+            Tensor::of(
                 shape.to_vec(),
                 indices.iter().map(|&at| at as i32).collect(),
-            ),
+            )
         };
         self.tensor(&tensor)
     }

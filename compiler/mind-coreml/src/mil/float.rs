@@ -127,6 +127,8 @@ pub(super) fn write_hex(out: &mut String, bits: u64, dtype: DType) {
 
 #[cfg(test)]
 mod tests {
+    use mind_ir::random::Rng;
+
     use super::*;
 
     fn text(bits: u64, dtype: DType) -> String {
@@ -171,12 +173,10 @@ mod tests {
 
     #[test]
     fn singles_and_doubles_read_back() {
-        let mut state = 0x9e37_79b9_7f4a_7c15u64;
+        let mut rng = Rng::new(1);
         for _ in 0..20_000 {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            for (dtype, bits) in [(DType::F32, state >> 32), (DType::F64, state)] {
+            let bits = rng.bits();
+            for (dtype, bits) in [(DType::F32, bits >> 32), (DType::F64, bits)] {
                 let written = text(bits, dtype);
                 if !written.ends_with("inf") && written != "nan" {
                     assert_eq!(parse_hex(&written, dtype), Some(bits), "{written}");

@@ -7,6 +7,7 @@ use mind_coreml::package::read::{self, model_path};
 use mind_coreml::package::{Package, package};
 use mind_diag::{Diagnostics, render_text};
 use mind_ir::Graph;
+use mind_ir::random::Rng;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_mil::Element;
 use mind_mil::check::{Interface, check};
@@ -247,31 +248,21 @@ fn attributes_of(text: &str) -> Option<ValueKind> {
         .clone()
 }
 
-/// A sequence of numbers, the same on every run.
-fn draws(mut state: u64) -> impl FnMut(usize) -> usize {
-    move |below| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state % below.max(1) as u64) as usize
-    }
-}
-
 /// `bytes` with some of them changed, left out or repeated.
-fn corrupted(bytes: &[u8], draw: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
+fn corrupted(bytes: &[u8], rng: &mut Rng) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
-    for _ in 0..=draw(2) {
-        let at = draw(bytes.len());
-        match draw(16) {
+    for _ in 0..=rng.below(2) {
+        let at = rng.below(bytes.len());
+        match rng.below(16) {
             0 => bytes.truncate(at),
-            1 => bytes.insert(at, draw(256) as u8),
+            1 => bytes.insert(at, rng.below(256) as u8),
             2 if at < bytes.len() => drop(bytes.remove(at)),
             3 => {
-                let end = (at + draw(40)).min(bytes.len());
+                let end = (at + rng.below(40)).min(bytes.len());
                 let again = bytes[at.min(end)..end].to_vec();
                 bytes.splice(at.min(end)..end, [again.clone(), again].concat());
             }
-            _ if at < bytes.len() => bytes[at] ^= 1 << draw(8),
+            _ if at < bytes.len() => bytes[at] ^= 1 << rng.below(8),
             _ => {}
         }
     }
@@ -281,10 +272,10 @@ fn corrupted(bytes: &[u8], draw: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
 #[test]
 fn corrupted_packages_are_refused_or_read() {
     let own = packaged(PROGRAM);
-    let mut draw = draws(0x9e37_79b9_7f4a_7c15);
+    let mut rng = Rng::new(1);
     let (mut refused, mut unverified, mut read) = (0, 0, 0);
     for _ in 0..1000 {
-        let model = corrupted(&own.model, &mut draw);
+        let model = corrupted(&own.model, &mut rng);
         match read::program("m", &model, &Limits::default()).1 {
             Err(_) => refused += 1,
             Ok(mut g) => {
@@ -301,7 +292,7 @@ fn corrupted_packages_are_refused_or_read() {
                 }
             }
         }
-        let _ = model_path(&corrupted(own.manifest.as_bytes(), &mut draw));
+        let _ = model_path(&corrupted(own.manifest.as_bytes(), &mut rng));
     }
     assert!(
         refused > 100 && unverified > 10 && read > 10,
@@ -315,9 +306,9 @@ fn corrupted_weights_are_refused_or_read() {
     writer.push(Element::Fp16, &[7; 24], 192);
     writer.push(Element::Int8, &[9; 11], 88);
     let own = writer.finish();
-    let mut draw = draws(77);
+    let mut rng = Rng::new(77);
     for _ in 0..1000 {
-        let file = corrupted(&own, &mut draw);
+        let file = corrupted(&own, &mut rng);
         let places = [(64, Element::Fp16, 24), (192, Element::Int8, 11)];
         for (offset, element, bytes) in places {
             if let Ok(data) = blob::read(&file, offset, element, bytes) {

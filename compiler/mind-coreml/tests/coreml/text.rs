@@ -4,6 +4,7 @@
 use mind_coreml::mil::{self, Spelling};
 use mind_diag::Diagnostics;
 use mind_ir::Graph;
+use mind_ir::random::Rng;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_text::{Entity, Limits, SourceMap};
 
@@ -97,15 +98,12 @@ fn no_text_makes_the_parser_panic() {
         for end in (0..text.len()).filter(|&end| text.is_char_boundary(end)) {
             survives(&text[..end]);
         }
-        let mut state = 1u64;
+        let mut rng = Rng::new(1);
         for _ in 0..4000 {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
             let mut bytes = text.as_bytes().to_vec();
-            let at = (state >> 33) as usize % bytes.len();
-            let with = b"()[]{}<>,;=?@-x09\"\xc3/\n.p"[(state >> 20) as usize % 23];
-            match state >> 62 {
+            let at = rng.below(bytes.len());
+            let with = *rng.pick(b"()[]{}<>,;=?@-x09\"\xc3/\n.p");
+            match rng.below(4) {
                 0 => bytes[at] = with,
                 1 => bytes.insert(at, with),
                 2 => drop(bytes.remove(at)),

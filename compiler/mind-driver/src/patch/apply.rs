@@ -138,7 +138,7 @@ impl Patch<'_> {
         }
         let new = self.statement(statement, InsertPoint::Before(op), Some(old))?;
         if self.g.results(new).len() != 1 {
-            return Err("an op of several results cannot stand for one value".to_owned());
+            return Err("an op with several results cannot replace one value".to_owned());
         }
         let value = self.g.result(new);
         self.g.replace_all_uses(old, value);

@@ -80,9 +80,7 @@ fn edit(value: &Value) -> Result<Edit, String> {
             })
         }
         "replace" => {
-            let with = fields
-                .get("with")
-                .ok_or("`with` is missing: the op to stand there")?;
+            let with = fields.get("with").ok_or("`with` is missing: the new op")?;
             Ok(Edit::Replace {
                 id: id(subject, form)?,
                 statement: statement(with)?,
@@ -101,13 +99,25 @@ fn edit(value: &Value) -> Result<Edit, String> {
 }
 
 fn set(id: u64, fields: &Map<String, Value>) -> Result<Edit, String> {
-    match (fields.get("attribute"), fields.get("to"), fields.get("type")) {
-        (Some(Value::String(name)), Some(value), None) => {
-            Ok(Edit::SetAttribute { id, name: name.clone(), value: value.clone() })
-        }
-        (None, None, Some(Value::String(ty))) => Ok(Edit::SetType { id, ty: Some(ty.clone()) }),
+    match (
+        fields.get("attribute"),
+        fields.get("to"),
+        fields.get("type"),
+    ) {
+        (Some(Value::String(name)), Some(value), None) => Ok(Edit::SetAttribute {
+            id,
+            name: name.clone(),
+            value: value.clone(),
+        }),
+        (None, None, Some(Value::String(ty))) => Ok(Edit::SetType {
+            id,
+            ty: Some(ty.clone()),
+        }),
         (None, None, Some(Value::Null)) => Ok(Edit::SetType { id, ty: None }),
-        _ => Err("beside `set` stand `attribute`, a name, and `to`, its value; or `type`, a text or null".to_owned()),
+        _ => Err(
+            "`set` needs `attribute`, a name, and `to`, its value; or `type`, a text or null"
+                .to_owned(),
+        ),
     }
 }
 

@@ -137,7 +137,10 @@ fn elements(
     if let Some(extent) = shape.first().and_then(|dim| dim.fixed())
         && usize::try_from(extent) != Ok(list.len())
     {
-        return Err(format!("a list of {} stands for {extent}", list.len()));
+        return Err(format!(
+            "expected {extent} elements, found a list of {}",
+            list.len()
+        ));
     }
     let inner = shape.get(1..).unwrap_or_default();
     for value in list {

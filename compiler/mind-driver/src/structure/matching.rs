@@ -100,11 +100,12 @@ impl Matching {
             }
         }
         for op in b.ops(b.body()) {
-            let partner = match self.back.contains_key(&op) {
-                true => None,
-                false => key(b, op)
+            let partner = if self.back.contains_key(&op) {
+                None
+            } else {
+                key(b, op)
                     .and_then(|key| free.get_mut(&key))
-                    .and_then(VecDeque::pop_front),
+                    .and_then(VecDeque::pop_front)
             };
             partner
                 .into_iter()

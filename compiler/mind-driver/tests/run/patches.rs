@@ -7,19 +7,16 @@ use mind_driver::patch::{Edit, NewBody, NewStatement, PatchError, Place, apply};
 use mind_driver::session::{Session, registry};
 use mind_driver::structure::difference;
 use mind_ir::Graph;
+use mind_ir::random::Rng;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_testgen::{Config, module};
 
-/// Numbers that look random and are the same each time.
-struct Draws(u64);
+/// Edits of a module.
+struct Draws(Rng);
 
 impl Draws {
     fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) % bound
+        self.0.below(bound as usize) as u64
     }
 
     fn edit(&mut self, ids: u64) -> Edit {
@@ -82,7 +79,7 @@ fn edits_leave_a_valid_module_or_are_refused() {
     let (mut made, mut refused) = (0, 0);
     for seed in 0..300 {
         let g = module(seed, &Config::default());
-        let mut draws = Draws(seed);
+        let mut draws = Draws(Rng::new(seed));
         let edits: Vec<Edit> = (0..1 + seed % 3).map(|_| draws.edit(24)).collect();
         match apply(&g, &edits, &registry, &VerifyConfig::default()) {
             Ok(mut after) => {

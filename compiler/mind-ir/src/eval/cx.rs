@@ -85,11 +85,12 @@ impl<'a> EvalCx<'a> {
     /// memory.
     pub fn count(&self, dtype: DType, shape: &[usize]) -> Result<usize, EvalError> {
         let empty = shape.contains(&0);
-        let count = match empty {
-            true => Some(0),
-            false => shape
+        let count = if empty {
+            Some(0)
+        } else {
+            shape
                 .iter()
-                .try_fold(1usize, |count, &extent| count.checked_mul(extent)),
+                .try_fold(1usize, |count, &extent| count.checked_mul(extent))
         };
         let bytes = count.and_then(|count| (count as u64).checked_mul(dtype.size() as u64));
         match (count, bytes) {

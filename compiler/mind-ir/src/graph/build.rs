@@ -229,12 +229,11 @@ impl Graph {
     pub(crate) fn argument_type(&mut self, op: OpId, index: usize) -> Ty {
         let operand = self.operands(op)[index];
         let ty = self.type_id(operand).expect("an operand has a type");
-        match self.def(op).has(Trait::BodyOverElements) {
-            true => {
-                let scalar = TensorType::fixed(self.types().get(ty).dtype, &[]);
-                self.intern_type(scalar.view())
-            }
-            false => ty,
+        if self.def(op).has(Trait::BodyOverElements) {
+            let scalar = TensorType::fixed(self.types().get(ty).dtype, &[]);
+            self.intern_type(scalar.view())
+        } else {
+            ty
         }
     }
 

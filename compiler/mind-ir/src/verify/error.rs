@@ -159,7 +159,7 @@ pub enum VerifyError {
     Input { name: String, problem: String },
     #[error("the extent at dimension {dimension} of {shape} has no source")]
     NoSource { shape: String, dimension: usize },
-    #[error("`{found}` cannot stand in the body of `{op}`")]
+    #[error("`{found}` cannot be in the body of `{op}`")]
     Body {
         op: &'static str,
         found: &'static str,
@@ -269,7 +269,7 @@ impl VerifyError {
             AxisTwice { .. } => "list each axis once; a negative one counts from the end".into(),
             AxisRange { rank, .. } => format!("axes run from 0 to {}", rank - 1),
             NotPositive { value: -1, .. } | NegativeExtent { value: -1, .. } => {
-                "-1 stands only in the target of a reshape".into()
+                "-1 is valid only in the target of a reshape".into()
             }
             OpenExtent { .. } => "write the extent, or declare the type of the result".into(),
             ExtentOverflow { .. } => "make an extent smaller".into(),
@@ -440,11 +440,12 @@ impl VerifyError {
     /// The diagnostic for this error of `op`, with the types of its operands where they matter.
     pub fn at_op(&self, g: &Graph, op: OpId) -> Diagnostic {
         let diagnostic = self.at(g.span(op));
-        match self.concerns_operands() {
-            true => operand_types(g, op)
+        if self.concerns_operands() {
+            operand_types(g, op)
                 .into_iter()
-                .fold(diagnostic, Diagnostic::note),
-            false => diagnostic,
+                .fold(diagnostic, Diagnostic::note)
+        } else {
+            diagnostic
         }
     }
 

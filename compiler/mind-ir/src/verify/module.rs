@@ -111,7 +111,7 @@ impl Verifier<'_> {
 
     fn op(&mut self, g: &mut Graph, op: OpId) -> Result<(), Box<VerifyError>> {
         if g.def(op).has(Trait::Interface) && g.parent(op) != Some(g.body()) {
-            let problem = "an input stands in the module's own block".to_owned();
+            let problem = "an input must be in the module's own block".to_owned();
             return Err(Box::new(VerifyError::Structure { problem }));
         }
         for &operand in g.operands(op) {

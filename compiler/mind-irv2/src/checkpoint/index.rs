@@ -50,7 +50,7 @@ impl<'s, 'a> Index<'s, 'a> {
                 };
                 if let Some((other, _)) = tensors.insert(place, (source, info)) {
                     let message = format!(
-                        "{}: tensor {:?} also stands in {}",
+                        "{}: tensor {:?} is also in {}",
                         source.name, info.name, other.name
                     );
                     found.push(Diagnostic::error(Span::FILE, message).code(codes::TENSOR_EXTRA));

@@ -73,12 +73,13 @@ impl<'a> Checkpoint<'a> {
             );
             found.push(Diagnostic::error(Span::FILE, message).code(codes::TENSOR_EXTRA));
         }
-        match found.has_errors() {
-            true => Err(found),
-            false => Ok(Checkpoint {
+        if found.has_errors() {
+            Err(found)
+        } else {
+            Ok(Checkpoint {
                 tensors,
                 tied: config.tie_word_embeddings,
-            }),
+            })
         }
     }
 

@@ -36,8 +36,7 @@ pub fn document(
         (Some(text), _) => config::read(text)?,
         (None, [source]) => gguf::read(source)?,
         (None, _) => {
-            let message =
-                "there is no `config.json`, and no single GGUF file that could stand for it";
+            let message = "there is no `config.json`, and no single GGUF file to read instead";
             let found = Diagnostic::error(Span::FILE, message).code(codes::MISSING);
             return Err(found.into());
         }
@@ -48,12 +47,11 @@ pub fn document(
         refine::parameters(&mut said, sources)?
     };
     let config = Config::new(parameters).map_err(|errors| out_of_range(&errors, &said))?;
-    let dtypes = match sources.is_empty() {
-        true => {
-            let dtype = said.dtype.unwrap_or(WeightType::F32);
-            WeightTypes::uniform(dtype, dtype)
-        }
-        false => Checkpoint::new(&config, sources)?.weight_types(),
+    let dtypes = if sources.is_empty() {
+        let dtype = said.dtype.unwrap_or(WeightType::F32);
+        WeightTypes::uniform(dtype, dtype)
+    } else {
+        Checkpoint::new(&config, sources)?.weight_types()
     };
     let document = Document {
         config,

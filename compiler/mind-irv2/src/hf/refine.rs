@@ -104,9 +104,10 @@ fn rotation(
     // A header says a number of elements, which rounding must not change; the share counts for another width.
     let is_as_said = said.is_header && head_dim == said.parameters.head_dim;
     let rope = Rope {
-        rotary_dims: match is_as_said {
-            true => rope.rotary_dims,
-            false => rotary_dims(head_dim, said.rotary_factor),
+        rotary_dims: if is_as_said {
+            rope.rotary_dims
+        } else {
+            rotary_dims(head_dim, said.rotary_factor)
         },
         ..rope
     };

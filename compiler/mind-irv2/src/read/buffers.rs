@@ -83,7 +83,7 @@ pub(super) fn read<'v>(root: &'v Value, r: &mut Reader) -> Buffers<'v> {
             continue;
         };
         if names.insert((scope, name), span).is_some() {
-            let message = format!("buffer `{}` stands twice", shown(name));
+            let message = format!("buffer `{}` appears twice", shown(name));
             r.push(codes::TWICE, span, message);
             continue;
         }
@@ -156,7 +156,7 @@ fn entry<'v>(
                 "no buffer of a decoder model has the gradient `{}`",
                 shown(name)
             );
-            let help = "a gradient has the name of its forward buffer behind `d_`, as in `d_wq`";
+            let help = "a gradient has the name of its forward buffer after `d_`, as in `d_wq`";
             r.push_with_help(codes::NAME, span, message, help);
             return None;
         }

@@ -31,19 +31,18 @@ pub(super) fn check(root: &Value, config: &Config, r: &mut Reader) -> Dims {
             continue;
         };
         if std::mem::replace(&mut seen[dim.id()], true) {
-            let message = format!("dimension `{}` stands twice", dim.name());
+            let message = format!("dimension `{}` appears twice", dim.name());
             r.push(codes::TWICE, entry.span, message);
             continue;
         }
         let span = entry.get("value").map_or(entry.span, |value| value.span);
         let max = crate::config::MAX_EXTENT;
         if dim == Dim::Tokens {
-            match (1..=max).contains(&stored) {
-                true => dims.tokens = stored,
-                false => {
-                    let message = format!("`tokens` is {stored}, expected 1 to {max}");
-                    r.push(codes::RANGE, span, message);
-                }
+            if (1..=max).contains(&stored) {
+                dims.tokens = stored
+            } else {
+                let message = format!("`tokens` is {stored}, expected 1 to {max}");
+                r.push(codes::RANGE, span, message);
             }
             continue;
         }

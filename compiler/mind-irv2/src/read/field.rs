@@ -129,7 +129,7 @@ impl Reader {
             let found =
                 Diagnostic::new(severity, member.key_span, message).code(codes::UNKNOWN_KEY);
             let help = match self.options.unknown_flag {
-                Some(flag) => format!("`{flag}` lets keys of other tools stand"),
+                Some(flag) => format!("`{flag}` accepts keys of other tools"),
                 None => "docs/formats/irv2.md lists the keys; remove this one".to_owned(),
             };
             self.found

@@ -95,14 +95,11 @@ fn check_part(
         // A part has few rows, so that one stands twice before many nodes have been compared.
         for earlier in &own[..at] {
             if std::ptr::eq(earlier.row, node.row) {
-                let message = format!("`{}` stands twice", node.row.op);
+                let message = format!("`{}` appears twice", node.row.op);
                 r.push(codes::TWICE, node.span, message);
                 return;
             } else if index(node.row) < index(earlier.row) && ordered(node.row, earlier.row) {
-                let message = format!(
-                    "`{}` must stand in front of `{}`",
-                    node.row.op, earlier.row.op
-                );
+                let message = format!("`{}` must come before `{}`", node.row.op, earlier.row.op);
                 r.push(codes::FLOW, node.span, message);
             }
         }

@@ -309,7 +309,7 @@ fn tensors_that_do_not_fit_are_named() {
     let message = &found.first_error().unwrap().message;
     assert_eq!(
         message,
-        "2: tensor \"model.embed_tokens.weight\" also stands in 1"
+        "2: tensor \"model.embed_tokens.weight\" is also in 1"
     );
 }
 

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use mind_ir::random::Rng;
 use mind_irv2::checkpoint::{Checkpoint, Source};
 use mind_irv2::{Family, ReadOptions, hf, read, write};
 use mind_weights::WeightFile;
 
 use crate::models::{config, config_json, document, parameters, tensors};
 use crate::mutated;
-use crate::writers::{Random, corrupt, safetensors};
+use crate::writers::{corrupt, safetensors};
 
 /// Words of documents that are put in the place of each other.
 const WORDS: [&str; 24] = [
@@ -39,20 +40,19 @@ const WORDS: [&str; 24] = [
 ];
 
 /// A document with words swapped, lines lost, doubled or moved, or bytes changed.
-fn variant(text: &str, random: &mut Random) -> String {
+fn variant(text: &str, random: &mut Rng) -> String {
     let lines: Vec<&str> = text.lines().collect();
-    let line = |random: &mut Random| random.below(lines.len());
+    let line = |random: &mut Rng| random.below(lines.len());
     match random.below(6) {
         0 | 1 => {
             let word = WORDS[random.below(WORDS.len())];
             let places: Vec<usize> = text.match_indices(word).map(|(at, _)| at).collect();
             let other = WORDS[random.below(WORDS.len())];
-            match places.is_empty() {
-                true => text.replacen("null", other, 1),
-                false => {
-                    let at = places[random.below(places.len())];
-                    format!("{}{other}{}", &text[..at], &text[at + word.len()..])
-                }
+            if places.is_empty() {
+                text.replacen("null", other, 1)
+            } else {
+                let at = places[random.below(places.len())];
+                format!("{}{other}{}", &text[..at], &text[at + word.len()..])
             }
         }
         2 => {
@@ -91,7 +91,7 @@ fn documented(what: &str, refused: usize) {
 fn corrupted_documents() {
     let own = document(parameters(Family::Qwen3));
     let text = write(&own);
-    let mut random = Random(21);
+    let mut random = Rng::new(21);
     let (mut refused, mut same, mut other) = (0, 0, 0);
     for _ in 0..1000 {
         let variant = variant(&text, &mut random);
@@ -124,7 +124,7 @@ fn corrupted_configurations() {
         Family::Llama,
         r#", "rope_scaling": null, "tie_word_embeddings": false"#,
     );
-    let mut random = Random(22);
+    let mut random = Rng::new(22);
     let outcome = |variant: &str| hf::document(Some(variant), &[]).is_err();
     let refused = (0..1000).filter(|_| {
         let bytes = corrupt(text.as_bytes(), &mut random);
@@ -138,7 +138,7 @@ fn corrupted_configurations() {
 fn corrupted_checkpoints() {
     let config = config(Family::Qwen2);
     let file = safetensors(&tensors(&config, 23));
-    let mut random = Random(23);
+    let mut random = Rng::new(23);
     let refused = (0..1000).filter(|_| {
         let bytes = corrupt(&file, &mut random);
         let Ok(file) = WeightFile::parse(&bytes) else {
@@ -157,7 +157,7 @@ fn corrupted_checkpoints() {
 /// What the fuzz target `config` does, for drawn bytes.
 #[test]
 fn configurations_and_headers_of_known_keys_with_any_values() {
-    let mut random = Random(24);
+    let mut random = Rng::new(24);
     let (mut read_back, mut refused) = (0, 0);
     for _ in 0..2000 {
         let data: Vec<u8> = (0..24).map(|_| random.bits() as u8).collect();

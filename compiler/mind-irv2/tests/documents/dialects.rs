@@ -1,11 +1,11 @@
 //! Existing files: the document dialect with the published excerpts, the dialect of the existing builder, mixtures.
 
+use mind_ir::random::Rng;
 use mind_irv2::{Config, Family, Parameters, ReadOptions, read, write};
 use mind_json::{Kind, Limits, Member, Value, parse};
 
 use crate::models::{document, parameters, variants};
 use crate::round_trip::read_silently;
-use crate::writers::Random;
 
 fn tree(text: &str) -> Value {
     parse(text, &Limits::default()).unwrap()
@@ -32,7 +32,7 @@ pub fn at<'v>(value: &'v mut Value, key: &str) -> &'v mut Value {
 }
 
 /// Says a document as the existing builder does, each field with a probability of `often` in 8.
-fn as_code(text: &str, config: &Config, random: &mut Random, often: usize) -> String {
+fn as_code(text: &str, config: &Config, random: &mut Rng, often: usize) -> String {
     let mut root = tree(text);
     let mut yes = || random.below(8) < often;
     for own in elements(at(&mut root, "buffers")) {
@@ -119,7 +119,7 @@ fn as_code(text: &str, config: &Config, random: &mut Random, often: usize) -> St
 
 #[test]
 fn the_builders_dialect_and_mixtures_give_the_same_model() {
-    let mut random = Random(11);
+    let mut random = Rng::new(11);
     for parameters in variants() {
         let own = document(parameters);
         let text = write(&own);

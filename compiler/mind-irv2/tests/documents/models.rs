@@ -1,11 +1,12 @@
 //! Tiny models of every family, as configurations and as checkpoints.
 
+use mind_ir::random::Rng;
 use mind_irv2::{
     Biases, Config, Document, Family, Foreign, Parameters, Rope, RopeScaling, WeightTypes,
 };
 use mind_weights::{Role, Spelling, WeightType};
 
-use crate::writers::{Random, Tensor};
+use crate::writers::Tensor;
 
 /// A tiny model of `family`: no extent is a multiple of 16.
 pub fn parameters(family: Family) -> Parameters {
@@ -115,7 +116,7 @@ pub fn config_json(family: Family, more: &str) -> String {
 
 /// The tensors of a tiny model under Hugging Face's names, fused where the family fuses them.
 pub fn tensors(config: &Config, seed: u64) -> Vec<Tensor> {
-    let mut random = Random(seed);
+    let mut random = Rng::new(seed);
     let roles = Role::all().filter(|role| exists(config, *role));
     let mut all = Vec::new();
     for role in roles {
@@ -127,7 +128,9 @@ pub fn tensors(config: &Config, seed: u64) -> Vec<Tensor> {
         for layer in layers {
             let shape = mind_irv2::checkpoint::shape_of(config, role);
             let count = shape.iter().product();
-            let values: Vec<f32> = (0..count).map(|_| random.real()).collect();
+            let values: Vec<f32> = (0..count)
+                .map(|_| 2.0 * random.fraction() as f32 - 1.0)
+                .collect();
             let name = role.name(Spelling::HuggingFace, layer);
             all.push(Tensor::f32(&name, &shape, &values));
         }

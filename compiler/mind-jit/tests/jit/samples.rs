@@ -1,32 +1,29 @@
 //! Elements that tell implementations apart.
 
+use mind_ir::random::Rng;
 use mind_ir::tensor::{Buffer, FloatNum, Num};
 use mind_ir::types::DType;
 use mind_ir::with_num;
 
-/// A generator of numbers, the same on every run.
-pub struct Random(u64);
+/// Random numbers and choices.
+pub struct Random(Rng);
 
 impl Random {
     pub fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+        Random(Rng::new(seed))
     }
 
-    /// splitmix64.
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
+        self.0.bits()
     }
 
     /// A number below `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
-        (self.bits() % bound as u64) as usize
+        self.0.below(bound)
     }
 
     pub fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len())]
+        *self.0.pick(choices)
     }
 }
 

@@ -228,7 +228,7 @@ fn only_llama_has_rows_in_another_order() {
     }
 }
 
-/// The file that the tests of the command line read, from the weights that it is made of; `MIND_BLESS=1` writes it.
+/// The file that the tests of the command line read, from the weights that it is made of.
 #[test]
 fn the_tiny_file_is_the_one_that_is_written() {
     let mut p = llama();
@@ -252,9 +252,5 @@ fn the_tiny_file_is_the_one_that_is_written() {
         env!("CARGO_MANIFEST_DIR"),
         "/../../lit_tests/mind-run/inputs/tiny-llama.gguf"
     );
-    if std::env::var_os("MIND_BLESS").is_some_and(|value| value == "1") {
-        std::fs::write(path, &written).expect("it is ours");
-    }
-    let found = std::fs::read(path).expect("the tiny file");
-    assert!(found == written, "`MIND_BLESS=1` writes the file anew");
+    mind_snapshot::check_file(path, written);
 }

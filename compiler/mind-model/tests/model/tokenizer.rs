@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use mind_ir::random::Rng;
 use mind_model::Text;
 
-use crate::writers::{Random, corrupt};
+use crate::writers::corrupt;
 
 /// A tokenizer with every part that files of models have.
 const WHOLE: &str = r#"{"version": "1.0", "truncation": null,
@@ -48,7 +49,7 @@ const WORDS: [&str; 16] = [
 ];
 
 /// A text with a word in the place of another one, or with bytes changed.
-fn variant(text: &str, random: &mut Random) -> Vec<u8> {
+fn variant(text: &str, random: &mut Rng) -> Vec<u8> {
     let word = WORDS[random.below(WORDS.len())];
     let places: Vec<usize> = text.match_indices(word).map(|(at, _)| at).collect();
     if random.below(2) == 0 || places.is_empty() {
@@ -66,7 +67,7 @@ fn corrupted_tokenizers() {
         "/../../lit_tests/mind-run/inputs/tiny-qwen2/tokenizer.json"
     );
     let tiny = std::fs::read_to_string(Path::new(tiny)).expect("the tiny tokenizer");
-    let mut random = Random(51);
+    let mut random = Rng::new(51);
     let (mut refused, mut read) = (0, 0);
     for text in [WHOLE, &tiny] {
         let whole = Text::new(text.as_bytes()).expect("a tokenizer");

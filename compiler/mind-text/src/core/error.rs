@@ -136,7 +136,7 @@ pub(super) enum SyntaxError {
     NumberOperand { op: &'static str, found: String },
     #[error("operand %{label} follows an attribute")]
     LateOperand { label: u64 },
-    #[error("`{op}` defines {expected}, but {found} stand before `=`")]
+    #[error("`{op}` defines {expected}, found {found} before `=`")]
     ResultCount {
         op: &'static str,
         expected: &'static str,
@@ -284,9 +284,13 @@ impl SyntaxError {
             Number { expected, .. } if expected.contains("integer") => {
                 "an integer has digits alone, and a minus sign where it is negative".into()
             }
+            Number { expected, .. } if expected.contains("number") => {
+                "a number has digits, a point, an exponent and a sign, and no suffix".into()
+            }
+            Number { .. } => "number the values from 0".into(),
             RepeatedKey { .. } => "keep one of them".into(),
             MissingKey { op, key, .. } => {
-                format!("attributes stand in braces, as in `{op} {{{key}=...}}`")
+                format!("attributes go in braces, as in `{op} {{{key}=...}}`")
             }
             DefinedTwice { .. } => "each instruction has an id that no other has".into(),
             ConstantType { key, declared, .. } => {
@@ -301,7 +305,8 @@ impl SyntaxError {
             } => "leave out the ids and `=`".into(),
             ResultCount { .. } => "write one id before `=`".into(),
             TypeCount { expected, .. } => {
-                format!("declare {expected} types, with `_` for one that is left out, or none")
+                let types = if *expected == 1 { "type" } else { "types" };
+                format!("declare {expected} {types}, with `_` for one that is left out, or none")
             }
             Rank { limit, .. } => format!("merge dimensions until at most {limit} are left"),
             StrayBrace => "remove it, or write the op that the body belongs to".into(),
@@ -321,20 +326,20 @@ impl SyntaxError {
                  here"
             ),
             SurplusArgument { found, .. } if is_name(found) => {
-                format!("named attributes stand in braces, as in `{{{found}=...}}`")
+                format!("named attributes go in braces, as in `{{{found}=...}}`")
             }
-            SurplusArgument { .. } => "named attributes stand in braces, as in `{axis=1}`".into(),
+            SurplusArgument { .. } => "remove it".into(),
             LateOperand { .. } => "operands come first, as in `Sum (%0, [1])`".into(),
             Undefined { .. } => "a value can be used only below the line that defines it".into(),
             Captured { .. } => {
                 "a body reads only its own values; pass it as an operand and name it in `args:`"
                     .into()
             }
-            Inner { .. } => "a body gives out what its `yield:` names".into(),
+            Inner { .. } => "a body returns what its `yield:` names".into(),
             Arity { .. } => "operands are values that lines above define".into(),
             UndefinedOutput { .. } => "an output is a value of the module's own lines".into(),
             UntypedConstant => {
-                "write a type behind `:`, or `dtype=f32, shape=[2, 1]` in the braces".into()
+                "write a type after `:`, or `dtype=f32, shape=[2, 1]` in the braces".into()
             }
             Nesting { .. } => {
                 "nest the data as its shape says, or write all elements in one list".into()
@@ -348,7 +353,6 @@ impl SyntaxError {
             | UnknownBinOp { .. }
             | UnknownDType { .. }
             | Expected { .. }
-            | Number { .. }
             | Depth { .. }
             | Limit { .. }
             | Bodies { .. }

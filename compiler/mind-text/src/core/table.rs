@@ -1,10 +1,11 @@
 //! How each op looks in Core text, derived from the op tables.
 
+use indexmap::IndexMap;
 use mind_ir::attr::AttrKind;
 use mind_ir::builtin::Yield;
 use mind_ir::opdef::{Op, OpDef, Registry, Trait, nearest};
 use mind_ir::types::DType;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::foreign;
 
@@ -205,9 +206,9 @@ impl OpSyntax {
 /// How every op of a registry looks.
 #[derive(Debug)]
 pub(super) struct OpTable {
-    ops: Vec<OpSyntax>,
-    by_name: FxHashMap<&'static str, u32>,
-    by_address: FxHashMap<usize, u32>,
+    /// By the address of the definition.
+    ops: IndexMap<usize, OpSyntax, FxBuildHasher>,
+    by_name: FxHashMap<&'static str, usize>,
 }
 
 impl OpTable {
@@ -217,12 +218,11 @@ impl OpTable {
     /// took it; either is read. Panics when two attributes of one op have the same key.
     pub(super) fn new(registry: &Registry) -> OpTable {
         let mut table = OpTable {
-            ops: Vec::new(),
+            ops: IndexMap::default(),
             by_name: FxHashMap::default(),
-            by_address: FxHashMap::default(),
         };
         let ops = registry.ops().filter(|&def| !std::ptr::eq(def, Yield::DEF));
-        for (index, def) in (0u32..).zip(ops) {
+        for (index, def) in ops.enumerate() {
             table.by_name.insert(def.name, index);
             let free = def
                 .names
@@ -230,30 +230,25 @@ impl OpTable {
                 .filter(|name| !table.by_name.contains_key(name));
             let name = free.unwrap_or(def.name);
             table.by_name.insert(name, index);
-            table
-                .by_address
-                .insert(std::ptr::from_ref(def).addr(), index);
-            table.ops.push(OpSyntax::new(def, name));
+            let address = std::ptr::from_ref(def).addr();
+            table.ops.insert(address, OpSyntax::new(def, name));
         }
         table
     }
 
     /// Every op with the name that is printed.
     pub(super) fn ops(&self) -> impl Iterator<Item = (&'static str, &'static OpDef)> + '_ {
-        self.ops.iter().map(|op| (op.name, op.def))
+        self.ops.values().map(|op| (op.name, op.def))
     }
 
     /// The op called `name`.
     pub(super) fn named(&self, name: &str) -> Option<&OpSyntax> {
-        self.by_name
-            .get(name)
-            .map(|&index| &self.ops[index as usize])
+        self.by_name.get(name).map(|&index| &self.ops[index])
     }
 
     /// How `def` looks, if the registry has it.
     pub(super) fn of(&self, def: &'static OpDef) -> Option<&OpSyntax> {
-        let index = self.by_address.get(&std::ptr::from_ref(def).addr())?;
-        Some(&self.ops[*index as usize])
+        self.ops.get(&std::ptr::from_ref(def).addr())
     }
 
     /// The op that `BinOp` applies under `name`.
@@ -263,14 +258,14 @@ impl OpTable {
 
     /// The name of the op that `name` means: what another tool calls so, else the name most like it.
     pub(super) fn nearest(&self, name: &str) -> Option<&'static str> {
-        let foreign = foreign::op(name, self.ops.iter().map(|op| op.def));
+        let foreign = foreign::op(name, self.ops.values().map(|op| op.def));
         let own = foreign.and_then(|def| self.of(def)).map(|op| op.name);
-        own.or_else(|| nearest(name, self.ops.iter().map(|op| op.name)))
+        own.or_else(|| nearest(name, self.ops.values().map(|op| op.name)))
     }
 
     /// The name most like `name` that may stand in `BinOp`.
     pub(super) fn nearest_binary(&self, name: &str) -> Option<&'static str> {
-        let binary = || self.ops.iter().filter(|op| is_binary(op.def));
+        let binary = || self.ops.values().filter(|op| is_binary(op.def));
         let foreign = foreign::op(name, binary().map(|op| op.def));
         let own = foreign.and_then(|def| self.of(def)).map(|op| op.name);
         own.or_else(|| nearest(name, binary().map(|op| op.name)))

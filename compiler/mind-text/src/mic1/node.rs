@@ -233,6 +233,7 @@ fn missing(r: &Reader<'_>, attr: &AttrDef, head: Head) -> Diagnostic {
     let example = match (attr.key, attr.kind) {
         (Some(key), _) => format!("as in `{kind} N0 {key}=1`"),
         (None, AttrKind::Int) => format!("as in `{kind} 1`"),
+        (None, AttrKind::Dims) => format!("as in `{kind} N0 [2,-1]`"),
         (None, _) => format!("as in `{kind} N0 [0]`"),
     };
     Diagnostic::error(r.cursor.span_of_line(head.start), message).help(example)

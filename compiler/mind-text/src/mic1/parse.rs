@@ -385,6 +385,9 @@ fn with_type(cursor: &Cursor<'_>, start: usize, error: Diagnostic) -> Diagnostic
     } else {
         format!("[{dtype};{}]", ty.dims(","))
     };
+    if written == rest {
+        return error;
+    }
     let fix = cursor.edit(start, rest.len(), written.as_str());
     error.help(format!("write `{written}`")).fix(fix)
 }
@@ -427,7 +430,7 @@ fn dims(r: &mut Reader<'_>, open: usize, shape: &mut Shape) -> Parsed<()> {
             return Err(Box::new(r.open_bracket(open)));
         }
         let at = r.cursor.at();
-        let message = "expected ';' behind the dtype, as in [f32;2,3]";
+        let message = "expected ';' after the dtype, as in [f32;2,3]";
         return Err(Box::new(r.cursor.error_at(at, message)));
     }
     r.list_from(open, |r| {

@@ -143,11 +143,12 @@ impl<'t> Reader<'t> {
                 .help(help)
                 .fix(self.cursor.edit(start, word.len(), id));
         }
-        match !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            true => error
+        if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            error
                 .code(Code(1005))
-                .help("the largest id is 9223372036854775807"),
-            false => error.help(format!("it is {what}, a letter and a number")),
+                .help("the largest id is 9223372036854775807")
+        } else {
+            error.help("an id is a letter and a number")
         }
     }
 
@@ -270,21 +271,21 @@ impl<'t> Reader<'t> {
 
     #[cold]
     fn not_int(&mut self, start: usize) -> Diagnostic {
+        const INTEGER: &str = "an integer is digits alone, in the range of i64";
         self.cursor.go_to(start);
         let word = self.cursor.item();
         if word.is_empty() {
             let found = self.cursor.found_at(start);
             let message = format!("expected an integer, found {found}");
-            return self.cursor.error_at(start, message).help("as in `[1,2]`");
+            return self.cursor.error_at(start, message).help(INTEGER);
         }
         let span = self.cursor.span(start);
-        let error = Diagnostic::error(span, format!("expected an integer, found {}", shown(word)));
-        match word.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
-            true => error
-                .code(Code(1005))
-                .context("literal", shown(word))
-                .help("an integer is digits alone, in the range of i64"),
-            false => error.help("as in `[1,2]`"),
+        let message = format!("expected an integer, found {}", shown(word));
+        let error = Diagnostic::error(span, message).help(INTEGER);
+        if word.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
+            error.code(Code(1005)).context("literal", shown(word))
+        } else {
+            error
         }
     }
 

@@ -164,11 +164,8 @@ pub(super) fn check_rank(r: &Reader<'_>, dims: usize, start: usize) -> Parsed<()
     if dims < r.limits.dims {
         return Ok(());
     }
-    let message = format!("more than {} dimensions", r.limits.dims);
-    Err(Box::new(Diagnostic::error(
-        r.cursor.span_of(start, start + 1),
-        message,
-    )))
+    let span = r.cursor.span_of(start, start + 1);
+    Err(Box::new(r.limits.rank_error(span)))
 }
 
 fn expect_list(r: &Reader<'_>, example: &str) -> Parsed<()> {
@@ -188,7 +185,7 @@ fn not_list(r: &Reader<'_>, example: &str) -> Diagnostic {
     let rest = r.cursor.rest_of_line(at);
     let items: Vec<&str> = rest.split([' ', '\t', ',']).take_while(integer).collect();
     let Some(last) = items.last() else {
-        return error.help(format!("a list stands in brackets, as in `{example}`"));
+        return error.help(format!("a list goes in brackets, as in `{example}`"));
     };
     let end = last.as_ptr().addr() - rest.as_ptr().addr() + last.len();
     let list = format!("[{}]", items.join(","));
@@ -204,7 +201,10 @@ fn read_padding(r: &mut Reader<'_>) -> Parsed<Value> {
         let mut pairs = true;
         r.list(|r| {
             let before = pads.len();
-            expect_list(r, "[1,1]")?;
+            if r.cursor.peek() != b'[' {
+                pairs = false;
+                return r.int().map(drop);
+            }
             r.list(|r| {
                 pads.push(r.int()?);
                 Ok(())

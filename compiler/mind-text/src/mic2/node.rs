@@ -129,12 +129,13 @@ fn wrong_params(r: &Reader<'_>, def: &OpDef, found: usize, start: usize) -> Diag
         r.cursor.span_of_line(start),
         format!("'{opcode}' {expected}, found {found}"),
     );
-    match names.is_empty() {
-        true => error.help(format!(
+    if names.is_empty() {
+        error.help(format!(
             "it takes {} and nothing else",
             counted(def.operands.len(), "input")
-        )),
-        false => error.help(format!("the params are: {}", names.join(", "))),
+        ))
+    } else {
+        error.help(format!("the params are: {}", names.join(", ")))
     }
 }
 

@@ -238,6 +238,7 @@ impl Parser<'_> {
                 let message = format!("type T{index} is not declared");
                 let help = match types.len() {
                     0 => "add `T0 <dtype> <dims>` above".to_owned(),
+                    1 => "the only type so far is T0".to_owned(),
                     count => format!("the types so far are T0 to T{}", count - 1),
                 };
                 Err(Box::new(cursor.error_at(at, message).help(help)))

@@ -198,7 +198,9 @@ impl<'t> Reader<'t> {
             let fix = self.cursor.edit(start, word.len(), list.as_str());
             return Box::new(
                 error
-                    .help(format!("lists have no brackets: write `{list}`"))
+                    .help(format!(
+                        "blanks separate the items of a list: write `{list}`"
+                    ))
                     .fix(fix),
             );
         }
@@ -290,8 +292,8 @@ impl<'t> Reader<'t> {
             }
             let start = self.cursor.at();
             if dims.len() == self.limits.dims {
-                let message = format!("more than {} dimensions", self.limits.dims);
-                return Err(Box::new(self.cursor.error_at(start, message)));
+                let span = self.cursor.error_at(start, "").span;
+                return Err(Box::new(self.limits.rank_error(span)));
             }
             dims.push(match self.cursor.uint() {
                 Some(extent) if self.cursor.at_delimiter() => Dim::Fixed(extent as i64),

@@ -157,7 +157,7 @@ fn lines_stand_where_they_belong() {
     assert_eq!(
         errors("args: %0\nyield: %0\n%1 = ConstI64(1)\noutputs: %1\n\nword\nmore"),
         [
-            r#"- 1:1 "args:": `args:` stands only on the first line of a body"#,
+            r#"- 1:1 "args:": `args:` is allowed only on the first line of a body"#,
             r#"- 2:1 "yield:": `yield:` ends a body; a module ends with `outputs:`"#,
             r#"- 6:1 "word": nothing may follow `outputs:`"#
         ]

@@ -5,6 +5,7 @@ use mind_ir::attr::{Attr, AttrKind, Literal, Padding};
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
 use mind_ir::opdef::{Op, OpDef, Results};
+use mind_ir::random::Rng;
 use mind_ir::types::{DType, Dim, Shape, TypeView};
 use mind_ir::{Ty, ValueId};
 use mind_text::{Format, Limits};
@@ -12,15 +13,12 @@ use proptest::prelude::*;
 
 use crate::{FORMATS, dump, print, read, registry};
 
-/// Random choices: SplitMix64.
-struct Rng(u64);
+/// Random parts of modules.
+struct Draw(Rng);
 
-impl Rng {
+impl Draw {
     fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % bound.max(1) as u64) as usize
+        self.0.below(bound)
     }
 
     fn int(&mut self) -> i64 {
@@ -32,7 +30,7 @@ impl Rng {
     }
 
     fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
-        &all[self.below(all.len())]
+        self.0.pick(all)
     }
 
     fn dim(&mut self, g: &mut Graph, open: bool) -> Dim {
@@ -74,7 +72,7 @@ impl Rng {
 }
 
 /// Appends a random op of kind `def`.
-fn push(g: &mut Graph, rng: &mut Rng, def: &'static OpDef, format: Format) {
+fn push(g: &mut Graph, rng: &mut Draw, def: &'static OpDef, format: Format) {
     let values: Vec<ValueId> = (0..g.value_bound()).map(ValueId::new).collect();
     let extra = def.variadic.map_or(0, |_| 1 + rng.below(3));
     let count = def.operands.len() + extra;
@@ -165,7 +163,7 @@ fn module(seed: u64, format: Format) -> Graph {
         .filter(|def| def.results == Results::One)
         .collect();
     let input = registry.get("core.input").unwrap();
-    let (mut g, mut rng) = (Graph::new(), Rng(seed));
+    let (mut g, mut rng) = (Graph::new(), Draw(Rng::new(seed)));
     push(&mut g, &mut rng, input, format);
     for _ in 0..rng.below(30) {
         let def = *rng.pick(&defs);
@@ -189,7 +187,7 @@ fn module(seed: u64, format: Format) -> Graph {
     g
 }
 
-fn mutate(text: &str, rng: &mut Rng) -> String {
+fn mutate(text: &str, rng: &mut Draw) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for _ in 0..1 + rng.below(4) {
         let at = rng.below(bytes.len());
@@ -262,7 +260,7 @@ proptest! {
     fn mutated_modules_never_panic(seed: u64, mic1: bool) {
         let format = if mic1 { Format::Mic1 } else { Format::Mic2 };
         let text = print(format, &module(seed, format));
-        survive(&mutate(&text, &mut Rng(seed)))?;
+        survive(&mutate(&text, &mut Draw(Rng::new(seed))))?;
     }
 
     #[test]

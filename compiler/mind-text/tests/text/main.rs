@@ -12,7 +12,7 @@ mod published;
 
 use std::sync::LazyLock;
 
-use mind_diag::{Diagnostics, SourceFile};
+use mind_diag::{Diagnostics, SourceFile, render_text};
 use mind_ir::Graph;
 use mind_ir::attr::Attr;
 use mind_ir::opdef::Registry;
@@ -43,6 +43,17 @@ fn errors(format: Format, text: &str) -> Vec<String> {
         Ok(_) => panic!("{text}\nhas no error"),
         Err(found) => lines(text, &found),
     }
+}
+
+/// The errors of each text that is not sound, as users see them.
+#[track_caller]
+fn rendered(format: Format, texts: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let of = |text: &str| match FORMATS.parse(format, text, 0, &Limits::default()) {
+        Ok(_) => panic!("{text}\nhas no error"),
+        Err(found) => render_text(&found, &SourceFile::new("text", text), false),
+    };
+    let all: Vec<String> = texts.into_iter().map(|text| of(text.as_ref())).collect();
+    all.join("\n")
 }
 
 fn lines(text: &str, found: &Diagnostics) -> Vec<String> {

@@ -4,12 +4,13 @@ use super::half_at;
 
 /// Scale and minimum of sub-block `j`, six bits each, packed into 12 bytes.
 fn scale_and_minimum(s: &[u8], j: usize) -> (f32, f32) {
-    let (scale, minimum) = match j < 4 {
-        true => (s[j] & 63, s[j + 4] & 63),
-        false => (
+    let (scale, minimum) = if j < 4 {
+        (s[j] & 63, s[j + 4] & 63)
+    } else {
+        (
             (s[j + 4] & 15) | (s[j - 4] >> 6) << 4,
             (s[j + 4] >> 4) | (s[j] >> 6) << 4,
-        ),
+        )
     };
     (f32::from(scale), f32::from(minimum))
 }

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use mind_ir::random::Rng;
 use mind_weights::{WeightFile, WeightType};
 
-use crate::writers::{Meta, Random, Tensor, corrupt, gguf, safetensors};
+use crate::writers::{Meta, Tensor, corrupt, gguf, safetensors};
 
 /// Reads everything that a file holds; what it says must fit in what it has.
 fn read_all(bytes: &[u8]) -> bool {
@@ -23,10 +24,12 @@ fn read_all(bytes: &[u8]) -> bool {
 }
 
 fn tensors() -> Vec<Tensor> {
-    let mut random = Random(7);
+    let mut random = Rng::new(7);
     let mut all = Vec::new();
     for (at, rows) in [3, 1, 4, 8].into_iter().enumerate() {
-        let values: Vec<f32> = (0..rows * 5).map(|_| random.real()).collect();
+        let values: Vec<f32> = (0..rows * 5)
+            .map(|_| 2.0 * random.fraction() as f32 - 1.0)
+            .collect();
         all.push(Tensor::f32(&format!("blk.{at}.w"), &[rows, 5], &values));
     }
     all
@@ -34,7 +37,7 @@ fn tensors() -> Vec<Tensor> {
 
 /// Corrupts a file a thousand times; the document has the counts of what is refused and what is read.
 fn survive(what: &str, valid: &[u8], seed: u64) {
-    let mut random = Random(seed);
+    let mut random = Rng::new(seed);
     assert!(read_all(valid));
     let fine = (0..1000)
         .filter(|_| read_all(&corrupt(valid, &mut random)))
@@ -56,7 +59,7 @@ fn corrupted_safetensors() {
 #[test]
 fn corrupted_gguf() {
     let mut all = tensors();
-    let mut random = Random(3);
+    let mut random = Rng::new(3);
     for (at, dtype) in WeightType::all().enumerate() {
         let rows = 2;
         let bytes = dtype.row_bytes(256).unwrap() * rows;

@@ -99,7 +99,7 @@ fn headers_are_checked() {
 fn tensors_lie_apart_and_have_names_of_their_own() {
     let a = Tensor::f32("a", &[8], &[0.0; 8]);
     let twice = gguf(&[], &[a.clone(), a.clone()]);
-    assert_eq!(error(&twice), "tensor \"a\" stands twice");
+    assert_eq!(error(&twice), "tensor \"a\" appears twice");
     let b = Tensor {
         name: "b".to_owned(),
         ..a.clone()

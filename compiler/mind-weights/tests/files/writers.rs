@@ -1,5 +1,6 @@
 //! Writers of weight files, from the formats' descriptions, and a generator of numbers.
 
+use mind_ir::random::Rng;
 use mind_weights::WeightType;
 
 /// A tensor to be written.
@@ -133,34 +134,11 @@ pub fn gguf(meta: &[(&str, Meta)], tensors: &[Tensor]) -> Vec<u8> {
     out
 }
 
-/// Numbers that look random, from a seed: SplitMix64.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `end`, which is not 0.
-    pub fn below(&mut self, end: usize) -> usize {
-        (self.bits() % end as u64) as usize
-    }
-
-    /// A number between -1 and 1.
-    pub fn real(&mut self) -> f32 {
-        (self.bits() >> 40) as f32 / (1u64 << 23) as f32 - 1.0
-    }
-}
-
 /// `file`, truncated, with flipped, overwritten, inserted or removed bytes, or with a number made huge.
-pub fn corrupt(file: &[u8], random: &mut Random) -> Vec<u8> {
+pub fn corrupt(file: &[u8], random: &mut Rng) -> Vec<u8> {
     let mut bytes = file.to_vec();
     // What lies early is header, where most of the danger is.
-    let place = |random: &mut Random, len: usize| {
+    let place = |random: &mut Rng, len: usize| {
         let end = if random.below(4) == 0 {
             len
         } else {

@@ -75,19 +75,20 @@ pub fn joined_type(g: &Graph, inputs: &[ValueId], axis: i64) -> InferResult {
     let mut shape: Shape = first.shape.iter().copied().collect();
     for &input in &inputs[1..] {
         for (at, &dim) in g.ty(input).shape.iter().enumerate() {
-            shape[at] = match at == axis {
-                true => joined(shape[at], dim).ok_or(VerifyError::ExtentOverflow {
+            shape[at] = if at == axis {
+                joined(shape[at], dim).ok_or(VerifyError::ExtentOverflow {
                     op: "concat",
                     dimension: at,
-                })?,
-                false => agree(
+                })?
+            } else {
+                agree(
                     g,
                     "concat",
                     format!("extents at dimension {at}"),
                     shape[at],
                     dim,
                     "inputs may differ in their extents along `axis` alone",
-                )?,
+                )?
             };
         }
     }

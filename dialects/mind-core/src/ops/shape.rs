@@ -189,7 +189,7 @@ pub fn permuted_type(input: TypeView<'_>, permutation: &[i64]) -> InferResult {
             return Err(refuse(format!("{axis} is out of range")));
         };
         if std::mem::replace(&mut seen[index], true) {
-            return Err(refuse(format!("{axis} stands twice")));
+            return Err(refuse(format!("{axis} appears twice")));
         }
     }
     let shape = permutation.iter().map(|&axis| input.shape[axis as usize]);
@@ -357,11 +357,14 @@ fn eval_expand_dims(
     let (input, axes) = (operands[0], op.axes(cx.graph));
     let rank = input.rank() + axes.len();
     let mut kept = input.shape().iter();
-    let extent = |axis: usize| match axes.contains(&(axis as i64)) {
-        true => 1,
-        false => *kept
-            .next()
-            .expect("verified axes leave a place for each dimension"),
+    let extent = |axis: usize| {
+        if axes.contains(&(axis as i64)) {
+            1
+        } else {
+            *kept
+                .next()
+                .expect("verified axes leave a place for each dimension")
+        }
     };
     let shape: Vec<usize> = (0..rank).map(extent).collect();
     renamed(cx, input, shape)

@@ -47,11 +47,12 @@ fn groups<T: Element>(x: &Tensor, axes: &[usize], keepdims: bool) -> (Vec<usize>
             .map(|index| at(x, &index))
             .collect()
     });
-    let shape = match keepdims {
-        false => kept_shape.clone(),
-        true => (0..x.rank())
+    let shape = if keepdims {
+        (0..x.rank())
             .map(|a| if axes.contains(&a) { 1 } else { x.shape()[a] })
-            .collect(),
+            .collect()
+    } else {
+        kept_shape.clone()
     };
     (shape, groups.collect())
 }

@@ -74,11 +74,13 @@ pub(crate) fn dense(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> E
     };
     let count = cx.count(data.dtype(), &shape)?;
     let packed = call.index("shape").is_some();
-    let is_set = |at: usize| match packed {
-        true => bits
-            .get(at / 8)
-            .is_some_and(|byte| byte >> (at % 8) & 1 == 1),
-        false => bits.get(at).is_some_and(|&bit| bit == 1),
+    let is_set = |at: usize| {
+        if packed {
+            bits.get(at / 8)
+                .is_some_and(|byte| byte >> (at % 8) & 1 == 1)
+        } else {
+            bits.get(at).is_some_and(|&bit| bit == 1)
+        }
     };
     let set = (0..count).filter(|&at| is_set(at)).count();
     if set != data.count() {

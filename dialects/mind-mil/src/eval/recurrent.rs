@@ -243,12 +243,11 @@ fn step(
                 let row = units + unit;
                 let update = gate(own.sum(2 * units + unit, x, h));
                 let inside = own.input_bias.as_ref().map_or(0.0, |list| list[row]);
-                let new = match after {
-                    true => {
-                        let past = chain(own.bias(row), &own.hidden, row, h);
-                        reset[unit].mul_add(past, chain(inside, &own.input, row, x))
-                    }
-                    false => own.sum(row, x, &scaled),
+                let new = if after {
+                    let past = chain(own.bias(row), &own.hidden, row, h);
+                    reset[unit].mul_add(past, chain(inside, &own.input, row, x))
+                } else {
+                    own.sum(row, x, &scaled)
                 };
                 let kept = update * h[unit];
                 (1.0 - update).mul_add(outer(new), kept)

@@ -201,12 +201,13 @@ fn axis(call: &Call<'_>, data: &Tensor) -> Result<usize, EvalError> {
 }
 
 fn fits(updates: &Tensor, shape: &[usize]) -> Result<(), EvalError> {
-    match updates.shape() == shape {
-        true => Ok(()),
-        false => Err(EvalError::Shape(format!(
+    if updates.shape() == shape {
+        Ok(())
+    } else {
+        Err(EvalError::Shape(format!(
             "`updates` is {:?}, not {shape:?}",
             updates.shape()
-        ))),
+        )))
     }
 }
 

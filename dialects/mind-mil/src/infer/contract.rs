@@ -1,5 +1,6 @@
 //! Sums of products without windows.
 
+use indexmap::IndexSet;
 use mind_ir::types::{Dim, Shape};
 use mind_ir::verify::{InferManyResult, VerifyError};
 
@@ -125,16 +126,12 @@ pub(crate) fn einsum(call: &Call<'_>) -> InferManyResult {
 
 /// The equation with its letters renamed to `a`, `b`, `c` in the order they come.
 fn letters(equation: &str) -> String {
-    let mut seen: Vec<char> = Vec::new();
+    let mut seen = IndexSet::new();
     let renamed = equation.chars().take(64).map(|letter| {
         if !letter.is_ascii_alphabetic() {
             return letter;
         }
-        let known = seen.iter().position(|&own| own == letter);
-        let at = known.unwrap_or_else(|| {
-            seen.push(letter);
-            seen.len() - 1
-        });
+        let (at, _) = seen.insert_full(letter);
         char::from(b'a' + (at % 26) as u8)
     });
     renamed.collect()

@@ -120,7 +120,7 @@ pub(crate) fn transpose(call: &Call<'_>) -> InferManyResult {
     let mut sorted = own.clone();
     sorted.sort_unstable();
     if !sorted.iter().copied().eq(0..x.rank() as i64) {
-        let violation = "every axis stands in it once".to_owned();
+        let violation = "every axis is in it once".to_owned();
         return Err(Box::new(VerifyError::Permutation {
             permutation: perm,
             rank: x.rank(),

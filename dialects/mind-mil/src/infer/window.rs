@@ -229,9 +229,12 @@ pub(crate) fn conv_transpose(call: &Call<'_>) -> InferManyResult {
     let same = call.word("pad_type").starts_with("same");
     let mut shape: Shape = [x.shape[0], out].into_iter().collect();
     for (axis, &extent) in windows.axes.iter().zip(&x.shape[2..]) {
-        shape.push(mapped(extent, |extent| match same {
-            true => extent.checked_mul(axis.stride),
-            false => Some((extent - 1) * axis.stride + axis.reach - axis.pads[0] - axis.pads[1]),
+        shape.push(mapped(extent, |extent| {
+            if same {
+                extent.checked_mul(axis.stride)
+            } else {
+                Some((extent - 1) * axis.stride + axis.reach - axis.pads[0] - axis.pads[1])
+            }
         }));
     }
     positive(call, &shape)?;

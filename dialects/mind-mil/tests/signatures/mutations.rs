@@ -15,7 +15,7 @@ const HEAD: &str = "\
 Each row changes one thing in a program that is right, and gives the [code](../diagnostics.md) that then rejects
 it. coremltools 9.0 loads the rows marked `passes` all the same.
 
-Generated from `dialects/mind-mil/tests/signatures/mutations.txt` by its test, with `MIND_BLESS=1`.
+Generated from `dialects/mind-mil/tests/signatures/mutations.txt` by its test, with `INSTA_UPDATE=always`.
 
 | what is wrong | code | coremltools |
 |---|---|---|
@@ -106,9 +106,5 @@ fn the_page_lists_them() {
         );
     }
     let path = format!("{}/../../{PAGE}", env!("CARGO_MANIFEST_DIR"));
-    if std::env::var_os("MIND_BLESS").is_some() {
-        std::fs::write(&path, &page).expect("a page that can be written");
-    }
-    let found = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(found, page, "MIND_BLESS=1 rewrites {PAGE}");
+    mind_snapshot::check_file(path, page);
 }

@@ -5,6 +5,7 @@ use mind_ir::attr::{Attr, AttrKind};
 use mind_ir::builder::Builder;
 use mind_ir::graph::{Graph, InsertPoint};
 use mind_ir::opdef::{Op, OpDef};
+use mind_ir::random::Rng;
 use mind_ir::types::{DType, Dim, TensorType};
 use mind_ir::{OpId, ValueId};
 use rustc_hash::FxHashMap;
@@ -18,7 +19,7 @@ use crate::rules::ops::Ops;
 pub(super) struct Drawn<'s, 'c> {
     pub(super) g: Graph,
     ops: Ops<'c>,
-    rng: u64,
+    rng: Rng,
     base: Vec<i64>,
     dtype: DType,
     values: FxHashMap<&'s str, ValueId>,
@@ -33,33 +34,19 @@ impl<'s, 'c> Drawn<'s, 'c> {
         let mut drawn = Drawn {
             g: Graph::new(),
             ops,
-            rng: seed,
+            rng: Rng::new(seed),
             base: Vec::new(),
             dtype: DType::F32,
             values: FxHashMap::default(),
             attrs: FxHashMap::default(),
             dims: FxHashMap::default(),
         };
-        drawn.dtype = *drawn.pick(&[DType::F32, DType::F32, DType::I32]);
-        let rank = *drawn.pick(&[2usize, 2, 1, 3, 0, 4]);
-        drawn.base = (0..rank).map(|_| *drawn.pick(&EXTENTS)).collect();
+        drawn.dtype = *drawn.rng.pick(&[DType::F32, DType::F32, DType::I32]);
+        let rank = *drawn.rng.pick(&[2usize, 2, 1, 3, 0, 4]);
+        drawn.base = (0..rank).map(|_| *drawn.rng.pick(&EXTENTS)).collect();
         let root = drawn.term(term, None)?;
         let root = drawn.g.defining_op(root)?;
         Some((drawn, root))
-    }
-
-    /// splitmix64.
-    fn next(&mut self) -> u64 {
-        self.rng = self.rng.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.rng;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn pick<'t, T>(&mut self, from: &'t [T]) -> &'t T {
-        let at = self.next() % from.len() as u64;
-        &from[at as usize]
     }
 
     /// The value of a term; within one that stands for each value of a list, `each` is which.
@@ -139,13 +126,13 @@ impl<'s, 'c> Drawn<'s, 'c> {
 
     fn any_shape(&mut self) -> Vec<i64> {
         let mut shape = self.base.clone();
-        match self.next() % 8 {
+        match self.rng.below(8) {
             0 => shape.reverse(),
             1 => shape.clear(),
             2 => shape.iter_mut().for_each(|extent| *extent = 1),
             3 if !shape.is_empty() => {
-                let at = (self.next() % shape.len() as u64) as usize;
-                shape[at] = *self.pick(&EXTENTS);
+                let at = self.rng.below(shape.len());
+                shape[at] = *self.rng.pick(&EXTENTS);
             }
             _ => {}
         }
@@ -158,7 +145,7 @@ impl<'s, 'c> Drawn<'s, 'c> {
             match dim {
                 DimAst::Fixed(extent) => shape.push(*extent),
                 DimAst::Named(name) => {
-                    let extent = *self.pick(&EXTENTS);
+                    let extent = *self.rng.pick(&EXTENTS);
                     let known = self.dims.entry(name.text).or_insert_with(|| vec![extent]);
                     shape.extend(&*known);
                 }
@@ -206,20 +193,20 @@ impl<'s, 'c> Drawn<'s, 'c> {
             &[2, 0, 1],
         ];
         Some(match kind {
-            AttrKind::Int => AttrValue::Int(*self.pick(&[0, 1, -1, 2])),
-            AttrKind::Bool => AttrValue::Bool(*self.pick(&[false, true])),
+            AttrKind::Int => AttrValue::Int(*self.rng.pick(&[0, 1, -1, 2])),
+            AttrKind::Bool => AttrValue::Bool(*self.rng.pick(&[false, true])),
             AttrKind::Float => AttrValue::Float(0.5f64.to_bits()),
-            AttrKind::Ints => AttrValue::Ints((*self.pick(INTS)).into()),
+            AttrKind::Ints => AttrValue::Ints((*self.rng.pick(INTS)).into()),
             AttrKind::Dims => {
                 let mut shape = self.base.clone();
-                match self.next() % 3 {
+                match self.rng.below(3) {
                     0 => shape.reverse(),
                     1 => shape = vec![shape.iter().product()],
                     _ => {}
                 }
                 AttrValue::Dims(shape.into_iter().map(Dim::Fixed).collect())
             }
-            AttrKind::Pad => (*self.pick(&[AttrValue::Valid, AttrValue::Same])).clone(),
+            AttrKind::Pad => (*self.rng.pick(&[AttrValue::Valid, AttrValue::Same])).clone(),
             AttrKind::Str | AttrKind::LiteralData => return None,
         })
     }

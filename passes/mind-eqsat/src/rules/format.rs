@@ -268,6 +268,8 @@ fn is_spaced(before: &[Token<'_>], next: Token<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use mind_ir::random::Rng;
+
     use super::*;
     use crate::shipped::SHIPPED;
 
@@ -384,18 +386,12 @@ rule b
     /// Shipped rules with other blanks, and comments anywhere.
     #[test]
     fn disfigured_rules_find_their_form_again() {
-        let mut state = 7u64;
-        let mut below = |bound: usize| {
-            state = state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            (state >> 33) as usize % bound
-        };
+        let mut rng = Rng::new(7);
         for (name, text) in SHIPPED.iter().flat_map(|file| [file; 4]) {
             let tokens = lex(text, &mut Diagnostics::new());
             let mut other = String::new();
             for (number, token) in tokens.iter().enumerate() {
-                let gap = match below(40) {
+                let gap = match rng.below(40) {
                     0 => format!(" # c{number}\n"),
                     1 => format!("\n  # c{number}\n# d{number}\r\n\n"),
                     2 => format!("\n\n# c{number}\n"),

@@ -2,9 +2,10 @@
 
 use mind_ir::ValueId;
 use mind_ir::graph::Graph;
+use mind_ir::random::Rng;
 use mind_ir::types::{DType, Dim};
 
-use crate::support::{Module, Rng};
+use crate::support::Module;
 
 const UNARY: [&str; 7] = ["neg", "abs", "relu", "exp", "sqrt", "tanh", "sigmoid"];
 const UNARY_INT: [&str; 3] = ["neg", "abs", "relu"];
@@ -15,7 +16,7 @@ const BINARY_INT: [&str; 5] = ["add", "sub", "mul", "maximum", "minimum"];
 /// A module of about `size` ops over `dtype`, of every kind that needs no particular shapes, with
 /// shared values, constants, transposes, products and reductions.
 pub fn module(seed: u64, size: usize, dtype: DType) -> Graph {
-    let mut rng = Rng(seed);
+    let mut rng = Rng::new(seed);
     let mut m = Module::new();
     let mut values: Vec<ValueId> = Vec::new();
     for shape in [&[4, 4][..], &[4, 4], &[4], &[4, 4, 4], &[]] {

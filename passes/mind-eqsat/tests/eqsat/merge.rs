@@ -1,8 +1,9 @@
 //! Several products as parts of one.
 
 use mind_ir::graph::Graph;
+use mind_ir::random::Rng;
 
-use crate::support::{Rng, assert_same, context, dump, folded, ops, shipped};
+use crate::support::{assert_same, context, dump, folded, ops, shipped};
 use crate::text::module;
 
 fn fold_and_compare(text: &str) -> Graph {
@@ -20,7 +21,7 @@ fn count(g: &Graph, name: &str) -> usize {
 
 /// A constant of this shape whose elements differ.
 fn dense(seed: u64, rows: usize, columns: usize) -> String {
-    let mut rng = Rng(seed);
+    let mut rng = Rng::new(seed);
     let elements: Vec<String> = (0..rows * columns)
         .map(|_| rng.below(97).to_string())
         .collect();

@@ -13,6 +13,7 @@ use mind_ir::builtin;
 use mind_ir::eval::{DimEnv, EvalCx, eval_block};
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
 use mind_ir::opdef::{Op, OpDef, Registry};
+use mind_ir::random::Rng;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::{DType, Dim, TensorType};
 use mind_ir::verify::{VerifyConfig, verify};
@@ -262,87 +263,69 @@ pub fn names(g: &Graph, block: BlockId) -> Vec<&'static str> {
         .collect()
 }
 
-/// A small generator of random numbers: splitmix64.
-pub struct Rng(pub u64);
-
-impl Rng {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-
-    /// Specials, values of any exponent, and plain values, a third each.
-    pub fn value(&mut self, dtype: DType) -> Buffer {
-        const SPECIAL: [f64; 20] = [
-            0.0,
-            -0.0,
-            1.0,
-            -1.0,
-            2.0,
-            0.5,
-            3.0,
-            0.1,
-            5e-324,
-            1e-45,
-            6e-8,
-            65504.0,
-            -65504.0,
-            3.4e38,
-            1.7e308,
-            16777216.0,
-            16777217.0,
-            f64::INFINITY,
-            f64::NEG_INFINITY,
-            f64::NAN,
-        ];
-        if !dtype.is_float() {
-            let extreme = [0, 1, -1, i64::MAX, i64::MIN, 127, -128, 2, 3][self.below(9)];
-            let bits = if self.below(2) == 0 {
-                extreme
-            } else {
-                self.next() as i64
-            };
-            return match dtype {
-                DType::I32 => Buffer::I32(vec![bits as i32]),
-                DType::I8 => Buffer::I8(vec![bits as i8]),
-                DType::U8 => Buffer::U8(vec![bits as u8]),
-                DType::I64 => Buffer::I64(vec![bits]),
-                other => number(other, bits as f64),
-            };
-        }
-        let value = match self.below(3) {
-            0 => SPECIAL[self.below(SPECIAL.len())],
-            1 => {
-                let mantissa = 1.0 + (self.next() >> 12) as f64 / (1u64 << 52) as f64;
-                let range = if dtype == DType::F16 { 30 } else { 250 };
-                let exponent = self.below(range) as i32 - range as i32 / 2;
-                let sign = if self.below(2) == 0 { 1.0 } else { -1.0 };
-                sign * mantissa * 2f64.powi(exponent)
-            }
-            _ => (self.next() >> 11) as f64 / (1u64 << 53) as f64 * 8.0 - 4.0,
+/// Specials, values of any exponent, and plain values, a third each.
+pub fn value(rng: &mut Rng, dtype: DType) -> Buffer {
+    const SPECIAL: [f64; 20] = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        2.0,
+        0.5,
+        3.0,
+        0.1,
+        5e-324,
+        1e-45,
+        6e-8,
+        65504.0,
+        -65504.0,
+        3.4e38,
+        1.7e308,
+        16777216.0,
+        16777217.0,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+    ];
+    if !dtype.is_float() {
+        let extreme = [0, 1, -1, i64::MAX, i64::MIN, 127, -128, 2, 3][rng.below(9)];
+        let bits = if rng.below(2) == 0 {
+            extreme
+        } else {
+            rng.bits() as i64
         };
-        number(dtype, value)
+        return match dtype {
+            DType::I32 => Buffer::I32(vec![bits as i32]),
+            DType::I8 => Buffer::I8(vec![bits as i8]),
+            DType::U8 => Buffer::U8(vec![bits as u8]),
+            DType::I64 => Buffer::I64(vec![bits]),
+            other => number(other, bits as f64),
+        };
     }
-
-    pub fn tensor(&mut self, dtype: DType, shape: &[usize]) -> Tensor {
-        let count: usize = shape.iter().product();
-        let bytes: Vec<u8> = (0..count)
-            .flat_map(|_| self.value(dtype).to_bytes())
-            .collect();
-        Tensor::new(shape.to_vec(), Buffer::from_bytes(dtype, &bytes))
-    }
+    let value = match rng.below(3) {
+        0 => SPECIAL[rng.below(SPECIAL.len())],
+        1 => {
+            let mantissa = 1.0 + (rng.bits() >> 12) as f64 / (1u64 << 52) as f64;
+            let range = if dtype == DType::F16 { 30 } else { 250 };
+            let exponent = rng.below(range) as i32 - range as i32 / 2;
+            let sign = if rng.below(2) == 0 { 1.0 } else { -1.0 };
+            sign * mantissa * 2f64.powi(exponent)
+        }
+        _ => rng.fraction() * 8.0 - 4.0,
+    };
+    number(dtype, value)
 }
 
+pub fn tensor(rng: &mut Rng, dtype: DType, shape: &[usize]) -> Tensor {
+    let count: usize = shape.iter().product();
+    let bytes: Vec<u8> = (0..count)
+        .flat_map(|_| value(rng, dtype).to_bytes())
+        .collect();
+    Tensor::new(shape.to_vec(), Buffer::from_bytes(dtype, &bytes))
+}
 /// Runs the module on random inputs; a symbol's extent is 3.
 pub fn run(g: &Graph, seed: u64) -> Vec<Tensor> {
-    let mut rng = Rng(seed);
+    let mut rng = Rng::new(seed);
     let mut dims = DimEnv::default();
     for value in g
         .ops(g.body())
@@ -362,7 +345,7 @@ pub fn run(g: &Graph, seed: u64) -> Vec<Tensor> {
             .iter()
             .map(|d| d.fixed().unwrap_or(3) as usize)
             .collect();
-        Ok(Cow::Owned(rng.tensor(ty.dtype, &shape)))
+        Ok(Cow::Owned(tensor(&mut rng, ty.dtype, &shape)))
     };
     let cx = EvalCx::run(g, &dims);
     eval_block(&cx, g.body(), &[], &mut leaf)

@@ -9,7 +9,7 @@ use mind_ir::types::{DType, Dim, TensorType};
 
 use crate::instance::{Choices, Leaf};
 use crate::plan::{Plan, PlanOp, is_index};
-use crate::rng::Rng;
+use mind_ir::random::Rng;
 
 /// How often the attributes of one op are drawn before the whole instance is given up.
 const ATTEMPTS: usize = 6;

@@ -223,7 +223,7 @@ impl Chooser<'_, '_> {
 
     /// An NHWC image and an HWCF filter.
     fn images(&mut self, known: &[Option<Vec<i64>>]) -> Vec<Vec<i64>> {
-        let small = |rng: &mut crate::rng::Rng, list: &[i64]| *rng.pick(list);
+        let small = |rng: &mut mind_ir::random::Rng, list: &[i64]| *rng.pick(list);
         let image = |at: usize| known[0].as_ref().and_then(|shape| shape.get(at).copied());
         let filter = |at: usize| known[1].as_ref().and_then(|shape| shape.get(at).copied());
         let last = self.image.filter(|_| self.rng.chance(80));

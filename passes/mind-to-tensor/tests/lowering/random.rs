@@ -1,24 +1,9 @@
 //! Random modules with constants, shared values and fused groups.
 
 use mind_interp::{Extents, random_inputs, special_inputs};
+use mind_ir::random::Rng;
 
 use crate::module::{assert_same, lowered, read};
-
-struct Rng(u64);
-
-impl Rng {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % bound as u64) as usize
-    }
-
-    fn pick<'a>(&mut self, items: &[&'a str]) -> &'a str {
-        items[self.below(items.len())]
-    }
-}
 
 const ANY: [&str; 2] = ["Neg", "Relu"];
 const FLOAT: [&str; 6] = ["Exp", "Tanh", "Sqrt", "Gelu", "Softmax", "LayerNorm"];
@@ -89,7 +74,7 @@ impl Module {
 /// The text of a module of `size` ops.
 fn module(seed: u64, size: usize, dtype: &str, dim: &str) -> String {
     let mut m = Module {
-        rng: Rng(seed),
+        rng: Rng::new(seed),
         text: String::new(),
         float: !dtype.starts_with('i'),
         next: 0,

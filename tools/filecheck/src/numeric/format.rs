@@ -1,6 +1,8 @@
 //! How numbers are written in the input.
 
-use super::integer::Integer;
+use num_bigint::Sign;
+
+use super::integer::{Integer, from_digits};
 
 /// Digits beyond which a precision is refused.
 const MAX_PRECISION: u32 = 10_000;
@@ -74,16 +76,15 @@ impl Format {
 
     /// `value` in this format, if it has one.
     pub fn render(&self, value: &Integer) -> Option<String> {
-        if self.precision > MAX_PRECISION
-            || (value.is_negative() && self.notation != Notation::Signed)
-        {
+        let negative = value.sign() == Sign::Minus;
+        if self.precision > MAX_PRECISION || (negative && self.notation != Notation::Signed) {
             return None;
         }
-        let mut digits = value.digits(self.notation.radix());
+        let mut digits = value.magnitude().to_str_radix(self.notation.radix());
         if self.notation == Notation::UpperHex {
             digits.make_ascii_uppercase();
         }
-        let sign = if value.is_negative() { "-" } else { "" };
+        let sign = if negative { "-" } else { "" };
         Some(format!(
             "{sign}{}{digits:0>width$}",
             self.prefix(),
@@ -95,9 +96,9 @@ impl Format {
     pub fn read(&self, text: &[u8]) -> Option<Integer> {
         let unsigned = text.strip_prefix(b"-").unwrap_or(text);
         let digits = unsigned.strip_prefix(self.prefix().as_bytes())?;
-        let value = Integer::from_digits(digits, self.notation.radix())?;
+        let value = from_digits(digits, self.notation.radix())?;
         Some(if unsigned.len() < text.len() {
-            value.negated()
+            -value
         } else {
             value
         })
@@ -129,7 +130,7 @@ mod tests {
             assert_eq!(format.render(&value).as_deref(), Some(expected));
             assert_eq!(format.read(expected.as_bytes()), Some(value));
         }
-        let minus_three = Integer::from(3).negated();
+        let minus_three = -Integer::from(3);
         assert_eq!(
             format(Notation::Signed, 2, false)
                 .render(&minus_three)

@@ -6,4 +6,4 @@ mod integer;
 
 pub use expression::{Expression, NumberId, Term};
 pub use format::{Format, Notation};
-pub use integer::{Integer, Operation};
+pub use integer::{Integer, Operation, from_digits};

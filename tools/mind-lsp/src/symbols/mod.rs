@@ -44,9 +44,10 @@ pub(crate) fn highlights(view: View<'_>, offset: usize) -> Vec<DocumentHighlight
     };
     let found = view.names().of(symbol).map(|found| DocumentHighlight {
         range: view.range(found.range.clone()),
-        kind: Some(match found.declares() {
-            true => DocumentHighlightKind::WRITE,
-            false => DocumentHighlightKind::READ,
+        kind: Some(if found.declares() {
+            DocumentHighlightKind::WRITE
+        } else {
+            DocumentHighlightKind::READ
         }),
     });
     found.collect()

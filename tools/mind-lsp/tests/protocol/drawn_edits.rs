@@ -2,23 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use mind_ir::random::Rng;
 use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::sample;
-
-/// Numbers from a seed.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        ((self.0 >> 33) as usize) % bound.max(1)
-    }
-}
 
 /// The text as lines of UTF-16 units, as an editor keeps it. No edit leaves a `\r` without its `\n`.
 struct Mirror {
@@ -183,7 +171,7 @@ fn texts() -> Vec<(String, &'static str, String)> {
 #[test]
 fn every_request_is_answered_after_any_edit() {
     const EDITS: usize = 30;
-    let (mut client, mut draw) = (Client::start(), Draw(7));
+    let (mut client, mut draw) = (Client::start(), Rng::new(7));
     for (uri, language, text) in texts() {
         // The samples are named after their languages.
         let language = uri

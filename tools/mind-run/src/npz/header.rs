@@ -140,12 +140,13 @@ impl<'t> Dict<'t> {
     }
 
     fn expect(&mut self, wanted: char) -> Result<(), NpyError> {
-        match self.eat(wanted) {
-            true => Ok(()),
-            false => Err(malformed(format!(
+        if self.eat(wanted) {
+            Ok(())
+        } else {
+            Err(malformed(format!(
                 "expected `{wanted}`, found `{}`",
                 self.next()
-            ))),
+            )))
         }
     }
 

@@ -65,6 +65,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-translate", &["mind-model", "mind-cli", "mind-host"]),
     ("mind-bench", &["mind-model", "mind-opt"]),
     ("filecheck", &[]),
+    ("mind-snapshot", &[]),
     ("mind-testgen", &["mind-core", "mind-text"]),
     (
         "lit-tests",
@@ -88,6 +89,7 @@ const SOLE_USERS: &[(&str, &str)] = &[
     ("lsp-server", "mind-lsp"),
     ("lsp-types", "mind-lsp"),
     ("bumpalo", "mind-ir"),
+    ("insta", "mind-snapshot"),
     ("egg", "mind-eqsat"),
     ("prost", "mind-coreml"),
     ("cranelift-codegen", "mind-vir"),
@@ -98,7 +100,8 @@ const SOLE_USERS: &[(&str, &str)] = &[
 ];
 
 /// Crates whose tests need more than text, interpreter and dialects.
-const TEST_ONLY: [&str; 7] = [
+const TEST_ONLY: [&str; 9] = [
+    "mind-ir",
     "mind-text",
     "mind-coreml",
     "mind-interp",
@@ -106,6 +109,7 @@ const TEST_ONLY: [&str; 7] = [
     "mind-tensor",
     "mind-testgen",
     "mind-mil",
+    "mind-snapshot",
 ];
 
 struct Manifest {

@@ -8,6 +8,13 @@ const BANNED: &[(&str, &str)] = &[
     ("; none when", "; `None` if"),
     ("anyhow", "regardless"),
     ("told against", "relative to"),
+    ("puts down", "stores, stages"),
+    ("asks ahead", "prefetches"),
+    ("gives out", "returns"),
+    ("worth a look", "may match"),
+    ("stops to act", "no longer fires"),
+    ("whatever follows from", "what depends on"),
+    ("for whoever", "for"),
 ];
 
 #[test]

@@ -125,7 +125,7 @@ impl Parser<'_> {
     pub(super) fn arguments(&mut self, start: usize) -> Parsed<()> {
         let end = self.src.cursor.at();
         if self.bodies.len() == 1 || self.body().stage != Stage::Start {
-            let rule = "stands only on the first line of a body";
+            let rule = "is allowed only on the first line of a body";
             return Err(SyntaxError::Misplaced {
                 keyword: "args",
                 rule,

@@ -62,12 +62,11 @@ impl Constant {
         let mut cursor = Cursor::new(src.cursor.text());
         cursor.seek(start);
         bytes.clear();
-        let count = match is_splat {
-            true => {
-                element(&mut cursor, dtype, bytes)?;
-                None
-            }
-            false => Some(elements(&mut cursor, src, dtype, shape.as_deref(), bytes)?),
+        let count = if is_splat {
+            element(&mut cursor, dtype, bytes)?;
+            None
+        } else {
+            Some(elements(&mut cursor, src, dtype, shape.as_deref(), bytes)?)
         };
         let intern = |shape: Shape| {
             src.graph.intern_type(TypeView {

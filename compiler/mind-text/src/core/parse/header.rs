@@ -63,12 +63,11 @@ impl Header {
             self.body = Some(src.cursor.at());
             src.cursor.eat(b'{');
         }
-        match src.cursor.at_line_end() {
-            true => Ok(op),
-            false => {
-                let fault = src.cursor.unexpected("the end of the line");
-                Err(suggest::surplus(src, op, fault))
-            }
+        if src.cursor.at_line_end() {
+            Ok(op)
+        } else {
+            let fault = src.cursor.unexpected("the end of the line");
+            Err(suggest::surplus(src, op, fault))
         }
     }
 

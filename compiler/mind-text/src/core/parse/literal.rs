@@ -110,7 +110,7 @@ pub(super) fn read_data(
         match next {
             b'[' => {
                 if leaf.is_some_and(|leaf| open.len() >= leaf) {
-                    return ragged(at, at + 1, "a list stands among elements".to_owned());
+                    return ragged(at, at + 1, "a list among elements".to_owned());
                 }
                 cursor.eat(b'[');
                 open.push(0);
@@ -131,7 +131,7 @@ pub(super) fn read_data(
             _ => {
                 let depth = open.len();
                 if *leaf.get_or_insert(depth) != depth || depth < lengths.len() {
-                    return ragged(at, at + 1, "an element stands among lists".to_owned());
+                    return ragged(at, at + 1, "an element among lists".to_owned());
                 }
                 element(cursor, dtype, bytes)?;
                 count += 1;

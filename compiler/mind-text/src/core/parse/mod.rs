@@ -187,13 +187,14 @@ impl Parser<'_> {
     fn count_nodes(&mut self, count: usize, start: usize) -> Parsed<()> {
         self.nodes += count.max(1);
         let limit = self.src.limits.nodes;
-        match self.nodes > limit {
-            true => Err(SyntaxError::Limit {
+        if self.nodes > limit {
+            Err(SyntaxError::Limit {
                 limit,
                 what: "values",
             }
-            .at(start, self.src.cursor.at())),
-            false => Ok(()),
+            .at(start, self.src.cursor.at()))
+        } else {
+            Ok(())
         }
     }
 }

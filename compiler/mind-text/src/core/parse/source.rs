@@ -71,13 +71,14 @@ impl Source<'_> {
     pub(super) fn intern(&mut self, name: &str, start: usize) -> Parsed<Sym> {
         let sym = self.graph.intern(name);
         let limit = self.limits.strings;
-        match self.graph.symbols().len() > limit {
-            true => Err(SyntaxError::Limit {
+        if self.graph.symbols().len() > limit {
+            Err(SyntaxError::Limit {
                 limit,
                 what: "different names and dimension symbols",
             }
-            .at(start, self.cursor.at())),
-            false => Ok(sym),
+            .at(start, self.cursor.at()))
+        } else {
+            Ok(sym)
         }
     }
 

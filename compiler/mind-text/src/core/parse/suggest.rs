@@ -50,7 +50,7 @@ pub(super) fn surplus(src: &Source<'_>, op: &OpSyntax, fault: Box<Fault>) -> Box
             let end = rest.find(|c| !in_list(c)).unwrap_or(rest.len());
             let list = rest[..end].trim_end().trim_end_matches(',');
             let text = format!("({list})");
-            let help = format!("operands stand in parentheses: `{} {text}`", op.name);
+            let help = format!("operands go in parentheses: `{} {text}`", op.name);
             fault.suggest_edit(help, start..start + list.len(), text)
         }
         Some(b';') => fault.suggest_edit(
@@ -69,7 +69,7 @@ pub(super) fn surplus(src: &Source<'_>, op: &OpSyntax, fault: Box<Fault>) -> Box
             } else {
                 format!("{{{key}={word}}}")
             };
-            fault.suggest(format!("attributes stand in braces: `{} {text}`", op.name))
+            fault.suggest(format!("attributes go in braces: `{} {text}`", op.name))
         }
         _ => fault,
     }
@@ -112,11 +112,10 @@ pub(super) fn unknown_op(src: &Source<'_>, name: &Range<usize>, fault: Box<Fault
 
 /// The error behind an id before `=`.
 pub(super) fn behind_result(src: &Source<'_>, fault: Box<Fault>) -> Box<Fault> {
-    match rest_of_line(src, fault.start).starts_with(':') {
-        true => {
-            fault.suggest("the type ends the line, as in `%0 = Input {name=x} : tensor<f32[4]>`")
-        }
-        false => fault,
+    if rest_of_line(src, fault.start).starts_with(':') {
+        fault.suggest("the type ends the line, as in `%0 = Input {name=x} : tensor<f32[4]>`")
+    } else {
+        fault
     }
 }
 
@@ -134,7 +133,7 @@ pub(super) fn list(src: &Source<'_>, start: usize, fault: Box<Fault>) -> Box<Fau
         Some((items, _)) if fault.start == start => {
             let text = format!("[{items}]");
             let range = start..start + items.len() + 2;
-            fault.suggest_edit(format!("a list stands in brackets: `{text}`"), range, text)
+            fault.suggest_edit(format!("a list goes in brackets: `{text}`"), range, text)
         }
         _ => fault,
     }

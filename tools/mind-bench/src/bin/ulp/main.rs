@@ -15,6 +15,7 @@ use std::num::NonZeroUsize;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 use std::process::ExitCode;
 
+use mind_ir::random::Rng;
 use mind_ir::scalar::math;
 
 const USAGE: &str = "usage: ulp [f32|f64] [FUNCTION] [--points=N] [--stride=N]
@@ -296,24 +297,18 @@ fn measure_f64(row: &Row, tables: &Tables, points: u64) -> Worst {
             check(-x);
         }
     }
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut random = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state
-    };
+    let mut rng = Rng::new(0);
     let (low, high) = row.domain;
     for _ in 0..points / 4 {
-        let unit = (random() >> 11) as f64 * power_of_two(-53);
+        let unit = rng.fraction();
         check(low + unit * (high - low));
         // Magnitudes spread evenly over the binades near 1, where all approximations change.
         check(
-            f64::from_bits((random() >> 12) + ((1023 - 20 + random() % 26) << 52))
-                * if random() & 1 == 0 { 1.0 } else { -1.0 },
+            f64::from_bits((rng.bits() >> 12) + ((1023 - 20 + rng.bits() % 26) << 52))
+                * if rng.bits() & 1 == 0 { 1.0 } else { -1.0 },
         );
         check(1.5 * (2.0 * unit - 1.0));
-        check(f64::from_bits(random()));
+        check(f64::from_bits(rng.bits()));
     }
     worst
 }
