@@ -16,10 +16,11 @@ mod signs;
 mod slices;
 mod transposes;
 
-use mind_eqsat::{Engine, FastMath, RuleSet, SHIPPED, ShippedOps, Wanted, fold, fuse};
+use mind_eqsat::{fold, fuse};
 use mind_ir::graph::Graph;
 use mind_ir::opdef::{OpDef, Trait};
 use mind_ir::scalar::ScalarFn;
+use mind_rules::{Engine, FastMath, RuleSet, SHIPPED, ShippedOps, Wanted};
 
 use crate::support::{assert_same, check, context, dump, registry, shipped};
 use crate::text::module;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use mind_eqsat::{GreedyRule, NewTerm, RuleSet};
 use mind_ir::attr::Attr;
 use mind_ir::opdef::OpDef;
 use mind_ir::{Graph, OpId, ValueId};
 use mind_pass::{PassCx, PassError};
 use mind_rewrite::{Miss, PatternSet, RewritePattern, Rewriter};
+use mind_rules::{GreedyRule, NewTerm, RuleSet};
 use smallvec::SmallVec;
 
 use crate::rules::{classes, greedy_for_module};
