@@ -32,7 +32,7 @@ pub use instance::{Hint, Lhs, LhsAttr, LhsDim, LhsOp, LhsType, RuleInstance};
 pub use language::format::{Comments, format_rules};
 pub use language::lex::{Kind as TokenKind, Token, tokens};
 pub use matching::greedy::GreedyRule;
-pub use matching::replacement::{NewTerm, NoMatch};
+pub use matching::replacement::{NewTerm, NoMatch, ReplacementBuffers};
 pub use op_table::{OpIx, OpTable};
 pub use ruleset::fast_math::FastMath;
 pub use ruleset::rule_info::{Direction, Engine, Phase, RuleInfo, RuleIx};

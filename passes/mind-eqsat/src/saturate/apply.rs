@@ -212,7 +212,8 @@ fn prepare(
         registers: &found.registers,
         slots: &found.slots,
     };
-    let planned = plan(template, &scope)?;
+    let mut planned = Vec::with_capacity(template.terms.len());
+    plan(template, &scope, &mut planned)?;
     let mut ready: Vec<(Ty, Ready)> = Vec::with_capacity(planned.len());
     for term in planned {
         let next = match term {

@@ -12,7 +12,7 @@ use mind_rules::AttrValue;
 use mind_rules::Constant;
 use mind_rules::OpIx;
 use mind_rules::expr::Scope;
-use mind_rules::matching::matcher::{self, Workspace};
+use mind_rules::matching::matcher::{self, WorkspaceFor};
 use mind_rules::matching::pattern::Rule;
 use mind_rules::matching::slots::Slots;
 use mind_rules::matching::subject::{Knowledge, Subject};
@@ -44,7 +44,7 @@ pub(crate) fn search_at<'a, 'r>(
     rule: &Rule,
     root: Id,
     limit: usize,
-    workspace: &mut Workspace<InEgraph<'a, 'r>>,
+    workspace: &mut WorkspaceFor<InEgraph<'a, 'r>>,
 ) -> Vec<Match> {
     let condition = rule.condition.as_ref();
     search_if(subject, rule, root, limit, workspace, |scope| {
@@ -58,7 +58,7 @@ pub(crate) fn search_if<'a, 'r>(
     rule: &Rule,
     root: Id,
     limit: usize,
-    workspace: &mut Workspace<InEgraph<'a, 'r>>,
+    workspace: &mut WorkspaceFor<InEgraph<'a, 'r>>,
     accepts: impl Fn(&Scope<'_, InEgraph<'a, 'r>>) -> bool,
 ) -> Vec<Match> {
     let mut all: Vec<Match> = Vec::new();

@@ -13,7 +13,7 @@ use crate::attr_value::AttrValue;
 use crate::language::ast::Term;
 use crate::language::ops::Ops;
 use crate::matching::pattern::Rule;
-use crate::matching::replacement::{Asked, NewTerm, replacement};
+use crate::matching::replacement::{Asked, NewTerm, ReplacementBuffers, replacement};
 use crate::op_table::OpTable;
 use crate::unknown::Unknown;
 
@@ -121,6 +121,7 @@ pub(super) fn readers(
     rules: &[GreedyInstance<'_, '_>],
 ) -> Vec<usize> {
     let (mut acted, mut found) = (0, vec![false; rules.len()]);
+    let mut buffers = ReplacementBuffers::default();
     for seed in 0..DRAWS {
         let Some((mut drawn, root)) = Drawn::new(start.left, start.ops, seed) else {
             continue;
@@ -131,7 +132,8 @@ pub(super) fn readers(
         };
         for op in made.iter().filter_map(|&value| g.defining_op(value)) {
             for (own, found) in rules.iter().zip(&mut found) {
-                *found |= replacement(own.rule, table, g, op, Asked::Condition).is_ok();
+                *found |=
+                    replacement(own.rule, table, g, op, Asked::Condition, &mut buffers).is_ok();
             }
         }
         acted += 1;
@@ -150,11 +152,12 @@ fn right(
     op: OpId,
     asked: Asked,
 ) -> Option<Vec<ValueId>> {
-    let terms = replacement(rule, table, g, op, asked).ok()?;
+    let mut buffers = ReplacementBuffers::default();
+    let terms = replacement(rule, table, g, op, asked, &mut buffers).ok()?;
     let mut values: Vec<ValueId> = Vec::with_capacity(terms.len());
     for term in terms {
         values.push(match term {
-            NewTerm::Value(value) => value,
+            NewTerm::Value(value) => *value,
             NewTerm::Constant(tensor) => {
                 let shape: Vec<i64> = tensor.shape().iter().map(|&e| e as i64).collect();
                 let ty = TensorType::fixed(tensor.dtype(), &shape);

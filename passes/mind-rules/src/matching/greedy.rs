@@ -3,7 +3,7 @@
 use mind_ir::opdef::OpDef;
 use mind_ir::{Graph, OpId, ValueId};
 
-use crate::matching::replacement::{Asked, NewTerm, NoMatch, replacement};
+use crate::matching::replacement::{Asked, NewTerm, NoMatch, ReplacementBuffers, replacement};
 use crate::ruleset::RuleSet;
 use crate::ruleset::fast_math::FastMath;
 use crate::ruleset::rule_info::RuleIx;
@@ -49,12 +49,14 @@ impl RuleSet {
     /// # Errors
     ///
     /// How far the best match came.
-    pub fn replacement(
+    pub fn replacement<'b>(
         &self,
         form: GreedyRule,
         g: &Graph,
         op: OpId,
-    ) -> Result<Vec<NewTerm>, NoMatch> {
-        replacement(&self.rules[form.0], &self.ops, g, op, Asked::Condition)
+        buffers: &'b mut ReplacementBuffers,
+    ) -> Result<&'b [NewTerm], NoMatch> {
+        let rule = &self.rules[form.0];
+        replacement(rule, &self.ops, g, op, Asked::Condition, buffers)
     }
 }

@@ -50,14 +50,18 @@ pub type Hear<'a, S> = dyn FnMut(Failure<'_, S>) + 'a;
 pub type Accept<'a, S> = dyn FnMut(Found<'_, S>) -> bool + 'a;
 
 /// The memory of the machine, for one search after another.
-pub struct Workspace<S: Subject> {
-    registers: Vec<S::Value>,
-    slots: Slots<S::Value, S::Attr>,
-    ops: Vec<(S::Value, S::Op)>,
+pub struct Workspace<V, A, O> {
+    registers: Vec<V>,
+    slots: Slots<V, A>,
+    ops: Vec<(V, O)>,
 }
 
-impl<S: Subject> Default for Workspace<S> {
-    fn default() -> Workspace<S> {
+/// The memory for searches in subjects such as `S`.
+pub type WorkspaceFor<S> =
+    Workspace<<S as Subject>::Value, <S as Subject>::Attr, <S as Subject>::Op>;
+
+impl<V, A, O> Default for Workspace<V, A, O> {
+    fn default() -> Workspace<V, A, O> {
         Workspace {
             registers: Vec::new(),
             slots: Slots::default(),
@@ -66,9 +70,9 @@ impl<S: Subject> Default for Workspace<S> {
     }
 }
 
-impl<S: Subject> Workspace<S> {
+impl<V: Copy, A: Copy, O> Workspace<V, A, O> {
     /// The memory for `pattern`, every register holding `root`.
-    fn prepared(mut self, pattern: &Pattern, root: S::Value) -> Workspace<S> {
+    fn prepared(mut self, pattern: &Pattern, root: V) -> Workspace<V, A, O> {
         self.registers.clear();
         self.registers.resize(pattern.registers, root);
         self.ops.clear();
@@ -92,7 +96,7 @@ pub fn search<S: Subject>(
     subject: &S,
     pattern: &Pattern,
     root: S::Value,
-    workspace: &mut Workspace<S>,
+    workspace: &mut WorkspaceFor<S>,
     accept: &mut Accept<'_, S>,
 ) -> bool {
     let mut machine = Machine::new(subject, pattern, root, std::mem::take(workspace), accept);
@@ -125,7 +129,7 @@ impl<'m, 'a, S: Subject> Machine<'m, 'a, S> {
         subject: &'m S,
         pattern: &Pattern,
         root: S::Value,
-        workspace: Workspace<S>,
+        workspace: WorkspaceFor<S>,
         accept: &'m mut Accept<'a, S>,
     ) -> Machine<'m, 'a, S> {
         let Workspace {

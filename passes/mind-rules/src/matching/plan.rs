@@ -23,24 +23,14 @@ pub enum Planned<V> {
     /// An op over earlier terms.
     Op {
         op: OpIx,
-        attrs: Vec<AttrValue>,
+        attrs: SmallVec<[AttrValue; 1]>,
         operands: SmallVec<[usize; 4]>,
     },
 }
 
-/// The terms that `template` stands for in a match, each after those it reads; the last one is the
-/// root. `None` if an attribute cannot be told.
+/// Adds the terms that `template` stands for in a match to `terms`, each after those it reads; returns the position of
+/// the root, which is the last one. `None` if an attribute cannot be told.
 pub fn plan<S: Subject>(
-    template: &Template,
-    scope: &Scope<'_, S>,
-) -> Option<Vec<Planned<S::Value>>> {
-    let mut terms = Vec::with_capacity(template.terms.len());
-    add(template, scope, &mut terms)?;
-    Some(terms)
-}
-
-/// Adds the terms of `template`; the position of its root.
-fn add<S: Subject>(
     template: &Template,
     scope: &Scope<'_, S>,
     terms: &mut Vec<Planned<S::Value>>,
@@ -64,9 +54,8 @@ fn add<S: Subject>(
                 attrs,
                 operands,
             } => {
-                let attrs: Option<Vec<AttrValue>> =
-                    attrs.iter().map(|attr| attr.attr(scope)).collect();
-                let attrs = attrs?;
+                let attrs = attrs.iter().map(|attr| attr.attr(scope));
+                let attrs = attrs.collect::<Option<SmallVec<_>>>()?;
                 let mut all: SmallVec<[usize; 4]> = SmallVec::new();
                 for operand in operands {
                     match operand {
@@ -83,7 +72,7 @@ fn add<S: Subject>(
                                     registers: &registers,
                                     ..*scope
                                 };
-                                all.push(add(&repeated.template, &scope, terms)?);
+                                all.push(plan(&repeated.template, &scope, terms)?);
                             }
                         }
                     }

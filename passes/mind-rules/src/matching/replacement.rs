@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use crate::attr_value::AttrValue;
 use crate::constant::{LIKE_LIMIT, element};
 use crate::expr::{Number, Scope};
-use crate::matching::matcher::{Found, Workspace, search};
+use crate::matching::matcher::{Found, WorkspaceFor, search};
 use crate::matching::module::InModule;
 use crate::matching::pattern::{Effect, Rule};
 use crate::matching::plan::{Planned, plan};
@@ -26,7 +26,7 @@ pub enum NewTerm {
         /// Its row.
         def: &'static OpDef,
         /// One attribute per row of its table entry.
-        attrs: Vec<AttrValue>,
+        attrs: SmallVec<[AttrValue; 1]>,
         /// Its operands, as positions of earlier terms.
         operands: SmallVec<[usize; 4]>,
     },
@@ -64,25 +64,39 @@ pub(crate) enum Asked {
     Condition,
 }
 
+/// The memory of replacements, for one after another.
+#[derive(Default)]
+pub struct ReplacementBuffers {
+    matching: WorkspaceFor<InModule<'static>>,
+    planned: Vec<Planned<ValueId>>,
+    terms: Vec<NewTerm>,
+}
+
 /// What `rule` puts in place of `op`: terms, each after those it reads, the last one for the result. The types of new
 /// ops are not checked; a value in place of the result has its type if the condition is asked for.
 ///
 /// # Errors
 ///
 /// How far the best match came.
-pub(crate) fn replacement(
+pub(crate) fn replacement<'b>(
     rule: &Rule,
     ops: &OpTable,
     g: &Graph,
     op: OpId,
     asked: Asked,
-) -> Result<Vec<NewTerm>, NoMatch> {
+    buffers: &'b mut ReplacementBuffers,
+) -> Result<&'b [NewTerm], NoMatch> {
     let Effect::Rewrite(template) = &rule.effect else {
         return Err(NoMatch::Pattern);
     };
+    let ReplacementBuffers {
+        matching,
+        planned,
+        terms,
+    } = buffers;
     let subject = InModule::new(g, ops);
     let mut best = NoMatch::Pattern;
-    let mut made = None;
+    let mut made = false;
     let mut accept = |found: Found<'_, InModule<'_>>| {
         let scope = Scope {
             subject: &subject,
@@ -93,42 +107,40 @@ pub(crate) fn replacement(
             .condition
             .as_ref()
             .filter(|_| asked == Asked::Condition);
-        if condition.is_none_or(|own| own.holds(&scope) == Some(true)) {
-            let planned = plan(template, &scope).filter(|planned| match planned.last() {
-                // Another match may give a value of the right type.
-                Some(&Planned::Value(value)) if asked == Asked::Condition => {
-                    g.type_id(value) == g.type_id(g.result(op))
-                }
-                _ => true,
-            });
-            made = planned.and_then(|planned| terms(ops, g, op, planned));
-            best = best.max(NoMatch::RightSide);
-        } else {
+        if condition.is_some_and(|own| own.holds(&scope) != Some(true)) {
             best = best.max(NoMatch::Condition);
+            return true;
         }
-        made.is_none()
+        planned.clear();
+        terms.clear();
+        // Another match may give a value of the right type.
+        let fits = |last: &Planned<ValueId>| match last {
+            Planned::Value(value) if asked == Asked::Condition => {
+                g.type_id(*value) == g.type_id(g.result(op))
+            }
+            _ => true,
+        };
+        made = plan(template, &scope, planned).is_some()
+            && planned.last().is_none_or(fits)
+            && add_terms(ops, g, op, planned.drain(..), terms).is_some();
+        best = NoMatch::RightSide;
+        !made
     };
-    let mut workspace = Workspace::default();
-    search(
-        &subject,
-        &rule.pattern,
-        g.result(op),
-        &mut workspace,
-        &mut accept,
-    );
-    made.ok_or(best)
+    search(&subject, &rule.pattern, g.result(op), matching, &mut accept);
+    if made { Ok(terms) } else { Err(best) }
 }
 
-/// The terms, none of which may read the result that goes.
-fn terms(
+/// Adds the terms, none of which may read the result that goes.
+fn add_terms(
     ops: &OpTable,
     g: &Graph,
     op: OpId,
-    planned: Vec<Planned<ValueId>>,
-) -> Option<Vec<NewTerm>> {
+    planned: impl Iterator<Item = Planned<ValueId>>,
+    terms: &mut Vec<NewTerm>,
+) -> Option<()> {
     let goes = g.result(op);
-    let term = |planned| {
-        Some(match planned {
+    for term in planned {
+        terms.push(match term {
             Planned::Value(value) if value == goes => return None,
             Planned::Value(value) => NewTerm::Value(value),
             Planned::Like {
@@ -152,9 +164,9 @@ fn terms(
                     operands,
                 }
             }
-        })
-    };
-    planned.into_iter().map(term).collect()
+        });
+    }
+    Some(())
 }
 
 /// `number` at every position of a value like `value`.
