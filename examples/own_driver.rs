@@ -6,8 +6,9 @@ use mind_driver::formats::LoadOptions;
 use mind_driver::load::parse_and_verify;
 use mind_driver::session::Session;
 use mind_eqsat::cost::HOST_CPU;
-use mind_eqsat::{Context, FastMath, Limits, fold, rules};
+use mind_eqsat::{Context, Limits, fold};
 use mind_ir::opdef::Op;
+use mind_rules::{FastMath, rules};
 
 const MODULE: &str = "%0 = Input {name=x} : tensor<f32[256]>
 %1 = Neg (%0)
@@ -25,7 +26,7 @@ rule maximum-neg
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let session = Session::default();
-    let small = |a: &[mind_eqsat::Argument<'_>]| Some(a[0].int()? < 1000);
+    let small = |a: &[mind_rules::Argument<'_>]| Some(a[0].int()? < 1000);
     let rules = rules!(&session.registry, RULES, is_small(Int) => small)?;
     let parsed = parse_and_verify(&session.formats, MODULE, 0, &LoadOptions::default());
     let (format, mut g) = parsed.map_err(|found| format!("{found:?}"))?;

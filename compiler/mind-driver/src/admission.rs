@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
-use mind_eqsat::RuleSet;
 use mind_pass::{Rewriting, RuleSource};
 use mind_rulecheck::{Config, Counterexample, RuleCheck, Verdict, check, class_text};
+use mind_rules::RuleSet;
 
 use crate::formats::{Format, Formats};
 use crate::session::Session;

@@ -14,8 +14,8 @@ use mind_pass::{
 };
 use mind_transforms::rules;
 
-pub use mind_eqsat::FastMath;
 pub use mind_pass::RuleCounts;
+pub use mind_rules::FastMath;
 
 use crate::error::{Error, refused};
 use crate::module::{Module, session};

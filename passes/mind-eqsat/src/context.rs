@@ -7,11 +7,11 @@ use mind_ir::types::TypeView;
 use mind_ir::{Graph, ValueId};
 
 use crate::cost::CostModel;
-use crate::egraph::constants::Constant;
 use crate::egraph::store::Store;
 use crate::limits::Limits;
-use crate::ruleset::RuleSet;
-use crate::ruleset::fast_math::FastMath;
+use mind_rules::Constant;
+use mind_rules::FastMath;
+use mind_rules::RuleSet;
 
 /// What a run works with.
 #[derive(Clone, Copy)]

@@ -17,11 +17,11 @@ use crate::load::{Loaded, load};
 use crate::memo::{Memo, RegionKey, Solved};
 use crate::region::{Program, regions};
 use crate::report::{Kept, KeptReason, Report, RuleStats};
-use crate::ruleset::fast_math::FastMath;
 use crate::search::RuleIndex;
 use crate::solve::{Extraction, Goal, Saturated, solve};
 use crate::writeback::changes::Found;
 use crate::writeback::rewrite::rewrite;
+use mind_rules::FastMath;
 
 /// Replaces values of the module by cheaper equal ones. The module is verified, and stays so.
 pub fn fold(g: &mut Graph, cx: &Context<'_>) -> Report {
@@ -66,7 +66,7 @@ fn run(
     listener: &mut dyn Listener,
     draw: Option<usize>,
 ) -> Report {
-    let costs = CostTable::new(&cx.rules.ops, cx.cost);
+    let costs = CostTable::new(cx.rules.ops(), cx.cost);
     let before = module_price(g, &costs);
     let since = g.op_bound();
     let mut report = Report {
@@ -80,12 +80,12 @@ fn run(
         index: RuleIndex::new(cx.rules, cx.classes),
         memo: (!heard).then(Memo::default),
     };
-    let mut store = Some(Store::new(&cx.rules.ops, &costs, g));
+    let mut store = Some(Store::new(cx.rules.ops(), &costs, g));
     let mut settled = 0;
     for pass in 0..PASSES {
         let program = Program::of(g);
         let shifted = pass % 2 == 1;
-        let regions = regions(g, &program, &cx.rules.ops, &cx.limits, shifted);
+        let regions = regions(g, &program, cx.rules.ops(), &cx.limits, shifted);
         let several = regions.len() > 1;
         let mut changed = false;
         for range in regions {
@@ -168,7 +168,7 @@ fn optimise<'r>(
     report.regions += 1;
     let exact = cx.classes == FastMath::EXACT;
     let start = range.start;
-    let mut loaded = load(g, program, &cx.rules.ops, range.clone(), store, exact);
+    let mut loaded = load(g, program, cx.rules.ops(), range.clone(), store, exact);
     if loaded.ops.is_empty() {
         return (loaded.egraph.analysis.store, false);
     }

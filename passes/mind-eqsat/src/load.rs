@@ -3,23 +3,21 @@
 use std::ops::Range;
 
 use egg::Id;
-use mind_ir::attr::Attr;
-use mind_ir::eval::{DimEnv, EvalCx};
 use mind_ir::graph::Graph;
 use mind_ir::opdef::Trait;
-use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::{OpId, Ty, ValueId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::egraph::analysis::{Eg, Knowledge, LeafData, add_typed};
-use crate::egraph::constants::{ConstId, Constant};
+use crate::egraph::constants::ConstId;
 use crate::egraph::language::{Head, Node};
-use crate::egraph::optable::OpTable;
 use crate::egraph::rebuild::rebuild;
 use crate::egraph::store::Store;
 use crate::region::Program;
 use mind_ir::scalar::Facts;
+use mind_rules::OpTable;
+use mind_rules::constant_of;
 
 /// The most bytes of a constant that is looked into element by element.
 const CONSTANT_LIMIT: u64 = 1 << 20;
@@ -131,7 +129,7 @@ impl Loaded<'_> {
         uses
     }
 
-    fn op(&mut self, g: &Graph, op: OpId, number: crate::egraph::optable::OpIx, position: u32) {
+    fn op(&mut self, g: &Graph, op: OpId, number: mind_rules::OpIx, position: u32) {
         let result = g.result(op);
         let children: SmallVec<[Id; 4]> = g
             .operands(op)
@@ -226,27 +224,4 @@ fn leaf_facts(g: &Graph, value: ValueId) -> Facts {
 /// The number of the constant that `op` defines, if it is one and small or a splat.
 fn import_constant(store: &mut Store<'_>, g: &Graph, op: OpId, ty: Ty) -> Option<ConstId> {
     constant_of(g, op, ty, CONSTANT_LIMIT).map(|constant| store.constants.intern(constant))
-}
-
-/// The constant that `op` defines, if it is one of at most `limit` bytes or a splat; `ty` is its type.
-pub(crate) fn constant_of(g: &Graph, op: OpId, ty: Ty, limit: u64) -> Option<Constant> {
-    let def = g.def(op);
-    if !def.has(Trait::Constant) || !g.operands(op).is_empty() {
-        return None;
-    }
-    // An empty constant has no element that could be known: all of one type are equal.
-    g.ty(g.result(op)).count().filter(|&count| count > 0)?;
-    if let [Attr::Literal(literal)] = g.attrs(op) {
-        if literal.bytes.len() as u64 > limit {
-            return None;
-        }
-        if literal.is_splat() {
-            let element = Buffer::from_bytes(literal.dtype, literal.bytes);
-            return Some(Constant::splat(ty, Tensor::new(Vec::new(), element)));
-        }
-    }
-    let dims = DimEnv::default();
-    let results = (def.eval?)(op, &EvalCx::fold(g, &dims, limit), &[]).ok()?;
-    let [tensor]: [Tensor; 1] = results.into_inner().ok()?;
-    Some(Constant::of(ty, tensor))
 }

@@ -13,10 +13,10 @@ use rustc_hash::FxHashMap;
 use crate::cost::CostTable;
 use crate::egraph::analysis::{Eg, LeafData};
 use crate::egraph::language::Node;
-use crate::egraph::optable::OpTable;
 use crate::egraph::store::Store;
 use crate::load::Loaded;
 use crate::solve::Saturated;
+use mind_rules::OpTable;
 
 /// The most e-nodes that are remembered, in keys and solutions together; then all are forgotten.
 const MOST_NODES: usize = 1 << 16;

@@ -9,8 +9,8 @@ use mind_ir::graph::Graph;
 use mind_ir::{OpId, ValueId};
 use rustc_hash::FxHasher;
 
-use crate::egraph::optable::OpTable;
 use crate::limits::Limits;
+use mind_rules::OpTable;
 
 /// From the least size on, one op in this many starts a region whatever is live there.
 const CUT_EVERY: u64 = 256;

@@ -4,17 +4,7 @@ use std::fmt;
 
 use mind_diag::{Diagnostics, Span};
 use mind_ir::listener::{CostChange, RuleTime};
-
-/// The number of a named rule in its [`RuleSet`](crate::RuleSet).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct RuleIx(pub(crate) u16);
-
-impl RuleIx {
-    /// This number as an index into [`Report::rules`].
-    pub fn index(self) -> usize {
-        self.0.into()
-    }
-}
+use mind_rules::RuleIx;
 
 /// What folding constants is called among the rules.
 pub const FOLDING: &str = "fold-constants";

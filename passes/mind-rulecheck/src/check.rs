@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mind_core::ops::fused::Fused;
 use mind_eqsat::cost::HOST_CPU;
-use mind_eqsat::{Context, FastMath, Hint, Limits, RuleInstance, RuleInstances, RuleSet};
+use mind_eqsat::{Context, Limits, RuleInstances};
 use mind_ir::opdef::Op;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
+use mind_rules::{FastMath, Hint, RuleInstance, RuleSet};
 
 use crate::counterexample::counterexample;
 use crate::criteria::excuse;

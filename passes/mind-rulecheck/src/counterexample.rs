@@ -1,7 +1,7 @@
 //! Failing cases as modules of their own.
 
 use mind_diag::Span;
-use mind_eqsat::{AttrValue, RuleInstance, RuleInstances};
+use mind_eqsat::RuleInstances;
 use mind_interp::Scalar;
 use mind_ir::builder::Builder;
 use mind_ir::graph::{Graph, InsertPoint};
@@ -9,6 +9,7 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim};
 use mind_ir::verify::{VerifyConfig, infer_op, verify};
 use mind_ir::{OpId, ValueId};
+use mind_rules::{AttrValue, RuleInstance};
 
 use crate::evaluate::{Ran, Sides, finish, prune};
 use crate::instance::replay;

@@ -1,9 +1,9 @@
 //! What each class of rules promises, as a comparison of results.
 
-use mind_eqsat::FastMath;
 use mind_interp::Scalar;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
+use mind_rules::FastMath;
 
 use crate::format::{FloatFormat, to_f64};
 use crate::values::Mode;

@@ -2,7 +2,6 @@
 
 use mind_core::ops::input::Input;
 use mind_diag::Span;
-use mind_eqsat::AttrValue;
 use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
 use mind_ir::graph::{Graph, InsertPoint};
@@ -10,6 +9,7 @@ use mind_ir::opdef::{Op, OpDef};
 use mind_ir::tensor::Tensor;
 use mind_ir::types::{DType, Dim, TensorType};
 use mind_ir::{OpId, Sym, ValueId};
+use mind_rules::AttrValue;
 
 use crate::plan::{Plan, PlanOp};
 
@@ -237,7 +237,7 @@ impl Assembler {
             };
             self.values[op.result] = Some(self.instance.graph.result(created));
             for (attr, value) in op.left.attrs.iter().zip(&attrs) {
-                if let mind_eqsat::LhsAttr::Named(number) = attr {
+                if let mind_rules::LhsAttr::Named(number) = attr {
                     self.named[*number] = Some(value.clone());
                 }
             }

@@ -153,10 +153,10 @@ fn changed(
             continue;
         }
         let mut def = g.def(op);
-        let mut attrs: Vec<mind_eqsat::AttrValue> = g
+        let mut attrs: Vec<mind_rules::AttrValue> = g
             .attrs(op)
             .iter()
-            .map(|&attr| mind_eqsat::AttrValue::of(attr))
+            .map(|&attr| mind_rules::AttrValue::of(attr))
             .collect::<Option<_>>()?;
         if number == at {
             match change {
@@ -188,8 +188,8 @@ fn keeps(g: &Graph, op: OpId) -> bool {
 }
 
 /// A value of the same kind.
-fn other(attr: &mind_eqsat::AttrValue) -> Option<mind_eqsat::AttrValue> {
-    use mind_eqsat::AttrValue;
+fn other(attr: &mind_rules::AttrValue) -> Option<mind_rules::AttrValue> {
+    use mind_rules::AttrValue;
     Some(match attr {
         AttrValue::Int(0) => AttrValue::Int(1),
         AttrValue::Int(value) => AttrValue::Int(value.wrapping_sub(1)),

@@ -5,9 +5,9 @@ use mind_core::ops::conv::Conv2d;
 use mind_core::ops::index::Gather;
 use mind_core::ops::normalize::{LayerNorm, Softmax};
 use mind_core::ops::reduce::{Max, Mean, Sum};
-use mind_eqsat::{Hint, Lhs, LhsOp, LhsType, RuleInstance};
 use mind_ir::opdef::{Op, OpDef, Trait};
 use mind_ir::types::DType;
+use mind_rules::{Hint, Lhs, LhsOp, LhsType, RuleInstance};
 
 use mind_ir::random::Rng;
 
@@ -187,10 +187,10 @@ impl<'r> Plan<'r> {
     }
 }
 
-fn number(attr: &mind_eqsat::LhsAttr<'_>) -> Option<usize> {
+fn number(attr: &mind_rules::LhsAttr<'_>) -> Option<usize> {
     match attr {
-        mind_eqsat::LhsAttr::Named(number) => Some(*number),
-        mind_eqsat::LhsAttr::Fixed(_) => None,
+        mind_rules::LhsAttr::Named(number) => Some(*number),
+        mind_rules::LhsAttr::Fixed(_) => None,
     }
 }
 

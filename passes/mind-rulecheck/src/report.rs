@@ -1,7 +1,7 @@
 //! What the check says of a rule.
 
-use mind_eqsat::FastMath;
 use mind_ir::types::DType;
+use mind_rules::FastMath;
 
 use crate::counterexample::Counterexample;
 

@@ -1,8 +1,9 @@
 //! Making a failing case smaller while it still fails.
 
-use mind_eqsat::{AttrValue, RuleInstance, RuleInstances};
+use mind_eqsat::RuleInstances;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::Dim;
+use mind_rules::{AttrValue, RuleInstance};
 
 use crate::evaluate::values;
 use crate::format::{bits_of, from_bits};

@@ -1,7 +1,7 @@
 //! What was seen of one direction of a rule so far.
 
-use mind_eqsat::FastMath;
 use mind_ir::types::DType;
+use mind_rules::FastMath;
 
 use crate::instance::Draw;
 use crate::values::Mode;

@@ -1,9 +1,10 @@
 //! One instance of a rule, and the cases it is evaluated on.
 
-use mind_eqsat::{Application, FastMath, RuleInstance, RuleInstances};
+use mind_eqsat::{Application, RuleInstances};
 use mind_ir::ValueId;
 use mind_ir::opdef::Trait;
 use mind_ir::tensor::Tensor;
+use mind_rules::{FastMath, RuleInstance};
 
 use crate::criteria::{Evidence, Judgement, judge};
 use crate::evaluate::{Ran, Sides, values};

@@ -2,7 +2,7 @@
 
 use mind_core::ops::fused::Fused;
 use mind_eqsat::cost::HOST_CPU;
-use mind_eqsat::{Context, FUSION, Limits, Report, RuleSet, fold_with, fuse_with};
+use mind_eqsat::{Context, FUSION, Limits, Report, fold_with, fuse_with};
 use mind_ir::Graph;
 use mind_ir::listener::Listener;
 use mind_ir::opdef::Op;
@@ -10,6 +10,7 @@ use mind_pass::{
     Changed, DrawingForm, OptionInfo, OptionKind, Options, Pass, PassCx, PassError, PassInfo,
     RuleCounts,
 };
+use mind_rules::RuleSet;
 
 use crate::canonicalize::attrs::canonical_axes;
 use crate::canonicalize::order::order_operands;

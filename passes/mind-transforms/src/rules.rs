@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mind_diag::{Diagnostic, Span};
-use mind_eqsat::{FastMath, RuleErrors, RuleSet, SHIPPED, ShippedOps, Wanted, shipped_names};
 use mind_ir::Graph;
 use mind_ir::opdef::Registry;
 use mind_pass::{PassCx, PassError, Rewriting};
+use mind_rules::{FastMath, RuleErrors, RuleSet, SHIPPED, ShippedOps, Wanted, shipped_names};
 
 /// The shipped rules and those of the user's files, without those that the user has switched off.
 ///

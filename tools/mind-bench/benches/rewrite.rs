@@ -6,11 +6,11 @@ use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_mai
 use mind_bench::generate::{layered, transformer, wide};
 use mind_driver::formats::Format;
 use mind_driver::session::{PASSES, Session};
-use mind_eqsat::{FastMath, RuleSet, ShippedOps, Wanted};
 use mind_ir::Graph;
 use mind_ir::listener::Silent;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_pass::{Manager, Rewriting, Shared, Statistics, parse_pipeline};
+use mind_rules::{FastMath, RuleSet, ShippedOps, Wanted};
 use mind_text::Limits;
 
 fn parsed(session: &Session, format: Format, text: &str) -> Graph {

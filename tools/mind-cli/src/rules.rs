@@ -7,9 +7,9 @@ use mind_driver::admission::refusals;
 use mind_driver::host::Host;
 use mind_driver::load::decode;
 use mind_driver::session::Session;
-use mind_eqsat::{FastMath, RuleErrors, RuleSet, SourceErrors};
 use mind_ir::opdef::{Registry, nearest};
 use mind_pass::{Rewriting, RuleSource, Shared};
+use mind_rules::{FastMath, RuleErrors, RuleSet, SourceErrors};
 use mind_text::Limits;
 
 use crate::{DiagnosticFormat, REJECTED};

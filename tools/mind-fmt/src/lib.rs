@@ -72,7 +72,7 @@ pub fn run(args: &[String], host: &mut dyn Host) -> u8 {
 fn is_rule_file(path: &str, bytes: &[u8]) -> bool {
     let text = std::str::from_utf8(bytes).unwrap_or_default();
     let is_rule = |text| {
-        let tokens = mind_eqsat::tokens(text);
+        let tokens = mind_rules::tokens(text);
         tokens
             .first()
             .is_some_and(|first| matches!(first.text, "rule" | "fusion"))

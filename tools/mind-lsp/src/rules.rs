@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use mind_diag::{Diagnostic, Diagnostics, SourceFile, Span};
-use mind_eqsat::{
+use mind_ir::opdef::{OpDef, Registry};
+use mind_rules::{
     RuleErrors, RuleSet, SourceErrors, Token, TokenKind, built_in_functions, built_in_params,
     built_in_predicates, tokens,
 };
-use mind_ir::opdef::{OpDef, Registry};
 use mind_text::Role;
 
 use crate::names::{Found, Kind, Names, Symbol, Thing};

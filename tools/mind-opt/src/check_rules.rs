@@ -9,8 +9,8 @@ use mind_driver::admission::{CUT, config, difference, module_text, readable, tex
 use mind_driver::formats::Formats;
 use mind_driver::host::Host;
 use mind_driver::session::Session;
-use mind_eqsat::{RuleErrors, RuleSet, SHIPPED};
 use mind_rulecheck::{Counterexample, RuleCheck, Verdict, check, class_text};
+use mind_rules::{RuleErrors, RuleSet, SHIPPED};
 use serde_json::json;
 
 const HEADING: &str = "Checking rules";
@@ -160,7 +160,7 @@ fn verdict(check: &RuleCheck) -> String {
     match (&check.verdict, check.holds) {
         (Verdict::Rejected(_), _) => "REJECTED".to_owned(),
         (Verdict::Unchecked(_), _) => "UNCHECKED".to_owned(),
-        (Verdict::Holds, Some(class)) if class == mind_eqsat::FastMath::EXACT => "exact".to_owned(),
+        (Verdict::Holds, Some(class)) if class == mind_rules::FastMath::EXACT => "exact".to_owned(),
         (Verdict::Holds, _) => format!("holds as {}", class_text(check.class)),
     }
 }

@@ -6,9 +6,9 @@ use clap::ArgMatches;
 use mind_cli::{DiagnosticFormat, rules};
 use mind_driver::host::Host;
 use mind_driver::session::{LEVELS, PASSES, Session};
-use mind_eqsat::{Engine, RuleInfo, RuleSet};
 use mind_ir::opdef::{Registry, Trait, nearest};
 use mind_pass::{PassInfo, Shared};
+use mind_rules::{Engine, RuleInfo, RuleSet};
 
 /// The description of every pass, or of the one called `name`.
 ///

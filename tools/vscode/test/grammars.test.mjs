@@ -59,7 +59,7 @@ const SCOPES = {
   ".rules": "source.mind.rules",
 };
 
-const places = ["examples", "lit_tests", "passes/mind-eqsat/rules"];
+const places = ["examples", "lit_tests", "passes/mind-rules/rules"];
 const paths = places
   .flatMap((place) => files(join(root, place)))
   .filter((path) => extname(path) in SCOPES)

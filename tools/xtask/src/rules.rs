@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use mind_driver::session::registry;
-use mind_eqsat::{FastMath, RuleSet, SHIPPED};
+use mind_rules::{FastMath, RuleSet, SHIPPED};
 
 /// An entry of a rule file.
 struct Entry<'t> {
@@ -18,7 +18,7 @@ pub fn document() -> String {
     let mut text = String::from(
         "# Rules\n\nGenerated from the rule files by `cargo run -p xtask`. The classes are those of \
          [numerics.md](numerics.md#what-may-be-rewritten): `exact` rules keep every bit and always act, the \
-         others wait for `--fast-math`. What a rule says stands in `passes/mind-eqsat/rules/`; how to write \
+         others wait for `--fast-math`. What a rule says stands in `passes/mind-rules/rules/`; how to write \
          one, in [add-a-rule.md](add-a-rule.md).\n",
     );
     for (file, rules) in SHIPPED {
@@ -82,7 +82,7 @@ fn entries(rules: &str) -> Vec<Entry<'_>> {
     entries
 }
 
-/// `passes/mind-eqsat/src/shipped/index.rs`: the ops that each shipped rule names.
+/// `passes/mind-rules/src/shipped/index.rs`: the ops that each shipped rule names.
 ///
 /// Panics: a shipped rule file is wrong, or names more than 128 ops.
 pub fn index() -> String {

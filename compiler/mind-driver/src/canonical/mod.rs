@@ -7,8 +7,8 @@ mod split;
 
 use crate::formats::{Format, Formats};
 use mind_diag::Diagnostics;
-pub use mind_eqsat::{Comments, format_rules};
 use mind_ir::Graph;
+pub use mind_rules::{Comments, format_rules};
 
 /// The canonical form of `source`, which reads as `g`, with its line end at the end where the format leaves
 /// that open.

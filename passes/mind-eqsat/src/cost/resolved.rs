@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::class::CostClass;
 use super::model::CostModel;
-use crate::egraph::optable::{OpIx, OpTable};
+use mind_rules::{OpIx, OpTable};
 
 /// The classes of a registry's ops under one cost model.
 #[derive(Debug)]

@@ -9,14 +9,15 @@ use mind_ir::types::DTypeClass;
 use mind_ir::{Ty, with_float};
 use smallvec::SmallVec;
 
-use super::constants::{ConstId, Constant};
+use super::constants::ConstId;
 use super::language::{Head, Node};
-use super::optable::OpIx;
 use super::payload::{AttrId, AttrIds};
 use super::provenance::{Origin, Provenance, Union};
 use super::store::Store;
 use crate::cost::CostClass;
 use mind_ir::scalar::Facts;
+use mind_rules::Constant;
+use mind_rules::OpIx;
 
 /// The e-graph of a region.
 pub(crate) type Eg<'r> = EGraph<Node, Knowledge<'r>>;

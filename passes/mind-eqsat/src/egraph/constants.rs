@@ -1,51 +1,13 @@
 //! Constants known while compiling, interned by their bits.
 
 use mind_ir::Ty;
-use mind_ir::tensor::{Buffer, Tensor};
-use rustc_hash::FxHashMap;
-
 use mind_ir::scalar::Facts;
+use mind_ir::tensor::Tensor;
+use mind_rules::Constant;
+use rustc_hash::FxHashMap;
 
 /// The number of a constant.
 pub(crate) type ConstId = u32;
-
-/// A constant: one element for all positions, or every element.
-#[derive(Clone, Debug)]
-pub(crate) struct Constant {
-    /// Its type, in the scratch graph's table.
-    pub(crate) ty: Ty,
-    /// Whether `data` is the one element, of rank 0, that stands at every position.
-    pub(crate) splat: bool,
-    /// The elements.
-    pub(crate) data: Tensor,
-}
-
-impl Constant {
-    /// `element`, of rank 0, at every position.
-    pub(crate) fn splat(ty: Ty, element: Tensor) -> Constant {
-        Constant {
-            ty,
-            splat: true,
-            data: element,
-        }
-    }
-
-    /// The elements of `tensor`; a splat where all have the same bits.
-    pub(crate) fn of(ty: Ty, tensor: Tensor) -> Constant {
-        let bytes = tensor.buffer().to_bytes();
-        let size = tensor.dtype().size();
-        let same = !bytes.is_empty() && bytes.chunks(size).all(|each| each == &bytes[..size]);
-        if same {
-            let element = Buffer::from_bytes(tensor.dtype(), &bytes[..size]);
-            return Constant::splat(ty, Tensor::new(Vec::new(), element));
-        }
-        Constant {
-            ty,
-            splat: false,
-            data: tensor,
-        }
-    }
-}
 
 /// The constants of one run. Equal type and bits mean equal number; +0 and -0 are two constants.
 #[derive(Default, Debug)]

@@ -3,7 +3,7 @@
 use egg::{Id, Language};
 use smallvec::SmallVec;
 
-use super::optable::OpIx;
+use mind_rules::OpIx;
 
 /// What an e-node applies.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

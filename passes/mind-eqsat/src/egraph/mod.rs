@@ -3,7 +3,6 @@
 pub(crate) mod analysis;
 pub(crate) mod constants;
 pub(crate) mod language;
-pub(crate) mod optable;
 pub(crate) mod payload;
 pub(crate) mod provenance;
 pub(crate) mod rebuild;

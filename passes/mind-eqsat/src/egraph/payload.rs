@@ -2,67 +2,9 @@
 
 use std::hash::Hash;
 
-use mind_ir::attr::{Attr, Padding};
-use mind_ir::types::Dim;
-use mind_ir::{Sym, Ty};
+use mind_ir::Ty;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-
-/// An attribute value that borrows nothing. Literals have none: ops that hold them are opaque.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum AttrValue {
-    /// An integer.
-    Int(i64),
-    /// A truth value.
-    Bool(bool),
-    /// The bits of an `f64`.
-    Float(u64),
-    /// A name.
-    Str(Sym),
-    /// A list of integers.
-    Ints(Box<[i64]>),
-    /// A list of extents.
-    Dims(Box<[Dim]>),
-    /// A window that is not padded.
-    Valid,
-    /// A window padded for ceil(input / stride) positions.
-    Same,
-    /// A window's pads: top, bottom, left, right.
-    Pads([i64; 4]),
-}
-
-impl AttrValue {
-    /// A copy of `attr`; `None` for a literal.
-    pub fn of(attr: Attr<'_>) -> Option<AttrValue> {
-        Some(match attr {
-            Attr::Int(value) => AttrValue::Int(value),
-            Attr::Bool(value) => AttrValue::Bool(value),
-            Attr::Float(bits) => AttrValue::Float(bits),
-            Attr::Str(sym) => AttrValue::Str(sym),
-            Attr::Ints(list) => AttrValue::Ints(list.into()),
-            Attr::Dims(list) => AttrValue::Dims(list.into()),
-            Attr::Padding(Padding::Valid) => AttrValue::Valid,
-            Attr::Padding(Padding::Same) => AttrValue::Same,
-            Attr::Padding(Padding::Custom(pads)) => AttrValue::Pads(*pads),
-            Attr::Literal(_) => return None,
-        })
-    }
-
-    /// The value as the IR borrows it.
-    pub fn as_attr(&self) -> Attr<'_> {
-        match self {
-            AttrValue::Int(value) => Attr::Int(*value),
-            AttrValue::Bool(value) => Attr::Bool(*value),
-            AttrValue::Float(bits) => Attr::Float(*bits),
-            AttrValue::Str(sym) => Attr::Str(*sym),
-            AttrValue::Ints(list) => Attr::Ints(list),
-            AttrValue::Dims(list) => Attr::Dims(list),
-            AttrValue::Valid => Attr::Padding(Padding::Valid),
-            AttrValue::Same => Attr::Padding(Padding::Same),
-            AttrValue::Pads(pads) => Attr::Padding(Padding::Custom(pads)),
-        }
-    }
-}
 
 /// Values stored once each, numbered in order of arrival.
 #[derive(Debug)]

@@ -6,7 +6,7 @@
 
 use egg::Id;
 
-use crate::report::RuleIx;
+use mind_rules::RuleIx;
 
 /// Where an e-node, or the union of two classes, comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -11,21 +11,10 @@ use mind_ir::opdef::{Folded, Op, OpDef, Results};
 use mind_ir::tensor::Tensor;
 use mind_ir::types::{TypeTable, TypeView};
 use mind_ir::verify::infer_op;
-use mind_ir::{OpId, Symbols, Ty, ValueId, ops};
+use mind_ir::{OpId, Symbols, Ty, ValueId};
+use mind_rules::Unknown;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
-
-ops! {
-    /// A value of which only the type is known.
-    ///
-    /// Shapes: any.
-    /// Errors: none.
-    /// Source: this compiler.
-    Unknown = "eqsat.unknown" {
-        traits: [Interface],
-        names: {},
-    }
-}
 
 /// What the table says of an op over operands of given types.
 #[derive(Clone, Copy, Debug)]

@@ -4,14 +4,15 @@ use mind_ir::attr::Attr;
 use mind_ir::graph::Graph;
 use mind_ir::opdef::OpDef;
 use mind_ir::types::TypeView;
-use mind_ir::{OpId, Ty};
+use mind_ir::{OpId, Symbols, Ty};
 use smallvec::SmallVec;
 
 use super::constants::Constants;
-use super::optable::{OpIx, OpTable};
-use super::payload::{AttrId, AttrIds, AttrValue, Interner, Payload};
+use super::payload::{AttrId, AttrIds, Interner, Payload};
 use super::scratch::{Scratch, Signature};
 use crate::cost::CostTable;
+use mind_rules::AttrValue;
+use mind_rules::{OpIx, OpTable};
 
 /// How many scalar operations folding may do in a run, so that a module of constants takes bounded time.
 const FOLD_WORK: u64 = 1 << 27;
@@ -52,9 +53,14 @@ impl<'r> Store<'r> {
         self.scratch.types().get(ty)
     }
 
+    /// The names of the module's symbols.
+    pub(crate) fn symbols(&self) -> &Symbols {
+        self.scratch.symbols()
+    }
+
     /// The type with this id as text.
     pub(crate) fn type_text(&self, ty: Ty) -> String {
-        self.ty(ty).text(self.scratch.symbols())
+        self.ty(ty).text(self.symbols())
     }
 
     /// The number of an attribute value.

@@ -8,12 +8,12 @@ use rustc_hash::FxHashMap;
 use crate::context::Context;
 use crate::egraph::language::Head;
 use crate::egraph::provenance::Origin;
-use crate::expr::{attr_text, constant_text};
 use crate::extract::{Choice, ClassIx, Dense, DenseNode, What};
 use crate::fusion::body::Group;
 use crate::load::Loaded;
 use crate::report::FOLDING;
 use mind_ir::scalar::Facts;
+use mind_rules::expr::{attr_text, constant_text};
 
 /// The most classes that are drawn.
 const CLASSES: usize = 150;
@@ -115,7 +115,11 @@ fn label(g: &Graph, loaded: &Loaded<'_>, groups: &[Group], node: &DenseNode) -> 
             let def = store.ops.def(op);
             let attrs = store.payload(payload).attrs.iter().zip(def.attrs);
             let attrs = attrs.map(|(&attr, row)| {
-                format!(" {}={}", row.name, attr_text(store.attr(attr), store))
+                format!(
+                    " {}={}",
+                    row.name,
+                    attr_text(store.attr(attr), store.symbols())
+                )
             });
             format!("{}{}", def.name, attrs.collect::<String>())
         }

@@ -4,15 +4,15 @@ use egg::Id;
 use mind_ir::opdef::OpDef;
 
 use crate::egraph::language::{Head, Node};
-use crate::egraph::optable::OpIx;
 use crate::egraph::payload::AttrId;
-use crate::expr::{Scope, Shown, attr_text};
-use crate::matching::matcher::Failed;
-use crate::matching::pattern::{
+use crate::search::egraph::InEgraph;
+use mind_rules::OpIx;
+use mind_rules::expr::{Scope, Shown, attr_text};
+use mind_rules::matching::matcher::Failed;
+use mind_rules::matching::pattern::{
     AttrPattern, DimPattern, Instruction, Part, Rule, ShapePattern, TypePattern,
 };
-use crate::matching::slots::{Reg, Slots};
-use crate::search::egraph::InEgraph;
+use mind_rules::matching::slots::{Reg, Slots};
 
 /// The most ops that are named of a class.
 const NAMED: usize = 4;
@@ -67,11 +67,13 @@ impl Mismatch<'_, '_> {
         let attrs = store.payload(node.payload).attrs.iter();
         let def = self.def(op);
         for ((pattern, &attr), row) in patterns.iter().zip(attrs).zip(def.attrs) {
-            let found = attr_text(store.attr(attr), store);
+            let found = attr_text(store.attr(attr), store.symbols());
             let wanted = match pattern {
-                AttrPattern::Equals(value) if store.attr(attr) != value => attr_text(value, store),
+                AttrPattern::Equals(value) if store.attr(attr) != value => {
+                    attr_text(value, store.symbols())
+                }
                 AttrPattern::Same(slot) => match self.slots.attrs[usize::from(*slot)] {
-                    Some(bound) if bound != attr => attr_text(store.attr(bound), store),
+                    Some(bound) if bound != attr => attr_text(store.attr(bound), store.symbols()),
                     _ => continue,
                 },
                 _ => continue,
@@ -125,7 +127,7 @@ impl Mismatch<'_, '_> {
         };
         let shown = Shown {
             scope: &scope,
-            store: &self.subject.egraph.analysis.store,
+            symbols: self.subject.egraph.analysis.store.symbols(),
             names: &self.rule.names,
         };
         let condition = self.rule.condition.as_ref();

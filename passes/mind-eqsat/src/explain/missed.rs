@@ -11,12 +11,13 @@ use crate::context::Context;
 use crate::egraph::language::{Head, Node};
 use crate::extract::{ClassIx, Dense, NodeIx, What};
 use crate::load::{Loaded, LoadedOp};
-use crate::matching::pattern::{Effect, Rule};
-use crate::report::{Change, RuleIx};
+use crate::report::Change;
 use crate::saturate::apply::{Refusal, RightSide, refusal, right_side};
 use crate::search::explain::attempt;
 use crate::search::{InEgraph, Match};
 use crate::solve::Extraction;
+use mind_rules::RuleIx;
+use mind_rules::matching::pattern::{Effect, Rule};
 
 /// Tells `listener` why each rule that it asks about did not act on the ops of the region which are of the
 /// kind that the rule starts from. `best` is the form that was chosen, if it is cheaper; `changes` are those
@@ -31,7 +32,7 @@ pub(crate) fn tell_missed(
 ) {
     let heard: Vec<&Rule> = cx
         .rules
-        .rules
+        .compiled()
         .iter()
         .filter(|rule| listener.hears_missed(cx.rules.name(rule.name)))
         .collect();

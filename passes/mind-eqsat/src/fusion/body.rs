@@ -7,7 +7,7 @@ use crate::cost::{Price, Work};
 use crate::egraph::language::Head;
 use crate::egraph::store::Store;
 use crate::extract::{ClassIx, Dense, DenseNode, NodeIx, What};
-use crate::report::RuleIx;
+use mind_rules::RuleIx;
 
 /// A group: e-nodes that run as one, each after those it reads; the last one is the result.
 #[derive(Clone, Debug)]

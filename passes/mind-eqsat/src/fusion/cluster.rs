@@ -82,7 +82,7 @@ impl<'a> Field<'a> {
                 | CostClass::Contraction(_)
                 | CostClass::View
         );
-        if !fused && (!groupable || self.cx.rules.ops.transparent(g.def(op)).is_none()) {
+        if !fused && (!groupable || self.cx.rules.ops().transparent(g.def(op)).is_none()) {
             return None;
         }
         let steps = flattener.steps(std::iter::once(op))?;

@@ -15,10 +15,11 @@ use crate::cost::CostClass;
 use crate::egraph::language::{Head, Node};
 use crate::extract::{ClassIx, Dense, NodeIx, Rank, What};
 use crate::load::Loaded;
-use crate::matching::pattern::Effect;
-use crate::report::{RuleIx, RuleStats};
-use crate::ruleset::rule_info::Phase;
+use crate::report::RuleStats;
 use crate::search::{Hit, InEgraph, Match, Query, RuleIndex};
+use mind_rules::Phase;
+use mind_rules::RuleIx;
+use mind_rules::matching::pattern::Effect;
 
 /// How far back a value is followed to see whether a group would read what it computes itself.
 const LOOK_BACK: usize = 64;

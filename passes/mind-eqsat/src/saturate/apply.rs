@@ -2,22 +2,21 @@
 
 use egg::Id;
 use mind_ir::Ty;
-use mind_ir::tensor::{Buffer, FloatNum, Tensor};
-use mind_ir::types::{DType, TensorType};
-use mind_ir::with_float;
+use mind_ir::types::TensorType;
 use smallvec::SmallVec;
 
 use crate::egraph::analysis::{Eg, add_op, op_node};
 use crate::egraph::constants::ConstId;
 use crate::egraph::language::{Head, Node};
-use crate::egraph::optable::OpIx;
 use crate::egraph::payload::AttrIds;
 use crate::egraph::provenance::Union;
-use crate::expr::{Number, Scope};
-use crate::matching::pattern::{Rule, Template};
-use crate::matching::plan::{Planned, plan};
 use crate::saturate::class_nodes::ClassNodes;
 use crate::search::{InEgraph, Match};
+use mind_rules::OpIx;
+use mind_rules::expr::{Number, Scope};
+use mind_rules::matching::pattern::{Rule, Template};
+use mind_rules::matching::plan::{Planned, plan};
+use mind_rules::{LIKE_LIMIT, element};
 
 /// What came of a match.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,9 +28,6 @@ pub(crate) enum Outcome {
     /// The right side has no type, or another one than the left.
     Refused,
 }
-
-/// A constant that a rule makes may have this many bytes once it stands in the module.
-pub(crate) const LIKE_LIMIT: u64 = 1 << 20;
 
 /// A term of the right side that is ready to be added.
 pub(crate) enum Ready {
@@ -216,7 +212,8 @@ fn prepare(
         registers: &found.registers,
         slots: &found.slots,
     };
-    let planned = plan(template, &scope)?;
+    let mut planned = Vec::with_capacity(template.terms.len());
+    plan(template, &scope, &mut planned)?;
     let mut ready: Vec<(Ty, Ready)> = Vec::with_capacity(planned.len());
     for term in planned {
         let next = match term {
@@ -303,31 +300,4 @@ fn like(egraph: &mut Eg<'_>, ty: Ty, number: Number) -> Option<ConstId> {
     let bytes = (count as u64).checked_mul(view.dtype.size() as u64)?;
     let element = element(view.dtype, number)?;
     (bytes <= LIKE_LIMIT).then(|| store.constants.splat(ty, element))
-}
-
-pub(crate) fn element(dtype: DType, number: Number) -> Option<Tensor> {
-    fn float<T: FloatNum>(number: Number) -> Option<Buffer> {
-        let value = T::from_f64(number.to_f64());
-        let exact = value.to_f64().to_bits() == number.to_f64().to_bits();
-        exact.then(|| T::wrap(vec![value]))
-    }
-    let Number::Int(int) = number else {
-        let buffer = with_float!(dtype, T => float::<T>(number), else None)?;
-        return Some(Tensor::new(Vec::new(), buffer));
-    };
-    let buffer = match dtype {
-        DType::I8 => Buffer::I8(vec![int.try_into().ok()?]),
-        DType::I16 => Buffer::I16(vec![int.try_into().ok()?]),
-        DType::I32 => Buffer::I32(vec![int.try_into().ok()?]),
-        DType::I64 => Buffer::I64(vec![int]),
-        DType::U8 => Buffer::U8(vec![int.try_into().ok()?]),
-        DType::U16 => Buffer::U16(vec![int.try_into().ok()?]),
-        DType::U32 => Buffer::U32(vec![int.try_into().ok()?]),
-        DType::U64 => Buffer::U64(vec![int.try_into().ok()?]),
-        DType::Bool => return None,
-        DType::F16 | DType::BF16 | DType::F32 | DType::F64 => {
-            with_float!(dtype, T => float::<T>(number), else None)?
-        }
-    };
-    Some(Tensor::new(Vec::new(), buffer))
 }

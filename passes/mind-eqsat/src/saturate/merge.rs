@@ -10,12 +10,13 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::egraph::analysis::Eg;
-use crate::egraph::payload::{AttrId, AttrValue};
+use crate::egraph::payload::AttrId;
 use crate::load::{Loaded, Part};
-use crate::matching::pattern::{Join, Template, TemplateOperand, TemplateTerm};
 use crate::report::RuleStats;
 use crate::saturate::apply::{Joined, Outcome, Site, apply_joined};
 use crate::search::Match;
+use mind_rules::AttrValue;
+use mind_rules::matching::pattern::{Join, Template, TemplateOperand, TemplateTerm};
 
 /// What the members of a bucket agree in.
 #[derive(PartialEq, Eq, Hash)]
@@ -137,7 +138,7 @@ fn joined_axis(template: &Template, join: Join, shape: &[Dim]) -> Option<usize> 
     let TemplateTerm::Op { attrs, .. } = &template.terms[join.term] else {
         return None;
     };
-    let crate::expr::Expression::Literal(AttrValue::Int(axis)) = attrs[0] else {
+    let mind_rules::expr::Expression::Literal(AttrValue::Int(axis)) = attrs[0] else {
         return None;
     };
     let rank = shape.len() as i64;

@@ -5,14 +5,14 @@ use mind_ir::listener::Listener;
 use crate::egraph::rebuild::rebuild;
 use crate::limits::Limits;
 use crate::load::Loaded;
-use crate::matching::pattern::Effect;
 use crate::report::{KeptReason, RuleStats};
-use crate::ruleset::rule_info::Phase;
 use crate::saturate::apply::{Outcome, Site, apply};
 use crate::saturate::changed_classes::ChangedClasses;
 use crate::saturate::class_nodes::ClassNodes;
 use crate::saturate::merge::merge;
 use crate::search::{Hit, InEgraph, Query, RuleIndex, since};
+use mind_rules::Phase;
+use mind_rules::matching::pattern::Effect;
 
 /// A limit of rounds.
 type Rounds = fn(&Limits) -> usize;

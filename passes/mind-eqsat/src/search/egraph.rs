@@ -5,16 +5,17 @@ use mind_ir::types::TypeView;
 
 use super::view::{Class, View};
 use crate::egraph::analysis::Eg;
-use crate::egraph::constants::Constant;
 use crate::egraph::language::{Head, Node};
-use crate::egraph::optable::OpIx;
-use crate::egraph::payload::{AttrId, AttrValue};
-use crate::expr::Scope;
-use crate::matching::matcher::{self, Workspace};
-use crate::matching::pattern::Rule;
-use crate::matching::slots::Slots;
-use crate::matching::subject::{Knowledge, Subject};
+use crate::egraph::payload::AttrId;
 use mind_ir::scalar::Facts;
+use mind_rules::AttrValue;
+use mind_rules::Constant;
+use mind_rules::OpIx;
+use mind_rules::expr::Scope;
+use mind_rules::matching::matcher::{self, WorkspaceFor};
+use mind_rules::matching::pattern::Rule;
+use mind_rules::matching::slots::Slots;
+use mind_rules::matching::subject::{Knowledge, Subject};
 
 /// An e-graph, with the input program's readers of each class.
 #[derive(Clone, Copy)]
@@ -43,7 +44,7 @@ pub(crate) fn search_at<'a, 'r>(
     rule: &Rule,
     root: Id,
     limit: usize,
-    workspace: &mut Workspace<InEgraph<'a, 'r>>,
+    workspace: &mut WorkspaceFor<InEgraph<'a, 'r>>,
 ) -> Vec<Match> {
     let condition = rule.condition.as_ref();
     search_if(subject, rule, root, limit, workspace, |scope| {
@@ -57,7 +58,7 @@ pub(crate) fn search_if<'a, 'r>(
     rule: &Rule,
     root: Id,
     limit: usize,
-    workspace: &mut Workspace<InEgraph<'a, 'r>>,
+    workspace: &mut WorkspaceFor<InEgraph<'a, 'r>>,
     accepts: impl Fn(&Scope<'_, InEgraph<'a, 'r>>) -> bool,
 ) -> Vec<Match> {
     let mut all: Vec<Match> = Vec::new();

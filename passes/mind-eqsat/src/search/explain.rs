@@ -5,9 +5,9 @@ use egg::Id;
 use super::egraph::{InEgraph, Match};
 use crate::egraph::language::Node;
 use crate::explain::mismatch::Mismatch;
-use crate::expr::Scope;
-use crate::matching::matcher;
-use crate::matching::pattern::Rule;
+use mind_rules::expr::Scope;
+use mind_rules::matching::matcher;
+use mind_rules::matching::pattern::Rule;
 
 /// Why `rule` does not match at `node`, an e-node of the class `root`: the step where it got furthest; the
 /// match where it does.

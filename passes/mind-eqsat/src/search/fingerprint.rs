@@ -2,7 +2,7 @@
 
 use mind_ir::types::DType;
 
-use crate::egraph::optable::{OpIx, OpTable};
+use mind_rules::{OpIx, OpTable};
 
 /// The bit of a constant.
 pub(super) const CONSTANT: u64 = 1;

@@ -11,12 +11,12 @@ use super::prefilter::Prefilter;
 use super::view::View;
 use crate::egraph::analysis::Eg;
 use crate::egraph::language::Head;
-use crate::matching::matcher::Workspace;
-use crate::matching::pattern::Rule;
 use crate::report::RuleStats;
-use crate::ruleset::RuleSet;
-use crate::ruleset::fast_math::FastMath;
-use crate::ruleset::rule_info::Phase;
+use mind_rules::FastMath;
+use mind_rules::Phase;
+use mind_rules::RuleSet;
+use mind_rules::matching::matcher::Workspace;
+use mind_rules::matching::pattern::Rule;
 
 /// The forms of rules that act in a run, by the op of their root.
 pub(crate) struct RuleIndex<'s> {
@@ -58,11 +58,11 @@ impl<'s> RuleIndex<'s> {
     /// The forms of `set` of these classes that act in the e-graph.
     pub(crate) fn new(set: &'s RuleSet, classes: FastMath) -> RuleIndex<'s> {
         let acts = |rule: &&Rule| rule.engine.in_egraph() && classes.allows(rule.class);
-        let mut bits = OpBits::new(&set.ops);
+        let mut bits = OpBits::new(set.ops());
         let mut by_root: Vec<Vec<Start>> = Vec::new();
-        by_root.resize_with(set.ops.defs().len(), Vec::new);
+        by_root.resize_with(set.ops().defs().len(), Vec::new);
         let mut rules: Vec<(&Rule, Prefilter)> = Vec::new();
-        for rule in set.rules.iter().filter(acts) {
+        for rule in set.compiled().iter().filter(acts) {
             let prefilter = Prefilter::of(rule, &mut bits);
             by_root[rule.pattern.root.index()].push(Start {
                 below: prefilter.below(),

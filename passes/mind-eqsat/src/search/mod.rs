@@ -1,10 +1,9 @@
-//! Looking for rules: in an e-graph, or in a module.
+//! Looking for rules in an e-graph.
 
 pub(crate) mod egraph;
 pub(crate) mod explain;
 mod fingerprint;
 pub(crate) mod index;
-pub(crate) mod module;
 mod prefilter;
 mod view;
 

@@ -9,9 +9,9 @@ use smallvec::SmallVec;
 use super::fingerprint::{CONSTANT, Fingerprint, OpBits, dtype_bit};
 use super::view::View;
 use crate::egraph::language::Node;
-use crate::expr::{Argument, Condition, Expression, Param};
-use crate::matching::pattern::{Instruction, Item, Pattern, Rule};
-use crate::matching::slots::Reg;
+use mind_rules::expr::{Argument, Condition, Expression, Param};
+use mind_rules::matching::pattern::{Instruction, Item, Pattern, Rule};
+use mind_rules::matching::slots::Reg;
 
 /// What the class of a value must hold for a pattern to match.
 #[derive(Clone, Copy, Debug)]

@@ -17,9 +17,9 @@ use crate::fusion::body::Group;
 use crate::load::Loaded;
 use crate::region::Program;
 use crate::report::{Cause, FOLDING, FUSION, RuleStep};
-use crate::ruleset::RuleSet;
-use crate::ruleset::fast_math::FastMath;
 use crate::writeback::placement::inlined;
+use mind_rules::FastMath;
+use mind_rules::RuleSet;
 
 /// A region and what it is to become.
 #[derive(Clone, Copy)]

@@ -11,7 +11,6 @@ use smallvec::SmallVec;
 
 use crate::context::Context;
 use crate::egraph::language::Head;
-use crate::egraph::optable::OpIx;
 use crate::egraph::store::Store;
 use crate::extract::{ClassIx, DenseNode, What};
 use crate::fusion::body::Source;
@@ -19,6 +18,7 @@ use crate::fusion::build::{finish, insert};
 use crate::report::{Change, Replacement, Report};
 use crate::writeback::changes::{Found, Plan, PlannedChange, class_text, plan, resolve};
 use crate::writeback::placement::{NOWHERE, anchors, inlined};
+use mind_rules::OpIx;
 
 /// Makes those changes of what was found that `listener` admits; gives whether there were any. `cost` is
 /// that of the region as it is.

@@ -1,10 +1,11 @@
 //! Folding.
 
-use mind_eqsat::{Context, KeptReason, Limits, Replacement, RuleSet};
+use mind_eqsat::{Context, KeptReason, Limits, Replacement};
 use mind_ir::attr::{Attr, OPEN_END};
 use mind_ir::graph::Graph;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::{DType, Dim, TensorType};
+use mind_rules::RuleSet;
 
 use crate::support::{
     Module, assert_same, context, dump, folded, fused, names, ops, registry, run, shipped,

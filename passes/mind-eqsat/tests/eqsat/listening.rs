@@ -1,10 +1,11 @@
 //! Listeners: changes held back one by one, reasons, chains, drawings.
 
 use mind_diag::Span;
-use mind_eqsat::{Context, Report, RuleSet, fold_with, fuse_with};
+use mind_eqsat::{Context, Report, fold_with, fuse_with};
 use mind_ir::Graph;
 use mind_ir::listener::{Listener, Rewrite, Silent};
 use mind_ir::types::DType;
+use mind_rules::RuleSet;
 
 use crate::generate;
 use crate::support::{assert_same, check, context, dump, registry, shipped};

@@ -11,8 +11,6 @@ mod new_op;
 mod random;
 mod recognised;
 mod repeats;
-mod rule_doubts;
-mod rule_files;
 mod rule_language;
 mod shipped;
 mod support;

@@ -1,12 +1,13 @@
 //! Elementwise ops that only the op table knows are moved by the shipped rules.
 
 use mind_core::ops::shape::Transpose;
-use mind_eqsat::{RuleSet, fold};
+use mind_eqsat::fold;
 use mind_ir::attr::Attr;
 use mind_ir::builtin;
 use mind_ir::opdef::{Dialect, Op, OpDef, Registry};
 use mind_ir::ops;
 use mind_ir::types::DType;
+use mind_rules::RuleSet;
 
 use crate::support::{Module, check, context, names};
 

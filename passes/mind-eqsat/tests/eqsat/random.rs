@@ -1,7 +1,8 @@
 //! Random modules: same bits, never a higher cost, the same output on every run.
 
-use mind_eqsat::{FastMath, Limits};
+use mind_eqsat::Limits;
 use mind_ir::types::DType;
+use mind_rules::FastMath;
 
 use crate::generate::module;
 use crate::support::{assert_same, context, dump, folded, fused, shipped};

@@ -16,10 +16,11 @@ mod signs;
 mod slices;
 mod transposes;
 
-use mind_eqsat::{Engine, FastMath, RuleSet, SHIPPED, ShippedOps, Wanted, fold, fuse};
+use mind_eqsat::{fold, fuse};
 use mind_ir::graph::Graph;
 use mind_ir::opdef::{OpDef, Trait};
 use mind_ir::scalar::ScalarFn;
+use mind_rules::{Engine, FastMath, ReplacementBuffers, RuleSet, SHIPPED, ShippedOps, Wanted};
 
 use crate::support::{assert_same, check, context, dump, registry, shipped};
 use crate::text::module;
@@ -292,7 +293,8 @@ fn rules_for_both_engines_act_in_the_greedy_one() {
             .any(|form| {
                 let root = rules.root_of(form);
                 let mut ops = g.walk().filter(|op| std::ptr::eq(g.def(*op), root));
-                ops.any(|op| rules.replacement(form, g, op).is_ok())
+                let mut buffers = ReplacementBuffers::default();
+                ops.any(|op| rules.replacement(form, g, op, &mut buffers).is_ok())
             })
     };
     for info in rules.infos().iter().filter(|info| info.engine.in_greedy()) {

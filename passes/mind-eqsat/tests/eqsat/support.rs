@@ -6,7 +6,7 @@ use std::fmt::Write;
 use mind_core::ops::input::Input;
 use mind_diag::Span;
 use mind_eqsat::cost::HOST_CPU;
-use mind_eqsat::{Context, FastMath, Kept, KeptReason, Limits, Report, RuleSet, fold, fuse};
+use mind_eqsat::{Context, Kept, KeptReason, Limits, Report, fold, fuse};
 use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
 use mind_ir::builtin;
@@ -18,6 +18,7 @@ use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::{DType, Dim, TensorType};
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_ir::{BlockId, OpId, ValueId};
+use mind_rules::{FastMath, RuleSet};
 
 pub fn registry() -> Registry {
     Registry::with([builtin::DIALECT, mind_core::DIALECT])

@@ -2,10 +2,10 @@
 
 use mind_core::ops::reduce::{Max, Mean, Sum};
 use mind_core::ops::shape::{ExpandDims, Squeeze};
-use mind_eqsat::{AttrValue, LhsAttr};
 use mind_ir::attr::{AttrKind, OPEN_END};
 use mind_ir::opdef::{AttrDef, Op, OpDef};
 use mind_ir::types::{Dim, TensorType};
+use mind_rules::{AttrValue, LhsAttr};
 
 use super::Chooser;
 use crate::plan::{PlanOp, is_any};

@@ -1,10 +1,10 @@
 //! Drawing what leaves are: inputs, constants, ops that prove something.
 
 use mind_core::ops::elementwise::{Abs, Exp, Mul, Relu, Sigmoid};
-use mind_eqsat::Hint;
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
+use mind_rules::Hint;
 
 use super::Chooser;
 use crate::format::{FloatFormat, bits_of, from_bits};

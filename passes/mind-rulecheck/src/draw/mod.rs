@@ -4,8 +4,8 @@ mod attrs;
 mod kinds;
 mod shapes;
 
-use mind_eqsat::AttrValue;
 use mind_ir::types::{DType, Dim, TensorType};
+use mind_rules::AttrValue;
 
 use crate::instance::{Choices, Leaf};
 use crate::plan::{Plan, PlanOp, is_index};

@@ -4,8 +4,8 @@ use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
 use mind_core::ops::index::Gather;
 use mind_core::ops::join::Concat;
-use mind_eqsat::{AttrValue, Hint, LhsAttr, LhsDim};
 use mind_ir::opdef::{Op, Trait};
+use mind_rules::{AttrValue, Hint, LhsAttr, LhsDim};
 
 use super::{Chooser, ELEMENTS, EXTENTS, LONG};
 use crate::plan::{PlanOp, is_any, is_index};

@@ -1,8 +1,8 @@
 //! Every rule that ships is sound, and was put to the test.
 
-use mind_eqsat::RuleSet;
 use mind_ir::types::DType;
 use mind_rulecheck::check;
+use mind_rules::RuleSet;
 
 use crate::support::{config, registry};
 

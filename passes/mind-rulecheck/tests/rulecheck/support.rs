@@ -1,9 +1,9 @@
 //! Checking rules given as text.
 
-use mind_eqsat::RuleSet;
 use mind_ir::builtin;
 use mind_ir::opdef::Registry;
 use mind_rulecheck::{Config, RuleCheck, check};
+use mind_rules::RuleSet;
 
 pub fn registry() -> Registry {
     Registry::with([builtin::DIALECT, mind_core::DIALECT])

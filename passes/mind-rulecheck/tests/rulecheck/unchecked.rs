@@ -1,7 +1,7 @@
 //! Rules that could not be put to the test are not passed.
 
-use mind_eqsat::RuleSet;
 use mind_rulecheck::{Config, Verdict, check, class_text};
+use mind_rules::RuleSet;
 
 use crate::support::{checked, checks, registry};
 

@@ -1,13 +1,15 @@
 //! Rules from files as patterns.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
-use mind_eqsat::{GreedyRule, NewTerm, RuleSet};
 use mind_ir::attr::Attr;
 use mind_ir::opdef::OpDef;
 use mind_ir::{Graph, OpId, ValueId};
 use mind_pass::{PassCx, PassError};
 use mind_rewrite::{Miss, PatternSet, RewritePattern, Rewriter};
+use mind_rules::{GreedyRule, NewTerm, ReplacementBuffers, RuleSet};
 use smallvec::SmallVec;
 
 use crate::rules::{classes, greedy_for_module};
@@ -20,6 +22,7 @@ use crate::rules::{classes, greedy_for_module};
 pub(super) fn add(patterns: &mut PatternSet, g: &Graph, cx: &PassCx<'_>) -> Result<(), PassError> {
     let rules = greedy_for_module(g, cx)?;
     let enabled = |form: &GreedyRule| cx.rewriting.enables(rules.name(rules.rule_of(*form)));
+    let buffers = Rc::new(RefCell::default());
     for form in rules.greedy(classes(cx.rewriting)).filter(enabled) {
         patterns.add(Rule {
             name: rules.name(rules.rule_of(form)).to_owned(),
@@ -27,6 +30,7 @@ pub(super) fn add(patterns: &mut PatternSet, g: &Graph, cx: &PassCx<'_>) -> Resu
             root: [rules.root_of(form)],
             rules: Arc::clone(&rules),
             form,
+            buffers: Rc::clone(&buffers),
         });
     }
     Ok(())
@@ -39,6 +43,8 @@ struct Rule {
     root: [&'static OpDef; 1],
     rules: Arc<RuleSet>,
     form: GreedyRule,
+    /// Those of all rules: one acts at a time.
+    buffers: Rc<RefCell<ReplacementBuffers>>,
 }
 
 impl RewritePattern for Rule {
@@ -64,12 +70,13 @@ impl RewritePattern for Rule {
     }
 
     fn rewrite(&self, op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
-        let terms = self.rules.replacement(self.form, rw, op);
+        let mut buffers = self.buffers.borrow_mut();
+        let terms = self.rules.replacement(self.form, rw, op, &mut buffers);
         let terms = terms.map_err(|reason| Miss(reason.text()))?;
         let mut values: SmallVec<[ValueId; 4]> = SmallVec::new();
         let mut created: SmallVec<[ValueId; 4]> = SmallVec::new();
         let replaced = terms
-            .into_iter()
+            .iter()
             .try_for_each(|term| {
                 let there = matches!(term, NewTerm::Value(_));
                 let value = create(term, &values, op, rw)?;
@@ -94,14 +101,14 @@ impl RewritePattern for Rule {
 }
 
 fn create(
-    term: NewTerm,
+    term: &NewTerm,
     values: &[ValueId],
     op: OpId,
     rw: &mut Rewriter<'_>,
 ) -> Result<ValueId, Miss> {
     match term {
-        NewTerm::Value(value) => Ok(value),
-        NewTerm::Constant(tensor) => Ok(rw.constant(op, &tensor)),
+        NewTerm::Value(value) => Ok(*value),
+        NewTerm::Constant(tensor) => Ok(rw.constant(op, tensor)),
         NewTerm::Op {
             def,
             attrs,

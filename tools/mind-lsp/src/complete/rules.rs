@@ -1,7 +1,7 @@
 //! Completion in rule files.
 
 use lsp_types::{CompletionItem, CompletionItemKind};
-use mind_eqsat::{FastMath, built_in_functions, built_in_predicates};
+use mind_rules::{FastMath, built_in_functions, built_in_predicates};
 
 use super::{Choices, Cursor, keyword, word};
 use crate::names::Kind;

@@ -153,7 +153,7 @@ fn texts() -> Vec<(String, &'static str, String)> {
     let mut paths: Vec<PathBuf> = examples
         .map(|entry| entry.expect("an entry").path())
         .collect();
-    paths.push(root.join("passes/mind-eqsat/rules/slices.rules"));
+    paths.push(root.join("passes/mind-rules/rules/slices.rules"));
     paths.sort();
     let samples = sample::all()
         .into_iter()

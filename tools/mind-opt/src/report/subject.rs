@@ -2,7 +2,7 @@
 
 use mind_diag::SourceFile;
 use mind_driver::history::Record;
-use mind_eqsat::RuleSet;
+use mind_rules::RuleSet;
 
 use super::recording::Recording;
 

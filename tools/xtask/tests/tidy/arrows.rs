@@ -24,7 +24,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-pass", &["mind-ir"]),
     ("mind-rewrite", &["mind-ir"]),
     ("mind-draw", &[]),
-    ("mind-eqsat", &["mind-ir", "mind-draw"]),
+    ("mind-rules", &["mind-ir"]),
+    ("mind-eqsat", &["mind-rules", "mind-draw"]),
     (
         "mind-transforms",
         &["mind-pass", "mind-rewrite", "mind-tensor", "mind-eqsat"],

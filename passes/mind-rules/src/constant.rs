@@ -1,0 +1,102 @@
+//! Constants known while compiling.
+
+use mind_ir::attr::Attr;
+use mind_ir::eval::{DimEnv, EvalCx};
+use mind_ir::opdef::Trait;
+use mind_ir::tensor::{Buffer, FloatNum, Tensor};
+use mind_ir::types::DType;
+use mind_ir::{Graph, OpId, Ty, with_float};
+
+use crate::expr::Number;
+
+/// A constant that a rule makes may have this many bytes once it stands in the module.
+pub const LIKE_LIMIT: u64 = 1 << 20;
+
+/// A constant: one element for all positions, or every element.
+#[derive(Clone, Debug)]
+pub struct Constant {
+    /// Its type, in the scratch graph's table.
+    pub ty: Ty,
+    /// Whether `data` is the one element, of rank 0, that stands at every position.
+    pub splat: bool,
+    /// The elements.
+    pub data: Tensor,
+}
+
+impl Constant {
+    /// `element`, of rank 0, at every position.
+    pub fn splat(ty: Ty, element: Tensor) -> Constant {
+        Constant {
+            ty,
+            splat: true,
+            data: element,
+        }
+    }
+
+    /// The elements of `tensor`; a splat where all have the same bits.
+    pub fn of(ty: Ty, tensor: Tensor) -> Constant {
+        let bytes = tensor.buffer().to_bytes();
+        let size = tensor.dtype().size();
+        let same = !bytes.is_empty() && bytes.chunks(size).all(|each| each == &bytes[..size]);
+        if same {
+            let element = Buffer::from_bytes(tensor.dtype(), &bytes[..size]);
+            return Constant::splat(ty, Tensor::new(Vec::new(), element));
+        }
+        Constant {
+            ty,
+            splat: false,
+            data: tensor,
+        }
+    }
+}
+
+/// The constant that `op` defines, if it is one of at most `limit` bytes or a splat; `ty` is its type.
+pub fn constant_of(g: &Graph, op: OpId, ty: Ty, limit: u64) -> Option<Constant> {
+    let def = g.def(op);
+    if !def.has(Trait::Constant) || !g.operands(op).is_empty() {
+        return None;
+    }
+    // An empty constant has no element that could be known: all of one type are equal.
+    g.ty(g.result(op)).count().filter(|&count| count > 0)?;
+    if let [Attr::Literal(literal)] = g.attrs(op) {
+        if literal.bytes.len() as u64 > limit {
+            return None;
+        }
+        if literal.is_splat() {
+            let element = Buffer::from_bytes(literal.dtype, literal.bytes);
+            return Some(Constant::splat(ty, Tensor::new(Vec::new(), element)));
+        }
+    }
+    let dims = DimEnv::default();
+    let results = (def.eval?)(op, &EvalCx::fold(g, &dims, limit), &[]).ok()?;
+    let [tensor]: [Tensor; 1] = results.into_inner().ok()?;
+    Some(Constant::of(ty, tensor))
+}
+
+/// The scalar `number` of `dtype`; `None` if the dtype has no such number.
+pub fn element(dtype: DType, number: Number) -> Option<Tensor> {
+    fn float<T: FloatNum>(number: Number) -> Option<Buffer> {
+        let value = T::from_f64(number.to_f64());
+        let exact = value.to_f64().to_bits() == number.to_f64().to_bits();
+        exact.then(|| T::wrap(vec![value]))
+    }
+    let Number::Int(int) = number else {
+        let buffer = with_float!(dtype, T => float::<T>(number), else None)?;
+        return Some(Tensor::new(Vec::new(), buffer));
+    };
+    let buffer = match dtype {
+        DType::I8 => Buffer::I8(vec![int.try_into().ok()?]),
+        DType::I16 => Buffer::I16(vec![int.try_into().ok()?]),
+        DType::I32 => Buffer::I32(vec![int.try_into().ok()?]),
+        DType::I64 => Buffer::I64(vec![int]),
+        DType::U8 => Buffer::U8(vec![int.try_into().ok()?]),
+        DType::U16 => Buffer::U16(vec![int.try_into().ok()?]),
+        DType::U32 => Buffer::U32(vec![int.try_into().ok()?]),
+        DType::U64 => Buffer::U64(vec![int.try_into().ok()?]),
+        DType::Bool => return None,
+        DType::F16 | DType::BF16 | DType::F32 | DType::F64 => {
+            with_float!(dtype, T => float::<T>(number), else None)?
+        }
+    };
+    Some(Tensor::new(Vec::new(), buffer))
+}

@@ -1,0 +1,196 @@
+//! What is asked of the elements of constants.
+
+use mind_ir::tensor::{FloatNum, Num, Tensor};
+use mind_ir::{with_float, with_num};
+
+use crate::attr_value::AttrValue;
+use crate::constant::Constant;
+
+/// Integers at equal distances.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Progression {
+    pub(super) first: i64,
+    /// Positive; 1 for a single integer.
+    pub(super) step: i64,
+    pub(super) last: i64,
+}
+
+/// The list that `constant`, of `count` elements, is: starting at 0 or above, ascending by equal steps.
+pub(super) fn progression(constant: &Constant, count: Option<i64>) -> Option<Progression> {
+    if constant.splat && count != Some(1) {
+        return None;
+    }
+    let list = integers(constant)?;
+    let (&first, &last) = (list.first()?, list.last()?);
+    let step = match list.as_slice() {
+        [a, b, ..] => b.checked_sub(*a)?,
+        _ => 1,
+    };
+    let even = list
+        .windows(2)
+        .all(|pair| pair[1].checked_sub(pair[0]) == Some(step));
+    (first >= 0 && step > 0 && even).then_some(Progression { first, step, last })
+}
+
+/// The elements of an integer constant, or the one of a splat.
+pub(super) fn integers(constant: &Constant) -> Option<Vec<i64>> {
+    fn all<T: Num>(data: &Tensor) -> Option<Vec<i64>> {
+        let element = |element: &T| i64::try_from(element.to_i128()?).ok();
+        data.elements::<T>().iter().map(element).collect()
+    }
+    with_num!(constant.data.dtype(), T => all::<T>(&constant.data), else None)
+}
+
+/// Whether the one element of `data` has the bits of `wanted` in its dtype.
+pub(super) fn element_equals(data: &Tensor, wanted: &AttrValue) -> bool {
+    fn float<T: FloatNum>(data: &Tensor, wanted: f64) -> bool {
+        data.elements::<T>()[0].to_f64().to_bits() == wanted.to_bits()
+    }
+    fn int<T: Num>(data: &Tensor, wanted: &AttrValue) -> bool {
+        let AttrValue::Int(wanted) = wanted else {
+            return false;
+        };
+        data.elements::<T>()[0].to_i128() == Some(i128::from(*wanted))
+    }
+    let number = match wanted {
+        AttrValue::Int(value) => *value as f64,
+        AttrValue::Float(bits) => f64::from_bits(*bits),
+        _ => return false,
+    };
+    with_float!(data.dtype(), T => float::<T>(data, number), else
+        with_num!(data.dtype(), T => int::<T>(data, wanted), else false))
+}
+
+/// Whether the one element is 2^k or -2^k, normal, and so is its reciprocal.
+pub(super) fn is_power_of_two(data: &Tensor) -> bool {
+    fn float<T: FloatNum>(data: &Tensor) -> bool {
+        let value = data.elements::<T>()[0].to_f64();
+        let reciprocal = T::from_f64(1.0 / value).to_f64();
+        let format = T::DTYPE.float_format().expect("a float");
+        let smallest = 2f64.powi(1 - format.bias());
+        let normal = |x: f64| x.is_finite() && x.abs() >= smallest;
+        bare_mantissa(value) && normal(value) && normal(reciprocal)
+    }
+    with_float!(data.dtype(), T => float::<T>(data), else false)
+}
+
+/// Whether every element is above zero and finite.
+pub(super) fn all_positive(data: &Tensor) -> bool {
+    fn float<T: FloatNum>(data: &Tensor) -> bool {
+        let positive = |x: f64| x > 0.0 && x.is_finite();
+        data.elements::<T>().iter().all(|x| positive(x.to_f64()))
+    }
+    fn int<T: Num>(data: &Tensor) -> bool {
+        data.elements::<T>().iter().all(|&x| x > T::ZERO)
+    }
+    with_float!(data.dtype(), T => float::<T>(data), else
+        with_num!(data.dtype(), T => int::<T>(data), else false))
+}
+
+/// Whether multiplying by `first` and then by `then` is multiplying by their product: `first` is 2^k or
+/// -2^k with k from 0, so that it rounds nothing away, `then` is at least 1 in magnitude, so that what
+/// overflowed stays infinite, and their product is finite.
+pub(super) fn scales_exactly(first: &Tensor, then: &Tensor) -> bool {
+    fn float<T: FloatNum>(first: &Tensor, then: &Tensor) -> bool {
+        let element = |data: &Tensor| data.elements::<T>()[0].to_f64();
+        let (first, then) = (element(first), element(then));
+        bare_mantissa(first)
+            && first.abs() >= 1.0
+            && then.abs() >= 1.0
+            && T::from_f64(first * then).to_f64().is_finite()
+    }
+    first.dtype() == then.dtype()
+        && with_float!(first.dtype(), T => float::<T>(first, then), else false)
+}
+
+/// Whether the matrix is square with 1 on the diagonal and +0 elsewhere.
+pub(super) fn is_identity(constant: &Constant) -> bool {
+    fn float<T: FloatNum>(data: &Tensor) -> Vec<Option<bool>> {
+        let bit = |x: &T| match x.to_f64() {
+            1.0 => Some(true),
+            x if x.to_bits() == 0 => Some(false),
+            _ => None,
+        };
+        data.elements::<T>().iter().map(bit).collect()
+    }
+    fn int<T: Num>(data: &Tensor) -> Vec<Option<bool>> {
+        let bit = |x: &T| match *x {
+            x if x == T::ONE => Some(true),
+            x if x == T::ZERO => Some(false),
+            _ => None,
+        };
+        data.elements::<T>().iter().map(bit).collect()
+    }
+    let data = &constant.data;
+    let &[rows, columns] = data.shape() else {
+        return false;
+    };
+    if constant.splat || rows != columns {
+        return false;
+    }
+    let bits = with_float!(data.dtype(), T => float::<T>(data), else
+        with_num!(data.dtype(), T => int::<T>(data), else Vec::new()));
+    let right = |(at, bit): (usize, &Option<bool>)| *bit == Some(at / columns == at % columns);
+    bits.len() == rows * columns && bits.iter().enumerate().all(right)
+}
+
+/// Whether the number is normal in `f64` and a power of two in magnitude.
+fn bare_mantissa(value: f64) -> bool {
+    value.is_normal() && value.to_bits() & ((1 << 52) - 1) == 0
+}
+
+/// The one element of `data` as an attribute; `None` for an integer past 64 bits.
+pub(super) fn number(data: &Tensor) -> Option<AttrValue> {
+    fn float<T: FloatNum>(data: &Tensor) -> Option<AttrValue> {
+        let element = data.elements::<T>().first()?;
+        Some(AttrValue::Float(element.to_f64().to_bits()))
+    }
+    fn int<T: Num>(data: &Tensor) -> Option<AttrValue> {
+        let element = data.elements::<T>().first()?.to_i128()?;
+        i64::try_from(element).ok().map(AttrValue::Int)
+    }
+    with_float!(data.dtype(), T => float::<T>(data), else
+        with_num!(data.dtype(), T => int::<T>(data), else None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mind_ir::Ty;
+
+    fn list(elements: Vec<i64>) -> Constant {
+        Constant {
+            ty: Ty::new(0),
+            splat: false,
+            data: Tensor::of(vec![elements.len()], elements),
+        }
+    }
+
+    #[test]
+    fn progressions_ascend_by_equal_steps_from_zero_on() {
+        let found = progression(&list(vec![1, 4, 7]), Some(3));
+        let expected = Progression {
+            first: 1,
+            step: 3,
+            last: 7,
+        };
+        assert_eq!(found, Some(expected));
+        for other in [vec![1, 2, 4], vec![2, 1], vec![-1, 0], vec![3, 3], vec![]] {
+            assert_eq!(progression(&list(other.clone()), None), None, "{other:?}");
+        }
+        let splat = Constant {
+            splat: true,
+            ..list(vec![4])
+        };
+        assert!(progression(&splat, Some(1)).is_some());
+        assert_eq!(progression(&splat, Some(2)), None);
+    }
+
+    #[test]
+    fn scales_combine_only_without_rounding_twice() {
+        let holds = |a: f32, b: f32| scales_exactly(&Tensor::scalar(a), &Tensor::scalar(b));
+        assert!(holds(4.0, 1.5) && holds(-2.0, -1.0));
+        assert!(!holds(0.5, 3.0) && !holds(3.0, 2.0) && !holds(2.0, 0.5));
+        assert!(!holds(2.0, f32::MAX));
+    }
+}

@@ -1,0 +1,269 @@
+//! The functions of rule files, closed.
+
+use mind_ir::attr::OPEN_END;
+use mind_ir::types::Dim;
+
+use super::kind::{Kind, Param};
+use super::scope::Argument;
+use super::shapes::{normalized_axes, permutation, resolve};
+use super::{contents, lists, shapes};
+use crate::attr_value::AttrValue;
+
+/// A function of rule files. Pure and total: returns `None` if it has no result.
+pub struct Function {
+    pub name: &'static str,
+    pub params: &'static [Param],
+    pub result: Kind,
+    pub eval: for<'a> fn(&[Argument<'a>]) -> Option<Argument<'a>>,
+}
+
+impl std::fmt::Debug for Function {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Every function.
+///
+/// - `rank(?x)`, `dim(?x, axis)`, `numel(?x)`, `shape(?x)`: of a value's shape; `new_shape(?r)`: the same, where a reshape
+///   can compute the `?` extent from it.
+/// - `axis(a, ?x)`: axis `a` of `?x` counted from the front; `normalize_axes(axes, ?x)`: a list of such,
+///   ascending, all axes for an empty list.
+/// - `perm(p, ?x)`: the permutation `p` stands for: itself, or the axes of `?x` reversed when empty.
+/// - `compose(p, q)`: `r[i] = p[q[i]]`; `inverse(p)`: `r[p[i]] = i`.
+/// - `flatten(?x, from, to)`: the shape of `?x` with the extents `from..to` as one; `pad_front(?x, n)`:
+///   that with 1 in front up to rank `n`.
+/// - `kept_axes(axes, ?x)`: the axes of `?x` that a list of such does not name; `ranking(list)`: where
+///   each entry would stand if they were sorted.
+/// - `at(list, i)`, `take(list, n)`, `drop(list, n)`, `concat(a, b)`, `repeat(v, n)`: of lists;
+///   `len(list)`; `position(list, v)`: where `v` stands; `union(a, b)`: what stands in either, ascending.
+/// - `replace(list, i, v)`: `list` with `v` at entry `i`, counted from the end where negative;
+///   `spread(list, axes, v)`: `list` with `v` inserted so that it stands at `axes`.
+/// - `add_each(a, b)`, `mul_each(a, b)`: entry by entry.
+/// - `open_ends(n)`: the ends of a slice that cuts nothing off; `slice_ends(starts, steps, ?r)`: those of
+///   a slice from `starts` by `steps` that gives the extents of `?r`.
+/// - `pad_along(padding, axis, before, after)`: a padding with more zeros along axis 1 or 2.
+/// - `first(?i)`, `step(?i)`: of a constant list of integers at equal distances.
+/// - `shift(list, i, n)`: `list` with `n` taken from entry `i`; an open end stays open.
+/// - `broadcast(?x, ?y)`: the shape that both broadcast to; `splat(?c)`: the number at every position of
+///   a constant.
+/// - `add`, `sub`, `mul`, `div_exact`, `min`, `max`: of integers.
+pub static FUNCTIONS: &[Function] = &[
+    row("rank", &[Param::Value], Kind::Int, |a| {
+        int(a[0].shape()?.len() as i64)
+    }),
+    row("dim", &[Param::Value, Param::Int], Kind::Int, |a| {
+        a[0].shape()?
+            .get(index(&a[1])?)
+            .map(|&dim| Argument::Dim(dim))
+    }),
+    row("numel", &[Param::Value], Kind::Int, |a| {
+        int(a[0].value()?.ty.count()?)
+    }),
+    row("shape", &[Param::Value], Kind::Dims, |a| {
+        Some(Argument::Attr(AttrValue::Dims(a[0].shape()?.into())))
+    }),
+    row("new_shape", &[Param::Value], Kind::Dims, |a| {
+        let shape = a[0].shape()?;
+        shapes::can_be_reshaped_to(shape).then(|| dims(shape.to_vec()))?
+    }),
+    row("axis", &[Param::Int, Param::Value], Kind::Int, |a| {
+        int(resolve(a[0].int()?, a[1].shape()?)? as i64)
+    }),
+    row(
+        "normalize_axes",
+        &[Param::Ints, Param::Value],
+        Kind::Ints,
+        |a| ints(normalized_axes(a[0].ints()?, a[1].shape()?)?),
+    ),
+    row("perm", &[Param::Ints, Param::Value], Kind::Ints, |a| {
+        ints(permutation(a[0].ints()?, a[1].shape()?))
+    }),
+    row("compose", &[Param::Ints, Param::Ints], Kind::Ints, |a| {
+        let (p, q) = (a[0].ints()?, a[1].ints()?);
+        let at = |&axis: &i64| p.get(usize::try_from(axis).ok()?).copied();
+        ints(q.iter().map(at).collect::<Option<_>>()?)
+    }),
+    row("inverse", &[Param::Ints], Kind::Ints, |a| {
+        let p = a[0].ints()?;
+        let mut inverse = vec![-1; p.len()];
+        for (at, &axis) in p.iter().enumerate() {
+            *inverse.get_mut(usize::try_from(axis).ok()?)? = at as i64;
+        }
+        (!inverse.contains(&-1)).then(|| ints(inverse))?
+    }),
+    row("at", &[Param::Ints, Param::Int], Kind::Int, |a| {
+        int(*a[0].ints()?.get(index(&a[1])?)?)
+    }),
+    row("take", &[Param::Ints, Param::Int], Kind::Ints, |a| {
+        ints(a[0].ints()?.get(..index(&a[1])?)?.to_vec())
+    }),
+    row("drop", &[Param::Ints, Param::Int], Kind::Ints, |a| {
+        ints(a[0].ints()?.get(index(&a[1])?..)?.to_vec())
+    }),
+    row("concat", &[Param::Ints, Param::Ints], Kind::Ints, |a| {
+        ints([a[0].ints()?, a[1].ints()?].concat())
+    }),
+    row(
+        "shift",
+        &[Param::Ints, Param::Int, Param::Int],
+        Kind::Ints,
+        |a| {
+            let mut list = a[0].ints()?.to_vec();
+            let entry = list.get_mut(index(&a[1])?)?;
+            if *entry != OPEN_END {
+                *entry = entry.checked_sub(a[2].int()?)?;
+            }
+            ints(list)
+        },
+    ),
+    row(
+        "flatten",
+        &[Param::Value, Param::Int, Param::Int],
+        Kind::Dims,
+        |a| {
+            dims(shapes::flatten(
+                a[0].shape()?,
+                index(&a[1])?,
+                index(&a[2])?,
+            )?)
+        },
+    ),
+    row("pad_front", &[Param::Value, Param::Int], Kind::Dims, |a| {
+        dims(shapes::pad_front(a[0].shape()?, index(&a[1])?)?)
+    }),
+    row("kept_axes", &[Param::Ints, Param::Value], Kind::Ints, |a| {
+        ints(shapes::kept_axes(a[0].ints()?, a[1].shape()?)?)
+    }),
+    row("ranking", &[Param::Ints], Kind::Ints, |a| {
+        ints(lists::ranking(a[0].ints()?))
+    }),
+    row("repeat", INTS, Kind::Ints, |a| {
+        ints(lists::repeat(a[0].int()?, index(&a[1])?)?)
+    }),
+    row("len", &[Param::Ints], Kind::Int, |a| {
+        int(a[0].ints()?.len() as i64)
+    }),
+    row("union", &[Param::Ints, Param::Ints], Kind::Ints, |a| {
+        ints(lists::union(a[0].ints()?, a[1].ints()?))
+    }),
+    row("position", &[Param::Ints, Param::Int], Kind::Int, |a| {
+        let (list, wanted) = (a[0].ints()?, a[1].int()?);
+        int(list.iter().position(|&entry| entry == wanted)? as i64)
+    }),
+    row(
+        "replace",
+        &[Param::Ints, Param::Int, Param::Int],
+        Kind::Ints,
+        |a| ints(lists::replace(a[0].ints()?, a[1].int()?, a[2].int()?)?),
+    ),
+    row(
+        "spread",
+        &[Param::Ints, Param::Ints, Param::Int],
+        Kind::Ints,
+        |a| ints(lists::spread(a[0].ints()?, a[1].ints()?, a[2].int()?)?),
+    ),
+    row("add_each", &[Param::Ints, Param::Ints], Kind::Ints, |a| {
+        ints(lists::each(a[0].ints()?, a[1].ints()?, i64::checked_add)?)
+    }),
+    row("mul_each", &[Param::Ints, Param::Ints], Kind::Ints, |a| {
+        ints(lists::each(a[0].ints()?, a[1].ints()?, i64::checked_mul)?)
+    }),
+    row("open_ends", &[Param::Int], Kind::Ints, |a| {
+        ints(lists::repeat(OPEN_END, index(&a[0])?)?)
+    }),
+    row(
+        "slice_ends",
+        &[Param::Ints, Param::Ints, Param::Value],
+        Kind::Ints,
+        |a| {
+            ints(shapes::slice_ends(
+                a[0].ints()?,
+                a[1].ints()?,
+                a[2].shape()?,
+            )?)
+        },
+    ),
+    row(
+        "pad_along",
+        &[Param::Padding, Param::Int, Param::Int, Param::Int],
+        Kind::Padding,
+        |a| {
+            let more = [a[2].int()?, a[3].int()?];
+            let pads = shapes::pad_along(a[0].pads()?, a[1].int()?, more)?;
+            Some(Argument::Attr(AttrValue::Pads(pads)))
+        },
+    ),
+    row("first", &[Param::Value], Kind::Int, |a| {
+        int(progression(&a[0])?.first)
+    }),
+    row("step", &[Param::Value], Kind::Int, |a| {
+        int(progression(&a[0])?.step)
+    }),
+    row(
+        "broadcast",
+        &[Param::Shaped, Param::Shaped],
+        Kind::Dims,
+        |a| dims(shapes::broadcast(a[0].shape()?, a[1].shape()?)?),
+    ),
+    row("splat", &[Param::Value], Kind::Float, |a| {
+        contents::number(a[0].value()?.splat()?).map(Argument::Attr)
+    }),
+    row("add", INTS, Kind::Int, |a| {
+        int(a[0].int()?.checked_add(a[1].int()?)?)
+    }),
+    row("sub", INTS, Kind::Int, |a| {
+        int(a[0].int()?.checked_sub(a[1].int()?)?)
+    }),
+    row("mul", INTS, Kind::Int, |a| {
+        int(a[0].int()?.checked_mul(a[1].int()?)?)
+    }),
+    row("div_exact", INTS, Kind::Int, |a| {
+        let (n, d) = (a[0].int()?, a[1].int()?);
+        (n.checked_rem(d)? == 0).then(|| int(n / d))?
+    }),
+    row("min", INTS, Kind::Int, |a| {
+        int(a[0].int()?.min(a[1].int()?))
+    }),
+    row("max", INTS, Kind::Int, |a| {
+        int(a[0].int()?.max(a[1].int()?))
+    }),
+];
+
+const INTS: &[Param] = &[Param::Int, Param::Int];
+
+const fn row(
+    name: &'static str,
+    params: &'static [Param],
+    result: Kind,
+    eval: for<'a> fn(&[Argument<'a>]) -> Option<Argument<'a>>,
+) -> Function {
+    Function {
+        name,
+        params,
+        result,
+        eval,
+    }
+}
+
+fn int(value: i64) -> Option<Argument<'static>> {
+    Some(Argument::Attr(AttrValue::Int(value)))
+}
+
+fn ints(list: Vec<i64>) -> Option<Argument<'static>> {
+    Some(Argument::Attr(AttrValue::Ints(list.into())))
+}
+
+fn dims(shape: Vec<Dim>) -> Option<Argument<'static>> {
+    Some(Argument::Attr(AttrValue::Dims(shape.into())))
+}
+
+/// The list of integers that a value is.
+pub(super) fn progression(argument: &Argument<'_>) -> Option<contents::Progression> {
+    let value = argument.value()?;
+    contents::progression(value.constant()?, value.ty.count())
+}
+
+fn index(argument: &Argument<'_>) -> Option<usize> {
+    usize::try_from(argument.int()?).ok()
+}

@@ -1,0 +1,25 @@
+//! Conditions and computed attributes of rules.
+
+mod condition;
+mod contents;
+mod functions;
+mod kind;
+mod lists;
+mod near;
+mod number;
+mod predicates;
+mod scope;
+mod shapes;
+mod show;
+mod vocabulary;
+
+pub(crate) use condition::Comparison;
+pub use condition::{Condition, Expression};
+pub(crate) use functions::FUNCTIONS;
+pub use kind::{Kind, Param};
+pub(crate) use near::is_near;
+pub use number::Number;
+pub(crate) use predicates::PREDICATES;
+pub use scope::{Argument, Scope, ValueInfo};
+pub use show::{Shown, attr_text, constant_text};
+pub use vocabulary::{Vocabulary, built_in_functions, built_in_params, built_in_predicates};

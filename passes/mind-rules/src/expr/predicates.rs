@@ -1,0 +1,241 @@
+//! The predicates of rule files, closed.
+
+use mind_ir::types::{DType, DTypeClass, Dim};
+
+use super::contents::{self, element_equals, is_power_of_two};
+use super::functions::progression;
+use super::kind::Param;
+use super::lists;
+use super::scope::Argument;
+use super::shapes::{self, normalized_axes, permutation};
+use mind_ir::scalar::Facts;
+
+/// A predicate of rule files. Pure and total: returns `None` if the answer is not known.
+pub struct Predicate {
+    pub name: &'static str,
+    pub params: &'static [Param],
+    pub eval: fn(&[Argument<'_>]) -> Option<bool>,
+    /// How many of the first arguments are constants wherever it holds.
+    pub constants: usize,
+}
+
+impl std::fmt::Debug for Predicate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Every predicate.
+///
+/// - `same_shape`, `static_shape`, `broadcasts_to`: of shapes; a `?` equals nothing; `same_batch(?a, ?b)`:
+///   equal ranks, and equal extents but for the last two.
+/// - `is_float`, `is_int`, `is_signed`, `is_bool`: of dtypes.
+/// - `is_const(?x)`; `is_splat(?x)` or `is_splat(?x, v)`: one element everywhere, with the bits of `v`;
+///   `is_power_of_two(?x)`: a splat of 2^k, the reciprocal of which the dtype has too.
+///   `all_positive(?c)`: every element of the constant is above 0 and finite;
+///   `scales_exactly(?c, ?d)`: two splats, of which the second may be multiplied by the first beforehand
+///   without another rounding; `is_identity(?c)`: an identity matrix.
+/// - `is_narrow`: `f16` or `bf16`.
+/// - `is_range(?i, n)`: a constant list of integers from 0 to below `n` that ascends by equal steps;
+///   `in_bounds(?i, n)`: constant integers from 0 to below `n`, in any order.
+/// - `ascends(list)`: in strict order; `is_run(list)`: consecutive integers; `equal_but(a, b, i)`: equal
+///   lists but for entry `i`.
+/// - `keeps_order(p, ?x)`: over `?x`, `p` moves axes of extent 1 alone.
+/// - `one_use(?x)`: one operand of the input program reads it, or none.
+/// - `never_nan`, `finite`, `nonneg`, `no_neg_zero`: facts that the analysis proved.
+/// - `divides(a, b)`: `b` is a multiple of `a`.
+/// - `keeps_dims(?r, ?x, axes)`: the shape of `?r` is that of `?x` with 1 at `axes`.
+/// - `swaps_last_two(p, ?x)`: over `?x`, `p` exchanges the last two axes and nothing else.
+pub static PREDICATES: &[Predicate] = &[
+    row("same_shape", &[Param::Shaped, Param::Shaped], |a| {
+        Some(surely_same(a[0].shape()?, a[1].shape()?))
+    }),
+    row("static_shape", &[Param::Shaped], |a| {
+        Some(a[0].shape()?.iter().all(|dim| dim.fixed().is_some()))
+    }),
+    row("broadcasts_to", &[Param::Shaped, Param::Shaped], |a| {
+        Some(broadcasts_to(a[0].shape()?, a[1].shape()?))
+    }),
+    row("same_batch", &[Param::Shaped, Param::Shaped], |a| {
+        let (a, b) = (a[0].shape()?, a[1].shape()?);
+        let batch = |shape: &'_ [Dim]| shape.len().checked_sub(2);
+        let agree = a.len() == b.len() && batch(a).is_some_and(|n| surely_same(&a[..n], &b[..n]));
+        Some(agree)
+    }),
+    row("is_float", &[Param::Typed], |a| {
+        Some(a[0].dtype()?.is_float())
+    }),
+    row("is_int", &[Param::Typed], |a| Some(a[0].dtype()?.is_int())),
+    row("is_signed", &[Param::Typed], |a| {
+        Some(matches!(
+            a[0].dtype()?.class(),
+            DTypeClass::Float | DTypeClass::Signed
+        ))
+    }),
+    row("is_bool", &[Param::Typed], |a| {
+        Some(a[0].dtype()? == DType::Bool)
+    }),
+    of_constants(
+        1,
+        row("is_const", &[Param::Value], |a| {
+            Some(a[0].value()?.constant().is_some())
+        }),
+    ),
+    of_constants(
+        1,
+        row("is_splat", &[Param::Value, Param::OptionalNumber], |a| {
+            is_splat(&a[0], a.get(1))
+        }),
+    ),
+    of_constants(
+        1,
+        row("is_power_of_two", &[Param::Value], |a| {
+            let constant = a[0].value()?.constant().filter(|constant| constant.splat);
+            Some(constant.is_some_and(|constant| is_power_of_two(&constant.data)))
+        }),
+    ),
+    of_constants(
+        1,
+        row("all_positive", &[Param::Value], |a| {
+            let constant = a[0].value()?.constant();
+            Some(constant.is_some_and(|constant| contents::all_positive(&constant.data)))
+        }),
+    ),
+    of_constants(
+        2,
+        row("scales_exactly", &[Param::Value, Param::Value], |a| {
+            let splat = |a: &Argument<'_>| {
+                let constant = a.value()?.constant().filter(|constant| constant.splat)?;
+                Some(constant.data.clone())
+            };
+            let pair = splat(&a[0]).zip(splat(&a[1]));
+            Some(pair.is_some_and(|(first, then)| contents::scales_exactly(&first, &then)))
+        }),
+    ),
+    of_constants(
+        1,
+        row("is_identity", &[Param::Value], |a| {
+            Some(a[0].value()?.constant().is_some_and(contents::is_identity))
+        }),
+    ),
+    row("is_narrow", &[Param::Typed], |a| {
+        Some(matches!(a[0].dtype()?, DType::F16 | DType::BF16))
+    }),
+    of_constants(
+        1,
+        row("is_range", &[Param::Value, Param::Int], |a| {
+            let extent = a[1].int()?;
+            Some(progression(&a[0]).is_some_and(|range| range.last < extent))
+        }),
+    ),
+    of_constants(
+        1,
+        row("in_bounds", &[Param::Value, Param::Int], |a| {
+            let integers = a[0].value()?.constant().and_then(contents::integers);
+            let bounds = 0..a[1].int()?;
+            Some(integers.is_some_and(|list| list.iter().all(|index| bounds.contains(index))))
+        }),
+    ),
+    row("ascends", &[Param::Ints], |a| {
+        Some(lists::ascends(a[0].ints()?))
+    }),
+    row("is_run", &[Param::Ints], |a| {
+        Some(lists::is_run(a[0].ints()?))
+    }),
+    row("equal_but", &[Param::Ints, Param::Ints, Param::Int], |a| {
+        let at = usize::try_from(a[2].int()?).ok()?;
+        Some(lists::equal_but(a[0].ints()?, a[1].ints()?, at))
+    }),
+    row("keeps_order", &[Param::Ints, Param::Value], |a| {
+        let shape = a[1].shape()?;
+        shapes::keeps_order(&permutation(a[0].ints()?, shape), shape)
+    }),
+    row("one_use", &[Param::Value], |a| {
+        Some(a[0].value()?.uses() <= 1)
+    }),
+    row("never_nan", &[Param::Value], |a| {
+        has(&a[0], Facts::NEVER_NAN)
+    }),
+    row("finite", &[Param::Value], |a| has(&a[0], Facts::FINITE)),
+    row("nonneg", &[Param::Value], |a| has(&a[0], Facts::NONNEG)),
+    row("no_neg_zero", &[Param::Value], |a| {
+        has(&a[0], Facts::NO_NEG_ZERO)
+    }),
+    row("divides", &[Param::Int, Param::Int], |a| {
+        Some(a[1].int()?.checked_rem(a[0].int()?)? == 0)
+    }),
+    row(
+        "keeps_dims",
+        &[Param::Value, Param::Value, Param::Ints],
+        |a| {
+            let (result, input) = (a[0].shape()?, a[1].shape()?);
+            let axes = normalized_axes(a[2].ints()?, input)?;
+            let mut kept = input.to_vec();
+            axes.iter()
+                .for_each(|&axis| kept[axis as usize] = Dim::Fixed(1));
+            Some(surely_same(result, &kept))
+        },
+    ),
+    row("swaps_last_two", &[Param::Ints, Param::Value], |a| {
+        let shape = a[1].shape()?;
+        let rank = shape.len() as i64;
+        let mut swapped: Vec<i64> = (0..rank).collect();
+        if rank < 2 {
+            return Some(false);
+        }
+        swapped.swap(shape.len() - 1, shape.len() - 2);
+        Some(permutation(a[0].ints()?, shape) == swapped)
+    }),
+];
+
+const fn row(
+    name: &'static str,
+    params: &'static [Param],
+    eval: fn(&[Argument<'_>]) -> Option<bool>,
+) -> Predicate {
+    Predicate {
+        name,
+        params,
+        eval,
+        constants: 0,
+    }
+}
+
+/// A predicate that holds of a constant alone, or of `constants` of them, its first arguments.
+const fn of_constants(constants: usize, predicate: Predicate) -> Predicate {
+    Predicate {
+        constants,
+        ..predicate
+    }
+}
+
+fn has(argument: &Argument<'_>, facts: Facts) -> Option<bool> {
+    Some(argument.value()?.facts().has(facts))
+}
+
+fn surely_same(a: &[Dim], b: &[Dim]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.surely_equals(*b))
+}
+
+/// Whether `from` repeated gives exactly `to`.
+fn broadcasts_to(from: &[Dim], to: &[Dim]) -> bool {
+    let Some(missing) = to.len().checked_sub(from.len()) else {
+        return false;
+    };
+    from.iter()
+        .zip(&to[missing..])
+        .all(|(from, to)| *from == Dim::Fixed(1) || from.surely_equals(*to))
+}
+
+fn is_splat(value: &Argument<'_>, wanted: Option<&Argument<'_>>) -> Option<bool> {
+    let Some(constant) = value.value()?.constant().filter(|constant| constant.splat) else {
+        return Some(false);
+    };
+    let Some(wanted) = wanted else {
+        return Some(true);
+    };
+    let Argument::Attr(wanted) = wanted else {
+        return None;
+    };
+    Some(element_equals(&constant.data, wanted))
+}

@@ -1,0 +1,213 @@
+//! Expressions with their names resolved.
+
+use std::sync::Arc;
+
+use mind_diag::{Diagnostic, Diagnostics};
+
+use super::ast::{Expr, Name};
+use super::names::{Names, unknown};
+use crate::attr_value::AttrValue;
+use crate::expr::{Expression, FUNCTIONS, Kind, Number, Param, Vocabulary};
+use crate::matching::slots::Slot;
+
+impl Names<'_> {
+    /// The expression with its names resolved, and what it is. Lists that it names each value of are added
+    /// to [`each`](Names::each). Returns `None` if it has a name that is not bound, an unknown function, or arguments
+    /// of the wrong number or kind, after reporting it.
+    pub(super) fn expression(
+        &mut self,
+        expr: &Expr<'_>,
+        cx: &Vocabulary,
+        found: &mut Diagnostics,
+    ) -> Option<(Expression, Kind)> {
+        match expr {
+            Expr::Value(name) => Some((
+                Expression::Register(self.register(*name, found)?),
+                Kind::Value,
+            )),
+            Expr::Attr(name) => {
+                let Some(at) = self.attrs.iter().position(|(own, _)| *own == name.text) else {
+                    let known: Vec<&str> = self.attrs.iter().map(|&(own, _)| own).collect();
+                    self.report_unbound("$", *name, &known, found);
+                    return None;
+                };
+                Some((Expression::Attr(at as Slot), self.attrs[at].1))
+            }
+            Expr::DType(name) => match place(&self.dtypes, *name) {
+                Some(slot) => Some((Expression::DType(slot), Kind::DType)),
+                None => {
+                    self.report_unbound("'", *name, &self.dtypes, found);
+                    None
+                }
+            },
+            Expr::Rest(name) => match place(&self.shapes, *name) {
+                Some(slot) => Some((Expression::Shape(slot), Kind::Dims)),
+                None => {
+                    self.report_unbound("..", *name, &self.shapes, found);
+                    None
+                }
+            },
+            Expr::Word(name) => self.word(*name, found),
+            Expr::Number(name) => number(*name, found),
+            Expr::Values(name) => {
+                let list = self.list_slot(*name, found)?;
+                let known = self.each.iter().find(|(own, _)| *own == list);
+                let reg = match known {
+                    Some(&(_, reg)) => reg,
+                    None => {
+                        let reg = self.new_register(*name, found)?;
+                        self.each.push((list, reg));
+                        reg
+                    }
+                };
+                Some((Expression::Register(reg), Kind::Value))
+            }
+            Expr::List(_, items) => self.list_of(items, cx, found),
+            Expr::Call { name, arguments } if name.text == "count" => match arguments.as_slice() {
+                [Expr::Values(list)] => {
+                    Some((Expression::Count(self.list_slot(*list, found)?), Kind::Int))
+                }
+                _ => {
+                    let message = "`count` takes a list such as `?xs..`";
+                    let help =
+                        "write `count(?xs..)`, for operands that the left side binds as `?xs..`";
+                    found.push(Diagnostic::error(name.span, message).help(help));
+                    None
+                }
+            },
+            Expr::Call { name, arguments } => {
+                let own = cx.functions.iter().rfind(|own| own.name == name.text);
+                if let Some(own) = own {
+                    let arguments = self.arguments(*name, arguments, &own.params, cx, found)?;
+                    return Some((Expression::Own(Arc::clone(own), arguments), own.result));
+                }
+                let Some(function) = FUNCTIONS.iter().find(|own| own.name == name.text) else {
+                    let own = cx.functions.iter().map(|own| own.name.as_str());
+                    let known = FUNCTIONS.iter().map(|own| own.name).chain(["count"]);
+                    found.push(unknown("function", *name, known.chain(own)));
+                    for argument in arguments {
+                        self.expression(argument, cx, found);
+                    }
+                    return None;
+                };
+                let arguments = self.arguments(*name, arguments, function.params, cx, found)?;
+                Some((Expression::Call(function, arguments), function.result))
+            }
+        }
+    }
+
+    /// A list, of which the items may be lists of extents too. It is a literal where all items are.
+    fn list_of(
+        &mut self,
+        items: &[Expr<'_>],
+        cx: &Vocabulary,
+        found: &mut Diagnostics,
+    ) -> Option<(Expression, Kind)> {
+        let mut resolved = Vec::new();
+        for item in items {
+            let (expression, kind) = self.expression(item, cx, found)?;
+            if !matches!(kind, Kind::Int | Kind::Dims) {
+                let message = format!("a list holds integers and extents, found {}", kind.text());
+                let help = "as in `[0, 1]`, `[m, n]` or `[..s, 1]`";
+                found.push(Diagnostic::error(item.span(), message).help(help));
+                return None;
+            }
+            resolved.push(expression);
+        }
+        let literal = |item: &Expression| match item {
+            Expression::Literal(AttrValue::Int(value)) => Some(*value),
+            _ => None,
+        };
+        let literals: Option<Box<[i64]>> = resolved.iter().map(literal).collect();
+        Some(match literals {
+            Some(list) => (Expression::Literal(AttrValue::Ints(list)), Kind::Ints),
+            None => (Expression::List(resolved.into()), Kind::Ints),
+        })
+    }
+
+    fn word(&self, name: Name<'_>, found: &mut Diagnostics) -> Option<(Expression, Kind)> {
+        match (name.text, place(&self.dims, name)) {
+            (_, Some(slot)) => Some((Expression::Dim(slot), Kind::Int)),
+            ("true" | "false", None) => {
+                let value = AttrValue::Bool(name.text == "true");
+                Some((Expression::Literal(value), Kind::Bool))
+            }
+            ("valid", None) => Some((Expression::Literal(AttrValue::Valid), Kind::Padding)),
+            ("same", None) => Some((Expression::Literal(AttrValue::Same), Kind::Padding)),
+            ("inf", None) => number(name, found),
+            (_, None) => {
+                self.report_unbound("", name, &self.dims, found);
+                None
+            }
+        }
+    }
+
+    /// The arguments of a call of `name`, resolved and checked against `params`.
+    pub(super) fn arguments(
+        &mut self,
+        name: Name<'_>,
+        arguments: &[Expr<'_>],
+        params: &[Param],
+        cx: &Vocabulary,
+        found: &mut Diagnostics,
+    ) -> Option<Box<[Expression]>> {
+        let least = params
+            .iter()
+            .filter(|param| **param != Param::OptionalNumber)
+            .count();
+        if arguments.len() < least || arguments.len() > params.len() {
+            let given = arguments.len();
+            let plural = if least == 1 { "" } else { "s" };
+            let message = format!(
+                "`{}` takes {least} argument{plural}, found {given}",
+                name.text
+            );
+            let wanted: Vec<&str> = params.iter().map(|param| param.text()).collect();
+            let help = format!("it takes {}", wanted.join(", "));
+            found.push(Diagnostic::error(name.span, message).help(help));
+            return None;
+        }
+        let mut resolved = Vec::new();
+        for (argument, param) in arguments.iter().zip(params) {
+            let (expression, kind) = self.expression(argument, cx, found)?;
+            if !param.admits(kind) {
+                let message = format!(
+                    "`{}` takes {} here, found {}",
+                    name.text,
+                    param.text(),
+                    kind.text()
+                );
+                let wanted: Vec<&str> = params.iter().map(|param| param.text()).collect();
+                let help = format!("`{}` takes {}", name.text, wanted.join(", "));
+                found.push(Diagnostic::error(argument.span(), message).help(help));
+                return None;
+            }
+            resolved.push(expression);
+        }
+        Some(resolved.into())
+    }
+}
+
+fn place(names: &[&str], name: Name<'_>) -> Option<Slot> {
+    names
+        .iter()
+        .position(|own| *own == name.text)
+        .map(|at| at as Slot)
+}
+
+fn number(name: Name<'_>, found: &mut Diagnostics) -> Option<(Expression, Kind)> {
+    match Number::parse(name.text) {
+        Some(Number::Int(value)) => Some((Expression::Literal(AttrValue::Int(value)), Kind::Int)),
+        Some(Number::Float(value)) => Some((
+            Expression::Literal(AttrValue::Float(value.to_bits())),
+            Kind::Float,
+        )),
+        None => {
+            found.push(Diagnostic::error(
+                name.span,
+                format!("`{}` is no number", name.text),
+            ));
+            None
+        }
+    }
+}

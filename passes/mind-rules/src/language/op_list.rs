@@ -1,0 +1,115 @@
+//! The ops that `for op in …` lists.
+
+use mind_diag::{Diagnostic, Diagnostics};
+use mind_ir::opdef::{OpDef, Trait, nearest};
+
+use super::ast::{Name, OpEntry};
+use super::names::unknown;
+use super::ops::Ops;
+use crate::op_table::OpIx;
+
+/// A set of ops that the op table defines, by its name in rule files.
+struct OpTrait {
+    name: &'static str,
+    has: fn(&OpDef) -> bool,
+}
+
+/// Every trait. An op has none of them if it has attributes, which a rule would have to carry over.
+const TRAITS: &[OpTrait] = &[
+    OpTrait {
+        name: "elementwise",
+        has: |def| def.has(Trait::Elementwise),
+    },
+    OpTrait {
+        name: "commutative",
+        has: |def| def.has(Trait::Commutative),
+    },
+    // Elementwise ops that fail for some integers; no function fails for floats.
+    OpTrait {
+        name: "partial",
+        has: |def| def.scalar.is_some_and(|function| !function.is_total()),
+    },
+];
+
+/// The ops of `entries`, each once: those named in the order written, those of a trait in the order of the op table,
+/// without those that follow `not`. Returns `None` after reporting an unknown op or trait, a trait that no op has, and
+/// a list that excludes all of its ops.
+pub(super) fn listed(
+    entries: &[OpEntry<'_>],
+    ops: Ops<'_>,
+    found: &mut Diagnostics,
+) -> Option<Vec<OpIx>> {
+    let (mut included, mut excluded) = (Vec::new(), Vec::new());
+    let before = found.error_count();
+    for entry in entries {
+        let own = members(entry.name, ops, found).unwrap_or_default();
+        if entry.excluded {
+            excluded.extend(own);
+        } else {
+            included.extend(own);
+        }
+    }
+    if found.error_count() > before {
+        return None;
+    }
+    let mut all: Vec<OpIx> = Vec::new();
+    for op in included {
+        if !excluded.contains(&op) && !all.contains(&op) {
+            all.push(op);
+        }
+    }
+    if let ([], Some(first)) = (all.as_slice(), entries.first()) {
+        let error = Diagnostic::error(first.name.span, "this list has no op");
+        found.push(error.help(
+            "`not` takes ops away from those listed, as in `elementwise/2, not commutative`",
+        ));
+        return None;
+    }
+    Some(all)
+}
+
+/// The ops that `name`, an op or a trait, stands for.
+fn members(name: Name<'_>, ops: Ops<'_>, found: &mut Diagnostics) -> Option<Vec<OpIx>> {
+    let (word, arity) = match name.text.split_once('/') {
+        Some((word, arity)) => (word, Some(arity)),
+        None => (name.text, None),
+    };
+    let names = || TRAITS.iter().map(|own| own.name);
+    let Some(own) = TRAITS.iter().find(|own| own.name == word) else {
+        let meant_as_trait = !word.contains('.') && nearest(word, names()).is_some();
+        if arity.is_some() || meant_as_trait {
+            found.push(unknown("trait", Name { text: word, ..name }, names()));
+            return None;
+        }
+        return ops.resolve(name, found).map(|(op, _)| vec![op]);
+    };
+    let defs = ops.table.defs().iter().copied();
+    let with_trait = defs.filter(|def| def.attrs.is_empty() && (own.has)(def));
+    let with_trait: Vec<(OpIx, usize)> = with_trait
+        .filter_map(|def| Some((ops.table.transparent(def)?, def.operands.len())))
+        .collect();
+    let fits = |count: usize| arity.is_none_or(|arity| arity.parse() == Ok(count));
+    let all: Vec<OpIx> = with_trait
+        .iter()
+        .filter(|(_, count)| fits(*count))
+        .map(|(op, _)| *op)
+        .collect();
+    if all.is_empty() {
+        let message = format!("no op has the trait `{}`", name.text);
+        let mut counts: Vec<usize> = with_trait.iter().map(|(_, count)| *count).collect();
+        counts.sort_unstable();
+        counts.dedup();
+        let known: Vec<String> = counts
+            .iter()
+            .map(|count| format!("`{word}/{count}`"))
+            .collect();
+        let error = Diagnostic::error(name.span, message);
+        found.push(if known.is_empty() {
+            error.help("`mind-opt --show-dialects` lists the ops")
+        } else {
+            error.help(format!("there are ops of {}", known.join(" and ")))
+        });
+        return None;
+    }
+    Some(all)
+}

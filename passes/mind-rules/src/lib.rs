@@ -1,0 +1,69 @@
+//! The rule language, on which both engines of rewriting stand: the greedy driver and the e-graph.
+//!
+//! - `language/` reads rule files: lexer, parser, formatter, checks; the result is a compiled rule.
+//! - [`expr`]: conditions and computed attributes: functions, predicates, kinds, and what a program adds to them.
+//! - [`matching`]: patterns, the machine that matches them in any [`Subject`](matching::subject::Subject), and what a
+//!   rule puts in place of a match. `module.rs` matches in a module; an e-graph brings its own subject.
+//! - `ruleset/`: rules checked against an op table; `shipped/`: the files of `rules/` and which of them can act.
+//! - `instance/`: rules one by one, for tools that ask what a single rule looks for.
+//! - `lint/`: rules that can never fire or never end.
+//!
+//! This crate names no op: rule files do, and are resolved through a [`Registry`](mind_ir::opdef::Registry).
+
+mod attr_value;
+mod constant;
+pub mod expr;
+mod instance;
+mod language;
+mod lint;
+pub mod matching;
+mod op_table;
+mod ruleset;
+mod shipped;
+mod unknown;
+
+pub use attr_value::AttrValue;
+pub use constant::{Constant, LIKE_LIMIT, constant_of, element};
+pub use expr::{
+    Argument, Kind, Param, ValueInfo, Vocabulary, built_in_functions, built_in_params,
+    built_in_predicates,
+};
+pub use instance::{Hint, Lhs, LhsAttr, LhsDim, LhsOp, LhsType, RuleInstance};
+pub use language::format::{Comments, format_rules};
+pub use language::lex::{Kind as TokenKind, Token, tokens};
+pub use matching::greedy::GreedyRule;
+pub use matching::replacement::{NewTerm, NoMatch, ReplacementBuffers};
+pub use op_table::{OpIx, OpTable};
+pub use ruleset::fast_math::FastMath;
+pub use ruleset::rule_info::{Direction, Engine, Phase, RuleInfo, RuleIx};
+pub use ruleset::{RuleErrors, RuleSet, SourceErrors};
+pub use shipped::{RuleUse, SHIPPED, ShippedOps, Wanted, shipped_names};
+pub use unknown::Unknown;
+
+/// The rules of a text that stands in a program, with closures as predicates of its own.
+///
+/// Takes the registry, the text, and a predicate as `name(Kinds) => closure` each; gives what
+/// [`RuleSet::load_with`] gives. Errors in the rules name the program's file as their source, with lines
+/// counted in the text.
+///
+/// ```
+/// let registry = mind_ir::opdef::Registry::with([mind_ir::builtin::DIALECT, mind_core::DIALECT]);
+/// let rules = mind_rules::rules!(
+///     &registry,
+///     "rule halves
+///        class exact
+///        where is_even(dim(?x, $a))
+///        core.split(core.concat(?x, ?x) {axis=$a}) {axis=$a, count=2, part=0} => ?x",
+///     is_even(Int) => |a| Some(a[0].int()? % 2 == 0),
+/// )?;
+/// assert_eq!(rules.names().next(), Some("halves"));
+/// # Ok::<(), mind_rules::RuleErrors>(())
+/// ```
+#[macro_export]
+macro_rules! rules {
+    ($registry:expr, $text:expr $(, $name:ident($($param:ident),*) => $eval:expr)* $(,)?) => {{
+        let vocabulary = $crate::Vocabulary::new()
+            $(.predicate(stringify!($name), &[$($crate::Param::$param),*], $eval))*;
+        $crate::RuleSet::load_with($registry, &[(file!(), $text)], &vocabulary)
+    }};
+}

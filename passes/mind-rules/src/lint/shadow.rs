@@ -1,0 +1,227 @@
+//! Rules that an earlier, more general one leaves nothing to do.
+
+use mind_diag::Diagnostic;
+use rustc_hash::FxHashMap;
+
+use crate::language::ast::{Body, Expr, Operand, RuleAst, Term};
+use crate::ruleset::rule_info::{Direction, RuleInfo};
+
+/// A warning for `rule` where one of those `before` matches wherever it does, under no more conditions,
+/// and puts the same in place; in the greedy driver, whatever it puts.
+pub(crate) fn shadowed<'a>(
+    (rule, info): (&RuleAst<'_>, &RuleInfo),
+    before: impl Iterator<Item = (&'a RuleAst<'a>, &'a RuleInfo)>,
+) -> Option<Diagnostic> {
+    let mut before = before;
+    let (_, by) = before.find(|other| covers(*other, (rule, info)))?;
+    let (name, by_name, file, line) = (&info.name, &by.name, &by.file, by.line);
+    let message = format!("rule `{name}` never has anything left to do after `{by_name}`");
+    let note = format!("`{by_name}` at {file}:{line} is as general and does the same");
+    let warning = Diagnostic::new(mind_diag::Severity::Warning, rule.name.span, message);
+    Some(
+        warning
+            .note(note)
+            .help("leave it out, or say what is special about it under `where`"),
+    )
+}
+
+fn covers(
+    (general, general_info): (&RuleAst<'_>, &RuleInfo),
+    (special, special_info): (&RuleAst<'_>, &RuleInfo),
+) -> bool {
+    let (
+        Body::Rewrite { lhs, rhs, .. },
+        Body::Rewrite {
+            lhs: own,
+            rhs: own_rhs,
+            ..
+        },
+    ) = (&general.body, &special.body)
+    else {
+        return false;
+    };
+    let plain = general.ops.is_empty() && special.ops.is_empty();
+    let one_way = special_info.direction == Direction::Forward;
+    let same_engine = (!special_info.engine.in_egraph() || general_info.engine.in_egraph())
+        && (!special_info.engine.in_greedy() || general_info.engine.in_greedy());
+    let weaker = special_info.class.allows(general_info.class)
+        && general_info.phase <= special_info.phase
+        && general_info.condition.is_none();
+    if !(plain && one_way && same_engine && weaker) {
+        return false;
+    }
+    let mut bound = Bound::default();
+    bound.matches(lhs, own) && (!special_info.engine.in_egraph() || bound.gives(rhs, own_rhs))
+}
+
+/// What the names of the general rule stand for in the special one.
+#[derive(Default)]
+struct Bound<'a> {
+    values: FxHashMap<&'a str, &'a Term<'a>>,
+    attrs: FxHashMap<&'a str, &'a Expr<'a>>,
+}
+
+impl<'a> Bound<'a> {
+    /// Whether `general` matches everything that `special` does.
+    fn matches(&mut self, general: &'a Term<'a>, special: &'a Term<'a>) -> bool {
+        match (general, special) {
+            (Term::Value { name, ty: None }, special) => match self.values.get(name.text) {
+                Some(known) => same(known, special),
+                None => {
+                    self.values.insert(name.text, special);
+                    true
+                }
+            },
+            (Term::Named { name, term }, special) => {
+                self.values.insert(name.text, special).is_none() && self.matches(term, special)
+            }
+            (general, Term::Named { term, .. }) => self.matches(general, term),
+            (
+                Term::Op {
+                    name,
+                    operands,
+                    attrs,
+                },
+                Term::Op {
+                    name: own,
+                    operands: own_operands,
+                    attrs: own_attrs,
+                },
+            ) => {
+                let written = |key: &str| own_attrs.iter().find(|(own, _)| own.text == key);
+                name.text == own.text
+                    && operands.len() == own_operands.len()
+                    && own_attrs
+                        .iter()
+                        .all(|(own, _)| attrs.iter().any(|(key, _)| key.text == own.text))
+                    && attrs
+                        .iter()
+                        .all(|(key, expr)| match (expr, written(key.text)) {
+                            (Expr::Attr(name), Some((_, own))) => match self.attrs.get(name.text) {
+                                Some(known) => same_expr(known, own),
+                                None => self.attrs.insert(name.text, own).is_none(),
+                            },
+                            (expr, Some((_, own))) => same_expr(expr, own),
+                            (_, None) => false,
+                        })
+                    && operands.iter().zip(own_operands).all(|pair| match pair {
+                        (Operand::One(general), Operand::One(special)) => {
+                            self.matches(general, special)
+                        }
+                        _ => false,
+                    })
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the right side `general` is `special` once its names are replaced.
+    fn gives(&self, general: &Term<'_>, special: &Term<'_>) -> bool {
+        match (general, special) {
+            (Term::Value { name, .. }, special) => self
+                .values
+                .get(name.text)
+                .is_some_and(|known| same(known, special)),
+            (
+                Term::Op {
+                    name,
+                    operands,
+                    attrs,
+                },
+                Term::Op {
+                    name: own,
+                    operands: own_operands,
+                    attrs: own_attrs,
+                },
+            ) => {
+                name.text == own.text
+                    && operands.len() == own_operands.len()
+                    && attrs.len() == own_attrs.len()
+                    && attrs
+                        .iter()
+                        .zip(own_attrs)
+                        .all(|((key, expr), (own_key, own))| {
+                            key.text == own_key.text
+                                && match expr {
+                                    Expr::Attr(name) => {
+                                        let known = self.attrs.get(name.text);
+                                        known.is_some_and(|known| same_expr(known, own))
+                                    }
+                                    Expr::Number(_) | Expr::Word(_) => same_expr(expr, own),
+                                    _ => false,
+                                }
+                        })
+                    && operands.iter().zip(own_operands).all(|pair| match pair {
+                        (Operand::One(general), Operand::One(special)) => {
+                            self.gives(general, special)
+                        }
+                        _ => false,
+                    })
+            }
+            (
+                Term::Like { value, number, .. },
+                Term::Like {
+                    value: own,
+                    number: own_number,
+                    ..
+                },
+            ) => {
+                let known = self.values.get(value.text);
+                same_expr(number, own_number)
+                    && known.is_some_and(|known| names(known) == Some(own.text))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The name that a term goes by.
+fn names<'s>(term: &Term<'s>) -> Option<&'s str> {
+    match term {
+        Term::Value { name, .. } | Term::Named { name, .. } => Some(name.text),
+        Term::Op { .. } | Term::Like { .. } | Term::Any { .. } | Term::Near { .. } => None,
+    }
+}
+
+/// Whether two terms of one rule are the same.
+fn same(a: &Term<'_>, b: &Term<'_>) -> bool {
+    match (a, b) {
+        (
+            Term::Op {
+                name,
+                operands,
+                attrs,
+            },
+            Term::Op {
+                name: other,
+                operands: others,
+                attrs: other_attrs,
+            },
+        ) => {
+            name.text == other.text
+                && operands.len() == others.len()
+                && attrs.len() == other_attrs.len()
+                && attrs
+                    .iter()
+                    .zip(other_attrs)
+                    .all(|((key, a), (other, b))| key.text == other.text && same_expr(a, b))
+                && operands.iter().zip(others).all(|pair| match pair {
+                    (Operand::One(a), Operand::One(b)) => same(a, b),
+                    _ => false,
+                })
+        }
+        (a, b) => names(a).is_some() && names(a) == names(b),
+    }
+}
+
+fn same_expr(a: &Expr<'_>, b: &Expr<'_>) -> bool {
+    match (a, b) {
+        (Expr::Attr(a), Expr::Attr(b))
+        | (Expr::Number(a), Expr::Number(b))
+        | (Expr::Word(a), Expr::Word(b)) => a.text == b.text,
+        (Expr::List(_, a), Expr::List(_, b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_expr(a, b))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,11 @@
+//! Matching: patterns as instructions, the machine that runs them, and what a match is replaced by.
+
+pub(crate) mod greedy;
+pub mod matcher;
+mod module;
+pub(crate) mod operand_filter;
+pub mod pattern;
+pub mod plan;
+pub(crate) mod replacement;
+pub mod slots;
+pub mod subject;

@@ -1,0 +1,141 @@
+//! Matching in a module.
+
+use std::cell::OnceCell;
+
+use mind_ir::attr::Attr;
+use mind_ir::opdef::Trait;
+use mind_ir::types::TypeView;
+use mind_ir::{Graph, OpId, ValueId};
+
+use crate::attr_value::AttrValue;
+use crate::constant::Constant;
+use crate::constant::constant_of;
+use crate::matching::subject::{Knowledge, Subject};
+use crate::op_table::{OpIx, OpTable};
+use mind_ir::scalar::Facts;
+
+/// The most bytes of a constant that is looked into: each op that may match looks anew.
+const CONSTANT_LIMIT: u64 = 4096;
+
+/// How many ops above a value are asked for facts.
+const FACT_DEPTH: usize = 4;
+
+/// A module, and what was found out of the constants in it.
+pub(crate) struct InModule<'g> {
+    g: &'g Graph,
+    ops: &'g OpTable,
+    constants: Constants,
+}
+
+/// The constants looked at, as a list that grows behind shared references.
+#[derive(Default)]
+struct Constants(OnceCell<Box<(ValueId, Option<Constant>, Constants)>>);
+
+impl<'g> InModule<'g> {
+    /// A module of ops of this table, of which nothing was looked at yet.
+    pub(crate) fn new(g: &'g Graph, ops: &'g OpTable) -> InModule<'g> {
+        InModule {
+            g,
+            ops,
+            constants: Constants::default(),
+        }
+    }
+}
+
+impl<'g> Subject for InModule<'g> {
+    type Value = ValueId;
+    /// The op, and the index of the attribute in its table entry.
+    type Attr = (OpId, usize);
+    type Op = OpId;
+
+    fn number(value: ValueId) -> usize {
+        value.index()
+    }
+
+    fn canonical(&self, value: ValueId) -> ValueId {
+        value
+    }
+
+    fn op(&self, value: ValueId, op: OpIx, nth: usize) -> Option<OpId> {
+        let defining = self.g.defining_op(value).filter(|_| nth == 0)?;
+        std::ptr::eq(self.g.def(defining), self.ops.def(op)).then_some(defining)
+    }
+
+    fn operands(&self, op: OpId) -> &[ValueId] {
+        self.g.operands(op)
+    }
+
+    fn op_attr(&self, op: OpId, index: usize) -> (OpId, usize) {
+        (op, index)
+    }
+
+    fn attr(&self, (op, index): (OpId, usize)) -> Option<AttrValue> {
+        AttrValue::of(self.g.attr(op, index))
+    }
+
+    fn same_attr(&self, a: (OpId, usize), b: (OpId, usize)) -> bool {
+        self.g.attr(a.0, a.1) == self.g.attr(b.0, b.1)
+    }
+
+    fn attr_is(&self, (op, index): (OpId, usize), value: &AttrValue) -> bool {
+        let attr: Attr<'_> = self.g.attr(op, index);
+        attr == value.as_attr()
+    }
+
+    fn ty(&self, value: ValueId) -> TypeView<'_> {
+        self.g.ty(value)
+    }
+}
+
+impl Knowledge for InModule<'_> {
+    fn facts(&self, value: usize) -> Facts {
+        self.facts_of(ValueId::new(value), FACT_DEPTH)
+    }
+
+    fn constant(&self, value: usize) -> Option<&Constant> {
+        let value = ValueId::new(value);
+        let op = self.g.defining_op(value)?;
+        if !self.g.def(op).has(Trait::Constant) {
+            return None;
+        }
+        let mut list = &self.constants;
+        loop {
+            let (own, constant, rest) = &**list.0.get_or_init(|| {
+                let ty = self.g.type_id(value);
+                let constant = ty.and_then(|ty| constant_of(self.g, op, ty, CONSTANT_LIMIT));
+                Box::new((value, constant, Constants::default()))
+            });
+            if *own == value {
+                return constant.as_ref();
+            }
+            list = rest;
+        }
+    }
+
+    fn uses(&self, value: usize) -> u32 {
+        self.g.uses(ValueId::new(value)).count() as u32
+    }
+}
+
+impl InModule<'_> {
+    fn facts_of(&self, value: ValueId, depth: usize) -> Facts {
+        let dtype = self.g.ty(value).dtype;
+        let own = Facts::of_dtype(dtype);
+        if let Some(constant) = self.constant(value.index()) {
+            return own.union(Facts::of_tensor(&constant.data));
+        }
+        let scalar = self.g.defining_op(value).and_then(|op| {
+            let function = self.g.def(op).scalar?;
+            Some((function, self.g.operands(op)))
+        });
+        let Some((function, operands)) = scalar.filter(|_| depth > 0 && dtype.is_float()) else {
+            return own;
+        };
+        let facts = operands.iter();
+        let facts: Vec<Facts> = facts
+            .map(|&operand| self.facts_of(operand, depth - 1))
+            .collect();
+        let same = operands.len() == 2 && operands[0] == operands[1];
+        own.union(function.facts(&facts, same))
+    }
+}
