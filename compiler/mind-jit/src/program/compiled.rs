@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use mind_ir::graph::Graph;
 
+use super::binding::Binding;
 use super::build::{self, Formats};
 use super::check;
 use super::error::ProgramError;
@@ -45,8 +46,7 @@ pub struct Program {
     /// Of each thread, a multiple of 64.
     pub(super) scratch_bytes: usize,
     pub(super) pool: Arc<Pool>,
-    /// What is done when weights are bound, in words.
-    pub(super) binding: String,
+    pub(super) binding: Binding,
     /// Workspaces that no run uses.
     pub(super) idle: Mutex<Vec<Block>>,
 }
@@ -76,12 +76,13 @@ impl Program {
         let unit = build::build(g, &options.target, (options.panels, formats), true)?;
         check::debug_check(&unit, true)?;
         let isa = options.target.isa;
-        let kernels = Kernel::compile_all(unit.functions.iter().map(|(f, _)| f), isa);
+        let kernels = Kernel::compile_all(unit.functions.values().map(|(f, _)| f), isa);
         let kernels = kernels.map_err(|source| {
-            let op = unit.functions.first().map_or("module", |&(_, op)| op);
+            let op = unit.functions.values().next();
+            let op = op.map_or("module", |&(_, op)| op);
             ProgramError::Kernel { op, source }
         })?;
-        let (binding, needs) = (unit.binding(), unit.needs());
+        let (binding, needs) = (Binding::of(&unit), unit.needs());
         let layout = unit.layout;
         Ok(Program {
             kernels,

@@ -38,7 +38,7 @@ pub fn emit_c(g: &Graph, name: &str, has_main: bool) -> Result<String, ProgramEr
     let memory = Memory::new(g, needs.workspace, needs.bound);
     let functions: Vec<&Function> = unit
         .functions
-        .iter()
+        .values()
         .map(|(function, _)| function)
         .collect();
     let steps = unit.bind_steps.iter().chain(&unit.steps);

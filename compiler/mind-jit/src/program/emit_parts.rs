@@ -2,6 +2,7 @@
 
 use mind_ir::graph::Graph;
 
+use super::binding::Binding;
 use super::build::{Formats, build};
 use super::check::debug_check;
 use super::emit_c::{ALIGN, c_steps, constants, ports};
@@ -28,8 +29,8 @@ pub struct CPart {
     pub bound_bytes: u64,
     /// The weights, in order.
     pub params: Vec<Port>,
-    /// What is made of weights, in words: parts whose words agree may be given what one of them made.
-    pub binding: String,
+    /// What is made of weights: parts whose bindings are equal may be given what one of them made.
+    pub binding: Binding,
 }
 
 /// The functions of a verified module at loops level, for [`c_file`], of weights that are stored in `formats`, as
@@ -47,7 +48,7 @@ pub fn c_part(g: &Graph, name: &str, formats: Formats<'_>) -> Result<CPart, Prog
     let layout = &unit.layout;
     let functions: Vec<&Function> = unit
         .functions
-        .iter()
+        .values()
         .map(|(function, _)| function)
         .collect();
     let needs = unit.needs();
@@ -124,7 +125,7 @@ pub fn c_part(g: &Graph, name: &str, formats: Formats<'_>) -> Result<CPart, Prog
         bind_text,
         bound_bytes: needs.bound,
         params: layout.params.clone(),
-        binding: unit.binding(),
+        binding: Binding::of(&unit),
     })
 }
 

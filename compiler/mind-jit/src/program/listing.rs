@@ -46,5 +46,5 @@ pub fn listings(g: &Graph, target: &TargetInfo) -> Result<Vec<KernelListing>, Pr
             bytes: code.len(),
         })
     };
-    unit.functions.iter().map(listing).collect()
+    unit.functions.values().map(listing).collect()
 }

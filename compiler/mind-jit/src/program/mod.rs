@@ -6,6 +6,7 @@
 //! - [`emit_c`] writes one as C, and [`listings`] shows its kernels.
 //! - [`check_accesses`] proves that its kernels stay in the memory that they declare.
 
+mod binding;
 mod bound;
 mod build;
 mod check;
@@ -22,6 +23,7 @@ mod run;
 mod schedule;
 mod step;
 
+pub use binding::Binding;
 pub use bound::BoundProgram;
 pub use build::Formats;
 pub use check::{check_accesses, check_c_accesses};

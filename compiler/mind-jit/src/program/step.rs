@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::layout::{Base, Place, Region};
 
 /// A step of a program.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Step {
     /// Runs a kernel over its grid.
     Call(Call),
@@ -32,7 +32,7 @@ impl Step {
 }
 
 /// A call of a kernel, for each task of a grid.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Call {
     /// The kernel's number in the program.
     pub kernel: usize,
@@ -93,7 +93,7 @@ impl IndexType {
 }
 
 /// A copy of the slices of `data` along an axis that `indices` names.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Gather {
     /// Where the slices are.
     pub data: Region,
@@ -116,7 +116,7 @@ pub struct Gather {
 }
 
 /// A copy of one output to others, which yield the same value.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Repeat {
     /// The output that a kernel writes.
     pub from: Region,

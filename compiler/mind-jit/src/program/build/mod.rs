@@ -5,6 +5,7 @@ mod body;
 mod contract;
 mod epilogue;
 mod grid;
+mod kernel;
 mod movement;
 mod nest;
 mod pack;
@@ -13,6 +14,7 @@ mod quantised;
 mod widened;
 mod window;
 
+use indexmap::IndexMap;
 use mind_ir::graph::Graph;
 use mind_ir::{OpId, ValueId};
 use mind_loops::extents::{dense, known};
@@ -23,7 +25,7 @@ use mind_loops::ops::movement::{Gather, Join, Pack};
 use mind_loops::ops::nest::Nest;
 use mind_loops::ops::view::View;
 use mind_loops::ops::window::Window;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::error::ProgramError;
 use super::layout::{Base, Layout, Place, Region};
@@ -33,6 +35,7 @@ use crate::lower::product::Rhs;
 use mind_vir::ir::Function;
 use mind_vir::target::TargetInfo;
 
+pub(super) use kernel::KernelSpec;
 pub use quantised::Formats;
 pub(super) use quantised::Quantised;
 pub(super) use widened::Widened;
@@ -107,11 +110,9 @@ pub(super) struct Unit<'g> {
     pub(super) target: &'g TargetInfo,
     pub(super) layout: Layout,
     /// The kernels, each with the op that it was made for first.
-    pub(super) functions: Vec<(Function, &'static str)>,
+    pub(super) functions: IndexMap<KernelSpec, (Function, &'static str), FxBuildHasher>,
     pub(super) bind_steps: Vec<Step>,
     pub(super) steps: Vec<Step>,
-    /// Kernels by what they do.
-    known: FxHashMap<String, usize>,
     /// How the panels of weights are chosen.
     choice: PanelChoice,
     /// Weights whose panels are made of them as they are stored.
@@ -152,10 +153,9 @@ pub(super) fn build<'g>(
         choice,
         widened,
         quantised,
-        functions: Vec::new(),
+        functions: IndexMap::default(),
         bind_steps: Vec::new(),
         steps: Vec::new(),
-        known: FxHashMap::default(),
         panels: FxHashMap::default(),
         owner: None,
     };
@@ -315,7 +315,7 @@ impl Unit<'_> {
             let ends = regions.filter(|region| region.place.base == base);
             ends.map(|region| region.end()).max().unwrap_or(0)
         };
-        let scratch = self.functions.iter();
+        let scratch = self.functions.values();
         let scratch = scratch.filter_map(|(function, _)| function.scratch());
         Needs {
             bound: end(Base::Bound),
@@ -331,34 +331,6 @@ impl Unit<'_> {
         } else {
             self.steps.push(step)
         }
-    }
-
-    /// What is done when weights are bound, in words: two programs whose words agree bind alike.
-    pub(super) fn binding(&self) -> String {
-        let mut names = vec![""; self.functions.len()];
-        for (key, &number) in &self.known {
-            names[number] = key;
-        }
-        let layout = &self.layout;
-        let mut words = format!(
-            "{:?} {:?} {}",
-            layout.params,
-            layout.kept,
-            self.needs().bound
-        );
-        for step in &self.bind_steps {
-            words += &match step {
-                Step::Call(call) => {
-                    format!("\n{} {:?} {:?}", names[call.kernel], call.args, call.grid)
-                }
-                Step::Gather(gather) => format!("\n{gather:?}"),
-                Step::Repeat(repeat) => format!("\n{repeat:?}"),
-            };
-        }
-        if words.contains("Constants") {
-            words += &format!("\n{:?}", layout.constants);
-        }
-        words
     }
 
     pub(super) fn refuse<T>(&self, op: OpId, reason: &str) -> Result<T, ProgramError> {

@@ -5,9 +5,10 @@ use mind_ir::types::DType;
 use mind_loops::extents::{dense, known};
 use mind_loops::ops::movement::{Gather, Join};
 
-use super::grid::{Params, Spec, cost};
+use super::grid::cost;
+use super::kernel::{Computation, KernelCall};
 use super::{Strided, Unit};
-use crate::lower::nest::{Access, Nest, Node, Output, lanes, nest};
+use crate::lower::nest::{Access, Nest, Node, Output, lanes};
 use crate::program::error::ProgramError;
 use crate::program::layout::Region;
 use crate::program::step::{self, Axis, IndexType, Step};
@@ -111,19 +112,13 @@ impl Unit<'_> {
         };
         let rows = whole.outer.first();
         let rows = rows.map(|&extent| Axis::Range { extent, grain: 1 });
-        let spec = Spec {
+        self.call(KernelCall {
             op: op.id(),
-            name: "copy",
             lanes: lanes(&whole, self.target),
-            key: format!("{whole:?}"),
+            computation: Computation::Copy(whole),
             args: [read, written].into_iter().collect(),
             grid: rows.into_iter().collect(),
             cost: cost(from.extents.iter().product(), 1),
-        };
-        self.call(spec, |b, Params { pointers, task }| {
-            let rows = task.rows(b, whole.outer.first().copied());
-            let (read, written) = pointers.split_at(1);
-            nest(b, &whole, read, written, rows);
         });
     }
 }

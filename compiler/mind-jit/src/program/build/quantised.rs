@@ -12,10 +12,11 @@ use mind_loops::ops::view::View;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::grid::{Params, Spec, cost};
+use super::grid::cost;
+use super::kernel::{Computation, KernelCall};
 use super::pack::SHARED_VECTORS;
 use super::{Packed, Unit};
-use crate::lower::product::{QuantFormat, QuantPacking, QuantPanels, Rhs, pack_quantised};
+use crate::lower::product::{QuantFormat, QuantPacking, QuantPanels, Rhs};
 use crate::program::error::ProgramError;
 use crate::program::step::Axis;
 use mind_vir::target::TargetInfo;
@@ -116,17 +117,13 @@ impl Unit<'_> {
         });
         let stored = panels.format.bytes(n * k);
         let from = self.part(op.id(), self.layout.buffer(g, weight), stored)?;
-        let spec = Spec {
+        self.call(KernelCall {
             op: op.id(),
-            name: "pack",
             lanes,
-            key: format!("{packing:?}"),
+            computation: Computation::PackQuantised(packing),
             args: [from, self.region(op.id(), result)?].into_iter().collect(),
             grid,
             cost: cost(n * k, 2),
-        };
-        self.call(spec, |b, Params { pointers, task }| {
-            pack_quantised(b, &packing, pointers[0], pointers[1], task.ranges[0]);
         });
         Ok(())
     }
