@@ -4,16 +4,13 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
 use super::build::{KernelSpec, Unit};
-use super::layout::{Base, Region};
 use super::port::Port;
-use super::step::Step;
+use mind_vir::program::{Base, Step};
 
 /// What a program does when its weights are bound. Programs with equal bindings make the same of the same weights.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Binding {
     params: Vec<Port>,
-    /// Weights that are kept as they are, and where.
-    kept: Vec<(usize, Region)>,
     /// Bytes of what is made.
     bytes: u64,
     /// The kernels of the steps, numbered by their first call.
@@ -36,10 +33,9 @@ impl Binding {
             }
         }
         let mut regions = steps.iter().flat_map(Step::regions);
-        let reads_constants = regions.any(|region| region.place.base == Base::Constants);
+        let reads_constants = regions.any(|region| region.base == Base::Constants);
         Binding {
             params: layout.params.clone(),
-            kept: layout.kept.clone(),
             bytes: unit.needs().bound,
             kernels: kernels.into_iter().cloned().collect(),
             steps,

@@ -8,13 +8,12 @@ use super::binding::Binding;
 use super::build::{self, Formats};
 use super::check;
 use super::error::ProgramError;
-use super::layout::Region;
 use super::memory::Block;
 use super::panels::PanelChoice;
 use super::port::Port;
-use super::step::Step;
 use crate::pool::Pool;
 use mind_vir::kernel::Kernel;
+use mind_vir::program::Step;
 use mind_vir::target::TargetInfo;
 
 /// What a program is compiled for.
@@ -38,8 +37,6 @@ pub struct Program {
     pub(super) inputs: Vec<Port>,
     pub(super) params: Vec<Port>,
     pub(super) outputs: Vec<Port>,
-    /// Weights that steps read as they are, and where their copies stand.
-    pub(super) kept: Vec<(usize, Region)>,
     pub(super) constants: Block,
     pub(super) bound_bytes: u64,
     pub(super) workspace_bytes: u64,
@@ -91,7 +88,6 @@ impl Program {
             inputs: layout.inputs,
             params: layout.params,
             outputs: layout.outputs,
-            kept: layout.kept,
             constants: Block::of(&layout.constants).map_err(ProgramError::OutOfMemory)?,
             bound_bytes: needs.bound,
             workspace_bytes: needs.workspace,

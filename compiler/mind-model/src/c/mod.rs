@@ -16,7 +16,7 @@ use mind_ir::Graph;
 use mind_irv2::Config;
 use mind_irv2::graph::parts::{self, Dtypes};
 use mind_irv2::graph::{BuildError, rope, weight_dtype};
-use mind_jit::program::{CPart, c_file};
+use mind_jit::program::CPart;
 use mind_weights::WeightType;
 
 use crate::weights::quant_format;
@@ -106,7 +106,7 @@ pub fn c_program(config: &Config, tensors: &Tensors, capacity: usize) -> Result<
     texts.push(sizes(config, tensors, capacity, &rows));
     texts.push(rows::tables(config, tensors, &layers, &head)?);
     texts.push(RUNTIME.to_owned());
-    Ok(c_file(&texts))
+    Ok(mind_vir::c::written(&texts))
 }
 
 const HEADERS: &str = "

@@ -2,8 +2,8 @@
 
 use smallvec::SmallVec;
 
-use crate::program::step::Axis;
 use mind_vir::ir::{Builder, LoopKind, Signature, Value};
+use mind_vir::program::Axis;
 
 /// The parameters of a kernel.
 #[derive(Debug)]

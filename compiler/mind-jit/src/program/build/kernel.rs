@@ -13,9 +13,8 @@ use super::pack::StackedPacking;
 use super::window::Convolution;
 use crate::lower::nest::Nest;
 use crate::lower::product::{QuantPacking, pack_quantised};
-use crate::program::layout::Region;
-use crate::program::step::{Axis, Call, Step};
 use mind_vir::ir::{Builder, Function, Signature};
+use mind_vir::program::{Axis, Call, Region, Step};
 
 /// All that the code of a kernel depends on: equal specs are one kernel.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

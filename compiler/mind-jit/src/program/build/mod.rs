@@ -28,11 +28,11 @@ use mind_loops::ops::window::Window;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::error::ProgramError;
-use super::layout::{Base, Layout, Place, Region};
+use super::layout::Layout;
 use super::panels::PanelChoice;
-use super::step::{Repeat, Step};
 use crate::lower::product::Rhs;
 use mind_vir::ir::Function;
+use mind_vir::program::{Base, Region, Step, Transfer};
 use mind_vir::target::TargetInfo;
 
 pub(super) use kernel::KernelSpec;
@@ -146,15 +146,16 @@ pub(super) fn build<'g>(
         PanelChoice::Shared => Quantised::of(g, formats, target),
         PanelChoice::Best => Quantised::default(),
     };
+    let mut layout = Layout::of(g, &widened, &quantised, keeps_weights)?;
     let mut unit = Unit {
         g,
         target,
-        layout: Layout::of(g, &widened, &quantised, keeps_weights)?,
+        bind_steps: layout.kept.drain(..).map(Step::Transfer).collect(),
+        layout,
         choice,
         widened,
         quantised,
         functions: IndexMap::default(),
-        bind_steps: Vec::new(),
         steps: Vec::new(),
         panels: FxHashMap::default(),
         owner: None,
@@ -173,11 +174,10 @@ impl Unit<'_> {
     fn repeat_outputs(&mut self) {
         for (first, outputs) in std::mem::take(&mut self.layout.repeats) {
             let bytes = self.layout.outputs[first as usize].bytes();
-            let (base, offset) = (Base::Output(first), 0);
-            let place = Place { base, offset };
-            if bytes > 0 {
-                let from = Region { place, bytes };
-                self.steps.push(Step::Repeat(Repeat { from, outputs }));
+            let output = |number| Region::whole(Base::Output(number), bytes);
+            for copy in outputs.into_iter().filter(|_| bytes > 0) {
+                let (from, to) = (output(first), output(copy));
+                self.steps.push(Step::Transfer(Transfer { from, to }));
             }
         }
     }
@@ -301,18 +301,17 @@ impl Unit<'_> {
         }
         let name = self.g.def(op).name;
         Err(ProgramError::Memory(format!(
-            "`{name}` needs {bytes} bytes of a buffer of {}: {:?}",
-            whole.bytes, whole.place
+            "`{name}` needs {bytes} bytes of a buffer of {}, at {} of {:?}",
+            whole.bytes, whole.offset, whole.base
         )))
     }
 
     /// The memory that the steps need.
     pub(super) fn needs(&self) -> Needs {
-        let steps = || self.bind_steps.iter().chain(&self.steps);
-        let kept = || self.layout.kept.iter().map(|&(_, region)| region);
         let end = |base: Base| {
-            let regions = steps().flat_map(Step::regions).chain(kept());
-            let ends = regions.filter(|region| region.place.base == base);
+            let steps = self.bind_steps.iter().chain(&self.steps);
+            let regions = steps.flat_map(Step::regions);
+            let ends = regions.filter(|region| region.base == base);
             ends.map(|region| region.end()).max().unwrap_or(0)
         };
         let scratch = self.functions.values();

@@ -10,8 +10,7 @@ use super::kernel::{Computation, KernelCall};
 use super::{Strided, Unit};
 use crate::lower::nest::{Access, Nest, Node, Output, lanes};
 use crate::program::error::ProgramError;
-use crate::program::layout::Region;
-use crate::program::step::{self, Axis, IndexType, Step};
+use mind_vir::program::{self, Axis, IndexType, Region, Step};
 
 impl Unit<'_> {
     /// A gather, done by the executor, which checks the indices.
@@ -22,7 +21,7 @@ impl Unit<'_> {
         let axis = op.axis(g) as usize;
         let extents = known(g, data);
         let size = g.ty(data).dtype.size();
-        let gather = step::Gather {
+        let gather = program::Gather {
             data: self.region(op.id(), data)?,
             indices: self.region(op.id(), indices)?,
             result: self.region(op.id(), op.result(g))?,

@@ -16,8 +16,8 @@ use crate::lower::nest::{
     Access, Columns, Nest, Node, Output, can_unroll, columns, columns_lanes, lanes, nest,
 };
 use crate::program::error::ProgramError;
-use crate::program::step::Axis;
 use mind_vir::ir::Builder;
+use mind_vir::program::Axis;
 use mind_vir::target::TargetInfo;
 
 /// The loops of a nest.
@@ -147,7 +147,7 @@ impl Unit<'_> {
             node,
             access: access(strided, value),
             replaces: (0..operands.len()).find(|&operand| {
-                operands[operand].buffer.place == strided.buffer.place
+                operands[operand].buffer.start() == strided.buffer.start()
                     && may_replace(g, op.id(), operand, result)
             }),
         });

@@ -18,8 +18,8 @@ use crate::lower::compute_lane;
 use crate::lower::product::{Packing, Panels, Rhs, Schedule, pack};
 use crate::program::error::ProgramError;
 use crate::program::panels::PanelChoice;
-use crate::program::step::Axis;
 use mind_vir::ir::Builder;
+use mind_vir::program::Axis;
 
 /// The packing of each matrix of a stack.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

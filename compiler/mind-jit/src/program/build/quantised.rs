@@ -18,7 +18,7 @@ use super::pack::SHARED_VECTORS;
 use super::{Packed, Unit};
 use crate::lower::product::{QuantFormat, QuantPacking, QuantPanels, Rhs};
 use crate::program::error::ProgramError;
-use crate::program::step::Axis;
+use mind_vir::program::Axis;
 use mind_vir::target::TargetInfo;
 
 /// The format that a weight is stored in, by name; `None` for those that are given as arrays of their dtype.
