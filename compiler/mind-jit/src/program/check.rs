@@ -8,7 +8,7 @@ use mind_ir::graph::Graph;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::build::{self, Formats, Unit};
+use super::build::{self, Unit};
 use super::error::ProgramError;
 use super::panels::PanelChoice;
 use super::partition::Partition;
@@ -20,7 +20,7 @@ use mind_vir::target::{Isa, TargetInfo};
 /// Threads that the tasks of a call are divided among, besides one.
 const THREADS: usize = 5;
 
-/// Checks the program that [`Program::compile_with`](super::Program::compile_with) makes for `target`, which need not be
+/// Checks the program that [`Program::compile`](super::Program::compile) makes for `target`, which need not be
 /// this machine.
 ///
 /// # Errors
@@ -31,9 +31,8 @@ pub fn check_accesses(
     g: &Graph,
     target: &TargetInfo,
     panels: PanelChoice,
-    formats: Formats<'_>,
 ) -> Result<(), ProgramError> {
-    checked(g, target, (panels, formats), true)
+    checked(g, target, panels, true)
 }
 
 /// Checks the program that [`emit_c`](super::emit_c) writes.
@@ -43,13 +42,13 @@ pub fn check_accesses(
 /// As for [`check_accesses`].
 pub fn check_c_accesses(g: &Graph) -> Result<(), ProgramError> {
     let target = TargetInfo::of(Isa::Avx2);
-    checked(g, &target, (PanelChoice::Best, &|_| None), false)
+    checked(g, &target, PanelChoice::Best, false)
 }
 
 fn checked(
     g: &Graph,
     target: &TargetInfo,
-    choice: (PanelChoice, Formats<'_>),
+    choice: PanelChoice,
     keeps_weights: bool,
 ) -> Result<(), ProgramError> {
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;

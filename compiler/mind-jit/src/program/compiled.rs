@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mind_ir::graph::Graph;
 
 use super::binding::Binding;
-use super::build::{self, Formats};
+use super::build;
 use super::check;
 use super::error::ProgramError;
 use super::memory::Block;
@@ -49,28 +49,15 @@ pub struct Program {
 }
 
 impl Program {
-    /// Compiles a verified module at loops level whose results have places.
+    /// Compiles a verified module at loops level whose results have places. Where panels are shared, quantised
+    /// weights that are right sides of products are bound as they are stored; [`Port::format`] says which.
     ///
     /// # Errors
     ///
     /// An op without a kernel, places that clash, a kernel that the target cannot run.
     pub fn compile(g: &Graph, options: &Options) -> Result<Program, ProgramError> {
-        Program::compile_with(g, options, &|_| None)
-    }
-
-    /// As [`compile`](Program::compile), of weights that are stored in `formats`. Where panels are shared those
-    /// that are right sides of products are bound as they are stored; [`Port::format`] says which.
-    ///
-    /// # Errors
-    ///
-    /// As [`compile`](Program::compile).
-    pub fn compile_with(
-        g: &Graph,
-        options: &Options,
-        formats: Formats<'_>,
-    ) -> Result<Program, ProgramError> {
         mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
-        let unit = build::build(g, &options.target, (options.panels, formats), true)?;
+        let unit = build::build(g, &options.target, options.panels, true)?;
         check::debug_check(&unit, true)?;
         let isa = options.target.isa;
         let kernels = Kernel::compile_all(unit.functions.values().map(|(f, _)| f), isa);

@@ -5,7 +5,7 @@ use mind_ir::graph::Graph;
 use mind_ir::types::DType;
 
 use super::binding::Binding;
-use super::build::{Formats, Unit, build};
+use super::build::{Unit, build};
 use super::check::debug_check;
 use super::error::ProgramError;
 use super::panels::PanelChoice;
@@ -25,7 +25,7 @@ use mind_vir::target::{Isa, TargetInfo};
 /// An op without a kernel, a name that C cannot have.
 pub fn emit_c(g: &Graph, name: &str, has_main: bool) -> Result<String, ProgramError> {
     let target = TargetInfo::of(Isa::Avx2);
-    let unit = checked(g, &target, (PanelChoice::Best, &|_| None), false)?;
+    let unit = checked(g, &target, PanelChoice::Best, false)?;
     let mut inputs = arrays(Base::Input, &unit.layout.inputs).into_iter();
     let mut params = arrays(Base::Param, &unit.layout.params).into_iter();
     let declared = g.ops(g.body()).filter_map(|op| g.view::<Input>(op));
@@ -61,15 +61,15 @@ pub struct CPart {
     pub binding: Binding,
 }
 
-/// The functions of a verified module at loops level, for [`mind_vir::c::written`], of weights that are stored in
-/// `formats`, as for [`Program::compile_with`](super::Program::compile_with).
+/// The functions of a verified module at loops level, for [`mind_vir::c::written`]. Quantised weights that are right
+/// sides of products are read as they are stored.
 ///
 /// # Errors
 ///
 /// An op without a kernel, a name that C cannot have.
-pub fn c_part(g: &Graph, name: &str, formats: Formats<'_>) -> Result<CPart, ProgramError> {
+pub fn c_part(g: &Graph, name: &str) -> Result<CPart, ProgramError> {
     let target = TargetInfo::of(Isa::Avx2);
-    let unit = checked(g, &target, (PanelChoice::Shared, formats), true)?;
+    let unit = checked(g, &target, PanelChoice::Shared, true)?;
     let layout = &unit.layout;
     let bound_bytes = unit.needs().bound;
     let bound = Array {
@@ -103,7 +103,7 @@ pub fn c_part(g: &Graph, name: &str, formats: Formats<'_>) -> Result<CPart, Prog
 fn checked<'g>(
     g: &'g Graph,
     target: &'g TargetInfo,
-    choice: (PanelChoice, Formats<'_>),
+    choice: PanelChoice,
     keeps_weights: bool,
 ) -> Result<Unit<'g>, ProgramError> {
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;

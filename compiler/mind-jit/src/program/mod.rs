@@ -23,7 +23,6 @@ mod run;
 
 pub use binding::Binding;
 pub use bound::BoundProgram;
-pub use build::Formats;
 pub use check::{check_accesses, check_c_accesses};
 pub use compiled::{Options, Program};
 pub use emit_c::{CPart, c_part, emit_c};
@@ -31,5 +30,3 @@ pub use error::{ProgramError, RunError};
 pub use listing::{KernelListing, listings};
 pub use panels::PanelChoice;
 pub use port::Port;
-
-pub use crate::lower::product::QuantFormat;

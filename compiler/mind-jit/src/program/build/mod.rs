@@ -36,7 +36,6 @@ use mind_vir::program::{Base, Region, Step, Transfer};
 use mind_vir::target::TargetInfo;
 
 pub(super) use kernel::KernelSpec;
-pub use quantised::Formats;
 pub(super) use quantised::Quantised;
 pub(super) use widened::Widened;
 
@@ -125,8 +124,7 @@ pub(super) struct Unit<'g> {
     owner: Option<OpId>,
 }
 
-/// Builds the kernels and steps of a verified module, whose weights may be given in `formats` where panels are
-/// shared. With `keeps_weights` those that steps read as they are
+/// Builds the kernels and steps of a verified module. With `keeps_weights`, weights that steps read as they are
 /// are copied when they are bound.
 ///
 /// # Errors
@@ -135,7 +133,7 @@ pub(super) struct Unit<'g> {
 pub(super) fn build<'g>(
     g: &'g Graph,
     target: &'g TargetInfo,
-    (choice, formats): (PanelChoice, Formats<'_>),
+    choice: PanelChoice,
     keeps_weights: bool,
 ) -> Result<Unit<'g>, ProgramError> {
     let widened = match choice {
@@ -143,7 +141,7 @@ pub(super) fn build<'g>(
         PanelChoice::Best => Widened::default(),
     };
     let quantised = match choice {
-        PanelChoice::Shared => Quantised::of(g, formats, target),
+        PanelChoice::Shared => Quantised::of(g, target),
         PanelChoice::Best => Quantised::default(),
     };
     let mut layout = Layout::of(g, &widened, &quantised, keeps_weights)?;
