@@ -371,7 +371,7 @@ fn large_programs_stay_in_their_memory() {
         let low = lower(&bench.engines[0], &g, &bound).expect("it has loops");
         for isa in Isa::ALL {
             for panels in [PanelChoice::Best, PanelChoice::Shared] {
-                let checked = check_accesses(&low, &TargetInfo::of(isa), panels, &|_| None);
+                let checked = check_accesses(&low, &TargetInfo::of(isa), panels);
                 checked.unwrap_or_else(|why| panic!("{isa}: {why}\n{text}"));
             }
         }

@@ -12,7 +12,7 @@ use mind_ir::verify::VerifyConfig;
 use mind_ir::{Graph, OpId, ValueId};
 use mind_jit::pool::Pool;
 use mind_jit::program::{
-    CPart, Formats, Options, PanelChoice, Program, ProgramError, RunError, c_part, emit_c,
+    CPart, Options, PanelChoice, Program, ProgramError, RunError, c_part, emit_c,
 };
 use mind_pass::{
     Failure, Manager, PassError, Pipeline, Rewriting, Shared, Statistics, parse_pipeline,
@@ -136,21 +136,7 @@ impl Engine {
     ///
     /// Kernels that cannot be made.
     pub fn program(&self, lowered: &Graph) -> Result<Arc<Program>, Diagnostics> {
-        self.program_with(lowered, &|_| None)
-    }
-
-    /// Makes the code of a module of kernels whose weights are stored in `formats`, as
-    /// [`Program::compile_with`] does.
-    ///
-    /// # Errors
-    ///
-    /// Kernels that cannot be made.
-    pub fn program_with(
-        &self,
-        lowered: &Graph,
-        formats: Formats<'_>,
-    ) -> Result<Arc<Program>, Diagnostics> {
-        let program = Program::compile_with(lowered, &self.options, formats);
+        let program = Program::compile(lowered, &self.options);
         program.map(Arc::new).map_err(|why| refused(&why))
     }
 
@@ -184,21 +170,15 @@ pub fn c_text(
     emit_c(&g, name, has_main).map_err(|why| refused(&why))
 }
 
-/// A verified module, whose extents are known, as functions of C that read packed weights, which are stored in
-/// `formats`.
+/// A verified module, whose extents are known, as functions of C that read packed weights.
 ///
 /// # Errors
 ///
 /// An extent that is not known, an op without loops, a name that C cannot have.
-pub fn c_functions(
-    session: &Session,
-    mut g: Graph,
-    name: &str,
-    formats: Formats<'_>,
-) -> Result<CPart, Diagnostics> {
+pub fn c_functions(session: &Session, mut g: Graph, name: &str) -> Result<CPart, Diagnostics> {
     let pipeline = parse_pipeline(PIPELINE, &PASSES)?;
     lower(session, &Shared::default(), &pipeline, &mut g)?;
-    c_part(&g, name, formats).map_err(|why| refused(&why))
+    c_part(&g, name).map_err(|why| refused(&why))
 }
 
 /// Why a module could not be compiled, as one error of the file.

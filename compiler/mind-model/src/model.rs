@@ -6,16 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mind_driver::engine::Engine;
 use mind_ir::Graph;
 use mind_irv2::Config;
-use mind_irv2::graph::parts::{self, Dtypes, names};
+use mind_irv2::graph::BuildError;
+use mind_irv2::graph::parts::{self, Stored, names};
 use mind_irv2::graph::rope;
-use mind_irv2::graph::{BuildError, weight_dtype};
-use mind_jit::program::Formats;
 use mind_weights::WeightType;
 
 use crate::error::ModelError;
 use crate::part::{Module, Part};
 use crate::sizes;
-use crate::weights::{Weights, quant_format};
+use crate::weights::Weights;
 
 /// What runs a model. Both give the same bits.
 #[derive(Clone)]
@@ -35,11 +34,11 @@ enum Stage {
 }
 
 impl Stage {
-    fn graph(self, config: &Config, dtypes: Dtypes<'_>) -> Result<Graph, BuildError> {
+    fn graph(self, config: &Config, stored: Stored<'_>) -> Result<Graph, BuildError> {
         match self {
-            Stage::Project(tokens) => parts::project(config, tokens, dtypes),
-            Stage::Finish(tokens) => parts::finish(config, tokens, dtypes),
-            Stage::Head(rows) => parts::head(config, rows, dtypes),
+            Stage::Project(tokens) => parts::project(config, tokens, stored),
+            Stage::Finish(tokens) => parts::finish(config, tokens, stored),
+            Stage::Head(rows) => parts::head(config, rows, stored),
         }
     }
 
@@ -147,7 +146,7 @@ impl<'w> Model<'w> {
             return Ok(part.clone());
         }
         let graph = parts::attend(&self.config, tokens, seen)?;
-        let module = Arc::new(self.module(graph, &|_| None)?);
+        let module = self.module(graph)?;
         let part = Arc::new(Part::new(&module, None, || Ok(Vec::new()))?);
         made.insert((tokens, seen), part.clone());
         Ok(part)
@@ -213,7 +212,7 @@ impl<'w> Model<'w> {
     /// The module of a stage for what a layer's weights are stored as.
     fn stage_module(&self, stage: Stage, layer: Option<usize>) -> Result<Arc<Module>, ModelError> {
         // Which weights a stage has does not depend on how they are stored.
-        let probe = stage.graph(&self.config, &|_| weight_dtype(WeightType::F32))?;
+        let probe = stage.graph(&self.config, &|_| WeightType::F32)?;
         let names = mind_interp::inputs(&probe).into_iter();
         let names = names.filter(|input| input.param).map(|input| input.name);
         let mut stored = Vec::new();
@@ -230,19 +229,18 @@ impl<'w> Model<'w> {
             let own = stored.iter().find(|(own, _)| *own == name);
             own.map_or(WeightType::F32, |&(_, stored)| stored)
         };
-        let graph = stage.graph(&self.config, &|name| weight_dtype(stored_as(name)))?;
-        let module = self.module(graph, &|name| quant_format(stored_as(name)))?;
-        let module = Arc::new(module);
+        let graph = stage.graph(&self.config, &stored_as)?;
+        let module = Arc::new(self.module(graph)?);
         modules.insert(key, module.clone());
         Ok(module)
     }
 
-    fn module(&self, graph: Graph, formats: Formats<'_>) -> Result<Module, ModelError> {
+    fn module(&self, graph: Graph) -> Result<Module, ModelError> {
         let engine = match &self.runner {
             Runner::Jit(engine) => Some(&**engine),
             Runner::Interpreter => None,
         };
-        Module::new(graph, engine, formats).map_err(ModelError::Compile)
+        Module::new(graph, engine).map_err(ModelError::Compile)
     }
 
     /// What a param is stored as: a tied head is the table of embeddings.

@@ -8,42 +8,40 @@ use mind_interp::{Arrays, Extents, RunConfig};
 use mind_ir::Graph;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_irv2::graph::weight_dtype;
-use mind_jit::program::{BoundProgram, Formats, Program};
+use mind_jit::program::{BoundProgram, Program};
 
 use crate::error::ModelError;
 use crate::weights::Stored;
 
 /// A module with known extents, compiled if it is to be.
-pub(crate) struct Module {
-    graph: Graph,
-    program: Option<Arc<Program>>,
+pub(crate) enum Module {
+    Compiled(Arc<Program>),
+    Interpreted(Arc<Graph>),
 }
 
 impl Module {
-    /// A module whose weights are stored in `formats`.
-    ///
     /// # Errors
     ///
     /// An op that has no code.
-    pub(crate) fn new(
-        graph: Graph,
-        engine: Option<&Engine>,
-        formats: Formats<'_>,
-    ) -> Result<Module, Diagnostics> {
-        let program = match engine {
-            Some(engine) => {
-                let mut lowered = graph.clone();
-                engine.lower(&mut lowered)?;
-                Some(engine.program_with(&lowered, formats)?)
-            }
-            None => None,
+    pub(crate) fn new(mut graph: Graph, engine: Option<&Engine>) -> Result<Module, Diagnostics> {
+        let Some(engine) = engine else {
+            return Ok(Module::Interpreted(Arc::new(graph)));
         };
-        Ok(Module { graph, program })
+        engine.lower(&mut graph)?;
+        Ok(Module::Compiled(engine.program(&graph)?))
     }
 
     /// The weights: names and shapes, in the order in which they are bound.
     pub(crate) fn params(&self) -> Vec<(&str, Vec<usize>)> {
-        let inputs = mind_interp::inputs(&self.graph).into_iter();
+        let graph = match self {
+            Module::Compiled(program) => {
+                let params = program.params().iter();
+                let params = params.map(|port| (port.name.as_str(), port.shape.clone()));
+                return params.collect();
+            }
+            Module::Interpreted(graph) => graph,
+        };
+        let inputs = mind_interp::inputs(graph).into_iter();
         let params = inputs.filter(|input| input.param);
         let shape = |input: &mind_interp::InputSpec<'_>| {
             let dims = input.ty.shape.iter();
@@ -52,17 +50,19 @@ impl Module {
         params.map(|input| (input.name, shape(&input))).collect()
     }
 
-    /// Bytes that its program keeps between runs; 0 where it is interpreted.
+    /// Bytes that its program keeps between runs; 0 if it is interpreted.
     pub(crate) fn kept_bytes(&self) -> u64 {
-        let program = self.program.as_ref();
-        program.map_or(0, |program| program.idle_bytes())
+        match self {
+            Module::Compiled(program) => program.idle_bytes(),
+            Module::Interpreted(_) => 0,
+        }
     }
 }
 
 /// A part with weights, ready to run.
 pub(crate) enum Part {
     Code(BoundProgram),
-    Interpreted(Arc<Module>, Arrays),
+    Interpreted(Arc<Graph>, Arrays),
 }
 
 impl Part {
@@ -73,19 +73,22 @@ impl Part {
     ///
     /// No memory, a weight of another size.
     pub(crate) fn new<'w, 'p>(
-        module: &Arc<Module>,
+        module: &Module,
         packed: impl IntoIterator<Item = &'p Part>,
         weights: impl FnOnce() -> Result<Vec<Stored<'w>>, ModelError>,
     ) -> Result<Part, ModelError> {
-        let Some(program) = &module.program else {
-            let arrays = module.params().into_iter().zip(weights()?);
-            let arrays = arrays.map(|((name, shape), stored)| {
-                let dtype = weight_dtype(stored.weight_type);
-                let buffer = Buffer::from_bytes(dtype, &stored.plain()?);
-                Ok((name.to_owned(), Tensor::new(shape, buffer)))
-            });
-            let arrays = arrays.collect::<Result<Arrays, ModelError>>()?;
-            return Ok(Part::Interpreted(module.clone(), arrays));
+        let program = match module {
+            Module::Compiled(program) => program,
+            Module::Interpreted(graph) => {
+                let arrays = module.params().into_iter().zip(weights()?);
+                let arrays = arrays.map(|((name, shape), stored)| {
+                    let dtype = weight_dtype(stored.weight_type);
+                    let buffer = Buffer::from_bytes(dtype, &stored.plain()?);
+                    Ok((name.to_owned(), Tensor::new(shape, buffer)))
+                });
+                let arrays = arrays.collect::<Result<Arrays, ModelError>>()?;
+                return Ok(Part::Interpreted(graph.clone(), arrays));
+            }
         };
         for part in packed {
             if let Part::Code(packed) = part
@@ -108,7 +111,7 @@ impl Part {
     pub(crate) fn kept_bytes(&self) -> u64 {
         match self {
             Part::Code(bound) => bound.program().idle_bytes(),
-            Part::Interpreted(module, _) => module.kept_bytes(),
+            Part::Interpreted(..) => 0,
         }
     }
 
@@ -129,7 +132,7 @@ impl Part {
         inputs: &[&[f32]],
         outputs: &mut [&mut [f32]],
     ) -> Result<(), ModelError> {
-        let (module, weights) = match self {
+        let (graph, weights) = match self {
             Part::Code(bound) => {
                 let inputs: Vec<&[u8]> = inputs.iter().map(|x| bytemuck::cast_slice(x)).collect();
                 let outputs = outputs.iter_mut();
@@ -137,10 +140,10 @@ impl Part {
                     outputs.map(|y| bytemuck::cast_slice_mut(y)).collect();
                 return Ok(bound.run(&inputs, &mut outputs)?);
             }
-            Part::Interpreted(module, weights) => (module, weights),
+            Part::Interpreted(graph, weights) => (graph, weights),
         };
         let mut arrays = weights.clone();
-        let specs = mind_interp::inputs(&module.graph).into_iter();
+        let specs = mind_interp::inputs(graph).into_iter();
         let specs = specs.filter(|input| !input.param);
         for (spec, elements) in specs.zip(inputs) {
             let dims = spec.ty.shape.iter();
@@ -149,9 +152,9 @@ impl Part {
             arrays.insert(spec.name.to_owned(), tensor);
         }
         let stopped = |why: String| ModelError::Interpreted(why);
-        let bound = mind_interp::bind(&module.graph, &arrays, Extents::default());
+        let bound = mind_interp::bind(graph, &arrays, Extents::default());
         let bound = bound.map_err(|_| stopped("arrays do not fit a part".to_owned()))?;
-        let results = mind_interp::run(&module.graph, &bound, &RunConfig::default());
+        let results = mind_interp::run(graph, &bound, &RunConfig::default());
         let results = results.map_err(|why| stopped(why.error.to_string()))?;
         for (output, result) in outputs.iter_mut().zip(&results) {
             output.copy_from_slice(result.elements());

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use mind_jit::program::QuantFormat;
+use mind_irv2::graph::quant_format;
 use mind_weights::{DecodeError, WeightType, decode_blocks};
 
 /// The weights of a model, by the names of [`mind_irv2::graph::parts::names`] and the layer they belong to; none
@@ -65,21 +65,6 @@ impl<'w> Stored<'w> {
     }
 }
 
-/// What compiled code calls the format of a quantised weight; `None` for plain numbers.
-pub(crate) fn quant_format(stored: WeightType) -> Option<QuantFormat> {
-    match stored {
-        WeightType::F32 | WeightType::F16 | WeightType::Bf16 => None,
-        WeightType::Q4_0 => Some(QuantFormat::Q4_0),
-        WeightType::Q4_1 => Some(QuantFormat::Q4_1),
-        WeightType::Q5_0 => Some(QuantFormat::Q5_0),
-        WeightType::Q5_1 => Some(QuantFormat::Q5_1),
-        WeightType::Q8_0 => Some(QuantFormat::Q8_0),
-        WeightType::Q4K => Some(QuantFormat::Q4K),
-        WeightType::Q5K => Some(QuantFormat::Q5K),
-        WeightType::Q6K => Some(QuantFormat::Q6K),
-    }
-}
-
 /// Why there is no such weight.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{name}: {reason}", name = called(.name, *.layer))]
@@ -96,22 +81,5 @@ fn called(name: &str, layer: Option<usize>) -> String {
     match layer {
         Some(layer) => format!("weight `{name}` of layer {layer}"),
         None => format!("weight `{name}`"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn compiled_code_and_files_agree_on_the_size_of_blocks() {
-        for stored in WeightType::all() {
-            let Some(format) = quant_format(stored) else {
-                continue;
-            };
-            for terms in [32, 256, 896, 1024] {
-                assert_eq!(format.row_bytes(terms), stored.row_bytes(terms), "{stored}");
-            }
-        }
     }
 }

@@ -10,6 +10,7 @@ pub mod core;
 pub mod foreign;
 mod format;
 mod header;
+mod input;
 pub mod limits;
 mod line;
 pub mod mic1;

@@ -4,7 +4,8 @@
 //! - [`target`]: instruction sets, one row each, and what a lowering asks of one.
 //! - [`kernel`]: functions as machine code that can be called; `x86` makes that of AVX2 and AVX-512, `portable`
 //!   that of everything else; `mach` is what every selection needs.
-//! - [`c`]: functions as C.
+//! - [`program`]: the steps that call functions on memory.
+//! - [`c`]: functions and programs as C.
 //! - [`code`]: executable memory. [`guarded`]: memory whose overrun stops the process.
 //!
 //! Nothing here knows of graphs, tensors or ops.
@@ -14,6 +15,7 @@ pub mod code;
 pub mod guarded;
 pub mod ir;
 pub mod kernel;
+pub mod program;
 pub mod target;
 
 mod error;

@@ -16,7 +16,6 @@ use mind_driver::load::load_module;
 use mind_driver::patch::{self, Edit};
 use mind_driver::session::Session;
 use mind_driver::{input, weights};
-use mind_ir::attr::Attr;
 use mind_ir::builder::{Build, Builder};
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{InsertPoint, NewOp};
@@ -157,7 +156,7 @@ impl Module {
         let ty = ty.intern(&mut self.graph);
         let ty = self.graph.intern_type(ty.view());
         let name = self.graph.intern(name);
-        let attrs = [Attr::Str(name), Attr::Bool(is_param)];
+        let attrs = Input::attrs(name, is_param, 0);
         let op = self.builder().create_typed(Input::DEF, &[], &attrs, &[ty]);
         Ok(self.graph.result(op))
     }

@@ -285,7 +285,8 @@ fn close<'a>(
 ///
 /// The exit code, where compiling is asked for and such an op was reported.
 fn import(args: &Args, loaded: &mut Loaded, host: &mut dyn Host) -> Result<(), u8> {
-    if args.engine == Some(EngineKind::Interp) {
+    let is_program = mind_mil::structure::program(&loaded.graph).is_some();
+    if args.engine == Some(EngineKind::Interp) || !is_program {
         return Ok(());
     }
     let mut own = loaded.graph.clone();

@@ -98,28 +98,30 @@ impl Graph {
         op
     }
 
-    /// Creates an op like `op`, which has no regions: it reads the same values and has the same types.
+    /// Creates a copy of `op`, which has no regions, over operands of the same types.
     ///
     /// Results get the next labels.
-    pub fn insert_copy(&mut self, at: InsertPoint, op: OpId) -> OpId {
+    pub fn copy(&mut self, at: InsertPoint, op: OpId, operands: &[ValueId]) -> OpId {
         let data = &self.ops[op.index()];
-        let (def, span, old) = (data.def, data.span, data.results);
-        assert_eq!(def.regions, 0, "{} has regions", def.name);
-        let attrs = &self.attrs[data.first_attr as usize..][..def.attrs.len()];
-        let attrs: SmallVec<[Attr<'static>; 4]> = attrs.iter().copied().collect();
-        let operands: SmallVec<[ValueId; 4]> = self.operands(op).iter().copied().collect();
+        let (def, results, span) = (data.def, data.results, data.span);
+        assert_eq!(def.regions, 0, "{} has a body", def.name);
+        let first = data.first_attr as usize;
+        let attrs: SmallVec<[Attr<'static>; 4]> = self.attrs[first..][..def.attrs.len()].into();
         let new = NewOp {
             def,
-            operands: &operands,
+            operands,
             attrs: &attrs,
-            results: old.len(),
+            results: results.len(),
             span,
         };
         let copy = self.insert(at, new);
-        for (old, new) in old.into_iter().zip(self.results(copy)) {
-            let (ty, declared) = (self.type_id(old), self.declared(old));
-            let data = &mut self.values[new.index()];
-            (data.ty, data.declared) = (ty, declared);
+        for (old, new) in results.into_iter().zip(self.results(copy)) {
+            if let Some(ty) = self.type_id(old) {
+                self.set_type(new, ty);
+            }
+            if let Some(declared) = self.declared(old) {
+                self.declare(new, declared);
+            }
         }
         copy
     }
@@ -194,34 +196,6 @@ impl Graph {
                 Padding::Custom(pads) => Padding::Custom(self.arena.item(*pads)),
             }),
         }
-    }
-}
-
-impl Graph {
-    /// Creates a copy of `op`, which has no regions, over other operands of the same types.
-    pub fn copy(&mut self, at: InsertPoint, op: OpId, operands: &[ValueId]) -> OpId {
-        let data = &self.ops[op.index()];
-        let (def, results, span) = (data.def, data.results, data.span);
-        assert_eq!(def.regions, 0, "{} has a body", def.name);
-        let first = data.first_attr as usize;
-        let attrs: SmallVec<[Attr<'static>; 4]> = self.attrs[first..][..def.attrs.len()].into();
-        let new = NewOp {
-            def,
-            operands,
-            attrs: &attrs,
-            results: results.len(),
-            span,
-        };
-        let copy = self.insert(at, new);
-        for (old, new) in results.into_iter().zip(self.results(copy)) {
-            if let Some(ty) = self.type_id(old) {
-                self.set_type(new, ty);
-            }
-            if let Some(declared) = self.declared(old) {
-                self.declare(new, declared);
-            }
-        }
-        copy
     }
 
     /// The type of argument `index` of the blocks of `op`, whose operands have types and whose body is

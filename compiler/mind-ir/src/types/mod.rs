@@ -3,11 +3,13 @@
 mod broadcast;
 mod dim;
 mod dtype;
+mod quant_format;
 mod table;
 
 pub use broadcast::{BroadcastClash, broadcast};
 pub use dim::{Dim, DimText, Shape};
 pub use dtype::{DType, DTypeClass, FloatFormat, NarrowFloat};
+pub use quant_format::QuantFormat;
 pub use table::{TensorType, TypeTable, TypeView};
 
 /// The largest rank a tensor may have.

@@ -193,7 +193,7 @@ impl Model<'_> {
             Some(layer) => format!("layer{layer}.{name}"),
             None => name.to_owned(),
         };
-        self.e.weight(&name, dtype, shape)
+        self.e.weight(&name, (dtype, None), shape)
     }
 
     /// `[n]` of a buffer of `[align(n)]`.

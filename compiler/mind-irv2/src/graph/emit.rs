@@ -12,7 +12,7 @@ use mind_ir::builder::{Build, Builder};
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{InsertPoint, NewOp};
 use mind_ir::opdef::Op;
-use mind_ir::types::{DType, Dim, TensorType};
+use mind_ir::types::{DType, Dim, QuantFormat, TensorType};
 use mind_ir::verify::VerifyError;
 use mind_ir::{Graph, ValueId};
 use mind_tensor::ops::convert::Convert;
@@ -82,13 +82,19 @@ impl Emitter {
 
     /// An array that changes from run to run.
     pub(super) fn input(&mut self, name: &str, dtype: DType, shape: &[Dim]) -> ValueId {
-        self.declared(name, dtype, shape, false)
+        self.declared(name, dtype, shape, None)
     }
 
     /// A weight, as `f32` whatever its elements are stored as.
-    pub(super) fn weight(&mut self, name: &str, dtype: DType, shape: &[usize]) -> Built<ValueId> {
+    pub(super) fn weight(
+        &mut self,
+        name: &str,
+        (dtype, format): (DType, Option<QuantFormat>),
+        shape: &[usize],
+    ) -> Built<ValueId> {
         let shape: Vec<Dim> = shape.iter().map(|&extent| fixed(extent)).collect();
-        let stored = self.declared(name, dtype, &shape, true);
+        let format = format.map_or(0, QuantFormat::code);
+        let stored = self.declared(name, dtype, &shape, Some(format));
         if dtype == DType::F32 {
             return Ok(stored);
         }
@@ -96,11 +102,18 @@ impl Emitter {
         Convert::with(to).build(self, stored)
     }
 
-    fn declared(&mut self, name: &str, dtype: DType, shape: &[Dim], is_weight: bool) -> ValueId {
+    /// An input; a weight if it has a code for how it is stored.
+    fn declared(
+        &mut self,
+        name: &str,
+        dtype: DType,
+        shape: &[Dim],
+        stored: Option<i64>,
+    ) -> ValueId {
         let name = self.graph.intern(name);
         let ty = TensorType::new(dtype, shape.iter().copied());
         let ty = self.graph.intern_type(ty.view());
-        let attrs = Input::attrs(name, is_weight);
+        let attrs = Input::attrs(name, stored.is_some(), stored.unwrap_or(0));
         let op = self.builder().create_typed(Input::DEF, &[], &attrs, &[ty]);
         self.graph.result(op)
     }

@@ -12,7 +12,7 @@ pub mod rope;
 
 pub use emit::BuildError;
 
-use mind_ir::types::DType;
+use mind_ir::types::{DType, QuantFormat};
 use mind_weights::WeightType;
 
 /// The dtype that modules declare a weight as: that of its numbers, or `f32` where blocks share scales.
@@ -29,5 +29,30 @@ pub fn weight_dtype(stored: WeightType) -> DType {
         | WeightType::Q4K
         | WeightType::Q5K
         | WeightType::Q6K => DType::F32,
+    }
+}
+
+/// The format of a quantised weight; `None` for plain numbers.
+pub fn quant_format(stored: WeightType) -> Option<QuantFormat> {
+    QuantFormat::parse(stored.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_and_files_agree_on_formats_and_the_size_of_blocks() {
+        let formats = WeightType::all().filter_map(quant_format);
+        assert!(formats.eq(QuantFormat::ALL.iter().copied()));
+        for stored in WeightType::all() {
+            let Some(format) = quant_format(stored) else {
+                assert!(!stored.name().starts_with('q'), "{stored}");
+                continue;
+            };
+            for terms in [32, 256, 896, 1024] {
+                assert_eq!(format.row_bytes(terms), stored.row_bytes(terms), "{stored}");
+            }
+        }
     }
 }

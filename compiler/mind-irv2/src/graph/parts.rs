@@ -13,10 +13,12 @@
 
 use mind_ir::Graph;
 use mind_ir::types::{DType, Dim};
+use mind_weights::WeightType;
 
 use super::attention::{Rotation, Seen, attended};
 use super::emit::{BuildError, Built, Emitter, fixed};
 use super::layer::{Linear, Projections, Rest, finished, normed, projected};
+use super::{quant_format, weight_dtype};
 use crate::Config;
 
 /// What the mask adds to the score of a key that a query may not look at.
@@ -66,18 +68,20 @@ pub mod names {
     pub const LM_HEAD: &str = "lm_head_weight";
 }
 
-/// The dtype that each param is stored as: `f32`, `f16` or `bf16`.
-pub type Dtypes<'d> = &'d dyn Fn(&str) -> DType;
+/// What each param is stored as.
+pub type Stored<'d> = &'d dyn Fn(&str) -> WeightType;
 
 /// The params of a part while it is built.
 struct Weights<'d> {
     e: Emitter,
-    dtypes: Dtypes<'d>,
+    stored: Stored<'d>,
 }
 
 impl Weights<'_> {
     fn get(&mut self, name: &str, shape: &[usize]) -> Built<mind_ir::ValueId> {
-        self.e.weight(name, (self.dtypes)(name), shape)
+        let stored = (self.stored)(name);
+        let storage = (weight_dtype(stored), quant_format(stored));
+        self.e.weight(name, storage, shape)
     }
 
     fn linear(
@@ -100,10 +104,10 @@ impl Weights<'_> {
     }
 }
 
-fn start(dtypes: Dtypes<'_>) -> Weights<'_> {
+fn start(stored: Stored<'_>) -> Weights<'_> {
     Weights {
         e: Emitter::new(),
-        dtypes,
+        stored,
     }
 }
 
@@ -112,8 +116,8 @@ fn start(dtypes: Dtypes<'_>) -> Weights<'_> {
 /// # Errors
 ///
 /// Extents that no tensor can have.
-pub fn project(config: &Config, tokens: usize, dtypes: Dtypes<'_>) -> Result<Graph, BuildError> {
-    let mut w = start(dtypes);
+pub fn project(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
+    let mut w = start(stored);
     let (d, head) = (config.hidden_size, config.head_dim);
     let x = w.input("x", &[tokens, d]);
     let rotation = config.rope.map(|rope| {
@@ -149,7 +153,7 @@ pub fn project(config: &Config, tokens: usize, dtypes: Dtypes<'_>) -> Result<Gra
 ///
 /// Extents that no tensor can have.
 pub fn attend(config: &Config, tokens: usize, seen: usize) -> Result<Graph, BuildError> {
-    let mut w = start(&|_| DType::F32);
+    let mut w = start(&|_| WeightType::F32);
     let head = config.head_dim;
     let q = w.input("q", &[tokens, config.num_attention_heads, head]);
     let seen = Seen {
@@ -166,8 +170,8 @@ pub fn attend(config: &Config, tokens: usize, seen: usize) -> Result<Graph, Buil
 /// # Errors
 ///
 /// Extents that no tensor can have.
-pub fn finish(config: &Config, tokens: usize, dtypes: Dtypes<'_>) -> Result<Graph, BuildError> {
-    let mut w = start(dtypes);
+pub fn finish(config: &Config, tokens: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
+    let mut w = start(stored);
     let (d, inner, biases) = (config.hidden_size, config.intermediate_size, config.biases);
     let x = w.input("x", &[tokens, d]);
     let mixed = w.input("mixed", &[tokens, config.q_width()]);
@@ -187,8 +191,8 @@ pub fn finish(config: &Config, tokens: usize, dtypes: Dtypes<'_>) -> Result<Grap
 /// # Errors
 ///
 /// Extents that no tensor can have.
-pub fn head(config: &Config, rows: usize, dtypes: Dtypes<'_>) -> Result<Graph, BuildError> {
-    let mut w = start(dtypes);
+pub fn head(config: &Config, rows: usize, stored: Stored<'_>) -> Result<Graph, BuildError> {
+    let mut w = start(stored);
     let d = config.hidden_size;
     let x = w.input("x", &[rows, d]);
     let gamma = w.get(names::FINAL_LN, &[d])?;

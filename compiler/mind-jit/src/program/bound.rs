@@ -32,14 +32,6 @@ impl BoundProgram {
             params.iter().map(|param| param.len()),
         )?;
         let bound = Block::new(program.bound_bytes as usize)?;
-        for &(param, region) in &program.kept {
-            let contents = params[param];
-            // SAFETY: the block has room for the weight at this offset, as the layout says.
-            unsafe {
-                let to = bound.start().add(region.place.offset as usize);
-                std::ptr::copy_nonoverlapping(contents.as_ptr(), to, contents.len());
-            }
-        }
         let new = BoundProgram {
             bound: Arc::new(bound),
             program,

@@ -8,20 +8,19 @@ use mind_ir::graph::Graph;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::build::{self, Formats, Unit};
+use super::build::{self, Unit};
 use super::error::ProgramError;
-use super::layout::{Base, Region};
 use super::panels::PanelChoice;
+use super::partition::Partition;
 use super::port::Port;
-use super::schedule::Division;
-use super::step::{Call, Gather, Step};
 use mind_vir::ir::{Access, Function, accesses};
+use mind_vir::program::{Base, Call, Gather, Region, Step};
 use mind_vir::target::{Isa, TargetInfo};
 
 /// Threads that the tasks of a call are divided among, besides one.
 const THREADS: usize = 5;
 
-/// Checks the program that [`Program::compile_with`](super::Program::compile_with) makes for `target`, which need not be
+/// Checks the program that [`Program::compile`](super::Program::compile) makes for `target`, which need not be
 /// this machine.
 ///
 /// # Errors
@@ -32,9 +31,8 @@ pub fn check_accesses(
     g: &Graph,
     target: &TargetInfo,
     panels: PanelChoice,
-    formats: Formats<'_>,
 ) -> Result<(), ProgramError> {
-    checked(g, target, (panels, formats), true)
+    checked(g, target, panels, true)
 }
 
 /// Checks the program that [`emit_c`](super::emit_c) writes.
@@ -44,13 +42,13 @@ pub fn check_accesses(
 /// As for [`check_accesses`].
 pub fn check_c_accesses(g: &Graph) -> Result<(), ProgramError> {
     let target = TargetInfo::of(Isa::Avx2);
-    checked(g, &target, (PanelChoice::Best, &|_| None), false)
+    checked(g, &target, PanelChoice::Best, false)
 }
 
 fn checked(
     g: &Graph,
     target: &TargetInfo,
-    choice: (PanelChoice, Formats<'_>),
+    choice: PanelChoice,
     keeps_weights: bool,
 ) -> Result<(), ProgramError> {
     mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
@@ -80,10 +78,6 @@ pub(super) fn debug_check(unit: &Unit<'_>, keeps_weights: bool) -> Result<(), Pr
 /// Runs all steps, or as many as have `work` accesses.
 fn run(unit: &Unit<'_>, keeps_weights: bool, work: u64) -> Result<(), ProgramError> {
     let mut memory = Memory::of(unit, work);
-    for &(param, region) in &unit.layout.kept {
-        let bytes = unit.layout.params[param].bytes();
-        memory.fill(Region { bytes, ..region })?;
-    }
     for step in &unit.bind_steps {
         memory.step(unit, step)?;
     }
@@ -151,8 +145,8 @@ impl Memory {
     }
 
     fn bytes(&mut self, region: Region) -> Result<&mut [u32], ProgramError> {
-        let range = region.place.offset as usize..region.end() as usize;
-        let all = self.writers.get_mut(&region.place.base);
+        let range = region.offset as usize..region.end() as usize;
+        let all = self.writers.get_mut(&region.base);
         all.and_then(|all| all.get_mut(range)).ok_or_else(|| {
             ProgramError::Memory(format!("{region:?} is outside the memory of the program"))
         })
@@ -174,26 +168,25 @@ impl Memory {
         }
         match step {
             Step::Gather(gather) => self.gather(gather),
-            Step::Repeat(repeat) => {
-                if self.bytes(repeat.from)?.contains(&0) {
-                    let problem = format!("nothing wrote all of {:?}", repeat.from);
+            Step::Transfer(copy) => {
+                if self.bytes(copy.from)?.contains(&0) {
+                    let problem = format!("nothing wrote all of {:?}", copy.from);
                     return Err(ProgramError::Memory(problem));
                 }
-                let mut targets = repeat.targets();
-                targets.try_for_each(|region| self.fill(region))
+                self.fill(copy.to)
             }
             Step::Call(call) => {
                 let mut done = 0;
                 for threads in [1, THREADS] {
-                    let division = Division::new(&call.grid, threads);
-                    let tasks = division.tasks();
+                    let partition = Partition::new(&call.grid, threads);
+                    let tasks = partition.tasks();
                     if tasks == done {
                         break;
                     }
                     done = tasks;
                     let (function, _) = &unit.functions[call.kernel];
                     if self.left > 0 {
-                        self.call(function, call, &division)?;
+                        self.call(function, call, &partition)?;
                     }
                 }
                 Ok(())
@@ -231,18 +224,18 @@ impl Memory {
         &mut self,
         function: &Function,
         call: &Call,
-        division: &Division<'_>,
+        partition: &Partition<'_>,
     ) -> Result<(), ProgramError> {
         mind_vir::ir::verify(function).map_err(|errors| {
             let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
             fault(call.op, &errors.join("; "))
         })?;
         let first = self.task + 1;
-        for task in 0..division.tasks() {
+        for task in 0..partition.tasks() {
             self.task += 1;
             self.scratch.fill(0);
             let mut indices: SmallVec<[u64; 24]> = SmallVec::new();
-            division.push(task, &mut indices);
+            partition.push(task, &mut indices);
             let indices: SmallVec<[i64; 24]> = indices.iter().map(|&index| index as i64).collect();
             let scratch = function.scratch().map_or(0, |scratch| scratch.bytes);
             let checked = accesses(function, &indices, &mut |access| {
@@ -275,11 +268,11 @@ impl Memory {
         let task = self.task;
         let (whole, name) = match call.args.get(access.param) {
             Some(region) => {
-                let range = region.place.offset as usize..region.end() as usize;
-                if access.writes && is_read_only(region.place.base) {
+                let range = region.offset as usize..region.end() as usize;
+                if access.writes && is_read_only(region.base) {
                     return Err(format!("argument {} is not to be written", access.param));
                 }
-                let all = self.writers.get_mut(&region.place.base);
+                let all = self.writers.get_mut(&region.base);
                 let bytes = all.and_then(|all| all.get_mut(range));
                 (bytes.unwrap_or_default(), "argument")
             }
@@ -337,10 +330,9 @@ fn is_read_only(base: Base) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::layout::Place;
-    use super::super::step::Axis;
     use super::*;
     use mind_vir::ir::{Addr, Builder, IndexOp, Lane, Signature, Value};
+    use mind_vir::program::Axis;
 
     /// What is wrong with a kernel that `body` appends to, of 8 bytes of the input and 8 of the output, and as many tasks.
     fn problem(tasks: usize, body: impl FnOnce(&mut Builder, [Value; 3])) -> String {
@@ -351,7 +343,8 @@ mod tests {
         body(&mut b, [pointers[0], pointers[1], task]);
         let function = b.finish();
         let region = |base| Region {
-            place: Place { base, offset: 4 },
+            base,
+            offset: 4,
             bytes: 8,
         };
         let bases = [Base::Input(0), Base::Output(0)];
@@ -372,7 +365,7 @@ mod tests {
             task: CALLER,
             left: u64::MAX,
         };
-        let done = memory.call(&function, &call, &Division::new(&call.grid, 1));
+        let done = memory.call(&function, &call, &Partition::new(&call.grid, 1));
         done.err().map_or_else(String::new, |why| {
             let text = why.to_string();
             let line = text.lines().next().unwrap_or_default();

@@ -4,16 +4,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use mind_ir::graph::Graph;
 
-use super::build::{self, Formats};
+use super::binding::Binding;
+use super::build;
 use super::check;
 use super::error::ProgramError;
-use super::layout::Region;
 use super::memory::Block;
 use super::panels::PanelChoice;
 use super::port::Port;
-use super::step::Step;
 use crate::pool::Pool;
 use mind_vir::kernel::Kernel;
+use mind_vir::program::Step;
 use mind_vir::target::TargetInfo;
 
 /// What a program is compiled for.
@@ -37,51 +37,36 @@ pub struct Program {
     pub(super) inputs: Vec<Port>,
     pub(super) params: Vec<Port>,
     pub(super) outputs: Vec<Port>,
-    /// Weights that steps read as they are, and where their copies stand.
-    pub(super) kept: Vec<(usize, Region)>,
     pub(super) constants: Block,
     pub(super) bound_bytes: u64,
     pub(super) workspace_bytes: u64,
     /// Of each thread, a multiple of 64.
     pub(super) scratch_bytes: usize,
     pub(super) pool: Arc<Pool>,
-    /// What is done when weights are bound, in words.
-    pub(super) binding: String,
+    pub(super) binding: Binding,
     /// Workspaces that no run uses.
     pub(super) idle: Mutex<Vec<Block>>,
 }
 
 impl Program {
-    /// Compiles a verified module at loops level whose results have places.
+    /// Compiles a verified module at loops level whose results have places. Where panels are shared, quantised
+    /// weights that are right sides of products are bound as they are stored; [`Port::format`] says which.
     ///
     /// # Errors
     ///
     /// An op without a kernel, places that clash, a kernel that the target cannot run.
     pub fn compile(g: &Graph, options: &Options) -> Result<Program, ProgramError> {
-        Program::compile_with(g, options, &|_| None)
-    }
-
-    /// As [`compile`](Program::compile), of weights that are stored in `formats`. Where panels are shared those
-    /// that are right sides of products are bound as they are stored; [`Port::format`] says which.
-    ///
-    /// # Errors
-    ///
-    /// As [`compile`](Program::compile).
-    pub fn compile_with(
-        g: &Graph,
-        options: &Options,
-        formats: Formats<'_>,
-    ) -> Result<Program, ProgramError> {
         mind_loops::memory::check(g).map_err(|why| ProgramError::Memory(why.message))?;
-        let unit = build::build(g, &options.target, (options.panels, formats), true)?;
+        let unit = build::build(g, &options.target, options.panels, true)?;
         check::debug_check(&unit, true)?;
         let isa = options.target.isa;
-        let kernels = Kernel::compile_all(unit.functions.iter().map(|(f, _)| f), isa);
+        let kernels = Kernel::compile_all(unit.functions.values().map(|(f, _)| f), isa);
         let kernels = kernels.map_err(|source| {
-            let op = unit.functions.first().map_or("module", |&(_, op)| op);
+            let op = unit.functions.values().next();
+            let op = op.map_or("module", |&(_, op)| op);
             ProgramError::Kernel { op, source }
         })?;
-        let (binding, needs) = (unit.binding(), unit.needs());
+        let (binding, needs) = (Binding::of(&unit), unit.needs());
         let layout = unit.layout;
         Ok(Program {
             kernels,
@@ -90,7 +75,6 @@ impl Program {
             inputs: layout.inputs,
             params: layout.params,
             outputs: layout.outputs,
-            kept: layout.kept,
             constants: Block::of(&layout.constants).map_err(ProgramError::OutOfMemory)?,
             bound_bytes: needs.bound,
             workspace_bytes: needs.workspace,

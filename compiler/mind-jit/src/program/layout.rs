@@ -15,48 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::build::{Quantised, Widened};
 use super::error::ProgramError;
 use super::port::Port;
-
-/// The memory that an argument of a kernel points into.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Base {
-    /// An array of the caller's, for each call.
-    Input(u32),
-    /// An array of the caller's that is written.
-    Output(u32),
-    /// A weight, while it is bound.
-    Param(u32),
-    /// The constants of the program.
-    Constants,
-    /// What is made once when weights are bound.
-    Bound,
-    /// The results of one call.
-    Workspace,
-}
-
-/// A place: bytes from the start of some memory.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Place {
-    /// The memory.
-    pub base: Base,
-    /// Bytes from its start.
-    pub offset: u64,
-}
-
-/// Bytes that a step reads or writes, from a place on.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Region {
-    /// The first byte.
-    pub place: Place,
-    /// How many there are.
-    pub bytes: usize,
-}
-
-impl Region {
-    /// The byte after the last one.
-    pub(super) fn end(&self) -> u64 {
-        self.place.offset + self.bytes as u64
-    }
-}
+use mind_vir::program::{Base, Region, Transfer};
 
 /// Where each value of a module stands, and what memory there is.
 #[derive(Debug, Default)]
@@ -70,8 +29,8 @@ pub(super) struct Layout {
     pub(super) outputs: Vec<Port>,
     /// Outputs that stand for the same value as an earlier one, by the number of that.
     pub(super) repeats: BTreeMap<u32, Vec<u32>>,
-    /// Weights that calls read as they are: the weight, and where its copy stands.
-    pub(super) kept: Vec<(usize, Region)>,
+    /// Copies of the weights that calls read as they are.
+    pub(super) kept: Vec<Transfer>,
     pub(super) constants: Vec<u8>,
     /// Where the next value that is made once goes.
     bound_end: u64,
@@ -145,7 +104,7 @@ impl Layout {
             let index = index as u32;
             let own = region(Base::Output(index), 0, port.bytes() as u64);
             let first = self.buffers.entry(buffer(g, output)).or_insert(own);
-            if let Base::Output(first) = first.place.base
+            if let Base::Output(first) = first.base
                 && first != index
             {
                 self.repeats.entry(first).or_default().push(index);
@@ -200,8 +159,8 @@ impl Layout {
     /// A kernel that reads nothing but constants and weights runs once.
     fn place_results(&mut self, g: &Graph, widened: &Widened, quantised: &Quantised, op: OpId) {
         let stays = |value: &ValueId| {
-            let place = self.buffer(g, *value).place;
-            matches!(place.base, Base::Constants | Base::Param(_) | Base::Bound)
+            let base = self.buffer(g, *value).base;
+            matches!(base, Base::Constants | Base::Param(_) | Base::Bound)
         };
         let is_output = |value: ValueId| self.buffers.contains_key(&value);
         let fixed = g.operands(op).iter().all(stays) && !g.results(op).into_iter().any(is_output);
@@ -223,7 +182,7 @@ impl Layout {
                 false => region(Base::Workspace, at.max(0) as u64, bytes(g, value)),
             };
             let vacant = !self.buffers.contains_key(&value);
-            if vacant && own.place.base == Base::Workspace {
+            if vacant && own.base == Base::Workspace {
                 self.workspace_end = self.workspace_end.max(own.end());
             }
             self.buffers.entry(value).or_insert(own);
@@ -245,10 +204,11 @@ impl Layout {
             }
             for &operand in g.operands(op) {
                 let value = buffer(g, operand);
-                if let Base::Param(index) = self.buffers[&value].place.base {
-                    let own = self.reserve(bytes(g, value));
-                    self.kept.push((index as usize, own));
-                    self.buffers.insert(value, own);
+                let from = self.buffers[&value];
+                if let Base::Param(_) = from.base {
+                    let to = self.reserve(bytes(g, value));
+                    self.kept.push(Transfer { from, to });
+                    self.buffers.insert(value, to);
                 }
             }
         }
@@ -257,7 +217,8 @@ impl Layout {
 
 fn region(base: Base, offset: u64, bytes: u64) -> Region {
     Region {
-        place: Place { base, offset },
+        base,
+        offset,
         bytes: bytes as usize,
     }
 }

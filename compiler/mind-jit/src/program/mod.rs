@@ -6,33 +6,27 @@
 //! - [`emit_c`] writes one as C, and [`listings`] shows its kernels.
 //! - [`check_accesses`] proves that its kernels stay in the memory that they declare.
 
+mod binding;
 mod bound;
 mod build;
 mod check;
 mod compiled;
 mod emit_c;
-mod emit_parts;
 mod error;
 mod layout;
 mod listing;
 mod memory;
 mod panels;
+mod partition;
 mod port;
 mod run;
-mod schedule;
-mod step;
 
+pub use binding::Binding;
 pub use bound::BoundProgram;
-pub use build::Formats;
 pub use check::{check_accesses, check_c_accesses};
 pub use compiled::{Options, Program};
-pub use emit_c::emit_c;
-pub use emit_parts::{CPart, c_file, c_part};
+pub use emit_c::{CPart, c_part, emit_c};
 pub use error::{ProgramError, RunError};
-pub use layout::{Base, Place, Region};
 pub use listing::{KernelListing, listings};
 pub use panels::PanelChoice;
 pub use port::Port;
-
-pub use crate::lower::product::QuantFormat;
-pub use step::{Axis, Call, Gather, Step};

@@ -1,8 +1,6 @@
 //! What goes into a program and comes out.
 
-use mind_ir::types::DType;
-
-use crate::lower::product::QuantFormat;
+use mind_ir::types::{DType, QuantFormat};
 
 /// An input, weight or output of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]

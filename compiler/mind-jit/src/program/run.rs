@@ -5,12 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use smallvec::SmallVec;
 
 use super::error::RunError;
-use super::layout::{Base, Place};
-use super::schedule::Division;
-use super::step::{Call, Gather, IndexType, Repeat, Step};
+use super::partition::Partition;
 use crate::pool::{Pool, share};
 use mind_vir::ir::Status;
 use mind_vir::kernel::Kernel;
+use mind_vir::program::{Base, Call, Gather, IndexType, Region, Step, Transfer};
 
 /// From this work on, in about nanoseconds of one thread, a call is divided among threads.
 const WORTH_DIVIDING: u64 = 4_000;
@@ -39,8 +38,9 @@ impl Memory<'_> {
         self.scratch.wrapping_add(thread * self.scratch_stride) as u64
     }
 
-    fn address(&self, place: Place) -> *mut u8 {
-        let base = match place.base {
+    /// The address of the first byte of `region`.
+    fn address(&self, region: Region) -> *mut u8 {
+        let base = match region.base {
             Base::Input(index) => self.inputs[index as usize].cast_mut(),
             Base::Output(index) => self.outputs[index as usize],
             Base::Param(index) => self.params[index as usize].cast_mut(),
@@ -48,7 +48,7 @@ impl Memory<'_> {
             Base::Bound => self.bound,
             Base::Workspace => self.workspace,
         };
-        base.wrapping_add(place.offset as usize)
+        base.wrapping_add(region.offset as usize)
     }
 }
 
@@ -74,7 +74,7 @@ pub(super) unsafe fn run(
             match step {
                 Step::Call(call) => run_call(call, &kernels[call.kernel], pool, memory)?,
                 Step::Gather(gather) => run_gather(gather, memory)?,
-                Step::Repeat(repeat) => run_repeat(repeat, memory),
+                Step::Transfer(copy) => run_transfer(copy, memory),
             }
         }
     }
@@ -95,13 +95,13 @@ unsafe fn run_call(
     } else {
         1
     };
-    let division = Division::new(&call.grid, threads);
-    let tasks = division.tasks();
+    let partition = Partition::new(&call.grid, threads);
+    let tasks = partition.tasks();
     let mut pointers: SmallVec<[u64; 24]> = SmallVec::new();
     pointers.extend(
         call.args
             .iter()
-            .map(|region| memory.address(region.place) as u64),
+            .map(|&region| memory.address(region) as u64),
     );
     let run_share = |thread: usize, tasks: std::ops::Range<usize>| {
         let mut args = pointers.clone();
@@ -109,7 +109,7 @@ unsafe fn run_call(
         let mut status = Status::OK;
         for task in tasks {
             args.truncate(fixed);
-            division.push(task, &mut args);
+            partition.push(task, &mut args);
             if call.has_scratch {
                 args.push(memory.scratch(thread));
             }
@@ -142,8 +142,8 @@ unsafe fn run_call(
 ///
 /// As for [`run`].
 unsafe fn run_gather(gather: &Gather, memory: Memory<'_>) -> Result<(), RunError> {
-    let indices = memory.address(gather.indices.place).cast_const();
-    let [data, result] = [gather.data, gather.result].map(|region| memory.address(region.place));
+    let indices = memory.address(gather.indices).cast_const();
+    let [data, result] = [gather.data, gather.result].map(|region| memory.address(region));
     let index = |at: usize| match gather.index_dtype {
         // SAFETY: there are `count` indices of this dtype, at any alignment.
         IndexType::I32 => i64::from(unsafe { indices.cast::<i32>().add(at).read_unaligned() }),
@@ -175,11 +175,8 @@ unsafe fn run_gather(gather: &Gather, memory: Memory<'_>) -> Result<(), RunError
 /// # Safety
 ///
 /// As for [`run`].
-unsafe fn run_repeat(repeat: &Repeat, memory: Memory<'_>) {
-    let from = memory.address(repeat.from.place).cast_const();
-    for target in repeat.targets() {
-        let to = memory.address(target.place);
-        // SAFETY: the arrays of the caller have these bytes and do not overlap.
-        unsafe { std::ptr::copy_nonoverlapping(from, to, target.bytes) };
-    }
+unsafe fn run_transfer(copy: &Transfer, memory: Memory<'_>) {
+    let [from, to] = [copy.from, copy.to].map(|region| memory.address(region));
+    // SAFETY: both have these bytes and do not overlap.
+    unsafe { std::ptr::copy_nonoverlapping(from, to, copy.from.bytes) };
 }

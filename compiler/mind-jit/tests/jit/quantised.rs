@@ -1,11 +1,11 @@
 //! Products with a second operand in blocks of a few bits, against decoding first and multiplying then.
 
 use mind_ir::tensor::Buffer;
-use mind_ir::types::DType;
+use mind_ir::types::{DType, QuantFormat};
 use mind_jit::lower;
 use mind_jit::lower::product::{
-    Lhs, Operands, Product, QuantFormat, QuantPacking, QuantPanels, Region, Rhs, Schedule,
-    pack_quantised, product,
+    Lhs, Operands, Product, QuantPacking, QuantPanels, Region, Rhs, Schedule, pack_quantised,
+    product,
 };
 use mind_vir::ir::{Function, Signature, Value};
 use mind_vir::target::TargetInfo;
@@ -219,7 +219,7 @@ fn check(case: &Case, target: &TargetInfo, random: &mut Random) {
 fn every_format_gives_the_bits_of_decoding_first() {
     let mut random = Random::new(31);
     for target in harness::targets() {
-        for format in QuantFormat::ALL {
+        for &format in QuantFormat::ALL {
             let blocks = 512 / format.elements();
             for (m, n, vectors) in [(1, 37, 2), (2, 16, 1), (4, 21, 2), (7, 33, 2)] {
                 let case = Case {

@@ -14,12 +14,9 @@ use mind_driver::engine::c_functions;
 use mind_driver::session::Session;
 use mind_ir::Graph;
 use mind_irv2::Config;
-use mind_irv2::graph::parts::{self, Dtypes};
-use mind_irv2::graph::{BuildError, rope, weight_dtype};
-use mind_jit::program::{CPart, c_file};
+use mind_irv2::graph::{BuildError, parts, quant_format, rope};
+use mind_jit::program::CPart;
 use mind_weights::WeightType;
-
-use crate::weights::quant_format;
 
 pub use table::{Stored, TableError, Tensors};
 
@@ -56,7 +53,7 @@ fn messages(found: &Diagnostics) -> String {
 }
 
 /// Builds a part for a number of tokens.
-type Build = fn(&Config, usize, Dtypes<'_>) -> Result<Graph, BuildError>;
+type Build = fn(&Config, usize, parts::Stored<'_>) -> Result<Graph, BuildError>;
 
 /// The functions of a part for layers whose weights are stored alike.
 struct Variant {
@@ -92,7 +89,7 @@ pub fn c_program(config: &Config, tensors: &Tensors, capacity: usize) -> Result<
         for tokens in [1, CHUNK] {
             let graph = parts::attend(config, tokens, seen)?;
             let name = format!("attend_{tokens}_{seen}");
-            let part = c_functions(&session, graph, &name, &|_| None);
+            let part = c_functions(&session, graph, &name);
             attention.push(part.map_err(CError::Compile)?);
         }
     }
@@ -106,7 +103,7 @@ pub fn c_program(config: &Config, tensors: &Tensors, capacity: usize) -> Result<
     texts.push(sizes(config, tensors, capacity, &rows));
     texts.push(rows::tables(config, tensors, &layers, &head)?);
     texts.push(RUNTIME.to_owned());
-    Ok(c_file(&texts))
+    Ok(mind_vir::c::written(&texts))
 }
 
 const HEADERS: &str = "
@@ -123,8 +120,8 @@ fn part(
     name: &str,
     stored: &dyn Fn(&str) -> WeightType,
 ) -> Result<CPart, CError> {
-    let graph = build(config, tokens, &|name| weight_dtype(stored(name)))?;
-    let part = c_functions(session, graph, name, &|name| quant_format(stored(name)));
+    let graph = build(config, tokens, stored)?;
+    let part = c_functions(session, graph, name);
     let part = part.map_err(CError::Compile)?;
     let unread = |port: &&mind_jit::program::Port| {
         port.format.is_none() && quant_format(stored(&port.name)).is_some()

@@ -13,5 +13,6 @@ mod memory;
 mod parity;
 mod random;
 mod reference;
+mod stored;
 mod table;
 mod tokenizer;

@@ -32,6 +32,8 @@ pub(super) enum Form {
     Pad,
     /// `param` or `input`
     Role,
+    /// `q4_0`
+    Stored,
     /// `[[1.0],[2.0]]`
     Data,
     /// The element that stands for all elements of [`Form::Data`].
@@ -92,6 +94,7 @@ const fn irregular(
 
 const IRREGULAR: &[Irregular] = &[
     irregular("core.input", "param", "role", Form::Role, true),
+    irregular("core.input", "stored", "stored", Form::Stored, true),
     irregular(
         "core.const_f32",
         "value",

@@ -11,8 +11,6 @@ pub(super) enum Plain {
     Name {
         /// Whether it is a weight.
         param: bool,
-        /// Which attribute the name is.
-        attr: usize,
     },
     /// More than that.
     No,
@@ -23,19 +21,6 @@ impl Plain {
     pub(super) fn of(def: &OpDef) -> Plain {
         match (def.attrs.len(), def.variadic, def.operands.len()) {
             (0, None, arity @ 0..=2) => Plain::Operands(arity),
-            _ => Plain::No,
-        }
-    }
-
-    /// The plain form of an input of this role.
-    pub(super) const fn name(param: bool) -> Plain {
-        Plain::Name { param, attr: 0 }
-    }
-
-    /// The same for the op `def`, whose attributes are two.
-    pub(super) fn for_op(self, def: &OpDef) -> Plain {
-        match (self, def.attr_index("name"), def.attrs.len()) {
-            (Plain::Name { param, .. }, Some(attr), 2) => Plain::Name { param, attr },
             _ => Plain::No,
         }
     }

@@ -83,7 +83,7 @@ fn special(def: &OpDef) -> Option<&'static Special> {
 fn kinds_of(def: &'static OpDef) -> Vec<(&'static str, Kind)> {
     let own = special(def).and_then(|special| special.read);
     let [plain, plain_alias] = match special(def) {
-        Some(special) => special.plain.map(|plain| plain.for_op(def)),
+        Some(special) => special.plain,
         None => [Plain::of(def), Plain::No],
     };
     let named = Kind {

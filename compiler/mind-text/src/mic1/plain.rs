@@ -2,7 +2,6 @@
 //!
 //! What has another form, or an error, is left to the general reader of such lines.
 
-use mind_ir::attr::Attr;
 use mind_ir::types::TypeView;
 use mind_ir::{Sym, Ty, ValueId};
 
@@ -10,6 +9,7 @@ use super::form::Plain;
 use super::ids::{Entry, Ids};
 use super::kinds::{Kind, Kinds};
 use super::reader::Reader;
+use crate::input;
 use crate::line::{Extents, Line, read_lines};
 
 /// Reads plain lines as long as there are any. The cursor is at the end of a line, before and after.
@@ -46,12 +46,9 @@ fn node(line: &mut Line<'_>, r: &mut Reader<'_>, kinds: &Kinds) -> Option<()> {
             let span = r.cursor.span_of(start, line.at());
             r.append(id, def, &operands[..arity], &[], ty, span);
         }
-        Plain::Name { param, attr } => {
-            let name = Attr::Str(Sym::new(known(line, b'S', &r.strings)?));
-            let attrs = match attr {
-                0 => [name, Attr::Bool(param)],
-                _ => [Attr::Bool(param), name],
-            };
+        Plain::Name { param } => {
+            let name = Sym::new(known(line, b'S', &r.strings)?);
+            let attrs = input::attrs(def, name, param);
             let ty = ty_of(line, r)?;
             let span = r.cursor.span_of(start, line.at());
             r.append(id, def, &[], &attrs, Some(ty), span);

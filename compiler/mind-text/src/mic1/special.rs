@@ -1,7 +1,7 @@
 //! Ops that mic@1 writes otherwise than their table entries say.
 
 use mind_diag::{Code, Diagnostic};
-use mind_ir::attr::{Attr, AttrKind, Literal};
+use mind_ir::attr::{Attr, Literal};
 use mind_ir::opdef::OpDef;
 use mind_ir::types::DType;
 use mind_ir::{OpId, Sym, Ty};
@@ -13,6 +13,7 @@ use super::node::{self, ReadNode, Slots, Spelling, WriteNode, write_range};
 use super::reader::{Data, Declared, Head, Late, Operands, Reader, Target};
 use super::value::{Value, read_float, read_range};
 use super::writer::{Refusal, Writer};
+use crate::input;
 use crate::number::{NumberError, element_form, read_element, write_element, write_float};
 use crate::quoted::read_quoted;
 use crate::scan::{Cursor, Parsed, is_ident, shown};
@@ -47,7 +48,7 @@ pub(super) const SPECIALS: &[Special] = &[
         read: Some(|r, def, head| read_input(r, def, head, false)),
         write: Some(write_input),
         aliases: &[("param", |r, def, head| read_input(r, def, head, true))],
-        plain: [Plain::name(false), Plain::name(true)],
+        plain: [Plain::Name { param: false }, Plain::Name { param: true }],
     },
     Special {
         op: "core.const_f32",
@@ -128,13 +129,7 @@ fn read_input(r: &mut Reader<'_>, def: &'static OpDef, head: Head, param: bool) 
     };
     let declared = r.declared()?;
     require_type(r, head, declared)?;
-    let mut attrs: SmallVec<[Attr<'_>; 2]> = SmallVec::new();
-    for row in def.attrs {
-        attrs.push(match row.kind {
-            AttrKind::Str => Attr::Str(name),
-            _ => Attr::Bool(param),
-        });
-    }
+    let attrs = input::attrs(def, name, param);
     let op = r.define(head, def, &[], &attrs, declared);
     if let (Some(op), Some(id)) = (op, late) {
         r.late.push(Late {
@@ -192,6 +187,9 @@ fn write_input(w: &mut Writer<'_>, op: OpId, _: &Spelling) -> Result<(), Refusal
         Attr::Str(name) => Some(*name),
         _ => None,
     });
+    if let Some(refusal) = input::refusal(w.graph, op) {
+        return Err(refusal);
+    }
     w.name(name.ok_or("has no name")?);
     Ok(())
 }

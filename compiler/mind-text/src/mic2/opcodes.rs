@@ -95,7 +95,7 @@ impl Opcodes {
 fn input_op(def: &'static OpDef) -> Option<InputOp> {
     let name = def.attr_index("name")?;
     let param = def.attr_index("param")?;
-    Some(InputOp { def, name, param }).filter(|_| def.attrs.len() == 2)
+    Some(InputOp { def, name, param })
 }
 
 fn address(def: &'static OpDef) -> usize {

@@ -10,6 +10,7 @@ use super::HEADER;
 use super::opcodes::Opcodes;
 use super::reader::InputOp;
 use super::writer::{Refusal, Writer};
+use crate::input;
 
 /// Writes a whole module, or says of each op that mic@2 lacks why it cannot be written.
 pub(super) fn print(opcodes: &Opcodes, g: &Graph) -> Result<String, Diagnostics> {
@@ -57,6 +58,9 @@ fn write_input(w: &mut Writer<'_>, op: OpId, input: InputOp) -> Result<(), Refus
     } else {
         "a"
     };
+    if let Some(refusal) = input::refusal(w.graph, op) {
+        return Err(refusal);
+    }
     match w.graph.attr(op, input.name) {
         Attr::Str(name) => w.input(w.graph.result(op), letter, name),
         _ => Err("has no name".to_owned()),

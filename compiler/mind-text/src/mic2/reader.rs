@@ -9,6 +9,7 @@ use mind_ir::{OpId, Sym, Ty, ValueId};
 use smallvec::SmallVec;
 
 use super::parse::NO_CONSTANTS;
+use crate::input;
 use crate::limits::Limits;
 use crate::scan::{Cursor, Parsed, shown};
 use crate::source_map::{Entity, Role, SourceMap};
@@ -413,8 +414,7 @@ impl<'t> Reader<'t> {
         span: Span,
     ) {
         let (value, (position, ty)) = (ValueId::new(self.values), ty);
-        let mut attrs = [Attr::Bool(param); 2];
-        attrs[op.name] = Attr::Str(name);
+        let attrs = input::attrs(op.def, name, param);
         self.push_at(op.def, &[], &attrs, span);
         if !self.broken {
             self.graph.declare(value, ty);

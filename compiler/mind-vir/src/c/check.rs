@@ -1,165 +1,135 @@
-//! Whether the calls of a module fit what is there.
+//! Whether the steps of a module fit what is there.
 
-use crate::ir::{Function, Type, Value};
+use crate::ir::{Function, Type};
+use crate::program::{Axis, Base, Call, Region, Step};
 
-use super::module::{Arg, Buffer, EmitError, Module, Place, Port, Step};
+use super::module::{Array, EmitError, Module};
 
 /// What the steps of a module use.
 pub(super) struct Used {
     pub(super) functions: Vec<bool>,
-    pub(super) constants: Vec<bool>,
+    pub(super) constants: bool,
     pub(super) inputs: bool,
     pub(super) outputs: bool,
-    pub(super) scratch: bool,
+    pub(super) memory: bool,
 }
 
-impl Used {
-    /// The parameters of the public function that its steps name; the rest is to be found.
-    pub(super) fn of(module: &Module<'_>) -> Used {
-        let mut used = Used {
-            functions: vec![false; module.functions.len()],
-            constants: vec![false; module.constants.len()],
-            inputs: false,
-            outputs: false,
-            scratch: false,
-        };
-        let mut steps: Vec<&Step> = module.steps.iter().collect();
-        while let Some(step) = steps.pop() {
-            match step {
-                Step::Repeat { body, .. } => steps.extend(body),
-                Step::Gather(gather) => {
-                    for place in [gather.data, gather.indices, gather.result] {
-                        used.inputs |= matches!(place.buffer, Buffer::Input(_));
-                        used.outputs |= matches!(place.buffer, Buffer::Output(_));
-                    }
-                }
-                Step::Transfer(copy) => {
-                    for place in [copy.from, copy.to] {
-                        used.inputs |= matches!(place.buffer, Buffer::Input(_));
-                        used.outputs |= matches!(place.buffer, Buffer::Output(_));
-                    }
-                }
-                Step::Call(call) => {
-                    for arg in &call.args {
-                        let Arg::Ptr(place) = arg else { continue };
-                        used.inputs |= matches!(place.buffer, Buffer::Input(_));
-                        used.outputs |= matches!(place.buffer, Buffer::Output(_));
-                    }
-                }
-            }
-        }
-        used
-    }
+/// Where a C function has the memory of a program.
+#[derive(Clone, Copy)]
+pub(super) enum Storage {
+    /// An array that the caller reads from.
+    Input(usize),
+    /// An array that the caller gets.
+    Output(usize),
+    Constants,
+    /// Static memory, from this byte on.
+    Static(usize),
 }
 
 impl Module<'_> {
-    /// Checks that every call fits, and notes what is used.
-    pub(super) fn check(
-        &self,
-        steps: &[Step],
-        depth: usize,
-        used: &mut Used,
-    ) -> Result<(), EmitError> {
-        for step in steps {
-            let call = match step {
-                Step::Repeat { body, .. } => {
-                    self.check(body, depth + 1, used)?;
-                    continue;
-                }
-                Step::Gather(gather) => {
-                    for place in [gather.data, gather.indices, gather.result] {
-                        if let Some(expected) = self.outside(place, used) {
-                            return Err(EmitError::Gather { expected });
-                        }
-                    }
-                    continue;
-                }
-                Step::Transfer(copy) => {
-                    for place in [copy.from, copy.to] {
-                        if let Some(expected) = self.outside(place, used) {
-                            return Err(EmitError::Gather { expected });
-                        }
-                    }
-                    continue;
-                }
-                Step::Call(call) => call,
-            };
-            let Some(function) = self.functions.get(call.function) else {
-                let (found, count) = (call.function, self.functions.len());
+    /// Where `base` is, and its bytes. An array that the caller does not hand over has none.
+    pub(super) fn storage(&self, base: Base) -> (Storage, usize) {
+        let found = |arrays: &[Array]| {
+            let number = arrays.iter().position(|array| array.base == base)?;
+            Some((number, arrays[number].bytes()))
+        };
+        if let Some((input, bytes)) = found(&self.inputs) {
+            return (Storage::Input(input), bytes);
+        }
+        if let Some((output, bytes)) = found(&self.outputs) {
+            return (Storage::Output(output), bytes);
+        }
+        let memory = self.memory;
+        match base {
+            Base::Constants => (Storage::Constants, self.constants.len()),
+            Base::Bound => (Storage::Static(memory.bound_start()), memory.bound),
+            Base::Workspace => (Storage::Static(0), memory.workspace),
+            Base::Input(_) | Base::Output(_) | Base::Param(_) => (Storage::Static(0), 0),
+        }
+    }
+
+    /// What is used, once every step is found to fit.
+    pub(super) fn check(&self) -> Result<Used, EmitError> {
+        let mut used = Used {
+            functions: vec![false; self.functions.len()],
+            constants: false,
+            inputs: false,
+            outputs: false,
+            memory: false,
+        };
+        for step in &self.steps {
+            for region in step.regions() {
+                self.region(region, &mut used)?;
+            }
+            let Step::Call(call) = step else { continue };
+            let Some(function) = self.functions.get(call.kernel) else {
+                let (found, count) = (call.kernel, self.functions.len());
                 return Err(EmitError::NoFunction { found, count });
             };
-            used.functions[call.function] = true;
-            let (found, expected) = (call.args.len(), function.params().len());
-            if found != expected {
-                let function = function.name().to_owned();
-                return Err(EmitError::Arguments {
-                    function,
-                    found,
-                    expected,
-                });
-            }
-            let params = function.params().iter().zip(&call.args);
-            for (position, (&param, &arg)) in params.enumerate() {
-                if let Some(expected) = self.mismatch(function, param, arg, depth, used) {
-                    let function = function.name().to_owned();
-                    return Err(EmitError::Argument {
-                        function,
-                        position,
-                        found: arg,
-                        expected,
-                    });
-                }
-            }
+            used.functions[call.kernel] = true;
+            used.memory |= call.has_scratch;
+            check_call(function, call)?;
         }
-        Ok(())
+        Ok(used)
     }
 
-    /// What was expected for `param` if `arg` is not it.
-    fn mismatch(
-        &self,
-        function: &Function,
-        param: Value,
-        arg: Arg,
-        depth: usize,
-        used: &mut Used,
-    ) -> Option<String> {
-        let place = match (function.ty(param), arg) {
-            (Type::Ptr, Arg::Ptr(place)) => place,
-            (Type::Ptr, _) => return Some("a place in a buffer".to_owned()),
-            (_, Arg::Ptr(_)) => return Some("an index".to_owned()),
-            (_, Arg::Task(task)) if task >= depth => {
-                return Some(format!(
-                    "a task coordinate below {depth}, the number of loops around it"
-                ));
-            }
-            _ => return None,
-        };
-        self.outside(place, used)
+    fn region(&self, region: Region, used: &mut Used) -> Result<(), EmitError> {
+        let (storage, size) = self.storage(region.base);
+        match storage {
+            Storage::Input(_) => used.inputs = true,
+            Storage::Output(_) => used.outputs = true,
+            Storage::Constants => used.constants = true,
+            Storage::Static(_) => used.memory = true,
+        }
+        if region.end() <= size as u64 {
+            return Ok(());
+        }
+        Err(EmitError::Memory {
+            base: region.base,
+            offset: region.offset,
+            bytes: region.bytes,
+            size,
+        })
     }
+}
 
-    /// What was expected of `place` if it does not lie in memory that is there.
-    fn outside(&self, place: Place, used: &mut Used) -> Option<String> {
-        let (size, what) = match place.buffer {
-            Buffer::Input(number) => (self.inputs.get(number).map(Port::bytes), "an input"),
-            Buffer::Output(number) => (self.outputs.get(number).map(Port::bytes), "an output"),
-            Buffer::Constant(number) => {
-                if let Some(used) = used.constants.get_mut(number) {
-                    *used = true;
-                }
-                (
-                    self.constants.get(number).map(|data| data.bytes.len()),
-                    "a constant",
-                )
-            }
-            Buffer::Scratch => {
-                used.scratch = true;
-                (Some(self.scratch), "scratch memory")
-            }
+/// Checks that the arguments of `call` are those that `function` takes.
+fn check_call(function: &Function, call: &Call) -> Result<(), EmitError> {
+    let mut args = vec![Type::Ptr; call.args.len()];
+    for axis in &call.grid {
+        let indices = match axis {
+            Axis::Each(_) => 1,
+            Axis::Range { .. } => 2,
         };
-        match size {
-            None => Some(format!("{what} of the module")),
-            Some(size) if place.offset > size => Some(format!("an offset of at most {size} bytes")),
-            Some(_) => None,
+        args.extend([Type::Index; 2].into_iter().take(indices));
+    }
+    args.extend(call.has_scratch.then_some(Type::Ptr));
+    let (found, expected) = (args.len(), function.params().len());
+    if found != expected {
+        let function = function.name().to_owned();
+        return Err(EmitError::Arguments {
+            function,
+            found,
+            expected,
+        });
+    }
+    let kind = |ty: Type| {
+        if ty == Type::Ptr {
+            "memory"
+        } else {
+            "an index"
+        }
+    };
+    for (position, (&param, arg)) in function.params().iter().zip(args).enumerate() {
+        let (found, expected) = (kind(arg), kind(function.ty(param)));
+        if found != expected {
+            return Err(EmitError::Argument {
+                function: function.name().to_owned(),
+                position,
+                found,
+                expected,
+            });
         }
     }
+    Ok(())
 }

@@ -1,13 +1,12 @@
-//! A whole module as one file of C.
+//! A whole program as one file of C.
 
 use std::fmt::Write;
 
-use crate::ir::Lane;
+use crate::program::{Axis, Call, Gather, IndexType, Region, Step, Transfer};
 
-use super::check::Used;
+use super::check::{Storage, Used};
 use super::function::function;
-use super::lane;
-use super::module::{Arg, Buffer, Data, EmitError, Gather, Module, Place, Step, Transfer};
+use super::module::{EmitError, Module};
 use super::prelude::prelude;
 use super::symbol::Symbol;
 
@@ -53,25 +52,13 @@ impl Module<'_> {
 
     /// The comment about the public function, and the code.
     fn sections(&self) -> Result<(String, String), EmitError> {
-        let mut used = Used::of(self);
-        self.check(&self.steps, 0, &mut used)?;
+        let used = self.check()?;
         let mut body = String::new();
-        for (number, data) in self.constants.iter().enumerate() {
-            let element = data.lane.bytes() as usize;
-            if data.bytes.len() % element != 0 {
-                let bytes = data.bytes.len();
-                return Err(EmitError::Data {
-                    constant: number,
-                    bytes,
-                    element,
-                });
-            }
-            if used.constants[number] {
-                self.data(number, data, &mut body);
-            }
+        if used.constants {
+            self.constants(&mut body);
         }
-        if used.scratch {
-            let bytes = self.scratch.max(1);
+        if used.memory {
+            let bytes = self.memory.bytes().max(1);
             body += &format!(
                 "\nstatic _Alignas({ALIGN}) unsigned char {}_scratch[{bytes}];\n",
                 self.name
@@ -87,7 +74,7 @@ impl Module<'_> {
         if self.has_main {
             self.main(&mut body);
         }
-        Ok((self.comment(used.scratch), body))
+        Ok((self.comment(used.memory), body))
     }
 
     fn symbol(&self, function: usize) -> Symbol {
@@ -118,28 +105,22 @@ impl Module<'_> {
         text + " */\n"
     }
 
-    fn data(&self, number: usize, data: &Data, out: &mut String) {
-        let (element, ty) = (data.lane.bytes() as usize, lane::c_type(data.lane.int()));
-        let count = (data.bytes.len() / element).max(1);
+    /// The constants as words; the last one is filled with zeros.
+    fn constants(&self, out: &mut String) {
+        let count = self.constants.len().div_ceil(4).max(1);
         *out += &format!(
-            "\nstatic const _Alignas({ALIGN}) {ty} {}_constant_{number}[{count}] = {{",
+            "\nstatic const _Alignas({ALIGN}) uint32_t {}_constants[{count}] = {{",
             self.name
         );
-        if data.bytes.is_empty() {
+        if self.constants.is_empty() {
             *out += "0";
         }
-        for (at, word) in data.bytes.chunks_exact(element).enumerate() {
-            let mut bits = [0; 8];
-            bits[..element].copy_from_slice(word);
-            let (start, bits) = (
-                if at % 8 == 0 { "\n    " } else { " " },
-                u64::from_le_bytes(bits),
-            );
+        for (at, bytes) in self.constants.chunks(4).enumerate() {
+            let mut word = [0; 4];
+            word[..bytes.len()].copy_from_slice(bytes);
+            let start = if at % 8 == 0 { "\n    " } else { " " };
             // Writing to a string cannot fail.
-            let _ = match data.lane.int() {
-                Lane::I64 => write!(out, "{start}UINT64_C({bits:#x}),"),
-                _ => write!(out, "{start}{bits:#x},"),
-            };
+            let _ = write!(out, "{start}{:#x},", u32::from_le_bytes(word));
         }
         *out += "\n};\n";
     }
@@ -157,50 +138,70 @@ impl Module<'_> {
                 *out += &format!("    (void){name};\n");
             }
         }
-        self.steps(&self.steps, 0, out);
+        for step in &self.steps {
+            match step {
+                Step::Call(call) => self.call(call, out),
+                Step::Gather(gather) => self.gather(gather, out),
+                Step::Transfer(Transfer { from, to }) => {
+                    let bytes = from.bytes;
+                    let [from, to] = [from, to].map(|region| self.address(region));
+                    *out += &format!("    memcpy({to}, {from}, {bytes});\n");
+                }
+            }
+        }
         *out += "    return (int)status;\n}\n";
     }
 
-    fn steps(&self, steps: &[Step], depth: usize, out: &mut String) {
-        let indent = 4 * (depth + 1);
-        for step in steps {
-            match step {
-                Step::Call(call) => {
-                    let args: Vec<String> = call.args.iter().map(|arg| self.arg(arg)).collect();
-                    let symbol = self.symbol(call.function);
-                    *out += &format!("{:indent$}status |= {symbol}({});\n", "", args.join(", "));
+    /// A call in a loop for each dimension of the grid that gives an index; ranges are whole.
+    fn call(&self, call: &Call, out: &mut String) {
+        let mut args: Vec<String> = call.args.iter().map(|arg| self.address(arg)).collect();
+        let mut loops = Vec::new();
+        for axis in &call.grid {
+            match *axis {
+                Axis::Each(extent) => {
+                    args.push(format!("t{}", loops.len()));
+                    loops.push(extent);
                 }
-                Step::Gather(gather) => self.gather(gather, indent, out),
-                Step::Transfer(Transfer { from, to, bytes }) => {
-                    let [from, to] = [*from, *to].map(|place| self.place(place));
-                    *out += &format!("{:indent$}memcpy({to}, {from}, {bytes});\n", "");
-                }
-                Step::Repeat { extent, body } => {
-                    *out += &format!(
-                        "{:indent$}for (int64_t t{depth} = 0; t{depth} < INT64_C({extent}); ++t{depth}) {{\n",
-                        ""
-                    );
-                    self.steps(body, depth + 1, out);
-                    *out += &format!("{:indent$}}}\n", "");
+                Axis::Range { extent, .. } => {
+                    args.extend(["INT64_C(0)".to_owned(), format!("INT64_C({extent})")]);
                 }
             }
+        }
+        if call.has_scratch {
+            args.push(self.static_memory(self.memory.scratch_start()));
+        }
+        let indent = |depth: usize| " ".repeat(4 * (depth + 1));
+        for (depth, extent) in loops.iter().enumerate() {
+            *out += &format!(
+                "{}for (int64_t t{depth} = 0; t{depth} < INT64_C({extent}); ++t{depth}) {{\n",
+                indent(depth)
+            );
+        }
+        let symbol = self.symbol(call.kernel);
+        *out += &format!(
+            "{}status |= {symbol}({});\n",
+            indent(loops.len()),
+            args.join(", ")
+        );
+        for depth in (0..loops.len()).rev() {
+            *out += &format!("{}}}\n", indent(depth));
         }
     }
 
     /// The copies of a gather, after its indices have been checked.
-    fn gather(&self, gather: &Gather, indent: usize, out: &mut String) {
+    fn gather(&self, gather: &Gather, out: &mut String) {
         let [data, indices, result] =
-            [gather.data, gather.indices, gather.result].map(|place| self.place(place));
+            [gather.data, gather.indices, gather.result].map(|region| self.address(&region));
         let Gather {
-            groups,
+            outer,
             extent,
             count,
             slice,
             ..
         } = gather;
-        let (ty, bytes) = match gather.index {
-            Lane::I32 => ("int32_t", 4),
-            _ => ("int64_t", 8),
+        let (ty, bytes) = match gather.index_dtype {
+            IndexType::I32 => ("int32_t", 4),
+            IndexType::I64 => ("int64_t", 8),
         };
         let lines = [
             format!("for (int64_t i = 0; i < INT64_C({count}); ++i) {{"),
@@ -209,7 +210,7 @@ impl Module<'_> {
             format!("    if (at < 0 || at >= INT64_C({extent})) {{"),
             format!("        return (int)(status | {INDEX_OUT_OF_BOUNDS});"),
             "    }".to_owned(),
-            format!("    for (int64_t g = 0; g < INT64_C({groups}); ++g) {{"),
+            format!("    for (int64_t g = 0; g < INT64_C({outer}); ++g) {{"),
             format!(
                 "        memcpy({result} + (g * {count} + i) * {slice}, {data} + (g * {extent} + at) * {slice}, {slice});"
             ),
@@ -217,32 +218,24 @@ impl Module<'_> {
             "}".to_owned(),
         ];
         for line in lines {
-            *out += &format!("{:indent$}{line}\n", "");
+            *out += &format!("    {line}\n");
         }
     }
 
-    fn arg(&self, arg: &Arg) -> String {
-        match *arg {
-            Arg::Index(i64::MIN) => "INT64_MIN".to_owned(),
-            Arg::Index(index) => format!("INT64_C({index})"),
-            Arg::Task(depth) => format!("t{depth}"),
-            Arg::Ptr(place) => self.place(place),
-        }
-    }
-
-    fn place(&self, place: Place) -> String {
-        let base = match place.buffer {
-            Buffer::Input(number) => format!("(unsigned char *)inputs[{number}]"),
-            Buffer::Output(number) => format!("(unsigned char *)outputs[{number}]"),
-            Buffer::Constant(number) => {
-                format!("(unsigned char *){}_constant_{number}", self.name)
-            }
-            Buffer::Scratch => format!("{}_scratch", self.name),
+    /// The address of the first byte of `region`.
+    fn address(&self, region: &Region) -> String {
+        let offset = region.offset as usize;
+        let base = match self.storage(region.base).0 {
+            Storage::Input(number) => format!("(unsigned char *)inputs[{number}]"),
+            Storage::Output(number) => format!("(unsigned char *)outputs[{number}]"),
+            Storage::Constants => format!("(unsigned char *){}_constants", self.name),
+            Storage::Static(start) => return self.static_memory(start + offset),
         };
-        match place.offset {
-            0 => base,
-            offset => format!("{base} + {offset}"),
-        }
+        moved(base, offset)
+    }
+
+    fn static_memory(&self, offset: usize) -> String {
+        moved(format!("{}_scratch", self.name), offset)
     }
 
     fn main(&self, out: &mut String) {
@@ -284,6 +277,14 @@ impl Module<'_> {
             );
         }
         *out += "    return status;\n}\n";
+    }
+}
+
+/// `base`, moved by so many bytes.
+fn moved(base: String, offset: usize) -> String {
+    match offset {
+        0 => base,
+        offset => format!("{base} + {offset}"),
     }
 }
 

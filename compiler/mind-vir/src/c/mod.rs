@@ -2,7 +2,7 @@
 //!
 //! - [`function`]: one function as the text of one C function.
 //! - [`prelude`]: what such text needs before it.
-//! - [`Module`]: functions, constant data and calls as one file with one public function.
+//! - [`Module`]: a program as one file with one public function.
 //!
 //! The text is C11 and includes `float.h`, `stdint.h` and `string.h` alone. It has no undefined behaviour,
 //! compiles without warnings, and computes the bits that the interpreter of vector IR does. Vectors become
@@ -22,6 +22,6 @@ mod writer;
 
 pub use file::written;
 pub use function::function;
-pub use module::{Arg, Buffer, Call, Data, EmitError, Gather, Module, Place, Port, Step, Transfer};
+pub use module::{Array, EmitError, Module, StaticMemory};
 pub use prelude::prelude;
 pub use symbol::{Symbol, SymbolError};

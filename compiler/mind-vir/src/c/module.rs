@@ -1,37 +1,40 @@
-//! What a module is made of that becomes one file.
+//! A program as one public function of C.
 
 use mind_ir::types::DType;
 
 use crate::error::CompileError;
-use crate::ir::{Function, Lane};
+use crate::ir::Function;
+use crate::program::{Base, Step};
 
 use super::symbol::Symbol;
 
-/// Functions, and how they are called on inputs, outputs, constants and scratch memory.
+/// Steps, what they call, and the memory that they have.
 #[derive(Clone, Debug)]
-pub struct Module<'f> {
+pub struct Module<'p> {
     /// The name of the public function.
     pub name: Symbol,
     /// What the public function reads.
-    pub inputs: Vec<Port>,
+    pub inputs: Vec<Array>,
     /// What it writes.
-    pub outputs: Vec<Port>,
-    /// Data that is the same in every run.
-    pub constants: Vec<Data>,
-    /// Bytes of memory that is lost after a run; aligned to 64 bytes.
-    pub scratch: usize,
+    pub outputs: Vec<Array>,
+    /// [`Base::Constants`].
+    pub constants: &'p [u8],
+    /// Bytes of memory that is lost after a run.
+    pub memory: StaticMemory,
     /// What the steps call.
-    pub functions: Vec<&'f Function>,
-    /// What a run does, in order.
-    pub steps: Vec<Step>,
+    pub functions: Vec<&'p Function>,
+    /// What a run does, in order. Ranges of a grid are one task.
+    pub steps: Vec<&'p Step>,
     /// Whether to add a `main` that reads the inputs from stdin, one after the other, writes the outputs to
     /// stdout, and exits with the status.
     pub has_main: bool,
 }
 
-/// A tensor that a caller hands over, contiguous and row-major.
+/// An array that a caller hands over, contiguous and row-major.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Port {
+pub struct Array {
+    /// The memory of the program that it is.
+    pub base: Base,
     /// What it is called; any text.
     pub name: String,
     /// The type of an element.
@@ -40,7 +43,7 @@ pub struct Port {
     pub shape: Vec<usize>,
 }
 
-impl Port {
+impl Array {
     pub(super) fn bytes(&self) -> usize {
         let elements = self
             .shape
@@ -50,106 +53,32 @@ impl Port {
     }
 }
 
-/// Constant data.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Data {
-    /// What the data is written as; its bits are kept.
-    pub lane: Lane,
-    /// Elements, each little-endian.
-    pub bytes: Vec<u8>,
+/// Bytes of each part of the static memory of a module.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct StaticMemory {
+    /// [`Base::Workspace`].
+    pub workspace: usize,
+    /// [`Base::Bound`], unless that is an array of the caller's.
+    pub bound: usize,
+    /// The scratch memory of a kernel.
+    pub scratch: usize,
 }
 
-/// A step of a run.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Step {
-    /// Calls a function.
-    Call(Call),
-    /// Does steps for each number below `extent`, in ascending order. The number is a task coordinate:
-    /// [`Arg::Task`] counts the loops around a call from the outermost, 0.
-    Repeat {
-        /// How often.
-        extent: u64,
-        /// What.
-        body: Vec<Step>,
-    },
-    /// Copies slices that indices name.
-    Gather(Gather),
-    /// Copies bytes.
-    Transfer(Transfer),
-}
+impl StaticMemory {
+    /// Alignment of each part, in bytes.
+    const ALIGN: usize = 64;
 
-/// A copy of bytes as they are.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Transfer {
-    /// Where they are.
-    pub from: Place,
-    /// Where they go.
-    pub to: Place,
-    /// How many.
-    pub bytes: usize,
-}
+    pub(super) const fn bound_start(self) -> usize {
+        self.workspace.next_multiple_of(Self::ALIGN)
+    }
 
-/// A copy of slices: of each group of `extent`, those that `count` indices name.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Gather {
-    /// The slices.
-    pub data: Place,
-    /// The indices, signed numbers.
-    pub indices: Place,
-    /// Where the slices go.
-    pub result: Place,
-    /// Type of an index: `I32` or `I64`.
-    pub index: Lane,
-    /// How many groups there are.
-    pub groups: usize,
-    /// Slices of a group.
-    pub extent: usize,
-    /// How many are wanted of each.
-    pub count: usize,
-    /// Bytes of a slice.
-    pub slice: usize,
-}
+    pub(super) const fn scratch_start(self) -> usize {
+        (self.bound_start() + self.bound).next_multiple_of(Self::ALIGN)
+    }
 
-/// A call.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Call {
-    /// Which function of the module.
-    pub function: usize,
-    /// An argument for each of its parameters.
-    pub args: Vec<Arg>,
-}
-
-/// An argument.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Arg {
-    /// For a pointer.
-    Ptr(Place),
-    /// For an index.
-    Index(i64),
-    /// For an index: the number of a loop around the call, the outermost being 0.
-    Task(usize),
-}
-
-/// A place in memory.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
-    /// The memory.
-    pub buffer: Buffer,
-    /// Bytes from its start.
-    pub offset: usize,
-}
-
-/// Memory of a run.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Buffer {
-    /// An input, by number. It is not written.
-    Input(usize),
-    /// An output, by number.
-    Output(usize),
-    /// Constant data, by number. It is not written.
-    Constant(usize),
-    /// The memory that is lost after a run.
-    Scratch,
+    pub(super) const fn bytes(self) -> usize {
+        self.scratch_start() + self.scratch
+    }
 }
 
 /// Why a module could not be written.
@@ -177,31 +106,27 @@ pub enum EmitError {
         expected: usize,
     },
     /// An argument is not of the type of its parameter.
-    #[error("argument {position} of a call of `{function}` is {found:?}; expected {expected}")]
+    #[error("argument {position} of a call of `{function}` is {found}; expected {expected}")]
     Argument {
         /// The name of the function.
         function: String,
         /// Which argument, from 0.
         position: usize,
-        /// The argument.
-        found: Arg,
+        /// The argument, in words.
+        found: &'static str,
         /// What is expected, in words.
-        expected: String,
+        expected: &'static str,
     },
-    /// A gather or copy names memory that is not there.
-    #[error("a place of a copy is outside; expected {expected}")]
-    Gather {
-        /// What is expected, in words.
-        expected: String,
-    },
-    /// Constant data does not consist of whole elements.
-    #[error("constant {constant} has {bytes} bytes; expected a multiple of {element}")]
-    Data {
-        /// Which constant, from 0.
-        constant: usize,
-        /// Its size in bytes.
+    /// A step names memory that is not there.
+    #[error("{bytes} bytes at {offset} of {base:?}, which has {size}")]
+    Memory {
+        /// The memory.
+        base: Base,
+        /// The first byte.
+        offset: u64,
+        /// How many bytes.
         bytes: usize,
-        /// Bytes of an element.
-        element: usize,
+        /// How many there are.
+        size: usize,
     },
 }

@@ -55,7 +55,7 @@ pub fn build(g: &mut Graph) -> Builder<'_> {
 /// A new input of a type.
 pub fn input(g: &mut Graph, ty: Ty) -> ValueId {
     let name = g.intern("x");
-    let op = build(g).create_typed(Input::DEF, &[], &Input::attrs(name, false), &[ty]);
+    let op = build(g).create_typed(Input::DEF, &[], &Input::attrs(name, false, 0), &[ty]);
     g.result(op)
 }
 

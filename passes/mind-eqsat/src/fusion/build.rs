@@ -162,6 +162,6 @@ fn constant(g: &mut Graph, value: ValueId, readers: &[OpId], at: OpId) -> (OpId,
     if g.uses(value).all(|(user, _)| readers.contains(&user)) {
         return (op, value);
     }
-    let copy = g.insert_copy(InsertPoint::Before(at), op);
+    let copy = g.copy(InsertPoint::Before(at), op, &[]);
     (copy, g.result(copy))
 }

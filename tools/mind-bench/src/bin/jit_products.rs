@@ -10,10 +10,10 @@
 
 use std::hint::black_box;
 
-use mind_ir::types::DType;
+use mind_ir::types::{DType, QuantFormat};
 use mind_jit::lower::product::{
-    Conv, Lhs, Operands, Packing, Panels, Product, QuantFormat, QuantPanels, Region, Rhs, Schedule,
-    Spot, conv, pack, product,
+    Conv, Lhs, Operands, Packing, Panels, Product, QuantPanels, Region, Rhs, Schedule, Spot, conv,
+    pack, product,
 };
 use mind_jit::lower::{self, compute_lane};
 use mind_vir::ir::{Addr, BinaryOp, Builder, Function, Lane, LoopKind, Signature, Value};

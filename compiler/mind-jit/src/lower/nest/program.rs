@@ -10,7 +10,7 @@ use mind_vir::ir::Lane;
 ///
 /// Strides and the offset count elements from the pointer of the operand. A stride of 0 is the same element
 /// for every index; strides may be negative.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Access {
     /// Type of an element.
     pub dtype: DType,
@@ -25,7 +25,7 @@ pub struct Access {
 /// One value of a program: an element at each position, or one for a whole row.
 ///
 /// Arguments are places in the list of nodes, before the node itself. Each node is rounded to its dtype.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
     /// The element of an operand.
     Input(usize),
@@ -77,7 +77,7 @@ impl Node {
 }
 
 /// Where a value goes.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Output {
     /// The node whose value it is.
     pub node: usize,
@@ -94,7 +94,7 @@ pub struct Output {
 /// for each outer dimension, an output with an inner stride of 0 is one value for a row, outputs do not
 /// overlap each other or any input but the one they replace, and `total` comes with one outer dimension and
 /// without reductions.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Nest {
     /// Extents of the outer dimensions, outermost first.
     pub outer: Vec<usize>,
@@ -117,7 +117,7 @@ pub struct Nest {
 /// It is as a [`Nest`] whose reductions run over `depth` rather than over the inner dimension, and
 /// whose outputs all have one value for each column. Accesses have a stride for each outer dimension and then
 /// one for `depth`, of which that of an output is 0; the inner stride of an output is 1.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Columns {
     /// Extents of the outer dimensions, outermost first.
     pub outer: Vec<usize>,

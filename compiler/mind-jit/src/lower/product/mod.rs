@@ -23,5 +23,5 @@ pub use finish::Finish;
 pub use layout::{Lhs, Panels, Rhs};
 pub use operands::{Operands, Product, Region, Spot};
 pub use pack::{Packing, pack};
-pub use quantised::{QuantFormat, QuantPacking, QuantPanels, pack_quantised};
+pub use quantised::{QuantPacking, QuantPanels, pack_quantised};
 pub use schedule::{Asked, Schedule, ScheduleError};

@@ -10,7 +10,8 @@ use mind_loops::ops::nest::Nest as NestOp;
 
 use super::Unit;
 use super::body::nodes;
-use super::grid::{Params, Shared, Spec, cost};
+use super::grid::{Shared, cost};
+use super::kernel::{Computation, KernelCall};
 use super::nest::{NOTHING_TO_UNROLL, weight};
 use super::product::Stacked;
 use crate::lower::nest::{Access, Nest, Output, can_unroll, lanes, nest};
@@ -22,8 +23,8 @@ use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
 const ROWS_BYTES: usize = 128 << 10;
 
 /// A product, a nest over its rows, and a product with the nest's result on the left.
-#[derive(Debug)]
-struct Chain {
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Chain {
     first: Stacked,
     rows: Nest,
     second: Stacked,
@@ -162,19 +163,13 @@ impl Unit<'_> {
         let scores = stack.iter().product::<usize>() * product.m * product.n;
         let work: usize = chain.rows.nodes.iter().map(weight).sum();
         let products = scores.saturating_mul(product.k) + count.saturating_mul(product.n);
-        let spec = Spec {
+        self.call(KernelCall {
             op: op.id(),
-            name: "block",
             lanes,
-            key: format!("{chain:?} {shared:?}"),
             args,
             grid: shared.grid(),
+            computation: Computation::Block(Box::new((chain, shared))),
             cost: cost(scores, work) + cost(products, 0),
-        };
-        self.call(spec, |b, Params { pointers, task }| {
-            shared.each(b, task, &mut |b, indices, ranges| {
-                chain.append(b, pointers, indices, ranges[0]);
-            });
         });
         Ok(())
     }
@@ -211,7 +206,13 @@ fn lcm(a: usize, b: usize) -> usize {
 
 impl Chain {
     /// Appends the loop over the rows.
-    fn append(&self, b: &mut Builder, params: &[Value], task: &[Value], range: (Value, Value)) {
+    pub(super) fn append(
+        &self,
+        b: &mut Builder,
+        params: &[Value],
+        task: &[Value],
+        range: (Value, Value),
+    ) {
         let bytes = self.height * self.rows.inner * self.rows.inputs[0].dtype.size();
         b.scratch(bytes, |b, between| {
             let pick = |side: usize| -> Vec<Value> {

@@ -4,10 +4,30 @@ use mind_ir::opdef::Op;
 use mind_loops::ops::contract::Contract;
 
 use super::Unit;
-use super::grid::{Params, Shared, Spec, cost};
+use super::grid::{Params, Shared, cost};
+use super::kernel::{Computation, KernelCall};
 use super::nest::weight;
+use super::product::Stacked;
 use crate::lower::product::Region;
 use crate::program::error::ProgramError;
+use mind_vir::ir::Builder;
+
+/// A product, and which of its dimensions threads share.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Contraction {
+    stacked: Stacked,
+    shared: Shared,
+}
+
+impl Contraction {
+    pub(super) fn append(&self, b: &mut Builder, Params { pointers, task }: &Params) {
+        self.shared.each(b, task, &mut |b, indices, ranges| {
+            let (rows, columns) = (ranges[0], ranges[1]);
+            let pointers = self.stacked.pointers(b, pointers, indices);
+            self.stacked.append(b, &pointers, Region { rows, columns });
+        });
+    }
+}
 
 impl Unit<'_> {
     /// A product: the grid has what threads share of the stack, the rows and the columns.
@@ -26,21 +46,13 @@ impl Unit<'_> {
         );
         let results = stack.iter().product::<usize>() * product.m * product.n;
         let work = stacked.epilogue.nodes.iter().map(weight).sum();
-        let spec = Spec {
+        self.call(KernelCall {
             op: op.id(),
-            name: "contract",
             lanes,
-            key: format!("{stacked:?} {shared:?}"),
             args: self.regions(op.id(), values)?,
             grid: shared.grid(),
+            computation: Computation::Contract(Box::new(Contraction { stacked, shared })),
             cost: cost(results, work) + cost(results.saturating_mul(product.k), 0),
-        };
-        self.call(spec, |b, Params { pointers, task }| {
-            shared.each(b, task, &mut |b, indices, ranges| {
-                let (rows, columns) = (ranges[0], ranges[1]);
-                let pointers = stacked.pointers(b, pointers, indices);
-                stacked.append(b, &pointers, Region { rows, columns });
-            });
         });
         Ok(())
     }

@@ -8,7 +8,7 @@ use crate::lower::{apply, constant, convert, load, round, storage_lane, store, w
 use mind_vir::ir::{Addr, Builder, IndexOp, Op, Value};
 
 /// How an operand or a result of the epilogue lies: strides in elements.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Extra {
     pub(super) dtype: DType,
     pub(super) row: i64,
@@ -16,7 +16,7 @@ pub(super) struct Extra {
 }
 
 /// A body after the product: the first two nodes are its sides, of which the first stands for the product.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Epilogue {
     pub(super) dtype: DType,
     pub(super) nodes: Vec<Node>,

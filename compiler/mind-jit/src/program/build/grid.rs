@@ -1,32 +1,9 @@
-//! Kernels and the tasks that they are called for.
+//! The tasks that kernels are called for.
 
-use mind_ir::OpId;
-use mind_ir::opdef::OpDef;
 use smallvec::SmallVec;
 
-use super::Unit;
-use crate::program::layout::Region;
-use crate::program::step::{Axis, Call, Step};
 use mind_vir::ir::{Builder, LoopKind, Signature, Value};
-
-/// A kernel before it is built, and how it is called.
-#[derive(Debug)]
-pub(super) struct Spec {
-    /// The op that it is made for.
-    pub(super) op: OpId,
-    /// What it is called in listings.
-    pub(super) name: &'static str,
-    /// Lanes of its vectors.
-    pub(super) lanes: u32,
-    /// What its code depends on besides lanes and sizes, as text.
-    pub(super) key: String,
-    /// What its pointers point to: all that it may read and write there.
-    pub(super) args: SmallVec<[Region; 6]>,
-    /// The tasks that it is called for.
-    pub(super) grid: SmallVec<[Axis; 4]>,
-    /// The work, in about nanoseconds of one thread.
-    pub(super) cost: u64,
-}
+use mind_vir::program::Axis;
 
 /// The parameters of a kernel.
 #[derive(Debug)]
@@ -47,15 +24,14 @@ pub(super) struct Task {
 }
 
 impl Task {
-    fn of(grid: &[Axis], signature: &mut Signature) -> Task {
-        let (mut indices, mut ranges) = (Vec::new(), Vec::new());
-        for axis in grid {
-            match axis {
-                Axis::Each(_) => indices.push(signature.index()),
-                Axis::Range { .. } => ranges.push((signature.index(), signature.index())),
-            }
+    /// Declares the parameters of so many indices, and of ranges after them.
+    pub(super) fn new(signature: &mut Signature, (indices, ranges): (usize, usize)) -> Task {
+        Task {
+            indices: (0..indices).map(|_| signature.index()).collect(),
+            ranges: (0..ranges)
+                .map(|_| (signature.index(), signature.index()))
+                .collect(),
         }
-        Task { indices, ranges }
     }
 
     /// The range of the first axis that has one, all of `extent` if none has.
@@ -77,7 +53,7 @@ pub(super) type Inside<'f> = dyn FnMut(&mut Builder, &[Value], &[(Value, Value)]
 ///
 /// A dimension is an [`Axis::Each`] of a stack, or an [`Axis::Range`]. Those that are not shared are loops of the
 /// kernel.
-#[derive(Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Shared {
     /// The extents of the stack, and whether each is shared.
     pub(super) stack: Vec<(usize, bool)>,
@@ -153,41 +129,6 @@ impl Shared {
                 });
             }
         }
-    }
-}
-
-impl Unit<'_> {
-    /// Adds a call of a kernel, which `make` builds if none of this kind is there: it appends statements, given the
-    /// parameters.
-    pub(super) fn call(&mut self, spec: Spec, make: impl FnOnce(&mut Builder, &Params)) {
-        let def: &'static OpDef = self.g.def(spec.op);
-        let sizes: SmallVec<[usize; 6]> = spec.args.iter().map(|region| region.bytes).collect();
-        let key = format!("{} {} {sizes:?} {}", spec.name, spec.lanes, spec.key);
-        let kernel = match self.known.get(&key) {
-            Some(&known) => known,
-            None => {
-                let mut signature = Signature::new(spec.name, spec.lanes);
-                let pointers = sizes.iter().map(|&bytes| signature.buffer(bytes));
-                let params = Params {
-                    pointers: pointers.collect(),
-                    task: Task::of(&spec.grid, &mut signature),
-                };
-                let mut b = signature.body();
-                make(&mut b, &params);
-                self.functions.push((b.finish(), def.name));
-                self.known.insert(key, self.functions.len() - 1);
-                self.functions.len() - 1
-            }
-        };
-        let call = Call {
-            kernel,
-            args: spec.args,
-            has_scratch: self.functions[kernel].0.scratch().is_some(),
-            grid: spec.grid,
-            cost: spec.cost,
-            op: def.name,
-        };
-        self.push(spec.op, Step::Call(call));
     }
 }
 

@@ -5,6 +5,7 @@ mod body;
 mod contract;
 mod epilogue;
 mod grid;
+mod kernel;
 mod movement;
 mod nest;
 mod pack;
@@ -13,6 +14,7 @@ mod quantised;
 mod widened;
 mod window;
 
+use indexmap::IndexMap;
 use mind_ir::graph::Graph;
 use mind_ir::{OpId, ValueId};
 use mind_loops::extents::{dense, known};
@@ -23,17 +25,17 @@ use mind_loops::ops::movement::{Gather, Join, Pack};
 use mind_loops::ops::nest::Nest;
 use mind_loops::ops::view::View;
 use mind_loops::ops::window::Window;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::error::ProgramError;
-use super::layout::{Base, Layout, Place, Region};
+use super::layout::Layout;
 use super::panels::PanelChoice;
-use super::step::{Repeat, Step};
 use crate::lower::product::Rhs;
 use mind_vir::ir::Function;
+use mind_vir::program::{Base, Region, Step, Transfer};
 use mind_vir::target::TargetInfo;
 
-pub use quantised::Formats;
+pub(super) use kernel::KernelSpec;
 pub(super) use quantised::Quantised;
 pub(super) use widened::Widened;
 
@@ -107,11 +109,9 @@ pub(super) struct Unit<'g> {
     pub(super) target: &'g TargetInfo,
     pub(super) layout: Layout,
     /// The kernels, each with the op that it was made for first.
-    pub(super) functions: Vec<(Function, &'static str)>,
+    pub(super) functions: IndexMap<KernelSpec, (Function, &'static str), FxBuildHasher>,
     pub(super) bind_steps: Vec<Step>,
     pub(super) steps: Vec<Step>,
-    /// Kernels by what they do.
-    known: FxHashMap<String, usize>,
     /// How the panels of weights are chosen.
     choice: PanelChoice,
     /// Weights whose panels are made of them as they are stored.
@@ -124,8 +124,7 @@ pub(super) struct Unit<'g> {
     owner: Option<OpId>,
 }
 
-/// Builds the kernels and steps of a verified module, whose weights may be given in `formats` where panels are
-/// shared. With `keeps_weights` those that steps read as they are
+/// Builds the kernels and steps of a verified module. With `keeps_weights`, weights that steps read as they are
 /// are copied when they are bound.
 ///
 /// # Errors
@@ -134,7 +133,7 @@ pub(super) struct Unit<'g> {
 pub(super) fn build<'g>(
     g: &'g Graph,
     target: &'g TargetInfo,
-    (choice, formats): (PanelChoice, Formats<'_>),
+    choice: PanelChoice,
     keeps_weights: bool,
 ) -> Result<Unit<'g>, ProgramError> {
     let widened = match choice {
@@ -142,20 +141,20 @@ pub(super) fn build<'g>(
         PanelChoice::Best => Widened::default(),
     };
     let quantised = match choice {
-        PanelChoice::Shared => Quantised::of(g, formats, target),
+        PanelChoice::Shared => Quantised::of(g, target),
         PanelChoice::Best => Quantised::default(),
     };
+    let mut layout = Layout::of(g, &widened, &quantised, keeps_weights)?;
     let mut unit = Unit {
         g,
         target,
-        layout: Layout::of(g, &widened, &quantised, keeps_weights)?,
+        bind_steps: layout.kept.drain(..).map(Step::Transfer).collect(),
+        layout,
         choice,
         widened,
         quantised,
-        functions: Vec::new(),
-        bind_steps: Vec::new(),
+        functions: IndexMap::default(),
         steps: Vec::new(),
-        known: FxHashMap::default(),
         panels: FxHashMap::default(),
         owner: None,
     };
@@ -173,11 +172,10 @@ impl Unit<'_> {
     fn repeat_outputs(&mut self) {
         for (first, outputs) in std::mem::take(&mut self.layout.repeats) {
             let bytes = self.layout.outputs[first as usize].bytes();
-            let (base, offset) = (Base::Output(first), 0);
-            let place = Place { base, offset };
-            if bytes > 0 {
-                let from = Region { place, bytes };
-                self.steps.push(Step::Repeat(Repeat { from, outputs }));
+            let output = |number| Region::whole(Base::Output(number), bytes);
+            for copy in outputs.into_iter().filter(|_| bytes > 0) {
+                let (from, to) = (output(first), output(copy));
+                self.steps.push(Step::Transfer(Transfer { from, to }));
             }
         }
     }
@@ -301,21 +299,20 @@ impl Unit<'_> {
         }
         let name = self.g.def(op).name;
         Err(ProgramError::Memory(format!(
-            "`{name}` needs {bytes} bytes of a buffer of {}: {:?}",
-            whole.bytes, whole.place
+            "`{name}` needs {bytes} bytes of a buffer of {}, at {} of {:?}",
+            whole.bytes, whole.offset, whole.base
         )))
     }
 
     /// The memory that the steps need.
     pub(super) fn needs(&self) -> Needs {
-        let steps = || self.bind_steps.iter().chain(&self.steps);
-        let kept = || self.layout.kept.iter().map(|&(_, region)| region);
         let end = |base: Base| {
-            let regions = steps().flat_map(Step::regions).chain(kept());
-            let ends = regions.filter(|region| region.place.base == base);
+            let steps = self.bind_steps.iter().chain(&self.steps);
+            let regions = steps.flat_map(Step::regions);
+            let ends = regions.filter(|region| region.base == base);
             ends.map(|region| region.end()).max().unwrap_or(0)
         };
-        let scratch = self.functions.iter();
+        let scratch = self.functions.values();
         let scratch = scratch.filter_map(|(function, _)| function.scratch());
         Needs {
             bound: end(Base::Bound),
@@ -331,34 +328,6 @@ impl Unit<'_> {
         } else {
             self.steps.push(step)
         }
-    }
-
-    /// What is done when weights are bound, in words: two programs whose words agree bind alike.
-    pub(super) fn binding(&self) -> String {
-        let mut names = vec![""; self.functions.len()];
-        for (key, &number) in &self.known {
-            names[number] = key;
-        }
-        let layout = &self.layout;
-        let mut words = format!(
-            "{:?} {:?} {}",
-            layout.params,
-            layout.kept,
-            self.needs().bound
-        );
-        for step in &self.bind_steps {
-            words += &match step {
-                Step::Call(call) => {
-                    format!("\n{} {:?} {:?}", names[call.kernel], call.args, call.grid)
-                }
-                Step::Gather(gather) => format!("\n{gather:?}"),
-                Step::Repeat(repeat) => format!("\n{repeat:?}"),
-            };
-        }
-        if words.contains("Constants") {
-            words += &format!("\n{:?}", layout.constants);
-        }
-        words
     }
 
     pub(super) fn refuse<T>(&self, op: OpId, reason: &str) -> Result<T, ProgramError> {

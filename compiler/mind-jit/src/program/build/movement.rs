@@ -5,12 +5,12 @@ use mind_ir::types::DType;
 use mind_loops::extents::{dense, known};
 use mind_loops::ops::movement::{Gather, Join};
 
-use super::grid::{Params, Spec, cost};
+use super::grid::cost;
+use super::kernel::{Computation, KernelCall};
 use super::{Strided, Unit};
-use crate::lower::nest::{Access, Nest, Node, Output, lanes, nest};
+use crate::lower::nest::{Access, Nest, Node, Output, lanes};
 use crate::program::error::ProgramError;
-use crate::program::layout::Region;
-use crate::program::step::{self, Axis, IndexType, Step};
+use mind_vir::program::{self, Axis, IndexType, Region, Step};
 
 impl Unit<'_> {
     /// A gather, done by the executor, which checks the indices.
@@ -21,7 +21,7 @@ impl Unit<'_> {
         let axis = op.axis(g) as usize;
         let extents = known(g, data);
         let size = g.ty(data).dtype.size();
-        let gather = step::Gather {
+        let gather = program::Gather {
             data: self.region(op.id(), data)?,
             indices: self.region(op.id(), indices)?,
             result: self.region(op.id(), op.result(g))?,
@@ -111,19 +111,13 @@ impl Unit<'_> {
         };
         let rows = whole.outer.first();
         let rows = rows.map(|&extent| Axis::Range { extent, grain: 1 });
-        let spec = Spec {
+        self.call(KernelCall {
             op: op.id(),
-            name: "copy",
             lanes: lanes(&whole, self.target),
-            key: format!("{whole:?}"),
+            computation: Computation::Copy(whole),
             args: [read, written].into_iter().collect(),
             grid: rows.into_iter().collect(),
             cost: cost(from.extents.iter().product(), 1),
-        };
-        self.call(spec, |b, Params { pointers, task }| {
-            let rows = task.rows(b, whole.outer.first().copied());
-            let (read, written) = pointers.split_at(1);
-            nest(b, &whole, read, written, rows);
         });
     }
 }

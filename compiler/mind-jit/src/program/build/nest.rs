@@ -9,19 +9,20 @@ use mind_loops::ops::nest::Nest as NestOp;
 use smallvec::SmallVec;
 
 use super::body::nodes;
-use super::grid::{Params, Spec, cost};
+use super::grid::{Params, cost};
+use super::kernel::{Computation, KernelCall};
 use super::{Strided, Unit};
 use crate::lower::nest::{
     Access, Columns, Nest, Node, Output, can_unroll, columns, columns_lanes, lanes, nest,
 };
 use crate::program::error::ProgramError;
-use crate::program::step::Axis;
 use mind_vir::ir::Builder;
+use mind_vir::program::Axis;
 use mind_vir::target::TargetInfo;
 
 /// The loops of a nest.
-#[derive(Debug)]
-enum Shape {
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Shape {
     /// Its last dimension, or the reduced one, inside.
     Rows(Nest),
     /// The reduced dimension is the last but one; vectors lie along the last.
@@ -62,6 +63,17 @@ impl Shape {
             Shape::Columns(columns) => columns_lanes(columns, target),
         }
     }
+
+    pub(super) fn append(&self, b: &mut Builder, params: &Params) {
+        match self {
+            Shape::Rows(nest) => append_nest(b, nest, params),
+            Shape::Columns(whole) => {
+                let (inputs, outputs) = params.pointers.split_at(whole.inputs.len());
+                let rows = params.task.rows(b, whole.outer.first().copied());
+                columns(b, whole, inputs, outputs, rows);
+            }
+        }
+    }
 }
 
 impl Unit<'_> {
@@ -89,16 +101,14 @@ impl Unit<'_> {
         };
         let work = nodes.iter().map(weight).sum();
         let values = op.inputs(g).iter().copied().chain(g.results(id));
-        let spec = Spec {
+        self.call(KernelCall {
             op: id,
-            name: "nest",
             lanes: shape.lanes(self.target),
-            key: format!("{shape:?} {}", grid.is_some()),
+            computation: Computation::Nest(shape),
             args: self.regions(id, values)?,
             grid: grid.into_iter().collect(),
             cost: cost(dims.iter().product(), work),
-        };
-        self.call(spec, |b, params| append(b, &shape, params));
+        });
         Ok(())
     }
 
@@ -137,7 +147,7 @@ impl Unit<'_> {
             node,
             access: access(strided, value),
             replaces: (0..operands.len()).find(|&operand| {
-                operands[operand].buffer.place == strided.buffer.place
+                operands[operand].buffer.start() == strided.buffer.start()
                     && may_replace(g, op.id(), operand, result)
             }),
         });
@@ -262,15 +272,9 @@ fn cut_columns(columns: &mut Columns, tile: usize) {
     }
 }
 
-fn append(b: &mut Builder, shape: &Shape, params: &Params) {
-    let inputs = match shape {
-        Shape::Rows(nest) => nest.inputs.len(),
-        Shape::Columns(columns) => columns.inputs.len(),
-    };
-    let (inputs, outputs) = params.pointers.split_at(inputs);
-    let rows = params.task.rows(b, shape.outer().first().copied());
-    match shape {
-        Shape::Rows(whole) => nest(b, whole, inputs, outputs, rows),
-        Shape::Columns(whole) => columns(b, whole, inputs, outputs, rows),
-    }
+/// Appends the rows of a nest that are the task's.
+pub(super) fn append_nest(b: &mut Builder, whole: &Nest, params: &Params) {
+    let (inputs, outputs) = params.pointers.split_at(whole.inputs.len());
+    let rows = params.task.rows(b, whole.outer.first().copied());
+    nest(b, whole, inputs, outputs, rows);
 }

@@ -10,14 +10,36 @@ use mind_loops::ops::movement::Pack;
 use mind_loops::ops::window::Window;
 use smallvec::SmallVec;
 
-use super::grid::{Params, Spec, cost};
+use super::grid::{Params, cost};
+use super::kernel::{Computation, KernelCall};
 use super::product::{moved, panel_stack};
 use super::{Packed, Unit};
 use crate::lower::compute_lane;
 use crate::lower::product::{Packing, Panels, Rhs, Schedule, pack};
 use crate::program::error::ProgramError;
 use crate::program::panels::PanelChoice;
-use crate::program::step::Axis;
+use mind_vir::ir::Builder;
+use mind_vir::program::Axis;
+
+/// The packing of each matrix of a stack.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct StackedPacking {
+    packing: Packing,
+    /// Strides in elements over the stack, of what is read and of what is written.
+    stacks: [Vec<i64>; 2],
+    /// The first element that is read.
+    offset: i64,
+}
+
+impl StackedPacking {
+    pub(super) fn append(&self, b: &mut Builder, Params { pointers, task }: &Params) {
+        let (packing, [from, to]) = (&self.packing, &self.stacks);
+        let (dtype, indices) = (packing.dtype, &task.indices);
+        let source = moved(b, pointers[0], dtype, self.offset, from, indices);
+        let target = moved(b, pointers[1], packing.panels.dtype, 0, to, indices);
+        pack(b, packing, source, target, task.ranges[0]);
+    }
+}
 
 impl Unit<'_> {
     /// Panels of the right sides of products; the first one that reads them says how wide.
@@ -92,7 +114,6 @@ impl Unit<'_> {
             from.strides[..batch].to_vec(),
             panel_stack(&from.extents[..batch], panels, [k, n]),
         ];
-        let offset = from.offset;
         let mut grid: SmallVec<[Axis; 4]> = from.extents[..batch]
             .iter()
             .map(|&extent| Axis::Each(extent))
@@ -103,19 +124,17 @@ impl Unit<'_> {
         });
         let all: usize = from.extents.iter().product();
         let read = self.part(op.id(), from.buffer, from.reach() * dtype.size())?;
-        let spec = Spec {
+        self.call(KernelCall {
             op: op.id(),
-            name: "pack",
             lanes: lanes as u32,
-            key: format!("{packing:?} {stacks:?} {offset}"),
+            computation: Computation::Pack(StackedPacking {
+                packing,
+                stacks,
+                offset: from.offset,
+            }),
             args: [read, self.region(op.id(), result)?].into_iter().collect(),
             grid,
             cost: cost(all, 2),
-        };
-        self.call(spec, |b, Params { pointers, task }| {
-            let source = moved(b, pointers[0], dtype, offset, &stacks[0], &task.indices);
-            let target = moved(b, pointers[1], panels.dtype, 0, &stacks[1], &task.indices);
-            pack(b, &packing, source, target, task.ranges[0]);
         });
         Ok(())
     }

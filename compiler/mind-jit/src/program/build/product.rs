@@ -17,7 +17,7 @@ use crate::program::error::ProgramError;
 use mind_vir::ir::{Addr, Builder, IndexOp, Value};
 
 /// A product with its stack and epilogue, all that its kernel depends on.
-#[derive(Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Stacked {
     pub(super) product: Product,
     pub(super) epilogue: Epilogue,

@@ -12,16 +12,14 @@ use mind_loops::ops::view::View;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::grid::{Params, Spec, cost};
+use super::grid::cost;
+use super::kernel::{Computation, KernelCall};
 use super::pack::SHARED_VECTORS;
 use super::{Packed, Unit};
-use crate::lower::product::{QuantFormat, QuantPacking, QuantPanels, Rhs, pack_quantised};
+use crate::lower::product::{QuantPacking, QuantPanels, Rhs};
 use crate::program::error::ProgramError;
-use crate::program::step::Axis;
+use mind_vir::program::Axis;
 use mind_vir::target::TargetInfo;
-
-/// The format that a weight is stored in, by name; `None` for those that are given as arrays of their dtype.
-pub type Formats<'f> = &'f dyn Fn(&str) -> Option<QuantFormat>;
 
 /// The weights that are bound as they are stored, and the panels that are made of each.
 ///
@@ -31,16 +29,12 @@ pub type Formats<'f> = &'f dyn Fn(&str) -> Option<QuantFormat>;
 pub(in crate::program) struct Quantised(FxHashMap<ValueId, QuantPanels>);
 
 impl Quantised {
-    /// Those of a module at loops level. Weights that are read in other ways are to be given as numbers, whatever
-    /// `formats` says.
-    pub(in crate::program) fn of(
-        g: &Graph,
-        formats: Formats<'_>,
-        target: &TargetInfo,
-    ) -> Quantised {
+    /// Those of a module at loops level. Weights that are read in other ways are given as numbers, whatever their
+    /// format.
+    pub(in crate::program) fn of(g: &Graph, target: &TargetInfo) -> Quantised {
         let inputs = g.ops(g.body()).filter_map(|op| g.view::<Input>(op));
         let weights = inputs.filter(|input| input.param(g)).filter_map(|input| {
-            let (value, format) = (input.result(g), formats(g.name(input.name(g)))?);
+            let (value, format) = (input.result(g), input.format(g)?);
             let &[n, k] = known(g, value).as_slice() else {
                 return None;
             };
@@ -116,17 +110,13 @@ impl Unit<'_> {
         });
         let stored = panels.format.bytes(n * k);
         let from = self.part(op.id(), self.layout.buffer(g, weight), stored)?;
-        let spec = Spec {
+        self.call(KernelCall {
             op: op.id(),
-            name: "pack",
             lanes,
-            key: format!("{packing:?}"),
+            computation: Computation::PackQuantised(packing),
             args: [from, self.region(op.id(), result)?].into_iter().collect(),
             grid,
             cost: cost(n * k, 2),
-        };
-        self.call(spec, |b, Params { pointers, task }| {
-            pack_quantised(b, &packing, pointers[0], pointers[1], task.ranges[0]);
         });
         Ok(())
     }

@@ -10,7 +10,8 @@ use mind_loops::ops::window::Window;
 
 use super::body::nodes;
 use super::epilogue::{Epilogue, Extra};
-use super::grid::{Params, Shared, Spec, cost};
+use super::grid::{Params, Shared, cost};
+use super::kernel::{Computation, KernelCall};
 use super::nest::weight;
 use super::product::{asked, moved};
 use super::{Strided, Unit};
@@ -19,9 +20,9 @@ use crate::lower::product::{Conv, Operands, Rhs, Schedule, conv};
 use crate::program::error::ProgramError;
 use mind_vir::ir::{Builder, Value};
 
-/// A convolution of a stack of images with its epilogue, all that its kernel depends on.
-#[derive(Debug)]
-struct Convolution {
+/// A convolution of a stack of images with its epilogue, and which dimensions threads share.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Convolution {
     conv: Conv,
     epilogue: Epilogue,
     /// Elements from one image to the next, of each operand and result.
@@ -29,6 +30,38 @@ struct Convolution {
     /// The first elements of these.
     offsets: Vec<i64>,
     dtypes: Vec<DType>,
+    shared: Shared,
+}
+
+impl Convolution {
+    pub(super) fn append(&self, b: &mut Builder, Params { pointers, task }: &Params) {
+        self.shared.each(b, task, &mut |b, image, ranges| {
+            self.image(b, pointers, image, (ranges[0], ranges[1]));
+        });
+    }
+
+    /// Appends ranges of lines and of filters of the convolution of an image.
+    fn image(
+        &self,
+        b: &mut Builder,
+        params: &[Value],
+        image: &[Value],
+        (lines, filters): ((Value, Value), (Value, Value)),
+    ) {
+        let mut pointers = Vec::with_capacity(params.len());
+        for (at, &pointer) in params.iter().enumerate() {
+            let (offset, stride) = (self.offsets[at], self.images[at]);
+            pointers.push(moved(b, pointer, self.dtypes[at], offset, &[stride], image));
+        }
+        let operands = Operands {
+            lhs: pointers[0],
+            rhs: pointers[1],
+        };
+        let finish = &mut |b: &mut Builder, spot, sum| {
+            self.epilogue.finish(b, &pointers[2..], spot, sum);
+        };
+        conv(b, &self.conv, operands, lines, filters, finish);
+    }
 }
 
 impl Unit<'_> {
@@ -73,6 +106,7 @@ impl Unit<'_> {
             row: all[at].strides[position],
             column: all[at].strides[3],
         };
+        let lanes = self.target.lanes(compute_lane(dtype).bits());
         let convolution = Convolution {
             conv: whole,
             images: all
@@ -91,28 +125,21 @@ impl Unit<'_> {
                     .zip((inputs.len()..values.len()).map(extra))
                     .collect(),
             },
+            shared: Shared::new(
+                &output[..1],
+                &[(1, output[1], 1), (3, filter[3], whole.grain(lanes))],
+                op.parallel(g),
+            ),
         };
-        let lanes = self.target.lanes(compute_lane(dtype).bits());
         let work = convolution.epilogue.nodes.iter().map(weight).sum();
         let elements: usize = output.iter().product();
-        let shared = Shared::new(
-            &output[..1],
-            &[(1, output[1], 1), (3, filter[3], whole.grain(lanes))],
-            op.parallel(g),
-        );
-        let spec = Spec {
+        self.call(KernelCall {
             op: op.id(),
-            name: "window",
             lanes,
-            key: format!("{convolution:?} {shared:?}"),
             args: self.regions(op.id(), values)?,
-            grid: shared.grid(),
+            grid: convolution.shared.grid(),
+            computation: Computation::Window(Box::new(convolution)),
             cost: cost(elements, work) + cost(elements.saturating_mul(whole.terms()), 0),
-        };
-        self.call(spec, |b, Params { pointers, task }| {
-            shared.each(b, task, &mut |b, image, ranges| {
-                append(b, &convolution, pointers, image, (ranges[0], ranges[1]));
-            });
         });
         Ok(())
     }
@@ -136,34 +163,4 @@ fn padding(
         Padding::Same => (same(0), same(1)),
         Padding::Custom(&[top, _, left, _]) => (top as usize, left as usize),
     }
-}
-
-/// Appends ranges of lines and of filters of the convolution of an image.
-fn append(
-    b: &mut Builder,
-    convolution: &Convolution,
-    params: &[Value],
-    image: &[Value],
-    (lines, filters): ((Value, Value), (Value, Value)),
-) {
-    let mut pointers = Vec::with_capacity(params.len());
-    for (at, &pointer) in params.iter().enumerate() {
-        let (offset, stride) = (convolution.offsets[at], convolution.images[at]);
-        let dtype = convolution.dtypes[at];
-        pointers.push(moved(b, pointer, dtype, offset, &[stride], image));
-    }
-    let operands = Operands {
-        lhs: pointers[0],
-        rhs: pointers[1],
-    };
-    conv(
-        b,
-        &convolution.conv,
-        operands,
-        lines,
-        filters,
-        &mut |b, spot, sum| {
-            convolution.epilogue.finish(b, &pointers[2..], spot, sum);
-        },
-    );
 }

@@ -5,8 +5,9 @@ use std::process::{Command, Stdio};
 
 use mind_ir::tensor::Buffer as Elements;
 use mind_ir::types::DType;
-use mind_vir::c::{Arg, Buffer, Call, Data, Module, Place, Port, Step, Symbol};
+use mind_vir::c::{Array, Module, StaticMemory, Symbol};
 use mind_vir::ir::{Addr, BinaryOp, Function, IndexOp, Lane, Op, Signature};
+use mind_vir::program::{Axis, Base, Call, Region, Step};
 
 use super::toolchain::{compile, compilers, path};
 
@@ -49,61 +50,77 @@ fn quotient() -> Function {
     b.finish()
 }
 
-fn ptr(buffer: Buffer, offset: usize) -> Arg {
-    Arg::Ptr(Place { buffer, offset })
+fn region(base: Base, offset: u64, bytes: usize) -> Region {
+    Region {
+        base,
+        offset,
+        bytes,
+    }
 }
 
-fn port(name: &str, dtype: DType, shape: &[usize]) -> Port {
-    Port {
+fn array(base: Base, name: &str, dtype: DType, shape: &[usize]) -> Array {
+    Array {
+        base,
         name: name.to_owned(),
         dtype,
         shape: shape.to_vec(),
     }
 }
 
-/// `y = (x + c0) * c1` through scratch memory, a row a task, and `q = n / d`.
-fn module(functions: &[Function; 4]) -> Module<'_> {
-    let data = |x: f32| Data {
-        lane: Lane::F32,
-        bytes: [x, x + 1.0, x + 2.0, x + 3.0]
-            .iter()
-            .flat_map(|x| x.to_le_bytes())
-            .collect(),
+fn call(kernel: usize, args: &[Region], grid: &[Axis]) -> Step {
+    Step::Call(Call {
+        kernel,
+        args: args.iter().copied().collect(),
+        has_scratch: false,
+        grid: grid.iter().copied().collect(),
+        cost: 0,
+        op: "loops.nest",
+    })
+}
+
+/// Rows of four numbers from `x` on, in turn.
+fn constants(first: [f32; 3]) -> Vec<u8> {
+    let rows = first.iter().flat_map(|x| [*x, x + 1.0, x + 2.0, x + 3.0]);
+    rows.flat_map(f32::to_le_bytes).collect()
+}
+
+/// `y = (x + c0) * c2` through the workspace, a row a task, and `q = n / d`.
+fn steps() -> Vec<Step> {
+    let rows = |kernel: usize, from: Region, table: u64, to: Region| {
+        let table = region(Base::Constants, 16 * table, 16);
+        call(kernel, &[from, table, to], &[Axis::Each(3)])
     };
-    let rows = |function: usize, from: Arg, table: usize, to: Arg| {
-        let table = ptr(Buffer::Constant(table), 0);
-        let call = Call {
-            function,
-            args: vec![from, table, to, Arg::Task(0)],
-        };
-        Step::Repeat {
-            extent: 3,
-            body: vec![Step::Call(call)],
-        }
-    };
-    let quotient = Call {
-        function: 3,
-        args: vec![
-            ptr(Buffer::Input(1), 0),
-            ptr(Buffer::Input(1), 16),
-            ptr(Buffer::Output(1), 0),
-        ],
-    };
+    let between = region(Base::Workspace, 16, 48);
+    let divided = [
+        region(Base::Param(0), 0, 16),
+        region(Base::Param(0), 16, 16),
+        region(Base::Output(1), 0, 16),
+    ];
+    vec![
+        rows(0, region(Base::Input(0), 0, 48), 0, between),
+        rows(2, between, 2, region(Base::Output(0), 0, 48)),
+        call(3, &divided, &[]),
+    ]
+}
+
+fn module<'p>(functions: &'p [Function; 4], constants: &'p [u8], steps: &'p [Step]) -> Module<'p> {
     Module {
         name: Symbol::new("net").expect("a name"),
         inputs: vec![
-            port("x */ y\n", DType::F32, &[3, 4]),
-            port("n", DType::I32, &[2, 4]),
+            array(Base::Input(0), "x */ y\n", DType::F32, &[3, 4]),
+            array(Base::Param(0), "n", DType::I32, &[2, 4]),
         ],
-        outputs: vec![port("y", DType::F32, &[3, 4]), port("q", DType::I32, &[4])],
-        constants: vec![data(0.5), data(9.0), data(2.0)],
-        scratch: 64,
+        outputs: vec![
+            array(Base::Output(0), "y", DType::F32, &[3, 4]),
+            array(Base::Output(1), "q", DType::I32, &[4]),
+        ],
+        constants,
+        memory: StaticMemory {
+            workspace: 64,
+            ..StaticMemory::default()
+        },
         functions: functions.iter().collect(),
-        steps: vec![
-            rows(0, ptr(Buffer::Input(0), 0), 0, ptr(Buffer::Scratch, 16)),
-            rows(2, ptr(Buffer::Scratch, 16), 2, ptr(Buffer::Output(0), 0)),
-            Step::Call(quotient),
-        ],
+        steps: steps.iter().collect(),
         has_main: true,
     }
 }
@@ -120,19 +137,26 @@ fn functions() -> [Function; 4] {
 #[test]
 fn a_module_runs_as_a_program_and_sanitizers_find_nothing() {
     let functions = functions();
-    let text = module(&functions).write().expect("it fits");
+    let (constants, steps) = (constants([0.5, 9.0, 2.0]), steps());
+    let module = module(&functions, &constants, &steps);
+    let text = module.write().expect("it fits");
     for part in [
         "inputs[0]  x * / y\\n: f32[3, 4], 48 bytes",
-        "net_constant_0[4]",
+        "net_constants[12]",
         "net_scratch[64]",
         "if (MIND_LACKS_CPU) {\n        return 8;",
     ] {
         assert!(text.contains(part), "{part} in\n{text}");
     }
-    assert!(
-        !text.contains("net_1_row") && !text.contains("net_constant_1"),
-        "unused, in\n{text}"
-    );
+    assert!(!text.contains("net_1_row"), "unused, in\n{text}");
+    let without = Module {
+        steps: module.steps[2..].to_vec(),
+        ..module
+    };
+    let without = without.write().expect("it fits");
+    for part in ["net_0_row", "net_constants", "net_scratch"] {
+        assert!(!without.contains(part), "{part} is unused, in\n{without}");
+    }
     let x: Vec<f32> = (0..12).map(|at| at as f32).collect();
     for (divisors, status) in [([1, -2, 3, 4], 0), ([1, 0, 3, 4], 1), ([1, 0, -1, 4], 3)] {
         let numbers = [7, 7, i32::MIN, -9].into_iter().chain(divisors);
@@ -180,43 +204,47 @@ fn a_module_runs_as_a_program_and_sanitizers_find_nothing() {
 #[test]
 fn calls_that_do_not_fit_are_refused_with_what_would() {
     let functions = functions();
-    let refused = |change: &dyn Fn(&mut Module<'_>)| {
-        let mut module = module(&functions);
-        change(&mut module);
+    let refused = |step: Step| {
+        let module = module(&functions, &[0; 16], std::slice::from_ref(&step));
         module.write().expect_err("it does not fit").to_string()
     };
-    let call = |function: usize, args: Vec<Arg>| vec![Step::Call(Call { function, args })];
-    let place = ptr(Buffer::Scratch, 0);
+    let place = region(Base::Workspace, 0, 16);
     assert_eq!(
-        refused(&|module| module.steps = call(4, Vec::new())),
+        refused(call(4, &[], &[])),
         "a call of function 4; the module has 4"
     );
     assert_eq!(
-        refused(&|module| module.steps = call(3, vec![place])),
+        refused(call(3, &[place], &[])),
         "a call of `quotient` with 1 arguments; expected 3"
     );
-    let cases = [
-        (Arg::Index(1), "Index(1); expected a place in a buffer"),
-        (ptr(Buffer::Input(2), 0), "an input of the module"),
-        (ptr(Buffer::Output(0), 49), "an offset of at most 48 bytes"),
-        (ptr(Buffer::Constant(7), 0), "a constant of the module"),
-    ];
-    for (arg, expected) in cases {
-        let message = refused(&|module| module.steps = call(3, vec![place, arg, place]));
-        assert!(
-            message.starts_with("argument 1 of a call of `quotient` is "),
-            "{message}"
-        );
-        assert!(message.ends_with(expected), "{message}");
-    }
-    let message =
-        refused(&|module| module.steps = call(0, vec![place, place, place, Arg::Task(0)]));
-    assert!(
-        message.ends_with("expected a task coordinate below 0, the number of loops around it"),
-        "{message}"
+    assert_eq!(
+        refused(call(3, &[place, place], &[Axis::Each(2)])),
+        "argument 2 of a call of `quotient` is an index; expected memory"
     );
     assert_eq!(
-        refused(&|module| module.constants[0].bytes.truncate(6)),
-        "constant 0 has 6 bytes; expected a multiple of 4"
+        refused(call(0, &[place, place, place, place], &[])),
+        "argument 3 of a call of `row Add` is memory; expected an index"
     );
+    let range = Axis::Range {
+        extent: 8,
+        grain: 4,
+    };
+    assert_eq!(
+        refused(call(0, &[place, place, place], &[range])),
+        "a call of `row Add` with 5 arguments; expected 4"
+    );
+    let outside = [
+        (Base::Input(1), 0, 4, "Input(1), which has 0"),
+        (Base::Output(0), 44, 8, "Output(0), which has 48"),
+        (Base::Constants, 16, 1, "Constants, which has 16"),
+        (Base::Workspace, 60, 8, "Workspace, which has 64"),
+        (Base::Bound, 0, 1, "Bound, which has 0"),
+    ];
+    for (base, offset, bytes, expected) in outside {
+        let args = [place, region(base, offset, bytes), place];
+        assert_eq!(
+            refused(call(3, &args, &[])),
+            format!("{bytes} bytes at {offset} of {expected}")
+        );
+    }
 }

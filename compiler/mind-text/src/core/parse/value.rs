@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use mind_ir::Sym;
 use mind_ir::attr::{Attr, OPEN_END, Padding};
-use mind_ir::types::{DType, Dim, Shape};
+use mind_ir::types::{DType, Dim, QuantFormat, Shape};
 use smallvec::SmallVec;
 
 use super::literal::{skip_data, skip_element};
@@ -59,6 +59,7 @@ impl Lists {
             Form::Role => {
                 Written::Bool(read_choice(src, ["input", "param"], "`param` or `input`")?)
             }
+            Form::Stored => Written::Int(read_format(src)?.code()),
             Form::Float(dtype) => Written::Float(read_float(src, dtype)?),
             Form::Name => Written::Name(read_name(src)?),
             Form::Ints | Form::Starts => Written::Ints(self.read_list(src, false)?),
@@ -153,6 +154,19 @@ fn read_choice(src: &mut Source<'_>, words: [&str; 2], expected: &'static str) -
         }
     }
 }
+
+fn read_format(src: &mut Source<'_>) -> Parsed<QuantFormat> {
+    src.cursor.peek();
+    let start = src.cursor.at();
+    let format = src.cursor.word()?.and_then(QuantFormat::parse);
+    format.ok_or_else(|| {
+        src.cursor.seek(start);
+        src.cursor.unexpected(FORMATS)
+    })
+}
+
+/// The words for formats of quantised numbers.
+const FORMATS: &str = "`q4_0`, `q4_1`, `q5_0`, `q5_1`, `q8_0`, `q4_k`, `q5_k` or `q6_k`";
 
 fn read_float(src: &mut Source<'_>, dtype: DType) -> Parsed<f64> {
     let literal = src.cursor.number();

@@ -24,7 +24,7 @@ pub fn inputs_and_constants() -> Vec<Case> {
         case(
             Input::DEF,
             "",
-            Input::attrs(mind_ir::Sym::new(0), false),
+            Input::attrs(mind_ir::Sym::new(0), false, 0),
             ty,
         )
     };
@@ -86,7 +86,7 @@ pub fn profiles() -> Vec<Case> {
         case(
             Input::DEF,
             "",
-            Input::attrs(mind_ir::Sym::new(0), false),
+            Input::attrs(mind_ir::Sym::new(0), false, 0),
             ty,
         )
     };

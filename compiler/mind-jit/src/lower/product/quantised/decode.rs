@@ -6,7 +6,7 @@ use mind_vir::ir::{
 
 use super::super::operands::beyond;
 use super::super::tile::{Tile, factor};
-use super::format::{Facts, Groups, Run};
+use super::format::{Facts, Groups, Period, Run};
 use super::panels::{Fields, QuantPanels, halves};
 
 /// Words whose numbers are decoded in one round of a loop.
@@ -54,7 +54,7 @@ pub(in crate::lower::product) fn decode(
     sums: Vec<Value>,
     user: &mut dyn Use,
 ) -> Vec<Value> {
-    let facts = region.panels.format.facts();
+    let facts = Facts::of(region.panels.format);
     let cx = Context {
         region,
         facts,
@@ -64,7 +64,7 @@ pub(in crate::lower::product) fn decode(
     let bounds = (b.index(0), b.index(region.blocks as i64));
     let (_, sums) = b.repeat(LoopKind::Whole, bounds, 1, &sums, |b, round| {
         let block = moved(b, from, round.index, region.panels.block_bytes());
-        let elements = b.index(facts.elements as i64);
+        let elements = b.index(region.panels.format.elements() as i64);
         let first = b.index_op(IndexOp::Mul, round.index, elements);
         cx.block(b, block, first, round.carried.to_vec(), user)
     });
@@ -106,7 +106,7 @@ impl Context {
         mut sums: Vec<Value>,
         user: &mut dyn Use,
     ) -> Vec<Value> {
-        let period = self.region.panels.format.period();
+        let period = Period::of(self.region.panels.format);
         let width = self.region.panels.width;
         let word = width * Lane::I32.bytes() as usize;
         let mut runs = |b: &mut Builder, here: Here, mut sums: Vec<Value>| {

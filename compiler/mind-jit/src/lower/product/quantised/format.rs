@@ -1,33 +1,10 @@
 //! The formats, as one table.
 
-/// How numbers are stored in blocks along a row; docs/formats/weights.md has the formulas.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum QuantFormat {
-    /// 4 bits and a scale for 32 numbers.
-    Q4_0,
-    /// 4 bits, a scale and a minimum for 32 numbers.
-    Q4_1,
-    /// 5 bits and a scale for 32 numbers.
-    Q5_0,
-    /// 5 bits, a scale and a minimum for 32 numbers.
-    Q5_1,
-    /// 8 bits and a scale for 32 numbers.
-    Q8_0,
-    /// 4 bits, scales and minima of 8 groups for 256 numbers.
-    Q4K,
-    /// 5 bits, scales and minima of 8 groups for 256 numbers.
-    Q5K,
-    /// 6 bits and scales of 16 groups for 256 numbers.
-    Q6K,
-}
+use mind_ir::types::QuantFormat;
 
 /// What a block holds, and at which byte.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
-    /// Numbers of a block.
-    pub elements: usize,
-    /// Bytes of a block.
-    pub bytes: usize,
     /// Bits of a number.
     pub bits: u32,
     /// The scale of the block, an `f16`.
@@ -88,50 +65,15 @@ pub(super) struct Period {
     pub high_words: usize,
 }
 
-impl QuantFormat {
-    /// Every format.
-    pub const ALL: [QuantFormat; 8] = [
-        QuantFormat::Q4_0,
-        QuantFormat::Q4_1,
-        QuantFormat::Q5_0,
-        QuantFormat::Q5_1,
-        QuantFormat::Q8_0,
-        QuantFormat::Q4K,
-        QuantFormat::Q5K,
-        QuantFormat::Q6K,
-    ];
-
-    /// Numbers of a block.
-    pub const fn elements(self) -> usize {
-        self.facts().elements
-    }
-
-    /// Bytes of whole blocks with so many numbers.
-    pub const fn bytes(self, numbers: usize) -> usize {
-        let facts = self.facts();
-        numbers / facts.elements * facts.bytes
-    }
-
-    /// Bytes of a row of `terms` numbers; `None` if blocks do not divide it.
-    pub const fn row_bytes(self, terms: usize) -> Option<usize> {
-        let facts = self.facts();
-        if terms.is_multiple_of(facts.elements) {
-            (terms / facts.elements).checked_mul(facts.bytes)
-        } else {
-            None
-        }
-    }
-
-    pub(super) const fn facts(self) -> Facts {
-        match self {
+impl Facts {
+    pub(super) const fn of(format: QuantFormat) -> Facts {
+        match format {
             QuantFormat::Q4_0 => legacy(4, None, High::None, 2, 4),
             QuantFormat::Q4_1 => legacy(4, Some(2), High::None, 4, 4),
             QuantFormat::Q5_0 => legacy(5, None, High::Bits(2), 6, 4),
             QuantFormat::Q5_1 => legacy(5, Some(2), High::Bits(4), 8, 4),
             QuantFormat::Q8_0 => legacy(8, None, High::None, 2, 8),
             QuantFormat::Q4K => Facts {
-                elements: 256,
-                bytes: 144,
                 bits: 4,
                 scale: 0,
                 minimum: Some(2),
@@ -140,8 +82,6 @@ impl QuantFormat {
                 high: High::None,
             },
             QuantFormat::Q5K => Facts {
-                elements: 256,
-                bytes: 176,
                 bits: 5,
                 scale: 0,
                 minimum: Some(2),
@@ -150,8 +90,6 @@ impl QuantFormat {
                 high: High::Bytes(16, 8),
             },
             QuantFormat::Q6K => Facts {
-                elements: 256,
-                bytes: 210,
                 bits: 6,
                 scale: 208,
                 minimum: None,
@@ -161,20 +99,22 @@ impl QuantFormat {
             },
         }
     }
+}
 
-    /// How the numbers of a block stand in its words.
-    pub(super) fn period(self) -> Period {
-        let facts = self.facts();
+impl Period {
+    /// How the numbers of a block are arranged in its words.
+    pub(super) fn of(format: QuantFormat) -> Period {
+        let facts = Facts::of(format);
         let (low_words, high_words) = (facts.low.1, facts.high.words());
         let whole = |runs: Vec<Run>| Period {
             runs,
             count: 1,
-            terms: facts.elements,
+            terms: format.elements(),
             groups: facts.groups.counts().0,
             low_words,
             high_words,
         };
-        match self {
+        match format {
             QuantFormat::Q8_0 => whole(vec![Run {
                 term: 0,
                 group: 0,
@@ -304,8 +244,6 @@ impl Facts {
 /// A format with blocks of 32 numbers that share a scale.
 const fn legacy(bits: u32, minimum: Option<usize>, high: High, low: usize, words: usize) -> Facts {
     Facts {
-        elements: 32,
-        bytes: low + 4 * words,
         bits,
         scale: 0,
         minimum,
@@ -321,8 +259,8 @@ mod tests {
 
     #[test]
     fn runs_hold_every_number_of_a_block_once_in_order() {
-        for format in QuantFormat::ALL {
-            let (facts, period) = (format.facts(), format.period());
+        for &format in QuantFormat::ALL {
+            let (facts, period) = (Facts::of(format), Period::of(format));
             let mut next = 0;
             for run in &period.runs {
                 assert_eq!(run.term, next, "{format:?}");
@@ -330,7 +268,7 @@ mod tests {
                 assert!(run.low.0 + run.words <= period.low_words, "{format:?}");
             }
             assert_eq!(next, period.terms, "{format:?}");
-            assert_eq!(period.count * period.terms, facts.elements, "{format:?}");
+            assert_eq!(period.count * period.terms, format.elements(), "{format:?}");
             let words = (period.low_words, period.high_words);
             let all = (period.count * words.0, period.count * words.1);
             assert_eq!(all, (facts.low.1, facts.high.words()), "{format:?}");

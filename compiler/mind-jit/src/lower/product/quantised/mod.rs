@@ -10,7 +10,6 @@ mod format;
 mod pack;
 mod panels;
 
-pub use format::QuantFormat;
 pub use pack::{QuantPacking, pack_quantised};
 pub use panels::QuantPanels;
 

@@ -6,7 +6,7 @@ use mind_vir::ir::{
 
 use super::super::operands::beyond;
 use super::super::pack::for_each_panel;
-use super::format::{Groups, High};
+use super::format::{Facts, Groups, High};
 use super::panels::{Fields, QuantPanels};
 
 /// What is packed: `n` columns, each a row of blocks of `k` terms, one behind the other.
@@ -27,8 +27,7 @@ impl QuantPacking {
     }
 
     fn row_bytes(&self) -> usize {
-        let facts = self.panels.format.facts();
-        self.k / facts.elements * facts.bytes
+        self.panels.format.bytes(self.k)
     }
 }
 
@@ -49,7 +48,7 @@ pub fn pack_quantised(
 
 /// One panel, of which `columns` columns are there.
 fn panel(b: &mut Builder, p: &QuantPacking, from: Value, to: Value, index: Value, columns: usize) {
-    let (facts, lanes) = (p.panels.format.facts(), b.lanes() as usize);
+    let lanes = b.lanes() as usize;
     let moved = |b: &mut Builder, base: Value, index: Value, bytes: usize| {
         let bytes = b.index(bytes as i64);
         let index = b.index_op(IndexOp::Mul, index, bytes);
@@ -57,10 +56,10 @@ fn panel(b: &mut Builder, p: &QuantPacking, from: Value, to: Value, index: Value
     };
     let from = moved(b, from, index, p.panels.width * p.row_bytes());
     let to = moved(b, to, index, p.panels.panel_bytes(p.k));
-    let blocks = p.k / facts.elements;
+    let blocks = p.k / p.panels.format.elements();
     let bounds = (b.index(0), b.index(blocks as i64));
     b.repeat(LoopKind::Whole, bounds, 1, &[], |b, round| {
-        let from = moved(b, from, round.index, facts.bytes);
+        let from = moved(b, from, round.index, p.panels.format.block_bytes());
         let to = moved(b, to, round.index, p.panels.block_bytes());
         for column in (0..p.panels.width).step_by(lanes) {
             let vector = Vector {
@@ -87,7 +86,7 @@ struct Vector<'p> {
 
 impl Vector<'_> {
     fn block(&self, b: &mut Builder) {
-        let (facts, fields) = (self.p.panels.format.facts(), self.p.panels.fields());
+        let (facts, fields) = (Facts::of(self.p.panels.format), self.p.panels.fields());
         let Fields { scale, minimum, .. } = fields;
         let halves = [(Some(facts.scale), scale), (facts.minimum, minimum)];
         for (from, field) in halves {

@@ -4,7 +4,8 @@ use crate::lower::scalar::storage_lane;
 use mind_ir::types::DType;
 use mind_vir::ir::{Addr, Builder, IndexOp, Lane, Value};
 
-use super::format::QuantFormat;
+use super::format::Facts;
+use mind_ir::types::QuantFormat;
 
 /// Panels of `width` columns, one behind the other; of each the blocks of all its columns, from the first
 /// terms on. The last panel is filled up with zeros.
@@ -49,7 +50,7 @@ impl QuantPanels {
     }
 
     pub(super) fn fields(&self) -> Fields {
-        let facts = self.format.facts();
+        let facts = Facts::of(self.format);
         let half = DType::F16.size();
         let (groups, minima) = facts.groups.counts();
         let minimum = half;

@@ -1,38 +1,85 @@
-//! What a program does, step by step.
-
-use std::iter;
+//! Programs: the steps that call functions on memory.
+//!
+//! The executor runs these steps, and [`c`](crate::c) writes them.
 
 use mind_ir::types::DType;
 use smallvec::SmallVec;
 
-use super::layout::{Base, Place, Region};
+/// The memory that an argument of a kernel points into.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Base {
+    /// An array of the caller's, for each call.
+    Input(u32),
+    /// An array of the caller's that is written.
+    Output(u32),
+    /// A weight, while it is bound.
+    Param(u32),
+    /// The constants of the program.
+    Constants,
+    /// What is made once when weights are bound.
+    Bound,
+    /// The results of one call.
+    Workspace,
+}
+
+/// Bytes that a step reads or writes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Region {
+    /// The memory.
+    pub base: Base,
+    /// The first byte.
+    pub offset: u64,
+    /// How many there are.
+    pub bytes: usize,
+}
+
+impl Region {
+    /// The first `bytes` bytes of `base`.
+    pub const fn whole(base: Base, bytes: usize) -> Region {
+        Region {
+            base,
+            offset: 0,
+            bytes,
+        }
+    }
+
+    /// Where it begins.
+    pub const fn start(&self) -> (Base, u64) {
+        (self.base, self.offset)
+    }
+
+    /// The byte after the last one.
+    pub const fn end(&self) -> u64 {
+        self.offset + self.bytes as u64
+    }
+}
 
 /// A step of a program.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Step {
     /// Runs a kernel over its grid.
     Call(Call),
     /// Copies slices that indices name.
     Gather(Gather),
-    /// Copies an output to others.
-    Repeat(Repeat),
+    /// Copies bytes.
+    Transfer(Transfer),
 }
 
 impl Step {
     /// The memory that it reads and writes, scratch memory apart.
-    pub(super) fn regions(&self) -> SmallVec<[Region; 6]> {
+    pub fn regions(&self) -> SmallVec<[Region; 6]> {
         match self {
             Step::Call(call) => call.args.clone(),
             Step::Gather(gather) => {
                 SmallVec::from_slice(&[gather.data, gather.indices, gather.result])
             }
-            Step::Repeat(repeat) => iter::once(repeat.from).chain(repeat.targets()).collect(),
+            Step::Transfer(copy) => SmallVec::from_slice(&[copy.from, copy.to]),
         }
     }
 }
 
 /// A call of a kernel, for each task of a grid.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Call {
     /// The kernel's number in the program.
     pub kernel: usize,
@@ -93,7 +140,7 @@ impl IndexType {
 }
 
 /// A copy of the slices of `data` along an axis that `indices` names.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Gather {
     /// Where the slices are.
     pub data: Region,
@@ -115,25 +162,11 @@ pub struct Gather {
     pub axis: usize,
 }
 
-/// A copy of one output to others, which yield the same value.
-#[derive(Clone, Debug)]
-pub struct Repeat {
-    /// The output that a kernel writes.
+/// A copy of bytes to as many others, which they do not overlap.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Transfer {
+    /// Where they are.
     pub from: Region,
-    /// The numbers of the others.
-    pub outputs: Vec<u32>,
-}
-
-impl Repeat {
-    /// Where the copies go.
-    pub(super) fn targets(&self) -> impl Iterator<Item = Region> {
-        let target = |&output| Region {
-            place: Place {
-                base: Base::Output(output),
-                offset: 0,
-            },
-            bytes: self.from.bytes,
-        };
-        self.outputs.iter().map(target)
-    }
+    /// Where they go.
+    pub to: Region,
 }

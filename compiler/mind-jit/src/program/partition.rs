@@ -2,18 +2,18 @@
 
 use smallvec::SmallVec;
 
-use super::step::Axis;
+use mind_vir::program::Axis;
 
 /// The tasks of a call, numbered: for each dimension the number of parts it is cut into.
 #[derive(Debug)]
-pub(super) struct Division<'g> {
+pub(super) struct Partition<'g> {
     grid: &'g [Axis],
     parts: SmallVec<[usize; 4]>,
 }
 
-impl Division<'_> {
+impl Partition<'_> {
     /// The tasks of `grid` for `threads` threads: as few as give each thread as much as any other.
-    pub(super) fn new(grid: &[Axis], threads: usize) -> Division<'_> {
+    pub(super) fn new(grid: &[Axis], threads: usize) -> Partition<'_> {
         let mut parts: SmallVec<[usize; 4]> = grid
             .iter()
             .map(|axis| match *axis {
@@ -36,7 +36,7 @@ impl Division<'_> {
                 parts[at] = threads.min(units);
             }
         }
-        Division { grid, parts }
+        Partition { grid, parts }
     }
 
     /// How many tasks there are.
@@ -68,13 +68,13 @@ mod tests {
     use super::*;
 
     fn tasks(grid: &[Axis], threads: usize) -> Vec<Vec<u64>> {
-        let division = Division::new(grid, threads);
+        let partition = Partition::new(grid, threads);
         let task = |number: usize| {
             let mut args = SmallVec::new();
-            division.push(number, &mut args);
+            partition.push(number, &mut args);
             args.to_vec()
         };
-        (0..division.tasks()).map(task).collect()
+        (0..partition.tasks()).map(task).collect()
     }
 
     #[test]

@@ -1,0 +1,49 @@
+//! What programs make of their weights.
+
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
+use super::build::{KernelSpec, Unit};
+use super::port::Port;
+use mind_vir::program::{Base, Step};
+
+/// What a program does when its weights are bound. Programs with equal bindings make the same of the same weights.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Binding {
+    params: Vec<Port>,
+    /// Bytes of what is made.
+    bytes: u64,
+    /// The kernels of the steps, numbered by their first call.
+    kernels: Vec<KernelSpec>,
+    steps: Vec<Step>,
+    /// The constants, if a step reads any.
+    constants: Vec<u8>,
+}
+
+impl Binding {
+    pub(super) fn of(unit: &Unit<'_>) -> Binding {
+        let layout = &unit.layout;
+        let mut kernels: IndexSet<&KernelSpec, FxBuildHasher> = IndexSet::default();
+        let mut steps = unit.bind_steps.clone();
+        for step in &mut steps {
+            if let Step::Call(call) = step
+                && let Some((spec, _)) = unit.functions.get_index(call.kernel)
+            {
+                call.kernel = kernels.insert_full(spec).0;
+            }
+        }
+        let mut regions = steps.iter().flat_map(Step::regions);
+        let reads_constants = regions.any(|region| region.base == Base::Constants);
+        Binding {
+            params: layout.params.clone(),
+            bytes: unit.needs().bound,
+            kernels: kernels.into_iter().cloned().collect(),
+            steps,
+            constants: if reads_constants {
+                layout.constants.clone()
+            } else {
+                Vec::new()
+            },
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Kernels by the data that they are generated from.
+
+use mind_ir::OpId;
+use mind_ir::opdef::OpDef;
+use smallvec::SmallVec;
+
+use super::Unit;
+use super::block::Chain;
+use super::contract::Contraction;
+use super::grid::{Params, Shared, Task};
+use super::nest::{Shape, append_nest};
+use super::pack::StackedPacking;
+use super::window::Convolution;
+use crate::lower::nest::Nest;
+use crate::lower::product::{QuantPacking, pack_quantised};
+use mind_vir::ir::{Builder, Function, Signature};
+use mind_vir::program::{Axis, Call, Region, Step};
+
+/// All that the code of a kernel depends on: equal specs are one kernel.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(in crate::program) struct KernelSpec {
+    /// Lanes of its vectors.
+    lanes: u32,
+    /// Bytes that each pointer parameter points to.
+    buffers: SmallVec<[usize; 6]>,
+    /// How many indices the task has, and how many ranges after them.
+    task: (usize, usize),
+    computation: Computation,
+}
+
+/// What a kernel computes.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Computation {
+    Block(Box<(Chain, Shared)>),
+    Contract(Box<Contraction>),
+    /// A part of what a join copies.
+    Copy(Nest),
+    Nest(Shape),
+    Pack(StackedPacking),
+    PackQuantised(QuantPacking),
+    Window(Box<Convolution>),
+}
+
+impl Computation {
+    /// What the kernel is called in listings.
+    fn name(&self) -> &'static str {
+        match self {
+            Computation::Block(_) => "block",
+            Computation::Contract(_) => "contract",
+            Computation::Copy(_) => "copy",
+            Computation::Nest(_) => "nest",
+            Computation::Pack(_) | Computation::PackQuantised(_) => "pack",
+            Computation::Window(_) => "window",
+        }
+    }
+
+    fn append(&self, b: &mut Builder, params: &Params) {
+        let Params { pointers, task } = params;
+        match self {
+            Computation::Block(block) => {
+                let (chain, shared) = &**block;
+                shared.each(b, task, &mut |b, indices, ranges| {
+                    chain.append(b, pointers, indices, ranges[0]);
+                });
+            }
+            Computation::Contract(contraction) => contraction.append(b, params),
+            Computation::Copy(nest) => append_nest(b, nest, params),
+            Computation::Nest(shape) => shape.append(b, params),
+            Computation::Pack(packing) => packing.append(b, params),
+            Computation::PackQuantised(packing) => {
+                pack_quantised(b, packing, pointers[0], pointers[1], task.ranges[0]);
+            }
+            Computation::Window(convolution) => convolution.append(b, params),
+        }
+    }
+}
+
+impl KernelSpec {
+    /// The kernel in vector IR.
+    fn function(&self) -> Function {
+        let mut signature = Signature::new(self.computation.name(), self.lanes);
+        let pointers = self.buffers.iter().map(|&bytes| signature.buffer(bytes));
+        let params = Params {
+            pointers: pointers.collect(),
+            task: Task::new(&mut signature, self.task),
+        };
+        let mut b = signature.body();
+        self.computation.append(&mut b, &params);
+        b.finish()
+    }
+}
+
+/// A call of a kernel that may still have to be built.
+#[derive(Debug)]
+pub(super) struct KernelCall {
+    /// The op that it is made for.
+    pub(super) op: OpId,
+    pub(super) computation: Computation,
+    /// Lanes of the kernel's vectors.
+    pub(super) lanes: u32,
+    /// What its pointers point to: all that it may read and write there.
+    pub(super) args: SmallVec<[Region; 6]>,
+    /// The tasks that it is called for: indices, then ranges.
+    pub(super) grid: SmallVec<[Axis; 4]>,
+    /// The work, in about nanoseconds of one thread.
+    pub(super) cost: u64,
+}
+
+impl Unit<'_> {
+    /// Adds a call of a kernel, which is built unless an equal one is there.
+    pub(super) fn call(&mut self, call: KernelCall) {
+        let def: &'static OpDef = self.g.def(call.op);
+        let is_index = |axis: &&Axis| matches!(axis, Axis::Each(_));
+        let indices = call.grid.iter().take_while(is_index).count();
+        let spec = KernelSpec {
+            lanes: call.lanes,
+            buffers: call.args.iter().map(|region| region.bytes).collect(),
+            task: (indices, call.grid.len() - indices),
+            computation: call.computation,
+        };
+        let kernel = match self.functions.get_index_of(&spec) {
+            Some(known) => known,
+            None => {
+                let function = spec.function();
+                self.functions.insert_full(spec, (function, def.name)).0
+            }
+        };
+        let step = Call {
+            kernel,
+            args: call.args,
+            has_scratch: self.functions[kernel].0.scratch().is_some(),
+            grid: call.grid,
+            cost: call.cost,
+            op: def.name,
+        };
+        self.push(call.op, Step::Call(step));
+    }
+}
