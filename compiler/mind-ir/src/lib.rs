@@ -16,6 +16,7 @@ pub mod builtin;
 mod entity;
 pub mod eval;
 pub mod graph;
+pub mod kernel;
 pub mod listener;
 pub mod opdef;
 pub mod random;

@@ -6,6 +6,7 @@ pub mod axes;
 mod constant;
 pub mod eval;
 pub mod extent;
+pub mod group;
 pub mod ops;
 
 pub use constant::{constant, scalar_of, splat};

@@ -7,13 +7,15 @@ use mind_ir::opdef::Trait;
 use mind_ir::types::Dim;
 use mind_ir::{Graph, OpId, ValueId};
 use mind_loops::extents::known;
-use rustc_hash::{FxHashMap, FxHashSet};
+use mind_tensor::ops::group::Group;
+use rustc_hash::FxHashMap;
 
 use crate::emit::Emitter;
+use crate::kernel::Kernel;
 use crate::options::Options;
 use crate::place::{Place, Source};
+use crate::plan;
 use crate::unit::{Places, Problem, Unit, Unlowered};
-use crate::{block, merge, plan};
 
 /// Lowers a verified module of the tensor dialect; the count of its kernels. Inputs and constants stay.
 ///
@@ -91,31 +93,43 @@ fn lower_op(
     places: &mut Places,
     options: &Options,
 ) -> Result<usize, Box<Diagnostic>> {
+    if let Some(group) = g.view::<Group>(op) {
+        inline_groups(g, group);
+    }
     let mut unit = Unit::default();
     for &operand in g.operands(op) {
         unit.places.insert(operand, places[&operand].clone());
     }
-    let lowered = unit.lower(g, op).map(|()| {
-        let results = g.results(op).into_iter();
-        results
-            .map(|value| unit.place(value))
-            .collect::<Vec<Place>>()
-    });
-    let mut yielded = lowered.map_err(|why| Box::new(explain(g, &why)))?;
+    unit.lower(g, &[op])
+        .map_err(|why| Box::new(explain(g, &why)))?;
+    let results: Vec<ValueId> = g.results(op).into_iter().collect();
+    let read = results
+        .iter()
+        .filter_map(|&value| Some((value, unit.places.get(&value)?.clone())));
+    let mut yielded: Vec<(ValueId, Place)> = read.collect();
     hoist_constants(g, op, &mut unit, &mut yielded);
-    merge::merge(&mut unit, &mut yielded);
-    block::form(&mut unit, &mut yielded);
     let mut emitter = Emitter::new(Builder::before(g, op), options);
     for kernel in &unit.kernels {
         let emitted = emitter.kernel(kernel);
         emitted.map_err(|why| fault(&emitter, op, &why))?;
     }
-    for place in &mut yielded {
+    for (_, place) in &mut yielded {
         place.source = Source::Value(emitter.source(place.source));
     }
-    let results: Vec<ValueId> = g.results(op).into_iter().collect();
-    places.extend(results.into_iter().zip(yielded));
+    places.extend(yielded);
     Ok(unit.kernels.len())
+}
+
+/// Puts groups in the body of a group in line.
+fn inline_groups(g: &mut Graph, group: Group) {
+    let mut next = g.ops(group.body(g)).next();
+    while let Some(op) = next {
+        next = g.next(op);
+        if g.is::<Group>(op) {
+            let (ops, _) = g.inline(op);
+            next = ops.first().copied().or(next);
+        }
+    }
 }
 
 fn fault(
@@ -153,42 +167,24 @@ fn explain(g: &Graph, why: &Unlowered) -> Diagnostic {
 }
 
 /// Puts copies of the constants in the body of a group before it.
-fn hoist_constants(g: &mut Graph, group: OpId, unit: &mut Unit, yielded: &mut [Place]) {
+fn hoist_constants(g: &mut Graph, group: OpId, unit: &mut Unit, yielded: &mut [(ValueId, Place)]) {
     let body = g.body();
-    let mut moved: Vec<(ValueId, ValueId)> = Vec::new();
-    let operands = unit.kernels.iter().flat_map(|kernel| &kernel.operands);
-    let all = operands.map(|operand| &operand.place).chain(yielded.iter());
-    let sources: FxHashSet<Source> = all.map(|place| place.source).collect();
-    let mut values: Vec<ValueId> = sources
-        .into_iter()
-        .filter_map(|source| match source {
-            Source::Value(value) => Some(value),
-            Source::Kernel { .. } => None,
-        })
-        .collect();
-    values.sort_unstable();
-    for value in values {
+    let mut copies: FxHashMap<ValueId, ValueId> = FxHashMap::default();
+    let read = unit.kernels.iter_mut().flat_map(Kernel::places_mut);
+    for place in read.chain(yielded.iter_mut().map(|(_, place)| place)) {
+        let Source::Value(value) = &mut place.source else {
+            continue;
+        };
         let inside = g
-            .defining_op(value)
+            .defining_op(*value)
             .filter(|&op| g.parent(op) != Some(body));
         if let Some(op) = inside {
-            let copy = Builder::before(g, group).copy(op, &[]);
-            moved.push((value, g.result(copy)));
+            *value = *copies.entry(*value).or_insert_with(|| {
+                let copy = Builder::before(g, group).copy(op, &[]);
+                g.result(copy)
+            });
         }
     }
-    let replace = |place: &mut Place| {
-        if let Source::Value(value) = &mut place.source
-            && let Some((_, copy)) = moved.iter().find(|(own, _)| own == value)
-        {
-            *value = *copy;
-        }
-    };
-    let operands = unit
-        .kernels
-        .iter_mut()
-        .flat_map(|kernel| &mut kernel.operands);
-    operands.for_each(|operand| replace(&mut operand.place));
-    yielded.iter_mut().for_each(replace);
 }
 
 /// The values that the module yields: each the whole of what one kernel writes.

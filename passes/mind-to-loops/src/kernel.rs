@@ -34,17 +34,6 @@ impl Node {
             Node::Convert { arg, .. } | Node::Along { arg, .. } => std::slice::from_ref(arg),
         }
     }
-
-    /// The same over the nodes that `map` gives.
-    pub(crate) fn mapped(&self, map: impl Fn(usize) -> usize) -> Node {
-        let mut node = self.clone();
-        match &mut node {
-            Node::Operand(_) | Node::Product => {}
-            Node::Op { args, .. } => args.iter_mut().for_each(|arg| *arg = map(*arg)),
-            Node::Convert { arg, .. } | Node::Along { arg, .. } => *arg = map(*arg),
-        }
-        node
-    }
 }
 
 /// What a kernel reads.
@@ -93,6 +82,9 @@ pub(crate) enum Kind {
     Block(Vec<Kernel>),
 }
 
+/// What the numbers of the kernels inside a block count from.
+pub(crate) const INNER: usize = usize::MAX / 2;
+
 /// A kernel before it is an op.
 #[derive(Clone, Debug)]
 pub(crate) struct Kernel {
@@ -113,6 +105,64 @@ impl Kernel {
             Kind::Nest { along } => along,
             _ => None,
         }
+    }
+
+    /// A nest over `dims` that does nothing yet.
+    pub(crate) fn nest(dims: Vec<usize>, along: Option<usize>, origin: OpId) -> Kernel {
+        Kernel {
+            kind: Kind::Nest { along },
+            dims,
+            operands: Vec::new(),
+            body: Vec::new(),
+            outputs: Vec::new(),
+            origin,
+        }
+    }
+
+    /// A nest that writes the elements at `place`, which are of `dtype`, as they are.
+    pub(crate) fn copy(place: Place, dtype: DType, origin: OpId) -> Kernel {
+        let place = place.squeezed();
+        Kernel {
+            operands: vec![Operand {
+                place: place.clone(),
+                is_row: false,
+            }],
+            body: vec![Node::Operand(0)],
+            outputs: vec![Output { node: 0, dtype }],
+            ..Kernel::nest(place.extents, None, origin)
+        }
+    }
+
+    /// Kernels in a row as one; what they read of each other counts from [`INNER`].
+    pub(crate) fn block(chain: [Kernel; 3]) -> Kernel {
+        let last = &chain[2];
+        Kernel {
+            dims: last.dims.clone(),
+            operands: Vec::new(),
+            body: Vec::new(),
+            outputs: last.outputs.clone(),
+            origin: last.origin,
+            kind: Kind::Block(chain.into()),
+        }
+    }
+
+    /// The places that it reads.
+    pub(crate) fn places_mut(&mut self) -> Box<dyn Iterator<Item = &mut Place> + '_> {
+        let own = self.operands.iter_mut().map(|operand| &mut operand.place);
+        match &mut self.kind {
+            Kind::Block(chain) => {
+                Box::new(own.chain(chain.iter_mut().flat_map(Kernel::places_mut)))
+            }
+            _ => Box::new(own),
+        }
+    }
+
+    /// Whether nothing that it writes varies along a reduced dimension that is not the last.
+    pub(crate) fn reduces_what_it_can_write(&self) -> bool {
+        let uniform = self.uniform();
+        let is_last = |axis: usize| axis + 1 == self.dims.len();
+        let mut outputs = self.outputs.iter();
+        self.along().is_none_or(is_last) || outputs.all(|output| uniform[output.node])
     }
 
     /// Whether something is written, at each position, by a loop that reduces nothing: one after all reductions.

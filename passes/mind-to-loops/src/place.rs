@@ -1,6 +1,7 @@
 //! Where the elements of a tensor stand: strides over a buffer.
 
 use mind_ir::ValueId;
+use mind_ir::types::Dim;
 use mind_loops::extents::dense;
 
 /// What memory elements stand in.
@@ -42,6 +43,17 @@ impl Place {
         }
     }
 
+    /// The extents of the dimensions along which elements differ, and 1 for the others. Strides of a tensor without
+    /// elements say nothing.
+    pub(crate) fn varying(&self) -> impl Iterator<Item = Dim> + '_ {
+        let is_empty = self.count() == 0;
+        let dims = self.extents.iter().zip(&self.strides);
+        dims.map(move |(&extent, &stride)| match stride {
+            0 if !is_empty => Dim::Fixed(1),
+            _ => Dim::Fixed(extent as i64),
+        })
+    }
+
     pub(crate) fn count(&self) -> usize {
         self.extents.iter().product()
     }
@@ -55,20 +67,6 @@ impl Place {
                 && own
                     .into_iter()
                     .all(|((&extent, own), dense)| extent == 1 || own == dense)
-    }
-
-    /// Whether both see the same elements of one buffer at the same positions.
-    pub(crate) fn sees_same(&self, other: &Place) -> bool {
-        let steps = self.extents.iter().zip(&self.strides).zip(&other.strides);
-        let same = || {
-            steps
-                .into_iter()
-                .all(|((&extent, a), b)| extent == 1 || a == b)
-        };
-        self.source == other.source
-            && self.extents == other.extents
-            && self.offset == other.offset
-            && same()
     }
 
     /// The dimensions in another order: dimension `i` of the result is `order[i]` of `self`.
@@ -175,20 +173,6 @@ impl Place {
         Place {
             extents,
             strides,
-            ..self.clone()
-        }
-    }
-
-    /// With the dimensions of `extents` that `self` lacks because they have one position.
-    pub(crate) fn unsqueezed(&self, extents: &[usize]) -> Place {
-        let mut own = self.strides.iter();
-        let strides = extents.iter().map(|&extent| match extent {
-            1 => 0,
-            _ => own.next().copied().unwrap_or(0),
-        });
-        Place {
-            strides: strides.collect(),
-            extents: extents.to_vec(),
             ..self.clone()
         }
     }

@@ -1,20 +1,14 @@
-//! From the ops of a unit to kernels: a unit is a group, or an op that stands alone.
-//!
-//! Ops that only say where elements stand become places and no kernel.
+//! From ops to kernels. Ops that only say where elements stand become places and no kernel.
 
-use mind_core::ops::input::Input;
 use mind_ir::attr::OPEN_END;
-use mind_ir::opdef::{Op, Trait};
-use mind_ir::{BlockId, Graph, OpId, ValueId};
+use mind_ir::opdef::{Op, OpDef, Trait};
+use mind_ir::{Graph, OpId, ValueId};
 use mind_loops::extents::known;
 use mind_tensor::ops::broadcast::Broadcast;
 use mind_tensor::ops::contract::Contract;
-use mind_tensor::ops::convert::Convert;
 use mind_tensor::ops::group::Group;
 use mind_tensor::ops::index::{Gather, Index, Slice};
 use mind_tensor::ops::join::Concat;
-use mind_tensor::ops::map::Map;
-use mind_tensor::ops::reduce::Reduce;
 use mind_tensor::ops::reshape::Reshape;
 use mind_tensor::ops::transpose::Transpose;
 use mind_tensor::ops::window::Window;
@@ -22,6 +16,7 @@ use rustc_hash::FxHashMap;
 
 use crate::kernel::{Kernel, Kind, Matrix, Node, Operand, Output};
 use crate::place::{Place, Source};
+use crate::steps::Steps;
 
 /// Where the elements of the values of a block stand.
 pub(crate) type Places = FxHashMap<ValueId, Place>;
@@ -48,7 +43,10 @@ pub(crate) enum Problem {
     },
 }
 
-/// The kernels of a unit, in order.
+/// The most ops of one kernel in a group that is several.
+const LONGEST: usize = 64;
+
+/// The kernels of a unit, in order: of a group, or of an op that stands alone.
 #[derive(Default)]
 pub(crate) struct Unit {
     pub(crate) kernels: Vec<Kernel>,
@@ -61,124 +59,102 @@ impl Unit {
         self.places[&value].clone()
     }
 
-    /// Lowers the ops of a block; where the values that it yields stand.
+    /// Lowers ops in order, as many as have a form together as one kernel.
     ///
     /// # Errors
     ///
     /// The first op without a lowering.
-    pub(crate) fn lower_block(
-        &mut self,
-        g: &Graph,
-        block: BlockId,
-    ) -> Result<Vec<Place>, Unlowered> {
-        for op in g.ops(block) {
-            if g.def(op).has(Trait::Terminator) {
-                return Ok(g
-                    .operands(op)
-                    .iter()
-                    .map(|&value| self.place(value))
-                    .collect());
-            }
-            self.lower(g, op)?;
+    pub(crate) fn lower(&mut self, g: &Graph, mut ops: &[OpId]) -> Result<(), Unlowered> {
+        loop {
+            self.lower_views(g, ops)?;
+            let open = |op: &OpId| {
+                g.results(*op)
+                    .into_iter()
+                    .any(|value| !self.places.contains_key(&value))
+            };
+            let Some(first) = ops.iter().position(open) else {
+                return Ok(());
+            };
+            ops = &ops[first..];
+            let count = self.lower_first(g, ops)?;
+            self.lower_views(g, &ops[..count])?;
+            ops = &ops[count..];
         }
-        Ok(Vec::new())
     }
 
-    /// Lowers an op.
+    /// Lowers the first ops; how many.
+    fn lower_first(&mut self, g: &Graph, ops: &[OpId]) -> Result<usize, Unlowered> {
+        let counts = std::iter::once(ops.len()).chain((2..=ops.len().min(LONGEST)).rev());
+        for count in counts.filter(|&count| count > 1) {
+            let steps = Steps::read(g, &ops[..count], &self.places);
+            if let Some(form) = steps.form()
+                && self.fuse(g, &steps, form)
+            {
+                return Ok(count);
+            }
+        }
+        let alone = &ops[..1];
+        let steps = Steps::read(g, alone, &self.places);
+        let form = steps.form_alone();
+        if form.is_none_or(|form| !self.fuse(g, &steps, form)) {
+            self.lower_alone(g, ops[0])?;
+        }
+        Ok(1)
+    }
+
+    /// Gives places to the constants and the views of what has one.
+    fn lower_views(&mut self, g: &Graph, ops: &[OpId]) -> Result<(), Unlowered> {
+        for &op in ops
+            .iter()
+            .filter(|&&op| g.def(op).has(Trait::Constant) || row(VIEWS, g.def(op)).is_some())
+        {
+            let read = g.operands(op).first();
+            let has_place = |value| self.places.contains_key(value);
+            if read.is_none_or(has_place) && !has_place(&g.result(op)) {
+                self.lower_alone(g, op)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lowers an op that is a constant, a view, a group or a kernel that holds nothing else.
+    fn lower_alone(&mut self, g: &Graph, op: OpId) -> Result<(), Unlowered> {
+        let def = g.def(op);
+        if let Some(group) = g.view::<Group>(op) {
+            return self.group(g, group);
+        }
+        let place = if def.has(Trait::Constant) {
+            let result = g.result(op);
+            Ok(Place::whole(Source::Value(result), known(g, result)))
+        } else {
+            let lower = row(VIEWS, def).or_else(|| row(MOVES, def));
+            lower.map_or(Err(Problem::Foreign), |lower| lower(self, g, op))
+        };
+        let place = place.map_err(|problem| Unlowered { op, problem })?;
+        self.places.insert(g.result(op), place);
+        Ok(())
+    }
+
+    /// Lowers the ops of a group.
     ///
     /// # Errors
     ///
-    /// It has no lowering.
-    pub(crate) fn lower(&mut self, g: &Graph, op: OpId) -> Result<(), Unlowered> {
-        let fail = |problem| Err(Unlowered { op, problem });
-        if let Some(map) = g.view::<Map>(op) {
-            self.lower_map(g, map);
-            return Ok(());
+    /// The first op without a lowering.
+    pub(crate) fn group(&mut self, g: &Graph, group: Group) -> Result<(), Unlowered> {
+        let block = group.body(g);
+        for (argument, &input) in g.arguments(block).into_iter().zip(group.inputs(g)) {
+            let place = self.place(input);
+            self.places.insert(argument, place);
         }
-        if let Some(group) = g.view::<Group>(op) {
-            let body = group.body(g);
-            for (argument, &operand) in g.arguments(body).into_iter().zip(group.inputs(g)) {
-                self.places.insert(argument, self.place(operand));
-            }
-            let yielded = self.lower_block(g, body)?;
-            self.places.extend(g.results(op).into_iter().zip(yielded));
+        let ops: Vec<OpId> = g.ops(block).collect();
+        let Some((&end, ops)) = ops.split_last() else {
             return Ok(());
-        }
-        let place = if let Some(reduce) = g.view::<Reduce>(op) {
-            self.lower_reduce(g, reduce)
-        } else if let Some(contract) = g.view::<Contract>(op) {
-            self.lower_contract(g, contract)
-        } else if let Some(window) = g.view::<Window>(op) {
-            self.lower_window(g, window)
-        } else if let Some(convert) = g.view::<Convert>(op) {
-            self.lower_convert(g, convert)
-        } else if let Some(view) = g.view::<Transpose>(op) {
-            let order = view.permutation(g).iter().map(|&axis| axis as usize);
-            self.place(view.input(g))
-                .permuted(&order.collect::<Vec<_>>())
-        } else if let Some(view) = g.view::<Reshape>(op) {
-            let input = self.place(view.input(g));
-            let extents = known(g, view.result(g));
-            match input.reshaped(&extents) {
-                Some(place) => place,
-                None => self
-                    .copied(g, op, view.input(g), input)
-                    .reshaped(&extents)
-                    .expect("a dense buffer has any shape"),
-            }
-        } else if let Some(view) = g.view::<Broadcast>(op) {
-            let dims: Vec<usize> = view.dims(g).iter().map(|&axis| axis as usize).collect();
-            let extents = known(g, view.result(g));
-            self.place(view.inputs(g)[0]).broadcast(&dims, &extents)
-        } else if let Some(slice) = g.view::<Slice>(op) {
-            let extents = known(g, slice.result(g));
-            debug_assert!(slice.ends(g).iter().all(|&end| end >= 0 || end == OPEN_END));
-            self.place(slice.input(g))
-                .sliced(slice.starts(g), slice.steps(g), &extents)
-        } else if let Some(index) = g.view::<Index>(op) {
-            let input = self.place(index.input(g));
-            let at = index.indices(g);
-            let outside = at.iter().zip(&input.extents);
-            let outside = outside
-                .enumerate()
-                .find(|(_, (i, extent))| !(0..**extent as i64).contains(i));
-            if let Some((axis, (&index, &extent))) = outside {
-                return fail(Problem::Outside {
-                    axis,
-                    index,
-                    extent,
-                });
-            }
-            let steps = vec![1; at.len()];
-            let mut place = input.sliced(at, &steps, &vec![1; at.len()]);
-            place.extents.clear();
-            place.strides.clear();
-            place
-        } else if let Some(gather) = g.view::<Gather>(op) {
-            let operands = [gather.data(g), gather.indices(g)];
-            let operands = operands.map(|value| self.dense(g, op, value));
-            self.moved(
-                g,
-                op,
-                Kind::Gather {
-                    axis: gather.axis(g),
-                },
-                operands.to_vec(),
-            )
-        } else if let Some(join) = g.view::<Concat>(op) {
-            let operands = join
-                .inputs(g)
-                .iter()
-                .map(|&value| self.place(value))
-                .collect();
-            self.moved(g, op, Kind::Join { axis: join.axis(g) }, operands)
-        } else if g.def(op).has(Trait::Constant) || g.is::<Input>(op) {
-            let result = g.result(op);
-            Place::whole(Source::Value(result), known(g, result))
-        } else {
-            return fail(Problem::Foreign);
         };
-        self.places.insert(g.result(op), place);
+        self.lower(g, ops)?;
+        for (result, value) in g.results(group.id()).into_iter().zip(g.operands(end)) {
+            let place = self.place(*value);
+            self.places.insert(result, place);
+        }
         Ok(())
     }
 
@@ -207,21 +183,7 @@ impl Unit {
         place: Place,
     ) -> Place {
         let extents = place.extents.clone();
-        let squeezed = place.squeezed();
-        let kernel = Kernel {
-            kind: Kind::Nest { along: None },
-            dims: squeezed.extents.clone(),
-            operands: vec![Operand {
-                place: squeezed,
-                is_row: false,
-            }],
-            body: vec![Node::Operand(0)],
-            outputs: vec![Output {
-                node: 0,
-                dtype: g.ty(value).dtype,
-            }],
-            origin,
-        };
+        let kernel = Kernel::copy(place, g.ty(value).dtype, origin);
         let place = self.push(kernel).remove(0);
         place
             .reshaped(&extents)
@@ -260,160 +222,15 @@ impl Unit {
         self.push(kernel).remove(0)
     }
 
-    fn lower_map(&mut self, g: &Graph, map: Map) {
-        let shape = known(g, g.results(map.id()).get(0));
-        let (mut operands, mut body) = (Vec::new(), Vec::new());
-        let mut nodes: FxHashMap<ValueId, usize> = FxHashMap::default();
-        let block = map.body(g);
-        for (argument, &input) in g.arguments(block).into_iter().zip(map.inputs(g)) {
-            let place = self.place(input).squeezed();
-            let operand = Operand {
-                place,
-                is_row: false,
-            };
-            let known = operands.iter().position(|own| *own == operand);
-            let index = known.unwrap_or_else(|| {
-                operands.push(operand);
-                body.push(Node::Operand(operands.len() - 1));
-                operands.len() - 1
-            });
-            nodes.insert(argument, index);
-        }
-        let mut yielded = Vec::new();
-        for op in g.ops(block) {
-            let args = g.operands(op).iter().map(|value| nodes[value]);
-            if g.def(op).has(Trait::Terminator) {
-                yielded = args.collect();
-                break;
-            }
-            let node = match g.view::<Convert>(op) {
-                Some(convert) => Node::Convert {
-                    to: convert.to(g),
-                    arg: nodes[&convert.input(g)],
-                },
-                None => Node::Op {
-                    source: op,
-                    args: args.collect(),
-                },
-            };
-            nodes.insert(g.result(op), body.len());
-            body.push(node);
-        }
-        let outputs = yielded.into_iter().zip(g.results(map.id()));
-        let outputs = outputs.map(|(node, value)| Output {
-            node,
-            dtype: g.ty(value).dtype,
-        });
-        let kernel = Kernel {
-            kind: Kind::Nest { along: None },
-            dims: shape
-                .iter()
-                .copied()
-                .filter(|&extent| extent != 1)
-                .collect(),
-            operands,
-            body,
-            outputs: outputs.collect(),
-            origin: map.id(),
-        };
-        let places = self.push(kernel);
-        for (value, place) in g.results(map.id()).into_iter().zip(places) {
-            let place = place
-                .reshaped(&shape)
-                .expect("a dense buffer has any shape");
-            self.places.insert(value, place);
+    /// The kernel of a product or a convolution, without results.
+    pub(crate) fn contract_or_window(&mut self, g: &Graph, op: OpId) -> Kernel {
+        match g.view::<Contract>(op) {
+            Some(contract) => self.contract(g, contract),
+            None => self.window(g, Window::from_id(op)),
         }
     }
 
-    fn lower_convert(&mut self, g: &Graph, convert: Convert) -> Place {
-        let place = self.place(convert.input(g));
-        let shape = place.extents.clone();
-        let place = place.squeezed();
-        let kernel = Kernel {
-            kind: Kind::Nest { along: None },
-            dims: place.extents.clone(),
-            operands: vec![Operand {
-                place,
-                is_row: false,
-            }],
-            body: vec![
-                Node::Operand(0),
-                Node::Convert {
-                    to: convert.to(g),
-                    arg: 0,
-                },
-            ],
-            outputs: vec![Output {
-                node: 1,
-                dtype: g.ty(convert.result(g)).dtype,
-            }],
-            origin: convert.id(),
-        };
-        let place = self.push(kernel).remove(0);
-        place
-            .reshaped(&shape)
-            .expect("a dense buffer has any shape")
-    }
-
-    /// The reduced dimensions become one, the last of the nest; or the last but one where the elements of
-    /// neighbouring results are neighbours.
-    fn lower_reduce(&mut self, g: &Graph, reduce: Reduce) -> Place {
-        let (input, result) = (reduce.input(g), reduce.result(g));
-        let place = self.place(input);
-        let is_reduced = |axis: &usize| reduce.axes(g).contains(&(*axis as i64));
-        let rank = place.extents.len();
-        let kept: Vec<usize> = (0..rank)
-            .filter(|axis| !is_reduced(axis) && place.extents[*axis] != 1)
-            .collect();
-        let reduced: Vec<usize> = (0..rank).filter(is_reduced).collect();
-        let order: Vec<usize> = kept.iter().chain(&reduced).copied().collect();
-        let place = place.permuted(&order);
-        let collapsed = match reduced.len() {
-            0 => Some(place.with_unit(kept.len())),
-            _ => place.collapsed(kept.len()..order.len()),
-        };
-        let place = collapsed.unwrap_or_else(|| {
-            let dense = self.copied(g, reduce.id(), input, place);
-            dense
-                .collapsed(kept.len()..order.len())
-                .expect("a dense buffer collapses")
-        });
-        let mut along = kept.len();
-        let mut operand = place;
-        let strides = &operand.strides;
-        if along > 0
-            && strides[along - 1] == 1
-            && strides[along] != 1
-            && operand.extents[along] != 1
-        {
-            let mut order: Vec<usize> = (0..=along).collect();
-            order.swap(along - 1, along);
-            operand = operand.permuted(&order);
-            along -= 1;
-        }
-        let reduction = reduce.reduction(g);
-        let reduction = reduction.expect("a verified kind is one of the words");
-        let kernel = Kernel {
-            kind: Kind::Nest { along: Some(along) },
-            dims: operand.extents.clone(),
-            operands: vec![Operand {
-                place: operand,
-                is_row: false,
-            }],
-            body: vec![Node::Operand(0), Node::Along { reduction, arg: 0 }],
-            outputs: vec![Output {
-                node: 1,
-                dtype: g.ty(result).dtype,
-            }],
-            origin: reduce.id(),
-        };
-        let place = self.push(kernel).remove(0);
-        place
-            .reshaped(&known(g, result))
-            .expect("a dense buffer has any shape")
-    }
-
-    fn lower_contract(&mut self, g: &Graph, contract: Contract) -> Place {
+    fn contract(&mut self, g: &Graph, contract: Contract) -> Kernel {
         let usizes =
             |axes: &[i64]| -> Vec<usize> { axes.iter().map(|&axis| axis as usize).collect() };
         let sides = [
@@ -461,43 +278,112 @@ impl Unit {
                 is_row: false,
             });
         }
-        let result = contract.result(g);
-        let kernel = Kernel {
+        Kernel {
             kind: Kind::Contract(Matrix {
                 batch: sides[0].1.len(),
                 rows: free[0],
                 columns: free[1],
             }),
-            dims: known(g, result),
+            dims: known(g, contract.result(g)),
             operands,
             body: vec![Node::Product],
-            outputs: vec![Output {
-                node: 0,
-                dtype: g.ty(result).dtype,
-            }],
+            outputs: Vec::new(),
             origin: contract.id(),
-        };
-        self.push(kernel).remove(0)
+        }
     }
 
-    fn lower_window(&mut self, g: &Graph, window: Window) -> Place {
+    fn window(&mut self, g: &Graph, window: Window) -> Kernel {
         let operands = [window.input(g), window.filter(g)];
         let operands = operands.map(|value| Operand {
             place: self.dense(g, window.id(), value),
             is_row: false,
         });
-        let result = window.result(g);
-        let kernel = Kernel {
+        Kernel {
             kind: Kind::Window(window.id()),
-            dims: known(g, result),
+            dims: known(g, window.result(g)),
             operands: operands.to_vec(),
             body: vec![Node::Product],
-            outputs: vec![Output {
-                node: 0,
-                dtype: g.ty(result).dtype,
-            }],
+            outputs: Vec::new(),
             origin: window.id(),
-        };
-        self.push(kernel).remove(0)
+        }
     }
+}
+
+/// How an op becomes a place, and kernels that hold nothing else.
+type Lower = fn(&mut Unit, &Graph, OpId) -> Result<Place, Problem>;
+
+/// The ops that say where elements stand.
+static VIEWS: &[(&OpDef, Lower)] = &[
+    (Transpose::DEF, |unit, g, op| {
+        let view = Transpose::from_id(op);
+        let order = view.permutation(g).iter().map(|&axis| axis as usize);
+        let order: Vec<usize> = order.collect();
+        Ok(unit.place(view.input(g)).permuted(&order))
+    }),
+    (Reshape::DEF, |unit, g, op| {
+        let view = Reshape::from_id(op);
+        let (input, extents) = (unit.place(view.input(g)), known(g, view.result(g)));
+        Ok(input.reshaped(&extents).unwrap_or_else(|| {
+            let copied = unit.copied(g, op, view.input(g), input);
+            let copied = copied.reshaped(&extents);
+            copied.expect("a dense buffer has any shape")
+        }))
+    }),
+    (Broadcast::DEF, |unit, g, op| {
+        let view = Broadcast::from_id(op);
+        let dims: Vec<usize> = view.dims(g).iter().map(|&axis| axis as usize).collect();
+        let extents = known(g, view.result(g));
+        Ok(unit.place(view.inputs(g)[0]).broadcast(&dims, &extents))
+    }),
+    (Slice::DEF, |unit, g, op| {
+        let slice = Slice::from_id(op);
+        let extents = known(g, slice.result(g));
+        debug_assert!(slice.ends(g).iter().all(|&end| end >= 0 || end == OPEN_END));
+        let input = unit.place(slice.input(g));
+        Ok(input.sliced(slice.starts(g), slice.steps(g), &extents))
+    }),
+    (Index::DEF, |unit, g, op| {
+        let index = Index::from_id(op);
+        let (input, at) = (unit.place(index.input(g)), index.indices(g));
+        let extents = input.extents.iter().copied();
+        for (axis, (&index, extent)) in at.iter().zip(extents).enumerate() {
+            if !(0..extent as i64).contains(&index) {
+                return Err(Problem::Outside {
+                    axis,
+                    index,
+                    extent,
+                });
+            }
+        }
+        let ones = vec![1; at.len()];
+        let place = input.sliced(at, &ones, &vec![1; at.len()]);
+        Ok(Place {
+            extents: Vec::new(),
+            strides: Vec::new(),
+            ..place
+        })
+    }),
+];
+
+/// The ops that are kernels by themselves.
+static MOVES: &[(&OpDef, Lower)] = &[
+    (Gather::DEF, |unit, g, op| {
+        let gather = Gather::from_id(op);
+        let axis = gather.axis(g);
+        let operands = [gather.data(g), gather.indices(g)];
+        let operands = operands.map(|value| unit.dense(g, op, value));
+        Ok(unit.moved(g, op, Kind::Gather { axis }, operands.to_vec()))
+    }),
+    (Concat::DEF, |unit, g, op| {
+        let join = Concat::from_id(op);
+        let axis = join.axis(g);
+        let operands = join.inputs(g).iter().map(|&value| unit.place(value));
+        let operands = operands.collect();
+        Ok(unit.moved(g, op, Kind::Join { axis }, operands))
+    }),
+];
+
+fn row(rows: &[(&OpDef, Lower)], def: &OpDef) -> Option<Lower> {
+    let row = rows.iter().find(|(own, _)| std::ptr::eq(*own, def));
+    row.map(|&(_, lower)| lower)
 }

@@ -3,13 +3,13 @@
 use mind_core::ops::fused::Fused;
 use mind_diag::Diagnostic;
 use mind_ir::builder::Builder;
-use mind_ir::opdef::{OpDef, Trait};
+use mind_ir::opdef::{Op, OpDef, Trait};
 use mind_ir::{BlockId, Graph};
 use mind_tensor::ops::group::Group;
 
 use crate::emit::Lower;
 use crate::replace::replace;
-use crate::{contract, elementwise, fused, join, movement, normalize, reduce, reshape};
+use crate::{contract, elementwise, join, movement, normalize, reduce, reshape};
 
 /// What each op becomes that does not just apply a scalar function.
 const FAMILIES: [&[(&OpDef, Lower)]; 6] = [
@@ -23,8 +23,7 @@ const FAMILIES: [&[(&OpDef, Lower)]; 6] = [
 
 /// Whether an op of this kind is lowered.
 pub fn lowers(def: &'static OpDef) -> bool {
-    let fused: &'static OpDef = <Fused as mind_ir::opdef::Op>::DEF;
-    std::ptr::eq(def, fused) || conversion(def).is_some()
+    std::ptr::eq(def, Fused::DEF) || conversion(def).is_some()
 }
 
 fn conversion(def: &'static OpDef) -> Option<Lower> {
@@ -52,11 +51,11 @@ fn lower_block(g: &mut Graph, block: BlockId) -> Result<usize, Box<Diagnostic>> 
     let mut next = g.ops(block).next();
     while let Some(op) = next {
         next = g.next(op);
-        if let Some(view) = g.view::<Fused>(op) {
-            let group = fused::regroup(g, view);
-            let body = group.body(g);
-            lowered += 1 + lower_block(g, body)?;
-        } else if let Some(group) = g.view::<Group>(op) {
+        if g.is::<Fused>(op) {
+            g.set_def(op, Group::DEF);
+            lowered += 1;
+        }
+        if let Some(group) = g.view::<Group>(op) {
             let body = group.body(g);
             lowered += lower_block(g, body)?;
         } else if let Some(lower) = conversion(g.def(op)) {

@@ -9,7 +9,6 @@ mod contract;
 mod conversion;
 mod elementwise;
 mod emit;
-mod fused;
 mod join;
 mod movement;
 mod normalize;

@@ -2,6 +2,7 @@
 
 use super::Graph;
 use crate::entity::{BlockId, OpId, UseId, ValueId};
+use crate::opdef::OpDef;
 
 impl Graph {
     /// Makes operand `index` of `op` read `value`.
@@ -57,6 +58,48 @@ impl Graph {
         }
         self.detach(op);
         self.attach_before(op, anchor);
+    }
+
+    /// Makes `op` an op of another row, which has as many attributes and regions.
+    ///
+    /// # Panics
+    ///
+    /// If it has not.
+    pub fn set_def(&mut self, op: OpId, def: &'static OpDef) {
+        let own = self.def(op);
+        assert_eq!(
+            (own.attrs.len(), own.regions),
+            (def.attrs.len(), def.regions)
+        );
+        self.ops[op.index()].def = def;
+    }
+
+    /// Puts the ops of the body of `op`, which has one region, before it and erases it; returns these ops, and the values
+    /// that take the place of its results, with their labels and declared types.
+    pub fn inline(&mut self, op: OpId) -> (Vec<OpId>, Vec<ValueId>) {
+        let block = self.block(self.regions(op)[0]);
+        for (index, argument) in self.arguments(block).into_iter().enumerate() {
+            let operand = self.operands(op)[index];
+            self.replace_all_uses(argument, operand);
+        }
+        let end = self.terminator(block).expect("a verified body ends");
+        let results: Vec<ValueId> = self.operands(end).to_vec();
+        let ops: Vec<OpId> = self.ops(block).filter(|&inner| inner != end).collect();
+        ops.iter().for_each(|&inner| self.move_before(inner, op));
+        for (index, outer) in self.results(op).into_iter().enumerate() {
+            let inner = results[index];
+            let own = (self.defining_op(inner)).is_some_and(|op| ops.contains(&op));
+            if own && !results[..index].contains(&inner) {
+                let label = self.label(outer);
+                self.set_label(inner, label);
+                if let Some(declared) = self.declared(outer) {
+                    self.declare(inner, declared);
+                }
+            }
+            self.replace_all_uses(outer, inner);
+        }
+        self.erase(op);
+        (ops, results)
     }
 
     /// Sets attribute `index` of `op`.

@@ -45,3 +45,40 @@ pub fn converted(cx: &EvalCx<'_>, input: &Tensor, to: DType) -> Result<Tensor, E
         Ok(Tensor::of(input.shape().to_vec(), converted.collect::<Vec<To>>()))
     }, else unreachable!("verified operands are floats")), else unreachable!("a verified dtype is a float"))
 }
+
+/// The row of an op that converts between float dtypes, for dialects below core.
+#[macro_export]
+macro_rules! convert_op {
+    ($name:literal) => {
+        mind_ir::ops! {
+            /// The elements in the float dtype `to`, rounded once to nearest even.
+            ///
+            /// Shapes: as the operand.
+            /// Errors: E2005 not a float, E4022 `to` is no float dtype.
+            /// Source: this compiler, for kernels that keep what they accumulate in.
+            Convert = $name {
+                operands: (input: Float),
+                attrs: { to: Str },
+                traits: [Pure, Extended],
+                names: {},
+                infer: |op, g| $crate::eval::convert::converted_type(g, g.ty(op.input(g)), op.to(g)),
+                eval: |op, cx, operands| {
+                    let to = op.dtype(cx.graph).expect("a verified dtype is a float");
+                    $crate::eval::convert::converted(cx, operands[0], to)
+                },
+                fold: |op, g| {
+                    let input = op.input(g);
+                    let is_same = op.dtype(g) == Some(g.ty(input).dtype);
+                    is_same.then_some(mind_ir::opdef::Folded::Value(input))
+                },
+            }
+        }
+
+        impl Convert {
+            /// The dtype of the result; `None` for a word that verification refuses.
+            pub fn dtype(self, g: &mind_ir::Graph) -> Option<mind_ir::types::DType> {
+                $crate::eval::convert::float_dtype(g, self.to(g))
+            }
+        }
+    };
+}

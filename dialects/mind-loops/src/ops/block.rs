@@ -1,9 +1,8 @@
 //! Kernels in a row, run a few rows at a time.
 
-use mind_ir::eval::{EvalCx, EvalError, EvalManyResult, eval_block};
+use mind_core::group;
 use mind_ir::graph::Graph;
-use mind_ir::opdef::{Inferred, Op};
-use mind_ir::tensor::Tensor;
+use mind_ir::opdef::Op;
 use mind_ir::verify::{InferManyResult, VerifyError};
 use mind_ir::{BlockId, ValueId, ops};
 
@@ -34,7 +33,7 @@ ops! {
         traits: [Pure, Extended, BodyOverOperands],
         names: {},
         infer_many: infer_block,
-        eval_many: run_block,
+        eval_many: |op, cx, operands| group::run(op.0, cx, operands),
     }
 }
 
@@ -108,10 +107,7 @@ fn infer_block(op: Block, g: &Graph) -> InferManyResult {
             words: "dimensions other than the last".to_owned(),
         }));
     }
-    let types = yielded.iter().map(|&value| g.type_id(value));
-    Ok(types
-        .map(|ty| ty.map_or(Inferred::Declared, Inferred::Known))
-        .collect())
+    group::yielded_types(op.0, g)
 }
 
 /// # Errors
@@ -126,12 +122,4 @@ pub(crate) fn check_rows(rows: i64) -> Result<(), VerifyError> {
         dimension: 0,
         value: rows,
     })
-}
-
-fn run_block(op: Block, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
-    let mut no_inputs = |inner| Err(EvalError::NotEvaluable(cx.graph.def(inner).name));
-    let results = eval_block(cx, op.body(cx.graph), operands, &mut no_inputs);
-    results
-        .map(|tensors| tensors.into_iter().collect())
-        .map_err(|(_, error)| error)
 }

@@ -9,7 +9,6 @@ use mind_ir::{BlockId, OpId, Ty, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::inline::inline;
 use crate::context::Context;
 
 /// What a fused op is to hold.
@@ -123,7 +122,7 @@ pub(crate) fn build(g: &mut Graph, cx: &Context<'_>, kind: &str, body: &Body<'_>
             continue;
         }
         let results = g.results(op);
-        let (held, now) = inline(g, op);
+        let (held, now) = g.inline(op);
         ops.extend(held);
         for output in &mut outputs {
             if let Some(index) = results.iter().position(|result| result == *output) {

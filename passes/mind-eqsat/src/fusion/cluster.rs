@@ -2,6 +2,7 @@
 
 use mind_ir::attr::Attr;
 use mind_ir::graph::Graph;
+use mind_ir::kernel::{self, Form};
 use mind_ir::opdef::Trait;
 use mind_ir::types::Dim;
 use mind_ir::{OpId, ValueId};
@@ -10,7 +11,6 @@ use smallvec::SmallVec;
 
 use super::build::comes_along;
 use super::flat::Flattener;
-use super::group_shape::{GroupShape, group_shape};
 use crate::context::Context;
 use crate::cost::{CostClass, CostTable, Price, Work, op_work};
 use crate::region::Program;
@@ -25,7 +25,7 @@ pub(crate) struct Cluster<'g> {
     /// How many ops it holds, those of fused members counted one by one.
     pub(crate) ops: usize,
     /// `None` for an op that has no form by itself.
-    pub(crate) form: Option<GroupShape>,
+    pub(crate) form: Option<Form>,
     /// What a recogniser or a normalisation called it.
     pub(crate) name: Option<&'g str>,
     /// The shape of its last op's result; that of all elementwise ops but in rows.
@@ -41,10 +41,10 @@ impl Cluster<'_> {
     /// What the group is called.
     pub(crate) fn kind(&self) -> &str {
         let plain = match self.form {
-            Some(GroupShape::Rows) => "reduction",
-            Some(GroupShape::Contraction) => "contraction",
-            Some(GroupShape::Attention) => "attention",
-            Some(GroupShape::Elementwise) | None => "elementwise",
+            Some(Form::Rows) => "reduction",
+            Some(Form::Contraction) => "contraction",
+            Some(Form::Attention) => "attention",
+            Some(Form::Elementwise) | None => "elementwise",
         };
         self.name.unwrap_or(plain)
     }
@@ -86,7 +86,7 @@ impl<'a> Field<'a> {
             return None;
         }
         let steps = flattener.steps(std::iter::once(op))?;
-        let form = group_shape(&steps).ok();
+        let form = kernel::form(&steps).ok();
         if form.is_none() && class != CostClass::View {
             return None;
         }

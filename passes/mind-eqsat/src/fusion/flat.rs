@@ -2,12 +2,14 @@
 
 use mind_ir::attr::Attr;
 use mind_ir::graph::Graph;
+use mind_ir::kernel::{Read, Source, Step, StepKind};
 use mind_ir::opdef::Trait;
 use mind_ir::types::Dim;
 use mind_ir::{OpId, ValueId};
+use smallvec::SmallVec;
 
-use super::group_shape::{Read, Step};
-use crate::cost::{CostClass, CostTable};
+use super::build::comes_along;
+use crate::cost::{CostClass, CostTable, Inner};
 
 /// The most axes of a value in a group.
 const MAX_RANK: usize = 32;
@@ -38,8 +40,18 @@ impl<'a> Flattener<'a> {
     /// The steps of `ops`, which stand in this order; constants in bodies are no steps. `None` if an
     /// op has an extent that differs from run to run without a name, or more axes than groups take.
     pub(crate) fn steps(&mut self, ops: impl Iterator<Item = OpId>) -> Option<Vec<Step<'a>>> {
+        let ops: SmallVec<[OpId; 16]> = ops.collect();
         let mut steps = Vec::new();
-        let complete = ops.into_iter().all(|op| self.add(op, &mut steps));
+        let complete = ops.iter().all(|&op| self.add(op, &mut steps));
+        for &op in &ops {
+            for result in self.g.results(op) {
+                let outside = |(user, _)| !ops.contains(&user);
+                let step = self.steps[result.index()];
+                if step != OUTSIDE && self.g.uses(result).any(outside) {
+                    steps[step as usize].leaves = true;
+                }
+            }
+        }
         for value in self.touched.drain(..) {
             self.steps[value.index()] = OUTSIDE;
         }
@@ -87,21 +99,28 @@ impl<'a> Flattener<'a> {
             return false;
         }
         let class = self.costs.class_of(g.def(op));
-        let Some(axes) = axes(g, op, class) else {
+        let rank = || g.operands(op).first().map(|&value| g.ty(value).rank());
+        let attr = |name: &str| Some(g.attr(op, g.def(op).attr_index(name)?));
+        let Some(axes) = axes(class, rank, attr) else {
             return false;
         };
         let reads = g.operands(op).iter().map(|&operand| {
-            let from = self.steps[operand.index()];
+            let from = match self.steps[operand.index()] {
+                OUTSIDE if comes_along(g, operand) => Source::Constant,
+                OUTSIDE => Source::Operand,
+                step => Source::Step(step as usize),
+            };
             Read {
-                from: (from != OUTSIDE).then_some(from as usize),
+                from,
                 shape: g.ty(operand).shape,
             }
         });
         let step = Step {
-            class,
+            kind: step_kind(class),
             axes,
             result: g.ty(result).shape,
             reads: reads.collect(),
+            leaves: false,
         };
         self.define(result, steps.len() as u32);
         steps.push(step);
@@ -113,11 +132,27 @@ fn is_groupable(shape: &[Dim]) -> bool {
     shape.len() <= MAX_RANK && !shape.contains(&Dim::Dynamic)
 }
 
+/// What an op of `class` does in a kernel.
+pub(super) fn step_kind(class: CostClass) -> StepKind {
+    match class {
+        CostClass::Elementwise => StepKind::Elementwise,
+        CostClass::Reduction => StepKind::Reduction,
+        CostClass::Normalisation(_) => StepKind::Normalisation,
+        CostClass::Contraction(Inner::LastOfLhs) => StepKind::Product,
+        CostClass::Contraction(Inner::AllButLastOfRhs) => StepKind::Contraction,
+        CostClass::View => StepKind::View,
+        CostClass::Permute => StepKind::Permute,
+        CostClass::Free | CostClass::Move | CostClass::Lookup => StepKind::Other,
+    }
+}
+
 /// The axes that an op runs over, a bit each; no bit for ops that are no reductions. `None` if its
-/// attributes say nothing that is understood.
-fn axes(g: &Graph, op: OpId, class: CostClass) -> Option<u64> {
-    let operand = || g.operands(op).first().map(|&value| g.ty(value).rank());
-    let attr = |name: &str| Some(g.attr(op, g.def(op).attr_index(name)?));
+/// attributes are not understood.
+pub(super) fn axes<'a>(
+    class: CostClass,
+    rank: impl FnOnce() -> Option<usize>,
+    attr: impl Fn(&str) -> Option<Attr<'a>>,
+) -> Option<u64> {
     let bit = |axis: i64, rank: usize| {
         let axis = if axis < 0 { axis + rank as i64 } else { axis };
         let known = (0..rank as i64).contains(&axis);
@@ -125,7 +160,7 @@ fn axes(g: &Graph, op: OpId, class: CostClass) -> Option<u64> {
     };
     match class {
         CostClass::Reduction => {
-            let rank = operand()?;
+            let rank = rank()?;
             let Some(Attr::Ints(axes)) = attr("axes") else {
                 return None;
             };
@@ -136,7 +171,7 @@ fn axes(g: &Graph, op: OpId, class: CostClass) -> Option<u64> {
                 .try_fold(0, |all, &axis| Some(all | bit(axis, rank)?))
         }
         CostClass::Normalisation(_) => {
-            let rank = operand()?;
+            let rank = rank()?;
             match attr("axis") {
                 Some(Attr::Int(axis)) => bit(axis, rank),
                 _ => bit(-1, rank),

@@ -8,6 +8,7 @@ use std::collections::BinaryHeap;
 
 use mind_ir::ValueId;
 use mind_ir::graph::Graph;
+use mind_ir::kernel::{self, Form};
 use mind_ir::listener::{CostChange, Listener, Rewrite, Step};
 use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
@@ -15,7 +16,6 @@ use smallvec::{SmallVec, smallvec};
 use super::build::{Body, build, comes_along};
 use super::cluster::{Cluster, Field};
 use super::flat::Flattener;
-use super::group_shape::{GroupShape, group_shape};
 use super::pair::{known_form, name};
 use crate::context::Context;
 use crate::cost::{CostTable, Price, op_price};
@@ -271,7 +271,7 @@ impl<'a> Grouping<'a> {
     fn parts(&self, a: u32, b: u32) -> SmallVec<[u32; 3]> {
         let form = |leader: u32| self.cluster(leader).and_then(|cluster| cluster.form);
         let pair = smallvec![a, b];
-        if (form(a), form(b)) != (Some(GroupShape::Rows), Some(GroupShape::Contraction)) {
+        if (form(a), form(b)) != (Some(Form::Rows), Some(Form::Contraction)) {
             return pair;
         }
         let softmax = |cluster: &&Cluster<'a>| cluster.name == Some("softmax");
@@ -284,7 +284,7 @@ impl<'a> Grouping<'a> {
             .filter_map(|&value| self.field.program.definition(self.field.g, value));
         let mut products = definitions
             .map(|at| self.leaders[at])
-            .filter(|&leader| leader != b && form(leader) == Some(GroupShape::Contraction));
+            .filter(|&leader| leader != b && form(leader) == Some(Form::Contraction));
         match products.next() {
             Some(scores) => smallvec![scores, a, b],
             None => pair,
@@ -313,7 +313,7 @@ impl<'a> Grouping<'a> {
                 let steps = members.iter().map(|&at| self.field.op(at));
                 let steps = self.flattener.steps(steps);
                 let steps = steps.ok_or(MissedReason::Form("an extent that is not known"))?;
-                let form = group_shape(&steps).map_err(MissedReason::Form)?;
+                let form = kernel::form(&steps).map_err(MissedReason::Form)?;
                 (form, steps.last().map_or(&[][..], |step| step.result))
             }
         };

@@ -5,7 +5,6 @@ pub(crate) mod build;
 mod cluster;
 mod flat;
 pub(crate) mod group;
-mod group_shape;
 pub(crate) mod inline;
 mod pair;
 pub(crate) mod propose;

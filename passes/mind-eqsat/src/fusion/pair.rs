@@ -1,9 +1,9 @@
 //! What the forms and names of clusters tell of them together.
 
+use mind_ir::kernel::{Form, POSITIONS, PRODUCT_AND_ROWS, TWO_PRODUCTS};
 use mind_ir::types::Dim;
 
 use super::cluster::Cluster;
-use super::group_shape::{GroupShape, PRODUCT_AND_ROWS, TWO_PRODUCTS};
 use crate::report::MissedReason;
 
 /// The form and space of two clusters together where their own ones tell, else none.
@@ -13,7 +13,7 @@ use crate::report::MissedReason;
 /// The two have no form together.
 pub(super) fn known_form<'g>(
     clusters: &[&Cluster<'g>],
-) -> Option<Result<(GroupShape, &'g [Dim]), MissedReason>> {
+) -> Option<Result<(Form, &'g [Dim]), MissedReason>> {
     let [a, b] = *clusters else { return None };
     let (first, second) = if a.position < b.position {
         (a, b)
@@ -21,19 +21,19 @@ pub(super) fn known_form<'g>(
         (b, a)
     };
     let clash = |clash| Some(Err(MissedReason::Form(clash)));
-    let products = |form| matches!(form, GroupShape::Contraction | GroupShape::Attention);
+    let products = |form| matches!(form, Form::Contraction | Form::Attention);
     match (first.form?, second.form?) {
         // The product stands first and therefore reads nothing of the other.
-        (form @ (GroupShape::Elementwise | GroupShape::Contraction), GroupShape::Elementwise) => {
+        (form @ (Form::Elementwise | Form::Contraction), Form::Elementwise) => {
             if first.space == second.space {
                 Some(Ok((form, first.space)))
             } else {
-                clash("the ops run over different positions")
+                clash(POSITIONS)
             }
         }
         (first, second) if products(first) && products(second) => clash(TWO_PRODUCTS),
-        (GroupShape::Rows, second) if products(second) => clash(PRODUCT_AND_ROWS),
-        (first, GroupShape::Rows) if products(first) => clash(PRODUCT_AND_ROWS),
+        (Form::Rows, second) if products(second) => clash(PRODUCT_AND_ROWS),
+        (first, Form::Rows) if products(first) => clash(PRODUCT_AND_ROWS),
         _ => None,
     }
 }
@@ -44,16 +44,14 @@ pub(super) fn known_form<'g>(
 ///
 /// Two normalisations, which would lose their names.
 pub(super) fn name<'g>(
-    form: GroupShape,
+    form: Form,
     clusters: &[&Cluster<'g>],
 ) -> Result<Option<&'g str>, MissedReason> {
     let same = clusters.iter().filter(|cluster| cluster.form == Some(form));
     let mut names = same.filter_map(|cluster| cluster.name);
     let first = names.next();
     match (names.find(|name| Some(*name) != first), form) {
-        (Some(_), GroupShape::Rows) => {
-            Err(MissedReason::Form("two normalisations keep their names"))
-        }
+        (Some(_), Form::Rows) => Err(MissedReason::Form("two normalisations keep their names")),
         (Some(_), _) => Ok(None),
         (None, _) => Ok(first),
     }

@@ -5,11 +5,13 @@
 
 use std::collections::BTreeSet;
 
+use mind_ir::kernel::{self, Read, Source, Step};
 use mind_ir::listener::Listener;
 use mind_ir::types::Dim;
 use rustc_hash::FxHashSet;
 
 use super::body::Group;
+use super::flat::{axes, step_kind};
 use crate::context::Context;
 use crate::cost::CostClass;
 use crate::egraph::language::{Head, Node};
@@ -318,7 +320,8 @@ impl Proposals<'_, '_> {
     fn propose(&mut self, seed: &Seed, nodes: &[NodeIx]) {
         let limits = &self.cx.limits;
         let (group, operands) = Group::new(self.dense, seed.kind, seed.rule, nodes);
-        if nodes.len() > limits.group_ops || operands.len() > limits.group_operands {
+        let is_small = nodes.len() <= limits.group_ops && operands.len() <= limits.group_operands;
+        if !is_small || !self.has_form(nodes) {
             return;
         }
         let store = &self.loaded.egraph.analysis.store;
@@ -327,5 +330,48 @@ impl Proposals<'_, '_> {
             self.dense.push(node);
             self.groups.push(group);
         }
+    }
+
+    /// Whether one kernel computes the class of the last of `nodes`.
+    fn has_form(&self, nodes: &[NodeIx]) -> bool {
+        let steps: Option<Vec<Step<'_>>> =
+            (0..nodes.len()).map(|at| self.step(nodes, at)).collect();
+        steps.is_some_and(|steps| kernel::form(&steps).is_ok())
+    }
+
+    fn step(&self, nodes: &[NodeIx], at: usize) -> Option<Step<'_>> {
+        let (dense, store) = (&self.dense, &self.loaded.egraph.analysis.store);
+        let node = dense.node(nodes[at]);
+        let What::Node {
+            head: Head::Op(op),
+            payload,
+        } = node.what
+        else {
+            return None;
+        };
+        let shape = |class: ClassIx| store.ty(dense.class(class).ty).shape;
+        let reads = node.children.iter().map(|&child| {
+            let member = nodes[..at]
+                .iter()
+                .position(|&own| dense.node(own).class == child);
+            Read {
+                from: member.map_or(Source::Operand, Source::Step),
+                shape: shape(child),
+            }
+        });
+        let rank = || node.children.first().map(|&child| shape(child).len());
+        let attrs = &store.payload(payload).attrs;
+        let attr = |name: &str| {
+            let index = store.ops.def(op).attr_index(name)?;
+            Some(store.attr(attrs[index]).as_attr())
+        };
+        let class = store.costs.class(op);
+        Some(Step {
+            kind: step_kind(class),
+            axes: axes(class, rank, attr)?,
+            result: shape(node.class),
+            reads: reads.collect(),
+            leaves: at + 1 == nodes.len(),
+        })
     }
 }

@@ -8,8 +8,7 @@ use mind_loops::ops::block::Block;
 
 use super::product::{has_dense_lines, is_column};
 use super::{Emitted, Emitter};
-use crate::block::INNER;
-use crate::kernel::{Kernel, Kind};
+use crate::kernel::{INNER, Kernel, Kind};
 use crate::options::{Options, Packing};
 use crate::place::{Place, Source};
 

@@ -17,7 +17,7 @@ use mind_loops::ops::movement::{Gather, Join};
 use mind_loops::ops::nest::{Along, Nest};
 use mind_loops::ops::view::View;
 
-use crate::kernel::{Kernel, Kind, Node, Operand, Output};
+use crate::kernel::{Kernel, Kind, Node};
 use crate::options::Options;
 use crate::place::{Place, Source};
 
@@ -104,18 +104,7 @@ impl<'o, 'g> Emitter<'o, 'g> {
     /// A dense copy of the elements of `place`.
     pub(crate) fn copy(&mut self, place: &Place, origin: OpId) -> Emitted<Place> {
         let dtype: DType = self.b.graph.ty(self.source(place.source)).dtype;
-        let squeezed = place.squeezed();
-        let kernel = Kernel {
-            kind: Kind::Nest { along: None },
-            dims: squeezed.extents.clone(),
-            operands: vec![Operand {
-                place: squeezed,
-                is_row: false,
-            }],
-            body: vec![Node::Operand(0)],
-            outputs: vec![Output { node: 0, dtype }],
-            origin,
-        };
+        let kernel = Kernel::copy(place.clone(), dtype, origin);
         let op = self.nest(&kernel)?;
         let copy = Source::Value(self.b.graph.result(op));
         Ok(Place::whole(copy, place.extents.clone()))

@@ -5,7 +5,6 @@
 mod body;
 mod layout;
 mod map;
-mod merge;
 mod query;
 
 use mind_rewrite::PatternSet;
@@ -14,5 +13,4 @@ use mind_rewrite::PatternSet;
 pub(super) fn add(set: &mut PatternSet) {
     layout::add(set);
     map::add(set);
-    merge::add(set);
 }

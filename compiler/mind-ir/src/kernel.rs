@@ -1,0 +1,464 @@
+//! What one kernel can hold: the one predicate of fusion, which groups ops, and of lowering, which makes kernels of
+//! groups.
+//!
+//! Ops have a form together if one nest of loops computes them all, each element once. Forms decide; the kinds that
+//! groups are given are names for readers.
+
+use smallvec::SmallVec;
+
+use crate::types::Dim;
+
+/// What the ops of a kernel run as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// One scalar function after the other at the positions of one shape.
+    Elementwise,
+    /// Elementwise ops and reductions over the same axes of one shape, row by row.
+    Rows,
+    /// One contraction that may read through transposes, then elementwise ops at its positions.
+    Contraction,
+    /// A product, rows over its last axis, a product whose left side those are, then elementwise ops at its
+    /// positions: by blocks of rows.
+    Attention,
+}
+
+/// What an op does, as far as forms care.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StepKind {
+    /// One scalar function at every position.
+    Elementwise,
+    /// Fewer elements, each from many along axes.
+    Reduction,
+    /// Reductions along axes and elementwise ops, with a result of the operand's shape.
+    Normalisation,
+    /// Products of matrices, the last axis of the left side with the last but one of the right side.
+    Product,
+    /// Any other chains of multiply-adds.
+    Contraction,
+    /// The same elements in order in another shape.
+    View,
+    /// The same elements in the order of other axes.
+    Permute,
+    /// Anything else, which is a kernel by itself.
+    Other,
+}
+
+/// An op of a kernel.
+#[derive(Clone, Debug)]
+pub struct Step<'s> {
+    /// What it does.
+    pub kind: StepKind,
+    /// The axes that a reduction or normalisation runs over, a bit each.
+    pub axes: u64,
+    /// The shape of its result.
+    pub result: &'s [Dim],
+    /// What it reads, operand by operand.
+    pub reads: SmallVec<[Read<'s>; 2]>,
+    /// Whether something outside of the kernel reads the result.
+    pub leaves: bool,
+}
+
+/// What an op of a kernel reads.
+#[derive(Clone, Copy, Debug)]
+pub struct Read<'s> {
+    /// Where the value comes from.
+    pub from: Source,
+    /// Its shape, which the op may broadcast from the right.
+    pub shape: &'s [Dim],
+}
+
+/// Where a value comes from that an op of a kernel reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// It is an operand of the kernel.
+    Operand,
+    /// It is a constant of one value everywhere.
+    Constant,
+    /// An earlier step computes it.
+    Step(usize),
+}
+
+impl Read<'_> {
+    /// The step that computes the value.
+    pub fn step(&self) -> Option<usize> {
+        match self.from {
+            Source::Step(step) => Some(step),
+            Source::Operand | Source::Constant => None,
+        }
+    }
+}
+
+impl Step<'_> {
+    /// The steps that it reads.
+    fn inner(&self) -> impl Iterator<Item = usize> + '_ {
+        self.reads.iter().filter_map(Read::step)
+    }
+
+    fn contracts(&self) -> bool {
+        matches!(self.kind, StepKind::Product | StepKind::Contraction)
+    }
+
+    fn reduces(&self) -> bool {
+        matches!(self.kind, StepKind::Reduction | StepKind::Normalisation)
+    }
+}
+
+/// Why ops have no form together.
+pub type Clash = &'static str;
+
+/// A product and a reduction have no form together.
+pub const PRODUCT_AND_ROWS: Clash = "a product and a reduction run at different positions";
+/// Two products have no form together but in attention.
+pub const TWO_PRODUCTS: Clash = "two products run at different positions";
+/// Elementwise ops of several shapes have no form together.
+pub const POSITIONS: Clash = "the ops run over different positions";
+
+/// The form of `steps`, each after those it reads.
+///
+/// # Errors
+///
+/// Why they have none.
+pub fn form(steps: &[Step<'_>]) -> Result<Form, Clash> {
+    if steps.iter().any(|step| step.kind == StepKind::Other) {
+        return Err("an op that copies or looks up runs by itself");
+    }
+    let contractions = (0..steps.len()).filter(|&at| steps[at].contracts());
+    let contractions: SmallVec<[usize; 2]> = contractions.collect();
+    match (contractions.as_slice(), steps.iter().any(Step::reduces)) {
+        ([], false) => elementwise(steps).map(|()| Form::Elementwise),
+        ([], true) => rowwise(steps).map(|()| Form::Rows),
+        (&[product], false) => contraction(steps, product).map(|()| Form::Contraction),
+        ([_], true) => Err(PRODUCT_AND_ROWS),
+        (&[first, second], true) => attention(steps, first, second).map(|()| Form::Attention),
+        _ => Err(TWO_PRODUCTS),
+    }
+}
+
+fn require(holds: bool, otherwise: Clash) -> Result<(), Clash> {
+    if holds { Ok(()) } else { Err(otherwise) }
+}
+
+fn elementwise(steps: &[Step<'_>]) -> Result<(), Clash> {
+    let space = steps.first().map_or(&[][..], |step| step.result);
+    let fits = |step: &Step<'_>| step.kind == StepKind::Elementwise && step.result == space;
+    require(steps.iter().all(fits), POSITIONS)
+}
+
+/// For each step, whether it is computed from a reduction.
+fn reduced(steps: &[Step<'_>]) -> Vec<bool> {
+    let mut reduced: Vec<bool> = Vec::with_capacity(steps.len());
+    for step in steps {
+        let before = step.inner().any(|read| reduced[read]);
+        reduced.push(before || step.reduces());
+    }
+    reduced
+}
+
+const UNIT: Dim = Dim::Fixed(1);
+
+/// The shapes of the rows that a kernel works on.
+struct Rows<'s> {
+    space: &'s [Dim],
+    axes: u64,
+    /// The space with extent 1 along the axes.
+    kept: SmallVec<[Dim; 6]>,
+    /// The space without the axes.
+    dropped: SmallVec<[Dim; 6]>,
+}
+
+impl<'s> Rows<'s> {
+    fn of(space: &'s [Dim], axes: u64) -> Rows<'s> {
+        let is_reduced = |at: usize| axes >> at & 1 == 1;
+        let dims = || space.iter().copied().enumerate();
+        Rows {
+            space,
+            axes,
+            kept: dims()
+                .map(|(at, dim)| if is_reduced(at) { UNIT } else { dim })
+                .collect(),
+            dropped: dims()
+                .filter(|&(at, _)| !is_reduced(at))
+                .map(|(_, dim)| dim)
+                .collect(),
+        }
+    }
+
+    /// The shapes of the first reduction or normalisation of `steps`.
+    fn first(steps: &[Step<'s>]) -> Option<Rows<'s>> {
+        let step = steps.iter().find(|step| step.reduces())?;
+        Some(Rows::of(step.reads.first()?.shape, step.axes))
+    }
+
+    /// The axes with more than one position, and whether each is reduced.
+    fn wide(&self) -> impl Iterator<Item = bool> + '_ {
+        let wide = (0..self.space.len()).filter(|&at| self.space[at] != UNIT);
+        wide.map(|at| self.axes >> at & 1 == 1)
+    }
+
+    /// Whether the reduced axes are the last ones.
+    fn is_trailing(&self) -> bool {
+        self.wide()
+            .skip_while(|reduced| !reduced)
+            .all(|reduced| reduced)
+    }
+
+    /// Whether the reduced axes are neighbours, and can be one.
+    fn is_one_axis(&self) -> bool {
+        let behind = self.wide().skip_while(|reduced| !reduced);
+        behind
+            .skip_while(|&reduced| reduced)
+            .all(|reduced| !reduced)
+    }
+
+    /// Whether a value of `shape` holds one element per row.
+    fn per_row(&self, shape: &[Dim]) -> bool {
+        shape == self.kept.as_slice() || shape == self.dropped.as_slice()
+    }
+
+    /// Whether at each position of the row `to` reads the element of `from` that belongs to the row.
+    fn aligned(&self, from: &[Dim], to: &[Dim]) -> bool {
+        if to == self.dropped.as_slice() && to != self.kept.as_slice() {
+            return from == to;
+        }
+        let Some(missing) = to.len().checked_sub(from.len()) else {
+            return false;
+        };
+        let padded = || std::iter::repeat_n(UNIT, missing).chain(from.iter().copied());
+        padded().eq(to.iter().copied()) || padded().eq(self.kept.iter().copied())
+    }
+
+    /// Along the reduced axes with more than one position: whether a value of `shape` varies along any, and along all.
+    fn varies(&self, shape: &[Dim]) -> (bool, bool) {
+        let missing = self.space.len().saturating_sub(shape.len());
+        let reduced = (0..self.space.len()).filter(|&at| self.axes >> at & 1 == 1);
+        let mut wide = reduced.filter(|&at| self.space[at] != UNIT).peekable();
+        let own = |at: usize| at >= missing && shape[at - missing] != UNIT;
+        let none = wide.peek().is_none();
+        let (any, all) = wide.fold((false, true), |(any, all), at| {
+            (any | own(at), all & own(at))
+        });
+        (any || none, all)
+    }
+
+    fn check(&self, step: &Step<'_>, steps: &[Step<'_>]) -> Result<(), Clash> {
+        match step.kind {
+            StepKind::Elementwise if step.result == self.space => {
+                self.check_reads(step)?;
+                let varies = |read: &Read<'_>| match read.from {
+                    Source::Step(from) => steps[from].result == self.space,
+                    Source::Operand => self.varies(read.shape).0,
+                    Source::Constant => false,
+                };
+                let collapses = |read: &Read<'_>| {
+                    let (any, all) = self.varies(read.shape);
+                    read.from != Source::Operand || any == all
+                };
+                let is_row = self.per_row(self.space);
+                require(
+                    is_row || step.reads.iter().any(varies),
+                    "a value per row is repeated",
+                )?;
+                require(
+                    step.reads.iter().all(collapses),
+                    "an operand varies along some reduced axes",
+                )
+            }
+            StepKind::Elementwise => {
+                require(self.per_row(step.result), "the ops run over different rows")?;
+                self.check_reads(step)
+            }
+            StepKind::Reduction | StepKind::Normalisation => {
+                let reads = step.reads.first().map(|read| read.shape);
+                let same = reads == Some(self.space) && step.axes == self.axes;
+                require(same, "the reductions run over different axes")
+            }
+            StepKind::View => {
+                let reads = step.reads.first();
+                let inner = reads.is_some_and(|read| {
+                    read.step().is_some() && self.per_row(read.shape) && self.per_row(step.result)
+                });
+                require(inner, "a view of more than one element per row")
+            }
+            _ => Err(POSITIONS),
+        }
+    }
+
+    fn check_reads(&self, step: &Step<'_>) -> Result<(), Clash> {
+        let mut inner = step.reads.iter().filter(|read| read.step().is_some());
+        let aligned = inner.all(|read| self.aligned(read.shape, step.result));
+        require(aligned, "an op reads what belongs to other rows")
+    }
+}
+
+const COLUMNS: Clash =
+    "a reduction over axes that are not the last gives one value per column alone";
+
+fn rowwise(steps: &[Step<'_>]) -> Result<(), Clash> {
+    let rows = Rows::first(steps).ok_or("no reduction")?;
+    require(rows.is_one_axis(), "the reduced axes are no neighbours")?;
+    require(rows.is_trailing() || fits_columns(steps), COLUMNS)?;
+    steps.iter().try_for_each(|step| rows.check(step, steps))
+}
+
+/// Whether rows can be reduced side by side, as columns: one reduction is not computed from another, and each result
+/// is one value per row.
+pub fn fits_columns(steps: &[Step<'_>]) -> bool {
+    let Some(rows) = Rows::first(steps) else {
+        return false;
+    };
+    let reduced = reduced(steps);
+    steps.iter().all(|step| {
+        let depends = step.inner().any(|read| reduced[read]);
+        match step.kind {
+            StepKind::Normalisation => false,
+            StepKind::Reduction => !depends,
+            _ => step.result != rows.space || !step.leaves && !depends,
+        }
+    })
+}
+
+/// Whether operand `index` of the contraction at `at` comes from outside, through a transpose or not.
+fn reads_outside(steps: &[Step<'_>], at: usize, index: usize) -> bool {
+    let from = steps[at].reads.get(index).and_then(Read::step);
+    from.is_none_or(|from| steps[from].kind == StepKind::Permute)
+}
+
+/// Whether the transpose at `at` reads from outside and only contractions read it.
+fn transposes_operand(steps: &[Step<'_>], at: usize) -> bool {
+    let mut readers = steps
+        .iter()
+        .filter(|step| step.inner().any(|read| read == at));
+    steps[at].inner().next().is_none() && !steps[at].leaves && readers.all(Step::contracts)
+}
+
+const OPERAND: Clash = "a product reads what it would have to compute anew for every tile";
+const TRANSPOSED: Clash = "a transpose that a product does not read";
+
+fn contraction(steps: &[Step<'_>], product: usize) -> Result<(), Clash> {
+    let operands = 0..steps[product].reads.len();
+    let outside = operands
+        .into_iter()
+        .all(|index| reads_outside(steps, product, index));
+    require(outside, OPERAND)?;
+    for (at, step) in steps.iter().enumerate() {
+        match step.kind {
+            StepKind::Permute => require(transposes_operand(steps, at), TRANSPOSED)?,
+            StepKind::Elementwise if step.result == steps[product].result => {}
+            _ if at == product => {}
+            _ => return Err("the ops run over other positions than the product"),
+        }
+    }
+    Ok(())
+}
+
+fn attention(steps: &[Step<'_>], first: usize, second: usize) -> Result<(), Clash> {
+    let is_product = |at: usize| {
+        let rank = steps[at].result.len();
+        let mut reads = steps[at].reads.iter();
+        steps[at].kind == StepKind::Product
+            && rank >= 2
+            && reads.all(|read| read.shape.len() == rank)
+    };
+    require(
+        is_product(first) && is_product(second),
+        "the products are not of stacks of matrices alike",
+    )?;
+    let outside = [(first, 0), (first, 1), (second, 1)];
+    let outside = outside
+        .into_iter()
+        .all(|(at, index)| reads_outside(steps, at, index));
+    require(outside, OPERAND)?;
+    let (scores, space) = (steps[first].result, steps[second].result);
+    let prefix = |shape: &[Dim]| shape.len() - 1;
+    let same = scores.len() == space.len() && scores[..prefix(scores)] == space[..prefix(space)];
+    require(same, "the products have different rows")?;
+    require(
+        scores.last() != Some(&Dim::Fixed(0)),
+        "the rows have no elements",
+    )?;
+    let parts = parts(steps, second);
+    let rows = Rows::of(scores, 1 << prefix(scores));
+    let reduced = reduced(steps);
+    let left = steps[second].reads.first().and_then(Read::step);
+    let normalised = left.is_some_and(|left| reduced[left] && steps[left].result == scores);
+    require(
+        normalised,
+        "the second product does not read the rows of the first",
+    )?;
+    let mut score = None;
+    for (at, step) in steps.iter().enumerate() {
+        require(
+            !step.leaves || parts[at] == Part::Behind,
+            "the rows are read elsewhere",
+        )?;
+        let before = step
+            .inner()
+            .all(|read| (parts[read] == Part::Behind) == (parts[at] == Part::Behind));
+        match (step.kind, parts[at]) {
+            (StepKind::Permute, _) => require(transposes_operand(steps, at), TRANSPOSED)?,
+            (StepKind::Product, _) => {}
+            (StepKind::Elementwise, Part::Behind) => {
+                require(
+                    before && step.result == space,
+                    "an op reads what belongs to other rows",
+                )?;
+            }
+            (StepKind::Elementwise, Part::Scores) => {
+                require(
+                    step.result == scores,
+                    "the ops run over other positions than the product",
+                )?;
+            }
+            (_, Part::Rows) => {
+                rows.check(step, steps)?;
+                let inner = step.reads.iter().all(|read| read.from != Source::Operand);
+                require(inner, "the rows between two products read an operand")?;
+                for read in step.inner().filter(|&read| parts[read] != Part::Rows) {
+                    let only = *score.get_or_insert(read) == read;
+                    require(only, "the rows read several values per position")?;
+                }
+            }
+            _ => return Err("the ops run over other positions than the second product"),
+        }
+    }
+    let connected = score.is_some_and(|score| reaches(steps, first, score));
+    require(connected, "two products without rows between them")
+}
+
+/// Where a step of attention runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// With the first product, position by position.
+    Scores,
+    /// In the rows between the products.
+    Rows,
+    /// With the second product, position by position.
+    Behind,
+}
+
+/// Where each step of attention runs, whose second product is at `second`.
+pub fn parts(steps: &[Step<'_>], second: usize) -> Vec<Part> {
+    let mut feeds = vec![false; steps.len()];
+    feeds[second] = true;
+    for at in (0..=second).rev() {
+        if feeds[at] {
+            steps[at].inner().for_each(|read| feeds[read] = true);
+        }
+    }
+    let reduced = reduced(steps);
+    let part = |at: usize| match (at != second && feeds[at], reduced[at]) {
+        (false, _) => Part::Behind,
+        (true, true) => Part::Rows,
+        (true, false) => Part::Scores,
+    };
+    (0..steps.len()).map(part).collect()
+}
+
+/// Whether the step at `to` is computed from that at `from`.
+fn reaches(steps: &[Step<'_>], from: usize, to: usize) -> bool {
+    let mut reached = vec![false; steps.len()];
+    for (at, step) in steps.iter().enumerate().take(to + 1) {
+        reached[at] = at == from || step.inner().any(|read| reached[read]);
+    }
+    reached[to]
+}

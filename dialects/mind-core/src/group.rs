@@ -1,0 +1,68 @@
+//! Ops that run what their body holds over their operands: `core.fused`, `tensor.group` and `loops.block`.
+
+use mind_ir::OpId;
+use mind_ir::eval::{EvalCx, EvalError, EvalManyResult, eval_block};
+use mind_ir::graph::Graph;
+use mind_ir::opdef::Inferred;
+use mind_ir::tensor::Tensor;
+use mind_ir::verify::InferManyResult;
+
+/// The types of what the body of `op` yields.
+///
+/// # Errors
+///
+/// None; the signature is that of a shape rule.
+pub fn yielded_types(op: OpId, g: &Graph) -> InferManyResult {
+    let Some(end) = g.terminator(g.block(g.regions(op)[0])) else {
+        return Ok(Default::default());
+    };
+    let types = g.operands(end).iter().map(|&value| g.type_id(value));
+    let types = types.map(|ty| ty.map_or(Inferred::Declared, Inferred::Known));
+    Ok(types.collect())
+}
+
+/// What the body of `op` yields.
+///
+/// # Errors
+///
+/// Those of the ops of the body.
+pub fn run(op: OpId, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
+    let g = cx.graph;
+    let mut no_inputs = |inner| Err(EvalError::NotEvaluable(g.def(inner).name));
+    let results = eval_block(cx, g.block(g.regions(op)[0]), operands, &mut no_inputs);
+    results
+        .map(|tensors| tensors.into_iter().collect())
+        .map_err(|(_, error)| error)
+}
+
+/// The row of an op that runs a group, whose body has ops of the dialect around.
+#[macro_export]
+macro_rules! group_op {
+    ($Op:ident = $name:literal, names: $names:tt) => {
+        mind_ir::ops! {
+            /// The ops of a body, to run as one kernel; `kind` names the shape of the group for readers.
+            ///
+            /// Shapes: the body has one argument per operand, of its type; the results are what it yields.
+            /// Order: as the ops of the body one after the other, each rounding where it stands.
+            /// Errors: those of the body's ops.
+            /// Source: this compiler.
+            $Op = $name {
+                variadic: (inputs: Any),
+                attrs: { kind: Str },
+                results: Many,
+                regions: 1,
+                traits: [Pure, Extended, BodyOverOperands],
+                names: $names,
+                infer_many: |op, g| $crate::group::yielded_types(op.0, g),
+                eval_many: |op, cx, operands| $crate::group::run(op.0, cx, operands),
+            }
+        }
+
+        impl $Op {
+            /// The block of the body.
+            pub fn body(self, g: &mind_ir::Graph) -> mind_ir::BlockId {
+                g.block(g.regions(self.0)[0])
+            }
+        }
+    };
+}

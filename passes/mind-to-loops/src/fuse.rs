@@ -1,0 +1,372 @@
+//! Kernels of ops that one kernel can hold.
+//!
+//! [`mind_ir::kernel`] decides which these are, for `fuse` as for this lowering.
+
+use mind_ir::kernel::{Form, Part, fits_columns, parts};
+use mind_ir::opdef::{Op, Trait};
+use mind_ir::{Graph, OpId, ValueId};
+use mind_loops::extents::known;
+use mind_tensor::ops::contract::Contract;
+use mind_tensor::ops::convert::Convert;
+use mind_tensor::ops::map::Map;
+use mind_tensor::ops::reduce::Reduce;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::kernel::{INNER, Kernel, Node, Operand, Output};
+use crate::place::{Place, Source};
+use crate::steps::Steps;
+use crate::unit::Unit;
+
+/// A kernel, and the values that it writes.
+type Fused = (Kernel, Vec<ValueId>);
+
+impl Unit {
+    /// Makes one kernel of ops that have this form, unless nothing reads them; whether that is possible.
+    pub(crate) fn fuse(&mut self, g: &Graph, steps: &Steps<'_>, form: Form) -> bool {
+        let before = self.kernels.len();
+        let fused = match form {
+            Form::Elementwise | Form::Rows => self.nest(g, steps),
+            Form::Contraction => self.contraction(g, steps),
+            Form::Attention => self.attention(g, steps),
+        };
+        let Some((kernel, values)) = fused else {
+            self.kernels.truncate(before);
+            return false;
+        };
+        if !values.is_empty() {
+            let places = self.push(kernel);
+            for (value, place) in values.into_iter().zip(places) {
+                let place = place.reshaped(&known(g, value));
+                let place = place.expect("a dense buffer has any shape");
+                self.places.insert(value, place);
+            }
+        }
+        true
+    }
+
+    /// Elementwise ops and reductions over one space.
+    fn nest(&mut self, g: &Graph, steps: &Steps<'_>) -> Option<Fused> {
+        let last = steps.computing().last()?;
+        let reduce = steps.computing().find_map(|op| g.view::<Reduce>(op));
+        let space = match reduce {
+            None => Space::flat(known(g, g.results(last).get(0))),
+            Some(reduce) => {
+                let shape = known(g, reduce.input(g));
+                let rows = Space::rows(shape.clone(), reduce.axes(g));
+                let input = match steps.of(reduce.input(g)) {
+                    Some(_) => Place::whole(Source::Value(reduce.input(g)), shape),
+                    None => self.place(reduce.input(g)),
+                };
+                if fits_columns(&steps.steps()) {
+                    rows.with_columns(&input)
+                } else {
+                    rows
+                }
+            }
+        };
+        let mut growing = Growing::new(space.kernel(last));
+        growing.add_all(
+            g,
+            steps,
+            |_| true,
+            |op, value| space.operand(self, g, op, value),
+        );
+        growing.finish(g, steps)
+    }
+
+    /// A product or a convolution, and what follows at its positions.
+    fn contraction(&mut self, g: &Graph, steps: &Steps<'_>) -> Option<Fused> {
+        let product = steps.computing().find(|&op| steps.contracts(op))?;
+        self.product(g, steps, product, |_| true)?.finish(g, steps)
+    }
+
+    /// A product with the ops at its positions for which `is_wanted` holds.
+    fn product(
+        &mut self,
+        g: &Graph,
+        steps: &Steps<'_>,
+        product: OpId,
+        is_wanted: impl Fn(OpId) -> bool,
+    ) -> Option<Growing> {
+        let mut growing = Growing::new(self.contract_or_window(g, product));
+        growing.nodes.insert(g.result(product), 0);
+        let wanted = |op| op != product && is_wanted(op);
+        growing.add_all(g, steps, wanted, |_, value| Operand {
+            place: self.place(value),
+            is_row: false,
+        });
+        Some(growing)
+    }
+
+    /// A product, rows, and a product with the rows on the left.
+    fn attention(&mut self, g: &Graph, steps: &Steps<'_>) -> Option<Fused> {
+        let products = || steps.computing().filter(|&op| steps.contracts(op));
+        let (first, second) = (products().next()?, products().last()?);
+        let parts = parts(&steps.steps(), steps.of(g.result(second))?);
+        let part = |op: OpId| steps.of(g.results(op).get(0)).map(|step| parts[step]);
+        let is_in = |wanted: Part| move |op: OpId| part(op) == Some(wanted);
+        let shape = known(g, g.result(first));
+        let inner = |kernel: usize| Source::Kernel {
+            kernel: INNER + kernel,
+            result: 0,
+        };
+
+        let mut scores = self.product(g, steps, first, is_in(Part::Scores))?;
+        let rows_read = steps.computing().filter(|&op| part(op) == Some(Part::Rows));
+        let mut rows_read = rows_read.flat_map(|op| g.operands(op).iter().copied());
+        let score = rows_read.find(|value| scores.nodes.contains_key(value))?;
+        scores.yields(g, score);
+
+        let space = Space::rows(shape.clone(), &[shape.len() as i64 - 1]);
+        let mut rows = Growing::new(space.kernel(second));
+        let place = Place::whole(inner(0), shape.clone()).permuted(&space.order);
+        let place = space.folded(place)?;
+        let node = rows.operand(Operand {
+            place,
+            is_row: false,
+        });
+        rows.nodes.insert(score, node);
+        let left = g.view::<Contract>(second)?.lhs(g);
+        rows.add_all(g, steps, is_in(Part::Rows), |op, value| {
+            space.operand(self, g, op, value)
+        });
+        rows.yields(g, left);
+
+        self.places.insert(left, Place::whole(inner(1), shape));
+        let behind = self.product(g, steps, second, is_in(Part::Behind));
+        self.places.remove(&left);
+        let (last, values) = behind?.finish(g, steps)?;
+        Some((Kernel::block([scores.kernel, rows.kernel, last]), values))
+    }
+}
+
+/// The positions that rows and elementwise ops run over, and how a nest counts them.
+struct Space {
+    shape: Vec<usize>,
+    /// The axes of the dimensions of a nest: those that it keeps, then those that it reduces.
+    order: Vec<usize>,
+    kept: usize,
+    is_reduced: bool,
+    /// Whether the reduced dimension is the last but one.
+    has_columns: bool,
+}
+
+impl Space {
+    /// The positions of `shape`, none reduced.
+    fn flat(shape: Vec<usize>) -> Space {
+        let order: Vec<usize> = (0..shape.len()).filter(|&axis| shape[axis] != 1).collect();
+        Space {
+            kept: order.len(),
+            shape,
+            order,
+            is_reduced: false,
+            has_columns: false,
+        }
+    }
+
+    /// The positions of `shape`, of which those along `axes` are reduced.
+    fn rows(shape: Vec<usize>, axes: &[i64]) -> Space {
+        let is_reduced = |axis: &usize| axes.contains(&(*axis as i64));
+        let kept = (0..shape.len()).filter(|axis| !is_reduced(axis) && shape[*axis] != 1);
+        let mut order: Vec<usize> = kept.collect();
+        let kept = order.len();
+        order.extend((0..shape.len()).filter(is_reduced));
+        Space {
+            shape,
+            order,
+            kept,
+            is_reduced: true,
+            has_columns: false,
+        }
+    }
+
+    /// With the reduced dimension the last but one, if the elements of `input` for neighbouring rows are neighbours.
+    fn with_columns(mut self, input: &Place) -> Space {
+        let rows = self.folded(input.permuted(&self.order));
+        self.has_columns = rows.is_some_and(|rows| match self.kept.checked_sub(1) {
+            None => false,
+            Some(last) => {
+                rows.strides[last] == 1
+                    && rows.strides[self.kept] != 1
+                    && rows.extents[self.kept] != 1
+            }
+        });
+        self
+    }
+
+    /// A nest over the positions that does nothing yet.
+    fn kernel(&self, origin: OpId) -> Kernel {
+        let extents = self.order.iter().map(|&axis| self.shape[axis]).collect();
+        let whole = self.folded(Place::whole(NOWHERE, extents));
+        let dims = whole.expect("a dense buffer collapses").extents;
+        let along = self
+            .is_reduced
+            .then(|| self.kept - usize::from(self.has_columns));
+        Kernel::nest(dims, along, origin)
+    }
+
+    /// A place over the axes of `order` over the dimensions of the nest; `None` if the reduced ones are not one there.
+    fn folded(&self, place: Place) -> Option<Place> {
+        let mut place = match self.order.len() - self.kept {
+            _ if !self.is_reduced => place,
+            0 => place.with_unit(self.kept),
+            _ => place.collapsed(self.kept..self.order.len())?,
+        };
+        if self.has_columns {
+            place.extents.swap(self.kept - 1, self.kept);
+            place.strides.swap(self.kept - 1, self.kept);
+        }
+        Some(place)
+    }
+
+    /// What `value` is for `reader`, which runs at all positions or once per row; it is copied if no strides say it.
+    fn operand(&self, unit: &mut Unit, g: &Graph, reader: OpId, value: ValueId) -> Operand {
+        let place = unit.place(value);
+        let is_row = self.is_reduced && place.extents != self.shape;
+        let place = match is_row {
+            true => place.squeezed(),
+            false => {
+                let place = place.permuted(&self.order);
+                self.folded(place.clone()).unwrap_or_else(|| {
+                    let copied = unit.copied(g, reader, value, place);
+                    self.folded(copied).expect("a dense buffer collapses")
+                })
+            }
+        };
+        Operand { place, is_row }
+    }
+}
+
+/// The buffer of what has none.
+const NOWHERE: Source = Source::Kernel {
+    kernel: 0,
+    result: 0,
+};
+
+/// A kernel to which ops are added.
+struct Growing {
+    kernel: Kernel,
+    /// The nodes of the values that it computes.
+    nodes: FxHashMap<ValueId, usize>,
+}
+
+impl Growing {
+    fn new(kernel: Kernel) -> Growing {
+        Growing {
+            kernel,
+            nodes: FxHashMap::default(),
+        }
+    }
+
+    /// Adds the ops for which `is_wanted` holds, and the views of what they compute.
+    fn add_all(
+        &mut self,
+        g: &Graph,
+        steps: &Steps<'_>,
+        is_wanted: impl Fn(OpId) -> bool,
+        mut operand: impl FnMut(OpId, ValueId) -> Operand,
+    ) {
+        for &op in steps.ops {
+            let computes = g.is::<Map>(op) || g.is::<Convert>(op) || g.is::<Reduce>(op);
+            if computes && is_wanted(op) {
+                self.add(g, op, &mut operand);
+            } else if !computes && !steps.contracts(op) {
+                let read = g.operands(op).first();
+                let node = read.and_then(|value| self.nodes.get(value)).copied();
+                self.nodes.extend(node.map(|node| (g.result(op), node)));
+            }
+        }
+    }
+
+    fn add(&mut self, g: &Graph, op: OpId, operand: &mut dyn FnMut(OpId, ValueId) -> Operand) {
+        let inputs = g.operands(op).iter();
+        let args = inputs.map(|&value| match self.nodes.get(&value) {
+            Some(&node) => node,
+            None => self.operand(operand(op, value)),
+        });
+        let args: SmallVec<[usize; 2]> = args.collect();
+        if let Some(map) = g.view::<Map>(op) {
+            return self.map(g, map, &args);
+        }
+        let node = match (g.view::<Convert>(op), g.view::<Reduce>(op)) {
+            (Some(convert), _) => Node::Convert {
+                to: convert.to(g),
+                arg: args[0],
+            },
+            (None, reduce) => Node::Along {
+                reduction: reduce
+                    .and_then(|reduce| reduce.reduction(g))
+                    .expect("a verified kind is one of the words"),
+                arg: args[0],
+            },
+        };
+        self.node(g.result(op), node);
+    }
+
+    /// Adds the body of a map over the nodes of its operands.
+    fn map(&mut self, g: &Graph, map: Map, args: &[usize]) {
+        let block = map.body(g);
+        self.nodes
+            .extend(g.arguments(block).into_iter().zip(args.iter().copied()));
+        for op in g.ops(block) {
+            let args = g.operands(op).iter().map(|value| self.nodes[value]);
+            let args: SmallVec<[usize; 2]> = args.collect();
+            if g.def(op).has(Trait::Terminator) {
+                self.nodes.extend(g.results(map.id()).into_iter().zip(args));
+                return;
+            }
+            let node = match g.view::<Convert>(op) {
+                Some(convert) => Node::Convert {
+                    to: convert.to(g),
+                    arg: args[0],
+                },
+                None => Node::Op { source: op, args },
+            };
+            self.node(g.result(op), node);
+        }
+    }
+
+    fn node(&mut self, value: ValueId, node: Node) {
+        self.nodes.insert(value, self.kernel.body.len());
+        self.kernel.body.push(node);
+    }
+
+    /// The node of an operand, new or known. The sides of a product are read by that alone.
+    fn operand(&mut self, operand: Operand) -> usize {
+        let body = self.kernel.body.iter();
+        let known = body.enumerate().find_map(|(node, own)| match own {
+            Node::Operand(index) if self.kernel.operands[*index] == operand => Some(node),
+            _ => None,
+        });
+        known.unwrap_or_else(|| {
+            self.kernel.operands.push(operand);
+            let index = self.kernel.operands.len() - 1;
+            self.kernel.body.push(Node::Operand(index));
+            self.kernel.body.len() - 1
+        })
+    }
+
+    fn yields(&mut self, g: &Graph, value: ValueId) {
+        self.kernel.outputs.push(Output {
+            node: self.nodes[&value],
+            dtype: g.ty(value).dtype,
+        });
+    }
+
+    /// The kernel with what is read outside as its results; `None` if one of them would lose or gain a dimension.
+    fn finish(mut self, g: &Graph, steps: &Steps<'_>) -> Option<Fused> {
+        let results = steps.computing().flat_map(|op| g.results(op));
+        let values: Vec<ValueId> = results
+            .filter(|value| self.nodes.contains_key(value) && steps.leaves(*value))
+            .collect();
+        values.iter().for_each(|&value| self.yields(g, value));
+        let count = |extents: &[usize]| extents.iter().product::<usize>();
+        let fits = |(index, &value): (usize, &ValueId)| {
+            count(&self.kernel.extents(index)) == count(&known(g, value))
+        };
+        let is_whole =
+            values.iter().enumerate().all(fits) && self.kernel.reduces_what_it_can_write();
+        is_whole.then_some((self.kernel, values))
+    }
+}

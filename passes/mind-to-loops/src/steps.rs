@@ -1,0 +1,199 @@
+//! Tensor ops as steps of a kernel, which say what one kernel can hold.
+
+use mind_ir::kernel::{Form, Read, Source, Step, StepKind, form};
+use mind_ir::types::{Dim, Shape};
+use mind_ir::{Graph, OpId, ValueId};
+use mind_tensor::ops::broadcast::Broadcast;
+use mind_tensor::ops::contract::Contract;
+use mind_tensor::ops::convert::Convert;
+use mind_tensor::ops::map::Map;
+use mind_tensor::ops::reduce::Reduce;
+use mind_tensor::ops::reshape::Reshape;
+use mind_tensor::ops::transpose::Transpose;
+use mind_tensor::ops::window::Window;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::unit::Places;
+
+/// Ops that run one after the other, as steps of one kernel.
+pub(crate) struct Steps<'g> {
+    g: &'g Graph,
+    /// The ops, views of what others compute among them.
+    pub(crate) ops: &'g [OpId],
+    rows: Vec<Row<'g>>,
+    /// What each value is computed by, and the shape it is read in.
+    known: FxHashMap<ValueId, (usize, Shape)>,
+}
+
+/// A step before all of its shapes are known.
+struct Row<'g> {
+    op: OpId,
+    kind: StepKind,
+    axes: u64,
+    result: &'g [Dim],
+    reads: SmallVec<[(Source, Shape); 2]>,
+}
+
+impl<'g> Steps<'g> {
+    /// The steps of `ops`; values with a place come from outside.
+    pub(crate) fn read(g: &'g Graph, ops: &'g [OpId], places: &Places) -> Steps<'g> {
+        let mut steps = Steps {
+            g,
+            ops,
+            rows: Vec::new(),
+            known: FxHashMap::default(),
+        };
+        ops.iter().for_each(|&op| steps.add(op, places));
+        steps
+    }
+
+    fn add(&mut self, op: OpId, places: &Places) {
+        let g = self.g;
+        if g.results(op)
+            .into_iter()
+            .all(|value| places.contains_key(&value))
+        {
+            return;
+        }
+        if let Some(broadcast) = g.view::<Broadcast>(op)
+            && let Some((step, own)) = self.known.get(&broadcast.inputs(g)[0])
+        {
+            let mut shape: Shape =
+                std::iter::repeat_n(Dim::Fixed(1), broadcast.shape(g).len()).collect();
+            for (&at, &dim) in broadcast.dims(g).iter().zip(own) {
+                shape[at as usize] = dim;
+            }
+            self.known.insert(g.result(op), (*step, shape));
+            return;
+        }
+        let reads = g
+            .operands(op)
+            .iter()
+            .map(|value| match self.known.get(value) {
+                Some((step, shape)) => (Source::Step(*step), shape.clone()),
+                None => (Source::Operand, places[value].varying().collect()),
+            });
+        let row = Row {
+            op,
+            kind: kind(g, op),
+            axes: axes(g, op),
+            result: g.ty(g.results(op).get(0)).shape,
+            reads: reads.collect(),
+        };
+        for value in g.results(op) {
+            let shape = g.ty(value).shape.iter().copied().collect();
+            self.known.insert(value, (self.rows.len(), shape));
+        }
+        self.rows.push(row);
+    }
+
+    /// The ops of the steps.
+    pub(crate) fn computing(&self) -> impl Iterator<Item = OpId> + '_ {
+        self.rows.iter().map(|row| row.op)
+    }
+
+    /// The step that computes `value`, if one does.
+    pub(crate) fn of(&self, value: ValueId) -> Option<usize> {
+        self.known.get(&value).map(|(step, _)| *step)
+    }
+
+    /// The steps as forms see them.
+    pub(crate) fn steps(&self) -> Vec<Step<'_>> {
+        let step = |row: &'_ Row<'g>| {
+            let mut results = self.g.results(row.op).into_iter();
+            results.any(|value| self.leaves(value))
+        };
+        let rows = self.rows.iter().map(|row| Step {
+            kind: row.kind,
+            axes: row.axes,
+            result: row.result,
+            reads: (row.reads.iter())
+                .map(|(from, shape)| Read { from: *from, shape })
+                .collect(),
+            leaves: step(row),
+        });
+        rows.collect()
+    }
+
+    /// The form of the ops as one kernel.
+    pub(crate) fn form(&self) -> Option<Form> {
+        form(&self.steps()).ok()
+    }
+
+    /// The form of an only op, if it computes.
+    pub(crate) fn form_alone(&self) -> Option<Form> {
+        match self.rows.first()?.kind {
+            StepKind::Elementwise => Some(Form::Elementwise),
+            StepKind::Reduction => Some(Form::Rows),
+            StepKind::Product | StepKind::Contraction => Some(Form::Contraction),
+            StepKind::Normalisation | StepKind::View | StepKind::Permute | StepKind::Other => None,
+        }
+    }
+
+    /// Whether `op` is a product or a convolution.
+    pub(crate) fn contracts(&self, op: OpId) -> bool {
+        let kind = self
+            .rows
+            .iter()
+            .find(|row| row.op == op)
+            .map(|row| row.kind);
+        matches!(kind, Some(StepKind::Product | StepKind::Contraction))
+    }
+
+    /// Whether an op outside reads `value`, or a view of it.
+    pub(crate) fn leaves(&self, value: ValueId) -> bool {
+        let g = self.g;
+        g.uses(value).any(|(user, _)| {
+            let is_step = || self.rows.iter().any(|row| row.op == user);
+            let is_view = || self.ops.contains(&user) && !is_step();
+            if is_view() {
+                self.leaves(g.result(user))
+            } else {
+                !is_step()
+            }
+        })
+    }
+}
+
+fn kind(g: &Graph, op: OpId) -> StepKind {
+    if g.is::<Map>(op) || g.is::<Convert>(op) {
+        StepKind::Elementwise
+    } else if g.is::<Reduce>(op) {
+        StepKind::Reduction
+    } else if let Some(contract) = g.view::<Contract>(op) {
+        match is_product(g, contract) {
+            true => StepKind::Product,
+            false => StepKind::Contraction,
+        }
+    } else if g.is::<Window>(op) {
+        StepKind::Contraction
+    } else if g.is::<Reshape>(op) {
+        StepKind::View
+    } else if g.is::<Transpose>(op) {
+        StepKind::Permute
+    } else {
+        StepKind::Other
+    }
+}
+
+/// Whether both sides are stacks of matrices, the left one's columns and the right one's rows contracted.
+fn is_product(g: &Graph, contract: Contract) -> bool {
+    let batch = contract.lhs_batch(g).len();
+    let leading = |axes: &[i64]| axes.iter().copied().eq(0..batch as i64);
+    let rank = |value: ValueId| g.ty(value).rank() == batch + 2;
+    leading(contract.lhs_batch(g))
+        && leading(contract.rhs_batch(g))
+        && rank(contract.lhs(g))
+        && rank(contract.rhs(g))
+        && contract.lhs_contract(g) == [batch as i64 + 1]
+        && contract.rhs_contract(g) == [batch as i64]
+}
+
+/// The axes of a reduction, a bit each.
+fn axes(g: &Graph, op: OpId) -> u64 {
+    let axes = g
+        .view::<Reduce>(op)
+        .map_or(&[][..], |reduce| reduce.axes(g));
+    axes.iter().fold(0, |all, &axis| all | 1 << axis)
+}
