@@ -283,7 +283,7 @@ impl Packages<'_> {
             ..LoadOptions::default()
         };
         let (format, g) = parse_and_verify(&self.session.formats, source, 0, &options).ok()?;
-        Some((format.text.unwrap_or(Format::Core), g))
+        Some((format.text().unwrap_or(Format::Core), g))
     }
 
     /// A module, lowered in both layouts, where it can be.
