@@ -90,7 +90,7 @@ fn alone(g: &Graph, group: OpId) -> Graph {
     for (index, operand) in operands.into_iter().enumerate() {
         let ty = g.type_id(operand).expect("a verified value has a type");
         let name = g.intern(&format!("operand{index}"));
-        let attrs = Input::attrs(name, false);
+        let attrs = Input::attrs(name, false, 0);
         let input = Builder::before(&mut g, group).create_typed(Input::DEF, &[], &attrs, &[ty]);
         let value = g.result(input);
         g.set_operand(group, index, value);
