@@ -29,7 +29,7 @@ pub fn rules(registry: &Registry, rewriting: &Rewriting) -> Result<RuleSet, Rule
 /// # Errors
 ///
 /// What is wrong with a rule file.
-pub(crate) fn for_module(g: &Graph, cx: &PassCx<'_>) -> Result<Arc<RuleSet>, PassError> {
+pub fn rules_for_module(g: &Graph, cx: &PassCx<'_>) -> Result<Arc<RuleSet>, PassError> {
     let plain = Rewriting {
         fast_math: cx.rewriting.fast_math.clone(),
         ..Rewriting::default()
@@ -125,7 +125,7 @@ fn rejected(errors: RuleErrors) -> PassError {
 }
 
 /// The classes of rules that may act beyond the exact one.
-pub(crate) fn classes(rewriting: &Rewriting) -> FastMath {
+pub fn classes(rewriting: &Rewriting) -> FastMath {
     let words = rewriting.fast_math.iter();
     words
         .filter_map(|word| FastMath::parse(word))

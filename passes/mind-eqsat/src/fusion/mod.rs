@@ -9,5 +9,4 @@ mod group_shape;
 pub(crate) mod inline;
 mod pair;
 pub(crate) mod propose;
-pub(crate) mod prune;
 pub(crate) mod record;
