@@ -23,14 +23,14 @@ json\t''"
 complete -c mind-opt -l diff -d 'print how the module OLD differs from FILE as a graph, and exit with 1 if it does' -r
 complete -c mind-opt -l verify -d 'Checks every rule of every op; every tool does so on reading, too' -r
 complete -c mind-opt -l canonicalize -l canonicalise -d 'Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, writes out defaults and types' -r
-complete -c mind-opt -l fold -d 'Replaces values by cheaper equal ones, found by rules in an e-graph and chosen by cost' -r
-complete -c mind-opt -l fuse -d 'Gathers ops into fused ones with a body, where that saves launches or memory traffic' -r
-complete -c mind-opt -l unfuse -d 'Puts the bodies of fused ops back in line, the inverse of fuse' -r
 complete -c mind-opt -l cse -d 'Merges ops of one kind with the same operands, attributes and bodies' -r
 complete -c mind-opt -l dce -d 'Removes ops, and results of fused ones, that no output depends on; inputs stay, being the module\'s interface' -r
 complete -c mind-opt -l simplify -d 'Runs canonicalize and cse in turns until cse merges nothing: equal operands that merging makes are simplified, and what that makes equal is merged' -r
 complete -c mind-opt -l renumber -d 'Moves inputs to the front and numbers all values from 0 in text order' -r
 complete -c mind-opt -l specialize -d 'Puts numbers in the place of symbolic dimensions, and of `?` in inputs' -r
+complete -c mind-opt -l fold -d 'Replaces values by cheaper equal ones, found by rules in an e-graph and chosen by cost' -r
+complete -c mind-opt -l fuse -d 'Gathers ops into fused ones with a body, where that saves launches or memory traffic' -r
+complete -c mind-opt -l unfuse -d 'Puts the bodies of fused ops back in line, the inverse of fuse' -r
 complete -c mind-opt -l lower-to-tensor -d 'Lowers core ops to the tensor dialect: broadcasts written out, arithmetic as maps, fused ops as groups; constants and inputs stay' -r
 complete -c mind-opt -l lower-to-loops -d 'Lowers to kernels over tiled loops: groups become one kernel where they can, views move nothing, results get places in memory; core ops go through the tensor dialect' -r
 complete -c mind-opt -l lower-to-mil -d 'Lowers core and tensor ops to the mil dialect: halves for floats, constants cast once, what MIL cannot say refused by name' -r
@@ -61,28 +61,28 @@ complete -c mind-opt -l stats -d 'print what the passes counted' -r -f -a "text\
 json\t''"
 complete -c mind-opt -l print-ir-before -d 'print the module before these passes' -r -f -a "verify\t''
 canonicalize\t''
-fold\t''
-fuse\t''
-unfuse\t''
 cse\t''
 dce\t''
 simplify\t''
 renumber\t''
 specialize\t''
+fold\t''
+fuse\t''
+unfuse\t''
 lower-to-tensor\t''
 lower-to-loops\t''
 lower-to-mil\t''
 import-mil\t''"
 complete -c mind-opt -l print-ir-after -d 'print the module after these passes' -r -f -a "verify\t''
 canonicalize\t''
-fold\t''
-fuse\t''
-unfuse\t''
 cse\t''
 dce\t''
 simplify\t''
 renumber\t''
 specialize\t''
+fold\t''
+fuse\t''
+unfuse\t''
 lower-to-tensor\t''
 lower-to-loops\t''
 lower-to-mil\t''

@@ -26,14 +26,14 @@ _mind-opt() {
 '*--verify=[Checks every rule of every op; every tool does so on reading, too]::OPTIONS:_default' \
 '*--canonicalize=[Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, writes out defaults and types]::NAME=VALUE ...:_default' \
 '*--canonicalise=[Folds constants, drops dead ops, applies identities that are exact in IEEE arithmetic, merges chains of transposes and reshapes, orders commutative operands, writes out defaults and types]::NAME=VALUE ...:_default' \
-'*--fold=[Replaces values by cheaper equal ones, found by rules in an e-graph and chosen by cost]::NAME=VALUE ...:_default' \
-'*--fuse=[Gathers ops into fused ones with a body, where that saves launches or memory traffic]::NAME=VALUE ...:_default' \
-'*--unfuse=[Puts the bodies of fused ops back in line, the inverse of fuse]::OPTIONS:_default' \
 '*--cse=[Merges ops of one kind with the same operands, attributes and bodies]::OPTIONS:_default' \
 '*--dce=[Removes ops, and results of fused ones, that no output depends on; inputs stay, being the module'\''s interface]::OPTIONS:_default' \
 '*--simplify=[Runs canonicalize and cse in turns until cse merges nothing\: equal operands that merging makes are simplified, and what that makes equal is merged]::OPTIONS:_default' \
 '*--renumber=[Moves inputs to the front and numbers all values from 0 in text order]::OPTIONS:_default' \
 '*--specialize=[Puts numbers in the place of symbolic dimensions, and of \`?\` in inputs]::NAME=VALUE ...:_default' \
+'*--fold=[Replaces values by cheaper equal ones, found by rules in an e-graph and chosen by cost]::NAME=VALUE ...:_default' \
+'*--fuse=[Gathers ops into fused ones with a body, where that saves launches or memory traffic]::NAME=VALUE ...:_default' \
+'*--unfuse=[Puts the bodies of fused ops back in line, the inverse of fuse]::OPTIONS:_default' \
 '*--lower-to-tensor=[Lowers core ops to the tensor dialect\: broadcasts written out, arithmetic as maps, fused ops as groups; constants and inputs stay]::OPTIONS:_default' \
 '*--lower-to-loops=[Lowers to kernels over tiled loops\: groups become one kernel where they can, views move nothing, results get places in memory; core ops go through the tensor dialect]::NAME=VALUE ...:_default' \
 '*--lower-to-mil=[Lowers core and tensor ops to the mil dialect\: halves for floats, constants cast once, what MIL cannot say refused by name]::NAME=VALUE ...:_default' \
@@ -52,8 +52,8 @@ _mind-opt() {
 '--verify-each=[verify after every pass]::true|false:(true false)' \
 '--timing=[print how long everything took]::FORM:(tree json)' \
 '--stats=[print what the passes counted]::FORM:(text json)' \
-'--print-ir-before=[print the module before these passes]:PASS,...:(verify canonicalize fold fuse unfuse cse dce simplify renumber specialize lower-to-tensor lower-to-loops lower-to-mil import-mil)' \
-'--print-ir-after=[print the module after these passes]:PASS,...:(verify canonicalize fold fuse unfuse cse dce simplify renumber specialize lower-to-tensor lower-to-loops lower-to-mil import-mil)' \
+'--print-ir-before=[print the module before these passes]:PASS,...:(verify canonicalize cse dce simplify renumber specialize fold fuse unfuse lower-to-tensor lower-to-loops lower-to-mil import-mil)' \
+'--print-ir-after=[print the module after these passes]:PASS,...:(verify canonicalize cse dce simplify renumber specialize fold fuse unfuse lower-to-tensor lower-to-loops lower-to-mil import-mil)' \
 '--print-ir-tree-dir=[write the module after every pass to a separate file]:DIR:_default' \
 '(--split-input-file)--report=[write a page\: the graph before and after every pass, rules, groups, kernels, times]:FILE:_default' \
 '--pass-pipeline-crash-reproducer=[when a pass fails, write the module before it and the passes left to run]:FILE:_default' \

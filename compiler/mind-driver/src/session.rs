@@ -42,6 +42,7 @@ pub const PASSES: PassRegistry = PassRegistry::new(PASS_GROUPS);
 
 const PASS_GROUPS: &[&[PassInfo]] = &[
     mind_transforms::PASSES,
+    mind_eqsat::PASSES,
     mind_to_tensor::PASSES,
     mind_to_loops::PASSES,
     mind_to_mil::PASSES,

@@ -11,9 +11,10 @@
 //! - `writeback/`: the chosen program as ops of the module; `explain/`: which rules led to it.
 //! - `instance.rs`: one rule at one value, for tools that ask what a single rule does.
 //!
-//! `driver.rs` takes a module through them region by region (`region.rs`, `load.rs`, `solve.rs`).
+//! `driver.rs` takes a module through them region by region (`region.rs`, `load.rs`, `solve.rs`); `passes/` has its
+//! passes: fold, fuse, unfuse.
 //!
-//! This crate names no op: rule files and the cost table do, and are resolved through a
+//! The engine names no op: rule files and the cost table do, and are resolved through a
 //! [`Registry`](mind_ir::opdef::Registry). Results depend on counts and contents alone, never on a
 //! clock or a hash map's order.
 
@@ -28,6 +29,7 @@ mod instance;
 mod limits;
 mod load;
 mod memo;
+mod passes;
 mod region;
 mod report;
 mod saturate;
@@ -38,10 +40,10 @@ mod writeback;
 pub use context::Context;
 pub use driver::{fold, fold_with, fuse, fuse_with};
 pub use fusion::inline::unfuse;
-pub use fusion::prune::drop_unread;
 pub use instance::{Application, RuleInstances};
 pub use limits::Limits;
+pub use passes::PASSES;
 pub use report::{
-    Cause, Change, FOLDING, FUSION, FusedGroup, FusedMember, Kept, KeptReason, MissedFusion,
-    MissedReason, Replacement, Report, RuleStats, RuleStep,
+    Cause, Change, FusedGroup, FusedMember, Kept, KeptReason, MissedFusion, MissedReason,
+    Replacement, Report, RuleStats, RuleStep,
 };

@@ -6,12 +6,6 @@ use mind_diag::{Diagnostics, Span};
 use mind_ir::listener::{CostChange, RuleTime};
 use mind_rules::RuleIx;
 
-/// What folding constants is called among the rules.
-pub const FOLDING: &str = "fold-constants";
-
-/// What plain grouping is called among the rules.
-pub const FUSION: &str = "fusion";
-
 /// How often a rule matched and what came of it. What is found again in a later round counts again.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct RuleStats {

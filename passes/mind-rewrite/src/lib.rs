@@ -3,12 +3,14 @@
 //! A [`RewritePattern`] looks at one op and either rewrites it through the [`Rewriter`] or says why
 //! not. [`apply`] runs a [`PatternSet`] until nothing changes.
 
+mod body;
 mod constants;
 mod greedy;
 mod pattern;
 mod rewriter;
 mod worklist;
 
+pub use body::end_body;
 pub use constants::{ConstantLimit, constant_operands, constant_value, fold_to_constants};
 pub use greedy::{EVALUATE, FOLD, GreedyConfig, GreedyReport, NotConverged, apply, erase_dead};
 pub use pattern::{FILTERED_OPERANDS, Miss, PatternSet, RewritePattern};

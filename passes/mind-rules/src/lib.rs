@@ -35,9 +35,9 @@ pub use matching::greedy::GreedyRule;
 pub use matching::replacement::{NewTerm, NoMatch, ReplacementBuffers};
 pub use op_table::{OpIx, OpTable};
 pub use ruleset::fast_math::FastMath;
-pub use ruleset::rule_info::{Direction, Engine, Phase, RuleInfo, RuleIx};
+pub use ruleset::rule_info::{Direction, Engine, FOLDING, FUSION, Phase, RuleInfo, RuleIx};
 pub use ruleset::{RuleErrors, RuleSet, SourceErrors};
-pub use shipped::{RuleUse, SHIPPED, ShippedOps, Wanted, shipped_names};
+pub use shipped::{SHIPPED, ShippedOps, Wanted, shipped_names};
 pub use unknown::Unknown;
 
 /// The rules of a text that stands in a program, with closures as predicates of its own.

@@ -1,11 +1,12 @@
 //! Removal of ops that no output depends on.
 
 use mind_core::ops::fused::Fused;
-use mind_eqsat::drop_unread;
 use mind_ir::Graph;
 use mind_ir::opdef::Op;
 use mind_pass::{Changed, Pass, PassCx, PassError, PassInfo};
 use mind_rewrite::erase_dead;
+
+use crate::unread::drop_unread;
 
 pub(crate) const PASS: PassInfo = PassInfo {
     name: "dce",

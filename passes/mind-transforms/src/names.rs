@@ -1,7 +1,7 @@
 //! The names of what rewrites besides the rules.
 
-use mind_eqsat::{FOLDING, FUSION};
 use mind_rewrite::{EVALUATE, FOLD};
+use mind_rules::{FOLDING, FUSION};
 
 use crate::{canonicalize, cse};
 

@@ -29,7 +29,7 @@ pub fn rules(registry: &Registry, rewriting: &Rewriting) -> Result<RuleSet, Rule
 /// # Errors
 ///
 /// What is wrong with a rule file.
-pub(crate) fn for_module(g: &Graph, cx: &PassCx<'_>) -> Result<Arc<RuleSet>, PassError> {
+pub fn rules_for_module(g: &Graph, cx: &PassCx<'_>) -> Result<Arc<RuleSet>, PassError> {
     let plain = Rewriting {
         fast_math: cx.rewriting.fast_math.clone(),
         ..Rewriting::default()
@@ -90,13 +90,13 @@ fn shipped_for(g: &Graph, cx: &PassCx<'_>, greedy: bool) -> Result<Arc<RuleSet>,
     let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
     let known = |read: &Read| read.wanted == wanted && read.rules.is_for(cx.registry);
     if let Some(at) = read.iter().position(known) {
-        if read[at].ops.covers(ops) {
+        if read[at].ops.covers(&ops) {
             return Ok(Arc::clone(&read[at].rules));
         }
         ops = ops.union(read.remove(at).ops);
     }
-    let ops = ops.closed(wanted);
-    let rules = RuleSet::shipped_for(cx.registry, ops, wanted).map_err(rejected)?;
+    let ops = ops.closed(cx.registry, wanted);
+    let rules = RuleSet::shipped_for(cx.registry, &ops, wanted).map_err(rejected)?;
     let rules = Arc::new(rules);
     if read.len() == MAX_READ {
         read.remove(0);
@@ -125,7 +125,7 @@ fn rejected(errors: RuleErrors) -> PassError {
 }
 
 /// The classes of rules that may act beyond the exact one.
-pub(crate) fn classes(rewriting: &Rewriting) -> FastMath {
+pub fn classes(rewriting: &Rewriting) -> FastMath {
     let words = rewriting.fast_math.iter();
     words
         .filter_map(|word| FastMath::parse(word))

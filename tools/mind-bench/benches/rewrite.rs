@@ -76,8 +76,8 @@ fn reading(c: &mut Criterion) {
                 classes: FastMath::EXACT,
                 greedy: false,
             };
-            let ops = ShippedOps::of(&g, &session.registry).closed(wanted);
-            RuleSet::shipped_for(&session.registry, ops, wanted)
+            let ops = ShippedOps::of(&g, &session.registry).closed(&session.registry, wanted);
+            RuleSet::shipped_for(&session.registry, &ops, wanted)
         });
     });
     group.finish();

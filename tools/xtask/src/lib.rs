@@ -22,8 +22,6 @@ pub fn documents() -> Vec<(String, String)> {
     all.push(("docs/ops/mil-states.md".to_owned(), mil::document()));
     all.push(("docs/passes.md".to_owned(), passes::document()));
     all.push(("docs/rules.md".to_owned(), rules::document()));
-    let index = "passes/mind-rules/src/shipped/index.rs";
-    all.push((index.to_owned(), rules::index()));
     all.push(("docs/diagnostics.md".to_owned(), codes::document()));
     all.push(("docs/flags.md".to_owned(), flags::document()));
     all.push(("docs/formats.md".to_owned(), formats::document()));

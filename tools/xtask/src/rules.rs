@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use mind_driver::session::registry;
-use mind_rules::{FastMath, RuleSet, SHIPPED};
+use mind_rules::SHIPPED;
 
 /// An entry of a rule file.
 struct Entry<'t> {
@@ -80,66 +79,4 @@ fn entries(rules: &str) -> Vec<Entry<'_>> {
         }
     }
     entries
-}
-
-/// `passes/mind-rules/src/shipped/index.rs`: the ops that each shipped rule names.
-///
-/// Panics: a shipped rule file is wrong, or names more than 128 ops.
-pub fn index() -> String {
-    let rules = RuleSet::shipped(&registry()).unwrap_or_else(|errors| panic!("{errors}"));
-    let uses = rules.uses();
-    let mut ops: Vec<&str> = uses
-        .iter()
-        .flat_map(|form| form.needs.iter().chain(&form.makes).copied())
-        .collect();
-    ops.sort_unstable();
-    ops.dedup();
-    assert!(ops.len() <= 128, "an op per bit of u128");
-    let bits = |names: &[&str]| {
-        let bit = |name: &&str| 1u128 << ops.partition_point(|own| own < name);
-        names.iter().map(bit).fold(0, |all, bit| all | bit)
-    };
-    let mut text = String::from(
-        "// Generated from the rule files by `cargo run -p xtask`.\n\n\
-         use super::row::{FormRow, Row};\nuse crate::ruleset::rule_info::Engine;\n\npub(super) static OPS: &[&str] = &[\n",
-    );
-    // Writing to a string cannot fail.
-    for op in &ops {
-        let _ = writeln!(text, "    {op:?},");
-    }
-    text.push_str("];\n\npub(super) static RULES: &[Row] = &[\n");
-    for (number, info) in rules.infos().iter().enumerate() {
-        let file = SHIPPED.iter().position(|(name, _)| *name == info.file);
-        let from = file.and_then(|file| SHIPPED[file].1.find(&info.text));
-        let (Some(file), Some(from)) = (file, from) else {
-            continue;
-        };
-        let class = match info.class {
-            FastMath::EXACT => Vec::new(),
-            class => class.names(),
-        };
-        let mut forms: Vec<(u128, u128)> = uses
-            .iter()
-            .filter(|form| form.rule.index() == number)
-            .map(|form| (bits(&form.needs), bits(&form.makes)))
-            .collect();
-        forms.sort_unstable();
-        forms.dedup();
-        let forms: Vec<String> = forms
-            .into_iter()
-            .map(|(needs, makes)| format!("FormRow {{ needs: {needs:#x}, makes: {makes:#x} }}"))
-            .collect();
-        let _ = writeln!(
-            text,
-            "    Row {{ name: {:?}, file: {file}, text: ({from}, {}), line: {}, engine: Engine::{:?}, class: &{class:?}, \
-             forms: &[{}] }},",
-            info.name,
-            from + info.text.len(),
-            info.line,
-            info.engine,
-            forms.join(", ")
-        );
-    }
-    text.push_str("];\n");
-    text
 }

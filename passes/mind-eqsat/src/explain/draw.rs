@@ -11,8 +11,8 @@ use crate::egraph::provenance::Origin;
 use crate::extract::{Choice, ClassIx, Dense, DenseNode, What};
 use crate::fusion::body::Group;
 use crate::load::Loaded;
-use crate::report::FOLDING;
 use mind_ir::scalar::Facts;
+use mind_rules::FOLDING;
 use mind_rules::expr::{attr_text, constant_text};
 
 /// The most classes that are drawn.

@@ -2,12 +2,13 @@
 
 use mind_diag::Span;
 use mind_ir::attr::Attr;
-use mind_ir::builtin::Yield;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
-use mind_ir::opdef::{Op, Trait};
+use mind_ir::opdef::Trait;
 use mind_ir::{BlockId, OpId, Ty, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+
+use mind_rewrite::end_body;
 
 use crate::context::Context;
 
@@ -47,25 +48,6 @@ pub(crate) fn insert(
         g.set_type(argument, ty);
     }
     (op, block)
-}
-
-/// Ends the block of a fused op with these values, whose types its results have; gives the end.
-pub(crate) fn finish(g: &mut Graph, op: OpId, block: BlockId, yielded: &[ValueId]) -> OpId {
-    let span = g.span(op);
-    let end = NewOp {
-        def: Yield::DEF,
-        operands: yielded,
-        attrs: &[],
-        results: 0,
-        span,
-    };
-    let end = g.insert(InsertPoint::End(block), end);
-    let types: SmallVec<[Ty; 2]> = yielded
-        .iter()
-        .map(|&value| g.type_id(value).expect("a built value has a type"))
-        .collect();
-    g.set_types(op, &types);
-    end
 }
 
 /// Moves the body's ops into a fused op of `kind`, and what fused ones among them hold. Values read
@@ -130,7 +112,7 @@ pub(crate) fn build(g: &mut Graph, cx: &Context<'_>, kind: &str, body: &Body<'_>
             }
         }
     }
-    let end = finish(g, fused, block, &outputs);
+    let end = end_body(g, fused, block, &outputs);
     for &op in &ops {
         g.move_before(op, end);
     }

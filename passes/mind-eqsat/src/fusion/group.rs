@@ -20,7 +20,8 @@ use super::pair::{known_form, name};
 use crate::context::Context;
 use crate::cost::{CostTable, Price, op_price};
 use crate::region::Program;
-use crate::report::{FUSION, MissedFusion, MissedReason, Report};
+use crate::report::{MissedFusion, MissedReason, Report};
+use mind_rules::FUSION;
 
 /// Groups the ops of the module's body, fused ones included. Returns whether any group was made.
 pub(crate) fn group(

@@ -8,5 +8,4 @@ pub(crate) mod group;
 pub(crate) mod inline;
 mod pair;
 pub(crate) mod propose;
-pub(crate) mod prune;
 pub(crate) mod record;

@@ -16,10 +16,11 @@ use crate::extract::{Choice, ClassIx, Dense};
 use crate::fusion::body::Group;
 use crate::load::Loaded;
 use crate::region::Program;
-use crate::report::{Cause, FOLDING, FUSION, RuleStep};
+use crate::report::{Cause, RuleStep};
 use crate::writeback::placement::inlined;
 use mind_rules::FastMath;
 use mind_rules::RuleSet;
+use mind_rules::{FOLDING, FUSION};
 
 /// A region and what it is to become.
 #[derive(Clone, Copy)]

@@ -14,10 +14,11 @@ use crate::egraph::language::Head;
 use crate::egraph::store::Store;
 use crate::extract::{ClassIx, DenseNode, What};
 use crate::fusion::body::Source;
-use crate::fusion::build::{finish, insert};
+use crate::fusion::build::insert;
 use crate::report::{Change, Replacement, Report};
 use crate::writeback::changes::{Found, Plan, PlannedChange, class_text, plan, resolve};
 use crate::writeback::placement::{NOWHERE, anchors, inlined};
+use mind_rewrite::end_body;
 use mind_rules::OpIx;
 
 /// Makes those changes of what was found that `listener` admits; gives whether there were any. `cost` is
@@ -266,7 +267,7 @@ impl<'r> Rewriter<'_, 'r> {
             results.push(self.create(op, payload, &operands, at, replaced));
         }
         let last = *results.last()?;
-        finish(self.g, op, block, &[last]);
+        end_body(self.g, op, block, &[last]);
         Some(self.g.result(op))
     }
 

@@ -316,8 +316,8 @@ fn what_is_read_for_a_module_holds_every_rule_that_acts_on_it() {
         let g = module(acts);
         for greedy in [true, false] {
             let wanted = Wanted { classes, greedy };
-            let ops = ShippedOps::of(&g, &registry).closed(wanted);
-            let part = RuleSet::shipped_for(&registry, ops, wanted);
+            let ops = ShippedOps::of(&g, &registry).closed(&registry, wanted);
+            let part = RuleSet::shipped_for(&registry, &ops, wanted);
             let part = part.unwrap_or_else(|errors| panic!("{errors}"));
             let has = part.names().any(|name| name == rule);
             if greedy {
@@ -338,8 +338,8 @@ fn rules_that_cannot_act_are_not_read() {
         classes: FastMath::EXACT,
         greedy: false,
     };
-    let ops = ShippedOps::of(&g, &registry).closed(wanted);
-    let part = RuleSet::shipped_for(&registry, ops, wanted);
+    let ops = ShippedOps::of(&g, &registry).closed(&registry, wanted);
+    let part = RuleSet::shipped_for(&registry, &ops, wanted);
     let part = part.unwrap_or_else(|errors| panic!("{errors}"));
     let has = |rule| part.names().any(|name| name == rule);
     assert!(has("relu-relu") && !has("gelu-tanh") && !has("sub-self-nnan"));

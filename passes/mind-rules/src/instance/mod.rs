@@ -10,9 +10,8 @@ pub use lhs::{Lhs, LhsAttr, LhsDim, LhsOp, LhsType};
 use mind_ir::types::DType;
 
 use crate::expr::{Condition, Scope};
-use crate::matching::pattern::{Effect, Pattern, Rule};
+use crate::matching::pattern::{Effect, Rule};
 use crate::matching::subject::Subject;
-use crate::op_table::OpTable;
 use crate::ruleset::RuleSet;
 use crate::ruleset::fast_math::FastMath;
 use crate::ruleset::rule_info::RuleIx;
@@ -135,9 +134,4 @@ impl<'a> RuleInstance<'a> {
         let condition = self.rule.condition.as_ref();
         condition.map_or_else(Vec::new, |condition| claims::taken(condition, scope))
     }
-}
-
-/// The tree behind a pattern.
-pub(crate) fn left_of<'r>(pattern: &'r Pattern, table: &OpTable) -> Lhs<'r> {
-    lhs::left(pattern, table, 1).0
 }

@@ -118,28 +118,8 @@ pub(crate) fn load<'s>(
     found
 }
 
-/// The rule of `text`, which stands at `place`, added as by [`load`]; of the ops that it is written for,
-/// those that `wanted` accepts by name.
-pub(crate) fn load_one(
-    cx: LoadCx<'_>,
-    place: RuleLocation<'_>,
-    text: &str,
-    wanted: &dyn Fn(&str) -> bool,
-    infos: &mut Vec<RuleInfo>,
-    rules: &mut Vec<Rule>,
-) -> Diagnostics {
-    let mut found = Diagnostics::new();
-    for rule in parse(text, &mut found) {
-        let number = RuleIx(infos.len() as u16);
-        let info = header::info(&rule, place, text, &mut found);
-        compile(&rule, number, &info, cx, wanted, rules, &mut found);
-        infos.push(info);
-    }
-    found
-}
-
-/// Adds one rule for each direction and each op that `wanted` accepts.
-fn compile(
+/// Adds one rule for each direction and each op that `wanted` accepts by name.
+pub(crate) fn compile(
     rule: &RuleAst<'_>,
     name: RuleIx,
     info: &RuleInfo,

@@ -17,7 +17,7 @@ pub(crate) struct RuleLocation<'s> {
 
 /// What a rule says of itself; `text` is what its spans are places in. What is wrong is reported, and
 /// something put in its place.
-pub(super) fn info(
+pub(crate) fn info(
     rule: &RuleAst<'_>,
     place: RuleLocation<'_>,
     text: &str,

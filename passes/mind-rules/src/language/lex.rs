@@ -66,7 +66,7 @@ pub(crate) fn lex<'s>(text: &'s str, found: &mut Diagnostics) -> Vec<Token<'s>> 
                 continue;
             }
             _ if first.is_whitespace() => {
-                at += rest.len() - rest.trim_start().len();
+                at += first.len_utf8();
                 continue;
             }
             '?' => (Kind::Value, 1, 1 + name_len(&rest[1..])),

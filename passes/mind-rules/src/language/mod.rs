@@ -7,7 +7,7 @@ mod cursor;
 mod expand;
 mod expression;
 pub(crate) mod format;
-mod header;
+pub(crate) mod header;
 pub(crate) mod lex;
 pub(crate) mod names;
 mod op_list;
@@ -18,5 +18,7 @@ mod template;
 mod terms;
 mod written;
 
-pub(crate) use check::{LoadCx, load, load_one};
+pub(crate) use check::{LoadCx, compile, load};
 pub(crate) use header::RuleLocation;
+pub(crate) use op_list::listed;
+pub(crate) use parse::parse;

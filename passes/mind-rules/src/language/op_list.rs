@@ -34,7 +34,7 @@ const TRAITS: &[OpTrait] = &[
 /// The ops of `entries`, each once: those named in the order written, those of a trait in the order of the op table,
 /// without those that follow `not`. Returns `None` after reporting an unknown op or trait, a trait that no op has, and
 /// a list that excludes all of its ops.
-pub(super) fn listed(
+pub(crate) fn listed(
     entries: &[OpEntry<'_>],
     ops: Ops<'_>,
     found: &mut Diagnostics,

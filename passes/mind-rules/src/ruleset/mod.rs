@@ -9,12 +9,12 @@ use mind_diag::{Diagnostics, SourceFile};
 use mind_ir::opdef::{OpDef, Registry};
 
 use crate::expr::Vocabulary;
-use crate::language::{LoadCx, RuleLocation, load, load_one};
+use crate::language::{LoadCx, compile, load};
 use crate::matching::pattern::Rule;
 use crate::op_table::OpTable;
 use crate::ruleset::rule_info::RuleInfo;
 use crate::ruleset::rule_info::RuleIx;
-use crate::shipped::{SHIPPED, ShippedOps, Wanted, written};
+use crate::shipped::{SHIPPED, ShippedOps, Wanted, Written};
 
 /// Rules ready to use, with the op table they were checked against.
 #[derive(Debug)]
@@ -127,30 +127,28 @@ impl RuleSet {
     /// As [`RuleSet::shipped`].
     pub fn shipped_for(
         registry: &Registry,
-        ops: ShippedOps,
+        ops: &ShippedOps,
         wanted: Wanted,
     ) -> Result<RuleSet, RuleErrors> {
         let table = OpTable::new(registry);
         let (mut infos, mut rules) = (Vec::new(), Vec::new());
-        let vocabulary = Vocabulary::new();
-        for own in written(ops, wanted) {
-            let cx = LoadCx {
-                registry,
-                table: &table,
-                vocabulary: &vocabulary,
-                lint: false,
-            };
-            let has = |name: &str| ops.has(name);
-            let place = RuleLocation {
-                file: own.file,
-                line: own.line,
-            };
-            let found = load_one(cx, place, own.text, &has, &mut infos, &mut rules);
-            if found.has_errors() {
-                let file = SourceFile::new(own.file, own.text);
-                let diagnostics = found;
+        let cx = LoadCx {
+            registry,
+            table: &table,
+            vocabulary: &Vocabulary::new(),
+            lint: false,
+        };
+        let has = |name: &str| ops.has(name);
+        for Written { file, info, rule } in ops.rules(registry, &table, wanted) {
+            let mut diagnostics = Diagnostics::new();
+            let number = RuleIx(infos.len() as u16);
+            compile(rule, number, info, cx, &has, &mut rules, &mut diagnostics);
+            if diagnostics.has_errors() {
+                let (name, text) = SHIPPED[*file];
+                let file = SourceFile::new(name, text);
                 return Err(RuleErrors(vec![SourceErrors { file, diagnostics }]));
             }
+            infos.push(info.clone());
         }
         Ok(RuleSet {
             ops: table,

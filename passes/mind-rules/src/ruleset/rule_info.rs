@@ -13,6 +13,12 @@ impl RuleIx {
     }
 }
 
+/// What folding constants is called among the rules.
+pub const FOLDING: &str = "fold-constants";
+
+/// What plain grouping is called among the rules.
+pub const FUSION: &str = "fusion";
+
 /// What a rule says of itself.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RuleInfo {

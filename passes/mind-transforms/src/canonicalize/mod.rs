@@ -1,6 +1,6 @@
 //! The canonical form: one way to write a thing, where several mean the same.
 
-pub(crate) mod attrs;
+mod attrs;
 mod declare;
 pub(crate) mod order;
 mod rules;
@@ -70,6 +70,13 @@ impl Pass for Canonicalize {
         }
         Ok(Changed::when(report.changed() || swapped > 0))
     }
+}
+
+/// Orders commutative operands and writes attributes in canonical form: rules leave swapped operands, write ends of slices
+/// open and count axes from the end.
+pub fn canonical(g: &mut Graph) {
+    order::order_operands(g);
+    attrs::canonical_axes(g);
 }
 
 /// Writes the type of every value that has none written, which changes no op.

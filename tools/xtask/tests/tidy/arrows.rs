@@ -25,10 +25,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mind-rewrite", &["mind-ir"]),
     ("mind-draw", &[]),
     ("mind-rules", &["mind-ir"]),
-    ("mind-eqsat", &["mind-rules", "mind-draw"]),
+    ("mind-eqsat", &["mind-transforms", "mind-draw"]),
     (
         "mind-transforms",
-        &["mind-pass", "mind-rewrite", "mind-tensor", "mind-eqsat"],
+        &["mind-pass", "mind-rewrite", "mind-tensor", "mind-rules"],
     ),
     (
         "mind-rulecheck",

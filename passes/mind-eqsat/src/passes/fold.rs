@@ -1,8 +1,6 @@
 //! Folding and fusing with an e-graph.
 
 use mind_core::ops::fused::Fused;
-use mind_eqsat::cost::HOST_CPU;
-use mind_eqsat::{Context, FUSION, Limits, Report, fold_with, fuse_with};
 use mind_ir::Graph;
 use mind_ir::listener::Listener;
 use mind_ir::opdef::Op;
@@ -10,11 +8,11 @@ use mind_pass::{
     Changed, DrawingForm, OptionInfo, OptionKind, Options, Pass, PassCx, PassError, PassInfo,
     RuleCounts,
 };
-use mind_rules::RuleSet;
+use mind_rules::{FUSION, RuleSet};
+use mind_transforms::{canonical, classes, rules_for_module};
 
-use crate::canonicalize::attrs::canonical_axes;
-use crate::canonicalize::order::order_operands;
-use crate::rules;
+use crate::cost::HOST_CPU;
+use crate::{Context, Limits, Report, fold_with, fuse_with};
 
 pub(crate) const FOLD: PassInfo = PassInfo {
     name: "fold",
@@ -67,10 +65,10 @@ struct Eqsat {
 
 impl Pass for Eqsat {
     fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
-        let rules = rules::for_module(g, cx)?;
+        let rules = rules_for_module(g, cx)?;
         let context = Context {
             rules: &rules,
-            classes: rules::classes(cx.rewriting),
+            classes: classes(cx.rewriting),
             cost: &HOST_CPU,
             limits: self.limits,
             constant: mind_core::constant,
@@ -97,13 +95,6 @@ impl Pass for Eqsat {
         count(&report, &rules, cx);
         Ok(Changed::when(report.changed))
     }
-}
-
-/// New ops, and bodies that values moved into, have their operands in another order, and rules leave the ends of slices
-/// open and count axes from the end.
-fn canonical(g: &mut Graph) {
-    order_operands(g);
-    canonical_axes(g);
 }
 
 fn count(report: &Report, rules: &RuleSet, cx: &mut PassCx<'_>) {

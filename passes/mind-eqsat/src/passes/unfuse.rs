@@ -5,6 +5,8 @@ use mind_ir::Graph;
 use mind_ir::opdef::Op;
 use mind_pass::{Changed, Pass, PassCx, PassError, PassInfo};
 
+use crate::fusion::inline::unfuse;
+
 pub(crate) const PASS: PassInfo = PassInfo {
     name: "unfuse",
     alias: None,
@@ -18,7 +20,7 @@ struct Unfuse;
 
 impl Pass for Unfuse {
     fn run(&self, g: &mut Graph, cx: &mut PassCx<'_>) -> Result<Changed, PassError> {
-        let inlined = mind_eqsat::unfuse(g, Fused::DEF);
+        let inlined = unfuse(g, Fused::DEF);
         cx.statistics.add("groups-inlined", inlined as u64);
         Ok(Changed::when(inlined > 0))
     }

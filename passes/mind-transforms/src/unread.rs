@@ -6,11 +6,11 @@ use mind_ir::opdef::{OpDef, Trait};
 use mind_ir::{OpId, ValueId};
 use smallvec::SmallVec;
 
-use super::build::finish;
+use mind_rewrite::end_body;
 
 /// Gives every op of `fused` in the module's body only the results that something reads, and its body only
 /// what these are computed from; gives how many results went. An op of which nothing is read stays.
-pub fn drop_unread(g: &mut Graph, fused: &'static OpDef) -> usize {
+pub(crate) fn drop_unread(g: &mut Graph, fused: &'static OpDef) -> usize {
     let ops: Vec<OpId> = g.ops(g.body()).collect();
     let mut dropped = 0;
     // Readers first: what they no longer read, nobody does.
@@ -72,7 +72,7 @@ fn rebuild(g: &mut Graph, op: OpId, fused: &'static OpDef) {
         g.swap_labels(argument, arguments[at]);
         g.replace_all_uses(arguments[at], argument);
     }
-    let end = finish(g, op_now, block, &yielded);
+    let end = end_body(g, op_now, block, &yielded);
     for inner in body.into_iter().rev() {
         g.move_before(inner, end);
     }
