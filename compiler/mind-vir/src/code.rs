@@ -25,7 +25,7 @@ impl CodeBuilder {
     /// Appends a function and says where it starts.
     ///
     /// `code` must not depend on where it lies: jumps and constants are relative to the instruction.
-    /// Constants behind the instructions may ask for an alignment of up to [`FUNCTION_ALIGN`].
+    /// Constants after the instructions may ask for an alignment of up to [`FUNCTION_ALIGN`].
     pub fn push(&mut self, code: &[u8]) -> FunctionOffset {
         let start = self.bytes.len().next_multiple_of(FUNCTION_ALIGN);
         self.bytes.resize(start, FILLER);

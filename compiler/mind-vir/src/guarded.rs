@@ -7,9 +7,9 @@ use memmap2::{MmapMut, MmapOptions, MmapRaw};
 /// Where bytes lie between the forbidden pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Edge {
-    /// Right behind the page before.
+    /// Right after the page before.
     Start,
-    /// Right before the page behind.
+    /// Right before the page after.
     End,
 }
 

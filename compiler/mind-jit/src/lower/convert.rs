@@ -14,20 +14,24 @@ use super::scalar::{compute_lane, round};
 ///
 /// If one of the dtypes is no float.
 pub fn convert(b: &mut Builder, from: DType, to: DType, value: Value) -> Value {
-    assert!(
-        from.is_float() && to.is_float(),
-        "floats, found {from} and {to}"
-    );
-    match (compute_lane(from), compute_lane(to)) {
-        (Lane::F64, Lane::F32) if to == DType::F32 => b.convert(ConvertOp::Float, Lane::F32, value),
-        (Lane::F64, Lane::F32) => {
+    assert!(from.is_float(), "{from} is no float");
+    let is_double = compute_lane(from) == Lane::F64;
+    match to {
+        _ if from == to => value,
+        DType::F64 => b.convert(ConvertOp::Float, Lane::F64, value),
+        DType::F32 if is_double => b.convert(ConvertOp::Float, Lane::F32, value),
+        DType::F16 | DType::BF16 if is_double => {
             let odd = round_to_odd(b, value);
             round(b, to, odd)
         }
-        (Lane::F32, Lane::F64) => b.convert(ConvertOp::Float, Lane::F64, value),
-        _ if from == to => value,
-        _ => round(b, to, value),
+        DType::F32 | DType::F16 | DType::BF16 => round(b, to, value),
+        DType::I8 | DType::I16 | DType::I32 | DType::I64 => not_a_float(to),
+        DType::U8 | DType::U16 | DType::U32 | DType::U64 | DType::Bool => not_a_float(to),
     }
+}
+
+fn not_a_float(dtype: DType) -> ! {
+    panic!("{dtype} is no float")
 }
 
 /// `F64` cut to `F32`, with the last bit set where something was cut off, so that it can be rounded again.

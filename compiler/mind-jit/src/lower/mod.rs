@@ -15,7 +15,7 @@ mod each;
 mod math;
 mod reduce;
 mod scalar;
-mod turn;
+mod transpose;
 
 pub use convert::convert;
 pub use each::{At, for_each};

@@ -1,7 +1,7 @@
 //! Proof that the kernels of a program stay in their memory.
 //!
 //! Each call is run for every task with its loops and addresses, its vectors left out: what it touches does not depend
-//! on elements. An access must lie in the buffer that its kernel declares, find bytes that something wrote, and meet no
+//! on elements. An access must be in the buffer that its kernel declares, find bytes that something wrote, and meet no
 //! other task of its call.
 
 use mind_ir::graph::Graph;

@@ -68,7 +68,7 @@ pub enum RunError {
         /// What went wrong.
         status: Status,
     },
-    /// An index lies outside its axis.
+    /// An index is outside its axis.
     #[error("index {index} is out of bounds for axis {axis} of extent {extent}")]
     IndexOutOfBounds {
         /// The index.

@@ -18,7 +18,7 @@ struct Shape {
     taps: (usize, usize),
     filters: usize,
     strides: (usize, usize),
-    /// Above, before, below and behind.
+    /// Above, before, below and after.
     padding: [usize; 4],
 }
 
@@ -90,9 +90,9 @@ fn kernel(c: &Conv, lanes: u32) -> Function {
     );
     let mut b = signature.body();
     let at = Operands { lhs, rhs };
-    conv(&mut b, c, at, lines, filters, &mut |b, spot, sum| {
-        let addr = spot.addr(b, out, c.filters, lower::storage_lane(c.dtype));
-        lower::store(b, c.dtype, sum, addr, spot.column.count);
+    conv(&mut b, c, at, lines, filters, &mut |b, coord, sum| {
+        let addr = coord.addr(b, out, c.filters, lower::storage_lane(c.dtype));
+        lower::store(b, c.dtype, sum, addr, coord.column.count);
     });
     b.finish()
 }

@@ -46,7 +46,7 @@ struct Case {
     extents: (usize, usize, usize),
     lie: Lie,
     /// Whether the first operand is transposed.
-    is_turned: bool,
+    is_transposed: bool,
     schedule: Option<Schedule>,
 }
 
@@ -60,7 +60,7 @@ impl Case {
 
     fn lhs(&self) -> Lhs {
         let (m, _, k) = self.extents;
-        let (row_stride, k_stride) = if self.is_turned {
+        let (row_stride, k_stride) = if self.is_transposed {
             (1, m + GAP)
         } else {
             (k + GAP, 1)
@@ -121,9 +121,9 @@ fn kernel(p: &Product, lanes: u32) -> Function {
         columns: (bounds[2], bounds[3]),
     };
     let at = Operands { lhs, rhs };
-    product(&mut b, p, at, region, &mut |b, spot, sum| {
-        let addr = spot.addr(b, out, p.n, lower::storage_lane(p.dtype));
-        lower::store(b, p.dtype, sum, addr, spot.column.count);
+    product(&mut b, p, at, region, &mut |b, coord, sum| {
+        let addr = coord.addr(b, out, p.n, lower::storage_lane(p.dtype));
+        lower::store(b, p.dtype, sum, addr, coord.column.count);
     });
     b.finish()
 }
@@ -165,7 +165,7 @@ fn reference(case: &Case, lhs: &Buffer, rhs: &Buffer) -> Buffer {
     )
 }
 
-/// Elements of a matrix of these extents and strides, and nothing behind them.
+/// Elements of a matrix of these extents and strides, and nothing after them.
 fn matrix(dtype: DType, dims: [(usize, usize); 2], random: &mut Random) -> Buffer {
     let reach = dims.iter().map(|&(extent, stride)| match extent {
         0 => None,
@@ -243,12 +243,12 @@ fn every_dtype_in_every_layout_follows_the_stated_order() {
     for target in harness::targets() {
         for dtype in DTYPES {
             for lie in [Lie::Rows, Lie::Columns, Lie::Panels, Lie::WidePanels] {
-                for (extents, is_turned) in [((7, 13, 5), false), ((5, 37, 11), true)] {
+                for (extents, is_transposed) in [((7, 13, 5), false), ((5, 37, 11), true)] {
                     let case = Case {
                         dtype,
                         extents,
                         lie,
-                        is_turned,
+                        is_transposed,
                         schedule: None,
                     };
                     check(&case, &target, &mut random);
@@ -281,7 +281,7 @@ fn every_shape_follows_the_stated_order() {
                     dtype: DType::F32,
                     extents,
                     lie,
-                    is_turned: false,
+                    is_transposed: false,
                     schedule: None,
                 };
                 check(&case, &target, &mut random);
@@ -303,7 +303,7 @@ fn no_schedule_changes_a_bit() {
                     dtype,
                     extents: (11, 45, 23),
                     lie: random.pick(&[Lie::Rows, Lie::Columns, Lie::Panels, Lie::WidePanels]),
-                    is_turned: random.below(2) == 0,
+                    is_transposed: random.below(2) == 0,
                     schedule: None,
                 };
                 let width = case.lanes(&target) as usize;
@@ -316,8 +316,8 @@ fn no_schedule_changes_a_bit() {
                     kc,
                     stages_lhs: random.below(2) == 0,
                     stages_rhs: random.below(2) == 0,
-                    asks_ahead: random.below(2) == 0,
-                    puts_down: random.below(2) == 0,
+                    prefetches_rhs: random.below(2) == 0,
+                    stages_output: random.below(2) == 0,
                     packed: Some(Panels { width, dtype }),
                 });
                 check(&case, &target, &mut random);
@@ -341,8 +341,8 @@ fn a_schedule_that_cannot_be_followed_is_refused_with_what_could() {
         kc: 256,
         stages_lhs: false,
         stages_rhs: false,
-        asks_ahead: false,
-        puts_down: false,
+        prefetches_rhs: false,
+        stages_output: false,
         packed: None,
     };
     let error = schedule.check(8, &Rhs::Panels(panels));

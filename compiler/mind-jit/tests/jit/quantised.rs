@@ -115,9 +115,9 @@ fn kernel(p: &Product, lanes: u32) -> Function {
         columns: (bounds[2], bounds[3]),
     };
     let at = Operands { lhs, rhs };
-    product(&mut b, p, at, region, &mut |b, spot, sum| {
-        let addr = spot.addr(b, out, p.n, lower::storage_lane(p.dtype));
-        b.store(sum, addr, spot.column.count);
+    product(&mut b, p, at, region, &mut |b, coord, sum| {
+        let addr = coord.addr(b, out, p.n, lower::storage_lane(p.dtype));
+        b.store(sum, addr, coord.column.count);
     });
     b.finish()
 }

@@ -4,7 +4,7 @@ use mind_diag::Span;
 use mind_ir::attr::{Attr, AttrKind, Literal, Padding};
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
-use mind_ir::opdef::{Op, OpDef, Results};
+use mind_ir::opdef::{Op, OpDef, Results, Trait};
 use mind_ir::random::Rng;
 use mind_ir::types::{DType, Dim, Shape, TypeView};
 use mind_ir::{Ty, ValueId};
@@ -108,6 +108,8 @@ fn push(g: &mut Graph, rng: &mut Draw, def: &'static OpDef, format: Format) {
     let mut attrs: Vec<Attr<'_>> = Vec::new();
     for (index, attr) in def.attrs.iter().enumerate() {
         attrs.push(match attr.kind {
+            // Neither format says how a weight is stored.
+            AttrKind::Int if def.has(Trait::Interface) => attr.default.unwrap(),
             AttrKind::Int => Attr::Int(rng.int()),
             AttrKind::Bool => Attr::Bool(rng.below(2) == 0),
             AttrKind::Float => Attr::float([0.5, -0.0, f64::NAN, f64::INFINITY][rng.below(4)]),

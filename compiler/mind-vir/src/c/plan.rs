@@ -2,7 +2,7 @@
 //!
 //! A *piece* is a run of vector operations that becomes one loop over lanes, in which every value is a plain
 //! number. Compilers turn such a loop into straight vector code. What is needed beyond the piece, or from
-//! other lanes, goes through an array. Stores come behind the loop of their piece, each as a loop of its own, so
+//! other lanes, goes through an array. Stores come after the loop of their piece, each as a loop of its own, so
 //! that all that was loaded before is loaded, whatever overlaps.
 
 use crate::ir::{Addr, Block, Function, Loop, Op, Statement, Type, Value};
@@ -19,7 +19,7 @@ pub(super) enum Piece<'f> {
     Loop(&'f Loop, Vec<Piece<'f>>),
 }
 
-/// Vector operations that run in one loop over lanes, and the stores behind them.
+/// Vector operations that run in one loop over lanes, and the stores after them.
 #[derive(Default)]
 pub(super) struct Lanes<'f> {
     pub(super) ops: Vec<(Value, &'f Op)>,
@@ -265,7 +265,7 @@ impl<'f> Planner<'f, '_> {
     }
 
     /// Whether `param` can become `next` at the end of the piece that computes `next`: lanes of `param` are not
-    /// needed behind it.
+    /// needed after it.
     fn may_write_back(&self, param: Value, next: Value) -> bool {
         let Some(place) = self.defined_in[next.index()] else {
             return false;

@@ -46,7 +46,7 @@ impl Symbol {
         Err(SymbolError(text.to_owned()))
     }
 
-    /// `text` with what cannot stand in a name replaced, behind this name and a number.
+    /// `text` with what cannot stand in a name replaced, prefixed with this name and a number.
     pub(super) fn derived(&self, text: &str, number: usize) -> Symbol {
         let kept = text.bytes().map(|byte| match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte),

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::function::{Block, Carried, Constant, Function, Loop, LoopKind, Scratch, Statement};
-use super::interleave::in_turns;
+use super::interleave::interleaved;
 use super::op::{
     Addr, BinaryOp, ConvertOp, IndexOp, MaskOp, Op, Predicate, ShiftOp, UnaryOp, Value,
 };
@@ -292,7 +292,7 @@ impl Builder {
         self.op(Op::Convert(op, to, a))
     }
 
-    /// Appends `count` pieces whose statements take turns where values allow it, so that a processor that looks
+    /// Appends `count` pieces whose statements are interleaved where values allow it, so that a processor that looks
     /// a few dozen instructions ahead works on all of them at once.
     ///
     /// No piece may write what another one reads or writes.
@@ -304,7 +304,7 @@ impl Builder {
         });
         let pieces = pieces.collect();
         self.current = before;
-        self.current.extend(in_turns(pieces));
+        self.current.extend(interleaved(pieces));
     }
 
     /// Repeats what `body` appends while `kind` says so.

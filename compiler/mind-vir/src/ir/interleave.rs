@@ -1,15 +1,15 @@
-//! Pieces of code that do not depend on each other, side by side.
+//! Interleaving of independent pieces of code.
 
 use rustc_hash::FxHashSet;
 
 use super::function::Statement;
 use super::op::{Addr, Value};
 
-/// The statements of `pieces` in turns: the first of each, then the second of each; a piece whose next statement uses
+/// The statements of `pieces`, interleaved: the first of each, then the second of each; a piece whose next statement uses
 /// what another one has yet to compute waits for it.
 ///
-/// Pieces stay one behind the other where one has a loop.
-pub(super) fn in_turns(pieces: Vec<Vec<Statement>>) -> Vec<Statement> {
+/// If a piece has a loop, pieces are not interleaved.
+pub(super) fn interleaved(pieces: Vec<Vec<Statement>>) -> Vec<Statement> {
     let mut statements = pieces.iter().flatten();
     if statements.any(|statement| matches!(statement, Statement::Loop(_))) {
         return pieces.into_iter().flatten().collect();

@@ -234,7 +234,7 @@ pub enum MaskOp {
 
 /// An operation with one result.
 ///
-/// A `count` switches lanes off: lanes `0..count` take part, and it must lie in `0..=lanes`. Without one,
+/// A `count` switches lanes off: lanes `0..count` take part, and it must be in `0..=lanes`. Without one,
 /// all do. Lanes that take no part touch no memory and hold zero.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Op {

@@ -39,7 +39,7 @@ impl Uses {
         self.counts[value.index()]
     }
 
-    /// Notes that one of the reads of `value` is behind, and says whether none is left.
+    /// Notes that one of the reads of `value` is done, and returns whether none is left.
     pub fn spend(&mut self, value: Value) -> bool {
         let count = &mut self.counts[value.index()];
         *count -= 1;

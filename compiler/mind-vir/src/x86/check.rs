@@ -7,7 +7,7 @@ use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Regist
 /// Decodes `code` and checks what every function promises.
 ///
 /// Every byte decodes; jumps go to instructions of the function; nothing is called and nothing leaves the
-/// function but its return; memory is addressed from a general register, or is a constant behind the code.
+/// function but its return; memory is addressed from a general register, or is a constant after the code.
 ///
 /// # Errors
 ///

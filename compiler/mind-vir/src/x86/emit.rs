@@ -69,7 +69,7 @@ impl Frame {
         let streams = machine
             .nodes
             .iter()
-            .any(|node| matches!(node, Node::Stream(_)));
+            .any(|node| matches!(node, Node::NonTemporalStore(_)));
         let sets_status = lanewise.clone().any(Lanewise::sets_status);
         Frame {
             saved,
@@ -156,7 +156,7 @@ impl Emit<'_> {
                 let frame = i64::from(self.frame.spill_bytes);
                 node.emit(&mut self.encoder, &pregs, frame)?;
             }
-            Node::Stream(node) => node.emit(&mut self.encoder, &pregs)?,
+            Node::NonTemporalStore(node) => node.emit(&mut self.encoder, &pregs)?,
             Node::Jump => self.go(machine.block_succs(block)[0], next),
             Node::Branch(condition, number) => {
                 let name = |place: usize| registers::named(pregs[place], View::Gpr64);

@@ -103,7 +103,7 @@ impl Encoder {
         }
     }
 
-    /// The code with its constants behind it, aligned to 64 bytes, and where the constants start.
+    /// The code with its constants after it, aligned to 64 bytes, and where the constants start.
     pub fn finish(mut self, pool: &Pool) -> Result<(Vec<u8>, usize), CompileError> {
         if let Some(error) = self.error {
             return Err(error);

@@ -106,7 +106,7 @@ impl Body<'_, '_> {
         registers::named(self.regs[operand], View::Gpr64)
     }
 
-    /// The general registers behind the counter.
+    /// The general registers after the counter.
     fn temporary(&self, nth: usize) -> Register {
         self.gpr(self.node.inputs() + usize::from(self.node.has_count) + 1 + nth)
     }

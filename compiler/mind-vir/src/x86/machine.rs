@@ -7,7 +7,7 @@ use regalloc2::{
 };
 
 use super::lanewise::Lanewise;
-use super::stream::Stream;
+use super::non_temporal::NonTemporalStore;
 use super::view::View;
 
 /// An operand of an instruction, in the order of its encoding.
@@ -79,7 +79,7 @@ pub(super) enum Node {
     Entry,
     Plain(Plain),
     Lanewise(Lanewise),
-    Stream(Stream),
+    NonTemporalStore(NonTemporalStore),
     /// Goes to the only successor.
     Jump,
     /// Goes to the first successor if the condition holds of two general registers, or of one and a number,

@@ -2,7 +2,7 @@
 //!
 //! Selection turns each operation into instructions over virtual registers, regalloc2 assigns registers,
 //! and the rest is encoding. Functions are leaves in the System V convention: they call nothing and
-//! restore what they must. Constants lie behind the code and are addressed from the instruction.
+//! restore what they must. Constants follow the code and are addressed from the instruction.
 
 mod check;
 mod codes;
@@ -12,10 +12,10 @@ mod encoding;
 mod lanewise;
 mod listing;
 mod machine;
+mod non_temporal;
 mod pool;
 mod registers;
 mod select;
-mod stream;
 mod view;
 
 use regalloc2::RegallocOptions;

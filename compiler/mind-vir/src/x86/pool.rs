@@ -1,4 +1,4 @@
-//! Constants that lie behind the instructions of a function.
+//! Constants that follow the instructions of a function.
 
 use rustc_hash::FxHashMap;
 

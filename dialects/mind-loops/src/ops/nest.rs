@@ -27,7 +27,7 @@ ops! {
     /// elements side by side there or in one place, and the reduced one elsewhere. `parallel` is the dimension that
     /// threads share, `[]` if one thread runs the whole. It is the outermost loop, and the dimension of vectors only if
     /// no other dimension is left. `tile` has the extents of a task for each of `dims`: all of a dimension that is not
-    /// parallel, and at least so many indices of the parallel one, where `[]` means 1. Cut into tiles, the dimension
+    /// parallel, and the least extent of the parallel one, where `[]` means 1. Cut into tiles, the dimension
     /// of vectors is one loop per tile; `[]` leaves it whole. `unroll` is the number of vectors in a round of each loop
     /// that reduces nothing, or of columns that are reduced together, 1 to 8; 0 means 4 (columns: 8) in short bodies and fewer
     /// in long ones. `at` has the byte of the workspace where each result begins, -1 for an output of the module.

@@ -12,8 +12,8 @@ use std::hint::black_box;
 
 use mind_ir::types::{DType, QuantFormat};
 use mind_jit::lower::product::{
-    Conv, Lhs, Operands, Packing, Panels, Product, QuantPanels, Region, Rhs, Schedule, Spot, conv,
-    pack, product,
+    Conv, Lhs, Operands, Packing, Panels, Product, QuantPanels, Region, Rhs, Schedule, TileCoord,
+    conv, pack, product,
 };
 use mind_jit::lower::{self, compute_lane};
 use mind_vir::ir::{Addr, BinaryOp, Builder, Function, Lane, LoopKind, Signature, Value};
@@ -400,9 +400,9 @@ impl Bench {
         let mut b = signature.body();
         let at = Operands { lhs, rhs };
         let (lines, filters) = ((bounds[0], bounds[1]), (bounds[2], bounds[3]));
-        conv(&mut b, &c, at, lines, filters, &mut |b, spot, sum| {
-            let addr = spot.addr(b, out, c.filters, lower::storage_lane(c.dtype));
-            lower::store(b, c.dtype, sum, addr, spot.column.count);
+        conv(&mut b, &c, at, lines, filters, &mut |b, coord, sum| {
+            let addr = coord.addr(b, out, c.filters, lower::storage_lane(c.dtype));
+            lower::store(b, c.dtype, sum, addr, coord.column.count);
         });
         let code = b.finish();
         let kernel = Kernel::compile(&code, self.target.isa).expect("it compiles");
@@ -527,18 +527,23 @@ fn kernel(p: &Product, epilogue: Epilogue, lanes: u32) -> Function {
         p,
         at,
         region,
-        &mut |b: &mut Builder, spot: Spot, mut sum| {
-            let addr = spot.addr(b, out, p.n, lane);
+        &mut |b: &mut Builder, coord: TileCoord, mut sum| {
+            let addr = coord.addr(b, out, p.n, lane);
             if epilogue == Epilogue::Fused {
                 let zero = b.constant(compute_lane(p.dtype), 0);
-                let bias = lower::load(b, p.dtype, spot.column.addr(bias, lane), spot.column.count);
+                let bias = lower::load(
+                    b,
+                    p.dtype,
+                    coord.column.addr(bias, lane),
+                    coord.column.count,
+                );
                 sum = b.binary(BinaryOp::Add, sum, bias);
                 sum = b.binary(BinaryOp::Max, sum, zero);
-                let residual = spot.addr(b, residual, p.n, lane);
-                let residual = lower::load(b, p.dtype, residual, spot.column.count);
+                let residual = coord.addr(b, residual, p.n, lane);
+                let residual = lower::load(b, p.dtype, residual, coord.column.count);
                 sum = b.binary(BinaryOp::Add, sum, residual);
             }
-            lower::store(b, p.dtype, sum, addr, spot.column.count);
+            lower::store(b, p.dtype, sum, addr, coord.column.count);
         },
     );
     b.finish()
@@ -708,8 +713,8 @@ fn changed(schedule: &mut Schedule, change: &str) {
             "kc" => schedule.kc = value,
             "lhs" => schedule.stages_lhs = value != 0,
             "rhs" => schedule.stages_rhs = value != 0,
-            "ahead" => schedule.asks_ahead = value != 0,
-            "down" => schedule.puts_down = value != 0,
+            "ahead" => schedule.prefetches_rhs = value != 0,
+            "down" => schedule.stages_output = value != 0,
             "rows" => schedule.rows = value as u32,
             "unroll" => schedule.unroll = value as u32,
             "vectors" => {

@@ -5,7 +5,7 @@ use mind_ir::types::DType;
 use crate::lower::{apply, constant, convert};
 use mind_vir::ir::{Builder, Value};
 
-use super::plan::{Place, Plan};
+use super::plan::{Location, Plan};
 use super::program::Node;
 
 /// The nodes of a program, and how they are spread over passes.
@@ -20,7 +20,7 @@ pub(super) trait Operands {
     /// Elements of an input, widened.
     fn input(&self, b: &mut Builder, input: usize) -> Value;
     /// Elements of `dtype` that an earlier pass has kept, widened.
-    fn kept(&self, b: &mut Builder, dtype: DType, place: Place) -> Value;
+    fn kept(&self, b: &mut Builder, dtype: DType, place: Location) -> Value;
     /// How many lanes hold elements, where not all do.
     fn count(&self) -> Option<Value>;
 }
@@ -81,7 +81,7 @@ impl Body<'_> {
     }
 
     /// Where an earlier pass has kept the values of `node`, if one has.
-    fn kept_before(&self, node: usize, pass: usize) -> Option<Place> {
+    fn kept_before(&self, node: usize, pass: usize) -> Option<Location> {
         let kept = self.plan.kept[node]?;
         (kept.pass < pass).then_some(kept.place)
     }

@@ -13,10 +13,10 @@ mod operands;
 mod plan;
 mod program;
 mod row;
-mod squares;
 mod stream;
 mod strip;
 mod sweep;
+mod transposed;
 mod tree;
 
 pub use plan::is_long;
@@ -29,10 +29,10 @@ use loops::Outer;
 use operands::Places;
 use plan::Plan;
 use row::Row;
-use squares::Squares;
 use sweep::Extent;
+use transposed::TransposedTiles;
 
-/// Appends the loops of `n` for the rows whose outermost index lies in `rows`, the end excluded.
+/// Appends the loops of `n` for the rows whose outermost index is in `rows`, the end excluded.
 ///
 /// `inputs` and `outputs` are pointers to the elements that accesses count from. A nest without outer dimensions
 /// has one row, whatever `rows` says. The function must have at most as many lanes as [`lanes`] says.
@@ -58,8 +58,8 @@ fn append(
     rows: (Value, Value),
 ) {
     let bases = bases.iter().copied();
-    if b.lanes() <= squares::LANES
-        && let Some(squares) = Squares::of(n, plan)
+    if b.lanes() <= transposed::LANES
+        && let Some(squares) = TransposedTiles::of(n, plan)
     {
         return squares.repeat(b, plan, bases, scratch, rows);
     }
@@ -107,13 +107,13 @@ fn extent(b: &mut Builder, n: &Nest, row: Option<Value>) -> Extent {
 /// A map that is walked in squares has no more lanes than squares may have rows.
 pub fn lanes(n: &Nest, target: &TargetInfo) -> u32 {
     let lanes = target.lanes(program::widest_lane(&n.nodes, &n.inputs).bits());
-    match Squares::of(n, &Plan::of(n)) {
-        Some(_) => lanes.min(squares::LANES),
+    match TransposedTiles::of(n, &Plan::of(n)) {
+        Some(_) => lanes.min(transposed::LANES),
         None => lanes,
     }
 }
 
-/// Appends the loops of `c` for the outermost indices that lie in `rows`, the end excluded.
+/// Appends the loops of `c` for the outermost indices that are in `rows`, the end excluded.
 ///
 /// Pointers are as for [`nest`](nest()), lanes at most as many as [`columns_lanes`] says.
 ///

@@ -6,7 +6,7 @@ use crate::lower::{At, load, storage_lane, widen};
 use mind_vir::ir::{Addr, Builder, Lane, Op, Value};
 
 use super::body::Operands;
-use super::plan::Place;
+use super::plan::Location;
 use super::program::Access;
 
 /// Where the elements are that one vector works on.
@@ -22,10 +22,10 @@ pub(super) struct Places<'a> {
 
 impl Places<'_> {
     /// Where values are that one pass keeps for another.
-    pub fn kept(&self, b: &mut Builder, place: Place) -> Value {
+    pub fn kept(&self, b: &mut Builder, place: Location) -> Value {
         match place {
-            Place::Output(output) => self.outputs[output],
-            Place::Scratch(offset) => self.scratch(b, offset),
+            Location::Output(output) => self.outputs[output],
+            Location::Scratch(offset) => self.scratch(b, offset),
         }
     }
 
@@ -68,7 +68,7 @@ impl Operands for Along<'_> {
         widen(b, access.dtype, elements)
     }
 
-    fn kept(&self, b: &mut Builder, dtype: DType, place: Place) -> Value {
+    fn kept(&self, b: &mut Builder, dtype: DType, place: Location) -> Value {
         let base = self.places.kept(b, place);
         let addr = self.at.addr(base, storage_lane(dtype));
         load(b, dtype, addr, self.at.count)

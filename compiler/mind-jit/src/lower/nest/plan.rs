@@ -12,9 +12,9 @@ const KEPT_BYTES: usize = 256 << 10;
 /// The most that is computed again in a later pass rather than kept, in operations on `f32`.
 const CHEAP: usize = 8;
 
-/// Where a value of one pass waits for a later one.
+/// Where a value of one pass is stored for a later one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum Location {
     /// In scratch memory, from this byte on.
     Scratch(usize),
     /// In the row of an output.
@@ -27,7 +27,7 @@ pub(super) struct Kept {
     pub node: usize,
     /// The pass that computes it.
     pub pass: usize,
-    pub place: Place,
+    pub place: Location,
 }
 
 /// One walk along the row.
@@ -251,11 +251,11 @@ impl Demand {
             let place = match row {
                 Some(row) => {
                     rows_taken[row] = true;
-                    Place::Output(row)
+                    Location::Output(row)
                 }
                 None => {
                     scratch_bytes += bytes.next_multiple_of(64);
-                    Place::Scratch(scratch_bytes - bytes.next_multiple_of(64))
+                    Location::Scratch(scratch_bytes - bytes.next_multiple_of(64))
                 }
             };
             let value = Kept { node, pass, place };
@@ -282,7 +282,7 @@ impl Demand {
         }
     }
 
-    /// Whether a pass takes long to compute what it reduces, all of which it keeps anyway.
+    /// Whether the inputs of all reductions of a pass are expensive to compute and stored anyway.
     fn has_long_reductions(&self, n: &Nest, pass: &Pass, number: usize) -> bool {
         let is_kept = |&node: &usize| match n.nodes[node] {
             Node::Reduce { arg, .. } => pass.keeps.iter().any(|kept| kept.node == arg),
@@ -316,9 +316,9 @@ impl Demand {
     }
 }
 
-/// Gives the reductions of a pass one of their own behind it, which reads back what the pass keeps.
+/// Moves the reductions of a pass to a separate pass after it, which reads back what the pass keeps.
 ///
-/// Partial results fill half of the registers; without them, vectors are computed in turns.
+/// Partial results fill half of the registers; without them, computations of several vectors are interleaved.
 fn part_reductions(passes: &mut Vec<Pass>, kept: &mut [Option<Kept>], number: usize) {
     let reduces = std::mem::take(&mut passes[number].reduces);
     let listed = passes.iter_mut().flat_map(|pass| &mut pass.keeps);

@@ -120,15 +120,15 @@ impl<'a> Row<'a> {
         sweep::map(b, extent, unroll, |b, at| {
             let mut vector = Vector::new(row, number, at);
             vector.write(b, pass, &streamed);
-            row.ask_for_more(b, number, at);
+            row.prefetch_next(b, number, at);
         });
     }
 
-    /// Asks for operands that the processor does not guess in time: in the second pass over a row for what the first
-    /// pass over the next row reads, and in a single pass over more than caches hold for what comes soon, which
-    /// may lie in another page.
-    fn ask_for_more(&self, b: &mut Builder, pass: usize, at: At) {
-        /// Bytes between what is read and what is asked for.
+    /// Prefetches operands that the hardware prefetcher misses: in the second pass over a row what the first pass over
+    /// the next row reads, and in a single pass over more than the caches hold what comes soon, which may be in another
+    /// page.
+    fn prefetch_next(&self, b: &mut Builder, pass: usize, at: At) {
+        /// Bytes between what is read and what is prefetched.
         const AHEAD: i64 = 1024;
         let is_single = self.body.plan.passes.len() == 1 && stream::leaves_caches(self.n);
         if pass != 1 && !is_single {
@@ -201,7 +201,7 @@ impl<'a> Row<'a> {
                 *partial = combine(b, kind, dtype, *partial, x);
             }
             vector.write(b, pass, streamed);
-            row.ask_for_more(b, number, at);
+            row.prefetch_next(b, number, at);
         });
         for (&(node, kind, dtype, ..), partials) in
             kinds.iter().zip(partials.chunks_exact(vectors as usize))
@@ -265,7 +265,7 @@ impl<'a> Vector<'a> {
     }
 }
 
-/// Writes elements that do not lie side by side, one by one, through `room` for a vector.
+/// Writes elements that are not adjacent, one by one, through `room` for a vector.
 fn spread(b: &mut Builder, at: At, access: &Access, base: Value, room: Value, value: Value) {
     let lane = storage_lane(access.dtype);
     let elements = narrow(b, access.dtype, value);

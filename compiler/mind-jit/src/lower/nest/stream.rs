@@ -1,6 +1,6 @@
 //! Which results leave the caches before anything reads them.
 
-use super::plan::{Place, Plan};
+use super::plan::{Location, Plan};
 use super::program::{Access, Nest};
 
 /// Bytes of operands and results together beyond which results go past the caches: three quarters of a usual
@@ -20,7 +20,7 @@ pub(super) fn leaves_caches(n: &Nest) -> bool {
 pub(super) fn streamed(n: &Nest, plan: &Plan) -> Vec<usize> {
     let is_kept = |place: usize| {
         let mut kept = plan.kept.iter().flatten();
-        kept.any(|kept| kept.place == Place::Output(place))
+        kept.any(|kept| kept.place == Location::Output(place))
     };
     let fits = |&place: &usize| {
         let output = &n.outputs[place];

@@ -58,7 +58,7 @@ pub(super) fn map(
 /// Appends `body` so that it runs for each of `inner` elements once, in rounds of `vectors` vectors, and
 /// gives what it leaves in the values carried from one to the next.
 ///
-/// `body` is told which vector of its round it works on.
+/// `body` is passed the vector of its round that it works on.
 pub(super) fn carry(
     b: &mut Builder,
     inner: usize,

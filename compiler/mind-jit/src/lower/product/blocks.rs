@@ -78,7 +78,7 @@ struct Terms {
     count: usize,
     /// Whether chains go on from partial results.
     goes_on: bool,
-    /// Whether chains are complete behind these terms.
+    /// Whether chains are complete after these terms.
     completes: bool,
 }
 
@@ -276,10 +276,10 @@ impl Context<'_> {
         }
     }
 
-    /// The strip behind the one of `column`, if tiles ask for it: where it begins, and its bytes, one behind the other.
+    /// The strip after the one of `column`, if tiles ask for it: where it begins, and its bytes, one after the other.
     fn next_strip(&self, b: &mut Builder, column: Value, terms: Terms) -> Option<(Value, usize)> {
         let (p, wide) = (self.p, self.scratch.tile_columns);
-        if !p.schedule.asks_ahead {
+        if !p.schedule.prefetches_rhs {
             return None;
         }
         let step = b.index(wide as i64);

@@ -1,6 +1,6 @@
 //! Convolutions: products whose first operand is read from an image.
 //!
-//! The taps of a line of a window lie side by side in the image, so a chain is one walk for each line of
+//! The taps of a line of a window are adjacent in the image, so a chain is one walk for each line of
 //! taps, and nothing is gathered. Where there is padding, the lines of the image that a block of the result
 //! needs are copied with zeros around them: a padded tap is a multiply-add like any other.
 
@@ -134,7 +134,7 @@ impl Conv {
 
 /// Appends the convolution of the image and the filters at `at`, for ranges of lines and of filters.
 ///
-/// The row of a [`Spot`](super::Spot) is the place in the image of the result: lines times its width, plus the
+/// The row of a [`TileCoord`](super::TileCoord) is the place in the image of the result: lines times its width, plus the
 /// column. Else as [`product`](super::product).
 ///
 /// # Panics
@@ -341,7 +341,7 @@ fn copy_lines(b: &mut Builder, c: &Conv, (image, copy): (Value, Value), block: (
 /// Vectors of a copy in a round of its loop.
 const COPY_UNROLL: u32 = 4;
 
-/// Sets elements `start..end` behind `to` to zero.
+/// Sets elements `start..end` after `to` to zero.
 fn clear(b: &mut Builder, c: &Conv, to: Value, (start, end): (usize, usize)) {
     if start >= end {
         return;

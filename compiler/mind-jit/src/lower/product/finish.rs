@@ -3,17 +3,17 @@
 use crate::lower::each::At;
 use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
 
-use super::operands::Spot;
+use super::operands::TileCoord;
 
 /// What is done with a complete vector of the result.
-pub type Finish<'f> = dyn FnMut(&mut Builder, Spot, Value) + 'f;
+pub type Finish<'f> = dyn FnMut(&mut Builder, TileCoord, Value) + 'f;
 
 /// Vectors that are worked on at a time where they come from memory.
 const AT_ONCE: usize = 2;
 
 /// Hands over the vectors of the tile at a row and a column, of `width` columns, row by row.
 ///
-/// Where there is a `room`, vectors are put down there first, and handed over in a loop over the rows, two side by side:
+/// Where there is a `room`, vectors are staged there first, and handed over in a loop over the rows, two at a time:
 /// what is done with them has all registers to itself.
 pub(super) fn finish_tile(
     b: &mut Builder,
@@ -33,7 +33,7 @@ pub(super) fn finish_tile(
             ahead: ahead as u32,
             count: (left < lanes).then(|| b.index(left as i64)),
         };
-        finish(b, Spot { row, below, column }, sum);
+        finish(b, TileCoord { row, below, column }, sum);
     };
     let Some(room) = room else {
         for (place, &sum) in sums.iter().enumerate() {

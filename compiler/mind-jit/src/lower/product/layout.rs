@@ -1,10 +1,10 @@
-//! How the operands of a product lie in memory.
+//! The memory layout of the operands of a product.
 
 use mind_ir::types::DType;
 
 use super::quantised::QuantPanels;
 
-/// How the first operand of a product lies in memory.
+/// The memory layout of the first operand of a product.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Lhs {
     /// Elements from one row to the next.
@@ -13,15 +13,15 @@ pub struct Lhs {
     pub k_stride: usize,
 }
 
-/// How the second operand of a product lies in memory.
+/// The memory layout of the second operand of a product.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Rhs {
-    /// The columns of a row lie side by side.
+    /// The columns of a row are adjacent.
     Rows {
         /// Elements from one term of a chain to the next.
         k_stride: usize,
     },
-    /// The terms of a column lie side by side: the operand is transposed.
+    /// The terms of a column are adjacent: the operand is transposed.
     Columns {
         /// Elements from one column to the next.
         n_stride: usize,

@@ -21,7 +21,7 @@ pub use blocks::product;
 pub use conv::{Conv, conv};
 pub use finish::Finish;
 pub use layout::{Lhs, Panels, Rhs};
-pub use operands::{Operands, Product, Region, Spot};
+pub use operands::{Operands, Product, Region, TileCoord};
 pub use pack::{Packing, pack};
 pub use quantised::{QuantPacking, QuantPanels, pack_quantised};
 pub use schedule::{Asked, Schedule, ScheduleError};

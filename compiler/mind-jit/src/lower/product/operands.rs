@@ -45,15 +45,15 @@ pub struct Operands {
 /// A range begins at a multiple of the [`grain`](Product::grain), and ends at one or at the extent.
 #[derive(Clone, Copy, Debug)]
 pub struct Region {
-    /// First row, and the one behind the last.
+    /// First row, and the one after the last.
     pub rows: (Value, Value),
-    /// First column, and the one behind the last.
+    /// First column, and the one after the last.
     pub columns: (Value, Value),
 }
 
 /// Where the elements of one vector of the result are.
 #[derive(Clone, Copy, Debug)]
-pub struct Spot {
+pub struct TileCoord {
     /// The first row of the tile.
     pub row: Value,
     /// Rows between that one and this vector.
@@ -62,7 +62,7 @@ pub struct Spot {
     pub column: At,
 }
 
-impl Spot {
+impl TileCoord {
     /// The index of the row.
     pub fn row_index(&self, b: &mut Builder) -> Value {
         let below = b.index(self.below.into());
@@ -99,7 +99,7 @@ pub(super) fn beyond(b: &mut Builder, base: Value, bytes: i64) -> Addr {
     }
 }
 
-/// The pointer `index * stride` elements of `dtype` behind `base`.
+/// The pointer `index * stride` elements of `dtype` after `base`.
 pub(super) fn element_pointer(
     b: &mut Builder,
     dtype: DType,

@@ -7,7 +7,7 @@ use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Op, Value};
 
 use super::layout::Panels;
 use super::operands::{beyond, element_pointer};
-use crate::lower::turn::columns_of;
+use crate::lower::transpose::columns_of;
 
 /// What is packed, with every extent and stride known; strides are in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -87,7 +87,7 @@ pub(super) fn only_panel(b: &mut Builder, p: &Packing, from: Value, to: Value, c
     });
 }
 
-/// A panel of columns whose terms lie side by side: squares of columns and terms are turned in registers.
+/// A panel of columns whose terms are adjacent: squares of columns and terms are transposed in registers.
 fn turned_panel(b: &mut Builder, p: &Packing, from: Value, to: Value, columns: usize) {
     let lanes = b.lanes() as usize;
     let whole = p.k / lanes * lanes;

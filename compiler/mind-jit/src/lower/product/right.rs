@@ -73,7 +73,7 @@ impl Right {
         }
     }
 
-    /// Terms of a round of a loop, at least `unroll`: whole squares where columns are turned.
+    /// Terms of a round of a loop, at least `unroll`: whole squares where columns are transposed.
     pub fn unroll(&self, unroll: u32, lanes: u32) -> u32 {
         match self.lies {
             Rhs::Columns { .. } => unroll.next_multiple_of(lanes),

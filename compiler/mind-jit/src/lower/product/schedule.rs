@@ -31,10 +31,10 @@ pub struct Schedule {
     /// Whether strips of the second operand, the columns of a tile and the terms of a block, are copied to scratch
     /// memory, as accumulators, before the rows of a block read them.
     pub stages_rhs: bool,
-    /// Whether tiles ask for the strip of the second operand that is read after theirs.
-    pub asks_ahead: bool,
-    /// Whether complete tiles are put down in scratch memory and finished from there, which suits what takes long.
-    pub puts_down: bool,
+    /// Whether tiles prefetch the strip of the second operand that is read after theirs.
+    pub prefetches_rhs: bool,
+    /// Whether complete tiles are staged in scratch memory and finished from there: for long epilogues.
+    pub stages_output: bool,
     /// How the second operand is to be packed before the product runs, if it is.
     pub packed: Option<Panels>,
 }
@@ -158,11 +158,11 @@ impl Schedule {
             let most = if m == 1 { 4 } else { 2 };
             let vectors = vectors_of_all.clamp(1, most).next_multiple_of(step);
             (m.max(1) as u32, vectors as u32)
-        } else if m == 1 && !policy.is_turned {
+        } else if m == 1 && !policy.is_transposed {
             // Chains enough for the latency of an addition, and streams enough for that of memory.
             let most = vectors_of_all.clamp(1, 8).next_multiple_of(step);
             (1, most as u32)
-        } else if policy.is_turned {
+        } else if policy.is_transposed {
             // Half the registers hold a square of columns and terms while it is turned.
             (m.clamp(1, 4) as u32, vectors_of_all.clamp(1, 2) as u32)
         } else {
@@ -216,8 +216,8 @@ impl Schedule {
             kc: blocks.kc,
             stages_lhs: is_narrow(dtype) || (blocks.kc < k && m > rows as usize && n > 2 * width),
             stages_rhs,
-            asks_ahead: is_far && in_panels && !is_thin,
-            puts_down: false,
+            prefetches_rhs: is_far && in_panels && !is_thin,
+            stages_output: false,
             packed: policy.packed.map(|dtype| Panels {
                 width: panel,
                 dtype,
@@ -307,7 +307,7 @@ impl Asked {
     }
 }
 
-/// Whether many rows read strips of a second operand that lies in rows, and the lines of a strip, as far apart as
+/// Whether many rows read strips of a second operand that is stored in rows, and the lines of a strip, as far apart as
 /// the rows, are more than the sets of the first-level cache that they fall into hold.
 fn pays_to_stage(target: &TargetInfo, (m, k): (usize, usize), rhs: Rhs, dtype: DType) -> bool {
     const MANY: usize = 64;
@@ -320,7 +320,7 @@ fn pays_to_stage(target: &TargetInfo, (m, k): (usize, usize), rhs: Rhs, dtype: D
     let stride = k_stride * dtype.size();
     let apart = stride & stride.wrapping_neg();
     let sets = SETS / apart.clamp(LINE, SETS);
-    // Columns that begin anywhere lie in two lines.
+    // Columns that begin anywhere touch two lines.
     m >= MANY && 2 * k > sets * (target.l1_bytes / SETS)
 }
 
@@ -333,8 +333,8 @@ fn is_narrow(dtype: DType) -> bool {
 struct Policy {
     /// Type of the elements of panels, if it is packed.
     packed: Option<DType>,
-    /// Whether its columns are turned by every tile that reads them.
-    is_turned: bool,
+    /// Whether its columns are transposed by every tile that reads them.
+    is_transposed: bool,
 }
 
 impl Policy {
@@ -368,7 +368,7 @@ impl Policy {
         let of_panels = if m >= MANY { accumulator(dtype) } else { dtype };
         Policy {
             packed: pays.then_some(of_panels),
-            is_turned: matches!(rhs, Rhs::Columns { .. }) && !pays,
+            is_transposed: matches!(rhs, Rhs::Columns { .. }) && !pays,
         }
     }
 }
@@ -382,7 +382,7 @@ struct Blocks {
 
 impl Blocks {
     /// Blocks for tiles of `height` rows and `width` columns of accumulators of `size` bytes, of a second
-    /// operand that is packed or lies as it came.
+    /// operand that is packed or is read as it is.
     fn choose(
         target: &TargetInfo,
         (m, n, k): (usize, usize, usize),

@@ -27,9 +27,9 @@ pub(super) struct Scratch {
     pub stages_rhs: bool,
     /// Bytes of such a copy.
     strip_bytes: usize,
-    /// Bytes of the scales that decoding works with, behind that copy.
+    /// Bytes of the scales that decoding works with, after that copy.
     steps_bytes: usize,
-    /// Bytes of a complete tile that is finished from here, behind those.
+    /// Bytes of a complete tile that is finished from here, after those.
     tile_bytes: usize,
     /// Type of an accumulator.
     lane: Lane,
@@ -94,7 +94,7 @@ impl Scratch {
             stages_rhs: s.stages_rhs,
             strip_bytes,
             steps_bytes,
-            tile_bytes: match s.puts_down {
+            tile_bytes: match s.stages_output {
                 true => (height * tile_columns * lane.bytes() as usize).next_multiple_of(64),
                 false => 0,
             },
@@ -116,7 +116,7 @@ impl Scratch {
         self.staged_bytes + self.strip_bytes + self.steps_bytes + self.tile_bytes
     }
 
-    /// Where a complete tile is put down, if it is.
+    /// Where a complete tile is staged, if it is.
     pub fn room(&self, b: &mut Builder, scratch: Value) -> Option<Value> {
         let behind = self.staged_bytes + self.strip_bytes + self.steps_bytes;
         (self.tile_bytes > 0).then(|| {

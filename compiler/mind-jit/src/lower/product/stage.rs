@@ -23,7 +23,7 @@ pub(super) struct Range {
 
 /// Appends the copy of a block of the first operand, at `lhs`, to where tiles read it in scratch memory.
 ///
-/// What lies side by side in the operand lies side by side in the copy.
+/// What is adjacent in the operand is adjacent in the copy.
 pub(super) fn stage(
     b: &mut Builder,
     p: &Product,

@@ -7,7 +7,7 @@ use mind_vir::ir::{Addr, BinaryOp, Builder, LoopKind, Value};
 
 use super::layout::accumulator;
 use super::operands::beyond;
-use crate::lower::turn::columns_of;
+use crate::lower::transpose::columns_of;
 
 /// A walk through an operand: bytes from one place to the next.
 #[derive(Clone, Copy, Debug)]
@@ -25,9 +25,9 @@ pub(super) struct Walk {
 /// Where a vector of the second operand is.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Strip {
-    /// Consecutive elements, these bytes behind the term.
+    /// Consecutive elements, these bytes after the term.
     Load { offset: i64, count: Option<u32> },
-    /// Elements of as many columns, `stride` bytes apart; the terms of each lie side by side.
+    /// Elements of as many columns, `stride` bytes apart; the terms of each are adjacent.
     Turned {
         offset: i64,
         count: u32,
@@ -175,9 +175,9 @@ fn terms(
     sums
 }
 
-/// Appends `count` terms of every chain, from columns whose terms lie side by side.
+/// Appends `count` terms of every chain, from columns whose terms are adjacent.
 ///
-/// Squares of columns and terms are loaded along the terms and turned in registers.
+/// Squares of columns and terms are loaded along the terms and transposed in registers.
 fn turned_terms(
     b: &mut Builder,
     tile: &Tile,

@@ -3,7 +3,7 @@
 use mind_ir::types::DType;
 
 use crate::lower::nest::Node;
-use crate::lower::product::Spot;
+use crate::lower::product::TileCoord;
 use crate::lower::{apply, constant, convert, load, round, storage_lane, store, widen};
 use mind_vir::ir::{Addr, Builder, IndexOp, Op, Value};
 
@@ -25,16 +25,16 @@ pub(super) struct Epilogue {
 }
 
 impl Epilogue {
-    /// Appends the body for the elements at `spot`, whose sums are `sum`; `pointers` are those of the extra
+    /// Appends the body for the elements at `coord`, whose sums are `sum`; `pointers` are those of the extra
     /// operands and of the results.
-    pub(super) fn finish(&self, b: &mut Builder, pointers: &[Value], spot: Spot, sum: Value) {
+    pub(super) fn finish(&self, b: &mut Builder, pointers: &[Value], coord: TileCoord, sum: Value) {
         let rounded = round(b, self.dtype, sum);
         let mut values: Vec<Option<Value>> = vec![None; self.nodes.len()];
         values[0] = Some(rounded);
         for (at, node) in self.nodes.iter().enumerate() {
             let value = match node {
                 Node::Input(0 | 1) => continue,
-                Node::Input(index) => self.extras[index - 2].load(b, pointers[index - 2], spot),
+                Node::Input(index) => self.extras[index - 2].load(b, pointers[index - 2], coord),
                 Node::Constant { dtype, bits } => constant(b, *dtype, *bits),
                 Node::Apply {
                     function,
@@ -42,7 +42,7 @@ impl Epilogue {
                     args,
                 } => {
                     let args: Vec<Value> = args.iter().filter_map(|&arg| values[arg]).collect();
-                    apply(b, *function, *dtype, &args, spot.column.count)
+                    apply(b, *function, *dtype, &args, coord.column.count)
                 }
                 Node::Convert { from, to, arg } => match values[*arg] {
                     Some(value) => convert(b, *from, *to, value),
@@ -55,17 +55,17 @@ impl Epilogue {
         let results = &pointers[self.extras.len()..];
         for ((node, extra), &pointer) in self.outputs.iter().zip(results) {
             if let Some(value) = values[*node] {
-                extra.store(b, pointer, spot, value);
+                extra.store(b, pointer, coord, value);
             }
         }
     }
 }
 
 impl Extra {
-    fn load(&self, b: &mut Builder, base: Value, spot: Spot) -> Value {
+    fn load(&self, b: &mut Builder, base: Value, coord: TileCoord) -> Value {
         let lane = storage_lane(self.dtype);
-        let addr = self.addr(b, base, spot);
-        let count = spot.column.count;
+        let addr = self.addr(b, base, coord);
+        let count = coord.column.count;
         match self.column {
             1 => load(b, self.dtype, addr, count),
             0 => {
@@ -86,16 +86,16 @@ impl Extra {
     }
 
     /// Stores a row of results, which is always dense.
-    fn store(&self, b: &mut Builder, base: Value, spot: Spot, value: Value) {
-        let addr = self.addr(b, base, spot);
-        store(b, self.dtype, value, addr, spot.column.count);
+    fn store(&self, b: &mut Builder, base: Value, coord: TileCoord, value: Value) {
+        let addr = self.addr(b, base, coord);
+        store(b, self.dtype, value, addr, coord.column.count);
     }
 
-    /// Where the first element of `spot` is.
-    fn addr(&self, b: &mut Builder, base: Value, spot: Spot) -> Addr {
+    /// Where the first element of `coord` is.
+    fn addr(&self, b: &mut Builder, base: Value, coord: TileCoord) -> Addr {
         let lane = storage_lane(self.dtype);
         if self.column == 1 && self.row > 0 {
-            return spot.addr(b, base, self.row as usize, lane);
+            return coord.addr(b, base, self.row as usize, lane);
         }
         let mut index = None;
         let mut add = |b: &mut Builder, value: Value, stride: i64| {
@@ -114,9 +114,9 @@ impl Extra {
                 None => step,
             });
         };
-        add(b, spot.row, self.row);
-        add(b, spot.column.index, self.column);
-        let ahead = i64::from(spot.below) * self.row + i64::from(spot.column.ahead) * self.column;
+        add(b, coord.row, self.row);
+        add(b, coord.column.index, self.column);
+        let ahead = i64::from(coord.below) * self.row + i64::from(coord.column.ahead) * self.column;
         let ahead = b.index(ahead);
         add(b, ahead, 1);
         let index = index.unwrap_or(ahead);

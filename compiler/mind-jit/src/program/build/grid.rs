@@ -24,7 +24,7 @@ pub(super) struct Task {
 }
 
 impl Task {
-    /// Declares the parameters of so many indices, and of ranges after them.
+    /// Declares the parameters of a number of indices, and of a number of ranges after them.
     pub(super) fn new(signature: &mut Signature, (indices, ranges): (usize, usize)) -> Task {
         Task {
             indices: (0..indices).map(|_| signature.index()).collect(),
@@ -132,7 +132,7 @@ impl Shared {
     }
 }
 
-/// About nanoseconds of one thread for so many operations on so many elements.
+/// The time of `operations` on each of `elements`, in about nanoseconds of one thread.
 pub(super) fn cost(elements: usize, operations: usize) -> u64 {
     (elements as u64).saturating_mul(operations as u64 + 1) / 16
 }

@@ -54,8 +54,8 @@ impl Stacked {
             lhs: pointers[0],
             rhs: pointers[1],
         };
-        product(b, &self.product, operands, region, &mut |b, spot, sum| {
-            self.epilogue.finish(b, &pointers[2..], spot, sum);
+        product(b, &self.product, operands, region, &mut |b, coord, sum| {
+            self.epilogue.finish(b, &pointers[2..], coord, sum);
         });
     }
 }
@@ -101,7 +101,7 @@ impl Unit<'_> {
         let asked = asked(op.micro(g), op.block(g));
         let schedule = Schedule::asked(self.target, dtype, (m, n, k), right, asked);
         let mut schedule = schedule.or_else(|why| self.refuse(op.id(), &why.to_string()))?;
-        schedule.puts_down = is_long(&nodes);
+        schedule.stages_output = is_long(&nodes);
         let product = Product {
             dtype,
             m,

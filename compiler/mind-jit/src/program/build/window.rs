@@ -57,8 +57,8 @@ impl Convolution {
             lhs: pointers[0],
             rhs: pointers[1],
         };
-        let finish = &mut |b: &mut Builder, spot, sum| {
-            self.epilogue.finish(b, &pointers[2..], spot, sum);
+        let finish = &mut |b: &mut Builder, coord, sum| {
+            self.epilogue.finish(b, &pointers[2..], coord, sum);
         };
         conv(b, &self.conv, operands, lines, filters, finish);
     }

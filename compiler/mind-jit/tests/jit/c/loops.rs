@@ -59,7 +59,7 @@ fn swap() -> Case {
     })
 }
 
-/// A vector that is needed behind the operation that computes its next value, in other lanes and in a store.
+/// A vector that is needed after the operation that computes its next value, in other lanes and in a store.
 fn kept() -> Case {
     case("kept", |b, [from, to, rounds]| {
         let inits = [load(b, from, 0), load(b, from, 4)];
@@ -94,7 +94,7 @@ fn scalars() -> Case {
         let chosen = b.select(results[2], ones, zeros);
         let at = b.index_op(IndexOp::Min, results[1], one);
         b.store(chosen, Addr::element(to, at, Lane::F32), None);
-        // Fibonacci numbers of at most nine rounds lie in the buffer.
+        // Fibonacci numbers of at most nine rounds are in the buffer.
         b.store_first(x, Addr::element(to, results[0], Lane::F32));
     })
 }

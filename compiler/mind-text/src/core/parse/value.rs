@@ -59,7 +59,7 @@ impl Lists {
             Form::Role => {
                 Written::Bool(read_choice(src, ["input", "param"], "`param` or `input`")?)
             }
-            Form::Stored => Written::Int(read_format(src)?.code()),
+            Form::Stored => Written::Int(read_format(src)?),
             Form::Float(dtype) => Written::Float(read_float(src, dtype)?),
             Form::Name => Written::Name(read_name(src)?),
             Form::Ints | Form::Starts => Written::Ints(self.read_list(src, false)?),
@@ -155,11 +155,14 @@ fn read_choice(src: &mut Source<'_>, words: [&str; 2], expected: &'static str) -
     }
 }
 
-fn read_format(src: &mut Source<'_>) -> Parsed<QuantFormat> {
-    src.cursor.peek();
+/// The number of a format, which is written as a word; numbers are for those that no format has.
+fn read_format(src: &mut Source<'_>) -> Parsed<i64> {
+    if matches!(src.cursor.peek(), b'0'..=b'9' | b'-') {
+        return src.int();
+    }
     let start = src.cursor.at();
     let format = src.cursor.word()?.and_then(QuantFormat::parse);
-    format.ok_or_else(|| {
+    format.map(QuantFormat::code).ok_or_else(|| {
         src.cursor.seek(start);
         src.cursor.unexpected(FORMATS)
     })

@@ -76,7 +76,7 @@ pub enum Arg {
 /// A promise that the caller of a function broke.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Fault {
-    /// An access lies outside its buffer.
+    /// An access is outside its buffer.
     #[error("{size} bytes at {offset} of buffer {buffer}, which has {length}")]
     Outside {
         /// Which buffer, in the order they were added.

@@ -1,7 +1,7 @@
 //! The interpreter of vector IR: what every function means.
 //!
-//! It checks what compiled code trusts its caller with: that every access lies in its buffer, and that
-//! counts lie in `0..=lanes`.
+//! It checks what compiled code trusts its caller with: that every access is in its buffer, and that
+//! counts are in `0..=lanes`.
 
 mod lanes;
 mod memory;

@@ -146,7 +146,7 @@ impl Select<'_> {
         self.bind(value, result);
     }
 
-    /// Bytes `distance..` of 32, zeros behind them.
+    /// Bytes `distance..` of 32, zeros after them.
     fn down_256(&mut self, x: VReg, distance: u32) -> VReg {
         /// The high half in the low one, zero in the high one.
         const HIGH_HALF: u8 = 0x81;
@@ -172,7 +172,7 @@ impl Select<'_> {
         result
     }
 
-    /// Bytes `distance..` of 64, zeros behind them.
+    /// Bytes `distance..` of 64, zeros after them.
     fn down_512(&mut self, x: VReg, distance: u32) -> VReg {
         let zero = self.pool.repeated(&[0]);
         let zeros = self.new_vector();

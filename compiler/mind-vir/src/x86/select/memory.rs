@@ -8,7 +8,7 @@ use crate::ir::{Addr, Lane, Value};
 use super::super::codes;
 use super::super::lanewise::{Kind, Lanewise};
 use super::super::machine::{Mem, Node};
-use super::super::stream::Stream;
+use super::super::non_temporal::NonTemporalStore;
 use super::super::view::View;
 use super::{Select, TailKey, bytes};
 use crate::x86::encoding::Encoding;
@@ -235,7 +235,7 @@ impl Select<'_> {
         }
     }
 
-    /// The bytes of a vector behind the first `count`, which are 16, or fewer of a vector of 16.
+    /// The bytes of a vector after the first `count`, which are 16, or fewer of a vector of 16.
     fn without_first(&mut self, vector: VReg, count: u32) -> VReg {
         let rest = self.new_vector();
         let (code, view, amount) = match count {
@@ -249,12 +249,12 @@ impl Select<'_> {
 
     /// A store that goes past the caches where its address is aligned.
     fn stream(&mut self, vector: VReg, addr: &Addr, size: u32) {
-        let node = Stream {
+        let node = NonTemporalStore {
             size,
             encoding: self.encoding,
         };
         let operands = [vector, self.pointer(addr)].map(Operand::reg_use);
-        self.machine.push(Node::Stream(node), &operands);
+        self.machine.push(Node::NonTemporalStore(node), &operands);
     }
 
     pub(super) fn store_first(&mut self, value: Value, addr: &Addr) {

@@ -221,7 +221,7 @@ impl<'f> Select<'f> {
         }
     }
 
-    /// Notes a read of `value`, and says whether its register is free behind it.
+    /// Notes a read of `value`, and returns whether its register is free after it.
     fn dies(&mut self, value: Value) -> bool {
         let last = self.uses.spend(value);
         last && self.depths[value.index()] == self.depth
@@ -358,7 +358,7 @@ impl<'f> Select<'f> {
         }
     }
 
-    /// A loop that tests at its end, behind a test whether it runs at all.
+    /// A loop that tests at its end, after a test whether it runs at all.
     ///
     /// Every edge from a block with two successors goes to a block with one predecessor, where the allocator
     /// puts its moves.

@@ -3,7 +3,7 @@
 use mind_core::ops::{constant::*, elementwise::*, index::*, input::*, reduce::*};
 use mind_ir::attr::Literal;
 use mind_ir::opdef::{Op, Trait};
-use mind_ir::types::DType;
+use mind_ir::types::{DType, QuantFormat};
 
 use super::{Case, case};
 use crate::module::examples;
@@ -28,6 +28,11 @@ pub fn inputs_and_constants() -> Vec<Case> {
             ty,
         )
     };
+    let stored = |param, code, expected| {
+        let attrs = Input::attrs(mind_ir::Sym::new(0), param, code);
+        case(Input::DEF, "", attrs, expected)
+    };
+    let (q4_0, q6_k) = (QuantFormat::Q4_0.code(), QuantFormat::Q6K.code());
     let listed = |expected| case(ConstTensor::DEF, "", ConstTensor::attrs(&SIX), expected);
     let splat = |expected| case(ConstTensor::DEF, "", ConstTensor::attrs(&SPLAT), expected);
     vec![
@@ -36,6 +41,13 @@ pub fn inputs_and_constants() -> Vec<Case> {
         input("E4004"),
         input("f32[2, 0]").declared("f32[2, 0]"),
         input("E3006").declared("f32[-1]"),
+        stored(true, q4_0, "f32[2, 64]").declared("f32[2, 64]"),
+        stored(false, q4_0, "E4022").declared("f32[2, 64]"),
+        stored(true, q4_0, "E4022").declared("f16[2, 64]"),
+        stored(true, q4_0, "E4022").declared("f32[2, 33]"),
+        stored(true, q6_k, "E4022").declared("f32[2, 64]"),
+        stored(true, -1, "E4022").declared("f32[2, 64]"),
+        stored(true, q6_k + 1, "E4022").declared("f32[2, 64]"),
         listed("i8[2, 3]").declared("i8[2, 3]"),
         listed("E4005").declared("i8[2, 2]"),
         listed("E4005").declared("u8[2, 3]"),

@@ -13,13 +13,13 @@ use super::view::View;
 ///
 /// The instruction for that faults on other addresses, so the address is tested. Operands: vector, pointer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stream {
+pub(super) struct NonTemporalStore {
     /// Bytes of the vector, 16 to 64.
     pub size: u32,
     pub encoding: Encoding,
 }
 
-impl Stream {
+impl NonTemporalStore {
     /// Encodes the test and both stores.
     pub fn emit(&self, encoder: &mut Encoder, regs: &[PReg]) -> Result<(), IcedError> {
         let view = match self.size {

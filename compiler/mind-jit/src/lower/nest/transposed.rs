@@ -1,6 +1,6 @@
 //! Maps that read an operand across its rows, in squares that are transposed in registers.
 
-use crate::lower::turn::columns_of;
+use crate::lower::transpose::columns_of;
 use crate::lower::{At, storage_lane, widen};
 use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Value};
 
@@ -17,18 +17,18 @@ pub(super) const LANES: u32 = 16;
 const PANEL: usize = 512;
 
 /// A nest whose last outer dimension and whose inner one are walked in squares.
-pub(super) struct Squares {
+pub(super) struct TransposedTiles {
     n: Nest,
     /// Whether the last outer dimension was the outermost one.
     is_outermost: bool,
-    /// The operands whose elements lie side by side along the last outer dimension.
+    /// The operands whose elements are adjacent along the last outer dimension.
     across: Vec<usize>,
 }
 
-impl Squares {
+impl TransposedTiles {
     /// The nest in squares, if it is a map and that lets operands be read side by side. One that is to be unrolled is
     /// walked along its rows.
-    pub fn of(n: &Nest, plan: &Plan) -> Option<Squares> {
+    pub fn of(n: &Nest, plan: &Plan) -> Option<TransposedTiles> {
         let [pass] = plan.passes.as_slice() else {
             return None;
         };
@@ -41,20 +41,23 @@ impl Squares {
         if !is_map || is_cut || !is_dense || n.outer[axis] < 4 || n.inner < 4 {
             return None;
         }
-        let mut turned = n.clone();
-        let outputs = turned.outputs.iter_mut().map(|output| &mut output.access);
-        for access in turned.inputs.iter_mut().chain(outputs) {
+        let mut transposed = n.clone();
+        let outputs = transposed
+            .outputs
+            .iter_mut()
+            .map(|output| &mut output.access);
+        for access in transposed.inputs.iter_mut().chain(outputs) {
             let stride = access.outer.remove(axis);
             access.outer.push(stride);
         }
-        let extent = turned.outer.remove(axis);
-        turned.outer.push(extent);
+        let extent = transposed.outer.remove(axis);
+        transposed.outer.push(extent);
         let is_across = |access: &Access| access.inner.abs() > 1 && access.outer.last() == Some(&1);
-        let across = (0..n.inputs.len()).filter(|&input| is_across(&turned.inputs[input]));
+        let across = (0..n.inputs.len()).filter(|&input| is_across(&transposed.inputs[input]));
         let across = across.collect();
-        let fits = all_fit(&turned);
-        fits.then_some(Squares {
-            n: turned,
+        let fits = all_fit(&transposed);
+        fits.then_some(TransposedTiles {
+            n: transposed,
             is_outermost: axis == 0,
             across,
         })
@@ -103,7 +106,7 @@ fn all_fit(n: &Nest) -> bool {
 
 /// The loops over the last outer dimension and the inner one.
 struct Walk<'a> {
-    squares: &'a Squares,
+    squares: &'a TransposedTiles,
     plan: &'a Plan,
     /// Where elements are at index 0 of both, inputs first.
     bases: &'a [Value],
