@@ -55,6 +55,10 @@ pub enum Unreadable {
 
 impl<'a> Case<'a> {
     /// Reads a test file and parses its commands.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, directives or commands that cannot be parsed.
     pub fn read(config: &'a Config, test: &'a TestFile) -> Result<Case<'a>, Unreadable> {
         let text = String::from_utf8_lossy(&fs::read(&test.path)?).into_owned();
         let script = Script::parse(&text)?;
@@ -92,6 +96,10 @@ impl<'a> Case<'a> {
     }
 
     /// Why the file is not to be run here, if it is not.
+    ///
+    /// # Errors
+    ///
+    /// A feature expression that cannot be parsed.
     pub fn unsupported(&self) -> Result<Option<String>, FeatureError> {
         for expression in &self.script.requires {
             if !evaluate(expression, &self.config.features)? {
@@ -107,6 +115,10 @@ impl<'a> Case<'a> {
     }
 
     /// Whether the file is marked as failing here.
+    ///
+    /// # Errors
+    ///
+    /// A feature expression that cannot be parsed.
     pub fn expected_to_fail(&self) -> Result<bool, FeatureError> {
         let mut expected = false;
         for expression in &self.script.xfail {

@@ -19,7 +19,7 @@ pub struct TestFile {
     pub path: PathBuf,
 }
 
-/// What lies in the suite's folder.
+/// The files of the suite's folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// The tests, ordered by name.
@@ -32,6 +32,10 @@ pub struct Found {
 ///
 /// Files at the top that are no tests belong to the runner; below it, only tests, `inputs` folders and
 /// `README.md` have a place.
+///
+/// # Errors
+///
+/// A folder that cannot be read.
 pub fn find(root: &Path) -> io::Result<Found> {
     let mut found = Found::default();
     walk(root, "", &mut found)?;

@@ -39,6 +39,10 @@ pub enum FeatureError {
 }
 
 /// Whether `expression` holds when exactly `features` and `true` do.
+///
+/// # Errors
+///
+/// An expression that cannot be parsed.
 pub fn evaluate(expression: &str, features: &BTreeSet<String>) -> Result<bool, FeatureError> {
     let tokens = tokenize(expression)?;
     let mut parser = Parser {

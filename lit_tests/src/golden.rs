@@ -50,6 +50,10 @@ pub fn has_blocks(text: &str) -> bool {
 /// With `verify`, a changed block counts only if `mind-opt --verify` accepts the output and it evaluates
 /// like the input. A command that is to fail, with `not` before it, prints diagnostics instead of a module:
 /// its block is not verified.
+///
+/// # Errors
+///
+/// A block whose command fails, or whose output is not verified or differs.
 pub fn refresh(case: &Case<'_>, verify: bool) -> Result<String, GoldenError> {
     let mut fresh = String::new();
     let mut lines = case.text.split_inclusive('\n').enumerate().peekable();

@@ -12,6 +12,10 @@ pub struct Sandbox {
 
 impl Sandbox {
     /// An empty folder for the test of that name, below `scratch`.
+    ///
+    /// # Errors
+    ///
+    /// A folder that cannot be removed or made.
     pub fn create(scratch: &Path, test: &str) -> io::Result<Sandbox> {
         let dir = lexically_normal(&scratch.join(test));
         match fs::remove_dir_all(&dir) {

@@ -4,7 +4,7 @@
 
 use thiserror::Error;
 
-/// The keywords, each as it stands in a file. LLVM's lit knows all but the last two.
+/// The keywords, each as it is written in a file. LLVM's lit knows all but the last two.
 pub const KEYWORDS: [&str; 10] = [
     "RUN:",
     "XFAIL:",
@@ -150,7 +150,7 @@ impl Script {
     }
 }
 
-/// The first keyword on a line: where it begins, the keyword, and the text behind it.
+/// The first keyword on a line: where it begins, the keyword, and the text after it.
 pub fn keyword_on(line: &str) -> Option<(usize, &'static str, &str)> {
     let found = KEYWORDS
         .iter()

@@ -61,6 +61,10 @@ pub fn check(
 }
 
 /// Compares one pair of texts, chunk by chunk under `--split-input-file`.
+///
+/// # Errors
+///
+/// The first difference; a text that cannot be evaluated.
 pub fn compare(
     semantics: Semantics,
     input: &str,

@@ -77,6 +77,10 @@ impl Substitutions {
     }
 
     /// Turns directives into commands, in file order.
+    ///
+    /// # Errors
+    ///
+    /// A definition or substitution that is repeated, unknown or malformed.
     pub fn commands(
         &mut self,
         directives: &[Directive],
@@ -104,6 +108,10 @@ impl Substitutions {
     }
 
     /// Substitutes in one command, with the definitions made so far.
+    ///
+    /// # Errors
+    ///
+    /// A substitution that is unknown or malformed.
     pub fn apply(&self, line: usize, command: &str) -> Result<String, SubstitutionError> {
         let hide = |text: &str| text.replace("%%", PERCENT);
         let mut text = Conditional {

@@ -46,6 +46,10 @@ pub fn random_inputs(g: &Graph, seed: u64, extents: Extents) -> Result<Arrays, V
 }
 
 /// As [`random_inputs`], with special values among the others, for differential tests.
+///
+/// # Errors
+///
+/// Arrays beyond 4 GiB.
 pub fn special_inputs(g: &Graph, seed: u64, extents: Extents) -> Result<Arrays, Vec<Unbound>> {
     made_up(g, seed, Values::Special, extents)
 }

@@ -104,7 +104,7 @@ enum Cmp {
     Differs,
 }
 
-/// Longer spellings stand in front of those that they begin with.
+/// Longer spellings precede their own prefixes.
 const COMPARISONS: [(&str, Cmp); 6] = [
     (">=", Cmp::AtLeast),
     ("<=", Cmp::AtMost),

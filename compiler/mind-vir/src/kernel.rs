@@ -82,6 +82,10 @@ impl Kernel {
     }
 
     /// Compiles one function, as [`compile_all`](Kernel::compile_all) does.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile_all`](Kernel::compile_all).
     pub fn compile(function: &Function, isa: Isa) -> Result<Kernel, CompileError> {
         let mut kernels = Kernel::compile_all([function], isa)?;
         Ok(kernels.remove(0))

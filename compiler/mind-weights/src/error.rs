@@ -45,7 +45,7 @@ pub enum FileError {
         /// What it must be.
         expected: &'static str,
     },
-    /// A name that stands twice.
+    /// A repeated name.
     #[error("{what} {name:?} appears twice")]
     Twice {
         /// What the name is of.
@@ -66,7 +66,7 @@ pub enum FileError {
     Hole {
         /// The first such byte.
         start: usize,
-        /// The byte behind the last.
+        /// One past the last byte.
         end: usize,
     },
 }

@@ -26,7 +26,11 @@ pub struct WeightFile<'a> {
 impl<'a> WeightFile<'a> {
     /// Reads the header of a GGUF or safetensors file and checks it against the length of the file.
     ///
-    /// Nothing is allocated that the file has no bytes for. Errors: see [`FileError`].
+    /// Nothing is allocated that the file has no bytes for.
+    ///
+    /// # Errors
+    ///
+    /// See [`FileError`].
     pub fn parse(bytes: &'a [u8]) -> Result<WeightFile<'a>, FileError> {
         let is_gguf = bytes.starts_with(gguf::MAGIC);
         let (container, (mut tensors, mut metadata)) = if is_gguf {
@@ -93,7 +97,7 @@ impl<'a> WeightFile<'a> {
 
 /// # Errors
 ///
-/// A name that stands twice among sorted `names`.
+/// A repeated name among sorted `names`.
 fn distinct<'n>(
     what: &'static str,
     names: impl Iterator<Item = &'n str> + Clone,

@@ -1,4 +1,4 @@
-//! Where tensors stand in a file.
+//! Where tensors are in a file.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -91,7 +91,7 @@ fn metadata(root: &Value) -> Result<Vec<(String, MetaValue)>, FileError> {
     members.iter().map(text).collect()
 }
 
-/// The tensor that a member of the header describes; `data` are the bytes behind the header.
+/// The tensor that a member of the header describes; `data` are the bytes after the header.
 fn tensor(member: &Member, data: Range<usize>) -> Result<TensorInfo, FileError> {
     let name = &member.key;
     let wrong = |problem: String| FileError::Tensor {

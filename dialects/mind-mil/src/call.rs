@@ -377,6 +377,10 @@ impl<'g> Call<'g> {
     }
 
     /// E4109: a list of another length than `expected`.
+    ///
+    /// # Errors
+    ///
+    /// That.
     pub fn length(
         &self,
         name: &str,

@@ -21,7 +21,7 @@ pub struct Surroundings {
 /// How a builtin runs.
 #[derive(Debug, Clone, Copy)]
 pub enum Builtin {
-    /// Reads and writes streams, so it may stand in a pipeline.
+    /// Reads and writes streams, so it may be part of a pipeline.
     Filter(fn(&[String], &mut CommandHost<'_>) -> Result<u8, ShellError>),
     /// Acts on the shell or on files, so it stands alone.
     Action(fn(&[String], &mut CommandHost<'_>, &mut Surroundings) -> Result<u8, ShellError>),

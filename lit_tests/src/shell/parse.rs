@@ -64,6 +64,10 @@ pub struct Target {
 }
 
 /// Parses one command line.
+///
+/// # Errors
+///
+/// What is no command line of the supported shell.
 pub fn parse(text: &str) -> Result<List, ShellError> {
     let mut tokens = lex(text)?.into_iter().peekable();
     let mut parser = Parser {

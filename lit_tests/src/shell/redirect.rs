@@ -90,6 +90,10 @@ impl Streams {
     }
 
     /// Writes to the files what the command sent there.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written.
     pub fn close(&self) -> Result<(), ShellError> {
         for (path, bytes) in &self.files {
             let file = OpenOptions::new().append(true).open(path);
@@ -123,6 +127,10 @@ impl Streams {
 
 /// Refuses a file that is opened twice in a pipeline, or written and named elsewhere in it: LLVM's lit
 /// starts all commands at once.
+///
+/// # Errors
+///
+/// The file.
 pub fn check_conflicts(pipeline: &Pipeline) -> Result<(), ShellError> {
     let redirects = pipeline
         .commands

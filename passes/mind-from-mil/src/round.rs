@@ -77,7 +77,7 @@ fn sign(e: &mut Emit<'_>, x: ValueId) -> Imported {
     e.sub(above, below)
 }
 
-/// To the nearest integer, ties to even: from `2^p` on, of `p` bits behind the leading one, a float has no
+/// To the nearest integer, ties to even: from `2^p` on, of `p` bits after the leading one, a float has no
 /// fractions, so that adding that and taking it off again rounds what is below.
 fn rounded(e: &mut Emit<'_>, x: ValueId) -> Imported {
     let format = e.dtype(x).float_format().expect("an f32 or f64");

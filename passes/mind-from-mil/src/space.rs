@@ -64,7 +64,7 @@ fn to_batch(op: OpId, e: &mut Emit<'_>) -> Imported {
     e.reshape(apart, &[n * p * q, c, rows, columns])
 }
 
-/// `x` with `pads` elements of `value` before and behind it along `axis`.
+/// `x` with `pads` elements of `value` before and after it along `axis`.
 pub(crate) fn between(
     e: &mut Emit<'_>,
     x: ValueId,

@@ -189,7 +189,7 @@ impl Matcher<'_, '_> {
 
     /// Matches the `-DAG` groups in `before`, with the `-NOT` directives in front of each.
     ///
-    /// Returns the end of the last group and the `-NOT` directives behind it.
+    /// Returns the end of the last group and the `-NOT` directives after it.
     fn groups(
         &mut self,
         before: &[Rc<Pattern>],

@@ -26,7 +26,7 @@ impl<'t> Cursor<'t> {
         self.text.get(self.at).copied()
     }
 
-    /// The byte behind the next.
+    /// The byte after the next.
     pub fn peek_second(&self) -> Option<u8> {
         self.text.get(self.at + 1).copied()
     }

@@ -20,7 +20,7 @@ pub enum Kind {
     Not,
     /// `P-DAG:`
     Dag,
-    /// The end of the input, behind the last directives.
+    /// The end of the input, after the last directives.
     End,
 }
 

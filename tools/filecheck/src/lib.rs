@@ -2,7 +2,7 @@
 //!
 //! The verdicts are those of LLVM 19's FileCheck. Where they differ, this one is the stricter:
 //!
-//! - a directive with no text and no newline behind it, or an invalid `--implicit-check-not`, is an error, exit 2;
+//! - a directive with no text and no newline after it, or an invalid `--implicit-check-not`, is an error, exit 2;
 //! - `-LABEL` may not define numeric variables either, exit 2;
 //! - `--enable-var-scope` clears numeric variables at every label, not only at the first;
 //! - a pattern whose parts are valid alone but not together fails, exit 1, even in a `-NOT`;

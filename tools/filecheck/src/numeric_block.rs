@@ -1,4 +1,4 @@
-//! The syntax of numeric blocks, the part of `[[#…]]` behind the `#`.
+//! The syntax of numeric blocks, the part of `[[#…]]` after the `#`.
 
 use crate::bytes;
 use crate::cursor::Cursor;

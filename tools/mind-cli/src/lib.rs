@@ -154,7 +154,11 @@ pub fn report_one(
     report(host, &found.into(), file, format);
 }
 
-/// The bytes of the input file, or the exit code after the failure has been printed.
+/// The bytes of the input file; a failure is printed.
+///
+/// # Errors
+///
+/// The exit code.
 pub fn read_input(host: &mut dyn Host, path: &str, limit: u64) -> Result<Vec<u8>, u8> {
     if path == "-" && host.stdin_is_terminal() {
         note(host, "reading standard input; Ctrl-D ends it");
@@ -304,6 +308,10 @@ pub fn value(name: &'static str, shown: &'static str, help: &'static str) -> Arg
 }
 
 /// The number of bytes in `512M`.
+///
+/// # Errors
+///
+/// What is no size, in one line.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let units = [("K", 10), ("M", 20), ("G", 30), ("T", 40)];
     let unit = units
@@ -328,6 +336,10 @@ pub fn shell_word(text: &str) -> String {
 }
 
 /// The name and the extent in `B=32`.
+///
+/// # Errors
+///
+/// What is no such pair, in one line.
 pub fn parse_dim(text: &str) -> Result<(String, usize), String> {
     let Some((name, extent)) = text.split_once('=') else {
         return Err("expected NAME=EXTENT, as in B=32".to_owned());

@@ -62,7 +62,11 @@ fn classes() -> impl Iterator<Item = &'static str> {
         .map(|(name, _)| name)
 }
 
-/// What the command line asks of rewriting, or the exit code after a failure has been printed.
+/// What the command line asks of rewriting; a failure is printed.
+///
+/// # Errors
+///
+/// The exit code.
 pub fn read(matches: &ArgMatches, host: &mut dyn Host, limits: &Limits) -> Result<Rewriting, u8> {
     let list = |name: &str| -> Vec<String> {
         matches
@@ -85,7 +89,11 @@ pub fn read(matches: &ArgMatches, host: &mut dyn Host, limits: &Limits) -> Resul
     })
 }
 
-/// The rule file at `path`, or the exit code after a failure has been printed.
+/// The rule file at `path`; a failure is printed.
+///
+/// # Errors
+///
+/// The exit code.
 pub fn source(
     path: &str,
     format: DiagnosticFormat,

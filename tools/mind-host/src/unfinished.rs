@@ -142,7 +142,7 @@ mod unix {
         }
     }
 
-    /// How deep folders lie in each other at most.
+    /// How deep folders are nested at most.
     const DEPTH: usize = 8;
 
     /// Removes every file, then the folders that are empty, from the inside out.

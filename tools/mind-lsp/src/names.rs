@@ -112,7 +112,7 @@ impl Names {
         &self.all
     }
 
-    /// The names that `offset` lies in or at the end of, the last that begins first.
+    /// The names that `offset` is in or at the end of, the last that begins first.
     pub(crate) fn at(&self, offset: usize) -> impl Iterator<Item = &Found> {
         /// More names than that never end at one place.
         const NEAR: usize = 4;
@@ -130,7 +130,7 @@ impl Names {
         self.all[before(range.start).min(end)..end].iter()
     }
 
-    /// The thing of the document's own that `offset` lies in, and the name that stands for it.
+    /// The entity of the document that `offset` is in, and its name.
     pub(crate) fn symbol_at(&self, offset: usize) -> Option<(&Found, Symbol)> {
         self.at(offset)
             .find_map(|found| Some((found, found.symbol()?)))

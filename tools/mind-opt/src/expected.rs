@@ -1,9 +1,9 @@
 //! `--verify-diagnostics`: comments that say which diagnostics a file gives.
 //!
 //! `# expected-error {{text}}` expects an error on its own line whose message, code included, contains
-//! `text`. `@+1`, `@-2`, `@above`, `@below` behind the word move the line; `@unknown` expects one for
+//! `text`. `@+1`, `@-2`, `@above`, `@below` after the word move the line; `@unknown` expects one for
 //! the file as a whole. The words are `expected-error`, `-warning`, `-note`, `-remark`, and `-help` for the
-//! help of a diagnostic of the line, which may be expected but need not be. With `-re` behind the word, as in
+//! help of a diagnostic of the line, which may be expected but need not be. With `-re` after the word, as in
 //! `expected-error-re {{found {{[0-9]+}} operands}}`, the inner braces hold regular expressions.
 
 use mind_diag::{Diagnostic, Diagnostics, Severity, SourceFile};

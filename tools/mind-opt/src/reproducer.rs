@@ -1,6 +1,6 @@
 //! Reproducers: a module with the passes that fail on it and the rules in force.
 //!
-//! What is not the module stands in comments at the top of the file, a line each: a rule file as
+//! What is not the module is in comments at the top of the file, a line each: a rule file as
 //! `# rules: NAME` and its lines behind `# |`.
 
 use std::fmt::Write;

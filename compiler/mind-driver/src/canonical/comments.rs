@@ -80,7 +80,7 @@ pub(super) fn carry_over(
     Ok(text)
 }
 
-/// Where the comments of every statement stand, and those behind the last one.
+/// Where the comments of every statement are, and those after the last one.
 fn collect(source: &str, format: Format) -> (HashMap<Key, Comments>, Vec<Range<usize>>) {
     let Split {
         statements,

@@ -84,7 +84,7 @@ pub struct NewBody {
 pub enum Place {
     /// Before the op that defines this id.
     Before(u64),
-    /// Behind the op that defines this id.
+    /// After the op that defines this id.
     After(u64),
     /// Behind all ops of the module.
     End,

@@ -16,7 +16,11 @@ pub struct DimEnv {
 }
 
 impl DimEnv {
-    /// Binds `sym` to `extent`. Errors: the extent it already has, if that is another.
+    /// Binds `sym` to `extent`.
+    ///
+    /// # Errors
+    ///
+    /// The extent it already has, if that is another.
     pub fn bind(&mut self, sym: Sym, extent: usize) -> Result<(), usize> {
         match *self.extents.entry(sym).or_insert(extent) {
             bound if bound == extent => Ok(()),

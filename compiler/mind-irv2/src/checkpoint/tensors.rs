@@ -27,7 +27,7 @@ impl<'a> Checkpoint<'a> {
     ///
     /// # Errors
     ///
-    /// E4302 a tensor that is missing, E4303 one that the model does not have or that stands twice, E4304 one
+    /// E4302 a tensor that is missing, E4303 one that the model does not have or that is repeated, E4304 one
     /// of another shape or of a type that is not known, each by file and tensor; E4210 a head or factors of frequencies
     /// that contradict `config`.
     pub fn new(config: &Config, sources: &[Source<'a>]) -> Result<Checkpoint<'a>, Diagnostics> {

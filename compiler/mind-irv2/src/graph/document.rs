@@ -25,7 +25,7 @@ use super::weight_dtype;
 use crate::config::align;
 use crate::schema::Document;
 
-/// What becomes of the padding of weights: elements behind the true extents, up to the next multiple of 16.
+/// What becomes of the padding of weights: elements past the true extents, up to the next multiple of 16.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Padding {
     /// It is cut off: ops have the true extents, and padding may hold anything.

@@ -10,7 +10,7 @@ use crate::rope::{DEFAULT_THETA, ORIGINAL_CONTEXT, contradiction, keys, means_th
 
 /// The objects that say how heads rotate: that of `transformers` 5 and that of earlier releases.
 const NESTED: [&str; 2] = ["rope_parameters", "rope_scaling"];
-/// Keys that stand in such an object or beside it.
+/// Keys in such an object or beside it.
 const THETA: &str = "rope_theta";
 const PARTIAL: &str = "partial_rotary_factor";
 

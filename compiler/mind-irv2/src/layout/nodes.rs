@@ -10,7 +10,7 @@ pub enum Part {
     First,
     /// In each layer.
     Layer,
-    /// Behind the layers.
+    /// After the layers.
     Last,
 }
 

@@ -92,7 +92,7 @@ fn check_part(
             r.push(codes::CONTRADICTION, node.span, message);
             return;
         }
-        // A part has few rows, so that one stands twice before many nodes have been compared.
+        // A part has few rows, so that one repeats before many nodes have been compared.
         for earlier in &own[..at] {
             if std::ptr::eq(earlier.row, node.row) {
                 let message = format!("`{}` appears twice", node.row.op);

@@ -58,6 +58,10 @@ pub enum VerifyError {
 }
 
 /// Checks types, definitions before uses, and the numbers in statements; reports everything.
+///
+/// # Errors
+///
+/// Everything that is wrong.
 pub fn verify(function: &Function) -> Result<(), Vec<VerifyError>> {
     let mut check = Check {
         function,

@@ -137,7 +137,7 @@ impl Walk {
             Instruction::Set(set) => byte
                 .is_some_and(|byte| set.contains(byte))
                 .then_some((pc + 1, at + 1)),
-            // Behind the last newline of the text no line starts for this matcher.
+            // After the last newline of the text no line starts for this matcher.
             Instruction::Assert(Assertion::LineStart) if at > 0 && at == text.len() => None,
             Instruction::Assert(assertion) => holds(assertion, text, at).then_some((pc + 1, at)),
             Instruction::Open(group) => {

@@ -1,6 +1,6 @@
 //! Which group matched what, once the extent of a match is known, in expressions without back-references.
 //!
-//! From left to right, each part of a sequence takes as much as the parts behind it allow; of alternatives the first
+//! From left to right, each part of a sequence takes as much as the parts after it allow; of alternatives the first
 //! that fits is taken; a loop reports its last pass.
 
 use super::error::TooComplex;

@@ -30,7 +30,7 @@ pub type Sequence = Vec<Node>;
 
 /// The kinds of [`Node`].
 ///
-/// Group borders are nodes of the sequence they stand in, not a level of nesting: which part of a sequence takes how
+/// Group borders are nodes of the sequence they are in, not a level of nesting: which part of a sequence takes how
 /// much text is settled from left to right through all groups.
 #[derive(Clone, Debug)]
 pub enum NodeKind {

@@ -36,7 +36,7 @@ pub struct Format {
     pub notation: Notation,
     /// The least number of digits; 0 if not given.
     pub precision: u32,
-    /// Whether `0x` stands in front.
+    /// Whether the number begins with `0x`.
     pub alternate: bool,
 }
 

@@ -41,7 +41,7 @@ fn heads(cursor: &Cursor<'_>) -> Vec<CompletionItem> {
     heads.chain([keyword("O")]).collect()
 }
 
-/// Behind the kind of a node: operands, keys of attributes, the type.
+/// After the kind of a node: operands, keys of attributes, the type.
 fn node(cursor: &Cursor<'_>, kind: &str) -> Vec<CompletionItem> {
     let mut ops = cursor.view.session.formats.text.mic1.ops();
     let Some((_, def)) = ops.find(|(word, _)| *word == kind) else {

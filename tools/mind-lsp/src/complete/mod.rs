@@ -224,7 +224,7 @@ fn keys(
         .collect()
 }
 
-/// The bracket that is open at the end of `text`, with what stands before and behind it; strings aside.
+/// The bracket that is open at the end of `text`, with the text before and after it; strings aside.
 fn open_bracket(text: &str) -> Option<(char, &str, &str)> {
     let mut open: Vec<(usize, char)> = Vec::new();
     let mut quoted = false;

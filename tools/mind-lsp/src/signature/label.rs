@@ -7,7 +7,7 @@ use mind_ir::opdef::OpDef;
 /// A part of an op, by its position in the op's table entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Part {
-    /// An operand; the variadic one comes behind the others.
+    /// An operand; the variadic one follows the others.
     Operand(usize),
     Attr(usize),
     /// The type that the op declares.

@@ -63,7 +63,7 @@ pub(crate) fn erase(g: &Graph) -> Vec<Edit> {
         .collect()
 }
 
-/// Replaces each result of `op` by what stands in for it, if anything can.
+/// Replaces each result of `op` by a substitute, if anything can.
 fn replace(g: &mut Graph, op: OpId) {
     for value in g.results(op) {
         let stand_in = stand_ins(g, value).first().copied();
@@ -74,7 +74,7 @@ fn replace(g: &mut Graph, op: OpId) {
     }
 }
 
-/// Inputs stand in the module's own block.
+/// Inputs are in the module's own block.
 fn can_be_input(g: &Graph, op: OpId) -> bool {
     g.parent(op) == Some(g.body())
 }
@@ -92,7 +92,7 @@ fn fresh_input(g: &mut Graph, value: ValueId) -> ValueId {
     g.result(input)
 }
 
-/// `cut3` for the value that goes by 3 in text, with more behind it where an input has that name.
+/// `cut3` for the value that goes by 3 in text, with more after it where an input has that name.
 fn fresh_name(g: &Graph, value: ValueId) -> String {
     let mut name = format!("cut{}", g.label(value));
     let taken = |name: &str| {

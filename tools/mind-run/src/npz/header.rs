@@ -9,7 +9,7 @@ use super::error::NpyError;
 pub(super) struct Header {
     /// Element type.
     pub(super) dtype: DType,
-    /// Whether the elements' bytes stand in big-endian order.
+    /// Whether the elements' bytes are in big-endian order.
     pub(super) big_endian: bool,
     /// Whether the first axis varies fastest.
     pub(super) fortran_order: bool,
@@ -35,7 +35,7 @@ const TYPES: [(&str, DType); 13] = [
 ];
 
 impl Header {
-    /// Parses the dict, whose keys may stand in any order.
+    /// Parses the dict, whose keys may be in any order.
     ///
     /// # Errors
     ///
