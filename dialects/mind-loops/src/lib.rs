@@ -11,6 +11,7 @@
 mod body;
 pub mod extents;
 pub mod memory;
+pub mod node;
 pub mod ops;
 
 use mind_ir::opdef::Dialect;

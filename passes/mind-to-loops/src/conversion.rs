@@ -12,10 +12,10 @@ use rustc_hash::FxHashMap;
 
 use crate::emit::Emitter;
 use crate::kernel::Kernel;
+use crate::lowering::{LoopLowering, Places, Problem, Unlowered};
 use crate::options::Options;
-use crate::place::{Place, Source};
 use crate::plan;
-use crate::unit::{Places, Problem, Unit, Unlowered};
+use crate::strided::{Source, StridedView};
 
 /// Lowers a verified module of the tensor dialect; the count of its kernels. Inputs and constants stay.
 ///
@@ -35,7 +35,7 @@ pub(crate) fn lower(g: &mut Graph, options: &Options) -> Result<usize, Box<Diagn
             g.set_operands(op, &values);
         } else if g.def(op).has(Trait::Constant) || g.is::<Input>(op) {
             let result = g.result(op);
-            let place = Place::whole(Source::Value(result), known(g, result));
+            let place = StridedView::whole(Source::Value(result), known(g, result));
             places.insert(result, place);
         } else {
             kernels += lower_op(g, op, &mut places, options)?;
@@ -96,20 +96,21 @@ fn lower_op(
     if let Some(group) = g.view::<Group>(op) {
         inline_groups(g, group);
     }
-    let mut unit = Unit::default();
+    let mut lowering = LoopLowering::default();
     for &operand in g.operands(op) {
-        unit.places.insert(operand, places[&operand].clone());
+        lowering.places.insert(operand, places[&operand].clone());
     }
-    unit.lower(g, &[op])
+    lowering
+        .lower(g, &[op])
         .map_err(|why| Box::new(explain(g, &why)))?;
     let results: Vec<ValueId> = g.results(op).into_iter().collect();
     let read = results
         .iter()
-        .filter_map(|&value| Some((value, unit.places.get(&value)?.clone())));
-    let mut yielded: Vec<(ValueId, Place)> = read.collect();
-    hoist_constants(g, op, &mut unit, &mut yielded);
+        .filter_map(|&value| Some((value, lowering.places.get(&value)?.clone())));
+    let mut yielded: Vec<(ValueId, StridedView)> = read.collect();
+    hoist_constants(g, op, &mut lowering, &mut yielded);
     let mut emitter = Emitter::new(Builder::before(g, op), options);
-    for kernel in &unit.kernels {
+    for kernel in &lowering.kernels {
         let emitted = emitter.kernel(kernel);
         emitted.map_err(|why| fault(&emitter, op, &why))?;
     }
@@ -117,7 +118,7 @@ fn lower_op(
         place.source = Source::Value(emitter.source(place.source));
     }
     places.extend(yielded);
-    Ok(unit.kernels.len())
+    Ok(lowering.kernels.len())
 }
 
 /// Puts groups in the body of a group in line.
@@ -167,10 +168,15 @@ fn explain(g: &Graph, why: &Unlowered) -> Diagnostic {
 }
 
 /// Puts copies of the constants in the body of a group before it.
-fn hoist_constants(g: &mut Graph, group: OpId, unit: &mut Unit, yielded: &mut [(ValueId, Place)]) {
+fn hoist_constants(
+    g: &mut Graph,
+    group: OpId,
+    lowering: &mut LoopLowering,
+    yielded: &mut [(ValueId, StridedView)],
+) {
     let body = g.body();
     let mut copies: FxHashMap<ValueId, ValueId> = FxHashMap::default();
-    let read = unit.kernels.iter_mut().flat_map(Kernel::places_mut);
+    let read = lowering.kernels.iter_mut().flat_map(Kernel::places_mut);
     for place in read.chain(yielded.iter_mut().map(|(_, place)| place)) {
         let Source::Value(value) = &mut place.source else {
             continue;

@@ -6,6 +6,7 @@ use mind_ir::kernel::{Form, Part, fits_columns, parts};
 use mind_ir::opdef::{Op, Trait};
 use mind_ir::{Graph, OpId, ValueId};
 use mind_loops::extents::known;
+use mind_loops::node::Node;
 use mind_tensor::ops::contract::Contract;
 use mind_tensor::ops::convert::Convert;
 use mind_tensor::ops::map::Map;
@@ -13,15 +14,15 @@ use mind_tensor::ops::reduce::Reduce;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::kernel::{INNER, Kernel, Node, Operand, Output};
-use crate::place::{Place, Source};
+use crate::kernel::{INNER, Kernel, Kind, Operand, Output};
+use crate::lowering::LoopLowering;
 use crate::steps::Steps;
-use crate::unit::Unit;
+use crate::strided::{Source, StridedView};
 
 /// A kernel, and the values that it writes.
 type Fused = (Kernel, Vec<ValueId>);
 
-impl Unit {
+impl LoopLowering {
     /// Makes one kernel of ops that have this form, unless nothing reads them; whether that is possible.
     pub(crate) fn fuse(&mut self, g: &Graph, steps: &Steps<'_>, form: Form) -> bool {
         let before = self.kernels.len();
@@ -55,7 +56,7 @@ impl Unit {
                 let shape = known(g, reduce.input(g));
                 let rows = Space::rows(shape.clone(), reduce.axes(g));
                 let input = match steps.of(reduce.input(g)) {
-                    Some(_) => Place::whole(Source::Value(reduce.input(g)), shape),
+                    Some(_) => StridedView::whole(Source::Value(reduce.input(g)), shape),
                     None => self.place(reduce.input(g)),
                 };
                 if fits_columns(&steps.steps()) {
@@ -78,7 +79,7 @@ impl Unit {
     /// A product or a convolution, and what follows at its positions.
     fn contraction(&mut self, g: &Graph, steps: &Steps<'_>) -> Option<Fused> {
         let product = steps.computing().find(|&op| steps.contracts(op))?;
-        self.product(g, steps, product, |_| true)?.finish(g, steps)
+        self.product(g, steps, product, |_| true).finish(g, steps)
     }
 
     /// A product with the ops at its positions for which `is_wanted` holds.
@@ -88,7 +89,7 @@ impl Unit {
         steps: &Steps<'_>,
         product: OpId,
         is_wanted: impl Fn(OpId) -> bool,
-    ) -> Option<Growing> {
+    ) -> Growing {
         let mut growing = Growing::new(self.contract_or_window(g, product));
         growing.nodes.insert(g.result(product), 0);
         let wanted = |op| op != product && is_wanted(op);
@@ -96,7 +97,7 @@ impl Unit {
             place: self.place(value),
             is_row: false,
         });
-        Some(growing)
+        growing
     }
 
     /// A product, rows, and a product with the rows on the left.
@@ -112,7 +113,7 @@ impl Unit {
             result: 0,
         };
 
-        let mut scores = self.product(g, steps, first, is_in(Part::Scores))?;
+        let mut scores = self.product(g, steps, first, is_in(Part::Scores));
         let rows_read = steps.computing().filter(|&op| part(op) == Some(Part::Rows));
         let mut rows_read = rows_read.flat_map(|op| g.operands(op).iter().copied());
         let score = rows_read.find(|value| scores.nodes.contains_key(value))?;
@@ -120,7 +121,7 @@ impl Unit {
 
         let space = Space::rows(shape.clone(), &[shape.len() as i64 - 1]);
         let mut rows = Growing::new(space.kernel(second));
-        let place = Place::whole(inner(0), shape.clone()).permuted(&space.order);
+        let place = StridedView::whole(inner(0), shape.clone()).permuted(&space.order);
         let place = space.folded(place)?;
         let node = rows.operand(Operand {
             place,
@@ -133,10 +134,11 @@ impl Unit {
         });
         rows.yields(g, left);
 
-        self.places.insert(left, Place::whole(inner(1), shape));
+        self.places
+            .insert(left, StridedView::whole(inner(1), shape));
         let behind = self.product(g, steps, second, is_in(Part::Behind));
         self.places.remove(&left);
-        let (last, values) = behind?.finish(g, steps)?;
+        let (last, values) = behind.finish(g, steps)?;
         Some((Kernel::block([scores.kernel, rows.kernel, last]), values))
     }
 }
@@ -182,7 +184,7 @@ impl Space {
     }
 
     /// With the reduced dimension the last but one, if the elements of `input` for neighbouring rows are neighbours.
-    fn with_columns(mut self, input: &Place) -> Space {
+    fn with_columns(mut self, input: &StridedView) -> Space {
         let rows = self.folded(input.permuted(&self.order));
         self.has_columns = rows.is_some_and(|rows| match self.kept.checked_sub(1) {
             None => false,
@@ -198,7 +200,7 @@ impl Space {
     /// A nest over the positions that does nothing yet.
     fn kernel(&self, origin: OpId) -> Kernel {
         let extents = self.order.iter().map(|&axis| self.shape[axis]).collect();
-        let whole = self.folded(Place::whole(NOWHERE, extents));
+        let whole = self.folded(StridedView::whole(NOWHERE, extents));
         let dims = whole.expect("a dense buffer collapses").extents;
         let along = self
             .is_reduced
@@ -207,7 +209,7 @@ impl Space {
     }
 
     /// A place over the axes of `order` over the dimensions of the nest; `None` if the reduced ones are not one there.
-    fn folded(&self, place: Place) -> Option<Place> {
+    fn folded(&self, place: StridedView) -> Option<StridedView> {
         let mut place = match self.order.len() - self.kept {
             _ if !self.is_reduced => place,
             0 => place.with_unit(self.kept),
@@ -221,15 +223,21 @@ impl Space {
     }
 
     /// What `value` is for `reader`, which runs at all positions or once per row; it is copied if no strides say it.
-    fn operand(&self, unit: &mut Unit, g: &Graph, reader: OpId, value: ValueId) -> Operand {
-        let place = unit.place(value);
+    fn operand(
+        &self,
+        lowering: &mut LoopLowering,
+        g: &Graph,
+        reader: OpId,
+        value: ValueId,
+    ) -> Operand {
+        let place = lowering.place(value);
         let is_row = self.is_reduced && place.extents != self.shape;
         let place = match is_row {
             true => place.squeezed(),
             false => {
                 let place = place.permuted(&self.order);
                 self.folded(place.clone()).unwrap_or_else(|| {
-                    let copied = unit.copied(g, reader, value, place);
+                    let copied = lowering.copied(g, reader, value, place);
                     self.folded(copied).expect("a dense buffer collapses")
                 })
             }
@@ -289,17 +297,15 @@ impl Growing {
         if let Some(map) = g.view::<Map>(op) {
             return self.map(g, map, &args);
         }
-        let node = match (g.view::<Convert>(op), g.view::<Reduce>(op)) {
-            (Some(convert), _) => Node::Convert {
-                to: convert.to(g),
-                arg: args[0],
-            },
-            (None, reduce) => Node::Along {
-                reduction: reduce
-                    .and_then(|reduce| reduce.reduction(g))
+        let node = match g.view::<Reduce>(op) {
+            Some(reduce) => Node::Reduce {
+                kind: reduce
+                    .reduction(g)
                     .expect("a verified kind is one of the words"),
+                dtype: g.ty(g.result(op)).dtype,
                 arg: args[0],
             },
+            None => scalar(g, op, &args),
         };
         self.node(g.result(op), node);
     }
@@ -316,13 +322,7 @@ impl Growing {
                 self.nodes.extend(g.results(map.id()).into_iter().zip(args));
                 return;
             }
-            let node = match g.view::<Convert>(op) {
-                Some(convert) => Node::Convert {
-                    to: convert.to(g),
-                    arg: args[0],
-                },
-                None => Node::Op { source: op, args },
-            };
+            let node = scalar(g, op, &args);
             self.node(g.result(op), node);
         }
     }
@@ -334,15 +334,21 @@ impl Growing {
 
     /// The node of an operand, new or known. The sides of a product are read by that alone.
     fn operand(&mut self, operand: Operand) -> usize {
+        let sides = match self.kernel.kind {
+            Kind::Contract(_) | Kind::Window(_) => 2,
+            _ => 0,
+        };
         let body = self.kernel.body.iter();
         let known = body.enumerate().find_map(|(node, own)| match own {
-            Node::Operand(index) if self.kernel.operands[*index] == operand => Some(node),
+            Node::Input(index) if *index >= sides && self.kernel.operands[*index] == operand => {
+                Some(node)
+            }
             _ => None,
         });
         known.unwrap_or_else(|| {
             self.kernel.operands.push(operand);
             let index = self.kernel.operands.len() - 1;
-            self.kernel.body.push(Node::Operand(index));
+            self.kernel.body.push(Node::Input(index));
             self.kernel.body.len() - 1
         })
     }
@@ -368,5 +374,17 @@ impl Growing {
         let is_whole =
             values.iter().enumerate().all(fits) && self.kernel.reduces_what_it_can_write();
         is_whole.then_some((self.kernel, values))
+    }
+}
+
+/// The node of a scalar op of a verified body.
+fn scalar(g: &Graph, op: OpId, args: &[usize]) -> Node {
+    match g.view::<Convert>(op) {
+        Some(convert) => Node::Convert {
+            from: g.ty(convert.input(g)).dtype,
+            to: g.ty(convert.result(g)).dtype,
+            arg: args[0],
+        },
+        None => Node::scalar(g, op, args).expect("bodies hold scalar ops"),
     }
 }

@@ -1,46 +1,16 @@
 //! Kernels before they are ops.
 
+use mind_ir::OpId;
 use mind_ir::types::DType;
-use mind_ir::{OpId, Sym};
-use mind_loops::ops::nest::Reduction;
-use smallvec::SmallVec;
+use mind_loops::node::Node;
 
-use crate::place::Place;
-
-/// What an element is computed from.
-#[derive(Clone, Debug)]
-pub(crate) enum Node {
-    /// The element of an operand.
-    Operand(usize),
-    /// A scalar op, or a constant: a copy of `source` over other nodes.
-    Op {
-        source: OpId,
-        args: SmallVec<[usize; 2]>,
-    },
-    /// In another float dtype.
-    Convert { to: Sym, arg: usize },
-    /// A reduction along the reduced dimension.
-    Along { reduction: Reduction, arg: usize },
-    /// The element of the product, or of the convolution, of the first two operands.
-    Product,
-}
-
-impl Node {
-    /// The nodes that it reads.
-    pub(crate) fn args(&self) -> &[usize] {
-        match self {
-            Node::Operand(_) | Node::Product => &[],
-            Node::Op { args, .. } => args,
-            Node::Convert { arg, .. } | Node::Along { arg, .. } => std::slice::from_ref(arg),
-        }
-    }
-}
+use crate::strided::StridedView;
 
 /// What a kernel reads.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Operand {
     /// The elements: over the kernel's dimensions, or over those without the reduced one for a row.
-    pub(crate) place: Place,
+    pub(crate) place: StridedView,
     /// Whether it lacks the reduced dimension.
     pub(crate) is_row: bool,
 }
@@ -120,14 +90,14 @@ impl Kernel {
     }
 
     /// A nest that writes the elements at `place`, which are of `dtype`, as they are.
-    pub(crate) fn copy(place: Place, dtype: DType, origin: OpId) -> Kernel {
+    pub(crate) fn copy(place: StridedView, dtype: DType, origin: OpId) -> Kernel {
         let place = place.squeezed();
         Kernel {
             operands: vec![Operand {
                 place: place.clone(),
                 is_row: false,
             }],
-            body: vec![Node::Operand(0)],
+            body: vec![Node::Input(0)],
             outputs: vec![Output { node: 0, dtype }],
             ..Kernel::nest(place.extents, None, origin)
         }
@@ -147,7 +117,7 @@ impl Kernel {
     }
 
     /// The places that it reads.
-    pub(crate) fn places_mut(&mut self) -> Box<dyn Iterator<Item = &mut Place> + '_> {
+    pub(crate) fn places_mut(&mut self) -> Box<dyn Iterator<Item = &mut StridedView> + '_> {
         let own = self.operands.iter_mut().map(|operand| &mut operand.place);
         match &mut self.kind {
             Kind::Block(chain) => {
@@ -170,7 +140,7 @@ impl Kernel {
         let mut levels: Vec<usize> = Vec::with_capacity(self.body.len());
         for node in &self.body {
             let before = node.args().iter().map(|&arg| levels[arg]).max();
-            let own = usize::from(matches!(node, Node::Along { .. }));
+            let own = usize::from(matches!(node, Node::Reduce { .. }));
             levels.push(before.unwrap_or(0) + own);
         }
         let last = self.outputs.iter().map(|output| levels[output.node]).max();
@@ -184,9 +154,8 @@ impl Kernel {
         let mut uniform: Vec<bool> = Vec::with_capacity(self.body.len());
         for node in &self.body {
             let is = match node {
-                Node::Operand(index) => self.operands[*index].is_row,
-                Node::Along { .. } => true,
-                Node::Product => false,
+                Node::Input(index) => self.operands[*index].is_row,
+                Node::Reduce { .. } => true,
                 _ => node.args().iter().all(|&arg| uniform[arg]),
             };
             uniform.push(is && self.along().is_some());

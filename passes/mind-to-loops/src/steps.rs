@@ -14,7 +14,7 @@ use mind_tensor::ops::window::Window;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::unit::Places;
+use crate::lowering::Places;
 
 /// Ops that run one after the other, as steps of one kernel.
 pub(crate) struct Steps<'g> {
@@ -58,6 +58,7 @@ impl<'g> Steps<'g> {
         }
         if let Some(broadcast) = g.view::<Broadcast>(op)
             && let Some((step, own)) = self.known.get(&broadcast.inputs(g)[0])
+            && broadcast.dims(g).is_sorted()
         {
             let mut shape: Shape =
                 std::iter::repeat_n(Dim::Fixed(1), broadcast.shape(g).len()).collect();

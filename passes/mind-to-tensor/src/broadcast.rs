@@ -24,18 +24,18 @@ pub(crate) fn broadcast_with(b: &mut Builder<'_>, value: ValueId, other: ValueId
         (target.len() - rank..target.len()).map(Some).collect()
     };
     let (dims, other_dims) = (aligned(own.len()), aligned(others.len()));
-    let operand = Stretch {
+    let operand = BroadcastOperand {
         value,
         dims: &dims,
         other,
         other_dims: &other_dims,
         shape: &target,
     };
-    stretch(b, &operand)
+    broadcast_operand(b, &operand)
 }
 
 /// One of two values that broadcast together.
-pub(crate) struct Stretch<'a> {
+pub(crate) struct BroadcastOperand<'a> {
     pub(crate) value: ValueId,
     /// The result dimension that each of its dimensions becomes.
     pub(crate) dims: &'a [Option<usize>],
@@ -48,7 +48,7 @@ pub(crate) struct Stretch<'a> {
 
 /// The value in the shape of the result. The other value stands beside it where only a run can tell which
 /// of the two stretches.
-pub(crate) fn stretch(b: &mut Builder<'_>, s: &Stretch<'_>) -> Lowered {
+pub(crate) fn broadcast_operand(b: &mut Builder<'_>, s: &BroadcastOperand<'_>) -> Lowered {
     let own = extents(b, s.value, s.dims, s.shape.len());
     let other = extents(b, s.other, s.other_dims, s.shape.len());
     // An extent that is not known is the value's own where the other cannot stretch it.

@@ -11,7 +11,7 @@ use mind_ir::{ValueId, attr::Padding};
 use mind_tensor::ops::contract::Contract;
 use mind_tensor::ops::window::Window;
 
-use crate::broadcast::{Stretch, stretch};
+use crate::broadcast::{BroadcastOperand, broadcast_operand};
 use crate::emit::{Lower, Lowered, shape};
 
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
@@ -77,14 +77,14 @@ fn stack(
     dims.extend([Some(batch.len()), Some(batch.len() + 1)]);
     let mut other_dims = batch_dims(b, other);
     other_dims.extend([None, None]);
-    let operand = Stretch {
+    let operand = BroadcastOperand {
         value,
         dims: &dims,
         other,
         other_dims: &other_dims,
         shape: &target,
     };
-    stretch(b, &operand)
+    broadcast_operand(b, &operand)
 }
 
 fn lower_conv2d(op: OpId, b: &mut Builder<'_>) -> Lowered {

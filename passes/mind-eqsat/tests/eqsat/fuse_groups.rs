@@ -71,8 +71,23 @@ const CASES: &[(&str, &[&str], &[&str])] = &[
     ),
     (
         "x:f32[8, 64] -> sub(x, mean(x, axes=[0]))",
+        &[],
+        &["mean", "sub"],
+    ),
+    (
+        "x:f32[8, 64] -> sqrt(mean(mul(x, x), axes=[0]))",
         &["reduction"],
         &["fused"],
+    ),
+    (
+        "x:f32[8, 64]; y = mul(x, x) -> y; mean(y, axes=[0])",
+        &[],
+        &["mul", "mean"],
+    ),
+    (
+        "x:f32[4, 8, 4] -> sum(exp(x), axes=[0, 2])",
+        &[],
+        &["exp", "sum"],
     ),
     (
         "x:f32[8, 8] -> sub(x, mean(x, axes=[1]))",
@@ -131,8 +146,14 @@ const CASES: &[(&str, &[&str], &[&str])] = &[
     ),
     (
         "p = softmax(matmul(q:f32[16, 8], k:f32[8, 24])) -> p; add(matmul(p, v:f32[24, 8]), r:f32[16, 8])",
-        &["attention"],
-        &["fused"],
+        &["contraction"],
+        &["matmul", "softmax", "fused"],
+    ),
+    // The rows between the products read an operand.
+    (
+        "matmul(mul(softmax(matmul(q:f32[16, 8], k:f32[8, 24])), m:f32[16, 24]), v:f32[24, 8])",
+        &["softmax"],
+        &["matmul", "fused", "matmul"],
     ),
     // Rows along another axis, or read as the right side, are not those of the product.
     (

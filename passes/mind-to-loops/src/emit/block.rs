@@ -10,11 +10,11 @@ use super::product::{has_dense_lines, is_column};
 use super::{Emitted, Emitter};
 use crate::kernel::{INNER, Kernel, Kind};
 use crate::options::{Options, Packing};
-use crate::place::{Place, Source};
+use crate::strided::{Source, StridedView};
 
 impl Emitter<'_, '_> {
     /// A block whose body holds the kernels of `chain`.
-    pub(super) fn block(&mut self, kernel: &Kernel, chain: &[Kernel]) -> Emitted<OpId> {
+    pub(super) fn block(&mut self, kernel: &Kernel, chain: &[Kernel]) -> Emitted<Vec<ValueId>> {
         let mut chain = chain.to_vec();
         self.pack_outside(&mut chain)?;
         let mut operands: Vec<ValueId> = Vec::new();
@@ -51,7 +51,7 @@ impl Emitter<'_, '_> {
                 inner(b, &chain, &options, &moved)
             })?;
         self.share_rows(Block::from_id(block));
-        Ok(block)
+        Ok(self.b.graph.results(block).into_iter().collect())
     }
 
     /// Has threads share the rows of a block that is one kernel, rather than what is in it.
@@ -92,7 +92,7 @@ impl Emitter<'_, '_> {
             if self.packs(&place, rows) {
                 let rhs = self.value(&place);
                 let packed = Source::Value(self.pack(rhs, matrix.batch as i64)?);
-                kernel.operands[1].place = Place::whole(packed, place.extents);
+                kernel.operands[1].place = StridedView::whole(packed, place.extents);
             } else if !has_dense_lines(&place) {
                 kernel.operands[1].place = self.copy(&place, kernel.origin)?;
             }

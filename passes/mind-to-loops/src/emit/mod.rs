@@ -5,21 +5,22 @@ mod nest;
 mod product;
 
 use mind_core::ops::input::Input;
+use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
-use mind_ir::opdef::{Op, Trait};
+use mind_ir::opdef::{OpDef, Trait};
 use mind_ir::types::DType;
 use mind_ir::verify::VerifyError;
 use mind_ir::{Graph, OpId, ValueId};
 use mind_loops::extents::known;
 use mind_loops::memory::buffer;
-use mind_loops::ops::convert::Convert;
+use mind_loops::node;
 use mind_loops::ops::movement::{Gather, Join};
-use mind_loops::ops::nest::{Along, Nest};
+use mind_loops::ops::nest::Nest;
 use mind_loops::ops::view::View;
 
-use crate::kernel::{Kernel, Kind, Node};
+use crate::kernel::{Kernel, Kind};
 use crate::options::Options;
-use crate::place::{Place, Source};
+use crate::strided::{Source, StridedView};
 
 /// What the shape rules of emitted ops refuse is a fault of the lowering.
 pub(crate) type Emitted<T> = Result<T, Box<VerifyError>>;
@@ -28,7 +29,7 @@ pub(crate) type Emitted<T> = Result<T, Box<VerifyError>>;
 pub(crate) struct Emitter<'o, 'g> {
     b: Builder<'g>,
     options: &'o Options,
-    /// The results of the kernels of the unit so far.
+    /// The results of the kernels of the group so far.
     results: Vec<Vec<ValueId>>,
 }
 
@@ -47,31 +48,47 @@ impl<'o, 'g> Emitter<'o, 'g> {
         self.b.graph
     }
 
-    /// Emits the next kernel of the unit.
+    /// Emits the next kernel of the group.
     ///
     /// # Errors
     ///
     /// A fault of the lowering.
     pub(crate) fn kernel(&mut self, kernel: &Kernel) -> Emitted<()> {
-        let op = match &kernel.kind {
+        let results = match &kernel.kind {
             Kind::Nest { .. } => self.nest(kernel)?,
             Kind::Contract(matrix) => self.contract(kernel, *matrix)?,
             Kind::Window(origin) => self.window(kernel, *origin)?,
             Kind::Block(chain) => self.block(kernel, chain)?,
             Kind::Gather { axis } => {
                 let operands = self.values(kernel);
-                self.b
-                    .create(Gather::DEF, &operands, &Gather::attrs(*axis, &[]))?
+                vec![Gather::with(*axis).build(&mut self.b, operands[0], operands[1])?]
             }
             Kind::Join { axis } => {
                 let operands = self.values(kernel);
-                self.b
-                    .create(Join::DEF, &operands, &Join::attrs(*axis, &[]))?
+                vec![Join::with(*axis).build(&mut self.b, &operands)?]
             }
         };
-        let results = self.b.graph.results(op).into_iter().collect();
         self.results.push(results);
         Ok(())
+    }
+
+    /// Appends a kernel with a body; its results.
+    fn kernel_with_body(
+        &mut self,
+        def: &'static OpDef,
+        operands: &[ValueId],
+        attrs: &[Attr<'_>],
+        kernel: &Kernel,
+        inputs: impl FnOnce(&mut Builder<'_>, &[ValueId]) -> Emitted<Vec<ValueId>>,
+    ) -> Emitted<Vec<ValueId>> {
+        let outputs = kernel.outputs.len();
+        let op = (self.b).create_with_body(def, operands, attrs, outputs, |b, arguments| {
+            let inputs = inputs(b, arguments)?;
+            let values = node::write(b, &kernel.body, &inputs)?;
+            let outputs = kernel.outputs.iter();
+            Ok(outputs.map(|output| values[output.node]).collect())
+        })?;
+        Ok(self.b.graph.results(op).into_iter().collect())
     }
 
     fn values(&mut self, kernel: &Kernel) -> Vec<ValueId> {
@@ -88,26 +105,24 @@ impl<'o, 'g> Emitter<'o, 'g> {
     }
 
     /// A value with the elements of `place`: its source, or a view of it.
-    pub(crate) fn value(&mut self, place: &Place) -> ValueId {
+    pub(crate) fn value(&mut self, place: &StridedView) -> ValueId {
         let source = self.source(place.source);
         if place.is_dense() && known(self.b.graph, source) == place.extents {
             return source;
         }
         let shape: Vec<i64> = place.extents.iter().map(|&extent| extent as i64).collect();
         let offset = if place.count() == 0 { 0 } else { place.offset };
-        let attrs = View::attrs(&shape, &place.strides, offset);
-        let view = self.b.create(View::DEF, &[source], &attrs);
-        let view = view.unwrap_or_else(|why| panic!("a place lies in its buffer: {why}"));
-        self.b.graph.result(view)
+        let view = View::with(&shape, &place.strides).offset(offset);
+        let view = view.build(&mut self.b, source);
+        view.unwrap_or_else(|why| panic!("a place is in its buffer: {why}"))
     }
 
     /// A dense copy of the elements of `place`.
-    pub(crate) fn copy(&mut self, place: &Place, origin: OpId) -> Emitted<Place> {
+    pub(crate) fn copy(&mut self, place: &StridedView, origin: OpId) -> Emitted<StridedView> {
         let dtype: DType = self.b.graph.ty(self.source(place.source)).dtype;
         let kernel = Kernel::copy(place.clone(), dtype, origin);
-        let op = self.nest(&kernel)?;
-        let copy = Source::Value(self.b.graph.result(op));
-        Ok(Place::whole(copy, place.extents.clone()))
+        let copy = Source::Value(self.nest(&kernel)?[0]);
+        Ok(StridedView::whole(copy, place.extents.clone()))
     }
 
     /// Whether what a place looks at is the same in every run once weights are bound.
@@ -126,48 +141,6 @@ impl<'o, 'g> Emitter<'o, 'g> {
         };
         is_leaf(value) || g.defining_op(value).is_some_and(made_of_leaves)
     }
-}
-
-/// Emits the element of a product.
-pub(crate) type MakeProduct<'p> = dyn Fn(&mut Builder<'_>) -> Emitted<ValueId> + 'p;
-
-/// Appends the nodes of a body; what its outputs are. `product` gives the element of the product.
-pub(crate) fn body(
-    b: &mut Builder<'_>,
-    kernel: &Kernel,
-    arguments: &[ValueId],
-    product: Option<&MakeProduct<'_>>,
-) -> Emitted<Vec<ValueId>> {
-    let mut values: Vec<ValueId> = Vec::with_capacity(kernel.body.len());
-    for node in &kernel.body {
-        let value = match node {
-            Node::Operand(index) => arguments[*index],
-            Node::Op { source, args } => {
-                let operands: Vec<ValueId> = args.iter().map(|&arg| values[arg]).collect();
-                let copy = b.copy(*source, &operands);
-                b.graph.result(copy)
-            }
-            Node::Convert { to, arg } => {
-                let op = b.create(Convert::DEF, &[values[*arg]], &Convert::attrs(*to))?;
-                b.graph.result(op)
-            }
-            Node::Along { reduction, arg } => {
-                let kind = b.graph.intern(reduction.name());
-                let op = b.create(Along::DEF, &[values[*arg]], &Along::attrs(kind))?;
-                b.graph.result(op)
-            }
-            Node::Product => match product {
-                Some(product) => product(b)?,
-                None => arguments[0],
-            },
-        };
-        values.push(value);
-    }
-    Ok(kernel
-        .outputs
-        .iter()
-        .map(|output| values[output.node])
-        .collect())
 }
 
 /// Extents as an attribute.

@@ -1,15 +1,15 @@
 //! Nests.
 
-use mind_ir::OpId;
+use mind_ir::ValueId;
 use mind_ir::opdef::Op;
 use mind_loops::ops::nest::{Nest, vector_axis};
 
-use super::{Emitted, Emitter, body, ints};
+use super::{Emitted, Emitter, ints};
 use crate::kernel::{Kernel, Kind};
 
 impl Emitter<'_, '_> {
     /// A nest, its dimensions joined as far as the operands allow.
-    pub(super) fn nest(&mut self, kernel: &Kernel) -> Emitted<OpId> {
+    pub(super) fn nest(&mut self, kernel: &Kernel) -> Emitted<Vec<ValueId>> {
         let kernel = &joined(widened(joined(kernel.clone())));
         let operands: Vec<_> = kernel
             .operands
@@ -45,11 +45,9 @@ impl Emitter<'_, '_> {
             unroll,
             &[],
         );
-        let outputs = kernel.outputs.len();
-        self.b
-            .create_with_body(Nest::DEF, &operands, &attrs, outputs, |b, arguments| {
-                body(b, kernel, arguments, None)
-            })
+        self.kernel_with_body(Nest::DEF, &operands, &attrs, kernel, |_, arguments| {
+            Ok(arguments.to_vec())
+        })
     }
 
     /// How much of the dimension `shared` a task has: as much as makes its positions about as many as the option asks

@@ -8,25 +8,25 @@ use mind_loops::ops::movement::Pack;
 use mind_loops::ops::window::{Taps, Window};
 use mind_tensor::ops::window::Window as TensorWindow;
 
-use super::{Emitted, Emitter, body};
+use super::{Emitted, Emitter};
 use crate::kernel::{Kernel, Matrix};
 use crate::options::{Options, Packing};
-use crate::place::Place;
+use crate::strided::StridedView;
 
 /// The operands of a product: `[batch.., m, k]`, `[batch.., k, n]` and `[batch.., m, n]` each.
 struct Sides {
     batch: usize,
-    lhs: Place,
-    rhs: Place,
-    rest: Vec<Place>,
+    lhs: StridedView,
+    rhs: StridedView,
+    rest: Vec<StridedView>,
 }
 
 impl Sides {
-    fn all(&self) -> impl Iterator<Item = &Place> {
+    fn all(&self) -> impl Iterator<Item = &StridedView> {
         [&self.lhs, &self.rhs].into_iter().chain(&self.rest)
     }
 
-    fn update(&mut self, change: impl Fn(&Place) -> Place) {
+    fn update(&mut self, change: impl Fn(&StridedView) -> StridedView) {
         self.lhs = change(&self.lhs);
         self.rhs = change(&self.rhs);
         self.rest
@@ -44,7 +44,7 @@ impl Sides {
                 .for_each(|place| *place = place.with_unit(first));
         }
         for at in (first..(first + rows).saturating_sub(1)).rev() {
-            let own = |place: &Place| place.continues(at);
+            let own = |place: &StridedView| place.continues(at);
             if own(&self.lhs) && self.rest.iter().all(own) {
                 self.lhs = self.lhs.joined(at);
                 self.rest
@@ -90,7 +90,7 @@ pub(super) fn is_column([rows, columns]: [usize; 2]) -> bool {
 
 impl Emitter<'_, '_> {
     /// A product.
-    pub(super) fn contract(&mut self, kernel: &Kernel, matrix: Matrix) -> Emitted<OpId> {
+    pub(super) fn contract(&mut self, kernel: &Kernel, matrix: Matrix) -> Emitted<Vec<ValueId>> {
         let mut sides = self.sides(kernel, matrix)?;
         sides.join_rows(matrix.rows);
         sides.join_batch();
@@ -121,25 +121,16 @@ impl Emitter<'_, '_> {
         let parallel: Vec<i64> = (0..sides.batch as i64 + 2).collect();
         let Options { micro, block, .. } = self.options;
         let attrs = Contract::attrs(sides.batch as i64, &parallel, micro, block, &[]);
-        let outputs = kernel.outputs.len();
-        self.b
-            .create_with_body(Contract::DEF, &operands, &attrs, outputs, |b, arguments| {
-                let sides = [arguments[0], arguments[1]];
-                body(
-                    b,
-                    kernel,
-                    arguments,
-                    Some(&|b| {
-                        let op = b.create(Product::DEF, &sides, &[])?;
-                        Ok(b.graph.result(op))
-                    }),
-                )
-            })
+        self.kernel_with_body(Contract::DEF, &operands, &attrs, kernel, |b, arguments| {
+            let mut inputs = arguments.to_vec();
+            inputs[0] = Product::build(b, arguments[0], arguments[1])?;
+            Ok(inputs)
+        })
     }
 
     /// The operands with one dimension for the columns; what has several that are not one is copied.
     fn sides(&mut self, kernel: &Kernel, matrix: Matrix) -> Emitted<Sides> {
-        let mut places: Vec<Place> = kernel
+        let mut places: Vec<StridedView> = kernel
             .operands
             .iter()
             .map(|operand| operand.place.clone())
@@ -174,7 +165,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Whether the right side of a product of `rows` rows is read from panels.
-    pub(super) fn packs(&self, rhs: &Place, rows: usize) -> bool {
+    pub(super) fn packs(&self, rhs: &StridedView, rows: usize) -> bool {
         let (&[.., k, n], &[.., column]) = (&rhs.extents[..], &rhs.strides[..]) else {
             return false;
         };
@@ -192,12 +183,11 @@ impl Emitter<'_, '_> {
 
     /// The right sides of a stack of `batch` dimensions in panels.
     pub(super) fn pack(&mut self, rhs: ValueId, batch: i64) -> Emitted<ValueId> {
-        let op = self.b.create(Pack::DEF, &[rhs], &Pack::attrs(batch, &[]))?;
-        Ok(self.b.graph.result(op))
+        Pack::with().batch(batch).build(&mut self.b, rhs)
     }
 
     /// A convolution.
-    pub(super) fn window(&mut self, kernel: &Kernel, origin: OpId) -> Emitted<OpId> {
+    pub(super) fn window(&mut self, kernel: &Kernel, origin: OpId) -> Emitted<Vec<ValueId>> {
         let mut operands: Vec<ValueId> = Vec::with_capacity(kernel.operands.len());
         for (index, operand) in kernel.operands.iter().enumerate() {
             // The lines of an image and the positions in one are counted as one.
@@ -232,25 +222,16 @@ impl Emitter<'_, '_> {
         let rows = block.first().map_or(0, |&rows| rows as usize);
         let lines = rows.div_ceil(kernel.dims[2].max(1)) as i64;
         let attrs = Window::attrs(&strides, padding, &[0, 1, 3], micro, lines, &[]);
-        let outputs = kernel.outputs.len();
-        self.b
-            .create_with_body(Window::DEF, &operands, &attrs, outputs, |b, arguments| {
-                let sides = [arguments[0], arguments[1]];
-                body(
-                    b,
-                    kernel,
-                    arguments,
-                    Some(&|b| {
-                        let op = b.create(Taps::DEF, &sides, &[])?;
-                        Ok(b.graph.result(op))
-                    }),
-                )
-            })
+        self.kernel_with_body(Window::DEF, &operands, &attrs, kernel, |b, arguments| {
+            let mut inputs = arguments.to_vec();
+            inputs[0] = Taps::build(b, arguments[0], arguments[1])?;
+            Ok(inputs)
+        })
     }
 }
 
 /// Whether the elements of every row of a right side lie side by side, or those of every column.
-pub(super) fn has_dense_lines(rhs: &Place) -> bool {
+pub(super) fn has_dense_lines(rhs: &StridedView) -> bool {
     let (&[.., k, n], &[.., row, column]) = (&rhs.extents[..], &rhs.strides[..]) else {
         return false;
     };

@@ -98,7 +98,7 @@ impl Body<'_> {
                 needs.uniform.push(node);
             } else if self.kept_before(node, pass).is_none() {
                 needs.varying.push(node);
-                self.nodes[node].for_each_arg(|arg| pending.push(arg));
+                pending.extend(self.nodes[node].args());
             }
         }
         needs

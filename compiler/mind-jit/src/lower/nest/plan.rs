@@ -115,7 +115,7 @@ impl Shape {
         let (mut levels, mut varies) = (Vec::new(), Vec::new());
         for node in nodes {
             let (mut level, mut varied) = (0, false);
-            node.for_each_arg(|arg| {
+            node.args().iter().for_each(|&arg| {
                 level = level.max(levels[arg]);
                 varied |= varies[arg];
             });
@@ -133,7 +133,7 @@ impl Shape {
         }
         for node in (0..nodes.len()).rev() {
             if live[node] {
-                nodes[node].for_each_arg(|arg| live[arg] = true);
+                nodes[node].args().iter().for_each(|&arg| live[arg] = true);
             }
         }
         Shape {
@@ -213,7 +213,7 @@ impl Demand {
             Some(_) => {}
             None => self.first[node] = Some(pass),
         }
-        n.nodes[node].for_each_arg(|arg| self.need(n, shape, arg, pass));
+        (n.nodes[node].args().iter()).for_each(|&arg| self.need(n, shape, arg, pass));
     }
 
     /// What it takes to compute `node` again from what varies and is read or kept anyway, up to some more
@@ -223,7 +223,7 @@ impl Demand {
             return 0;
         }
         let mut cost = weight(&n.nodes[node]);
-        n.nodes[node].for_each_arg(|arg| {
+        n.nodes[node].args().iter().for_each(|&arg| {
             if cost <= CHEAP && self.last_load[arg].is_none() {
                 cost += self.cost(n, shape, arg);
             }

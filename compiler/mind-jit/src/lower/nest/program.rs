@@ -1,7 +1,7 @@
 //! What a nest computes.
 
-use mind_ir::scalar::{Reduction, ScalarFn};
 use mind_ir::types::DType;
+pub use mind_loops::node::Node;
 
 use crate::lower::compute_lane;
 use mind_vir::ir::Lane;
@@ -20,60 +20,6 @@ pub struct Access {
     pub outer: Vec<i64>,
     /// The stride of the inner dimension.
     pub inner: i64,
-}
-
-/// One value of a program: an element at each position, or one for a whole row.
-///
-/// Arguments are places in the list of nodes, before the node itself. Each node is rounded to its dtype.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Node {
-    /// The element of an operand.
-    Input(usize),
-    /// The same element everywhere.
-    Constant {
-        /// Its type.
-        dtype: DType,
-        /// Its bits, in the low ones.
-        bits: u64,
-    },
-    /// A scalar function of values of its dtype, which is not `bool`.
-    Apply {
-        /// The function.
-        function: ScalarFn,
-        /// Type of the arguments and of the result.
-        dtype: DType,
-        /// As many as the function takes.
-        args: Vec<usize>,
-    },
-    /// A float in another float dtype, rounded once.
-    Convert {
-        /// Type of the argument.
-        from: DType,
-        /// Type of the result.
-        to: DType,
-        /// The argument.
-        arg: usize,
-    },
-    /// The elements of a row as one value.
-    Reduce {
-        /// How they are combined.
-        kind: Reduction,
-        /// Type of the argument and of the result; not `bool`.
-        dtype: DType,
-        /// The argument.
-        arg: usize,
-    },
-}
-
-impl Node {
-    /// Calls `f` on each argument.
-    pub(super) fn for_each_arg(&self, mut f: impl FnMut(usize)) {
-        match self {
-            Node::Input(_) | Node::Constant { .. } => {}
-            Node::Apply { args, .. } => args.iter().copied().for_each(f),
-            Node::Convert { arg, .. } | Node::Reduce { arg, .. } => f(*arg),
-        }
-    }
 }
 
 /// Where a value goes.

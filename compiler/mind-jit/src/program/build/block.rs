@@ -4,12 +4,12 @@ use mind_ir::graph::Graph;
 use mind_ir::opdef::{Op, Trait};
 use mind_ir::{OpId, ValueId};
 use mind_loops::memory::{buffer, bytes, is_kernel};
+use mind_loops::node;
 use mind_loops::ops::block::Block;
 use mind_loops::ops::contract::Contract;
 use mind_loops::ops::nest::Nest as NestOp;
 
 use super::Unit;
-use super::body::nodes;
 use super::grid::{Shared, cost};
 use super::kernel::{Computation, KernelCall};
 use super::nest::{NOTHING_TO_UNROLL, weight};
@@ -108,7 +108,7 @@ impl Unit<'_> {
             outer: vec![length as i64],
             inner: 1,
         };
-        let (nodes, yielded) = nodes(g, middle.body(g));
+        let (nodes, yielded) = node::read(g, middle.body(g));
         let grains = [&first, &second].map(|side| side.product.grain(side.lanes(self.target)).0);
         let step = lcm(grains[0], grains[1]);
         let asked = match op.rows(g) {

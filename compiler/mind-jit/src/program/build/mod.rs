@@ -1,7 +1,6 @@
 //! From ops of the loops dialect to kernels and steps.
 
 mod block;
-mod body;
 mod contract;
 mod epilogue;
 mod grid;

@@ -5,10 +5,10 @@ use mind_ir::graph::Graph;
 use mind_ir::opdef::Op;
 use mind_ir::types::DType;
 use mind_loops::memory::may_replace;
+use mind_loops::node;
 use mind_loops::ops::nest::Nest as NestOp;
 use smallvec::SmallVec;
 
-use super::body::nodes;
 use super::grid::{Params, cost};
 use super::kernel::{Computation, KernelCall};
 use super::{Strided, Unit};
@@ -120,7 +120,7 @@ impl Unit<'_> {
         results: &[Strided],
     ) -> Result<Shape, ProgramError> {
         let (g, rank) = (self.g, dims.len());
-        let (nodes, yielded) = nodes(g, op.body(g));
+        let (nodes, yielded) = node::read(g, op.body(g));
         let (reduced, inner) = (op.reduced(g), op.vector_axis(g));
         let is_columns = reduced.is_some() && inner != reduced;
         let unroll = u32::try_from(op.unroll(g))

@@ -3,9 +3,9 @@
 use mind_ir::opdef::Op;
 use mind_ir::types::DType;
 use mind_loops::memory::buffer;
+use mind_loops::node;
 use mind_loops::ops::contract::Contract;
 
-use super::body::nodes;
 use super::epilogue::{Epilogue, Extra};
 use super::{Strided, Unit};
 use crate::lower::nest::is_long;
@@ -97,7 +97,7 @@ impl Unit<'_> {
             let reason = "neither rows nor columns of the right side are dense";
             return self.refuse(op.id(), reason);
         };
-        let (nodes, yielded) = nodes(g, op.body(g));
+        let (nodes, yielded) = node::read(g, op.body(g));
         let asked = asked(op.micro(g), op.block(g));
         let schedule = Schedule::asked(self.target, dtype, (m, n, k), right, asked);
         let mut schedule = schedule.or_else(|why| self.refuse(op.id(), &why.to_string()))?;

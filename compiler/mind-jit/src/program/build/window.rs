@@ -6,9 +6,9 @@ use mind_ir::graph::Graph;
 use mind_ir::opdef::Op;
 use mind_ir::types::DType;
 use mind_loops::extents::known;
+use mind_loops::node;
 use mind_loops::ops::window::Window;
 
-use super::body::nodes;
 use super::epilogue::{Epilogue, Extra};
 use super::grid::{Params, Shared, cost};
 use super::kernel::{Computation, KernelCall};
@@ -98,7 +98,7 @@ impl Unit<'_> {
         };
         let schedule = whole.asked(self.target, asked(op.micro(g), &[]), op.lines(g) as usize);
         whole.schedule = schedule.or_else(|why| self.refuse(op.id(), &why.to_string()))?;
-        let (nodes, yielded) = nodes(g, op.body(g));
+        let (nodes, yielded) = node::read(g, op.body(g));
         // Lines and the positions in one are counted as one; a line may have a single position, whose stride says nothing.
         let position = if output[2] == 1 { 1 } else { 2 };
         let extra = |at: usize| Extra {

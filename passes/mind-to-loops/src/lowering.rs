@@ -4,6 +4,7 @@ use mind_ir::attr::OPEN_END;
 use mind_ir::opdef::{Op, OpDef, Trait};
 use mind_ir::{Graph, OpId, ValueId};
 use mind_loops::extents::known;
+use mind_loops::node::Node;
 use mind_tensor::ops::broadcast::Broadcast;
 use mind_tensor::ops::contract::Contract;
 use mind_tensor::ops::group::Group;
@@ -14,12 +15,12 @@ use mind_tensor::ops::transpose::Transpose;
 use mind_tensor::ops::window::Window;
 use rustc_hash::FxHashMap;
 
-use crate::kernel::{Kernel, Kind, Matrix, Node, Operand, Output};
-use crate::place::{Place, Source};
+use crate::kernel::{Kernel, Kind, Matrix, Operand, Output};
 use crate::steps::Steps;
+use crate::strided::{Source, StridedView};
 
 /// Where the elements of the values of a block stand.
-pub(crate) type Places = FxHashMap<ValueId, Place>;
+pub(crate) type Places = FxHashMap<ValueId, StridedView>;
 
 /// Why an op has no kernel.
 #[derive(Debug)]
@@ -46,16 +47,16 @@ pub(crate) enum Problem {
 /// The most ops of one kernel in a group that is several.
 const LONGEST: usize = 64;
 
-/// The kernels of a unit, in order: of a group, or of an op that stands alone.
+/// Lowers a group, or an op that stands alone: its kernels, in order.
 #[derive(Default)]
-pub(crate) struct Unit {
+pub(crate) struct LoopLowering {
     pub(crate) kernels: Vec<Kernel>,
     pub(crate) places: Places,
 }
 
-impl Unit {
+impl LoopLowering {
     /// Where the elements of `value` stand.
-    pub(crate) fn place(&self, value: ValueId) -> Place {
+    pub(crate) fn place(&self, value: ValueId) -> StridedView {
         self.places[&value].clone()
     }
 
@@ -125,7 +126,7 @@ impl Unit {
         }
         let place = if def.has(Trait::Constant) {
             let result = g.result(op);
-            Ok(Place::whole(Source::Value(result), known(g, result)))
+            Ok(StridedView::whole(Source::Value(result), known(g, result)))
         } else {
             let lower = row(VIEWS, def).or_else(|| row(MOVES, def));
             lower.map_or(Err(Problem::Foreign), |lower| lower(self, g, op))
@@ -159,7 +160,7 @@ impl Unit {
     }
 
     /// Adds a kernel; where its results stand.
-    pub(crate) fn push(&mut self, kernel: Kernel) -> Vec<Place> {
+    pub(crate) fn push(&mut self, kernel: Kernel) -> Vec<StridedView> {
         let number = self.kernels.len();
         let outputs = 0..kernel.outputs.len();
         let places = outputs.map(|result| {
@@ -167,7 +168,7 @@ impl Unit {
                 kernel: number,
                 result,
             };
-            Place::whole(source, kernel.extents(result))
+            StridedView::whole(source, kernel.extents(result))
         });
         let places = places.collect();
         self.kernels.push(kernel);
@@ -180,8 +181,8 @@ impl Unit {
         g: &Graph,
         origin: OpId,
         value: ValueId,
-        place: Place,
-    ) -> Place {
+        place: StridedView,
+    ) -> StridedView {
         let extents = place.extents.clone();
         let kernel = Kernel::copy(place, g.ty(value).dtype, origin);
         let place = self.push(kernel).remove(0);
@@ -191,7 +192,7 @@ impl Unit {
     }
 
     /// The elements of `value` row-major from the start of a buffer, copied where they do not stand so.
-    fn dense(&mut self, g: &Graph, origin: OpId, value: ValueId) -> Place {
+    fn dense(&mut self, g: &Graph, origin: OpId, value: ValueId) -> StridedView {
         let place = self.place(value);
         if place.is_dense() {
             place
@@ -200,7 +201,13 @@ impl Unit {
         }
     }
 
-    fn moved(&mut self, g: &Graph, op: OpId, kind: Kind, operands: Vec<Place>) -> Place {
+    fn moved(
+        &mut self,
+        g: &Graph,
+        op: OpId,
+        kind: Kind,
+        operands: Vec<StridedView>,
+    ) -> StridedView {
         let result = g.result(op);
         let kernel = Kernel {
             kind,
@@ -212,7 +219,7 @@ impl Unit {
                     is_row: false,
                 })
                 .collect(),
-            body: vec![Node::Operand(0)],
+            body: vec![Node::Input(0)],
             outputs: vec![Output {
                 node: 0,
                 dtype: g.ty(result).dtype,
@@ -265,7 +272,7 @@ impl Unit {
             };
             let range = first..first + contracted.len();
             let place = place.permuted(&order);
-            let collapse = |place: &Place| match contracted.len() {
+            let collapse = |place: &StridedView| match contracted.len() {
                 0 => Some(place.with_unit(first)),
                 _ => place.collapsed(range.clone()),
             };
@@ -286,7 +293,7 @@ impl Unit {
             }),
             dims: known(g, contract.result(g)),
             operands,
-            body: vec![Node::Product],
+            body: vec![Node::Input(0)],
             outputs: Vec::new(),
             origin: contract.id(),
         }
@@ -302,7 +309,7 @@ impl Unit {
             kind: Kind::Window(window.id()),
             dims: known(g, window.result(g)),
             operands: operands.to_vec(),
-            body: vec![Node::Product],
+            body: vec![Node::Input(0)],
             outputs: Vec::new(),
             origin: window.id(),
         }
@@ -310,41 +317,41 @@ impl Unit {
 }
 
 /// How an op becomes a place, and kernels that hold nothing else.
-type Lower = fn(&mut Unit, &Graph, OpId) -> Result<Place, Problem>;
+type Lower = fn(&mut LoopLowering, &Graph, OpId) -> Result<StridedView, Problem>;
 
 /// The ops that say where elements stand.
 static VIEWS: &[(&OpDef, Lower)] = &[
-    (Transpose::DEF, |unit, g, op| {
+    (Transpose::DEF, |lowering, g, op| {
         let view = Transpose::from_id(op);
         let order = view.permutation(g).iter().map(|&axis| axis as usize);
         let order: Vec<usize> = order.collect();
-        Ok(unit.place(view.input(g)).permuted(&order))
+        Ok(lowering.place(view.input(g)).permuted(&order))
     }),
-    (Reshape::DEF, |unit, g, op| {
+    (Reshape::DEF, |lowering, g, op| {
         let view = Reshape::from_id(op);
-        let (input, extents) = (unit.place(view.input(g)), known(g, view.result(g)));
+        let (input, extents) = (lowering.place(view.input(g)), known(g, view.result(g)));
         Ok(input.reshaped(&extents).unwrap_or_else(|| {
-            let copied = unit.copied(g, op, view.input(g), input);
+            let copied = lowering.copied(g, op, view.input(g), input);
             let copied = copied.reshaped(&extents);
             copied.expect("a dense buffer has any shape")
         }))
     }),
-    (Broadcast::DEF, |unit, g, op| {
+    (Broadcast::DEF, |lowering, g, op| {
         let view = Broadcast::from_id(op);
         let dims: Vec<usize> = view.dims(g).iter().map(|&axis| axis as usize).collect();
         let extents = known(g, view.result(g));
-        Ok(unit.place(view.inputs(g)[0]).broadcast(&dims, &extents))
+        Ok(lowering.place(view.inputs(g)[0]).broadcast(&dims, &extents))
     }),
-    (Slice::DEF, |unit, g, op| {
+    (Slice::DEF, |lowering, g, op| {
         let slice = Slice::from_id(op);
         let extents = known(g, slice.result(g));
         debug_assert!(slice.ends(g).iter().all(|&end| end >= 0 || end == OPEN_END));
-        let input = unit.place(slice.input(g));
+        let input = lowering.place(slice.input(g));
         Ok(input.sliced(slice.starts(g), slice.steps(g), &extents))
     }),
-    (Index::DEF, |unit, g, op| {
+    (Index::DEF, |lowering, g, op| {
         let index = Index::from_id(op);
-        let (input, at) = (unit.place(index.input(g)), index.indices(g));
+        let (input, at) = (lowering.place(index.input(g)), index.indices(g));
         let extents = input.extents.iter().copied();
         for (axis, (&index, extent)) in at.iter().zip(extents).enumerate() {
             if !(0..extent as i64).contains(&index) {
@@ -357,7 +364,7 @@ static VIEWS: &[(&OpDef, Lower)] = &[
         }
         let ones = vec![1; at.len()];
         let place = input.sliced(at, &ones, &vec![1; at.len()]);
-        Ok(Place {
+        Ok(StridedView {
             extents: Vec::new(),
             strides: Vec::new(),
             ..place
@@ -367,19 +374,19 @@ static VIEWS: &[(&OpDef, Lower)] = &[
 
 /// The ops that are kernels by themselves.
 static MOVES: &[(&OpDef, Lower)] = &[
-    (Gather::DEF, |unit, g, op| {
+    (Gather::DEF, |lowering, g, op| {
         let gather = Gather::from_id(op);
         let axis = gather.axis(g);
         let operands = [gather.data(g), gather.indices(g)];
-        let operands = operands.map(|value| unit.dense(g, op, value));
-        Ok(unit.moved(g, op, Kind::Gather { axis }, operands.to_vec()))
+        let operands = operands.map(|value| lowering.dense(g, op, value));
+        Ok(lowering.moved(g, op, Kind::Gather { axis }, operands.to_vec()))
     }),
-    (Concat::DEF, |unit, g, op| {
+    (Concat::DEF, |lowering, g, op| {
         let join = Concat::from_id(op);
         let axis = join.axis(g);
-        let operands = join.inputs(g).iter().map(|&value| unit.place(value));
+        let operands = join.inputs(g).iter().map(|&value| lowering.place(value));
         let operands = operands.collect();
-        Ok(unit.moved(g, op, Kind::Join { axis }, operands))
+        Ok(lowering.moved(g, op, Kind::Join { axis }, operands))
     }),
 ];
 

@@ -11,7 +11,7 @@ pub(crate) enum Source {
     Value(ValueId),
     /// That of a result of a kernel that is not emitted yet.
     Kernel {
-        /// Its number in the unit.
+        /// Its number in the group.
         kernel: usize,
         /// The result.
         result: usize,
@@ -20,7 +20,7 @@ pub(crate) enum Source {
 
 /// Where the elements of a tensor stand.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Place {
+pub(crate) struct StridedView {
     /// The memory.
     pub(crate) source: Source,
     /// The extents of the tensor.
@@ -31,11 +31,11 @@ pub(crate) struct Place {
     pub(crate) offset: i64,
 }
 
-impl Place {
+impl StridedView {
     /// All of `source`, row-major.
-    pub(crate) fn whole(source: Source, extents: Vec<usize>) -> Place {
+    pub(crate) fn whole(source: Source, extents: Vec<usize>) -> StridedView {
         let strides = dense(&extents);
-        Place {
+        StridedView {
             source,
             extents,
             strides,
@@ -70,8 +70,8 @@ impl Place {
     }
 
     /// The dimensions in another order: dimension `i` of the result is `order[i]` of `self`.
-    pub(crate) fn permuted(&self, order: &[usize]) -> Place {
-        Place {
+    pub(crate) fn permuted(&self, order: &[usize]) -> StridedView {
+        StridedView {
             extents: order.iter().map(|&axis| self.extents[axis]).collect(),
             strides: order.iter().map(|&axis| self.strides[axis]).collect(),
             ..self.clone()
@@ -79,7 +79,7 @@ impl Place {
     }
 
     /// The positions from `starts` on, every `steps`-th, `extents` of them.
-    pub(crate) fn sliced(&self, starts: &[i64], steps: &[i64], extents: &[usize]) -> Place {
+    pub(crate) fn sliced(&self, starts: &[i64], steps: &[i64], extents: &[usize]) -> StridedView {
         let first = starts.iter().zip(&self.strides);
         let offset = if extents.contains(&0) {
             0
@@ -87,7 +87,7 @@ impl Place {
             first.map(|(start, stride)| start * stride).sum()
         };
         let strides = steps.iter().zip(&self.strides);
-        Place {
+        StridedView {
             extents: extents.to_vec(),
             strides: strides.map(|(step, stride)| step * stride).collect(),
             offset: self.offset + offset,
@@ -96,14 +96,14 @@ impl Place {
     }
 
     /// Repeated: dimension `i` becomes `dims[i]` of `extents`, and stays put where its extent is 1.
-    pub(crate) fn broadcast(&self, dims: &[usize], extents: &[usize]) -> Place {
+    pub(crate) fn broadcast(&self, dims: &[usize], extents: &[usize]) -> StridedView {
         let mut strides = vec![0; extents.len()];
         for (own, &at) in dims.iter().enumerate() {
             if self.extents[own] == extents[at] && self.extents[own] != 1 {
                 strides[at] = self.strides[own];
             }
         }
-        Place {
+        StridedView {
             extents: extents.to_vec(),
             strides,
             ..self.clone()
@@ -111,9 +111,9 @@ impl Place {
     }
 
     /// The same elements in order in another shape of as many; `None` if no strides say it.
-    pub(crate) fn reshaped(&self, extents: &[usize]) -> Option<Place> {
+    pub(crate) fn reshaped(&self, extents: &[usize]) -> Option<StridedView> {
         let with = |strides: Vec<i64>| {
-            Some(Place {
+            Some(StridedView {
                 extents: extents.to_vec(),
                 strides,
                 ..self.clone()
@@ -168,9 +168,9 @@ impl Place {
     }
 
     /// Without the dimensions that have one position.
-    pub(crate) fn squeezed(&self) -> Place {
+    pub(crate) fn squeezed(&self) -> StridedView {
         let (extents, strides) = self.squeezed_dims().unzip();
-        Place {
+        StridedView {
             extents,
             strides,
             ..self.clone()
@@ -183,7 +183,7 @@ impl Place {
     }
 
     /// With the dimensions `at` and `at + 1` as one, given that they continue each other.
-    pub(crate) fn joined(&self, at: usize) -> Place {
+    pub(crate) fn joined(&self, at: usize) -> StridedView {
         let mut joined = self.clone();
         joined.extents[at] *= joined.extents[at + 1];
         joined.strides[at] = joined.strides[at + 1];
@@ -194,7 +194,7 @@ impl Place {
 
     /// With all of the dimensions `range` as one, of which there is at least one; `None` if they do not
     /// continue each other.
-    pub(crate) fn collapsed(&self, range: std::ops::Range<usize>) -> Option<Place> {
+    pub(crate) fn collapsed(&self, range: std::ops::Range<usize>) -> Option<StridedView> {
         let mut place = self.clone();
         for at in (range.start..range.end - 1).rev() {
             let either = place.extents[at] == 1 || place.extents[at + 1] == 1;
@@ -213,7 +213,7 @@ impl Place {
     }
 
     /// With a dimension of one position at `at`.
-    pub(crate) fn with_unit(&self, at: usize) -> Place {
+    pub(crate) fn with_unit(&self, at: usize) -> StridedView {
         let mut place = self.clone();
         place.extents.insert(at, 1);
         place.strides.insert(at, 0);
@@ -225,8 +225,8 @@ impl Place {
 mod tests {
     use super::*;
 
-    fn place(extents: &[usize], strides: &[i64]) -> Place {
-        Place {
+    fn place(extents: &[usize], strides: &[i64]) -> StridedView {
+        StridedView {
             source: Source::Kernel {
                 kernel: 0,
                 result: 0,
