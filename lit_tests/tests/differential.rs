@@ -1,14 +1,21 @@
 //! Optimised modules compute what they computed before: drawn modules through every pipeline.
 
+use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
 
+use mind_core::ops::fused::Fused;
+use mind_core::ops::input::Input;
 use mind_driver::equivalence::same_graphs;
 use mind_driver::formats::Format;
 use mind_driver::session::{LEVELS, PASSES, Session};
-use mind_ir::Graph;
+use mind_ir::builder::Builder;
 use mind_ir::listener::Silent;
-use mind_ir::types::DType;
+use mind_ir::opdef::Op;
+use mind_ir::types::{DType, Dim};
 use mind_ir::verify::{VerifyConfig, verify};
+use mind_ir::{Graph, OpId, ValueId};
 use mind_pass::{Manager, Pipeline, Rewriting, Shared, Statistics, parse_pipeline};
 use mind_reduce::reduction::reduce;
 use mind_testgen::{Config, module};
@@ -39,12 +46,12 @@ fn draw_from(seed: u64, config: &Config) -> Graph {
 struct Optimiser<'s> {
     session: &'s Session,
     shared: Shared,
-    text: &'static str,
+    text: &'s str,
     pipeline: Pipeline,
 }
 
 impl<'s> Optimiser<'s> {
-    fn new(session: &'s Session, text: &'static str) -> Optimiser<'s> {
+    fn new(session: &'s Session, text: &'s str) -> Optimiser<'s> {
         let pipeline = parse_pipeline(text, &PASSES).expect("a pipeline");
         let shared = Shared::default();
         Optimiser {
@@ -317,5 +324,137 @@ fn text_says_all_of_a_module() {
                 panic!("seed {seed}, {}: {why}\n{text}\n{printed}", format.name());
             }
         }
+    }
+}
+
+/// What groups: the pass alone, and after what brings out more groups.
+const GROUPING: [&str; 2] = ["fuse", "simplify,fold,simplify,fuse,cse,dce"];
+
+/// Checks that each group of a module is one kernel, as the cost model counts it; how many groups there are.
+fn groups(session: &Session, g: &Graph) -> Result<usize, String> {
+    let groups: Vec<OpId> = g.ops(g.body()).filter(|&op| g.is::<Fused>(op)).collect();
+    for &group in &groups {
+        let alone = alone(g, group);
+        let lowering = lowering(&alone);
+        let (_, statistics) = Optimiser::new(session, &lowering).run(&alone)?;
+        let mut rows = statistics.iter();
+        let kernels = rows.find(|row| row.1 == "kernels").map_or(0, |row| row.2);
+        if kernels != 1 {
+            let text = print(session, &alone);
+            return Err(format!("a group of {kernels} kernels:\n{text}"));
+        }
+    }
+    Ok(groups.len())
+}
+
+/// The module of a group alone.
+fn alone(g: &Graph, group: OpId) -> Graph {
+    let mut g = g.clone();
+    let operands = g.operands(group).to_vec();
+    for (index, operand) in operands.into_iter().enumerate() {
+        let ty = g.type_id(operand).expect("a verified value has a type");
+        let attrs = Input::attrs(g.intern(&format!("operand{index}")), false);
+        let input = Builder::before(&mut g, group).create_typed(Input::DEF, &[], &attrs, &[ty]);
+        let value = g.result(input);
+        g.set_operand(group, index, value);
+    }
+    let end = g.terminator(g.body()).expect("a verified body ends");
+    let results: Vec<ValueId> = g.results(group).into_iter().collect();
+    g.set_operands(end, &results);
+    let ops: Vec<OpId> = g.ops(g.body()).filter(|&op| op != end).collect();
+    for op in ops.into_iter().rev() {
+        let mut results = g.results(op).into_iter();
+        if results.all(|value| g.uses(value).is_empty()) {
+            g.erase(op);
+        }
+    }
+    g
+}
+
+/// The lowering, after each symbol of the module has another extent.
+fn lowering(g: &Graph) -> String {
+    let values = g.ops(g.body()).flat_map(|op| g.results(op));
+    let dims = values.flat_map(|value| g.ty(value).shape.iter());
+    let names: BTreeSet<String> = dims
+        .filter(|dim| matches!(dim, Dim::Symbol(_)))
+        .map(|dim| dim.display(g.symbols()).to_string())
+        .collect();
+    let extents = names.iter().zip(3..);
+    let extents: Vec<String> = extents.map(|(name, at)| format!("{name}:{at}")).collect();
+    if extents.is_empty() {
+        return "lower-to-loops".to_owned();
+    }
+    format!("specialize{{dims={}}},lower-to-loops", extents.join("+"))
+}
+
+#[test]
+fn each_group_of_a_drawn_module_is_one_kernel() {
+    let session = Session::default();
+    for optimiser in GROUPING.map(|text| Optimiser::new(&session, text)) {
+        let found = Cell::new(0);
+        for seed in seeds() {
+            let ops = 8 + seed as usize % 24;
+            let config = Config {
+                ops,
+                ..Config::default()
+            };
+            optimiser.require(seed, &draw_from(seed, &config), |g| {
+                let groups = groups(&session, &optimiser.run(g)?.0)?;
+                found.set(found.get() + groups);
+                Ok(())
+            });
+        }
+        assert!(found.get() > seeds().count() / 2, "{} groups", found.get());
+    }
+}
+
+/// The modules of the suite: each valid part of each file, unless it holds groups that are written by hand.
+fn suite(session: &Session) -> Vec<(PathBuf, Graph)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut folders = vec![root.join("../examples"), root.to_owned()];
+    let mut modules = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder of the tree") {
+            let path = entry.expect("an entry").path();
+            let format = match path.extension().and_then(|end| end.to_str()) {
+                Some("core") => Format::Core,
+                Some("mic") => Format::Mic1,
+                Some("mic2") => Format::Mic2,
+                None if path.is_dir() => {
+                    folders.push(path);
+                    continue;
+                }
+                _ => continue,
+            };
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            for (part, text) in text.split("# -----").enumerate() {
+                let title = text.find('\n').filter(|_| part > 0);
+                let text = &text[title.unwrap_or(0)..];
+                let parsed = (session.formats).parse(format, text, 0, &Limits::default());
+                if let Ok(mut g) = parsed
+                    && !verify(&mut g, &VerifyConfig::default()).has_errors()
+                    && !g.ops(g.body()).any(|op| g.is::<Fused>(op))
+                {
+                    modules.push((path.clone(), g));
+                }
+            }
+        }
+    }
+    modules
+}
+
+#[test]
+fn each_group_of_an_input_of_the_suite_is_one_kernel() {
+    let session = Session::default();
+    let suite = suite(&session);
+    for optimiser in GROUPING.map(|text| Optimiser::new(&session, text)) {
+        let mut found = 0;
+        for (path, g) in &suite {
+            let fused = optimiser.run(g).map(|(fused, _)| groups(&session, &fused));
+            // A pass may reject a module.
+            let groups = fused.unwrap_or(Ok(0));
+            found += groups.unwrap_or_else(|why| panic!("{}: {why}", path.display()));
+        }
+        assert!(found > 100, "only {found} groups");
     }
 }

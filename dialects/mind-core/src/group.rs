@@ -1,11 +1,11 @@
-//! Ops that run what their body holds over their operands: `core.fused`, `tensor.group` and `loops.block`.
+//! Ops with a body that runs over their operands: `core.fused` and what dialects below core have of the kind.
 
-use mind_ir::OpId;
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult, eval_block};
 use mind_ir::graph::Graph;
-use mind_ir::opdef::Inferred;
+use mind_ir::opdef::{Inferred, OpDef, Trait};
 use mind_ir::tensor::Tensor;
-use mind_ir::verify::InferManyResult;
+use mind_ir::verify::{InferManyResult, VerifyError};
+use mind_ir::{BlockId, OpId};
 
 /// The types of what the body of `op` yields.
 ///
@@ -33,6 +33,41 @@ pub fn run(op: OpId, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     results
         .map(|tensors| tensors.into_iter().collect())
         .map_err(|(_, error)| error)
+}
+
+/// Checks that the body of `op` holds constants, elementwise ops and those of `own`.
+///
+/// # Errors
+///
+/// E4021 another op, E3002 a result that is no scalar.
+pub fn check_scalars(
+    g: &Graph,
+    op: &'static str,
+    body: BlockId,
+    own: &[&'static OpDef],
+    allowed: &'static str,
+) -> Result<(), VerifyError> {
+    for inner in g.ops(body) {
+        let def = g.def(inner);
+        if def.has(Trait::Terminator) {
+            continue;
+        }
+        let is_scalar = def.has(Trait::Elementwise) || def.has(Trait::Constant);
+        if !is_scalar && !own.iter().any(|own| std::ptr::eq(*own, def)) {
+            let found = def.name;
+            return Err(VerifyError::Body { op, found, allowed });
+        }
+        let mut results = g.results(inner).into_iter();
+        if let Some(value) = results.find(|&v| g.type_id(v).is_some() && g.ty(v).rank() > 0) {
+            return Err(VerifyError::Rank {
+                op: def.short_name(),
+                operand: "a result in a body of scalar ops",
+                expected: "0".to_owned(),
+                found: g.ty(value).rank(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// The row of an op that runs a group, whose body has ops of the dialect around.

@@ -14,7 +14,7 @@ use mind_tensor::ops::reduce::Reduce;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::kernel::{INNER, Kernel, Kind, Operand, Output};
+use crate::kernel::{INNER, Kernel, Kind, Operand};
 use crate::lowering::LoopLowering;
 use crate::steps::Steps;
 use crate::strided::{Source, StridedView};
@@ -71,7 +71,7 @@ impl LoopLowering {
             g,
             steps,
             |_| true,
-            |op, value| space.operand(self, g, op, value),
+            |op, value| space.operand(self, op, value),
         );
         growing.finish(g, steps)
     }
@@ -117,7 +117,7 @@ impl LoopLowering {
         let rows_read = steps.computing().filter(|&op| part(op) == Some(Part::Rows));
         let mut rows_read = rows_read.flat_map(|op| g.operands(op).iter().copied());
         let score = rows_read.find(|value| scores.nodes.contains_key(value))?;
-        scores.yields(g, score);
+        scores.yields(score);
 
         let space = Space::rows(shape.clone(), &[shape.len() as i64 - 1]);
         let mut rows = Growing::new(space.kernel(second));
@@ -130,9 +130,9 @@ impl LoopLowering {
         rows.nodes.insert(score, node);
         let left = g.view::<Contract>(second)?.lhs(g);
         rows.add_all(g, steps, is_in(Part::Rows), |op, value| {
-            space.operand(self, g, op, value)
+            space.operand(self, op, value)
         });
-        rows.yields(g, left);
+        rows.yields(left);
 
         self.places
             .insert(left, StridedView::whole(inner(1), shape));
@@ -223,13 +223,7 @@ impl Space {
     }
 
     /// What `value` is for `reader`, which runs at all positions or once per row; it is copied if no strides say it.
-    fn operand(
-        &self,
-        lowering: &mut LoopLowering,
-        g: &Graph,
-        reader: OpId,
-        value: ValueId,
-    ) -> Operand {
+    fn operand(&self, lowering: &mut LoopLowering, reader: OpId, value: ValueId) -> Operand {
         let place = lowering.place(value);
         let is_row = self.is_reduced && place.extents != self.shape;
         let place = match is_row {
@@ -237,7 +231,7 @@ impl Space {
             false => {
                 let place = place.permuted(&self.order);
                 self.folded(place.clone()).unwrap_or_else(|| {
-                    let copied = lowering.copied(g, reader, value, place);
+                    let copied = lowering.copied(reader, place);
                     self.folded(copied).expect("a dense buffer collapses")
                 })
             }
@@ -353,11 +347,8 @@ impl Growing {
         })
     }
 
-    fn yields(&mut self, g: &Graph, value: ValueId) {
-        self.kernel.outputs.push(Output {
-            node: self.nodes[&value],
-            dtype: g.ty(value).dtype,
-        });
+    fn yields(&mut self, value: ValueId) {
+        self.kernel.outputs.push(self.nodes[&value]);
     }
 
     /// The kernel with what is read outside as its results; `None` if one of them would lose or gain a dimension.
@@ -366,7 +357,7 @@ impl Growing {
         let values: Vec<ValueId> = results
             .filter(|value| self.nodes.contains_key(value) && steps.leaves(*value))
             .collect();
-        values.iter().for_each(|&value| self.yields(g, value));
+        values.iter().for_each(|&value| self.yields(value));
         let count = |extents: &[usize]| extents.iter().product::<usize>();
         let fits = |(index, &value): (usize, &ValueId)| {
             count(&self.kernel.extents(index)) == count(&known(g, value))

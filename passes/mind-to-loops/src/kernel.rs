@@ -1,7 +1,6 @@
 //! Kernels before they are ops.
 
 use mind_ir::OpId;
-use mind_ir::types::DType;
 use mind_loops::node::Node;
 
 use crate::strided::StridedView;
@@ -13,15 +12,6 @@ pub(crate) struct Operand {
     pub(crate) place: StridedView,
     /// Whether it lacks the reduced dimension.
     pub(crate) is_row: bool,
-}
-
-/// What a kernel writes.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Output {
-    /// What is written.
-    pub(crate) node: usize,
-    /// Its dtype.
-    pub(crate) dtype: DType,
 }
 
 /// The dimensions of a product.
@@ -63,7 +53,8 @@ pub(crate) struct Kernel {
     pub(crate) dims: Vec<usize>,
     pub(crate) operands: Vec<Operand>,
     pub(crate) body: Vec<Node>,
-    pub(crate) outputs: Vec<Output>,
+    /// The nodes that are written.
+    pub(crate) outputs: Vec<usize>,
     /// The op that it comes from.
     pub(crate) origin: OpId,
 }
@@ -89,8 +80,8 @@ impl Kernel {
         }
     }
 
-    /// A nest that writes the elements at `place`, which are of `dtype`, as they are.
-    pub(crate) fn copy(place: StridedView, dtype: DType, origin: OpId) -> Kernel {
+    /// A nest that writes the elements at `place`, as they are.
+    pub(crate) fn copy(place: StridedView, origin: OpId) -> Kernel {
         let place = place.squeezed();
         Kernel {
             operands: vec![Operand {
@@ -98,7 +89,7 @@ impl Kernel {
                 is_row: false,
             }],
             body: vec![Node::Input(0)],
-            outputs: vec![Output { node: 0, dtype }],
+            outputs: vec![0],
             ..Kernel::nest(place.extents, None, origin)
         }
     }
@@ -132,7 +123,7 @@ impl Kernel {
         let uniform = self.uniform();
         let is_last = |axis: usize| axis + 1 == self.dims.len();
         let mut outputs = self.outputs.iter();
-        self.along().is_none_or(is_last) || outputs.all(|output| uniform[output.node])
+        self.along().is_none_or(is_last) || outputs.all(|&node| uniform[node])
     }
 
     /// Whether something is written, at each position, by a loop that reduces nothing: one after all reductions.
@@ -143,10 +134,10 @@ impl Kernel {
             let own = usize::from(matches!(node, Node::Reduce { .. }));
             levels.push(before.unwrap_or(0) + own);
         }
-        let last = self.outputs.iter().map(|output| levels[output.node]).max();
+        let last = self.outputs.iter().map(|&node| levels[node]).max();
         let uniform = self.uniform();
         let mut outputs = self.outputs.iter();
-        outputs.any(|output| Some(levels[output.node]) == last && !uniform[output.node])
+        outputs.any(|&node| Some(levels[node]) == last && !uniform[node])
     }
 
     /// Whether each node is the same all along the reduced dimension.
@@ -167,7 +158,7 @@ impl Kernel {
     pub(crate) fn extents(&self, output: usize) -> Vec<usize> {
         let mut extents = self.dims.clone();
         if let Some(axis) = self.along()
-            && self.uniform()[self.outputs[output].node]
+            && self.uniform()[self.outputs[output]]
         {
             extents.remove(axis);
         }

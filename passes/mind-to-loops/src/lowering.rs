@@ -15,7 +15,7 @@ use mind_tensor::ops::transpose::Transpose;
 use mind_tensor::ops::window::Window;
 use rustc_hash::FxHashMap;
 
-use crate::kernel::{Kernel, Kind, Matrix, Operand, Output};
+use crate::kernel::{Kernel, Kind, Matrix, Operand};
 use crate::steps::Steps;
 use crate::strided::{Source, StridedView};
 
@@ -175,29 +175,22 @@ impl LoopLowering {
         places
     }
 
-    /// A copy of the elements at `place`, dense; `value` has their dtype.
-    pub(crate) fn copied(
-        &mut self,
-        g: &Graph,
-        origin: OpId,
-        value: ValueId,
-        place: StridedView,
-    ) -> StridedView {
+    /// A copy of the elements at `place`, dense.
+    pub(crate) fn copied(&mut self, origin: OpId, place: StridedView) -> StridedView {
         let extents = place.extents.clone();
-        let kernel = Kernel::copy(place, g.ty(value).dtype, origin);
-        let place = self.push(kernel).remove(0);
+        let place = self.push(Kernel::copy(place, origin)).remove(0);
         place
             .reshaped(&extents)
             .expect("a dense buffer has any shape")
     }
 
     /// The elements of `value` row-major from the start of a buffer, copied where they do not stand so.
-    fn dense(&mut self, g: &Graph, origin: OpId, value: ValueId) -> StridedView {
+    fn dense(&mut self, origin: OpId, value: ValueId) -> StridedView {
         let place = self.place(value);
         if place.is_dense() {
             place
         } else {
-            self.copied(g, origin, value, place)
+            self.copied(origin, place)
         }
     }
 
@@ -220,10 +213,7 @@ impl LoopLowering {
                 })
                 .collect(),
             body: vec![Node::Input(0)],
-            outputs: vec![Output {
-                node: 0,
-                dtype: g.ty(result).dtype,
-            }],
+            outputs: vec![0],
             origin: op,
         };
         self.push(kernel).remove(0)
@@ -277,7 +267,7 @@ impl LoopLowering {
                 _ => place.collapsed(range.clone()),
             };
             let place = collapse(&place).unwrap_or_else(|| {
-                let dense = self.copied(g, contract.id(), *value, place);
+                let dense = self.copied(contract.id(), place);
                 collapse(&dense).expect("a dense buffer collapses")
             });
             operands.push(Operand {
@@ -302,7 +292,7 @@ impl LoopLowering {
     fn window(&mut self, g: &Graph, window: Window) -> Kernel {
         let operands = [window.input(g), window.filter(g)];
         let operands = operands.map(|value| Operand {
-            place: self.dense(g, window.id(), value),
+            place: self.dense(window.id(), value),
             is_row: false,
         });
         Kernel {
@@ -331,7 +321,7 @@ static VIEWS: &[(&OpDef, Lower)] = &[
         let view = Reshape::from_id(op);
         let (input, extents) = (lowering.place(view.input(g)), known(g, view.result(g)));
         Ok(input.reshaped(&extents).unwrap_or_else(|| {
-            let copied = lowering.copied(g, op, view.input(g), input);
+            let copied = lowering.copied(op, input);
             let copied = copied.reshaped(&extents);
             copied.expect("a dense buffer has any shape")
         }))
@@ -378,7 +368,7 @@ static MOVES: &[(&OpDef, Lower)] = &[
         let gather = Gather::from_id(op);
         let axis = gather.axis(g);
         let operands = [gather.data(g), gather.indices(g)];
-        let operands = operands.map(|value| lowering.dense(g, op, value));
+        let operands = operands.map(|value| lowering.dense(op, value));
         Ok(lowering.moved(g, op, Kind::Gather { axis }, operands.to_vec()))
     }),
     (Concat::DEF, |lowering, g, op| {

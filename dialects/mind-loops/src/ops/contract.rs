@@ -1,7 +1,8 @@
 //! Products of matrices.
 
+use mind_core::group::{self, check_scalars};
 use mind_core::ops::contract::stacked_product;
-use mind_ir::eval::{EvalCx, EvalError, EvalManyResult, eval_block};
+use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::graph::Graph;
 use mind_ir::opdef::{Inferred, Op};
 use mind_ir::tensor::{Buffer, Tensor};
@@ -10,6 +11,7 @@ use mind_ir::{BlockId, ops};
 
 use crate::body;
 use crate::extents::{dims, extents, filled, known, same_extents};
+use crate::ops::convert::Convert;
 use crate::ops::nest::check_schedule;
 
 ops! {
@@ -158,7 +160,7 @@ pub(crate) fn yielded(
     shape: &[i64],
 ) -> InferManyResult {
     let allowed = "its product, constants, `loops.convert` and elementwise ops";
-    body::check(g, op, body, primitive, allowed)?;
+    check_scalars(g, op, body, &[Convert::DEF, primitive], allowed)?;
     let Some(end) = g.terminator(body) else {
         return Ok(Default::default());
     };
@@ -175,20 +177,13 @@ fn infer_product(op: Product, g: &Graph) -> InferResult {
 }
 
 fn eval_contract(op: Contract, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
-    run_body(op.0, op.body(cx.graph), cx, operands)
+    run_body(op.0, cx, operands)
 }
 
 /// Runs the body of a product once on whole tensors.
-pub(crate) fn run_body(
-    op: mind_ir::OpId,
-    body: BlockId,
-    cx: &EvalCx<'_>,
-    operands: &[&Tensor],
-) -> EvalManyResult {
+pub(crate) fn run_body(op: mind_ir::OpId, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let g = cx.graph;
-    let mut no_inputs = |inner| Err(EvalError::NotEvaluable(g.def(inner).name));
-    let yielded = eval_block(cx, body, operands, &mut no_inputs);
-    let yielded = yielded.map_err(|(_, error)| error)?;
+    let yielded = group::run(op, cx, operands)?;
     let results = yielded.into_iter().zip(g.results(op));
     results
         .map(|(tensor, result)| filled(cx, &tensor, &known(g, result)))

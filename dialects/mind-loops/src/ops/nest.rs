@@ -4,15 +4,16 @@ use std::collections::HashSet;
 
 use mind_core::eval::reduce as core_reduce;
 pub use mind_core::eval::reduce::Reduction;
-use mind_ir::eval::{EvalCx, EvalError, EvalManyResult, eval_block};
+use mind_core::group::{self, check_scalars};
+use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::graph::Graph;
 use mind_ir::opdef::{Inferred, Op};
 use mind_ir::tensor::Tensor;
 use mind_ir::verify::{InferManyResult, InferResult, VerifyError};
 use mind_ir::{BlockId, ValueId, ops};
 
-use crate::body;
 use crate::extents::{dims, extents, filled, same_extents};
+use crate::ops::convert::Convert;
 use crate::ops::view::View;
 
 ops! {
@@ -172,7 +173,7 @@ fn infer_nest(op: Nest, g: &Graph) -> InferManyResult {
     }
     let body = op.body(g);
     let allowed = "constants, `loops.convert`, `loops.along` and elementwise ops";
-    body::check(g, "nest", body, Along::DEF, allowed)?;
+    check_scalars(g, "nest", body, &[Convert::DEF, Along::DEF], allowed)?;
     let Some(end) = g.terminator(body) else {
         return Ok(Default::default());
     };
@@ -336,9 +337,7 @@ fn eval_nest(op: Nest, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult 
     let arguments: Vec<&Tensor> = (operands.iter().zip(&stretched))
         .map(|(operand, stretched)| stretched.as_ref().unwrap_or(operand))
         .collect();
-    let mut no_inputs = |inner| Err(EvalError::NotEvaluable(g.def(inner).name));
-    let yielded = eval_block(cx, op.body(g), &arguments, &mut no_inputs);
-    let yielded = yielded.map_err(|(_, error)| error)?;
+    let yielded = group::run(op.0, cx, &arguments)?;
     let results = yielded.into_iter().zip(g.results(op.0));
     let results = results.map(|(tensor, result)| {
         if g.ty(result).rank() == shape.len() {

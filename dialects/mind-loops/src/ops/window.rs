@@ -106,7 +106,7 @@ fn infer_taps(op: Taps, g: &Graph) -> InferResult {
 }
 
 fn eval_window(op: Window, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
-    run_body(op.0, op.body(cx.graph), cx, operands)
+    run_body(op.0, cx, operands)
 }
 
 fn eval_taps(op: Taps, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {

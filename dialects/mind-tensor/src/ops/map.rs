@@ -2,13 +2,14 @@
 
 use mind_core::eval::strided;
 use mind_core::extent::agree;
-use mind_ir::eval::{EvalCx, EvalError, EvalManyResult, eval_block};
+use mind_core::group::{self, check_scalars};
+use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::graph::Graph;
-use mind_ir::opdef::{Inferred, OpDef, Trait};
+use mind_ir::opdef::{Inferred, Op};
 use mind_ir::tensor::Tensor;
 use mind_ir::types::Shape;
 use mind_ir::verify::{InferManyResult, VerifyError};
-use mind_ir::{BlockId, OpId, ops};
+use mind_ir::{BlockId, ops};
 
 use super::convert::Convert;
 
@@ -40,18 +41,11 @@ impl Map {
     }
 }
 
-/// Whether an op of this kind computes scalars from scalars.
-pub fn is_scalar_op(def: &'static OpDef) -> bool {
-    let convert: &'static OpDef = <Convert as mind_ir::opdef::Op>::DEF;
-    def.has(Trait::Elementwise) || def.has(Trait::Constant) || std::ptr::eq(def, convert)
-}
-
 fn infer_map(op: Map, g: &Graph) -> InferManyResult {
     let shape = common_shape(op, g)?;
     let body = op.body(g);
-    for inner in g.ops(body) {
-        check_scalar(g, inner)?;
-    }
+    let allowed = "constants, `tensor.convert` and elementwise ops";
+    check_scalars(g, "map", body, &[Convert::DEF], allowed)?;
     let Some(end) = g.terminator(body) else {
         return Ok(Default::default());
     };
@@ -85,30 +79,6 @@ fn common_shape(op: Map, g: &Graph) -> Result<Shape, VerifyError> {
     Ok(shape)
 }
 
-fn check_scalar(g: &Graph, inner: OpId) -> Result<(), VerifyError> {
-    let def = g.def(inner);
-    if def.has(Trait::Terminator) {
-        return Ok(());
-    }
-    if !is_scalar_op(def) {
-        return Err(VerifyError::Body {
-            op: "map",
-            found: def.name,
-            allowed: "constants, `tensor.convert` and elementwise ops",
-        });
-    }
-    let mut results = g.results(inner).into_iter();
-    match results.find(|&value| g.type_id(value).is_some() && g.ty(value).rank() > 0) {
-        Some(value) => Err(VerifyError::Rank {
-            op: def.short_name(),
-            operand: "a result in the body of `map`",
-            expected: "0".to_owned(),
-            found: g.ty(value).rank(),
-        }),
-        None => Ok(()),
-    }
-}
-
 /// Runs the body once on whole tensors: its ops act at each position alone, so the elements are those of
 /// running it at each position.
 fn eval_map(op: Map, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
@@ -120,9 +90,7 @@ fn eval_map(op: Map, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
         );
         return Err(EvalError::Shape(text));
     }
-    let mut no_inputs = |inner| Err(EvalError::NotEvaluable(cx.graph.def(inner).name));
-    let yielded = eval_block(cx, op.body(cx.graph), operands, &mut no_inputs);
-    let yielded = yielded.map_err(|(_, error)| error)?;
+    let yielded = group::run(op.0, cx, operands)?;
     let results = yielded.into_iter().map(|tensor| filled(cx, tensor, shape));
     results.collect()
 }

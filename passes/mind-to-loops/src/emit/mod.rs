@@ -8,7 +8,6 @@ use mind_core::ops::input::Input;
 use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
 use mind_ir::opdef::{OpDef, Trait};
-use mind_ir::types::DType;
 use mind_ir::verify::VerifyError;
 use mind_ir::{Graph, OpId, ValueId};
 use mind_loops::extents::known;
@@ -86,7 +85,7 @@ impl<'o, 'g> Emitter<'o, 'g> {
             let inputs = inputs(b, arguments)?;
             let values = node::write(b, &kernel.body, &inputs)?;
             let outputs = kernel.outputs.iter();
-            Ok(outputs.map(|output| values[output.node]).collect())
+            Ok(outputs.map(|&node| values[node]).collect())
         })?;
         Ok(self.b.graph.results(op).into_iter().collect())
     }
@@ -119,8 +118,7 @@ impl<'o, 'g> Emitter<'o, 'g> {
 
     /// A dense copy of the elements of `place`.
     pub(crate) fn copy(&mut self, place: &StridedView, origin: OpId) -> Emitted<StridedView> {
-        let dtype: DType = self.b.graph.ty(self.source(place.source)).dtype;
-        let kernel = Kernel::copy(place.clone(), dtype, origin);
+        let kernel = Kernel::copy(place.clone(), origin);
         let copy = Source::Value(self.nest(&kernel)?[0]);
         Ok(StridedView::whole(copy, place.extents.clone()))
     }
