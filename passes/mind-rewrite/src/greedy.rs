@@ -3,11 +3,13 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use indexmap::IndexMap;
 use mind_ir::builder::Builder;
 use mind_ir::listener::{Listener, Rewrite, RuleTime, Step};
 use mind_ir::opdef::{Folded, Trait};
 use mind_ir::tensor::Tensor;
 use mind_ir::{Graph, OpId, ValueId};
+use rustc_hash::FxBuildHasher;
 
 use crate::worklist::Worklist;
 use crate::{ConstantLimit, FILTERED_OPERANDS, PatternSet, Rewriter, fold_to_constants};
@@ -53,7 +55,7 @@ pub struct GreedyReport {
     /// Dead ops dropped.
     pub erased: usize,
     /// How often each pattern acted, by name, in the order in which they first did.
-    pub applied: Vec<(String, usize)>,
+    pub applied: IndexMap<String, usize, FxBuildHasher>,
 }
 
 impl GreedyReport {
@@ -63,9 +65,9 @@ impl GreedyReport {
     }
 
     fn count(&mut self, name: &str) {
-        match self.applied.iter_mut().find(|(own, _)| own == name) {
-            Some((_, count)) => *count += 1,
-            None => self.applied.push((name.to_owned(), 1)),
+        match self.applied.get_mut(name) {
+            Some(count) => *count += 1,
+            None => _ = self.applied.insert(name.to_owned(), 1),
         }
     }
 }
@@ -256,7 +258,7 @@ struct Observed<'p> {
     /// Whether it hears why a pattern does not act, by the pattern's number.
     explained: Vec<bool>,
     /// How long the pattern took, in the order in which patterns first ran.
-    times: Vec<(&'p str, RuleTime)>,
+    times: IndexMap<&'p str, RuleTime, FxBuildHasher>,
 }
 
 impl<'p> Observed<'p> {
@@ -264,7 +266,7 @@ impl<'p> Observed<'p> {
         let explained = patterns.names().map(|name| listener.hears_missed(name));
         Observed {
             explained: explained.collect(),
-            times: Vec::new(),
+            times: IndexMap::default(),
         }
     }
 
@@ -278,12 +280,7 @@ impl<'p> Observed<'p> {
         let (Some(started), Some(now)) = (started, listener.now()) else {
             return;
         };
-        let at = self.times.iter().position(|(own, _)| *own == name);
-        let at = at.unwrap_or_else(|| {
-            self.times.push((name, RuleTime::default()));
-            self.times.len() - 1
-        });
-        self.times[at].1.matching += now.saturating_sub(started);
+        self.times.entry(name).or_default().matching += now.saturating_sub(started);
     }
 
     fn report(self, listener: &mut dyn Listener) {

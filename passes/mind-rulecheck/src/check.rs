@@ -440,9 +440,9 @@ fn untested(tally: &Tally, share: usize) -> Option<String> {
     if tally.numbers < LEAST_CASES {
         return Some("nearly every result is NaN".to_owned());
     }
-    let weak = !tally.mutants.is_empty() && tally.mutants.iter().all(|(_, killed)| !killed);
-    weak.then(|| {
-        let (first, _) = &tally.mutants[0];
+    let weak = tally.mutants.values().all(|killed| !killed);
+    let first = tally.mutants.keys().next().filter(|_| weak);
+    first.map(|first| {
         format!("the check is too weak to tell the rule from a wrong one: it also accepts {first}")
     })
 }

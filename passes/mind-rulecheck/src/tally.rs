@@ -1,5 +1,6 @@
 //! What was seen of one direction of a rule so far.
 
+use indexmap::IndexMap;
 use mind_ir::types::DType;
 use mind_rules::FastMath;
 
@@ -58,7 +59,7 @@ pub(crate) struct Tally {
     /// By the alternatives of the condition: whether it held where the rule acted.
     pub(crate) taken: Vec<bool>,
     /// The mutants of the right side and whether each was told apart.
-    pub(crate) mutants: Vec<(String, bool)>,
+    pub(crate) mutants: IndexMap<String, bool>,
 }
 
 impl Tally {
@@ -70,9 +71,6 @@ impl Tally {
 
     /// Notes a mutant, which was told apart or not.
     pub(crate) fn mutant(&mut self, label: String, killed: bool) {
-        match self.mutants.iter_mut().find(|(own, _)| *own == label) {
-            Some((_, known)) => *known |= killed,
-            None => self.mutants.push((label, killed)),
-        }
+        *self.mutants.entry(label).or_default() |= killed;
     }
 }

@@ -2,41 +2,30 @@
 
 use std::hash::Hash;
 
+use indexmap::IndexSet;
 use mind_ir::Ty;
-use rustc_hash::FxHashMap;
+use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 
 /// Values stored once each, numbered in order of arrival.
 #[derive(Debug)]
-pub(crate) struct Interner<T> {
-    values: Vec<T>,
-    numbers: FxHashMap<T, u32>,
-}
+pub(crate) struct Interner<T>(IndexSet<T, FxBuildHasher>);
 
 impl<T> Default for Interner<T> {
     fn default() -> Interner<T> {
-        Interner {
-            values: Vec::new(),
-            numbers: FxHashMap::default(),
-        }
+        Interner(IndexSet::default())
     }
 }
 
-impl<T: Clone + Eq + Hash> Interner<T> {
+impl<T: Eq + Hash> Interner<T> {
     /// The number of `value`, new or known.
     pub(crate) fn intern(&mut self, value: T) -> u32 {
-        if let Some(&known) = self.numbers.get(&value) {
-            return known;
-        }
-        let number = self.values.len() as u32;
-        self.values.push(value.clone());
-        self.numbers.insert(value, number);
-        number
+        self.0.insert_full(value).0 as u32
     }
 
     /// The value with this number.
     pub(crate) fn get(&self, number: u32) -> &T {
-        &self.values[number as usize]
+        &self.0[number as usize]
     }
 }
 
