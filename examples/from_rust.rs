@@ -13,6 +13,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// What each step of the program says.
+///
+/// # Errors
+///
+/// What a step reports.
 pub fn report() -> Result<String, Box<dyn Error>> {
     let mut shown = String::new();
     let mut module = layer()?;

@@ -97,6 +97,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The module before and after the pass, and whether both compute the same bits.
+///
+/// # Errors
+///
+/// What a step reports.
 pub fn report() -> Result<String, Box<dyn Error>> {
     let registry = Registry::with([mind_ir::builtin::DIALECT, mind_core::DIALECT, MINE]);
     let formats = Formats::new(&registry);

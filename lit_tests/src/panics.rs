@@ -9,7 +9,11 @@ thread_local! {
     static CAUGHT: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Runs `body`; a panic on this thread becomes an error with what it would have printed.
+/// Runs `body`.
+///
+/// # Errors
+///
+/// What a panic on this thread would have printed.
 pub fn catch<T>(body: impl FnOnce() -> T) -> Result<T, String> {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(install);

@@ -104,12 +104,24 @@ pub trait FileSystem {
     }
 
     /// Reads standard input to its end, with the same limit.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be read.
     fn read_stdin(&mut self, limit: u64) -> io::Result<Vec<u8>>;
 
     /// Replaces a file's contents as a whole: a reader sees the old bytes or the new ones.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written.
     fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 
     /// Creates a folder and those above it; one that is there stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// A folder that cannot be made.
     fn create_dir(&mut self, path: &Path) -> io::Result<()>;
 
     /// Writes a folder of files, named by their paths in it, in the place of an older one.

@@ -371,7 +371,9 @@ fn unknown_opcode(opcodes: &Opcodes, cursor: &Cursor<'_>, start: usize) -> Diagn
         (None, Some(def)) if def.has(Trait::Constant) => error.help(NO_CONSTANTS),
         (None, Some(def)) => error.help(lacking("mic@2", def)),
         (None, None) => match nearest(word, opcodes.words()) {
-            Some(opcode) if !word.starts_with(|c: char| c.is_ascii_digit()) => {
+            Some(opcode)
+                if word.starts_with(|c: char| c.is_ascii_graphic() && !c.is_ascii_digit()) =>
+            {
                 error.did_you_mean(opcode)
             }
             _ => error.help("a line starts with S, T, a, p, O or an opcode such as m, + or rshp"),
