@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Times the workloads of this folder in other compilers, beside our own.
 
-    cargo build --release -p mind-bench --bin workloads
+    cargo build --profile dist -p mind-bench --bin workloads
     pip install numpy onnx onnxruntime openvino jax
-    python3 tools/mind-bench/peers.py target/release/workloads --threads 1 [NAME ...]
+    python3 tools/mind-bench/peers.py target/dist/workloads --threads 1 [NAME ...]
 
 Each workload is taken from `workloads --print` and built again, op by op, as an ONNX model (for ONNX Runtime and
 OpenVINO) and as a jitted function (for JAX, which is XLA); products are timed in NumPy too. Weights are constants of

@@ -130,7 +130,7 @@ fn reduce(module: &str, args: &[&str]) -> Output {
     }
     command
         .args(args)
-        .args(["--time-limit=1", "--memory-limit=1G"]);
+        .args(["--time-limit=1", "--memory-limit=512M"]);
     let output = command.arg(&path).output();
     std::fs::remove_file(path).expect("the file is ours");
     output.expect("a process")

@@ -38,7 +38,7 @@ fn qwen2() -> Config {
 }
 
 #[test]
-fn activations_at_a_context_of_2048_are_below_200_megabytes() {
+fn activations_at_a_context_of_2048_are_below_45_megabytes() {
     let config = qwen2();
     let weights = Tensors::random(&config, WeightType::Q8_0, 51);
     let model = Model::new(config, Box::new(weights), jit(2)).unwrap_or_else(|why| panic!("{why}"));
@@ -48,12 +48,12 @@ fn activations_at_a_context_of_2048_are_below_200_megabytes() {
     let after_prefill = model.activation_bytes();
     session.decode(1).unwrap();
     let after_decode = model.activation_bytes();
-    for bytes in [after_prefill, after_decode] {
-        assert!((1_000_000..200_000_000).contains(&bytes), "{bytes} bytes");
+    for (bytes, most) in [(after_prefill, 45_000_000), (after_decode, 26_000_000)] {
+        assert!((1_000_000..most).contains(&bytes), "{bytes} bytes");
     }
     assert!(
-        after_decode < after_prefill / 2,
-        "{after_prefill} bytes of a long pass, {after_decode} behind a short one"
+        after_decode < after_prefill * 2 / 3,
+        "{after_prefill} bytes of a long pass, {after_decode} after a short one"
     );
 }
 

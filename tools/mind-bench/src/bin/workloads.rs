@@ -1,7 +1,7 @@
 //! Speed of compiled modules that people run, beside what the machine can do.
 //!
 //! ```text
-//! cargo run --release -p mind-bench --bin workloads -- [NAME...] [--threads 1,2] [--isa avx2] [--quick]
+//! cargo run --profile dist -p mind-bench --bin workloads -- [NAME...] [--threads 1,2] [--isa avx2] [--quick]
 //!     [--json FILE] [--list] [--print]
 //! ```
 //!

@@ -42,6 +42,8 @@ fn label(word: &str, def: &OpDef) -> Label {
         label.text(if at == 0 { " {" } else { ", " });
         let text = match attr.default_text() {
             Some(_) if is_role(def, attr) => "role=input".to_owned(),
+            // The number stands for the word of a format, and is left out where there is none.
+            Some(_) if def.has(Trait::Interface) => attr.name.to_owned(),
             Some(default) => format!("{}={default}", attr.name),
             None => attr.name.to_owned(),
         };

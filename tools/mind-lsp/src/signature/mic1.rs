@@ -23,15 +23,15 @@ pub(super) fn call(syntax: &Syntax, before: &str) -> Option<Call> {
 
 /// The attributes that are written behind `kind`, by their rows.
 fn attributes(kind: &str, def: &'static OpDef) -> Vec<(usize, &'static AttrDef)> {
-    // `sum_all` reduces all axes; `param` is the other of two kinds of input.
+    // `sum_all` reduces all axes; of an input, the kind says its role, and the line its name alone.
     let over_all = def
         .names
         .mic1
         .is_some_and(|own| kind.strip_suffix("_all") == Some(own));
-    let is_role = |attr: &AttrDef| def.has(Trait::Interface) && attr.kind == AttrKind::Bool;
+    let is_unwritten = |attr: &AttrDef| def.has(Trait::Interface) && attr.default.is_some();
     let attrs = def.attrs.iter().enumerate();
     attrs
-        .filter(|(_, attr)| !over_all && !is_role(attr))
+        .filter(|(_, attr)| !over_all && !is_unwritten(attr))
         .collect()
 }
 

@@ -70,11 +70,11 @@ fn core_text_shows_operands_and_attributes() {
             ),
             (
                 "%1 = Input {name=\"a, b\", «c»",
-                "Input {name, <role=input>} : type",
+                "Input {name, <role=input>, stored} : type",
             ),
             (
                 "%1 = Input {name=\"#, \\\"é\", «c»",
-                "Input {name, <role=input>} : type",
+                "Input {name, <role=input>, stored} : type",
             ),
             ("%1 = Sum (%0) {axes=[0]} «c»", "nothing"),
             ("%1 = Sun («c»", "nothing"),
