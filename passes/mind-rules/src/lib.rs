@@ -40,7 +40,7 @@ pub use ruleset::{RuleErrors, RuleSet, SourceErrors};
 pub use shipped::{SHIPPED, ShippedOps, Wanted, shipped_names};
 pub use unknown::Unknown;
 
-/// The rules of a text that stands in a program, with closures as predicates of its own.
+/// The rules of a text in a program, with closures as additional predicates.
 ///
 /// Takes the registry, the text, and a predicate as `name(Kinds) => closure` each; gives what
 /// [`RuleSet::load_with`] gives. Errors in the rules name the program's file as their source, with lines

@@ -19,7 +19,7 @@ fn case(op: impl Into<String>, shapes: &[&[usize]]) -> Case {
     }
 }
 
-/// The words of the elementwise ops that take so many operands.
+/// The words of the elementwise ops of this arity.
 fn scalar_ops(arity: usize) -> Vec<&'static str> {
     let takes = |function: ScalarFn| function.arity() == arity;
     let ops = OPS.iter().filter(|op| op.scalar.is_some_and(takes));

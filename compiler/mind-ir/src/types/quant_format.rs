@@ -67,7 +67,7 @@ impl QuantFormat {
         self as i64 + 1
     }
 
-    /// Bytes of whole blocks with so many numbers.
+    /// The size in bytes of the blocks that hold this count of numbers.
     pub const fn bytes(self, numbers: usize) -> usize {
         numbers / self.elements() * self.block_bytes()
     }

@@ -280,7 +280,7 @@ impl Module<'_> {
     }
 }
 
-/// `base`, moved by so many bytes.
+/// `base`, plus an offset in bytes.
 fn moved(base: String, offset: usize) -> String {
     match offset {
         0 => base,
