@@ -56,8 +56,17 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
 
 /// The tokens of `text`, the last one being the end; what is no token is reported and left out.
 pub(crate) fn lex<'s>(text: &'s str, found: &mut Diagnostics) -> Vec<Token<'s>> {
-    let mut tokens = Vec::with_capacity(text.len() / 4);
-    let mut at = text.len() - text.trim_start_matches('\u{feff}').len();
+    let start = text.len() - text.trim_start_matches('\u{feff}').len();
+    lex_from(text, start, found)
+}
+
+/// The tokens of `text` from the byte `at` on.
+pub(crate) fn lex_from<'s>(
+    text: &'s str,
+    mut at: usize,
+    found: &mut Diagnostics,
+) -> Vec<Token<'s>> {
+    let mut tokens = Vec::with_capacity((text.len() - at) / 4);
     while let Some(first) = text[at..].chars().next() {
         let rest = &text[at..];
         let (kind, mark, len) = match first {

@@ -21,4 +21,4 @@ mod written;
 pub(crate) use check::{LoadCx, compile, load};
 pub(crate) use header::RuleLocation;
 pub(crate) use op_list::listed;
-pub(crate) use parse::parse;
+pub(crate) use parse::parse_from;

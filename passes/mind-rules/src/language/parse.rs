@@ -4,12 +4,24 @@ use mind_diag::{Diagnostics, Span};
 
 use super::ast::{Body, Clause, CondAst, Expr, Name, OpEntry, RuleAst, Term};
 use super::cursor::{Parsed, Parser, name};
-use super::lex::{Kind, lex};
+use super::lex::{Kind, Token, lex, lex_from};
 
 /// The rules of `text`; what is wrong is reported, and the rule it stands in left out.
 pub(crate) fn parse<'s>(text: &'s str, found: &mut Diagnostics) -> Vec<RuleAst<'s>> {
-    let tokens = lex(text, found);
-    let mut parser = Parser::new(&tokens);
+    rules(&lex(text, found), found)
+}
+
+/// The rules of `text` from the byte `at` on, with their places in the whole.
+pub(crate) fn parse_from<'s>(
+    text: &'s str,
+    at: usize,
+    found: &mut Diagnostics,
+) -> Vec<RuleAst<'s>> {
+    rules(&lex_from(text, at, found), found)
+}
+
+fn rules<'s>(tokens: &[Token<'s>], found: &mut Diagnostics) -> Vec<RuleAst<'s>> {
+    let mut parser = Parser::new(tokens);
     let mut rules = Vec::new();
     while parser.peek().kind != Kind::End {
         match parser.rule() {

@@ -14,7 +14,7 @@ use crate::matching::pattern::Rule;
 use crate::op_table::OpTable;
 use crate::ruleset::rule_info::RuleInfo;
 use crate::ruleset::rule_info::RuleIx;
-use crate::shipped::{SHIPPED, ShippedOps, Wanted, Written};
+use crate::shipped::{Parsed, SHIPPED, ShippedOps, Wanted};
 
 /// Rules ready to use, with the op table they were checked against.
 #[derive(Debug)]
@@ -139,12 +139,13 @@ impl RuleSet {
             lint: false,
         };
         let has = |name: &str| ops.has(name);
-        for Written { file, info, rule } in ops.rules(registry, &table, wanted) {
+        for written in ops.rules(registry, &table, wanted) {
+            let Parsed { info, rule } = written.parsed();
             let mut diagnostics = Diagnostics::new();
             let number = RuleIx(infos.len() as u16);
             compile(rule, number, info, cx, &has, &mut rules, &mut diagnostics);
             if diagnostics.has_errors() {
-                let (name, text) = SHIPPED[*file];
+                let (name, text) = SHIPPED[written.file];
                 let file = SourceFile::new(name, text);
                 return Err(RuleErrors(vec![SourceErrors { file, diagnostics }]));
             }

@@ -4,5 +4,5 @@ mod files;
 mod part;
 
 pub use files::SHIPPED;
-pub(crate) use part::Written;
+pub(crate) use part::Parsed;
 pub use part::{ShippedOps, Wanted, shipped_names};
