@@ -353,7 +353,7 @@ fn alone(g: &Graph, group: OpId) -> Graph {
     let operands = g.operands(group).to_vec();
     for (index, operand) in operands.into_iter().enumerate() {
         let ty = g.type_id(operand).expect("a verified value has a type");
-        let attrs = Input::attrs(g.intern(&format!("operand{index}")), false, 0);
+        let attrs = Input::attrs(g.intern(&format!("operand{index}")), false, None);
         let input = Builder::before(&mut g, group).create_typed(Input::DEF, &[], &attrs, &[ty]);
         let value = g.result(input);
         g.set_operand(group, index, value);

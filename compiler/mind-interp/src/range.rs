@@ -112,10 +112,10 @@ fn sources(g: &Graph, value: ValueId) -> Vec<ValueId> {
 /// Whether the op's results consist of elements of its operands: what takes every dtype, truth values
 /// too, cannot compute.
 fn only_moves(def: &OpDef) -> bool {
-    let mut operands = def.operands.iter().chain(&def.variadic);
+    let mut operands = def.all_operands();
     def.regions == 0
         && def.scalar.is_none()
-        && operands.all(|operand| operand.class == OperandClass::Any)
+        && operands.all(|(operand, _)| operand.class == OperandClass::Any)
 }
 
 fn indexed_extent(g: &Graph, op: OpId, data: ValueId, extents: &Extents) -> u64 {

@@ -6,7 +6,7 @@ use crate::attr::Attr;
 use crate::builtin::Yield;
 use crate::entity::{OpId, Ty, ValueId};
 use crate::graph::{Graph, InsertPoint, NewOp};
-use crate::opdef::{Op, OpDef, Results, Trait};
+use crate::opdef::{Op, OpDef, Trait};
 use crate::verify::{VerifyError, infer_op};
 
 /// The result of a new op, or the rule that it breaks.
@@ -67,10 +67,8 @@ impl<'g> Builder<'g> {
         operands: &[ValueId],
         attrs: &[Attr<'_>],
     ) -> Result<OpId, Box<VerifyError>> {
-        let results = match def.results {
-            Results::One => 1,
-            Results::None => 0,
-            Results::Many => panic!("{} is created with its region", def.name),
+        let Some(results) = def.results.count() else {
+            panic!("{} is created with its region", def.name);
         };
         let op = self.push(def, operands, attrs, results);
         match infer_op(self.graph, op) {
@@ -160,6 +158,16 @@ impl<'g> Builder<'g> {
                 Err(error)
             }
         }
+    }
+
+    /// Creates an op like `op`, which has one result and no regions, over operands of any types; returns its result.
+    ///
+    /// # Errors
+    ///
+    /// The shape rule's; the graph is then as it was, but for unused ids.
+    pub fn again(&mut self, op: OpId, operands: &[ValueId]) -> Built {
+        let (def, attrs) = (self.graph.def(op), self.graph.stored_attrs(op));
+        self.one(def, operands, &attrs)
     }
 
     /// Creates a copy of an op without regions over other operands of the same types.

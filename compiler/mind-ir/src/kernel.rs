@@ -6,7 +6,7 @@
 
 use smallvec::SmallVec;
 
-use crate::types::Dim;
+use crate::types::{DType, Dim};
 
 /// What the ops of a kernel run as.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,6 +48,8 @@ pub enum StepKind {
 pub struct Step<'s> {
     /// What it does.
     pub kind: StepKind,
+    /// The bytes of the widest number that it computes with, as [`width`] says.
+    pub width: usize,
     /// The axes that a reduction or normalisation runs over, a bit each.
     pub axes: u64,
     /// The shape of its result.
@@ -56,6 +58,24 @@ pub struct Step<'s> {
     pub reads: SmallVec<[Read<'s>; 2]>,
     /// Whether something outside of the kernel reads the result.
     pub leaves: bool,
+}
+
+/// The bytes of the widest number that an op on these dtypes computes with. Floats and integers become each other by way
+/// of `f64`; truth values are as wide as what they choose.
+pub fn width(dtypes: impl IntoIterator<Item = DType> + Clone) -> usize {
+    let numbers = || {
+        dtypes
+            .clone()
+            .into_iter()
+            .filter(|&dtype| dtype != DType::Bool)
+    };
+    let is_mixed = numbers().any(DType::is_float) && numbers().any(DType::is_int);
+    let widest = numbers().map(|dtype| dtype.carrier().size()).max();
+    if is_mixed {
+        DType::F64.size()
+    } else {
+        widest.unwrap_or(1)
+    }
 }
 
 /// What an op of a kernel reads.
@@ -110,6 +130,8 @@ pub type Clash = &'static str;
 pub const PRODUCT_AND_ROWS: Clash = "a product and a reduction run at different positions";
 /// Two products have no form together but in attention.
 pub const TWO_PRODUCTS: Clash = "two products run at different positions";
+/// What follows a product runs in the vectors of the product.
+pub const WIDER: Clash = "an op computes with wider numbers than the product";
 /// Elementwise ops of several shapes have no form together.
 pub const POSITIONS: Clash = "the ops run over different positions";
 
@@ -124,6 +146,10 @@ pub fn form(steps: &[Step<'_>]) -> Result<Form, Clash> {
     }
     let contractions = (0..steps.len()).filter(|&at| steps[at].contracts());
     let contractions: SmallVec<[usize; 2]> = contractions.collect();
+    if let Some(&first) = contractions.first() {
+        let fits = steps.iter().all(|step| step.width <= steps[first].width);
+        require(fits, WIDER)?;
+    }
     match (contractions.as_slice(), steps.iter().any(Step::reduces)) {
         ([], false) => elementwise(steps).map(|()| Form::Elementwise),
         ([], true) => rowwise(steps).map(|()| Form::Rows),

@@ -396,6 +396,15 @@ impl<'t> Cursor<'t> {
     }
 }
 
+/// The words, as in "`a`, `b` or `c`".
+pub(crate) fn any_of(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => quoted.concat(),
+    }
+}
+
 /// `token` in quotes for a message: cut where it is long, control characters escaped.
 pub(crate) fn shown(token: &str) -> String {
     const SHOWN: usize = 40;

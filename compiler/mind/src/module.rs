@@ -156,7 +156,7 @@ impl Module {
         let ty = ty.intern(&mut self.graph);
         let ty = self.graph.intern_type(ty.view());
         let name = self.graph.intern(name);
-        let attrs = Input::attrs(name, is_param, 0);
+        let attrs = Input::attrs(name, is_param, None);
         let op = self.builder().create_typed(Input::DEF, &[], &attrs, &[ty]);
         Ok(self.graph.result(op))
     }

@@ -2,6 +2,7 @@
 //!
 //! One file per family under [`ops`]; the table entry says everything else there is to know of an op.
 
+mod apply;
 pub mod axes;
 mod constant;
 pub mod eval;
@@ -9,6 +10,7 @@ pub mod extent;
 pub mod group;
 pub mod ops;
 
+pub use apply::apply;
 pub use constant::{constant, scalar_of, splat};
 
 use mind_ir::opdef::Dialect;

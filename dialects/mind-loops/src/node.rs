@@ -1,6 +1,7 @@
 //! What bodies of kernels compute, node by node: what lowerings write into regions and code generation reads.
 
-use mind_core::{constant, ops as core};
+use mind_core::constant;
+use mind_core::ops::convert::Cast;
 use mind_ir::builder::Builder;
 use mind_ir::eval::{DimEnv, EvalCx};
 use mind_ir::graph::Graph;
@@ -12,7 +13,6 @@ use mind_ir::verify::VerifyError;
 use mind_ir::{BlockId, OpId, ValueId};
 use rustc_hash::FxHashMap;
 
-use crate::ops::convert::Convert;
 use crate::ops::nest::Along;
 
 /// One value of a body: an element at each position, or one for a whole row.
@@ -29,16 +29,16 @@ pub enum Node {
         /// Its bits, in the low ones.
         bits: u64,
     },
-    /// A scalar function of values of its dtype, which is not `bool`.
+    /// A scalar function.
     Apply {
         /// The function.
         function: ScalarFn,
-        /// Type of the arguments and of the result.
+        /// Type of the last argument.
         dtype: DType,
         /// As many as the function takes.
         args: Vec<usize>,
     },
-    /// A float in another float dtype, rounded once.
+    /// A number in another dtype, as [`Cast`] says it.
     Convert {
         /// Type of the argument.
         from: DType,
@@ -59,6 +59,19 @@ pub enum Node {
 }
 
 impl Node {
+    /// The dtype of its value; `None` for an input.
+    pub fn dtype(&self) -> Option<DType> {
+        match *self {
+            Node::Input(_) => None,
+            Node::Apply {
+                function, dtype, ..
+            } => Some(function.result(dtype)),
+            Node::Constant { dtype, .. }
+            | Node::Reduce { dtype, .. }
+            | Node::Convert { to: dtype, .. } => Some(dtype),
+        }
+    }
+
     /// The nodes that it reads.
     pub fn args(&self) -> &[usize] {
         match self {
@@ -68,15 +81,23 @@ impl Node {
         }
     }
 
-    /// The node of a constant, or of an op that applies a scalar function to `args`; `None` for another op.
+    /// The node of a constant, of an op that applies a scalar function to `args` or of a cast; `None` for another op.
     pub fn scalar(g: &Graph, op: OpId, args: &[usize]) -> Option<Node> {
         let (def, dtype) = (g.def(op), g.ty(g.result(op)).dtype);
-        if let Some(function) = def.scalar {
+        if let Some(function) = g.scalar(op) {
             let args = args.to_vec();
+            let dtype = g.ty(*g.operands(op).last()?).dtype;
             return Some(Node::Apply {
                 function,
                 dtype,
                 args,
+            });
+        }
+        if let Some(cast) = g.view::<Cast>(op) {
+            return Some(Node::Convert {
+                from: g.ty(cast.input(g)).dtype,
+                to: dtype,
+                arg: args[0],
             });
         }
         let eval = def.eval.filter(|_| def.has(Trait::Constant))?;
@@ -102,17 +123,9 @@ pub fn read(g: &Graph, body: BlockId) -> (Vec<Node>, Vec<usize>) {
         }
         let result = g.result(op);
         let dtype = g.ty(result).dtype;
-        let node = if let Some(convert) = g.view::<Convert>(op) {
-            let from = g.ty(convert.input(g)).dtype;
-            Some(Node::Convert {
-                from,
-                to: dtype,
-                arg: args[0],
-            })
-        } else if let Some(along) = g.view::<Along>(op) {
-            let kind = along.reduction(g).expect("a verified kind");
+        let node = if let Some(along) = g.view::<Along>(op) {
             Some(Node::Reduce {
-                kind,
+                kind: along.kind(g),
                 dtype,
                 arg: args[0],
             })
@@ -147,21 +160,15 @@ pub fn write(
                 constant(b, &Tensor::new(Vec::new(), element))
             }
             Node::Apply { function, args, .. } => {
-                let mut defs = core::elementwise::OPS.iter();
-                let def = defs.find(|def| def.scalar == Some(*function));
                 let args: Vec<ValueId> = args.iter().map(arg).collect();
-                b.one(def.expect("each scalar function has an op"), &args, &[])?
+                mind_core::apply(b, *function, &args)?
             }
             Node::Convert { to, arg: from, .. } => {
-                let to = b.graph.intern(to.name());
-                b.one(Convert::DEF, &[arg(from)], &Convert::attrs(to))?
+                b.one(Cast::DEF, &[arg(from)], &Cast::attrs(*to))?
             }
             Node::Reduce {
                 kind, arg: from, ..
-            } => {
-                let kind = b.graph.intern(kind.name());
-                b.one(Along::DEF, &[arg(from)], &Along::attrs(kind))?
-            }
+            } => b.one(Along::DEF, &[arg(from)], &Along::attrs(*kind))?,
         };
         values.push(value);
     }

@@ -164,6 +164,7 @@ macro_rules! mil_ops {
                         name: "operands",
                         class: mind_ir::opdef::OperandClass::Any,
                     }),
+                    optional: None,
                     attrs: $crate::row::ATTRS,
                     results: $crate::row::mil_ops!(@or [$(mind_ir::opdef::Results::$results)?]
                         mind_ir::opdef::Results::One),
@@ -173,6 +174,7 @@ macro_rules! mil_ops {
                     infer: Some(|op, g| $crate::row::infer(&$row, op, g)),
                     eval: $crate::row::mil_ops!(@eval $row $($eval)?),
                     scalar: None,
+                    scalar_of: None,
                     fold: None,
                     core_v1: None,
                 },

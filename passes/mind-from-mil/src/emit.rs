@@ -1,6 +1,7 @@
 //! Short forms for the ops that an import emits.
 
 use mind_core::ops::constant::ConstTensor;
+use mind_core::ops::convert::Cast;
 use mind_core::ops::elementwise::{
     Abs, Add, Div, Exp, Log, Maximum, Minimum, Mul, Relu, Sqrt, Sub, Tanh,
 };
@@ -16,7 +17,6 @@ use mind_ir::{OpId, ValueId, with_float};
 use mind_mil::call::Call;
 use mind_mil::ops;
 use mind_mil::structure::constant_of;
-use mind_tensor::ops::convert::Convert;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::refuse::Refused;
@@ -216,8 +216,7 @@ impl Emit<'_> {
         if self.dtype(x) == to {
             return Ok(x);
         }
-        let to = self.b.graph.intern(to.name());
-        Ok(Convert::with(to).build(&mut self.b, x)?)
+        Ok(Cast::with(to).build(&mut self.b, x)?)
     }
 
     /// `function` of `x` in `f32`, rounded once to the dtype of `x`.

@@ -30,7 +30,7 @@ pub(crate) fn input(input: Input, e: &mut Emit<'_>) -> Imported {
     };
     let ty = TensorType::new(dtype, ty.shape.iter().copied());
     let ty = e.b.graph.intern_type(ty.view());
-    let attrs = CoreInput::attrs(input.name(e.g()), false, 0);
+    let attrs = CoreInput::attrs(input.name(e.g()), false, None);
     let op = e.b.create_typed(CoreInput::DEF, &[], &attrs, &[ty]);
     Ok(e.g().result(op))
 }

@@ -327,7 +327,7 @@ impl Assembler {
         };
         let ty = TensorType::new(leaf.dtype, leaf.shape.iter().map(dim));
         let ty = g.intern_type(ty.view());
-        let attrs = Input::attrs(name, false, 0);
+        let attrs = Input::attrs(name, false, None);
         let op = self.builder().create_typed(Input::DEF, &[], &attrs, &[ty]);
         self.instance.inputs.push((op, at));
         self.instance.graph.result(op)

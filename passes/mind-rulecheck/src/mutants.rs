@@ -203,6 +203,8 @@ fn other(attr: &mind_rules::AttrValue) -> Option<mind_rules::AttrValue> {
         | AttrValue::Dims(_)
         | AttrValue::Float(_)
         | AttrValue::Str(_)
+        | AttrValue::DType(_)
+        | AttrValue::Word(_)
         | AttrValue::Valid
         | AttrValue::Same
         | AttrValue::Pads(_) => return None,

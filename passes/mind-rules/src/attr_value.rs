@@ -2,7 +2,7 @@
 
 use mind_ir::Sym;
 use mind_ir::attr::{Attr, Padding};
-use mind_ir::types::Dim;
+use mind_ir::types::{DType, Dim};
 
 /// An attribute value that borrows nothing. Literals have none: ops that hold them are opaque.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -25,6 +25,10 @@ pub enum AttrValue {
     Same,
     /// A window's pads: top, bottom, left, right.
     Pads([i64; 4]),
+    /// A dtype.
+    DType(DType),
+    /// A word of a closed set.
+    Word(&'static str),
 }
 
 impl AttrValue {
@@ -40,6 +44,8 @@ impl AttrValue {
             Attr::Padding(Padding::Valid) => AttrValue::Valid,
             Attr::Padding(Padding::Same) => AttrValue::Same,
             Attr::Padding(Padding::Custom(pads)) => AttrValue::Pads(*pads),
+            Attr::DType(dtype) => AttrValue::DType(dtype),
+            Attr::Word(word) => AttrValue::Word(word),
             Attr::Literal(_) => return None,
         })
     }
@@ -56,6 +62,8 @@ impl AttrValue {
             AttrValue::Valid => Attr::Padding(Padding::Valid),
             AttrValue::Same => Attr::Padding(Padding::Same),
             AttrValue::Pads(pads) => Attr::Padding(Padding::Custom(pads)),
+            AttrValue::DType(dtype) => Attr::DType(*dtype),
+            AttrValue::Word(word) => Attr::Word(word),
         }
     }
 }

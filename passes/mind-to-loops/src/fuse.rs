@@ -8,7 +8,6 @@ use mind_ir::{Graph, OpId, ValueId};
 use mind_loops::extents::known;
 use mind_loops::node::Node;
 use mind_tensor::ops::contract::Contract;
-use mind_tensor::ops::convert::Convert;
 use mind_tensor::ops::map::Map;
 use mind_tensor::ops::reduce::Reduce;
 use rustc_hash::FxHashMap;
@@ -270,7 +269,7 @@ impl Growing {
         mut operand: impl FnMut(OpId, ValueId) -> Operand,
     ) {
         for &op in steps.ops {
-            let computes = g.is::<Map>(op) || g.is::<Convert>(op) || g.is::<Reduce>(op);
+            let computes = g.is::<Map>(op) || g.is::<Reduce>(op);
             if computes && is_wanted(op) {
                 self.add(g, op, &mut operand);
             } else if !computes && !steps.contracts(op) {
@@ -293,9 +292,7 @@ impl Growing {
         }
         let node = match g.view::<Reduce>(op) {
             Some(reduce) => Node::Reduce {
-                kind: reduce
-                    .reduction(g)
-                    .expect("a verified kind is one of the words"),
+                kind: reduce.kind(g),
                 dtype: g.ty(g.result(op)).dtype,
                 arg: args[0],
             },
@@ -370,12 +367,5 @@ impl Growing {
 
 /// The node of a scalar op of a verified body.
 fn scalar(g: &Graph, op: OpId, args: &[usize]) -> Node {
-    match g.view::<Convert>(op) {
-        Some(convert) => Node::Convert {
-            from: g.ty(convert.input(g)).dtype,
-            to: g.ty(convert.result(g)).dtype,
-            arg: args[0],
-        },
-        None => Node::scalar(g, op, args).expect("bodies hold scalar ops"),
-    }
+    Node::scalar(g, op, args).expect("bodies hold scalar ops")
 }

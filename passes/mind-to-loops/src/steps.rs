@@ -1,11 +1,10 @@
 //! Tensor ops as steps of a kernel, which say what one kernel can hold.
 
-use mind_ir::kernel::{Form, Read, Source, Step, StepKind, form};
+use mind_ir::kernel::{self, Form, Read, Source, Step, StepKind, form};
 use mind_ir::types::{Dim, Shape};
 use mind_ir::{Graph, OpId, ValueId};
 use mind_tensor::ops::broadcast::Broadcast;
 use mind_tensor::ops::contract::Contract;
-use mind_tensor::ops::convert::Convert;
 use mind_tensor::ops::map::Map;
 use mind_tensor::ops::reduce::Reduce;
 use mind_tensor::ops::reshape::Reshape;
@@ -30,6 +29,7 @@ pub(crate) struct Steps<'g> {
 struct Row<'g> {
     op: OpId,
     kind: StepKind,
+    width: usize,
     axes: u64,
     result: &'g [Dim],
     reads: SmallVec<[(Source, Shape); 2]>,
@@ -78,6 +78,7 @@ impl<'g> Steps<'g> {
         let row = Row {
             op,
             kind: kind(g, op),
+            width: width(g, op),
             axes: axes(g, op),
             result: g.ty(g.results(op).get(0)).shape,
             reads: reads.collect(),
@@ -107,6 +108,7 @@ impl<'g> Steps<'g> {
         };
         let rows = self.rows.iter().map(|row| Step {
             kind: row.kind,
+            width: row.width,
             axes: row.axes,
             result: row.result,
             reads: (row.reads.iter())
@@ -158,7 +160,7 @@ impl<'g> Steps<'g> {
 }
 
 fn kind(g: &Graph, op: OpId) -> StepKind {
-    if g.is::<Map>(op) || g.is::<Convert>(op) {
+    if g.is::<Map>(op) {
         StepKind::Elementwise
     } else if g.is::<Reduce>(op) {
         StepKind::Reduction
@@ -175,6 +177,18 @@ fn kind(g: &Graph, op: OpId) -> StepKind {
         StepKind::Permute
     } else {
         StepKind::Other
+    }
+}
+
+/// The bytes of the widest number that `op` computes with, or an op of its body.
+fn width(g: &Graph, op: OpId) -> usize {
+    let own = |op: OpId| {
+        let values = g.operands(op).iter().copied().chain(g.results(op));
+        kernel::width(values.map(|value| g.ty(value).dtype))
+    };
+    match g.view::<Map>(op) {
+        Some(map) => g.ops(map.body(g)).map(own).max().unwrap_or(0),
+        None => own(op),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The tensor dialect's own ops.
 
+use mind_core::ops::convert::Cast;
 use mind_ir::attr::Padding;
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::{OpId, ValueId};
@@ -8,7 +9,6 @@ use mind_mil::ops::reduction::{REDUCE_MAX, REDUCE_MEAN, REDUCE_SUM};
 use mind_mil::ops::unary::CAST;
 use mind_tensor::ops::broadcast::Broadcast;
 use mind_tensor::ops::contract::Contract;
-use mind_tensor::ops::convert::Convert;
 use mind_tensor::ops::reduce::{Reduce, Reduction};
 use mind_tensor::ops::reshape::Reshape;
 use mind_tensor::ops::transpose::Transpose;
@@ -25,7 +25,7 @@ use crate::{broadcast, reduce};
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Broadcast::DEF, lower_broadcast),
     (Contract::DEF, lower_contract),
-    (Convert::DEF, lower_convert),
+    (Cast::DEF, lower_cast),
     (Reduce::DEF, lower_reduce),
     (Reshape::DEF, |op, e| {
         let x = Reshape::from_id(op).input(e.g());
@@ -56,12 +56,9 @@ fn lower_broadcast(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     broadcast::to_shape(e, x, &dims, &shape)
 }
 
-fn lower_convert(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
-    let view = Convert::from_id(op);
-    let x = view.input(e.g());
-    let to = view
-        .dtype(e.g())
-        .ok_or_else(|| Refused::new("it names no dtype"))?;
+fn lower_cast(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
+    let view = Cast::from_id(op);
+    let (x, to) = (view.input(e.g()), view.dtype(e.g()));
     let to = narrowed(to, e.float())?;
     match e.dtype(x) == to {
         true => Ok(x),
@@ -74,11 +71,10 @@ fn lower_convert(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
 
 fn lower_reduce(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     let view = Reduce::from_id(op);
-    let row = match view.reduction(e.g()) {
-        Some(Reduction::Sum) => &REDUCE_SUM,
-        Some(Reduction::Mean) => &REDUCE_MEAN,
-        Some(Reduction::Max) => &REDUCE_MAX,
-        None => return Err(Refused::new("it names no reduction")),
+    let row = match view.kind(e.g()) {
+        Reduction::Sum => &REDUCE_SUM,
+        Reduction::Mean => &REDUCE_MEAN,
+        Reduction::Max => &REDUCE_MAX,
     };
     let (x, axes, keep) = (
         view.input(e.g()),

@@ -1,38 +1,43 @@
 //! Ops that apply one scalar function at every position.
 
 use mind_core::scalar_of;
-use mind_ir::OpId;
 use mind_ir::builder::Builder;
+use mind_ir::tensor::Tensor;
+use mind_ir::{OpId, ValueId};
 
 use crate::broadcast::broadcast_with;
-use crate::emit::{Lowered, map, unary};
+use crate::emit::{Lowered, map};
 
-/// A map whose body holds the op. A constant of one value everywhere stands in the body.
+/// A map whose body holds the op. A constant of one value everywhere stands in the body, unless all operands are.
 pub(crate) fn lower(op: OpId, b: &mut Builder<'_>) -> Lowered {
-    let def = b.graph.def(op);
-    let &[lhs, rhs] = b.graph.operands(op) else {
-        let input = b.graph.operands(op)[0];
-        return unary(b, def, input);
-    };
-    match [scalar_of(b.graph, lhs), scalar_of(b.graph, rhs)] {
-        [None, Some(constant)] => {
-            let left = broadcast_with(b, lhs, rhs)?;
-            map(b, &[left], |b, scalars| {
-                let constant = mind_core::constant(b, &constant);
-                b.one(def, &[scalars[0], constant], &[])
-            })
-        }
-        [Some(constant), None] => {
-            let right = broadcast_with(b, rhs, lhs)?;
-            map(b, &[right], |b, scalars| {
-                let constant = mind_core::constant(b, &constant);
-                b.one(def, &[constant, scalars[0]], &[])
-            })
-        }
-        _ => {
-            let left = broadcast_with(b, lhs, rhs)?;
-            let right = broadcast_with(b, rhs, lhs)?;
-            map(b, &[left, right], |b, scalars| b.one(def, scalars, &[]))
-        }
+    let operands = b.graph.operands(op).to_vec();
+    let constants = operands.iter().map(|&value| scalar_of(b.graph, value));
+    let mut constants: Vec<Option<Tensor>> = constants.collect();
+    if constants.iter().all(Option::is_some) {
+        constants.fill(None);
     }
+    let pairs = || operands.iter().zip(&constants);
+    let varying: Vec<ValueId> = (pairs().filter(|(_, constant)| constant.is_none()))
+        .map(|(&value, _)| value)
+        .collect();
+    let mut wide = Vec::with_capacity(varying.len());
+    for &value in &varying {
+        let others = operands.iter().filter(|&&other| other != value);
+        wide.push(
+            others
+                .copied()
+                .try_fold(value, |wide, other| broadcast_with(b, wide, other))?,
+        );
+    }
+    map(b, &wide, |b, scalars| {
+        let mut scalars = scalars.iter().copied();
+        let all = constants.iter().map(|constant| match constant {
+            Some(constant) => mind_core::constant(b, constant),
+            None => scalars
+                .next()
+                .expect("a scalar for each operand that varies"),
+        });
+        let all: Vec<ValueId> = all.collect();
+        b.again(op, &all)
+    })
 }

@@ -59,7 +59,6 @@ pub(crate) fn reduce(
     axes: &[i64],
     keepdims: bool,
 ) -> Lowered {
-    let kind = b.graph.intern(kind.name());
     Reduce::with(kind, axes).keepdims(keepdims).build(b, input)
 }
 

@@ -73,10 +73,9 @@ fn describe_symbol(view: View<'_>, symbol: Symbol) -> Option<String> {
 
 /// How an op is written and what it means: the table entry's own text.
 pub(crate) fn op(def: &OpDef) -> String {
-    let operands = def.operands.iter().map(|operand| operand.name.to_owned());
-    let many = def.variadic.iter();
-    let many = many.map(|operand| format!("{}...", operand.name));
-    let operands: Vec<String> = operands.chain(many).collect();
+    let operands = def.all_operands();
+    let operands = operands.map(|(operand, repeat)| format!("{}{}", operand.name, repeat.mark()));
+    let operands: Vec<String> = operands.collect();
     let attrs: Vec<String> = def.attrs.iter().map(shown).collect();
     let attrs = if attrs.is_empty() {
         String::new()
@@ -107,7 +106,7 @@ fn attribute(def: &OpDef, attr: &AttrDef) -> String {
         "```mind\n{}\n```\nattribute of `{}`: {}",
         shown(attr),
         def.name,
-        attr.kind.name()
+        attr.kind.text()
     )
 }
 

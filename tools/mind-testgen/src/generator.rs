@@ -108,7 +108,7 @@ impl<'c> Generator<'c> {
     fn input(&mut self, ty: &TensorType) -> ValueId {
         let name = self.graph.intern(&format!("x{}", self.inputs));
         self.inputs += 1;
-        let attrs = Input::attrs(name, self.rng.once_in(4), 0);
+        let attrs = Input::attrs(name, self.rng.once_in(4), None);
         let ty = self.graph.intern_type(ty.view());
         let at = InsertPoint::End(self.graph.body());
         let mut builder = Builder::new(&mut self.graph, at, Span::FILE);

@@ -77,19 +77,9 @@ fn describe(text: &mut String, def: &OpDef) {
         }
         text.push('\n');
     }
-    let operands = def.operands.iter().map(|operand| (operand, ""));
-    let operands = operands.chain(
-        def.variadic
-            .iter()
-            .map(|operand| (operand, ", one or more")),
-    );
-    for (operand, many) in operands {
-        let _ = writeln!(
-            text,
-            "- operand `{}`: {}{many}",
-            operand.name,
-            operand.class.text()
-        );
+    for (operand, repeat) in def.all_operands() {
+        let (name, class) = (operand.name, operand.class.text());
+        let _ = writeln!(text, "- operand `{name}`: {class}{}", repeat.text());
     }
     if let Some(row) = mind_mil::ops::row(def) {
         let params: Vec<String> = row.params.iter().map(|own| format!("`{own}`")).collect();
@@ -103,13 +93,14 @@ fn describe(text: &mut String, def: &OpDef) {
             text,
             "- attribute `{}`: {}{default}",
             attr.name,
-            attr.kind.name()
+            attr.kind.text()
         );
     }
     let results = match def.results {
-        Results::None => "none",
-        Results::One => "one",
-        Results::Many => "as many as the body yields",
+        Results::None => "none".to_owned(),
+        Results::One => "one".to_owned(),
+        Results::Named(names) => format!("`{}`", names.join("`, `")),
+        Results::Many => "as many as the body yields".to_owned(),
     };
     let _ = writeln!(text, "- results: {results}");
     let traits: Vec<String> = def.traits.iter().map(|each| format!("{each:?}")).collect();

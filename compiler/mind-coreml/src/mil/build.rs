@@ -4,7 +4,7 @@ use mind_diag::{Code, Diagnostic, Diagnostics, Fix, Span};
 use mind_ir::attr::{Attr, Literal};
 use mind_ir::builtin::Yield;
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
-use mind_ir::opdef::{Op, OpDef, Results, nearest};
+use mind_ir::opdef::{Op, OpDef, nearest};
 use mind_ir::types::{DType, TensorType};
 use mind_ir::{BlockId, Ty, ValueId};
 use mind_mil::call::listed;
@@ -369,10 +369,9 @@ impl<'b> Builder<'b> {
             return Err(Box::new(error));
         };
         let (def, results) = (&row.def, statement.results.len());
-        let fits = match def.results {
-            Results::None => results == 0,
-            Results::One => results == 1,
-            Results::Many => results > 0,
+        let fits = match def.results.count() {
+            Some(count) => results == count,
+            None => results > 0,
         };
         if !fits {
             let message = format!("`{op}` cannot have {results} results");

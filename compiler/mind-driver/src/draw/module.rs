@@ -197,6 +197,8 @@ fn text(g: &Graph, attr: &Attr<'_>) -> String {
         Attr::Padding(Padding::Valid) => "valid".to_owned(),
         Attr::Padding(Padding::Same) => "same".to_owned(),
         Attr::Padding(Padding::Custom(pads)) => format!("{pads:?}"),
+        Attr::DType(dtype) => dtype.name().to_owned(),
+        Attr::Word(word) => word.to_owned(),
         Attr::Literal(literal) => match literal.count {
             Some(count) => format!("{count} elements"),
             None => "one element, repeated".to_owned(),

@@ -24,6 +24,8 @@ pub(super) fn placeholder(row: &AttrDef) -> Attr<'static> {
             bytes: &[0],
         }),
         AttrKind::Pad => Attr::Padding(Padding::Valid),
+        AttrKind::ElementType => Attr::DType(DType::F32),
+        AttrKind::Word(words) => Attr::Word(words[0]),
     }
 }
 
@@ -82,6 +84,16 @@ pub(super) fn set_attribute(
                 g.set_attr(op, index, Attr::Padding(Padding::Custom(&pads)));
             }
         },
+        AttrKind::ElementType => {
+            let dtype = value.as_str().and_then(DType::parse);
+            let dtype = dtype.ok_or_else(|| wrong("the name of a dtype"))?;
+            g.set_attr(op, index, Attr::DType(dtype));
+        }
+        AttrKind::Word(words) => {
+            let word = words.iter().find(|word| value.as_str() == Some(word));
+            let word = word.ok_or_else(|| wrong(&format!("one of {}", words.join(", "))))?;
+            g.set_attr(op, index, Attr::Word(word));
+        }
         AttrKind::LiteralData => set_elements(g, op, index, row, value)?,
     }
     Ok(())

@@ -41,7 +41,7 @@ impl Module {
         let g = self.graph();
         let dims: Vec<Dim> = dims.iter().map(|text| dim(g, text)).collect();
         let ty = g.intern_type(TensorType::new(dtype, dims).view());
-        let attrs = Input::attrs(g.intern(name), param, 0);
+        let attrs = Input::attrs(g.intern(name), param, None);
         let at = InsertPoint::End(g.body());
         let op = Builder::new(g, at, Span::new(1, 2)).create_typed(Input::DEF, &[], &attrs, &[ty]);
         g.result(op)

@@ -1,36 +1,25 @@
 //! Attribute values in constant expressions, for the defaults of op tables.
 
-#![allow(non_snake_case)]
+use super::{Attr, Bool, Dims, ElementType, Float, Int, Ints, Pad, Padding};
+use crate::types::{DType, Dim};
 
-use super::{Attr, Padding};
-use crate::types::Dim;
-
-/// An integer.
-pub const fn Int(value: i64) -> Attr<'static> {
-    Attr::Int(value)
+macro_rules! defaults {
+    ($($kind:ident: $value:ident: $ty:ty => $attr:expr;)*) => {$(
+        impl $kind {
+            /// The attribute that holds this value.
+            pub const fn attr($value: $ty) -> Attr<'static> {
+                $attr
+            }
+        }
+    )*};
 }
 
-/// A truth value.
-pub const fn Bool(value: bool) -> Attr<'static> {
-    Attr::Bool(value)
-}
-
-/// A floating-point number.
-pub const fn Float(value: f64) -> Attr<'static> {
-    Attr::Float(value.to_bits())
-}
-
-/// A list of integers.
-pub const fn Ints(value: &'static [i64]) -> Attr<'static> {
-    Attr::Ints(value)
-}
-
-/// A list of extents.
-pub const fn Dims(value: &'static [Dim]) -> Attr<'static> {
-    Attr::Dims(value)
-}
-
-/// The padding of a window.
-pub const fn Pad(value: Padding<'static>) -> Attr<'static> {
-    Attr::Padding(value)
+defaults! {
+    Int: value: i64 => Attr::Int(value);
+    Bool: value: bool => Attr::Bool(value);
+    Float: value: f64 => Attr::Float(value.to_bits());
+    Ints: list: &'static [i64] => Attr::Ints(list);
+    Dims: list: &'static [Dim] => Attr::Dims(list);
+    ElementType: dtype: DType => Attr::DType(dtype);
+    Pad: padding: Padding<'static> => Attr::Padding(padding);
 }

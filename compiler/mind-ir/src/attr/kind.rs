@@ -2,7 +2,7 @@
 
 use super::{Attr, Literal, Padding};
 use crate::entity::Sym;
-use crate::types::Dim;
+use crate::types::{DType, Dim};
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident($variant:ident): $value:ty = $attr:pat => $inner:expr, $outer:expr;)*) => {
@@ -10,17 +10,26 @@ macro_rules! kinds {
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum AttrKind {
             $($(#[$doc])* $name,)*
+            /// One of these words.
+            Word(&'static [&'static str]),
         }
 
         impl AttrKind {
-            /// The kind's name in the op reference and in messages.
-            pub const fn name(self) -> &'static str {
-                match self { $(AttrKind::$name => stringify!($name),)* }
+            /// The kind in the op reference and in messages: its name, or the words.
+            pub fn text(self) -> String {
+                match self {
+                    $(AttrKind::$name => stringify!($name).to_owned(),)*
+                    AttrKind::Word(words) => words.join(" | "),
+                }
             }
 
             /// Whether `attr` is of this kind.
-            pub const fn admits(self, attr: &Attr<'_>) -> bool {
-                matches!((self, attr), $((AttrKind::$name, Attr::$variant(..)))|*)
+            pub fn admits(self, attr: &Attr<'_>) -> bool {
+                match (self, attr) {
+                    $((AttrKind::$name, Attr::$variant(..)) => true,)*
+                    (AttrKind::Word(words), Attr::Word(word)) => words.contains(word),
+                    _ => false,
+                }
             }
         }
 
@@ -92,4 +101,81 @@ kinds! {
     LiteralData(Literal): &'a Literal<'a> = Attr::Literal(literal) => literal, Attr::Literal;
     /// The padding of a window.
     Pad(Padding): Padding<'a> = Attr::Padding(padding) => padding, Attr::Padding;
+    /// The dtype of a result.
+    ElementType(DType): DType = Attr::DType(dtype) => dtype, Attr::DType;
+}
+
+/// Declares closed sets of words, each a kind of attribute of its own.
+///
+/// ```
+/// mind_ir::words! {
+///     /// Where a path goes.
+///     pub enum Way {
+///         /// To the left.
+///         Left = "left",
+///         /// To the right.
+///         Right = "right",
+///     }
+/// }
+/// assert_eq!((Way::Left.name(), Way::parse("right")), ("left", Some(Way::Right)));
+/// ```
+#[macro_export]
+macro_rules! words {
+    ($(
+        $(#[doc = $doc:literal])*
+        pub enum $name:ident {
+            $($(#[doc = $word_doc:literal])* $word:ident = $text:literal,)*
+        }
+    )*) => {$(
+        $(#[doc = $doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum $name {
+            $($(#[doc = $word_doc])* $word,)*
+        }
+
+        impl $name {
+            /// Every word.
+            pub const ALL: &'static [$name] = &[$($name::$word),*];
+
+            /// The word in texts.
+            pub const fn name(self) -> &'static str {
+                match self { $($name::$word => $text,)* }
+            }
+
+            /// The word that is written so.
+            pub fn parse(text: &str) -> Option<$name> {
+                match text {
+                    $($text => Some($name::$word),)*
+                    _ => None,
+                }
+            }
+
+            /// The word as an attribute.
+            pub const fn attr(self) -> $crate::attr::Attr<'static> {
+                $crate::attr::Attr::Word(self.name())
+            }
+        }
+
+        impl $crate::attr::AttrType for $name {
+            const KIND: $crate::attr::AttrKind = $crate::attr::AttrKind::Word(&[$($text),*]);
+            type Value<'a> = $name;
+
+            fn get<'a>(attr: $crate::attr::Attr<'a>) -> $name
+            where
+                'a: 'a,
+            {
+                let $crate::attr::Attr::Word(word) = attr else {
+                    panic!("attribute is {attr:?}, not a word");
+                };
+                $name::parse(word).expect("the word of another kind")
+            }
+
+            fn wrap<'a>(value: $name) -> $crate::attr::Attr<'a>
+            where
+                'a: 'a,
+            {
+                value.attr()
+            }
+        }
+    )*};
 }

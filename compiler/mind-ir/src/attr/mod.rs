@@ -1,14 +1,22 @@
 //! Attributes: the compile-time parameters of an op.
 
-pub mod defaults;
+mod defaults;
 mod kind;
 mod literal;
 
-pub use kind::{AttrKind, AttrType, Bool, Dims, Float, Int, Ints, LiteralData, Pad, Str};
+pub use kind::{
+    AttrKind, AttrType, Bool, Dims, ElementType, Float, Int, Ints, LiteralData, Pad, Str,
+};
 pub use literal::Literal;
 
 use crate::entity::Sym;
-use crate::types::Dim;
+use crate::types::{DType, Dim};
+
+/// The kinds of attribute that op tables name without a path.
+#[doc(hidden)]
+pub mod kinds {
+    pub use super::{Bool, Dims, ElementType, Float, Int, Ints, LiteralData, Pad, Str};
+}
 
 /// An attribute value, borrowing what does not fit into it.
 ///
@@ -32,6 +40,10 @@ pub enum Attr<'a> {
     Literal(&'a Literal<'a>),
     /// The padding of a window.
     Padding(Padding<'a>),
+    /// A dtype.
+    DType(DType),
+    /// A word of the closed set that the op's table entry names.
+    Word(&'static str),
 }
 
 impl Attr<'_> {

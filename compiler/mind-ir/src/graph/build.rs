@@ -98,6 +98,12 @@ impl Graph {
         op
     }
 
+    /// The attributes of `op`, which live as long as the graph.
+    pub(crate) fn stored_attrs(&self, op: OpId) -> SmallVec<[Attr<'static>; 4]> {
+        let first = self.ops[op.index()].first_attr as usize;
+        self.attrs[first..][..self.def(op).attrs.len()].into()
+    }
+
     /// Creates a copy of `op`, which has no regions, over operands of the same types.
     ///
     /// Results get the next labels.
@@ -105,8 +111,7 @@ impl Graph {
         let data = &self.ops[op.index()];
         let (def, results, span) = (data.def, data.results, data.span);
         assert_eq!(def.regions, 0, "{} has a body", def.name);
-        let first = data.first_attr as usize;
-        let attrs: SmallVec<[Attr<'static>; 4]> = self.attrs[first..][..def.attrs.len()].into();
+        let attrs = self.stored_attrs(op);
         let new = NewOp {
             def,
             operands,
@@ -195,6 +200,8 @@ impl Graph {
                 Padding::Same => Padding::Same,
                 Padding::Custom(pads) => Padding::Custom(self.arena.item(*pads)),
             }),
+            Attr::DType(dtype) => Attr::DType(dtype),
+            Attr::Word(word) => Attr::Word(word),
         }
     }
 

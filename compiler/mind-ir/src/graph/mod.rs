@@ -26,6 +26,7 @@ use crate::arena::Arena;
 use crate::attr::Attr;
 use crate::entity::{BlockId, OpId, RegionId, Sym, Ty, UseId, ValueId};
 use crate::opdef::{Op, OpDef};
+use crate::scalar::ScalarFn;
 use crate::symbol::Symbols;
 use crate::table::{Slab, Table};
 use crate::types::{TypeTable, TypeView};
@@ -139,6 +140,15 @@ impl Graph {
     /// The op's table entry.
     pub fn def(&self, op: OpId) -> &'static OpDef {
         self.ops[op.index()].def
+    }
+
+    /// The function that the op applies at every position, if it is elementwise.
+    pub fn scalar(&self, op: OpId) -> Option<ScalarFn> {
+        let def = self.def(op);
+        match def.scalar_of {
+            Some(of) => Some(of(op, self)),
+            None => def.scalar,
+        }
     }
 
     /// The op as a `T`, if it is one.

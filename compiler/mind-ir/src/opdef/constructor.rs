@@ -21,6 +21,7 @@ pub fn default_attrs<'a, const COUNT: usize>(def: &'static OpDef) -> [Attr<'a>; 
 macro_rules! op_constructor {
     ($view:ident $operands:tt [] [] { None $($rest:tt)* }) => {};
     ($view:ident $operands:tt [] [] { Many $($rest:tt)* }) => {};
+    ($view:ident $operands:tt [] [] { [$($result:ident)*] $($rest:tt)* }) => {};
     ($view:ident $operands:tt [] [] { One $($rest:tt)* }) => {
         $crate::op_constructor!($view $operands [] [] { $($rest)* });
     };
@@ -44,7 +45,7 @@ macro_rules! op_constructor {
         $crate::op_constructor!(@with $view $operands [$($required)*] [$($optional)*]);
     };
 
-    (@build $view:ident ($($operand:ident)* $([$variadic:ident])?)) => {
+    (@build $view:ident ($($operand:ident)* $([$variadic:ident])? $(($optional:ident))?)) => {
         impl $view {
             /// Appends the op, every attribute having its default, and returns its result.
             ///
@@ -56,19 +57,21 @@ macro_rules! op_constructor {
                 b: &mut impl $crate::builder::Build,
                 $($operand: $crate::ValueId,)*
                 $($variadic: &[$crate::ValueId],)?
+                $($optional: Option<$crate::ValueId>,)?
             ) -> $crate::builder::Built {
                 const DEF: &$crate::opdef::OpDef = <$view as $crate::opdef::Op>::DEF;
                 let attrs: [_; DEF.attrs.len()] = $crate::opdef::default_attrs(DEF);
-                b.builder().one(DEF, &$crate::op_constructor!(@list $($operand)* $([$variadic])?), &attrs)
+                b.builder().one(DEF, &$crate::op_constructor!(@list $($operand)* $([$variadic])? $(($optional))?), &attrs)
             }
         }
     };
 
     (@list $($operand:ident)*) => { [$($operand),*] };
     (@list $($operand:ident)* [$variadic:ident]) => { [&[$($operand),*], $variadic].concat() };
+    (@list $($operand:ident)* ($optional:ident)) => { [&[$($operand),*], $optional.as_slice()].concat() };
 
     (@with $view:ident $operands:tt [] []) => {};
-    (@with $view:ident ($($operand:ident)* $([$variadic:ident])?)
+    (@with $view:ident ($($operand:ident)* $([$variadic:ident])? $(($optional_operand:ident))?)
         [$($required:ident: $rkind:ident,)*] [$($optional:ident: $okind:ident,)*]) => {
         /// The attributes of a new op.
         #[derive(Clone, Copy, Debug)]
@@ -78,13 +81,13 @@ macro_rules! op_constructor {
             /// The attributes of a new op: those without a default; the others have setters.
             #[inline]
             pub fn with<'a>(
-                $($required: <$crate::attr::$rkind as $crate::attr::AttrType>::Value<'a>,)*
+                $($required: <$rkind as $crate::attr::AttrType>::Value<'a>,)*
             ) -> Attributes<'a> {
                 #[allow(unused_mut, reason = "no attribute is required")]
                 let mut attrs = $crate::opdef::default_attrs(<$view as $crate::opdef::Op>::DEF);
                 $(
                     attrs[AttrIndex::$required as usize] =
-                        <$crate::attr::$rkind as $crate::attr::AttrType>::wrap($required);
+                        <$rkind as $crate::attr::AttrType>::wrap($required);
                 )*
                 Attributes(attrs)
             }
@@ -96,10 +99,10 @@ macro_rules! op_constructor {
                 #[inline]
                 pub fn $optional(
                     mut self,
-                    value: <$crate::attr::$okind as $crate::attr::AttrType>::Value<'a>,
+                    value: <$okind as $crate::attr::AttrType>::Value<'a>,
                 ) -> Attributes<'a> {
                     self.0[AttrIndex::$optional as usize] =
-                        <$crate::attr::$okind as $crate::attr::AttrType>::wrap(value);
+                        <$okind as $crate::attr::AttrType>::wrap(value);
                     self
                 }
             )*
@@ -115,8 +118,11 @@ macro_rules! op_constructor {
                 b: &mut impl $crate::builder::Build,
                 $($operand: $crate::ValueId,)*
                 $($variadic: &[$crate::ValueId],)?
+                $($optional_operand: Option<$crate::ValueId>,)?
             ) -> $crate::builder::Built {
-                let operands = $crate::op_constructor!(@list $($operand)* $([$variadic])?);
+                let operands = $crate::op_constructor!(
+                    @list $($operand)* $([$variadic])? $(($optional_operand))?
+                );
                 b.builder().one(<$view as $crate::opdef::Op>::DEF, &operands, &self.0)
             }
         }

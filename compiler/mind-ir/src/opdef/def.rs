@@ -22,6 +22,8 @@ pub struct OpDef {
     pub operands: &'static [Operand],
     /// What stands for any number of operands after those; at least one.
     pub variadic: Option<Operand>,
+    /// What may stand after those, once; not with `variadic`.
+    pub optional: Option<Operand>,
     /// Attributes in order.
     pub attrs: &'static [AttrDef],
     /// How many results.
@@ -36,8 +38,10 @@ pub struct OpDef {
     pub infer: Option<InferHook>,
     /// The only meaning of the op.
     pub eval: Option<EvalHook>,
-    /// The function that an elementwise op applies.
+    /// The function that an elementwise op applies; one of them, if `scalar_of` chooses.
     pub scalar: Option<ScalarFn>,
+    /// The function that an op applies, where its attributes choose one: of the arity, domain and cost of `scalar`.
+    pub scalar_of: Option<fn(OpId, &Graph) -> ScalarFn>,
     /// What the op equals without being evaluated.
     pub fold: Option<FoldHook>,
     /// Whether profile `core-v1` has this very op, where the table entry alone does not say.
@@ -128,6 +132,14 @@ operand_classes! {
     Num = "a numeric dtype", |dtype| dtype != DType::Bool;
     /// Floats.
     Float = "a float dtype", DType::is_float;
+    /// Truth values.
+    Bool = "`bool`", |dtype| dtype == DType::Bool;
+    /// Integers.
+    Integer = "an integer dtype", DType::is_int;
+    /// Integers and `bool`.
+    Bits = "an integer dtype or `bool`", |dtype| !dtype.is_float();
+    /// What indices are.
+    Index = "`i32` or `i64`", |dtype| matches!(dtype, DType::I32 | DType::I64);
     /// Floats and signed integers.
     Signed = "a float or signed integer dtype",
         |dtype| matches!(dtype.class(), DTypeClass::Float | DTypeClass::Signed);
@@ -158,8 +170,41 @@ impl AttrDef {
             Attr::Padding(Padding::Valid) => "valid".to_owned(),
             Attr::Padding(Padding::Same) => "same".to_owned(),
             Attr::Padding(Padding::Custom(pads)) => format!("{pads:?}"),
+            Attr::DType(dtype) => dtype.name().to_owned(),
+            Attr::Word(word) => word.to_owned(),
             Attr::Str(_) | Attr::Literal(_) => "...".to_owned(),
         })
+    }
+}
+
+/// How often an operand of a table entry stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Repeat {
+    /// Once.
+    Once,
+    /// One or more times.
+    OneOrMore,
+    /// Once or not at all.
+    AtMostOnce,
+}
+
+impl Repeat {
+    /// What follows a description of the operand.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Repeat::Once => "",
+            Repeat::OneOrMore => ", one or more",
+            Repeat::AtMostOnce => ", optional",
+        }
+    }
+
+    /// What follows its name.
+    pub const fn mark(self) -> &'static str {
+        match self {
+            Repeat::Once => "",
+            Repeat::OneOrMore => "...",
+            Repeat::AtMostOnce => "?",
+        }
     }
 }
 
@@ -170,8 +215,22 @@ pub enum Results {
     None,
     /// One.
     One,
+    /// Several, each with a name.
+    Named(&'static [&'static str]),
     /// As many as its region yields.
     Many,
+}
+
+impl Results {
+    /// How many results an op has; `None` if its region says that.
+    pub const fn count(self) -> Option<usize> {
+        match self {
+            Results::None => Some(0),
+            Results::One => Some(1),
+            Results::Named(names) => Some(names.len()),
+            Results::Many => None,
+        }
+    }
 }
 
 /// What an op is called in each text format; `None` if the format cannot say it.
@@ -201,7 +260,7 @@ pub enum Trait {
     Pure,
     /// Its two operands may change places.
     Commutative,
-    /// All operands have one dtype.
+    /// All operands but those of class `Bool` have one dtype.
     SameDType,
     /// Applies one scalar function at every position of the broadcast shape.
     Elementwise,
@@ -260,30 +319,51 @@ impl OpDef {
 
     /// The operand at `index`, counting every repetition of the variadic one.
     pub fn operand(&self, index: usize) -> Option<Operand> {
-        self.operands.get(index).copied().or(self.variadic)
+        let behind = self.optional.filter(|_| index == self.operands.len());
+        let fixed = self.operands.get(index).copied();
+        fixed.or(behind).or(self.variadic)
     }
 
     /// Whether an op of this kind may have `count` operands.
     pub fn admits_operands(&self, count: usize) -> bool {
         match self.variadic {
             Some(_) => count > self.operands.len(),
-            None => count == self.operands.len(),
+            None => {
+                let more = count.wrapping_sub(self.operands.len());
+                more == 0 || more == 1 && self.optional.is_some()
+            }
         }
+    }
+
+    /// Every operand of the table entry, with how often it stands beside once.
+    pub fn all_operands(&self) -> impl Iterator<Item = (Operand, Repeat)> + '_ {
+        let fixed = self.operands.iter().map(|&operand| (operand, Repeat::Once));
+        let many = self.variadic.map(|operand| (operand, Repeat::OneOrMore));
+        let optional = self.optional.map(|operand| (operand, Repeat::AtMostOnce));
+        fixed.chain(many).chain(optional)
     }
 
     /// The operand counts it may have, in words.
     pub fn arity_text(&self) -> String {
-        let names = self
-            .operands
-            .iter()
-            .chain(&self.variadic)
-            .map(|operand| operand.name);
+        let names = self.all_operands().map(|(operand, _)| operand.name);
         let names = names.collect::<Vec<_>>().join(", ");
-        match (self.variadic, self.operands.len()) {
-            (Some(_), fixed) => format!("at least {} operands ({names}, ...)", fixed + 1),
-            (None, 0) => "no operands".to_owned(),
-            (None, 1) => format!("1 operand ({names})"),
-            (None, count) => format!("{count} operands ({names})"),
+        let count = self.count_text();
+        match (self.variadic, names.is_empty()) {
+            (Some(_), _) => format!("{count} ({names}, ...)"),
+            (None, true) => count,
+            (None, false) => format!("{count} ({names})"),
+        }
+    }
+
+    /// The operand counts it may have, in words and without the names of the operands.
+    pub fn count_text(&self) -> String {
+        match (self.variadic, self.optional, self.operands.len()) {
+            (Some(_), _, 0) => "at least 1 operand".to_owned(),
+            (Some(_), _, fixed) => format!("at least {} operands", fixed + 1),
+            (None, Some(_), fixed) => format!("{fixed} or {} operands", fixed + 1),
+            (None, None, 0) => "no operands".to_owned(),
+            (None, None, 1) => "1 operand".to_owned(),
+            (None, None, count) => format!("{count} operands"),
         }
     }
 

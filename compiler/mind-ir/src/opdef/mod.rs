@@ -9,6 +9,6 @@ mod table;
 pub use constructor::default_attrs;
 pub use def::{
     AttrDef, EvalHook, FoldHook, Folded, InferHook, Inferred, Names, Op, OpDef, Operand,
-    OperandClass, Results, Trait,
+    OperandClass, Repeat, Results, Trait,
 };
 pub use registry::{Dialect, Registry, nearest};

@@ -10,15 +10,18 @@
 ///     /// Errors: ...
 ///     /// Source: ...
 ///     Sum = "core.sum" {
-///         operands: (input: Num),              // or  variadic: (inputs: Any)
+///         operands: (input: Num),
+///         variadic: (inputs: Any),             // optional: one or more behind the operands
+///         optional: (value: Any),              // optional: one behind the operands, or none
 ///         attrs: { axes: Ints = &[], keepdims "kd": Bool = false },
-///         results: One,                        // optional: One, None, Many
+///         results: [values, places],           // optional: the names of several, or One, None, Many
 ///         regions: 1,                          // optional
 ///         traits: [Pure],
 ///         names: { core: "Sum", mic1: "sum", mic2: "sum" },
 ///         infer: infer_sum,                    // fn(Sum, &Graph) -> InferResult
 ///         eval: eval_sum,                      // fn(Sum, &EvalCx, &[&Tensor]) -> Result<Tensor, EvalError>
 ///         scalar: Relu,                        // instead of infer and eval
+///         scalar_of: of_word,                  // fn(Sum, &Graph) -> ScalarFn, where attributes choose one like `scalar`
 ///         infer_many: f, eval_many: f,         // instead, for ops with several results
 ///         fold: fold_sum,                      // fn(Sum, &Graph) -> Option<Folded>
 ///         core_v1: is_core,                    // fn(Sum, &Graph) -> bool
@@ -26,7 +29,8 @@
 /// }
 /// ```
 /// The keys stand in this order; those that do not apply are left out. A string behind an attribute's
-/// name is its key in mic@1. An attribute without a default must be written.
+/// name is its key in mic@1. An attribute without a default must be written. Its kind is one of
+/// [`attr`](crate::attr), or a set of [`words!`](crate::words) in scope.
 #[macro_export]
 macro_rules! ops {
     ($(
@@ -34,8 +38,10 @@ macro_rules! ops {
         $view:ident = $name:literal {
             $(operands: ($($operand:ident: $class:ident),* $(,)?),)?
             $(variadic: ($variadic:ident: $vclass:ident),)?
+            $(optional: ($optional:ident: $oclass:ident),)?
             $(attrs: { $($attr:ident $($key:literal)?: $kind:ident $(= $default:expr)?),* $(,)? },)?
             $(results: $results:ident,)?
+            $(results: [$($result:ident),* $(,)?],)?
             $(regions: $regions:literal,)?
             traits: [$($trait:ident),* $(,)?],
             names: { $($format:ident: $text:literal),* $(,)? },
@@ -44,6 +50,7 @@ macro_rules! ops {
             $(eval: $eval:expr,)?
             $(eval_many: $eval_many:expr,)?
             $(scalar: $scalar:ident,)?
+            $(scalar_of: $scalar_of:expr,)?
             $(fold: $fold:expr,)?
             $(core_v1: $core_v1:expr,)?
         }
@@ -55,6 +62,8 @@ macro_rules! ops {
 
             impl $crate::opdef::Op for $view {
                 const DEF: &'static $crate::opdef::OpDef = {
+                    #[allow(unused_imports, reason = "a table without attributes")]
+                    use $crate::attr::kinds::*;
                     #[allow(clippy::needless_update)]
                     static DEF: $crate::opdef::OpDef = $crate::opdef::OpDef {
                         name: $name,
@@ -67,13 +76,18 @@ macro_rules! ops {
                             name: stringify!($variadic),
                             class: $crate::opdef::OperandClass::$vclass,
                         })?),
+                        optional: $crate::ops!(@option $($crate::opdef::Operand {
+                            name: stringify!($optional),
+                            class: $crate::opdef::OperandClass::$oclass,
+                        })?),
                         attrs: &[$($($crate::opdef::AttrDef {
                             name: stringify!($attr),
                             key: $crate::ops!(@option $($key)?),
-                            kind: <$crate::attr::$kind as $crate::attr::AttrType>::KIND,
-                            default: $crate::ops!(@option $($crate::attr::defaults::$kind($default))?),
+                            kind: <$kind as $crate::attr::AttrType>::KIND,
+                            default: $crate::ops!(@option $($kind::attr($default))?),
                         }),*)?],
-                        results: $crate::ops!(@or [$($crate::opdef::Results::$results)?]
+                        results: $crate::ops!(@or [$($crate::opdef::Results::$results)?
+                            $($crate::opdef::Results::Named(&[$(stringify!($result)),*]))?]
                             $crate::opdef::Results::One),
                         regions: $crate::ops!(@or [$($regions)?] 0),
                         traits: &[$($crate::opdef::Trait::$trait),*],
@@ -106,12 +120,13 @@ macro_rules! ops {
                                 ) -> $crate::eval::EvalManyResult = $eval_many;
                                 hook($view(op), cx, operands)
                             })?
-                            $(|_, cx, operands| {
-                                let function = $crate::scalar::ScalarFn::$scalar;
-                                Ok($crate::smallvec::smallvec![function.eval(cx, operands)?])
-                            })?
+                            $($crate::ops!(@eval_of $scalar))?
                         ),
                         scalar: $crate::ops!(@option $($crate::scalar::ScalarFn::$scalar)?),
+                        scalar_of: $crate::ops!(@option $(|op, g| {
+                            let hook: fn($view, &$crate::graph::Graph) -> $crate::scalar::ScalarFn = $scalar_of;
+                            hook($view(op), g)
+                        })?),
                         fold: $crate::ops!(@option $(|op, g| {
                             let hook: fn($view, &$crate::graph::Graph) -> Option<$crate::opdef::Folded>
                                 = $fold;
@@ -135,25 +150,29 @@ macro_rules! ops {
             }
 
             $crate::ops!(@accessors $view
-                { $($($operand)*)? } { $($variadic)? } { $($($attr: $kind,)*)? }
-                { $($results)? $($regions)? $($($attr: $kind $(= $default)?,)*)? });
+                { $($($operand)*)? } { $($variadic)? } { $($optional)? } { $($($attr: $kind,)*)? }
+                { $($results)? $([$($result)*])? $($regions)? $($($attr: $kind $(= $default)?,)*)? });
         )*
 
         /// The entries of this table, in order.
         pub const OPS: &[&$crate::opdef::OpDef] = &[$(<$view as $crate::opdef::Op>::DEF),*];
     };
 
+    (@eval_of $scalar:ident) => { $crate::scalar::EVAL };
     (@option) => { None };
     (@option $value:expr) => { Some($value) };
     (@or [] $default:expr) => { $default };
     (@or [$value:expr] $default:expr) => { $value };
 
-    (@accessors $view:ident { $($operand:ident)* } { $($variadic:ident)? }
+    (@accessors $view:ident { $($operand:ident)* } { $($variadic:ident)? } { $($optional:ident)? }
         { $($attr:ident: $kind:ident,)* } $form:tt) => {
         #[allow(dead_code, reason = "accessors that nobody of a private table calls")]
         const _: () = {
+            #[allow(unused_imports, reason = "a table without attributes")]
+            use $crate::attr::kinds::*;
+
             #[allow(non_camel_case_types)]
-            enum OperandIndex { $($operand,)* $($variadic,)? }
+            enum OperandIndex { $($operand,)* $($variadic,)? $($optional,)? }
             #[allow(non_camel_case_types)]
             enum AttrIndex { $($attr,)* }
 
@@ -171,22 +190,28 @@ macro_rules! ops {
                     }
                 )?
                 $(
+                    #[doc = concat!("Operand `", stringify!($optional), "`, if it is given.")]
+                    pub fn $optional(self, g: &$crate::graph::Graph) -> Option<$crate::ValueId> {
+                        g.operands(self.0).get(OperandIndex::$optional as usize).copied()
+                    }
+                )?
+                $(
                     #[doc = concat!("Attribute `", stringify!($attr), "`.")]
                     pub fn $attr<'g>(
                         self,
                         g: &'g $crate::graph::Graph,
-                    ) -> <$crate::attr::$kind as $crate::attr::AttrType>::Value<'g> {
+                    ) -> <$kind as $crate::attr::AttrType>::Value<'g> {
                         let attr = g.attr(self.0, AttrIndex::$attr as usize);
-                        <$crate::attr::$kind as $crate::attr::AttrType>::get(attr)
+                        <$kind as $crate::attr::AttrType>::get(attr)
                     }
                 )*
 
                 /// The values of all attributes, in the order of the table entry.
                 #[allow(clippy::too_many_arguments)]
                 pub fn attrs<'a>(
-                    $($attr: <$crate::attr::$kind as $crate::attr::AttrType>::Value<'a>,)*
+                    $($attr: <$kind as $crate::attr::AttrType>::Value<'a>,)*
                 ) -> Vec<$crate::attr::Attr<'a>> {
-                    vec![$(<$crate::attr::$kind as $crate::attr::AttrType>::wrap($attr)),*]
+                    vec![$(<$kind as $crate::attr::AttrType>::wrap($attr)),*]
                 }
 
                 /// The result.
@@ -199,7 +224,7 @@ macro_rules! ops {
                 }
             }
 
-            $crate::op_constructor!($view ($($operand)* $([$variadic])?) [] [] $form);
+            $crate::op_constructor!($view ($($operand)* $([$variadic])? $(($optional))?) [] [] $form);
         };
     };
 }

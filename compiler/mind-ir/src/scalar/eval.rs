@@ -68,16 +68,16 @@ pub(super) fn divide<T: Num>(x: T, y: T) -> Result<T, EvalError> {
 }
 
 /// The results at every position of the shape that both operands broadcast to.
-pub(super) fn zip<T: Element>(
+pub(super) fn zip<T: Element, R: Element>(
     cx: &EvalCx<'_>,
     [x, y]: [&Tensor; 2],
-    f: impl Fn(T, T) -> Result<T, EvalError>,
+    f: impl Fn(T, T) -> Result<R, EvalError>,
 ) -> Result<Tensor, EvalError> {
     let shape = broadcast_extents(x.shape(), y.shape())?;
-    let count = cx.count(T::DTYPE, &shape)?;
+    let count = cx.count(R::DTYPE, &shape)?;
     let (xs, ys) = (x.elements::<T>(), y.elements::<T>());
     if x.shape() == y.shape() {
-        let elements: Result<Vec<T>, EvalError> =
+        let elements: Result<Vec<R>, EvalError> =
             xs.iter().zip(ys).map(|(&x, &y)| f(x, y)).collect();
         return Ok(Tensor::of(shape, elements?));
     }
@@ -100,6 +100,43 @@ pub(super) fn zip<T: Element>(
                 break;
             }
         }
+    }
+    Ok(Tensor::of(shape, elements))
+}
+
+/// Whether two elements compare as `holds` says, at every position of the shape that both operands broadcast to.
+pub(super) fn compare<T: Element>(
+    cx: &EvalCx<'_>,
+    operands: &[&Tensor],
+    holds: fn(&T, &T) -> bool,
+) -> Result<Tensor, EvalError> {
+    zip::<T, bool>(cx, two(operands), |x, y| Ok(holds(&x, &y)))
+}
+
+/// Of truth values and two values, at each position of the shape that all three broadcast to, the first value if the
+/// truth value is true, else the second.
+pub(super) fn choose<T: Element>(
+    cx: &EvalCx<'_>,
+    operands: &[&Tensor],
+) -> Result<Tensor, EvalError> {
+    let &[which, x, y] = operands else {
+        panic!("three operands, not {}", operands.len());
+    };
+    let shape = broadcast_extents(x.shape(), y.shape())?;
+    let shape = broadcast_extents(which.shape(), &shape)?;
+    let count = cx.count(T::DTYPE, &shape)?;
+    let (which_all, xs, ys) = (
+        which.elements::<bool>(),
+        x.elements::<T>(),
+        y.elements::<T>(),
+    );
+    let strides = [which, x, y].map(|each| broadcast_strides(each.shape(), &shape));
+    let mut elements = Vec::with_capacity(count);
+    let mut index: SmallVec<[usize; 6]> = SmallVec::from_elem(0, shape.len());
+    for _ in 0..count {
+        let [which, x, y] = [0, 1, 2].map(|each| offset(&index, &strides[each]));
+        elements.push(if which_all[which] { xs[x] } else { ys[y] });
+        advance(&mut index, &shape);
     }
     Ok(Tensor::of(shape, elements))
 }

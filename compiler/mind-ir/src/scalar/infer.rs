@@ -1,21 +1,28 @@
-//! The shape rule of elementwise ops.
+//! What `ops!` makes of the scalar function of a row.
 
 use smallvec::{SmallVec, smallvec};
 
 use super::ScalarFn;
-use crate::entity::OpId;
+use crate::entity::{OpId, ValueId};
 use crate::graph::Graph;
-use crate::opdef::{InferHook, Inferred};
-use crate::types::broadcast;
+use crate::opdef::{EvalHook, InferHook, Inferred};
+use crate::types::{Dim, Shape, TypeView, broadcast};
 use crate::verify::VerifyError;
 
 /// The shape rule of an op that applies `function`: the broadcast of its operands' shapes.
 pub const fn infer_hook(function: ScalarFn) -> InferHook {
     match function.arity() {
         1 => infer_unary,
-        _ => infer_binary,
+        2 => infer_binary,
+        _ => infer_choice,
     }
 }
+
+/// The evaluation of an op that applies a scalar function.
+pub const EVAL: EvalHook = |op, cx, operands| {
+    let function = cx.graph.scalar(op).expect("the op applies a function");
+    Ok(smallvec![function.eval(cx, operands)?])
+};
 
 type Types = SmallVec<[Inferred; 1]>;
 
@@ -27,17 +34,36 @@ fn infer_unary(op: OpId, g: &Graph) -> Result<Types, Box<VerifyError>> {
 fn infer_binary(op: OpId, g: &Graph) -> Result<Types, Box<VerifyError>> {
     let (lhs, rhs) = (g.operands(op)[0], g.operands(op)[1]);
     let (left, right) = (g.ty(lhs), g.ty(rhs));
-    let distinct = left.shape.contains(&crate::types::Dim::Dynamic);
-    if g.type_id(lhs) == g.type_id(rhs) && !distinct {
+    let function = g.def(op).scalar.expect("the op applies a function");
+    let dtype = function.result(left.dtype);
+    let distinct = left.shape.contains(&Dim::Dynamic);
+    if g.type_id(lhs) == g.type_id(rhs) && !distinct && dtype == left.dtype {
         return infer_unary(op, g);
     }
-    match broadcast(left.shape, right.shape) {
-        Ok(shape) => Ok(smallvec![left.with_shape(shape).into()]),
-        Err(clash) => Err(Box::new(VerifyError::broadcast(
-            g,
-            left.shape,
-            right.shape,
-            clash,
-        ))),
-    }
+    let shape = joined(g, left, right.shape)?;
+    Ok(smallvec![
+        TypeView {
+            dtype,
+            shape: &shape
+        }
+        .to_owned()
+        .into()
+    ])
+}
+
+/// The rule of a choice between two values.
+fn infer_choice(op: OpId, g: &Graph) -> Result<Types, Box<VerifyError>> {
+    let ty = |value: ValueId| g.ty(value);
+    let &[which, first, second] = g.operands(op) else {
+        unreachable!("the number of operands is checked before");
+    };
+    let sides = joined(g, ty(first), ty(second).shape)?;
+    let shape = joined(g, ty(which), &sides)?;
+    Ok(smallvec![ty(first).with_shape(shape).into()])
+}
+
+/// The shape that that of `left` and `right` broadcast to.
+fn joined(g: &Graph, left: TypeView<'_>, right: &[Dim]) -> Result<Shape, Box<VerifyError>> {
+    let shape = broadcast(left.shape, right);
+    shape.map_err(|clash| Box::new(VerifyError::broadcast(g, left.shape, right, clash)))
 }

@@ -1,5 +1,6 @@
 //! Scalar functions: what elementwise ops apply at every position.
 
+mod bits;
 mod eval;
 mod facts;
 mod infer;
@@ -7,8 +8,9 @@ pub mod math;
 mod reduction;
 mod table;
 
+pub use bits::{Bits, Int};
 pub use eval::broadcast_extents;
 pub use facts::Facts;
-pub use infer::infer_hook;
+pub use infer::{EVAL, infer_hook};
 pub use reduction::Reduction;
 pub use table::ScalarFn;

@@ -1,12 +1,14 @@
 //! The scalar functions: a row each.
 
-use super::eval::{divide, exact, fits, map, one, two, undefined, zip};
+use super::bits::{Bits, Int};
+use super::eval::{choose, compare, divide, exact, fits, map, one, two, undefined, zip};
 use super::facts::Facts;
 use super::math;
 use crate::eval::{EvalCx, EvalError};
 use crate::opdef::OperandClass;
 use crate::tensor::{FloatNum, Num, Tensor};
-use crate::{with_float, with_num};
+use crate::types::DType;
+use crate::{with_bits, with_float, with_int, with_num};
 
 /// What is known of the operands of a scalar function.
 #[derive(Clone, Copy)]
@@ -14,6 +16,8 @@ struct Known {
     x: Facts,
     /// No fact if there is no second operand.
     y: Facts,
+    /// No fact if there is no third operand.
+    z: Facts,
     same: bool,
 }
 
@@ -38,6 +42,7 @@ macro_rules! scalar_fns {
         $name:ident {
             arity: $arity:literal,
             domain: $domain:ident,
+            $(result: $result:ident,)?
             cost: $cost:literal,
             rounds: $rounds:literal,
             total: $total:literal,
@@ -46,7 +51,8 @@ macro_rules! scalar_fns {
             facts: $facts:expr,
         }
     )*) => {
-        /// A function of one or two scalars of one dtype, with a result of that dtype.
+        /// A function of one to three scalars of one dtype, with a result of that dtype or a truth value. The first operand
+        /// of [`Select`](ScalarFn::Select) is a truth value too; "its dtype" below is that of the last operand.
         ///
         /// Floats follow IEEE 754; `f16` and `bf16` compute in `f32` and round once. Integers wrap.
         /// docs/numerics.md states each function exactly.
@@ -67,6 +73,11 @@ macro_rules! scalar_fns {
             /// The dtypes that it is defined on.
             pub const fn domain(self) -> OperandClass {
                 match self { $(ScalarFn::$name => OperandClass::$domain,)* }
+            }
+
+            /// The dtype of its result on operands of `dtype`.
+            pub const fn result(self, dtype: DType) -> DType {
+                match self { $(ScalarFn::$name => scalar_fns!(@result dtype $($result)?),)* }
             }
 
             /// The time it takes on `f32` vectors, in additions; at least the number of its vector operations where it
@@ -93,6 +104,7 @@ macro_rules! scalar_fns {
                 facts(Known {
                     x: operands.first().copied().unwrap_or_default(),
                     y: operands.get(1).copied().unwrap_or_default(),
+                    z: operands.get(2).copied().unwrap_or_default(),
                     same,
                 })
             }
@@ -116,7 +128,7 @@ macro_rules! scalar_fns {
             ///
             /// If it is not defined on the dtype of the operands, or takes another number of them.
             pub fn eval(self, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
-                let dtype = operands[0].dtype();
+                let dtype = operands[operands.len() - 1].dtype();
                 match self {
                     $(ScalarFn::$name => scalar_fns!(
                         @eval cx, dtype, operands, $($form($($eval)*))? $(float(math::$f32, math::$f64))?
@@ -125,6 +137,8 @@ macro_rules! scalar_fns {
             }
         }
     };
+    (@result $dtype:ident) => { $dtype };
+    (@result $dtype:ident $result:ident) => { DType::$result };
     (@steps $s:ident, $x:ident) => { None };
     (@steps $s:ident, $x:ident, $module:ident) => { Some(math::$module::$module($s, $x)) };
     // A function of one number that wraps on integers, and the exact result.
@@ -134,7 +148,7 @@ macro_rules! scalar_fns {
         }), else undefined($dtype))
     };
     (@eval $cx:ident, $dtype:ident, $operands:ident, wrapping2($f:ident, $exact:ident)) => {
-        with_num!($dtype, T => zip::<T>($cx, two($operands), |x, y| {
+        with_num!($dtype, T => zip::<T, T>($cx, two($operands), |x, y| {
             fits($cx, Num::$f(x, y), || exact(x).$exact(exact(y)))
         }), else undefined($dtype))
     };
@@ -143,11 +157,30 @@ macro_rules! scalar_fns {
         with_num!($dtype, T => map::<T>($cx, one($operands), |x| Ok(Num::$f(x))), else undefined($dtype))
     };
     (@eval $cx:ident, $dtype:ident, $operands:ident, exact2($f:ident)) => {
-        with_num!($dtype, T => zip::<T>($cx, two($operands), |x, y| Ok(Num::$f(x, y))), else undefined($dtype))
+        with_num!($dtype, T => zip::<T, T>($cx, two($operands), |x, y| Ok(Num::$f(x, y))), else undefined($dtype))
     };
     // A function that says itself where it has no result.
     (@eval $cx:ident, $dtype:ident, $operands:ident, partial2($f:ident)) => {
-        with_num!($dtype, T => zip::<T>($cx, two($operands), $f), else undefined($dtype))
+        with_num!($dtype, T => zip::<T, T>($cx, two($operands), $f), else undefined($dtype))
+    };
+    // A comparison.
+    (@eval $cx:ident, $dtype:ident, $operands:ident, compare($f:expr)) => {
+        with_num!($dtype, T => compare::<T>($cx, $operands, $f), else compare::<bool>($cx, $operands, $f))
+    };
+    // The choice between two values.
+    (@eval $cx:ident, $dtype:ident, $operands:ident, choice()) => {
+        with_num!($dtype, T => choose::<T>($cx, $operands), else choose::<bool>($cx, $operands))
+    };
+    // A function of bits.
+    (@eval $cx:ident, $dtype:ident, $operands:ident, bits1($f:ident)) => {
+        with_bits!($dtype, T => map::<T>($cx, one($operands), |x| Ok(Bits::$f(x))), else undefined($dtype))
+    };
+    (@eval $cx:ident, $dtype:ident, $operands:ident, bits2($f:ident)) => {
+        with_bits!($dtype, T => zip::<T, T>($cx, two($operands), |x, y| Ok(Bits::$f(x, y))), else undefined($dtype))
+    };
+    // A function of integers.
+    (@eval $cx:ident, $dtype:ident, $operands:ident, integers2($f:ident)) => {
+        with_int!($dtype, T => zip::<T, T>($cx, two($operands), |x, y| Ok(Int::$f(x, y))), else undefined($dtype))
     };
     // A function of floats, on `f32` and on `f64`.
     (@eval $cx:ident, $dtype:ident, $operands:ident, float($f32:expr, $f64:expr)) => {
@@ -155,6 +188,8 @@ macro_rules! scalar_fns {
     };
 }
 
+/// What is known of truth values and integers.
+const DISCRETE: Facts = NUMBER.union(Facts::NO_NEG_ZERO);
 const POSITIVE: Facts = Facts::NONNEG.union(Facts::NO_NEG_ZERO);
 const NUMBER: Facts = Facts::NEVER_NAN.union(Facts::FINITE);
 
@@ -266,5 +301,83 @@ scalar_fns! {
         arity: 1, domain: Float, cost: 40, rounds: true, total: true,
         steps: gelu(gelu_f32, gelu_f64),
         facts: |_| Facts::NONE,
+    }
+    /// x = y; -0 equals +0, and a NaN nothing.
+    Equal {
+        arity: 2, domain: Any, result: Bool, cost: 1, rounds: false, total: true,
+        eval: compare(|x, y| x == y),
+        facts: |_| POSITIVE.union(DISCRETE),
+    }
+    /// x ≠ y, also if either is NaN.
+    NotEqual {
+        arity: 2, domain: Any, result: Bool, cost: 1, rounds: false, total: true,
+        eval: compare(|x, y| x != y),
+        facts: |_| POSITIVE.union(DISCRETE),
+    }
+    /// x < y.
+    Less {
+        arity: 2, domain: Any, result: Bool, cost: 1, rounds: false, total: true,
+        eval: compare(|x, y| x < y),
+        facts: |_| POSITIVE.union(DISCRETE),
+    }
+    /// x ≤ y.
+    LessEqual {
+        arity: 2, domain: Any, result: Bool, cost: 1, rounds: false, total: true,
+        eval: compare(|x, y| x <= y),
+        facts: |_| POSITIVE.union(DISCRETE),
+    }
+    /// x > y.
+    Greater {
+        arity: 2, domain: Any, result: Bool, cost: 1, rounds: false, total: true,
+        eval: compare(|x, y| x > y),
+        facts: |_| POSITIVE.union(DISCRETE),
+    }
+    /// x ≥ y.
+    GreaterEqual {
+        arity: 2, domain: Any, result: Bool, cost: 1, rounds: false, total: true,
+        eval: compare(|x, y| x >= y),
+        facts: |_| POSITIVE.union(DISCRETE),
+    }
+    /// y if x, else z.
+    Select {
+        arity: 3, domain: Any, cost: 1, rounds: false, total: true,
+        eval: choice(),
+        facts: |k| k.y.intersection(k.z),
+    }
+    /// The bits that are set in both; of truth values, both.
+    And {
+        arity: 2, domain: Bits, cost: 1, rounds: false, total: true,
+        eval: bits2(and),
+        facts: |_| DISCRETE,
+    }
+    /// The bits that are set in either; of truth values, either.
+    Or {
+        arity: 2, domain: Bits, cost: 1, rounds: false, total: true,
+        eval: bits2(or),
+        facts: |_| DISCRETE,
+    }
+    /// The bits that differ; of truth values, exactly one.
+    Xor {
+        arity: 2, domain: Bits, cost: 1, rounds: false, total: true,
+        eval: bits2(xor),
+        facts: |_| DISCRETE,
+    }
+    /// Every bit flipped; of a truth value, the other.
+    Not {
+        arity: 1, domain: Bits, cost: 1, rounds: false, total: true,
+        eval: bits1(not),
+        facts: |_| DISCRETE,
+    }
+    /// x · 2^y modulo 2^width; 0 unless y is in 0..width.
+    ShiftLeft {
+        arity: 2, domain: Integer, cost: 24, rounds: false, total: true,
+        eval: integers2(shift_left),
+        facts: |_| DISCRETE,
+    }
+    /// ⌊x / 2^y⌋; 0 unless y is in 0..width, or -1 if x is negative.
+    ShiftRight {
+        arity: 2, domain: Integer, cost: 24, rounds: false, total: true,
+        eval: integers2(shift_right),
+        facts: |_| DISCRETE,
     }
 }

@@ -45,6 +45,11 @@ pub trait Num: Element + PartialOrd {
     fn minimum(self, rhs: Self) -> Self;
     /// The integer `count` in this type, rounded to nearest.
     fn from_count(count: usize) -> Self;
+    /// The integer in this type: rounded once to nearest even as a float, modulo 2^width as an integer.
+    fn from_i128(value: i128) -> Self;
+    /// The number in this type: rounded once to nearest even as a float; truncated as an integer, and then the nearest of
+    /// the type, or 0 for NaN.
+    fn cast_f64(value: f64) -> Self;
     /// The exact value as an `i128`; `None` for floats.
     fn to_i128(self) -> Option<i128>;
     /// The value as an `f64`: exact for floats, rounded for large integers.
@@ -156,6 +161,12 @@ macro_rules! wide_float {
             fn from_count(count: usize) -> Self {
                 count as $float
             }
+            fn from_i128(value: i128) -> Self {
+                value as $float
+            }
+            fn cast_f64(value: f64) -> Self {
+                <Self as FloatNum>::from_f64(value)
+            }
             fn to_f64(self) -> f64 {
                 self.into()
             }
@@ -219,6 +230,12 @@ macro_rules! narrow_float {
             fn from_count(count: usize) -> Self {
                 Self::narrow(count as f32)
             }
+            fn from_i128(value: i128) -> Self {
+                <Self as FloatNum>::from_f64(leading_bits(value))
+            }
+            fn cast_f64(value: f64) -> Self {
+                <Self as FloatNum>::from_f64(value)
+            }
             fn to_f64(self) -> f64 {
                 f64::from(self.to_f32())
             }
@@ -247,6 +264,15 @@ fn round_to_odd(value: f64) -> f32 {
     }
     let above = f64::from(nearest).abs() > value.abs();
     f32::from_bits((nearest.to_bits() - u32::from(above)) | 1)
+}
+
+/// The integer cut to an `f64`, with the last bit set where something was cut off, as [`round_to_odd`] does.
+fn leading_bits(value: i128) -> f64 {
+    let size = value.unsigned_abs();
+    let cut = (u128::BITS - size.leading_zeros()).saturating_sub(f64::MANTISSA_DIGITS);
+    let lost = size & ((1 << cut) - 1) != 0;
+    let kept = (((size >> cut) | u128::from(lost)) << cut) as f64;
+    if value < 0 { -kept } else { kept }
 }
 
 impl FloatNum for f32 {
@@ -326,6 +352,12 @@ macro_rules! integers {
             fn from_count(count: usize) -> Self {
                 count as $int
             }
+            fn from_i128(value: i128) -> Self {
+                value as $int
+            }
+            fn cast_f64(value: f64) -> Self {
+                value as $int
+            }
             fn to_i128(self) -> Option<i128> {
                 Some(self as i128)
             }
@@ -354,6 +386,24 @@ macro_rules! with_num {
             })*
             $crate::types::DType::Bool => $otherwise,
         }
+    };
+}
+
+/// Runs `$body` with `$T` bound to the Rust type of an integer dtype; `$otherwise` on any other.
+#[macro_export]
+macro_rules! with_int {
+    ($dtype:expr, $T:ident => $body:expr, else $otherwise:expr) => {
+        $crate::with_float!(@rows $dtype, $T => $body, $otherwise,
+            I8 I16 I32 I64 U8 U16 U32 U64, F16 BF16 F32 F64 Bool)
+    };
+}
+
+/// Runs `$body` with `$T` bound to the Rust type of an integer dtype or `bool`; `$otherwise` on a float.
+#[macro_export]
+macro_rules! with_bits {
+    ($dtype:expr, $T:ident => $body:expr, else $otherwise:expr) => {
+        $crate::with_float!(@rows $dtype, $T => $body, $otherwise,
+            I8 I16 I32 I64 U8 U16 U32 U64 Bool, F16 BF16 F32 F64)
     };
 }
 

@@ -9,7 +9,7 @@ mod table;
 pub use broadcast::{BroadcastClash, broadcast};
 pub use dim::{Dim, DimText, Shape};
 pub use dtype::{DType, DTypeClass, FloatFormat, NarrowFloat};
-pub use quant_format::QuantFormat;
+pub use quant_format::{QuantFormat, Stored};
 pub use table::{TensorType, TypeTable, TypeView};
 
 /// The largest rank a tensor may have.

@@ -1,5 +1,7 @@
 //! Formats of weights in blocks of quantised numbers.
 
+use crate::attr::{Attr, AttrKind, AttrType};
+
 macro_rules! quant_formats {
     ($($(#[$doc:meta])* $name:ident = $text:literal, $elements:literal, $bytes:literal;)*) => {
         /// How numbers are stored in blocks along a row; docs/formats/weights.md has the formulas.
@@ -16,6 +18,9 @@ macro_rules! quant_formats {
             pub const fn name(self) -> &'static str {
                 match self { $(QuantFormat::$name => $text,)* }
             }
+
+            /// The words of an attribute: `dense` for numbers that are stored as they are, then the formats.
+            const WORDS: &'static [&'static str] = &["dense", $($text),*];
 
             /// Numbers of a block.
             pub const fn elements(self) -> usize {
@@ -56,17 +61,6 @@ impl QuantFormat {
         all.find(|format| format.name() == name)
     }
 
-    /// The format that an attribute has the number of; `None` for 0, and for numbers that no format has.
-    pub fn of_code(code: i64) -> Option<QuantFormat> {
-        let index = usize::try_from(code).ok()?.checked_sub(1)?;
-        QuantFormat::ALL.get(index).copied()
-    }
-
-    /// The number that attributes have for the format, from 1.
-    pub const fn code(self) -> i64 {
-        self as i64 + 1
-    }
-
     /// The size in bytes of the blocks that hold this count of numbers.
     pub const fn bytes(self, numbers: usize) -> usize {
         numbers / self.elements() * self.block_bytes()
@@ -79,5 +73,41 @@ impl QuantFormat {
         } else {
             None
         }
+    }
+}
+
+/// How an attribute says in which format numbers are stored; `None` for numbers that are stored as they are.
+#[derive(Clone, Copy, Debug)]
+pub struct Stored;
+
+impl Stored {
+    /// The attribute.
+    pub const fn attr(format: Option<QuantFormat>) -> Attr<'static> {
+        match format {
+            Some(format) => Attr::Word(format.name()),
+            None => Attr::Word(QuantFormat::WORDS[0]),
+        }
+    }
+}
+
+impl AttrType for Stored {
+    const KIND: AttrKind = AttrKind::Word(QuantFormat::WORDS);
+    type Value<'a> = Option<QuantFormat>;
+
+    fn get<'a>(attr: Attr<'a>) -> Option<QuantFormat>
+    where
+        'a: 'a,
+    {
+        let Attr::Word(word) = attr else {
+            panic!("attribute is {attr:?}, not a word");
+        };
+        QuantFormat::parse(word)
+    }
+
+    fn wrap<'a>(format: Option<QuantFormat>) -> Attr<'a>
+    where
+        'a: 'a,
+    {
+        Stored::attr(format)
     }
 }

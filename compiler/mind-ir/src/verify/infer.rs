@@ -5,7 +5,8 @@ use smallvec::SmallVec;
 use super::VerifyError;
 use crate::entity::{OpId, Ty, ValueId};
 use crate::graph::Graph;
-use crate::opdef::{Inferred, OpDef, Trait};
+use crate::opdef::{Inferred, OpDef, OperandClass, Trait};
+use crate::types::DType;
 
 /// What a shape rule returns.
 pub type InferResult = Result<Inferred, Box<VerifyError>>;
@@ -73,8 +74,13 @@ fn check_dtypes(g: &Graph, op: OpId, def: &'static OpDef) -> Result<(), Box<Veri
     let dtype = |value: ValueId| g.ty(value).dtype;
     let operands = g.operands(op);
     if def.has(Trait::SameDType) {
-        let first = dtype(operands[0]);
-        if let Some(&other) = operands.iter().find(|&&value| dtype(value) != first) {
+        let same = operands.iter().enumerate().filter(|&(index, _)| {
+            let operand = def.operand(index);
+            operand.is_none_or(|operand| operand.class != OperandClass::Bool)
+        });
+        let mut same = same.map(|(_, &value)| value);
+        let first = same.next().map_or(DType::Bool, dtype);
+        if let Some(other) = same.find(|&value| dtype(value) != first) {
             let (op, rhs) = (def.short_name(), dtype(other));
             return Err(Box::new(VerifyError::DTypeClash {
                 op,

@@ -10,6 +10,16 @@ use mind_ir::types::{DType, TensorType};
 use mind_ir::verify::{InferManyResult, InferResult};
 use mind_ir::{OpId, ValueId, ops};
 
+mind_ir::words! {
+    /// Where a vector turns.
+    pub enum Way {
+        /// To the left.
+        Left = "left",
+        /// To the right.
+        Right = "right",
+    }
+}
+
 ops! {
     /// An input.
     Source = "toy.source" {
@@ -44,6 +54,17 @@ ops! {
         infer: |op, g| Ok(Inferred::Known(g.type_id(op.inputs(g)[0]).expect("typed"))),
     }
 
+    /// Two results, perhaps with a second operand.
+    Turn = "toy.turn" {
+        operands: (input: Num),
+        optional: (by: Index),
+        attrs: { dtype: ElementType, way: Way = Way::Left },
+        results: [turned, steps],
+        traits: [Pure],
+        names: {},
+        infer_many: infer_turn,
+    }
+
     /// A body over its operands.
     Group = "toy.group" {
         variadic: (inputs: Any),
@@ -57,6 +78,14 @@ ops! {
 
 fn infer_blend(op: Blend, g: &Graph) -> InferResult {
     Ok(g.ty(op.lhs(g)).to_owned().into())
+}
+
+fn infer_turn(op: Turn, g: &Graph) -> InferManyResult {
+    let input = g.ty(op.input(g));
+    let steps = TensorType::new(op.dtype(g), input.shape.iter().copied());
+    Ok([input.to_owned().into(), steps.into()]
+        .into_iter()
+        .collect())
 }
 
 fn infer_group(op: Group, g: &Graph) -> InferManyResult {

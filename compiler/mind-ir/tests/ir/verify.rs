@@ -57,7 +57,7 @@ fn operand_counts_follow_the_table() {
             error(2007, "`blend` takes 2 operands (lhs, rhs), found 1"),
             error(
                 2007,
-                "`pack` takes at least 1 operands (inputs, ...), found 0"
+                "`pack` takes at least 1 operand (inputs, ...), found 0"
             ),
         ]
     );

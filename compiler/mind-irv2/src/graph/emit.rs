@@ -2,6 +2,7 @@
 
 use mind_core::ops::constant::ConstF32;
 use mind_core::ops::contract::MatMul;
+use mind_core::ops::convert::Cast;
 use mind_core::ops::elementwise::Add;
 use mind_core::ops::index::Slice;
 use mind_core::ops::input::Input;
@@ -15,7 +16,6 @@ use mind_ir::opdef::Op;
 use mind_ir::types::{DType, Dim, QuantFormat, TensorType};
 use mind_ir::verify::VerifyError;
 use mind_ir::{Graph, ValueId};
-use mind_tensor::ops::convert::Convert;
 
 /// Extents that the ops of a model refuse.
 #[derive(Debug, thiserror::Error)]
@@ -82,7 +82,7 @@ impl Emitter {
 
     /// An array that changes from run to run.
     pub(super) fn input(&mut self, name: &str, dtype: DType, shape: &[Dim]) -> ValueId {
-        self.declared(name, dtype, shape, None)
+        self.declared(name, dtype, shape, false, None)
     }
 
     /// A weight, as `f32` whatever its elements are stored as.
@@ -93,27 +93,26 @@ impl Emitter {
         shape: &[usize],
     ) -> Built<ValueId> {
         let shape: Vec<Dim> = shape.iter().map(|&extent| fixed(extent)).collect();
-        let format = format.map_or(0, QuantFormat::code);
-        let stored = self.declared(name, dtype, &shape, Some(format));
+        let stored = self.declared(name, dtype, &shape, true, format);
         if dtype == DType::F32 {
             return Ok(stored);
         }
-        let to = self.graph.intern(DType::F32.name());
-        Convert::with(to).build(self, stored)
+        Cast::with(DType::F32).build(self, stored)
     }
 
-    /// An input; a weight if it has a code for how it is stored.
+    /// An input.
     fn declared(
         &mut self,
         name: &str,
         dtype: DType,
         shape: &[Dim],
-        stored: Option<i64>,
+        is_weight: bool,
+        stored: Option<QuantFormat>,
     ) -> ValueId {
         let name = self.graph.intern(name);
         let ty = TensorType::new(dtype, shape.iter().copied());
         let ty = self.graph.intern_type(ty.view());
-        let attrs = Input::attrs(name, stored.is_some(), stored.unwrap_or(0));
+        let attrs = Input::attrs(name, is_weight, stored);
         let op = self.builder().create_typed(Input::DEF, &[], &attrs, &[ty]);
         self.graph.result(op)
     }

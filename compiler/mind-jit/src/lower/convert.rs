@@ -1,37 +1,83 @@
-//! Floats in other float dtypes.
+//! Numbers in other dtypes.
 
-use mind_ir::types::DType;
+use mind_ir::types::{DType, DTypeClass};
 
 use mind_vir::ir::{BinaryOp, Builder, ConvertOp, Lane, Predicate, ShiftOp, UnaryOp, Value};
 
 use super::scalar::{compute_lane, round};
+use super::truth;
 
-/// Appends the conversion of floats to another float dtype, rounded once to nearest even.
+/// The widest lanes that a conversion works in.
+pub fn convert_lane(from: DType, to: DType) -> Lane {
+    use DTypeClass::{Bool, Float, Signed, Unsigned};
+    let (own, other) = (compute_lane(from), compute_lane(to));
+    let between = match (from.class(), to.class()) {
+        (Float, Signed | Unsigned) => Lane::F64,
+        (Signed | Unsigned, Float)
+            if own.bits() >= 32 && (from, to) != (DType::I32, DType::F32) =>
+        {
+            Lane::F64
+        }
+        (Float | Bool, Float | Bool)
+        | (Signed | Unsigned | Bool, Signed | Unsigned | Bool)
+        | (Signed | Unsigned, Float) => own,
+    };
+    let lanes = [own, other, between].into_iter();
+    lanes.max_by_key(|lane| lane.bits()).unwrap_or(own)
+}
+
+/// Appends the conversion to another dtype, as `core.cast` says it.
 ///
 /// Values are in the lanes that their dtypes are worked on in.
-///
-/// # Panics
-///
-/// If one of the dtypes is no float.
 pub fn convert(b: &mut Builder, from: DType, to: DType, value: Value) -> Value {
-    assert!(from.is_float(), "{from} is no float");
-    let is_double = compute_lane(from) == Lane::F64;
-    match to {
-        _ if from == to => value,
-        DType::F64 => b.convert(ConvertOp::Float, Lane::F64, value),
-        DType::F32 if is_double => b.convert(ConvertOp::Float, Lane::F32, value),
-        DType::F16 | DType::BF16 if is_double => {
-            let odd = round_to_odd(b, value);
-            round(b, to, odd)
+    use DTypeClass::{Bool, Float, Signed, Unsigned};
+    if from == to {
+        return value;
+    }
+    match (from.class(), to.class()) {
+        (Float, Float) => float_to_float(b, from, to, value),
+        (Bool, Signed | Unsigned) => truth::numbers(b, value, compute_lane(to)),
+        (Bool, Float) => {
+            let numbers = truth::numbers(b, value, Lane::I32);
+            b.convert(ConvertOp::IntToFloat, compute_lane(to), numbers)
         }
-        DType::F32 | DType::F16 | DType::BF16 => round(b, to, value),
-        DType::I8 | DType::I16 | DType::I32 | DType::I64 => not_a_float(to),
-        DType::U8 | DType::U16 | DType::U32 | DType::U64 | DType::Bool => not_a_float(to),
+        (Float | Signed | Unsigned, Bool) => {
+            let lane = compute_lane(from);
+            let zero = b.constant(lane, 0);
+            let is_zero = b.compare(Predicate::Eq, value, zero);
+            truth::not(b, is_zero)
+        }
+        (Signed | Unsigned, Signed | Unsigned) => resize(b, from, compute_lane(to), value),
+        (Signed | Unsigned, Float) => int_to_float(b, from, to, value),
+        (Float, Signed | Unsigned) => float_to_int(b, from, to, value),
+        (Bool, Bool) => value,
     }
 }
 
-fn not_a_float(dtype: DType) -> ! {
-    panic!("{dtype} is no float")
+/// The integer in wider lanes, by its sign, or its low bits.
+fn resize(b: &mut Builder, from: DType, to: Lane, value: Value) -> Value {
+    let own = compute_lane(from);
+    let op = match own.bits().cmp(&to.bits()) {
+        std::cmp::Ordering::Equal => return value,
+        std::cmp::Ordering::Greater => ConvertOp::Truncate,
+        std::cmp::Ordering::Less if from.class() == DTypeClass::Signed => ConvertOp::SignExtend,
+        std::cmp::Ordering::Less => ConvertOp::ZeroExtend,
+    };
+    b.convert(op, to, value)
+}
+
+/// Rounded once to nearest even.
+fn float_to_float(b: &mut Builder, from: DType, to: DType, value: Value) -> Value {
+    match (compute_lane(from), compute_lane(to)) {
+        (Lane::F64, Lane::F64) => value,
+        (_, Lane::F64) => b.convert(ConvertOp::Float, Lane::F64, value),
+        (Lane::F64, _) if to == DType::F32 => b.convert(ConvertOp::Float, Lane::F32, value),
+        (Lane::F64, _) => {
+            let odd = round_to_odd(b, value);
+            round(b, to, odd)
+        }
+        _ => round(b, to, value),
+    }
 }
 
 /// `F64` cut to `F32`, with the last bit set where something was cut off, so that it can be rounded again.
@@ -48,12 +94,168 @@ fn round_to_odd(b: &mut Builder, value: Value) -> Value {
     let up = b.select(below, one, zero);
     let step = b.select(above, minus_one, up);
     let step = b.convert(ConvertOp::Truncate, Lane::I32, step);
-    let bits = b.convert(ConvertOp::Bits, Lane::I32, nearest);
-    let last = b.shift(ShiftOp::Shl, bits, 31);
-    let is_odd = b.shift(ShiftOp::Sra, last, 31);
-    let all = b.constant(Lane::I32, u64::MAX);
+    odd_neighbour(b, nearest, step)
+}
+
+/// `nearest`, or the float `step` units of its last place further on if its last bit is not set.
+fn odd_neighbour(b: &mut Builder, nearest: Value, step: Value) -> Value {
+    let (float, int) = (b.lane(nearest), b.lane(step));
+    let bits = b.convert(ConvertOp::Bits, int, nearest);
+    let last = b.shift(ShiftOp::Shl, bits, int.bits() - 1);
+    let is_odd = b.shift(ShiftOp::Sra, last, int.bits() - 1);
+    let all = b.constant(int, int.mask());
     let is_even = b.binary(BinaryOp::Xor, is_odd, all);
     let step = b.binary(BinaryOp::And, step, is_even);
     let bits = b.binary(BinaryOp::Add, bits, step);
-    b.convert(ConvertOp::Bits, Lane::F32, bits)
+    b.convert(ConvertOp::Bits, float, bits)
+}
+
+/// Rounded once to nearest even.
+fn int_to_float(b: &mut Builder, from: DType, to: DType, value: Value) -> Value {
+    let own = compute_lane(from);
+    if own.bits() < 32 {
+        let wide = resize(b, from, Lane::I32, value);
+        let exact = b.convert(ConvertOp::IntToFloat, compute_lane(to), wide);
+        return if to == DType::F64 {
+            exact
+        } else {
+            round(b, to, exact)
+        };
+    }
+    if (from, to) == (DType::I32, DType::F32) {
+        return b.convert(ConvertOp::IntToFloat, Lane::F32, value);
+    }
+    let is_signed = from.class() == DTypeClass::Signed;
+    if own == Lane::I32 {
+        let exact = match is_signed {
+            true => b.convert(ConvertOp::IntToFloat, Lane::F64, value),
+            false => unsigned_to_f64(b, value),
+        };
+        return float_to_float(b, DType::F64, to, exact);
+    }
+    // The upper half times 2^32 and the lower half are exact; their sum is rounded once.
+    let upper = b.shift(ShiftOp::Shr, value, 32);
+    let [upper, lower] = [upper, value].map(|half| b.convert(ConvertOp::Truncate, Lane::I32, half));
+    let upper = match is_signed {
+        true => b.convert(ConvertOp::IntToFloat, Lane::F64, upper),
+        false => unsigned_to_f64(b, upper),
+    };
+    let (upper, lower) = (scaled(b, upper, 32), unsigned_to_f64(b, lower));
+    let sum = b.binary(BinaryOp::Add, upper, lower);
+    if to == DType::F64 {
+        return sum;
+    }
+    let odd = odd_sum(b, sum, upper, lower);
+    float_to_float(b, DType::F64, to, odd)
+}
+
+/// The `sum` of an upper half and a lower half that is smaller, with the last bit set where it is not exact.
+fn odd_sum(b: &mut Builder, sum: Value, upper: Value, lower: Value) -> Value {
+    let kept = b.binary(BinaryOp::Sub, sum, upper);
+    let lost = b.binary(BinaryOp::Sub, lower, kept);
+    let zero = b.f64(0.0);
+    let product = b.binary(BinaryOp::Mul, lost, sum);
+    let below = b.compare(Predicate::Lt, zero, product);
+    let above = b.compare(Predicate::Lt, product, zero);
+    let [none, one, minus_one] = [0, 1, u64::MAX].map(|step| b.constant(Lane::I64, step));
+    let up = b.select(below, one, none);
+    let step = b.select(above, minus_one, up);
+    odd_neighbour(b, sum, step)
+}
+
+/// `I32` as an unsigned number, exactly: both halves are exact, and so is their sum.
+fn unsigned_to_f64(b: &mut Builder, value: Value) -> Value {
+    let (upper, mask) = (
+        b.shift(ShiftOp::Shr, value, 16),
+        b.constant(Lane::I32, 0xffff),
+    );
+    let lower = b.binary(BinaryOp::And, value, mask);
+    let [upper, lower] =
+        [upper, lower].map(|half| b.convert(ConvertOp::IntToFloat, Lane::F64, half));
+    let upper = scaled(b, upper, 16);
+    b.binary(BinaryOp::Add, upper, lower)
+}
+
+/// An `F64` times a power of two.
+fn scaled(b: &mut Builder, value: Value, exponent: i32) -> Value {
+    let power = b.f64(2f64.powi(exponent));
+    b.binary(BinaryOp::Mul, value, power)
+}
+
+/// Truncated; 0 for NaN, and the nearest integer of `to` for what is out of its range.
+fn float_to_int(b: &mut Builder, from: DType, to: DType, value: Value) -> Value {
+    let x = float_to_float(b, from, DType::F64, value);
+    let lane = compute_lane(to);
+    let (least, largest) = bounds(to);
+    let is_nan = b.compare(Predicate::Unordered, x, x);
+    let zero = b.f64(0.0);
+    let x = b.select(is_nan, zero, x);
+    let low = b.f64(least);
+    let x = b.binary(BinaryOp::Max, x, low);
+    if lane != Lane::I64 {
+        let high = b.f64(largest);
+        let x = b.binary(BinaryOp::Min, x, high);
+        let whole = truncated(b, x);
+        return b.convert(ConvertOp::Truncate, lane, whole);
+    }
+    // The upper 32 bits and what is left of the number: both are exact, and of one sign.
+    let upper = scaled(b, x, -32);
+    let upper = truncated(b, upper);
+    let upper = b.shift(ShiftOp::Shl, upper, 32);
+    let whole = integral(b, x, -32);
+    let whole = scaled(b, whole, 32);
+    let lower = b.binary(BinaryOp::Sub, x, whole);
+    let lower = truncated(b, lower);
+    let both = b.binary(BinaryOp::Add, upper, lower);
+    let limit = b.f64(largest);
+    let is_beyond = b.compare(Predicate::Le, limit, x);
+    let most = match to.class() {
+        DTypeClass::Signed => b.constant(Lane::I64, i64::MAX as u64),
+        DTypeClass::Unsigned | DTypeClass::Float | DTypeClass::Bool => {
+            b.constant(Lane::I64, u64::MAX)
+        }
+    };
+    b.select(is_beyond, most, both)
+}
+
+/// The least number of an integer dtype, and the largest; of one with 64 bits, the power of two behind it.
+fn bounds(to: DType) -> (f64, f64) {
+    let bits = compute_lane(to).bits() as i32;
+    match to.class() {
+        DTypeClass::Signed if bits == 64 => (-(2f64.powi(63)), 2f64.powi(63)),
+        DTypeClass::Signed => (-(2f64.powi(bits - 1)), 2f64.powi(bits - 1) - 1.0),
+        DTypeClass::Unsigned if bits == 64 => (0.0, 2f64.powi(64)),
+        DTypeClass::Unsigned | DTypeClass::Float | DTypeClass::Bool => (0.0, 2f64.powi(bits) - 1.0),
+    }
+}
+
+/// Adding it to a number below 2^51 in magnitude rounds that to an integer, which then stands in the last bits.
+const ROUND: f64 = 6_755_399_441_055_744.0;
+
+/// An `F64` below 2^51 in magnitude, truncated to an `I64`.
+fn truncated(b: &mut Builder, x: Value) -> Value {
+    let whole = integral(b, x, 0);
+    let round = b.f64(ROUND);
+    let [sum, none] = [b.binary(BinaryOp::Add, whole, round), round]
+        .map(|value| b.convert(ConvertOp::Bits, Lane::I64, value));
+    b.binary(BinaryOp::Sub, sum, none)
+}
+
+/// `x` times 2^`exponent`, which is below 2^51 in magnitude, truncated.
+fn integral(b: &mut Builder, x: Value, exponent: i32) -> Value {
+    let x = if exponent == 0 {
+        x
+    } else {
+        scaled(b, x, exponent)
+    };
+    let (size, round) = (b.unary(UnaryOp::Abs, x), b.f64(ROUND));
+    let sum = b.binary(BinaryOp::Add, size, round);
+    let nearest = b.binary(BinaryOp::Sub, sum, round);
+    let (one, zero) = (b.f64(1.0), b.f64(0.0));
+    let below = b.binary(BinaryOp::Sub, nearest, one);
+    let is_above = b.compare(Predicate::Lt, size, nearest);
+    let whole = b.select(is_above, below, nearest);
+    let is_negative = b.compare(Predicate::Lt, x, zero);
+    let negated = b.unary(UnaryOp::Neg, whole);
+    b.select(is_negative, negated, whole)
 }

@@ -16,8 +16,9 @@ mod math;
 mod reduce;
 mod scalar;
 mod transpose;
+mod truth;
 
-pub use convert::convert;
+pub use convert::{convert, convert_lane};
 pub use each::{At, for_each};
 pub use math::VectorSteps;
 pub use reduce::{combine, identity, reduce};

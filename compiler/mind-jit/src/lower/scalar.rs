@@ -12,6 +12,7 @@ use mind_vir::ir::{
 };
 
 use super::math::VectorSteps;
+use super::truth;
 
 /// The lanes that elements of `dtype` are in memory.
 pub const fn storage_lane(dtype: DType) -> Lane {
@@ -57,6 +58,9 @@ pub fn widen(b: &mut Builder, dtype: DType, elements: Value) -> Value {
 
 /// From the lanes to work on to the lanes in memory, rounded to nearest even.
 pub fn narrow(b: &mut Builder, dtype: DType, value: Value) -> Value {
+    if dtype == DType::Bool {
+        return truth::numbers(b, value, Lane::I8);
+    }
     match dtype.narrow_float() {
         Some(NarrowFloat::F16) => b.convert(ConvertOp::F32ToHalf, Lane::I16, value),
         Some(NarrowFloat::BF16) => {
@@ -129,6 +133,9 @@ pub fn apply(
 ) -> Value {
     assert!(function.domain().admits(dtype), "{function:?} on {dtype}");
     assert_eq!(operands.len(), function.arity(), "operands of {function:?}");
+    if dtype == DType::Bool {
+        return truth::apply(b, function, operands);
+    }
     let result = unrounded(b, function, dtype.class(), operands, count);
     if dtype.is_float() && function.rounds() {
         round(b, dtype, result)
@@ -187,6 +194,33 @@ fn unrounded(
             Unsigned | Bool => x,
         },
         ScalarFn::Sqrt => b.unary(UnaryOp::Sqrt, x),
+        ScalarFn::Equal => b.compare(Predicate::Eq, x, y),
+        ScalarFn::NotEqual => {
+            let equal = b.compare(Predicate::Eq, x, y);
+            truth::not(b, equal)
+        }
+        ScalarFn::Less => less(b, class, x, y),
+        ScalarFn::Greater => less(b, class, y, x),
+        ScalarFn::LessEqual => less_equal(b, class, x, y),
+        ScalarFn::GreaterEqual => less_equal(b, class, y, x),
+        ScalarFn::Select => {
+            let lane = b.lane(y);
+            let mask = truth::mask(b, x, lane);
+            b.select(mask, operands[1], y)
+        }
+        ScalarFn::And => b.binary(BinaryOp::And, x, y),
+        ScalarFn::Or => b.binary(BinaryOp::Or, x, y),
+        ScalarFn::Xor => b.binary(BinaryOp::Xor, x, y),
+        ScalarFn::Not => {
+            let lane = b.lane(x);
+            let ones = b.constant(lane, lane.mask());
+            b.binary(BinaryOp::Xor, x, ones)
+        }
+        ScalarFn::ShiftLeft => shifted(b, ShiftOp::Shl, x, y),
+        ScalarFn::ShiftRight => match class {
+            Signed => shifted(b, ShiftOp::Sra, x, y),
+            Float | Unsigned | Bool => shifted(b, ShiftOp::Shr, x, y),
+        },
         ScalarFn::Exp
         | ScalarFn::Log
         | ScalarFn::Tanh
@@ -205,6 +239,44 @@ fn steps(b: &mut Builder, function: ScalarFn, x: Value) -> Value {
         }
     };
     result.expect("it is made of steps")
+}
+
+fn less(b: &mut Builder, class: DTypeClass, x: Value, y: Value) -> Value {
+    match class {
+        DTypeClass::Float | DTypeClass::Signed => b.compare(Predicate::Lt, x, y),
+        DTypeClass::Unsigned | DTypeClass::Bool => b.compare(Predicate::ULt, x, y),
+    }
+}
+
+fn less_equal(b: &mut Builder, class: DTypeClass, x: Value, y: Value) -> Value {
+    match class {
+        DTypeClass::Float | DTypeClass::Signed => b.compare(Predicate::Le, x, y),
+        DTypeClass::Unsigned | DTypeClass::Bool => {
+            let greater = b.compare(Predicate::ULt, y, x);
+            truth::not(b, greater)
+        }
+    }
+}
+
+/// `x` shifted by as many bits as each lane of `amount` says, one bit of the amount after the other; what shifting by
+/// the width would leave if an amount is negative or no less than that.
+fn shifted(b: &mut Builder, op: ShiftOp, x: Value, amount: Value) -> Value {
+    let lane = b.lane(x);
+    let (zero, width) = (b.constant(lane, 0), b.constant(lane, lane.bits().into()));
+    let mut result = x;
+    for bit in 0..lane.bits().ilog2() {
+        let own = b.constant(lane, 1 << bit);
+        let own = b.binary(BinaryOp::And, amount, own);
+        let stays = b.compare(Predicate::Eq, own, zero);
+        let moved = b.shift(op, result, 1 << bit);
+        result = b.select(stays, result, moved);
+    }
+    let beyond = match op {
+        ShiftOp::Shl | ShiftOp::Shr => zero,
+        ShiftOp::Sra => b.shift(op, x, lane.bits() - 1),
+    };
+    let fits = b.compare(Predicate::ULt, amount, width);
+    b.select(fits, result, beyond)
 }
 
 fn zero(b: &mut Builder, like: Value) -> Value {

@@ -3,7 +3,7 @@
 use mind_core::ops::OPS;
 use mind_ir::Graph;
 use mind_ir::eval::{DimEnv, EvalCx, EvalError};
-use mind_ir::opdef::Trait;
+use mind_ir::opdef::{OperandClass, Trait};
 use mind_ir::scalar::ScalarFn;
 use mind_ir::tensor::{Buffer, Tensor};
 use mind_ir::types::DType;
@@ -21,15 +21,27 @@ pub fn kernel(function: ScalarFn, dtype: DType, target: &TargetInfo, unroll: u32
     let ins: Vec<_> = (0..function.arity()).map(|_| signature.ptr()).collect();
     let (out, extent) = (signature.ptr(), signature.index());
     let mut b = signature.body();
+    let (types, result) = (operand_dtypes(function, dtype), function.result(dtype));
     lower::for_each(&mut b, extent, unroll, |b, at| {
-        let storage = lower::storage_lane(dtype);
-        let xs: Vec<_> = (ins.iter())
-            .map(|&base| lower::load(b, dtype, at.addr(base, storage), at.count))
+        let place = |base, dtype| at.addr(base, lower::storage_lane(dtype));
+        let xs: Vec<_> = (ins.iter().zip(&types))
+            .map(|(&base, &dtype)| lower::load(b, dtype, place(base, dtype), at.count))
             .collect();
         let y = lower::apply(b, function, dtype, &xs, at.count);
-        lower::store(b, dtype, y, at.addr(out, storage), at.count);
+        lower::store(b, result, y, place(out, result), at.count);
     });
     b.finish()
+}
+
+/// The dtypes of the operands of `function` on `dtype`.
+fn operand_dtypes(function: ScalarFn, dtype: DType) -> Vec<DType> {
+    let first = match function {
+        ScalarFn::Select => DType::Bool,
+        _ => dtype,
+    };
+    let mut all = vec![dtype; function.arity()];
+    all[0] = first;
+    all
 }
 
 /// Every function with every dtype that it is defined on.
@@ -48,12 +60,23 @@ fn ops_have_the_domains_of_their_functions() {
     for op in OPS {
         let Some(function) = op.scalar else {
             let is_elementwise = op.traits.contains(&Trait::Elementwise);
-            assert!(!is_elementwise, "{} names no function", op.name);
+            assert_eq!(
+                is_elementwise,
+                op.name == "core.cast",
+                "{} names no function",
+                op.name
+            );
             continue;
         };
         assert_eq!(op.operands.len(), function.arity(), "{}", op.name);
-        for operand in op.operands {
-            assert_eq!(operand.class, function.domain(), "{}", op.name);
+        let is_choice = |at: usize| function == ScalarFn::Select && at == 0;
+        for (at, operand) in op.operands.iter().enumerate() {
+            let class = if is_choice(at) {
+                OperandClass::Bool
+            } else {
+                function.domain()
+            };
+            assert_eq!(operand.class, class, "{}", op.name);
         }
     }
 }
@@ -74,9 +97,11 @@ pub fn operands(
     count: usize,
     random: &mut Random,
 ) -> Vec<Buffer> {
-    let mut operands: Vec<Buffer> = (0..function.arity())
-        .map(|_| elements(dtype, count, random))
-        .collect();
+    let dtypes = operand_dtypes(function, dtype);
+    let operands = dtypes
+        .into_iter()
+        .map(|dtype| elements(dtype, count, random));
+    let mut operands: Vec<Buffer> = operands.collect();
     if function == ScalarFn::Div && dtype.is_int() {
         operands[1] = divisors(dtype, count);
     }
@@ -107,7 +132,10 @@ fn kernels_give_the_bits_of_the_interpreter_at_every_length() {
             for count in 0..=2 * code.lanes() as usize + 1 {
                 let xs = operands(function, dtype, count, &mut random);
                 let mut inputs: Vec<Input> = xs.iter().map(Input::elements).collect();
-                inputs.extend([Input::room(dtype, count), Input::Index(count as i64)]);
+                inputs.extend([
+                    Input::room(function.result(dtype), count),
+                    Input::Index(count as i64),
+                ]);
                 let (status, buffers) = harness::check(&code, &compiled, &inputs);
                 assert_eq!(status, Status::OK);
                 let expected =
@@ -135,24 +163,27 @@ fn unrolled_kernels_give_the_same_bits_on_many_elements() {
             let count = 1237;
             let xs = operands(function, dtype, count, &mut random);
             let mut inputs: Vec<Input> = xs.iter().map(Input::elements).collect();
-            inputs.extend([Input::room(dtype, count), Input::Index(count as i64)]);
+            inputs.extend([
+                Input::room(function.result(dtype), count),
+                Input::Index(count as i64),
+            ]);
             let found = harness::execute(&compiled, &inputs, mind_vir::guarded::Edge::End);
             let expected = reference(function, &xs.iter().collect::<Vec<_>>()).expect("defined");
+            let size = expected.dtype().size();
             let found = found.1.last().expect("the result");
             let bytes = (expected.to_bytes(), found.to_bytes());
             let differs = (0..count).find(|at| {
-                let element = at * dtype.size()..(at + 1) * dtype.size();
+                let element = at * size..(at + 1) * size;
                 bytes.0[element.clone()] != bytes.1[element]
             });
             assert!(
                 expected.same_bits(found),
                 "{function:?} {dtype} on {}, element {differs:?}: expected {:?}\nfound {:?}\nof {:?}",
                 target.isa,
-                differs.map(|at| &bytes.0[at * dtype.size()..][..dtype.size()]),
-                differs.map(|at| &bytes.1[at * dtype.size()..][..dtype.size()]),
+                differs.map(|at| &bytes.0[at * size..][..size]),
+                differs.map(|at| &bytes.1[at * size..][..size]),
                 differs.map(|at| {
-                    let element =
-                        |x: &Buffer| x.to_bytes()[at * dtype.size()..][..dtype.size()].to_vec();
+                    let element = |x: &Buffer| x.to_bytes()[at * size..][..size].to_vec();
                     xs.iter().map(element).collect::<Vec<_>>()
                 }),
             );

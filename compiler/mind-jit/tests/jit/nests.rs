@@ -363,10 +363,10 @@ fn outputs_are_written_at_any_stride() {
 }
 
 #[test]
-fn floats_are_rounded_once_from_any_dtype_to_any() {
+fn numbers_convert_from_any_dtype_to_any() {
     let mut random = Random::new(15);
-    for from in FLOATS {
-        for to in FLOATS {
+    for &from in DType::ALL {
+        for &to in DType::ALL {
             let n = Nest {
                 outer: vec![],
                 inner: 2005,
@@ -375,6 +375,52 @@ fn floats_are_rounded_once_from_any_dtype_to_any() {
                 inputs: vec![dense(from, &[], 2005)],
                 nodes: vec![Node::Input(0), Node::Convert { from, to, arg: 0 }],
                 outputs: vec![output(1, dense(to, &[], 2005))],
+            };
+            check(&n, &mut random);
+        }
+    }
+}
+
+/// Truth values are masks of lanes of several widths, bytes in memory, and both at once.
+#[test]
+fn truth_values_meet_at_any_width() {
+    use ScalarFn::*;
+    let mut random = Random::new(23);
+    for (narrow, wide) in [
+        (DType::F32, DType::F64),
+        (DType::I8, DType::BF16),
+        (DType::U64, DType::I16),
+        (DType::F16, DType::F16),
+    ] {
+        for inner in [1, 5, 203] {
+            let inputs = [narrow, narrow, wide, wide, DType::Bool];
+            let n = Nest {
+                outer: vec![3],
+                inner,
+                total: None,
+                unroll: None,
+                inputs: inputs.map(|dtype| dense(dtype, &[3], inner)).into(),
+                nodes: vec![
+                    Node::Input(0),
+                    Node::Input(1),
+                    Node::Input(2),
+                    Node::Input(3),
+                    Node::Input(4),
+                    apply(Less, narrow, &[0, 1]),
+                    apply(GreaterEqual, wide, &[2, 3]),
+                    apply(And, DType::Bool, &[5, 6]),
+                    apply(Xor, DType::Bool, &[7, 4]),
+                    apply(Select, wide, &[8, 2, 3]),
+                    apply(Select, narrow, &[6, 0, 1]),
+                    apply(Not, DType::Bool, &[8]),
+                    apply(Select, DType::Bool, &[5, 4, 11]),
+                ],
+                outputs: vec![
+                    output(7, dense(DType::Bool, &[3], inner)),
+                    output(9, dense(wide, &[3], inner)),
+                    output(10, dense(narrow, &[3], inner)),
+                    output(12, dense(DType::Bool, &[3], inner)),
+                ],
             };
             check(&n, &mut random);
         }

@@ -3,9 +3,9 @@
 use mind_ir::Graph;
 use mind_ir::eval::{DimEnv, EvalCx};
 use mind_ir::scalar::{Reduction, ScalarFn};
-use mind_ir::tensor::{Buffer, Element, FloatNum, Num, Tensor};
+use mind_ir::tensor::{Buffer, Element, Num, Tensor};
 use mind_ir::types::DType;
-use mind_ir::{with_float, with_num};
+use mind_ir::with_num;
 use mind_jit::lower::nest::{Access, Nest, Node};
 
 /// The places of the elements of a row, in the order of its inner index.
@@ -119,14 +119,10 @@ fn elements<T: Element>(buffer: &Buffer) -> &[T] {
 }
 
 fn convert(buffer: &Buffer, to: DType) -> Buffer {
-    fn wide<T: FloatNum>(buffer: &Buffer) -> Vec<f64> {
-        elements::<T>(buffer).iter().map(|x| x.to_f64()).collect()
-    }
-    fn narrow<T: FloatNum>(values: &[f64]) -> Buffer {
-        T::wrap(values.iter().map(|&x| T::from_f64(x)).collect())
-    }
-    let values = with_float!(buffer.dtype(), T => wide::<T>(buffer), else unreachable!());
-    with_float!(to, T => narrow::<T>(&values), else unreachable!())
+    let (graph, dims) = (Graph::new(), DimEnv::default());
+    let tensor = Tensor::new(vec![buffer.len()], buffer.clone());
+    let result = mind_core::eval::convert::cast(&EvalCx::run(&graph, &dims), &tensor, to);
+    result.expect("small enough").buffer().clone()
 }
 
 /// The definition of docs/numerics.md, word for word.

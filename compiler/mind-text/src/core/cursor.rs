@@ -303,7 +303,8 @@ impl<'t> Cursor<'t> {
     }
 
     /// The error for finding something other than `expected` here.
-    pub(super) fn unexpected(&mut self, expected: &'static str) -> Box<Fault> {
+    pub(super) fn unexpected(&mut self, expected: impl Into<Cow<'static, str>>) -> Box<Fault> {
+        let expected = expected.into();
         let (start, end) = self.token();
         let found = if start == end || self.byte(start) == b'#' {
             "the end of the line".to_owned()

@@ -1,8 +1,10 @@
 //! What can be wrong with Core text.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use mind_diag::{Code, Diagnostic, Span};
+use mind_ir::opdef::Results;
 use mind_ir::types::DType;
 use thiserror::Error;
 
@@ -70,13 +72,23 @@ pub(super) type Parsed<T> = Result<T, Box<Fault>>;
 /// The most levels of nested bodies and of nested lists in constant data.
 pub(super) const MAX_NESTING: usize = 32;
 
+/// The values that a line defines, in words.
+fn values(results: Results) -> String {
+    match results {
+        Results::None => "no value".to_owned(),
+        Results::One => "one value".to_owned(),
+        Results::Named(names) => format!("{} values ({})", names.len(), names.join(", ")),
+        Results::Many => "as many values as its body yields".to_owned(),
+    }
+}
+
 /// A rule of the text that a line breaks; the message of each says what its fields are. Ids and names
 /// are as the user wrote them.
 #[derive(Debug, Error)]
 pub(super) enum SyntaxError {
     #[error("expected {expected}, found {found}")]
     Expected {
-        expected: &'static str,
+        expected: Cow<'static, str>,
         found: String,
     },
     #[error("illegal character `{0}` in an identifier")]
@@ -136,10 +148,10 @@ pub(super) enum SyntaxError {
     NumberOperand { op: &'static str, found: String },
     #[error("operand %{label} follows an attribute")]
     LateOperand { label: u64 },
-    #[error("`{op}` defines {expected}, found {found} before `=`")]
+    #[error("`{op}` defines {}, found {found} before `=`", values(*.expected))]
     ResultCount {
         op: &'static str,
-        expected: &'static str,
+        expected: Results,
         found: usize,
     },
     #[error("types are declared for {found} values, but the line defines {expected}")]
@@ -299,11 +311,11 @@ impl SyntaxError {
             DataAndFill { data } => format!(
                 "`{data}` lists all elements, `fill` is the one that all of them are: keep one of both"
             ),
-            ResultCount {
-                expected: "no value",
-                ..
-            } => "leave out the ids and `=`".into(),
-            ResultCount { .. } => "write one id before `=`".into(),
+            ResultCount { expected, .. } => match expected.count() {
+                Some(0) => "leave out the ids and `=`".into(),
+                Some(1) => "write one id before `=`".into(),
+                _ => "write an id for each before `=`, as in `%1, %2 = ...`".into(),
+            },
             TypeCount { expected, .. } => {
                 let types = if *expected == 1 { "type" } else { "types" };
                 format!("declare {expected} {types}, with `_` for one that is left out, or none")

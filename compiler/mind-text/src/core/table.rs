@@ -32,12 +32,14 @@ pub(super) enum Form {
     Pad,
     /// `param` or `input`
     Role,
-    /// `q4_0`
-    Stored,
+    /// `lt`
+    Word(&'static [&'static str]),
     /// `[[1.0],[2.0]]`
     Data,
     /// The element that stands for all elements of [`Form::Data`].
     Fill,
+    /// `f32`
+    DType,
     /// The dtype of [`Form::Data`].
     ElementType,
     /// The shape of [`Form::Data`].
@@ -94,7 +96,6 @@ const fn irregular(
 
 const IRREGULAR: &[Irregular] = &[
     irregular("core.input", "param", "role", Form::Role, true),
-    irregular("core.input", "stored", "stored", Form::Stored, true),
     irregular(
         "core.const_f32",
         "value",
@@ -140,7 +141,7 @@ impl OpSyntax {
                 name,
                 form,
                 row,
-                elided: false,
+                elided: def.has(Trait::Interface),
             };
             let written = IRREGULAR
                 .iter()
@@ -169,6 +170,8 @@ impl OpSyntax {
                 AttrKind::Dims => Form::Dims,
                 AttrKind::Pad => Form::Pad,
                 AttrKind::LiteralData => Form::Data,
+                AttrKind::ElementType => Form::DType,
+                AttrKind::Word(words) => Form::Word(words),
             };
             keys.push(key(attr.name, form));
             if form == Form::Data {

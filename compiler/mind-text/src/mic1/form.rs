@@ -19,8 +19,9 @@ pub(super) enum Plain {
 impl Plain {
     /// The plain form of an op that is read as its table entry says.
     pub(super) fn of(def: &OpDef) -> Plain {
-        match (def.attrs.len(), def.variadic, def.operands.len()) {
-            (0, None, arity @ 0..=2) => Plain::Operands(arity),
+        let fixed = def.variadic.is_none() && def.optional.is_none();
+        match (def.attrs.len(), def.operands.len()) {
+            (0, arity @ 0..=2) if fixed => Plain::Operands(arity),
             _ => Plain::No,
         }
     }

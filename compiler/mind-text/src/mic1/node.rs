@@ -88,19 +88,11 @@ pub(super) fn read_operands(
 #[cold]
 fn wrong_arity(r: &Reader<'_>, def: &OpDef, head: Head, found: usize) -> Diagnostic {
     let kind = kind_of(r, head);
-    let expected = match (def.variadic, def.operands.len()) {
-        (Some(_), fixed) => format!("at least {} operands", fixed + 1),
-        (None, 0) => "no operands".to_owned(),
-        (None, 1) => "1 operand".to_owned(),
-        (None, count) => format!("{count} operands"),
-    };
-    let expected = expected.replace("least 1 operands", "least 1 operand");
-    let names = def
-        .operands
-        .iter()
-        .chain(&def.variadic)
-        .map(|operand| operand.name);
-    let names: Vec<&str> = names.collect();
+    let expected = def.count_text();
+    let names: Vec<&str> = def
+        .all_operands()
+        .map(|(operand, _)| operand.name)
+        .collect();
     let message = format!("'{kind}' needs {expected}, found {found}");
     let error = Diagnostic::error(r.cursor.span_of_line(head.start), message)
         .code(Code(2007))
@@ -289,6 +281,8 @@ pub(super) fn write_attr(w: &mut Writer<'_>, key: Option<&str>, attr: &Attr<'_>)
                 write_list(out, pair, |out, &pad| write_int(out, pad));
             });
         }
+        Attr::DType(dtype) => out.push_str(dtype.name()),
+        Attr::Word(word) => out.push_str(word),
         Attr::Literal(_) => {}
     }
 }

@@ -3,13 +3,14 @@
 use mind_diag::{Code, Diagnostic};
 use mind_ir::Sym;
 use mind_ir::attr::{Attr, AttrKind, OPEN_END, Padding};
+use mind_ir::opdef::nearest;
 use mind_ir::types::{DType, Dim, Shape};
 use smallvec::SmallVec;
 
 use super::reader::Reader;
 use crate::number::{NumberError, parse_float};
 use crate::quoted::read_quoted;
-use crate::scan::{Parsed, shown};
+use crate::scan::{Parsed, any_of, shown};
 
 /// An attribute value with all that it holds.
 pub(super) enum Value {
@@ -22,6 +23,8 @@ pub(super) enum Value {
     Valid,
     Same,
     Pads([i64; 4]),
+    DType(DType),
+    Word(&'static str),
 }
 
 impl Value {
@@ -37,6 +40,8 @@ impl Value {
             Value::Valid => Attr::Padding(Padding::Valid),
             Value::Same => Attr::Padding(Padding::Same),
             Value::Pads(pads) => Attr::Padding(Padding::Custom(pads)),
+            Value::DType(dtype) => Attr::DType(*dtype),
+            Value::Word(word) => Attr::Word(word),
         }
     }
 }
@@ -56,6 +61,8 @@ pub(super) fn read_value(r: &mut Reader<'_>, kind: AttrKind) -> Parsed<Value> {
         AttrKind::Ints => Value::Ints(read_ints(r)?),
         AttrKind::Dims => Value::Dims(read_target(r)?),
         AttrKind::Pad => read_padding(r)?,
+        AttrKind::ElementType => Value::DType(read_dtype(r)?),
+        AttrKind::Word(words) => Value::Word(read_word(r, words)?),
         AttrKind::LiteralData => return Err(Box::new(r.unexpected(start))),
     };
     if r.cursor.at_delimiter() {
@@ -76,6 +83,38 @@ fn read_bool(r: &mut Reader<'_>) -> Parsed<bool> {
             Err(Box::new(error.help("as in `kd=1`")))
         }
     }
+}
+
+fn read_dtype(r: &mut Reader<'_>) -> Parsed<DType> {
+    let start = r.cursor.at();
+    let word = r.cursor.item();
+    DType::parse(word).ok_or_else(|| {
+        let names = DType::ALL.iter().map(|dtype| dtype.name());
+        not_a_word(r, start, word, &names.collect::<Vec<_>>())
+    })
+}
+
+fn read_word(r: &mut Reader<'_>, words: &'static [&'static str]) -> Parsed<&'static str> {
+    let start = r.cursor.at();
+    let word = r.cursor.item();
+    let known = words.iter().find(|known| **known == word);
+    known
+        .copied()
+        .ok_or_else(|| not_a_word(r, start, word, words))
+}
+
+#[cold]
+fn not_a_word(r: &Reader<'_>, start: usize, word: &str, words: &[&'static str]) -> Box<Diagnostic> {
+    let message = format!(
+        "expected {}, found {}",
+        any_of(words),
+        found(r, start, word)
+    );
+    let error = r.cursor.error_at(start, message);
+    Box::new(match nearest(word, words.iter().copied()) {
+        Some(meant) => error.did_you_mean(meant),
+        None => error,
+    })
 }
 
 /// The `item` read at `start`, for a message; what stands there instead where it is empty.

@@ -33,7 +33,10 @@ pub(super) fn is_regular(def: &OpDef) -> bool {
 
 /// The number of inputs of an op that has at most two of them and nothing else.
 pub(super) fn plain_arity(def: &OpDef) -> Option<usize> {
-    let plain = def.attrs.is_empty() && def.variadic.is_none() && def.operands.len() <= 2;
+    let plain = def.attrs.is_empty()
+        && def.variadic.is_none()
+        && def.optional.is_none()
+        && def.operands.len() <= 2;
     plain.then_some(def.operands.len())
 }
 

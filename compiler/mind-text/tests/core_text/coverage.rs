@@ -29,6 +29,8 @@ fn sample(kind: AttrKind, variant: usize, symbol: Dim) -> Attr<'static> {
                 Padding::Custom(&[1, 2, 0, -4]),
             ][variant % 3],
         ),
+        AttrKind::ElementType => Attr::DType(DType::ALL[variant % DType::ALL.len()]),
+        AttrKind::Word(words) => Attr::Word(words[variant % words.len()]),
         AttrKind::Str | AttrKind::LiteralData => unreachable!("made where the graph is at hand"),
     }
 }
@@ -54,10 +56,10 @@ fn module(def: &'static OpDef, variant: usize) -> Graph {
     );
     let first = g.result(first);
     let count = def.operands.len()
-        + if def.variadic.is_some() {
-            1 + variant
-        } else {
-            0
+        + match (def.variadic, def.optional) {
+            (Some(_), _) => 1 + variant,
+            (None, Some(_)) => variant % 2,
+            (None, None) => 0,
         };
     let operands: Vec<ValueId> = vec![first; count];
     let dtype = DType::ALL[variant % DType::ALL.len()];
@@ -92,6 +94,7 @@ fn module(def: &'static OpDef, variant: usize) -> Graph {
     let results = match def.results {
         Results::None => 0,
         Results::One => 1,
+        Results::Named(names) => names.len(),
         Results::Many => variant % 3,
     };
     let op = g.insert(

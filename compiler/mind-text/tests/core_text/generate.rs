@@ -99,6 +99,8 @@ fn add_op(
             AttrKind::Ints => Attr::Ints(&ints[..choices.below(4)]),
             AttrKind::Dims => Attr::Dims(&extents),
             AttrKind::LiteralData => Attr::Literal(&literal),
+            AttrKind::ElementType => Attr::DType(dtype),
+            AttrKind::Word(words) => Attr::Word(words[choices.below(words.len())]),
             AttrKind::Pad => Attr::Padding(
                 [Padding::Valid, Padding::Same, Padding::Custom(&pads)][choices.below(3)],
             ),
@@ -107,6 +109,7 @@ fn add_op(
     let results = match def.results {
         Results::None => 0,
         Results::One => 1,
+        Results::Named(names) => names.len(),
         Results::Many => choices.below(3),
     };
     let span = Span::new(0, 1);

@@ -75,6 +75,7 @@ impl Draw {
 fn push(g: &mut Graph, rng: &mut Draw, def: &'static OpDef, format: Format) {
     let values: Vec<ValueId> = (0..g.value_bound()).map(ValueId::new).collect();
     let extra = def.variadic.map_or(0, |_| 1 + rng.below(3));
+    let extra = extra + def.optional.map_or(0, |_| rng.below(2));
     let count = def.operands.len() + extra;
     if values.is_empty() && count > 0 {
         return;
@@ -108,8 +109,6 @@ fn push(g: &mut Graph, rng: &mut Draw, def: &'static OpDef, format: Format) {
     let mut attrs: Vec<Attr<'_>> = Vec::new();
     for (index, attr) in def.attrs.iter().enumerate() {
         attrs.push(match attr.kind {
-            // Neither format says how a weight is stored.
-            AttrKind::Int if def.has(Trait::Interface) => attr.default.unwrap(),
             AttrKind::Int => Attr::Int(rng.int()),
             AttrKind::Bool => Attr::Bool(rng.below(2) == 0),
             AttrKind::Float => Attr::float([0.5, -0.0, f64::NAN, f64::INFINITY][rng.below(4)]),
@@ -118,6 +117,10 @@ fn push(g: &mut Graph, rng: &mut Draw, def: &'static OpDef, format: Format) {
             AttrKind::Ints => Attr::Ints(&lists[index]),
             AttrKind::Dims => Attr::Dims(&dims),
             AttrKind::LiteralData => Attr::Literal(&literal),
+            AttrKind::ElementType => Attr::DType(dtype),
+            // Neither format says how a weight is stored.
+            AttrKind::Word(_) if def.has(Trait::Interface) => attr.default.unwrap(),
+            AttrKind::Word(words) => Attr::Word(words[rng.below(words.len())]),
             AttrKind::Pad => Attr::Padding(match rng.below(3) {
                 0 => Padding::Valid,
                 1 => Padding::Same,

@@ -1,84 +1,63 @@
-//! Numbers in another float dtype.
+//! Numbers in another dtype.
 
-use mind_ir::Sym;
 use mind_ir::eval::{EvalCx, EvalError};
-use mind_ir::graph::Graph;
-use mind_ir::tensor::{FloatNum, Num, Tensor};
-use mind_ir::types::{DType, TensorType, TypeView};
-use mind_ir::verify::{InferResult, VerifyError};
-use mind_ir::with_float;
+use mind_ir::tensor::{Num, Tensor};
+use mind_ir::types::{DType, FloatFormat};
+use mind_ir::with_num;
 
-/// The float dtype that `word` names; `None` for another word.
-pub fn float_dtype(g: &Graph, word: Sym) -> Option<DType> {
-    DType::parse(g.name(word)).filter(|dtype| dtype.is_float())
+/// Whether every number of `from` is one of `to`.
+pub fn holds(from: DType, to: DType) -> bool {
+    let formats = from.float_format().zip(to.float_format());
+    let fits = |(from, to): (FloatFormat, FloatFormat)| {
+        from.mantissa <= to.mantissa && from.exponent <= to.exponent
+    };
+    from == to || formats.is_some_and(fits)
 }
 
-/// The type of `input` in the float dtype that the attribute `to` names.
-///
-/// # Errors
-///
-/// E4022 another word.
-pub fn converted_type(g: &Graph, input: TypeView<'_>, to: Sym) -> InferResult {
-    if let Some(dtype) = float_dtype(g, to) {
-        return Ok(TensorType::new(dtype, input.shape.iter().copied()).into());
-    }
-    let floats = DType::ALL.iter().filter(|dtype| dtype.is_float());
-    let words: Vec<&str> = floats.map(|dtype| dtype.name()).collect();
-    Err(Box::new(VerifyError::Word {
-        op: "convert",
-        attr: "to",
-        found: g.name(to).to_owned(),
-        words: words.join(", "),
-    }))
-}
-
-/// The elements of `input`, floats, rounded once to the float dtype `to`.
+/// The elements of `input` in the dtype `to`, as [`Cast`](crate::ops::convert::Cast) says.
 ///
 /// # Errors
 ///
 /// E6004 a result too large.
-pub fn converted(cx: &EvalCx<'_>, input: &Tensor, to: DType) -> Result<Tensor, EvalError> {
+pub fn cast(cx: &EvalCx<'_>, input: &Tensor, to: DType) -> Result<Tensor, EvalError> {
     cx.count(to, input.shape())?;
-    with_float!(to, To => with_float!(input.dtype(), From => {
-        let elements = input.elements::<From>().iter();
-        let converted = elements.map(|x| <To as FloatNum>::from_f64(Num::to_f64(*x)));
-        Ok(Tensor::of(input.shape().to_vec(), converted.collect::<Vec<To>>()))
-    }, else unreachable!("verified operands are floats")), else unreachable!("a verified dtype is a float"))
+    let numbers = with_num!(input.dtype(), T => input.elements::<T>().iter().map(|&x| number(x)).collect(), else {
+        input.elements::<bool>().iter().map(|&x| Number::Integer(x.into())).collect::<Vec<Number>>()
+    });
+    let shape = input.shape().to_vec();
+    Ok(
+        with_num!(to, T => Tensor::of(shape, numbers.into_iter().map(element::<T>).collect()), else {
+            Tensor::of(shape, numbers.into_iter().map(Number::is_true).collect::<Vec<bool>>())
+        }),
+    )
 }
 
-/// The row of an op that converts between float dtypes, for dialects below core.
-#[macro_export]
-macro_rules! convert_op {
-    ($name:literal) => {
-        mind_ir::ops! {
-            /// The elements in the float dtype `to`, rounded once to nearest even.
-            ///
-            /// Shapes: as the operand.
-            /// Errors: E2005 not a float, E4022 `to` is no float dtype.
-            /// Source: this compiler, for kernels that keep what they accumulate in.
-            Convert = $name {
-                operands: (input: Float),
-                attrs: { to: Str },
-                traits: [Pure, Extended],
-                names: {},
-                infer: |op, g| $crate::eval::convert::converted_type(g, g.ty(op.input(g)), op.to(g)),
-                eval: |op, cx, operands| {
-                    let to = op.dtype(cx.graph).expect("a verified dtype is a float");
-                    $crate::eval::convert::converted(cx, operands[0], to)
-                },
-                fold: |op, g| {
-                    let input = op.input(g);
-                    let is_same = op.dtype(g) == Some(g.ty(input).dtype);
-                    is_same.then_some(mind_ir::opdef::Folded::Value(input))
-                },
-            }
-        }
+/// An element of any dtype, exactly.
+enum Number {
+    Integer(i128),
+    Float(f64),
+}
 
-        impl Convert {
-            /// The dtype of the result; `None` for a word that verification refuses.
-            pub fn dtype(self, g: &mind_ir::Graph) -> Option<mind_ir::types::DType> {
-                $crate::eval::convert::float_dtype(g, self.to(g))
-            }
+fn number<T: Num>(x: T) -> Number {
+    match x.to_i128() {
+        Some(integer) => Number::Integer(integer),
+        None => Number::Float(x.to_f64()),
+    }
+}
+
+fn element<T: Num>(number: Number) -> T {
+    match number {
+        Number::Integer(value) => T::from_i128(value),
+        Number::Float(value) => T::cast_f64(value),
+    }
+}
+
+impl Number {
+    /// Whether it is not zero, as NaN.
+    fn is_true(self) -> bool {
+        match self {
+            Number::Integer(value) => value != 0,
+            Number::Float(value) => value != 0.0,
         }
-    };
+    }
 }

@@ -4,34 +4,25 @@ use mind_diag::Code;
 use mind_ir::graph::Graph;
 use mind_ir::opdef::Inferred;
 use mind_ir::ops;
-use mind_ir::types::{DType, QuantFormat};
+use mind_ir::types::{DType, Stored};
 use mind_ir::verify::{InferResult, VerifyError};
 
 ops! {
     /// A named input of the module, of a declared type; a `param` is a weight, bound once.
     ///
-    /// `stored` is the format of a weight of `f32` that is stored in blocks of quantised numbers along its rows; 0 is
-    /// one that is stored as declared. Core text writes the format as a word, as in `stored=q4_0`; mic@1 and mic@2
-    /// cannot say it. Programs that share packed weights, as those of models do, read the blocks of a matrix that is
+    /// `stored` is the format of a weight of `f32` that is stored in blocks of quantised numbers along its rows; one
+    /// that is `dense` is stored as declared. mic@1 and mic@2 cannot say it. Programs that share packed weights, as those of models do, read the blocks of a matrix that is
     /// only the transposed right side of products; all other programs are given the numbers. Results have the same bits.
     ///
     /// Shapes: as declared; any extent but a negative one.
-    /// Errors: E3006 extent negative, E4004 no type, or one outside the profile, E4022 `stored` of another format,
-    /// of an input that is no weight of `f32`, or of rows that are not whole blocks.
+    /// Errors: E3006 extent negative, E4004 no type, or one outside the profile, E4022 `stored` of an input that is no weight of `f32`, or of rows that are not whole blocks.
     /// Source: mind-spec v1.0 ir.md, "Reference encoding"; mic@1 `param`; mic@2 `a` and `p`.
     Input = "core.input" {
-        attrs: { name: Str, param: Bool = false, stored: Int = 0 },
+        attrs: { name: Str, param: Bool = false, stored: Stored = None },
         traits: [Interface, DeclaresType],
         names: { core: "Input", mic1: "input", mic2: "a" },
         infer: infer_input,
-        core_v1: |op, g| op.stored(g) == 0,
-    }
-}
-
-impl Input {
-    /// The format of a weight in blocks of quantised numbers; `None` for one that is stored as declared.
-    pub fn format(self, g: &Graph) -> Option<QuantFormat> {
-        QuantFormat::of_code(self.stored(g))
+        core_v1: |op, g| op.stored(g).is_none(),
     }
 }
 
@@ -48,15 +39,7 @@ fn infer_input(op: Input, g: &Graph) -> InferResult {
 
 /// Why a weight cannot be stored as `stored` says, and what could be.
 fn stored_problem(op: Input, g: &Graph) -> Option<(String, String)> {
-    if op.stored(g) == 0 {
-        return None;
-    }
-    let Some(format) = op.format(g) else {
-        let names = QuantFormat::ALL.iter().map(|format| format.name());
-        let names: Vec<&str> = names.collect();
-        let problem = format!("no format has the number {}", op.stored(g));
-        return Some((problem, format!("the formats are {}", names.join(", "))));
-    };
+    let format = op.stored(g)?;
     let ty = g.types().get(g.declared(op.result(g))?);
     let is_f32 = ty.dtype == DType::F32;
     if !op.param(g) || !is_f32 {

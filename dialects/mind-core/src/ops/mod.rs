@@ -1,13 +1,16 @@
 //! The op tables, by family.
 
+pub mod compare;
 pub mod constant;
 pub mod contract;
 pub mod conv;
+pub mod convert;
 pub mod elementwise;
 pub mod fused;
 pub mod index;
 pub mod input;
 pub mod join;
+pub mod logic;
 pub mod normalize;
 pub mod reduce;
 pub mod shape;
@@ -15,10 +18,13 @@ pub mod shape;
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 11] = [
+const FAMILIES: [&[&OpDef]; 14] = [
     input::OPS,
     constant::OPS,
     elementwise::OPS,
+    compare::OPS,
+    logic::OPS,
+    convert::OPS,
     reduce::OPS,
     shape::OPS,
     index::OPS,

@@ -115,8 +115,8 @@ fn every_documented_error_has_a_case_and_every_error_is_documented() {
         let is_code = |text: &str| text.starts_with('E');
         let shown: BTreeSet<&str> = cases
             .iter()
-            .filter(|case| case.def.name == def.name && is_code(case.expected))
-            .map(|case| case.expected)
+            .filter(|case| case.def.name == def.name && is_code(&case.expected))
+            .map(|case| case.expected.as_str())
             .filter(|code| !everywhere.contains(code))
             .collect();
         let profile = def.has(mind_ir::opdef::Trait::Extended).then_some("E4012");

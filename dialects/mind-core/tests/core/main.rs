@@ -7,9 +7,11 @@ mod module;
 mod rules;
 mod run;
 
+mod choice;
 mod constant;
 mod contract;
 mod conv;
+mod convert;
 mod elementwise;
 mod limits;
 mod movement;

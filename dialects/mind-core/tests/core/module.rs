@@ -1,6 +1,6 @@
 //! Modules of one op.
 
-use mind_ir::attr::Attr;
+use mind_ir::attr::{Attr, AttrKind};
 use mind_ir::builder::Builder;
 use mind_ir::graph::InsertPoint;
 use mind_ir::opdef::{Op, OpDef};
@@ -55,7 +55,7 @@ pub fn build(g: &mut Graph) -> Builder<'_> {
 /// A new input of a type.
 pub fn input(g: &mut Graph, ty: Ty) -> ValueId {
     let name = g.intern("x");
-    let op = build(g).create_typed(Input::DEF, &[], &Input::attrs(name, false, 0), &[ty]);
+    let op = build(g).create_typed(Input::DEF, &[], &Input::attrs(name, false, None), &[ty]);
     g.result(op)
 }
 
@@ -74,11 +74,10 @@ pub struct Example {
 /// One valid example of every op but `Input` and `Fused`, which need surroundings.
 pub fn examples() -> Vec<Example> {
     use mind_core::ops::{
-        OPS, constant::*, contract::*, conv::*, index::*, join::*, normalize::*, reduce::*,
-        shape::*,
+        OPS, constant::*, contract::*, conv::*, convert::*, index::*, join::*, normalize::*,
+        reduce::*, shape::*,
     };
     use mind_ir::attr::{Literal, Padding};
-    use mind_ir::scalar::ScalarFn;
     static SPLAT: Literal<'_> = Literal {
         dtype: DType::I8,
         count: None,
@@ -98,6 +97,12 @@ pub fn examples() -> Vec<Example> {
             ConstTensor::DEF,
             &[],
             ConstTensor::attrs(&SPLAT),
+            "i8[2, 3]",
+        ),
+        row(
+            Cast::DEF,
+            &["f32[2, 3]"],
+            Cast::attrs(DType::I8),
             "i8[2, 3]",
         ),
         row(Sum::DEF, &["f32[2, 3]"], Sum::attrs(&[1], false), "f32[2]"),
@@ -174,13 +179,33 @@ pub fn examples() -> Vec<Example> {
         ),
     ];
     for def in OPS {
-        match def.scalar.map(ScalarFn::arity) {
-            Some(2) => {
-                examples.push(row(def, &["f32[2, 1]", "f32[3]"], Vec::new(), "f32[2, 3]"));
-            }
-            Some(_) => examples.push(row(def, &["f32[2, 3]"], Vec::new(), "f32[2, 3]")),
-            None => {}
-        }
+        let Some(function) = def.scalar else { continue };
+        let is_float = function.domain().admits(DType::F32);
+        let (operands, result): (&'static [&'static str], _) = match (function.arity(), is_float) {
+            (1, true) => (&["f32[2, 3]"], "f32[2, 3]"),
+            (1, false) => (&["i32[2, 3]"], "i32[2, 3]"),
+            (2, true) => (&["f32[2, 1]", "f32[3]"], "f32[2, 3]"),
+            (2, false) => (&["i32[2, 1]", "i32[3]"], "i32[2, 3]"),
+            _ => (&["bool[2, 1]", "f32[2, 1]", "f32[3]"], "f32[2, 3]"),
+        };
+        let result = match function.result(DType::F32) {
+            DType::Bool => "bool[2, 3]",
+            _ => result,
+        };
+        examples.push(row(def, operands, any_attrs(def), result));
     }
     examples
+}
+
+/// For each attribute of an elementwise op its default, or the first of its words.
+pub fn any_attrs(def: &OpDef) -> Vec<Attr<'static>> {
+    let attrs = def
+        .attrs
+        .iter()
+        .map(|attr| match (attr.default, attr.kind) {
+            (Some(default), _) => default,
+            (None, AttrKind::Word(words)) => Attr::Word(words[0]),
+            (None, kind) => panic!("`{}` of {}: no value of {kind:?}", attr.name, def.name),
+        });
+    attrs.collect()
 }

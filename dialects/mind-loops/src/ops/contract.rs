@@ -11,7 +11,6 @@ use mind_ir::{BlockId, ops};
 
 use crate::body;
 use crate::extents::{dims, extents, filled, known, same_extents};
-use crate::ops::convert::Convert;
 use crate::ops::nest::check_schedule;
 
 ops! {
@@ -160,7 +159,7 @@ pub(crate) fn yielded(
     shape: &[i64],
 ) -> InferManyResult {
     let allowed = "its product, constants, `loops.convert` and elementwise ops";
-    check_scalars(g, op, body, &[Convert::DEF, primitive], allowed)?;
+    check_scalars(g, op, body, &[primitive], allowed)?;
     let Some(end) = g.terminator(body) else {
         return Ok(Default::default());
     };

@@ -2,7 +2,6 @@
 
 pub mod block;
 pub mod contract;
-pub mod convert;
 pub mod movement;
 pub mod nest;
 pub mod view;
@@ -11,14 +10,13 @@ pub mod window;
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 7] = [
+const FAMILIES: [&[&OpDef]; 6] = [
     view::OPS,
     nest::OPS,
     contract::OPS,
     window::OPS,
     block::OPS,
     movement::OPS,
-    convert::OPS,
 ];
 
 /// Every op of the dialect, family by family.

@@ -9,11 +9,10 @@ use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::graph::Graph;
 use mind_ir::opdef::{Inferred, Op};
 use mind_ir::tensor::Tensor;
-use mind_ir::verify::{InferManyResult, InferResult, VerifyError};
+use mind_ir::verify::{InferManyResult, VerifyError};
 use mind_ir::{BlockId, ValueId, ops};
 
 use crate::extents::{dims, extents, filled, same_extents};
-use crate::ops::convert::Convert;
 use crate::ops::view::View;
 
 ops! {
@@ -21,7 +20,7 @@ ops! {
     ///
     /// Shapes: the nest has the extents `dims`. An operand has these too, or those without the dimension
     /// `along`; a result likewise, when it does not vary along that. The body has one scalar argument per
-    /// operand and yields one scalar per result; it holds constants, `loops.convert`, core's elementwise
+    /// operand and yields one scalar per result; it holds constants, core's elementwise
     /// ops, and `loops.along`, which reduces over the dimension `along` and is the same all along it.
     /// Schedule: `vector` is the dimension that vectors lie along. A reduction has them along the reduced
     /// dimension, or along the last one if that follows; -1 means the last one where every operand has its
@@ -55,22 +54,15 @@ ops! {
     ///
     /// Shapes: as the operand.
     /// Order: 64 interleaved partial results, see docs/numerics.md, `Sum`, `Mean` and `Max`.
-    /// Errors: E2005 `bool`, E4022 another `kind`; E6005 when run, on the mean of no integer.
+    /// Errors: E2005 `bool`; E6005 when run, on the mean of no integer.
     /// Source: this compiler.
     Along = "loops.along" {
         operands: (input: Num),
-        attrs: { kind: Str },
+        attrs: { kind: Reduction },
         traits: [Pure, Extended],
         names: {},
-        infer: infer_along,
+        infer: |op, g| Ok(g.ty(op.input(g)).to_owned().into()),
         eval: eval_along,
-    }
-}
-
-impl Along {
-    /// What the op makes of the elements; `None` for a word that verification refuses.
-    pub fn reduction(self, g: &Graph) -> Option<Reduction> {
-        Reduction::parse(g.name(self.kind(g)))
     }
 }
 
@@ -172,8 +164,8 @@ fn infer_nest(op: Nest, g: &Graph) -> InferManyResult {
         same_extents("nest", "inputs", expected, &found)?;
     }
     let body = op.body(g);
-    let allowed = "constants, `loops.convert`, `loops.along` and elementwise ops";
-    check_scalars(g, "nest", body, &[Convert::DEF, Along::DEF], allowed)?;
+    let allowed = "constants, `loops.along` and elementwise ops";
+    check_scalars(g, "nest", body, &[Along::DEF], allowed)?;
     let Some(end) = g.terminator(body) else {
         return Ok(Default::default());
     };
@@ -310,18 +302,6 @@ pub(crate) fn check_schedule(
     Ok(())
 }
 
-fn infer_along(op: Along, g: &Graph) -> InferResult {
-    match op.reduction(g) {
-        Some(_) => Ok(g.ty(op.input(g)).to_owned().into()),
-        None => Err(Box::new(VerifyError::Word {
-            op: "along",
-            attr: "kind",
-            found: g.name(op.kind(g)).to_owned(),
-            words: Reduction::ALL.map(Reduction::name).join(", "),
-        })),
-    }
-}
-
 /// Runs the body once on whole tensors, in which what is uniform has extent 1 along the reduced dimension.
 fn eval_nest(op: Nest, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let g = cx.graph;
@@ -367,7 +347,5 @@ fn eval_along(op: Along, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor
     let whole = filled(cx, operands[0], &shape)?;
     let reduced = (0..shape.len()).map(|at| at == axis).collect();
     let along = core_reduce::Along::new(reduced, true);
-    let reduction = op.reduction(g);
-    let reduction = reduction.expect("a verified kind is one of the words");
-    core_reduce::reduce(reduction, cx, &whole, &along)
+    core_reduce::reduce(op.kind(g), cx, &whole, &along)
 }

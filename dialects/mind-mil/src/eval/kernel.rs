@@ -139,7 +139,7 @@ pub(crate) fn number(like: &Tensor, value: f64) -> Tensor {
 /// `value` in the dtype of `x`: weights may be given in another float.
 pub(crate) fn alike(cx: &EvalCx<'_>, value: &Tensor, x: &Tensor) -> Result<Tensor, EvalError> {
     if value.dtype() != x.dtype() && value.dtype().is_float() && x.dtype().is_float() {
-        mind_core::eval::convert::converted(cx, value, x.dtype())
+        mind_core::eval::convert::cast(cx, value, x.dtype())
     } else {
         Ok(value.clone())
     }

@@ -52,7 +52,7 @@ pub(crate) fn quantize(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -
 pub(crate) fn cast(call: &Call<'_>, cx: &EvalCx<'_>, operands: &[&Tensor]) -> EvalManyResult {
     let to = call.g.ty(call.g.result(call.op)).dtype;
     let source = operand(call, operands, "source_val");
-    one(mind_core::eval::convert::converted(cx, source, to)?)
+    one(mind_core::eval::convert::cast(cx, source, to)?)
 }
 
 /// The elements that are not zero, put where a mask has ones: a bit for each element, packed into bytes from the

@@ -5,20 +5,18 @@ use mind_core::extent::agree;
 use mind_core::group::{self, check_scalars};
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::graph::Graph;
-use mind_ir::opdef::{Inferred, Op};
+use mind_ir::opdef::Inferred;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::Shape;
 use mind_ir::verify::{InferManyResult, VerifyError};
 use mind_ir::{BlockId, ops};
 
-use super::convert::Convert;
-
 ops! {
     /// What the body computes from the elements at each position.
     ///
     /// Shapes: all operands have one shape; each result has it too. The body has one scalar argument per
-    /// operand, of its dtype, and yields one scalar per result; it holds constants, `tensor.convert` and
-    /// core's elementwise ops.
+    /// operand, of its dtype, and yields one scalar per result; it holds constants and core's
+    /// elementwise ops.
     /// Order: as the ops of the body one after the other, each rounding where it stands.
     /// Errors: E3002 ranks differ, or a body op that is no scalar, E3003 extents differ, E4021 another op
     /// in the body; those of the body's ops.
@@ -44,8 +42,8 @@ impl Map {
 fn infer_map(op: Map, g: &Graph) -> InferManyResult {
     let shape = common_shape(op, g)?;
     let body = op.body(g);
-    let allowed = "constants, `tensor.convert` and elementwise ops";
-    check_scalars(g, "map", body, &[Convert::DEF], allowed)?;
+    let allowed = "constants and elementwise ops";
+    check_scalars(g, "map", body, &[], allowed)?;
     let Some(end) = g.terminator(body) else {
         return Ok(Default::default());
     };

@@ -2,7 +2,6 @@
 
 pub mod broadcast;
 pub mod contract;
-pub mod convert;
 pub mod group;
 pub mod index;
 pub mod join;
@@ -15,7 +14,7 @@ pub mod window;
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join as joined};
 
-const FAMILIES: [&[&OpDef]; 11] = [
+const FAMILIES: [&[&OpDef]; 10] = [
     map::OPS,
     broadcast::OPS,
     contract::OPS,
@@ -25,7 +24,6 @@ const FAMILIES: [&[&OpDef]; 11] = [
     reshape::OPS,
     index::OPS,
     join::OPS,
-    convert::OPS,
     group::OPS,
 ];
 

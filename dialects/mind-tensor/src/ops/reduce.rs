@@ -7,7 +7,7 @@ use mind_ir::graph::Graph;
 use mind_ir::ops;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::Dim;
-use mind_ir::verify::{InferResult, VerifyError};
+use mind_ir::verify::InferResult;
 
 use crate::axes::listed;
 
@@ -17,12 +17,12 @@ ops! {
     /// Shapes: each of `axes` is removed, or becomes 1 when `keepdims`; no `axes` means none, and every
     /// result is then made from one element.
     /// Order: 64 interleaved partial results, see docs/numerics.md, `Sum`, `Mean` and `Max`.
-    /// Errors: E2005 `bool`, E3004 axis out of range, E3005 duplicate axis, E4022 another `kind`; E6005
+    /// Errors: E2005 `bool`, E3004 axis out of range, E3005 duplicate axis; E6005
     /// when run, on the mean of no integer.
     /// Source: mind-spec v1.0 ir.md, "Reductions".
     Reduce = "tensor.reduce" {
         operands: (input: Num),
-        attrs: { kind: Str, axes: Ints, keepdims: Bool = false },
+        attrs: { kind: Reduction, axes: Ints, keepdims: Bool = false },
         traits: [Pure, Extended],
         names: {},
         infer: infer_reduce,
@@ -30,22 +30,7 @@ ops! {
     }
 }
 
-impl Reduce {
-    /// What the op makes of the elements; `None` for a word that verification refuses.
-    pub fn reduction(self, g: &Graph) -> Option<Reduction> {
-        Reduction::parse(g.name(self.kind(g)))
-    }
-}
-
 fn infer_reduce(op: Reduce, g: &Graph) -> InferResult {
-    if op.reduction(g).is_none() {
-        return Err(Box::new(VerifyError::Word {
-            op: "reduce",
-            attr: "kind",
-            found: g.name(op.kind(g)).to_owned(),
-            words: Reduction::ALL.map(Reduction::name).join(", "),
-        }));
-    }
     let ty = g.ty(op.input(g));
     let reduced = listed("reduce", op.axes(g), ty.rank())?;
     let dims = ty.shape.iter().enumerate();
@@ -64,8 +49,5 @@ fn eval_reduce(op: Reduce, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tens
     let axes = 0..input.rank() as i64;
     let reduced = axes.map(|axis| op.axes(g).contains(&axis)).collect();
     let along = Along::new(reduced, op.keepdims(g));
-    let reduction = op
-        .reduction(g)
-        .expect("a verified kind is one of the words");
-    reduce(reduction, cx, input, &along)
+    reduce(op.kind(g), cx, input, &along)
 }

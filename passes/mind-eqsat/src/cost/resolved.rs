@@ -53,7 +53,7 @@ fn classify(named: &FxHashMap<&'static str, CostClass>, def: &OpDef) -> CostClas
     ];
     match named.get(def.name) {
         Some(&class) => class,
-        None if def.scalar.is_some() => CostClass::Elementwise,
+        None if def.has(Trait::Elementwise) => CostClass::Elementwise,
         None if free.into_iter().any(|each| def.has(each)) => CostClass::Free,
         // Nothing is known of its elements: they need not be those of its operands.
         None => CostClass::Lookup,

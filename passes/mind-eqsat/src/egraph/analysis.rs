@@ -197,21 +197,28 @@ fn fold_constant(
     }
     let splats = ids.iter().all(|&id| store.constants.get(id).splat);
     if splats {
-        return fold_splats(store, op, ty, &ids).or_else(|| fold_dense(store, op, payload, &ids));
+        return fold_splats(store, op, payload, ty, &ids)
+            .or_else(|| fold_dense(store, op, payload, &ids));
     }
     fold_dense(store, op, payload, &ids)
 }
 
 /// Folds what gives one element everywhere when its operands do: elementwise ops, and ops that only
 /// move elements.
-fn fold_splats(store: &mut Store<'_>, op: OpIx, ty: Ty, ids: &[ConstId]) -> Option<ConstId> {
+fn fold_splats(
+    store: &mut Store<'_>,
+    op: OpIx,
+    payload: u32,
+    ty: Ty,
+    ids: &[ConstId],
+) -> Option<ConstId> {
     let def = store.ops.def(op);
     store.ty(ty).count().filter(|&count| count > 0)?;
     let elements: SmallVec<[Tensor; 4]> = ids
         .iter()
         .map(|&id| store.constants.get(id).data.clone())
         .collect();
-    if def.scalar.is_some() && def.has(Trait::Elementwise) {
+    if def.has(Trait::Elementwise) {
         let scalars: SmallVec<[Ty; 4]> = elements
             .iter()
             .map(|element| {
@@ -219,7 +226,8 @@ fn fold_splats(store: &mut Store<'_>, op: OpIx, ty: Ty, ids: &[ConstId]) -> Opti
                 store.scratch.intern(ty.view())
             })
             .collect();
-        let signature = store.signature(op, &[], &scalars);
+        let attrs: AttrIds = store.payload(payload).attrs.clone();
+        let signature = store.signature(op, &attrs as &[AttrId], &scalars);
         let operands: SmallVec<[&Tensor; 4]> = elements.iter().collect();
         let result = store.scratch.evaluate(signature, &operands, FOLD_MARGIN)?;
         return foldable(&result).then(|| store.constants.splat(ty, result));

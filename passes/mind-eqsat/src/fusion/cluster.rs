@@ -28,6 +28,8 @@ pub(crate) struct Cluster<'g> {
     pub(crate) form: Option<Form>,
     /// What a recogniser or a normalisation called it.
     pub(crate) name: Option<&'g str>,
+    /// The bytes of the widest number that any op computes with.
+    pub(crate) width: usize,
     /// The shape of its last op's result; that of all elementwise ops but in rows.
     pub(crate) space: &'g [Dim],
     pub(crate) work: Work,
@@ -96,6 +98,7 @@ impl<'a> Field<'a> {
             ops: steps.len(),
             form,
             name: self.name(op, class),
+            width: steps.iter().map(|step| step.width).max().unwrap_or(0),
             space: steps.last().map_or(&[][..], |step| step.result),
             work: op_work(g, self.costs, op),
             price: Price::default(),

@@ -2,7 +2,7 @@
 
 use mind_ir::attr::Attr;
 use mind_ir::graph::Graph;
-use mind_ir::kernel::{Read, Source, Step, StepKind};
+use mind_ir::kernel::{self, Read, Source, Step, StepKind};
 use mind_ir::opdef::Trait;
 use mind_ir::types::Dim;
 use mind_ir::{OpId, ValueId};
@@ -94,6 +94,7 @@ impl<'a> Flattener<'a> {
             return false;
         };
         let values = std::iter::once(result).chain(g.operands(op).iter().copied());
+        let width = kernel::width(values.clone().map(|value| g.ty(value).dtype));
         let mut shapes = values.map(|value| g.ty(value).shape);
         if !g.regions(op).is_empty() || !shapes.all(is_groupable) {
             return false;
@@ -117,6 +118,7 @@ impl<'a> Flattener<'a> {
         });
         let step = Step {
             kind: step_kind(class),
+            width,
             axes,
             result: g.ty(result).shape,
             reads: reads.collect(),

@@ -343,6 +343,11 @@ impl<'a> Grouping<'a> {
             ops,
             form: Some(form),
             name,
+            width: clusters
+                .iter()
+                .map(|cluster| cluster.width)
+                .max()
+                .unwrap_or(0),
             space,
             work,
             price,

@@ -1,6 +1,6 @@
 //! What the forms and names of clusters tell of them together.
 
-use mind_ir::kernel::{Form, POSITIONS, PRODUCT_AND_ROWS, TWO_PRODUCTS};
+use mind_ir::kernel::{Form, POSITIONS, PRODUCT_AND_ROWS, TWO_PRODUCTS, WIDER};
 use mind_ir::types::Dim;
 
 use super::cluster::Cluster;
@@ -25,10 +25,12 @@ pub(super) fn known_form<'g>(
     match (first.form?, second.form?) {
         // The product stands first and therefore reads nothing of the other.
         (form @ (Form::Elementwise | Form::Contraction), Form::Elementwise) => {
-            if first.space == second.space {
-                Some(Ok((form, first.space)))
-            } else {
+            if first.space != second.space {
                 clash(POSITIONS)
+            } else if form == Form::Contraction && second.width > first.width {
+                clash(WIDER)
+            } else {
+                Some(Ok((form, first.space)))
             }
         }
         (first, second) if products(first) && products(second) => clash(TWO_PRODUCTS),

@@ -61,7 +61,7 @@ impl Module {
         let name = format!("x{}", self.inputs);
         self.inputs += 1;
         let (name, ty) = (self.g.intern(&name), self.g.intern_type(ty.view()));
-        let attrs = Input::attrs(name, false, 0);
+        let attrs = Input::attrs(name, false, None);
         let op = self.builder().create_typed(Input::DEF, &[], &attrs, &[ty]);
         self.g.result(op)
     }

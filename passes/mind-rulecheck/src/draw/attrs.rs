@@ -4,7 +4,7 @@ use mind_core::ops::reduce::{Max, Mean, Sum};
 use mind_core::ops::shape::{ExpandDims, Squeeze};
 use mind_ir::attr::{AttrKind, OPEN_END};
 use mind_ir::opdef::{AttrDef, Op, OpDef};
-use mind_ir::types::{Dim, TensorType};
+use mind_ir::types::{DType, Dim, TensorType};
 use mind_rules::{AttrValue, LhsAttr};
 
 use super::Chooser;
@@ -66,6 +66,8 @@ impl Chooser<'_, '_> {
                 1 => AttrValue::Same,
                 _ => AttrValue::Pads([0; 4].map(|_: i64| self.rng.within(0, 2))),
             },
+            AttrKind::ElementType => AttrValue::DType(*self.rng.pick(&DType::ALL)),
+            AttrKind::Word(words) => AttrValue::Word(self.rng.pick::<&str>(words)),
             AttrKind::Str | AttrKind::LiteralData => AttrValue::of(request.row.default?)?,
         })
     }

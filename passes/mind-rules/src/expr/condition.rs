@@ -113,7 +113,10 @@ impl Expression {
     pub fn argument<'a, S: Subject>(&self, scope: &Scope<'a, S>) -> Option<Argument<'a>> {
         Some(match self {
             Expression::Literal(value) => Argument::Attr(value.clone()),
-            Expression::Attr(slot) => Argument::Attr(scope.attr(*slot)?),
+            Expression::Attr(slot) => match scope.attr(*slot)? {
+                AttrValue::DType(dtype) => Argument::DType(dtype),
+                value => Argument::Attr(value),
+            },
             Expression::Register(reg) => Argument::Value(scope.value(*reg)),
             Expression::DType(slot) => Argument::DType(scope.slots.dtypes[usize::from(*slot)]?),
             Expression::Dim(slot) => Argument::Dim(scope.slots.dims[usize::from(*slot)]),
@@ -145,7 +148,8 @@ impl Expression {
             Argument::Attr(value) => Some(value),
             Argument::Dim(Dim::Fixed(extent)) => Some(AttrValue::Int(extent)),
             Argument::Shape(shape) => Some(AttrValue::Dims(shape.into())),
-            Argument::Dim(_) | Argument::Value(_) | Argument::DType(_) => None,
+            Argument::DType(dtype) => Some(AttrValue::DType(dtype)),
+            Argument::Dim(_) | Argument::Value(_) => None,
         }
     }
 }

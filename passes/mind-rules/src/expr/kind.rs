@@ -21,6 +21,8 @@ pub enum Kind {
     Dims,
     /// A window's padding.
     Padding,
+    /// A word of the set that an attribute has.
+    Word,
 }
 
 impl Kind {
@@ -36,6 +38,7 @@ impl Kind {
             Kind::Ints => "a list of integers",
             Kind::Dims => "a shape",
             Kind::Padding => "a padding",
+            Kind::Word => "a word",
         }
     }
 }

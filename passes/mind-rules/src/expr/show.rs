@@ -223,5 +223,7 @@ pub fn attr_text(value: &AttrValue, symbols: &Symbols) -> String {
         AttrValue::Valid => "valid".to_owned(),
         AttrValue::Same => "same".to_owned(),
         AttrValue::Pads(pads) => format!("{pads:?}"),
+        AttrValue::DType(dtype) => dtype.name().to_owned(),
+        AttrValue::Word(word) => (*word).to_owned(),
     }
 }

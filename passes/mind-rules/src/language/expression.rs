@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use mind_diag::{Diagnostic, Diagnostics};
+use mind_ir::attr::AttrKind;
+use mind_ir::types::DType;
 
 use super::ast::{Expr, Name};
 use super::names::{Names, unknown};
@@ -94,6 +96,38 @@ impl Names<'_> {
                 Some((Expression::Call(function, arguments), function.result))
             }
         }
+    }
+
+    /// The value of an attribute: a word of its set or the name of a dtype, else any expression.
+    pub(super) fn attribute(
+        &mut self,
+        expr: &Expr<'_>,
+        kind: AttrKind,
+        cx: &Vocabulary,
+        found: &mut Diagnostics,
+    ) -> Option<(Expression, Kind)> {
+        let Expr::Word(name) = expr else {
+            return self.expression(expr, cx, found);
+        };
+        let literal = match kind {
+            AttrKind::Word(words) => {
+                let word = words.iter().find(|word| **word == name.text);
+                if word.is_none() {
+                    found.push(unknown("word", *name, words.iter().copied()));
+                }
+                (AttrValue::Word(word?), Kind::Word)
+            }
+            AttrKind::ElementType => {
+                let dtype = DType::parse(name.text);
+                if dtype.is_none() {
+                    let names = DType::ALL.iter().map(|dtype| dtype.name());
+                    found.push(unknown("dtype", *name, names));
+                }
+                (AttrValue::DType(dtype?), Kind::DType)
+            }
+            _ => return self.expression(expr, cx, found),
+        };
+        Some((Expression::Literal(literal.0), literal.1))
     }
 
     /// A list, of which the items may be lists of extents too. It is a literal where all items are.

@@ -51,6 +51,8 @@ pub(super) fn kind_of(kind: AttrKind) -> Option<Kind> {
         AttrKind::Ints => Kind::Ints,
         AttrKind::Dims => Kind::Dims,
         AttrKind::Pad => Kind::Padding,
+        AttrKind::ElementType => Kind::DType,
+        AttrKind::Word(_) => Kind::Word,
         AttrKind::LiteralData => return None,
     })
 }

@@ -194,7 +194,7 @@ impl Compiler<'_, '_> {
                 (Some((name, expr)), _) => {
                     let (expression, kind) =
                         self.names
-                            .expression(expr, self.ops.vocabulary, self.found)?;
+                            .attribute(expr, row.kind, self.ops.vocabulary, self.found)?;
                     self.values_of_lists(expr)?;
                     let literal = coerce(expression, row.kind);
                     let fits = match &literal {

@@ -217,7 +217,7 @@ fn keys(
     named
         .map(|(at, key)| CompletionItem {
             kind: Some(CompletionItemKind::PROPERTY),
-            detail: Some(def.attrs[at].kind.name().to_owned()),
+            detail: Some(def.attrs[at].kind.text()),
             insert_text: Some(format!("{key}{behind}")),
             ..word(key)
         })

@@ -36,9 +36,9 @@ impl Label {
 
     /// Appends the operands of `def`, the first behind `first` and the others behind `between`.
     pub(super) fn operands(&mut self, def: &OpDef, first: &str, between: &str) {
-        let many = def.variadic.map(|operand| format!("{}...", operand.name));
-        let names = def.operands.iter().map(|operand| operand.name.to_owned());
-        for (at, name) in names.chain(many).enumerate() {
+        let names = def.all_operands();
+        let names = names.map(|(operand, repeat)| format!("{}{}", operand.name, repeat.mark()));
+        for (at, name) in names.enumerate() {
             self.text(if at == 0 { first } else { between });
             self.part(Part::Operand(at), &name);
         }
@@ -47,29 +47,24 @@ impl Label {
 
 /// The operand that the value number `at`, from 0, is for.
 pub(super) fn operand(def: &OpDef, at: usize) -> Option<Part> {
-    let many = def.variadic.map(|_| def.operands.len());
-    if at < def.operands.len() {
-        Some(Part::Operand(at))
-    } else {
-        many.map(Part::Operand)
-    }
+    def.operand(at)?;
+    Some(Part::Operand(at.min(def.operands.len())))
 }
 
 /// What may stand at a part of `def`.
 pub(super) fn describe(def: &OpDef, part: Part) -> String {
     match part {
-        Part::Operand(at) => def.operand(at).map_or(String::new(), |operand| {
-            let many = at >= def.operands.len();
-            let count = if many { ", one or more" } else { "" };
-            format!(
-                "operand `{}`: {}{count}",
-                operand.name,
-                operand.class.text()
-            )
-        }),
+        Part::Operand(at) => {
+            def.all_operands()
+                .nth(at)
+                .map_or(String::new(), |(operand, repeat)| {
+                    let (name, class) = (operand.name, operand.class.text());
+                    format!("operand `{name}`: {class}{}", repeat.text())
+                })
+        }
         Part::Attr(at) => {
             let attr = &def.attrs[at];
-            let kind = attr.kind.name();
+            let kind = attr.kind.text();
             match attr.default_text() {
                 Some(default) => {
                     format!("attribute `{}`: {kind}, `{default}` if absent", attr.name)

@@ -50,6 +50,12 @@ fn smaller(op: OpId, index: usize, attr: &Attr<'_>, edits: &mut Vec<Edit>) {
                 g.set_attr(op, index, Attr::Padding(Padding::Valid))
             }));
         }
-        Attr::Bool(false) | Attr::Str(_) | Attr::Dims(_) | Attr::Literal(_) | Attr::Padding(_) => {}
+        Attr::Bool(false)
+        | Attr::Str(_)
+        | Attr::Dims(_)
+        | Attr::Literal(_)
+        | Attr::Padding(_)
+        | Attr::DType(_)
+        | Attr::Word(_) => {}
     }
 }

@@ -86,7 +86,7 @@ fn fresh_input(g: &mut Graph, value: ValueId) -> ValueId {
     };
     let name = fresh_name(g, value);
     let name = g.intern(&name);
-    let attrs = Input::attrs(name, false, 0);
+    let attrs = Input::attrs(name, false, None);
     let mut builder = Builder::new(g, InsertPoint::Before(op), Span::FILE);
     let input = builder.create_typed(Input::DEF, &[], &attrs, &[ty]);
     g.result(input)

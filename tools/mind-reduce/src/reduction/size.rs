@@ -96,7 +96,7 @@ fn weight(attr: &Attr<'_>) -> u64 {
         Attr::Int(value) => number(value.unsigned_abs()),
         Attr::Bool(value) => u64::from(*value),
         Attr::Float(bits) => real(f64::from_bits(*bits)),
-        Attr::Str(_) | Attr::Padding(Padding::Valid) => 0,
+        Attr::Str(_) | Attr::Padding(Padding::Valid) | Attr::DType(_) | Attr::Word(_) => 0,
         Attr::Ints(list) => list
             .iter()
             .map(|value| 1 + number(value.unsigned_abs()))

@@ -62,6 +62,8 @@ fn attribute(g: &Graph, attr: &Attr<'_>) -> Value {
     match *attr {
         Attr::Int(value) => json!(value),
         Attr::Bool(value) => json!(value),
+        Attr::DType(dtype) => json!(dtype.name()),
+        Attr::Word(word) => json!(word),
         Attr::Float(bits) => json!(f64::from_bits(bits)),
         Attr::Str(sym) => json!(g.name(sym)),
         Attr::Ints(list) => json!(list),

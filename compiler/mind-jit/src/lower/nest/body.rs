@@ -46,7 +46,8 @@ impl Body<'_> {
         let value = match (self.kept_before(node, pass), &self.nodes[node]) {
             (_, &Node::Input(input)) => from.input(b, input),
             (_, &Node::Constant { dtype, bits }) => constant(b, dtype, bits),
-            (Some(place), &(Node::Apply { dtype, .. } | Node::Convert { to: dtype, .. })) => {
+            (Some(place), kept @ (Node::Apply { .. } | Node::Convert { .. })) => {
+                let dtype = kept.dtype().expect("it is no input");
                 from.kept(b, dtype, place)
             }
             (

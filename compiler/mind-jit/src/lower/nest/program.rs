@@ -3,7 +3,7 @@
 use mind_ir::types::DType;
 pub use mind_loops::node::Node;
 
-use crate::lower::compute_lane;
+use crate::lower::{compute_lane, convert_lane};
 use mind_vir::ir::Lane;
 
 /// Where the elements of an operand are, over the dimensions of a nest.
@@ -85,15 +85,15 @@ pub struct Columns {
 pub(super) fn dtype(nodes: &[Node], inputs: &[Access], node: usize) -> DType {
     match nodes[node] {
         Node::Input(input) => inputs[input].dtype,
-        Node::Constant { dtype, .. }
-        | Node::Apply { dtype, .. }
-        | Node::Reduce { dtype, .. }
-        | Node::Convert { to: dtype, .. } => dtype,
+        ref node => node.dtype().expect("only an input has no dtype of its own"),
     }
 }
 
 /// The widest lanes that anything is computed in.
 pub(super) fn widest_lane(nodes: &[Node], inputs: &[Access]) -> Lane {
-    let lanes = (0..nodes.len()).map(|node| compute_lane(dtype(nodes, inputs, node)));
+    let lanes = (0..nodes.len()).map(|node| match nodes[node] {
+        Node::Convert { from, to, .. } => convert_lane(from, to),
+        _ => compute_lane(dtype(nodes, inputs, node)),
+    });
     lanes.max_by_key(|lane| lane.bits()).unwrap_or(Lane::I8)
 }

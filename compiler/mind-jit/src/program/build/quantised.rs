@@ -34,7 +34,7 @@ impl Quantised {
     pub(in crate::program) fn of(g: &Graph, target: &TargetInfo) -> Quantised {
         let inputs = g.ops(g.body()).filter_map(|op| g.view::<Input>(op));
         let weights = inputs.filter(|input| input.param(g)).filter_map(|input| {
-            let (value, format) = (input.result(g), input.format(g)?);
+            let (value, format) = (input.result(g), input.stored(g)?);
             let &[n, k] = known(g, value).as_slice() else {
                 return None;
             };

@@ -3,6 +3,7 @@
 //! A narrow float is the same number in a wider format, so panels of a widened weight can hold its elements as
 //! they are stored: products widen them in registers, and memory is read at the narrow width.
 
+use mind_core::ops::convert::Cast;
 use mind_core::ops::input::Input;
 use mind_ir::graph::Graph;
 use mind_ir::opdef::{Op, Trait};
@@ -10,7 +11,6 @@ use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_loops::extents::known;
 use mind_loops::memory::buffer;
-use mind_loops::ops::convert::Convert;
 use mind_loops::ops::movement::Pack;
 use mind_loops::ops::nest::Nest;
 use mind_loops::ops::view::View;
@@ -67,7 +67,7 @@ fn widened(g: &Graph, nest: Nest) -> Option<(ValueId, ValueId)> {
     let body = nest.body(g);
     let argument = g.arguments(body).into_iter().next()?;
     let mut ops = g.ops(body);
-    let convert = g.view::<Convert>(ops.next()?)?;
+    let convert = g.view::<Cast>(ops.next()?)?;
     let end = ops.next()?;
     let converts = convert.input(g) == argument
         && g.def(end).has(Trait::Terminator)

@@ -91,10 +91,10 @@ fn dtype(
 ) -> Parsed<DType> {
     let declared = declared.map(|ty| src.graph.types().get(ty).dtype);
     match (attrs.of_form(op, Form::ElementType), declared) {
-        (Some((&Written::ElementType(found), at)), Some(expected)) if expected != found => {
+        (Some((&Written::DType(found), at)), Some(expected)) if expected != found => {
             Err(clash("dtype", at, expected.to_string(), found.to_string()))
         }
-        (Some((&Written::ElementType(found), _)), _) => Ok(found),
+        (Some((&Written::DType(found), _)), _) => Ok(found),
         (_, Some(expected)) => Ok(expected),
         (_, None) => Err(SyntaxError::UntypedConstant.at(name.start, name.end)),
     }

@@ -2,7 +2,6 @@
 
 use mind_ir::attr::Literal;
 use mind_ir::graph::{InsertPoint, NewOp};
-use mind_ir::opdef::Results;
 use mind_ir::{OpId, Ty, ValueId};
 
 use super::Parser;
@@ -216,15 +215,15 @@ impl Parser<'_> {
 /// Checks the numbers of results, of types and of bodies.
 fn check_counts(op: &OpSyntax, header: &super::Header) -> Parsed<()> {
     let (name, found) = (&header.name, header.results.len());
-    let expected = match (op.def.results, found) {
-        (Results::None, 1..) => Some("no value"),
-        (Results::One, 0 | 2..) => Some("one value"),
-        _ => None,
-    };
-    if let Some(expected) = expected {
+    if op
+        .def
+        .results
+        .count()
+        .is_some_and(|expected| expected != found)
+    {
         let error = SyntaxError::ResultCount {
             op: op.name,
-            expected,
+            expected: op.def.results,
             found,
         };
         return Err(error.at(name.start, name.end));

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use mind_ir::opdef::nearest;
+
 use super::source::Source;
 use crate::core::error::{Fault, Parsed, SyntaxError};
 use crate::core::table::OpSyntax;
@@ -139,20 +141,25 @@ pub(super) fn list(src: &Source<'_>, start: usize, fault: Box<Fault>) -> Box<Fau
     }
 }
 
-/// The error for something else where one of two words should be: the same in other letters, 0 or 1.
+/// The words of truth values.
+pub(super) static BOOLS: [&str; 2] = ["true", "false"];
+
+/// The words for whether an input is a weight.
+pub(super) static ROLES: [&str; 2] = ["param", "input"];
+
+/// The error for something else where one of `words` should be: one much like it, or 0 or 1 for a truth value.
 pub(super) fn choice(
     src: &Source<'_>,
     start: usize,
-    words: [&str; 2],
+    words: &'static [&'static str],
     fault: Box<Fault>,
 ) -> Box<Fault> {
     let found = first_word(rest_of_line(src, start));
+    let is_truth = words == BOOLS || words == ROLES;
     let meant = match found {
-        "0" => Some(words[0]),
-        "1" => Some(words[1]),
-        _ => words
-            .into_iter()
-            .find(|word| word.eq_ignore_ascii_case(found)),
+        "1" if is_truth => Some(words[0]),
+        "0" if is_truth => Some(words[1]),
+        _ => nearest(&found.to_ascii_lowercase(), words.iter().copied()),
     };
     match meant {
         Some(word) => {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use mind_ir::Sym;
 use mind_ir::attr::{Attr, OPEN_END, Padding};
-use mind_ir::types::{DType, Dim, QuantFormat, Shape};
+use mind_ir::types::{DType, Dim, Shape};
 use smallvec::SmallVec;
 
 use super::literal::{skip_data, skip_element};
@@ -14,6 +14,7 @@ use crate::core::cursor::excerpt;
 use crate::core::error::{Parsed, SyntaxError};
 use crate::core::table::Form;
 use crate::number::{NumberError, element_form, parse_float};
+use crate::scan::any_of;
 
 /// A value as written; lists are ranges of [`Lists`].
 #[derive(Clone, Debug)]
@@ -27,7 +28,8 @@ pub(super) enum Written {
     Valid,
     Same,
     Custom([i64; 4]),
-    ElementType(DType),
+    DType(DType),
+    Word(&'static str),
     /// The offset of data that waits for its dtype.
     Data(usize),
 }
@@ -55,11 +57,9 @@ impl Lists {
     pub(super) fn read(&mut self, src: &mut Source<'_>, form: Form) -> Parsed<Written> {
         Ok(match form {
             Form::Int => Written::Int(src.int()?),
-            Form::Bool => Written::Bool(read_choice(src, ["false", "true"], "`true` or `false`")?),
-            Form::Role => {
-                Written::Bool(read_choice(src, ["input", "param"], "`param` or `input`")?)
-            }
-            Form::Stored => Written::Int(read_format(src)?),
+            Form::Bool => Written::Bool(read_word(src, &suggest::BOOLS)? == "true"),
+            Form::Role => Written::Bool(read_word(src, &suggest::ROLES)? == "param"),
+            Form::Word(words) => Written::Word(read_word(src, words)?),
             Form::Float(dtype) => Written::Float(read_float(src, dtype)?),
             Form::Name => Written::Name(read_name(src)?),
             Form::Ints | Form::Starts => Written::Ints(self.read_list(src, false)?),
@@ -72,7 +72,7 @@ impl Lists {
                 Written::Dims(start..self.dims.len())
             }
             Form::Pad => read_padding(src)?,
-            Form::ElementType => Written::ElementType(src.dtype()?),
+            Form::DType | Form::ElementType => Written::DType(src.dtype()?),
             Form::Data => Written::Data(skip_data(&mut src.cursor)?),
             Form::Fill => Written::Data(skip_element(&mut src.cursor)?),
         })
@@ -135,41 +135,25 @@ impl Lists {
             Written::Valid => Attr::Padding(Padding::Valid),
             Written::Same => Attr::Padding(Padding::Same),
             Written::Custom(pads) => Attr::Padding(Padding::Custom(pads)),
-            Written::ElementType(_) | Written::Data(_) => return None,
+            Written::Word(word) => Attr::Word(word),
+            Written::DType(dtype) => Attr::DType(*dtype),
+            Written::Data(_) => return None,
         })
     }
 }
 
-/// Reads one of two words; the second means true.
-fn read_choice(src: &mut Source<'_>, words: [&str; 2], expected: &'static str) -> Parsed<bool> {
+/// Reads one of `words`.
+fn read_word(src: &mut Source<'_>, words: &'static [&'static str]) -> Parsed<&'static str> {
     src.cursor.peek();
     let start = src.cursor.at();
-    match src.cursor.word()? {
-        Some(word) if word == words[0] => Ok(false),
-        Some(word) if word == words[1] => Ok(true),
-        _ => {
-            src.cursor.seek(start);
-            let fault = src.cursor.unexpected(expected);
-            Err(suggest::choice(src, start, words, fault))
-        }
-    }
-}
-
-/// The number of a format, which is written as a word; numbers are for those that no format has.
-fn read_format(src: &mut Source<'_>) -> Parsed<i64> {
-    if matches!(src.cursor.peek(), b'0'..=b'9' | b'-') {
-        return src.int();
-    }
-    let start = src.cursor.at();
-    let format = src.cursor.word()?.and_then(QuantFormat::parse);
-    format.map(QuantFormat::code).ok_or_else(|| {
+    let found = src.cursor.word()?;
+    let known = words.iter().find(|word| found == Some(**word));
+    known.copied().ok_or_else(|| {
         src.cursor.seek(start);
-        src.cursor.unexpected(FORMATS)
+        let fault = src.cursor.unexpected(any_of(words));
+        suggest::choice(src, start, words, fault)
     })
 }
-
-/// The words for formats of quantised numbers.
-const FORMATS: &str = "`q4_0`, `q4_1`, `q5_0`, `q5_1`, `q8_0`, `q4_k`, `q5_k` or `q6_k`";
 
 fn read_float(src: &mut Source<'_>, dtype: DType) -> Parsed<f64> {
     let literal = src.cursor.number();

@@ -3,7 +3,7 @@
 use mind_ir::OpId;
 use mind_ir::attr::{Attr, Literal, OPEN_END, Padding};
 use mind_ir::graph::Graph;
-use mind_ir::types::{Dim, QuantFormat};
+use mind_ir::types::Dim;
 
 use super::{shown_type, write_dims, write_list};
 use crate::core::cursor::is_identifier;
@@ -48,10 +48,6 @@ fn constant_shape(g: &Graph, op: OpId) -> Option<&[Dim]> {
 fn write_value(out: &mut String, g: &Graph, op: OpId, form: Form, attr: Attr<'_>) {
     match (form, attr) {
         (Form::Float(dtype), Attr::Float(bits)) => write_float(out, f64::from_bits(bits), dtype),
-        (Form::Stored, Attr::Int(code)) => match QuantFormat::of_code(code) {
-            Some(format) => out.push_str(format.name()),
-            None => write_int(out, code),
-        },
         (Form::Role, Attr::Bool(param)) => out.push_str(if param { "param" } else { "input" }),
         (Form::Ends, Attr::Ints(list)) => write_list(out, list, |out, &end| match end {
             OPEN_END => out.push('_'),
@@ -69,6 +65,8 @@ fn write_value(out: &mut String, g: &Graph, op: OpId, form: Form, attr: Attr<'_>
         (_, Attr::Dims(dims)) => write_dims(out, g, dims),
         (_, Attr::Literal(literal)) => write_data(out, literal, constant_shape(g, op)),
         (_, Attr::Padding(padding)) => write_padding(out, padding),
+        (_, Attr::DType(dtype)) => out.push_str(dtype.name()),
+        (_, Attr::Word(word)) => out.push_str(word),
     }
 }
 

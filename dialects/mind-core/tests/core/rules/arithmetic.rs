@@ -1,41 +1,61 @@
 //! Rules of ops that compute.
 
-use mind_core::ops::{OPS, contract::*, conv::*, elementwise::*, normalize::*, reduce::*};
+use mind_core::ops::{
+    OPS, compare::*, contract::*, conv::*, convert::*, elementwise::*, normalize::*, reduce::*,
+};
 use mind_ir::attr::{Attr, Padding};
-use mind_ir::opdef::Op;
+use mind_ir::opdef::{Op, OperandClass};
 use mind_ir::types::DType;
 
 use super::{Case, case};
+use crate::module::any_attrs;
 
-/// Which dtypes every op takes, and that binary ones want two alike.
+/// Which dtypes every op takes, and that all operands but truth values want one alike.
 pub fn elementwise() -> Vec<Case> {
     let mut cases = Vec::new();
     for def in OPS {
         let Some(function) = def.scalar else { continue };
-        let mut check = |operand: &str, expected| {
-            let operands = vec![operand; function.arity()].join("; ");
-            cases.push(case(def, &operands, vec![], expected));
+        // The operands that need not be truth values have these types, one after the other.
+        let mut check = |types: &[&str], expected: &str| {
+            let mut types = types.iter().cycle();
+            let operands = def.operands.iter().map(|operand| match operand.class {
+                OperandClass::Bool => "bool[]",
+                _ => types.next().expect("an endless list"),
+            });
+            let operands = operands.collect::<Vec<_>>().join("; ");
+            cases.push(case(def, &operands, any_attrs(def), expected));
         };
-        check("bf16[2, B]", "bf16[2, B]");
-        check("f64[]", "f64[]");
-        check("bool[2]", "E2005");
-        let is_open = |class| function.domain().admits(class);
-        check("i8[?]", if is_open(DType::I8) { "i8[?]" } else { "E2005" });
-        check(
-            "u8[B, 2]",
-            if is_open(DType::U8) {
-                "u8[B, 2]"
-            } else {
-                "E2005"
-            },
-        );
-        if function.arity() == 2 {
-            cases.push(case(def, "f32[2]; f64[2]", vec![], "E2004"));
-            cases.push(case(def, "i32[2]; bool[2]", vec![], "E2004"));
-            cases.push(case(def, "i8[2, 1]; i8[3]", vec![], "i8[2, 3]"));
-            cases.push(case(def, "f32[2]; f32[3]", vec![], "E3001"));
+        for &dtype in DType::ALL {
+            for shape in ["[2, B]", "[]", "[?]"] {
+                let expected = match function.domain().admits(dtype) {
+                    true => format!("{}{shape}", function.result(dtype)),
+                    false => "E2005".to_owned(),
+                };
+                check(&[&format!("{dtype}{shape}")], &expected);
+            }
+        }
+        if function.arity() > 1 {
+            let wide = function.result(DType::I8);
+            check(&["f32[2]", "f64[2]"], "E2004");
+            check(&["i32[2]", "bool[2]"], "E2004");
+            check(&["i8[2, 1]", "i8[3]"], &format!("{wide}[2, 3]"));
+            check(&["i8[2]", "i8[3]"], "E3001");
         }
     }
+    let cast = |to, expected: &str| case(Cast::DEF, "f16[2, B, ?]", Cast::attrs(to), expected);
+    cases.extend([
+        cast(DType::Bool, "bool[2, B, ?]"),
+        cast(DType::F16, "f16[2, B, ?]"),
+        cast(DType::U64, "u64[2, B, ?]"),
+        case(Select::DEF, "i8[2]; f32[2]; f32[2]", vec![], "E2005"),
+        case(Select::DEF, "bool[3]; f32[2]; f32[2]", vec![], "E3001"),
+        case(
+            Select::DEF,
+            "bool[4, 1, 1]; f32[3, 1]; f32[2]",
+            vec![],
+            "f32[4, 3, 2]",
+        ),
+    ]);
     cases
 }
 

@@ -23,7 +23,7 @@ pub struct Case {
     declared: Option<&'static str>,
     profile: Profile,
     /// The result's type, or the code of the only error.
-    pub expected: &'static str,
+    pub expected: String,
 }
 
 impl Case {
@@ -43,12 +43,7 @@ impl Case {
 }
 
 /// A case from its operand types, separated by semicolons.
-fn case(
-    def: &'static OpDef,
-    operands: &str,
-    attrs: Vec<Attr<'static>>,
-    expected: &'static str,
-) -> Case {
+fn case(def: &'static OpDef, operands: &str, attrs: Vec<Attr<'static>>, expected: &str) -> Case {
     let operands = operands
         .split("; ")
         .filter(|text| !text.is_empty())
@@ -60,7 +55,7 @@ fn case(
         attrs,
         declared: None,
         profile: Profile::Extended,
-        expected,
+        expected: expected.to_owned(),
     }
 }
 

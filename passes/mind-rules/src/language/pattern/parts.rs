@@ -45,7 +45,7 @@ impl<'s> Compiler<'s, '_> {
                     }
                     let (expression, kind) =
                         self.names
-                            .expression(expr, self.ops.vocabulary, self.found)?;
+                            .attribute(expr, row.kind, self.ops.vocabulary, self.found)?;
                     self.names.each.clear();
                     let value = coerce(expression, row.kind);
                     let Expression::Literal(value) = value else {

@@ -1,4 +1,4 @@
-//! Chains of ops that move elements or convert them.
+//! Chains of ops that move elements.
 
 use mind_ir::OpId;
 use mind_ir::attr::Attr;
@@ -6,7 +6,6 @@ use mind_ir::opdef::Op;
 use mind_ir::types::Dim;
 use mind_rewrite::{Miss, Rewriter};
 use mind_tensor::ops::broadcast::Broadcast;
-use mind_tensor::ops::convert::{Convert, holds};
 use mind_tensor::ops::reshape::Reshape;
 use mind_tensor::ops::transpose::Transpose;
 
@@ -22,9 +21,6 @@ patterns! {
 
     /// A reshape of a reshape is one reshape.
     ReshapeReshape = "tensor-reshape-reshape" on [Reshape] => merge_reshapes;
-
-    /// A conversion of a conversion that lost nothing is one conversion.
-    ConvertConvert = "tensor-convert-convert" on [Convert] => merge_conversions;
 }
 
 fn merge_broadcasts(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
@@ -64,16 +60,4 @@ fn merge_reshapes(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
     }
     let shape: Vec<Dim> = rw.ty(result).shape.to_vec();
     rw.replace_with(op, Reshape::DEF, &[input], &Reshape::attrs(&shape, &[]))
-}
-
-fn merge_conversions(op: OpId, rw: &mut Rewriter<'_>) -> Result<(), Miss> {
-    let outer = Convert::from_id(op);
-    let inner = defined_by::<Convert>(rw, outer.input(rw)).ok_or(Miss("no conversion below"))?;
-    let input = inner.input(rw);
-    let middle = rw.ty(outer.input(rw)).dtype;
-    if !holds(rw.ty(input).dtype, middle) {
-        return Err(Miss("the conversion below rounds"));
-    }
-    let to = outer.to(rw);
-    rw.replace_with(op, Convert::DEF, &[input], &Convert::attrs(to))
 }

@@ -1,0 +1,27 @@
+//! Scalar functions as ops.
+
+use mind_ir::ValueId;
+use mind_ir::builder::{Builder, Built};
+use mind_ir::opdef::Op;
+use mind_ir::scalar::ScalarFn;
+
+use crate::ops::OPS;
+use crate::ops::compare::{Compare, Direction};
+
+/// Appends the op that applies `function` to `operands`.
+///
+/// # Errors
+///
+/// Those of its shape rule; the graph is then as it was, but for unused ids.
+///
+/// # Panics
+///
+/// If the function has no op, which a test refuses.
+pub fn apply(b: &mut Builder<'_>, function: ScalarFn, operands: &[ValueId]) -> Built {
+    if let Some(direction) = Direction::of(function) {
+        return b.one(Compare::DEF, operands, &Compare::attrs(direction));
+    }
+    let mut ops = OPS.iter();
+    let def = ops.find(|def| def.scalar == Some(function));
+    b.one(def.expect("each scalar function has an op"), operands, &[])
+}

@@ -1,3 +1,0 @@
-//! Numbers in another float dtype.
-
-mind_core::convert_op!("loops.convert");
