@@ -1,6 +1,8 @@
 //! Every op over inputs of the shapes that matter to it.
 
 use mind_core::ops::OPS;
+use mind_ir::attr::AttrKind;
+use mind_ir::opdef::AttrDef;
 use mind_ir::scalar::ScalarFn;
 
 /// An op over inputs of known shapes.
@@ -19,11 +21,28 @@ fn case(op: impl Into<String>, shapes: &[&[usize]]) -> Case {
     }
 }
 
-/// The words of the elementwise ops of this arity.
-fn scalar_ops(arity: usize) -> Vec<&'static str> {
+/// The elementwise ops of this arity, each with its attributes, as text before and behind the operands.
+fn scalar_ops(arity: usize) -> Vec<(&'static str, String)> {
     let takes = |function: ScalarFn| function.arity() == arity;
     let ops = OPS.iter().filter(|op| op.scalar.is_some_and(takes));
-    ops.filter_map(|op| op.names.core).collect()
+    let written = ops.flat_map(|op| {
+        let attrs = match op.attrs {
+            [
+                AttrDef {
+                    name,
+                    kind: AttrKind::Word(words),
+                    ..
+                },
+            ] => words
+                .iter()
+                .map(|word| format!(" {{{name}={word}}}"))
+                .collect(),
+            _ => vec![String::new()],
+        };
+        let named = |attrs| Some((op.names.core?, attrs));
+        attrs.into_iter().filter_map(named)
+    });
+    written.collect()
 }
 
 fn elementwise() -> Vec<Case> {
@@ -42,12 +61,15 @@ fn elementwise() -> Vec<Case> {
         [&[1, 5], &[3, 5]],
     ];
     let unary = scalar_ops(1).into_iter();
-    let unary = unary.flat_map(|name| shapes.map(|shape| case(format!("{name} (%0)"), &[shape])));
+    let unary = unary.flat_map(|(name, attrs)| {
+        shapes.map(|shape| case(format!("{name} (%0){attrs}"), &[shape]))
+    });
     let binary = scalar_ops(2).into_iter();
-    let binary = binary.flat_map(|name| pairs.map(|pair| case(format!("{name} (%0, %1)"), &pair)));
+    let binary = binary
+        .flat_map(|(name, attrs)| pairs.map(|pair| case(format!("{name} (%0, %1){attrs}"), &pair)));
     let squares = scalar_ops(2)
         .into_iter()
-        .map(|name| case(format!("{name} (%0, %0)"), &[&[3, 2]]));
+        .map(|(name, attrs)| case(format!("{name} (%0, %0){attrs}"), &[&[3, 2]]));
     unary.chain(binary).chain(squares).collect()
 }
 

@@ -58,6 +58,11 @@ impl<'c> Generator<'c> {
         Some(value)
     }
 
+    /// A dtype that values of the module may have.
+    pub(crate) fn dtype(&mut self) -> DType {
+        self.rng.pick(&self.config.dtypes)
+    }
+
     /// A value of a dtype that `class` admits, recent ones more often.
     pub(crate) fn value(&mut self, class: OperandClass) -> ValueId {
         let fits = |&value: &ValueId| class.admits(self.graph.ty(value).dtype);

@@ -11,9 +11,9 @@ use mind_core::ops::normalize::{LayerNorm, Softmax};
 use mind_core::ops::reduce::{Max, Mean, Sum};
 use mind_core::ops::shape::{ExpandDims, Reshape, Squeeze, Transpose};
 use mind_ir::ValueId;
-use mind_ir::attr::{OPEN_END, Padding};
-use mind_ir::opdef::{Op, OpDef, OperandClass, Trait};
-use mind_ir::types::{Dim, TensorType};
+use mind_ir::attr::{Attr, AttrKind, OPEN_END, Padding};
+use mind_ir::opdef::{AttrDef, Op, OpDef, OperandClass, Trait};
+use mind_ir::types::{DType, Dim, TensorType};
 
 use crate::generator::Generator;
 use crate::shape::{axes, partner, regrouped, small};
@@ -84,23 +84,45 @@ pub(crate) fn draw(draw: &mut Generator<'_>) -> bool {
 }
 
 fn pointwise(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
-    let first = draw.value(def.operands[0].class);
-    if def.operands.len() == 1 {
-        return draw.op(def, &[first], &[]);
-    }
+    let class = def.operands.last()?.class;
+    let first = draw.value(class);
     let ty = draw.graph.ty(first).to_owned();
-    let second = TensorType::new(ty.dtype, partner(&mut draw.rng, &ty.shape));
-    let second = match (std::ptr::eq(def, Div::DEF), ty.dtype.is_float()) {
-        // A divisor of integers that is computed may be 0.
-        (true, false) if second.view().count().is_none() => return None,
-        (true, false) => draw.constant(&second, true),
-        _ if draw.rng.once_in(8) => first,
-        _ => draw.value_of(&second),
-    };
-    if draw.rng.once_in(3) && !std::ptr::eq(def, Div::DEF) {
-        draw.op(def, &[second, first], &[])
-    } else {
-        draw.op(def, &[first, second], &[])
+    let attrs: Vec<Attr<'static>> = def.attrs.iter().map(|row| any_attr(draw, row)).collect();
+    let is_quotient = std::ptr::eq(def, Div::DEF);
+    let mut operands = Vec::with_capacity(def.operands.len());
+    for (index, operand) in def.operands.iter().enumerate() {
+        let dtype = match operand.class {
+            OperandClass::Bool => DType::Bool,
+            _ if operands.is_empty() => {
+                operands.push(first);
+                continue;
+            }
+            _ => ty.dtype,
+        };
+        let shape = partner(&mut draw.rng, &ty.shape);
+        let other = TensorType::new(dtype, shape);
+        operands.push(match (is_quotient && index > 0, dtype.is_float()) {
+            // A divisor of integers that is computed may be 0.
+            (true, false) if other.view().count().is_none() => return None,
+            (true, false) => draw.constant(&other, true),
+            _ if dtype == ty.dtype && draw.rng.once_in(8) => first,
+            _ => draw.value_of(&other),
+        });
+    }
+    if def.operands.len() == 2 && !is_quotient && draw.rng.once_in(3) {
+        operands.reverse();
+    }
+    draw.op(def, &operands, &attrs)
+}
+
+/// Any value of an attribute of an elementwise op.
+fn any_attr(draw: &mut Generator<'_>, row: &AttrDef) -> Attr<'static> {
+    match row.kind {
+        AttrKind::Word(words) => Attr::Word(draw.rng.pick(words)),
+        AttrKind::ElementType => Attr::DType(draw.dtype()),
+        kind => row
+            .default
+            .unwrap_or_else(|| panic!("no value of {kind:?} for `{}`", row.name)),
     }
 }
 

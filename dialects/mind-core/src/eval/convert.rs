@@ -2,17 +2,8 @@
 
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::tensor::{Num, Tensor};
-use mind_ir::types::{DType, FloatFormat};
+use mind_ir::types::DType;
 use mind_ir::with_num;
-
-/// Whether every number of `from` is one of `to`.
-pub fn holds(from: DType, to: DType) -> bool {
-    let formats = from.float_format().zip(to.float_format());
-    let fits = |(from, to): (FloatFormat, FloatFormat)| {
-        from.mantissa <= to.mantissa && from.exponent <= to.exponent
-    };
-    from == to || formats.is_some_and(fits)
-}
 
 /// The elements of `input` in the dtype `to`, as [`Cast`](crate::ops::convert::Cast) says.
 ///

@@ -19,7 +19,7 @@ ops! {
     /// Shapes: `[batch.., M, K]`, `[batch.., K, N]` and any number of `[batch.., M, N]`, as are the results;
     /// `batch` is the number of leading dimensions. A single `[K, N]` serves the whole stack. The body has one scalar argument per operand;
     /// `loops.product` of the first two is the element of the product. The rest is the epilogue: constants,
-    /// `loops.convert` and core's elementwise ops.
+    /// core's elementwise ops.
     /// Schedule: `parallel` lists the dimensions of the result that threads share; one thread loops over the
     /// others. `micro` is the tile held in registers, its rows and its vectors, which have the target's length; a tile that
     /// the registers of the target do not hold is refused. `block` has the rows, columns and products done at a
@@ -158,7 +158,7 @@ pub(crate) fn yielded(
     primitive: &'static mind_ir::opdef::OpDef,
     shape: &[i64],
 ) -> InferManyResult {
-    let allowed = "its product, constants, `loops.convert` and elementwise ops";
+    let allowed = "its product, constants and elementwise ops";
     check_scalars(g, op, body, &[primitive], allowed)?;
     let Some(end) = g.terminator(body) else {
         return Ok(Default::default());

@@ -35,7 +35,8 @@ impl std::fmt::Debug for Predicate {
 ///   `all_positive(?c)`: every element of the constant is above 0 and finite;
 ///   `scales_exactly(?c, ?d)`: two splats, of which the second may be multiplied by the first beforehand
 ///   without another rounding; `is_identity(?c)`: an identity matrix.
-/// - `is_narrow`: `f16` or `bf16`.
+/// - `is_narrow`: `f16` or `bf16`; `widens_to(a, b)`: `b` has every number of `a`, both floats or both integers, or `a` is
+///   `bool`.
 /// - `is_range(?i, n)`: a constant list of integers from 0 to below `n` that ascends by equal steps;
 ///   `in_bounds(?i, n)`: constant integers from 0 to below `n`, in any order.
 /// - `ascends(list)`: in strict order; `is_run(list)`: consecutive integers; `equal_but(a, b, i)`: equal
@@ -71,6 +72,9 @@ pub static PREDICATES: &[Predicate] = &[
             a[0].dtype()?.class(),
             DTypeClass::Float | DTypeClass::Signed
         ))
+    }),
+    row("widens_to", &[Param::Typed, Param::Typed], |a| {
+        Some(a[0].dtype()?.widens_to(a[1].dtype()?))
     }),
     row("is_bool", &[Param::Typed], |a| {
         Some(a[0].dtype()? == DType::Bool)

@@ -107,7 +107,7 @@ fn members(name: Name<'_>, ops: Ops<'_>, found: &mut Diagnostics) -> Option<Vec<
         found.push(if known.is_empty() {
             error.help("`mind-opt --show-dialects` lists the ops")
         } else {
-            error.help(format!("there are ops of {}", known.join(" and ")))
+            error.help(format!("there are ops of {}", known.join(", ")))
         });
         return None;
     }
