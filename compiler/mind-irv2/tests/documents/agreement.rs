@@ -252,11 +252,11 @@ fn of_header(
     let config = config(family);
     let mut all = as_gguf(&tensors(&config, 43), &config, word == "llama");
     all.extend(extra);
-    let keys = gguf_keys(&config, word);
-    let keys = keys
-        .iter()
-        .map(|(key, value)| (key.as_str(), value.clone()));
-    let keys: Vec<(&str, Meta)> = keys.chain(more.iter().cloned()).collect();
+    let mut keys = gguf_keys(&config, word);
+    keys.extend(
+        more.iter()
+            .map(|(key, value)| ((*key).to_owned(), value.clone())),
+    );
     outcome(None, &[("m.gguf", gguf(&keys, &all))])
 }
 
@@ -352,10 +352,6 @@ fn a_configuration_beside_a_file_with_factors_says_the_same() {
         keys.retain(|(key, _)| !key.ends_with("epsilon"));
         let eps = "llama.attention.layer_norm_rms_epsilon".to_owned();
         keys.push((eps, Meta::F32(1e-6)));
-        let keys: Vec<(&str, Meta)> = keys
-            .iter()
-            .map(|(key, own)| (key.as_str(), own.clone()))
-            .collect();
         [("m.gguf", gguf(&keys, &all))]
     };
     let llama3 = config_json(
@@ -381,10 +377,6 @@ fn a_configuration_beside_a_header_says_the_same() {
     let config = config(Family::Qwen2);
     let all = as_gguf(&tensors(&config, 45), &config, false);
     let keys = gguf_keys(&config, "qwen2");
-    let keys: Vec<(&str, Meta)> = keys
-        .iter()
-        .map(|(key, own)| (key.as_str(), own.clone()))
-        .collect();
     let file = [("m.gguf", gguf(&keys, &all))];
     refused(
         outcome(Some(&config_json(Family::Qwen2, "")), &file),
@@ -423,10 +415,6 @@ fn a_width_that_tensors_alone_say_rotates_whole() {
     let all = as_gguf(&tensors(&config, 47), &config, false);
     let mut keys = gguf_keys(&config, "qwen2");
     keys.retain(|(key, _)| !key.ends_with("key_length"));
-    let keys: Vec<(&str, Meta)> = keys
-        .iter()
-        .map(|(key, own)| (key.as_str(), own.clone()))
-        .collect();
     let (document, _) = outcome(None, &[("m.gguf", gguf(&keys, &all))]);
     let own = document.unwrap().config;
     assert_eq!((own.head_dim, own.rope.unwrap().rotary_dims), (6, 6));
