@@ -34,12 +34,8 @@ pub fn command() -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .after_help("Exit status: 0 done, 1 a module was rejected, or with --check is not canonical, 2 usage.")
         .args(inputs)
-        .arg(
-            flag("check", "write nothing; print what would change, as a diff"),
-        )
-        .arg(
-            flag("drop-comments", "leave comments out, as canonical text has none"),
-        )
+        .arg(flag("check", "write nothing; print what would change, as a diff"))
+        .arg(flag("drop-comments", "leave comments out, as canonical text has none"))
 }
 
 /// Runs the tool; see `--help`.
