@@ -123,11 +123,7 @@ impl Formats {
         base: u32,
         limits: &Limits,
     ) -> Result<Graph, Diagnostics> {
-        match format {
-            Format::Mic1 => self.mic1.parse(text, base, limits),
-            Format::Mic2 => self.mic2.parse(text, base, limits),
-            Format::Core => self.core.parse(text, base, limits),
-        }
+        self.read(format, text, base, limits, None)
     }
 
     /// Reads a module as [`parse`](Formats::parse) does, and fills `map` with the names of the text.
@@ -143,9 +139,22 @@ impl Formats {
         limits: &Limits,
         map: &mut SourceMap,
     ) -> Result<Graph, Diagnostics> {
+        let parsed = self.read(format, text, base, limits, Some(map));
+        map.sort();
+        parsed
+    }
+
+    fn read(
+        &self,
+        format: Format,
+        text: &str,
+        base: u32,
+        limits: &Limits,
+        map: Option<&mut SourceMap>,
+    ) -> Result<Graph, Diagnostics> {
         match format {
-            Format::Mic1 => self.mic1.parse_mapped(text, base, limits, map),
-            Format::Mic2 => self.mic2.parse_mapped(text, base, limits, map),
+            Format::Mic1 => self.mic1.parse(text, base, limits, map),
+            Format::Mic2 => self.mic2.parse(text, base, limits, map),
             Format::Core => self.core.parse_mapped(text, base, limits, map),
         }
     }

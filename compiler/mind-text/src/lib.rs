@@ -17,6 +17,7 @@ pub mod mic1;
 pub mod mic2;
 pub mod number;
 mod quoted;
+mod refusal;
 mod scan;
 mod source_map;
 mod words;

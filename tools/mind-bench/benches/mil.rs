@@ -8,7 +8,6 @@ use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use mind_driver::formats::{Format, Formats};
 use mind_driver::session::Session;
 use mind_ir::Graph;
-use mind_ir::verify::{VerifyConfig, verify};
 use mind_text::Limits;
 use mind_to_mil::Config;
 
@@ -20,11 +19,7 @@ fn module(formats: &Formats, ops: usize) -> Graph {
         text += &format!("%{at} = {} (%{})\n", names[at % names.len()], at - 1);
     }
     text += &format!("outputs: %{ops}\n");
-    let mut g = formats
-        .parse(Format::Core, &text, 0, &Limits::none())
-        .unwrap();
-    assert!(!verify(&mut g, &VerifyConfig::default()).has_errors());
-    g
+    mind_bench::parsed(formats, Format::Core, &text)
 }
 
 fn mil(c: &mut Criterion) {

@@ -6,13 +6,13 @@ use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use mind_bench::generate::{layered, wide};
+use mind_bench::parsed;
 use mind_driver::formats::Format;
 use mind_driver::session::{PASSES, Session};
 use mind_ir::Graph;
 use mind_ir::listener::Silent;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_pass::{Manager, Rewriting, Shared, Statistics, parse_pipeline};
-use mind_text::Limits;
 
 fn passes(session: &Session, text: &str, g: &mut Graph) {
     let manager = Manager {
@@ -30,15 +30,6 @@ fn passes(session: &Session, text: &str, g: &mut Graph) {
         .unwrap();
 }
 
-fn parsed(session: &Session, format: Format, text: &str) -> Graph {
-    let mut g = session
-        .formats
-        .parse(format, text, 0, &Limits::none())
-        .unwrap();
-    assert!(!verify(&mut g, &VerifyConfig::default()).has_errors());
-    g
-}
-
 fn whole(c: &mut Criterion) {
     let session = Session::default();
     let mut group = c.benchmark_group("parse to print");
@@ -48,7 +39,7 @@ fn whole(c: &mut Criterion) {
         group.throughput(Throughput::Elements(ops as u64));
         group.bench_function(format!("{ops}"), |b| {
             b.iter(|| {
-                let mut g = parsed(&session, Format::Mic1, black_box(&text));
+                let mut g = parsed(&session.formats, Format::Mic1, black_box(&text));
                 passes(&session, "canonicalize,cse,dce", &mut g);
                 session.formats.print(Format::Mic1, &g).unwrap()
             });
@@ -72,12 +63,12 @@ fn stages(c: &mut Criterion) {
         group.sample_size(20);
         group.throughput(Throughput::Elements(100_000));
         group.bench_function("verify", |b| {
-            let mut g = parsed(&session, format, &text);
+            let mut g = parsed(&session.formats, format, &text);
             b.iter(|| verify(&mut g, &VerifyConfig::default()));
         });
         let lowering = "lower-to-tensor,lower-to-loops";
         for stage in ["canonicalize", "cse", "dce", "fold", "fuse", lowering] {
-            let g = parsed(&session, format, &text);
+            let g = parsed(&session.formats, format, &text);
             group.bench_function(stage, |b| {
                 b.iter_batched(
                     || g.clone(),

@@ -4,23 +4,13 @@
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use mind_bench::generate::{layered, transformer, wide};
+use mind_bench::parsed;
 use mind_driver::formats::Format;
 use mind_driver::session::{PASSES, Session};
-use mind_ir::Graph;
 use mind_ir::listener::Silent;
-use mind_ir::verify::{VerifyConfig, verify};
+use mind_ir::verify::VerifyConfig;
 use mind_pass::{Manager, Rewriting, Shared, Statistics, parse_pipeline};
 use mind_rules::{FastMath, RuleSet, ShippedOps, Wanted};
-use mind_text::Limits;
-
-fn parsed(session: &Session, format: Format, text: &str) -> Graph {
-    let mut g = session
-        .formats
-        .parse(format, text, 0, &Limits::none())
-        .unwrap();
-    assert!(!verify(&mut g, &VerifyConfig::default()).has_errors());
-    g
-}
 
 fn rewriting(c: &mut Criterion) {
     let session = Session::default();
@@ -43,7 +33,7 @@ fn rewriting(c: &mut Criterion) {
         let mut group = c.benchmark_group(model);
         group.sample_size(10);
         for ops in [1_000, 10_000, 100_000] {
-            let g = parsed(&session, format, &generate(ops));
+            let g = parsed(&session.formats, format, &generate(ops));
             group.throughput(Throughput::Elements(g.ops(g.body()).count() as u64));
             for passes in ["fold", "fuse", "fold,fuse"] {
                 let pipeline = parse_pipeline(passes, &PASSES).ok().unwrap();
@@ -69,7 +59,7 @@ fn reading(c: &mut Criterion) {
     let session = Session::default();
     let mut group = c.benchmark_group("reading rules");
     group.bench_function("all", |b| b.iter(|| RuleSet::shipped(&session.registry)));
-    let g = parsed(&session, Format::Mic2, mind_bench::dense::MIC2);
+    let g = parsed(&session.formats, Format::Mic2, mind_bench::dense::MIC2);
     group.bench_function("for a dense layer", |b| {
         b.iter(|| {
             let wanted = Wanted {

@@ -226,27 +226,29 @@ pub fn write_output(host: &mut dyn Host, path: Option<&String>, text: &str) -> u
 /// The arguments that say how a module is read, for a tool that reads the formats that `is_read`.
 pub fn input_args(is_read: fn(&FormatInfo) -> bool) -> Vec<Arg> {
     [
-        Arg::new("FILE")
-            .help("the module; standard input if it is `-` or not given"),
-        Arg::new("from")
-            .long("from")
-            .value_name("FORMAT")
-            .value_parser(FormatInfo::words(is_read))
-            .help("the input's format, instead of telling it from the content"),
-        Arg::new("profile")
-            .long("profile")
-            .value_name("PROFILE")
-            .value_parser(["core-v1", "extended"])
-            .default_value("extended")
-            .help("which ops, dtypes and dimensions the module may use"),
-        Arg::new("no-input-limits")
-            .long("no-input-limits")
-            .action(ArgAction::SetTrue)
-            .help("lift the limits on size, nodes and strings, for input you trust"),
-        Arg::new("keep-padding")
-            .long("keep-padding")
-            .action(ArgAction::SetTrue)
-            .help("compute with the padding of an IR v2 document's weights, which holds zeros, instead of cutting it off"),
+        Arg::new("FILE").help("the module; standard input if it is `-` or not given"),
+        value(
+            "from",
+            "FORMAT",
+            "the input's format, instead of telling it from the content",
+        )
+        .value_parser(FormatInfo::words(is_read)),
+        value(
+            "profile",
+            "PROFILE",
+            "which ops, dtypes and dimensions the module may use",
+        )
+        .value_parser(["core-v1", "extended"])
+        .default_value("extended"),
+        flag(
+            "no-input-limits",
+            "lift the limits on size, nodes and strings, for input you trust",
+        ),
+        flag(
+            "keep-padding",
+            "compute with the padding of an IR v2 document's weights, which holds \
+                 zeros, instead of cutting it off",
+        ),
         diagnostic_format_arg(),
     ]
     .into_iter()
@@ -262,25 +264,21 @@ pub fn module_args() -> Vec<Arg> {
             Some(Read::Module(_) | Read::Document(_) | Read::Package(_))
         )
     });
-    let widened = |arg: Arg| {
-        match arg.get_id().as_str() {
+    let widened = |arg: Arg| match arg.get_id().as_str() {
         "FILE" => arg.help(
-            "the module, a folder NAME.mlpackage for a Core ML package; standard input if it is `-` or not given",
+            "the module, a folder NAME.mlpackage for a Core ML package; standard input \
+                 if it is `-` or not given",
         ),
         _ => arg,
-    }
     };
     args.into_iter().map(widened).collect()
 }
 
 /// The argument that says how diagnostics are shown.
 pub fn diagnostic_format_arg() -> Arg {
-    Arg::new("diagnostic-format")
-        .long("diagnostic-format")
-        .value_name("FORM")
+    value("diagnostic-format", "FORM", "how errors are shown")
         .value_parser(["text", "json"])
         .default_value("text")
-        .help("how errors are shown")
 }
 
 /// The reading options that [`input_args`] were given.
@@ -305,6 +303,14 @@ pub fn load_options(matches: &ArgMatches) -> LoadOptions {
 /// A flag `--NAME SHOWN`, whose value is a word.
 pub fn value(name: &'static str, shown: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).value_name(shown).help(help)
+}
+
+/// A flag `--NAME` without a value.
+pub fn flag(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name)
+        .long(name)
+        .action(ArgAction::SetTrue)
+        .help(help)
 }
 
 /// The number of bytes in `512M`.

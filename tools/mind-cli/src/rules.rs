@@ -12,46 +12,43 @@ use mind_pass::{Rewriting, RuleSource, Shared};
 use mind_rules::{FastMath, RuleErrors, RuleSet, SourceErrors};
 use mind_text::Limits;
 
-use crate::{DiagnosticFormat, REJECTED};
+use crate::{DiagnosticFormat, REJECTED, value};
 
 const HEADING: &str = "Rules";
 
 /// The arguments that choose rules.
 pub fn args() -> Vec<Arg> {
     let names = |name: &'static str, help: &'static str| {
-        Arg::new(name)
-            .long(name)
-            .value_name("NAME,...")
+        value(name, "NAME,...", help)
             .value_delimiter(',')
             .action(ArgAction::Append)
-            .help(help)
-            .help_heading(HEADING)
     };
-    vec![
-        Arg::new("rules")
-            .long("rules")
-            .value_name("FILE")
-            .action(ArgAction::Append)
-            .help("use the rules of this file too; may be repeated")
-            .help_heading(HEADING),
-        Arg::new("fast-math")
-            .long("fast-math")
-            .value_name("CLASS,...")
-            .value_delimiter(',')
-            .value_parser(classes().collect::<Vec<_>>())
-            .action(ArgAction::Append)
-            .num_args(0..)
-            .require_equals(true)
-            .default_missing_values(classes().collect::<Vec<_>>())
-            .help("let rules of these classes change bits; all of them where none is named")
-            .help_heading(HEADING),
+    let args = [
+        value(
+            "rules",
+            "FILE",
+            "use the rules of this file too; may be repeated",
+        )
+        .action(ArgAction::Append),
+        value(
+            "fast-math",
+            "CLASS,...",
+            "let rules of these classes change bits; all of them where none is named",
+        )
+        .value_delimiter(',')
+        .value_parser(classes().collect::<Vec<_>>())
+        .action(ArgAction::Append)
+        .num_args(0..)
+        .require_equals(true)
+        .default_missing_values(classes().collect::<Vec<_>>()),
         names("only-rule", "let only these rules and patterns act"),
         names("disable-rule", "keep these rules and patterns from acting"),
         names(
             "allow-unchecked-rule",
             "let these rules act although no check could exercise them",
         ),
-    ]
+    ];
+    args.map(|arg| arg.help_heading(HEADING)).to_vec()
 }
 
 /// The classes that `--fast-math` takes.

@@ -1,7 +1,9 @@
 //! How tools talk: in colour or not, and how much.
 
-use clap::{Arg, ArgAction, ArgMatches};
+use clap::{Arg, ArgMatches};
 use mind_driver::host::{Host, Style};
+
+use crate::{flag, value};
 
 /// What `--color` was given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -15,18 +17,15 @@ enum Choice {
 /// The flags that every tool takes.
 pub fn args() -> [Arg; 2] {
     [
-        Arg::new("color")
-            .long("color")
-            .value_name("WHEN")
-            .value_parser(["auto", "always", "never"])
-            .default_value("auto")
-            .help(
-                "colour diagnostics; `auto` does on a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM ask for",
-            ),
-        Arg::new("quiet")
-            .long("quiet")
-            .action(ArgAction::SetTrue)
-            .help("print neither notes, nor warnings, nor progress"),
+        value(
+            "color",
+            "WHEN",
+            "colour diagnostics; `auto` does on a terminal, as NO_COLOR, CLICOLOR, \
+                 CLICOLOR_FORCE and TERM ask for",
+        )
+        .value_parser(["auto", "always", "never"])
+        .default_value("auto"),
+        flag("quiet", "print neither notes, nor warnings, nor progress"),
     ]
 }
 

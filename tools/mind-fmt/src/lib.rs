@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{ArgMatches, Command};
 use mind_cli::diff;
-use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo};
+use mind_cli::{DONE, DiagnosticFormat, REJECTED, ToolInfo, flag};
 use mind_diag::{Diagnostics, SourceFile};
 use mind_driver::canonical::{Comments, canonical, format_rules};
 use mind_driver::formats::{LoadOptions, detect};
@@ -34,18 +34,8 @@ pub fn command() -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .after_help("Exit status: 0 done, 1 a module was rejected, or with --check is not canonical, 2 usage.")
         .args(inputs)
-        .arg(
-            Arg::new("check")
-                .long("check")
-                .action(ArgAction::SetTrue)
-                .help("write nothing; print what would change, as a diff"),
-        )
-        .arg(
-            Arg::new("drop-comments")
-                .long("drop-comments")
-                .action(ArgAction::SetTrue)
-                .help("leave comments out, as canonical text has none"),
-        )
+        .arg(flag("check", "write nothing; print what would change, as a diff"))
+        .arg(flag("drop-comments", "leave comments out, as canonical text has none"))
 }
 
 /// Runs the tool; see `--help`.

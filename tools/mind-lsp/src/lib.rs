@@ -32,7 +32,7 @@ pub use server::serve;
 
 use std::process::ExitCode;
 
-use clap::{Arg, ArgAction, Command};
+use clap::Command;
 use lsp_server::Connection;
 
 /// The command line of the tool.
@@ -49,10 +49,7 @@ pub fn command() -> Command {
         )
         .arg(
             // Editors that offer several transports say which one they chose.
-            Arg::new("stdio")
-                .long("stdio")
-                .action(ArgAction::SetTrue)
-                .help("the transport, which is the only one"),
+            mind_cli::flag("stdio", "the transport, which is the only one"),
         )
         .args(mind_cli::style::args())
 }

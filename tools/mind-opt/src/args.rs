@@ -1,7 +1,7 @@
 //! The command line of `mind-opt`.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use mind_cli::rules;
+use mind_cli::{flag, rules, value};
 use mind_driver::formats::FormatInfo;
 use mind_driver::host::Host;
 use mind_driver::session::{LEVELS, PASSES};
@@ -21,60 +21,70 @@ pub(super) fn command() -> Command {
         .after_help("Exit status: 0 done, 1 the input was rejected, 2 usage.")
         .args(mind_cli::module_args())
         .args(output_args())
+        .next_help_heading(PASS_FLAGS)
         .args(PASSES.iter().map(pass_flag))
         .args(pipeline_args())
         .args(rules::args())
+        .next_help_heading(check_rules::HEADING)
         .args(check_rules::args())
+        .next_help_heading(WATCHING)
         .args(watching_args())
+        .next_help_heading(REWRITES)
         .args(asking_args())
+        .next_help_heading(None)
         .args(listing_args())
 }
 
 fn output_args() -> [Arg; 6] {
     [
-        Arg::new("to")
-            .long("to")
-            .value_name("FORMAT")
-            .value_parser(FormatInfo::words(|row| row.text().is_some()))
-            .help("the output's format; the input's own, or Core text, where not given"),
+        value(
+            "to",
+            "FORMAT",
+            "the output's format; the input's own, or Core text, where not given",
+        )
+        .value_parser(FormatInfo::words(|row| row.text().is_some())),
         Arg::new("output")
             .short('o')
             .value_name("OUT")
             .help("write there, not to standard output"),
-        Arg::new("ane-report")
-            .long("ane-report")
-            .value_name("FORM")
-            .value_parser(["text", "json"])
-            .num_args(0..=1)
-            .require_equals(true)
-            .default_missing_value("text")
-            .help("print, instead of the module, which of its MIL ops run on the neural engine, and why"),
-        Arg::new("diff")
-            .long("diff")
-            .value_name("OLD")
-            .help("print how the module OLD differs from FILE as a graph, and exit with 1 if it does"),
-        Arg::new("split-input-file")
-            .long("split-input-file")
-            .action(ArgAction::SetTrue)
-            .help("take the input apart at lines `# -----` and work on each part alone"),
-        Arg::new("verify-diagnostics")
-            .long("verify-diagnostics")
-            .action(ArgAction::SetTrue)
-            .help(
-                "print nothing and check the diagnostics against `expected-error {{...}}` comments",
-            ),
+        optional(
+            value(
+                "ane-report",
+                "FORM",
+                "print, instead of the module, which of its MIL ops run on the neural \
+                 engine, and why",
+            )
+            .value_parser(["text", "json"]),
+            "text",
+        ),
+        value(
+            "diff",
+            "OLD",
+            "print how the module OLD differs from FILE as a graph, and exit with 1 if \
+                 it does",
+        ),
+        flag(
+            "split-input-file",
+            "take the input apart at lines `# -----` and work on each part alone",
+        ),
+        flag(
+            "verify-diagnostics",
+            "print nothing and check the diagnostics against `expected-error {{...}}` \
+                 comments",
+        ),
     ]
 }
 
-fn pass_flag(info: &'static PassInfo) -> Arg {
-    let arg = Arg::new(info.name)
-        .long(info.name)
-        .help(info.summary)
-        .help_heading(PASS_FLAGS)
-        .action(ArgAction::Append)
-        .num_args(0..=1)
+/// An argument whose value, given behind `=`, may be left out and is then `missing`.
+fn optional(arg: Arg, missing: &'static str) -> Arg {
+    arg.num_args(0..=1)
         .require_equals(true)
-        .default_missing_value("");
+        .default_missing_value(missing)
+}
+
+fn pass_flag(info: &'static PassInfo) -> Arg {
+    let arg = Arg::new(info.name).long(info.name).help(info.summary);
+    let arg = optional(arg.action(ArgAction::Append), "");
     let arg = if info.options.is_empty() {
         arg.value_name("OPTIONS").hide_possible_values(true)
     } else {
@@ -88,76 +98,51 @@ fn pass_flag(info: &'static PassInfo) -> Arg {
 
 fn pipeline_args() -> [Arg; 3] {
     [
-        Arg::new("pass-pipeline")
-            .long("pass-pipeline")
-            .value_name("TEXT")
-            .conflicts_with("level")
-            .help("the passes as text: `canonicalize,cse`, options in braces")
-            .help_heading(PASS_FLAGS),
+        value(
+            "pass-pipeline",
+            "TEXT",
+            "the passes as text: `canonicalize,cse`, options in braces",
+        )
+        .conflicts_with("level"),
         Arg::new("level")
             .short('O')
             .value_name("LEVEL")
             .value_parser(LEVELS.iter().map(|level| level.name).collect::<Vec<_>>())
-            .help("a named pipeline, with passes before and after it; all keep every bit of the results")
-            .help_heading(PASS_FLAGS),
-        Arg::new("run-reproducer")
-            .long("run-reproducer")
-            .action(ArgAction::SetTrue)
-            .conflicts_with_all(["level", "pass-pipeline"])
-            .help("run the pipeline written in the file itself")
-            .help_heading(PASS_FLAGS),
+            .help(
+                "a named pipeline, with passes before and after it; all keep every bit of \
+                 the results",
+            ),
+        flag(
+            "run-reproducer",
+            "run the pipeline written in the file itself",
+        )
+        .conflicts_with_all(["level", "pass-pipeline"]),
     ]
 }
 
 fn watching_args() -> Vec<Arg> {
-    let flag = |name: &'static str, help: &'static str| {
-        Arg::new(name)
-            .long(name)
-            .action(ArgAction::SetTrue)
-            .help(help)
-            .help_heading(WATCHING)
-    };
     let passes = |name: &'static str, help: &'static str| {
         let names = PASSES.iter().map(|info| info.name).collect::<Vec<_>>();
-        let arg = Arg::new(name)
-            .long(name)
-            .value_name("PASS,...")
-            .value_delimiter(',');
-        arg.value_parser(names)
-            .hide_possible_values(true)
-            .help(help)
-            .help_heading(WATCHING)
+        let arg = value(name, "PASS,...", help).value_delimiter(',');
+        arg.value_parser(names).hide_possible_values(true)
     };
     vec![
-        Arg::new("verify-each")
-            .long("verify-each")
-            .value_name("true|false")
+        value("verify-each", "true|false", "verify after every pass")
             .value_parser(["true", "false"])
             .hide_possible_values(true)
             .num_args(0..=1)
             .require_equals(true)
             .default_value("true")
-            .default_missing_value("true")
-            .help("verify after every pass")
-            .help_heading(WATCHING),
-        Arg::new("timing")
-            .long("timing")
-            .value_name("FORM")
-            .value_parser(["tree", "json"])
-            .num_args(0..=1)
-            .require_equals(true)
-            .default_missing_value("tree")
-            .help("print how long everything took")
-            .help_heading(WATCHING),
-        Arg::new("stats")
-            .long("stats")
-            .value_name("FORM")
-            .value_parser(["text", "json"])
-            .num_args(0..=1)
-            .require_equals(true)
-            .default_missing_value("text")
-            .help("print what the passes counted")
-            .help_heading(WATCHING),
+            .default_missing_value("true"),
+        optional(
+            value("timing", "FORM", "print how long everything took")
+                .value_parser(["tree", "json"]),
+            "tree",
+        ),
+        optional(
+            value("stats", "FORM", "print what the passes counted").value_parser(["text", "json"]),
+            "text",
+        ),
         passes("print-ir-before", "print the module before these passes"),
         passes("print-ir-after", "print the module after these passes"),
         flag("print-ir-after-all", "print the module after every pass"),
@@ -165,31 +150,29 @@ fn watching_args() -> Vec<Arg> {
             "print-ir-after-change",
             "print what each pass changed, as a diff",
         ),
-        Arg::new("print-ir-tree-dir")
-            .long("print-ir-tree-dir")
-            .value_name("DIR")
-            .help("write the module after every pass to a separate file")
-            .help_heading(WATCHING),
-        Arg::new("report")
-            .long("report")
-            .value_name("FILE")
-            .conflicts_with("split-input-file")
-            .help("write a page: the graph before and after every pass, rules, groups, kernels, times")
-            .help_heading(WATCHING),
-        Arg::new("pass-pipeline-crash-reproducer")
-            .long("pass-pipeline-crash-reproducer")
-            .value_name("FILE")
-            .help("when a pass fails, write the module before it and the passes left to run")
-            .help_heading(WATCHING),
+        value(
+            "print-ir-tree-dir",
+            "DIR",
+            "write the module after every pass to a separate file",
+        ),
+        value(
+            "report",
+            "FILE",
+            "write a page: the graph before and after every pass, rules, groups, \
+                 kernels, times",
+        )
+        .conflicts_with("split-input-file"),
+        value(
+            "pass-pipeline-crash-reproducer",
+            "FILE",
+            "when a pass fails, write the module before it and the passes left to run",
+        ),
     ]
 }
 
 /// Arguments about rewrites.
 fn asking_args() -> [Arg; 5] {
-    let arg = |name: &'static str, value: &'static str, help: &'static str| {
-        let arg = Arg::new(name).long(name).value_name(value).help(help);
-        arg.require_equals(true).help_heading(REWRITES)
-    };
+    let arg = |name, shown, help| value(name, shown, help).require_equals(true);
     [
         arg(
             "remarks",
@@ -198,18 +181,20 @@ fn asking_args() -> [Arg; 5] {
              whose names match",
         )
         .num_args(1),
-        arg(
-            "explain",
-            "VALUE|RULE@LINE",
-            "say which rules led to a value of the output (`%7`, `out:0`), to all of them, or how a rule \
-             fared on a line of the input",
-        )
-        .num_args(0..=1)
-        .default_missing_value(""),
+        optional(
+            value(
+                "explain",
+                "VALUE|RULE@LINE",
+                "say which rules led to a value of the output (`%7`, `out:0`), to all of them, or how a rule \
+                 fared on a line of the input",
+            ),
+            "",
+        ),
         arg(
             "opt-bisect-limit",
             "[RULE:]N",
-            "make N rewrites, or N of one rule, and no more; -1 makes all and lists them numbered",
+            "make N rewrites, or N of one rule, and no more; -1 makes all and lists \
+                 them numbered",
         )
         .num_args(1)
         .allow_hyphen_values(true),
@@ -232,28 +217,20 @@ fn asking_args() -> [Arg; 5] {
 
 fn listing_args() -> [Arg; 4] {
     [
-        Arg::new("list-passes")
-            .long("list-passes")
-            .value_name("NAME")
-            .num_args(0..=1)
-            .require_equals(true)
-            .default_missing_value("")
-            .help("describe all passes, or one"),
-        Arg::new("list-rules")
-            .long("list-rules")
-            .value_name("NAME|TOPIC")
-            .num_args(0..=1)
-            .require_equals(true)
-            .default_missing_value("")
-            .help("describe all rules, one, or those of a topic"),
-        Arg::new("show-dialects")
-            .long("show-dialects")
-            .action(ArgAction::SetTrue)
-            .help("describe all dialects and their ops"),
-        Arg::new("lit-features")
-            .long("lit-features")
-            .action(ArgAction::SetTrue)
-            .help("name the features that tests may require"),
+        optional(
+            value("list-passes", "NAME", "describe all passes, or one"),
+            "",
+        ),
+        optional(
+            value(
+                "list-rules",
+                "NAME|TOPIC",
+                "describe all rules, one, or those of a topic",
+            ),
+            "",
+        ),
+        flag("show-dialects", "describe all dialects and their ops"),
+        flag("lit-features", "name the features that tests may require"),
     ]
 }
 

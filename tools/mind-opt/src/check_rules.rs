@@ -3,8 +3,7 @@
 use std::fmt::Write;
 
 use clap::{Arg, ArgAction, ArgMatches};
-use mind_cli::rules;
-use mind_cli::{DONE, DiagnosticFormat, REJECTED, USAGE};
+use mind_cli::{DONE, DiagnosticFormat, REJECTED, USAGE, rules, value};
 use mind_driver::admission::{CUT, config, difference, module_text, readable, text};
 use mind_driver::formats::Formats;
 use mind_driver::host::Host;
@@ -13,39 +12,31 @@ use mind_rulecheck::{Counterexample, RuleCheck, Verdict, check, class_text};
 use mind_rules::{RuleErrors, RuleSet, SHIPPED};
 use serde_json::json;
 
-const HEADING: &str = "Checking rules";
+pub(super) const HEADING: &str = "Checking rules";
 
 pub(super) fn args() -> Vec<Arg> {
     vec![
-        Arg::new("check-rules")
-            .long("check-rules")
-            .value_name("FILE")
-            .num_args(0..)
-            .action(ArgAction::Append)
-            .help("check the rules of these files, or the shipped ones, by evaluating both sides")
-            .help_heading(HEADING),
-        Arg::new("draws")
-            .long("draws")
-            .value_name("N")
-            .value_parser(clap::value_parser!(u32).range(1..))
-            .requires("check-rules")
-            .help("how many modules to try for each rule and dtype")
-            .help_heading(HEADING),
-        Arg::new("check-seed")
-            .long("check-seed")
-            .value_name("N")
+        value(
+            "check-rules",
+            "FILE",
+            "check the rules of these files, or the shipped ones, by evaluating both sides",
+        )
+        .num_args(0..)
+        .action(ArgAction::Append),
+        value(
+            "draws",
+            "N",
+            "how many modules to try for each rule and dtype",
+        )
+        .value_parser(clap::value_parser!(u32).range(1..))
+        .requires("check-rules"),
+        value("check-seed", "N", "draw other modules and values")
             .value_parser(clap::value_parser!(u64))
-            .requires("check-rules")
-            .help("draw other modules and values")
-            .help_heading(HEADING),
-        Arg::new("format")
-            .long("format")
-            .value_name("FORM")
+            .requires("check-rules"),
+        value("format", "FORM", "how the result of --check-rules is shown")
             .value_parser(["text", "json"])
             .default_value("text")
-            .action(ArgAction::Set)
-            .help("how the result of --check-rules is shown")
-            .help_heading(HEADING),
+            .action(ArgAction::Set),
     ]
 }
 

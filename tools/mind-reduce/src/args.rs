@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use clap::builder::ValueParser;
-use clap::{Arg, ArgAction, ArgMatches, Command};
-use mind_cli::DiagnosticFormat;
-use mind_cli::rules;
+use clap::{Arg, ArgMatches, Command};
+use mind_cli::{DiagnosticFormat, flag, rules, value};
 use mind_driver::formats::{Format, FormatInfo, LoadOptions, Read};
 use mind_driver::host::{ChildLimits, Host};
 use mind_driver::session::LEVELS;
@@ -23,76 +22,84 @@ pub(super) fn command() -> Command {
         .after_help(
             "Exit status: 0 done, 1 the input was rejected or is not interesting, 2 usage.\n\n\
              Every candidate verifies. A command is run by the shell with the path of the candidate after it, \
-             or in place of `{}`; one that takes longer than --time-limit is ended, with the processes that it started, \
-             and its candidate is not interesting.",
+             or in place of `{}`; one that takes longer than --time-limit is ended, with the processes that \
+             it started, and its candidate is not interesting.",
         )
-        .args(mind_cli::input_args(|row| matches!(row.read, Some(Read::Module(_) | Read::Document(_)))))
-        .args([
-            Arg::new("test")
-                .long("test")
-                .value_name("CMD|@crash|@differs")
-                .required(true)
-                .help(
-                    "what is interesting: a file for which CMD exits with 0, a crash of the passes or of the engine that \
-                     is named (`@crash`), or results of the passes' output that differ from those of their input \
-                     (`@differs`)",
-                ),
-            Arg::new("bisect")
-                .long("bisect")
-                .action(ArgAction::SetTrue)
-                .help("name the first rewrite that makes the passes' output interesting; CMD is given that output"),
-            Arg::new("output")
-                .short('o')
-                .value_name("OUT")
-                .help("write there, not to standard output"),
-            Arg::new("to")
-                .long("to")
-                .value_name("FORMAT")
-                .value_parser(FormatInfo::words(|row| row.text().is_some()))
-                .help("the output's format; the input's own, or Core text, where not given"),
-            Arg::new("trials")
-                .long("trials")
-                .value_name("N")
-                .value_parser(clap::value_parser!(usize))
-                .default_value("10000")
-                .help("how often the test is made at most"),
-            Arg::new("time-limit")
-                .long("time-limit")
-                .value_name("SECONDS")
-                .value_parser(clap::value_parser!(u64).range(1..))
-                .default_value("20")
-                .help("how long CMD, or passes and engine, may take for one module"),
-            Arg::new("memory-limit")
-                .long("memory-limit")
-                .value_name("SIZE")
-                .value_parser(ValueParser::new(mind_cli::parse_size))
-                .default_value("8G")
-                .help("memory that they may take for one module; K, M, G for KiB, ..."),
-        ])
-        .args([
-            Arg::new("pass-pipeline")
-                .long("pass-pipeline")
-                .value_name("TEXT")
-                .conflicts_with("level")
-                .help("the passes that are suspected, as text; those of -O2 where nothing is said")
-                .help_heading(PASSES_HEADING),
-            Arg::new("level")
-                .short('O')
-                .value_name("LEVEL")
-                .value_parser(LEVELS.iter().map(|level| level.name).collect::<Vec<_>>())
-                .help("a named pipeline")
-                .help_heading(PASSES_HEADING),
-            Arg::new("engine")
-                .long("engine")
-                .value_name("ENGINE")
-                .value_parser(["interp", "jit"])
-                .help(
-                    "what runs the passes' output: for `@differs` the interpreter unless given, for `@crash` nothing; \
-                     with `jit` no passes run where nothing is said",
-                )
-                .help_heading(PASSES_HEADING),
-        ])
+        .args(mind_cli::input_args(|row| {
+            matches!(row.read, Some(Read::Module(_) | Read::Document(_)))
+        }))
+        .args(search_args())
+        .next_help_heading(PASSES_HEADING)
+        .args(suspect_args())
         .args(rules::args())
+}
+
+fn search_args() -> [Arg; 7] {
+    [
+        value(
+            "test",
+            "CMD|@crash|@differs",
+            "what is interesting: a file for which CMD exits with 0, a crash of the passes or \
+             of the engine that is named (`@crash`), or results of the passes' output that \
+             differ from those of their input (`@differs`)",
+        )
+        .required(true),
+        flag(
+            "bisect",
+            "name the first rewrite that makes the passes' output interesting; CMD is given \
+             that output",
+        ),
+        Arg::new("output")
+            .short('o')
+            .value_name("OUT")
+            .help("write there, not to standard output"),
+        value(
+            "to",
+            "FORMAT",
+            "the output's format; the input's own, or Core text, where not given",
+        )
+        .value_parser(FormatInfo::words(|row| row.text().is_some())),
+        value("trials", "N", "how often the test is made at most")
+            .value_parser(clap::value_parser!(usize))
+            .default_value("10000"),
+        value(
+            "time-limit",
+            "SECONDS",
+            "how long CMD, or passes and engine, may take for one module",
+        )
+        .value_parser(clap::value_parser!(u64).range(1..))
+        .default_value("20"),
+        value(
+            "memory-limit",
+            "SIZE",
+            "memory that they may take for one module; K, M, G for KiB, ...",
+        )
+        .value_parser(ValueParser::new(mind_cli::parse_size))
+        .default_value("8G"),
+    ]
+}
+
+fn suspect_args() -> [Arg; 3] {
+    [
+        value(
+            "pass-pipeline",
+            "TEXT",
+            "the passes that are suspected, as text; those of -O2 where nothing is said",
+        )
+        .conflicts_with("level"),
+        Arg::new("level")
+            .short('O')
+            .value_name("LEVEL")
+            .value_parser(LEVELS.iter().map(|level| level.name).collect::<Vec<_>>())
+            .help("a named pipeline"),
+        value(
+            "engine",
+            "ENGINE",
+            "what runs the passes' output: for `@differs` the interpreter unless given, for \
+             `@crash` nothing; with `jit` no passes run where nothing is said",
+        )
+        .value_parser(["interp", "jit"]),
+    ]
 }
 
 const PASSES_HEADING: &str = "What is suspected";

@@ -4,7 +4,7 @@ use std::num::NonZero;
 
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command};
-use mind_cli::{DiagnosticFormat, value};
+use mind_cli::{DiagnosticFormat, flag, value};
 use mind_driver::engine::{Config, MAX_THREADS};
 use mind_driver::formats::LoadOptions;
 use mind_ir::eval::EvalCx;
@@ -164,12 +164,6 @@ fn usual_memory_limit(available: Option<u64>) -> u64 {
 }
 
 pub(super) fn command() -> Command {
-    let flag = |name: &'static str, help: &'static str| {
-        Arg::new(name)
-            .long(name)
-            .action(ArgAction::SetTrue)
-            .help(help)
-    };
     let one_of = |words: [&'static str; 2]| PossibleValuesParser::new(words);
     Command::new("mind-run")
         .about("Runs a module on arrays, or a decoder model on tokens, and prints what comes out")
@@ -305,11 +299,11 @@ fn model_args() -> Vec<Arg> {
             "OUT.npz",
             "write the logits that each token was drawn from there, as the rows of `logits`",
         ),
-        Arg::new("all-logits")
-            .long("all-logits")
-            .action(ArgAction::SetTrue)
-            .requires("logits")
-            .help("write those after the other tokens of the prompt too"),
+        flag(
+            "all-logits",
+            "write those after the other tokens of the prompt too",
+        )
+        .requires("logits"),
     ];
     let model = model.requires("start");
     let options = options.into_iter().map(|arg| arg.requires("model"));

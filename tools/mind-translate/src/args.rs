@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use clap::builder::ValueParser;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use mind_cli::{flag, value};
 use mind_driver::formats::{FORMATS, FormatInfo, Read, Write};
 use mind_pass::{OptionInfo, OptionKind};
 
@@ -16,12 +17,6 @@ const MODELS: &str = "Descriptions of models";
 const C: &str = "C";
 
 pub(crate) fn command() -> Command {
-    let flag = |name: &'static str, help: &'static str| {
-        Arg::new(name)
-            .long(name)
-            .action(ArgAction::SetTrue)
-            .help(help)
-    };
     Command::new("mind-translate")
         .about("Translates a module, or the description of a model, from one format to another")
         .version(env!("CARGO_PKG_VERSION"))
@@ -33,7 +28,7 @@ pub(crate) fn command() -> Command {
         ))
         .args(mind_cli::module_args().into_iter().map(widened))
         .arg(
-            mind_cli::value(
+            value(
                 "to",
                 "FORMAT",
                 "the output's format; MIL and packages are lowered to, where the module is no program; with \
@@ -48,7 +43,7 @@ pub(crate) fn command() -> Command {
                 .value_name("OUT")
                 .help("write there, not to standard output; a package is a folder and needs it"),
         )
-        .arg(mind_cli::value(
+        .arg(value(
             "patch",
             "EDITS",
             "make the edits of this JSON file first, all or none; `docs/patching.md` describes them",
@@ -61,7 +56,7 @@ pub(crate) fn command() -> Command {
             .conflicts_with_all(["to", "patch"]),
         )
         .arg(
-            mind_cli::value(
+            value(
                 "dim",
                 "NAME=EXTENT",
                 "write this extent for a symbolic dimension first",
@@ -69,7 +64,7 @@ pub(crate) fn command() -> Command {
             .action(ArgAction::Append)
             .value_parser(ValueParser::new(mind_cli::parse_dim)),
         )
-        .arg(mind_cli::value(
+        .arg(value(
             "pass-pipeline",
             "TEXT",
             "run these passes first: `import-mil,canonicalize`",
@@ -80,7 +75,7 @@ pub(crate) fn command() -> Command {
         ))
         .next_help_heading(C)
         .arg(
-            mind_cli::value(
+            value(
                 "function",
                 "NAME",
                 "what the function of a module is called",
@@ -92,7 +87,7 @@ pub(crate) fn command() -> Command {
             "make a module a program that reads inputs from stdin and writes outputs to stdout",
         ))
         .arg(
-            mind_cli::value(
+            value(
                 "capacity",
                 "TOKENS",
                 "tokens that a run of a model has room for",
@@ -101,7 +96,7 @@ pub(crate) fn command() -> Command {
             .value_parser(clap::value_parser!(usize)),
         )
         .next_help_heading(MODELS)
-        .arg(mind_cli::value(
+        .arg(value(
             "weights",
             "PATH",
             "the weights: a file or a folder, instead of those beside the configuration",
@@ -113,7 +108,7 @@ pub(crate) fn command() -> Command {
         .next_help_heading(LOWERING)
         .args(mind_to_mil::PASS.options.iter().map(lowering_arg))
         .arg(
-            mind_cli::value(
+            value(
                 "flexible",
                 "DIM=EXTENTS",
                 "keep a symbolic dimension open: B=1..32 for a range, B=1,2,4 for a list",
@@ -121,7 +116,7 @@ pub(crate) fn command() -> Command {
             .action(ArgAction::Append),
         )
         .arg(
-            mind_cli::value(
+            value(
                 "build-info",
                 "KEY=VALUE",
                 "what the program says of its making, instead of the tool's own name",
@@ -159,7 +154,7 @@ fn formats() -> String {
 
 /// An option of the lowering as a flag.
 fn lowering_arg(option: &'static OptionInfo) -> Arg {
-    let arg = mind_cli::value(option.name, "WORD", option.summary);
+    let arg = value(option.name, "WORD", option.summary);
     let arg = match option.kind {
         OptionKind::Word(words) => arg.value_parser(words.to_vec()),
         OptionKind::Count | OptionKind::Flag | OptionKind::Extents => arg,

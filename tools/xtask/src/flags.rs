@@ -9,41 +9,43 @@ struct Row {
     flag: &'static str,
     /// What mlir-opt has for it; empty for nothing.
     mlir: &'static str,
-    /// The test that shows it, below `lit_tests/`.
-    test: &'static str,
+    /// The test that shows it, below `lit_tests/`; `None` for `mind-opt/FLAG.core`.
+    test: Option<&'static str>,
+}
+
+impl Row {
+    fn test(&self) -> String {
+        let own = || format!("mind-opt/{}.core", self.flag);
+        self.test.map_or_else(own, str::to_owned)
+    }
 }
 
 const fn row(flag: &'static str, mlir: &'static str, test: &'static str) -> Row {
+    let test = Some(test);
+    Row { flag, mlir, test }
+}
+
+/// A flag whose test is called like it.
+const fn own(flag: &'static str, mlir: &'static str) -> Row {
+    let test = None;
     Row { flag, mlir, test }
 }
 
 const ROWS: &[Row] = &[
     row("from", "", "mind-opt/from.mic"),
-    row("profile", "", "mind-opt/profile.core"),
+    own("profile", ""),
     row("no-input-limits", "", "mind-text/limits/bytes.test"),
     row("keep-padding", "", "mind-irv2/padding.test"),
     row("diagnostic-format", "", "mind-opt/diagnostics-json.core"),
-    row("color", "`--color`", "mind-opt/color.core"),
+    own("color", "`--color`"),
     row("quiet", "", "mind-opt/quiet.mic2"),
-    row("to", "", "mind-opt/to.core"),
+    own("to", ""),
     row("output", "`-o`", "mind-opt/output-file.core"),
     row("ane-report", "", "mind-to-mil/ane-report.core"),
     row("diff", "", "mind-opt/diff.mic2"),
-    row(
-        "split-input-file",
-        "`--split-input-file`",
-        "mind-opt/split-input-file.core",
-    ),
-    row(
-        "verify-diagnostics",
-        "`--verify-diagnostics`",
-        "mind-opt/verify-diagnostics.core",
-    ),
-    row(
-        "pass-pipeline",
-        "`--pass-pipeline`",
-        "mind-opt/pass-pipeline.core",
-    ),
+    own("split-input-file", "`--split-input-file`"),
+    own("verify-diagnostics", "`--verify-diagnostics`"),
+    own("pass-pipeline", "`--pass-pipeline`"),
     row("level", "", "mind-opt/levels.core"),
     row(
         "run-reproducer",
@@ -79,64 +81,31 @@ const ROWS: &[Row] = &[
     row("draws", "", "mind-eqsat/check-rules/sound.test"),
     row("check-seed", "", "mind-eqsat/check-rules/sound.test"),
     row("format", "", "mind-eqsat/check-rules/sound.test"),
-    row(
-        "verify-each",
-        "`--verify-each`",
-        "mind-opt/verify-each.core",
-    ),
+    own("verify-each", "`--verify-each`"),
     row(
         "timing",
         "`--mlir-timing`, `--mlir-timing-display`",
         "mind-opt/timing-json.core",
     ),
-    row(
-        "stats",
-        "`--mlir-pass-statistics`, debug builds",
-        "mind-opt/stats.core",
-    ),
-    row(
-        "print-ir-before",
-        "`--mlir-print-ir-before`",
-        "mind-opt/print-ir-before.core",
-    ),
-    row(
-        "print-ir-after",
-        "`--mlir-print-ir-after`",
-        "mind-opt/print-ir-after.core",
-    ),
-    row(
-        "print-ir-after-all",
-        "`--mlir-print-ir-after-all`",
-        "mind-opt/print-ir-after-all.core",
-    ),
-    row(
+    own("stats", "`--mlir-pass-statistics`, debug builds"),
+    own("print-ir-before", "`--mlir-print-ir-before`"),
+    own("print-ir-after", "`--mlir-print-ir-after`"),
+    own("print-ir-after-all", "`--mlir-print-ir-after-all`"),
+    own(
         "print-ir-after-change",
         "`--mlir-print-ir-after-change`, whole modules",
-        "mind-opt/print-ir-after-change.core",
     ),
-    row(
-        "print-ir-tree-dir",
-        "`--mlir-print-ir-tree-dir`",
-        "mind-opt/print-ir-tree-dir.core",
-    ),
-    row("report", "", "mind-opt/report.core"),
+    own("print-ir-tree-dir", "`--mlir-print-ir-tree-dir`"),
+    own("report", ""),
     row(
         "pass-pipeline-crash-reproducer",
         "`--mlir-pass-pipeline-crash-reproducer`",
         "mind-eqsat/rules/loops.test",
     ),
-    row(
-        "remarks",
-        "`--remarks-filter`, from 22",
-        "mind-opt/remarks.core",
-    ),
-    row("explain", "", "mind-opt/explain.core"),
-    row(
-        "opt-bisect-limit",
-        "`--mlir-debug-counter`",
-        "mind-opt/opt-bisect-limit.core",
-    ),
-    row("dump-egraph", "", "mind-opt/dump-egraph.core"),
+    own("remarks", "`--remarks-filter`, from 22"),
+    own("explain", ""),
+    own("opt-bisect-limit", "`--mlir-debug-counter`"),
+    own("dump-egraph", ""),
     row("dump-egraph-region", "", "mind-opt/dump-egraph.core"),
     row(
         "list-passes",
@@ -215,7 +184,7 @@ pub fn document() -> String {
     );
     for arg in flags(&command()) {
         let known = ROWS.iter().find(|row| row.flag == arg.get_id().as_str());
-        let (mlir, test) = known.map_or(("", ""), |row| (row.mlir, row.test));
+        let (mlir, test) = known.map_or(("", String::new()), |row| (row.mlir, row.test()));
         let mlir = if mlir.is_empty() { "–" } else { mlir };
         let help = arg
             .get_help()
@@ -235,12 +204,12 @@ pub fn document() -> String {
          [mind-opt/pass-flags-order.core](../lit_tests/mind-opt/pass-flags-order.core) |\n",
     );
     let command = command();
-    let mut known: Vec<(&str, String, &str)> = ROWS
+    let mut known: Vec<(&str, String, String)> = ROWS
         .iter()
         .filter(|row| !row.mlir.is_empty())
         .filter_map(|row| {
             let arg = flags(&command).find(|arg| arg.get_id() == row.flag)?;
-            Some((row.mlir, spelling(arg).replace('|', "\\|"), row.test))
+            Some((row.mlir, spelling(arg).replace('|', "\\|"), row.test()))
         })
         .collect();
     known.sort();
@@ -318,9 +287,10 @@ mod tests {
             let row = row.unwrap_or_else(|| {
                 panic!("`{name}` has no row here: say what mlir-opt has and which test shows it")
             });
-            let path = crate::root().join("lit_tests").join(row.test);
-            let text = std::fs::read_to_string(&path)
-                .unwrap_or_else(|error| panic!("{}: {error}", row.test));
+            let test = row.test();
+            let path = crate::root().join("lit_tests").join(&test);
+            let text =
+                std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{test}: {error}"));
             let typed = spelling(arg);
             let flag = typed.split(['=', ' ', '[']).next().unwrap_or_default();
             let mut runs = text
@@ -328,8 +298,7 @@ mod tests {
                 .filter(|line| line.contains("RUN:") && line.contains("mind-opt"));
             assert!(
                 runs.any(|line| line.contains(flag)),
-                "{} does not use `{flag}`",
-                row.test
+                "{test} does not use `{flag}`"
             );
         }
     }

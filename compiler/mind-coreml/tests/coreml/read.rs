@@ -1,8 +1,10 @@
 //! Packages, read back.
 
+use std::collections::BTreeMap;
+
 use mind_coreml::blob;
 use mind_coreml::mil::{self, Spelling};
-use mind_coreml::package::proto::{BlobFileValue, Model, NamedValueType, ValueKind};
+use mind_coreml::package::proto::{BlobFileValue, Function, Model, Value, ValueKind};
 use mind_coreml::package::read::{self, model_path};
 use mind_coreml::package::{Package, package};
 use mind_diag::{Diagnostics, render_text};
@@ -11,6 +13,7 @@ use mind_ir::random::Rng;
 use mind_ir::verify::{VerifyConfig, verify};
 use mind_mil::Element;
 use mind_mil::check::{Interface, check};
+use mind_snapshot::snapshot;
 use mind_text::Limits;
 use prost::Message;
 
@@ -118,134 +121,74 @@ fn the_default_function_comes_first() {
 
 #[test]
 fn names_that_are_syntax_are_refused() {
-    let inject = |model: &mut Model| block(model).outputs[0] = "c); } evil(".to_owned();
-    let shown = refused(inject);
-    assert!(
-        shown.contains("error[E4112]: an output is called `c); } evil(`"),
-        "{shown}"
-    );
-    let result = |model: &mut Model| {
-        let outputs = &mut block(model).operations[0].outputs;
-        outputs[0] = NamedValueType {
-            name: "\u{1b}[2J".to_owned(),
-            ..outputs[0].clone()
-        };
-    };
-    let shown = refused(result);
-    assert!(
-        shown.contains("\\u{1b}") && !shown.contains('\u{1b}'),
-        "{shown}"
-    );
+    let inject = refused(|model| block(model).outputs[0] = "c); } evil(".to_owned());
+    let result = refused(|model| {
+        block(model).operations[0].outputs[0].name = "\u{1b}[2J".to_owned();
+    });
+    assert!(!result.contains('\u{1b}'), "{result}");
+    snapshot!([inject, result].join("\n"));
 }
-
-/// The path of an operation of the one function.
-const OPERATIONS: &str = "functions[\"main\"].block_specializations[\"CoreML8\"].operations";
 
 #[test]
 fn an_error_names_the_operation() {
-    let unknown = |model: &mut Model| {
+    let unknown = refused(|model| {
         let operation = &mut block(model).operations[7];
         let x = operation.inputs.remove("x").expect("an argument");
         operation.inputs.insert("input".to_owned(), x);
-    };
-    let expected = format!(
-        "error[E4102]: `add` has no argument `input`\n\
-         --> m.mlmodel: {OPERATIONS}[7], add \"a\"\n = help: in opset ios18 it takes x, y\n"
-    );
-    assert_eq!(refused(unknown), expected);
-    let missing = |model: &mut Model| drop(block(model).operations[7].inputs.remove("x"));
-    let shown = refused(missing);
-    let place = format!("--> m.mlmodel: {OPERATIONS}[7], add \"a\"\n");
-    assert!(
-        shown.contains("error[E4104]: `add` lacks its argument `x`") && shown.contains(&place),
-        "{shown}"
-    );
-    let inner = |model: &mut Model| {
+    });
+    let missing = refused(|model| drop(block(model).operations[7].inputs.remove("x")));
+    let inner = refused(|model| {
         let operation = &mut block(model).operations[8].blocks[1].operations[0];
         operation.r#type = "tahn".to_owned();
-    };
-    let shown = refused(inner);
-    let place = format!("--> m.mlmodel: {OPERATIONS}[8].blocks[1].operations[0], tahn \"v\"\n");
-    assert!(
-        shown.contains("there is no op `tahn`") && shown.contains(&place),
-        "{shown}"
-    );
-    let twice = |model: &mut Model| {
+    });
+    let twice = refused(|model| {
         let operations = &mut block(model).operations;
         operations[2].outputs[0].name = "s".to_owned();
-    };
-    let shown = refused(twice);
-    let first = format!("= note: first here: {OPERATIONS}[1], const \"s\"");
-    assert!(
-        shown.contains("error[E4113]: `s` is defined twice") && shown.contains(&first),
-        "{shown}"
-    );
+    });
+    snapshot!([unknown, missing, inner, twice].join("\n"));
+}
+
+/// The value that a constant, an operation of the one function, holds.
+fn constant(model: &mut Model, operation: usize) -> &mut Value {
+    let attributes = &mut block(model).operations[operation].attributes;
+    attributes.get_mut("val").expect("a constant")
 }
 
 #[test]
 fn places_out_of_the_package_are_refused() {
-    let leave = |model: &mut Model| {
-        let attributes = &mut block(model).operations[1].attributes;
-        let value = attributes.get_mut("val").expect("a constant");
-        value.value = Some(ValueKind::BlobFileValue(BlobFileValue {
+    snapshot!(refused(|model| {
+        constant(model, 1).value = Some(ValueKind::BlobFileValue(BlobFileValue {
             file_name: "@model_path/../../etc/passwd".to_owned(),
             offset: 64,
         }));
-    };
-    assert!(refused(leave).contains("error[E4115]"));
+    }));
 }
 
 #[test]
 fn models_that_are_no_programs_are_refused() {
     let unread = |bytes: &[u8]| unpacked(bytes).err().expect("no program");
-    assert!(unread(&[]).contains("the model is no ML program"));
-    assert!(unread(&[0xff; 8]).contains("the model is no message of Core ML"));
-    let opset = refused(|model| {
-        let program = model.ml_program.as_mut().expect("a program");
-        program
-            .functions
-            .values_mut()
-            .for_each(|own| own.opset = "CoreML99".to_owned());
-    });
-    assert!(
-        opset.contains("error[E4116]: there is no opset `CoreML99`"),
-        "{opset}"
+    let functions = |model: &mut Model, change: fn(&mut BTreeMap<String, Function>)| {
+        change(&mut model.ml_program.as_mut().expect("a program").functions);
+    };
+    snapshot!(
+        [
+            unread(&[]),
+            unread(&[0xff; 8]),
+            refused(|model| functions(model, |all| {
+                all.values_mut()
+                    .for_each(|own| own.opset = "CoreML99".to_owned());
+            })),
+            refused(|model| constant(model, 3).r#type = None),
+            refused(|model| constant(model, 3).value = attributes_of(PROGRAM)),
+            refused(|model| functions(model, BTreeMap::clear)),
+        ]
+        .join("\n")
     );
-    let untyped = refused(|model| {
-        let attributes = &mut block(model).operations[3].attributes;
-        let value = attributes.get_mut("val").expect("a constant");
-        value.r#type = None;
-    });
-    assert!(
-        untyped.contains("error[E2001]: `val` is a list, a tuple or of no type"),
-        "{untyped}"
-    );
-    let elements = refused(|model| {
-        let attributes = &mut block(model).operations[3].attributes;
-        let value = attributes.get_mut("val").expect("a constant");
-        value.value = attributes_of(PROGRAM);
-    });
-    assert!(
-        elements.contains("error[E4005]: the elements of `val` are not those of its type"),
-        "{elements}"
-    );
-    let empty = refused(|model| {
-        model
-            .ml_program
-            .as_mut()
-            .expect("a program")
-            .functions
-            .clear()
-    });
-    assert!(empty.contains("the program has no function"), "{empty}");
 }
 
 /// The value of the first constant of a program.
 fn attributes_of(text: &str) -> Option<ValueKind> {
-    let mut own = model(&packaged(text));
-    block(&mut own).operations[1].attributes["val"]
-        .value
-        .clone()
+    constant(&mut model(&packaged(text)), 1).value.clone()
 }
 
 /// `bytes` with some of them changed, left out or repeated.

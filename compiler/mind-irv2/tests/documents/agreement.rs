@@ -3,6 +3,7 @@
 
 use mind_irv2::checkpoint::{Checkpoint, Source};
 use mind_irv2::{Document, Family, Parameters, RopeScaling, hf, read, write};
+use mind_snapshot::snapshot;
 use mind_weights::{Role, WeightFile};
 
 use crate::checkpoint::{as_gguf, gguf_keys};
@@ -33,10 +34,13 @@ fn of_config(family: Family, more: &str) -> (Option<Document>, Vec<String>) {
     outcome(Some(&config_json(family, more)), &[])
 }
 
-#[track_caller]
-fn refused(found: (Option<Document>, Vec<String>), expected: &str) {
-    assert!(found.0.is_none(), "{:#?}", found.1);
-    assert_eq!(found.1, [expected]);
+/// What was said of each description that gives no model.
+fn refused<const N: usize>(outcomes: [(Option<Document>, Vec<String>); N]) -> String {
+    let shown = outcomes.map(|(document, messages)| {
+        assert!(document.is_none(), "{messages:#?}");
+        messages.join("\n") + "\n"
+    });
+    shown.concat()
 }
 
 #[test]
@@ -86,10 +90,7 @@ fn the_key_beside_a_nested_model_says_whether_its_head_is_tied() {
     assert!(document.unwrap().config.tie_word_embeddings);
     let inner = config_json(Family::Qwen2, r#", "tie_word_embeddings": false"#);
     let text = format!("{{\"tie_word_embeddings\": true, \"text_config\": {inner}}}");
-    refused(
-        outcome(Some(&text), &[]),
-        "E4210 `text_config.tie_word_embeddings` is false, but `tie_word_embeddings` is true",
-    );
+    snapshot!(refused([outcome(Some(&text), &[])]));
 }
 
 #[test]
@@ -153,37 +154,24 @@ fn a_rotation_said_twice_is_said_alike() {
     assert_eq!(messages, [""; 0]);
     let scaling = document.unwrap().config.rope.unwrap().scaling;
     assert_eq!(scaling, RopeScaling::Linear { factor: 2.0 });
-    refused(
+    snapshot!(refused([
         of_config(
             Family::Qwen2,
             &format!(
                 r#", "rope_parameters": {{"rope_type": "default"}}, "rope_scaling": {linear}"#
             ),
         ),
-        "E4210 `rope_parameters` and `rope_scaling` say different things of `rope_type`",
-    );
-    refused(
         of_config(
             Family::Qwen2,
             r#", "rope_parameters": {"rope_type": "default", "rope_theta": 500.0}"#,
         ),
-        "E4210 `rope_theta` is 10000.0, but `rope_parameters.rope_theta` is 500.0",
-    );
-    refused(
         of_config(Family::Llama, r#", "rope_base": 500.0"#),
-        "E4210 `rope_theta` is 10000.0, but `rope_base` is 500.0",
-    );
-    refused(
         of_config(
             Family::Llama,
             r#", "rope_scaling": {"rope_type": "default", "type": "linear", "factor": 2.0}"#,
         ),
-        "E4210 `rope_scaling.rope_type` is \"default\", but `rope_scaling.type` is \"linear\"",
-    );
-    refused(
         of_config(Family::Llama, r#", "n_embd": 24"#),
-        "E4210 `hidden_size` is 20, but `n_embd` is 24",
-    );
+    ]));
 }
 
 #[test]
@@ -205,10 +193,7 @@ fn the_context_of_llama3_may_stand_beside_its_object() {
         }
     ));
     let inner = r#", "original_max_position_embeddings": 32"#;
-    refused(
-        of_config(Family::Llama, &more(beside, inner)),
-        "E4210 `original_max_position_embeddings` is 16, but `rope_scaling.original_max_position_embeddings` is 32",
-    );
+    snapshot!(refused([of_config(Family::Llama, &more(beside, inner))]));
 }
 
 #[test]
@@ -229,17 +214,13 @@ fn phi3_alone_rotates_a_part_of_a_head() {
     }
     let linear =
         r#", "partial_rotary_factor": 0.67, "rope_scaling": {"type": "linear", "factor": 2.0}"#;
-    refused(
+    snapshot!(refused([
         of_config(Family::Qwen2, linear),
-        "E4211 `partial_rotary_factor` is 0.67, which is not supported: qwen2 has no stretched rotation of a part of a head",
-    );
-    refused(
         of_config(
             Family::Phi3,
             r#", "rope_scaling": {"type": "linear", "factor": 2.0}"#,
         ),
-        "E4211 `rope_scaling` is an object, which is not supported: phi3 has no such rotation",
-    );
+    ]));
 }
 
 /// What becomes of a GGUF file of `family` with other keys.
@@ -252,11 +233,11 @@ fn of_header(
     let config = config(family);
     let mut all = as_gguf(&tensors(&config, 43), &config, word == "llama");
     all.extend(extra);
-    let keys = gguf_keys(&config, word);
-    let keys = keys
-        .iter()
-        .map(|(key, value)| (key.as_str(), value.clone()));
-    let keys: Vec<(&str, Meta)> = keys.chain(more.iter().cloned()).collect();
+    let mut keys = gguf_keys(&config, word);
+    keys.extend(
+        more.iter()
+            .map(|(key, value)| ((*key).to_owned(), value.clone())),
+    );
     outcome(None, &[("m.gguf", gguf(&keys, &all))])
 }
 
@@ -282,35 +263,14 @@ fn a_factor_without_a_type_is_linear() {
 
 #[test]
 fn keys_that_make_another_model_are_refused() {
-    let refused = |key: &str, value: Meta, expected: &str| {
-        let found = of_header(Family::Qwen2, "qwen2", &[(key, value)], None);
-        refused(found, expected);
-    };
-    refused(
-        "qwen2.rope.scaling.attn_factor",
-        Meta::F32(2.0),
-        "E4211 m.gguf: `qwen2.rope.scaling.attn_factor` is 2.0, which is not supported: rotated heads keep their length",
-    );
-    refused(
-        "qwen2.attention.causal",
-        Meta::Bool(false),
-        "E4211 m.gguf: `qwen2.attention.causal` is false, which is not supported: a position sees those in front of it",
-    );
-    refused(
-        "split.count",
-        Meta::U32(3),
-        "E4211 m.gguf: `split.count` is 3, which is not supported: a file in parts is not read; `llama-gguf-split --merge` makes one file of them",
-    );
-    refused(
-        "split.tensors.count",
-        Meta::U32(3),
-        "E4210 m.gguf: `split.tensors.count` is 3, but the file has 27 tensors",
-    );
-    refused(
-        "qwen2.attention.value_length",
-        Meta::U32(8),
-        "E4211 m.gguf: `qwen2.attention.value_length` is 8, which is not supported: heads of q and k have 6 elements",
-    );
+    let of = |key: &str, value: Meta| of_header(Family::Qwen2, "qwen2", &[(key, value)], None);
+    snapshot!(refused([
+        of("qwen2.rope.scaling.attn_factor", Meta::F32(2.0)),
+        of("qwen2.attention.causal", Meta::Bool(false)),
+        of("split.count", Meta::U32(3)),
+        of("split.tensors.count", Meta::U32(3)),
+        of("qwen2.attention.value_length", Meta::U32(8)),
+    ]));
 }
 
 #[test]
@@ -328,18 +288,11 @@ fn factors_of_a_file_divide_its_frequencies() {
 
     let (document, _) = of_header(Family::Llama, "llama", &[], factors(&[1.0; 3]));
     assert_eq!(document.unwrap().config.rope.unwrap().factors, None);
-    refused(
+    snapshot!(refused([
         of_header(Family::Llama, "llama", &[], factors(&[1.0, 2.0])),
-        "E4205 `rope_factors` has 2 divisors, expected 3 positive numbers, one for each rotated pair",
-    );
-    refused(
         of_header(Family::Llama, "llama", &[], factors(&[1.0, -2.0, 1.0])),
-        "E4205 `rope_factors` has 3 divisors, expected 3 positive numbers, one for each rotated pair",
-    );
-    refused(
         of_header(Family::Qwen2, "qwen2", &[], factors(&[1.0, 2.0, 8.0])),
-        "E4303 m.gguf: no supported model has a tensor \"rope_freqs.weight\"",
-    );
+    ]));
 }
 
 #[test]
@@ -352,10 +305,6 @@ fn a_configuration_beside_a_file_with_factors_says_the_same() {
         keys.retain(|(key, _)| !key.ends_with("epsilon"));
         let eps = "llama.attention.layer_norm_rms_epsilon".to_owned();
         keys.push((eps, Meta::F32(1e-6)));
-        let keys: Vec<(&str, Meta)> = keys
-            .iter()
-            .map(|(key, own)| (key.as_str(), own.clone()))
-            .collect();
         [("m.gguf", gguf(&keys, &all))]
     };
     let llama3 = config_json(
@@ -368,12 +317,8 @@ fn a_configuration_beside_a_file_with_factors_says_the_same() {
     let rope = document.unwrap().config.rope.unwrap();
     assert!(matches!(rope.scaling, RopeScaling::Llama3 { .. }) && rope.factors.is_none());
     let plain = config_json(Family::Llama, "");
-    for text in [llama3, plain] {
-        refused(
-            outcome(Some(&text), &stretched([1.0, 2.0, 8.0])),
-            "E4210 tensor \"rope_freqs.weight\" stretches the rotation otherwise than the description of the model",
-        );
-    }
+    let of = |text: String| outcome(Some(&text), &stretched([1.0, 2.0, 8.0]));
+    snapshot!(refused([llama3, plain].map(of)));
 }
 
 #[test]
@@ -381,17 +326,13 @@ fn a_configuration_beside_a_header_says_the_same() {
     let config = config(Family::Qwen2);
     let all = as_gguf(&tensors(&config, 45), &config, false);
     let keys = gguf_keys(&config, "qwen2");
-    let keys: Vec<(&str, Meta)> = keys
-        .iter()
-        .map(|(key, own)| (key.as_str(), own.clone()))
-        .collect();
     let file = [("m.gguf", gguf(&keys, &all))];
-    refused(
-        outcome(Some(&config_json(Family::Qwen2, "")), &file),
-        "E4210 `rms_norm_eps` is 0.000001, but the header of m.gguf says 0.00001",
-    );
     let text = config_json(Family::Qwen2, "").replace("1e-06", "1e-05");
     assert!(outcome(Some(&text), &file).0.is_some());
+    snapshot!(refused([outcome(
+        Some(&config_json(Family::Qwen2, "")),
+        &file
+    )]));
 }
 
 #[test]
@@ -423,10 +364,6 @@ fn a_width_that_tensors_alone_say_rotates_whole() {
     let all = as_gguf(&tensors(&config, 47), &config, false);
     let mut keys = gguf_keys(&config, "qwen2");
     keys.retain(|(key, _)| !key.ends_with("key_length"));
-    let keys: Vec<(&str, Meta)> = keys
-        .iter()
-        .map(|(key, own)| (key.as_str(), own.clone()))
-        .collect();
     let (document, _) = outcome(None, &[("m.gguf", gguf(&keys, &all))]);
     let own = document.unwrap().config;
     assert_eq!((own.head_dim, own.rope.unwrap().rotary_dims), (6, 6));

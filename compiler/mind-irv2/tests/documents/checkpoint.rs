@@ -154,12 +154,8 @@ pub fn gguf_keys(config: &Config, architecture: &str) -> Vec<(String, Meta)> {
 }
 
 fn gguf_file(config: &Config, all: &[Tensor], architecture: &str) -> Vec<u8> {
-    let keys = gguf_keys(config, architecture);
-    let keys: Vec<(&str, Meta)> = keys
-        .iter()
-        .map(|(key, value)| (key.as_str(), value.clone()))
-        .collect();
-    gguf(&keys, &as_gguf(all, config, architecture == "llama"))
+    let all = as_gguf(all, config, architecture == "llama");
+    gguf(&gguf_keys(config, architecture), &all)
 }
 
 const ARCHITECTURES: [(Family, &str); 5] = [

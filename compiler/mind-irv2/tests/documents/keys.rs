@@ -219,12 +219,8 @@ const HEADERS: [(Family, &str); 4] = [
 
 fn of_header(family: Family, word: &str, keys: &[(String, Meta)]) -> Outcome {
     let config = config(family);
-    let keys: Vec<(&str, Meta)> = keys
-        .iter()
-        .map(|(key, value)| (key.as_str(), value.clone()))
-        .collect();
     let file = gguf(
-        &keys,
+        keys,
         &as_gguf(&tensors(&config, 31), &config, word == "llama"),
     );
     let file = match WeightFile::parse(&file) {

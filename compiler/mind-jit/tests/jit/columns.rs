@@ -8,7 +8,7 @@ use mind_vir::ir::{Function, Signature, Status};
 use mind_vir::target::TargetInfo;
 
 use crate::harness::{self, Input};
-use crate::nests::{apply, constant, extent, one, output};
+use crate::nests::{apply, constant, extent, one, output, reduce};
 use crate::reference;
 use crate::samples::{Random, elements};
 use mind_vir::guarded::Edge;
@@ -114,10 +114,6 @@ fn results(node: usize, dtype: DType, outer: &[usize], inner: usize) -> Output {
     let mut access = crate::nests::dense(dtype, outer, inner);
     access.outer.push(0);
     output(node, access)
-}
-
-fn reduce(kind: Reduction, dtype: DType, arg: usize) -> Node {
-    Node::Reduce { kind, dtype, arg }
 }
 
 #[test]

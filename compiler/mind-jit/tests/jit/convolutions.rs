@@ -4,11 +4,12 @@ use mind_ir::tensor::{Buffer, Element, Num};
 use mind_ir::types::DType;
 use mind_ir::with_num;
 use mind_jit::lower;
-use mind_jit::lower::product::{Conv, Operands, Packing, Rhs, conv, pack};
+use mind_jit::lower::product::{Conv, Operands, Packing, Rhs, conv};
 use mind_vir::ir::{Function, Signature};
 use mind_vir::target::TargetInfo;
 
 use crate::harness::{self, Input};
+use crate::products;
 use crate::samples::{Random, mild};
 
 /// The extents of a convolution.
@@ -152,22 +153,7 @@ fn packed(c: &Conv, filter: Input, target: &TargetInfo, lanes: u32) -> Input {
         k_stride: c.filters,
         panels,
     };
-    let mut signature = Signature::new("pack", lanes);
-    let (from, to) = (signature.ptr(), signature.ptr());
-    let range = (signature.index(), signature.index());
-    let mut b = signature.body();
-    pack(&mut b, &packing, from, to, range);
-    let code = b.finish();
-    let compiled = harness::compiled(&code, target.isa).expect("it can run here");
-    let count = panels.bytes(c.filters, c.terms()) / panels.dtype.size();
-    let inputs = [
-        filter,
-        Input::room(panels.dtype, count),
-        Input::Index(0),
-        Input::Index(packing.count() as i64),
-    ];
-    let (_, buffers) = harness::check(&code, &compiled, &inputs);
-    Input::elements(&buffers[1])
+    products::packed(&packing, filter, target, lanes)
 }
 
 fn check(shape: &Shape, c: &Conv, target: &TargetInfo, random: &mut Random) {
@@ -181,25 +167,17 @@ fn check(shape: &Shape, c: &Conv, target: &TargetInfo, random: &mut Random) {
     let filter = mild(c.dtype, c.terms() * c.filters, random);
     let rhs = packed(c, Input::elements(&filter), target, lanes);
     let (rows, columns) = shape.output();
-    let mut out = Input::room(c.dtype, rows * columns * c.filters);
     // Two parts each way, where there are two.
     let (middle, cut) = (
         rows.div_ceil(2),
         c.filters / c.grain(lanes) * c.grain(lanes),
     );
-    for lines in [(0, middle), (middle, rows)] {
-        for filters in [(0, cut), (cut, c.filters)] {
-            let mut inputs = vec![Input::elements(&input), rhs.clone(), out];
-            let bounds = [lines.0, lines.1, filters.0, filters.1];
-            inputs.extend(bounds.map(|bound| Input::Index(bound as i64)));
-            let (_, buffers) = harness::check(&code, &compiled, &inputs);
-            out = Input::elements(&buffers[2]);
-        }
-    }
-    let Input::Elements(_, found) = out else {
-        unreachable!("elements");
-    };
-    let found = Buffer::from_bytes(c.dtype, &found);
+    let parts = [(0, middle), (middle, rows)]
+        .into_iter()
+        .flat_map(|(top, bottom)| [[top, bottom, 0, cut], [top, bottom, cut, c.filters]]);
+    let operands = [Input::elements(&input), rhs];
+    let result = (c.dtype, rows * columns * c.filters);
+    let found = harness::in_parts((&code, &compiled), operands, result, parts);
     let wanted = reference(shape, &input, &filter);
     assert!(
         wanted.same_bits(&found),

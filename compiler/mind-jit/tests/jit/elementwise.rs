@@ -1,17 +1,16 @@
 //! Every scalar function on every dtype it is defined on.
 
 use mind_core::ops::OPS;
-use mind_ir::Graph;
-use mind_ir::eval::{DimEnv, EvalCx, EvalError};
 use mind_ir::opdef::{OperandClass, Trait};
 use mind_ir::scalar::ScalarFn;
-use mind_ir::tensor::{Buffer, Tensor};
+use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
 use mind_jit::lower;
 use mind_vir::ir::{Function, Signature, Status};
 use mind_vir::target::TargetInfo;
 
 use crate::harness::{self, Input};
+use crate::reference;
 use crate::samples::{Random, divisors, elements};
 
 /// `out[i] = function(in[i]...)`.
@@ -81,16 +80,6 @@ fn ops_have_the_domains_of_their_functions() {
     }
 }
 
-fn reference(function: ScalarFn, operands: &[&Buffer]) -> Result<Buffer, EvalError> {
-    let (graph, dims) = (Graph::new(), DimEnv::default());
-    let cx = EvalCx::run(&graph, &dims);
-    let tensors: Vec<Tensor> = (operands.iter())
-        .map(|buffer| Tensor::new(vec![buffer.len()], (*buffer).clone()))
-        .collect();
-    let views: Vec<&Tensor> = tensors.iter().collect();
-    Ok(function.eval(&cx, &views)?.buffer().clone())
-}
-
 pub fn operands(
     function: ScalarFn,
     dtype: DType,
@@ -139,7 +128,7 @@ fn kernels_give_the_bits_of_the_interpreter_at_every_length() {
                 let (status, buffers) = harness::check(&code, &compiled, &inputs);
                 assert_eq!(status, Status::OK);
                 let expected =
-                    reference(function, &xs.iter().collect::<Vec<_>>()).expect("defined");
+                    reference::apply(function, &xs.iter().collect::<Vec<_>>()).expect("defined");
                 let found = buffers.last().expect("the result");
                 assert!(
                     expected.same_bits(found),
@@ -168,7 +157,8 @@ fn unrolled_kernels_give_the_same_bits_on_many_elements() {
                 Input::Index(count as i64),
             ]);
             let found = harness::execute(&compiled, &inputs, mind_vir::guarded::Edge::End);
-            let expected = reference(function, &xs.iter().collect::<Vec<_>>()).expect("defined");
+            let expected =
+                reference::apply(function, &xs.iter().collect::<Vec<_>>()).expect("defined");
             let size = expected.dtype().size();
             let found = found.1.last().expect("the result");
             let bytes = (expected.to_bytes(), found.to_bytes());

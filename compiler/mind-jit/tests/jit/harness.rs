@@ -128,3 +128,23 @@ pub fn check(function: &Function, kernel: &Kernel, inputs: &[Input]) -> Outcome 
     }
     expected
 }
+
+/// What the code leaves in a result of `count` elements, behind two operands, run for one part after another.
+pub fn in_parts(
+    (function, kernel): (&Function, &Kernel),
+    operands: [Input; 2],
+    (dtype, count): (DType, usize),
+    parts: impl IntoIterator<Item = [usize; 4]>,
+) -> Buffer {
+    let mut out = Input::room(dtype, count);
+    for bounds in parts {
+        let mut inputs = [&operands[..], &[out]].concat();
+        inputs.extend(bounds.map(|bound| Input::Index(bound as i64)));
+        let (_, buffers) = check(function, kernel, &inputs);
+        out = Input::elements(&buffers[2]);
+    }
+    let Input::Elements(_, found) = out else {
+        unreachable!("elements");
+    };
+    Buffer::from_bytes(dtype, &found)
+}

@@ -134,9 +134,25 @@ pub fn apply(function: ScalarFn, dtype: DType, args: &[usize]) -> Node {
     }
 }
 
-fn sum(dtype: DType, arg: usize) -> Node {
-    let kind = Reduction::Sum;
+pub fn reduce(kind: Reduction, dtype: DType, arg: usize) -> Node {
     Node::Reduce { kind, dtype, arg }
+}
+
+fn sum(dtype: DType, arg: usize) -> Node {
+    reduce(Reduction::Sum, dtype, arg)
+}
+
+/// Rows of `inner` positions, of which nothing is read or written.
+fn rows(outer: &[usize], inner: usize) -> Nest {
+    Nest {
+        outer: outer.to_vec(),
+        inner,
+        total: None,
+        unroll: None,
+        inputs: Vec::new(),
+        nodes: Vec::new(),
+        outputs: Vec::new(),
+    }
 }
 
 pub fn constant(dtype: DType, bits: u64) -> Node {
@@ -157,27 +173,19 @@ pub fn one(dtype: DType) -> u64 {
 /// The program of `Softmax`, as docs/numerics.md lists it.
 fn softmax(dtype: DType, outer: &[usize], inner: usize) -> Nest {
     use ScalarFn::*;
-    let kind = Reduction::Max;
     let access = dense(dtype, outer, inner);
     Nest {
-        outer: outer.to_vec(),
-        inner,
-        total: None,
-        unroll: None,
         inputs: vec![access.clone()],
         nodes: vec![
             Node::Input(0),
-            Node::Reduce {
-                kind,
-                dtype,
-                arg: 0,
-            },
+            reduce(Reduction::Max, dtype, 0),
             apply(Sub, dtype, &[0, 1]),
             apply(Exp, dtype, &[2]),
             sum(dtype, 3),
             apply(Div, dtype, &[3, 4]),
         ],
         outputs: vec![output(5, access)],
+        ..rows(outer, inner)
     }
 }
 
@@ -189,16 +197,8 @@ fn layer_norm(dtype: DType, outer: &[usize], inner: usize) -> Nest {
         outer: vec![0; outer.len()],
         ..access.clone()
     };
-    let mean = |arg| Node::Reduce {
-        kind: Reduction::Mean,
-        dtype,
-        arg,
-    };
+    let mean = |arg| reduce(Reduction::Mean, dtype, arg);
     Nest {
-        outer: outer.to_vec(),
-        inner,
-        total: None,
-        unroll: None,
         inputs: vec![access.clone(), along.clone(), along],
         nodes: vec![
             Node::Input(0),
@@ -216,6 +216,7 @@ fn layer_norm(dtype: DType, outer: &[usize], inner: usize) -> Nest {
             apply(Add, dtype, &[11, 10]),
         ],
         outputs: vec![output(12, access)],
+        ..rows(outer, inner)
     }
 }
 
@@ -263,24 +264,16 @@ fn reductions_of_every_dtype_give_the_bits_of_their_definition() {
         .filter(|&dtype| dtype != DType::Bool);
     for dtype in dtypes {
         for inner in [1, 7, 64, 127, 128, 200, 255, 256, 1031] {
-            let reduce = |kind| Node::Reduce {
-                kind,
-                dtype,
-                arg: 0,
-            };
             let n = Nest {
-                outer: vec![3],
-                inner,
-                total: None,
-                unroll: None,
                 inputs: vec![dense(dtype, &[3], inner)],
                 nodes: vec![
                     Node::Input(0),
-                    reduce(Reduction::Sum),
-                    reduce(Reduction::Mean),
-                    reduce(Reduction::Max),
+                    reduce(Reduction::Sum, dtype, 0),
+                    reduce(Reduction::Mean, dtype, 0),
+                    reduce(Reduction::Max, dtype, 0),
                 ],
                 outputs: (1..4).map(|node| output(node, per_row(dtype, 1))).collect(),
+                ..rows(&[3], inner)
             };
             check(&n, &mut random);
         }
@@ -305,10 +298,6 @@ fn mixed(dtype: DType, inners: [i64; 3]) -> Nest {
         inner: stride,
     };
     Nest {
-        outer: vec![2],
-        inner,
-        total: None,
-        unroll: None,
         inputs: inners.map(access).to_vec(),
         nodes: vec![
             Node::Input(0),
@@ -318,6 +307,7 @@ fn mixed(dtype: DType, inners: [i64; 3]) -> Nest {
             apply(Add, dtype, &[3, 2]),
         ],
         outputs: vec![output(4, dense(dtype, &[2], inner))],
+        ..rows(&[2], inner)
     }
 }
 
@@ -341,10 +331,6 @@ fn outputs_are_written_at_any_stride() {
     for dtype in [DType::Bool, DType::F16, DType::F32, DType::I64] {
         for stride in [2, -1, 3] {
             let n = Nest {
-                outer: vec![2, 3],
-                inner: 21,
-                total: None,
-                unroll: None,
                 inputs: vec![dense(dtype, &[2, 3], 21)],
                 nodes: vec![Node::Input(0)],
                 outputs: vec![output(
@@ -356,6 +342,7 @@ fn outputs_are_written_at_any_stride() {
                         inner: stride,
                     },
                 )],
+                ..rows(&[2, 3], 21)
             };
             check(&n, &mut random);
         }
@@ -368,13 +355,10 @@ fn numbers_convert_from_any_dtype_to_any() {
     for &from in DType::ALL {
         for &to in DType::ALL {
             let n = Nest {
-                outer: vec![],
-                inner: 2005,
-                total: None,
-                unroll: None,
                 inputs: vec![dense(from, &[], 2005)],
                 nodes: vec![Node::Input(0), Node::Convert { from, to, arg: 0 }],
                 outputs: vec![output(1, dense(to, &[], 2005))],
+                ..rows(&[], 2005)
             };
             check(&n, &mut random);
         }
@@ -432,10 +416,6 @@ fn chain(dtype: DType, outer: &[usize], inner: usize) -> Nest {
     use ScalarFn::*;
     let access = dense(dtype, outer, inner);
     Nest {
-        outer: outer.to_vec(),
-        inner,
-        total: None,
-        unroll: None,
         inputs: vec![access.clone(); 3],
         nodes: vec![
             Node::Input(0),
@@ -451,6 +431,7 @@ fn chain(dtype: DType, outer: &[usize], inner: usize) -> Nest {
             access,
             replaces: Some(0),
         }],
+        ..rows(outer, inner)
     }
 }
 
@@ -507,10 +488,6 @@ fn what_is_written_early_waits_for_the_last_read() {
             replaces: Some(input),
         };
         let n = Nest {
-            outer: vec![3],
-            inner,
-            total: None,
-            unroll: None,
             inputs: vec![access.clone(), per_row(dtype, 1), access.clone()],
             nodes: vec![
                 Node::Input(0),
@@ -530,6 +507,7 @@ fn what_is_written_early_waits_for_the_last_read() {
                 in_place(6, &access, 2),
                 output(9, access.clone()),
             ],
+            ..rows(&[3], inner)
         };
         check(&n, &mut random);
     }
@@ -541,13 +519,10 @@ fn values_of_a_row_can_be_spread_over_it() {
     let dtype = DType::F16;
     let access = dense(dtype, &[2, 2], 45);
     let n = Nest {
-        outer: vec![2, 2],
-        inner: 45,
-        total: None,
-        unroll: None,
         inputs: vec![access.clone()],
         nodes: vec![Node::Input(0), sum(dtype, 0), constant(dtype, one(dtype))],
         outputs: vec![output(1, access.clone()), output(2, access)],
+        ..rows(&[2, 2], 45)
     };
     check(&n, &mut random);
 }
@@ -556,10 +531,6 @@ fn values_of_a_row_can_be_spread_over_it() {
 fn integer_quotients_without_result_are_reported() {
     let dtype = DType::I32;
     let n = Nest {
-        outer: vec![1],
-        inner: 21,
-        total: None,
-        unroll: None,
         inputs: vec![dense(dtype, &[1], 21), per_row(dtype, 1)],
         nodes: vec![
             Node::Input(0),
@@ -567,6 +538,7 @@ fn integer_quotients_without_result_are_reported() {
             apply(ScalarFn::Div, dtype, &[0, 1]),
         ],
         outputs: vec![output(2, dense(dtype, &[1], 21))],
+        ..rows(&[1], 21)
     };
     for target in harness::targets() {
         let code = function(&n, &target);
@@ -621,13 +593,10 @@ fn crossed(dtype: DType, axis: usize, outer: [usize; 2], inner: usize) -> Nest {
         ],
     };
     Nest {
-        outer: outer.to_vec(),
-        inner,
-        total: None,
-        unroll: None,
         inputs: vec![across, along.clone(), once],
         outputs: vec![output(nodes.len() - 1, along)],
         nodes,
+        ..rows(&outer, inner)
     }
 }
 

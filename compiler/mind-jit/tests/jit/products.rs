@@ -7,7 +7,7 @@ use mind_jit::lower;
 use mind_jit::lower::product::{
     Lhs, Operands, Packing, Panels, Product, Region, Rhs, Schedule, pack, product,
 };
-use mind_vir::ir::{Function, Signature, Value};
+use mind_vir::ir::{Builder, Function, Signature, Value};
 use mind_vir::target::TargetInfo;
 
 use crate::harness::{self, Input};
@@ -111,7 +111,7 @@ impl Case {
 }
 
 /// `out = round(lhs * rhs)`, for a range of rows and one of columns.
-fn kernel(p: &Product, lanes: u32) -> Function {
+pub fn kernel(p: &Product, lanes: u32) -> Function {
     let mut signature = Signature::new("product", lanes);
     let [lhs, rhs, out] = std::array::from_fn(|_| signature.ptr());
     let bounds: [Value; 4] = std::array::from_fn(|_| signature.index());
@@ -128,14 +128,37 @@ fn kernel(p: &Product, lanes: u32) -> Function {
     b.finish()
 }
 
-/// The panels of the second operand.
-fn packing_kernel(packing: &Packing, lanes: u32) -> Function {
+/// Packs a range of panels.
+pub fn packing_kernel(
+    lanes: u32,
+    pack: impl FnOnce(&mut Builder, Value, Value, (Value, Value)),
+) -> Function {
     let mut signature = Signature::new("pack", lanes);
     let (from, to) = (signature.ptr(), signature.ptr());
     let panels = (signature.index(), signature.index());
     let mut b = signature.body();
-    pack(&mut b, packing, from, to, panels);
+    pack(&mut b, from, to, panels);
     b.finish()
+}
+
+/// All panels of the second operand `given`.
+pub fn packed(packing: &Packing, given: Input, target: &TargetInfo, lanes: u32) -> Input {
+    let code = packing_kernel(lanes, |b, from, to, panels| {
+        pack(b, packing, from, to, panels)
+    });
+    let compiled = harness::compiled(&code, target.isa).expect("it can run here");
+    let panels = packing.panels;
+    let inputs = [
+        given,
+        Input::room(
+            panels.dtype,
+            panels.bytes(packing.n, packing.k) / panels.dtype.size(),
+        ),
+        Input::Index(0),
+        Input::Index(packing.count() as i64),
+    ];
+    let (_, buffers) = harness::check(&code, &compiled, &inputs);
+    Input::elements(&buffers[1])
 }
 
 /// The definition, word for word.
@@ -197,17 +220,7 @@ fn check(case: &Case, target: &TargetInfo, random: &mut Random) {
             k_stride,
             panels,
         };
-        let code = packing_kernel(&packing, lanes);
-        let compiled = harness::compiled(&code, target.isa).expect("it can run here");
-        let count = panels.bytes(n, k) / panels.dtype.size();
-        let inputs = [
-            given,
-            Input::room(panels.dtype, count),
-            Input::Index(0),
-            Input::Index(packing.count() as i64),
-        ];
-        let (_, buffers) = harness::check(&code, &compiled, &inputs);
-        given = Input::elements(&buffers[1]);
+        given = packed(&packing, given, target, lanes);
     }
     let (height, width) = p.grain(lanes);
     // Two parts each way, where there are two.
@@ -215,21 +228,13 @@ fn check(case: &Case, target: &TargetInfo, random: &mut Random) {
         let middle = (extent / grain).div_ceil(2) * grain;
         [(0, middle), (middle, extent)]
     };
-    let mut out = Input::room(case.dtype, m * n);
-    for (top, bottom) in cut(m, height) {
-        for (left, right) in cut(n, width) {
-            let mut inputs = vec![Input::elements(&lhs), given.clone(), out];
-            let bounds = [top, bottom, left, right];
-            inputs.extend(bounds.map(|bound| Input::Index(bound as i64)));
-            let (_, buffers) = harness::check(&code, &compiled, &inputs);
-            out = Input::elements(&buffers[2]);
-        }
-    }
-    let expected = Input::elements(&reference(case, &lhs, &rhs));
-    let (Input::Elements(_, found), Input::Elements(_, wanted)) = (out, expected) else {
-        unreachable!("elements");
-    };
-    let [found, wanted] = [found, wanted].map(|bytes| Buffer::from_bytes(case.dtype, &bytes));
+    let columns = cut(n, width);
+    let parts = cut(m, height)
+        .into_iter()
+        .flat_map(|(top, bottom)| columns.map(|(left, right)| [top, bottom, left, right]));
+    let operands = [Input::elements(&lhs), given];
+    let found = harness::in_parts((&code, &compiled), operands, (case.dtype, m * n), parts);
+    let wanted = reference(case, &lhs, &rhs);
     assert!(
         wanted.same_bits(&found),
         "{case:?} on {}: expected {wanted:?}, found {found:?}",

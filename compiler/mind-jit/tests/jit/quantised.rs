@@ -2,15 +2,13 @@
 
 use mind_ir::tensor::Buffer;
 use mind_ir::types::{DType, QuantFormat};
-use mind_jit::lower;
 use mind_jit::lower::product::{
-    Lhs, Operands, Product, QuantPacking, QuantPanels, Region, Rhs, Schedule, pack_quantised,
-    product,
+    Lhs, Product, QuantPacking, QuantPanels, Rhs, Schedule, pack_quantised,
 };
-use mind_vir::ir::{Function, Signature, Value};
 use mind_vir::target::TargetInfo;
 
 use crate::harness::{self, Input};
+use crate::products::{kernel, packing_kernel};
 use crate::samples::{Random, mild};
 
 /// The numbers of a block, by the formulas of docs/formats/weights.md.
@@ -105,32 +103,6 @@ struct Case {
     kc: Option<usize>,
 }
 
-fn kernel(p: &Product, lanes: u32) -> Function {
-    let mut signature = Signature::new("product", lanes);
-    let [lhs, rhs, out] = std::array::from_fn(|_| signature.ptr());
-    let bounds: [Value; 4] = std::array::from_fn(|_| signature.index());
-    let mut b = signature.body();
-    let region = Region {
-        rows: (bounds[0], bounds[1]),
-        columns: (bounds[2], bounds[3]),
-    };
-    let at = Operands { lhs, rhs };
-    product(&mut b, p, at, region, &mut |b, coord, sum| {
-        let addr = coord.addr(b, out, p.n, lower::storage_lane(p.dtype));
-        b.store(sum, addr, coord.column.count);
-    });
-    b.finish()
-}
-
-fn packing_kernel(packing: &QuantPacking, lanes: u32) -> Function {
-    let mut signature = Signature::new("pack", lanes);
-    let (from, to) = (signature.ptr(), signature.ptr());
-    let panels = (signature.index(), signature.index());
-    let mut b = signature.body();
-    pack_quantised(&mut b, packing, from, to, panels);
-    b.finish()
-}
-
 fn reference(case: &Case, lhs: &Buffer, stored: &[u8]) -> Buffer {
     let (m, n, k) = case.extents;
     let blocks = stored.chunks(case.format.row_bytes(case.format.elements()).unwrap());
@@ -174,7 +146,10 @@ fn check(case: &Case, target: &TargetInfo, random: &mut Random) {
         schedule,
     };
     let packing = QuantPacking { n, k, panels };
-    let codes = [kernel(&p, lanes), packing_kernel(&packing, lanes)];
+    let pack = packing_kernel(lanes, |b, from, to, panels| {
+        pack_quantised(b, &packing, from, to, panels);
+    });
+    let codes = [kernel(&p, lanes), pack];
     let [Some(compiled), Some(packer)] = codes
         .each_ref()
         .map(|code| harness::compiled(code, target.isa))
@@ -193,21 +168,10 @@ fn check(case: &Case, target: &TargetInfo, random: &mut Random) {
     let lhs = mild(DType::F32, m * k, random);
     let (_, width) = p.grain(lanes);
     let middle = (n / width).div_ceil(2) * width;
-    let mut out = Input::room(DType::F32, m * n);
-    for (left, right) in [(0, middle), (middle, n)] {
-        let mut inputs = vec![Input::elements(&lhs), packed.clone(), out];
-        let bounds = [0, m, left, right];
-        inputs.extend(bounds.map(|bound| Input::Index(bound as i64)));
-        let (_, buffers) = harness::check(&codes[0], &compiled, &inputs);
-        out = Input::elements(&buffers[2]);
-    }
-    let Input::Elements(_, found) = out else {
-        unreachable!("elements");
-    };
-    let (wanted, found) = (
-        reference(case, &lhs, &stored),
-        Buffer::from_bytes(DType::F32, &found),
-    );
+    let parts = [[0, m, 0, middle], [0, m, middle, n]];
+    let operands = [Input::elements(&lhs), packed];
+    let found = harness::in_parts((&codes[0], &compiled), operands, (DType::F32, m * n), parts);
+    let wanted = reference(case, &lhs, &stored);
     assert!(
         wanted.same_bits(&found),
         "{case:?} on {}: expected {wanted:?}, found {found:?}",

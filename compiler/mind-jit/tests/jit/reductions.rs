@@ -1,14 +1,14 @@
 //! Reductions against their definition in docs/numerics.md.
 
 use mind_ir::scalar::Reduction;
-use mind_ir::tensor::{Buffer, Element, Num};
+use mind_ir::tensor::Buffer;
 use mind_ir::types::DType;
-use mind_ir::with_num;
 use mind_jit::lower;
 use mind_vir::ir::{Addr, Function, Signature};
 use mind_vir::target::TargetInfo;
 
 use crate::harness::{self, Input};
+use crate::reference;
 use crate::samples::{Random, elements};
 
 /// `out[0] = reduction of in[0..extent]`.
@@ -28,31 +28,6 @@ pub fn kernel(reduction: Reduction, dtype: DType, target: &TargetInfo) -> Functi
     let result = lower::narrow(&mut b, dtype, result);
     b.store_first(result, Addr::at(out));
     b.finish()
-}
-
-/// The definition, word for word.
-fn reference(reduction: Reduction, input: &Buffer) -> Buffer {
-    fn of<T: Num>(reduction: Reduction, xs: &[T]) -> Buffer {
-        let identity = match reduction {
-            Reduction::Sum | Reduction::Mean => T::Acc::ZERO,
-            Reduction::Max => T::Acc::LOWEST,
-        };
-        let combine = |x: T::Acc, y: T::Acc| match reduction {
-            Reduction::Sum | Reduction::Mean => x.add(y),
-            Reduction::Max => x.maximum(y),
-        };
-        let mut partials = [identity; 64];
-        for (at, x) in xs.iter().enumerate() {
-            partials[at % 64] = combine(partials[at % 64], x.widen());
-        }
-        for half in [32, 16, 8, 4, 2, 1] {
-            for at in 0..half {
-                partials[at] = combine(partials[at], partials[at + half]);
-            }
-        }
-        T::wrap(vec![T::narrow(partials[0])])
-    }
-    with_num!(input.dtype(), T => of::<T>(reduction, T::peek(input).expect("its dtype")), else input.clone())
 }
 
 #[test]
@@ -76,7 +51,7 @@ fn sums_and_maxima_follow_the_stated_order() {
                         Input::Index(count as i64),
                     ];
                     let (_, buffers) = harness::check(&code, &compiled, &inputs);
-                    let expected = reference(reduction, &input);
+                    let expected = reference::reduce(reduction, &input);
                     assert!(
                         expected.same_bits(&buffers[1]),
                         "{reduction:?} of {count} {dtype} on {}: expected {expected:?}, found {:?}",

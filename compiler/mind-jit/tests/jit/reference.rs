@@ -1,7 +1,7 @@
 //! What a nest means, element by element, from the scalar functions of ops and docs/numerics.md.
 
 use mind_ir::Graph;
-use mind_ir::eval::{DimEnv, EvalCx};
+use mind_ir::eval::{DimEnv, EvalCx, EvalError};
 use mind_ir::scalar::{Reduction, ScalarFn};
 use mind_ir::tensor::{Buffer, Element, Num, Tensor};
 use mind_ir::types::DType;
@@ -87,13 +87,12 @@ fn values(n: &Nest, inputs: &[Buffer], row: &[usize], inner: usize) -> Vec<Buffe
             }
             Node::Apply { function, args, .. } => {
                 let args: Vec<&Buffer> = args.iter().map(|&arg| &values[arg]).collect();
-                apply(*function, &args)
+                apply(*function, &args).expect("defined on these elements")
             }
             &Node::Convert { to, arg, .. } => convert(&values[arg], to),
             &Node::Reduce { kind, dtype, arg } => {
                 let of = &values[arg];
-                let one = with_num!(dtype, T => reduce::<T>(kind, elements::<T>(of)), else unreachable!());
-                Buffer::from_bytes(dtype, &one.to_bytes().repeat(inner.max(1)))
+                Buffer::from_bytes(dtype, &reduce(kind, of).to_bytes().repeat(inner.max(1)))
             }
         };
         values.push(value);
@@ -101,17 +100,15 @@ fn values(n: &Nest, inputs: &[Buffer], row: &[usize], inner: usize) -> Vec<Buffe
     values
 }
 
-fn apply(function: ScalarFn, operands: &[&Buffer]) -> Buffer {
+/// What a function gives, element by element.
+pub fn apply(function: ScalarFn, operands: &[&Buffer]) -> Result<Buffer, EvalError> {
     let (graph, dims) = (Graph::new(), DimEnv::default());
     let cx = EvalCx::run(&graph, &dims);
     let tensors: Vec<Tensor> = (operands.iter())
         .map(|buffer| Tensor::new(vec![buffer.len()], (*buffer).clone()))
         .collect();
     let views: Vec<&Tensor> = tensors.iter().collect();
-    let result = function
-        .eval(&cx, &views)
-        .expect("defined on these elements");
-    result.buffer().clone()
+    Ok(function.eval(&cx, &views)?.buffer().clone())
 }
 
 fn elements<T: Element>(buffer: &Buffer) -> &[T] {
@@ -125,8 +122,13 @@ fn convert(buffer: &Buffer, to: DType) -> Buffer {
     result.expect("small enough").buffer().clone()
 }
 
+/// The one element that the elements of a buffer reduce to.
+pub fn reduce(kind: Reduction, of: &Buffer) -> Buffer {
+    with_num!(of.dtype(), T => defined::<T>(kind, elements::<T>(of)), else unreachable!())
+}
+
 /// The definition of docs/numerics.md, word for word.
-fn reduce<T: Num>(kind: Reduction, xs: &[T]) -> Buffer {
+fn defined<T: Num>(kind: Reduction, xs: &[T]) -> Buffer {
     let identity = match kind {
         Reduction::Max => T::Acc::LOWEST,
         Reduction::Sum | Reduction::Mean => T::Acc::ZERO,

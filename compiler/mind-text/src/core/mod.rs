@@ -74,29 +74,23 @@ impl Syntax {
     /// Every line that is not as it should be, in text order. A line that only reads what a
     /// rejected line defines adds none.
     pub fn parse(&self, text: &str, base: u32, limits: &Limits) -> Result<Graph, Diagnostics> {
-        parse::parse(&self.table, text, base, limits, None)
+        self.parse_mapped(text, base, limits, None)
+    }
+
+    /// Reads a module as [`parse`](Syntax::parse) does, and fills `map` with the names of the text.
+    pub(crate) fn parse_mapped(
+        &self,
+        text: &str,
+        base: u32,
+        limits: &Limits,
+        map: Option<&mut SourceMap>,
+    ) -> Result<Graph, Diagnostics> {
+        parse::parse(&self.table, text, base, limits, map)
     }
 
     /// The words that name ops, with what each names, in no order.
     pub fn ops(&self) -> impl Iterator<Item = (&'static str, &'static OpDef)> + '_ {
         self.table.ops()
-    }
-
-    /// Reads a module as [`parse`](Syntax::parse) does, and fills `map` with the names of the text.
-    ///
-    /// # Errors
-    ///
-    /// The same; `map` then holds the names that could be read.
-    pub fn parse_mapped(
-        &self,
-        text: &str,
-        base: u32,
-        limits: &Limits,
-        map: &mut SourceMap,
-    ) -> Result<Graph, Diagnostics> {
-        let parsed = parse::parse(&self.table, text, base, limits, Some(map));
-        map.sort();
-        parsed
     }
 
     /// Prints a module, without a line end behind the last line.

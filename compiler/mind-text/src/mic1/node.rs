@@ -9,9 +9,10 @@ use smallvec::SmallVec;
 
 use super::reader::{Declared, Head, Operands, Reader, node_meant};
 use super::value::{Value, read_value};
-use super::writer::{Refusal, Writer, check_target};
+use super::writer::{Writer, check_target};
 use crate::number::{write_float, write_int};
 use crate::quoted::write_quoted;
+use crate::refusal::Refusal;
 use crate::scan::{Parsed, shown};
 use crate::source_map::{Entity, Role};
 

@@ -1,13 +1,14 @@
 //! Writing mic@1.
 
-use mind_diag::{Diagnostic, Diagnostics};
+use mind_diag::Diagnostics;
 use mind_ir::OpId;
 use mind_ir::graph::Graph;
 use mind_ir::opdef::Trait;
 
 use super::HEADER;
 use super::kinds::Kinds;
-use super::writer::{Refusal, Writer};
+use super::writer::Writer;
+use crate::refusal::{Refusal, refused};
 
 /// Writes a whole module, or says of each op that mic@1 lacks why it cannot be written.
 pub(super) fn print(kinds: &Kinds, g: &Graph) -> Result<String, Diagnostics> {
@@ -15,7 +16,7 @@ pub(super) fn print(kinds: &Kinds, g: &Graph) -> Result<String, Diagnostics> {
     let mut writer = Writer::new(g);
     for op in g.ops(g.body()) {
         if let Err(refusal) = write_op(kinds, &mut writer, op) {
-            found.push(refused(g, op, &refusal));
+            found.push(refused(g, op, &refusal, [HEADER, "N"]));
         }
     }
     if found.has_errors() {
@@ -47,21 +48,4 @@ fn write_op(kinds: &Kinds, w: &mut Writer<'_>, op: OpId) -> Result<(), Refusal> 
     }
     w.out().push('\n');
     Ok(())
-}
-
-#[cold]
-fn refused(g: &Graph, op: OpId, refusal: &str) -> Diagnostic {
-    let name = g.def(op).short_name();
-    let value = g
-        .results(op)
-        .iter()
-        .next()
-        .map(|value| format!(" (N{})", g.label(value)));
-    let message = format!(
-        "'{name}'{} cannot be written in mic@1: it {refusal}",
-        value.unwrap_or_default()
-    );
-    Diagnostic::error(g.span(op), message)
-        .context("op", name)
-        .help("Core text can say every module")
 }

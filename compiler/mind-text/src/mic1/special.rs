@@ -12,10 +12,11 @@ use super::ids::Entry;
 use super::node::{self, ReadNode, Slots, Spelling, WriteNode, write_range};
 use super::reader::{Data, Declared, Head, Late, Operands, Reader, Target};
 use super::value::{Value, read_float, read_range};
-use super::writer::{Refusal, Writer};
+use super::writer::Writer;
 use crate::input;
 use crate::number::{NumberError, element_form, read_element, write_element, write_float};
 use crate::quoted::read_quoted;
+use crate::refusal::Refusal;
 use crate::scan::{Cursor, Parsed, is_ident, shown};
 use crate::source_map::{Entity, Role};
 

@@ -6,10 +6,8 @@ use mind_ir::{Sym, Ty, ValueId};
 
 use crate::number::{write_int, write_uint};
 use crate::quoted::write_quoted;
+use crate::refusal::Refusal;
 use crate::scan::is_ident;
-
-/// Why an op cannot be said in mic@1, as the end of a sentence that names the op and its value.
-pub(super) type Refusal = String;
 
 /// What has been written of one text: the node lines, and the tables that they need.
 pub(super) struct Writer<'g> {

@@ -31,14 +31,21 @@ impl Syntax {
         }
     }
 
-    /// Reads a module. `base` is added to every span, for a text that is part of a larger file.
+    /// Reads a module. `base` is added to every span, for a text that is part of a larger file; `map` takes
+    /// the names of the text, where they are asked for.
     ///
     /// # Errors
     ///
     /// Everything that is wrong with the text itself, in the order of its lines; types and
-    /// shapes are for the verifier.
-    pub fn parse(&self, text: &str, base: u32, limits: &Limits) -> Result<Graph, Diagnostics> {
-        parse::parse(&self.opcodes, text, base, limits, None)
+    /// shapes are for the verifier. The map then holds the names that could be read.
+    pub fn parse(
+        &self,
+        text: &str,
+        base: u32,
+        limits: &Limits,
+        map: Option<&mut SourceMap>,
+    ) -> Result<Graph, Diagnostics> {
+        parse::parse(&self.opcodes, text, base, limits, map)
     }
 
     /// The words that name ops, with what each names, in no order.
@@ -46,23 +53,6 @@ impl Syntax {
         self.opcodes
             .words()
             .filter_map(|word| Some((word, self.opcodes.get(word.as_bytes())?.def)))
-    }
-
-    /// Reads a module as [`parse`](Syntax::parse) does, and fills `map` with the names of the text.
-    ///
-    /// # Errors
-    ///
-    /// The same; `map` then holds the names that could be read.
-    pub fn parse_mapped(
-        &self,
-        text: &str,
-        base: u32,
-        limits: &Limits,
-        map: &mut SourceMap,
-    ) -> Result<Graph, Diagnostics> {
-        let parsed = parse::parse(&self.opcodes, text, base, limits, Some(map));
-        map.sort();
-        parsed
     }
 
     /// Writes a module in canonical form, with the declarations of the text that it was read from.

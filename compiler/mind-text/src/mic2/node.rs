@@ -8,7 +8,8 @@ use mind_ir::opdef::OpDef;
 use smallvec::SmallVec;
 
 use super::reader::{Inputs, Ints, Reader};
-use super::writer::{Refusal, Writer};
+use super::writer::Writer;
+use crate::refusal::Refusal;
 use crate::scan::Parsed;
 
 /// Reads what stands behind the opcode of the line at `start`, and appends the op.

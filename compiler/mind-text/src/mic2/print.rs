@@ -9,8 +9,9 @@ use mind_ir::opdef::Trait;
 use super::HEADER;
 use super::opcodes::Opcodes;
 use super::reader::InputOp;
-use super::writer::{Refusal, Writer};
+use super::writer::Writer;
 use crate::input;
+use crate::refusal::{Refusal, refused};
 
 /// Writes a whole module, or says of each op that mic@2 lacks why it cannot be written.
 pub(super) fn print(opcodes: &Opcodes, g: &Graph) -> Result<String, Diagnostics> {
@@ -18,7 +19,7 @@ pub(super) fn print(opcodes: &Opcodes, g: &Graph) -> Result<String, Diagnostics>
     let mut writer = Writer::new(g);
     for op in g.ops(g.body()) {
         if let Err(refusal) = write_op(opcodes, &mut writer, op) {
-            found.push(refused(g, op, &refusal));
+            found.push(refused(g, op, &refusal, [HEADER, "value "]));
         }
     }
     let outputs = g.outputs();
@@ -65,21 +66,4 @@ fn write_input(w: &mut Writer<'_>, op: OpId, input: InputOp) -> Result<(), Refus
         Attr::Str(name) => w.input(w.graph.result(op), letter, name),
         _ => Err("has no name".to_owned()),
     }
-}
-
-#[cold]
-fn refused(g: &Graph, op: OpId, refusal: &str) -> Diagnostic {
-    let name = g.def(op).short_name();
-    let value = g
-        .results(op)
-        .iter()
-        .next()
-        .map(|value| format!(" (value {})", g.label(value)));
-    let message = format!(
-        "'{name}'{} cannot be written in mic@2: it {refusal}",
-        value.unwrap_or_default()
-    );
-    Diagnostic::error(g.span(op), message)
-        .context("op", name)
-        .help("Core text can say every module")
 }

@@ -8,7 +8,8 @@ use mind_ir::types::Shape;
 
 use super::node::{self, ReadNode, WriteNode};
 use super::reader::{Inputs, Ints, Reader};
-use super::writer::{Refusal, Writer};
+use super::writer::Writer;
+use crate::refusal::Refusal;
 use crate::scan::Parsed;
 
 /// The functions of one op that differ from the rule.

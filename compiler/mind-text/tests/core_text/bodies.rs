@@ -2,8 +2,10 @@
 
 use mind_ir::graph::{Graph, InsertPoint, NewOp};
 use mind_ir::opdef::Op;
+use mind_snapshot::snapshot;
 
 use crate::dialect::Choose;
+use crate::errors::of_texts;
 use crate::{SYNTAX, canonical, errors, parse, print, reads_as, verified};
 
 const FUSED: &str = "\
@@ -64,106 +66,50 @@ fn a_result_without_a_type_beside_one_with_a_type_is_an_underscore() {
 
 #[test]
 fn bodies_are_closed() {
-    let text = FUSED.replace("Add (%7, %6)", "Add (%7, %2)");
-    assert_eq!(
-        errors(&text),
-        [r#"E4001 7:17 "%2": %8 uses %2, which is defined outside this body"#]
-    );
-    let text = FUSED.replace("outputs: %9", "%10 = Neg (%7)\noutputs: %10");
-    assert_eq!(
-        errors(&text),
-        [r#"E4001 10:12 "%7": %10 uses %7, which is defined inside a body"#]
-    );
-    let text = FUSED.replace("Add (%7, %6)", "Add (%9, %6)");
-    assert_eq!(
-        errors(&text),
-        [r#"E4001 7:13 "%9": %8 uses %9, which is defined outside this body"#]
-    );
-    let text = FUSED.replace("yield: %8", "yield: %0");
-    assert_eq!(
-        errors(&text),
-        [r#"E4001 8:10 "%0": `yield` uses %0, which is defined outside this body"#]
-    );
+    snapshot!(of_texts(&[
+        &FUSED.replace("Add (%7, %6)", "Add (%7, %2)"),
+        &FUSED.replace("outputs: %9", "%10 = Neg (%7)\noutputs: %10"),
+        &FUSED.replace("Add (%7, %6)", "Add (%9, %6)"),
+        &FUSED.replace("yield: %8", "yield: %0"),
+    ]));
 }
 
 #[test]
 fn ids_are_unique_across_bodies() {
-    let text = FUSED.replace("  yield", "  %0 = Neg (%8)\n  %9 = Neg (%8)\n  yield");
-    assert_eq!(
-        errors(&text),
-        [
-            r#"E4002 8:3 "%0": %0 is defined twice"#,
-            r#"E4002 9:3 "%9": %9 is defined twice"#
-        ]
-    );
-    let text = FUSED.replace("args: %4, %5, %6", "args: %4, %5, %6, %5");
-    assert_eq!(errors(&text), [r#"E4002 5:21 "%5": %5 is defined twice"#]);
+    snapshot!(of_texts(&[
+        &FUSED.replace("  yield", "  %0 = Neg (%8)\n  %9 = Neg (%8)\n  yield"),
+        &FUSED.replace("args: %4, %5, %6", "args: %4, %5, %6, %5"),
+    ]));
 }
 
 #[test]
 fn a_rejected_op_hides_its_body_and_its_results() {
-    let text = FUSED.replace("Fused (%0", "Fuse (%0");
-    assert_eq!(errors(&text), [r#"- 4:6 "Fuse": unknown op `Fuse`"#]);
-    let text = FUSED
-        .replace("Fused (%0", "Fused (%99")
-        .replace("MatMul (%4", "MatMul (%4, zz");
-    assert_eq!(
-        errors(&text),
-        [
-            r#"E4001 4:13 "%99": %9 uses %99, which no line above defines"#,
-            r#"- 6:20 "zz": `MatMul` takes no attribute in parentheses besides its operands"#
-        ]
-    );
-}
-
-#[test]
-fn a_brace_too_many_is_one_error() {
-    let text = "%0 = ConstI64(1)\n%1 = Sum (%0) {\n%2 = Neg (%0)\n%3 = Neg (%2)\noutputs: %3";
-    assert_eq!(errors(text), [r#"- 2:6 "Sum": `Sum` has no body, found 1"#]);
+    let undefined = FUSED.replace("Fused (%0", "Fused (%99");
+    snapshot!(of_texts(&[
+        &FUSED.replace("Fused (%0", "Fuse (%0"),
+        &undefined.replace("MatMul (%4", "MatMul (%4, zz"),
+    ]));
 }
 
 #[test]
 fn braces_match() {
-    let open = r#"- 4:65 "{": a body is not closed"#;
-    assert_eq!(errors(&FUSED.replace("\n}\n", "\n")), [open]);
-    assert_eq!(errors(&FUSED.replace("\n}\noutputs: %9", "\n")), [open]);
-    assert_eq!(
-        errors(&FUSED.replace("\n}\n", "\n}\n}\n")),
-        [r#"- 10:1 "}": `}` closes no body"#]
-    );
-    let message = r#"- 9:1 "}": `fused` has one body in braces, found 2"#;
-    assert_eq!(
-        errors(&FUSED.replace("\n}\n", "\n} {\nyield:\n}\n")),
-        [message]
-    );
-    assert_eq!(
-        errors("%0 = ConstI64(1)\n%1 = test.choose (%0) {\nyield: %7\n}\noutputs: %1"),
-        [
-            r#"E4001 3:8 "%7": `yield` uses %7, which no line above defines"#,
-            r#"- 4:1 "}": `choose` has 2 bodies in braces, found 1"#
-        ]
-    );
-    assert_eq!(
-        errors("%0 = ConstI64(1) {\n}\n%1 = test.choose (%0)\noutputs: %0, %1"),
-        [
-            r#"- 1:6 "ConstI64": `ConstI64` has no body, found 1"#,
-            r#"- 3:6 "test.choose": `test.choose` has 2 bodies in braces, found 0"#
-        ]
-    );
+    snapshot!(of_texts(&[
+        "%0 = ConstI64(1)\n%1 = Sum (%0) {\n%2 = Neg (%0)\n%3 = Neg (%2)\noutputs: %3",
+        &FUSED.replace("\n}\n", "\n"),
+        &FUSED.replace("\n}\noutputs: %9", "\n"),
+        &FUSED.replace("\n}\n", "\n}\n}\n"),
+        &FUSED.replace("\n}\n", "\n} {\nyield:\n}\n"),
+        "%0 = ConstI64(1)\n%1 = test.choose (%0) {\nyield: %7\n}\noutputs: %1",
+        "%0 = ConstI64(1) {\n}\n%1 = test.choose (%0)\noutputs: %0, %1",
+    ]));
 }
 
 #[test]
 fn lines_stand_where_they_belong() {
-    assert_eq!(
-        errors("args: %0\nyield: %0\n%1 = ConstI64(1)\noutputs: %1\n\nword\nmore"),
-        [
-            r#"- 1:1 "args:": `args:` is allowed only on the first line of a body"#,
-            r#"- 2:1 "yield:": `yield:` ends a body; a module ends with `outputs:`"#,
-            r#"- 6:1 "word": nothing may follow `outputs:`"#
-        ]
-    );
-    let text = FUSED.replace("yield: %8", "yield: %8\n%10 = Neg (%8)\n%11 = Neg (%10)");
-    assert_eq!(errors(&text), [r#"- 9:1 "%": nothing may follow `yield:`"#]);
+    snapshot!(of_texts(&[
+        "args: %0\nyield: %0\n%1 = ConstI64(1)\noutputs: %1\n\nword\nmore",
+        &FUSED.replace("yield: %8", "yield: %8\n%10 = Neg (%8)\n%11 = Neg (%10)"),
+    ]));
 }
 
 fn nested(depth: usize) -> String {

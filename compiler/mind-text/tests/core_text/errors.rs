@@ -7,7 +7,7 @@ use mind_text::limits::Limits;
 use crate::{SYNTAX, rendered, try_parse};
 
 /// The errors of each text, rendered.
-fn of_texts(texts: &[&str]) -> String {
+pub fn of_texts(texts: &[&str]) -> String {
     let of = |text: &&str| rendered(text, &try_parse(text).err().expect("an error"));
     texts.iter().map(of).collect::<Vec<_>>().join("\n")
 }

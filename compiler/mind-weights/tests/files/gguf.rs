@@ -4,6 +4,8 @@ use mind_weights::{Container, WeightFile, WeightType};
 
 use crate::writers::{Meta, Tensor, gguf};
 
+const NO_META: &[(&str, Meta)] = &[];
+
 fn example() -> Vec<u8> {
     let a = Tensor::f32("a", &[2, 3], &[0., 1., 2., 3., 4., 5.]);
     let q = Tensor {
@@ -98,13 +100,13 @@ fn headers_are_checked() {
 #[test]
 fn tensors_lie_apart_and_have_names_of_their_own() {
     let a = Tensor::f32("a", &[8], &[0.0; 8]);
-    let twice = gguf(&[], &[a.clone(), a.clone()]);
+    let twice = gguf(NO_META, &[a.clone(), a.clone()]);
     assert_eq!(error(&twice), "tensor \"a\" appears twice");
     let b = Tensor {
         name: "b".to_owned(),
         ..a.clone()
     };
-    let mut bytes = gguf(&[], &[a, b]);
+    let mut bytes = gguf(NO_META, &[a, b]);
     let at = bytes
         .windows(8)
         .position(|own| own == 32u64.to_le_bytes())

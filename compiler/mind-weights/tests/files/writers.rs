@@ -82,13 +82,13 @@ fn text(text: &str, out: &mut Vec<u8>) {
 }
 
 /// A GGUF file of version 3.
-pub fn gguf(meta: &[(&str, Meta)], tensors: &[Tensor]) -> Vec<u8> {
+pub fn gguf(meta: &[(impl AsRef<str>, Meta)], tensors: &[Tensor]) -> Vec<u8> {
     let mut out = b"GGUF".to_vec();
     out.extend(3u32.to_le_bytes());
     out.extend((tensors.len() as u64).to_le_bytes());
     out.extend((meta.len() as u64).to_le_bytes());
     for (key, value) in meta {
-        text(key, &mut out);
+        text(key.as_ref(), &mut out);
         match value {
             Meta::U32(value) => {
                 out.extend(4u32.to_le_bytes());

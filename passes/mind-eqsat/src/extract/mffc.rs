@@ -231,33 +231,30 @@ impl Choice {
 
     /// Counts the references of `node`; gives its cost and that of all it newly needs.
     fn reference(&mut self, dense: &Dense, node: NodeIx) -> u64 {
-        let mut cost = 0u64;
-        let mut work = vec![node];
-        while let Some(node) = work.pop() {
-            let row = dense.node(node);
-            cost = cost.saturating_add(row.price.cost);
-            for &child in &row.children {
-                let count = &mut self.references[child as usize];
-                *count += 1;
-                if *count == 1 {
-                    work.push(self.nodes[child as usize]);
-                }
-            }
-        }
-        cost
+        self.walk(dense, node, |count| {
+            *count += 1;
+            *count == 1
+        })
     }
 
     /// Takes the references of `node` back; gives its cost and that of all it alone needed.
     fn release(&mut self, dense: &Dense, node: NodeIx) -> u64 {
+        self.walk(dense, node, |count| {
+            *count -= 1;
+            *count == 0
+        })
+    }
+
+    /// Changes the count of each child by `step`, and goes on below those for which it returns true; returns the cost
+    /// of all nodes on the way.
+    fn walk(&mut self, dense: &Dense, node: NodeIx, step: impl Fn(&mut u32) -> bool) -> u64 {
         let mut cost = 0u64;
         let mut work = vec![node];
         while let Some(node) = work.pop() {
             let row = dense.node(node);
             cost = cost.saturating_add(row.price.cost);
             for &child in &row.children {
-                let count = &mut self.references[child as usize];
-                *count -= 1;
-                if *count == 0 {
+                if step(&mut self.references[child as usize]) {
                     work.push(self.nodes[child as usize]);
                 }
             }

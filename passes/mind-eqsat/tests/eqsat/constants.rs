@@ -7,72 +7,42 @@ use crate::support::{Module, context, dump, folded, ops, run, shipped};
 use crate::text::module;
 
 /// Expressions over constants that fold, one for each op at least.
-const FOLDS: &[(&str, &str)] = &[
-    ("add", "add(data[1, 2, 3]:f16[3], 0.1:f16[])"),
-    ("sub", "sub(data[1, 2, 3]:i8[3], data[4, 5, 6]:i8[3])"),
-    ("mul", "mul(data[1, 2, 3]:bf16[3], 0.1:bf16[])"),
-    ("div", "div(data[1, -7, 3]:i32[3], 2:i32[])"),
-    ("maximum", "maximum(data[1, -0.0]:f32[2], 0:f32[])"),
-    ("minimum", "minimum(data[1, -0.0]:f32[2], 0:f32[])"),
-    ("relu", "relu(data[1, -1]:f64[2])"),
-    ("neg", "neg(data[1, 0]:f32[2])"),
-    ("abs", "abs(data[1, -2]:i16[2])"),
-    ("exp", "exp(data[1, -2]:f32[2])"),
-    ("log", "log(data[1, 2]:f16[2])"),
-    ("sqrt", "sqrt(data[1, 2]:f32[2])"),
-    ("erf", "erf(data[1, 2]:f32[2])"),
-    ("tanh", "tanh(data[1, 2]:f64[2])"),
-    ("sigmoid", "sigmoid(data[1, 2]:bf16[2])"),
-    ("gelu", "gelu(data[1, 2]:f32[2])"),
-    ("sum", "sum(data[16777216, 1, 1, 1]:f32[2, 2], axes=[1])"),
-    (
-        "mean",
-        "mean(data[1, 2, 4, 4]:f16[2, 2], axes=[0], keepdims=true)",
-    ),
-    ("max", "max(data[1, 2, -4, 4]:u8[2, 2])"),
-    (
-        "reshape",
-        "reshape(data[1, 2, 3, 4]:i64[2, 2], new_shape=[4])",
-    ),
-    ("transpose", "transpose(data[1, 2, 3, 4]:f32[2, 2])"),
-    ("expand_dims", "expand_dims(data[1, 2]:f32[2], axes=[0])"),
-    ("squeeze", "squeeze(data[1, 2]:f32[1, 2], axes=[0])"),
-    ("index", "index(data[1, 2, 3, 4]:f32[2, 2], indices=[1, 0])"),
-    (
-        "slice",
-        "slice(data[1, 2, 3, 4]:f32[4], starts=[1], ends=[4], steps=[2])",
-    ),
-    (
-        "gather",
-        "gather(data[1, 2, 3, 4]:f32[2, 2], data[1, 0, 1]:i32[3])",
-    ),
-    (
-        "gather",
-        "gather(data[1, 2, 3, 4]:f32[2, 2], data[1, 0]:i64[2], axis=1)",
-    ),
-    (
-        "concat",
-        "concat(data[1, 2]:f32[2], data[3, 4]:f32[2], 5:f32[1], axis=0)",
-    ),
-    (
-        "split",
-        "split(data[1, 2, 3, 4]:f32[4], axis=0, count=2, part=1)",
-    ),
-    ("dot", "dot(data[1, 2]:f32[2], data[3, 4]:f32[2])"),
-    (
-        "matmul",
-        "matmul(data[1, 2, 3, 4]:f16[2, 2], data[0.1, 0.2, 0.3, 0.4]:f16[2, 2])",
-    ),
-    (
-        "matmul",
-        "matmul(data[1, 2, 3, 4]:i8[2, 2], data[1, 2, 3, 4]:i8[2, 2])",
-    ),
-    (
-        "conv2d",
-        "conv2d(data[1, 2, 3, 4]:f32[1, 2, 2, 1], data[0.1, 0.2]:f32[1, 2, 1, 1], padding=same)",
-    ),
-    ("softmax", "softmax(data[1, 2, 3, 4]:f32[2, 2])"),
-    ("layernorm", "layernorm(data[1, 2, 3, 4]:f32[2, 2])"),
+const FOLDS: &[&str] = &[
+    "add(data[1, 2, 3]:f16[3], 0.1:f16[])",
+    "sub(data[1, 2, 3]:i8[3], data[4, 5, 6]:i8[3])",
+    "mul(data[1, 2, 3]:bf16[3], 0.1:bf16[])",
+    "div(data[1, -7, 3]:i32[3], 2:i32[])",
+    "maximum(data[1, -0.0]:f32[2], 0:f32[])",
+    "minimum(data[1, -0.0]:f32[2], 0:f32[])",
+    "relu(data[1, -1]:f64[2])",
+    "neg(data[1, 0]:f32[2])",
+    "abs(data[1, -2]:i16[2])",
+    "exp(data[1, -2]:f32[2])",
+    "log(data[1, 2]:f16[2])",
+    "sqrt(data[1, 2]:f32[2])",
+    "erf(data[1, 2]:f32[2])",
+    "tanh(data[1, 2]:f64[2])",
+    "sigmoid(data[1, 2]:bf16[2])",
+    "gelu(data[1, 2]:f32[2])",
+    "sum(data[16777216, 1, 1, 1]:f32[2, 2], axes=[1])",
+    "mean(data[1, 2, 4, 4]:f16[2, 2], axes=[0], keepdims=true)",
+    "max(data[1, 2, -4, 4]:u8[2, 2])",
+    "reshape(data[1, 2, 3, 4]:i64[2, 2], new_shape=[4])",
+    "transpose(data[1, 2, 3, 4]:f32[2, 2])",
+    "expand_dims(data[1, 2]:f32[2], axes=[0])",
+    "squeeze(data[1, 2]:f32[1, 2], axes=[0])",
+    "index(data[1, 2, 3, 4]:f32[2, 2], indices=[1, 0])",
+    "slice(data[1, 2, 3, 4]:f32[4], starts=[1], ends=[4], steps=[2])",
+    "gather(data[1, 2, 3, 4]:f32[2, 2], data[1, 0, 1]:i32[3])",
+    "gather(data[1, 2, 3, 4]:f32[2, 2], data[1, 0]:i64[2], axis=1)",
+    "concat(data[1, 2]:f32[2], data[3, 4]:f32[2], 5:f32[1], axis=0)",
+    "split(data[1, 2, 3, 4]:f32[4], axis=0, count=2, part=1)",
+    "dot(data[1, 2]:f32[2], data[3, 4]:f32[2])",
+    "matmul(data[1, 2, 3, 4]:f16[2, 2], data[0.1, 0.2, 0.3, 0.4]:f16[2, 2])",
+    "matmul(data[1, 2, 3, 4]:i8[2, 2], data[1, 2, 3, 4]:i8[2, 2])",
+    "conv2d(data[1, 2, 3, 4]:f32[1, 2, 2, 1], data[0.1, 0.2]:f32[1, 2, 1, 1], padding=same)",
+    "softmax(data[1, 2, 3, 4]:f32[2, 2])",
+    "layernorm(data[1, 2, 3, 4]:f32[2, 2])",
 ];
 
 /// Ops that no expression over constants folds, and why.
@@ -88,20 +58,22 @@ const EXCUSED: &[(&str, &str)] = &[
 #[test]
 fn every_op_folds_or_says_why_not() {
     let rules = shipped();
-    for (op, text) in FOLDS {
+    for text in FOLDS {
         let before = module(text);
         let mut g = before.clone();
         folded(&mut g, &context(&rules));
-        assert!(ops(&g).is_empty(), "{op}: {text}\n{}", dump(&g));
+        assert!(ops(&g).is_empty(), "{text}\n{}", dump(&g));
         let (expected, found) = (run(&before, 0), run(&g, 0));
         assert!(
             expected[0].same_bits(&found[0]),
             "{text}: {expected:?}, {found:?}"
         );
     }
-    let named = |name: &str| {
-        FOLDS.iter().any(|(op, _)| *op == name) != EXCUSED.iter().any(|(op, _)| *op == name)
+    let folds = |name: &str| {
+        let texts = FOLDS.iter().map(|text| text.split('(').next());
+        texts.flatten().any(|op| op == name)
     };
+    let named = |name: &str| folds(name) != EXCUSED.iter().any(|(op, _)| *op == name);
     let missing: Vec<&str> = mind_core::ops::OPS
         .iter()
         .map(|def| def.short_name())

@@ -12,7 +12,7 @@ use crate::support::{
 };
 use crate::text::module;
 
-fn fold_and_compare(before: &Graph) -> Graph {
+pub fn fold_and_compare(before: &Graph) -> Graph {
     let rules = shipped();
     let mut g = before.clone();
     folded(&mut g, &context(&rules));

@@ -3,16 +3,12 @@
 use mind_ir::graph::Graph;
 use mind_ir::random::Rng;
 
+use crate::fold;
 use crate::support::{assert_same, context, dump, folded, ops, shipped};
 use crate::text::module;
 
 fn fold_and_compare(text: &str) -> Graph {
-    let rules = shipped();
-    let before = module(text);
-    let mut g = before.clone();
-    folded(&mut g, &context(&rules));
-    assert_same(&before, &g);
-    g
+    fold::fold_and_compare(&module(text))
 }
 
 fn count(g: &Graph, name: &str) -> usize {

@@ -1,20 +1,7 @@
 //! Every shipped rule acts where it may, keeps the bits, and does not act where it may not.
 
-mod activations;
-mod approximations;
-mod contractions;
-mod convolutions;
-mod fusions;
-mod gathers;
-mod identities;
-mod joins;
-mod merges;
-mod reassociation;
-mod reductions;
-mod shapes;
-mod signs;
-mod slices;
-mod transposes;
+use std::iter;
+use std::sync::LazyLock;
 
 use mind_eqsat::{fold, fuse};
 use mind_ir::graph::Graph;
@@ -29,25 +16,40 @@ use crate::text::module;
 /// ops is shown on the first; `EVERY_OP` goes through the others.
 pub type Case = (&'static str, &'static str, &'static str);
 
+/// The cases of each file of rules: `shipped/signs.txt` has those of `signs.rules`.
+static CASES: LazyLock<Vec<(&str, String)>> = LazyLock::new(|| {
+    let text = |&(file, _): &(&'static str, &str)| {
+        let topic = file.trim_end_matches(".rules");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/eqsat/shipped");
+        let text = std::fs::read_to_string(format!("{folder}/{topic}.txt"));
+        (
+            topic,
+            text.unwrap_or_else(|error| panic!("{topic}: {error}")),
+        )
+    };
+    SHIPPED.iter().map(text).collect()
+});
+
 fn cases() -> impl Iterator<Item = Case> {
-    let topics = [
-        identities::CASES,
-        signs::CASES,
-        activations::CASES,
-        shapes::CASES,
-        transposes::CASES,
-        slices::CASES,
-        joins::CASES,
-        gathers::CASES,
-        contractions::CASES,
-        merges::CASES,
-        convolutions::CASES,
-        reductions::CASES,
-        reassociation::CASES,
-        approximations::CASES,
-        fusions::CASES,
-    ];
-    topics.into_iter().flatten().copied()
+    CASES.iter().flat_map(|(_, text)| read(text))
+}
+
+/// The cases of `topic.rules`.
+pub fn cases_of(topic: &str) -> impl Iterator<Item = Case> {
+    let own = CASES.iter().filter(move |(other, _)| *other == topic);
+    own.flat_map(|(_, text)| read(text))
+}
+
+/// Three lines a case; blank lines and those behind `#` are passed over.
+fn read(text: &'static str) -> impl Iterator<Item = Case> {
+    let lines = text.lines().map(str::trim);
+    let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    iter::from_fn(move || {
+        let rule = lines.next()?;
+        let modules = lines.next().zip(lines.next());
+        let (acts, differs) = modules.unwrap_or_else(|| panic!("{rule}: two modules are expected"));
+        Some((rule, acts, differs))
+    })
 }
 
 /// The line of the shipped files that declares `rule`, and the classes it states.

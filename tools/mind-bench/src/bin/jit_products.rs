@@ -10,18 +10,19 @@
 
 use std::hint::black_box;
 
+use mind_bench::median;
+use mind_bench::pages::Pages;
+use mind_bench::workloads::peaks;
 use mind_ir::types::{DType, QuantFormat};
 use mind_jit::lower::product::{
     Conv, Lhs, Operands, Packing, Panels, Product, QuantPanels, Region, Rhs, Schedule, TileCoord,
     conv, pack, product,
 };
 use mind_jit::lower::{self, compute_lane};
-use mind_vir::ir::{Addr, BinaryOp, Builder, Function, Lane, LoopKind, Signature, Value};
+use mind_vir::ir::{BinaryOp, Builder, Function, Signature, Value};
 use mind_vir::kernel::{Kernel, assemble};
 use mind_vir::target::{Isa, TargetInfo};
 
-/// Independent chains of the kernel that measures the peak.
-const CHAINS: usize = 12;
 /// Multiply-adds of each chain in a call.
 const STEPS: i64 = 20_000;
 /// Times that a row and its yardstick run.
@@ -236,47 +237,6 @@ struct Bench {
     far: Vec<f32>,
 }
 
-fn peak_kernel(lanes: u32) -> Function {
-    let mut signature = Signature::new("peak", lanes);
-    let (values, steps) = (signature.ptr(), signature.index());
-    let mut b = signature.body();
-    let start = b.index(0);
-    let [x, y] = [0, 4].map(|at| b.load_splat(Lane::F32, Addr::at(values).plus(at)));
-    let inits = vec![x; CHAINS];
-    let (_, sums) = b.repeat(LoopKind::Whole, (start, steps), 4, &inits, |b, round| {
-        let mut sums = round.carried.to_vec();
-        for _ in 0..4 {
-            sums.iter_mut().for_each(|sum| *sum = b.fma(x, y, *sum));
-        }
-        sums
-    });
-    let total = sums
-        .into_iter()
-        .reduce(|x, y| b.binary(BinaryOp::Add, x, y));
-    b.store_first(total.expect("there are chains"), Addr::at(values));
-    b.finish()
-}
-
-fn read_kernel(lanes: u32) -> Function {
-    let mut signature = Signature::new("read", lanes);
-    let (from, to, extent) = (signature.ptr(), signature.ptr(), signature.index());
-    let mut b = signature.body();
-    let (start, zero) = (b.index(0), b.constant(Lane::I32, 0));
-    let bounds = (start, extent);
-    let step = i64::from(8 * lanes);
-    let (_, sums) = b.repeat(LoopKind::Whole, bounds, step, &[zero; 8], |b, round| {
-        let sums = round.carried.iter().zip(0..).map(|(&sum, at)| {
-            let addr = Addr::element(from, round.index, Lane::I32).plus(at * 4 * lanes as i32);
-            let x = b.load(Lane::I32, addr, None);
-            b.binary(BinaryOp::Or, sum, x)
-        });
-        sums.collect()
-    });
-    let all = sums.into_iter().reduce(|x, y| b.binary(BinaryOp::Or, x, y));
-    b.store_first(all.expect("there are sums"), Addr::at(to));
-    b.finish()
-}
-
 /// Seconds that this thread has run; what others did meanwhile does not count.
 #[cfg(unix)]
 fn clock() -> f64 {
@@ -308,35 +268,29 @@ fn time(calls: usize, mut call: impl FnMut()) -> f64 {
     (clock() - start) / calls as f64
 }
 
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
-}
-
 impl Bench {
     fn new() -> Bench {
         let target = TargetInfo::with_detected_caches(Isa::detect());
-        let lanes = target.lanes(32);
         let compile = |function: &Function| {
             Kernel::compile(function, target.isa).expect("the kernel compiles")
         };
         Bench {
             target,
-            peak: compile(&peak_kernel(lanes)),
-            read: compile(&read_kernel(lanes)),
+            peak: compile(&peaks::fma_chains(target.isa)),
+            read: compile(&peaks::read(target.isa)),
             far: vec![1.0; 4 * target.l3_bytes.max(8 << 20) / 4],
         }
     }
 
     /// Multiply-adds of `f32` in a second.
     fn measured_peak(&self) -> f64 {
-        let mut values = [1e-3f32; 16];
+        let mut out = [0f32; 16];
         let seconds = time(1, || {
-            // SAFETY: the kernel reads two elements and writes one.
-            unsafe { self.peak.call(&[values.as_mut_ptr() as u64, STEPS as u64]) };
+            // SAFETY: the kernel writes one vector, of 16 lanes at most.
+            unsafe { self.peak.call(&[out.as_mut_ptr() as u64, STEPS as u64]) };
         });
         let lanes = f64::from(self.target.lanes(32));
-        CHAINS as f64 * lanes * STEPS as f64 / seconds
+        peaks::CHAINS as f64 * lanes * STEPS as f64 / seconds
     }
 
     /// Bytes that are read from memory in a second.
@@ -349,7 +303,7 @@ impl Bench {
                 sink.as_mut_ptr() as u64,
                 count as u64,
             ];
-            // SAFETY: the kernel reads `count` elements and writes one.
+            // SAFETY: the kernel reads `count` elements and writes one vector, of 16 lanes at most.
             unsafe { self.read.call(&args) };
         });
         black_box(sink);
@@ -412,10 +366,10 @@ impl Bench {
             _ => unreachable!("constants are packed"),
         };
         let count = panels.bytes(c.filters, c.terms()) / panels.dtype.size();
-        let image = Aligned::elements(c.dtype, places * window.channels);
-        let filter = Aligned::elements(panels.dtype, count);
-        let result = Aligned::elements(c.dtype, places * c.filters);
-        let room = code.scratch().map(|scratch| Aligned::new(scratch.bytes));
+        let image = elements(c.dtype, places * window.channels);
+        let filter = elements(panels.dtype, count);
+        let result = elements(c.dtype, places * c.filters);
+        let room = code.scratch().map(|scratch| Pages::new(scratch.bytes));
         let mut args = vec![
             image.address(),
             filter.address(),
@@ -425,7 +379,7 @@ impl Bench {
             0,
             c.filters as u64,
         ];
-        args.extend(room.as_ref().map(Aligned::address));
+        args.extend(room.as_ref().map(Pages::address));
         let work = (places * c.filters * c.terms()) as f64;
         let (mut compute, mut times) = (Vec::new(), Vec::new());
         for _ in 0..=ROUNDS {
@@ -468,47 +422,28 @@ struct Call {
     memory: Vec<f64>,
 }
 
-/// Elements as bytes, aligned to 64.
-struct Aligned {
-    bytes: Vec<u8>,
-    start: usize,
-}
-
-impl Aligned {
-    fn new(length: usize) -> Aligned {
-        let bytes = vec![0; length + 4096];
-        let start = bytes.as_ptr().align_offset(4096);
-        Aligned { bytes, start }
-    }
-
-    fn elements(dtype: DType, count: usize) -> Aligned {
-        let mut aligned = Aligned::new(count * dtype.size());
-        let one: &[u8] = match dtype {
-            DType::F16 => &0x3400u16.to_le_bytes(),
-            DType::BF16 => &0x3e80u16.to_le_bytes(),
-            DType::F64 => &0.25f64.to_le_bytes(),
-            _ => &0.25f32.to_le_bytes(),
-        };
-        let start = aligned.start;
-        let room = &mut aligned.bytes[start..start + count * dtype.size()];
-        room.chunks_exact_mut(one.len())
-            .for_each(|element| element.copy_from_slice(one));
-        aligned
-    }
-
-    fn address(&self) -> u64 {
-        self.bytes[self.start..].as_ptr() as u64
-    }
+/// `count` elements, 0.25 each.
+fn elements(dtype: DType, count: usize) -> Pages {
+    let mut pages = Pages::new(count * dtype.size());
+    let one: &[u8] = match dtype {
+        DType::F16 => &0x3400u16.to_le_bytes(),
+        DType::BF16 => &0x3e80u16.to_le_bytes(),
+        DType::F64 => &0.25f64.to_le_bytes(),
+        _ => &0.25f32.to_le_bytes(),
+    };
+    let elements = pages.bytes_mut().chunks_exact_mut(one.len());
+    elements.for_each(|element| element.copy_from_slice(one));
+    pages
 }
 
 struct Buffers {
-    lhs: Aligned,
-    rhs: Aligned,
-    panels: Aligned,
-    scratch: Option<Aligned>,
-    out: Aligned,
-    bias: Aligned,
-    residual: Aligned,
+    lhs: Pages,
+    rhs: Pages,
+    panels: Pages,
+    scratch: Option<Pages>,
+    out: Pages,
+    bias: Pages,
+    residual: Pages,
 }
 
 fn kernel(p: &Product, epilogue: Epilogue, lanes: u32) -> Function {
@@ -609,19 +544,17 @@ impl Call {
             packing,
             packs_each_time: matches!(row.weights, Weights::Rows | Weights::Columns),
             buffers: Buffers {
-                lhs: Aligned::elements(row.dtype, m * k),
+                lhs: elements(row.dtype, m * k),
                 rhs: match lie {
                     // All of them zeros.
-                    Rhs::Quantised(panels) => Aligned::new(panels.bytes(n, k)),
-                    _ => Aligned::elements(row.dtype, n * k),
+                    Rhs::Quantised(panels) => Pages::new(panels.bytes(n, k)),
+                    _ => elements(row.dtype, n * k),
                 },
-                panels: Aligned::new(panel_bytes),
-                scratch: function
-                    .scratch()
-                    .map(|scratch| Aligned::new(scratch.bytes)),
-                out: Aligned::elements(row.dtype, m * n),
-                bias: Aligned::elements(row.dtype, n),
-                residual: Aligned::elements(row.dtype, m * n),
+                panels: Pages::new(panel_bytes),
+                scratch: function.scratch().map(|scratch| Pages::new(scratch.bytes)),
+                out: elements(row.dtype, m * n),
+                bias: elements(row.dtype, n),
+                residual: elements(row.dtype, m * n),
             },
             compile_us: 1e6 * median(times),
             code_bytes: code.len(),
@@ -662,7 +595,7 @@ impl Call {
             0,
             p.n as u64,
         ];
-        args.extend(buffers.scratch.as_ref().map(Aligned::address));
+        args.extend(buffers.scratch.as_ref().map(Pages::address));
         // SAFETY: the buffers have the extents that the kernel was made for.
         unsafe { self.kernel.call(&args) };
     }

@@ -117,10 +117,10 @@ impl Peaks {
 }
 
 /// Chains of multiply-adds, as many as hide their latency.
-const CHAINS: usize = 12;
+pub const CHAINS: usize = 12;
 
-/// `rounds` rounds of a multiply-add in each chain.
-fn fma_chains(isa: Isa) -> Function {
+/// `(out, rounds)`: rounds of a multiply-add in each of [`CHAINS`]; writes a vector to `out`.
+pub fn fma_chains(isa: Isa) -> Function {
     let mut signature = Signature::new("fma", TargetInfo::of(isa).lanes(32));
     let (out, rounds) = (signature.ptr(), signature.index());
     let mut b = signature.body();
@@ -146,7 +146,8 @@ fn added(b: &mut Builder, sums: &[Value]) -> Value {
 /// Vectors in a round of the loops over memory.
 const UNROLL: i32 = 8;
 
-fn read(isa: Isa) -> Function {
+/// `(from, to, count)`: reads elements of `f32`, and writes a vector to `to`.
+pub fn read(isa: Isa) -> Function {
     let mut signature = Signature::new("read", TargetInfo::of(isa).lanes(32));
     let (from, to, count) = (signature.ptr(), signature.ptr(), signature.index());
     let mut b = signature.body();

@@ -1,5 +1,6 @@
 //! Code actions.
 
+use mind_snapshot::snapshot;
 use serde_json::{Value, json};
 
 use crate::client::Client;
@@ -23,69 +24,42 @@ fn fixed(language: &'static str, text: &str) -> (Vec<String>, String) {
     (found.iter().map(title).collect(), after.unwrap_or_default())
 }
 
-#[track_caller]
-fn fixes(language: &'static str, text: &str, title: &str, after: &str) {
-    let (titles, fixed) = fixed(language, text);
-    assert_eq!(titles.first().map(String::as_str), Some(title));
-    assert!(fixed.contains(after), "{fixed}");
-}
-
 #[test]
 fn help_that_comes_to_an_edit_is_offered() {
-    fixes(
-        "mind-mic2",
-        "mic@2\nT0 f32 4\na X T0\ngeul 0\nO 1",
-        "Replace `geul` with `gelu`",
-        "\ngelu 0\n",
-    );
-    fixes(
-        "mind-mic2",
-        "mic@2\nT0 f32 B\na X T0\nO 0",
-        "Insert `S B`",
-        "mic@2\nS B\nT0 f32 B",
-    );
-    fixes(
-        "mind-mic2",
-        "mic@2\nT0 f23\na X T0\nO 0",
-        "Replace `f23` with `f32`",
-        "T0 f32\n",
-    );
-    fixes(
-        "mind-mic",
-        "mic@1\nT0 f32\nN0 input \"x\" T0\nN1 rleu N0\nO N1\n",
-        "Replace `rleu` with `relu`",
-        "N1 relu N0",
-    );
-    fixes(
-        "mind-mic",
-        "mic@1\nT0 f32\nN0 input \"x\" T0\nN1 softmax N0 axes=0\nO N1\n",
-        "Replace `axes` with `ax`",
-        "ax=0",
-    );
-    fixes(
-        "mind-core",
-        "%0 = Input {name=x} : tensor<f32[4]>\n%1 = Rleu (%0)\noutputs: %1\n",
-        "Replace `Rleu` with `Relu`",
-        "= Relu (",
-    );
-    fixes(
-        "mil",
-        "program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [1]> x) {\ntensor<fp16, [1]> y = rleu(x = x);\n} -> (y);\n}",
-        "Replace `rleu` with `relu`",
-        "= relu(x",
-    );
-    fixes(
-        "mind-rules",
-        "rule a\n  class exat\n  core.relu(core.relu(?x)) => core.relu(?x)\n",
-        "Replace `exat` with `exact`",
-        "class exact",
-    );
-    fixes(
-        "mind-rules",
-        "rule a\n  class exact\n  core.relu(core.relu(?xs)) => core.relu(?xx)\n",
-        "Replace `?xx` with `?xs`",
-        "core.relu(?xs)\n",
-    );
+    let cases = [
+        ("mind-mic2", "mic@2\nT0 f32 4\na X T0\ngeul 0\nO 1"),
+        ("mind-mic2", "mic@2\nT0 f32 B\na X T0\nO 0"),
+        ("mind-mic2", "mic@2\nT0 f23\na X T0\nO 0"),
+        (
+            "mind-mic",
+            "mic@1\nT0 f32\nN0 input \"x\" T0\nN1 rleu N0\nO N1\n",
+        ),
+        (
+            "mind-mic",
+            "mic@1\nT0 f32\nN0 input \"x\" T0\nN1 softmax N0 axes=0\nO N1\n",
+        ),
+        (
+            "mind-core",
+            "%0 = Input {name=x} : tensor<f32[4]>\n%1 = Rleu (%0)\noutputs: %1\n",
+        ),
+        (
+            "mil",
+            "program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [1]> x) {\ntensor<fp16, [1]> y = rleu(x = x);\n} -> (y);\n}",
+        ),
+        (
+            "mind-rules",
+            "rule a\n  class exat\n  core.relu(core.relu(?x)) => core.relu(?x)\n",
+        ),
+        (
+            "mind-rules",
+            "rule a\n  class exact\n  core.relu(core.relu(?xs)) => core.relu(?xx)\n",
+        ),
+    ];
+    let shown = cases.map(|(language, text)| {
+        let (titles, after) = fixed(language, text);
+        format!("{language}: {}\n{}\n", titles.join(", "), after.trim_end())
+    });
+    snapshot!(shown.join("\n"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use mind_ir::random::Rng;
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::sample;
+use crate::sample::{self, Sample};
 
 /// The text as lines of UTF-16 units, as an editor keeps it. No edit leaves a `\r` without its `\n`.
 struct Mirror {
@@ -155,9 +155,10 @@ fn texts() -> Vec<(String, &'static str, String)> {
         .collect();
     paths.push(root.join("passes/mind-rules/rules/slices.rules"));
     paths.sort();
-    let samples = sample::all()
-        .into_iter()
-        .map(|sample| (sample.uri, "", sample.text));
+    let samples = sample::all().map(|(language, text)| {
+        let sample = Sample::new(language, text);
+        (sample.uri, language, sample.text)
+    });
     let files = paths
         .iter()
         .filter(|path| path.extension().is_some_and(|end| end != "rs"));
@@ -165,7 +166,7 @@ fn texts() -> Vec<(String, &'static str, String)> {
         let text = std::fs::read_to_string(path).expect("an example");
         (format!("file://{}", path.display()), "", text)
     });
-    samples.chain(files).collect()
+    samples.into_iter().chain(files).collect()
 }
 
 #[test]
@@ -173,12 +174,7 @@ fn every_request_is_answered_after_any_edit() {
     const EDITS: usize = 30;
     let (mut client, mut draw) = (Client::start(), Rng::new(7));
     for (uri, language, text) in texts() {
-        // The samples are named after their languages.
-        let language = uri
-            .rsplit_once("sample.")
-            .map_or(language, |(_, own)| own)
-            .to_owned();
-        client.open(&uri, &language, &text);
+        client.open(&uri, language, &text);
         let mut mirror = Mirror { text };
         for version in 2..2 + EDITS {
             let mut start = draw.below(mirror.text.len() + 1);

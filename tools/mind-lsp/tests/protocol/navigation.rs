@@ -1,9 +1,10 @@
 //! Definitions, references, highlights and the outline.
 
+use mind_snapshot::snapshot;
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::sample::{CORE, MIC1, MIC2, MIL, RULES, Sample};
+use crate::sample::{self, CORE, MIC1, MIC2, MIL, RULES, Sample};
 
 struct Opened {
     client: Client,
@@ -122,37 +123,11 @@ fn a_broken_text_is_still_navigated() {
 
 #[test]
 fn the_outline_lists_what_is_declared() {
-    assert_eq!(
-        opened("mind-mic2", MIC2).outline(),
-        [
-            "B",
-            "T0 = f32 B 4",
-            "T1 = f32 4 4",
-            "X = a : f32[B, 4]",
-            "w = p : f32[4, 4]",
-            "2 = m : f32[B, 4]",
-            "3 = r : f32[B, 4]",
-            "4 = sum : f32[B]",
-        ]
-    );
-    assert_eq!(
-        opened("mil", MIL).outline(),
-        [
-            "main",
-            "  x = f16[1, 4]",
-            "  y = relu : f16[1, 4]",
-            "  z = add : f16[1, 4]"
-        ]
-    );
-    assert_eq!(opened("mind-rules", RULES).outline(), ["twice", "concat"]);
-    assert_eq!(
-        opened("mind-core", CORE)
-            .outline()
-            .last()
-            .map(String::as_str),
-        Some("%3 = Sum : f32[B]")
-    );
-    assert_eq!(opened("mind-mic", MIC1).outline()[0], "S0 = \"x\"");
+    let shown = sample::all().map(|(language, text)| {
+        let lines = opened(language, text).outline();
+        format!("{language}\n    {}\n", lines.join("\n    "))
+    });
+    snapshot!(shown.concat());
 }
 
 impl Opened {

@@ -1,5 +1,6 @@
 //! Renaming.
 
+use mind_snapshot::snapshot;
 use serde_json::json;
 
 use crate::client::Client;
@@ -35,98 +36,41 @@ fn renamed(language: &'static str, text: &str, mark: char, name: &str) -> Vec<St
 }
 
 #[test]
-fn ids_of_mic1_are_renumbered_everywhere() {
-    assert_eq!(
-        renamed("mind-mic", MIC1, 'n', "N70"),
-        ["N70 param \"w\" T1", "N2 matmul N0 N70"]
-    );
-    assert_eq!(
-        renamed("mind-mic", MIC1, 'n', "70")[0],
-        "N70 param \"w\" T1"
-    );
-    assert_eq!(
-        renamed("mind-mic", MIC1, 't', "T9"),
-        ["T9 [f32;B,4]", "N0 input S0 T9"]
-    );
-    assert_eq!(
-        renamed("mind-mic", MIC1, 'B', "batch"),
-        ["T0 [f32;batch,4]"]
-    );
-    assert_eq!(renamed("mind-mic", MIC1, 'n', "N2"), ["`N2` is taken"]);
-    assert_eq!(
-        renamed("mind-mic", MIC1, 'n', "weight"),
-        ["`weight` is no id: those are `N0` to `N9223372036854775807`"]
-    );
-}
-
-#[test]
-fn ids_of_core_text_are_renumbered() {
-    assert_eq!(renamed("mind-core", CORE, 'n', "%9").len(), 2);
-    assert_eq!(renamed("mind-core", CORE, 'n', "%2"), ["`%2` is taken"]);
-    assert_eq!(renamed("mind-core", CORE, 'B', "rows").len(), 1);
-}
-
-#[test]
-fn mic2_has_names_for_inputs_and_dimensions_alone() {
-    assert_eq!(renamed("mind-mic2", MIC2, 'x', "image"), ["a image T0"]);
-    assert_eq!(renamed("mind-mic2", MIC2, 'x', "w"), ["`w` is taken"]);
-    // An opcode is no name.
-    assert_eq!(renamed("mind-mic2", MIC2, 'x', "m"), ["a m T0"]);
-    assert_eq!(
-        renamed("mind-mic2", MIC2, 'B', "batch"),
-        ["S batch", "T0 f32 batch 4"]
-    );
-    let refused =
-        "values of mic@2 have no names: an id is the position of the line that defines it";
-    assert_eq!(renamed("mind-mic2", MIC2, 'u', "y"), [refused]);
-    assert_eq!(renamed("mind-mic2", MIC2, 'm', "y"), [refused]);
-    let refused = "types of mic@2 are numbered in the order of their lines";
-    assert_eq!(renamed("mind-mic2", MIC2, 't', "T7"), [refused]);
-}
-
-#[test]
-fn values_of_mil_are_renamed_but_for_reserved_words() {
-    assert_eq!(
-        renamed("mil", MIL, 'n', "activated"),
-        [
-            "tensor<fp16, [1, 4]> activated = relu(x = x)[name = string(\"y\")];",
-            "tensor<fp16, [1, 4]> z = add(x = activated, y = x)[name = string(\"z\")];"
-        ]
-    );
-    assert_eq!(renamed("mil", MIL, 'n', "z"), ["`z` is taken"]);
-    assert_eq!(
-        renamed("mil", MIL, 'n', "fp16"),
-        ["`fp16` would change what the text says"]
-    );
-    assert_eq!(renamed("mil", MIL, 'n', "1y").len(), 1);
-    assert_eq!(
-        renamed("mil", MIL, 'f', "other"),
-        ["the functions of a program are its interface"]
-    );
-    assert_eq!(
-        renamed("mil", MIL, 'm', "other"),
-        ["this name belongs to the language"]
-    );
-}
-
-#[test]
-fn names_in_rules_keep_their_marks() {
-    assert_eq!(
-        renamed("mind-rules", RULES, 'u', "input"),
-        [
-            "where is_float(?input)",
-            "core.relu(core.relu(?input)) => core.relu(?input)"
-        ]
-    );
-    assert_eq!(renamed("mind-rules", RULES, 'a', "$where").len(), 1);
-    assert_eq!(
-        renamed("mind-rules", RULES, 'r', "relu-relu"),
-        ["rule relu-relu"]
-    );
-    assert_eq!(
-        renamed("mind-rules", RULES, 'r', "concat"),
-        ["`concat` is taken"]
-    );
+fn names_are_replaced_everywhere_or_refused() {
+    let cases = [
+        ("mind-mic", MIC1, 'n', "N70"),
+        ("mind-mic", MIC1, 'n', "70"),
+        ("mind-mic", MIC1, 't', "T9"),
+        ("mind-mic", MIC1, 'B', "batch"),
+        ("mind-mic", MIC1, 'n', "N2"),
+        ("mind-mic", MIC1, 'n', "weight"),
+        ("mind-core", CORE, 'n', "%9"),
+        ("mind-core", CORE, 'n', "%2"),
+        ("mind-core", CORE, 'B', "rows"),
+        ("mind-mic2", MIC2, 'x', "image"),
+        ("mind-mic2", MIC2, 'x', "w"),
+        // An opcode is no name.
+        ("mind-mic2", MIC2, 'x', "m"),
+        ("mind-mic2", MIC2, 'B', "batch"),
+        ("mind-mic2", MIC2, 'u', "y"),
+        ("mind-mic2", MIC2, 'm', "y"),
+        ("mind-mic2", MIC2, 't', "T7"),
+        ("mil", MIL, 'n', "activated"),
+        ("mil", MIL, 'n', "z"),
+        ("mil", MIL, 'n', "fp16"),
+        ("mil", MIL, 'n', "1y"),
+        ("mil", MIL, 'f', "other"),
+        ("mil", MIL, 'm', "other"),
+        ("mind-rules", RULES, 'u', "input"),
+        ("mind-rules", RULES, 'a', "$where"),
+        ("mind-rules", RULES, 'r', "relu-relu"),
+        ("mind-rules", RULES, 'r', "concat"),
+    ];
+    let shown = cases.map(|(language, text, mark, name)| {
+        let lines = renamed(language, text, mark, name);
+        format!("{language} {mark} {name}\n    {}\n", lines.join("\n    "))
+    });
+    snapshot!(shown.concat());
 }
 
 #[test]

@@ -23,14 +23,14 @@ pub const MIL: &str = "program(1.3)\n[buildInfo = dict<string, string>({{\"corem
 /// Two rules.
 pub const RULES: &str = "# Two rules.\nrule «r»twice\n  class exact\n  where «p»is_float(?x)\n  «m»core.relu(core.relu(«n»?x)) => core.relu(«u»?x)\n  source \"relu is idempotent\"\n\nrule concat\n  class exact\n  core.split(core.concat(?x, ?x) {axis=«a»$a}) {axis=$a, count=2, part=0} => ?x\n  source \"a half of a doubled value\"\n";
 
-/// A sample in every language.
-pub fn all() -> Vec<Sample> {
-    vec![
-        Sample::new("mind-mic2", MIC2),
-        Sample::new("mind-mic", MIC1),
-        Sample::new("mind-core", CORE),
-        Sample::new("mil", MIL),
-        Sample::new("mind-rules", RULES),
+/// Every language, with its sample.
+pub fn all() -> [(&'static str, &'static str); 5] {
+    [
+        ("mind-mic2", MIC2),
+        ("mind-mic", MIC1),
+        ("mind-core", CORE),
+        ("mil", MIL),
+        ("mind-rules", RULES),
     ]
 }
 

@@ -1,5 +1,6 @@
 //! Signature help.
 
+use mind_snapshot::snapshot;
 use serde_json::Value;
 
 use crate::client::Client;
@@ -25,119 +26,90 @@ fn shown(client: &mut Client, language: &'static str, text: &str) -> String {
     label
 }
 
-#[track_caller]
-fn shows(language: &'static str, text: &str, lines: &[(&str, &str)]) {
+/// The signature for each line in the place of `LINE`.
+fn shown_for(language: &'static str, text: &str, lines: &[&str]) -> String {
     let mut client = Client::start();
-    for (line, expected) in lines {
-        let text = text.replace("LINE", line);
-        assert_eq!(shown(&mut client, language, &text), *expected, "{line}");
-    }
+    let shown = lines.iter().map(|line| {
+        let signature = shown(&mut client, language, &text.replace("LINE", line));
+        format!("{line}\n    {signature}\n")
+    });
+    shown.collect()
 }
 
 #[test]
 fn core_text_shows_operands_and_attributes() {
-    shows(
+    snapshot!(shown_for(
         "mind-core",
         "%0 = Input {name=x} : tensor<f32[4]>\nLINE\noutputs: %0\n",
         &[
-            ("%1 = Add(«c»", "Add(<lhs>, rhs)"),
-            ("%1 = Add (%0, «c»%0)", "Add(lhs, <rhs>)"),
-            ("%1 = core.add(%0, %0, «c»", "core.add(lhs, rhs)"),
-            ("%1 = Concat (%0, %0, «c»", "Concat(<inputs...>) {axis}"),
-            (
-                "%1 = Sum (%0) {«c»",
-                "Sum(input) {<axes=[]>, keepdims=false}",
-            ),
-            (
-                "%1 = Sum (%0) {k«c»",
-                "Sum(input) {axes=[], <keepdims=false>}",
-            ),
-            (
-                "%1 = Sum (%0) {keepdims=true, «c»}",
-                "Sum(input) {<axes=[]>, keepdims=false}",
-            ),
-            (
-                "%1 = Sum (%0) {axes=[0, «c»1]}",
-                "Sum(input) {<axes=[]>, keepdims=false}",
-            ),
-            (
-                "%1 = Sum (%0) {axes=[0], «c»",
-                "Sum(input) {axes=[], <keepdims=false>}",
-            ),
-            (
-                "%1 = Sum (%0) {depth=«c»",
-                "Sum(input) {axes=[], keepdims=false}",
-            ),
-            (
-                "%1 = Input {name=\"a, b\", «c»",
-                "Input {name, <role=input>, stored} : type",
-            ),
-            (
-                "%1 = Input {name=\"#, \\\"é\", «c»",
-                "Input {name, <role=input>, stored} : type",
-            ),
-            ("%1 = Sum (%0) {axes=[0]} «c»", "nothing"),
-            ("%1 = Sun («c»", "nothing"),
-            ("# %1 = Add(«c»", "nothing"),
-            (
-                "%1 = Fused (%0) {kind=k} : tensor<f32[4]> { %2 = Neg(«c»",
-                "Neg(<input>)",
-            ),
-            ("«c»", "nothing"),
+            "%1 = Add(«c»",
+            "%1 = Add (%0, «c»%0)",
+            "%1 = core.add(%0, %0, «c»",
+            "%1 = Concat (%0, %0, «c»",
+            "%1 = Sum (%0) {«c»",
+            "%1 = Sum (%0) {k«c»",
+            "%1 = Sum (%0) {keepdims=true, «c»}",
+            "%1 = Sum (%0) {axes=[0, «c»1]}",
+            "%1 = Sum (%0) {axes=[0], «c»",
+            "%1 = Sum (%0) {depth=«c»",
+            "%1 = Input {name=\"a, b\", «c»",
+            "%1 = Input {name=\"#, \\\"é\", «c»",
+            "%1 = Sum (%0) {axes=[0]} «c»",
+            "%1 = Sun («c»",
+            "# %1 = Add(«c»",
+            "%1 = Fused (%0) {kind=k} : tensor<f32[4]> { %2 = Neg(«c»",
+            "«c»",
         ],
-    );
+    ));
 }
 
 #[test]
 fn mic1_shows_operands_and_attributes() {
-    shows(
+    snapshot!(shown_for(
         "mind-mic",
         "mic@1\nT0 [f32;4]\nN0 input \"x\" T0\nLINE\nO N0\n",
         &[
-            ("N1 add «c»", "add <lhs> rhs"),
-            ("N1 add N0 N«c»", "add lhs <rhs>"),
-            ("N1 add N0 N0 N«c»", "add lhs rhs"),
-            ("N1 sum N0 «c»", "sum input <[axes]> kd=0"),
-            ("N1 sum N0 [0,«c»", "sum input <[axes]> kd=0"),
-            ("N1 sum N0 [0] «c»", "sum input [axes] <kd=0>"),
-            ("N1 sum N0 kd=1 «c»", "sum input <[axes]> kd=0"),
-            ("N1 sum N0 k«c»", "sum input [axes] <kd=0>"),
-            ("N1 sum_all N0 «c»", "sum_all input"),
-            ("N1 split N0 ax=0 n«c»=2", "split input ax= <n=> part=0"),
-            ("N1 concat N0 N0 «c»", "concat <inputs...> ax="),
-            (
-                "N1 conv2d N0 N0 s=[1, «c»1]",
-                "conv2d input filter <s=[1,1]> p=valid",
-            ),
-            ("N1 slice N0 «c»0:1:1", "slice input <starts>:ends:steps"),
-            ("N1 param «c»", "param <name> T"),
-            ("N1 input \"a b\" «c»", "input name <T>"),
-            ("N1 sum«c»", "nothing"),
-            ("T1 [f32;«c»4]", "nothing"),
-            ("# N1 add «c»", "nothing"),
+            "N1 add «c»",
+            "N1 add N0 N«c»",
+            "N1 add N0 N0 N«c»",
+            "N1 sum N0 «c»",
+            "N1 sum N0 [0,«c»",
+            "N1 sum N0 [0] «c»",
+            "N1 sum N0 kd=1 «c»",
+            "N1 sum N0 k«c»",
+            "N1 sum_all N0 «c»",
+            "N1 split N0 ax=0 n«c»=2",
+            "N1 concat N0 N0 «c»",
+            "N1 conv2d N0 N0 s=[1, «c»1]",
+            "N1 slice N0 «c»0:1:1",
+            "N1 param «c»",
+            "N1 input \"a b\" «c»",
+            "N1 sum«c»",
+            "T1 [f32;«c»4]",
+            "# N1 add «c»",
         ],
-    );
+    ));
 }
 
 #[test]
 fn mic2_shows_inputs_and_params() {
-    shows(
+    snapshot!(shown_for(
         "mind-mic2",
         "mic@2\nT0 f32 4\na X T0\nLINE\nO 0",
         &[
-            ("m «c»", "m <lhs> rhs"),
-            ("m 0 0«c»", "m lhs <rhs>"),
-            ("m 0 0 «c»", "m lhs rhs"),
-            ("sum 0 0 «c»1", "sum input <axes...>"),
-            ("rshp 0 «c»", "rshp input <new_shape...>"),
-            ("split 0 0 2 «c»", "split input axis count <part=0>"),
-            ("cat 0 0 «c»", "cat <inputs...> axis"),
-            ("s 0 «c»", "s input <axis=-1>"),
-            ("s«c»", "nothing"),
-            ("T1 «c»", "nothing"),
-            ("# m «c»", "nothing"),
+            "m «c»",
+            "m 0 0«c»",
+            "m 0 0 «c»",
+            "sum 0 0 «c»1",
+            "rshp 0 «c»",
+            "split 0 0 2 «c»",
+            "cat 0 0 «c»",
+            "s 0 «c»",
+            "s«c»",
+            "T1 «c»",
+            "# m «c»",
         ],
-    );
+    ));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use mind_ir::tensor::Tensor;
 use mind_run::npz;
+use mind_snapshot::snapshot;
 use zip::CompressionMethod::{self, Deflated, Stored};
 
 use crate::npz_files::{archive, npy};
@@ -22,81 +23,49 @@ fn dict(shape: &str) -> String {
 fn what_is_not_an_archive_of_arrays_is_named() {
     assert!(problem(b"", 99).starts_with("not an npz archive: "));
     assert!(problem(b"PK\x03\x04 but no more", 99).starts_with("not an npz archive: "));
-    let found = problem(&archive(&[("notes.txt", b"hello")], Stored), 99);
-    assert_eq!(
-        found,
-        "member `notes.txt` is not an array: its name does not end in `.npy`"
-    );
-    assert_eq!(
-        problem_of(b"hello, world", Stored, 99),
-        "array `x`: not an .npy array"
-    );
-    assert_eq!(
-        problem_of(b"\x93NUM", Stored, 99),
-        "array `x`: the header is cut off"
-    );
-    let later = b"\x93NUMPY\x04\x00\x00\x00";
-    assert_eq!(
-        problem_of(later, Stored, 99),
-        "array `x`: version 4.0 of the format is not supported"
+    snapshot!(
+        [
+            problem(&archive(&[("notes.txt", b"hello")], Stored), 99),
+            problem_of(b"hello, world", Stored, 99),
+            problem_of(b"\x93NUM", Stored, 99),
+            problem_of(b"\x93NUMPY\x04\x00\x00\x00", Stored, 99),
+        ]
+        .join("\n")
     );
 }
 
 #[test]
 fn data_must_fill_the_shape_exactly() {
-    let short = npy(&dict("(3,)"), &[0; 11]);
-    let found = problem_of(&short, Stored, 99);
-    assert_eq!(
-        found,
-        "array `x`: shape [3] of f32 needs 12 bytes, found 11"
-    );
-    let long = npy(&dict("(3,)"), &[0; 20]);
-    let found = problem_of(&long, Deflated, 99);
-    assert_eq!(
-        found,
-        "array `x`: shape [3] of f32 needs 12 bytes, found 13"
+    let [short, long] = [11, 20].map(|bytes| npy(&dict("(3,)"), &vec![0; bytes]));
+    snapshot!(
+        [
+            problem_of(&short, Stored, 99),
+            problem_of(&long, Deflated, 99)
+        ]
+        .join("\n")
     );
 }
 
 #[test]
 fn shapes_cost_nothing_before_their_data_is_there() {
-    let huge = npy(&dict("(4294967296, 4294967296)"), &[0; 4]);
-    let found = problem_of(&huge, Stored, u64::MAX);
-    assert!(found.contains("needs more than the"), "{found}");
-    let large = npy(&dict("(1000000000000,)"), &[0; 4]);
-    let found = problem_of(&large, Stored, u64::MAX);
-    assert_eq!(
-        found,
-        "array `x`: shape [1000000000000] of f32 needs 4000000000000 bytes, found 4"
-    );
-    let deep = npy(&dict(&format!("({})", "1, ".repeat(33))), &[0; 4]);
-    assert_eq!(
-        problem_of(&deep, Stored, 99),
-        "array `x`: rank 33 is above 32"
-    );
+    let deep = format!("({})", "1, ".repeat(33));
+    let shapes = ["(4294967296, 4294967296)", "(1000000000000,)", &deep];
+    let members = shapes.map(|shape| npy(&dict(shape), &[0; 4]));
     let header = [b"\x93NUMPY\x02\x00".as_slice(), &u32::MAX.to_le_bytes()].concat();
-    let found = problem_of(&header, Stored, u64::MAX);
-    assert_eq!(
-        found,
-        "array `x`: malformed header: 4294967295 bytes are too many"
-    );
+    let members = members.iter().chain([&header]);
+    let found = members.map(|member| problem_of(member, Stored, u64::MAX));
+    snapshot!(found.collect::<Vec<_>>().join("\n"));
 }
 
 #[test]
 fn the_limit_holds_for_all_arrays_together_and_for_bombs() {
     let one = npy(&dict("(3,)"), &[0; 12]);
-    let bytes = archive(&[("x.npy", &one), ("y.npy", &one)], Stored);
-    assert!(npz::read(&bytes, 24).is_ok());
-    let found = problem(&bytes, 23);
-    assert_eq!(
-        found,
-        "array `y`: shape [3] of f32 needs more than the 11 bytes left of the memory limit"
-    );
+    let both = archive(&[("x.npy", &one), ("y.npy", &one)], Stored);
+    assert!(npz::read(&both, 24).is_ok());
     let bomb = npy(&dict("(1,)"), &vec![0; 50_000_000]);
-    let bytes = archive(&[("x.npy", &bomb)], Deflated);
-    assert!(bytes.len() < 100_000);
-    let found = problem(&bytes, u64::MAX);
-    assert_eq!(found, "array `x`: shape [1] of f32 needs 4 bytes, found 5");
+    let bomb = archive(&[("x.npy", &bomb)], Deflated);
+    assert!(bomb.len() < 100_000);
+    snapshot!([problem(&both, 23), problem(&bomb, u64::MAX)].join("\n"));
 }
 
 /// Every single-byte change and every cut of a small archive ends in arrays or an error.

@@ -17,48 +17,20 @@ mod intrinsics;
 
 use std::time::Instant;
 
+use mind_bench::median;
+use mind_bench::pages::Pages;
 use mind_jit::lower::nest::{self, Columns, Nest};
 use mind_vir::ir::{Function, Signature};
 use mind_vir::kernel::Kernel;
 use mind_vir::target::TargetInfo;
 
-/// Elements of `f32`, or what else fits the bytes, aligned as the executor aligns them.
-struct Buffer {
-    words: Vec<u64>,
-    start: usize,
-}
-
-impl Buffer {
-    fn new(bytes: usize) -> Buffer {
-        const ALIGNMENT: usize = 4096;
-        let words = vec![0u64; (bytes + ALIGNMENT) / 8];
-        let start = words.as_ptr().align_offset(ALIGNMENT);
-        Buffer { words, start }
+/// `count` numbers from -4 to 4.
+fn numbers(count: usize) -> Pages {
+    let mut pages = Pages::new(4 * count);
+    for (at, x) in pages.f32_mut().iter_mut().enumerate() {
+        *x = (at % 4001) as f32 * 0.002 - 4.0;
     }
-
-    fn of_f32(count: usize) -> Buffer {
-        let mut buffer = Buffer::new(4 * count);
-        for (at, x) in buffer.f32_mut(count).iter_mut().enumerate() {
-            *x = (at % 4001) as f32 * 0.002 - 4.0;
-        }
-        buffer
-    }
-
-    fn address(&self) -> u64 {
-        self.words[self.start..].as_ptr() as u64
-    }
-
-    fn f32(&self, count: usize) -> &[f32] {
-        let words = &self.words[self.start..][..count.div_ceil(2)];
-        // SAFETY: words of 8 bytes are aligned for f32, and there are enough of them.
-        unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), count) }
-    }
-
-    fn f32_mut(&mut self, count: usize) -> &mut [f32] {
-        let words = &mut self.words[self.start..][..count.div_ceil(2)];
-        // SAFETY: words of 8 bytes are aligned for f32, and there are enough of them.
-        unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), count) }
-    }
+    pages
 }
 
 /// What is compiled.
@@ -103,11 +75,6 @@ fn function(program: &Program, target: &TargetInfo) -> (Function, usize) {
     (b.finish(), rows.copied().unwrap_or(1))
 }
 
-fn median(times: &mut [f64]) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
-}
-
 /// Seconds of one call, in batches long enough for the clock.
 fn time(calls: usize, call: &mut dyn FnMut()) -> f64 {
     let start = Instant::now();
@@ -119,12 +86,12 @@ fn time(calls: usize, call: &mut dyn FnMut()) -> f64 {
 
 /// Gigabytes read and written in a second by copying as many bytes as `bytes` says, half of them each way.
 fn copy_speed(bytes: usize) -> f64 {
-    let from = Buffer::of_f32(bytes / 8);
-    let mut to = Buffer::of_f32(bytes / 8);
-    let mut copy = || copy(from.f32(bytes / 8), to.f32_mut(bytes / 8));
+    let from = numbers(bytes / 8);
+    let mut to = numbers(bytes / 8);
+    let mut copy = || copy(from.f32(), to.f32_mut());
     let calls = (40_000_000 / bytes).max(1);
-    let mut times: Vec<f64> = (0..15).map(|_| time(calls, &mut copy)).collect();
-    bytes as f64 / median(&mut times) / 1e9
+    let times: Vec<f64> = (0..15).map(|_| time(calls, &mut copy)).collect();
+    bytes as f64 / median(times) / 1e9
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -142,31 +109,24 @@ fn run(case: &Case, target: &TargetInfo) {
         let (function, ..) = function(&case.program, target);
         Kernel::compile(&function, target.isa).expect("the nest compiles")
     };
-    let mut compiling: Vec<f64> = (0..30).map(|_| time(1, &mut || drop(compile()))).collect();
+    let compiling: Vec<f64> = (0..30).map(|_| time(1, &mut || drop(compile()))).collect();
     let (code, rows) = function(&case.program, target);
     let kernel = Kernel::compile(&code, target.isa).expect("the nest compiles");
-    let inputs: Vec<Buffer> = case
-        .inputs
-        .iter()
-        .map(|&count| Buffer::of_f32(count))
-        .collect();
-    let output = Buffer::of_f32(case.output);
-    let mut other = Buffer::of_f32(case.output);
-    let memory = code.scratch().map(|scratch| Buffer::new(scratch.bytes));
-    let mut args: Vec<u64> = inputs.iter().map(Buffer::address).collect();
+    let inputs: Vec<Pages> = case.inputs.iter().map(|&count| numbers(count)).collect();
+    let output = numbers(case.output);
+    let mut other = numbers(case.output);
+    let memory = code.scratch().map(|scratch| Pages::new(scratch.bytes));
+    let mut args: Vec<u64> = inputs.iter().map(Pages::address).collect();
     args.extend([output.address(), 0, rows as u64]);
-    args.extend(memory.as_ref().map(Buffer::address));
+    args.extend(memory.as_ref().map(Pages::address));
     // SAFETY: the buffers have as many elements as the case says, and scratch memory is its own.
     let mut ours = || unsafe {
         kernel.call(&args);
     };
-    let slices: Vec<&[f32]> = (inputs.iter())
-        .zip(&case.inputs)
-        .map(|(input, &count)| input.f32(count))
-        .collect();
+    let slices: Vec<&[f32]> = inputs.iter().map(Pages::f32).collect();
     let mut theirs = || {
         if let Some(peer) = case.peer {
-            peer(&slices, other.f32_mut(case.output));
+            peer(&slices, other.f32_mut());
         }
     };
     ours();
@@ -180,7 +140,7 @@ fn run(case: &Case, target: &TargetInfo) {
         peers.push(their);
         ratios.push(their / mine);
     }
-    let (mine, their, ratio) = (median(&mut times), median(&mut peers), median(&mut ratios));
+    let (mine, their, ratio) = (median(times), median(peers), median(ratios));
     let speed = case.bytes as f64 / mine / 1e9;
     let share = 100.0 * speed / copy_speed(case.bytes);
     let elements = case.inputs[0] as f64 / mine / 1e9;
@@ -188,11 +148,11 @@ fn run(case: &Case, target: &TargetInfo) {
         "{:24} {:9.2} us {elements:6.2} Gelem/s {speed:7.1} GB/s {share:4.0} %  compile {:6.0} us",
         case.name,
         1e6 * mine,
-        1e6 * median(&mut compiling),
+        1e6 * median(compiling),
     );
     match case.peer {
         Some(_) => {
-            let pairs = output.f32(case.output).iter().zip(other.f32(case.output));
+            let pairs = output.f32().iter().zip(other.f32());
             let same = pairs.clone().all(|(x, y)| x.to_bits() == y.to_bits());
             let note = if same { "" } else { "  RESULTS DIFFER" };
             println!(
