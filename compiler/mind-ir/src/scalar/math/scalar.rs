@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::constants::{erf, exp, gelu, log, sigmoid, tanh};
+use super::constants::{arc, erf, exp, exp2, gelu, hyperbolic, log, sigmoid, tanh};
 use super::steps::{Lane, Steps};
 
 /// Computes each step at once on a single `f32` or `f64`.
@@ -20,18 +20,23 @@ macro_rules! scalar {
             const ZERO: $float = 0.0;
             const NEG_ZERO: $float = -0.0;
             const NEG_HALF: $float = -0.5;
+            const HALF: $float = 0.5;
             const ONE: $float = 1.0;
             const NEG_ONE: $float = -1.0;
             const TWO: $float = 2.0;
+            const NEG_TWO: $float = -2.0;
             const INFINITY: $float = $float::INFINITY;
             const NEG_INFINITY: $float = $float::NEG_INFINITY;
             const NAN: $float = $float::NAN;
-            const EXP: exp::Constants<$float> = exp::$constants;
+            const EXP: exp::Constants<$float, $bits> = exp::$constants;
+            const EXP2: exp2::Constants<$float> = exp2::$constants;
             const LOG: log::Constants<$float, $bits> = log::$constants;
             const TANH: tanh::Constants<$float> = tanh::$constants;
             const ERF: erf::Constants<$float> = erf::$constants;
-            const SIGMOID: sigmoid::Constants<$float, $bits> = sigmoid::$constants;
+            const SIGMOID: sigmoid::Constants<$float> = sigmoid::$constants;
             const GELU: gelu::Constants<$float> = gelu::$constants;
+            const HYPERBOLIC: hyperbolic::Constants<$float> = hyperbolic::$constants;
+            const ARC: arc::Constants<$float> = arc::$constants;
         }
 
         impl Steps for Scalar<$float> {
@@ -73,6 +78,11 @@ macro_rules! scalar {
             #[inline]
             fn div(&mut self, a: $float, b: $float) -> $float {
                 a / b
+            }
+
+            #[inline]
+            fn sqrt(&mut self, a: $float) -> $float {
+                a.sqrt()
             }
 
             #[inline]

@@ -34,6 +34,7 @@ impl Steps for Avx2 {
         neg(a) -> Value = _mm256_xor_ps(a, _mm256_set1_ps(-0.0));
         mul(a, b) -> Value = _mm256_mul_ps(a, b);
         div(a, b) -> Value = _mm256_div_ps(a, b);
+        sqrt(a) -> Value = _mm256_sqrt_ps(a);
         fma(a, b, c) -> Value = _mm256_fmadd_ps(a, b, c);
         lt(a, b) -> Mask = _mm256_cmp_ps::<_CMP_LT_OQ>(a, b);
         eq(a, b) -> Mask = _mm256_cmp_ps::<_CMP_EQ_OQ>(a, b);
