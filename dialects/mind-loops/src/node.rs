@@ -147,7 +147,7 @@ pub fn write(
                 constant(b, &Tensor::new(Vec::new(), element))
             }
             Node::Apply { function, args, .. } => {
-                let mut defs = core::elementwise::OPS.iter();
+                let mut defs = core::OPS.iter();
                 let def = defs.find(|def| def.scalar == Some(*function));
                 let args: Vec<ValueId> = args.iter().map(arg).collect();
                 b.one(def.expect("each scalar function has an op"), &args, &[])?

@@ -10,9 +10,6 @@ pub const FRAC_PI_2_PARTS: [f64; 3] = [
 /// Below, powers past the second are lost in `e^x - 1` and `ln(1 + x)`.
 pub const SMALL: f64 = 1e-6;
 
-/// Below, powers past the fifth are lost in the inverse hyperbolic tangent.
-pub const SMALL_ATANH: f64 = 1e-3;
-
 /// The factor of the cube in `gelu` with a hyperbolic tangent.
 pub const GELU_CUBE: f64 = 0.044_715;
 

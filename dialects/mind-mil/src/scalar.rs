@@ -21,6 +21,13 @@ static ROWS: &[(ScalarFn, &MilOp)] = &[
     (ScalarFn::Erf, &unary::ERF),
     (ScalarFn::Tanh, &unary::TANH),
     (ScalarFn::Sigmoid, &activation::SIGMOID),
+    (ScalarFn::Exp2, &unary::EXP2),
+    (ScalarFn::Sinh, &unary::SINH),
+    (ScalarFn::Cosh, &unary::COSH),
+    (ScalarFn::Asin, &unary::ASIN),
+    (ScalarFn::Acos, &unary::ACOS),
+    (ScalarFn::Atan, &unary::ATAN),
+    (ScalarFn::Atanh, &unary::ATANH),
 ];
 
 /// The op that applies `function`; `None` if it has a separate lowering.
@@ -48,6 +55,17 @@ mod tests {
             "`log` takes an epsilon, which is not 0 by default",
         ),
         (ScalarFn::Gelu, "`gelu` takes a mode"),
+        (ScalarFn::Expm1, "MIL has no `e^x - 1`: it is `exp` less 1"),
+        (
+            ScalarFn::Log2,
+            "MIL has no such logarithm: it is `log` times a number",
+        ),
+        (
+            ScalarFn::Log1p,
+            "MIL has no `ln(1 + x)`: it is `log` with an epsilon of 1",
+        ),
+        (ScalarFn::Asinh, "MIL has no inverse of `sinh`"),
+        (ScalarFn::Acosh, "MIL has no inverse of `cosh`"),
     ];
 
     #[test]

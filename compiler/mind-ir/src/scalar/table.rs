@@ -267,4 +267,76 @@ scalar_fns! {
         steps: gelu(gelu_f32, gelu_f64),
         facts: |_| Facts::NONE,
     }
+    /// 2^x.
+    Exp2 {
+        arity: 1, domain: Float, cost: 18, rounds: true, total: true,
+        steps: exp2(exp2_f32, exp2_f64),
+        facts: |k| POSITIVE.union(k.kept(Facts::NEVER_NAN)),
+    }
+    /// e^x - 1.
+    Expm1 {
+        arity: 1, domain: Float, cost: 28, rounds: true, total: true,
+        steps: expm1(expm1_f32, expm1_f64),
+        facts: |k| k.kept(Facts::NEVER_NAN.union(Facts::NONNEG).union(Facts::NO_NEG_ZERO)),
+    }
+    /// log2 x.
+    Log2 {
+        arity: 1, domain: Float, cost: 35, rounds: true, total: true,
+        steps: log2(log2_f32, log2_f64),
+        facts: |_| Facts::NONE,
+    }
+    /// ln(1 + x).
+    Log1p {
+        arity: 1, domain: Float, cost: 47, rounds: true, total: true,
+        steps: log1p(log1p_f32, log1p_f64),
+        facts: |k| k.kept(Facts::NONNEG.union(Facts::NO_NEG_ZERO)).union(k.kept(NUMBER).when(k.x.has(Facts::NONNEG))),
+    }
+    /// The hyperbolic sine.
+    Sinh {
+        arity: 1, domain: Float, cost: 62, rounds: true, total: true,
+        steps: sinh(sinh_f32, sinh_f64),
+        facts: |k| k.kept(Facts::NEVER_NAN.union(Facts::NONNEG).union(Facts::NO_NEG_ZERO)),
+    }
+    /// The hyperbolic cosine.
+    Cosh {
+        arity: 1, domain: Float, cost: 55, rounds: true, total: true,
+        steps: cosh(cosh_f32, cosh_f64),
+        facts: |k| POSITIVE.union(k.kept(Facts::NEVER_NAN)),
+    }
+    /// The arc sine.
+    Asin {
+        arity: 1, domain: Float, cost: 32, rounds: true, total: true,
+        steps: asin(asin_f32, asin_f64),
+        facts: |k| k.kept(Facts::NONNEG.union(Facts::NO_NEG_ZERO)),
+    }
+    /// The arc cosine.
+    Acos {
+        arity: 1, domain: Float, cost: 35, rounds: true, total: true,
+        steps: acos(acos_f32, acos_f64),
+        facts: |_| POSITIVE,
+    }
+    /// The arc tangent.
+    Atan {
+        arity: 1, domain: Float, cost: 42, rounds: true, total: true,
+        steps: atan(atan_f32, atan_f64),
+        facts: |k| k.kept(Facts::NONNEG.union(Facts::NO_NEG_ZERO)).union(NUMBER.when(k.x.has(Facts::NEVER_NAN))),
+    }
+    /// The inverse of the hyperbolic sine.
+    Asinh {
+        arity: 1, domain: Float, cost: 86, rounds: true, total: true,
+        steps: asinh(asinh_f32, asinh_f64),
+        facts: |k| k.kept(NUMBER.union(Facts::NONNEG).union(Facts::NO_NEG_ZERO)),
+    }
+    /// The inverse of the hyperbolic cosine.
+    Acosh {
+        arity: 1, domain: Float, cost: 76, rounds: true, total: true,
+        steps: acosh(acosh_f32, acosh_f64),
+        facts: |_| POSITIVE,
+    }
+    /// The inverse of the hyperbolic tangent.
+    Atanh {
+        arity: 1, domain: Float, cost: 66, rounds: true, total: true,
+        steps: atanh(atanh_f32, atanh_f64),
+        facts: |k| k.kept(Facts::NONNEG.union(Facts::NO_NEG_ZERO)),
+    }
 }

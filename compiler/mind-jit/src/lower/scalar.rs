@@ -192,7 +192,19 @@ fn unrounded(
         | ScalarFn::Tanh
         | ScalarFn::Erf
         | ScalarFn::Sigmoid
-        | ScalarFn::Gelu => steps(b, function, x),
+        | ScalarFn::Gelu
+        | ScalarFn::Exp2
+        | ScalarFn::Expm1
+        | ScalarFn::Log2
+        | ScalarFn::Log1p
+        | ScalarFn::Sinh
+        | ScalarFn::Cosh
+        | ScalarFn::Asin
+        | ScalarFn::Acos
+        | ScalarFn::Atan
+        | ScalarFn::Asinh
+        | ScalarFn::Acosh
+        | ScalarFn::Atanh => steps(b, function, x),
     }
 }
 

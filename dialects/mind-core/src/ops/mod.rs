@@ -1,5 +1,6 @@
 //! The op tables, by family.
 
+pub mod circular;
 pub mod constant;
 pub mod contract;
 pub mod conv;
@@ -9,16 +10,19 @@ pub mod index;
 pub mod input;
 pub mod join;
 pub mod normalize;
+pub mod power;
 pub mod reduce;
 pub mod shape;
 
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 11] = [
+const FAMILIES: [&[&OpDef]; 13] = [
     input::OPS,
     constant::OPS,
     elementwise::OPS,
+    power::OPS,
+    circular::OPS,
     reduce::OPS,
     shape::OPS,
     index::OPS,

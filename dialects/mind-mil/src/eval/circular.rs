@@ -1,13 +1,11 @@
-//! Circular functions and their inverses.
+//! Circular functions.
 //!
 //! Sums of powers in `f64`, each operation rounding on its own, so that every machine gives the same bits;
 //! far more exact than the `f32` that results are rounded to.
 
-use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
+use std::f64::consts::FRAC_PI_2;
 
-use mind_ir::scalar::math::log_f64;
-
-use crate::coefficients::{FRAC_PI_2_PARTS, SMALL_ATANH};
+use crate::coefficients::FRAC_PI_2_PARTS;
 
 /// From here on, angles are reduced as integers.
 const LARGE: f32 = 1_048_576.0;
@@ -105,63 +103,6 @@ pub(crate) fn tan(x: f32) -> f32 {
     (sine / cosine) as f32
 }
 
-fn arctangent(x: f64) -> f64 {
-    // The sum would give up the sign.
-    if x == 0.0 {
-        return x;
-    }
-    if x.abs() > 1.0 {
-        return FRAC_PI_2.copysign(x) - arctangent(1.0 / x);
-    }
-    let halved = |x: f64| x / (1.0 + (1.0 + x * x).sqrt());
-    let small = halved(halved(x));
-    let square = small * small;
-    let (mut power, mut sum) = (small, small);
-    for step in 1..16 {
-        power *= -square;
-        sum += power / f64::from(2 * step + 1);
-    }
-    4.0 * sum
-}
-
-/// The angle whose tangent is `x`.
-pub(crate) fn atan(x: f32) -> f32 {
-    arctangent(f64::from(x)) as f32
-}
-
-fn arcsine(x: f64) -> f64 {
-    if x.abs() == 1.0 {
-        return FRAC_PI_2.copysign(x);
-    }
-    arctangent(x / (1.0 - x * x).sqrt())
-}
-
-/// The angle whose sine is `x`; NaN outside of -1 to 1.
-pub(crate) fn asin(x: f32) -> f32 {
-    arcsine(f64::from(x)) as f32
-}
-
-/// The angle whose cosine is `x`; NaN outside of -1 to 1.
-pub(crate) fn acos(x: f32) -> f32 {
-    let x = f64::from(x);
-    if x > 0.5 {
-        (2.0 * arcsine(((1.0 - x) / 2.0).sqrt())) as f32
-    } else {
-        (2.0 * FRAC_PI_4 - arcsine(x)) as f32
-    }
-}
-
-/// The number whose hyperbolic tangent is `x`; NaN outside of -1 to 1.
-pub(crate) fn atanh(x: f32) -> f32 {
-    let x = f64::from(x);
-    // The quotient is too near to 1 to tell small numbers apart.
-    if x.abs() < SMALL_ATANH {
-        let square = x * x;
-        return (x + x * square / 3.0 + x * square * square / 5.0) as f32;
-    }
-    (log_f64((1.0 + x) / (1.0 - x)) / 2.0) as f32
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,23 +118,11 @@ mod tests {
             (cos(1.0), 0.540_302_3),
             (cos(1e6), 0.936_752_1),
             (tan(1.25), 3.009_569_6),
-            (asin(0.25), 0.252_680_26),
-            (asin(1.0), FRAC_PI_2 as f32),
-            (acos(-0.5), 2.094_395_2),
-            (acos(0.999), 0.044_725_087),
-            (atan(2.0), 1.107_148_7),
-            (atan(-0.25), -0.244_978_66),
-            (atanh(0.5), 0.549_306_15),
         ] {
             assert!(near(found, expected), "{found} is not {expected}");
         }
-        assert!(
-            asin(2.0).is_nan()
-                && acos(-2.0).is_nan()
-                && atanh(2.0).is_nan()
-                && sin(f32::INFINITY).is_nan()
-        );
-        for function in [sin, tan, asin, atan, atanh] {
+        assert!(sin(f32::INFINITY).is_nan());
+        for function in [sin, tan] {
             assert_eq!(function(-0.0).to_bits(), (-0.0f32).to_bits());
         }
     }

@@ -2,7 +2,7 @@
 
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::scalar::ScalarFn;
-use mind_ir::scalar::math::{exp_f64, log_f32, log_f64, tanh_f32};
+use mind_ir::scalar::math::{exp_f64, exp2_f32, log_f32, log_f64, tanh_f32};
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 
@@ -23,7 +23,8 @@ pub(crate) fn unary(
     operands: Operands<'_, '_>,
 ) -> EvalManyResult {
     let x = operand(call, operands, "x");
-    one(match function_of(call.name) {
+    let function = function_of(call.name).filter(|own| own.domain().admits(x.dtype()));
+    one(match function {
         Some(function) => scalar(cx, function, &[x])?,
         None if call.name == "square" => scalar(cx, ScalarFn::Mul, &[x, x])?,
         None if !x.dtype().is_float() => integer(call.name, call, cx, x)?,
@@ -40,6 +41,7 @@ fn integer(name: &str, call: &Call<'_>, cx: &EvalCx<'_>, x: &Tensor) -> Result<T
             let alpha = call.float("alpha").unwrap_or(0.0) as i64;
             Ok(whole::map(x, |x| x.max(alpha)))
         }
+        "exp2" => map(cx, x, exp2_f32),
         other => match functions::named(other) {
             Some(function) => map(cx, x, function),
             None => unreachable!("`{other}` takes floats"),

@@ -9,6 +9,7 @@
 //! Any NaN gives NaN. f32 is computed in f32 throughout, so that vectors keep their full width.
 //! The method, its measured error and the special values of each function are in docs/numerics.md.
 
+pub mod acos;
 pub mod acosh;
 pub mod asin;
 pub mod asinh;
@@ -28,6 +29,7 @@ pub mod sigmoid;
 pub mod sinh;
 pub mod tanh;
 
+mod arc;
 mod hyperbolic;
 mod pair;
 mod scalar;
@@ -74,6 +76,6 @@ functions! {
     acosh::acosh: "The inverse of cosh; NaN below 1." => acosh_f32, acosh_f64;
     atanh::atanh: "The inverse of tanh; odd, infinite at -1 and 1, NaN beyond." => atanh_f32, atanh_f64;
     asin::asin: "The arc sine of x; odd, NaN beyond -1 and 1." => asin_f32, asin_f64;
-    asin::acos: "The arc cosine of x; NaN beyond -1 and 1." => acos_f32, acos_f64;
+    acos::acos: "The arc cosine of x; NaN beyond -1 and 1." => acos_f32, acos_f64;
     atan::atan: "The arc tangent of x; odd." => atan_f32, atan_f64;
 }

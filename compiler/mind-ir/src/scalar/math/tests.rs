@@ -68,7 +68,7 @@ functions! {
     acosh::acosh(acosh_f32, acosh_f64): [0xa51b_0946_456d_8954, 0x7118_7c73_d8d6_388e], [[32, 3, 9, 5], [44, 3, 9, 5]];
     atanh::atanh(atanh_f32, atanh_f64): [0x4fa9_9e4c_2e64_441a, 0x3bf7_d7ae_c813_35a7], [[32, 2, 6, 8], [46, 2, 6, 8]];
     asin::asin(asin_f32, asin_f64): [0x9acf_e38c_1884_4555, 0x23b2_a666_8a2a_e6ca], [[14, 1, 5, 3], [21, 1, 5, 3]];
-    asin::acos(acos_f32, acos_f64): [0x1aee_79d9_2baa_eed1, 0x6e2b_f3d6_f667_ca0a], [[14, 1, 9, 2], [21, 1, 9, 2]];
+    acos::acos(acos_f32, acos_f64): [0x1aee_79d9_2baa_eed1, 0x6e2b_f3d6_f667_ca0a], [[14, 1, 9, 2], [21, 1, 9, 2]];
     atan::atan(atan_f32, atan_f64): [0x0023_68d9_6491_e8ab, 0xe14f_10d1_aa37_d51e], [[18, 1, 11, 3], [25, 1, 11, 3]];
 }
 
