@@ -21,6 +21,10 @@ static ROWS: &[(ScalarFn, &MilOp)] = &[
     (ScalarFn::Erf, &unary::ERF),
     (ScalarFn::Tanh, &unary::TANH),
     (ScalarFn::Sigmoid, &activation::SIGMOID),
+    (ScalarFn::Sign, &unary::SIGN),
+    (ScalarFn::Floor, &unary::FLOOR),
+    (ScalarFn::Ceil, &unary::CEIL),
+    (ScalarFn::Round, &unary::ROUND),
     (ScalarFn::Exp2, &unary::EXP2),
     (ScalarFn::Sinh, &unary::SINH),
     (ScalarFn::Cosh, &unary::COSH),
@@ -55,6 +59,14 @@ mod tests {
             "`log` takes an epsilon, which is not 0 by default",
         ),
         (ScalarFn::Gelu, "`gelu` takes a mode"),
+        (
+            ScalarFn::Trunc,
+            "MIL has no such rounding: it is the sign times the `floor` of the magnitude",
+        ),
+        (
+            ScalarFn::Rsqrt,
+            "`rsqrt` takes an epsilon, which is not 0 by default",
+        ),
         (ScalarFn::Expm1, "MIL has no `e^x - 1`: it is `exp` less 1"),
         (
             ScalarFn::Log2,

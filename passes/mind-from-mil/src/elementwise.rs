@@ -2,6 +2,7 @@
 
 use mind_core::ops::OPS;
 use mind_core::ops::elementwise::Sigmoid;
+use mind_core::ops::power::Rsqrt;
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
@@ -28,8 +29,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&unary::RSQRT, |op, e| {
         computed(op, e, |e, x, p| {
             let shifted = e.add_n(x, p.epsilon)?;
-            let root = e.sqrt(shifted)?;
-            reciprocal(e, root)
+            Ok(Rsqrt::build(&mut e.b, shifted)?)
         })
     }),
     (&unary::INVERSE, |op, e| {

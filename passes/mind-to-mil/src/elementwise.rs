@@ -1,14 +1,15 @@
 //! Arithmetic.
 
 use mind_core::ops::elementwise::{Div, Gelu, Log, Mul, Neg, Relu};
-use mind_core::ops::power::{Expm1, Log1p, Log2};
+use mind_core::ops::power::{Expm1, Log1p, Log2, Rsqrt};
+use mind_core::ops::rounding::Trunc;
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
 use mind_mil::ops::activation::GELU;
 use mind_mil::ops::binary::{ADD, MAXIMUM, MUL, SUB};
-use mind_mil::ops::unary::{CAST, EXP, LOG};
+use mind_mil::ops::unary::{ABS, CAST, EXP, FLOOR, LOG, RSQRT, SIGN};
 use mind_mil::scalar::op_of;
 
 use crate::emit::Argument::{Int, Number, Value, Word};
@@ -25,6 +26,11 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Log1p::DEF, |op, e| lower_log(op, e, 1.0)),
     (Log2::DEF, lower_log2),
     (Expm1::DEF, lower_expm1),
+    (Trunc::DEF, lower_trunc),
+    (Rsqrt::DEF, |op, e| {
+        let [x, _] = operands(op, e);
+        e.op(&RSQRT, &[("x", Value(x)), ("epsilon", epsilon(e, x, 0.0))])
+    }),
     (Gelu::DEF, |op, e| {
         let [x, _] = operands(op, e);
         e.op(&GELU, &[("x", Value(x)), ("mode", Word("EXACT"))])
@@ -133,6 +139,15 @@ fn lower_expm1(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
         let one = Number(1.0, e.dtype(power));
         e.op(&SUB, &[("x", Value(power)), ("y", one)])
     })
+}
+
+/// The sign times the `floor` of the magnitude, both exact.
+fn lower_trunc(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
+    let [x, _] = operands(op, e);
+    let sign = e.op(&SIGN, &[("x", Value(x))])?;
+    let size = e.op(&ABS, &[("x", Value(x))])?;
+    let size = e.op(&FLOOR, &[("x", Value(size))])?;
+    pair(e, &MUL, sign, size)
 }
 
 /// A function of several ops, which round to singles in a program of singles.

@@ -75,8 +75,8 @@ macro_rules! scalar_fns {
                 match self { $(ScalarFn::$name => $cost,)* }
             }
 
-            /// Whether a float result may have to be rounded to its dtype. Otherwise it is an operand, its negation, a zero
-            /// or a NaN.
+            /// Whether a float result may have to be rounded to its dtype. Otherwise it is an operand, its negation, an
+            /// operand rounded to an integer, 1, a zero or a NaN.
             pub const fn rounds(self) -> bool {
                 match self { $(ScalarFn::$name => $rounds,)* }
             }
@@ -338,5 +338,41 @@ scalar_fns! {
         arity: 1, domain: Float, cost: 66, rounds: true, total: true,
         steps: atanh(atanh_f32, atanh_f64),
         facts: |k| k.kept(Facts::NONNEG.union(Facts::NO_NEG_ZERO)),
+    }
+    /// -1 below zero, 1 above; zeros and NaN are themselves.
+    Sign {
+        arity: 1, domain: Num, cost: 4, rounds: false, total: true,
+        eval: exact1(sign),
+        facts: |k| k.kept(Facts::NEVER_NAN.union(Facts::NONNEG).union(Facts::NO_NEG_ZERO)).union(Facts::FINITE.when(k.x.has(Facts::NEVER_NAN))),
+    }
+    /// The nearest integer that is not above.
+    Floor {
+        arity: 1, domain: Float, cost: 1, rounds: false, total: true,
+        eval: float(f32::floor, f64::floor),
+        facts: |k| k.kept(NUMBER.union(Facts::NONNEG).union(Facts::NO_NEG_ZERO)),
+    }
+    /// The nearest integer that is not below.
+    Ceil {
+        arity: 1, domain: Float, cost: 1, rounds: false, total: true,
+        eval: float(f32::ceil, f64::ceil),
+        facts: |k| k.kept(NUMBER.union(Facts::NONNEG)).union(k.kept(Facts::NO_NEG_ZERO).when(k.x.has(Facts::NONNEG))),
+    }
+    /// The nearest integer that is not further from 0.
+    Trunc {
+        arity: 1, domain: Float, cost: 1, rounds: false, total: true,
+        eval: float(f32::trunc, f64::trunc),
+        facts: |k| k.kept(NUMBER.union(Facts::NONNEG)).union(k.kept(Facts::NO_NEG_ZERO).when(k.x.has(Facts::NONNEG))),
+    }
+    /// The nearest integer, ties to even.
+    Round {
+        arity: 1, domain: Float, cost: 1, rounds: false, total: true,
+        eval: float(f32::round_ties_even, f64::round_ties_even),
+        facts: |k| k.kept(NUMBER.union(Facts::NONNEG)).union(k.kept(Facts::NO_NEG_ZERO).when(k.x.has(Facts::NONNEG))),
+    }
+    /// 1 / sqrt x, the root and the quotient rounded each.
+    Rsqrt {
+        arity: 1, domain: Float, cost: 20, rounds: true, total: true,
+        eval: float(|x| 1.0 / x.sqrt(), |x| 1.0 / x.sqrt()),
+        facts: |k| Facts::NEVER_NAN.when(k.x.has(Facts::NONNEG.union(Facts::NEVER_NAN))),
     }
 }

@@ -12,15 +12,17 @@ pub mod join;
 pub mod normalize;
 pub mod power;
 pub mod reduce;
+pub mod rounding;
 pub mod shape;
 
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 13] = [
+const FAMILIES: [&[&OpDef]; 14] = [
     input::OPS,
     constant::OPS,
     elementwise::OPS,
+    rounding::OPS,
     power::OPS,
     circular::OPS,
     reduce::OPS,

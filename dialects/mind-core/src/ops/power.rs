@@ -50,4 +50,17 @@ ops! {
         names: { core: "Log1p", mic1: "log1p" },
         scalar: Log1p,
     }
+
+    /// `1 / sqrt(input)` at every position, the root and the quotient rounded each: +0 gives inf, -0 gives -inf,
+    /// below zero NaN.
+    ///
+    /// Shapes: as the operand.
+    /// Errors: E2005 not a float.
+    /// Source: MIL `rsqrt`, StableHLO `rsqrt`.
+    Rsqrt = "core.rsqrt" {
+        operands: (input: Float),
+        traits: [Pure, Elementwise, Extended],
+        names: { core: "Rsqrt", mic1: "rsqrt" },
+        scalar: Rsqrt,
+    }
 }

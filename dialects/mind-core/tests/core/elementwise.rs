@@ -1,6 +1,6 @@
 //! Elementwise ops, as their rows in the table bind them to scalar functions.
 
-use mind_core::ops::{circular::*, elementwise::*, power::*};
+use mind_core::ops::{circular::*, elementwise::*, power::*, rounding::*};
 use mind_ir::eval::EvalError;
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::tensor::{Element, Tensor};
@@ -88,6 +88,41 @@ fn every_power_names_its_function() {
         Log1p::DEF,
         &[&[-0.0f32, -1.0, -2.0]],
         &[-0.0, f32::NEG_INFINITY, f32::NAN],
+    );
+}
+
+#[test]
+fn every_rounding_names_its_function() {
+    let inputs = [
+        -0.3f32,
+        -0.0,
+        0.3,
+        0.5,
+        1.5,
+        -2.5,
+        f32::NEG_INFINITY,
+        f32::NAN,
+    ];
+    let row = |def, expected: [f32; 6]| {
+        let mut expected = expected.to_vec();
+        expected.extend(&inputs[6..]);
+        check(def, &[&inputs], &expected);
+    };
+    row(Floor::DEF, [-1.0, -0.0, 0.0, 0.0, 1.0, -3.0]);
+    row(Ceil::DEF, [-0.0, -0.0, 1.0, 1.0, 2.0, -2.0]);
+    row(Trunc::DEF, [-0.0, -0.0, 0.0, 0.0, 1.0, -2.0]);
+    row(Round::DEF, [-0.0, -0.0, 0.0, 0.0, 2.0, -2.0]);
+    check(
+        Sign::DEF,
+        &[&[-0.3f32, -0.0, 0.0, f32::INFINITY, f32::NAN]],
+        &[-1.0, -0.0, 0.0, 1.0, f32::NAN],
+    );
+    check(Sign::DEF, &[&[i8::MIN, -1, 0, 5]], &[-1, -1, 0, 1]);
+    check(Sign::DEF, &[&[u16::MAX, 0]], &[1, 0]);
+    check(
+        Rsqrt::DEF,
+        &[&[4.0f32, 0.0, -0.0, f32::INFINITY, -1.0]],
+        &[0.5, f32::INFINITY, f32::NEG_INFINITY, 0.0, f32::NAN],
     );
 }
 

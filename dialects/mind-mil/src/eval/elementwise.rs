@@ -36,7 +36,6 @@ pub(crate) fn unary(
 fn integer(name: &str, call: &Call<'_>, cx: &EvalCx<'_>, x: &Tensor) -> Result<Tensor, EvalError> {
     cx.count(x.dtype(), x.shape())?;
     match name {
-        "sign" => Ok(whole::map(x, i64::signum)),
         "threshold" => {
             let alpha = call.float("alpha").unwrap_or(0.0) as i64;
             Ok(whole::map(x, |x| x.max(alpha)))
@@ -60,18 +59,6 @@ fn computed(call: &Call<'_>, cx: &EvalCx<'_>, x: &Tensor) -> EvalManyResult {
         "log" => Box::new(move |x| log_f32(x + epsilon)),
         "rsqrt" => Box::new(move |x| 1.0 / (x + epsilon).sqrt()),
         "inverse" => Box::new(move |x| 1.0 / (x + epsilon)),
-        "sign" => Box::new(|x| {
-            if x > 0.0 {
-                1.0
-            } else if x < 0.0 {
-                -1.0
-            } else {
-                0.0
-            }
-        }),
-        "ceil" => Box::new(f32::ceil),
-        "floor" => Box::new(f32::floor),
-        "round" => Box::new(f32::round_ties_even),
         "relu6" => Box::new(|x| x.clamp(0.0, 6.0)),
         "softsign" => Box::new(|x| x / (1.0 + x.abs())),
         // NaN stays: it is neither below nor above a bound.
