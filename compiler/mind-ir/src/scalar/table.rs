@@ -303,6 +303,24 @@ scalar_fns! {
         steps: cosh(cosh_f32, cosh_f64),
         facts: |k| POSITIVE.union(k.kept(Facts::NEVER_NAN)),
     }
+    /// The sine.
+    Sin {
+        arity: 1, domain: Float, cost: 165, rounds: true, total: true,
+        steps: sin(sin_f32, sin_f64),
+        facts: |k| k.kept(Facts::NO_NEG_ZERO).union(NUMBER.when(k.x.has(Facts::FINITE))),
+    }
+    /// The cosine.
+    Cos {
+        arity: 1, domain: Float, cost: 165, rounds: true, total: true,
+        steps: cos(cos_f32, cos_f64),
+        facts: |k| Facts::NO_NEG_ZERO.union(NUMBER.when(k.x.has(Facts::FINITE))),
+    }
+    /// The tangent.
+    Tan {
+        arity: 1, domain: Float, cost: 188, rounds: true, total: true,
+        steps: tan(tan_f32, tan_f64),
+        facts: |k| k.kept(Facts::NO_NEG_ZERO).union(Facts::NEVER_NAN.when(k.x.has(Facts::FINITE))),
+    }
     /// The arc sine.
     Asin {
         arity: 1, domain: Float, cost: 32, rounds: true, total: true,

@@ -58,6 +58,9 @@ macro_rules! vector_steps {
             fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
                 self.builder.fma(a, b, c)
             }
+            fn round(&mut self, a: Value) -> Value {
+                self.builder.unary(UnaryOp::Round, a)
+            }
             fn lt(&mut self, a: Value, b: Value) -> Value {
                 self.builder.compare(Predicate::Lt, a, b)
             }

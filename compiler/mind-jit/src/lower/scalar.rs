@@ -209,6 +209,9 @@ fn unrounded(
         | ScalarFn::Log1p
         | ScalarFn::Sinh
         | ScalarFn::Cosh
+        | ScalarFn::Sin
+        | ScalarFn::Cos
+        | ScalarFn::Tan
         | ScalarFn::Asin
         | ScalarFn::Acos
         | ScalarFn::Atan

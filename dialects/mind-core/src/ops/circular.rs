@@ -3,6 +3,42 @@
 use mind_ir::ops;
 
 ops! {
+    /// The sine of an angle in radians at every position, of any size; NaN for infinities.
+    ///
+    /// Shapes: as the operand.
+    /// Errors: E2005 not a float.
+    /// Source: ONNX `Sin`, MIL `sin`, StableHLO `sine`.
+    Sin = "core.sin" {
+        operands: (input: Float),
+        traits: [Pure, Elementwise, Extended],
+        names: { core: "Sin", mic1: "sin" },
+        scalar: Sin,
+    }
+
+    /// The cosine of an angle in radians at every position, of any size; NaN for infinities.
+    ///
+    /// Shapes: as the operand.
+    /// Errors: E2005 not a float.
+    /// Source: ONNX `Cos`, MIL `cos`, StableHLO `cosine`.
+    Cos = "core.cos" {
+        operands: (input: Float),
+        traits: [Pure, Elementwise, Extended],
+        names: { core: "Cos", mic1: "cos" },
+        scalar: Cos,
+    }
+
+    /// The tangent of an angle in radians at every position, of any size; NaN for infinities.
+    ///
+    /// Shapes: as the operand.
+    /// Errors: E2005 not a float.
+    /// Source: ONNX `Tan`, MIL `tan`, StableHLO `tan`.
+    Tan = "core.tan" {
+        operands: (input: Float),
+        traits: [Pure, Elementwise, Extended],
+        names: { core: "Tan", mic1: "tan" },
+        scalar: Tan,
+    }
+
     /// The hyperbolic sine at every position.
     ///
     /// Shapes: as the operand.

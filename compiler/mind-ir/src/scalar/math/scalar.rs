@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::constants::{arc, erf, exp, exp2, gelu, hyperbolic, log, sigmoid, tanh};
+use super::constants::{arc, circular, erf, exp, exp2, gelu, hyperbolic, log, sigmoid, tanh};
 use super::steps::{Lane, Steps};
 
 /// Computes each step at once on a single `f32` or `f64`.
@@ -14,6 +14,7 @@ macro_rules! scalar {
         impl Lane for $float {
             type Bits = $bits;
 
+            const WIDTH: u32 = $bits::BITS;
             const MANTISSA: u32 = $float::MANTISSA_DIGITS - 1;
             const SIGN: $bits = 1 << ($bits::BITS - 1);
             const MAGNITUDE: $bits = $bits::MAX >> 1;
@@ -36,6 +37,7 @@ macro_rules! scalar {
             const SIGMOID: sigmoid::Constants<$float> = sigmoid::$constants;
             const GELU: gelu::Constants<$float> = gelu::$constants;
             const HYPERBOLIC: hyperbolic::Constants<$float> = hyperbolic::$constants;
+            const CIRCULAR: circular::Constants<$float> = circular::$constants;
             const ARC: arc::Constants<$float> = arc::$constants;
         }
 
@@ -88,6 +90,11 @@ macro_rules! scalar {
             #[inline]
             fn fma(&mut self, a: $float, b: $float, c: $float) -> $float {
                 a.mul_add(b, c)
+            }
+
+            #[inline]
+            fn round(&mut self, a: $float) -> $float {
+                a.round_ties_even()
             }
 
             #[inline]

@@ -9,6 +9,8 @@ pub trait Lane: Copy + 'static {
     /// The unsigned integer with the width of the type.
     type Bits: Copy;
 
+    /// Number of bits.
+    const WIDTH: u32;
     /// Number of stored mantissa bits.
     const MANTISSA: u32;
     /// The mask of the sign bit.
@@ -55,6 +57,8 @@ pub trait Lane: Copy + 'static {
     const GELU: constants::gelu::Constants<Self>;
     /// Constants of the hyperbolic functions and their inverses.
     const HYPERBOLIC: constants::hyperbolic::Constants<Self>;
+    /// Constants of the circular functions.
+    const CIRCULAR: constants::circular::Constants<Self>;
     /// Constants of the arc functions.
     const ARC: constants::arc::Constants<Self>;
 }
@@ -95,6 +99,9 @@ pub trait Steps {
     fn sqrt(&mut self, a: Self::Value) -> Self::Value;
     /// `a * b + c`, rounded once.
     fn fma(&mut self, a: Self::Value, b: Self::Value, c: Self::Value) -> Self::Value;
+
+    /// The integer that is nearest to `a`, ties to even.
+    fn round(&mut self, a: Self::Value) -> Self::Value;
 
     /// `a < b`; false when either is NaN.
     fn lt(&mut self, a: Self::Value, b: Self::Value) -> Self::Mask;

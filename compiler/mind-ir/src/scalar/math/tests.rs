@@ -70,6 +70,9 @@ functions! {
     asin::asin(asin_f32, asin_f64): [0x9acf_e38c_1884_4555, 0x23b2_a666_8a2a_e6ca], [[14, 1, 5, 3], [21, 1, 5, 3]];
     acos::acos(acos_f32, acos_f64): [0x1aee_79d9_2baa_eed1, 0x6e2b_f3d6_f667_ca0a], [[14, 1, 9, 2], [21, 1, 9, 2]];
     atan::atan(atan_f32, atan_f64): [0x0023_68d9_6491_e8ab, 0xe14f_10d1_aa37_d51e], [[18, 1, 11, 3], [25, 1, 11, 3]];
+    sin::sin(sin_f32, sin_f64): [0x85e3_f3d9_7127_3446, 0x5844_f906_07d4_faf2], [[131, 0, 28, 6], [139, 0, 54, 6]];
+    cos::cos(cos_f32, cos_f64): [0x8e49_4dc1_f8c8_371a, 0x4543_4fb7_25fd_7659], [[132, 0, 28, 5], [140, 0, 54, 5]];
+    tan::tan(tan_f32, tan_f64): [0x6dae_46da_344c_d6eb, 0x82c8_776c_410d_a645], [[134, 2, 31, 3], [142, 2, 57, 3]];
 }
 
 /// Results are part of what a module means, so no build, target or rewrite may change a bit.
@@ -125,6 +128,9 @@ impl<T: Lane> Steps for Counter<T> {
         self.float += 1;
     }
     fn fma(&mut self, (): (), (): (), (): ()) {
+        self.float += 1;
+    }
+    fn round(&mut self, (): ()) {
         self.float += 1;
     }
     fn div(&mut self, (): (), (): ()) {

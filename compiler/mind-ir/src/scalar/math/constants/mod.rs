@@ -1,6 +1,7 @@
 //! The constants of each function: bounds, reductions and coefficients.
 
 pub mod arc;
+pub mod circular;
 pub mod erf;
 pub mod exp;
 pub mod exp2;
