@@ -21,6 +21,20 @@ static ROWS: &[(ScalarFn, &MilOp)] = &[
     (ScalarFn::Erf, &unary::ERF),
     (ScalarFn::Tanh, &unary::TANH),
     (ScalarFn::Sigmoid, &activation::SIGMOID),
+    (ScalarFn::Sign, &unary::SIGN),
+    (ScalarFn::Floor, &unary::FLOOR),
+    (ScalarFn::Ceil, &unary::CEIL),
+    (ScalarFn::Round, &unary::ROUND),
+    (ScalarFn::Exp2, &unary::EXP2),
+    (ScalarFn::Sinh, &unary::SINH),
+    (ScalarFn::Cosh, &unary::COSH),
+    (ScalarFn::Sin, &unary::SIN),
+    (ScalarFn::Cos, &unary::COS),
+    (ScalarFn::Tan, &unary::TAN),
+    (ScalarFn::Asin, &unary::ASIN),
+    (ScalarFn::Acos, &unary::ACOS),
+    (ScalarFn::Atan, &unary::ATAN),
+    (ScalarFn::Atanh, &unary::ATANH),
 ];
 
 /// The op that applies `function`; `None` if it has a separate lowering.
@@ -48,6 +62,25 @@ mod tests {
             "`log` takes an epsilon, which is not 0 by default",
         ),
         (ScalarFn::Gelu, "`gelu` takes a mode"),
+        (
+            ScalarFn::Trunc,
+            "MIL has no such rounding: it is the sign times the `floor` of the magnitude",
+        ),
+        (
+            ScalarFn::Rsqrt,
+            "`rsqrt` takes an epsilon, which is not 0 by default",
+        ),
+        (ScalarFn::Expm1, "MIL has no `e^x - 1`: it is `exp` less 1"),
+        (
+            ScalarFn::Log2,
+            "MIL has no such logarithm: it is `log` times a number",
+        ),
+        (
+            ScalarFn::Log1p,
+            "MIL has no `ln(1 + x)`: it is `log` with an epsilon of 1",
+        ),
+        (ScalarFn::Asinh, "MIL has no inverse of `sinh`"),
+        (ScalarFn::Acosh, "MIL has no inverse of `cosh`"),
     ];
 
     #[test]

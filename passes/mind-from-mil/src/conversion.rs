@@ -15,12 +15,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::emit::{Emit, Import};
 use crate::refuse::{Refusals, Refused};
 use crate::{
-    circular, comparison, constant, contract, conv, elementwise, exponential, gather, interface,
-    movement, normalize, place, pool, recurrent, reduce, round, slice, space, spread, without,
+    comparison, constant, contract, conv, elementwise, exponential, gather, interface, movement,
+    normalize, place, pool, recurrent, reduce, round, slice, space, spread, without,
 };
 
 /// What each op of one result becomes.
-const FAMILIES: [&[(&MilOp, Import)]; 16] = [
+const FAMILIES: [&[(&MilOp, Import)]; 15] = [
     elementwise::ROWS,
     exponential::ROWS,
     comparison::ROWS,
@@ -32,7 +32,6 @@ const FAMILIES: [&[(&MilOp, Import)]; 16] = [
     movement::ROWS,
     slice::ROWS,
     gather::ROWS,
-    circular::ROWS,
     place::ROWS,
     round::ROWS,
     space::ROWS,

@@ -33,13 +33,6 @@ pub(crate) fn chosen(e: &mut Emit<'_>, flag: ValueId, first: ValueId, second: Va
     e.add(first, second)
 }
 
-/// `-x` where `negative` is 1, `x` where it is 0.
-pub(crate) fn signed(e: &mut Emit<'_>, x: ValueId, negative: ValueId) -> Imported {
-    let twice = e.mul_n(negative, 2.0)?;
-    let sign = complement(e, twice)?;
-    e.mul(x, sign)
-}
-
 /// 1 where the size of `x` is below `limit`, else 0, also for NaN.
 pub(crate) fn below_in_size(e: &mut Emit<'_>, x: ValueId, limit: f64) -> Imported {
     let size = e.abs(x)?;

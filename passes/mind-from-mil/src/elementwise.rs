@@ -1,6 +1,8 @@
 //! Ops that act at every position alone.
 
-use mind_core::ops::elementwise::{self, Sigmoid};
+use mind_core::ops::OPS;
+use mind_core::ops::elementwise::Sigmoid;
+use mind_core::ops::power::Rsqrt;
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
@@ -27,8 +29,7 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&unary::RSQRT, |op, e| {
         computed(op, e, |e, x, p| {
             let shifted = e.add_n(x, p.epsilon)?;
-            let root = e.sqrt(shifted)?;
-            reciprocal(e, root)
+            Ok(Rsqrt::build(&mut e.b, shifted)?)
         })
     }),
     (&unary::INVERSE, |op, e| {
@@ -113,12 +114,21 @@ pub(crate) struct Parameters {
 /// An op that applies a scalar function: the op of core that applies it, too.
 pub(crate) fn scalar(op: OpId, e: &mut Emit<'_>) -> Imported {
     let function = function_of(e.g().def(op).short_name());
-    let mut known = elementwise::OPS.iter();
+    let mut known = OPS.iter();
     let def = known.find(|def| function.is_some() && def.scalar == function);
     let def = def.ok_or_else(|| Refused::new("core has no such function"))?;
     let names = &["x", "y"][..def.operands.len()];
     let args: Result<Vec<ValueId>, _> = names.iter().map(|name| e.argument(op, name)).collect();
-    e.op(def, &args?, &[])
+    let args = args?;
+    for (&arg, operand) in args.iter().zip(def.operands) {
+        let dtype = e.dtype(arg);
+        if !operand.class.admits(dtype) {
+            return Err(Refused::new(format!(
+                "core does not compute it for {dtype}"
+            )));
+        }
+    }
+    e.op(def, &args, &[])
 }
 
 /// A function of argument `x` in `f32`, rounded once.

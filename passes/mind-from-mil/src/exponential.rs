@@ -3,36 +3,20 @@
 //! The steps of [`mind_mil`]'s own evaluation, in `f64`, so that both give the same bits; `gelu` of halves in `f32`,
 //! which has digits enough for them.
 
-use std::f64::consts::{FRAC_2_PI, LN_2};
+use std::f64::consts::FRAC_2_PI;
 
 use mind_core::ops::elementwise::{Gelu, Sigmoid};
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
 use mind_mil::coefficients::{GELU_CUBE, GELU_SIGMOID, SMALL};
-use mind_mil::ops::{activation as act, unary};
+use mind_mil::ops::activation as act;
 
-use crate::comparison::step;
-use crate::doubles::{below_in_size, chosen, in_doubles, signed};
+use crate::doubles::{below_in_size, chosen, in_doubles};
 use crate::elementwise::{computed, halves, per_channel};
 use crate::emit::{Emit, Import, Imported};
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
-    (&unary::EXP2, |op, e| {
-        in_doubles(op, e, |e, x| {
-            let scaled = e.mul_n(x, LN_2)?;
-            e.exp(scaled)
-        })
-    }),
-    (&unary::SINH, |op, e| in_doubles(op, e, hyperbolic_sine)),
-    (&unary::COSH, |op, e| {
-        in_doubles(op, e, |e, x| {
-            let negative = e.mul_n(x, -1.0)?;
-            let (up, down) = (e.exp(x)?, e.exp(negative)?);
-            let sum = e.add(up, down)?;
-            e.div_n(sum, 2.0)
-        })
-    }),
     (&act::ELU, |op, e| {
         let alpha = f64::from(e.call(op)?.float("alpha").unwrap_or(0.0) as f32);
         in_doubles(op, e, |e, x| {
@@ -69,20 +53,6 @@ fn power_less_one(e: &mut Emit<'_>, x: ValueId) -> Imported {
     let large = e.sub_n(power, 1.0)?;
     let is_small = below_in_size(e, x, SMALL)?;
     chosen(e, is_small, small, large)
-}
-
-/// `u / 2 + u / (2 (u + 1))` with the sign of `x`, where `u` is `e^|x| - 1`.
-fn hyperbolic_sine(e: &mut Emit<'_>, x: ValueId) -> Imported {
-    let size = e.abs(x)?;
-    let size = e.min_n(size, LARGE)?;
-    let up = power_less_one(e, size)?;
-    let below = e.add_n(up, 1.0)?;
-    let down = e.div(up, below)?;
-    let twice = e.add(up, down)?;
-    let result = e.div_n(twice, 2.0)?;
-    let minus = e.mul_n(x, -1.0)?;
-    let negative = step(e, minus)?;
-    signed(e, result, negative)
 }
 
 /// `max(x, 0) + ln(1 + e^-|x|)`.

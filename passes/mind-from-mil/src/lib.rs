@@ -5,7 +5,6 @@
 //! or an `i32` where integers were compared; what MIL computes in `f32` and rounds once is written out in the same way. Ops without a
 //! counterpart are named; [`imports`] says which have one.
 
-mod circular;
 mod comparison;
 mod constant;
 mod contract;

@@ -1,11 +1,11 @@
-//! Rounding to integers, quotients and products.
+//! Quotients and products.
 
+use mind_core::ops::rounding::Floor;
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
-use mind_mil::ops::{binary, reduction, unary};
+use mind_mil::ops::{binary, reduction};
 
-use crate::comparison::step;
 use crate::emit::{Emit, Import, Imported};
 use crate::reduce::operand;
 use crate::refuse::Refused;
@@ -13,24 +13,13 @@ use crate::slice::part;
 use crate::whole;
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
-    (&unary::SIGN, |op, e| in_singles(op, e, sign)),
-    (&unary::ROUND, |op, e| in_singles(op, e, rounded)),
-    (&unary::FLOOR, |op, e| in_singles(op, e, floor)),
-    (&unary::CEIL, |op, e| {
-        in_singles(op, e, |e, x| {
-            let near = rounded(e, x)?;
-            let under = e.sub(x, near)?;
-            let under = step(e, under)?;
-            e.add(near, under)
-        })
-    }),
     (&binary::FLOOR_DIV, |op, e| {
         if let Some([x, y]) = whole::pair(op, e)? {
             return whole::floor_div(e, x, y);
         }
         in_doubles(op, e, |e, x, y| {
             let quotient = e.div(x, y)?;
-            floor(e, quotient)
+            Ok(Floor::build(&mut e.b, quotient)?)
         })
     }),
     (&binary::MOD, |op, e| {
@@ -39,23 +28,13 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
         }
         in_doubles(op, e, |e, x, y| {
             let quotient = e.div(x, y)?;
-            let whole = floor(e, quotient)?;
+            let whole = Floor::build(&mut e.b, quotient)?;
             let past = e.mul(whole, y)?;
             e.sub(x, past)
         })
     }),
     (&reduction::REDUCE_PROD, product),
 ];
-
-/// A function of argument `x` in `f32`, rounded once.
-fn in_singles(
-    op: OpId,
-    e: &mut Emit<'_>,
-    function: fn(&mut Emit<'_>, ValueId) -> Imported,
-) -> Imported {
-    let x = e.argument(op, "x")?;
-    e.rounding_once(x, function)
-}
 
 /// A function of two floats in `f64`, rounded to `f32` and once more to the dtype.
 fn in_doubles(
@@ -69,34 +48,6 @@ fn in_doubles(
     let result = function(e, x, y)?;
     let single = e.convert(result, DType::F32)?;
     e.convert(single, dtype)
-}
-
-fn sign(e: &mut Emit<'_>, x: ValueId) -> Imported {
-    let negative = e.mul_n(x, -1.0)?;
-    let (above, below) = (step(e, x)?, step(e, negative)?);
-    e.sub(above, below)
-}
-
-/// To the nearest integer, ties to even: from `2^p` on, of `p` bits after the leading one, a float has no
-/// fractions, so that adding that and taking it off again rounds what is below.
-fn rounded(e: &mut Emit<'_>, x: ValueId) -> Imported {
-    let format = e.dtype(x).float_format().expect("an f32 or f64");
-    let whole = 2f64.powi(format.mantissa as i32);
-    let size = e.abs(x)?;
-    let low = e.min_n(size, whole)?;
-    let high = e.sub(size, low)?;
-    let low = e.add_n(low, whole)?;
-    let low = e.sub_n(low, whole)?;
-    let size = e.add(low, high)?;
-    let sign = sign(e, x)?;
-    e.mul(sign, size)
-}
-
-fn floor(e: &mut Emit<'_>, x: ValueId) -> Imported {
-    let near = rounded(e, x)?;
-    let over = e.sub(near, x)?;
-    let over = step(e, over)?;
-    e.sub(near, over)
 }
 
 /// The most factors of a product.

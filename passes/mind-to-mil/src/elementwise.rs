@@ -1,13 +1,15 @@
 //! Arithmetic.
 
 use mind_core::ops::elementwise::{Div, Gelu, Log, Mul, Neg, Relu};
+use mind_core::ops::power::{Expm1, Log1p, Log2, Rsqrt};
+use mind_core::ops::rounding::Trunc;
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
 use mind_mil::ops::activation::GELU;
 use mind_mil::ops::binary::{ADD, MAXIMUM, MUL, SUB};
-use mind_mil::ops::unary::LOG;
+use mind_mil::ops::unary::{ABS, CAST, EXP, FLOOR, LOG, RSQRT, SIGN};
 use mind_mil::scalar::op_of;
 
 use crate::emit::Argument::{Int, Number, Value, Word};
@@ -20,7 +22,15 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Div::DEF, lower_div),
     (Relu::DEF, lower_relu),
     (Neg::DEF, lower_neg),
-    (Log::DEF, lower_log),
+    (Log::DEF, |op, e| lower_log(op, e, 0.0)),
+    (Log1p::DEF, |op, e| lower_log(op, e, 1.0)),
+    (Log2::DEF, lower_log2),
+    (Expm1::DEF, lower_expm1),
+    (Trunc::DEF, lower_trunc),
+    (Rsqrt::DEF, |op, e| {
+        let [x, _] = operands(op, e);
+        e.op(&RSQRT, &[("x", Value(x)), ("epsilon", epsilon(e, x, 0.0))])
+    }),
     (Gelu::DEF, |op, e| {
         let [x, _] = operands(op, e);
         e.op(&GELU, &[("x", Value(x)), ("mode", Word("EXACT"))])
@@ -99,13 +109,58 @@ fn lower_neg(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
     }
 }
 
-/// Without the epsilon that `log` adds by default; the argument is always written.
-fn lower_log(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
+/// `ln(x + shift)`. The argument is always written: by default `log` adds another one.
+fn lower_log(op: OpId, e: &mut Emit<'_, '_>, shift: f64) -> Lowered {
     let [x, _] = operands(op, e);
-    let dtype = if e.config.opset < mind_mil::Opset::Ios17 {
-        DType::F32
+    e.op(&LOG, &[("x", Value(x)), ("epsilon", epsilon(e, x, shift))])
+}
+
+/// What an op adds to `x`, in the dtype that it takes that in.
+fn epsilon(e: &Emit<'_, '_>, x: ValueId, epsilon: f64) -> Argument<'static> {
+    if e.config.opset < mind_mil::Opset::Ios17 {
+        Number(epsilon, DType::F32)
     } else {
-        e.dtype(x)
-    };
-    e.op(&LOG, &[("x", Value(x)), ("epsilon", Number(0.0, dtype))])
+        Number(epsilon, e.dtype(x))
+    }
+}
+
+fn lower_log2(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
+    in_steps(op, e, |e, x| {
+        let log = e.op(&LOG, &[("x", Value(x)), ("epsilon", epsilon(e, x, 0.0))])?;
+        let log2_e = Number(std::f64::consts::LOG2_E, e.dtype(log));
+        e.op(&MUL, &[("x", Value(log)), ("y", log2_e)])
+    })
+}
+
+/// `e^x - 1`, which keeps few digits near 0: MIL has no such function.
+fn lower_expm1(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
+    in_steps(op, e, |e, x| {
+        let power = e.op(&EXP, &[("x", Value(x))])?;
+        let one = Number(1.0, e.dtype(power));
+        e.op(&SUB, &[("x", Value(power)), ("y", one)])
+    })
+}
+
+/// The sign times the `floor` of the magnitude, both exact.
+fn lower_trunc(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
+    let [x, _] = operands(op, e);
+    let sign = e.op(&SIGN, &[("x", Value(x))])?;
+    let size = e.op(&ABS, &[("x", Value(x))])?;
+    let size = e.op(&FLOOR, &[("x", Value(size))])?;
+    pair(e, &MUL, sign, size)
+}
+
+/// A function of several ops, which round to singles in a program of singles.
+fn in_steps(
+    op: OpId,
+    e: &mut Emit<'_, '_>,
+    function: impl FnOnce(&mut Emit<'_, '_>, ValueId) -> Lowered,
+) -> Lowered {
+    let [x, _] = operands(op, e);
+    if e.dtype(x) == e.float() {
+        return function(e, x);
+    }
+    let wide = e.op(&CAST, &[("x", Value(x)), ("dtype", Word("fp32"))])?;
+    let result = function(e, wide)?;
+    e.op(&CAST, &[("x", Value(result)), ("dtype", Word("fp16"))])
 }

@@ -86,8 +86,8 @@ macro_rules! scalar_fns {
                 match self { $(ScalarFn::$name => $cost,)* }
             }
 
-            /// Whether a float result may have to be rounded to its dtype. Otherwise it is an operand, its negation, a zero
-            /// or a NaN.
+            /// Whether a float result may have to be rounded to its dtype. Otherwise it is an operand, its negation, an
+            /// operand rounded to an integer, 1, a zero or a NaN.
             pub const fn rounds(self) -> bool {
                 match self { $(ScalarFn::$name => $rounds,)* }
             }
@@ -379,5 +379,131 @@ scalar_fns! {
         arity: 2, domain: Integer, cost: 24, rounds: false, total: true,
         eval: integers2(shift_right),
         facts: |_| DISCRETE,
+    }
+    /// 2^x.
+    Exp2 {
+        arity: 1, domain: Float, cost: 18, rounds: true, total: true,
+        steps: exp2(exp2_f32, exp2_f64),
+        facts: |k| POSITIVE.union(k.kept(Facts::NEVER_NAN)),
+    }
+    /// e^x - 1.
+    Expm1 {
+        arity: 1, domain: Float, cost: 28, rounds: true, total: true,
+        steps: expm1(expm1_f32, expm1_f64),
+        facts: |k| k.kept(Facts::NEVER_NAN.union(Facts::NONNEG).union(Facts::NO_NEG_ZERO)),
+    }
+    /// log2 x.
+    Log2 {
+        arity: 1, domain: Float, cost: 35, rounds: true, total: true,
+        steps: log2(log2_f32, log2_f64),
+        facts: |_| Facts::NONE,
+    }
+    /// ln(1 + x).
+    Log1p {
+        arity: 1, domain: Float, cost: 47, rounds: true, total: true,
+        steps: log1p(log1p_f32, log1p_f64),
+        facts: |k| k.kept(Facts::NONNEG.union(Facts::NO_NEG_ZERO)).union(k.kept(NUMBER).when(k.x.has(Facts::NONNEG))),
+    }
+    /// The hyperbolic sine.
+    Sinh {
+        arity: 1, domain: Float, cost: 62, rounds: true, total: true,
+        steps: sinh(sinh_f32, sinh_f64),
+        facts: |k| k.kept(Facts::NEVER_NAN.union(Facts::NONNEG).union(Facts::NO_NEG_ZERO)),
+    }
+    /// The hyperbolic cosine.
+    Cosh {
+        arity: 1, domain: Float, cost: 55, rounds: true, total: true,
+        steps: cosh(cosh_f32, cosh_f64),
+        facts: |k| POSITIVE.union(k.kept(Facts::NEVER_NAN)),
+    }
+    /// The sine.
+    Sin {
+        arity: 1, domain: Float, cost: 165, rounds: true, total: true,
+        steps: sin(sin_f32, sin_f64),
+        facts: |k| k.kept(Facts::NO_NEG_ZERO).union(NUMBER.when(k.x.has(Facts::FINITE))),
+    }
+    /// The cosine.
+    Cos {
+        arity: 1, domain: Float, cost: 165, rounds: true, total: true,
+        steps: cos(cos_f32, cos_f64),
+        facts: |k| Facts::NO_NEG_ZERO.union(NUMBER.when(k.x.has(Facts::FINITE))),
+    }
+    /// The tangent.
+    Tan {
+        arity: 1, domain: Float, cost: 188, rounds: true, total: true,
+        steps: tan(tan_f32, tan_f64),
+        facts: |k| k.kept(Facts::NO_NEG_ZERO).union(Facts::NEVER_NAN.when(k.x.has(Facts::FINITE))),
+    }
+    /// The arc sine.
+    Asin {
+        arity: 1, domain: Float, cost: 32, rounds: true, total: true,
+        steps: asin(asin_f32, asin_f64),
+        facts: |k| k.kept(Facts::NONNEG.union(Facts::NO_NEG_ZERO)),
+    }
+    /// The arc cosine.
+    Acos {
+        arity: 1, domain: Float, cost: 35, rounds: true, total: true,
+        steps: acos(acos_f32, acos_f64),
+        facts: |_| POSITIVE,
+    }
+    /// The arc tangent.
+    Atan {
+        arity: 1, domain: Float, cost: 42, rounds: true, total: true,
+        steps: atan(atan_f32, atan_f64),
+        facts: |k| k.kept(Facts::NONNEG.union(Facts::NO_NEG_ZERO)).union(NUMBER.when(k.x.has(Facts::NEVER_NAN))),
+    }
+    /// The inverse of the hyperbolic sine.
+    Asinh {
+        arity: 1, domain: Float, cost: 86, rounds: true, total: true,
+        steps: asinh(asinh_f32, asinh_f64),
+        facts: |k| k.kept(NUMBER.union(Facts::NONNEG).union(Facts::NO_NEG_ZERO)),
+    }
+    /// The inverse of the hyperbolic cosine.
+    Acosh {
+        arity: 1, domain: Float, cost: 76, rounds: true, total: true,
+        steps: acosh(acosh_f32, acosh_f64),
+        facts: |_| POSITIVE,
+    }
+    /// The inverse of the hyperbolic tangent.
+    Atanh {
+        arity: 1, domain: Float, cost: 66, rounds: true, total: true,
+        steps: atanh(atanh_f32, atanh_f64),
+        facts: |k| k.kept(Facts::NONNEG.union(Facts::NO_NEG_ZERO)),
+    }
+    /// -1 below zero, 1 above; zeros and NaN are themselves.
+    Sign {
+        arity: 1, domain: Num, cost: 4, rounds: false, total: true,
+        eval: exact1(sign),
+        facts: |k| k.kept(Facts::NEVER_NAN.union(Facts::NONNEG).union(Facts::NO_NEG_ZERO)).union(Facts::FINITE.when(k.x.has(Facts::NEVER_NAN))),
+    }
+    /// The nearest integer that is not above.
+    Floor {
+        arity: 1, domain: Float, cost: 1, rounds: false, total: true,
+        eval: float(f32::floor, f64::floor),
+        facts: |k| k.kept(NUMBER.union(Facts::NONNEG).union(Facts::NO_NEG_ZERO)),
+    }
+    /// The nearest integer that is not below.
+    Ceil {
+        arity: 1, domain: Float, cost: 1, rounds: false, total: true,
+        eval: float(f32::ceil, f64::ceil),
+        facts: |k| k.kept(NUMBER.union(Facts::NONNEG)).union(k.kept(Facts::NO_NEG_ZERO).when(k.x.has(Facts::NONNEG))),
+    }
+    /// The nearest integer that is not further from 0.
+    Trunc {
+        arity: 1, domain: Float, cost: 1, rounds: false, total: true,
+        eval: float(f32::trunc, f64::trunc),
+        facts: |k| k.kept(NUMBER.union(Facts::NONNEG)).union(k.kept(Facts::NO_NEG_ZERO).when(k.x.has(Facts::NONNEG))),
+    }
+    /// The nearest integer, ties to even.
+    Round {
+        arity: 1, domain: Float, cost: 1, rounds: false, total: true,
+        eval: float(f32::round_ties_even, f64::round_ties_even),
+        facts: |k| k.kept(NUMBER.union(Facts::NONNEG)).union(k.kept(Facts::NO_NEG_ZERO).when(k.x.has(Facts::NONNEG))),
+    }
+    /// 1 / sqrt x, the root and the quotient rounded each.
+    Rsqrt {
+        arity: 1, domain: Float, cost: 20, rounds: true, total: true,
+        eval: float(|x| 1.0 / x.sqrt(), |x| 1.0 / x.sqrt()),
+        facts: |k| Facts::NEVER_NAN.when(k.x.has(Facts::NONNEG.union(Facts::NEVER_NAN))),
     }
 }

@@ -37,6 +37,8 @@ pub trait Num: Element + PartialOrd {
     fn neg(self) -> Self;
     /// The magnitude; wrapping for integers.
     fn abs(self) -> Self;
+    /// -1 below zero, 1 above; zeros and NaN are themselves.
+    fn sign(self) -> Self;
     /// Itself where it is above zero, else +0; so +0 of a NaN.
     fn relu(self) -> Self;
     /// The larger, with NaN if either is NaN and +0 above -0.
@@ -151,6 +153,12 @@ macro_rules! wide_float {
             fn abs(self) -> Self {
                 <$float>::abs(self)
             }
+            fn sign(self) -> Self {
+                if self == 0.0 || self.is_nan() {
+                    return self;
+                }
+                <$float>::copysign(1.0, self)
+            }
             #[inline]
             fn relu(self) -> Self {
                 // Numbers above zero by their bits: a comparison of floats may be compiled to the maximum of a
@@ -219,6 +227,9 @@ macro_rules! narrow_float {
             }
             fn abs(self) -> Self {
                 Self::narrow(self.widen().abs())
+            }
+            fn sign(self) -> Self {
+                Self::narrow(self.widen().sign())
             }
             #[inline]
             fn relu(self) -> Self {
@@ -336,6 +347,10 @@ macro_rules! integers {
             fn abs(self) -> Self {
                 let abs: fn($int) -> $int = $abs;
                 abs(self)
+            }
+            fn sign(self) -> Self {
+                let zero: $int = 0;
+                <$int>::from(self > zero).wrapping_sub(<$int>::from(self < zero))
             }
             #[inline]
             fn relu(self) -> Self {

@@ -52,8 +52,14 @@ macro_rules! vector_steps {
             fn div(&mut self, a: Value, b: Value) -> Value {
                 self.builder.binary(BinaryOp::Div, a, b)
             }
+            fn sqrt(&mut self, a: Value) -> Value {
+                self.builder.unary(UnaryOp::Sqrt, a)
+            }
             fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
                 self.builder.fma(a, b, c)
+            }
+            fn round(&mut self, a: Value) -> Value {
+                self.builder.unary(UnaryOp::Round, a)
             }
             fn lt(&mut self, a: Value, b: Value) -> Value {
                 self.builder.compare(Predicate::Lt, a, b)

@@ -221,12 +221,37 @@ fn unrounded(
             Signed => shifted(b, ShiftOp::Sra, x, y),
             Float | Unsigned | Bool => shifted(b, ShiftOp::Shr, x, y),
         },
+        ScalarFn::Rsqrt => {
+            let one = number(b, x, 1.0);
+            let root = b.unary(UnaryOp::Sqrt, x);
+            b.binary(BinaryOp::Div, one, root)
+        }
+        ScalarFn::Sign => sign(b, class, x),
+        ScalarFn::Floor => b.unary(UnaryOp::Floor, x),
+        ScalarFn::Ceil => b.unary(UnaryOp::Ceil, x),
+        ScalarFn::Trunc => b.unary(UnaryOp::Trunc, x),
+        ScalarFn::Round => b.unary(UnaryOp::Round, x),
         ScalarFn::Exp
         | ScalarFn::Log
         | ScalarFn::Tanh
         | ScalarFn::Erf
         | ScalarFn::Sigmoid
-        | ScalarFn::Gelu => steps(b, function, x),
+        | ScalarFn::Gelu
+        | ScalarFn::Exp2
+        | ScalarFn::Expm1
+        | ScalarFn::Log2
+        | ScalarFn::Log1p
+        | ScalarFn::Sinh
+        | ScalarFn::Cosh
+        | ScalarFn::Sin
+        | ScalarFn::Cos
+        | ScalarFn::Tan
+        | ScalarFn::Asin
+        | ScalarFn::Acos
+        | ScalarFn::Atan
+        | ScalarFn::Asinh
+        | ScalarFn::Acosh
+        | ScalarFn::Atanh => steps(b, function, x),
     }
 }
 
@@ -298,6 +323,29 @@ fn negated(b: &mut Builder, class: DTypeClass, x: Value) -> Value {
     }
     let zero = zero(b, x);
     b.binary(BinaryOp::Sub, zero, x)
+}
+
+/// -1 below zero, 1 above; zeros and NaN are themselves.
+fn sign(b: &mut Builder, class: DTypeClass, x: Value) -> Value {
+    let lane = b.lane(x);
+    match class {
+        DTypeClass::Float => {
+            let [zero, one, minus_one] = [0.0, 1.0, -1.0].map(|sign| number(b, x, sign));
+            let is_positive = b.compare(Predicate::Lt, zero, x);
+            let is_negative = b.compare(Predicate::Lt, x, zero);
+            let rest = b.select(is_negative, minus_one, x);
+            b.select(is_positive, one, rest)
+        }
+        DTypeClass::Signed => {
+            let [one, minus_one] = [1, u64::MAX].map(|sign| b.constant(lane, sign));
+            let x = b.binary(BinaryOp::Min, x, one);
+            b.binary(BinaryOp::Max, x, minus_one)
+        }
+        DTypeClass::Unsigned | DTypeClass::Bool => {
+            let one = b.constant(lane, 1);
+            b.binary(BinaryOp::UMin, x, one)
+        }
+    }
 }
 
 /// The smaller, NaN if either is, -0 below +0.

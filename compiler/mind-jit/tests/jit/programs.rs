@@ -157,9 +157,15 @@ impl Steps<'_> {
     fn unary(&mut self, lane: Lane) -> Option<Value> {
         let x = self.vector(lane);
         if lane.is_float() {
-            let op = self
-                .random
-                .pick(&[UnaryOp::Neg, UnaryOp::Abs, UnaryOp::Sqrt]);
+            let op = self.random.pick(&[
+                UnaryOp::Neg,
+                UnaryOp::Abs,
+                UnaryOp::Sqrt,
+                UnaryOp::Floor,
+                UnaryOp::Ceil,
+                UnaryOp::Trunc,
+                UnaryOp::Round,
+            ]);
             return Some(self.b.unary(op, x));
         }
         if self.random.below(3) == 0 && self.b.lanes() > 1 {

@@ -61,6 +61,10 @@ pub(super) fn unary(op: UnaryOp, lane: Lane, x: &str) -> String {
         UnaryOp::Neg => format!("-{x}"),
         UnaryOp::Abs => format!("mind_abs_{suffix}({x})"),
         UnaryOp::Sqrt => format!("mind_sqrt_{suffix}({x})"),
+        UnaryOp::Floor => format!("mind_floor_{suffix}({x})"),
+        UnaryOp::Ceil => format!("mind_ceil_{suffix}({x})"),
+        UnaryOp::Trunc => format!("mind_trunc_{suffix}({x})"),
+        UnaryOp::Round => format!("mind_round_{suffix}({x})"),
     }
 }
 

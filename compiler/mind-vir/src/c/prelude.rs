@@ -17,6 +17,8 @@ const HELPERS: &str = include_str!("prelude/helpers.c");
 /// - `mind_fma_f32`, `mind_fma_f64`: the instruction where the compiler has it, otherwise exact arithmetic on
 ///   double or on integers.
 /// - `mind_sqrt_f32`, `mind_sqrt_f64`: the instruction where there is one, otherwise digit by digit.
+/// - `mind_floor_f32`, `mind_ceil_f32`, `mind_trunc_f32`, `mind_round_f32`, and the same of f64: roundings to integers by
+///   masks of bits.
 /// - `mind_half_to_f32`, `mind_f32_to_half`: conversions of f16.
 pub fn prelude(text: &str) -> String {
     let mut out = HEAD.to_owned();

@@ -98,6 +98,15 @@ pub enum UnaryOp {
     Abs,
     /// The square root, correctly rounded.
     Sqrt,
+    /// The nearest integer that is not above. Like the other roundings it keeps zeros, the sign of a result that is
+    /// zero, and what is not finite.
+    Floor,
+    /// The nearest integer that is not below.
+    Ceil,
+    /// The nearest integer that is not further from 0.
+    Trunc,
+    /// The nearest integer, ties to even.
+    Round,
 }
 
 /// Functions of two vectors of one type.

@@ -79,6 +79,10 @@ impl Translate<'_, '_> {
             UnaryOp::Neg => self.builder.ins().fneg(x),
             UnaryOp::Abs => self.builder.ins().fabs(x),
             UnaryOp::Sqrt => self.builder.ins().sqrt(x),
+            UnaryOp::Floor => self.builder.ins().floor(x),
+            UnaryOp::Ceil => self.builder.ins().ceil(x),
+            UnaryOp::Trunc => self.builder.ins().trunc(x),
+            UnaryOp::Round => self.builder.ins().nearest(x),
         }
     }
 

@@ -297,6 +297,20 @@ pub(super) fn sqrt(lane: Lane) -> Row {
     }
 }
 
+/// The rounding to integers that an immediate names.
+pub(super) fn round(lane: Lane) -> Row {
+    match lane {
+        Lane::F64 => Row::both(
+            VEX_Vroundpd_ymm_ymmm256_imm8,
+            EVEX_Vrndscalepd_zmm_k1z_zmmm512b64_imm8_sae,
+        ),
+        _ => Row::both(
+            VEX_Vroundps_ymm_ymmm256_imm8,
+            EVEX_Vrndscaleps_zmm_k1z_zmmm512b32_imm8_sae,
+        ),
+    }
+}
+
 /// A shift by a constant; `None` for bytes.
 pub(super) fn shift(op: ShiftOp, lane: Lane) -> Option<Row> {
     use ShiftOp::*;

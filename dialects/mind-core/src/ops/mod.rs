@@ -1,5 +1,6 @@
 //! The op tables, by family.
 
+pub mod circular;
 pub mod compare;
 pub mod constant;
 pub mod contract;
@@ -12,19 +13,24 @@ pub mod input;
 pub mod join;
 pub mod logic;
 pub mod normalize;
+pub mod power;
 pub mod reduce;
+pub mod rounding;
 pub mod shape;
 
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 14] = [
+const FAMILIES: [&[&OpDef]; 17] = [
     input::OPS,
     constant::OPS,
     elementwise::OPS,
     compare::OPS,
     logic::OPS,
     convert::OPS,
+    rounding::OPS,
+    power::OPS,
+    circular::OPS,
     reduce::OPS,
     shape::OPS,
     index::OPS,

@@ -1,6 +1,6 @@
 //! Elementwise ops, as their rows in the table bind them to scalar functions.
 
-use mind_core::ops::elementwise::*;
+use mind_core::ops::{circular::*, elementwise::*, power::*, rounding::*};
 use mind_ir::eval::EvalError;
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::tensor::{Element, Tensor};
@@ -72,6 +72,94 @@ fn every_row_names_its_function() {
         Gelu::DEF,
         &[&[0.0f32, f32::INFINITY]],
         &[0.0, f32::INFINITY],
+    );
+}
+
+#[test]
+fn every_power_names_its_function() {
+    check(Exp2::DEF, &[&[3.0f32, -1.0]], &[8.0, 0.5]);
+    check(Expm1::DEF, &[&[-0.0f32, f32::NEG_INFINITY]], &[-0.0, -1.0]);
+    check(
+        Log2::DEF,
+        &[&[8.0f32, 0.25, 0.0]],
+        &[3.0, -2.0, f32::NEG_INFINITY],
+    );
+    check(
+        Log1p::DEF,
+        &[&[-0.0f32, -1.0, -2.0]],
+        &[-0.0, f32::NEG_INFINITY, f32::NAN],
+    );
+}
+
+#[test]
+fn every_rounding_names_its_function() {
+    let inputs = [
+        -0.3f32,
+        -0.0,
+        0.3,
+        0.5,
+        1.5,
+        -2.5,
+        f32::NEG_INFINITY,
+        f32::NAN,
+    ];
+    let row = |def, expected: [f32; 6]| {
+        let mut expected = expected.to_vec();
+        expected.extend(&inputs[6..]);
+        check(def, &[&inputs], &expected);
+    };
+    row(Floor::DEF, [-1.0, -0.0, 0.0, 0.0, 1.0, -3.0]);
+    row(Ceil::DEF, [-0.0, -0.0, 1.0, 1.0, 2.0, -2.0]);
+    row(Trunc::DEF, [-0.0, -0.0, 0.0, 0.0, 1.0, -2.0]);
+    row(Round::DEF, [-0.0, -0.0, 0.0, 0.0, 2.0, -2.0]);
+    check(
+        Sign::DEF,
+        &[&[-0.3f32, -0.0, 0.0, f32::INFINITY, f32::NAN]],
+        &[-1.0, -0.0, 0.0, 1.0, f32::NAN],
+    );
+    check(Sign::DEF, &[&[i8::MIN, -1, 0, 5]], &[-1, -1, 0, 1]);
+    check(Sign::DEF, &[&[u16::MAX, 0]], &[1, 0]);
+    check(
+        Rsqrt::DEF,
+        &[&[4.0f32, 0.0, -0.0, f32::INFINITY, -1.0]],
+        &[0.5, f32::INFINITY, f32::NEG_INFINITY, 0.0, f32::NAN],
+    );
+}
+
+#[test]
+fn every_circular_op_names_its_function() {
+    use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, FRAC_PI_6, LN_2, PI};
+    check(Sin::DEF, &[&[-0.0f32, FRAC_PI_6]], &[-0.0, 0.5]);
+    check(
+        Cos::DEF,
+        &[&[-0.0f32, PI, f32::INFINITY]],
+        &[1.0, -1.0, f32::NAN],
+    );
+    check(Tan::DEF, &[&[-0.0f32, FRAC_PI_4]], &[-0.0, 1.0]);
+    check(
+        Sinh::DEF,
+        &[&[-0.0f32, f32::NEG_INFINITY]],
+        &[-0.0, f32::NEG_INFINITY],
+    );
+    check(
+        Cosh::DEF,
+        &[&[-0.0f32, f32::NEG_INFINITY]],
+        &[1.0, f32::INFINITY],
+    );
+    check(
+        Asin::DEF,
+        &[&[-0.0f32, 1.0, 2.0]],
+        &[-0.0, FRAC_PI_2, f32::NAN],
+    );
+    check(Asin::DEF, &[&[0.5f32]], &[FRAC_PI_6]);
+    check(Acos::DEF, &[&[1.0f32, -1.0, 2.0]], &[0.0, PI, f32::NAN]);
+    check(Atan::DEF, &[&[-0.0f32, f32::INFINITY]], &[-0.0, FRAC_PI_2]);
+    check(Asinh::DEF, &[&[-0.0f32, 0.75]], &[-0.0, LN_2]);
+    check(Acosh::DEF, &[&[1.0f32, 1.25, 0.5]], &[0.0, LN_2, f32::NAN]);
+    check(
+        Atanh::DEF,
+        &[&[-0.0f32, 1.0, -2.0]],
+        &[-0.0, f32::INFINITY, f32::NAN],
     );
 }
 

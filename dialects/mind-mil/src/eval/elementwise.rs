@@ -2,7 +2,7 @@
 
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::scalar::ScalarFn;
-use mind_ir::scalar::math::{exp_f64, log_f32, log_f64, tanh_f32};
+use mind_ir::scalar::math::{exp_f64, exp2_f32, log_f32, log_f64, tanh_f32};
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 
@@ -23,7 +23,8 @@ pub(crate) fn unary(
     operands: Operands<'_, '_>,
 ) -> EvalManyResult {
     let x = operand(call, operands, "x");
-    one(match function_of(call.name) {
+    let function = function_of(call.name).filter(|own| own.domain().admits(x.dtype()));
+    one(match function {
         Some(function) => scalar(cx, function, &[x])?,
         None if call.name == "square" => scalar(cx, ScalarFn::Mul, &[x, x])?,
         None if !x.dtype().is_float() => integer(call.name, call, cx, x)?,
@@ -35,11 +36,11 @@ pub(crate) fn unary(
 fn integer(name: &str, call: &Call<'_>, cx: &EvalCx<'_>, x: &Tensor) -> Result<Tensor, EvalError> {
     cx.count(x.dtype(), x.shape())?;
     match name {
-        "sign" => Ok(whole::map(x, i64::signum)),
         "threshold" => {
             let alpha = call.float("alpha").unwrap_or(0.0) as i64;
             Ok(whole::map(x, |x| x.max(alpha)))
         }
+        "exp2" => map(cx, x, exp2_f32),
         other => match functions::named(other) {
             Some(function) => map(cx, x, function),
             None => unreachable!("`{other}` takes floats"),
@@ -58,18 +59,6 @@ fn computed(call: &Call<'_>, cx: &EvalCx<'_>, x: &Tensor) -> EvalManyResult {
         "log" => Box::new(move |x| log_f32(x + epsilon)),
         "rsqrt" => Box::new(move |x| 1.0 / (x + epsilon).sqrt()),
         "inverse" => Box::new(move |x| 1.0 / (x + epsilon)),
-        "sign" => Box::new(|x| {
-            if x > 0.0 {
-                1.0
-            } else if x < 0.0 {
-                -1.0
-            } else {
-                0.0
-            }
-        }),
-        "ceil" => Box::new(f32::ceil),
-        "floor" => Box::new(f32::floor),
-        "round" => Box::new(f32::round_ties_even),
         "relu6" => Box::new(|x| x.clamp(0.0, 6.0)),
         "softsign" => Box::new(|x| x / (1.0 + x.abs())),
         // NaN stays: it is neither below nor above a bound.

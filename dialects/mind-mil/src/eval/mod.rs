@@ -2,7 +2,6 @@
 //!
 //! Ops that core has compute as core's do. The others compute in `f32` and round once to the dtype.
 
-pub(crate) mod circular;
 pub mod contract;
 pub mod control;
 pub mod elementwise;

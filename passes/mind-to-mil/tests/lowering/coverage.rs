@@ -1,7 +1,16 @@
 //! Every row of core and tensor lowers, or says why not.
 
 /// Ops that are not lowered, with the reason.
-const EXCUSED: &[(&str, &str)] = &[];
+const EXCUSED: &[(&str, &str)] = &[
+    (
+        "core.asinh",
+        "MIL has no inverse of `sinh`; in halves its logarithm loses every negative number",
+    ),
+    (
+        "core.acosh",
+        "MIL has no inverse of `cosh`; in halves its logarithm overflows from 256 on",
+    ),
+];
 
 #[test]
 fn every_op_lowers_or_is_excused() {

@@ -9,7 +9,7 @@ use mind_mil::check::Interface;
 use mind_testgen::cases::{Case, all, gathers};
 use mind_to_mil::{Config, Layout};
 
-use crate::module::{lowered, narrowed, near, read, results, text};
+use crate::module::{halved, lowered, narrowed, near, read, results, text};
 
 /// How far a program in halves may be from its module in singles, relatively and absolutely: inputs,
 /// constants and every op round to 11 bits.
@@ -65,6 +65,7 @@ fn every_op_computes_what_it_did() {
             .unwrap_or_default()
             .to_owned();
         let arrays = random_inputs(&g, 1, Extents::default()).expect("small arrays");
+        let arrays = halved(arrays);
         let expected = results(&g, &arrays);
         for (config, error) in configs() {
             let low = match lowered(&g, &config) {
@@ -95,7 +96,7 @@ fn every_op_computes_what_it_did() {
         let Some(name) = op.names.core else { continue };
         let constant = name.starts_with("Const") || matches!(name, "Input" | "Fused");
         assert!(
-            constant || ran.contains_key(name),
+            constant || !mind_to_mil::lowers(op) || ran.contains_key(name),
             "{name} never ran: {refused:#?}"
         );
     }
@@ -110,6 +111,7 @@ fn the_tensor_dialect_computes_the_same() {
             continue;
         };
         let arrays = random_inputs(&g, 1, Extents::default()).expect("small arrays");
+        let arrays = halved(arrays);
         let Some(expected) = results(&g, &arrays) else {
             continue;
         };

@@ -100,6 +100,20 @@ pub fn narrowed(program: &Graph, arrays: &Arrays) -> Arrays {
     inputs.into_iter().map(narrow).collect()
 }
 
+/// The arrays with singles that halves hold, so that a program of halves takes the same numbers: near a pole no bound
+/// holds for others.
+pub fn halved(arrays: Arrays) -> Arrays {
+    let halved = |(name, array): (String, Tensor)| match array.dtype() {
+        DType::F32 => {
+            let numbers = floats(&array).into_iter();
+            let numbers = numbers.map(|x| half::f16::from_f64(x).to_f32()).collect();
+            (name, Tensor::of(array.shape().to_vec(), numbers))
+        }
+        _ => (name, array),
+    };
+    arrays.into_iter().map(halved).collect()
+}
+
 fn cast(tensor: &Tensor, dtype: DType) -> Tensor {
     let shape = tensor.shape().to_vec();
     let numbers = floats(tensor);

@@ -38,7 +38,7 @@ pub fn erf<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{check_f32, check_f64, check_odd, check_special};
+    use super::super::testing::{check_bounded, check_f32, check_f64, check_odd, check_special};
     use super::super::{erf_f32, erf_f64};
 
     #[test]
@@ -58,6 +58,7 @@ mod tests {
     #[test]
     fn odd_and_bounded() {
         check_odd(erf_f32, erf_f64);
+        check_bounded(erf_f32, erf_f64);
     }
 
     #[test]

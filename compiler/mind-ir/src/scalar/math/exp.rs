@@ -56,6 +56,13 @@ pub(super) fn nearest_power<B: Steps>(b: &mut B, x: B::Value) -> PowerOfTwo<B::V
     let c = B::Lane::EXP;
     let (log2_e, round) = (b.value(c.log2_e), b.value(c.round_twice));
     let k = b.fma(x, log2_e, round);
+    two_factors(b, k)
+}
+
+/// 2^n from `k`, the sum of an integer n and `round_twice`.
+#[inline]
+pub(super) fn two_factors<B: Steps>(b: &mut B, k: B::Value) -> PowerOfTwo<B::Value> {
+    let round = b.value(B::Lane::EXP.round_twice);
     let n = b.sub(k, round);
     // The low bits of k hold n + 2 bias, so those of its halves hold a biased exponent each; the
     // left shifts drop all other bits.
@@ -69,6 +76,38 @@ pub(super) fn nearest_power<B: Steps>(b: &mut B, x: B::Value) -> PowerOfTwo<B::V
         first: b.float(first),
         second: b.float(second),
     }
+}
+
+/// 1 / `power`, a power of two whose inverse is normal.
+#[inline]
+pub(super) fn inverse_power<B: Steps>(b: &mut B, power: B::Value) -> B::Value {
+    let twice_bias = b.int(B::Lane::EXP.twice_bias);
+    let power = b.bits(power);
+    let inverse = b.isub(twice_bias, power);
+    b.float(inverse)
+}
+
+/// e^x as 2^n (1 + r + p), where |r| <= ln(2)/2 and p is less than r^2.
+pub(super) struct ExpSum<V> {
+    pub power: PowerOfTwo<V>,
+    pub r: V,
+    pub p: V,
+}
+
+/// e^x, with what the reduction rounds off in p.
+#[inline]
+pub(super) fn exp_sum<B: Steps>(b: &mut B, x: B::Value) -> ExpSum<B::Value> {
+    let c = B::Lane::EXP;
+    let power = nearest_power(b, x);
+    let (hi, lo) = (b.value(c.neg_ln2_hi), b.value(c.neg_ln2_lo));
+    let t = b.fma(power.n, hi, x);
+    let r = b.fma(power.n, lo, t);
+    let rounded = b.sub(t, r);
+    let r_lo = b.fma(power.n, lo, rounded);
+    let w = horner(b, r, c.poly);
+    let r2 = b.mul(r, r);
+    let p = b.fma(r2, w, r_lo);
+    ExpSum { power, r, p }
 }
 
 /// 2^n from `k`, the sum of an integer n and `round`.

@@ -1,5 +1,6 @@
 //! `log`.
 
+use super::pair::{Pair, ordered_sum};
 use super::steps::{Lane, Steps, horner};
 
 /// ln(x).
@@ -7,6 +8,23 @@ use super::steps::{Lane, Steps, horner};
 /// With x = 2^e (1 + f) and |f| <= 1/3, the result is e ln(2) + ln(1 + f).
 #[inline]
 pub fn log<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
+    let Split { e, f } = split(b, x);
+    let (w, f2) = tail(b, f);
+    let log1p = b.fma(f2, w, f);
+    let ln2 = b.value(B::Lane::LOG.ln2);
+    let finite = b.fma(e, ln2, log1p);
+    with_special(b, x, finite)
+}
+
+/// A positive number as 2^e (1 + f) with |f| <= 1/3.
+pub(super) struct Split<V> {
+    pub e: V,
+    pub f: V,
+}
+
+/// The parts of a positive finite number.
+#[inline]
+pub(super) fn split<B: Steps>(b: &mut B, x: B::Value) -> Split<B::Value> {
     let c = B::Lane::LOG;
     let (normal, scale) = (b.value(c.normal), b.value(c.scale));
     let (bias, scaled_bias) = (b.value(c.bias), b.value(c.scaled_bias));
@@ -14,7 +32,13 @@ pub fn log<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let scaled = b.mul(x, scale);
     let y = b.select(subnormal, scaled, x);
     let bias = b.select(subnormal, scaled_bias, bias);
+    split_normal(b, y, bias)
+}
 
+/// The parts of a positive normal number; `bias` is taken from its biased exponent plus 2^MANTISSA.
+#[inline]
+fn split_normal<B: Steps>(b: &mut B, y: B::Value, bias: B::Value) -> Split<B::Value> {
+    let c = B::Lane::LOG;
     // With the offset added, the exponent changes at `lowest` instead of at 1.
     let (lowest, offset) = (b.int(c.lowest), b.int(c.offset));
     let (mantissa, integer) = (b.int(c.mantissa), b.int(c.integer));
@@ -29,13 +53,23 @@ pub fn log<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let m = b.float(m);
 
     let one = b.value(B::Lane::ONE);
-    let f = b.sub(m, one);
-    let w = horner(b, f, c.poly);
-    let f2 = b.mul(f, f);
-    let log1p = b.fma(f2, w, f);
-    let ln2 = b.value(c.ln2);
-    let finite = b.fma(e, ln2, log1p);
+    Split {
+        e,
+        f: b.sub(m, one),
+    }
+}
 
+/// w and f^2 with ln(1 + f) = f + f^2 w.
+#[inline]
+pub(super) fn tail<B: Steps>(b: &mut B, f: B::Value) -> (B::Value, B::Value) {
+    let w = horner(b, f, B::Lane::LOG.poly);
+    let f2 = b.mul(f, f);
+    (w, f2)
+}
+
+/// The logarithm of `x` to any base, from what it is if `x` is positive and finite.
+#[inline]
+pub(super) fn with_special<B: Steps>(b: &mut B, x: B::Value, finite: B::Value) -> B::Value {
     let (zero, nan) = (b.value(B::Lane::ZERO), b.value(B::Lane::NAN));
     let (infinity, neg_infinity) = (b.value(B::Lane::INFINITY), b.value(B::Lane::NEG_INFINITY));
     let is_zero = b.eq(x, zero);
@@ -44,6 +78,35 @@ pub fn log<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let other = b.select(is_zero, neg_infinity, nan);
     let positive = b.select(is_finite, finite, x);
     b.select(is_positive, positive, other)
+}
+
+/// The argument of a logarithm, to more than the precision of a number: 2^`doublings` `value` (1 + `correction`).
+pub(super) struct Argument<V> {
+    /// A positive normal number.
+    pub value: V,
+    /// Small enough that its square is rounded off.
+    pub correction: V,
+    /// An integer; `None` is 0.
+    pub doublings: Option<V>,
+}
+
+/// ln(x), with hardly more than its last rounding, also where the result is small.
+#[inline]
+pub(super) fn log_of<B: Steps>(b: &mut B, x: Argument<B::Value>) -> B::Value {
+    let c = B::Lane::LOG;
+    let bias = b.value(c.bias);
+    let Split { mut e, f } = split_normal(b, x.value, bias);
+    if let Some(doublings) = x.doublings {
+        e = b.add(e, doublings);
+    }
+    let (w, f2) = tail(b, f);
+    let rest = b.fma(f2, w, x.correction);
+    let (ln2_hi, ln2_lo) = (b.value(c.ln2_hi), b.value(c.ln2_lo));
+    let rest = b.fma(e, ln2_lo, rest);
+    let exponent = b.mul(e, ln2_hi);
+    let Pair { hi, lo } = ordered_sum(b, exponent, f);
+    let rest = b.add(rest, lo);
+    b.add(hi, rest)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::constants::{erf, exp, gelu, log, sigmoid, tanh};
+use super::constants::{arc, circular, erf, exp, exp2, gelu, hyperbolic, log, sigmoid, tanh};
 use super::steps::{Lane, Steps};
 
 /// Computes each step at once on a single `f32` or `f64`.
@@ -14,24 +14,31 @@ macro_rules! scalar {
         impl Lane for $float {
             type Bits = $bits;
 
+            const WIDTH: u32 = $bits::BITS;
             const MANTISSA: u32 = $float::MANTISSA_DIGITS - 1;
             const SIGN: $bits = 1 << ($bits::BITS - 1);
             const MAGNITUDE: $bits = $bits::MAX >> 1;
             const ZERO: $float = 0.0;
             const NEG_ZERO: $float = -0.0;
             const NEG_HALF: $float = -0.5;
+            const HALF: $float = 0.5;
             const ONE: $float = 1.0;
             const NEG_ONE: $float = -1.0;
             const TWO: $float = 2.0;
+            const NEG_TWO: $float = -2.0;
             const INFINITY: $float = $float::INFINITY;
             const NEG_INFINITY: $float = $float::NEG_INFINITY;
             const NAN: $float = $float::NAN;
-            const EXP: exp::Constants<$float> = exp::$constants;
+            const EXP: exp::Constants<$float, $bits> = exp::$constants;
+            const EXP2: exp2::Constants<$float> = exp2::$constants;
             const LOG: log::Constants<$float, $bits> = log::$constants;
             const TANH: tanh::Constants<$float> = tanh::$constants;
             const ERF: erf::Constants<$float> = erf::$constants;
-            const SIGMOID: sigmoid::Constants<$float, $bits> = sigmoid::$constants;
+            const SIGMOID: sigmoid::Constants<$float> = sigmoid::$constants;
             const GELU: gelu::Constants<$float> = gelu::$constants;
+            const HYPERBOLIC: hyperbolic::Constants<$float> = hyperbolic::$constants;
+            const CIRCULAR: circular::Constants<$float> = circular::$constants;
+            const ARC: arc::Constants<$float> = arc::$constants;
         }
 
         impl Steps for Scalar<$float> {
@@ -76,8 +83,18 @@ macro_rules! scalar {
             }
 
             #[inline]
+            fn sqrt(&mut self, a: $float) -> $float {
+                a.sqrt()
+            }
+
+            #[inline]
             fn fma(&mut self, a: $float, b: $float, c: $float) -> $float {
                 a.mul_add(b, c)
+            }
+
+            #[inline]
+            fn round(&mut self, a: $float) -> $float {
+                a.round_ties_even()
             }
 
             #[inline]

@@ -1,6 +1,6 @@
 //! `sigmoid`.
 
-use super::exp::{clamp, exp_parts};
+use super::exp::{clamp, exp_parts, inverse_power};
 use super::steps::{Lane, Steps};
 
 /// 1 / (1 + e^-x).
@@ -16,10 +16,7 @@ pub fn sigmoid<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let neg_x = b.neg(x);
     let (power, q) = exp_parts(b, neg_x);
 
-    let twice_bias = b.int(c.twice_bias);
-    let second = b.bits(power.second);
-    let inverse = b.isub(twice_bias, second);
-    let inverse = b.float(inverse);
+    let inverse = inverse_power(b, power.second);
 
     // first + inverse + q * first, in the order with the smallest error.
     let zero = b.value(B::Lane::ZERO);

@@ -9,6 +9,8 @@ pub trait Lane: Copy + 'static {
     /// The unsigned integer with the width of the type.
     type Bits: Copy;
 
+    /// Number of bits.
+    const WIDTH: u32;
     /// Number of stored mantissa bits.
     const MANTISSA: u32;
     /// The mask of the sign bit.
@@ -22,12 +24,16 @@ pub trait Lane: Copy + 'static {
     const NEG_ZERO: Self;
     /// -1/2.
     const NEG_HALF: Self;
+    /// 1/2.
+    const HALF: Self;
     /// 1.
     const ONE: Self;
     /// -1.
     const NEG_ONE: Self;
     /// 2.
     const TWO: Self;
+    /// -2.
+    const NEG_TWO: Self;
     /// Positive infinity.
     const INFINITY: Self;
     /// Negative infinity.
@@ -36,7 +42,9 @@ pub trait Lane: Copy + 'static {
     const NAN: Self;
 
     /// Constants of the argument reduction and polynomial of `exp`.
-    const EXP: constants::exp::Constants<Self>;
+    const EXP: constants::exp::Constants<Self, Self::Bits>;
+    /// Constants of `exp2`.
+    const EXP2: constants::exp2::Constants<Self>;
     /// Constants of `log`.
     const LOG: constants::log::Constants<Self, Self::Bits>;
     /// Constants of `tanh`.
@@ -44,9 +52,15 @@ pub trait Lane: Copy + 'static {
     /// Constants of `erf`.
     const ERF: constants::erf::Constants<Self>;
     /// Constants of `sigmoid`.
-    const SIGMOID: constants::sigmoid::Constants<Self, Self::Bits>;
+    const SIGMOID: constants::sigmoid::Constants<Self>;
     /// Constants of `gelu`.
     const GELU: constants::gelu::Constants<Self>;
+    /// Constants of the hyperbolic functions and their inverses.
+    const HYPERBOLIC: constants::hyperbolic::Constants<Self>;
+    /// Constants of the circular functions.
+    const CIRCULAR: constants::circular::Constants<Self>;
+    /// Constants of the arc functions.
+    const ARC: constants::arc::Constants<Self>;
 }
 
 /// What carries out, or records, the steps of a math function.
@@ -81,8 +95,13 @@ pub trait Steps {
     fn mul(&mut self, a: Self::Value, b: Self::Value) -> Self::Value;
     /// `a / b`.
     fn div(&mut self, a: Self::Value, b: Self::Value) -> Self::Value;
+    /// The square root of `a`.
+    fn sqrt(&mut self, a: Self::Value) -> Self::Value;
     /// `a * b + c`, rounded once.
     fn fma(&mut self, a: Self::Value, b: Self::Value, c: Self::Value) -> Self::Value;
+
+    /// The integer that is nearest to `a`, ties to even.
+    fn round(&mut self, a: Self::Value) -> Self::Value;
 
     /// `a < b`; false when either is NaN.
     fn lt(&mut self, a: Self::Value, b: Self::Value) -> Self::Mask;

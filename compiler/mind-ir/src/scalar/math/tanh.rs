@@ -41,7 +41,7 @@ pub fn tanh<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{check_f32, check_f64, check_odd, check_special};
+    use super::super::testing::{check_bounded, check_f32, check_f64, check_odd, check_special};
     use super::super::{tanh_f32, tanh_f64};
 
     #[test]
@@ -61,6 +61,7 @@ mod tests {
     #[test]
     fn odd_and_bounded() {
         check_odd(tanh_f32, tanh_f64);
+        check_bounded(tanh_f32, tanh_f64);
     }
 
     #[test]

@@ -190,6 +190,51 @@ fn square_roots_are_correctly_rounded_with_and_without_the_instruction() {
 }
 
 #[test]
+fn roundings_are_exact_around_integers_and_halves() {
+    let mut random = Random::new(7);
+    let mut f32s: Vec<u64> = (0..20_000)
+        .map(|_| float(&mut random, 8, 23, 127))
+        .collect();
+    let mut f64s: Vec<u64> = (0..20_000)
+        .map(|_| float(&mut random, 11, 52, 1023))
+        .collect();
+    for half in (0..2000u32).chain((1..60).map(|n| 1 << (n / 2))) {
+        let (narrow, wide) = (half as f32 / 2.0, f64::from(half) / 2.0);
+        for x in [
+            narrow,
+            narrow.next_up(),
+            narrow.next_down(),
+            narrow * 8192.0,
+        ] {
+            f32s.extend([x, -x].map(|x| u64::from(x.to_bits())));
+        }
+        for x in [
+            wide,
+            wide.next_up(),
+            wide.next_down(),
+            wide * 4_398_046_511_104.0,
+        ] {
+            f64s.extend([x, -x].map(f64::to_bits));
+        }
+    }
+    let ops = [
+        ("floor", UnaryOp::Floor),
+        ("ceil", UnaryOp::Ceil),
+        ("trunc", UnaryOp::Trunc),
+        ("round", UnaryOp::Round),
+    ];
+    let mut cases = Vec::new();
+    for (name, op) in ops {
+        let body = |b: &mut Builder, xs: &[Value]| b.unary(op, xs[0]);
+        let narrow = map(name, &[Lane::F32], Lane::F32, body);
+        cases.push(case(narrow, &[(DType::F32, f32s.clone())], DType::F32));
+        let wide = map(name, &[Lane::F64], Lane::F64, body);
+        cases.push(case(wide, &[(DType::F64, f64s.clone())], DType::F64));
+    }
+    check("roundings", &cases, &[&["-O0"], &["-O3"]]);
+}
+
+#[test]
 fn every_f16_converts_and_so_do_the_numbers_around_and_between_them() {
     let all: Vec<u64> = (0..=u64::from(u16::MAX)).collect();
     let widen = map("widen", &[Lane::I16], Lane::F32, |b, xs| {

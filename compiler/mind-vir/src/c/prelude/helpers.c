@@ -432,3 +432,77 @@ MIND_HELPER double mind_sqrt_f64(double x)
 {
     return MIND_ROOT_F64(x);
 }
+
+
+MIND_HELPER float mind_trunc_f32(float x)
+{
+    uint32_t bits = mind_bits_f32(x);
+    int exponent = (int)(bits >> 23 & 0xffu) - 127;
+    if (exponent < 0)
+        return mind_f32(bits & 0x80000000u);
+    if (exponent >= 23)
+        return x;
+    return mind_f32(bits & ~(0x7fffffu >> exponent));
+}
+
+
+MIND_HELPER float mind_floor_f32(float x)
+{
+    float whole = mind_trunc_f32(x);
+    return x < whole ? whole - 1.0f : whole;
+}
+
+
+MIND_HELPER float mind_ceil_f32(float x)
+{
+    float whole = mind_trunc_f32(x);
+    return whole < x ? whole + 1.0f : whole;
+}
+
+
+MIND_HELPER float mind_round_f32(float x)
+{
+    float whole = mind_trunc_f32(x);
+    float rest = mind_abs_f32(x - whole);
+    int is_odd = mind_trunc_f32(whole * 0.5f) * 2.0f != whole;
+    if (rest > 0.5f || (rest == 0.5f && is_odd))
+        return x < 0.0f ? whole - 1.0f : whole + 1.0f;
+    return whole;
+}
+
+
+MIND_HELPER double mind_trunc_f64(double x)
+{
+    uint64_t bits = mind_bits_f64(x);
+    int exponent = (int)(bits >> 52 & 0x7ffu) - 1023;
+    if (exponent < 0)
+        return mind_f64(bits & UINT64_C(0x8000000000000000));
+    if (exponent >= 52)
+        return x;
+    return mind_f64(bits & ~(UINT64_C(0xfffffffffffff) >> exponent));
+}
+
+
+MIND_HELPER double mind_floor_f64(double x)
+{
+    double whole = mind_trunc_f64(x);
+    return x < whole ? whole - 1.0 : whole;
+}
+
+
+MIND_HELPER double mind_ceil_f64(double x)
+{
+    double whole = mind_trunc_f64(x);
+    return whole < x ? whole + 1.0 : whole;
+}
+
+
+MIND_HELPER double mind_round_f64(double x)
+{
+    double whole = mind_trunc_f64(x);
+    double rest = mind_abs_f64(x - whole);
+    int is_odd = mind_trunc_f64(whole * 0.5) * 2.0 != whole;
+    if (rest > 0.5 || (rest == 0.5 && is_odd))
+        return x < 0.0 ? whole - 1.0 : whole + 1.0;
+    return whole;
+}

@@ -34,6 +34,10 @@ pub(super) fn unary(op: UnaryOp, lane: Lane, x: u64) -> u64 {
         UnaryOp::Neg => x ^ lane.sign(),
         UnaryOp::Abs => x & !lane.sign(),
         UnaryOp::Sqrt => on_float!(lane, |x| x.sqrt()),
+        UnaryOp::Floor => on_float!(lane, |x| x.floor()),
+        UnaryOp::Ceil => on_float!(lane, |x| x.ceil()),
+        UnaryOp::Trunc => on_float!(lane, |x| x.trunc()),
+        UnaryOp::Round => on_float!(lane, |x| x.round_ties_even()),
     }
 }
 

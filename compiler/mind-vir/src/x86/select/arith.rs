@@ -57,6 +57,18 @@ impl Select<'_> {
         self.depths[value.index()] = self.depth;
     }
 
+    /// An instruction of one vector, which both encodings have, and its immediate, if it takes one.
+    fn one(&mut self, row: codes::Row, x: VReg, immediate: Option<u8>) -> VReg {
+        let code = row.code(self.encoding).expect("a form for each target");
+        let (result, view) = (self.new_vector(), self.full());
+        let mut instruction = self.emit(code).def(result, view).reg(x, view);
+        if let Some(immediate) = immediate {
+            instruction = instruction.imm8(immediate);
+        }
+        instruction.done();
+        result
+    }
+
     pub(super) fn unary(&mut self, value: Value, op: UnaryOp, a: Value) {
         let lane = self.function.lane(a);
         let x = self.reg(a);
@@ -69,14 +81,11 @@ impl Select<'_> {
                 let magnitude = self.pooled(lane, lane.mask() ^ lane.sign());
                 self.two(codes::AND, x, magnitude)
             }
-            UnaryOp::Sqrt => {
-                let code = codes::sqrt(lane)
-                    .code(self.encoding)
-                    .expect("a form for each target");
-                let (result, view) = (self.new_vector(), self.full());
-                self.emit(code).def(result, view).reg(x, view).done();
-                result
-            }
+            UnaryOp::Sqrt => self.one(codes::sqrt(lane), x, None),
+            UnaryOp::Round => self.one(codes::round(lane), x, Some(0)),
+            UnaryOp::Floor => self.one(codes::round(lane), x, Some(1)),
+            UnaryOp::Ceil => self.one(codes::round(lane), x, Some(2)),
+            UnaryOp::Trunc => self.one(codes::round(lane), x, Some(3)),
         };
         self.bind(value, result);
     }

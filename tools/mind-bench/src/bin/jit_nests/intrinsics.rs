@@ -34,7 +34,9 @@ impl Steps for Avx2 {
         neg(a) -> Value = _mm256_xor_ps(a, _mm256_set1_ps(-0.0));
         mul(a, b) -> Value = _mm256_mul_ps(a, b);
         div(a, b) -> Value = _mm256_div_ps(a, b);
+        sqrt(a) -> Value = _mm256_sqrt_ps(a);
         fma(a, b, c) -> Value = _mm256_fmadd_ps(a, b, c);
+        round(a) -> Value = _mm256_round_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(a);
         lt(a, b) -> Mask = _mm256_cmp_ps::<_CMP_LT_OQ>(a, b);
         eq(a, b) -> Mask = _mm256_cmp_ps::<_CMP_EQ_OQ>(a, b);
         min(a, b) -> Value = _mm256_min_ps(a, b);

@@ -2,7 +2,7 @@
 
 /// Constants of one float type.
 #[derive(Clone, Copy, Debug)]
-pub struct Constants<T: 'static> {
+pub struct Constants<T: 'static, Bits> {
     /// Below this the result rounds to 0.
     pub lowest: T,
     /// Above this the result rounds to infinity.
@@ -18,6 +18,8 @@ pub struct Constants<T: 'static> {
     pub round: T,
     /// 1.5 * 2^MANTISSA + 2 * bias, for a power of two in two factors.
     pub round_twice: T,
+    /// Twice the exponent bias, in the place of the exponent.
+    pub twice_bias: Bits,
     /// (e^r - 1 - r) / r^2 for |r| <= ln(2)/2.
     pub poly: &'static [T],
 }
@@ -46,7 +48,7 @@ pub const POLY_F64: [f64; 10] = [
 ];
 
 /// The constants for f32.
-pub const F32: Constants<f32> = Constants {
+pub const F32: Constants<f32, u32> = Constants {
     lowest: -104.0,
     highest: 89.0,
     log2_e: std::f32::consts::LOG2_E,
@@ -54,11 +56,12 @@ pub const F32: Constants<f32> = Constants {
     neg_ln2_lo: 1.904_654_3e-9,
     round: 12_582_912.0 + 127.0,
     round_twice: 12_582_912.0 + 254.0,
+    twice_bias: 254 << 23,
     poly: &POLY_F32,
 };
 
 /// The constants for f64.
-pub const F64: Constants<f64> = Constants {
+pub const F64: Constants<f64, u64> = Constants {
     lowest: -746.0,
     highest: 710.0,
     log2_e: std::f64::consts::LOG2_E,
@@ -66,5 +69,6 @@ pub const F64: Constants<f64> = Constants {
     neg_ln2_lo: -2.319_046_813_846_3e-17,
     round: 6_755_399_441_055_744.0 + 1023.0,
     round_twice: 6_755_399_441_055_744.0 + 2046.0,
+    twice_bias: 2046 << 52,
     poly: &POLY_F64,
 };

@@ -21,6 +21,12 @@ pub struct Constants<T: 'static, Bits> {
     pub scaled_bias: T,
     /// ln(2).
     pub ln2: T,
+    /// ln(2) with so few bits that its product with any exponent is exact.
+    pub ln2_hi: T,
+    /// ln(2) minus `ln2_hi`.
+    pub ln2_lo: T,
+    /// log2(e) less its rounding.
+    pub log2_e_lo: T,
     /// (ln(1 + f) - f) / f^2 for |f| <= 1/3.
     pub poly: &'static [T],
 }
@@ -72,6 +78,9 @@ pub const F32: Constants<f32, u32> = Constants {
     bias: 8_388_608.0 + 127.0,
     scaled_bias: 8_388_608.0 + 127.0 + 23.0,
     ln2: std::f32::consts::LN_2,
+    ln2_hi: 0.693_145_75,
+    ln2_lo: 1.428_606_8e-6,
+    log2_e_lo: 1.925_963e-8,
     poly: &POLY_F32,
 };
 
@@ -86,5 +95,8 @@ pub const F64: Constants<f64, u64> = Constants {
     bias: 4_503_599_627_370_496.0 + 1023.0,
     scaled_bias: 4_503_599_627_370_496.0 + 1023.0 + 52.0,
     ln2: std::f64::consts::LN_2,
+    ln2_hi: 0.693_147_180_559_890_3,
+    ln2_lo: 5.497_923_018_708_371e-14,
+    log2_e_lo: 2.035_527_374_093_103_3e-17,
     poly: &POLY_F64,
 };

@@ -1,8 +1,12 @@
 //! The constants of each function: bounds, reductions and coefficients.
 
+pub mod arc;
+pub mod circular;
 pub mod erf;
 pub mod exp;
+pub mod exp2;
 pub mod gelu;
+pub mod hyperbolic;
 pub mod log;
 pub mod sigmoid;
 pub mod tanh;

@@ -1,0 +1,42 @@
+//! What `asin` and `acos` share.
+
+use super::pair::{Pair, ordered_sum};
+use super::steps::{Lane, Steps, horner};
+
+/// How the arc sine of a number is found.
+pub(super) struct Reduced<B: Steps> {
+    /// Whether the number is below 1/2.
+    pub is_small: B::Mask,
+    /// sqrt((1 - a) / 2).
+    pub root: B::Value,
+    /// The square of the number, or of `root`.
+    pub z: B::Value,
+}
+
+/// The argument of the polynomial for `a`, which is positive.
+#[inline]
+pub(super) fn reduce<B: Steps>(b: &mut B, a: B::Value) -> Reduced<B> {
+    let (half, neg_half) = (b.value(B::Lane::HALF), b.value(B::Lane::NEG_HALF));
+    let is_small = b.lt(a, half);
+    let complement = b.fma(a, neg_half, half);
+    let root = b.sqrt(complement);
+    let square = b.mul(a, a);
+    let z = b.select(is_small, square, complement);
+    Reduced { is_small, root, z }
+}
+
+/// `base` + k asin(s), where `argument` is k s and `z` is s^2.
+#[inline]
+pub(super) fn from_base<B: Steps>(
+    b: &mut B,
+    base: Pair<B::Value>,
+    argument: B::Value,
+    z: B::Value,
+) -> B::Value {
+    let p = horner(b, z, B::Lane::ARC.asin);
+    let cube = b.mul(argument, z);
+    let rest = b.fma(cube, p, base.lo);
+    let Pair { hi, lo } = ordered_sum(b, base.hi, argument);
+    let rest = b.add(rest, lo);
+    b.add(hi, rest)
+}

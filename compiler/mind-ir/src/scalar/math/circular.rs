@@ -1,0 +1,194 @@
+//! What `sin`, `cos` and `tan` share: the reduction of an angle, exact for every number, and the functions on what is
+//! left.
+
+use super::constants::circular::Move;
+use super::pair::{Pair, ordered_sum, product, sum};
+use super::steps::{Lane, Steps, horner};
+
+/// An angle as quarter turns and a rest of at most pi/4, which keeps the sign of the angle.
+pub(super) struct Turned<V> {
+    /// Quarter turns, an integer from -8 to 8.
+    pub quarters: V,
+    pub rest: Pair<V>,
+}
+
+/// Digits of 2/pi that a product with an angle needs.
+const WINDOW: usize = 5;
+
+/// At least as many as there are digits.
+const MOST_DIGITS: usize = 24;
+
+/// The rest of `a`, which is positive.
+///
+/// `a` times 2/pi is taken modulo 4 without any rounding that matters. Digits of 2/pi whose products with `a` are
+/// multiples of 4 are skipped: a window moves over them, by steps that the size of `a` decides, each a choice
+/// between the digits of two places.
+#[inline]
+pub(super) fn reduce<B: Steps>(b: &mut B, a: B::Value) -> Turned<B::Value> {
+    let c = B::Lane::CIRCULAR;
+    let (scaled, digits) = window(b, a);
+    let Turns { quarters, rest } = turns(b, scaled, digits);
+
+    // The angle is the rest times pi/2.
+    let (half_pi, half_pi_lo) = (b.value(c.half_pi), b.value(c.half_pi_lo));
+    let Pair { hi, lo } = product(b, rest.hi, half_pi);
+    let lo = b.fma(rest.lo, half_pi, lo);
+    let lo = b.fma(rest.hi, half_pi_lo, lo);
+
+    let (zero, quarter_pi) = (b.value(B::Lane::ZERO), b.value(c.quarter_pi));
+    let is_small = b.lt(a, quarter_pi);
+    Turned {
+        quarters: b.select(is_small, zero, quarters),
+        rest: Pair {
+            hi: b.select(is_small, a, hi),
+            lo: b.select(is_small, zero, lo),
+        },
+    }
+}
+
+/// The digits of 2/pi that count for `a`, and `a` scaled down by those before.
+#[inline]
+fn window<B: Steps>(b: &mut B, mut a: B::Value) -> (B::Value, [B::Value; WINDOW]) {
+    let c = B::Lane::CIRCULAR;
+    let zero = b.value(B::Lane::ZERO);
+    let mut digits = [zero; MOST_DIGITS];
+    for (digit, &value) in digits.iter_mut().zip(c.digits) {
+        *digit = b.value(value);
+    }
+    let mut known = c.digits.len();
+    for &Move {
+        digits: by,
+        least,
+        scale,
+    } in c.moves
+    {
+        let (least, scale) = (b.value(least), b.value(scale));
+        let stays = b.lt(a, least);
+        let scaled = b.mul(a, scale);
+        a = b.select(stays, a, scaled);
+        // The moves after this one go less far together than this one does.
+        let needed = (by - 1 + WINDOW).min(known);
+        for at in 0..needed {
+            if at + by < known {
+                digits[at] = b.select(stays, digits[at], digits[at + by]);
+            }
+        }
+        known = needed;
+    }
+    let mut found = [zero; WINDOW];
+    found.copy_from_slice(&digits[..WINDOW]);
+    (a, found)
+}
+
+/// Turns as an integer and a rest of at most 1/2.
+struct Turns<V> {
+    quarters: V,
+    rest: Pair<V>,
+}
+
+/// `a` times the number with these digits, modulo 4.
+#[inline]
+fn turns<B: Steps>(b: &mut B, a: B::Value, digits: [B::Value; WINDOW]) -> Turns<B::Value> {
+    let chunk = b.value(B::Lane::CIRCULAR.chunk);
+    let mut scaled = a;
+    let products = digits.map(|digit| {
+        let found = product(b, scaled, digit);
+        scaled = b.mul(scaled, chunk);
+        found
+    });
+    // Each product is at most half an ulp of the one two before it; the first three may be large.
+    let first = [products[0].hi, products[0].lo, products[1].hi].map(|x| modulo_4(b, x));
+    let whole = ordered_sum(b, first[0], first[1]);
+    let mut parts = [whole.lo; 4];
+    let mut total = whole.hi;
+    for (part, x) in parts[1..]
+        .iter_mut()
+        .zip([first[2], products[1].lo, products[2].hi])
+    {
+        let Pair { hi, lo } = sum(b, total, x);
+        (total, *part) = (hi, lo);
+    }
+    let quarters = b.round(total);
+    let mut rest = b.sub(total, quarters);
+
+    // The rest may be as small as what is left.
+    let mut rounded = b.add(products[3].lo, products[4].hi);
+    let [p0, p1, p2, p3] = parts;
+    for x in [p0, p1, p2, p3, products[2].lo, products[3].hi] {
+        let Pair { hi, lo } = sum(b, rest, x);
+        rest = hi;
+        rounded = b.add(rounded, lo);
+    }
+    Turns {
+        quarters,
+        rest: sum(b, rest, rounded),
+    }
+}
+
+/// `x` less the nearest multiple of 4, exact.
+#[inline]
+fn modulo_4<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
+    let c = B::Lane::CIRCULAR;
+    let (quarter, neg_four) = (b.value(c.quarter), b.value(c.neg_four));
+    let turns = b.mul(x, quarter);
+    let turns = b.round(turns);
+    b.fma(turns, neg_four, x)
+}
+
+/// The sine of `x`.
+#[inline]
+pub(super) fn sine_of_rest<B: Steps>(b: &mut B, x: &Pair<B::Value>) -> Pair<B::Value> {
+    let square = b.mul(x.hi, x.hi);
+    let cube = b.mul(square, x.hi);
+    let p = horner(b, square, B::Lane::CIRCULAR.sin);
+    // The sine grows with `lo` by the cosine, nearly 1 - x^2/2.
+    let neg_half = b.value(B::Lane::NEG_HALF);
+    let half_lo = b.mul(x.lo, neg_half);
+    let rest = b.fma(half_lo, square, x.lo);
+    let rest = b.fma(cube, p, rest);
+    ordered_sum(b, x.hi, rest)
+}
+
+/// The cosine of `x`.
+#[inline]
+pub(super) fn cosine_of_rest<B: Steps>(b: &mut B, x: &Pair<B::Value>) -> Pair<B::Value> {
+    let square = product(b, x.hi, x.hi);
+    let fourth = b.mul(square.hi, square.hi);
+    let p = horner(b, square.hi, B::Lane::CIRCULAR.cos);
+    let (one, neg_half) = (b.value(B::Lane::ONE), b.value(B::Lane::NEG_HALF));
+    let neg_halved = b.mul(square.hi, neg_half);
+    let Pair { hi, lo } = ordered_sum(b, one, neg_halved);
+    let lo = b.fma(square.lo, neg_half, lo);
+    let neg_x = b.neg(x.hi);
+    let lo = b.fma(neg_x, x.lo, lo);
+    let lo = b.fma(fourth, p, lo);
+    ordered_sum(b, hi, lo)
+}
+
+/// Whether an integer is even.
+#[inline]
+pub(super) fn is_even<B: Steps>(b: &mut B, n: B::Value) -> B::Mask {
+    let half = b.value(B::Lane::HALF);
+    let halved = b.mul(n, half);
+    let whole = b.round(halved);
+    b.eq(halved, whole)
+}
+
+/// The sign bit if two is in an integer, as after two and three quarter turns, else 0.
+#[inline]
+pub(super) fn sign_of_quarters<B: Steps>(b: &mut B, n: B::Value) -> B::Int {
+    let whole = b.value(B::Lane::CIRCULAR.whole);
+    let n = b.add(n, whole);
+    let n = b.bits(n);
+    let n = b.shl(n, B::Lane::WIDTH - 2);
+    let sign = b.int(B::Lane::SIGN);
+    b.and(n, sign)
+}
+
+/// `x` with its sign changed if `sign` is the sign bit.
+#[inline]
+pub(super) fn negate_by<B: Steps>(b: &mut B, x: B::Value, sign: B::Int) -> B::Value {
+    let bits = b.bits(x);
+    let bits = b.iadd(bits, sign);
+    b.float(bits)
+}
