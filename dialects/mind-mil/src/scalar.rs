@@ -21,6 +21,16 @@ static ROWS: &[(ScalarFn, &MilOp)] = &[
     (ScalarFn::Erf, &unary::ERF),
     (ScalarFn::Tanh, &unary::TANH),
     (ScalarFn::Sigmoid, &activation::SIGMOID),
+    (ScalarFn::Equal, &binary::EQUAL),
+    (ScalarFn::NotEqual, &binary::NOT_EQUAL),
+    (ScalarFn::Less, &binary::LESS),
+    (ScalarFn::LessEqual, &binary::LESS_EQUAL),
+    (ScalarFn::Greater, &binary::GREATER),
+    (ScalarFn::GreaterEqual, &binary::GREATER_EQUAL),
+    (ScalarFn::And, &binary::LOGICAL_AND),
+    (ScalarFn::Or, &binary::LOGICAL_OR),
+    (ScalarFn::Xor, &binary::LOGICAL_XOR),
+    (ScalarFn::Not, &unary::LOGICAL_NOT),
 ];
 
 /// The op that applies `function`; `None` if it has a separate lowering.
@@ -48,6 +58,9 @@ mod tests {
             "`log` takes an epsilon, which is not 0 by default",
         ),
         (ScalarFn::Gelu, "`gelu` takes a mode"),
+        (ScalarFn::Select, "`select` names its arguments otherwise"),
+        (ScalarFn::ShiftLeft, "MIL has no shifts"),
+        (ScalarFn::ShiftRight, "MIL has no shifts"),
     ];
 
     #[test]
