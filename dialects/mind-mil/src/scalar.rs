@@ -35,6 +35,16 @@ static ROWS: &[(ScalarFn, &MilOp)] = &[
     (ScalarFn::Acos, &unary::ACOS),
     (ScalarFn::Atan, &unary::ATAN),
     (ScalarFn::Atanh, &unary::ATANH),
+    (ScalarFn::Equal, &binary::EQUAL),
+    (ScalarFn::NotEqual, &binary::NOT_EQUAL),
+    (ScalarFn::Less, &binary::LESS),
+    (ScalarFn::LessEqual, &binary::LESS_EQUAL),
+    (ScalarFn::Greater, &binary::GREATER),
+    (ScalarFn::GreaterEqual, &binary::GREATER_EQUAL),
+    (ScalarFn::And, &binary::LOGICAL_AND),
+    (ScalarFn::Or, &binary::LOGICAL_OR),
+    (ScalarFn::Xor, &binary::LOGICAL_XOR),
+    (ScalarFn::Not, &unary::LOGICAL_NOT),
 ];
 
 /// The op that applies `function`; `None` if it has a separate lowering.
@@ -81,6 +91,9 @@ mod tests {
         ),
         (ScalarFn::Asinh, "MIL has no inverse of `sinh`"),
         (ScalarFn::Acosh, "MIL has no inverse of `cosh`"),
+        (ScalarFn::Select, "`select` names its arguments otherwise"),
+        (ScalarFn::ShiftLeft, "MIL has no shifts"),
+        (ScalarFn::ShiftRight, "MIL has no shifts"),
     ];
 
     #[test]

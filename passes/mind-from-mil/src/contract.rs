@@ -1,5 +1,6 @@
 //! Sums of products.
 
+use mind_core::ops::compare::Select;
 use mind_core::ops::contract::MatMul;
 use mind_core::ops::normalize::Softmax;
 use mind_ir::types::DType;
@@ -118,9 +119,8 @@ fn attention(op: OpId, e: &mut Emit<'_>) -> Imported {
     let mut scores = e.mul_n(scores, 1.0 / depth.sqrt())?;
     if let Some(mask) = mask {
         let added = if keeps {
-            let left_out = e.number(DType::F32, 1.0);
-            let left_out = e.sub(left_out, mask)?;
-            e.mul_n(left_out, MASKED)?
+            let [kept, left_out] = [0.0, MASKED].map(|number| e.number(DType::F32, number));
+            Select::build(&mut e.b, mask, kept, left_out)?
         } else {
             mask
         };

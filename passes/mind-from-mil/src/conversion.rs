@@ -10,7 +10,7 @@ use mind_mil::MilOp;
 use mind_mil::ops::{self, recurrent as rnn, tensor};
 use mind_mil::scalar::function_of;
 use mind_mil::structure::{Const, Func, Input, program};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::emit::{Emit, Import};
 use crate::refuse::{Refusals, Refused};
@@ -81,7 +81,7 @@ pub fn import(g: &mut Graph) -> Result<usize, Diagnostics> {
         return Ok(0);
     };
     mind_mil::state::thread(g)?;
-    let (mut constants, mut flags) = (FxHashMap::default(), FxHashSet::default());
+    let mut constants = FxHashMap::default();
     let mut refused = Refusals::default();
     let mut imported = 0;
     let mut next = g.ops(g.body()).next();
@@ -104,7 +104,6 @@ pub fn import(g: &mut Graph) -> Result<usize, Diagnostics> {
         let mut e = Emit {
             b: Builder::before(g, op),
             constants: &mut constants,
-            flags: &mut flags,
         };
         match replacements(op, &mut e) {
             Ok(values) => {

@@ -1,6 +1,6 @@
 //! Ops that act at every position alone.
 
-use mind_core::ops::OPS;
+use mind_core::ops::compare::{Compare, Direction, Select};
 use mind_core::ops::elementwise::Sigmoid;
 use mind_core::ops::power::Rsqrt;
 use mind_ir::types::DType;
@@ -9,7 +9,6 @@ use mind_mil::MilOp;
 use mind_mil::ops::{activation as act, binary, unary};
 use mind_mil::scalar::function_of;
 
-use crate::comparison::step;
 use crate::emit::{Emit, Import, Imported};
 use crate::refuse::Refused;
 
@@ -73,13 +72,9 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     }),
     (&act::THRESHOLDED_RELU, |op, e| {
         computed(op, e, |e, x, p| {
-            let alpha = e.number(DType::F32, p.alpha);
-            let short = e.sub(alpha, x)?;
-            let short = step(e, short)?;
-            let one = e.number(DType::F32, 1.0);
-            let kept = e.sub(one, short)?;
-            let finite = e.max_n(x, f64::from(f32::MIN))?;
-            e.mul(finite, kept)
+            let [alpha, zero] = [p.alpha, 0.0].map(|number| e.number(DType::F32, number));
+            let is_kept = Compare::with(Direction::Ge).build(&mut e.b, x, alpha)?;
+            Ok(Select::build(&mut e.b, is_kept, x, zero)?)
         })
     }),
     (&act::CLAMPED_RELU, |op, e| {
@@ -114,21 +109,20 @@ pub(crate) struct Parameters {
 /// An op that applies a scalar function: the op of core that applies it, too.
 pub(crate) fn scalar(op: OpId, e: &mut Emit<'_>) -> Imported {
     let function = function_of(e.g().def(op).short_name());
-    let mut known = OPS.iter();
-    let def = known.find(|def| function.is_some() && def.scalar == function);
-    let def = def.ok_or_else(|| Refused::new("core has no such function"))?;
-    let names = &["x", "y"][..def.operands.len()];
+    let function = function.ok_or_else(|| Refused::new("core has no such function"))?;
+    let names = &["x", "y"][..function.arity()];
     let args: Result<Vec<ValueId>, _> = names.iter().map(|name| e.argument(op, name)).collect();
     let args = args?;
-    for (&arg, operand) in args.iter().zip(def.operands) {
-        let dtype = e.dtype(arg);
-        if !operand.class.admits(dtype) {
-            return Err(Refused::new(format!(
-                "core does not compute it for {dtype}"
-            )));
-        }
+    let dtypes = args.iter().map(|&arg| e.dtype(arg));
+    if let Some(dtype) = dtypes
+        .into_iter()
+        .find(|&dtype| !function.domain().admits(dtype))
+    {
+        return Err(Refused::new(format!(
+            "core does not compute it for {dtype}"
+        )));
     }
-    e.op(def, &args, &[])
+    Ok(mind_core::apply(&mut e.b, function, &args)?)
 }
 
 /// A function of argument `x` in `f32`, rounded once.

@@ -17,7 +17,7 @@ use mind_ir::{OpId, ValueId, with_float};
 use mind_mil::call::Call;
 use mind_mil::ops;
 use mind_mil::structure::constant_of;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::refuse::Refused;
 
@@ -32,8 +32,6 @@ pub(crate) struct Emit<'g> {
     pub(crate) b: Builder<'g>,
     /// What each constant of MIL became.
     pub(crate) constants: &'g mut FxHashMap<ValueId, ValueId>,
-    /// The values of `i32` that are truth values, 0 or 1.
-    pub(crate) flags: &'g mut FxHashSet<ValueId>,
 }
 
 impl Emit<'_> {
@@ -98,7 +96,7 @@ impl Emit<'_> {
         Ok(mind_mil::call::integers(&self.known(op, name)?))
     }
 
-    /// A value as core takes it: constants of MIL become constants of core, truth values 0 and 1.
+    /// A value as core takes it: constants of MIL become constants of core.
     ///
     /// # Errors
     ///
@@ -114,20 +112,9 @@ impl Emit<'_> {
             let path = self.g().name(constant.path(self.g()));
             Refused::new(format!("the weights in `{path}` were not read"))
         })?;
-        let new = self.constant(&flags_as_numbers(tensor));
+        let new = self.constant(&tensor);
         self.constants.insert(value, new);
         Ok(new)
-    }
-
-    /// Marks a value as 0 or 1.
-    pub(crate) fn flag(&mut self, value: ValueId) -> ValueId {
-        self.flags.insert(value);
-        value
-    }
-
-    /// Whether `x` is a truth value in `i32`.
-    pub(crate) fn is_flag(&self, x: ValueId) -> bool {
-        self.dtype(x) == DType::I32 && self.flags.contains(&x)
     }
 
     pub(crate) fn dtype(&self, value: ValueId) -> DType {
@@ -211,7 +198,7 @@ impl Emit<'_> {
         self.constant(&tensor)
     }
 
-    /// `x` in the float dtype `to`.
+    /// `x` in the dtype `to`.
     pub(crate) fn convert(&mut self, x: ValueId, to: DType) -> Imported {
         if self.dtype(x) == to {
             return Ok(x);
@@ -294,29 +281,4 @@ arithmetic! {
 pub(crate) fn number(dtype: DType, value: f64) -> Tensor {
     with_float!(dtype, T => Tensor::scalar(<T as FloatNum>::from_f64(value)),
         else unreachable!("numbers are made for floats"))
-}
-
-/// Truth values as 0 and 1 in `f32`; other elements as they are.
-fn flags_as_numbers(tensor: Tensor) -> Tensor {
-    match tensor.dtype() {
-        DType::Bool => {
-            let flags = tensor
-                .elements::<bool>()
-                .iter()
-                .map(|&flag| f32::from(u8::from(flag)));
-            Tensor::of(tensor.shape().to_vec(), flags.collect())
-        }
-        DType::F16
-        | DType::BF16
-        | DType::F32
-        | DType::F64
-        | DType::I8
-        | DType::I16
-        | DType::I32
-        | DType::I64
-        | DType::U8
-        | DType::U16
-        | DType::U32
-        | DType::U64 => tensor,
-    }
 }

@@ -47,12 +47,7 @@ fn gather(op: OpId, e: &mut Emit<'_>) -> Imported {
 
 /// Indices of a run, negative ones counted from the front: `i + extent * -(i cut to -1..0)`.
 fn from_front(e: &mut Emit<'_>, indices: ValueId, extent: i64) -> Imported {
-    if e.dtype(indices) != DType::I32 {
-        return Err(Refused::new(format!(
-            "core takes no indices of {}",
-            e.dtype(indices)
-        )));
-    }
+    let indices = e.convert(indices, DType::I32)?;
     let extent = i32::try_from(extent).map_err(|_| Refused::new("the axis is too long"))?;
     let [least, none, extent] = [-1, 0, extent].map(|number| e.constant(&Tensor::scalar(number)));
     let negative = e.max(indices, least)?;

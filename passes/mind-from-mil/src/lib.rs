@@ -1,9 +1,8 @@
 //! The import of the mil dialect into core and tensor ops.
 //!
 //! [`import`] turns a program of MIL into a module that every pass and the compiled engine take, one file a
-//! family of ops. A truth value becomes 0 or 1, since neither core nor the engine computes with `bool`: an `f32`,
-//! or an `i32` where integers were compared; what MIL computes in `f32` and rounds once is written out in the same way. Ops without a
-//! counterpart are named; [`imports`] says which have one.
+//! family of ops. What MIL computes in `f32` and rounds once is written out in the same way. Ops without a counterpart are
+//! named; [`imports`] says which have one.
 
 mod comparison;
 mod constant;

@@ -1,6 +1,8 @@
 //! Arithmetic.
 
+use mind_core::ops::compare::Select;
 use mind_core::ops::elementwise::{Div, Gelu, Log, Mul, Neg, Relu};
+use mind_core::ops::logic::{And, Not, Or, Xor};
 use mind_core::ops::power::{Expm1, Log1p, Log2, Rsqrt};
 use mind_core::ops::rounding::Trunc;
 use mind_ir::opdef::{Op, OpDef};
@@ -8,7 +10,7 @@ use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
 use mind_mil::ops::activation::GELU;
-use mind_mil::ops::binary::{ADD, MAXIMUM, MUL, SUB};
+use mind_mil::ops::binary::{ADD, MAXIMUM, MUL, SELECT, SUB};
 use mind_mil::ops::unary::{ABS, CAST, EXP, FLOOR, LOG, RSQRT, SIGN};
 use mind_mil::scalar::op_of;
 
@@ -31,6 +33,16 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
         let [x, _] = operands(op, e);
         e.op(&RSQRT, &[("x", Value(x)), ("epsilon", epsilon(e, x, 0.0))])
     }),
+    (And::DEF, lower_logic),
+    (Or::DEF, lower_logic),
+    (Xor::DEF, lower_logic),
+    (Not::DEF, lower_logic),
+    (Select::DEF, |op, e| {
+        let operands = e.g().operands(op).to_vec();
+        let names = ["cond", "a", "b"].into_iter();
+        let args: Vec<_> = names.zip(operands.into_iter().map(Value)).collect();
+        e.op(&SELECT, &args)
+    }),
     (Gelu::DEF, |op, e| {
         let [x, _] = operands(op, e);
         e.op(&GELU, &[("x", Value(x)), ("mode", Word("EXACT"))])
@@ -44,7 +56,7 @@ fn operands(op: OpId, e: &Emit<'_, '_>) -> [ValueId; 2] {
 
 /// An op whose scalar function MIL has.
 pub(crate) fn scalar(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
-    let row = e.g().def(op).scalar.and_then(op_of);
+    let row = e.g().scalar(op).and_then(op_of);
     let row = row.ok_or_else(|| Refused::new("MIL has no such function"))?;
     let operands = e.g().operands(op).to_vec();
     let args = ["x", "y"].into_iter().zip(operands);
@@ -77,6 +89,17 @@ fn lower_mul(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
         }
     }
     scalar(op, e)
+}
+
+/// MIL has truth values, but no ops on bits.
+fn lower_logic(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
+    let [x, _] = operands(op, e);
+    match e.dtype(x) {
+        DType::Bool => scalar(op, e),
+        dtype => Err(Refused::new(format!(
+            "MIL has no ops on the bits of {dtype}"
+        ))),
+    }
 }
 
 fn lower_div(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {

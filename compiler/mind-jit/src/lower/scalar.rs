@@ -8,7 +8,7 @@ use mind_ir::scalar::ScalarFn;
 use mind_ir::types::{DType, DTypeClass, NarrowFloat};
 
 use mind_vir::ir::{
-    Addr, BinaryOp, Builder, ConvertOp, Lane, Op, Predicate, ShiftOp, UnaryOp, Value,
+    Addr, BinaryOp, Builder, ConvertOp, Lane, MaskOp, Op, Predicate, ShiftOp, UnaryOp, Value,
 };
 
 use super::math::VectorSteps;
@@ -133,9 +133,14 @@ pub fn apply(
 ) -> Value {
     assert!(function.domain().admits(dtype), "{function:?} on {dtype}");
     assert_eq!(operands.len(), function.arity(), "operands of {function:?}");
-    if dtype == DType::Bool {
-        return truth::apply(b, function, operands);
-    }
+    let masks;
+    let operands = match dtype {
+        DType::Bool => {
+            masks = truth::masks(b, operands);
+            &masks
+        }
+        _ => operands,
+    };
     let result = unrounded(b, function, dtype.class(), operands, count);
     if dtype.is_float() && function.rounds() {
         round(b, dtype, result)
@@ -170,12 +175,14 @@ fn unrounded(
         ScalarFn::Maximum => match class {
             Float => maximum(b, x, y),
             Signed => b.binary(BinaryOp::Max, x, y),
-            Unsigned | Bool => b.binary(BinaryOp::UMax, x, y),
+            Unsigned => b.binary(BinaryOp::UMax, x, y),
+            Bool => b.mask_op(MaskOp::Or, x, y),
         },
         ScalarFn::Minimum => match class {
             Float => minimum(b, x, y),
             Signed => b.binary(BinaryOp::Min, x, y),
-            Unsigned | Bool => b.binary(BinaryOp::UMin, x, y),
+            Unsigned => b.binary(BinaryOp::UMin, x, y),
+            Bool => b.mask_op(MaskOp::And, x, y),
         },
         ScalarFn::Neg => negated(b, class, x),
         ScalarFn::Abs => match class {
@@ -194,28 +201,52 @@ fn unrounded(
             Unsigned | Bool => x,
         },
         ScalarFn::Sqrt => b.unary(UnaryOp::Sqrt, x),
-        ScalarFn::Equal => b.compare(Predicate::Eq, x, y),
-        ScalarFn::NotEqual => {
-            let equal = b.compare(Predicate::Eq, x, y);
-            truth::not(b, equal)
-        }
+        ScalarFn::Equal => match class {
+            Float | Signed | Unsigned => b.compare(Predicate::Eq, x, y),
+            Bool => {
+                let differ = truth::differ(b, x, y);
+                truth::not(b, differ)
+            }
+        },
+        ScalarFn::NotEqual => match class {
+            Float | Signed | Unsigned => {
+                let equal = b.compare(Predicate::Eq, x, y);
+                truth::not(b, equal)
+            }
+            Bool => truth::differ(b, x, y),
+        },
         ScalarFn::Less => less(b, class, x, y),
         ScalarFn::Greater => less(b, class, y, x),
         ScalarFn::LessEqual => less_equal(b, class, x, y),
         ScalarFn::GreaterEqual => less_equal(b, class, y, x),
-        ScalarFn::Select => {
-            let lane = b.lane(y);
-            let mask = truth::mask(b, x, lane);
-            b.select(mask, operands[1], y)
-        }
-        ScalarFn::And => b.binary(BinaryOp::And, x, y),
-        ScalarFn::Or => b.binary(BinaryOp::Or, x, y),
-        ScalarFn::Xor => b.binary(BinaryOp::Xor, x, y),
-        ScalarFn::Not => {
-            let lane = b.lane(x);
-            let ones = b.constant(lane, lane.mask());
-            b.binary(BinaryOp::Xor, x, ones)
-        }
+        ScalarFn::Select => match class {
+            Float | Signed | Unsigned => {
+                let lane = b.lane(y);
+                let mask = truth::mask(b, x, lane);
+                b.select(mask, operands[1], y)
+            }
+            Bool => truth::choose(b, x, operands[1], y),
+        },
+        ScalarFn::And => match class {
+            Float | Signed | Unsigned => b.binary(BinaryOp::And, x, y),
+            Bool => b.mask_op(MaskOp::And, x, y),
+        },
+        ScalarFn::Or => match class {
+            Float | Signed | Unsigned => b.binary(BinaryOp::Or, x, y),
+            Bool => b.mask_op(MaskOp::Or, x, y),
+        },
+        ScalarFn::Xor => match class {
+            Float | Signed | Unsigned => b.binary(BinaryOp::Xor, x, y),
+            Bool => truth::differ(b, x, y),
+        },
+        ScalarFn::Not => match class {
+            Float | Signed | Unsigned => {
+                let lane = b.lane(x);
+                let ones = b.constant(lane, lane.mask());
+                b.binary(BinaryOp::Xor, x, ones)
+            }
+            Bool => truth::not(b, x),
+        },
         ScalarFn::ShiftLeft => shifted(b, ShiftOp::Shl, x, y),
         ScalarFn::ShiftRight => match class {
             Signed => shifted(b, ShiftOp::Sra, x, y),
@@ -269,7 +300,8 @@ fn steps(b: &mut Builder, function: ScalarFn, x: Value) -> Value {
 fn less(b: &mut Builder, class: DTypeClass, x: Value, y: Value) -> Value {
     match class {
         DTypeClass::Float | DTypeClass::Signed => b.compare(Predicate::Lt, x, y),
-        DTypeClass::Unsigned | DTypeClass::Bool => b.compare(Predicate::ULt, x, y),
+        DTypeClass::Unsigned => b.compare(Predicate::ULt, x, y),
+        DTypeClass::Bool => b.mask_op(MaskOp::AndNot, y, x),
     }
 }
 
@@ -277,7 +309,7 @@ fn less_equal(b: &mut Builder, class: DTypeClass, x: Value, y: Value) -> Value {
     match class {
         DTypeClass::Float | DTypeClass::Signed => b.compare(Predicate::Le, x, y),
         DTypeClass::Unsigned | DTypeClass::Bool => {
-            let greater = b.compare(Predicate::ULt, y, x);
+            let greater = less(b, class, y, x);
             truth::not(b, greater)
         }
     }

@@ -1,7 +1,5 @@
 //! Truth values in registers: bytes of 0 and 1 as they come from memory, masks where they were computed.
 
-use mind_ir::scalar::ScalarFn;
-
 use mind_vir::ir::{Builder, ConvertOp, Lane, MaskOp, Predicate, Type, Value};
 
 /// The lanes that a mask is for, or those of a vector.
@@ -40,48 +38,23 @@ pub(super) fn numbers(b: &mut Builder, value: Value, wanted: Lane) -> Value {
     }
 }
 
-/// A function on truth values alone, as a mask.
-///
-/// # Panics
-///
-/// If it is not defined on them.
-pub(super) fn apply(b: &mut Builder, function: ScalarFn, operands: &[Value]) -> Value {
-    let masks = operands.iter().copied();
-    let known = masks
-        .clone()
-        .find(|&value| matches!(b.ty(value), Type::Mask(_)));
-    let lane = known.map_or(Lane::I8, |value| lane(b, value));
-    let masks: Vec<Value> = masks.map(|value| mask(b, value, lane)).collect();
-    let (x, y) = (masks[0], masks[masks.len() - 1]);
-    match function {
-        ScalarFn::And | ScalarFn::Minimum => b.mask_op(MaskOp::And, x, y),
-        ScalarFn::Or | ScalarFn::Maximum => b.mask_op(MaskOp::Or, x, y),
-        ScalarFn::Xor | ScalarFn::NotEqual => differ(b, x, y),
-        ScalarFn::Not => not(b, x),
-        ScalarFn::Equal => {
-            let differ = differ(b, x, y);
-            not(b, differ)
-        }
-        ScalarFn::Less => b.mask_op(MaskOp::AndNot, y, x),
-        ScalarFn::Greater => b.mask_op(MaskOp::AndNot, x, y),
-        ScalarFn::LessEqual => {
-            let greater = b.mask_op(MaskOp::AndNot, x, y);
-            not(b, greater)
-        }
-        ScalarFn::GreaterEqual => {
-            let less = b.mask_op(MaskOp::AndNot, y, x);
-            not(b, less)
-        }
-        ScalarFn::Select => {
-            let first = b.mask_op(MaskOp::And, x, masks[1]);
-            let second = b.mask_op(MaskOp::AndNot, y, x);
-            b.mask_op(MaskOp::Or, first, second)
-        }
-        function => panic!("{function:?} on truth values"),
-    }
+/// Truth values as masks for lanes of one width: of the first that is a mask already, else of bytes.
+pub(super) fn masks(b: &mut Builder, values: &[Value]) -> Vec<Value> {
+    let mut all = values.iter();
+    let known = all.find(|&&value| matches!(b.ty(value), Type::Mask(_)));
+    let lane = known.map_or(Lane::I8, |&value| lane(b, value));
+    values.iter().map(|&value| mask(b, value, lane)).collect()
 }
 
-fn differ(b: &mut Builder, x: Value, y: Value) -> Value {
+/// `x` where `which` holds, else `y`, all of them masks.
+pub(super) fn choose(b: &mut Builder, which: Value, x: Value, y: Value) -> Value {
+    let first = b.mask_op(MaskOp::And, which, x);
+    let second = b.mask_op(MaskOp::AndNot, y, which);
+    b.mask_op(MaskOp::Or, first, second)
+}
+
+/// Where one of two masks holds, but not both.
+pub(super) fn differ(b: &mut Builder, x: Value, y: Value) -> Value {
     let first = b.mask_op(MaskOp::AndNot, x, y);
     let second = b.mask_op(MaskOp::AndNot, y, x);
     b.mask_op(MaskOp::Or, first, second)

@@ -18,7 +18,7 @@ ops! {
     ///
     /// Shapes: `[batch.., M, K]`, `[batch.., K, N]` and any number of `[batch.., M, N]`, as are the results;
     /// `batch` is the number of leading dimensions. A single `[K, N]` serves the whole stack. The body has one scalar argument per operand;
-    /// `loops.product` of the first two is the element of the product. The rest is the epilogue: constants,
+    /// `loops.product` of the first two is the element of the product. The rest is the epilogue: constants and
     /// core's elementwise ops.
     /// Schedule: `parallel` lists the dimensions of the result that threads share; one thread loops over the
     /// others. `micro` is the tile held in registers, its rows and its vectors, which have the target's length; a tile that

@@ -154,34 +154,6 @@ pub(crate) fn binary(
     one(numbers(x, shape, &elements.collect::<Vec<f32>>()))
 }
 
-/// Comparisons and logic, by the name of the op.
-pub(crate) fn predicate(
-    call: &Call<'_>,
-    cx: &EvalCx<'_>,
-    operands: Operands<'_, '_>,
-) -> EvalManyResult {
-    let x = operand(call, operands, "x");
-    let y = optional(call, operands, "y").unwrap_or(x);
-    let (shape, pairs) = pairs(cx, x, y)?;
-    let holds: fn(f64, f64) -> bool = match call.name {
-        "equal" => |x, y| x == y,
-        "not_equal" => |x, y| x != y,
-        "less" => |x, y| x < y,
-        "less_equal" => |x, y| x <= y,
-        "greater" => |x, y| x > y,
-        "greater_equal" => |x, y| x >= y,
-        "logical_and" => |x, y| x != 0.0 && y != 0.0,
-        "logical_or" => |x, y| x != 0.0 || y != 0.0,
-        "logical_xor" => |x, y| (x != 0.0) != (y != 0.0),
-        "logical_not" => |x, _| x == 0.0,
-        other => unreachable!("`{other}` is evaluated elsewhere"),
-    };
-    one(Tensor::of(
-        shape,
-        pairs.into_iter().map(|(x, y)| holds(x, y)).collect(),
-    ))
-}
-
 /// `a` where the condition holds, else `b`.
 pub(crate) fn select(
     call: &Call<'_>,

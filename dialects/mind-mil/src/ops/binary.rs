@@ -23,7 +23,7 @@ mil_ops! {
             Ios15 => [arg("x", N).of(1), arg("y", N).of(1)],
         ],
         infer: infer::elementwise::compare,
-        eval: eval::elementwise::predicate,
+        eval: eval::elementwise::binary,
     }
 
     /// `floor(x / y)` at every position.
@@ -43,7 +43,7 @@ mil_ops! {
             Ios15 => [arg("x", N).of(1), arg("y", N).of(1)],
         ],
         infer: infer::elementwise::compare,
-        eval: eval::elementwise::predicate,
+        eval: eval::elementwise::binary,
     }
 
     /// Whether `x >= y`, at every position.
@@ -53,7 +53,7 @@ mil_ops! {
             Ios15 => [arg("x", N).of(1), arg("y", N).of(1)],
         ],
         infer: infer::elementwise::compare,
-        eval: eval::elementwise::predicate,
+        eval: eval::elementwise::binary,
     }
 
     /// Whether `x < y`, at every position.
@@ -63,7 +63,7 @@ mil_ops! {
             Ios15 => [arg("x", N).of(1), arg("y", N).of(1)],
         ],
         infer: infer::elementwise::compare,
-        eval: eval::elementwise::predicate,
+        eval: eval::elementwise::binary,
     }
 
     /// Whether `x <= y`, at every position.
@@ -73,7 +73,7 @@ mil_ops! {
             Ios15 => [arg("x", N).of(1), arg("y", N).of(1)],
         ],
         infer: infer::elementwise::compare,
-        eval: eval::elementwise::predicate,
+        eval: eval::elementwise::binary,
     }
 
     /// Whether `x` and `y`, at every position.
@@ -83,7 +83,7 @@ mil_ops! {
             Ios15 => [arg("x", B).of(1), arg("y", B).of(1)],
         ],
         infer: infer::elementwise::compare,
-        eval: eval::elementwise::predicate,
+        eval: eval::elementwise::binary,
     }
 
     /// Whether `x` or `y`, at every position.
@@ -93,7 +93,7 @@ mil_ops! {
             Ios15 => [arg("x", B).of(1), arg("y", B).of(1)],
         ],
         infer: infer::elementwise::compare,
-        eval: eval::elementwise::predicate,
+        eval: eval::elementwise::binary,
     }
 
     /// Whether either `x` or `y`, at every position.
@@ -103,7 +103,7 @@ mil_ops! {
             Ios15 => [arg("x", B).of(1), arg("y", B).of(1)],
         ],
         infer: infer::elementwise::compare,
-        eval: eval::elementwise::predicate,
+        eval: eval::elementwise::binary,
     }
 
     /// The larger of `x` and `y` at every position.
@@ -153,7 +153,7 @@ mil_ops! {
             Ios15 => [arg("x", N).of(1), arg("y", N).of(1)],
         ],
         infer: infer::elementwise::compare,
-        eval: eval::elementwise::predicate,
+        eval: eval::elementwise::binary,
     }
 
     /// `x^y` at every position.

@@ -177,7 +177,7 @@ mil_ops! {
             Ios15 => [arg("x", B)],
         ],
         infer: infer::elementwise::same,
-        eval: eval::elementwise::predicate,
+        eval: eval::elementwise::unary,
     }
 
     /// The nearest integer, ties to even at every position.

@@ -11,6 +11,7 @@ pub static SHIPPED: &[(&str, &str)] = &[
         "activations.rules",
         include_str!("../../rules/activations.rules"),
     ),
+    ("choices.rules", include_str!("../../rules/choices.rules")),
     ("shapes.rules", include_str!("../../rules/shapes.rules")),
     (
         "transposes.rules",
