@@ -45,15 +45,13 @@ pub(crate) struct Parsed {
 impl Written {
     fn new(file: usize, place: RuleLocation<'static>, bytes: Range<usize>) -> Written {
         let text = &SHIPPED[file].1[bytes.clone()];
-        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
-        let words = || text.split(move |c| !is_part(c));
         Written {
             file,
             place,
             bytes,
             name: text.split_ascii_whitespace().nth(1).unwrap_or(""),
-            dotted: words().filter(|word| word.contains('.')).collect(),
-            lists_ops: words().any(|word| word == "op"),
+            dotted: dotted(text),
+            lists_ops: text.contains("for op in"),
             parsed: OnceLock::new(),
         }
     }
@@ -74,6 +72,18 @@ impl Written {
             Parsed { info, rule }
         })
     }
+}
+
+/// The words of `text` with a dot between two letters or digits.
+fn dotted(text: &str) -> Vec<&str> {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+    let bytes = text.as_bytes();
+    let word = |(dot, _): (usize, &str)| {
+        let before = bytes[..dot].iter().rev().take_while(|byte| is_part(byte)).count();
+        let behind = bytes[dot + 1..].iter().take_while(|byte| is_part(byte)).count();
+        (before > 0 && behind > 0).then(|| &text[dot - before..=dot + behind])
+    };
+    text.match_indices('.').filter_map(word).collect()
 }
 
 /// All shipped rules, in the order of the files. Each begins a line.
