@@ -1,8 +1,5 @@
 //! Numbers that evaluation and import compute functions with alike.
 
-/// Below, powers past the second are lost in `e^x - 1` and `ln(1 + x)`.
-pub const SMALL: f64 = 1e-6;
-
 /// The factor of the cube in `gelu` with a hyperbolic tangent.
 pub const GELU_CUBE: f64 = 0.044_715;
 

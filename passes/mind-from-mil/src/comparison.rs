@@ -1,6 +1,6 @@
 //! Choices and casts.
 
-use mind_core::ops::compare::{Compare, Direction, Select};
+use mind_core::ops::compare::Select;
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
@@ -31,16 +31,4 @@ fn alike(op: OpId, e: &mut Emit<'_>, names: [&str; 2]) -> Result<[ValueId; 2], B
     let [x, y] = [e.argument(op, names[0])?, e.argument(op, names[1])?];
     let y = e.convert(y, e.dtype(x))?;
     Ok([x, y])
-}
-
-/// Where `x` is above 0, not where it is NaN.
-pub(crate) fn positive(e: &mut Emit<'_>, x: ValueId) -> Imported {
-    let zero = e.number(e.dtype(x), 0.0);
-    Ok(Compare::with(Direction::Gt).build(&mut e.b, x, zero)?)
-}
-
-/// 1 where `x`, a float, is above 0, else 0, also for NaN.
-pub(crate) fn step(e: &mut Emit<'_>, x: ValueId) -> Imported {
-    let above = positive(e, x)?;
-    e.convert(above, e.dtype(x))
 }

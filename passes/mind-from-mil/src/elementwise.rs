@@ -65,9 +65,8 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&act::PRELU, |op, e| {
         let alpha = per_channel(op, e, "alpha")?;
         computed(op, e, |e, x, _| {
-            let (above, below) = halves(e, x)?;
-            let below = e.mul(below, alpha)?;
-            e.add(above, below)
+            let below = e.mul(x, alpha)?;
+            above_zero(e, x, below)
         })
     }),
     (&act::THRESHOLDED_RELU, |op, e| {
@@ -157,15 +156,16 @@ fn line(e: &mut Emit<'_>, x: ValueId, p: &Parameters) -> Imported {
     e.add_n(x, p.beta)
 }
 
-/// `max(x, 0)` and `min(x, 0)`.
-pub(crate) fn halves(e: &mut Emit<'_>, x: ValueId) -> Result<(ValueId, ValueId), Box<Refused>> {
-    Ok((e.relu(x)?, e.min_n(x, 0.0)?))
+/// `x` where it is not negative, else `below`.
+pub(crate) fn above_zero(e: &mut Emit<'_>, x: ValueId, below: ValueId) -> Imported {
+    let zero = e.number(e.dtype(x), 0.0);
+    let is_above = Compare::with(Direction::Ge).build(&mut e.b, x, zero)?;
+    Ok(Select::build(&mut e.b, is_above, x, below)?)
 }
 
 fn leaky(e: &mut Emit<'_>, x: ValueId, alpha: f64) -> Imported {
-    let (above, below) = halves(e, x)?;
-    let below = e.mul_n(below, alpha)?;
-    e.add(above, below)
+    let below = e.mul_n(x, alpha)?;
+    above_zero(e, x, below)
 }
 
 /// One parameter a channel, laid out to broadcast along the channels of `x`.

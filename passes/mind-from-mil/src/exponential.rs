@@ -5,26 +5,25 @@
 
 use std::f64::consts::FRAC_2_PI;
 
-use mind_core::ops::elementwise::{Gelu, Sigmoid};
+use mind_core::ops::elementwise::{Gelu, Neg, Sigmoid};
+use mind_core::ops::power::{Expm1, Log1p};
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
-use mind_mil::coefficients::{GELU_CUBE, GELU_SIGMOID, SMALL};
+use mind_mil::coefficients::{GELU_CUBE, GELU_SIGMOID};
 use mind_mil::ops::activation as act;
 
-use crate::doubles::{below_in_size, chosen, in_doubles};
-use crate::elementwise::{computed, halves, per_channel};
+use crate::doubles::in_doubles;
+use crate::elementwise::{above_zero, computed, per_channel};
 use crate::emit::{Emit, Import, Imported};
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&act::ELU, |op, e| {
         let alpha = f64::from(e.call(op)?.float("alpha").unwrap_or(0.0) as f32);
         in_doubles(op, e, |e, x| {
-            let (above, below) = halves(e, x)?;
-            let below = e.max_n(below, -LARGE)?;
-            let power = power_less_one(e, below)?;
+            let power = Expm1::build(&mut e.b, x)?;
             let below = e.mul_n(power, alpha)?;
-            e.add(above, below)
+            above_zero(e, x, below)
         })
     }),
     (&act::SOFTPLUS, |op, e| in_doubles(op, e, softplus)),
@@ -41,33 +40,13 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&act::GELU, gelu),
 ];
 
-/// The power of this size is past every `f32`, that of its negative nothing beside 1.
-const LARGE: f64 = 100.0;
-
-/// `e^x - 1` of an `x` of at most [`LARGE`] in size.
-fn power_less_one(e: &mut Emit<'_>, x: ValueId) -> Imported {
-    let square = e.mul(x, x)?;
-    let half = e.div_n(square, 2.0)?;
-    let small = e.add(x, half)?;
-    let power = e.exp(x)?;
-    let large = e.sub_n(power, 1.0)?;
-    let is_small = below_in_size(e, x, SMALL)?;
-    chosen(e, is_small, small, large)
-}
-
 /// `max(x, 0) + ln(1 + e^-|x|)`.
 fn softplus(e: &mut Emit<'_>, x: ValueId) -> Imported {
     let above = e.max_n(x, 0.0)?;
     let size = e.abs(x)?;
-    let negative = e.mul_n(size, -1.0)?;
+    let negative = Neg::build(&mut e.b, size)?;
     let power = e.exp(negative)?;
-    let square = e.mul(power, power)?;
-    let half = e.div_n(square, 2.0)?;
-    let small = e.sub(power, half)?;
-    let sum = e.add_n(power, 1.0)?;
-    let large = e.log(sum)?;
-    let is_small = below_in_size(e, power, SMALL)?;
-    let log = chosen(e, is_small, small, large)?;
+    let log = Log1p::build(&mut e.b, power)?;
     e.add(above, log)
 }
 

@@ -5,34 +5,16 @@
 
 use std::f64::consts::FRAC_2_PI;
 
-use mind_ir::scalar::math::{exp_f64, log_f64, sigmoid_f64};
+use mind_ir::scalar::math::{exp_f64, expm1_f64, log1p_f64, sigmoid_f64};
 
-use crate::coefficients::{GELU_CUBE, GELU_SIGMOID, SMALL};
-
-/// `e^x - 1`.
-fn power_less_one(x: f64) -> f64 {
-    if x.abs() < SMALL {
-        x + x * x / 2.0
-    } else {
-        exp_f64(x) - 1.0
-    }
-}
-
-/// `ln(1 + x)` of an `x` that is not negative.
-fn log_of_one_more(x: f64) -> f64 {
-    if x < SMALL {
-        x - x * x / 2.0
-    } else {
-        log_f64(1.0 + x)
-    }
-}
+use crate::coefficients::{GELU_CUBE, GELU_SIGMOID};
 
 /// `x`, below 0 `alpha (e^x - 1)`.
 pub(crate) fn elu(x: f32, alpha: f32) -> f32 {
     if x >= 0.0 {
         x
     } else {
-        (f64::from(alpha) * power_less_one(f64::from(x))) as f32
+        (f64::from(alpha) * expm1_f64(f64::from(x))) as f32
     }
 }
 
@@ -40,7 +22,7 @@ pub(crate) fn elu(x: f32, alpha: f32) -> f32 {
 pub(crate) fn softplus(x: f32) -> f32 {
     let x = f64::from(x);
     // A NaN stays one in the sum.
-    (x.max(0.0) + log_of_one_more(exp_f64(-x.abs()))) as f32
+    (x.max(0.0) + log1p_f64(exp_f64(-x.abs()))) as f32
 }
 
 /// `x` times the sigmoid of `x`.
