@@ -7,7 +7,7 @@ use mind_mil::MilOp;
 use mind_mil::element::Element;
 use mind_mil::ops::{binary, unary};
 
-use crate::emit::{Emit, Import, Imported};
+use crate::emit::{Emit, Import};
 use crate::refuse::Refused;
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[

@@ -255,7 +255,7 @@ impl Emit<'_> {
 
 /// Arithmetic, one method an op of core; `n` stands for a number on the right, in the dtype of `x`.
 macro_rules! arithmetic {
-    ([$($unary:ident = $unary_op:ident,)*] [$($binary:ident, $by:ident = $binary_op:ident,)*]) => {
+    ([$($unary:ident = $unary_op:ident,)*] [$($binary:ident $(, $by:ident)? = $binary_op:ident,)*]) => {
         impl Emit<'_> {
             $(pub(crate) fn $unary(&mut self, x: ValueId) -> Imported {
                 Ok($unary_op::build(&mut self.b, x)?)
@@ -264,17 +264,17 @@ macro_rules! arithmetic {
                 Ok($binary_op::build(&mut self.b, x, y)?)
             }
 
-            pub(crate) fn $by(&mut self, x: ValueId, n: f64) -> Imported {
+            $(pub(crate) fn $by(&mut self, x: ValueId, n: f64) -> Imported {
                 let n = self.number(self.dtype(x), n);
                 self.$binary(x, n)
-            })*
+            })?)*
         }
     };
 }
 
 arithmetic! {
     [abs = Abs, exp = Exp, log = Log, relu = Relu, sqrt = Sqrt, tanh = Tanh,]
-    [add, add_n = Add, sub, sub_n = Sub, mul, mul_n = Mul, div, div_n = Div, max, max_n = Maximum, min, min_n = Minimum,]
+    [add, add_n = Add, sub = Sub, mul, mul_n = Mul, div, div_n = Div, max, max_n = Maximum, min, min_n = Minimum,]
 }
 
 /// A number of rank 0. Panics unless `dtype` is a float.

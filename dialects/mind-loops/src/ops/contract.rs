@@ -30,7 +30,7 @@ ops! {
     /// range, E4006 lists of another length, E4021 another op in the body.
     /// Source: this compiler, after StableHLO's `dot_general`.
     Contract = "loops.contract" {
-        variadic: (inputs: Num),
+        variadic: (inputs: Any),
         attrs: {
             batch: Int = 0, parallel: Ints = &[], micro: Ints = &[], block: Ints = &[], at: Ints = &[],
         },

@@ -29,7 +29,7 @@ ops! {
     /// E4010 strides or padding, E4021 another op in the body, E4022 threads that share the positions of a line.
     /// Source: mind-spec v1.0 ir.md, `Conv2d`.
     Window = "loops.window" {
-        variadic: (inputs: Num),
+        variadic: (inputs: Any),
         attrs: {
             strides: Ints = &[1, 1], padding: Pad = Padding::Valid, parallel: Ints = &[], micro: Ints = &[],
             lines: Int = 0, at: Ints = &[],

@@ -15,12 +15,14 @@ fn refused(params: &str, statements: &str) -> String {
 }
 
 #[test]
-fn indices_alone_are_widened() {
+fn narrow_indices_are_widened() {
     let own = imported(&read(&program(
         "tensor<fp16, [4]> x, tensor<uint16, [2]> i",
         "tensor<fp16, [2]> y = gather(axis = int32(0), indices = i, x = x);",
     )));
-    assert!(text(&own.expect("an import")).contains("{name=i} : tensor<i32[2]>"));
+    let own = text(&own.expect("an import"));
+    assert!(own.contains("{name=i} : tensor<u16[2]>"), "{own}");
+    assert!(own.contains("{dtype=i32} : tensor<i32[2]>"), "{own}");
 }
 
 #[test]

@@ -79,8 +79,15 @@ fn dotted(text: &str) -> Vec<&str> {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
     let bytes = text.as_bytes();
     let word = |(dot, _): (usize, &str)| {
-        let before = bytes[..dot].iter().rev().take_while(|byte| is_part(byte)).count();
-        let behind = bytes[dot + 1..].iter().take_while(|byte| is_part(byte)).count();
+        let before = bytes[..dot]
+            .iter()
+            .rev()
+            .take_while(|byte| is_part(byte))
+            .count();
+        let behind = bytes[dot + 1..]
+            .iter()
+            .take_while(|byte| is_part(byte))
+            .count();
         (before > 0 && behind > 0).then(|| &text[dot - before..=dot + behind])
     };
     text.match_indices('.').filter_map(word).collect()
