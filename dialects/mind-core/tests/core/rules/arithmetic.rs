@@ -32,7 +32,13 @@ pub fn elementwise() -> Vec<Case> {
         if function.arity() == 2 {
             cases.push(case(def, "f32[2]; f64[2]", vec![], "E2004"));
             cases.push(case(def, "i32[2]; bool[2]", vec![], "E2004"));
-            cases.push(case(def, "i8[2, 1]; i8[3]", vec![], "i8[2, 3]"));
+            cases.push(case(def, "f16[2, 1]; f16[3]", vec![], "f16[2, 3]"));
+            let broadcast = if is_open(DType::I8) {
+                "i8[2, 3]"
+            } else {
+                "E2005"
+            };
+            cases.push(case(def, "i8[2, 1]; i8[3]", vec![], broadcast));
             cases.push(case(def, "f32[2]; f32[3]", vec![], "E3001"));
         }
     }
