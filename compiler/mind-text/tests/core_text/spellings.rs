@@ -73,6 +73,8 @@ const LINES: &[(&str, &str, &str)] = &[
     ("core.add", "BinOp(Add, %a, %a)", "Add (%a, %a)"),
     ("core.sub", "BinOp(Sub, %a, %a,)", "Sub (%a, %a)"),
     ("core.mul", "BinOp (Mul,%a,%a) {}", "Mul (%a, %a)"),
+    ("core.pow", "Pow(%a,%a)", "Pow (%a, %a)"),
+    ("core.atan2", "core.atan2(%a, %a)", "Atan2 (%a, %a)"),
     (
         "core.div",
         "BinOp(Div, %a, %a) : Tensor<i32, [2]>",

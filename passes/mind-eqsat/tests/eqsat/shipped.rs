@@ -20,6 +20,7 @@ use mind_eqsat::{fold, fuse};
 use mind_ir::graph::Graph;
 use mind_ir::opdef::{OpDef, Trait};
 use mind_ir::scalar::ScalarFn;
+use mind_ir::types::DType;
 use mind_rules::{Engine, FastMath, ReplacementBuffers, RuleSet, SHIPPED, ShippedOps, Wanted};
 
 use crate::support::{assert_same, check, context, dump, registry, shipped};
@@ -253,6 +254,17 @@ const EVERY_OP: &[EveryOp] = &[
     ),
 ];
 
+/// `text` with the op `op`, and with floats for integers if it takes none.
+fn on_a_dtype_of(op: &str, text: &str) -> String {
+    let mut defs = mind_core::DIALECT.ops.iter();
+    let def = defs.find(|def| def.short_name() == op).expect("an op");
+    let text = text.replace("OP", op);
+    if def.operands[0].class.admits(DType::I32) {
+        return text;
+    }
+    text.replace("x:i32", "x:f32").replace("y:i32", "y:f32")
+}
+
 /// The elementwise ops of the core dialect with this many operands that `fits` accepts.
 fn elementwise(operands: usize, fits: fn(&OpDef) -> bool) -> Vec<&'static str> {
     let own =
@@ -266,7 +278,7 @@ fn rules_for_several_ops_act_on_each() {
     let rules = shipped();
     for (rule, text, operands, fits) in EVERY_OP {
         for op in elementwise(*operands, *fits) {
-            let before = module(&text.replace("OP", op));
+            let before = module(&on_a_dtype_of(op, text));
             let mut g = before.clone();
             assert!(
                 applied(&rules, rule, &mut g) > 0,
