@@ -28,8 +28,9 @@ const DIVISOR: u64 = u64::MAX;
 ///
 /// An input holds indices when its elements reach an operand named `indices` through ops that only
 /// move elements; they are then valid for that op's operand `data` along its attribute `axis`. With
-/// several such ops the smallest extent counts. An extent that is not known before running counts as
-/// 1. In the same way an input holds divisors when its elements reach the right of a division.
+/// several such ops the smallest extent counts. An extent that is not known before running counts
+/// as 1. In the same way an input holds divisors when its elements reach the right of a division, or the
+/// base of a power, which is divided by where the exponent is negative.
 pub(crate) fn ranges(g: &Graph, extents: &Extents) -> FxHashMap<OpId, Range> {
     let mut seeds: Vec<(u64, ValueId)> = Vec::new();
     for op in g.walk() {
@@ -47,6 +48,9 @@ pub(crate) fn ranges(g: &Graph, extents: &Extents) -> FxHashMap<OpId, Range> {
         }
         if def.scalar == Some(ScalarFn::Div) && g.ty(operands[1]).dtype.is_int() {
             seeds.push((DIVISOR, operands[1]));
+        }
+        if def.scalar == Some(ScalarFn::Pow) && g.ty(operands[0]).dtype.is_int() {
+            seeds.push((DIVISOR, operands[0]));
         }
     }
     // Ascending, so that the first bound to reach a value is its smallest and none is visited twice.

@@ -73,6 +73,11 @@ mod tests {
         ),
         (ScalarFn::Gelu, "`gelu` takes a mode"),
         (
+            ScalarFn::Pow,
+            "`pow` with a known exponent is imported as products and roots",
+        ),
+        (ScalarFn::Atan2, "MIL has no angle of a point"),
+        (
             ScalarFn::Trunc,
             "MIL has no such rounding: it is the sign times the `floor` of the magnitude",
         ),

@@ -2,7 +2,7 @@
 
 use mind_core::ops::compare::{Compare, Direction, Select};
 use mind_core::ops::elementwise::Sigmoid;
-use mind_core::ops::power::Rsqrt;
+use mind_core::ops::power::{Pow, Rsqrt};
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
@@ -183,24 +183,37 @@ pub(crate) fn per_channel(op: OpId, e: &mut Emit<'_>, name: &str) -> Imported {
     e.convert(own, DType::F32)
 }
 
-/// Powers that products and roots make; others have no function in core.
+/// A power: of an exponent that products and roots make, these.
 fn power(op: OpId, e: &mut Emit<'_>) -> Imported {
-    let exponents = mind_mil::call::floats(&e.known(op, "y")?);
     let (x, y) = (e.argument(op, "x")?, e.argument(op, "y")?);
-    let same = exponents
-        .first()
-        .filter(|first| exponents.iter().all(|own| own == *first));
-    let exponent = *same.ok_or_else(|| Refused::new("the exponents differ"))?;
-    if e.rank(y) > e.rank(x) {
-        return Err(Refused::new(
-            "the exponent has more dimensions than the base",
-        ));
+    match same_exponent(op, e) {
+        Some(exponent) if e.rank(y) <= e.rank(x) => power_of(e, x, exponent, y),
+        _ => any_power(e, x, y),
     }
+}
+
+/// The exponent, if it is one number at every position.
+fn same_exponent(op: OpId, e: &mut Emit<'_>) -> Option<f64> {
+    let exponents = mind_mil::call::floats(&e.known(op, "y").ok()?);
+    let first = *exponents.first()?;
+    let is_same = exponents.iter().all(|own| *own == first);
+    is_same.then_some(first)
+}
+
+fn any_power(e: &mut Emit<'_>, x: ValueId, y: ValueId) -> Imported {
+    e.float(x)?;
+    Ok(Pow::build(&mut e.b, x, y)?)
+}
+
+fn power_of(e: &mut Emit<'_>, x: ValueId, exponent: f64, y: ValueId) -> Imported {
     if exponent == 1.0 {
         return Ok(x);
     }
     if exponent == 2.0 {
         return e.mul(x, x);
+    }
+    if ![3.0, 4.0, 0.5, -0.5, -1.0].contains(&exponent) {
+        return any_power(e, x, y);
     }
     e.rounding_once(x, |e, x| match exponent {
         3.0 => {
@@ -216,7 +229,6 @@ fn power(op: OpId, e: &mut Emit<'_>) -> Imported {
             let root = e.sqrt(x)?;
             reciprocal(e, root)
         }
-        -1.0 => reciprocal(e, x),
-        other => Err(Refused::new(format!("core has no power of {other}"))),
+        _ => reciprocal(e, x),
     })
 }

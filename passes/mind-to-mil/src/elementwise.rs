@@ -3,14 +3,14 @@
 use mind_core::ops::compare::Select;
 use mind_core::ops::elementwise::{Div, Gelu, Log, Mul, Neg, Relu};
 use mind_core::ops::logic::{And, Not, Or, Xor};
-use mind_core::ops::power::{Expm1, Log1p, Log2, Rsqrt};
+use mind_core::ops::power::{Expm1, Log1p, Log2, Pow, Rsqrt};
 use mind_core::ops::rounding::Trunc;
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
 use mind_mil::ops::activation::GELU;
-use mind_mil::ops::binary::{ADD, MAXIMUM, MUL, SELECT, SUB};
+use mind_mil::ops::binary::{ADD, MAXIMUM, MUL, POW, SELECT, SUB};
 use mind_mil::ops::unary::{ABS, CAST, EXP, FLOOR, LOG, RSQRT, SIGN};
 use mind_mil::scalar::op_of;
 
@@ -29,6 +29,13 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Log2::DEF, lower_log2),
     (Expm1::DEF, lower_expm1),
     (Trunc::DEF, lower_trunc),
+    (Pow::DEF, |op, e| {
+        let [x, y] = operands(op, e);
+        if !e.dtype(x).is_float() {
+            return Err(Refused::new("`pow` of integers does not wrap"));
+        }
+        pair(e, &POW, x, y)
+    }),
     (Rsqrt::DEF, |op, e| {
         let [x, _] = operands(op, e);
         e.op(&RSQRT, &[("x", Value(x)), ("epsilon", epsilon(e, x, 0.0))])

@@ -67,6 +67,25 @@ pub(super) fn divide<T: Num>(x: T, y: T) -> Result<T, EvalError> {
     })
 }
 
+/// The power.
+///
+/// # Errors
+///
+/// An integer 0 to a negative exponent, and an integer overflow where that is refused.
+pub(super) fn power<T: Num>(cx: &EvalCx<'_>, x: T, y: T) -> Result<T, EvalError> {
+    let power = x.pow(y).ok_or_else(|| EvalError::Division {
+        lhs: 1,
+        rhs: exact(x),
+    })?;
+    fits(cx, power, || {
+        let (base, exponent) = (exact(x), exact(y));
+        if exponent < 0 || (-1..=1).contains(&base) {
+            return Some(exact(power));
+        }
+        base.checked_pow(u32::try_from(exponent).ok()?)
+    })
+}
+
 /// The results at every position of the shape that both operands broadcast to.
 pub(super) fn zip<T: Element, R: Element>(
     cx: &EvalCx<'_>,

@@ -1,7 +1,7 @@
 //! The scalar functions: a row each.
 
 use super::bits::{Bits, Int};
-use super::eval::{choose, compare, divide, exact, fits, map, one, two, undefined, zip};
+use super::eval::{choose, compare, divide, exact, fits, map, one, power, two, undefined, zip};
 use super::facts::Facts;
 use super::math;
 use crate::eval::{EvalCx, EvalError};
@@ -48,6 +48,7 @@ macro_rules! scalar_fns {
             total: $total:literal,
             $(eval: $form:ident($($eval:tt)*),)?
             $(steps: $module:ident($f32:ident, $f64:ident),)?
+            $(steps_of_two: $pair:ident,)?
             facts: $facts:expr,
         }
     )*) => {
@@ -109,11 +110,15 @@ macro_rules! scalar_fns {
                 })
             }
 
-            /// Appends its [`Steps`](math::Steps); `None` if it is not made of steps.
+            /// Appends its [`Steps`](math::Steps) on floats; `None` if it is not made of steps.
+            ///
+            /// # Panics
+            ///
+            /// If it takes more operands.
             #[inline]
-            pub fn steps<S: math::Steps>(self, s: &mut S, x: S::Value) -> Option<S::Value> {
+            pub fn steps<S: math::Steps>(self, s: &mut S, operands: &[S::Value]) -> Option<S::Value> {
                 match self {
-                    $(ScalarFn::$name => scalar_fns!(@steps s, x $(, $module)?),)*
+                    $(ScalarFn::$name => scalar_fns!(@steps s, operands $(, one $module)? $(, two $pair)?),)*
                 }
             }
 
@@ -139,8 +144,13 @@ macro_rules! scalar_fns {
     };
     (@result $dtype:ident) => { $dtype };
     (@result $dtype:ident $result:ident) => { DType::$result };
-    (@steps $s:ident, $x:ident) => { None };
-    (@steps $s:ident, $x:ident, $module:ident) => { Some(math::$module::$module($s, $x)) };
+    (@steps $s:ident, $operands:ident) => { None };
+    (@steps $s:ident, $operands:ident, one $module:ident) => {
+        Some(math::$module::$module($s, $operands[0]))
+    };
+    (@steps $s:ident, $operands:ident, two $module:ident) => {
+        Some(math::$module::$module($s, $operands[0], $operands[1]))
+    };
     // A function of one number that wraps on integers, and the exact result.
     (@eval $cx:ident, $dtype:ident, $operands:ident, wrapping1($f:ident, $exact:ident)) => {
         with_num!($dtype, T => map::<T>($cx, one($operands), |x| {
@@ -181,6 +191,14 @@ macro_rules! scalar_fns {
     // A function of integers.
     (@eval $cx:ident, $dtype:ident, $operands:ident, integers2($f:ident)) => {
         with_int!($dtype, T => zip::<T, T>($cx, two($operands), |x, y| Ok(Int::$f(x, y))), else undefined($dtype))
+    };
+    // The power, which wraps on integers and has no result for some.
+    (@eval $cx:ident, $dtype:ident, $operands:ident, powers()) => {
+        with_num!($dtype, T => zip::<T, T>($cx, two($operands), |x, y| power($cx, x, y)), else undefined($dtype))
+    };
+    // A function of two floats, on `f32` and on `f64`.
+    (@eval $cx:ident, $dtype:ident, $operands:ident, float2($f32:expr, $f64:expr)) => {
+        with_float!($dtype, T => zip::<T, T>($cx, two($operands), |x, y| Ok(x.apply2(y, $f32, $f64))), else undefined($dtype))
     };
     // A function of floats, on `f32` and on `f64`.
     (@eval $cx:ident, $dtype:ident, $operands:ident, float($f32:expr, $f64:expr)) => {
@@ -505,5 +523,19 @@ scalar_fns! {
         arity: 1, domain: Float, cost: 20, rounds: true, total: true,
         eval: float(|x| 1.0 / x.sqrt(), |x| 1.0 / x.sqrt()),
         facts: |k| Facts::NEVER_NAN.when(k.x.has(Facts::NONNEG.union(Facts::NEVER_NAN))),
+    }
+    /// The angle of the point with height x and width y.
+    Atan2 {
+        arity: 2, domain: Float, cost: 90, rounds: true, total: true,
+        eval: float2(math::atan2_f32, math::atan2_f64),
+        steps_of_two: atan2,
+        facts: |k| k.kept(Facts::NONNEG).union(NUMBER.when(k.both(Facts::NEVER_NAN))),
+    }
+    /// x^y; integers wrap and truncate toward zero.
+    Pow {
+        arity: 2, domain: Num, cost: 160, rounds: true, total: false,
+        eval: powers(),
+        steps_of_two: pow,
+        facts: |_| Facts::NONE,
     }
 }

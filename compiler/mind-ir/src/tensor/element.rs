@@ -1,5 +1,6 @@
 //! Arithmetic of element types, as docs/numerics.md states it.
 
+use crate::scalar::math::{pow_f32, pow_f64};
 use half::{bf16, f16};
 
 use super::Element;
@@ -39,6 +40,9 @@ pub trait Num: Element + PartialOrd {
     fn abs(self) -> Self;
     /// -1 below zero, 1 above; zeros and NaN are themselves.
     fn sign(self) -> Self;
+    /// The power: of floats as IEEE 754 has it, rounded as in [`math`](crate::scalar::math), of integers wrapping, with
+    /// negative exponents truncated toward zero; `None` for an integer 0 to a negative exponent.
+    fn pow(self, exponent: Self) -> Option<Self>;
     /// Itself where it is above zero, else +0; so +0 of a NaN.
     fn relu(self) -> Self;
     /// The larger, with NaN if either is NaN and +0 above -0.
@@ -65,6 +69,8 @@ pub trait FloatNum: Num {
     /// Applies a function given for `f32` and for `f64`: `f16` and `bf16` take the first on their
     /// `f32` value and round once.
     fn apply(self, on_f32: fn(f32) -> f32, on_f64: fn(f64) -> f64) -> Self;
+    /// As [`apply`](FloatNum::apply), of two numbers.
+    fn apply2(self, rhs: Self, on_f32: fn(f32, f32) -> f32, on_f64: fn(f64, f64) -> f64) -> Self;
     /// The square root, rounded once.
     fn sqrt(self) -> Self {
         self.apply(f32::sqrt, f64::sqrt)
@@ -159,6 +165,9 @@ macro_rules! wide_float {
                 }
                 <$float>::copysign(1.0, self)
             }
+            fn pow(self, exponent: Self) -> Option<Self> {
+                Some(self.apply2(exponent, pow_f32, pow_f64))
+            }
             #[inline]
             fn relu(self) -> Self {
                 // Numbers above zero by their bits: a comparison of floats may be compiled to the maximum of a
@@ -231,6 +240,9 @@ macro_rules! narrow_float {
             fn sign(self) -> Self {
                 Self::narrow(self.widen().sign())
             }
+            fn pow(self, exponent: Self) -> Option<Self> {
+                Some(self.apply2(exponent, pow_f32, pow_f64))
+            }
             #[inline]
             fn relu(self) -> Self {
                 // Numbers above zero by their bits: a comparison of floats may be compiled to the maximum of a
@@ -259,6 +271,14 @@ macro_rules! narrow_float {
             }
             fn apply(self, on_f32: fn(f32) -> f32, _: fn(f64) -> f64) -> Self {
                 Self::narrow(on_f32(self.widen()))
+            }
+            fn apply2(
+                self,
+                rhs: Self,
+                on_f32: fn(f32, f32) -> f32,
+                _: fn(f64, f64) -> f64,
+            ) -> Self {
+                Self::narrow(on_f32(self.widen(), rhs.widen()))
             }
         }
     )*};
@@ -293,6 +313,9 @@ impl FloatNum for f32 {
     fn apply(self, on_f32: fn(f32) -> f32, _: fn(f64) -> f64) -> f32 {
         on_f32(self)
     }
+    fn apply2(self, rhs: f32, on_f32: fn(f32, f32) -> f32, _: fn(f64, f64) -> f64) -> f32 {
+        on_f32(self, rhs)
+    }
 }
 
 impl FloatNum for f64 {
@@ -301,6 +324,9 @@ impl FloatNum for f64 {
     }
     fn apply(self, _: fn(f32) -> f32, on_f64: fn(f64) -> f64) -> f64 {
         on_f64(self)
+    }
+    fn apply2(self, rhs: f64, _: fn(f32, f32) -> f32, on_f64: fn(f64, f64) -> f64) -> f64 {
+        on_f64(self, rhs)
     }
 }
 
@@ -351,6 +377,22 @@ macro_rules! integers {
             fn sign(self) -> Self {
                 let zero: $int = 0;
                 <$int>::from(self > zero).wrapping_sub(<$int>::from(self < zero))
+            }
+            fn pow(self, exponent: Self) -> Option<Self> {
+                let zero: $int = 0;
+                let (mut base, mut rest) = (self, exponent);
+                if exponent < zero {
+                    base = <$int>::ONE.checked_div(self)?;
+                    rest = zero.wrapping_sub(exponent);
+                }
+                let mut power = <$int>::ONE;
+                for bit in 0..<$int>::BITS {
+                    if rest >> bit & 1 != zero {
+                        power = power.wrapping_mul(base);
+                    }
+                    base = base.wrapping_mul(base);
+                }
+                Some(power)
             }
             #[inline]
             fn relu(self) -> Self {

@@ -282,16 +282,21 @@ fn unrounded(
         | ScalarFn::Atan
         | ScalarFn::Asinh
         | ScalarFn::Acosh
-        | ScalarFn::Atanh => steps(b, function, x),
+        | ScalarFn::Atanh
+        | ScalarFn::Atan2 => steps(b, function, operands),
+        ScalarFn::Pow => match class {
+            Float => steps(b, function, operands),
+            Signed | Unsigned | Bool => integer_power(b, class, [x, y], count),
+        },
     }
 }
 
 /// A function that is made of [`Steps`](mind_ir::scalar::math::Steps).
-fn steps(b: &mut Builder, function: ScalarFn, x: Value) -> Value {
-    let result = match b.lane(x) {
-        Lane::F64 => function.steps(&mut VectorSteps::<f64>::new(b), x),
+fn steps(b: &mut Builder, function: ScalarFn, operands: &[Value]) -> Value {
+    let result = match b.lane(operands[0]) {
+        Lane::F64 => function.steps(&mut VectorSteps::<f64>::new(b), operands),
         Lane::F32 | Lane::I8 | Lane::I16 | Lane::I32 | Lane::I64 => {
-            function.steps(&mut VectorSteps::<f32>::new(b), x)
+            function.steps(&mut VectorSteps::<f32>::new(b), operands)
         }
     };
     result.expect("it is made of steps")
@@ -378,6 +383,43 @@ fn sign(b: &mut Builder, class: DTypeClass, x: Value) -> Value {
             b.binary(BinaryOp::UMin, x, one)
         }
     }
+}
+
+/// The power of integers, by squares for each bit of the exponent.
+///
+/// To a negative exponent it is the power of 1 / x, which is 0 but for 1 and -1; the division reports a zero.
+fn integer_power(
+    b: &mut Builder,
+    class: DTypeClass,
+    [x, y]: [Value; 2],
+    count: Option<Value>,
+) -> Value {
+    let lane = b.lane(x);
+    let [zero, one] = [0, 1].map(|number| b.constant(lane, number));
+    let (mut base, mut exponent) = (x, y);
+    if class == DTypeClass::Signed {
+        let is_negative = b.compare(Predicate::Lt, y, zero);
+        let divisor = b.select(is_negative, x, one);
+        let inverse = b.op(Op::IntDiv {
+            signed: true,
+            lhs: one,
+            rhs: divisor,
+            count,
+        });
+        let opposite = b.binary(BinaryOp::Sub, zero, y);
+        base = b.select(is_negative, inverse, x);
+        exponent = b.select(is_negative, opposite, y);
+    }
+    let mut power = one;
+    for bit in 0..lane.bits() {
+        let bit = b.constant(lane, 1 << bit);
+        let own = b.binary(BinaryOp::And, exponent, bit);
+        let is_clear = b.compare(Predicate::Eq, own, zero);
+        let product = b.binary(BinaryOp::Mul, power, base);
+        power = b.select(is_clear, power, product);
+        base = b.binary(BinaryOp::Mul, base, base);
+    }
+    power
 }
 
 /// The smaller, NaN if either is, -0 below +0.

@@ -94,6 +94,10 @@ pub fn operands(
     if function == ScalarFn::Div && dtype.is_int() {
         operands[1] = divisors(dtype, count);
     }
+    if function == ScalarFn::Pow && dtype.is_int() {
+        // A power of 0 to a negative exponent has no result.
+        operands[0] = divisors(dtype, count);
+    }
     operands
 }
 

@@ -134,4 +134,16 @@ ops! {
         names: { core: "Atanh", mic1: "atanh" },
         scalar: Atanh,
     }
+
+    /// The angle of the point (`x`, `y`) at every position, from -pi to pi: zeros by their signs, infinities by quadrant.
+    ///
+    /// Shapes: the operands' shapes broadcast.
+    /// Errors: E2004 different dtypes, E2005 not a float, E3001 shapes do not broadcast.
+    /// Source: StableHLO `atan2`.
+    Atan2 = "core.atan2" {
+        operands: (y: Float, x: Float),
+        traits: [Pure, SameDType, Elementwise, Extended],
+        names: { core: "Atan2", mic1: "atan2" },
+        scalar: Atan2,
+    }
 }

@@ -63,4 +63,19 @@ ops! {
         names: { core: "Rsqrt", mic1: "rsqrt" },
         scalar: Rsqrt,
     }
+
+    /// `base` to the power `exponent` at every position, as IEEE 754 has it: an exponent of 0 and a base of 1 give 1, also with
+    /// NaN. Exponents 1, 2, -1 and 1/2 give `base`, its square, its inverse and its root exactly. Integers wrap, and truncate toward
+    /// zero for negative exponents.
+    ///
+    /// Shapes: the operands' shapes broadcast.
+    /// Errors: E2004 different dtypes, E2005 `bool`, E3001 shapes do not broadcast; E6005 when run, on
+    /// an integer 0 to a negative exponent.
+    /// Source: ONNX `Pow`, MIL `pow`, StableHLO `power`.
+    Pow = "core.pow" {
+        operands: (base: Num, exponent: Num),
+        traits: [Pure, SameDType, Elementwise, Extended],
+        names: { core: "Pow", mic1: "pow" },
+        scalar: Pow,
+    }
 }

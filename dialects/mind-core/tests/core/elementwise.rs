@@ -92,6 +92,111 @@ fn every_power_names_its_function() {
 }
 
 #[test]
+fn powers_follow_ieee_and_integers_wrap() {
+    let (inf, nan) = (f32::INFINITY, f32::NAN);
+    let float = |rows: &[(f32, f32, f32)]| {
+        let column = |at: fn(&(f32, f32, f32)) -> f32| rows.iter().map(at).collect::<Vec<f32>>();
+        let (x, y, power) = (
+            column(|row| row.0),
+            column(|row| row.1),
+            column(|row| row.2),
+        );
+        check(Pow::DEF, &[&x, &y], &power);
+    };
+    float(&[
+        (nan, 0.0, 1.0),
+        (nan, -0.0, 1.0),
+        (1.0, nan, 1.0),
+        (0.0, nan, nan),
+        (nan, 1.0, nan),
+    ]);
+    float(&[
+        (-1.0, inf, 1.0),
+        (-1.0, -inf, 1.0),
+        (0.5, inf, 0.0),
+        (-2.0, -inf, 0.0),
+        (2.0, inf, inf),
+    ]);
+    float(&[
+        (-2.0, 3.0, -8.0),
+        (-2.0, 4.0, 16.0),
+        (-2.0, 0.3, nan),
+        (2.0, -3.0, 0.125),
+    ]);
+    float(&[
+        (-0.0, -3.0, -inf),
+        (-0.0, -2.0, inf),
+        (-0.0, 3.0, -0.0),
+        (0.0, -0.5, inf),
+        (-0.0, 2.5, 0.0),
+    ]);
+    float(&[
+        (-inf, 3.0, -inf),
+        (-inf, -3.0, -0.0),
+        (-inf, 2.5, inf),
+        (inf, -1.5, 0.0),
+    ]);
+    float(&[
+        (-0.0, 0.5, 0.0),
+        (-inf, 0.5, inf),
+        (-4.0, 0.5, nan),
+        (-0.0, -1.0, -inf),
+        (-0.0, 1.0, -0.0),
+    ]);
+    check(
+        Pow::DEF,
+        &[&[2i8, 2, -1, -1, 1, -3, 3], &[7, 8, -3, -2, -128, -1, 5]],
+        &[-128, 0, -1, 1, 1, 0, -13],
+    );
+    check(Pow::DEF, &[&[3u16, 0, 0], &[11, 0, 3]], &[46_075, 1, 0]);
+    let refused = RUN.eval(Pow::DEF, &[], &[&of(&[], &[0i32]), &of(&[], &[-1i32])]);
+    assert_eq!(refused.unwrap_err(), EvalError::Division { lhs: 1, rhs: 0 });
+    let refused = FOLD.eval(Pow::DEF, &[], &[&of(&[], &[2i8]), &of(&[], &[7i8])]);
+    assert_eq!(refused.unwrap_err(), EvalError::Overflow);
+}
+
+#[test]
+fn angles_of_points_follow_the_signs_of_zeros() {
+    use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, PI};
+    let inf = f32::INFINITY;
+    let y = [
+        0.0f32, -0.0, 0.0, -0.0, 1.0, -1.0, inf, inf, -inf, 1.0, -1.0, 1.0, 0.0,
+    ];
+    let x = [
+        0.0f32,
+        0.0,
+        -0.0,
+        -1.0,
+        0.0,
+        -0.0,
+        inf,
+        -inf,
+        2.0,
+        inf,
+        -inf,
+        -1.0,
+        f32::NAN,
+    ];
+    let far = 3.0 * FRAC_PI_4;
+    let expected = [
+        0.0,
+        -0.0,
+        PI,
+        -PI,
+        FRAC_PI_2,
+        -FRAC_PI_2,
+        FRAC_PI_4,
+        far,
+        -FRAC_PI_2,
+        0.0,
+        -PI,
+        far,
+        f32::NAN,
+    ];
+    check(Atan2::DEF, &[&y, &x], &expected);
+}
+
+#[test]
 fn every_rounding_names_its_function() {
     let inputs = [
         -0.3f32,

@@ -2,7 +2,7 @@
 
 use mind_ir::eval::{EvalCx, EvalError, EvalManyResult};
 use mind_ir::scalar::ScalarFn;
-use mind_ir::scalar::math::{exp_f64, exp2_f32, log_f32, log_f64, tanh_f32};
+use mind_ir::scalar::math::{exp2_f32, log_f32, tanh_f32};
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 
@@ -83,27 +83,6 @@ fn computed(call: &Call<'_>, cx: &EvalCx<'_>, x: &Tensor) -> EvalManyResult {
     one(map(cx, x, function)?)
 }
 
-/// `x^y`: the power of the magnitude, negative for an odd whole `y` of a negative `x`, NaN for a fraction.
-fn power(x: f64, y: f64) -> f64 {
-    if y == 0.0 || x == 1.0 {
-        return 1.0;
-    }
-    let whole = y == y.floor();
-    let magnitude = match x.abs() {
-        0.0 if y < 0.0 => f64::INFINITY,
-        0.0 => 0.0,
-        _ if y == 1.0 => x.abs(),
-        _ if y == 2.0 => x * x,
-        _ if y == 0.5 => x.abs().sqrt(),
-        size => exp_f64(y * log_f64(size)),
-    };
-    match (x < 0.0, whole) {
-        (true, false) => f64::NAN,
-        (true, true) if y.rem_euclid(2.0) == 1.0 => -magnitude,
-        _ => magnitude,
-    }
-}
-
 /// `prelu` and `softplus_parametric`, whose parameters are one number a channel.
 pub(crate) fn per_channel(
     call: &Call<'_>,
@@ -143,9 +122,11 @@ pub(crate) fn binary(
     if !x.dtype().is_float() {
         return whole::binary(call.name, cx, x, y);
     }
+    if call.name == "pow" {
+        return one(scalar(cx, ScalarFn::Pow, &[x, y])?);
+    }
     let function: fn(f64, f64) -> f32 = match call.name {
         "floor_div" => |x, y| (x / y).floor() as f32,
-        "pow" => |x, y| power(x, y) as f32,
         "mod" => |x, y| (x - (x / y).floor() * y) as f32,
         other => unreachable!("`{other}` is evaluated elsewhere"),
     };

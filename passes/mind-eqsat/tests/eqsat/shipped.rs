@@ -256,6 +256,19 @@ const EVERY_OP: &[EveryOp] = &[
     ),
 ];
 
+/// `text` with the op `op`, on integers if it takes no floats, on floats if it takes no integers.
+fn on_a_dtype_of(op: &str, text: &str) -> String {
+    let mut defs = mind_core::DIALECT.ops.iter();
+    let def = defs.find(|def| def.short_name() == op).expect("an op");
+    let text = text.replace("OP", op);
+    let takes = |dtype| def.operands[0].class.admits(dtype);
+    match (takes(DType::F32), takes(DType::I32)) {
+        (true, true) => text,
+        (false, _) => text.replace("f32", "i32"),
+        (true, false) => text.replace("x:i32", "x:f32").replace("y:i32", "y:f32"),
+    }
+}
+
 /// The elementwise ops of the core dialect with this many operands that `fits` accepts.
 fn elementwise(operands: usize, fits: fn(&OpDef) -> bool) -> Vec<&'static str> {
     // A rule for several ops takes none with attributes.
@@ -265,23 +278,12 @@ fn elementwise(operands: usize, fits: fn(&OpDef) -> bool) -> Vec<&'static str> {
     defs.map(OpDef::short_name).collect()
 }
 
-/// Whether the op called `name` takes floats.
-fn takes_floats(name: &str) -> bool {
-    let mut defs = mind_core::DIALECT.ops.iter();
-    let def = defs.find(|def| def.short_name() == name);
-    def.is_some_and(|def| def.operands[0].class.admits(DType::F32))
-}
-
 #[test]
 fn rules_for_several_ops_act_on_each() {
     let rules = shipped();
     for (rule, text, operands, fits) in EVERY_OP {
         for op in elementwise(*operands, *fits) {
-            let text = text.replace("OP", op);
-            let before = module(&match takes_floats(op) {
-                true => text,
-                false => text.replace("f32", "i32"),
-            });
+            let before = module(&on_a_dtype_of(op, text));
             let mut g = before.clone();
             assert!(
                 applied(&rules, rule, &mut g) > 0,

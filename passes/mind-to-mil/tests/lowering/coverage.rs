@@ -3,6 +3,10 @@
 /// Ops that are not lowered, with the reason.
 const EXCUSED: &[(&str, &str)] = &[
     (
+        "core.atan2",
+        "MIL has no angle of a point; that of the quotient loses its quadrant",
+    ),
+    (
         "core.asinh",
         "MIL has no inverse of `sinh`; in halves its logarithm loses every negative number",
     ),

@@ -1,4 +1,4 @@
-//! What `asin` and `acos` share.
+//! What the arc functions share.
 
 use super::pair::{Pair, ordered_sum};
 use super::steps::{Lane, Steps, horner};
@@ -37,6 +37,32 @@ pub(super) fn from_base<B: Steps>(
     let cube = b.mul(argument, z);
     let rest = b.fma(cube, p, base.lo);
     let Pair { hi, lo } = ordered_sum(b, base.hi, argument);
+    let rest = b.add(rest, lo);
+    b.add(hi, rest)
+}
+
+/// `base` + atan(`numerator` / `denominator`) for a quotient of at most 1/2 in size.
+#[inline]
+pub(super) fn from_quotient<B: Steps>(
+    b: &mut B,
+    base: Pair<B::Value>,
+    numerator: B::Value,
+    denominator: B::Value,
+) -> B::Value {
+    // t + t_lo = numerator / denominator.
+    let one = b.value(B::Lane::ONE);
+    let inverse = b.div(one, denominator);
+    let t = b.mul(numerator, inverse);
+    let neg_t = b.neg(t);
+    let rest = b.fma(neg_t, denominator, numerator);
+    let t_lo = b.mul(rest, inverse);
+
+    let z = b.mul(t, t);
+    let cube = b.mul(z, t);
+    let p = horner(b, z, B::Lane::ARC.atan);
+    let rest = b.fma(cube, p, t_lo);
+    let rest = b.add(rest, base.lo);
+    let Pair { hi, lo } = ordered_sum(b, base.hi, t);
     let rest = b.add(rest, lo);
     b.add(hi, rest)
 }

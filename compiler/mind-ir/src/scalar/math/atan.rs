@@ -1,7 +1,8 @@
 //! `atan`.
 
-use super::pair::{Pair, ordered_sum};
-use super::steps::{Lane, Steps, horner, join_sign, split_sign};
+use super::arc::from_quotient;
+use super::pair::Pair;
+use super::steps::{Lane, Steps, join_sign, split_sign};
 
 /// atan(x).
 ///
@@ -34,21 +35,11 @@ pub fn atan<B: Steps>(b: &mut B, x: B::Value) -> B::Value {
     let base = choose(zero, quarter, half_pi);
     let base_lo = choose(zero, quarter_lo, half_pi_lo);
 
-    // t + t_lo = numerator / denominator.
-    let inverse = b.div(one, denominator);
-    let t = b.mul(numerator, inverse);
-    let neg_t = b.neg(t);
-    let rest = b.fma(neg_t, denominator, numerator);
-    let t_lo = b.mul(rest, inverse);
-
-    let z = b.mul(t, t);
-    let cube = b.mul(z, t);
-    let p = horner(b, z, c.atan);
-    let rest = b.fma(cube, p, t_lo);
-    let rest = b.add(rest, base_lo);
-    let Pair { hi, lo } = ordered_sum(b, base, t);
-    let rest = b.add(rest, lo);
-    let result = b.add(hi, rest);
+    let base = Pair {
+        hi: base,
+        lo: base_lo,
+    };
+    let result = from_quotient(b, base, numerator, denominator);
     join_sign(b, result, sign)
 }
 

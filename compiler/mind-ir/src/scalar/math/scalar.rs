@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::constants::{arc, circular, erf, exp, exp2, gelu, hyperbolic, log, sigmoid, tanh};
+use super::constants::{arc, circular, erf, exp, exp2, gelu, hyperbolic, log, pow, sigmoid, tanh};
 use super::steps::{Lane, Steps};
 
 /// Computes each step at once on a single `f32` or `f64`.
@@ -38,6 +38,7 @@ macro_rules! scalar {
             const GELU: gelu::Constants<$float> = gelu::$constants;
             const HYPERBOLIC: hyperbolic::Constants<$float> = hyperbolic::$constants;
             const CIRCULAR: circular::Constants<$float> = circular::$constants;
+            const POW: pow::Constants<$float> = pow::$constants;
             const ARC: arc::Constants<$float> = arc::$constants;
         }
 

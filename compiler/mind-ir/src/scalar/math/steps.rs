@@ -59,6 +59,8 @@ pub trait Lane: Copy + 'static {
     const HYPERBOLIC: constants::hyperbolic::Constants<Self>;
     /// Constants of the circular functions.
     const CIRCULAR: constants::circular::Constants<Self>;
+    /// Constants of `pow`.
+    const POW: constants::pow::Constants<Self>;
     /// Constants of the arc functions.
     const ARC: constants::arc::Constants<Self>;
 }

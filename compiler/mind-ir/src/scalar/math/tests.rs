@@ -190,3 +190,34 @@ fn count<T: Lane>(function: fn(&mut Counter<T>, ())) -> Counts {
         counter.integer,
     ]
 }
+
+/// The digest of a function of two numbers; the second has the bits of the first, rotated.
+fn digest_pairs_f32(function: fn(f32, f32) -> f32) -> u64 {
+    let results = sample_f32().map(|x| function(x, f32::from_bits(x.to_bits().rotate_left(13))));
+    digest(results.map(|y| {
+        if y.is_nan() {
+            u64::MAX
+        } else {
+            u64::from(y.to_bits())
+        }
+    }))
+}
+
+/// As [`digest_pairs_f32`].
+fn digest_pairs_f64(function: fn(f64, f64) -> f64) -> u64 {
+    let results = sample_f64().map(|x| function(x, f64::from_bits(x.to_bits().rotate_left(29))));
+    digest(results.map(|y| if y.is_nan() { u64::MAX } else { y.to_bits() }))
+}
+
+#[test]
+fn bits_of_functions_of_two_never_change() {
+    let found = [
+        [digest_pairs_f32(atan2_f32), digest_pairs_f64(atan2_f64)],
+        [digest_pairs_f32(pow_f32), digest_pairs_f64(pow_f64)],
+    ];
+    let expected = [
+        [0x7a1f_bba4_ac74_f770, 0xf236_3ed9_a32b_9906],
+        [0x62c2_ef01_b681_6731, 0x773a_0a4d_70ce_bf79],
+    ];
+    assert_eq!(found, expected, "{found:#x?}");
+}

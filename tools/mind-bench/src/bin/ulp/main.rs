@@ -22,7 +22,7 @@ const USAGE: &str = "usage: ulp [f32|f64] [FUNCTION] [--points=N] [--stride=N]
 
 Prints the largest error of each math function, in ulp, and the input where it occurs.
   f32, f64    only this type; both without it
-  FUNCTION    only this one of exp, log, tanh, erf, sigmoid, gelu, or of MIL's, as mil.sin
+  FUNCTION    only this one of exp, log, tanh, erf, sigmoid, gelu, or of MIL's, as mil.silu
   --points=N  random points of each function in f64 (default 20000000)
   --stride=N  only every Nth block of 4096 inputs in f32 (default 1; for MIL's 64)";
 

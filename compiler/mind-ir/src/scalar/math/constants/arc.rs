@@ -18,6 +18,18 @@ pub struct Constants<T: 'static> {
     pub quarter_pi: T,
     /// pi/4 minus `quarter_pi`.
     pub quarter_pi_lo: T,
+    /// 3 pi/4, rounded.
+    pub three_quarters_pi: T,
+    /// 3 pi/4 minus `three_quarters_pi`.
+    pub three_quarters_pi_lo: T,
+    /// Coordinates above this are multiplied by `down`.
+    pub large: T,
+    /// 2 to a power; its product with any number is far below the largest one.
+    pub down: T,
+    /// Coordinates below this are multiplied by `up`.
+    pub small: T,
+    /// 2 to a power; its product with any number is 0 or normal, and has a normal inverse.
+    pub up: T,
     /// Above this the arc tangent rounds to pi/2.
     pub highest: T,
     /// (asin(x) - x) / x^3 as a polynomial in x^2, for |x| <= 1/2.
@@ -84,6 +96,12 @@ pub const F32: Constants<f32> = Constants {
     half_pi_lo: -4.371_139e-8,
     quarter_pi: std::f32::consts::FRAC_PI_4,
     quarter_pi_lo: -2.185_569_4e-8,
+    three_quarters_pi: 2.356_194_5,
+    three_quarters_pi_lo: -5.962_440_3e-9,
+    large: f32::from_bits(227 << 23),
+    down: f32::from_bits(77 << 23),
+    small: f32::from_bits(67 << 23),
+    up: f32::from_bits(217 << 23),
     highest: 1_267_650_600_228_229_401_496_703_205_376.0,
     asin: &ASIN_F32,
     atan: &ATAN_F32,
@@ -97,6 +115,12 @@ pub const F64: Constants<f64> = Constants {
     half_pi_lo: 6.123_233_995_736_766e-17,
     quarter_pi: std::f64::consts::FRAC_PI_4,
     quarter_pi_lo: 3.061_616_997_868_383e-17,
+    three_quarters_pi: 2.356_194_490_192_345,
+    three_quarters_pi_lo: 9.184_850_993_605_148e-17,
+    large: f64::from_bits(1923 << 52),
+    down: f64::from_bits(573 << 52),
+    small: f64::from_bits(523 << 52),
+    up: f64::from_bits(1623 << 52),
     highest: 1_267_650_600_228_229_401_496_703_205_376.0,
     asin: &ASIN_F64,
     atan: &ATAN_F64,

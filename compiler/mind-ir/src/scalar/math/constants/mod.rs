@@ -8,5 +8,6 @@ pub mod exp2;
 pub mod gelu;
 pub mod hyperbolic;
 pub mod log;
+pub mod pow;
 pub mod sigmoid;
 pub mod tanh;
