@@ -22,7 +22,7 @@ use mind_jit::program::{
     BoundProgram, PanelChoice, Port, Program, check_accesses, check_c_accesses,
 };
 use mind_reduce::reduction::reduce;
-use mind_testgen::cases::{Case, all, gathers};
+use mind_testgen::cases::{Case, all, choices, gathers};
 use mind_testgen::module;
 use mind_text::Limits;
 use mind_vir::guarded::{Edge, Guarded};
@@ -210,6 +210,9 @@ fn every_op_dtype_and_shape() {
         for case in gathers() {
             check(&case, dtype, DType::I32);
             check(&case, dtype, DType::I64);
+        }
+        for case in choices() {
+            check(&case, dtype, DType::Bool);
         }
         counts.push(format!("{dtype} {}", ran.get() - before));
     }

@@ -5,7 +5,7 @@ use mind_core::ops::conv::Conv2d;
 use mind_core::ops::index::Gather;
 use mind_core::ops::normalize::{LayerNorm, Softmax};
 use mind_core::ops::reduce::{Max, Mean, Sum};
-use mind_ir::opdef::{Op, OpDef, Trait};
+use mind_ir::opdef::{Op, OpDef, OperandClass, Trait};
 use mind_ir::types::DType;
 use mind_rules::{Hint, Lhs, LhsOp, LhsType, RuleInstance};
 
@@ -22,6 +22,8 @@ pub(crate) struct Plan<'r> {
     pub(crate) root: usize,
     /// How many values there are.
     pub(crate) values: usize,
+    /// The values that are truth values, whatever the dtype of the others.
+    pub(crate) truths: Vec<bool>,
     /// What the condition asks for, over values that stand for those they equal.
     pub(crate) hints: Vec<Hint>,
     /// The types written for values, likewise.
@@ -150,6 +152,7 @@ impl<'r> Plan<'r> {
             root: one[0],
             joined: form.joined().map(|value| one[value]),
             values: left.values,
+            truths: truths(&ops, left.values),
             hints: form
                 .hints(listed)
                 .iter()
@@ -167,13 +170,22 @@ impl<'r> Plan<'r> {
         })
     }
 
+    /// The dtype of a value that is no list of positions, where those that may have any have `dtype`.
+    pub(crate) fn dtype_of(&self, value: usize, dtype: DType) -> DType {
+        if self.truths[value] {
+            DType::Bool
+        } else {
+            dtype
+        }
+    }
+
     /// Whether the ops take inputs of `dtype`.
     pub(crate) fn admits(&self, dtype: DType) -> bool {
         self.ops.iter().all(|op| {
-            (0..op.operands.len()).all(|at| {
+            op.operands.iter().enumerate().all(|(at, &value)| {
                 let operand = op.left.def.operand(at);
-                is_index(op.left.def, at)
-                    || operand.is_none_or(|operand| operand.class.admits(dtype))
+                let own = self.dtype_of(value, dtype);
+                is_index(op.left.def, at) || operand.is_none_or(|operand| operand.class.admits(own))
             })
         })
     }
@@ -192,6 +204,34 @@ fn number(attr: &mind_rules::LhsAttr<'_>) -> Option<usize> {
         mind_rules::LhsAttr::Named(number) => Some(*number),
         mind_rules::LhsAttr::Fixed(_) => None,
     }
+}
+
+/// Which values are truth values: what ops ask for as such, what comparisons give, and what has the dtype of either.
+fn truths(ops: &[PlanOp<'_>], values: usize) -> Vec<bool> {
+    let mut truths = vec![false; values];
+    // Each round marks a value at least, or is the last.
+    for _ in 0..=values {
+        for op in ops {
+            let Some(function) = op.left.def.scalar else {
+                continue;
+            };
+            let is_asked = |at: usize| {
+                let operand = op.left.def.operand(at);
+                operand.is_some_and(|operand| operand.class == OperandClass::Bool)
+            };
+            let (asked, mut alike): (Vec<usize>, Vec<usize>) =
+                (0..op.operands.len()).partition(|&at| is_asked(at));
+            asked.iter().for_each(|&at| truths[op.operands[at]] = true);
+            alike.iter_mut().for_each(|at| *at = op.operands[*at]);
+            match function.result(DType::F32) {
+                DType::Bool => truths[op.result] = true,
+                _ => alike.push(op.result),
+            }
+            let any = alike.iter().any(|&value| truths[value]);
+            alike.iter().for_each(|&value| truths[value] |= any);
+        }
+    }
+    truths
 }
 
 /// For every value, the first of those it equals.

@@ -177,6 +177,20 @@ pub fn gathers() -> Vec<Case> {
     ]
 }
 
+/// Choices, whose operand `%1` holds truth values.
+pub fn choices() -> Vec<Case> {
+    let shapes: [[&[usize]; 3]; 5] = [
+        [&[], &[], &[]],
+        [&[7], &[7], &[7]],
+        [&[3, 5], &[], &[5]],
+        [&[1, 5], &[3, 1], &[]],
+        [&[2, 1, 67], &[1, 67], &[2, 1, 1]],
+    ];
+    shapes
+        .map(|shapes| case("Select (%1, %0, %2)", &shapes))
+        .into()
+}
+
 fn normalisations() -> Vec<Case> {
     vec![
         case("Softmax (%0) {axis=-1}", &[&[3, 67]]),

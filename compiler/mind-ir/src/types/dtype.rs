@@ -132,22 +132,27 @@ impl DType {
     }
 
     /// Whether a number keeps its value in `wider`, and becomes the same number of any other dtype from there: `wider` is
-    /// a float that has all numbers of this float, an integer that has those of this integer, or this is `bool`.
+    /// another float that has all numbers of this float, another integer that has those of this integer, or this is `bool`
+    /// and `wider` is not.
     pub const fn widens_to(self, wider: DType) -> bool {
         match (self.class(), wider.class()) {
             (DTypeClass::Float, DTypeClass::Float) => {
                 match (self.float_format(), wider.float_format()) {
                     (Some(own), Some(other)) => {
-                        own.mantissa <= other.mantissa && own.exponent <= other.exponent
+                        own.mantissa < other.mantissa && own.exponent <= other.exponent
                     }
                     _ => false,
                 }
             }
-            (DTypeClass::Signed, DTypeClass::Signed)
-            | (DTypeClass::Unsigned, DTypeClass::Unsigned) => self.size() <= wider.size(),
-            (DTypeClass::Unsigned, DTypeClass::Signed) => self.size() < wider.size(),
-            (DTypeClass::Bool, _) => true,
-            _ => false,
+            (DTypeClass::Signed | DTypeClass::Unsigned, DTypeClass::Signed)
+            | (DTypeClass::Unsigned, DTypeClass::Unsigned) => self.size() < wider.size(),
+            (DTypeClass::Bool, DTypeClass::Float | DTypeClass::Signed | DTypeClass::Unsigned) => {
+                true
+            }
+            (DTypeClass::Signed, DTypeClass::Unsigned)
+            | (DTypeClass::Bool, DTypeClass::Bool)
+            | (DTypeClass::Float, _)
+            | (_, DTypeClass::Float | DTypeClass::Bool) => false,
         }
     }
 

@@ -139,7 +139,7 @@ impl Choices for Chooser<'_, '_> {
             let dtype = if index {
                 self.index_dtype()
             } else {
-                self.dtype
+                self.plan.dtype_of(value, self.dtype)
             };
             let shape = match self.flat {
                 Some(_) => drawn[at].clone(),

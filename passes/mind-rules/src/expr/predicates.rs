@@ -35,8 +35,8 @@ impl std::fmt::Debug for Predicate {
 ///   `all_positive(?c)`: every element of the constant is above 0 and finite;
 ///   `scales_exactly(?c, ?d)`: two splats, of which the second may be multiplied by the first beforehand
 ///   without another rounding; `is_identity(?c)`: an identity matrix.
-/// - `is_narrow`: `f16` or `bf16`; `widens_to(a, b)`: `b` has every number of `a`, both floats or both integers, or `a` is
-///   `bool`.
+/// - `is_narrow`: `f16` or `bf16`; `widens_to(a, b)`: `b` is another dtype with every number of `a`, both floats or both
+///   integers, or `a` is `bool`.
 /// - `is_range(?i, n)`: a constant list of integers from 0 to below `n` that ascends by equal steps;
 ///   `in_bounds(?i, n)`: constant integers from 0 to below `n`, in any order.
 /// - `ascends(list)`: in strict order; `is_run(list)`: consecutive integers; `equal_but(a, b, i)`: equal

@@ -39,6 +39,7 @@ fn asked(predicate: &str, arguments: &[Expression], dtype: DType) -> Option<bool
         "is_signed" => Some(signed),
         "is_narrow" => Some(matches!(dtype, DType::F16 | DType::BF16)),
         "is_bool" => Some(dtype == DType::Bool),
+        "widens_to" if !DType::ALL.iter().any(|&wider| dtype.widens_to(wider)) => Some(false),
         "is_power_of_two" | "scales_exactly" if !dtype.is_float() => Some(false),
         "is_splat" => {
             let wanted = number(arguments.get(1))?;

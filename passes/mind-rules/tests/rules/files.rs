@@ -52,7 +52,7 @@ fn traits() {
     snapshot!(rules(&[
         "for op in elementwize/1\nop(?x) => ?x",
         "for op in core.neg/1\nop(?x) => ?x",
-        "for op in elementwise/3\nop(?x) => ?x",
+        "for op in elementwise/9\nop(?x) => ?x",
         "for op in elementwise/99999999999999999999\nop(?x) => ?x",
         "for op in core.add, not commutative\nop(?x, ?y) => ?x",
         "for op in not partial\nop(?x, ?y) => ?x",

@@ -2,6 +2,8 @@
 
 /// Ops that are not lowered, with the reason.
 const EXCUSED: &[(&str, &str)] = &[
+    ("core.shift_left", "MIL has no shifts"),
+    ("core.shift_right", "MIL has no shifts"),
     (
         "core.atan2",
         "MIL has no angle of a point; that of the quotient loses its quadrant",

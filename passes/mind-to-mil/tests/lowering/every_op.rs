@@ -6,7 +6,7 @@ use mind_interp::{Extents, random_inputs};
 use mind_ir::types::DType;
 use mind_mil::Opset;
 use mind_mil::check::Interface;
-use mind_testgen::cases::{Case, all, gathers};
+use mind_testgen::cases::{Case, all, choices, gathers};
 use mind_to_mil::{Config, Layout};
 
 use crate::module::{halved, lowered, narrowed, near, read, results, text};
@@ -22,12 +22,22 @@ fn module(case: &Case, dtype: DType, indices: DType) -> String {
     for (at, shape) in case.shapes.iter().enumerate() {
         let dtype = if at == 1 { indices } else { dtype };
         let dims: Vec<String> = shape.iter().map(ToString::to_string).collect();
-        text += &format!(
-            "%{at} = Input {{name=x{at}}} : tensor<{dtype}[{}]>\n",
-            dims.join(", ")
-        );
+        let dims = dims.join(", ");
+        // Programs neither take truth values nor give them away.
+        text += &match dtype {
+            DType::Bool => format!(
+                "%2{at} = Input {{name=x{at}}} : tensor<f32[{dims}]>\n%3{at} = Relu (%2{at})\n\
+                 %{at} = Cast (%3{at}) {{dtype=bool}}\n"
+            ),
+            dtype => format!("%{at} = Input {{name=x{at}}} : tensor<{dtype}[{dims}]>\n"),
+        };
     }
-    text + &format!("%9 = {}\noutputs: %9\n", case.op)
+    let gives_truth = dtype == DType::Bool || case.op.starts_with("Compare");
+    text += &format!("%9 = {}\n", case.op);
+    match gives_truth {
+        true => text + "%19 = Cast (%9) {dtype=f32}\noutputs: %19\n",
+        false => text + "outputs: %9\n",
+    }
 }
 
 fn configs() -> [(Config, f64); 3] {
@@ -86,10 +96,13 @@ fn every_op_computes_what_it_did() {
             *ran.entry(name.clone()).or_default() += 1;
         }
     };
-    for dtype in [DType::F32, DType::F16] {
+    for dtype in [DType::F32, DType::F16, DType::Bool] {
         all().iter().for_each(|case| check(case, dtype, dtype));
         for case in gathers() {
             check(&case, dtype, DType::I32);
+        }
+        for case in choices() {
+            check(&case, dtype, DType::Bool);
         }
     }
     for op in mind_core::ops::OPS {

@@ -6,7 +6,7 @@ use mind_interp::{Arrays, Extents, random_inputs, special_inputs};
 use mind_ir::types::DType;
 
 use crate::module::{assert_same, lowered, read};
-use mind_testgen::cases::{Case, all, gathers};
+use mind_testgen::cases::{Case, all, choices, gathers};
 
 /// How the extents of inputs are declared.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -97,6 +97,9 @@ fn every_op_keeps_its_bits() {
         for case in gathers() {
             count(&case, dtype, DType::I32);
             count(&case, dtype, DType::I64);
+        }
+        for case in choices() {
+            count(&case, dtype, DType::Bool);
         }
     }
     let names: Vec<&String> = ran.keys().map(|(name, _)| name).collect();
