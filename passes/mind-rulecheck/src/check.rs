@@ -312,8 +312,10 @@ impl<'c, 'r> Checker<'c, 'r> {
                 };
                 let trial = Trial::new(self.forms, self.form, instance);
                 let shape = vec![grid.count()];
-                let input = |at| Tensor::new(shape.clone(), grid.input(dtype, at));
-                let values: Vec<Tensor> = (0..trial.instance.inputs.len()).map(input).collect();
+                let (g, inputs) = (&trial.instance.graph, trial.instance.inputs.iter());
+                let dtypes = inputs.map(|&(op, _)| g.ty(g.result(op)).dtype);
+                let input = |(at, dtype)| Tensor::new(shape.clone(), grid.input(dtype, at));
+                let values: Vec<Tensor> = dtypes.enumerate().map(input).collect();
                 for (_, right) in trial.acting() {
                     let sides = trial.sides(right);
                     let (mode, promise) = (Mode::Special, &self.promise);

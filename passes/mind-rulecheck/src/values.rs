@@ -189,13 +189,14 @@ impl Grid {
         self.values.len().pow(self.inputs as u32)
     }
 
-    /// The values of one input, one per combination.
+    /// The values of one input, one per combination; truth values take turns.
     pub(crate) fn input(&self, dtype: DType, input: usize) -> Buffer {
         let every = self.values.len().pow(input as u32);
-        let bits: Vec<u64> = (0..self.count())
-            .map(|at| self.values[at / every % self.values.len()])
-            .collect();
-        from_bits(dtype, &bits)
+        let bits = |at: usize| match (at / every % self.values.len(), dtype) {
+            (value, DType::Bool) => value as u64 & 1,
+            (value, _) => self.values[value],
+        };
+        from_bits(dtype, &(0..self.count()).map(bits).collect::<Vec<u64>>())
     }
 }
 

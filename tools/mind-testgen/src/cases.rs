@@ -4,6 +4,7 @@ use mind_core::ops::OPS;
 use mind_ir::attr::AttrKind;
 use mind_ir::opdef::AttrDef;
 use mind_ir::scalar::ScalarFn;
+use mind_ir::types::DType;
 
 /// An op over inputs of known shapes.
 #[derive(Clone, Debug)]
@@ -71,6 +72,13 @@ fn elementwise() -> Vec<Case> {
         .into_iter()
         .map(|(name, attrs)| case(format!("{name} (%0, %0){attrs}"), &[&[3, 2]]));
     unary.chain(binary).chain(squares).collect()
+}
+
+fn casts() -> Vec<Case> {
+    let shapes: [&[usize]; 3] = [&[], &[3, 5], &[2, 1, 67]];
+    let dtypes = DType::ALL.iter();
+    let cast = |dtype| shapes.map(|shape| case(format!("Cast (%0) {{dtype={dtype}}}"), &[shape]));
+    dtypes.flat_map(cast).collect()
 }
 
 fn reductions() -> Vec<Case> {
@@ -207,6 +215,7 @@ fn normalisations() -> Vec<Case> {
 pub fn all() -> Vec<Case> {
     let families = [
         elementwise(),
+        casts(),
         reductions(),
         products(),
         shapes(),
