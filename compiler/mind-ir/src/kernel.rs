@@ -15,7 +15,7 @@ pub enum Form {
     Elementwise,
     /// Elementwise ops and reductions over the same axes of one shape, row by row.
     Rows,
-    /// One contraction that may read through transposes, then elementwise ops at its positions.
+    /// One contraction, then elementwise ops at its positions; a product may read through transposes.
     Contraction,
     /// A product, rows over its last axis, a product whose left side those are, then elementwise ops at its
     /// positions: by blocks of rows.
@@ -343,18 +343,20 @@ pub fn fits_columns(steps: &[Step<'_>]) -> bool {
     })
 }
 
-/// Whether operand `index` of the contraction at `at` comes from outside, through a transpose or not.
+/// Whether operand `index` of the contraction at `at` comes from outside; that of a product may be transposed.
 fn reads_outside(steps: &[Step<'_>], at: usize, index: usize) -> bool {
     let from = steps[at].reads.get(index).and_then(Read::step);
-    from.is_none_or(|from| steps[from].kind == StepKind::Permute)
+    let is_product = steps[at].kind == StepKind::Product;
+    from.is_none_or(|from| is_product && steps[from].kind == StepKind::Permute)
 }
 
-/// Whether the transpose at `at` reads from outside and only contractions read it.
+/// Whether the transpose at `at` reads from outside and only products read it.
 fn transposes_operand(steps: &[Step<'_>], at: usize) -> bool {
     let mut readers = steps
         .iter()
         .filter(|step| step.inner().any(|read| read == at));
-    steps[at].inner().next().is_none() && !steps[at].leaves && readers.all(Step::contracts)
+    let is_product = |step: &Step<'_>| step.kind == StepKind::Product;
+    steps[at].inner().next().is_none() && !steps[at].leaves && readers.all(is_product)
 }
 
 const OPERAND: Clash = "a product reads what it would have to compute anew for every tile";
