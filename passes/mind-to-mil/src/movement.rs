@@ -1,8 +1,13 @@
 //! The same elements in another order or shape, and parts of a tensor.
 
+use mind_core::axes::resolve;
+use mind_core::ops::broadcast::BroadcastTo;
+use mind_core::ops::extents::{ExtentOf, Iota};
 use mind_core::ops::index::{Gather, Index, Slice};
 use mind_core::ops::join::{Concat, Split};
-use mind_core::ops::shape::{ExpandDims, Reshape, Squeeze, Transpose, effective_permutation};
+use mind_core::ops::shape::{
+    ExpandDims, Reshape, Reverse, Squeeze, Transpose, effective_permutation,
+};
 use mind_ir::ValueId;
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::tensor::Tensor;
@@ -10,7 +15,7 @@ use mind_ir::types::DType;
 use mind_mil::Opset;
 use mind_mil::call::integers;
 use mind_mil::ops::index::GATHER;
-use mind_mil::ops::movement::{EXPAND_DIMS, SLICE_BY_INDEX, SQUEEZE};
+use mind_mil::ops::movement::{EXPAND_DIMS, REVERSE, SLICE_BY_INDEX, SQUEEZE};
 use mind_mil::ops::tensor::CONCAT;
 use mind_tensor::ops::index::{Gather as TensorGather, Index as TensorIndex, Slice as TensorSlice};
 use mind_tensor::ops::join::Concat as TensorConcat;
@@ -53,6 +58,33 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
         } else {
             e.op(&SQUEEZE, &[("x", Value(x)), ("axes", Ints(&axes))])
         }
+    }),
+    (Reverse::DEF, |op, e| {
+        let view = Reverse::from_id(op);
+        let (x, axes) = (view.input(e.g()), view.axes(e.g()).to_vec());
+        if axes.is_empty() {
+            Ok(x)
+        } else {
+            e.op(&REVERSE, &[("x", Value(x)), ("axes", Ints(&axes))])
+        }
+    }),
+    (BroadcastTo::DEF, |op, e| {
+        let x = BroadcastTo::from_id(op).input(e.g());
+        let (rank, shape) = (e.g().ty(x).rank(), e.shape(e.g().result(op))?);
+        let dims: Vec<i64> = ((shape.len() - rank) as i64..shape.len() as i64).collect();
+        crate::broadcast::to_shape(e, x, &dims, &shape)
+    }),
+    (Iota::DEF, |op, e| {
+        e.shape(e.g().result(op))?;
+        crate::constant::lower(op, e)
+    }),
+    (ExtentOf::DEF, |op, e| {
+        let view = ExtentOf::from_id(op);
+        let (shape, axis) = (e.shape(view.input(e.g()))?, view.axis(e.g()));
+        let axis = resolve("dim", axis, shape.len())?;
+        let extent = i32::try_from(shape[axis]);
+        let extent = extent.map_err(|_| Refused::new("the extent is no int32"))?;
+        Ok(e.constant(&Tensor::scalar(extent)))
     }),
     (Split::DEF, |op, e| {
         let view = Split::from_id(op);

@@ -17,6 +17,10 @@ pub(crate) type Lowered = Result<ValueId, Box<VerifyError>>;
 /// Emits before an op what it becomes.
 pub(crate) type Lower = fn(OpId, &mut Builder<'_>) -> Lowered;
 
+/// As [`Lower`]; `None` for an op that is lowered only if more extents are known.
+pub(crate) type LowerKnown =
+    fn(OpId, &mut Builder<'_>) -> Result<Option<ValueId>, Box<VerifyError>>;
+
 /// The shape of a value.
 pub(crate) fn shape(b: &Builder<'_>, value: ValueId) -> Shape {
     b.graph.ty(value).shape.iter().copied().collect()

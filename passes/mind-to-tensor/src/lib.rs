@@ -10,6 +10,7 @@ mod conversion;
 mod elementwise;
 mod emit;
 mod join;
+mod known;
 mod movement;
 mod normalize;
 mod pass;
@@ -17,7 +18,7 @@ mod reduce;
 mod replace;
 mod reshape;
 
-pub use conversion::{lower, lowers};
+pub use conversion::{lower, lowers, lowers_if_known};
 
 use mind_pass::PassInfo;
 

@@ -117,6 +117,16 @@ fn shapes() -> Vec<Case> {
         case("Squeeze (%0) {axes=[1]}", &[&[2, 1, 3]]),
         case("Squeeze (%0) {axes=[2, 0]}", &[&[1, 5, 1]]),
         case("Squeeze (%0) {axes=[]}", &[&[1, 5]]),
+        case("Reverse (%0) {axes=[]}", &[&[3]]),
+        case("Reverse (%0) {axes=[1]}", &[&[2, 5, 3]]),
+        case("Reverse (%0) {axes=[-1, 0]}", &[&[2, 1, 3]]),
+        case("BroadcastTo (%0) {shape=[3]}", &[&[]]),
+        case("BroadcastTo (%0) {shape=[2, 3, 5]}", &[&[3, 1]]),
+        case("BroadcastTo (%0) {shape=[2, 5]}", &[&[2, 5]]),
+        case("BroadcastTo (%0) {shape=[4, ?]}", &[&[1, 5]]),
+        case("Iota {dtype=f32, shape=[7]}", &[&[]]),
+        case("Iota {axis=1, dtype=i32, shape=[2, 3, 4]}", &[&[]]),
+        case("Dim (%0) {axis=-1}", &[&[2, 5]]),
     ]
 }
 

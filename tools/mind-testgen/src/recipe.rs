@@ -1,15 +1,17 @@
 //! How an op of each kind gets operands and attributes that suit it.
 
+use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::constant;
 use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
 use mind_core::ops::elementwise::{Add, Div};
+use mind_core::ops::extents::{ExtentOf, Iota};
 use mind_core::ops::index::{Gather, Index, Slice};
 use mind_core::ops::input::Input;
 use mind_core::ops::join::{Concat, Split};
 use mind_core::ops::normalize::{LayerNorm, Softmax};
 use mind_core::ops::reduce::{Max, Mean, Sum};
-use mind_core::ops::shape::{ExpandDims, Reshape, Squeeze, Transpose};
+use mind_core::ops::shape::{ExpandDims, Reshape, Reverse, Squeeze, Transpose};
 use mind_ir::ValueId;
 use mind_ir::attr::{OPEN_END, Padding};
 use mind_ir::opdef::{Op, OpDef, OperandClass, Trait};
@@ -42,6 +44,14 @@ static MOVING: &[(&OpDef, Recipe)] = &[
     (Reshape::DEF, reshape),
     (ExpandDims::DEF, expand_dims),
     (Squeeze::DEF, squeeze),
+    (Reverse::DEF, |draw| {
+        let input = draw.value(OperandClass::Any);
+        let axes = axes(&mut draw.rng, draw.graph.ty(input).rank());
+        draw.op(Reverse::DEF, &[input], &Reverse::attrs(&axes))
+    }),
+    (BroadcastTo::DEF, broadcast_to),
+    (Iota::DEF, iota),
+    (ExtentOf::DEF, dim),
     (Slice::DEF, slice),
     (Index::DEF, index),
     (Gather::DEF, gather),
@@ -156,6 +166,41 @@ fn squeeze(draw: &mut Generator<'_>) -> Option<ValueId> {
         _ => &ones[..1],
     };
     draw.op(Squeeze::DEF, &[input], &Squeeze::attrs(axes))
+}
+
+/// The value in a shape that it is a partner of.
+fn broadcast_to(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Any);
+    let mut shape: Vec<Dim> = draw.graph.ty(input).shape.to_vec();
+    for dim in &mut shape {
+        if *dim == Dim::Fixed(1) {
+            *dim = Dim::Fixed(draw.rng.pick(&[0, 1, 2, 3]));
+        }
+    }
+    if draw.rng.once_in(2) {
+        shape.insert(0, Dim::Fixed(draw.rng.pick(&[1, 2, 3])));
+    }
+    draw.op(BroadcastTo::DEF, &[input], &BroadcastTo::attrs(&shape))
+}
+
+fn iota(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let like = draw.value(OperandClass::Any);
+    let ty = draw.graph.ty(like).to_owned();
+    if ty.shape.is_empty() {
+        return None;
+    }
+    let axis = draw.rng.below(ty.shape.len()) as i64;
+    draw.op(Iota::DEF, &[], &Iota::attrs(ty.dtype, &ty.shape, axis))
+}
+
+fn dim(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Any);
+    let rank = draw.graph.ty(input).rank();
+    if rank == 0 {
+        return None;
+    }
+    let axis = draw.rng.below(rank) as i64;
+    draw.op(ExtentOf::DEF, &[input], &ExtentOf::attrs(axis))
 }
 
 fn slice(draw: &mut Generator<'_>) -> Option<ValueId> {

@@ -11,6 +11,7 @@ pub(crate) mod contract;
 pub(crate) mod contraction;
 pub(crate) mod conv;
 pub mod convert;
+pub(crate) mod indexed;
 mod lanes;
 pub mod reduce;
 pub mod strided;

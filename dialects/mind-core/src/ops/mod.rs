@@ -1,11 +1,13 @@
 //! The op tables, by family.
 
+pub mod broadcast;
 pub mod compare;
 pub mod constant;
 pub mod contract;
 pub mod conv;
 pub mod convert;
 pub mod elementwise;
+pub mod extents;
 pub mod fused;
 pub mod index;
 pub mod input;
@@ -18,7 +20,7 @@ pub mod shape;
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 14] = [
+const FAMILIES: [&[&OpDef]; 16] = [
     input::OPS,
     constant::OPS,
     elementwise::OPS,
@@ -27,6 +29,8 @@ const FAMILIES: [&[&OpDef]; 14] = [
     convert::OPS,
     reduce::OPS,
     shape::OPS,
+    broadcast::OPS,
+    extents::OPS,
     index::OPS,
     join::OPS,
     contract::OPS,

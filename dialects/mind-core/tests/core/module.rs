@@ -74,8 +74,8 @@ pub struct Example {
 /// One valid example of every op but `Input` and `Fused`, which need surroundings.
 pub fn examples() -> Vec<Example> {
     use mind_core::ops::{
-        OPS, constant::*, contract::*, conv::*, convert::*, index::*, join::*, normalize::*,
-        reduce::*, shape::*,
+        OPS, broadcast::*, constant::*, contract::*, conv::*, convert::*, extents::*, index::*,
+        join::*, normalize::*, reduce::*, shape::*,
     };
     use mind_ir::attr::{Literal, Padding};
     static SPLAT: Literal<'_> = Literal {
@@ -132,6 +132,25 @@ pub fn examples() -> Vec<Example> {
             "f32[1, 2]",
         ),
         row(Squeeze::DEF, &["f32[1, 2]"], Squeeze::attrs(&[0]), "f32[2]"),
+        row(
+            Reverse::DEF,
+            &["f32[2, 3]"],
+            Reverse::attrs(&[1]),
+            "f32[2, 3]",
+        ),
+        row(
+            BroadcastTo::DEF,
+            &["f32[3, 1]"],
+            BroadcastTo::attrs(&[Dim::Fixed(2), Dim::Fixed(3), Dim::Fixed(4)]),
+            "f32[2, 3, 4]",
+        ),
+        row(
+            Iota::DEF,
+            &[],
+            Iota::attrs(DType::I8, &[Dim::Fixed(2), Dim::Fixed(3)], 1),
+            "i8[2, 3]",
+        ),
+        row(ExtentOf::DEF, &["f32[2, 3]"], ExtentOf::attrs(1), "i64[]"),
         row(Index::DEF, &["f32[2, 3]"], Index::attrs(&[1, 2]), "f32[]"),
         row(
             Slice::DEF,

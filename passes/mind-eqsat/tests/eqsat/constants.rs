@@ -37,6 +37,13 @@ const FOLDS: &[(&str, &str)] = &[
     ("transpose", "transpose(data[1, 2, 3, 4]:f32[2, 2])"),
     ("expand_dims", "expand_dims(data[1, 2]:f32[2], axes=[0])"),
     ("squeeze", "squeeze(data[1, 2]:f32[1, 2], axes=[0])"),
+    ("reverse", "reverse(data[1, 2, 3, 4]:f32[2, 2], axes=[0])"),
+    (
+        "broadcast_to",
+        "broadcast_to(data[1, 2]:f32[2, 1], shape=[2, 3])",
+    ),
+    ("iota", "iota(shape=[3], dtype=f32)"),
+    ("dim", "dim(data[1, 2]:f32[2], axis=0)"),
     ("index", "index(data[1, 2, 3, 4]:f32[2, 2], indices=[1, 0])"),
     (
         "slice",

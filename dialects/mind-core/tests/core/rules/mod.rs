@@ -143,6 +143,7 @@ families! {
     arithmetic::reductions => the_rules_of_reductions;
     movement::reshapes => the_rules_of_reshape;
     movement::reorderings => the_rules_of_transpose_expand_dims_and_squeeze;
+    movement::extents => the_rules_of_broadcast_to_iota_and_dim;
     movement::parts => the_rules_of_index_slice_and_gather;
     movement::joins => the_rules_of_concat_and_split;
     arithmetic::contractions => the_rules_of_dot_and_matmul;
