@@ -9,7 +9,7 @@ use mind_tensor::ops::group::Group;
 
 use crate::emit::{Lower, LowerKnown};
 use crate::replace::replace;
-use crate::{contract, elementwise, join, known, movement, normalize, reduce, reshape};
+use crate::{argmax, contract, elementwise, join, known, movement, normalize, reduce, reshape};
 
 /// What each op becomes that does not just apply a scalar function.
 const FAMILIES: [&[(&OpDef, Lower)]; 6] = [
@@ -20,6 +20,9 @@ const FAMILIES: [&[(&OpDef, Lower)]; 6] = [
     join::ROWS,
     normalize::ROWS,
 ];
+
+/// What each op becomes that is lowered only if its extents are known.
+const KNOWN: [&[(&OpDef, LowerKnown)]; 2] = [known::ROWS, argmax::ROWS];
 
 /// How an op is lowered.
 #[derive(Clone, Copy)]
@@ -46,7 +49,7 @@ fn conversion(def: &'static OpDef) -> Option<Conversion> {
         return Some(Conversion::Always(elementwise::lower));
     }
     let is = |own: &OpDef| std::ptr::eq(own, def);
-    let mut known = known::ROWS.iter();
+    let mut known = KNOWN.iter().copied().flatten();
     if let Some(&(_, lower)) = known.find(|(own, _)| is(own)) {
         return Some(Conversion::Known(lower));
     }

@@ -7,7 +7,7 @@ use mind_ir::builder::Builder;
 use mind_ir::eval::{DimEnv, EvalCx};
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::tensor::Tensor;
-use mind_ir::types::Dim;
+use mind_ir::types::{DType, Dim};
 use mind_ir::verify::VerifyError;
 use mind_ir::{OpId, ValueId};
 use mind_tensor::ops::broadcast::Broadcast;
@@ -22,10 +22,10 @@ pub(crate) const ROWS: &[(&OpDef, LowerKnown)] = &[
 ];
 
 /// The longest list of places that becomes a constant.
-const LONGEST: i64 = 1 << 22;
+pub(crate) const LONGEST: i64 = 1 << 22;
 
 /// What an op becomes, unless it stays.
-type Known = Result<Option<ValueId>, Box<VerifyError>>;
+pub(crate) type Known = Result<Option<ValueId>, Box<VerifyError>>;
 
 /// A gather of the places backwards, axis by axis.
 fn lower_reverse(op: OpId, b: &mut Builder<'_>) -> Known {
@@ -54,11 +54,16 @@ fn lower_iota(op: OpId, b: &mut Builder<'_>) -> Known {
     let view = Iota::from_id(op);
     let shape = view.shape(b.graph).to_vec();
     let axis = resolve("iota", view.axis(b.graph), shape.len())?;
+    let dtype = view.dtype(b.graph);
+    iota(b, dtype, &shape, axis)
+}
+
+/// The index along `axis` at every position of `shape`, unless that has no known extent.
+pub(crate) fn iota(b: &mut Builder<'_>, dtype: DType, shape: &[Dim], axis: usize) -> Known {
     let Some(0..=LONGEST) = shape[axis].fixed() else {
         return Ok(None);
     };
     let row = [shape[axis]];
-    let dtype = view.dtype(b.graph);
     let row = b.one(Iota::DEF, &[], &Iota::attrs(dtype, &row, 0))?;
     let source = b.graph.defining_op(row).expect("an op computes it");
     let dims = DimEnv::default();
@@ -72,7 +77,7 @@ fn lower_iota(op: OpId, b: &mut Builder<'_>) -> Known {
     match shape.len() {
         1 => Ok(Some(row)),
         _ => Ok(Some(
-            Broadcast::with(&[axis as i64], &shape).build(b, &[row])?,
+            Broadcast::with(&[axis as i64], shape).build(b, &[row])?,
         )),
     }
 }

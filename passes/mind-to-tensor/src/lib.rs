@@ -4,6 +4,7 @@
 //! are written out, arithmetic becomes `tensor.map`, fused ops become `tensor.group`; constants, inputs
 //! and outputs stay.
 
+mod argmax;
 mod broadcast;
 mod contract;
 mod conversion;

@@ -53,7 +53,7 @@ fn elementwise() -> Vec<Case> {
 
 fn reductions() -> Vec<Case> {
     let mut all = Vec::new();
-    for name in ["Sum", "Mean", "Max"] {
+    for name in ["Sum", "Mean", "Max", "Min", "Prod"] {
         let mut add = |shape: &[usize], axes: &str, keepdims: bool| {
             let op = format!("{name} (%0) {{axes={axes}, keepdims={keepdims}}}");
             all.push(case(op, &[shape]));
@@ -66,6 +66,13 @@ fn reductions() -> Vec<Case> {
             add(&[66, 256], "[0]", keepdims);
             add(&[3, 7, 2], "[-1, 0]", keepdims);
             add(&[2, 3, 5], "[2, 1, 0]", keepdims);
+        }
+    }
+    for name in ["ArgMax", "ArgMin"] {
+        for (axis, keepdims, last) in [(0, false, false), (-1, true, false), (1, false, true)] {
+            let op = format!("{name} (%0) {{axis={axis}, keepdims={keepdims}, last={last}}}");
+            all.push(case(op.clone(), &[&[3, 67]]));
+            all.push(case(op, &[&[5, 2, 3]]));
         }
     }
     all

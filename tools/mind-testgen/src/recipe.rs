@@ -1,5 +1,6 @@
 //! How an op of each kind gets operands and attributes that suit it.
 
+use mind_core::ops::argmax::{ArgMax, ArgMin};
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::constant;
 use mind_core::ops::contract::{Dot, MatMul};
@@ -10,7 +11,7 @@ use mind_core::ops::index::{Gather, Index, Slice};
 use mind_core::ops::input::Input;
 use mind_core::ops::join::{Concat, Split};
 use mind_core::ops::normalize::{LayerNorm, Softmax};
-use mind_core::ops::reduce::{Max, Mean, Sum};
+use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
 use mind_core::ops::shape::{ExpandDims, Reshape, Reverse, Squeeze, Transpose};
 use mind_ir::ValueId;
 use mind_ir::attr::{OPEN_END, Padding};
@@ -27,6 +28,10 @@ static COMPUTING: &[(&OpDef, Recipe)] = &[
     (Sum::DEF, |draw| reduction(draw, Sum::DEF)),
     (Mean::DEF, |draw| reduction(draw, Mean::DEF)),
     (Max::DEF, |draw| reduction(draw, Max::DEF)),
+    (Min::DEF, |draw| reduction(draw, Min::DEF)),
+    (Prod::DEF, |draw| reduction(draw, Prod::DEF)),
+    (ArgMax::DEF, |draw| place(draw, ArgMax::DEF)),
+    (ArgMin::DEF, |draw| place(draw, ArgMin::DEF)),
     (MatMul::DEF, matmul),
     (MatMul::DEF, attention),
     (Dot::DEF, dot),
@@ -115,7 +120,7 @@ fn pointwise(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
 }
 
 fn reduction(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
-    let input = draw.value(OperandClass::Num);
+    let input = draw.value(def.operands[0].class);
     let ty = draw.graph.ty(input);
     if std::ptr::eq(def, Mean::DEF) && !ty.dtype.is_float() && ty.count() == Some(0) {
         // The mean of no integer has no result.
@@ -124,6 +129,14 @@ fn reduction(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
     let axes = axes(&mut draw.rng, draw.graph.ty(input).rank());
     let keepdims = draw.rng.once_in(2);
     draw.op(def, &[input], &Sum::attrs(&axes, keepdims))
+}
+
+fn place(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Num);
+    let extents = small(draw.graph.ty(input)).filter(|extents| !extents.is_empty())?;
+    let axis = draw.rng.below(extents.len()) as i64;
+    let (keepdims, last) = (draw.rng.once_in(2), draw.rng.once_in(3));
+    draw.op(def, &[input], &ArgMax::attrs(axis, keepdims, last))
 }
 
 fn transpose(draw: &mut Generator<'_>) -> Option<ValueId> {

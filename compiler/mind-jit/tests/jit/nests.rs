@@ -279,8 +279,10 @@ fn reductions_of_every_dtype_give_the_bits_of_their_definition() {
                     reduce(Reduction::Sum),
                     reduce(Reduction::Mean),
                     reduce(Reduction::Max),
+                    reduce(Reduction::Min),
+                    reduce(Reduction::Prod),
                 ],
-                outputs: (1..4).map(|node| output(node, per_row(dtype, 1))).collect(),
+                outputs: (1..6).map(|node| output(node, per_row(dtype, 1))).collect(),
             };
             check(&n, &mut random);
         }

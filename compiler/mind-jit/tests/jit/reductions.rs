@@ -36,10 +36,14 @@ fn reference(reduction: Reduction, input: &Buffer) -> Buffer {
         let identity = match reduction {
             Reduction::Sum | Reduction::Mean => T::Acc::ZERO,
             Reduction::Max => T::Acc::LOWEST,
+            Reduction::Min => T::Acc::HIGHEST,
+            Reduction::Prod => T::Acc::ONE,
         };
         let combine = |x: T::Acc, y: T::Acc| match reduction {
             Reduction::Sum | Reduction::Mean => x.add(y),
             Reduction::Max => x.maximum(y),
+            Reduction::Min => x.minimum(y),
+            Reduction::Prod => x.mul(y),
         };
         let mut partials = [identity; 64];
         for (at, x) in xs.iter().enumerate() {
@@ -56,11 +60,16 @@ fn reference(reduction: Reduction, input: &Buffer) -> Buffer {
 }
 
 #[test]
-fn sums_and_maxima_follow_the_stated_order() {
+fn reductions_follow_the_stated_order() {
     let mut random = Random::new(3);
     for target in harness::targets() {
         for &dtype in DType::ALL.iter().filter(|&&dtype| dtype != DType::Bool) {
-            for reduction in [Reduction::Sum, Reduction::Max] {
+            for reduction in [
+                Reduction::Sum,
+                Reduction::Max,
+                Reduction::Min,
+                Reduction::Prod,
+            ] {
                 let code = kernel(reduction, dtype, &target);
                 let Some(compiled) = harness::compiled(&code, target.isa) else {
                     continue;

@@ -1,5 +1,6 @@
 //! The op tables, by family.
 
+pub mod argmax;
 pub mod broadcast;
 pub mod compare;
 pub mod constant;
@@ -20,7 +21,7 @@ pub mod shape;
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 16] = [
+const FAMILIES: [&[&OpDef]; 17] = [
     input::OPS,
     constant::OPS,
     elementwise::OPS,
@@ -28,6 +29,7 @@ const FAMILIES: [&[&OpDef]; 16] = [
     logic::OPS,
     convert::OPS,
     reduce::OPS,
+    argmax::OPS,
     shape::OPS,
     broadcast::OPS,
     extents::OPS,

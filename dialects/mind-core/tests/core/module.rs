@@ -74,8 +74,8 @@ pub struct Example {
 /// One valid example of every op but `Input` and `Fused`, which need surroundings.
 pub fn examples() -> Vec<Example> {
     use mind_core::ops::{
-        OPS, broadcast::*, constant::*, contract::*, conv::*, convert::*, extents::*, index::*,
-        join::*, normalize::*, reduce::*, shape::*,
+        OPS, argmax::*, broadcast::*, constant::*, contract::*, conv::*, convert::*, extents::*,
+        index::*, join::*, normalize::*, reduce::*, shape::*,
     };
     use mind_ir::attr::{Literal, Padding};
     static SPLAT: Literal<'_> = Literal {
@@ -113,6 +113,25 @@ pub fn examples() -> Vec<Example> {
             "f32[2]",
         ),
         row(Max::DEF, &["f32[2, 3]"], Max::attrs(&[1], false), "f32[2]"),
+        row(Min::DEF, &["f32[2, 3]"], Min::attrs(&[1], false), "f32[2]"),
+        row(
+            Prod::DEF,
+            &["f32[2, 3]"],
+            Prod::attrs(&[1], false),
+            "f32[2]",
+        ),
+        row(
+            ArgMax::DEF,
+            &["f32[2, 3]"],
+            ArgMax::attrs(1, false, false),
+            "i64[2]",
+        ),
+        row(
+            ArgMin::DEF,
+            &["f32[2, 3]"],
+            ArgMin::attrs(0, true, true),
+            "i64[1, 3]",
+        ),
         row(
             Reshape::DEF,
             &["f32[2, 3]"],

@@ -30,6 +30,10 @@ const FOLDS: &[(&str, &str)] = &[
         "mean(data[1, 2, 4, 4]:f16[2, 2], axes=[0], keepdims=true)",
     ),
     ("max", "max(data[1, 2, -4, 4]:u8[2, 2])"),
+    ("min", "min(data[1, 2, -4, 4]:i8[2, 2])"),
+    ("argmax", "argmax(data[1, 2, 3, 4]:f32[2, 2], axis=0)"),
+    ("argmin", "argmin(data[1, 2, 3, 4]:f32[2, 2], axis=-1)"),
+    ("prod", "prod(data[1, 2, 3, 4]:f16[2, 2], axes=[0])"),
     (
         "reshape",
         "reshape(data[1, 2, 3, 4]:i64[2, 2], new_shape=[4])",

@@ -18,7 +18,7 @@ const HALVES: f64 = 3e-2;
 const SINGLES: f64 = 1e-5;
 
 /// Ops whose only result is an integer, which no program gives away: the lit files run them.
-const INTEGERS: [&str; 1] = ["Dim"];
+const INTEGERS: [&str; 3] = ["Dim", "ArgMax", "ArgMin"];
 
 fn module(case: &Case, dtype: DType, indices: DType) -> String {
     let mut text = String::new();

@@ -141,6 +141,7 @@ families! {
     arithmetic::elementwise => the_rules_of_elementwise_ops;
     arithmetic::broadcasts => the_rules_of_broadcasting;
     arithmetic::reductions => the_rules_of_reductions;
+    arithmetic::places => the_rules_of_argmax_and_argmin;
     movement::reshapes => the_rules_of_reshape;
     movement::reorderings => the_rules_of_transpose_expand_dims_and_squeeze;
     movement::extents => the_rules_of_broadcast_to_iota_and_dim;
