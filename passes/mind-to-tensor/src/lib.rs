@@ -10,6 +10,7 @@ mod contract;
 mod conversion;
 mod elementwise;
 mod emit;
+mod gather;
 mod join;
 mod known;
 mod movement;

@@ -169,6 +169,47 @@ pub fn gathers() -> Vec<Case> {
         case("Gather (%0, %1)", &[&[5], &[]]),
         case("Gather (%0, %1) {axis=1}", &[&[2, 3, 2], &[2, 3]]),
         case("Gather (%0, %1) {axis=-1}", &[&[3, 7], &[1]]),
+        case("GatherElements (%0, %1)", &[&[5], &[7]]),
+        case(
+            "GatherElements (%0, %1) {axis=-1, bounds=from_end}",
+            &[&[2, 5, 3], &[2, 4, 2]],
+        ),
+        case(
+            "GatherElements (%0, %1) {bounds=clamp}",
+            &[&[5, 2], &[3, 2]],
+        ),
+        case(
+            "GatherElements (%0, %1) {axis=1, bounds=skip}",
+            &[&[2, 3], &[2, 4]],
+        ),
+        case("GatherNd (%0, %1)", &[&[3, 3, 4], &[5, 2]]),
+        case("GatherNd (%0, %1) {bounds=from_end}", &[&[4], &[2, 3, 1]]),
+        case(
+            "GatherNd (%0, %1) {batch_dims=1, bounds=clamp}",
+            &[&[2, 3, 5], &[2, 4, 1]],
+        ),
+    ]
+}
+
+/// Scatters, whose operand `%1` holds indices. No kernel computes them.
+pub fn scatters() -> Vec<Case> {
+    vec![
+        case(
+            "ScatterElements (%0, %1, %2) {kind=add}",
+            &[&[5], &[7], &[7]],
+        ),
+        case(
+            "ScatterElements (%0, %1, %2) {axis=1, kind=max}",
+            &[&[3, 4], &[2, 4], &[2, 4]],
+        ),
+        case(
+            "ScatterNd (%0, %1, %2) {kind=add}",
+            &[&[3, 4], &[2, 1], &[2, 4]],
+        ),
+        case(
+            "ScatterNd (%0, %1, %2) {kind=min}",
+            &[&[3, 3], &[4, 2], &[4]],
+        ),
     ]
 }
 

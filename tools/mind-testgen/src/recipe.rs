@@ -1,5 +1,6 @@
 //! How an op of each kind gets operands and attributes that suit it.
 
+use mind_core::eval::bounds::Bounds;
 use mind_core::ops::argmax::{ArgMax, ArgMin};
 use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::constant;
@@ -7,6 +8,7 @@ use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
 use mind_core::ops::elementwise::{Add, Div};
 use mind_core::ops::extents::{ExtentOf, Iota};
+use mind_core::ops::gather::{GatherElements, GatherNd};
 use mind_core::ops::index::{Gather, Index, Slice};
 use mind_core::ops::input::Input;
 use mind_core::ops::join::{Concat, Split};
@@ -60,6 +62,8 @@ static MOVING: &[(&OpDef, Recipe)] = &[
     (Slice::DEF, slice),
     (Index::DEF, index),
     (Gather::DEF, gather),
+    (GatherElements::DEF, gather_elements),
+    (GatherNd::DEF, gather_nd),
     (Concat::DEF, concat),
     (Concat::DEF, rotate),
     (Split::DEF, split),
@@ -267,6 +271,36 @@ fn gather(draw: &mut Generator<'_>) -> Option<ValueId> {
     draw.op(Gather::DEF, &[data, indices], &Gather::attrs(axis as i64))
 }
 
+fn gather_elements(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let data = draw.value(OperandClass::Any);
+    let extents = small(draw.graph.ty(data)).filter(|extents| !extents.is_empty())?;
+    if extents.contains(&0) {
+        return None;
+    }
+    let axis = draw.rng.below(extents.len());
+    let mut shape: Vec<usize> = extents.iter().map(|&extent| extent as usize).collect();
+    shape[axis] = draw.rng.pick(&[0, 1, 2, 5]);
+    let indices = draw.indices(&shape, extents[axis]);
+    let bounds = draw.rng.pick(Bounds::ALL);
+    let attrs = GatherElements::attrs(axis as i64, bounds);
+    draw.op(GatherElements::DEF, &[data, indices], &attrs)
+}
+
+fn gather_nd(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let data = draw.value(OperandClass::Any);
+    let extents = small(draw.graph.ty(data)).filter(|extents| !extents.is_empty())?;
+    if extents.contains(&0) {
+        return None;
+    }
+    let length = 1 + draw.rng.below(extents.len());
+    let least = extents[..length].iter().copied().min()?;
+    let indices = draw.indices(&[3, length], least);
+    let bounds = draw
+        .rng
+        .pick(&[Bounds::Strict, Bounds::FromEnd, Bounds::Clamp]);
+    draw.op(GatherNd::DEF, &[data, indices], &GatherNd::attrs(0, bounds))
+}
+
 fn concat(draw: &mut Generator<'_>) -> Option<ValueId> {
     let first = draw.value(OperandClass::Any);
     let ty = draw.graph.ty(first).to_owned();
@@ -435,12 +469,15 @@ mod tests {
                 dtypes.extend(g.results(op).into_iter().map(|value| g.ty(value).dtype));
             }
         }
-        // `fuse` makes groups.
+        // `fuse` makes groups; no kernel scatters.
         let missing = mind_core::ops::OPS
             .iter()
             .filter(|def| !ops.contains(def.name));
         let missing: Vec<&str> = missing.map(|def| def.name).collect();
-        assert_eq!(missing, ["core.fused"]);
+        assert_eq!(
+            missing,
+            ["core.scatter_elements", "core.scatter_nd", "core.fused"]
+        );
         let undrawn = mind_core::ops::OPS.iter().filter(|def| !covered(def));
         assert_eq!(undrawn.map(|def| def.name).collect::<Vec<_>>(), missing);
         assert_eq!(dtypes.len(), 13);

@@ -10,18 +10,20 @@ pub mod convert;
 pub mod elementwise;
 pub mod extents;
 pub mod fused;
+pub mod gather;
 pub mod index;
 pub mod input;
 pub mod join;
 pub mod logic;
 pub mod normalize;
 pub mod reduce;
+pub mod scatter;
 pub mod shape;
 
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 17] = [
+const FAMILIES: [&[&OpDef]; 19] = [
     input::OPS,
     constant::OPS,
     elementwise::OPS,
@@ -34,6 +36,8 @@ const FAMILIES: [&[&OpDef]; 17] = [
     broadcast::OPS,
     extents::OPS,
     index::OPS,
+    gather::OPS,
+    scatter::OPS,
     join::OPS,
     contract::OPS,
     conv::OPS,

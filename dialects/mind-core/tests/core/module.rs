@@ -73,9 +73,10 @@ pub struct Example {
 
 /// One valid example of every op but `Input` and `Fused`, which need surroundings.
 pub fn examples() -> Vec<Example> {
+    use mind_core::eval::bounds::Bounds;
     use mind_core::ops::{
         OPS, argmax::*, broadcast::*, constant::*, contract::*, conv::*, convert::*, extents::*,
-        index::*, join::*, normalize::*, reduce::*, shape::*,
+        gather::*, index::*, join::*, normalize::*, reduce::*, scatter::*, shape::*,
     };
     use mind_ir::attr::{Literal, Padding};
     static SPLAT: Literal<'_> = Literal {
@@ -182,6 +183,30 @@ pub fn examples() -> Vec<Example> {
             &["f32[5]", "i64[2]"],
             Gather::attrs(0),
             "f32[2]",
+        ),
+        row(
+            GatherElements::DEF,
+            &["f32[5]", "i64[2]"],
+            GatherElements::attrs(0, Bounds::Strict),
+            "f32[2]",
+        ),
+        row(
+            GatherNd::DEF,
+            &["f32[2, 3]", "i64[4, 1]"],
+            GatherNd::attrs(0, Bounds::Strict),
+            "f32[4, 3]",
+        ),
+        row(
+            ScatterElements::DEF,
+            &["f32[5]", "i64[2]", "f32[2]"],
+            ScatterElements::attrs(0, Update::Add, Bounds::Strict),
+            "f32[5]",
+        ),
+        row(
+            ScatterNd::DEF,
+            &["f32[4, 3]", "i64[2, 1]", "f32[2, 3]"],
+            ScatterNd::attrs(Update::Add, Bounds::Strict),
+            "f32[4, 3]",
         ),
         row(
             Concat::DEF,

@@ -62,6 +62,22 @@ const FOLDS: &[(&str, &str)] = &[
         "gather(data[1, 2, 3, 4]:f32[2, 2], data[1, 0]:i64[2], axis=1)",
     ),
     (
+        "gather_elements",
+        "gather_elements(data[1, 2, 3, 4]:f32[2, 2], data[1, 0]:i32[1, 2])",
+    ),
+    (
+        "gather_nd",
+        "gather_nd(data[1, 2, 3, 4]:f32[2, 2], data[1, 0]:i64[1, 2])",
+    ),
+    (
+        "scatter_elements",
+        "scatter_elements(data[1, 2]:f32[2], data[1]:i32[1], data[5]:f32[1])",
+    ),
+    (
+        "scatter_nd",
+        "scatter_nd(data[1, 2]:f32[2], data[1]:i32[1, 1], data[5]:f32[1])",
+    ),
+    (
         "concat",
         "concat(data[1, 2]:f32[2], data[3, 4]:f32[2], 5:f32[1], axis=0)",
     ),

@@ -6,7 +6,7 @@ use mind_interp::{Extents, random_inputs};
 use mind_ir::types::DType;
 use mind_mil::Opset;
 use mind_mil::check::Interface;
-use mind_testgen::cases::{Case, all, gathers};
+use mind_testgen::cases::{Case, all, gathers, scatters};
 use mind_to_mil::{Config, Layout};
 
 use crate::module::{lowered, narrowed, near, read, results, text};
@@ -90,7 +90,7 @@ fn every_op_computes_what_it_did() {
     };
     for dtype in [DType::F32, DType::F16] {
         all().iter().for_each(|case| check(case, dtype, dtype));
-        for case in gathers() {
+        for case in gathers().into_iter().chain(scatters()) {
             check(&case, dtype, DType::I32);
         }
     }

@@ -3,14 +3,23 @@
 use mind_core::ops::constant::{ConstF32, ConstF64, ConstI64, ConstTensor};
 use mind_core::ops::fused::Fused;
 use mind_core::ops::input::Input;
+use mind_core::ops::scatter::{ScatterElements, ScatterNd};
 use mind_ir::opdef::{Op, OpDef};
 
-const STAYS: [(&OpDef, &str); 5] = [
+const STAYS: [(&OpDef, &str); 7] = [
     (Input::DEF, "the module's interface"),
     (ConstI64::DEF, "constants are the same in every dialect"),
     (ConstF32::DEF, "constants are the same in every dialect"),
     (ConstF64::DEF, "constants are the same in every dialect"),
     (ConstTensor::DEF, "constants are the same in every dialect"),
+    (
+        ScatterElements::DEF,
+        "no op of the tensor dialect writes at computed places",
+    ),
+    (
+        ScatterNd::DEF,
+        "no op of the tensor dialect writes at computed places",
+    ),
 ];
 
 fn stays(def: &OpDef) -> bool {
