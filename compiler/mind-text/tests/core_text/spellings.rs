@@ -159,6 +159,62 @@ const LINES: &[(&str, &str, &str)] = &[
         "Slice(%a, [], [_], [])",
         "Slice (%a) {ends=[_], starts=[], steps=[]}",
     ),
+    (
+        "core.min",
+        "Min(%a, [0], true)",
+        "Min (%a) {axes=[0], keepdims=true}",
+    ),
+    (
+        "core.prod",
+        "Prod(%a)",
+        "Prod (%a) {axes=[], keepdims=false}",
+    ),
+    (
+        "core.argmax",
+        "ArgMax(%a, 1)",
+        "ArgMax (%a) {axis=1, keepdims=false, last=false}",
+    ),
+    (
+        "core.argmin",
+        "ArgMin(%a, -1, true, true)",
+        "ArgMin (%a) {axis=-1, keepdims=true, last=true}",
+    ),
+    (
+        "core.reverse",
+        "Reverse(%a, [0])",
+        "Reverse (%a) {axes=[0]}",
+    ),
+    (
+        "core.broadcast_to",
+        "BroadcastTo(%a, [2, B, ?])",
+        "BroadcastTo (%a) {shape=[2, B, ?]}",
+    ),
+    (
+        "core.iota",
+        "Iota {dtype=u8, shape=[2, B]}",
+        "Iota {axis=0, dtype=u8, shape=[2, B]}",
+    ),
+    ("core.dim", "Dim(%a, 1)", "Dim (%a) {axis=1}"),
+    (
+        "core.gather_elements",
+        "GatherElements(%a, %a, 1)",
+        "GatherElements (%a, %a) {axis=1, bounds=strict}",
+    ),
+    (
+        "core.gather_nd",
+        "GatherNd(%a, %a) {bounds=skip}",
+        "GatherNd (%a, %a) {batch_dims=0, bounds=skip}",
+    ),
+    (
+        "core.scatter_elements",
+        "ScatterElements(%a, %a, %a) {kind=add}",
+        "ScatterElements (%a, %a, %a) {axis=0, bounds=strict, kind=add}",
+    ),
+    (
+        "core.scatter_nd",
+        "ScatterNd(%a, %a, %a) {bounds=clamp}",
+        "ScatterNd (%a, %a, %a) {bounds=clamp, kind=none}",
+    ),
     ("core.gather", "Gather(%a, %a)", "Gather (%a, %a)"),
     (
         "core.gather",

@@ -225,9 +225,12 @@ fn apply<T: Element>(
     Ok(())
 }
 
+/// A step of integers without rounding.
+type Exact = fn(i128, i128) -> Option<i128>;
+
 /// One step, rounded to the dtype.
 fn combined<T: Num>(cx: &EvalCx<'_>, kind: Update, old: T, new: T) -> Result<T, EvalError> {
-    let (value, exact): (T, fn(i128, i128) -> Option<i128>) = match kind {
+    let (value, exact): (T, Exact) = match kind {
         Update::Replace => return Ok(new),
         Update::Min => return Ok(old.minimum(new)),
         Update::Max => return Ok(old.maximum(new)),

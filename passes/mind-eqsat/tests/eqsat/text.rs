@@ -183,6 +183,9 @@ impl<'t> Parser<'t> {
                         let pads = pads.as_slice().try_into().expect("four pads");
                         Attr::Padding(Padding::Custom(pads))
                     }
+                    (Value::Word(word), AttrKind::ElementType) => {
+                        Attr::DType(DType::parse(word).expect("a dtype"))
+                    }
                     (Value::Word(word), _) => Attr::Padding(match word.as_str() {
                         "same" => Padding::Same,
                         other => panic!("no padding {other}"),
