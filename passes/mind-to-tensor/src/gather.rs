@@ -14,6 +14,7 @@ use mind_ir::types::{DType, Dim};
 use mind_ir::{OpId, ValueId};
 use mind_tensor::ops::index::{Gather, Slice};
 
+use crate::broadcast::broadcast_with;
 use crate::emit::{LowerKnown, Lowered, map, reshape};
 use crate::known::{Known, LONGEST};
 
@@ -32,10 +33,28 @@ fn extents(b: &Builder<'_>, value: ValueId, most: i64) -> Option<Vec<usize>> {
     fits.then(|| shape.into_iter().map(|extent| extent as usize).collect())
 }
 
+/// The zeros that `op` gives where it reads no element of `data`.
+fn nothing(b: &mut Builder<'_>, op: OpId, data: ValueId, bounds: Bounds) -> Option<ValueId> {
+    let is_empty = |value: ValueId| {
+        let shape = b.graph.ty(value).static_shape();
+        shape.is_some_and(|shape| shape.contains(&0))
+    };
+    let ty = b.graph.ty(b.graph.result(op)).to_owned();
+    let skips = bounds == Bounds::Skip && is_empty(data) && ty.view().count().is_some();
+    if !skips && !is_empty(b.graph.result(op)) {
+        return None;
+    }
+    let zero = Tensor::new(Vec::new(), Buffer::zeros(ty.dtype, 1));
+    Some(mind_core::splat(b, ty.view(), &zero))
+}
+
 fn lower_elements(op: OpId, b: &mut Builder<'_>) -> Known {
     let view = GatherElements::from_id(op);
     let (data, indices) = (view.data(b.graph), view.indices(b.graph));
     let bounds = view.bounds(b.graph);
+    if let Some(zeros) = nothing(b, op, data, bounds) {
+        return Ok(Some(zeros));
+    }
     let Some((own, list)) = extents(b, data, i64::MAX).zip(extents(b, indices, LONGEST)) else {
         return Ok(None);
     };
@@ -61,15 +80,14 @@ fn lower_nd(op: OpId, b: &mut Builder<'_>) -> Known {
     let view = GatherNd::from_id(op);
     let (data, indices) = (view.data(b.graph), view.indices(b.graph));
     let (bounds, batch) = (view.bounds(b.graph), view.batch_dims(b.graph) as usize);
+    if let Some(zeros) = nothing(b, op, data, bounds) {
+        return Ok(Some(zeros));
+    }
     let Some((own, list)) = extents(b, data, i64::MAX).zip(extents(b, indices, LONGEST)) else {
         return Ok(None);
     };
     let (outer, length) = list.split_at(list.len() - 1);
     let (length, strides) = (length[0], row_major(&own));
-    if bounds == Bounds::Skip {
-        // The mask of a skipped slice is of another shape than the slices.
-        return Ok(None);
-    }
     let width: usize = own[batch + length..].iter().product();
     let mut parts = Vec::with_capacity(length);
     for at in 0..length {
@@ -93,7 +111,8 @@ fn lower_nd(op: OpId, b: &mut Builder<'_>) -> Known {
     let rows = reshape(b, data, &rows, &[])?;
     let starts = offsets(b, outer, &others);
     let places = places(b, &parts, starts, bounds)?;
-    Gather::with(0).build(b, rows, places.value).map(Some)
+    let picked = Gather::with(0).build(b, rows, places.value)?;
+    places.masked(b, picked).map(Some)
 }
 
 /// Entry `at` of every tuple.
@@ -149,7 +168,13 @@ impl Places {
         let Some(inside) = self.inside else {
             return Ok(picked);
         };
-        let dtype = b.graph.ty(picked).dtype;
+        let (outer, whole) = (b.graph.ty(inside).static_shape(), b.graph.ty(picked));
+        let (dtype, rank) = (whole.dtype, whole.rank());
+        let mut thin = outer.unwrap_or_default();
+        thin.resize(rank, 1);
+        let thin: Vec<Dim> = thin.into_iter().map(Dim::Fixed).collect();
+        let inside = reshape(b, inside, &thin, &[])?;
+        let inside = broadcast_with(b, inside, picked)?;
         let zero = Tensor::new(Vec::new(), Buffer::zeros(dtype, 1));
         map(b, &[inside, picked], |b, scalars| {
             let zero = mind_core::constant(b, &zero);
@@ -190,14 +215,28 @@ fn places(
             }
         }
     })?;
-    let inside = match (bounds, parts) {
-        (Bounds::Skip, [part]) => Some(map(b, &[part.value], |b, scalars| {
-            let index = counted(b, scalars[0], part.extent, bounds)?;
-            within(b, index, part.extent)
-        })?),
-        _ => None,
+    let inside = match bounds {
+        Bounds::Skip if !parts.is_empty() => Some(mask(b, parts)?),
+        Bounds::Skip | Bounds::Strict | Bounds::FromEnd | Bounds::Clamp => None,
     };
     Ok(Places { value, inside })
+}
+
+/// Whether every index is inside its axis.
+fn mask(b: &mut Builder<'_>, parts: &[Index]) -> Lowered {
+    let operands: Vec<ValueId> = parts.iter().map(|part| part.value).collect();
+    map(b, &operands, |b, scalars| {
+        let mut inside = None;
+        for (part, &index) in parts.iter().zip(scalars) {
+            let index = counted(b, index, part.extent, Bounds::Skip)?;
+            let own = within(b, index, part.extent)?;
+            inside = Some(match inside {
+                Some(inside) => And::build(b, inside, own)?,
+                None => own,
+            });
+        }
+        Ok(inside.expect("at least one index"))
+    })
 }
 
 fn number(b: &mut Builder<'_>, value: i64) -> ValueId {

@@ -184,6 +184,8 @@ pub fn gathers() -> Vec<Case> {
         ),
         case("GatherNd (%0, %1)", &[&[3, 3, 4], &[5, 2]]),
         case("GatherNd (%0, %1) {bounds=from_end}", &[&[4], &[2, 3, 1]]),
+        case("GatherNd (%0, %1) {bounds=skip}", &[&[3, 2, 2], &[4, 2]]),
+        case("GatherElements (%0, %1)", &[&[3], &[0]]),
         case(
             "GatherNd (%0, %1) {batch_dims=1, bounds=clamp}",
             &[&[2, 3, 5], &[2, 4, 1]],

@@ -295,9 +295,7 @@ fn gather_nd(draw: &mut Generator<'_>) -> Option<ValueId> {
     let length = 1 + draw.rng.below(extents.len());
     let least = extents[..length].iter().copied().min()?;
     let indices = draw.indices(&[3, length], least);
-    let bounds = draw
-        .rng
-        .pick(&[Bounds::Strict, Bounds::FromEnd, Bounds::Clamp]);
+    let bounds = draw.rng.pick(Bounds::ALL);
     draw.op(GatherNd::DEF, &[data, indices], &GatherNd::attrs(0, bounds))
 }
 
