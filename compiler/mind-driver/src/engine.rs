@@ -31,6 +31,8 @@ pub const C_PIPELINE: &str = "canonicalize,cse,fuse,dce,lower-to-loops{pack=neve
 /// The most threads that an engine starts.
 pub const MAX_THREADS: usize = 1024;
 
+pub use mind_to_tensor::only_interpreted;
+
 /// What an engine compiles for.
 #[derive(Clone, Debug, Default)]
 pub struct Config {

@@ -49,6 +49,15 @@ pub(crate) fn reduced(
     if axes.is_empty() {
         return Ok(vec![true; rank]);
     }
+    named(op, axes, rank)
+}
+
+/// Which axes a list names; none of them when it is empty.
+///
+/// # Errors
+///
+/// Those of [`reduced`].
+pub(crate) fn named(op: &'static str, axes: &[i64], rank: usize) -> Result<Vec<bool>, VerifyError> {
     let resolved: Result<Vec<usize>, _> =
         axes.iter().map(|&axis| resolve(op, axis, rank)).collect();
     let mut named = vec![false; rank];

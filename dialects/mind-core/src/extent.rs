@@ -28,6 +28,52 @@ pub fn agree(
     })
 }
 
+/// Checks that no extent is negative.
+///
+/// # Errors
+///
+/// E3006 for the first that is.
+pub fn check_extents(g: &Graph, shape: &[Dim]) -> Result<(), VerifyError> {
+    let negative = |dim: &Dim| dim.fixed().filter(|&extent| extent < 0);
+    match shape
+        .iter()
+        .enumerate()
+        .find_map(|(at, dim)| Some((at, negative(dim)?)))
+    {
+        None => Ok(()),
+        Some((dimension, value)) => Err(VerifyError::NegativeExtent {
+            shape: text(g, shape),
+            dimension,
+            value,
+        }),
+    }
+}
+
+/// Checks that extent `dim` of `from` is or may be 1 or that of `shape` at `at`.
+///
+/// # Errors
+///
+/// E3001 if it is another.
+pub fn stretches(
+    g: &Graph,
+    from: &[Dim],
+    shape: &[Dim],
+    at: usize,
+    dim: Dim,
+) -> Result<(), VerifyError> {
+    if dim == Dim::Fixed(1) || dim.meet(shape[at]).is_some() {
+        return Ok(());
+    }
+    let symbols = g.symbols();
+    Err(VerifyError::Broadcast {
+        dimension: at,
+        lhs: dim.display(symbols).to_string(),
+        rhs: shape[at].display(symbols).to_string(),
+        lhs_shape: text(g, from),
+        rhs_shape: text(g, shape),
+    })
+}
+
 /// A number of elements: a known factor times symbolic extents.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Count {

@@ -9,6 +9,7 @@ pub mod eval;
 pub mod extent;
 pub mod group;
 pub mod ops;
+mod places;
 
 pub use apply::apply;
 pub use constant::{constant, scalar_of, splat};

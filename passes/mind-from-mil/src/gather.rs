@@ -1,7 +1,9 @@
 //! Elements at places that a tensor gives.
 
+use mind_core::eval::bounds::Bounds;
+use mind_core::ops::gather::{GatherElements, GatherNd};
 use mind_core::ops::index::Gather;
-use mind_ir::tensor::{Tensor, advance, row_major};
+use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
@@ -14,6 +16,7 @@ use crate::refuse::Refused;
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&index::GATHER, gather),
     (&index::GATHER_ALONG_AXIS, along_axis),
+    (&index::GATHER_ND, nd),
 ];
 
 /// Slices at `indices`; a negative index counts from the end.
@@ -56,43 +59,42 @@ fn from_front(e: &mut Emit<'_>, indices: ValueId, extent: i64) -> Imported {
     e.sub(indices, shift)
 }
 
-/// Elements at constant `indices` along an axis, as a gather from all elements in one row.
-fn along_axis(op: OpId, e: &mut Emit<'_>) -> Imported {
-    let indices = e.known(op, "indices")?;
-    let x = e.argument(op, "x")?;
-    let shape = e.shape(x)?;
-    let call = e.call(op)?;
-    let axis = call.axis(call.int("axis").unwrap_or(0), shape.len())?;
-    let own: Vec<usize> = shape.iter().map(|&extent| extent as usize).collect();
-    let strides = row_major(&own);
-    let mut index = vec![0usize; own.len()];
-    let mut places = Vec::with_capacity(indices.count());
-    for place in integers(&indices) {
-        let place = if place < 0 {
-            place + shape[axis]
-        } else {
-            place
-        };
-        if !(0..shape[axis]).contains(&place) {
-            return Err(Refused::new(format!(
-                "index {place} is outside of axis {axis}"
-            )));
-        }
-        let at = index
-            .iter()
-            .enumerate()
-            .map(|(dim, &step)| if dim == axis { place as usize } else { step });
-        if at.clone().zip(&own).any(|(at, &extent)| at >= extent) {
-            return Err(Refused::new("`indices` reach past `x`"));
-        }
-        places.push(
-            at.zip(&strides)
-                .map(|(at, stride)| at * stride)
-                .sum::<usize>() as i64,
-        );
-        advance(&mut index, indices.shape());
+/// The argument `indices`, constant ones as `i64`.
+///
+/// # Errors
+///
+/// Indices of a run that core does not take.
+pub(crate) fn indices(op: OpId, e: &mut Emit<'_>) -> Imported {
+    if let Some(tensor) = e.call(op)?.tensor("indices").known() {
+        let list = integers(&tensor);
+        return Ok(e.constant(&Tensor::of(tensor.shape().to_vec(), list)));
     }
-    let row = e.reshape(x, &[shape.iter().product()])?;
-    let places = e.constant(&Tensor::of(indices.shape().to_vec(), places));
-    Ok(Gather::with().axis(0).build(&mut e.b, row, places)?)
+    let indices = e.argument(op, "indices")?;
+    match e.dtype(indices) {
+        DType::I32 => Ok(indices),
+        dtype => Err(Refused::new(format!("core takes no indices of {dtype}"))),
+    }
+}
+
+/// Elements at `indices` along an axis.
+fn along_axis(op: OpId, e: &mut Emit<'_>) -> Imported {
+    let x = e.argument(op, "x")?;
+    let call = e.call(op)?;
+    let axis = call.axis(call.int("axis").unwrap_or(0), e.rank(x))?;
+    let indices = indices(op, e)?;
+    Ok(GatherElements::with()
+        .axis(axis as i64)
+        .bounds(Bounds::FromEnd)
+        .build(&mut e.b, x, indices)?)
+}
+
+/// Slices at tuples of indices.
+fn nd(op: OpId, e: &mut Emit<'_>) -> Imported {
+    let x = e.argument(op, "x")?;
+    let batch = e.call(op)?.int("batch_dims").unwrap_or(0);
+    let indices = indices(op, e)?;
+    Ok(GatherNd::with()
+        .batch_dims(batch)
+        .bounds(Bounds::FromEnd)
+        .build(&mut e.b, x, indices)?)
 }

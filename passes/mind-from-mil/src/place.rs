@@ -1,6 +1,9 @@
-//! Elements put at places, or taken from them, that are known when importing.
+//! Elements put at places, and elements taken from places that are known when importing.
 
+use mind_core::eval::bounds::Bounds;
+use mind_core::ops::elementwise::Neg;
 use mind_core::ops::index::Gather;
+use mind_core::ops::scatter::{ScatterElements, ScatterNd, Update};
 use mind_ir::tensor::{Tensor, advance, row_major};
 use mind_ir::types::Dim;
 use mind_ir::{OpId, ValueId};
@@ -10,10 +13,10 @@ use mind_mil::infer::slice::ranges;
 use mind_mil::ops::{index, movement, tensor};
 
 use crate::emit::{Emit, Import, Imported};
+use crate::gather::indices;
 use crate::refuse::Refused;
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
-    (&index::GATHER_ND, gather_nd),
     (&index::SCATTER, scatter),
     (&index::SCATTER_ALONG_AXIS, scatter_along),
     (&index::SCATTER_ND, scatter_nd),
@@ -68,25 +71,6 @@ fn inside(place: i64, extent: usize) -> Result<usize, Box<Refused>> {
     own.ok_or_else(|| Refused::new(format!("index {place} is outside of an extent of {extent}")))
 }
 
-/// Slices at constant tuples of places.
-fn gather_nd(op: OpId, e: &mut Emit<'_>) -> Imported {
-    let indices = e.known(op, "indices")?;
-    if e.call(op)?.int("batch_dims").unwrap_or(0) != 0 {
-        return Err(Refused::new("core has no gather with batch dimensions"));
-    }
-    let x = e.argument(op, "x")?;
-    let shape = extents(e, x)?;
-    let (offsets, outer) = slices(&indices, &shape)?;
-    let depth = indices.shape().last().copied().unwrap_or(0);
-    let shape = [&outer, &shape[depth..]].concat();
-    picked(
-        e,
-        x,
-        offsets.into_iter().map(|offset| offset as i64).collect(),
-        &shape,
-    )
-}
-
 /// The offsets of the slices at the tuples in `indices`, element by element, and the extents of the list of them.
 fn slices(indices: &Tensor, shape: &[usize]) -> Result<(Vec<usize>, Vec<usize>), Box<Refused>> {
     let depth = indices.shape().last().copied().unwrap_or(0);
@@ -105,6 +89,27 @@ fn slices(indices: &Tensor, shape: &[usize]) -> Result<(Vec<usize>, Vec<usize>),
         offsets.extend(start..start + width);
     }
     Ok((offsets, outer))
+}
+
+/// How a scatter whose places come at run time, or which combines, joins its updates, and these.
+fn update(op: OpId, e: &mut Emit<'_>) -> Result<(Update, ValueId), Box<Refused>> {
+    let mode = e.call(op)?.word("mode").to_owned();
+    let updates = e.argument(op, "updates")?;
+    Ok(match mode.as_str() {
+        "update" => (Update::Replace, updates),
+        "" | "add" => (Update::Add, updates),
+        "sub" => (Update::Add, Neg::build(&mut e.b, updates)?),
+        "mul" => (Update::Mul, updates),
+        "min" => (Update::Min, updates),
+        "max" => (Update::Max, updates),
+        mode => return Err(Refused::new(format!("core does not {mode} at places"))),
+    })
+}
+
+/// Whether a scatter replaces elements at places that are known, so that a gather computes it.
+fn replaces(op: OpId, e: &Emit<'_>) -> Result<bool, Box<Refused>> {
+    let call = e.call(op)?;
+    Ok(call.word("mode") == "update" && call.tensor("indices").known().is_some())
 }
 
 /// What the three scatters share: the data, its extents and the updates, which replace.
@@ -136,6 +141,17 @@ fn scatter(op: OpId, e: &mut Emit<'_>) -> Imported {
 }
 
 fn scatter_along(op: OpId, e: &mut Emit<'_>) -> Imported {
+    if !replaces(op, e)? {
+        let data = e.argument(op, "data")?;
+        let call = e.call(op)?;
+        let axis = call.axis(call.int("axis").unwrap_or(0), e.rank(data))?;
+        let (indices, (kind, updates)) = (indices(op, e)?, update(op, e)?);
+        return Ok(ScatterElements::with()
+            .axis(axis as i64)
+            .kind(kind)
+            .bounds(Bounds::FromEnd)
+            .build(&mut e.b, data, indices, updates)?);
+    }
     let (data, shape, updates) = scattered(op, e)?;
     let indices = e.known(op, "indices")?;
     let call = e.call(op)?;
@@ -160,6 +176,14 @@ fn scatter_along(op: OpId, e: &mut Emit<'_>) -> Imported {
 }
 
 fn scatter_nd(op: OpId, e: &mut Emit<'_>) -> Imported {
+    if !replaces(op, e)? {
+        let data = e.argument(op, "data")?;
+        let (indices, (kind, updates)) = (indices(op, e)?, update(op, e)?);
+        return Ok(ScatterNd::with()
+            .kind(kind)
+            .bounds(Bounds::FromEnd)
+            .build(&mut e.b, data, indices, updates)?);
+    }
     let (data, shape, updates) = scattered(op, e)?;
     let (offsets, _) = slices(&e.known(op, "indices")?, &shape)?;
     fits(e, updates, offsets.len())?;

@@ -1,9 +1,9 @@
 //! Reductions along axes.
 
+use mind_core::ops::argmax::{ArgMax, ArgMin};
 use mind_core::ops::contract::MatMul;
-use mind_core::ops::elementwise::Neg;
 use mind_core::ops::normalize::Softmax;
-use mind_core::ops::reduce::{Max, Mean, Sum};
+use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
 use mind_ir::attr::Attr;
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::tensor::Tensor;
@@ -31,9 +31,21 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     }),
     (&reduction::REDUCE_MIN, |op, e| {
         let (x, over) = operand(op, e)?;
-        let negative = Neg::build(&mut e.b, x)?;
-        let largest = over.apply(e, Max::DEF, negative)?;
-        Ok(Neg::build(&mut e.b, largest)?)
+        over.apply(e, Min::DEF, x)
+    }),
+    (&reduction::REDUCE_PROD, |op, e| {
+        let (x, over) = operand(op, e)?;
+        over.apply(e, Prod::DEF, x)
+    }),
+    (&reduction::REDUCE_ARGMAX, |op, e| {
+        let (x, axis, keep) = place(op, e)?;
+        let at = ArgMax::with(axis).keepdims(keep).build(&mut e.b, x)?;
+        counted(op, e, at)
+    }),
+    (&reduction::REDUCE_ARGMIN, |op, e| {
+        let (x, axis, keep) = place(op, e)?;
+        let at = ArgMin::with(axis).keepdims(keep).build(&mut e.b, x)?;
+        counted(op, e, at)
     }),
     (&reduction::REDUCE_L1_NORM, |op, e| {
         let (x, over) = operand(op, e)?;
@@ -111,6 +123,20 @@ pub(crate) fn operand(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, Over), Box
         call.flag("keep_dims"),
     );
     Ok((x, Over { axes, keep }))
+}
+
+/// The operand of a search for a place, its axis, and whether that stays.
+fn place(op: OpId, e: &mut Emit<'_>) -> Result<(ValueId, i64, bool), Box<Refused>> {
+    let x = e.argument(op, "x")?;
+    let call = e.call(op)?;
+    let axis = call.axis(call.int("axis").unwrap_or(-1), e.rank(x))?;
+    Ok((x, axis as i64, call.flag("keep_dims")))
+}
+
+/// Places in the dtype that the result has.
+fn counted(op: OpId, e: &mut Emit<'_>, places: ValueId) -> Imported {
+    let to = e.dtype(e.g().result(op));
+    e.convert(places, to)
 }
 
 /// The longest axis along which partial sums are a product with a triangle of ones.

@@ -1,6 +1,7 @@
 //! Parts of a tensor.
 
 use mind_core::ops::index::{Gather, Slice};
+use mind_core::ops::shape::Reverse;
 use mind_ir::tensor::Tensor;
 use mind_ir::types::Dim;
 use mind_ir::{OpId, ValueId};
@@ -41,10 +42,8 @@ pub(crate) const ROWS: &[(&MilOp, Import)] = &[
             Some(_) => call.axes(&e.ints(op, "axes")?, shape.len())?,
             None => (0..shape.len()).collect(),
         };
-        axes.into_iter().try_fold(x, |x, axis| {
-            let backwards: Vec<i64> = (0..shape[axis]).rev().collect();
-            taken(e, x, axis, &backwards)
-        })
+        let axes: Vec<i64> = axes.into_iter().map(|axis| axis as i64).collect();
+        Ok(Reverse::with(&axes).build(&mut e.b, x)?)
     }),
 ];
 

@@ -198,11 +198,16 @@ fn step<'p>(
     let def = rw.def(op);
     if let Some(fold) = def.fold
         && listener.admits(&[FOLD])
-        && let Some(Folded::Value(value)) = fold(op, rw)
-        && rw.replace(op, value).is_ok()
+        && let Some(folded) = fold(op, rw)
     {
-        report.folded += 1;
-        return Some(Acted::built_in(FOLD));
+        let value = match folded {
+            Folded::Value(value) => value,
+            Folded::Number(number) => rw.constant(op, &Tensor::scalar(number)),
+        };
+        if rw.replace(op, value).is_ok() {
+            report.folded += 1;
+            return Some(Acted::built_in(FOLD));
+        }
     }
     if config.evaluate
         && listener.admits(&[EVALUATE])

@@ -1,21 +1,31 @@
 //! The same elements in another order or shape, and parts of a tensor.
 
+use mind_core::axes::resolve;
+use mind_core::eval::bounds::Bounds;
+use mind_core::ops::broadcast::BroadcastTo;
+use mind_core::ops::extents::{ExtentOf, Iota};
+use mind_core::ops::gather::{GatherElements, GatherNd};
 use mind_core::ops::index::{Gather, Index, Slice};
 use mind_core::ops::join::{Concat, Split};
-use mind_core::ops::shape::{ExpandDims, Reshape, Squeeze, Transpose, effective_permutation};
+use mind_core::ops::scatter::{ScatterElements, ScatterNd, Update};
+use mind_core::ops::shape::{
+    ExpandDims, Reshape, Reverse, Squeeze, Transpose, effective_permutation,
+};
 use mind_ir::ValueId;
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::tensor::Tensor;
 use mind_ir::types::DType;
+use mind_mil::MilOp;
 use mind_mil::Opset;
 use mind_mil::call::integers;
-use mind_mil::ops::index::GATHER;
-use mind_mil::ops::movement::{EXPAND_DIMS, SLICE_BY_INDEX, SQUEEZE};
+use mind_mil::ops::index::{GATHER, GATHER_ALONG_AXIS, GATHER_ND, SCATTER_ALONG_AXIS, SCATTER_ND};
+use mind_mil::ops::movement::{EXPAND_DIMS, REVERSE, SLICE_BY_INDEX, SQUEEZE};
 use mind_mil::ops::tensor::CONCAT;
 use mind_tensor::ops::index::{Gather as TensorGather, Index as TensorIndex, Slice as TensorSlice};
 use mind_tensor::ops::join::Concat as TensorConcat;
 
-use crate::emit::Argument::{Flag, Flags, Int, Ints, Value, Values};
+use crate::emit::Argument;
+use crate::emit::Argument::{Flag, Flags, Int, Ints, Value, Values, Word};
 use crate::emit::{Emit, Lower, Lowered};
 use crate::refuse::Refused;
 
@@ -53,6 +63,81 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
         } else {
             e.op(&SQUEEZE, &[("x", Value(x)), ("axes", Ints(&axes))])
         }
+    }),
+    (Reverse::DEF, |op, e| {
+        let view = Reverse::from_id(op);
+        let (x, axes) = (view.input(e.g()), view.axes(e.g()).to_vec());
+        if axes.is_empty() {
+            Ok(x)
+        } else {
+            e.op(&REVERSE, &[("x", Value(x)), ("axes", Ints(&axes))])
+        }
+    }),
+    (BroadcastTo::DEF, |op, e| {
+        let x = BroadcastTo::from_id(op).input(e.g());
+        let (rank, shape) = (e.g().ty(x).rank(), e.shape(e.g().result(op))?);
+        let dims: Vec<i64> = ((shape.len() - rank) as i64..shape.len() as i64).collect();
+        crate::broadcast::to_shape(e, x, &dims, &shape)
+    }),
+    (Iota::DEF, |op, e| {
+        e.shape(e.g().result(op))?;
+        crate::constant::lower(op, e)
+    }),
+    (ExtentOf::DEF, |op, e| {
+        let view = ExtentOf::from_id(op);
+        let (shape, axis) = (e.shape(view.input(e.g()))?, view.axis(e.g()));
+        let axis = resolve("dim", axis, shape.len())?;
+        let extent = i32::try_from(shape[axis]);
+        let extent = extent.map_err(|_| Refused::new("the extent is no int32"))?;
+        Ok(e.constant(&Tensor::scalar(extent)))
+    }),
+    (GatherElements::DEF, |op, e| {
+        let view = GatherElements::from_id(op);
+        let (data, indices) = (view.data(e.g()), view.indices(e.g()));
+        let (axis, bounds) = (view.axis(e.g()), view.bounds(e.g()));
+        let args = vec![
+            ("x", Value(data)),
+            ("indices", Value(indices)),
+            ("axis", Int(axis)),
+        ];
+        at_places(e, &GATHER_ALONG_AXIS, data, bounds, args)
+    }),
+    (GatherNd::DEF, |op, e| {
+        let view = GatherNd::from_id(op);
+        let (data, indices) = (view.data(e.g()), view.indices(e.g()));
+        let (batch, bounds) = (view.batch_dims(e.g()), view.bounds(e.g()));
+        let mut args = vec![("x", Value(data)), ("indices", Value(indices))];
+        if e.config.opset >= Opset::Ios16 {
+            args.push(("batch_dims", Int(batch)));
+        } else if batch != 0 {
+            return Err(Refused::new("`gather_nd` has no batches before ios16"));
+        }
+        at_places(e, &GATHER_ND, data, bounds, args)
+    }),
+    (ScatterElements::DEF, |op, e| {
+        let view = ScatterElements::from_id(op);
+        let (data, indices, updates) = (view.data(e.g()), view.indices(e.g()), view.updates(e.g()));
+        let (axis, kind, bounds) = (view.axis(e.g()), view.kind(e.g()), view.bounds(e.g()));
+        let args = vec![
+            ("data", Value(data)),
+            ("indices", Value(indices)),
+            ("updates", Value(updates)),
+            ("axis", Int(axis)),
+            ("mode", Word(mode(kind))),
+        ];
+        at_places(e, &SCATTER_ALONG_AXIS, data, bounds, args)
+    }),
+    (ScatterNd::DEF, |op, e| {
+        let view = ScatterNd::from_id(op);
+        let (data, indices, updates) = (view.data(e.g()), view.indices(e.g()), view.updates(e.g()));
+        let (kind, bounds) = (view.kind(e.g()), view.bounds(e.g()));
+        let args = vec![
+            ("data", Value(data)),
+            ("indices", Value(indices)),
+            ("updates", Value(updates)),
+            ("mode", Word(mode(kind))),
+        ];
+        at_places(e, &SCATTER_ND, data, bounds, args)
     }),
     (Split::DEF, |op, e| {
         let view = Split::from_id(op);
@@ -201,6 +286,44 @@ pub(crate) fn gather(e: &mut Emit<'_, '_>, data: ValueId, indices: ValueId, axis
         return Err(Refused::new("`gather` takes no bool"));
     }
     e.op(&GATHER, &args)
+}
+
+/// What MIL calls an update.
+fn mode(kind: Update) -> &'static str {
+    match kind {
+        Update::Replace => "update",
+        Update::Add => "add",
+        Update::Mul => "mul",
+        Update::Min => "min",
+        Update::Max => "max",
+    }
+}
+
+/// An op that reads or writes elements of `data` at indices.
+fn at_places(
+    e: &mut Emit<'_, '_>,
+    row: &'static MilOp,
+    data: ValueId,
+    bounds: Bounds,
+    mut args: Vec<(&str, Argument<'_>)>,
+) -> Lowered {
+    match bounds {
+        Bounds::Strict | Bounds::FromEnd => {}
+        Bounds::Clamp | Bounds::Skip => {
+            let word = bounds.name();
+            return Err(Refused::new(format!(
+                "`{}` does not {word} indices",
+                row.name
+            )));
+        }
+    }
+    if e.dtype(data) == DType::Bool {
+        return Err(Refused::new(format!("`{}` takes no bool", row.name)));
+    }
+    if e.config.opset >= Opset::Ios17 {
+        args.push(("validate_indices", Flag(false)));
+    }
+    e.op(row, &args)
 }
 
 /// Tensors one after the other.

@@ -1,12 +1,15 @@
 //! Reductions.
 
-use mind_core::ops::reduce::{Max, Mean, Sum};
+use mind_core::ops::argmax::{ArgMax, ArgMin};
+use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
 use mind_ir::ValueId;
 use mind_ir::opdef::{Op, OpDef};
 use mind_mil::MilOp;
-use mind_mil::ops::reduction::{REDUCE_MAX, REDUCE_MEAN, REDUCE_SUM};
+use mind_mil::ops::reduction::{
+    REDUCE_ARGMAX, REDUCE_ARGMIN, REDUCE_MAX, REDUCE_MEAN, REDUCE_MIN, REDUCE_PROD, REDUCE_SUM,
+};
 
-use crate::emit::Argument::{Flag, Ints, Value};
+use crate::emit::Argument::{Flag, Int, Ints, Value};
 use crate::emit::{Emit, Lower, Lowered};
 use crate::refuse::Refused;
 
@@ -22,10 +25,26 @@ macro_rules! reduction {
     };
 }
 
+/// The row of an op of core for a place, whose views have the same accessors.
+macro_rules! place {
+    ($view:ident, $row:ident) => {
+        ($view::DEF, |op, e| {
+            let view = $view::from_id(op);
+            let (x, axis) = (view.input(e.g()), view.axis(e.g()));
+            let (keep, last) = (view.keepdims(e.g()), view.last(e.g()));
+            place(e, &$row, x, axis, keep, last)
+        })
+    };
+}
+
 pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     reduction!(Sum, REDUCE_SUM),
     reduction!(Mean, REDUCE_MEAN),
     reduction!(Max, REDUCE_MAX),
+    reduction!(Min, REDUCE_MIN),
+    reduction!(Prod, REDUCE_PROD),
+    place!(ArgMax, REDUCE_ARGMAX),
+    place!(ArgMin, REDUCE_ARGMIN),
 ];
 
 /// No axes written means all of them, removed.
@@ -74,4 +93,31 @@ pub(crate) fn reduce(
             ("keep_dims", Flag(keep)),
         ],
     )
+}
+
+/// The place of an extreme element; which one of equal elements MIL leaves open.
+fn place(
+    e: &mut Emit<'_, '_>,
+    row: &'static MilOp,
+    x: ValueId,
+    axis: i64,
+    keep: bool,
+    last: bool,
+) -> Lowered {
+    let dtype = e.dtype(x);
+    if last || !dtype.is_float() && dtype != mind_ir::types::DType::I32 {
+        return Err(Refused::new(match last {
+            true => format!(
+                "`{}` has no counterpart for the last of equal elements",
+                row.name
+            ),
+            false => format!("`{}` of {dtype} has no counterpart", row.name),
+        }));
+    }
+    let args = [
+        ("x", Value(x)),
+        ("axis", Int(axis)),
+        ("keep_dims", Flag(keep)),
+    ];
+    e.op(row, &args)
 }

@@ -40,3 +40,10 @@ impl From<Box<VerifyError>> for Box<Refused> {
         Refused::new(error.to_string())
     }
 }
+
+/// A rule that an op of core breaks.
+impl From<VerifyError> for Box<Refused> {
+    fn from(error: VerifyError) -> Box<Refused> {
+        Refused::new(error.to_string())
+    }
+}

@@ -5,7 +5,7 @@ use mind_ir::attr::Padding;
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::{OpId, ValueId};
 use mind_mil::Element;
-use mind_mil::ops::reduction::{REDUCE_MAX, REDUCE_MEAN, REDUCE_SUM};
+use mind_mil::ops::reduction::{REDUCE_MAX, REDUCE_MEAN, REDUCE_MIN, REDUCE_PROD, REDUCE_SUM};
 use mind_mil::ops::unary::CAST;
 use mind_tensor::ops::broadcast::Broadcast;
 use mind_tensor::ops::contract::Contract;
@@ -75,6 +75,8 @@ fn lower_reduce(op: OpId, e: &mut Emit<'_, '_>) -> Lowered {
         Reduction::Sum => &REDUCE_SUM,
         Reduction::Mean => &REDUCE_MEAN,
         Reduction::Max => &REDUCE_MAX,
+        Reduction::Min => &REDUCE_MIN,
+        Reduction::Prod => &REDUCE_PROD,
     };
     let (x, axes, keep) = (
         view.input(e.g()),

@@ -7,9 +7,11 @@ use mind_ir::opdef::{Op, OpDef, Trait};
 use mind_ir::{BlockId, Graph};
 use mind_tensor::ops::group::Group;
 
-use crate::emit::Lower;
+use crate::emit::{Lower, LowerKnown};
 use crate::replace::replace;
-use crate::{contract, elementwise, join, movement, normalize, reduce, reshape};
+use crate::{
+    argmax, contract, elementwise, gather, join, known, movement, normalize, reduce, reshape,
+};
 
 /// What each op becomes that does not just apply a scalar function.
 const FAMILIES: [&[(&OpDef, Lower)]; 6] = [
@@ -21,18 +23,55 @@ const FAMILIES: [&[(&OpDef, Lower)]; 6] = [
     normalize::ROWS,
 ];
 
-/// Whether an op of this kind is lowered.
-pub fn lowers(def: &'static OpDef) -> bool {
-    std::ptr::eq(def, Fused::DEF) || conversion(def).is_some()
+/// What each op becomes that is lowered only if its extents are known.
+const KNOWN: [&[(&OpDef, LowerKnown)]; 3] = [known::ROWS, argmax::ROWS, gather::ROWS];
+
+/// How an op is lowered.
+#[derive(Clone, Copy)]
+enum Conversion {
+    /// Whatever its extents.
+    Always(Lower),
+    /// If the extents that matter are known.
+    Known(LowerKnown),
 }
 
-fn conversion(def: &'static OpDef) -> Option<Lower> {
+/// Whether an op of this kind is lowered whatever its extents.
+pub fn lowers(def: &'static OpDef) -> bool {
+    let always = |conversion| matches!(conversion, Conversion::Always(_));
+    std::ptr::eq(def, Fused::DEF) || conversion(def).is_some_and(always)
+}
+
+/// Whether an op of this kind is lowered if its extents are known, and not always.
+pub fn lowers_if_known(def: &'static OpDef) -> bool {
+    matches!(conversion(def), Some(Conversion::Known(_)))
+}
+
+/// Whether a module has an op of core that no lowering takes, so that it can only be interpreted.
+pub fn only_interpreted(g: &Graph) -> bool {
+    let is_core = |def: &OpDef| {
+        mind_core::ops::OPS
+            .iter()
+            .any(|own| std::ptr::eq(*own, def))
+    };
+    g.walk().any(|op| {
+        let def = g.def(op);
+        let stays = def.has(Trait::Constant) || def.has(Trait::Interface);
+        !stays && !lowers(def) && !lowers_if_known(def) && is_core(def)
+    })
+}
+
+fn conversion(def: &'static OpDef) -> Option<Conversion> {
     if def.has(Trait::Elementwise) {
-        return Some(elementwise::lower);
+        return Some(Conversion::Always(elementwise::lower));
+    }
+    let is = |own: &OpDef| std::ptr::eq(own, def);
+    let mut known = KNOWN.iter().copied().flatten();
+    if let Some(&(_, lower)) = known.find(|(own, _)| is(own)) {
+        return Some(Conversion::Known(lower));
     }
     let mut rows = FAMILIES.iter().copied().flatten();
-    rows.find(|(own, _)| std::ptr::eq(*own, def))
-        .map(|&(_, lower)| lower)
+    rows.find(|(own, _)| is(own))
+        .map(|&(_, lower)| Conversion::Always(lower))
 }
 
 /// Lowers every core op of a verified module; the count of those. Ops of other dialects, constants and
@@ -58,14 +97,20 @@ fn lower_block(g: &mut Graph, block: BlockId) -> Result<usize, Box<Diagnostic>> 
         if let Some(group) = g.view::<Group>(op) {
             let body = group.body(g);
             lowered += lower_block(g, body)?;
-        } else if let Some(lower) = conversion(g.def(op)) {
+        } else if let Some(conversion) = conversion(g.def(op)) {
             let bound = g.value_bound();
-            let value = lower(op, &mut Builder::before(g, op)).map_err(|why| {
+            let b = &mut Builder::before(g, op);
+            let value = match conversion {
+                Conversion::Always(lower) => lower(op, b).map(Some),
+                Conversion::Known(lower) => lower(op, b),
+            };
+            let value = value.map_err(|why| {
                 let mut found = why.at(g.span(op));
                 let name = g.def(op).name;
                 found.message = format!("lowering `{name}` failed: {}", found.message);
                 Box::new(found)
             })?;
+            let Some(value) = value else { continue };
             replace(g, op, value, value.index() >= bound);
             lowered += 1;
         }

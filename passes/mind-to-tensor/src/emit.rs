@@ -1,9 +1,10 @@
 //! Short forms for the ops that lowerings emit.
 
+use mind_core::ops::convert::Cast;
 use mind_ir::attr::OPEN_END;
 use mind_ir::builder::Builder;
 use mind_ir::opdef::{Op, OpDef};
-use mind_ir::types::{Dim, Shape};
+use mind_ir::types::{DType, Dim, Shape};
 use mind_ir::verify::VerifyError;
 use mind_ir::{OpId, ValueId};
 use mind_tensor::ops::index::Slice;
@@ -16,6 +17,10 @@ pub(crate) type Lowered = Result<ValueId, Box<VerifyError>>;
 
 /// Emits before an op what it becomes.
 pub(crate) type Lower = fn(OpId, &mut Builder<'_>) -> Lowered;
+
+/// As [`Lower`]; `None` for an op that is lowered only if more extents are known.
+pub(crate) type LowerKnown =
+    fn(OpId, &mut Builder<'_>) -> Result<Option<ValueId>, Box<VerifyError>>;
 
 /// The shape of a value.
 pub(crate) fn shape(b: &Builder<'_>, value: ValueId) -> Shape {
@@ -49,6 +54,13 @@ pub(crate) fn map(
 /// `def` at every position of `x`.
 pub(crate) fn unary(b: &mut Builder<'_>, def: &'static OpDef, x: ValueId) -> Lowered {
     map(b, &[x], |b, scalars| b.one(def, scalars, &[]))
+}
+
+/// `x` in another dtype.
+pub(crate) fn cast(b: &mut Builder<'_>, x: ValueId, to: DType) -> Lowered {
+    map(b, &[x], |b, scalars| {
+        b.one(Cast::DEF, scalars, &Cast::attrs(to))
+    })
 }
 
 /// A reduction along `axes`.

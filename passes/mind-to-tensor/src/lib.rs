@@ -4,12 +4,15 @@
 //! are written out, arithmetic becomes `tensor.map`, fused ops become `tensor.group`; constants, inputs
 //! and outputs stay.
 
+mod argmax;
 mod broadcast;
 mod contract;
 mod conversion;
 mod elementwise;
 mod emit;
+mod gather;
 mod join;
+mod known;
 mod movement;
 mod normalize;
 mod pass;
@@ -17,7 +20,7 @@ mod reduce;
 mod replace;
 mod reshape;
 
-pub use conversion::{lower, lowers};
+pub use conversion::{lower, lowers, lowers_if_known, only_interpreted};
 
 use mind_pass::PassInfo;
 

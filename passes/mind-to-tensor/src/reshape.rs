@@ -1,10 +1,12 @@
 //! Ops that only rearrange or rename dimensions.
 
+use mind_core::ops::broadcast::{BroadcastTo, written_shape};
 use mind_core::ops::shape::{ExpandDims, Reshape, Squeeze, Transpose, effective_permutation};
 use mind_ir::OpId;
 use mind_ir::builder::Builder;
 use mind_ir::opdef::{Op, OpDef};
 use mind_ir::types::{Dim, Shape};
+use mind_tensor::ops::broadcast::Broadcast;
 use mind_tensor::ops::reshape::Reshape as TensorReshape;
 use mind_tensor::ops::transpose::Transpose as TensorTranspose;
 
@@ -15,6 +17,7 @@ pub(crate) const ROWS: &[(&OpDef, Lower)] = &[
     (Transpose::DEF, lower_transpose),
     (ExpandDims::DEF, lower_expand_dims),
     (Squeeze::DEF, lower_squeeze),
+    (BroadcastTo::DEF, lower_broadcast_to),
 ];
 
 fn lower_reshape(op: OpId, b: &mut Builder<'_>) -> Lowered {
@@ -74,4 +77,15 @@ fn lower_squeeze(op: OpId, b: &mut Builder<'_>) -> Lowered {
     let carry: Vec<i64> = kept.collect();
     let target: Shape = carry.iter().map(|&axis| extents[axis as usize]).collect();
     reshape(b, input, &target, &carry)
+}
+
+fn lower_broadcast_to(op: OpId, b: &mut Builder<'_>) -> Lowered {
+    let view = BroadcastTo::from_id(op);
+    let (input, target) = (view.input(b.graph), written_shape(view, b.graph));
+    if stands_for(b, input, op) {
+        return Ok(input);
+    }
+    let new = target.len() - b.graph.ty(input).rank();
+    let dims: Vec<i64> = (new as i64..target.len() as i64).collect();
+    Broadcast::with(&dims, &target).build(b, &[input])
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use mind_cli::{DONE, REJECTED, ToolInfo};
 use mind_diag::{Code, Diagnostic, Diagnostics, Severity, SourceFile, Span};
 use mind_driver::compiled::{self, Compiled};
-use mind_driver::engine::{Engine, MORE_MEMORY};
+use mind_driver::engine::{Engine, MORE_MEMORY, only_interpreted};
 use mind_driver::host::Host;
 use mind_driver::load::{Loaded, load_module};
 use mind_driver::session::Session;
@@ -156,15 +156,16 @@ fn execute(args: &Args, host: &mut dyn Host) -> Result<(), u8> {
     Ok(())
 }
 
-/// What runs a module unless another engine is asked for: programs of MIL that were not imported, and modules
-/// that are lowered already, are interpreted.
+/// What runs a module unless another engine is asked for: programs of MIL that were not imported, modules that are
+/// lowered already, and those with an op that has no kernel, are interpreted.
 fn usual_engine(g: &Graph) -> EngineKind {
     let is_lowered = |op| {
         mind_loops::ops::OPS
             .iter()
             .any(|def| std::ptr::eq(*def, g.def(op)))
     };
-    if mind_mil::structure::program(g).is_some() || g.ops(g.body()).any(is_lowered) {
+    let is_program = mind_mil::structure::program(g).is_some();
+    if is_program || g.ops(g.body()).any(is_lowered) || only_interpreted(g) {
         EngineKind::Interp
     } else {
         EngineKind::Jit

@@ -83,7 +83,7 @@ fn casts() -> Vec<Case> {
 
 fn reductions() -> Vec<Case> {
     let mut all = Vec::new();
-    for name in ["Sum", "Mean", "Max"] {
+    for name in ["Sum", "Mean", "Max", "Min", "Prod"] {
         let mut add = |shape: &[usize], axes: &str, keepdims: bool| {
             let op = format!("{name} (%0) {{axes={axes}, keepdims={keepdims}}}");
             all.push(case(op, &[shape]));
@@ -96,6 +96,13 @@ fn reductions() -> Vec<Case> {
             add(&[66, 256], "[0]", keepdims);
             add(&[3, 7, 2], "[-1, 0]", keepdims);
             add(&[2, 3, 5], "[2, 1, 0]", keepdims);
+        }
+    }
+    for name in ["ArgMax", "ArgMin"] {
+        for (axis, keepdims, last) in [(0, false, false), (-1, true, false), (1, false, true)] {
+            let op = format!("{name} (%0) {{axis={axis}, keepdims={keepdims}, last={last}}}");
+            all.push(case(op.clone(), &[&[3, 67]]));
+            all.push(case(op, &[&[5, 2, 3]]));
         }
     }
     all
@@ -147,6 +154,16 @@ fn shapes() -> Vec<Case> {
         case("Squeeze (%0) {axes=[1]}", &[&[2, 1, 3]]),
         case("Squeeze (%0) {axes=[2, 0]}", &[&[1, 5, 1]]),
         case("Squeeze (%0) {axes=[]}", &[&[1, 5]]),
+        case("Reverse (%0) {axes=[]}", &[&[3]]),
+        case("Reverse (%0) {axes=[1]}", &[&[2, 5, 3]]),
+        case("Reverse (%0) {axes=[-1, 0]}", &[&[2, 1, 3]]),
+        case("BroadcastTo (%0) {shape=[3]}", &[&[]]),
+        case("BroadcastTo (%0) {shape=[2, 3, 5]}", &[&[3, 1]]),
+        case("BroadcastTo (%0) {shape=[2, 5]}", &[&[2, 5]]),
+        case("BroadcastTo (%0) {shape=[4, ?]}", &[&[1, 5]]),
+        case("Iota {dtype=f32, shape=[7]}", &[&[]]),
+        case("Iota {axis=1, dtype=i32, shape=[2, 3, 4]}", &[&[]]),
+        case("Dim (%0) {axis=-1}", &[&[2, 5]]),
     ]
 }
 
@@ -182,6 +199,49 @@ pub fn gathers() -> Vec<Case> {
         case("Gather (%0, %1)", &[&[5], &[]]),
         case("Gather (%0, %1) {axis=1}", &[&[2, 3, 2], &[2, 3]]),
         case("Gather (%0, %1) {axis=-1}", &[&[3, 7], &[1]]),
+        case("GatherElements (%0, %1)", &[&[5], &[7]]),
+        case(
+            "GatherElements (%0, %1) {axis=-1, bounds=from_end}",
+            &[&[2, 5, 3], &[2, 4, 2]],
+        ),
+        case(
+            "GatherElements (%0, %1) {bounds=clamp}",
+            &[&[5, 2], &[3, 2]],
+        ),
+        case(
+            "GatherElements (%0, %1) {axis=1, bounds=skip}",
+            &[&[2, 3], &[2, 4]],
+        ),
+        case("GatherNd (%0, %1)", &[&[3, 3, 4], &[5, 2]]),
+        case("GatherNd (%0, %1) {bounds=from_end}", &[&[4], &[2, 3, 1]]),
+        case("GatherNd (%0, %1) {bounds=skip}", &[&[3, 2, 2], &[4, 2]]),
+        case("GatherElements (%0, %1)", &[&[3], &[0]]),
+        case(
+            "GatherNd (%0, %1) {batch_dims=1, bounds=clamp}",
+            &[&[2, 3, 5], &[2, 4, 1]],
+        ),
+    ]
+}
+
+/// Scatters, whose operand `%1` holds indices. No kernel computes them.
+pub fn scatters() -> Vec<Case> {
+    vec![
+        case(
+            "ScatterElements (%0, %1, %2) {kind=add}",
+            &[&[5], &[7], &[7]],
+        ),
+        case(
+            "ScatterElements (%0, %1, %2) {axis=1, kind=max}",
+            &[&[3, 4], &[2, 4], &[2, 4]],
+        ),
+        case(
+            "ScatterNd (%0, %1, %2) {kind=add}",
+            &[&[3, 4], &[2, 1], &[2, 4]],
+        ),
+        case(
+            "ScatterNd (%0, %1, %2) {kind=min}",
+            &[&[3, 3], &[4, 2], &[4]],
+        ),
     ]
 }
 

@@ -1,15 +1,20 @@
 //! How an op of each kind gets operands and attributes that suit it.
 
+use mind_core::eval::bounds::Bounds;
+use mind_core::ops::argmax::{ArgMax, ArgMin};
+use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::constant;
 use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
 use mind_core::ops::elementwise::{Add, Div};
+use mind_core::ops::extents::{ExtentOf, Iota};
+use mind_core::ops::gather::{GatherElements, GatherNd};
 use mind_core::ops::index::{Gather, Index, Slice};
 use mind_core::ops::input::Input;
 use mind_core::ops::join::{Concat, Split};
 use mind_core::ops::normalize::{LayerNorm, Softmax};
-use mind_core::ops::reduce::{Max, Mean, Sum};
-use mind_core::ops::shape::{ExpandDims, Reshape, Squeeze, Transpose};
+use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
+use mind_core::ops::shape::{ExpandDims, Reshape, Reverse, Squeeze, Transpose};
 use mind_ir::ValueId;
 use mind_ir::attr::{Attr, AttrKind, OPEN_END, Padding};
 use mind_ir::opdef::{AttrDef, Op, OpDef, OperandClass, Trait};
@@ -25,6 +30,10 @@ static COMPUTING: &[(&OpDef, Recipe)] = &[
     (Sum::DEF, |draw| reduction(draw, Sum::DEF)),
     (Mean::DEF, |draw| reduction(draw, Mean::DEF)),
     (Max::DEF, |draw| reduction(draw, Max::DEF)),
+    (Min::DEF, |draw| reduction(draw, Min::DEF)),
+    (Prod::DEF, |draw| reduction(draw, Prod::DEF)),
+    (ArgMax::DEF, |draw| place(draw, ArgMax::DEF)),
+    (ArgMin::DEF, |draw| place(draw, ArgMin::DEF)),
     (MatMul::DEF, matmul),
     (MatMul::DEF, attention),
     (Dot::DEF, dot),
@@ -42,9 +51,19 @@ static MOVING: &[(&OpDef, Recipe)] = &[
     (Reshape::DEF, reshape),
     (ExpandDims::DEF, expand_dims),
     (Squeeze::DEF, squeeze),
+    (Reverse::DEF, |draw| {
+        let input = draw.value(OperandClass::Any);
+        let axes = axes(&mut draw.rng, draw.graph.ty(input).rank());
+        draw.op(Reverse::DEF, &[input], &Reverse::attrs(&axes))
+    }),
+    (BroadcastTo::DEF, broadcast_to),
+    (Iota::DEF, iota),
+    (ExtentOf::DEF, dim),
     (Slice::DEF, slice),
     (Index::DEF, index),
     (Gather::DEF, gather),
+    (GatherElements::DEF, gather_elements),
+    (GatherNd::DEF, gather_nd),
     (Concat::DEF, concat),
     (Concat::DEF, rotate),
     (Split::DEF, split),
@@ -127,7 +146,7 @@ fn any_attr(draw: &mut Generator<'_>, row: &AttrDef) -> Attr<'static> {
 }
 
 fn reduction(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
-    let input = draw.value(OperandClass::Num);
+    let input = draw.value(def.operands[0].class);
     let ty = draw.graph.ty(input);
     if std::ptr::eq(def, Mean::DEF) && !ty.dtype.is_float() && ty.count() == Some(0) {
         // The mean of no integer has no result.
@@ -136,6 +155,14 @@ fn reduction(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
     let axes = axes(&mut draw.rng, draw.graph.ty(input).rank());
     let keepdims = draw.rng.once_in(2);
     draw.op(def, &[input], &Sum::attrs(&axes, keepdims))
+}
+
+fn place(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Num);
+    let extents = small(draw.graph.ty(input)).filter(|extents| !extents.is_empty())?;
+    let axis = draw.rng.below(extents.len()) as i64;
+    let (keepdims, last) = (draw.rng.once_in(2), draw.rng.once_in(3));
+    draw.op(def, &[input], &ArgMax::attrs(axis, keepdims, last))
 }
 
 fn transpose(draw: &mut Generator<'_>) -> Option<ValueId> {
@@ -178,6 +205,41 @@ fn squeeze(draw: &mut Generator<'_>) -> Option<ValueId> {
         _ => &ones[..1],
     };
     draw.op(Squeeze::DEF, &[input], &Squeeze::attrs(axes))
+}
+
+/// The value in a shape that it is a partner of.
+fn broadcast_to(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Any);
+    let mut shape: Vec<Dim> = draw.graph.ty(input).shape.to_vec();
+    for dim in &mut shape {
+        if *dim == Dim::Fixed(1) {
+            *dim = Dim::Fixed(draw.rng.pick(&[0, 1, 2, 3]));
+        }
+    }
+    if draw.rng.once_in(2) {
+        shape.insert(0, Dim::Fixed(draw.rng.pick(&[1, 2, 3])));
+    }
+    draw.op(BroadcastTo::DEF, &[input], &BroadcastTo::attrs(&shape))
+}
+
+fn iota(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let like = draw.value(OperandClass::Any);
+    let ty = draw.graph.ty(like).to_owned();
+    if ty.shape.is_empty() {
+        return None;
+    }
+    let axis = draw.rng.below(ty.shape.len()) as i64;
+    draw.op(Iota::DEF, &[], &Iota::attrs(ty.dtype, &ty.shape, axis))
+}
+
+fn dim(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Any);
+    let rank = draw.graph.ty(input).rank();
+    if rank == 0 {
+        return None;
+    }
+    let axis = draw.rng.below(rank) as i64;
+    draw.op(ExtentOf::DEF, &[input], &ExtentOf::attrs(axis))
 }
 
 fn slice(draw: &mut Generator<'_>) -> Option<ValueId> {
@@ -229,6 +291,34 @@ fn gather(draw: &mut Generator<'_>) -> Option<ValueId> {
         indices = draw.op(Slice::DEF, &[indices], &attrs)?;
     }
     draw.op(Gather::DEF, &[data, indices], &Gather::attrs(axis as i64))
+}
+
+fn gather_elements(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let data = draw.value(OperandClass::Any);
+    let extents = small(draw.graph.ty(data)).filter(|extents| !extents.is_empty())?;
+    if extents.contains(&0) {
+        return None;
+    }
+    let axis = draw.rng.below(extents.len());
+    let mut shape: Vec<usize> = extents.iter().map(|&extent| extent as usize).collect();
+    shape[axis] = draw.rng.pick(&[0, 1, 2, 5]);
+    let indices = draw.indices(&shape, extents[axis]);
+    let bounds = draw.rng.pick(Bounds::ALL);
+    let attrs = GatherElements::attrs(axis as i64, bounds);
+    draw.op(GatherElements::DEF, &[data, indices], &attrs)
+}
+
+fn gather_nd(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let data = draw.value(OperandClass::Any);
+    let extents = small(draw.graph.ty(data)).filter(|extents| !extents.is_empty())?;
+    if extents.contains(&0) {
+        return None;
+    }
+    let length = 1 + draw.rng.below(extents.len());
+    let least = extents[..length].iter().copied().min()?;
+    let indices = draw.indices(&[3, length], least);
+    let bounds = draw.rng.pick(Bounds::ALL);
+    draw.op(GatherNd::DEF, &[data, indices], &GatherNd::attrs(0, bounds))
 }
 
 fn concat(draw: &mut Generator<'_>) -> Option<ValueId> {
@@ -399,12 +489,15 @@ mod tests {
                 dtypes.extend(g.results(op).into_iter().map(|value| g.ty(value).dtype));
             }
         }
-        // `fuse` makes groups.
+        // `fuse` makes groups; no kernel scatters.
         let missing = mind_core::ops::OPS
             .iter()
             .filter(|def| !ops.contains(def.name));
         let missing: Vec<&str> = missing.map(|def| def.name).collect();
-        assert_eq!(missing, ["core.fused"]);
+        assert_eq!(
+            missing,
+            ["core.scatter_elements", "core.scatter_nd", "core.fused"]
+        );
         let undrawn = mind_core::ops::OPS.iter().filter(|def| !covered(def));
         assert_eq!(undrawn.map(|def| def.name).collect::<Vec<_>>(), missing);
         assert_eq!(dtypes.len(), 13);

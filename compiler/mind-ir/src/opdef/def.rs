@@ -62,6 +62,8 @@ pub type FoldHook = fn(OpId, &Graph) -> Option<Folded>;
 pub enum Folded {
     /// A value that is there already, of the same type.
     Value(ValueId),
+    /// A scalar `i64`.
+    Number(i64),
 }
 
 /// A result type from a shape rule.

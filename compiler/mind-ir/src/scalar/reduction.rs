@@ -9,5 +9,9 @@ crate::words! {
         Mean = "mean",
         /// The largest; NaN if any is.
         Max = "max",
+        /// The smallest; NaN if any is.
+        Min = "min",
+        /// Their product.
+        Prod = "prod",
     }
 }

@@ -16,6 +16,8 @@ pub trait Num: Element + PartialOrd {
     const ONE: Self;
     /// What a maximum over no elements gives: -inf, or the smallest integer.
     const LOWEST: Self;
+    /// What a minimum over no elements gives: +inf, or the largest integer.
+    const HIGHEST: Self;
     /// Whether this is a floating-point type.
     const IS_FLOAT: bool;
 
@@ -122,6 +124,7 @@ macro_rules! wide_float {
             type Acc = $float;
             const ONE: Self = 1.0;
             const LOWEST: Self = <$float>::NEG_INFINITY;
+            const HIGHEST: Self = <$float>::INFINITY;
             const IS_FLOAT: bool = true;
 
             #[inline]
@@ -200,6 +203,7 @@ macro_rules! narrow_float {
             type Acc = f32;
             const ONE: Self = <$float>::ONE;
             const LOWEST: Self = <$float>::NEG_INFINITY;
+            const HIGHEST: Self = <$float>::INFINITY;
             const IS_FLOAT: bool = true;
 
             #[inline]
@@ -336,6 +340,7 @@ macro_rules! integers {
             type Acc = $int;
             const ONE: Self = 1;
             const LOWEST: Self = <$int>::MIN;
+            const HIGHEST: Self = <$int>::MAX;
             const IS_FLOAT: bool = false;
 
             #[inline]

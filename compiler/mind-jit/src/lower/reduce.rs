@@ -21,6 +21,13 @@ pub fn identity(b: &mut Builder, reduction: Reduction, dtype: DType) -> Value {
         (Reduction::Max, Lane::F64) => f64::NEG_INFINITY.to_bits(),
         (Reduction::Max, _) if is_signed(dtype) => lane.sign(),
         (Reduction::Max, _) => 0,
+        (Reduction::Min, Lane::F32) => f32::INFINITY.to_bits().into(),
+        (Reduction::Min, Lane::F64) => f64::INFINITY.to_bits(),
+        (Reduction::Min, _) if is_signed(dtype) => lane.sign() - 1,
+        (Reduction::Min, _) => lane.mask(),
+        (Reduction::Prod, Lane::F32) => 1f32.to_bits().into(),
+        (Reduction::Prod, Lane::F64) => 1f64.to_bits(),
+        (Reduction::Prod, _) => 1,
     };
     b.constant(lane, bits)
 }
@@ -35,6 +42,8 @@ pub fn combine(b: &mut Builder, reduction: Reduction, dtype: DType, x: Value, y:
     match reduction {
         Reduction::Sum | Reduction::Mean => b.binary(BinaryOp::Add, x, y),
         Reduction::Max => apply(b, ScalarFn::Maximum, dtype, &[x, y], None),
+        Reduction::Min => apply(b, ScalarFn::Minimum, dtype, &[x, y], None),
+        Reduction::Prod => b.binary(BinaryOp::Mul, x, y),
     }
 }
 

@@ -144,8 +144,10 @@ fn columns_of_every_dtype_have_the_order_of_rows() {
                     reduce(Reduction::Sum, dtype, 0),
                     reduce(Reduction::Mean, dtype, 0),
                     reduce(Reduction::Max, dtype, 0),
+                    reduce(Reduction::Min, dtype, 0),
+                    reduce(Reduction::Prod, dtype, 0),
                 ],
-                outputs: (1..4)
+                outputs: (1..6)
                     .map(|node| results(node, dtype, &[2], inner))
                     .collect(),
             };

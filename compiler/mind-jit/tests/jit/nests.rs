@@ -271,8 +271,10 @@ fn reductions_of_every_dtype_give_the_bits_of_their_definition() {
                     reduce(Reduction::Sum, dtype, 0),
                     reduce(Reduction::Mean, dtype, 0),
                     reduce(Reduction::Max, dtype, 0),
+                    reduce(Reduction::Min, dtype, 0),
+                    reduce(Reduction::Prod, dtype, 0),
                 ],
-                outputs: (1..4).map(|node| output(node, per_row(dtype, 1))).collect(),
+                outputs: (1..6).map(|node| output(node, per_row(dtype, 1))).collect(),
                 ..rows(&[3], inner)
             };
             check(&n, &mut random);

@@ -31,11 +31,16 @@ pub fn kernel(reduction: Reduction, dtype: DType, target: &TargetInfo) -> Functi
 }
 
 #[test]
-fn sums_and_maxima_follow_the_stated_order() {
+fn reductions_follow_the_stated_order() {
     let mut random = Random::new(3);
     for target in harness::targets() {
         for &dtype in DType::ALL.iter().filter(|&&dtype| dtype != DType::Bool) {
-            for reduction in [Reduction::Sum, Reduction::Max] {
+            for reduction in [
+                Reduction::Sum,
+                Reduction::Max,
+                Reduction::Min,
+                Reduction::Prod,
+            ] {
                 let code = kernel(reduction, dtype, &target);
                 let Some(compiled) = harness::compiled(&code, target.isa) else {
                     continue;

@@ -131,10 +131,14 @@ pub fn reduce(kind: Reduction, of: &Buffer) -> Buffer {
 fn defined<T: Num>(kind: Reduction, xs: &[T]) -> Buffer {
     let identity = match kind {
         Reduction::Max => T::Acc::LOWEST,
+        Reduction::Min => T::Acc::HIGHEST,
+        Reduction::Prod => T::Acc::ONE,
         Reduction::Sum | Reduction::Mean => T::Acc::ZERO,
     };
     let combine = |x: T::Acc, y: T::Acc| match kind {
         Reduction::Max => x.maximum(y),
+        Reduction::Min => x.minimum(y),
+        Reduction::Prod => x.mul(y),
         Reduction::Sum | Reduction::Mean => x.add(y),
     };
     let mut partials = [identity; 64];
@@ -148,7 +152,7 @@ fn defined<T: Num>(kind: Reduction, xs: &[T]) -> Buffer {
     }
     let result = match kind {
         Reduction::Mean => mean(partials[0], xs.len()),
-        Reduction::Sum | Reduction::Max => partials[0],
+        Reduction::Sum | Reduction::Max | Reduction::Min | Reduction::Prod => partials[0],
     };
     T::wrap(vec![T::narrow(result)])
 }

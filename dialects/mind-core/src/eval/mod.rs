@@ -5,12 +5,14 @@
 //! Extents are always those of the operand tensors: a static type may claim more than a run keeps,
 //! where an extent was open and its declaration a guess. Ranks and dtypes are as verified.
 
+pub mod bounds;
 pub(crate) mod chain;
 mod checked;
 pub(crate) mod contract;
 pub(crate) mod contraction;
 pub(crate) mod conv;
 pub mod convert;
+pub(crate) mod indexed;
 mod lanes;
 pub mod reduce;
 pub mod strided;

@@ -13,7 +13,7 @@ use mind_ir::with_num;
 ///
 /// # Errors
 ///
-/// Those of [`sum`], [`mean`] and [`max`].
+/// Those of [`sum`], [`mean`], [`max`], [`min`] and [`prod`].
 pub fn reduce(
     kind: Reduction,
     cx: &EvalCx<'_>,
@@ -24,6 +24,8 @@ pub fn reduce(
         Reduction::Sum => sum(cx, input, along),
         Reduction::Mean => mean(cx, input, along),
         Reduction::Max => max(cx, input, along),
+        Reduction::Min => min(cx, input, along),
+        Reduction::Prod => prod(cx, input, along),
     }
 }
 
@@ -103,13 +105,35 @@ pub fn mean(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, Ev
     with_num!(input.dtype(), T => mean_as::<T>(cx, input, along), else not_numeric())
 }
 
-/// Maximum along axes.
+/// Product along axes.
+///
+/// # Errors
+///
+/// As [`sum`].
+pub fn prod(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
+    with_num!(input.dtype(), T => prod_as::<T>(cx, input, along), else not_numeric())
+}
+
+/// Maximum along axes; of truth values, whether any is true.
 ///
 /// # Errors
 ///
 /// E6004 too large.
 pub fn max(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
-    with_num!(input.dtype(), T => max_as::<T>(cx, input, along), else not_numeric())
+    with_num!(input.dtype(), T => extreme(cx, input, along, T::LOWEST, <T as Num>::maximum), else {
+        extreme(cx, input, along, false, |x, y| x | y)
+    })
+}
+
+/// Minimum along axes; of truth values, whether all are true.
+///
+/// # Errors
+///
+/// E6004 too large.
+pub fn min(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
+    with_num!(input.dtype(), T => extreme(cx, input, along, T::HIGHEST, <T as Num>::minimum), else {
+        extreme(cx, input, along, true, |x, y| x & y)
+    })
 }
 
 fn not_numeric() -> Result<Tensor, EvalError> {
@@ -131,11 +155,27 @@ fn mean_as<T: Num>(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Ten
     Ok(Tensor::of(shape, means?))
 }
 
-fn max_as<T: Num>(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
+fn prod_as<T: Num>(cx: &EvalCx<'_>, input: &Tensor, along: &Along) -> Result<Tensor, EvalError> {
+    let one = T::Acc::ONE;
+    let (shape, products) =
+        accumulated::<T>(cx, input, along, one, T::Acc::mul, Checked::<T::Acc>::mul)?;
+    Ok(Tensor::of(
+        shape,
+        products.into_iter().map(T::narrow).collect(),
+    ))
+}
+
+fn extreme<T: Element>(
+    cx: &EvalCx<'_>,
+    input: &Tensor,
+    along: &Along,
+    identity: T,
+    combine: impl Fn(T, T) -> T + Copy,
+) -> Result<Tensor, EvalError> {
     let shape = along.shape(input.shape());
     let count = cx.count(T::DTYPE, &shape)?;
-    let largest = fold(input, along, count, T::LOWEST, |x: T| x, T::maximum);
-    Ok(Tensor::of(shape, largest))
+    let elements = fold(input, along, count, identity, |x: T| x, combine);
+    Ok(Tensor::of(shape, elements))
 }
 
 /// The shape of a sum and its elements, not rounded to the dtype yet.
@@ -144,23 +184,31 @@ fn sums<T: Num>(
     input: &Tensor,
     along: &Along,
 ) -> Result<(Vec<usize>, Vec<T::Acc>), EvalError> {
+    let zero = T::Acc::ZERO;
+    accumulated::<T>(cx, input, along, zero, T::Acc::add, Checked::<T::Acc>::add)
+}
+
+/// The shape of a reduction in the accumulator and its elements, not rounded to the dtype yet. `checked` is `combine` of
+/// integers where overflow is refused.
+fn accumulated<T: Num>(
+    cx: &EvalCx<'_>,
+    input: &Tensor,
+    along: &Along,
+    identity: T::Acc,
+    combine: impl Fn(T::Acc, T::Acc) -> T::Acc + Copy,
+    checked: impl Fn(Checked<T::Acc>, Checked<T::Acc>) -> Checked<T::Acc> + Copy,
+) -> Result<(Vec<usize>, Vec<T::Acc>), EvalError> {
     let shape = along.shape(input.shape());
     let count = cx.count(T::Acc::DTYPE, &shape)?;
     if T::IS_FLOAT || cx.overflow == Overflow::Wrap {
-        let sums = fold(input, along, count, T::Acc::ZERO, T::widen, T::Acc::add);
-        return Ok((shape, sums));
+        let elements = fold(input, along, count, identity, T::widen, combine);
+        return Ok((shape, elements));
     }
-    let checked = |x: T| Checked::of(x.widen());
-    let sums = fold(
-        input,
-        along,
-        count,
-        Checked::<T::Acc>::ZERO,
-        checked,
-        Checked::add,
-    );
-    let sums: Result<Vec<T::Acc>, EvalError> = sums.into_iter().map(Checked::settle).collect();
-    Ok((shape, sums?))
+    let load = |x: T| Checked::of(x.widen());
+    let elements = fold(input, along, count, Checked::of(identity), load, checked);
+    let elements: Result<Vec<T::Acc>, EvalError> =
+        elements.into_iter().map(Checked::settle).collect();
+    Ok((shape, elements?))
 }
 
 /// One result for each of the `count` positions of the dimensions that are kept. The order is that of

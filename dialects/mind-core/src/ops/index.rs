@@ -10,6 +10,7 @@ use mind_ir::verify::{InferResult, VerifyError};
 use mind_ir::with_dtype;
 
 use crate::axes;
+use crate::eval::bounds::Bounds;
 use crate::eval::strided::{self, strides_of};
 
 ops! {
@@ -305,10 +306,6 @@ fn picked<T: Element>(
 
 /// `index` as a position on an axis. A negative index lies outside.
 fn position(index: i64, axis: usize, extent: usize) -> Result<usize, EvalError> {
-    let inside = usize::try_from(index).ok().filter(|&at| at < extent);
-    inside.ok_or(EvalError::IndexOutOfBounds {
-        index,
-        axis,
-        extent,
-    })
+    let place = Bounds::Strict.place(index, axis, extent)?;
+    Ok(place.expect("strict bounds skip nothing"))
 }

@@ -1,5 +1,7 @@
 //! The op tables, by family.
 
+pub mod argmax;
+pub mod broadcast;
 pub mod circular;
 pub mod compare;
 pub mod constant;
@@ -7,7 +9,9 @@ pub mod contract;
 pub mod conv;
 pub mod convert;
 pub mod elementwise;
+pub mod extents;
 pub mod fused;
+pub mod gather;
 pub mod index;
 pub mod input;
 pub mod join;
@@ -16,12 +20,13 @@ pub mod normalize;
 pub mod power;
 pub mod reduce;
 pub mod rounding;
+pub mod scatter;
 pub mod shape;
 
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 17] = [
+const FAMILIES: [&[&OpDef]; 22] = [
     input::OPS,
     constant::OPS,
     elementwise::OPS,
@@ -32,8 +37,13 @@ const FAMILIES: [&[&OpDef]; 17] = [
     power::OPS,
     circular::OPS,
     reduce::OPS,
+    argmax::OPS,
     shape::OPS,
+    broadcast::OPS,
+    extents::OPS,
     index::OPS,
+    gather::OPS,
+    scatter::OPS,
     join::OPS,
     contract::OPS,
     conv::OPS,

@@ -10,7 +10,7 @@ use mind_ir::verify::InferResult;
 use mind_ir::{OpId, ValueId};
 
 use crate::axes;
-use crate::eval::reduce::{Along, max, mean, sum};
+use crate::eval::reduce::{Along, max, mean, min, prod, sum};
 
 ops! {
     /// Sum of the elements along `axes`.
@@ -45,18 +45,51 @@ ops! {
         eval: eval_mean,
     }
 
-    /// Largest element along `axes`; NaN if one is NaN, +0 above -0.
+    /// Largest element along `axes`; NaN if one is NaN, +0 above -0. Of `bool`: whether any element is true.
+    ///
+    /// Over no elements it is -inf, the smallest integer or false.
     ///
     /// Shapes: as `Sum`.
-    /// Errors: E2005 `bool`, E3004 axis out of range, E3005 duplicate axis.
+    /// Errors: E3004 axis out of range, E3005 duplicate axis.
     /// Source: mic@2 `max`.
     Max = "core.max" {
-        operands: (input: Num),
+        operands: (input: Any),
         attrs: { axes: Ints = &[], keepdims "kd": Bool = false },
         traits: [Pure, Extended],
         names: { core: "Max", mic1: "max", mic2: "max" },
         infer: |op, g| infer_reduction(op.0, g, op.input(g), op.axes(g), op.keepdims(g)),
         eval: eval_max,
+    }
+
+    /// Smallest element along `axes`; NaN if one is NaN, -0 below +0. Of `bool`: whether all elements are true.
+    ///
+    /// Over no elements it is +inf, the largest integer or true.
+    ///
+    /// Shapes: as `Sum`.
+    /// Errors: E3004 axis out of range, E3005 duplicate axis.
+    /// Source: this compiler; ONNX `ReduceMin`, MIL `reduce_min`, StableHLO `reduce`.
+    Min = "core.min" {
+        operands: (input: Any),
+        attrs: { axes: Ints = &[], keepdims "kd": Bool = false },
+        traits: [Pure, Extended],
+        names: { core: "Min", mic1: "min" },
+        infer: |op, g| infer_reduction(op.0, g, op.input(g), op.axes(g), op.keepdims(g)),
+        eval: eval_min,
+    }
+
+    /// Product of the elements along `axes`; 1 over none.
+    ///
+    /// Shapes: as `Sum`.
+    /// Order: as `Sum`.
+    /// Errors: E2005 `bool`, E3004 axis out of range, E3005 duplicate axis.
+    /// Source: this compiler; ONNX `ReduceProd`, MIL `reduce_prod`, StableHLO `reduce`.
+    Prod = "core.prod" {
+        operands: (input: Num),
+        attrs: { axes: Ints = &[], keepdims "kd": Bool = false },
+        traits: [Pure, Extended],
+        names: { core: "Prod", mic1: "prod" },
+        infer: |op, g| infer_reduction(op.0, g, op.input(g), op.axes(g), op.keepdims(g)),
+        eval: eval_prod,
     }
 }
 
@@ -100,4 +133,16 @@ fn eval_mean(op: Mean, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, 
 fn eval_max(op: Max, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
     let along = Along::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
     max(cx, operands[0], &along)
+}
+
+/// Smallest element along axes; +inf or the largest integer over none.
+fn eval_min(op: Min, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
+    let along = Along::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
+    min(cx, operands[0], &along)
+}
+
+/// Product of the elements along axes; 1 over none.
+fn eval_prod(op: Prod, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
+    let along = Along::listed(op.axes(cx.graph), op.keepdims(cx.graph), operands[0].rank());
+    prod(cx, operands[0], &along)
 }

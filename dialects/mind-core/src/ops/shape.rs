@@ -8,7 +8,8 @@ use mind_ir::tensor::Tensor;
 use mind_ir::types::{Dim, Shape, TypeView};
 use mind_ir::verify::{InferResult, VerifyError};
 
-use crate::axes::check_rank;
+use crate::axes::{check_rank, named};
+use crate::eval::indexed;
 use crate::eval::strided::{self, strides_of};
 use crate::extent::{Count, text};
 
@@ -73,10 +74,29 @@ ops! {
         eval: eval_squeeze,
         fold: |op, g| same_type(g, op.input(g), op.result(g)),
     }
+
+    /// The elements along each of `axes` in the opposite order; no axes change nothing.
+    ///
+    /// Shapes: as the operand.
+    /// Errors: E3004 axis out of range, E3005 duplicate axis.
+    /// Source: this compiler; MIL and StableHLO `reverse`, ONNX `Slice` of negative steps.
+    Reverse = "core.reverse" {
+        operands: (input: Any),
+        attrs: { axes: Ints },
+        traits: [Pure, Extended],
+        names: { core: "Reverse", mic1: "reverse" },
+        infer: infer_reverse,
+        eval: eval_reverse,
+        fold: fold_reverse,
+    }
 }
 
 /// Folds an op that keeps the elements' order when it keeps the shape too.
-fn same_type(g: &Graph, input: mind_ir::ValueId, result: mind_ir::ValueId) -> Option<Folded> {
+pub(crate) fn same_type(
+    g: &Graph,
+    input: mind_ir::ValueId,
+    result: mind_ir::ValueId,
+) -> Option<Folded> {
     let open = g.ty(input).shape.contains(&Dim::Dynamic);
     (!open && g.type_id(input) == g.type_id(result)).then_some(Folded::Value(input))
 }
@@ -398,4 +418,32 @@ fn eval_squeeze(op: Squeeze, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Te
 pub fn renamed(cx: &EvalCx<'_>, input: &Tensor, shape: Vec<usize>) -> Result<Tensor, EvalError> {
     cx.count(input.dtype(), &shape)?;
     Ok(input.clone().with_shape(shape))
+}
+
+fn infer_reverse(op: Reverse, g: &Graph) -> InferResult {
+    let input = g.ty(op.input(g));
+    named("reverse", op.axes(g), input.rank())?;
+    Ok(input.to_owned().into())
+}
+
+/// The elements along axes backwards.
+fn eval_reverse(op: Reverse, cx: &EvalCx<'_>, operands: &[&Tensor]) -> Result<Tensor, EvalError> {
+    let (input, shape) = (operands[0], operands[0].shape());
+    let reversed = named("reverse", op.axes(cx.graph), shape.len()).expect("verified axes");
+    let strides = strides_of(input);
+    indexed::picked(cx, input, shape.to_vec(), |index| {
+        let place = |axis: usize| match reversed[axis] {
+            true => shape[axis] - 1 - index[axis],
+            false => index[axis],
+        };
+        Ok(Some(
+            (0..index.len())
+                .map(|axis| place(axis) * strides[axis])
+                .sum(),
+        ))
+    })
+}
+
+fn fold_reverse(op: Reverse, g: &Graph) -> Option<Folded> {
+    op.axes(g).is_empty().then_some(Folded::Value(op.input(g)))
 }

@@ -16,4 +16,5 @@ mod elementwise;
 mod limits;
 mod movement;
 mod normalize;
+mod places;
 mod reduce;

@@ -73,9 +73,10 @@ pub struct Example {
 
 /// One valid example of every op but `Input` and `Fused`, which need surroundings.
 pub fn examples() -> Vec<Example> {
+    use mind_core::eval::bounds::Bounds;
     use mind_core::ops::{
-        OPS, constant::*, contract::*, conv::*, convert::*, index::*, join::*, normalize::*,
-        reduce::*, shape::*,
+        OPS, argmax::*, broadcast::*, constant::*, contract::*, conv::*, convert::*, extents::*,
+        gather::*, index::*, join::*, normalize::*, reduce::*, scatter::*, shape::*,
     };
     use mind_ir::attr::{Literal, Padding};
     static SPLAT: Literal<'_> = Literal {
@@ -113,6 +114,25 @@ pub fn examples() -> Vec<Example> {
             "f32[2]",
         ),
         row(Max::DEF, &["f32[2, 3]"], Max::attrs(&[1], false), "f32[2]"),
+        row(Min::DEF, &["f32[2, 3]"], Min::attrs(&[1], false), "f32[2]"),
+        row(
+            Prod::DEF,
+            &["f32[2, 3]"],
+            Prod::attrs(&[1], false),
+            "f32[2]",
+        ),
+        row(
+            ArgMax::DEF,
+            &["f32[2, 3]"],
+            ArgMax::attrs(1, false, false),
+            "i64[2]",
+        ),
+        row(
+            ArgMin::DEF,
+            &["f32[2, 3]"],
+            ArgMin::attrs(0, true, true),
+            "i64[1, 3]",
+        ),
         row(
             Reshape::DEF,
             &["f32[2, 3]"],
@@ -132,6 +152,25 @@ pub fn examples() -> Vec<Example> {
             "f32[1, 2]",
         ),
         row(Squeeze::DEF, &["f32[1, 2]"], Squeeze::attrs(&[0]), "f32[2]"),
+        row(
+            Reverse::DEF,
+            &["f32[2, 3]"],
+            Reverse::attrs(&[1]),
+            "f32[2, 3]",
+        ),
+        row(
+            BroadcastTo::DEF,
+            &["f32[3, 1]"],
+            BroadcastTo::attrs(&[Dim::Fixed(2), Dim::Fixed(3), Dim::Fixed(4)]),
+            "f32[2, 3, 4]",
+        ),
+        row(
+            Iota::DEF,
+            &[],
+            Iota::attrs(DType::I8, &[Dim::Fixed(2), Dim::Fixed(3)], 1),
+            "i8[2, 3]",
+        ),
+        row(ExtentOf::DEF, &["f32[2, 3]"], ExtentOf::attrs(1), "i64[]"),
         row(Index::DEF, &["f32[2, 3]"], Index::attrs(&[1, 2]), "f32[]"),
         row(
             Slice::DEF,
@@ -144,6 +183,30 @@ pub fn examples() -> Vec<Example> {
             &["f32[5]", "i64[2]"],
             Gather::attrs(0),
             "f32[2]",
+        ),
+        row(
+            GatherElements::DEF,
+            &["f32[5]", "i64[2]"],
+            GatherElements::attrs(0, Bounds::Strict),
+            "f32[2]",
+        ),
+        row(
+            GatherNd::DEF,
+            &["f32[2, 3]", "i64[4, 1]"],
+            GatherNd::attrs(0, Bounds::Strict),
+            "f32[4, 3]",
+        ),
+        row(
+            ScatterElements::DEF,
+            &["f32[5]", "i64[2]", "f32[2]"],
+            ScatterElements::attrs(0, Update::Add, Bounds::Strict),
+            "f32[5]",
+        ),
+        row(
+            ScatterNd::DEF,
+            &["f32[4, 3]", "i64[2, 1]", "f32[2, 3]"],
+            ScatterNd::attrs(Update::Add, Bounds::Strict),
+            "f32[4, 3]",
         ),
         row(
             Concat::DEF,

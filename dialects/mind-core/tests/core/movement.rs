@@ -1,8 +1,10 @@
 //! Ops that move elements and never change them: all dtypes, compared by bytes.
 
+use mind_core::ops::broadcast::BroadcastTo;
+use mind_core::ops::extents::{ExtentOf, Iota};
 use mind_core::ops::index::{Gather, Index, Slice};
 use mind_core::ops::join::{Concat, Split};
-use mind_core::ops::shape::{ExpandDims, Reshape, Squeeze, Transpose};
+use mind_core::ops::shape::{ExpandDims, Reshape, Reverse, Squeeze, Transpose};
 use mind_ir::attr::{Attr, OPEN_END};
 use mind_ir::eval::EvalError;
 use mind_ir::opdef::{Op, OpDef};
@@ -355,4 +357,99 @@ fn a_squeezed_axis_is_checked_against_the_run() {
         text.contains("axis 0 of [3, 2] cannot be squeezed"),
         "{text}"
     );
+}
+
+#[test]
+fn reverse() {
+    let run = |shape: &[usize], axes: &[i64]| {
+        check(Reverse::DEF, &Reverse::attrs(axes), shape, |x| {
+            moved(x, shape, |index| {
+                let rank = shape.len() as i64;
+                let named = |axis: i64| axes.contains(&axis) || axes.contains(&(axis - rank));
+                let place = |(axis, &at): (usize, &usize)| match named(axis as i64) {
+                    true => shape[axis] - 1 - at,
+                    false => at,
+                };
+                index.iter().enumerate().map(place).collect()
+            })
+        });
+    };
+    run(&[2, 3, 4], &[1]);
+    run(&[2, 3, 4], &[-1, 0]);
+    run(&[5], &[0]);
+    run(&[1, 3], &[]);
+    run(&[], &[]);
+    run(&[3, 0], &[0, 1]);
+}
+
+#[test]
+fn broadcast_to() {
+    let f = Dim::Fixed;
+    let run = |shape: &[usize], target: &[Dim], result: &[usize]| {
+        check(BroadcastTo::DEF, &BroadcastTo::attrs(target), shape, |x| {
+            moved(x, result, |index| {
+                let own = &index[index.len() - shape.len()..];
+                let place = |(&at, &extent): (&usize, &usize)| if extent == 1 { 0 } else { at };
+                own.iter().zip(shape).map(place).collect()
+            })
+        });
+    };
+    run(&[3, 1], &[f(2), f(3), f(4)], &[2, 3, 4]);
+    run(&[], &[f(3)], &[3]);
+    run(&[2, 3], &[f(2), f(3)], &[2, 3]);
+    run(&[1, 0], &[f(5), f(0)], &[5, 0]);
+    run(&[1], &[f(0)], &[0]);
+    run(&[3], &[Dim::Dynamic], &[3]);
+}
+
+#[test]
+fn broadcast_to_finds_open_extents_that_do_not_fit() {
+    let x = marked(DType::F32, &[2, 3]);
+    let attrs = BroadcastTo::attrs(&[Dim::Fixed(4), Dim::Fixed(3)]);
+    let text = OPEN.mismatch(BroadcastTo::DEF, &attrs, &[&x]);
+    assert!(text.contains("extent 2 against 4"), "{text}");
+    let large = BroadcastTo::attrs(&[Dim::Fixed(1 << 40), Dim::Fixed(1 << 20)]);
+    let found = RUN.eval(BroadcastTo::DEF, &large, &[&marked(DType::F32, &[])]);
+    assert!(
+        matches!(found, Err(EvalError::TooLarge { .. })),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn iota_counts_along_its_axis_in_every_dtype() {
+    let f = Dim::Fixed;
+    let run =
+        |dtype, shape: &[Dim], axis| RUN.get(Iota::DEF, &Iota::attrs(dtype, shape, axis), &[]);
+    let rows = run(DType::I64, &[f(2), f(3)], 1);
+    assert_same(
+        &rows,
+        &of(&[2, 3], &[0i64, 1, 2, 0, 1, 2]),
+        "along the last axis",
+    );
+    let columns = run(DType::F32, &[f(2), b()], -2);
+    let expected = of(&[2, 5], &[0f32, 0., 0., 0., 0., 1., 1., 1., 1., 1.]);
+    assert_same(&columns, &expected, "along the first axis");
+    let truths = run(DType::Bool, &[f(3)], 0);
+    assert_same(&truths, &of(&[3], &[false, true, true]), "truth values");
+    let bytes = run(DType::U8, &[f(258)], 0);
+    assert_eq!(bytes.elements::<u8>()[254..], [254, 255, 0, 1]);
+    for &dtype in DType::ALL {
+        let empty = run(dtype, &[f(0), f(1 << 40)], 1);
+        assert_eq!((empty.dtype(), empty.count()), (dtype, 0));
+    }
+    let found = RUN.eval(Iota::DEF, &Iota::attrs(DType::F32, &[f(1 << 40)], 0), &[]);
+    assert!(
+        matches!(found, Err(EvalError::TooLarge { .. })),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn dim_is_the_extent() {
+    let x = marked(DType::Bool, &[2, 0, 5]);
+    for (axis, extent) in [(0, 2i64), (1, 0), (-1, 5)] {
+        let found = OPEN.get(ExtentOf::DEF, &ExtentOf::attrs(axis), &[&x]);
+        assert_same(&found, &Tensor::scalar(extent), "an extent");
+    }
 }

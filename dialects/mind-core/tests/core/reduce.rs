@@ -1,6 +1,7 @@
 //! Sum, mean and max.
 
-use mind_core::ops::reduce::{Max, Mean, Sum};
+use mind_core::ops::argmax::{ArgMax, ArgMin};
+use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
 use mind_ir::eval::EvalError;
 use mind_ir::opdef::Op;
 use mind_ir::tensor::rust_types::{BF16, F16};
@@ -84,6 +85,19 @@ fn check<T: Num>(shape: &[usize], axes: &[i64], keepdims: bool) {
         .collect();
     let found = RUN.get(Max::DEF, &Max::attrs(axes, keepdims), &[&x]);
     assert_same(&found, &of(&result, &largest), &format!("max {what}"));
+    let smallest: Vec<T> = groups
+        .iter()
+        .map(|group| interleaved(group, T::HIGHEST, T::minimum))
+        .collect();
+    let found = RUN.get(Min::DEF, &Min::attrs(axes, keepdims), &[&x]);
+    assert_same(&found, &of(&result, &smallest), &format!("min {what}"));
+    let product = |group: &Vec<T>| {
+        let wide: Vec<T::Acc> = group.iter().map(|x| x.widen()).collect();
+        T::narrow(interleaved(&wide, T::Acc::ONE, T::Acc::mul))
+    };
+    let products: Vec<T> = groups.iter().map(product).collect();
+    let found = RUN.get(Prod::DEF, &Prod::attrs(axes, keepdims), &[&x]);
+    assert_same(&found, &of(&result, &products), &format!("prod {what}"));
     let count = groups.first().map_or(1, Vec::len);
     let mean = |sum: &T::Acc| T::narrow(sum.div(T::Acc::from_count(count)).expect("count > 0"));
     let mean: Vec<T> = sums.iter().map(mean).collect();
@@ -263,4 +277,71 @@ fn extents_are_those_of_the_run() {
         RUN.get(Sum::DEF, &attrs, &[&x]),
     );
     assert_same(&open, &known, "sum of `?`");
+}
+
+#[test]
+fn truth_values_are_any_and_all() {
+    let x = of(&[3, 2], &[true, false, true, true, true, false]);
+    let any = RUN.get(Max::DEF, &Max::attrs(&[0], false), &[&x]);
+    assert_same(&any, &of(&[2], &[true, true]), "any");
+    let all = RUN.get(Min::DEF, &Min::attrs(&[0], true), &[&x]);
+    assert_same(&all, &of(&[1, 2], &[true, false]), "all");
+    let none = of::<bool>(&[0, 2], &[]);
+    let any = RUN.get(Max::DEF, &Max::attrs(&[0], false), &[&none]);
+    assert_same(&any, &of(&[2], &[false, false]), "any of none");
+    let all = RUN.get(Min::DEF, &Min::attrs(&[0], false), &[&none]);
+    assert_same(&all, &of(&[2], &[true, true]), "all of none");
+}
+
+#[test]
+fn minima_and_products_over_nothing_and_of_special_values() {
+    let none = of::<f32>(&[0], &[]);
+    assert_same(
+        &RUN.get(Min::DEF, &Min::attrs(&[], false), &[&none]),
+        &Tensor::scalar(f32::INFINITY),
+        "min of none",
+    );
+    assert_same(
+        &RUN.get(Prod::DEF, &Prod::attrs(&[], false), &[&none]),
+        &Tensor::scalar(1f32),
+        "product of none",
+    );
+    let x = of(&[3], &[0.0f32, -0.0, 4.0]);
+    assert_same(
+        &RUN.get(Min::DEF, &Min::attrs(&[], false), &[&x]),
+        &Tensor::scalar(-0.0f32),
+        "-0 is below +0",
+    );
+    let x = of(&[3], &[100i8, 2, 2]);
+    let attrs = Prod::attrs(&[], false);
+    let wrapped = RUN.get(Prod::DEF, &attrs, &[&x]);
+    assert_same(&wrapped, &Tensor::scalar(-112i8), "products wrap");
+    let refused = FOLD.eval(Prod::DEF, &attrs, &[&x]);
+    assert!(matches!(refused, Err(EvalError::Overflow)), "{refused:?}");
+}
+
+#[test]
+fn argmax_and_argmin_take_the_first_or_the_last_of_equals() {
+    let x = of(&[2, 4], &[1.0f32, 3.0, 3.0, 1.0, 0.0, -0.0, -1.0, -1.0]);
+    let run = |def, last| RUN.get(def, &ArgMax::attrs(1, false, last), &[&x]);
+    assert_same(&run(ArgMax::DEF, false), &of(&[2], &[1i64, 0]), "first");
+    assert_same(&run(ArgMax::DEF, true), &of(&[2], &[2i64, 1]), "last");
+    assert_same(&run(ArgMin::DEF, false), &of(&[2], &[0i64, 2]), "first");
+    assert_same(&run(ArgMin::DEF, true), &of(&[2], &[3i64, 3]), "last");
+    let columns = RUN.get(ArgMax::DEF, &ArgMax::attrs(0, true, false), &[&x]);
+    assert_same(&columns, &of(&[1, 4], &[0i64, 0, 0, 0]), "columns");
+}
+
+#[test]
+fn argmax_and_argmin_find_nan_first() {
+    let x = of(&[4], &[1.0f32, f32::NAN, f32::INFINITY, f32::NAN]);
+    for def in [ArgMax::DEF, ArgMin::DEF] {
+        let first = RUN.get(def, &ArgMax::attrs(0, false, false), &[&x]);
+        assert_same(&first, &Tensor::scalar(1i64), "the first NaN");
+        let last = RUN.get(def, &ArgMax::attrs(0, false, true), &[&x]);
+        assert_same(&last, &Tensor::scalar(3i64), "the last NaN");
+    }
+    let empty = of::<i8>(&[0], &[]);
+    let text = OPEN.mismatch(ArgMin::DEF, &ArgMin::attrs(0, false, false), &[&empty]);
+    assert!(text.contains("no element to choose"), "{text}");
 }

@@ -2,7 +2,8 @@
 
 use mind_core::axes::check_rank;
 use mind_core::eval::strided::{self, strides_of};
-use mind_core::extent::text;
+use mind_core::extent::{check_extents, stretches, text};
+use mind_core::ops::broadcast::mismatch;
 use mind_ir::eval::{EvalCx, EvalError};
 use mind_ir::graph::Graph;
 use mind_ir::opdef::Folded;
@@ -45,13 +46,7 @@ fn infer_broadcast(op: Broadcast, g: &Graph) -> InferResult {
         }));
     }
     check_rank("broadcast", shape.len())?;
-    if let Some(dimension) = shape.iter().position(|dim| matches!(dim, Dim::Fixed(..0))) {
-        return Err(Box::new(VerifyError::NegativeExtent {
-            shape: text(g, shape),
-            dimension,
-            value: shape[dimension].fixed().unwrap_or_default(),
-        }));
-    }
+    check_extents(g, shape)?;
     let input = g.ty(inputs[0]);
     if op.dims(g).len() != input.rank() {
         return Err(Box::new(VerifyError::IndexCount {
@@ -63,7 +58,7 @@ fn infer_broadcast(op: Broadcast, g: &Graph) -> InferResult {
     let dims = listed("broadcast", op.dims(g), shape.len())?;
     let others = inputs.get(1).map_or(0, |&other| g.ty(other).rank());
     let like = mapped("broadcast", op.like(g), others, shape.len())?;
-    check_extents(g, input, shape, &dims)?;
+    check_input(g, input, shape, &dims)?;
     if let Some(&other) = inputs.get(1) {
         check_like(g, g.ty(other), shape, &like)?;
     }
@@ -95,7 +90,7 @@ fn joined(a: Dim, b: Dim) -> Dim {
     }
 }
 
-fn check_extents(
+fn check_input(
     g: &Graph,
     input: TypeView<'_>,
     shape: &[Dim],
@@ -103,7 +98,7 @@ fn check_extents(
 ) -> Result<(), VerifyError> {
     let pairs = input.shape.iter().zip(dims);
     for (&dim, &at) in pairs {
-        clash(g, input.shape, shape, at, dim)?;
+        stretches(g, input.shape, shape, at, dim)?;
     }
     Ok(())
 }
@@ -116,25 +111,10 @@ fn check_like(
 ) -> Result<(), VerifyError> {
     for (&dim, &at) in other.shape.iter().zip(like) {
         if let Some(at) = at {
-            clash(g, other.shape, shape, at, dim)?;
+            stretches(g, other.shape, shape, at, dim)?;
         }
     }
     Ok(())
-}
-
-/// `dim` becomes the extent of `shape` at `at`.
-fn clash(g: &Graph, from: &[Dim], shape: &[Dim], at: usize, dim: Dim) -> Result<(), VerifyError> {
-    if dim == Dim::Fixed(1) || dim.meet(shape[at]).is_some() {
-        return Ok(());
-    }
-    let symbols = g.symbols();
-    Err(VerifyError::Broadcast {
-        dimension: at,
-        lhs: dim.display(symbols).to_string(),
-        rhs: shape[at].display(symbols).to_string(),
-        lhs_shape: text(g, from),
-        rhs_shape: text(g, shape),
-    })
 }
 
 fn fold_broadcast(op: Broadcast, g: &Graph) -> Option<Folded> {
@@ -175,11 +155,4 @@ fn eval_broadcast(
         axes.push((wanted, stride));
     }
     strided::copy(cx, input, 0, &axes)
-}
-
-fn mismatch(input: &Tensor, dimension: usize, found: usize, wanted: usize) -> EvalError {
-    let shape = input.shape();
-    EvalError::Shape(format!(
-        "broadcasting {shape:?} failed at dimension {dimension}: extent {found} against {wanted}"
-    ))
 }

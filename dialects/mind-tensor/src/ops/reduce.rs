@@ -12,11 +12,11 @@ use mind_ir::verify::InferResult;
 use crate::axes::listed;
 
 ops! {
-    /// The sum, mean or maximum along `axes`.
+    /// The sum, mean, maximum, minimum or product along `axes`.
     ///
     /// Shapes: each of `axes` is removed, or becomes 1 when `keepdims`; no `axes` means none, and every
     /// result is then made from one element.
-    /// Order: 64 interleaved partial results, see docs/numerics.md, `Sum`, `Mean` and `Max`.
+    /// Order: 64 interleaved partial results, see docs/numerics.md, `Sum` to `Prod`.
     /// Errors: E2005 `bool`, E3004 axis out of range, E3005 duplicate axis; E6005
     /// when run, on the mean of no integer.
     /// Source: mind-spec v1.0 ir.md, "Reductions".

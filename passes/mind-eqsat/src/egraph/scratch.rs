@@ -139,13 +139,13 @@ impl Scratch {
             };
         };
         self.graph.set_types(op, &types);
-        let equals = def
-            .fold
-            .and_then(|fold| fold(op, &self.graph))
-            .and_then(|folded| {
-                let Folded::Value(value) = folded;
-                values.iter().position(|&operand| operand == value)
-            });
+        let equals =
+            def.fold
+                .and_then(|fold| fold(op, &self.graph))
+                .and_then(|folded| match folded {
+                    Folded::Value(value) => values.iter().position(|&operand| operand == value),
+                    Folded::Number(_) => None,
+                });
         Signature {
             op,
             ty: Some(types[0]),

@@ -19,8 +19,8 @@ pub(super) fn finish(
     count: usize,
 ) -> Value {
     match kind {
-        Reduction::Max => total,
-        Reduction::Sum => round(b, dtype, total),
+        Reduction::Max | Reduction::Min => total,
+        Reduction::Sum | Reduction::Prod => round(b, dtype, total),
         Reduction::Mean if dtype.is_float() => {
             let count = match compute_lane(dtype) {
                 Lane::F64 => b.f64(count as f64),

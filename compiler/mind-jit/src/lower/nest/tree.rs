@@ -96,7 +96,11 @@ impl Rows {
 /// The others need none: a zero changes a sum only where all of it is -0, and the first one is not.
 pub(super) fn from_zero(b: &mut Builder, slots: &[Reduce], values: &mut [Value]) {
     for (slot, value) in slots.iter().zip(values) {
-        if slot.kind != Reduction::Max && slot.dtype.is_float() {
+        let adds = match slot.kind {
+            Reduction::Sum | Reduction::Mean => true,
+            Reduction::Max | Reduction::Min | Reduction::Prod => false,
+        };
+        if adds && slot.dtype.is_float() {
             let zero = identity(b, Reduction::Sum, slot.dtype);
             *value = slot.combine(b, zero, *value);
         }

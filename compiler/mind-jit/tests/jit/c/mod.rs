@@ -89,7 +89,12 @@ fn scalar_functions_and_reductions_give_the_same_bits_in_c() {
         cases.push(Case::new(function, [inputs]));
     }
     for dtype in [DType::F16, DType::BF16, DType::F32, DType::F64, DType::U8] {
-        for reduction in [Reduction::Sum, Reduction::Max] {
+        for reduction in [
+            Reduction::Sum,
+            Reduction::Max,
+            Reduction::Min,
+            Reduction::Prod,
+        ] {
             let function = reductions::kernel(reduction, dtype, &target);
             let inputs = [0, 1, 63, 130].map(|count| {
                 let input = crate::samples::elements(dtype, count, &mut random);

@@ -1,5 +1,6 @@
 //! Rules of ops that compute.
 
+use mind_core::ops::argmax::*;
 use mind_core::ops::{
     OPS, compare::*, contract::*, conv::*, convert::*, elementwise::*, normalize::*, reduce::*,
 };
@@ -102,10 +103,12 @@ pub fn broadcasts() -> Vec<Case> {
 pub fn reductions() -> Vec<Case> {
     let mut cases = Vec::new();
     type Attrs = fn(&'static [i64], bool) -> Vec<Attr<'static>>;
-    let ops: [(_, Attrs); 3] = [
+    let ops: [(_, Attrs); 5] = [
         (Sum::DEF, Sum::attrs),
         (Mean::DEF, Mean::attrs),
         (Max::DEF, Max::attrs),
+        (Min::DEF, Min::attrs),
+        (Prod::DEF, Prod::attrs),
     ];
     for (def, attrs) in ops {
         let mut row = |axes, keepdims, operand: &str, expected| {
@@ -124,7 +127,33 @@ pub fn reductions() -> Vec<Case> {
         row(&[1, 1], false, "f32[3, 4, 5]", "E3005");
         row(&[0, -3], false, "f32[3, 4, 5]", "E3005");
         row(&[1, 1, 9], false, "f32[3, 4, 5]", "E3004");
-        row(&[0], false, "bool[3]", "E2005");
+        let truths = if def.operands[0].class.admits(DType::Bool) {
+            "bool[]"
+        } else {
+            "E2005"
+        };
+        row(&[0], false, "bool[3]", truths);
+    }
+    cases
+}
+
+/// Argmax and argmin.
+pub fn places() -> Vec<Case> {
+    let mut cases = Vec::new();
+    type Attrs = fn(i64, bool, bool) -> Vec<Attr<'static>>;
+    let ops: [(_, Attrs); 2] = [(ArgMax::DEF, ArgMax::attrs), (ArgMin::DEF, ArgMin::attrs)];
+    for (def, attrs) in ops {
+        let mut row = |axis, keepdims, operand: &str, expected| {
+            cases.push(case(def, operand, attrs(axis, keepdims, false), expected));
+        };
+        row(1, false, "f32[3, 4, B]", "i64[3, B]");
+        row(-1, true, "u8[3, ?]", "i64[3, 1]");
+        row(0, false, "f32[?]", "i64[]");
+        row(1, false, "f32[0, 2]", "i64[0]");
+        row(0, false, "f32[0, 2]", "E3003");
+        row(0, false, "f32[]", "E3004");
+        row(2, false, "f32[3, 4]", "E3004");
+        row(0, false, "bool[3]", "E2005");
     }
     cases
 }

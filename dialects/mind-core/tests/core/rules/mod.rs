@@ -3,6 +3,7 @@
 
 mod arithmetic;
 mod movement;
+mod places;
 mod surroundings;
 
 use mind_ir::attr::Attr;
@@ -141,9 +142,13 @@ families! {
     arithmetic::elementwise => the_rules_of_elementwise_ops;
     arithmetic::broadcasts => the_rules_of_broadcasting;
     arithmetic::reductions => the_rules_of_reductions;
+    arithmetic::places => the_rules_of_argmax_and_argmin;
     movement::reshapes => the_rules_of_reshape;
     movement::reorderings => the_rules_of_transpose_expand_dims_and_squeeze;
+    movement::extents => the_rules_of_broadcast_to_iota_and_dim;
     movement::parts => the_rules_of_index_slice_and_gather;
+    places::gathers => the_rules_of_gathers_at_places;
+    places::scatters => the_rules_of_scatters;
     movement::joins => the_rules_of_concat_and_split;
     arithmetic::contractions => the_rules_of_dot_and_matmul;
     arithmetic::batches => the_rules_of_matmul_batches;

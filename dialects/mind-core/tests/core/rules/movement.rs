@@ -1,9 +1,9 @@
 //! Rules of ops that move elements.
 
-use mind_core::ops::{index::*, join::*, shape::*};
+use mind_core::ops::{broadcast::*, extents::*, index::*, join::*, shape::*};
 use mind_ir::attr::OPEN_END;
 use mind_ir::opdef::Op;
-use mind_ir::types::Dim;
+use mind_ir::types::{DType, Dim};
 
 use super::{Case, case};
 use crate::module::{b, c};
@@ -70,8 +70,16 @@ pub fn reorderings() -> Vec<Case> {
     };
     let squeeze =
         |operand: &str, axes, expected| case(Squeeze::DEF, operand, Squeeze::attrs(axes), expected);
+    let reverse =
+        |operand: &str, axes, expected| case(Reverse::DEF, operand, Reverse::attrs(axes), expected);
     static MANY: [i64; 33] = [0; 33];
     vec![
+        reverse("f32[2, B]", &[1, -2], "f32[2, B]"),
+        reverse("bool[?]", &[0], "bool[?]"),
+        reverse("f32[]", &[], "f32[]"),
+        reverse("f32[]", &[0], "E3004"),
+        reverse("f32[2, 3]", &[2], "E3004"),
+        reverse("f32[2, 3]", &[1, -1], "E3005"),
         transpose("f32[2, 3, 4]", &[2, 0, 1], "f32[4, 2, 3]"),
         transpose("bool[B, ?, 4]", &[], "bool[4, ?, B]"),
         transpose("f32[]", &[], "f32[]"),
@@ -98,6 +106,61 @@ pub fn reorderings() -> Vec<Case> {
         squeeze("f32[1, 3]", &[1], "E3009"),
         squeeze("f32[B]", &[0], "E3009"),
         squeeze("f32[?]", &[0], "E3009"),
+    ]
+}
+
+/// Broadcast to, iota and dim.
+pub fn extents() -> Vec<Case> {
+    let f = Dim::Fixed;
+    let to = |operand: &str, target: &[Dim], expected| {
+        let target: &'static [Dim] = target.to_vec().leak();
+        case(
+            BroadcastTo::DEF,
+            operand,
+            BroadcastTo::attrs(target),
+            expected,
+        )
+    };
+    let iota = |target: &[Dim], axis, expected| {
+        let target: &'static [Dim] = target.to_vec().leak();
+        case(
+            Iota::DEF,
+            "",
+            Iota::attrs(DType::U8, target, axis),
+            expected,
+        )
+    };
+    let dim = |operand: &str, axis, expected| {
+        case(ExtentOf::DEF, operand, ExtentOf::attrs(axis), expected)
+    };
+    vec![
+        to("f32[3, 1]", &[f(2), f(3), f(4)], "f32[2, 3, 4]"),
+        to("bool[]", &[], "bool[]"),
+        to("f32[1]", &[f(0)], "f32[0]"),
+        to("f32[0]", &[f(2), f(0)], "f32[2, 0]"),
+        to("f32[B, 1]", &[b(), c()], "f32[B, C]"),
+        to("f32[?, 3]", &[f(4), f(3)], "f32[4, 3]"),
+        to("f32[B, 3]", &[Dim::Dynamic, f(3)], "f32[B, 3]"),
+        to("f32[?, 3]", &[Dim::Dynamic, f(3)], "f32[?, 3]"),
+        to("f32[2]", &[f(3)], "E3001"),
+        to("f32[2]", &[f(1)], "E3001"),
+        to("f32[B]", &[c()], "E3001"),
+        to("f32[2, 3]", &[f(3)], "E3002"),
+        to("f32[]", &[f(1); 33], "E3002"),
+        to("f32[7, 3]", &[f(-1), f(3)], "f32[7, 3]"),
+        to("f32[1]", &[f(-2)], "E3006"),
+        to("f32[3]", &[Dim::Dynamic, f(3)], "E3011"),
+        iota(&[f(2), b()], -1, "u8[2, B]"),
+        iota(&[f(0)], 0, "u8[0]"),
+        iota(&[f(1); 33], 0, "E3002"),
+        iota(&[], 0, "E3004"),
+        iota(&[f(2)], 1, "E3004"),
+        iota(&[f(2), f(-1)], 0, "E3006"),
+        iota(&[Dim::Dynamic], 0, "E3011"),
+        dim("bool[2, B]", 1, "i64[]"),
+        dim("f32[?]", -1, "i64[]"),
+        dim("f32[]", 0, "E3004"),
+        dim("f32[2]", 1, "E3004"),
     ]
 }
 

@@ -1,0 +1,38 @@
+//! Elements read one by one, at offsets that depend on the index.
+
+use mind_ir::eval::{EvalCx, EvalError};
+use mind_ir::tensor::{Element, Tensor, advance};
+use mind_ir::with_dtype;
+
+/// The tensor of `shape` whose element at each index is that of `input` at `offset(index)`, or 0 for `None`.
+///
+/// # Errors
+///
+/// Those of `offset`, E6004 a result too large.
+pub(crate) fn picked(
+    cx: &EvalCx<'_>,
+    input: &Tensor,
+    shape: Vec<usize>,
+    offset: impl FnMut(&[usize]) -> Result<Option<usize>, EvalError>,
+) -> Result<Tensor, EvalError> {
+    let count = cx.count(input.dtype(), &shape)?;
+    with_dtype!(input.dtype(), T => {
+        let elements = elements_at(input.elements::<T>(), &shape, count, offset)?;
+        Ok(Tensor::of(shape, elements))
+    })
+}
+
+fn elements_at<T: Element>(
+    elements: &[T],
+    shape: &[usize],
+    count: usize,
+    mut offset: impl FnMut(&[usize]) -> Result<Option<usize>, EvalError>,
+) -> Result<Vec<T>, EvalError> {
+    let mut picked = Vec::with_capacity(count);
+    let mut index = vec![0; shape.len()];
+    for _ in 0..count {
+        picked.push(offset(&index)?.map_or(T::ZERO, |at| elements[at]));
+        advance(&mut index, shape);
+    }
+    Ok(picked)
+}

@@ -1,0 +1,101 @@
+//! Repetition along dimensions.
+
+use mind_ir::eval::{EvalCx, EvalError};
+use mind_ir::graph::Graph;
+use mind_ir::ops;
+use mind_ir::tensor::Tensor;
+use mind_ir::types::{Dim, Shape};
+use mind_ir::verify::{InferResult, VerifyError};
+
+use crate::axes::check_rank;
+use crate::eval::strided::{self, strides_of};
+use crate::extent::{self, check_extents, text};
+use crate::ops::shape::same_type;
+
+ops! {
+    /// The elements of `input`, repeated along new leading dimensions and along those of extent 1.
+    ///
+    /// The dimensions of `input` are the last ones of `shape`. An extent `?` or -1 of `shape` is that of `input`.
+    ///
+    /// Shapes: `shape`; each extent of `input` is 1 or that of `shape`.
+    /// Errors: E3001 an extent that does not stretch, E3002 `input` has more dimensions than `shape`, or rank above 32,
+    /// E3006 extent below -1, E3011 `?` at a new dimension.
+    /// Source: this compiler; ONNX `Expand`, StableHLO `broadcast_in_dim`.
+    BroadcastTo = "core.broadcast_to" {
+        operands: (input: Any),
+        attrs: { shape: Dims },
+        traits: [Pure, Extended],
+        names: { core: "BroadcastTo", mic1: "broadcast_to" },
+        infer: infer_broadcast_to,
+        eval: eval_broadcast_to,
+        fold: |op, g| same_type(g, op.input(g), op.result(g)),
+    }
+}
+
+fn infer_broadcast_to(op: BroadcastTo, g: &Graph) -> InferResult {
+    let (input, shape) = (g.ty(op.input(g)), &written_shape(op, g)[..]);
+    check_rank("broadcast_to", shape.len())?;
+    check_extents(g, shape)?;
+    let Some(new) = shape.len().checked_sub(input.rank()) else {
+        return Err(Box::new(VerifyError::Rank {
+            op: "broadcast_to",
+            operand: "input",
+            expected: format!("at most {}", shape.len()),
+            found: input.rank(),
+        }));
+    };
+    if let Some(dimension) = shape[..new].iter().position(|&dim| dim == Dim::Dynamic) {
+        let shape = text(g, shape);
+        return Err(Box::new(VerifyError::NoSource { shape, dimension }));
+    }
+    let mut result: Shape = shape.iter().copied().collect();
+    for (at, &dim) in (new..).zip(input.shape) {
+        extent::stretches(g, input.shape, shape, at, dim)?;
+        if result[at] == Dim::Dynamic {
+            result[at] = dim;
+        }
+    }
+    Ok(input.with_shape(result).into())
+}
+
+/// The shape as written, -1 as `?`.
+pub fn written_shape(op: BroadcastTo, g: &Graph) -> Shape {
+    let dims = op.shape(g).iter().map(|&dim| match dim {
+        Dim::Fixed(-1) => Dim::Dynamic,
+        dim => dim,
+    });
+    dims.collect()
+}
+
+fn eval_broadcast_to(
+    op: BroadcastTo,
+    cx: &EvalCx<'_>,
+    operands: &[&Tensor],
+) -> Result<Tensor, EvalError> {
+    let (input, shape) = (operands[0], written_shape(op, cx.graph));
+    let (strides, new) = (strides_of(input), shape.len() - input.rank());
+    let mut axes: Vec<strided::Axis> = Vec::with_capacity(shape.len());
+    for (at, &dim) in shape.iter().enumerate() {
+        let own = at
+            .checked_sub(new)
+            .map(|axis| (input.shape()[axis], strides[axis]));
+        let (extent, stride) = own.unwrap_or((1, 0));
+        let wanted = match cx.extent(dim)? {
+            Some(wanted) => usize::try_from(wanted).unwrap_or(0),
+            None => extent,
+        };
+        if extent != 1 && extent != wanted {
+            return Err(mismatch(input, at, extent, wanted));
+        }
+        axes.push((wanted, if extent == 1 { 0 } else { stride }));
+    }
+    strided::copy(cx, input, 0, &axes)
+}
+
+/// The error for an extent that turned out not to stretch to another one.
+pub fn mismatch(input: &Tensor, dimension: usize, found: usize, wanted: usize) -> EvalError {
+    let shape = input.shape();
+    EvalError::Shape(format!(
+        "broadcasting {shape:?} failed at dimension {dimension}: extent {found} against {wanted}"
+    ))
+}

@@ -1,0 +1,273 @@
+//! Gathers of single elements and of slices at tuples: one gather from all elements in a row, at computed places.
+
+use mind_core::axes::resolve;
+use mind_core::eval::bounds::Bounds;
+use mind_core::ops::compare::{Compare, Direction, Select};
+use mind_core::ops::convert::Cast;
+use mind_core::ops::elementwise::{Add, Maximum, Minimum, Mul};
+use mind_core::ops::gather::{GatherElements, GatherNd};
+use mind_core::ops::logic::And;
+use mind_ir::builder::Builder;
+use mind_ir::opdef::{Op, OpDef};
+use mind_ir::tensor::{Buffer, Tensor, row_major};
+use mind_ir::types::{DType, Dim};
+use mind_ir::{OpId, ValueId};
+use mind_tensor::ops::index::{Gather, Slice};
+
+use crate::broadcast::broadcast_with;
+use crate::emit::{LowerKnown, Lowered, map, reshape};
+use crate::known::{Known, LONGEST};
+
+pub(crate) const ROWS: &[(&OpDef, LowerKnown)] = &[
+    (GatherElements::DEF, lower_elements),
+    (GatherNd::DEF, lower_nd),
+];
+
+/// The extents of a value, if all are known and it has an element and at most `most`.
+fn extents(b: &Builder<'_>, value: ValueId, most: i64) -> Option<Vec<usize>> {
+    let shape = b.graph.ty(value).static_shape()?;
+    let count = shape
+        .iter()
+        .try_fold(1i64, |count, &extent| count.checked_mul(extent))?;
+    let fits = (1..=most).contains(&count);
+    fits.then(|| shape.into_iter().map(|extent| extent as usize).collect())
+}
+
+/// The zeros that `op` gives where it reads no element of `data`.
+fn nothing(b: &mut Builder<'_>, op: OpId, data: ValueId, bounds: Bounds) -> Option<ValueId> {
+    let is_empty = |value: ValueId| {
+        let shape = b.graph.ty(value).static_shape();
+        shape.is_some_and(|shape| shape.contains(&0))
+    };
+    let ty = b.graph.ty(b.graph.result(op)).to_owned();
+    let skips = bounds == Bounds::Skip && is_empty(data) && ty.view().count().is_some();
+    if !skips && !is_empty(b.graph.result(op)) {
+        return None;
+    }
+    let zero = Tensor::new(Vec::new(), Buffer::zeros(ty.dtype, 1));
+    Some(mind_core::splat(b, ty.view(), &zero))
+}
+
+fn lower_elements(op: OpId, b: &mut Builder<'_>) -> Known {
+    let view = GatherElements::from_id(op);
+    let (data, indices) = (view.data(b.graph), view.indices(b.graph));
+    let bounds = view.bounds(b.graph);
+    if let Some(zeros) = nothing(b, op, data, bounds) {
+        return Ok(Some(zeros));
+    }
+    let Some((own, list)) = extents(b, data, i64::MAX).zip(extents(b, indices, LONGEST)) else {
+        return Ok(None);
+    };
+    let axis = resolve("gather_elements", view.axis(b.graph), own.len())?;
+    let strides = row_major(&own);
+    let index = Index {
+        value: indices,
+        extent: own[axis],
+        stride: strides[axis],
+    };
+    let others: Vec<usize> = (0..own.len())
+        .map(|at| if at == axis { 0 } else { strides[at] })
+        .collect();
+    let row = [Dim::Fixed(own.iter().product::<usize>() as i64)];
+    let row = reshape(b, data, &row, &[])?;
+    let starts = offsets(b, &list, &others);
+    let places = places(b, &[index], starts, bounds)?;
+    let picked = Gather::with(0).build(b, row, places.value)?;
+    places.masked(b, picked).map(Some)
+}
+
+fn lower_nd(op: OpId, b: &mut Builder<'_>) -> Known {
+    let view = GatherNd::from_id(op);
+    let (data, indices) = (view.data(b.graph), view.indices(b.graph));
+    let (bounds, batch) = (view.bounds(b.graph), view.batch_dims(b.graph) as usize);
+    if let Some(zeros) = nothing(b, op, data, bounds) {
+        return Ok(Some(zeros));
+    }
+    let Some((own, list)) = extents(b, data, i64::MAX).zip(extents(b, indices, LONGEST)) else {
+        return Ok(None);
+    };
+    let (outer, length) = list.split_at(list.len() - 1);
+    let (length, strides) = (length[0], row_major(&own));
+    let width: usize = own[batch + length..].iter().product();
+    let mut parts = Vec::with_capacity(length);
+    for at in 0..length {
+        let axis = batch + at;
+        parts.push(Index {
+            value: column(b, indices, outer, at)?,
+            extent: own[axis],
+            stride: strides[axis] / width,
+        });
+    }
+    let mut others = vec![0; outer.len()];
+    for (other, stride) in others.iter_mut().zip(&strides[..batch]) {
+        *other = stride / width;
+    }
+    let mut rows = vec![Dim::Fixed((own.iter().product::<usize>() / width) as i64)];
+    rows.extend(
+        own[batch + length..]
+            .iter()
+            .map(|&extent| Dim::Fixed(extent as i64)),
+    );
+    let rows = reshape(b, data, &rows, &[])?;
+    let starts = offsets(b, outer, &others);
+    let places = places(b, &parts, starts, bounds)?;
+    let picked = Gather::with(0).build(b, rows, places.value)?;
+    places.masked(b, picked).map(Some)
+}
+
+/// Entry `at` of every tuple.
+fn column(b: &mut Builder<'_>, indices: ValueId, outer: &[usize], at: usize) -> Lowered {
+    let rank = outer.len() + 1;
+    let (mut starts, mut ends) = (vec![0; rank], vec![0; rank]);
+    for (end, &extent) in ends.iter_mut().zip(outer) {
+        *end = extent as i64;
+    }
+    (starts[rank - 1], ends[rank - 1]) = (at as i64, at as i64 + 1);
+    let part = Slice::with(&starts, &ends, &vec![1; rank]).build(b, indices)?;
+    let shape: Vec<Dim> = outer
+        .iter()
+        .map(|&extent| Dim::Fixed(extent as i64))
+        .collect();
+    reshape(b, part, &shape, &[])
+}
+
+/// The constant of `shape` with the sum of index times stride at every position.
+fn offsets(b: &mut Builder<'_>, shape: &[usize], strides: &[usize]) -> ValueId {
+    let mut index = vec![0; shape.len()];
+    let count = shape.iter().product();
+    let mut list = Vec::with_capacity(count);
+    for _ in 0..count {
+        let offset: usize = index
+            .iter()
+            .zip(strides)
+            .map(|(at, stride)| at * stride)
+            .sum();
+        list.push(offset as i64);
+        mind_ir::tensor::advance(&mut index, shape);
+    }
+    mind_core::constant(b, &Tensor::of(shape.to_vec(), list))
+}
+
+/// A value of indices along an axis.
+struct Index {
+    value: ValueId,
+    extent: usize,
+    stride: usize,
+}
+
+/// Places in a row of elements, -1 for an index out of bounds.
+struct Places {
+    value: ValueId,
+    /// Whether each index is inside, where those outside are skipped.
+    inside: Option<ValueId>,
+}
+
+impl Places {
+    /// `picked`, with 0 where an index was outside.
+    fn masked(&self, b: &mut Builder<'_>, picked: ValueId) -> Lowered {
+        let Some(inside) = self.inside else {
+            return Ok(picked);
+        };
+        let (outer, whole) = (b.graph.ty(inside).static_shape(), b.graph.ty(picked));
+        let (dtype, rank) = (whole.dtype, whole.rank());
+        let mut thin = outer.unwrap_or_default();
+        thin.resize(rank, 1);
+        let thin: Vec<Dim> = thin.into_iter().map(Dim::Fixed).collect();
+        let inside = reshape(b, inside, &thin, &[])?;
+        let inside = broadcast_with(b, inside, picked)?;
+        let zero = Tensor::new(Vec::new(), Buffer::zeros(dtype, 1));
+        map(b, &[inside, picked], |b, scalars| {
+            let zero = mind_core::constant(b, &zero);
+            Select::build(b, scalars[0], scalars[1], zero)
+        })
+    }
+}
+
+/// `starts` plus the place of each index times its stride.
+fn places(
+    b: &mut Builder<'_>,
+    parts: &[Index],
+    starts: ValueId,
+    bounds: Bounds,
+) -> Result<Places, Box<mind_ir::verify::VerifyError>> {
+    let mut operands = vec![starts];
+    operands.extend(parts.iter().map(|part| part.value));
+    let value = map(b, &operands, |b, scalars| {
+        let (mut place, mut inside) = (scalars[0], None);
+        for (part, &index) in parts.iter().zip(&scalars[1..]) {
+            let index = counted(b, index, part.extent, bounds)?;
+            if bounds != Bounds::Clamp {
+                let own = within(b, index, part.extent)?;
+                inside = Some(match inside {
+                    Some(inside) => And::build(b, inside, own)?,
+                    None => own,
+                });
+            }
+            let stride = number(b, part.stride as i64);
+            let step = Mul::build(b, index, stride)?;
+            place = Add::build(b, place, step)?;
+        }
+        match inside {
+            None => Ok(place),
+            Some(inside) => {
+                let outside = number(b, if bounds == Bounds::Skip { 0 } else { -1 });
+                Select::build(b, inside, place, outside)
+            }
+        }
+    })?;
+    let inside = match bounds {
+        Bounds::Skip if !parts.is_empty() => Some(mask(b, parts)?),
+        Bounds::Skip | Bounds::Strict | Bounds::FromEnd | Bounds::Clamp => None,
+    };
+    Ok(Places { value, inside })
+}
+
+/// Whether every index is inside its axis.
+fn mask(b: &mut Builder<'_>, parts: &[Index]) -> Lowered {
+    let operands: Vec<ValueId> = parts.iter().map(|part| part.value).collect();
+    map(b, &operands, |b, scalars| {
+        let mut inside = None;
+        for (part, &index) in parts.iter().zip(scalars) {
+            let index = counted(b, index, part.extent, Bounds::Skip)?;
+            let own = within(b, index, part.extent)?;
+            inside = Some(match inside {
+                Some(inside) => And::build(b, inside, own)?,
+                None => own,
+            });
+        }
+        Ok(inside.expect("at least one index"))
+    })
+}
+
+fn number(b: &mut Builder<'_>, value: i64) -> ValueId {
+    mind_core::constant(b, &Tensor::scalar(value))
+}
+
+/// An index as `i64`, counted from the front where `bounds` takes it from the end, or clamped.
+fn counted(b: &mut Builder<'_>, index: ValueId, extent: usize, bounds: Bounds) -> Lowered {
+    let index = match b.graph.ty(index).dtype {
+        DType::I64 => index,
+        _ => Cast::with(DType::I64).build(b, index)?,
+    };
+    match bounds {
+        Bounds::Strict | Bounds::Skip => Ok(index),
+        Bounds::FromEnd => {
+            let (zero, extent) = (number(b, 0), number(b, extent as i64));
+            let negative = Compare::with(Direction::Lt).build(b, index, zero)?;
+            let other = Add::build(b, index, extent)?;
+            Select::build(b, negative, other, index)
+        }
+        Bounds::Clamp => {
+            let (zero, last) = (number(b, 0), number(b, extent as i64 - 1));
+            let index = Minimum::build(b, index, last)?;
+            Maximum::build(b, index, zero)
+        }
+    }
+}
+
+fn within(b: &mut Builder<'_>, index: ValueId, extent: usize) -> Lowered {
+    let (zero, extent) = (number(b, 0), number(b, extent as i64));
+    let first = Compare::with(Direction::Ge).build(b, index, zero)?;
+    let last = Compare::with(Direction::Lt).build(b, index, extent)?;
+    And::build(b, first, last)
+}
