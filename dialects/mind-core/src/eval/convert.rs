@@ -18,7 +18,7 @@ pub fn cast(cx: &EvalCx<'_>, input: &Tensor, to: DType) -> Result<Tensor, EvalEr
     let shape = input.shape().to_vec();
     Ok(
         with_num!(to, T => Tensor::of(shape, numbers.into_iter().map(element::<T>).collect()), else {
-            Tensor::of(shape, numbers.into_iter().map(Number::is_true).collect::<Vec<bool>>())
+            Tensor::of(shape, numbers.into_iter().map(|number| number.is_true()).collect::<Vec<bool>>())
         }),
     )
 }
@@ -45,10 +45,10 @@ fn element<T: Num>(number: Number) -> T {
 
 impl Number {
     /// Whether it is not zero, as NaN.
-    fn is_true(self) -> bool {
+    fn is_true(&self) -> bool {
         match self {
-            Number::Integer(value) => value != 0,
-            Number::Float(value) => value != 0.0,
+            Number::Integer(value) => *value != 0,
+            Number::Float(value) => *value != 0.0,
         }
     }
 }

@@ -66,7 +66,7 @@ impl Chooser<'_, '_> {
                 1 => AttrValue::Same,
                 _ => AttrValue::Pads([0; 4].map(|_: i64| self.rng.within(0, 2))),
             },
-            AttrKind::ElementType => AttrValue::DType(*self.rng.pick(&DType::ALL)),
+            AttrKind::ElementType => AttrValue::DType(*self.rng.pick(DType::ALL)),
             AttrKind::Word(words) => AttrValue::Word(self.rng.pick::<&str>(words)),
             AttrKind::Str | AttrKind::LiteralData => AttrValue::of(request.row.default?)?,
         })

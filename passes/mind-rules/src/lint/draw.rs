@@ -207,7 +207,7 @@ impl<'s, 'c> Drawn<'s, 'c> {
                 AttrValue::Dims(shape.into_iter().map(Dim::Fixed).collect())
             }
             AttrKind::Pad => (*self.rng.pick(&[AttrValue::Valid, AttrValue::Same])).clone(),
-            AttrKind::ElementType => AttrValue::DType(*self.rng.pick(&DType::ALL)),
+            AttrKind::ElementType => AttrValue::DType(*self.rng.pick(DType::ALL)),
             AttrKind::Word(words) => AttrValue::Word(self.rng.pick::<&str>(words)),
             AttrKind::Str | AttrKind::LiteralData => return None,
         })
