@@ -38,13 +38,17 @@ impl<'c> Generator<'c> {
         }
     }
 
-    /// Appends an op; `None` if its shape rule objects or its result is large.
+    /// Appends an op; `None` if it is not to be drawn, its shape rule objects or its result is large.
     pub(crate) fn op(
         &mut self,
         def: &'static OpDef,
         operands: &[ValueId],
         attrs: &[Attr<'_>],
     ) -> Option<ValueId> {
+        let is_def = |own: &&'static OpDef| std::ptr::eq(*own, def);
+        if self.config.without.iter().any(is_def) {
+            return None;
+        }
         let at = InsertPoint::End(self.graph.body());
         let mut builder = Builder::new(&mut self.graph, at, Span::FILE);
         let op = builder.create(def, operands, attrs).ok()?;

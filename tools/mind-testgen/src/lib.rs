@@ -13,6 +13,7 @@ mod recipe;
 mod rng;
 mod shape;
 
+use mind_ir::opdef::OpDef;
 use mind_ir::types::DType;
 
 pub use module::module;
@@ -27,6 +28,8 @@ pub struct Config {
     pub dtypes: Vec<DType>,
     /// Whether inputs may have symbolic dimensions.
     pub symbols: bool,
+    /// Ops that are not drawn.
+    pub without: Vec<&'static OpDef>,
 }
 
 impl Default for Config {
@@ -35,6 +38,7 @@ impl Default for Config {
             ops: 12,
             dtypes: DType::ALL.to_vec(),
             symbols: true,
+            without: Vec::new(),
         }
     }
 }

@@ -54,7 +54,7 @@ pub const CLASSES: &[(&str, CostClass)] = &[
     ("core.reverse", CostClass::Lookup),
     ("core.broadcast_to", CostClass::Move),
     ("core.iota", CostClass::Move),
-    ("core.dim", CostClass::View),
+    ("core.dim", CostClass::Lookup),
     ("core.slice", CostClass::Move),
     ("core.split", CostClass::Move),
     ("core.index", CostClass::Lookup),

@@ -240,8 +240,7 @@ fn fold_splats(
         let (own, first) = (store.constants.get(id), store.constants.get(ids[0]));
         own.data.buffer().to_bytes() == first.data.buffer().to_bytes()
     });
-    let same_dtype = elements[0].dtype() == store.ty(ty).dtype;
-    (moves && one && same_dtype).then(|| store.constants.splat(ty, elements[0].clone()))
+    (moves && one).then(|| store.constants.splat(ty, elements[0].clone()))
 }
 
 fn fold_dense(store: &mut Store<'_>, op: OpIx, payload: u32, ids: &[ConstId]) -> Option<ConstId> {

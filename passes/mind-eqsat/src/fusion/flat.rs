@@ -17,6 +17,9 @@ const MAX_RANK: usize = 32;
 /// What no step defines.
 const OUTSIDE: u32 = u32::MAX;
 
+/// The step of an argument that stands for a constant.
+const CONSTANT: u32 = u32::MAX - 1;
+
 /// Looks into ops of one module; keeps its tables from one look to the next.
 pub(crate) struct Flattener<'a> {
     g: &'a Graph,
@@ -47,7 +50,7 @@ impl<'a> Flattener<'a> {
             for result in self.g.results(op) {
                 let outside = |(user, _)| !ops.contains(&user);
                 let step = self.steps[result.index()];
-                if step != OUTSIDE && self.g.uses(result).any(outside) {
+                if ![OUTSIDE, CONSTANT].contains(&step) && self.g.uses(result).any(outside) {
                     steps[step as usize].leaves = true;
                 }
             }
@@ -65,7 +68,11 @@ impl<'a> Flattener<'a> {
         };
         let block = g.block(region);
         for (argument, &operand) in g.arguments(block).into_iter().zip(g.operands(op)) {
-            self.define(argument, self.steps[operand.index()]);
+            let step = match self.steps[operand.index()] {
+                OUTSIDE if comes_along(g, operand) => CONSTANT,
+                step => step,
+            };
+            self.define(argument, step);
         }
         for inner in g.ops(block) {
             let def = g.def(inner);
@@ -107,6 +114,7 @@ impl<'a> Flattener<'a> {
         };
         let reads = g.operands(op).iter().map(|&operand| {
             let from = match self.steps[operand.index()] {
+                CONSTANT => Source::Constant,
                 OUTSIDE if comes_along(g, operand) => Source::Constant,
                 OUTSIDE => Source::Operand,
                 step => Source::Step(step as usize),

@@ -44,8 +44,11 @@ fn is_removable(g: &Graph, op: OpId) -> bool {
 
 /// The module's ops that compute something, those of bodies included, in order.
 pub(crate) fn computing(g: &Graph) -> Vec<OpId> {
-    let reads = |&op: &OpId| !g.operands(op).is_empty() && !g.def(op).has(Trait::Terminator);
-    g.walk().filter(reads).collect()
+    let computes = |&op: &OpId| {
+        let def = g.def(op);
+        !def.has(Trait::DeclaresType) && !def.has(Trait::Terminator)
+    };
+    g.walk().filter(computes).collect()
 }
 
 /// The values that may stand for `value` as they have its type and come before it: operands of its op, then

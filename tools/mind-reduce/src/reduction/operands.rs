@@ -9,7 +9,8 @@ pub(crate) fn drop(g: &Graph) -> Vec<Edit> {
     let mut edits = Vec::new();
     for op in computing(g) {
         let (def, count) = (g.def(op), g.operands(op).len());
-        if !def.admits_operands(count - 1) || def.has_closed_body() {
+        let fewer = count.checked_sub(1);
+        if !fewer.is_some_and(|fewer| def.admits_operands(fewer)) || def.has_closed_body() {
             continue;
         }
         for index in (0..count).rev() {
