@@ -5,11 +5,14 @@
 mod apply;
 pub mod axes;
 mod constant;
+mod convolve;
 pub mod eval;
 pub mod extent;
 pub mod group;
 pub mod ops;
 mod places;
+pub mod slide;
+pub mod windows;
 
 pub use apply::apply;
 pub use constant::{constant, scalar_of, splat};

@@ -49,6 +49,9 @@ const IMAGE: &str = "%0 = Input {name=x} : tensor<f32[2, 9, 10, 3]>\n%1 = Input 
 const FILTERS: &str = "%0 = Input {name=x} : tensor<f32[1, 9, 10, 3]>\n\
     %1 = Input {name=f, role=param} : tensor<f32[3, 3, 3, 40]>\n%2 = loops.pack (%1) {at=[0], batch=0}\n\
     %3 = loops.window (%0, %2) {at=[-1], @} {\n  args: %4, %5\n  %6 = loops.taps (%4, %5)\n  yield: %6\n}\noutputs: %3";
+const SLIDE: &str = "%0 = Input {name=x} : tensor<f32[2, 9, 10, 40]>\n%1 = Input {name=f} : tensor<f32[1, 3, 3, 40]>\n\
+    %2 = loops.slide (%0, %1) {at=[-1], base=[1, 1, 1, 1], dilations=[1, 1, 2, 1], kind=multiply, low=[0, 1, 2, 0], \
+    positions=[2, 9, 10, 40], strides=[1, 1, 1, 1], window=[1, 3, 3, 1], @}\noutputs: %2";
 /// `@` is the schedule of the block; [`inside`] moves it to a kernel in it.
 const BLOCK: &str = "%0 = Input {name=q} : tensor<f32[2, 48, 16]>\n%1 = Input {name=k} : tensor<f32[2, 16, 48]>\n\
     %2 = Input {name=v} : tensor<f32[2, 48, 24]>\n\
@@ -166,6 +169,11 @@ const TABLE: &[Row] = &[
         ],
     },
     Row {
+        module: SLIDE,
+        schedule: "parallel=[1]",
+        others: &["parallel=[]", "parallel=[0]", "parallel=[2]"],
+    },
+    Row {
         module: BLOCK,
         schedule: "parallel=[0, 1]",
         others: &[
@@ -278,6 +286,11 @@ fn tile_alone(one: &str, other: &str) -> bool {
 
 /// Kernels that cannot run as their schedule says, and a part of the reason.
 const REFUSED: &[(&str, &str, &str)] = &[
+    (
+        SLIDE,
+        "parallel=[3]",
+        "attribute `parallel` of `slide` is `[3]`",
+    ),
     (
         MAP,
         "parallel=[0, 1]",

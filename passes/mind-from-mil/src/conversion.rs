@@ -16,11 +16,11 @@ use crate::emit::{Emit, Import};
 use crate::refuse::{Refusals, Refused};
 use crate::{
     comparison, constant, contract, conv, elementwise, exponential, gather, interface, movement,
-    normalize, place, pool, recurrent, reduce, round, slice, space, spread, without,
+    normalize, place, pool, recurrent, reduce, round, slice, space, without,
 };
 
 /// What each op of one result becomes.
-const FAMILIES: [&[(&MilOp, Import)]; 15] = [
+const FAMILIES: [&[(&MilOp, Import)]; 14] = [
     elementwise::ROWS,
     exponential::ROWS,
     comparison::ROWS,
@@ -35,7 +35,6 @@ const FAMILIES: [&[(&MilOp, Import)]; 15] = [
     place::ROWS,
     round::ROWS,
     space::ROWS,
-    spread::ROWS,
 ];
 
 /// Whether ops of this row have a counterpart that is emitted; ops of constants alone are computed instead.

@@ -274,7 +274,7 @@ macro_rules! arithmetic {
 
 arithmetic! {
     [abs = Abs, exp = Exp, log = Log, relu = Relu, sqrt = Sqrt, tanh = Tanh,]
-    [add, add_n = Add, sub = Sub, mul, mul_n = Mul, div, div_n = Div, max, max_n = Maximum, min, min_n = Minimum,]
+    [add, add_n = Add, sub = Sub, mul, mul_n = Mul, div = Div, max, max_n = Maximum, min, min_n = Minimum,]
 }
 
 /// A number of rank 0. Panics unless `dtype` is a float.

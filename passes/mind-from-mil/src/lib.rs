@@ -26,7 +26,6 @@ mod refuse;
 mod round;
 mod slice;
 mod space;
-mod spread;
 mod whole;
 mod without;
 

@@ -1,154 +1,83 @@
 //! Pools.
 
-use mind_ir::tensor::{Tensor, advance};
+use mind_core::ops::window::ReduceWindow;
+use mind_ir::scalar::Reduction;
 use mind_ir::types::Dim;
 use mind_ir::{OpId, ValueId};
 use mind_mil::MilOp;
-use mind_mil::infer::window::{Axis, Windows};
+use mind_mil::infer::window::Windows;
 use mind_mil::ops::pool;
 
-use crate::conv::{padded, tap};
 use crate::emit::{Emit, Import, Imported};
 use crate::refuse::Refused;
 
 pub(crate) const ROWS: &[(&MilOp, Import)] = &[
     (&pool::MAX_POOL, |op, e| {
-        let windows = Sliding::of(op, e)?;
-        let x = e.argument(op, "x")?;
-        e.rounding_once(x, |e, x| {
-            windows.folded(e, x, f32::NEG_INFINITY, |e, x, y| e.max(x, y))
-        })
-    }),
-    (&pool::L2_POOL, |op, e| {
-        let windows = Sliding::of(op, e)?;
-        let x = e.argument(op, "x")?;
-        e.rounding_once(x, |e, x| {
-            let square = e.mul(x, x)?;
-            let sum = windows.folded(e, square, 0.0, |e, x, y| e.add(x, y))?;
-            e.sqrt(sum)
-        })
+        let (x, windows) = (e.argument(op, "x")?, Pool::of(op, e)?);
+        windows.reduce(e, x, Reduction::Max, false)
     }),
     (&pool::AVG_POOL, |op, e| {
-        let windows = Sliding::of(op, e)?;
+        let (x, windows) = (e.argument(op, "x")?, Pool::of(op, e)?);
         let exclude = e.call(op)?.flag("exclude_padding_from_average");
-        let x = e.argument(op, "x")?;
+        windows.reduce(e, x, Reduction::Mean, !exclude)
+    }),
+    (&pool::L2_POOL, |op, e| {
+        let (x, windows) = (e.argument(op, "x")?, Pool::of(op, e)?);
         e.rounding_once(x, |e, x| {
-            let sum = windows.folded(e, x, 0.0, |e, x, y| e.add(x, y))?;
-            if !exclude {
-                let taps: i64 = windows.axes.iter().map(|axis| axis.kernel).product();
-                return e.div_n(sum, taps as f64);
-            }
-            let counts = windows.elements()?;
-            let counts = e.constant(&counts);
-            e.div(sum, counts)
+            let square = e.mul(x, x)?;
+            let sum = windows.reduce(e, square, Reduction::Sum, false)?;
+            e.sqrt(sum)
         })
     }),
 ];
 
-/// The most positions of a window.
-const MOST_TAPS: i64 = 256;
-
-/// The most windows whose elements are counted.
-const MOST_WINDOWS: usize = 1 << 22;
-
-/// How a pool slides over `[N, C, ..]`.
-struct Sliding {
-    /// Padded behind far enough for the last window.
-    axes: Vec<Axis>,
-    extents: Vec<i64>,
-    counts: Vec<i64>,
+/// How a pool slides over `[N, C, ..]`: an entry for each dimension.
+struct Pool {
+    window: Vec<i64>,
+    strides: Vec<i64>,
+    low: Vec<i64>,
+    /// Far enough for the last window.
+    high: Vec<i64>,
 }
 
-impl Sliding {
-    /// # Errors
-    ///
-    /// Windows of too many positions.
-    fn of(op: OpId, e: &mut Emit<'_>) -> Result<Sliding, Box<Refused>> {
+impl Pool {
+    fn of(op: OpId, e: &mut Emit<'_>) -> Result<Pool, Box<Refused>> {
         let x = e.argument(op, "x")?;
         let outer = e.shape(x)?;
         let call = e.call(op)?;
         let kernel = call.ints("kernel_sizes").known().unwrap_or_default();
-        let extents = outer[2..].to_vec();
-        let taps = kernel
-            .iter()
-            .fold(1i64, |taps, &size| taps.saturating_mul(size));
-        if taps > MOST_TAPS {
-            return Err(Refused::new(format!(
-                "a window of {taps} positions is larger than {MOST_TAPS}"
-            )));
-        }
-        let dims: Vec<Dim> = extents.iter().copied().map(Dim::Fixed).collect();
+        let dims: Vec<Dim> = outer[2..].iter().copied().map(Dim::Fixed).collect();
         let windows = Windows::of(&call, &kernel, &dims)?;
-        let counts: Vec<i64> = windows
-            .counts(&dims)
-            .iter()
-            .filter_map(|dim| dim.fixed())
-            .collect();
-        let mut axes = windows.axes;
-        for ((axis, extent), count) in axes.iter_mut().zip(&extents).zip(&counts) {
+        let counts = windows.counts(&dims);
+        let mut pool = Pool {
+            window: vec![1, 1],
+            strides: vec![1, 1],
+            low: vec![0, 0],
+            high: vec![0, 0],
+        };
+        for ((axis, extent), count) in windows.axes.iter().zip(&outer[2..]).zip(counts) {
+            let count = count.fixed().unwrap_or_default();
             let reach = (count - 1) * axis.stride + axis.reach;
-            axis.pads[1] = axis.pads[1].max(reach - extent - axis.pads[0]);
+            pool.window.push(axis.kernel);
+            pool.strides.push(axis.stride);
+            pool.low.push(axis.pads[0]);
+            pool.high.push((reach - extent - axis.pads[0]).max(0));
         }
-        Ok(Sliding {
-            axes,
-            extents,
-            counts,
-        })
+        Ok(pool)
     }
 
-    /// What `join` makes of the positions of each window, the padding being `edge`.
-    fn folded(
+    fn reduce(
         &self,
         e: &mut Emit<'_>,
         x: ValueId,
-        edge: f32,
-        join: fn(&mut Emit<'_>, ValueId, ValueId) -> Imported,
+        kind: Reduction,
+        count_padding: bool,
     ) -> Imported {
-        let x = padded(e, x, &self.axes, &Tensor::scalar(edge))?;
-        let kernel: Vec<usize> = self.axes.iter().map(|axis| axis.kernel as usize).collect();
-        let mut place = vec![0usize; kernel.len()];
-        let mut all: Option<ValueId> = None;
-        for _ in 0..kernel.iter().product() {
-            let read = tap(e, x, &self.axes, &place)?;
-            all = Some(match all {
-                Some(all) => join(e, all, read)?,
-                None => read,
-            });
-            advance(&mut place, &kernel);
-        }
-        all.ok_or_else(|| Refused::new("a window without positions"))
-    }
-
-    /// How many elements inside of the padding each window has, as one number a window in `f32`.
-    ///
-    /// # Errors
-    ///
-    /// Too many windows to list.
-    fn elements(&self) -> Result<Tensor, Box<Refused>> {
-        let shape: Vec<usize> = self.counts.iter().map(|&count| count as usize).collect();
-        let windows = shape.iter().product::<usize>();
-        if windows > MOST_WINDOWS {
-            return Err(Refused::new(format!(
-                "{windows} windows are more than {MOST_WINDOWS}"
-            )));
-        }
-        let own = |at: usize, window: usize| {
-            let axis = &self.axes[at];
-            let first = window as i64 * axis.stride - axis.pads[0];
-            let taps = (0..axis.kernel).map(|tap| first + tap * axis.dilation);
-            taps.filter(|place| (0..self.extents[at]).contains(place))
-                .count()
-        };
-        let mut index = vec![0usize; shape.len()];
-        let mut counts = Vec::with_capacity(windows);
-        for _ in 0..windows {
-            let inside = index
-                .iter()
-                .enumerate()
-                .map(|(at, &window)| own(at, window));
-            counts.push(inside.product::<usize>() as f32);
-            advance(&mut index, &shape);
-        }
-        Ok(Tensor::of(shape, counts))
+        let pool = ReduceWindow::with(&self.window, kind)
+            .strides(&self.strides)
+            .low(&self.low)
+            .high(&self.high)
+            .count_padding(count_padding);
+        Ok(pool.build(&mut e.b, x)?)
     }
 }

@@ -34,6 +34,8 @@ pub(crate) enum Kind {
     Contract(Matrix),
     /// Convolves; the op says with which strides and padding.
     Window(OpId),
+    /// Slides windows; the op says how.
+    Slide(OpId),
     /// Takes slices along an axis.
     Gather { axis: i64 },
     /// Puts operands one after the other along an axis.

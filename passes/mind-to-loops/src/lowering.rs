@@ -5,12 +5,14 @@ use mind_ir::opdef::{Op, OpDef, Trait};
 use mind_ir::{Graph, OpId, ValueId};
 use mind_loops::extents::known;
 use mind_loops::node::Node;
+use mind_loops::ops::slide::vector_axis;
 use mind_tensor::ops::broadcast::Broadcast;
 use mind_tensor::ops::contract::Contract;
 use mind_tensor::ops::group::Group;
 use mind_tensor::ops::index::{Gather, Index, Slice};
 use mind_tensor::ops::join::Concat;
 use mind_tensor::ops::reshape::Reshape;
+use mind_tensor::ops::slide::Slide;
 use mind_tensor::ops::transpose::Transpose;
 use mind_tensor::ops::window::Window;
 use rustc_hash::FxHashMap;
@@ -377,6 +379,22 @@ static MOVES: &[(&OpDef, Lower)] = &[
         let operands = join.inputs(g).iter().map(|&value| lowering.place(value));
         let operands = operands.collect();
         Ok(lowering.moved(g, op, Kind::Join { axis }, operands))
+    }),
+    (Slide::DEF, |lowering, g, op| {
+        let slide = Slide::from_id(op);
+        let positions = known(g, slide.result(g));
+        let vector = vector_axis(positions.into_iter());
+        let operands = slide.inputs(g).iter().map(|&value| {
+            let place = lowering.place(value);
+            let is_strided = |axis: usize| !matches!(place.strides[axis], 0 | 1);
+            if vector.is_some_and(is_strided) {
+                lowering.copied(op, place)
+            } else {
+                place
+            }
+        });
+        let operands = operands.collect();
+        Ok(lowering.moved(g, op, Kind::Slide(op), operands))
     }),
 ];
 

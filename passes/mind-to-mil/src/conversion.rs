@@ -19,14 +19,17 @@ use crate::emit::{Emit, Lower};
 use crate::recognize::recognize;
 use crate::refuse::Refused;
 use crate::{
-    constant, contract, elementwise, flexible, interface, movement, normalize, reduce, structured,
+    constant, contract, convolve, elementwise, flexible, interface, movement, normalize, pool,
+    reduce, structured,
 };
 
 /// What each op becomes.
-const FAMILIES: [&[(&OpDef, Lower)]; 8] = [
+const FAMILIES: [&[(&OpDef, Lower)]; 10] = [
     elementwise::ROWS,
     contract::ROWS,
+    convolve::ROWS,
     reduce::ROWS,
+    pool::ROWS,
     movement::ROWS,
     movement::CORE_ROWS,
     movement::TENSOR_ROWS,

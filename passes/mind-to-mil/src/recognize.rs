@@ -7,12 +7,13 @@ use mind_mil::Opset;
 use mind_mil::ops::activation::SOFTMAX;
 use mind_mil::ops::binary::{MAXIMUM, MUL, REAL_DIV};
 use mind_mil::ops::normalization::LAYER_NORM;
+use mind_mil::ops::pool::L2_POOL;
 use mind_mil::ops::reduction::REDUCE_L2_NORM;
 
 use crate::affine;
 use crate::attention;
 use crate::config::{Config, Layout};
-use crate::emit::Argument::{Flag, Int, Ints, Number, Value};
+use crate::emit::Argument::{Flag, Int, Ints, Number, Value, Word};
 use crate::emit::{Emit, Lowered};
 use crate::matching::{argument, ints, source};
 use crate::refuse::Refused;
@@ -21,7 +22,8 @@ use crate::refuse::Refused;
 type Rule = fn(&mut Emit<'_, '_>, OpId) -> Option<Lowered>;
 
 /// Normalisations first, since attention is made of one.
-const RULES: [(&str, Rule); 6] = [
+const RULES: [(&str, Rule); 7] = [
+    ("sqrt", l2_pool),
     ("real_div", softmax),
     ("real_div", layer_norm),
     ("real_div", root_mean_square),
@@ -65,6 +67,29 @@ fn reduction(e: &Emit<'_, '_>, value: ValueId, name: &str) -> Option<(ValueId, V
 
 fn operands(e: &Emit<'_, '_>, op: OpId) -> Option<[ValueId; 2]> {
     Some([argument(e, op, "x")?, argument(e, op, "y")?])
+}
+
+/// `sqrt(conv(x * x))` with a kernel of ones for each channel.
+fn l2_pool(e: &mut Emit<'_, '_>, op: OpId) -> Option<Lowered> {
+    let sum = source(e, argument(e, op, "x")?, "conv")?;
+    let [x, same] = operands(e, source(e, argument(e, sum, "x")?, "mul")?)?;
+    let weight = argument(e, sum, "weight")?;
+    let kernel = e.shape(weight).ok()?;
+    let is_undilated = ints(e, sum, "dilations")?.iter().all(|&step| step == 1);
+    let is_sum = e.uniform(weight)? == 1.0 && ints(e, sum, "groups")? == [kernel[0]];
+    if x != same || !is_sum || !is_undilated || argument(e, sum, "bias").is_some() {
+        return None;
+    }
+    let (strides, pads) = (ints(e, sum, "strides")?, ints(e, sum, "pad")?);
+    let args = [
+        ("x", Value(x)),
+        ("kernel_sizes", Ints(&kernel[2..])),
+        ("strides", Ints(&strides)),
+        ("pad_type", Word("custom")),
+        ("pad", Ints(&pads)),
+        ("ceil_mode", Flag(false)),
+    ];
+    Some(e.op(&L2_POOL, &args))
 }
 
 /// `exp(x - max(x)) / sum(exp(x - max(x)))`.

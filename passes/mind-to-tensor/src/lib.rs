@@ -8,6 +8,7 @@ mod argmax;
 mod broadcast;
 mod contract;
 mod conversion;
+mod convolve;
 mod elementwise;
 mod emit;
 mod gather;
@@ -19,6 +20,7 @@ mod pass;
 mod reduce;
 mod replace;
 mod reshape;
+mod window;
 
 pub use conversion::{lower, lowers, lowers_if_known, only_interpreted};
 

@@ -138,6 +138,87 @@ fn products() -> Vec<Case> {
     dot.into_iter().chain(matmul).chain(conv).collect()
 }
 
+fn windows() -> Vec<Case> {
+    let kinds = ["max", "min", "sum", "prod", "mean"];
+    let mut all: Vec<Case> = Vec::new();
+    for kind in kinds {
+        let mut reduce = |attrs: &str, shape: &[usize]| {
+            let op = format!("ReduceWindow (%0) {{{attrs}, kind={kind}}}");
+            all.push(case(op, &[shape]));
+        };
+        reduce("window=[]", &[]);
+        reduce("window=[3]", &[70]);
+        reduce(
+            "window=[3], strides=[2], count_padding=true, low=[1], high=[2]",
+            &[7],
+        );
+        reduce("window=[1, 2, 3, 1], strides=[1, 2, 1, 1]", &[2, 5, 4, 19]);
+        reduce(
+            "window=[1, 1, 3, 3], dilations=[1, 1, 2, 1], low=[0, 0, 2, 1], high=[0, 0, 2, 1], count_padding=true",
+            &[2, 2, 6, 21],
+        );
+        reduce("window=[2, 19], high=[1, 0], count_padding=true", &[3, 20]);
+    }
+    all
+}
+
+fn convolutions() -> Vec<Case> {
+    let conv = |attrs: &str, input: &[usize], filter: &[usize]| {
+        case(format!("Conv (%0, %1) {{{attrs}}}"), &[input, filter])
+    };
+    let back = |attrs: &str, input: &[usize], filter: &[usize]| {
+        let op = format!("ConvTranspose (%0, %1) {{{attrs}}}");
+        case(op, &[input, filter])
+    };
+    vec![
+        conv("layout=nhwc", &[2, 7, 3], &[3, 3, 5]),
+        conv("layout=nchw, strides=[2]", &[2, 3, 7], &[5, 3, 3]),
+        conv(
+            "dilations=[2, 1], pads=[1, 1, 0, 1]",
+            &[1, 6, 5, 3],
+            &[2, 3, 3, 19],
+        ),
+        conv(
+            "groups=19, pads=[1, 1, 1, 1]",
+            &[1, 5, 4, 19],
+            &[3, 3, 1, 19],
+        ),
+        conv("groups=3, strides=[2, 1]", &[2, 5, 4, 3], &[3, 2, 1, 6]),
+        conv(
+            "groups=2, layout=nchw, pads=[1, 1, 1, 1]",
+            &[1, 4, 5, 23],
+            &[6, 2, 3, 3],
+        ),
+        conv(
+            "dilations=[2, 2], groups=4, layout=nchw",
+            &[1, 4, 6, 6],
+            &[4, 1, 3, 3],
+        ),
+        conv(
+            "layout=nchw, pads=[0, 1, 1, 1, 0, 1]",
+            &[1, 2, 3, 4, 3],
+            &[3, 2, 2, 2, 3],
+        ),
+        back("layout=nhwc", &[2, 4, 3], &[3, 5, 3]),
+        back(
+            "pads=[1, 0, 1, 1], strides=[2, 2]",
+            &[1, 3, 4, 3],
+            &[3, 3, 18, 3],
+        ),
+        back(
+            "groups=2, layout=nchw, output_padding=[1, 0], strides=[3, 2]",
+            &[1, 4, 3, 2],
+            &[4, 3, 2, 3],
+        ),
+        back("dilations=[2], groups=5", &[2, 4, 5], &[3, 1, 5]),
+        back(
+            "layout=nchw, strides=[1, 2, 1]",
+            &[1, 2, 2, 3, 2],
+            &[2, 3, 2, 2, 2],
+        ),
+    ]
+}
+
 fn shapes() -> Vec<Case> {
     vec![
         case("Reshape (%0) {new_shape=[3, 2]}", &[&[2, 3]]),
@@ -278,6 +359,8 @@ pub fn all() -> Vec<Case> {
         casts(),
         reductions(),
         products(),
+        windows(),
+        convolutions(),
         shapes(),
         movement(),
         normalisations(),

@@ -12,6 +12,7 @@ mod module;
 mod recipe;
 mod rng;
 mod shape;
+mod windows;
 
 use mind_ir::opdef::OpDef;
 use mind_ir::types::DType;

@@ -6,6 +6,7 @@ use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::constant;
 use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
+use mind_core::ops::convolution::{Conv, ConvTranspose};
 use mind_core::ops::elementwise::{Add, Div};
 use mind_core::ops::extents::{ExtentOf, Iota};
 use mind_core::ops::gather::{GatherElements, GatherNd};
@@ -15,13 +16,15 @@ use mind_core::ops::join::{Concat, Split};
 use mind_core::ops::normalize::{LayerNorm, Softmax};
 use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
 use mind_core::ops::shape::{ExpandDims, Reshape, Reverse, Squeeze, Transpose};
+use mind_core::ops::window::ReduceWindow;
 use mind_ir::ValueId;
-use mind_ir::attr::{Attr, AttrKind, OPEN_END, Padding};
+use mind_ir::attr::{Attr, AttrKind, OPEN_END};
 use mind_ir::opdef::{AttrDef, Op, OpDef, OperandClass, Trait};
 use mind_ir::types::{DType, Dim, TensorType};
 
 use crate::generator::Generator;
 use crate::shape::{axes, partner, regrouped, small};
+use crate::windows::{conv2d, convolution, reduce_window};
 
 type Recipe = fn(&mut Generator<'_>) -> Option<ValueId>;
 
@@ -34,10 +37,15 @@ static COMPUTING: &[(&OpDef, Recipe)] = &[
     (Prod::DEF, |draw| reduction(draw, Prod::DEF)),
     (ArgMax::DEF, |draw| place(draw, ArgMax::DEF)),
     (ArgMin::DEF, |draw| place(draw, ArgMin::DEF)),
+    (ReduceWindow::DEF, reduce_window),
     (MatMul::DEF, matmul),
     (MatMul::DEF, attention),
     (Dot::DEF, dot),
     (Conv2d::DEF, conv2d),
+    (Conv::DEF, |draw| convolution(draw, Conv::DEF)),
+    (ConvTranspose::DEF, |draw| {
+        convolution(draw, ConvTranspose::DEF)
+    }),
     (Softmax::DEF, softmax),
     (LayerNorm::DEF, |draw| {
         let input = draw.value(OperandClass::Float);
@@ -431,35 +439,6 @@ fn dot(draw: &mut Generator<'_>) -> Option<ValueId> {
     };
     let rhs = draw.value_of(&TensorType::new(ty.dtype, shape));
     draw.op(Dot::DEF, &[lhs, rhs], &Dot::attrs())
-}
-
-fn conv2d(draw: &mut Generator<'_>) -> Option<ValueId> {
-    let given = draw.value(OperandClass::Num);
-    let dtype = draw.graph.ty(given).dtype;
-    let images = match small(draw.graph.ty(given)) {
-        Some(extents) if extents.len() == 4 => extents,
-        _ => (0..4).map(|_| draw.rng.pick(&[1, 2, 3, 4])).collect(),
-    };
-    let input = if draw.graph.ty(given).static_shape().as_ref() == Some(&images) {
-        given
-    } else {
-        draw.value_of(&TensorType::fixed(dtype, &images))
-    };
-    let [tall, wide] = [draw.rng.pick(&[1, 2, 3]), draw.rng.pick(&[1, 2, 3])];
-    let filter = [tall, wide, images[3], draw.rng.pick(&[1, 2, 3])];
-    let filter = draw.value_of(&TensorType::fixed(dtype, &filter));
-    let strides = [draw.rng.pick(&[1, 2]), draw.rng.pick(&[1, 2])];
-    let pads: [i64; 4] = std::array::from_fn(|_| draw.rng.below(3) as i64);
-    let padding = match draw.rng.below(3) {
-        0 => Padding::Valid,
-        1 => Padding::Same,
-        _ => Padding::Custom(&pads),
-    };
-    draw.op(
-        Conv2d::DEF,
-        &[input, filter],
-        &Conv2d::attrs(&strides, padding),
-    )
 }
 
 fn softmax(draw: &mut Generator<'_>) -> Option<ValueId> {

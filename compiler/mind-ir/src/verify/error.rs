@@ -141,7 +141,7 @@ pub enum VerifyError {
     SliceStep { dimension: usize, step: i64 },
     #[error("input has {input} channels, filter has {filter}")]
     Channels { input: String, filter: String },
-    #[error("{what} of a convolution must be {expected}, found {found}")]
+    #[error("{what} of a window must be {expected}, found {found}")]
     Window {
         what: &'static str,
         expected: &'static str,

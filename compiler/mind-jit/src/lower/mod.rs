@@ -5,10 +5,12 @@
 //! - [`for_each`]: loops over a range by vectors, with the rest at the end.
 //! - [`nest`]: rows of elementwise functions and reductions.
 //! - [`product`]: matrix products in tiles of registers.
+//! - [`slide`]: windows that slide over a tensor.
 //! - [`reduce`]: reductions in the order that docs/numerics.md states.
 
 pub mod nest;
 pub mod product;
+pub mod slide;
 
 mod convert;
 mod each;

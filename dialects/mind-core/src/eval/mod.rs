@@ -15,4 +15,5 @@ pub mod convert;
 pub(crate) mod indexed;
 mod lanes;
 pub mod reduce;
+pub mod sliding;
 pub mod strided;

@@ -245,7 +245,7 @@ fn fold<T: Element, A: Copy>(
 /// # Errors
 ///
 /// E6005 no element, for integers.
-fn quotient<A: Num>(sum: A, count: usize) -> Result<A, EvalError> {
+pub(crate) fn quotient<A: Num>(sum: A, count: usize) -> Result<A, EvalError> {
     let divisor = A::from_count(count);
     let (Some(exact), Some(represented)) = (sum.to_i128(), divisor.to_i128()) else {
         return Ok(sum.div(divisor).expect("floats divide by anything"));

@@ -8,6 +8,7 @@ pub mod constant;
 pub mod contract;
 pub mod conv;
 pub mod convert;
+pub mod convolution;
 pub mod elementwise;
 pub mod extents;
 pub mod fused;
@@ -22,11 +23,12 @@ pub mod reduce;
 pub mod rounding;
 pub mod scatter;
 pub mod shape;
+pub mod window;
 
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 22] = [
+const FAMILIES: [&[&OpDef]; 24] = [
     input::OPS,
     constant::OPS,
     elementwise::OPS,
@@ -38,6 +40,7 @@ const FAMILIES: [&[&OpDef]; 22] = [
     circular::OPS,
     reduce::OPS,
     argmax::OPS,
+    window::OPS,
     shape::OPS,
     broadcast::OPS,
     extents::OPS,
@@ -47,6 +50,7 @@ const FAMILIES: [&[&OpDef]; 22] = [
     join::OPS,
     contract::OPS,
     conv::OPS,
+    convolution::OPS,
     normalize::OPS,
     fused::OPS,
 ];

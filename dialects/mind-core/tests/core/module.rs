@@ -75,10 +75,12 @@ pub struct Example {
 pub fn examples() -> Vec<Example> {
     use mind_core::eval::bounds::Bounds;
     use mind_core::ops::{
-        OPS, argmax::*, broadcast::*, constant::*, contract::*, conv::*, convert::*, extents::*,
-        gather::*, index::*, join::*, normalize::*, reduce::*, scatter::*, shape::*,
+        OPS, argmax::*, broadcast::*, constant::*, contract::*, conv::*, convert::*,
+        convolution::*, extents::*, gather::*, index::*, join::*, normalize::*, reduce::*,
+        scatter::*, shape::*, window::*,
     };
     use mind_ir::attr::{Literal, Padding};
+    use mind_ir::scalar::Reduction;
     static SPLAT: Literal<'_> = Literal {
         dtype: DType::I8,
         count: None,
@@ -132,6 +134,24 @@ pub fn examples() -> Vec<Example> {
             &["f32[2, 3]"],
             ArgMin::attrs(0, true, true),
             "i64[1, 3]",
+        ),
+        row(
+            ReduceWindow::DEF,
+            &["f32[2, 3]"],
+            ReduceWindow::attrs(&[1, 2], &[], &[], &[], &[], Reduction::Max, false),
+            "f32[2, 2]",
+        ),
+        row(
+            Conv::DEF,
+            &["f32[1, 5, 4]", "f32[3, 2, 6]"],
+            Conv::attrs(Layout::Nhwc, &[], &[], &[], 2, SumType::Same),
+            "f32[1, 3, 6]",
+        ),
+        row(
+            ConvTranspose::DEF,
+            &["f32[1, 4, 5]", "f32[4, 3, 3]"],
+            ConvTranspose::attrs(Layout::Nchw, &[2], &[], &[], &[], 2, SumType::Same),
+            "f32[1, 6, 11]",
         ),
         row(
             Reshape::DEF,

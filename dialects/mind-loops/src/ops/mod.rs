@@ -4,17 +4,19 @@ pub mod block;
 pub mod contract;
 pub mod movement;
 pub mod nest;
+pub mod slide;
 pub mod view;
 pub mod window;
 
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 6] = [
+const FAMILIES: [&[&OpDef]; 7] = [
     view::OPS,
     nest::OPS,
     contract::OPS,
     window::OPS,
+    slide::OPS,
     block::OPS,
     movement::OPS,
 ];

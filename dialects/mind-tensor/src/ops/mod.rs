@@ -8,17 +8,19 @@ pub mod join;
 pub mod map;
 pub mod reduce;
 pub mod reshape;
+pub mod slide;
 pub mod transpose;
 pub mod window;
 
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join as joined};
 
-const FAMILIES: [&[&OpDef]; 10] = [
+const FAMILIES: [&[&OpDef]; 11] = [
     map::OPS,
     broadcast::OPS,
     contract::OPS,
     window::OPS,
+    slide::OPS,
     reduce::OPS,
     transpose::OPS,
     reshape::OPS,

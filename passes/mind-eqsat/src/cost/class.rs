@@ -22,6 +22,8 @@ pub enum CostClass {
     Normalisation(u64),
     /// Chains of multiply-adds.
     Contraction(Inner),
+    /// Chains of multiply-adds under windows, in either layout and by groups, that no kernel holds beside other ops.
+    Convolution,
 }
 
 /// How many products one element of a contraction's result sums up.

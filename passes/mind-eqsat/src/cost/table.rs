@@ -71,10 +71,13 @@ pub const CLASSES: &[(&str, CostClass)] = &[
     ("core.prod", CostClass::Reduction),
     ("core.argmax", CostClass::Reduction),
     ("core.argmin", CostClass::Reduction),
+    ("core.reduce_window", CostClass::Reduction),
     ("core.softmax", CostClass::Normalisation(20)),
     ("core.layernorm", CostClass::Normalisation(8)),
     ("core.matmul", CostClass::Contraction(Inner::LastOfLhs)),
     ("core.dot", CostClass::Contraction(Inner::LastOfLhs)),
+    ("core.conv", CostClass::Convolution),
+    ("core.conv_transpose", CostClass::Convolution),
     (
         "core.conv2d",
         CostClass::Contraction(Inner::AllButLastOfRhs),

@@ -91,6 +91,30 @@ impl CostModel {
             }
             CostClass::Normalisation(weight) => Work::scalar(elements.saturating_mul(weight)),
             CostClass::Contraction(inner) => self.contraction(inner, operands, result),
+            CostClass::Convolution => self.windows(operands, result),
+        }
+    }
+
+    /// Each element of the result has the taps of a filter: the last dimension of operand 1 counts filters if channels
+    /// are last, the first one if they are second.
+    fn windows(&self, operands: &[TypeView<'_>], result: TypeView<'_>) -> Work {
+        let [_, filters, ..] = operands else {
+            return Work::default();
+        };
+        let is_last = filters.shape.last() == result.shape.last();
+        let taps = match (filters.shape, is_last) {
+            ([window @ .., _], true) => window,
+            ([_, window @ ..], false) => window,
+            ([], _) => &[],
+        };
+        let taps = taps.iter().map(|&dim| self.extent(dim));
+        let taps = taps.fold(1, u64::saturating_mul);
+        let wide = if result.dtype == DType::F64 { 4 } else { 2 };
+        let flops = self.count(result).saturating_mul(taps).saturating_mul(wide);
+        Work {
+            convolution: flops,
+            contractions: 1,
+            ..Work::default()
         }
     }
 

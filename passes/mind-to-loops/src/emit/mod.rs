@@ -3,6 +3,7 @@
 mod block;
 mod nest;
 mod product;
+mod slide;
 
 use mind_core::ops::input::Input;
 use mind_ir::attr::Attr;
@@ -58,6 +59,7 @@ impl<'o, 'g> Emitter<'o, 'g> {
             Kind::Contract(matrix) => self.contract(kernel, *matrix)?,
             Kind::Window(origin) => self.window(kernel, *origin)?,
             Kind::Block(chain) => self.block(kernel, chain)?,
+            Kind::Slide(origin) => vec![self.slide(kernel, *origin)?],
             Kind::Gather { axis } => {
                 let operands = self.values(kernel);
                 vec![Gather::with(*axis).build(&mut self.b, operands[0], operands[1])?]

@@ -25,3 +25,4 @@ pub use operands::{Operands, Product, Region, TileCoord};
 pub use pack::{Packing, pack};
 pub use quantised::{QuantPacking, QuantPanels, pack_quantised};
 pub use schedule::{Asked, Schedule, ScheduleError};
+pub(super) use tile::multiply_add;

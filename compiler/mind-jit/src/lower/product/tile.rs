@@ -282,7 +282,13 @@ fn widened(b: &mut Builder, dtype: DType, sum: DType, x: Value) -> Value {
 }
 
 /// `x * y + sum` in the accumulator of `dtype`: floats fused, integers wrapping.
-pub(super) fn multiply_add(b: &mut Builder, dtype: DType, x: Value, y: Value, sum: Value) -> Value {
+pub(in crate::lower) fn multiply_add(
+    b: &mut Builder,
+    dtype: DType,
+    x: Value,
+    y: Value,
+    sum: Value,
+) -> Value {
     if accumulator(dtype).is_float() {
         return b.fma(x, y, sum);
     }

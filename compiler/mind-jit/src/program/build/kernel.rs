@@ -13,6 +13,7 @@ use super::pack::StackedPacking;
 use super::window::Convolution;
 use crate::lower::nest::Nest;
 use crate::lower::product::{QuantPacking, pack_quantised};
+use crate::lower::slide::{Slide, slide};
 use mind_vir::ir::{Builder, Function, Signature};
 use mind_vir::program::{Axis, Call, Region, Step};
 
@@ -38,6 +39,7 @@ pub(super) enum Computation {
     Nest(Shape),
     Pack(StackedPacking),
     PackQuantised(QuantPacking),
+    Slide(Box<Slide>),
     Window(Box<Convolution>),
 }
 
@@ -50,6 +52,7 @@ impl Computation {
             Computation::Copy(_) => "copy",
             Computation::Nest(_) => "nest",
             Computation::Pack(_) | Computation::PackQuantised(_) => "pack",
+            Computation::Slide(_) => "slide",
             Computation::Window(_) => "window",
         }
     }
@@ -69,6 +72,10 @@ impl Computation {
             Computation::Pack(packing) => packing.append(b, params),
             Computation::PackQuantised(packing) => {
                 pack_quantised(b, packing, pointers[0], pointers[1], task.ranges[0]);
+            }
+            Computation::Slide(windows) => {
+                let range = task.rows(b, Some(windows.extent()));
+                slide(b, windows, pointers, range);
             }
             Computation::Window(convolution) => convolution.append(b, params),
         }

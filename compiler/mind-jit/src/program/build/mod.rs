@@ -10,6 +10,7 @@ mod nest;
 mod pack;
 mod product;
 mod quantised;
+mod slide;
 mod widened;
 mod window;
 
@@ -22,6 +23,7 @@ use mind_loops::ops::block::Block;
 use mind_loops::ops::contract::Contract;
 use mind_loops::ops::movement::{Gather, Join, Pack};
 use mind_loops::ops::nest::Nest;
+use mind_loops::ops::slide::Slide;
 use mind_loops::ops::view::View;
 use mind_loops::ops::window::Window;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -198,6 +200,8 @@ impl Unit<'_> {
             self.contract(contract)
         } else if let Some(window) = g.view::<Window>(op) {
             self.window(window)
+        } else if let Some(slide) = g.view::<Slide>(op) {
+            self.slide(slide)
         } else if let Some(pack) = g.view::<Pack>(op) {
             self.pack(pack)
         } else if let Some(gather) = g.view::<Gather>(op) {

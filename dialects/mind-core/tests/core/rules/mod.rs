@@ -5,6 +5,7 @@ mod arithmetic;
 mod movement;
 mod places;
 mod surroundings;
+mod windows;
 
 use mind_ir::attr::Attr;
 use mind_ir::builtin::Yield;
@@ -143,6 +144,8 @@ families! {
     arithmetic::broadcasts => the_rules_of_broadcasting;
     arithmetic::reductions => the_rules_of_reductions;
     arithmetic::places => the_rules_of_argmax_and_argmin;
+    windows::reductions => the_rules_of_reduce_window;
+    windows::convolutions => the_rules_of_conv_and_conv_transpose;
     movement::reshapes => the_rules_of_reshape;
     movement::reorderings => the_rules_of_transpose_expand_dims_and_squeeze;
     movement::extents => the_rules_of_broadcast_to_iota_and_dim;

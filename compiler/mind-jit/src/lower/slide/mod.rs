@@ -1,0 +1,374 @@
+//! Sliding windows: at each position one chain over taps, vectors along positions.
+//!
+//! The positions of a dimension are loops. Where every tap lies inside, short windows are written out; at the
+//! edges, loops run over the taps that do.
+
+mod phase;
+mod taps;
+
+use mind_core::eval::sliding::SlideAxis;
+use mind_core::slide::{SlideKind, divisor_dtype};
+use mind_ir::scalar::{Reduction, ScalarFn};
+use mind_ir::types::DType;
+
+use crate::lower::{apply, compute_lane, identity, narrow, storage_lane, store};
+use mind_vir::ir::{Addr, BinaryOp, Builder, IndexOp, LoopKind, Value};
+
+use phase::{Phase, phases};
+use taps::{Lanes, Taps};
+
+/// One dimension of the windows, and elements from one place to the next along it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Axis {
+    /// How the windows slide.
+    pub slide: SlideAxis,
+    /// From one element of the input to the next.
+    pub input: i64,
+    /// From one tap of the filter to the next.
+    pub tap: i64,
+    /// From what one position has of the second operand to what the next has.
+    pub place: i64,
+    /// From one position of the result to the next.
+    pub output: i64,
+}
+
+/// Windows that slide over a tensor.
+///
+/// `base` is 1 but for [`SlideKind::MultiplyInside`], and there are not more than [`MOST_PHASES`] phases. No tensor is
+/// empty but the input and the filter.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Slide {
+    /// Type of the input and the result.
+    pub dtype: DType,
+    /// What is made of the elements.
+    pub kind: SlideKind,
+    /// The dimensions.
+    pub axes: Vec<Axis>,
+    /// The first elements of the input and of the second operand.
+    pub offsets: [i64; 2],
+    /// The dimension that vectors lie along; `None` without dimensions.
+    pub vector: Option<usize>,
+    /// The dimension whose positions a range is given of.
+    pub shared: Option<usize>,
+}
+
+/// Kinds of positions that code is written out for, at most.
+pub const MOST_PHASES: usize = 64;
+
+/// Vectors of results that are worked on together.
+const VECTORS: u32 = 8;
+
+impl Slide {
+    /// Kinds of positions: code is written out for each.
+    pub fn phases(&self) -> usize {
+        let counts = self.axes.iter().map(|axis| phase::count(&axis.slide));
+        counts.fold(1, usize::saturating_mul)
+    }
+
+    /// How many indices the range counts: positions of the shared dimension, or groups of one of each kind.
+    pub fn extent(&self) -> usize {
+        let shared = self.shared.map(|axis| &self.axes[axis].slide);
+        shared.map_or(1, |axis| {
+            phases(axis, self.is_padded())
+                .iter()
+                .map(|phase| phase.count)
+                .max()
+                .unwrap_or(0)
+        })
+    }
+
+    fn is_padded(&self) -> bool {
+        self.kind == SlideKind::Multiply
+    }
+
+    /// The type of the second operand.
+    fn other_dtype(&self) -> DType {
+        match self.kind.reduction() {
+            Some(_) => divisor_dtype(self.dtype),
+            None => self.dtype,
+        }
+    }
+
+    /// The dimension outside of vectors at whose edges code is apart: the last one that has taps outside.
+    fn parted(&self) -> Option<usize> {
+        let has_edge = |axis: &Axis| {
+            let phases = phases(&axis.slide, self.is_padded());
+            phases
+                .iter()
+                .any(|phase| phase.interior(axis.slide.extent) != (0, phase.count))
+        };
+        let outside = |&at: &usize| Some(at) != self.vector;
+        (0..self.axes.len())
+            .rev()
+            .filter(outside)
+            .find(|&at| has_edge(&self.axes[at]))
+    }
+}
+
+/// The pointers to the elements of a position.
+#[derive(Clone, Copy)]
+struct Pointers {
+    input: Value,
+    /// The second operand, if there is one.
+    other: Option<Value>,
+    output: Value,
+}
+
+/// Where the windows of a position are along one dimension.
+#[derive(Clone, Copy)]
+struct Place {
+    phase: Phase,
+    /// The element under the first tap, where taps may lie outside; the pointer to the input is there already
+    /// otherwise.
+    origin: Option<Value>,
+}
+
+/// Appends the windows at the positions of `range` along the shared dimension, and at all of the others. `pointers` are the
+/// input, the second operand if the kind has one, and the result.
+pub fn slide(b: &mut Builder, s: &Slide, pointers: &[Value], range: (Value, Value)) {
+    let &[input, ref others @ .., output] = pointers else {
+        panic!("windows have an input and a result");
+    };
+    let first = |b: &mut Builder, pointer: Value, dtype: DType, offset: i64| {
+        let offset = b.index(offset);
+        moved(b, pointer, dtype, offset, 1)
+    };
+    let pointers = Pointers {
+        input: first(b, input, s.dtype, s.offsets[0]),
+        other: others
+            .first()
+            .map(|&other| first(b, other, s.other_dtype(), s.offsets[1])),
+        output,
+    };
+    let positions = Positions {
+        s,
+        range,
+        parted: s.parted(),
+    };
+    let places = vec![None; s.axes.len()];
+    positions.outer(b, 0, pointers, places);
+}
+
+/// The pointer `index * stride` elements of `dtype` after `base`.
+fn moved(b: &mut Builder, base: Value, dtype: DType, index: Value, stride: i64) -> Value {
+    let stride = b.index(stride);
+    let index = b.index_op(IndexOp::Mul, index, stride);
+    if b.index_constant(index) == Some(0) {
+        return base;
+    }
+    b.address(Addr::element(base, index, storage_lane(dtype)))
+}
+
+/// The loops over positions.
+struct Positions<'a> {
+    s: &'a Slide,
+    range: (Value, Value),
+    parted: Option<usize>,
+}
+
+impl Positions<'_> {
+    /// Loops over the dimensions from `axis` on, but for that of vectors, which comes last.
+    fn outer(&self, b: &mut Builder, axis: usize, pointers: Pointers, places: Vec<Option<Place>>) {
+        if axis == self.s.axes.len() {
+            return self.vectors(b, pointers, places);
+        }
+        if Some(axis) == self.s.vector {
+            return self.outer(b, axis + 1, pointers, places);
+        }
+        let extent = self.s.axes[axis].slide.extent;
+        for phase in phases(&self.s.axes[axis].slide, self.s.is_padded()) {
+            let (from, to) = phase.interior(extent);
+            let is_whole = (from, to) == (0, phase.count);
+            let parts = if is_whole || Some(axis) != self.parted {
+                vec![(0, phase.count, is_whole)]
+            } else {
+                vec![(0, from, false), (from, to, true), (to, phase.count, false)]
+            };
+            for (from, to, is_inside) in parts {
+                self.part(b, axis, (from, to), |b, position| {
+                    let (pointers, place) = self.at(b, axis, &phase, position, is_inside, pointers);
+                    let mut places = places.clone();
+                    places[axis] = Some(place);
+                    self.outer(b, axis + 1, pointers, places);
+                });
+            }
+        }
+    }
+
+    /// Appends `body` for the positions `from..to` of a phase that are in the range.
+    fn part(
+        &self,
+        b: &mut Builder,
+        axis: usize,
+        (from, to): (usize, usize),
+        body: impl FnOnce(&mut Builder, Value),
+    ) {
+        if from >= to {
+            return;
+        }
+        let (mut start, mut end) = (b.index(from as i64), b.index(to as i64));
+        if Some(axis) == self.s.shared {
+            start = b.index_op(IndexOp::Max, start, self.range.0);
+            end = b.index_op(IndexOp::Min, end, self.range.1);
+        } else if to == from + 1 {
+            return body(b, start);
+        }
+        b.repeat(LoopKind::Rest, (start, end), 1, &[], |b, round| {
+            body(b, round.index);
+            Vec::new()
+        });
+    }
+
+    /// The pointers and the windows at position `u` of a phase.
+    fn at(
+        &self,
+        b: &mut Builder,
+        axis: usize,
+        phase: &Phase,
+        u: Value,
+        is_inside: bool,
+        pointers: Pointers,
+    ) -> (Pointers, Place) {
+        let (s, own) = (self.s, &self.s.axes[axis]);
+        let (stride, start) = (b.index(phase.stride), b.index(phase.start));
+        let element = b.index_op(IndexOp::Mul, u, stride);
+        let element = b.index_op(IndexOp::Add, element, start);
+        let (step, first) = (b.index(phase.step as i64), b.index(phase.first as i64));
+        let position = b.index_op(IndexOp::Mul, u, step);
+        let position = b.index_op(IndexOp::Add, position, first);
+        let is_read = is_inside && phase.taps > 0;
+        let other = pointers.other.map(|other| {
+            let tap = b.index(phase.tap as i64 * own.tap);
+            let other = moved(b, other, s.other_dtype(), tap, 1);
+            moved(b, other, s.other_dtype(), position, own.place)
+        });
+        let at = Pointers {
+            input: if is_read {
+                moved(b, pointers.input, s.dtype, element, own.input)
+            } else {
+                pointers.input
+            },
+            other,
+            output: moved(b, pointers.output, s.dtype, position, own.output),
+        };
+        let place = Place {
+            phase: *phase,
+            origin: (!is_inside).then_some(element),
+        };
+        (at, place)
+    }
+
+    /// The positions along the dimension of vectors: one at a time at the edges, by vectors where every tap lies inside.
+    fn vectors(&self, b: &mut Builder, pointers: Pointers, places: Vec<Option<Place>>) {
+        let Some(axis) = self.s.vector else {
+            return self.chains(b, pointers, places, Lanes::One);
+        };
+        let own = self.s.axes[axis];
+        for phase in phases(&own.slide, self.s.is_padded()) {
+            let is_dense = phase.step as i64 * own.output == 1 || phase.count == 1;
+            let (from, to) = match phase.interior(own.slide.extent) {
+                range if is_dense => range,
+                _ => (0, 0),
+            };
+            let one = |b: &mut Builder, range: (usize, usize)| {
+                self.part(b, axis, range, |b, u| {
+                    let (pointers, place) = self.at(b, axis, &phase, u, false, pointers);
+                    let mut places = places.clone();
+                    places[axis] = Some(place);
+                    self.chains(b, pointers, places, Lanes::One);
+                });
+            };
+            one(b, (0, from));
+            one(b, (to, phase.count));
+            let many = |b: &mut Builder, u: Value, vectors: u32, count: Option<Value>| {
+                let (pointers, place) = self.at(b, axis, &phase, u, true, pointers);
+                let mut places = places.clone();
+                places[axis] = Some(place);
+                let lanes = Lanes::Many {
+                    vectors,
+                    count,
+                    input: phase.stride * own.input,
+                    other: phase.step as i64 * own.place,
+                };
+                self.chains(b, pointers, places, lanes);
+            };
+            let lanes = b.lanes() as usize;
+            let mut start = from;
+            for vectors in [VECTORS, 1] {
+                let width = lanes * vectors as usize;
+                let end = start + (to - start) / width * width;
+                if end > start {
+                    let bounds = (b.index(start as i64), b.index(end as i64));
+                    b.repeat(LoopKind::Whole, bounds, width as i64, &[], |b, round| {
+                        many(b, round.index, vectors, None);
+                        Vec::new()
+                    });
+                }
+                start = end;
+            }
+            if start < to {
+                let (u, count) = (b.index(start as i64), b.index((to - start) as i64));
+                many(b, u, 1, Some(count));
+            }
+        }
+    }
+
+    /// The chains at one position, or at the lanes of vectors, and what they leave.
+    fn chains(
+        &self,
+        b: &mut Builder,
+        pointers: Pointers,
+        places: Vec<Option<Place>>,
+        lanes: Lanes,
+    ) {
+        let s = self.s;
+        let places: Vec<Place> = places.into_iter().flatten().collect();
+        let start = match s.kind.reduction() {
+            Some(kind) => identity(b, kind, s.dtype),
+            None => b.constant(compute_lane(s.dtype), 0),
+        };
+        let taps = Taps {
+            s,
+            places: &places,
+            lanes,
+        };
+        let sums = vec![start; lanes.vectors() as usize];
+        let sums = if places.iter().any(|place| place.phase.taps == 0) {
+            sums
+        } else {
+            taps.chains(b, &pointers, sums)
+        };
+        for (vector, sum) in sums.into_iter().enumerate() {
+            let result = self.finish(b, &pointers, lanes, vector as u32, sum);
+            if let Lanes::One = lanes {
+                let result = narrow(b, s.dtype, result);
+                b.store_first(result, Addr::at(pointers.output));
+                continue;
+            }
+            let lane = storage_lane(s.dtype);
+            let ahead = vector as u32 * b.lanes() * lane.bytes();
+            let to = Addr::at(pointers.output).plus(ahead as i32);
+            store(b, s.dtype, result, to, lanes.count());
+        }
+    }
+
+    /// The result of a chain, before it is rounded.
+    fn finish(
+        &self,
+        b: &mut Builder,
+        pointers: &Pointers,
+        lanes: Lanes,
+        vector: u32,
+        sum: Value,
+    ) -> Value {
+        let (s, Some(Reduction::Mean)) = (self.s, self.s.kind.reduction()) else {
+            return sum;
+        };
+        let other = pointers.other.expect("a mean has divisors");
+        let divisor = lanes.other(b, s.other_dtype(), other, vector);
+        if s.dtype.is_float() {
+            return b.binary(BinaryOp::Div, sum, divisor);
+        }
+        apply(b, ScalarFn::Div, s.dtype, &[sum, divisor], lanes.count())
+    }
+}

@@ -1,0 +1,343 @@
+//! The taps of windows, one after the other.
+
+use mind_ir::scalar::Reduction;
+use mind_ir::types::DType;
+
+use crate::lower::product::multiply_add;
+use crate::lower::{combine, compute_lane, load, storage_lane, widen};
+use mind_vir::ir::{Addr, Builder, IndexOp, LoopKind, Op, Value};
+
+use super::{Place, Pointers, Slide, moved};
+
+/// Taps that are written out one after the other, at most.
+const WRITTEN_OUT: usize = 16;
+
+/// The positions that are worked on together.
+#[derive(Clone, Copy)]
+pub(super) enum Lanes {
+    /// One; every lane has the same.
+    One,
+    /// Those side by side along the dimension of vectors.
+    Many {
+        vectors: u32,
+        /// How many lanes have positions, where not all do.
+        count: Option<Value>,
+        /// Elements of the input from one lane to the next.
+        input: i64,
+        /// Elements of the second operand from one lane to the next.
+        other: i64,
+    },
+}
+
+impl Lanes {
+    pub fn vectors(self) -> u32 {
+        match self {
+            Lanes::One => 1,
+            Lanes::Many { vectors, .. } => vectors,
+        }
+    }
+
+    pub fn count(self) -> Option<Value> {
+        match self {
+            Lanes::One => None,
+            Lanes::Many { count, .. } => count,
+        }
+    }
+
+    /// The elements of the input for a vector.
+    fn input(self, b: &mut Builder, dtype: DType, pointer: Value, vector: u32) -> Value {
+        let stride = match self {
+            Lanes::One => 0,
+            Lanes::Many { input, .. } => input,
+        };
+        self.elements(b, dtype, pointer, stride, vector)
+    }
+
+    /// The elements of the second operand for a vector.
+    pub fn other(self, b: &mut Builder, dtype: DType, pointer: Value, vector: u32) -> Value {
+        let stride = match self {
+            Lanes::One => 0,
+            Lanes::Many { other, .. } => other,
+        };
+        self.elements(b, dtype, pointer, stride, vector)
+    }
+
+    fn elements(
+        self,
+        b: &mut Builder,
+        dtype: DType,
+        pointer: Value,
+        stride: i64,
+        vector: u32,
+    ) -> Value {
+        let lane = storage_lane(dtype);
+        let ahead = vector * b.lanes();
+        let elements = match stride {
+            0 => b.load_splat(lane, Addr::at(pointer)),
+            1 => {
+                let addr = Addr::at(pointer).plus((ahead * lane.bytes()) as i32);
+                return load(b, dtype, addr, self.count());
+            }
+            stride => {
+                let (first, stride) = (b.index(i64::from(ahead) * stride), b.index(stride));
+                b.op(Op::LoadStrided {
+                    lane,
+                    addr: Addr::element(pointer, first, lane),
+                    stride,
+                    count: self.count(),
+                })
+            }
+        };
+        widen(b, dtype, elements)
+    }
+
+    /// Whether every vector has the same elements of the second operand.
+    fn shares_other(self) -> bool {
+        matches!(self, Lanes::One | Lanes::Many { other: 0, .. })
+    }
+
+    /// Whether every vector has the same elements of the input.
+    fn shares_input(self) -> bool {
+        matches!(self, Lanes::One | Lanes::Many { input: 0, .. })
+    }
+}
+
+/// The windows at some positions.
+pub(super) struct Taps<'a> {
+    pub s: &'a Slide,
+    /// Where they are along each dimension.
+    pub places: &'a [Place],
+    pub lanes: Lanes,
+}
+
+/// Where a tap is: the pointer to its elements, `None` for a tap outside, and to those of the filter.
+#[derive(Clone, Copy)]
+struct At {
+    input: Option<Value>,
+    other: Option<Value>,
+}
+
+impl Taps<'_> {
+    /// Appends the chains of all taps, that go on from `sums`.
+    pub fn chains(&self, b: &mut Builder, pointers: &Pointers, sums: Vec<Value>) -> Vec<Value> {
+        let other = pointers.other.filter(|_| self.has_filter());
+        let at = At {
+            input: Some(pointers.input),
+            other,
+        };
+        self.dimension(b, 0, at, sums)
+    }
+
+    fn has_filter(&self) -> bool {
+        self.s.kind.reduction().is_none()
+    }
+
+    /// Whether taps outside are products with 0, of which those of integers change nothing.
+    fn multiplies_outside(&self) -> bool {
+        self.s.is_padded() && self.s.dtype.is_float()
+    }
+
+    /// The taps along the dimensions from `axis` on.
+    fn dimension(&self, b: &mut Builder, axis: usize, at: At, sums: Vec<Value>) -> Vec<Value> {
+        let Some(place) = self.places.get(axis) else {
+            return self.tap(b, at, sums);
+        };
+        let all = (b.index(0), b.index(place.phase.taps as i64));
+        match place.origin {
+            _ if at.input.is_none() => self.outside(b, axis, at, all, sums),
+            None if self.is_written_out(axis) => (0..place.phase.taps).fold(sums, |sums, tap| {
+                let tap = b.index(tap as i64);
+                let at = self.inside(b, axis, at, tap);
+                self.dimension(b, axis + 1, at, sums)
+            }),
+            None => self.repeat(b, all, sums, |b, tap, sums| {
+                let at = self.inside(b, axis, at, tap);
+                self.dimension(b, axis + 1, at, sums)
+            }),
+            Some(origin) => self.edge(b, axis, at, origin, sums),
+        }
+    }
+
+    /// Whether the taps from dimension `axis` on are few.
+    fn is_written_out(&self, axis: usize) -> bool {
+        let taps = self.places[axis..].iter().map(|place| place.phase.taps);
+        taps.fold(1, usize::saturating_mul) <= WRITTEN_OUT
+    }
+
+    /// Taps of which some may lie outside, given the element under the first.
+    fn edge(
+        &self,
+        b: &mut Builder,
+        axis: usize,
+        at: At,
+        origin: Value,
+        sums: Vec<Value>,
+    ) -> Vec<Value> {
+        let (phase, extent) = (self.places[axis].phase, self.s.axes[axis].slide.extent);
+        let (zero, taps) = (b.index(0), b.index(phase.taps as i64));
+        let (one, extent) = (b.index(1), b.index(extent as i64));
+        if phase.dilation.abs() != 1 {
+            return self.repeat(b, (zero, taps), sums, |b, tap, sums| {
+                let step = b.index(phase.dilation);
+                let element = b.index_op(IndexOp::Mul, tap, step);
+                let element = b.index_op(IndexOp::Add, origin, element);
+                self.one_tap(b, axis, at, (tap, element), sums)
+            });
+        }
+        let (first, end) = if phase.dilation > 0 {
+            let first = b.index_op(IndexOp::Sub, zero, origin);
+            (first, b.index_op(IndexOp::Sub, extent, origin))
+        } else {
+            let first = b.index_op(IndexOp::Sub, origin, extent);
+            let first = b.index_op(IndexOp::Add, first, one);
+            (first, b.index_op(IndexOp::Add, origin, one))
+        };
+        let first = b.index_op(IndexOp::Max, first, zero);
+        let first = b.index_op(IndexOp::Min, first, taps);
+        let end = b.index_op(IndexOp::Max, end, first);
+        let end = b.index_op(IndexOp::Min, end, taps);
+        let sums = self.outside(b, axis, at, (zero, first), sums);
+        let sums = self.repeat(b, (first, end), sums, |b, tap, sums| {
+            let at = self.at_element(b, axis, at, origin, tap);
+            self.dimension(b, axis + 1, at, sums)
+        });
+        self.outside(b, axis, at, (end, taps), sums)
+    }
+
+    /// A tap over `element`, which may lie outside: loops that go round once or never.
+    fn one_tap(
+        &self,
+        b: &mut Builder,
+        axis: usize,
+        at: At,
+        (tap, element): (Value, Value),
+        sums: Vec<Value>,
+    ) -> Vec<Value> {
+        let (zero, one) = (b.index(0), b.index(1));
+        let extent = b.index(self.s.axes[axis].slide.extent as i64);
+        let after = b.index_op(IndexOp::Add, element, one);
+        let bounded = |b: &mut Builder, low: Value, high: Value| {
+            let start = b.index_op(IndexOp::Max, element, low);
+            (start, b.index_op(IndexOp::Min, after, high))
+        };
+        let other = self.tap_of_filter(b, axis, at, tap);
+        let outside = At { input: None, other };
+        let mut sums = sums;
+        let within = bounded(b, zero, extent);
+        sums = self.repeat(b, within, sums, |b, element, sums| {
+            let stride = self.s.axes[axis].input;
+            let input = at
+                .input
+                .map(|input| moved(b, input, self.s.dtype, element, stride));
+            self.dimension(b, axis + 1, At { input, other }, sums)
+        });
+        if !self.multiplies_outside() {
+            return sums;
+        }
+        let before = (element, b.index_op(IndexOp::Min, after, zero));
+        let beyond = (b.index_op(IndexOp::Max, element, extent), after);
+        for range in [before, beyond] {
+            sums = self.repeat(b, range, sums, |b, _, sums| {
+                self.dimension(b, axis + 1, outside, sums)
+            });
+        }
+        sums
+    }
+
+    /// Taps outside, in a range.
+    fn outside(
+        &self,
+        b: &mut Builder,
+        axis: usize,
+        at: At,
+        range: (Value, Value),
+        sums: Vec<Value>,
+    ) -> Vec<Value> {
+        if !self.multiplies_outside() {
+            return sums;
+        }
+        self.repeat(b, range, sums, |b, tap, sums| {
+            let other = self.tap_of_filter(b, axis, at, tap);
+            self.dimension(b, axis + 1, At { input: None, other }, sums)
+        })
+    }
+
+    fn repeat(
+        &self,
+        b: &mut Builder,
+        range: (Value, Value),
+        sums: Vec<Value>,
+        body: impl FnOnce(&mut Builder, Value, Vec<Value>) -> Vec<Value>,
+    ) -> Vec<Value> {
+        let (_, sums) = b.repeat(LoopKind::Rest, range, 1, &sums, |b, round| {
+            body(b, round.index, round.carried.to_vec())
+        });
+        sums
+    }
+
+    /// Where tap `tap` is, if the pointer is at the first one.
+    fn inside(&self, b: &mut Builder, axis: usize, at: At, tap: Value) -> At {
+        let stride = self.places[axis].phase.dilation * self.s.axes[axis].input;
+        let dtype = self.s.dtype;
+        At {
+            input: at.input.map(|input| moved(b, input, dtype, tap, stride)),
+            other: self.tap_of_filter(b, axis, at, tap),
+        }
+    }
+
+    /// Where tap `tap` is, if the first one is over element `origin` of the dimension.
+    fn at_element(&self, b: &mut Builder, axis: usize, at: At, origin: Value, tap: Value) -> At {
+        let step = b.index(self.places[axis].phase.dilation);
+        let element = b.index_op(IndexOp::Mul, tap, step);
+        let element = b.index_op(IndexOp::Add, origin, element);
+        let (stride, dtype) = (self.s.axes[axis].input, self.s.dtype);
+        At {
+            input: at
+                .input
+                .map(|input| moved(b, input, dtype, element, stride)),
+            other: self.tap_of_filter(b, axis, at, tap),
+        }
+    }
+
+    fn tap_of_filter(&self, b: &mut Builder, axis: usize, at: At, tap: Value) -> Option<Value> {
+        let stride = self.places[axis].phase.tap_step as i64 * self.s.axes[axis].tap;
+        at.other
+            .map(|other| moved(b, other, self.s.dtype, tap, stride))
+    }
+
+    /// One more term of each chain.
+    fn tap(&self, b: &mut Builder, at: At, sums: Vec<Value>) -> Vec<Value> {
+        let (dtype, lanes) = (self.s.dtype, self.lanes);
+        let zero = b.constant(compute_lane(dtype), 0);
+        let input = |b: &mut Builder, vector: u32| match at.input {
+            Some(pointer) => lanes.input(b, dtype, pointer, vector),
+            None => zero,
+        };
+        let other = |b: &mut Builder, vector: u32| {
+            at.other
+                .map(|pointer| lanes.other(b, dtype, pointer, vector))
+        };
+        let shared_input = lanes.shares_input().then(|| input(b, 0));
+        let shared_other = if lanes.shares_other() {
+            other(b, 0)
+        } else {
+            None
+        };
+        let mut next = Vec::with_capacity(sums.len());
+        for (vector, sum) in (0..).zip(sums) {
+            let x = match shared_input {
+                Some(x) => x,
+                None => input(b, vector),
+            };
+            let y = match shared_other {
+                Some(y) => Some(y),
+                None => other(b, vector),
+            };
+            next.push(match (self.s.kind.reduction(), y) {
+                (None, Some(y)) => multiply_add(b, dtype, x, y, sum),
+                (kind, _) => combine(b, kind.unwrap_or(Reduction::Sum), dtype, sum, x),
+            });
+        }
+        next
+    }
+}

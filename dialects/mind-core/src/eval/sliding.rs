@@ -1,0 +1,372 @@
+//! Windows that slide over a tensor.
+
+use mind_ir::eval::{EvalCx, EvalError, Overflow};
+use mind_ir::scalar::Reduction;
+use mind_ir::tensor::{Element, Num, Tensor, advance, row_major};
+use mind_ir::with_num;
+
+use super::chain::Accumulator;
+use super::checked::Checked;
+use super::reduce::quotient;
+
+/// The sliding of a window along one dimension.
+///
+/// Tap `t` at position `p` is element `(p * stride + t * dilation - low) / base`, and lies outside where that is no
+/// integer or no index.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct SlideAxis {
+    /// Elements of the input.
+    pub extent: usize,
+    /// Positions of the window.
+    pub positions: usize,
+    /// Taps.
+    pub window: usize,
+    /// Coordinates from one position to the next.
+    pub stride: i64,
+    /// Coordinates from one tap to the next; not 0.
+    pub dilation: i64,
+    /// Coordinates before the first element.
+    pub low: i64,
+    /// Coordinates from one element to the next, 1 or more.
+    pub base: i64,
+}
+
+impl SlideAxis {
+    /// A dimension along which nothing slides: each of its elements is a position.
+    pub fn fixed(extent: usize) -> SlideAxis {
+        SlideAxis::window(extent, extent, 1)
+    }
+
+    /// A dimension whose elements are all taps of an only position.
+    pub fn whole(extent: usize) -> SlideAxis {
+        SlideAxis::window(extent, 1, extent)
+    }
+
+    fn window(extent: usize, positions: usize, window: usize) -> SlideAxis {
+        SlideAxis {
+            extent,
+            positions,
+            window,
+            stride: 1,
+            dilation: 1,
+            low: 0,
+            base: 1,
+        }
+    }
+
+    /// The element under tap `tap` of the window at `position`, if it lies inside.
+    fn element(&self, position: usize, tap: usize) -> Option<usize> {
+        let at = self.start(position) + tap as i128 * i128::from(self.dilation);
+        let base = i128::from(self.base);
+        let element = (at.rem_euclid(base) == 0).then(|| at.div_euclid(base))?;
+        usize::try_from(element)
+            .ok()
+            .filter(|&element| element < self.extent)
+    }
+
+    /// The coordinate of the first tap at `position`.
+    fn start(&self, position: usize) -> i128 {
+        position as i128 * i128::from(self.stride) - i128::from(self.low)
+    }
+
+    /// A range of taps that has all of those inside.
+    fn reach(&self, position: usize) -> std::ops::Range<usize> {
+        if self.extent == 0 {
+            return 0..0;
+        }
+        let (start, step) = (self.start(position), i128::from(self.dilation));
+        let last = (self.extent as i128 - 1) * i128::from(self.base);
+        let (near, far) = if step > 0 {
+            (-start, last - start)
+        } else {
+            (start - last, start)
+        };
+        let (first, end) = (
+            -(-near).div_euclid(step.abs()),
+            far.div_euclid(step.abs()) + 1,
+        );
+        let bounded = |tap: i128| tap.clamp(0, self.window as i128) as usize;
+        bounded(first)..bounded(end).max(bounded(first))
+    }
+
+    /// How many taps of the window at `position` lie inside.
+    pub fn inside(&self, position: usize) -> usize {
+        let taps = self.reach(position);
+        if self.base == 1 {
+            return taps.len();
+        }
+        taps.filter(|&tap| self.element(position, tap).is_some())
+            .count()
+    }
+}
+
+/// A tap: the offset of its element, if it has one, and its place in a filter.
+type Tap = (Option<usize>, usize);
+
+/// A window that slides along every dimension of a tensor, beside a filter.
+pub struct Sliding {
+    /// The dimensions, outermost first.
+    pub axes: Vec<SlideAxis>,
+    /// For each of them: elements of the input from one to the next, and of the filter from one tap to the next
+    /// and from one position to the next.
+    pub strides: Vec<[usize; 3]>,
+    /// Whether a tap outside is an element 0; it is left out otherwise.
+    pub padded: bool,
+}
+
+/// What is known of a position besides its elements.
+struct Position {
+    /// Taps inside.
+    inside: usize,
+    /// Where the filter begins.
+    place: usize,
+}
+
+impl Sliding {
+    /// The windows of a dense tensor with these axes, taps outside left out. `other` has the extents of a dense filter, or
+    /// of one number a position, and whether each counts taps; those of 1 are repeated.
+    pub fn dense(axes: &[SlideAxis], other: Option<&[(usize, bool)]>) -> Sliding {
+        let rank = axes.len();
+        let (mut inputs, mut others) = (vec![0; rank], vec![0; rank]);
+        let extents: Vec<usize> = axes.iter().map(|axis| axis.extent).collect();
+        if !extents.contains(&0) {
+            inputs.copy_from_slice(&row_major(&extents));
+        }
+        if let Some(other) = other.filter(|other| other.iter().all(|&(extent, _)| extent != 0)) {
+            let extents: Vec<usize> = other.iter().map(|&(extent, _)| extent).collect();
+            others.copy_from_slice(&row_major(&extents));
+        }
+        let strides = (0..rank).map(|at| match other.map(|other| other[at]) {
+            None | Some((1, _)) => [inputs[at], 0, 0],
+            Some((_, true)) => [inputs[at], others[at], 0],
+            Some((_, false)) => [inputs[at], 0, others[at]],
+        });
+        Sliding {
+            axes: axes.to_vec(),
+            strides: strides.collect(),
+            padded: false,
+        }
+    }
+
+    /// The extents of the result.
+    pub fn shape(&self) -> Vec<usize> {
+        self.axes.iter().map(|axis| axis.positions).collect()
+    }
+
+    /// Gives `emit` what `combine` makes of the taps at each position, from `identity` on, row-major.
+    ///
+    /// # Errors
+    ///
+    /// The first of `emit`.
+    fn walk<A: Copy>(
+        &self,
+        identity: A,
+        combine: impl Fn(A, Option<usize>, usize) -> A,
+        mut emit: impl FnMut(A, Position) -> Result<(), EvalError>,
+    ) -> Result<(), EvalError> {
+        let shape = self.shape();
+        if shape.contains(&0) {
+            return Ok(());
+        }
+        let is_empty = self.axes.iter().any(|axis| axis.window == 0)
+            || !self.padded && self.axes.iter().any(|axis| axis.extent == 0);
+        let mut index = vec![0; shape.len()];
+        let mut taps: Vec<Vec<Tap>> = vec![Vec::new(); shape.len()];
+        let mut known: Vec<Option<usize>> = vec![None; shape.len()];
+        loop {
+            let mut place = 0;
+            for (at, &position) in index.iter().enumerate() {
+                place += position * self.strides[at][2];
+                if !is_empty && known[at] != Some(position) {
+                    self.taps(at, position, &mut taps[at]);
+                    known[at] = Some(position);
+                }
+            }
+            let (inside, result) = if is_empty {
+                (0, identity)
+            } else {
+                let inside = taps.iter().map(Vec::len).product();
+                let start = (Some(0), place);
+                (inside, fold(&taps, start, identity, &combine))
+            };
+            emit(result, Position { inside, place })?;
+            if !advance(&mut index, &shape) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The taps along dimension `at` of the windows at `position`.
+    fn taps(&self, at: usize, position: usize, taps: &mut Vec<Tap>) {
+        let (axis, [input, filter, _]) = (self.axes[at], self.strides[at]);
+        let range = if self.padded {
+            0..axis.window
+        } else {
+            axis.reach(position)
+        };
+        taps.clear();
+        taps.extend(range.filter_map(|tap| {
+            let element = axis.element(position, tap);
+            (self.padded || element.is_some())
+                .then(|| (element.map(|element| element * input), tap * filter))
+        }));
+    }
+}
+
+/// What `combine` makes of every combination of taps, row-major.
+fn fold<A: Copy>(
+    taps: &[Vec<Tap>],
+    (input, filter): Tap,
+    sum: A,
+    combine: &impl Fn(A, Option<usize>, usize) -> A,
+) -> A {
+    let Some((first, rest)) = taps.split_first() else {
+        return combine(sum, input, filter);
+    };
+    first.iter().fold(sum, |sum, &(element, place)| {
+        let element = input.zip(element).map(|(start, own)| start + own);
+        fold(rest, (element, filter + place), sum, combine)
+    })
+}
+
+/// What the sum of a window is divided by for a mean.
+#[derive(Clone, Copy)]
+pub enum Divisor<'t> {
+    /// The number of taps inside.
+    Inside,
+    /// The number of all taps.
+    Window,
+    /// An element, of the accumulator's dtype, for each position.
+    Given(&'t Tensor),
+}
+
+/// The reduction of the elements under each window: a chain from the identity, rounded once.
+///
+/// # Errors
+///
+/// E6004 too large; E6005 integer overflow where that is refused, and the mean of no integer.
+pub fn reduce_windows(
+    cx: &EvalCx<'_>,
+    kind: Reduction,
+    windows: &Sliding,
+    divisor: Divisor<'_>,
+    input: &Tensor,
+) -> Result<Tensor, EvalError> {
+    with_num!(input.dtype(), T => reduce_as::<T>(cx, kind, windows, divisor, input), else {
+        unreachable!("verified operands are numeric")
+    })
+}
+
+fn reduce_as<T: Num>(
+    cx: &EvalCx<'_>,
+    kind: Reduction,
+    windows: &Sliding,
+    divisor: Divisor<'_>,
+    input: &Tensor,
+) -> Result<Tensor, EvalError> {
+    let shape = windows.shape();
+    let mut results: Vec<T> = Vec::with_capacity(cx.count(T::DTYPE, &shape)?);
+    let elements = input.elements::<T>();
+    let element = |at: Option<usize>| at.map_or(T::ZERO, |at| elements[at]);
+    let taps = windows.axes.iter().map(|axis| axis.window);
+    let taps = taps.fold(1, usize::saturating_mul);
+    let mean = |sum: T::Acc, position: Position| match divisor {
+        Divisor::Inside => quotient(sum, position.inside),
+        Divisor::Window => quotient(sum, taps),
+        Divisor::Given(tensor) => divided(sum, tensor.elements::<T::Acc>()[position.place]),
+    };
+    let extreme: Option<(T, Step<T>)> = match kind {
+        Reduction::Max => Some((T::LOWEST, <T as Num>::maximum)),
+        Reduction::Min => Some((T::HIGHEST, <T as Num>::minimum)),
+        Reduction::Sum | Reduction::Mean | Reduction::Prod => None,
+    };
+    if let Some((start, best)) = extreme {
+        let step = |x, at, _| best(x, element(at));
+        windows.walk(start, step, |x, _| {
+            results.push(x);
+            Ok(())
+        })?;
+        return Ok(Tensor::of(shape, results));
+    }
+    let (start, add, checked): (T::Acc, Step<T::Acc>, Step<Checked<T::Acc>>) =
+        if kind == Reduction::Prod {
+            (T::Acc::ONE, T::Acc::mul, Checked::mul)
+        } else {
+            (<T::Acc as Element>::ZERO, T::Acc::add, Checked::add)
+        };
+    let mut emit = |sum: T::Acc, position: Position| {
+        let is_mean = kind == Reduction::Mean;
+        let result = if is_mean { mean(sum, position)? } else { sum };
+        results.push(T::narrow(result));
+        Ok(())
+    };
+    if !T::IS_FLOAT && cx.overflow == Overflow::Refuse {
+        let step = |sum, at, _| checked(sum, Checked::of(element(at).widen()));
+        let start = Checked::of(start);
+        windows.walk(start, step, |sum, position| emit(sum.settle()?, position))?;
+    } else {
+        let step = |sum, at, _| add(sum, element(at).widen());
+        windows.walk(start, step, emit)?;
+    }
+    Ok(Tensor::of(shape, results))
+}
+
+/// Two numbers combined.
+type Step<A> = fn(A, A) -> A;
+
+/// # Errors
+///
+/// E6005 an integer by 0.
+fn divided<A: Num>(sum: A, divisor: A) -> Result<A, EvalError> {
+    sum.div(divisor).ok_or_else(|| EvalError::Division {
+        lhs: sum.to_i128().unwrap_or_default(),
+        rhs: 0,
+    })
+}
+
+/// The products of `filter` with the elements under each window, summed up: a chain of fused multiply-adds, rounded once.
+///
+/// # Errors
+///
+/// E6004 too large, E6005 integer overflow where that is refused.
+pub fn multiply_windows(
+    cx: &EvalCx<'_>,
+    windows: &Sliding,
+    input: &Tensor,
+    filter: &Tensor,
+) -> Result<Tensor, EvalError> {
+    with_num!(input.dtype(), T => multiply_as::<T>(cx, windows, input, filter), else {
+        unreachable!("verified operands are numeric")
+    })
+}
+
+fn multiply_as<T: Num>(
+    cx: &EvalCx<'_>,
+    windows: &Sliding,
+    input: &Tensor,
+    filter: &Tensor,
+) -> Result<Tensor, EvalError> {
+    let shape = windows.shape();
+    let count = cx.count(T::DTYPE, &shape)?;
+    let mut results: Vec<T> = Vec::with_capacity(count);
+    let (elements, weights) = (input.elements::<T>(), filter.elements::<T>());
+    let element = |at: Option<usize>| at.map_or(T::ZERO, |at| elements[at]);
+    if !T::IS_FLOAT && cx.overflow == Overflow::Refuse {
+        let factor = |x: T| Checked::of(x.widen());
+        windows.walk(
+            Checked::<T::Acc>::ZERO,
+            |sum, at, place| factor(element(at)).multiply_add(factor(weights[place]), sum),
+            |sum, _| sum.settle().map(|sum| results.push(T::narrow(sum))),
+        )?;
+    } else {
+        windows.walk(
+            <T::Acc as Element>::ZERO,
+            |sum, at, place| element(at).widen().fma(weights[place].widen(), sum),
+            |sum, _| {
+                results.push(T::narrow(sum));
+                Ok(())
+            },
+        )?;
+    }
+    Ok(Tensor::of(shape, results))
+}

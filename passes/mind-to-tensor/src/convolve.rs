@@ -1,0 +1,287 @@
+//! Convolutions: those that `tensor.window` computes, and all others as windows of more dimensions.
+//!
+//! A dimension of channels is split into the groups and the channels of one; the filters of a group are one more
+//! dimension, along which the input is repeated.
+
+use mind_core::eval::sliding::SlideAxis;
+use mind_core::ops::convolution::{Conv, ConvTranspose, Convolve, Direction, Layout};
+use mind_core::slide::{Slide as Windows, SlideKind};
+use mind_ir::attr::Padding;
+use mind_ir::builder::Builder;
+use mind_ir::opdef::{Op, OpDef};
+use mind_ir::types::{DType, Dim};
+use mind_ir::{OpId, ValueId};
+use mind_tensor::ops::broadcast::Broadcast;
+use mind_tensor::ops::transpose::Transpose;
+use mind_tensor::ops::window::Window;
+
+use crate::emit::{LowerKnown, Lowered, cast, reshape, shape};
+use crate::known::Known;
+use crate::window::{extents, is_small, slide};
+
+pub(crate) const ROWS: &[(&OpDef, LowerKnown)] = &[
+    (Conv::DEF, |op, b| {
+        let view = Conv::from_id(op);
+        let convolve = view.convolve(b.graph)?;
+        let (input, filter) = (view.input(b.graph), view.filter(b.graph));
+        lower(b, op, &convolve, [input, filter])
+    }),
+    (ConvTranspose::DEF, |op, b| {
+        let view = ConvTranspose::from_id(op);
+        let convolve = view.convolve(b.graph)?;
+        let (input, filter) = (view.input(b.graph), view.filter(b.graph));
+        lower(b, op, &convolve, [input, filter])
+    }),
+];
+
+fn lower(b: &mut Builder<'_>, op: OpId, convolve: &Convolve, operands: [ValueId; 2]) -> Known {
+    let shapes = operands.map(|value| extents(&shape(b, value)));
+    let [Some(input), Some(filter)] = &shapes else {
+        return Ok(None);
+    };
+    let slides = convolve.slides(input, filter).ok();
+    let group = convolve.group(input, filter).ok();
+    let Some((slides, [each, out])) = slides.zip(group).filter(|(slides, _)| is_small(slides))
+    else {
+        return Ok(None);
+    };
+    if kinds(&slides) > MOST_KINDS {
+        return Ok(None);
+    }
+    let form = Form {
+        convolve,
+        batch: input[0],
+        slides,
+        groups: convolve.groups as usize,
+        each,
+        out,
+    };
+    let dtype = b.graph.ty(b.graph.result(op)).dtype;
+    form.lower(b, operands, dtype).map(Some)
+}
+
+/// Kinds of positions that windows have code for, at most.
+const MOST_KINDS: i64 = 64;
+
+/// How many kinds of positions there are, by the taps that meet elements.
+fn kinds(slides: &[SlideAxis]) -> i64 {
+    slides
+        .iter()
+        .fold(1i64, |kinds, axis| kinds.saturating_mul(axis.base))
+}
+
+/// A convolution whose extents are known.
+struct Form<'c> {
+    convolve: &'c Convolve,
+    batch: usize,
+    slides: Vec<SlideAxis>,
+    groups: usize,
+    /// Channels of a group.
+    each: usize,
+    /// Filters of a group.
+    out: usize,
+}
+
+impl Form<'_> {
+    fn lower(&self, b: &mut Builder<'_>, operands: [ValueId; 2], dtype: DType) -> Lowered {
+        let [input, filter] = operands;
+        let input = converted(b, input, dtype)?;
+        let filter = converted(b, filter, dtype)?;
+        if self.is_dense() {
+            return self.dense(b, input, filter);
+        }
+        match (self.convolve.layout, self.convolve.direction) {
+            (Layout::Nchw, Direction::Forward) => self.channels_first(b, input, filter),
+            (Layout::Nhwc, _) | (Layout::Nchw, Direction::Backward) => {
+                let (input, filter) = self.channels_last(b, input, filter)?;
+                let result = self.slide_last(b, input, filter)?;
+                self.restored(b, result)
+            }
+        }
+    }
+
+    fn spatial(&self) -> usize {
+        self.slides.len()
+    }
+
+    /// Whether `tensor.window` computes it.
+    fn is_dense(&self) -> bool {
+        let c = self.convolve;
+        self.groups == 1
+            && c.direction == Direction::Forward
+            && self.spatial() <= 2
+            && c.dilations.iter().all(|&dilation| dilation == 1)
+    }
+
+    /// Operands with their channels last: images `[N, s.., C]`, filters `[k.., C / groups, F]`, or `[k.., F / groups, C]`
+    /// of a convolution that runs backwards.
+    fn channels_last(
+        &self,
+        b: &mut Builder<'_>,
+        input: ValueId,
+        filter: ValueId,
+    ) -> Result<(ValueId, ValueId), Box<mind_ir::verify::VerifyError>> {
+        if self.convolve.layout == Layout::Nhwc {
+            return Ok((input, filter));
+        }
+        let rank = self.spatial() as i64 + 2;
+        let order: Vec<i64> = [0].into_iter().chain(2..rank).chain([1]).collect();
+        let input = Transpose::with(&order).build(b, input)?;
+        let order: Vec<i64> = (2..rank).chain([1, 0]).collect();
+        let filter = Transpose::with(&order).build(b, filter)?;
+        Ok((input, filter))
+    }
+
+    /// `[N, o.., F]` in the layout of the op.
+    fn restored(&self, b: &mut Builder<'_>, result: ValueId) -> Lowered {
+        if self.convolve.layout == Layout::Nhwc {
+            return Ok(result);
+        }
+        let rank = self.spatial() as i64 + 2;
+        let order: Vec<i64> = [0, rank - 1].into_iter().chain(1..rank - 1).collect();
+        Transpose::with(&order).build(b, result)
+    }
+
+    /// A convolution as `tensor.window` says it, one dimension as two.
+    fn dense(&self, b: &mut Builder<'_>, input: ValueId, filter: ValueId) -> Lowered {
+        let (mut input, mut filter) = self.channels_last(b, input, filter)?;
+        let c = self.convolve;
+        let mut strides = c.strides.clone();
+        let mut pads: Vec<i64> = c
+            .low
+            .iter()
+            .zip(&c.high)
+            .flat_map(|(&low, &high)| [low, high])
+            .collect();
+        if self.spatial() == 1 {
+            let unit = |b: &mut Builder<'_>, value: ValueId, at: usize| {
+                let mut wide = shape(b, value);
+                wide.insert(at, Dim::Fixed(1));
+                reshape(b, value, &wide, &[])
+            };
+            input = unit(b, input, 1)?;
+            filter = unit(b, filter, 0)?;
+            strides.insert(0, 1);
+            pads.splice(0..0, [0, 0]);
+        }
+        let custom: [i64; 4] = pads.try_into().expect("two pairs of pads");
+        let padding = match custom {
+            [0, 0, 0, 0] => Padding::Valid,
+            _ => Padding::Custom(&custom),
+        };
+        let window = Window::with().strides(&strides).padding(padding);
+        let mut result = window.build(b, input, filter)?;
+        if self.spatial() == 1 {
+            let mut narrow = shape(b, result);
+            narrow.remove(1);
+            result = reshape(b, result, &narrow, &[])?;
+        }
+        self.restored(b, result)
+    }
+
+    /// Windows over `[N, s.., G, C / G, F / G]`, for `[N, o.., F]`.
+    fn slide_last(&self, b: &mut Builder<'_>, input: ValueId, filter: ValueId) -> Lowered {
+        let spatial = self.spatial() as i64;
+        let extents: Vec<usize> = self.slides.iter().map(|axis| axis.extent).collect();
+        let split = [&[self.batch][..], &extents, &[self.groups, self.each]].concat();
+        let split = reshape(b, input, &fixed(&split), &[])?;
+        let dims: Vec<i64> = (0..spatial + 3).collect();
+        let input = self.repeated(b, split, &dims, spatial as usize + 3)?;
+        let taps: Vec<usize> = self.slides.iter().map(|axis| axis.window).collect();
+        let (inner, order) = match self.convolve.direction {
+            Direction::Forward => ([self.each, self.groups, self.out], [1, 0, 2]),
+            Direction::Backward => ([self.out, self.groups, self.each], [1, 2, 0]),
+        };
+        let split = [&taps[..], &inner].concat();
+        let split = reshape(b, filter, &fixed(&split), &[])?;
+        let order: Vec<i64> = (0..spatial).chain(order.map(|at| spatial + at)).collect();
+        let filter = Transpose::with(&order).build(b, split)?;
+        let filter = self.with_batch(b, filter)?;
+        let inner = [
+            SlideAxis::fixed(self.groups),
+            SlideAxis::whole(self.each),
+            SlideAxis::fixed(self.out),
+        ];
+        let axes = [&[SlideAxis::fixed(self.batch)][..], &self.slides, &inner].concat();
+        let result = self.slide(b, axes, input, filter)?;
+        let positions: Vec<usize> = self.slides.iter().map(|axis| axis.positions).collect();
+        let joined = [&[self.batch][..], &positions, &[self.groups * self.out]].concat();
+        reshape(b, result, &fixed(&joined), &[])
+    }
+
+    /// Windows over `[N, G, F / G, s.., C / G]`, for `[N, F, o..]`.
+    fn channels_first(&self, b: &mut Builder<'_>, input: ValueId, filter: ValueId) -> Lowered {
+        let spatial = self.spatial() as i64;
+        let extents: Vec<usize> = self.slides.iter().map(|axis| axis.extent).collect();
+        let split = [&[self.batch, self.groups, self.each][..], &extents].concat();
+        let split = reshape(b, input, &fixed(&split), &[])?;
+        let dims: Vec<i64> = [0, 1, spatial + 3]
+            .into_iter()
+            .chain(3..spatial + 3)
+            .collect();
+        let input = self.repeated(b, split, &dims, 2)?;
+        let taps: Vec<usize> = self.slides.iter().map(|axis| axis.window).collect();
+        let split = [&[self.groups, self.out, self.each][..], &taps].concat();
+        let split = reshape(b, filter, &fixed(&split), &[])?;
+        let order: Vec<i64> = [0, 1]
+            .into_iter()
+            .chain(3..spatial + 3)
+            .chain([2])
+            .collect();
+        let filter = Transpose::with(&order).build(b, split)?;
+        let filter = self.with_batch(b, filter)?;
+        let outer = [self.batch, self.groups, self.out].map(SlideAxis::fixed);
+        let axes = [&outer[..], &self.slides, &[SlideAxis::whole(self.each)]].concat();
+        let result = self.slide(b, axes, input, filter)?;
+        let positions: Vec<usize> = self.slides.iter().map(|axis| axis.positions).collect();
+        let joined = [&[self.batch, self.groups * self.out][..], &positions].concat();
+        reshape(b, result, &fixed(&joined), &[])
+    }
+
+    /// A split input with a dimension for the filters of a group at `at`; dimension `i` becomes `dims[i]`.
+    fn repeated(&self, b: &mut Builder<'_>, split: ValueId, dims: &[i64], at: usize) -> Lowered {
+        let own = shape(b, split);
+        let mut wide = vec![Dim::Fixed(self.out as i64); own.len() + 1];
+        for (&to, &dim) in dims.iter().zip(&own) {
+            wide[to as usize] = dim;
+        }
+        debug_assert!(!dims.contains(&(at as i64)));
+        Broadcast::with(dims, &wide).build(b, &[split])
+    }
+
+    /// A filter with a dimension of extent 1 in front.
+    fn with_batch(&self, b: &mut Builder<'_>, filter: ValueId) -> Lowered {
+        let mut wide = shape(b, filter);
+        wide.insert(0, Dim::Fixed(1));
+        reshape(b, filter, &wide, &[])
+    }
+
+    fn slide(
+        &self,
+        b: &mut Builder<'_>,
+        axes: Vec<SlideAxis>,
+        input: ValueId,
+        filter: ValueId,
+    ) -> Lowered {
+        let kind = match self.convolve.direction {
+            Direction::Forward => SlideKind::Multiply,
+            Direction::Backward => SlideKind::MultiplyInside,
+        };
+        slide(b, &Windows { kind, axes }, &[input, filter])
+    }
+}
+
+fn converted(b: &mut Builder<'_>, value: ValueId, dtype: DType) -> Lowered {
+    if b.graph.ty(value).dtype == dtype {
+        Ok(value)
+    } else {
+        cast(b, value, dtype)
+    }
+}
+
+fn fixed(extents: &[usize]) -> Vec<Dim> {
+    extents
+        .iter()
+        .map(|&extent| Dim::Fixed(extent as i64))
+        .collect()
+}
