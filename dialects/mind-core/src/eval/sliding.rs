@@ -288,12 +288,18 @@ fn reduce_as<T: Num>(
         })?;
         return Ok(Tensor::of(shape, results));
     }
-    let (start, add, checked): (T::Acc, Step<T::Acc>, Step<Checked<T::Acc>>) =
-        if kind == Reduction::Prod {
-            (T::Acc::ONE, T::Acc::mul, Checked::mul)
-        } else {
-            (<T::Acc as Element>::ZERO, T::Acc::add, Checked::add)
-        };
+    let multiplies = kind == Reduction::Prod;
+    let add: Step<T::Acc> = if multiplies { T::Acc::mul } else { T::Acc::add };
+    let checked: Step<Checked<T::Acc>> = if multiplies {
+        Checked::mul
+    } else {
+        Checked::add
+    };
+    let start = if multiplies {
+        T::Acc::ONE
+    } else {
+        <T::Acc as Element>::ZERO
+    };
     let mut emit = |sum: T::Acc, position: Position| {
         let is_mean = kind == Reduction::Mean;
         let result = if is_mean { mean(sum, position)? } else { sum };

@@ -248,10 +248,14 @@ fn sums_are_exact_in_the_dtype_asked_for() {
     };
     let (x, w) = (
         of(&[1, 1, 1], &halves(&[1.5])),
-        of(&[1, 1, 1], &halves(&[1.0009765625])),
+        of(&[1, 1, 1], &halves(&[1.0 + 1.0 / 1024.0])),
     );
     let found = RUN.get(Conv::DEF, &attrs(SumType::F32), &[&x, &w]);
-    assert_same(&found, &of(&[1, 1, 1], &[1.50146484375f32]), "f16 as f32");
+    assert_same(
+        &found,
+        &of(&[1, 1, 1], &[1.5 + 1.5f32 / 1024.0]),
+        "f16 as f32",
+    );
 }
 
 #[test]
