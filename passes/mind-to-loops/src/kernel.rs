@@ -38,6 +38,8 @@ pub(crate) enum Kind {
     Gather { axis: i64 },
     /// Puts operands one after the other along an axis.
     Join { axis: i64 },
+    /// Runs the `eval` of its origin, with the extents of each result.
+    Evaluate(Vec<Vec<usize>>),
     /// Kernels in a row, a few rows at a time. Their places count the kernels here.
     Block(Vec<Kernel>),
 }
@@ -156,6 +158,9 @@ impl Kernel {
 
     /// The extents of an output.
     pub(crate) fn extents(&self, output: usize) -> Vec<usize> {
+        if let Kind::Evaluate(results) = &self.kind {
+            return results[output].clone();
+        }
         let mut extents = self.dims.clone();
         if let Some(axis) = self.along()
             && self.uniform()[self.outputs[output]]

@@ -124,6 +124,14 @@ impl LoopLowering {
         if let Some(group) = g.view::<Group>(op) {
             return self.group(g, group);
         }
+        if mind_core::ops::OPS
+            .iter()
+            .any(|own| std::ptr::eq(*own, def))
+            && !def.has(Trait::Constant)
+        {
+            self.evaluated(g, op);
+            return Ok(());
+        }
         let place = if def.has(Trait::Constant) {
             let result = g.result(op);
             Ok(StridedView::whole(Source::Value(result), known(g, result)))
@@ -217,6 +225,26 @@ impl LoopLowering {
             origin: op,
         };
         self.push(kernel).remove(0)
+    }
+
+    /// Lowers an op of core that became nothing else: its `eval` is called.
+    fn evaluated(&mut self, g: &Graph, op: OpId) {
+        let operands = g.operands(op).iter().map(|&value| Operand {
+            place: self.dense(op, value),
+            is_row: false,
+        });
+        let operands = operands.collect();
+        let results: Vec<ValueId> = g.results(op).into_iter().collect();
+        let extents = results.iter().map(|&value| known(g, value)).collect();
+        let places = self.push(Kernel {
+            kind: Kind::Evaluate(extents),
+            dims: Vec::new(),
+            operands,
+            body: Vec::new(),
+            outputs: (0..results.len()).collect(),
+            origin: op,
+        });
+        self.places.extend(results.into_iter().zip(places));
     }
 
     /// The kernel of a product or a convolution, without results.

@@ -46,20 +46,6 @@ pub fn lowers_if_known(def: &'static OpDef) -> bool {
     matches!(conversion(def), Some(Conversion::Known(_)))
 }
 
-/// Whether a module has an op of core that no lowering takes, so that it can only be interpreted.
-pub fn only_interpreted(g: &Graph) -> bool {
-    let is_core = |def: &OpDef| {
-        mind_core::ops::OPS
-            .iter()
-            .any(|own| std::ptr::eq(*own, def))
-    };
-    g.walk().any(|op| {
-        let def = g.def(op);
-        let stays = def.has(Trait::Constant) || def.has(Trait::Interface);
-        !stays && !lowers(def) && !lowers_if_known(def) && is_core(def)
-    })
-}
-
 fn conversion(def: &'static OpDef) -> Option<Conversion> {
     if def.has(Trait::Elementwise) {
         return Some(Conversion::Always(elementwise::lower));

@@ -20,7 +20,7 @@ mod reduce;
 mod replace;
 mod reshape;
 
-pub use conversion::{lower, lowers, lowers_if_known, only_interpreted};
+pub use conversion::{lower, lowers, lowers_if_known};
 
 use mind_pass::PassInfo;
 

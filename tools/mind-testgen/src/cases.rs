@@ -13,12 +13,24 @@ pub struct Case {
     pub op: String,
     /// The shapes of those.
     pub shapes: Vec<Vec<usize>>,
+    /// How many results it has.
+    pub results: usize,
+}
+
+impl Case {
+    /// The lines behind those of the inputs: the op, and its results as outputs.
+    pub fn end(&self) -> String {
+        let results: Vec<String> = (9..9 + self.results).map(|at| format!("%{at}")).collect();
+        let results = results.join(", ");
+        format!("{results} = {}\noutputs: {results}\n", self.op)
+    }
 }
 
 fn case(op: impl Into<String>, shapes: &[&[usize]]) -> Case {
     Case {
         op: op.into(),
         shapes: shapes.iter().map(|shape| shape.to_vec()).collect(),
+        results: 1,
     }
 }
 
@@ -72,6 +84,24 @@ fn elementwise() -> Vec<Case> {
         .into_iter()
         .map(|(name, attrs)| case(format!("{name} (%0, %0){attrs}"), &[&[3, 2]]));
     unary.chain(binary).chain(squares).collect()
+}
+
+fn sorts() -> Vec<Case> {
+    let shapes: [&[usize]; 4] = [&[1], &[7], &[3, 5], &[2, 9, 2]];
+    let ops = [
+        "Sort (%0)",
+        "Sort (%0) {axis=0, descending=true}",
+        "TopK (%0) {k=1}",
+        "TopK (%0) {k=1, axis=0, largest=false}",
+    ];
+    ops.iter()
+        .flat_map(|op| {
+            shapes.map(|shape| Case {
+                results: 2,
+                ..case(*op, &[shape])
+            })
+        })
+        .collect()
 }
 
 fn casts() -> Vec<Case> {
@@ -223,7 +253,7 @@ pub fn gathers() -> Vec<Case> {
     ]
 }
 
-/// Scatters, whose operand `%1` holds indices. No kernel computes them.
+/// Scatters, whose operand `%1` holds indices.
 pub fn scatters() -> Vec<Case> {
     vec![
         case(
@@ -281,6 +311,7 @@ pub fn all() -> Vec<Case> {
         shapes(),
         movement(),
         normalisations(),
+        sorts(),
     ];
     families.into_iter().flatten().collect()
 }

@@ -59,6 +59,11 @@ const LINES: &[&str] = &[
     "GatherNd(%a, %a) {bounds=skip}",
     "ScatterElements(%a, %a, %a) {kind=add}",
     "ScatterNd(%a, %a, %a) {bounds=clamp}",
+    "%1, %2 = Sort(%a, 1, true)",
+    "%1, %2 = TopK(%a, 2)",
+    "NonZero(%a)",
+    "%1, %2, %3, %4 = Unique(%a, false, 1)",
+    "NonMaxSuppression(%a, %a, %a, %a, %a)",
     "Reshape(%a, [2, -1])",
     "Reshape(%a, [B, ?, 007])",
     "Transpose(%a, [1, 0])",
@@ -87,8 +92,9 @@ const LINES: &[&str] = &[
 ];
 
 fn module(line: &str) -> String {
+    let results = if line.starts_with('%') { "" } else { "%1 = " };
     format!(
-        "%0 = Input {{name=a}} : tensor<f32[]>\n%1 = {}\noutputs: %1",
+        "%0 = Input {{name=a}} : tensor<f32[]>\n{results}{}\noutputs: %1",
         line.replace("%a", "%0")
     )
 }

@@ -177,6 +177,11 @@ const MIC1_NODES: &[&str] = &[
     "N2 gather_nd N0 N1 b=0 bd=strict",
     "N2 scatter_elements N0 N1 N0 ax=0 bd=skip k=add",
     "N2 scatter_nd N0 N1 N0 bd=from_end k=none",
+    "N2 sort N0 ax=1 desc=1\nN3 result N2 1",
+    "N2 top_k N0 ax=-1 k=2 largest=0\nN7 result N2 1 T1",
+    "N2 nonzero N0",
+    "N2 unique N0 ax=0 flat=1 sorted=0\nN3 result N2 1\nN4 result N2 2\nN9 result N2 3",
+    "N2 non_max_suppression N0 N0 N0 N0 N0 c=1",
     "N2 concat N0 N0 N0 ax=1",
     "N2 split N0 ax=0 n=2 part=1",
 ];

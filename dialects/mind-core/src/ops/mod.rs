@@ -8,6 +8,7 @@ pub mod constant;
 pub mod contract;
 pub mod conv;
 pub mod convert;
+pub mod data;
 pub mod elementwise;
 pub mod extents;
 pub mod fused;
@@ -22,11 +23,12 @@ pub mod reduce;
 pub mod rounding;
 pub mod scatter;
 pub mod shape;
+pub mod sort;
 
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 22] = [
+const FAMILIES: [&[&OpDef]; 24] = [
     input::OPS,
     constant::OPS,
     elementwise::OPS,
@@ -44,6 +46,8 @@ const FAMILIES: [&[&OpDef]; 22] = [
     index::OPS,
     gather::OPS,
     scatter::OPS,
+    sort::OPS,
+    data::OPS,
     join::OPS,
     contract::OPS,
     conv::OPS,

@@ -75,8 +75,9 @@ pub struct Example {
 pub fn examples() -> Vec<Example> {
     use mind_core::eval::bounds::Bounds;
     use mind_core::ops::{
-        OPS, argmax::*, broadcast::*, constant::*, contract::*, conv::*, convert::*, extents::*,
-        gather::*, index::*, join::*, normalize::*, reduce::*, scatter::*, shape::*,
+        OPS, argmax::*, broadcast::*, constant::*, contract::*, conv::*, convert::*, data::*,
+        extents::*, gather::*, index::*, join::*, normalize::*, reduce::*, scatter::*, shape::*,
+        sort::*,
     };
     use mind_ir::attr::{Literal, Padding};
     static SPLAT: Literal<'_> = Literal {
@@ -132,6 +133,31 @@ pub fn examples() -> Vec<Example> {
             &["f32[2, 3]"],
             ArgMin::attrs(0, true, true),
             "i64[1, 3]",
+        ),
+        row(
+            Sort::DEF,
+            &["f32[2, 3]"],
+            Sort::attrs(1, true),
+            "f32[2, 3]; i64[2, 3]",
+        ),
+        row(NonZero::DEF, &["bool[2, 3]"], NonZero::attrs(), "i64[2, ?]"),
+        row(
+            Unique::DEF,
+            &["f32[2, 3]"],
+            Unique::attrs(true, 0, true),
+            "f32[?]; i64[?]; i64[6]; i64[?]",
+        ),
+        row(
+            NonMaxSuppression::DEF,
+            &["f32[1, 5, 4]", "f32[1, 2, 5]", "i64[]", "f32[]", "f32[]"],
+            NonMaxSuppression::attrs(false),
+            "i64[?, 3]",
+        ),
+        row(
+            TopK::DEF,
+            &["f32[2, 3]"],
+            TopK::attrs(2, 1, true),
+            "f32[2, 2]; i64[2, 2]",
         ),
         row(
             Reshape::DEF,

@@ -7,12 +7,13 @@ mod product;
 use mind_core::ops::input::Input;
 use mind_ir::attr::Attr;
 use mind_ir::builder::Builder;
-use mind_ir::opdef::{OpDef, Trait};
+use mind_ir::opdef::{Op, OpDef, Trait};
 use mind_ir::verify::VerifyError;
 use mind_ir::{Graph, OpId, ValueId};
 use mind_loops::extents::known;
 use mind_loops::memory::buffer;
 use mind_loops::node;
+use mind_loops::ops::evaluate::Evaluate;
 use mind_loops::ops::movement::{Gather, Join};
 use mind_loops::ops::nest::Nest;
 use mind_loops::ops::view::View;
@@ -66,6 +67,7 @@ impl<'o, 'g> Emitter<'o, 'g> {
                 let operands = self.values(kernel);
                 vec![Join::with(*axis).build(&mut self.b, &operands)?]
             }
+            Kind::Evaluate(_) => self.evaluate(kernel)?,
         };
         self.results.push(results);
         Ok(())
@@ -87,6 +89,18 @@ impl<'o, 'g> Emitter<'o, 'g> {
             let outputs = kernel.outputs.iter();
             Ok(outputs.map(|&node| values[node]).collect())
         })?;
+        Ok(self.b.graph.results(op).into_iter().collect())
+    }
+
+    /// The op that a kernel comes from, in a body.
+    fn evaluate(&mut self, kernel: &Kernel) -> Emitted<Vec<ValueId>> {
+        let operands = self.values(kernel);
+        let (attrs, outputs) = (Evaluate::attrs(&[]), kernel.outputs.len());
+        let body = |b: &mut Builder<'_>, arguments: &[ValueId]| {
+            let copy = b.copy(kernel.origin, arguments);
+            Ok(b.graph.results(copy).into_iter().collect())
+        };
+        let op = (self.b).create_with_body(Evaluate::DEF, &operands, &attrs, outputs, body)?;
         Ok(self.b.graph.results(op).into_iter().collect())
     }
 

@@ -121,7 +121,7 @@ fn module(case: &Case, dtype: DType) -> String {
         format!("%{at} = Input {{name=x{at}}} : tensor<{dtype}{shape:?}>\n")
     };
     let inputs: String = case.shapes.iter().enumerate().map(input).collect();
-    format!("{inputs}%9 = {}\noutputs: %9\n", case.op)
+    inputs + &case.end()
 }
 
 /// What the import makes of the ops called `name`, and the module if there is one.

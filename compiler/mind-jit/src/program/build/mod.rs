@@ -20,6 +20,7 @@ use mind_loops::extents::{dense, known};
 use mind_loops::memory::{buffer, is_kernel};
 use mind_loops::ops::block::Block;
 use mind_loops::ops::contract::Contract;
+use mind_loops::ops::evaluate::Evaluate;
 use mind_loops::ops::movement::{Gather, Join, Pack};
 use mind_loops::ops::nest::Nest;
 use mind_loops::ops::view::View;
@@ -29,6 +30,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use super::error::ProgramError;
 use super::layout::Layout;
 use super::panels::PanelChoice;
+use super::routine::Routine;
 use crate::lower::product::Rhs;
 use mind_vir::ir::Function;
 use mind_vir::program::{Base, Region, Step, Transfer};
@@ -111,6 +113,8 @@ pub(super) struct Unit<'g> {
     pub(super) functions: IndexMap<KernelSpec, (Function, &'static str), FxBuildHasher>,
     pub(super) bind_steps: Vec<Step>,
     pub(super) steps: Vec<Step>,
+    /// What the steps call that is no kernel.
+    pub(super) routines: Vec<Routine>,
     /// How the panels of weights are chosen.
     choice: PanelChoice,
     /// Weights whose panels are made of them as they are stored.
@@ -154,6 +158,7 @@ pub(super) fn build<'g>(
         quantised,
         functions: IndexMap::default(),
         steps: Vec::new(),
+        routines: Vec::new(),
         panels: FxHashMap::default(),
         owner: None,
     };
@@ -206,6 +211,8 @@ impl Unit<'_> {
             self.join(join)
         } else if let Some(block) = g.view::<Block>(op) {
             self.block(block)
+        } else if let Some(evaluate) = g.view::<Evaluate>(op) {
+            self.evaluate(evaluate)
         } else {
             let reason = "it is no op of the loops dialect".to_owned();
             Err(ProgramError::Op {
@@ -337,8 +344,9 @@ impl Unit<'_> {
     }
 }
 
-/// Whether an op has nothing to write. A gather may fail all the same, and what reads packed panels asks how they lie.
+/// Whether an op has nothing to write. A gather, or what has no kernel, may fail all the same, and what reads packed panels asks how they lie.
 fn writes_nothing(g: &Graph, op: OpId) -> bool {
     let is_empty = |value: ValueId| known(g, value).contains(&0);
-    !g.is::<Gather>(op) && !g.is::<Pack>(op) && g.results(op).into_iter().all(is_empty)
+    let may_fail = g.is::<Gather>(op) || g.is::<Evaluate>(op);
+    !may_fail && !g.is::<Pack>(op) && g.results(op).into_iter().all(is_empty)
 }

@@ -23,7 +23,7 @@ pub struct Case {
     attrs: Vec<Attr<'static>>,
     declared: Option<&'static str>,
     profile: Profile,
-    /// The result's type, or the code of the only error.
+    /// The results' types, separated by semicolons, or the code of the only error.
     pub expected: String,
 }
 
@@ -62,7 +62,7 @@ fn case(def: &'static OpDef, operands: &str, attrs: Vec<Attr<'static>>, expected
 
 fn insert(g: &mut Graph, def: &'static OpDef, operands: &[ValueId], attrs: &[Attr<'_>]) -> OpId {
     let at = InsertPoint::End(g.body());
-    let results = usize::from(!def.has(Trait::Terminator));
+    let results = def.results.count().unwrap_or(1);
     g.insert(
         at,
         NewOp {
@@ -84,7 +84,8 @@ fn outcome(case: &Case) -> String {
         operands.push(input(&mut g, ty));
     }
     let op = insert(&mut g, case.def, &operands, &case.attrs);
-    let result = g.result(op);
+    let results: Vec<ValueId> = g.results(op).into_iter().collect();
+    let result = results[0];
     if let Some(text) = case.declared {
         let ty = ty(&mut g, text);
         g.declare(result, ty);
@@ -102,7 +103,8 @@ fn outcome(case: &Case) -> String {
             .map(|error| error.code.map_or("none".into(), |code| code.to_string()));
         return codes.collect::<Vec<String>>().join(" ");
     }
-    g.type_text(result)
+    let types = results.iter().map(|&result| g.type_text(result));
+    types.collect::<Vec<String>>().join("; ")
 }
 
 #[track_caller]
@@ -149,6 +151,8 @@ families! {
     movement::parts => the_rules_of_index_slice_and_gather;
     places::gathers => the_rules_of_gathers_at_places;
     places::scatters => the_rules_of_scatters;
+    places::sorts => the_rules_of_sort_and_top_k;
+    places::data => the_rules_of_nonzero_unique_and_suppression;
     movement::joins => the_rules_of_concat_and_split;
     arithmetic::contractions => the_rules_of_dot_and_matmul;
     arithmetic::batches => the_rules_of_matmul_batches;
