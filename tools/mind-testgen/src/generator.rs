@@ -67,6 +67,11 @@ impl<'c> Generator<'c> {
         Some(results.get(0))
     }
 
+    /// Whether an op may decide the extents of what it computes.
+    pub(crate) fn decides_extents(&self) -> bool {
+        self.config.symbols
+    }
+
     /// A dtype that values of the module may have.
     pub(crate) fn dtype(&mut self) -> DType {
         self.rng.pick(&self.config.dtypes)

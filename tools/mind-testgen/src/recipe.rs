@@ -6,6 +6,7 @@ use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::constant;
 use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
+use mind_core::ops::data::{NonMaxSuppression, NonZero, Unique};
 use mind_core::ops::elementwise::{Add, Div};
 use mind_core::ops::extents::{ExtentOf, Iota};
 use mind_core::ops::gather::{GatherElements, GatherNd};
@@ -70,6 +71,9 @@ static MOVING: &[(&OpDef, Recipe)] = &[
     (Gather::DEF, gather),
     (GatherElements::DEF, gather_elements),
     (GatherNd::DEF, gather_nd),
+    (NonZero::DEF, nonzero),
+    (Unique::DEF, unique),
+    (NonMaxSuppression::DEF, suppression),
     (Concat::DEF, concat),
     (Concat::DEF, rotate),
     (Split::DEF, split),
@@ -194,6 +198,34 @@ fn update(draw: &mut Generator<'_>, dtype: DType) -> Update {
         DType::Bool => Update::Replace,
         _ => draw.rng.pick(Update::ALL),
     }
+}
+
+fn nonzero(draw: &mut Generator<'_>) -> Option<ValueId> {
+    draw.decides_extents().then_some(())?;
+    let input = draw.value(OperandClass::Any);
+    draw.op(NonZero::DEF, &[input], &NonZero::attrs())
+}
+
+fn unique(draw: &mut Generator<'_>) -> Option<ValueId> {
+    draw.decides_extents().then_some(())?;
+    let input = draw.value(OperandClass::Any);
+    let rank = draw.graph.ty(input).rank();
+    let flat = rank == 0 || draw.rng.once_in(2);
+    let axis = draw.rng.below(rank.max(1)) as i64;
+    let attrs = Unique::attrs(flat, axis, draw.rng.once_in(2));
+    draw.op(Unique::DEF, &[input], &attrs)
+}
+
+fn suppression(draw: &mut Generator<'_>) -> Option<ValueId> {
+    draw.decides_extents().then_some(())?;
+    let ty = |shape: &[i64]| TensorType::fixed(DType::F32, shape);
+    let boxes = draw.value_of(&ty(&[2, 5, 4]));
+    let scores = draw.value_of(&ty(&[2, 3, 5]));
+    let max = draw.value_of(&TensorType::fixed(DType::I64, &[]));
+    let [iou, score] = [(); 2].map(|()| draw.value_of(&ty(&[])));
+    let attrs = NonMaxSuppression::attrs(draw.rng.once_in(2));
+    let operands = [boxes, scores, max, iou, score];
+    draw.op(NonMaxSuppression::DEF, &operands, &attrs)
 }
 
 fn scatter_elements(draw: &mut Generator<'_>) -> Option<ValueId> {

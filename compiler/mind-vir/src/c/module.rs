@@ -96,7 +96,7 @@ pub enum EmitError {
         count: usize,
     },
     /// An op that only the compiler itself evaluates.
-    #[error("`{op}` has no kernel, so that no C can be written of it")]
+    #[error("`{op}` has no kernel")]
     NoC {
         /// The op.
         op: &'static str,
