@@ -15,6 +15,7 @@ mod join;
 mod known;
 mod movement;
 mod normalize;
+mod pad;
 mod pass;
 mod reduce;
 mod replace;

@@ -13,6 +13,7 @@ use mind_core::ops::index::{Gather, Index, Slice};
 use mind_core::ops::input::Input;
 use mind_core::ops::join::{Concat, Split};
 use mind_core::ops::normalize::{LayerNorm, Softmax};
+use mind_core::ops::pad::{PadMode, PadOp};
 use mind_core::ops::reduce::{Max, Mean, Min, Prod, Sum};
 use mind_core::ops::shape::{ExpandDims, Reshape, Reverse, Squeeze, Transpose};
 use mind_ir::ValueId;
@@ -56,6 +57,7 @@ static MOVING: &[(&OpDef, Recipe)] = &[
         let axes = axes(&mut draw.rng, draw.graph.ty(input).rank());
         draw.op(Reverse::DEF, &[input], &Reverse::attrs(&axes))
     }),
+    (PadOp::DEF, pad),
     (BroadcastTo::DEF, broadcast_to),
     (Iota::DEF, iota),
     (ExtentOf::DEF, dim),
@@ -205,6 +207,34 @@ fn squeeze(draw: &mut Generator<'_>) -> Option<ValueId> {
         _ => &ones[..1],
     };
     draw.op(Squeeze::DEF, &[input], &Squeeze::attrs(axes))
+}
+
+/// A value grown along every axis, or cut.
+fn pad(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Any);
+    let ty = draw.graph.ty(input).to_owned();
+    let extents = small(ty.view())?;
+    let mode = draw.rng.pick(PadMode::ALL);
+    let is_constant = mode == PadMode::Constant;
+    let (mut low, mut high, mut interior) = (Vec::new(), Vec::new(), Vec::new());
+    for &extent in &extents {
+        let amounts: &[i64] = match (is_constant, extent) {
+            (true, 2..) => &[0, 0, 1, 3, -1],
+            (true, _) => &[0, 0, 1, 2],
+            (false, 0) => &[0],
+            (false, _) => &[0, 0, 1, 4],
+        };
+        low.push(draw.rng.pick(amounts));
+        high.push(draw.rng.pick(amounts));
+        let between: &[i64] = if is_constant { &[0, 0, 1, 2] } else { &[0] };
+        interior.push(draw.rng.pick(between));
+    }
+    let mut operands = vec![input];
+    if is_constant && draw.rng.once_in(2) {
+        operands.push(draw.value_of(&TensorType::fixed(ty.dtype, &[])));
+    }
+    let attrs = PadOp::attrs(&low, &high, &interior, mode);
+    draw.op(PadOp::DEF, &operands, &attrs)
 }
 
 /// The value in a shape that it is a partner of.

@@ -52,6 +52,8 @@ const LINES: &[&str] = &[
     "ArgMax(%a, 1)",
     "ArgMin(%a, -1, true, true)",
     "Reverse(%a, [0])",
+    "Pad(%a, [1, -1], [0, 0])",
+    "Pad(%a, %a) {low=[1], high=[0], interior=[2]}",
     "BroadcastTo(%a, [2, B, ?])",
     "Iota {dtype=u8, shape=[2, B]}",
     "Dim(%a, 1)",

@@ -1,7 +1,7 @@
 //! Elements read one by one, at offsets that depend on the index.
 
 use mind_ir::eval::{EvalCx, EvalError};
-use mind_ir::tensor::{Element, Tensor, advance};
+use mind_ir::tensor::{Buffer, Element, Tensor, advance};
 use mind_ir::with_dtype;
 
 /// The tensor of `shape` whose element at each index is that of `input` at `offset(index)`, or 0 for `None`.
@@ -15,15 +15,33 @@ pub(crate) fn picked(
     shape: Vec<usize>,
     offset: impl FnMut(&[usize]) -> Result<Option<usize>, EvalError>,
 ) -> Result<Tensor, EvalError> {
+    let zero = Tensor::new(Vec::new(), Buffer::zeros(input.dtype(), 1));
+    picked_or(cx, input, &zero, shape, offset)
+}
+
+/// As [`picked`], with the element of the scalar `other` for `None`.
+///
+/// # Errors
+///
+/// Those of [`picked`].
+pub(crate) fn picked_or(
+    cx: &EvalCx<'_>,
+    input: &Tensor,
+    other: &Tensor,
+    shape: Vec<usize>,
+    offset: impl FnMut(&[usize]) -> Result<Option<usize>, EvalError>,
+) -> Result<Tensor, EvalError> {
     let count = cx.count(input.dtype(), &shape)?;
     with_dtype!(input.dtype(), T => {
-        let elements = elements_at(input.elements::<T>(), &shape, count, offset)?;
+        let other = other.elements::<T>()[0];
+        let elements = elements_at(input.elements::<T>(), other, &shape, count, offset)?;
         Ok(Tensor::of(shape, elements))
     })
 }
 
 fn elements_at<T: Element>(
     elements: &[T],
+    other: T,
     shape: &[usize],
     count: usize,
     mut offset: impl FnMut(&[usize]) -> Result<Option<usize>, EvalError>,
@@ -31,7 +49,7 @@ fn elements_at<T: Element>(
     let mut picked = Vec::with_capacity(count);
     let mut index = vec![0; shape.len()];
     for _ in 0..count {
-        picked.push(offset(&index)?.map_or(T::ZERO, |at| elements[at]));
+        picked.push(offset(&index)?.map_or(other, |at| elements[at]));
         advance(&mut index, shape);
     }
     Ok(picked)

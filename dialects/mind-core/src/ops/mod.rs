@@ -17,6 +17,7 @@ pub mod input;
 pub mod join;
 pub mod logic;
 pub mod normalize;
+pub mod pad;
 pub mod power;
 pub mod reduce;
 pub mod rounding;
@@ -26,7 +27,7 @@ pub mod shape;
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 22] = [
+const FAMILIES: [&[&OpDef]; 23] = [
     input::OPS,
     constant::OPS,
     elementwise::OPS,
@@ -39,6 +40,7 @@ const FAMILIES: [&[&OpDef]; 22] = [
     reduce::OPS,
     argmax::OPS,
     shape::OPS,
+    pad::OPS,
     broadcast::OPS,
     extents::OPS,
     index::OPS,

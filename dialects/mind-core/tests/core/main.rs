@@ -16,5 +16,6 @@ mod elementwise;
 mod limits;
 mod movement;
 mod normalize;
+mod pad;
 mod places;
 mod reduce;

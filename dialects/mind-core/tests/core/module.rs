@@ -76,7 +76,7 @@ pub fn examples() -> Vec<Example> {
     use mind_core::eval::bounds::Bounds;
     use mind_core::ops::{
         OPS, argmax::*, broadcast::*, constant::*, contract::*, conv::*, convert::*, extents::*,
-        gather::*, index::*, join::*, normalize::*, reduce::*, scatter::*, shape::*,
+        gather::*, index::*, join::*, normalize::*, pad::*, reduce::*, scatter::*, shape::*,
     };
     use mind_ir::attr::{Literal, Padding};
     static SPLAT: Literal<'_> = Literal {
@@ -157,6 +157,12 @@ pub fn examples() -> Vec<Example> {
             &["f32[2, 3]"],
             Reverse::attrs(&[1]),
             "f32[2, 3]",
+        ),
+        row(
+            PadOp::DEF,
+            &["f32[2, 3]"],
+            PadOp::attrs(&[1, 0], &[0, -1], &[0, 2], PadMode::Constant),
+            "f32[3, 6]",
         ),
         row(
             BroadcastTo::DEF,

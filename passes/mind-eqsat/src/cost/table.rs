@@ -52,6 +52,7 @@ pub const CLASSES: &[(&str, CostClass)] = &[
     ("core.squeeze", CostClass::View),
     ("core.transpose", CostClass::Permute),
     ("core.reverse", CostClass::Lookup),
+    ("core.pad", CostClass::Move),
     ("core.broadcast_to", CostClass::Move),
     ("core.iota", CostClass::Move),
     ("core.dim", CostClass::Lookup),

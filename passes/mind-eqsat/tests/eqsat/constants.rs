@@ -52,6 +52,8 @@ const FOLDS: &[&str] = &[
     "argmin(data[1, 2, 3, 4]:f32[2, 2], axis=-1)",
     "prod(data[1, 2, 3, 4]:f16[2, 2], axes=[0])",
     "reverse(data[1, 2, 3, 4]:f32[2, 2], axes=[0])",
+    "pad(data[1, 2]:f32[2], low=[1], high=[0])",
+    "pad(data[1, 2]:f32[2], 7:f32[], low=[1], high=[0], interior=[1])",
     "broadcast_to(data[1, 2]:f32[2, 1], shape=[2, 3])",
     "dim(data[1, 2]:f32[2], axis=0)",
     "gather_elements(data[1, 2, 3, 4]:f32[2, 2], data[1, 0]:i32[1, 2])",

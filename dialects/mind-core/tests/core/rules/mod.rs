@@ -3,6 +3,7 @@
 
 mod arithmetic;
 mod movement;
+mod pad;
 mod places;
 mod surroundings;
 
@@ -144,6 +145,7 @@ families! {
     arithmetic::reductions => the_rules_of_reductions;
     arithmetic::places => the_rules_of_argmax_and_argmin;
     movement::reshapes => the_rules_of_reshape;
+    pad::pads => the_rules_of_pad;
     movement::reorderings => the_rules_of_transpose_expand_dims_and_squeeze;
     movement::extents => the_rules_of_broadcast_to_iota_and_dim;
     movement::parts => the_rules_of_index_slice_and_gather;
