@@ -2,6 +2,7 @@
 
 use mind_ir::OpId;
 use mind_loops::node::Node;
+use mind_loops::ops::cumulative::Prefixes;
 
 use crate::strided::StridedView;
 
@@ -36,6 +37,8 @@ pub(crate) enum Kind {
     Window(OpId),
     /// Takes slices along an axis.
     Gather { axis: i64 },
+    /// Keeps what the elements along an axis up to each place are combined to.
+    Cumulative { axis: i64, prefixes: Prefixes },
     /// Puts operands one after the other along an axis.
     Join { axis: i64 },
     /// Kernels in a row, a few rows at a time. Their places count the kernels here.

@@ -7,6 +7,7 @@ use mind_loops::extents::known;
 use mind_loops::node::Node;
 use mind_tensor::ops::broadcast::Broadcast;
 use mind_tensor::ops::contract::Contract;
+use mind_tensor::ops::cumulative::Cumulative;
 use mind_tensor::ops::group::Group;
 use mind_tensor::ops::index::{Gather, Index, Slice};
 use mind_tensor::ops::join::Concat;
@@ -370,6 +371,12 @@ static MOVES: &[(&OpDef, Lower)] = &[
         let operands = [gather.data(g), gather.indices(g)];
         let operands = operands.map(|value| lowering.dense(op, value));
         Ok(lowering.moved(g, op, Kind::Gather { axis }, operands.to_vec()))
+    }),
+    (Cumulative::DEF, |lowering, g, op| {
+        let view = Cumulative::from_id(op);
+        let (axis, prefixes) = (view.axis(g), view.prefixes(g));
+        let input = lowering.dense(op, view.input(g));
+        Ok(lowering.moved(g, op, Kind::Cumulative { axis, prefixes }, vec![input]))
     }),
     (Concat::DEF, |lowering, g, op| {
         let join = Concat::from_id(op);

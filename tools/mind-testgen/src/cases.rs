@@ -105,6 +105,15 @@ fn reductions() -> Vec<Case> {
             all.push(case(op, &[&[5, 2, 3]]));
         }
     }
+    for kind in ["sum", "prod", "max", "min"] {
+        for (axis, exclusive, reverse) in [(0, false, false), (-1, true, false), (1, false, true)] {
+            let op = format!(
+                "Cumulative (%0) {{axis={axis}, exclusive={exclusive}, kind={kind}, reverse={reverse}}}"
+            );
+            all.push(case(op.clone(), &[&[3, 67]]));
+            all.push(case(op, &[&[5, 2, 3]]));
+        }
+    }
     all
 }
 

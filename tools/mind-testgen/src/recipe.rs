@@ -6,6 +6,7 @@ use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::constant;
 use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
+use mind_core::ops::cumulative::{Accumulation, Cumulative};
 use mind_core::ops::elementwise::{Add, Div};
 use mind_core::ops::extents::{ExtentOf, Iota};
 use mind_core::ops::gather::{GatherElements, GatherNd};
@@ -35,6 +36,7 @@ static COMPUTING: &[(&OpDef, Recipe)] = &[
     (Prod::DEF, |draw| reduction(draw, Prod::DEF)),
     (ArgMax::DEF, |draw| place(draw, ArgMax::DEF)),
     (ArgMin::DEF, |draw| place(draw, ArgMin::DEF)),
+    (Cumulative::DEF, cumulative),
     (MatMul::DEF, matmul),
     (MatMul::DEF, attention),
     (Dot::DEF, dot),
@@ -165,6 +167,19 @@ fn place(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
     let axis = draw.rng.below(extents.len()) as i64;
     let (keepdims, last) = (draw.rng.once_in(2), draw.rng.once_in(3));
     draw.op(def, &[input], &ArgMax::attrs(axis, keepdims, last))
+}
+
+fn cumulative(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Num);
+    let rank = draw.graph.ty(input).rank();
+    if rank == 0 {
+        return None;
+    }
+    let axis = draw.rng.below(rank) as i64;
+    let kind = draw.rng.pick(Accumulation::ALL);
+    let (exclusive, reverse) = (draw.rng.once_in(2), draw.rng.once_in(2));
+    let attrs = Cumulative::attrs(axis, kind, exclusive, reverse);
+    draw.op(Cumulative::DEF, &[input], &attrs)
 }
 
 fn transpose(draw: &mut Generator<'_>) -> Option<ValueId> {

@@ -51,6 +51,8 @@ const LINES: &[&str] = &[
     "Prod(%a)",
     "ArgMax(%a, 1)",
     "ArgMin(%a, -1, true, true)",
+    "Cumulative(%a, 1, prod)",
+    "core.cumulative(%a, -1) {reverse: true}",
     "Reverse(%a, [0])",
     "Pad(%a, [1, -1], [0, 0])",
     "Pad(%a, %a) {low=[1], high=[0], interior=[2]}",

@@ -169,6 +169,7 @@ const MIC1_NODES: &[&str] = &[
     "N2 prod N0 [] kd=1",
     "N2 argmax N0 ax=0 kd=0 l=0",
     "N2 argmin N0 ax=-1 kd=1 l=1",
+    "N2 cumulative N0 ax=-1 e=1 k=max r=0",
     "N2 reverse N0 [0,2]",
     "N2 pad N0 hi=[1,0,0] in=[] lo=[0,0,-2] m=constant",
     "N2 pad N0 hi=[1] in=[] lo=[0] m=edge",

@@ -12,6 +12,7 @@ pub(crate) mod contract;
 pub(crate) mod contraction;
 pub(crate) mod conv;
 pub mod convert;
+pub mod cumulative;
 pub(crate) mod indexed;
 mod lanes;
 pub mod reduce;

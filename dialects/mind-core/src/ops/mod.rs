@@ -8,6 +8,7 @@ pub mod constant;
 pub mod contract;
 pub mod conv;
 pub mod convert;
+pub mod cumulative;
 pub mod elementwise;
 pub mod extents;
 pub mod fused;
@@ -27,7 +28,7 @@ pub mod shape;
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 23] = [
+const FAMILIES: [&[&OpDef]; 24] = [
     input::OPS,
     constant::OPS,
     elementwise::OPS,
@@ -39,6 +40,7 @@ const FAMILIES: [&[&OpDef]; 23] = [
     circular::OPS,
     reduce::OPS,
     argmax::OPS,
+    cumulative::OPS,
     shape::OPS,
     pad::OPS,
     broadcast::OPS,

@@ -12,6 +12,7 @@ mod constant;
 mod contract;
 mod conv;
 mod convert;
+mod cumulative;
 mod elementwise;
 mod limits;
 mod movement;

@@ -75,8 +75,9 @@ pub struct Example {
 pub fn examples() -> Vec<Example> {
     use mind_core::eval::bounds::Bounds;
     use mind_core::ops::{
-        OPS, argmax::*, broadcast::*, constant::*, contract::*, conv::*, convert::*, extents::*,
-        gather::*, index::*, join::*, normalize::*, pad::*, reduce::*, scatter::*, shape::*,
+        OPS, argmax::*, broadcast::*, constant::*, contract::*, conv::*, convert::*, cumulative::*,
+        extents::*, gather::*, index::*, join::*, normalize::*, pad::*, reduce::*, scatter::*,
+        shape::*,
     };
     use mind_ir::attr::{Literal, Padding};
     static SPLAT: Literal<'_> = Literal {
@@ -132,6 +133,12 @@ pub fn examples() -> Vec<Example> {
             &["f32[2, 3]"],
             ArgMin::attrs(0, true, true),
             "i64[1, 3]",
+        ),
+        row(
+            Cumulative::DEF,
+            &["f32[2, 3]"],
+            Cumulative::attrs(1, Accumulation::Sum, false, true),
+            "f32[2, 3]",
         ),
         row(
             Reshape::DEF,

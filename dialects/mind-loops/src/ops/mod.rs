@@ -2,6 +2,7 @@
 
 pub mod block;
 pub mod contract;
+pub mod cumulative;
 pub mod movement;
 pub mod nest;
 pub mod view;
@@ -10,12 +11,13 @@ pub mod window;
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 6] = [
+const FAMILIES: [&[&OpDef]; 7] = [
     view::OPS,
     nest::OPS,
     contract::OPS,
     window::OPS,
     block::OPS,
+    cumulative::OPS,
     movement::OPS,
 ];
 

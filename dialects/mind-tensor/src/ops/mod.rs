@@ -2,6 +2,7 @@
 
 pub mod broadcast;
 pub mod contract;
+pub mod cumulative;
 pub mod group;
 pub mod index;
 pub mod join;
@@ -14,12 +15,13 @@ pub mod window;
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join as joined};
 
-const FAMILIES: [&[&OpDef]; 10] = [
+const FAMILIES: [&[&OpDef]; 11] = [
     map::OPS,
     broadcast::OPS,
     contract::OPS,
     window::OPS,
     reduce::OPS,
+    cumulative::OPS,
     transpose::OPS,
     reshape::OPS,
     index::OPS,

@@ -70,6 +70,7 @@ pub const CLASSES: &[(&str, CostClass)] = &[
     ("core.max", CostClass::Reduction),
     ("core.min", CostClass::Reduction),
     ("core.prod", CostClass::Reduction),
+    ("core.cumulative", CostClass::Reduction),
     ("core.argmax", CostClass::Reduction),
     ("core.argmin", CostClass::Reduction),
     ("core.softmax", CostClass::Normalisation(20)),

@@ -51,6 +51,7 @@ const FOLDS: &[&str] = &[
     "argmax(data[1, 2, 3, 4]:f32[2, 2], axis=0)",
     "argmin(data[1, 2, 3, 4]:f32[2, 2], axis=-1)",
     "prod(data[1, 2, 3, 4]:f16[2, 2], axes=[0])",
+    "cumulative(data[1, 2, 3, 4]:f16[2, 2], axis=0, kind=prod)",
     "reverse(data[1, 2, 3, 4]:f32[2, 2], axes=[0])",
     "pad(data[1, 2]:f32[2], low=[1], high=[0])",
     "pad(data[1, 2]:f32[2], 7:f32[], low=[1], high=[0], interior=[1])",

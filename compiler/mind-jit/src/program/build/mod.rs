@@ -2,6 +2,7 @@
 
 mod block;
 mod contract;
+mod cumulative;
 mod epilogue;
 mod grid;
 mod kernel;
@@ -20,6 +21,7 @@ use mind_loops::extents::{dense, known};
 use mind_loops::memory::{buffer, is_kernel};
 use mind_loops::ops::block::Block;
 use mind_loops::ops::contract::Contract;
+use mind_loops::ops::cumulative::Cumulative;
 use mind_loops::ops::movement::{Gather, Join, Pack};
 use mind_loops::ops::nest::Nest;
 use mind_loops::ops::view::View;
@@ -204,6 +206,8 @@ impl Unit<'_> {
             self.gather(gather)
         } else if let Some(join) = g.view::<Join>(op) {
             self.join(join)
+        } else if let Some(cumulative) = g.view::<Cumulative>(op) {
+            self.cumulative(cumulative)
         } else if let Some(block) = g.view::<Block>(op) {
             self.block(block)
         } else {

@@ -2,7 +2,8 @@
 
 use mind_core::ops::argmax::*;
 use mind_core::ops::{
-    OPS, compare::*, contract::*, conv::*, convert::*, elementwise::*, normalize::*, reduce::*,
+    OPS, compare::*, contract::*, conv::*, convert::*, cumulative::*, elementwise::*, normalize::*,
+    reduce::*,
 };
 use mind_ir::attr::{Attr, Padding};
 use mind_ir::opdef::{Op, OperandClass};
@@ -156,6 +157,22 @@ pub fn places() -> Vec<Case> {
         row(0, false, "bool[3]", "E2005");
     }
     cases
+}
+
+/// Cumulative.
+pub fn prefixes() -> Vec<Case> {
+    let row = |operand: &str, axis, expected| {
+        let attrs = Cumulative::attrs(axis, Accumulation::Sum, false, false);
+        case(Cumulative::DEF, operand, attrs, expected)
+    };
+    vec![
+        row("f32[3, B]", 0, "f32[3, B]"),
+        row("u8[?]", -1, "u8[?]"),
+        row("f32[0, 2]", 0, "f32[0, 2]"),
+        row("f32[]", 0, "E3004"),
+        row("f32[3, 4]", 2, "E3004"),
+        row("bool[3]", 0, "E2005"),
+    ]
 }
 
 /// Dot, and matmul of single matrices.

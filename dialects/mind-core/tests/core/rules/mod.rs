@@ -144,6 +144,7 @@ families! {
     arithmetic::broadcasts => the_rules_of_broadcasting;
     arithmetic::reductions => the_rules_of_reductions;
     arithmetic::places => the_rules_of_argmax_and_argmin;
+    arithmetic::prefixes => the_rules_of_cumulative;
     movement::reshapes => the_rules_of_reshape;
     pad::pads => the_rules_of_pad;
     movement::reorderings => the_rules_of_transpose_expand_dims_and_squeeze;
