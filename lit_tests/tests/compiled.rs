@@ -22,7 +22,7 @@ use mind_jit::program::{
     BoundProgram, PanelChoice, Port, Program, check_accesses, check_c_accesses,
 };
 use mind_reduce::reduction::reduce;
-use mind_testgen::cases::{Case, all, choices, gathers};
+use mind_testgen::cases::{Case, all, choices, gathers, windows};
 use mind_testgen::module;
 use mind_text::Limits;
 use mind_vir::guarded::{Edge, Guarded};
@@ -207,7 +207,7 @@ fn every_op_dtype_and_shape() {
     for &dtype in DType::ALL {
         let before = ran.get();
         all().iter().for_each(|case| check(case, dtype, dtype));
-        for case in gathers() {
+        for case in gathers().into_iter().chain(windows()) {
             check(&case, dtype, DType::I32);
             check(&case, dtype, DType::I64);
         }

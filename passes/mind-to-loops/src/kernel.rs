@@ -1,6 +1,7 @@
 //! Kernels before they are ops.
 
 use mind_ir::OpId;
+use mind_ir::types::DType;
 use mind_loops::node::Node;
 use mind_loops::ops::cumulative::Prefixes;
 
@@ -39,6 +40,8 @@ pub(crate) enum Kind {
     Gather { axis: i64 },
     /// Keeps what the elements along an axis up to each place are combined to.
     Cumulative { axis: i64, prefixes: Prefixes },
+    /// Copies bits as elements of another dtype.
+    Bitcast { dtype: DType },
     /// Puts operands one after the other along an axis.
     Join { axis: i64 },
     /// Kernels in a row, a few rows at a time. Their places count the kernels here.

@@ -5,6 +5,7 @@ use mind_ir::opdef::{Op, OpDef, Trait};
 use mind_ir::{Graph, OpId, ValueId};
 use mind_loops::extents::known;
 use mind_loops::node::Node;
+use mind_tensor::ops::bitcast::Bitcast;
 use mind_tensor::ops::broadcast::Broadcast;
 use mind_tensor::ops::contract::Contract;
 use mind_tensor::ops::cumulative::Cumulative;
@@ -377,6 +378,11 @@ static MOVES: &[(&OpDef, Lower)] = &[
         let (axis, prefixes) = (view.axis(g), view.prefixes(g));
         let input = lowering.dense(op, view.input(g));
         Ok(lowering.moved(g, op, Kind::Cumulative { axis, prefixes }, vec![input]))
+    }),
+    (Bitcast::DEF, |lowering, g, op| {
+        let view = Bitcast::from_id(op);
+        let (dtype, input) = (view.dtype(g), lowering.dense(op, view.input(g)));
+        Ok(lowering.moved(g, op, Kind::Bitcast { dtype }, vec![input]))
     }),
     (Concat::DEF, |lowering, g, op| {
         let join = Concat::from_id(op);

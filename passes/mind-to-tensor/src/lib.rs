@@ -8,6 +8,7 @@ mod argmax;
 mod broadcast;
 mod contract;
 mod conversion;
+mod dynamic;
 mod elementwise;
 mod emit;
 mod gather;

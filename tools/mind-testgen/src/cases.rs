@@ -81,6 +81,15 @@ fn casts() -> Vec<Case> {
     dtypes.flat_map(cast).collect()
 }
 
+/// Bits as another dtype, narrower, as wide or wider; those that do not fit an operand's dtype are left out.
+fn bits() -> Vec<Case> {
+    let shapes: [&[usize]; 6] = [&[], &[3, 5], &[67], &[3, 2], &[5, 4], &[3, 8]];
+    let dtypes = DType::ALL.iter();
+    let bits =
+        |dtype| shapes.map(|shape| case(format!("Bitcast (%0) {{dtype={dtype}}}"), &[shape]));
+    dtypes.flat_map(bits).collect()
+}
+
 fn reductions() -> Vec<Case> {
     let mut all = Vec::new();
     for name in ["Sum", "Mean", "Max", "Min", "Prod"] {
@@ -244,6 +253,22 @@ pub fn gathers() -> Vec<Case> {
     ]
 }
 
+/// Windows whose place is known when run: operand `%1` is a start, clamped.
+pub fn windows() -> Vec<Case> {
+    vec![
+        case("DynamicSlice (%0, %1) {sizes=[3]}", &[&[5], &[]]),
+        case("DynamicSlice (%0, %1, %1) {sizes=[2, 4]}", &[&[3, 4], &[]]),
+        case("DynamicSlice (%0, %1) {sizes=[0]}", &[&[3], &[]]),
+        case("DynamicUpdateSlice (%0, %2, %1)", &[&[5], &[], &[2]]),
+        case("DynamicUpdateSlice (%0, %2, %1)", &[&[3], &[], &[3]]),
+        case("DynamicUpdateSlice (%0, %2, %1)", &[&[3], &[], &[0]]),
+        case(
+            "DynamicUpdateSlice (%0, %2, %1, %1)",
+            &[&[3, 67], &[], &[2, 5]],
+        ),
+    ]
+}
+
 /// Scatters, whose operand `%1` holds indices. No kernel computes them.
 pub fn scatters() -> Vec<Case> {
     vec![
@@ -297,6 +322,7 @@ pub fn all() -> Vec<Case> {
     let families = [
         elementwise(),
         casts(),
+        bits(),
         reductions(),
         products(),
         shapes(),

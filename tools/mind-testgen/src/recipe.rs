@@ -6,8 +6,10 @@ use mind_core::ops::broadcast::BroadcastTo;
 use mind_core::ops::constant;
 use mind_core::ops::contract::{Dot, MatMul};
 use mind_core::ops::conv::Conv2d;
+use mind_core::ops::convert::Bitcast;
 use mind_core::ops::cumulative::{Accumulation, Cumulative};
-use mind_core::ops::elementwise::{Add, Div};
+use mind_core::ops::dynamic::{DynamicSlice, DynamicUpdateSlice};
+use mind_core::ops::elementwise::{Add, Div, Mod, Remainder};
 use mind_core::ops::extents::{ExtentOf, Iota};
 use mind_core::ops::gather::{GatherElements, GatherNd};
 use mind_core::ops::index::{Gather, Index, Slice};
@@ -63,9 +65,12 @@ static MOVING: &[(&OpDef, Recipe)] = &[
     (BroadcastTo::DEF, broadcast_to),
     (Iota::DEF, iota),
     (ExtentOf::DEF, dim),
+    (Bitcast::DEF, bitcast),
     (Slice::DEF, slice),
     (Index::DEF, index),
     (Gather::DEF, gather),
+    (DynamicSlice::DEF, dynamic_slice),
+    (DynamicUpdateSlice::DEF, dynamic_update_slice),
     (GatherElements::DEF, gather_elements),
     (GatherNd::DEF, gather_nd),
     (Concat::DEF, concat),
@@ -111,7 +116,8 @@ fn pointwise(draw: &mut Generator<'_>, def: &'static OpDef) -> Option<ValueId> {
     let first = draw.value(class);
     let ty = draw.graph.ty(first).to_owned();
     let attrs: Vec<Attr<'static>> = def.attrs.iter().map(|row| any_attr(draw, row)).collect();
-    let is_quotient = std::ptr::eq(def, Div::DEF);
+    let quotients = [Div::DEF, Mod::DEF, Remainder::DEF];
+    let is_quotient = quotients.iter().any(|own| std::ptr::eq(*own, def));
     let mut operands = Vec::with_capacity(def.operands.len());
     for (index, operand) in def.operands.iter().enumerate() {
         let dtype = match operand.class {
@@ -287,6 +293,19 @@ fn dim(draw: &mut Generator<'_>) -> Option<ValueId> {
     draw.op(ExtentOf::DEF, &[input], &ExtentOf::attrs(axis))
 }
 
+/// Bits of integers alone: which NaN an op computes is not defined.
+fn bitcast(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Bits);
+    let dtype = draw.dtype();
+    let ty = draw.graph.ty(input).to_owned();
+    let ratio = (dtype.size() / ty.dtype.size()) as i64;
+    let fits = ratio < 2 || ty.shape.last() == Some(&Dim::Fixed(ratio));
+    if !fits || (dtype == DType::Bool && ty.dtype != DType::Bool) {
+        return None;
+    }
+    draw.op(Bitcast::DEF, &[input], &Bitcast::attrs(dtype))
+}
+
 fn slice(draw: &mut Generator<'_>) -> Option<ValueId> {
     let input = draw.value(OperandClass::Any);
     let extents = small(draw.graph.ty(input))?;
@@ -336,6 +355,50 @@ fn gather(draw: &mut Generator<'_>) -> Option<ValueId> {
         indices = draw.op(Slice::DEF, &[indices], &attrs)?;
     }
     draw.op(Gather::DEF, &[data, indices], &Gather::attrs(axis as i64))
+}
+
+/// A start of a window of each size: within bounds that are checked, anywhere where it is clamped.
+fn starts(draw: &mut Generator<'_>, own: &[i64], sizes: &[i64], bounds: Bounds) -> Vec<ValueId> {
+    let mut starts = Vec::with_capacity(own.len());
+    for (extent, size) in own.iter().zip(sizes) {
+        starts.push(match bounds {
+            Bounds::Clamp => draw.value_of(&TensorType::fixed(DType::I32, &[])),
+            Bounds::Strict | Bounds::FromEnd | Bounds::Skip => draw.indices(&[], extent - size + 1),
+        });
+    }
+    starts
+}
+
+fn dynamic_slice(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Any);
+    let extents = small(draw.graph.ty(input)).filter(|extents| !extents.is_empty())?;
+    let bounds = draw
+        .rng
+        .pick(&[Bounds::Clamp, Bounds::Strict, Bounds::FromEnd]);
+    let size = |draw: &mut Generator<'_>, extent: i64| draw.rng.below(extent as usize + 1) as i64;
+    let sizes: Vec<i64> = extents.iter().map(|&extent| size(draw, extent)).collect();
+    let mut operands = vec![input];
+    operands.extend(starts(draw, &extents, &sizes, bounds));
+    draw.op(
+        DynamicSlice::DEF,
+        &operands,
+        &DynamicSlice::attrs(&sizes, bounds),
+    )
+}
+
+fn dynamic_update_slice(draw: &mut Generator<'_>) -> Option<ValueId> {
+    let input = draw.value(OperandClass::Any);
+    let dtype = draw.graph.ty(input).dtype;
+    let extents = small(draw.graph.ty(input)).filter(|extents| !extents.is_empty())?;
+    let bounds = draw
+        .rng
+        .pick(&[Bounds::Clamp, Bounds::Strict, Bounds::FromEnd]);
+    let size = |draw: &mut Generator<'_>, extent: i64| draw.rng.below(extent as usize + 1) as i64;
+    let sizes: Vec<i64> = extents.iter().map(|&extent| size(draw, extent)).collect();
+    let mut operands = vec![input, draw.value_of(&TensorType::fixed(dtype, &sizes))];
+    operands.extend(starts(draw, &extents, &sizes, bounds));
+    let attrs = DynamicUpdateSlice::attrs(bounds);
+    draw.op(DynamicUpdateSlice::DEF, &operands, &attrs)
 }
 
 fn gather_elements(draw: &mut Generator<'_>) -> Option<ValueId> {

@@ -39,6 +39,32 @@ pub(crate) fn picked_or(
     })
 }
 
+/// `input` with the elements of `update` at `offset(index)`, but for `None`.
+///
+/// # Errors
+///
+/// E6004 too large.
+pub(crate) fn merged(
+    cx: &EvalCx<'_>,
+    input: &Tensor,
+    update: &Tensor,
+    mut offset: impl FnMut(&[usize]) -> Option<usize>,
+) -> Result<Tensor, EvalError> {
+    let shape = input.shape().to_vec();
+    cx.count(input.dtype(), &shape)?;
+    with_dtype!(input.dtype(), T => {
+        let (mut elements, updates) = (input.elements::<T>().to_vec(), update.elements::<T>());
+        let mut index = vec![0; shape.len()];
+        for element in &mut elements {
+            if let Some(at) = offset(&index) {
+                *element = updates[at];
+            }
+            advance(&mut index, &shape);
+        }
+        Ok(Tensor::of(shape, elements))
+    })
+}
+
 fn elements_at<T: Element>(
     elements: &[T],
     other: T,

@@ -9,6 +9,7 @@ pub mod contract;
 pub mod conv;
 pub mod convert;
 pub mod cumulative;
+pub mod dynamic;
 pub mod elementwise;
 pub mod extents;
 pub mod fused;
@@ -28,7 +29,7 @@ pub mod shape;
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 24] = [
+const FAMILIES: [&[&OpDef]; 25] = [
     input::OPS,
     constant::OPS,
     elementwise::OPS,
@@ -46,6 +47,7 @@ const FAMILIES: [&[&OpDef]; 24] = [
     broadcast::OPS,
     extents::OPS,
     index::OPS,
+    dynamic::OPS,
     gather::OPS,
     scatter::OPS,
     join::OPS,

@@ -13,6 +13,7 @@ mod contract;
 mod conv;
 mod convert;
 mod cumulative;
+mod dynamic;
 mod elementwise;
 mod limits;
 mod movement;

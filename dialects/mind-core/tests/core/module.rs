@@ -76,8 +76,8 @@ pub fn examples() -> Vec<Example> {
     use mind_core::eval::bounds::Bounds;
     use mind_core::ops::{
         OPS, argmax::*, broadcast::*, constant::*, contract::*, conv::*, convert::*, cumulative::*,
-        extents::*, gather::*, index::*, join::*, normalize::*, pad::*, reduce::*, scatter::*,
-        shape::*,
+        dynamic::*, extents::*, gather::*, index::*, join::*, normalize::*, pad::*, reduce::*,
+        scatter::*, shape::*,
     };
     use mind_ir::attr::{Literal, Padding};
     static SPLAT: Literal<'_> = Literal {
@@ -106,6 +106,12 @@ pub fn examples() -> Vec<Example> {
             &["f32[2, 3]"],
             Cast::attrs(DType::I8),
             "i8[2, 3]",
+        ),
+        row(
+            Bitcast::DEF,
+            &["f32[2, 3]"],
+            Bitcast::attrs(DType::I8),
+            "i8[2, 3, 4]",
         ),
         row(Sum::DEF, &["f32[2, 3]"], Sum::attrs(&[1], false), "f32[2]"),
         row(
@@ -196,6 +202,18 @@ pub fn examples() -> Vec<Example> {
             &["f32[5]", "i64[2]"],
             Gather::attrs(0),
             "f32[2]",
+        ),
+        row(
+            DynamicSlice::DEF,
+            &["f32[5, 4]", "i64[]", "i32[]"],
+            DynamicSlice::attrs(&[2, 3], Bounds::Clamp),
+            "f32[2, 3]",
+        ),
+        row(
+            DynamicUpdateSlice::DEF,
+            &["f32[5]", "f32[2]", "i64[]"],
+            DynamicUpdateSlice::attrs(Bounds::Clamp),
+            "f32[5]",
         ),
         row(
             GatherElements::DEF,

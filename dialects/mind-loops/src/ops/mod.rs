@@ -1,5 +1,6 @@
 //! The op tables, by family.
 
+pub mod bitcast;
 pub mod block;
 pub mod contract;
 pub mod cumulative;
@@ -11,7 +12,7 @@ pub mod window;
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 7] = [
+const FAMILIES: [&[&OpDef]; 8] = [
     view::OPS,
     nest::OPS,
     contract::OPS,
@@ -19,6 +20,7 @@ const FAMILIES: [&[&OpDef]; 7] = [
     block::OPS,
     cumulative::OPS,
     movement::OPS,
+    bitcast::OPS,
 ];
 
 /// Every op of the dialect, family by family.

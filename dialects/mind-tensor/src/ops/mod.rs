@@ -1,5 +1,6 @@
 //! The op tables, by family.
 
+pub mod bitcast;
 pub mod broadcast;
 pub mod contract;
 pub mod cumulative;
@@ -15,8 +16,9 @@ pub mod window;
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join as joined};
 
-const FAMILIES: [&[&OpDef]; 11] = [
+const FAMILIES: [&[&OpDef]; 12] = [
     map::OPS,
+    bitcast::OPS,
     broadcast::OPS,
     contract::OPS,
     window::OPS,

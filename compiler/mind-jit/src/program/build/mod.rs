@@ -1,5 +1,6 @@
 //! From ops of the loops dialect to kernels and steps.
 
+mod bitcast;
 mod block;
 mod contract;
 mod cumulative;
@@ -19,6 +20,7 @@ use mind_ir::graph::Graph;
 use mind_ir::{OpId, ValueId};
 use mind_loops::extents::{dense, known};
 use mind_loops::memory::{buffer, is_kernel};
+use mind_loops::ops::bitcast::Bitcast;
 use mind_loops::ops::block::Block;
 use mind_loops::ops::contract::Contract;
 use mind_loops::ops::cumulative::Cumulative;
@@ -208,6 +210,8 @@ impl Unit<'_> {
             self.join(join)
         } else if let Some(cumulative) = g.view::<Cumulative>(op) {
             self.cumulative(cumulative)
+        } else if let Some(bitcast) = g.view::<Bitcast>(op) {
+            self.bitcast(bitcast)
         } else if let Some(block) = g.view::<Block>(op) {
             self.block(block)
         } else {

@@ -159,6 +159,31 @@ pub fn places() -> Vec<Case> {
     cases
 }
 
+/// Bitcast.
+pub fn bits() -> Vec<Case> {
+    let to = |operand: &str, dtype, expected| {
+        case(Bitcast::DEF, operand, Bitcast::attrs(dtype), expected)
+    };
+    const DEEP: &str = concat!(
+        "f32[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, ",
+        "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"
+    );
+    vec![
+        to("f32[2, B]", DType::I32, "i32[2, B]"),
+        to("f32[?]", DType::U8, "u8[?, 4]"),
+        to("bool[]", DType::I8, "i8[]"),
+        to("bool[2]", DType::Bool, "bool[2]"),
+        to("u8[B, 8]", DType::F64, "f64[B]"),
+        to("f16[?]", DType::F32, "f32[]"),
+        to("f16[0, 2]", DType::F32, "f32[0]"),
+        to("u8[2]", DType::Bool, "E2005"),
+        to("u8[]", DType::U16, "E3002"),
+        to(DEEP, DType::U8, "E3002"),
+        to("u8[3]", DType::U16, "E3003"),
+        to("u8[B]", DType::U16, "E3003"),
+    ]
+}
+
 /// Cumulative.
 pub fn prefixes() -> Vec<Case> {
     let row = |operand: &str, axis, expected| {
