@@ -29,6 +29,8 @@ const LINES: &[&str] = &[
     "BinOp(Maximum, %a, %a)",
     "BinOp(Minimum, %a, %a)",
     "Pow(%a,%a)",
+    "Mod(%a, %a)",
+    "core.remainder(%a, %a)",
     "core.atan2(%a, %a)",
     "Compare(%a, %a, lt)",
     "Compare (%a, %a) {direction: ge}",

@@ -129,6 +129,8 @@ const MIC1_NODES: &[&str] = &[
     "N2 acosh N0",
     "N2 atanh N0",
     "N2 pow N0 N0",
+    "N2 mod N0 N0",
+    "N2 remainder N0 N0",
     "N2 compare N0 N0 d=eq",
     "N2 compare N0 N0 d=ge",
     "N2 select N0 N0 N0",

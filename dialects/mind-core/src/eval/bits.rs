@@ -61,10 +61,7 @@ pub fn bitcast(cx: &EvalCx<'_>, input: &Tensor, to: DType) -> Result<Tensor, Eva
     let mut shape = input.shape().to_vec();
     if from.size() > to.size() {
         shape.push(ratio);
-    } else if from.size() < to.size()
-        && let last = shape.pop()
-        && last != Some(ratio)
-    {
+    } else if from.size() < to.size() && shape.pop() != Some(ratio) {
         let found = input.shape();
         let text =
             format!("the last extent of {found:?} is not {ratio}, as many {from} as {to} has");
