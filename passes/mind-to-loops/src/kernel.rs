@@ -1,7 +1,9 @@
 //! Kernels before they are ops.
 
 use mind_ir::OpId;
+use mind_ir::types::DType;
 use mind_loops::node::Node;
+use mind_loops::ops::cumulative::Prefixes;
 
 use crate::strided::StridedView;
 
@@ -36,6 +38,10 @@ pub(crate) enum Kind {
     Window(OpId),
     /// Takes slices along an axis.
     Gather { axis: i64 },
+    /// Keeps what the elements along an axis up to each place are combined to.
+    Cumulative { axis: i64, prefixes: Prefixes },
+    /// Copies bits as elements of another dtype.
+    Bitcast { dtype: DType },
     /// Puts operands one after the other along an axis.
     Join { axis: i64 },
     /// Runs the `eval` of its origin, with the extents of each result.

@@ -5,8 +5,10 @@ use mind_ir::opdef::{Op, OpDef, Trait};
 use mind_ir::{Graph, OpId, ValueId};
 use mind_loops::extents::known;
 use mind_loops::node::Node;
+use mind_tensor::ops::bitcast::Bitcast;
 use mind_tensor::ops::broadcast::Broadcast;
 use mind_tensor::ops::contract::Contract;
+use mind_tensor::ops::cumulative::Cumulative;
 use mind_tensor::ops::group::Group;
 use mind_tensor::ops::index::{Gather, Index, Slice};
 use mind_tensor::ops::join::Concat;
@@ -398,6 +400,17 @@ static MOVES: &[(&OpDef, Lower)] = &[
         let operands = [gather.data(g), gather.indices(g)];
         let operands = operands.map(|value| lowering.dense(op, value));
         Ok(lowering.moved(g, op, Kind::Gather { axis }, operands.to_vec()))
+    }),
+    (Cumulative::DEF, |lowering, g, op| {
+        let view = Cumulative::from_id(op);
+        let (axis, prefixes) = (view.axis(g), view.prefixes(g));
+        let input = lowering.dense(op, view.input(g));
+        Ok(lowering.moved(g, op, Kind::Cumulative { axis, prefixes }, vec![input]))
+    }),
+    (Bitcast::DEF, |lowering, g, op| {
+        let view = Bitcast::from_id(op);
+        let (dtype, input) = (view.dtype(g), lowering.dense(op, view.input(g)));
+        Ok(lowering.moved(g, op, Kind::Bitcast { dtype }, vec![input]))
     }),
     (Concat::DEF, |lowering, g, op| {
         let join = Concat::from_id(op);

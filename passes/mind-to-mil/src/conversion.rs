@@ -19,15 +19,17 @@ use crate::emit::{Emit, Lower};
 use crate::recognize::recognize;
 use crate::refuse::Refused;
 use crate::{
-    constant, contract, elementwise, flexible, interface, movement, normalize, reduce, structured,
+    constant, contract, dynamic, elementwise, flexible, interface, movement, normalize, reduce,
+    structured,
 };
 
 /// What each op becomes.
-const FAMILIES: [&[(&OpDef, Lower)]; 8] = [
+const FAMILIES: [&[(&OpDef, Lower)]; 9] = [
     elementwise::ROWS,
     contract::ROWS,
     reduce::ROWS,
     movement::ROWS,
+    dynamic::ROWS,
     movement::CORE_ROWS,
     movement::TENSOR_ROWS,
     normalize::ROWS,

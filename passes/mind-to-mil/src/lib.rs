@@ -12,6 +12,7 @@ mod config;
 mod constant;
 mod contract;
 mod conversion;
+mod dynamic;
 mod elementwise;
 mod emit;
 mod flexible;

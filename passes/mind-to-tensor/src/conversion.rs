@@ -10,7 +10,8 @@ use mind_tensor::ops::group::Group;
 use crate::emit::{Lower, LowerKnown};
 use crate::replace::replace;
 use crate::{
-    argmax, contract, elementwise, gather, join, known, movement, normalize, reduce, reshape,
+    argmax, contract, dynamic, elementwise, gather, join, known, movement, normalize, pad, reduce,
+    reshape,
 };
 
 /// What each op becomes that does not just apply a scalar function.
@@ -24,7 +25,13 @@ const FAMILIES: [&[(&OpDef, Lower)]; 6] = [
 ];
 
 /// What each op becomes that is lowered only if its extents are known.
-const KNOWN: [&[(&OpDef, LowerKnown)]; 3] = [known::ROWS, argmax::ROWS, gather::ROWS];
+const KNOWN: [&[(&OpDef, LowerKnown)]; 5] = [
+    known::ROWS,
+    pad::ROWS,
+    argmax::ROWS,
+    gather::ROWS,
+    dynamic::ROWS,
+];
 
 /// How an op is lowered.
 #[derive(Clone, Copy)]

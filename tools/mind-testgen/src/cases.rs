@@ -111,6 +111,15 @@ fn casts() -> Vec<Case> {
     dtypes.flat_map(cast).collect()
 }
 
+/// Bits as another dtype, narrower, as wide or wider; those that do not fit an operand's dtype are left out.
+fn bits() -> Vec<Case> {
+    let shapes: [&[usize]; 6] = [&[], &[3, 5], &[67], &[3, 2], &[5, 4], &[3, 8]];
+    let dtypes = DType::ALL.iter();
+    let bits =
+        |dtype| shapes.map(|shape| case(format!("Bitcast (%0) {{dtype={dtype}}}"), &[shape]));
+    dtypes.flat_map(bits).collect()
+}
+
 fn reductions() -> Vec<Case> {
     let mut all = Vec::new();
     for name in ["Sum", "Mean", "Max", "Min", "Prod"] {
@@ -131,6 +140,15 @@ fn reductions() -> Vec<Case> {
     for name in ["ArgMax", "ArgMin"] {
         for (axis, keepdims, last) in [(0, false, false), (-1, true, false), (1, false, true)] {
             let op = format!("{name} (%0) {{axis={axis}, keepdims={keepdims}, last={last}}}");
+            all.push(case(op.clone(), &[&[3, 67]]));
+            all.push(case(op, &[&[5, 2, 3]]));
+        }
+    }
+    for kind in ["sum", "prod", "max", "min"] {
+        for (axis, exclusive, reverse) in [(0, false, false), (-1, true, false), (1, false, true)] {
+            let op = format!(
+                "Cumulative (%0) {{axis={axis}, exclusive={exclusive}, kind={kind}, reverse={reverse}}}"
+            );
             all.push(case(op.clone(), &[&[3, 67]]));
             all.push(case(op, &[&[5, 2, 3]]));
         }
@@ -187,6 +205,18 @@ fn shapes() -> Vec<Case> {
         case("Reverse (%0) {axes=[]}", &[&[3]]),
         case("Reverse (%0) {axes=[1]}", &[&[2, 5, 3]]),
         case("Reverse (%0) {axes=[-1, 0]}", &[&[2, 1, 3]]),
+        case("Pad (%0) {high=[1], low=[2]}", &[&[3]]),
+        case("Pad (%0) {high=[], low=[]}", &[&[]]),
+        case("Pad (%0, %1) {high=[0, 3], low=[1, 0]}", &[&[2, 5], &[]]),
+        case(
+            "Pad (%0, %1) {high=[2, -1], interior=[2, 1], low=[-2, 1]}",
+            &[&[3, 4], &[]],
+        ),
+        case("Pad (%0, %1) {high=[-4], low=[3]}", &[&[3], &[]]),
+        case("Pad (%0) {high=[0, -6], low=[1, 3]}", &[&[2, 3]]),
+        case("Pad (%0) {high=[2, 1], low=[0, 3], mode=edge}", &[&[2, 3]]),
+        case("Pad (%0) {high=[7], low=[4], mode=reflect}", &[&[4]]),
+        case("Pad (%0) {high=[7, 0], low=[4, 1], mode=wrap}", &[&[4, 2]]),
         case("BroadcastTo (%0) {shape=[3]}", &[&[]]),
         case("BroadcastTo (%0) {shape=[2, 3, 5]}", &[&[3, 1]]),
         case("BroadcastTo (%0) {shape=[2, 5]}", &[&[2, 5]]),
@@ -253,6 +283,22 @@ pub fn gathers() -> Vec<Case> {
     ]
 }
 
+/// Windows whose place is known when run: operand `%1` is a start, clamped.
+pub fn windows() -> Vec<Case> {
+    vec![
+        case("DynamicSlice (%0, %1) {sizes=[3]}", &[&[5], &[]]),
+        case("DynamicSlice (%0, %1, %1) {sizes=[2, 4]}", &[&[3, 4], &[]]),
+        case("DynamicSlice (%0, %1) {sizes=[0]}", &[&[3], &[]]),
+        case("DynamicUpdateSlice (%0, %2, %1)", &[&[5], &[], &[2]]),
+        case("DynamicUpdateSlice (%0, %2, %1)", &[&[3], &[], &[3]]),
+        case("DynamicUpdateSlice (%0, %2, %1)", &[&[3], &[], &[0]]),
+        case(
+            "DynamicUpdateSlice (%0, %2, %1, %1)",
+            &[&[3, 67], &[], &[2, 5]],
+        ),
+    ]
+}
+
 /// Scatters, whose operand `%1` holds indices.
 pub fn scatters() -> Vec<Case> {
     vec![
@@ -306,6 +352,7 @@ pub fn all() -> Vec<Case> {
     let families = [
         elementwise(),
         casts(),
+        bits(),
         reductions(),
         products(),
         shapes(),

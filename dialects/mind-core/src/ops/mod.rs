@@ -8,7 +8,9 @@ pub mod constant;
 pub mod contract;
 pub mod conv;
 pub mod convert;
+pub mod cumulative;
 pub mod data;
+pub mod dynamic;
 pub mod elementwise;
 pub mod extents;
 pub mod fused;
@@ -18,6 +20,7 @@ pub mod input;
 pub mod join;
 pub mod logic;
 pub mod normalize;
+pub mod pad;
 pub mod power;
 pub mod reduce;
 pub mod rounding;
@@ -28,7 +31,7 @@ pub mod sort;
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 24] = [
+const FAMILIES: [&[&OpDef]; 27] = [
     input::OPS,
     constant::OPS,
     elementwise::OPS,
@@ -40,10 +43,13 @@ const FAMILIES: [&[&OpDef]; 24] = [
     circular::OPS,
     reduce::OPS,
     argmax::OPS,
+    cumulative::OPS,
     shape::OPS,
+    pad::OPS,
     broadcast::OPS,
     extents::OPS,
     index::OPS,
+    dynamic::OPS,
     gather::OPS,
     scatter::OPS,
     sort::OPS,

@@ -75,9 +75,9 @@ pub struct Example {
 pub fn examples() -> Vec<Example> {
     use mind_core::eval::bounds::Bounds;
     use mind_core::ops::{
-        OPS, argmax::*, broadcast::*, constant::*, contract::*, conv::*, convert::*, data::*,
-        extents::*, gather::*, index::*, join::*, normalize::*, reduce::*, scatter::*, shape::*,
-        sort::*,
+        OPS, argmax::*, broadcast::*, constant::*, contract::*, conv::*, convert::*, cumulative::*,
+        data::*, dynamic::*, extents::*, gather::*, index::*, join::*, normalize::*, pad::*,
+        reduce::*, scatter::*, shape::*, sort::*,
     };
     use mind_ir::attr::{Literal, Padding};
     static SPLAT: Literal<'_> = Literal {
@@ -106,6 +106,12 @@ pub fn examples() -> Vec<Example> {
             &["f32[2, 3]"],
             Cast::attrs(DType::I8),
             "i8[2, 3]",
+        ),
+        row(
+            Bitcast::DEF,
+            &["f32[2, 3]"],
+            Bitcast::attrs(DType::I8),
+            "i8[2, 3, 4]",
         ),
         row(Sum::DEF, &["f32[2, 3]"], Sum::attrs(&[1], false), "f32[2]"),
         row(
@@ -160,6 +166,12 @@ pub fn examples() -> Vec<Example> {
             "f32[2, 2]; i64[2, 2]",
         ),
         row(
+            Cumulative::DEF,
+            &["f32[2, 3]"],
+            Cumulative::attrs(1, Accumulation::Sum, false, true),
+            "f32[2, 3]",
+        ),
+        row(
             Reshape::DEF,
             &["f32[2, 3]"],
             Reshape::attrs(&[Dim::Fixed(6)]),
@@ -183,6 +195,12 @@ pub fn examples() -> Vec<Example> {
             &["f32[2, 3]"],
             Reverse::attrs(&[1]),
             "f32[2, 3]",
+        ),
+        row(
+            PadOp::DEF,
+            &["f32[2, 3]"],
+            PadOp::attrs(&[1, 0], &[0, -1], &[0, 2], PadMode::Constant),
+            "f32[3, 6]",
         ),
         row(
             BroadcastTo::DEF,
@@ -209,6 +227,18 @@ pub fn examples() -> Vec<Example> {
             &["f32[5]", "i64[2]"],
             Gather::attrs(0),
             "f32[2]",
+        ),
+        row(
+            DynamicSlice::DEF,
+            &["f32[5, 4]", "i64[]", "i32[]"],
+            DynamicSlice::attrs(&[2, 3], Bounds::Clamp),
+            "f32[2, 3]",
+        ),
+        row(
+            DynamicUpdateSlice::DEF,
+            &["f32[5]", "f32[2]", "i64[]"],
+            DynamicUpdateSlice::attrs(Bounds::Clamp),
+            "f32[5]",
         ),
         row(
             GatherElements::DEF,

@@ -1,7 +1,9 @@
 //! The op tables, by family.
 
+pub mod bitcast;
 pub mod block;
 pub mod contract;
+pub mod cumulative;
 pub mod evaluate;
 pub mod movement;
 pub mod nest;
@@ -11,14 +13,16 @@ pub mod window;
 use mind_ir::opdef::OpDef;
 use mind_ir::opdef::families::{count, join};
 
-const FAMILIES: [&[&OpDef]; 7] = [
+const FAMILIES: [&[&OpDef]; 9] = [
     view::OPS,
     nest::OPS,
     contract::OPS,
     window::OPS,
     block::OPS,
+    cumulative::OPS,
     movement::OPS,
     evaluate::OPS,
+    bitcast::OPS,
 ];
 
 /// Every op of the dialect, family by family.

@@ -13,6 +13,8 @@ use mind_ir::{Graph, OpId, ValueId};
 use mind_loops::extents::known;
 use mind_loops::memory::buffer;
 use mind_loops::node;
+use mind_loops::ops::bitcast::Bitcast;
+use mind_loops::ops::cumulative::Cumulative;
 use mind_loops::ops::evaluate::Evaluate;
 use mind_loops::ops::movement::{Gather, Join};
 use mind_loops::ops::nest::Nest;
@@ -62,6 +64,17 @@ impl<'o, 'g> Emitter<'o, 'g> {
             Kind::Gather { axis } => {
                 let operands = self.values(kernel);
                 vec![Gather::with(*axis).build(&mut self.b, operands[0], operands[1])?]
+            }
+            Kind::Cumulative { axis, prefixes } => {
+                let operands = self.values(kernel);
+                let cumulative = Cumulative::with(*axis, prefixes.kind)
+                    .exclusive(prefixes.exclusive)
+                    .reverse(prefixes.reverse);
+                vec![cumulative.build(&mut self.b, operands[0])?]
+            }
+            Kind::Bitcast { dtype } => {
+                let operands = self.values(kernel);
+                vec![Bitcast::with(*dtype).build(&mut self.b, operands[0])?]
             }
             Kind::Join { axis } => {
                 let operands = self.values(kernel);

@@ -2,6 +2,8 @@
 
 /// Ops that are not lowered, with the reason.
 const EXCUSED: &[(&str, &str)] = &[
+    ("core.bitcast", "MIL takes no bits for numbers"),
+    ("tensor.bitcast", "MIL takes no bits for numbers"),
     ("core.shift_left", "MIL has no shifts"),
     ("core.shift_right", "MIL has no shifts"),
     (

@@ -1,7 +1,9 @@
 //! From ops of the loops dialect to kernels and steps.
 
+mod bitcast;
 mod block;
 mod contract;
+mod cumulative;
 mod epilogue;
 mod grid;
 mod kernel;
@@ -18,8 +20,10 @@ use mind_ir::graph::Graph;
 use mind_ir::{OpId, ValueId};
 use mind_loops::extents::{dense, known};
 use mind_loops::memory::{buffer, is_kernel};
+use mind_loops::ops::bitcast::Bitcast;
 use mind_loops::ops::block::Block;
 use mind_loops::ops::contract::Contract;
+use mind_loops::ops::cumulative::Cumulative;
 use mind_loops::ops::evaluate::Evaluate;
 use mind_loops::ops::movement::{Gather, Join, Pack};
 use mind_loops::ops::nest::Nest;
@@ -209,6 +213,10 @@ impl Unit<'_> {
             self.gather(gather)
         } else if let Some(join) = g.view::<Join>(op) {
             self.join(join)
+        } else if let Some(cumulative) = g.view::<Cumulative>(op) {
+            self.cumulative(cumulative)
+        } else if let Some(bitcast) = g.view::<Bitcast>(op) {
+            self.bitcast(bitcast)
         } else if let Some(block) = g.view::<Block>(op) {
             self.block(block)
         } else if let Some(evaluate) = g.view::<Evaluate>(op) {

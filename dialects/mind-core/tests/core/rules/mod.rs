@@ -2,7 +2,9 @@
 //! code of the error, as the verifier finds them.
 
 mod arithmetic;
+mod dynamic;
 mod movement;
+mod pad;
 mod places;
 mod surroundings;
 
@@ -145,10 +147,14 @@ families! {
     arithmetic::broadcasts => the_rules_of_broadcasting;
     arithmetic::reductions => the_rules_of_reductions;
     arithmetic::places => the_rules_of_argmax_and_argmin;
+    arithmetic::bits => the_rules_of_bitcast;
+    arithmetic::prefixes => the_rules_of_cumulative;
     movement::reshapes => the_rules_of_reshape;
+    pad::pads => the_rules_of_pad;
     movement::reorderings => the_rules_of_transpose_expand_dims_and_squeeze;
     movement::extents => the_rules_of_broadcast_to_iota_and_dim;
     movement::parts => the_rules_of_index_slice_and_gather;
+    dynamic::windows => the_rules_of_dynamic_slices;
     places::gathers => the_rules_of_gathers_at_places;
     places::scatters => the_rules_of_scatters;
     places::sorts => the_rules_of_sort_and_top_k;
